@@ -1,0 +1,195 @@
+// Package schema is the table of every field that a recipe, a workload file or a
+// cluster file may hold: its path in both recipe layouts, its type, default and
+// allowed values, and what it means. Loader, checker and diff are driven by it,
+// so that a field is described once. It knows nothing of files or YAML.
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind is the type of a field's value.
+type Kind int
+
+// The kinds. Opaque values are carried, never looked into.
+const (
+	Str       Kind = iota // text
+	Int                   // whole number
+	Float                 // number
+	Bool                  // true or false
+	BoolOrStr             // bool, or one of the field's allowed words
+	NodeCount             // whole number, or the word colocate (decode only)
+	StrMap                // mapping whose values are strings: environment variables, options
+	FreeMap               // mapping that belongs to somebody else (engine config, frontend flags)
+	StrList               // list of strings
+	Levels                // concurrency levels: list of whole numbers, or "64x1010"
+	IntList               // list of whole numbers
+	Opaque                // any value
+)
+
+var kindNames = map[Kind]string{
+	Str: "string", Int: "int", Float: "float", Bool: "bool", BoolOrStr: "bool or word", NodeCount: "int or colocate",
+	StrMap: "map of strings", FreeMap: "map", StrList: "list of strings", Levels: `list of ints or "64x1010"`,
+	IntList: "list of ints", Opaque: "any",
+}
+
+// String is the kind in a user's words.
+func (k Kind) String() string { return kindNames[k] }
+
+// Field is one row of the table.
+type Field struct {
+	// V1 and V2 are the dotted paths in schema 1 and schema 2; empty where the
+	// layout has no such field. V1, or V2 where there is no V1, is the name that
+	// the rest of the program knows the field by: see [Field.Name].
+	V1, V2   string
+	Kind     Kind
+	Required bool
+	Nullable bool
+	Default  string   // as YAML text; empty: none
+	Enum     []string // allowed words; nil: any
+	Min      float64  // smallest number allowed, where Bounded
+	Bounded  bool
+	Open     bool // Min itself is not allowed
+	Unit     string
+	Doc      string
+}
+
+// Name is the canonical path of the field.
+func (f Field) Name() string {
+	if f.V1 != "" {
+		return f.V1
+	}
+	return f.V2
+}
+
+// Path is the field's path in a layout, 1 or 2; empty where it has none.
+func (f Field) Path(version int) string {
+	if version == 2 {
+		return f.V2
+	}
+	return f.V1
+}
+
+// Table is a set of fields with a tree over their paths in one layout.
+type Table struct {
+	fields []Field
+	root   *Node
+	byName map[string]int
+}
+
+// Node is one key of the tree: a field, an inner mapping, or both (a mapping
+// that may also be written as one word, such as engine: trtllm).
+type Node struct {
+	Field    *Field
+	Children map[string]*Node
+}
+
+// Keys lists the children's names in alphabetical order.
+func (n *Node) Keys() []string {
+	keys := make([]string, 0, len(n.Children))
+	for k := range n.Children {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func newTable(fields []Field, version int) *Table {
+	t := &Table{fields: fields, root: &Node{Children: map[string]*Node{}}, byName: map[string]int{}}
+	for i := range fields {
+		t.byName[fields[i].Name()] = i
+		path := fields[i].Path(version)
+		if path == "" {
+			continue
+		}
+		n := t.root
+		for key := range strings.SplitSeq(path, ".") {
+			next := n.Children[key]
+			if next == nil {
+				next = &Node{Children: map[string]*Node{}}
+				n.Children[key] = next
+			}
+			n = next
+		}
+		n.Field = &fields[i]
+	}
+	return t
+}
+
+// Root is the top of the tree.
+func (t *Table) Root() *Node { return t.root }
+
+// Fields lists the table's rows in the order in which a file is written.
+func (t *Table) Fields() []Field { return t.fields }
+
+// Field finds a row by its canonical path.
+func (t *Table) Field(name string) (Field, bool) {
+	i, ok := t.byName[name]
+	if !ok {
+		return Field{}, false
+	}
+	return t.fields[i], true
+}
+
+// Recipe is the table of the recipe layout, version 1 or 2.
+func Recipe(version int) *Table { return newTable(recipeFields(), version) }
+
+// Workload is the table of the client's workload file.
+func Workload() *Table { return newTable(workloadFields(), 1) }
+
+// Cluster is the table of srtslurm.yaml.
+func Cluster() *Table { return newTable(clusterFields(), 1) }
+
+// Translate gives the path, in the wanted layout, of a canonical path that may
+// reach below a field: backend.prefill_environment.UCX_TLS becomes
+// roles.prefill.env.UCX_TLS. ok is false where the layout has no such field.
+func (t *Table) Translate(canonical string, version int) (path string, ok bool) {
+	for head := canonical; head != ""; {
+		if f, found := t.Field(head); found {
+			to := f.Path(version)
+			return to + canonical[len(head):], to != ""
+		}
+		cut := strings.LastIndexByte(head, '.')
+		if cut < 0 {
+			break
+		}
+		head = head[:cut]
+	}
+	return "", false
+}
+
+// Nearest is the known key closest to an unknown one, by edit distance; empty
+// when none is close enough to be what was meant.
+func Nearest(key string, known []string) string {
+	best, bestDist := "", len(key)/3+2
+	for _, k := range known {
+		if d := distance(strings.ToLower(key), strings.ToLower(k)); d < bestDist {
+			best, bestDist = k, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance of two short words.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 1 << 20
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		prev := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			prev, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, prev+cost)
+		}
+	}
+	return row[len(b)]
+}
