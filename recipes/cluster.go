@@ -1,0 +1,152 @@
+package recipes
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Cluster is srtslurm.yaml: what a site fills into every recipe. Without a file
+// File is empty and the values are upstream's defaults.
+type Cluster struct {
+	File string
+
+	Name                           string
+	Account, Partition, TimeLimit  string
+	GPUsPerNode                    int // 0: not given
+	GPUType                        string
+	GPUsPerNodeDirective           bool
+	SegmentDirective               bool
+	ExclusiveDirective             bool
+	SbatchDirectives               Env
+	HealthAttempts, HealthInterval int // 0: not given
+	OutputDir                      string
+	ModelPaths, Containers, Mounts Env
+	BashPreamble, NetworkInterface string
+	SrtctlRoot                     string
+}
+
+// FindCluster is the cluster file in force: $SRTSLURM_CONFIG, else srtslurm.yaml
+// in the given folder or up to two above; empty when there is none. A variable
+// that names a missing file is an error, where upstream silently goes on without.
+func FindCluster(dir string, getenv func(string) string) (string, error) {
+	if p := getenv("SRTSLURM_CONFIG"); p != "" {
+		if _, err := os.Stat(p); err != nil {
+			return "", fmt.Errorf("cluster file from SRTSLURM_CONFIG: %w; correct or unset the variable", err)
+		}
+		return p, nil
+	}
+	for range 3 {
+		p := filepath.Join(dir, "srtslurm.yaml")
+		if _, err := os.Stat(p); err == nil {
+			return p, nil
+		} else if !os.IsNotExist(err) {
+			return "", fmt.Errorf("cluster file: %w", err)
+		}
+		dir = filepath.Join(dir, "..")
+	}
+	return "", nil
+}
+
+// LoadCluster reads a cluster file; an empty path gives the defaults. Errors in
+// the file are diagnostics: upstream ignores the whole file then, with a warning
+// that is easily missed.
+func LoadCluster(path string) (*Cluster, Diagnostics, error) {
+	if path == "" {
+		c, _ := ParseCluster("", []byte("{}"))
+		return c, nil, nil
+	}
+	data, err := Read(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load cluster file: %w", err)
+	}
+	c, diags := ParseCluster(path, data)
+	return c, diags, nil
+}
+
+// ParseCluster is [LoadCluster] on bytes that are at hand.
+func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
+	doc, diags := Parse(file, data)
+	if doc.Root == nil {
+		return nil, diags
+	}
+	v := read(doc, schema.Cluster(), 1, Error)
+	diags = append(diags, v.diags...)
+	c := &Cluster{
+		File: file, Name: v.str("cluster", ""), Account: v.str("default_account", ""), Partition: v.str("default_partition", ""),
+		TimeLimit: v.str("default_time_limit", ""), GPUsPerNode: v.int("gpus_per_node", 0), GPUType: v.str("default_gpu_type", ""),
+		GPUsPerNodeDirective: v.bool("use_gpus_per_node_directive", true), SegmentDirective: v.bool("use_segment_sbatch_directive", true),
+		ExclusiveDirective: v.bool("use_exclusive_sbatch_directive", false), SbatchDirectives: v.env("default_sbatch_directives"),
+		OutputDir: v.str("output_dir", ""), ModelPaths: v.env("model_paths"), Containers: v.env("containers"), Mounts: v.env("default_mounts"),
+		BashPreamble: v.str("default_bash_preamble", ""), NetworkInterface: v.str("network_interface", ""), SrtctlRoot: v.str("srtctl_root", ""),
+	}
+	for _, kv := range pairs(v.byName["default_health_check"].node) {
+		if r, ok := rational(resolve(kv[1])); ok && r.IsInt() {
+			switch n := int(r.Num().Int64()); kv[0].Value {
+			case "max_attempts":
+				c.HealthAttempts = n
+			case "interval_seconds":
+				c.HealthInterval = n
+			}
+		}
+	}
+	diags.Sort()
+	return c, diags
+}
+
+// Apply fills what the recipe leaves to the site, aliases included, and tells
+// what it changed, so that nothing comes from the cluster file unseen.
+func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
+	var changes []Change
+	set := func(field string, to *string, value, origin string) {
+		if value != "" && *to != value {
+			changes = append(changes, Change{Field: field, From: *to, To: value, Origin: origin})
+			*to = value
+		}
+	}
+	fill := func(field string, to *string, site, env, last string) {
+		if r.Has(field) {
+			return
+		}
+		for _, v := range []struct{ value, origin string }{{site, c.File}, {getenv(env), "$" + env}, {last, "default"}} {
+			if v.value != "" {
+				set(field, to, v.value, v.origin)
+				return
+			}
+		}
+	}
+	fill("slurm.account", &r.Slurm.Account, c.Account, "SLURM_ACCOUNT", "default")
+	fill("slurm.partition", &r.Slurm.Partition, c.Partition, "SLURM_PARTITION", "default")
+	fill("slurm.time_limit", &r.Slurm.TimeLimit, c.TimeLimit, "", "01:00:00")
+	fill("resources.gpu_type", &r.GPUType, c.GPUType, "", "")
+	if !r.Has("resources.gpus_per_node") && c.GPUsPerNode > 0 {
+		changes = append(changes, Change{Field: "resources.gpus_per_node", From: fmt.Sprint(r.GPUsPerNode), To: fmt.Sprint(c.GPUsPerNode), Origin: c.File})
+		r.GPUsPerNode = c.GPUsPerNode
+	}
+	if !r.Has("health_check.max_attempts") && !r.Has("health_check.interval_seconds") && c.HealthAttempts > 0 {
+		changes = append(changes, Change{Field: "health_check.max_attempts", From: fmt.Sprint(r.HealthAttempts), To: fmt.Sprint(c.HealthAttempts), Origin: c.File})
+		r.HealthAttempts = c.HealthAttempts
+		if c.HealthInterval > 0 {
+			r.HealthIntervalSeconds = c.HealthInterval
+		}
+	}
+	alias := func(field string, to *string, names Env) {
+		if v, ok := names.Get(*to); ok {
+			set(field, to, os.Expand(v, getenv), c.File)
+		}
+	}
+	alias("model.path", &r.ModelPath, c.ModelPaths)
+	alias("model.container", &r.Container, c.Containers)
+	alias("benchmark.container_image", &r.Benchmark.Image, c.Containers)
+	return changes
+}
+
+// Change is one value that the cluster file, or the environment, put into a recipe.
+type Change struct {
+	Field  string `json:"field"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Origin string `json:"origin"`
+}

@@ -1,0 +1,69 @@
+package recipes
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Severity says what a diagnostic means for a run.
+type Severity string
+
+// An Error stops a submit, a Warning does not, a Note only informs.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+// Diagnostic is one finding about a file that a user wrote. Editor gutter,
+// check command and submit gate show the same list.
+type Diagnostic struct {
+	File     string   `json:"file"`
+	Line     int      `json:"line"`   // from 1; 0 when the finding has no place
+	Column   int      `json:"column"` // from 1
+	Path     string   `json:"path"`   // dotted, in the spelling of the user's file
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"` // what was found, and what is allowed
+	Fix      string   `json:"fix,omitempty"`
+}
+
+// String is the diagnostic as compilers print theirs: file:line:col: severity: path: message.
+func (d Diagnostic) String() string {
+	s := d.File
+	if d.Line > 0 {
+		s += fmt.Sprintf(":%d:%d", d.Line, d.Column)
+	}
+	s += ": " + string(d.Severity) + ": "
+	if d.Path != "" {
+		s += d.Path + ": "
+	}
+	return s + d.Message
+}
+
+// Diagnostics is a list of findings.
+type Diagnostics []Diagnostic
+
+// Errors counts the findings that stop a submit.
+func (ds Diagnostics) Errors() int { return ds.count(Error) }
+
+// Warnings counts the findings that a user should look at.
+func (ds Diagnostics) Warnings() int { return ds.count(Warning) }
+
+func (ds Diagnostics) count(s Severity) int {
+	n := 0
+	for _, d := range ds {
+		if d.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Sort orders findings by file and place, so that two checks of one file print
+// the same list.
+func (ds Diagnostics) Sort() {
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}

@@ -1,0 +1,188 @@
+package recipes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Leaf is one field of a file, a list counting as one.
+type Leaf struct {
+	Canonical string // schema 1 spelling: what two layouts are compared by
+	Place     Place
+	Value     string // canonical text of the value
+	node      *yaml.Node
+}
+
+// Difference is one field in which two files differ; an absent side is nil.
+type Difference struct {
+	Path string `json:"path"`
+	A    *Side  `json:"a"`
+	B    *Side  `json:"b"`
+}
+
+// Side is a field's value in one of the files, and where it stands.
+type Side struct {
+	Path  string `json:"path"`
+	Line  int    `json:"line"`
+	Value string `json:"value"`
+}
+
+// Comparison is two files field by field, in leaf fields.
+type Comparison struct {
+	Identical   int          `json:"identical"`
+	Total       int          `json:"total"` // fields of either file
+	Differences []Difference `json:"differences"`
+}
+
+// RecipeLeaves lists a recipe's fields by their canonical paths. Fields that only
+// say what layout the file is in (schema) and lock data are no fields of the run.
+func (r *Recipe) leaves() []Leaf {
+	t := table(r.Schema)
+	var out []Leaf
+	collect(r.doc.Root, t.Root(), "", "", &out)
+	for i, l := range out {
+		if l.Canonical == "benchmark.client_placement" && l.Value == "dedicated" {
+			out[i].Canonical, out[i].Value = "benchmark.client_dedicated_node", "true"
+		}
+		if l.Canonical == "frontend.orchestrator_placement" && l.Value == "dedicated" {
+			out[i].Canonical, out[i].Value = "frontend.dedicated_node", "true"
+		}
+		if l.Canonical == "services" && r.DedicatedInfra && r.Schema == 2 {
+			out[i].Canonical, out[i].Value = "infra.etcd_nats_dedicated_node", "true"
+		}
+	}
+	return slices.DeleteFunc(out, func(l Leaf) bool { return l.Canonical == "schema" || strings.HasPrefix(l.Canonical, "lock.") })
+}
+
+// collect walks a mapping along the table; below a field everything is a leaf of
+// that field.
+func collect(n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
+	for _, kv := range pairs(n) {
+		val := resolve(kv[1])
+		at := Place{Path: Join(path, kv[0].Value), Line: kv[1].Line, Column: kv[1].Column}
+		name := Join(canonical, kv[0].Value)
+		var next *schema.Node
+		if t != nil {
+			if next = t.Children[kv[0].Value]; next != nil && next.Field != nil {
+				name = next.Field.Name()
+			}
+		}
+		if next != nil && next.Field == nil && val.Kind == yaml.ScalarNode && next.Children["type"] != nil && !isNull(val) {
+			next = next.Children["type"] // engine: trtllm
+			name = next.Field.Name()
+		}
+		if val.Kind == yaml.MappingNode && len(val.Content) > 0 {
+			collect(val, next, at.Path, name, out)
+			continue
+		}
+		*out = append(*out, Leaf{Canonical: name, Place: at, Value: canonicalText(val), node: val})
+	}
+}
+
+// canonicalText is a value without its style: quotes, flow or block, 1.0 or 1.00.
+// Text and number stay apart: "1" differs from 1.
+func canonicalText(n *yaml.Node) string {
+	n = resolve(n)
+	switch n.Kind {
+	case yaml.SequenceNode:
+		parts := make([]string, 0, len(n.Content))
+		for _, e := range n.Content {
+			parts = append(parts, canonicalText(e))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case yaml.MappingNode:
+		var parts []string
+		for _, kv := range pairs(n) {
+			parts = append(parts, kv[0].Value+": "+canonicalText(kv[1]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	if r, ok := rational(n); ok {
+		return r.RatString()
+	}
+	switch n.Tag {
+	case "!!null":
+		return "null"
+	case "!!bool":
+		return strings.ToLower(n.Value)
+	case "!!str":
+		if plain := (&yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}); plain.ShortTag() != "!!str" {
+			return fmt.Sprintf("%q", n.Value)
+		}
+	}
+	return n.Value
+}
+
+// DiffRecipes compares two recipes by meaning: layout 1 and 2 of one recipe are
+// identical, and a field that one leaves out equals the default that the other
+// writes down.
+func DiffRecipes(a, b *Recipe) Comparison {
+	return compare(a.leaves(), b.leaves(), table(1))
+}
+
+// DiffWorkloads compares two workload files; a key that one leaves out differs
+// from any value, since the client's own defaults are not documented.
+func DiffWorkloads(a, b *Workload) Comparison {
+	return compare(a.leaves(), b.leaves(), nil)
+}
+
+func (w *Workload) leaves() []Leaf {
+	var out []Leaf
+	collect(w.doc.Root, schema.Workload().Root(), "", "", &out)
+	return out
+}
+
+func compare(a, b []Leaf, defaults *schema.Table) Comparison {
+	right := map[string]Leaf{}
+	for _, l := range b {
+		right[l.Canonical] = l
+	}
+	c := Comparison{Differences: []Difference{}}
+	seen := map[string]bool{}
+	for _, l := range a {
+		seen[l.Canonical] = true
+		r, ok := right[l.Canonical]
+		c.Total++
+		switch {
+		case ok && r.Value == l.Value, !ok && isDefault(l, defaults):
+			c.Identical++
+		case ok:
+			c.Differences = append(c.Differences, Difference{Path: l.Canonical, A: side(l), B: side(r)})
+		default:
+			c.Differences = append(c.Differences, Difference{Path: l.Canonical, A: side(l)})
+		}
+	}
+	for _, l := range b {
+		if seen[l.Canonical] {
+			continue
+		}
+		c.Total++
+		if isDefault(l, defaults) {
+			c.Identical++
+			continue
+		}
+		c.Differences = append(c.Differences, Difference{Path: l.Canonical, B: side(l)})
+	}
+	return c
+}
+
+func isDefault(l Leaf, defaults *schema.Table) bool {
+	if defaults == nil {
+		return false
+	}
+	f, ok := defaults.Field(l.Canonical)
+	if !ok {
+		return false
+	}
+	if f.Default == "" {
+		return f.Nullable && l.Value == "null"
+	}
+	return l.Value == f.Default
+}
+
+func side(l Leaf) *Side { return &Side{Path: l.Place.Path, Line: l.Place.Line, Value: l.Value} }

@@ -1,0 +1,233 @@
+// Package recipes holds the files that describe a benchmark run: the srt-slurm
+// recipe in both of its layouts, the client's workload file and the cluster
+// file. It loads and validates them with positions, keeps them comparable field
+// by field, and knows the rule that ties a phase's timeout to its load. It knows
+// nothing of schedulers or processes, reads only the files that it is given, and
+// never prints.
+package recipes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Limits on a file that somebody else may have written: a recipe is some
+// kilobytes, and an alias bomb is a few lines.
+const (
+	maxFileBytes = 4 << 20
+	maxNodes     = 200_000
+	maxDepth     = 200
+)
+
+// Document is a YAML file as written: its nodes with their positions.
+type Document struct {
+	File string
+	Root *yaml.Node // the top mapping; nil when the file could not be parsed
+}
+
+// Place is where a value stands in a file.
+type Place struct {
+	Path         string // dotted, as the user spells it
+	Line, Column int    // from 1
+}
+
+// Read reads a file of at most 4 MiB; a larger one is an error, since no recipe is that large.
+func Read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if len(data) > maxFileBytes {
+		return nil, fmt.Errorf("read %s: larger than %d MiB, which no recipe is: give the right file", path, maxFileBytes>>20)
+	}
+	return data, nil
+}
+
+// Parse parses the first YAML document of a file. A syntax error, a top level
+// that is no mapping, duplicate keys and anything too large come back as
+// diagnostics; Root is nil if nothing can be used.
+func Parse(file string, data []byte) (*Document, Diagnostics) {
+	d := &Document{File: file}
+	fail := func(line, col int, format string, args ...any) (*Document, Diagnostics) {
+		return d, Diagnostics{{File: file, Line: line, Column: col, Severity: Error, Message: fmt.Sprintf(format, args...)}}
+	}
+	if len(data) > maxFileBytes {
+		return fail(0, 0, "larger than %d MiB", maxFileBytes>>20)
+	}
+	if nestsTooDeep(data) {
+		return fail(0, 0, "nested deeper than %d levels", maxDepth)
+	}
+	var doc yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+		return fail(1, 1, "the file is empty: want a mapping of fields")
+	} else if err != nil {
+		line, msg := syntaxError(err)
+		return fail(line, 1, "not valid YAML: %s", msg)
+	}
+	if len(doc.Content) == 0 || resolve(doc.Content[0]).Kind != yaml.MappingNode {
+		return fail(doc.Line, doc.Column, "the top level is no mapping: want `field: value` lines")
+	}
+	w := walker{file: file}
+	w.walk(doc.Content[0], "", 0)
+	if w.tooLarge {
+		return fail(0, 0, "more than %d values or %d levels once its aliases are expanded", maxNodes, maxDepth)
+	}
+	var next yaml.Node
+	if err := dec.Decode(&next); err == nil {
+		w.found = append(w.found, Diagnostic{File: file, Line: next.Line, Column: 1, Severity: Warning, Message: "a second YAML document: only the first one is read"})
+	}
+	d.Root = doc.Content[0]
+	return d, w.found
+}
+
+// flowDepth guards the parser itself, whose stack grows with nesting: flow
+// brackets and block indentation both bound the depth from above.
+func nestsTooDeep(data []byte) bool {
+	depth := 0
+	for line := range bytes.Lines(data) {
+		trimmed := bytes.TrimLeft(line, " -?")
+		if len(line)-len(trimmed) > 4*maxDepth {
+			return true
+		}
+		for _, c := range line {
+			switch c {
+			case '[', '{':
+				if depth++; depth > 4*maxDepth {
+					return true
+				}
+			case ']', '}':
+				depth = max(0, depth-1)
+			}
+		}
+	}
+	return false
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+// syntaxError splits yaml.v3's message, which carries its position as text.
+func syntaxError(err error) (line int, msg string) {
+	msg = strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		line, _ = strconv.Atoi(m[1]) // the pattern admits digits only
+		msg = strings.Replace(msg, m[0], "", 1)
+	}
+	return line, msg
+}
+
+// resolve follows an alias to what it stands for.
+func resolve(n *yaml.Node) *yaml.Node {
+	for i := 0; n != nil && n.Kind == yaml.AliasNode && i < maxDepth; i++ {
+		n = n.Alias
+	}
+	return n
+}
+
+// walker counts what a document expands to and finds duplicate keys, which the
+// node API of yaml.v3 takes silently.
+type walker struct {
+	file     string
+	nodes    int
+	tooLarge bool
+	found    Diagnostics
+}
+
+func (w *walker) walk(n *yaml.Node, path string, depth int) {
+	if w.nodes++; w.nodes > maxNodes || depth > maxDepth {
+		w.tooLarge = true
+	}
+	if w.tooLarge {
+		return
+	}
+	if n.Kind == yaml.AliasNode {
+		w.walk(n.Alias, path, depth+1)
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		for i, c := range n.Content {
+			w.walk(c, fmt.Sprintf("%s[%d]", path, i), depth+1)
+		}
+		return
+	}
+	first := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		at := Join(path, key.Value)
+		if line, dup := first[key.Value]; dup && key.Tag != "!!merge" {
+			w.found = append(w.found, Diagnostic{
+				File: w.file, Line: key.Line, Column: key.Column, Path: at, Severity: Error,
+				Message: fmt.Sprintf("key given twice, first on line %d: which one holds depends on the reader", line), Fix: "remove one of the two",
+			})
+		}
+		first[key.Value] = key.Line
+		w.walk(n.Content[i+1], at, depth+1)
+	}
+}
+
+// Join appends a key to a dotted path; a key that itself holds a dot is quoted.
+func Join(path, key string) string {
+	if strings.ContainsAny(key, ". ") || key == "" {
+		key = strconv.Quote(key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// pairs lists a mapping's keys and values in order, merge keys (<<) expanded
+// behind the mapping's own.
+func pairs(n *yaml.Node) [][2]*yaml.Node {
+	n = resolve(n)
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	var out [][2]*yaml.Node
+	have := map[string]bool{}
+	add := func(k, v *yaml.Node) {
+		if !have[k.Value] {
+			have[k.Value] = true
+			out = append(out, [2]*yaml.Node{k, v})
+		}
+	}
+	var merges []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			merges = append(merges, n.Content[i+1])
+			continue
+		}
+		add(n.Content[i], n.Content[i+1])
+	}
+	for _, m := range merges {
+		m = resolve(m)
+		sources := []*yaml.Node{m}
+		if m.Kind == yaml.SequenceNode {
+			sources = m.Content
+		}
+		for _, s := range sources {
+			for _, kv := range pairs(s) {
+				add(kv[0], kv[1])
+			}
+		}
+	}
+	return out
+}
+
+func isNull(n *yaml.Node) bool {
+	n = resolve(n)
+	return n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null"
+}

@@ -1,0 +1,295 @@
+package recipes
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// ErrInvalid says that a file has findings of severity Error; they are in the
+// diagnostics that came with it.
+var ErrInvalid = errors.New("the file has errors")
+
+func table(version int) *schema.Table { return schema.Recipe(version) }
+
+// Load reads a recipe. The error is about the file itself (missing, unreadable);
+// what is wrong inside comes as diagnostics. The recipe is nil only if nothing
+// of it can be used; with errors among the diagnostics it holds what could be read.
+func Load(path string) (*Recipe, Diagnostics, error) {
+	data, err := Read(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load recipe: %w", err)
+	}
+	r, diags := ParseRecipe(path, data)
+	return r, diags, nil
+}
+
+// ParseRecipe is [Load] on bytes that are at hand; file only names them.
+func ParseRecipe(file string, data []byte) (*Recipe, Diagnostics) {
+	doc, diags := Parse(file, data)
+	if doc.Root == nil {
+		return nil, diags
+	}
+	version, d := schemaVersion(doc)
+	if d != nil {
+		return nil, append(diags, *d)
+	}
+	v := read(doc, table(version), version, Error)
+	diags = append(diags, v.diags...)
+	r := build(doc, version, v)
+	diags = append(diags, v.consistent(r)...)
+	diags.Sort()
+	return r, diags
+}
+
+func schemaVersion(doc *Document) (int, *Diagnostic) {
+	for _, kv := range pairs(doc.Root) {
+		if kv[0].Value != "schema" {
+			continue
+		}
+		n := resolve(kv[1])
+		if n.Tag == "!!int" && (n.Value == "1" || n.Value == "2") {
+			return int(n.Value[0] - '0'), nil
+		}
+		return 0, &Diagnostic{
+			File: doc.File, Line: n.Line, Column: n.Column, Path: "schema", Severity: Error,
+			Message: fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)), Fix: "write schema: 2, or remove the line for layout 1",
+		}
+	}
+	return 1, nil
+}
+
+// build turns values into the recipe; where a value is missing or of a wrong
+// type the default stands, and the diagnostics say so.
+func build(doc *Document, version int, v *values) *Recipe {
+	r := &Recipe{
+		File: doc.File, Schema: version, doc: doc, places: map[string]Place{},
+		Name: v.str("name", ""), ModelPath: v.str("model.path", ""), Container: v.str("model.container", ""),
+		Precision: v.str("model.precision", ""), StageDir: v.str("model.stage_dir", ""),
+		GPUType: v.str("resources.gpu_type", ""), GPUsPerNode: v.int("resources.gpus_per_node", 4), SpreadWorkers: v.bool("resources.spread_workers", false),
+		Engine: Engine{
+			Type: v.str("backend.type", "sglang"), NUMAMemoryBind: v.str("backend.numa_memory_bind", ""), NUMACPUBind: v.bool("backend.numa_cpu_bind", false),
+			PublishEvents:   v.bool("backend.publish_events_and_metrics", false),
+			SequentialStart: v.int("backend.sequential_node_start", 0), ServedModelName: v.str("backend.served_model_name", ""),
+		},
+		Prefill: v.role("prefill", "prefill", "prefill"), Decode: v.role("decode", "decode", "decode"), Agg: v.role("agg", "aggregated", "aggregated"),
+		Frontend: Frontend{
+			Type: v.str("frontend.type", "dynamo"), Multiple: v.bool("frontend.enable_multiple_frontends", true),
+			Placement: v.str("frontend.orchestrator_placement", "head"), Dedicated: v.bool("frontend.dedicated_node", false),
+			Args: v.flags("frontend.args"), Env: v.env("frontend.env"), Additional: v.int("frontend.num_additional_frontends", 9),
+		},
+		Dynamo: Dynamo{Install: v.bool("dynamo.install", true), RequestPlane: v.str("dynamo.request_plane", "tcp"), EventPlane: v.str("dynamo.event_plane", "")},
+		Benchmark: Benchmark{
+			Type: v.str("benchmark.type", "manual"), Placement: v.str("benchmark.client_placement", "head"),
+			Dedicated: v.bool("benchmark.client_dedicated_node", false), Colocate: v.bool("benchmark.colocate_with_frontend", true),
+			Levels: v.levels(), ClientDir: v.str("benchmark.agentperf_client_dir", ""), ConfigPath: v.str("benchmark.agentperf_config", ""),
+			Image: v.str("benchmark.container_image", ""), Env: v.env("benchmark.env"),
+		},
+		DedicatedInfra: v.bool("infra.etcd_nats_dedicated_node", false) || v.dedicatedServices(),
+		Environment:    v.env("environment"), ExtraMounts: v.strings("extra_mount"), ContainerMounts: v.env("container_mounts"),
+		HealthAttempts: v.int("health_check.max_attempts", 180), HealthIntervalSeconds: v.int("health_check.interval_seconds", 10),
+		Slurm:       Slurm{Account: v.str("slurm.account", ""), Partition: v.str("slurm.partition", ""), TimeLimit: v.str("slurm.time_limit", "")},
+		SrunOptions: v.env("srun_options"), SbatchDirectives: v.env("sbatch_directives"),
+		SetupScript: v.str("setup_script", ""), Observability: v.bool("observability.enabled", false),
+	}
+	for name, val := range v.byName {
+		r.places[name] = val.place
+	}
+	for path, at := range v.spots {
+		if _, ok := r.places[path]; !ok {
+			r.places[path] = at
+		}
+	}
+	if r.Frontend.Placement == "dedicated" {
+		r.Frontend.Placement, r.Frontend.Dedicated = "head", true
+	}
+	if r.Benchmark.Placement == "dedicated" {
+		r.Benchmark.Placement, r.Benchmark.Dedicated = "head", true
+	}
+	return r
+}
+
+// consistent makes the checks between fields that upstream makes at load.
+func (v *values) consistent(r *Recipe) Diagnostics {
+	var ds Diagnostics
+	if r.Frontend.Dedicated && r.Frontend.Placement != "head" {
+		ds = append(ds, r.Diag(Error, "frontend.dedicated_node", "a dedicated frontend node needs orchestrator_placement head, found "+r.Frontend.Placement, "use one of the two"))
+	}
+	if r.Benchmark.Dedicated && r.Benchmark.Placement != "head" {
+		ds = append(ds, r.Diag(Error, "benchmark.client_dedicated_node", "a dedicated client node needs client_placement head, found "+r.Benchmark.Placement, "use one of the two"))
+	}
+	if v.bool("resources.het_jobs", false) && r.Engine.Type == "trtllm" {
+		ds = append(ds, r.Diag(Error, "resources.het_jobs", "heterogeneous jobs do not work with trtllm", "remove it"))
+	}
+	return ds
+}
+
+func (v *values) str(name, def string) string {
+	if val, ok := v.byName[name]; ok {
+		return val.node.Value
+	}
+	return def
+}
+
+func (v *values) int(name string, def int) int {
+	if val, ok := v.byName[name]; ok {
+		if r, ok := rational(val.node); ok && r.IsInt() {
+			return int(r.Num().Int64())
+		}
+	}
+	return def
+}
+
+func (v *values) bool(name string, def bool) bool {
+	if val, ok := v.byName[name]; ok {
+		return strings.EqualFold(val.node.Value, "true")
+	}
+	return def
+}
+
+func (v *values) strings(name string) []string {
+	var out []string
+	if val, ok := v.byName[name]; ok {
+		for _, e := range val.node.Content {
+			out = append(out, resolve(e).Value)
+		}
+	}
+	return out
+}
+
+func (v *values) env(name string) Env {
+	val, ok := v.byName[name]
+	if !ok {
+		return nil
+	}
+	var out Env
+	for _, kv := range pairs(val.node) {
+		out = append(out, Var{Name: kv[0].Value, Value: resolve(kv[1]).Value})
+	}
+	return out
+}
+
+func (v *values) flags(name string) []Flag {
+	var out []Flag
+	for _, kv := range pairs(v.byName[name].node) {
+		n := resolve(kv[1])
+		switch {
+		case isNull(n) || n.Tag == "!!bool" && !strings.EqualFold(n.Value, "true"):
+		case n.Tag == "!!bool":
+			out = append(out, Flag{Name: kv[0].Value, Bare: true})
+		default:
+			out = append(out, Flag{Name: kv[0].Value, Value: n.Value})
+		}
+	}
+	return out
+}
+
+// levels: concurrency wins over concurrencies, as upstream has it.
+func (v *values) levels() []int {
+	if n := v.int("benchmark.concurrency", 0); n > 0 {
+		return []int{n}
+	}
+	if val, ok := v.byName["benchmark.concurrencies"]; ok {
+		ls, err := levels(val.node)
+		if err == nil { // an error is among the diagnostics already
+			return ls
+		}
+	}
+	return nil
+}
+
+func (v *values) role(role, env, cfg string) Role {
+	r := Role{
+		Nodes: v.int("resources."+role+"_nodes", 0), Workers: v.int("resources."+role+"_workers", 0), GPUs: v.int("resources.gpus_per_"+role, 0),
+		Env: v.env("backend." + env + "_environment"),
+	}
+	_, nodes := v.byName["resources."+role+"_nodes"]
+	_, workers := v.byName["resources."+role+"_workers"]
+	r.Given = nodes || workers
+	if role == "decode" && nodes && r.Workers > 0 {
+		r.Colocated = v.str("resources.decode_nodes", "") == "colocate" || r.Nodes == 0
+	}
+	if val, ok := v.byName["backend.trtllm_config."+cfg]; ok {
+		r.Args = val.node
+	}
+	return r
+}
+
+// dedicatedServices: schema 2 reserves a node for etcd and NATS through the
+// placement of those two services.
+func (v *values) dedicatedServices() bool {
+	val, ok := v.byName["services"]
+	if !ok || val.node.Kind != yaml.SequenceNode {
+		return false
+	}
+	for _, s := range val.node.Content {
+		kind, dedicated := "", false
+		for _, kv := range pairs(s) {
+			switch kv[0].Value {
+			case "name", "type":
+				if name := resolve(kv[1]).Value; name == "etcd" || name == "nats" {
+					kind = name
+				}
+			case "placement":
+				for _, p := range pairs(kv[1]) {
+					dedicated = dedicated || p[0].Value == "node" && resolve(p[1]).Value == "dedicated"
+				}
+			}
+		}
+		if kind != "" && dedicated {
+			return true
+		}
+	}
+	return false
+}
+
+// Text is the engine config of a role as YAML, as written; empty without one.
+func (r Role) Text() (string, error) {
+	if r.Args == nil {
+		return "", nil
+	}
+	var b strings.Builder
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(expanded(r.Args, 0)); err != nil {
+		return "", fmt.Errorf("write engine config: %w", err)
+	}
+	return b.String(), enc.Close()
+}
+
+// expanded is a copy without aliases and merge keys, which point out of the part
+// that is written; scalars keep their spelling.
+func expanded(n *yaml.Node, depth int) *yaml.Node {
+	n = resolve(n)
+	if n == nil || depth > maxDepth {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+	}
+	c := *n
+	c.Anchor, c.Content = "", nil
+	if n.Kind == yaml.MappingNode {
+		for _, kv := range pairs(n) {
+			c.Content = append(c.Content, expanded(kv[0], depth+1), expanded(kv[1], depth+1))
+		}
+		return &c
+	}
+	for _, e := range n.Content {
+		c.Content = append(c.Content, expanded(e, depth+1))
+	}
+	return &c
+}
+
+// ArgInt is a whole number at the top level of a role's engine config.
+func (r Role) ArgInt(key string) (int, bool) {
+	for _, kv := range pairs(r.Args) {
+		if kv[0].Value == key {
+			n, err := strconv.Atoi(resolve(kv[1]).Value)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}

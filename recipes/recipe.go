@@ -1,0 +1,227 @@
+package recipes
+
+import (
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Recipe is a recipe's meaning, whichever layout it is written in. Values that
+// the file leaves out have upstream's defaults.
+type Recipe struct {
+	File   string
+	Schema int // 1 or 2, as written
+
+	Name                  string
+	ModelPath, Container  string
+	Precision, StageDir   string
+	GPUType               string
+	GPUsPerNode           int
+	SpreadWorkers         bool
+	Engine                Engine
+	Prefill, Decode, Agg  Role
+	Frontend              Frontend
+	Dynamo                Dynamo
+	Benchmark             Benchmark
+	DedicatedInfra        bool // etcd and NATS have a node of their own
+	Environment           Env  // global: beats a role's own
+	ExtraMounts           []string
+	ContainerMounts       Env // host template to container template
+	HealthAttempts        int
+	HealthIntervalSeconds int
+	Slurm                 Slurm
+	SrunOptions           Env
+	SbatchDirectives      Env
+	SetupScript           string
+	Observability         bool
+
+	doc    *Document
+	places map[string]Place // by canonical path
+}
+
+// Var is one environment variable, option or mount, in the file's order.
+type Var struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Env is an ordered list of variables.
+type Env []Var
+
+// Get is the value of a name; ok is false where it is not set.
+func (e Env) Get(name string) (value string, ok bool) {
+	for _, v := range e {
+		if v.Name == name {
+			return v.Value, true
+		}
+	}
+	return "", false
+}
+
+// Engine is the serving engine's part.
+type Engine struct {
+	Type            string
+	NUMAMemoryBind  string // "", "true", "false" or "local"; empty: by GPU type
+	NUMACPUBind     bool
+	PublishEvents   bool
+	SequentialStart int
+	ServedModelName string
+}
+
+// Role is a group of equal workers. A role that the recipe does not name has
+// no nodes, no workers and Given false.
+type Role struct {
+	Given     bool
+	Nodes     int
+	Workers   int
+	GPUs      int  // of one worker; 0: derived from nodes and workers
+	Colocated bool // decode only: shares the prefill nodes
+	Env       Env
+	Args      *yaml.Node // the engine config, verbatim; nil: none
+}
+
+// Frontend serves the API.
+type Frontend struct {
+	Type       string
+	Multiple   bool
+	Placement  string // head, first_decode, last_decode
+	Dedicated  bool
+	Args       []Flag
+	Env        Env
+	Additional int
+}
+
+// Flag is one frontend argument: --Name, or --Name Value.
+type Flag struct {
+	Name, Value string
+	Bare        bool // no value: the recipe says true
+}
+
+// Dynamo is how the dynamo runtime is installed and how its parts talk.
+type Dynamo struct {
+	Install      bool
+	RequestPlane string
+	EventPlane   string // empty: not set
+}
+
+// Benchmark is the client's part.
+type Benchmark struct {
+	Type       string
+	Placement  string // head, first_decode, last_decode
+	Dedicated  bool
+	Colocate   bool  // dedicated roles share one node
+	Levels     []int // concurrency levels, one phase each
+	ClientDir  string
+	ConfigPath string // container path of the workload file
+	Image      string // empty: the model's
+	Env        Env
+}
+
+// Slurm is what the allocation is asked for with.
+type Slurm struct {
+	Account, Partition, TimeLimit string
+}
+
+// Place is where the value of a canonical path stands; the nearest mapping above
+// it, or the top of the file, if the file leaves it out.
+func (r *Recipe) Place(canonical string) Place {
+	if p, ok := r.places[canonical]; ok {
+		return p
+	}
+	p := Place{Path: canonical, Line: 1, Column: 1}
+	if t, ok := table(r.Schema).Translate(canonical, r.Schema); ok {
+		p.Path = t
+	}
+	for cut := len(canonical) - 1; cut > 0; cut-- {
+		if canonical[cut] != '.' {
+			continue
+		}
+		if up, ok := r.places[canonical[:cut]]; ok {
+			p.Line, p.Column = up.Line, up.Column
+			break
+		}
+	}
+	return p
+}
+
+// Has says whether the file gives a canonical path.
+func (r *Recipe) Has(canonical string) bool { _, ok := r.places[canonical]; return ok }
+
+// Diag makes a finding about a canonical path of the recipe.
+func (r *Recipe) Diag(sev Severity, canonical, message, fix string) Diagnostic {
+	p := r.Place(canonical)
+	return Diagnostic{File: r.File, Line: p.Line, Column: p.Column, Path: p.Path, Severity: sev, Message: message, Fix: fix}
+}
+
+// Disaggregated says whether prefill and decode run apart.
+func (r *Recipe) Disaggregated() bool { return r.Prefill.Given || r.Decode.Given }
+
+// GPUsPerWorker is the number of GPUs of one worker of a role: given, or its
+// share of the role's nodes, or one node's.
+func (r *Recipe) GPUsPerWorker(role Role) int {
+	switch {
+	case role.GPUs > 0:
+		return role.GPUs
+	case role.Colocated:
+		return r.GPUsPerWorker(r.Prefill)
+	case role.Nodes > 0 && role.Workers > 0:
+		return role.Nodes * r.GPUsPerNode / role.Workers
+	}
+	return r.GPUsPerNode
+}
+
+// WorkerNodes is the number of nodes that workers run on.
+func (r *Recipe) WorkerNodes() int {
+	if !r.Disaggregated() {
+		return max(1, r.Agg.Nodes)
+	}
+	n := r.Prefill.Nodes
+	if !r.Decode.Colocated {
+		n += r.Decode.Nodes
+	}
+	return max(1, n)
+}
+
+// HealthWindowSeconds is how long servers may take to come up.
+func (r *Recipe) HealthWindowSeconds() int { return r.HealthAttempts * r.HealthIntervalSeconds }
+
+// ServedModel is the one name by which workers serve and clients ask: the
+// override if there is one, else the last part of the model path. (Upstream
+// resolves symlinks for the workers and not for the client, and then every
+// request fails.)
+func (r *Recipe) ServedModel() string {
+	if r.Engine.ServedModelName != "" {
+		return r.Engine.ServedModelName
+	}
+	p := r.ModelPath
+	for len(p) > 1 && p[len(p)-1] == '/' {
+		p = p[:len(p)-1]
+	}
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] == '/' || p[i] == ':' {
+			return p[i+1:]
+		}
+	}
+	return p
+}
+
+// LevelsText is the levels as the client takes them: 64,1010.
+func (b Benchmark) LevelsText() string {
+	s := ""
+	for i, l := range b.Levels {
+		if i > 0 {
+			s += ","
+		}
+		s += strconv.Itoa(l)
+	}
+	return s
+}
+
+// MaxLevel is the highest concurrency; 0 without levels.
+func (b Benchmark) MaxLevel() int {
+	m := 0
+	for _, l := range b.Levels {
+		m = max(m, l)
+	}
+	return m
+}

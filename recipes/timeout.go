@@ -1,0 +1,149 @@
+package recipes
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// TimeoutCheck is the rule that a phase must have time for its load, for one
+// concurrency level that the recipe injects:
+//
+//	phase_timeout_seconds ≥ (level − 1) / user_spawn_rate + settling_time_seconds + min_measurement_seconds
+//
+// All arithmetic is exact, so that equality holds at the boundary. A check whose
+// inputs are not all valid numbers is unknown, never ok.
+type TimeoutCheck struct {
+	Level   int      `json:"level"`
+	Known   bool     `json:"known"`
+	OK      bool     `json:"ok"`
+	Timeout float64  `json:"phase_timeout_seconds"`
+	Need    float64  `json:"need_seconds"`
+	Ramp    float64  `json:"ramp_seconds"`
+	Slack   float64  `json:"slack_seconds"` // negative: short by so much
+	Binding bool     `json:"binding"`       // of all levels the one that needs most
+	Assumed []string `json:"assumed"`       // inputs that the file does not give
+	Unknown []string `json:"unknown,omitempty"`
+	Formula string   `json:"formula"`
+	Fixes   []Knob   `json:"fixes,omitempty"` // each alone would satisfy the rule
+	// Measurement is what is left for it if no stop criterion ends the phase earlier.
+	Measurement float64 `json:"measurement_seconds"`
+}
+
+// Knob is the smallest change of one input that would satisfy the rule.
+type Knob struct {
+	Key   string `json:"key"`
+	Op    string `json:"op"`    // ≥ or ≤
+	Value string `json:"value"` // decimal, rounded to the safe side at three places
+}
+
+// String is the knob as a person reads it: user_spawn_rate ≥ 1.001.
+func (k Knob) String() string { return k.Key + " " + k.Op + " " + k.Value }
+
+// CheckTimeouts evaluates the rule for each level, in the given order.
+func CheckTimeouts(w *Workload, levels []int) []TimeoutCheck {
+	out := make([]TimeoutCheck, 0, len(levels))
+	binding := -1
+	for i, l := range levels {
+		out = append(out, checkTimeout(w, l))
+		if binding < 0 || l > levels[binding] {
+			binding = i
+		}
+	}
+	if binding >= 0 {
+		out[binding].Binding = true
+	}
+	return out
+}
+
+func checkTimeout(w *Workload, level int) TimeoutCheck {
+	c := TimeoutCheck{Level: level, Assumed: []string{}}
+	for _, q := range []Quantity{w.PhaseTimeout, w.SpawnRate, w.Settling, w.MinMeasurement} {
+		if q.Value == nil {
+			c.Unknown = append(c.Unknown, q.Key)
+		} else if q.Assumed {
+			c.Assumed = append(c.Assumed, q.Key)
+		}
+	}
+	c.Formula = fmt.Sprintf("(%d − 1) / %s + %s + %s", level, text(w.SpawnRate), text(w.Settling), text(w.MinMeasurement))
+	if len(c.Unknown) > 0 || level < 1 {
+		return c
+	}
+	timeout, rate, settle, least := w.PhaseTimeout.Value, w.SpawnRate.Value, w.Settling.Value, w.MinMeasurement.Value
+	users := new(big.Rat).SetInt64(int64(level) - 1)
+	ramp := new(big.Rat).Quo(users, rate)
+	need := sum(ramp, settle, least)
+	slack := new(big.Rat).Sub(timeout, need)
+	c.Known, c.OK = true, slack.Sign() >= 0
+	c.Timeout, c.Need, c.Ramp, c.Slack = float(timeout), float(need), float(ramp), float(slack)
+	c.Measurement = float(new(big.Rat).Sub(timeout, sum(ramp, settle)))
+	if !c.OK {
+		c.Fixes = knobs(timeout, rate, settle, least, ramp, need, users)
+	}
+	return c
+}
+
+func knobs(timeout, rate, settle, least, ramp, need, users *big.Rat) []Knob {
+	fixes := []Knob{{"phase_timeout_seconds", "≥", decimal(need, true)}}
+	sub := func(parts ...*big.Rat) *big.Rat { return new(big.Rat).Sub(timeout, sum(parts...)) }
+	if left := sub(settle, least); left.Sign() > 0 {
+		fixes = append(fixes, Knob{"user_spawn_rate", "≥", decimal(new(big.Rat).Quo(users, left), true)})
+	}
+	if left := sub(ramp, least); left.Sign() >= 0 {
+		fixes = append(fixes, Knob{"settling_time_seconds", "≤", decimal(left, false)})
+	}
+	if left := sub(ramp, settle); left.Sign() >= 0 {
+		fixes = append(fixes, Knob{"min_measurement_seconds", "≤", decimal(left, false)})
+	}
+	if left := sub(settle, least); left.Sign() >= 0 {
+		most := new(big.Rat).Mul(left, rate)
+		whole := new(big.Int).Quo(most.Num(), most.Denom())
+		fixes = append(fixes, Knob{"concurrency", "≤", whole.Add(whole, big.NewInt(1)).String()})
+	}
+	return fixes
+}
+
+// Sentence is the check in one line, the way every face of the program shows it.
+func (c TimeoutCheck) Sentence() string {
+	if !c.Known {
+		return fmt.Sprintf("level %d: phase timeout unknown: %s is no valid number", c.Level, strings.Join(c.Unknown, ", "))
+	}
+	if c.OK {
+		return fmt.Sprintf("level %d: %s = %s ≤ %s, slack %s s", c.Level, c.Formula, short(c.Need), short(c.Timeout), short(c.Slack))
+	}
+	return fmt.Sprintf("level %d: %s = %s > %s, short by %s s", c.Level, c.Formula, short(c.Need), short(c.Timeout), short(-c.Slack))
+}
+
+func text(q Quantity) string {
+	if q.Value == nil {
+		return "?"
+	}
+	return decimal(q.Value, true)
+}
+
+func sum(parts ...*big.Rat) *big.Rat {
+	s := new(big.Rat)
+	for _, p := range parts {
+		s.Add(s, p)
+	}
+	return s
+}
+
+func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
+
+func short(f float64) string {
+	s := fmt.Sprintf("%.3f", f)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+// decimal prints a ratio with at most three decimals, rounded up or down so that
+// the printed value still satisfies the rule.
+func decimal(r *big.Rat, up bool) string {
+	scaled := new(big.Rat).Mul(r, big.NewRat(1000, 1))
+	q, m := new(big.Int).DivMod(scaled.Num(), scaled.Denom(), new(big.Int))
+	if up && m.Sign() != 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	s := new(big.Rat).SetFrac(q, big.NewInt(1000)).FloatString(3)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}

@@ -1,0 +1,126 @@
+package recipes
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Workload is the client's own file. The client's command line overrides base
+// URL, model and levels; all the rest holds as it stands here.
+type Workload struct {
+	File string
+
+	BaseURL, APIKey, Model, ServerType string
+	Levels                             []int // placeholder: the recipe's levels are injected
+	PhaseTimeout                       Quantity
+	Settling                           Quantity
+	SpawnRate                          Quantity
+	MinMeasurement                     Quantity
+	MinTotalTrajectories               Quantity
+	MinTrajectoriesPerUser             Quantity
+	TrajectoryPath, AssignmentsPath    string
+	MaxStartingOffset                  int
+	Seed                               int64
+	RequestTimeoutSeconds              float64
+	MaxWorkers                         int
+	MaxTokens                          int
+	ReasoningEffort                    string // empty: none
+	ClientImpl                         string
+	RoutingHeaders, DynamoHeaders      bool
+	TrajectoriesPerUser                int // 0: not given
+
+	doc  *Document
+	vals *values
+}
+
+// Quantity is a number that the timeout rule rests on: exactly as written, and
+// whether the file says it or it is assumed.
+type Quantity struct {
+	Key     string
+	Value   *big.Rat // nil: unknown, since the file holds no valid number
+	Text    string   // as written, or the assumed value
+	Assumed bool
+	Place   Place
+}
+
+// Float is the quantity as a float64; 0 if it is unknown.
+func (q Quantity) Float() float64 {
+	if q.Value == nil {
+		return 0
+	}
+	f, _ := q.Value.Float64()
+	return f
+}
+
+// LoadWorkload reads a workload file. As with [Load], the error is about the
+// file; findings inside come as diagnostics.
+func LoadWorkload(path string) (*Workload, Diagnostics, error) {
+	data, err := Read(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("load workload: %w", err)
+	}
+	w, diags := ParseWorkload(path, data)
+	return w, diags, nil
+}
+
+// ParseWorkload is [LoadWorkload] on bytes that are at hand. Unknown keys are
+// warned about, not refused: the client owns this file.
+func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
+	doc, diags := Parse(file, data)
+	if doc.Root == nil {
+		return nil, diags
+	}
+	v := read(doc, schema.Workload(), 1, Warning)
+	diags = append(diags, v.diags...)
+	diags.Sort()
+	w := &Workload{
+		File: file, doc: doc, vals: v,
+		BaseURL: v.str("base_url", ""), APIKey: v.str("api_key", ""), Model: v.str("model", ""), ServerType: v.str("server_type", "trtllm"),
+		PhaseTimeout: v.quantity("phase_timeout_seconds"), Settling: v.quantity("settling_time_seconds"),
+		SpawnRate: v.quantity("user_spawn_rate"), MinMeasurement: v.quantity("min_measurement_seconds"),
+		MinTotalTrajectories: v.quantity("min_total_trajectories"), MinTrajectoriesPerUser: v.quantity("min_trajectories_per_user"),
+		TrajectoryPath: v.str("trajectory_path", ""), AssignmentsPath: v.str("user_assignments_path", ""),
+		MaxStartingOffset: v.int("max_starting_line_offset", 10), Seed: int64(v.int("seed", 42)),
+		RequestTimeoutSeconds: v.quantity("timeout_seconds").Float(), MaxWorkers: v.int("max_workers", 8), MaxTokens: v.int("max_tokens", 16384),
+		ReasoningEffort: v.str("reasoning_effort", ""), ClientImpl: v.str("client_impl", "rust"),
+		RoutingHeaders: v.bool("send_conversation_routing_headers", false), DynamoHeaders: v.bool("use_dynamo_conv_aware_routing", false),
+		TrajectoriesPerUser: v.int("trajectories_per_user", 0),
+	}
+	if val, ok := v.byName["concurrencies"]; ok {
+		for _, e := range val.node.Content {
+			if r, ok := rational(resolve(e)); ok && r.IsInt() {
+				w.Levels = append(w.Levels, int(r.Num().Int64()))
+			}
+		}
+	}
+	return w, diags
+}
+
+// quantity reads a number exactly. A key that is there but holds no valid
+// number is unknown; only an absent key falls back to the assumed value.
+func (v *values) quantity(key string) Quantity {
+	f, _ := schema.Workload().Field(key)
+	q := Quantity{Key: key, Place: Place{Path: key}}
+	if at, ok := v.spots[key]; ok {
+		q.Place = at
+		val, ok := v.byName[key]
+		if !ok {
+			return q
+		}
+		q.Text = val.node.Value
+		q.Value, _ = rational(val.node)
+		return q
+	}
+	q.Assumed, q.Text = true, f.Default
+	q.Value, _ = new(big.Rat).SetString(f.Default)
+	return q
+}
+
+// Diag makes a finding about a key of the workload; one that the file leaves
+// out is reported at the top of the file.
+func (w *Workload) Diag(sev Severity, key, message, fix string) Diagnostic {
+	p := w.vals.nearest(key, w.doc.Root)
+	return Diagnostic{File: w.File, Line: p.Line, Column: p.Column, Path: key, Severity: sev, Message: message, Fix: fix}
+}
