@@ -1,0 +1,249 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+type usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+	PromptDetails    struct {
+		CachedTokens int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+func usageOf(prompt, cached, output int) usage {
+	u := usage{PromptTokens: prompt, CompletionTokens: output, TotalTokens: prompt + output}
+	u.PromptDetails.CachedTokens = cached
+	return u
+}
+
+// message is a delta of a stream or the message of a whole answer.
+type message struct {
+	Role      string     `json:"role,omitempty"`
+	Content   *string    `json:"content,omitempty"`
+	Reasoning string     `json:"reasoning_content,omitempty"`
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+}
+
+type toolCall struct {
+	Index    int    `json:"index"`
+	ID       string `json:"id,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Function struct {
+		Name      string `json:"name,omitempty"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+type choice struct {
+	Index        int      `json:"index"`
+	Delta        *message `json:"delta,omitempty"`
+	Message      *message `json:"message,omitempty"`
+	FinishReason *string  `json:"finish_reason"`
+}
+
+type completion struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage,omitempty"`
+}
+
+// text is what an answer says, four bytes a token. The first reasoning tokens
+// are reasoning; a tool call has no other text.
+type text struct {
+	key       uint64
+	tokens    int
+	reasoning int
+	toolCall  bool
+}
+
+func (c Config) text(j job) text {
+	t := text{key: j.prompt.Key, tokens: j.output}
+	if hasTools(j.request.Tools) && unit(t.key, saltShape) < c.ToolCalls {
+		t.toolCall = true
+	} else if c.Reasoning && j.request.ReasoningEffort != "" {
+		t.reasoning = t.tokens / 3
+	}
+	return t
+}
+
+var words = [16]string{
+	"add ", "fix ", "run ", "the ", "log ", "map ", "key ", "row ",
+	"try ", "set ", "end ", "use ", "and ", "for ", "new ", "old ",
+}
+
+const toolName = "edit" // one token
+
+// delta is what tokens from (inclusive) to to (exclusive) say.
+func (t text) delta(from, to int) message {
+	if t.toolCall {
+		return t.toolDelta(from, to)
+	}
+	var reasoning, content strings.Builder
+	for i := from; i < to; i++ {
+		word := words[mix(t.key+saltText+uint64(i))%uint64(len(words))]
+		if i < t.reasoning {
+			reasoning.WriteString(word)
+		} else {
+			content.WriteString(word)
+		}
+	}
+	m := message{Reasoning: reasoning.String()}
+	if content.Len() > 0 {
+		s := content.String()
+		m.Content = &s
+	}
+	return m
+}
+
+// toolDelta streams the call's name as the first token, then its arguments: a
+// JSON object, filled up with spaces to the number of tokens.
+func (t text) toolDelta(from, to int) message {
+	call := toolCall{}
+	if from == 0 {
+		call.ID, call.Type = fmt.Sprintf("call_%016x", t.key), "function"
+		call.Function.Name = toolName
+		from = 1
+	}
+	object := `{"path":"main.go","line":1} `
+	if len(object) > (t.tokens-1)*bytesPerToken {
+		object = "{}  "
+	}
+	for i := from; i < to; i++ {
+		word := "    "
+		if at := (i - 1) * bytesPerToken; at < len(object) {
+			word = object[at : at+bytesPerToken]
+		}
+		call.Function.Arguments += word
+	}
+	return message{ToolCalls: []toolCall{call}}
+}
+
+func (t text) finish() *string {
+	reason := "length"
+	if t.toolCall {
+		reason = "tool_calls"
+	}
+	return &reason
+}
+
+// answer sends the output, whose first token is due at first.
+func (wk *worker) answer(w http.ResponseWriter, r *http.Request, j job, u usage, first time.Time) {
+	fault := wk.cfg.Faults.For(j.prompt.Key)
+	if fault == FaultHTTPError {
+		refuse(w, http.StatusInternalServerError, "a fault that this mock server was told to inject")
+		return
+	}
+	head := completion{
+		ID:      fmt.Sprintf("chatcmpl-%016x", j.prompt.Key),
+		Object:  "chat.completion.chunk",
+		Created: first.Unix(),
+		Model:   j.request.Model,
+	}
+	t := wk.cfg.text(j)
+	if j.request.Stream {
+		s := stream{w: w, out: http.NewResponseController(w), head: head}
+		wk.stream(r, &s, j, t, u, first, fault)
+		return
+	}
+	_, after := wk.cfg.Timing.Event(j.prompt.Key, wk.cfg.Timing.Events(j.output)-1, j.output)
+	if !sleepUntil(r.Context(), first.Add(after)) {
+		return
+	}
+	if fault != FaultNone {
+		panic(http.ErrAbortHandler) // the connection is cut, which is the fault asked for
+	}
+	head.Object = "chat.completion"
+	m := t.delta(0, t.tokens)
+	m.Role = "assistant"
+	head.Choices = []choice{{Message: &m, FinishReason: t.finish()}}
+	head.Usage = &u
+	writeJSON(w, http.StatusOK, head)
+}
+
+// stream sends the output's events, each at its time after first.
+func (wk *worker) stream(r *http.Request, s *stream, j job, t text, u usage, first time.Time, fault Fault) {
+	timing, key := wk.cfg.Timing, j.prompt.Key
+	events, sent := timing.Events(t.tokens), 0
+	empty := ""
+	s.start()
+	if !sleepUntil(r.Context(), first) || !s.delta(message{Role: "assistant", Content: &empty}, nil) {
+		return
+	}
+	for i := range events {
+		if fault != FaultNone && i >= (events+1)/2 {
+			break
+		}
+		upTo, after := timing.Event(key, i, t.tokens)
+		if !s.flushBefore(r, first.Add(after)) || !s.delta(t.delta(sent, upTo), nil) {
+			return
+		}
+		sent = upTo
+	}
+	switch fault {
+	case FaultAbort:
+		_ = s.out.Flush() // the client may have gone already, and then there is nothing to cut
+		panic(http.ErrAbortHandler)
+	case FaultEventError:
+		s.event("event: error\n", map[string]any{"error": map[string]any{"message": "injected fault", "code": 500}})
+		return
+	}
+	if !s.delta(message{}, t.finish()) {
+		return
+	}
+	if j.request.StreamOptions.IncludeUsage {
+		s.head.Choices, s.head.Usage = []choice{}, &u
+		if !s.event("", s.head) {
+			return
+		}
+	}
+	_, _ = fmt.Fprint(s.w, "data: [DONE]\n\n") // the end of the answer, whether or not anyone reads it
+}
+
+// stream writes server-sent events. Its methods return false when the client
+// has gone.
+type stream struct {
+	w    http.ResponseWriter
+	out  *http.ResponseController
+	head completion
+}
+
+func (s *stream) start() {
+	h := s.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	s.w.WriteHeader(http.StatusOK)
+}
+
+// flushBefore sends what is written and waits for t. When t has passed already
+// it leaves the flush to a later event: a late server catches up in large
+// writes.
+func (s *stream) flushBefore(r *http.Request, t time.Time) bool {
+	if time.Until(t) <= 0 {
+		return r.Context().Err() == nil
+	}
+	return s.out.Flush() == nil && sleepUntil(r.Context(), t)
+}
+
+func (s *stream) delta(m message, finish *string) bool {
+	s.head.Choices = []choice{{Delta: &m, FinishReason: finish}}
+	return s.event("", s.head)
+}
+
+func (s *stream) event(prefix string, v any) bool {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return false
+	}
+	_, err = fmt.Fprintf(s.w, "%sdata: %s\n\n", prefix, data)
+	return err == nil
+}

@@ -1,0 +1,79 @@
+package mockserver
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// Role is the part a mock process plays.
+type Role string
+
+// The roles. A frontend needs addresses of the others.
+const (
+	RoleAgg      Role = "agg"
+	RolePrefill  Role = "prefill"
+	RoleDecode   Role = "decode"
+	RoleFrontend Role = "frontend"
+)
+
+const (
+	defaultBlockTokens     = 128
+	defaultCacheBlocks     = 1 << 16
+	defaultMaxOutputTokens = 256
+)
+
+// Config describes one mock process. Zero values take the defaults named here.
+type Config struct {
+	Role Role
+	// Model is the served name. A request for another model is refused with
+	// status 404; with an empty Model any name is served.
+	Model  string
+	Timing Timing
+	Faults Faults
+	// BlockTokens is the size of a prefix-cache block in tokens; 0 means 128.
+	// All processes of one deployment must agree.
+	BlockTokens int
+	// CacheBlocks is the prefix cache's capacity; 0 means 65536 blocks.
+	CacheBlocks int
+	// MaxOutputTokens caps every answer, and is the length of one whose request
+	// states no limit; 0 means 256.
+	MaxOutputTokens int
+	// ToolCalls is the fraction (0 to 1) of requests with tools that are
+	// answered by a tool call alone, without text; drawn from the request's key.
+	ToolCalls float64
+	// Reasoning streams the first third of an answer as reasoning when the
+	// request names a reasoning effort.
+	Reasoning bool
+
+	// AggURLs, PrefillURLs and DecodeURLs are the frontend's workers, as
+	// http://host:port. Either the first alone, or both of the others.
+	AggURLs, PrefillURLs, DecodeURLs []string
+}
+
+// New makes the handler of one mock process. It returns an error when the
+// configuration contradicts itself.
+func New(cfg Config) (http.Handler, error) {
+	if cfg.Timing.Spread < 0 || cfg.Timing.Spread >= 1 {
+		return nil, fmt.Errorf("mock server: spread %g: want a fraction from 0 to below 1", cfg.Timing.Spread)
+	}
+	if f := cfg.Faults; f.HTTPError < 0 || f.Abort < 0 || f.EventError < 0 || f.HTTPError+f.Abort+f.EventError > 1 {
+		return nil, fmt.Errorf("mock server: fault rates %g, %g, %g: want fractions that add up to at most 1",
+			f.HTTPError, f.Abort, f.EventError)
+	}
+	if cfg.BlockTokens <= 0 {
+		cfg.BlockTokens = defaultBlockTokens
+	}
+	if cfg.CacheBlocks <= 0 {
+		cfg.CacheBlocks = defaultCacheBlocks
+	}
+	if cfg.MaxOutputTokens <= 0 {
+		cfg.MaxOutputTokens = defaultMaxOutputTokens
+	}
+	switch cfg.Role {
+	case RoleAgg, RolePrefill, RoleDecode:
+		return newWorker(cfg), nil
+	case RoleFrontend:
+		return newFrontend(cfg)
+	}
+	return nil, fmt.Errorf("mock server: role %q: want agg, prefill, decode or frontend", cfg.Role)
+}

@@ -1,0 +1,206 @@
+package mockserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// sessionHeaders name the conversation a request belongs to; the first that is
+// set decides.
+var sessionHeaders = []string{"X-Session-ID", "X-Correlation-ID", "X-Dynamo-Session-ID"}
+
+const healthTimeout = time.Second
+
+type frontend struct {
+	cfg    Config
+	client *http.Client
+}
+
+func newFrontend(cfg Config) (http.Handler, error) {
+	if agg, disagg := len(cfg.AggURLs) > 0, len(cfg.PrefillURLs) > 0 && len(cfg.DecodeURLs) > 0; agg == disagg {
+		return nil, errors.New("mock server: a frontend needs either aggregated workers, or both prefill and decode workers")
+	}
+	tr := &http.Transport{
+		MaxIdleConnsPerHost: 1 << 16, // one a request in flight: never dial in the middle of a measurement
+		DisableCompression:  true,
+	}
+	f := &frontend{cfg: cfg, client: &http.Client{Transport: tr}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", f.health)
+	mux.HandleFunc("GET /v1/models", models(cfg.Model))
+	mux.HandleFunc("POST /v1/chat/completions", f.complete)
+	return mux, nil
+}
+
+type instance struct {
+	Endpoint  string `json:"endpoint"`
+	Component string `json:"component"`
+}
+
+// health lists the workers that answer at this moment, by the component names
+// that a TensorRT-LLM deployment behind Dynamo registers.
+func (f *frontend) health(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
+	defer cancel()
+	components := make([]string, 0, len(f.cfg.PrefillURLs)+len(f.cfg.DecodeURLs)+len(f.cfg.AggURLs))
+	urls := make([]string, 0, cap(components))
+	add := func(component string, more []string) {
+		for _, u := range more {
+			components, urls = append(components, component), append(urls, u)
+		}
+	}
+	add("prefill", f.cfg.PrefillURLs)
+	add("tensorrt_llm", f.cfg.DecodeURLs)
+	add("tensorrt_llm", f.cfg.AggURLs)
+	alive := make([]bool, len(urls))
+	var wg sync.WaitGroup
+	for i, u := range urls {
+		wg.Go(func() { alive[i] = f.alive(ctx, u) })
+	}
+	wg.Wait()
+	instances := []instance{}
+	for i, ok := range alive {
+		if ok {
+			instances = append(instances, instance{Endpoint: "generate", Component: components[i]})
+		}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"instances": instances})
+}
+
+func (f *frontend) alive(ctx context.Context, base string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/health", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, 4096))
+	return err == nil && resp.StatusCode == http.StatusOK
+}
+
+func (f *frontend) complete(w http.ResponseWriter, r *http.Request) {
+	body, ok := readBody(w, r)
+	if !ok {
+		return
+	}
+	j, ok := f.cfg.parse(w, body)
+	if !ok {
+		return
+	}
+	session := affinity(r.Header, j.prompt)
+	if len(f.cfg.AggURLs) > 0 {
+		f.proxy(w, r, pick(f.cfg.AggURLs, session)+"/v1/chat/completions", body, nil)
+		return
+	}
+	prefill, err := f.prefill(r.Context(), pick(f.cfg.PrefillURLs, session), body)
+	if err != nil {
+		if r.Context().Err() == nil {
+			refuse(w, http.StatusServiceUnavailable, err.Error())
+		}
+		return
+	}
+	f.proxy(w, r, pick(f.cfg.DecodeURLs, session)+decodePath, body, http.Header{
+		headerPromptTokens: {strconv.Itoa(prefill.PromptTokens)},
+		headerCachedTokens: {strconv.Itoa(prefill.CachedTokens)},
+		headerFirstToken:   {strconv.FormatInt(prefill.FirstToken, 10)},
+	})
+}
+
+// affinity is what decides on the worker: the conversation, or the beginning of
+// the prompt, where the cached prefix is.
+func affinity(h http.Header, p Prompt) uint64 {
+	for _, name := range sessionHeaders {
+		if id := h.Get(name); id != "" {
+			sum := fnv.New64a()
+			_, _ = io.WriteString(sum, id) // a hash takes every write
+			return mix(sum.Sum64())
+		}
+	}
+	if len(p.blocks) > 0 {
+		return mix(p.blocks[0])
+	}
+	return p.Key
+}
+
+func pick(urls []string, session uint64) string {
+	return strings.TrimSuffix(urls[session%uint64(len(urls))], "/")
+}
+
+func (f *frontend) post(ctx context.Context, url string, body []byte, h http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range h {
+		req.Header[name] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	return f.client.Do(req)
+}
+
+func (f *frontend) prefill(ctx context.Context, base string, body []byte) (prefillReply, error) {
+	var reply prefillReply
+	resp, err := f.post(ctx, base+prefillPath, body, nil)
+	if err != nil {
+		return reply, fmt.Errorf("prefill worker: %w", err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<16))
+	if err != nil {
+		return reply, fmt.Errorf("prefill worker %s: %w", base, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return reply, fmt.Errorf("prefill worker %s: status %s", base, resp.Status)
+	}
+	if err := json.Unmarshal(data, &reply); err != nil {
+		return reply, fmt.Errorf("prefill worker %s: reply is no JSON: %w", base, err)
+	}
+	return reply, nil
+}
+
+// proxy passes on a worker's answer as it arrives, read by read. A stream that
+// breaks off is broken off towards the client too.
+func (f *frontend) proxy(w http.ResponseWriter, r *http.Request, url string, body []byte, h http.Header) {
+	resp, err := f.post(r.Context(), url, body, h)
+	if err != nil {
+		if r.Context().Err() == nil {
+			refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("worker: %v", err))
+		}
+		return
+	}
+	defer resp.Body.Close()
+	w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+	w.WriteHeader(resp.StatusCode)
+	out := http.NewResponseController(w)
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := resp.Body.Read(buf)
+		if n > 0 {
+			if _, werr := w.Write(buf[:n]); werr != nil {
+				return
+			}
+			if werr := out.Flush(); werr != nil {
+				return
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // net/http's way to cut a response short
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package mockserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// maxBody bounds a request: the longest prompts in use are a few megabytes.
+const maxBody = 64 << 20
+
+type chatRequest struct {
+	Model         string          `json:"model"`
+	Messages      json.RawMessage `json:"messages"`
+	Tools         json.RawMessage `json:"tools"`
+	Stream        bool            `json:"stream"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	MaxTokens           *int   `json:"max_tokens"`
+	MaxCompletionTokens *int   `json:"max_completion_tokens"`
+	ReasoningEffort     string `json:"reasoning_effort"`
+}
+
+// limit is the smallest output limit the request states, 0 if it states none.
+func (r chatRequest) limit() (int, error) {
+	limit := 0
+	for _, p := range []*int{r.MaxTokens, r.MaxCompletionTokens} {
+		if p == nil {
+			continue
+		}
+		if *p < 1 {
+			return 0, fmt.Errorf("max_tokens is %d: want at least 1", *p)
+		}
+		if limit == 0 || *p < limit {
+			limit = *p
+		}
+	}
+	return limit, nil
+}
+
+// OutputTokens is the length of an answer whose request limits it to limit
+// tokens (0: no limit): the limit or the configured cap, whichever is smaller.
+func (c Config) OutputTokens(limit int) int {
+	most := c.MaxOutputTokens
+	if most <= 0 {
+		most = defaultMaxOutputTokens
+	}
+	if limit > 0 {
+		return min(limit, most)
+	}
+	return most
+}
+
+// job is a checked request with everything that follows from it.
+type job struct {
+	request chatRequest
+	prompt  Prompt
+	output  int // tokens
+}
+
+// parse reads and checks a request. On failure it has answered already.
+func (c Config) parse(w http.ResponseWriter, body []byte) (job, bool) {
+	var j job
+	if err := json.Unmarshal(body, &j.request); err != nil {
+		refuse(w, http.StatusBadRequest, fmt.Sprintf("the request is not valid JSON: %v", err))
+		return j, false
+	}
+	if c.Model != "" && j.request.Model != c.Model {
+		refuse(w, http.StatusNotFound, fmt.Sprintf("model %q is not served here; ask for %q", j.request.Model, c.Model))
+		return j, false
+	}
+	limit, err := j.request.limit()
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return j, false
+	}
+	j.output = c.OutputTokens(limit)
+	if j.prompt, err = ParsePrompt(j.request.Messages, j.request.Tools, c.BlockTokens); err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return j, false
+	}
+	return j, true
+}
+
+// readBody reads a whole request body. On failure it has answered already.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, fmt.Sprintf("read the request: %v", err))
+		return nil, false
+	}
+	return body, true
+}
+
+func refuse(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "code": status}})
+}
+
+// writeJSON answers with one document. A client that has gone is not an error
+// of the server's.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}

@@ -1,0 +1,69 @@
+package mockserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// ErrExit is what [Serve] returns when it ended because of ServeOptions.ExitAfter.
+var ErrExit = errors.New("mock server exits as told to by its fault options")
+
+// ServeOptions are the details of [Serve]; the zero value is useful.
+type ServeOptions struct {
+	// Grace is how long requests in flight may take after the context has
+	// ended; 0 means 5 s.
+	Grace time.Duration
+	// ExitAfter ends the server abruptly after that time, as a crash would.
+	// 0 means never.
+	ExitAfter time.Duration
+	// Ready, if set, is called once with the address that is listened on.
+	Ready func(net.Addr)
+}
+
+// Serve listens on listen (host:port, port 0 picks a free one) until ctx ends,
+// then lets requests in flight finish for the grace time and returns nil.
+func Serve(ctx context.Context, listen string, h http.Handler, opts ServeOptions) error {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", listen)
+	if err != nil {
+		return fmt.Errorf("mock server: listen on %q: %w; pick another --listen address", listen, err)
+	}
+	if opts.Ready != nil {
+		opts.Ready(ln.Addr())
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 30 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ln) }()
+
+	var exit <-chan time.Time
+	if opts.ExitAfter > 0 {
+		t := time.NewTimer(opts.ExitAfter)
+		defer t.Stop()
+		exit = t.C
+	}
+	select {
+	case err := <-served:
+		return fmt.Errorf("mock server on %s: %w", ln.Addr(), err)
+	case <-exit:
+		err := srv.Close()
+		<-served
+		return errors.Join(ErrExit, err)
+	case <-ctx.Done():
+	}
+	grace := opts.Grace
+	if grace <= 0 {
+		grace = 5 * time.Second
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	err = srv.Shutdown(stop)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = srv.Close()
+	}
+	<-served
+	return err
+}

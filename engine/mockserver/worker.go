@@ -1,0 +1,167 @@
+package mockserver
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// The worker protocol behind the frontend. Prefill takes the chat request and
+// answers with prefillReply after the prompt's time. Decode takes the chat
+// request with the prefill's figures as headers, and answers as an OpenAI
+// server does.
+const (
+	prefillPath = "/internal/prefill"
+	decodePath  = "/internal/decode"
+
+	headerPromptTokens = "X-Mock-Prompt-Tokens"
+	headerCachedTokens = "X-Mock-Cached-Tokens"
+	headerFirstToken   = "X-Mock-First-Token" // when the first token is due, Unix nanoseconds
+)
+
+type prefillReply struct {
+	PromptTokens int   `json:"prompt_tokens"`
+	CachedTokens int   `json:"cached_tokens"`
+	FirstToken   int64 `json:"first_token"` // Unix nanoseconds
+}
+
+type worker struct {
+	cfg     Config
+	cache   *prefixCache
+	created time.Time
+}
+
+func newWorker(cfg Config) http.Handler {
+	w := &worker{cfg: cfg, cache: newPrefixCache(cfg.BlockTokens, cfg.CacheBlocks), created: time.Now()}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", w.health)
+	switch cfg.Role {
+	case RolePrefill:
+		mux.HandleFunc("POST "+prefillPath, w.prefill)
+	case RoleDecode:
+		mux.HandleFunc("POST "+decodePath, w.decode)
+	default:
+		mux.HandleFunc("GET /v1/models", models(cfg.Model))
+		mux.HandleFunc("POST /v1/chat/completions", w.complete)
+	}
+	return mux
+}
+
+func (wk *worker) health(w http.ResponseWriter, _ *http.Request) {
+	if time.Since(wk.created) < wk.cfg.Faults.SlowStart {
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "starting"})
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+// prefillPrompt waits until the prompt is processed and tells how much of it
+// was cached and when its first token is due. It returns false when the client
+// has gone.
+func (wk *worker) prefillPrompt(ctx context.Context, arrival time.Time, p Prompt) (cached int, due time.Time, ok bool) {
+	cached = wk.cache.lookup(p)
+	due = arrival.Add(wk.cfg.Timing.Prefill(p.Key, p.Tokens, cached))
+	if !sleepUntil(ctx, due) {
+		return 0, time.Time{}, false
+	}
+	wk.cache.insert(p)
+	return cached, due, true
+}
+
+func (wk *worker) prefill(w http.ResponseWriter, r *http.Request) {
+	arrival := time.Now()
+	body, ok := readBody(w, r)
+	if !ok {
+		return
+	}
+	j, ok := wk.cfg.parse(w, body)
+	if !ok {
+		return
+	}
+	cached, due, ok := wk.prefillPrompt(r.Context(), arrival, j.prompt)
+	if !ok {
+		return
+	}
+	writeJSON(w, http.StatusOK, prefillReply{PromptTokens: j.prompt.Tokens, CachedTokens: cached, FirstToken: due.UnixNano()})
+}
+
+func (wk *worker) decode(w http.ResponseWriter, r *http.Request) {
+	arrival := time.Now()
+	body, ok := readBody(w, r)
+	if !ok {
+		return
+	}
+	j, ok := wk.cfg.parse(w, body)
+	if !ok {
+		return
+	}
+	prompt, err := strconv.Atoi(r.Header.Get(headerPromptTokens))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, headerPromptTokens+" is missing: decode is for the frontend, after prefill")
+		return
+	}
+	cached, err := strconv.Atoi(r.Header.Get(headerCachedTokens))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, headerCachedTokens+" is missing: decode is for the frontend, after prefill")
+		return
+	}
+	wk.answer(w, r, j, usageOf(prompt, cached, j.output), firstToken(r.Header.Get(headerFirstToken), arrival))
+}
+
+// firstToken is the time that the prefill worker has promised, so that the hops
+// between the processes do not add up. Clocks that differ by more than a second
+// are not believed.
+func firstToken(header string, arrival time.Time) time.Time {
+	ns, err := strconv.ParseInt(header, 10, 64)
+	if err != nil {
+		return arrival
+	}
+	late := time.Duration(arrival.UnixNano() - ns)
+	if late.Abs() > time.Second {
+		return arrival
+	}
+	return arrival.Add(-late)
+}
+
+func (wk *worker) complete(w http.ResponseWriter, r *http.Request) {
+	arrival := time.Now()
+	body, ok := readBody(w, r)
+	if !ok {
+		return
+	}
+	j, ok := wk.cfg.parse(w, body)
+	if !ok {
+		return
+	}
+	cached, due, ok := wk.prefillPrompt(r.Context(), arrival, j.prompt)
+	if !ok {
+		return
+	}
+	wk.answer(w, r, j, usageOf(j.prompt.Tokens, cached, j.output), due)
+}
+
+func models(model string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{
+			"object": "list",
+			"data":   []map[string]any{{"id": model, "object": "model", "owned_by": "mock"}},
+		})
+	}
+}
+
+// sleepUntil waits for t and tells whether ctx lasted that long.
+func sleepUntil(ctx context.Context, t time.Time) bool {
+	d := time.Until(t)
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
