@@ -1,0 +1,217 @@
+// Package follow reads one file line by line while another process writes it:
+// growth, truncation, replacement by rename, a file or folder that appears only
+// later, lines that are half written at the moment of reading.
+//
+// It listens to inotify and polls as well, since on Lustre and NFS no event
+// arrives for what another node wrote. It knows nothing of what the lines mean,
+// passes every byte through untouched, and holds no more than a line and a
+// buffer in memory.
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	chunkLines  = 512
+	chunkBytes  = 1 << 20
+	defaultLine = 64 << 20
+	defaultPoll = 2 * time.Second
+)
+
+// Chunk is what was read at once: at most 512 lines or about 1 MiB, and one
+// line more. The receiver owns the memory.
+type Chunk struct {
+	Lines     [][]byte // whole lines, without their newline
+	Offset    int64    // bytes from the file's start to the end of the last line; a later From
+	Restarted bool     // truncated or replaced: what came before is gone, Lines are the new beginning
+	Skipped   int      // lines longer than Options.MaxLine that were left out since the chunk before
+	Err       error    // why the file can't be read now; following goes on, and each change of the cause is told once
+}
+
+// Options of File. The zero value follows from the start until the context ends.
+type Options struct {
+	From    int64           // first byte to read: 0, or the Offset of an earlier Chunk
+	Stop    <-chan struct{} // closed when the writer has finished: read up to the end, then close the channel; nil never stops
+	Rest    bool            // after Stop, also deliver a last line that has no newline
+	MaxLine int             // bytes; longer lines are counted in Skipped; 0 is 64 MiB
+	Poll    time.Duration   // longest pause between two looks at a quiet file, an eighth of it when busy; 0 is 2 s
+
+	noEvents bool // polling only, as on a network file system
+}
+
+// File follows the file at path, which need not exist yet. The channel is
+// closed when ctx ends, or after Stop once the end of the file was delivered
+// (at once, with nothing, if there is no file). Delivery waits for the receiver
+// and drops nothing. File fails only for options that make no sense.
+func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
+	if path == "" || opt.From < 0 || opt.MaxLine < 0 || opt.Poll < 0 {
+		return nil, fmt.Errorf("follow %q from byte %d (line limit %d, poll %s): want a path and no negative number",
+			path, opt.From, opt.MaxLine, opt.Poll)
+	}
+	if opt.MaxLine == 0 {
+		opt.MaxLine = defaultLine
+	}
+	if opt.Poll == 0 {
+		opt.Poll = defaultPoll
+	}
+	f := &follower{path: path, opt: opt, out: make(chan Chunk)}
+	f.read = reader{path: path, offset: opt.From, parsed: opt.From, maxLine: opt.MaxLine, emit: f.send}
+	go f.run(ctx)
+	return f.out, nil
+}
+
+type follower struct {
+	path  string
+	opt   Options
+	out   chan Chunk
+	read  reader
+	cause string // text of the error told last, so that a lasting one is told once
+}
+
+func (f *follower) run(ctx context.Context) {
+	defer close(f.out)
+	defer f.read.close()
+	var w watcher
+	defer w.close()
+	pause := f.opt.Poll / 8
+	for {
+		if !f.opt.noEvents {
+			w.watch(filepath.Dir(f.path)) // before the look, so that nothing falls between the two
+		}
+		last := stopped(f.opt.Stop)
+		grew, err := f.read.pass(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if !f.tell(ctx, err) {
+			return
+		}
+		if last {
+			if f.opt.Rest {
+				f.read.rest(ctx)
+			}
+			return
+		}
+		if grew {
+			pause = f.opt.Poll / 8
+		} else {
+			pause = min(2*pause, f.opt.Poll)
+		}
+		if !w.wait(ctx, f.opt.Stop, pause) {
+			return
+		}
+	}
+}
+
+// tell reports err when it differs from the one before. A file that is not
+// there yet is no error. False means that the context has ended.
+func (f *follower) tell(ctx context.Context, err error) bool {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		f.cause = ""
+		return true
+	}
+	if err.Error() == f.cause {
+		return true
+	}
+	f.cause = err.Error()
+	return f.send(ctx, Chunk{Offset: f.read.parsed, Err: err})
+}
+
+func (f *follower) send(ctx context.Context, c Chunk) bool {
+	select {
+	case f.out <- c:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func stopped(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// watcher wakes the follower by inotify events of the file's folder. Every
+// failure (no inotify, its limits reached, no such folder) leaves polling alone
+// to do the work.
+type watcher struct {
+	notify *fsnotify.Watcher
+	dir    string // the folder that is watched now, else empty
+	failed bool
+}
+
+func (w *watcher) watch(dir string) {
+	if w.failed || w.dir == dir {
+		return
+	}
+	if w.notify == nil {
+		n, err := fsnotify.NewWatcher()
+		if err != nil {
+			w.failed = true
+			return
+		}
+		w.notify = n
+	}
+	if w.notify.Add(dir) == nil {
+		w.dir = dir
+	}
+}
+
+// wait returns true when it is time to look again, false when ctx has ended.
+func (w *watcher) wait(ctx context.Context, stop <-chan struct{}, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	var events chan fsnotify.Event
+	var errs chan error
+	if w.notify != nil {
+		events, errs = w.notify.Events, w.notify.Errors
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-stop:
+	case <-timer.C:
+	case <-errs: // an overflow: events were lost, the look that follows makes up for them
+	case e := <-events:
+		w.seen(e)
+		w.drain()
+	}
+	return true
+}
+
+// drain takes the events that queue up behind the first, so that a burst of
+// writes costs one look.
+func (w *watcher) drain() {
+	for {
+		select {
+		case e := <-w.notify.Events:
+			w.seen(e)
+		default:
+			return
+		}
+	}
+}
+
+func (w *watcher) seen(e fsnotify.Event) {
+	if e.Name == w.dir && e.Has(fsnotify.Remove|fsnotify.Rename) {
+		w.dir = "" // the folder itself is gone; watch it again when it is back
+	}
+}
+
+func (w *watcher) close() {
+	if w.notify != nil {
+		_ = w.notify.Close() // nothing was written: nothing can be lost
+	}
+}
