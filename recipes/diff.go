@@ -39,9 +39,9 @@ type Comparison struct {
 	Differences []Difference `json:"differences"`
 }
 
-// RecipeLeaves lists a recipe's fields by their canonical paths. Fields that only
+// Leaves lists a recipe's fields by their canonical paths. Fields that only
 // say what layout the file is in (schema) and lock data are no fields of the run.
-func (r *Recipe) leaves() []Leaf {
+func (r *Recipe) Leaves() []Leaf {
 	t := table(r.Schema)
 	var out []Leaf
 	collect(r.doc.Root, t.Root(), "", "", &out)
@@ -122,16 +122,17 @@ func canonicalText(n *yaml.Node) string {
 // identical, and a field that one leaves out equals the default that the other
 // writes down.
 func DiffRecipes(a, b *Recipe) Comparison {
-	return compare(a.leaves(), b.leaves(), table(1))
+	return compare(a.Leaves(), b.Leaves(), table(1))
 }
 
 // DiffWorkloads compares two workload files; a key that one leaves out differs
 // from any value, since the client's own defaults are not documented.
 func DiffWorkloads(a, b *Workload) Comparison {
-	return compare(a.leaves(), b.leaves(), nil)
+	return compare(a.Leaves(), b.Leaves(), nil)
 }
 
-func (w *Workload) leaves() []Leaf {
+// Leaves lists the keys of a workload file.
+func (w *Workload) Leaves() []Leaf {
 	var out []Leaf
 	collect(w.doc.Root, schema.Workload().Root(), "", "", &out)
 	return out

@@ -189,20 +189,11 @@ func wrongType(n *yaml.Node, f schema.Field) (msg, fix string) {
 			return want(), quoteFix(n)
 		}
 		return enum(n, f)
-	case schema.Bool:
-		if !scalar || n.Tag != "!!bool" {
-			return want(), "write true or false"
-		}
-	case schema.BoolOrStr:
+	case schema.Bool, schema.BoolOrStr:
 		if !scalar || n.Tag != "!!bool" && !slices.Contains(f.Enum, n.Value) {
-			return want() + "; allowed words: " + strings.Join(f.Enum, ", "), ""
+			return want(), strings.Join(append([]string{"write true", "false"}, f.Enum...), " or ")
 		}
-	case schema.NodeCount:
-		if scalar && n.Value == "colocate" {
-			return "", ""
-		}
-		return number(n, f)
-	case schema.Int, schema.Float:
+	case schema.NodeCount, schema.Int, schema.Float:
 		return number(n, f)
 	}
 	return "", ""
@@ -250,6 +241,9 @@ func bound(f schema.Field) string {
 }
 
 func number(n *yaml.Node, f schema.Field) (msg, fix string) {
+	if f.Kind == schema.NodeCount && n.Value == "colocate" {
+		return "", ""
+	}
 	if n.Kind != yaml.ScalarNode || !inRange(n, f) {
 		return fmt.Sprintf("want %s%s, found %s", f.Kind, bound(f), describe(n)), ""
 	}

@@ -1,0 +1,144 @@
+package event
+
+import (
+	"bytes"
+	"iter"
+	"time"
+)
+
+func lines(data []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for line := range bytes.Lines(data) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// Status is what the events of a run add up to. Its zero value is a run of which
+// nothing is known yet.
+type Status struct {
+	State    State        `json:"state"`
+	Message  string       `json:"message,omitempty"` // why, when it failed
+	Since    time.Time    `json:"since"`             // of the state
+	Last     time.Time    `json:"last"`              // of the newest event
+	Started  time.Time    `json:"started"`           // of the first event
+	ExitCode *int         `json:"exit_code,omitempty"`
+	Client   *int         `json:"client_exit_code,omitempty"` // the client's own code
+	Have     Count        `json:"have"`
+	Want     Count        `json:"want"`
+	Steps    []StepStatus `json:"steps"`
+	Phases   []PhaseMark  `json:"phases"`
+}
+
+// StepStatus is one step's part of a run.
+type StepStatus struct {
+	Name     string    `json:"name"`
+	State    string    `json:"state"` // starting, ready, exited
+	Started  time.Time `json:"started"`
+	Seconds  float64   `json:"ready_after_seconds,omitempty"`
+	ExitCode *int      `json:"exit_code,omitempty"`
+	Message  string    `json:"message,omitempty"`
+	Log      string    `json:"log,omitempty"`
+}
+
+// PhaseMark is what the client said of a phase: when each part of it began.
+type PhaseMark struct {
+	Phase    int       `json:"phase"`
+	Level    int       `json:"level"`
+	Ramp     time.Time `json:"ramp"`
+	Settling time.Time `json:"settling"`
+	Measure  time.Time `json:"measuring"`
+	Stop     time.Time `json:"stop"`
+	Reason   string    `json:"stop_reason,omitempty"`
+	Cut      int       `json:"cut"`
+}
+
+// Apply folds one event in. Events of the two files may come in any order
+// between them, in order within each.
+func (s *Status) Apply(e Event) {
+	if s.Started.IsZero() || e.T.Before(s.Started) {
+		s.Started = e.T
+	}
+	if e.T.After(s.Last) {
+		s.Last = e.T
+	}
+	switch e.Kind {
+	case RunState:
+		s.state(e)
+		if e.Data.ExitCode != nil {
+			s.ExitCode = e.Data.ExitCode
+		}
+	case StepStart:
+		s.Steps = append(s.Steps, StepStatus{Name: e.Step, State: "starting", Started: e.T, Log: e.Data.Log})
+	case StepReady:
+		if st := s.step(e.Step); st != nil {
+			st.State, st.Seconds = "ready", e.Data.Seconds
+		}
+	case StepExit:
+		if st := s.step(e.Step); st != nil {
+			st.State, st.ExitCode, st.Message = "exited", e.Data.ExitCode, e.Data.Message
+		}
+		if e.Step == "client" {
+			s.Client = e.Data.ExitCode
+		}
+	case Health:
+		if e.Data.Have != nil {
+			s.Have = *e.Data.Have
+		}
+		if e.Data.Want != nil {
+			s.Want = *e.Data.Want
+		}
+	case Phase:
+		s.phase(e)
+	}
+}
+
+// state takes the newer word: the orchestrator's end is final, and a client's
+// word that arrives late does not undo it.
+func (s *Status) state(e Event) {
+	if s.State.Final() && !e.Data.State.Final() || e.T.Before(s.Since) && !e.Data.State.Final() {
+		return
+	}
+	s.State, s.Since = e.Data.State, e.T
+	if e.Data.Message != "" {
+		s.Message = e.Data.Message
+	}
+}
+
+func (s *Status) step(name string) *StepStatus {
+	for i := len(s.Steps) - 1; i >= 0; i-- {
+		if s.Steps[i].Name == name {
+			return &s.Steps[i]
+		}
+	}
+	return nil
+}
+
+func (s *Status) phase(e Event) {
+	if e.Data.Phase == nil {
+		return
+	}
+	i := 0
+	for i < len(s.Phases) && s.Phases[i].Phase != *e.Data.Phase {
+		i++
+	}
+	if i == len(s.Phases) {
+		s.Phases = append(s.Phases, PhaseMark{Phase: *e.Data.Phase, Level: e.Data.Level})
+	}
+	p := &s.Phases[i]
+	switch e.Data.State {
+	case Ramp:
+		*p = PhaseMark{Phase: p.Phase, Level: e.Data.Level, Ramp: e.T}
+	case Settling:
+		p.Settling = e.T
+	case Measuring:
+		p.Measure = e.T
+	case Post:
+		p.Stop, p.Reason, p.Cut = e.T, e.Data.Message, e.Data.Cut
+	}
+	if e.Data.State != "" {
+		s.state(e)
+	}
+}
