@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -123,4 +125,30 @@ func (v *values) quantity(key string) Quantity {
 func (w *Workload) Diag(sev Severity, key, message, fix string) Diagnostic {
 	p := w.vals.nearest(key, w.doc.Root)
 	return Diagnostic{File: w.File, Line: p.Line, Column: p.Column, Path: key, Severity: sev, Message: message, Fix: fix}
+}
+
+// With is the workload as YAML with some keys set to other values: text as it is
+// to stand in the file. Keys that the file lacks are added at its end.
+func (w *Workload) With(set []Var) ([]byte, error) {
+	root := expanded(w.doc.Root, 0)
+	for _, s := range set {
+		var n yaml.Node
+		if err := yaml.Unmarshal([]byte(s.Value), &n); err != nil || len(n.Content) != 1 {
+			return nil, fmt.Errorf("set %s: %q is no YAML value", s.Name, s.Value)
+		}
+		done := false
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			if root.Content[i].Value == s.Name {
+				root.Content[i+1], done = n.Content[0], true
+			}
+		}
+		if !done {
+			root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: s.Name}, n.Content[0])
+		}
+	}
+	out, err := yaml.Marshal(root)
+	if err != nil {
+		return nil, fmt.Errorf("write workload: %w", err)
+	}
+	return out, nil
 }

@@ -1,0 +1,178 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+)
+
+// probeTimeout bounds one look at a step; a server that answers slower is not ready.
+const probeTimeout = 5 * time.Second
+
+// seen is one probe's answer.
+type seen struct {
+	st    *started
+	ready bool
+	have  *event.Count // health only
+	last  string       // what was seen when it is not ready
+	over  bool         // the time for it is over
+}
+
+// await waits until every given step is ready. An exit of any step, a stop and a
+// step's time limit end the wait.
+func (j *run) await(ctx context.Context, waiting []*started) *failure {
+	if len(waiting) == 0 {
+		return nil
+	}
+	probing, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan seen)
+	for _, st := range waiting {
+		if r := st.step.Ready; r.Probe == plan.ProbeHealth {
+			j.rec.say("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes", r.Target, r.IntervalSeconds, r.Prefill, r.Decode))
+		}
+		go probeLoop(probing, st, answers)
+	}
+	var last *event.Count
+	for left := len(waiting); left > 0; {
+		select {
+		case <-ctx.Done():
+			return stopped(ctx)
+		case st := <-j.exits:
+			if fail := j.ended(st); fail != nil {
+				return fail
+			}
+		case a := <-answers:
+			r := a.st.step.Ready
+			if a.have != nil && (last == nil || *a.have != *last) {
+				last = a.have
+				j.rec.event(event.Health, a.st.step.Name, event.Data{Have: a.have, Want: &event.Count{Prefill: r.Prefill, Decode: r.Decode}})
+			}
+			if a.over {
+				j.rec.say("ERROR", fmt.Sprintf("Model did not get healthy in %d seconds", r.TimeoutSeconds))
+				return &failure{event.Failed, 1, fmt.Sprintf("%s was not ready within %d s; last seen: %s", a.st.step.Name, r.TimeoutSeconds, a.last)}
+			}
+			if a.ready {
+				left--
+				j.rec.event(event.StepReady, a.st.step.Name, event.Data{Seconds: j.Now().Sub(a.st.begun).Seconds()})
+			}
+		}
+	}
+	return nil
+}
+
+// probeLoop looks at a step until it is ready, its time is over or the wait ends.
+func probeLoop(ctx context.Context, st *started, answers chan<- seen) {
+	r := st.step.Ready
+	deadline := time.NewTimer(time.Duration(r.TimeoutSeconds) * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(time.Duration(max(r.IntervalSeconds, 0.05) * float64(time.Second)))
+	defer tick.Stop()
+	last := "nothing"
+	for {
+		a := probe(ctx, r)
+		a.st, last = st, a.last
+		if a.ready || a.have != nil {
+			select {
+			case answers <- a:
+			case <-ctx.Done():
+				return
+			}
+			if a.ready {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-deadline.C:
+			select {
+			case answers <- seen{st: st, over: true, last: last}:
+			case <-ctx.Done():
+			}
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func probe(ctx context.Context, r plan.Readiness) seen {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if r.Probe == plan.ProbeTCP {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp", r.Target)
+		if err != nil {
+			return seen{last: err.Error()}
+		}
+		if err := conn.Close(); err != nil {
+			return seen{last: err.Error()}
+		}
+		return seen{ready: true}
+	}
+	status, body, err := get(ctx, r.Target)
+	switch {
+	case err != nil:
+		return seen{last: err.Error()}
+	case status != http.StatusOK:
+		return seen{last: fmt.Sprintf("status %d from %s", status, r.Target)}
+	case r.Probe == plan.ProbeHTTP:
+		return seen{ready: true}
+	}
+	have, err := instances(body)
+	if err != nil {
+		return seen{last: err.Error()}
+	}
+	return seen{
+		have: &have, ready: have.Prefill >= r.Prefill && have.Decode >= r.Decode,
+		last: fmt.Sprintf("%d of %d prefill and %d of %d decode workers", have.Prefill, r.Prefill, have.Decode, r.Decode),
+	}
+}
+
+func get(ctx context.Context, url string) (status int, body []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	return resp.StatusCode, body, err
+}
+
+// instances counts the generate endpoints of a dynamo frontend's health answer
+// by role: TensorRT-LLM's decode workers call themselves tensorrt_llm.
+func instances(body []byte) (event.Count, error) {
+	var doc struct {
+		Instances []struct {
+			Endpoint  string `json:"endpoint"`
+			Component string `json:"component"`
+		} `json:"instances"`
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
+		return event.Count{}, fmt.Errorf("health answer is no JSON: %w", err)
+	}
+	var n event.Count
+	for _, i := range doc.Instances {
+		if i.Endpoint != "generate" {
+			continue
+		}
+		switch i.Component {
+		case "prefill":
+			n.Prefill++
+		case "decode", "tensorrt_llm", "backend":
+			n.Decode++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,336 @@
+// Package job runs the steps of a bound plan: in order, each stage once the one
+// before is ready, until the client ends, a step that must not end does, or a
+// stop is asked for; then it shuts down in the reverse order. It is the same code
+// in a Slurm allocation and on this machine: what starts a step is a [Runner].
+// It knows nothing of recipes.
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// Runner starts steps.
+type Runner interface {
+	// Start starts a step with both output streams in the log file, appended.
+	Start(step plan.Step, log string) (Process, error)
+}
+
+// Process is a started step.
+type Process interface {
+	PID() int
+	// Done is closed when the step has ended, with all of its processes.
+	Done() <-chan struct{}
+	// ExitCode is valid once Done is closed; a signal N counts as 128+N.
+	ExitCode() int
+	// Terminate asks the step to end, Kill makes it.
+	Terminate() error
+	Kill() error
+}
+
+// Grace is how long a step may take from being asked to end until it is killed.
+type Grace struct {
+	Client, Servers time.Duration
+}
+
+// Options are the surroundings of a run.
+type Options struct {
+	Plan   *plan.Plan // bound
+	LogDir string
+	Runner Runner
+	// Log gets the orchestrator's own lines, in the words that srt-slurm's monitor looks for.
+	Log   io.Writer
+	Now   func() time.Time
+	Grace Grace // zero values: 30 s for the client, 10 s for servers
+}
+
+// Stopped is the cause with which a run's context is cancelled; it decides what
+// the run is called afterwards.
+type Stopped struct{ State event.State }
+
+// Error says what stopped the run.
+func (s Stopped) Error() string { return "the run was stopped: " + string(s.State) }
+
+// Run executes the plan and returns the exit code: 0, the client's own, or 1 for
+// any other failure. The error is non-nil only when the run's own records could
+// not be written; how the run went is in its events.
+func Run(ctx context.Context, opt Options) (int, error) {
+	if left := opt.Plan.Placeholders(); len(left) > 0 {
+		return 1, fmt.Errorf("run plan %s: still unbound: %v", opt.Plan.Name, left)
+	}
+	if opt.Grace.Client == 0 {
+		opt.Grace.Client = 30 * time.Second
+	}
+	if opt.Grace.Servers == 0 {
+		opt.Grace.Servers = 10 * time.Second
+	}
+	if err := prepare(opt); err != nil {
+		return 1, err
+	}
+	diary, err := event.Append(filepath.Join(opt.LogDir, event.FileName), opt.Now)
+	if err != nil {
+		return 1, fmt.Errorf("run plan %s: %w", opt.Plan.Name, err)
+	}
+	j := &run{Options: opt, rec: &recorder{diary: diary, log: opt.Log, now: opt.Now}, exits: make(chan *started, len(opt.Plan.Steps))}
+	code := j.run(ctx)
+	return code, errors.Join(j.rec.err, diary.Close())
+}
+
+// prepare writes what the steps read. plan.bound.json may hold secrets.
+func prepare(opt Options) error {
+	if err := os.MkdirAll(filepath.Join(opt.LogDir, "agentperf"), 0o755); err != nil {
+		return fmt.Errorf("make log dir: %w", err)
+	}
+	for _, f := range opt.Plan.Files {
+		if err := renameio.WriteFile(f.Path, []byte(f.Content), 0o644); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+	}
+	// Both names are in use for the client's log: srt-slurm's and the harness's.
+	link := filepath.Join(opt.LogDir, "client.log")
+	if _, err := os.Lstat(link); errors.Is(err, os.ErrNotExist) {
+		if err := os.Symlink("benchmark.out", link); err != nil {
+			return fmt.Errorf("link client.log: %w", err)
+		}
+	}
+	return nil
+}
+
+// run is one execution.
+type run struct {
+	Options
+	rec   *recorder
+	steps []*started
+	exits chan *started // each step once, when it has ended
+}
+
+type started struct {
+	step  plan.Step
+	proc  Process
+	begun time.Time
+	ended bool
+	asked bool // to end: its exit is no failure
+}
+
+// failure is why a run did not go well.
+type failure struct {
+	state event.State
+	code  int
+	why   string
+}
+
+func (j *run) run(ctx context.Context) int {
+	j.rec.say("INFO", "Sweep Orchestrator")
+	j.rec.state(event.Starting, "", nil)
+	fail := j.bringUp(ctx)
+	if fail == nil {
+		fail = j.client(ctx)
+	}
+	j.rec.state(event.Post, "", nil)
+	j.rec.say("INFO", "Cleanup")
+	j.shutdown()
+	j.rollup()
+	if fail == nil {
+		fail = &failure{state: event.Done}
+	}
+	j.rec.state(fail.state, fail.why, &fail.code)
+	switch fail.state {
+	case event.Done:
+		j.rec.say("INFO", "✓ Sweep completed successfully")
+	default:
+		j.rec.say("ERROR", fmt.Sprintf("✗ Sweep failed (exit code: %d): %s", fail.code, fail.why))
+	}
+	return fail.code
+}
+
+var stageWords = map[plan.Stage]string{
+	plan.Infra: "Starting infrastructure services", plan.Workers: "Starting backend workers", plan.FrontendStage: "Starting frontend",
+}
+
+func (j *run) bringUp(ctx context.Context) *failure {
+	for _, stage := range []plan.Stage{plan.Infra, plan.Workers, plan.FrontendStage} {
+		steps := slices.DeleteFunc(slices.Clone(j.Plan.Steps), func(s plan.Step) bool { return s.Stage != stage })
+		if len(steps) == 0 {
+			continue
+		}
+		j.rec.say("INFO", stageWords[stage])
+		var waiting []*started
+		for _, s := range steps {
+			st, fail := j.start(s)
+			if fail != nil {
+				return fail
+			}
+			if s.Ready.Probe != plan.ProbeNone {
+				waiting = append(waiting, st)
+			}
+		}
+		if fail := j.await(ctx, waiting); fail != nil {
+			return fail
+		}
+	}
+	return nil
+}
+
+func (j *run) start(s plan.Step) (*started, *failure) {
+	proc, err := j.Runner.Start(s, filepath.Join(j.LogDir, s.Log))
+	if err != nil {
+		return nil, &failure{event.Failed, 1, fmt.Sprintf("%s did not start: %v", s.Name, err)}
+	}
+	st := &started{step: s, proc: proc, begun: j.Now()}
+	j.steps = append(j.steps, st)
+	j.rec.event(event.StepStart, s.Name, event.Data{PID: proc.PID(), Log: s.Log})
+	go func() {
+		<-proc.Done()
+		j.exits <- st // has room for every step
+	}()
+	return st, nil
+}
+
+// ended takes note of an exit. Any exit of a step that has not been asked to end
+// is a failure, code 0 included: a server that quietly left is gone all the same.
+func (j *run) ended(st *started) *failure {
+	st.ended = true
+	code := st.proc.ExitCode()
+	why := ""
+	if !st.asked && !st.step.Ends {
+		why = fmt.Sprintf("%s exited with code %d before the run's end", st.step.Name, code)
+		if line := lastLine(filepath.Join(j.LogDir, st.step.Log)); line != "" {
+			why += "; its log ends: " + line
+		}
+	}
+	j.rec.event(event.StepExit, st.step.Name, event.Data{ExitCode: &code, Message: why})
+	if why == "" {
+		return nil
+	}
+	j.rec.say("ERROR", fmt.Sprintf("Critical process '%s' exited with code %d", st.step.Name, code))
+	return &failure{event.Failed, 1, why}
+}
+
+// stopped is the failure that a cancelled context stands for.
+func stopped(ctx context.Context) *failure {
+	var s Stopped
+	if errors.As(context.Cause(ctx), &s) {
+		return &failure{s.State, 1, "stopped on request"}
+	}
+	return &failure{event.Cancelled, 1, "stopped"}
+}
+
+func (j *run) client(ctx context.Context) *failure {
+	for _, s := range j.Plan.Steps {
+		if s.Stage != plan.Client {
+			continue
+		}
+		j.rec.say("INFO", "Server is healthy - starting benchmark")
+		j.rec.state(event.Ready, "", nil)
+		j.rec.say("INFO", "Running AgentPerf benchmark")
+		st, fail := j.start(s)
+		if fail != nil {
+			return fail
+		}
+		if fail := j.follow(ctx, st); fail != nil {
+			return fail
+		}
+	}
+	return nil
+}
+
+// follow waits for the client.
+func (j *run) follow(ctx context.Context, client *started) *failure {
+	for {
+		select {
+		case <-ctx.Done():
+			return stopped(ctx)
+		case st := <-j.exits:
+			if fail := j.ended(st); fail != nil {
+				return fail
+			}
+			if st != client {
+				continue
+			}
+			if code := st.proc.ExitCode(); code != 0 {
+				j.rec.say("ERROR", fmt.Sprintf("Benchmark failed with exit code %d", code))
+				why := fmt.Sprintf("the client exited with code %d", code)
+				if line := lastLine(filepath.Join(j.LogDir, st.step.Log)); line != "" {
+					why += "; its log ends: " + line
+				}
+				return &failure{event.Failed, code, why}
+			}
+			j.rec.say("INFO", "Benchmark completed successfully")
+			return nil
+		}
+	}
+}
+
+// shutdown ends what still runs: the client first, then frontend and workers
+// together, then the infrastructure. A tier is asked all at once and waited for.
+func (j *run) shutdown() {
+	for _, tier := range []struct {
+		stages []plan.Stage
+		grace  time.Duration
+	}{
+		{[]plan.Stage{plan.Client}, j.Grace.Client},
+		{[]plan.Stage{plan.FrontendStage, plan.Workers}, j.Grace.Servers},
+		{[]plan.Stage{plan.Infra}, j.Grace.Servers},
+	} {
+		var left []*started
+		for _, st := range j.steps {
+			if !st.ended && slices.Contains(tier.stages, st.step.Stage) {
+				st.asked = true
+				left = append(left, st)
+				if err := st.proc.Terminate(); err != nil {
+					j.rec.say("WARNING", fmt.Sprintf("ask %s to end: %v", st.step.Name, err))
+				}
+			}
+		}
+		if !j.drain(left, tier.grace) {
+			for _, st := range left {
+				if st.ended {
+					continue
+				}
+				j.rec.say("WARNING", st.step.Name+" did not end in time: killed")
+				if err := st.proc.Kill(); err != nil {
+					j.rec.say("ERROR", fmt.Sprintf("kill %s: %v", st.step.Name, err))
+				}
+			}
+			j.drain(left, j.Grace.Servers)
+		}
+	}
+}
+
+// drain waits until the given steps have ended, or the time is over.
+func (j *run) drain(left []*started, grace time.Duration) bool {
+	all := func() bool { return !slices.ContainsFunc(left, func(st *started) bool { return !st.ended }) }
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	for !all() {
+		select {
+		case st := <-j.exits:
+			st.asked = true // of another tier: it went while everything goes
+			j.ended(st)
+		case <-timer.C:
+			return false
+		}
+	}
+	return true
+}
+
+// rollup writes the roll-up from what is on disk, after a failure too: what was
+// measured is not lost.
+func (j *run) rollup() {
+	if err := results.WriteRollup(j.LogDir); err != nil {
+		j.rec.say("WARNING", fmt.Sprintf("roll-up: %v", err))
+		j.rec.event(event.Info, "", event.Data{Message: "no roll-up: " + err.Error()})
+	}
+}

@@ -1,0 +1,69 @@
+package job
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+)
+
+// recorder writes what happens to the diary and to the orchestrator's log. The
+// first error of the diary is kept: a run whose records can't be written is
+// reported as such at its end, and goes on until then.
+type recorder struct {
+	diary *event.Appender
+	log   io.Writer
+	now   func() time.Time
+	err   error
+}
+
+func (r *recorder) event(kind event.Kind, step string, data event.Data) {
+	if err := r.diary.Add(kind, step, data); err != nil && r.err == nil {
+		r.err = err
+		r.say("ERROR", err.Error())
+	}
+}
+
+func (r *recorder) state(s event.State, why string, code *int) {
+	r.event(event.RunState, "", event.Data{State: s, Message: why, ExitCode: code})
+}
+
+// say writes a line in srt-slurm's form.
+func (r *recorder) say(level, msg string) {
+	if _, err := fmt.Fprintf(r.log, "%s [%s] %s\n", r.now().Format("2006-01-02 15:04:05"), level, msg); err != nil && r.err == nil {
+		r.err = fmt.Errorf("write the orchestrator's log: %w", err)
+	}
+}
+
+// lastLine is the last line of a log with text in it, at most 200 bytes; empty
+// if there is none. A log that can't be read says so itself.
+func lastLine(path string) string {
+	const tail = 4096
+	f, err := os.Open(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err.Error()
+	}
+	buf := make([]byte, tail)
+	n, err := f.ReadAt(buf, max(0, info.Size()-tail))
+	if err != nil && err != io.EOF {
+		return err.Error()
+	}
+	lines := strings.Split(strings.ToValidUTF8(string(buf[:n]), "?"), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := strings.TrimSpace(lines[i]); l != "" {
+			if len(l) > 200 {
+				l = l[:200] + "…"
+			}
+			return l
+		}
+	}
+	return ""
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+)
+
+// Bind replaces placeholders by what they turned out to be; pairs are
+// placeholder, value. The plan itself stays as it is.
+func (p *Plan) Bind(pairs ...string) *Plan {
+	return p.mapText(strings.NewReplacer(pairs...).Replace)
+}
+
+// Redacted is the plan for display: secret values are hidden in environments.
+// (They are on no command line and in no script.)
+func (p *Plan) Redacted() *Plan {
+	out := p.mapText(func(s string) string { return s })
+	for i := range out.Steps {
+		for j, v := range out.Steps[i].Env {
+			if Secret(v.Name) {
+				out.Steps[i].Env[j].Value = Hidden
+			}
+		}
+	}
+	return out
+}
+
+// mapText copies the plan with every text that may hold placeholders replaced.
+func (p *Plan) mapText(f func(string) string) *Plan {
+	all := func(in []string) []string {
+		out := slices.Clone(in)
+		for i := range out {
+			out[i] = f(out[i])
+		}
+		return out
+	}
+	out := *p
+	out.Nodes, out.Mounts, out.Files, out.Steps = slices.Clone(p.Nodes), slices.Clone(p.Mounts), slices.Clone(p.Files), slices.Clone(p.Steps)
+	out.Script, out.OutputDir = f(p.Script), f(p.OutputDir)
+	for i := range out.Nodes {
+		out.Nodes[i].Name = f(out.Nodes[i].Name)
+	}
+	for i, m := range out.Mounts {
+		out.Mounts[i].Host, out.Mounts[i].Container = f(m.Host), f(m.Container)
+	}
+	for i, file := range out.Files {
+		out.Files[i].Path = f(file.Path)
+	}
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		s.Argv, s.Launch, s.Log, s.Ready.Target = all(s.Argv), all(s.Launch), f(s.Log), f(s.Ready.Target)
+		s.Env = slices.Clone(s.Env)
+		for j := range s.Env {
+			s.Env[j].Value = f(s.Env[j].Value)
+		}
+	}
+	return &out
+}
+
+// Placeholders lists what is still unbound in what a run executes, sorted.
+func (p *Plan) Placeholders() []string {
+	var found []string
+	note := func(s string) string {
+		for rest := s; ; {
+			_, after, ok := strings.Cut(rest, "{")
+			if !ok {
+				return s
+			}
+			name, tail, closed := strings.Cut(after, "}")
+			if !closed {
+				return s
+			}
+			if holder := "{" + name + "}"; isPlaceholder(name) && !slices.Contains(found, holder) {
+				found = append(found, holder)
+			}
+			rest = tail
+		}
+	}
+	p.mapText(note)
+	slices.Sort(found)
+	return found
+}
+
+func isPlaceholder(name string) bool {
+	switch "{" + name + "}" {
+	case JobID, RunDir, LogDir, Binary, "{staged}":
+		return true
+	}
+	kind, _, ok := strings.Cut(name, ":")
+	return ok && (kind == "node" || kind == "ip" || kind == "port")
+}

@@ -1,0 +1,205 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// worker is one engine with its place.
+type worker struct {
+	role  string // prefill, decode, agg
+	index int
+	nodes []int
+	gpus  []int // of its one node; nil: all of each node
+	ranks int
+}
+
+// layout is who runs where, by node index.
+type layout struct {
+	nodes                 int
+	head, infra, frontend int
+	client                int
+	workers               []worker
+}
+
+// place lays a recipe out over nodes by upstream's rules: reserved nodes first,
+// then prefill, decode and aggregated workers over the rest in order.
+func place(r *recipes.Recipe) (layout, error) {
+	front, back := reserved(r)
+	l := layout{nodes: r.WorkerNodes() + len(front) + len(back)}
+	l.head = len(front) // first worker node
+	l.infra, l.frontend, l.client = -1, -1, -1
+	for i, role := range front {
+		l.assign(role, i)
+	}
+	for i, role := range back {
+		l.assign(role, l.nodes-len(back)+i)
+	}
+	if l.frontend >= 0 {
+		l.head = l.frontend
+	}
+	if l.infra < 0 {
+		l.infra = l.head
+	}
+	ws, err := placeWorkers(r, len(front))
+	if err != nil {
+		return l, err
+	}
+	l.workers = ws
+	if l.frontend < 0 {
+		l.frontend = l.pick(r.Frontend.Placement)
+	}
+	if l.client < 0 {
+		l.client = l.pick(r.Benchmark.Placement)
+	}
+	return l, nil
+}
+
+// assign gives a reserved node its roles; one node may hold several.
+func (l *layout) assign(roles []string, node int) {
+	for _, r := range roles {
+		switch r {
+		case "infra":
+			l.infra = node
+		case "frontend":
+			l.frontend = node
+		case "client":
+			l.client = node
+		}
+	}
+}
+
+// reserved lists nodes that are kept for roles, at the front and at the back of
+// the allocation. Roles share one node unless the recipe says otherwise; that
+// node is the last one where a client node is asked for.
+func reserved(r *recipes.Recipe) (front, back [][]string) {
+	var roles []string
+	if r.DedicatedInfra {
+		roles = append(roles, "infra")
+	}
+	if r.Frontend.Dedicated {
+		roles = append(roles, "frontend")
+	}
+	switch {
+	case r.Benchmark.Colocate && r.Benchmark.Dedicated:
+		return nil, [][]string{append(roles, "client")}
+	case r.Benchmark.Colocate && len(roles) > 0:
+		return [][]string{roles}, nil
+	}
+	for _, role := range roles {
+		front = append(front, []string{role})
+	}
+	if r.Benchmark.Dedicated {
+		back = [][]string{{"client"}}
+	}
+	return front, back
+}
+
+// pick finds the node of a placement word: the leader of the first or last
+// decode worker, else the head.
+func (l *layout) pick(placement string) int {
+	first, last := -1, -1
+	for _, w := range l.workers {
+		if w.role == "decode" {
+			if first < 0 {
+				first = w.nodes[0]
+			}
+			last = w.nodes[0]
+		}
+	}
+	switch {
+	case placement == "first_decode" && first >= 0:
+		return first
+	case placement == "last_decode" && last >= 0:
+		return last
+	}
+	return l.head
+}
+
+// placeWorkers packs workers over worker nodes: whole nodes for those of a
+// node's GPUs or more, contiguous GPU ranges for smaller ones. Decode starts on
+// a fresh node while there is one.
+func placeWorkers(r *recipes.Recipe, first int) ([]worker, error) {
+	p := packer{node: first, end: first + r.WorkerNodes(), perNode: r.GPUsPerNode, spread: r.SpreadWorkers}
+	var out []worker
+	for _, role := range []struct {
+		name string
+		recipes.Role
+	}{{"prefill", r.Prefill}, {"decode", r.Decode}, {"agg", r.Agg}} {
+		if role.name == "decode" && p.used > 0 && p.node+1 < p.end {
+			p.next()
+		}
+		gpus := r.GPUsPerWorker(role.Role)
+		for i := range role.Workers {
+			w, ok := p.put(gpus)
+			if !ok {
+				return nil, fmt.Errorf("%s worker %d needs %d GPUs, and the recipe's %d worker nodes of %d GPUs are used up; raise %s nodes or lower its workers",
+					role.name, i, gpus, p.end-first, r.GPUsPerNode, role.name)
+			}
+			w.role, w.index = role.name, i
+			out = append(out, w)
+		}
+	}
+	return out, nil
+}
+
+type packer struct {
+	node, end int // next node, and the first one beyond
+	used      int // GPUs taken on node
+	perNode   int
+	spread    bool
+}
+
+func (p *packer) next() { p.node, p.used = p.node+1, 0 }
+
+func (p *packer) put(gpus int) (worker, bool) {
+	if gpus < 1 {
+		return worker{}, false
+	}
+	if gpus >= p.perNode {
+		if p.used > 0 {
+			p.next()
+		}
+		var w worker
+		for range (gpus + p.perNode - 1) / p.perNode {
+			if p.node >= p.end {
+				return worker{}, false
+			}
+			w.nodes = append(w.nodes, p.node)
+			p.next()
+		}
+		w.ranks = len(w.nodes) * p.perNode
+		return w, true
+	}
+	if p.used+gpus > p.perNode || p.spread && p.used > 0 {
+		p.next()
+	}
+	if p.node >= p.end {
+		return worker{}, false
+	}
+	w := worker{nodes: []int{p.node}, ranks: gpus}
+	for g := range gpus {
+		w.gpus = append(w.gpus, p.used+g)
+	}
+	p.used += gpus
+	return w, true
+}
+
+// nodes names every node and what happens on it.
+func (l *layout) describe() []Node {
+	out := make([]Node, l.nodes)
+	for i := range out {
+		out[i] = Node{Index: i, Name: fmt.Sprintf("{node:%d}", i), Roles: []string{}}
+	}
+	add := func(node int, role string) { out[node].Roles = append(out[node].Roles, role) }
+	add(l.infra, "etcd")
+	add(l.frontend, "frontend")
+	for _, w := range l.workers {
+		for _, n := range w.nodes {
+			add(n, fmt.Sprintf("%s %d", w.role, w.index))
+		}
+	}
+	add(l.client, "client")
+	return out
+}

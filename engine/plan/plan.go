@@ -1,0 +1,171 @@
+// Package plan turns a recipe into everything that a run will do: nodes by
+// role, mounts, files, and every step with its environment, command and log. It
+// is pure: no file is read, no process asked. A dry-run prints the plan, and
+// what runs is the same value with its placeholders bound.
+package plan
+
+import (
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// Target is where a plan runs.
+type Target string
+
+// The targets: an allocation of a Slurm cluster, or this machine, on which mock
+// servers stand in for the engines.
+const (
+	Slurm Target = "slurm"
+	Local Target = "local"
+)
+
+// Placeholders that stand for what is not known before the run; [Plan.Bind]
+// replaces them. {node:N} is the name of node N of the allocation, {ip:N} its
+// address, {port:STEP} a local step's port.
+const (
+	JobID  = "{job_id}"
+	RunDir = "{run_dir}" // the run's own folder
+	LogDir = "{log_dir}" // its logs
+	Binary = "{bin}"     // this program
+)
+
+// Plan is a run before it runs. JSON keeps field order; env values are as they
+// will be set, secrets included: redact before display with [Plan.Redacted].
+type Plan struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	Target  Target `json:"target"`
+	Model   string `json:"model"` // the served name, the one that clients send
+	Nodes   []Node `json:"nodes"`
+	// GPUsPerNode and Image say what a node and a container of the run are.
+	GPUsPerNode int              `json:"gpus_per_node"`
+	Image       string           `json:"image"`
+	Mounts      []Mount          `json:"mounts"`
+	Files       []File           `json:"files"` // written before the first step
+	Steps       []Step           `json:"steps"`
+	Phases      []Phase          `json:"phases"`
+	Swaps       []Swap           `json:"swaps"`   // what target local changes
+	Changes     []recipes.Change `json:"changes"` // what the cluster file changed
+	Script      string           `json:"script"`  // sbatch script; empty for local
+	// OutputDir is the base below which the run's folder is made.
+	OutputDir string `json:"output_dir"`
+}
+
+// Node is one node of the run and what happens on it.
+type Node struct {
+	Index int      `json:"index"`
+	Name  string   `json:"name"` // {node:N} until bound
+	Roles []string `json:"roles"`
+}
+
+// Mount is one container mount and who asked for it.
+type Mount struct {
+	Host      string `json:"host"`
+	Container string `json:"container"` // options behind a second colon
+	Source    string `json:"source"`
+}
+
+// File is a file that the run needs and that the plan makes.
+type File struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Source  string `json:"source"`
+}
+
+// Var is one environment variable of a step with its origin.
+type Var struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`          // built-in, recipe path, cluster file
+	Beats  string `json:"beats,omitempty"` // origin of a value that this one replaced
+}
+
+// Stage is the place of a step in the order: a stage starts once the steps
+// before it are ready, and is shut down before them.
+type Stage int
+
+// The stages.
+const (
+	Infra Stage = iota
+	Workers
+	FrontendStage
+	Client
+)
+
+// Step is one process, or one srun over several nodes.
+type Step struct {
+	Name   string    `json:"name"`
+	Role   string    `json:"role"` // etcd, nats, prefill, decode, agg, frontend, client
+	Stage  Stage     `json:"stage"`
+	Nodes  []int     `json:"nodes"`
+	Tasks  int       `json:"tasks"`          // ranks over all nodes
+	GPUs   []int     `json:"gpus,omitempty"` // of its node; empty: all
+	Env    []Var     `json:"env"`
+	Argv   []string  `json:"argv"`   // what runs in the container
+	Launch []string  `json:"launch"` // what this machine executes for it
+	Log    string    `json:"log"`    // file in the log dir
+	Ready  Readiness `json:"ready"`
+	// Failure says what an exit of the step before the run's end means.
+	Failure string `json:"failure"`
+	// Ends is true for the client, whose exit ends the run with its code.
+	Ends bool `json:"ends"`
+}
+
+// Probe is how a step's readiness is seen.
+type Probe string
+
+// The probes. Health counts the frontend's prefill and decode instances.
+const (
+	ProbeNone   Probe = ""
+	ProbeTCP    Probe = "tcp"
+	ProbeHTTP   Probe = "http"
+	ProbeHealth Probe = "health"
+)
+
+// Readiness is what must be seen before the next stage starts.
+type Readiness struct {
+	Probe           Probe   `json:"probe,omitempty"`
+	Target          string  `json:"target,omitempty"` // host:port or URL
+	TimeoutSeconds  int     `json:"timeout_seconds,omitempty"`
+	IntervalSeconds float64 `json:"interval_seconds,omitempty"`
+	Prefill         int     `json:"prefill,omitempty"` // instances wanted
+	Decode          int     `json:"decode,omitempty"`
+}
+
+// Phase is one concurrency level as the plan expects it, in seconds.
+type Phase struct {
+	Index          int     `json:"index"`
+	Level          int     `json:"level"` // users
+	RampSeconds    float64 `json:"ramp_seconds"`
+	SettleSeconds  float64 `json:"settling_seconds"`
+	TimeoutSeconds float64 `json:"timeout_seconds"`
+	MinMeasurement float64 `json:"min_measurement_seconds"`
+	MinTotal       int     `json:"min_total_trajectories"`
+	MinPerUser     int     `json:"min_trajectories_per_user"`
+}
+
+// Swap is one thing that target local does instead of what the recipe says.
+type Swap struct {
+	What string `json:"what"`
+	From string `json:"from"`
+	To   string `json:"to"`
+	Why  string `json:"why"`
+}
+
+// Request is what [Build] needs beside the recipe.
+type Request struct {
+	Recipe   *recipes.Recipe
+	Workload *recipes.Workload // nil: the recipe's container path stands, phases unknown
+	Cluster  *recipes.Cluster
+	Changes  []recipes.Change // what Cluster.Apply did to the recipe
+	Target   Target
+	// OutputDir is the base of run folders.
+	OutputDir string
+	// Local scales a run to this machine; used by target local alone.
+	Local LocalScale
+}
+
+// LocalScale is how much of a run this machine plays.
+type LocalScale struct {
+	Users   int     // of the highest level; lower ones in proportion
+	Seconds float64 // of one phase: its timeout
+}
