@@ -1,0 +1,66 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Tier is a service level: every user gets at least a speed and waits at most
+// a time. Tiers come from the user's configuration.
+type Tier struct {
+	Name        string  `json:"name"`
+	SpeedFloor  float64 `json:"speed_floor_tok_s"` // tok/s, of the local output speed's 25th percentile
+	TTFTCeiling float64 `json:"ttft_ceiling_s"`    // s, of the TTFT's 95th percentile
+}
+
+// Rung is the answer for one tier.
+type Rung struct {
+	Tier        Tier        `json:"tier"`
+	Concurrency int         `json:"concurrency"` // the highest that meets the tier; 0 when none does
+	Levels      []RungLevel `json:"levels"`      // each phase's verdict
+}
+
+// RungLevel is how one phase stands to a tier.
+type RungLevel struct {
+	Concurrency int    `json:"concurrency"`
+	Meets       bool   `json:"meets"`
+	Why         string `json:"why,omitempty"` // why it does not
+}
+
+// Ladder tells for each tier the highest concurrency that meets it. A phase
+// whose figures are missing or invalid proves nothing, so it meets no tier.
+func Ladder(phases []Phase, tiers []Tier) []Rung {
+	rungs := make([]Rung, 0, len(tiers))
+	for _, t := range tiers {
+		rung := Rung{Tier: t, Levels: []RungLevel{}}
+		for _, p := range phases {
+			why := t.misses(p)
+			rung.Levels = append(rung.Levels, RungLevel{Concurrency: p.Concurrency, Meets: why == "", Why: why})
+			if why == "" {
+				rung.Concurrency = max(rung.Concurrency, p.Concurrency)
+			}
+		}
+		rungs = append(rungs, rung)
+	}
+	return rungs
+}
+
+func (t Tier) misses(p Phase) string {
+	speed, ttft := p.Figures.Of("output_speed_local_p25_tok_s"), p.Figures.Of("ttft_p95_s")
+	reasons := append([]string{}, p.Invalid...)
+	for _, f := range []Figure{speed, ttft} {
+		if f.Invalid != "" {
+			reasons = append(reasons, f.Invalid)
+		}
+	}
+	if len(reasons) > 0 {
+		return "invalid: " + strings.Join(reasons, "; ")
+	}
+	switch {
+	case !(speed.Value >= t.SpeedFloor):
+		return fmt.Sprintf("output speed p25 %s, want at least %s tok/s", speed.Text(), Decimal(t.SpeedFloor, 1))
+	case !(ttft.Value <= t.TTFTCeiling):
+		return fmt.Sprintf("TTFT p95 %s, want at most %s s", ttft.Text(), Decimal(t.TTFTCeiling, 3))
+	}
+	return ""
+}

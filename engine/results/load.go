@@ -1,0 +1,295 @@
+package results
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	clientDir   = "agentperf"            // in the log dir
+	foreignFile = "profile_export.jsonl" // of another benchmark client
+	maxLine     = 64 << 20               // bytes; an analysis row can be long, not that long
+)
+
+// Known is what the job's own files tell beyond the client's output. The zero
+// value is a run of which nothing else is known.
+type Known struct {
+	Start  time.Time // of the last client start; zero when unknown
+	Levels []Level   // the plan
+}
+
+// Load reads the output of a run from dir: a log dir, the client's folder in
+// it, a run dir with logs in it, or a harness c<N> folder. Estimated windows
+// end with the last request. An error is a folder without any output of the
+// client, or a file that could not be read; what is wrong inside the files is
+// told by the Run.
+func Load(ctx context.Context, dir string, known Known) (Run, error) {
+	l, err := load(ctx, dir, known)
+	if err != nil {
+		return Run{}, err
+	}
+	return l.run(), nil
+}
+
+// loaded is a fold and where it came from.
+type loaded struct {
+	fold    *Fold
+	logDir  string
+	skipped []string // JSON files that are no statistics
+	notes   []string
+}
+
+func (l *loaded) run() Run {
+	run := l.fold.Run(l.fold.lastTime())
+	run.LogDir = l.logDir
+	run.Warnings = append(run.Warnings, l.notes...)
+	return run
+}
+
+func load(ctx context.Context, dir string, known Known) (*loaded, error) {
+	logDir, outDir, err := locate(dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{fold: NewFold(), logDir: logDir}
+	l.fold.Plan(known.Levels...)
+	if !known.Start.IsZero() {
+		l.fold.Start(known.Start)
+	}
+	files, err := outputFiles(outDir)
+	if err != nil {
+		return nil, err
+	}
+	found := 0
+	for _, name := range files {
+		ours, err := l.file(ctx, outDir, name)
+		if err != nil {
+			return nil, err
+		}
+		if ours {
+			found++
+		}
+	}
+	foreign := exists(filepath.Join(outDir, foreignFile)) || exists(filepath.Join(logDir, foreignFile))
+	switch {
+	case found == 0 && foreign:
+		return nil, fmt.Errorf("read results in %s: %s is another client's output, and there is nothing of agentperf-client; read it with that client's own tools",
+			outDir, foreignFile)
+	case found == 0:
+		return nil, fmt.Errorf("read results in %s: no %s, %s or statistics file; give the log dir of a run whose client has started: %w",
+			outDir, RequestsFile, ManifestFile, fs.ErrNotExist)
+	case foreign:
+		l.notes = append(l.notes, foreignFile+": another client's output, left out")
+	}
+	return l, nil
+}
+
+// locate finds the log dir and the client's folder.
+func locate(dir string) (logDir, outDir string, err error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", "", fmt.Errorf("read results: %w", err)
+	}
+	if !info.IsDir() {
+		return "", "", fmt.Errorf("read results: %s is a file; give the log dir that holds %s/", dir, clientDir)
+	}
+	for _, log := range []string{dir, filepath.Join(dir, "logs")} {
+		if out := filepath.Join(log, clientDir); isDir(out) {
+			return log, out, nil
+		}
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", "", fmt.Errorf("read results in %s: %w", dir, err)
+	}
+	if filepath.Base(abs) == clientDir {
+		return filepath.Dir(abs), abs, nil
+	}
+	return dir, dir, nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// outputFiles lists the regular files of a folder, the oldest first, so that of
+// several statistics files of one phase the newest counts.
+func outputFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
+	}
+	type file struct {
+		name string
+		time time.Time
+	}
+	var files []file
+	for _, e := range entries {
+		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.Mode().IsRegular() {
+			files = append(files, file{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortStableFunc(files, func(a, b file) int { return a.time.Compare(b.time) })
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.name
+	}
+	return names, nil
+}
+
+// file feeds one file to the fold; it reports whether it is the client's.
+func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
+	f := l.fold
+	path := filepath.Join(dir, name)
+	switch name {
+	case RequestsFile:
+		return true, l.lines(ctx, path, f.Live)
+	case ManifestFile:
+		return true, l.lines(ctx, path, f.Manifest)
+	}
+	ext := filepath.Ext(name)
+	stem, ok := ParseStem(strings.TrimSuffix(name, ext))
+	switch {
+	case ok && ext == ".jsonl":
+		return true, l.lines(ctx, path, func(line []byte) error { return f.Analysis(stem, line) })
+	case ok && ext == ".json":
+		data, err := readFile(path, maxStatistics)
+		if err != nil {
+			return true, err
+		}
+		if err := f.Statistics(stem, data); err != nil {
+			l.skipped = append(l.skipped, err.Error())
+		}
+		return true, nil
+	case ext == ".json":
+		l.skipped = append(l.skipped, name+": the name is not that of a statistics file")
+	}
+	return false, nil
+}
+
+// lines feeds the lines of a file that were there when it was opened. What is
+// wrong with a line is counted by the fold; a last line without its newline
+// counts only when it is whole.
+func (l *loaded) lines(ctx context.Context, path string, feed func([]byte) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read results: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("read results: %w", err)
+	}
+	in := &lineReader{in: bufio.NewReaderSize(io.LimitReader(file, info.Size()), 1<<20)}
+	name := filepath.Base(path)
+	for ctx.Err() == nil {
+		line, ended, err := in.next()
+		if errors.Is(err, io.EOF) {
+			if in.skipped > 0 {
+				l.notes = append(l.notes, fmt.Sprintf("%s: %d line(s) longer than 64 MiB, not counted", name, in.skipped))
+			}
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read results: %w", err)
+		}
+		if !ended && scanObject(line, nil) != nil {
+			l.notes = append(l.notes, name+": the last line is half written, not counted")
+			continue
+		}
+		_ = feed(line) // counted by the fold, and told with the run
+	}
+	return fmt.Errorf("read results from %s: %w", path, ctx.Err())
+}
+
+// lineReader reads lines of at most maxLine bytes; longer ones are counted and
+// left out.
+type lineReader struct {
+	in      *bufio.Reader
+	long    []byte // a line that is longer than the reader's buffer
+	skipped int
+}
+
+// next returns a line without its newline, valid until the call after, and
+// whether it had one. At the end it returns io.EOF.
+func (r *lineReader) next() (line []byte, ended bool, err error) {
+	r.long = r.long[:0]
+	over := false
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if err == nil && len(r.long) == 0 && !over {
+			return part[:len(part)-1], true, nil
+		}
+		if over = over || len(r.long)+len(part) > maxLine; !over {
+			r.long = append(r.long, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, false, err
+		case over:
+			r.skipped++
+			r.long, over = r.long[:0], false
+			if err != nil {
+				return nil, false, err
+			}
+		case err != nil && len(r.long) == 0:
+			return nil, false, io.EOF
+		default:
+			line := r.long
+			if err == nil {
+				line = line[:len(line)-1]
+			}
+			return line, err == nil, nil
+		}
+	}
+}
+
+// readFile reads a file that must not be larger than limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read results: %w", err)
+	}
+	return data, nil
+}
+
+// lastTime is the latest time that any row tells.
+func (f *Fold) lastTime() time.Time {
+	last := 0.0
+	tables := []*table{&f.live}
+	for _, t := range f.analysis {
+		tables = append(tables, t)
+	}
+	for _, t := range tables {
+		for i := range t.rows {
+			last = max(last, t.rows[i].start)
+			if end := t.rows[i].end; !math.IsNaN(end) {
+				last = max(last, end)
+			}
+		}
+	}
+	whole, fraction := math.Modf(min(last, 1e10))
+	return time.Unix(int64(whole), int64(fraction*1e9))
+}

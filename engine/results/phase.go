@@ -1,0 +1,348 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Run is all that is known of one run of the client.
+type Run struct {
+	LogDir       string   `json:"log_dir,omitempty"` // where Load found it
+	Phases       []Phase  `json:"phases"`            // by index
+	EarlierStart int      `json:"earlier_start_rows"`
+	Errors       []string `json:"errors"`   // the output contradicts itself
+	Warnings     []string `json:"warnings"` // lines that could not be read, files that were left out
+}
+
+// Phase is one concurrency level.
+type Phase struct {
+	Index       int             `json:"phase_idx"`
+	Concurrency int             `json:"concurrency"`    // users; 0 when unknown
+	Stem        string          `json:"stem,omitempty"` // of its statistics file
+	Window      *Window         `json:"window"`         // nil when it can't be told
+	Total       int             `json:"total_requests"` // of this client start
+	Requests    *Requests       `json:"requests"`       // nil without a window
+	Figures     Figures         `json:"figures"`
+	Invalid     []string        `json:"invalid"`  // why no figure of this phase must be trusted
+	Warnings    []string        `json:"warnings"` // what to know beside the figures
+	Statistics  json.RawMessage `json:"-"`        // the client's statistics, as it wrote them; nil without
+}
+
+// Window is the measurement window. A request is measured when it starts at
+// Start or later and before End.
+type Window struct {
+	Start, End float64 // Unix s; NaN where only the length is stated
+	Seconds    float64
+	Source     string // "manifest", "statistics" or "estimated"
+}
+
+// Sources of a Window, best first.
+const (
+	FromManifest   = "manifest"
+	FromStatistics = "statistics"
+	Estimated      = "estimated"
+)
+
+// MarshalJSON writes null for what is not known.
+func (w Window) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Start   number `json:"start"`
+		End     number `json:"end"`
+		Seconds number `json:"seconds"`
+		Source  string `json:"source"`
+	}{number(w.Start), number(w.End), number(w.Seconds), w.Source})
+}
+
+// Requests tells where the rows of a phase belong. Settling and After include
+// their failed ones.
+type Requests struct {
+	Measured       int `json:"measured"`
+	Successful     int `json:"successful"` // of the measured
+	Failed         int `json:"failed"`     // of the measured
+	Settling       int `json:"settling"`   // started before the window
+	SettlingFailed int `json:"settling_failed"`
+	After          int `json:"after"` // started after the window
+	AfterFailed    int `json:"after_failed"`
+	Unplaced       int `json:"unplaced"` // have no start_time
+}
+
+// Run is the state at the time now, which bounds only estimated windows.
+func (f *Fold) Run(now time.Time) Run {
+	requests, earlier := f.requests()
+	run := Run{Phases: []Phase{}, EarlierStart: earlier, Errors: []string{}, Warnings: f.faultTexts()}
+	if earlier > 0 {
+		run.Warnings = append(run.Warnings, fmt.Sprintf("earlier start: %d rows, not counted", earlier))
+	}
+	for _, index := range f.phases(requests) {
+		b := &builder{fold: f, rows: requests[index], all: requests, now: unix(now)}
+		b.phase = Phase{Index: index, Total: len(b.rows), Invalid: []string{}, Warnings: []string{}}
+		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool { return *m.Phase != index })
+		b.statistics(earlier > 0)
+		if len(b.rows) == 0 && len(b.manifest) == 0 && b.stats == nil {
+			run.Warnings = append(run.Warnings, b.phase.Warnings...)
+			continue
+		}
+		b.build()
+		run.Phases = append(run.Phases, b.phase)
+		run.Errors = append(run.Errors, b.errors...)
+	}
+	return run
+}
+
+// phases are the indices of all phases that anything is known of.
+func (f *Fold) phases(requests map[int][]*request) []int {
+	var all []int
+	for index := range requests {
+		all = append(all, index)
+	}
+	for _, m := range f.manifest {
+		all = append(all, *m.Phase)
+	}
+	for _, s := range f.stats {
+		all = append(all, s.stem.Phase)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (f *Fold) faultTexts() []string {
+	texts := []string{}
+	for _, name := range sortedKeys(f.faults) {
+		b := f.faults[name]
+		texts = append(texts, fmt.Sprintf("%s: %d unreadable line(s), not counted; the first: %v", name, b.n, b.first))
+	}
+	if n := f.live.duplicates; n > 0 {
+		texts = append(texts, fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))
+	}
+	return texts
+}
+
+// builder makes one Phase.
+type builder struct {
+	fold     *Fold
+	rows     []*request
+	all      map[int][]*request
+	now      float64
+	manifest []manifestRow
+	stats    *statistics
+	phase    Phase
+	measured []*request
+	errors   []string
+}
+
+// statistics picks the client's statistics of this phase. With rows of an
+// earlier client start in the folder, a file that does not count the rows of
+// this one is a left-over of that.
+func (b *builder) statistics(restarted bool) {
+	p := &b.phase
+	for i := len(b.fold.stats) - 1; i >= 0; i-- {
+		s := &b.fold.stats[i]
+		if s.stem.Phase != p.Index {
+			continue
+		}
+		total := s.count("requests", "total")
+		switch {
+		case b.stats != nil:
+			b.warn("%s.json is of this phase too; it was left out for a newer one", s.stem)
+		case len(b.rows) > 0 && b.rows[0].concurrency >= 0 && int(b.rows[0].concurrency) != s.stem.Concurrency:
+			b.warn("%s.json is of another concurrency than the request rows; left out", s.stem)
+		case restarted && (len(b.rows) == 0 || math.Abs(float64(total-len(b.rows))) > 0.01*float64(len(b.rows))):
+			b.warn("%s.json counts %d requests, the rows of this client start are %d: it is of an earlier start; left out",
+				s.stem, total, len(b.rows))
+		default:
+			b.stats = s
+			p.Stem, p.Statistics = s.stem.String(), s.raw
+		}
+	}
+}
+
+func (b *builder) build() {
+	p := &b.phase
+	p.Concurrency = b.concurrency()
+	b.window()
+	if len(b.rows) > 0 && p.Window != nil {
+		b.count()
+	}
+	if len(b.rows) == 0 {
+		b.stated()
+		return
+	}
+	seconds := math.NaN()
+	if p.Window != nil {
+		seconds = p.Window.Seconds
+	}
+	s := sum(b.measured, seconds)
+	for _, m := range metrics {
+		p.Figures = append(p.Figures, b.compare(m, s.figure(m)))
+	}
+	b.compareCounts()
+	b.validate(s)
+}
+
+func (b *builder) concurrency() int {
+	for _, r := range b.rows {
+		if r.concurrency >= 0 {
+			return int(r.concurrency)
+		}
+	}
+	if b.stats != nil {
+		if n := b.stats.count("concurrency"); n >= 0 {
+			return n
+		}
+		return b.stats.stem.Concurrency
+	}
+	return b.fold.levels[b.phase.Index].Concurrency
+}
+
+// window takes the best source there is.
+func (b *builder) window() {
+	p := &b.phase
+	if n := len(b.manifest); n > 0 {
+		m := b.manifest[n-1]
+		p.Window = newWindow(*m.SettlingEnd, *m.End, FromManifest)
+		return
+	}
+	first, last := b.span()
+	if b.stats != nil {
+		d := b.stats.number("measurement_duration_s")
+		if d >= 0 && (len(b.rows) == 0 || !math.IsNaN(last)) {
+			p.Window = newWindow(last-d, last, FromStatistics)
+			p.Window.Seconds = d
+			return
+		}
+	}
+	level, ok := b.fold.levels[p.Index]
+	if !ok || math.IsNaN(first) {
+		return
+	}
+	end := min(b.now, first+level.Timeout)
+	for index := range b.all {
+		if index > p.Index {
+			end = last // the next phase has begun
+		}
+	}
+	start := first + level.Ramp + level.Settling
+	p.Window = newWindow(start, max(start, end), Estimated)
+}
+
+func newWindow(start, end float64, source string) *Window {
+	return &Window{Start: start, End: end, Seconds: end - start, Source: source}
+}
+
+// span is from the first start_time to the last end_time; NaN without rows.
+func (b *builder) span() (first, last float64) {
+	first, last = math.NaN(), math.NaN()
+	for _, r := range b.rows {
+		if r.placed && !(first <= r.start) {
+			first = r.start
+		}
+		if r.end > last || math.IsNaN(last) {
+			last = r.end
+		}
+	}
+	return first, last
+}
+
+func (b *builder) count() {
+	w := b.phase.Window
+	n := &Requests{}
+	for _, r := range b.rows {
+		failed := 0
+		if r.failed {
+			failed = 1
+		}
+		switch {
+		case !r.placed:
+			n.Unplaced++
+		case r.start < w.Start:
+			n.Settling++
+			n.SettlingFailed += failed
+		case r.start >= w.End:
+			n.After++
+			n.AfterFailed += failed
+		default:
+			b.measured = append(b.measured, r)
+			n.Failed += failed
+		}
+	}
+	n.Measured = len(b.measured)
+	n.Successful = n.Measured - n.Failed
+	b.phase.Requests = n
+}
+
+// stated takes every figure from the client's statistics, where there is no row
+// to compute it from.
+func (b *builder) stated() {
+	p := &b.phase
+	if b.stats == nil {
+		b.invalid("there is no request row of this phase")
+		for _, m := range metrics {
+			p.Figures = append(p.Figures, m.empty())
+		}
+		return
+	}
+	b.warn("no request rows: all figures are %s", methodStated)
+	for _, m := range metrics {
+		f := m.empty()
+		f.Value, f.Method = b.stats.number(m.section, m.name), methodStated
+		p.Figures = append(p.Figures, f)
+	}
+	p.Total = max(0, b.stats.count("requests", "total"))
+	n := Requests{
+		Measured:   b.stats.count("requests", "measured"),
+		Successful: b.stats.count("requests", "successful"),
+		Failed:     b.stats.count("requests", "failed"),
+	}
+	if n.Measured < 0 && n.Successful >= 0 && n.Failed >= 0 {
+		n.Measured = n.Successful + n.Failed
+	}
+	if n.Measured >= 0 && n.Successful >= 0 && n.Failed >= 0 {
+		p.Requests = &n
+	}
+}
+
+// compare sets what the client states beside what was computed.
+func (b *builder) compare(m metric, f Figure) Figure {
+	if b.stats == nil {
+		return f
+	}
+	stated := b.stats.number(m.section, m.name)
+	switch {
+	case math.IsNaN(stated):
+	case m.key == "output_client_tok_s":
+		f.Value, f.Method = stated, methodStated
+	case math.IsNaN(f.Value) || math.Abs(stated-f.Value) > 0.01*math.Abs(f.Value):
+		f.Client = stated
+	}
+	return f
+}
+
+func (b *builder) compareCounts() {
+	if b.stats == nil || b.phase.Requests == nil {
+		return
+	}
+	for _, c := range []struct {
+		name string
+		rows int
+	}{
+		{"total", b.phase.Total},
+		{"measured", b.phase.Requests.Measured},
+		{"successful", b.phase.Requests.Successful},
+		{"failed", b.phase.Requests.Failed},
+	} {
+		if n := b.stats.count("requests", c.name); n >= 0 && n != c.rows {
+			b.warn("%s requests: the client counts %d, the rows give %d", c.name, n, c.rows)
+		}
+	}
+}
+
+func (b *builder) warn(format string, args ...any) {
+	b.phase.Warnings = append(b.phase.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (b *builder) invalid(format string, args ...any) {
+	b.phase.Invalid = append(b.phase.Invalid, fmt.Sprintf(format, args...))
+}

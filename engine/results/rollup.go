@@ -1,0 +1,82 @@
+package results
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+)
+
+// RollupFile is the roll-up's name in the log dir.
+const RollupFile = "benchmark-rollup.json"
+
+// Rollup is the document of RollupFile: the upstream shape, and one key more
+// with the figures that were computed anew from the request rows.
+type Rollup struct {
+	Benchmark  string        `json:"benchmark"` // "agentperf"
+	Phases     []RollupPhase `json:"phases"`    // by phase, then file name
+	Recomputed Run           `json:"agentperf_tui"`
+	Skipped    []string      `json:"-"` // JSON files that were left out, and why
+}
+
+// RollupPhase is one statistics file of the client.
+type RollupPhase struct {
+	File            string          `json:"file"`
+	Concurrency     int             `json:"concurrency"`
+	PhaseIdx        int             `json:"phase_idx"`
+	PhaseTimeout    float64         `json:"phase_timeout_seconds"`
+	SettlingTime    float64         `json:"settling_time_seconds"`
+	TrajectoriesPer int             `json:"trajectories_per_user"`
+	Stats           json.RawMessage `json:"stats"` // as the client wrote it
+}
+
+// BuildRollup reads the output below dir, which is any folder that Load takes.
+// Without any statistics file its Phases are empty.
+func BuildRollup(ctx context.Context, dir string, known Known) (Rollup, error) {
+	l, err := load(ctx, dir, known)
+	if err != nil {
+		return Rollup{}, err
+	}
+	return l.rollup(), nil
+}
+
+func (l *loaded) rollup() Rollup {
+	doc := Rollup{Benchmark: "agentperf", Phases: []RollupPhase{}, Recomputed: l.run(), Skipped: l.skipped}
+	doc.Recomputed.LogDir = "" // the file says by its place what it is about
+	for _, s := range l.fold.stats {
+		doc.Phases = append(doc.Phases, RollupPhase{
+			File: s.stem.String() + ".json", Concurrency: s.stem.Concurrency, PhaseIdx: s.stem.Phase,
+			PhaseTimeout: s.stem.Timeout, SettlingTime: s.stem.Settling, TrajectoriesPer: s.stem.Trajectories, Stats: s.raw,
+		})
+	}
+	slices.SortFunc(doc.Phases, func(a, b RollupPhase) int {
+		return cmp.Or(cmp.Compare(a.PhaseIdx, b.PhaseIdx), cmp.Compare(a.File, b.File))
+	})
+	return doc
+}
+
+// WriteRollup writes RollupFile into the log dir, atomically, and returns its
+// path. Without any statistics file nothing is written and the path is empty.
+func WriteRollup(ctx context.Context, dir string, known Known) (path string, doc Rollup, err error) {
+	l, err := load(ctx, dir, known)
+	if err != nil {
+		return "", Rollup{}, err
+	}
+	doc = l.rollup()
+	if len(doc.Phases) == 0 {
+		return "", doc, nil
+	}
+	data, err := json.MarshalIndent(doc, "", "  ")
+	if err != nil {
+		return "", doc, fmt.Errorf("encode %s: %w", RollupFile, err)
+	}
+	path = filepath.Join(l.logDir, RollupFile)
+	if err := renameio.WriteFile(path, append(data, '\n'), 0o644); err != nil {
+		return "", doc, fmt.Errorf("write %s: %w", path, err)
+	}
+	return path, doc, nil
+}

@@ -1,0 +1,56 @@
+package results
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+)
+
+const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
+
+// TestSample: everything that the client's statistics file of the sample run
+// says of the server, of TTFT, speeds and latency comes out of its request rows.
+func TestSample(t *testing.T) {
+	t.Parallel()
+	run, err := Load(t.Context(), sample, Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Phases) != 1 || run.EarlierStart != 0 || len(run.Errors)+len(run.Warnings) != 0 {
+		t.Fatalf("run: %+v", run)
+	}
+	p := run.Phases[0]
+	if p.Window.Source != FromManifest || p.Window.Seconds != 120.5 {
+		t.Errorf("window %+v", p.Window)
+	}
+	want := Requests{Measured: 199, Successful: 198, Failed: 1, Settling: 41, SettlingFailed: 1}
+	if p.Total != 240 || *p.Requests != want {
+		t.Errorf("total %d, %+v; want 240, %+v", p.Total, *p.Requests, want)
+	}
+	stem, ok := ParseStem(p.Stem)
+	if !ok {
+		t.Fatalf("stem %q", p.Stem)
+	}
+	stats, err := parseStatistics(stem, p.Statistics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range metrics {
+		f, stated := p.Figures.Of(m.key), stats.number(m.section, m.name)
+		if !(math.Abs(f.Value-stated) <= 1e-9*stated) {
+			t.Errorf("%s = %.12g, the statistics file says %.12g", m.key, f.Value, stated)
+		}
+		if !math.IsNaN(f.Client) {
+			t.Errorf("%s: the client's %g is shown beside %g", m.key, f.Client, f.Value)
+		}
+		if m.key != "output_client_tok_s" && f.N == 0 {
+			t.Errorf("%s: no sample count", m.key)
+		}
+	}
+	for _, dir := range []string{filepath.Join(sample, "agentperf"), sample + "/."} {
+		if again, err := Load(t.Context(), dir, Known{}); err != nil || len(again.Phases) != 1 {
+			t.Errorf("%s: %v, %+v", dir, err, again.Phases)
+		}
+	}
+	t.Log("\n" + run.Text())
+}

@@ -1,0 +1,136 @@
+package results
+
+import "math"
+
+const (
+	// quietGap without any request in flight may be a restart of the client: it
+	// has to load its trajectories again.
+	quietGap = 5.0
+	// longGap is asked for where the users' requests prove less: one user alone
+	// repeats its first request also when it begins its next round, and users
+	// that begin another trajectory may just have ended theirs.
+	longGap = 60.0
+	// proofs is how many users must begin from scratch.
+	proofs = 3
+)
+
+// starts finds the last client start in the order of the rows of
+// requests.jsonl, which outlives a restart of the client. A new start shows by
+// a phase that goes back, by another concurrency in the same phase, or, within
+// phase 0, by a gap in which nothing was in flight and after which the users do
+// again what they did first (with another seed: begin another trajectory).
+type starts struct {
+	begin       float64 // start_time from which on rows are of the last start
+	seen        bool
+	phase       int32 // highest of this start
+	concurrency int32
+	lastStart   float64 // of this start
+	lastEnd     float64
+	users       map[int32]trace // in phase 0
+
+	doubt *doubt // a gap that may prove to be a restart
+}
+
+// trace is the first request of a user and the pass of its latest.
+type trace struct {
+	conversation uint64
+	turn         int32
+	pass         uint64
+}
+
+type doubt struct {
+	gap       float64 // s
+	lastStart float64 // of what came before the gap
+	lastEnd   float64
+	users     map[int32]trace // since the gap
+	repeats   int             // users that did their first request again
+	fresh     int             // users that began another trajectory
+}
+
+func newStarts() starts {
+	return starts{begin: math.Inf(-1), concurrency: -1, lastStart: math.Inf(-1), lastEnd: math.Inf(-1), users: map[int32]trace{}}
+}
+
+// add takes the rows in file order.
+func (s *starts) add(r *row) {
+	if !r.placed {
+		return
+	}
+	other := r.concurrency >= 0 && s.concurrency >= 0 && r.concurrency != s.concurrency
+	if s.seen && r.start > s.lastStart && (r.phase < s.phase || r.phase == s.phase && other) {
+		s.restart(s.lastStart)
+	}
+	if r.phase > s.phase || !s.seen {
+		s.phase, s.concurrency, s.doubt = r.phase, r.concurrency, nil
+	}
+	s.seen = true
+	if r.phase == 0 && s.phase == 0 && r.user >= 0 {
+		s.trace(r)
+	}
+	s.lastStart = max(s.lastStart, r.start)
+	if !math.IsNaN(r.end) {
+		s.lastEnd = max(s.lastEnd, r.end)
+	}
+}
+
+// restart makes the last start begin after a time.
+func (s *starts) restart(after float64) {
+	begin := math.Nextafter(after, math.Inf(1))
+	*s = newStarts()
+	s.begin = begin
+}
+
+func (s *starts) trace(r *row) {
+	if s.doubt == nil && len(s.users) > 0 && r.start-s.lastEnd >= quietGap {
+		s.doubt = &doubt{gap: r.start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd, users: map[int32]trace{}}
+	}
+	d := s.doubt
+	if d == nil || r.start <= d.lastEnd {
+		follow(s.users, r)
+		return
+	}
+	before, known := s.users[r.user]
+	_, again := d.users[r.user]
+	follow(d.users, r)
+	if !known || again {
+		return
+	}
+	switch {
+	case r.pass != before.pass && r.conversation == before.conversation && r.turn == before.turn:
+		d.repeats++
+	case r.pass != before.pass && d.gap >= longGap:
+		d.fresh++
+	default:
+		s.trust() // the user goes on
+		return
+	}
+	few := len(s.users) == 1 && d.gap < longGap
+	if few || d.repeats < min(proofs, len(s.users)) && d.repeats+d.fresh < proofs {
+		return
+	}
+	kept := *s
+	s.restart(d.lastStart)
+	s.seen, s.concurrency, s.users = true, kept.concurrency, d.users
+	s.lastStart, s.lastEnd = kept.lastStart, kept.lastEnd
+}
+
+// trust ends a doubt: the gap was no restart.
+func (s *starts) trust() {
+	for user, t := range s.doubt.users {
+		if before, ok := s.users[user]; ok {
+			t.conversation, t.turn = before.conversation, before.turn
+		}
+		s.users[user] = t
+	}
+	s.doubt = nil
+}
+
+// follow notes a user's first request and its latest pass.
+func follow(users map[int32]trace, r *row) {
+	t, ok := users[r.user]
+	if !ok {
+		t = trace{conversation: r.conversation, turn: r.turn}
+	}
+	t.pass = r.pass
+	users[r.user] = t
+}

@@ -1,0 +1,95 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// maxStatistics is more than ten thousand times the size of a real file.
+const maxStatistics = 16 << 20
+
+// statistics is what the client says of a phase, once the phase has ended.
+type statistics struct {
+	stem   Stem
+	raw    json.RawMessage // as the client wrote it, with keys this package does not know
+	values map[string]any
+}
+
+func parseStatistics(stem Stem, data []byte) (statistics, error) {
+	if len(data) > maxStatistics {
+		return statistics{}, fmt.Errorf("statistics of %d bytes: want at most %d", len(data), maxStatistics)
+	}
+	s := statistics{stem: stem, raw: withoutNaN(data)}
+	if err := json.Unmarshal(s.raw, &s.values); err != nil {
+		return statistics{}, fmt.Errorf("statistics: %w", err)
+	}
+	if s.values == nil {
+		return statistics{}, fmt.Errorf("statistics: null, want an object")
+	}
+	return s, nil
+}
+
+// number is the value at a path of keys, NaN if there is none.
+func (s *statistics) number(path ...string) float64 {
+	var at any = s.values
+	for _, key := range path {
+		inner, ok := at.(map[string]any)
+		if !ok {
+			return math.NaN()
+		}
+		at = inner[key]
+	}
+	f, ok := at.(float64)
+	if !ok {
+		return math.NaN()
+	}
+	return f
+}
+
+// count is the whole number at a path of keys, -1 if there is none.
+func (s *statistics) count(path ...string) int {
+	f := s.number(path...)
+	if f != math.Trunc(f) || f < 0 || f > 1<<53 {
+		return -1
+	}
+	return int(f)
+}
+
+// withoutNaN replaces the words NaN, Infinity and -Infinity, which Python
+// writes into JSON, with null. Strings stay as they are.
+func withoutNaN(data []byte) []byte {
+	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
+		return bytes.Clone(data)
+	}
+	out := make([]byte, 0, len(data))
+	quoted := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\' && i+1 < len(data):
+			out = append(out, c)
+			i++
+		case !quoted && (c == 'N' || c == 'I' || c == '-'):
+			if n := wordNaN(data[i:]); n > 0 {
+				out = append(out, "null"...)
+				i += n - 1
+				continue
+			}
+		}
+		out = append(out, data[i])
+	}
+	return out
+}
+
+// wordNaN is the length of the word at the start of data, 0 if it is another.
+func wordNaN(data []byte) int {
+	for _, w := range []string{"NaN", "Infinity", "-Infinity"} {
+		if bytes.HasPrefix(data, []byte(w)) {
+			return len(w)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,133 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Text prints a run for people: a block a phase, figures right-aligned with
+// their unit and the number of requests behind them, "!" at what is invalid.
+func (r Run) Text() string {
+	var b strings.Builder
+	for _, p := range r.Phases {
+		b.WriteString(p.Text())
+		b.WriteByte('\n')
+	}
+	if len(r.Phases) == 0 {
+		b.WriteString("no request of this client start yet\n")
+	}
+	bullets(&b, "error", r.Errors)
+	bullets(&b, "note", r.Warnings)
+	return b.String()
+}
+
+// Text prints one phase; see Run.Text.
+func (p Phase) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "phase %d, concurrency %s\n", p.Index, Decimal(float64(p.Concurrency), 0))
+	fmt.Fprintf(&b, "  window    %s\n", p.Window.text())
+	fmt.Fprintf(&b, "  requests  %s\n", p.counts())
+	table := [][]string{{"metric", "value", "", "n", "client says"}}
+	for _, f := range p.Figures {
+		table = append(table, f.columns(len(p.Invalid) > 0))
+	}
+	columns(&b, table)
+	fmt.Fprintf(&b, "  exact figures; percentiles by %s; n requests behind each; ! invalid\n", methodRank)
+	bullets(&b, "  invalid", p.Invalid)
+	for _, f := range p.Figures {
+		if f.Invalid != "" {
+			fmt.Fprintf(&b, "  invalid: %s: %s\n", f.Label, f.Invalid)
+		}
+	}
+	bullets(&b, "  note", p.Warnings)
+	return b.String()
+}
+
+func (f Figure) columns(phaseInvalid bool) []string {
+	value, unit, _ := strings.Cut(f.Text(), " ")
+	if math.IsNaN(f.Value) {
+		unit = ""
+	} else if phaseInvalid || f.Invalid != "" {
+		unit += " !"
+	}
+	n, client := "", ""
+	switch {
+	case f.N > 0:
+		n = Decimal(float64(f.N), 0)
+	case f.Method == methodStated && !math.IsNaN(f.Value):
+		n = "stated"
+	}
+	if !math.IsNaN(f.Client) {
+		client = f.format(f.Client)
+	}
+	return []string{f.Label, value, unit, n, client}
+}
+
+func (w *Window) text() string {
+	if w == nil {
+		return "unknown"
+	}
+	text := fmt.Sprintf("%s s (%s)", Decimal(w.Seconds, 1), w.Source)
+	if math.IsNaN(w.Start) || math.IsNaN(w.End) || math.Abs(w.Start) > 1e11 || math.Abs(w.End) > 1e11 {
+		return text
+	}
+	clock := func(s float64) string { return time.UnixMilli(int64(s * 1000)).UTC().Format("2006-01-02 15:04:05") }
+	return fmt.Sprintf("%s, %s to %s UTC", text, clock(w.Start), clock(w.End))
+}
+
+func (p Phase) counts() string {
+	n := func(i int) string { return Decimal(float64(i), 0) }
+	text := n(p.Total) + " in total"
+	r := p.Requests
+	if r == nil {
+		return text
+	}
+	text += fmt.Sprintf(", %s measured (%s ok, %s failed)", n(r.Measured), n(r.Successful), n(r.Failed))
+	for _, c := range []struct {
+		name      string
+		n, failed int
+	}{{"settling", r.Settling, r.SettlingFailed}, {"after the window", r.After, r.AfterFailed}, {"without a start time", r.Unplaced, 0}} {
+		if c.n == 0 {
+			continue
+		}
+		text += fmt.Sprintf(", %s %s", n(c.n), c.name)
+		if c.failed > 0 {
+			text += fmt.Sprintf(" (%s failed)", n(c.failed))
+		}
+	}
+	return text
+}
+
+// columns aligns a table: the first column and units left, numbers right.
+func columns(b *strings.Builder, table [][]string) {
+	width := make([]int, len(table[0]))
+	for _, row := range table {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range table {
+		line := ""
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			switch i {
+			case 0:
+				line += "  " + cell + pad
+			case 2:
+				line += " " + cell + pad
+			default:
+				line += "  " + pad + cell
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+func bullets(b *strings.Builder, label string, texts []string) {
+	for _, t := range texts {
+		fmt.Fprintf(b, "%s: %s\n", label, t)
+	}
+}

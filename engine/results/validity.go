@@ -1,0 +1,108 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	// clockSlack is how far, in seconds, the two clocks behind a row may differ:
+	// times of day for start and end, a steady one for ttft.
+	clockSlack = 0.5
+	// absurdSpeed in tok/s is beyond what any model serves one user with.
+	absurdSpeed = 2000.0
+)
+
+// validate tells why figures of the phase must not be trusted.
+func (b *builder) validate(s *sums) {
+	p := &b.phase
+	b.contradictions()
+	w := p.Window
+	if w == nil {
+		b.invalid("the measurement window is unknown: no manifest row, statistics file or plan of this phase")
+		return
+	}
+	switch {
+	case w.Seconds < 0:
+		b.invalid("the window ends %.3f s before it begins", -w.Seconds)
+	case len(b.measured) == 0:
+		b.invalid("settling was not reached: no request started in the measurement window")
+	case s.output == 0:
+		b.invalid("no output tokens")
+	}
+	if least := b.fold.levels[p.Index].MinMeasurement; w.Seconds < least {
+		b.invalid("measured for %.1f s, at least %.1f s are wanted", max(0, w.Seconds), least)
+	}
+	if n := b.clockSteps(); n > 0 {
+		b.invalid("the clock stepped: %d request(s) end before they begin or before their first token", n)
+	}
+	if n := overlaps(b.rows, w); n > 0 {
+		b.invalid("%d request(s) begin before their user's previous one has ended", n)
+	}
+	if p95 := Percentile(s.local, 95); p95 > absurdSpeed {
+		b.warn("output speed p95 of %s tok/s: the server sends tokens in large chunks (stream_interval), speeds per request mean little", Decimal(p95, 0))
+	}
+	if n := p.Requests.Unplaced; n > 0 {
+		b.warn("%d request(s) without start_time are in the total only", n)
+	}
+}
+
+// contradictions are errors of the client's output.
+func (b *builder) contradictions() {
+	p := &b.phase
+	fail := func(text string) {
+		b.errors = append(b.errors, text)
+		p.Invalid = append(p.Invalid, text)
+	}
+	if n := len(b.manifest); n > 1 {
+		fail(fmt.Sprintf("%s: phase %d occurs %d times", ManifestFile, p.Index, n))
+	}
+	for _, name := range sortedKeys(b.fold.analysis) {
+		t := b.fold.analysis[name]
+		if t.duplicates > 0 && len(t.rows) > 0 && int(t.rows[0].phase) == p.Index {
+			fail(fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", name, t.duplicates))
+		}
+	}
+}
+
+func (b *builder) clockSteps() int {
+	n := 0
+	for _, r := range b.measured {
+		if d := r.seconds(); d < 0 || r.ttft > d+clockSlack {
+			n++
+		}
+	}
+	return n
+}
+
+// overlaps counts measured requests that begin while another of their user is
+// in flight.
+func overlaps(rows []*request, w *Window) int {
+	byTime := make([]*request, 0, len(rows))
+	for _, r := range rows {
+		if r.placed && r.user >= 0 && !math.IsNaN(r.end) {
+			byTime = append(byTime, r)
+		}
+	}
+	slices.SortFunc(byTime, func(a, b *request) int {
+		switch {
+		case a.start < b.start:
+			return -1
+		case a.start > b.start:
+			return 1
+		default:
+			return 0
+		}
+	})
+	ends := map[int32]float64{}
+	n := 0
+	for _, r := range byTime {
+		end, ok := ends[r.user]
+		if ok && r.start < end && r.start >= w.Start && r.start < w.End {
+			n++
+		}
+		ends[r.user] = max(end, r.end)
+	}
+	return n
+}
