@@ -1,0 +1,183 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxErrorText bounds what is kept of an error response.
+const maxErrorText = 300
+
+// client sends chat requests and reads their streams.
+type client struct {
+	http    *http.Client
+	url     string
+	header  http.Header
+	timeout time.Duration
+}
+
+// newClient keeps every connection: one a user, opened at its first request and
+// never again. It goes straight to the server, whatever proxy the environment
+// names, since a proxy would be measured along.
+func newClient(cfg Config) *client {
+	header := http.Header{
+		"Content-Type": {"application/json"},
+		"Accept":       {"text/event-stream"},
+		"User-Agent":   {cfg.clientName()},
+	}
+	if cfg.APIKey != "" {
+		header.Set("Authorization", "Bearer "+cfg.APIKey)
+	}
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	return &client{
+		url:     strings.TrimRight(cfg.BaseURL, "/") + "/chat/completions",
+		header:  header,
+		timeout: cfg.RequestTimeout,
+		http: &http.Client{Transport: &http.Transport{
+			DialContext:         dialer.DialContext,
+			MaxIdleConnsPerHost: 2 * cfg.maxConcurrency(),
+			DisableCompression:  true,
+			// HTTP/1.1 alone: one connection a user, no shared stream windows.
+			TLSNextProto:    map[string]func(string, *tls.Conn) http.RoundTripper{},
+			ReadBufferSize:  16 << 10,
+			WriteBufferSize: 64 << 10,
+		}},
+	}
+}
+
+// exchange is one request from its sending to its end.
+type exchange struct {
+	answer
+	start, end time.Time // end: the last output, or the failure
+	kind       ErrorKind // empty when it succeeded
+	status     int       // 0 without a response
+	text       string    // what the failure said, for people
+}
+
+// send sends a body and reads the stream to its end. It returns when the stream
+// ends, its time limit passes or ctx ends; the exchange then is a failure.
+func (c *client) send(ctx context.Context, start time.Time, body []byte, header http.Header) exchange {
+	x := exchange{start: start}
+	ctx, cancel := context.WithDeadlineCause(ctx, start.Add(c.timeout), errTimeout)
+	defer cancel()
+	err := c.do(ctx, cancel, &x, body, header)
+	switch {
+	case x.kind != "" || err == nil:
+	case errors.Is(context.Cause(ctx), errTimeout) && ctx.Err() != nil && !x.done:
+		x.kind = ErrorTimeout
+	case x.status == 0:
+		x.kind = ErrorConnection
+	}
+	if x.kind == "" && x.status != 0 {
+		x.kind = x.answer.kind(err != nil)
+	}
+	if x.text == "" && err != nil {
+		x.text = err.Error()
+	}
+	if x.failed {
+		x.text = x.failure
+	}
+	x.end = x.lastOutput
+	if x.kind != "" {
+		x.end = time.Now()
+	}
+	return x
+}
+
+var errTimeout = errors.New("the request's time limit passed")
+
+func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange, body []byte, header http.Header) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for _, h := range []http.Header{c.header, header} {
+		for name, values := range h {
+			req.Header[name] = values
+		}
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	x.status = resp.StatusCode
+	if x.status < 200 || x.status > 299 {
+		x.kind = ErrorStatus
+		text, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
+		x.text = resp.Status + ": " + string(text)
+		if err != nil {
+			return fmt.Errorf("read an error response: %w", err)
+		}
+		return nil
+	}
+	return c.read(resp.Body, cancel, &x.answer)
+}
+
+// read takes the stream event by event. The time of an event is taken when its
+// read has returned, before it is parsed.
+func (c *client) read(body io.Reader, cancel context.CancelFunc, a *answer) error {
+	var p sseParser
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := body.Read(buf)
+		now := time.Now()
+		if n > 0 && !a.ended() {
+			perr := p.feed(buf[:n], func(name, data []byte) { a.event(now, name, data) })
+			if perr != nil {
+				return perr
+			}
+			if a.ended() {
+				// The connection can be kept once the body has ended, which is
+				// due at once. One that stays open is given up.
+				defer time.AfterFunc(endOfBody, cancel).Stop()
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// endOfBody is how long a body may stay open after the stream's end mark.
+const endOfBody = time.Second
+
+// requestBody is the JSON document of a request. messages and tools go in as
+// they are in the file; tools may be nil.
+func requestBody(cfg Config, messages, tools json.RawMessage, limit int) ([]byte, error) {
+	head, err := json.Marshal(map[string]any{
+		"model":          cfg.Model,
+		"stream":         true,
+		"stream_options": map[string]bool{"include_usage": true},
+		"max_tokens":     smallest(limit, cfg.MaxTokens),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("build a request: %w", err)
+	}
+	body := make([]byte, 0, len(head)+len(messages)+len(tools)+64)
+	body = append(body, head[:len(head)-1]...)
+	if cfg.ReasoningEffort != "" {
+		effort, err := json.Marshal(cfg.ReasoningEffort)
+		if err != nil {
+			return nil, fmt.Errorf("build a request: %w", err)
+		}
+		body = append(append(body, `,"reasoning_effort":`...), effort...)
+	}
+	body = append(append(body, `,"messages":`...), messages...)
+	if len(tools) > 0 {
+		body = append(append(body, `,"tools":`...), tools...)
+	}
+	return append(body, '}'), nil
+}

@@ -1,0 +1,140 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Name is what the banner and every output call this client.
+const Name = "agentperf-tui built-in replay"
+
+// Config is one replay: where to send, what, and where the results go. Fields
+// without a remark are required; nothing has a hidden default.
+type Config struct {
+	// BaseURL is the API's base, usually ending in /v1.
+	BaseURL string
+	// APIKey is sent as a bearer token; empty sends none.
+	APIKey string
+	// Model is the served model's name.
+	Model string
+	// ServerType is recorded in the banner alone.
+	ServerType string
+
+	// Concurrencies are the numbers of users, a phase each, in order.
+	Concurrencies []int
+	// PhaseTimeout ends a phase, counted from the start of its ramp-up.
+	PhaseTimeout time.Duration
+	// SettlingTime is between the last user's start and the measurement.
+	SettlingTime time.Duration
+	// SpawnRate is the ramp-up in users per second: user i starts at i/SpawnRate.
+	SpawnRate float64
+	// MinMeasurement, MinTotalTrajectories (completed by all users together since
+	// the phase began) and MinTrajectoriesPerUser (completed by each) are the stop
+	// criteria: a phase ends before its timeout once all of them hold.
+	MinMeasurement         time.Duration
+	MinTotalTrajectories   int
+	MinTrajectoriesPerUser int
+	// RequestTimeout limits one request, and the drain after the stop.
+	RequestTimeout time.Duration
+	// InterruptGrace limits the drain instead when the context ends.
+	InterruptGrace time.Duration
+
+	// TrajectoryPath is the JSONL file of recorded turns.
+	TrajectoryPath string
+	// AssignmentsPath is the JSON file of user assignments. Without it (empty)
+	// each user gets TrajectoriesPerUser conversations by a seeded choice.
+	AssignmentsPath     string
+	TrajectoriesPerUser int
+	// DelayKey is the key of a row's tool-call delay in milliseconds; empty plays
+	// without delays.
+	DelayKey string
+	// MaxStartingOffset is the highest turn at which a user's first trajectory
+	// may begin. It is drawn from Seed.
+	MaxStartingOffset int
+	Seed              int64
+
+	// MaxTokens limits every request's output; a trajectory's own limit holds
+	// too, where it is smaller.
+	MaxTokens int
+	// ReasoningEffort is sent when not empty.
+	ReasoningEffort string
+	// RoutingHeaders sends X-Session-ID and X-Correlation-ID, DynamoHeaders
+	// X-Dynamo-Session-ID: one value for each pass through a trajectory.
+	RoutingHeaders bool
+	DynamoHeaders  bool
+
+	// ResultsDir takes the output files; it is created.
+	ResultsDir string
+	// RequestLogPath takes the live request rows; empty is requests.jsonl in
+	// ResultsDir. Rows are appended.
+	RequestLogPath string
+	// Version is this program's, for the client's name in all outputs.
+	Version string
+	// Log takes the banner, the summaries and one line for the first failure of
+	// each kind. nil is no log.
+	Log io.Writer
+	// OnEvent, if set, is told of a phase's progress, one call at a time. It
+	// must return soon: the phase waits for it.
+	OnEvent func(Event)
+}
+
+func (c Config) clientName() string {
+	if c.Version == "" {
+		return Name
+	}
+	return Name + " " + c.Version
+}
+
+func (c Config) maxConcurrency() int { return slices.Max(c.Concurrencies) }
+
+// Bounds far above what one machine can play, and far below what would exhaust
+// its memory.
+const (
+	maxUsers   = 1 << 20
+	maxPerUser = 1 << 10
+	maxModel   = 180 // bytes; its name becomes part of file names
+
+	minSpawnRate = 0.001
+)
+
+// check reports all that is wrong with the configuration, a line each.
+func (c Config) check() error {
+	var errs []error
+	want := func(ok bool, name string, got any, wanted string) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("%s is %v: want %s", name, got, wanted))
+		}
+	}
+	u, err := url.Parse(c.BaseURL)
+	want(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "base_url", fmt.Sprintf("%q", c.BaseURL), "http://host:port/v1")
+	want(c.Model != "" && len(c.Model) <= maxModel && strings.IndexFunc(c.Model, unicode.IsControl) < 0,
+		"model", fmt.Sprintf("%q", c.Model), fmt.Sprintf("the served model's name, at most %d bytes long", maxModel))
+	want(len(c.Concurrencies) > 0, "concurrencies", "empty", "at least one number of users")
+	for _, n := range c.Concurrencies {
+		want(n > 0 && n <= maxUsers, "a concurrency", n, fmt.Sprintf("1 to %d", maxUsers))
+	}
+	want(c.PhaseTimeout > 0, "phase_timeout_seconds", c.PhaseTimeout, "more than 0")
+	want(c.SettlingTime >= 0, "settling_time_seconds", c.SettlingTime, "0 or more")
+	want(c.SpawnRate >= minSpawnRate, "user_spawn_rate", c.SpawnRate, fmt.Sprintf("at least %g users per second", minSpawnRate))
+	want(c.MinMeasurement >= 0, "min_measurement_seconds", c.MinMeasurement, "0 or more")
+	want(c.MinTotalTrajectories >= 0, "min_total_trajectories", c.MinTotalTrajectories, "0 or more")
+	want(c.MinTrajectoriesPerUser >= 0, "min_trajectories_per_user", c.MinTrajectoriesPerUser, "0 or more")
+	want(c.RequestTimeout > 0, "timeout_seconds", c.RequestTimeout, "more than 0")
+	want(c.InterruptGrace >= 0, "the grace time after an interrupt", c.InterruptGrace, "0 or more")
+	want(c.TrajectoryPath != "", "trajectory_path", "empty", "a JSONL file of trajectories")
+	want(c.AssignmentsPath != "" || c.TrajectoriesPerUser >= 1 && c.TrajectoriesPerUser <= maxPerUser,
+		"trajectories_per_user", c.TrajectoriesPerUser, fmt.Sprintf("1 to %d, since user_assignments_path is not set", maxPerUser))
+	want(c.MaxStartingOffset >= 0, "max_starting_line_offset", c.MaxStartingOffset, "0 or more")
+	want(c.MaxTokens >= 1, "max_tokens", c.MaxTokens, "1 or more")
+	want(c.ResultsDir != "", "the results folder", "empty", "a path")
+	if len(errs) > 0 {
+		return fmt.Errorf("the replay can't start:\n%w", errors.Join(errs...))
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+)
+
+// Dataset is the trajectories and who plays which, checked for every user of a
+// replay. Its methods are safe for concurrent use.
+type Dataset struct {
+	trajectories *trajectories
+	users        int // entries of the assignments file, 0 without one
+	perUser      int
+	lists        [][]int // a user's conversations, for each user of the highest concurrency
+
+	seed      int64
+	maxOffset int
+}
+
+// OpenDataset indexes cfg's trajectories and resolves its assignments for the
+// highest concurrency. It fails, naming file and line, when a row is malformed,
+// a turn missing or a user not covered; nothing has been sent then. Close it.
+func OpenDataset(ctx context.Context, cfg Config) (*Dataset, error) {
+	d, err := openTrajectoriesOf(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.assign(cfg); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func openTrajectoriesOf(ctx context.Context, cfg Config) (*Dataset, error) {
+	t, err := openTrajectories(ctx, cfg.TrajectoryPath, cfg.DelayKey)
+	if err != nil {
+		return nil, err
+	}
+	return &Dataset{trajectories: t, seed: cfg.Seed, maxOffset: cfg.MaxStartingOffset}, nil
+}
+
+// assign fills the users' lists from the assignments file or by choice.
+func (d *Dataset) assign(cfg Config) error {
+	n := cfg.maxConcurrency()
+	d.lists = make([][]int, n)
+	if cfg.AssignmentsPath == "" {
+		d.perUser = cfg.TrajectoriesPerUser
+		d.choose()
+		return nil
+	}
+	a, err := readAssignments(cfg.AssignmentsPath)
+	if err != nil {
+		return err
+	}
+	d.users, d.perUser = len(a.users), a.perUser
+	for user := range n {
+		ids, ok := a.users[user]
+		if !ok {
+			return fmt.Errorf("%s has %d users but none with index %d, and the highest concurrency is %d: "+
+				"use a file that covers users 0 to %d, or lower the concurrency",
+				cfg.AssignmentsPath, len(a.users), user, n, n-1)
+		}
+		for _, id := range ids {
+			i, ok := d.trajectories.byID[id]
+			if !ok {
+				return fmt.Errorf("%s: user %d is assigned conversation %q, which %s does not have: do the two files belong together?",
+					cfg.AssignmentsPath, user, id, cfg.TrajectoryPath)
+			}
+			d.lists[user] = append(d.lists[user], i)
+		}
+	}
+	return nil
+}
+
+// choose deals the conversations out as one shuffled deck, seeded, that starts
+// over when it runs out: every conversation is played about as often.
+func (d *Dataset) choose() {
+	n := len(d.trajectories.conversations)
+	deck := rand.New(rand.NewPCG(uint64(d.seed), uint64(n))).Perm(n)
+	for user := range d.lists {
+		for k := range d.perUser {
+			d.lists[user] = append(d.lists[user], deck[(user*d.perUser+k)%n])
+		}
+	}
+}
+
+// Conversations is the number of trajectories in the file.
+func (d *Dataset) Conversations() int { return len(d.trajectories.conversations) }
+
+// Turns is the number of requests in all trajectories together.
+func (d *Dataset) Turns() int { return d.trajectories.turns }
+
+// Prompt reads a step's messages and tools from the file. tools is nil when the
+// turn has none.
+func (d *Dataset) Prompt(s Step) (messages, tools json.RawMessage, err error) {
+	if messages, err = d.trajectories.read(nil, s.turn.messages, s.turn.line); err != nil {
+		return nil, nil, err
+	}
+	if s.turn.tools.len > 0 {
+		tools, err = d.trajectories.read(nil, s.turn.tools, s.turn.line)
+	}
+	return messages, tools, err
+}
+
+// Close closes the trajectory file.
+func (d *Dataset) Close() error { return d.trajectories.file.Close() }

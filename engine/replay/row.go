@@ -1,0 +1,206 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// span is a piece of a file or of a row.
+type span struct {
+	off int64
+	len int
+}
+
+// row is what the index keeps of one line of a trajectory file. The spans are
+// those of the JSON values within the line.
+type row struct {
+	conversation    string
+	index           int
+	messages, tools span // tools is empty when the row has none
+	limit           int  // tokens, 0 for none
+	delay           time.Duration
+}
+
+// parseRow checks one line and finds its parts. Delays are in milliseconds
+// under delayKey; an empty key means that there are none.
+func parseRow(line []byte, delayKey string) (row, error) {
+	var whole json.RawMessage
+	if err := json.Unmarshal(line, &whole); err != nil {
+		return row{}, fmt.Errorf("not a JSON document: %w", err)
+	}
+	if c := bytes.TrimLeft(line, " \t\r\n"); c[0] != '{' {
+		return row{}, errors.New("not a JSON object: want one turn a line")
+	}
+	var r row
+	index, limits := -1, [2]int{}
+	err := eachField(line, func(key string, v []byte, off int) (err error) {
+		switch key {
+		case "": // no name for a delay, which may be empty to say that there is none
+		case "conversation_id":
+			err = json.Unmarshal(v, &r.conversation)
+		case "conversation_idx":
+			index, err = count(v, 0, maxTurns)
+		case "messages":
+			r.messages, err = list(v, off)
+		case "tools":
+			if !isNull(v) {
+				r.tools, err = list(v, off)
+			}
+		case "target_output_tokens":
+			limits[0], err = optionalCount(v)
+		case "max_output_tokens":
+			limits[1], err = optionalCount(v)
+		case delayKey:
+			r.delay, err = milliseconds(v)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return row{}, err
+	}
+	r.index, r.limit = index, smallest(limits[0], limits[1])
+	switch {
+	case r.conversation == "":
+		return row{}, errors.New("conversation_id is missing or empty")
+	case index < 0:
+		return row{}, errors.New("conversation_idx is missing")
+	case r.messages.len == 0:
+		return row{}, errors.New("messages is missing")
+	case isEmptyList(line[r.messages.off:][:r.messages.len]):
+		return row{}, errors.New("messages is empty: want the whole conversation so far")
+	}
+	return r, nil
+}
+
+// maxTurns bounds a conversation; the longest recorded ones have a few hundred.
+const maxTurns = 1 << 20
+
+// count reads a whole number from least to most.
+func count(v []byte, least, most int) (int, error) {
+	n, err := strconv.Atoi(string(clip(v)))
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("%s: want a whole number from %d to %d", clip(v), least, most)
+	}
+	return n, nil
+}
+
+func optionalCount(v []byte) (int, error) {
+	if isNull(v) {
+		return 0, nil
+	}
+	return count(v, 1, math.MaxInt32)
+}
+
+func milliseconds(v []byte) (time.Duration, error) {
+	if isNull(v) {
+		return 0, nil
+	}
+	const most = 7 * 24 * 3600 * 1000 // a week; more would be another unit
+	ms, err := strconv.ParseFloat(string(clip(v)), 64)
+	if err != nil || !(ms >= 0 && ms <= most) {
+		return 0, fmt.Errorf("%s: want milliseconds, a number from 0 to %d", clip(v), most)
+	}
+	return time.Duration(ms * float64(time.Millisecond)), nil
+}
+
+func list(v []byte, off int) (span, error) {
+	if v[0] != '[' {
+		return span{}, fmt.Errorf("%s: want a list", clip(v))
+	}
+	return span{off: int64(off), len: len(v)}, nil
+}
+
+func isNull(v []byte) bool { return v[0] == 'n' }
+
+func isEmptyList(v []byte) bool { return len(bytes.TrimSpace(v[1:len(v)-1])) == 0 }
+
+// clip shortens a value for an error message.
+func clip(v []byte) []byte { return v[:min(len(v), 40)] }
+
+// smallest is the smaller of two limits of which 0 is none.
+func smallest(a, b int) int {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// eachField calls f for every key of a JSON object with its value and the
+// value's place in data, which must be valid JSON already: a row can have
+// hundreds of kilobytes, and its place in the file is all that is needed.
+func eachField(data []byte, f func(key string, value []byte, off int) error) error {
+	i := skipSpace(data, 0) + 1 // after the brace
+	for {
+		i = skipSpace(data, i)
+		if data[i] == '}' {
+			return nil
+		}
+		if data[i] == ',' {
+			i = skipSpace(data, i+1)
+		}
+		end := skipValue(data, i)
+		var key string
+		if err := json.Unmarshal(data[i:end], &key); err != nil {
+			return err
+		}
+		i = skipSpace(data, skipSpace(data, end)+1) // over the colon
+		end = skipValue(data, i)
+		if err := f(key, data[i:end], i); err != nil {
+			return err
+		}
+		i = end
+	}
+}
+
+func skipSpace(data []byte, i int) int {
+	for data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n' {
+		i++
+	}
+	return i
+}
+
+// skipValue is the end of the valid JSON value that begins at i.
+func skipValue(data []byte, i int) int {
+	depth := 0
+	for {
+		switch data[i] {
+		case '"':
+			i = skipString(data, i)
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			depth--
+			i++
+		case ',', ':', ' ', '\t', '\r', '\n':
+			i++
+			continue
+		default: // a number or a word
+			i += bytes.IndexAny(data[i:], ",]} \t\r\n")
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+}
+
+func skipString(data []byte, i int) int {
+	for i++; ; i++ {
+		i += bytes.IndexByte(data[i:], '"')
+		backslashes := 0
+		for data[i-1-backslashes] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return i + 1
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package replay
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// requestRow is a row of the request log; the order of the fields is the
+// external client's.
+type requestRow struct {
+	Phase        int      `json:"phase_idx"`
+	Concurrency  int      `json:"concurrency"`
+	Conversation string   `json:"conversation_id"`
+	Turn         int      `json:"conversation_idx"`
+	User         int      `json:"user_id"`
+	RequestID    string   `json:"request_id"`
+	Start        float64  `json:"start_time"`
+	End          float64  `json:"end_time"`
+	Input        *int     `json:"server_input_tokens"`
+	Output       *int     `json:"server_output_tokens"`
+	Cached       *int     `json:"server_cached_tokens"`
+	TTFT         *float64 `json:"ttft"`
+	ITL          *float64 `json:"itl"`
+	SSESpeed     *float64 `json:"sse_output_speed"`
+	Success      bool     `json:"success"`
+	XRequestID   string   `json:"x_request_id"`
+}
+
+// analysisRow is what the analysis file adds. It holds no text of prompts or
+// answers.
+type analysisRow struct {
+	requestRow
+	ClientTokens int       `json:"client_output_tokens_estimate"` // bytes of text / 4
+	OutputEvents int       `json:"output_events"`
+	ErrorKind    ErrorKind `json:"error_kind,omitempty"`
+	HTTPStatus   int       `json:"http_status,omitempty"`
+	Client       string    `json:"client"`
+}
+
+// requestLog appends rows to a file that outlives this run: one write a row, so
+// that a reader sees whole rows and a crash loses none.
+type requestLog struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+func openRequestLog(path string) (*requestLog, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the request log: %w", err)
+	}
+	if err := endLastLine(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the request log %s: %w", path, err), f.Close())
+	}
+	return &requestLog{file: f}, nil
+}
+
+// endLastLine keeps the half row of a killed client from swallowing our first.
+func endLastLine(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return err
+	}
+	last := make([]byte, 1)
+	if _, err := f.ReadAt(last, info.Size()-1); err != nil {
+		return err
+	}
+	if last[0] != '\n' {
+		_, err = f.Write([]byte("\n"))
+	}
+	return err
+}
+
+func (l *requestLog) append(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write the request log: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.file.Write(append(data, '\n')); err != nil {
+		return fmt.Errorf("write the request log: %w", err)
+	}
+	return nil
+}
+
+// appendRow adds one row to a file that is open to others between the rows.
+func appendRow(path string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// analysisFile collects the analysis rows of a phase on disk, under a name that
+// says so until the phase has ended.
+type analysisFile struct {
+	mu   sync.Mutex
+	file *os.File
+	out  *bufio.Writer
+	path string
+}
+
+func createAnalysis(path string) (*analysisFile, error) {
+	f, err := os.OpenFile(path+".partial", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("create the analysis rows: %w", err)
+	}
+	return &analysisFile{file: f, out: bufio.NewWriterSize(f, 1<<16), path: path}, nil
+}
+
+func (a *analysisFile) append(v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		_, err = a.out.Write(append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the analysis rows: %w", err)
+	}
+	return nil
+}
+
+// publish gives the file its name.
+func (a *analysisFile) publish() error {
+	err := errors.Join(a.out.Flush(), a.file.Close())
+	if err == nil {
+		err = os.Rename(a.file.Name(), a.path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the analysis rows: %w", err)
+	}
+	return nil
+}
+
+// discard removes what was collected when the phase can't be published.
+func (a *analysisFile) discard() error {
+	return errors.Join(a.file.Close(), os.Remove(a.file.Name()))
+}

@@ -1,0 +1,81 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+)
+
+// maxEvent bounds one server-sent event, in bytes.
+const maxEvent = 16 << 20
+
+var errEventTooLong = errors.New("a server-sent event is longer than 16 MiB")
+
+// sseParser cuts a byte stream into server-sent events. Bytes may arrive cut
+// anywhere; lines end in CR, LF or both.
+type sseParser struct {
+	line    []byte // the beginning of a line that is not complete
+	data    []byte
+	name    []byte
+	hasData bool
+	sawCR   bool
+}
+
+// feed takes the bytes of one read and calls f for every event that they
+// complete. The slices are valid during the call only.
+func (p *sseParser) feed(b []byte, f func(name, data []byte)) error {
+	for len(b) > 0 {
+		if p.sawCR {
+			p.sawCR = false
+			if b[0] == '\n' {
+				b = b[1:]
+				continue
+			}
+		}
+		end := bytes.IndexAny(b, "\r\n")
+		if end < 0 {
+			p.line = append(p.line, b...)
+			return p.bound()
+		}
+		line := b[:end]
+		if len(p.line) > 0 {
+			p.line = append(p.line, line...)
+			line = p.line
+		}
+		p.take(line, f)
+		p.line = p.line[:0]
+		p.sawCR = b[end] == '\r'
+		b = b[end+1:]
+		if err := p.bound(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *sseParser) bound() error {
+	if len(p.line)+len(p.data)+len(p.name) > maxEvent {
+		return errEventTooLong
+	}
+	return nil
+}
+
+func (p *sseParser) take(line []byte, f func(name, data []byte)) {
+	if len(line) == 0 {
+		if p.hasData || len(p.name) > 0 {
+			f(p.name, p.data)
+		}
+		p.data, p.name, p.hasData = p.data[:0], p.name[:0], false
+		return
+	}
+	field, value, _ := bytes.Cut(line, []byte(":")) // an empty field is a comment
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(field) {
+	case "data":
+		if p.hasData {
+			p.data = append(p.data, '\n')
+		}
+		p.data, p.hasData = append(p.data, value...), true
+	case "event":
+		p.name = append(p.name[:0], value...)
+	}
+}

@@ -1,0 +1,231 @@
+package replay
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// statistics is the phase's statistics file. A figure without data is null.
+type statistics struct {
+	Phase       int `json:"phase"`
+	Concurrency int `json:"concurrency"`
+	Requests    struct {
+		Total      int `json:"total"`
+		Measured   int `json:"measured"`
+		Successful int `json:"successful"`
+		Failed     int `json:"failed"`
+	} `json:"requests"`
+	Duration     number       `json:"measurement_duration_s"`
+	TokensServer serverTokens `json:"tokens_server"`
+	TokensClient struct {
+		Output int    `json:"output"`
+		Avg    number `json:"avg_output_per_request"`
+	} `json:"tokens_client"`
+	Throughput struct {
+		OutputClient number `json:"output_client_tok_s"`
+		OutputServer number `json:"output_server_tok_s"`
+		TotalServer  number `json:"total_server_tok_s"`
+	} `json:"throughput"`
+	TTFT       tail   `json:"ttft_s"`
+	LocalSpeed spread `json:"output_speed_per_request_local_tok_s"`
+	SSESpeed   spread `json:"output_speed_per_request_sse_tok_s"`
+	Latency    tail   `json:"e2e_latency_s"`
+
+	Client     string            `json:"client"`
+	StopReason StopReason        `json:"stop_reason"`
+	CutOff     int               `json:"cut_off"`
+	Errors     map[ErrorKind]int `json:"errors"` // measured
+}
+
+// serverTokens are sums over the measured successful requests whose count is
+// known, and over how many that is.
+type serverTokens struct {
+	Input     *int   `json:"input"`
+	Output    *int   `json:"output"`
+	Cached    *int   `json:"cached"`
+	HitRate   number `json:"cache_hit_rate"` // fraction, over requests with both counts
+	AvgInput  number `json:"avg_input_per_request"`
+	AvgOutput number `json:"avg_output_per_request"`
+	Median    number `json:"median_output_per_request"`
+
+	InputKnown  int `json:"requests_with_input_count"`
+	OutputKnown int `json:"requests_with_output_count"`
+	CachedKnown int `json:"requests_with_cached_count"`
+}
+
+type tail struct {
+	P50 number `json:"p50"`
+	P95 number `json:"p95"`
+	P99 number `json:"p99"`
+}
+
+type spread struct {
+	P5  number `json:"p5"`
+	P25 number `json:"p25"`
+	P50 number `json:"p50"`
+	P95 number `json:"p95"`
+}
+
+// number is a figure, NaN (null in JSON) where there is no data.
+type number float64
+
+func (n number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+// ratio is a/b, and no figure without a positive b.
+func ratio(a, b float64) number {
+	if b <= 0 {
+		return number(math.NaN())
+	}
+	return number(a / b)
+}
+
+// sample is what a measured request leaves in memory. Figures are the row's
+// own, so that whoever reads the rows computes the same statistics.
+type sample struct {
+	start, latency        float64 // Unix seconds, seconds
+	ttft, local, sse      float64 // s, tok/s, tok/s; NaN is none
+	input, output, cached int32   // tokens, -1 is unknown
+	client                int32   // tokens, estimated
+	firstOut, lastOut     float64 // Unix seconds
+	kind                  ErrorKind
+}
+
+// window is a phase's measurement, Unix seconds.
+type window struct{ begin, end float64 }
+
+func (w window) has(start float64) bool { return w.begin <= start && start < w.end }
+
+// measure computes a phase's figures from its samples.
+func measure(samples []sample, w window) statistics {
+	var s statistics
+	s.Errors = map[ErrorKind]int{}
+	duration := max(w.end-w.begin, 0)
+	s.Duration = number(duration)
+	var ok []sample
+	for _, x := range samples {
+		switch {
+		case !w.has(x.start):
+		case x.kind != "":
+			s.Errors[x.kind]++
+			s.Requests.Failed++
+		default:
+			ok = append(ok, x)
+		}
+	}
+	s.Requests.Successful = len(ok)
+	s.Requests.Measured = len(ok) + s.Requests.Failed
+	s.TokensServer = sumServer(ok)
+	sumClient(&s, ok)
+	if out := s.TokensServer.Output; out != nil {
+		s.Throughput.OutputServer = ratio(float64(*out), duration)
+	} else {
+		s.Throughput.OutputServer = number(math.NaN())
+	}
+	s.Throughput.TotalServer = number(math.NaN())
+	if in, out := s.TokensServer.Input, s.TokensServer.Output; in != nil && out != nil {
+		s.Throughput.TotalServer = ratio(float64(*in+*out), duration)
+	}
+	s.TTFT = tailOf(ok, func(x sample) float64 { return x.ttft })
+	s.Latency = tailOf(ok, func(x sample) float64 { return x.latency })
+	s.LocalSpeed = spreadOf(ok, func(x sample) float64 { return x.local })
+	s.SSESpeed = spreadOf(ok, func(x sample) float64 { return x.sse })
+	return s
+}
+
+func sumServer(ok []sample) serverTokens {
+	var t serverTokens
+	t.Input, t.InputKnown = sum(ok, func(x sample) int32 { return x.input })
+	t.Output, t.OutputKnown = sum(ok, func(x sample) int32 { return x.output })
+	t.Cached, t.CachedKnown = sum(ok, func(x sample) int32 { return x.cached })
+	t.AvgInput, t.AvgOutput = mean(t.Input, t.InputKnown), mean(t.Output, t.OutputKnown)
+	var input, cached int
+	for _, x := range ok {
+		if x.input >= 0 && x.cached >= 0 {
+			input += int(x.input)
+			cached += int(x.cached)
+		}
+	}
+	t.HitRate = ratio(float64(cached), float64(input))
+	t.Median = percentile(sorted(ok, func(x sample) float64 {
+		if x.output < 0 {
+			return math.NaN()
+		}
+		return float64(x.output)
+	}), 0.5)
+	return t
+}
+
+// sum adds up the known counts; nil when none is.
+func sum(ok []sample, of func(sample) int32) (*int, int) {
+	total, known := 0, 0
+	for _, x := range ok {
+		if n := of(x); n >= 0 {
+			total += int(n)
+			known++
+		}
+	}
+	if known == 0 {
+		return nil, 0
+	}
+	return &total, known
+}
+
+func mean(total *int, n int) number {
+	if total == nil {
+		return number(math.NaN())
+	}
+	return ratio(float64(*total), float64(n))
+}
+
+// sumClient fills in what the client counts by itself, which it divides by the
+// time from the first to the last output event.
+func sumClient(s *statistics, ok []sample) {
+	first, last := math.Inf(1), math.Inf(-1)
+	for _, x := range ok {
+		s.TokensClient.Output += int(x.client)
+		first, last = min(first, x.firstOut), max(last, x.lastOut)
+	}
+	s.TokensClient.Avg = ratio(float64(s.TokensClient.Output), float64(len(ok)))
+	s.Throughput.OutputClient = ratio(float64(s.TokensClient.Output), last-first)
+}
+
+func tailOf(ok []sample, of func(sample) float64) tail {
+	v := sorted(ok, of)
+	return tail{P50: percentile(v, 0.5), P95: percentile(v, 0.95), P99: percentile(v, 0.99)}
+}
+
+func spreadOf(ok []sample, of func(sample) float64) spread {
+	v := sorted(ok, of)
+	return spread{P5: percentile(v, 0.05), P25: percentile(v, 0.25), P50: percentile(v, 0.5), P95: percentile(v, 0.95)}
+}
+
+// sorted are the values that are not NaN.
+func sorted(ok []sample, of func(sample) float64) []float64 {
+	v := make([]float64, 0, len(ok))
+	for _, x := range ok {
+		if f := of(x); !math.IsNaN(f) {
+			v = append(v, f)
+		}
+	}
+	slices.Sort(v)
+	return v
+}
+
+// percentile interpolates linearly between the closest ranks of a sorted slice.
+func percentile(v []float64, p float64) number {
+	if len(v) == 0 {
+		return number(math.NaN())
+	}
+	at := p * float64(len(v)-1)
+	low := int(at)
+	if low+1 >= len(v) {
+		return number(v[len(v)-1])
+	}
+	return number(v[low] + (v[low+1]-v[low])*(at-float64(low)))
+}

@@ -1,0 +1,81 @@
+package replay
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// summary is the statistics file for people.
+func summary(s statistics) string {
+	var b strings.Builder
+	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	put("\n%s\nPhase %d Results (concurrency=%d)\n%s", rule, s.Phase, s.Concurrency, rule)
+	put("Client: %s", s.Client)
+	put("Total requests: %d", s.Requests.Total)
+	put("Measured: %d (%d ok, %d err)", s.Requests.Measured, s.Requests.Successful, s.Requests.Failed)
+	put("Window: %ss", s.Duration.text(1))
+	if s.StopReason != StopCriteria {
+		put("Stopped by: %s", s.StopReason)
+	}
+	if s.CutOff > 0 {
+		put("Cut off at the end of the drain, not counted: %d", s.CutOff)
+	}
+	if len(s.Errors) > 0 {
+		put("Errors: %s", errorCounts(s.Errors))
+	}
+	t := s.TokensServer
+	put("Tokens (server):")
+	put("  Input: %s (%s per request)", total(t.Input), t.AvgInput.text(1))
+	put("  Output: %s (%s per request, median %s)", total(t.Output), t.AvgOutput.text(1), t.Median.text(1))
+	put("  Cached: %s (hit rate %s%%)", total(t.Cached), (100 * t.HitRate).text(1))
+	put("Tokens (client estimate): %s (%s per request)", grouped(strconv.Itoa(s.TokensClient.Output)), s.TokensClient.Avg.text(1))
+	put("System Throughput (server output): %s tok/s", s.Throughput.OutputServer.text(1))
+	put("System Throughput (client output): %s tok/s", s.Throughput.OutputClient.text(1))
+	put("System Throughput (server total): %s tok/s", s.Throughput.TotalServer.text(1))
+	put("TTFT p50/p95/p99: %ss / %ss / %ss", s.TTFT.P50.text(3), s.TTFT.P95.text(3), s.TTFT.P99.text(3))
+	speed := func(which string, v spread) {
+		put("Output Speed (per-request %s, tok/s):", which)
+		put("  p5: %s\n  p25: %s\n  p50: %s\n  p95: %s", v.P5.text(1), v.P25.text(1), v.P50.text(1), v.P95.text(1))
+	}
+	speed("local", s.LocalSpeed)
+	speed("SSE", s.SSESpeed)
+	put("%s", rule)
+	return b.String()
+}
+
+func errorCounts(errs map[ErrorKind]int) string {
+	var parts []string
+	for kind, n := range errs {
+		parts = append(parts, fmt.Sprintf("%s %d", kind, n))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+func total(n *int) string {
+	if n == nil {
+		return "-"
+	}
+	return grouped(strconv.Itoa(*n))
+}
+
+// text prints with so many decimals and thousands separators, - without data.
+func (n number) text(decimals int) string {
+	if math.IsNaN(float64(n)) {
+		return "-"
+	}
+	return grouped(strconv.FormatFloat(float64(n), 'f', decimals, 64))
+}
+
+// grouped puts commas into the digits before the point of a number that is not
+// negative.
+func grouped(s string) string {
+	whole, _, _ := strings.Cut(s, ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}

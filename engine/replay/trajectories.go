@@ -1,0 +1,226 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// turn is one recorded model request: where its parts lie in the file, and what
+// follows it.
+type turn struct {
+	line            int
+	index           int
+	messages, tools span
+	limit           int           // output tokens, 0 for none
+	delay           time.Duration // the tool call after the response
+}
+
+// conversation is one trajectory, its turns in order.
+type conversation struct {
+	id    string
+	turns []turn
+}
+
+// trajectories is the index of a trajectory file that stays open; the turns'
+// messages are read when they are sent.
+type trajectories struct {
+	file          *os.File
+	conversations []conversation // by first appearance
+	byID          map[string]int
+	turns         int
+}
+
+// maxLine bounds a row of a trajectory file; those in use have below a megabyte.
+const maxLine = 256 << 20
+
+// openTrajectories indexes the file at path. Errors name file and line.
+func openTrajectories(ctx context.Context, path, delayKey string) (*trajectories, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the trajectories: %w; set trajectory_path to a file that this machine can read", err)
+	}
+	t := &trajectories{file: f, byID: make(map[string]int)}
+	if err := t.index(ctx, delayKey); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the trajectories: %w", err), f.Close())
+	}
+	return t, nil
+}
+
+func (t *trajectories) index(ctx context.Context, delayKey string) error {
+	name := t.file.Name()
+	rows, err := scanRows(ctx, t.file, name, delayKey)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		i, ok := t.byID[r.conversation]
+		if !ok {
+			i = len(t.conversations)
+			t.byID[r.conversation] = i
+			t.conversations = append(t.conversations, conversation{id: r.conversation})
+		}
+		c := &t.conversations[i]
+		c.turns = append(c.turns, r.turn)
+	}
+	if len(rows) == 0 {
+		return fmt.Errorf("%s has no rows: want one turn a line", name)
+	}
+	t.turns = len(rows)
+	for i := range t.conversations {
+		if err := t.conversations[i].order(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order sorts the turns and checks that they count up from 0.
+func (c *conversation) order(file string) error {
+	slices.SortStableFunc(c.turns, func(a, b turn) int { return a.index - b.index })
+	for i, t := range c.turns {
+		switch {
+		case i > 0 && t.index == c.turns[i-1].index:
+			return fmt.Errorf("%s:%d: turn %d of conversation %q occurs twice, first on line %d; remove one of them",
+				file, t.line, t.index, c.id, c.turns[i-1].line)
+		case t.index != i:
+			return fmt.Errorf("%s:%d: conversation %q has turn %d but no turn %d; turns must count up from 0 without a gap",
+				file, t.line, c.id, t.index, i)
+		}
+	}
+	return nil
+}
+
+// lineRow is a parsed line: which one, and its turn with spans in the file.
+type lineRow struct {
+	turn
+	conversation string
+}
+
+// line is a line of the file on its way to a parser.
+type line struct {
+	number int
+	off    int64
+	data   []byte
+}
+
+// scanRows parses all lines on all processors (files of several gigabytes take
+// seconds so, not minutes) and returns their rows in the order of the file. Of
+// several bad lines it reports the first.
+func scanRows(ctx context.Context, r io.Reader, name, delayKey string) ([]lineRow, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines := make(chan line)
+	var (
+		wg    sync.WaitGroup
+		mu    sync.Mutex
+		rows  []lineRow
+		bad   error
+		badAt int
+	)
+	for range parsers {
+		wg.Go(func() {
+			for l := range lines {
+				lr, err := l.parse(delayKey)
+				mu.Lock()
+				if err == nil {
+					rows = append(rows, lr)
+				} else if bad == nil || l.number < badAt {
+					bad, badAt = fmt.Errorf("%s:%d: %w", name, l.number, err), l.number
+					cancel()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	err := splitLines(ctx, r, name, lines)
+	close(lines)
+	wg.Wait()
+	if bad != nil {
+		return nil, bad
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(rows, func(a, b lineRow) int { return a.line - b.line })
+	return rows, nil
+}
+
+// parsers is enough to outrun a disk; each holds one line.
+const parsers = 8
+
+func (l line) parse(delayKey string) (lineRow, error) {
+	r, err := parseRow(l.data, delayKey)
+	if err != nil {
+		return lineRow{}, err
+	}
+	r.messages.off += l.off
+	r.tools.off += l.off
+	return lineRow{
+		conversation: r.conversation,
+		turn: turn{
+			line: l.number, index: r.index,
+			messages: r.messages, tools: r.tools,
+			limit: r.limit, delay: r.delay,
+		},
+	}, nil
+}
+
+// splitLines sends the lines that are not blank until the reader or ctx ends.
+func splitLines(ctx context.Context, r io.Reader, name string, out chan<- line) error {
+	in := bufio.NewReaderSize(r, 1<<20)
+	var off int64
+	for number := 1; ; number++ {
+		data, err := readLine(in)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s:%d: %w", name, number, err)
+		}
+		if len(bytes.TrimSpace(data)) > 0 {
+			select {
+			case out <- line{number: number, off: off, data: data}:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if err != nil {
+			return nil
+		}
+		off += int64(len(data))
+	}
+}
+
+// readLine reads one line with its newline, into memory of its own.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var data []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(data)+len(part) > maxLine {
+			return nil, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+		}
+		data = append(data, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return data, err
+		}
+	}
+}
+
+// read appends the bytes of s, a JSON list, to buf.
+func (t *trajectories) read(buf []byte, s span, line int) ([]byte, error) {
+	at := len(buf)
+	buf = slices.Grow(buf, s.len)[:at+s.len]
+	if _, err := t.file.ReadAt(buf[at:], s.off); err != nil {
+		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: %w", t.file.Name(), line, err)
+	}
+	if buf[at] != '[' || buf[len(buf)-1] != ']' {
+		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: the file has changed since it was indexed; start again",
+			t.file.Name(), line)
+	}
+	return buf, nil
+}
