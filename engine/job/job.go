@@ -329,8 +329,32 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 // rollup writes the roll-up from what is on disk, after a failure too: what was
 // measured is not lost.
 func (j *run) rollup() {
-	if err := results.WriteRollup(j.LogDir); err != nil {
+	known := results.Known{Levels: Levels(j.Plan)}
+	for _, st := range j.steps {
+		if st.step.Stage == plan.Client {
+			known.Start = st.begun
+		}
+	}
+	path, doc, err := results.WriteRollup(context.Background(), j.LogDir, known)
+	for _, s := range doc.Skipped {
+		j.rec.say("WARNING", "roll-up leaves out "+s)
+	}
+	switch {
+	case err != nil:
 		j.rec.say("WARNING", fmt.Sprintf("roll-up: %v", err))
 		j.rec.event(event.Info, "", event.Data{Message: "no roll-up: " + err.Error()})
+	case path == "":
+		j.rec.say("INFO", "no phase has ended: no roll-up")
 	}
+}
+
+// Levels is what a plan says of its phases, for the figures.
+func Levels(p *plan.Plan) []results.Level {
+	out := make([]results.Level, 0, len(p.Phases))
+	for _, ph := range p.Phases {
+		out = append(out, results.Level{
+			Phase: ph.Index, Concurrency: ph.Level, Ramp: ph.RampSeconds, Settling: ph.SettleSeconds, Timeout: ph.TimeoutSeconds, MinMeasurement: ph.MinMeasurement,
+		})
+	}
+	return out
 }

@@ -1,0 +1,151 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// readyFD is the descriptor through which a supervisor tells that it is at work.
+const readyFD = 3
+
+// ready is the one line that it says there.
+const ready = "at work"
+
+// Submit starts the supervisor of a published run folder: a process in a session
+// of its own, so that it outlives the terminal. It returns once the supervisor is
+// at work, or with the end of its log if it never was.
+func Submit(ctx context.Context, dir string) error {
+	name := filepath.Base(dir)
+	logPath := filepath.Join(rundir.Logs(dir), "sweep_"+name+".log")
+	log, err := os.OpenFile(logPath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("start run %s: %w", name, err)
+	}
+	defer log.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("start run %s: %w", name, err)
+	}
+	defer r.Close()
+	cmd := exec.Command(filepath.Join(dir, rundir.BinDir, "agentperf-tui"), "job", "run", "--run-dir", dir)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = []*os.File{w}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	if cerr := w.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fmt.Errorf("start run %s: %w", name, err)
+	}
+	word := make(chan string, 1)
+	go func() {
+		line, err := bufio.NewReader(r).ReadString('\n')
+		if err != nil { // closed without a word: the supervisor has ended
+			line = ""
+		}
+		word <- strings.TrimSpace(line)
+	}()
+	go func() { _ = cmd.Wait() }() // its end is in its log; this only reaps it
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("start run %s: %w; look at %s", name, ctx.Err(), logPath)
+	case line := <-word:
+		if line != ready {
+			return fmt.Errorf("start run %s: its supervisor ended at once; look at %s", name, logPath)
+		}
+		return nil
+	}
+}
+
+// ErrRunning says that a run folder has a living supervisor already.
+var ErrRunning = errors.New("the run has a supervisor already")
+
+// Hold makes this process the supervisor of a run folder: it takes the lock by
+// which others see that the run is alive, records its pid, and tells whoever
+// started it. The lock goes with the process, however that ends.
+func Hold(dir string) (release func() error, err error) {
+	lock := flock.New(filepath.Join(dir, rundir.LockFile))
+	ok, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("take the lock of %s: %w", dir, err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", dir, ErrRunning)
+	}
+	if err := os.WriteFile(filepath.Join(dir, rundir.PIDFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		return nil, errors.Join(fmt.Errorf("record the supervisor: %w", err), lock.Unlock())
+	}
+	if f := os.NewFile(readyFD, "ready"); f != nil {
+		// Started by hand there is no such descriptor, and nobody to tell.
+		if _, err := f.WriteString(ready + "\n"); err == nil {
+			_ = f.Close()
+		}
+	}
+	return lock.Unlock, nil
+}
+
+// Alive says whether a run folder's supervisor lives. It is a statement about
+// this machine: a lock is not seen from another one on every file system.
+func Alive(dir string) (bool, error) {
+	path := filepath.Join(dir, rundir.LockFile)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	lock := flock.New(path)
+	free, err := lock.TryRLock()
+	if err != nil {
+		return false, fmt.Errorf("look at the lock of %s: %w", dir, err)
+	}
+	if free {
+		return false, lock.Unlock()
+	}
+	return true, nil
+}
+
+// Cancel asks a run's supervisor to end in an orderly way and waits until it has.
+func Cancel(ctx context.Context, dir string) error {
+	alive, err := Alive(dir)
+	if err != nil {
+		return fmt.Errorf("cancel: %w", err)
+	}
+	if !alive {
+		return nil
+	}
+	data, err := os.ReadFile(filepath.Join(dir, rundir.PIDFile))
+	if err != nil {
+		return fmt.Errorf("cancel: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil || pid < 2 {
+		return fmt.Errorf("cancel: %s holds no pid", filepath.Join(dir, rundir.PIDFile))
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("cancel: signal supervisor %d: %w", pid, err)
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if alive, err := Alive(dir); err != nil || !alive {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("cancel: supervisor %d was asked to end and has not yet: %w", pid, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}

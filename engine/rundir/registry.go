@@ -1,0 +1,51 @@
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Registry is the list of runs known to a user: one small file a run, in the
+// user's state folder. The runs' folders stay where the user put them.
+type Registry struct{ Dir string }
+
+// Add records a run.
+func (g Registry) Add(r Record) error {
+	if err := os.MkdirAll(g.Dir, 0o755); err != nil {
+		return fmt.Errorf("record run %s: %w", r.ID, err)
+	}
+	return Write(filepath.Join(g.Dir, r.ID+".json"), r, 0o644)
+}
+
+// List reads all recorded runs. Entries that can't be read come back as errors
+// beside the ones that can; a run whose folder is gone is left out.
+func (g Registry) List() ([]Record, error) {
+	entries, err := os.ReadDir(g.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	var out []Record
+	var bad []error
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		var r Record
+		if err := Read(filepath.Join(g.Dir, e.Name()), &r); err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		out = append(out, r)
+	}
+	return out, errors.Join(bad...)
+}

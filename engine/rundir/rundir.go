@@ -1,0 +1,172 @@
+// Package rundir is the layout of a run's folder, the interface between submit,
+// job and user: which file is called what, how a folder is staged and published,
+// and the record by which a run is known again. It knows nothing of what the
+// files mean.
+package rundir
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Names inside a run's folder.
+const (
+	RecordFile    = "run.json"
+	PlanFile      = "plan.json"       // as shown; 0600, since it may hold secrets
+	BoundFile     = "plan.bound.json" // as run; 0600 too
+	RecipeFile    = "config.yaml"     // byte copy of what was submitted
+	WorkloadFile  = "workload.yaml"   // likewise
+	LockFile      = "supervisor.lock" // held while a local run's supervisor lives
+	PIDFile       = "supervisor.pid"
+	LogsDir       = "logs"
+	BinDir        = "bin"
+	stagingFolder = ".staged"
+)
+
+// Record says what a run is. It is written once, before the run starts.
+type Record struct {
+	Version  int       `json:"version"`
+	ID       string    `json:"id"` // L<utc>-<hex>, or the scheduler's job id
+	Name     string    `json:"name"`
+	Launcher string    `json:"launcher"` // local, slurm, srtctl
+	Host     string    `json:"host"`     // where it was submitted
+	Created  time.Time `json:"created"`
+	Model    string    `json:"model"`
+	Levels   []int     `json:"levels"` // users, as played
+	Recipe   string    `json:"recipe"` // where it came from
+	Workload string    `json:"workload"`
+	Dir      string    `json:"dir"` // of the run, absolute
+}
+
+// Logs is the log dir of a run's folder.
+func Logs(dir string) string { return filepath.Join(dir, LogsDir) }
+
+// NewLocalID makes the id of a local run: L, the time in UTC, four random hex digits.
+func NewLocalID(now time.Time) (string, error) {
+	var b [2]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", fmt.Errorf("make a run id: %w", err)
+	}
+	return "L" + now.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(b[:]), nil
+}
+
+// File is one file to stage.
+type File struct {
+	Name string // relative to the run's folder
+	Data []byte
+	Mode fs.FileMode
+}
+
+// Stage writes everything of a run into a folder of its own below base, where
+// nothing can find it half done, and returns that folder.
+func Stage(base string, files []File, program string) (string, error) {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", fmt.Errorf("stage run: %w", err)
+	}
+	dir := filepath.Join(base, stagingFolder, hex.EncodeToString(b[:]))
+	for _, d := range []string{filepath.Join(dir, LogsDir), filepath.Join(dir, BinDir)} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return "", fmt.Errorf("stage run: %w; choose another folder with --output-dir", err)
+		}
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.Name)
+		if err := os.WriteFile(path, f.Data, f.Mode); err != nil {
+			return "", fmt.Errorf("stage run: %w", err)
+		}
+	}
+	if program != "" {
+		if err := copyFile(program, filepath.Join(dir, BinDir, "agentperf-tui")); err != nil {
+			return "", fmt.Errorf("stage run: copy the program, so that an upgrade can't break the run: %w", err)
+		}
+	}
+	return dir, nil
+}
+
+// Publish moves a staged folder to its final name, which must be free.
+func Publish(staged, base, id string) (string, error) {
+	dir := filepath.Join(base, id)
+	if _, err := os.Lstat(dir); err == nil {
+		return "", fmt.Errorf("publish run %s: %s exists already", id, dir)
+	}
+	if err := os.Rename(staged, dir); err != nil {
+		return "", fmt.Errorf("publish run %s: %w", id, err)
+	}
+	// The staging folder is left for others that stage at this moment; when empty it goes.
+	if err := os.Remove(filepath.Dir(staged)); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
+		return "", fmt.Errorf("publish run %s: %w", id, err)
+	}
+	return dir, nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// JSON encodes a value the way all files of a run's folder are: indented, with a
+// newline at the end.
+func JSON(v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(data, '\n'), nil
+}
+
+// Write writes a JSON file atomically.
+func Write(path string, v any, mode fs.FileMode) error {
+	data, err := JSON(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	if err := renameio.WriteFile(path, data, mode); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// Read reads a JSON file of a run's folder, at most 64 MiB of it.
+func Read(path string, v any) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := json.NewDecoder(io.LimitReader(f, 64<<20)).Decode(v); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// ReadRecord reads the record of a run's folder; the folder may have been moved
+// since, so Dir is where it was found.
+func ReadRecord(dir string) (Record, error) {
+	var r Record
+	if err := Read(filepath.Join(dir, RecordFile), &r); err != nil {
+		return Record{}, err
+	}
+	r.Dir = dir
+	return r, nil
+}
