@@ -145,6 +145,38 @@ func (fs Figures) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote. Figures that this version does
+// not know are left out.
+func (fs *Figures) UnmarshalJSON(data []byte) error {
+	var all map[string]struct {
+		Value   *float64 `json:"value"`
+		N       int      `json:"n"`
+		Method  string   `json:"method"`
+		Client  *float64 `json:"client"`
+		Invalid string   `json:"invalid"`
+	}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return fmt.Errorf("figures: %w", err)
+	}
+	*fs = nil
+	for _, m := range metrics {
+		if v, ok := all[m.key]; ok {
+			f := m.empty()
+			f.Value, f.Client = orNaN(v.Value), orNaN(v.Client)
+			f.N, f.Method, f.Invalid = v.N, v.Method, v.Invalid
+			*fs = append(*fs, f)
+		}
+	}
+	return nil
+}
+
+func orNaN(f *float64) float64 {
+	if f == nil {
+		return math.NaN()
+	}
+	return *f
+}
+
 // Percentile is the p-th percentile (0 to 100) of values in ascending order, by
 // linear interpolation between the closest ranks; NaN without values.
 func Percentile(sorted []float64, p float64) float64 {

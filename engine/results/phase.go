@@ -56,6 +56,21 @@ func (w Window) MarshalJSON() ([]byte, error) {
 	}{number(w.Start), number(w.End), number(w.Seconds), w.Source})
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (w *Window) UnmarshalJSON(data []byte) error {
+	var v struct {
+		Start   *float64 `json:"start"`
+		End     *float64 `json:"end"`
+		Seconds *float64 `json:"seconds"`
+		Source  string   `json:"source"`
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return fmt.Errorf("window: %w", err)
+	}
+	*w = Window{Start: orNaN(v.Start), End: orNaN(v.End), Seconds: orNaN(v.Seconds), Source: v.Source}
+	return nil
+}
+
 // Requests tells where the rows of a phase belong. Settling and After include
 // their failed ones.
 type Requests struct {

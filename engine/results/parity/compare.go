@@ -1,0 +1,313 @@
+// Package parity compares two runs of one configuration: a table of metrics
+// with their differences, a verdict on the primary metric against a band, and
+// what stands in the way of comparing them at all. It renders that as text,
+// Markdown and JSON. It reads figures through package results and knows nothing
+// of jobs or screens.
+package parity
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// DefaultBand is the run-to-run band of the primary metric, as a fraction.
+const DefaultBand = 0.02
+
+// Verdicts of a comparison.
+const (
+	Within        = "within"
+	Outside       = "outside"
+	NotComparable = "not comparable"
+)
+
+// Options of Compare.
+type Options struct {
+	Band  float64 // fraction, for the primary metric; 0 is DefaultBand
+	Force bool    // give a verdict although the runs are not comparable
+}
+
+// Comparison is two sides, metric by metric.
+type Comparison struct {
+	Reference Column   `json:"reference"`
+	Candidate Column   `json:"candidate"`
+	Verdict   string   `json:"verdict"`
+	Band      float64  `json:"band"`    // fraction
+	Delta     *float64 `json:"delta"`   // of the primary metric, fraction; nil when unknown
+	Reasons   []string `json:"reasons"` // why the two are not comparable
+	Forced    bool     `json:"forced"`  // a verdict was given in spite of Reasons
+	Rows      []Row    `json:"rows"`
+	Notes     []string `json:"notes"`
+}
+
+// Column is what is compared, as the header names it.
+type Column struct {
+	Name          string   `json:"name"`
+	Path          string   `json:"path"`
+	About         About    `json:"about"`
+	Phase         int      `json:"phase_idx"`
+	Concurrency   int      `json:"concurrency"`    // 0 when unknown
+	Window        *float64 `json:"window_seconds"` // nil when unknown
+	WindowImplied bool     `json:"window_implied"` // computed from tokens and rate
+	Invalid       []string `json:"invalid"`
+}
+
+// Row is one line of the table.
+type Row struct {
+	Metric    string   `json:"metric"`
+	Reference string   `json:"reference"` // as shown, with a ! when invalid
+	Candidate string   `json:"candidate"`
+	Delta     string   `json:"delta"`
+	Parts     []Part   `json:"parts"`
+	Flags     []string `json:"flags"`
+}
+
+// Part is the number behind a row, or one of the two. Deltas are fractions of
+// the reference.
+type Part struct {
+	Key       string   `json:"key"`
+	Reference *float64 `json:"reference"`
+	Candidate *float64 `json:"candidate"`
+	Delta     *float64 `json:"delta"`
+	Tolerance float64  `json:"tolerance"`
+	Position  *float64 `json:"position"` // delta / tolerance: within the tolerance from -1 to 1
+	Better    string   `json:"better"`   // "higher", "lower", or empty where neither is
+}
+
+// line describes a row of the table.
+type line struct {
+	label     string
+	keys      []string
+	form      form
+	tolerance float64
+	better    string
+	noisy     bool // reported, not gated
+	extra     bool // beyond the published table: shown where a side has it
+}
+
+const primaryKey = "output_server_tok_s"
+
+var lines = []line{
+	{label: "Output tok/s (server-reported)", keys: []string{primaryKey}, form: rate, better: "higher"},
+	{label: "Output tok/s (client-estimated)", keys: []string{"output_client_tok_s"}, form: rate, tolerance: 0.02, better: "higher"},
+	{label: "Total tok/s (server-reported)", keys: []string{"total_server_tok_s"}, form: rate, tolerance: 0.02, better: "higher"},
+	{label: "TTFT p50", keys: []string{"ttft_p50_s"}, form: latency, tolerance: 0.025, better: "lower"},
+	{label: "TTFT p95", keys: []string{"ttft_p95_s"}, form: latency, tolerance: 0.05, better: "lower"},
+	{label: "TTFT p99", keys: []string{"ttft_p99_s"}, form: latency, tolerance: 0.15, better: "lower", noisy: true},
+	{label: "Cache hit rate", keys: []string{"cache_hit_rate"}, form: percent, tolerance: 0.01, better: "higher"},
+	{label: "Avg input tokens/request", keys: []string{"avg_input_per_request"}, form: rate, tolerance: 0.01},
+	{label: "Avg output tokens/request", keys: []string{"avg_output_per_request"}, form: rate, tolerance: 0.02},
+	speeds("p50", 0.02, false),
+	{label: "Measured requests (errors)"},
+	{label: "Median output tokens/request", keys: []string{"median_output_per_request"}, form: rate, tolerance: 0.02, extra: true},
+	speeds("p5", 0.05, true),
+	speeds("p25", 0.03, true),
+	speeds("p95", 0.05, true),
+	{label: "End-to-end latency p50", keys: []string{"e2e_p50_s"}, form: latency, tolerance: 0.025, better: "lower", extra: true},
+	{label: "End-to-end latency p95", keys: []string{"e2e_p95_s"}, form: latency, tolerance: 0.05, better: "lower", extra: true},
+	{label: "End-to-end latency p99", keys: []string{"e2e_p99_s"}, form: latency, tolerance: 0.15, better: "lower", noisy: true, extra: true},
+}
+
+func speeds(p string, tolerance float64, extra bool) line {
+	return line{
+		label: "Per-request output speed " + p + " (local / SSE)",
+		keys:  []string{"output_speed_local_" + p + "_tok_s", "output_speed_sse_" + p + "_tok_s"},
+		form:  speed, tolerance: tolerance, better: "higher", extra: extra,
+	}
+}
+
+// Compare never fails: what can't be compared is told in the Comparison.
+func Compare(ref, cand Side, opt Options) Comparison {
+	if !(opt.Band > 0) {
+		opt.Band = DefaultBand
+	}
+	c := Comparison{
+		Reference: column(&ref), Candidate: column(&cand), Band: opt.Band,
+		Reasons: differences(&ref, &cand), Notes: []string{},
+	}
+	for _, l := range lines {
+		if l.keys == nil {
+			c.Rows = append(c.Rows, counts(l, &ref, &cand))
+			continue
+		}
+		if l.keys[0] == primaryKey {
+			l.tolerance = opt.Band
+		}
+		if row, any := l.row(&ref, &cand); any || !l.extra {
+			c.Rows = append(c.Rows, row)
+		}
+	}
+	c.Delta = c.Rows[0].Parts[0].Delta
+	c.judge(opt.Force)
+	c.note(&ref, &cand)
+	return c
+}
+
+func column(s *Side) Column {
+	seconds, implied := s.window()
+	a := s.About
+	return Column{
+		Name: clean(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency,
+		Window: known(seconds), WindowImplied: implied, Invalid: append([]string{}, s.Phase.Invalid...),
+		About: About{
+			Name: clean(a.Name), Cluster: clean(a.Cluster), Job: clean(a.Job), Recipe: clean(a.Recipe),
+			ClientCommit: clean(a.ClientCommit), Model: clean(a.Model), ModelRevision: clean(a.ModelRevision),
+			Dataset: clean(a.Dataset), Seed: clean(a.Seed),
+		},
+	}
+}
+
+// identity lists what must be the same on both sides.
+func (s *Side) identity() [][2]string {
+	users := ""
+	if s.Phase.Concurrency > 0 {
+		users = results.Decimal(float64(s.Phase.Concurrency), 0)
+	}
+	a := s.About
+	return [][2]string{
+		{"concurrency", users},
+		{"model", a.Model},
+		{"model revision", a.ModelRevision},
+		{"seed", a.Seed},
+		{"dataset", a.Dataset},
+		{"client commit", a.ClientCommit},
+	}
+}
+
+// differences are the reasons why the two are not comparable.
+func differences(ref, cand *Side) []string {
+	reasons := []string{}
+	theirs := cand.identity()
+	for i, r := range ref.identity() {
+		if c := theirs[i]; r[1] != "" && c[1] != "" && r[1] != c[1] {
+			reasons = append(reasons, clean(fmt.Sprintf("%s differs: %s against %s", r[0], r[1], c[1])))
+		}
+	}
+	return reasons
+}
+
+func (l line) row(ref, cand *Side) (row Row, any bool) {
+	row = Row{Metric: l.label, Flags: []string{}}
+	var a, b, deltas []string
+	worst := 0.0
+	marks := [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0}
+	for _, key := range l.keys {
+		r, c := ref.Phase.Figures.Of(key), cand.Phase.Figures.Of(key)
+		any = any || !math.IsNaN(r.Value) || !math.IsNaN(c.Value)
+		delta := (c.Value - r.Value) / r.Value
+		p := Part{Key: key, Reference: known(r.Value), Candidate: known(c.Value), Delta: known(delta), Tolerance: l.tolerance, Better: l.better}
+		if p.Delta != nil {
+			p.Position = known(delta / l.tolerance)
+			worst = max(worst, math.Abs(*p.Position))
+			row.Flags = append(row.Flags, l.direction(*p.Position)...)
+		}
+		row.Parts = append(row.Parts, p)
+		shownR, shownC := l.form.number(r.Value), l.form.number(c.Value)
+		a, b = append(a, shownR), append(b, shownC)
+		deltas = append(deltas, deltaText(delta, shownR, shownC))
+		for i, f := range []results.Figure{r, c} {
+			if f.Invalid != "" {
+				marks[i] = true
+				row.Flags = append(row.Flags, []string{"reference", "candidate"}[i]+" invalid: "+f.Invalid)
+			}
+		}
+	}
+	if worst > 1 && !l.noisy {
+		row.Flags = append(row.Flags, "beyond ±"+percentText(l.tolerance))
+	}
+	if l.noisy {
+		row.Flags = append(row.Flags, "noisy")
+	}
+	row.Reference, row.Candidate = mark(l.form.join(a), marks[0]), mark(l.form.join(b), marks[1])
+	row.Delta = join(deltas)
+	return row, any
+}
+
+// mark shows at the figure itself that it must not be trusted.
+func mark(text string, invalid bool) string {
+	if invalid && text != dash {
+		return text + " !"
+	}
+	return text
+}
+
+// direction says whether a difference beyond the tolerance is for the better.
+func (l line) direction(position float64) []string {
+	if math.Abs(position) <= 1 || l.better == "" {
+		return nil
+	}
+	if (position > 0) == (l.better == "higher") {
+		return []string{"better"}
+	}
+	return []string{"worse"}
+}
+
+// counts is the row of measured requests, for which no difference makes sense.
+func counts(l line, ref, cand *Side) Row {
+	text := func(s *Side) string {
+		n := s.Phase.Requests
+		if n == nil {
+			return "-"
+		}
+		return fmt.Sprintf("%s (%s)", results.Decimal(float64(n.Successful), 0), results.Decimal(float64(n.Failed), 0))
+	}
+	return Row{Metric: l.label, Reference: text(ref), Candidate: text(cand), Delta: "-", Parts: []Part{}, Flags: []string{}}
+}
+
+// judge gives the verdict: the primary metric alone decides.
+func (c *Comparison) judge(force bool) {
+	if c.Delta == nil {
+		c.Reasons = append(c.Reasons, "no "+c.Rows[0].Metric+" on both sides")
+		c.Verdict = NotComparable
+		return
+	}
+	if len(c.Reasons) > 0 && !force {
+		c.Verdict = NotComparable
+		return
+	}
+	c.Forced = len(c.Reasons) > 0
+	c.Verdict = Within
+	if math.Abs(*c.Delta) > c.Band {
+		c.Verdict = Outside
+	}
+}
+
+func (c *Comparison) note(ref, cand *Side) {
+	say := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
+	say("one run a side: a difference inside the run-to-run band can be chance")
+	if r, k := c.Reference.Window, c.Candidate.Window; r != nil && k != nil && math.Abs(*k-*r) > 0.01**r {
+		how := ""
+		if c.Reference.WindowImplied || c.Candidate.WindowImplied {
+			how = ", as the counts imply"
+		}
+		say("the windows differ: %s s against %s s%s", results.Decimal(*r, 0), results.Decimal(*k, 0), how)
+	}
+	theirs := cand.identity()
+	var unknown []string
+	for i, r := range ref.identity() {
+		if r[1] == "" || theirs[i][1] == "" {
+			unknown = append(unknown, r[0])
+		}
+	}
+	if len(unknown) > 0 {
+		say("not checked, since unknown on a side: %s", strings.Join(unknown, ", "))
+	}
+	for _, s := range []*Side{ref, cand} {
+		for _, reason := range s.Phase.Invalid {
+			say("%s is invalid: %s", clean(s.Name), reason)
+		}
+		if w := s.Phase.Window; w != nil && w.Source == results.Estimated {
+			say("%s: the window is estimated", clean(s.Name))
+		}
+	}
+}
+
+// known is nil for what is no number, which JSON can't hold.
+func known(f float64) *float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil
+	}
+	return &f
+}

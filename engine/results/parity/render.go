@@ -1,0 +1,218 @@
+package parity
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+const (
+	minus = "\u2212" // a true minus sign
+	dash  = "-"      // no figure, or no difference that makes sense
+)
+
+// form is how the numbers of a row are printed.
+type form struct {
+	decimals int
+	scale    float64
+	unit     string
+}
+
+var (
+	rate    = form{decimals: 1, scale: 1}
+	latency = form{decimals: 3, scale: 1, unit: " s"}
+	percent = form{decimals: 1, scale: 100, unit: "%"}
+	speed   = form{decimals: 1, scale: 1, unit: " tok/s"}
+)
+
+func (f form) number(v float64) string {
+	if known(v) == nil {
+		return dash
+	}
+	return strings.Replace(results.Decimal(v*f.scale, f.decimals), "-", minus, 1)
+}
+
+// join puts the unit behind the numbers, unless there is none at all.
+func (f form) join(numbers []string) string {
+	text := join(numbers)
+	if text == dash {
+		return dash
+	}
+	return text + f.unit
+}
+
+func join(parts []string) string {
+	for _, p := range parts {
+		if p != dash {
+			return strings.Join(parts, " / ")
+		}
+	}
+	return dash
+}
+
+// deltaText prints a difference: "=" where both figures show the same, two
+// decimals where both show at least six significant digits, else one.
+func deltaText(delta float64, ref, cand string) string {
+	switch {
+	case ref == dash || cand == dash:
+		return dash
+	case ref == cand:
+		return "="
+	case known(delta) == nil:
+		return dash
+	}
+	decimals := 1
+	if significant(ref) >= 6 && significant(cand) >= 6 {
+		decimals = 2
+	}
+	return signed(delta, decimals)
+}
+
+func signed(delta float64, decimals int) string {
+	sign := "+"
+	if delta < 0 {
+		sign = minus
+	}
+	return sign + strconv.FormatFloat(math.Abs(delta)*100, 'f', decimals, 64) + "%"
+}
+
+// significant counts the digits of a number as it is shown, leading zeros aside.
+func significant(shown string) int {
+	n := 0
+	for _, c := range shown {
+		if c >= '1' && c <= '9' || c == '0' && n > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// percentText prints a fraction with no more decimals than it needs.
+func percentText(fraction float64) string {
+	return strconv.FormatFloat(math.Round(fraction*1e6)/1e4, 'f', -1, 64) + "%"
+}
+
+// Summary is the verdict in one line.
+func (c Comparison) Summary() string {
+	if c.Verdict == NotComparable {
+		return "not comparable: " + strings.Join(c.Reasons, "; ")
+	}
+	text := fmt.Sprintf("%s the band: %s %s, band ±%s", c.Verdict, c.Rows[0].Metric, signed(*c.Delta, 2), percentText(c.Band))
+	if c.Forced {
+		text += " (forced, although " + strings.Join(c.Reasons, "; ") + ")"
+	}
+	return text
+}
+
+// title names what a column holds.
+func (c Column) title() string {
+	parts := []string{c.Name}
+	a := c.About
+	for _, p := range [][2]string{
+		{"cluster", a.Cluster},
+		{"job", a.Job},
+		{"recipe", a.Recipe},
+		{"client", a.ClientCommit},
+		{"model", a.Model},
+		{"revision", a.ModelRevision},
+		{"dataset", a.Dataset},
+		{"seed", a.Seed},
+	} {
+		if p[1] != "" {
+			parts = append(parts, p[0]+" "+p[1])
+		}
+	}
+	parts = append(parts, fmt.Sprintf("phase %d", c.Phase))
+	if c.Concurrency > 0 {
+		parts = append(parts, results.Decimal(float64(c.Concurrency), 0)+" users")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Text prints the comparison for a terminal. A gauge beside each row shows
+// where in its tolerance the candidate lies: the reference is the bar in the
+// middle, the ends are the tolerance, < and > lie beyond.
+func (c Comparison) Text() string {
+	table := [][]string{{"Metric", c.Reference.Name, c.Candidate.Name, "Δ", "tolerance", ""}}
+	for _, r := range c.Rows {
+		table = append(table, []string{r.Metric, r.Reference, r.Candidate, r.Delta, r.gauges(), strings.Join(r.Flags, ", ")})
+	}
+	width := make([]int, len(table[0]))
+	for _, row := range table {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nreference  %s\ncandidate  %s\n\n", c.Summary(), c.Reference.title(), c.Candidate.title())
+	for _, row := range table {
+		var text string
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if i >= 1 && i <= 3 {
+				text += pad + cell + "  "
+			} else {
+				text += cell + pad + "  "
+			}
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	b.WriteByte('\n')
+	for _, n := range c.Notes {
+		fmt.Fprintf(&b, "note: %s\n", n)
+	}
+	return b.String()
+}
+
+func (r Row) gauges() string {
+	var texts []string
+	for _, p := range r.Parts {
+		if p.Position != nil {
+			texts = append(texts, gauge(*p.Position))
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return strings.Join(texts, " ") + " ±" + percentText(r.Parts[0].Tolerance)
+}
+
+func gauge(position float64) string {
+	const half = 5
+	g := []byte("[.....|.....]")
+	switch {
+	case position < -1:
+		g[0] = '<'
+	case position > 1:
+		g[len(g)-1] = '>'
+	default:
+		g[1+half+int(math.Round(position*half))] = '*'
+	}
+	return string(g)
+}
+
+// Markdown prints the comparison for a pull request.
+func (c Comparison) Markdown() string {
+	var b strings.Builder
+	cell := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
+	fmt.Fprintf(&b, "**%s**\n\n", cell(c.Summary()))
+	fmt.Fprintf(&b, "- reference: %s\n- candidate: %s\n\n", cell(c.Reference.title()), cell(c.Candidate.title()))
+	fmt.Fprintf(&b, "| Metric | %s | %s | Δ |\n| --- | --- | --- | --- |\n", cell(c.Reference.Name), cell(c.Candidate.Name))
+	for _, r := range c.Rows {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Metric, r.Reference, r.Candidate, r.Delta)
+	}
+	b.WriteByte('\n')
+	for _, r := range c.Rows {
+		if len(r.Flags) > 0 {
+			fmt.Fprintf(&b, "- %s: %s\n", r.Metric, cell(strings.Join(r.Flags, ", ")))
+		}
+	}
+	for _, n := range c.Notes {
+		fmt.Fprintf(&b, "- %s\n", cell(n))
+	}
+	return b.String()
+}

@@ -1,0 +1,261 @@
+package parity
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// maxFile is far above the size of any roll-up or file of figures.
+const maxFile = 256 << 20
+
+// AnyPhase asks Load for the only phase there is.
+const AnyPhase = -1
+
+// Side is one run, or a table of figures that stands for one.
+type Side struct {
+	Name  string // heads the column
+	Path  string // where it was loaded from
+	About About
+	Phase results.Phase
+}
+
+// About is what identifies a run beyond its figures. What is empty is unknown;
+// the caller fills in what Load can't see.
+type About struct {
+	Name          string `json:"name,omitempty"`
+	Cluster       string `json:"cluster,omitempty"`
+	Job           string `json:"job,omitempty"`
+	Recipe        string `json:"recipe,omitempty"`
+	ClientCommit  string `json:"client_commit,omitempty"`
+	Model         string `json:"model,omitempty"`
+	ModelRevision string `json:"model_revision,omitempty"`
+	Dataset       string `json:"dataset,omitempty"`
+	Seed          string `json:"seed,omitempty"`
+}
+
+// Load reads a side from a folder that results.Load takes, a
+// benchmark-rollup.json, the client's statistics JSON, or a YAML or JSON file of
+// figures under the statistics file's keys, in which "about" may say what the
+// fields of About say. Phase is the index of the phase to compare, or AnyPhase;
+// it has no meaning for a file of one phase.
+func Load(ctx context.Context, path string, phase int, known results.Known) (Side, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return Side{}, fmt.Errorf("load a side of the comparison: %w", err)
+	}
+	s := Side{Path: path}
+	if info.IsDir() {
+		run, err := results.Load(ctx, path, known)
+		if err != nil {
+			return Side{}, err
+		}
+		s.Phase, err = choose(run.Phases, phase, path)
+		if err != nil {
+			return Side{}, err
+		}
+	} else if err := s.file(phase); err != nil {
+		return Side{}, fmt.Errorf("load %s: %w", path, err)
+	}
+	if stem, ok := results.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
+		s.About.Model = stem.Model
+	}
+	s.Name = s.About.Name
+	if s.Name == "" {
+		s.Name = nameOf(path)
+	}
+	return s, nil
+}
+
+// nameOf is the last part of the path that tells one run from another.
+func nameOf(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	for {
+		switch name := filepath.Base(abs); name {
+		case "agentperf", "logs", results.RollupFile:
+			abs = filepath.Dir(abs)
+		default:
+			return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".json")
+		}
+	}
+}
+
+func choose(phases []results.Phase, index int, path string) (results.Phase, error) {
+	var have []string
+	for _, p := range phases {
+		if p.Index == index || index == AnyPhase && len(phases) == 1 {
+			return p, nil
+		}
+		have = append(have, fmt.Sprintf("%d (%d users)", p.Index, p.Concurrency))
+	}
+	if len(have) == 0 {
+		return results.Phase{}, fmt.Errorf("%s: no phase has begun, there is nothing to compare", path)
+	}
+	return results.Phase{}, fmt.Errorf("%s has the phases %s; choose one with --phase", path, strings.Join(have, ", "))
+}
+
+// file reads a roll-up, statistics or a table of figures.
+func (s *Side) file(phase int) error {
+	data, err := read(s.Path)
+	if err != nil {
+		return err
+	}
+	switch ext := filepath.Ext(s.Path); ext {
+	case ".yaml", ".yml":
+		var values map[string]any
+		if err := yaml.Unmarshal(data, &values); err != nil {
+			return err
+		}
+		if data, err = json.Marshal(values); err != nil {
+			return fmt.Errorf("want plain numbers and texts: %w", err)
+		}
+	case ".json":
+		if done, err := s.rollup(data, phase); done || err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("a %q file; want a folder, a .json or a .yaml file", ext)
+	}
+	return s.figures(data)
+}
+
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("larger than %d MiB; this is no file of figures", maxFile>>20)
+	}
+	return data, err
+}
+
+// rollup reads a roll-up, false if it is none. Our own figures in it win over
+// the client's, as they do when the run itself is read.
+func (s *Side) rollup(data []byte, phase int) (bool, error) {
+	var doc struct {
+		Benchmark string                `json:"benchmark"`
+		Phases    []results.RollupPhase `json:"phases"`
+		Ours      *results.Run          `json:"agentperf_tui"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil || doc.Phases == nil {
+		return false, nil // read as figures next, which tells what is wrong
+	}
+	if doc.Benchmark != "agentperf" {
+		return true, fmt.Errorf("a roll-up of benchmark %q, want agentperf", doc.Benchmark)
+	}
+	fold := results.NewFold()
+	for _, p := range doc.Phases {
+		stem, ok := results.ParseStem(strings.TrimSuffix(p.File, ".json"))
+		if !ok {
+			stem = results.Stem{Concurrency: p.Concurrency, Phase: p.PhaseIdx}
+		}
+		if err := fold.Statistics(stem, p.Stats); err != nil {
+			return true, err
+		}
+	}
+	phases := fold.Run(time.Time{}).Phases
+	if doc.Ours != nil && len(doc.Ours.Phases) > 0 {
+		phases = doc.Ours.Phases
+	}
+	var err error
+	s.Phase, err = choose(phases, phase, s.Path)
+	return true, err
+}
+
+// figures reads statistics, or a table under their keys.
+func (s *Side) figures(data []byte) error {
+	var head struct {
+		About map[string]any `json:"about"`
+		Phase int            `json:"phase"`
+	}
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.UseNumber()
+	if err := in.Decode(&head); err != nil {
+		return fmt.Errorf("neither a roll-up nor figures: %w", err)
+	}
+	if err := s.About.set(head.About); err != nil {
+		return err
+	}
+	stem, ok := results.ParseStem(strings.TrimSuffix(filepath.Base(s.Path), ".json"))
+	if !ok {
+		stem.Phase = head.Phase
+	}
+	fold := results.NewFold()
+	if err := fold.Statistics(stem, data); err != nil {
+		return err
+	}
+	s.Phase = fold.Run(time.Time{}).Phases[0]
+	if !ok {
+		s.Phase.Stem = ""
+	}
+	for _, f := range s.Phase.Figures {
+		if !math.IsNaN(f.Value) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no figure under a key of the client's statistics file, such as throughput: {output_server_tok_s: 60822.2}")
+}
+
+// set takes numbers, such as a seed or a job id, as they are written.
+func (a *About) set(values map[string]any) error {
+	fields := map[string]*string{
+		"name": &a.Name, "cluster": &a.Cluster, "job": &a.Job, "recipe": &a.Recipe, "client_commit": &a.ClientCommit,
+		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "seed": &a.Seed,
+	}
+	for key, value := range values {
+		field, ok := fields[key]
+		if !ok {
+			return fmt.Errorf("about.%s: no such key; want %s", key, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+		}
+		*field = fmt.Sprint(value)
+	}
+	return nil
+}
+
+// window is the side's measurement window in seconds, NaN if unknown. Where it
+// is not stated it follows from the output tokens and their rate.
+func (s *Side) window() (seconds float64, implied bool) {
+	p := &s.Phase
+	if p.Window != nil {
+		return p.Window.Seconds, false
+	}
+	rate := p.Figures.Of("output_server_tok_s").Value
+	tokens := p.Figures.Of("output_tokens").Value
+	if math.IsNaN(tokens) && p.Requests != nil {
+		tokens = p.Figures.Of("avg_output_per_request").Value * float64(p.Requests.Successful)
+	}
+	if !(rate > 0) {
+		return math.NaN(), true
+	}
+	return tokens / rate, true
+}
+
+// clean drops what could move the cursor or reorder the line from foreign text.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, s)
+}
