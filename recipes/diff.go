@@ -187,3 +187,14 @@ func isDefault(l Leaf, defaults *schema.Table) bool {
 }
 
 func side(l Leaf) *Side { return &Side{Path: l.Place.Path, Line: l.Place.Line, Value: l.Value} }
+
+// IsWorkload says whether a file is a workload rather than a recipe: it has the
+// client's keys at its top, and no model or resources mapping.
+func IsWorkload(file string, data []byte) bool {
+	doc, _ := Parse(file, data)
+	have := map[string]bool{}
+	for _, kv := range pairs(doc.Root) {
+		have[kv[0].Value] = true
+	}
+	return (have["base_url"] || have["trajectory_path"] || have["concurrencies"]) && !have["resources"] && !have["benchmark"]
+}

@@ -159,3 +159,19 @@ func Parse(line []byte) (Event, error) {
 	}
 	return e, nil
 }
+
+// ReadFile reads all events of a diary. A line that is no event is passed over:
+// the last one may be half written at this moment.
+func ReadFile(path string) ([]Event, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	var out []Event
+	for line := range lines(data) {
+		if e, err := Parse(line); err == nil {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}

@@ -75,27 +75,40 @@ func Submit(ctx context.Context, dir string) error {
 var ErrRunning = errors.New("the run has a supervisor already")
 
 // Hold makes this process the supervisor of a run folder: it takes the lock by
-// which others see that the run is alive, records its pid, and tells whoever
-// started it. The lock goes with the process, however that ends.
-func Hold(dir string) (release func() error, err error) {
+// which others see that the run is alive, records its pid, prepares the run and
+// then tells whoever started it. The lock goes with the process, however that ends.
+func Hold(dir string, prepare func() error) (release func() error, err error) {
 	lock := flock.New(filepath.Join(dir, rundir.LockFile))
 	ok, err := lock.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("take the lock of %s: %w", dir, err)
+		return nil, fmt.Errorf("take the lock: %w", err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", dir, ErrRunning)
+		return nil, ErrRunning
 	}
-	if err := os.WriteFile(filepath.Join(dir, rundir.PIDFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
-		return nil, errors.Join(fmt.Errorf("record the supervisor: %w", err), lock.Unlock())
+	err = os.WriteFile(filepath.Join(dir, rundir.PIDFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644)
+	if err == nil {
+		err = prepare()
 	}
-	if f := os.NewFile(readyFD, "ready"); f != nil {
-		// Started by hand there is no such descriptor, and nobody to tell.
-		if _, err := f.WriteString(ready + "\n"); err == nil {
-			_ = f.Close()
-		}
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock())
 	}
+	tell()
 	return lock.Unlock, nil
+}
+
+// tell says that the supervisor is at work, to whoever started it. Started by
+// hand there is no such pipe, and nobody to tell: only a pipe is written to.
+func tell() {
+	var st syscall.Stat_t
+	if syscall.Fstat(readyFD, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+		return
+	}
+	f := os.NewFile(readyFD, "ready")
+	defer f.Close()
+	if _, err := f.WriteString(ready + "\n"); err != nil {
+		return // whoever it was is gone; the run goes on
+	}
 }
 
 // Alive says whether a run folder's supervisor lives. It is a statement about

@@ -140,7 +140,10 @@ func (b *builder) scale() (scaling, error) {
 	for _, s := range set[1:] {
 		b.swap(s.Name, b.quantity(s.Name), s.Value, fmt.Sprintf("one factor for all times: %.4g", factor))
 	}
-	out, err := w.With(set)
+	for _, p := range b.Local.Paths {
+		b.swap(p.Name, "container path", p.Value, "no container: read through the recipe's mounts")
+	}
+	out, err := w.With(append(set, b.Local.Paths...))
 	if err != nil {
 		return sc, err
 	}

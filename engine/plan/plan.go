@@ -168,4 +168,6 @@ type Request struct {
 type LocalScale struct {
 	Users   int     // of the highest level; lower ones in proportion
 	Seconds float64 // of one phase: its timeout
+	// Paths are workload keys whose files this machine sees elsewhere.
+	Paths []recipes.Var
 }

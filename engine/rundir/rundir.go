@@ -147,6 +147,14 @@ func Write(path string, v any, mode fs.FileMode) error {
 	return nil
 }
 
+// WriteNew writes a JSON file that must not be there yet.
+func WriteNew(path string, v any, mode fs.FileMode) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("write %s: it is there already: this run has been started before", path)
+	}
+	return Write(path, v, mode)
+}
+
 // Read reads a JSON file of a run's folder, at most 64 MiB of it.
 func Read(path string, v any) error {
 	f, err := os.Open(path)

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// ErrTodos says that a recipe still has placeholders of a port.
+var ErrTodos = errors.New("open placeholders: give the real values, or submit all the same with --allow-todo")
+
+// ErrNoSlurm says that this version submits to no cluster yet.
+var ErrNoSlurm = errors.New("this version plans Slurm jobs (dry-run shows all of one) and does not submit them yet; --launcher local runs the plan on this machine")
+
+// startTimeout is how long a supervisor may take until it is at work.
+const startTimeout = 30 * time.Second
+
+// Apply submits a planned pair and returns the run once it is recorded and at
+// work. Errors in the files are [ErrInvalid]; open placeholders are [ErrTodos]
+// unless allowed.
+func (e *Engine) Apply(ctx context.Context, p *Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error) {
+	switch {
+	case !p.Report.OnlyTodos():
+		return rundir.Record{}, ErrInvalid
+	case p.Report.Todos > 0 && !allowTodo:
+		return rundir.Record{}, ErrTodos
+	case pl.Target != plan.Local:
+		return rundir.Record{}, ErrNoSlurm
+	}
+	for _, path := range []string{p.Workload.TrajectoryPath, p.Workload.AssignmentsPath} {
+		if path != "" && e.visible(p.Recipe, path) == "" {
+			return rundir.Record{}, fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with --dataset-root, or correct the path", pl.Name, p.Workload.File, path)
+		}
+	}
+	return e.submitLocal(ctx, p, pl)
+}
+
+func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan) (rundir.Record, error) {
+	id, err := rundir.NewLocalID(e.now())
+	if err != nil {
+		return rundir.Record{}, err
+	}
+	rec := rundir.Record{
+		Version: 1, ID: id, Name: pl.Name, Launcher: "local", Host: e.host, Created: e.now().UTC(), Model: pl.Model,
+		Recipe: p.Recipe.File, Workload: p.Workload.File,
+	}
+	for _, ph := range pl.Phases {
+		rec.Levels = append(rec.Levels, ph.Level)
+	}
+	files, err := runFiles(p, pl, rec)
+	if err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	staged, err := rundir.Stage(pl.OutputDir, files, e.Program)
+	if err != nil {
+		return rec, err
+	}
+	if rec.Dir, err = rundir.Publish(staged, pl.OutputDir, id); err != nil {
+		return rec, err
+	}
+	// Recorded before it starts: a run that is not listed is worse than a listed
+	// one that did not start.
+	if err := e.registry.Add(rec); err != nil {
+		return rec, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	return rec, local.Submit(ctx, rec.Dir)
+}
+
+func runFiles(p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) {
+	planJSON, err := rundir.JSON(pl)
+	if err != nil {
+		return nil, err
+	}
+	recJSON, err := rundir.JSON(rec)
+	if err != nil {
+		return nil, err
+	}
+	return []rundir.File{
+		{Name: rundir.PlanFile, Data: planJSON, Mode: 0o600},
+		{Name: rundir.RecordFile, Data: recJSON, Mode: 0o644},
+		{Name: rundir.RecipeFile, Data: p.recipeBytes, Mode: 0o600}, // its environment may hold secrets too
+		{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o644},
+	}, nil
+}
+
+// Cancel ends a run in an orderly way and waits until it has ended.
+func (e *Engine) Cancel(ctx context.Context, r Located) error {
+	switch {
+	case r.Record.ID == "":
+		return fmt.Errorf("cancel %s: it was not started here, so there is nothing to tell it to", r.Dir)
+	case r.Record.Host != e.host:
+		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", r.Record.ID, r.Record.Host)
+	}
+	return local.Cancel(ctx, r.Dir)
+}
+
+// boundPlan reads a run's plan: as bound if it has started, else as shown.
+func boundPlan(dir string) (*plan.Plan, error) {
+	var p plan.Plan
+	for _, name := range []string{rundir.BoundFile, rundir.PlanFile} {
+		err := rundir.Read(dir+"/"+name, &p)
+		if err == nil {
+			return &p, nil
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return nil, os.ErrNotExist
+}

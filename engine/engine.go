@@ -1,0 +1,131 @@
+// Package engine is the facade: everything that a user can do, as functions that
+// take a context and return values or streams. It wires loading, checking,
+// planning, running and reading results together, and knows where a user's
+// configuration, state and outputs lie. It never prints.
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/adrg/xdg"
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+const appName = "agentperf-tui"
+
+// Engine does the work. Make it with [New].
+type Engine struct {
+	Paths    Paths
+	Config   Config
+	Program  string // this executable, copied into each run
+	Version  string
+	getenv   func(string) string
+	now      func() time.Time
+	host     string
+	registry rundir.Registry
+}
+
+// Paths are the places of user-visible state, one for each kind.
+type Paths struct {
+	Config string `json:"config"` // config.yaml, $XDG_CONFIG_HOME/agentperf-tui
+	State  string `json:"state"`  // records of known runs, $XDG_STATE_HOME/agentperf-tui
+	Output string `json:"output"` // base of run folders: --output-dir, config.yaml, or ./outputs
+}
+
+// Config is the user's configuration file.
+type Config struct {
+	OutputDir   string  `yaml:"output_dir"`
+	BandPercent float64 `yaml:"band_percent"` // of the parity verdict; 2 if not given
+	Tiers       []Tier  `yaml:"tiers"`
+}
+
+// Tier is a service level as the configuration file has it.
+type Tier struct {
+	Name        string  `yaml:"name"`
+	SpeedFloor  float64 `yaml:"speed_floor_tok_s"`
+	TTFTCeiling float64 `yaml:"ttft_ceiling_s"`
+}
+
+// Options are what a program passes to [New]; the zero value is the real world.
+type Options struct {
+	Version string
+	// OutputDir beats the configuration file's.
+	OutputDir string
+	Getenv    func(string) string
+	Now       func() time.Time
+	Program   string // default: this executable
+}
+
+// New finds the user's folders and reads the configuration. A configuration
+// file that can't be read is an error that names it.
+func New(opt Options) (*Engine, error) {
+	xdg.Reload()
+	e := &Engine{Version: opt.Version, getenv: opt.Getenv, now: opt.Now, Program: opt.Program}
+	if e.getenv == nil {
+		e.getenv = os.Getenv
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	var err error
+	if e.Program == "" {
+		if e.Program, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find this program: %w", err)
+		}
+	}
+	if e.host, err = os.Hostname(); err != nil {
+		return nil, fmt.Errorf("find this machine's name: %w", err)
+	}
+	e.Paths = Paths{Config: filepath.Join(xdg.ConfigHome, appName, "config.yaml"), State: filepath.Join(xdg.StateHome, appName)}
+	if e.Config, err = readConfig(e.Paths.Config); err != nil {
+		return nil, err
+	}
+	e.Paths.Output = "outputs"
+	for _, o := range []string{opt.OutputDir, e.Config.OutputDir} {
+		if o != "" {
+			e.Paths.Output = o
+			break
+		}
+	}
+	if e.Paths.Output, err = filepath.Abs(e.Paths.Output); err != nil {
+		return nil, fmt.Errorf("find the output folder: %w", err)
+	}
+	e.registry = rundir.Registry{Dir: filepath.Join(e.Paths.State, "runs")}
+	return e, nil
+}
+
+func readConfig(path string) (Config, error) {
+	c := Config{BandPercent: 2}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("read configuration: %w", err)
+	}
+	defer f.Close()
+	dec := yaml.NewDecoder(io.LimitReader(f, 1<<20))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return c, fmt.Errorf("read configuration %s: %w; known keys are output_dir, band_percent, tiers", path, err)
+	}
+	return c, nil
+}
+
+// Tiers are the configured service levels.
+func (e *Engine) Tiers() []results.Tier {
+	out := make([]results.Tier, 0, len(e.Config.Tiers))
+	for _, t := range e.Config.Tiers {
+		out = append(out, results.Tier{Name: t.Name, SpeedFloor: t.SpeedFloor, TTFTCeiling: t.TTFTCeiling})
+	}
+	return out
+}

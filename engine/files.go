@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/check"
+)
+
+// Files names what a user gives for a run.
+type Files struct {
+	Recipe   string
+	Workload string // empty: the recipe's agentperf_config, where this machine can see it
+	Cluster  string // empty: searched for as srtctl does
+}
+
+// Pair is a loaded recipe with what belongs to it, and all that is to be said
+// about them.
+type Pair struct {
+	Recipe   *recipes.Recipe
+	Workload *recipes.Workload // nil: not given and not found
+	Cluster  *recipes.Cluster
+	Changes  []recipes.Change
+	Report   check.Report
+
+	recipeBytes, workloadBytes []byte
+}
+
+// Load reads and checks the files of a run. What is wrong inside them is in the
+// report; the error is about the files themselves.
+func (e *Engine) Load(ctx context.Context, f Files) (*Pair, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := &Pair{}
+	var err error
+	if p.recipeBytes, err = recipes.Read(f.Recipe); err != nil {
+		return nil, fmt.Errorf("load recipe: %w", err)
+	}
+	var found recipes.Diagnostics
+	p.Recipe, found = recipes.ParseRecipe(f.Recipe, p.recipeBytes)
+	more, err := e.loadCluster(p, f.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, more...)
+	if p.Recipe != nil {
+		p.Changes = p.Cluster.Apply(p.Recipe, e.getenv)
+	}
+	if f.Workload == "" && p.Recipe != nil {
+		f.Workload = e.visible(p.Recipe, p.Recipe.Benchmark.ConfigPath)
+	}
+	if f.Workload != "" {
+		if p.workloadBytes, err = recipes.Read(f.Workload); err != nil {
+			return nil, fmt.Errorf("load workload: %w", err)
+		}
+		var ds recipes.Diagnostics
+		p.Workload, ds = recipes.ParseWorkload(f.Workload, p.workloadBytes)
+		found = append(found, ds...)
+	}
+	p.Report = check.Run(p.Recipe, p.Workload)
+	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)
+	p.Report.Diagnostics.Sort()
+	return p, nil
+}
+
+func (e *Engine) loadCluster(p *Pair, path string) (recipes.Diagnostics, error) {
+	if path == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("look for a cluster file: %w", err)
+		}
+		if path, err = recipes.FindCluster(dir, e.getenv); err != nil {
+			return nil, err
+		}
+	}
+	c, diags, err := recipes.LoadCluster(path)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil { // not even YAML: the diagnostics say so
+		if c, _, err = recipes.LoadCluster(""); err != nil {
+			return nil, err
+		}
+	}
+	p.Cluster = c
+	return diags, nil
+}
+
+// visible is where this machine sees a container path: as it is, or through the
+// recipe's mounts; empty if nowhere.
+func (e *Engine) visible(r *recipes.Recipe, path string) string {
+	if path == "" {
+		return ""
+	}
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	for _, m := range r.ExtraMounts {
+		host, container, ok := strings.Cut(m, ":")
+		if !ok {
+			continue
+		}
+		container, _, _ = strings.Cut(container, ":")
+		rest, ok := strings.CutPrefix(path, strings.TrimRight(container, "/")+"/")
+		if !ok {
+			continue
+		}
+		candidate := filepath.Join(os.Expand(host, e.getenv), rest)
+		if _, err := os.Stat(candidate); err == nil {
+			return candidate
+		}
+	}
+	return ""
+}
+
+// PlanOptions say where and how large a run is to be.
+type PlanOptions struct {
+	Target    plan.Target
+	OutputDir string // empty: the engine's
+	Local     plan.LocalScale
+}
+
+// ErrInvalid says that the files of a run have errors; the report has them.
+var ErrInvalid = errors.New("the files have errors; run check for the list")
+
+// Plan makes the plan of a loaded pair. With errors in the report it is
+// [ErrInvalid]; open placeholders alone do not stand against a plan.
+func (e *Engine) Plan(p *Pair, opt PlanOptions) (*plan.Plan, error) {
+	if p.Recipe == nil || !p.Report.OnlyTodos() {
+		return nil, ErrInvalid
+	}
+	out := opt.OutputDir
+	if out == "" {
+		out = e.Paths.Output
+	}
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	req := plan.Request{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target, OutputDir: out, Local: opt.Local}
+	if opt.Target == plan.Local && p.Workload != nil {
+		for _, d := range []struct{ key, path string }{{"trajectory_path", p.Workload.TrajectoryPath}, {"user_assignments_path", p.Workload.AssignmentsPath}} {
+			if here := e.visible(p.Recipe, d.path); here != "" && here != d.path {
+				req.Local.Paths = append(req.Local.Paths, recipes.Var{Name: d.key, Value: here})
+			}
+		}
+	}
+	return plan.Build(req)
+}
+
+// Diff compares two recipes or two workload files field by field; which they
+// are is told by their keys.
+func (e *Engine) Diff(ctx context.Context, a, b string) (recipes.Comparison, error) {
+	var c recipes.Comparison
+	if err := ctx.Err(); err != nil {
+		return c, err
+	}
+	kinds := [2]bool{}
+	for i, path := range []string{a, b} {
+		data, err := recipes.Read(path)
+		if err != nil {
+			return c, fmt.Errorf("diff: %w", err)
+		}
+		kinds[i] = recipes.IsWorkload(path, data)
+	}
+	if kinds[0] != kinds[1] {
+		return c, fmt.Errorf("diff: one of %s and %s is a recipe and the other a workload file", a, b)
+	}
+	if kinds[0] {
+		wa, err := usable(recipes.LoadWorkload(a))
+		wb, err2 := usable(recipes.LoadWorkload(b))
+		if err := errors.Join(err, err2); err != nil {
+			return c, err
+		}
+		return recipes.DiffWorkloads(wa, wb), nil
+	}
+	ra, err := usable(recipes.Load(a))
+	rb, err2 := usable(recipes.Load(b))
+	if err := errors.Join(err, err2); err != nil {
+		return c, err
+	}
+	return recipes.DiffRecipes(ra, rb), nil
+}
+
+// usable makes an error of a file of which nothing can be used.
+func usable[T any](v *T, found recipes.Diagnostics, err error) (*T, error) {
+	if err == nil && v == nil {
+		err = errors.New(found[0].String())
+	}
+	return v, err
+}

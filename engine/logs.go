@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/follow"
+)
+
+// LogFile is one log of a run.
+type LogFile struct {
+	Step string `json:"step"` // as a user names it
+	Path string `json:"path"`
+}
+
+// LogFiles lists a run's logs: the client's first, then the rest by name. Other
+// tools' folders have theirs too.
+func (e *Engine) LogFiles(l Located) ([]LogFile, error) {
+	entries, err := os.ReadDir(l.Logs)
+	if err != nil {
+		return nil, fmt.Errorf("list logs: %w", err)
+	}
+	var out []LogFile
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() || name == "benchmark.out" && slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == "client" }) {
+			continue
+		}
+		if step, ok := stepOf(name); ok {
+			out = append(out, LogFile{Step: step, Path: filepath.Join(l.Logs, name)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b LogFile) int {
+		if (a.Step == "client") != (b.Step == "client") {
+			if a.Step == "client" {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Step, b.Step)
+	})
+	return out, nil
+}
+
+var (
+	workerLog  = regexp.MustCompile(`_(prefill|decode|agg)_w(\d+)\.out$`)
+	harnessLog = regexp.MustCompile(`^\d_output_(.+)\.log$`)
+)
+
+// stepOf names the step that a log file belongs to, in all tools' naming.
+func stepOf(name string) (string, bool) {
+	switch {
+	case name == "client.log", name == "benchmark.out":
+		return "client", true
+	case strings.HasPrefix(name, "sweep_") && strings.HasSuffix(name, ".log"), name == "job.log":
+		return "job", true
+	}
+	if m := workerLog.FindStringSubmatch(name); m != nil {
+		return m[1] + "_" + m[2], true
+	}
+	if m := harnessLog.FindStringSubmatch(name); m != nil {
+		return m[1], true
+	}
+	if rest, ok := strings.CutSuffix(name, ".out"); ok {
+		if i := strings.Index(rest, "_frontend_"); i >= 0 {
+			return rest[i+1:], true
+		}
+		return strings.TrimPrefix(rest, "service_"), true
+	}
+	return "", false
+}
+
+// Log streams the lines of a step's log; with followOn it goes on until the run
+// has ended or ctx is done. An empty step is the client. The channel is closed at
+// the end.
+func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool) (<-chan follow.Chunk, error) {
+	if step == "" || step == "client.log" || step == "benchmark.out" {
+		step = "client"
+	}
+	files, err := e.LogFiles(l)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(files))
+	path := ""
+	for _, f := range files {
+		names = append(names, f.Step)
+		if f.Step == step {
+			path = f.Path
+		}
+	}
+	if path == "" {
+		return nil, fmt.Errorf("log of %s: no step %q; there are %s", l.Label(), step, strings.Join(names, ", "))
+	}
+	stop := make(chan struct{})
+	opt := follow.Options{Stop: stop, Rest: true}
+	if !followOn {
+		close(stop)
+		return follow.File(ctx, path, opt)
+	}
+	chunks, err := follow.File(ctx, path, opt)
+	if err != nil {
+		return nil, err
+	}
+	updates, err := e.Watch(ctx, l, WatchOptions{})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	go func() {
+		defer close(stop)
+		if updates == nil {
+			<-ctx.Done()
+			return
+		}
+		for range updates { // closed once the run has ended, or ctx is done
+			continue
+		}
+	}()
+	return chunks, nil
+}

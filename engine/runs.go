@@ -1,0 +1,303 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/job"
+	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// Located is a run that was found: by path, id or name.
+type Located struct {
+	Dir    string        // the run's folder; for foreign outputs the folder that was given
+	Logs   string        // its log dir
+	Record rundir.Record // zero for outputs of other tools
+}
+
+// Label is the run's name for people.
+func (l Located) Label() string {
+	if l.Record.ID != "" {
+		return l.Record.Name + "_" + l.Record.ID
+	}
+	return filepath.Base(filepath.Dir(l.Dir)) + "/" + filepath.Base(l.Dir)
+}
+
+// Find finds a run: a path (log dir or run dir), an exact job id, or a unique
+// prefix of <name>_<id>, in this order. Several matches are an error that lists them.
+func (e *Engine) Find(ctx context.Context, run string) (Located, error) {
+	if err := ctx.Err(); err != nil {
+		return Located{}, err
+	}
+	if info, err := os.Stat(run); err == nil {
+		if !info.IsDir() {
+			return Located{}, fmt.Errorf("run %s: a file, want a run's folder or its log dir", run)
+		}
+		return locate(run)
+	}
+	records, listErr := e.registry.List()
+	var hits []rundir.Record
+	for _, r := range records {
+		if r.ID == run {
+			return locate(r.Dir)
+		}
+		if strings.HasPrefix(r.Name+"_"+r.ID, run) {
+			hits = append(hits, r)
+		}
+	}
+	switch len(hits) {
+	case 1:
+		return locate(hits[0].Dir)
+	case 0:
+		return Located{}, errors.Join(fmt.Errorf("run %q: no folder, no job id and no beginning of <name>_<id> of the %d runs known here; agentperf-tui runs lists them", run, len(records)), listErr)
+	}
+	names := make([]string, 0, len(hits))
+	for _, h := range hits {
+		names = append(names, h.Name+"_"+h.ID)
+	}
+	slices.Sort(names)
+	return Located{}, fmt.Errorf("run %q: matches %d runs: %s; give more of the name", run, len(hits), strings.Join(names, ", "))
+}
+
+func locate(dir string) (Located, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Located{}, err
+	}
+	for _, d := range []string{dir, filepath.Dir(dir)} { // the log dir was given
+		rec, err := rundir.ReadRecord(d)
+		if err == nil {
+			return Located{Dir: d, Logs: rundir.Logs(d), Record: rec}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return Located{}, err
+		}
+	}
+	logs := dir
+	if _, err := os.Stat(filepath.Join(dir, rundir.LogsDir, "agentperf")); err == nil {
+		logs = rundir.Logs(dir)
+	}
+	return Located{Dir: dir, Logs: logs}, nil
+}
+
+// Known is what the run's own files tell of it beyond the client's outputs.
+func (l Located) Known() (results.Known, error) {
+	var k results.Known
+	if l.Record.ID == "" {
+		return k, nil
+	}
+	p, err := boundPlan(l.Dir)
+	if err != nil {
+		return k, fmt.Errorf("read the plan of %s: %w", l.Label(), err)
+	}
+	k.Levels = job.Levels(p)
+	status, err := readStatus(l.Logs)
+	if err != nil {
+		return k, err
+	}
+	for _, s := range status.Steps {
+		if s.Name == "client" {
+			k.Start = s.Started
+		}
+	}
+	return k, nil
+}
+
+// readStatus folds the events of a log dir. Without event files it is the zero
+// status.
+func readStatus(logs string) (event.Status, error) {
+	var all []event.Event
+	for _, name := range []string{event.FileName, event.ClientFileName} {
+		es, err := event.ReadFile(filepath.Join(logs, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return event.Status{}, err
+		}
+		all = append(all, es...)
+	}
+	slices.SortStableFunc(all, func(a, b event.Event) int { return a.T.Compare(b.T) })
+	var s event.Status
+	for _, ev := range all {
+		s.Apply(ev)
+	}
+	return s, nil
+}
+
+// judge turns a status into what can be said of the run now: a run whose
+// supervisor is gone without a final word has failed, and one on another machine
+// whose end is not known is unknown.
+func (e *Engine) judge(l Located, s event.Status) event.Status {
+	if s.State.Final() || l.Record.ID == "" {
+		return s
+	}
+	if l.Record.Host != e.host {
+		return s
+	}
+	alive, err := local.Alive(l.Dir)
+	switch {
+	case err != nil:
+		s.State, s.Message = event.Unknown, err.Error()
+	case alive && s.State == "":
+		s.State = event.Starting
+	case !alive && e.now().Sub(l.Record.Created) < startTimeout && s.State == "":
+		s.State = event.Pending
+	case !alive:
+		one := 1
+		s.State, s.ExitCode = event.Failed, &one
+		s.Message = "the run's supervisor ended without a word (killed?); its servers went with it"
+	}
+	return s
+}
+
+// Summary is one line of the list of runs.
+type Summary struct {
+	Located Located      `json:"-"`
+	ID      string       `json:"id"` // empty for outputs of other tools
+	Name    string       `json:"name"`
+	Dir     string       `json:"dir"`
+	Source  string       `json:"source"` // local, slurm, srtctl or harness
+	State   event.State  `json:"state"`
+	Message string       `json:"message,omitempty"`
+	Since   time.Time    `json:"since"` // last sign of life
+	Levels  []int        `json:"levels"`
+	Output  *float64     `json:"output_tok_s"` // of the highest level; null without data
+	TTFT95  *float64     `json:"ttft_p95_s"`
+	Status  event.Status `json:"-"`
+}
+
+// Runs lists the runs known here and, below the given roots, the folders of other
+// tools; newest first. What could not be read is the error beside the rest.
+func (e *Engine) Runs(ctx context.Context, roots []string) ([]Summary, error) {
+	records, err := e.registry.List()
+	problems := []error{err}
+	var out []Summary
+	seen := map[string]bool{}
+	add := func(dir string) {
+		l, err := locate(dir)
+		if err == nil && !seen[l.Dir] {
+			seen[l.Dir] = true
+			var s Summary
+			if s, err = e.summarize(ctx, l); err == nil {
+				out = append(out, s)
+			}
+		}
+		problems = append(problems, err)
+	}
+	for _, r := range records {
+		add(r.Dir)
+	}
+	for _, root := range roots {
+		dirs, err := findRuns(ctx, root)
+		problems = append(problems, err)
+		for _, d := range dirs {
+			add(d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Summary) int { return b.Since.Compare(a.Since) })
+	return out, errors.Join(problems...)
+}
+
+func (e *Engine) summarize(ctx context.Context, l Located) (Summary, error) {
+	s := Summary{Located: l, ID: l.Record.ID, Name: l.Record.Name, Dir: l.Dir, Source: l.Record.Launcher, Levels: l.Record.Levels}
+	status, err := readStatus(l.Logs)
+	if err != nil {
+		return s, err
+	}
+	s.Status = e.judge(l, status)
+	s.State, s.Message, s.Since = s.Status.State, s.Status.Message, s.Status.Last
+	if s.ID == "" {
+		s.Name, s.Source = filepath.Base(filepath.Dir(l.Dir))+"/"+filepath.Base(l.Dir), "harness"
+	}
+	if s.Since.IsZero() {
+		s.Since = l.Record.Created
+	}
+	known, err := l.Known()
+	if err != nil {
+		return s, err
+	}
+	run, err := results.Load(ctx, l.Logs, known)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.ID == "" {
+		s.foreign(l, run)
+	}
+	best := -1
+	for i, p := range run.Phases {
+		if best < 0 || p.Concurrency > run.Phases[best].Concurrency {
+			best = i
+		}
+	}
+	if best >= 0 {
+		s.Output, s.TTFT95 = known1(run.Phases[best], "output_tok_s"), known1(run.Phases[best], "ttft_p95_s")
+	}
+	return s, nil
+}
+
+// foreign fills what the outputs alone tell of another tool's run.
+func (s *Summary) foreign(l Located, run results.Run) {
+	s.State = event.Unknown
+	s.Levels = nil
+	for _, p := range run.Phases {
+		s.Levels = append(s.Levels, p.Concurrency)
+		if p.Statistics != nil {
+			s.State = event.Done
+		}
+	}
+	if info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile)); err == nil {
+		s.Since = info.ModTime()
+	}
+}
+
+func known1(p results.Phase, key string) *float64 {
+	if f := p.Figures.Of(key); f.Value == f.Value { // not NaN
+		return &f.Value
+	}
+	return nil
+}
+
+// searchDepth bounds the look for runs below a root.
+const searchDepth = 6
+
+// findRuns looks for run folders below a root: ours by their record, others by
+// the client's output folder.
+func findRuns(ctx context.Context, root string) ([]string, error) {
+	var out []string
+	var bad []error
+	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			bad = append(bad, err)
+			return fs.SkipDir
+		}
+		if cerr := ctx.Err(); cerr != nil {
+			return cerr
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if d.Name() == ".staged" || strings.Count(filepath.Clean(path), string(filepath.Separator))-base > searchDepth {
+			return fs.SkipDir
+		}
+		for _, sign := range []string{rundir.RecordFile, "job_params.env", "agentperf"} {
+			if _, err := os.Stat(filepath.Join(path, sign)); err == nil {
+				out = append(out, path)
+				return fs.SkipDir
+			}
+		}
+		return nil
+	})
+	return out, errors.Join(append(bad, err)...)
+}

@@ -1,0 +1,51 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/agentperf/agentperf-tui/engine/job"
+	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// Supervise runs the plan of a published run folder in this process, until the
+// run ends or ctx does; log gets the orchestrator's own lines. It returns the
+// run's exit code. A run is supervised once: a second start is refused.
+func (e *Engine) Supervise(ctx context.Context, dir string, log io.Writer) (int, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return 1, err
+	}
+	rec, err := rundir.ReadRecord(dir)
+	if err != nil {
+		return 1, fmt.Errorf("supervise %s: %w", dir, err)
+	}
+	var p plan.Plan
+	if err := rundir.Read(filepath.Join(dir, rundir.PlanFile), &p); err != nil {
+		return 1, fmt.Errorf("supervise %s: %w", dir, err)
+	}
+	if p.Target != plan.Local {
+		return 1, ErrNoSlurm
+	}
+	bound := filepath.Join(dir, rundir.BoundFile)
+	release, err := local.Hold(dir, func() error {
+		pairs, err := local.Bindings(&p, rec.ID, dir, rundir.Logs(dir), e.Program)
+		if err != nil {
+			return err
+		}
+		p = *p.Bind(pairs...)
+		return rundir.WriteNew(bound, &p, 0o600)
+	})
+	if err != nil {
+		return 1, fmt.Errorf("supervise %s: %w", dir, err)
+	}
+	runner := local.NewRunner()
+	defer runner.Close()
+	code, err := job.Run(ctx, job.Options{Plan: &p, LogDir: rundir.Logs(dir), Runner: runner, Log: log, Now: e.now})
+	return code, errors.Join(err, release())
+}
