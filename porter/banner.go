@@ -1,0 +1,118 @@
+package porter
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+)
+
+// bannerLimit is how much of client.log is looked at; the banner stands at its
+// beginning, thousands of lines of log follow.
+const bannerLimit = 8 << 20
+
+// labels of the client's resolved configuration, exactly as printed.
+var bannerLabels = map[string]bool{
+	"Base URL": true, "Model": true, "Server type": true, "Concurrencies": true, "Max workers": true,
+	"Connection pool": true, "Phase Timeout": true, "Max ISL offset": true, "User assignments": true,
+	"Max tokens": true, "Reasoning effort": true, "Tool-call delays": true, "Conversation routing headers": true,
+	"Dynamo conv-aware routing (X-Dynamo-Session-ID)": true, "Power sampling": true, "Results dir": true,
+	"Request log": true, "Seed": true,
+}
+
+// Sentences around the banner that carry values.
+const (
+	labelTrajectories = "Loading trajectories from"
+	labelAssignments  = "Loaded user assignments from"
+	bannerEnd         = "Running "
+)
+
+// banner is one start of the client as its log shows it.
+type banner struct {
+	first, last int // lines
+	complete    bool
+	values      map[string]located // by label
+}
+
+// readBanners finds the banners in the first part of a client log.
+func readBanners(ctx context.Context, r io.Reader, artifact string) (found []banner, lines int, err error) {
+	var cur *banner
+	closeBanner := func() {
+		if cur != nil {
+			found = append(found, *cur)
+			cur = nil
+		}
+	}
+	err = newLineReader(io.LimitReader(r, bannerLimit), "").each(ctx, func(l rawLine) bool {
+		lines = l.number
+		key, value, end := bannerLine(stripRank(stripANSI(l.text)))
+		switch {
+		case end && cur != nil:
+			cur.complete, cur.last = true, l.number
+			closeBanner()
+		case key == "" || end || l.cut:
+		default:
+			if cur != nil && cur.values[key].at.Line != 0 {
+				closeBanner() // the client started again
+			}
+			if cur == nil {
+				if !bannerLabels[key] || len(found) >= maxBanners {
+					return true // log lines that only resemble a banner
+				}
+				cur = &banner{first: l.number, values: map[string]located{}}
+			}
+			cur.last = l.number
+			line := strings.ToValidUTF8(string(l.text), "\ufffd")
+			cur.values[key] = located{value, evidence(artifact, l.number, line, key, value, max(strings.Index(line, key), 0)+len(key))}
+		}
+		return true
+	})
+	closeBanner()
+	return found, lines, err
+}
+
+// maxBanners bounds how many client starts are told apart.
+const maxBanners = 1000
+
+// bannerLine takes one line of the client's log apart. end is true for the line
+// that closes a banner.
+func bannerLine(b []byte) (key, value string, end bool) {
+	b = bytes.TrimSpace(b)
+	if len(b) > 4096 {
+		return "", "", false
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte(bannerEnd)); ok && bytes.Contains(rest, []byte("phase(s)")) {
+		return "", "", true
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte(labelTrajectories+" ")); ok {
+		return labelTrajectories, clean(bytes.TrimSuffix(rest, []byte("..."))), false
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte(labelAssignments+" ")); ok {
+		if i := bytes.LastIndex(rest, []byte(": ")); i >= 0 {
+			rest = rest[:i]
+		}
+		return labelAssignments, clean(rest), false
+	}
+	label, rest, ok := bytes.Cut(b, []byte(":"))
+	if !ok || !bannerLabels[string(label)] {
+		return "", "", false
+	}
+	return string(label), clean(bytes.TrimSpace(rest)), false
+}
+
+func clean(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
+
+// pickBanner chooses the banner that counts: the first complete one, else the
+// one that shows most.
+func pickBanner(all []banner) (banner, bool) {
+	var best banner
+	for _, b := range all {
+		if b.complete {
+			return b, true
+		}
+		if len(b.values) > len(best.values) {
+			best = b
+		}
+	}
+	return best, len(best.values) > 0
+}

@@ -1,0 +1,158 @@
+// Package porter turns a harness run directory into a recipe, a workload file
+// and a report that says where every single field came from.
+//
+// Artifacts give evidence, evidence gives fields, and everything that leaves the
+// package (both YAML files, the provenance report, the list of open questions) is
+// a view of the same fields. What can't be known is asked for, never guessed in
+// silence. The package prints nothing, starts nothing, and knows neither the
+// terminal nor the scheduler; given the same directory and options it produces
+// the same bytes on any machine.
+package porter
+
+import (
+	"fmt"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Evidence is one place in the run directory that a value rests on.
+type Evidence struct {
+	Artifact string `json:"artifact"`         // file name relative to the run directory
+	Line     int    `json:"line,omitempty"`   // from 1; 0 where the whole file, or its name, is meant
+	Column   int    `json:"column,omitempty"` // byte in the line where Raw begins, from 1; 0 where Raw does not stand there word for word
+	Key      string `json:"key,omitempty"`    // variable, label, flag or YAML path
+	Raw      string `json:"raw,omitempty"`    // the value as found; long ones are cut at 4 KiB
+}
+
+// File says which of the two written files a field belongs to.
+type File string
+
+// The two files.
+const (
+	Recipe   File = "recipe"
+	Workload File = "workload"
+)
+
+// Class says how much a field's value can be trusted.
+type Class string
+
+// The classes, from the firmest to the one that must be answered.
+const (
+	Copied     Class = "copied"     // as found
+	Translated Class = "translated" // as found, changed by a named rule
+	Inferred   Class = "inferred"   // concluded from what was found
+	Default    Class = "default"    // fixed, or the fallback where nothing was found
+	Guessed    Class = "guessed"    // can't be found in a run directory
+	Missing    Class = "todo"       // placeholder
+)
+
+var classes = []Class{Copied, Translated, Inferred, Default, Guessed, Missing}
+
+// Field is one leaf of a written file; a list counts as one leaf.
+type Field struct {
+	File  File
+	Path  string // dotted, in the spelling of schema 1; keys that hold a dot are quoted
+	Value string // YAML text of the value, on one line
+	Class Class
+	Rule  string // translation, inference or default that was applied; empty for a plain copy
+	Why   string // reason for the rule
+	// Evidence lists what the value rests on, most telling first.
+	Evidence []Evidence
+
+	base string       // field of the schema table
+	sub  []*yaml.Node // keys below it
+	node *yaml.Node   // value, as it is written
+}
+
+// TodoKind ranks an open question.
+type TodoKind string
+
+// The kinds: a must-fix makes the recipe unusable, a confirm asks a person to
+// look, a note tells what happened.
+const (
+	MustFix TodoKind = "must-fix"
+	Confirm TodoKind = "confirm"
+	Note    TodoKind = "note"
+)
+
+// Todo is an open question or a remark about the port.
+type Todo struct {
+	Kind       TodoKind
+	File       File   // empty where no written file is concerned
+	Path       string // as in [Field]; empty where no field is concerned
+	Message    string // one line: what is open and what to do
+	Evidence   []Evidence
+	Candidates []Candidate // values that would answer it
+}
+
+// Candidate is a possible answer to a [Todo]. Size and Modified are those of a
+// file; they are zero for other values.
+type Candidate struct {
+	Value    string
+	Size     int64     // bytes
+	Modified time.Time // never stored: it depends on the machine
+}
+
+// Dropped is an input that was left out on purpose.
+type Dropped struct {
+	From     string // what it belonged to, such as "prefill environment"
+	Name     string
+	Rule     string
+	Why      string
+	Evidence Evidence
+}
+
+// Artifact is one file that a port looks for.
+type Artifact struct {
+	Name    string
+	Present bool
+	Lines   int    // lines read; for a capped file fewer than it has
+	Found   string // what it told, in a few words
+	Problem string // why it could not be used, or not whole; empty if all is well
+}
+
+// Result is a finished port.
+type Result struct {
+	Source    string // last two elements of the run directory's path
+	Schema    int    // recipe layout, 1 or 2
+	Artifacts []Artifact
+	Fields    []Field // recipe first, each file in the order in which it is written
+	Dropped   []Dropped
+	Todos     []Todo
+	Notices   []string // depend on this machine; meant for the screen, never stored
+}
+
+// Summary counts the fields by class.
+func (r *Result) Summary() map[Class]int {
+	n := make(map[Class]int, len(classes))
+	for _, f := range r.Fields {
+		n[f.Class]++
+	}
+	return n
+}
+
+// SummaryLine is the summary in one line, classes in fixed order, zeros left out.
+func (r *Result) SummaryLine() string {
+	n := r.Summary()
+	text := fmt.Sprintf("%d fields", len(r.Fields))
+	sep := ": "
+	for _, c := range classes {
+		if n[c] > 0 {
+			text += fmt.Sprintf("%s%d %s", sep, n[c], c)
+			sep = ", "
+		}
+	}
+	return text
+}
+
+// Open counts the open questions of a kind.
+func (r *Result) Open(kind TodoKind) int {
+	n := 0
+	for _, t := range r.Todos {
+		if t.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
