@@ -53,7 +53,12 @@ func (b *builder) searchDatasets(ctx context.Context) error {
 			}
 			return fmt.Errorf("search datasets below %s: %w", root, err)
 		}
-		s.walk(abs, 0)
+		s.walk(folder{path: abs})
+	}
+	for len(s.links) > 0 {
+		next := s.links[0]
+		s.links = s.links[1:]
+		s.walk(next)
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("search datasets: %w", ctx.Err())
@@ -72,48 +77,58 @@ func (b *builder) searchDatasets(ctx context.Context) error {
 }
 
 type hit struct {
-	path string
-	info os.FileInfo
+	path   string
+	info   os.FileInfo
+	linked bool // reached through a link
 }
 
-// search walks folders, links included; each real folder is entered once, so
-// that a loop of links ends.
+// folder is one to be walked.
+type folder struct {
+	path   string
+	depth  int
+	linked bool
+}
+
+// search walks folders, links last, so that a file is found under its own name
+// first. Each real folder is entered once: a loop of links ends.
 type search struct {
 	ctx        context.Context
 	names      []string
 	report     func(Progress)
 	seen       map[string]bool // real paths of folders
+	links      []folder
 	hits       map[string][]hit
 	entries    int
 	unreadable int
 }
 
-func (s *search) walk(dir string, depth int) {
-	real, err := filepath.EvalSymlinks(dir)
+func (s *search) walk(d folder) {
+	real, err := filepath.EvalSymlinks(d.path)
 	if err != nil {
 		s.unreadable++
 		return
 	}
-	if s.seen[real] || depth > maxSearchDepth {
+	if s.seen[real] || d.depth > maxSearchDepth || s.over() {
 		return
 	}
 	s.seen[real] = true
-	f, err := os.Open(dir)
+	f, err := os.Open(d.path)
 	if err != nil {
 		s.unreadable++
 		return
 	}
-	defer f.Close()
-	var below []string
-	for s.ctx.Err() == nil && s.entries < maxSearchEntries {
+	var below []folder
+	for !s.over() {
 		entries, err := f.ReadDir(1024)
 		for _, e := range entries {
-			if s.isFolder(dir, e) {
-				below = append(below, e.Name())
+			if sub := s.visit(d, e); sub.linked && !d.linked {
+				s.links = append(s.links, sub)
+			} else if sub.path != "" {
+				below = append(below, sub)
 			}
 		}
 		s.entries += len(entries)
-		s.report(Progress{Stage: "search", Name: dir, Done: int64(s.entries)})
+		s.report(Progress{Stage: "search", Name: d.path, Done: int64(s.entries)})
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
 				s.unreadable++
@@ -121,41 +136,50 @@ func (s *search) walk(dir string, depth int) {
 			break
 		}
 	}
-	slices.Sort(below)
-	for _, name := range below {
-		if s.ctx.Err() != nil || s.entries >= maxSearchEntries {
-			return
-		}
-		s.walk(filepath.Join(dir, name), depth+1)
+	f.Close() // a deep tree must not hold a descriptor a level
+	slices.SortFunc(below, func(a, b folder) int { return strings.Compare(a.path, b.path) })
+	for _, sub := range below {
+		s.walk(sub)
 	}
 }
 
-// isFolder says whether to descend into an entry; a wanted file is kept.
-func (s *search) isFolder(dir string, e os.DirEntry) bool {
-	if e.IsDir() {
-		return true
-	}
+func (s *search) over() bool { return s.ctx.Err() != nil || s.entries >= maxSearchEntries }
+
+// visit keeps a wanted file, and returns the folder to descend into, if any.
+func (s *search) visit(d folder, e os.DirEntry) folder {
 	link := e.Type()&os.ModeSymlink != 0
+	sub := folder{filepath.Join(d.path, e.Name()), d.depth + 1, d.linked || link}
+	if e.IsDir() {
+		return sub
+	}
 	wanted := slices.Contains(s.names, e.Name())
 	if !link && !(wanted && e.Type().IsRegular()) {
-		return false
+		return folder{}
 	}
-	path := filepath.Join(dir, e.Name())
-	info, err := os.Stat(path)
+	info, err := os.Stat(sub.path)
 	if err != nil {
-		return false
+		return folder{}
 	}
 	if wanted && info.Mode().IsRegular() && len(s.hits[e.Name()]) < maxCandidates {
-		s.hits[e.Name()] = append(s.hits[e.Name()], hit{path, info})
+		s.hits[e.Name()] = append(s.hits[e.Name()], hit{sub.path, info, sub.linked})
 	}
-	return info.IsDir()
+	if info.IsDir() {
+		return sub
+	}
+	return folder{}
 }
 
-// candidates sorts the hits; several names of one file count once.
+// candidates sorts the hits, real names first; several names of one file count
+// once.
 func (s *search) candidates() map[string][]Candidate {
 	out := map[string][]Candidate{}
 	for name, hits := range s.hits {
-		slices.SortFunc(hits, func(a, b hit) int { return strings.Compare(a.path, b.path) })
+		slices.SortFunc(hits, func(a, b hit) int {
+			if a.linked != b.linked {
+				return map[bool]int{false: -1, true: 1}[a.linked]
+			}
+			return strings.Compare(a.path, b.path)
+		})
 		var kept []hit
 		for _, h := range hits {
 			if !slices.ContainsFunc(kept, func(k hit) bool { return os.SameFile(k.info, h.info) }) {

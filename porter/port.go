@@ -89,8 +89,8 @@ type builder struct {
 
 // pinning is what the logs of the prefill workers tell about CPU pinning.
 type pinning struct {
-	logs  int
-	found Evidence // zero if no log shows it
+	logs  []Evidence // those that could be read
+	found Evidence   // zero if none shows it
 }
 
 func (b *builder) readAll(ctx context.Context) error {
@@ -245,7 +245,7 @@ func (b *builder) readPinning(ctx context.Context) error {
 			return err
 		}
 		if ok {
-			b.pinned.logs++
+			b.pinned.logs = append(b.pinned.logs, Evidence{Artifact: name})
 		}
 	}
 	return nil

@@ -32,10 +32,10 @@ func (b *builder) cpuBind() {
 	switch {
 	case b.pinned.found.Artifact != "":
 		b.recipe(base, boolean(true), Inferred, "a prefill worker's log shows taskset -c", "", b.pinned.found)
-	case b.pinned.logs > 0:
-		b.recipe(base, boolean(false), Inferred, "no prefill worker's log shows taskset -c", "in the first 4 MiB of each")
-		if n := len(b.launches.workers[prefill]); n > b.pinned.logs {
-			b.ask(Note, Recipe, base, fmt.Sprintf("only %d of %d prefill workers left a log to look at", b.pinned.logs, n))
+	case len(b.pinned.logs) > 0:
+		b.recipe(base, boolean(false), Inferred, "no prefill worker's log shows taskset -c", "in the first 4 MiB of each", b.pinned.logs...)
+		if n := len(b.launches.workers[prefill]); n > len(b.pinned.logs) {
+			b.ask(Note, Recipe, base, fmt.Sprintf("only %d of %d prefill workers left a log to look at", len(b.pinned.logs), n))
 		}
 	default:
 		b.recipe(base, boolean(false), Missing, "placeholder", "no prefill worker's log is there")

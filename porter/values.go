@@ -81,10 +81,11 @@ func simpleText(n *yaml.Node) (text string, ok bool) {
 	case n.Tag == "!!str" && strings.Trim(n.Value[:1], "0123456789.-+~=nNtTfF") == "":
 		return "", false // may resolve to something else
 	}
-	return n.Value, strings.IndexFunc(n.Value, func(r rune) bool {
-		return r > 'z' || r < '+' || r > '9' && r < 'A' || r > 'Z' && r < '_' || r == '`' || r == ','
-	}) < 0
+	return n.Value, strings.Trim(n.Value, plainBytes) == ""
 }
+
+// plainBytes never need quotes within a value that does not begin like a number.
+const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-./"
 
 func inFlow(n *yaml.Node) *yaml.Node {
 	c := *n

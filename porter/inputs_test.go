@@ -1,0 +1,306 @@
+package porter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// files of a small but whole run; a test replaces or removes some.
+func smallRun() map[string]string {
+	return map[string]string{
+		nameParams:  "MODEL_PATH=/lustre/models/m-fp8\nCONTAINER_IMAGE='/lustre/img.sqsh'\nexport CONTAINER_MOUNTS=\"/lustre:/lustre,/data:/data:ro\"\nCONCURRENCIES=\"64\" # one\nSERVER_BACKEND=dynamo\n",
+		nameCTX:     "tensor_parallel_size: 4\n",
+		nameGEN:     "tensor_parallel_size: 4\n",
+		nameCommand: "srun -N 1 --nodelist <node0_placeholder> bash -c 'cd /lustre/client; uv run python agentperf/run.py --config c.yaml --concurrencies 64' &> /logs/client.log\n",
+		nameClient:  smallBanner,
+		nameJob:     jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1")),
+
+		"3_output_CTX_0.log": "0: started\n",
+		"agentperf/m__64u__phase0__dur600s__settle60s__traj3.json": "{}",
+	}
+}
+
+const smallBanner = `0:   Server type: trtllm
+0:   Phase Timeout: 600.0s
+0:   User assignments: /tmp/agentperf-1/data/users.json
+0:   Max ISL offset: 5
+0:   Max workers: 4
+0:   Max tokens: 100
+0:   Reasoning effort: None
+0:   Conversation routing headers: disabled
+0:   Dynamo conv-aware routing (X-Dynamo-Session-ID): enabled
+0:   Seed: 7
+0: Loading trajectories from /tmp/agentperf-1/data/traj.jsonl...
+0: Running 1 phase(s): concurrencies=[64]
+`
+
+func jobLog(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+
+func frontendLine(host, export string) string {
+	return "[server] Executing: srun -l --export=ALL,ROUTER_MODE=kv" + export + " --nodelist " + host + " -N 1 -n 1 bash /h/start_dynamo_infra.sh frontend " + host + " 8333 </dev/null &> /d/4_output_frontend.log &"
+}
+
+func workerLine(role string, index int, flags, env string) string {
+	return fmt.Sprintf("[server] Executing: srun -l --export=ALL,HOME=/home/u %s --mpi=pmix --overlap bash /h/start_worker_dynamo.sh %s %d /lustre/models/m-fp8 8101 e2e '1010' true /d false '0-0' /d/c.yaml '%s CUDA_VISIBLE_DEVICES=0,1,2,3' none none &> /d/3_output_%s_%d.log &", flags, role, index, env, role, index)
+}
+
+// lay writes files as bm_x/c64 and returns that directory.
+func lay(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "bm_x", "c64")
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// inputCase is a run that differs from the small one in some files.
+type inputCase struct {
+	name   string
+	files  map[string]string // "" removes a file
+	opt    Options
+	want   map[string]string // canonical path to value; "-" means there is none
+	todos  []string          // "kind path: part of the message"
+	silent []string          // parts that no todo may hold
+}
+
+func (c inputCase) run(t *testing.T) {
+	t.Parallel()
+	files := smallRun()
+	for name, text := range c.files {
+		if text == "" {
+			delete(files, name)
+		} else {
+			files[name] = text
+		}
+	}
+	dir := lay(t, files)
+	for _, schema := range []int{1, 2} {
+		c.opt.Schema = schema
+		r := port(t, dir, c.opt)
+		checkRows(t, dir, r)
+		got := map[string]string{}
+		for _, f := range r.Fields {
+			got[f.Path] = f.Value
+		}
+		for path, value := range c.want {
+			have, there := got[path]
+			if _, ok := r.layoutHas(path); !ok {
+				continue
+			}
+			if value == "-" && there || value != "-" && have != value {
+				t.Errorf("schema %d: %s = %q, want %q", schema, path, have, value)
+			}
+		}
+		all := todoLines(r)
+		for _, want := range c.todos {
+			if !slices.ContainsFunc(all, func(s string) bool { return matches(s, want) }) {
+				t.Errorf("schema %d: no open question %q in:\n%s", schema, want, strings.Join(all, "\n"))
+			}
+		}
+		for _, not := range c.silent {
+			for _, s := range all {
+				if strings.Contains(s, not) {
+					t.Errorf("schema %d: unexpected %q", schema, s)
+				}
+			}
+		}
+	}
+}
+
+// layoutHas says whether a canonical path of the recipe exists in the layout.
+func (r *Result) layoutHas(path string) (string, bool) {
+	if !strings.Contains(path, ".") && path != "name" && path != "extra_mount" {
+		return path, true // a workload key
+	}
+	return newLayout(r.Schema).table.Translate(path, r.Schema)
+}
+
+func todoLines(r *Result) []string {
+	var out []string
+	for _, t := range r.Todos {
+		out = append(out, fmt.Sprintf("%s %s: %s", t.Kind, t.Path, t.Message))
+	}
+	return out
+}
+
+// matches compares up to "…", where any text may stand.
+func matches(s, pattern string) bool {
+	for part := range strings.SplitSeq(pattern, "…") {
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(part):]
+	}
+	return true
+}
+
+func TestSmallRun(t *testing.T) {
+	inputCase{
+		want: map[string]string{
+			"name": "bm-x", "model.path": "/scratch/models/m-fp8", "model.precision": "fp8", "model.container": "/scratch/img.sqsh",
+			"extra_mount": `["/scratch:/scratch", "/data:/data:ro"]`, "resources.gpus_per_node": "4", "health_check.max_attempts": "-",
+			"benchmark.agentperf_client_dir": "/scratch/client", "reasoning_effort": "null", "seed": "7",
+			"send_conversation_routing_headers": "false", "use_dynamo_conv_aware_routing": "true", "phase_timeout_seconds": "600.0",
+			"settling_time_seconds": "60.0", "max_starting_line_offset": "5", "resources.gpus_per_prefill": "-", "benchmark.env.AGENTPERF_EXTRA_ARGS": "-",
+		},
+		silent: []string{"cut off", "launched"},
+	}.run(t)
+}
+
+func TestMissingArtifacts(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{nameParams, nameCTX, nameGEN, nameCommand, nameClient, nameJob, "agentperf/m__64u__phase0__dur600s__settle60s__traj3.json", "3_output_CTX_0.log"} {
+		t.Run(name, func(t *testing.T) {
+			want := map[string]string{
+				nameParams: "must-fix model.path: MODEL_PATH is not in", nameCTX: "must-fix backend.trtllm_config.prefill: ctx_config.yaml can't be used: missing",
+				nameGEN: "must-fix backend.trtllm_config.decode: gen_config.yaml", nameCommand: "must-fix benchmark.agentperf_client_dir",
+				nameClient: "confirm : client.log: missing", nameJob: "must-fix resources.prefill_workers", "3_output_CTX_0.log": "confirm backend.numa_cpu_bind: no log",
+			}[name]
+			if want == "" {
+				want = "confirm settling_time_seconds"
+			}
+			inputCase{files: map[string]string{name: ""}, todos: []string{want}}.run(t)
+		})
+	}
+}
+
+func TestBrokenArtifacts(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{nameParams, nameCTX, nameGEN, nameCommand, nameClient, nameJob} {
+		for kind, text := range map[string]string{"bytes": "\xff\xfe\x00\x1b[ \x80 : '", "one line": strings.Repeat("x", 3<<20), "open quote": "A='\n[server] Executing: srun bash start_worker_dynamo.sh CTX 0 'x\n"} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				inputCase{files: map[string]string{name: text}}.run(t)
+			})
+		}
+	}
+	for _, name := range []string{nameParams, nameCTX, nameJob, nameClient} {
+		t.Run(name+" is a folder", func(t *testing.T) {
+			t.Parallel()
+			files := smallRun()
+			delete(files, name)
+			files[name+"/x"] = ""
+			r := port(t, lay(t, files), Options{})
+			if !slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return a.Name == name && a.Problem == "not a regular file" }) {
+				t.Errorf("artifacts: %+v", r.Artifacts)
+			}
+		})
+	}
+}
+
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	dir := lay(t, smallRun())
+	parent := filepath.Dir(dir)
+	if err := os.CopyFS(filepath.Join(parent, "c128"), os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(parent, "gone")
+	if err := os.Symlink(filepath.Join(parent, "nowhere"), link); err != nil {
+		t.Fatal(err)
+	}
+	empty := t.TempDir()
+	var pe *ParentError
+	if _, err := Port(t.Context(), parent, Options{}); !errors.As(err, &pe) || len(pe.Runs) != 2 || filepath.Base(pe.Runs[0]) != "c128" {
+		t.Errorf("parent: %v", err)
+	}
+	if _, err := Port(t.Context(), filepath.Dir(parent), Options{}); !errors.As(err, &pe) || len(pe.Runs) != 2 {
+		t.Errorf("grandparent: %v", err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, nameJob): "this is a file", link: "link leads nowhere", empty: "no run directory", filepath.Join(dir, "no"): "no such directory",
+	} {
+		if _, err := Port(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	if _, err := Port(t.Context(), dir, Options{Schema: 3}); err == nil {
+		t.Error("schema 3 was accepted")
+	}
+	if _, err := Port(t.Context(), dir, Options{DatasetRoots: []string{filepath.Join(dir, "no")}}); err == nil || !strings.Contains(err.Error(), "search datasets") {
+		t.Errorf("missing dataset root: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Port(ctx, dir, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestDatasetSearch(t *testing.T) {
+	t.Parallel()
+	dir := lay(t, smallRun())
+	root := t.TempDir()
+	for _, p := range []string{"a/traj.jsonl", "b/deep/traj.jsonl", "b/users.json", "b/other.txt"} {
+		path := filepath.Join(root, p)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(p), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Unix(1_700_000_000, 0)
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, link := range [][2]string{{"..", "b/loop"}, {filepath.Join(root, "b"), "a/again"}, {filepath.Join(root, "b", "users.json"), "a/users.json"}, {"nowhere", "a/gone"}} {
+		if err := os.Symlink(link[0], filepath.Join(root, link[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var seen int64
+	r := port(t, dir, Options{DatasetRoots: []string{root}, Progress: func(p Progress) {
+		if p.Stage == "search" {
+			seen = p.Done
+		}
+	}})
+	if seen == 0 {
+		t.Error("no progress was reported")
+	}
+	var users, traj string
+	for _, f := range r.Fields {
+		switch f.Path {
+		case "user_assignments_path":
+			users = f.Value
+		case "trajectory_path":
+			traj = f.Value
+		}
+	}
+	if want := filepath.Join(root, "b", "users.json"); users != want {
+		t.Errorf("users: %s, want %s: the links lead to the same file", users, want)
+	}
+	if traj != "/TODO/traj.jsonl" {
+		t.Errorf("trajectories: %s, want a placeholder", traj)
+	}
+	i := slices.IndexFunc(r.Todos, func(td Todo) bool { return td.Path == "trajectory_path" })
+	if i < 0 || len(r.Todos[i].Candidates) != 2 {
+		t.Fatalf("candidates: %+v", r.Todos)
+	}
+	for _, c := range r.Todos[i].Candidates {
+		if c.Size == 0 || c.Modified.Unix() != 1_700_000_000 {
+			t.Errorf("candidate without size or time: %+v", c)
+		}
+	}
+	stored, err := r.ProvenanceJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(stored), "2023-11") {
+		t.Error("a file time is stored")
+	}
+}
