@@ -51,10 +51,12 @@ type Fold struct {
 	faults   map[string]*fault // by file name
 }
 
+const blockRows = 4096
+
 // table holds the rows of one file.
 type table struct {
-	rows       []request
-	index      map[identity]struct{}
+	blocks     [][]request         // of blockRows each: a slice that grows would be copied over and over
+	index      map[uint64]struct{} // keys
 	duplicates int
 	near       float64 // the last known time, for rows that have none
 }
@@ -79,7 +81,7 @@ func NewFold() *Fold {
 	}
 }
 
-func newTable() table { return table{index: map[identity]struct{}{}} }
+func newTable() table { return table{index: map[uint64]struct{}{}} }
 
 // Plan tells what was planned of the phases.
 func (f *Fold) Plan(levels ...Level) {
@@ -105,7 +107,7 @@ func (f *Fold) Live(line []byte) error {
 	}
 	f.live.place(&r)
 	f.starts.add(&r)
-	f.live.add(&r.request)
+	f.live.add(&r, f.seed)
 	return nil
 }
 
@@ -125,7 +127,7 @@ func (f *Fold) Analysis(stem Stem, line []byte) error {
 	}
 	r.phase = int32(stem.Phase)
 	t.place(&r)
-	t.add(&r.request)
+	t.add(&r, f.seed)
 	return nil
 }
 
@@ -152,7 +154,6 @@ func (f *Fold) Statistics(stem Stem, data []byte) error {
 	name := stem.String() + ".json"
 	s, err := parseStatistics(stem, data)
 	if err != nil {
-		f.lines[name] = 1
 		return f.fault(name, err)
 	}
 	f.Forget(name)
@@ -189,7 +190,11 @@ func (f *Fold) row(name string, line []byte) (row, bool, error) {
 }
 
 func (f *Fold) fault(name string, err error) error {
-	err = fmt.Errorf("%s:%d: %w", name, f.lines[name], err)
+	where := name
+	if n := f.lines[name]; n > 0 {
+		where = fmt.Sprintf("%s:%d", name, n)
+	}
+	err = fmt.Errorf("%s: %w", where, err)
 	if f.faults[name] == nil {
 		f.faults[name] = &fault{first: err}
 	}
@@ -210,15 +215,32 @@ func (t *table) place(r *row) {
 	}
 }
 
-func (t *table) add(r *request) {
-	if r.ids != 0 { // a row that names nothing can't be told from another
-		if _, ok := t.index[r.identity]; ok {
+func (t *table) add(r *row, seed maphash.Seed) {
+	r.identify(seed)
+	if r.key != 0 { // a row that names nothing can't be told from another
+		before := len(t.index)
+		if t.index[r.key] = struct{}{}; len(t.index) == before {
 			t.duplicates++
 			return
 		}
-		t.index[r.identity] = struct{}{}
 	}
-	t.rows = append(t.rows, *r)
+	last := len(t.blocks) - 1
+	if last < 0 || len(t.blocks[last]) == blockRows {
+		t.blocks = append(t.blocks, make([]request, 0, blockRows))
+		last++
+	}
+	t.blocks[last] = append(t.blocks[last], r.request)
+}
+
+// rows yields the rows in file order.
+func (t *table) rows(yield func(*request) bool) {
+	for _, block := range t.blocks {
+		for i := range block {
+			if !yield(&block[i]) {
+				return
+			}
+		}
+	}
 }
 
 // begin is the start_time from which on rows are of the last client start.
@@ -234,32 +256,26 @@ func (f *Fold) begin() float64 {
 func (f *Fold) requests() (phases map[int][]*request, earlier int) {
 	begin := f.begin()
 	phases = map[int][]*request{}
-	analysed := map[identity]struct{}{}
+	analysed := map[uint64]struct{}{}
 	for _, name := range sortedKeys(f.analysis) {
-		rows := f.analysis[name].rows
-		for i := range rows {
-			r := &rows[i]
-			if _, twice := analysed[r.identity]; twice || r.start < begin {
+		for r := range f.analysis[name].rows {
+			if _, twice := analysed[r.key]; twice || r.start < begin {
 				continue
 			}
-			if r.ids != 0 {
-				analysed[r.identity] = struct{}{}
+			if r.key != 0 {
+				analysed[r.key] = struct{}{}
 			}
 			phases[int(r.phase)] = append(phases[int(r.phase)], r)
 		}
 	}
-	for i := range f.live.rows {
-		r := &f.live.rows[i]
+	for r := range f.live.rows {
 		if r.start < begin {
 			earlier++
 			continue
 		}
-		if len(analysed) > 0 {
-			if _, won := analysed[r.identity]; won {
-				continue
-			}
+		if _, won := analysed[r.key]; !won {
+			phases[int(r.phase)] = append(phases[int(r.phase)], r)
 		}
-		phases[int(r.phase)] = append(phases[int(r.phase)], r)
 	}
 	return phases, earlier
 }

@@ -283,10 +283,10 @@ func (f *Fold) lastTime() time.Time {
 		tables = append(tables, t)
 	}
 	for _, t := range tables {
-		for i := range t.rows {
-			last = max(last, t.rows[i].start)
-			if end := t.rows[i].end; !math.IsNaN(end) {
-				last = max(last, end)
+		for r := range t.rows {
+			last = max(last, r.start)
+			if !math.IsNaN(r.end) {
+				last = max(last, r.end)
 			}
 		}
 	}

@@ -126,8 +126,11 @@ func (f *Fold) phases(requests map[int][]*request) []int {
 func (f *Fold) faultTexts() []string {
 	texts := []string{}
 	for _, name := range sortedKeys(f.faults) {
-		b := f.faults[name]
-		texts = append(texts, fmt.Sprintf("%s: %d unreadable line(s), not counted; the first: %v", name, b.n, b.first))
+		text := fmt.Sprintf("not counted: %v", f.faults[name].first)
+		if n := f.faults[name].n; n > 1 {
+			text += fmt.Sprintf(" (the first of %d such lines)", n)
+		}
+		texts = append(texts, text)
 	}
 	if n := f.live.duplicates; n > 0 {
 		texts = append(texts, fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))

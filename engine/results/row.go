@@ -7,17 +7,14 @@ import (
 	"strconv"
 )
 
-// identity names one request of one run. A request_id is shared by all turns of
-// one pass through a trajectory, so it is never a key alone.
-type identity struct {
-	phase, user, turn int32
-	ids               uint64 // hash of conversation_id and request_id
-}
-
 // request is one request row, reduced to what the figures need. Unknown floats
 // are NaN, unknown counts and ids are -1.
 type request struct {
-	identity
+	// key is a hash of the request's identity: phase, user, conversation, turn,
+	// request_id. The latter is shared by all turns of one pass through a
+	// trajectory, so it is never a key alone. 0 when both ids are unknown.
+	key                   uint64
+	phase, user           int32
 	start, end            float64 // Unix s; start stands in for a missing one, see placed
 	ttft, itl, sse        float64 // s, s/tok, tok/s
 	input, output, cached int64   // tokens by the server's count
@@ -32,6 +29,7 @@ func (r *request) seconds() float64 { return r.end - r.start }
 type row struct {
 	request
 	conversation, pass uint64 // hashes of conversation_id and request_id, 0 when unknown
+	turn               int32
 }
 
 // parseRow decodes one line of requests.jsonl or of an analysis file. Any key
@@ -40,10 +38,9 @@ type row struct {
 func parseRow(seed maphash.Seed, line []byte) (row, error) {
 	nan := math.NaN()
 	r := row{request: request{
-		identity: identity{user: -1, turn: -1},
-		start:    nan, end: nan, ttft: nan, itl: nan, sse: nan,
-		input: -1, output: -1, cached: -1, concurrency: -1,
-	}}
+		start: nan, end: nan, ttft: nan, itl: nan, sse: nan,
+		input: -1, output: -1, cached: -1, user: -1, concurrency: -1,
+	}, turn: -1}
 	err := scanObject(line, func(key, value []byte) error {
 		if string(value) == "null" {
 			return nil
@@ -54,9 +51,18 @@ func parseRow(seed maphash.Seed, line []byte) (row, error) {
 		}
 		return nil
 	})
-	r.ids = r.conversation*31 + r.pass
 	r.placed = !math.IsNaN(r.start)
 	return r, err
+}
+
+// identify sets the key.
+func (r *row) identify(seed maphash.Seed) {
+	if r.conversation|r.pass == 0 {
+		return
+	}
+	r.key = max(1, maphash.Comparable(seed, [5]uint64{
+		uint64(r.phase), uint64(r.user), uint64(r.turn), r.conversation, r.pass,
+	}))
 }
 
 func (r *row) set(seed maphash.Seed, key, value []byte) (err error) {
@@ -120,6 +126,9 @@ func parseNumber(value []byte) (float64, error) {
 
 // parseCount accepts 124 and 124.0; what is no count is unknown.
 func parseCount(value []byte) (int64, error) {
+	if n, ok := digits(value); ok {
+		return n, nil
+	}
 	f, err := parseNumber(value)
 	if err != nil {
 		return -1, err
@@ -130,9 +139,24 @@ func parseCount(value []byte) (int64, error) {
 	return int64(f), nil
 }
 
+// digits reads a plain whole number of at most 15 digits.
+func digits(value []byte) (n int64, ok bool) {
+	if len(value) > 15 {
+		return 0, false
+	}
+	for _, c := range value {
+		if !isDigit(c) {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}
+
+// parseIndex accepts whole numbers.
 func parseIndex(value []byte) (int32, error) {
-	n, err := strconv.ParseInt(string(value), 10, 32)
-	if err != nil || n < 0 {
+	n, ok := digits(value)
+	if !ok || n > math.MaxInt32 {
 		return -1, fmt.Errorf("want a whole number from 0 to 2147483647")
 	}
 	return int32(n), nil

@@ -35,9 +35,10 @@ func scanObject(b []byte, field func(key, value []byte) error) error {
 }
 
 type scanner struct {
-	b     []byte
-	i     int
-	depth int
+	b       []byte
+	i       int
+	depth   int
+	escaped bool // the string scanned last has an escape
 }
 
 func (s *scanner) want(what string) error {
@@ -74,7 +75,13 @@ func (s *scanner) members(field func(key, value []byte) error) error {
 		if err := s.text(); err != nil {
 			return err
 		}
-		key := s.b[from:s.i]
+		key := s.b[from+1 : s.i-1]
+		if s.escaped {
+			var err error
+			if key, err = unquote(s.b[from:s.i]); err != nil {
+				return err
+			}
+		}
 		s.space()
 		if !s.take(':') {
 			return s.want("a colon")
@@ -85,11 +92,7 @@ func (s *scanner) members(field func(key, value []byte) error) error {
 			return err
 		}
 		if field != nil {
-			name, err := unquote(key)
-			if err != nil {
-				return err
-			}
-			if err := field(name, s.b[at:s.i]); err != nil {
+			if err := field(key, s.b[at:s.i]); err != nil {
 				return err
 			}
 		}
@@ -193,6 +196,7 @@ func (s *scanner) text() error {
 	if !s.take('"') {
 		return s.want("a string")
 	}
+	s.escaped = false
 	b := s.b
 	i := s.i
 	for {
@@ -208,7 +212,7 @@ func (s *scanner) text() error {
 			s.i = i + 1
 			return nil
 		case c == '\\':
-			s.i = i
+			s.i, s.escaped = i, true
 			if err := s.escape(); err != nil {
 				return err
 			}

@@ -22,7 +22,12 @@ func parseStatistics(stem Stem, data []byte) (statistics, error) {
 		return statistics{}, fmt.Errorf("statistics of %d bytes: want at most %d", len(data), maxStatistics)
 	}
 	s := statistics{stem: stem, raw: withoutNaN(data)}
-	if err := json.Unmarshal(s.raw, &s.values); err != nil {
+	if err := json.Unmarshal(s.raw, new(json.RawMessage)); err != nil {
+		return statistics{}, fmt.Errorf("statistics: %w", err)
+	}
+	in := json.NewDecoder(bytes.NewReader(s.raw))
+	in.UseNumber() // a number beyond float64 is unknown, not an error
+	if err := in.Decode(&s.values); err != nil {
 		return statistics{}, fmt.Errorf("statistics: %w", err)
 	}
 	if s.values == nil {
@@ -41,8 +46,12 @@ func (s *statistics) number(path ...string) float64 {
 		}
 		at = inner[key]
 	}
-	f, ok := at.(float64)
+	text, ok := at.(json.Number)
 	if !ok {
+		return math.NaN()
+	}
+	f, err := text.Float64()
+	if err != nil {
 		return math.NaN()
 	}
 	return f

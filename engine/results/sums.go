@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // sums of the measured requests. Of each sum only requests take part whose
@@ -25,6 +26,9 @@ type sums struct {
 
 func sum(measured []*request, seconds float64) *sums {
 	s := &sums{seconds: seconds, all: len(measured)}
+	for _, v := range []*[]float64{&s.okOutput, &s.ttft, &s.local, &s.sse, &s.whole} {
+		*v = make([]float64, 0, len(measured))
+	}
 	for _, r := range measured {
 		if r.output >= 0 {
 			s.output, s.outputN = s.output+r.output, s.outputN+1
@@ -63,9 +67,11 @@ func sum(measured []*request, seconds float64) *sums {
 			s.whole = append(s.whole, d)
 		}
 	}
+	var sorted sync.WaitGroup
 	for _, v := range [][]float64{s.okOutput, s.ttft, s.local, s.sse, s.whole} {
-		slices.Sort(v)
+		sorted.Go(func() { slices.Sort(v) })
 	}
+	sorted.Wait()
 	return s
 }
 

@@ -37,13 +37,28 @@ func (p Phase) Text() string {
 	columns(&b, table)
 	fmt.Fprintf(&b, "  exact figures; percentiles by %s; n requests behind each; ! invalid\n", methodRank)
 	bullets(&b, "  invalid", p.Invalid)
-	for _, f := range p.Figures {
-		if f.Invalid != "" {
-			fmt.Fprintf(&b, "  invalid: %s: %s\n", f.Label, f.Invalid)
-		}
-	}
+	bullets(&b, "  invalid", p.Figures.invalid())
 	bullets(&b, "  note", p.Warnings)
 	return b.String()
+}
+
+// invalid lists the reasons, each with the figures that it is about.
+func (fs Figures) invalid() []string {
+	var reasons []string
+	labels := map[string][]string{}
+	for _, f := range fs {
+		if f.Invalid == "" {
+			continue
+		}
+		if labels[f.Invalid] == nil {
+			reasons = append(reasons, f.Invalid)
+		}
+		labels[f.Invalid] = append(labels[f.Invalid], f.Label)
+	}
+	for i, r := range reasons {
+		reasons[i] = r + ": " + strings.Join(labels[r], ", ")
+	}
+	return reasons
 }
 
 func (f Figure) columns(phaseInvalid bool) []string {

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -31,7 +32,7 @@ func (b *builder) validate(s *sums) {
 	case s.output == 0:
 		b.invalid("no output tokens")
 	}
-	if least := b.fold.levels[p.Index].MinMeasurement; w.Seconds < least {
+	if least := b.fold.levels[p.Index].MinMeasurement; max(0, w.Seconds) < least {
 		b.invalid("measured for %.1f s, at least %.1f s are wanted", max(0, w.Seconds), least)
 	}
 	if n := b.clockSteps(); n > 0 {
@@ -60,7 +61,7 @@ func (b *builder) contradictions() {
 	}
 	for _, name := range sortedKeys(b.fold.analysis) {
 		t := b.fold.analysis[name]
-		if t.duplicates > 0 && len(t.rows) > 0 && int(t.rows[0].phase) == p.Index {
+		if t.duplicates > 0 && int(t.blocks[0][0].phase) == p.Index {
 			fail(fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", name, t.duplicates))
 		}
 	}
@@ -79,30 +80,34 @@ func (b *builder) clockSteps() int {
 // overlaps counts measured requests that begin while another of their user is
 // in flight.
 func overlaps(rows []*request, w *Window) int {
-	byTime := make([]*request, 0, len(rows))
-	for _, r := range rows {
-		if r.placed && r.user >= 0 && !math.IsNaN(r.end) {
-			byTime = append(byTime, r)
-		}
+	n, ordered := overlapsInOrder(rows, w)
+	if ordered {
+		return n
 	}
-	slices.SortFunc(byTime, func(a, b *request) int {
-		switch {
-		case a.start < b.start:
-			return -1
-		case a.start > b.start:
-			return 1
-		default:
-			return 0
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b *request) int { return cmp.Compare(a.start, b.start) })
+	n, _ = overlapsInOrder(rows, w)
+	return n
+}
+
+// overlapsInOrder tells also whether each user's rows were in order of their
+// start, as they are unless requests overlap, since rows are written at the end.
+func overlapsInOrder(rows []*request, w *Window) (n int, ordered bool) {
+	type latest struct{ start, end float64 }
+	users := map[int32]latest{}
+	ordered = true
+	for _, r := range rows {
+		if !r.placed || r.user < 0 || math.IsNaN(r.end) {
+			continue
 		}
-	})
-	ends := map[int32]float64{}
-	n := 0
-	for _, r := range byTime {
-		end, ok := ends[r.user]
-		if ok && r.start < end && r.start >= w.Start && r.start < w.End {
+		last, seen := users[r.user]
+		if seen && r.start < last.start {
+			ordered = false
+		}
+		if seen && r.start < last.end && r.start >= w.Start && r.start < w.End {
 			n++
 		}
-		ends[r.user] = max(end, r.end)
+		users[r.user] = latest{max(last.start, r.start), max(last.end, r.end)}
 	}
-	return n
+	return n, ordered
 }

@@ -1,0 +1,216 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// line is a request row of user u that starts at s and takes a second; more
+// holds members that replace or add to those of every row.
+func line(u int, s float64, more string) string {
+	members := map[string]any{
+		"phase_idx": 0, "concurrency": 8, "conversation_id": fmt.Sprint("c", u), "conversation_idx": 1, "user_id": u,
+		"request_id": fmt.Sprint("r", s), "start_time": s, "end_time": s + 1, "server_input_tokens": 100, "server_output_tokens": 10,
+		"server_cached_tokens": 90, "ttft": 0.25, "itl": 0.02, "sse_output_speed": 40, "success": true,
+	}
+	if err := json.Unmarshal([]byte("{"+more+"}"), &members); err != nil {
+		panic(err)
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+var testStem = Stem{Model: "m", Concurrency: 8, Phase: 0, Timeout: 100, Settling: 10, Trajectories: 3}
+
+const window = `{"phase_idx":0,"settling_end":110,"actual_phase_end":120}`
+
+// fold feeds live rows, a manifest and statistics, each where given.
+func fold(t *testing.T, manifest, stats string, rows ...string) *Fold {
+	t.Helper()
+	f := NewFold()
+	for _, r := range rows {
+		if err := f.Live([]byte(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if manifest != "" {
+		if err := f.Manifest([]byte(manifest)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if stats != "" {
+		if err := f.Statistics(testStem, []byte(stats)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+func only(t *testing.T, f *Fold) Phase {
+	t.Helper()
+	run := f.Run(f.lastTime())
+	if len(run.Phases) != 1 {
+		t.Fatalf("%d phases, want 1: %+v", len(run.Phases), run)
+	}
+	return run.Phases[0]
+}
+
+func TestAnalysisWins(t *testing.T) {
+	t.Parallel()
+	f := fold(t, window, "", line(0, 110, `"server_output_tokens":1`), line(1, 111, ""), line(2, 112, ""))
+	for _, l := range []string{line(0, 110, `"server_output_tokens":7,"phase_idx":5,"messages":[{"content":"x"}]`), line(1, 111, "")} {
+		if err := f.Analysis(testStem, []byte(l)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := only(t, f)
+	if got := p.Figures.Of("output_tokens").Value; got != 27 || p.Total != 3 {
+		t.Errorf("%g output tokens of %d requests, want 27 of 3", got, p.Total)
+	}
+	// The same request twice in one analysis file is told, not summed.
+	if err := f.Analysis(testStem, []byte(line(1, 111, ""))); err != nil {
+		t.Fatal(err)
+	}
+	run := f.Run(f.lastTime())
+	want := []string{testStem.String() + ".jsonl: 1 row(s) of a request that was there before, not counted"}
+	if diff := cmp.Diff(want, run.Errors); diff != "" || run.Phases[0].Total != 3 {
+		t.Error(run.Phases[0].Total, diff)
+	}
+	if diff := cmp.Diff(want, run.Phases[0].Invalid); diff != "" {
+		t.Error(diff)
+	}
+	f.Forget(testStem.String() + ".jsonl")
+	if got := only(t, f).Figures.Of("output_tokens").Value; got != 21 {
+		t.Errorf("%g output tokens by the live rows, want 21", got)
+	}
+}
+
+func TestLiveDuplicates(t *testing.T) {
+	t.Parallel()
+	f := fold(t, window, "", line(0, 110, ""), line(0, 110, ""), line(0, 110, `"request_id":"other"`))
+	run := f.Run(f.lastTime())
+	if run.Phases[0].Total != 2 || len(run.Warnings) != 1 || !strings.HasPrefix(run.Warnings[0], "requests.jsonl: 1 row(s) of a request") {
+		t.Errorf("%d, %q", run.Phases[0].Total, run.Warnings)
+	}
+}
+
+func TestManifestTwice(t *testing.T) {
+	t.Parallel()
+	f := fold(t, window, "", line(0, 110, ""))
+	if err := f.Manifest([]byte(window)); err != nil {
+		t.Fatal(err)
+	}
+	run := f.Run(f.lastTime())
+	want := []string{"phase_manifest.jsonl: phase 0 occurs 2 times"}
+	if diff := cmp.Diff(want, run.Errors); diff != "" {
+		t.Error(diff)
+	}
+	f.Forget(ManifestFile) // as the client does at its start
+	if p := only(t, f); p.Window != nil {
+		t.Errorf("window %+v without a manifest", p.Window)
+	}
+}
+
+func TestUnreadableLines(t *testing.T) {
+	t.Parallel()
+	f := fold(t, window, "", line(0, 110, ""))
+	for _, l := range []string{"", "  \r", "\x1b[0m", `{"user_id":"x"}`} {
+		if err := f.Live([]byte(l)); (err == nil) != (strings.TrimSpace(l) == "") {
+			t.Errorf("%q: %v", l, err)
+		}
+	}
+	for _, l := range []string{"", `{"phase_idx":0}`, `[`} {
+		if err := f.Manifest([]byte(l)); (err == nil) != (l == "") {
+			t.Errorf("%q: %v", l, err)
+		}
+	}
+	want := []string{
+		`not counted: phase_manifest.jsonl:3: want phase_idx, settling_end and actual_phase_end (the first of 2 such lines)`,
+		`not counted: requests.jsonl:4: column 1: '\x1b', want an object (the first of 2 such lines)`,
+	}
+	run := f.Run(f.lastTime())
+	if diff := cmp.Diff(want, run.Warnings); diff != "" || run.Phases[0].Total != 1 {
+		t.Error(diff)
+	}
+}
+
+func TestStatisticsOfAnotherStart(t *testing.T) {
+	t.Parallel()
+	stats := `{"requests":{"total":200},"measurement_duration_s":10}`
+	f := fold(t, "", stats, line(0, 110, ""), line(1, 210, ""))
+	f.Start(time.Unix(200, 0))
+	later := testStem
+	later.Phase = 1
+	if err := f.Statistics(later, []byte(stats)); err != nil {
+		t.Fatal(err)
+	}
+	run := f.Run(f.lastTime())
+	if len(run.Phases) != 1 || run.Phases[0].Window != nil || run.Phases[0].Statistics != nil || run.EarlierStart != 1 {
+		t.Errorf("%+v", run)
+	}
+	if w := run.Phases[0].Warnings; len(w) != 1 || !strings.Contains(w[0], "it is of an earlier start") {
+		t.Errorf("%q", w)
+	}
+}
+
+// TestOrderOfFilesDoesNotMatter: what a follower sees in whatever order of
+// files ends in the same figures.
+func TestOrderOfFilesDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	feed := map[string][]string{ManifestFile: {window}}
+	for i := range 50 {
+		feed[RequestsFile] = append(feed[RequestsFile], line(i, 100+float64(i)/2, ""))
+		if i%2 == 0 {
+			feed["analysis"] = append(feed["analysis"], line(i, 100+float64(i)/2, `"server_output_tokens":11`))
+		}
+	}
+	var want []byte
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		f := NewFold()
+		at := map[string]int{}
+		for left := []string{ManifestFile, RequestsFile, "analysis"}; len(left) > 0; {
+			k := rng.IntN(len(left))
+			name := left[k]
+			if at[name] == len(feed[name]) {
+				left = slices.Delete(left, k, k+1)
+				continue
+			}
+			l := []byte(feed[name][at[name]])
+			at[name]++
+			var err error
+			switch name {
+			case ManifestFile:
+				err = f.Manifest(l)
+			case RequestsFile:
+				err = f.Live(l)
+			default:
+				err = f.Analysis(testStem, l)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Run(time.Unix(115, 0)) // looking changes nothing
+		}
+		got, err := json.Marshal(f.Run(time.Unix(200, 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Fatalf("order %d: %s", seed, diff)
+		}
+	}
+}

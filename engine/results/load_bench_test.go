@@ -1,0 +1,78 @@
+package results
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// benchRows is the number of measured requests of the published run.
+const benchRows = 230_509
+
+func writeRows(b *testing.B, dir string) int64 {
+	b.Helper()
+	f, err := os.Create(filepath.Join(dir, RequestsFile))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	rng := rand.New(rand.NewPCG(1, 2))
+	ends := make([]float64, 1010)
+	for i := range ends {
+		ends[i] = 1.789e9 + float64(i)
+	}
+	for i := range benchRows {
+		u := i % len(ends)
+		start := ends[u] + rng.Float64()
+		ends[u] = start + 2 + 8*rng.Float64()
+		fmt.Fprintf(w, `{"phase_idx":0,"concurrency":1010,"conversation_id":"coding-agent-%03d","conversation_idx":%d,"user_id":%d,`+
+			`"request_id":"%012x","start_time":%.7f,"end_time":%.7f,"server_input_tokens":%d,"server_output_tokens":%d,`+
+			`"server_cached_tokens":%d,"ttft":%.6f,"itl":%.17g,"sse_output_speed":%.17g,"success":true,"x_request_id":"%016x%016x"}`+"\n",
+			u%500, i/len(ends), u, i, start, ends[u], 20000+rng.IntN(60000), rng.IntN(700), rng.IntN(20000), 1+rng.Float64(),
+			0.005+0.01*rng.Float64(), 80+100*rng.Float64(), rng.Uint64(), rng.Uint64())
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		b.Fatal(err)
+	}
+	manifest := `{"phase_idx": 0, "settling_end": 1789001000.0, "actual_phase_end": 1789002156.0}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(manifest), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	return info.Size()
+}
+
+// BenchmarkLoad reads a whole run and computes every figure.
+func BenchmarkLoad(b *testing.B) {
+	dir := b.TempDir()
+	b.SetBytes(writeRows(b, dir))
+	b.ReportAllocs()
+	for b.Loop() {
+		run, err := Load(b.Context(), dir, Known{})
+		if err != nil || run.Phases[0].Total != benchRows {
+			b.Fatal(err, run)
+		}
+	}
+}
+
+// BenchmarkRun is one snapshot of a live run of that size.
+func BenchmarkRun(b *testing.B) {
+	dir := b.TempDir()
+	writeRows(b, dir)
+	l, err := load(b.Context(), dir, Known{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	now := l.fold.lastTime()
+	b.ReportAllocs()
+	for b.Loop() {
+		l.fold.Run(now)
+	}
+}

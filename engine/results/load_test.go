@@ -1,0 +1,329 @@
+package results
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (run with -update if this is meant): %s", path, diff)
+	}
+}
+
+// tree writes files below a new folder and returns it.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestLoadFindsTheFolder(t *testing.T) {
+	t.Parallel()
+	row := line(0, 110, "") + "\n"
+	tests := []struct {
+		name, file, arg, logDir string
+	}{
+		{"log dir", "agentperf/requests.jsonl", ".", "."},
+		{"client's folder", "agentperf/requests.jsonl", "agentperf", "."},
+		{"run dir", "logs/agentperf/requests.jsonl", ".", "logs"},
+		{"a folder of another name", "out/requests.jsonl", "out", "out"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := tree(t, map[string]string{tt.file: row})
+			run, err := Load(t.Context(), filepath.Join(dir, tt.arg), Known{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := filepath.Join(dir, tt.logDir); run.LogDir != want || len(run.Phases) != 1 || run.Phases[0].Total != 1 {
+				t.Errorf("log dir %s, want %s; %+v", run.LogDir, want, run.Phases)
+			}
+		})
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		files map[string]string
+		arg   string
+		is    error
+		want  string
+	}{
+		{"nothing there", nil, "none", fs.ErrNotExist, "read results: stat "},
+		{"empty folder", nil, ".", fs.ErrNotExist, "no requests.jsonl, phase_manifest.jsonl or statistics file; give the log dir"},
+		{"a file", map[string]string{"f": ""}, "f", nil, "is a file; give the log dir that holds agentperf/"},
+		{"another client", map[string]string{"agentperf/profile_export.jsonl": "{}"}, ".", nil, "profile_export.jsonl is another client's output"},
+		{"another client in the log dir", map[string]string{"agentperf/x": "", "profile_export.jsonl": "{}"}, ".", nil, "another client's output"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Load(t.Context(), filepath.Join(tree(t, tt.files), tt.arg), Known{})
+			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Load(ctx, sample, Known{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestLoadNotes(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"requests.jsonl":            line(0, 110, "") + "\nrubbish\n" + line(1, 111, "") + "\n" + line(2, 112, "")[:50],
+		"phase_manifest.jsonl":      window, // whole, only its newline has not come
+		"profile_export.jsonl":      "{}",
+		testStem.String():           "no extension",
+		testStem.String() + ".json": `{"requests":`,
+		"notes.json":                "{}",
+	})
+	run, err := Load(t.Context(), dir, Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := run.Phases[0]; p.Total != 2 || p.Window == nil || p.Window.Source != FromManifest {
+		t.Errorf("%+v", p)
+	}
+	text := strings.Join(run.Warnings, "\n")
+	for _, want := range []string{
+		"not counted: requests.jsonl:2: column 1: 'r', want an object",
+		"not counted: " + testStem.String() + ".json: statistics: unexpected end of JSON input",
+		"requests.jsonl: the last line is half written, not counted",
+		"profile_export.jsonl: another client's output, left out",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestLoadLongLines(t *testing.T) {
+	t.Parallel()
+	long := line(0, 110, `"response_text":"`+strings.Repeat("x", 3<<20)+`"`)
+	dir := tree(t, map[string]string{
+		testStem.String() + ".jsonl": long + "\n" + line(1, 111, "") + "\n" + strings.Repeat("y", maxLine+1) + "\n" + line(2, 112, ""),
+	})
+	run, err := Load(t.Context(), dir, Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run.Phases[0].Total != 3 {
+		t.Errorf("%d rows, want 3", run.Phases[0].Total)
+	}
+	want := []string{testStem.String() + ".jsonl: 1 line(s) longer than 64 MiB, not counted"}
+	if diff := cmp.Diff(want, run.Warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNewestStatisticsCount(t *testing.T) {
+	t.Parallel()
+	old, recent := testStem, testStem
+	recent.Settling = 20
+	dir := tree(t, map[string]string{
+		old.String() + ".json":    `{"ttft_s":{"p50":1}}`,
+		recent.String() + ".json": `{"ttft_s":{"p50":2}}`,
+	})
+	for i, s := range []Stem{old, recent} {
+		at := time.Unix(int64(1000+i), 0)
+		if err := os.Chtimes(filepath.Join(dir, s.String()+".json"), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run, err := Load(t.Context(), dir, Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := run.Phases[0]
+	if p.Figures.Of("ttft_p50_s").Value != 2 || len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0], old.String()) {
+		t.Errorf("%g, %q", p.Figures.Of("ttft_p50_s").Value, p.Warnings)
+	}
+}
+
+// TestKnown: the job's own files give the start and the plan.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"requests.jsonl": line(0, 50, "") + "\n" + line(1, 110, "") + "\n" + line(1, 130, "") + "\n"})
+	run, err := Load(t.Context(), dir, Known{Start: time.Unix(100, 0), Levels: []Level{{Ramp: 7, Settling: 3, Timeout: 100, MinMeasurement: 30}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := run.Phases[0]
+	if diff := cmp.Diff(&Window{120, 131, 11, Estimated}, p.Window); diff != "" || run.EarlierStart != 1 || p.Total != 2 {
+		t.Errorf("earlier %d, total %d, %s", run.EarlierStart, p.Total, diff)
+	}
+}
+
+func TestGoldenSample(t *testing.T) {
+	t.Parallel()
+	run, err := Load(t.Context(), sample, Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sample.txt", run.Text())
+	run.LogDir = "/run/logs"
+	text, err := json.MarshalIndent(run, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sample.json", string(text)+"\n")
+	var again Run
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	again.Phases[0].Statistics = run.Phases[0].Statistics // kept out of JSON
+	nan := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
+	if diff := cmp.Diff(run, again, nan, cmp.AllowUnexported(Figure{})); diff != "" {
+		t.Errorf("read back: %s", diff)
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	f := fold(t, window, `{"throughput":{"output_server_tok_s":3},"requests":{"total":9}}`,
+		line(0, 100, ""), line(1, 110, ""), line(2, 111, `"success":false`), line(3, 121, `"success":false`), line(4, 300, `"phase_idx":1,"concurrency":64`))
+	golden(t, "two-phases.txt", f.Run(f.lastTime()).Text())
+	golden(t, "empty.txt", NewFold().Run(time.Unix(0, 0)).Text())
+}
+
+func TestRollup(t *testing.T) {
+	t.Parallel()
+	stem := func(users, phase int) string { return Stem{"org__m", users, phase, 300.5, 0, 3}.String() }
+	row := func(user int, at float64, phase string) string { return line(user, at, phase) + "\n" }
+	dir := tree(t, map[string]string{
+		"agentperf/requests.jsonl":                row(0, 110, `"concurrency":64`) + row(0, 210, `"phase_idx":1,"concurrency":1010`),
+		"agentperf/phase_manifest.jsonl":          window + "\n" + `{"phase_idx":1,"settling_end":205,"actual_phase_end":215}` + "\n",
+		"agentperf/" + stem(1010, 1) + ".json":    `{"phase":1,"concurrency":1010,"requests":{"total":1},"exact":0.10000000000000001,"later_key":{"b":1,"a":2}}`,
+		"agentperf/" + stem(64, 0) + ".json":      `{"phase":0,"concurrency":64,"requests":{"total":1}}`,
+		"agentperf/" + stem(8, 2) + ".json":       `{"phase":`,
+		"agentperf/other.json":                    `{}`,
+		"agentperf/" + stem(64, 0) + ".txt":       "Phase 0 Results",
+		"agentperf/" + stem(8, 3) + ".json/empty": "",
+	})
+	path, doc, err := WriteRollup(t.Context(), dir, Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path != filepath.Join(dir, RollupFile) {
+		t.Errorf("written to %s", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "rollup.json", string(text))
+	want := []string{
+		stem(8, 2) + ".json: statistics: unexpected end of JSON input",
+		"other.json: the name is not that of a statistics file",
+	}
+	slices.Sort(doc.Skipped) // the files are as old as each other
+	if diff := cmp.Diff(want, doc.Skipped); diff != "" {
+		t.Error(diff)
+	}
+	// A second one replaces the first, and is the same.
+	if _, _, err := WriteRollup(t.Context(), dir, Known{}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := os.ReadFile(path)
+	if err != nil || string(again) != string(text) {
+		t.Errorf("the second roll-up differs: %v", err)
+	}
+}
+
+func TestNoRollupWithoutStatistics(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"agentperf/requests.jsonl": line(0, 110, "") + "\n"})
+	path, doc, err := WriteRollup(t.Context(), dir, Known{})
+	if err != nil || path != "" || len(doc.Phases) != 0 || len(doc.Recomputed.Phases) != 1 {
+		t.Errorf("%q, %+v, %v", path, doc, err)
+	}
+	if exists(filepath.Join(dir, RollupFile)) {
+		t.Error("a roll-up was written")
+	}
+}
+
+func TestLadder(t *testing.T) {
+	t.Parallel()
+	phase := func(users int, speed, ttft float64, invalid ...string) Phase {
+		return Phase{Concurrency: users, Invalid: invalid, Figures: Figures{
+			{Key: "output_speed_local_p25_tok_s", Value: speed, Unit: "tok/s", decimals: 1},
+			{Key: "ttft_p95_s", Value: ttft, Unit: "s", decimals: 3},
+		}}
+	}
+	phases := []Phase{
+		phase(16, 120, 1), phase(64, 100, 2), phase(256, 60, 4), phase(1010, 30, 2, "no output tokens"), phase(2000, math.NaN(), 1),
+	}
+	got := Ladder(phases, []Tier{{"fast", 100, 2}, {"slow", 20, 10}, {"none", 1000, 1}})
+	want := []struct {
+		users int
+		whys  []string
+	}{
+		{64, []string{"", "", "output speed p25 60.0 tok/s, want at least 100.0 tok/s", "invalid: no output tokens", "output speed p25 -, want at least 100.0 tok/s"}},
+		{256, []string{"", "", "", "invalid: no output tokens", "output speed p25 -, want at least 20.0 tok/s"}},
+		{0, []string{
+			"output speed p25 120.0 tok/s, want at least 1,000.0 tok/s", "output speed p25 100.0 tok/s, want at least 1,000.0 tok/s",
+			"output speed p25 60.0 tok/s, want at least 1,000.0 tok/s", "invalid: no output tokens", "output speed p25 -, want at least 1,000.0 tok/s",
+		}},
+	}
+	for i, w := range want {
+		var whys []string
+		for _, l := range got[i].Levels {
+			whys = append(whys, l.Why)
+			if l.Meets != (l.Why == "") {
+				t.Errorf("%+v", l)
+			}
+		}
+		if diff := cmp.Diff(w.whys, whys); diff != "" || got[i].Concurrency != w.users {
+			t.Errorf("%s: %d users, want %d; %s", got[i].Tier.Name, got[i].Concurrency, w.users, diff)
+		}
+	}
+	slow := Ladder(phases[2:3], []Tier{{"calm", 50, 3}})
+	if why := slow[0].Levels[0].Why; why != "TTFT p95 4.000 s, want at most 3.000 s" {
+		t.Error(why)
+	}
+}
