@@ -1,6 +1,7 @@
 package porter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -206,14 +207,15 @@ func (b *builder) readStems(ctx context.Context) error {
 	default:
 		a.Present = true
 		seen := map[string]bool{}
+		phase := map[string]int{}
 		for _, name := range dir {
 			stem := strings.TrimSuffix(name, path.Ext(name))
-			if _, ok := parseStem(stem); ok && !seen[stem] {
-				seen[stem] = true
+			if s, ok := parseStem(stem); ok && !seen[stem] {
+				seen[stem], phase[name] = true, s.phase
 				b.stems = append(b.stems, name)
 			}
 		}
-		slices.Sort(b.stems)
+		slices.SortStableFunc(b.stems, func(x, y string) int { return cmp.Compare(phase[x], phase[y]) })
 		a.Found = count(len(b.stems), "phase")
 	}
 	b.res.Artifacts = append(b.res.Artifacts, a)
