@@ -15,6 +15,9 @@ const (
 	DefaultSeconds = 40
 )
 
+// neverEnough is a stop criterion that no local run meets.
+const neverEnough = 1_000_000
+
 // mockBlockTokens is the mock's cache block: its prompts are short.
 const mockBlockTokens = 16
 
@@ -31,10 +34,6 @@ func (b *builder) local() error {
 	if b.Workload == nil {
 		return ErrNoWorkload
 	}
-	sc, err := b.scale()
-	if err != nil {
-		return err
-	}
 	b.p.Nodes = []Node{{Index: 0, Name: nodeName(0), Roles: []string{}}}
 	b.swap("nodes", fmt.Sprintf("%d nodes of %d GPUs", b.l.nodes, b.r.GPUsPerNode), "this machine", "one process a worker, no GPU")
 	b.swap("container", b.r.Container, "none", "processes run on the host")
@@ -48,6 +47,10 @@ func (b *builder) local() error {
 	b.swap("engines", fmt.Sprintf("%d TensorRT-LLM workers", len(b.l.workers)), fmt.Sprintf("%d mock workers", len(b.l.workers)), "no GPU: tokens by arithmetic, "+strings.Join(MockFlags(), " "))
 	b.mock("frontend_0", "frontend", FrontendStage, nodeName(0)+"_frontend_0.out", frontend)
 	b.swap("frontend", "dynamo", "mock frontend", "routes by session as dynamo does")
+	sc, err := b.scale()
+	if err != nil {
+		return err
+	}
 	b.localClient(sc)
 	for i := range b.p.Steps {
 		b.p.Nodes[0].Roles = append(b.p.Nodes[0].Roles, strings.ReplaceAll(b.p.Steps[i].Name, "_", " "))
@@ -135,10 +138,15 @@ func (b *builder) scale() (scaling, error) {
 		{Name: "settling_time_seconds", Value: num(w.Settling.Float() * factor)},
 		{Name: "min_measurement_seconds", Value: num(w.MinMeasurement.Float() * factor)},
 		{Name: "user_spawn_rate", Value: num(rate)},
+		{Name: "min_trajectories_per_user", Value: strconv.Itoa(neverEnough)},
 	}
 	b.swap("users", joinInts(levels), joinInts(sc.levels), "the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")
 	for _, s := range set[1:] {
-		b.swap(s.Name, b.quantity(s.Name), s.Value, fmt.Sprintf("one factor for all times: %.4g", factor))
+		why := fmt.Sprintf("one factor for all times: %.4g", factor)
+		if s.Name == "min_trajectories_per_user" {
+			why = "mock answers are quick: by its criteria the phase would end at once instead of at its timeout"
+		}
+		b.swap(s.Name, b.quantity(s.Name), s.Value, why)
 	}
 	for _, p := range b.Local.Paths {
 		b.swap(p.Name, "container path", p.Value, "no container: read through the recipe's mounts")
@@ -154,7 +162,8 @@ func (b *builder) scale() (scaling, error) {
 }
 
 func (b *builder) quantity(key string) string {
-	for _, q := range []recipes.Quantity{b.Workload.PhaseTimeout, b.Workload.Settling, b.Workload.MinMeasurement, b.Workload.SpawnRate} {
+	w := b.Workload
+	for _, q := range []recipes.Quantity{w.PhaseTimeout, w.Settling, w.MinMeasurement, w.SpawnRate, w.MinTrajectoriesPerUser} {
 		if q.Key == key {
 			if q.Assumed {
 				return q.Text + " (assumed)"

@@ -1,0 +1,41 @@
+# make alone lists the targets.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+BIN     := bin/agentperf-tui
+PKG     := ./cmd/agentperf-tui
+
+.PHONY: help build quick test lint bench demo dist clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
+
+build: ## one static binary: bin/agentperf-tui
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) $(PKG)
+
+quick: ## the inner loop: vet and the short tests, no race detector
+	go vet ./...
+	go test -short ./...
+
+test: ## everything, with the race detector
+	go test -race -timeout 15m ./...
+
+lint: ## formatting, vet, staticcheck, lengths, go.mod
+	@out=$$(go tool gofumpt -l .); if [ -n "$$out" ]; then echo "not formatted (go tool gofumpt -w .):"; echo "$$out"; exit 1; fi
+	go vet ./...
+	go tool staticcheck ./...
+	go tool revive -config .revive.toml ./...
+	go mod tidy -diff
+
+bench: ## figures of this machine, benchstat-able, then long fuzz runs
+	go test -run '^$$' -bench . -benchmem -count 6 ./...
+	.ci/fuzz 60s
+
+demo: build ## the whole pipeline on an embedded sample, about a minute
+	./$(BIN) demo --headless
+
+dist: ## static binaries for both architectures of cluster nodes
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -trimpath -ldflags '$(LDFLAGS)' -o dist/agentperf-tui-linux-amd64 $(PKG)
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -ldflags '$(LDFLAGS)' -o dist/agentperf-tui-linux-arm64 $(PKG)
+
+clean: ## remove what was built
+	rm -rf bin dist

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/job"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+)
+
+func applyCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "apply RECIPE", Short: "Check, plan and submit a run", Args: usage(cobra.MaximumNArgs(1)),
+		Long: "Check, plan and submit a run, and print it once it is recorded and at work.\nWith --launcher local the plan runs on this machine: mock servers stand in for the\nengines, the built-in client replays, users and times are scaled; dry-run\n--launcher local shows each of these swaps. The run goes on when this command ends.",
+	}
+	f, flag := files(cmd)
+	launcher := cmd.Flags().String("launcher", "slurm", "slurm or local")
+	scale := scaleFlags(cmd)
+	cmd.Flags().StringVar(&a.outputDir, "output-dir", "", "base of run folders (default: output_dir of the configuration, else ./outputs)")
+	yes := cmd.Flags().Bool("yes", false, "submit without asking")
+	allowTodo := cmd.Flags().Bool("allow-todo", false, "submit although placeholders are open")
+	watch := cmd.Flags().Bool("watch", false, "follow the run until it ends; exit with its result")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		e, p, pl, err := a.planned(cmd, args, f, *flag, *launcher, *scale)
+		if err != nil {
+			return err
+		}
+		if !*yes {
+			if err := a.ask(pl); err != nil {
+				return err
+			}
+		}
+		rec, err := e.Apply(cmd.Context(), p, pl, *allowTodo)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			err = printLine(a.stdout, rec)
+		} else {
+			err = a.say("run %s_%s\nfolder %s\n", rec.Name, rec.ID, rec.Dir)
+		}
+		if err != nil || !*watch {
+			return err
+		}
+		l, err := e.Find(cmd.Context(), rec.Dir)
+		if err != nil {
+			return err
+		}
+		return a.watch(cmd.Context(), e, l, engine.WatchOptions{UntilDone: true})
+	}
+	return cmd
+}
+
+// ask puts the question; only a terminal can answer it.
+func (a *app) ask(pl *plan.Plan) error {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return badInput(errors.New("nobody to ask: give --yes to submit from a script"))
+	}
+	if err := a.note("submit %s to %s: %d nodes, %d steps, into %s? [y/N] ", pl.Name, pl.Target, len(pl.Nodes), len(pl.Steps), pl.OutputDir); err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if s := strings.ToLower(strings.TrimSpace(answer)); s != "y" && s != "yes" {
+		return exitError{code: 1, err: errors.New("not submitted")}
+	}
+	return nil
+}
+
+func cancelCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "cancel RUN", Short: "End a run in an orderly way and wait for it", Args: usage(cobra.ExactArgs(1))}
+	yes := cmd.Flags().Bool("yes", false, "cancel without asking")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		e, l, err := a.find(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if !*yes {
+			if !term.IsTerminal(int(os.Stdin.Fd())) {
+				return badInput(errors.New("nobody to ask: give --yes to cancel from a script"))
+			}
+			if err := a.note("cancel %s? [y/N] ", l.Label()); err != nil {
+				return err
+			}
+			answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
+			if s := strings.ToLower(strings.TrimSpace(answer)); err != nil || s != "y" && s != "yes" {
+				return exitError{code: 1, err: errors.New("not cancelled")}
+			}
+		}
+		ctx, done := context.WithTimeout(cmd.Context(), 2*time.Minute)
+		defer done()
+		if err := e.Cancel(ctx, l); err != nil {
+			return err
+		}
+		s, err := e.State(l)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.print(s)
+		}
+		return a.say("%s  %s\n", l.Label(), s.State)
+	}
+	return cmd
+}
+
+// jobCmd are the commands of the job itself.
+func jobCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "job", Short: "Commands that a job runs", Hidden: true}
+	run := &cobra.Command{Use: "run", Short: "Supervise a published run folder", Args: usage(cobra.NoArgs)}
+	dir := run.Flags().String("run-dir", "", "the run's folder")
+	run.RunE = func(cmd *cobra.Command, _ []string) error {
+		e, err := a.engine()
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(cmd.Context()))
+		defer cancel(nil)
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(signals)
+		go func() {
+			select {
+			case <-signals:
+				cancel(job.Stopped{State: event.Cancelled})
+			case <-ctx.Done():
+			}
+		}()
+		code, err := e.Supervise(ctx, *dir, a.stdout)
+		if err != nil {
+			return exitError{code: max(1, code), err: err}
+		}
+		return exitWith(code)
+	}
+	cmd.AddCommand(run)
+	return cmd
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/testdata"
+)
+
+func demoCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "demo", Short: "The whole pipeline on an embedded sample, in about a minute", Args: usage(cobra.NoArgs),
+		Long: "Port a sample run directory, check the result, plan it, run it on this machine with\nmock servers and the built-in client, watch it, roll it up, and compare the figures\nwith those that the mock servers' arithmetic gives. Exit code 0 if the pipeline works;\nthe verdict of the comparison is printed.",
+	}
+	headless := cmd.Flags().Bool("headless", false, "print instead of opening the workbench")
+	keep := cmd.Flags().String("keep", "", "keep everything in this new folder (default: a temporary one, removed at the end)")
+	scale := scaleFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if !*headless {
+			if err := a.note("this version has no screens yet: showing the demo as text\n"); err != nil {
+				return err
+			}
+		}
+		dir := *keep
+		if dir == "" {
+			tmp, err := os.MkdirTemp("", "agentperf-demo-")
+			if err != nil {
+				return err
+			}
+			dir = tmp
+			defer func() { _ = os.RemoveAll(tmp) }() // its own folder below the system's temporary one
+		} else if err := os.Mkdir(dir, 0o755); err != nil {
+			return badInput(fmt.Errorf("--keep: %w; give a folder that does not exist yet", err))
+		}
+		d := &demo{app: a, dir: dir, scale: *scale}
+		return d.run(cmd.Context())
+	}
+	return cmd
+}
+
+// demo is one pass through the pipeline.
+type demo struct {
+	*app
+	dir   string
+	scale plan.LocalScale
+	pair  *engine.Pair
+}
+
+func (d *demo) step(n int, what string) error { return d.say("\n── %d. %s\n", n, what) }
+
+func (d *demo) run(ctx context.Context) error {
+	recipe, err := d.port(ctx)
+	if err != nil {
+		return err
+	}
+	d.outputDir = filepath.Join(d.dir, "outputs")
+	e, err := d.engine()
+	if err != nil {
+		return err
+	}
+	if err := d.step(2, "check the recipe and the workload"); err != nil {
+		return err
+	}
+	if d.pair, err = e.Load(ctx, engine.Files{Recipe: recipe, Workload: filepath.Join(d.dir, "workload.yaml")}); err != nil {
+		return err
+	}
+	if err := d.checkText(d.pair); err != nil {
+		return err
+	}
+	l, err := d.play(ctx, e)
+	if err != nil {
+		return err
+	}
+	if err := d.step(5, "roll up"); err != nil {
+		return err
+	}
+	path, _, err := e.Rollup(ctx, l)
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		return errors.New("the run left no finished phase")
+	}
+	if err := d.say("%s\n", path); err != nil {
+		return err
+	}
+	return d.compare(ctx, e, l)
+}
+
+func (d *demo) port(ctx context.Context) (string, error) {
+	if err := d.step(1, "port a harness run directory"); err != nil {
+		return "", err
+	}
+	if err := os.CopyFS(d.dir, testdata.Sample); err != nil {
+		return "", fmt.Errorf("unpack the sample: %w", err)
+	}
+	run := filepath.Join(d.dir, filepath.FromSlash(testdata.SampleDir))
+	recipe, workload := filepath.Join(d.dir, "recipe.yaml"), filepath.Join(d.dir, "workload.yaml")
+	r, err := porter.Port(ctx, run, porter.Options{DatasetRoots: []string{filepath.Join(run, "datasets")}, GPUType: "gb300", WorkloadOut: workload})
+	if err != nil {
+		return "", err
+	}
+	if err := r.Write(recipe, workload, false); err != nil {
+		return "", err
+	}
+	return recipe, d.say("%s\nwrote %s, workload.yaml and %s\n", r.SummaryLine(), recipe, filepath.Base(porter.ProvenancePath(recipe)))
+}
+
+// play plans, runs and watches.
+func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.Located, error) {
+	if err := d.step(3, "plan it for this machine"); err != nil {
+		return engine.Located{}, err
+	}
+	pl, err := e.Plan(d.pair, engine.PlanOptions{Target: plan.Local, Local: d.scale})
+	if err != nil {
+		return engine.Located{}, err
+	}
+	for _, s := range pl.Swaps {
+		if err := d.say("  %-24s %s → %s\n", s.What, s.From, s.To); err != nil {
+			return engine.Located{}, err
+		}
+	}
+	if err := d.step(4, "run and watch it"); err != nil {
+		return engine.Located{}, err
+	}
+	rec, err := e.Apply(ctx, d.pair, pl, false)
+	if err != nil {
+		return engine.Located{}, err
+	}
+	l, err := e.Find(ctx, rec.Dir)
+	if err != nil {
+		return l, err
+	}
+	if err := d.say("run %s in %s\n", l.Label(), l.Dir); err != nil {
+		return l, err
+	}
+	return l, d.watch(ctx, e, l, engine.WatchOptions{})
+}
+
+func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.Located) error {
+	if err := d.step(6, "compare with what the mock servers' arithmetic gives"); err != nil {
+		return err
+	}
+	ref := filepath.Join(d.dir, "reference.yaml")
+	if err := e.WriteReference(ctx, l, ref); err != nil {
+		return err
+	}
+	c, err := e.Parity(ctx, ref, l.Dir, parity.AnyPhase, parity.Options{})
+	if err != nil {
+		return err
+	}
+	return d.say("%s", c.Text())
+}

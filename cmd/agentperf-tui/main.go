@@ -1,0 +1,142 @@
+// Command agentperf-tui ports, checks, plans, runs, watches and compares
+// AgentPerf trajectory-replay benchmarks.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentperf/agentperf-tui/engine"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// execute runs one command line and returns the exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot(&app{stdout: stdout, stderr: stderr})
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	var exit exitError
+	if !errors.As(err, &exit) {
+		exit = exitError{code: 1, err: err}
+	}
+	if exit.err != nil {
+		if _, werr := fmt.Fprintln(stderr, "agentperf-tui:", exit.err); werr != nil {
+			return 1
+		}
+	}
+	return exit.code
+}
+
+// exitError carries an exit code: 1 the check or run failed, 2 usage or bad
+// input, 3 not comparable. Without err nothing more is to be said.
+type exitError struct {
+	code int
+	err  error
+}
+
+// Error is the message, or the bare code.
+func (e exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e exitError) Unwrap() error { return e.err }
+
+func badInput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return exitError{code: 2, err: err}
+}
+
+func exitWith(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exitError{code: code}
+}
+
+// app is what commands share.
+type app struct {
+	stdout, stderr io.Writer
+	json           bool
+	outputDir      string
+}
+
+// engine opens the facade; a broken configuration is bad input.
+func (a *app) engine() (*engine.Engine, error) {
+	e, err := engine.New(engine.Options{Version: version, OutputDir: a.outputDir})
+	return e, badInput(err)
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "agentperf-tui",
+		Short: "Port, check, plan, run, watch and compare AgentPerf benchmarks",
+		Long: `agentperf-tui is a workbench for AgentPerf trajectory-replay benchmarks: it ports
+old harness runs to srt-slurm recipes, checks them, plans and runs them, watches
+runs live and compares them.`,
+		SilenceUsage: true, SilenceErrors: true, Version: version,
+		Args: usage(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			return exitWith(2)
+		},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return badInput(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+	})
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one document, or one object a line for streams")
+	root.AddCommand(
+		portCmd(a), checkCmd(a), diffCmd(a), dryRunCmd(a), applyCmd(a), runsCmd(a), watchCmd(a), logsCmd(a), cancelCmd(a), resultsCmd(a), rollupCmd(a),
+		parityCmd(a), replayCmd(a), mockServerCmd(a), demoCmd(a), doctorCmd(a), jobCmd(a), versionCmd(a),
+	)
+	return root
+}
+
+// usage makes a wrong number of arguments exit 2.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return badInput(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+		}
+		return nil
+	}
+}
+
+func versionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: usage(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			if a.json {
+				return a.print(map[string]string{"version": version})
+			}
+			return a.say("agentperf-tui %s\n", version)
+		},
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentperf/agentperf-tui/engine/safetext"
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// say prints data.
+func (a *app) say(format string, args ...any) error {
+	_, err := fmt.Fprintf(a.stdout, format, args...)
+	return err
+}
+
+// note prints a message beside the data.
+func (a *app) note(format string, args ...any) error {
+	_, err := fmt.Fprintf(a.stderr, format, args...)
+	return err
+}
+
+// print prints one JSON document.
+func (a *app) print(v any) error {
+	enc := json.NewEncoder(a.stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// printLine prints one JSON object on a line, for streams.
+func printLine(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// table prints rows in columns, the first row as header; a column is as wide as
+// its widest cell. Cells are cleaned: they may come from other people's files.
+func (a *app) table(rows [][]string) error {
+	var width []int
+	for _, r := range rows {
+		for i, c := range r {
+			r[i] = safetext.Clean(c)
+			if i == len(width) {
+				width = append(width, 0)
+			}
+			width[i] = max(width[i], utf8.RuneCountInString(r[i]))
+		}
+	}
+	for _, r := range rows {
+		var line strings.Builder
+		for i, c := range r {
+			line.WriteString(c)
+			if i < len(r)-1 {
+				line.WriteString(strings.Repeat(" ", width[i]-utf8.RuneCountInString(c)+2))
+			}
+		}
+		if err := a.say("%s\n", strings.TrimRight(line.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) diagnostics(ds recipes.Diagnostics) error {
+	for _, d := range ds {
+		line := safetext.Clean(d.String())
+		if d.Fix != "" {
+			line += "\n    fix: " + safetext.Clean(d.Fix)
+		}
+		if err := a.say("%s\n", line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recipeFlag accepts -f FILE wherever a recipe is a positional argument.
+func recipeFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().StringP("file", "f", "", "recipe file, instead of the argument")
+}
+
+// recipeArg is the recipe of a command line, given either way.
+func recipeArg(args []string, flag string) (string, error) {
+	switch {
+	case flag != "" && len(args) > 0:
+		return "", badInput(fmt.Errorf("two recipes are given, %s and -f %s", args[0], flag))
+	case flag != "":
+		return flag, nil
+	case len(args) == 1:
+		return args[0], nil
+	}
+	return "", badInput(fmt.Errorf("no recipe is given"))
+}

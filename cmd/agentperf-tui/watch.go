@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/safetext"
+)
+
+func (a *app) find(ctx context.Context, run string) (*engine.Engine, engine.Located, error) {
+	e, err := a.engine()
+	if err != nil {
+		return nil, engine.Located{}, err
+	}
+	l, err := e.Find(ctx, run)
+	return e, l, badInput(err)
+}
+
+func runsCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "runs [ROOT...]", Short: "List runs: those submitted here, and those found below the roots",
+		Long: "List the runs submitted from here and, below the given roots, harness directories\nand outputs of other tools; newest first.",
+	}
+	cmd.RunE = func(cmd *cobra.Command, roots []string) error {
+		e, err := a.engine()
+		if err != nil {
+			return err
+		}
+		runs, err := e.Runs(cmd.Context(), roots)
+		if runs == nil && err != nil {
+			return badInput(err)
+		}
+		if err != nil { // beside the runs that could be read
+			if err := a.note("%s\n", safetext.Clean(strings.ReplaceAll(err.Error(), "\n", "; "))); err != nil {
+				return err
+			}
+		}
+		if a.json {
+			if runs == nil {
+				runs = []engine.Summary{}
+			}
+			return a.print(runs)
+		}
+		rows := [][]string{{"STATE", "RUN", "ID", "SOURCE", "USERS", "OUT TOK/S", "TTFT P95", "AGE", "WHY"}}
+		for _, r := range runs {
+			rows = append(rows, []string{
+				string(r.State), r.Name, r.ID, r.Source, strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]"),
+				figure(r.Output, 1, ""), figure(r.TTFT95, 3, " s"), age(time.Since(r.Since)), r.Message,
+			})
+		}
+		return a.table(rows)
+	}
+	return cmd
+}
+
+func figure(v *float64, decimals int, unit string) string {
+	if v == nil {
+		return "-"
+	}
+	return results.Decimal(*v, decimals) + unit
+}
+
+// age is a duration in coarse steps.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f m", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.0f h", d.Hours())
+	}
+	return fmt.Sprintf("%.0f d", d.Hours()/24)
+}
+
+func watchCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "watch RUN", Short: "Follow a run: events, phases and figures", Args: usage(cobra.ExactArgs(1)),
+		Long: "Follow a run from its beginning until it ends, whenever the command is started.\nExit code 0 if it is done, 1 if it failed, was cancelled or timed out.",
+	}
+	var opt engine.WatchOptions
+	cmd.Flags().BoolVar(&opt.UntilDone, "until-done", false, "wait out a run whose state is unknown instead of ending there")
+	cmd.Flags().DurationVar(&opt.Interval, "interval", time.Second, "shortest time between two updates")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		e, l, err := a.find(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return a.watch(cmd.Context(), e, l, opt)
+	}
+	return cmd
+}
+
+// watch prints updates until the last one; the exit code is the run's.
+func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.Located, opt engine.WatchOptions) error {
+	updates, err := e.Watch(ctx, l, opt)
+	if err != nil {
+		return badInput(err)
+	}
+	var last engine.Update
+	for u := range updates {
+		last = u
+		if a.json {
+			err = a.updateJSON(l, u)
+		} else {
+			err = a.updateText(u)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !last.Done {
+		return exitError{code: 1, err: fmt.Errorf("watch %s: stopped before its end; the run goes on", l.Label())}
+	}
+	if last.Status.State != event.Done {
+		why := last.Status.Message
+		if why != "" {
+			why = ": " + safetext.Clean(why)
+		}
+		return exitError{code: 1, err: fmt.Errorf("%s is %s%s", l.Label(), last.Status.State, why)}
+	}
+	return nil
+}
+
+func (a *app) updateJSON(l engine.Located, u engine.Update) error {
+	for _, ev := range u.Events {
+		if err := printLine(a.stdout, struct {
+			Type string `json:"type"`
+			event.Event
+		}{"event", ev}); err != nil {
+			return err
+		}
+	}
+	doc := struct {
+		Type   string       `json:"type"`
+		At     time.Time    `json:"t"`
+		Run    string       `json:"run"`
+		Status event.Status `json:"status"`
+		Output results.Run  `json:"results"`
+		Done   bool         `json:"done"`
+		Error  string       `json:"error,omitempty"`
+	}{Type: "update", At: u.At.UTC(), Run: l.Label(), Status: u.Status, Output: u.Run, Done: u.Done}
+	if u.Err != nil {
+		doc.Error = u.Err.Error()
+	}
+	return printLine(a.stdout, doc)
+}
+
+func (a *app) updateText(u engine.Update) error {
+	for _, ev := range u.Events {
+		if err := a.say("%s  %s\n", ev.T.Local().Format("15:04:05"), safetext.Clean(eventText(ev))); err != nil {
+			return err
+		}
+	}
+	if u.Err != nil {
+		if err := a.note("%s\n", safetext.Clean(u.Err.Error())); err != nil {
+			return err
+		}
+	}
+	if u.Done {
+		if len(u.Run.Phases) == 0 {
+			return a.say("state %s\n", u.Status.State)
+		}
+		return a.say("state %s\n\n%s", u.Status.State, u.Run.Text())
+	}
+	if len(u.Run.Phases) == 0 || u.Status.State == event.Post {
+		return nil
+	}
+	return a.say("%s  %s  %s\n", u.At.Local().Format("15:04:05"), u.Status.State, phaseLine(u.Run.Phases[len(u.Run.Phases)-1]))
+}
+
+// phaseLine is a phase while it runs, on one line.
+func phaseLine(p results.Phase) string {
+	s := fmt.Sprintf("phase %d · %d users · %d requests", p.Index, p.Concurrency, p.Total)
+	if p.Requests == nil || p.Requests.Measured == 0 {
+		return s
+	}
+	s += fmt.Sprintf(", %d measured (%d errors)", p.Requests.Measured, p.Requests.Failed)
+	for _, k := range []struct{ key, label string }{{"output_server_tok_s", "out"}, {"ttft_p50_s", "TTFT p50"}, {"ttft_p95_s", "p95"}, {"cache_hit_rate", "cache"}} {
+		s += " · " + k.label + " " + p.Figures.Of(k.key).Text()
+	}
+	return s + " (window " + p.Window.Source + ")"
+}
+
+func eventText(e event.Event) string {
+	d := e.Data
+	switch e.Kind {
+	case event.RunState:
+		return strings.TrimSuffix("run "+string(d.State)+": "+d.Message, ": ")
+	case event.StepStart:
+		return fmt.Sprintf("%s started, pid %d, log %s", e.Step, d.PID, d.Log)
+	case event.StepReady:
+		return fmt.Sprintf("%s ready after %.1f s", e.Step, d.Seconds)
+	case event.StepExit:
+		if d.ExitCode == nil {
+			return e.Step + " ended"
+		}
+		return strings.TrimSuffix(fmt.Sprintf("%s ended with code %d: %s", e.Step, *d.ExitCode, d.Message), ": ")
+	case event.Health:
+		if d.Have != nil && d.Want != nil {
+			return fmt.Sprintf("healthy: %d of %d prefill, %d of %d decode workers", d.Have.Prefill, d.Want.Prefill, d.Have.Decode, d.Want.Decode)
+		}
+	case event.Phase:
+		if d.Phase != nil {
+			return fmt.Sprintf("client: phase %d, %d users: %s", *d.Phase, d.Level, strings.TrimSpace(string(d.State)+" "+d.Message))
+		}
+	}
+	return strings.TrimSpace(string(e.Kind) + " " + e.Step + " " + d.Message)
+}
+
+func logsCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "logs RUN [STEP]", Short: "Print a step's log; without STEP the client's", Args: usage(cobra.RangeArgs(1, 2)),
+		Long: "Print the log of a step: client, job, frontend_0, prefill_0, decode_0 …\nControl characters and terminal escapes are removed.",
+	}
+	follow := cmd.Flags().BoolP("follow", "f", false, "go on until the run ends")
+	grep := cmd.Flags().String("grep", "", "only lines that match this regular expression")
+	list := cmd.Flags().Bool("list", false, "list the logs instead")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		re, err := regexp.Compile(*grep)
+		if err != nil {
+			return badInput(fmt.Errorf("--grep %q: %w", *grep, err))
+		}
+		e, l, err := a.find(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if *list {
+			return a.listLogs(e, l)
+		}
+		chunks, err := e.Log(cmd.Context(), l, strings.Join(args[1:], ""), *follow)
+		if err != nil {
+			return badInput(err)
+		}
+		for c := range chunks {
+			if c.Err != nil {
+				return c.Err
+			}
+			for _, line := range c.Lines {
+				text := safetext.Clean(string(line))
+				if !re.MatchString(text) {
+					continue
+				}
+				if a.json {
+					err = printLine(a.stdout, map[string]string{"line": text})
+				} else {
+					err = a.say("%s\n", text)
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
+func (a *app) listLogs(e *engine.Engine, l engine.Located) error {
+	files, err := e.LogFiles(l)
+	if err != nil {
+		return badInput(err)
+	}
+	if a.json {
+		return a.print(files)
+	}
+	rows := [][]string{{"STEP", "FILE"}}
+	for _, f := range files {
+		rows = append(rows, []string{f.Step, f.Path})
+	}
+	return a.table(rows)
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/replay"
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// ReplayOptions are what the client's command line says on top of its workload
+// file.
+type ReplayOptions struct {
+	Workload       string // path
+	BaseURL, Model string
+	APIKey         string // empty: the workload's
+	Levels         []int  // empty: the workload's
+	ResultsDir     string
+	RequestLog     string // empty: requests.jsonl in ResultsDir
+	Seed           *int64 // nil: the workload's
+	DelayKey       string
+	EventFile      string // empty: no diary
+	Log            io.Writer
+}
+
+// drainOnStop is how long requests in flight may go on when a replay is stopped
+// from outside; a job's end leaves no more.
+const drainOnStop = 5 * time.Second
+
+// Replay runs the built-in client. A stop through ctx leaves a partial phase and
+// is [replay.ErrInterrupted].
+func (e *Engine) Replay(ctx context.Context, opt ReplayOptions) error {
+	w, found, err := recipes.LoadWorkload(opt.Workload)
+	if err != nil {
+		return err
+	}
+	for _, d := range found {
+		if d.Severity == recipes.Error {
+			return fmt.Errorf("replay: %s", d)
+		}
+	}
+	cfg, err := replayConfig(w, opt)
+	if err != nil {
+		return err
+	}
+	cfg.Version = e.Version
+	if opt.EventFile == "" {
+		return replay.Run(ctx, cfg)
+	}
+	diary, err := event.Append(opt.EventFile, e.now)
+	if err != nil {
+		return err
+	}
+	var lost error // the first event that could not be written
+	cfg.OnEvent = func(ev replay.Event) {
+		if err := tellPhase(diary, ev); err != nil && lost == nil {
+			lost = err
+		}
+	}
+	return errors.Join(replay.Run(ctx, cfg), lost, diary.Close())
+}
+
+func replayConfig(w *recipes.Workload, opt ReplayOptions) (replay.Config, error) {
+	for _, q := range []recipes.Quantity{w.PhaseTimeout, w.Settling, w.SpawnRate, w.MinMeasurement, w.MinTotalTrajectories, w.MinTrajectoriesPerUser} {
+		if q.Value == nil {
+			return replay.Config{}, fmt.Errorf("replay: %s: %s is no valid number", w.File, q.Key)
+		}
+	}
+	seconds := func(f float64) time.Duration { return time.Duration(math.Round(f * float64(time.Second))) }
+	cfg := replay.Config{
+		BaseURL: opt.BaseURL, APIKey: w.APIKey, Model: opt.Model, ServerType: w.ServerType, Concurrencies: opt.Levels,
+		PhaseTimeout: seconds(w.PhaseTimeout.Float()), SettlingTime: seconds(w.Settling.Float()), SpawnRate: w.SpawnRate.Float(),
+		MinMeasurement: seconds(w.MinMeasurement.Float()), MinTotalTrajectories: int(w.MinTotalTrajectories.Float()),
+		MinTrajectoriesPerUser: int(w.MinTrajectoriesPerUser.Float()), RequestTimeout: seconds(w.RequestTimeoutSeconds), InterruptGrace: drainOnStop,
+		TrajectoryPath: w.TrajectoryPath, AssignmentsPath: w.AssignmentsPath, TrajectoriesPerUser: w.TrajectoriesPerUser, DelayKey: opt.DelayKey,
+		MaxStartingOffset: w.MaxStartingOffset, Seed: w.Seed, MaxTokens: w.MaxTokens, ReasoningEffort: w.ReasoningEffort,
+		RoutingHeaders: w.RoutingHeaders, DynamoHeaders: w.DynamoHeaders, ResultsDir: opt.ResultsDir, RequestLogPath: opt.RequestLog, Log: opt.Log,
+	}
+	if len(cfg.Concurrencies) == 0 {
+		cfg.Concurrencies = w.Levels
+	}
+	if opt.APIKey != "" {
+		cfg.APIKey = opt.APIKey
+	}
+	if opt.Seed != nil {
+		cfg.Seed = *opt.Seed
+	}
+	// The harness's client wrote some words where it meant none.
+	if strings.EqualFold(cfg.ReasoningEffort, "none") {
+		cfg.ReasoningEffort = ""
+	}
+	if cfg.TrajectoriesPerUser == 0 {
+		cfg.TrajectoriesPerUser = 1
+	}
+	return cfg, nil
+}
+
+// phaseStates are the run's states that the client's progress stands for.
+var phaseStates = map[replay.EventKind]event.State{
+	replay.EventPhaseStart: event.Ramp, replay.EventRampDone: event.Settling, replay.EventSettlingDone: event.Measuring, replay.EventStop: event.Post,
+}
+
+func tellPhase(diary *event.Appender, ev replay.Event) error {
+	data := event.Data{
+		Phase: &ev.Phase, Level: ev.Concurrency, State: phaseStates[ev.Kind], Requests: ev.Counts.Successful + ev.Counts.Failed,
+		Failures: ev.Counts.Failed, Active: ev.Counts.InFlight, Cut: ev.Counts.CutOff, Message: string(ev.Reason),
+	}
+	if data.State == "" {
+		data.Message = strings.TrimSpace(string(ev.Kind) + " " + data.Message)
+	}
+	return diary.Add(event.Phase, "client", data)
+}
