@@ -196,7 +196,7 @@ func (l *loaded) lines(ctx context.Context, path string, feed func([]byte) error
 	if err != nil {
 		return fmt.Errorf("read results: %w", err)
 	}
-	in := &lineReader{in: bufio.NewReaderSize(io.LimitReader(file, info.Size()), 1<<20)}
+	in := &lineReader{limit: maxLine, in: bufio.NewReaderSize(io.LimitReader(file, info.Size()), 1<<20)}
 	name := filepath.Base(path)
 	for ctx.Err() == nil {
 		line, ended, err := in.next()
@@ -218,10 +218,11 @@ func (l *loaded) lines(ctx context.Context, path string, feed func([]byte) error
 	return fmt.Errorf("read results from %s: %w", path, ctx.Err())
 }
 
-// lineReader reads lines of at most maxLine bytes; longer ones are counted and
-// left out.
+// lineReader reads lines of at most limit bytes, newline included; longer ones
+// are counted and left out.
 type lineReader struct {
 	in      *bufio.Reader
+	limit   int
 	long    []byte // a line that is longer than the reader's buffer
 	skipped int
 }
@@ -233,10 +234,10 @@ func (r *lineReader) next() (line []byte, ended bool, err error) {
 	over := false
 	for {
 		part, err := r.in.ReadSlice('\n')
-		if err == nil && len(r.long) == 0 && !over {
+		if err == nil && len(r.long) == 0 && !over && len(part) <= r.limit {
 			return part[:len(part)-1], true, nil
 		}
-		if over = over || len(r.long)+len(part) > maxLine; !over {
+		if over = over || len(r.long)+len(part) > r.limit; !over {
 			r.long = append(r.long, part...)
 		}
 		switch {

@@ -1,10 +1,12 @@
 package results
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -142,22 +144,56 @@ func TestLoadNotes(t *testing.T) {
 	}
 }
 
-func TestLoadLongLines(t *testing.T) {
+func TestLoadLongRow(t *testing.T) {
 	t.Parallel()
 	long := line(0, 110, `"response_text":"`+strings.Repeat("x", 3<<20)+`"`)
-	dir := tree(t, map[string]string{
-		testStem.String() + ".jsonl": long + "\n" + line(1, 111, "") + "\n" + strings.Repeat("y", maxLine+1) + "\n" + line(2, 112, ""),
-	})
+	dir := tree(t, map[string]string{testStem.String() + ".jsonl": long + "\n" + line(1, 111, "")})
 	run, err := Load(t.Context(), dir, Known{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Phases[0].Total != 3 {
-		t.Errorf("%d rows, want 3", run.Phases[0].Total)
+	if run.Phases[0].Total != 2 || len(run.Warnings) != 0 {
+		t.Errorf("%d rows, want 2; %q", run.Phases[0].Total, run.Warnings)
 	}
-	want := []string{testStem.String() + ".jsonl: 1 line(s) longer than 64 MiB, not counted"}
-	if diff := cmp.Diff(want, run.Warnings); diff != "" {
-		t.Error(diff)
+}
+
+func TestLineReader(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("y", 40)
+	tests := []struct {
+		name, in string
+		want     []string
+		ended    bool // the last line
+		skipped  int
+	}{
+		{name: "empty"},
+		{name: "lines", in: "a\n\nb\n", want: []string{"a", "", "b"}, ended: true},
+		{name: "no newline at the end", in: "a\nb", want: []string{"a", "b"}},
+		{name: "longer than the buffer", in: long[:25] + "\nb\n", want: []string{long[:25], "b"}, ended: true},
+		{name: "at the limit", in: long[:29] + "\n", want: []string{long[:29]}, ended: true},
+		{name: "over the limit", in: "a\n" + long[:30] + "\nb\n" + long + "\n", want: []string{"a", "b"}, ended: true, skipped: 2},
+		{name: "over the limit at the end", in: "a\n" + long, want: []string{"a"}, ended: true, skipped: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := &lineReader{limit: 30, in: bufio.NewReaderSize(strings.NewReader(tt.in), 16)}
+			var got []string
+			ended := false
+			for {
+				line, e, err := r.next()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, ended = append(got, string(line)), e
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || ended != tt.ended || r.skipped != tt.skipped {
+				t.Errorf("ended %v, skipped %d, want %v, %d; %s", ended, r.skipped, tt.ended, tt.skipped, diff)
+			}
+		})
 	}
 }
 
