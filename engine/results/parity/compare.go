@@ -259,7 +259,7 @@ func counts(l line, ref, cand *Side) Row {
 // judge gives the verdict: the primary metric alone decides.
 func (c *Comparison) judge(force bool) {
 	if c.Delta == nil {
-		c.Reasons = append(c.Reasons, "no "+c.Rows[0].Metric+" on both sides")
+		c.Reasons = append(c.Reasons, "no difference of "+c.Rows[0].Metric+" can be formed")
 		c.Verdict = NotComparable
 		return
 	}

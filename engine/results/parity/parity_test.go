@@ -1,11 +1,22 @@
 package parity
 
 import (
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const sample = "../../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
 const publishedTable = `| Metric | script harness | srt-slurm | Δ |
 | --- | --- | --- | --- |
@@ -31,15 +42,314 @@ func load(t *testing.T, path string) Side {
 	return s
 }
 
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (run with -update if this is meant): %s", path, diff)
+	}
+}
+
 func TestPublishedTable(t *testing.T) {
 	t.Parallel()
 	c := Compare(load(t, "testdata/script-harness.yaml"), load(t, "testdata/srt-slurm.yaml"), Options{})
 	if !strings.Contains(c.Markdown(), publishedTable) {
 		t.Errorf("the published table is not in\n%s", c.Markdown())
 	}
-	if c.Verdict != Within {
-		t.Errorf("verdict %q", c.Verdict)
+	if c.Verdict != Within || math.Abs(*c.Delta+0.0040939) > 1e-7 {
+		t.Errorf("verdict %q, delta %g", c.Verdict, *c.Delta)
 	}
-	t.Log("\n" + c.Text())
-	t.Log("\n" + c.Markdown())
+	notes := strings.Join(c.Notes, "\n")
+	if !strings.Contains(notes, "the windows differ: 1,156 s against 1,103 s, as the counts imply") || !strings.Contains(notes, "one run a side") {
+		t.Errorf("notes: %s", notes)
+	}
+	golden(t, "published.txt", c.Text())
+	golden(t, "published.md", c.Markdown())
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "published.json", string(text)+"\n")
+}
+
+// TestSidesOfOneRun: the run's folder, its roll-up and its statistics file
+// compare as equal, wherever they are read from.
+func TestSidesOfOneRun(t *testing.T) {
+	t.Parallel()
+	doc, err := results.BuildRollup(t.Context(), sample, results.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rollup := write(t, results.RollupFile, string(text))
+	doc.Recomputed = results.Run{}
+	if text, err = json.Marshal(doc); err != nil {
+		t.Fatal(err)
+	}
+	upstream := write(t, "upstream-rollup.json", string(text))
+	statistics := filepath.Join(sample, "agentperf", doc.Phases[0].File)
+	ref := load(t, sample)
+	if ref.Name != "c1010" || ref.About.Model != "hf-0c0ffee_orig" || ref.Phase.Concurrency != 1010 {
+		t.Errorf("%q, %+v", ref.Name, ref.About)
+	}
+	for _, path := range []string{filepath.Join(sample, "agentperf"), rollup, upstream, statistics} {
+		side := load(t, path)
+		if side.About.Model != "hf-0c0ffee_orig" || side.Phase.Concurrency != 1010 {
+			t.Errorf("%s: %+v, %d users", path, side.About, side.Phase.Concurrency)
+		}
+		c := Compare(ref, side, Options{})
+		if c.Verdict != Within || len(c.Rows) != len(lines) {
+			t.Errorf("%s: %s, %d rows", path, c.Summary(), len(c.Rows))
+		}
+		for _, r := range c.Rows {
+			if r.Metric != "Measured requests (errors)" && strings.Trim(r.Delta, "= /") != "" {
+				t.Errorf("%s: %s: %s against %s, Δ %s", path, r.Metric, r.Reference, r.Candidate, r.Delta)
+			}
+		}
+	}
+}
+
+// figures is a file of figures with an output rate and more.
+func figures(t *testing.T, rate float64, more string) Side {
+	t.Helper()
+	text, err := json.Marshal(rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return load(t, write(t, "side.yaml", "throughput: {output_server_tok_s: "+string(text)+"}\n"+more))
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name      string
+		a, b      float64
+		ref, cand string
+		opt       Options
+		verdict   string
+		summary   string
+	}{
+		{name: "equal", a: 1000, b: 1000, verdict: Within, summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2%"},
+		{name: "at the edge", a: 1000, b: 980, verdict: Within, summary: "within the band: Output tok/s (server-reported) −2.00%, band ±2%"},
+		{name: "below", a: 1000, b: 979.9, verdict: Outside, summary: "outside the band: Output tok/s (server-reported) −2.01%, band ±2%"},
+		{name: "above", a: 1000, b: 1020.1, verdict: Outside, summary: "outside the band: Output tok/s (server-reported) +2.01%, band ±2%"},
+		{name: "a band of one's own", a: 1000, b: 1020.1, opt: Options{Band: 0.025}, verdict: Within, summary: "within the band: Output tok/s (server-reported) +2.01%, band ±2.5%"},
+		{name: "users differ", a: 1, b: 1, ref: "concurrency: 64", cand: "concurrency: 1010", verdict: NotComparable, summary: "not comparable: concurrency differs: 64 against 1,010"},
+		{
+			name: "all else differs", a: 1, b: 1, ref: "about: {model: a, seed: 42, dataset: x, client_commit: abc, model_revision: r1}",
+			cand: "about: {model: b, seed: 43, dataset: y, client_commit: def, model_revision: r2}", verdict: NotComparable,
+			summary: "not comparable: model differs: a against b; model revision differs: r1 against r2; seed differs: 42 against 43; dataset differs: x against y; client commit differs: abc against def",
+		},
+		{name: "unknown is no difference", a: 1, b: 1, ref: "about: {model: a, job: 570849}", verdict: Within, summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2%"},
+		{
+			name: "forced", a: 1, b: 1, ref: "about: {seed: 1}", cand: "about: {seed: 2}", opt: Options{Force: true}, verdict: Within,
+			summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2% (forced, although seed differs: 1 against 2)",
+		},
+		{
+			name: "nothing to compare with", a: 0, b: 1, opt: Options{Force: true}, verdict: NotComparable,
+			summary: "not comparable: no difference of Output tok/s (server-reported) can be formed",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := Compare(figures(t, tt.a, tt.ref), figures(t, tt.b, tt.cand), tt.opt)
+			if c.Verdict != tt.verdict || c.Summary() != tt.summary {
+				t.Errorf("%s\n%s; want\n%s", c.Verdict, c.Summary(), tt.summary)
+			}
+			if _, err := json.Marshal(c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	a := figures(t, 1000, "ttft_s: {p50: 1, p95: 1, p99: 1}\ncache_hit_rate: 1\nmeasurement_duration_s: 100\n"+
+		"output_speed_per_request_local_tok_s: {p25: 50}\ntokens_server: {avg_output_per_request: 100}")
+	b := figures(t, 1000, "ttft_s: {p50: 1.1, p95: 0.9, p99: 2}\nmeasurement_duration_s: 100.9\n"+
+		"output_speed_per_request_local_tok_s: {p25: 40}\ntokens_server: {avg_output_per_request: 110}")
+	b.Phase.Invalid = []string{"no output tokens"}
+	c := Compare(a, b, Options{})
+	got := map[string][]string{}
+	for _, r := range c.Rows {
+		if len(r.Flags) > 0 {
+			got[r.Metric+" "+r.Candidate] = r.Flags
+		}
+	}
+	want := map[string][]string{
+		"TTFT p50 1.100 s !":                {"worse", "beyond ±2.5%"},
+		"TTFT p95 0.900 s !":                {"better", "beyond ±5%"},
+		"TTFT p99 2.000 s !":                {"worse", "noisy"},
+		"Avg output tokens/request 110.0 !": {"beyond ±2%"},
+		"Per-request output speed p25 (local / SSE) 40.0 / - tok/s !": {"worse", "beyond ±3%"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	notes := strings.Join(c.Notes, "\n")
+	if !strings.Contains(notes, "side is invalid: no output tokens") || strings.Contains(notes, "windows differ") {
+		t.Error(notes)
+	}
+	for _, r := range c.Rows {
+		if r.Metric == "Cache hit rate" && (r.Reference != "-" || r.Delta != "-") {
+			t.Errorf("%+v: no figure is a dash", r)
+		}
+	}
+}
+
+func TestDeltaText(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		ref, cand float64
+		form      form
+		want      string
+	}{
+		{100, 101, rate, "+1.0%"},
+		{10000, 10100, rate, "+1.00%"},
+		{9999.9, 10100, rate, "+1.0%"}, // five digits against six
+		{0.012345, 0.012346, latency, "="},
+		{0.0123, 0.0131, latency, "+6.5%"},
+		{123.456, 123.457, latency, "+0.00%"},
+		{0.96701, 0.96699, percent, "="},
+		{0, 0, rate, "="},
+		{0, 5, rate, "-"},
+		{math.NaN(), 5, rate, "-"},
+		{5, math.NaN(), rate, "-"},
+		{1, math.Inf(1), rate, "-"},
+		{100, 99.9, rate, "−0.1%"},
+	} {
+		if got := deltaText((tt.cand-tt.ref)/tt.ref, tt.form.number(tt.ref), tt.form.number(tt.cand)); got != tt.want {
+			t.Errorf("%g to %g: %s, want %s", tt.ref, tt.cand, got, tt.want)
+		}
+	}
+}
+
+func TestGauge(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		position float64
+		want     string
+	}{
+		{0, "[.....*.....]"},
+		{1, "[.....|....*]"},
+		{-1, "[*....|.....]"},
+		{0.5, "[.....|..*..]"},
+		{1.01, "[.....|.....>"},
+		{-30, "<.....|.....]"},
+	} {
+		if got := gauge(tt.position); got != tt.want {
+			t.Errorf("%g: %s, want %s", tt.position, got, tt.want)
+		}
+	}
+}
+
+func TestEveryKeyIsAFigure(t *testing.T) {
+	t.Parallel()
+	side := load(t, sample)
+	for _, l := range lines {
+		for _, key := range l.keys {
+			if side.Phase.Figures.Of(key).Label == "" {
+				t.Errorf("%s: package results has no figure %s", l.label, key)
+			}
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Parallel()
+	two := `{"benchmark":"agentperf","phases":[{"file":"m__64u__phase0__dur1s__settle0s__traj1.json","concurrency":64,"phase_idx":0,"stats":{}},` +
+		`{"file":"x","concurrency":1010,"phase_idx":1,"stats":{"ttft_s":{"p50":2}}}]}`
+	tests := []struct {
+		name, file, text string
+		phase            int
+		want             string
+	}{
+		{"two phases", "r.json", two, AnyPhase, "has the phases 0 (64 users), 1 (1010 users); choose one with --phase"},
+		{"no such phase", "r.json", two, 2, "has the phases 0 (64 users), 1 (1010 users)"},
+		{"no phase", "r.json", `{"benchmark":"agentperf","phases":[]}`, AnyPhase, "no phase has begun"},
+		{"foreign roll-up", "r.json", `{"benchmark":"sa-bench","phases":[]}`, AnyPhase, `a roll-up of benchmark "sa-bench", want agentperf`},
+		{"no figure", "f.yaml", "throughput: {output: 3}", AnyPhase, "no figure under a key of the client's statistics file"},
+		{"no YAML", "f.yaml", "a: [", AnyPhase, "yaml: "},
+		{"empty YAML", "f.yaml", "", AnyPhase, "statistics: null, want an object"},
+		{"NaN in YAML", "f.yaml", "a: .nan", AnyPhase, "want plain numbers and texts"},
+		{"no JSON", "f.json", "{", AnyPhase, "neither a roll-up nor figures: "},
+		{"unknown about", "f.json", `{"about":{"commit":1}}`, AnyPhase, "about.commit: no such key; want client_commit, cluster, "},
+		{"another kind of file", "f.csv", "", AnyPhase, `a ".csv" file; want a folder, a .json or a .yaml file`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Load(t.Context(), write(t, tt.file, tt.text), tt.phase, results.Known{})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := Load(t.Context(), "testdata/none", AnyPhase, results.Known{}); err == nil {
+		t.Error("no such file: no error")
+	}
+	s, err := Load(t.Context(), write(t, "r.json", two), 1, results.Known{})
+	if err != nil || s.Phase.Concurrency != 1010 || s.Phase.Figures.Of("ttft_p50_s").Value != 2 {
+		t.Errorf("phase 1: %+v, %v", s.Phase, err)
+	}
+}
+
+// TestForeignTextIsCleaned: a name must not move the cursor or break the table.
+func TestForeignTextIsCleaned(t *testing.T) {
+	t.Parallel()
+	a := figures(t, 1000, "about: {name: \"a|b\\e[31m\\n<x>\\u202e\"}")
+	c := Compare(a, figures(t, 1000, ""), Options{})
+	if c.Reference.Name != "a|b[31m<x>" {
+		t.Errorf("%q", c.Reference.Name)
+	}
+	if !strings.Contains(c.Markdown(), `| Metric | a\|b[31m&lt;x> | side | Δ |`) {
+		t.Error(c.Markdown())
+	}
+}
+
+func FuzzFigures(f *testing.F) {
+	f.Add([]byte("throughput: {output_server_tok_s: 1}\nabout: {seed: 4}\n"))
+	f.Add([]byte(`{"benchmark":"agentperf","phases":[{"file":"a","stats":{}}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, name := range []string{"f.yaml", "f.json"} {
+			path := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Load(t.Context(), path, AnyPhase, results.Known{})
+			if err != nil {
+				continue
+			}
+			c := Compare(s, s, Options{})
+			if _, err := json.Marshal(c); err != nil {
+				t.Fatal(err)
+			}
+			if c.Text() == "" || c.Markdown() == "" {
+				t.Fatal("no text")
+			}
+		}
+	})
 }
