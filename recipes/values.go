@@ -75,7 +75,7 @@ func (v *values) mapping(n *yaml.Node, t *schema.Node, path string, unknown Seve
 	for _, kv := range pairs(n) {
 		key, val := kv[0], kv[1]
 		at := Place{Path: Join(path, key.Value), Line: val.Line, Column: val.Column}
-		if val.Line == 0 {
+		if val.Kind != yaml.ScalarNode { // a mapping's own position is that of its first key
 			at.Line, at.Column = key.Line, key.Column
 		}
 		next := t.Children[key.Value]
