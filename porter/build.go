@@ -159,14 +159,19 @@ func (b *builder) name() {
 	b.recipe("name", plain(name), Translated, "letters, digits and - only", "Slurm job name and label of the run", ev)
 }
 
+// jobName keeps letters, digits and hyphens; any run of others becomes one
+// hyphen. At most 64 bytes, with no hyphen at either end.
 func jobName(s string) string {
 	var out strings.Builder
+	inRun := false
 	for _, r := range s {
-		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		kept := r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if kept {
 			out.WriteRune(r)
-		} else if !strings.HasSuffix(out.String(), "-") {
+		} else if !inRun {
 			out.WriteByte('-')
 		}
+		inRun = !kept
 	}
 	name := strings.Trim(out.String(), "-")
 	return strings.TrimRight(name[:min(len(name), 64)], "-")

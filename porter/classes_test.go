@@ -132,7 +132,7 @@ func TestLaunchLines(t *testing.T) {
 			},
 			todos: []string{
 				`note frontend.env.UCX_TLS: srun splits --export at every comma, so the old job really got "cuda_ipc"`,
-				"confirm frontend.env: --export names LD_LIBRARY_PATH without a value", "confirm frontend.env.HF_TOKEN: looks like a secret",
+				"confirm frontend.env: --export of frontend names LD_LIBRARY_PATH without a value", "confirm frontend.env.HF_TOKEN: looks like a secret",
 			},
 		},
 		{

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // files of a small but whole run; a test replaces or removes some.
@@ -238,69 +237,5 @@ func TestDirectory(t *testing.T) {
 	cancel()
 	if _, err := Port(ctx, dir, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-func TestDatasetSearch(t *testing.T) {
-	t.Parallel()
-	dir := lay(t, smallRun())
-	root := t.TempDir()
-	for _, p := range []string{"a/traj.jsonl", "b/deep/traj.jsonl", "b/users.json", "b/other.txt"} {
-		path := filepath.Join(root, p)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(p), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		when := time.Unix(1_700_000_000, 0)
-		if err := os.Chtimes(path, when, when); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, link := range [][2]string{{"..", "b/loop"}, {filepath.Join(root, "b"), "a/again"}, {filepath.Join(root, "b", "users.json"), "a/users.json"}, {"nowhere", "a/gone"}} {
-		if err := os.Symlink(link[0], filepath.Join(root, link[1])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var seen int64
-	r := port(t, dir, Options{DatasetRoots: []string{root}, Progress: func(p Progress) {
-		if p.Stage == "search" {
-			seen = p.Done
-		}
-	}})
-	if seen == 0 {
-		t.Error("no progress was reported")
-	}
-	var users, traj string
-	for _, f := range r.Fields {
-		switch f.Path {
-		case "user_assignments_path":
-			users = f.Value
-		case "trajectory_path":
-			traj = f.Value
-		}
-	}
-	if want := filepath.Join(root, "b", "users.json"); users != want {
-		t.Errorf("users: %s, want %s: the links lead to the same file", users, want)
-	}
-	if traj != "/TODO/traj.jsonl" {
-		t.Errorf("trajectories: %s, want a placeholder", traj)
-	}
-	i := slices.IndexFunc(r.Todos, func(td Todo) bool { return td.Path == "trajectory_path" })
-	if i < 0 || len(r.Todos[i].Candidates) != 2 {
-		t.Fatalf("candidates: %+v", r.Todos)
-	}
-	for _, c := range r.Todos[i].Candidates {
-		if c.Size == 0 || c.Modified.Unix() != 1_700_000_000 {
-			t.Errorf("candidate without size or time: %+v", c)
-		}
-	}
-	stored, err := r.ProvenanceJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(stored), "2023-11") {
-		t.Error("a file time is stored")
 	}
 }

@@ -54,6 +54,7 @@ func (b *builder) workerEnvironment(r role) {
 	if !ws[0].hasEnv {
 		b.ask(MustFix, Recipe, base, fmt.Sprintf("the launch of %s has no list of variables among its arguments: fill them in", ws[0].who()), ws[0].ev("", "", 0))
 	}
+	b.askBareNames(base, ws[0])
 	b.environmentFields(base, onWorker, ws[0].environment())
 	b.compareWorkers(base, ws)
 }
@@ -205,24 +206,29 @@ func (b *builder) frontend() {
 		b.ask(Confirm, Recipe, "frontend.env", "the frontend's launch line has no --export list: confirm that it needs no environment", l.ev("", "", 0))
 	default:
 		vars = l.environment()
-		b.askBareNames(l)
+		b.askLaunch("frontend.env", l)
+		b.askBareNames("frontend.env", l)
 	}
 	b.environmentFields("frontend.env", onFrontend, vars)
 	b.infra()
 }
 
-// askBareNames notes variables that came from the submitting shell.
-func (b *builder) askBareNames(l *launch) {
+// askBareNames asks about variables that came from the submitting shell.
+func (b *builder) askBareNames(base string, l *launch) {
 	for _, e := range l.export {
 		if e.bare && e.name != "ALL" && e.name != "NONE" && e.name != "NIL" && !dropped(e.name) {
-			b.ask(Confirm, Recipe, "frontend.env", fmt.Sprintf("--export names %s without a value: it came from the submitting shell, add it if the frontend needs it", clip(e.name, 60)), l.ev(e.name, e.raw, l.exportAt+e.offset))
+			b.ask(Confirm, Recipe, base, fmt.Sprintf("--export of %s names %s without a value: it came from the submitting shell, add it if it is needed", l.who(), clip(e.name, 60)), l.ev(e.name, e.raw, l.exportAt+e.offset))
 		}
 	}
+}
+
+// askLaunch reports what is odd about a launch line.
+func (b *builder) askLaunch(path string, l *launch) {
 	if l.starts > 1 {
-		b.ask(Note, "", "", fmt.Sprintf("the frontend was launched %d times; the last launch (line %d) counts", l.starts, l.line), launchLines(l)...)
+		b.ask(Note, "", "", fmt.Sprintf("%s was launched %d times; the last launch (line %d) counts", l.who(), l.starts, l.line), launchLines(l)...)
 	}
 	for _, p := range l.problems {
-		b.ask(Confirm, "", "", "frontend: "+p, l.ev("", "", 0))
+		b.ask(Confirm, Recipe, path, l.who()+": "+p, l.ev("", "", 0))
 	}
 }
 

@@ -51,15 +51,11 @@ func (b *builder) gpuType() {
 
 // shapeOf adds one worker to its role.
 func (b *builder) shapeOf(l *launch, s *shape, gpus *gpuCount) {
+	path := "resources." + string(l.role) + "_nodes"
 	say := func(format string, args ...any) {
-		b.ask(Confirm, Recipe, "resources."+string(l.role)+"_nodes", l.who()+": "+fmt.Sprintf(format, args...), l.ev("srun", "", 0))
+		b.ask(Confirm, Recipe, path, l.who()+": "+fmt.Sprintf(format, args...), l.ev("srun", "", 0))
 	}
-	for _, p := range l.problems {
-		say("%s", p)
-	}
-	if l.starts > 1 {
-		b.ask(Note, "", "", fmt.Sprintf("%s was launched %d times; the last launch (line %d) counts", l.who(), l.starts, l.line), launchLines(l)...)
-	}
+	b.askLaunch(path, l)
 	nodes := len(l.hosts)
 	switch {
 	case nodes == 0 && l.nodes == 0:

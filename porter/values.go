@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // Nodes of generated values. Environment values are always quoted: srt-slurm
@@ -102,16 +104,13 @@ func inFlow(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// joinKeys spells a path; a key that holds a dot is quoted.
+// joinKeys spells a path as the rest of the program does.
 func joinKeys(keys []*yaml.Node) string {
-	parts := make([]string, len(keys))
-	for i, k := range keys {
-		parts[i] = k.Value
-		if k.Value == "" || strings.ContainsAny(k.Value, ".\"\n ") {
-			parts[i] = strconv.Quote(k.Value)
-		}
+	path := ""
+	for _, k := range keys {
+		path = recipes.Join(path, k.Value)
 	}
-	return strings.Join(parts, ".")
+	return path
 }
 
 // What a YAML 1.1 reader takes for a number or a bool. Newer readers differ in

@@ -28,51 +28,68 @@ func ProvenancePath(recipe string) string {
 	return recipe + ".provenance.json"
 }
 
-// Write writes the recipe, the workload and the provenance beside the recipe,
-// each atomically, after all three were checked. Without force a file that
-// exists is an [ExistsError].
+// Write writes the recipe, the workload and the provenance beside the recipe.
+// All three are checked and staged before the first takes its place, each
+// atomically. Without force a file that exists is an [ExistsError].
 func (r *Result) Write(recipe, workload string, force bool) error {
 	outs := []struct {
 		path   string
 		render func() ([]byte, error)
-		data   []byte
-	}{
-		{path: recipe, render: r.RecipeYAML},
-		{path: workload, render: r.WorkloadYAML},
-		{path: ProvenancePath(recipe), render: r.ProvenanceJSON},
-	}
+	}{{recipe, r.RecipeYAML}, {workload, r.WorkloadYAML}, {ProvenancePath(recipe), r.ProvenanceJSON}}
 	var exist ExistsError
 	seen := map[string]bool{}
-	for i := range outs {
-		o := &outs[i]
-		switch info, err := os.Stat(o.path); {
-		case err == nil && info.IsDir():
-			return fmt.Errorf("write the port: %s is a directory; give a file name", o.path)
-		case err == nil && !force:
-			exist.Paths = append(exist.Paths, o.path)
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
+	for _, o := range outs {
+		there, err := checkTarget(o.path)
+		switch {
+		case err != nil:
 			return fmt.Errorf("write the port: %w", err)
-		}
-		if clean := filepath.Clean(o.path); seen[clean] {
+		case seen[filepath.Clean(o.path)]:
 			return fmt.Errorf("write the port: %s would be written twice; give recipe and workload names of their own", o.path)
-		} else {
-			seen[clean] = true
+		case there && !force:
+			exist.Paths = append(exist.Paths, o.path)
 		}
-		if info, err := os.Stat(filepath.Dir(o.path)); err != nil || !info.IsDir() {
-			return fmt.Errorf("write the port: there is no folder %s; create it first", filepath.Dir(o.path))
-		}
-		var err error
-		if o.data, err = o.render(); err != nil {
-			return err
-		}
+		seen[filepath.Clean(o.path)] = true
 	}
 	if len(exist.Paths) > 0 {
 		return &exist
 	}
-	for _, o := range outs {
-		if err := renameio.WriteFile(o.path, o.data, 0o644); err != nil {
+	staged := make([]*renameio.PendingFile, len(outs))
+	for i, o := range outs {
+		data, err := o.render()
+		if err != nil {
+			return err
+		}
+		f, err := renameio.NewPendingFile(o.path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+		if err != nil {
 			return fmt.Errorf("write the port: %s: %w", o.path, err)
+		}
+		defer f.Cleanup() // no effect once the file is in its place
+		if _, err := f.Write(data); err != nil {
+			return fmt.Errorf("write the port: %s: %w", o.path, err)
+		}
+		staged[i] = f
+	}
+	for i, f := range staged {
+		if err := f.CloseAtomicallyReplace(); err != nil {
+			return fmt.Errorf("write the port: %s: %w", outs[i].path, err)
 		}
 	}
 	return nil
+}
+
+// checkTarget says whether a file is there, and whether one could be.
+func checkTarget(path string) (there bool, err error) {
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return false, fmt.Errorf("there is no folder %s; create it first", dir)
+	}
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case info.IsDir():
+		return true, fmt.Errorf("%s is a directory; give a file name", path)
+	}
+	return true, nil
 }
