@@ -100,23 +100,41 @@ func (f *Fold) Start(t time.Time) {
 
 // Live takes a line of requests.jsonl. An error tells what is wrong with the
 // line; it is counted and shown in Run.Warnings as well.
-func (f *Fold) Live(line []byte) error {
-	r, ok, err := f.row(RequestsFile, line)
-	if !ok {
-		return err
-	}
-	f.live.place(&r)
-	f.starts.add(&r)
-	f.live.add(&r, f.seed)
-	return nil
-}
+func (f *Fold) Live(line []byte) error { return f.addLive(f.parse(line)) }
 
 // Analysis takes a line of the file <stem>.jsonl, whose rows win over the live
 // ones. The phase is the stem's.
-func (f *Fold) Analysis(stem Stem, line []byte) error {
+func (f *Fold) Analysis(stem Stem, line []byte) error { return f.addAnalysis(stem, f.parse(line)) }
+
+// parsed is what a line holds.
+type parsed struct {
+	row
+	err   error
+	blank bool
+}
+
+// parse changes nothing, so that lines can be parsed side by side.
+func (f *Fold) parse(line []byte) parsed {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return parsed{blank: true}
+	}
+	r, err := parseRow(f.seed, line)
+	return parsed{row: r, err: err}
+}
+
+func (f *Fold) addLive(p parsed) error {
+	if err := f.check(RequestsFile, &p); err != nil || p.blank {
+		return err
+	}
+	f.live.place(&p.row)
+	f.starts.add(&p.row)
+	f.live.add(&p.row, f.seed)
+	return nil
+}
+
+func (f *Fold) addAnalysis(stem Stem, p parsed) error {
 	name := stem.String() + ".jsonl"
-	r, ok, err := f.row(name, line)
-	if !ok {
+	if err := f.check(name, &p); err != nil || p.blank {
 		return err
 	}
 	t := f.analysis[name]
@@ -125,9 +143,18 @@ func (f *Fold) Analysis(stem Stem, line []byte) error {
 		t = &n
 		f.analysis[name] = t
 	}
-	r.phase = int32(stem.Phase)
-	t.place(&r)
-	t.add(&r, f.seed)
+	p.phase = int32(stem.Phase)
+	t.place(&p.row)
+	t.add(&p.row, f.seed)
+	return nil
+}
+
+// check counts the line and what is wrong with it.
+func (f *Fold) check(name string, p *parsed) error {
+	f.lines[name]++
+	if p.err != nil {
+		return f.fault(name, p.err)
+	}
 	return nil
 }
 
@@ -175,18 +202,6 @@ func (f *Fold) Forget(name string) {
 	default:
 		f.stats = slices.DeleteFunc(f.stats, func(s statistics) bool { return s.stem.String()+".json" == name })
 	}
-}
-
-// row parses a line; false means that there is no row in it.
-func (f *Fold) row(name string, line []byte) (row, bool, error) {
-	if f.lines[name]++; len(bytes.TrimSpace(line)) == 0 {
-		return row{}, false, nil
-	}
-	r, err := parseRow(f.seed, line)
-	if err != nil {
-		return row{}, false, f.fault(name, err)
-	}
-	return r, true, nil
 }
 
 func (f *Fold) fault(name string, err error) error {

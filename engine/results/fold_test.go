@@ -121,6 +121,16 @@ func TestManifestTwice(t *testing.T) {
 	}
 }
 
+func TestManifestOfAnEarlierStart(t *testing.T) {
+	t.Parallel()
+	f := fold(t, window, "", line(0, 110, ""))
+	f.Start(time.Unix(200, 0))
+	run := f.Run(time.Unix(201, 0))
+	if len(run.Phases) != 0 || run.EarlierStart != 1 {
+		t.Errorf("%+v", run)
+	}
+}
+
 func TestUnreadableLines(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, "", line(0, 110, ""))

@@ -1,9 +1,7 @@
 package results
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -159,7 +157,7 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 	path := filepath.Join(dir, name)
 	switch name {
 	case RequestsFile:
-		return true, l.lines(ctx, path, f.Live)
+		return true, l.rows(ctx, path, f.addLive)
 	case ManifestFile:
 		return true, l.lines(ctx, path, f.Manifest)
 	}
@@ -167,7 +165,7 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 	stem, ok := ParseStem(strings.TrimSuffix(name, ext))
 	switch {
 	case ok && ext == ".jsonl":
-		return true, l.lines(ctx, path, func(line []byte) error { return f.Analysis(stem, line) })
+		return true, l.rows(ctx, path, func(p parsed) error { return f.addAnalysis(stem, p) })
 	case ok && ext == ".json":
 		data, err := readFile(path, maxStatistics)
 		if err != nil {
@@ -178,88 +176,9 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 		}
 		return true, nil
 	case ext == ".json":
-		l.skipped = append(l.skipped, name+": the name is not that of a statistics file")
+		l.skipped = append(l.skipped, fmt.Sprintf("%q: the name is not that of a statistics file", name))
 	}
 	return false, nil
-}
-
-// lines feeds the lines of a file that were there when it was opened. What is
-// wrong with a line is counted by the fold; a last line without its newline
-// counts only when it is whole.
-func (l *loaded) lines(ctx context.Context, path string, feed func([]byte) error) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("read results: %w", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return fmt.Errorf("read results: %w", err)
-	}
-	in := &lineReader{limit: maxLine, in: bufio.NewReaderSize(io.LimitReader(file, info.Size()), 1<<20)}
-	name := filepath.Base(path)
-	for ctx.Err() == nil {
-		line, ended, err := in.next()
-		if errors.Is(err, io.EOF) {
-			if in.skipped > 0 {
-				l.notes = append(l.notes, fmt.Sprintf("%s: %d line(s) longer than 64 MiB, not counted", name, in.skipped))
-			}
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read results: %w", err)
-		}
-		if !ended && scanObject(line, nil) != nil {
-			l.notes = append(l.notes, name+": the last line is half written, not counted")
-			continue
-		}
-		_ = feed(line) // counted by the fold, and told with the run
-	}
-	return fmt.Errorf("read results from %s: %w", path, ctx.Err())
-}
-
-// lineReader reads lines of at most limit bytes, newline included; longer ones
-// are counted and left out.
-type lineReader struct {
-	in      *bufio.Reader
-	limit   int
-	long    []byte // a line that is longer than the reader's buffer
-	skipped int
-}
-
-// next returns a line without its newline, valid until the call after, and
-// whether it had one. At the end it returns io.EOF.
-func (r *lineReader) next() (line []byte, ended bool, err error) {
-	r.long = r.long[:0]
-	over := false
-	for {
-		part, err := r.in.ReadSlice('\n')
-		if err == nil && len(r.long) == 0 && !over && len(part) <= r.limit {
-			return part[:len(part)-1], true, nil
-		}
-		if over = over || len(r.long)+len(part) > r.limit; !over {
-			r.long = append(r.long, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, false, err
-		case over:
-			r.skipped++
-			r.long, over = r.long[:0], false
-			if err != nil {
-				return nil, false, err
-			}
-		case err != nil && len(r.long) == 0:
-			return nil, false, io.EOF
-		default:
-			line := r.long
-			if err == nil {
-				line = line[:len(line)-1]
-			}
-			return line, err == nil, nil
-		}
-	}
 }
 
 // readFile reads a file that must not be larger than limit bytes.

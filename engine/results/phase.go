@@ -34,7 +34,7 @@ type Phase struct {
 // Window is the measurement window. A request is measured when it starts at
 // Start or later and before End.
 type Window struct {
-	Start, End float64 // Unix s; NaN where only the length is stated
+	Start, End float64 // Unix s; NaN where only the length is stated. End is before Start when settling was not reached
 	Seconds    float64
 	Source     string // "manifest", "statistics" or "estimated"
 }
@@ -94,7 +94,9 @@ func (f *Fold) Run(now time.Time) Run {
 	for _, index := range f.phases(requests) {
 		b := &builder{fold: f, rows: requests[index], all: requests, now: unix(now)}
 		b.phase = Phase{Index: index, Total: len(b.rows), Invalid: []string{}, Warnings: []string{}}
-		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool { return *m.Phase != index })
+		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool {
+			return *m.Phase != index || *m.End < f.begin() // left by an earlier start that the client has yet to wipe
+		})
 		b.statistics(earlier > 0)
 		if len(b.rows) == 0 && len(b.manifest) == 0 && b.stats == nil {
 			run.Warnings = append(run.Warnings, b.phase.Warnings...)
@@ -243,11 +245,11 @@ func (b *builder) window() {
 		}
 	}
 	start := first + level.Ramp + level.Settling
-	p.Window = newWindow(start, max(start, end), Estimated)
+	p.Window = newWindow(start, end, Estimated)
 }
 
 func newWindow(start, end float64, source string) *Window {
-	return &Window{Start: start, End: end, Seconds: end - start, Source: source}
+	return &Window{Start: start, End: end, Seconds: max(0, end-start), Source: source}
 }
 
 // span is from the first start_time to the last end_time; NaN without rows.

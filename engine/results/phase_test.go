@@ -100,7 +100,7 @@ func TestWindow(t *testing.T) {
 		{"statistics without duration", "", `{}`, true, "", 150, &Window{110, 150, 40, Estimated}},
 		{"plan, to now", "", "", true, "", 150, &Window{110, 150, 40, Estimated}},
 		{"plan, to the timeout", "", "", true, "", 900, &Window{110, 200, 90, Estimated}},
-		{"plan, settling not over", "", "", true, "", 105, &Window{110, 110, 0, Estimated}},
+		{"plan, settling not over", "", "", true, "", 105, &Window{110, 105, 0, Estimated}},
 		{"plan, next phase has begun", "", "", true, line(0, 140, `"phase_idx":1`), 150, &Window{110, 131, 21, Estimated}},
 		{"nothing", "", "", false, "", 150, nil},
 	}
@@ -154,8 +154,8 @@ func TestInvalid(t *testing.T) {
 			want: []string{"1 request(s) begin before their user's previous one has ended"},
 		},
 		{
-			name: "window of negative length", rows: good, manifest: `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`,
-			want: []string{"the window ends 10.000 s before it begins"},
+			name: "ended while settling", rows: good, manifest: `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`,
+			want: []string{"settling was not reached: the phase is 10.0 s short of it"},
 		},
 	}
 	for _, tt := range tests {

@@ -199,6 +199,7 @@ func TestParseStem(t *testing.T) {
 		{"m__1u__phase0__durNaNs__settle0s__traj1", Stem{}, false},
 		{"m__1__phase0__dur1s__settle0s__traj1", Stem{}, false},
 		{"m__99999999999u__phase0__dur1s__settle0s__traj1", Stem{}, false},
+		{"m\x1b[2J__1u__phase0__dur1s__settle0s__traj1", Stem{}, false},
 		{"benchmark-rollup", Stem{}, false},
 		{"", Stem{}, false},
 	} {

@@ -3,6 +3,7 @@ package results
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Stem is what the client's file names say of a phase:
@@ -17,7 +18,8 @@ type Stem struct {
 }
 
 // ParseStem reads a file name without its extension, from the right, since the
-// model's name may contain the separator. It reports false for every other name.
+// model's name may contain the separator. It reports false for every other name,
+// and for one that could do harm on a terminal.
 func ParseStem(name string) (Stem, bool) {
 	var s Stem
 	var ok [5]bool
@@ -42,7 +44,7 @@ func ParseStem(name string) (Stem, bool) {
 		rest = rest[:at]
 	}
 	s.Model = rest
-	if ok != [5]bool{true, true, true, true, true} || rest == "" {
+	if ok != [5]bool{true, true, true, true, true} || rest == "" || strings.ContainsFunc(rest, unicode.IsControl) {
 		return Stem{}, false
 	}
 	return s, true

@@ -25,15 +25,15 @@ func (b *builder) validate(s *sums) {
 		return
 	}
 	switch {
-	case w.Seconds < 0:
-		b.invalid("the window ends %.3f s before it begins", -w.Seconds)
+	case w.End < w.Start:
+		b.invalid("settling was not reached: the phase is %.1f s short of it", w.Start-w.End)
 	case len(b.measured) == 0:
 		b.invalid("settling was not reached: no request started in the measurement window")
 	case s.output == 0:
 		b.invalid("no output tokens")
 	}
-	if least := b.fold.levels[p.Index].MinMeasurement; max(0, w.Seconds) < least {
-		b.invalid("measured for %.1f s, at least %.1f s are wanted", max(0, w.Seconds), least)
+	if least := b.fold.levels[p.Index].MinMeasurement; w.Seconds < least {
+		b.invalid("measured for %.1f s, at least %.1f s are wanted", w.Seconds, least)
 	}
 	if n := b.clockSteps(); n > 0 {
 		b.invalid("the clock stepped: %d request(s) end before they begin or before their first token", n)
