@@ -1,0 +1,287 @@
+package job_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/job"
+	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+)
+
+// The test binary plays the steps: real processes that listen, die and hang.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "play" {
+		play(os.Args[2:])
+	}
+	os.Exit(m.Run())
+}
+
+func play(args []string) {
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	switch args[0] {
+	case "serve": // ready until TERM
+		go func() {
+			_ = http.ListenAndServe(args[1], http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprint(w, `{"instances":[{"endpoint":"generate","component":"prefill"},{"endpoint":"generate","component":"tensorrt_llm"},{"endpoint":"other","component":"prefill"}]}`)
+			}))
+		}()
+		fmt.Println("serving", args[1])
+		<-term
+		os.Exit(0)
+	case "exit": // says something, then ends with a code
+		fmt.Println("\x1b[31mout of memory\x1b[0m")
+		var code int
+		_, _ = fmt.Sscan(args[1], &code)
+		os.Exit(code)
+	case "hang": // never ready, and deaf to TERM if told so
+		fmt.Println("hanging")
+		if args[1] == "deaf" {
+			signal.Ignore(syscall.SIGTERM)
+			select {}
+		}
+		<-term
+		os.Exit(0)
+	case "until": // ends with a code once a file is there
+		for {
+			if _, err := os.Stat(args[1]); err == nil {
+				os.Exit(7)
+			}
+			select {
+			case <-term:
+				os.Exit(0)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+}
+
+func self(args ...string) []string { return append([]string{os.Args[0], "play"}, args...) }
+
+// harness is one run with its records.
+type harness struct {
+	dir    string
+	events []event.Event
+	status event.Status
+	log    string
+	code   int
+	pids   []int
+}
+
+func execute(t *testing.T, ctx context.Context, steps []plan.Step, onEvent func(string)) harness {
+	t.Helper()
+	dir := t.TempDir()
+	runner := local.NewRunner()
+	defer runner.Close()
+	var log safeBuffer
+	log.on = onEvent
+	code, err := job.Run(ctx, job.Options{
+		Plan: &plan.Plan{Name: "test", Steps: steps}, LogDir: dir, Runner: runner, Log: &log, Now: time.Now,
+		Grace: job.Grace{Client: 300 * time.Millisecond, Servers: 300 * time.Millisecond},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := harness{dir: dir, code: code, log: log.String()}
+	if h.events, err = event.ReadFile(filepath.Join(dir, event.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range h.events {
+		if e.Seq != int64(i+1) {
+			t.Errorf("event %d has seq %d", i+1, e.Seq)
+		}
+		h.status.Apply(e)
+		if e.Kind == event.StepStart {
+			h.pids = append(h.pids, e.Data.PID)
+		}
+	}
+	for _, pid := range h.pids {
+		if err := syscall.Kill(pid, 0); err == nil {
+			t.Errorf("process %d was left behind", pid)
+		}
+	}
+	return h
+}
+
+// safeBuffer is the orchestrator's log, and calls back on each line.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+	on func(string)
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.on != nil {
+		s.on(string(p))
+	}
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func port(t *testing.T) string {
+	t.Helper()
+	pairs, err := local.Bindings(&plan.Plan{Steps: []plan.Step{{Name: "x"}}}, "", "", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "127.0.0.1:" + pairs[len(pairs)-1]
+}
+
+func worker(t *testing.T, name string) plan.Step {
+	addr := port(t)
+	return plan.Step{
+		Name: name, Stage: plan.Workers, Launch: self("serve", addr), Log: name + ".out",
+		Ready: plan.Readiness{Probe: plan.ProbeHTTP, Target: "http://" + addr + "/health", TimeoutSeconds: 20, IntervalSeconds: 0.05},
+	}
+}
+
+func frontend(t *testing.T, prefill, decode int) plan.Step {
+	s := worker(t, "frontend_0")
+	s.Stage, s.Ready.Probe, s.Ready.Prefill, s.Ready.Decode = plan.FrontendStage, plan.ProbeHealth, prefill, decode
+	return s
+}
+
+func client(args ...string) plan.Step {
+	return plan.Step{Name: "client", Stage: plan.Client, Launch: self(args...), Log: "benchmark.out", Ends: true}
+}
+
+func TestAGoodRun(t *testing.T) {
+	t.Parallel()
+	h := execute(t, t.Context(), []plan.Step{worker(t, "prefill_0"), worker(t, "decode_0"), frontend(t, 1, 1), client("exit", "0")}, nil)
+	if h.code != 0 || h.status.State != event.Done || h.status.ExitCode == nil || *h.status.ExitCode != 0 || *h.status.Client != 0 {
+		t.Errorf("code %d, status %+v\n%s", h.code, h.status, h.log)
+	}
+	var states []event.State
+	for _, e := range h.events {
+		if e.Kind == event.RunState {
+			states = append(states, e.Data.State)
+		}
+	}
+	if want := []event.State{event.Starting, event.Ready, event.Post, event.Done}; !slices.Equal(states, want) {
+		t.Errorf("states %v, want %v", states, want)
+	}
+	if h.status.Have != (event.Count{Prefill: 1, Decode: 1}) {
+		t.Errorf("health %+v: only generate endpoints count", h.status.Have)
+	}
+	// The words by which srt-slurm's own monitor tells the stage.
+	for _, words := range []string{"Sweep Orchestrator\n", "Starting backend workers", "Starting frontend", "Polling http://", "Server is healthy - starting benchmark", "Running AgentPerf benchmark", "[INFO] Cleanup", "Benchmark completed successfully"} {
+		if !strings.Contains(h.log, words) {
+			t.Errorf("the log lacks %q:\n%s", words, h.log)
+		}
+	}
+	if to, err := os.Readlink(filepath.Join(h.dir, "client.log")); err != nil || to != "benchmark.out" {
+		t.Errorf("client.log links to %q: %v", to, err)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	notReady := func(name string, launch []string) plan.Step {
+		s := worker(t, name)
+		s.Launch = launch
+		return s
+	}
+	short := func(s plan.Step) plan.Step { s.Ready.TimeoutSeconds = 1; return s }
+	for _, c := range []struct {
+		name  string
+		steps []plan.Step
+		code  int
+		says  []string
+	}{
+		{"worker exits before ready", []plan.Step{notReady("prefill_0", self("exit", "3")), client("exit", "0")}, 1, []string{"prefill_0 exited with code 3", "out of memory"}},
+		{"worker exits with code 0", []plan.Step{notReady("prefill_0", self("exit", "0")), client("exit", "0")}, 1, []string{"prefill_0 exited with code 0 before the run's end"}},
+		{"worker hangs", []plan.Step{short(notReady("prefill_0", self("hang", ""))), client("exit", "0")}, 1, []string{"not ready within 1 s", "connection refused"}},
+		{"deaf worker hangs", []plan.Step{short(notReady("prefill_0", self("hang", "deaf"))), client("exit", "0")}, 1, []string{"not ready within 1 s"}},
+		{"health never complete", []plan.Step{worker(t, "prefill_0"), short(frontend(t, 2, 1)), client("exit", "0")}, 1, []string{"1 of 2 prefill and 1 of 1 decode"}},
+		{"client fails", []plan.Step{worker(t, "prefill_0"), client("exit", "5")}, 5, []string{"the client exited with code 5", "out of memory"}},
+		{"program is not there", []plan.Step{notReady("prefill_0", []string{"/no/such/program"}), client("exit", "0")}, 1, []string{"prefill_0 did not start", "/no/such/program"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := execute(t, t.Context(), c.steps, nil)
+			if h.code != c.code || h.status.State != event.Failed || h.status.ExitCode == nil || *h.status.ExitCode != c.code {
+				t.Errorf("code %d, status %+v", h.code, h.status)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(h.status.Message, s) {
+					t.Errorf("message %q lacks %q", h.status.Message, s)
+				}
+			}
+		})
+	}
+}
+
+// A worker that leaves while the client plays ends the run at once.
+func TestWorkerLeavesMidRun(t *testing.T) {
+	t.Parallel()
+	sign := filepath.Join(t.TempDir(), "leave")
+	w := plan.Step{Name: "decode_0", Stage: plan.Workers, Launch: self("until", sign), Log: "decode_0.out"}
+	h := execute(t, t.Context(), []plan.Step{w, client("hang", "")}, func(line string) {
+		if strings.Contains(line, "Running AgentPerf benchmark") {
+			if err := os.WriteFile(sign, nil, 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if h.code != 1 || h.status.State != event.Failed || !strings.Contains(h.status.Message, "decode_0 exited with code 7") {
+		t.Errorf("code %d, status %+v", h.code, h.status)
+	}
+}
+
+// A stop is noticed while servers come up and while the client plays, and the run
+// is called what the stop says.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	hanging := worker(t, "prefill_0")
+	hanging.Launch = self("hang", "")
+	for _, c := range []struct {
+		name, at string
+		steps    []plan.Step
+		state    event.State
+	}{
+		{"while a worker comes up", "Starting backend workers", []plan.Step{hanging, client("exit", "0")}, event.Cancelled},
+		{"while the client plays", "Running AgentPerf benchmark", []plan.Step{worker(t, "prefill_0"), client("hang", "")}, event.Timeout},
+		{"a client that is deaf", "Running AgentPerf benchmark", []plan.Step{client("hang", "deaf")}, event.Cancelled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			h := execute(t, ctx, c.steps, func(line string) {
+				if strings.Contains(line, c.at) {
+					cancel(job.Stopped{State: c.state})
+				}
+			})
+			if h.code != 1 || h.status.State != c.state {
+				t.Errorf("code %d, status %+v", h.code, h.status)
+			}
+		})
+	}
+}
+
+func TestUnboundPlanIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := job.Run(t.Context(), job.Options{Plan: &plan.Plan{Steps: []plan.Step{{Launch: []string{"{bin}"}}}}})
+	if err == nil || !strings.Contains(err.Error(), "{bin}") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,312 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+const recipe = `name: it's a "demo"
+model: {path: /m/my-model, container: /img/dyn.sqsh, precision: fp4}
+resources: {gpu_type: gb300, gpus_per_node: 4, prefill_nodes: 2, prefill_workers: 2, decode_nodes: 2, decode_workers: 1}
+backend:
+  type: trtllm
+  prefill_environment: {UCX_TLS: "cuda_ipc,sm,tcp", HF_TOKEN: "sesame", SHARED: "role", DYN_LOG: "info"}
+  trtllm_config:
+    prefill: {tensor_parallel_size: 4, cuda_graph_config: null, x: 1.50}
+    decode: {tensor_parallel_size: 8}
+environment: {SHARED: "global"}
+frontend: {type: dynamo, enable_multiple_frontends: false, args: {router-mode: kv, no-router-kv-events: true}, env: {HOME: /tmp}}
+dynamo: {install: false, event_plane: zmq}
+benchmark:
+  type: agentperf
+  client_placement: last_decode
+  concurrencies: [64, 1010]
+  agentperf_client_dir: /ap/client
+  agentperf_config: /ap/workload.yaml
+  env: {AGENTPERF_EXTRA_ARGS: "--seed 100"}
+extra_mount: ["/shared/ap:/ap:ro"]
+container_mounts: {"{log_dir}/x": "/x"}
+sbatch_directives: {comment: "two words", exclusive: ""}
+`
+
+const workload = `base_url: http://placeholder:8000/v1
+model: placeholder
+concurrencies: [8]
+phase_timeout_seconds: 2400.0
+settling_time_seconds: 240.0
+trajectory_path: /ap/t.jsonl
+user_spawn_rate: 1.0
+min_measurement_seconds: 300.0
+`
+
+func request(t *testing.T, text string, target Target) Request {
+	t.Helper()
+	r, ds := recipes.ParseRecipe("r.yaml", []byte(text))
+	if ds.Errors() > 0 {
+		t.Fatal(ds)
+	}
+	w, _ := recipes.ParseWorkload("w.yaml", []byte(workload))
+	c, _ := recipes.ParseCluster("c.yaml", []byte("use_segment_sbatch_directive: false\ndefault_sbatch_directives: {comment: lost, mail-type: END}\ndefault_mounts: {/data: /data}"))
+	return Request{Recipe: r, Workload: w, Cluster: c, Target: target, OutputDir: "/out put"}
+}
+
+func build(t *testing.T, req Request) *Plan {
+	t.Helper()
+	p, err := Build(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func step(t *testing.T, p *Plan, name string) Step {
+	t.Helper()
+	for _, s := range p.Steps {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatalf("no step %s", name)
+	return Step{}
+}
+
+func TestLayouts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, resources, more string
+		want                  string // roles by node
+	}{
+		{"one node a worker", "prefill_nodes: 2, prefill_workers: 2, decode_nodes: 2, decode_workers: 1", "", "etcd,frontend,prefill 0 | prefill 1 | decode 0,client | decode 0"},
+		{"two workers a node", "prefill_nodes: 1, prefill_workers: 2, decode_nodes: 1, decode_workers: 1", "", "etcd,frontend,prefill 0,prefill 1 | decode 0,client"},
+		{"decode starts on a fresh node", "prefill_nodes: 2, prefill_workers: 3, gpus_per_prefill: 2, decode_nodes: 1, decode_workers: 2, gpus_per_decode: 2", "", "etcd,frontend,prefill 0,prefill 1 | prefill 2 | decode 0,decode 1,client"},
+		{"spread", "spread_workers: true, prefill_nodes: 2, prefill_workers: 2, gpus_per_prefill: 2, decode_nodes: 1, decode_workers: 1", "", "etcd,frontend,prefill 0 | prefill 1 | decode 0,client"},
+		{"decode shares the nodes", "prefill_nodes: 1, prefill_workers: 1, gpus_per_prefill: 2, decode_nodes: 0, decode_workers: 1, gpus_per_decode: 2", "", "etcd,frontend,prefill 0,decode 0,client"},
+		{"dedicated infra", "prefill_nodes: 1, prefill_workers: 1, decode_nodes: 1, decode_workers: 1", "infra: {etcd_nats_dedicated_node: true}", "etcd | frontend,prefill 0 | decode 0,client"},
+		{"dedicated infra and frontend share", "prefill_nodes: 1, prefill_workers: 1, decode_nodes: 1, decode_workers: 1", "infra: {etcd_nats_dedicated_node: true}\nfrontend: {dedicated_node: true}", "etcd,frontend | prefill 0 | decode 0,client"},
+		{"aggregated", "agg_nodes: 2, agg_workers: 1", "", "etcd,frontend,agg 0,client | agg 0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			text := fmt.Sprintf("name: x\nmodel: {path: /m, container: /i, precision: f}\nresources: {gpus_per_node: 4, %s}\nbackend: {type: trtllm}\nbenchmark: {type: agentperf, concurrency: 1, client_placement: last_decode}\n%s\n", c.resources, c.more)
+			r, ds := recipes.ParseRecipe("r.yaml", []byte(text))
+			if ds.Errors() > 0 {
+				t.Fatal(ds)
+			}
+			l, err := place(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var nodes []string
+			for _, n := range l.describe() {
+				nodes = append(nodes, strings.Join(n.Roles, ","))
+			}
+			if got := strings.Join(nodes, " | "); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestGPUMasks(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(recipe, "prefill_nodes: 2, prefill_workers: 2", "prefill_nodes: 1, prefill_workers: 2", 1)
+	p := build(t, request(t, text, Slurm))
+	for name, want := range map[string]string{"prefill_0": "0,1", "prefill_1": "2,3", "decode_0": ""} {
+		got := ""
+		for _, v := range step(t, p, name).Env {
+			if v.Name == "CUDA_VISIBLE_DEVICES" {
+				got = v.Value
+			}
+		}
+		if got != want {
+			t.Errorf("%s sees GPUs %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestRunningOutOfNodesIsAnError(t *testing.T) {
+	t.Parallel()
+	req := request(t, strings.Replace(recipe, "prefill_workers: 2", "prefill_workers: 2, gpus_per_prefill: 16", 1), Slurm)
+	if _, err := Build(req); err == nil || !strings.Contains(err.Error(), "prefill worker 1 needs 16 GPUs") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSlurmSteps(t *testing.T) {
+	t.Parallel()
+	p := build(t, request(t, recipe, Slurm))
+	var names []string
+	for _, s := range p.Steps {
+		names = append(names, s.Name)
+	}
+	if want := []string{"etcd", "prefill_0", "prefill_1", "decode_0", "frontend_0", "client"}; !slices.Equal(names, want) {
+		t.Fatalf("steps %v, want %v", names, want)
+	}
+	d := step(t, p, "decode_0")
+	if want := []int{2, 3}; !slices.Equal(d.Nodes, want) || d.Tasks != 8 || d.Log != "{node:2}_decode_w0.out" {
+		t.Errorf("decode %+v", d)
+	}
+	want := []string{
+		"srun", "--jobid", "{job_id}", "--job-name", "decode_0", "--overlap", "--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1",
+		"--nodes", "2", "--ntasks", "8", "--nodelist", "{node:2},{node:3}", "--output", "{log_dir}/{node:2}_decode_w0.out",
+		"--container-image", "/img/dyn.sqsh", "--no-container-entrypoint", "--no-container-mount-home", "--container-mounts",
+		"{log_dir}:/logs,/m/my-model:/model,{run_dir}/bin:/agentperf,/data:/data,/shared/ap:/ap:ro,{log_dir}/x:/x", "--export=ALL", "env",
+		"HEAD_NODE_IP={ip:0}", "ETCD_ENDPOINTS=http://{node:0}:2379", "NATS_SERVER=nats://{node:0}:4222", "DYN_SKIP_SGLANG_LOG_FORMATTING=1", "DYN_EVENT_PLANE=zmq",
+		"DYN_SYSTEM_PORT=7502", "DYN_LOG=" + defaultDynLog, "TRTLLM_EPLB_SHM_NAME=moe_shared_decode0_{job_id}", "SHARED=global",
+		"numactl", "-m", "0,1", "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", "/model", "--served-model-name", "my-model",
+		"--disaggregation-mode", "decode", "--extra-engine-args", "/logs/trtllm_config_decode.yaml", "--request-plane", "tcp",
+	}
+	if !slices.Equal(d.Launch, want) {
+		t.Errorf("launch\n%q\nwant\n%q", d.Launch, want)
+	}
+	f := step(t, p, "frontend_0")
+	if want := []string{"python3", "-m", "dynamo.frontend", "--http-port=8000", "--router-mode", "kv", "--no-router-kv-events"}; !slices.Equal(f.Argv, want) {
+		t.Errorf("frontend %q", f.Argv)
+	}
+	if f.Ready.Prefill != 2 || f.Ready.Decode != 1 || f.Ready.TimeoutSeconds != 1800 {
+		t.Errorf("health gate %+v", f.Ready)
+	}
+	c := step(t, p, "client")
+	if !c.Ends || !slices.Contains(c.Argv, "64,1010") || !slices.Equal(c.Nodes, []int{2}) {
+		t.Errorf("client %+v", c)
+	}
+}
+
+// Values with commas reach the process whole, secrets never stand on a command
+// line, and the last origin of a variable wins and says so.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	p := build(t, request(t, recipe, Slurm))
+	s := step(t, p, "prefill_0")
+	byName := map[string]Var{}
+	for _, v := range s.Env {
+		if _, twice := byName[v.Name]; twice {
+			t.Errorf("%s stands twice", v.Name)
+		}
+		byName[v.Name] = v
+	}
+	if v := byName["SHARED"]; v.Value != "global" || v.Origin != "environment.SHARED" || v.Beats != "backend.prefill_environment.SHARED" {
+		t.Errorf("SHARED %+v", v)
+	}
+	if v := byName["DYN_LOG"]; v.Value != "info" || v.Beats != builtIn {
+		t.Errorf("DYN_LOG %+v", v)
+	}
+	if !slices.Contains(s.Launch, "UCX_TLS=cuda_ipc,sm,tcp") || !slices.Contains(s.Launch, "--container-env=HF_TOKEN") {
+		t.Errorf("launch %q", s.Launch)
+	}
+	for _, s := range p.Steps {
+		if strings.Contains(strings.Join(s.Launch, " "), "sesame") {
+			t.Errorf("%s has a secret on its command line", s.Name)
+		}
+	}
+	red, err := json.Marshal(p.Redacted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(red), "sesame") || !strings.Contains(string(red), Hidden) {
+		t.Error("the redacted plan shows a secret")
+	}
+	if byName["HF_TOKEN"].Value != "sesame" {
+		t.Error("the plan itself lost the secret")
+	}
+}
+
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"HF_TOKEN": true, "API_KEY": true, "aws_secret_access": true, "DB_PASSWORD": true, "DYN_TOKENIZER": false, "KEYBOARD": false, "TOKENS": false} {
+		if Secret(name) != want {
+			t.Errorf("Secret(%s) = %v", name, !want)
+		}
+	}
+}
+
+func TestScriptQuotesAndExecs(t *testing.T) {
+	t.Parallel()
+	p := build(t, request(t, recipe, Slurm))
+	for _, line := range []string{
+		`#SBATCH --job-name="it's a \"demo\""`, `#SBATCH --nodes=4`, `#SBATCH --ntasks=16`, `#SBATCH --gpus-per-node=4`, `#SBATCH --comment='two words'`, `#SBATCH --exclusive`,
+		`#SBATCH --mail-type=END`, `#SBATCH --no-requeue`, `#SBATCH --signal=B:TERM@90`, `base='/out put'`, `exec "$run/bin/agentperf-tui" job run --run-dir "$run"`,
+	} {
+		if !strings.Contains(p.Script, line+"\n") {
+			t.Errorf("the script lacks %s:\n%s", line, p.Script)
+		}
+	}
+	if strings.Contains(p.Script, "segment") || strings.Contains(p.Script, "lost") {
+		t.Errorf("script has what the cluster file or the recipe turned off:\n%s", p.Script)
+	}
+}
+
+func TestEngineConfigIsVerbatim(t *testing.T) {
+	t.Parallel()
+	p := build(t, request(t, recipe, Slurm))
+	if f := p.Files[0]; f.Path != "{log_dir}/trtllm_config_prefill.yaml" || f.Content != "{tensor_parallel_size: 4, cuda_graph_config: null, x: 1.50}\n" {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestLocalScalesByOneFactor(t *testing.T) {
+	t.Parallel()
+	req := request(t, recipe, Local)
+	req.Local = LocalScale{Users: 11, Seconds: 24}
+	p := build(t, req)
+	w, ds := recipes.ParseWorkload("w", []byte(p.Files[0].Content))
+	if ds.Errors() > 0 {
+		t.Fatal(ds)
+	}
+	if !slices.Equal(w.Levels, []int{1, 11}) || w.PhaseTimeout.Float() != 24 || w.Settling.Float() != 2.4 || w.MinMeasurement.Float() != 3 {
+		t.Errorf("scaled workload:\n%s", p.Files[0].Content)
+	}
+	for _, c := range recipes.CheckTimeouts(w, w.Levels) {
+		if !c.OK {
+			t.Errorf("the rule broke: %s", c.Sentence())
+		}
+	}
+	if got := p.Phases[1].RampSeconds; got < 10.08 || got > 10.1 {
+		t.Errorf("ramp %v s, want 1009 s / 100", got)
+	}
+	swaps := map[string]string{}
+	for _, s := range p.Swaps {
+		swaps[s.What] = s.To
+	}
+	for what, to := range map[string]string{"users": "1,11", "phase_timeout_seconds": "24.0", "engines": "3 mock workers", "client": "built-in replay client"} {
+		if swaps[what] != to {
+			t.Errorf("swap %s is %q, want %q", what, swaps[what], to)
+		}
+	}
+	if len(p.Steps) != 5 || p.Script != "" {
+		t.Errorf("steps %d, script %q", len(p.Steps), p.Script)
+	}
+}
+
+func TestBind(t *testing.T) {
+	t.Parallel()
+	p := build(t, request(t, recipe, Slurm))
+	want := []string{"{ip:0}", "{job_id}", "{log_dir}", "{node:0}", "{node:1}", "{node:2}", "{node:3}", "{run_dir}", "{staged}"}
+	if got := p.Placeholders(); !slices.Equal(got, want) {
+		t.Fatalf("placeholders %v, want %v", got, want)
+	}
+	pairs := []string{"{staged}", "s", "{ip:0}", "10.0.0.1", JobID, "7", LogDir, "/run/logs", RunDir, "/run", "{node:0}", "a", "{node:1}", "b", "{node:2}", "c", "{node:3}", "d"}
+	b := p.Bind(pairs...)
+	if got := b.Placeholders(); len(got) != 0 {
+		t.Errorf("still unbound: %v", got)
+	}
+	if s := step(t, b, "decode_0"); s.Log != "c_decode_w0.out" || !slices.Contains(s.Launch, "c,d") {
+		t.Errorf("bound decode %+v", s)
+	}
+	if s := step(t, p, "decode_0"); s.Log != "{node:2}_decode_w0.out" {
+		t.Error("binding changed the plan itself")
+	}
+}
+
+func TestUnknownMountPlaceholder(t *testing.T) {
+	t.Parallel()
+	_, err := Build(request(t, strings.Replace(recipe, "{log_dir}/x", "{logdir}/x", 1), Slurm))
+	if err == nil || !strings.Contains(err.Error(), "unknown placeholder {logdir}") {
+		t.Errorf("got %v", err)
+	}
+}
