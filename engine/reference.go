@@ -1,11 +1,224 @@
 package engine
 
 import (
+	"cmp"
+	"container/heap"
 	"context"
-	"errors"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/engine/mockserver"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/replay"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// WriteReference is written below.
+// WriteReference writes the figures that a local run must have by the mock
+// servers' arithmetic alone: the same users, scripts, routing, caches and times,
+// played on a clock that costs nothing. The file holds figures under the keys of
+// the client's statistics file, so that parity takes it as a side. A file that
+// exists is not replaced.
 func (e *Engine) WriteReference(ctx context.Context, l Located, path string) error {
-	return errors.New("wip")
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("write reference: %s exists: %w", path, fs.ErrExist)
+	}
+	p, err := boundPlan(l.Dir)
+	if err != nil {
+		return fmt.Errorf("write reference: %w", err)
+	}
+	if p.Target != plan.Local || len(p.Phases) != 1 {
+		return fmt.Errorf("write reference for %s: want a local run of one phase, it is for %s with %d phases", l.Label(), p.Target, len(p.Phases))
+	}
+	w, _, err := recipes.LoadWorkload(filepath.Join(l.Dir, "benchmark_config.yaml"))
+	if err != nil {
+		return fmt.Errorf("write reference: %w", err)
+	}
+	phase, err := simulate(ctx, w, p)
+	if err != nil {
+		return fmt.Errorf("write reference: %w", err)
+	}
+	doc := map[string]any{
+		"about":                  map[string]any{"name": "mock arithmetic", "seed": fmt.Sprint(w.Seed), "dataset": w.TrajectoryPath, "model": p.Model},
+		"phase":                  0,
+		"concurrency":            phase.Concurrency,
+		"measurement_duration_s": phase.Window.Seconds,
+		"requests":               map[string]int{"total": phase.Total, "measured": phase.Requests.Measured, "successful": phase.Requests.Successful, "failed": phase.Requests.Failed},
+	}
+	for section, values := range phase.Figures.Statistics() {
+		doc[section] = values
+	}
+	data, err := yaml.Marshal(doc)
+	if err != nil {
+		return fmt.Errorf("write reference: %w", err)
+	}
+	return renameio.WriteFile(path, data, 0o644)
+}
+
+// localMock is what the processes of a local run are configured with.
+func localMock() mockserver.Config {
+	m := plan.LocalMock()
+	t := mockserver.DefaultTiming()
+	t.PrefillBase, t.PrefillPerToken, t.ITL, t.StreamInterval = m.TTFT, m.PrefillPerToken, m.ITL, m.StreamInterval
+	return mockserver.Config{Timing: t, BlockTokens: m.BlockTokens}
+}
+
+// simulation is a phase on a clock of its own; times are since its start.
+type simulation struct {
+	cfg    replay.Config
+	mock   mockserver.Config
+	deploy *mockserver.Deployment
+	data   *replay.Dataset
+	users  []*replay.Script
+	queue  moments
+	stop   time.Duration
+	fold   *results.Fold
+	last   time.Duration // end of the last request
+}
+
+// epoch is the simulation's zero, any moment will do.
+var epoch = time.Unix(1_000_000_000, 0)
+
+// simulate plays the plan's one phase and returns its figures.
+func simulate(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase, error) {
+	var none results.Phase
+	cfg, err := replayConfig(w, ReplayOptions{Model: p.Model, DelayKey: DelayKey})
+	if err != nil {
+		return none, err
+	}
+	data, err := replay.OpenDataset(ctx, cfg)
+	if err != nil {
+		return none, err
+	}
+	defer data.Close() // read only: nothing is lost if that fails
+	workers := 0
+	for _, s := range p.Steps {
+		if s.Role == "prefill" || s.Role == "agg" {
+			workers++
+		}
+	}
+	mock := localMock()
+	s := &simulation{cfg: cfg, mock: mock, deploy: mockserver.NewDeployment(mock, workers), data: data, stop: cfg.PhaseTimeout, fold: results.NewFold()}
+	n := p.Phases[0].Level
+	gap := func(i int) time.Duration { return time.Duration(float64(i) / cfg.SpawnRate * float64(time.Second)) }
+	for i := range n {
+		s.users = append(s.users, data.Script(i))
+		heap.Push(&s.queue, moment{at: gap(i), user: i})
+	}
+	if err := s.run(ctx); err != nil {
+		return none, err
+	}
+	settled := gap(n-1) + cfg.SettlingTime
+	manifest, err := json.Marshal(map[string]any{"phase_idx": 0, "settling_end": unixTime(settled), "actual_phase_end": unixTime(max(s.last, s.stop))})
+	if err != nil {
+		return none, err
+	}
+	if err := s.fold.Manifest(manifest); err != nil {
+		return none, err
+	}
+	run := s.fold.Run(time.Time{})
+	if len(run.Phases) != 1 || run.Phases[0].Requests == nil || len(run.Errors) > 0 {
+		return none, fmt.Errorf("the simulated phase has no figures: %v", run.Errors)
+	}
+	return run.Phases[0], nil
+}
+
+func unixTime(d time.Duration) float64 { return float64(epoch.Unix()) + d.Seconds() }
+
+// moment is something that happens: a user sends, or a worker has a prompt ready.
+type moment struct {
+	at     time.Duration
+	user   int
+	prompt *mockserver.Prompt // nil: the user sends
+	worker int
+}
+
+func (s *simulation) run(ctx context.Context) error {
+	for s.queue.Len() > 0 {
+		m := heap.Pop(&s.queue).(moment)
+		if m.prompt != nil {
+			s.deploy.Prefilled(m.worker, *m.prompt)
+			continue
+		}
+		if m.at >= s.stop {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.request(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// request plays one request from its sending to the moment of the next one.
+func (s *simulation) request(m moment) error {
+	step := s.users[m.user].Next()
+	messages, tools, err := s.data.Prompt(step)
+	if err != nil {
+		return err
+	}
+	prompt, err := mockserver.ParsePrompt(messages, tools, s.mock.BlockTokens)
+	if err != nil {
+		return err
+	}
+	session := replay.SessionID(s.cfg.Seed, 0, m.user, step.Pass)
+	worker, cached := s.deploy.Arrive(session, prompt)
+	limit := s.cfg.MaxTokens
+	if step.OutputLimit > 0 {
+		limit = min(limit, step.OutputLimit)
+	}
+	tokens := s.mock.OutputTokens(limit)
+	t := s.mock.Timing
+	ttft := t.Prefill(prompt.Key, prompt.Tokens, cached)
+	_, stream := t.Event(prompt.Key, t.Events(tokens)-1, tokens)
+	first := m.at + ttft
+	end := first + stream
+	heap.Push(&s.queue, moment{at: first, worker: worker, prompt: &prompt})
+	heap.Push(&s.queue, moment{at: end + step.Delay, user: m.user})
+	s.last = max(s.last, end)
+	row := map[string]any{
+		"phase_idx": 0, "concurrency": len(s.users), "conversation_id": step.Conversation, "conversation_idx": step.Turn, "user_id": m.user,
+		"request_id": session[:12], "start_time": unixTime(m.at), "end_time": unixTime(end), "server_input_tokens": prompt.Tokens, "server_output_tokens": tokens,
+		"server_cached_tokens": cached, "ttft": ttft.Seconds(), "success": true,
+	}
+	if tokens > 1 {
+		row["itl"] = stream.Seconds() / float64(tokens-1)
+		row["sse_output_speed"] = float64(tokens-1) / stream.Seconds()
+	}
+	line, err := json.Marshal(row)
+	if err != nil {
+		return err
+	}
+	return s.fold.Live(line)
+}
+
+// moments is the queue, the earliest first; at one moment a prompt that is ready
+// comes before a request, and users in order.
+type moments []moment
+
+func (q moments) Len() int      { return len(q) }
+func (q moments) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q moments) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	if a.at == b.at && (a.prompt != nil) != (b.prompt != nil) {
+		return a.prompt != nil
+	}
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.user, b.user)) < 0
+}
+func (q *moments) Push(m any) { *q = append(*q, m.(moment)) }
+func (q *moments) Pop() any {
+	old := *q
+	m := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return m
 }

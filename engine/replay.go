@@ -29,6 +29,9 @@ type ReplayOptions struct {
 	Log            io.Writer
 }
 
+// DelayKey is where the public datasets keep a turn's tool-call delay, in ms.
+const DelayKey = "simulated_tool_delay_ms_after"
+
 // drainOnStop is how long requests in flight may go on when a replay is stopped
 // from outside; a job's end leaves no more.
 const drainOnStop = 5 * time.Second

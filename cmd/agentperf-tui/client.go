@@ -15,9 +15,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/replay"
 )
 
-// defaultDelayKey is where the public dataset keeps tool-call delays.
-const defaultDelayKey = "simulated_tool_delay_ms_after"
-
 func replayCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay", Short: "The built-in client: replay trajectories against a server", Args: usage(cobra.NoArgs),
@@ -33,7 +30,7 @@ func replayCmd(a *app) *cobra.Command {
 	fl.StringVar(&opt.ResultsDir, "results-dir", "", "folder of the outputs (required)")
 	fl.StringVar(&opt.RequestLog, "request-log-path", "", "request rows (default: requests.jsonl in the results folder)")
 	seed := fl.Int64("seed", 0, "seed (default: the workload's)")
-	fl.StringVar(&opt.DelayKey, "delay-key", defaultDelayKey, "key of the tool-call delay in trajectory rows, in ms")
+	fl.StringVar(&opt.DelayKey, "delay-key", engine.DelayKey, "key of the tool-call delay in trajectory rows, in ms")
 	fl.StringVar(&opt.EventFile, "events", "", "append progress events to this file")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for _, f := range []string{"config", "base-url", "model", "results-dir"} {

@@ -50,6 +50,19 @@ type Config struct {
 	AggURLs, PrefillURLs, DecodeURLs []string
 }
 
+func (c Config) withDefaults() Config {
+	if c.BlockTokens <= 0 {
+		c.BlockTokens = defaultBlockTokens
+	}
+	if c.CacheBlocks <= 0 {
+		c.CacheBlocks = defaultCacheBlocks
+	}
+	if c.MaxOutputTokens <= 0 {
+		c.MaxOutputTokens = defaultMaxOutputTokens
+	}
+	return c
+}
+
 // New makes the handler of one mock process. It returns an error when the
 // configuration contradicts itself.
 func New(cfg Config) (http.Handler, error) {
@@ -60,15 +73,7 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, fmt.Errorf("mock server: fault rates %g, %g, %g: want fractions that add up to at most 1",
 			f.HTTPError, f.Abort, f.EventError)
 	}
-	if cfg.BlockTokens <= 0 {
-		cfg.BlockTokens = defaultBlockTokens
-	}
-	if cfg.CacheBlocks <= 0 {
-		cfg.CacheBlocks = defaultCacheBlocks
-	}
-	if cfg.MaxOutputTokens <= 0 {
-		cfg.MaxOutputTokens = defaultMaxOutputTokens
-	}
+	cfg = cfg.withDefaults()
 	switch cfg.Role {
 	case RoleAgg, RolePrefill, RoleDecode:
 		return newWorker(cfg), nil

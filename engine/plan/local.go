@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 )
@@ -18,13 +19,22 @@ const (
 // neverEnough is a stop criterion that no local run meets.
 const neverEnough = 1_000_000
 
-// mockBlockTokens is the mock's cache block: its prompts are short.
-const mockBlockTokens = 16
+// Mock is the speed of the mock servers of a local run.
+type Mock struct {
+	TTFT, PrefillPerToken, ITL  time.Duration
+	StreamInterval, BlockTokens int // tokens an event; tokens a prefix-cache block: the sample's prompts are short
+}
 
-// MockFlags are the timing options that every mock process of a local run gets.
-// The reference of the demo computes with the same numbers.
-func MockFlags() []string {
-	return []string{"--ttft", "120ms", "--prefill-per-token", "40us", "--itl", "10ms", "--stream-interval", "2", "--block-tokens", strconv.Itoa(mockBlockTokens)}
+// LocalMock is what every mock process of a local run is told.
+func LocalMock() Mock {
+	return Mock{TTFT: 120 * time.Millisecond, PrefillPerToken: 40 * time.Microsecond, ITL: 10 * time.Millisecond, StreamInterval: 2, BlockTokens: 16}
+}
+
+func (m Mock) flags() []string {
+	return []string{
+		"--ttft", m.TTFT.String(), "--prefill-per-token", m.PrefillPerToken.String(), "--itl", m.ITL.String(),
+		"--stream-interval", strconv.Itoa(m.StreamInterval), "--block-tokens", strconv.Itoa(m.BlockTokens),
+	}
 }
 
 // local plans the run for this machine: mock servers in the place of the
@@ -44,7 +54,7 @@ func (b *builder) local() error {
 		b.mock(name, w.role, Workers, fmt.Sprintf("%s_%s_w%d.out", nodeName(0), w.role, w.index), []string{"--role", w.role, "--model", b.p.Model})
 		frontend = append(frontend, "--"+w.role, "http://127.0.0.1:{port:"+name+"}")
 	}
-	b.swap("engines", fmt.Sprintf("%d TensorRT-LLM workers", len(b.l.workers)), fmt.Sprintf("%d mock workers", len(b.l.workers)), "no GPU: tokens by arithmetic, "+strings.Join(MockFlags(), " "))
+	b.swap("engines", fmt.Sprintf("%d TensorRT-LLM workers", len(b.l.workers)), fmt.Sprintf("%d mock workers", len(b.l.workers)), "no GPU: tokens by arithmetic, "+strings.Join(LocalMock().flags(), " "))
 	b.mock("frontend_0", "frontend", FrontendStage, nodeName(0)+"_frontend_0.out", frontend)
 	b.swap("frontend", "dynamo", "mock frontend", "routes by session as dynamo does")
 	sc, err := b.scale()
@@ -64,7 +74,7 @@ func (b *builder) swap(what, from, to, why string) {
 
 func (b *builder) mock(name, role string, stage Stage, log string, args []string) {
 	argv := append([]string{Binary, "mock-server", "--listen", "127.0.0.1:{port:" + name + "}"}, args...)
-	argv = append(argv, MockFlags()...)
+	argv = append(argv, LocalMock().flags()...)
 	ready := Readiness{Probe: ProbeHTTP, Target: "http://127.0.0.1:{port:" + name + "}/health", TimeoutSeconds: 30, IntervalSeconds: 0.1}
 	if role == "frontend" {
 		ready.Probe, ready.Prefill, ready.Decode = ProbeHealth, b.r.Prefill.Workers, b.r.Decode.Workers+b.r.Agg.Workers

@@ -88,8 +88,7 @@ func (p *phase) wait(t time.Time) bool {
 // latter follows from the seed, so that routing by hash repeats itself.
 func (p *phase) headers(user, pass int, xid string) http.Header {
 	h := http.Header{"X-Request-Id": {xid}}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d/%d/%d", p.cfg.Seed, p.index, user, pass))
-	session := []string{hex.EncodeToString(sum[:16])}
+	session := []string{SessionID(p.cfg.Seed, p.index, user, pass)}
 	if p.cfg.RoutingHeaders {
 		h["X-Session-ID"] = session
 		h["X-Correlation-ID"] = session
@@ -98,6 +97,13 @@ func (p *phase) headers(user, pass int, xid string) http.Header {
 		h["X-Dynamo-Session-ID"] = session
 	}
 	return h
+}
+
+// SessionID is what the routing headers say of a user's pass through a
+// trajectory: 32 hex digits that follow from the seed.
+func SessionID(seed int64, phase, user, pass int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d/%d/%d", seed, phase, user, pass))
+	return hex.EncodeToString(sum[:16])
 }
 
 func randomHex(bytes int) string {
