@@ -241,7 +241,7 @@ func (e *Engine) summarize(ctx context.Context, l Located) (Summary, error) {
 		}
 	}
 	if best >= 0 {
-		s.Output, s.TTFT95 = known1(run.Phases[best], "output_tok_s"), known1(run.Phases[best], "ttft_p95_s")
+		s.Output, s.TTFT95 = figureOf(run.Phases[best], "output_server_tok_s"), figureOf(run.Phases[best], "ttft_p95_s")
 	}
 	return s, nil
 }
@@ -261,7 +261,7 @@ func (s *Summary) foreign(l Located, run results.Run) {
 	}
 }
 
-func known1(p results.Phase, key string) *float64 {
+func figureOf(p results.Phase, key string) *float64 {
 	if f := p.Figures.Of(key); f.Value == f.Value { // not NaN
 		return &f.Value
 	}
