@@ -11,7 +11,7 @@ import (
 
 // Bounds of an engine config or client config.
 const (
-	maxYAMLBytes = 4 << 20
+	maxYAMLBytes = 1 << 20
 	maxYAMLNodes = 200_000 // after anchors are expanded
 	maxYAMLDepth = 200
 )
@@ -83,6 +83,9 @@ func readYAML(r io.Reader) (*yamlDoc, error) {
 	flat := x.expand(top, 0)
 	if x.err != nil {
 		return nil, x.err
+	}
+	if _, err := yaml.Marshal(flat); err != nil { // a tag that does not fit its value
+		return nil, fmt.Errorf("can't be written again: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	d.flatten(nil, flat)
 	return d, nil

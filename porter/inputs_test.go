@@ -181,7 +181,7 @@ func TestMissingArtifacts(t *testing.T) {
 func TestBrokenArtifacts(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{nameParams, nameCTX, nameGEN, nameCommand, nameClient, nameJob} {
-		for kind, text := range map[string]string{"bytes": "\xff\xfe\x00\x1b[ \x80 : '", "one line": strings.Repeat("x", 3<<20), "open quote": "A='\n[server] Executing: srun bash start_worker_dynamo.sh CTX 0 'x\n"} {
+		for kind, text := range map[string]string{"bytes": "\xff\xfe\x00\x1b[ \x80 : '", "one line": strings.Repeat("x", maxLine+maxLine/4), "open quote": "A='\n[server] Executing: srun bash start_worker_dynamo.sh CTX 0 'x\n"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				inputCase{files: map[string]string{name: text}}.run(t)
 			})
