@@ -1,0 +1,398 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// update1 is a line of watch --json.
+type update1 struct {
+	Type   string
+	Kind   string
+	Done   bool
+	Data   struct{ PID int }
+	Status struct {
+		State   string
+		Message string
+		Client  *int `json:"client_exit_code"`
+		Steps   []struct{ Name, State string }
+	}
+	Results json.RawMessage
+}
+
+// start submits the ported sample to this machine and returns id and folder.
+func (s *shell) start(users, seconds string) (id, dir string) {
+	s.t.Helper()
+	s.port("--gpu-type", "gb300")
+	o := s.want(0, "apply", "r.yaml", "--launcher", "local", "--yes", "--users", users, "--seconds", seconds, "--output-dir", "out", "--json")
+	var rec struct{ ID, Dir string }
+	if err := json.Unmarshal([]byte(o.stdout), &rec); err != nil {
+		s.t.Fatalf("%v in %s", err, o.stdout)
+	}
+	return rec.ID, rec.Dir
+}
+
+// watch starts a watcher and gives its lines.
+func (s *shell) watch(run string) (*exec.Cmd, <-chan update1) {
+	s.t.Helper()
+	cmd := s.command("watch", run, "--json", "--until-done", "--interval", "100ms")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	lines := make(chan update1)
+	go func() {
+		defer close(lines)
+		sc := bufio.NewScanner(out)
+		sc.Buffer(nil, 16<<20)
+		for sc.Scan() {
+			var u update1
+			if err := json.Unmarshal(sc.Bytes(), &u); err != nil {
+				s.t.Errorf("%v in %s", err, sc.Bytes())
+				return
+			}
+			select {
+			case lines <- u:
+			case <-s.t.Context().Done():
+				return
+			}
+		}
+	}()
+	return cmd, lines
+}
+
+// until reads lines to the first one in a state, or to the end; it returns the
+// last update seen.
+func until(lines <-chan update1, states ...string) (last update1) {
+	for u := range lines {
+		if u.Type == "update" {
+			last = u
+		}
+		if slices.Contains(states, last.Status.State) {
+			return last
+		}
+	}
+	return last
+}
+
+func indent(t *testing.T, raw []byte) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+	if doc, ok := v.(map[string]any); ok {
+		delete(doc, "log_dir") // where it was read from is no figure
+	}
+	out, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestLocalRunOutlivesItsWatchers(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes 12 s")
+	}
+	s := newShell(t)
+	id, dir := s.start("4", "10")
+
+	// A watcher from the start, killed on the way.
+	first, lines := s.watch(id)
+	if u := until(lines, "ramp", "settling"); u.Status.State == "" || u.Done {
+		t.Fatalf("the run never ramped up: %+v", u.Status)
+	}
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for range lines {
+		continue
+	}
+	if err := first.Wait(); err == nil {
+		t.Error("a killed watcher ended well")
+	}
+
+	// One from the middle, to the end.
+	second, lines := s.watch(id)
+	middle := until(lines, "done", "failed")
+	for u := range lines {
+		if u.Type == "update" {
+			middle = u
+		}
+	}
+	if err := second.Wait(); err != nil || !middle.Done || middle.Status.State != "done" || middle.Status.Client == nil || *middle.Status.Client != 0 {
+		t.Fatalf("watch: %v, %+v", err, middle.Status)
+	}
+
+	// One after the fact. All see the same figures, to the last digit.
+	third, lines := s.watch(dir)
+	after := until(lines)
+	if err := third.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	results := s.want(0, "results", id, "--json").stdout
+	s.want(0, "rollup", id)
+	var rollup struct {
+		Phases       []struct{ Stats json.RawMessage }
+		AgentperfTUI json.RawMessage `json:"agentperf_tui"`
+	}
+	if err := json.Unmarshal([]byte(s.read(filepath.Join("out", id, "logs", "benchmark-rollup.json"))), &rollup); err != nil {
+		t.Fatal(err)
+	}
+	want := indent(t, []byte(results))
+	for name, got := range map[string]json.RawMessage{"watch from the middle": middle.Results, "watch afterwards": after.Results, "roll-up": rollup.AgentperfTUI} {
+		if diff := cmp.Diff(want, indent(t, got)); diff != "" {
+			t.Errorf("%s differs from results (-results +it):\n%s", name, diff)
+		}
+	}
+	o := s.want(0, "parity", id, dir+"/logs/benchmark-rollup.json", "--json")
+	var parity struct {
+		Verdict string
+		Rows    []struct{ Metric, Delta string }
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &parity); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range parity.Rows {
+		if strings.Trim(r.Delta, "=-/ ") != "" {
+			t.Errorf("parity of a run with its roll-up: %s %s", r.Metric, r.Delta)
+		}
+	}
+	measuredIsWhatTheManifestSays(t, dir, results)
+	everyOutputIsThere(t, dir)
+}
+
+// measuredIsWhatTheManifestSays counts by hand: settling_end ≤ start < actual_phase_end.
+func measuredIsWhatTheManifestSays(t *testing.T, dir, results string) {
+	t.Helper()
+	var man struct {
+		From float64 `json:"settling_end"`
+		To   float64 `json:"actual_phase_end"`
+	}
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(dir, "logs", "agentperf", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if err := json.Unmarshal([]byte(read("phase_manifest.jsonl")), &man); err != nil {
+		t.Fatal(err)
+	}
+	total, measured := 0, 0
+	for line := range strings.Lines(read("requests.jsonl")) {
+		var row struct {
+			Start float64 `json:"start_time"`
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		total++
+		if man.From <= row.Start && row.Start < man.To {
+			measured++
+		}
+	}
+	var got struct {
+		Phases []struct {
+			Total    int `json:"total_requests"`
+			Requests struct{ Measured, Failed int }
+		}
+	}
+	if err := json.Unmarshal([]byte(results), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Phases) != 1 || got.Phases[0].Total != total || got.Phases[0].Requests.Measured != measured || measured == 0 || got.Phases[0].Requests.Failed != 0 {
+		t.Errorf("results say %+v, the files hold %d requests, %d measured", got, total, measured)
+	}
+}
+
+func everyOutputIsThere(t *testing.T, dir string) {
+	t.Helper()
+	stem := "hf-0c0ffee_orig__4u__phase0__dur10s__settle1s__traj3"
+	for _, name := range []string{
+		"logs/agentperf/requests.jsonl", "logs/agentperf/phase_manifest.jsonl", "logs/agentperf/" + stem + ".jsonl", "logs/agentperf/" + stem + ".json",
+		"logs/agentperf/" + stem + ".txt", "logs/client.log", "logs/benchmark.out", "logs/events.jsonl", "logs/events.client.jsonl",
+		"logs/localhost_prefill_w4.out", "logs/localhost_decode_w0.out", "logs/localhost_frontend_0.out", "config.yaml", "plan.bound.json", "benchmark_config.yaml",
+	} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if info, err := os.Stat(filepath.Join(dir, "plan.bound.json")); err == nil && info.Mode().Perm() != 0o600 {
+		t.Errorf("plan.bound.json has mode %v: it may hold secrets", info.Mode())
+	}
+	banner, err := os.ReadFile(filepath.Join(dir, "logs", "client.log"))
+	if err != nil || !strings.Contains(string(banner), "built-in replay") {
+		t.Errorf("the client's log does not name the implementation: %v\n%s", err, banner)
+	}
+}
+
+// pids are the processes of a run, the supervisor first.
+func pids(t *testing.T, dir string) []int {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "supervisor.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	super, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []int{super}
+	events, err := os.ReadFile(filepath.Join(dir, "logs", "events.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(events)) {
+		var e update1
+		if err := json.Unmarshal([]byte(line), &e); err == nil && e.Kind == "step_start" {
+			out = append(out, e.Data.PID)
+		}
+	}
+	return out
+}
+
+// gone waits until no process is left: the kernel kills them, which takes a moment.
+func gone(t *testing.T, pids []int) {
+	t.Helper()
+	deadline := time.NewTimer(10 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		left := slices.DeleteFunc(slices.Clone(pids), func(pid int) bool { return !running(pid) })
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-deadline.C:
+			t.Fatalf("processes left behind: %v", left)
+		case <-tick.C:
+		}
+	}
+}
+
+// running says whether a process lives; one that waits for its parent does not.
+func running(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+func TestKilledSupervisorTakesItsServersAlong(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	s := newShell(t)
+	id, dir := s.start("2", "60")
+	cmd, lines := s.watch(id)
+	if u := until(lines, "ramp", "settling", "measuring"); u.Done {
+		t.Fatalf("the run ended early: %+v", u.Status)
+	}
+	all := pids(t, dir)
+	if len(all) < 9 { // supervisor, 6 workers, frontend, client
+		t.Fatalf("processes %v", all)
+	}
+	if err := syscall.Kill(all[0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	last := until(lines)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 || last.Status.State != "failed" || !strings.Contains(last.Status.Message, "supervisor") {
+		t.Errorf("watch: %v, %+v", err, last.Status)
+	}
+	gone(t, all)
+	if o := s.want(0, "runs"); !strings.Contains(o.stdout, "failed") {
+		t.Errorf("runs:\n%s", o.stdout)
+	}
+	s.want(1, "job", "run", "--run-dir", dir) // never run twice
+}
+
+func TestCancelSavesWhatWasMeasured(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	s := newShell(t)
+	id, dir := s.start("2", "40")
+	cmd, lines := s.watch(id)
+	if u := until(lines, "measuring"); u.Status.State != "measuring" {
+		t.Fatalf("the run never measured: %+v", u.Status)
+	}
+	all := pids(t, dir)
+	o := s.want(0, "cancel", id, "--yes")
+	if !strings.Contains(o.stdout, "cancelled") {
+		t.Errorf("cancel says %s", o.stdout)
+	}
+	last := until(lines)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 || last.Status.State != "cancelled" {
+		t.Errorf("watch: %v, %+v", err, last.Status)
+	}
+	gone(t, all)
+	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "measured") {
+		t.Errorf("results of a cancelled run:\n%s", o.stdout)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "logs", "benchmark-rollup.json")); err != nil {
+		t.Errorf("no roll-up of a cancelled run: %v", err)
+	}
+	s.want(0, "cancel", id, "--yes") // a second time there is nothing to do
+}
+
+func TestLogsAreCleanAndFiltered(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	o := s.want(0, "logs", mustAbs(t, sample), "--grep", "Phase Timeout")
+	if o.stdout != "0:   Phase Timeout: 2400.0s\n" {
+		t.Errorf("got %q", o.stdout)
+	}
+	if o := s.run("logs", mustAbs(t, sample), "nope"); o.code != 2 || !strings.Contains(o.stderr, "CTX_0") {
+		t.Errorf("unknown step: exit %d %s", o.code, o.stderr)
+	}
+}
+
+func TestApplyGuards(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.port()
+	s.replace("w.yaml", "phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 10")
+	if o := s.run("apply", "r.yaml", "--launcher", "local", "--yes"); o.code != 1 || !strings.Contains(o.stdout, "short by") {
+		t.Errorf("a pair with errors: exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	s.replace("w.yaml", "phase_timeout_seconds: 10", "phase_timeout_seconds: 2400")
+	if o := s.run("apply", "r.yaml", "--launcher", "local"); o.code != 2 || !strings.Contains(o.stderr, "--yes") {
+		t.Errorf("nobody to ask: exit %d %s", o.code, o.stderr)
+	}
+	if o := s.run("apply", "r.yaml", "--yes"); o.code != 1 || !strings.Contains(o.stderr, "--launcher local") {
+		t.Errorf("slurm: exit %d %s", o.code, o.stderr)
+	}
+	s.replace("w.yaml", "trajectory_path: ", "trajectory_path: /TODO")
+	if o := s.run("apply", "r.yaml", "--launcher", "local", "--yes"); o.code != 1 || !strings.Contains(o.stderr, "--allow-todo") {
+		t.Errorf("open placeholder: exit %d %s", o.code, o.stderr)
+	}
+	if entries, err := os.ReadDir(s.path("outputs")); err == nil && len(entries) > 0 {
+		t.Errorf("a refused submit left %v", entries)
+	}
+}
