@@ -1,13 +1,10 @@
 package replay
 
 import (
-	"context"
 	"encoding/json"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
 )
@@ -92,9 +89,3 @@ func promptOf(t *testing.T, row testTurn) mockserver.Prompt {
 	}
 	return p
 }
-
-var (
-	_ = context.Canceled
-	_ = slices.Max[[]int]
-	_ time.Duration
-)

@@ -31,7 +31,7 @@ func (p *sseParser) feed(b []byte, f func(name, data []byte)) error {
 				continue
 			}
 		}
-		end := bytes.IndexAny(b, "\r\n")
+		end := lineEnd(b)
 		if end < 0 {
 			p.line = append(p.line, b...)
 			return p.bound()
@@ -50,6 +50,18 @@ func (p *sseParser) feed(b []byte, f func(name, data []byte)) error {
 		}
 	}
 	return nil
+}
+
+// lineEnd is the place of the first CR or LF, -1 without one.
+func lineEnd(b []byte) int {
+	lf := bytes.IndexByte(b, '\n')
+	if lf < 0 {
+		return bytes.IndexByte(b, '\r')
+	}
+	if cr := bytes.IndexByte(b[:lf], '\r'); cr >= 0 {
+		return cr
+	}
+	return lf
 }
 
 func (p *sseParser) bound() error {

@@ -1,0 +1,282 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const goodRow = `{"conversation_id":"a","conversation_idx":0,"messages":[{"role":"user","content":"hi"}],"tools":null}`
+
+func TestTrajectoryErrorsNameTheLine(t *testing.T) {
+	t.Parallel()
+	row := func(id string, idx int) string {
+		return fmt.Sprintf(`{"conversation_id":%q,"conversation_idx":%d,"messages":[{"role":"user"}]}`, id, idx)
+	}
+	tests := []struct {
+		name, text, want string
+	}{
+		{name: "gap", text: row("a", 0) + "\n" + row("a", 2), want: `:2: conversation "a" has turn 2 but no turn 1`},
+		{name: "does not begin at 0", text: row("a", 1), want: `:1: conversation "a" has turn 1 but no turn 0`},
+		{name: "duplicate", text: row("a", 0) + "\n\n" + row("a", 0), want: `:3: turn 0 of conversation "a" occurs twice, first on line 1`},
+		{name: "no JSON", text: goodRow + "\n{\"conversation_id\":\n", want: ":2: not a JSON document"},
+		{name: "a list", text: "[1]", want: ":1: not a JSON object"},
+		{name: "no id", text: `{"conversation_idx":0,"messages":[1]}`, want: ":1: conversation_id is missing"},
+		{name: "id is a number", text: `{"conversation_id":7}`, want: ":1: conversation_id: "},
+		{name: "no index", text: `{"conversation_id":"a","messages":[1]}`, want: ":1: conversation_idx is missing"},
+		{name: "negative index", text: `{"conversation_id":"a","conversation_idx":-1}`, want: ":1: conversation_idx: -1: want a whole number"},
+		{name: "no messages", text: `{"conversation_id":"a","conversation_idx":0}`, want: ":1: messages is missing"},
+		{name: "empty messages", text: `{"conversation_id":"a","conversation_idx":0,"messages":[ ]}`, want: ":1: messages is empty"},
+		{name: "messages is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":"hi"}`, want: `:1: messages: "hi": want a list`},
+		{name: "negative delay", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":-5}`, want: ":1: delay_ms: -5: want milliseconds"},
+		{name: "delay is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":"5"}`, want: `:1: delay_ms: "5": want milliseconds`},
+		{name: "no target", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"target_output_tokens":0}`, want: ":1: target_output_tokens: 0: want"},
+		{name: "blank", text: "\n \n", want: "has no rows"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := writeFile(t, "t.jsonl", tt.text)
+			_, err := openTrajectories(t.Context(), path, "delay_ms")
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("got error %v, want one that names the file and %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// Rows out of order, blank lines, CRLF, spaces, escaped keys and no newline at
+// the end.
+func TestTrajectoriesIndex(t *testing.T) {
+	t.Parallel()
+	text := strings.Join([]string{
+		`{"conversation_id":"b","conversation_idx":1,"messages":[ "b\"]1" ],"tools":[{"n":[1]}],"delay_ms":1.5,"max_output_tokens":9}`,
+		"",
+		`  {"tools" : null , "messages":["a0"], "conversation_idx":0,"conversation_id":"a","target_output_tokens":7,"max_output_tokens":5}` + "\r",
+		`{"conversation_id":"b","conversation_idx":0,"other":{"messages":[]},"messages":["\\"],"tools":[],"delay_ms":null}`,
+	}, "\n")
+	d, err := OpenDataset(t.Context(), Config{
+		TrajectoryPath: writeFile(t, "t.jsonl", text), DelayKey: "delay_ms", Concurrencies: []int{1}, TrajectoriesPerUser: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if d.Conversations() != 2 || d.Turns() != 3 {
+		t.Fatalf("got %d conversations with %d turns, want 2 with 3", d.Conversations(), d.Turns())
+	}
+	type got struct {
+		id, messages, tools string
+		limit               int
+		delay               time.Duration
+	}
+	var all []got
+	s := &Script{conversations: d.trajectories.conversations, list: []int{0, 1}}
+	for range 3 {
+		step := s.Next()
+		messages, tools, err := d.Prompt(step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, got{step.Conversation, string(messages), string(tools), step.OutputLimit, step.Delay})
+	}
+	want := []got{
+		{id: "b", messages: `["\\"]`, tools: "[]"},
+		{id: "b", messages: `[ "b\"]1" ]`, tools: `[{"n":[1]}]`, limit: 9, delay: 1500 * time.Microsecond},
+		{id: "a", messages: `["a0"]`, limit: 5},
+	}
+	if !slices.Equal(all, want) {
+		t.Errorf("got  %+v\nwant %+v", all, want)
+	}
+}
+
+func TestOpenDatasetCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := OpenDataset(ctx, Config{TrajectoryPath: writeFile(t, "t.jsonl", strings.Repeat(goodRow+"\n", 1000)), Concurrencies: []int{1}, TrajectoriesPerUser: 1})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestAssignments(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text, err string
+		users           int
+		perUser         int
+	}{
+		{name: "lists", text: `{"metadata":{"per_user":9},"assignments":[["a"],["a","b"]]}`, users: 2, perUser: 2},
+		{name: "keyed", text: `{"assignments":{"1":["a"],"0":["b"]},"more":[1,{"x":[]}]}`, users: 2, perUser: 1},
+		{name: "no JSON", text: `{"assignments":[["a"`, err: "unexpected EOF"},
+		{name: "a list", text: `[["a"]]`, err: "want a JSON object"},
+		{name: "no key", text: `{"users":[]}`, err: `no users: want a key "assignments"`},
+		{name: "empty", text: `{"assignments":{}}`, err: "no users"},
+		{name: "not by index", text: `{"assignments":{"zero":["a"]}}`, err: `key "zero": want a user index`},
+		{name: "index with zeros", text: `{"assignments":{"01":["a"]}}`, err: `key "01": want a user index`},
+		{name: "user twice", text: `{"assignments":{"0":["a"],"0":["b"]}}`, err: "user 0 occurs twice"},
+		{name: "key twice", text: `{"assignments":[["a"]],"assignments":[["a"]]}`, err: "occurs twice"},
+		{name: "empty list", text: `{"assignments":[["a"],[]]}`, err: "user 1: the list is empty"},
+		{name: "numbers", text: `{"assignments":[[1]]}`, err: "user 0: want a list of conversation ids"},
+		{name: "text", text: `{"assignments":"all"}`, err: "assignments is all: want a list of lists"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a, err := parseAssignments(strings.NewReader(tt.text))
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("got error %v, want one with %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil || len(a.users) != tt.users || a.perUser != tt.perUser {
+				t.Errorf("got %d users with %d conversations each and error %v, want %d with %d", len(a.users), a.perUser, err, tt.users, tt.perUser)
+			}
+		})
+	}
+}
+
+// Nothing is sent and no file touched when the assignments don't reach.
+func TestCoverageIsCheckedBeforeAnythingStarts(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, assignments, want string
+	}{
+		{name: "too few", assignments: `{"assignments":[["agent-000"],["agent-001"]]}`, want: "has 2 users but none with index 2, and the highest concurrency is 3"},
+		{name: "a hole", assignments: `{"assignments":{"0":["agent-000"],"2":["agent-000"],"3":["agent-000"]}}`, want: "has 3 users but none with index 1, and the highest concurrency is 3"},
+		{name: "unknown conversation", assignments: `{"assignments":[["agent-000"],["x"],["agent-000"]]}`, want: `user 1 is assigned conversation "x"`},
+		{name: "metadata alone", assignments: `{"metadata":{"n_users_total":1000},"assignments":[["agent-000"]]}`, want: "has 1 users but none with index 1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := testConfig(t, "http://127.0.0.1:1/v1", writeTrajectories(t, conversations(2, 2, 0)))
+			cfg.Concurrencies = []int{1, 3}
+			cfg.AssignmentsPath = writeFile(t, "assignments.json", tt.assignments)
+			err := Run(t.Context(), cfg)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), cfg.AssignmentsPath) {
+				t.Errorf("got error %v, want one that names the file and %q", err, tt.want)
+			}
+			if left, err := filepath.Glob(cfg.ResultsDir); err != nil || len(left) > 0 {
+				t.Errorf("the results folder was made (%v, %v)", left, err)
+			}
+		})
+	}
+}
+
+func TestScript(t *testing.T) {
+	t.Parallel()
+	cfg := Config{
+		TrajectoryPath: writeTrajectories(t, conversations(3, 4, 0)), Seed: 42, MaxStartingOffset: 10,
+		Concurrencies:   []int{4},
+		AssignmentsPath: writeFile(t, "a.json", `{"assignments":[["agent-002","agent-000"],["agent-001"],["agent-001"],["agent-002","agent-002"]]}`),
+	}
+	d, err := OpenDataset(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	// Python draws 10, 0, 6 and 4 for these users; a conversation has 4 turns.
+	want := []string{
+		"0:agent-002/3! 1:agent-000/0 1:agent-000/1 1:agent-000/2 1:agent-000/3! 2:agent-002/0",
+		"0:agent-001/0 0:agent-001/1 0:agent-001/2 0:agent-001/3! 1:agent-001/0 1:agent-001/1",
+		"0:agent-001/3! 1:agent-001/0 1:agent-001/1 1:agent-001/2 1:agent-001/3! 2:agent-001/0",
+		"0:agent-002/3! 1:agent-002/0 1:agent-002/1 1:agent-002/2 1:agent-002/3! 2:agent-002/0",
+	}
+	for user, w := range want {
+		var got []string
+		s := d.Script(user)
+		for range 6 {
+			step := s.Next()
+			mark := map[bool]string{true: "!"}[step.Last]
+			got = append(got, fmt.Sprintf("%d:%s/%d%s", step.Pass, step.Conversation, step.Turn, mark))
+		}
+		if g := strings.Join(got, " "); g != w {
+			t.Errorf("user %d: got %s, want %s", user, g, w)
+		}
+	}
+}
+
+// Without assignments every conversation is dealt out about as often, the same
+// way for the same seed, and none twice to one user.
+func TestChosenTrajectories(t *testing.T) {
+	t.Parallel()
+	open := func(seed int64) [][]int {
+		d, err := OpenDataset(t.Context(), Config{
+			TrajectoryPath: writeTrajectories(t, conversations(6, 1, 0)), Seed: seed, Concurrencies: []int{4}, TrajectoriesPerUser: 3,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		return d.lists
+	}
+	lists, times := open(42), map[int]int{}
+	for user, list := range lists {
+		for _, c := range list {
+			times[c]++
+		}
+		if sorted := slices.Sorted(slices.Values(list)); len(slices.Compact(sorted)) != 3 {
+			t.Errorf("user %d plays %v: want three different conversations", user, list)
+		}
+	}
+	for c := range 6 {
+		if times[c] != 2 {
+			t.Errorf("conversation %d is dealt %d times, want 2", c, times[c])
+		}
+	}
+	equal := func(a, b [][]int) bool { return slices.EqualFunc(a, b, slices.Equal[[]int]) }
+	if !equal(lists, open(42)) || equal(lists, open(43)) {
+		t.Error("want the same lists for the same seed alone")
+	}
+}
+
+// Whatever the line, its parts must lie where the index says.
+func FuzzParseRow(f *testing.F) {
+	f.Add([]byte(goodRow), "delay")
+	f.Add([]byte(`{"a\"b":"\\","conversation_id":"x","conversation_idx":3,"tools":[],"messages":[{"a":"]"}],"d":1e3}`), "d")
+	f.Add([]byte(` {"messages":[1],"messages":[2 ,3],"conversation_idx":0,"conversation_id":"\u0061"}`+"\r\n"), "")
+	f.Add([]byte(`{"messages":null}`), "messages")
+	f.Fuzz(func(t *testing.T, data []byte, delayKey string) {
+		r, err := parseRow(data, delayKey)
+		if err != nil {
+			return
+		}
+		var want struct {
+			ID       string            `json:"conversation_id"`
+			Messages []json.RawMessage `json:"messages"`
+		}
+		at := data[r.messages.off:][:r.messages.len]
+		if err := json.Unmarshal(at, &want.Messages); err != nil || len(want.Messages) == 0 {
+			t.Errorf("messages at %+v are %q: %v", r.messages, at, err)
+		}
+		if r.conversation == "" || r.index < 0 || r.delay < 0 || r.limit < 0 {
+			t.Errorf("accepted %+v", r)
+		}
+	})
+}
+
+func FuzzParseAssignments(f *testing.F) {
+	f.Add(`{"assignments":[["a"],["a","b"]]}`)
+	f.Add(`{"metadata":{},"assignments":{"1":["a"],"0":["b"]}}`)
+	f.Add(`{"assignments":{"0":[null]}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := parseAssignments(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for user, ids := range a.users {
+			if user < 0 || len(ids) == 0 || len(ids) > a.perUser {
+				t.Errorf("user %d has %q of at most %d", user, ids, a.perUser)
+			}
+		}
+	})
+}

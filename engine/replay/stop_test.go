@@ -1,0 +1,147 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/mockserver"
+)
+
+// At the timeout no request is sent any more, and what is in flight drains.
+func TestRunStopsAtTheTimeoutAndDrains(t *testing.T) {
+	t.Parallel()
+	timing := fastTiming()
+	timing.PrefillBase, timing.Spread = 700*time.Millisecond, 0
+	base := disaggregated(t, mockserver.Config{Model: "org/model", Timing: timing})
+	cfg := testConfig(t, base, writeTrajectories(t, conversations(2, 3, 0)))
+	cfg.Concurrencies, cfg.TrajectoriesPerUser = []int{2}, 1
+	cfg.PhaseTimeout, cfg.MinTotalTrajectories = time.Second, 1000
+	var stop Event
+	cfg.OnEvent = func(e Event) {
+		if e.Kind == EventStop {
+			stop = e
+		}
+	}
+	if err := Run(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	rows := readRows[requestRow](t, filepath.Join(cfg.ResultsDir, "requests.jsonl"))
+	m := readRows[manifestRow](t, filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl"))[0]
+	last := stop.Time
+	for _, r := range rows {
+		last = max(last, r.End)
+		if !r.Success {
+			t.Errorf("row %+v failed", r)
+		}
+	}
+	if stop.Reason != StopTimeout || m.StopReason != StopTimeout || m.End != last {
+		t.Errorf("got reasons %q and %q and the end at %f, want %q and %f", stop.Reason, m.StopReason, m.End, StopTimeout, last)
+	}
+	if len(rows) != stop.Counts.InFlight+stop.Counts.Successful {
+		t.Errorf("got %d rows, want those done at the stop and those in flight: %+v", len(rows), stop.Counts)
+	}
+}
+
+// An interrupt lets requests in flight finish for the grace time, cuts off the
+// rest, and leaves a phase that says so.
+func TestRunInterrupted(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		grace  time.Duration
+		ok     int
+		cutOff int
+	}{
+		{name: "within the grace time", grace: 10 * time.Second, ok: 2},
+		{name: "cut off", grace: 0, cutOff: 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			release := make(chan struct{})
+			cfg := testConfig(t, heldBack(t, 2, cancel, release)+"/v1", writeTrajectories(t, conversations(2, 3, 0)))
+			cfg.Concurrencies, cfg.InterruptGrace, cfg.MinTotalTrajectories = []int{2, 2}, tt.grace, 1000
+			cfg.OnEvent = func(e Event) {
+				if e.Kind == EventStop && tt.ok > 0 {
+					close(release)
+				}
+			}
+			if err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) {
+				t.Fatalf("got %v, want %v", err, ErrInterrupted)
+			}
+			m := readRows[manifestRow](t, filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl"))
+			var s statistics
+			path := filepath.Join(cfg.ResultsDir, "org_model__2u__phase0__dur20s__settle0s__traj2.json")
+			if err := json.Unmarshal([]byte(readText(t, path)), &s); err != nil {
+				t.Fatal(err)
+			}
+			if len(m) != 1 || m[0].StopReason != StopInterrupted || s.StopReason != StopInterrupted {
+				t.Errorf("got manifest %+v and reason %q, want one interrupted phase", m, s.StopReason)
+			}
+			rows := readRows[requestRow](t, filepath.Join(cfg.ResultsDir, "requests.jsonl"))
+			if s.Requests.Total != tt.ok || len(rows) != tt.ok || s.CutOff != tt.cutOff {
+				t.Errorf("got %+v, %d rows, %d cut off, want %d rows and %d cut off", s.Requests, len(rows), s.CutOff, tt.ok, tt.cutOff)
+			}
+		})
+	}
+}
+
+// heldBack is a server that calls full when n requests wait, and answers them
+// after release.
+func heldBack(t *testing.T, n int32, full func(), release <-chan struct{}) string {
+	t.Helper()
+	mock, err := mockserver.New(mockserver.Config{Role: mockserver.RoleAgg, Timing: fastTiming()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var arrived atomic.Int32
+	return serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body) // without which the server does not notice a hang-up
+		if err != nil {
+			t.Error(err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if arrived.Add(1) == n {
+			full()
+		}
+		select {
+		case <-release:
+			mock.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+}
+
+// When this client itself can't go on, the run ends with that error.
+func TestRunFailsWhenTheDatasetShrinks(t *testing.T) {
+	t.Parallel()
+	path := writeTrajectories(t, conversations(1, 2, 0))
+	cfg := testConfig(t, disaggregated(t, mockserver.Config{Timing: fastTiming()}), path)
+	cfg.MinTotalTrajectories = 1000
+	cfg.OnEvent = func(e Event) {
+		if e.Kind == EventPhaseStart {
+			if err := os.Truncate(path, 0); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	err := Run(t.Context(), cfg)
+	if !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), path+":1: ") {
+		t.Errorf("got %v, want an error that names the line and says that the file ended", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(cfg.ResultsDir, "org_model*")); err != nil || len(left) > 0 {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+}
