@@ -208,11 +208,21 @@ func TestFrontend(t *testing.T) {
 		t.Errorf("models: got %s", text)
 	}
 	const body = `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":["0123456789abcd"],"max_tokens":3}`
+	expected := NewDeployment(Config{BlockTokens: 4}, len(prefill))
+	prompt, err := ParsePrompt(json.RawMessage(`["0123456789abcd"]`), nil, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// "one" and "two" are routed to different workers, whose caches are their own.
 	for i, step := range []struct {
 		session string
 		cached  int
 	}{{"one", 0}, {"one", 4}, {"two", 0}, {"one", 4}, {"two", 4}} {
+		at, cached := expected.Arrive(step.session, prompt)
+		expected.Prefilled(at, prompt)
+		if cached != step.cached {
+			t.Errorf("request %d of session %s: computed %d cached tokens, want %d", i, step.session, cached, step.cached)
+		}
 		_, text := request(t, http.MethodPost, front+"/v1/chat/completions", body, "X-Session-ID", step.session)
 		s := readStream(t, text)
 		if s.usage == nil || s.usage.PromptTokens != 8 || s.usage.CompletionTokens != 3 || s.usage.PromptDetails.CachedTokens != step.cached || !s.done {
