@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// ErrorKind says in which way a request failed.
-type ErrorKind string
+// errorKind says in which way a request failed.
+type errorKind string
 
 // The kinds of failures, in the order in which they are looked for.
 const (
-	ErrorConnection ErrorKind = "connection"  // no response: refused, reset, name not found
-	ErrorTimeout    ErrorKind = "timeout"     // the time limit of a request passed
-	ErrorStatus     ErrorKind = "http_status" // a status that is not 2xx
-	ErrorEvent      ErrorKind = "event_error" // an error event in the stream
-	ErrorEarlyEnd   ErrorKind = "early_end"   // the stream ended without its end mark
-	ErrorNoOutput   ErrorKind = "no_output"   // a complete stream without any output
+	errorConnection errorKind = "connection"  // no response: refused, reset, name not found
+	errorTimeout    errorKind = "timeout"     // the time limit of a request passed
+	errorStatus     errorKind = "http_status" // a status that is not 2xx
+	errorEvent      errorKind = "event_error" // an error event in the stream
+	errorEarlyEnd   errorKind = "early_end"   // the stream ended without its end mark
+	errorNoOutput   errorKind = "no_output"   // a complete stream without any output
 )
 
 // answer is what a stream has said so far.
@@ -135,14 +135,14 @@ func (a *answer) ended() bool { return a.done || a.failed }
 
 // kind judges a stream that has ended; broken tells that the connection did
 // before the stream.
-func (a *answer) kind(broken bool) ErrorKind {
+func (a *answer) kind(broken bool) errorKind {
 	switch {
 	case a.failed:
-		return ErrorEvent
+		return errorEvent
 	case !a.done && (broken || !a.finished):
-		return ErrorEarlyEnd
+		return errorEarlyEnd
 	case a.events == 0:
-		return ErrorNoOutput
+		return errorNoOutput
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func TestAnswerKind(t *testing.T) {
 		name   string
 		events []string
 		broken bool
-		want   ErrorKind
+		want   errorKind
 		output int // events with output
 	}{
 		{name: "content", events: []string{empty, content, content, stop, done}, output: 2},
@@ -35,13 +35,13 @@ func TestAnswerKind(t *testing.T) {
 		{name: "tool call alone", events: []string{empty, call, args, stop, done}, output: 2},
 		{name: "finish reason but no end mark", events: []string{content, stop}, output: 1},
 		{name: "broken after the end mark", events: []string{content, done}, broken: true, output: 1},
-		{name: "broken after the finish reason", events: []string{content, stop}, broken: true, want: ErrorEarlyEnd, output: 1},
-		{name: "ends in the middle", events: []string{content}, want: ErrorEarlyEnd, output: 1},
-		{name: "nothing at all", want: ErrorEarlyEnd},
-		{name: "no output", events: []string{empty, stop, done}, want: ErrorNoOutput},
-		{name: "output of another choice", events: []string{second, stop, done}, want: ErrorNoOutput},
-		{name: "error in the data", events: []string{content, failure, done}, want: ErrorEvent, output: 1},
-		{name: "no JSON", events: []string{"<html>"}, want: ErrorEvent},
+		{name: "broken after the finish reason", events: []string{content, stop}, broken: true, want: errorEarlyEnd, output: 1},
+		{name: "ends in the middle", events: []string{content}, want: errorEarlyEnd, output: 1},
+		{name: "nothing at all", want: errorEarlyEnd},
+		{name: "no output", events: []string{empty, stop, done}, want: errorNoOutput},
+		{name: "output of another choice", events: []string{second, stop, done}, want: errorNoOutput},
+		{name: "error in the data", events: []string{content, failure, done}, want: errorEvent, output: 1},
+		{name: "no JSON", events: []string{"<html>"}, want: errorEvent},
 		{name: "error is null", events: []string{`{"error":null,"choices":[{"delta":{"content":"x"}}]}`, done}, output: 1},
 	}
 	for _, tt := range tests {

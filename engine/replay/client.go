@@ -58,7 +58,7 @@ func newClient(cfg Config) *client {
 type exchange struct {
 	answer
 	start, end time.Time // end: the last output, or the failure
-	kind       ErrorKind // empty when it succeeded
+	kind       errorKind // empty when it succeeded
 	status     int       // 0 without a response
 	text       string    // what the failure said, for people
 }
@@ -73,9 +73,9 @@ func (c *client) send(ctx context.Context, start time.Time, body []byte, header 
 	switch {
 	case x.kind != "" || err == nil:
 	case errors.Is(context.Cause(ctx), errTimeout) && ctx.Err() != nil && !x.done:
-		x.kind = ErrorTimeout
+		x.kind = errorTimeout
 	case x.status == 0:
-		x.kind = ErrorConnection
+		x.kind = errorConnection
 	}
 	if x.kind == "" && x.status != 0 {
 		x.kind = x.answer.kind(err != nil)
@@ -112,7 +112,7 @@ func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange,
 	defer resp.Body.Close()
 	x.status = resp.StatusCode
 	if x.status < 200 || x.status > 299 {
-		x.kind = ErrorStatus
+		x.kind = errorStatus
 		text, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
 		x.text = resp.Status + ": " + string(text)
 		if err != nil {

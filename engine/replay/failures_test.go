@@ -24,17 +24,17 @@ func TestRunRecordsFailures(t *testing.T) {
 	if err := Run(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[mockserver.Fault]ErrorKind{
-		mockserver.FaultHTTPError: ErrorStatus, mockserver.FaultAbort: ErrorEarlyEnd, mockserver.FaultEventError: ErrorEvent,
+	kinds := map[mockserver.Fault]errorKind{
+		mockserver.FaultHTTPError: errorStatus, mockserver.FaultAbort: errorEarlyEnd, mockserver.FaultEventError: errorEvent,
 	}
-	got := map[string]ErrorKind{}
+	got := map[string]errorKind{}
 	for _, a := range readRows[analysisRow](t, filepath.Join(cfg.ResultsDir, "org_model__12u__phase0__dur20s__settle0s__traj1.jsonl")) {
 		got[a.Conversation] = a.ErrorKind
 		if failed := a.ErrorKind != ""; failed == a.Success || failed && (a.TTFT != nil || a.Output != nil || a.End < a.Start) {
 			t.Errorf("unexpected row %+v", a)
 		}
 	}
-	seen := map[ErrorKind]bool{}
+	seen := map[errorKind]bool{}
 	for _, r := range rows {
 		want := kinds[faults.For(promptOf(t, r).Key)]
 		seen[want] = true
@@ -70,37 +70,37 @@ func TestSendKindsOfFailure(t *testing.T) {
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
-		want    ErrorKind
+		want    errorKind
 	}{
 		{
 			name:    "silence",
 			handler: func(_ http.ResponseWriter, r *http.Request) { waitForHangUp(r) },
-			want:    ErrorTimeout,
+			want:    errorTimeout,
 		},
 		{
 			name:    "stalls in the stream",
 			handler: func(w http.ResponseWriter, r *http.Request) { say(w, oneEvent); waitForHangUp(r) },
-			want:    ErrorTimeout,
+			want:    errorTimeout,
 		},
 		{
 			name:    "hangs up",
 			handler: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-			want:    ErrorConnection,
+			want:    errorConnection,
 		},
 		{
 			name:    "hangs up in the stream",
 			handler: func(w http.ResponseWriter, _ *http.Request) { say(w, oneEvent); panic(http.ErrAbortHandler) },
-			want:    ErrorEarlyEnd,
+			want:    errorEarlyEnd,
 		},
 		{
 			name:    "refuses",
 			handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
-			want:    ErrorStatus,
+			want:    errorStatus,
 		},
 		{
 			name:    "no stream",
 			handler: func(w http.ResponseWriter, _ *http.Request) { say(w, "{}") },
-			want:    ErrorEarlyEnd,
+			want:    errorEarlyEnd,
 		},
 		{
 			name: "any 2xx",
@@ -122,14 +122,14 @@ func TestSendKindsOfFailure(t *testing.T) {
 				say(w, oneEvent+"event: error\ndata: {}\n\n")
 				waitForHangUp(r)
 			},
-			want: ErrorEvent,
+			want: errorEvent,
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			cfg := Config{BaseURL: serveHandler(t, tt.handler), Concurrencies: []int{1}, RequestTimeout: 10 * time.Second}
-			if tt.want == ErrorTimeout {
+			if tt.want == errorTimeout {
 				cfg.RequestTimeout = 100 * time.Millisecond
 			}
 			x := newClient(cfg).send(t.Context(), time.Now(), []byte("{}"), nil)
@@ -149,7 +149,7 @@ func TestRunAgainstNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := readRows[analysisRow](t, filepath.Join(cfg.ResultsDir, "org_model__1u__phase0__dur0.3s__settle0s__traj2.jsonl"))
-	if len(rows) != 1 || rows[0].ErrorKind != ErrorConnection {
+	if len(rows) != 1 || rows[0].ErrorKind != errorConnection {
 		t.Errorf("got %+v, want one connection failure: the next is due a second later", rows)
 	}
 }

@@ -184,7 +184,7 @@ func TestSummary(t *testing.T) {
 		start: 1, latency: 3.25, ttft: 1.25, local: 80, sse: 79.95, input: 1_234_567, output: 1000, cached: 1_200_000,
 		client: 900, firstOut: 2.25, lastOut: 4.25,
 	}
-	s := measure([]sample{one, {start: 1, kind: ErrorTimeout}}, window)
+	s := measure([]sample{one, {start: 1, kind: errorTimeout}}, window)
 	s.Phase, s.Concurrency, s.Client, s.StopReason, s.CutOff, s.Requests.Total = 1, 64, "agentperf-tui built-in replay 1.2.3", StopInterrupted, 2, 12_345
 	const want = `
 ============================================================

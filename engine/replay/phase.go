@@ -35,7 +35,7 @@ type phase struct {
 	lacking   int   // users with fewer than they must complete
 	samples   []sample
 	lastEnd   time.Time
-	reported  map[ErrorKind]bool
+	reported  map[errorKind]bool
 }
 
 // phase plays one concurrency level and writes its files.
@@ -83,7 +83,7 @@ func (r *run) newPhase(ctx context.Context, index, users int) (*phase, error) {
 	p := &phase{
 		run: r, index: index, users: users, stem: stem, analysis: analysis,
 		stopping: make(chan struct{}), enough: make(chan struct{}), broken: make(chan struct{}),
-		completed: make([]int, users), reported: make(map[ErrorKind]bool),
+		completed: make([]int, users), reported: make(map[errorKind]bool),
 	}
 	// The end of ctx stops the phase, but what is in flight then may drain.
 	p.inFlight, p.cutOff = context.WithCancel(context.WithoutCancel(ctx))

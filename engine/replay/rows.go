@@ -36,7 +36,7 @@ type analysisRow struct {
 	requestRow
 	ClientTokens int       `json:"client_output_tokens_estimate"` // bytes of text / 4
 	OutputEvents int       `json:"output_events"`
-	ErrorKind    ErrorKind `json:"error_kind,omitempty"`
+	ErrorKind    errorKind `json:"error_kind,omitempty"`
 	HTTPStatus   int       `json:"http_status,omitempty"`
 	Client       string    `json:"client"`
 }

@@ -35,7 +35,7 @@ type statistics struct {
 	Client     string            `json:"client"`
 	StopReason StopReason        `json:"stop_reason"`
 	CutOff     int               `json:"cut_off"`
-	Errors     map[ErrorKind]int `json:"errors"` // measured
+	Errors     map[errorKind]int `json:"errors"` // measured
 }
 
 // serverTokens are sums over the measured successful requests whose count is
@@ -93,7 +93,7 @@ type sample struct {
 	input, output, cached int32   // tokens, -1 is unknown
 	client                int32   // tokens, estimated
 	firstOut, lastOut     float64 // Unix seconds
-	kind                  ErrorKind
+	kind                  errorKind
 }
 
 // window is a phase's measurement, Unix seconds.
@@ -104,7 +104,7 @@ func (w window) has(start float64) bool { return w.begin <= start && start < w.e
 // measure computes a phase's figures from its samples.
 func measure(samples []sample, w window) statistics {
 	var s statistics
-	s.Errors = map[ErrorKind]int{}
+	s.Errors = map[errorKind]int{}
 	duration := max(w.end-w.begin, 0)
 	s.Duration = number(duration)
 	var ok []sample

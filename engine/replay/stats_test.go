@@ -19,7 +19,7 @@ func TestMeasureAgreesWithTheSampleRun(t *testing.T) {
 	for _, row := range readRows[requestRow](t, filepath.Join(dir, "requests.jsonl")) {
 		x := exchange{}
 		if !row.Success {
-			x.kind = ErrorStatus
+			x.kind = errorStatus
 		}
 		samples = append(samples, p.sampleOf(row, &x))
 	}
@@ -112,9 +112,9 @@ func TestMeasureUnknownCountsAndWindow(t *testing.T) {
 	none := known
 	none.input, none.output, none.cached = -1, -1, -1
 	early, late, bad := known, known, known
-	early.start, late.start, bad.kind = 9.999, 20, ErrorTimeout
+	early.start, late.start, bad.kind = 9.999, 20, errorTimeout
 	s := measure([]sample{known, noCached, none, early, late, bad}, window{begin: 10, end: 20})
-	if s.Requests.Successful != 3 || s.Requests.Failed != 1 || s.Errors[ErrorTimeout] != 1 {
+	if s.Requests.Successful != 3 || s.Requests.Failed != 1 || s.Errors[errorTimeout] != 1 {
 		t.Errorf("requests: got %+v and errors %v, want 3 ok and one timeout", s.Requests, s.Errors)
 	}
 	ts := s.TokensServer

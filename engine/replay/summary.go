@@ -46,7 +46,7 @@ func summary(s statistics) string {
 	return b.String()
 }
 
-func errorCounts(errs map[ErrorKind]int) string {
+func errorCounts(errs map[errorKind]int) string {
 	var parts []string
 	for kind, n := range errs {
 		parts = append(parts, fmt.Sprintf("%s %d", kind, n))
