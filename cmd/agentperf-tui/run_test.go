@@ -162,21 +162,27 @@ func TestLocalRunOutlivesItsWatchers(t *testing.T) {
 			t.Errorf("%s differs from results (-results +it):\n%s", name, diff)
 		}
 	}
-	o := s.want(0, "parity", id, dir+"/logs/benchmark-rollup.json", "--json")
+	s.parityIsEqual(id, dir+"/logs/benchmark-rollup.json")
+	measuredIsWhatTheManifestSays(t, dir, results)
+	everyOutputIsThere(t, dir)
+}
+
+// parityIsEqual compares a run with itself, read from elsewhere.
+func (s *shell) parityIsEqual(ref, cand string) {
+	s.t.Helper()
+	o := s.want(0, "parity", ref, cand, "--json")
 	var parity struct {
 		Verdict string
 		Rows    []struct{ Metric, Delta string }
 	}
 	if err := json.Unmarshal([]byte(o.stdout), &parity); err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	for _, r := range parity.Rows {
 		if strings.Trim(r.Delta, "=-/ ") != "" {
-			t.Errorf("parity of a run with its roll-up: %s %s", r.Metric, r.Delta)
+			s.t.Errorf("parity of a run with its roll-up: %s %s", r.Metric, r.Delta)
 		}
 	}
-	measuredIsWhatTheManifestSays(t, dir, results)
-	everyOutputIsThere(t, dir)
 }
 
 // measuredIsWhatTheManifestSays counts by hand: settling_end ≤ start < actual_phase_end.

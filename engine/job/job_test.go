@@ -81,7 +81,7 @@ type harness struct {
 	pids   []int
 }
 
-func execute(t *testing.T, ctx context.Context, steps []plan.Step, onEvent func(string)) harness {
+func execute(ctx context.Context, t *testing.T, steps []plan.Step, onEvent func(string)) harness {
 	t.Helper()
 	dir := t.TempDir()
 	runner := local.NewRunner()
@@ -167,7 +167,7 @@ func client(args ...string) plan.Step {
 
 func TestAGoodRun(t *testing.T) {
 	t.Parallel()
-	h := execute(t, t.Context(), []plan.Step{worker(t, "prefill_0"), worker(t, "decode_0"), frontend(t, 1, 1), client("exit", "0")}, nil)
+	h := execute(t.Context(), t, []plan.Step{worker(t, "prefill_0"), worker(t, "decode_0"), frontend(t, 1, 1), client("exit", "0")}, nil)
 	if h.code != 0 || h.status.State != event.Done || h.status.ExitCode == nil || *h.status.ExitCode != 0 || *h.status.Client != 0 {
 		t.Errorf("code %d, status %+v\n%s", h.code, h.status, h.log)
 	}
@@ -218,7 +218,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := execute(t, t.Context(), c.steps, nil)
+			h := execute(t.Context(), t, c.steps, nil)
 			if h.code != c.code || h.status.State != event.Failed || h.status.ExitCode == nil || *h.status.ExitCode != c.code {
 				t.Errorf("code %d, status %+v", h.code, h.status)
 			}
@@ -236,7 +236,7 @@ func TestWorkerLeavesMidRun(t *testing.T) {
 	t.Parallel()
 	sign := filepath.Join(t.TempDir(), "leave")
 	w := plan.Step{Name: "decode_0", Stage: plan.Workers, Launch: self("until", sign), Log: "decode_0.out"}
-	h := execute(t, t.Context(), []plan.Step{w, client("hang", "")}, func(line string) {
+	h := execute(t.Context(), t, []plan.Step{w, client("hang", "")}, func(line string) {
 		if strings.Contains(line, "Running AgentPerf benchmark") {
 			if err := os.WriteFile(sign, nil, 0o644); err != nil {
 				t.Error(err)
@@ -266,7 +266,7 @@ func TestStop(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancelCause(t.Context())
-			h := execute(t, ctx, c.steps, func(line string) {
+			h := execute(ctx, t, c.steps, func(line string) {
 				if strings.Contains(line, c.at) {
 					cancel(job.Stopped{State: c.state})
 				}
