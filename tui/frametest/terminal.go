@@ -1,0 +1,170 @@
+package frametest
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// Patience bounds every wait for something to be seen.
+const Patience = 30 * time.Second
+
+// Terminal is a program that runs in a pseudo-terminal.
+type Terminal struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	pty *os.File
+
+	mu      sync.Mutex // guards emu's screen
+	emu     *vt.Emulator
+	changed chan struct{} // closed and replaced at each output
+	raw     strings.Builder
+	done    chan struct{} // the program's output has ended
+}
+
+// Start runs a command in a terminal of w × h cells. At the end of the test the
+// program is killed if it still runs.
+func Start(t *testing.T, w, h int, cmd *exec.Cmd) *Terminal {
+	t.Helper()
+	cmd.Env = append(cmd.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor")
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := &Terminal{t: t, cmd: cmd, pty: f, emu: vt.NewEmulator(w, h), changed: make(chan struct{}), done: make(chan struct{})}
+	replies := make(chan struct{})
+	go func() { // the emulator's answers to the program's questions
+		defer close(replies)
+		_, _ = io.Copy(f, term.emu) // ends with the emulator
+	}()
+	go term.read()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // gone already when all is well
+		<-term.done
+		_ = cmd.Wait()
+		if err := errors.Join(term.emu.Close(), f.Close()); err != nil && !errors.Is(err, os.ErrClosed) {
+			t.Log(err)
+		}
+		<-replies
+	})
+	return term
+}
+
+func (term *Terminal) read() {
+	defer close(term.done)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := term.pty.Read(buf)
+		term.mu.Lock()
+		if n > 0 {
+			_, _ = term.emu.Write(buf[:n]) // an emulator takes every byte
+			term.raw.Write(buf[:n])
+		}
+		close(term.changed)
+		term.changed = make(chan struct{})
+		term.mu.Unlock()
+		if err != nil { // the program's side is closed
+			return
+		}
+	}
+}
+
+// Screen is what the terminal shows now.
+func (term *Terminal) Screen() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.emu.String()
+}
+
+// Raw is every byte that the program has written.
+func (term *Terminal) Raw() string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return term.raw.String()
+}
+
+// WaitFor waits until the screen shows a text, and returns the screen.
+func (term *Terminal) WaitFor(text string) string {
+	term.t.Helper()
+	return term.Until("the text "+text, func(screen string) bool { return strings.Contains(screen, text) })
+}
+
+// Until waits until the screen is as wanted, and returns it.
+func (term *Terminal) Until(what string, seen func(screen string) bool) string {
+	term.t.Helper()
+	deadline := time.NewTimer(Patience)
+	defer deadline.Stop()
+	for {
+		term.mu.Lock()
+		screen, changed := term.emu.String(), term.changed
+		term.mu.Unlock()
+		if seen(screen) {
+			return screen
+		}
+		select {
+		case <-changed:
+		case <-term.done:
+			if s := term.Screen(); seen(s) {
+				return s
+			}
+			term.t.Fatalf("the program ended before %s was seen:\n%s", what, term.Screen())
+		case <-deadline.C:
+			term.t.Fatalf("never seen: %s\n%s", what, term.Screen())
+		}
+	}
+}
+
+// keyBytes are what a terminal sends for named keys.
+var keyBytes = map[string]string{
+	"enter": "\r", "esc": "\x1b", "tab": "\t", "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "backspace": "\x7f",
+	"space": " ", "home": "\x1b[H", "end": "\x1b[F", "pgup": "\x1b[5~", "pgdown": "\x1b[6~", "delete": "\x1b[3~",
+}
+
+// Press sends keys: names, ctrl+x, or text as it is.
+func (term *Terminal) Press(keys ...string) {
+	term.t.Helper()
+	for _, k := range keys {
+		out, ok := keyBytes[k]
+		if c, ctrl := strings.CutPrefix(k, "ctrl+"); ctrl {
+			out, ok = string(rune(c[0]&0x1f)), true
+		}
+		if !ok {
+			out = k
+		}
+		if _, err := term.pty.WriteString(out); err != nil {
+			term.t.Fatalf("press %s: %v", k, err)
+		}
+	}
+}
+
+// Signal sends the program a signal.
+func (term *Terminal) Signal(s syscall.Signal) {
+	term.t.Helper()
+	if err := term.cmd.Process.Signal(s); err != nil {
+		term.t.Fatal(err)
+	}
+}
+
+// Wait waits for the program's end and returns its exit code.
+func (term *Terminal) Wait() int {
+	term.t.Helper()
+	select {
+	case <-term.done:
+	case <-time.After(Patience):
+		term.t.Fatalf("the program did not end:\n%s", term.Screen())
+	}
+	err := term.cmd.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		term.t.Fatal(err)
+	}
+	return term.cmd.ProcessState.ExitCode()
+}

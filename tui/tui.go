@@ -1,0 +1,359 @@
+// Package tui is the workbench: a stack of screens in one frame. The root model
+// only routes: sizes, keys, dialogs, toasts and time go where they belong, and
+// what a screen's command answers goes to the screen that asked, visible or not.
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+const (
+	tickEvery  = 5 * time.Second        // ages on screens are coarse
+	dialogWait = 400 * time.Millisecond // until a dialog takes keys
+	toastFor   = 6 * time.Second
+)
+
+// Factory makes the screen that was asked for, in the theme of the moment.
+type Factory func(what ui.Open, th ui.Theme) ui.Screen
+
+// Model is the root of the program.
+type Model struct {
+	make   Factory
+	theme  ui.Theme
+	stack  []entry
+	nextID int
+	w, h   int
+	dialog *asked
+	toast  *toast
+	help   bool
+	hint   func(active string) string // demo: what to press next
+}
+
+// entry is a screen with the id by which its commands' answers find it.
+type entry struct {
+	id     int
+	screen ui.Screen
+}
+
+type asked struct {
+	ui.Dialog
+	owner, id int
+}
+
+type toast struct {
+	ui.Toast
+	id int
+}
+
+// owned is an answer on its way to its screen.
+type owned struct {
+	id  int
+	msg tea.Msg
+}
+
+type (
+	pulseMsg struct{ now time.Time }
+	armMsg   struct{ id int }
+	fadeMsg  struct{ id int }
+)
+
+// Options of [New].
+type Options struct {
+	Dark bool
+	// Hint gives, for the name of the active screen, the line that a guided tour
+	// shows above the keys; nil shows none.
+	Hint func(active string) string
+}
+
+// New makes the workbench with its first screen.
+func New(factory Factory, first ui.Screen, opt Options) *Model {
+	m := &Model{make: factory, theme: ui.NewTheme(opt.Dark), hint: opt.Hint}
+	m.push(first)
+	return m
+}
+
+func (m *Model) push(s ui.Screen) {
+	m.nextID++
+	m.stack = append(m.stack, entry{m.nextID, s})
+}
+
+func (m *Model) active() entry { return m.stack[len(m.stack)-1] }
+
+// Init starts the first screen and the pulse.
+func (m *Model) Init() tea.Cmd {
+	e := m.active()
+	return tea.Batch(m.own(e.id, e.screen.Init()), pulse(), tea.RequestBackgroundColor)
+}
+
+func pulse() tea.Cmd {
+	return tea.Tick(tickEvery, func(now time.Time) tea.Msg { return pulseMsg{now} })
+}
+
+// own wraps a command so that its answer is addressed to a screen. Messages that
+// are for the workbench pass as they are.
+func (m *Model) own(id int, cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		switch msg := cmd().(type) {
+		case nil:
+			return nil
+		case tea.BatchMsg:
+			out := make(tea.BatchMsg, 0, len(msg))
+			for _, c := range msg {
+				out = append(out, m.own(id, c))
+			}
+			return out
+		default:
+			return owned{id, msg}
+		}
+	}
+}
+
+// Update routes one message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = msg.Width, msg.Height
+		m.resize()
+		return m, nil
+	case tea.BackgroundColorMsg:
+		m.theme = ui.NewTheme(msg.IsDark())
+		return m, m.deliver(m.active(), ui.ThemeChanged{Theme: m.theme})
+	case pulseMsg:
+		return m, tea.Batch(pulse(), m.deliver(m.active(), ui.Tick{Now: msg.now}))
+	case armMsg:
+		if m.dialog != nil && m.dialog.id == msg.id {
+			m.dialog.Armed = true
+		}
+		return m, nil
+	case fadeMsg:
+		if m.toast != nil && m.toast.id == msg.id {
+			m.toast = nil
+			m.resize()
+		}
+		return m, nil
+	case owned:
+		return m, m.answer(msg)
+	case tea.KeyPressMsg:
+		return m, m.key(msg)
+	case tea.PasteMsg:
+		if m.dialog == nil && !m.help {
+			return m, m.deliver(m.active(), msg)
+		}
+	case tea.MouseClickMsg:
+		return m, m.mouse(msg.Mouse(), 0)
+	case tea.MouseWheelMsg:
+		by := 3
+		if msg.Button == tea.MouseWheelUp {
+			by = -3
+		}
+		return m, m.mouse(msg.Mouse(), by)
+	}
+	return m, nil
+}
+
+// answer handles what a screen's command came back with.
+func (m *Model) answer(o owned) tea.Cmd {
+	switch msg := o.msg.(type) {
+	case ui.Open:
+		return m.open(msg, false)
+	case ui.Replace:
+		return m.open(msg.With, true)
+	case ui.Back:
+		return m.back(o.id)
+	case ui.Toast:
+		return m.show(msg)
+	case ui.Ask:
+		m.nextID++
+		id := m.nextID
+		m.dialog = &asked{Dialog: ui.Dialog{Ask: msg}, owner: o.id, id: id}
+		return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{id} })
+	case ui.Copy:
+		return tea.Batch(tea.SetClipboard(msg.Text), m.show(ui.Toast{Text: msg.Said, Role: ui.OK}))
+	case tea.QuitMsg:
+		return tea.Quit
+	}
+	for _, e := range m.stack {
+		if e.id == o.id {
+			return m.deliver(e, o.msg)
+		}
+	}
+	return nil // the screen has been left
+}
+
+func (m *Model) deliver(e entry, msg tea.Msg) tea.Cmd { return m.own(e.id, e.screen.Update(msg)) }
+
+func (m *Model) open(what ui.Open, replace bool) tea.Cmd {
+	if replace {
+		m.active().screen.Close()
+		m.stack = m.stack[:len(m.stack)-1]
+	}
+	m.push(m.make(what, m.theme))
+	m.toast = nil
+	m.resize()
+	e := m.active()
+	return m.own(e.id, e.screen.Init())
+}
+
+// back leaves a screen, the active one if it still is; leaving the last one ends
+// the program.
+func (m *Model) back(id int) tea.Cmd {
+	if m.active().id != id {
+		return nil
+	}
+	if len(m.stack) == 1 {
+		return tea.Quit
+	}
+	m.active().screen.Close()
+	m.stack = m.stack[:len(m.stack)-1]
+	m.resize()
+	return m.deliver(m.active(), ui.Resumed{})
+}
+
+func (m *Model) show(t ui.Toast) tea.Cmd {
+	m.nextID++
+	id := m.nextID
+	m.toast = &toast{t, id}
+	m.resize()
+	if t.Role == ui.Bad {
+		return nil // stays until a key is pressed
+	}
+	return tea.Tick(toastFor, func(time.Time) tea.Msg { return fadeMsg{id} })
+}
+
+// Bindings of the workbench itself.
+var (
+	quitKey = key.NewBinding(key.WithKeys("ctrl+c"), key.WithHelp("ctrl+c", "quit; runs go on"))
+	backKey = key.NewBinding(key.WithKeys("q", "esc"), key.WithHelp("q esc", "back"))
+	helpKey = key.NewBinding(key.WithKeys("?"), key.WithHelp("?", "help"))
+)
+
+func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
+	if key.Matches(msg, quitKey) {
+		return tea.Quit
+	}
+	if m.dialog != nil {
+		return m.dialogKey(msg)
+	}
+	if m.help {
+		m.help = false
+		return nil
+	}
+	if m.toast != nil {
+		m.toast = nil
+		m.resize()
+	}
+	e := m.active()
+	if !e.screen.Typing() {
+		switch {
+		case key.Matches(msg, helpKey):
+			m.help = true
+			return nil
+		case key.Matches(msg, backKey):
+			return m.own(e.id, ui.Leave(e.screen))
+		}
+	}
+	return m.deliver(e, msg)
+}
+
+func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
+	d := m.dialog
+	if !d.Armed {
+		return nil
+	}
+	yes := d.Yes
+	switch msg.String() {
+	case "left", "right", "tab", "shift+tab", "h", "l":
+		d.Yes = !d.Yes
+		return nil
+	case "y":
+		yes = true
+	case "n", "esc", "q":
+		yes = false
+	case "enter":
+	default:
+		return nil
+	}
+	m.dialog = nil
+	for _, e := range m.stack {
+		if e.id == d.owner {
+			return m.deliver(e, ui.Answer{ID: d.ID, Yes: yes})
+		}
+	}
+	return nil
+}
+
+func (m *Model) mouse(at tea.Mouse, wheel int) tea.Cmd {
+	y := at.Y - ui.HeaderRows
+	if m.dialog != nil || m.help || y < 0 || y >= m.bodyHeight() {
+		return nil
+	}
+	return m.deliver(m.active(), ui.Mouse{X: at.X, Y: y, Wheel: wheel})
+}
+
+// extraRows are the lines between body and footer: a toast, the tour's hint.
+func (m *Model) extraRows() []string {
+	var rows []string
+	if m.toast != nil {
+		mark := map[ui.Role]string{ui.Bad: "✗ ", ui.Warn: "⚠ ", ui.OK: "✓ "}[m.toast.Role]
+		rows = append(rows, m.theme.Paint(m.toast.Role, ui.Fit(" "+mark+ui.Clean(strings.ReplaceAll(m.toast.Text, "\n", "; ")), m.w)))
+	}
+	if m.hint != nil {
+		if text := m.hint(m.active().screen.Name()); text != "" {
+			rows = append(rows, m.theme.Paint(ui.Accent, ui.Fit(" ▸ "+text, m.w)))
+		}
+	}
+	return rows
+}
+
+func (m *Model) bodyHeight() int {
+	return max(m.h-ui.HeaderRows-ui.FooterRows-len(m.extraRows()), 0)
+}
+
+func (m *Model) resize() {
+	if m.w == 0 {
+		return
+	}
+	m.active().screen.SetSize(m.w, m.bodyHeight())
+}
+
+// View draws the frame.
+func (m *Model) View() tea.View {
+	v := tea.NewView(m.frame())
+	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "agentperf-tui"
+	return v
+}
+
+func (m *Model) frame() string {
+	if m.w == 0 || m.h == 0 {
+		return ""
+	}
+	if m.w < ui.MinWidth || m.h < ui.MinHeight {
+		return ui.Box("terminal too small: this needs 60 × 16", m.w, m.h)
+	}
+	s := m.active().screen
+	crumbs := make([]string, 0, len(m.stack))
+	for _, e := range m.stack {
+		crumbs = append(crumbs, e.screen.Name())
+	}
+	body := s.View()
+	if m.help {
+		body = m.theme.Help(s.Name(), [][]key.Binding{s.Keys(), {backKey, helpKey, quitKey}}, m.w, m.bodyHeight())
+	}
+	parts := []string{m.theme.Header(crumbs, s.State(), m.w), ui.Box(body, m.w, m.bodyHeight())}
+	parts = append(parts, m.extraRows()...)
+	parts = append(parts, m.theme.Footer(s.Keys(), m.w))
+	frame := strings.Join(parts, "\n")
+	if m.dialog != nil {
+		frame = ui.Over(frame, m.dialog.Draw(m.theme, m.w), m.w, m.h)
+	}
+	return frame
+}

@@ -1,0 +1,199 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// fake is a screen that notes what it is told.
+type fake struct {
+	name   string
+	got    []tea.Msg
+	w, h   int
+	typing bool
+	closed bool
+	reply  tea.Cmd
+}
+
+func (f *fake) Name() string    { return f.name }
+func (f *fake) State() ui.State { return ui.State{Text: "ready", Role: ui.OK, Age: "files now"} }
+func (f *fake) Init() tea.Cmd   { return nil }
+func (f *fake) Update(m tea.Msg) tea.Cmd {
+	f.got = append(f.got, m)
+	r := f.reply
+	f.reply = nil
+	return r
+}
+func (f *fake) SetSize(w, h int) { f.w, f.h = w, h }
+func (f *fake) View() string     { return strings.Repeat("body of "+f.name+"\n", 3) }
+func (f *fake) Keys() []key.Binding {
+	return []key.Binding{key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "open"))}
+}
+func (f *fake) Typing() bool { return f.typing }
+func (f *fake) Close()       { f.closed = true }
+
+type rig struct {
+	t *testing.T
+	m *Model
+}
+
+func newRig(t *testing.T, first *fake, second *fake) rig {
+	m := New(func(ui.Open, ui.Theme) ui.Screen { return second }, first, Options{Dark: true})
+	r := rig{t, m}
+	r.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	return r
+}
+
+// send updates the model and runs the commands, ticks aside.
+func (r rig) send(msgs ...tea.Msg) {
+	for _, msg := range msgs {
+		_, cmd := r.m.Update(msg)
+		r.run(cmd)
+	}
+}
+
+func (r rig) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case nil, tea.QuitMsg, fadeMsg:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			r.run(c)
+		}
+	default:
+		r.send(msg)
+	}
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(rig){
+		"plain": func(rig) {},
+		"toast": func(r rig) { r.send(owned{1, ui.Toast{Text: "disk full:\nfree some space", Role: ui.Bad}}) },
+		"help":  func(r rig) { r.send(frametest.Keys("?")...) },
+		"dialog": func(r rig) {
+			r.m.Update(owned{1, ui.Ask{Title: "Cancel the run?", Body: "It has measured 612 s.", Yes: "cancel it", No: "let it go on", Danger: true}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, &fake{name: "runs"}, nil)
+			prepare(r)
+			frametest.Golden(t, name, r.m)
+		})
+	}
+}
+
+func TestEverySizeIsDrawnWhole(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fake{name: strings.Repeat("long name ", 20)}, nil)
+	for _, s := range [][2]int{{20, 5}, {59, 16}, {60, 15}, {60, 16}, {61, 17}, {500, 200}} {
+		frametest.Frame(t, r.m, s[0], s[1])
+	}
+	_, _ = r.m.Update(tea.WindowSizeMsg{})
+	if r.m.View().Content != "" {
+		t.Error("a terminal of 0x0 is drawn to")
+	}
+}
+
+func TestNavigation(t *testing.T) {
+	t.Parallel()
+	a, b := &fake{name: "a"}, &fake{name: "b"}
+	r := newRig(t, a, b)
+	a.reply = ui.Do(ui.OpenRun{Run: "x"})
+	r.send(frametest.Keys("enter")...)
+	if len(r.m.stack) != 2 || b.w != 80 || b.h != 20 {
+		t.Fatalf("stack %d, second screen %dx%d", len(r.m.stack), b.w, b.h)
+	}
+	// An answer of the first screen's command reaches it, though it is covered.
+	type late struct{}
+	r.send(owned{1, late{}})
+	if _, ok := a.got[len(a.got)-1].(late); !ok {
+		t.Errorf("the covered screen got %v", a.got)
+	}
+	b.typing = true
+	r.send(frametest.Keys("q")...)
+	if len(r.m.stack) != 2 {
+		t.Error("q is text while a screen takes text")
+	}
+	b.typing = false
+	r.send(frametest.Keys("q")...)
+	if len(r.m.stack) != 1 || !b.closed {
+		t.Errorf("stack %d, closed %v", len(r.m.stack), b.closed)
+	}
+	// What the left screen's commands answer goes nowhere.
+	before := len(a.got)
+	r.send(owned{2, late{}})
+	if len(a.got) != before || len(b.got) != 1 {
+		t.Errorf("an answer of a left screen reached %v %v", a.got[before:], b.got)
+	}
+	if _, cmd := r.m.Update(frametest.Keys("q")[0]); cmd == nil {
+		t.Error("q on the last screen does nothing")
+	}
+}
+
+// A dialog ignores keys until it has been in view for a moment, and its default is No.
+func TestDialogGrace(t *testing.T) {
+	t.Parallel()
+	a := &fake{name: "a"}
+	r := newRig(t, a, nil)
+	r.m.Update(owned{1, ui.Ask{ID: "sure", Yes: "yes", No: "no"}})
+	r.m.Update(frametest.Keys("y")[0])
+	if r.m.dialog == nil {
+		t.Fatal("a key that was typed before the dialog was seen answered it")
+	}
+	r.m.Update(armMsg{r.m.dialog.id})
+	r.m.Update(frametest.Keys("x")[0])
+	r.send(frametest.Keys("enter")...)
+	if got, ok := a.got[len(a.got)-1].(ui.Answer); !ok || got.Yes || got.ID != "sure" {
+		t.Errorf("enter answered %v", a.got)
+	}
+	r.m.Update(owned{1, ui.Ask{ID: "again"}})
+	r.m.Update(armMsg{r.m.dialog.id})
+	r.send(frametest.Keys("right", "enter")...)
+	if got, ok := a.got[len(a.got)-1].(ui.Answer); !ok || !got.Yes {
+		t.Errorf("right and enter answered %v", a.got[len(a.got)-1])
+	}
+}
+
+func TestToasts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fake{name: "a"}, nil)
+	r.m.Update(owned{1, ui.Toast{Text: "one", Role: ui.OK}})
+	old := r.m.toast.id
+	r.m.Update(owned{1, ui.Toast{Text: "two", Role: ui.OK}})
+	r.m.Update(fadeMsg{old})
+	if r.m.toast == nil || r.m.toast.Text != "two" {
+		t.Error("an older toast's timer wiped a newer one")
+	}
+	r.run(r.m.own(1, ui.Fail(errors.New("broken"))))
+	r.m.Update(fadeMsg{0})
+	if r.m.toast == nil || r.m.toast.Role != ui.Bad {
+		t.Error("an error does not stay")
+	}
+	r.send(frametest.Keys("x")...)
+	if r.m.toast != nil {
+		t.Error("a key does not dismiss an error")
+	}
+}
+
+// Every binding of the workbench is a key that exists.
+func TestBindingsExist(t *testing.T) {
+	t.Parallel()
+	for _, b := range []key.Binding{quitKey, backKey, helpKey} {
+		for _, k := range b.Keys() {
+			if k == " " || k == "" {
+				t.Errorf("binding %q never matches", k)
+			}
+		}
+	}
+}

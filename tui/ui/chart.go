@@ -1,0 +1,161 @@
+package ui
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Curve is one line of a chart: a value a step, NaN where there is none.
+type Curve struct {
+	Label  string
+	Values []float64
+}
+
+// axis is the width of the labels at a chart's left.
+const axis = 7
+
+// Chart draws curves over w × h cells with braille dots, two steps a cell. The
+// newest values are at the right; what does not fit is left out on the left.
+// Every curve has its own colour and, where colours are off, is told by the
+// legend's order from bottom to top.
+func (t Theme) Chart(w, h int, unit string, curves ...Curve) string {
+	cols := w - axis
+	if cols < 4 || h < 2 {
+		return Box("", w, h)
+	}
+	lo, hi := bounds(cols*2, curves)
+	if math.IsInf(lo, 1) {
+		return Box(t.Paint(Muted, strings.Repeat(" ", axis)+"no values yet"), w, h)
+	}
+	cells := make([]cell, cols*h)
+	for i, c := range curves {
+		plot(cells, cols, h, tail(c.Values, cols*2), lo, hi, i)
+	}
+	rows := make([]string, h)
+	for y := range h {
+		rows[y] = t.Paint(Muted, label(y, h, lo, hi, unit)) + t.row(cells[y*cols:(y+1)*cols])
+	}
+	return strings.Join(rows, "\n")
+}
+
+type cell struct {
+	dots  rune
+	curve int
+}
+
+func tail(v []float64, n int) []float64 { return v[max(0, len(v)-n):] }
+
+// bounds are round numbers around all values that are drawn.
+func bounds(n int, curves []Curve) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, c := range curves {
+		for _, v := range tail(c.Values, n) {
+			if !math.IsNaN(v) {
+				lo, hi = min(lo, v), max(hi, v)
+			}
+		}
+	}
+	if math.IsInf(lo, 1) {
+		return lo, hi
+	}
+	if lo > 0 && lo < hi/2 {
+		lo = 0
+	}
+	step := math.Pow(10, math.Floor(math.Log10(max(hi-lo, math.Abs(hi)/100, 1e-9))))
+	lo, hi = math.Floor(lo/step)*step, math.Ceil(hi/step)*step
+	if hi <= lo {
+		hi = lo + step
+	}
+	return lo, hi
+}
+
+// brailleBits are the dots of a cell by column and row.
+var brailleBits = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
+
+func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int) {
+	offset := cols*2 - len(values)
+	last := -1
+	for i, v := range values {
+		if math.IsNaN(v) {
+			last = -1
+			continue
+		}
+		x := offset + i
+		y := int((1 - (v-lo)/(hi-lo)) * float64(h*4-1))
+		from, to := y, y
+		if last >= 0 { // join the dots of a steep line
+			from, to = min(y, last), max(y, last)
+			if from < y {
+				from++
+			} else if to > y {
+				to--
+			}
+		}
+		for d := from; d <= to; d++ {
+			c := &cells[d/4*cols+x/2]
+			c.dots |= brailleBits[x%2][d%4]
+			c.curve = curve
+		}
+		last = y
+	}
+}
+
+func (t Theme) row(cells []cell) string {
+	var b strings.Builder
+	for i := 0; i < len(cells); {
+		j := i
+		var run strings.Builder
+		for j < len(cells) && cells[j].curve == cells[i].curve && (cells[j].dots == 0) == (cells[i].dots == 0) {
+			if cells[j].dots == 0 {
+				run.WriteByte(' ')
+			} else {
+				run.WriteRune(0x2800 + cells[j].dots)
+			}
+			j++
+		}
+		if cells[i].dots == 0 {
+			b.WriteString(run.String())
+		} else {
+			b.WriteString(t.Lines[cells[i].curve%len(t.Lines)].Render(run.String()))
+		}
+		i = j
+	}
+	return b.String()
+}
+
+// label is what stands left of row y: a value at the top, the middle and the bottom.
+func label(y, h int, lo, hi float64, unit string) string {
+	text := ""
+	switch {
+	case y == 0:
+		text = short(hi) + unit
+	case y == h-1:
+		text = short(lo)
+	case h >= 5 && y == (h-1)/2:
+		text = short(hi - (hi-lo)*float64(y)/float64(h-1))
+	}
+	return Right(text, axis-1) + "┤"
+}
+
+func short(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 1e6:
+		return strconv.FormatFloat(v/1e6, 'f', 1, 64) + "M"
+	case a >= 1e4:
+		return strconv.FormatFloat(v/1e3, 'f', 0, 64) + "k"
+	case a >= 100 || v == math.Trunc(v):
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	default:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+}
+
+// Legend is the names of curves in their colours.
+func (t Theme) Legend(curves ...Curve) string {
+	parts := make([]string, 0, len(curves))
+	for i, c := range curves {
+		parts = append(parts, t.Lines[i%len(t.Lines)].Render("─ "+c.Label))
+	}
+	return strings.Join(parts, "  ")
+}

@@ -1,0 +1,97 @@
+package ui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+)
+
+// Rows that the workbench takes from a screen: two at the top, two at the bottom.
+const (
+	HeaderRows = 2
+	FooterRows = 2
+)
+
+// MinWidth and MinHeight are the smallest terminal that is drawn for.
+const (
+	MinWidth  = 60
+	MinHeight = 16
+)
+
+// Header is the title line and its rule: breadcrumbs left, state and age right.
+// Where it is too narrow the age goes first, then the front of the breadcrumbs.
+func (t Theme) Header(crumbs []string, st State, w int) string {
+	right := t.Paint(st.Role, Clean(st.Text))
+	if st.Age != "" {
+		if full := right + t.Paint(Muted, "  "+Clean(st.Age)); Width(full)+12 < w {
+			right = full
+		}
+	}
+	room := w - Width(right) - 2
+	for len(crumbs) > 1 && Width("agentperf  "+strings.Join(crumbs, " › ")) > room {
+		crumbs = crumbs[1:]
+	}
+	left := t.Title.Render(" agentperf") + "  "
+	for i, c := range crumbs {
+		if i > 0 {
+			left += t.Paint(Muted, " › ")
+		}
+		if i == len(crumbs)-1 {
+			left += Clean(c)
+		} else {
+			left += t.Paint(Muted, Clean(c))
+		}
+	}
+	return Ends(left, right+" ", w) + "\n" + t.Line(w)
+}
+
+// Line is a thin rule.
+func (t Theme) Line(w int) string { return t.Rule.Render(strings.Repeat("─", max(w, 0))) }
+
+// Footer is a rule and the keys that work now, as many as fit; help is always last.
+func (t Theme) Footer(keys []key.Binding, w int) string {
+	return t.Line(w) + "\n" + t.keyLine(keys, w)
+}
+
+func (t Theme) keyLine(keys []key.Binding, w int) string {
+	const helpKey = "?"
+	help := t.Key.Render(helpKey) + t.KeyText.Render(" help")
+	line := " "
+	for _, k := range keys {
+		h := k.Help()
+		if h.Key == "" {
+			continue
+		}
+		part := t.Key.Render(h.Key) + t.KeyText.Render(" "+h.Desc)
+		if !k.Enabled() {
+			part = t.Rule.Render(h.Key + " " + h.Desc)
+		}
+		sep := ""
+		if line != " " {
+			sep = t.Rule.Render(" · ")
+		}
+		if Width(line+sep+part)+3+Width(help)+1 > w {
+			break
+		}
+		line += sep + part
+	}
+	if line != " " {
+		line += t.Rule.Render(" · ")
+	}
+	return Fit(line+help, w)
+}
+
+// Help lists all bindings of a screen in a block.
+func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
+	lines := []string{"", "  " + t.Title.Render(title), ""}
+	for _, g := range groups {
+		for _, k := range g {
+			if h := k.Help(); h.Key != "" {
+				lines = append(lines, "  "+t.Key.Render(Fit(h.Key, 12))+"  "+h.Desc)
+			}
+		}
+		lines = append(lines, "")
+	}
+	lines = append(lines, "  "+t.Paint(Muted, "any key closes this"))
+	return Box(strings.Join(lines, "\n"), w, h)
+}

@@ -1,0 +1,162 @@
+package ui
+
+import (
+	"strings"
+)
+
+// Column is one column of a table.
+type Column struct {
+	Title string
+	Right bool // numbers: aligned at the right
+	Min   int  // least width; a table too narrow for it drops columns
+	// Drop orders what goes first when there is no room: the highest; 0 stays.
+	Drop int
+	Flex bool // takes the room that is left
+}
+
+// Cell is a text with a meaning.
+type Cell struct {
+	Text string
+	Role Role
+}
+
+// Table is rows under a header with a cursor. It draws only the rows that fit.
+type Table struct {
+	Columns []Column
+	Rows    [][]Cell
+	Cursor  int
+	top     int
+	w, h    int
+}
+
+// SetSize sets the size in cells, the header included, and keeps the cursor in view.
+func (t *Table) SetSize(w, h int) {
+	t.w, t.h = w, h
+	t.Move(0)
+}
+
+// SetRows replaces the rows; the cursor stays on its row's number.
+func (t *Table) SetRows(rows [][]Cell) {
+	t.Rows = rows
+	t.Move(0)
+}
+
+// Move moves the cursor by so many rows.
+func (t *Table) Move(by int) {
+	t.Cursor = min(max(t.Cursor+by, 0), max(len(t.Rows)-1, 0))
+	body := max(t.h-1, 1)
+	t.top = min(t.top, t.Cursor)
+	t.top = max(t.top, t.Cursor-body+1)
+	t.top = max(min(t.top, len(t.Rows)-body), 0)
+}
+
+// Page is how many rows are in view.
+func (t *Table) Page() int { return max(t.h-1, 1) }
+
+// At is the row that is drawn at line y of the table; false outside the rows.
+func (t *Table) At(y int) (int, bool) {
+	i := t.top + y - 1
+	return i, y >= 1 && i < len(t.Rows)
+}
+
+// Draw draws header and rows.
+func (t *Table) Draw(th Theme) string {
+	cols := t.layout()
+	var lines []string
+	head := make([]string, 0, len(cols))
+	for _, c := range cols {
+		head = append(head, align(t.Columns[c.i].Title, c.w, t.Columns[c.i].Right))
+	}
+	lines = append(lines, th.Paint(Muted, Fit("  "+strings.Join(head, "  "), t.w)))
+	for i := t.top; i < len(t.Rows) && len(lines) < t.h; i++ {
+		lines = append(lines, t.row(th, i, cols))
+	}
+	return Box(strings.Join(lines, "\n"), t.w, t.h)
+}
+
+type placed struct{ i, w int }
+
+// layout gives each column its width; columns that do not fit are dropped in
+// their order.
+func (t *Table) layout() []placed {
+	widths := make([]int, len(t.Columns))
+	for i, c := range t.Columns {
+		widths[i] = max(c.Min, Width(c.Title))
+		if c.Flex {
+			continue
+		}
+		for _, r := range t.Rows[min(t.top, len(t.Rows)):min(t.top+max(t.h, 1), len(t.Rows))] {
+			if i < len(r) {
+				widths[i] = max(widths[i], Width(r[i].Text))
+			}
+		}
+	}
+	dropped := make([]bool, len(widths))
+	total := func() int {
+		n := 2
+		for i, w := range widths {
+			if !dropped[i] {
+				n += w + 2
+			}
+		}
+		return n - 2
+	}
+	for total() > t.w {
+		worst := -1
+		for i, c := range t.Columns {
+			if c.Drop > 0 && !dropped[i] && (worst < 0 || c.Drop > t.Columns[worst].Drop) {
+				worst = i
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		dropped[worst] = true
+	}
+	spare := t.w - total()
+	var out []placed
+	for i, c := range t.Columns {
+		if dropped[i] {
+			continue
+		}
+		w := widths[i]
+		if c.Flex {
+			w = max(w+spare, 4)
+		}
+		out = append(out, placed{i, w})
+	}
+	return out
+}
+
+func (t *Table) row(th Theme, i int, cols []placed) string {
+	selected := i == t.Cursor
+	parts := make([]string, 0, len(cols))
+	for _, c := range cols {
+		cell := Cell{}
+		if c.i < len(t.Rows[i]) {
+			cell = t.Rows[i][c.i]
+		}
+		text := align(Clean(cell.Text), c.w, t.Columns[c.i].Right)
+		style := th.Style(cell.Role)
+		if selected {
+			style = style.Inherit(th.Selected)
+		}
+		parts = append(parts, style.Render(text))
+	}
+	mark, gap := "  ", "  "
+	if selected {
+		mark, gap = th.Selected.Render("▸ "), th.Selected.Render("  ")
+	}
+	line := mark + strings.Join(parts, gap)
+	if n := t.w - Width(line); selected && n > 0 {
+		line += th.Selected.Render(strings.Repeat(" ", n))
+	}
+	return Fit(line, t.w)
+}
+
+func align(s string, w int, right bool) string {
+	if right {
+		return Right(s, w)
+	}
+	return Fit(s, w)
+}

@@ -1,0 +1,121 @@
+package ui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/agentperf/agentperf-tui/engine/safetext"
+)
+
+// Clean is a text of somebody else, safe to draw on one line.
+func Clean(s string) string { return safetext.Clean(s) }
+
+// Fit cuts or pads a styled line to exactly w cells.
+func Fit(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if n := ansi.StringWidth(s); n > w {
+		return ansi.Truncate(s, w, "…")
+	} else if n < w {
+		return s + strings.Repeat(" ", w-n)
+	}
+	return s
+}
+
+// Right pads a line on the left to w cells; a longer one is cut.
+func Right(s string, w int) string {
+	if n := ansi.StringWidth(s); n < w {
+		return strings.Repeat(" ", w-n) + s
+	}
+	return Fit(s, w)
+}
+
+// Width is the number of cells that a styled text takes.
+func Width(s string) int { return ansi.StringWidth(s) }
+
+// Box cuts and pads a block to exactly w × h cells.
+func Box(s string, w, h int) string {
+	if w <= 0 || h <= 0 {
+		return ""
+	}
+	lines := strings.Split(s, "\n")
+	out := make([]string, h)
+	for i := range out {
+		if i < len(lines) {
+			out[i] = Fit(lines[i], w)
+		} else {
+			out[i] = strings.Repeat(" ", w)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// Beside puts blocks side by side with a separator between; each must already be
+// a box of h lines.
+func Beside(sep string, blocks ...string) string {
+	if len(blocks) == 0 {
+		return ""
+	}
+	rows := strings.Split(blocks[0], "\n")
+	for _, b := range blocks[1:] {
+		for i, line := range strings.Split(b, "\n") {
+			if i < len(rows) {
+				rows[i] += sep + line
+			}
+		}
+	}
+	return strings.Join(rows, "\n")
+}
+
+// Ends puts one text at the left and one at the right of a line of w cells; the
+// left one is cut first.
+func Ends(left, right string, w int) string {
+	r := Width(right)
+	if r >= w {
+		return Fit(right, w)
+	}
+	gap := 0
+	if r > 0 {
+		gap = 1
+	}
+	return Fit(left, w-r-gap) + strings.Repeat(" ", gap) + right
+}
+
+// Age is a duration in coarse steps, so that it does not change all the time.
+func Age(d time.Duration) string {
+	plural := func(n int, unit string) string { return strconv.Itoa(n) + " " + unit }
+	switch s := int(d.Seconds()); {
+	case s < 5:
+		return "now"
+	case s < 60:
+		return plural(s/5*5, "s")
+	case s < 3600:
+		return plural(s/60, "m")
+	case s < 48*3600:
+		return plural(s/3600, "h")
+	default:
+		return plural(s/86400, "d")
+	}
+}
+
+// Clock is a length of time as m:ss, or h:mm:ss.
+func Clock(seconds float64) string {
+	s := int(seconds + 0.5)
+	if s < 0 {
+		s = 0
+	}
+	two := func(n int) string {
+		if n < 10 {
+			return "0" + strconv.Itoa(n)
+		}
+		return strconv.Itoa(n)
+	}
+	if s >= 3600 {
+		return strconv.Itoa(s/3600) + ":" + two(s/60%60) + ":" + two(s%60)
+	}
+	return strconv.Itoa(s/60) + ":" + two(s%60)
+}

@@ -1,0 +1,47 @@
+package ui
+
+import (
+	"charm.land/lipgloss/v2"
+)
+
+// Theme is the styles by role. Colour only where it means something: the rest is
+// the terminal's own.
+type Theme struct {
+	styles [6]lipgloss.Style
+	// Selected is the row or field under the cursor, Title a heading.
+	Selected, Title, Rule lipgloss.Style
+	// Key and KeyText are the two parts of a binding in the footer.
+	Key, KeyText lipgloss.Style
+	// Lines are the colours of the curves of a chart, in order.
+	Lines []lipgloss.Style
+}
+
+// NewTheme is the theme for a dark or a light terminal.
+func NewTheme(dark bool) Theme {
+	pick := lipgloss.LightDark(dark)
+	colour := func(light, darker string) lipgloss.Style {
+		return lipgloss.NewStyle().Foreground(pick(lipgloss.Color(light), lipgloss.Color(darker)))
+	}
+	t := Theme{}
+	t.styles = [6]lipgloss.Style{
+		Plain: lipgloss.NewStyle(), Muted: colour("#6b7280", "#7d8590"), Accent: colour("#0550ae", "#6cb6ff"),
+		OK: colour("#1a7f37", "#57ab5a"), Warn: colour("#9a6700", "#d4a72c"), Bad: colour("#cf222e", "#f47067"),
+	}
+	t.Selected = lipgloss.NewStyle().Bold(true).Background(pick(lipgloss.Color("#dbe9f9"), lipgloss.Color("#243447")))
+	t.Title = t.styles[Accent].Bold(true)
+	t.Rule = colour("#c8ccd1", "#3b424a")
+	t.Key, t.KeyText = t.styles[Accent], t.styles[Muted]
+	t.Lines = []lipgloss.Style{t.styles[Accent], t.styles[Warn], t.styles[OK]}
+	return t
+}
+
+// Style is the style of a role.
+func (t Theme) Style(r Role) lipgloss.Style { return t.styles[r] }
+
+// Paint draws a text in a role.
+func (t Theme) Paint(r Role, s string) string {
+	if r == Plain || s == "" {
+		return s
+	}
+	return t.styles[r].Render(s)
+}
