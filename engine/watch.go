@@ -22,8 +22,13 @@ type Update struct {
 	Events []event.Event // new ones, by time
 	Status event.Status
 	Run    results.Run // figures so far
-	Done   bool        // the last update: nothing more will come
-	Err    error       // a file could not be read; the watch goes on
+	// Series are the phases over time, in the order of Run.Phases.
+	Series []results.Series
+	// Recent are the figures of the last minute of the newest phase; nil before
+	// the first request.
+	Recent *results.Recent
+	Done   bool  // the last update: nothing more will come
+	Err    error // a file could not be read; the watch goes on
 }
 
 // WatchOptions say how closely to watch; zero values take the defaults.
@@ -33,6 +38,9 @@ type WatchOptions struct {
 	// UntilDone waits out a run whose state is unknown instead of ending there.
 	UntilDone bool
 }
+
+// recentSeconds is what "recent" means on a watch.
+const recentSeconds = 60
 
 // quiet is how long another tool's outputs must have been still to count as ended.
 const quiet = time.Minute
@@ -237,6 +245,13 @@ func (w *watcher) send(ctx context.Context, done bool) {
 	}
 	u.Run = w.fold.Run(now)
 	u.Run.LogDir = w.l.Logs
+	for _, p := range u.Run.Phases {
+		u.Series = append(u.Series, w.fold.Series(p.Index, 0))
+	}
+	if n := len(u.Run.Phases); n > 0 {
+		r := w.fold.Recent(u.Run.Phases[n-1].Index, recentSeconds, now)
+		u.Recent = &r
+	}
 	if w.l.Record.ID == "" {
 		s := Summary{}
 		s.foreign(w.l, u.Run)

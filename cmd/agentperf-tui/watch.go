@@ -140,14 +140,15 @@ func (a *app) updateJSON(l engine.Located, u engine.Update) error {
 		}
 	}
 	doc := struct {
-		Type   string       `json:"type"`
-		At     time.Time    `json:"t"`
-		Run    string       `json:"run"`
-		Status event.Status `json:"status"`
-		Output results.Run  `json:"results"`
-		Done   bool         `json:"done"`
-		Error  string       `json:"error,omitempty"`
-	}{Type: "update", At: u.At.UTC(), Run: l.Label(), Status: u.Status, Output: u.Run, Done: u.Done}
+		Type   string          `json:"type"`
+		At     time.Time       `json:"t"`
+		Run    string          `json:"run"`
+		Status event.Status    `json:"status"`
+		Output results.Run     `json:"results"`
+		Recent *results.Recent `json:"recent,omitempty"`
+		Done   bool            `json:"done"`
+		Error  string          `json:"error,omitempty"`
+	}{Type: "update", At: u.At.UTC(), Run: l.Label(), Status: u.Status, Output: u.Run, Recent: u.Recent, Done: u.Done}
 	if u.Err != nil {
 		doc.Error = u.Err.Error()
 	}

@@ -48,7 +48,7 @@ type loaded struct {
 }
 
 func (l *loaded) run() Run {
-	run := l.fold.Run(l.fold.lastTime())
+	run := l.fold.Run(time.Time{})
 	run.LogDir = l.logDir
 	run.Warnings = append(run.Warnings, l.notes...)
 	return run
@@ -210,6 +210,14 @@ func (f *Fold) lastTime() time.Time {
 			}
 		}
 	}
-	whole, fraction := math.Modf(min(last, 1e10))
+	return fromUnix(last)
+}
+
+// fromUnix is a time for people; what can't be one is the zero time.
+func fromUnix(s float64) time.Time {
+	if !(s > 0 && s < 1e10) {
+		return time.Time{}
+	}
+	whole, fraction := math.Modf(s)
 	return time.Unix(int64(whole), int64(fraction*1e9))
 }

@@ -84,8 +84,12 @@ type Requests struct {
 	Unplaced       int `json:"unplaced"` // have no start_time
 }
 
-// Run is the state at the time now, which bounds only estimated windows.
+// Run is the state at the time now, which bounds only estimated windows; a zero
+// now is the time of the last request.
 func (f *Fold) Run(now time.Time) Run {
+	if now.IsZero() {
+		now = f.lastTime()
+	}
 	requests, earlier := f.requests()
 	run := Run{Phases: []Phase{}, EarlierStart: earlier, Errors: []string{}, Warnings: f.faultTexts()}
 	if earlier > 0 {
