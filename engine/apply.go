@@ -102,6 +102,19 @@ func (e *Engine) Cancel(ctx context.Context, r Located) error {
 	return local.Cancel(ctx, r.Dir)
 }
 
+// Phases are what the plan of a run says of its phases; none for outputs of
+// other tools.
+func (e *Engine) Phases(l Located) ([]plan.Phase, error) {
+	if l.Record.ID == "" {
+		return nil, nil
+	}
+	p, err := boundPlan(l.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("read the plan of %s: %w", l.Label(), err)
+	}
+	return p.Phases, nil
+}
+
 // boundPlan reads a run's plan: as bound if it has started, else as shown.
 func boundPlan(dir string) (*plan.Plan, error) {
 	var p plan.Plan

@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/google/renameio/v2"
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -32,20 +36,56 @@ type Pair struct {
 	recipeBytes, workloadBytes []byte
 }
 
+// Draft is the files of a run as they stand in an editor, saved or not.
+type Draft struct {
+	RecipePath   string
+	Recipe       []byte
+	WorkloadPath string // empty: there is no workload
+	Workload     []byte
+	Cluster      string // path; empty: searched for as srtctl does
+}
+
 // Load reads and checks the files of a run. What is wrong inside them is in the
 // report; the error is about the files themselves.
 func (e *Engine) Load(ctx context.Context, f Files) (*Pair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &Pair{}
+	d := Draft{RecipePath: f.Recipe, WorkloadPath: f.Workload, Cluster: f.Cluster}
 	var err error
-	if p.recipeBytes, err = recipes.Read(f.Recipe); err != nil {
+	if d.Recipe, err = recipes.Read(f.Recipe); err != nil {
 		return nil, fmt.Errorf("load recipe: %w", err)
 	}
+	if d.WorkloadPath == "" {
+		d.WorkloadPath = e.workloadOf(f.Recipe, d.Recipe)
+	}
+	if d.WorkloadPath != "" {
+		if d.Workload, err = recipes.Read(d.WorkloadPath); err != nil {
+			return nil, fmt.Errorf("load workload: %w", err)
+		}
+	}
+	return e.CheckText(ctx, d)
+}
+
+// workloadOf is the workload that a recipe names, where this machine can see it.
+func (e *Engine) workloadOf(path string, recipe []byte) string {
+	r, _ := recipes.ParseRecipe(path, recipe)
+	if r == nil {
+		return ""
+	}
+	return e.visible(r, r.Benchmark.ConfigPath)
+}
+
+// CheckText checks the files of a run as they stand in an editor. Of the disk
+// only the cluster file is read.
+func (e *Engine) CheckText(ctx context.Context, d Draft) (*Pair, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := &Pair{recipeBytes: d.Recipe, workloadBytes: d.Workload}
 	var found recipes.Diagnostics
-	p.Recipe, found = recipes.ParseRecipe(f.Recipe, p.recipeBytes)
-	more, err := e.loadCluster(p, f.Cluster)
+	p.Recipe, found = recipes.ParseRecipe(d.RecipePath, d.Recipe)
+	more, err := e.loadCluster(p, d.Cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -53,21 +93,50 @@ func (e *Engine) Load(ctx context.Context, f Files) (*Pair, error) {
 	if p.Recipe != nil {
 		p.Changes = p.Cluster.Apply(p.Recipe, e.getenv)
 	}
-	if f.Workload == "" && p.Recipe != nil {
-		f.Workload = e.visible(p.Recipe, p.Recipe.Benchmark.ConfigPath)
-	}
-	if f.Workload != "" {
-		if p.workloadBytes, err = recipes.Read(f.Workload); err != nil {
-			return nil, fmt.Errorf("load workload: %w", err)
-		}
+	if d.WorkloadPath != "" {
 		var ds recipes.Diagnostics
-		p.Workload, ds = recipes.ParseWorkload(f.Workload, p.workloadBytes)
+		p.Workload, ds = recipes.ParseWorkload(d.WorkloadPath, d.Workload)
 		found = append(found, ds...)
 	}
 	p.Report = check.Run(p.Recipe, p.Workload)
 	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)
 	p.Report.Diagnostics.Sort()
 	return p, nil
+}
+
+// ErrChanged says that a file is no longer what it was when it was read.
+var ErrChanged = errors.New("changed on disk by someone else since it was read")
+
+// Save writes an edited file atomically, if it still is on disk as it was read;
+// before nil means that it must not be there yet.
+func (e *Engine) Save(ctx context.Context, path string, data, before []byte) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	now, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && before == nil:
+	case err != nil:
+		return fmt.Errorf("save: %w", err)
+	case before == nil || !bytes.Equal(now, before):
+		return fmt.Errorf("save %s: %w; reload it, or save under another name", path, ErrChanged)
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := renameio.WriteFile(path, data, mode); err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	return nil
+}
+
+// ReadFile reads a file that is to be edited, at most 4 MiB.
+func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return recipes.Read(path)
 }
 
 func (e *Engine) loadCluster(p *Pair, path string) (recipes.Diagnostics, error) {
