@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -32,6 +33,9 @@ type Engine struct {
 	now      func() time.Time
 	host     string
 	registry rundir.Registry
+
+	mu   sync.Mutex
+	seen map[string]seen // figures of the list of runs, by folder
 }
 
 // Paths are the places of user-visible state, one for each kind.

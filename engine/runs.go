@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
@@ -171,7 +172,10 @@ type Summary struct {
 	Levels  []int        `json:"levels"`
 	Output  *float64     `json:"output_tok_s"` // of the highest level; null without data
 	TTFT95  *float64     `json:"ttft_p95_s"`
+	Cache   *float64     `json:"cache_hit_rate"` // fraction
+	Errors  int          `json:"errors"`         // failed requests of all phases
 	Status  event.Status `json:"-"`
+	Plan    []plan.Phase `json:"-"` // none for outputs of other tools
 }
 
 // Runs lists the runs known here and, below the given roots, the folders of other
@@ -220,30 +224,88 @@ func (e *Engine) summarize(ctx context.Context, l Located) (Summary, error) {
 	if s.Since.IsZero() {
 		s.Since = l.Record.Created
 	}
-	known, err := l.Known()
-	if err != nil {
+	if s.Plan, err = e.Phases(l); err != nil {
 		return s, err
 	}
-	run, err := results.Load(ctx, l.Logs, known)
+	return s, e.figures(ctx, l, &s)
+}
+
+// liveLimit is the size of the request log up to which a list shows the figures
+// of a run that is still writing: they are computed anew each time.
+const liveLimit = 16 << 20
+
+// figures fills in the figures of the highest level. They are computed once for
+// outputs that no longer change.
+func (e *Engine) figures(ctx context.Context, l Located, s *Summary) error {
+	info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+		return nil
 	}
 	if err != nil {
-		return s, err
+		return fmt.Errorf("figures of %s: %w", l.Label(), err)
+	}
+	if s.ID != "" && !s.State.Final() && info.Size() > liveLimit {
+		return nil
+	}
+	run, err := e.cached(ctx, l)
+	if err != nil {
+		return err
 	}
 	if s.ID == "" {
 		s.foreign(l, run)
 	}
 	best := -1
 	for i, p := range run.Phases {
+		if p.Requests != nil {
+			s.Errors += p.Requests.Failed
+		}
 		if best < 0 || p.Concurrency > run.Phases[best].Concurrency {
 			best = i
 		}
 	}
 	if best >= 0 {
-		s.Output, s.TTFT95 = figureOf(run.Phases[best], "output_server_tok_s"), figureOf(run.Phases[best], "ttft_p95_s")
+		p := run.Phases[best]
+		s.Output, s.TTFT95, s.Cache = figureOf(p, "output_server_tok_s"), figureOf(p, "ttft_p95_s"), figureOf(p, "cache_hit_rate")
 	}
-	return s, nil
+	return nil
+}
+
+// seen is a run's figures and the state of the files that they are of.
+type seen struct {
+	stamp string
+	run   results.Run
+}
+
+// stamp changes whenever the client writes something.
+func stamp(logs string) string {
+	var s strings.Builder
+	for _, name := range []string{".", results.RequestsFile, results.ManifestFile} {
+		if info, err := os.Stat(filepath.Join(logs, "agentperf", name)); err == nil {
+			fmt.Fprintf(&s, "%d %d ", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return s.String()
+}
+
+func (e *Engine) cached(ctx context.Context, l Located) (results.Run, error) {
+	now := stamp(l.Logs)
+	e.mu.Lock()
+	old, ok := e.seen[l.Dir]
+	e.mu.Unlock()
+	if ok && old.stamp == now {
+		return old.run, nil
+	}
+	run, err := e.Results(ctx, l)
+	if err != nil {
+		return run, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.seen == nil {
+		e.seen = map[string]seen{}
+	}
+	e.seen[l.Dir] = seen{now, run}
+	return run, nil
 }
 
 // foreign fills what the outputs alone tell of another tool's run.

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Section is one part of a plan for people.
+type Section struct {
+	Title string
+	Lines []string
+}
+
+// Sections is the whole plan for people, in the order in which one reads it: who
+// runs where, what differs from the recipe, then every step. Redact the plan first.
+func (p *Plan) Sections() []Section {
+	var out []Section
+	add := func(title string, lines []string) {
+		if len(lines) > 0 {
+			out = append(out, Section{title, lines})
+		}
+	}
+	add("NODES", each(p.Nodes, func(n Node) string { return fmt.Sprintf("%-10s %s", n.Name, strings.Join(n.Roles, ", ")) }))
+	add("PHASES", each(p.Phases, func(ph Phase) string {
+		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s", ph.Index, ph.Level, ph.RampSeconds, ph.SettleSeconds, ph.TimeoutSeconds)
+	}))
+	add("SWAPS: what this target does instead of what the recipe says", each(p.Swaps, func(s Swap) string {
+		return fmt.Sprintf("%-26s %s → %s  (%s)", s.What, s.From, s.To, s.Why)
+	}))
+	changes := make([]string, 0, len(p.Changes))
+	for _, c := range p.Changes {
+		changes = append(changes, fmt.Sprintf("%-26s %q → %q  (%s)", c.Field, c.From, c.To, c.Origin))
+	}
+	add("FROM THE CLUSTER FILE AND THE ENVIRONMENT", changes)
+	add("MOUNTS", each(p.Mounts, func(m Mount) string { return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source) }))
+	add("FILES", each(p.Files, func(f File) string { return fmt.Sprintf("%s  %d bytes  (%s)", f.Path, len(f.Content), f.Source) }))
+	for _, s := range p.Steps {
+		add("STEP "+s.Name, s.lines())
+	}
+	if p.Script != "" {
+		add("BATCH SCRIPT", strings.Split(strings.TrimSuffix(p.Script, "\n"), "\n"))
+	}
+	return out
+}
+
+func each[T any](in []T, line func(T) string) []string {
+	out := make([]string, 0, len(in))
+	for _, v := range in {
+		out = append(out, line(v))
+	}
+	return out
+}
+
+func (s Step) lines() []string {
+	nodes := strings.ReplaceAll(joinInts(s.Nodes), ",", ", ")
+	out := []string{fmt.Sprintf("nodes %s  %d tasks  log %s", nodes, s.Tasks, s.Log)}
+	if r := s.Ready; r.Probe != ProbeNone {
+		want := ""
+		if r.Probe == ProbeHealth {
+			want = fmt.Sprintf(" with %d prefill and %d decode workers", r.Prefill, r.Decode)
+		}
+		out = append(out, fmt.Sprintf("ready: %s %s%s, within %d s", r.Probe, r.Target, want, r.TimeoutSeconds))
+	}
+	out = append(out, "on exit: "+s.Failure)
+	for _, v := range s.Env {
+		beats := ""
+		if v.Beats != "" {
+			beats = ", beats " + v.Beats
+		}
+		out = append(out, fmt.Sprintf("env %s=%s  (%s%s)", v.Name, v.Value, v.Origin, beats))
+	}
+	return append(out, "$ "+CommandLine(s.Launch))
+}
