@@ -9,6 +9,7 @@ type Column struct {
 	Title string
 	Right bool // numbers: aligned at the right
 	Min   int  // least width; a table too narrow for it drops columns
+	Max   int  // greatest width of a column that does not flex; 0: none
 	// Drop orders what goes first when there is no room: the highest; 0 stays.
 	Drop int
 	Flex bool // takes the room that is left
@@ -89,6 +90,9 @@ func (t *Table) layout() []placed {
 			if i < len(r) {
 				widths[i] = max(widths[i], Width(r[i].Text))
 			}
+		}
+		if c.Max > 0 {
+			widths[i] = min(widths[i], c.Max)
 		}
 	}
 	dropped := make([]bool, len(widths))

@@ -1,0 +1,183 @@
+package runs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// columns: where it is narrow the place goes first, then the job id, the TTFT and
+// the age; state, name, level and throughput stay.
+func columns() []ui.Column {
+	return []ui.Column{
+		{Title: "STATE", Min: 11},
+		{Title: "RUN", Min: 16, Max: 40},
+		{Title: "JOB", Drop: 3},
+		{Title: "CONC", Right: true},
+		{Title: "OUT TOK/S", Right: true},
+		{Title: "TTFT P95", Right: true, Drop: 2},
+		{Title: "AGE", Right: true, Drop: 1},
+		{Title: "WHERE", Min: 8, Drop: 4, Flex: true},
+	}
+}
+
+// stateLook is a state's mark and role: state is never colour alone.
+func stateLook(s event.State) (string, ui.Role) {
+	switch s {
+	case event.Done:
+		return "✓", ui.OK
+	case event.Failed, event.Timeout:
+		return "✗", ui.Bad
+	case event.Cancelled:
+		return "⊘", ui.Muted
+	case event.Pending:
+		return "◌", ui.Muted
+	case event.Unknown, "":
+		return "?", ui.Warn
+	}
+	return "●", ui.Accent
+}
+
+func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
+	mark, role := stateLook(r.State)
+	state := string(r.State)
+	if state == "" {
+		state = "unknown"
+	}
+	name := r.Name
+	if marked {
+		name = "◆ " + name
+	}
+	where := ui.Cell{Text: r.Source, Role: ui.Muted}
+	if r.Message != "" && r.State != event.Done {
+		where = ui.Cell{Text: r.Message, Role: role}
+	}
+	return []ui.Cell{
+		{Text: mark + " " + state, Role: role},
+		{Text: name},
+		{Text: r.ID, Role: ui.Muted},
+		{Text: levels(r.Levels)},
+		{Text: number(r.Output, 0)},
+		{Text: withUnit(number(r.TTFT95, 2), " s")},
+		{Text: ui.Age(now.Sub(r.Since)), Role: ui.Muted},
+		where,
+	}
+}
+
+func levels(ls []int) string {
+	parts := make([]string, 0, len(ls))
+	for _, l := range ls {
+		parts = append(parts, strconv.Itoa(l))
+	}
+	return strings.Join(parts, ",")
+}
+
+func number(v *float64, decimals int) string {
+	if v == nil {
+		return "-"
+	}
+	return results.Decimal(*v, decimals)
+}
+
+func withUnit(s, unit string) string {
+	if s == "-" {
+		return s
+	}
+	return s + unit
+}
+
+func running(rs []engine.Summary) int {
+	n := 0
+	for _, r := range rs {
+		if cancellable(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// cancellable: ours and not ended.
+func cancellable(r engine.Summary) bool {
+	return r.ID != "" && !r.State.Final() && r.State != event.Unknown && r.State != ""
+}
+
+func matches(r engine.Summary, filter string) bool {
+	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
+		if !strings.Contains(strings.ToLower(strings.Join([]string{r.Name, r.ID, string(r.State), r.Source, r.Message, levels(r.Levels)}, " ")), word) {
+			return false
+		}
+	}
+	return true
+}
+
+// detail is the selected run in three lines.
+func (s *Screen) detail() string {
+	r, ok := s.selected()
+	if !ok {
+		return "\n\n"
+	}
+	mark, role := stateLook(r.State)
+	first := s.th.Paint(role, "  "+mark+" ") + ui.Clean(r.Name)
+	if done, total, what := progress(r, s.now); total > 0 {
+		text := fmt.Sprintf("  %s %s of ~%s s  ", what, results.Decimal(done, 0), results.Decimal(total, 0))
+		first += text + s.th.Bar(min(24, max(s.w-ui.Width(first+text)-2, 0)), done/total, ui.Accent)
+	}
+	second := fmt.Sprintf("    errors %d   cache %s   %s", r.Errors, percent(r.Cache), ui.Clean(r.Dir))
+	third := "    " + lastWord(r, s.now)
+	return ui.Box(first, s.w, 1) + "\n" + s.th.Paint(ui.Muted, ui.Fit(second, s.w)) + "\n" + ui.Fit(s.th.Paint(roleOf(r), ui.Clean(third)), s.w)
+}
+
+func roleOf(r engine.Summary) ui.Role {
+	if r.State == event.Failed {
+		return ui.Bad
+	}
+	return ui.Muted
+}
+
+func percent(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return results.Decimal(*v*100, 1) + " %"
+}
+
+func lastWord(r engine.Summary, now time.Time) string {
+	if r.Message != "" {
+		return r.Message
+	}
+	if r.Status.Last.IsZero() {
+		return "made by another tool"
+	}
+	return "last sign of life: " + ui.Age(now.Sub(r.Status.Last))
+}
+
+// progress is how far the current part of a phase is, in seconds, by the plan.
+func progress(r engine.Summary, now time.Time) (done, total float64, what string) {
+	if len(r.Status.Phases) == 0 || r.State.Final() {
+		return 0, 0, ""
+	}
+	mark := r.Status.Phases[len(r.Status.Phases)-1]
+	for _, p := range r.Plan {
+		if p.Index != mark.Phase {
+			continue
+		}
+		for _, part := range []struct {
+			since   time.Time
+			seconds float64
+			what    string
+		}{
+			{mark.Measure, p.TimeoutSeconds - p.RampSeconds - p.SettleSeconds, "measuring"}, {mark.Settling, p.SettleSeconds, "settling"}, {mark.Ramp, p.RampSeconds, "ramp-up"},
+		} {
+			if !part.since.IsZero() {
+				return max(now.Sub(part.since).Seconds(), 0), part.seconds, part.what
+			}
+		}
+	}
+	return 0, 0, ""
+}
