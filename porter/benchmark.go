@@ -13,7 +13,7 @@ func (b *builder) benchmark() {
 	b.fixed("observability.enabled", boolean(false), "it would perturb the measurement")
 	b.fixed("benchmark.type", plain("agentperf"), "the client of the harness")
 	b.recipe("benchmark.client_placement", plain("last_decode"), Default, "fixed", "away from frontend and prefill, which are busiest")
-	b.ask(Confirm, Recipe, "benchmark.client_placement", "review where the client runs: the harness's own choice is not recorded")
+	b.ask(Confirm, Recipe, "benchmark.client_placement", "", "review where the client runs: the harness's own choice is not recorded")
 	list, class, rule, ev := b.concurrency()
 	if len(list) == 1 {
 		b.recipe("benchmark.concurrency", list[0], class, rule, "", ev...)
@@ -30,7 +30,7 @@ func (b *builder) clientDir() {
 	dir := b.client.checkout
 	if dir.value == "" {
 		b.recipe(base, plain("/TODO/agentperf-client"), Missing, "placeholder", "client_cmds_base.sh shows no cd before run.py")
-		b.ask(MustFix, Recipe, base, "the client checkout is not known: give the container path of a pinned checkout")
+		b.ask(MustFix, Recipe, base, "", "the client checkout is not known: give the container path of a pinned checkout")
 		return
 	}
 	text, class, rule, why := b.moved(dir.value)
@@ -39,7 +39,7 @@ func (b *builder) clientDir() {
 	if !b.mounted(text) {
 		say = "no extra_mount covers it: mount it"
 	}
-	b.ask(Confirm, Recipe, base, "a pinned checkout: "+say, dir.at)
+	b.ask(Confirm, Recipe, base, "readable", "a pinned checkout: "+say, dir.at)
 	b.askVariable(Recipe, base, text, dir.at)
 }
 
@@ -47,7 +47,7 @@ func (b *builder) clientConfig() {
 	const base = "benchmark.agentperf_config"
 	if b.opt.WorkloadOut == "" {
 		b.recipe(base, plain("/TODO/workload.yaml"), Missing, "placeholder", "the workload file has no path yet")
-		b.ask(MustFix, Recipe, base, "give the container path of the workload file")
+		b.ask(MustFix, Recipe, base, "", "give the container path of the workload file")
 		return
 	}
 	abs, err := filepath.Abs(b.opt.WorkloadOut)
@@ -60,7 +60,7 @@ func (b *builder) clientConfig() {
 	if !b.mounted(text) {
 		say = "no extra_mount covers the workload file: mount its folder, or write it below a mounted one"
 	}
-	b.ask(Confirm, Recipe, base, say)
+	b.ask(Confirm, Recipe, base, "visible", say)
 }
 
 // clientFlags hands further flags of the old client command to the bench step,
@@ -72,7 +72,7 @@ func (b *builder) clientFlags() {
 	const base = "benchmark.env"
 	for _, w := range b.client.flags {
 		if w.text == "" || strings.ContainsAny(w.text, " \t\n") {
-			b.ask(MustFix, Recipe, base+".AGENTPERF_EXTRA_ARGS", fmt.Sprintf("the client's argument %q can't be passed on: the bench step splits at spaces", clip(w.text, 60)), b.client.at)
+			b.ask(MustFix, Recipe, base+".AGENTPERF_EXTRA_ARGS", "spaces", fmt.Sprintf("the client's argument %q can't be passed on: the bench step splits at spaces", clip(w.text, 60)), b.client.at)
 		}
 	}
 	b.put(Field{
@@ -163,7 +163,7 @@ func (b *builder) fromBanner(key, label string, fallback *yaml.Node, read func(s
 	v, ok := b.banner.values[label]
 	if ok && read != nil {
 		if shown, rule = read(v.value); shown == nil {
-			b.ask(Confirm, Workload, key, fmt.Sprintf("the banner shows %q, which makes no sense here: set it", clip(v.value, 40)), v.at)
+			b.ask(Confirm, Workload, key, "banner", fmt.Sprintf("the banner shows %q, which makes no sense here: set it", clip(v.value, 40)), v.at)
 		}
 	}
 	if node, ev, ok := b.configured(key); ok {
@@ -181,7 +181,7 @@ func (b *builder) fromBanner(key, label string, fallback *yaml.Node, read func(s
 	case shown == nil:
 		b.put(work(key, fallback, Default, "fallback", "the banner does not show "+label))
 		if len(b.banner.values) > 0 && !ok {
-			b.ask(Note, Workload, key, fmt.Sprintf("the banner does not show %q: a fallback is written", label))
+			b.ask(Note, Workload, key, "fallback", fmt.Sprintf("the banner does not show %q: a fallback is written", label))
 		}
 	case rule != "":
 		b.put(work(key, shown, Translated, rule, "", v.at))
@@ -207,7 +207,7 @@ func (b *builder) compare(key string, node, shown *yaml.Node, label string, ev, 
 	if node.Value == shown.Value || sameNumber(node.Value, shown.Value) || node.Tag == "!!null" && shown.Tag == "!!null" {
 		return
 	}
-	b.ask(Confirm, Workload, key, fmt.Sprintf("%s says %s, %q says %s: the former is written, confirm", b.configName, flowText(node), label, flowText(shown)), ev, shownAt)
+	b.ask(Confirm, Workload, key, "disagrees", fmt.Sprintf("%s says %s, %q says %s: the former is written, confirm", b.configName, flowText(node), label, flowText(shown)), ev, shownAt)
 }
 
 func (b *builder) bannerNotes() {
@@ -216,7 +216,7 @@ func (b *builder) bannerNotes() {
 		{"Power sampling", "disabled", "the old client sampled power; power_dcgm_url is not in the banner: set it to sample again"},
 	} {
 		if v, ok := b.banner.values[n.label]; ok && v.value != n.want {
-			b.ask(Confirm, Workload, "", n.say, v.at)
+			b.ask(Confirm, Workload, "", n.label, n.say, v.at)
 		}
 	}
 }

@@ -22,7 +22,9 @@ func (b *builder) build() {
 	b.benchmark()
 	b.job()
 	b.workloadFields()
+	b.furtherAnswers()
 	b.sortFields()
+	b.settle()
 	slices.SortStableFunc(b.res.Todos, func(x, y Todo) int { return cmp.Compare(kindRank[x.Kind], kindRank[y.Kind]) })
 	if !b.opt.NoDefaultRewrites {
 		if n := lustreNotice("/lustre", "/scratch"); n != "" {
@@ -35,11 +37,25 @@ var kindRank = map[TodoKind]int{MustFix: 0, Confirm: 1, Note: 2}
 
 // put adds a field, unless the written layout has no place for it.
 func (b *builder) put(f Field) {
-	keys := f.sub
-	if f.base != "" {
-		keys = append(pathKeys(f.base), f.sub...)
+	f.Path = fieldPath(f)
+	if a, ok := b.answers.take(f.File, f.Path); ok {
+		for _, part := range f.answered(a) {
+			b.place(part)
+		}
+		return
 	}
-	f.Path, f.Value = joinKeys(keys), flowText(f.node)
+	b.place(f)
+}
+
+func fieldPath(f Field) string {
+	if f.base == "" {
+		return joinKeys(f.sub)
+	}
+	return joinKeys(append(pathKeys(f.base), f.sub...))
+}
+
+func (b *builder) place(f Field) {
+	f.Value = flowText(f.node)
 	if f.File == Recipe {
 		if _, ok := b.table.Translate(f.base, b.opt.Schema); !ok {
 			return
@@ -58,8 +74,10 @@ func (b *builder) fixed(base string, node *yaml.Node, why string) {
 	b.recipe(base, node, Default, "fixed", why)
 }
 
-func (b *builder) ask(kind TodoKind, file File, path, message string, ev ...Evidence) {
-	b.todo(Todo{Kind: kind, File: file, Path: path, Message: message, Evidence: ev})
+// ask opens a question. topic tells the questions about one field apart; it is
+// empty for the one that asks for the value itself.
+func (b *builder) ask(kind TodoKind, file File, path, topic, message string, ev ...Evidence) {
+	b.todo(topic, Todo{Kind: kind, File: file, Path: path, Message: message, Evidence: ev})
 }
 
 func pathKeys(dotted string) []*yaml.Node {
@@ -114,9 +132,9 @@ func (b *builder) artifactTodos() {
 	for _, a := range b.res.Artifacts {
 		what, ours := consequences[a.Name]
 		if a.Problem != "" && ours {
-			b.ask(Confirm, "", "", fmt.Sprintf("%s: %s: %s", a.Name, a.Problem, what), Evidence{Artifact: a.Name})
+			b.ask(Confirm, "", "", a.Name, fmt.Sprintf("%s: %s: %s", a.Name, a.Problem, what), Evidence{Artifact: a.Name})
 		} else if a.Problem != "" && a.Present {
-			b.ask(Confirm, "", "", fmt.Sprintf("%s: %s", a.Name, a.Problem), Evidence{Artifact: a.Name})
+			b.ask(Confirm, "", "", a.Name, fmt.Sprintf("%s: %s", a.Name, a.Problem), Evidence{Artifact: a.Name})
 		}
 	}
 }
@@ -198,13 +216,13 @@ func (b *builder) fromParams(base, variable, placeholder string, shown func(*lau
 			t.Evidence, t.Candidates = []Evidence{otherAt}, []Candidate{{Value: moved}}
 			t.Message += "; a launch line shows " + moved
 		}
-		b.todo(t)
+		b.todo("", t)
 		return
 	}
 	text, class, rule, why := b.moved(v.value)
 	b.recipe(base, plain(text), class, rule, why, v.at)
 	if other != "" && other != v.value {
-		b.ask(Confirm, Recipe, base, fmt.Sprintf("%s is %s in %s, but the workers were launched with %s: confirm which one", variable, v.value, nameParams, other), v.at, otherAt)
+		b.ask(Confirm, Recipe, base, "launched", fmt.Sprintf("%s is %s in %s, but the workers were launched with %s: confirm which one", variable, v.value, nameParams, other), v.at, otherAt)
 	}
 	b.askVariable(Recipe, base, text, v.at)
 }
@@ -212,7 +230,7 @@ func (b *builder) fromParams(base, variable, placeholder string, shown func(*lau
 // askVariable asks about a shell variable that is left in a value.
 func (b *builder) askVariable(f File, path, text string, ev Evidence) {
 	if i := strings.IndexByte(text, '$'); i >= 0 && i+1 < len(text) && (text[i+1] == '{' || text[i+1] == '(' || isNameByte(text[i+1], true)) {
-		b.ask(Confirm, f, path, "holds a shell variable, which is kept as text: replace it by its value", ev)
+		b.ask(Confirm, f, path, "variable", "holds a shell variable, which is kept as text: replace it by its value", ev)
 	}
 }
 
@@ -221,7 +239,7 @@ func (b *builder) precision() {
 	switch {
 	case !ok:
 		b.recipe("model.precision", plain("fp8"), Missing, "placeholder", "the model's path is not known")
-		b.ask(Confirm, Recipe, "model.precision", "can't be told without the model's path: confirm (a label only)")
+		b.ask(Confirm, Recipe, "model.precision", "", "can't be told without the model's path: confirm (a label only)")
 	case strings.Contains(strings.ToLower(v.value), "fp4"):
 		b.recipe("model.precision", plain("fp4"), Inferred, "the model's path holds fp4", "a label only; the run directory does not state it", v.at)
 	default:
@@ -233,9 +251,9 @@ func (b *builder) backendKind() {
 	v, ok := b.params.vars["SERVER_BACKEND"]
 	switch {
 	case !ok:
-		b.ask(Confirm, Recipe, "backend.type", "SERVER_BACKEND is not in job_params.env: confirm that the servers ran under dynamo; nothing else can be ported whole")
+		b.ask(Confirm, Recipe, "backend.type", "backend", "SERVER_BACKEND is not in job_params.env: confirm that the servers ran under dynamo; nothing else can be ported whole")
 	case v.value != "dynamo":
-		b.ask(MustFix, Recipe, "backend.type", fmt.Sprintf("SERVER_BACKEND is %q, and only dynamo can be ported whole: check frontend and workers by hand", clip(v.value, 40)), v.at)
+		b.ask(MustFix, Recipe, "backend.type", "backend", fmt.Sprintf("SERVER_BACKEND is %q, and only dynamo can be ported whole: check frontend and workers by hand", clip(v.value, 40)), v.at)
 	}
 	for _, p := range []struct{ name, say string }{
 		{"NSYS_ENABLED", "the old run was profiled with nsys; the recipe does not profile"},
@@ -243,7 +261,7 @@ func (b *builder) backendKind() {
 		{"ENABLE_METRICS_POLL", "the old run polled server metrics; the recipe does not"},
 	} {
 		if v, ok := b.params.vars[p.name]; ok && (v.value == "1" || strings.EqualFold(v.value, "true")) {
-			b.ask(Note, "", "", p.say, v.at)
+			b.ask(Note, "", "", p.name, p.say, v.at)
 		}
 	}
 }
@@ -265,7 +283,7 @@ func (b *builder) mounts() {
 			l := b.launches.frontend
 			t.Evidence, t.Candidates = []Evidence{l.optionEv(l.mounts)}, []Candidate{{Value: flowText(b.mountList(l.mounts.value))}}
 		}
-		b.todo(t)
+		b.todo("", t)
 		return
 	}
 	list := b.mountList(v.value)
@@ -273,7 +291,7 @@ func (b *builder) mounts() {
 	for _, n := range list.Content {
 		same = same && strings.Contains(","+v.value+",", ","+n.Value+",")
 		if !strings.Contains(n.Value, ":") {
-			b.ask(MustFix, Recipe, "extra_mount", fmt.Sprintf("%s has no container side: write host:container", n.Value), v.at)
+			b.ask(MustFix, Recipe, "extra_mount", n.Value, fmt.Sprintf("%s has no container side: write host:container", n.Value), v.at)
 		}
 	}
 	if same {
@@ -340,21 +358,21 @@ func (b *builder) concurrency() (list []*yaml.Node, c Class, rule string, ev []E
 	if v, ok := b.params.vars["CONCURRENCIES"]; ok {
 		if list, err := levels(v.value); err == nil {
 			if atBanner && bannerErr == nil && !sameLevels(list, banner) {
-				b.ask(Confirm, Recipe, "benchmark.concurrency", fmt.Sprintf("CONCURRENCIES is %q, the banner shows %s: confirm which one", v.value, shown.value), v.at, shown.at)
+				b.ask(Confirm, Recipe, "benchmark.concurrency", "banner", fmt.Sprintf("CONCURRENCIES is %q, the banner shows %s: confirm which one", v.value, shown.value), v.at, shown.at)
 			}
 			return list, Copied, "", []Evidence{v.at}
 		}
-		b.ask(Confirm, Recipe, "benchmark.concurrency", fmt.Sprintf("CONCURRENCIES is %q, which is no list of levels", clip(v.value, 40)), v.at)
+		b.ask(Confirm, Recipe, "benchmark.concurrency", "levels", fmt.Sprintf("CONCURRENCIES is %q, which is no list of levels", clip(v.value, 40)), v.at)
 	}
 	if bannerErr == nil {
 		return banner, Inferred, "from the client's banner", []Evidence{shown.at}
 	}
 	if dir := path.Base(b.run.source()); isRunName(dir) {
 		ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
-		b.ask(Confirm, Recipe, "benchmark.concurrency", "taken from the directory's name, nothing else shows it: confirm", ev)
+		b.ask(Confirm, Recipe, "benchmark.concurrency", "", "taken from the directory's name, nothing else shows it: confirm", ev)
 		n, _ := strconv.Atoi(dir[1:])
 		return []*yaml.Node{integer(n)}, Guessed, "from the directory's name", []Evidence{ev}
 	}
-	b.ask(MustFix, Recipe, "benchmark.concurrency", "no artifact shows the concurrency: set it")
+	b.ask(MustFix, Recipe, "benchmark.concurrency", "", "no artifact shows the concurrency: set it")
 	return []*yaml.Node{integer(1)}, Missing, "placeholder", nil
 }

@@ -1,6 +1,7 @@
 package porter
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -63,7 +64,20 @@ func readYAML(r io.Reader) (*yamlDoc, error) {
 		return nil, fmt.Errorf("larger than %d MiB", maxYAMLBytes>>20)
 	}
 	d := &yamlDoc{lines: strings.Split(string(data), "\n")}
-	dec := yaml.NewDecoder(strings.NewReader(string(data)))
+	flat, err := d.parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := yaml.Marshal(flat); err != nil { // a tag that does not fit its value
+		return nil, fmt.Errorf("can't be written again: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	d.flatten(nil, flat)
+	return d, nil
+}
+
+// parse gives the mapping at the top of the first document, expanded.
+func (d *yamlDoc) parse(data []byte) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
 	switch err := decodeNode(dec, &doc); {
 	case errors.Is(err, io.EOF):
@@ -81,14 +95,7 @@ func readYAML(r io.Reader) (*yamlDoc, error) {
 	}
 	x := expander{doc: d}
 	flat := x.expand(top, 0)
-	if x.err != nil {
-		return nil, x.err
-	}
-	if _, err := yaml.Marshal(flat); err != nil { // a tag that does not fit its value
-		return nil, fmt.Errorf("can't be written again: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	d.flatten(nil, flat)
-	return d, nil
+	return flat, x.err
 }
 
 // decodeNode turns the parser's rare panics on hostile input into errors.

@@ -112,13 +112,13 @@ func (b *builder) layoutPath(base string) string {
 // valueTodos asks about what a variable's value holds.
 func (b *builder) valueTodos(path, text string, v envVar) {
 	if v.commas {
-		b.ask(Note, Recipe, path, fmt.Sprintf("srun splits --export at every comma, so the old job really got %q; what was meant, %q, is written", v.slurm, v.value), v.at)
+		b.ask(Note, Recipe, path, "commas", fmt.Sprintf("srun splits --export at every comma, so the old job really got %q; what was meant, %q, is written", v.slurm, v.value), v.at)
 	}
 	if v.spaced {
-		b.ask(Confirm, Recipe, path, "the value holds a space that nothing quotes in the launch line: confirm that it belongs to the value", v.at)
+		b.ask(Confirm, Recipe, path, "space", "the value holds a space that nothing quotes in the launch line: confirm that it belongs to the value", v.at)
 	}
 	if looksSecret(v.name) && text != "" {
-		b.ask(Confirm, Recipe, path, "looks like a secret, and stands in the recipe and the report now: take it out before you share them", v.at)
+		b.ask(Confirm, Recipe, path, "secret", "looks like a secret, and stands in the recipe and the report now: take it out before you share them", v.at)
 	}
 	b.pathTodos(path, text, v.at)
 	b.askVariable(Recipe, path, text, v.at)
@@ -138,10 +138,10 @@ func looksSecret(name string) bool {
 // environment, and about an old prefix where no rewrite reaches.
 func (b *builder) pathTodos(path, text string, at Evidence) {
 	if strings.HasPrefix(text, "/") {
-		b.ask(Confirm, Recipe, path, "confirm that the compute containers can read this path; copy it if it belongs to another user", at)
+		b.ask(Confirm, Recipe, path, "readable", "confirm that the compute containers can read this path; copy it if it belongs to another user", at)
 	}
 	if old := b.rewrites.inside(text); old != "" {
-		b.ask(Confirm, Recipe, path, fmt.Sprintf("holds %s inside, where only a prefix is rewritten: correct it by hand if need be", old), at)
+		b.ask(Confirm, Recipe, path, "inside", fmt.Sprintf("holds %s inside, where only a prefix is rewritten: correct it by hand if need be", old), at)
 	}
 }
 
@@ -179,7 +179,7 @@ func (b *builder) compareWorkers(base string, ws []*launch) {
 		if r, ok := ruleFor(onWorker, name); ok && r.verb == "rename" {
 			name = r.to
 		}
-		b.ask(Confirm, Recipe, base+"."+name, fmt.Sprintf("%s differs in %s (%s there, %s in %s): a role has one environment, that of %s is written",
+		b.ask(Confirm, Recipe, base+"."+name, "differs", fmt.Sprintf("%s differs in %s (%s there, %s in %s): a role has one environment, that of %s is written",
 			strings.Join(d.workers, ", "), d.name, d.there, d.here, ws[0].who(), ws[0].who()), d.at)
 	}
 }

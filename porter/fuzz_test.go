@@ -145,7 +145,7 @@ func FuzzEngineYAML(f *testing.F) {
 			return
 		}
 		r := &Result{Schema: 2}
-		b := &builder{res: r, table: newLayout(2).table, rewrites: defaultRewrites, engines: map[role]*yamlDoc{prefill: doc}}
+		b := &builder{res: r, table: newLayout(2).table, rewrites: defaultRewrites, asked: map[string]string{}, engines: map[role]*yamlDoc{prefill: doc}}
 		b.opt.Schema = 2
 		b.engineConfig(prefill)
 		text, err := r.RecipeYAML()

@@ -21,6 +21,8 @@ type Options struct {
 	PathRewrites      []Rewrite
 	NoDefaultRewrites bool           // leave out the /lustre/ → /scratch/ rewrite
 	WorkloadOut       string         // where the workload file will be written; made absolute
+	RecipeOut         string         // where the recipe will be written: answers kept with an earlier port of it are given again
+	Answers           []Answer       // go before the kept ones; of two about one value the last one holds
 	Progress          func(Progress) // called from the porting goroutine; may be nil
 }
 
@@ -52,12 +54,15 @@ func Port(ctx context.Context, dir string, opt Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{opt: opt, run: run, table: schema.Recipe(opt.Schema), workload: schema.Workload()}
+	b := &builder{opt: opt, run: run, table: schema.Recipe(opt.Schema), workload: schema.Workload(), asked: map[string]string{}}
 	b.rewrites = append(b.rewrites, opt.PathRewrites...)
 	if !opt.NoDefaultRewrites {
 		b.rewrites = append(b.rewrites, defaultRewrites...)
 	}
 	b.res = &Result{Source: run.source(), Schema: opt.Schema}
+	if err := b.takeAnswers(); err != nil {
+		return nil, fmt.Errorf("port %s: %w", dir, err)
+	}
 	for _, step := range []func(context.Context) error{b.readAll, b.searchDatasets} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -85,6 +90,8 @@ type builder struct {
 	configName string
 	stems      []string // names of client outputs
 	pinned     pinning
+	answers    answers
+	asked      map[string]string // IDs of questions to their messages
 	datasets   datasetHits
 }
 
@@ -159,10 +166,10 @@ func (b *builder) readBanner(ctx context.Context) error {
 		b.banner = best
 		at := Evidence{Artifact: nameClient, Line: best.first}
 		if !best.complete {
-			b.todo(Todo{Kind: Confirm, Message: fmt.Sprintf("the banner in client.log (line %d to %d) is cut off; what it lacks got fallbacks", best.first, best.last), Evidence: []Evidence{at}})
+			b.todo("banner", Todo{Kind: Confirm, Message: fmt.Sprintf("the banner in client.log (line %d to %d) is cut off; what it lacks got fallbacks", best.first, best.last), Evidence: []Evidence{at}})
 		}
 		if len(all) > 1 {
-			b.todo(Todo{Kind: Note, Message: fmt.Sprintf("client.log shows %d starts of the client; the one on line %d counts", len(all), best.first), Evidence: bannerStarts(all)})
+			b.todo("starts", Todo{Kind: Note, Message: fmt.Sprintf("client.log shows %d starts of the client; the one on line %d counts", len(all), best.first), Evidence: bannerStarts(all)})
 		}
 		return lines, fmt.Sprintf("banner on line %d", best.first), err
 	})
@@ -301,15 +308,29 @@ func (b *builder) problems(artifact string, kind TodoKind, ps []problem) {
 			where = fmt.Sprintf("%s:%d", artifact, p.line)
 		}
 		if i == maxProblems-1 && len(ps) > maxProblems {
-			b.todo(Todo{Kind: kind, Message: fmt.Sprintf("%s: %d more problems like these", artifact, len(ps)-i), Evidence: ev})
+			b.todo(artifact+":more", Todo{Kind: kind, Message: fmt.Sprintf("%s: %d more problems like these", artifact, len(ps)-i), Evidence: ev})
 			return
 		}
-		b.todo(Todo{Kind: kind, Message: where + ": " + p.text, Evidence: ev})
+		b.todo(where, Todo{Kind: kind, Message: where + ": " + p.text, Evidence: ev})
 	}
 }
 
-func (b *builder) todo(t Todo) {
+// todo opens a question; the same one twice counts once.
+func (b *builder) todo(topic string, t Todo) {
 	t.Message = clip(t.Message, 400)
+	id := questionID(t.File, t.Path, topic)
+	t.ID = id
+	for n := 2; ; n++ {
+		said, taken := b.asked[t.ID]
+		if taken && said == t.Message {
+			return
+		}
+		if !taken {
+			break
+		}
+		t.ID = fmt.Sprintf("%s~%d", id, n)
+	}
+	b.asked[t.ID] = t.Message
 	b.res.Todos = append(b.res.Todos, t)
 }
 

@@ -78,38 +78,42 @@ const (
 
 // Todo is an open question or a remark about the port.
 type Todo struct {
-	Kind       TodoKind
-	File       File   // empty where no written file is concerned
-	Path       string // as in [Field]; empty where no field is concerned
-	Message    string // one line: what is open and what to do
-	Evidence   []Evidence
-	Candidates []Candidate // values that would answer it
+	// ID is the same whenever the question comes up again: file:path, with
+	// #topic where it does not ask for the field's value, or run#topic where no
+	// field is concerned. Paths in it are those of schema 1, whatever is written.
+	ID         string      `json:"id"`
+	Kind       TodoKind    `json:"kind"`
+	File       File        `json:"file,omitempty"` // empty where no written file is concerned
+	Path       string      `json:"path,omitempty"` // as in [Field]; empty where no field is concerned
+	Message    string      `json:"message"`        // one line: what is open and what to do
+	Evidence   []Evidence  `json:"evidence,omitempty"`
+	Candidates []Candidate `json:"candidates,omitempty"` // values that would answer it
 }
 
 // Candidate is a possible answer to a [Todo]. Size and Modified are those of a
 // file; they are zero for other values.
 type Candidate struct {
-	Value    string
-	Size     int64     // bytes
-	Modified time.Time // never stored: it depends on the machine
+	Value    string    `json:"value"`
+	Size     int64     `json:"size,omitempty"` // bytes
+	Modified time.Time `json:"-"`              // depends on the machine
 }
 
 // Dropped is an input that was left out on purpose.
 type Dropped struct {
-	From     string // what it belonged to, such as "prefill environment"
-	Name     string
-	Rule     string
-	Why      string
-	Evidence Evidence
+	From     string   `json:"from"` // what it belonged to, such as "prefill environment"
+	Name     string   `json:"name"`
+	Rule     string   `json:"rule"`
+	Why      string   `json:"why"`
+	Evidence Evidence `json:"evidence"`
 }
 
 // Artifact is one file that a port looks for.
 type Artifact struct {
-	Name    string
-	Present bool
-	Lines   int    // lines read; for a capped file fewer than it has
-	Found   string // what it told, in a few words
-	Problem string // why it could not be used, or not whole; empty if all is well
+	Name    string `json:"name"`
+	Present bool   `json:"present"`
+	Lines   int    `json:"-"`                 // lines read; for a capped file fewer than it has
+	Found   string `json:"found,omitempty"`   // what it told, in a few words
+	Problem string `json:"problem,omitempty"` // why it could not be used, or not whole; empty if all is well
 }
 
 // Result is a finished port.
@@ -119,7 +123,9 @@ type Result struct {
 	Artifacts []Artifact
 	Fields    []Field // recipe first, each file in the order in which it is written
 	Dropped   []Dropped
-	Todos     []Todo
+	Todos     []Todo   // open
+	Answered  []Todo   // closed by one of the answers
+	Answers   []Answer // all that were given, sorted by ID; some may fit no question
 	Notices   []string // depend on this machine; meant for the screen, never stored
 }
 

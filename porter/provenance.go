@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -11,89 +13,91 @@ import (
 // provenanceVersion grows when a key changes its meaning.
 const provenanceVersion = 1
 
-// The stored form of a result. Keys and order are stable, so that two files can
-// be compared line by line.
-type (
-	provenanceFile struct {
-		Version   int             `json:"version"`
-		Source    string          `json:"source"`
-		Schema    int             `json:"schema"`
-		Summary   map[Class]int   `json:"summary"`
-		Artifacts []artifactRow   `json:"artifacts"`
-		Fields    []provenanceRow `json:"fields"`
-		Dropped   []droppedRow    `json:"dropped"`
-		Todos     []todoRow       `json:"todos"`
-	}
-	artifactRow struct {
-		Name    string `json:"name"`
-		Present bool   `json:"present"`
-		Found   string `json:"found,omitempty"`
-		Problem string `json:"problem,omitempty"`
-	}
-	provenanceRow struct {
-		File      File       `json:"file"`
-		Path      string     `json:"path"`      // as the written file spells it
-		Canonical string     `json:"canonical"` // as schema 1 spells it
-		Value     string     `json:"value"`     // YAML text
-		Class     Class      `json:"class"`
-		Rule      string     `json:"rule,omitempty"`
-		Why       string     `json:"why,omitempty"`
-		Evidence  []Evidence `json:"evidence"`
-	}
-	droppedRow struct {
-		From     string   `json:"from"`
-		Name     string   `json:"name"`
-		Rule     string   `json:"rule"`
-		Why      string   `json:"why"`
-		Evidence Evidence `json:"evidence"`
-	}
-	todoRow struct {
-		Kind       TodoKind       `json:"kind"`
-		File       File           `json:"file,omitempty"`
-		Path       string         `json:"path,omitempty"` // as the written file spells it
-		Message    string         `json:"message"`
-		Evidence   []Evidence     `json:"evidence,omitempty"`
-		Candidates []candidateRow `json:"candidates,omitempty"`
-	}
-	candidateRow struct {
-		Value string `json:"value"`
-		Size  int64  `json:"size,omitempty"`
-	}
-)
+// Provenance is the stored form of a port, beside the recipe. Keys and order are
+// stable, so that two files can be compared line by line, and it holds nothing
+// that depends on the machine or the day.
+type Provenance struct {
+	Version   int           `json:"version"`
+	Source    string        `json:"source"`
+	Schema    int           `json:"schema"`
+	Summary   map[Class]int `json:"summary"`
+	Artifacts []Artifact    `json:"artifacts"`
+	Fields    []Row         `json:"fields"`
+	Dropped   []Dropped     `json:"dropped"`
+	Todos     []Todo        `json:"todos"`   // open; paths as the written file spells them
+	Answers   []Answer      `json:"answers"` // given again when the recipe is ported anew
+}
 
-// ProvenanceJSON is the report as it is stored beside the recipe. It holds
-// nothing that depends on the machine or the day.
-func (r *Result) ProvenanceJSON() ([]byte, error) {
+// Row is the stored form of a [Field].
+type Row struct {
+	File      File       `json:"file"`
+	Path      string     `json:"path"`      // as the written file spells it
+	Canonical string     `json:"canonical"` // as schema 1 spells it
+	Value     string     `json:"value"`     // YAML text
+	Class     Class      `json:"class"`
+	Rule      string     `json:"rule,omitempty"`
+	Why       string     `json:"why,omitempty"`
+	Evidence  []Evidence `json:"evidence"`
+}
+
+// Provenance is the result as it is stored.
+func (r *Result) Provenance() *Provenance {
 	l := newLayout(r.Schema)
-	p := provenanceFile{Version: provenanceVersion, Source: r.Source, Schema: r.Schema, Summary: r.Summary(), Artifacts: []artifactRow{}, Fields: []provenanceRow{}, Dropped: []droppedRow{}, Todos: []todoRow{}}
-	for _, a := range r.Artifacts {
-		p.Artifacts = append(p.Artifacts, artifactRow{a.Name, a.Present, a.Found, a.Problem})
+	p := &Provenance{
+		Version: provenanceVersion, Source: r.Source, Schema: r.Schema, Summary: r.Summary(), Artifacts: list(r.Artifacts),
+		Fields: make([]Row, 0, len(r.Fields)), Dropped: list(r.Dropped), Todos: list(r.Todos), Answers: list(r.Answers),
 	}
 	for _, f := range r.Fields {
-		ev := f.Evidence
-		if ev == nil {
-			ev = []Evidence{}
-		}
-		p.Fields = append(p.Fields, provenanceRow{f.File, l.path(f), f.Path, f.Value, f.Class, f.Rule, f.Why, ev})
+		p.Fields = append(p.Fields, Row{f.File, l.path(f), f.Path, f.Value, f.Class, f.Rule, f.Why, list(f.Evidence)})
 	}
-	for _, d := range r.Dropped {
-		p.Dropped = append(p.Dropped, droppedRow(d))
+	for i := range p.Todos {
+		p.Todos[i].Path = l.todoPath(p.Todos[i])
 	}
-	for _, t := range r.Todos {
-		row := todoRow{Kind: t.Kind, File: t.File, Path: l.todoPath(t), Message: t.Message, Evidence: t.Evidence}
-		for _, c := range t.Candidates {
-			row.Candidates = append(row.Candidates, candidateRow{c.Value, c.Size})
-		}
-		p.Todos = append(p.Todos, row)
-	}
+	return p
+}
+
+// list copies a slice; an empty one is stored as [], not as null.
+func list[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
+
+// ProvenanceJSON is the file beside the recipe.
+func (r *Result) ProvenanceJSON() ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
-	if err := enc.Encode(p); err != nil {
+	if err := enc.Encode(r.Provenance()); err != nil {
 		return nil, fmt.Errorf("write the provenance of %s: %w", r.Source, err)
 	}
 	return out.Bytes(), nil
+}
+
+// maxProvenance bounds a stored report; one of a run of many workers has some
+// hundred kilobytes.
+const maxProvenance = 64 << 20
+
+// LoadProvenance reads a stored report. A file that is not there is an
+// [fs.ErrNotExist].
+func LoadProvenance(path string) (*Provenance, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("load provenance: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxProvenance+1))
+	if err != nil {
+		return nil, fmt.Errorf("load provenance: %w", err)
+	}
+	if len(data) > maxProvenance {
+		return nil, fmt.Errorf("load provenance: %s is larger than %d MiB: give the report of a port", path, maxProvenance>>20)
+	}
+	var p Provenance
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("load provenance: %s is no report of a port: %w", path, err)
+	}
+	if p.Version != provenanceVersion {
+		return nil, fmt.Errorf("load provenance: %s has version %d, this program reads %d: port again with this program", path, p.Version, provenanceVersion)
+	}
+	return &p, nil
 }
 
 func (l layout) todoPath(t Todo) string {
@@ -137,10 +141,16 @@ func (r *Result) ProvenanceText() string {
 		if t.File != "" {
 			where = strings.TrimSuffix(fmt.Sprintf("%s %s", t.File, clip(l.todoPath(t), 200)), " ") + ": "
 		}
-		fmt.Fprintf(&b, "  %-8s %s%s%s\n", t.Kind, where, t.Message, whence(t.Evidence, ""))
+		fmt.Fprintf(&b, "  %-8s %s%s%s [%s]\n", t.Kind, where, t.Message, whence(t.Evidence, ""), clip(t.ID, 300))
 		for _, c := range t.Candidates {
 			fmt.Fprintf(&b, "    candidate %s%s\n", clip(c.Value, 300), size(c.Size))
 		}
+	}
+	if len(r.Answers) > 0 {
+		b.WriteString("\nanswers\n")
+	}
+	for _, a := range r.Answers {
+		fmt.Fprintf(&b, "  %s: %s\n", clip(a.ID, 300), clip(answerEvidence(a).Raw, 500))
 	}
 	return b.String()
 }

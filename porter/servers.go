@@ -35,11 +35,11 @@ func (b *builder) cpuBind() {
 	case len(b.pinned.logs) > 0:
 		b.recipe(base, boolean(false), Inferred, "no prefill worker's log shows taskset -c", "in the first 4 MiB of each", b.pinned.logs...)
 		if n := len(b.launches.workers[prefill]); n > len(b.pinned.logs) {
-			b.ask(Note, Recipe, base, fmt.Sprintf("only %d of %d prefill workers left a log to look at", len(b.pinned.logs), n))
+			b.ask(Note, Recipe, base, "logs", fmt.Sprintf("only %d of %d prefill workers left a log to look at", len(b.pinned.logs), n))
 		}
 	default:
 		b.recipe(base, boolean(false), Missing, "placeholder", "no prefill worker's log is there")
-		b.ask(Confirm, Recipe, base, "no log of a prefill worker (3_output_CTX_<i>.log) is there: confirm that workers were not pinned with taskset")
+		b.ask(Confirm, Recipe, base, "", "no log of a prefill worker (3_output_CTX_<i>.log) is there: confirm that workers were not pinned with taskset")
 	}
 }
 
@@ -47,12 +47,12 @@ func (b *builder) workerEnvironment(r role) {
 	base := envBases[r]
 	ws := b.launches.workers[r]
 	if len(ws) == 0 {
-		b.ask(MustFix, Recipe, base, fmt.Sprintf("no %s launch line, so its environment is unknown: fill it in", r.harness()))
+		b.ask(MustFix, Recipe, base, "", fmt.Sprintf("no %s launch line, so its environment is unknown: fill it in", r.harness()))
 		b.environmentFields(base, onWorker, nil)
 		return
 	}
 	if !ws[0].hasEnv {
-		b.ask(MustFix, Recipe, base, fmt.Sprintf("the launch of %s has no list of variables among its arguments: fill them in", ws[0].who()), ws[0].ev("", "", 0))
+		b.ask(MustFix, Recipe, base, "", fmt.Sprintf("the launch of %s has no list of variables among its arguments: fill them in", ws[0].who()), ws[0].ev("", "", 0))
 	}
 	b.askBareNames(base, ws[0])
 	b.environmentFields(base, onWorker, ws[0].environment())
@@ -73,7 +73,7 @@ func (b *builder) jobEnvironment() {
 			found = found || has
 		}
 		if !found && b.launches.count > 0 {
-			b.ask(Confirm, "", "", fmt.Sprintf("DYNAMO_JOB_ENV sets %s, but no launch line has it: add it if the servers need it", clip(x.raw, 100)), v.at)
+			b.ask(Confirm, "", "", "DYNAMO_JOB_ENV "+x.name, fmt.Sprintf("DYNAMO_JOB_ENV sets %s, but no launch line has it: add it if the servers need it", clip(x.raw, 100)), v.at)
 		}
 	}
 }
@@ -98,14 +98,14 @@ func (b *builder) engineConfig(r role) {
 			}
 		}
 		b.recipe(base, emptyMap(), Missing, "placeholder", name+" "+what)
-		b.ask(MustFix, Recipe, base, fmt.Sprintf("%s %s: fill in the engine config", name, what), Evidence{Artifact: name})
+		b.ask(MustFix, Recipe, base, "", fmt.Sprintf("%s %s: fill in the engine config", name, what), Evidence{Artifact: name})
 		return
 	}
 	for _, p := range doc.problems {
-		b.ask(MustFix, Recipe, base, fmt.Sprintf("%s:%d: %s", name, p.line, p.text), Evidence{Artifact: name, Line: p.line})
+		b.ask(MustFix, Recipe, base, fmt.Sprintf("line %d", p.line), fmt.Sprintf("%s:%d: %s", name, p.line, p.text), Evidence{Artifact: name, Line: p.line})
 	}
 	for _, p := range doc.notes {
-		b.ask(Note, Recipe, base, fmt.Sprintf("%s:%d: %s", name, p.line, p.text), Evidence{Artifact: name, Line: p.line})
+		b.ask(Note, Recipe, base, fmt.Sprintf("line %d", p.line), fmt.Sprintf("%s:%d: %s", name, p.line, p.text), Evidence{Artifact: name, Line: p.line})
 	}
 	if len(doc.leaves) == 0 {
 		b.recipe(base, emptyMap(), Copied, "", "", Evidence{Artifact: name, Line: 1})
@@ -138,7 +138,7 @@ func (b *builder) checkSize(r role, doc *yamlDoc, size yamlLeaf) {
 	if err != nil || l == nil || l.tasks == 0 || tp*pp == l.tasks {
 		return
 	}
-	b.ask(Confirm, Recipe, engineBases[r]+".tensor_parallel_size", fmt.Sprintf("tensor × pipeline parallelism is %d, but %s was launched with -n %d: check both", tp*pp, l.who(), l.tasks), doc.ev(engineFiles[r], size), l.ev("-n", strconv.Itoa(l.tasks), 0))
+	b.ask(Confirm, Recipe, engineBases[r]+".tensor_parallel_size", "ranks", fmt.Sprintf("tensor × pipeline parallelism is %d, but %s was launched with -n %d: check both", tp*pp, l.who(), l.tasks), doc.ev(engineFiles[r], size), l.ev("-n", strconv.Itoa(l.tasks), 0))
 }
 
 // rewriteNode rewrites the strings of a value; the original stays as it is.
@@ -201,9 +201,9 @@ func (b *builder) frontend() {
 	var vars []envVar
 	switch {
 	case l == nil:
-		b.ask(MustFix, Recipe, "frontend.env", "job.log has no launch line of the frontend: fill in its environment and check frontend.args")
+		b.ask(MustFix, Recipe, "frontend.env", "", "job.log has no launch line of the frontend: fill in its environment and check frontend.args")
 	case !l.hasExport:
-		b.ask(Confirm, Recipe, "frontend.env", "the frontend's launch line has no --export list: confirm that it needs no environment", l.ev("", "", 0))
+		b.ask(Confirm, Recipe, "frontend.env", "", "the frontend's launch line has no --export list: confirm that it needs no environment", l.ev("", "", 0))
 	default:
 		vars = l.environment()
 		b.askLaunch("frontend.env", l)
@@ -217,7 +217,7 @@ func (b *builder) frontend() {
 func (b *builder) askBareNames(base string, l *launch) {
 	for _, e := range l.export {
 		if e.bare && e.name != "ALL" && e.name != "NONE" && e.name != "NIL" && !dropped(e.name) {
-			b.ask(Confirm, Recipe, base, fmt.Sprintf("--export of %s names %s without a value: it came from the submitting shell, add it if it is needed", l.who(), clip(e.name, 60)), l.ev(e.name, e.raw, l.exportAt+e.offset))
+			b.ask(Confirm, Recipe, base, "export "+e.name, fmt.Sprintf("--export of %s names %s without a value: it came from the submitting shell, add it if it is needed", l.who(), clip(e.name, 60)), l.ev(e.name, e.raw, l.exportAt+e.offset))
 		}
 	}
 }
@@ -225,10 +225,10 @@ func (b *builder) askBareNames(base string, l *launch) {
 // askLaunch reports what is odd about a launch line.
 func (b *builder) askLaunch(path string, l *launch) {
 	if l.starts > 1 {
-		b.ask(Note, "", "", fmt.Sprintf("%s was launched %d times; the last launch (line %d) counts", l.who(), l.starts, l.line), launchLines(l)...)
+		b.ask(Note, "", "", l.who()+" launches", fmt.Sprintf("%s was launched %d times; the last launch (line %d) counts", l.who(), l.starts, l.line), launchLines(l)...)
 	}
 	for _, p := range l.problems {
-		b.ask(Confirm, Recipe, path, l.who()+": "+p, l.ev("", "", 0))
+		b.ask(Confirm, Recipe, path, l.who()+" launch", l.who()+": "+p, l.ev("", "", 0))
 	}
 }
 
@@ -242,7 +242,7 @@ func (b *builder) requestPlane() (plane, rule string, ev []Evidence) {
 		if plane == "" {
 			plane = v.value
 		} else if v.value != plane {
-			b.ask(Confirm, Recipe, "dynamo.request_plane", fmt.Sprintf("the frontend and %s disagree (%s, %s): confirm which one", l.who(), plane, v.value), append(ev, v.at)...)
+			b.ask(Confirm, Recipe, "dynamo.request_plane", "disagrees", fmt.Sprintf("the frontend and %s disagree (%s, %s): confirm which one", l.who(), plane, v.value), append(ev, v.at)...)
 			continue
 		}
 		ev = append(ev, v.at)
@@ -274,7 +274,7 @@ func (b *builder) frontendArgs(plane, planeRule string, planeEv []Evidence) {
 	}
 	fromVariable("kv-cache-block-size", "DYN_KV_BLOCK_SIZE", "128", func(s string) *yaml.Node {
 		if _, err := strconv.Atoi(s); err != nil {
-			b.ask(MustFix, Recipe, "frontend.args.kv-cache-block-size", fmt.Sprintf("DYN_KV_BLOCK_SIZE is %q: want a whole number", clip(s, 40)))
+			b.ask(MustFix, Recipe, "frontend.args.kv-cache-block-size", "", fmt.Sprintf("DYN_KV_BLOCK_SIZE is %q: want a whole number", clip(s, 40)))
 			return quoted(s)
 		}
 		return number(s)
@@ -310,7 +310,7 @@ func (b *builder) frontendFlags(l *launch, words []word, arg func(string, *yaml.
 		case isParserFlag(name):
 			b.res.Dropped = append(b.res.Dropped, Dropped{"frontend.args", name, "exclude", "the frontend refuses to start with it; parsers are set in the workers' environment", ev})
 		case slices.Contains(set, name):
-			b.ask(Confirm, Recipe, "frontend.args."+name, fmt.Sprintf("the launch line passes --%s %s as well: check the value", name, clip(value, 40)), ev)
+			b.ask(Confirm, Recipe, "frontend.args."+name, "launched", fmt.Sprintf("the launch line passes --%s %s as well: check the value", name, clip(value, 40)), ev)
 		case attached:
 			text, class, rule, why := b.moved(value)
 			arg(name, quoted(text), class, rule, why, ev)
@@ -344,5 +344,5 @@ func (b *builder) infra() {
 	if _, ok := b.table.Translate(base, b.opt.Schema); !ok {
 		where = ""
 	}
-	b.ask(Confirm, Recipe, where, fmt.Sprintf("etcd ran on %s, which no worker used; here it shares a node with the first worker: give it a dedicated node if that matters", clip(l.hosts[0], 80)), ev...)
+	b.ask(Confirm, Recipe, where, "node", fmt.Sprintf("etcd ran on %s, which no worker used; here it shares a node with the first worker: give it a dedicated node if that matters", clip(l.hosts[0], 80)), ev...)
 }

@@ -30,7 +30,7 @@ func (b *builder) topology() {
 		shapes[r] = s
 	}
 	for _, text := range gpus.conflicts() {
-		b.ask(Confirm, Recipe, "resources.gpus_per_node", text)
+		b.ask(Confirm, Recipe, "resources.gpus_per_node", "shared", text)
 	}
 	perNode, from := gpus.perNode()
 	b.gpusPerNode(perNode, from, gpus.ev)
@@ -46,14 +46,14 @@ func (b *builder) gpuType() {
 		return
 	}
 	b.recipe(base, plain("gb300"), Guessed, "guess", "a run directory does not name its GPUs")
-	b.ask(Confirm, Recipe, base, "guessed, since the run directory does not name the GPUs: confirm, or port with --gpu-type")
+	b.ask(Confirm, Recipe, base, "", "guessed, since the run directory does not name the GPUs: confirm, or port with --gpu-type")
 }
 
 // shapeOf adds one worker to its role.
 func (b *builder) shapeOf(l *launch, s *shape, gpus *gpuCount) {
 	path := "resources." + string(l.role) + "_nodes"
 	say := func(format string, args ...any) {
-		b.ask(Confirm, Recipe, path, l.who()+": "+fmt.Sprintf(format, args...), l.ev("srun", "", 0))
+		b.ask(Confirm, Recipe, path, l.who()+" size", l.who()+": "+fmt.Sprintf(format, args...), l.ev("srun", "", 0))
 	}
 	b.askLaunch(path, l)
 	nodes := len(l.hosts)
@@ -185,7 +185,7 @@ func (b *builder) gpusPerNode(n int, from string, ev []Evidence) {
 	const base = "resources.gpus_per_node"
 	if n == 0 {
 		b.recipe(base, integer(4), Missing, "placeholder", "no launch line tells it")
-		b.ask(MustFix, Recipe, base, "no launch line tells the GPUs of a node; 4 is a placeholder")
+		b.ask(MustFix, Recipe, base, "", "no launch line tells the GPUs of a node; 4 is a placeholder")
 		return
 	}
 	b.recipe(base, integer(n), Inferred, from, "checked against -n and -N of each worker", ev...)
@@ -199,7 +199,8 @@ func (b *builder) roleSize(r role, s shape, perNode int) {
 	if n == 0 {
 		b.recipe(nodes, integer(0), Missing, "placeholder", "no launch line of this role")
 		b.recipe(workers, integer(0), Missing, "placeholder", "no launch line of this role")
-		b.ask(MustFix, Recipe, workers, fmt.Sprintf("job.log has no launch line of a %s worker: give workers and nodes", r.harness()))
+		b.ask(MustFix, Recipe, nodes, "", fmt.Sprintf("job.log has no launch line of a %s worker: give the nodes of all", r.harness()))
+		b.ask(MustFix, Recipe, workers, "", fmt.Sprintf("job.log has no launch line of a %s worker: give their number", r.harness()))
 		return
 	}
 	b.recipe(nodes, integer(s.nodes()), Inferred, "distinct nodes over all "+r.harness()+" launches", "", s.ev...)
@@ -207,7 +208,7 @@ func (b *builder) roleSize(r role, s shape, perNode int) {
 	size := s.ranks[0]
 	for _, other := range s.ranks {
 		if other != size {
-			b.ask(MustFix, Recipe, workers, fmt.Sprintf("%s workers differ in size (%s GPUs), but a role has one size: split the run or choose one", r.harness(), joinInts(s.ranks)), s.ev...)
+			b.ask(MustFix, Recipe, workers, "sizes", fmt.Sprintf("%s workers differ in size (%s GPUs), but a role has one size: split the run or choose one", r.harness(), joinInts(s.ranks)), s.ev...)
 			return
 		}
 	}

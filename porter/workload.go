@@ -31,7 +31,7 @@ func (b *builder) workloadLevels() {
 		}
 		w := work("concurrencies", list, f.Class, f.Rule, "a placeholder: the recipe's levels are injected", f.Evidence...)
 		if node, ev, ok := b.configured("concurrencies"); ok && flowText(node) != flowText(list) {
-			b.ask(Note, Workload, "concurrencies", fmt.Sprintf("%s says %s, %s is written", b.configName, flowText(node), flowText(list)), ev)
+			b.ask(Note, Workload, "concurrencies", "disagrees", fmt.Sprintf("%s says %s, %s is written", b.configName, flowText(node), flowText(list)), ev)
 		}
 		b.put(w)
 		return
@@ -59,7 +59,7 @@ func (b *builder) settling() {
 		}
 	case len(values) == 0:
 		b.put(work(key, number("240.0"), Default, "fallback", "no output file shows it"))
-		b.ask(Confirm, Workload, key, "no output file shows the settling time: confirm the fallback")
+		b.ask(Confirm, Workload, key, "", "no output file shows the settling time: confirm the fallback")
 	default:
 		seconds, _ := asSeconds(values[0])
 		if seconds == nil {
@@ -72,7 +72,7 @@ func (b *builder) settling() {
 		for _, v := range values[:min(len(values), 16)] {
 			t.Candidates = append(t.Candidates, Candidate{Value: v})
 		}
-		b.todo(t)
+		b.todo("phases", t)
 	}
 }
 
@@ -138,7 +138,7 @@ func (b *builder) dataset(key, placeholder string) {
 		t.Message = fmt.Sprintf("no file named %s below the dataset roots: give its path", name)
 	}
 	b.put(work(key, plain("/TODO/"+name), Missing, "placeholder", "the old run read a node-local copy", v.at))
-	b.todo(t)
+	b.todo("", t)
 }
 
 // noDataset handles a dataset that no artifact names.
@@ -149,11 +149,11 @@ func (b *builder) noDataset(key, placeholder string) {
 			return
 		}
 		b.put(work(key, null(), Inferred, "the banner names no user assignments", "", Evidence{Artifact: nameClient, Line: b.banner.first}))
-		b.ask(Confirm, Workload, key, "the banner names no user assignments: confirm that the old run had none")
+		b.ask(Confirm, Workload, key, "", "the banner names no user assignments: confirm that the old run had none")
 		return
 	}
 	b.put(work(key, plain("/TODO/"+placeholder), Missing, "placeholder", "no artifact names the file"))
-	b.ask(MustFix, Workload, key, "no artifact names the file: give its path")
+	b.ask(MustFix, Workload, key, "", "no artifact names the file: give its path")
 }
 
 // furtherKeys carries over what the client's left-over configuration holds

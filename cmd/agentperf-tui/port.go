@@ -25,13 +25,20 @@ func portCmd(a *app) *cobra.Command {
 	fl.BoolVar(&opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
 	fl.StringVar(&opt.GPUType, "gpu-type", "", "GPU type of the nodes, such as gb300")
 	fl.IntVar(&opt.Schema, "schema", 2, "recipe layout, 2 or 1")
+	answers := fl.String("answers", "", "YAML or JSON file of answers to open questions, by their IDs in the report; they are kept and given again when the recipe is ported anew")
 	strict := fl.Bool("strict", false, "exit 1 if must-fix questions are open")
 	force := fl.Bool("force", false, "replace files that exist")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *out == "" || *workload == "" {
 			return badInput(errors.New("--out and --workload-out are required: where to write the recipe and the workload"))
 		}
-		opt.WorkloadOut = *workload
+		opt.RecipeOut, opt.WorkloadOut = *out, *workload
+		if *answers != "" {
+			var err error
+			if opt.Answers, err = porter.LoadAnswers(*answers); err != nil {
+				return badInput(err)
+			}
+		}
 		for _, r := range *rewrites {
 			from, to, ok := strings.Cut(r, "=")
 			if !ok || from == "" {

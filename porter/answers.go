@@ -1,0 +1,352 @@
+package porter
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Answer settles a [Todo]: with a value for its field, or by saying that what is
+// written stands. A value also sets a field that nothing was asked about.
+type Answer struct {
+	ID       string `json:"id"`                 // of the question
+	Value    string `json:"value,omitempty"`    // YAML text
+	Accepted bool   `json:"accepted,omitempty"` // without a value: what is written stands
+}
+
+// LoadAnswers reads a YAML or JSON mapping of question IDs to answers: a value,
+// or {value: …} or {accepted: true}. A mapping that is meant as a value needs the
+// longer form.
+func LoadAnswers(path string) ([]Answer, error) {
+	data, err := recipes.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("load answers: %w", err)
+	}
+	top, err := (&yamlDoc{}).parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("load answers: %s: %w", path, err)
+	}
+	var out []Answer
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		id, value := top.Content[i], top.Content[i+1]
+		a, err := answerOf(id.Value, value)
+		if err != nil {
+			return nil, fmt.Errorf("load answers: %s:%d: %s: %w", path, value.Line, clip(id.Value, 80), err)
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func answerOf(id string, n *yaml.Node) (Answer, error) {
+	a := Answer{ID: id}
+	if n.Kind != yaml.MappingNode {
+		a.Value = flowText(n)
+		return a, nil
+	}
+	if len(n.Content) == 2 {
+		switch key, v := n.Content[0].Value, n.Content[1]; {
+		case key == "value":
+			a.Value = flowText(v)
+			return a, nil
+		case key == "accepted" && v.Tag == "!!bool" && strings.EqualFold(v.Value, "true"):
+			a.Accepted = true
+			return a, nil
+		}
+	}
+	return a, errors.New("want a value, {value: …} or {accepted: true}")
+}
+
+// keptAnswers are those stored with an earlier port of the same recipe; none if
+// there was no such port.
+func keptAnswers(recipe string) ([]Answer, error) {
+	if recipe == "" {
+		return nil, nil
+	}
+	p, err := LoadProvenance(ProvenancePath(recipe))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; its answers would be lost: repair it, or move it away", err)
+	}
+	return p.Answers, nil
+}
+
+// Questions are named by file, path and topic. A # in a path is spelled %23.
+
+func questionID(f File, path, topic string) string {
+	id := "run"
+	if path != "" {
+		id = string(f) + ":" + strings.ReplaceAll(path, "#", "%23")
+	}
+	if topic != "" {
+		id += "#" + strings.ReplaceAll(topic, "#", "%23")
+	}
+	return id
+}
+
+// questionField takes an ID apart; path is empty where no field is concerned.
+func questionField(id string) (f File, path string) {
+	id, _, _ = strings.Cut(id, "#")
+	file, path, _ := strings.Cut(id, ":")
+	return File(file), strings.ReplaceAll(path, "%23", "#")
+}
+
+// answers of a port by question, and those that set a field's value.
+type answers struct {
+	byID   map[string]Answer
+	values map[string]*fieldAnswer // by file:path
+}
+
+type fieldAnswer struct {
+	Answer
+	node *yaml.Node
+	used bool
+}
+
+func fieldKey(f File, path string) string { return string(f) + ":" + path }
+
+// take is the answer that sets a field's value.
+func (as *answers) take(f File, path string) (*fieldAnswer, bool) {
+	a, ok := as.values[fieldKey(f, path)]
+	if ok {
+		a.used = true
+	}
+	return a, ok
+}
+
+// takeAnswers checks the given answers against what their fields may hold.
+func (b *builder) takeAnswers() error {
+	b.answers = answers{byID: map[string]Answer{}, values: map[string]*fieldAnswer{}}
+	kept, err := keptAnswers(b.opt.RecipeOut)
+	if err != nil {
+		return err
+	}
+	for _, a := range append(kept, b.opt.Answers...) {
+		b.answers.byID[a.ID] = a
+		f, path := questionField(a.ID)
+		key := fieldKey(f, path)
+		old := b.answers.values[key]
+		switch {
+		case a.Value == "" || path == "":
+			if old != nil && old.ID == a.ID {
+				delete(b.answers.values, key)
+			}
+			continue
+		case old != nil && old.ID != a.ID:
+			delete(b.answers.byID, old.ID)
+		}
+		node, err := b.answerNode(f, path, a.Value)
+		if err != nil {
+			return fmt.Errorf("answer %s: %w", clip(a.ID, 200), err)
+		}
+		b.answers.values[key] = &fieldAnswer{Answer: a, node: node}
+	}
+	b.res.Answers = slices.SortedFunc(maps.Values(b.answers.byID), func(x, y Answer) int { return cmp.Compare(x.ID, y.ID) })
+	return nil
+}
+
+func (b *builder) answerNode(f File, path, text string) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := decodeNode(yaml.NewDecoder(strings.NewReader(text)), &doc); err != nil || len(doc.Content) == 0 {
+		return nil, fmt.Errorf("%q is no YAML value", clip(text, 60))
+	}
+	x := expander{doc: &yamlDoc{}}
+	node := x.expand(doc.Content[0], 0)
+	if x.err != nil {
+		return nil, x.err
+	}
+	if f == Workload {
+		if row, ok := b.workload.Field(path); ok {
+			return fitting(node, row, true)
+		}
+		return node, nil
+	}
+	row, rest, ok := fieldOf(b.table, path)
+	if f != Recipe || !ok {
+		return nil, errors.New("there is no such field; take the ID from the report")
+	}
+	return fitting(node, row, rest == "")
+}
+
+// fieldOf finds the schema's field at or above a path, and what is below it.
+func fieldOf(t *schema.Table, path string) (row schema.Field, rest string, ok bool) {
+	for head := path; head != ""; head = head[:max(strings.LastIndexByte(head, '.'), 0)] {
+		if row, ok = t.Field(head); ok {
+			return row, strings.TrimPrefix(path[len(head):], "."), true
+		}
+	}
+	return row, "", false
+}
+
+// fitting makes a value one that the field may hold: text where text is wanted,
+// whatever YAML takes it for. whole is false for a key below the field.
+func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
+	kind := row.Kind
+	if !whole && kind == schema.StrMap {
+		kind = schema.Str
+	} else if !whole {
+		return n, nil
+	}
+	scalar := n.Kind == yaml.ScalarNode
+	if row.Nullable && n.Tag == "!!null" {
+		return null(), nil
+	}
+	ok := true
+	switch kind {
+	case schema.Str:
+		if ok = scalar; ok && n.Tag != "!!str" {
+			n = quoted(n.Value)
+		}
+		ok = ok && (len(row.Enum) == 0 || slices.Contains(row.Enum, n.Value))
+	case schema.Int:
+		ok = n.Tag == "!!int" || row.Name() == "benchmark.concurrency" && n.Kind == yaml.SequenceNode
+	case schema.NodeCount:
+		ok = n.Tag == "!!int" || n.Value == "colocate"
+	case schema.Float:
+		ok = n.Tag == "!!int" || n.Tag == "!!float"
+	case schema.Bool, schema.BoolOrStr:
+		ok = n.Tag == "!!bool" || scalar && slices.Contains(row.Enum, n.Value)
+	case schema.StrList, schema.IntList, schema.Levels:
+		ok = n.Kind == yaml.SequenceNode
+	case schema.StrMap:
+		ok = n.Kind == yaml.MappingNode
+		for i := 1; i < len(n.Content); i += 2 {
+			ok = ok && n.Content[i].Kind == yaml.ScalarNode
+			n.Content[i] = quoted(n.Content[i].Value)
+		}
+	case schema.FreeMap:
+		ok = n.Kind == yaml.MappingNode
+	case schema.Opaque:
+	}
+	if !ok {
+		want := kind.String()
+		if len(row.Enum) > 0 {
+			want = "one of " + strings.Join(row.Enum, ", ")
+		}
+		return nil, fmt.Errorf("%s does not fit %s: want %s", clip(flowText(n), 60), row.Name(), want)
+	}
+	return n, nil
+}
+
+func answerEvidence(a Answer) Evidence {
+	raw := a.Value
+	if a.Accepted {
+		raw = "accepted"
+	}
+	return Evidence{Artifact: "answer", Key: a.ID, Raw: clip(raw, maxRaw)}
+}
+
+// answered gives the field the value of an answer; a mapping makes a field of
+// each of its leaves.
+func (f Field) answered(a *fieldAnswer) []Field {
+	f.Class, f.Rule, f.Why, f.Evidence = Copied, "", "", append([]Evidence{answerEvidence(a.Answer)}, f.Evidence...)
+	if f.base == "benchmark.concurrency" && a.node.Kind == yaml.SequenceNode {
+		f.base = "benchmark.concurrencies"
+	}
+	if a.node.Kind != yaml.MappingNode || len(a.node.Content) == 0 {
+		f.node = a.node
+		f.Path = fieldPath(f)
+		return []Field{f}
+	}
+	var flat yamlDoc
+	flat.flatten(f.sub, a.node)
+	out := make([]Field, 0, len(flat.leaves))
+	for _, leaf := range flat.leaves {
+		part := f
+		part.sub, part.node = leaf.keys, leaf.node
+		part.Path = fieldPath(part)
+		out = append(out, part)
+	}
+	return out
+}
+
+// furtherAnswers sets the fields that only an answer gives. Entries of a mapping
+// replace those of the same name; others stay.
+func (b *builder) furtherAnswers() {
+	for _, a := range b.res.Answers {
+		file, path := questionField(a.ID)
+		v := b.answers.values[fieldKey(file, path)]
+		if v == nil || v.used || v.ID != a.ID {
+			continue
+		}
+		v.used = true
+		f := Field{File: file}
+		if file == Recipe {
+			row, rest, _ := fieldOf(b.table, path)
+			f.base, f.sub = row.Name(), splitKeys(rest)
+		} else {
+			f.sub = splitKeys(path)
+		}
+		for _, part := range f.answered(v) {
+			b.res.Fields = slices.DeleteFunc(b.res.Fields, func(old Field) bool { return old.File == part.File && old.Path == part.Path })
+			b.place(part)
+		}
+	}
+}
+
+// splitKeys is the reverse of joinKeys.
+func splitKeys(path string) []*yaml.Node {
+	var out []*yaml.Node
+	for path != "" {
+		key, rest, _ := strings.Cut(path, ".")
+		if q, err := strconv.QuotedPrefix(path); err == nil {
+			key, _ = strconv.Unquote(q) // QuotedPrefix gives only what can be unquoted
+			rest = strings.TrimPrefix(path[len(q):], ".")
+		}
+		out, path = append(out, plain(key)), rest
+	}
+	return out
+}
+
+// settle closes the questions that are answered, and marks the fields that were
+// accepted as they are.
+func (b *builder) settle() {
+	at := make(map[string]int, len(b.res.Fields))
+	for i, f := range b.res.Fields {
+		at[fieldKey(f.File, f.Path)] = i
+	}
+	open := b.res.Todos[:0]
+	for _, t := range b.res.Todos {
+		key := fieldKey(t.File, t.Path)
+		v, valued := b.answers.values[key]
+		a, given := b.answers.byID[t.ID]
+		if i, has := at[key]; given && a.Accepted && has && !valued {
+			f := &b.res.Fields[i]
+			if f.Class == Missing && t.Kind == MustFix {
+				t.Message += "; a placeholder can't be accepted, give a value"
+				open = append(open, t)
+				continue
+			}
+			f.accept(a)
+		}
+		if given || valued && v.used {
+			b.res.Answered = append(b.res.Answered, t)
+		} else {
+			open = append(open, t)
+		}
+	}
+	b.res.Todos = open
+}
+
+// accept marks a field whose value a person stands for. What was read stays
+// what it is; what was made up is as good as given.
+func (f *Field) accept(a Answer) {
+	switch f.Class {
+	case Copied, Translated:
+	default:
+		f.Class, f.Rule, f.Why = Copied, "", ""
+	}
+	f.Evidence = append(f.Evidence, answerEvidence(a))
+}

@@ -1,0 +1,363 @@
+package porter
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// answerCase ports the small run with answers.
+type answerCase struct {
+	name    string
+	files   map[string]string
+	answers string            // as in an answers file
+	want    map[string]string // canonical path to "class value"; "-" means there is none
+	open    []string          // IDs that stay open
+	closed  []string
+	err     string
+}
+
+func (c answerCase) run(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "answers.yaml")
+	if err := os.WriteFile(path, []byte(c.answers), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	given, err := LoadAnswers(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := smallRun()
+	for name, text := range c.files {
+		if text == "" {
+			delete(files, name)
+		} else {
+			files[name] = text
+		}
+	}
+	dir := lay(t, files)
+	for _, schema := range []int{1, 2} {
+		r, err := Port(t.Context(), dir, Options{Schema: schema, Answers: given})
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("error %v, want %q", err, c.err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRows(t, dir, r)
+		got := map[string]string{}
+		for _, f := range r.Fields {
+			got[f.Path] = string(f.Class) + " " + f.Value
+		}
+		for path, want := range c.want {
+			if have, there := got[path]; want == "-" && there || want != "-" && have != want {
+				t.Errorf("schema %d: %s = %q, want %q", schema, path, have, want)
+			}
+		}
+		for _, id := range append(slices.Clone(c.open), c.closed...) {
+			isOpen := slices.ContainsFunc(r.Todos, func(t Todo) bool { return t.ID == id })
+			isClosed := slices.ContainsFunc(r.Answered, func(t Todo) bool { return t.ID == id })
+			if isOpen == isClosed || isOpen != slices.Contains(c.open, id) {
+				t.Errorf("schema %d: %s is open %v, answered %v", schema, id, isOpen, isClosed)
+			}
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	const prefillEnv, prefillArgs = "backend.prefill_environment", "backend.trtllm_config.prefill"
+	for _, c := range []answerCase{
+		{
+			name: "a value, an acceptance, and what needs a value",
+			answers: "workload:trajectory_path: /data/t.jsonl\nrecipe:resources.gpu_type: {accepted: true}\nworkload:user_assignments_path: {accepted: true}\n" +
+				"recipe:benchmark.agentperf_client_dir#readable: {accepted: true}\n",
+			want: map[string]string{
+				"trajectory_path": "copied /data/t.jsonl", "resources.gpu_type": "copied gb300", "user_assignments_path": "todo /TODO/users.json",
+				"benchmark.agentperf_client_dir": "translated /scratch/client",
+			},
+			open:   []string{"workload:user_assignments_path", "recipe:benchmark.client_placement"},
+			closed: []string{"workload:trajectory_path", "recipe:resources.gpu_type", "recipe:benchmark.agentperf_client_dir#readable"},
+		},
+		{
+			name: "text where text is wanted, fields that nothing asked about, JSON",
+			answers: `{"recipe:resources.gpu_type": 300, "recipe:` + prefillEnv + `.A": 2, "recipe:` + prefillEnv + `.NEW": true, "workload:seed": 9, "workload:user_spawn_rate": 2.5,
+				"recipe:` + prefillArgs + `.\"k.l\".m": [1, 2], "workload:reasoning_effort": null, "recipe:frontend.args.router-mode": "round-robin"}`,
+			want: map[string]string{
+				"resources.gpu_type": `copied "300"`, prefillEnv + ".A": `copied "2"`, prefillEnv + ".NEW": `copied "true"`, "seed": "copied 9", "user_spawn_rate": "copied 2.5",
+				prefillArgs + `."k.l".m`: "copied [1, 2]", "reasoning_effort": "copied null", "frontend.args.router-mode": `copied "round-robin"`,
+			},
+			closed: []string{"recipe:resources.gpu_type"},
+		},
+		{
+			name: "no job.log: sizes and whole environments", files: map[string]string{nameJob: "", nameCTX: ""},
+			answers: "recipe:resources.prefill_workers: 2\nrecipe:resources.prefill_nodes: 1\nrecipe:" + prefillEnv + ": {value: {A: 1, B: x}}\nrecipe:" + prefillArgs + ": {value: {a: {b: 1}, c: []}}\n",
+			want: map[string]string{
+				"resources.prefill_workers": "copied 2", "resources.prefill_nodes": "copied 1", prefillEnv + ".A": `copied "1"`, prefillEnv + ".B": `copied "x"`, prefillEnv + ".DYN_LOG": `default "info"`,
+				prefillArgs + ".a.b": "copied 1", prefillArgs + ".c": "copied []", prefillArgs: "-",
+			},
+			open:   []string{"recipe:resources.decode_workers", "recipe:resources.decode_nodes", "recipe:backend.decode_environment"},
+			closed: []string{"recipe:resources.prefill_workers", "recipe:resources.prefill_nodes", "recipe:" + prefillEnv, "recipe:" + prefillArgs},
+		},
+		{
+			name: "several levels", answers: "recipe:benchmark.concurrency: [64, 128]\n",
+			want: map[string]string{"benchmark.concurrencies": "copied [64, 128]", "benchmark.concurrency": "-", "concurrencies": "copied [64, 128]"},
+		},
+		{
+			name: "workers that differ, settled by hand", files: map[string]string{nameJob: jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"))},
+			answers: "recipe:" + prefillEnv + ".A#differs: \"2\"\nworkload:nothing#like: {accepted: true}\n",
+			want:    map[string]string{prefillEnv + ".A": `copied "2"`}, closed: []string{"recipe:" + prefillEnv + ".A#differs"},
+		},
+		{name: "not a number", answers: "recipe:resources.gpus_per_node: four\n", err: "answer recipe:resources.gpus_per_node: four does not fit resources.gpus_per_node: want int"},
+		{name: "not a word of the list", answers: "recipe:dynamo.request_plane: carrier-pigeon\n", err: "want one of nats, tcp, http"},
+		{name: "no such field", answers: "recipe:model.weight: 3\n", err: "there is no such field"},
+		{name: "a list where a mapping is wanted", answers: "recipe:frontend.env: [A]\n", err: "want map of strings"},
+	} {
+		t.Run(c.name, c.run)
+	}
+}
+
+func TestLoadAnswersRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"a: {b: 1}\n": ":1: a: want a value, {value: …} or {accepted: true}", "a: {accepted: no}\n": "want a value", "- a\n": "a mapping is expected", "": "the file is empty", "a: [\n": "line",
+	} {
+		path := filepath.Join(dir, "a.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadAnswers(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := LoadAnswers(filepath.Join(dir, "none")); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
+
+// Ports again over an earlier one, as --force does.
+func TestAnswersAreKept(t *testing.T) {
+	t.Parallel()
+	dir, out := lay(t, smallRun()), t.TempDir()
+	recipe, workload := filepath.Join(out, "r.yaml"), filepath.Join(out, "w.yaml")
+	write := func(answers ...Answer) *Result {
+		t.Helper()
+		r := port(t, dir, Options{RecipeOut: recipe, WorkloadOut: workload, Answers: answers})
+		if err := r.Write(recipe, workload, true); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	write(Answer{ID: "workload:trajectory_path", Value: "/data/a.jsonl"}, Answer{ID: "recipe:resources.gpu_type", Accepted: true}, Answer{ID: "workload:gone", Value: "1"})
+	r := write(Answer{ID: "workload:trajectory_path#candidates", Value: "/data/b.jsonl"})
+	want := []Answer{{ID: "recipe:resources.gpu_type", Accepted: true}, {ID: "workload:gone", Value: "1"}, {ID: "workload:trajectory_path#candidates", Value: "/data/b.jsonl"}}
+	if diff := cmp.Diff(want, r.Answers); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if text := workloadText(t, r); !strings.Contains(text, "trajectory_path: /data/b.jsonl\n") {
+		t.Errorf("workload:\n%s", text)
+	}
+	stored, err := LoadProvenance(ProvenancePath(recipe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, stored.Answers); diff != "" {
+		t.Errorf("stored answers (-want +got):\n%s", diff)
+	}
+	if err := os.WriteFile(ProvenancePath(recipe), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Port(t.Context(), dir, Options{RecipeOut: recipe}); err == nil || !strings.Contains(err.Error(), "its answers would be lost") {
+		t.Errorf("a broken report: %v", err)
+	}
+}
+
+func TestOpenMustFix(t *testing.T) {
+	t.Parallel()
+	files := smallRun()
+	delete(files, nameJob)
+	dir, out := lay(t, files), t.TempDir()
+	recipe, workload := filepath.Join(out, "r.yaml"), filepath.Join(out, "w.yaml")
+	edit := func(path, old, with string) {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), old) {
+			t.Fatalf("%s lacks %q:\n%s", path, old, text)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, with, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(workload string) string {
+		t.Helper()
+		todos, err := OpenMustFix(recipe, workload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, td := range todos {
+			ids = append(ids, td.ID)
+		}
+		return strings.Join(ids, " ")
+	}
+	for _, schema := range []int{1, 2} {
+		if err := port(t, dir, Options{Schema: schema, WorkloadOut: workload}).Write(recipe, workload, true); err != nil {
+			t.Fatal(err)
+		}
+		const rest = "recipe:resources.prefill_nodes recipe:resources.prefill_workers recipe:resources.decode_nodes recipe:resources.decode_workers recipe:backend.prefill_environment recipe:backend.decode_environment recipe:frontend.env"
+		if got, want := open(workload), "recipe:resources.gpus_per_node "+rest+" workload:trajectory_path workload:user_assignments_path"; got != want {
+			t.Errorf("schema %d: open\n%s, want\n%s", schema, got, want)
+		}
+		edit(recipe, "gpus_per_node: 4", "gpus_per_node: 8")
+		edit(recipe, `DYN_LOG: "info"`, `DYN_LOG: "debug"`)
+		edit(workload, "/TODO/traj.jsonl", "/data/traj.jsonl")
+		edit(recipe, `HOME: "/tmp"`, `HOME: '/tmp'`) // spelled differently, and the same
+		want := strings.Replace(rest, " recipe:backend.prefill_environment", "", 1) + " workload:user_assignments_path"
+		if got := open(workload); got != want {
+			t.Errorf("schema %d: after edits open\n%s, want\n%s", schema, got, want)
+		}
+		if got := open(""); !strings.HasSuffix(got, "workload:trajectory_path workload:user_assignments_path") {
+			t.Errorf("schema %d: without the workload open\n%s", schema, got)
+		}
+	}
+	if todos, err := OpenMustFix(filepath.Join(out, "other.yaml"), ""); err != nil || todos != nil {
+		t.Errorf("a recipe that was not ported: %v, %v", todos, err)
+	}
+	if _, err := OpenMustFix(recipe, filepath.Join(out, "none.yaml")); err == nil {
+		t.Error("a missing workload is no error")
+	}
+}
+
+func TestQuestionIDs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file        File
+		path, topic string
+		want        string
+	}{
+		{Recipe, "model.path", "", "recipe:model.path"},
+		{Workload, "seed", "banner", "workload:seed#banner"},
+		{"", "", "job.log:3", "run#job.log:3"},
+		{Recipe, `backend.trtllm_config.prefill."a#b.c"`, "x#y", `recipe:backend.trtllm_config.prefill."a%23b.c"#x%23y`},
+	} {
+		id := questionID(c.file, c.path, c.topic)
+		f, path := questionField(id)
+		if c.path == "" {
+			f = ""
+		}
+		if id != c.want || f != c.file || path != c.path {
+			t.Errorf("%+v: %q, back %q %q", c, id, f, path)
+		}
+	}
+	for path, want := range map[string]string{"a.b": "a|b", `"a.b".c`: "a.b|c", `a."b c"`: "a|b c", "": "", `""`: ""} {
+		var got []string
+		for _, k := range splitKeys(path) {
+			got = append(got, k.Value)
+		}
+		if strings.Join(got, "|") != want || joinKeys(splitKeys(path)) != path {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
+func TestEveryPlaceholderIsAsked(t *testing.T) {
+	t.Parallel()
+	for _, drop := range append(slices.Clone(artifactNames), "nothing") {
+		files := smallRun()
+		delete(files, drop)
+		if drop == nameResults {
+			delete(files, "agentperf/m__64u__phase0__dur600s__settle60s__traj3.json")
+		}
+		r := port(t, lay(t, files), Options{})
+		ids := map[string]bool{}
+		for _, td := range r.Todos {
+			if ids[td.ID] || td.ID == "" {
+				t.Errorf("without %s: ID %q twice", drop, td.ID)
+			}
+			ids[td.ID] = true
+		}
+		for _, f := range r.Fields {
+			if f.Class == Missing && !ids[questionID(f.File, f.Path, "")] {
+				t.Errorf("without %s: %s is a placeholder that nothing asks about", drop, f.Path)
+			}
+		}
+	}
+}
+
+func TestDiffProvenance(t *testing.T) {
+	t.Parallel()
+	dir := lay(t, smallRun())
+	one := port(t, dir, Options{Schema: 1}).Provenance()
+	two := port(t, dir, Options{}).Provenance()
+	if d := DiffProvenance(one, two); d.Identical != d.Total-2 || len(d.Differences) != 2 || d.Differences[0].Row != "recipe:infra.etcd_nats_dedicated_node" || d.Differences[1].Row != "recipe:schema" {
+		t.Errorf("two layouts of one run: %+v", d)
+	}
+	files := smallRun()
+	files[nameJob] = strings.Replace(strings.Replace(files[nameJob], "A=1", "A=2", 1), "HOME=/home/u ", "PATH=/bin ", 1)
+	files[nameClient] = strings.Replace(files[nameClient], "Seed: 7", "Seed: 8", 1)
+	other := port(t, lay(t, files), Options{Answers: []Answer{{ID: "recipe:resources.gpu_type", Value: "gb200"}}}).Provenance()
+	d := DiffProvenance(two, other)
+	var got []string
+	for _, x := range d.Differences {
+		got = append(got, x.Row+": "+strings.Join(x.What, " "))
+	}
+	want := []string{
+		"recipe:resources.gpu_type: value class rule why evidence", "recipe:backend.prefill_environment.A: value evidence", "workload:seed: value evidence",
+		"dropped backend.prefill_environment HOME: ", "dropped backend.prefill_environment PATH: ", "question recipe:resources.gpu_type: ", "answer recipe:resources.gpu_type: ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	text := d.Text("a.json", "b.json")
+	for _, line := range []string{
+		"workload:seed: value, evidence\n  - a.json: copied 7 <- client.log:10 Seed\n  - b.json: copied 8 <- client.log:10 Seed\n",
+		"answer recipe:resources.gpu_type\n  - a.json: not there\n  - b.json: gb200\n", "question recipe:resources.gpu_type\n  - a.json: confirm guessed",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("text lacks %q:\n%s", line, text)
+		}
+	}
+	if out, err := json.Marshal(d); err != nil || !strings.Contains(string(out), `"row":"workload:seed","what":["value","evidence"],"a":{"file":"workload"`) {
+		t.Errorf("JSON: %v %s", err, out)
+	}
+}
+
+func TestLoadProvenance(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "p.json")
+	for text, want := range map[string]string{"x": "no report of a port", `{"version": 99}`: "has version 99, this program reads 1", "": "no report"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadProvenance(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	r := port(t, lay(t, smallRun()), Options{})
+	text, err := r.ProvenanceJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	back, err := LoadProvenance(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := DiffProvenance(r.Provenance(), back); d.Identical != d.Total || d.Total < 60 {
+		t.Errorf("what is read differs from what was written: %+v", d)
+	}
+}

@@ -1,0 +1,131 @@
+package porter
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"reflect"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// OpenMustFix lists the must-fix questions of a ported recipe that nobody has
+// answered: no answer was given, and the files still hold what the port wrote. A
+// recipe without a stored report has none. With no workload file its questions
+// count as open.
+func OpenMustFix(recipe, workload string) ([]Todo, error) {
+	p, err := LoadProvenance(ProvenancePath(recipe))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	now := map[File]map[string]any{}
+	if now[Recipe], err = recipeValues(recipe); err == nil && workload != "" {
+		now[Workload], err = workloadValues(workload)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for open questions: %w", err)
+	}
+	var open []Todo
+	for _, t := range p.Todos {
+		if t.Kind == MustFix && !p.editedSince(t, now) {
+			open = append(open, t)
+		}
+	}
+	return open, nil
+}
+
+// editedSince says whether what a question is about was changed by hand.
+func (p *Provenance) editedSince(t Todo, now map[File]map[string]any) bool {
+	file, path := questionField(t.ID)
+	values := now[file]
+	if path == "" || values == nil {
+		return false
+	}
+	written, present := map[string]any{}, map[string]any{}
+	for _, r := range p.Fields {
+		if r.File == file && within(r.Canonical, path) {
+			written[r.Canonical] = decoded(r.Value)
+		}
+	}
+	for name, v := range values {
+		if within(name, path) {
+			present[name] = v
+		}
+	}
+	return !maps.EqualFunc(written, present, reflect.DeepEqual)
+}
+
+// within says whether a path is another one or below it. A level may be given
+// in either of two fields.
+func within(path, top string) bool {
+	if top == "benchmark.concurrency" && path == "benchmark.concurrencies" {
+		return true
+	}
+	return path == top || strings.HasPrefix(path, top+".")
+}
+
+func decoded(text string) any {
+	var v any
+	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+		return text
+	}
+	return v
+}
+
+func recipeValues(path string) (map[string]any, error) {
+	data, err := recipes.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	r, found := recipes.ParseRecipe(path, data)
+	if r == nil {
+		return nil, errors.New(found[0].String())
+	}
+	return valuesAt(data, r.Leaves())
+}
+
+func workloadValues(path string) (map[string]any, error) {
+	data, err := recipes.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	w, found := recipes.ParseWorkload(path, data)
+	if w == nil {
+		return nil, errors.New(found[0].String())
+	}
+	return valuesAt(data, w.Leaves())
+}
+
+// valuesAt decodes the leaves of a file by their canonical paths.
+func valuesAt(data []byte, leaves []recipes.Leaf) (map[string]any, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		return nil, err
+	}
+	type spot struct{ line, column int }
+	nodes := map[spot]*yaml.Node{}
+	var walk func(*yaml.Node)
+	walk = func(n *yaml.Node) {
+		nodes[spot{n.Line, n.Column}] = n
+		for _, c := range n.Content {
+			walk(c)
+		}
+	}
+	walk(&doc)
+	out := make(map[string]any, len(leaves))
+	for _, l := range leaves {
+		var v any
+		if n := nodes[spot{l.Place.Line, l.Place.Column}]; n == nil || n.Decode(&v) != nil {
+			v = l.Value
+		}
+		out[l.Canonical] = v
+	}
+	return out, nil
+}
