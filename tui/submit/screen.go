@@ -1,0 +1,234 @@
+// Package submit is the screen before a run: the whole plan to look through, what
+// stands against it first, and the question. It plans and submits through the engine.
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// Engine is what this screen needs.
+type Engine interface {
+	Load(ctx context.Context, f engine.Files) (*engine.Pair, error)
+	Plan(p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error)
+	Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error)
+}
+
+// Screen is the plan of one run.
+type Screen struct {
+	eng    Engine
+	files  engine.Files
+	th     ui.Theme
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	target plan.Target
+	scale  plan.LocalScale
+	gen    int // of the newest request; older answers are dropped
+	pair   *engine.Pair
+	plan   *plan.Plan
+	err    error
+	busy   string // what is under way; empty: nothing
+
+	sections []plan.Section
+	at       int // section under the cursor
+	top      int // first line of it in view
+	w, h     int
+}
+
+// New makes the screen for a recipe and its workload, on this machine or on Slurm.
+func New(eng Engine, th ui.Theme, recipe, workload string, target plan.Target) *Screen {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Screen{
+		eng: eng, files: engine.Files{Recipe: recipe, Workload: workload}, th: th, ctx: ctx, cancel: cancel, target: target,
+		scale: plan.LocalScale{Users: plan.DefaultUsers, Seconds: plan.DefaultSeconds},
+	}
+}
+
+// Name is the screen's breadcrumb.
+func (s *Screen) Name() string { return "submit" }
+
+// State says whether the plan can be submitted.
+func (s *Screen) State() ui.State {
+	switch {
+	case s.busy != "":
+		return ui.State{Text: s.busy + "…", Role: ui.Accent}
+	case s.err != nil:
+		return ui.State{Text: "no plan", Role: ui.Bad}
+	case s.pair == nil:
+		return ui.State{Text: "planning…", Role: ui.Muted}
+	case !s.pair.Report.OK():
+		return ui.State{Text: plural(s.pair.Report.Diagnostics.Errors(), "error"), Role: ui.Bad}
+	}
+	return ui.State{Text: "ready for " + string(s.target), Role: ui.OK}
+}
+
+// Init makes the plan.
+func (s *Screen) Init() tea.Cmd { return s.replan() }
+
+type plannedMsg struct {
+	gen  int
+	pair *engine.Pair
+	plan *plan.Plan
+	err  error
+}
+
+// replan loads and plans anew: the files may have changed since.
+func (s *Screen) replan() tea.Cmd {
+	s.gen++
+	gen, ctx, eng, files := s.gen, s.ctx, s.eng, s.files
+	opt := engine.PlanOptions{Target: s.target, Local: s.scale}
+	return func() tea.Msg {
+		p, err := eng.Load(ctx, files)
+		if err != nil {
+			return plannedMsg{gen: gen, err: err}
+		}
+		pl, err := eng.Plan(p, opt)
+		return plannedMsg{gen, p, pl, err}
+	}
+}
+
+type submittedMsg struct {
+	run rundir.Record
+	err error
+}
+
+func (s *Screen) submit() tea.Cmd {
+	s.busy = "submitting"
+	// Not tied to this screen: what was half submitted when it is left would be lost.
+	ctx, eng, pair, pl := context.WithoutCancel(s.ctx), s.eng, s.pair, s.plan
+	return func() tea.Msg {
+		rec, err := eng.Apply(ctx, pair, pl, false)
+		return submittedMsg{rec, err}
+	}
+}
+
+// Update takes a message.
+func (s *Screen) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case plannedMsg:
+		s.take(msg)
+	case submittedMsg:
+		s.busy = ""
+		if msg.err != nil {
+			return ui.Fail(msg.err)
+		}
+		return tea.Batch(ui.Do(ui.Replace{With: ui.OpenRun{Run: msg.run.Dir}}), ui.Do(ui.Toast{Text: "submitted " + msg.run.Name + "_" + msg.run.ID, Role: ui.OK}))
+	case ui.Answer:
+		if msg.ID == askSubmit && msg.Yes && s.plan != nil && s.busy == "" {
+			return s.submit()
+		}
+	case ui.Resumed:
+		return s.replan()
+	case ui.ThemeChanged:
+		s.th = msg.Theme
+	case ui.Mouse:
+		s.scroll(msg.Wheel)
+	case tea.KeyPressMsg:
+		return s.key(msg)
+	}
+	return nil
+}
+
+func (s *Screen) take(msg plannedMsg) {
+	if msg.gen != s.gen {
+		return
+	}
+	s.pair, s.plan, s.err = msg.pair, msg.plan, msg.err
+	if errors.Is(msg.err, engine.ErrInvalid) {
+		s.err = nil // the findings say it better
+	}
+	s.sections = nil
+	if s.plan != nil {
+		s.sections = s.plan.Redacted().Sections()
+	}
+	s.at = min(s.at, max(len(s.sections)-1, 0))
+	s.scroll(0)
+}
+
+const askSubmit = "submit"
+
+func (s *Screen) ask() tea.Cmd {
+	if !s.submittable() {
+		return nil
+	}
+	return ui.Do(ui.Ask{
+		ID: askSubmit, Title: "Submit " + s.plan.Name + "?", Body: s.summary() + "\nInto " + s.plan.OutputDir + ".", Yes: "submit", No: "not yet",
+	})
+}
+
+func (s *Screen) submittable() bool {
+	return s.plan != nil && s.pair != nil && s.pair.Report.OK() && s.busy == ""
+}
+
+// summary is what will run, in one line.
+func (s *Screen) summary() string {
+	count := map[string]int{}
+	for _, st := range s.plan.Steps {
+		count[st.Role]++
+	}
+	var workers []string
+	for _, r := range []string{"prefill", "decode", "agg"} {
+		if n := count[r]; n > 0 {
+			workers = append(workers, fmt.Sprintf("%d %s", n, r))
+		}
+	}
+	users := make([]string, 0, len(s.plan.Phases))
+	for _, p := range s.plan.Phases {
+		users = append(users, fmt.Sprint(p.Level))
+	}
+	where := fmt.Sprintf("%d nodes of %d GPUs", len(s.plan.Nodes), s.plan.GPUsPerNode)
+	if s.plan.Target == plan.Local {
+		where = "this machine, with mock engines"
+	}
+	return fmt.Sprintf("%s workers, %s users, on %s.", strings.Join(workers, " and "), strings.Join(users, ", "), where)
+}
+
+// SetSize gives the size of the body.
+func (s *Screen) SetSize(w, h int) {
+	s.w, s.h = w, h
+	s.scroll(0)
+}
+
+func (s *Screen) scroll(by int) {
+	lines := 0
+	for i := s.at; i < len(s.sections); i++ {
+		lines += len(s.body(i)) + 2
+	}
+	s.top = max(min(s.top+by, lines-s.paneRows()), 0)
+}
+
+// View draws the screen.
+func (s *Screen) View() string {
+	if s.err != nil {
+		return "\n" + s.th.Paint(ui.Bad, "  ✗ ") + ui.Clean(strings.ReplaceAll(s.err.Error(), "\n", "; "))
+	}
+	if s.pair == nil {
+		return "\n" + s.th.Paint(ui.Muted, "  planning "+ui.Clean(s.files.Recipe)+"…")
+	}
+	head := s.head()
+	if s.plan == nil {
+		return strings.Join(append(head, s.problems(s.h-len(head))...), "\n")
+	}
+	return strings.Join(head, "\n") + "\n" + s.panes()
+}
+
+// Typing is false: no key is text here.
+func (s *Screen) Typing() bool { return false }
+
+// Keys are the bindings.
+func (s *Screen) Keys() []key.Binding { return s.bindings() }
+
+// Close ends the screen's work. A submit that is under way goes on in the engine
+// until it is recorded or its own time is over.
+func (s *Screen) Close() { s.cancel() }

@@ -1,0 +1,187 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/tui"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+const recipe = `schema: 2
+name: ap-demo
+model: {path: /m/my-model, container: /img/dyn.sqsh, precision: fp4}
+resources: {gpu_type: gb300, gpus_per_node: 4}
+engine: trtllm
+roles:
+  prefill: {nodes: 2, workers: 2, env: {HF_TOKEN: sesame}}
+  decode: {nodes: 2, workers: 1}
+frontend: {type: dynamo, enable_multiple_frontends: false}
+dynamo: {install: false}
+benchmark: {type: agentperf, concurrency: 64, agentperf_client_dir: /ap/client, agentperf_config: /ap/w.yaml}
+extra_mount: ["/shared/ap:/ap"]
+`
+
+const workload = `base_url: http://placeholder:8000/v1
+model: placeholder
+concurrencies: [64]
+phase_timeout_seconds: 900.0
+settling_time_seconds: 60.0
+user_spawn_rate: 1.0
+min_measurement_seconds: 300.0
+trajectory_path: /ap/t.jsonl
+`
+
+// recorder is the real engine, but for the submit itself.
+type recorder struct {
+	*engine.Engine
+	submitted []*plan.Plan
+	err       error
+}
+
+func (r *recorder) Apply(_ context.Context, _ *engine.Pair, pl *plan.Plan, _ bool) (rundir.Record, error) {
+	r.submitted = append(r.submitted, pl)
+	return rundir.Record{Name: pl.Name, ID: "L1", Dir: "/runs/L1"}, r.err
+}
+
+func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"r.yaml": recipe, "w.yaml": wl} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	real, err := engine.New(engine.Options{OutputDir: "/out", Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eng := &recorder{Engine: real}
+	s := New(eng, ui.NewTheme(true), filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml"), plan.Local)
+	m := tui.New(nil, s, tui.Options{Dark: true})
+	s.Update(s.Init()())
+	if s.pair != nil {
+		for i := range s.pair.Report.Diagnostics { // the folder is another one each time
+			s.pair.Report.Diagnostics[i].File = filepath.Base(s.pair.Report.Diagnostics[i].File)
+		}
+	}
+	return s, m, eng
+}
+
+func press(s *Screen, keys ...string) (last tea.Msg) {
+	for _, k := range frametest.Keys(keys...) {
+		if cmd := s.Update(k); cmd != nil {
+			last = cmd()
+			if _, ok := last.(plannedMsg); ok {
+				s.Update(last)
+			}
+		}
+	}
+	return last
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		workload string
+		keys     []string
+	}{
+		"local":  {workload, nil},
+		"step":   {workload, []string{"t", "down", "down", "down", "down", "down"}},
+		"errors": {strings.Replace(workload, "900.0", "90", 1), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, m, _ := open(t, c.workload)
+			s.SetSize(120, 36)
+			press(s, c.keys...)
+			// The workload's folder is another one each time.
+			for i, sec := range s.sections {
+				for j, l := range sec.Lines {
+					if before, _, ok := strings.Cut(l, filepath.Dir(s.files.Workload)); ok {
+						s.sections[i].Lines[j] = before + "…)"
+					}
+				}
+			}
+			frametest.Golden(t, name, m)
+		})
+	}
+}
+
+func TestSubmitIsAskedThenDone(t *testing.T) {
+	t.Parallel()
+	s, _, eng := open(t, workload)
+	press(s, "+", "]")
+	ask, ok := press(s, "enter").(ui.Ask)
+	if !ok || !strings.Contains(ask.Body, "2 prefill and 1 decode workers, 13 users, on this machine") {
+		t.Fatalf("enter asked %#v", ask)
+	}
+	if s.Update(ui.Answer{ID: ask.ID}) != nil {
+		t.Error("No submitted")
+	}
+	cmd := s.Update(ui.Answer{ID: ask.ID, Yes: true})
+	if s.Update(ui.Answer{ID: ask.ID, Yes: true}) != nil {
+		t.Error("a second Yes submitted again")
+	}
+	s.Update(cmd())
+	if len(eng.submitted) != 1 || eng.submitted[0].Phases[0].Level != 13 || eng.submitted[0].Phases[0].TimeoutSeconds != 50 {
+		t.Errorf("submitted %+v", eng.submitted)
+	}
+}
+
+func TestAFailedSubmitIsTold(t *testing.T) {
+	t.Parallel()
+	s, _, eng := open(t, workload)
+	eng.err = errors.New("disk full")
+	press(s, "enter")
+	toast, ok := s.Update(s.Update(ui.Answer{ID: askSubmit, Yes: true})())().(ui.Toast)
+	if !ok || toast.Role != ui.Bad || s.busy != "" {
+		t.Errorf("got %#v, busy %q", toast, s.busy)
+	}
+}
+
+func TestErrorsStandAgainstIt(t *testing.T) {
+	t.Parallel()
+	s, _, _ := open(t, strings.Replace(workload, "900.0", "90", 1))
+	if got := press(s, "enter"); got != nil {
+		t.Errorf("enter asked %#v", got)
+	}
+	if s.State().Text != "1 error" {
+		t.Errorf("state %+v", s.State())
+	}
+}
+
+func TestSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	s, _, _ := open(t, workload)
+	press(s, "t")
+	for _, sec := range s.sections {
+		if strings.Contains(strings.Join(sec.Lines, "\n"), "sesame") {
+			t.Errorf("%s shows a secret", sec.Title)
+		}
+	}
+}
+
+// An older plan that comes late is dropped.
+func TestLateAnswers(t *testing.T) {
+	t.Parallel()
+	s, _, _ := open(t, workload)
+	first, second := s.replan(), s.replan()
+	s.target = plan.Slurm
+	s.Update(second())
+	at := s.plan
+	s.Update(first())
+	if s.plan != at {
+		t.Error("a late answer replaced a newer one")
+	}
+}
