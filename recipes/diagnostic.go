@@ -26,6 +26,8 @@ type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	Message  string   `json:"message"` // what was found, and what is allowed
 	Fix      string   `json:"fix,omitempty"`
+	Edit     *Edit    `json:"edit,omitempty"` // the fix, where a program can make it
+	Rule     string   `json:"rule,omitempty"` // which rule found it; empty for the shape of the file
 }
 
 // String is the diagnostic as compilers print theirs: file:line:col: severity: path: message.
@@ -39,6 +41,26 @@ func (d Diagnostic) String() string {
 		s += d.Path + ": "
 	}
 	return s + d.Message
+}
+
+// Op is what an edit does.
+type Op string
+
+// The operations: give a value, remove an entry, give a key another name.
+const (
+	OpSet    Op = "set"
+	OpUnset  Op = "unset"
+	OpRename Op = "rename"
+)
+
+// Edit is one change of a file, as a program can make it.
+type Edit struct {
+	Op    Op     `json:"op"`
+	Path  string `json:"path"`            // in the spelling of the file
+	Value string `json:"value,omitempty"` // set: YAML text; rename: the key
+	// Safe edits say what the file meant to say anyway (quotes, letter case), so
+	// that nobody needs to be asked; the others are a choice.
+	Safe bool `json:"safe"`
 }
 
 // Diagnostics is a list of findings.

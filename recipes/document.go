@@ -94,7 +94,7 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	return d, w.found
 }
 
-// flowDepth guards the parser itself, whose stack grows with nesting: flow
+// nestsTooDeep guards the parser itself, whose stack grows with nesting: flow
 // brackets and block indentation both bound the depth from above.
 func nestsTooDeep(data []byte) bool {
 	depth := 0
@@ -176,17 +176,6 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		first[key.Value] = key.Line
 		w.walk(n.Content[i+1], at, depth+1)
 	}
-}
-
-// Join appends a key to a dotted path; a key that itself holds a dot is quoted.
-func Join(path, key string) string {
-	if strings.ContainsAny(key, ". ") || key == "" {
-		key = strconv.Quote(key)
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 // pairs lists a mapping's keys and values in order, merge keys (<<) expanded

@@ -1,0 +1,243 @@
+// Package edit changes one value of a YAML file as a person would: it splices
+// text at the value's place and leaves every other byte alone, comments, blank
+// lines, order, quotes, indentation, anchors and line ends included. It knows
+// YAML and paths, and nothing of what a file means. Each result is parsed again
+// and compared, so that an edit either does what was asked for or is refused.
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// Set gives the value at a path another text: YAML, as it is to stand in the
+// file. A key that is missing is added at the end of its mapping, with missing
+// parents; index n of a list of n entries appends. A value that means what the
+// file says already leaves it as it is, quotes included.
+func Set(data []byte, path, value string) ([]byte, error) {
+	out, err := set(data, path, value)
+	if err != nil {
+		return nil, fmt.Errorf("set %s: %w", path, err)
+	}
+	return out, nil
+}
+
+func set(data []byte, path, value string) ([]byte, error) {
+	t, steps, err := open(data, path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.find(steps)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.rest) == 0 && string(data[t.content(s.node):t.end(s.node, s.indent)]) == value {
+		return data, nil
+	}
+	v, err := parseValue(value)
+	if err != nil {
+		return nil, err
+	}
+	var cuts []cut
+	if len(s.rest) == 0 {
+		if v.says(s.node) {
+			return data, nil
+		}
+		cuts = t.replace(s, v.like(s.node))
+	} else if cuts, err = t.insert(s, v); err != nil {
+		return nil, err
+	}
+	out := splice(data, cuts)
+	return out, verify(t.root, out, func(root *yaml.Node) error { return setNode(root, steps, v.node) })
+}
+
+// Unset removes the entry at a path: the key with its value and the comment
+// behind it. A collection that loses its last entry stays, as {} or [].
+func Unset(data []byte, path string) ([]byte, error) {
+	out, err := unset(data, path)
+	if err != nil {
+		return nil, fmt.Errorf("unset %s: %w", path, err)
+	}
+	return out, nil
+}
+
+func unset(data []byte, path string) ([]byte, error) {
+	t, steps, err := open(data, path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.find(steps)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.rest) > 0 || len(s.parents) != len(steps) {
+		return nil, errors.New("the file has no such entry")
+	}
+	up, err := t.find(steps[:len(steps)-1])
+	if err != nil {
+		return nil, err
+	}
+	out := splice(data, t.remove(s, up))
+	return out, verify(t.root, out, func(root *yaml.Node) error { return unsetNode(root, steps) })
+}
+
+// Rename gives the key at a path another name.
+func Rename(data []byte, path, key string) ([]byte, error) {
+	out, err := rename(data, path, key)
+	if err != nil {
+		return nil, fmt.Errorf("rename %s: %w", path, err)
+	}
+	return out, nil
+}
+
+func rename(data []byte, path, key string) ([]byte, error) {
+	t, steps, err := open(data, path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.find(steps)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.rest) > 0 || s.key == nil || len(s.parents) != len(steps) {
+		return nil, errors.New("the file has no such key")
+	}
+	out := splice(data, []cut{{t.content(s.key), t.end(s.key, s.indent), keyText(key)}})
+	return out, verify(t.root, out, func(root *yaml.Node) error { return renameNode(root, steps, key) })
+}
+
+// Apply makes several edits one after the other; the first that is refused ends it.
+func Apply(data []byte, edits []recipes.Edit) ([]byte, error) {
+	var err error
+	for _, e := range edits {
+		switch e.Op {
+		case recipes.OpSet:
+			data, err = Set(data, e.Path, e.Value)
+		case recipes.OpUnset:
+			data, err = Unset(data, e.Path)
+		case recipes.OpRename:
+			data, err = Rename(data, e.Path, e.Value)
+		default:
+			err = fmt.Errorf("edit %s: unknown operation %q", e.Path, e.Op)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+func open(data []byte, path string) (*text, []recipes.Step, error) {
+	t, err := parse(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	steps, err := recipes.SplitPath(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(steps) > maxSteps {
+		return nil, nil, fmt.Errorf("more than %d levels", maxSteps)
+	}
+	return t, steps, nil
+}
+
+const maxSteps = 50
+
+// spot is how far a path leads into a file.
+type spot struct {
+	node    *yaml.Node   // the deepest value on the path
+	key     *yaml.Node   // its key; nil for a list entry and for the top
+	parents []*yaml.Node // the collections that hold it, from the top
+	parent  *yaml.Node   // the last of them; nil for the top
+	index   int          // of the value in the parent's Content
+	indent  int          // indentation of the parent's entries
+	flow    bool         // stands inside brackets
+	rest    []recipes.Step
+}
+
+// find follows a path through the file.
+func (t *text) find(steps []recipes.Step) (spot, error) {
+	s, err := walk(t.root, steps)
+	if err == nil && s.parent != nil {
+		s.indent = t.column(t.content(s.parent))
+		s.flow = slices.ContainsFunc(s.parents, isFlow)
+	}
+	return s, err
+}
+
+// walk follows a path through nodes.
+func walk(root *yaml.Node, steps []recipes.Step) (spot, error) {
+	s := spot{node: root, rest: steps}
+	for len(s.rest) > 0 {
+		if s.node.Kind == yaml.AliasNode {
+			return s, fmt.Errorf("line %d holds an alias, *%s: edit what it stands for, or replace the alias as a whole", s.node.Line, s.node.Value)
+		}
+		if word(s, steps) {
+			s.rest = nil
+			break
+		}
+		i, err := child(s.node, s.rest[0])
+		if err != nil {
+			return s, err
+		}
+		if i < 0 {
+			break
+		}
+		var key *yaml.Node
+		if s.node.Kind == yaml.MappingNode {
+			key = s.node.Content[i-1]
+		}
+		s = spot{node: s.node.Content[i], key: key, parents: append(s.parents, s.node), parent: s.node, index: i, rest: s.rest[1:]}
+	}
+	return s, nil
+}
+
+// word: engine: trtllm is short for engine: {type: trtllm}.
+func word(s spot, steps []recipes.Step) bool {
+	return len(s.rest) == 1 && s.rest[0].Key == "type" && len(steps) == 2 && s.key != nil && s.key.Value == "engine" && isWord(s.node)
+}
+
+func isWord(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
+
+// child is the index in Content of a step's value; -1 where the node has room
+// for it and no such entry.
+func child(n *yaml.Node, step recipes.Step) (int, error) {
+	empty := n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+	if step.Index >= 0 {
+		switch {
+		case empty && step.Index == 0, n.Kind == yaml.SequenceNode && step.Index == len(n.Content):
+			return -1, nil
+		case n.Kind == yaml.SequenceNode && step.Index < len(n.Content):
+			return step.Index, nil
+		case n.Kind == yaml.SequenceNode:
+			return 0, fmt.Errorf("line %d: the list has %d entries, [%d] is none of them", n.Line, len(n.Content), step.Index)
+		}
+		return 0, fmt.Errorf("line %d: [%d] of something that is no list", n.Line, step.Index)
+	}
+	if n.Kind != yaml.MappingNode {
+		if empty || isWord(n) && step.Key != "" {
+			return -1, nil
+		}
+		return 0, fmt.Errorf("line %d: %q of something that is no mapping", n.Line, step.Key)
+	}
+	found := -1
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value != step.Key || n.Content[i].Kind != yaml.ScalarNode {
+			continue
+		}
+		if found >= 0 {
+			return 0, fmt.Errorf("key %q is given twice, on lines %d and %d: remove one of them", step.Key, n.Content[found].Line, n.Content[i].Line)
+		}
+		found = i + 1
+	}
+	return found, nil
+}
+
+// isFlow says whether a collection is written in brackets, or is a pair inside some.
+func isFlow(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle != 0 }

@@ -1,0 +1,107 @@
+package edit
+
+import (
+	"errors"
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// verify parses a result and compares it with the old nodes, changed the same
+// way: nothing but what was asked for may differ.
+func verify(root *yaml.Node, out []byte, change func(*yaml.Node) error) error {
+	if err := change(root); err != nil {
+		return err
+	}
+	t, err := parse(out)
+	if err != nil {
+		return fmt.Errorf("the file would no longer be valid: %w", err)
+	}
+	if !same(root, t.root) {
+		return errors.New("this place can't be changed without touching others: edit it by hand")
+	}
+	return nil
+}
+
+// same compares two values by meaning, anchors and aliases by name.
+func same(a, b *yaml.Node) bool {
+	if a.Kind != b.Kind || a.Kind != yaml.AliasNode && a.Anchor != b.Anchor || len(a.Content) != len(b.Content) {
+		return false
+	}
+	if a.Kind == yaml.AliasNode {
+		return a.Value == b.Value
+	}
+	if a.ShortTag() != b.ShortTag() || a.Kind == yaml.ScalarNode && a.ShortTag() != "!!null" && a.Value != b.Value {
+		return false
+	}
+	for i := range a.Content {
+		if !same(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// put changes a node into another, its anchor kept.
+func put(n, v *yaml.Node) {
+	anchor := n.Anchor
+	if n.Kind == yaml.AliasNode {
+		anchor = ""
+	}
+	*n = *v
+	if anchor != "" && n.Kind != yaml.AliasNode {
+		n.Anchor = anchor
+	}
+}
+
+func setNode(root *yaml.Node, steps []recipes.Step, v *yaml.Node) error {
+	s, err := walk(root, steps)
+	if err != nil {
+		return err
+	}
+	if len(s.rest) == 0 {
+		put(s.node, v)
+		return nil
+	}
+	rest := s.rest
+	if s.node.Kind == yaml.SequenceNode {
+		rest = append([]recipes.Step{{Index: 0}}, rest[1:]...)
+	}
+	more, err := compose(rest, value{node: v, head: "x"}, 0)
+	switch {
+	case err != nil:
+		return err
+	case s.node.Kind != yaml.ScalarNode:
+		s.node.Content = append(s.node.Content, more.node.Content...)
+	case isWord(s.node):
+		put(s.node, expandWord(s.node, more.node))
+	default:
+		put(s.node, more.node)
+	}
+	return nil
+}
+
+func unsetNode(root *yaml.Node, steps []recipes.Step) error {
+	s, err := walk(root, steps)
+	if err != nil {
+		return err
+	}
+	per := 1
+	if s.parent.Kind == yaml.MappingNode {
+		per = 2
+	}
+	kids := s.parent.Content
+	s.parent.Content = append(append([]*yaml.Node{}, kids[:s.index-per+1]...), kids[s.index+1:]...)
+	return nil
+}
+
+func renameNode(root *yaml.Node, steps []recipes.Step, key string) error {
+	s, err := walk(root, steps)
+	if err != nil {
+		return err
+	}
+	s.key.Value, s.key.Tag, s.key.Style = key, "!!str", 0
+	return nil
+}

@@ -1,0 +1,69 @@
+package recipes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Step is one part of a path: a key of a mapping, or an index of a list.
+type Step struct {
+	Key   string
+	Index int // of a list entry; -1: the step is a key
+}
+
+// Join appends a key to a dotted path; a key that holds a character of the
+// path's own notation is quoted.
+func Join(path, key string) string {
+	if strings.ContainsAny(key, `. []"`) || key == "" {
+		key = strconv.Quote(key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// SplitPath reads a path as [Join] writes it: keys with dots between them, list
+// indices in brackets, keys with dots or spaces in double quotes:
+// roles.prefill.env."a.b", extra_mount[0].
+func SplitPath(path string) ([]Step, error) {
+	var steps []Step
+	bad := func(what string) ([]Step, error) {
+		return nil, fmt.Errorf("path %q: %s: want keys with dots between them, [i] for a list entry, odd keys in double quotes", path, what)
+	}
+	for rest := path; ; {
+		var key string
+		if quoted, err := strconv.QuotedPrefix(rest); err == nil && rest[0] == '"' {
+			if key, err = strconv.Unquote(quoted); err != nil {
+				return bad(err.Error())
+			}
+			rest = rest[len(quoted):]
+		} else {
+			end := strings.IndexAny(rest, ".[")
+			if end < 0 {
+				end = len(rest)
+			}
+			if key, rest = rest[:end], rest[end:]; key == "" {
+				return bad("a key is missing")
+			}
+		}
+		steps = append(steps, Step{Key: key, Index: -1})
+		for strings.HasPrefix(rest, "[") {
+			digits, after, ok := strings.Cut(rest[1:], "]")
+			i, err := strconv.Atoi(digits)
+			if !ok || err != nil || i < 0 {
+				return bad("a list index is no number in brackets")
+			}
+			steps = append(steps, Step{Index: i})
+			rest = after
+		}
+		if rest == "" {
+			return steps, nil
+		}
+		if rest[0] != '.' {
+			return bad("a dot is missing")
+		}
+		rest = rest[1:]
+	}
+}

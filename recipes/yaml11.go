@@ -1,0 +1,119 @@
+package recipes
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Plain is what a reader makes of a scalar without quotes.
+type Plain struct {
+	Tag   string // !!str, !!int, !!float, !!bool, !!null, !!timestamp or !!merge
+	Value string // canonical: 43200 for 12:00:00, true for on
+}
+
+// The resolver of PyYAML, which srtctl, the engines and the client read with. It
+// follows YAML 1.1: http://yaml.org/type.
+var (
+	bool11  = regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)
+	int11   = regexp.MustCompile(`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
+	float11 = regexp.MustCompile(`^(?:[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+	time11  = regexp.MustCompile(`^(?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?)$`)
+)
+
+// YAML11 is what a plain scalar means to a reader of YAML 1.1.
+func YAML11(s string) Plain {
+	if s == "" || len(s) > 64 {
+		return Plain{plainTag(s == ""), s}
+	}
+	// Most scalars are words: only these first characters can begin anything else.
+	if !strings.ContainsRune("0123456789+-.~nNyYtTfFoO<", rune(s[0])) {
+		return Plain{"!!str", s}
+	}
+	switch {
+	case s == "~" || s == "null" || s == "Null" || s == "NULL":
+		return Plain{"!!null", "null"}
+	case s == "<<":
+		return Plain{"!!merge", s}
+	case bool11.MatchString(s):
+		yes := s[0] == 'y' || s[0] == 'Y' || s[0] == 't' || s[0] == 'T' || strings.EqualFold(s, "on")
+		return Plain{"!!bool", strconv.FormatBool(yes)}
+	case int11.MatchString(s):
+		return Plain{"!!int", int11Value(s)}
+	case float11.MatchString(s):
+		return Plain{"!!float", float11Value(s)}
+	case time11.MatchString(s):
+		return Plain{"!!timestamp", s}
+	}
+	return Plain{"!!str", s}
+}
+
+func plainTag(null bool) string {
+	if null {
+		return "!!null"
+	}
+	return "!!str"
+}
+
+func int11Value(s string) string {
+	neg := strings.HasPrefix(s, "-")
+	s = strings.ReplaceAll(strings.TrimLeft(s, "+-"), "_", "")
+	v := new(big.Int)
+	switch {
+	case strings.Contains(s, ":"):
+		for part := range strings.SplitSeq(s, ":") {
+			n, ok := new(big.Int).SetString(part, 10)
+			if !ok {
+				return s
+			}
+			v.Add(v.Mul(v, big.NewInt(60)), n)
+		}
+	case strings.HasPrefix(s, "0b"), strings.HasPrefix(s, "0x"):
+		v.SetString(s, 0)
+	case len(s) > 1 && s[0] == '0':
+		v.SetString(s, 8)
+	default:
+		v.SetString(s, 10)
+	}
+	if neg {
+		v.Neg(v)
+	}
+	return v.String()
+}
+
+func float11Value(s string) string {
+	neg := strings.HasPrefix(s, "-")
+	t := strings.ReplaceAll(strings.TrimLeft(s, "+-"), "_", "")
+	v := 0.0
+	for part := range strings.SplitSeq(t, ":") {
+		f, err := strconv.ParseFloat(part, 64)
+		if err != nil {
+			return s // infinities and no-numbers keep their words
+		}
+		v = v*60 + f
+	}
+	if neg {
+		v = -v
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// reads11 compares the two readings of a scalar as it stands in a file: other is
+// set where they differ.
+func reads11(n *yaml.Node) (p Plain, other bool) {
+	if n.Kind != yaml.ScalarNode || n.Style != 0 || n.Value == "" {
+		return Plain{}, false
+	}
+	p = YAML11(n.Value)
+	if p.Tag != n.ShortTag() {
+		return p, true
+	}
+	if p.Tag != "!!int" {
+		return p, false
+	}
+	r, ok := rational(n)
+	return p, ok && r.RatString() != p.Value
+}
