@@ -1,0 +1,186 @@
+package edit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// pathAt is the dotted path of the key on a line, told by indentation alone, so
+// that it works in a file that is no valid YAML while it is being typed. In a
+// list it is the path of the list.
+func pathAt(lines []string, row int) []string {
+	var path []string
+	indent := -1
+	for i := min(row, len(lines)-1); i >= 0; i-- {
+		trimmed := strings.TrimLeft(lines[i], " ")
+		n := len(lines[i]) - len(trimmed)
+		if trimmed == "" || trimmed[0] == '#' || trimmed == "\r" {
+			if i == row {
+				return nil
+			}
+			continue
+		}
+		k, _, ok := strings.Cut(trimmed, ":")
+		list := strings.HasPrefix(trimmed, "- ")
+		switch {
+		case indent < 0 && (list || !ok): // a line of a list: the key above it
+			indent = n + 1
+			continue
+		case !ok || list || indent >= 0 && n >= indent:
+			continue
+		}
+		path = append([]string{strings.Trim(strings.TrimSpace(k), `"'`)}, path...)
+		if indent = n; n == 0 {
+			break
+		}
+	}
+	return path
+}
+
+// lookup finds the deepest node of the table along a path, and how many keys of
+// the path it took.
+func lookup(t *schema.Table, path []string) (n *schema.Node, depth int) {
+	n = t.Root()
+	for _, k := range path {
+		next := n.Children[k]
+		if next == nil {
+			break
+		}
+		n, depth = next, depth+1
+	}
+	return n, depth
+}
+
+// field describes what the cursor is on: a title, and what is to be known.
+type field struct {
+	path  string
+	kind  string // type, unit, range
+	doc   string
+	extra []string // default, allowed words, keys below
+}
+
+// describe looks a path up in the table of its file.
+func describe(t *schema.Table, path []string) (field, bool) {
+	if len(path) == 0 {
+		return field{}, false
+	}
+	n, depth := lookup(t, path)
+	f := field{path: strings.Join(path, ".")}
+	switch {
+	case depth == 0:
+		f.doc = "not a known key"
+		if near := schema.Nearest(path[0], t.Root().Keys()); near != "" {
+			f.extra = append(f.extra, "nearest: "+near)
+		}
+		return f, true
+	case n.Field == nil || depth < len(path) && len(n.Children) > 0:
+		if depth < len(path) {
+			f.doc = "not a known key of " + strings.Join(path[:depth], ".")
+		}
+		f.extra = append(f.extra, "keys: "+strings.Join(n.Keys(), ", "))
+		return f, true
+	}
+	row := n.Field
+	f.kind = row.Kind.String()
+	if row.Bounded {
+		op := "≥"
+		if row.Open {
+			op = ">"
+		}
+		f.kind += fmt.Sprintf(" %s %g", op, row.Min)
+	}
+	if row.Unit != "" {
+		f.kind += ", " + row.Unit
+	}
+	f.doc = row.Doc
+	if depth < len(path) { // belongs to somebody else, such as the engine's config
+		f.doc = "below " + strings.Join(path[:depth], ".") + ": " + row.Doc
+	}
+	if row.Default != "" {
+		f.extra = append(f.extra, "default "+row.Default)
+	}
+	if len(row.Enum) > 0 {
+		f.extra = append(f.extra, "one of "+strings.Join(row.Enum, ", "))
+	}
+	if row.Required {
+		f.extra = append(f.extra, "required")
+	}
+	return f, true
+}
+
+func (s *Screen) table() *schema.Table {
+	if s.active == workload {
+		return s.tables[0]
+	}
+	return s.tables[s.layout]
+}
+
+// doc describes the line under the cursor in lines of w cells: what is wrong with
+// it first, then what its field means.
+func (s *Screen) doc(w int) []string {
+	var out []string
+	add := func(r ui.Role, text string) {
+		for _, l := range ui.Wrap(text, w) {
+			out = append(out, s.th.Paint(r, l))
+		}
+	}
+	for _, p := range s.here() {
+		add(p.role(), ui.Sign(p.role())+" "+p.Message)
+		if p.Fix != "" {
+			add(ui.Plain, "fix: "+p.Fix)
+		}
+		out = append(out, "")
+	}
+	f := &s.sides[s.active]
+	d, ok := describe(s.table(), pathAt(f.text.Lines(), f.text.Cursor().Line))
+	if !ok {
+		return out
+	}
+	for _, l := range ui.Wrap(d.path, w) {
+		out = append(out, s.th.Title.Render(l))
+	}
+	add(ui.Muted, d.kind)
+	add(ui.Plain, d.doc)
+	for _, e := range d.extra {
+		add(ui.Muted, e)
+	}
+	return out
+}
+
+// docLine is the same in one line, for a narrow terminal: what is wrong, or what
+// the field means.
+func (s *Screen) docLine() []string {
+	for _, p := range s.here() {
+		text := p.Message
+		if p.Fix != "" {
+			text = "fix: " + p.Fix
+		}
+		return []string{s.th.Paint(p.role(), ui.Sign(p.role())+" "+ui.Clean(text))}
+	}
+	f := &s.sides[s.active]
+	d, ok := describe(s.table(), pathAt(f.text.Lines(), f.text.Cursor().Line))
+	if !ok {
+		return nil
+	}
+	last := d.path[strings.LastIndexByte(d.path, '.')+1:]
+	return append([]string{s.th.Title.Render(ui.Clean(last)), s.th.Paint(ui.Muted, d.kind), ui.Clean(d.doc)}, d.extra...)
+}
+
+// here are the problems of the line under the cursor; in the list, the one that
+// is selected.
+func (s *Screen) here() []problem {
+	if s.focus == onProblems && len(s.problems) > 0 {
+		return s.problems[s.cursor : s.cursor+1]
+	}
+	var out []problem
+	line := s.sides[s.active].text.Cursor().Line + 1
+	for _, p := range s.problems {
+		if p.side == s.active && p.Line == line {
+			out = append(out, p)
+		}
+	}
+	return out
+}

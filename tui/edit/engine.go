@@ -1,0 +1,21 @@
+// Package edit is the editor of a recipe and its workload: two texts, the list of
+// what is wrong with them, and always in view the rule that a phase must have time
+// for its load. It holds texts and draws; what is wrong is for the engine to say.
+package edit
+
+import (
+	"context"
+
+	"github.com/agentperf/agentperf-tui/engine"
+)
+
+// Engine is what this screen needs.
+type Engine interface {
+	// ReadFile reads a file that is to be edited.
+	ReadFile(ctx context.Context, path string) ([]byte, error)
+	// CheckText checks both texts as they stand.
+	CheckText(ctx context.Context, d engine.Draft) (*engine.Pair, error)
+	// Save writes a file if it still is on disk as it was read; otherwise the
+	// error is [engine.ErrChanged].
+	Save(ctx context.Context, path string, data, before []byte) error
+}

@@ -1,0 +1,66 @@
+package edit
+
+// rect is a part of the body in cells.
+type rect struct{ x, y, w, h int }
+
+// boxes are the parts of the body.
+type boxes struct {
+	bar  rect    // the timeout rule: two lines
+	tabs rect    // which texts are in view
+	text [2]rect // equal where only one of them is in view
+	doc  rect    // the field under the cursor; no height: left out
+	list rect    // problems
+	// side by side, or one text at a time.
+	both bool
+}
+
+// Sizes at which the arrangement changes.
+const (
+	bothFrom = 140 // both texts side by side
+	docFrom  = 100 // the field's description beside the text, or the list
+	docWidth = 40
+)
+
+// layout arranges the body. Both texts are in view from 140 columns on. In a
+// narrow terminal the field's description is one line; in a low one it goes first,
+// then the list shrinks to a line; the rule and five lines of text stay.
+func layout(w, h int, two bool) boxes {
+	w, h = max(w, 0), max(h, 0)
+	b := boxes{bar: rect{0, 0, w, min(2, h)}}
+	b.both = two && w >= bothFrom
+	y := b.bar.h + 1 // a rule
+	b.tabs = rect{0, y, w, 1}
+	y++
+	listH := min(max(h/5, 2), 12)
+	if h < 12 {
+		listH = 1
+	}
+	docLine := 0
+	if w < docFrom && h >= 16 {
+		docLine = 1
+	}
+	textH := max(h-y-1-listH-docLine, 0)
+	switch {
+	case b.both:
+		left := (w - 3) / 2
+		b.text[recipe] = rect{0, y, left, textH}
+		b.text[workload] = rect{left + 3, y, w - 3 - left, textH}
+	case w >= docFrom:
+		b.text[recipe] = rect{0, y, w - docWidth - 3, textH}
+		b.text[workload] = b.text[recipe]
+		b.doc = rect{w - docWidth, y, docWidth, textH}
+	default:
+		b.text[recipe] = rect{0, y, w, textH}
+		b.text[workload] = b.text[recipe]
+	}
+	y += textH + 1
+	b.list = rect{0, y + docLine, w, max(min(listH, h-y-docLine), 0)}
+	switch {
+	case b.both:
+		b.list.w = (w - 3) / 2
+		b.doc = rect{b.list.w + 3, y, w - 3 - b.list.w, b.list.h}
+	case docLine > 0:
+		b.doc = rect{0, y, w, 1}
+	}
+	return b
+}
