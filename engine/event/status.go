@@ -138,7 +138,7 @@ func (s *Status) phase(e Event) {
 	case Post:
 		p.Stop, p.Reason, p.Cut = e.T, e.Data.Message, e.Data.Cut
 	}
-	if e.Data.State != "" {
-		s.state(e)
+	if e.Data.State != "" { // the phase's reason to stop is no message about the run
+		s.state(Event{T: e.T, Data: Data{State: e.Data.State}})
 	}
 }

@@ -16,6 +16,9 @@ import (
 // probeTimeout bounds one look at a step; a server that answers slower is not ready.
 const probeTimeout = 5 * time.Second
 
+// prober asks the run's own servers, which no proxy of the site stands before.
+var prober = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
 // seen is one probe's answer.
 type seen struct {
 	st    *started
@@ -75,10 +78,9 @@ func probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 	defer deadline.Stop()
 	tick := time.NewTicker(time.Duration(max(r.IntervalSeconds, 0.05) * float64(time.Second)))
 	defer tick.Stop()
-	last := "nothing"
 	for {
 		a := probe(ctx, r)
-		a.st, last = st, a.last
+		a.st = st
 		if a.ready || a.have != nil {
 			select {
 			case answers <- a:
@@ -94,7 +96,7 @@ func probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 			return
 		case <-deadline.C:
 			select {
-			case answers <- seen{st: st, over: true, last: last}:
+			case answers <- seen{st: st, over: true, last: a.last}:
 			case <-ctx.Done():
 			}
 			return
@@ -141,7 +143,7 @@ func get(ctx context.Context, url string) (status int, body []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := prober.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

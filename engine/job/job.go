@@ -31,7 +31,8 @@ type Runner interface {
 // Process is a started step.
 type Process interface {
 	PID() int
-	// Done is closed when the step has ended, with all of its processes.
+	// Done is closed when the step has ended; what it may have left of its own
+	// processes is killed by then.
 	Done() <-chan struct{}
 	// ExitCode is valid once Done is closed; a signal N counts as 128+N.
 	ExitCode() int
@@ -54,6 +55,9 @@ type Options struct {
 	Log   io.Writer
 	Now   func() time.Time
 	Grace Grace // zero values: 30 s for the client, 10 s for servers
+	// Started, if set, is called once the run's records are open and its first
+	// event is written.
+	Started func()
 }
 
 // Stopped is the cause with which a run's context is cancelled; it decides what
@@ -88,13 +92,14 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	return code, errors.Join(j.rec.err, diary.Close())
 }
 
-// prepare writes what the steps read. plan.bound.json may hold secrets.
+// prepare writes what the steps read, for the user's eyes only: a workload's API
+// key is among it.
 func prepare(opt Options) error {
 	if err := os.MkdirAll(filepath.Join(opt.LogDir, "agentperf"), 0o755); err != nil {
 		return fmt.Errorf("make log dir: %w", err)
 	}
 	for _, f := range opt.Plan.Files {
-		if err := renameio.WriteFile(f.Path, []byte(f.Content), 0o644); err != nil {
+		if err := renameio.WriteFile(f.Path, []byte(f.Content), 0o600); err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
@@ -134,6 +139,9 @@ type failure struct {
 func (j *run) run(ctx context.Context) int {
 	j.rec.say("INFO", "Sweep Orchestrator")
 	j.rec.state(event.Starting, "", nil)
+	if j.Started != nil {
+		j.Started()
+	}
 	fail := j.bringUp(ctx)
 	if fail == nil {
 		fail = j.client(ctx)

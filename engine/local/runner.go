@@ -79,6 +79,10 @@ func (p *process) wait() {
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		p.code = 1
 	}
+	// A leader that leaves its children behind would keep ports and logs busy.
+	if err := p.Kill(); err != nil && p.code == 0 {
+		p.code = 1
+	}
 	close(p.done)
 }
 

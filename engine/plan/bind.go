@@ -11,8 +11,8 @@ func (p *Plan) Bind(pairs ...string) *Plan {
 	return p.mapText(strings.NewReplacer(pairs...).Replace)
 }
 
-// Redacted is the plan for display: secret values are hidden in environments.
-// (They are on no command line and in no script.)
+// Redacted is the plan for display: secret values are hidden in environments and
+// files. (They are on no command line and in no script.)
 func (p *Plan) Redacted() *Plan {
 	out := p.mapText(func(s string) string { return s })
 	for i := range out.Steps {
@@ -22,10 +22,27 @@ func (p *Plan) Redacted() *Plan {
 			}
 		}
 	}
+	for i, f := range out.Files {
+		out.Files[i].Content = hideSecrets(f.Content)
+	}
 	return out
 }
 
-// mapText copies the plan with every text that may hold placeholders replaced.
+// hideSecrets hides what stands behind the name of a secret on a line of YAML.
+func hideSecrets(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		key, _, ok := strings.Cut(line, ":")
+		if name := strings.Trim(key, " \t\"'-{"); ok && Secret(name) {
+			line = key + ": " + Hidden + "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// mapText copies the plan with every text that may hold placeholders replaced; the
+// content of files is not such a text: it belongs to somebody else.
 func (p *Plan) mapText(f func(string) string) *Plan {
 	all := func(in []string) []string {
 		out := slices.Clone(in)

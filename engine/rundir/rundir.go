@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -27,6 +26,7 @@ const (
 	BoundFile     = "plan.bound.json" // as run; 0600 too
 	RecipeFile    = "config.yaml"     // byte copy of what was submitted
 	WorkloadFile  = "workload.yaml"   // likewise
+	PhasesFile    = "phases.json"     // what the plan says of the phases, for everyone to read
 	LockFile      = "supervisor.lock" // held while a local run's supervisor lives
 	PIDFile       = "supervisor.pid"
 	LogsDir       = "logs"
@@ -76,23 +76,30 @@ func Stage(base string, files []File, program string) (string, error) {
 		return "", fmt.Errorf("stage run: %w", err)
 	}
 	dir := filepath.Join(base, stagingFolder, hex.EncodeToString(b[:]))
+	if err := fill(dir, files, program); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+func fill(dir string, files []File, program string) error {
 	for _, d := range []string{filepath.Join(dir, LogsDir), filepath.Join(dir, BinDir)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
-			return "", fmt.Errorf("stage run: %w; choose another folder with --output-dir", err)
+			return fmt.Errorf("stage run: %w; choose another folder with --output-dir", err)
 		}
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
 		if err := os.WriteFile(path, f.Data, f.Mode); err != nil {
-			return "", fmt.Errorf("stage run: %w", err)
+			return fmt.Errorf("stage run: %w", err)
 		}
 	}
 	if program != "" {
 		if err := copyFile(program, filepath.Join(dir, BinDir, "agentperf-tui")); err != nil {
-			return "", fmt.Errorf("stage run: copy the program, so that an upgrade can't break the run: %w", err)
+			return fmt.Errorf("stage run: copy the program, so that an upgrade can't break the run: %w", err)
 		}
 	}
-	return dir, nil
+	return nil
 }
 
 // Publish moves a staged folder to its final name, which must be free.
@@ -102,10 +109,6 @@ func Publish(staged, base, id string) (string, error) {
 		return "", fmt.Errorf("publish run %s: %s exists already", id, dir)
 	}
 	if err := os.Rename(staged, dir); err != nil {
-		return "", fmt.Errorf("publish run %s: %w", id, err)
-	}
-	// The staging folder is left for others that stage at this moment; when empty it goes.
-	if err := os.Remove(filepath.Dir(staged)); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return "", fmt.Errorf("publish run %s: %w", id, err)
 	}
 	return dir, nil
