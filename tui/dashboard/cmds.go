@@ -1,0 +1,151 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// Engine is what the dashboard needs.
+type Engine interface {
+	Find(ctx context.Context, run string) (engine.Located, error)
+	Watch(ctx context.Context, l engine.Located, opt engine.WatchOptions) (<-chan engine.Update, error)
+	Phases(l engine.Located) ([]plan.Phase, error)
+	Tiers() []results.Tier
+	LogFiles(l engine.Located) ([]engine.LogFile, error)
+	Log(ctx context.Context, l engine.Located, step string, follow bool) (<-chan follow.Chunk, error)
+	Cancel(ctx context.Context, l engine.Located) error
+}
+
+// burst is how many updates or log lines go into one message at most.
+const burst = 512
+
+type (
+	// foundMsg tells that the run was found and is watched from now on.
+	foundMsg struct {
+		located engine.Located
+		updates <-chan engine.Update
+		phases  []plan.Phase
+		tiers   []results.Tier
+		err     error
+		planErr error // the run can be shown without its plan
+	}
+	updatedMsg struct {
+		update engine.Update // the newest, with the events of all
+		any    bool
+		more   bool
+	}
+	filesListedMsg struct {
+		files []engine.LogFile
+		err   error
+	}
+	// logOpenedMsg and logReadMsg are of one opening of a log.
+	logOpenedMsg struct {
+		gen    int
+		chunks <-chan follow.Chunk
+		err    error
+	}
+	logReadMsg struct {
+		gen       int
+		lines     []ui.LogLine
+		restarted bool // lines are the new beginning
+		skipped   int
+		err       error
+		more      bool
+	}
+	cancelledMsg struct{ err error }
+)
+
+func (s *Screen) find() tea.Cmd {
+	ctx, eng, run := s.ctx, s.eng, s.run
+	return func() tea.Msg {
+		l, err := eng.Find(ctx, run)
+		if err != nil {
+			return foundMsg{err: err}
+		}
+		m := foundMsg{located: l, tiers: eng.Tiers()}
+		if l.Record.ID != "" {
+			m.phases, m.planErr = eng.Phases(l)
+		}
+		m.updates, m.err = eng.Watch(ctx, l, engine.WatchOptions{UntilDone: true})
+		return m
+	}
+}
+
+func (s *Screen) nextUpdate() tea.Cmd {
+	ctx, updates := s.ctx, s.updates
+	return func() tea.Msg {
+		got, more := ui.Drain(ctx, updates, burst, func(engine.Update) int { return 1 })
+		if len(got) == 0 {
+			return updatedMsg{more: more}
+		}
+		last := got[len(got)-1]
+		var events []event.Event
+		var errs []error
+		for _, u := range got {
+			events, errs = append(events, u.Events...), append(errs, u.Err)
+		}
+		last.Events, last.Err = events, errors.Join(errs...)
+		return updatedMsg{update: last, any: true, more: more}
+	}
+}
+
+func (s *Screen) listFiles() tea.Cmd {
+	eng, l := s.eng, s.located
+	return func() tea.Msg {
+		files, err := eng.LogFiles(l)
+		return filesListedMsg{files, err}
+	}
+}
+
+// openLog leaves the log that is open and opens another.
+func (s *Screen) openLog(step string) tea.Cmd {
+	if s.log.cancel != nil {
+		s.log.cancel()
+	}
+	s.log.gen++
+	s.log.step, s.log.opening, s.log.open = step, true, false
+	s.log.list.Clear()
+	s.log.list.Follow(true)
+	s.log.err, s.log.skipped = nil, 0
+	var ctx context.Context
+	ctx, s.log.cancel = context.WithCancel(s.ctx)
+	s.log.ctx = ctx
+	eng, l, gen := s.eng, s.located, s.log.gen
+	return func() tea.Msg {
+		chunks, err := eng.Log(ctx, l, step, true)
+		return logOpenedMsg{gen, chunks, err}
+	}
+}
+
+func (s *Screen) nextLines() tea.Cmd {
+	ctx, gen, chunks := s.log.ctx, s.log.gen, s.log.chunks
+	return func() tea.Msg {
+		got, more := ui.Drain(ctx, chunks, burst, func(c follow.Chunk) int { return len(c.Lines) + 1 })
+		m := logReadMsg{gen: gen, more: more}
+		var errs []error
+		for _, c := range got {
+			if c.Restarted {
+				m.lines, m.restarted = nil, true
+			}
+			m.lines = append(m.lines, ui.LogLines(c.Lines)...)
+			m.skipped += c.Skipped
+			errs = append(errs, c.Err)
+		}
+		m.err = errors.Join(errs...)
+		return m
+	}
+}
+
+func (s *Screen) cancelRun() tea.Cmd {
+	ctx, eng, l := s.ctx, s.eng, s.located
+	return func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, l)} }
+}

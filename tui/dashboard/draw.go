@@ -1,0 +1,396 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// marks of the states, so that none is told by its colour alone.
+var marks = map[event.State]string{
+	event.Pending: "◌ ", event.Starting: "◌ ", event.Done: "✓ ", event.Failed: "✗ ", event.Cancelled: "✗ ", event.Timeout: "✗ ", event.Unknown: "⚠ ",
+}
+
+func roleOf(st event.State) ui.Role {
+	switch st {
+	case event.Done:
+		return ui.OK
+	case event.Failed, event.Timeout:
+		return ui.Bad
+	case event.Cancelled, event.Unknown:
+		return ui.Warn
+	}
+	return ui.Accent
+}
+
+// State is the run's state, and how old the newest event and request are.
+func (s *Screen) State() ui.State {
+	switch {
+	case s.problem != nil:
+		return ui.State{Text: "✗ not shown", Role: ui.Bad}
+	case s.live == nil:
+		return ui.State{Text: "reading", Role: ui.Muted}
+	}
+	st := s.live.Status
+	mark, ok := marks[st.State]
+	if !ok {
+		mark = "● "
+	}
+	out := ui.State{Text: mark + string(st.State), Role: roleOf(st.State)}
+	if s.paused {
+		out.Text += " · display paused"
+	}
+	var ages []string
+	switch {
+	case st.State.Final() && !st.Last.IsZero():
+		ages = append(ages, "ended "+ago(s.now.Sub(st.Last)))
+	case !st.Last.IsZero():
+		ages = append(ages, "events "+ago(s.now.Sub(st.Last)))
+	}
+	if t := s.lastRequest(); !st.State.Final() && !t.IsZero() {
+		ages = append(ages, "requests "+ago(s.now.Sub(t)))
+	}
+	out.Age = strings.Join(ages, " · ")
+	return out
+}
+
+func ago(d time.Duration) string {
+	if a := ui.Age(d); a != "now" {
+		return a + " ago"
+	}
+	return "now"
+}
+
+// lastRequest is when the newest request ended.
+func (s *Screen) lastRequest() time.Time {
+	var end float64
+	for _, x := range s.live.Series {
+		if n := len(x.Buckets); n > 0 {
+			end = max(end, x.Buckets[n-1].Start+x.Buckets[n-1].Seconds)
+		}
+	}
+	if end == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(end * 1000))
+}
+
+func (s *Screen) clock(t time.Time) string { return t.In(s.zone).Format("15:04:05") }
+
+// head is the answer: is it healthy, how far is it. Two lines, and one more when
+// something is wrong.
+func (s *Screen) head(w int) []string {
+	if s.shown == nil {
+		return nil
+	}
+	var lines []string
+	p, have := s.current()
+	switch st := s.shown.Status; {
+	case st.State.Final():
+		lines = s.headEnded(p, have, w)
+	case s.bringingUp():
+		lines = s.headBringUp(w)
+	default:
+		lines = s.headPhase(p, w)
+	}
+	if why := s.trouble(p); why != "" {
+		for _, l := range ui.Prose(why, w-4, 2) {
+			lines = append(lines, " "+s.th.Paint(ui.Warn, "⚠ "+l))
+		}
+	}
+	return lines
+}
+
+func (s *Screen) headBringUp(w int) []string {
+	st := s.shown.Status
+	ready, started, waiting := bringUp(st.Steps)
+	if started == 0 {
+		line := "waiting for the first step"
+		if !st.Since.IsZero() {
+			line += ", " + string(st.State) + " since " + s.clock(st.Since)
+		}
+		return []string{" " + line, ""}
+	}
+	left := fmt.Sprintf(" bring-up  %s  %d of %d started steps ready", s.th.Bar(max(min(w-66, 40), 8), fraction(ready, started), ui.Accent), ready, started)
+	if want := st.Want; want.Prefill+want.Decode > 0 {
+		left += fmt.Sprintf(" · healthy %d of %d prefill, %d of %d decode", st.Have.Prefill, want.Prefill, st.Have.Decode, want.Decode)
+	}
+	second := " all started steps are ready"
+	if n := len(waiting); n > 0 {
+		first := waiting[0]
+		second = " waiting for " + ui.Clean(first.Name)
+		if n > 1 {
+			second += fmt.Sprintf(" and %d more", n-1)
+		}
+		second += ", started " + s.clock(first.Started) + ", " + ui.Clock(max(s.now.Sub(first.Started).Seconds(), 0)) + " ago"
+	} else if st.State == event.Ready {
+		second = " all steps are ready, the client starts"
+	}
+	return []string{left, second}
+}
+
+func (s *Screen) headPhase(p phaseView, w int) []string {
+	title := " " + p.title(len(s.phases)) + "  "
+	ended := time.Time{}
+	if s.shown.Done {
+		ended = s.shown.Status.Last
+	}
+	first := title + bars(s.th, p.partsOf(s.now, ended), w-ui.Width(title))
+	var facts []string
+	switch end := p.ends(); {
+	case !end.IsZero():
+		fact := "ends by " + s.clock(end)
+		if left := end.Sub(s.now); left > 0 {
+			fact += ", in " + ui.Clock(left.Seconds())
+		}
+		facts = append(facts, fact)
+	case p.mark != nil && !p.mark.Stop.IsZero():
+		facts = append(facts, stopText(p.mark))
+	case p.result != nil && p.result.Window != nil && p.mark == nil:
+		facts = append(facts, "window as in the "+p.result.Window.Source)
+	}
+	if s.shown.Status.State == event.Unknown && s.shown.Status.Message != "" {
+		facts = append(facts, s.th.Paint(ui.Warn, "⚠ "+ui.Clean(s.shown.Status.Message)))
+	}
+	return []string{first, " " + s.some(append(facts, p.criteria(s.th, s.now)...), w-1)}
+}
+
+func stopText(m *event.PhaseMark) string {
+	text := "stopped by " + ui.Clean(m.Reason)
+	if m.Reason == "" {
+		text = "stopped"
+	}
+	if m.Cut > 0 {
+		text += fmt.Sprintf(", %d requests cut off", m.Cut)
+	}
+	return text
+}
+
+// some joins as many facts as fit.
+func (s *Screen) some(facts []string, w int) string {
+	sep := s.th.Rule.Render(" · ")
+	line := ""
+	for i, f := range facts {
+		if i > 0 {
+			f = sep + f
+		}
+		if i > 0 && ui.Width(line)+ui.Width(f) > w {
+			break
+		}
+		line += f
+	}
+	return line
+}
+
+func (s *Screen) headEnded(p phaseView, have bool, w int) []string {
+	st := s.shown.Status
+	text := string(st.State)
+	if !st.Started.IsZero() && st.Last.After(st.Started) {
+		text += " after " + ui.Clock(st.Last.Sub(st.Started).Seconds())
+	}
+	switch st.State {
+	case event.Failed, event.Timeout, event.Cancelled:
+		if st.Message != "" {
+			text += ": " + st.Message
+		}
+		if st.Client != nil && *st.Client != 0 {
+			text += fmt.Sprintf(" (client's exit code %d)", *st.Client)
+		}
+	default:
+		if !st.Last.IsZero() {
+			text += " at " + s.clock(st.Last)
+		}
+		if have && p.mark != nil && p.mark.Reason != "" {
+			text += ", " + stopText(p.mark)
+		}
+		if have && p.result != nil && p.result.Window != nil {
+			text += " · window as in the " + p.result.Window.Source
+		}
+	}
+	var lines []string
+	for i, l := range ui.Prose(text, w-4, 3) {
+		lead := "   "
+		if i == 0 {
+			lead = " " + marks[st.State]
+		}
+		lines = append(lines, s.th.Paint(roleOf(st.State), lead+l))
+	}
+	if !have {
+		return append(lines, " no phase has begun")
+	}
+	title := " " + p.title(len(s.phases)) + "  "
+	return append(lines, title+bars(s.th, p.partsOf(s.now, st.Last), w-ui.Width(title)))
+}
+
+// trouble is what to know before believing a figure, the worst first.
+func (s *Screen) trouble(p phaseView) string {
+	u := s.shown
+	switch {
+	case u.Err != nil:
+		return "a file could not be read, the watch goes on: " + u.Err.Error()
+	case len(u.Run.Errors) > 0:
+		return "the output contradicts itself: " + strings.Join(u.Run.Errors, "; ")
+	}
+	if why := errorKinds(s.recent(p)); why != "" {
+		return why
+	}
+	over := u.Done || p.mark != nil && !p.mark.Stop.IsZero()
+	if p.result != nil && over && len(p.result.Invalid) > 0 { // before, a short window is no news
+		return "not to be trusted: " + strings.Join(p.result.Invalid, "; ")
+	}
+	return ""
+}
+
+// recent is the last minute, as long as the phase on the screen is running.
+func (s *Screen) recent(p phaseView) *results.Recent {
+	r := s.shown.Recent
+	if r == nil || r.Phase != p.index || s.shown.Done || s.shown.Status.State.Final() {
+		return nil
+	}
+	return r
+}
+
+// lost is what a cancelled run loses, for the question.
+func (s *Screen) lost() string {
+	p, ok := s.current()
+	text := "Nothing has been measured yet."
+	if ok {
+		for _, part := range p.partsOf(s.now, time.Time{}) {
+			if part.state == running || part.state == over {
+				text = fmt.Sprintf("It is in phase %d, %s for %s.", p.index, part.name, ui.Clock(part.spent))
+			}
+		}
+	}
+	return text + " The client gets time for what is in flight, then the servers are shut down. What was written so far stays in the run's folder."
+}
+
+// View draws the body.
+func (s *Screen) View() string {
+	if s.problem != nil {
+		lines := []string{""}
+		for _, l := range ui.Wrap(s.problem.Error(), s.w-6) {
+			lines = append(lines, "   "+l)
+		}
+		return s.th.Paint(ui.Bad, " ✗ this run can't be shown") + strings.Join(lines, "\n")
+	}
+	if s.shown == nil {
+		return s.th.Paint(ui.Muted, " reading the run's files …")
+	}
+	l := s.lay
+	var b strings.Builder
+	for _, line := range s.head(s.w)[:l.head] {
+		b.WriteString(ui.Fit(line, s.w) + "\n")
+	}
+	if l.upper > 0 {
+		b.WriteString(s.th.Line(s.w) + "\n" + s.viewUpper() + "\n")
+	}
+	b.WriteString(s.viewLog())
+	return b.String()
+}
+
+func (s *Screen) viewUpper() string {
+	l := s.lay
+	if l.figures == 0 {
+		return s.steps.Draw(s.th)
+	}
+	p, _ := s.current()
+	blocks := []string{ui.Box(s.viewFigures(p), l.figures, l.upper)}
+	buckets := whole(p.series, s.shown.Done)
+	for i, w := range l.charts {
+		blocks = append(blocks, trends[(s.trend+i)%len(trends)].draw(s.th, p, buckets, w, l.upper))
+	}
+	return ui.Beside(s.th.Rule.Render(" │ "), blocks...)
+}
+
+func (s *Screen) viewFigures(p phaseView) string {
+	recent := s.recent(p)
+	const total, last = 13, 12
+	heads := [2]string{"so far", "last 60 s"}
+	if recent == nil {
+		heads = [2]string{"measured", "requests"}
+	}
+	label := s.lay.figures - total - last - 2
+	lines := []string{s.th.Paint(ui.Muted, " "+ui.Fit("FIGURES", label)+ui.Right(heads[0], total)+ui.Right(heads[1], last))}
+	for _, f := range figuresOf(p, recent, s.tiers) {
+		lines = append(lines, " "+ui.Fit(f.label, label)+s.th.Paint(f.total.Role, ui.Right(f.total.Text, total))+s.th.Paint(f.recent.Role, ui.Right(f.recent.Text, last)))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (s *Screen) viewLog() string {
+	l := s.lay
+	title := s.logTitle(l.logW)
+	body := ui.Beside("", ui.Box("", 1, l.log), s.log.list.Draw(s.th))
+	if s.log.list.Len() == 0 {
+		body = ui.Box(" "+s.th.Paint(ui.Muted, s.emptyLog()), l.logW, l.log)
+	}
+	if l.stepsW == 0 || l.stepsX == 0 {
+		return title + "\n" + body
+	}
+	steps := s.th.Titled(s.focused("steps", s.focusSteps), "", s.w-l.logW)
+	return title + steps + "\n" + ui.Beside(s.th.Rule.Render(" │ "), ui.Box(body, l.logW, l.log), s.steps.Draw(s.th))
+}
+
+func (s *Screen) focused(text string, on bool) string {
+	if on {
+		return s.th.Title.Render(text)
+	}
+	return text
+}
+
+func (s *Screen) logTitle(w int) string {
+	g := s.log
+	if s.typing {
+		const prompt = "search: "
+		field := min(max(w-40, 16), 40)
+		return s.th.Titled(prompt+s.input.Draw(s.th, field, true), s.th.Paint(ui.Muted, s.hits()), w)
+	}
+	name := g.step
+	if name == "" {
+		name = "log"
+	}
+	left := s.focused(ui.Clean(name)+" log", !s.focusSteps && s.stepsShown())
+	if g.list.Following() {
+		left += s.th.Paint(ui.Muted, "  follows")
+	} else {
+		first, last := g.list.Range()
+		left += s.th.Paint(ui.Warn, fmt.Sprintf("  lines %d–%d of %d", first, last, g.list.Lost()+g.list.Len()))
+	}
+	var facts []string
+	if g.query != "" {
+		facts = append(facts, s.hits())
+	}
+	if g.list.Lost() > 0 {
+		facts = append(facts, results.Decimal(float64(g.list.Lost()), 0)+" older lines let go")
+	}
+	if g.skipped > 0 {
+		facts = append(facts, fmt.Sprintf("%d too long", g.skipped))
+	}
+	if n := len(s.files); n > 1 {
+		facts = append(facts, fmt.Sprintf("%d logs", n))
+	}
+	return s.th.Titled(left, s.th.Paint(ui.Muted, strings.Join(facts, " · ")), w)
+}
+
+func (s *Screen) hits() string {
+	if s.log.query == "" {
+		return "type a text"
+	}
+	return fmt.Sprintf("%d lines with %s", s.log.hits, ui.Clean(s.log.query))
+}
+
+func (s *Screen) emptyLog() string {
+	switch {
+	case s.log.err != nil:
+		return ui.Clean(s.log.err.Error())
+	case s.log.opening:
+		return "opening …"
+	case s.log.open:
+		return "nothing in it yet"
+	}
+	return "no log yet"
+}

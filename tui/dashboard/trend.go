@@ -1,0 +1,177 @@
+package dashboard
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// trend is one chart: its title and its curves over the buckets of a phase.
+type trend struct {
+	title  string
+	curves []curve
+}
+
+type curve struct {
+	label string
+	of    func(results.Bucket) float64
+	// peak keeps the highest of several buckets that share a step: a slow moment
+	// must not vanish in a mean.
+	peak bool
+}
+
+var trends = []trend{
+	{"TTFT (s)", []curve{
+		{"p50", func(b results.Bucket) float64 { return b.TTFT50 }, false},
+		{"p95", func(b results.Bucket) float64 { return b.TTFT95 }, true},
+	}},
+	{"output (tok/s)", []curve{{"by the server's count", func(b results.Bucket) float64 { return b.Output }, false}}},
+	{"speed of a request (tok/s)", []curve{{"p25", func(b results.Bucket) float64 { return b.Speed25 }, false}}},
+	{"load", []curve{
+		{"users", func(b results.Bucket) float64 { return float64(b.Users) }, false},
+		{"requests in flight", func(b results.Bucket) float64 { return b.InFlight }, false},
+	}},
+	{"total (tok/s)", []curve{{"input and output", func(b results.Bucket) float64 { return b.Total }, false}}},
+	{"errors a bucket", []curve{{"failed requests", func(b results.Bucket) float64 { return float64(b.Failed) }, true}}},
+}
+
+// chartAxis is what a chart's labels take from its width.
+const chartAxis = 7
+
+// whole are the buckets that time has filled: the newest tells of requests that
+// ended and not of those that have yet to.
+func whole(s *results.Series, ended bool) []results.Bucket {
+	if s == nil {
+		return nil
+	}
+	b := s.Buckets
+	if n := len(b); n > 1 && (!ended || b[n-1].Seconds < s.Seconds/2) {
+		b = b[:n-1]
+	}
+	return b
+}
+
+// resample gives n values for a curve over buckets: between the middles of
+// buckets it draws a line, and where several fall on one step it takes their mean
+// or their highest.
+func resample(buckets []results.Bucket, c curve, n int) []float64 {
+	k := len(buckets)
+	if k == 0 || n <= 0 {
+		return nil
+	}
+	out := make([]float64, n)
+	for i := range out {
+		from, to := float64(i)*float64(k)/float64(n), float64(i+1)*float64(k)/float64(n)
+		if to-from >= 1 {
+			out[i] = together(buckets[int(from):max(int(to), int(from)+1)], c)
+			continue
+		}
+		mid := (from+to)/2 - 0.5 // in buckets, from the middle of the first
+		a := min(max(int(math.Floor(mid)), 0), k-1)
+		b := min(a+1, k-1)
+		va, vb := c.of(buckets[a]), c.of(buckets[b])
+		share := min(max(mid-float64(a), 0), 1)
+		switch {
+		case math.IsNaN(va) && math.IsNaN(vb):
+			out[i] = math.NaN()
+		case math.IsNaN(vb):
+			out[i] = nearer(share < 0.5, va)
+		case math.IsNaN(va):
+			out[i] = nearer(share >= 0.5, vb)
+		default:
+			out[i] = va + (vb-va)*share
+		}
+	}
+	return out
+}
+
+func nearer(yes bool, v float64) float64 {
+	if yes {
+		return v
+	}
+	return math.NaN()
+}
+
+func together(buckets []results.Bucket, c curve) float64 {
+	sum, n, top := 0.0, 0, math.Inf(-1)
+	for _, b := range buckets {
+		if v := c.of(b); isNumber(v) {
+			sum, n, top = sum+v, n+1, max(top, v)
+		}
+	}
+	switch {
+	case n == 0:
+		return math.NaN()
+	case c.peak:
+		return top
+	}
+	return sum / float64(n)
+}
+
+// moment is a name for a time on a chart's axis.
+type moment struct {
+	at   time.Time
+	name string
+}
+
+// moments are when the parts of a phase began.
+func (p phaseView) moments() []moment {
+	if p.mark == nil {
+		return nil
+	}
+	out := []moment{{p.mark.Settling, "settling"}, {p.mark.Measure, "measuring"}}
+	return append(out, moment{p.mark.Stop, "stop"})
+}
+
+// timeAxis is the line under a chart from one time to another: the moments in
+// their places, as far as they do not cover each other, and the length at the end.
+func timeAxis(from, to float64, marks []moment, w int) string {
+	line := []rune(strings.Repeat(" ", max(w, 0)))
+	if !(to > from) || w < 12 {
+		return string(line)
+	}
+	put := func(at int, s string) {
+		r := []rune(s)
+		if at < 0 || at+len(r) > len(line) {
+			return
+		}
+		for i := max(at-1, 0); i < min(at+len(r)+1, len(line)); i++ {
+			if line[i] != ' ' {
+				return
+			}
+		}
+		copy(line[at:], r)
+	}
+	span := ui.Clock(to - from)
+	put(len(line)-len(span), span)
+	for i := len(marks) - 1; i >= 0; i-- { // the measurement matters most
+		m := marks[i]
+		if m.at.IsZero() {
+			continue
+		}
+		t := float64(m.at.UnixMilli()) / 1000
+		if x := int((t - from) / (to - from) * float64(w)); t >= from && t <= to {
+			put(x, "╵"+m.name)
+		}
+	}
+	put(0, "0:00")
+	return string(line)
+}
+
+// draw is one chart with its title and its time axis in a box of w × h cells.
+func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int) string {
+	curves := make([]ui.Curve, 0, len(t.curves))
+	for _, c := range t.curves {
+		curves = append(curves, ui.Curve{Label: c.label, Values: resample(buckets, c, 2*(w-chartAxis))})
+	}
+	head := ui.Ends(t.title, th.Legend(curves...), w)
+	if len(buckets) == 0 {
+		return ui.Box(head+"\n\n"+th.Paint(ui.Muted, strings.Repeat(" ", chartAxis)+"no requests yet"), w, h)
+	}
+	last := buckets[len(buckets)-1]
+	axis := strings.Repeat(" ", chartAxis) + timeAxis(buckets[0].Start, last.Start+last.Seconds, p.moments(), w-chartAxis)
+	return ui.Box(head+"\n"+th.Chart(w, h-2, "", curves...)+"\n"+th.Paint(ui.Muted, axis), w, h)
+}

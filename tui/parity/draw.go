@@ -1,0 +1,108 @@
+package parity
+
+import (
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// View draws the body.
+func (s *Screen) View() string {
+	switch {
+	case s.picking():
+		return s.viewPicker()
+	case s.err != nil:
+		lines := ui.Wrap(s.err.Error(), s.w-6)
+		return s.th.Paint(ui.Bad, " ✗ these two can't be compared") + "\n\n   " + strings.Join(lines, "\n   ")
+	case s.c == nil:
+		return s.th.Paint(ui.Muted, " reading both sides …")
+	}
+	l := s.lay
+	text, role := summary(*s.c)
+	if s.busy {
+		text, role = "comparing again …", ui.Muted
+	}
+	head := " " + s.th.Paint(ui.Muted, "reference ") + sideText(s.c.Reference) + "\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
+	rule := s.th.Titled(s.th.Paint(role, text), "", s.w)
+	table := s.table.Draw(s.th)
+	if l.aside > 0 {
+		side := append(s.viewSides(l.aside), "")
+		side = append(side, s.viewNotes(l.aside)...)
+		return head + "\n" + rule + "\n" + ui.Beside(s.th.Rule.Render(" │ "), table, ui.Box(strings.Join(side, "\n"), l.aside, l.table))
+	}
+	title := "notes"
+	if s.lower == showSides {
+		title = "what makes the two the same configuration"
+	}
+	lines := s.below(s.w - 2)
+	more := ""
+	if n := len(lines) - l.below; n > 0 && l.below > 0 {
+		lines = lines[:l.below]
+		more = "more in a larger window"
+	}
+	return head + "\n" + rule + "\n" + table + "\n" + s.th.Titled(title, s.th.Paint(ui.Muted, more), s.w) + "\n " + strings.Join(lines, "\n ")
+}
+
+// below is what stands under the table: what is said of its row under the cursor,
+// then notes or sides.
+func (s *Screen) below(w int) []string {
+	if s.lower == showSides {
+		return s.viewSides(w)
+	}
+	return s.viewNotes(w)
+}
+
+func (s *Screen) viewNotes(w int) []string {
+	var out []string
+	add := func(mark, text string, role ui.Role) {
+		for i, l := range ui.Wrap(text, w-2) {
+			if i > 0 {
+				mark = " "
+			}
+			out = append(out, s.th.Paint(role, mark+" "+l))
+		}
+	}
+	if s.c.Verdict == parity.NotComparable || s.c.Forced {
+		for _, r := range s.c.Reasons {
+			add("⚠", r, ui.Warn)
+		}
+	}
+	if i := s.table.Cursor; i < len(s.lines) {
+		add("▸", s.lines[i].detail, ui.Plain)
+	}
+	for _, n := range s.c.Notes {
+		add("·", n, ui.Muted)
+	}
+	return out
+}
+
+// viewSides is the table of what identifies the two.
+func (s *Screen) viewSides(w int) []string {
+	const name = 15
+	column := max((w-name-3)/2, 4)
+	cut := func(v string) string {
+		if v == "" {
+			v = "-"
+		}
+		v = ui.Clean(v)
+		if n := ui.Width(v); n > column-1 { // the end of a path tells more than its beginning
+			v = "…" + tailCells(v, column-2)
+		}
+		return ui.Fit(v, column)
+	}
+	out := []string{s.th.Paint(ui.Muted, ui.Fit("", name+2)+ui.Fit("REFERENCE", column)+"CANDIDATE")}
+	for _, id := range identities(*s.c) {
+		out = append(out, ui.Fit(id.name, name)+s.th.Paint(id.role, ui.Fit(id.mark, 2))+cut(id.ref)+cut(id.cand))
+	}
+	return out
+}
+
+// tailCells is the end of a text in at most n cells.
+func tailCells(v string, n int) string {
+	r := []rune(v)
+	for len(r) > 0 && ui.Width(string(r)) > n {
+		r = r[1:]
+	}
+	return string(r)
+}

@@ -1,0 +1,115 @@
+package parity
+
+import (
+	"strconv"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// pickerHead is how many lines stand above the list of runs.
+const pickerHead = 3
+
+func pickerColumns() []ui.Column {
+	return []ui.Column{
+		{Title: "RUN", Min: 20, Flex: true},
+		{Title: "STATE", Min: 9},
+		{Title: "USERS", Right: true},
+		{Title: "OUT TOK/S", Right: true},
+		{Title: "TTFT P95 (s)", Right: true, Drop: 1},
+		{Title: "AGE", Right: true, Drop: 2},
+		{Title: "SOURCE", Drop: 3},
+	}
+}
+
+// choices are the runs that have figures to compare, but for the one that is a
+// side already.
+func choices(runs []engine.Summary, taken string) []engine.Summary {
+	var out []engine.Summary
+	for _, r := range runs {
+		if r.Output != nil && r.Dir != taken && (r.ID == "" || r.ID != taken) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (s *Screen) fillPicker(runs []engine.Summary) {
+	s.runs = choices(runs, s.ref+s.cand) // one of the two is empty
+	rows := make([][]ui.Cell, 0, len(s.runs))
+	for _, r := range s.runs {
+		name := r.Name
+		if r.ID != "" {
+			name += "_" + r.ID
+		}
+		levels := make([]string, 0, len(r.Levels))
+		for _, l := range r.Levels {
+			levels = append(levels, strconv.Itoa(l))
+		}
+		ttft := "-"
+		if r.TTFT95 != nil {
+			ttft = results.Decimal(*r.TTFT95, 3)
+		}
+		rows = append(rows, []ui.Cell{
+			{Text: name},
+			{Text: string(r.State), Role: ui.Muted},
+			{Text: strings.Join(levels, ",")},
+			{Text: results.Decimal(*r.Output, 1)},
+			{Text: ttft},
+			{Text: ui.Age(s.listed.Sub(r.Since)), Role: ui.Muted},
+			{Text: r.Source, Role: ui.Muted},
+		})
+	}
+	s.picker.SetRows(rows)
+}
+
+func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case key.Matches(msg, s.keys.choose):
+		if s.picker.Cursor >= len(s.runs) {
+			return nil
+		}
+		dir := s.runs[s.picker.Cursor].Dir
+		if s.ref == "" {
+			s.ref = dir
+		} else {
+			s.cand = dir
+		}
+		if s.picking() {
+			s.fillPicker(s.runs)
+			return nil
+		}
+		return s.compare()
+	case key.Matches(msg, s.keys.again):
+		return s.list()
+	}
+	s.scroll(msg, &s.picker)
+	return nil
+}
+
+func (s *Screen) viewPicker() string {
+	other := "the other side is chosen next"
+	switch {
+	case s.ref != "":
+		other = "reference  " + ui.Clean(s.ref)
+	case s.cand != "":
+		other = "candidate  " + ui.Clean(s.cand)
+	}
+	head := " Which run is the " + s.wanted() + "?\n " + s.th.Paint(ui.Muted, other) + "\n" + s.th.Line(s.w) + "\n"
+	switch {
+	case s.listed.IsZero():
+		return head + s.th.Paint(ui.Muted, " reading the list of runs …")
+	case len(s.runs) == 0:
+		text := "no other run with figures is known here; agentperf-tui parity REF CAND also takes folders and files"
+		if s.listErr != nil {
+			text = s.listErr.Error()
+		}
+		return head + " " + strings.Join(ui.Wrap(text, s.w-2), "\n ")
+	}
+	return head + s.picker.Draw(s.th)
+}

@@ -1,0 +1,309 @@
+package parity
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// columns of the comparison. Where it is narrow the flags go first, then the
+// width of the tolerance, then where in it the candidate lies.
+func columns() []ui.Column {
+	return []ui.Column{
+		{Title: "METRIC", Min: 20},
+		{Title: "REFERENCE", Right: true},
+		{Title: "CANDIDATE", Right: true},
+		{Title: "Δ", Right: true, Min: 7},
+		{Title: "IN TOLERANCE", Min: 11, Drop: 1},
+		{Title: "±", Right: true, Min: 4, Drop: 2},
+		{Title: "FLAGS", Min: 16, Flex: true, Drop: 3},
+	}
+}
+
+// line is one row of the table with what is said of it below.
+type line struct {
+	cells  []ui.Cell
+	detail string
+}
+
+// short are the labels that fit beside four columns of numbers.
+var short = map[string]string{
+	"output_server_tok_s": "Output tok/s (server)", "output_client_tok_s": "Output tok/s (client)", "total_server_tok_s": "Total tok/s (server)",
+	"avg_input_per_request": "Avg input tokens", "avg_output_per_request": "Avg output tokens", "median_output_per_request": "Median output tokens",
+	"e2e_p50_s": "End to end p50", "e2e_p95_s": "End to end p95", "e2e_p99_s": "End to end p99",
+}
+
+// linesOf are the rows of a comparison; one with two parts becomes two.
+func linesOf(c parity.Comparison) []line {
+	var out []line
+	for i, r := range c.Rows {
+		if len(r.Parts) < 2 {
+			out = append(out, lineOf(r, i == 0))
+			continue
+		}
+		for _, p := range r.Parts {
+			one := r
+			one.Parts = []parity.Part{p}
+			one.Metric = speedLabel(p.Key)
+			mark := func(v *float64, text string) string {
+				if strings.HasSuffix(text, "!") {
+					return numberText(v) + " !"
+				}
+				return numberText(v)
+			}
+			one.Reference, one.Candidate, one.Delta = mark(p.Reference, r.Reference), mark(p.Candidate, r.Candidate), percent(p.Delta, 1)
+			if one.Reference == one.Candidate && p.Delta != nil {
+				one.Delta = "="
+			}
+			out = append(out, lineOf(one, false))
+		}
+	}
+	return out
+}
+
+func speedLabel(key string) string {
+	kind := "local"
+	if strings.Contains(key, "_sse_") {
+		kind = "SSE"
+	}
+	p := key
+	for part := range strings.SplitSeq(key, "_") {
+		if strings.HasPrefix(part, "p") && len(part) <= 3 {
+			p = part
+		}
+	}
+	return "Speed " + p + " tok/s (" + kind + ")"
+}
+
+func numberText(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return results.Decimal(*v, 1)
+}
+
+func lineOf(r parity.Row, primary bool) line {
+	label, tolerance, role := r.Metric, "", ui.Plain
+	gaugeCell := ui.Cell{}
+	detail := r.Metric
+	if len(r.Parts) == 1 {
+		p := r.Parts[0]
+		if s, ok := short[p.Key]; ok {
+			label = s
+		}
+		if p.Position != nil {
+			role = roleOf(*p.Position, r.Flags)
+			gaugeCell = ui.Cell{Text: gauge(*p.Position), Role: role}
+		}
+		tolerance = percentOf(p.Tolerance)
+		detail += ": tolerance ±" + tolerance
+		switch p.Better {
+		case "higher", "lower":
+			detail += ", " + p.Better + " is better"
+		}
+	}
+	if len(r.Flags) > 0 {
+		detail += "; " + strings.Join(r.Flags, ", ")
+	}
+	flags := r.Flags
+	if primary {
+		flags = append([]string{"primary"}, flags...)
+	}
+	delta := ui.Cell{Text: r.Delta}
+	if role == ui.Bad || role == ui.Warn {
+		delta.Role = role
+	}
+	return line{detail: detail, cells: []ui.Cell{
+		{Text: label},
+		value(r.Reference), value(r.Candidate), delta, gaugeCell,
+		{Text: tolerance, Role: ui.Muted},
+		{Text: strings.Join(flags, ", "), Role: ui.Muted},
+	}}
+}
+
+func value(s string) ui.Cell {
+	c := ui.Cell{Text: s}
+	if strings.HasSuffix(s, "!") {
+		c.Role = ui.Warn
+	}
+	return c
+}
+
+// roleOf is what a place in the tolerance means: beyond it and worse is bad,
+// beyond it and not worse is worth a look, and a noisy metric proves nothing.
+func roleOf(position float64, flags []string) ui.Role {
+	noisy, worse := false, false
+	for _, f := range flags {
+		noisy = noisy || f == "noisy"
+		worse = worse || f == "worse"
+	}
+	switch {
+	case noisy:
+		return ui.Muted
+	case math.Abs(position) <= 1:
+		return ui.OK
+	case worse:
+		return ui.Bad
+	}
+	return ui.Warn
+}
+
+// gauge draws where in the tolerance a difference lies: the middle is the
+// reference, the ends are the tolerance, an arrow lies beyond.
+func gauge(position float64) string {
+	const half = 5
+	g := []rune("├────┼────┤")
+	switch {
+	case position < -1:
+		g[0] = '◀'
+	case position > 1:
+		g[2*half] = '▶'
+	default:
+		g[half+int(math.Round(position*half))] = '●'
+	}
+	return string(g)
+}
+
+// percentOf prints a fraction with no more decimals than it needs.
+func percentOf(fraction float64) string {
+	return strconv.FormatFloat(math.Round(fraction*1e6)/1e4, 'f', -1, 64) + "%"
+}
+
+// percent prints a difference with its sign; a dash when it is unknown.
+func percent(v *float64, decimals int) string {
+	if v == nil {
+		return "-"
+	}
+	sign := "+"
+	if *v < 0 {
+		sign = "−"
+	}
+	return sign + strconv.FormatFloat(math.Abs(*v)*100, 'f', decimals, 64) + "%"
+}
+
+// summary counts what lies beyond its tolerance, noisy metrics aside.
+func summary(c parity.Comparison) (text string, role ui.Role) {
+	judged := 0
+	var beyond []string
+	for _, r := range c.Rows {
+		for _, p := range r.Parts {
+			if p.Position == nil {
+				continue
+			}
+			how := roleOf(*p.Position, r.Flags)
+			if how == ui.Muted {
+				continue
+			}
+			judged++
+			if how == ui.OK {
+				continue
+			}
+			role = max(role, how)
+			label := r.Metric
+			if s, ok := short[p.Key]; ok {
+				label = s
+			} else if len(r.Parts) > 1 {
+				label = speedLabel(p.Key)
+			}
+			beyond = append(beyond, label)
+		}
+	}
+	if len(beyond) == 0 {
+		return fmt.Sprintf("all %d judged figures in their tolerance", judged), ui.OK
+	}
+	return fmt.Sprintf("%d of %d judged figures beyond their tolerance: %s", len(beyond), judged, strings.Join(beyond, ", ")), role
+}
+
+// verdict is the state of a comparison.
+func verdict(c parity.Comparison) ui.State {
+	band := "band ±" + percentOf(c.Band)
+	forced := ""
+	if c.Forced {
+		forced = " (forced)"
+	}
+	switch c.Verdict {
+	case parity.Within:
+		return ui.State{Text: "✓ within the band" + forced + "  " + percent(c.Delta, 2), Role: ui.OK, Age: band}
+	case parity.Outside:
+		return ui.State{Text: "✗ outside the band" + forced + "  " + percent(c.Delta, 2), Role: ui.Bad, Age: band}
+	}
+	return ui.State{Text: "⚠ not comparable", Role: ui.Warn, Age: band}
+}
+
+// sideText names a side on one line.
+func sideText(c parity.Column) string {
+	parts := []string{ui.Clean(c.Name)}
+	if c.About.Job != "" && !strings.Contains(c.Name, c.About.Job) {
+		parts = append(parts, "job "+c.About.Job)
+	}
+	parts = append(parts, fmt.Sprintf("phase %d", c.Phase))
+	if c.Concurrency > 0 {
+		parts = append(parts, results.Decimal(float64(c.Concurrency), 0)+" users")
+	}
+	if c.Window != nil {
+		text := "window " + results.Decimal(*c.Window, 0) + " s"
+		if c.WindowImplied {
+			text += ", implied"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// identity is one thing that makes two runs the same configuration.
+type identity struct {
+	name      string
+	ref, cand string
+	mark      string // =, ≠, or ? when a side does not know
+	role      ui.Role
+}
+
+// identities sets both sides' identity side by side.
+func identities(c parity.Comparison) []identity {
+	a, b := c.Reference.About, c.Candidate.About
+	users := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return results.Decimal(float64(n), 0)
+	}
+	window := func(w *float64) string {
+		if w == nil {
+			return ""
+		}
+		return results.Decimal(*w, 1) + " s"
+	}
+	out := []identity{
+		compareTwo("users", users(c.Reference.Concurrency), users(c.Candidate.Concurrency), true),
+		compareTwo("model", a.Model, b.Model, true),
+		compareTwo("model revision", a.ModelRevision, b.ModelRevision, true),
+		compareTwo("seed", a.Seed, b.Seed, true),
+		compareTwo("dataset", a.Dataset, b.Dataset, true),
+		compareTwo("client commit", a.ClientCommit, b.ClientCommit, true),
+		compareTwo("window", window(c.Reference.Window), window(c.Candidate.Window), false),
+		compareTwo("cluster", a.Cluster, b.Cluster, false),
+		compareTwo("recipe", a.Recipe, b.Recipe, false),
+		compareTwo("job", a.Job, b.Job, false),
+	}
+	return out
+}
+
+// compareTwo marks a pair; of what may differ no mark is made.
+func compareTwo(name, ref, cand string, same bool) identity {
+	id := identity{name: name, ref: ref, cand: cand, mark: " "}
+	switch {
+	case !same:
+	case ref == "" || cand == "":
+		id.mark, id.role = "?", ui.Muted
+	case ref == cand:
+		id.mark, id.role = "=", ui.OK
+	default:
+		id.mark, id.role = "≠", ui.Bad
+	}
+	return id
+}

@@ -1,0 +1,253 @@
+// Package parity is the screen that compares two runs: are they the same, and if
+// not, where. The engine compares; this shows it, and helps to choose the two.
+package parity
+
+import (
+	"context"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// lower is what stands below the table.
+type lower int
+
+const (
+	showNotes lower = iota
+	showSides
+)
+
+// Screen is one comparison, or the choice of its sides.
+type Screen struct {
+	eng       Engine
+	th        ui.Theme
+	ref, cand string
+	keys      keyMap
+	ctx       context.Context // ends with the screen, for all of its commands
+	cancel    context.CancelFunc
+	w, h      int
+	lay       layout
+
+	c      *parity.Comparison
+	lines  []line
+	table  ui.Table
+	phase  int
+	force  bool
+	lower  lower
+	gen    int
+	busy   bool
+	giveUp context.CancelFunc
+	err    error
+
+	runs    []engine.Summary // to choose from
+	listed  time.Time        // zero: not yet
+	listing bool
+	listErr error
+	picker  ui.Table
+}
+
+// New makes the comparison of two runs or files; an empty side is asked for.
+func New(eng Engine, th ui.Theme, ref, cand string) *Screen {
+	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, keys: newKeys(), phase: parity.AnyPhase}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.table.Columns, s.picker.Columns = columns(), pickerColumns()
+	return s
+}
+
+// Name is the screen's breadcrumb.
+func (s *Screen) Name() string { return "parity" }
+
+// State is the verdict, or what is missing for one.
+func (s *Screen) State() ui.State {
+	switch {
+	case s.picking():
+		return ui.State{Text: "choose the " + s.wanted(), Role: ui.Accent}
+	case s.err != nil:
+		return ui.State{Text: "✗ no comparison", Role: ui.Bad}
+	case s.c == nil:
+		return ui.State{Text: "reading both sides", Role: ui.Muted}
+	}
+	return verdict(*s.c)
+}
+
+// picking says that a side is still to be chosen.
+func (s *Screen) picking() bool { return s.ref == "" || s.cand == "" }
+
+// wanted is the side that is to be chosen next.
+func (s *Screen) wanted() string {
+	if s.ref == "" {
+		return "reference"
+	}
+	return "candidate"
+}
+
+// Init starts the comparison, or lists what to choose from.
+func (s *Screen) Init() tea.Cmd {
+	if s.picking() {
+		return s.list()
+	}
+	return s.compare()
+}
+
+func (s *Screen) list() tea.Cmd {
+	if s.listing {
+		return nil
+	}
+	s.listing = true
+	return s.listRuns()
+}
+
+// Close gives up what is under way.
+func (s *Screen) Close() { s.cancel() }
+
+// Typing is never the case here.
+func (s *Screen) Typing() bool { return false }
+
+// SetSize sets the body's size.
+func (s *Screen) SetSize(w, h int) {
+	s.w, s.h = w, h
+	s.arrange()
+}
+
+func (s *Screen) arrange() {
+	below := 0
+	if s.c != nil {
+		below = len(s.below(min(s.w, max(s.w-2, 1))))
+	}
+	s.lay = arrange(s.w, s.h, len(s.lines), below)
+	s.table.SetSize(s.lay.tableW, s.lay.table)
+	s.picker.SetSize(s.w, max(s.h-pickerHead, 0))
+}
+
+// Update takes a message.
+func (s *Screen) Update(msg tea.Msg) tea.Cmd {
+	cmd := s.update(msg)
+	s.arrange()
+	return cmd
+}
+
+func (s *Screen) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case comparedMsg:
+		return s.onCompared(msg)
+	case runsListedMsg:
+		s.listing, s.listed, s.listErr = false, msg.at, msg.err
+		s.fillPicker(msg.runs)
+	case ui.ThemeChanged:
+		s.th = msg.Theme
+	case ui.Mouse:
+		return s.mouse(msg)
+	case tea.KeyPressMsg:
+		if s.picking() {
+			return s.pickerKey(msg)
+		}
+		return s.key(msg)
+	}
+	return nil
+}
+
+func (s *Screen) onCompared(m comparedMsg) tea.Cmd {
+	if m.gen != s.gen {
+		return nil
+	}
+	s.busy = false
+	if m.err != nil {
+		if s.c != nil { // what stands stays: another phase may not exist
+			s.phase = s.c.Candidate.Phase
+			return ui.Fail(m.err)
+		}
+		s.err = m.err
+		return nil
+	}
+	s.c, s.err, s.phase = &m.c, nil, m.phase
+	s.lines = linesOf(m.c)
+	rows := make([][]ui.Cell, 0, len(s.lines))
+	for _, l := range s.lines {
+		rows = append(rows, l.cells)
+	}
+	s.table.SetRows(rows)
+	return nil
+}
+
+func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
+	t, y := &s.table, m.Y-s.lay.tableY
+	if s.picking() {
+		t, y = &s.picker, m.Y-pickerHead
+	}
+	if m.Wheel != 0 {
+		t.Move(m.Wheel)
+	} else if i, ok := t.At(y); ok {
+		t.Move(i - t.Cursor)
+	}
+	return nil
+}
+
+func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	k := s.keys
+	switch {
+	case key.Matches(msg, k.copy):
+		if why := s.noCopy(); why != "" {
+			return ui.Do(ui.Toast{Text: "copy: " + why, Role: ui.Warn})
+		}
+		return ui.Do(ui.Copy{Text: s.c.Markdown(), Said: "the comparison is in the clipboard, as Markdown"})
+	case key.Matches(msg, k.force):
+		if why := s.noForce(); why != "" {
+			return ui.Do(ui.Toast{Text: "force: " + why, Role: ui.Warn})
+		}
+		s.force = !s.force
+		return s.compare()
+	case key.Matches(msg, k.swap):
+		s.ref, s.cand, s.c, s.err = s.cand, s.ref, nil, nil
+		return s.compare()
+	case key.Matches(msg, k.sides):
+		s.lower = showSides - s.lower
+	case key.Matches(msg, k.phase):
+		return s.turnPhase(msg.String())
+	case key.Matches(msg, k.again):
+		return s.compare()
+	default:
+		s.scroll(msg, &s.table)
+	}
+	return nil
+}
+
+// turnPhase compares the next phase; one that does not exist is told by the engine.
+func (s *Screen) turnPhase(key string) tea.Cmd {
+	by := 1
+	if key == "[" {
+		by = -1
+	}
+	at := s.phase
+	if at == parity.AnyPhase && s.c != nil {
+		at = s.c.Candidate.Phase
+	}
+	if at+by < 0 {
+		return ui.Do(ui.Toast{Text: "there is no phase before the first", Role: ui.Warn})
+	}
+	s.phase = at + by
+	return s.compare()
+}
+
+func (s *Screen) scroll(msg tea.KeyPressMsg, t *ui.Table) {
+	const far = 1 << 30
+	k := s.keys
+	switch {
+	case key.Matches(msg, k.up):
+		t.Move(-1)
+	case key.Matches(msg, k.down):
+		t.Move(1)
+	case key.Matches(msg, k.pageUp):
+		t.Move(-t.Page())
+	case key.Matches(msg, k.pageDown):
+		t.Move(t.Page())
+	case key.Matches(msg, k.top):
+		t.Move(-far)
+	case key.Matches(msg, k.end):
+		t.Move(far)
+	}
+}

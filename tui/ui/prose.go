@@ -1,0 +1,33 @@
+package ui
+
+// Prose is a text of somebody else in at most so many lines of w cells; an
+// ellipsis says that there is more.
+func Prose(s string, w, most int) []string {
+	lines := Wrap(s, w)
+	if n := max(most, 0); len(lines) > n {
+		lines = lines[:n]
+		if n > 0 {
+			lines[n-1] = Fit(lines[n-1], min(Width(lines[n-1]), w-2)) + " …"
+		}
+	}
+	return lines
+}
+
+// Titled is a thin rule with a text in it at the left and one at the right; the
+// right one goes first where both don't fit.
+func (t Theme) Titled(left, right string, w int) string {
+	const lead = 1
+	room := w - 2*lead - 2
+	if Width(left) > room {
+		left = Fit(left, max(room, 0))
+	}
+	if Width(left)+Width(right)+4 > room {
+		right = ""
+	}
+	line := t.Line(lead) + " " + left + " "
+	tail := t.Line(lead)
+	if right != "" {
+		tail = " " + right + " " + tail
+	}
+	return line + t.Line(w-Width(line)-Width(tail)) + tail
+}
