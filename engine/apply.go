@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/local"
@@ -25,20 +26,32 @@ const startTimeout = 30 * time.Second
 // work. Errors in the files are [ErrInvalid]; open placeholders are [ErrTodos]
 // unless allowed.
 func (e *Engine) Apply(ctx context.Context, p *Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error) {
+	if err := e.Gate(p, pl, allowTodo); err != nil {
+		return rundir.Record{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return rundir.Record{}, err
+	}
+	return e.submitLocal(ctx, p, pl)
+}
+
+// Gate says what stands against submitting a planned pair: nil is nothing. It is
+// asked before the user is.
+func (e *Engine) Gate(p *Pair, pl *plan.Plan, allowTodo bool) error {
 	switch {
 	case !p.Report.OnlyTodos():
-		return rundir.Record{}, ErrInvalid
+		return ErrInvalid
 	case p.Report.Todos > 0 && !allowTodo:
-		return rundir.Record{}, ErrTodos
+		return ErrTodos
 	case pl.Target != plan.Local:
-		return rundir.Record{}, ErrNoSlurm
+		return ErrNoSlurm
 	}
 	for _, path := range []string{p.Workload.TrajectoryPath, p.Workload.AssignmentsPath} {
 		if path != "" && e.visible(p.Recipe, path) == "" {
-			return rundir.Record{}, fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with --dataset-root, or correct the path", pl.Name, p.Workload.File, path)
+			return fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with --dataset-root, or correct the path", pl.Name, p.Workload.File, path)
 		}
 	}
-	return e.submitLocal(ctx, p, pl)
+	return nil
 }
 
 func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan) (rundir.Record, error) {
@@ -48,7 +61,12 @@ func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan) (rundi
 	}
 	rec := rundir.Record{
 		Version: 1, ID: id, Name: pl.Name, Launcher: "local", Host: e.host, Created: e.now().UTC(), Model: pl.Model,
-		Recipe: p.Recipe.File, Workload: p.Workload.File,
+	}
+	if rec.Recipe, err = filepath.Abs(p.Recipe.File); err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	if rec.Workload, err = filepath.Abs(p.Workload.File); err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
 	for _, ph := range pl.Phases {
 		rec.Levels = append(rec.Levels, ph.Level)
@@ -83,11 +101,16 @@ func runFiles(p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) 
 	if err != nil {
 		return nil, err
 	}
+	phases, err := rundir.JSON(pl.Phases)
+	if err != nil {
+		return nil, err
+	}
 	return []rundir.File{
+		{Name: rundir.PhasesFile, Data: phases, Mode: 0o644},
 		{Name: rundir.PlanFile, Data: planJSON, Mode: 0o600},
 		{Name: rundir.RecordFile, Data: recJSON, Mode: 0o644},
-		{Name: rundir.RecipeFile, Data: p.recipeBytes, Mode: 0o600}, // its environment may hold secrets too
-		{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o644},
+		{Name: rundir.RecipeFile, Data: p.recipeBytes, Mode: 0o600},     // its environment may hold secrets too
+		{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o600}, // and this an API key
 	}, nil
 }
 
@@ -104,15 +127,17 @@ func (e *Engine) Cancel(ctx context.Context, r Located) error {
 
 // Phases are what the plan of a run says of its phases; none for outputs of
 // other tools.
-func (e *Engine) Phases(l Located) ([]plan.Phase, error) {
+func (e *Engine) Phases(l Located) ([]plan.Phase, error) { return l.phases() }
+
+func (l Located) phases() ([]plan.Phase, error) {
 	if l.Record.ID == "" {
 		return nil, nil
 	}
-	p, err := boundPlan(l.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("read the plan of %s: %w", l.Label(), err)
+	var phases []plan.Phase
+	if err := rundir.Read(filepath.Join(l.Dir, rundir.PhasesFile), &phases); err != nil {
+		return nil, fmt.Errorf("read the phases of %s: %w", l.Label(), err)
 	}
-	return p.Phases, nil
+	return phases, nil
 }
 
 // boundPlan reads a run's plan: as bound if it has started, else as shown.

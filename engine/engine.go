@@ -64,9 +64,11 @@ type Options struct {
 	Version string
 	// OutputDir beats the configuration file's.
 	OutputDir string
-	Getenv    func(string) string
-	Now       func() time.Time
-	Program   string // default: this executable
+	// StateDir is used instead of the user's state folder.
+	StateDir string
+	Getenv   func(string) string
+	Now      func() time.Time
+	Program  string // default: this executable
 }
 
 // New finds the user's folders and reads the configuration. A configuration
@@ -90,6 +92,9 @@ func New(opt Options) (*Engine, error) {
 		return nil, fmt.Errorf("find this machine's name: %w", err)
 	}
 	e.Paths = Paths{Config: filepath.Join(xdg.ConfigHome, appName, "config.yaml"), State: filepath.Join(xdg.StateHome, appName)}
+	if opt.StateDir != "" {
+		e.Paths.State = opt.StateDir
+	}
 	if e.Config, err = readConfig(e.Paths.Config); err != nil {
 		return nil, err
 	}
@@ -121,6 +126,9 @@ func readConfig(path string) (Config, error) {
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
 		return c, fmt.Errorf("read configuration %s: %w; known keys are output_dir, band_percent, tiers", path, err)
+	}
+	if !(c.BandPercent > 0 && c.BandPercent <= 100) {
+		return c, fmt.Errorf("read configuration %s: band_percent is %g: want more than 0 and at most 100", path, c.BandPercent)
 	}
 	return c, nil
 }

@@ -30,10 +30,11 @@ func (e *Engine) LogFiles(l Located) ([]LogFile, error) {
 	var out []LogFile
 	for _, entry := range entries {
 		name := entry.Name()
-		if entry.IsDir() || name == "benchmark.out" && slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == "client" }) {
+		if entry.IsDir() {
 			continue
 		}
-		if step, ok := stepOf(name); ok {
+		step, ok := stepOf(name)
+		if ok && !slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == step }) { // client.log is a link to benchmark.out
 			out = append(out, LogFile{Step: step, Path: filepath.Join(l.Logs, name)})
 		}
 	}

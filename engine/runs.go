@@ -75,6 +75,9 @@ func locate(dir string) (Located, error) {
 	if err != nil {
 		return Located{}, err
 	}
+	if filepath.Base(dir) == "agentperf" { // the client's folder in the log dir was given
+		dir = filepath.Dir(dir)
+	}
 	for _, d := range []string{dir, filepath.Dir(dir)} { // the log dir was given
 		rec, err := rundir.ReadRecord(d)
 		if err == nil {
@@ -97,11 +100,11 @@ func (l Located) Known() (results.Known, error) {
 	if l.Record.ID == "" {
 		return k, nil
 	}
-	p, err := boundPlan(l.Dir)
+	phases, err := l.phases()
 	if err != nil {
-		return k, fmt.Errorf("read the plan of %s: %w", l.Label(), err)
+		return k, err
 	}
-	k.Levels = job.Levels(p)
+	k.Levels = job.Levels(phases)
 	status, err := readStatus(l.Logs)
 	if err != nil {
 		return k, err
@@ -141,9 +144,15 @@ func (e *Engine) judge(l Located, s event.Status) event.Status {
 		return s
 	}
 	if l.Record.Host != e.host {
-		return s
+		return e.judgeFromAfar(l, s)
 	}
 	alive, err := local.Alive(l.Dir)
+	if err == nil && !alive {
+		// It may have ended between the two looks: its last word counts.
+		if again, rerr := readStatus(l.Logs); rerr == nil && again.State.Final() {
+			return again
+		}
+	}
 	switch {
 	case err != nil:
 		s.State, s.Message = event.Unknown, err.Error()
@@ -159,13 +168,28 @@ func (e *Engine) judge(l Located, s event.Status) event.Status {
 	return s
 }
 
+// silence is how long a run on another machine may say nothing until its state is
+// not known any more: its lock is not seen from here.
+const silence = 2 * time.Minute
+
+func (e *Engine) judgeFromAfar(l Located, s event.Status) event.Status {
+	last := s.Last
+	if info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile)); err == nil && info.ModTime().After(last) {
+		last = info.ModTime()
+	}
+	if e.now().Sub(last) > silence {
+		s.State, s.Message = event.Unknown, "runs on "+l.Record.Host+", which has said nothing for a while; look there"
+	}
+	return s
+}
+
 // Summary is one line of the list of runs.
 type Summary struct {
 	Located Located      `json:"-"`
 	ID      string       `json:"id"` // empty for outputs of other tools
 	Name    string       `json:"name"`
 	Dir     string       `json:"dir"`
-	Source  string       `json:"source"` // local, slurm, srtctl or harness
+	Source  string       `json:"source"` // the launcher; harness for outputs of other tools
 	State   event.State  `json:"state"`
 	Message string       `json:"message,omitempty"`
 	Since   time.Time    `json:"since"` // last sign of life
@@ -190,9 +214,8 @@ func (e *Engine) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 		if err == nil && !seen[l.Dir] {
 			seen[l.Dir] = true
 			var s Summary
-			if s, err = e.summarize(ctx, l); err == nil {
-				out = append(out, s)
-			}
+			s, err = e.summarize(ctx, l) // what can't be read of it is told beside it
+			out = append(out, s)
 		}
 		problems = append(problems, err)
 	}
@@ -224,7 +247,7 @@ func (e *Engine) summarize(ctx context.Context, l Located) (Summary, error) {
 	if s.Since.IsZero() {
 		s.Since = l.Record.Created
 	}
-	if s.Plan, err = e.Phases(l); err != nil {
+	if s.Plan, err = l.phases(); err != nil {
 		return s, err
 	}
 	return s, e.figures(ctx, l, &s)
@@ -314,7 +337,8 @@ func (s *Summary) foreign(l Located, run results.Run) {
 	s.Levels = nil
 	for _, p := range run.Phases {
 		s.Levels = append(s.Levels, p.Concurrency)
-		if p.Statistics != nil {
+		s.State = event.Unknown
+		if p.Statistics != nil { // of the last phase: an earlier one's end says nothing
 			s.State = event.Done
 		}
 	}

@@ -32,20 +32,24 @@ func (e *Engine) Supervise(ctx context.Context, dir string, log io.Writer) (int,
 	if p.Target != plan.Local {
 		return 1, ErrNoSlurm
 	}
-	bound := filepath.Join(dir, rundir.BoundFile)
-	release, err := local.Hold(dir, func() error {
-		pairs, err := local.Bindings(&p, rec.ID, dir, rundir.Logs(dir), e.Program)
-		if err != nil {
-			return err
-		}
-		p = *p.Bind(pairs...)
-		return rundir.WriteNew(bound, &p, 0o600)
-	})
+	release, err := local.Hold(ctx, dir)
 	if err != nil {
+		return 1, fmt.Errorf("supervise %s: %w", dir, err)
+	}
+	code, err := e.supervise(ctx, dir, rec.ID, &p, log)
+	return code, errors.Join(err, release())
+}
+
+func (e *Engine) supervise(ctx context.Context, dir, id string, p *plan.Plan, log io.Writer) (int, error) {
+	pairs, err := local.Bindings(p, id, dir, rundir.Logs(dir), e.Program)
+	if err != nil {
+		return 1, fmt.Errorf("supervise %s: %w", dir, err)
+	}
+	p = p.Bind(pairs...)
+	if err := rundir.WriteNew(filepath.Join(dir, rundir.BoundFile), p, 0o600); err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
 	runner := local.NewRunner()
 	defer runner.Close()
-	code, err := job.Run(ctx, job.Options{Plan: &p, LogDir: rundir.Logs(dir), Runner: runner, Log: log, Now: e.now})
-	return code, errors.Join(err, release())
+	return job.Run(ctx, job.Options{Plan: p, LogDir: rundir.Logs(dir), Runner: runner, Log: log, Now: e.now, Started: local.Tell})
 }

@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,10 +9,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
-
-// ErrInvalid says that a file has findings of severity Error; they are in the
-// diagnostics that came with it.
-var ErrInvalid = errors.New("the file has errors")
 
 func table(version int) *schema.Table { return schema.Recipe(version) }
 

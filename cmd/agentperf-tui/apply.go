@@ -1,23 +1,18 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/job"
-	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
 func applyCmd(a *app) *cobra.Command {
@@ -37,8 +32,12 @@ func applyCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if err := e.Gate(p, pl, *allowTodo); err != nil {
+			return err
+		}
 		if !*yes {
-			if err := a.ask(pl); err != nil {
+			question := fmt.Sprintf("submit %s to %s: %d nodes, %d steps, into %s?", pl.Name, pl.Target, len(pl.Nodes), len(pl.Steps), pl.OutputDir)
+			if err := a.confirm(cmd.Context(), question); err != nil {
 				return err
 			}
 		}
@@ -63,24 +62,6 @@ func applyCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// ask puts the question; only a terminal can answer it.
-func (a *app) ask(pl *plan.Plan) error {
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return badInput(errors.New("nobody to ask: give --yes to submit from a script"))
-	}
-	if err := a.note("submit %s to %s: %d nodes, %d steps, into %s? [y/N] ", pl.Name, pl.Target, len(pl.Nodes), len(pl.Steps), pl.OutputDir); err != nil {
-		return err
-	}
-	answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	if err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if s := strings.ToLower(strings.TrimSpace(answer)); s != "y" && s != "yes" {
-		return exitError{code: 1, err: errors.New("not submitted")}
-	}
-	return nil
-}
-
 func cancelCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "cancel RUN", Short: "End a run in an orderly way and wait for it", Args: usage(cobra.ExactArgs(1))}
 	yes := cmd.Flags().Bool("yes", false, "cancel without asking")
@@ -90,15 +71,8 @@ func cancelCmd(a *app) *cobra.Command {
 			return err
 		}
 		if !*yes {
-			if !term.IsTerminal(int(os.Stdin.Fd())) {
-				return badInput(errors.New("nobody to ask: give --yes to cancel from a script"))
-			}
-			if err := a.note("cancel %s? [y/N] ", l.Label()); err != nil {
+			if err := a.confirm(cmd.Context(), "cancel "+l.Label()+"?"); err != nil {
 				return err
-			}
-			answer, err := bufio.NewReader(os.Stdin).ReadString('\n')
-			if s := strings.ToLower(strings.TrimSpace(answer)); err != nil || s != "y" && s != "yes" {
-				return exitError{code: 1, err: errors.New("not cancelled")}
 			}
 		}
 		ctx, done := context.WithTimeout(cmd.Context(), 2*time.Minute)

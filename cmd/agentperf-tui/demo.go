@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,8 @@ func (d *demo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.outputDir = filepath.Join(d.dir, "outputs")
+	// The demo's run is no run of the user's: everything of it goes with its folder.
+	d.outputDir, d.stateDir = filepath.Join(d.dir, "outputs"), filepath.Join(d.dir, "state")
 	e, err := d.engine()
 	if err != nil {
 		return err
@@ -143,7 +145,14 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.Located, erro
 	if err := d.say("run %s in %s\n", l.Label(), l.Dir); err != nil {
 		return l, err
 	}
-	return l, d.watch(ctx, e, l, engine.WatchOptions{})
+	err = d.watch(ctx, e, l, engine.WatchOptions{})
+	if ctx.Err() == nil {
+		return l, err
+	}
+	// Interrupted: the folder is about to go, so the run has to end first.
+	wait, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer done()
+	return l, errors.Join(err, e.Cancel(wait, l))
 }
 
 func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.Located) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/safetext"
 )
 
 // version is set by the linker.
@@ -21,6 +22,7 @@ var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -41,7 +43,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		exit = exitError{code: 1, err: err}
 	}
 	if exit.err != nil {
-		if _, werr := fmt.Fprintln(stderr, "agentperf-tui:", exit.err); werr != nil {
+		if _, werr := io.WriteString(stderr, safetext.Lines("agentperf-tui: "+exit.err.Error())+"\n"); werr != nil {
 			return 1
 		}
 	}
@@ -84,11 +86,12 @@ type app struct {
 	stdout, stderr io.Writer
 	json           bool
 	outputDir      string
+	stateDir       string // empty: the user's
 }
 
 // engine opens the facade; a broken configuration is bad input.
 func (a *app) engine() (*engine.Engine, error) {
-	e, err := engine.New(engine.Options{Version: version, OutputDir: a.outputDir})
+	e, err := engine.New(engine.Options{Version: version, OutputDir: a.outputDir, StateDir: a.stateDir})
 	return e, badInput(err)
 }
 

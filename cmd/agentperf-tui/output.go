@@ -1,28 +1,60 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/agentperf/agentperf-tui/engine/safetext"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// say prints data.
+// say prints data for people; whatever is in it comes out without control characters.
 func (a *app) say(format string, args ...any) error {
-	_, err := fmt.Fprintf(a.stdout, format, args...)
+	_, err := io.WriteString(a.stdout, safetext.Lines(fmt.Sprintf(format, args...)))
 	return err
 }
 
-// note prints a message beside the data.
+// note prints a message beside the data, likewise.
 func (a *app) note(format string, args ...any) error {
-	_, err := fmt.Fprintf(a.stderr, format, args...)
+	_, err := io.WriteString(a.stderr, safetext.Lines(fmt.Sprintf(format, args...)))
 	return err
+}
+
+// confirm puts a question that only a terminal can answer; no is the default.
+func (a *app) confirm(ctx context.Context, question string) error {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return badInput(errors.New("nobody to ask: give --yes to go on without a question"))
+	}
+	if err := a.note("%s [y/N] ", question); err != nil {
+		return err
+	}
+	answer := make(chan string, 1)
+	go func() { // ends with the input, or with the program
+		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		if err != nil {
+			line = ""
+		}
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-ctx.Done():
+		return exitError{code: 1, err: errors.New("interrupted")}
+	case s := <-answer:
+		if s != "y" && s != "yes" {
+			return exitError{code: 1, err: errors.New("not confirmed: nothing was done")}
+		}
+	}
+	return nil
 }
 
 // print prints one JSON document.

@@ -90,78 +90,13 @@ func dryRunCmd(a *app) *cobra.Command {
 }
 
 func (a *app) planText(p *plan.Plan) error {
-	var b strings.Builder
-	line := func(format string, args ...any) { b.WriteString(safetext.Clean(fmt.Sprintf(format, args...)) + "\n") }
-	line("plan %s  target %s  model %s  %d nodes of %d GPUs", p.Name, p.Target, p.Model, len(p.Nodes), p.GPUsPerNode)
-	line("image %s", p.Image)
-	b.WriteString("\nNODES\n")
-	for _, n := range p.Nodes {
-		line("  %-10s %s", n.Name, strings.Join(n.Roles, ", "))
+	if err := a.say("plan %s  target %s  model %s  %d nodes of %d GPUs\nimage %s\n", p.Name, p.Target, p.Model, len(p.Nodes), p.GPUsPerNode, p.Image); err != nil {
+		return err
 	}
-	section := func(title string, n int) bool {
-		if n > 0 {
-			b.WriteString("\n" + title + "\n")
-		}
-		return n > 0
-	}
-	if section("PHASES", len(p.Phases)) {
-		for _, ph := range p.Phases {
-			line("  %d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s", ph.Index, ph.Level, ph.RampSeconds, ph.SettleSeconds, ph.TimeoutSeconds)
+	for _, s := range p.Sections() {
+		if err := a.say("\n%s\n  %s\n", s.Title, strings.Join(s.Lines, "\n  ")); err != nil {
+			return err
 		}
 	}
-	if section("SWAPS: what this target does instead of what the recipe says", len(p.Swaps)) {
-		for _, s := range p.Swaps {
-			line("  %-24s %s → %s  (%s)", s.What, s.From, s.To, s.Why)
-		}
-	}
-	if section("FROM THE CLUSTER FILE AND THE ENVIRONMENT", len(p.Changes)) {
-		for _, c := range p.Changes {
-			line("  %-24s %q → %q  (%s)", c.Field, c.From, c.To, c.Origin)
-		}
-	}
-	if section("MOUNTS", len(p.Mounts)) {
-		for _, m := range p.Mounts {
-			line("  %s : %s  (%s)", m.Host, m.Container, m.Source)
-		}
-	}
-	if section("FILES", len(p.Files)) {
-		for _, f := range p.Files {
-			line("  %s  %d bytes  (%s)", f.Path, len(f.Content), f.Source)
-		}
-	}
-	b.WriteString("\nSTEPS\n")
-	for _, s := range p.Steps {
-		stepText(line, s)
-	}
-	if p.Script != "" {
-		b.WriteString("\nBATCH SCRIPT\n")
-		for l := range strings.SplitSeq(strings.TrimSuffix(p.Script, "\n"), "\n") {
-			line("  %s", l)
-		}
-	}
-	return a.say("%s", b.String())
-}
-
-func stepText(line func(string, ...any), s plan.Step) {
-	nodes := make([]string, 0, len(s.Nodes))
-	for _, n := range s.Nodes {
-		nodes = append(nodes, fmt.Sprint(n))
-	}
-	line("  %s  nodes %s  %d tasks  log %s", s.Name, strings.Join(nodes, ","), s.Tasks, s.Log)
-	if r := s.Ready; r.Probe != plan.ProbeNone {
-		want := ""
-		if r.Probe == plan.ProbeHealth {
-			want = fmt.Sprintf(" with %d prefill and %d decode workers", r.Prefill, r.Decode)
-		}
-		line("    ready: %s %s%s, within %d s", r.Probe, r.Target, want, r.TimeoutSeconds)
-	}
-	line("    on exit: %s", s.Failure)
-	for _, v := range s.Env {
-		beats := ""
-		if v.Beats != "" {
-			beats = ", beats " + v.Beats
-		}
-		line("    env %s=%s  (%s%s)", v.Name, v.Value, v.Origin, beats)
-	}
-	line("    $ %s", plan.CommandLine(s.Launch))
+	return nil
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -58,6 +60,9 @@ func rollupCmd(a *app) *cobra.Command {
 			return err
 		}
 		path, doc, err := e.Rollup(cmd.Context(), l)
+		if errors.Is(err, fs.ErrNotExist) {
+			return a.note("%v\n", err)
+		}
 		if err != nil {
 			return badInput(err)
 		}
@@ -94,7 +99,7 @@ func parityCmd(a *app) *cobra.Command {
 		opt := parity.Options{Force: *force, Band: e.Config.BandPercent / 100}
 		if *band != "" {
 			percent, err := strconv.ParseFloat(strings.TrimSuffix(*band, "%"), 64)
-			if err != nil || percent <= 0 || percent > 100 {
+			if err != nil || !(percent > 0 && percent <= 100) {
 				return badInput(fmt.Errorf("--band %q: want a percentage above 0, such as 2%%", *band))
 			}
 			opt.Band = percent / 100

@@ -337,7 +337,7 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 // rollup writes the roll-up from what is on disk, after a failure too: what was
 // measured is not lost.
 func (j *run) rollup() {
-	known := results.Known{Levels: Levels(j.Plan)}
+	known := results.Known{Levels: Levels(j.Plan.Phases)}
 	for _, st := range j.steps {
 		if st.step.Stage == plan.Client {
 			known.Start = st.begun
@@ -357,9 +357,9 @@ func (j *run) rollup() {
 }
 
 // Levels is what a plan says of its phases, for the figures.
-func Levels(p *plan.Plan) []results.Level {
-	out := make([]results.Level, 0, len(p.Phases))
-	for _, ph := range p.Phases {
+func Levels(phases []plan.Phase) []results.Level {
+	out := make([]results.Level, 0, len(phases))
+	for _, ph := range phases {
 		out = append(out, results.Level{
 			Phase: ph.Index, Concurrency: ph.Level, Ramp: ph.RampSeconds, Settling: ph.SettleSeconds, Timeout: ph.TimeoutSeconds, MinMeasurement: ph.MinMeasurement,
 		})

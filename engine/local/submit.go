@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
@@ -74,32 +75,33 @@ func Submit(ctx context.Context, dir string) error {
 // ErrRunning says that a run folder has a living supervisor already.
 var ErrRunning = errors.New("the run has a supervisor already")
 
+// Whoever looks whether a run is alive holds its lock for a moment; a supervisor
+// that meets one tries again for as long.
+const lockPatience, lockPause = time.Second, 5 * time.Millisecond
+
 // Hold makes this process the supervisor of a run folder: it takes the lock by
-// which others see that the run is alive, records its pid, prepares the run and
-// then tells whoever started it. The lock goes with the process, however that ends.
-func Hold(dir string, prepare func() error) (release func() error, err error) {
+// which others see that the run is alive, and records its pid. The lock goes with
+// the process, however that ends.
+func Hold(ctx context.Context, dir string) (release func() error, err error) {
+	ctx, done := context.WithTimeout(ctx, lockPatience)
+	defer done()
 	lock := flock.New(filepath.Join(dir, rundir.LockFile))
-	ok, err := lock.TryLock()
-	if err != nil {
+	ok, err := lock.TryLockContext(ctx, lockPause)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) || err == nil && !ok:
+		return nil, ErrRunning
+	case err != nil:
 		return nil, fmt.Errorf("take the lock: %w", err)
 	}
-	if !ok {
-		return nil, ErrRunning
+	if err := renameio.WriteFile(filepath.Join(dir, rundir.PIDFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		return nil, errors.Join(fmt.Errorf("record the supervisor: %w", err), lock.Unlock())
 	}
-	err = os.WriteFile(filepath.Join(dir, rundir.PIDFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644)
-	if err == nil {
-		err = prepare()
-	}
-	if err != nil {
-		return nil, errors.Join(err, lock.Unlock())
-	}
-	tell()
 	return lock.Unlock, nil
 }
 
-// tell says that the supervisor is at work, to whoever started it. Started by
+// Tell says that the supervisor is at work, to whoever started it. Started by
 // hand there is no such pipe, and nobody to tell: only a pipe is written to.
-func tell() {
+func Tell() {
 	var st syscall.Stat_t
 	if syscall.Fstat(readyFD, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 		return
@@ -121,7 +123,7 @@ func Alive(dir string) (bool, error) {
 	lock := flock.New(path)
 	free, err := lock.TryRLock()
 	if err != nil {
-		return false, fmt.Errorf("look at the lock of %s: %w", dir, err)
+		return false, fmt.Errorf("look at the lock: %w", err)
 	}
 	if free {
 		return false, lock.Unlock()

@@ -66,10 +66,16 @@ func (c Config) withDefaults() Config {
 // New makes the handler of one mock process. It returns an error when the
 // configuration contradicts itself.
 func New(cfg Config) (http.Handler, error) {
-	if cfg.Timing.Spread < 0 || cfg.Timing.Spread >= 1 {
+	if t := cfg.Timing; t.PrefillBase < 0 || t.PrefillPerToken < 0 || t.ITL < 0 {
+		return nil, fmt.Errorf("mock server: times %v, %v, %v: want none below 0", t.PrefillBase, t.PrefillPerToken, t.ITL)
+	}
+	if !(cfg.ToolCalls >= 0 && cfg.ToolCalls <= 1) {
+		return nil, fmt.Errorf("mock server: %g of the requests answered by tool calls: want a fraction from 0 to 1", cfg.ToolCalls)
+	}
+	if !(cfg.Timing.Spread >= 0 && cfg.Timing.Spread < 1) {
 		return nil, fmt.Errorf("mock server: spread %g: want a fraction from 0 to below 1", cfg.Timing.Spread)
 	}
-	if f := cfg.Faults; f.HTTPError < 0 || f.Abort < 0 || f.EventError < 0 || f.HTTPError+f.Abort+f.EventError > 1 {
+	if f := cfg.Faults; !(f.HTTPError >= 0 && f.Abort >= 0 && f.EventError >= 0 && f.HTTPError+f.Abort+f.EventError <= 1) {
 		return nil, fmt.Errorf("mock server: fault rates %g, %g, %g: want fractions that add up to at most 1",
 			f.HTTPError, f.Abort, f.EventError)
 	}

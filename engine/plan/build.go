@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -36,6 +37,13 @@ func Build(req Request) (*Plan, error) {
 	if len(r.Benchmark.Levels) == 0 {
 		return nil, fmt.Errorf("plan %s: no concurrency level; give benchmark.concurrency or concurrencies", r.File)
 	}
+	for _, options := range []recipes.Env{r.SbatchDirectives, r.SrunOptions, directives(req.Cluster)} {
+		for _, o := range options {
+			if !optionName.MatchString(o.Name) {
+				return nil, fmt.Errorf("plan %s: %q is no name of a Slurm option: want letters, digits and -", r.File, o.Name)
+			}
+		}
+	}
 	l, err := place(r)
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", r.File, err)
@@ -58,6 +66,16 @@ func Build(req Request) (*Plan, error) {
 		return nil, fmt.Errorf("plan %s: %w", r.File, err)
 	}
 	return b.p, nil
+}
+
+// optionName is what stands behind -- in a script or on a command line.
+var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
+
+func directives(c *recipes.Cluster) recipes.Env {
+	if c == nil {
+		return nil
+	}
+	return c.SbatchDirectives
 }
 
 // phases is what each level takes by the workload's own numbers.

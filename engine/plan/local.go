@@ -118,11 +118,8 @@ func (b *builder) scale() (scaling, error) {
 		}
 	}
 	users, seconds := b.Local.Users, b.Local.Seconds
-	if users <= 0 {
-		users = DefaultUsers
-	}
-	if seconds <= 0 {
-		seconds = DefaultSeconds
+	if users < 1 || !(seconds > 0) || math.IsInf(seconds, 0) {
+		return scaling{}, fmt.Errorf("%d users and a phase of %g s: want at least one user and more than 0 s", users, seconds)
 	}
 	most := b.r.Benchmark.MaxLevel()
 	users = min(users, most)

@@ -66,7 +66,7 @@ func (b *builder) mountList() string {
 	return strings.Join(parts, ",")
 }
 
-// script is the batch script: it moves what was staged at submit to the run's
+// script is the batch script: it copies what was staged at submit to the run's
 // folder, picks the program for the node's architecture and becomes it. Without
 // exec, the TERM that a cancel sends would end at the shell.
 func (b *builder) script() string {

@@ -33,7 +33,9 @@ func (p *Plan) Sections() []Section {
 	}
 	add("FROM THE CLUSTER FILE AND THE ENVIRONMENT", changes)
 	add("MOUNTS", each(p.Mounts, func(m Mount) string { return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source) }))
-	add("FILES", each(p.Files, func(f File) string { return fmt.Sprintf("%s  %d bytes  (%s)", f.Path, len(f.Content), f.Source) }))
+	add("FILES", each(p.Files, func(f File) string {
+		return fmt.Sprintf("%s  %d lines  (%s)", f.Path, strings.Count(f.Content, "\n"), f.Source)
+	}))
 	for _, s := range p.Steps {
 		add("STEP "+s.Name, s.lines())
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,15 @@ import (
 
 var rule = strings.Repeat("=", 60)
 
+// withoutPassword is a URL for the log, which everyone may read.
+func withoutPassword(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "unreadable"
+	}
+	return u.Redacted()
+}
+
 // banner is the resolved configuration, with the labels of the external client,
 // whose readers it serves.
 func banner(cfg Config) string {
@@ -17,7 +27,7 @@ func banner(cfg Config) string {
 	line := func(label string, value any) { fmt.Fprintf(&b, "  %s: %v\n", label, value) }
 	fmt.Fprintf(&b, "%s\n%s\n%s\n", rule, cfg.clientName(), rule)
 	line("Client", cfg.clientName())
-	line("Base URL", cfg.BaseURL)
+	line("Base URL", withoutPassword(cfg.BaseURL))
 	line("Model", cfg.Model)
 	line("Server type", cfg.ServerType)
 	line("Concurrencies", intList(cfg.Concurrencies))

@@ -10,6 +10,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// Lines is a text of several lines, each made safe as by [Clean].
+func Lines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = Clean(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Clean is a text on one line without terminal escapes, control characters and
 // marks that reorder text; tabs become spaces, invalid bytes question marks.
 func Clean(s string) string {
