@@ -17,6 +17,7 @@ const module = "github.com/agentperf/agentperf-tui/"
 var rooms = map[string][]string{
 	"cmd/agentperf-tui": {"*"},
 	"tui":               {"tui", "engine", "porter", "recipes"},
+	"tui/frametest":     {}, // tests only: starts the program in a terminal
 	"engine":            {"engine", "recipes"},
 	"engine/event":      {},
 	"engine/follow":     {},
