@@ -1,0 +1,125 @@
+package port
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// question is the one under the cursor: in the list the selected one, in the file
+// the one about the line's field.
+func (s *Screen) question() (porter.Todo, bool) {
+	if s.pane == onTodos {
+		if s.todo < len(s.todos) {
+			return s.todos[s.todo], true
+		}
+		return porter.Todo{}, false
+	}
+	f := s.field(s.here())
+	for _, t := range s.todos {
+		if f.Path != "" && t.File == f.File && t.Path == f.Path {
+			return t, true
+		}
+	}
+	return porter.Todo{}, false
+}
+
+// notAcceptable is why the question under the cursor can't be settled by saying
+// that what is written stands; empty if it can.
+func (s *Screen) notAcceptable() string {
+	t, ok := s.question()
+	switch {
+	case !ok:
+		return "no question"
+	case t.Kind == porter.MustFix:
+		return "needs a value"
+	}
+	return ""
+}
+
+// accept settles the question under the cursor.
+func (s *Screen) accept() tea.Cmd {
+	if why := s.notAcceptable(); why != "" {
+		return ui.Do(ui.Toast{Text: "nothing to accept: " + why, Role: ui.Warn})
+	}
+	t, _ := s.question()
+	return s.settle(porter.Answer{ID: t.ID, Accepted: true})
+}
+
+// settle gives an answer; the port is made again with it.
+func (s *Screen) settle(a porter.Answer) tea.Cmd {
+	if s.porting {
+		return ui.Do(ui.Toast{Text: "the last answer is still being worked in", Role: ui.Muted})
+	}
+	s.opt.Answers = append(s.opt.Answers, a)
+	return s.port()
+}
+
+// ask opens the input for the question under the cursor, with what is written, or
+// the first candidate where that is a placeholder.
+func (s *Screen) ask() {
+	t, ok := s.question()
+	if !ok || t.Path == "" {
+		return
+	}
+	for i := range s.todos {
+		if s.todos[i].ID == t.ID {
+			s.todo = i
+		}
+	}
+	s.pane = onTodos
+	s.answer = &ui.Input{}
+	if t.Kind == porter.MustFix && len(t.Candidates) > 0 {
+		s.answer.SetValue(t.Candidates[0].Value)
+	} else if f, ok := s.fieldOf(t); ok && f.Class != porter.Missing {
+		s.answer.SetValue(f.Value)
+	}
+}
+
+func (s *Screen) fieldOf(t porter.Todo) (porter.Field, bool) {
+	for _, f := range s.written.res.Fields {
+		if f.File == t.File && f.Path == t.Path {
+			return f, true
+		}
+	}
+	return porter.Field{}, false
+}
+
+func (s *Screen) answerKey(msg tea.KeyPressMsg) tea.Cmd {
+	t, ok := s.question()
+	switch {
+	case !ok || key.Matches(msg, escKey):
+		s.answer = nil
+	case key.Matches(msg, offerKey):
+		s.offer(t)
+	case key.Matches(msg, giveKey):
+		value := s.answer.Value()
+		s.answer = nil
+		if value == "" {
+			return nil
+		}
+		if f, ok := s.fieldOf(t); ok && f.Value == value && t.Kind != porter.MustFix {
+			return s.settle(porter.Answer{ID: t.ID, Accepted: true})
+		}
+		return s.settle(porter.Answer{ID: t.ID, Value: value})
+	default:
+		s.answer.Key(msg)
+	}
+	return nil
+}
+
+// offer puts the candidate after the one that stands there into the input.
+func (s *Screen) offer(t porter.Todo) {
+	if len(t.Candidates) == 0 {
+		return
+	}
+	next := 0
+	for i, c := range t.Candidates {
+		if c.Value == s.answer.Value() {
+			next = (i + 1) % len(t.Candidates)
+		}
+	}
+	s.answer.SetValue(t.Candidates[next].Value)
+}

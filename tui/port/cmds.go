@@ -1,0 +1,194 @@
+package port
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/porter"
+)
+
+// Bounds of the look around: a search below a project's root ends in time.
+const (
+	lookDepth = 3
+	lookFor   = 3 * time.Second
+)
+
+type lookedMsg struct {
+	dir        string
+	dirs, runs []string
+	err        error
+}
+
+// look lists the folder that is being typed and searches below it, one folder at
+// a time: when it answers, the one typed by then is next.
+func (s *Screen) look() tea.Cmd {
+	base, _ := split(s.path.Value())
+	if s.lookBusy || s.looked1 && base == s.looked {
+		return nil
+	}
+	s.lookBusy = true
+	ctx, eng, dir := s.ctx, s.eng, base
+	return func() tea.Msg {
+		ctx, done := context.WithTimeout(ctx, lookFor)
+		defer done()
+		root := dir
+		if root == "" {
+			root = "."
+		}
+		m := lookedMsg{dir: dir}
+		if m.dirs, m.err = eng.List(ctx, root); m.err == nil {
+			m.runs, m.err = eng.FindRuns(ctx, root, lookDepth) // what was found in time is of use
+		}
+		return m
+	}
+}
+
+type recentMsg struct{ dirs []string }
+
+func (s *Screen) listRecent() tea.Cmd {
+	if s.recents {
+		return nil
+	}
+	s.recents = true
+	ctx, eng := s.ctx, s.eng
+	return func() tea.Msg {
+		dirs, err := eng.Recent(ctx)
+		if err != nil {
+			return recentMsg{} // a convenience: without it the path is typed
+		}
+		return recentMsg{dirs}
+	}
+}
+
+type portedMsg struct {
+	gen     int
+	written written
+	names   [2]string
+	err     error
+}
+
+// defaultNames are where recipe and workload go if nobody says otherwise: the
+// current folder, under the name of the run directory and its parent.
+func defaultNames(dir string) [2]string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	stem := strings.Trim(filepath.Base(filepath.Dir(dir))+"-"+filepath.Base(dir), "-./")
+	return [2]string{stem + ".yaml", stem + ".workload.yaml"}
+}
+
+type progressMsg struct {
+	gen  int
+	p    porter.Progress
+	from <-chan porter.Progress
+}
+
+// port reads the directory. A port that is asked for while one runs makes the
+// answer of the earlier one void.
+func (s *Screen) port() tea.Cmd {
+	s.gen++
+	s.porting, s.progress = true, porter.Progress{}
+	gen, ctx, eng, dir, opt := s.gen, s.ctx, s.eng, s.dir, s.opt
+	opt.Answers = slices.Clone(opt.Answers)
+	progress := make(chan porter.Progress, 1)
+	opt.Progress = func(p porter.Progress) {
+		select {
+		case progress <- p:
+		default: // the screen is behind: it gets a later one
+		}
+	}
+	run := func() tea.Msg {
+		defer close(progress)
+		names := defaultNames(home(dir))
+		opt.RecipeOut, opt.WorkloadOut = names[0], names[1]
+		res, err := eng.Port(ctx, dir, opt)
+		if err != nil {
+			return portedMsg{gen: gen, err: err}
+		}
+		w, err := show(res)
+		return portedMsg{gen, w, names, err}
+	}
+	return tea.Batch(run, s.wait(gen, progress))
+}
+
+// wait waits for a sign of life of a port.
+func (s *Screen) wait(gen int, from <-chan porter.Progress) tea.Cmd {
+	ctx := s.ctx
+	return func() tea.Msg {
+		select {
+		case p, ok := <-from:
+			if ok {
+				return progressMsg{gen, p, from}
+			}
+		case <-ctx.Done():
+		}
+		return nil
+	}
+}
+
+// excerpt is what was read for a piece of evidence.
+type excerpt struct {
+	Excerpt
+	err error
+}
+
+type excerptMsg struct {
+	of porter.Evidence
+	excerpt
+}
+
+// maxExcerpts bounds what is kept.
+const maxExcerpts = 1000
+
+// fetch reads what the evidence under the cursor points to, one at a time.
+func (s *Screen) fetch() tea.Cmd {
+	f := s.field(s.here())
+	if s.stage != looking || s.fetching || len(f.Evidence) == 0 {
+		return nil
+	}
+	e := f.Evidence[0]
+	if _, have := s.excerpts[e]; have || e.Line == 0 {
+		return nil
+	}
+	if len(s.excerpts) >= maxExcerpts {
+		clear(s.excerpts)
+	}
+	s.fetching = true
+	ctx, eng, path := s.ctx, s.eng, filepath.Join(home(s.dir), e.Artifact)
+	return func() tea.Msg {
+		length := len(e.Raw)
+		if e.Column == 0 {
+			length = 0
+		}
+		x, err := eng.Excerpt(ctx, path, e.Line, e.Column, length)
+		return excerptMsg{e, excerpt{x, err}}
+	}
+}
+
+type writtenMsg struct{ err error }
+
+// write writes the files under the names that were typed. The recipe names the
+// workload file and takes up the answers of an earlier port, so the port is made
+// again for these names.
+func (s *Screen) write(force bool) tea.Cmd {
+	if s.saving {
+		return nil
+	}
+	s.saving = true
+	recipe, workload := s.names[0].Value(), s.names[1].Value()
+	ctx, eng, dir, opt := s.ctx, s.eng, s.dir, s.opt
+	opt.Answers = slices.Clone(opt.Answers)
+	opt.RecipeOut, opt.WorkloadOut = home(recipe), home(workload)
+	return func() tea.Msg {
+		res, err := eng.Port(ctx, dir, opt)
+		if err == nil {
+			err = eng.Write(ctx, res, recipe, workload, force)
+		}
+		return writtenMsg{err}
+	}
+}

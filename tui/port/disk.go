@@ -1,0 +1,181 @@
+package port
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/agentperf/agentperf-tui/porter"
+)
+
+// Limits of what is read for the screen alone.
+const (
+	maxNames   = 5000
+	maxSkipped = 64 << 20 // bytes before the line of an excerpt
+	around     = 240      // bytes of an excerpt on each side of the evidence
+	maxRecent  = 20
+)
+
+// Disk is the engine of the screen on real files. State is the folder in which it
+// remembers what was ported; empty: nothing is remembered.
+type Disk struct{ State string }
+
+// Port ports a run directory, and remembers it.
+func (d Disk) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
+	r, err := porter.Port(ctx, home(dir), opt)
+	if err == nil {
+		d.remember(ctx, home(dir))
+	}
+	return r, err
+}
+
+// FindRuns lists run directories below a folder.
+func (Disk) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
+	return porter.FindRuns(ctx, home(root), depth)
+}
+
+// List lists the folders in a folder, links to folders included.
+func (Disk) List(ctx context.Context, dir string) ([]string, error) {
+	f, err := os.Open(home(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(maxNames)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		folder := e.IsDir()
+		if e.Type()&fs.ModeSymlink != 0 {
+			info, err := os.Stat(filepath.Join(f.Name(), e.Name()))
+			folder = err == nil && info.IsDir()
+		}
+		if folder {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Write writes the files of a port.
+func (Disk) Write(_ context.Context, r *porter.Result, recipe, workload string, force bool) error {
+	return r.Write(home(recipe), home(workload), force)
+}
+
+// Excerpt reads around a place of a file. Lines far into a large file are not
+// looked for.
+func (Disk) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
+	var e Excerpt
+	f, err := os.Open(path)
+	if err != nil {
+		return e, err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(io.LimitReader(f, maxSkipped), 64<<10)
+	for n := 1; n < line; {
+		if ctx.Err() != nil {
+			return e, ctx.Err()
+		}
+		part, err := r.ReadSlice('\n')
+		switch {
+		case err == nil:
+			n++
+		case errors.Is(err, bufio.ErrBufferFull) && len(part) > 0:
+		default:
+			return e, fmt.Errorf("%s has no line %d within its first %d MiB", path, line, maxSkipped>>20)
+		}
+	}
+	from := max(column-1-around, 0)
+	if _, err := r.Discard(from); err != nil {
+		return e, fmt.Errorf("%s:%d: %w", path, line, err)
+	}
+	text := make([]byte, max(column-1, 0)-from+length+around)
+	n, err := io.ReadFull(r, text)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return e, fmt.Errorf("%s:%d: %w", path, line, err)
+	}
+	got, more, _ := strings.Cut(string(text[:n]), "\n")
+	at := min(max(column-1, 0)-from, len(got))
+	to := min(at+length, len(got))
+	e = Excerpt{got[:at], got[at:to], got[to:]}
+	if from > 0 {
+		e.Before = "…" + e.Before
+	}
+	if n == len(text) && more == "" {
+		e.After += "…"
+	}
+	return e, nil
+}
+
+func (d Disk) file() string { return filepath.Join(d.State, "ported") }
+
+// Recent lists what was ported before and is still there.
+func (d Disk) Recent(ctx context.Context) ([]string, error) {
+	if d.State == "" {
+		return nil, nil
+	}
+	f, err := os.Open(d.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for dir := range strings.Lines(string(data)) {
+		dir = strings.TrimSuffix(dir, "\n")
+		if info, err := os.Stat(dir); err == nil && info.IsDir() && ctx.Err() == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs, nil
+}
+
+// remember puts a directory first in the list. The list is a convenience: when it
+// can't be written, the next wizard offers less.
+func (d Disk) remember(ctx context.Context, dir string) {
+	abs, err := filepath.Abs(dir)
+	if d.State == "" || err != nil || strings.ContainsRune(abs, '\n') {
+		return
+	}
+	dirs, err := d.Recent(ctx)
+	if err != nil || os.MkdirAll(d.State, 0o755) != nil {
+		return
+	}
+	dirs = slices.DeleteFunc(dirs, func(o string) bool { return o == abs })
+	dirs = append([]string{abs}, dirs[:min(len(dirs), maxRecent-1)]...)
+	_ = renameio.WriteFile(d.file(), []byte(strings.Join(dirs, "\n")+"\n"), 0o644) // see above
+}
+
+// home expands the ~ of a typed path.
+func home(path string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || rest != "" && rest[0] != '/' {
+		return path
+	}
+	dir, err := os.UserHomeDir()
+	if err != nil {
+		return path
+	}
+	return dir + rest
+}

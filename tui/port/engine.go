@@ -1,0 +1,29 @@
+// Package port is the wizard that turns a harness run directory into a recipe and
+// a workload: it finds the directory, shows for every line of what is written
+// where it comes from, takes answers to what could not be known, and writes the
+// files. It knows the porter's results, not how they come about.
+package port
+
+import (
+	"context"
+
+	"github.com/agentperf/agentperf-tui/porter"
+)
+
+// Engine is what this screen needs. [Disk] is the real one.
+type Engine interface {
+	Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error)
+	// FindRuns lists run directories below a folder.
+	FindRuns(ctx context.Context, root string, depth int) ([]string, error)
+	// List lists the names of the folders in a folder, at most some thousands.
+	List(ctx context.Context, dir string) ([]string, error)
+	// Recent lists run directories that were ported before, the latest first.
+	Recent(ctx context.Context) ([]string, error)
+	// Excerpt is the part of a file that evidence points to.
+	Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error)
+	Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error
+}
+
+// Excerpt is a part of a line: what stands before the evidence, it, and what
+// follows. It is as found, escapes and all.
+type Excerpt struct{ Before, Match, After string }

@@ -1,0 +1,267 @@
+package port
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+var (
+	takeKey     = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "port, or open the folder"))
+	completeKey = key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "complete"))
+	prevKey     = key.NewBinding(key.WithKeys("up"), key.WithHelp("↑", "up"))
+	followKey   = key.NewBinding(key.WithKeys("down"), key.WithHelp("↓", "down"))
+	escKey      = key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "back"))
+
+	writeKey  = key.NewBinding(key.WithKeys("w"), key.WithHelp("w", "write"))
+	paneKey   = key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "pane"))
+	fileKey   = key.NewBinding(key.WithKeys("v", "left", "right"), key.WithHelp("v", "recipe/workload"))
+	notedKey  = key.NewBinding(key.WithKeys("n"), key.WithHelp("n", "next not copied"))
+	editKey   = key.NewBinding(key.WithKeys("e", "enter"), key.WithHelp("e", "answer"))
+	acceptKey = key.NewBinding(key.WithKeys("a"), key.WithHelp("a", "accept"))
+	undoKey   = key.NewBinding(key.WithKeys("u"), key.WithHelp("u", "undo answer"))
+	upKey     = key.NewBinding(key.WithKeys("up", "k"), key.WithHelp("↑ k", "up"))
+	downKey   = key.NewBinding(key.WithKeys("down", "j"), key.WithHelp("↓ j", "down"))
+	pageUp    = key.NewBinding(key.WithKeys("pgup"), key.WithHelp("pgup", "page up"))
+	pageDown  = key.NewBinding(key.WithKeys("pgdown"), key.WithHelp("pgdn", "page down"))
+	homeKey   = key.NewBinding(key.WithKeys("home", "g"), key.WithHelp("g", "first"))
+	endKey    = key.NewBinding(key.WithKeys("end", "G"), key.WithHelp("G", "last"))
+
+	giveKey  = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "answer with this"))
+	offerKey = key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "next candidate"))
+
+	saveKey = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "write"))
+	nextKey = key.NewBinding(key.WithKeys("tab", "up", "down"), key.WithHelp("tab", "other name"))
+)
+
+// Keys are the bindings that work now.
+func (s *Screen) Keys() []key.Binding {
+	switch {
+	case s.stage == choosing:
+		return []key.Binding{takeKey, completeKey, prevKey, followKey, escKey}
+	case s.stage == reading:
+		return nil
+	case s.stage == writing:
+		return []key.Binding{saveKey, nextKey, escKey}
+	case s.answer != nil:
+		return []key.Binding{giveKey, offerKey, escKey}
+	}
+	edit, accept, undo := editKey, acceptKey, undoKey
+	_, any := s.question()
+	edit.SetEnabled(any)
+	why := s.notAcceptable()
+	accept.SetEnabled(why == "")
+	if why != "" {
+		accept.SetHelp("a", "accept ("+why+")")
+	}
+	undo.SetEnabled(len(s.opt.Answers) > 0)
+	if s.pane == onTodos {
+		return []key.Binding{writeKey, edit, accept, undo, paneKey, fileKey, upKey, downKey}
+	}
+	return []key.Binding{writeKey, paneKey, notedKey, fileKey, edit, accept, undo, upKey, downKey, pageUp, pageDown, homeKey, endKey}
+}
+
+func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case s.stage == choosing:
+		return s.chooseKey(msg)
+	case s.stage == writing:
+		return s.nameKey(msg)
+	case s.stage == looking && s.answer != nil:
+		return s.answerKey(msg)
+	case s.stage == looking:
+		return s.lookKey(msg)
+	}
+	return nil
+}
+
+func (s *Screen) chooseKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case key.Matches(msg, escKey):
+		return ui.Do(ui.Back{})
+	case key.Matches(msg, prevKey):
+		s.row = max(s.row-1, 0)
+	case key.Matches(msg, followKey):
+		s.row = max(min(s.row+1, len(s.rows)-1), 0)
+	case key.Matches(msg, completeKey):
+		if base, _ := split(s.path.Value()); base == s.looked {
+			s.path.SetValue(completed(s.path.Value(), s.dirs))
+		}
+		return s.typed()
+	case key.Matches(msg, takeKey):
+		return s.takeChoice()
+	default:
+		if s.path.Key(msg) {
+			return s.typed()
+		}
+	}
+	return nil
+}
+
+func (s *Screen) typed() tea.Cmd {
+	s.row, s.err = 0, nil
+	s.choose()
+	return s.look()
+}
+
+// takeChoice opens the folder under the cursor, or ports the run.
+func (s *Screen) takeChoice() tea.Cmd {
+	if len(s.rows) == 0 {
+		return nil
+	}
+	c := s.rows[s.row]
+	if c.kind == "folder" {
+		s.path.SetValue(c.path + "/")
+		return s.typed()
+	}
+	s.dir = c.path
+	s.stage, s.opt, s.err = reading, porter.Options{}, nil
+	s.at, s.top, s.todo, s.doc, s.pane = [2]int{}, [2]int{}, 0, 0, onFile
+	clear(s.excerpts)
+	return s.port()
+}
+
+func (s *Screen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case key.Matches(msg, writeKey):
+		s.stage, s.name = writing, 0
+	case key.Matches(msg, paneKey):
+		s.pane = (s.pane + 1) % panes
+		if s.pane == onArtifacts && s.boxes.artifacts.w == 0 {
+			s.pane = onFile
+		}
+	case key.Matches(msg, fileKey):
+		s.doc = 1 - s.doc
+	case key.Matches(msg, notedKey):
+		s.nextNoted()
+	case key.Matches(msg, acceptKey):
+		return s.accept()
+	case key.Matches(msg, undoKey):
+		if n := len(s.opt.Answers); n > 0 {
+			s.opt.Answers = s.opt.Answers[:n-1]
+			return s.port()
+		}
+	case s.pane == onArtifacts && msg.String() == "enter":
+		s.firstResting()
+	case key.Matches(msg, editKey):
+		s.ask()
+	case key.Matches(msg, upKey):
+		s.move(-1)
+	case key.Matches(msg, downKey):
+		s.move(1)
+	case key.Matches(msg, pageUp):
+		s.move(-max(s.boxes.file.h-1, 1))
+	case key.Matches(msg, pageDown):
+		s.move(max(s.boxes.file.h-1, 1))
+	case key.Matches(msg, homeKey):
+		s.move(-1 << 20)
+	case key.Matches(msg, endKey):
+		s.move(1 << 20)
+	}
+	return s.fetch()
+}
+
+// move moves the cursor of the pane; in the list of questions the file follows.
+func (s *Screen) move(by int) {
+	switch s.pane {
+	case onTodos:
+		s.todo = max(min(s.todo+by, len(s.todos)-1), 0)
+		if t, ok := s.question(); ok {
+			s.goTo(t.File, t.Path)
+		}
+	case onArtifacts:
+		s.artifact = max(min(s.artifact+by, len(s.written.res.Artifacts)-1), 0)
+	default:
+		s.at[s.doc] += by
+		s.scroll()
+	}
+}
+
+// nextNoted goes to the next field that is no plain copy.
+func (s *Screen) nextNoted() {
+	lines := s.written.docs[s.doc].lines
+	for k := 1; k <= len(lines); k++ {
+		i := (s.at[s.doc] + k) % len(lines)
+		if c := s.field(lines[i]).Class; lines[i].first && c != porter.Copied && c != porter.Default {
+			s.at[s.doc] = i
+			s.scroll()
+			return
+		}
+	}
+}
+
+// firstResting goes to the first field that rests on the artifact under the cursor.
+func (s *Screen) firstResting() {
+	if s.artifact >= len(s.written.res.Artifacts) {
+		return
+	}
+	name := s.written.res.Artifacts[s.artifact].Name
+	for _, f := range s.written.res.Fields {
+		for _, e := range f.Evidence {
+			if e.Artifact == name || strings.HasPrefix(e.Artifact, name+"/") {
+				if s.goTo(f.File, f.Path) {
+					s.pane = onFile
+				}
+				return
+			}
+		}
+	}
+}
+
+func (s *Screen) nameKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case s.saving:
+	case key.Matches(msg, escKey):
+		s.stage = looking
+	case key.Matches(msg, nextKey):
+		s.name = 1 - s.name
+	case key.Matches(msg, saveKey):
+		return s.write(false)
+	default:
+		s.names[s.name].Key(msg)
+	}
+	return nil
+}
+
+func (s *Screen) paste(text string) tea.Cmd {
+	text = strings.TrimSpace(text)
+	switch {
+	case s.stage == choosing:
+		s.path.Insert(text)
+		return s.typed()
+	case s.stage == writing:
+		s.names[s.name].Insert(text)
+	case s.stage == looking && s.answer != nil:
+		s.answer.Insert(text)
+	}
+	return nil
+}
+
+func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
+	if s.stage != looking {
+		return nil
+	}
+	in := func(r rect) bool { return m.X >= r.x && m.X < r.x+r.w && m.Y >= r.y && m.Y < r.y+r.h }
+	by := func(p pane, top int, r rect) {
+		s.pane = p
+		if m.Wheel != 0 {
+			s.move(m.Wheel)
+			return
+		}
+		cursor := map[pane]int{onFile: s.at[s.doc], onTodos: s.todo, onArtifacts: s.artifact}[p]
+		s.move(top + m.Y - r.y - cursor)
+	}
+	switch {
+	case in(s.boxes.file):
+		by(onFile, s.top[s.doc], s.boxes.file)
+	case in(s.boxes.todos):
+		by(onTodos, s.todoTop(), s.boxes.todos)
+	case in(s.boxes.artifacts):
+		by(onArtifacts, 0, s.boxes.artifacts)
+	}
+	return s.fetch()
+}

@@ -1,0 +1,293 @@
+package port
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// line is a line of a written file with the field that it shows.
+type line struct {
+	text  string
+	field int  // in the result's fields; -1: none
+	first bool // of the field's lines
+}
+
+// document is a written file, line by line.
+type document struct {
+	file  porter.File
+	lines []line
+}
+
+// written is a result as it is shown.
+type written struct {
+	res   *porter.Result
+	docs  [2]document
+	facts string // what the run is, in a line
+}
+
+// leaf is a field's name and line in a file.
+type leaf struct {
+	path string
+	line int
+}
+
+// show renders both files and finds the field of each line.
+func show(res *porter.Result) (written, error) {
+	w := written{res: res}
+	data, err := res.RecipeYAML()
+	if err != nil {
+		return w, err
+	}
+	r, _ := recipes.ParseRecipe("recipe", data)
+	var leaves []leaf
+	if r != nil {
+		for _, l := range r.Leaves() {
+			leaves = append(leaves, leaf{l.Canonical, l.Place.Line})
+		}
+		leaves = append(leaves, leaf{"schema", r.Place("schema").Line})
+		w.facts = facts(r)
+	}
+	w.docs[0] = numbered(res, porter.Recipe, string(data), leaves)
+	if data, err = res.WorkloadYAML(); err != nil {
+		return w, err
+	}
+	leaves = nil
+	if wl, _ := recipes.ParseWorkload("workload", data); wl != nil {
+		for _, l := range wl.Leaves() {
+			leaves = append(leaves, leaf{l.Canonical, l.Place.Line})
+		}
+	}
+	w.docs[1] = numbered(res, porter.Workload, string(data), leaves)
+	return w, nil
+}
+
+// numbered gives each line its field. The lines of a list belong to the field
+// that begins above them.
+func numbered(res *porter.Result, file porter.File, text string, leaves []leaf) document {
+	byPath := map[string]int{}
+	for i, f := range res.Fields {
+		if f.File == file {
+			byPath[f.Path] = i
+		}
+	}
+	byLine := map[int]int{}
+	for _, l := range leaves {
+		if i, ok := byPath[l.path]; ok {
+			if _, taken := byLine[l.line]; !taken {
+				byLine[l.line] = i
+			}
+		}
+	}
+	d := document{file: file}
+	last, indent := -1, 0
+	for i, t := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		lead := len(t) - len(strings.TrimLeft(t, " "))
+		field, first := byLine[i+1]
+		switch {
+		case first:
+			last, indent = field, lead
+		case last >= 0 && lead >= indent && strings.HasPrefix(t[lead:], "-"), last >= 0 && lead > indent:
+			field = last
+		default:
+			field, last = -1, -1
+		}
+		d.lines = append(d.lines, line{t, field, first})
+	}
+	return d
+}
+
+// facts says what the run is: what a person would recognise it by.
+func facts(r *recipes.Recipe) string {
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
+		}
+	}
+	add(r.Prefill.Workers, "prefill")
+	add(r.Decode.Workers, "decode")
+	add(r.Agg.Workers, "aggregated")
+	out := strings.Join(parts, " + ") + " workers"
+	if len(parts) == 0 {
+		out = "no workers"
+	}
+	out += fmt.Sprintf(" · %d nodes", r.WorkerNodes())
+	if r.GPUType != "" {
+		out += " of " + fmt.Sprintf("%d × %s", r.GPUsPerNode, r.GPUType)
+	}
+	if r.Engine.Type != "" {
+		out += " · " + r.Engine.Type
+	}
+	if levels := r.Benchmark.LevelsText(); levels != "" {
+		out += " · " + levels + " users"
+	}
+	return out
+}
+
+// letter is the mark of a class in the gutter.
+func letter(c porter.Class) (string, ui.Role) {
+	switch c {
+	case porter.Copied:
+		return "c", ui.Muted
+	case porter.Translated:
+		return "t", ui.Accent
+	case porter.Inferred:
+		return "i", ui.Accent
+	case porter.Default:
+		return "d", ui.Muted
+	case porter.Guessed:
+		return "g", ui.Warn
+	case porter.Missing:
+		return "T", ui.Bad
+	}
+	return "?", ui.Warn
+}
+
+// classes in the order in which they are counted.
+var classes = []porter.Class{porter.Copied, porter.Translated, porter.Inferred, porter.Default, porter.Guessed, porter.Missing}
+
+// summary counts the fields by class, as much as fits into w cells.
+func summary(res *porter.Result, w int) (string, ui.Role) {
+	counts := res.Summary()
+	role := ui.OK
+	switch {
+	case res.Open(porter.MustFix) > 0:
+		role = ui.Bad
+	case res.Open(porter.Confirm) > 0:
+		role = ui.Warn
+	}
+	long := fmt.Sprintf("%d fields:", len(res.Fields))
+	for _, c := range classes {
+		if n := counts[c]; n > 0 {
+			name := string(c)
+			if c == porter.Missing {
+				name = "TODO"
+			}
+			long += fmt.Sprintf(" %d %s", n, name)
+		}
+	}
+	if len(long)+30 <= w {
+		return long, role
+	}
+	return fmt.Sprintf("%d fields, %s open", len(res.Fields), questions(res.Open(porter.MustFix)+res.Open(porter.Confirm))), role
+}
+
+func questions(n int) string {
+	if n == 1 {
+		return "1 question"
+	}
+	return fmt.Sprintf("%d questions", n)
+}
+
+// resting counts the fields that rest on each artifact; the key is a file name
+// relative to the run directory.
+func resting(res *porter.Result) map[string]int {
+	out := map[string]int{}
+	for _, f := range res.Fields {
+		seen := map[string]bool{}
+		for _, e := range f.Evidence {
+			name := e.Artifact
+			if cut := strings.IndexByte(name, '/'); cut > 0 {
+				name = name[:cut] // a file below an artifact that is a folder
+			}
+			if !seen[name] {
+				seen[name] = true
+				out[name]++
+			}
+		}
+	}
+	return out
+}
+
+// ranked are the questions, those that block first.
+func ranked(res *porter.Result) []porter.Todo {
+	rank := map[porter.TodoKind]int{porter.MustFix: 0, porter.Confirm: 1, porter.Note: 2}
+	out := append([]porter.Todo(nil), res.Todos...)
+	sort.SliceStable(out, func(i, j int) bool { return rank[out[i].Kind] < rank[out[j].Kind] })
+	return out
+}
+
+func kindRole(k porter.TodoKind) ui.Role {
+	switch k {
+	case porter.MustFix:
+		return ui.Bad
+	case porter.Confirm:
+		return ui.Warn
+	}
+	return ui.Muted
+}
+
+// choice is a row of the list from which a run directory is chosen.
+type choice struct {
+	kind string // run, recent, folder, this
+	path string
+}
+
+// choices are what the typed path can become: runs that were found below it, then
+// folders, then what was ported before.
+func choices(typed string, dirs, runs, recent []string) []choice {
+	var out []choice
+	seen := map[string]bool{}
+	add := func(kind, path string) {
+		if !seen[path] {
+			seen[path] = true
+			out = append(out, choice{kind, path})
+		}
+	}
+	if typed == "" {
+		for _, r := range recent {
+			add("recent", r)
+		}
+	}
+	for _, r := range runs {
+		if strings.HasPrefix(r, strings.TrimPrefix(typed, "./")) || strings.HasPrefix(r, typed) {
+			add("run", r)
+		}
+	}
+	base, prefix := split(typed)
+	for _, d := range dirs {
+		if strings.HasPrefix(d, prefix) && (prefix != "" || !strings.HasPrefix(d, ".")) && !seen[base+d] {
+			add("folder", base+d)
+		}
+	}
+	if typed != "" {
+		add("as typed", typed)
+	}
+	return out
+}
+
+// split takes a typed path apart: the folder, with its slash, and what is typed
+// of a name in it.
+func split(typed string) (base, prefix string) {
+	cut := strings.LastIndexByte(typed, '/') + 1
+	return typed[:cut], typed[cut:]
+}
+
+// completed is the typed path with what all folders that fit have in common.
+func completed(typed string, dirs []string) string {
+	base, prefix := split(typed)
+	common, n := "", 0
+	for _, d := range dirs {
+		if !strings.HasPrefix(d, prefix) || prefix == "" && strings.HasPrefix(d, ".") {
+			continue
+		}
+		if n++; n == 1 {
+			common = d
+		}
+		for !strings.HasPrefix(d, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	switch n {
+	case 0:
+		return typed
+	case 1:
+		return base + common + "/"
+	}
+	return base + strings.ToValidUTF8(common, "")
+}

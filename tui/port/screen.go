@@ -1,0 +1,305 @@
+package port
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// stage is how far the wizard is.
+type stage int
+
+const (
+	choosing stage = iota // a run directory
+	reading               // it is being ported
+	looking               // at what was found
+	writing               // names of the files are being typed
+)
+
+// pane has the keys while looking.
+type pane int
+
+const (
+	onFile pane = iota
+	onTodos
+	onArtifacts
+	panes
+)
+
+// Screen is the wizard.
+type Screen struct {
+	eng    Engine
+	th     ui.Theme
+	ctx    context.Context
+	cancel context.CancelFunc
+	w, h   int
+	boxes  boxes
+
+	stage stage
+	err   error // of the last attempt to port
+
+	// choosing
+	path              ui.Input
+	looked            string // folder that dirs and runs are of
+	dirs, runs        []string
+	recent            []string
+	rows              []choice
+	row               int
+	lookErr           error
+	lookBusy, looked1 bool
+	recents           bool
+
+	// reading, and reading again with answers
+	dir      string
+	opt      porter.Options
+	gen      int // of the port that is asked for
+	porting  bool
+	progress porter.Progress
+
+	// looking
+	written  written
+	pane     pane
+	doc      int    // which of the files
+	at, top  [2]int // line under the cursor, first line in view, from 0
+	todos    []porter.Todo
+	todo     int
+	artifact int
+	excerpts map[porter.Evidence]excerpt
+	fetching bool
+	answer   *ui.Input // being typed; nil: none
+
+	// writing
+	names  [2]ui.Input
+	name   int
+	saving bool
+}
+
+// New makes the wizard; with a directory it starts to read at once.
+func New(eng Engine, th ui.Theme, dir string) *Screen {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Screen{eng: eng, th: th, ctx: ctx, cancel: cancel, excerpts: map[porter.Evidence]excerpt{}}
+	s.path.SetValue(dir)
+	if dir != "" {
+		s.stage, s.dir = reading, dir
+	}
+	return s
+}
+
+// Name is the screen's breadcrumb.
+func (s *Screen) Name() string { return "port" }
+
+// State counts the fields by where they come from.
+func (s *Screen) State() ui.State {
+	switch {
+	case s.stage == choosing:
+		return ui.State{}
+	case s.stage == reading:
+		return ui.State{Text: "reading…", Role: ui.Muted}
+	}
+	text, role := summary(s.written.res, s.w)
+	return ui.State{Text: text, Role: role}
+}
+
+// Init looks around, or reads the directory that was given.
+func (s *Screen) Init() tea.Cmd {
+	if s.stage == reading {
+		return s.port()
+	}
+	return tea.Batch(s.look(), s.listRecent())
+}
+
+// Close ends the screen's work.
+func (s *Screen) Close() { s.cancel() }
+
+// Typing says whether keys are text now.
+func (s *Screen) Typing() bool {
+	return s.stage == choosing || s.stage == writing || s.stage == looking && s.answer != nil
+}
+
+// SetSize gives the size of the body.
+func (s *Screen) SetSize(w, h int) {
+	s.w, s.h = w, h
+	s.boxes = layout(w, h)
+	s.scroll()
+}
+
+// Update takes a message.
+func (s *Screen) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case lookedMsg:
+		return s.takeLook(msg)
+	case recentMsg:
+		s.recent = msg.dirs
+		s.choose()
+	case progressMsg:
+		if msg.gen == s.gen && s.porting {
+			s.progress = msg.p
+			return s.wait(msg.gen, msg.from)
+		}
+	case portedMsg:
+		return s.takePort(msg)
+	case excerptMsg:
+		s.fetching = false
+		s.excerpts[msg.of] = msg.excerpt
+		return s.fetch()
+	case writtenMsg:
+		return s.takeWritten(msg)
+	case tea.KeyPressMsg:
+		return s.key(msg)
+	case tea.PasteMsg:
+		return s.paste(msg.Content)
+	case ui.Answer:
+		if msg.ID == askReplace && msg.Yes {
+			return s.write(true)
+		}
+	case ui.Mouse:
+		return s.mouse(msg)
+	case ui.ThemeChanged:
+		s.th = msg.Theme
+	}
+	return nil
+}
+
+func (s *Screen) takeLook(m lookedMsg) tea.Cmd {
+	s.lookBusy, s.looked1 = false, true
+	s.looked, s.dirs, s.runs, s.lookErr = m.dir, m.dirs, m.runs, m.err
+	s.choose()
+	return s.look()
+}
+
+// choose rebuilds the list for what is typed.
+func (s *Screen) choose() {
+	typed := s.path.Value()
+	var dirs, runs []string
+	if base, _ := split(typed); base == s.looked {
+		dirs, runs = s.dirs, s.runs
+	}
+	s.rows = choices(typed, dirs, runs, s.recent)
+	s.row = max(min(s.row, len(s.rows)-1), 0)
+}
+
+// takePort takes a result, of the first port or of one with other answers. The
+// cursor stays on its line.
+func (s *Screen) takePort(m portedMsg) tea.Cmd {
+	if m.gen != s.gen {
+		return nil
+	}
+	s.porting = false
+	if m.err != nil && s.stage == looking { // an answer that can't be
+		s.opt.Answers = s.opt.Answers[:max(len(s.opt.Answers)-1, 0)]
+		return ui.Fail(m.err)
+	}
+	if m.err != nil {
+		s.err, s.stage = m.err, choosing
+		var parent *porter.ParentError
+		if errors.As(m.err, &parent) {
+			s.err = nil
+			s.path.SetValue(strings.TrimSuffix(s.dir, "/") + "/")
+		}
+		s.choose()
+		return tea.Batch(s.look(), s.listRecent())
+	}
+	again := s.stage == looking
+	s.err, s.stage, s.written = nil, looking, m.written
+	s.todos = ranked(m.written.res)
+	s.todo = max(min(s.todo, len(s.todos)-1), 0)
+	if !again {
+		s.names[0].SetValue(m.names[0])
+		s.names[1].SetValue(m.names[1])
+		s.at[0] = s.firstOf(0, func(l line) bool {
+			f := s.field(l)
+			return l.first && f.Class == porter.Translated && len(f.Evidence) > 0 && f.Evidence[0].Line > 0
+		})
+	}
+	s.scroll()
+	return s.fetch()
+}
+
+func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
+	s.saving = false
+	var exist *porter.ExistsError
+	switch {
+	case errors.As(m.err, &exist):
+		return ui.Do(ui.Ask{
+			ID: askReplace, Title: "Replace what is there?", Danger: true,
+			Body: strings.Join(exist.Paths, "\n"), Yes: "replace", No: "other names",
+		})
+	case m.err != nil:
+		return ui.Fail(m.err)
+	}
+	s.stage = looking
+	return ui.Do(ui.OpenEdit{Recipe: s.names[0].Value(), Workload: s.names[1].Value()})
+}
+
+const askReplace = "replace"
+
+// Leave goes back one step of the wizard before it leaves.
+func (s *Screen) Leave() tea.Cmd {
+	switch {
+	case s.stage == looking && s.path.Value() == s.dir && len(s.opt.Answers) == 0, s.stage == choosing:
+		return ui.Do(ui.Back{})
+	case s.stage == reading:
+		s.gen++ // whatever comes is of no use
+		s.porting = false
+	}
+	return ui.Do(ui.Back{})
+}
+
+// field of a line; the zero value where it has none.
+func (s *Screen) field(l line) porter.Field {
+	if l.field < 0 || s.written.res == nil {
+		return porter.Field{}
+	}
+	return s.written.res.Fields[l.field]
+}
+
+// firstOf is the first line that is as wanted, or 0.
+func (s *Screen) firstOf(doc int, want func(line) bool) int {
+	for i, l := range s.written.docs[doc].lines {
+		if want(l) {
+			return i
+		}
+	}
+	return 0
+}
+
+// here is the line under the cursor.
+func (s *Screen) here() line {
+	lines := s.written.docs[s.doc].lines
+	if i := s.at[s.doc]; i < len(lines) {
+		return lines[i]
+	}
+	return line{field: -1}
+}
+
+// scroll keeps the cursors in range and in view.
+func (s *Screen) scroll() {
+	for d := range s.at {
+		n, h := len(s.written.docs[d].lines), max(s.boxes.file.h, 1)
+		s.at[d] = max(min(s.at[d], n-1), 0)
+		s.top[d] = max(min(s.top[d], s.at[d], n-h), s.at[d]-h+1, 0)
+	}
+}
+
+// goTo puts the cursor on the line of a field.
+func (s *Screen) goTo(file porter.File, path string) bool {
+	for d := range s.written.docs {
+		if s.written.docs[d].file != file {
+			continue
+		}
+		for i, l := range s.written.docs[d].lines {
+			if l.first && s.field(l).Path == path {
+				s.doc, s.at[d] = d, i
+				s.top[d] = max(i-s.boxes.file.h/2, 0)
+				s.scroll()
+				return true
+			}
+		}
+	}
+	return false
+}
