@@ -24,6 +24,7 @@ func (b *builder) build() {
 	b.workloadFields()
 	b.furtherAnswers()
 	b.sortFields()
+	b.prove()
 	b.settle()
 	slices.SortStableFunc(b.res.Todos, func(x, y Todo) int { return cmp.Compare(kindRank[x.Kind], kindRank[y.Kind]) })
 	if !b.opt.NoDefaultRewrites {
@@ -198,22 +199,21 @@ func jobName(s string) string {
 // fromParams takes a path from job_params.env. Where it is absent, what a launch
 // line shows is offered as an answer, not taken.
 func (b *builder) fromParams(base, variable, placeholder string, shown func(*launch) (string, Evidence)) {
-	var other string
-	var otherAt Evidence
-	for _, r := range []role{decode, prefill} {
-		for _, l := range b.launches.workers[r] {
-			if v, ev := shown(l); v != "" {
-				other, otherAt = v, ev
-			}
+	v, ok := b.params.vars[variable]
+	var other string // what launch lines show, where that is something else
+	var otherAt []Evidence
+	launches := b.launches.all()
+	for _, l := range launches {
+		if o, ev := shown(l); o != "" && o != v.value {
+			other, otherAt = o, append(otherAt, ev)
 		}
 	}
-	v, ok := b.params.vars[variable]
 	if !ok || v.value == "" {
 		t := Todo{Kind: MustFix, File: Recipe, Path: base, Message: fmt.Sprintf("%s is not in %s: give the path", variable, nameParams)}
 		b.recipe(base, plain(placeholder), Missing, "placeholder", variable+" was not found")
 		if other != "" {
 			moved, _ := b.rewrites.apply(other)
-			t.Evidence, t.Candidates = []Evidence{otherAt}, []Candidate{{Value: moved}}
+			t.Evidence, t.Candidates = otherAt[:min(len(otherAt), 16)], []Candidate{{Value: moved}}
 			t.Message += "; a launch line shows " + moved
 		}
 		b.todo("", t)
@@ -221,8 +221,8 @@ func (b *builder) fromParams(base, variable, placeholder string, shown func(*lau
 	}
 	text, class, rule, why := b.moved(v.value)
 	b.recipe(base, plain(text), class, rule, why, v.at)
-	if other != "" && other != v.value {
-		b.ask(Confirm, Recipe, base, "launched", fmt.Sprintf("%s is %s in %s, but the workers were launched with %s: confirm which one", variable, v.value, nameParams, other), v.at, otherAt)
+	if other != "" {
+		b.ask(Confirm, Recipe, base, "launched", fmt.Sprintf("%s is %s in %s, but %d of %d launches show %s: confirm which one", variable, v.value, nameParams, len(otherAt), len(launches), other), append([]Evidence{v.at}, otherAt[:min(len(otherAt), 16)]...)...)
 	}
 	b.askVariable(Recipe, base, text, v.at)
 }
@@ -286,6 +286,7 @@ func (b *builder) mounts() {
 		b.todo("", t)
 		return
 	}
+	b.askMounts(v.value)
 	list := b.mountList(v.value)
 	same := len(list.Content) == strings.Count(v.value, ",")+1
 	for _, n := range list.Content {

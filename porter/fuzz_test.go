@@ -175,6 +175,9 @@ func FuzzPort(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if bad := r.Proof.Unexplained(); len(bad) > 0 {
+			t.Errorf("%s %q: unexplained %q", name, text, bad)
+		}
 		if _, err := r.ProvenanceJSON(); err != nil {
 			t.Error(err)
 		}

@@ -91,6 +91,9 @@ func (c inputCase) run(t *testing.T) {
 		c.opt.Schema = schema
 		r := port(t, dir, c.opt)
 		checkRows(t, dir, r)
+		if bad := r.Proof.Unexplained(); len(bad) > 0 {
+			t.Errorf("schema %d: unexplained: %q", schema, bad)
+		}
 		got := map[string]string{}
 		for _, f := range r.Fields {
 			got[f.Path] = f.Value

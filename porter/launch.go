@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -47,6 +48,7 @@ type launch struct {
 	env        []variable
 	envAt      int
 	hasEnv     bool
+	flags      []option // of srun, all of them, by their long names
 	image      option
 	mounts     option
 	model      string
@@ -163,6 +165,7 @@ func (ls *launches) keep(l *launch) {
 		return
 	case "":
 	default:
+		ls.problem(l.line, fmt.Sprintf("service %q is not carried over; the new job starts what its own planes need", clip(l.infra, 40)))
 		return
 	}
 	all := ls.workers[l.role]
@@ -261,21 +264,25 @@ func workerLog(name string) (role, int) {
 
 // options reads the srun flags that a port needs, in every spelling.
 func (l *launch) options(words []word) {
-	for i := 0; i < len(words); i++ {
+	for i := 0; i < len(words) && !startsCommand(words[i]); i++ {
 		name, value, offset, used := flagValue(words, i)
 		i += used
 		o := option{name, value, offset}
+		if long, ok := longFlags[name]; ok {
+			name = long
+		}
+		l.flags = append(slices.DeleteFunc(l.flags, func(f option) bool { return f.name == name }), option{name, value, offset}) // the last one holds
 		switch name {
-		case "-w", "--nodelist":
+		case "--nodelist":
 			l.nodelist = o
 			hosts, err := expandHosts(value)
 			if err != nil {
 				l.problems = append(l.problems, err.Error())
 			}
 			l.hosts = hosts
-		case "-N", "--nodes":
+		case "--nodes":
 			l.nodes = l.count(o)
-		case "-n", "--ntasks":
+		case "--ntasks":
 			l.tasks = l.count(o)
 		case "--export":
 			l.export, l.exportAt, l.hasExport = splitExport(value), offset, true
@@ -296,10 +303,26 @@ func (l *launch) count(o option) int {
 	return n
 }
 
-// wantsValue lists the flags whose value is the next word when it isn't attached.
-var wantsValue = map[string]bool{
-	"-w": true, "--nodelist": true, "-N": true, "--nodes": true, "-n": true, "--ntasks": true,
-	"--export": true, "--container-image": true, "--container-mounts": true,
+// longFlags spells srun's short flags out, as far as launch lines use them.
+var longFlags = map[string]string{
+	"-w": "--nodelist", "-N": "--nodes", "-n": "--ntasks", "-l": "--label", "-K": "--kill-on-bad-exit", "-s": "--oversubscribe",
+	"-c": "--cpus-per-task", "-G": "--gpus", "-J": "--job-name", "-o": "--output", "-e": "--error", "-t": "--time", "-p": "--partition",
+}
+
+// noValue lists the flags that take no value, or only an attached one.
+var noValue = map[string]bool{
+	"-l": true, "--label": true, "-K": true, "--kill-on-bad-exit": true, "-s": true, "--oversubscribe": true, "--overlap": true,
+	"--exclusive": true, "--unbuffered": true, "-u": true, "--no-container-mount-home": true, "--no-container-entrypoint": true,
+	"--container-mount-home": true, "--container-remap-root": true, "--container-writable": true, "--verbose": true, "-v": true, "--quiet": true, "-Q": true,
+}
+
+// startsCommand says where srun's flags end and what it runs begins.
+func startsCommand(w word) bool {
+	switch path.Base(w.text) {
+	case "bash", "sh", "env":
+		return true
+	}
+	return false
 }
 
 // flagValue takes the flag at i apart: -N8, -N 8, --nodes=8 or --nodes 8. used
@@ -309,10 +332,10 @@ func flagValue(words []word, i int) (name, value string, offset, used int) {
 	if n, v, ok := strings.Cut(text, "="); ok && strings.HasPrefix(n, "--") {
 		return n, v, words[i].offset + len(n) + 1, 0
 	}
-	if len(text) > 2 && text[0] == '-' && text[1] != '-' && wantsValue[text[:2]] {
+	if len(text) > 2 && text[0] == '-' && text[1] != '-' && longFlags[text[:2]] != "" && !noValue[text[:2]] {
 		return text[:2], text[2:], words[i].offset + 2, 0
 	}
-	if wantsValue[text] && i+1 < len(words) {
+	if !noValue[text] && i+1 < len(words) && !strings.HasPrefix(words[i+1].text, "-") && !startsCommand(words[i+1]) {
 		return text, words[i+1].text, words[i+1].offset, 1
 	}
 	return text, "", words[i].offset, 0

@@ -44,6 +44,16 @@ func (o *Options) report(p Progress) {
 // becomes a [Todo]; an error means that dir is no run directory ([ParentError] if
 // it holds some), an option is unusable, or ctx was cancelled.
 func Port(ctx context.Context, dir string, opt Options) (*Result, error) {
+	b, err := newBuilder(ctx, dir, opt)
+	if err != nil {
+		return nil, err
+	}
+	b.build()
+	return b.res, nil
+}
+
+// newBuilder reads all that a port needs.
+func newBuilder(ctx context.Context, dir string, opt Options) (*builder, error) {
 	if opt.Schema == 0 {
 		opt.Schema = 2
 	}
@@ -68,8 +78,7 @@ func Port(ctx context.Context, dir string, opt Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	b.build()
-	return b.res, nil
+	return b, nil
 }
 
 // builder carries what was read, and collects the result.

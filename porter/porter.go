@@ -123,6 +123,7 @@ type Result struct {
 	Artifacts []Artifact
 	Fields    []Field // recipe first, each file in the order in which it is written
 	Dropped   []Dropped
+	Proof     Proof
 	Todos     []Todo   // open
 	Answered  []Todo   // closed by one of the answers
 	Answers   []Answer // all that were given, sorted by ID; some may fit no question

@@ -24,6 +24,7 @@ type Provenance struct {
 	Artifacts []Artifact    `json:"artifacts"`
 	Fields    []Row         `json:"fields"`
 	Dropped   []Dropped     `json:"dropped"`
+	Proof     Proof         `json:"proof"`
 	Todos     []Todo        `json:"todos"`   // open; paths as the written file spells them
 	Answers   []Answer      `json:"answers"` // given again when the recipe is ported anew
 }
@@ -45,7 +46,7 @@ func (r *Result) Provenance() *Provenance {
 	l := newLayout(r.Schema)
 	p := &Provenance{
 		Version: provenanceVersion, Source: r.Source, Schema: r.Schema, Summary: r.Summary(), Artifacts: list(r.Artifacts),
-		Fields: make([]Row, 0, len(r.Fields)), Dropped: list(r.Dropped), Todos: list(r.Todos), Answers: list(r.Answers),
+		Fields: make([]Row, 0, len(r.Fields)), Dropped: list(r.Dropped), Proof: r.Proof, Todos: list(r.Todos), Answers: list(r.Answers),
 	}
 	for _, f := range r.Fields {
 		p.Fields = append(p.Fields, Row{f.File, l.path(f), f.Path, f.Value, f.Class, f.Rule, f.Why, list(f.Evidence)})
@@ -133,6 +134,8 @@ func (r *Result) ProvenanceText() string {
 	for _, d := range r.Dropped {
 		fmt.Fprintf(&b, "  %s %s%s%s\n", d.From, clip(d.Name, 100), whence([]Evidence{d.Evidence}, ""), because(d.Rule, d.Why))
 	}
+	b.WriteString("\n")
+	r.Proof.write(&b)
 	if len(r.Todos) > 0 {
 		b.WriteString("\nopen\n")
 	}

@@ -206,11 +206,14 @@ func (b *builder) frontend() {
 		b.ask(Confirm, Recipe, "frontend.env", "", "the frontend's launch line has no --export list: confirm that it needs no environment", l.ev("", "", 0))
 	default:
 		vars = l.environment()
-		b.askLaunch("frontend.env", l)
 		b.askBareNames("frontend.env", l)
+	}
+	if l != nil {
+		b.askLaunch("frontend.env", l)
 	}
 	b.environmentFields("frontend.env", onFrontend, vars)
 	b.infra()
+	b.askEtcd()
 }
 
 // askBareNames asks about variables that came from the submitting shell.
@@ -227,6 +230,7 @@ func (b *builder) askLaunch(path string, l *launch) {
 	if l.starts > 1 {
 		b.ask(Note, "", "", l.who()+" launches", fmt.Sprintf("%s was launched %d times; the last launch (line %d) counts", l.who(), l.starts, l.line), launchLines(l)...)
 	}
+	b.askFlags(l)
 	for _, p := range l.problems {
 		b.ask(Confirm, Recipe, path, l.who()+" launch", l.who()+": "+p, l.ev("", "", 0))
 	}

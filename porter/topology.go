@@ -11,6 +11,7 @@ type shape struct {
 	hosts   map[string]bool
 	unnamed int   // nodes of workers without a host list
 	ranks   []int // GPUs of each worker; 0 where unknown
+	spread  []int // nodes of each worker
 	ev      []Evidence
 }
 
@@ -84,7 +85,7 @@ func (b *builder) shapeOf(l *launch, s *shape, gpus *gpuCount) {
 	case ranks == 0:
 		say("neither -n nor CUDA_VISIBLE_DEVICES tells its GPUs")
 	}
-	s.ranks = append(s.ranks, ranks)
+	s.ranks, s.spread = append(s.ranks, ranks), append(s.spread, nodes)
 	if len(s.ev) < 8 {
 		s.ev = append(s.ev, l.shapeEvidence())
 	}
@@ -211,6 +212,9 @@ func (b *builder) roleSize(r role, s shape, perNode int) {
 			b.ask(MustFix, Recipe, workers, "sizes", fmt.Sprintf("%s workers differ in size (%s GPUs), but a role has one size: split the run or choose one", r.harness(), joinInts(s.ranks)), s.ev...)
 			return
 		}
+	}
+	if want := (size + perNode - 1) / max(perNode, 1); size > 0 && perNode > 0 && slices.Max(s.spread) != want {
+		b.ask(Confirm, Recipe, nodes, "packing", fmt.Sprintf("a %s worker ran on %d nodes; the new job packs its %d GPUs on %d: check that this is meant", r.harness(), slices.Max(s.spread), size, want), s.ev...)
 	}
 	if size > 0 && perNode > 0 && s.nodes()*perNode/n != size {
 		b.recipe("resources.gpus_per_"+string(r), integer(size), Inferred, "ranks (-n) of one worker", "nodes × GPUs a node / workers would give another size", s.ev...)
