@@ -233,7 +233,7 @@ func (m *Model) show(t ui.Toast) tea.Cmd {
 var (
 	quitKey = key.NewBinding(key.WithKeys("ctrl+c"), key.WithHelp("ctrl+c", "quit; runs go on"))
 	backKey = key.NewBinding(key.WithKeys("q", "esc"), key.WithHelp("q esc", "back"))
-	helpKey = key.NewBinding(key.WithKeys("?"), key.WithHelp("?", "help"))
+	helpKey = key.NewBinding(key.WithKeys("?", "f1"), key.WithHelp("?", "help"))
 )
 
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
@@ -252,14 +252,13 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 		m.resize()
 	}
 	e := m.active()
-	if !e.screen.Typing() {
-		switch {
-		case key.Matches(msg, helpKey):
-			m.help = true
-			return nil
-		case key.Matches(msg, backKey):
-			return m.own(e.id, ui.Leave(e.screen))
-		}
+	typing := e.screen.Typing()
+	switch {
+	case key.Matches(msg, helpKey) && (!typing || msg.Text == ""):
+		m.help = true
+		return nil
+	case key.Matches(msg, backKey) && !typing:
+		return m.own(e.id, ui.Leave(e.screen))
 	}
 	return m.deliver(e, msg)
 }
@@ -350,7 +349,11 @@ func (m *Model) frame() string {
 	}
 	parts := []string{m.theme.Header(crumbs, s.State(), m.w), ui.Box(body, m.w, m.bodyHeight())}
 	parts = append(parts, m.extraRows()...)
-	parts = append(parts, m.theme.Footer(s.Keys(), m.w))
+	help := "?"
+	if s.Typing() {
+		help = "f1"
+	}
+	parts = append(parts, m.theme.Footer(s.Keys(), help, m.w))
 	frame := strings.Join(parts, "\n")
 	if m.dialog != nil {
 		frame = ui.Over(frame, m.dialog.Draw(m.theme, m.w), m.w, m.h)

@@ -21,6 +21,7 @@ var (
 
 	goKey   = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "go there"))
 	textKey = key.NewBinding(key.WithKeys("tab", "e", "i"), key.WithHelp("tab", "text"))
+	makeKey = key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "fix this"))
 	upKey   = key.NewBinding(key.WithKeys("up", "k"), key.WithHelp("↑ k", "up"))
 	downKey = key.NewBinding(key.WithKeys("down", "j"), key.WithHelp("↓ j", "down"))
 
@@ -45,7 +46,9 @@ func (s *Screen) Keys() []key.Binding {
 	case onFixes:
 		return []key.Binding{applyKey, chooseKey, keepKey}
 	case onProblems:
-		return []key.Binding{list, textKey, save, submit, fix, upKey, downKey}
+		mk := makeKey
+		mk.SetEnabled(s.fixable())
+		return []key.Binding{list, mk, textKey, save, submit, fix, upKey, downKey}
 	}
 	return []key.Binding{save, submit, fix, next, other, undoKey, redoKey, listKey}
 }
@@ -88,8 +91,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if s.focus == onProblems {
-		s.listKey(msg)
-		return nil
+		return s.listKey(msg)
 	}
 	f := &s.sides[s.active]
 	if key.Matches(msg, listKey) {
@@ -107,7 +109,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (s *Screen) listKey(msg tea.KeyPressMsg) {
+func (s *Screen) listKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, upKey):
 		s.cursor = max(s.cursor-1, 0)
@@ -117,7 +119,10 @@ func (s *Screen) listKey(msg tea.KeyPressMsg) {
 		s.visit()
 	case key.Matches(msg, textKey):
 		s.focus = onText
+	case key.Matches(msg, makeKey):
+		return s.fixProblem()
 	}
+	return nil
 }
 
 func (s *Screen) fixesKey(msg tea.KeyPressMsg) tea.Cmd {

@@ -200,14 +200,32 @@ func (s *Screen) takeRead(m readMsg) tea.Cmd {
 		return nil
 	}
 	at := f.text.Cursor()
+	first := !f.loaded
 	f.path, f.disk, f.loaded = m.path, m.text, true
 	f.text.SetText(m.text)
-	f.text.Go(at)
+	if f.text.Go(at); first {
+		f.text.Go(ui.Pos{Line: start(f.text.Lines())})
+	}
 	s.arrange()
 	if m.which == recipe && s.sides[workload].path == "" {
 		return tea.Batch(s.changed(), s.find())
 	}
 	return s.changed()
+}
+
+// start is the line on which the cursor begins: the one that the timeout rule is
+// about, else the first that is no comment.
+func start(lines []string) int {
+	first := -1
+	for i, l := range lines {
+		switch {
+		case strings.HasPrefix(l, "phase_timeout_seconds:"):
+			return i
+		case first < 0 && strings.TrimSpace(l) != "" && l[0] != '#':
+			first = i
+		}
+	}
+	return max(first, 0)
 }
 
 func (s *Screen) takeBar(m barMsg) tea.Cmd {

@@ -74,12 +74,20 @@ func (e *Editor) Centre() {
 	e.reveal()
 }
 
+// clamp is the nearest place where the cursor can stand.
 func (e *Editor) clamp(p Pos) Pos {
+	p = e.within(p)
+	p.Col = min(p.Col, len(body(e.lines[p.Line])))
+	return p
+}
+
+// within is the nearest place in the text.
+func (e *Editor) within(p Pos) Pos {
 	if len(e.lines) == 0 {
 		e.lines = []string{""}
 	}
 	p.Line = min(max(p.Line, 0), len(e.lines)-1)
-	p.Col = min(max(p.Col, 0), len(body(e.lines[p.Line])))
+	p.Col = min(max(p.Col, 0), len(e.lines[p.Line]))
 	return p
 }
 
@@ -89,7 +97,7 @@ func body(line string) string { return strings.TrimSuffix(line, "\r") }
 // Replace replaces what lies between two places, as one step that can be undone;
 // the cursor goes to the end of the new text.
 func (e *Editor) Replace(from, to Pos, text string) {
-	from, to = e.clamp(from), e.clamp(to)
+	from, to = e.within(from), e.within(to)
 	ed := edit{from: from, inserted: text, removed: e.between(from, to), at: e.at}
 	if ed.removed == text {
 		return

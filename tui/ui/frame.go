@@ -48,13 +48,13 @@ func (t Theme) Header(crumbs []string, st State, w int) string {
 // Line is a thin rule.
 func (t Theme) Line(w int) string { return t.Rule.Render(strings.Repeat("─", max(w, 0))) }
 
-// Footer is a rule and the keys that work now, as many as fit; help is always last.
-func (t Theme) Footer(keys []key.Binding, w int) string {
-	return t.Line(w) + "\n" + t.keyLine(keys, w)
+// Footer is a rule and the keys that work now, as many as fit; help, with its key,
+// is always last.
+func (t Theme) Footer(keys []key.Binding, helpKey string, w int) string {
+	return t.Line(w) + "\n" + t.keyLine(keys, helpKey, w)
 }
 
-func (t Theme) keyLine(keys []key.Binding, w int) string {
-	const helpKey = "?"
+func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 	help := t.Key.Render(helpKey) + t.KeyText.Render(" help")
 	line := " "
 	for _, k := range keys {
