@@ -33,6 +33,7 @@ type Model struct {
 	toast  *toast
 	help   bool
 	hint   func(active string) string // demo: what to press next
+	first  []ui.Open
 }
 
 // entry is a screen with the id by which its commands' answers find it.
@@ -69,11 +70,13 @@ type Options struct {
 	// Hint gives, for the name of the active screen, the line that a guided tour
 	// shows above the keys; nil shows none.
 	Hint func(active string) string
+	// Open are screens to open at the start, on top of the first one.
+	Open []ui.Open
 }
 
 // New makes the workbench with its first screen.
 func New(factory Factory, first ui.Screen, opt Options) *Model {
-	m := &Model{make: factory, theme: ui.NewTheme(opt.Dark), hint: opt.Hint}
+	m := &Model{make: factory, theme: ui.NewTheme(opt.Dark), hint: opt.Hint, first: opt.Open}
 	m.push(first)
 	return m
 }
@@ -88,7 +91,11 @@ func (m *Model) active() entry { return m.stack[len(m.stack)-1] }
 // Init starts the first screen and the pulse.
 func (m *Model) Init() tea.Cmd {
 	e := m.active()
-	return tea.Batch(m.own(e.id, e.screen.Init()), pulse(), tea.RequestBackgroundColor)
+	cmds := []tea.Cmd{m.own(e.id, e.screen.Init()), pulse(), tea.RequestBackgroundColor}
+	for _, o := range m.first {
+		cmds = append(cmds, m.open(o, false))
+	}
+	return tea.Batch(cmds...)
 }
 
 func pulse() tea.Cmd {

@@ -26,10 +26,8 @@ func demoCmd(a *app) *cobra.Command {
 	keep := cmd.Flags().String("keep", "", "keep everything in this new folder (default: a temporary one, removed at the end)")
 	scale := scaleFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if !*headless {
-			if err := a.note("this version has no screens yet: showing the demo as text\n"); err != nil {
-				return err
-			}
+		if !*headless && !isTerminal() {
+			return badInput(errors.New("the demo's screens need a terminal; give --headless to see it as text"))
 		}
 		dir := *keep
 		if dir == "" {
@@ -42,7 +40,16 @@ func demoCmd(a *app) *cobra.Command {
 		} else if err := os.Mkdir(dir, 0o755); err != nil {
 			return badInput(fmt.Errorf("--keep: %w; give a folder that does not exist yet", err))
 		}
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		// The demo's runs are none of the user's: everything goes with its folder.
+		a.outputDir, a.stateDir = filepath.Join(dir, "outputs"), filepath.Join(dir, "state")
 		d := &demo{app: a, dir: dir, scale: *scale}
+		if !*headless {
+			return d.tour(cmd.Context())
+		}
 		return d.run(cmd.Context())
 	}
 	return cmd
@@ -63,8 +70,6 @@ func (d *demo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The demo's run is no run of the user's: everything of it goes with its folder.
-	d.outputDir, d.stateDir = filepath.Join(d.dir, "outputs"), filepath.Join(d.dir, "state")
 	e, err := d.engine()
 	if err != nil {
 		return err
@@ -102,10 +107,10 @@ func (d *demo) port(ctx context.Context) (string, error) {
 	if err := d.step(1, "port a harness run directory"); err != nil {
 		return "", err
 	}
-	if err := os.CopyFS(d.dir, testdata.Sample); err != nil {
-		return "", fmt.Errorf("unpack the sample: %w", err)
+	run, err := d.unpack()
+	if err != nil {
+		return "", err
 	}
-	run := filepath.Join(d.dir, filepath.FromSlash(testdata.SampleDir))
 	recipe, workload := filepath.Join(d.dir, "recipe.yaml"), filepath.Join(d.dir, "workload.yaml")
 	r, err := porter.Port(ctx, run, porter.Options{DatasetRoots: []string{filepath.Join(run, "datasets")}, GPUType: "gb300", WorkloadOut: workload})
 	if err != nil {
@@ -115,6 +120,27 @@ func (d *demo) port(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return recipe, d.say("%s\nwrote %s, workload.yaml and %s\n", r.SummaryLine(), recipe, filepath.Base(porter.ProvenancePath(recipe)))
+}
+
+// unpack writes the sample run directory and returns its path.
+func (d *demo) unpack() (string, error) {
+	if err := os.CopyFS(d.dir, testdata.Sample); err != nil {
+		return "", fmt.Errorf("unpack the sample: %w", err)
+	}
+	return filepath.Join(d.dir, filepath.FromSlash(testdata.SampleDir)), nil
+}
+
+// endRuns ends the demo's runs, whose folder may be about to go.
+func (d *demo) endRuns(ctx context.Context, e *engine.Engine) error {
+	ctx, done := context.WithTimeout(ctx, time.Minute)
+	defer done()
+	runs, err := e.Runs(ctx, nil)
+	for _, r := range runs {
+		if !r.State.Final() {
+			err = errors.Join(err, e.Cancel(ctx, r.Located))
+		}
+	}
+	return err
 }
 
 // play plans, runs and watches.
@@ -146,13 +172,10 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.Located, erro
 		return l, err
 	}
 	err = d.watch(ctx, e, l, engine.WatchOptions{})
-	if ctx.Err() == nil {
-		return l, err
+	if ctx.Err() != nil {
+		err = errors.Join(err, d.endRuns(context.WithoutCancel(ctx), e))
 	}
-	// Interrupted: the folder is about to go, so the run has to end first.
-	wait, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-	defer done()
-	return l, errors.Join(err, e.Cancel(wait, l))
+	return l, err
 }
 
 func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.Located) error {

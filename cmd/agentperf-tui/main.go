@@ -101,22 +101,26 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Port, check, plan, run, watch and compare AgentPerf benchmarks",
 		Long: `agentperf-tui is a workbench for AgentPerf trajectory-replay benchmarks: it ports
 old harness runs to srt-slurm recipes, checks them, plans and runs them, watches
-runs live and compares them.`,
+runs live and compares them. Without a command it opens the workbench.`,
 		SilenceUsage: true, SilenceErrors: true, Version: version,
 		Args: usage(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := cmd.Help(); err != nil {
-				return err
-			}
-			return exitWith(2)
-		},
+	}
+	roots := root.Flags().StringArray("root", nil, "folder in which the workbench looks for runs of other tools; repeat")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if isTerminal() {
+			return a.openWorkbench(cmd.Context(), *roots)
+		}
+		if err := cmd.Help(); err != nil {
+			return err
+		}
+		return exitWith(2)
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return badInput(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one document, or one object a line for streams")
 	root.AddCommand(
-		portCmd(a), checkCmd(a), diffCmd(a), dryRunCmd(a), applyCmd(a), runsCmd(a), watchCmd(a), logsCmd(a), cancelCmd(a), resultsCmd(a), rollupCmd(a),
+		portCmd(a), editCmd(a), checkCmd(a), diffCmd(a), dryRunCmd(a), applyCmd(a), runsCmd(a), watchCmd(a), logsCmd(a), cancelCmd(a), resultsCmd(a), rollupCmd(a),
 		parityCmd(a), replayCmd(a), mockServerCmd(a), demoCmd(a), doctorCmd(a), jobCmd(a), versionCmd(a),
 	)
 	return root

@@ -276,7 +276,7 @@ func (s *Screen) empty() string {
 	return "\n  " + s.th.Title.Render("No runs yet.") + "\n\n  Start with one of these:\n\n" +
 		k("p", "port an old harness run directory to a recipe") +
 		k("n", "open a recipe and submit it") + "\n" +
-		s.th.Paint(ui.Muted, "  Runs that were submitted from here are listed, and those below the folders that the\n  program was started with: agentperf-tui ROOT…")
+		s.th.Paint(ui.Muted, "  Runs that were submitted from here are listed, and those below the folders that the\n  program was started with: agentperf-tui --root DIR")
 }
 
 // Typing says whether keys are text.

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	results "github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/tui"
+	"github.com/agentperf/agentperf-tui/tui/dashboard"
+	"github.com/agentperf/agentperf-tui/tui/edit"
+	"github.com/agentperf/agentperf-tui/tui/parity"
+	"github.com/agentperf/agentperf-tui/tui/port"
+	"github.com/agentperf/agentperf-tui/tui/runs"
+	"github.com/agentperf/agentperf-tui/tui/submit"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// fps bounds how often the terminal is written to: enough for a log that runs,
+// little enough for a login node.
+const fps = 20
+
+// isTerminal says whether a person sits at both ends.
+func isTerminal() bool {
+	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+}
+
+// screens makes the screen that another one asks for. A comparison with nothing in
+// particular is with the reference, if there is one.
+func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, reference string, launch plan.Target) tui.Factory {
+	return func(what ui.Open, th ui.Theme) ui.Screen {
+		switch o := what.(type) {
+		case ui.OpenPort:
+			return port.New(ported, th, o.Dir)
+		case ui.OpenEdit:
+			return edit.New(e, th, o.Recipe, o.Workload)
+		case ui.OpenSubmit:
+			return submit.New(e, th, o.Recipe, o.Workload, launch)
+		case ui.OpenRun:
+			return dashboard.New(e, th, o.Run)
+		case ui.OpenParity:
+			if o.Ref == "" {
+				o.Ref = reference
+			}
+			return parity.New(compare, th, o.Ref, o.Cand)
+		}
+		return runs.New(e, th, nil)
+	}
+}
+
+// disk is where the port wizard keeps what it remembers.
+func disk(e *engine.Engine) port.Disk { return port.Disk{State: e.Paths.State} }
+
+// workbench runs the terminal program until it is left.
+func (a *app) workbench(ctx context.Context, m *tui.Model) error {
+	if !isTerminal() {
+		return badInput(errors.New("the workbench needs a terminal; every screen is a command too, see --help"))
+	}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(fps)}
+	if os.Getenv("NO_COLOR") != "" { // any value, by no-color.org
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	_, err := tea.NewProgram(m, opts...).Run()
+	switch {
+	case errors.Is(err, tea.ErrProgramPanic):
+		return exitError{code: 1, err: fmt.Errorf("the workbench failed, runs are not touched by that: %w", err)}
+	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, context.Canceled):
+		return nil
+	}
+	return err
+}
+
+// openWorkbench starts at a screen; roots are folders to look for runs in.
+func (a *app) openWorkbench(ctx context.Context, roots []string, first ...ui.Open) error {
+	e, err := a.engine()
+	if err != nil {
+		return err
+	}
+	make := screens(e, disk(e), e, "", plan.Slurm)
+	return a.workbench(ctx, tui.New(make, runs.New(e, ui.NewTheme(true), roots), tui.Options{Dark: true, Open: first}))
+}
+
+func editCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "edit RECIPE", Short: "Edit a recipe and its workload, checked as one types", Args: usage(cobra.MaximumNArgs(1))}
+	flag := recipeFlag(cmd)
+	workload := cmd.Flags().String("workload", "", "workload file (default: the recipe's agentperf_config, where it can be seen)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		recipe, err := recipeArg(args, *flag)
+		if err != nil {
+			return err
+		}
+		return a.openWorkbench(cmd.Context(), nil, ui.OpenEdit{Recipe: recipe, Workload: *workload})
+	}
+	return cmd
+}
+
+// tour is the demo in the workbench: the same journey, pressed by the user.
+func (d *demo) tour(ctx context.Context) error {
+	run, err := d.unpack()
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(d.dir); err != nil {
+		return fmt.Errorf("enter the demo's folder: %w", err)
+	}
+	e, err := d.engine()
+	if err != nil {
+		return err
+	}
+	compare := &toured{Engine: e, reference: filepath.Join(d.dir, "reference.yaml")}
+	make := screens(e, samplePort{disk(e), filepath.Join(run, "datasets")}, compare, compare.reference, plan.Local)
+	m := tui.New(make, runs.New(e, ui.NewTheme(true), []string{d.dir}), tui.Options{Dark: true, Hint: hint, Open: []ui.Open{ui.OpenPort{Dir: run}}})
+	if err := d.workbench(ctx, m); err != nil {
+		return err
+	}
+	return d.endRuns(context.WithoutCancel(ctx), e)
+}
+
+// hint says what to press next, by the screen that is on.
+func hint(screen string) string {
+	switch screen {
+	case "runs":
+		return "enter opens a run, p ports the sample again, q ends the tour"
+	case "port":
+		return "each line tells where it comes from: move with ↑ ↓; w writes recipe and workload"
+	case "edit":
+		return "set phase_timeout_seconds to 1548 and watch the rule above, then to 1549 or more; ctrl+r submits"
+	case "submit":
+		return "the whole plan for this machine; enter submits it"
+	case "parity":
+		return "the run against what the mock servers' arithmetic gives; q goes back"
+	}
+	return "the run goes on by itself; when it is done, c compares it with the arithmetic"
+}
+
+// samplePort ports the sample, of which is known where its datasets lie and what
+// GPUs it ran on.
+type samplePort struct {
+	port.Disk
+	datasets string
+}
+
+// Port ports with that in mind.
+func (s samplePort) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
+	opt.DatasetRoots = append(opt.DatasetRoots, s.datasets)
+	if opt.GPUType == "" {
+		opt.GPUType = "gb300"
+	}
+	return s.Disk.Port(ctx, dir, opt)
+}
+
+// toured is the engine of the tour's comparison, whose reference is the arithmetic
+// of the run's mock servers.
+type toured struct {
+	*engine.Engine
+	reference string
+}
+
+// Parity computes the reference when it is first asked for.
+func (t *toured) Parity(ctx context.Context, ref, cand string, phase int, opt results.Options) (results.Comparison, error) {
+	if _, err := os.Stat(t.reference); ref == t.reference && errors.Is(err, fs.ErrNotExist) {
+		l, err := t.Find(ctx, cand)
+		if err != nil {
+			return results.Comparison{}, err
+		}
+		if err := t.WriteReference(ctx, l, t.reference); err != nil {
+			return results.Comparison{}, err
+		}
+	}
+	return t.Engine.Parity(ctx, ref, cand, phase, opt)
+}
