@@ -308,8 +308,8 @@ func (s *Screen) viewUpper() string {
 
 func (s *Screen) viewFigures(p phaseView) string {
 	recent := s.recent(p)
-	const total, last = 13, 12
-	heads := [2]string{"so far", "last 60 s"}
+	const total, last = 15, 11
+	heads := [2]string{"measured so far", "last 60 s"}
 	if recent == nil {
 		heads = [2]string{"measured", "requests"}
 	}

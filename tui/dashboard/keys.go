@@ -20,7 +20,7 @@ func bind(help, desc string, keys ...string) key.Binding {
 func newKeys() keyMap {
 	return keyMap{
 		pause: bind("space", "pause", "space"), steps: bind("s", "steps", "s"), focus: bind("tab", "pane", "tab", "shift+tab"), open: bind("enter", "its log", "enter"),
-		log: bind("l", "next log", "l"), logBack: bind("L", "log before", "L"), search: bind("/", "search", "/"), next: bind("n", "next hit", "n"), prev: bind("N", "hit before", "N"),
+		log: bind("l", "log", "l"), logBack: bind("L", "log before", "L"), search: bind("/", "search", "/"), next: bind("n", "next hit", "n"), prev: bind("N", "hit before", "N"),
 		follow: bind("f", "follow the log's end", "f"), zoom: bind("z", "zoom log", "z"),
 		trend: bind("t", "trend", "t"), phase: bind("[ ]", "phase", "[", "]"), compare: bind("c", "compare", "c"), cancel: bind("x", "cancel", "x"),
 		up: bind("↑", "scroll", "up", "k"), down: bind("↓", "scroll", "down", "j"), pageUp: bind("pgup", "a page up", "pgup"), pageDown: bind("pgdn", "a page down", "pgdown"),
@@ -61,8 +61,14 @@ func (s *Screen) Keys() []key.Binding {
 	if s.log.query != "" {
 		out = append(out, k.next, k.prev)
 	}
-	return append(out, k.trend, disabled(k.compare, s.noCompare()), disabled(k.cancel, s.noCancel()),
-		k.zoom, k.follow, k.logBack, k.up, k.down, k.pageUp, k.pageDown, k.top, k.end, k.left, k.right)
+	out = append(out, k.trend)
+	cancel, compare := disabled(k.cancel, s.noCancel()), disabled(k.compare, s.noCompare())
+	if cancel.Enabled() {
+		out = append(out, cancel, compare)
+	} else {
+		out = append(out, compare, cancel)
+	}
+	return append(out, k.zoom, k.follow, k.logBack, k.up, k.down, k.pageUp, k.pageDown, k.top, k.end, k.left, k.right)
 }
 
 // noCancel is why the run can't be cancelled now; empty when it can.

@@ -47,7 +47,7 @@ func arrange(w, h int, s shape) layout {
 	}
 	want := s.figures
 	if h > 30 {
-		want = max(want, min(h*2/5, 22))
+		want = max(want, min(h*9/20, 26))
 	}
 	least := min(leastLog, room/3)
 	l.upper = min(want, room-least)

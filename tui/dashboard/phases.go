@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // said, what its rows give. Each of the three may be missing.
 type phaseView struct {
 	index  int
+	place  int // in their order
 	level  int
 	plan   *plan.Phase
 	mark   *event.PhaseMark
@@ -33,7 +35,7 @@ func phasesOf(planned []plan.Phase, u *engine.Update) []phaseView {
 				return &out[i]
 			}
 		}
-		out = append(out, phaseView{index: index, level: level})
+		out = append(out, phaseView{index: index, place: len(out), level: level})
 		return &out[len(out)-1]
 	}
 	for i := range planned {
@@ -122,38 +124,46 @@ func (p phaseView) partsOf(now, ended time.Time) []part {
 	return parts
 }
 
-// bars draws the parts on one line of w cells. Where it is narrow, parts that are
-// over shrink to their time, then the others' bars go.
+// bars draws the parts on one line of w cells: the one that runs, or the last,
+// has the room that is left. Where it is narrow the others' bars go, then the
+// parts that are over, then those to come.
 func bars(th ui.Theme, parts []part, w int) string {
-	const ramp, settle, least = 12, 6, 10
-	widths := []int{ramp, settle, 0}
-	if len(parts) == 1 {
-		widths = []int{0}
+	const least = 10
+	at := len(parts) - 1
+	for i, p := range parts {
+		if p.state == running {
+			at = i
+		}
 	}
-	last := len(parts) - 1
-	fixed := func() int {
-		n := 0
+	line := ""
+	for _, drop := range []func(i int) (bar int, shown bool){
+		func(i int) (int, bool) { return []int{12, 6, 12}[min(i, 2)], true },
+		func(int) (int, bool) { return 0, true },
+		func(i int) (int, bool) { return 0, i > at },
+		func(int) (int, bool) { return 0, false },
+	} {
+		fixed := 0
+		texts := make([]string, len(parts))
 		for i, p := range parts {
-			n += ui.Width(text(th, p, widths[i], i == last))
-			if i > 0 {
-				n += 2
+			bar, shown := drop(i)
+			if i == at {
+				bar, shown = 0, true
+			}
+			if shown {
+				texts[i] = text(th, p, bar, i == len(parts)-1)
+				fixed += ui.Width(texts[i]) + 2
 			}
 		}
-		return n
-	}
-	for i := range last {
-		if w-fixed() < least {
-			widths[i] = 0
+		room := w - fixed + 1 // two cells less between than counted, one more before a bar
+		if room >= least {
+			texts[at] = text(th, parts[at], room, at == len(parts)-1)
+		}
+		line = strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "  ")
+		if room >= least {
+			break
 		}
 	}
-	if room := w - fixed() - 1; room >= 4 {
-		widths[last] = room
-	}
-	out := make([]string, 0, len(parts))
-	for i, p := range parts {
-		out = append(out, text(th, p, widths[i], i == last))
-	}
-	return strings.Join(out, "  ")
+	return line
 }
 
 // text is one part: name, bar of so many cells, times.
@@ -227,7 +237,7 @@ func (p phaseView) criteria(th ui.Theme, now time.Time) []string {
 		out = append(out, "trajectories ≥ "+results.Decimal(float64(pl.MinTotal), 0))
 	}
 	if pl.MinPerUser > 0 {
-		out = append(out, fmt.Sprintf("≥ %d a user", pl.MinPerUser))
+		out = append(out, "≥ "+results.Decimal(float64(pl.MinPerUser), 0)+" a user")
 	}
 	return append(out, "timeout "+ui.Clock(pl.TimeoutSeconds))
 }
@@ -236,7 +246,7 @@ func (p phaseView) criteria(th ui.Theme, now time.Time) []string {
 func (p phaseView) title(of int) string {
 	s := fmt.Sprintf("phase %d", p.index)
 	if of > 1 {
-		s += fmt.Sprintf(" of 0–%d", of-1)
+		s += fmt.Sprintf(" (%d of %d)", p.place+1, of)
 	}
 	if p.level > 0 {
 		s += " · " + results.Decimal(float64(p.level), 0) + " users"

@@ -129,16 +129,18 @@ func label(y, h int, lo, hi float64, unit string) string {
 	text := ""
 	switch {
 	case y == 0:
-		text = short(hi) + unit
+		text = short(hi, hi-lo) + unit
 	case y == h-1:
-		text = short(lo)
+		text = short(lo, hi-lo)
 	case h >= 5 && y == (h-1)/2:
-		text = short(hi - (hi-lo)*float64(y)/float64(h-1))
+		text = short(hi-(hi-lo)*float64(y)/float64(h-1), hi-lo)
 	}
 	return Right(text, axis-1) + "┤"
 }
 
-func short(v float64) string {
+// short is a value in at most six cells, with the decimals that tell values of a
+// span apart.
+func short(v, span float64) string {
 	switch a := math.Abs(v); {
 	case a >= 1e6:
 		return strconv.FormatFloat(v/1e6, 'f', 1, 64) + "M"
@@ -146,6 +148,8 @@ func short(v float64) string {
 		return strconv.FormatFloat(v/1e3, 'f', 0, 64) + "k"
 	case a >= 100 || v == math.Trunc(v):
 		return strconv.FormatFloat(v, 'f', 0, 64)
+	case span < 0.1 && a < 10:
+		return strconv.FormatFloat(v, 'f', 3, 64)
 	default:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
