@@ -72,7 +72,7 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 	if doc.Root == nil {
 		return nil, diags
 	}
-	v := read(doc, schema.Cluster(), 1, Error)
+	v := read(doc, schema.Cluster(), rules{owner: "srtctl", unknown: Error})
 	diags = append(diags, v.diags...)
 	c := &Cluster{
 		File: file, Name: v.str("cluster", ""), Account: v.str("default_account", ""), Partition: v.str("default_partition", ""),

@@ -3,6 +3,7 @@ package recipes
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -44,27 +45,54 @@ type Comparison struct {
 func (r *Recipe) Leaves() []Leaf {
 	t := table(r.Schema)
 	var out []Leaf
-	collect(r.doc.Root, t.Root(), "", "", &out)
+	collect(r.doc, r.doc.Root, t.Root(), "", "", &out)
 	for i, l := range out {
+		for _, other := range []string{"backend.sglang_config.", "backend.vllm_config."} { // layout 2 has one place for all
+			if rest, ok := strings.CutPrefix(l.Canonical, other); ok {
+				out[i].Canonical = "backend.trtllm_config." + rest
+			}
+		}
 		if l.Canonical == "benchmark.client_placement" && l.Value == "dedicated" {
 			out[i].Canonical, out[i].Value = "benchmark.client_dedicated_node", "true"
 		}
 		if l.Canonical == "frontend.orchestrator_placement" && l.Value == "dedicated" {
 			out[i].Canonical, out[i].Value = "frontend.dedicated_node", "true"
 		}
-		if l.Canonical == "services" && r.DedicatedInfra && r.Schema == 2 {
-			out[i].Canonical, out[i].Value = "infra.etcd_nats_dedicated_node", "true"
-		}
 	}
+	out = serviceLeaves(out)
 	return slices.DeleteFunc(out, func(l Leaf) bool { return l.Canonical == "schema" || strings.HasPrefix(l.Canonical, "lock.") })
+}
+
+// serviceLeaves puts the services of layout 2 that layout 1 writes as infra in
+// the place that they have there.
+func serviceLeaves(all []Leaf) []Leaf {
+	for i, l := range all {
+		if l.Canonical != "services" || l.node.Kind != yaml.SequenceNode {
+			continue
+		}
+		dedicated, payload, others := infraServices(l.node)
+		var in []Leaf
+		if dedicated {
+			in = append(in, Leaf{Canonical: "infra.etcd_nats_dedicated_node", Place: l.Place, Value: "true"})
+		}
+		if payload > 0 {
+			in = append(in, Leaf{Canonical: "infra.nats_max_payload_mb", Place: l.Place, Value: strconv.Itoa(payload)})
+		}
+		if len(others) > 0 {
+			rest := &yaml.Node{Kind: yaml.SequenceNode, Content: others}
+			in = append(in, Leaf{Canonical: l.Canonical, Place: l.Place, Value: canonicalText(rest), node: rest})
+		}
+		return slices.Replace(all, i, i+1, in...)
+	}
+	return all
 }
 
 // collect walks a mapping along the table; below a field everything is a leaf of
 // that field.
-func collect(n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
+func collect(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
 	for _, kv := range pairs(n) {
 		val := resolve(kv[1])
-		at := Place{Path: Join(path, kv[0].Value), Line: kv[1].Line, Column: kv[1].Column}
+		at := Place{Path: d.pathOf(kv[0], Join(path, kv[0].Value)), Line: kv[1].Line, Column: kv[1].Column}
 		name := Join(canonical, kv[0].Value)
 		var next *schema.Node
 		if t != nil {
@@ -72,12 +100,12 @@ func collect(n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) 
 				name = next.Field.Name()
 			}
 		}
-		if next != nil && next.Field == nil && val.Kind == yaml.ScalarNode && next.Children["type"] != nil && !isNull(val) {
+		if next != nil && next.Field == nil && val.Kind == yaml.ScalarNode && name == "engine" && !isNull(val) {
 			next = next.Children["type"] // engine: trtllm
 			name = next.Field.Name()
 		}
 		if val.Kind == yaml.MappingNode && len(val.Content) > 0 {
-			collect(val, next, at.Path, name, out)
+			collect(d, val, next, at.Path, name, out)
 			continue
 		}
 		*out = append(*out, Leaf{Canonical: name, Place: at, Value: canonicalText(val), node: val})
@@ -134,7 +162,7 @@ func DiffWorkloads(a, b *Workload) Comparison {
 // Leaves lists the keys of a workload file.
 func (w *Workload) Leaves() []Leaf {
 	var out []Leaf
-	collect(w.doc.Root, schema.Workload().Root(), "", "", &out)
+	collect(w.doc, w.doc.Root, schema.Workload().Root(), "", "", &out)
 	return out
 }
 

@@ -31,6 +31,28 @@ const (
 type Document struct {
 	File string
 	Root *yaml.Node // the top mapping; nil when the file could not be parsed
+
+	// For one recipe of a file that holds several: the path in the file of each
+	// key, where absent fields would go, and the texts that a sweep put in.
+	paths map[*yaml.Node]string
+	home  string
+	swept map[string]bool
+}
+
+// pathOf is a key's path as the file spells it.
+func (d *Document) pathOf(key *yaml.Node, path string) string {
+	if p, ok := d.paths[key]; ok {
+		return p
+	}
+	return path
+}
+
+// spell is the path in the file of a field that the file does not give.
+func (d *Document) spell(path string) string {
+	if d.home != "" {
+		return d.home + "." + path
+	}
+	return path
 }
 
 // Place is where a value stands in a file.

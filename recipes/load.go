@@ -12,34 +12,85 @@ import (
 
 func table(version int) *schema.Table { return schema.Recipe(version) }
 
-// Load reads a recipe. The error is about the file itself (missing, unreadable);
-// what is wrong inside comes as diagnostics. The recipe is nil only if nothing
-// of it can be used; with errors among the diagnostics it holds what could be read.
+// Load reads a recipe; a selector behind a colon names one of a file that holds
+// several (see [Variants]). The error is about the file itself (missing,
+// unreadable); what is wrong inside comes as diagnostics. The recipe is nil only if
+// nothing of it can be used; with errors among the diagnostics it holds what could be read.
 func Load(path string) (*Recipe, Diagnostics, error) {
-	data, err := Read(path)
+	file, selector := SplitSelector(path)
+	data, err := Read(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load recipe: %w", err)
 	}
-	r, diags := ParseRecipe(path, data)
+	r, _, diags := Select(file, data, selector)
 	return r, diags, nil
 }
 
 // ParseRecipe is [Load] on bytes that are at hand; file only names them.
 func ParseRecipe(file string, data []byte) (*Recipe, Diagnostics) {
-	doc, diags := Parse(file, data)
-	if doc.Root == nil {
-		return nil, diags
-	}
+	r, _, diags := Select(file, data, "")
+	return r, diags
+}
+
+// parseDoc reads a document that is one recipe.
+func parseDoc(doc *Document) (*Recipe, Diagnostics) {
 	version, d := schemaVersion(doc)
 	if d != nil {
-		return nil, append(diags, *d)
+		return nil, Diagnostics{*d}
 	}
-	v := read(doc, table(version), version, Error)
-	diags = append(diags, v.diags...)
-	r := build(doc, version, v)
-	diags = append(diags, v.consistent(r)...)
+	engine, bench := kinds(doc, version)
+	r := rules{version: version, owner: "srtctl", unknown: Error}
+	if engine != "trtllm" {
+		r.foreign = append(r.foreign, "backend", "engine", "roles")
+	}
+	if bench != "agentperf" {
+		r.foreign = append(r.foreign, "benchmark")
+	}
+	v := read(doc, table(version), r)
+	recipe := build(doc, version, v)
+	if recipe.Engine.Type = engine; engine == "" {
+		recipe.Engine.Type = "sglang"
+	}
+	diags := append(v.diags, v.consistent(recipe)...)
 	diags.Sort()
-	return r, diags
+	return recipe, diags
+}
+
+// kinds are the engine and the benchmark of a recipe, which decide what else of
+// it is known here. An engine may be named by the roles instead of the top.
+func kinds(doc *Document, version int) (engine, bench string) {
+	word := func(n *yaml.Node, key string) string {
+		n = resolve(n)
+		if n != nil && n.Kind == yaml.MappingNode {
+			n = resolve(lookup(n, key))
+		}
+		if n == nil || n.Kind != yaml.ScalarNode {
+			return ""
+		}
+		return n.Value
+	}
+	bench = word(lookup(doc.Root, "benchmark"), "type")
+	if version == 1 {
+		return word(lookup(doc.Root, "backend"), "type"), bench
+	}
+	if engine = word(lookup(doc.Root, "engine"), "type"); engine == "" {
+		for _, role := range pairs(lookup(doc.Root, "roles")) {
+			if e := word(lookup(role[1], "engine"), "type"); e != "" {
+				return e, bench
+			}
+		}
+	}
+	return engine, bench
+}
+
+// lookup is the value of a key; nil where there is none.
+func lookup(n *yaml.Node, key string) *yaml.Node {
+	for _, kv := range pairs(n) {
+		if kv[0].Value == key {
+			return kv[1]
+		}
+	}
+	return nil
 }
 
 func schemaVersion(doc *Document) (int, *Diagnostic) {
@@ -85,19 +136,26 @@ func build(doc *Document, version int, v *values) *Recipe {
 			Levels: v.levels(), ClientDir: v.str("benchmark.agentperf_client_dir", ""), ConfigPath: v.str("benchmark.agentperf_config", ""),
 			Image: v.str("benchmark.container_image", ""), Env: v.env("benchmark.env"),
 		},
-		DedicatedInfra: v.bool("infra.etcd_nats_dedicated_node", false) || v.dedicatedServices(),
+		DedicatedInfra: v.bool("infra.etcd_nats_dedicated_node", false),
 		Environment:    v.env("environment"), ExtraMounts: v.strings("extra_mount"), ContainerMounts: v.env("container_mounts"),
 		HealthAttempts: v.int("health_check.max_attempts", 180), HealthIntervalSeconds: v.int("health_check.interval_seconds", 10),
 		Slurm:       Slurm{Account: v.str("slurm.account", ""), Partition: v.str("slurm.partition", ""), TimeLimit: v.str("slurm.time_limit", "")},
 		SrunOptions: v.env("srun_options"), SbatchDirectives: v.env("sbatch_directives"),
 		SetupScript: v.str("setup_script", ""), Observability: v.bool("observability.enabled", false),
+		NATSPayloadMB: v.int("infra.nats_max_payload_mb", 0),
+	}
+	if val, ok := v.byName["services"]; ok {
+		dedicated, payload, _ := infraServices(val.node)
+		r.DedicatedInfra, r.NATSPayloadMB = r.DedicatedInfra || dedicated, max(r.NATSPayloadMB, payload)
 	}
 	for name, val := range v.byName {
 		r.places[name] = val.place
 	}
-	for path, at := range v.spots {
-		if _, ok := r.places[path]; !ok {
-			r.places[path] = at
+	for _, more := range []map[string]Place{v.under, v.spots} {
+		for path, at := range more {
+			if _, ok := r.places[path]; !ok {
+				r.places[path] = at
+			}
 		}
 	}
 	if r.Frontend.Placement == "dedicated" {
@@ -107,21 +165,6 @@ func build(doc *Document, version int, v *values) *Recipe {
 		r.Benchmark.Placement, r.Benchmark.Dedicated = "head", true
 	}
 	return r
-}
-
-// consistent makes the checks between fields that upstream makes at load.
-func (v *values) consistent(r *Recipe) Diagnostics {
-	var ds Diagnostics
-	if r.Frontend.Dedicated && r.Frontend.Placement != "head" {
-		ds = append(ds, r.Diag(Error, "frontend.dedicated_node", "a dedicated frontend node needs orchestrator_placement head, found "+r.Frontend.Placement, "use one of the two"))
-	}
-	if r.Benchmark.Dedicated && r.Benchmark.Placement != "head" {
-		ds = append(ds, r.Diag(Error, "benchmark.client_dedicated_node", "a dedicated client node needs client_placement head, found "+r.Benchmark.Placement, "use one of the two"))
-	}
-	if v.bool("resources.het_jobs", false) && r.Engine.Type == "trtllm" {
-		ds = append(ds, r.Diag(Error, "resources.het_jobs", "heterogeneous jobs do not work with trtllm", "remove it"))
-	}
-	return ds
 }
 
 func (v *values) str(name, def string) string {
@@ -209,38 +252,12 @@ func (v *values) role(role, env, cfg string) Role {
 	if role == "decode" && nodes && r.Workers > 0 {
 		r.Colocated = v.str("resources.decode_nodes", "") == "colocate" || r.Nodes == 0
 	}
-	if val, ok := v.byName["backend.trtllm_config."+cfg]; ok {
-		r.Args = val.node
+	for _, engine := range []string{"trtllm", "sglang", "vllm"} {
+		if val, ok := v.byName["backend."+engine+"_config."+cfg]; ok && r.Args == nil {
+			r.Args = val.node
+		}
 	}
 	return r
-}
-
-// dedicatedServices: schema 2 reserves a node for etcd and NATS through the
-// placement of those two services.
-func (v *values) dedicatedServices() bool {
-	val, ok := v.byName["services"]
-	if !ok || val.node.Kind != yaml.SequenceNode {
-		return false
-	}
-	for _, s := range val.node.Content {
-		kind, dedicated := "", false
-		for _, kv := range pairs(s) {
-			switch kv[0].Value {
-			case "name", "type":
-				if name := resolve(kv[1]).Value; name == "etcd" || name == "nats" {
-					kind = name
-				}
-			case "placement":
-				for _, p := range pairs(kv[1]) {
-					dedicated = dedicated || p[0].Value == "node" && resolve(p[1]).Value == "dedicated"
-				}
-			}
-		}
-		if kind != "" && dedicated {
-			return true
-		}
-	}
-	return false
 }
 
 // Text is the engine config of a role as YAML, as written; empty without one.

@@ -24,6 +24,7 @@ type Recipe struct {
 	Dynamo                Dynamo
 	Benchmark             Benchmark
 	DedicatedInfra        bool // etcd and NATS have a node of their own
+	NATSPayloadMB         int  // largest message of NATS in MB; 0: its own limit of 1
 	Environment           Env  // global: beats a role's own
 	ExtraMounts           []string
 	ContainerMounts       Env // host template to container template
@@ -130,7 +131,7 @@ func (r *Recipe) Place(canonical string) Place {
 	}
 	p := Place{Path: canonical, Line: 1, Column: 1}
 	if t, ok := table(r.Schema).Translate(canonical, r.Schema); ok {
-		p.Path = t
+		p.Path = r.doc.spell(t)
 	}
 	for cut := len(canonical) - 1; cut > 0; cut-- {
 		if canonical[cut] != '.' {

@@ -2,10 +2,7 @@ package recipes
 
 import (
 	"fmt"
-	"math"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -17,44 +14,59 @@ import (
 type value struct {
 	node  *yaml.Node
 	place Place
-	field schema.Field
 }
 
 // values are the fields of a document by canonical path.
 type values struct {
-	file   string
+	doc    *Document
+	rules  rules
 	byName map[string]value
-	spots  map[string]Place // every mapping and field seen, by the user's path
+	spots  map[string]Place // every mapping and field seen, by its path in the layout
+	under  map[string]Place // what stands in fields that are maps of strings, by canonical path
 	diags  Diagnostics
+}
+
+// rules say how strictly a file is read.
+type rules struct {
+	version int
+	// owner reads the file in the end: srtctl, or the client.
+	owner string
+	// unknown keys are errors to srtctl; the client keeps them.
+	unknown Severity
+	// foreign paths belong to an engine or a benchmark that is not run here:
+	// unknown fields of theirs are carried without a complaint.
+	foreign []string
 }
 
 // read walks a document along the table: unknown keys, wrong types and missing
 // fields become diagnostics, the rest values.
-func read(d *Document, table *schema.Table, version int, unknown Severity) *values {
-	v := &values{file: d.File, byName: map[string]value{}, spots: map[string]Place{}}
-	v.mapping(d.Root, table.Root(), "", unknown)
+func read(d *Document, table *schema.Table, r rules) *values {
+	v := &values{doc: d, rules: r, byName: map[string]value{}, spots: map[string]Place{}, under: map[string]Place{}}
+	v.mapping(d.Root, table.Root(), "")
 	for _, f := range table.Fields() {
-		path := f.Path(version)
+		path := f.Path(r.version)
 		if !f.Required || path == "" {
 			continue
 		}
 		if _, ok := v.byName[f.Name()]; !ok && !v.reported(path) {
-			v.add(Error, v.nearest(path, d.Root), path, "required, and not given: "+f.Doc, "add it")
+			v.add(Error, v.nearest(path), d.spell(path), "required, and not given: "+f.Doc, "add it")
 		}
 	}
 	return v
 }
 
-func (v *values) add(sev Severity, at Place, path, msg, fix string) {
-	v.diags = append(v.diags, Diagnostic{File: v.file, Line: at.Line, Column: at.Column, Path: path, Severity: sev, Message: msg, Fix: fix})
+func (v *values) add(sev Severity, at Place, path, msg, fix string) *Diagnostic {
+	v.diags = append(v.diags, Diagnostic{File: v.doc.File, Line: at.Line, Column: at.Column, Path: path, Severity: sev, Message: msg, Fix: fix})
+	return &v.diags[len(v.diags)-1]
 }
 
 func (v *values) reported(path string) bool {
-	return slices.ContainsFunc(v.diags, func(d Diagnostic) bool { return d.Path == path })
+	at, ok := v.spots[path]
+	return ok && slices.ContainsFunc(v.diags, func(d Diagnostic) bool { return d.Path == at.Path })
 }
 
 // nearest is the place of the deepest part of a path that the file has.
-func (v *values) nearest(path string, root *yaml.Node) Place {
+func (v *values) nearest(path string) Place {
 	for p := path; p != ""; {
 		if at, ok := v.spots[p]; ok {
 			return at
@@ -65,39 +77,85 @@ func (v *values) nearest(path string, root *yaml.Node) Place {
 		}
 		p = p[:cut]
 	}
-	if root == nil {
+	if v.doc.Root == nil {
 		return Place{}
 	}
-	return Place{Line: root.Line, Column: root.Column}
+	return Place{Line: v.doc.Root.Line, Column: v.doc.Root.Column}
 }
 
-func (v *values) mapping(n *yaml.Node, t *schema.Node, path string, unknown Severity) {
+// mapping reads a mapping whose path in the layout is given; what is reported has
+// the path in the file, which differs where a file holds several recipes.
+func (v *values) mapping(n *yaml.Node, t *schema.Node, path string) {
 	for _, kv := range pairs(n) {
 		key, val := kv[0], kv[1]
-		at := Place{Path: Join(path, key.Value), Line: val.Line, Column: val.Column}
+		logical := Join(path, key.Value)
+		at := Place{Path: v.doc.pathOf(key, logical), Line: val.Line, Column: val.Column}
 		if val.Kind != yaml.ScalarNode { // a mapping's own position is that of its first key
 			at.Line, at.Column = key.Line, key.Column
 		}
 		next := t.Children[key.Value]
 		if next == nil {
-			msg, fix := "unknown field", "remove it"
-			if near := schema.Nearest(key.Value, t.Keys()); near != "" {
-				msg += fmt.Sprintf("; did you mean %q?", near)
-				fix = "rename it to " + near
-			}
-			if unknown == Warning {
-				msg, fix = "unknown key, kept: the client owns this file; "+strings.TrimPrefix(strings.TrimPrefix(msg, "unknown field"), "; "), ""
-				msg = strings.TrimSuffix(msg, "; ")
-			}
-			v.add(unknown, Place{Line: key.Line, Column: key.Column}, at.Path, msg, fix)
+			v.unknownKey(key, t, logical, at.Path)
 			continue
 		}
-		v.spots[at.Path] = at
-		v.one(val, next, at, unknown)
+		v.spots[logical] = at
+		v.one(val, next, logical, at)
 	}
 }
 
-func (v *values) one(val *yaml.Node, t *schema.Node, at Place, unknown Severity) {
+func (v *values) unknownKey(key *yaml.Node, t *schema.Node, logical, path string) {
+	at := Place{Line: key.Line, Column: key.Column}
+	near := schema.Nearest(key.Value, t.Keys())
+	meant := ""
+	if near != "" {
+		meant = fmt.Sprintf("; did you mean %q?", near)
+	}
+	switch {
+	case v.rules.unknown == Warning:
+		v.add(Warning, at, path, "unknown key, kept: the client owns this file"+meant, "").Rule = "unknown-field"
+		return
+	case slices.ContainsFunc(v.rules.foreign, func(p string) bool { return logical == p || strings.HasPrefix(logical, p+".") }):
+		v.add(Note, at, path, "not a field that is known here: carried as it is", "").Rule = "foreign"
+		return
+	}
+	if other := v.otherLayout(logical); other != "" {
+		v.add(Error, at, path, fmt.Sprintf("a field of layout %d; in layout %d it is %s", 3-v.rules.version, v.rules.version, other), "move it, or run migrate").Rule = "unknown-field"
+		return
+	}
+	fix := "remove it"
+	if near != "" {
+		fix = "rename it to " + near
+	}
+	d := v.add(Error, at, path, "unknown field"+meant, fix)
+	d.Rule = "unknown-field"
+	if near != "" {
+		d.Edit = &Edit{Op: OpRename, Path: path, Value: near}
+	}
+}
+
+// otherLayout is where a field of the other recipe layout went in this one.
+func (v *values) otherLayout(path string) string {
+	if v.rules.version == 0 {
+		return ""
+	}
+	other := schema.Recipe(3 - v.rules.version)
+	n := other.Lookup(path)
+	switch {
+	case n == nil:
+		return ""
+	case n.Field != nil && n.Field.Path(v.rules.version) == "":
+		return "not there"
+	case n.Field != nil:
+		return n.Field.Path(v.rules.version)
+	}
+	if fields := other.Under(path); len(fields) > 0 {
+		to := fields[0].Path(v.rules.version)
+		return to[:max(strings.LastIndexByte(to, '.'), 0)]
+	}
+	return ""
+}
+
+func (v *values) one(val *yaml.Node, t *schema.Node, logical string, at Place) {
 	if t.Field != nil {
 		v.field(val, *t.Field, at)
 		return
@@ -105,11 +163,11 @@ func (v *values) one(val *yaml.Node, t *schema.Node, at Place, unknown Severity)
 	switch n := resolve(val); {
 	case isNull(n):
 	case n.Kind == yaml.MappingNode:
-		v.mapping(n, t, at.Path, unknown)
-	case n.Kind == yaml.ScalarNode && t.Children["type"] != nil && t.Children["type"].Field != nil:
+		v.mapping(n, t, logical)
+	case n.Kind == yaml.ScalarNode && logical == "engine":
 		// engine: trtllm is short for engine: {type: trtllm}.
 		at.Path += ".type"
-		v.spots[at.Path] = at
+		v.spots[logical+".type"] = at
 		v.field(n, *t.Children["type"].Field, at)
 	default:
 		v.add(Error, at, at.Path, fmt.Sprintf("want a mapping with %s, found %s", strings.Join(t.Keys(), ", "), describe(n)), "")
@@ -124,200 +182,45 @@ func (v *values) field(n *yaml.Node, f schema.Field, at Place) {
 		}
 		return
 	}
-	if msg, fix := wrongType(n, f); msg != "" {
-		v.add(Error, at, at.Path, msg, fix)
+	n = v.coerce(n, f, at)
+	if bad := wrongType(n, f); bad.msg != "" {
+		d := v.add(Error, at, at.Path, bad.msg, bad.fix)
+		d.Rule = "type"
+		if f.Kind == schema.Levels {
+			d.Rule = "levels"
+		}
+		if bad.text != "" {
+			d.Edit = &Edit{Op: OpSet, Path: at.Path, Value: bad.text, Safe: bad.safe}
+		}
 		return
 	}
-	if f.Kind == schema.StrMap {
-		v.stringMap(n, at)
+	switch f.Kind {
+	case schema.StrMap:
+		v.stringMap(n, f, at)
+	case schema.FreeMap, schema.Opaque:
+		v.free(n, at.Path, 0)
 	}
-	v.byName[f.Name()] = value{node: n, place: at, field: f}
+	v.byName[f.Name()] = value{node: n, place: at}
 }
 
-func (v *values) stringMap(n *yaml.Node, at Place) {
+func (v *values) stringMap(n *yaml.Node, f schema.Field, at Place) {
 	for _, kv := range pairs(n) {
 		val := resolve(kv[1])
-		path := Join(at.Path, kv[0].Value)
+		path := v.doc.pathOf(kv[0], Join(at.Path, kv[0].Value))
 		place := Place{Path: path, Line: kv[1].Line, Column: kv[1].Column}
-		v.spots[path] = place
-		if val.Kind != yaml.ScalarNode || val.Tag != "!!str" {
-			fix := ""
-			if val.Kind == yaml.ScalarNode {
-				fix = fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value)
-			}
-			v.add(Error, place, path, fmt.Sprintf("not a string but %s: values here must be strings", describe(val)), fix)
+		v.under[Join(f.Name(), kv[0].Value)] = place
+		if p, other := reads11(kv[0]); other && p.Tag != "!!str" {
+			v.add(Warning, Place{Line: kv[0].Line, Column: kv[0].Column}, path, v.reads(kv[0], p), "quote the key").Rule = "yaml-1.1"
+		}
+		p, other := reads11(val)
+		switch {
+		case val.Kind != yaml.ScalarNode:
+			v.add(Error, place, path, fmt.Sprintf("not a string but %s: values here must be strings", describe(val)), "").Rule = "string-map"
+		case other:
+			v.quote11(val, p, place)
+		case val.Tag != "!!str":
+			d := v.add(Error, place, path, fmt.Sprintf("not a string but %s: values here must be strings", describe(val)), fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value))
+			d.Rule, d.Edit = "string-map", &Edit{Op: OpSet, Path: path, Value: fmt.Sprintf("%q", val.Value), Safe: true}
 		}
 	}
-}
-
-// describe names what a node holds, shortened.
-func describe(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	text := n.Value
-	if len(text) > 40 {
-		text = text[:40] + "…"
-	}
-	return fmt.Sprintf("%s %q", strings.TrimPrefix(n.Tag, "!!"), text)
-}
-
-// wrongType says what is wrong with a node for a field; empty when nothing is.
-func wrongType(n *yaml.Node, f schema.Field) (msg, fix string) {
-	want := func() string { return fmt.Sprintf("want %s, found %s", f.Kind, describe(n)) }
-	scalar := n.Kind == yaml.ScalarNode
-	switch f.Kind {
-	case schema.Opaque:
-		return "", ""
-	case schema.FreeMap, schema.StrMap:
-		if n.Kind != yaml.MappingNode {
-			return want(), ""
-		}
-	case schema.StrList:
-		return listOf(n, f, func(e *yaml.Node) bool { return e.Tag == "!!str" })
-	case schema.IntList:
-		return listOf(n, f, func(e *yaml.Node) bool { return inRange(e, f) })
-	case schema.Levels:
-		if _, err := levels(n); err != nil {
-			return err.Error(), `write a list, [64, 1010], or "64x1010"`
-		}
-	case schema.Str:
-		if !scalar || n.Tag != "!!str" {
-			return want(), quoteFix(n)
-		}
-		return enum(n, f)
-	case schema.Bool, schema.BoolOrStr:
-		if !scalar || n.Tag != "!!bool" && !slices.Contains(f.Enum, n.Value) {
-			return want(), strings.Join(append([]string{"write true", "false"}, f.Enum...), " or ")
-		}
-	case schema.NodeCount, schema.Int, schema.Float:
-		return number(n, f)
-	}
-	return "", ""
-}
-
-func quoteFix(n *yaml.Node) string {
-	if n.Kind == yaml.ScalarNode {
-		return fmt.Sprintf("quote it: %q", n.Value)
-	}
-	return ""
-}
-
-func enum(n *yaml.Node, f schema.Field) (msg, fix string) {
-	if len(f.Enum) == 0 || slices.Contains(f.Enum, n.Value) {
-		return "", ""
-	}
-	msg = fmt.Sprintf("%q is not allowed: want one of %s", n.Value, strings.Join(f.Enum, ", "))
-	if near := schema.Nearest(n.Value, f.Enum); near != "" {
-		fix = "write " + near
-	}
-	return msg, fix
-}
-
-func listOf(n *yaml.Node, f schema.Field, good func(*yaml.Node) bool) (msg, fix string) {
-	if n.Kind != yaml.SequenceNode {
-		return fmt.Sprintf("want %s, found %s", f.Kind, describe(n)), ""
-	}
-	for i, e := range n.Content {
-		if e = resolve(e); e.Kind != yaml.ScalarNode || !good(e) {
-			return fmt.Sprintf("entry %d is %s: want %s%s", i, describe(e), f.Kind, bound(f)), ""
-		}
-	}
-	return "", ""
-}
-
-func bound(f schema.Field) string {
-	if !f.Bounded {
-		return ""
-	}
-	op := "≥"
-	if f.Open {
-		op = ">"
-	}
-	return fmt.Sprintf(" %s %s", op, strconv.FormatFloat(f.Min, 'f', -1, 64))
-}
-
-func number(n *yaml.Node, f schema.Field) (msg, fix string) {
-	if f.Kind == schema.NodeCount && n.Value == "colocate" {
-		return "", ""
-	}
-	if n.Kind != yaml.ScalarNode || !inRange(n, f) {
-		return fmt.Sprintf("want %s%s, found %s", f.Kind, bound(f), describe(n)), ""
-	}
-	return "", ""
-}
-
-func inRange(n *yaml.Node, f schema.Field) bool {
-	whole := f.Kind != schema.Float
-	r, ok := rational(n)
-	if !ok || whole && !r.IsInt() {
-		return false
-	}
-	if whole && !r.Num().IsInt64() {
-		return false
-	}
-	if !f.Bounded {
-		return true
-	}
-	c := r.Cmp(new(big.Rat).SetFloat64(f.Min))
-	return c > 0 || c == 0 && !f.Open
-}
-
-// rational is a number exactly as written: 0.3 is three tenths here, which no
-// float is. Hexadecimal and other notations of YAML integers count too.
-func rational(n *yaml.Node) (*big.Rat, bool) {
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" {
-		return nil, false
-	}
-	if len(n.Value) > 64 {
-		return nil, false
-	}
-	text := strings.ReplaceAll(n.Value, "_", "")
-	if n.Tag == "!!int" {
-		var i int64
-		if err := n.Decode(&i); err != nil {
-			return nil, false
-		}
-		return new(big.Rat).SetInt64(i), true
-	}
-	// The exponent bounds the work: 1e999999999 would fill the memory.
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, false
-	}
-	if f != 0 && (math.Abs(f) > 1e30 || math.Abs(f) < 1e-30) {
-		return nil, false
-	}
-	return new(big.Rat).SetString(text)
-}
-
-// levels reads concurrency levels: a list of whole numbers above 0, or an
-// x-separated string.
-func levels(n *yaml.Node) ([]int, error) {
-	var words []string
-	switch {
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
-		words = strings.Split(n.Value, "x")
-	case n.Kind == yaml.SequenceNode:
-		for _, e := range n.Content {
-			words = append(words, resolve(e).Value)
-		}
-	default:
-		return nil, fmt.Errorf("want a list of whole numbers or %q, found %s", "64x1010", describe(n))
-	}
-	if len(words) == 0 {
-		return nil, fmt.Errorf("no level: the client would fall back to the placeholder levels of the workload")
-	}
-	out := make([]int, 0, len(words))
-	for _, w := range words {
-		l, err := strconv.Atoi(strings.TrimSpace(w))
-		if err != nil || l < 1 {
-			return nil, fmt.Errorf("level %q is no whole number above 0", w)
-		}
-		out = append(out, l)
-	}
-	return out, nil
 }

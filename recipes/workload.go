@@ -74,7 +74,7 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 	if doc.Root == nil {
 		return nil, diags
 	}
-	v := read(doc, schema.Workload(), 1, Warning)
+	v := read(doc, schema.Workload(), rules{owner: "the client", unknown: Warning})
 	diags = append(diags, v.diags...)
 	diags.Sort()
 	w := &Workload{
@@ -123,7 +123,7 @@ func (v *values) quantity(key string) Quantity {
 // Diag makes a finding about a key of the workload; one that the file leaves
 // out is reported at the top of the file.
 func (w *Workload) Diag(sev Severity, key, message, fix string) Diagnostic {
-	p := w.vals.nearest(key, w.doc.Root)
+	p := w.vals.nearest(key)
 	return Diagnostic{File: w.File, Line: p.Line, Column: p.Column, Path: key, Severity: sev, Message: message, Fix: fix}
 }
 

@@ -42,6 +42,9 @@ func parseValue(s string) (value, error) {
 		return value{}, fmt.Errorf("the value %.40q is no single YAML value: quote it if it is text", s)
 	}
 	v := value{node: t.root.Content[1]}
+	if v.node.Anchor != "" {
+		return value{}, fmt.Errorf("the value begins with an anchor, &%s: the place keeps the one it has", v.node.Anchor)
+	}
 	source := string(t.data[t.offset(v.node):t.end(v.node, 0)])
 	first, rest, multi := strings.Cut(source, "\n")
 	switch {
@@ -53,6 +56,9 @@ func parseValue(s string) (value, error) {
 		v.head, v.body = first, dedent(strings.Split(rest, "\n"))
 	default:
 		v.head = flowText(v.node)
+	}
+	if v.head == "" && len(v.body) == 0 {
+		v.head = flowText(v.node) // a comment alone, say, is null
 	}
 	return v, nil
 }

@@ -1,12 +1,14 @@
 // Package schema is the table of every field that a recipe, a workload file or a
 // cluster file may hold: its path in both recipe layouts, its type, default and
-// allowed values, and what it means. Loader, checker and diff are driven by it,
-// so that a field is described once. It knows nothing of files or YAML.
+// allowed values, what it means and what bites. Loader, checker, diff, migration,
+// completion, explain and the reference are driven by it, so that a field is
+// described once. It knows nothing of files or YAML.
 package schema
 
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Kind is the type of a field's value.
@@ -52,7 +54,8 @@ type Field struct {
 	Bounded  bool
 	Open     bool // Min itself is not allowed
 	Unit     string
-	Doc      string
+	Doc      string // what it is, for a person; never empty
+	Gotcha   string // what bites, if anything does
 }
 
 // Name is the canonical path of the field.
@@ -73,9 +76,10 @@ func (f Field) Path(version int) string {
 
 // Table is a set of fields with a tree over their paths in one layout.
 type Table struct {
-	fields []Field
-	root   *Node
-	byName map[string]int
+	fields  []Field
+	root    *Node
+	byName  map[string]int
+	version int
 }
 
 // Node is one key of the tree: a field, an inner mapping, or both (a mapping
@@ -96,7 +100,7 @@ func (n *Node) Keys() []string {
 }
 
 func newTable(fields []Field, version int) *Table {
-	t := &Table{fields: fields, root: &Node{Children: map[string]*Node{}}, byName: map[string]int{}}
+	t := &Table{fields: fields, root: &Node{Children: map[string]*Node{}}, byName: map[string]int{}, version: version}
 	for i := range fields {
 		t.byName[fields[i].Name()] = i
 		path := fields[i].Path(version)
@@ -132,14 +136,63 @@ func (t *Table) Field(name string) (Field, bool) {
 	return t.fields[i], true
 }
 
+// The tables never change, so each is built once.
+var (
+	recipe1  = sync.OnceValue(func() *Table { return newTable(recipeFields(), 1) })
+	recipe2  = sync.OnceValue(func() *Table { return newTable(recipeFields(), 2) })
+	workload = sync.OnceValue(func() *Table { return newTable(workloadFields(), 1) })
+	cluster  = sync.OnceValue(func() *Table { return newTable(clusterFields(), 1) })
+)
+
 // Recipe is the table of the recipe layout, version 1 or 2.
-func Recipe(version int) *Table { return newTable(recipeFields(), version) }
+func Recipe(version int) *Table {
+	if version == 2 {
+		return recipe2()
+	}
+	return recipe1()
+}
 
 // Workload is the table of the client's workload file.
-func Workload() *Table { return newTable(workloadFields(), 1) }
+func Workload() *Table { return workload() }
 
 // Cluster is the table of srtslurm.yaml.
-func Cluster() *Table { return newTable(clusterFields(), 1) }
+func Cluster() *Table { return cluster() }
+
+// Lookup follows a path as a user of this layout spells it. A path that reaches
+// below a field, as environment.UCX_TLS does, gives the node of that field; nil
+// says that the layout has no such path. The empty path is the top.
+func (t *Table) Lookup(path string) *Node {
+	n := t.root
+	for path != "" {
+		if f := n.Field; f != nil && len(n.Children) == 0 {
+			if f.Kind == StrMap || f.Kind == FreeMap || f.Kind == Opaque || f.Kind == StrList || f.Kind == IntList || f.Kind == Levels {
+				return n
+			}
+			return nil
+		}
+		key := path
+		if cut := strings.IndexAny(path, ".["); cut >= 0 {
+			key = path[:cut]
+		}
+		if n = n.Children[key]; n == nil {
+			return nil
+		}
+		path = strings.TrimPrefix(path[len(key):], ".")
+	}
+	return n
+}
+
+// Under lists the fields at and below a path of this layout, in the order in
+// which a file is written.
+func (t *Table) Under(path string) []Field {
+	var out []Field
+	for _, f := range t.fields {
+		if p := f.Path(t.version); p != "" && (path == "" || p == path || strings.HasPrefix(p, path+".")) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
 
 // Translate gives the path, in the wanted layout, of a canonical path that may
 // reach below a field: backend.prefill_environment.UCX_TLS becomes

@@ -1,0 +1,129 @@
+package recipes
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// consistent makes the checks between fields that srtctl makes at load.
+func (v *values) consistent(r *Recipe) Diagnostics {
+	var ds Diagnostics
+	bad := func(path, msg, fix string) { ds = append(ds, r.Diag(Error, path, msg, fix)) }
+	if r.Frontend.Dedicated && r.Frontend.Placement != "head" {
+		bad("frontend.dedicated_node", "a dedicated frontend node needs orchestrator_placement head, found "+r.Frontend.Placement, "use one of the two")
+	}
+	if r.Benchmark.Dedicated && r.Benchmark.Placement != "head" {
+		bad("benchmark.client_dedicated_node", "a dedicated client node needs client_placement head, found "+r.Benchmark.Placement, "use one of the two")
+	}
+	if v.bool("resources.het_jobs", false) && (r.Engine.Type != "sglang" || !r.Disaggregated()) {
+		bad("resources.het_jobs", fmt.Sprintf("heterogeneous jobs work with sglang, prefill and decode apart, and not with %s", r.Engine.Type), "remove it")
+	}
+	if r.Frontend.Type == "trtllm_serve" {
+		switch {
+		case r.Engine.Type != "trtllm":
+			bad("frontend.type", "trtllm_serve needs the engine trtllm, found "+r.Engine.Type, "")
+		case r.Frontend.Multiple:
+			bad("frontend.enable_multiple_frontends", "trtllm_serve is one frontend", "set it to false")
+		case r.Agg.Given && r.Agg.Workers != 1:
+			bad("resources.agg_workers", fmt.Sprintf("trtllm_serve serves one aggregated worker, found %d", r.Agg.Workers), "set it to 1")
+		}
+	}
+	if v.str("profiling.type", "none") == "torch" && r.Engine.Type == "trtllm" {
+		bad("profiling.type", "torch does not profile trtllm", "use nsys or nsys-time")
+	}
+	ds = append(ds, v.sources(r)...)
+	return append(ds, v.layoutTwo(r)...)
+}
+
+// sources: dynamo comes from one place.
+func (v *values) sources(r *Recipe) Diagnostics {
+	var given []string
+	for _, f := range []string{"dynamo.hash", "dynamo.wheel"} {
+		if _, ok := v.byName[f]; ok {
+			given = append(given, f)
+		}
+	}
+	if v.bool("dynamo.top_of_tree", false) {
+		given = append(given, "dynamo.top_of_tree")
+	}
+	var ds Diagnostics
+	if len(given) > 1 {
+		ds = append(ds, r.Diag(Error, given[1], "one source of dynamo only, found "+strings.Join(given, " and "), "remove all but one"))
+	}
+	_, patches := v.byName["dynamo.cargo_patches"]
+	if _, rev := v.byName["dynamo.hash"]; patches && !rev {
+		ds = append(ds, r.Diag(Error, "dynamo.cargo_patches", "patches need a revision to patch", "give one"))
+	}
+	return ds
+}
+
+// layoutTwo holds what the newer layout is stricter about.
+func (v *values) layoutTwo(r *Recipe) Diagnostics {
+	if r.Schema != 2 {
+		if r.Decode.Given && v.str("resources.decode_nodes", "") == "colocate" {
+			return Diagnostics{r.Diag(Error, "resources.decode_nodes", "colocate is a word of layout 2", "write 0")}
+		}
+		return nil
+	}
+	var ds Diagnostics
+	if n, ok := v.byName["resources.decode_nodes"]; ok && n.node.Value == "0" && r.Decode.Workers > 0 {
+		d := r.Diag(Error, "resources.decode_nodes", "0 nodes: in layout 2 decode shares the prefill nodes by the word colocate", "write colocate")
+		d.Edit = &Edit{Op: OpSet, Path: d.Path, Value: "colocate", Safe: true}
+		ds = append(ds, d)
+	}
+	if r.Benchmark.Type == "agentperf" {
+		for _, f := range []string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"} {
+			if r.Has(f) {
+				d := r.Diag(Error, f, "agentperf does not use it, and layout 2 refuses what a benchmark does not use", "remove it")
+				d.Edit = &Edit{Op: OpUnset, Path: d.Path, Safe: true}
+				ds = append(ds, d)
+			}
+		}
+	}
+	return ds
+}
+
+// infraServices reads what layout 1 calls infra out of the services of layout 2:
+// etcd and NATS on a node of their own, and NATS's payload limit. Others are the
+// services that say more than that.
+func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml.Node) {
+	if list.Kind != yaml.SequenceNode {
+		return false, 0, nil
+	}
+	for _, s := range list.Content {
+		infra, more := "", false
+		var node, limit string
+		for _, kv := range pairs(s) {
+			switch kv[0].Value {
+			case "name", "type":
+				if name := resolve(kv[1]).Value; name == "etcd" || name == "nats" {
+					infra = name
+				}
+			case "placement":
+				if n := resolve(lookup(kv[1], "node")); n != nil {
+					node = n.Value
+				}
+			case "options":
+				if n := resolve(lookup(kv[1], "max_payload_mb")); n != nil {
+					limit = n.Value
+				}
+				more = more || len(pairs(kv[1])) > 1
+			default:
+				more = true
+			}
+		}
+		if infra == "" || more {
+			others = append(others, s)
+		}
+		if infra == "" {
+			continue
+		}
+		dedicated = dedicated || node == "dedicated"
+		if r, ok := rational(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: limit}); ok && infra == "nats" && r.Num().IsInt64() {
+			payload = int(r.Num().Int64())
+		}
+	}
+	return dedicated, payload, others
+}

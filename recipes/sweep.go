@@ -1,0 +1,150 @@
+package recipes
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// param is one dimension of a sweep.
+type param struct {
+	name   string
+	values []*yaml.Node
+}
+
+// sweep expands a recipe's sweep, the last parameter fastest; without one there
+// is nothing to expand.
+func (e *expander) sweep(selector string, sweep *yaml.Node, build func() *Document) {
+	params, total, ok := e.params(sweep)
+	switch {
+	case !ok:
+		return
+	case len(params) == 0:
+		e.out = append(e.out, Variant{Selector: selector, build: build})
+		return
+	case total > maxVariants:
+		e.fail(resolve(sweep), "sweep", "stands for more than %d recipes", maxVariants)
+		return
+	}
+	if selector != "" {
+		selector += "/"
+	}
+	for i := range total {
+		e.out = append(e.out, Variant{Selector: fmt.Sprintf("%ssweep[%d]", selector, i), build: func() *Document {
+			s := swap{values: map[string]*yaml.Node{}, put: map[string]bool{}}
+			suffix, rest := "", i
+			for _, p := range slices.Backward(params) {
+				v := resolve(p.values[rest%len(p.values)])
+				rest /= len(p.values)
+				s.values[p.name] = v
+				suffix = "_" + p.name + label(v) + suffix
+			}
+			doc := *build()
+			doc.Root, doc.swept = renamed(s.node(doc.Root, 0), suffix), s.put
+			drop(doc.Root, "sweep")
+			return &doc
+		}})
+	}
+}
+
+func (e *expander) params(n *yaml.Node) (all []param, total int, ok bool) {
+	n = resolve(n)
+	if isNull(n) {
+		return nil, 1, true
+	}
+	if n.Kind != yaml.MappingNode {
+		e.fail(n, "sweep", "want a mapping of parameters, each with a list, found %s", describe(n))
+		return nil, 0, false
+	}
+	total = 1
+	for _, kv := range pairs(n) {
+		list := resolve(kv[1])
+		if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
+			e.fail(kv[0], Join("sweep", kv[0].Value), "want a list of values, found %s", describe(list))
+			return nil, 0, false
+		}
+		all = append(all, param{kv[0].Value, list.Content})
+		total = min(total*len(list.Content), maxVariants+1)
+	}
+	return all, total, true
+}
+
+// label is a value within a name.
+func label(n *yaml.Node) string {
+	if n.Kind != yaml.SequenceNode {
+		return n.Value
+	}
+	parts := make([]string, 0, len(n.Content))
+	for _, c := range n.Content {
+		parts = append(parts, resolve(c).Value)
+	}
+	return strings.Join(parts, "x")
+}
+
+func drop(n *yaml.Node, key string) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			n.Content = append(n.Content[:i:i], n.Content[i+2:]...)
+			return
+		}
+	}
+}
+
+// swap puts a sweep's values in the place of {name}. A text that is nothing else
+// takes a list as it is; all else becomes text, as srtctl has it.
+type swap struct {
+	values map[string]*yaml.Node
+	put    map[string]bool
+}
+
+var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+func (s swap) node(n *yaml.Node, depth int) *yaml.Node {
+	n = resolve(n)
+	if depth > maxDepth {
+		return n
+	}
+	c := *n
+	c.Anchor = ""
+	switch n.Kind {
+	case yaml.MappingNode:
+		c.Content = nil
+		for _, kv := range pairs(n) {
+			val := kv[1]
+			if depth > 0 || kv[0].Value != "sweep" {
+				val = s.node(val, depth+1)
+			}
+			c.Content = append(c.Content, kv[0], val)
+		}
+	case yaml.SequenceNode:
+		c.Content = nil
+		for _, e := range n.Content {
+			c.Content = append(c.Content, s.node(e, depth+1))
+		}
+	case yaml.ScalarNode:
+		if n.Tag != "!!str" || !strings.Contains(n.Value, "{") {
+			break
+		}
+		if m := placeholder.FindStringSubmatch(n.Value); m != nil && m[0] == n.Value {
+			if v, ok := s.values[m[1]]; ok && v.Kind == yaml.SequenceNode {
+				list := *v
+				list.Line, list.Column, list.Anchor = n.Line, n.Column, ""
+				return &list
+			}
+		}
+		c.Value = placeholder.ReplaceAllStringFunc(n.Value, func(m string) string {
+			if v, ok := s.values[m[1:len(m)-1]]; ok && v.Kind == yaml.ScalarNode {
+				return v.Value
+			}
+			return m
+		})
+		if c.Value != n.Value {
+			c.Style = yaml.DoubleQuotedStyle
+			s.put[c.Value] = true
+		}
+	}
+	return &c
+}

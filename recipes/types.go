@@ -1,0 +1,209 @@
+package recipes
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// describe names what a node holds, shortened.
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	text := n.Value
+	if len(text) > 40 {
+		text = text[:40] + "…"
+	}
+	return fmt.Sprintf("%s %q", strings.TrimPrefix(n.Tag, "!!"), text)
+}
+
+// wrong is what is wrong with a value for a field; no message: nothing.
+type wrong struct {
+	msg, fix string
+	text     string // what a program can put in its place, as YAML; empty: nothing
+	safe     bool   // and it says the same
+}
+
+func wrongType(n *yaml.Node, f schema.Field) wrong {
+	want := wrong{msg: fmt.Sprintf("want %s, found %s", f.Kind, describe(n))}
+	scalar := n.Kind == yaml.ScalarNode
+	switch f.Kind {
+	case schema.Opaque:
+		return wrong{}
+	case schema.FreeMap, schema.StrMap:
+		if n.Kind != yaml.MappingNode {
+			return want
+		}
+	case schema.StrList:
+		return listOf(n, f, func(e *yaml.Node) bool { return e.Tag == "!!str" })
+	case schema.IntList:
+		return listOf(n, f, func(e *yaml.Node) bool { return inRange(e, f) })
+	case schema.Levels:
+		return wrongLevels(n)
+	case schema.Str:
+		if !scalar || n.Tag != "!!str" {
+			if scalar {
+				want.fix, want.text, want.safe = fmt.Sprintf("quote it: %q", n.Value), fmt.Sprintf("%q", n.Value), true
+			}
+			return want
+		}
+		return enum(n, f)
+	case schema.Bool, schema.BoolOrStr:
+		if !scalar || n.Tag != "!!bool" && !slices.Contains(f.Enum, n.Value) {
+			want.fix = strings.Join(append([]string{"write true", "false"}, f.Enum...), " or ")
+			return want
+		}
+	case schema.NodeCount, schema.Int, schema.Float:
+		return number(n, f)
+	}
+	return wrong{}
+}
+
+func wrongLevels(n *yaml.Node) wrong {
+	_, err := levels(n)
+	if err == nil {
+		return wrong{}
+	}
+	bad := wrong{msg: err.Error(), fix: `write a list, [64, 1010], or "64x1010"`}
+	if n.Kind != yaml.ScalarNode {
+		return bad
+	}
+	// A bare number or a comma list can only mean one thing.
+	words := strings.FieldsFunc(n.Value, func(r rune) bool { return r == ',' || r == ' ' || r == 'x' })
+	for _, w := range words {
+		if l, err := strconv.Atoi(w); err != nil || l < 1 {
+			return bad
+		}
+	}
+	if len(words) > 0 {
+		bad.text, bad.safe = "["+strings.Join(words, ", ")+"]", true
+	}
+	return bad
+}
+
+func enum(n *yaml.Node, f schema.Field) wrong {
+	if len(f.Enum) == 0 || slices.Contains(f.Enum, n.Value) {
+		return wrong{}
+	}
+	bad := wrong{msg: fmt.Sprintf("%q is not allowed: want one of %s", n.Value, strings.Join(f.Enum, ", "))}
+	if near := schema.Nearest(n.Value, f.Enum); near != "" {
+		bad.fix, bad.text, bad.safe = "write "+near, near, strings.EqualFold(near, n.Value)
+	}
+	return bad
+}
+
+func listOf(n *yaml.Node, f schema.Field, good func(*yaml.Node) bool) wrong {
+	if n.Kind != yaml.SequenceNode {
+		return wrong{msg: fmt.Sprintf("want %s, found %s", f.Kind, describe(n))}
+	}
+	for i, e := range n.Content {
+		if e = resolve(e); e.Kind != yaml.ScalarNode || !good(e) {
+			return wrong{msg: fmt.Sprintf("entry %d is %s: want %s%s", i, describe(e), f.Kind, bound(f))}
+		}
+	}
+	return wrong{}
+}
+
+func bound(f schema.Field) string {
+	if !f.Bounded {
+		return ""
+	}
+	op := "≥"
+	if f.Open {
+		op = ">"
+	}
+	return fmt.Sprintf(" %s %s", op, strconv.FormatFloat(f.Min, 'f', -1, 64))
+}
+
+func number(n *yaml.Node, f schema.Field) wrong {
+	if f.Kind == schema.NodeCount && n.Value == "colocate" {
+		return wrong{}
+	}
+	if n.Kind != yaml.ScalarNode || !inRange(n, f) {
+		return wrong{msg: fmt.Sprintf("want %s%s, found %s", f.Kind, bound(f), describe(n))}
+	}
+	return wrong{}
+}
+
+func inRange(n *yaml.Node, f schema.Field) bool {
+	whole := f.Kind != schema.Float
+	r, ok := rational(n)
+	if !ok || whole && !r.IsInt() {
+		return false
+	}
+	if whole && !r.Num().IsInt64() {
+		return false
+	}
+	if !f.Bounded {
+		return true
+	}
+	c := r.Cmp(new(big.Rat).SetFloat64(f.Min))
+	return c > 0 || c == 0 && !f.Open
+}
+
+// rational is a number exactly as written: 0.3 is three tenths here, which no
+// float is. Hexadecimal and other notations of YAML integers count too.
+func rational(n *yaml.Node) (*big.Rat, bool) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" {
+		return nil, false
+	}
+	if len(n.Value) > 64 {
+		return nil, false
+	}
+	text := strings.ReplaceAll(n.Value, "_", "")
+	if n.Tag == "!!int" {
+		var i int64
+		if err := n.Decode(&i); err != nil {
+			return nil, false
+		}
+		return new(big.Rat).SetInt64(i), true
+	}
+	// The exponent bounds the work: 1e999999999 would fill the memory.
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, false
+	}
+	if f != 0 && (math.Abs(f) > 1e30 || math.Abs(f) < 1e-30) {
+		return nil, false
+	}
+	return new(big.Rat).SetString(text)
+}
+
+// levels reads concurrency levels: a list of whole numbers above 0, or an
+// x-separated string.
+func levels(n *yaml.Node) ([]int, error) {
+	var words []string
+	switch {
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
+		words = strings.Split(n.Value, "x")
+	case n.Kind == yaml.SequenceNode:
+		for _, e := range n.Content {
+			words = append(words, resolve(e).Value)
+		}
+	default:
+		return nil, fmt.Errorf("want a list of whole numbers or %q, found %s", "64x1010", describe(n))
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("no level: the client would fall back to the placeholder levels of the workload")
+	}
+	out := make([]int, 0, len(words))
+	for _, w := range words {
+		l, err := strconv.Atoi(strings.TrimSpace(w))
+		if err != nil || l < 1 {
+			return nil, fmt.Errorf("level %q is no whole number above 0", w)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}

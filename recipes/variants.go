@@ -1,0 +1,281 @@
+package recipes
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Variant is one of the recipes of a file. A plain recipe has one, without a
+// selector; a file with a base and overrides, or with a sweep, has several.
+type Variant struct {
+	// Selector names it behind the file's name and a colon: base, override_big,
+	// zip_override_batch[1], sweep[3].
+	Selector string
+	build    func() *Document // made when asked for: a few lines can stand for very much
+}
+
+// maxVariants bounds what a few lines of a sweep can stand for.
+const maxVariants = 512
+
+// SplitSelector parts file.yaml:override_x; a file of the whole name wins.
+func SplitSelector(name string) (file, selector string) {
+	i := strings.LastIndexByte(name, ':')
+	if i < 0 {
+		return name, ""
+	}
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		return name, ""
+	}
+	return name[:i], name[i+1:]
+}
+
+// Variants lists the recipes of a file that a selector names, which may be a
+// pattern of path.Match. Without one it is all of them, save the base where there
+// are others. Findings are about the file's own structure.
+func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics) {
+	doc, diags := Parse(file, data)
+	if doc.Root == nil {
+		return nil, diags
+	}
+	e := expander{doc: doc}
+	if base := resolve(lookup(doc.Root, "base")); base != nil && base.Kind == yaml.MappingNode {
+		e.family(base)
+	} else {
+		e.sweep("", lookup(doc.Root, "sweep"), func() *Document { return doc })
+	}
+	diags = append(diags, e.diags...)
+	pattern := strings.ReplaceAll(selector, "[", `\[`)
+	var out []Variant
+	var names []string
+	for _, v := range e.out {
+		names = append(names, v.Selector)
+		ok, err := path.Match(pattern, v.Selector)
+		if v.Selector == selector || err == nil && ok || selector == "" && (v.Selector != "base" || len(e.out) == 1) {
+			out = append(out, v)
+		}
+	}
+	if len(out) == 0 && len(diags) == 0 {
+		msg := fmt.Sprintf("no recipe of the file is called %q; there are %s", selector, strings.Join(names, ", "))
+		if len(e.out) == 1 && e.out[0].Selector == "" {
+			msg = fmt.Sprintf("the file is one recipe, and has no %q", selector)
+		}
+		diags = append(diags, Diagnostic{File: file, Line: 1, Column: 1, Severity: Error, Message: msg})
+	}
+	return out, diags
+}
+
+// Select reads one recipe of a file and gives its own text, which is the file
+// itself for a plain recipe. A selector that names several, or a file of several
+// without one, is an error that lists them.
+func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnostics) {
+	fits, diags := Variants(file, data, selector)
+	if len(fits) > 1 {
+		var names []string
+		for _, v := range fits {
+			names = append(names, v.Selector)
+		}
+		diags = append(diags, Diagnostic{
+			File: file, Line: 1, Column: 1, Severity: Error,
+			Message: fmt.Sprintf("the file holds %d recipes: %.400s", len(fits), strings.Join(names, ", ")), Fix: "name one behind the file: " + file + ":" + names[0],
+		})
+	}
+	if len(fits) != 1 {
+		return nil, data, diags
+	}
+	doc := fits[0].build()
+	r, more := parseDoc(doc)
+	diags = append(diags, more...)
+	diags.Sort()
+	if fits[0].Selector == "" {
+		return r, data, diags
+	}
+	var b strings.Builder
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	err := enc.Encode(expanded(doc.Root, 0))
+	if err == nil {
+		err = enc.Close()
+	}
+	if err != nil {
+		diags = append(diags, Diagnostic{File: file, Line: 1, Column: 1, Severity: Error, Message: "the recipe can't be written out: " + err.Error()})
+	}
+	return r, []byte(b.String()), diags
+}
+
+// expander makes recipes out of a file's bases, overrides and sweeps.
+type expander struct {
+	doc   *Document
+	out   []Variant
+	diags Diagnostics
+}
+
+func (e *expander) fail(n *yaml.Node, where, format string, args ...any) {
+	e.diags = append(e.diags, Diagnostic{File: e.doc.File, Line: n.Line, Column: n.Column, Path: where, Severity: Error, Message: fmt.Sprintf(format, args...)})
+}
+
+func (e *expander) family(base *yaml.Node) {
+	paths := sync.OnceValue(func() map[*yaml.Node]string {
+		paths := map[*yaml.Node]string{}
+		spell(e.doc.Root, "", paths, 0)
+		return paths
+	})
+	add := func(selector, suffix string, patch func() *yaml.Node) {
+		sweep := lookup(base, "sweep")
+		if patch != nil {
+			if own := lookup(patch(), "sweep"); own != nil {
+				sweep = own
+			}
+		}
+		e.sweep(selector, sweep, func() *Document {
+			root := base
+			if patch != nil {
+				p := patch()
+				if root = merge(base, p, 0); lookup(p, "name") == nil {
+					root = renamed(root, "_"+suffix)
+				}
+			}
+			return &Document{File: e.doc.File, Root: root, paths: paths(), home: "base"}
+		})
+	}
+	for _, kv := range pairs(e.doc.Root) {
+		if len(e.out) > maxVariants {
+			e.fail(kv[0], kv[0].Value, "more than %d recipes in a file", maxVariants)
+			return
+		}
+		key, patch := kv[0].Value, resolve(kv[1])
+		name, over := strings.CutPrefix(key, "override_")
+		zip, zipped := strings.CutPrefix(key, "zip_override_")
+		switch {
+		case key == "base" || key == "lock":
+		case !over && !zipped:
+			e.fail(kv[0], key, "unknown beside base: want override_<name> or zip_override_<name>")
+		case patch.Kind != yaml.MappingNode:
+			e.fail(kv[1], key, "want a mapping of fields, found %s", describe(patch))
+		case over:
+			add(key, name, func() *yaml.Node { return patch })
+		default:
+			n, ok := e.zipLength(patch, key)
+			for i := 0; ok && i < n; i++ {
+				add(fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%s_%d", zip, i), func() *yaml.Node { return pick(patch, i, 0) })
+			}
+		}
+	}
+	add("base", "", nil)
+}
+
+// zipLength is how many recipes a zip stands for: the length of its lists, those
+// of one entry aside.
+func (e *expander) zipLength(n *yaml.Node, path string) (length int, ok bool) {
+	length, ok = 1, true
+	for _, kv := range pairs(n) {
+		at, val, k := Join(path, kv[0].Value), resolve(kv[1]), 1
+		switch val.Kind {
+		case yaml.MappingNode:
+			if k, ok = e.zipLength(val, at); !ok {
+				return 0, false
+			}
+		case yaml.SequenceNode:
+			if k = len(val.Content); k == 0 || k > maxVariants {
+				e.fail(kv[1], at, "a list of %d entries: want 1 to %d, one a recipe", k, maxVariants)
+				return 0, false
+			}
+		}
+		if k > 1 && length > 1 && k != length {
+			e.fail(kv[1], at, "%d entries beside lists of %d: want one length, or 1", k, length)
+			return 0, false
+		}
+		length = max(length, k)
+	}
+	return length, true
+}
+
+// pick takes the i-th entry of each list of a zip.
+func pick(n *yaml.Node, i, depth int) *yaml.Node {
+	n = resolve(n)
+	if n.Kind == yaml.SequenceNode {
+		return n.Content[min(i, len(n.Content)-1)]
+	}
+	if n.Kind != yaml.MappingNode || depth > maxDepth {
+		return n
+	}
+	c := *n
+	c.Anchor, c.Content = "", nil
+	for _, kv := range pairs(n) {
+		c.Content = append(c.Content, kv[0], pick(kv[1], i, depth+1))
+	}
+	return &c
+}
+
+// merge lays one mapping over another: mappings merge, lists and values are
+// replaced, null removes.
+func merge(base, patch *yaml.Node, depth int) *yaml.Node {
+	base, patch = resolve(base), resolve(patch)
+	if base.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode || depth > maxDepth {
+		return patch
+	}
+	c := *base
+	c.Anchor, c.Content = "", nil
+	over := map[string][2]*yaml.Node{}
+	for _, kv := range pairs(patch) {
+		over[kv[0].Value] = kv
+	}
+	for _, kv := range pairs(base) {
+		o, given := over[kv[0].Value]
+		delete(over, kv[0].Value)
+		switch {
+		case !given:
+			c.Content = append(c.Content, kv[0], kv[1])
+		case isNull(o[1]):
+		case resolve(kv[1]).Kind == yaml.MappingNode && resolve(o[1]).Kind == yaml.MappingNode:
+			c.Content = append(c.Content, kv[0], merge(kv[1], o[1], depth+1))
+		default:
+			c.Content = append(c.Content, o[0], o[1])
+		}
+	}
+	for _, kv := range pairs(patch) {
+		if _, left := over[kv[0].Value]; left && !isNull(kv[1]) {
+			c.Content = append(c.Content, kv[0], kv[1])
+		}
+	}
+	return &c
+}
+
+// renamed appends to a recipe's name.
+func renamed(root *yaml.Node, suffix string) *yaml.Node {
+	c := *root
+	c.Content = append([]*yaml.Node{}, root.Content...)
+	for i := 0; i+1 < len(c.Content); i += 2 {
+		if n := resolve(c.Content[i+1]); c.Content[i].Value == "name" && n.Kind == yaml.ScalarNode {
+			to := *n
+			to.Anchor, to.Value = "", n.Value+suffix
+			c.Content[i+1] = &to
+		}
+	}
+	return &c
+}
+
+// spell notes the path of every key of a file.
+func spell(n *yaml.Node, path string, paths map[*yaml.Node]string, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			at := Join(path, n.Content[i].Value)
+			paths[n.Content[i]] = at
+			spell(n.Content[i+1], at, paths, depth+1)
+		}
+	case yaml.SequenceNode:
+		for i, c := range n.Content {
+			spell(c, fmt.Sprintf("%s[%d]", path, i), paths, depth+1)
+		}
+	}
+}
