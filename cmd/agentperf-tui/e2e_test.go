@@ -12,10 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
 )
-
-var update = flag.Bool("update", false, "write golden files")
 
 const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
@@ -123,22 +121,7 @@ func (s *shell) replace(name, old, new string) {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got), -update writes it anew:\n%s", name, diff)
-	}
+	frametest.Compare(t, filepath.Join("testdata", name), got)
 }
 
 func TestPortOfTheSample(t *testing.T) {

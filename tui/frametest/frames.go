@@ -30,9 +30,9 @@ func Golden(t *testing.T, name string, m tea.Model) {
 	for _, s := range Sizes {
 		frame := Frame(t, m, s[0], s[1])
 		base := filepath.Join("testdata", fmt.Sprintf("%s.%dx%d", name, s[0], s[1]))
-		compare(t, base+".txt", plain(frame))
+		Compare(t, base+".txt", plain(frame))
 		if s[0] == 120 {
-			compare(t, base+".ansi", frame)
+			Compare(t, base+".ansi", frame)
 		}
 	}
 }
@@ -62,7 +62,8 @@ func plain(frame string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func compare(t *testing.T, path, got string) {
+// Compare compares a text with a golden file, which -update writes anew.
+func Compare(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

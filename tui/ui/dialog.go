@@ -32,8 +32,16 @@ func (d Dialog) Draw(t Theme, w int) string {
 		r = Bad
 	}
 	buttons := choice(d.No, !d.Yes, Accent) + "  " + choice(d.Ask.Yes, d.Yes, r)
-	content := t.Title.Render(Clean(d.Title)) + "\n\n" + strings.Join(body, "\n") + "\n\n" + buttons
+	content := t.Title.Render(Clean(d.Title)) + "\n\n" + strings.Join(body, "\n") + "\n\n" + buttons + "\n" + d.keys(t)
 	return lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(t.Style(r).GetForeground()).Padding(0, 2).Render(content)
+}
+
+// keys says how to answer, once an answer is taken.
+func (d Dialog) keys(t Theme) string {
+	if !d.Armed {
+		return ""
+	}
+	return t.Paint(Muted, " ← → choose · enter · y / n")
 }
 
 // wrap breaks a text at spaces into lines of at most w cells.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+)
+
+func (s *shell) terminal(w, h int, args ...string) *frametest.Terminal {
+	s.t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	return frametest.Start(s.t, w, h, cmd)
+}
+
+// The whole journey by keyboard: port, edit below and above the bound, submit
+// to this machine, watch to the end, compare.
+func TestJourney(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes most of a minute")
+	}
+	s := newShell(t)
+	keep := s.path("demo")
+	term := s.terminal(120, 40, "demo", "--keep", keep)
+	term.WaitFor("186 fields")
+	term.Press("down", "down", "down", "down")
+	term.WaitFor("job_params.env:3")
+	term.Press("w")
+	term.WaitFor(".workload.yaml")
+	term.Press("enter")
+
+	// The editor, at the timeout's line, with the rule above it.
+	term.WaitFor("slack 851 s")
+	edit := func(from, to string) {
+		for range from {
+			term.Press("backspace")
+		}
+		term.Press(to)
+	}
+	term.Press("down", "down", "down", "down", "down", "down", "end")
+	edit("2400.0", "1548.0")
+	term.WaitFor("short by 1 s")
+	edit("1548.0", "1549")
+	term.WaitFor("slack 0 s")
+	edit("1549", "2400.0")
+	term.WaitFor("slack 851 s")
+	term.Press("ctrl+s")
+	term.WaitFor("saved")
+	term.Press("ctrl+r")
+
+	// The plan; a shorter phase; yes.
+	term.WaitFor("ready for local")
+	term.Press("[", "[")
+	term.WaitFor("a phase of 20 s")
+	term.Press("enter")
+	term.WaitFor("y / n") // a dialog takes no keys at once
+	term.Press("y")
+
+	// The dashboard, to the end.
+	term.Until("a finished run", func(screen string) bool { return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen) })
+	term.Press("c")
+	term.WaitFor("mock arithmetic")
+	screen := term.WaitFor("Output tok/s (server-reported)")
+	if !strings.Contains(screen, "within the band") {
+		t.Errorf("the run is not what the arithmetic gives:\n%s", screen)
+	}
+	term.Press("ctrl+c")
+	if code := term.Wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if _, err := os.Stat(filepath.Join(keep, "reference.yaml")); err != nil {
+		t.Error(err)
+	}
+}
