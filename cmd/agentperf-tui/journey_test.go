@@ -1,11 +1,14 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/tui/frametest"
@@ -43,7 +46,8 @@ func TestJourney(t *testing.T) {
 		}
 		term.Press(to)
 	}
-	term.Press("down", "down", "down", "down", "down", "down", "end")
+	term.WaitFor("line 7") // it opens where the rule is decided
+	term.Press("end")
 	edit("2400.0", "1548.0")
 	term.WaitFor("short by 1 s")
 	edit("1548.0", "1549")
@@ -76,5 +80,62 @@ func TestJourney(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(keep, "reference.yaml")); err != nil {
 		t.Error(err)
+	}
+}
+
+// The workbench killed during a run leaves the run alone; another one attaches and
+// ends with the figures that the files hold.
+func TestKilledWorkbench(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	s := newShell(t)
+	id, dir := s.start("3", "12")
+	first := s.terminal(120, 40)
+	first.WaitFor(id)
+	first.Press("enter")
+	first.WaitFor("phase 0")
+	first.Signal(syscall.SIGKILL)
+	if all := pids(t, dir); !running(all[0]) {
+		t.Fatal("the run went with the workbench")
+	}
+
+	second := s.terminal(120, 40)
+	second.WaitFor(id)
+	second.Press("enter")
+	screen := second.Until("a finished run", func(screen string) bool { return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen) })
+	var doc struct {
+		Phases []struct {
+			Requests struct{ Measured, Failed int }
+		}
+	}
+	if err := json.Unmarshal([]byte(s.want(0, "results", id, "--json").stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("%d (%d)", doc.Phases[0].Requests.Measured, doc.Phases[0].Requests.Failed)
+	if !strings.Contains(screen, want) {
+		second.WaitFor(want)
+	}
+	second.Press("q", "q")
+	if code := second.Wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+func TestWorkbenchInASmallTerminalWithoutColours(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.env = append(s.env, "NO_COLOR=yes")
+	term := s.terminal(60, 16)
+	term.WaitFor("No runs yet")
+	term.Press("?")
+	term.WaitFor("any key closes this")
+	term.Press("ctrl+c")
+	if code := term.Wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if regexp.MustCompile(`\x1b\[[0-9;]*3[0-9]m`).MatchString(term.Raw()) || strings.Contains(term.Raw(), "38;2;") {
+		t.Error("NO_COLOR is set, and there are colours")
 	}
 }

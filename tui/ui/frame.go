@@ -81,17 +81,32 @@ func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 	return Fit(line+help, w)
 }
 
-// Help lists all bindings of a screen in a block.
+// Help lists all bindings of a screen, in as many columns as it takes.
 func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
-	lines := []string{"", "  " + t.Title.Render(title), ""}
-	for _, g := range groups {
+	var items []string
+	for i, g := range groups {
+		if i > 0 {
+			items = append(items, "")
+		}
 		for _, k := range g {
-			if h := k.Help(); h.Key != "" {
-				lines = append(lines, "  "+t.Key.Render(Fit(h.Key, 12))+"  "+h.Desc)
+			if help := k.Help(); help.Key != "" {
+				items = append(items, t.Key.Render(Fit(help.Key, 12))+" "+Clean(help.Desc))
 			}
 		}
-		lines = append(lines, "")
 	}
-	lines = append(lines, "  "+t.Paint(Muted, "any key closes this"))
+	const head, column = 3, 36
+	rows := max(h-head, 1)
+	cols := min(max((len(items)+rows-1)/rows, 1), max((w-2)/column, 1))
+	rows = max((len(items)+cols-1)/cols, 1)
+	lines := []string{"", "  " + t.Title.Render(title) + t.Paint(Muted, "   any key closes this"), ""}
+	for y := range rows {
+		line := "  "
+		for x := range cols {
+			if i := x*rows + y; i < len(items) {
+				line += Fit(items[i], max((w-2)/cols, 1))
+			}
+		}
+		lines = append(lines, line)
+	}
 	return Box(strings.Join(lines, "\n"), w, h)
 }
