@@ -45,14 +45,14 @@ func (s *Screen) State() ui.State {
 		out.Text += " · display paused"
 	}
 	var ages []string
+	if t := s.lastRequest(); !st.State.Final() && !t.IsZero() {
+		ages = append(ages, "requests "+ago(s.now.Sub(t)))
+	}
 	switch {
 	case st.State.Final() && !st.Last.IsZero():
 		ages = append(ages, "ended "+ago(s.now.Sub(st.Last)))
 	case !st.Last.IsZero():
 		ages = append(ages, "events "+ago(s.now.Sub(st.Last)))
-	}
-	if t := s.lastRequest(); !st.State.Final() && !t.IsZero() {
-		ages = append(ages, "requests "+ago(s.now.Sub(t)))
 	}
 	out.Age = strings.Join(ages, " · ")
 	return out
@@ -92,7 +92,7 @@ func (s *Screen) head(w int) []string {
 	switch st := s.shown.Status; {
 	case st.State.Final():
 		lines = s.headEnded(p, have, w)
-	case s.bringingUp():
+	case s.noPhase():
 		lines = s.headBringUp(w)
 	default:
 		lines = s.headPhase(p, w)
@@ -115,10 +115,12 @@ func (s *Screen) headBringUp(w int) []string {
 		}
 		return []string{" " + line, ""}
 	}
-	left := fmt.Sprintf(" bring-up  %s  %d of %d started steps ready", s.th.Bar(max(min(w-66, 40), 8), fraction(ready, started), ui.Accent), ready, started)
+	facts := fmt.Sprintf("%d of %d steps ready", ready, started)
 	if want := st.Want; want.Prefill+want.Decode > 0 {
-		left += fmt.Sprintf(" · healthy %d of %d prefill, %d of %d decode", st.Have.Prefill, want.Prefill, st.Have.Decode, want.Decode)
+		facts += fmt.Sprintf(" · %d of %d prefill, %d of %d decode healthy", st.Have.Prefill, want.Prefill, st.Have.Decode, want.Decode)
 	}
+	const lead = " bring-up  "
+	first := lead + s.th.Bar(min(max(w-ui.Width(lead+facts)-3, 6), 40), fraction(ready, started), ui.Accent) + "  " + facts
 	second := " all started steps are ready"
 	if n := len(waiting); n > 0 {
 		first := waiting[0]
@@ -126,11 +128,11 @@ func (s *Screen) headBringUp(w int) []string {
 		if n > 1 {
 			second += fmt.Sprintf(" and %d more", n-1)
 		}
-		second += ", started " + s.clock(first.Started) + ", " + ui.Clock(max(s.now.Sub(first.Started).Seconds(), 0)) + " ago"
+		second += ", started " + s.clock(first.Started) + ", " + ui.Clock(max(s.clockNow().Sub(first.Started).Seconds(), 0)) + " ago"
 	} else if st.State == event.Ready {
 		second = " all steps are ready, the client starts"
 	}
-	return []string{left, second}
+	return []string{first, second}
 }
 
 func (s *Screen) headPhase(p phaseView, w int) []string {
@@ -139,12 +141,12 @@ func (s *Screen) headPhase(p phaseView, w int) []string {
 	if s.shown.Done {
 		ended = s.shown.Status.Last
 	}
-	first := title + bars(s.th, p.partsOf(s.now, ended), w-ui.Width(title))
+	first := title + bars(s.th, p.partsOf(s.clockNow(), ended), w-ui.Width(title))
 	var facts []string
 	switch end := p.ends(); {
 	case !end.IsZero():
 		fact := "ends by " + s.clock(end)
-		if left := end.Sub(s.now); left > 0 {
+		if left := end.Sub(s.clockNow()); left > 0 {
 			fact += ", in " + ui.Clock(left.Seconds())
 		}
 		facts = append(facts, fact)
@@ -156,7 +158,7 @@ func (s *Screen) headPhase(p phaseView, w int) []string {
 	if s.shown.Status.State == event.Unknown && s.shown.Status.Message != "" {
 		facts = append(facts, s.th.Paint(ui.Warn, "⚠ "+ui.Clean(s.shown.Status.Message)))
 	}
-	return []string{first, " " + s.some(append(facts, p.criteria(s.th, s.now)...), w-1)}
+	return []string{first, " " + s.some(append(facts, p.criteria(s.th, s.clockNow())...), w-1)}
 }
 
 func stopText(m *event.PhaseMark) string {
@@ -219,11 +221,12 @@ func (s *Screen) headEnded(p phaseView, have bool, w int) []string {
 		}
 		lines = append(lines, s.th.Paint(roleOf(st.State), lead+l))
 	}
-	if !have {
-		return append(lines, " no phase has begun")
+	if !have || s.noPhase() {
+		ready, started, _ := bringUp(st.Steps)
+		return append(lines, fmt.Sprintf(" no phase has begun · %d of %d steps were ready", ready, started))
 	}
 	title := " " + p.title(len(s.phases)) + "  "
-	return append(lines, title+bars(s.th, p.partsOf(s.now, st.Last), w-ui.Width(title)))
+	return append(lines, title+bars(s.th, p.partsOf(s.clockNow(), st.Last), w-ui.Width(title)))
 }
 
 // trouble is what to know before believing a figure, the worst first.
@@ -259,7 +262,7 @@ func (s *Screen) lost() string {
 	p, ok := s.current()
 	text := "Nothing has been measured yet."
 	if ok {
-		for _, part := range p.partsOf(s.now, time.Time{}) {
+		for _, part := range p.partsOf(s.clockNow(), time.Time{}) {
 			if part.state == running || part.state == over {
 				text = fmt.Sprintf("It is in phase %d, %s for %s.", p.index, part.name, ui.Clock(part.spent))
 			}
@@ -308,7 +311,7 @@ func (s *Screen) viewUpper() string {
 
 func (s *Screen) viewFigures(p phaseView) string {
 	recent := s.recent(p)
-	const total, last = 15, 11
+	const total, last = 15, 13
 	heads := [2]string{"measured so far", "last 60 s"}
 	if recent == nil {
 		heads = [2]string{"measured", "requests"}

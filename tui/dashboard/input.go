@@ -27,7 +27,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := s.keys
 	switch {
 	case key.Matches(msg, k.pause):
-		s.paused = !s.paused
+		s.paused, s.still = !s.paused, s.now
 		s.log.list.Follow(!s.paused)
 		if !s.paused && s.live != nil {
 			s.show()
@@ -98,7 +98,7 @@ func (s *Screen) scroll(msg tea.KeyPressMsg) {
 }
 
 func (s *Screen) toggleSteps() {
-	if s.w >= wide || s.bringingUp() {
+	if s.w >= wide || s.noPhase() {
 		s.focusSteps = !s.focusSteps
 		return
 	}

@@ -41,6 +41,9 @@ func disabled(b key.Binding, why string) key.Binding {
 // Keys are the bindings that work now.
 func (s *Screen) Keys() []key.Binding {
 	k := s.keys
+	if s.problem != nil {
+		return nil
+	}
 	if s.typing {
 		return []key.Binding{bind("enter", "search", "enter"), bind("esc", "end the search", "esc")}
 	}
@@ -50,12 +53,6 @@ func (s *Screen) Keys() []key.Binding {
 	out := []key.Binding{k.pause, k.steps}
 	if s.focusSteps {
 		out = append(out, k.open)
-	}
-	if s.stepsShown() {
-		out = append(out, k.focus)
-	}
-	if len(s.phases) > 1 {
-		out = append(out, k.phase)
 	}
 	out = append(out, k.log, k.search)
 	if s.log.query != "" {
@@ -67,6 +64,12 @@ func (s *Screen) Keys() []key.Binding {
 		out = append(out, cancel, compare)
 	} else {
 		out = append(out, compare, cancel)
+	}
+	if len(s.phases) > 1 {
+		out = append(out, k.phase)
+	}
+	if s.stepsShown() {
+		out = append(out, k.focus)
 	}
 	return append(out, k.zoom, k.follow, k.logBack, k.up, k.down, k.pageUp, k.pageDown, k.top, k.end, k.left, k.right)
 }

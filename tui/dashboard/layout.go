@@ -4,8 +4,8 @@ package dashboard
 const wide = 150
 
 const (
-	figuresWidth = 50 // label, two columns of numbers and the gaps
-	leastChart   = 26
+	figuresWidth = 52 // label, two columns of numbers and the gaps
+	leastChart   = 25
 	goodChart    = 60 // from twice that there are two
 	stepsWidth   = 66
 	leastLog     = 3 // lines, below its title

@@ -38,7 +38,16 @@ var shown = []struct {
 	{"e2e_p95_s", "end to end p95 (s)", 3, 1},
 	{"avg_input_per_request", "input a request (tok)", 1, 1},
 	{"avg_output_per_request", "output a request (tok)", 1, 1},
+	{"output_speed_local_p5_tok_s", "speed p5 (tok/s)", 1, 1},
+	{"output_speed_local_p95_tok_s", "speed p95 (tok/s)", 1, 1},
+	{"e2e_p99_s", "end to end p99 (s)", 3, 1},
+	{"median_output_per_request", "median output (tok)", 1, 1},
+	{"output_client_tok_s", "output, client (tok/s)", 1, 1},
 }
+
+// mainFigures of shown are to be seen wherever there is any room, and the service
+// levels with them.
+const mainFigures = 7
 
 // errorRow is where the line of requests and errors stands: it is never left out
 // before the lines above it.
@@ -72,11 +81,12 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier) []figu
 		}
 		out = append(out, line)
 	}
-	out = slices.Insert(out, errorRow, requestsOf(p, recent))
+	levels := make([]figure, 0, len(tiers))
 	for _, r := range results.Ladder(resultsOf(p), tiers) {
-		out = append(out, tierLine(r))
+		levels = append(levels, tierLine(r))
 	}
-	return out
+	out = slices.Insert(out, mainFigures, levels...)
+	return slices.Insert(out, errorRow, requestsOf(p, recent))
 }
 
 func resultsOf(p phaseView) []results.Phase {
@@ -233,6 +243,21 @@ func bringUp(steps []event.StepStatus) (ready, started int, waiting []event.Step
 		}
 	}
 	return ready, started, waiting
+}
+
+// failedStep is the step that a failed run blames: the one that its message
+// begins with, else the first that ended badly.
+func failedStep(st event.Status) string {
+	first := ""
+	for _, s := range st.Steps {
+		if strings.HasPrefix(st.Message, s.Name+" ") {
+			return s.Name
+		}
+		if first == "" && s.State == "exited" && s.ExitCode != nil && *s.ExitCode != 0 {
+			first = s.Name
+		}
+	}
+	return first
 }
 
 // fraction is a part of a whole, 0 of nothing.

@@ -32,6 +32,7 @@ type Screen struct {
 	w, h   int
 	lay    layout
 	now    time.Time
+	still  time.Time // now, when the display was paused
 
 	located engine.Located
 	found   bool
@@ -112,7 +113,7 @@ func (s *Screen) SetSize(w, h int) {
 // arrange lays out anew: after each change of size or of what is to be seen.
 func (s *Screen) arrange() {
 	s.lay = arrange(s.w, s.h, shape{
-		head: len(s.head(s.w)), figures: len(shown) - 4 + 2 + len(s.tiers),
+		head: len(s.head(s.w)), figures: mainFigures + 2 + len(s.tiers),
 		steps: true, upper: s.stepsShown() && (s.w < wide || s.zoom), zoom: s.zoom,
 	})
 	s.log.list.SetSize(s.lay.logW-1, s.lay.log)
@@ -125,15 +126,13 @@ func (s *Screen) stepsShown() bool {
 	if s.zoom {
 		return false
 	}
-	return s.w >= wide || s.stepsOpen || s.bringingUp()
+	return s.w >= wide || s.stepsOpen || s.noPhase()
 }
 
-// bringingUp says that no phase has begun yet and one may.
-func (s *Screen) bringingUp() bool {
-	if s.shown == nil || s.shown.Done || len(s.shown.Run.Phases) > 0 || len(s.shown.Status.Phases) > 0 {
-		return false
-	}
-	return !s.shown.Status.State.Final()
+// noPhase says that no phase has begun; for another tool's outputs, which have no
+// steps either, it is never said.
+func (s *Screen) noPhase() bool {
+	return s.shown != nil && len(s.shown.Run.Phases) == 0 && len(s.shown.Status.Phases) == 0 && s.located.Record.ID != ""
 }
 
 // Update takes a message.
@@ -193,6 +192,14 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// clockNow is the time of what the body shows.
+func (s *Screen) clockNow() time.Time {
+	if s.paused {
+		return s.still
+	}
+	return s.now
+}
+
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -229,7 +236,7 @@ func (s *Screen) onUpdated(m updatedMsg) tea.Cmd {
 		if !s.paused || s.shown == nil {
 			s.show()
 		}
-		if len(m.update.Status.Steps) != steps {
+		if len(m.update.Status.Steps) != steps || m.update.Done {
 			cmds = append(cmds, s.list())
 		}
 	}
@@ -273,15 +280,20 @@ func (s *Screen) current() (phaseView, bool) {
 }
 
 // pickLog opens the log that tells most: the job's until there is the client's,
-// and whichever there is in other tools' folders.
+// that of the step which a failed run blames, and whichever there is in other
+// tools' folders.
 func (s *Screen) pickLog() tea.Cmd {
 	if s.log.chosen || len(s.files) == 0 {
 		return nil
 	}
+	blamed := ""
+	if s.live != nil && s.live.Status.State == event.Failed {
+		blamed = failedStep(s.live.Status)
+	}
 	step := s.files[0].Step // the client's, if there is one
 	for _, f := range s.files {
-		if step != "client" && f.Step == "job" {
-			step = "job"
+		if f.Step == blamed || f.Step == "job" && step != "client" && step != blamed {
+			step = f.Step
 		}
 	}
 	if s.log.step == step && (s.log.open || s.log.opening) {

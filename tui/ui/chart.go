@@ -63,6 +63,12 @@ func bounds(n int, curves []Curve) (lo, hi float64) {
 		lo = 0
 	}
 	step := math.Pow(10, math.Floor(math.Log10(max(hi-lo, math.Abs(hi)/100, 1e-9))))
+	switch span := (hi - lo) / step; { // so that the curves fill most of the height
+	case span < 2:
+		step /= 5
+	case span < 5:
+		step /= 2
+	}
 	lo, hi = math.Floor(lo/step)*step, math.Ceil(hi/step)*step
 	if hi <= lo {
 		hi = lo + step

@@ -56,8 +56,9 @@ type LogList struct {
 	top    int
 	left   int // cells that are scrolled out at the left
 	follow bool
-	query  string // lower case
-	hit    int    // number of the line that was found last, -1 for none
+	query  string
+	fold   bool // the search is without regard to case
+	hit    int  // number of the line that was found last, -1 for none
 	w, h   int
 }
 
@@ -133,11 +134,11 @@ func (l *LogList) Page() int { return max(l.h, 1) }
 // Shift moves the window sideways.
 func (l *LogList) Shift(cells int) { l.left = max(l.left+cells, 0) }
 
-// Search marks a text, without regard to case, and goes to its newest line that
-// is in view or above. It returns how many lines have it; an empty text ends the
-// search.
+// Search marks a text and goes to its newest line that is in view or above. Case
+// counts only where the text has a capital. It returns how many lines have it; an
+// empty text ends the search.
 func (l *LogList) Search(text string) int {
-	l.query, l.hit = strings.ToLower(text), -1
+	l.query, l.fold, l.hit = text, strings.ToLower(text) == text, -1
 	if text == "" {
 		return 0
 	}
@@ -174,7 +175,15 @@ func (l *LogList) Next(dir int) bool {
 }
 
 func (l *LogList) matches(n int) bool {
-	return l.query != "" && strings.Contains(strings.ToLower(l.at(n).Text), l.query)
+	return l.query != "" && strings.Contains(l.folded(l.at(n).Text), l.query)
+}
+
+// folded is a line as it is compared with the searched text.
+func (l *LogList) folded(text string) string {
+	if l.fold {
+		return strings.ToLower(text)
+	}
+	return text
 }
 
 func (l *LogList) show() {
@@ -212,7 +221,7 @@ func (l *LogList) draw(th Theme, n int) string {
 	line := l.at(n)
 	style := th.Style(line.Role)
 	text := line.Text
-	lower := strings.ToLower(text)
+	lower := l.folded(text)
 	if l.query == "" || len(lower) != len(text) {
 		if l.left > 0 {
 			text = ansi.Cut(text, l.left, l.left+l.w)

@@ -1,0 +1,269 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// fake is an engine with one run.
+type fake struct {
+	located   engine.Located
+	findErr   error
+	updates   []engine.Update
+	phases    []plan.Phase
+	files     []engine.LogFile
+	logs      map[string][]follow.Chunk
+	opened    []string
+	cancelled int
+	cancelErr error
+}
+
+func (f *fake) Find(context.Context, string) (engine.Located, error) { return f.located, f.findErr }
+
+func (f *fake) Watch(context.Context, engine.Located, engine.WatchOptions) (<-chan engine.Update, error) {
+	return stream(f.updates), nil
+}
+
+func (f *fake) Phases(engine.Located) ([]plan.Phase, error) { return f.phases, nil }
+
+func (f *fake) Tiers() []results.Tier {
+	return []results.Tier{{Name: "gold", SpeedFloor: 40, TTFTCeiling: 5}, {Name: "platinum", SpeedFloor: 100, TTFTCeiling: 2}}
+}
+
+func (f *fake) LogFiles(engine.Located) ([]engine.LogFile, error) { return f.files, nil }
+
+func (f *fake) Log(_ context.Context, _ engine.Located, step string, _ bool) (<-chan follow.Chunk, error) {
+	f.opened = append(f.opened, step)
+	chunks, ok := f.logs[step]
+	if !ok {
+		return nil, errors.New("log: no step " + step)
+	}
+	return stream(chunks), nil
+}
+
+func (f *fake) Cancel(context.Context, engine.Located) error {
+	f.cancelled++
+	return f.cancelErr
+}
+
+// stream is a channel that gives the values and ends.
+func stream[T any](values []T) <-chan T {
+	out := make(chan T, len(values))
+	for _, v := range values {
+		out <- v
+	}
+	close(out)
+	return out
+}
+
+// begin is when the canned run began.
+var begin = time.Date(2026, 11, 30, 14, 2, 0, 0, time.UTC)
+
+func at(seconds float64) time.Time { return begin.Add(time.Duration(seconds * float64(time.Second))) }
+
+func lines(texts ...string) []follow.Chunk {
+	c := follow.Chunk{}
+	for _, t := range texts {
+		c.Lines = append(c.Lines, []byte(t))
+	}
+	return []follow.Chunk{c}
+}
+
+// newFake is a run of two phases on five prefill workers and one decode worker.
+func newFake() *fake {
+	f := &fake{located: engine.Located{
+		Dir: "/runs/592210", Logs: "/runs/592210/logs", Record: rundir.Record{ID: "592210", Name: "dsv4-5p1d-parity"},
+	}}
+	for i, level := range []int{505, 1010} {
+		f.phases = append(f.phases, plan.Phase{
+			Index: i, Level: level, RampSeconds: float64(level - 1), SettleSeconds: 240, TimeoutSeconds: 2400, MinMeasurement: 300, MinTotal: 30, MinPerUser: 3,
+		})
+	}
+	client := []string{"agentperf-tui built-in replay", "  Concurrencies: [505, 1010]", "  Seed: 42"}
+	for i := range 60 {
+		client = append(client, fmt.Sprintf("14:%02d:00  %d requests, 0 errors \x1b[31mred\x1b[0m", 3+i%50, 1000*i))
+	}
+	client = append(client, "2026-11-30 14:41:12 WARN a user waits for its tool", "2026-11-30 14:42:12 ERROR request 17 of conversation 4 failed: 503")
+	f.logs = map[string][]follow.Chunk{
+		"client": lines(client...), "job": lines("Sweep Orchestrator", "Starting backend workers"),
+		"prefill_2": lines("loading weights", "torch.OutOfMemoryError: CUDA out of memory"), "decode_0": nil,
+	}
+	for _, step := range []string{"client", "decode_0", "job", "prefill_2"} {
+		f.files = append(f.files, engine.LogFile{Step: step, Path: f.located.Logs + "/node03_" + step + ".out"})
+	}
+	return f
+}
+
+func steps(ready int, client bool) []event.StepStatus {
+	var out []event.StepStatus
+	for i, name := range []string{"etcd", "nats", "prefill_0", "prefill_1", "prefill_2", "prefill_3", "prefill_4", "decode_0", "frontend_0"} {
+		s := event.StepStatus{Name: name, State: "starting", Started: at(float64(i)), Log: "node03_" + name + ".out"}
+		if i < ready {
+			s.State, s.Seconds = "ready", 12.4*float64(i+1)
+		}
+		out = append(out, s)
+	}
+	if client {
+		out = append(out, event.StepStatus{Name: "client", State: "starting", Started: at(150), Log: "benchmark.out"})
+	}
+	return out
+}
+
+func figures(scale float64, n int) results.Figures {
+	var fs results.Figures
+	for _, v := range []struct {
+		key   string
+		value float64
+	}{
+		{"output_server_tok_s", 60573.2},
+		{"total_server_tok_s", 8014563},
+		{"ttft_p50_s", 1.376},
+		{"ttft_p95_s", 2.495},
+		{"ttft_p99_s", 3.759},
+		{"output_speed_local_p25_tok_s", 61.2},
+		{"output_speed_local_p50_tok_s", 66.1},
+		{"cache_hit_rate", 0.967},
+		{"e2e_p50_s", 9.1},
+		{"e2e_p95_s", 31.25},
+		{"avg_input_per_request", 70112.3},
+		{"avg_output_per_request", 533.1},
+	} {
+		f := results.Figure{Key: v.key, Value: v.value, N: n, Client: math.NaN()}
+		if v.key != "cache_hit_rate" {
+			f.Value *= scale
+		}
+		fs = append(fs, f)
+	}
+	return fs
+}
+
+func series(phase int, from float64, n int) results.Series {
+	s := results.Series{Phase: phase, Seconds: 60}
+	for i := range n {
+		x := float64(i)
+		b := results.Bucket{
+			Start: float64(at(from + 60*x).Unix()), Seconds: 60, N: 6000, Output: min(4000*x, 60000) + 900*math.Sin(x), Total: min(5e5*x, 8e6),
+			TTFT50: 1.3 + 0.1*math.Sin(x/2), TTFT95: 2.4 + 0.4*math.Cos(x/3), Speed25: 61 + math.Sin(x), Users: min(60*i, 1010), InFlight: min(50*x, 900),
+		}
+		if i == 0 {
+			b.TTFT50, b.TTFT95 = math.NaN(), math.NaN()
+		}
+		s.Buckets = append(s.Buckets, b)
+	}
+	return s
+}
+
+func measured(index, level, n int, start, end float64) results.Phase {
+	return results.Phase{
+		Index: index, Concurrency: level, Total: n + 900, Figures: figures(1, n), Requests: &results.Requests{Measured: n, Successful: n},
+		Window: &results.Window{Start: float64(at(start).Unix()), End: float64(at(end).Unix()), Seconds: end - start, Source: results.FromManifest},
+	}
+}
+
+// bringUpUpdate is 80 s after the start.
+func bringUpUpdate() engine.Update {
+	return engine.Update{At: at(80), Status: event.Status{
+		State: event.Starting, Since: at(0), Started: at(0), Last: at(75), Steps: steps(6, false),
+		Have: event.Count{Prefill: 3}, Want: event.Count{Prefill: 5, Decode: 1},
+	}}
+}
+
+// measuringUpdate is in the second phase.
+func measuringUpdate() engine.Update {
+	const second = 2600.0
+	u := engine.Update{At: at(second + 1009 + 240 + 612), Status: event.Status{
+		State: event.Measuring, Since: at(second + 1249), Started: at(0), Last: at(second + 1249), Steps: steps(9, true),
+		Phases: []event.PhaseMark{
+			{Phase: 0, Level: 505, Ramp: at(160), Settling: at(664), Measure: at(904), Stop: at(2560), Reason: "timeout", Cut: 3},
+			{Phase: 1, Level: 1010, Ramp: at(second), Settling: at(second + 1009), Measure: at(second + 1249)},
+		},
+	}}
+	p := measured(1, 1010, 114201, second+1249, second+1861)
+	u.Run = results.Run{Phases: []results.Phase{measured(0, 505, 90011, 904, 2560), p}}
+	u.Series = []results.Series{series(0, 160, 40), series(1, second, 32)}
+	u.Recent = &results.Recent{Phase: 1, Seconds: 60, N: 11020, Until: u.At, Figures: figures(1.01, 11020)}
+	return u
+}
+
+func doneUpdate() engine.Update {
+	u := measuringUpdate()
+	u.Done, u.At = true, at(5100)
+	u.Status.State, u.Status.Since, u.Status.Last = event.Done, at(5010), at(5010)
+	u.Status.Phases[1].Stop, u.Status.Phases[1].Reason = at(5000), "timeout"
+	u.Run.Phases[1].Figures[4].Invalid = "too few samples"
+	return u
+}
+
+func failedUpdate() engine.Update {
+	u := bringUpUpdate()
+	one := 1
+	u.Done = true
+	u.Status.State, u.Status.Message, u.Status.ExitCode = event.Failed, "prefill_2 ended with code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB", &one
+	u.Status.Steps[4].State, u.Status.Steps[4].ExitCode, u.Status.Steps[4].Message = "exited", &one, "CUDA out of memory"
+	return u
+}
+
+// rig is a screen with its commands run as they come.
+type rig struct {
+	t    *testing.T
+	s    *Screen
+	f    *fake
+	left []tea.Msg // messages for the workbench
+}
+
+func newRig(t *testing.T, updates ...engine.Update) *rig {
+	t.Helper()
+	f := newFake()
+	f.updates = updates
+	r := &rig{t: t, f: f, s: New(f, ui.NewTheme(true), "592210")}
+	r.s.zone = time.UTC
+	t.Cleanup(r.s.Close)
+	r.s.SetSize(120, 36)
+	r.run(r.s.Init())
+	return r
+}
+
+func (r *rig) send(msgs ...tea.Msg) {
+	for _, m := range msgs {
+		r.run(r.s.Update(m))
+	}
+}
+
+func (r *rig) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			r.run(c)
+		}
+	case ui.Toast, ui.Ask, ui.OpenParity, ui.Copy, ui.Back:
+		r.left = append(r.left, msg)
+	default:
+		r.send(msg)
+	}
+}
+
+// said is the last message for the workbench.
+func (r *rig) said() tea.Msg {
+	if len(r.left) == 0 {
+		return nil
+	}
+	return r.left[len(r.left)-1]
+}

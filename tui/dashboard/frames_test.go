@@ -1,0 +1,86 @@
+package dashboard
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/tui"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+func root(s *Screen) *tui.Model { return tui.New(nil, s, tui.Options{Dark: true}) }
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		update engine.Update
+		keys   []string
+	}{
+		"bringup":   {bringUpUpdate(), nil},
+		"measuring": {measuringUpdate(), nil},
+		"errors":    {errorsUpdate(), []string{"t", "t", "t"}},
+		"earlier":   {measuringUpdate(), []string{"[", "/", "E", "R", "R", "enter"}},
+		"steps":     {measuringUpdate(), []string{"s", "down", "down"}},
+		"done":      {doneUpdate(), nil},
+		"failed":    {failedUpdate(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, c.update)
+			r.s.SetSize(80, 20)
+			r.send(frametest.Keys(c.keys...)...)
+			frametest.Golden(t, name, root(r.s))
+			frametest.Frame(t, root(r.s), 60, 16)
+		})
+	}
+}
+
+func errorsUpdate() engine.Update {
+	u := measuringUpdate()
+	u.Recent.Failed, u.Recent.Errors = 120, map[string]int{"timeout": 20, "http 503": 100}
+	u.Run.Phases[1].Requests.Failed = 431
+	return u
+}
+
+func TestNoRun(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	f.findErr = errors.New("run \"592210\": no folder, no job id and no beginning of <name>_<id> of the 4 runs known here; agentperf-tui runs lists them")
+	s := New(f, ui.NewTheme(true), "592210")
+	defer s.Close()
+	s.Update(s.Init()())
+	frametest.Golden(t, "norun", root(s))
+}
+
+// Whatever is known of a run, and in whatever size: a frame has exactly its size
+// and says something.
+func TestEverySizeIsDrawnWhole(t *testing.T) {
+	t.Parallel()
+	unknown := measuringUpdate()
+	unknown.Status.State, unknown.Status.Message = event.Unknown, "its host does not answer"
+	foreign := measuringUpdate()
+	foreign.Status = event.Status{State: event.Done, Last: at(5000)}
+	broken := measuringUpdate()
+	broken.Err, broken.Run.Errors = errors.New("read requests.jsonl: input/output error"), []string{"phase 0 occurs 2 times"}
+	for _, u := range []engine.Update{{}, {Done: true}, bringUpUpdate(), measuringUpdate(), unknown, foreign, broken, failedUpdate(), doneUpdate()} {
+		r := newRig(t, u)
+		for _, size := range [][2]int{{60, 16}, {61, 17}, {99, 24}, {150, 30}, {500, 200}} {
+			for _, k := range []string{"z", "s", "tab", "z", "t"} {
+				r.send(frametest.Keys(k)...)
+				if frame := ansi.Strip(frametest.Frame(t, root(r.s), size[0], size[1])); strings.TrimSpace(frame) == "" {
+					t.Errorf("%s at %v is empty", u.Status.State, size)
+				}
+			}
+		}
+		for _, size := range [][2]int{{0, 0}, {1, 1}, {20, 5}} { // smaller than the workbench draws
+			r.s.SetSize(size[0], size[1])
+			_ = r.s.View()
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package dashboard
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// boxes draws a layout: h headline, f figures, c charts, s steps, l log, - rules
+// and titles.
+func boxes(w, h int, l layout) string {
+	grid := make([][]byte, h)
+	for y := range grid {
+		grid[y] = []byte(strings.Repeat("-", w))
+	}
+	fill := func(x, y, w, h int, c byte) {
+		for dy := range h {
+			for dx := range w {
+				grid[y+dy][x+dx] = c
+			}
+		}
+	}
+	fill(0, 0, w, l.head, 'h')
+	fill(0, l.upperY, l.figures, l.upper, 'f')
+	x := l.figures
+	for _, c := range l.charts {
+		fill(x+3, l.upperY, c, l.upper, 'c')
+		x += c + 3
+	}
+	fill(0, l.logY, l.logW, l.log, 'l')
+	fill(l.stepsX, l.stepsY, l.stepsW, l.stepsH, 's')
+	var rows []string
+	for _, row := range grid {
+		short := ""
+		for i, c := range row { // ten cells are one
+			if i%10 == 5 {
+				short += string(c)
+			}
+		}
+		rows = append(rows, short)
+	}
+	return strings.Join(rows, "\n")
+}
+
+func TestArrange(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		w, h int
+		s    shape
+		want string
+	}{
+		"60x12": {60, 12, shape{head: 2, figures: 10, steps: true}, `
+hhhhhh
+hhhhhh
+------
+fffff-
+fffff-
+fffff-
+fffff-
+fffff-
+fffff-
+------
+llllll
+llllll`},
+		"80x16, steps": {80, 16, shape{head: 2, figures: 9, steps: true, upper: true}, `
+hhhhhhhh
+hhhhhhhh
+--------
+ssssssss
+ssssssss
+ssssssss
+ssssssss
+ssssssss
+ssssssss
+ssssssss
+ssssssss
+ssssssss
+--------
+llllllll
+llllllll
+llllllll`},
+		"80x8, zoom": {80, 8, shape{head: 2, figures: 9, zoom: true}, `
+hhhhhhhh
+hhhhhhhh
+--------
+llllllll
+llllllll
+llllllll
+llllllll
+llllllll`},
+		"200x14": {200, 14, shape{head: 3, figures: 5, steps: true}, `
+hhhhhhhhhhhhhhhhhhhh
+hhhhhhhhhhhhhhhhhhhh
+hhhhhhhhhhhhhhhhhhhh
+--------------------
+fffffccccccccccccccc
+fffffccccccccccccccc
+fffffccccccccccccccc
+fffffccccccccccccccc
+fffffccccccccccccccc
+--------------------
+lllllllllllllsssssss
+lllllllllllllsssssss
+lllllllllllllsssssss
+lllllllllllllsssssss`},
+	} {
+		if got := boxes(c.w, c.h, arrange(c.w, c.h, c.s)); got != strings.TrimPrefix(c.want, "\n") {
+			t.Errorf("%s:\n%s\nwant%s", name, got, c.want)
+		}
+	}
+	for _, size := range [][2]int{{0, 0}, {20, 5}, {5, 1}, {500, 200}} {
+		for _, s := range []shape{{}, {head: 4, figures: 20, steps: true}, {head: 2, figures: 9, upper: true}, {zoom: true}} {
+			l := arrange(size[0], size[1], s)
+			if l.log < 0 || l.upper < 0 || l.upperY+l.upper > max(size[1], l.upperY) || l.head > size[1] {
+				t.Errorf("%v %+v: %+v", size, s, l)
+			}
+		}
+	}
+}
+
+func TestParts(t *testing.T) {
+	t.Parallel()
+	pl := &plan.Phase{RampSeconds: 10, SettleSeconds: 5, TimeoutSeconds: 60, MinMeasurement: 20}
+	for name, c := range map[string]struct {
+		p     phaseView
+		now   float64
+		ended time.Time
+		want  string
+	}{
+		"not begun":    {p: phaseView{plan: pl}, want: "ramp 0:10  settling 0:05  measuring ~0:45"},
+		"ramp":         {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0)}}, now: 4, want: "ramp 0:04 / 0:10  settling 0:05  measuring ~0:45"},
+		"measuring":    {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16)}}, now: 36, want: "ramp ✓ 0:11  settling ✓ 0:05  measuring 0:20 / ~0:45"},
+		"stopped":      {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16), Stop: at(36)}}, now: 90, want: "ramp ✓ 0:11  settling ✓ 0:05  measuring ✓ 0:20 / ~0:45"},
+		"cut short":    {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Stop: at(3)}}, now: 90, want: "ramp ✓ 0:03  settling not reached  measuring not reached"},
+		"killed":       {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 90, ended: at(12), want: "ramp ✓ 0:10  settling ✓ 0:02  measuring not reached"},
+		"without plan": {p: phaseView{mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 12, want: "ramp ✓ 0:10  settling 0:02  measuring"},
+		"foreign":      {p: phaseView{result: &results.Phase{Window: &results.Window{Seconds: 1156}}}, want: "measuring ✓ 19:16"},
+	} {
+		var got []string
+		parts := c.p.partsOf(at(c.now), c.ended)
+		for i, p := range parts {
+			got = append(got, ansi.Strip(text(ui.NewTheme(true), p, 0, i == len(parts)-1)))
+		}
+		if s := strings.Join(got, "  "); s != c.want {
+			t.Errorf("%s: %s, want %s", name, s, c.want)
+		}
+		for w := range 150 {
+			if n := ui.Width(bars(ui.NewTheme(true), parts, w)); n > max(w, 32) {
+				t.Errorf("%s: bars for %d cells take %d", name, w, n)
+			}
+		}
+	}
+}
+
+func TestResample(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	bucketsOf := func(values ...float64) []results.Bucket {
+		var out []results.Bucket
+		for _, v := range values {
+			out = append(out, results.Bucket{Output: v})
+		}
+		return out
+	}
+	mean := curve{of: func(b results.Bucket) float64 { return b.Output }}
+	peak := mean
+	peak.peak = true
+	for name, c := range map[string]struct {
+		in   []results.Bucket
+		c    curve
+		n    int
+		want []float64
+	}{
+		"none":      {nil, mean, 4, nil},
+		"one":       {bucketsOf(7), mean, 2, []float64{7, 7}},
+		"a line":    {bucketsOf(0, 4), mean, 4, []float64{0, 1, 3, 4}},
+		"as is":     {bucketsOf(1, 2, 3), mean, 3, []float64{1, 2, 3}},
+		"mean":      {bucketsOf(1, 3, 5, 7), mean, 2, []float64{2, 6}},
+		"peak":      {bucketsOf(1, 3, 5, 7), peak, 2, []float64{3, 7}},
+		"gap":       {bucketsOf(1, nan, nan, nan), mean, 2, []float64{1, nan}},
+		"gap drawn": {bucketsOf(2, nan), mean, 4, []float64{2, 2, nan, nan}},
+	} {
+		got := resample(c.in, c.c, c.n)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+			continue
+		}
+		for i := range got {
+			if got[i] != c.want[i] && !(math.IsNaN(got[i]) && math.IsNaN(c.want[i])) {
+				t.Errorf("%s: %v, want %v", name, got, c.want)
+				break
+			}
+		}
+	}
+}
+
+func TestTimeAxis(t *testing.T) {
+	t.Parallel()
+	from := float64(at(0).Unix())
+	for name, c := range map[string]struct {
+		marks []moment
+		w     int
+		want  string
+	}{
+		"plain":    {nil, 20, "0:00            1:40"},
+		"marks":    {[]moment{{at(20), "settling"}, {at(60), "measuring"}}, 40, "0:00    ╵settling       ╵measuring  1:40"},
+		"too near": {[]moment{{at(50), "settling"}, {at(60), "measuring"}}, 40, "0:00                    ╵measuring  1:40"},
+		"outside":  {[]moment{{at(500), "stop"}, {time.Time{}, "measuring"}}, 20, "0:00            1:40"},
+		"tiny":     {nil, 5, "     "},
+	} {
+		if got := timeAxis(from, from+100, c.marks, c.w); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	u := errorsUpdate()
+	phases := phasesOf(newFake().phases, &u)
+	got := map[string]figure{}
+	for _, f := range figuresOf(phases[1], u.Recent, newFake().Tiers()) {
+		got[f.label] = f
+	}
+	for label, want := range map[string][2]ui.Cell{
+		"output (tok/s)":         {{Text: "60,573.2"}, {Text: "61,178.9"}},
+		"cache hit (%)":          {{Text: "96.7"}, {Text: "96.7"}},
+		"requests (errors)":      {{Text: "114,201 (431)", Role: ui.Bad}, {Text: "11,020 (120)", Role: ui.Bad}},
+		"SLO 40 tok/s · 5 s":     {{Text: "✓ holds", Role: ui.OK}, {}},
+		"SLO 100 tok/s · 2 s":    {{Text: "✗ misses", Role: ui.Warn}, {Text: "speed", Role: ui.Muted}},
+		"output a request (tok)": {{Text: "533.1"}, {Text: "538.4"}},
+	} {
+		if f := got[label]; f.total != want[0] || f.recent != want[1] {
+			t.Errorf("%s: %+v %+v, want %+v", label, f.total, f.recent, want)
+		}
+	}
+	if want := "120 of 11020 requests of the last 60 s failed: 100 × http 503, 20 × timeout"; errorKinds(u.Recent) != want {
+		t.Errorf("errors %q, want %q", errorKinds(u.Recent), want)
+	}
+	for _, f := range figuresOf(phaseView{}, nil, nil) {
+		if f.total.Text != "-" {
+			t.Errorf("%s of nothing is %q", f.label, f.total.Text)
+		}
+	}
+}
+
+func TestFailedStep(t *testing.T) {
+	t.Parallel()
+	code := func(n int) *int { return &n }
+	steps := []event.StepStatus{{Name: "prefill_1", State: "exited", ExitCode: code(143)}, {Name: "prefill_10", State: "exited", ExitCode: code(1)}, {Name: "decode_0", State: "ready"}}
+	for message, want := range map[string]string{"prefill_10 ended with code 1": "prefill_10", "decode_0 was not ready within 60 s": "decode_0", "killed": "prefill_1"} {
+		if got := failedStep(event.Status{Message: message, Steps: steps}); got != want {
+			t.Errorf("%s: %s, want %s", message, got, want)
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package parity
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/tui"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// asked is one call of the engine.
+type asked struct {
+	ref, cand string
+	phase     int
+	force     bool
+}
+
+type fake struct {
+	calls []asked
+	sides [2]parity.Side
+	err   error
+	many  bool // several phases: one must be named
+	runs  []engine.Summary
+}
+
+func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
+	f.calls = append(f.calls, asked{ref, cand, phase, opt.Force})
+	if f.err != nil {
+		return parity.Comparison{}, f.err
+	}
+	if f.many && (phase < 0 || phase > 1) {
+		return parity.Comparison{}, errors.New("reference: x has the phases 0 (505 users), 1 (1010 users); choose one with --phase")
+	}
+	f.sides[0].Phase.Index, f.sides[1].Phase.Index = max(phase, 0), max(phase, 0)
+	return parity.Compare(f.sides[0], f.sides[1], opt), nil
+}
+
+func (f *fake) Runs(context.Context, []string) ([]engine.Summary, error) { return f.runs, f.err }
+
+func side(name string, scale float64, window float64) parity.Side {
+	s := parity.Side{Name: name, Path: "/runs/" + name, About: parity.About{
+		Model: "dsv4-fp4", Seed: "42", Dataset: "/scratch/datasets/coding-agent-scenario_v2_500traj.jsonl", Job: "5922" + name[:2], Recipe: "/home/me/dsv4-5p1d.yaml",
+	}}
+	s.Phase = results.Phase{Concurrency: 1010, Requests: &results.Requests{Measured: 216835, Successful: 216835}, Window: &results.Window{Seconds: window, Source: results.FromManifest}}
+	for _, v := range []struct {
+		key   string
+		value float64
+	}{
+		{"output_server_tok_s", 60822.2},
+		{"output_client_tok_s", 60511.7},
+		{"total_server_tok_s", 8014563},
+		{"ttft_p50_s", 1.348},
+		{"ttft_p95_s", 2.56},
+		{"ttft_p99_s", 4.158},
+		{"cache_hit_rate", 0.967},
+		{"avg_input_per_request", 70112.3},
+		{"avg_output_per_request", 533.1},
+		{"output_speed_local_p50_tok_s", 66.1},
+		{"output_speed_sse_p50_tok_s", 66},
+	} {
+		x := scale
+		if strings.HasPrefix(v.key, "ttft") {
+			x = 1 / scale / scale / scale
+		}
+		s.Phase.Figures = append(s.Phase.Figures, results.Figure{Key: v.key, Value: v.value * x})
+	}
+	return s
+}
+
+func within() *fake {
+	return &fake{sides: [2]parity.Side{side("10-harness", 1, 1156), side("11-srt-slurm", 0.996, 1103)}}
+}
+
+func outside() *fake {
+	return &fake{sides: [2]parity.Side{side("10-harness", 1, 1156), side("11-srt-slurm", 0.96, 1103)}}
+}
+
+func different() *fake {
+	f := within()
+	f.sides[1].About.Seed = "43"
+	f.sides[0].Phase.Invalid = []string{"measured for 12.0 s, at least 300.0 s are wanted"}
+	return f
+}
+
+func summaries() []engine.Summary {
+	out, ttft := 60573.2, 2.495
+	now := time.Now()
+	return []engine.Summary{
+		{ID: "592210", Name: "dsv4-5p1d-parity", Dir: "/runs/592210", Source: "slurm", State: event.Done, Since: now.Add(-31 * time.Minute), Levels: []int{505, 1010}, Output: &out, TTFT95: &ttft},
+		{ID: "592233", Name: "pending", Dir: "/runs/592233", State: event.Pending},
+		{Name: "dsv4/c1010", Dir: "/old/c1010", Source: "harness", State: event.Done, Since: now.Add(-50 * time.Hour), Levels: []int{1010}, Output: &out},
+	}
+}
+
+type rig struct {
+	t    *testing.T
+	s    *Screen
+	f    *fake
+	left []tea.Msg
+}
+
+func newRig(t *testing.T, f *fake, ref, cand string) *rig {
+	t.Helper()
+	r := &rig{t: t, f: f, s: New(f, ui.NewTheme(true), ref, cand)}
+	t.Cleanup(r.s.Close)
+	r.s.SetSize(80, 20)
+	r.run(r.s.Init())
+	return r
+}
+
+func (r *rig) send(msgs ...tea.Msg) {
+	for _, m := range msgs {
+		r.run(r.s.Update(m))
+	}
+}
+
+func (r *rig) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			r.run(c)
+		}
+	case ui.Toast, ui.Ask, ui.Copy, ui.Back:
+		r.left = append(r.left, msg)
+	default:
+		r.send(msg)
+	}
+}
+
+func (r *rig) said() tea.Msg {
+	if len(r.left) == 0 {
+		return nil
+	}
+	return r.left[len(r.left)-1]
+}
+
+func root(s *Screen) *tui.Model { return tui.New(nil, s, tui.Options{Dark: true}) }
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	broken := within()
+	broken.err = errors.New("candidate: run \"x\": no folder, no job id and no beginning of <name>_<id> of the 4 runs known here; agentperf-tui runs lists them")
+	list := within()
+	list.runs = summaries()
+	for name, c := range map[string]struct {
+		f         *fake
+		ref, cand string
+		keys      []string
+	}{
+		"within":    {within(), "a", "b", []string{"down", "down", "down", "down", "down"}},
+		"outside":   {outside(), "a", "b", nil},
+		"different": {different(), "a", "b", []string{"d"}},
+		"forced":    {different(), "a", "b", []string{"f"}},
+		"pick":      {list, "", "/runs/592240", []string{"down"}},
+		"broken":    {broken, "a", "x", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, c.f, c.ref, c.cand)
+			r.send(frametest.Keys(c.keys...)...)
+			frametest.Golden(t, name, root(r.s))
+			for _, size := range [][2]int{{60, 16}, {61, 17}, {150, 20}, {500, 200}} {
+				frametest.Frame(t, root(r.s), size[0], size[1])
+			}
+			r.s.SetSize(0, 0)
+			_ = r.s.View()
+		})
+	}
+}
+
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, within(), "a", "b")
+	r.send(frametest.Keys("m")...)
+	if c, ok := r.said().(ui.Copy); !ok || !strings.HasPrefix(c.Text, "**within the band") || !strings.Contains(c.Text, "| TTFT p50 |") {
+		t.Errorf("m said %v", r.said())
+	}
+}
+
+func TestForceAndSwap(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, different(), "a", "b")
+	if st := r.s.State(); st.Text != "⚠ not comparable" || st.Role != ui.Warn {
+		t.Fatalf("state %+v", st)
+	}
+	r.send(frametest.Keys("f")...)
+	if st := r.s.State(); !strings.Contains(st.Text, "(forced)") {
+		t.Errorf("state %+v after f", st)
+	}
+	r.send(frametest.Keys("f", "s")...)
+	want := []asked{{"a", "b", -1, false}, {"a", "b", -1, true}, {"a", "b", -1, false}, {"b", "a", -1, false}}
+	for i, c := range want {
+		if i >= len(r.f.calls) || r.f.calls[i] != c {
+			t.Fatalf("asked %v, want %v", r.f.calls, want)
+		}
+	}
+	r = newRig(t, within(), "a", "b")
+	r.send(frametest.Keys("f")...)
+	if toast, ok := r.said().(ui.Toast); !ok || !strings.Contains(toast.Text, "comparable") || len(r.f.calls) != 1 {
+		t.Errorf("f on comparable runs said %v, asked %v", r.said(), r.f.calls)
+	}
+}
+
+// Where a phase must be named the first is compared, and keys go through the others.
+func TestPhases(t *testing.T) {
+	t.Parallel()
+	f := within()
+	f.many = true
+	r := newRig(t, f, "a", "b")
+	for _, step := range []struct {
+		key  string
+		want int
+		said bool
+	}{{"", 0, false}, {"]", 1, false}, {"]", 1, true}, {"[", 0, false}, {"[", 0, true}} {
+		r.left = nil
+		if step.key != "" {
+			r.send(frametest.Keys(step.key)...)
+		}
+		if r.s.c == nil || r.s.c.Candidate.Phase != step.want || (r.said() != nil) != step.said {
+			t.Errorf("after %q: %+v, said %v, want phase %d", step.key, r.s.c, r.said(), step.want)
+		}
+	}
+}
+
+func TestPicker(t *testing.T) {
+	t.Parallel()
+	f := within()
+	f.runs = summaries()
+	r := newRig(t, f, "", "")
+	if len(r.s.runs) != 2 {
+		t.Fatalf("%d choices, want the two with figures", len(r.s.runs))
+	}
+	r.send(frametest.Keys("down", "enter")...)
+	if r.s.ref != "/old/c1010" || len(r.s.runs) != 1 {
+		t.Fatalf("reference %q, %d choices left", r.s.ref, len(r.s.runs))
+	}
+	r.send(frametest.Keys("enter")...)
+	if len(f.calls) != 1 || f.calls[0] != (asked{"/old/c1010", "/runs/592210", -1, false}) {
+		t.Errorf("asked %v", f.calls)
+	}
+}
+
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, within(), "a", "b")
+	late := r.s.compare()
+	r.send(frametest.Keys("s")...)
+	r.f.sides[0].Name = "late"
+	r.run(late)
+	if r.s.c.Reference.Name == "late" {
+		t.Error("the answer to an older question is shown")
+	}
+}
+
+func TestGauge(t *testing.T) {
+	t.Parallel()
+	for position, want := range map[float64]string{0: "├────●────┤", 1: "├────┼────●", -1: "●────┼────┤", 0.4: "├────┼─●──┤", -1.2: "◀────┼────┤", 7: "├────┼────▶"} {
+		if got := gauge(position); got != want {
+			t.Errorf("%v: %s, want %s", position, got, want)
+		}
+	}
+}
+
+// A difference beyond its tolerance is bad when it is for the worse, and a noisy
+// metric proves nothing.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	f := outside()
+	f.sides[1].Phase.Figures[6].Value = 0.99 // more cache hits than allowed, for the better
+	c := parity.Compare(f.sides[0], f.sides[1], parity.Options{})
+	got := map[string]ui.Role{}
+	for _, l := range linesOf(c) {
+		got[l.cells[0].Text] = l.cells[4].Role
+	}
+	for metric, want := range map[string]ui.Role{
+		"Output tok/s (server)": ui.Bad, "TTFT p50": ui.Bad, "TTFT p99": ui.Muted, "Cache hit rate": ui.Warn, "Avg input tokens": ui.Warn,
+		"Speed p50 tok/s (local)": ui.Bad, "Speed p50 tok/s (SSE)": ui.Bad,
+	} {
+		if got[metric] != want {
+			t.Errorf("%s: role %v, want %v (%v)", metric, got[metric], want, got)
+		}
+	}
+	if text, role := summary(c); role != ui.Bad || !strings.HasPrefix(text, "10 of 10 judged figures beyond their tolerance: Output tok/s (server), ") {
+		t.Errorf("summary %q %v", text, role)
+	}
+}
+
+type blocked struct{ until chan struct{} }
+
+func (b blocked) Parity(context.Context, string, string, int, parity.Options) (parity.Comparison, error) {
+	<-b.until
+	return parity.Comparison{}, nil
+}
+
+func (b blocked) Runs(context.Context, []string) ([]engine.Summary, error) {
+	<-b.until
+	return nil, nil
+}
+
+// No key makes the screen itself wait for the engine, and no binding is dead.
+func TestBlockedEngine(t *testing.T) {
+	t.Parallel()
+	eng := blocked{make(chan struct{})}
+	defer close(eng.until)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, s := range []*Screen{New(eng, ui.NewTheme(true), "a", "b"), New(eng, ui.NewTheme(true), "", "b")} {
+			s.SetSize(80, 20)
+			s.Init()
+			for _, m := range append(frametest.Keys("m", "f", "s", "d", "]", "[", "R", "enter", "down", "pgdown", "end"), ui.Mouse{Y: 5}, ui.Resumed{}) {
+				s.Update(m)
+				if ansi.Strip(s.View()) == "" {
+					t.Error("an empty body")
+				}
+			}
+			seen := map[string]bool{}
+			for _, b := range s.Keys() {
+				for _, k := range b.Keys() {
+					if k == " " || seen[k] {
+						t.Errorf("binding %q never matches", k)
+					}
+					seen[k] = true
+				}
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(frametest.Patience):
+		t.Fatal("Update waits for the engine")
+	}
+}
