@@ -25,34 +25,45 @@ func (s *Screen) View() string {
 	}
 	head := " " + s.th.Paint(ui.Muted, "reference ") + sideText(s.c.Reference) + "\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
 	rule := s.th.Titled(s.th.Paint(role, text), "", s.w)
-	table := s.table.Draw(s.th)
 	if l.aside > 0 {
-		side := append(s.viewSides(l.aside), "")
-		side = append(side, s.viewNotes(l.aside)...)
-		return head + "\n" + rule + "\n" + ui.Beside(s.th.Rule.Render(" │ "), table, ui.Box(strings.Join(side, "\n"), l.aside, l.table))
+		side := ui.Box(strings.Join(s.below(l.aside), "\n"), l.aside, l.table)
+		return head + "\n" + rule + "\n" + ui.Beside(s.th.Rule.Render(" │ "), s.table.Draw(s.th), side)
 	}
 	title := "notes"
-	if s.lower == showSides {
+	switch {
+	case l.all:
+		title = "notes, and what makes the two the same configuration"
+	case s.lower == showSides:
 		title = "what makes the two the same configuration"
 	}
 	lines := s.below(s.w - 2)
 	more := ""
-	if n := len(lines) - l.below; n > 0 && l.below > 0 {
-		lines = lines[:l.below]
-		more = "more in a larger window"
+	if len(lines) > l.below {
+		lines, more = lines[:l.below], "d shows more"
+		if s.lower != showTable {
+			more = "more in a larger window"
+		}
 	}
-	return head + "\n" + rule + "\n" + table + "\n" + s.th.Titled(title, s.th.Paint(ui.Muted, more), s.w) + "\n " + strings.Join(lines, "\n ")
+	parts := []string{head, rule}
+	if l.table > 0 {
+		parts = append(parts, s.table.Draw(s.th))
+	}
+	return strings.Join(append(parts, s.th.Titled(title, s.th.Paint(ui.Muted, more), s.w), " "+strings.Join(lines, "\n ")), "\n")
 }
 
-// below is what stands under the table: what is said of its row under the cursor,
-// then notes or sides.
+// below is what is said beside the table: notes, sides, or both.
 func (s *Screen) below(w int) []string {
-	if s.lower == showSides {
+	switch {
+	case s.lay.all:
+		return append(append(s.viewNotes(w), ""), s.viewSides(w)...)
+	case s.lower == showSides:
 		return s.viewSides(w)
 	}
 	return s.viewNotes(w)
 }
 
+// viewNotes is what stands in the way of a verdict, what is said of the row under
+// the cursor, and the notes.
 func (s *Screen) viewNotes(w int) []string {
 	var out []string
 	add := func(mark, text string, role ui.Role) {

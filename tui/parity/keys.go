@@ -8,7 +8,7 @@ import (
 
 // keyMap is the bindings of the comparison and of its picker.
 type keyMap struct {
-	copy, force, swap, sides, phase, again, choose, up, down, pageUp, pageDown, top, end key.Binding
+	copy, force, swap, sides, phase, again, list, choose, up, down, pageUp, pageDown, top, end key.Binding
 }
 
 func bind(help, desc string, keys ...string) key.Binding {
@@ -17,7 +17,7 @@ func bind(help, desc string, keys ...string) key.Binding {
 
 func newKeys() keyMap {
 	return keyMap{
-		copy: bind("m", "copy as Markdown", "m"), force: bind("f", "force a verdict", "f"), swap: bind("s", "swap sides", "s"), sides: bind("d", "sides", "d"),
+		copy: bind("m", "copy as Markdown", "m"), force: bind("f", "force a verdict", "f"), swap: bind("s", "swap sides", "s"), sides: bind("d", "sides", "d"), list: bind("R", "list again", "R"),
 		phase: bind("[ ]", "phase", "[", "]"), again: bind("R", "compare again", "R"), choose: bind("enter", "choose", "enter"),
 		up: bind("↑", "row up", "up", "k"), down: bind("↓", "row down", "down", "j"), pageUp: bind("pgup", "a page up", "pgup"), pageDown: bind("pgdn", "a page down", "pgdown"),
 		top: bind("home", "first row", "home", "g"), end: bind("end", "last row", "end", "G"),
@@ -39,16 +39,17 @@ func (s *Screen) Keys() []key.Binding {
 	k := s.keys
 	move := []key.Binding{k.up, k.down, k.pageUp, k.pageDown, k.top, k.end}
 	if s.picking() {
-		return append([]key.Binding{k.choose, k.again}, move...)
+		return append([]key.Binding{k.choose, k.list}, move...)
 	}
 	if s.force {
 		k.force.SetHelp("f", "no forced verdict")
 	}
-	if s.lower == showSides {
-		k.sides.SetHelp("d", "notes")
+	if s.err != nil {
+		return []key.Binding{k.again, k.swap}
 	}
+	k.sides.SetHelp("d", [...]string{"all notes", "both sides", "the table"}[s.lower])
 	out := []key.Binding{disabled(k.copy, s.noCopy()), disabled(k.force, s.noForce()), k.swap}
-	if s.w < wide {
+	if !s.lay.all {
 		out = append(out, k.sides)
 	}
 	return append(append(out, k.phase, k.again), move...)

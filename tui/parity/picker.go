@@ -85,7 +85,7 @@ func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		return s.compare()
-	case key.Matches(msg, s.keys.again):
+	case key.Matches(msg, s.keys.list):
 		return s.list()
 	}
 	s.scroll(msg, &s.picker)

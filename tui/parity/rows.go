@@ -3,6 +3,7 @@ package parity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,18 +39,20 @@ var short = map[string]string{
 	"e2e_p50_s": "End to end p50", "e2e_p95_s": "End to end p95", "e2e_p99_s": "End to end p99",
 }
 
-// linesOf are the rows of a comparison; one with two parts becomes two.
-func linesOf(c parity.Comparison) []line {
+// linesOf are the rows of a comparison; one with two parts becomes two. Half is
+// the length of a gauge from its middle.
+func linesOf(c parity.Comparison, half int) []line {
 	var out []line
 	for i, r := range c.Rows {
 		if len(r.Parts) < 2 {
-			out = append(out, lineOf(r, i == 0))
+			out = append(out, lineOf(r, i == 0, half))
 			continue
 		}
 		for _, p := range r.Parts {
 			one := r
 			one.Parts = []parity.Part{p}
 			one.Metric = speedLabel(p.Key)
+			one.Flags = slices.Compact(slices.Clone(r.Flags)) // each part may have said the same
 			mark := func(v *float64, text string) string {
 				if strings.HasSuffix(text, "!") {
 					return numberText(v) + " !"
@@ -60,7 +63,7 @@ func linesOf(c parity.Comparison) []line {
 			if one.Reference == one.Candidate && p.Delta != nil {
 				one.Delta = "="
 			}
-			out = append(out, lineOf(one, false))
+			out = append(out, lineOf(one, false, half))
 		}
 	}
 	return out
@@ -87,7 +90,7 @@ func numberText(v *float64) string {
 	return results.Decimal(*v, 1)
 }
 
-func lineOf(r parity.Row, primary bool) line {
+func lineOf(r parity.Row, primary bool, half int) line {
 	label, tolerance, role := r.Metric, "", ui.Plain
 	gaugeCell := ui.Cell{}
 	detail := r.Metric
@@ -98,7 +101,7 @@ func lineOf(r parity.Row, primary bool) line {
 		}
 		if p.Position != nil {
 			role = roleOf(*p.Position, r.Flags)
-			gaugeCell = ui.Cell{Text: gauge(*p.Position), Role: role}
+			gaugeCell = ui.Cell{Text: gauge(*p.Position, half), Role: role}
 		}
 		tolerance = percentOf(p.Tolerance)
 		detail += ": tolerance ±" + tolerance
@@ -155,16 +158,16 @@ func roleOf(position float64, flags []string) ui.Role {
 
 // gauge draws where in the tolerance a difference lies: the middle is the
 // reference, the ends are the tolerance, an arrow lies beyond.
-func gauge(position float64) string {
-	const half = 5
-	g := []rune("├────┼────┤")
+func gauge(position float64, half int) string {
+	arm := strings.Repeat("─", max(half-1, 0))
+	g := []rune("├" + arm + "┼" + arm + "┤")
 	switch {
 	case position < -1:
 		g[0] = '◀'
 	case position > 1:
-		g[2*half] = '▶'
+		g[len(g)-1] = '▶'
 	default:
-		g[half+int(math.Round(position*half))] = '●'
+		g[len(g)/2+int(math.Round(position*float64(len(g)/2)))] = '●'
 	}
 	return string(g)
 }
@@ -186,8 +189,12 @@ func percent(v *float64, decimals int) string {
 	return sign + strconv.FormatFloat(math.Abs(*v)*100, 'f', decimals, 64) + "%"
 }
 
-// summary counts what lies beyond its tolerance, noisy metrics aside.
+// summary counts what lies beyond its tolerance, noisy metrics aside; first of all
+// it says why no verdict can be given.
 func summary(c parity.Comparison) (text string, role ui.Role) {
+	if c.Verdict == parity.NotComparable {
+		return "not comparable: " + ui.Clean(strings.Join(c.Reasons, "; ")), ui.Warn
+	}
 	judged := 0
 	var beyond []string
 	for _, r := range c.Rows {

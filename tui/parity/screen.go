@@ -14,14 +14,6 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// lower is what stands below the table.
-type lower int
-
-const (
-	showNotes lower = iota
-	showSides
-)
-
 // Screen is one comparison, or the choice of its sides.
 type Screen struct {
 	eng       Engine
@@ -115,13 +107,19 @@ func (s *Screen) SetSize(w, h int) {
 }
 
 func (s *Screen) arrange() {
-	below := 0
-	if s.c != nil {
-		below = len(s.below(min(s.w, max(s.w-2, 1))))
-	}
-	s.lay = arrange(s.w, s.h, len(s.lines), below)
-	s.table.SetSize(s.lay.tableW, s.lay.table)
 	s.picker.SetSize(s.w, max(s.h-pickerHead, 0))
+	if s.c == nil {
+		return
+	}
+	w := max(s.w-2, 1)
+	s.lay = arrange(s.w, s.h, len(s.table.Rows), len(s.viewNotes(w)), len(s.viewSides(w)), s.lower)
+	s.lines = linesOf(*s.c, s.lay.gauge)
+	rows := make([][]ui.Cell, 0, len(s.lines))
+	for _, l := range s.lines {
+		rows = append(rows, l.cells)
+	}
+	s.table.SetRows(rows)
+	s.table.SetSize(s.lay.tableW, s.lay.table)
 }
 
 // Update takes a message.
@@ -165,12 +163,8 @@ func (s *Screen) onCompared(m comparedMsg) tea.Cmd {
 		return nil
 	}
 	s.c, s.err, s.phase = &m.c, nil, m.phase
-	s.lines = linesOf(m.c)
-	rows := make([][]ui.Cell, 0, len(s.lines))
-	for _, l := range s.lines {
-		rows = append(rows, l.cells)
-	}
-	s.table.SetRows(rows)
+	s.lines = linesOf(m.c, 0)
+	s.table.SetRows(make([][]ui.Cell, len(s.lines))) // arrange fills them
 	return nil
 }
 
@@ -205,7 +199,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		s.ref, s.cand, s.c, s.err = s.cand, s.ref, nil, nil
 		return s.compare()
 	case key.Matches(msg, k.sides):
-		s.lower = showSides - s.lower
+		s.lower = (s.lower + 1) % (showSides + 1)
 	case key.Matches(msg, k.phase):
 		return s.turnPhase(msg.String())
 	case key.Matches(msg, k.again):

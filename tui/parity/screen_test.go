@@ -164,8 +164,9 @@ func TestFrames(t *testing.T) {
 	}{
 		"within":    {within(), "a", "b", []string{"down", "down", "down", "down", "down"}},
 		"outside":   {outside(), "a", "b", nil},
-		"different": {different(), "a", "b", []string{"d"}},
+		"different": {different(), "a", "b", []string{"d", "d"}},
 		"forced":    {different(), "a", "b", []string{"f"}},
+		"notes":     {different(), "a", "b", []string{"d"}},
 		"pick":      {list, "", "/runs/592240", []string{"down"}},
 		"broken":    {broken, "a", "x", nil},
 	} {
@@ -270,7 +271,7 @@ func TestLateAnswer(t *testing.T) {
 func TestGauge(t *testing.T) {
 	t.Parallel()
 	for position, want := range map[float64]string{0: "├────●────┤", 1: "├────┼────●", -1: "●────┼────┤", 0.4: "├────┼─●──┤", -1.2: "◀────┼────┤", 7: "├────┼────▶"} {
-		if got := gauge(position); got != want {
+		if got := gauge(position, 5); got != want {
 			t.Errorf("%v: %s, want %s", position, got, want)
 		}
 	}
@@ -284,7 +285,7 @@ func TestLines(t *testing.T) {
 	f.sides[1].Phase.Figures[6].Value = 0.99 // more cache hits than allowed, for the better
 	c := parity.Compare(f.sides[0], f.sides[1], parity.Options{})
 	got := map[string]ui.Role{}
-	for _, l := range linesOf(c) {
+	for _, l := range linesOf(c, 5) {
 		got[l.cells[0].Text] = l.cells[4].Role
 	}
 	for metric, want := range map[string]ui.Role{
@@ -344,5 +345,28 @@ func TestBlockedEngine(t *testing.T) {
 	case <-done:
 	case <-time.After(frametest.Patience):
 		t.Fatal("Update waits for the engine")
+	}
+}
+
+func TestArrange(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		w, h, rows, notes, sides int
+		show                     lower
+		want                     layout
+	}{
+		"all below":     {120, 40, 12, 4, 11, showTable, layout{tableY: 3, table: 13, tableW: 120, below: 23, all: true, gauge: 5}},
+		"beside":        {160, 30, 23, 4, 11, showTable, layout{tableY: 3, table: 27, tableW: 95, aside: 62, all: true, gauge: 5}},
+		"wide":          {190, 60, 23, 4, 11, showTable, layout{tableY: 3, table: 24, tableW: 190, below: 32, all: true, gauge: 18}},
+		"notes":         {80, 20, 12, 5, 11, showTable, layout{tableY: 3, table: 13, tableW: 80, below: 3, gauge: 5}},
+		"table scrolls": {60, 12, 23, 5, 11, showTable, layout{tableY: 3, table: 5, tableW: 60, below: 3, gauge: 5}},
+		"sides":         {80, 20, 23, 5, 11, showSides, layout{tableY: 3, table: 5, tableW: 80, below: 11, gauge: 5}},
+		"sides alone":   {60, 12, 23, 5, 11, showSides, layout{tableY: 3, tableW: 60, below: 8, gauge: 5}},
+		"all notes":     {80, 20, 23, 5, 11, showNotes, layout{tableY: 3, table: 11, tableW: 80, below: 5, gauge: 5}},
+		"nothing":       {0, 0, 23, 5, 11, showTable, layout{tableY: 3, gauge: 5}},
+	} {
+		if got := arrange(c.w, c.h, c.rows, c.notes, c.sides, c.show); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
 	}
 }
