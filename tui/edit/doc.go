@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -111,11 +112,24 @@ func describe(t *schema.Table, path []string) (field, bool) {
 	return f, true
 }
 
-func (s *Screen) table() *schema.Table {
-	if s.active == workload {
-		return s.tables[0]
+// field describes the field under the cursor, or that of the selected problem.
+func (s *Screen) field() (field, bool) {
+	which, line := s.subject()
+	t := s.tables[s.layout]
+	if which == workload {
+		t = s.tables[0]
 	}
-	return s.tables[s.layout]
+	return describe(t, pathAt(s.sides[which].text.Lines(), line))
+}
+
+// subject is the line that is described, from 0.
+func (s *Screen) subject() (which, line int) {
+	if s.focus == onProblems && s.cursor < len(s.problems) {
+		if p := s.problems[s.cursor]; p.side >= 0 {
+			return p.side, p.Line - 1
+		}
+	}
+	return s.active, s.sides[s.active].text.Cursor().Line
 }
 
 // doc describes the line under the cursor in lines of w cells: what is wrong with
@@ -129,14 +143,16 @@ func (s *Screen) doc(w int) []string {
 	}
 	for _, p := range s.here() {
 		add(p.role(), ui.Sign(p.role())+" "+p.Message)
-		if p.Fix != "" {
+		if p.Fix != "" && p.Path != "phase_timeout_seconds" { // the bar has these
 			add(ui.Plain, "fix: "+p.Fix)
 		}
 		out = append(out, "")
 	}
-	f := &s.sides[s.active]
-	d, ok := describe(s.table(), pathAt(f.text.Lines(), f.text.Cursor().Line))
+	d, ok := s.field()
 	if !ok {
+		if len(out) == 0 {
+			add(ui.Muted, "on a field's line: what it means")
+		}
 		return out
 	}
 	for _, l := range ui.Wrap(d.path, w) {
@@ -154,14 +170,16 @@ func (s *Screen) doc(w int) []string {
 // the field means.
 func (s *Screen) docLine() []string {
 	for _, p := range s.here() {
+		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // the bar says it
+			continue
+		}
 		text := p.Message
 		if p.Fix != "" {
 			text = "fix: " + p.Fix
 		}
 		return []string{s.th.Paint(p.role(), ui.Sign(p.role())+" "+ui.Clean(text))}
 	}
-	f := &s.sides[s.active]
-	d, ok := describe(s.table(), pathAt(f.text.Lines(), f.text.Cursor().Line))
+	d, ok := s.field()
 	if !ok {
 		return nil
 	}
@@ -176,9 +194,9 @@ func (s *Screen) here() []problem {
 		return s.problems[s.cursor : s.cursor+1]
 	}
 	var out []problem
-	line := s.sides[s.active].text.Cursor().Line + 1
+	which, line := s.subject()
 	for _, p := range s.problems {
-		if p.side == s.active && p.Line == line {
+		if p.side == which && p.Line == line+1 {
 			out = append(out, p)
 		}
 	}

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func (s *Screen) apply() tea.Cmd {
 		which = recipe
 	}
 	f := &s.sides[which]
-	next, err := knob([]byte(f.text.Text()), which, s.layout, c.Level, k)
+	next, err := knob([]byte(f.text.Text()), which, c.Level, k)
 	if err != nil {
 		return ui.Fail(fmt.Errorf("apply %s: %w", k, err))
 	}
@@ -34,7 +35,7 @@ func (s *Screen) apply() tea.Cmd {
 }
 
 // knob is a text with a fix of the timeout rule made in it.
-func knob(text []byte, which, layout, level int, k recipes.Knob) ([]byte, error) {
+func knob(text []byte, which, level int, k recipes.Knob) ([]byte, error) {
 	if which == workload {
 		value := k.Value
 		if !strings.Contains(value, ".") {
@@ -44,7 +45,7 @@ func knob(text []byte, which, layout, level int, k recipes.Knob) ([]byte, error)
 	}
 	r, _ := recipes.ParseRecipe("recipe", text)
 	if r == nil {
-		return nil, fmt.Errorf("the recipe can't be read")
+		return nil, errors.New("the recipe can't be read")
 	}
 	if at := r.Place("benchmark.concurrency"); r.Has("benchmark.concurrency") {
 		return edit.Set(text, at.Path, k.Value)

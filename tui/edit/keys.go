@@ -12,9 +12,9 @@ import (
 var (
 	saveKey   = key.NewBinding(key.WithKeys("ctrl+s"), key.WithHelp("ctrl+s", "save"))
 	submitKey = key.NewBinding(key.WithKeys("ctrl+r"), key.WithHelp("ctrl+r", "submit"))
-	fixKey    = key.NewBinding(key.WithKeys("ctrl+f"), key.WithHelp("ctrl+f", "fix timeout"))
+	fixKey    = key.NewBinding(key.WithKeys("ctrl+f"), key.WithHelp("ctrl+f", "fix"))
 	nextKey   = key.NewBinding(key.WithKeys("ctrl+n"), key.WithHelp("ctrl+n", "next problem"))
-	otherKey  = key.NewBinding(key.WithKeys("ctrl+t"), key.WithHelp("ctrl+t", "other file"))
+	otherKey  = key.NewBinding(key.WithKeys("ctrl+t"), key.WithHelp("ctrl+t", "file"))
 	undoKey   = key.NewBinding(key.WithKeys("ctrl+z"), key.WithHelp("ctrl+z", "undo"))
 	redoKey   = key.NewBinding(key.WithKeys("ctrl+y"), key.WithHelp("ctrl+y", "redo"))
 	listKey   = key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "problems, then back"))
@@ -50,7 +50,7 @@ func (s *Screen) Keys() []key.Binding {
 		mk.SetEnabled(s.fixable())
 		return []key.Binding{list, mk, textKey, save, submit, fix, upKey, downKey}
 	}
-	return []key.Binding{save, submit, fix, next, other, undoKey, redoKey, listKey}
+	return []key.Binding{save, submit, fix, other, next, undoKey, redoKey, listKey}
 }
 
 // notSubmittable is why the pair can't be submitted now; empty if it can.

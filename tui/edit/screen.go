@@ -57,7 +57,6 @@ type Screen struct {
 	active int
 	focus  focus
 	submit bool // once everything is saved
-	leave  bool
 
 	bar      bar
 	problems []problem

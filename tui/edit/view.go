@@ -124,29 +124,54 @@ func (s *Screen) consequence(c recipes.TimeoutCheck) string {
 		}
 		return " " + s.th.Paint(ui.Muted, text)
 	}
-	line := " " + s.th.Paint(ui.Muted, "fix")
-	for i, k := range c.Fixes {
-		part := short(k)
-		if s.focus == onFixes {
-			part = fmt.Sprintf("%d %s", i+1, part)
-			if i == s.fix {
-				part = s.th.Selected.Render(part)
-			}
-		}
-		sep := s.th.Rule.Render(" · ")
-		if i == 0 {
-			sep = " "
-		}
-		line += sep + part
-	}
 	hint := ""
 	if s.focus == onText {
 		hint = s.th.Key.Render("ctrl+f") + s.th.KeyText.Render(" apply ")
 	}
+	line := s.fixLine(c.Fixes)
 	if ui.Width(line)+ui.Width(hint)+2 > s.w {
 		hint = ""
 	}
 	return ui.Ends(line, hint, s.w)
+}
+
+// fixLine lists the fixes. While one is being chosen it is in view, and all are
+// numbered where there is room.
+func (s *Screen) fixLine(fixes []recipes.Knob) string {
+	const lead = 5
+	parts := make([]string, len(fixes))
+	plain, numbers := lead, 2*len(fixes)
+	for i, k := range fixes {
+		parts[i] = short(k)
+		plain += ui.Width(parts[i]) + 3
+	}
+	from := 0
+	if s.focus == onFixes && plain-3 > s.w {
+		from = s.fix
+	}
+	line := " " + s.th.Paint(ui.Muted, "fix ")
+	for i := from; i < len(parts); i++ {
+		part := parts[i]
+		if s.focus == onFixes && plain+numbers-3 <= s.w {
+			part = fmt.Sprintf("%d %s", i+1, part)
+		}
+		sep := ""
+		if i > from {
+			sep = s.th.Rule.Render(" · ")
+		}
+		rest := ""
+		if i+1 < len(parts) {
+			rest = fmt.Sprintf(" +%d", len(parts)-i-1)
+		}
+		if i > from && ui.Width(line+sep+part+rest) > s.w {
+			return line + s.th.Paint(ui.Muted, fmt.Sprintf(" +%d", len(parts)-i))
+		}
+		if s.focus == onFixes && i == s.fix {
+			part = s.th.Selected.Render(part)
+		}
+		line += sep + part
+	}
+	return line
 }
 
 // short is a fix with the name that fits into a line with four others.
@@ -201,7 +226,7 @@ func (s *Screen) list() string {
 	for i := top; i < len(s.problems) && len(lines) < r.h; i++ {
 		p := s.problems[i]
 		sign := s.th.Paint(p.role(), ui.Sign(p.role()))
-		where := fmt.Sprintf("%s:%d", short2(p), p.Line)
+		where := fmt.Sprintf("%s:%d", textOf(p), p.Line)
 		text := ui.Clean(p.Message)
 		if p.Path != "" {
 			text = ui.Clean(p.Path) + ": " + text
@@ -216,8 +241,8 @@ func (s *Screen) list() string {
 	return ui.Box(strings.Join(lines, "\n"), r.w, r.h)
 }
 
-// short2 names the text of a problem in a word.
-func short2(p problem) string {
+// textOf names the text of a problem in a word.
+func textOf(p problem) string {
 	switch p.side {
 	case recipe:
 		return "recipe"

@@ -28,7 +28,7 @@ type lookedMsg struct {
 // a time: when it answers, the one typed by then is next.
 func (s *Screen) look() tea.Cmd {
 	base, _ := split(s.path.Value())
-	if s.lookBusy || s.looked1 && base == s.looked {
+	if s.lookBusy || s.once && base == s.looked {
 		return nil
 	}
 	s.lookBusy = true

@@ -119,7 +119,7 @@ func (s *Screen) takeChoice() tea.Cmd {
 		return s.typed()
 	}
 	s.dir = c.path
-	s.stage, s.opt, s.err = reading, porter.Options{}, nil
+	s.stage, s.opt, s.err, s.kept = reading, porter.Options{}, nil, 0
 	s.at, s.top, s.todo, s.doc, s.pane = [2]int{}, [2]int{}, 0, 0, onFile
 	clear(s.excerpts)
 	return s.port()
@@ -134,6 +134,7 @@ func (s *Screen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 		if s.pane == onArtifacts && s.boxes.artifacts.w == 0 {
 			s.pane = onFile
 		}
+		s.move(0)
 	case key.Matches(msg, fileKey):
 		s.doc = 1 - s.doc
 	case key.Matches(msg, notedKey):
@@ -143,6 +144,7 @@ func (s *Screen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, undoKey):
 		if n := len(s.opt.Answers); n > 0 {
 			s.opt.Answers = s.opt.Answers[:n-1]
+			s.kept = min(s.kept, n-1)
 			return s.port()
 		}
 	case s.pane == onArtifacts && msg.String() == "enter":
@@ -242,6 +244,14 @@ func (s *Screen) paste(text string) tea.Cmd {
 }
 
 func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
+	if s.stage == choosing {
+		if m.Wheel != 0 {
+			s.row = max(min(s.row+m.Wheel, len(s.rows)-1), 0)
+		} else if i := s.rowTop() + m.Y - chooserHead; m.Y >= chooserHead && i < len(s.rows) {
+			s.row = i
+		}
+		return nil
+	}
 	if s.stage != looking {
 		return nil
 	}

@@ -13,12 +13,23 @@ import (
 // origin tells where the line under the cursor comes from, in at most h lines of
 // w cells: rule, evidence with the part that matched, why.
 func (s *Screen) origin(w, h int) []string {
+	var out []string
+	if t, ok := s.question(); ok && s.pane == onTodos {
+		for _, l := range ui.Wrap(string(t.Kind)+": "+t.Message, w) {
+			out = append(out, s.th.Paint(kindRole(t.Kind), l))
+		}
+		if t.Path == "" {
+			return out
+		}
+		if h >= 8 {
+			out = append(out, "")
+		}
+	}
 	l := s.here()
 	if l.field < 0 {
-		return []string{s.th.Paint(ui.Muted, "a heading: its fields are below")}
+		return append(out, s.th.Paint(ui.Muted, "no field on this line"))
 	}
 	f := s.field(l)
-	var out []string
 	mark, role := letter(f.Class)
 	head := s.th.Paint(role, mark+" "+string(f.Class))
 	if f.Rule != "" {
@@ -28,9 +39,7 @@ func (s *Screen) origin(w, h int) []string {
 		out = append(out, head)
 	} else {
 		out = append(out, s.th.Paint(role, mark+" "+string(f.Class)))
-		for _, l := range ui.Wrap(f.Rule, w) {
-			out = append(out, l)
-		}
+		out = append(out, ui.Wrap(f.Rule, w)...)
 	}
 	for i, e := range f.Evidence {
 		if i == 1 {
@@ -59,10 +68,7 @@ func (s *Screen) origin(w, h int) []string {
 	for _, l := range ui.Wrap(f.Path, w) {
 		tail = append(tail, s.th.Paint(ui.Muted, l))
 	}
-	for _, l := range ui.Wrap("= "+f.Value, w) {
-		tail = append(tail, l)
-	}
-	return append(out, tail...)
+	return append(append(out, tail...), ui.Wrap(f.Value, w)...)
 }
 
 func (s *Screen) evidence(e porter.Evidence, w, most int) []string {
@@ -111,7 +117,7 @@ func (s *Screen) lighten(x Excerpt, w, n int) []string {
 		}
 		end := at + len(piece)
 		a, b := min(max(from, at), end), min(max(to, at), end)
-		out = append(out, s.th.Paint(ui.Muted, text[at:a])+s.th.Title.Underline(true).Render(text[a:b])+s.th.Paint(ui.Muted, text[b:end]))
+		out = append(out, s.th.Paint(ui.Muted, text[at:a])+s.th.Title.Render(text[a:b])+s.th.Paint(ui.Muted, text[b:end]))
 		if at = end; at >= to && at > from {
 			break
 		}

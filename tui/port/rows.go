@@ -27,7 +27,7 @@ type document struct {
 type written struct {
 	res   *porter.Result
 	docs  [2]document
-	facts string // what the run is, in a line
+	facts []string // what the run is, the most telling first
 }
 
 // leaf is a field's name and line in a file.
@@ -102,7 +102,7 @@ func numbered(res *porter.Result, file porter.File, text string, leaves []leaf) 
 }
 
 // facts says what the run is: what a person would recognise it by.
-func facts(r *recipes.Recipe) string {
+func facts(r *recipes.Recipe) []string {
 	var parts []string
 	add := func(n int, what string) {
 		if n > 0 {
@@ -112,21 +112,18 @@ func facts(r *recipes.Recipe) string {
 	add(r.Prefill.Workers, "prefill")
 	add(r.Decode.Workers, "decode")
 	add(r.Agg.Workers, "aggregated")
-	out := strings.Join(parts, " + ") + " workers"
-	if len(parts) == 0 {
-		out = "no workers"
-	}
-	out += fmt.Sprintf(" · %d nodes", r.WorkerNodes())
+	nodes := fmt.Sprintf("%d nodes", r.WorkerNodes())
 	if r.GPUType != "" {
-		out += " of " + fmt.Sprintf("%d × %s", r.GPUsPerNode, r.GPUType)
+		nodes += fmt.Sprintf(" × %d %s", r.GPUsPerNode, r.GPUType)
 	}
-	if r.Engine.Type != "" {
-		out += " · " + r.Engine.Type
+	out := []string{nodes}
+	if len(parts) > 0 {
+		out = append(out, strings.Join(parts, " + "))
 	}
 	if levels := r.Benchmark.LevelsText(); levels != "" {
-		out += " · " + levels + " users"
+		out = append(out, levels+" users")
 	}
-	return out
+	return append(out, r.Engine.Type)
 }
 
 // letter is the mark of a class in the gutter.

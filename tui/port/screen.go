@@ -44,18 +44,20 @@ type Screen struct {
 	err   error // of the last attempt to port
 
 	// choosing
-	path              ui.Input
-	looked            string // folder that dirs and runs are of
-	dirs, runs        []string
-	recent            []string
-	rows              []choice
-	row               int
-	lookErr           error
-	lookBusy, looked1 bool
-	recents           bool
+	path           ui.Input
+	looked         string // folder that dirs and runs are of
+	dirs, runs     []string
+	recent         []string
+	rows           []choice
+	row            int
+	lookErr        error
+	lookBusy, once bool
+	recents        bool
 
 	// reading, and reading again with answers
 	dir      string
+	given    bool // by whoever opened the screen
+	kept     int  // answers that have been written
 	opt      porter.Options
 	gen      int // of the port that is asked for
 	porting  bool
@@ -85,7 +87,7 @@ func New(eng Engine, th ui.Theme, dir string) *Screen {
 	s := &Screen{eng: eng, th: th, ctx: ctx, cancel: cancel, excerpts: map[porter.Evidence]excerpt{}}
 	s.path.SetValue(dir)
 	if dir != "" {
-		s.stage, s.dir = reading, dir
+		s.stage, s.dir, s.given = reading, dir, true
 	}
 	return s
 }
@@ -154,8 +156,11 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		return s.paste(msg.Content)
 	case ui.Answer:
-		if msg.ID == askReplace && msg.Yes {
+		switch {
+		case msg.ID == askReplace && msg.Yes:
 			return s.write(true)
+		case msg.ID == askLeave && msg.Yes:
+			return s.backward()
 		}
 	case ui.Mouse:
 		return s.mouse(msg)
@@ -166,7 +171,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (s *Screen) takeLook(m lookedMsg) tea.Cmd {
-	s.lookBusy, s.looked1 = false, true
+	s.lookBusy, s.once = false, true
 	s.looked, s.dirs, s.runs, s.lookErr = m.dir, m.dirs, m.runs, m.err
 	s.choose()
 	return s.look()
@@ -195,7 +200,7 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 		return ui.Fail(m.err)
 	}
 	if m.err != nil {
-		s.err, s.stage = m.err, choosing
+		s.err, s.stage, s.given = m.err, choosing, false
 		var parent *porter.ParentError
 		if errors.As(m.err, &parent) {
 			s.err = nil
@@ -232,22 +237,40 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 	case m.err != nil:
 		return ui.Fail(m.err)
 	}
-	s.stage = looking
+	s.stage, s.kept = looking, len(s.opt.Answers)
 	return ui.Do(ui.OpenEdit{Recipe: s.names[0].Value(), Workload: s.names[1].Value()})
 }
 
-const askReplace = "replace"
+// The questions of this screen.
+const (
+	askReplace = "replace"
+	askLeave   = "leave"
+)
 
-// Leave goes back one step of the wizard before it leaves.
+// Leave goes back to the choice of a directory if the wizard began with it. Answers
+// that were not written are asked about first.
 func (s *Screen) Leave() tea.Cmd {
 	switch {
-	case s.stage == looking && s.path.Value() == s.dir && len(s.opt.Answers) == 0, s.stage == choosing:
+	case s.stage == looking && len(s.opt.Answers) > s.kept:
+		return ui.Do(ui.Ask{
+			ID: askLeave, Title: "Leave without writing?", Danger: true,
+			Body: "Answers that were given here are not written yet: w writes them with the recipe.", Yes: "discard them", No: "stay",
+		})
+	case s.stage == choosing:
 		return ui.Do(ui.Back{})
-	case s.stage == reading:
-		s.gen++ // whatever comes is of no use
-		s.porting = false
 	}
-	return ui.Do(ui.Back{})
+	return s.backward()
+}
+
+func (s *Screen) backward() tea.Cmd {
+	s.gen++ // whatever comes is of no use
+	s.porting = false
+	if s.given {
+		return ui.Do(ui.Back{})
+	}
+	s.stage, s.written = choosing, written{}
+	s.choose()
+	return nil
 }
 
 // field of a line; the zero value where it has none.

@@ -24,32 +24,18 @@ func (s *Screen) View() string {
 	return s.stack()
 }
 
+// chooserHead is the height of what stands above the list of choices.
+const chooserHead = 3
+
+// rowTop is the first choice in view.
+func (s *Screen) rowTop() int {
+	room := s.h - chooserHead
+	return max(min(s.row-room/2, len(s.rows)-room), 0)
+}
+
 func (s *Screen) chooser() string {
-	lines := []string{" " + s.th.Paint(ui.Muted, "run directory  ") + s.path.Draw(s.th, max(s.w-17, 1), true)}
-	switch {
-	case s.err != nil:
-		for _, l := range ui.Wrap("✗ "+s.err.Error(), s.w-2) {
-			lines = append(lines, " "+s.th.Paint(ui.Bad, l))
-		}
-	case s.path.Value() == "":
-		lines = append(lines, " "+s.th.Paint(ui.Muted, "a folder c<N> of the harness, or one above it"))
-	case s.lookErr != nil && len(s.runs) == 0:
-		lines = append(lines, " "+s.th.Paint(ui.Warn, "⚠ "+ui.Clean(s.lookErr.Error())))
-	case !s.looked1 || s.lookBusy:
-		lines = append(lines, " "+s.th.Paint(ui.Muted, "looking …"))
-	default:
-		n := 0
-		for _, c := range s.rows {
-			if c.kind == "run" {
-				n++
-			}
-		}
-		lines = append(lines, " "+s.th.Paint(ui.Muted, fmt.Sprintf("%d run directories found up to %d levels below", n, lookDepth)))
-	}
-	lines = append(lines, s.th.Line(s.w))
-	room := s.h - len(lines)
-	top := max(min(s.row-room/2, len(s.rows)-room), 0)
-	for i := top; i < len(s.rows) && len(lines) < s.h; i++ {
+	lines := []string{" " + s.th.Paint(ui.Muted, "run directory  ") + s.path.Draw(s.th, max(s.w-17, 1), true), " " + s.advice(), s.th.Line(s.w)}
+	for i := s.rowTop(); i < len(s.rows) && len(lines) < s.h; i++ {
 		c := s.rows[i]
 		role := ui.Muted
 		if c.kind == "run" || c.kind == "recent" {
@@ -63,6 +49,29 @@ func (s *Screen) chooser() string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// advice is the line under the typed path: what went wrong, or what was found.
+func (s *Screen) advice() string {
+	n := 0
+	for _, c := range s.rows {
+		if c.kind == "run" {
+			n++
+		}
+	}
+	switch {
+	case s.err != nil:
+		return s.th.Paint(ui.Bad, "✗ "+ui.Clean(s.err.Error()))
+	case s.lookErr != nil && n == 0:
+		return s.th.Paint(ui.Warn, "⚠ "+ui.Clean(s.lookErr.Error()))
+	case s.lookBusy:
+		return s.th.Paint(ui.Muted, "looking …")
+	case n == 1:
+		return s.th.Paint(ui.Muted, "1 run directory found")
+	case n > 1:
+		return s.th.Paint(ui.Muted, fmt.Sprintf("%d run directories found", n))
+	}
+	return s.th.Paint(ui.Muted, fmt.Sprintf("a folder c<N> of the harness; looked for up to %d levels below what is typed", lookDepth))
 }
 
 // tail is the end of a path, which tells paths apart, in w cells.
@@ -104,7 +113,9 @@ func (s *Screen) form() string {
 	if s.saving {
 		lines = append(lines, "  "+s.th.Paint(ui.Muted, "writing …"))
 	} else if n := s.written.res.Open(porter.MustFix); n > 0 {
-		lines = append(lines, "  "+s.th.Paint(ui.Bad, fmt.Sprintf("%s must be answered before a run: the files can be written all the same", questions(n))))
+		for _, l := range ui.Wrap(questions(n)+" must be answered before a run; the files can be written all the same", s.w-4) {
+			lines = append(lines, "  "+s.th.Paint(ui.Warn, l))
+		}
 	}
 	return strings.Join(lines, "\n")
 }
@@ -119,15 +130,21 @@ func (s *Screen) factLine() string {
 	if n := res.Open(porter.Confirm); n > 0 {
 		open = append(open, s.th.Paint(ui.Warn, fmt.Sprintf("%d to confirm", n)))
 	}
+	if len(open) == 2 && s.w < 80 {
+		open = open[:1]
+	}
 	right := strings.Join(open, "  ") + " "
 	if len(open) == 0 {
 		right = s.th.Paint(ui.OK, "✓ nothing open ")
 	}
-	left := " " + ui.Clean(res.Source) + "  " + s.th.Paint(ui.Muted, s.written.facts)
-	if ui.Width(left)+ui.Width(right)+2 > s.w {
-		left = " " + s.th.Paint(ui.Muted, s.written.facts)
+	facts := append([]string{res.Source}, s.written.facts...)
+	if ui.Width(strings.Join(facts, " · "))+ui.Width(right)+2 > s.w { // its name is the first to go
+		facts = facts[1:]
 	}
-	return ui.Ends(left, right, s.w)
+	for len(facts) > 1 && ui.Width(strings.Join(facts, " · "))+ui.Width(right)+2 > s.w {
+		facts = facts[:len(facts)-1]
+	}
+	return ui.Ends(" "+ui.Clean(strings.Join(facts, " · ")), right, s.w)
 }
 
 // columns is the wide arrangement.

@@ -1,0 +1,423 @@
+package edit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/tui"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// disk is an engine on files in memory.
+type disk struct {
+	mu     sync.Mutex
+	files  map[string]string
+	checks int
+	fail   error
+}
+
+func (d *disk) ReadFile(_ context.Context, path string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, ok := d.files[path]
+	if !ok {
+		return nil, fmt.Errorf("open %s: %w", path, fs.ErrNotExist)
+	}
+	return []byte(s), nil
+}
+
+func (d *disk) CheckText(_ context.Context, in engine.Draft) (*engine.Pair, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.checks++
+	if d.fail != nil {
+		return nil, d.fail
+	}
+	p := &engine.Pair{}
+	var found, more recipes.Diagnostics
+	p.Recipe, found = recipes.ParseRecipe(in.RecipePath, in.Recipe)
+	if in.WorkloadPath != "" {
+		p.Workload, more = recipes.ParseWorkload(in.WorkloadPath, in.Workload)
+	}
+	found = append(found, more...)
+	if r, w := p.Recipe, p.Workload; r != nil && w != nil {
+		for _, c := range recipes.CheckTimeouts(w, r.Benchmark.Levels) {
+			if c.Known && !c.OK {
+				found = append(found, w.Diag(recipes.Error, "phase_timeout_seconds", c.Sentence(), "any one of: …"))
+			}
+		}
+		if strings.HasPrefix(w.TrajectoryPath, "/TODO/") {
+			found = append(found, w.Diag(recipes.Error, "trajectory_path", "open placeholder "+w.TrajectoryPath, "give the real value"))
+		}
+		warning := r.Diag(recipes.Warning, "name", "longer than squeue shows", "shorten it")
+		warning.Edit = &recipes.Edit{Op: recipes.OpSet, Path: "name", Value: "dsv4"}
+		if len(r.Name) > 8 {
+			found = append(found, warning)
+		}
+	}
+	p.Report.Diagnostics = found
+	p.Report.Diagnostics.Sort()
+	return p, nil
+}
+
+func (d *disk) Save(_ context.Context, path string, data, before []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.files[path] != string(before) {
+		return fmt.Errorf("save %s: %w", path, engine.ErrChanged)
+	}
+	d.files[path] = string(data)
+	return nil
+}
+
+const (
+	testRecipe = `schema: 2
+name: dsv4-5p1d-c1010
+model:
+  path: /scratch/models/dsv4
+  container: /scratch/images/trtllm.sqsh
+  precision: fp4
+resources:
+  gpu_type: gb300
+  gpus_per_node: 4
+roles:
+  prefill:
+    nodes: 5
+    workers: 5
+    args:
+      tensor_parallel_size: 4
+  decode:
+    nodes: 8
+    workers: 1
+    args:
+      tensor_parallel_size: 32
+engine:
+  type: trtllm
+frontend:
+  type: dynamo
+benchmark:
+  type: agentperf
+  concurrency: 1010
+  agentperf_client_dir: /scratch/client
+  agentperf_config: /scratch/w.yaml
+extra_mount: ["/scratch:/scratch"]
+health_check:
+  max_attempts: 300
+`
+	testWorkload = `# the load
+base_url: http://placeholder:8000/v1
+api_key: dummy
+model: placeholder
+server_type: trtllm
+concurrencies: [1010]
+phase_timeout_seconds: 1548.0 # was 2400
+settling_time_seconds: 240.0
+min_measurement_seconds: 300.0
+user_spawn_rate: 1.0
+trajectory_path: /TODO/mix.jsonl
+user_assignments_path: /scratch/data/20k.json
+`
+)
+
+func open(t *testing.T, recipe, workload string) (*Screen, *disk) {
+	t.Helper()
+	d := &disk{files: map[string]string{"/r.yaml": recipe, "/w.yaml": workload}}
+	s := New(d, ui.NewTheme(true), "/r.yaml", "/w.yaml")
+	t.Cleanup(s.Close)
+	s.SetSize(80, 20)
+	if asked := drive(s, s.Init()); len(asked) > 0 {
+		t.Fatalf("asked at the start: %v", asked)
+	}
+	return s, d
+}
+
+// drive runs a command of the screen and what follows from it; what is asked of
+// the workbench comes back.
+func drive(s *Screen, cmd tea.Cmd) []tea.Msg {
+	return frametest.Drive(s, cmd, func(msg tea.Msg) bool {
+		switch msg.(type) {
+		case ui.Open, ui.Replace, ui.Back, ui.Toast, ui.Ask, ui.Copy:
+			return true
+		}
+		return false
+	})
+}
+
+func press(s *Screen, keys ...string) (asked []tea.Msg) {
+	for _, k := range frametest.Keys(keys...) {
+		asked = append(asked, drive(s, s.Update(k))...)
+	}
+	return asked
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][]string{
+		"short":    nil,
+		"holds":    {"end", "left", "left", "left", "left", "left", "left", "left", "left", "left", "left", "left", "backspace", "backspace", "backspace", "9", ".", "0"},
+		"fixes":    {"ctrl+f", "right"},
+		"problems": {"esc", "down"},
+		"recipe":   {"ctrl+t", "down", "down"},
+		"broken":   {"home", "["},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t, testRecipe, testWorkload)
+			press(s, keys...)
+			frametest.Golden(t, name, tui.New(nil, s, tui.Options{Dark: true}))
+		})
+	}
+}
+
+func TestEverySizeIsDrawnWhole(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, testRecipe, testWorkload)
+	m := tui.New(nil, s, tui.Options{Dark: true})
+	for _, size := range [][2]int{{60, 16}, {61, 17}, {99, 20}, {100, 20}, {139, 30}, {140, 16}, {500, 200}} {
+		frametest.Frame(t, m, size[0], size[1])
+	}
+}
+
+// The rule changes with each key, and the last one is what holds.
+func TestRuleFollowsTheKeys(t *testing.T) {
+	t.Parallel()
+	s, d := open(t, testRecipe, strings.Replace(testWorkload, " # was 2400", "", 1))
+	for _, c := range []struct{ key, want string }{
+		{"end", "✗ short by 1 s"},
+		{"backspace", "✗ short by 1 s"},
+		{"backspace", "✗ short by 1 s"},
+		{"backspace", "✗ short by 1395 s"},
+		{"9", "✓ slack 0 s"},
+		{"x", "is no valid number"},
+		{"backspace", "✓ slack 0 s"},
+	} {
+		press(s, c.key)
+		if got := s.barText(); !strings.Contains(got, c.want) {
+			t.Errorf("after %s the rule says %q, want %q", c.key, got, c.want)
+		}
+	}
+	press(s, "ctrl+s")
+	if want := strings.Replace(strings.Replace(testWorkload, " # was 2400", "", 1), "1548.0", "1549", 1); d.files["/w.yaml"] != want {
+		t.Errorf("saved %q", d.files["/w.yaml"])
+	}
+}
+
+// Each of the five fixes alone makes the rule hold, as one step that undo takes back.
+func TestFixes(t *testing.T) {
+	t.Parallel()
+	for i, want := range []string{
+		"phase_timeout_seconds: 1549.0 # was 2400", "user_spawn_rate: 1.001", "settling_time_seconds: 239.0", "min_measurement_seconds: 299.0", "concurrency: 1009",
+	} {
+		s, _ := open(t, testRecipe, testWorkload)
+		press(s, "ctrl+f", fmt.Sprint(i+1))
+		if c, ok := s.bar.binding(); !ok || !c.OK {
+			t.Errorf("fix %d: the rule does not hold: %s", i+1, c.Sentence())
+		}
+		if got := s.sides[s.active].text.Text(); !strings.Contains(got, want) {
+			t.Errorf("fix %d: %q not in\n%s", i+1, want, got)
+		}
+		press(s, "ctrl+z")
+		if s.sides[recipe].text.Text() != testRecipe || s.sides[workload].text.Text() != testWorkload || s.sides[workload].unsaved {
+			t.Errorf("fix %d is not undone by one step", i+1)
+		}
+	}
+}
+
+func TestFixOfOneLevelOfSeveral(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, strings.Replace(testRecipe, "concurrency: 1010", "concurrencies: [64, 1010]", 1), testWorkload)
+	press(s, "ctrl+f", "5")
+	if got := s.sides[recipe].text.Text(); !strings.Contains(got, "concurrencies: [64, 1009]") {
+		t.Errorf("the level is not in\n%s", got)
+	}
+}
+
+func TestSavingWhatSomeoneElseChanged(t *testing.T) {
+	t.Parallel()
+	s, d := open(t, testRecipe, testWorkload)
+	d.files["/w.yaml"] = "theirs: 1\n"
+	asked := press(s, "x", "ctrl+s")
+	if a, ok := asked[0].(ui.Ask); !ok || !a.Danger || d.files["/w.yaml"] != "theirs: 1\n" {
+		t.Fatalf("asked %v, file %q", asked, d.files["/w.yaml"])
+	}
+	drive(s, s.Update(ui.Answer{ID: asked[0].(ui.Ask).ID}))
+	if d.files["/w.yaml"] != "theirs: 1\n" {
+		t.Error("No overwrote their file")
+	}
+	drive(s, s.Update(ui.Answer{ID: asked[0].(ui.Ask).ID, Yes: true}))
+	if !strings.HasPrefix(d.files["/w.yaml"], "# the load") || s.sides[workload].unsaved {
+		t.Errorf("Yes saved %q", d.files["/w.yaml"])
+	}
+}
+
+func TestLeaving(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, testRecipe, testWorkload)
+	if got := s.Leave()(); got != (ui.Back{}) {
+		t.Errorf("leaving an unchanged text asks %v", got)
+	}
+	press(s, "x")
+	ask, ok := s.Leave()().(ui.Ask)
+	if !ok || !ask.Danger || !strings.Contains(ask.Body, "w.yaml") {
+		t.Fatalf("leaving an edited text asks %v", ask)
+	}
+	if asked := drive(s, s.Update(ui.Answer{ID: ask.ID})); len(asked) > 0 {
+		t.Errorf("No gave %v", asked)
+	}
+	if asked := drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true})); len(asked) != 1 || asked[0] != (ui.Back{}) {
+		t.Errorf("Yes gave %v", asked)
+	}
+}
+
+// Submit saves first, and is refused while there are errors.
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, testRecipe, testWorkload)
+	if asked := press(s, "ctrl+r"); len(asked) != 1 || asked[0].(ui.Toast).Role != ui.Warn {
+		t.Fatalf("with errors: %v", asked)
+	}
+	good := strings.NewReplacer("1548.0", "1549.0", "/TODO/", "/scratch/").Replace(testWorkload)
+	s, d := open(t, testRecipe, good)
+	asked := press(s, "down", "end", "0", "ctrl+r")
+	if len(asked) != 1 || asked[0] != (ui.OpenSubmit{Recipe: "/r.yaml", Workload: "/w.yaml"}) {
+		t.Errorf("asked %v", asked)
+	}
+	if !strings.Contains(d.files["/w.yaml"], "240.00") {
+		t.Error("submitted without saving")
+	}
+}
+
+func TestTheRecipesWorkloadIsFound(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/scratch/w.yaml", "/here/w.yaml", "/here/r.workload.yaml"} {
+		d := &disk{files: map[string]string{"/here/r.yaml": testRecipe, path: testWorkload}}
+		s := New(d, ui.NewTheme(true), "/here/r.yaml", "")
+		s.SetSize(80, 20)
+		drive(s, s.Init())
+		if s.sides[workload].path != path || !s.sides[workload].loaded {
+			t.Errorf("%s is not found: %q %v", path, s.sides[workload].path, s.sides[workload].err)
+		}
+		s.Close()
+	}
+}
+
+func TestReadAgainWhenResumed(t *testing.T) {
+	t.Parallel()
+	s, d := open(t, testRecipe, testWorkload)
+	d.files["/r.yaml"] = "schema: 1\n"
+	press(s, "x")
+	d.files["/w.yaml"] = "theirs\n"
+	drive(s, s.Update(ui.Resumed{}))
+	if s.sides[recipe].text.Text() != "schema: 1\n" {
+		t.Error("an unedited text is not read again")
+	}
+	if !strings.Contains(s.sides[workload].text.Text(), "# the load") {
+		t.Error("an edited text was thrown away")
+	}
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, testRecipe, testWorkload)
+	if st := s.State(); st.Text != "2 errors 1 warning" || st.Role != ui.Bad {
+		t.Errorf("state %v", st)
+	}
+	press(s, "ctrl+n") // the cursor starts on the first
+	if got := s.sides[workload].text.Cursor().Line + 1; got != 11 {
+		t.Errorf("the second problem is on line %d", got)
+	}
+	press(s, "esc", "up", "enter")
+	if got := s.sides[workload].text.Cursor().Line + 1; got != 7 || s.focus != onText {
+		t.Errorf("enter in the list goes to line %d", got)
+	}
+}
+
+// A finding that comes with an edit is fixed by a key.
+func TestFixOfAProblem(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, testRecipe, testWorkload)
+	if asked := press(s, "esc", "f"); len(asked) != 1 {
+		t.Errorf("a finding without an edit: %v", asked)
+	}
+	press(s, "down", "down", "f")
+	if got := s.sides[recipe].text.Text(); got != strings.Replace(testRecipe, "dsv4-5p1d-c1010", "dsv4", 1) {
+		t.Errorf("fixed to\n%s", got)
+	}
+	if st := s.State(); st.Text != "2 errors" {
+		t.Errorf("state %v", st)
+	}
+}
+
+func TestAFailedCheckIsNotAGoodOne(t *testing.T) {
+	t.Parallel()
+	s, d := open(t, testRecipe, testWorkload)
+	d.fail = errors.New("cluster file: permission denied")
+	press(s, "x")
+	if st := s.State(); st.Role != ui.Bad || st.Text != "not checked" {
+		t.Errorf("state %v", st)
+	}
+}
+
+// blocked is an engine that never answers.
+type blocked struct{}
+
+func (blocked) ReadFile(ctx context.Context, _ string) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (blocked) CheckText(ctx context.Context, _ engine.Draft) (*engine.Pair, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (blocked) Save(ctx context.Context, _ string, _, _ []byte) error { <-ctx.Done(); return ctx.Err() }
+
+// No key waits for the engine, a text is edited while a check runs, and only one
+// check runs at a time.
+func TestEngineThatBlocks(t *testing.T) {
+	t.Parallel()
+	s := New(blocked{}, ui.NewTheme(true), "/r.yaml", "/w.yaml")
+	defer s.Close()
+	s.SetSize(80, 20)
+	s.Init()
+	keys := frametest.Keys("x", "ctrl+s", "ctrl+r", "ctrl+f", "ctrl+n", "ctrl+t", "esc", "down", "enter", "f")
+	for _, k := range keys {
+		s.Update(k)
+		_ = s.View()
+	}
+	s.Update(readMsg{which: recipe, path: "/r.yaml", text: testRecipe})
+	s.Update(readMsg{which: workload, path: "/w.yaml", text: testWorkload})
+	if !s.checkBusy {
+		t.Fatal("no check was asked for")
+	}
+	s.focus, s.active = onText, workload
+	var cmds int
+	for _, k := range frametest.Keys("a", "b", "c") {
+		if cmd := s.Update(k); cmd != nil {
+			if _, batch := cmd().(tea.BatchMsg); batch {
+				cmds++
+			}
+		}
+	}
+	if got := s.sides[workload].text.Lines()[6]; !strings.HasPrefix(got, "abcphase") {
+		t.Errorf("typed into %q", got)
+	}
+	if cmds > 1 {
+		t.Errorf("%d requests while one is in flight", cmds)
+	}
+	// The answer about an older text starts a check of the newer one.
+	if cmd := s.Update(checkMsg{at: versions{1, 1}}); cmd == nil || !s.checkBusy || s.checked {
+		t.Error("a stale answer is taken for the last word")
+	}
+}

@@ -1,0 +1,352 @@
+package port
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/tui"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
+
+// lab is the real engine on the sample, with a workload path that is the same on
+// every machine, and without writing.
+type lab struct {
+	Disk
+	mu      sync.Mutex
+	ports   []porter.Options
+	written []string
+	exists  bool
+	recent  []string
+}
+
+func (l *lab) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
+	l.mu.Lock()
+	l.ports = append(l.ports, opt)
+	l.mu.Unlock()
+	opt.WorkloadOut, opt.RecipeOut = "/data/w.yaml", ""
+	return l.Disk.Port(ctx, dir, opt)
+}
+
+func (l *lab) Recent(context.Context) ([]string, error) { return l.recent, nil }
+
+func (l *lab) Write(_ context.Context, _ *porter.Result, recipe, workload string, force bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.exists && !force {
+		return &porter.ExistsError{Paths: []string{recipe}}
+	}
+	l.written = append(l.written, fmt.Sprint(recipe, " ", workload, " ", force))
+	return nil
+}
+
+func open(t *testing.T, eng Engine, dir string) *Screen {
+	t.Helper()
+	s := New(eng, ui.NewTheme(true), dir)
+	t.Cleanup(s.Close)
+	s.SetSize(120, 36)
+	if asked := drive(s, s.Init()); len(asked) > 0 {
+		t.Fatalf("asked at the start: %v", asked)
+	}
+	return s
+}
+
+// drive runs a command of the screen and what follows from it; what is asked of
+// the workbench comes back.
+func drive(s *Screen, cmd tea.Cmd) []tea.Msg {
+	return frametest.Drive(s, cmd, func(msg tea.Msg) bool {
+		switch msg.(type) {
+		case ui.Open, ui.Replace, ui.Back, ui.Toast, ui.Ask, ui.Copy:
+			return true
+		}
+		return false
+	})
+}
+
+func press(s *Screen, keys ...string) (asked []tea.Msg) {
+	for _, k := range frametest.Keys(keys...) {
+		asked = append(asked, drive(s, s.Update(k))...)
+	}
+	return asked
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		dir  string
+		keys []string
+	}{
+		"looking":   {sample, nil},
+		"renamed":   {sample, []string{"n", "n", "n", "n", "n", "n"}},
+		"question":  {sample, []string{"tab"}},
+		"answering": {sample, []string{"tab", "e", "/", "d", "a", "t", "a"}},
+		"artifact":  {sample, []string{"tab", "tab", "down", "down"}},
+		"writing":   {sample, []string{"w"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t, &lab{}, c.dir)
+			press(s, c.keys...)
+			frametest.Golden(t, name, tui.New(nil, s, tui.Options{Dark: true}))
+		})
+	}
+	t.Run("choosing", func(t *testing.T) {
+		t.Parallel()
+		s := open(t, tree{&lab{}}, "")
+		press(s, "down", "down")
+		frametest.Golden(t, "choosing", tui.New(nil, s, tui.Options{Dark: true}))
+	})
+	t.Run("parent", func(t *testing.T) {
+		t.Parallel()
+		s := open(t, tree{&lab{}}, "/results")
+		frametest.Golden(t, "parent", tui.New(nil, s, tui.Options{Dark: true}))
+	})
+}
+
+// tree is an engine with some folders and no files.
+type tree struct{ *lab }
+
+func (tree) Port(_ context.Context, dir string, _ porter.Options) (*porter.Result, error) {
+	if dir == "/results" {
+		return nil, &porter.ParentError{Dir: dir, Runs: []string{"/results/bm_a/c64", "/results/bm_a/c1010"}}
+	}
+	return nil, fmt.Errorf("port %s: no run directory", dir)
+}
+
+func (tree) List(_ context.Context, dir string) ([]string, error) {
+	switch dir {
+	case ".":
+		return []string{".git", "results", "runs"}, nil
+	case "/results/":
+		return []string{"bm_a", "bm_b"}, nil
+	}
+	return nil, fmt.Errorf("open %s: permission denied", dir)
+}
+
+func (tree) FindRuns(_ context.Context, root string, _ int) ([]string, error) {
+	return map[string][]string{".": {"results/bm_a/c64", "results/bm_a/c1010"}, "/results/": {"/results/bm_a/c64", "/results/bm_a/c1010"}}[root], nil
+}
+
+func (tree) Recent(context.Context) ([]string, error) { return []string{"/old/bm_z/c32"}, nil }
+
+func TestEverySizeIsDrawnWhole(t *testing.T) {
+	t.Parallel()
+	s := open(t, &lab{}, sample)
+	m := tui.New(nil, s, tui.Options{Dark: true})
+	for _, keys := range [][]string{nil, {"tab"}, {"e"}, {"esc", "w"}} {
+		press(s, keys...)
+		for _, size := range [][2]int{{60, 16}, {61, 17}, {109, 24}, {110, 24}, {110, 16}, {500, 200}} {
+			frametest.Frame(t, m, size[0], size[1])
+		}
+	}
+}
+
+// Every field of the sample stands on a line, and the one that was renamed tells
+// where it comes from, with the part of the log that shows it.
+func TestEveryFieldHasItsLine(t *testing.T) {
+	t.Parallel()
+	s := open(t, &lab{}, sample)
+	found := map[int]int{}
+	for _, d := range s.written.docs {
+		for _, l := range d.lines {
+			if l.first {
+				found[l.field]++
+			}
+		}
+	}
+	for i, f := range s.written.res.Fields {
+		if found[i] != 1 {
+			t.Errorf("%s %s is on %d lines", f.File, f.Path, found[i])
+		}
+	}
+	if !s.goTo(porter.Recipe, "backend.prefill_environment.UCX_TLS") {
+		t.Fatal("no such field")
+	}
+	drive(s, s.fetch())
+	got := strings.Join(s.origin(60, 20), "\n")
+	for _, want := range []string{"translated", "rename DYN_UCX_TLS → UCX_TLS", "job.log:6", "DYN_UCX_TLS=cuda_ipc,cuda_copy,sm", "the harness script exported it"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
+func TestChooseAndWrite(t *testing.T) {
+	t.Parallel()
+	eng := &lab{}
+	s := open(t, eng, "")
+	drive(s, s.Update(tea.PasteMsg{Content: "../../testdata/bm"}))
+	press(s, "tab")
+	if got := s.path.Value(); got != "../../testdata/bm_agentperf_dsv4_5p1d/" {
+		t.Fatalf("completed to %q", got)
+	}
+	press(s, "enter")
+	if s.stage != looking || s.dir != "../../testdata/bm_agentperf_dsv4_5p1d/c1010" {
+		t.Fatalf("stage %d, directory %q", s.stage, s.dir)
+	}
+	asked := press(s, "w", "enter")
+	want := ui.OpenEdit{Recipe: "bm_agentperf_dsv4_5p1d-c1010.yaml", Workload: "bm_agentperf_dsv4_5p1d-c1010.workload.yaml"}
+	if len(asked) != 1 || asked[0] != want {
+		t.Fatalf("asked %v, want %v", asked, want)
+	}
+	last := eng.ports[len(eng.ports)-1]
+	if last.WorkloadOut != want.Workload || last.RecipeOut != want.Recipe {
+		t.Errorf("the port that is written is for %q %q", last.RecipeOut, last.WorkloadOut)
+	}
+}
+
+func TestExistingFilesAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	eng := &lab{exists: true}
+	s := open(t, eng, sample)
+	asked := press(s, "w", "enter")
+	ask, ok := asked[0].(ui.Ask)
+	if !ok || !ask.Danger || len(eng.written) > 0 {
+		t.Fatalf("asked %v, wrote %v", asked, eng.written)
+	}
+	drive(s, s.Update(ui.Answer{ID: ask.ID}))
+	if len(eng.written) > 0 || s.stage != writing {
+		t.Fatalf("No wrote %v", eng.written)
+	}
+	asked = drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
+	if _, ok := asked[0].(ui.OpenEdit); !ok || len(eng.written) != 1 {
+		t.Errorf("Yes asked %v, wrote %v", asked, eng.written)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	eng := &lab{}
+	s := open(t, eng, sample)
+	before := len(s.todos)
+	press(s, "tab", "e", "/", "d", "enter")
+	if len(s.todos) != before-1 || len(s.written.res.Answers) != 1 {
+		t.Fatalf("%d of %d questions left, answers %v", len(s.todos), before, s.written.res.Answers)
+	}
+	if asked := press(s, "a"); len(asked) != 1 { // the next one is a must-fix: it needs a value
+		t.Errorf("accepted a placeholder: %v", asked)
+	}
+	press(s, "down", "a")
+	if len(s.todos) != before-2 || !s.written.res.Answers[0].Accepted && !s.written.res.Answers[1].Accepted {
+		t.Errorf("%d of %d questions left, answers %v", len(s.todos), before, s.written.res.Answers)
+	}
+	ask, ok := s.Leave()().(ui.Ask)
+	if !ok || !ask.Danger {
+		t.Errorf("leaving with answers asks %v", ask)
+	}
+	press(s, "u", "u")
+	if len(s.todos) != before {
+		t.Errorf("undone to %d of %d questions", len(s.todos), before)
+	}
+	if got := s.Leave()(); got != (ui.Back{}) {
+		t.Errorf("leaving without answers asks %v", got)
+	}
+}
+
+// An answer that the porter refuses is taken back and said.
+func TestAnswerThatCanNotBe(t *testing.T) {
+	t.Parallel()
+	s := open(t, &lab{}, sample)
+	s.goTo(porter.Recipe, "resources.gpu_type")
+	asked := press(s, "e", "ctrl+u", "[", "enter")
+	if len(asked) != 1 || asked[0].(ui.Toast).Role != ui.Bad || len(s.opt.Answers) != 0 {
+		t.Errorf("asked %v, answers %v", asked, s.opt.Answers)
+	}
+}
+
+func TestLeavingGoesBackToTheChoice(t *testing.T) {
+	t.Parallel()
+	s := open(t, &lab{recent: []string{sample}}, "")
+	press(s, "enter")
+	if s.stage != looking {
+		t.Fatalf("the recent one is not opened: stage %d, %v", s.stage, s.err)
+	}
+	if cmd := s.Leave(); cmd != nil || s.stage != choosing {
+		t.Errorf("left to stage %d", s.stage)
+	}
+	if asked := press(s, "esc"); len(asked) != 1 || asked[0] != (ui.Back{}) {
+		t.Errorf("esc on the choice: %v", asked)
+	}
+}
+
+func TestWhatCanNotBePortedIsSaid(t *testing.T) {
+	t.Parallel()
+	s := open(t, tree{&lab{}}, "/nowhere")
+	if s.stage != choosing || !strings.Contains(s.View(), "no run directory") {
+		t.Errorf("stage %d:\n%s", s.stage, s.View())
+	}
+	s = open(t, tree{&lab{}}, "/results")
+	if s.path.Value() != "/results/" || s.rows[0].path != "/results/bm_a/c64" {
+		t.Errorf("a parent of runs: %q %v", s.path.Value(), s.rows)
+	}
+}
+
+// blocked is an engine that answers nothing until it is left.
+type blocked struct{}
+
+func (blocked) Port(ctx context.Context, _ string, _ porter.Options) (*porter.Result, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (blocked) FindRuns(ctx context.Context, _ string, _ int) ([]string, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (blocked) List(ctx context.Context, _ string) ([]string, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (blocked) Recent(ctx context.Context) ([]string, error) { <-ctx.Done(); return nil, ctx.Err() }
+
+func (blocked) Excerpt(ctx context.Context, _ string, _, _, _ int) (Excerpt, error) {
+	<-ctx.Done()
+	return Excerpt{}, ctx.Err()
+}
+
+func (blocked) Write(ctx context.Context, _ *porter.Result, _, _ string, _ bool) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// No key waits for the engine; while a folder is listed no second one is.
+func TestEngineThatBlocks(t *testing.T) {
+	t.Parallel()
+	s := New(blocked{}, ui.NewTheme(true), "")
+	defer s.Close()
+	s.SetSize(80, 20)
+	if s.Init() == nil {
+		t.Fatal("nothing is looked for")
+	}
+	for _, k := range frametest.Keys("/", "a", "tab", "/", "b", "down", "up") {
+		if cmd := s.Update(k); cmd != nil {
+			t.Errorf("%v started a second look", k)
+		}
+		_ = s.View()
+	}
+	if cmd := s.Update(lookedMsg{dir: ""}); cmd == nil || !s.lookBusy {
+		t.Error("the folder that was typed meanwhile is not looked at")
+	}
+	s.Update(frametest.Keys("enter")[0])
+	if s.stage != reading {
+		t.Fatalf("stage %d", s.stage)
+	}
+	_ = s.View()
+	gen := s.gen
+	s.Leave()
+	s.Update(portedMsg{gen: gen, err: errors.New("late")})
+	if s.err != nil || s.stage != choosing {
+		t.Errorf("an answer that is of no use any more was taken: %v", s.err)
+	}
+}
