@@ -310,15 +310,15 @@ func splitKeys(path string) []*yaml.Node {
 	return out
 }
 
-// settle closes the questions that are answered, and marks the fields that were
-// accepted as they are.
-func (b *builder) settle() {
+// settle closes the questions that are answered, of those from the given one on,
+// and marks the fields that were accepted as they are.
+func (b *builder) settle(from int) {
 	at := make(map[string]int, len(b.res.Fields))
 	for i, f := range b.res.Fields {
 		at[fieldKey(f.File, f.Path)] = i
 	}
-	open := b.res.Todos[:0]
-	for _, t := range b.res.Todos {
+	open := b.res.Todos[:from]
+	for _, t := range b.res.Todos[from:] {
 		key := fieldKey(t.File, t.Path)
 		v, valued := b.answers.values[key]
 		a, given := b.answers.byID[t.ID]

@@ -4,13 +4,25 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
-func BenchmarkPortSample(b *testing.B) {
+// sampleCopy copies the sample, for a benchmark that changes it.
+func sampleCopy(b *testing.B) string {
+	b.Helper()
+	dir := filepath.Join(b.TempDir(), "bm_agentperf_dsv4_5p1d", "c1010")
+	if err := os.CopyFS(dir, os.DirFS(sampleDir)); err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
+// portAll ports and renders what a port writes.
+func portAll(b *testing.B, dir string) {
 	b.ReportAllocs()
 	for b.Loop() {
-		r := port(b, sampleDir, Options{WorkloadOut: "/w.yaml"})
+		r := port(b, dir, Options{WorkloadOut: "/w.yaml"})
 		recipeText(b, r)
 		workloadText(b, r)
 		if _, err := r.ProvenanceJSON(); err != nil {
@@ -19,11 +31,28 @@ func BenchmarkPortSample(b *testing.B) {
 	}
 }
 
-// BenchmarkBigJobLog ports a run whose job.log holds 1 GB of server output
-// between the launch lines.
-func BenchmarkBigJobLog(b *testing.B) {
-	dir := lay(b, smallRun())
-	f, err := os.OpenFile(dir+"/"+nameJob, os.O_APPEND|os.O_WRONLY, 0)
+func BenchmarkPortSample(b *testing.B) { portAll(b, sampleDir) }
+
+// BenchmarkPortBigClientLog ports the sample with a client.log of 4 GB.
+func BenchmarkPortBigClientLog(b *testing.B) {
+	if testing.Short() {
+		b.Skip("a file of 4 GB, if a sparse one")
+	}
+	dir := sampleCopy(b)
+	if err := os.Truncate(filepath.Join(dir, nameClient), 4<<30); err != nil {
+		b.Fatal(err)
+	}
+	portAll(b, dir)
+}
+
+// BenchmarkPortBigJobLog ports the sample with 1 GB of server output behind the
+// launch lines.
+func BenchmarkPortBigJobLog(b *testing.B) {
+	if testing.Short() {
+		b.Skip("writes a file of 1 GB")
+	}
+	dir := sampleCopy(b)
+	f, err := os.OpenFile(filepath.Join(dir, nameJob), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -43,8 +72,42 @@ func BenchmarkBigJobLog(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.SetBytes(size)
+	portAll(b, dir)
+}
+
+// BenchmarkPortTree ports a tree of 1000 copies of the sample, files written
+// included.
+func BenchmarkPortTree(b *testing.B) {
+	root := b.TempDir()
+	for i := range 1000 {
+		dir := filepath.Join(root, fmt.Sprintf("bm_%d", i/10), fmt.Sprintf("c%d", 1+i%10))
+		for _, name := range []string{nameParams, nameCTX, nameGEN, nameCommand, nameClient, nameJob} {
+			text, err := os.ReadFile(filepath.Join(sampleDir, name))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				b.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	opt := TreeOptions{Options: Options{DatasetRoots: []string{filepath.Join(sampleDir, "datasets")}}}
 	b.ReportAllocs()
 	for b.Loop() {
-		port(b, dir, Options{})
+		b.StopTimer()
+		opt.OutDir = b.TempDir()
+		b.StartTimer()
+		n := 0
+		if err := Tree(b.Context(), root, opt, func(r TreeRow) error {
+			if r.Status == RunPorted {
+				n++
+			}
+			return nil
+		}); err != nil || n != 1000 {
+			b.Fatalf("%d ported, %v", n, err)
+		}
 	}
 }

@@ -24,8 +24,10 @@ func (b *builder) build() {
 	b.workloadFields()
 	b.furtherAnswers()
 	b.sortFields()
+	b.settle(0)
+	n := len(b.res.Todos)
 	b.prove()
-	b.settle()
+	b.settle(n)
 	slices.SortStableFunc(b.res.Todos, func(x, y Todo) int { return cmp.Compare(kindRank[x.Kind], kindRank[y.Kind]) })
 	if !b.opt.NoDefaultRewrites {
 		if n := lustreNotice("/lustre", "/scratch"); n != "" {
@@ -56,12 +58,15 @@ func fieldPath(f Field) string {
 }
 
 func (b *builder) place(f Field) {
-	f.Value = flowText(f.node)
+	f.Value, f.keys = flowText(f.node), f.sub
 	if f.File == Recipe {
-		if _, ok := b.table.Translate(f.base, b.opt.Schema); !ok {
+		path, ok := b.table.Translate(f.base, b.opt.Schema)
+		if !ok {
 			return
 		}
+		f.keys = append(pathKeys(path), f.sub...)
 	}
+	f.Written = joinKeys(f.keys)
 	b.res.Fields = append(b.res.Fields, f)
 }
 
@@ -84,7 +89,7 @@ func (b *builder) ask(kind TodoKind, file File, path, topic, message string, ev 
 func pathKeys(dotted string) []*yaml.Node {
 	var keys []*yaml.Node
 	for k := range strings.SplitSeq(dotted, ".") {
-		keys = append(keys, plain(k))
+		keys = append(keys, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: k})
 	}
 	return keys
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,40 +20,37 @@ const (
 	maxCandidates    = 100
 )
 
-// datasetHits are the files found below the roots, by base name, sorted by path.
-type datasetHits struct {
-	searched bool
-	byName   map[string][]Candidate
-	partial  string // why the search is not complete; empty if it is
+// Datasets is an index of the files below some folders, by name alone: eight bytes
+// a file, so that it may cover a large tree. It is made once and can be shared by
+// any number of ports, at the same time too.
+type Datasets struct {
+	folders []folder
+	files   []uint64 // hash of the name, number of the folder; sorted
+	partial string   // why the index is not complete; empty if it is
 }
 
-// datasetNames are the base names that the banner and the client's config show.
-func (b *builder) datasetNames() []string {
-	var names []string
-	for _, key := range []string{"trajectory_path", "user_assignments_path"} {
-		if v, ok := b.datasetEvidence(key); ok {
-			names = append(names, filepath.Base(v.value))
-		}
+// IndexDatasets lists the files below the roots. Folders that can't be read are
+// passed over, loops of links end, and beyond some millions of entries the search
+// stops; [Port] tells of it. A root that is no folder is an error. progress may be nil.
+func IndexDatasets(ctx context.Context, roots []string, progress func(Progress)) (*Datasets, error) {
+	if progress == nil {
+		progress = func(Progress) {}
 	}
-	return names
+	s := search{ctx: ctx, report: progress, seen: map[string]bool{}, limit: maxSearchEntries}
+	return s.index(roots)
 }
 
-func (b *builder) searchDatasets(ctx context.Context) error {
-	names := b.datasetNames()
-	if len(b.opt.DatasetRoots) == 0 || len(names) == 0 {
-		return nil
-	}
-	s := search{ctx: ctx, names: names, report: b.opt.report, seen: map[string]bool{}, hits: map[string][]hit{}}
-	for _, root := range b.opt.DatasetRoots {
+func (s *search) index(roots []string) (*Datasets, error) {
+	for _, root := range roots {
 		abs, err := filepath.Abs(root)
 		if err != nil {
-			return fmt.Errorf("search datasets below %s: %w", root, err)
+			return nil, fmt.Errorf("search datasets below %s: %w", root, err)
 		}
 		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
 			if err == nil {
 				err = errors.New("not a directory")
 			}
-			return fmt.Errorf("search datasets below %s: %w", root, err)
+			return nil, fmt.Errorf("search datasets below %s: %w", root, err)
 		}
 		s.walk(folder{path: abs})
 	}
@@ -60,26 +59,43 @@ func (b *builder) searchDatasets(ctx context.Context) error {
 		s.links = s.links[1:]
 		s.walk(next)
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("search datasets: %w", ctx.Err())
+	if err := s.ctx.Err(); err != nil {
+		return nil, fmt.Errorf("search datasets: %w", err)
 	}
-	b.datasets = datasetHits{searched: true, byName: s.candidates()}
 	if s.unreadable > 0 {
-		b.datasets.partial = count(s.unreadable, "folder") + " could not be read"
+		s.found.partial = count(s.unreadable, "folder") + " could not be read"
 	}
-	if s.entries >= maxSearchEntries {
-		b.datasets.partial = fmt.Sprintf("the search stopped after %d entries", maxSearchEntries)
+	if s.entries >= s.limit {
+		s.found.partial = fmt.Sprintf("the search stopped after %d entries", s.entries)
 	}
-	if b.datasets.partial != "" {
+	slices.Sort(s.found.files)
+	return &s.found, nil
+}
+
+// datasetNames are the base names that the banner and the client's config show.
+func (b *builder) datasetNames() []string {
+	var names []string
+	for _, key := range []string{"trajectory_path", "user_assignments_path"} {
+		if v, ok := b.datasetEvidence(key); ok {
+			names = append(names, path.Base(v.value))
+		}
+	}
+	return names
+}
+
+func (b *builder) searchDatasets(ctx context.Context) error {
+	b.datasets = b.opt.Datasets
+	if b.datasets == nil && len(b.opt.DatasetRoots) > 0 && len(b.datasetNames()) > 0 {
+		found, err := IndexDatasets(ctx, b.opt.DatasetRoots, b.opt.report)
+		if err != nil {
+			return err
+		}
+		b.datasets = found
+	}
+	if b.datasets != nil && b.datasets.partial != "" {
 		b.res.Notices = append(b.res.Notices, "dataset search: "+b.datasets.partial)
 	}
 	return nil
-}
-
-type hit struct {
-	path   string
-	info   os.FileInfo
-	linked bool // reached through a link
 }
 
 // folder is one to be walked.
@@ -93,12 +109,12 @@ type folder struct {
 // first. Each real folder is entered once: a loop of links ends.
 type search struct {
 	ctx        context.Context
-	names      []string
 	report     func(Progress)
 	seen       map[string]bool // real paths of folders
 	links      []folder
-	hits       map[string][]hit
+	found      Datasets
 	entries    int
+	limit      int // of entries
 	unreadable int
 }
 
@@ -117,13 +133,19 @@ func (s *search) walk(d folder) {
 		s.unreadable++
 		return
 	}
+	number := uint64(len(s.found.folders))
+	s.found.folders = append(s.found.folders, d)
 	var below []folder
 	for !s.over() {
 		entries, err := f.ReadDir(1024)
 		for _, e := range entries {
-			if sub := s.visit(d, e); sub.linked && !d.linked {
+			sub, file := visit(d, e)
+			switch {
+			case file:
+				s.found.files = append(s.found.files, nameHash(e.Name())|number)
+			case sub.linked && !d.linked:
 				s.links = append(s.links, sub)
-			} else if sub.path != "" {
+			case sub.path != "":
 				below = append(below, sub)
 			}
 		}
@@ -143,49 +165,71 @@ func (s *search) walk(d folder) {
 	}
 }
 
-func (s *search) over() bool { return s.ctx.Err() != nil || s.entries >= maxSearchEntries }
+func (s *search) over() bool { return s.ctx.Err() != nil || s.entries >= s.limit }
 
-// visit keeps a wanted file, and returns the folder to descend into, if any.
-func (s *search) visit(d folder, e os.DirEntry) folder {
+// visit tells a file from a folder to descend into; a folder has a path.
+func visit(d folder, e os.DirEntry) (sub folder, file bool) {
 	link := e.Type()&os.ModeSymlink != 0
-	sub := folder{filepath.Join(d.path, e.Name()), d.depth + 1, d.linked || link}
-	if e.IsDir() {
-		return sub
-	}
-	wanted := slices.Contains(s.names, e.Name())
-	if !link && !(wanted && e.Type().IsRegular()) {
-		return folder{}
+	sub = folder{filepath.Join(d.path, e.Name()), d.depth + 1, d.linked || link}
+	switch {
+	case e.IsDir():
+		return sub, false
+	case !link:
+		return folder{}, e.Type().IsRegular()
 	}
 	info, err := os.Stat(sub.path)
 	if err != nil {
-		return folder{}
-	}
-	if wanted && info.Mode().IsRegular() && len(s.hits[e.Name()]) < maxCandidates {
-		s.hits[e.Name()] = append(s.hits[e.Name()], hit{sub.path, info, sub.linked})
+		return folder{}, false
 	}
 	if info.IsDir() {
-		return sub
+		return sub, false
 	}
-	return folder{}
+	return folder{}, info.Mode().IsRegular()
 }
 
-// candidates sorts the hits, real names first; several names of one file count
-// once.
-func (s *search) candidates() map[string][]Candidate {
-	out := map[string][]Candidate{}
-	for name, hits := range s.hits {
-		slices.SortFunc(hits, func(a, b hit) int {
-			if a.linked != b.linked {
-				return map[bool]int{false: -1, true: 1}[a.linked]
-			}
-			return strings.Compare(a.path, b.path)
-		})
-		var kept []hit
-		for _, h := range hits {
-			if !slices.ContainsFunc(kept, func(k hit) bool { return os.SameFile(k.info, h.info) }) {
-				kept = append(kept, h)
-				out[name] = append(out[name], Candidate{Value: h.path, Size: h.info.Size(), Modified: h.info.ModTime()})
-			}
+// nameHash is a hash of a file's name in the upper half of 64 bits.
+func nameHash(name string) uint64 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return uint64(h.Sum32()) << 32
+}
+
+type hit struct {
+	path   string
+	info   os.FileInfo
+	linked bool // reached through a link
+}
+
+// find lists the files of a name, sorted by path, real names before links;
+// several names of one file count once.
+func (ds *Datasets) find(name string) []Candidate {
+	if ds == nil {
+		return nil
+	}
+	want := nameHash(name)
+	var hits []hit
+	for i, _ := slices.BinarySearch(ds.files, want); i < len(ds.files) && ds.files[i]>>32 == want>>32 && len(hits) < maxCandidates; i++ {
+		d := ds.folders[ds.files[i]&(1<<32-1)]
+		h := hit{path: filepath.Join(d.path, name), linked: d.linked}
+		own, err := os.Lstat(h.path) // another name may have the same hash
+		if err != nil {
+			continue
+		}
+		h.linked = h.linked || own.Mode()&os.ModeSymlink != 0
+		if h.info, err = os.Stat(h.path); err == nil && h.info.Mode().IsRegular() {
+			hits = append(hits, h)
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		if a.linked != b.linked {
+			return map[bool]int{false: -1, true: 1}[a.linked]
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	var out []Candidate
+	for i, h := range hits {
+		if !slices.ContainsFunc(hits[:i], func(k hit) bool { return os.SameFile(k.info, h.info) }) {
+			out = append(out, Candidate{Value: h.path, Size: h.info.Size(), Modified: h.info.ModTime()})
 		}
 	}
 	return out

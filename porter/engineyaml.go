@@ -31,6 +31,7 @@ type yamlDoc struct {
 	lines    []string
 	problems []problem
 	notes    []problem
+	tagged   bool // some value has a tag of its own
 }
 
 // ev is evidence at a leaf.
@@ -68,8 +69,10 @@ func readYAML(r io.Reader) (*yamlDoc, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := yaml.Marshal(flat); err != nil { // a tag that does not fit its value
-		return nil, fmt.Errorf("can't be written again: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	if d.tagged {
+		if _, err := yaml.Marshal(flat); err != nil { // a tag that does not fit its value
+			return nil, fmt.Errorf("can't be written again: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		}
 	}
 	d.flatten(nil, flat)
 	return d, nil
@@ -146,6 +149,7 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 		x.noteExpansion(n.Line)
 		return x.expand(n.Alias, depth+1)
 	}
+	x.doc.tagged = x.doc.tagged || n.Style&yaml.TaggedStyle != 0
 	out := &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value, Line: n.Line, Column: n.Column}
 	switch n.Kind {
 	case yaml.ScalarNode:

@@ -18,7 +18,10 @@ type envVar struct {
 // environment is what a launch line sets: its --export list, over which the list
 // among a worker's arguments wins.
 func (l *launch) environment() []envVar {
-	var out []envVar
+	if l.vars != nil {
+		return l.vars
+	}
+	out := []envVar{}
 	at := map[string]int{}
 	set := func(v envVar) {
 		if i, again := at[v.name]; again {
@@ -36,6 +39,7 @@ func (l *launch) environment() []envVar {
 	for _, v := range l.env {
 		set(envVar{name: v.name, value: v.value, at: l.ev(v.name, v.raw, l.envAt+v.offset), spaced: v.spaced})
 	}
+	l.vars = out
 	return out
 }
 

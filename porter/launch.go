@@ -48,6 +48,7 @@ type launch struct {
 	env        []variable
 	envAt      int
 	hasEnv     bool
+	vars       []envVar // see environment
 	flags      []option // of srun, all of them, by their long names
 	image      option
 	mounts     option

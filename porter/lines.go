@@ -29,12 +29,13 @@ type lineReader struct {
 	lo, hi   int // unread part of buf
 	line     int // number of the line at lo
 	eof      bool
+	full     bool // the last read filled buf
 	progress func(bytes int64)
 	read     int64
 }
 
 func newLineReader(r io.Reader, needle string) *lineReader {
-	return &lineReader{r: r, needle: []byte(needle), buf: make([]byte, 64<<10), line: 1}
+	return &lineReader{r: r, needle: []byte(needle), buf: make([]byte, 8<<10), line: 1}
 }
 
 // each calls yield for the lines with the needle until it returns false. It
@@ -124,11 +125,12 @@ func (l *lineReader) fill() error {
 	}
 	copy(l.buf, l.buf[l.lo:l.hi])
 	l.lo, l.hi = 0, l.hi-l.lo
-	if l.hi == len(l.buf) {
+	if l.hi == len(l.buf) || l.full && len(l.buf) < 256<<10 { // small files shall not pay for large ones
 		l.buf = append(l.buf, make([]byte, len(l.buf))...)
 	}
 	n, err := l.r.Read(l.buf[l.hi:])
 	l.hi += n
+	l.full = l.hi == len(l.buf)
 	l.read += int64(n)
 	if l.progress != nil {
 		l.progress(l.read)

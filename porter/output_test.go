@@ -1,6 +1,7 @@
 package porter
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -78,6 +79,50 @@ func TestDatasetSearch(t *testing.T) {
 	}
 	if strings.Contains(string(stored), "2023-11") {
 		t.Error("a file time is stored")
+	}
+}
+
+func TestDatasetIndex(t *testing.T) {
+	t.Parallel()
+	root := datasetTree(t, []string{"a/traj.jsonl", "b/users.json", "b/x", "b/y"}, map[string]string{"a/loop": "..", "a/self": "self", "c": "a"})
+	if err := os.Mkdir(filepath.Join(root, "b", "traj.jsonl"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ds, err := IndexDatasets(t.Context(), []string{root, filepath.Join(root, "a")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"traj.jsonl": "a/traj.jsonl", "users.json": "b/users.json", "z": "", "loop": ""} {
+		var got []string
+		for _, c := range ds.find(name) {
+			rel, err := filepath.Rel(root, c.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, rel)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %q", name, got, want)
+		}
+	}
+	if ds.partial != "" {
+		t.Errorf("partial: %s", ds.partial)
+	}
+	s := search{ctx: t.Context(), report: func(Progress) {}, seen: map[string]bool{}, limit: 3}
+	if ds, err = s.index([]string{root}); err != nil || !strings.HasPrefix(ds.partial, "the search stopped after ") {
+		t.Errorf("bounded: %v %v", ds, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := IndexDatasets(ctx, []string{root}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	// What vanished since, or only shares the hash, is no answer.
+	if err := os.Remove(filepath.Join(root, "b", "users.json")); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.found.find("users.json"); got != nil {
+		t.Errorf("a file that is gone: %v", got)
 	}
 }
 

@@ -15,9 +15,10 @@ import (
 
 // Options steer a port. The zero value is useful.
 type Options struct {
-	Schema            int      // recipe layout, 1 or 2; 0 means 2
-	GPUType           string   // such as gb300; empty: a guess and a question
-	DatasetRoots      []string // folders below which the datasets are looked for
+	Schema            int       // recipe layout, 1 or 2; 0 means 2
+	GPUType           string    // such as gb300; empty: a guess and a question
+	DatasetRoots      []string  // folders below which the datasets are looked for
+	Datasets          *Datasets // or an index of them that is there already
 	PathRewrites      []Rewrite
 	NoDefaultRewrites bool           // leave out the /lustre/ → /scratch/ rewrite
 	WorkloadOut       string         // where the workload file will be written; made absolute
@@ -64,7 +65,7 @@ func newBuilder(ctx context.Context, dir string, opt Options) (*builder, error) 
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{opt: opt, run: run, table: schema.Recipe(opt.Schema), workload: schema.Workload(), asked: map[string]string{}}
+	b := &builder{opt: opt, run: run, table: newLayout(opt.Schema).table, workload: workloadTable(), asked: map[string]string{}}
 	b.rewrites = append(b.rewrites, opt.PathRewrites...)
 	if !opt.NoDefaultRewrites {
 		b.rewrites = append(b.rewrites, defaultRewrites...)
@@ -101,7 +102,7 @@ type builder struct {
 	pinned     pinning
 	answers    answers
 	asked      map[string]string // IDs of questions to their messages
-	datasets   datasetHits
+	datasets   *Datasets
 }
 
 // pinning is what the logs of the prefill workers tell about CPU pinning.

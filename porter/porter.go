@@ -51,17 +51,20 @@ var classes = []Class{Copied, Translated, Inferred, Default, Guessed, Missing}
 
 // Field is one leaf of a written file; a list counts as one leaf.
 type Field struct {
-	File  File
-	Path  string // dotted, in the spelling of schema 1; keys that hold a dot are quoted
-	Value string // YAML text of the value, on one line
-	Class Class
-	Rule  string // translation, inference or default that was applied; empty for a plain copy
-	Why   string // reason for the rule
+	File File
+	Path string // dotted, in the spelling of schema 1; keys that hold a dot are quoted
+	// Written is the path in the spelling of the written file.
+	Written string
+	Value   string // YAML text of the value, on one line
+	Class   Class
+	Rule    string // translation, inference or default that was applied; empty for a plain copy
+	Why     string // reason for the rule
 	// Evidence lists what the value rests on, most telling first.
 	Evidence []Evidence
 
 	base string       // field of the schema table
 	sub  []*yaml.Node // keys below it
+	keys []*yaml.Node // all keys, as the file is written
 	node *yaml.Node   // value, as it is written
 }
 
@@ -128,6 +131,8 @@ type Result struct {
 	Answered  []Todo   // closed by one of the answers
 	Answers   []Answer // all that were given, sorted by ID; some may fit no question
 	Notices   []string // depend on this machine; meant for the screen, never stored
+
+	recipe []byte // rendered for the proof; nil if there is none
 }
 
 // Summary counts the fields by class.

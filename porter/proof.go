@@ -139,8 +139,9 @@ func grouped(rows []ProofRow) []ProofRow {
 type prover struct {
 	*builder
 	plan   *plan.Plan
-	fields map[string]*Field // recipe fields by canonical path
-	line   ProofLine         // in the making
+	fields map[string]*Field  // recipe fields by canonical path
+	engine map[role]ProofLine // comparison of engine configs, made once a role
+	line   ProofLine          // in the making
 }
 
 // prove makes the proof, and turns what it can't explain into questions.
@@ -157,7 +158,7 @@ func (b *builder) prove() {
 		b.ask(MustFix, "", "", "proof", "the recipe can't be planned: "+b.res.Proof.Problem+"; an error of the porter, unless a question or an answer about the resources explains it")
 		return
 	}
-	p := &prover{builder: b, plan: pl, fields: map[string]*Field{}}
+	p := &prover{builder: b, plan: pl, fields: map[string]*Field{}, engine: map[role]ProofLine{}}
 	for i, f := range b.res.Fields {
 		if f.File == Recipe {
 			p.fields[f.Path] = &b.res.Fields[i]
@@ -185,10 +186,12 @@ func (b *builder) prove() {
 
 // newPlan is the plan of the recipe as it will be written.
 func (b *builder) newPlan() (*plan.Plan, error) {
+	b.res.recipe = nil
 	text, err := b.res.RecipeYAML()
 	if err != nil {
 		return nil, err
 	}
+	b.res.recipe = text
 	r, found := recipes.ParseRecipe("recipe", text)
 	if r == nil {
 		return nil, fmt.Errorf("plan recipe: %s", found[0])
@@ -217,7 +220,7 @@ func (p *prover) compare(l *launch, name string) {
 			p.arguments(l, step)
 		case l.role != "":
 			p.model(l)
-			p.config(l)
+			p.config(l.role)
 		}
 	}
 	lines := p.res.Proof.Lines
@@ -296,17 +299,32 @@ func (p *prover) model(l *launch) {
 	}
 }
 
-// config compares the engine config of a worker's role with the file that the
-// new job writes.
-func (p *prover) config(l *launch) {
-	old := p.engines[l.role]
+// config adds the comparison of a role's engine config.
+func (p *prover) config(r role) {
+	whole := p.line
+	known, ok := p.engine[r]
+	if !ok {
+		p.line = ProofLine{}
+		p.compareConfig(r)
+		known = p.line
+		p.engine[r] = known
+	}
+	p.line = whole
+	p.line.Kept += known.Kept
+	p.line.Differences = append(p.line.Differences, known.Differences...)
+}
+
+// compareConfig compares the engine config of a role with the file that the new
+// job writes.
+func (p *prover) compareConfig(r role) {
+	old := p.engines[r]
 	if old == nil {
 		return
 	}
-	base := engineBases[l.role]
+	base := engineBases[r]
 	var text string
 	for _, f := range p.plan.Files {
-		if strings.HasSuffix(f.Path, "trtllm_config_"+string(l.role)+".yaml") {
+		if strings.HasSuffix(f.Path, "trtllm_config_"+string(r)+".yaml") {
 			text = f.Content
 		}
 	}

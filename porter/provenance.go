@@ -49,7 +49,7 @@ func (r *Result) Provenance() *Provenance {
 		Fields: make([]Row, 0, len(r.Fields)), Dropped: list(r.Dropped), Proof: r.Proof, Todos: list(r.Todos), Answers: list(r.Answers),
 	}
 	for _, f := range r.Fields {
-		p.Fields = append(p.Fields, Row{f.File, l.path(f), f.Path, f.Value, f.Class, f.Rule, f.Why, list(f.Evidence)})
+		p.Fields = append(p.Fields, Row{f.File, f.Written, f.Path, f.Value, f.Class, f.Rule, f.Why, list(f.Evidence)})
 	}
 	for i := range p.Todos {
 		p.Todos[i].Path = l.todoPath(p.Todos[i])
@@ -60,16 +60,59 @@ func (r *Result) Provenance() *Provenance {
 // list copies a slice; an empty one is stored as [], not as null.
 func list[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 
-// ProvenanceJSON is the file beside the recipe.
+// ProvenanceJSON is the file beside the recipe: JSON with one row a line, so that
+// line by line comparison shows rows.
 func (r *Result) ProvenanceJSON() ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(r.Provenance()); err != nil {
-		return nil, fmt.Errorf("write the provenance of %s: %w", r.Source, err)
+	p := r.Provenance()
+	w := jsonRows{}
+	w.value("{", "version", p.Version)
+	w.value(",", "source", p.Source)
+	w.value(",", "schema", p.Schema)
+	w.value(",", "summary", p.Summary)
+	rows(&w, "artifacts", p.Artifacts)
+	rows(&w, "fields", p.Fields)
+	rows(&w, "dropped", p.Dropped)
+	w.value(",", "proof", p.Proof)
+	rows(&w, "todos", p.Todos)
+	rows(&w, "answers", p.Answers)
+	w.out.WriteString("\n}\n")
+	if w.err != nil {
+		return nil, fmt.Errorf("write the provenance of %s: %w", r.Source, w.err)
 	}
-	return out.Bytes(), nil
+	return w.out.Bytes(), nil
+}
+
+// jsonRows writes an object whose lists have an element a line.
+type jsonRows struct {
+	out bytes.Buffer
+	err error
+}
+
+func (w *jsonRows) json(v any) {
+	enc := json.NewEncoder(&w.out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil && w.err == nil {
+		w.err = err
+	}
+	w.out.Truncate(max(w.out.Len()-1, 0)) // the newline
+}
+
+func (w *jsonRows) value(before, key string, v any) {
+	fmt.Fprintf(&w.out, "%s\n%q: ", before, key)
+	w.json(v)
+}
+
+func rows[T any](w *jsonRows, key string, list []T) {
+	fmt.Fprintf(&w.out, ",\n%q: [", key)
+	for i := range list {
+		before := ",\n  "
+		if i == 0 {
+			before = "\n  "
+		}
+		w.out.WriteString(before)
+		w.json(&list[i])
+	}
+	w.out.WriteString("]")
 }
 
 // maxProvenance bounds a stored report; one of a run of many workers has some
@@ -126,7 +169,7 @@ func (r *Result) ProvenanceText() string {
 			file = f.File
 			fmt.Fprintf(&b, "\n%s\n", file)
 		}
-		fmt.Fprintf(&b, "  %-10s %s: %s%s%s\n", f.Class, clip(l.path(f), 200), clip(f.Value, 500), whence(f.Evidence, f.Value), because(f.Rule, f.Why))
+		fmt.Fprintf(&b, "  %-10s %s: %s%s%s\n", f.Class, clip(f.Written, 200), clip(f.Value, 500), whence(f.Evidence, f.Value), because(f.Rule, f.Why))
 	}
 	if len(r.Dropped) > 0 {
 		b.WriteString("\ndropped\n")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -12,6 +13,9 @@ import (
 
 // RecipeYAML is the recipe as a file, with a short comment at each open question.
 func (r *Result) RecipeYAML() ([]byte, error) {
+	if r.recipe != nil {
+		return r.recipe, nil
+	}
 	return r.render(Recipe, "# Ported from "+oneLine(r.Source)+". Where each field comes from: see the .provenance.json beside this file.\n")
 }
 
@@ -23,12 +27,11 @@ func (r *Result) WorkloadYAML() ([]byte, error) {
 func oneLine(s string) string { return clip(s, 200) }
 
 func (r *Result) render(file File, head string) ([]byte, error) {
-	layout := newLayout(r.Schema)
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	values := map[string][2]*yaml.Node{} // canonical path to key and value
 	for _, f := range r.Fields {
 		if f.File == file {
-			insert(root, layout.keys(f), f, values)
+			insert(root, f, values)
 		}
 	}
 	for _, t := range r.Todos {
@@ -55,23 +58,24 @@ type layout struct {
 	table   *schema.Table
 }
 
-func newLayout(version int) layout { return layout{version, schema.Recipe(version)} }
-
-func (l layout) keys(f Field) []*yaml.Node {
-	if f.File == Workload {
-		return f.sub
+func newLayout(version int) layout {
+	if version == 1 {
+		return layout{1, schema1()}
 	}
-	path, _ := l.table.Translate(f.base, l.version)
-	return append(pathKeys(path), f.sub...)
+	return layout{version, schema2()}
 }
 
-// path is a field's path as the written file spells it.
-func (l layout) path(f Field) string { return joinKeys(l.keys(f)) }
+// The tables are large, and the same for all ports.
+var (
+	schema1       = sync.OnceValue(func() *schema.Table { return schema.Recipe(1) })
+	schema2       = sync.OnceValue(func() *schema.Table { return schema.Recipe(2) })
+	workloadTable = sync.OnceValue(schema.Workload)
+)
 
 // insert puts a field's value into the tree, and records the nodes on its way by
 // their canonical paths.
-func insert(root *yaml.Node, keys []*yaml.Node, f Field, values map[string][2]*yaml.Node) {
-	m := root
+func insert(root *yaml.Node, f Field, values map[string][2]*yaml.Node) {
+	m, keys := root, f.keys
 	for i, k := range keys {
 		last := i == len(keys)-1
 		key, value := child(m, k)

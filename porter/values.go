@@ -115,12 +115,16 @@ func joinKeys(keys []*yaml.Node) string {
 
 // What a YAML 1.1 reader takes for a number or a bool. Newer readers differ in
 // words (on, yes), base 60 (12:00:00), octal (0o14) and exponents (1e-5).
-var yaml11 = sync.OnceValue(func() (p struct{ boolean, float, integer *regexp.Regexp }) {
-	p.boolean = regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)
+var yaml11 = sync.OnceValue(func() (p struct{ float, integer *regexp.Regexp }) {
 	p.float = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 	p.integer = regexp.MustCompile(`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
 	return p
 })
+
+var bools11 = map[string]bool{
+	"yes": true, "Yes": true, "YES": true, "no": true, "No": true, "NO": true, "true": true, "True": true, "TRUE": true,
+	"false": true, "False": true, "FALSE": true, "on": true, "On": true, "ON": true, "off": true, "Off": true, "OFF": true,
+}
 
 // readsDifferently says what a YAML 1.1 reader makes of a plain scalar, if that
 // is something else than what YAML 1.2 readers make of it.
@@ -131,9 +135,10 @@ func readsDifferently(n *yaml.Node) string {
 	}
 	p := yaml11()
 	kind, word := "!!str", "text"
-	switch {
-	case p.boolean.MatchString(n.Value):
+	switch first := n.Value[0] | 0x20; {
+	case bools11[n.Value]:
 		kind, word = "!!bool", "a bool"
+	case first >= 'a' && first <= 'z' || n.Value[0] == '/' || n.Value[0] == '_': // no number begins so
 	case p.integer.MatchString(n.Value):
 		kind, word = "!!int", "a whole number"
 	case p.float.MatchString(n.Value):

@@ -117,7 +117,7 @@ func (b *builder) dataset(key, placeholder string) {
 		b.put(work(key, plain(text), class, rule, why, v.at))
 		return
 	}
-	hits := b.datasets.byName[name]
+	hits := b.datasets.find(name)
 	if len(hits) == 1 {
 		text, rule := b.rewrites.apply(hits[0].Value)
 		b.put(work(key, plain(text), Inferred, join("the only file of that name below the dataset roots", rule), "the old run read a node-local copy",
@@ -132,7 +132,7 @@ func (b *builder) dataset(key, placeholder string) {
 			h.Value, _ = b.rewrites.apply(h.Value)
 			t.Candidates = append(t.Candidates, h)
 		}
-	case !b.datasets.searched:
+	case b.datasets == nil:
 		t.Message = fmt.Sprintf("the old run read a node-local copy of %s: give the original, or port with --dataset-root", name)
 	default:
 		t.Message = fmt.Sprintf("no file named %s below the dataset roots: give its path", name)

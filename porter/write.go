@@ -1,6 +1,7 @@
 package porter
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,51 +31,76 @@ func ProvenancePath(recipe string) string {
 
 // Write writes the recipe, the workload and the provenance beside the recipe.
 // All three are checked and staged before the first takes its place, each
-// atomically. Without force a file that exists is an [ExistsError].
+// atomically. Without force a file that holds something else is an [ExistsError].
 func (r *Result) Write(recipe, workload string, force bool) error {
+	_, err := r.write(recipe, workload, force)
+	return err
+}
+
+// write says how many files it had to write: those that hold the same already
+// are left alone.
+func (r *Result) write(recipe, workload string, force bool) (written int, err error) {
 	outs := []struct {
 		path   string
 		render func() ([]byte, error)
-	}{{recipe, r.RecipeYAML}, {workload, r.WorkloadYAML}, {ProvenancePath(recipe), r.ProvenanceJSON}}
+		data   []byte
+	}{{recipe, r.RecipeYAML, nil}, {workload, r.WorkloadYAML, nil}, {ProvenancePath(recipe), r.ProvenanceJSON, nil}}
 	var exist ExistsError
 	seen := map[string]bool{}
-	for _, o := range outs {
+	for i := range outs {
+		o := &outs[i]
+		if seen[filepath.Clean(o.path)] {
+			return 0, fmt.Errorf("write the port: %s would be written twice; give recipe and workload names of their own", o.path)
+		}
+		seen[filepath.Clean(o.path)] = true
 		there, err := checkTarget(o.path)
+		if err != nil {
+			return 0, fmt.Errorf("write the port: %w", err)
+		}
+		if o.data, err = o.render(); err != nil {
+			return 0, err
+		}
 		switch {
-		case err != nil:
-			return fmt.Errorf("write the port: %w", err)
-		case seen[filepath.Clean(o.path)]:
-			return fmt.Errorf("write the port: %s would be written twice; give recipe and workload names of their own", o.path)
+		case there && holds(o.path, o.data):
+			o.data = nil
 		case there && !force:
 			exist.Paths = append(exist.Paths, o.path)
 		}
-		seen[filepath.Clean(o.path)] = true
 	}
 	if len(exist.Paths) > 0 {
-		return &exist
+		return 0, &exist
 	}
-	staged := make([]*renameio.PendingFile, len(outs))
-	for i, o := range outs {
-		data, err := o.render()
-		if err != nil {
-			return err
+	var staged []*renameio.PendingFile
+	for _, o := range outs {
+		if o.data == nil {
+			continue
 		}
-		f, err := renameio.NewPendingFile(o.path, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+		f, err := renameio.NewPendingFile(o.path, renameio.WithTempDir(filepath.Dir(o.path)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 		if err != nil {
-			return fmt.Errorf("write the port: %s: %w", o.path, err)
+			return 0, fmt.Errorf("write the port: %s: %w", o.path, err)
 		}
 		defer f.Cleanup() // no effect once the file is in its place
-		if _, err := f.Write(data); err != nil {
-			return fmt.Errorf("write the port: %s: %w", o.path, err)
+		if _, err := f.Write(o.data); err != nil {
+			return 0, fmt.Errorf("write the port: %s: %w", o.path, err)
 		}
-		staged[i] = f
+		staged = append(staged, f)
 	}
-	for i, f := range staged {
+	for _, f := range staged {
 		if err := f.CloseAtomicallyReplace(); err != nil {
-			return fmt.Errorf("write the port: %s: %w", outs[i].path, err)
+			return 0, fmt.Errorf("write the port: %w", err)
 		}
 	}
-	return nil
+	return len(staged), nil
+}
+
+// holds says whether a file holds just these bytes.
+func holds(path string, data []byte) bool {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() != int64(len(data)) {
+		return false
+	}
+	have, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(have, data)
 }
 
 // checkTarget says whether a file is there, and whether one could be.

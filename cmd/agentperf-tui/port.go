@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,57 +12,83 @@ import (
 	"github.com/agentperf/agentperf-tui/porter"
 )
 
+// portFlags are the flags of port that both of its forms know.
+type portFlags struct {
+	opt      porter.Options
+	rewrites []string
+	answers  string
+	strict   bool
+	force    bool
+}
+
 func portCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "port RUN_DIR", Short: "Turn a harness run directory into a recipe and a workload", Args: usage(cobra.ExactArgs(1)),
-		Long: "Turn a harness run directory c<N>/ into an srt-slurm recipe, the client's workload\nfile and a provenance report: for every field the artifact and line that it came\nfrom. What can't be found is asked for, never guessed in silence.",
+		Use: "port RUN_DIR --out RECIPE --workload-out WORKLOAD | port --tree ROOT --out-dir DIR", Short: "Turn a harness run directory into a recipe and a workload", Args: usage(cobra.MaximumNArgs(1)),
+		Long: "Turn a harness run directory c<N>/ into an srt-slurm recipe, the client's workload\nfile and a provenance report: for every field the artifact and line that it came\nfrom. What can't be found is asked for, never guessed in silence. The report proves,\nlaunch line by launch line, that nothing is lost.\n\nWith --tree every run directory below ROOT is ported to a folder of its own below\nDIR; what was ported before from the same inputs is skipped.",
 	}
-	var opt porter.Options
+	f := &portFlags{}
 	fl := cmd.Flags()
-	out := fl.String("out", "", "recipe to write (required)")
-	workload := fl.String("workload-out", "", "workload file to write (required)")
-	fl.StringArrayVar(&opt.DatasetRoots, "dataset-root", nil, "folder to look for the datasets in; repeat")
-	rewrites := fl.StringArray("path-rewrite", nil, "OLD=NEW: rewrite a path prefix, before the default /lustre/=/scratch/; repeat")
-	fl.BoolVar(&opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
-	fl.StringVar(&opt.GPUType, "gpu-type", "", "GPU type of the nodes, such as gb300")
-	fl.IntVar(&opt.Schema, "schema", 2, "recipe layout, 2 or 1")
-	answers := fl.String("answers", "", "YAML or JSON file of answers to open questions, by their IDs in the report; they are kept and given again when the recipe is ported anew")
-	strict := fl.Bool("strict", false, "exit 1 if must-fix questions are open")
-	force := fl.Bool("force", false, "replace files that exist")
+	out := fl.String("out", "", "recipe to write")
+	workload := fl.String("workload-out", "", "workload file to write")
+	tree := fl.String("tree", "", "port every c<N> below this folder")
+	outDir := fl.String("out-dir", "", "folder that a tree is ported to")
+	fl.StringArrayVar(&f.opt.DatasetRoots, "dataset-root", nil, "folder to look for the datasets in; repeat")
+	fl.StringArrayVar(&f.rewrites, "path-rewrite", nil, "OLD=NEW: rewrite a path prefix, before the default /lustre/=/scratch/; repeat")
+	fl.BoolVar(&f.opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
+	fl.StringVar(&f.opt.GPUType, "gpu-type", "", "GPU type of the nodes, such as gb300")
+	fl.IntVar(&f.opt.Schema, "schema", 2, "recipe layout, 2 or 1")
+	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file of answers to open questions, by the IDs in the report; they are kept with the recipe and given again when it is ported anew")
+	fl.BoolVar(&f.strict, "strict", false, "exit 1 if must-fix questions are open")
+	fl.BoolVar(&f.force, "force", false, "replace files that exist")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *out == "" || *workload == "" {
-			return badInput(errors.New("--out and --workload-out are required: where to write the recipe and the workload"))
-		}
-		opt.RecipeOut, opt.WorkloadOut = *out, *workload
-		if *answers != "" {
-			var err error
-			if opt.Answers, err = porter.LoadAnswers(*answers); err != nil {
-				return badInput(err)
-			}
-		}
-		for _, r := range *rewrites {
-			from, to, ok := strings.Cut(r, "=")
-			if !ok || from == "" {
-				return badInput(fmt.Errorf("--path-rewrite %q: want OLD=NEW", r))
-			}
-			opt.PathRewrites = append(opt.PathRewrites, porter.Rewrite{Old: from, New: to})
-		}
-		r, err := porter.Port(cmd.Context(), args[0], opt)
-		if err != nil {
+		if err := f.read(); err != nil {
 			return badInput(err)
 		}
-		if err := r.Write(*out, *workload, *force); err != nil {
-			return badInput(err)
+		single := len(args) == 1 && *out != "" && *workload != "" && *tree == "" && *outDir == ""
+		switch {
+		case *tree != "" && *outDir != "" && len(args) == 0 && *out == "" && *workload == "":
+			return a.portTree(cmd.Context(), *tree, porter.TreeOptions{Options: f.opt, OutDir: *outDir, Force: f.force, Program: version}, f.strict)
+		case !single:
+			return badInput(errors.New("a run directory, --out and --workload-out are required, and nothing else; or --tree and --out-dir"))
 		}
-		if err := a.portReport(r, *out, *workload); err != nil {
-			return err
-		}
-		if n := r.Open(porter.MustFix); *strict && n > 0 {
-			return exitError{code: 1, err: fmt.Errorf("%d must-fix questions are open", n)}
-		}
-		return nil
+		f.opt.RecipeOut, f.opt.WorkloadOut = *out, *workload
+		return a.portOne(cmd.Context(), args[0], f)
 	}
 	return cmd
+}
+
+// read makes options of what is given as text.
+func (f *portFlags) read() error {
+	for _, r := range f.rewrites {
+		from, to, ok := strings.Cut(r, "=")
+		if !ok || from == "" {
+			return fmt.Errorf("--path-rewrite %q: want OLD=NEW", r)
+		}
+		f.opt.PathRewrites = append(f.opt.PathRewrites, porter.Rewrite{Old: from, New: to})
+	}
+	if f.answers == "" {
+		return nil
+	}
+	var err error
+	f.opt.Answers, err = porter.LoadAnswers(f.answers)
+	return err
+}
+
+func (a *app) portOne(ctx context.Context, dir string, f *portFlags) error {
+	r, err := porter.Port(ctx, dir, f.opt)
+	if err != nil {
+		return badInput(err)
+	}
+	if err := r.Write(f.opt.RecipeOut, f.opt.WorkloadOut, f.force); err != nil {
+		return badInput(err)
+	}
+	if err := a.portReport(r, f.opt.RecipeOut, f.opt.WorkloadOut); err != nil {
+		return err
+	}
+	if n := r.Open(porter.MustFix); f.strict && n > 0 {
+		return exitError{code: 1, err: fmt.Errorf("%d must-fix questions are open", n)}
+	}
+	return nil
 }
 
 // portReport prints what was written, where it came from and what is open.
@@ -78,10 +105,18 @@ func (a *app) portReport(r *porter.Result, recipe, workload string) error {
 		}
 		return a.say("%s", doc)
 	}
-	for line := range strings.SplitSeq(strings.TrimSuffix(r.ProvenanceText(), "\n"), "\n") {
+	if err := a.lines(r.ProvenanceText()); err != nil {
+		return err
+	}
+	return a.say("\nwrote %s, %s, %s\n", recipe, workload, porter.ProvenancePath(recipe))
+}
+
+// lines prints text that may hold other people's bytes.
+func (a *app) lines(text string) error {
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		if err := a.say("%s\n", safetext.Clean(line)); err != nil {
 			return err
 		}
 	}
-	return a.say("\nwrote %s, %s, %s\n", recipe, workload, porter.ProvenancePath(recipe))
+	return nil
 }

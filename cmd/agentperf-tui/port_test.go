@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/porter"
+)
+
+// inProcess runs a command line without the program around it.
+func inProcess(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = execute(ctx, args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := inProcess(t.Context(), args...)
+	if code != want {
+		t.Fatalf("%v: exit code %d, want %d\n%s%s", args, code, want, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+func TestPortAnswers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	recipe, workload, answers := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml"), filepath.Join(dir, "answers.yaml")
+	args := []string{"port", sample, "--out", recipe, "--workload-out", workload}
+	out, _ := mustRun(t, 1, append(args, "--strict")...)
+	if !strings.Contains(out, "each by a rule: nothing is lost") {
+		t.Errorf("no proof in\n%s", out)
+	}
+	text := "workload:trajectory_path: /scratch/t.jsonl\nworkload:user_assignments_path: {value: /scratch/u.json}\nrecipe:resources.gpu_type: {accepted: true}\n"
+	if err := os.WriteFile(answers, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, 2, append(args, "--answers", answers)...) // would replace files
+	mustRun(t, 0, append(args, "--answers", answers, "--force", "--strict")...)
+	mustRun(t, 0, append(args, "--strict")...) // answers are kept, so nothing changes
+	out, _ = mustRun(t, 0, append(args, "--force", "--json")...)
+	var p porter.Provenance
+	if err := json.Unmarshal([]byte(out), &p); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Answers) != 3 || len(p.Proof.Lines) != 4 || p.Proof.Problem != "" {
+		t.Errorf("answers %+v, proof of %d lines %s", p.Answers, len(p.Proof.Lines), p.Proof.Problem)
+	}
+	if err := os.WriteFile(answers, []byte("recipe:resources.gpus_per_node: many\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := mustRun(t, 2, append(args, "--answers", answers)...); !strings.Contains(errs, "many does not fit resources.gpus_per_node: want int") {
+		t.Errorf("message %q", errs)
+	}
+}
+
+func TestPortTree(t *testing.T) {
+	t.Parallel()
+	root, out := t.TempDir(), t.TempDir()
+	for _, c := range []string{"bm_a/c64", "bm_a/c1010", "x/bm_b/c8"} {
+		if err := os.CopyFS(filepath.Join(root, c), os.DirFS(sample)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"port", "--tree", root, "--out-dir", out, "--dataset-root", filepath.Join(sample, "datasets")}
+	text, errs := mustRun(t, 0, args...)
+	lines := strings.Split(text, "\n")
+	if len(lines) != 5 || strings.Fields(lines[1])[0] != "bm_a/c1010" || strings.Fields(lines[1])[1] != "ported" || !strings.Contains(errs, "3 runs: 3 ported, 0 unchanged, 0 skipped") {
+		t.Errorf("table\n%s%s", text, errs)
+	}
+	if text, _ = mustRun(t, 0, append(args, "--json")...); strings.Count(text, `"status":"skipped"`) != 3 || strings.Count(text, "\n") != 3 {
+		t.Errorf("second call:\n%s", text)
+	}
+	if err := os.WriteFile(filepath.Join(out, "bm_a/c64/recipe.yaml"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "bm_a/c64/job_params.env"), []byte("PORT=1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ = mustRun(t, 1, args...); !strings.Contains(text, "is there already") {
+		t.Errorf("a recipe that was edited, of a run that changed:\n%s", text)
+	}
+	mustRun(t, 1, append(args, "--force", "--strict")...) // that run has open questions now
+	for _, bad := range [][]string{{"port"}, {"port", sample, "--tree", root}, {"port", "--tree", root}, {"port", "--tree", filepath.Join(root, "no"), "--out-dir", out}} {
+		mustRun(t, 2, bad...)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code, _, errs := inProcess(ctx, append(args, "--force")...); code != 1 || !strings.Contains(errs, "context canceled") {
+		t.Errorf("cancelled: exit code %d, %s", code, errs)
+	}
+}
+
+func TestDiffProvenance(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
+	mustRun(t, 0, "port", sample, "--out", one+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"))
+	mustRun(t, 0, "port", sample, "--out", two+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"), "--gpu-type", "gb200")
+	a, b := one+".provenance.json", two+".provenance.json"
+	for _, asJSON := range []bool{false, true} {
+		var out bytes.Buffer
+		app := &app{stdout: &out, stderr: &out, json: asJSON}
+		if err := app.diffProvenance(a, a); err != nil {
+			t.Errorf("the same file: %v", err)
+		}
+		if err := app.diffProvenance(a, b); err == nil || !strings.Contains(out.String(), "recipe:resources.gpu_type") {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+		if err := app.diffProvenance(a, filepath.Join(dir, "none.provenance.json")); err == nil {
+			t.Error("a missing file is no error")
+		}
+	}
+	if !isProvenance(a) || isProvenance(one+".yaml") {
+		t.Error("reports are told by their names")
+	}
+}

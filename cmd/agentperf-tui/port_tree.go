@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/porter"
+)
+
+// portTree ports every run directory below root and prints a row for each: JSON
+// rows as they are done, text at the end.
+func (a *app) portTree(ctx context.Context, root string, opt porter.TreeOptions, strict bool) error {
+	t := treeReport{rows: [][]string{{"run", "state", "fields", "copied", "translated", "inferred", "default", "guessed", "todo", "must-fix", "confirm", "note", "error"}}, states: map[string]int{}}
+	progress := a.treeProgress()
+	opt.Progress = progress.report
+	err := porter.Tree(ctx, root, opt, func(r porter.TreeRow) error {
+		t.add(r)
+		if a.json {
+			return printLine(a.stdout, r)
+		}
+		return nil
+	})
+	if err == nil {
+		err = progress.err
+	}
+	if !a.json && len(t.rows) > 1 {
+		if werr := a.table(t.rows); werr != nil {
+			return werr
+		}
+	}
+	if nerr := a.note("%s\n", t.summary()); nerr != nil {
+		return nerr
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitError{code: 1, err: err}
+	case err != nil:
+		return badInput(err)
+	case t.states[porter.RunFailed] > 0:
+		return exitWith(1)
+	case strict && t.mustFix > 0:
+		return exitError{code: 1, err: fmt.Errorf("%d must-fix questions are open", t.mustFix)}
+	}
+	return nil
+}
+
+type treeReport struct {
+	rows    [][]string
+	states  map[string]int
+	mustFix int
+}
+
+func (t *treeReport) add(r porter.TreeRow) {
+	t.states[r.Status]++
+	t.mustFix += r.Todos[porter.MustFix]
+	total := 0
+	var counts []string
+	for _, c := range []porter.Class{porter.Copied, porter.Translated, porter.Inferred, porter.Default, porter.Guessed, porter.Missing} {
+		total += r.Fields[c]
+		counts = append(counts, strconv.Itoa(r.Fields[c]))
+	}
+	for _, k := range []porter.TodoKind{porter.MustFix, porter.Confirm, porter.Note} {
+		counts = append(counts, strconv.Itoa(r.Todos[k]))
+	}
+	row := append([]string{r.Run, r.Status, strconv.Itoa(total)}, counts...)
+	t.rows = append(t.rows, append(row, r.Error))
+}
+
+func (t *treeReport) summary() string {
+	return fmt.Sprintf("%d runs: %d ported, %d unchanged, %d skipped (ported before from the same inputs), %d failed; %d must-fix questions open",
+		len(t.rows)-1, t.states[porter.RunPorted], t.states[porter.RunUnchanged], t.states[porter.RunSkipped], t.states[porter.RunFailed], t.mustFix)
+}
+
+// treeProgress is a sign of life on stderr, at most one line in two seconds.
+type treeProgress struct {
+	a    *app
+	last time.Time
+	err  error
+}
+
+func (a *app) treeProgress() *treeProgress { return &treeProgress{a: a, last: time.Now()} }
+
+func (p *treeProgress) report(s porter.Progress) {
+	if p.err != nil || time.Since(p.last) < 2*time.Second {
+		return
+	}
+	p.last = time.Now()
+	if s.Stage == "search" {
+		p.err = p.a.note("searching for datasets: %d entries\n", s.Done)
+		return
+	}
+	p.err = p.a.note("ported %d of %d\n", s.Done, s.Total)
+}
