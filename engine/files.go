@@ -15,13 +15,17 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/edit"
 )
 
 // Files names what a user gives for a run.
 type Files struct {
-	Recipe   string
+	Recipe   string // behind a colon a selector, where the file holds several recipes
 	Workload string // empty: the recipe's agentperf_config, where this machine can see it
 	Cluster  string // empty: searched for as srtctl does
+	// Edits are made in memory before anything else is done; a path that begins
+	// with a key of the workload file is meant for that one.
+	Edits []recipes.Edit
 }
 
 // Pair is a loaded recipe with what belongs to it, and all that is to be said
@@ -51,40 +55,49 @@ func (e *Engine) Load(ctx context.Context, f Files) (*Pair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	file, selector := recipes.SplitSelector(f.Recipe)
 	d := Draft{RecipePath: f.Recipe, WorkloadPath: f.Workload, Cluster: f.Cluster}
 	var err error
-	if d.Recipe, err = recipes.Read(f.Recipe); err != nil {
+	if d.Recipe, err = recipes.Read(file); err != nil {
 		return nil, fmt.Errorf("load recipe: %w", err)
 	}
-	if d.WorkloadPath == "" {
-		d.WorkloadPath = e.workloadOf(f.Recipe, d.Recipe)
+	forRecipe, forWorkload := edits(d.Recipe, f.Edits)
+	if d.Recipe, err = edit.Apply(d.Recipe, forRecipe); err != nil {
+		return nil, fmt.Errorf("edit %s: %w", file, err)
 	}
-	if d.WorkloadPath != "" {
+	if d.WorkloadPath == "" {
+		if r, _, _ := recipes.Select(file, d.Recipe, selector); r != nil {
+			d.WorkloadPath = e.visible(r, r.Benchmark.ConfigPath)
+		}
+	}
+	switch {
+	case d.WorkloadPath != "":
 		if d.Workload, err = recipes.Read(d.WorkloadPath); err != nil {
 			return nil, fmt.Errorf("load workload: %w", err)
 		}
+		if d.Workload, err = edit.Apply(d.Workload, forWorkload); err != nil {
+			return nil, fmt.Errorf("edit %s: %w", d.WorkloadPath, err)
+		}
+	case len(forWorkload) > 0:
+		return nil, fmt.Errorf("edit %s: a key of the workload file, and none is given or found: give it with --workload", forWorkload[0].Path)
 	}
-	return e.CheckText(ctx, d)
-}
-
-// workloadOf is the workload that a recipe names, where this machine can see it.
-func (e *Engine) workloadOf(path string, recipe []byte) string {
-	r, _ := recipes.ParseRecipe(path, recipe)
-	if r == nil {
-		return ""
-	}
-	return e.visible(r, r.Benchmark.ConfigPath)
+	return e.checkText(ctx, d, e.lookAround())
 }
 
 // CheckText checks the files of a run as they stand in an editor. Of the disk
 // only the cluster file is read.
 func (e *Engine) CheckText(ctx context.Context, d Draft) (*Pair, error) {
+	return e.checkText(ctx, d, check.Host{})
+}
+
+func (e *Engine) checkText(ctx context.Context, d Draft, host check.Host) (*Pair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &Pair{recipeBytes: d.Recipe, workloadBytes: d.Workload}
+	p := &Pair{workloadBytes: d.Workload}
+	file, selector := recipes.SplitSelector(d.RecipePath)
 	var found recipes.Diagnostics
-	p.Recipe, found = recipes.ParseRecipe(d.RecipePath, d.Recipe)
+	p.Recipe, p.recipeBytes, found = recipes.Select(file, d.Recipe, selector)
 	more, err := e.loadCluster(p, d.Cluster)
 	if err != nil {
 		return nil, err
@@ -98,7 +111,7 @@ func (e *Engine) CheckText(ctx context.Context, d Draft) (*Pair, error) {
 		p.Workload, ds = recipes.ParseWorkload(d.WorkloadPath, d.Workload)
 		found = append(found, ds...)
 	}
-	p.Report = check.Run(p.Recipe, p.Workload)
+	p.Report = check.Run(check.Files{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster}, host)
 	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)
 	p.Report.Diagnostics.Sort()
 	return p, nil

@@ -92,6 +92,9 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 			}
 		}
 	}
+	for i := range diags {
+		diags[i].Rule = "cluster-file"
+	}
 	diags.Sort()
 	return c, diags
 }

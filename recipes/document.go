@@ -192,7 +192,7 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		if line, dup := first[key.Value]; dup && key.Tag != "!!merge" {
 			w.found = append(w.found, Diagnostic{
 				File: w.file, Line: key.Line, Column: key.Column, Path: at, Severity: Error,
-				Message: fmt.Sprintf("key given twice, first on line %d: which one holds depends on the reader", line), Fix: "remove one of the two",
+				Message: fmt.Sprintf("key given twice, first on line %d: which one holds depends on the reader", line), Fix: "remove one of the two", Rule: "duplicate-key",
 			})
 		}
 		first[key.Value] = key.Line

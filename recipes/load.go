@@ -144,6 +144,10 @@ func build(doc *Document, version int, v *values) *Recipe {
 		SetupScript: v.str("setup_script", ""), Observability: v.bool("observability.enabled", false),
 		NATSPayloadMB: v.int("infra.nats_max_payload_mb", 0),
 	}
+	if val, ok := v.byName["telemetry"]; ok {
+		on := resolve(lookup(val.node, "enabled"))
+		r.Telemetry = on != nil && strings.EqualFold(on.Value, "true")
+	}
 	if val, ok := v.byName["services"]; ok {
 		dedicated, payload, _ := infraServices(val.node)
 		r.DedicatedInfra, r.NATSPayloadMB = r.DedicatedInfra || dedicated, max(r.NATSPayloadMB, payload)

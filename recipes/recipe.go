@@ -35,6 +35,7 @@ type Recipe struct {
 	SbatchDirectives      Env
 	SetupScript           string
 	Observability         bool
+	Telemetry             bool
 
 	doc    *Document
 	places map[string]Place // by canonical path
@@ -181,6 +182,21 @@ func (r *Recipe) WorkerNodes() int {
 		n += r.Decode.Nodes
 	}
 	return max(1, n)
+}
+
+// Nodes is the number of nodes of the job: the workers', and those that are
+// reserved for infra, frontend and client, one for all or one for each.
+func (r *Recipe) Nodes() int {
+	reserved := 0
+	for _, own := range []bool{r.DedicatedInfra, r.Frontend.Dedicated, r.Benchmark.Dedicated} {
+		if own {
+			reserved++
+		}
+	}
+	if r.Benchmark.Colocate {
+		reserved = min(reserved, 1)
+	}
+	return r.WorkerNodes() + reserved
 }
 
 // HealthWindowSeconds is how long servers may take to come up.

@@ -46,7 +46,7 @@ func (a *app) planned(cmd *cobra.Command, args []string, f *engine.Files, flag, 
 	}
 	if p.Recipe == nil || !p.Report.OnlyTodos() {
 		if a.json {
-			err = a.print(checkDocument(p))
+			err = a.print(document(f.Recipe, p))
 		} else {
 			err = a.diagnostics(p.Report.Diagnostics)
 		}

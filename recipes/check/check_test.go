@@ -55,7 +55,7 @@ func run(t *testing.T, r, w string) Report {
 	if wl == nil {
 		t.Fatal(ws)
 	}
-	return Run(rec, wl)
+	return Run(Files{Recipe: rec, Workload: wl}, Host{})
 }
 
 func TestAGoodPairHasNoFindings(t *testing.T) {
@@ -91,7 +91,7 @@ func TestRules(t *testing.T) {
 		{"mount hides configs", "/shared/ap:/ap:ro", "/shared/ap:/ap\", \"/x:/configs", recipes.Error, "extra_mount", "/configs", 26},
 		{"placeholder", "/m/model", "/TODO/model", recipes.Error, "model.path", "open placeholder", 2},
 		{"other benchmark", "type: agentperf", "type: sa-bench", recipes.Warning, "benchmark.type", "not run here", 22},
-		{"short limit", "dynamo:", "slurm: {time_limit: '01:00:00'}\ndynamo:", recipes.Warning, "slurm.time_limit", "5400 s", 19},
+		{"short limit", "dynamo:", "slurm: {time_limit: '01:00:00'}\ndynamo:", recipes.Warning, "slurm.time_limit", "6300 s", 19},
 		{"observability", "dynamo:", "observability: {enabled: true}\ndynamo:", recipes.Warning, "observability.enabled", "measured", 19},
 	} {
 		t.Run(c.name, func(t *testing.T) {

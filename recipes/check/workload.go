@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -11,8 +10,9 @@ import (
 
 func (c *checker) workload() {
 	if u, err := url.Parse(c.w.BaseURL); c.w.BaseURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		c.workloadDiag(recipes.Error, "base_url", fmt.Sprintf("%q is no URL: the client validates it before it is overridden", c.w.BaseURL), "http://placeholder:8000/v1")
+		c.workloadDiag("placeholder-url", "base_url", fmt.Sprintf("%q is no URL: the client validates it before it is overridden", c.w.BaseURL), "http://placeholder:8000/v1")
 	}
+	c.assignments()
 	levels := c.w.Levels
 	if c.r != nil && len(c.r.Benchmark.Levels) > 0 {
 		levels = c.r.Benchmark.Levels
@@ -22,7 +22,7 @@ func (c *checker) workload() {
 		c.timeout(t)
 	}
 	if len(c.out.Timeouts) > 0 && len(c.out.Timeouts[0].Assumed) > 0 {
-		c.workloadDiag(recipes.Note, "phase_timeout_seconds", "the timeout rule rests on assumed values: "+c.assumed(c.out.Timeouts[0].Assumed), "write them down")
+		c.workloadDiag("phase-timeout", "phase_timeout_seconds", "the timeout rule rests on assumed values: "+c.assumed(c.out.Timeouts[0].Assumed), "write them down").Severity = recipes.Note
 	}
 }
 
@@ -41,48 +41,13 @@ func (c *checker) assumed(keys []string) string {
 func (c *checker) timeout(t recipes.TimeoutCheck) {
 	switch {
 	case !t.Known:
-		c.workloadDiag(recipes.Error, "phase_timeout_seconds", t.Sentence(), "")
+		c.workloadDiag("phase-timeout", "phase_timeout_seconds", t.Sentence(), "")
 	case !t.OK:
 		fixes := make([]string, 0, len(t.Fixes))
 		for _, k := range t.Fixes {
 			fixes = append(fixes, k.String())
 		}
-		c.workloadDiag(recipes.Error, "phase_timeout_seconds", t.Sentence(), "any one of: "+strings.Join(fixes, "; "))
+		d := c.workloadDiag("phase-timeout", "phase_timeout_seconds", t.Sentence(), "any one of: "+strings.Join(fixes, "; "))
+		set(d, t.Fixes[0].Value, false)
 	}
-}
-
-func (c *checker) workloadDiag(sev recipes.Severity, key, msg, fix string) {
-	c.out.Diagnostics = append(c.out.Diagnostics, c.w.Diag(sev, key, msg, fix))
-}
-
-// Seconds reads a Slurm time: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM or
-// D-HH:MM:SS.
-func Seconds(s string) (int, bool) {
-	days, rest, dashed := strings.Cut(s, "-")
-	total := 0
-	if dashed {
-		d, err := strconv.Atoi(days)
-		if err != nil || d < 0 || d > 10000 {
-			return 0, false
-		}
-		total = d * 86400
-	} else {
-		rest = s
-	}
-	parts := strings.Split(rest, ":")
-	units := map[bool][][]int{
-		false: {{60}, {60, 1}, {3600, 60, 1}},
-		true:  {{3600}, {3600, 60}, {3600, 60, 1}},
-	}[dashed]
-	if len(parts) > len(units) {
-		return 0, false
-	}
-	for i, p := range parts {
-		n, err := strconv.Atoi(p)
-		if err != nil || n < 0 || n > 1e6 {
-			return 0, false
-		}
-		total += n * units[len(parts)-1][i]
-	}
-	return total, true
 }

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/edit"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Recipes lists the recipes that a name stands for, each as [Files] takes it: the
+// name itself for a plain file, file:selector for each of a file of several.
+func (e *Engine) Recipes(name string) ([]string, error) {
+	file, selector := recipes.SplitSelector(name)
+	data, err := recipes.Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("load recipe: %w", err)
+	}
+	all, _ := recipes.Variants(file, data, selector) // its findings come with each recipe
+	if len(all) < 2 {
+		return []string{name}, nil
+	}
+	names := make([]string, 0, len(all))
+	for _, v := range all {
+		names = append(names, file+":"+v.Selector)
+	}
+	return names, nil
+}
+
+// Fixed is one file that [Engine.Fix] changed, and what it did there.
+type Fixed struct {
+	File  string         `json:"file"`
+	Edits []recipes.Edit `json:"edits"`
+}
+
+// Fix makes the given edits, and those of the findings that say the same as
+// before, in the files themselves. One that can't be made is left to the person.
+func (e *Engine) Fix(ctx context.Context, f Files) ([]Fixed, error) {
+	p, err := e.Load(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	file, _ := recipes.SplitSelector(f.Recipe)
+	data, err := recipes.Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("fix: %w", err)
+	}
+	forRecipe, forWorkload := edits(data, f.Edits)
+	todo := map[string][]recipes.Edit{file: forRecipe}
+	names := []string{file}
+	if p.Workload != nil {
+		todo[p.Workload.File] = forWorkload
+		names = append(names, p.Workload.File)
+	}
+	for _, d := range p.Report.Diagnostics {
+		if _, ours := todo[d.File]; ours && d.Edit != nil && d.Edit.Safe {
+			todo[d.File] = append(todo[d.File], *d.Edit)
+		}
+	}
+	var done []Fixed
+	for _, name := range names {
+		made, err := e.rewrite(ctx, name, todo[name])
+		if err != nil {
+			return done, err
+		}
+		if len(made) > 0 {
+			done = append(done, Fixed{File: name, Edits: made})
+		}
+	}
+	return done, nil
+}
+
+// rewrite makes edits in a file, each that can be made.
+func (e *Engine) rewrite(ctx context.Context, file string, todo []recipes.Edit) (made []recipes.Edit, err error) {
+	real, err := filepath.EvalSymlinks(file) // a link stays one
+	if err != nil {
+		return nil, fmt.Errorf("fix: %w", err)
+	}
+	before, err := recipes.Read(real)
+	if err != nil {
+		return nil, fmt.Errorf("fix: %w", err)
+	}
+	after := before
+	for _, ed := range todo {
+		next, err := edit.Apply(after, []recipes.Edit{ed})
+		if err != nil || bytes.Equal(next, after) {
+			continue // it stays among the findings
+		}
+		after, made = next, append(made, ed)
+	}
+	if len(made) == 0 {
+		return nil, nil
+	}
+	return made, e.Save(ctx, real, after, before)
+}
+
+// edits parts what a person asked for by file, and writes each value as its
+// field takes it.
+func edits(recipe []byte, all []recipes.Edit) (forRecipe, forWorkload []recipes.Edit) {
+	version := recipes.LayoutOf(recipe)
+	for _, e := range all {
+		table := schema.Recipe(version)
+		first, _, _ := strings.Cut(e.Path, ".")
+		ours := schema.Workload().Lookup(first) != nil && schema.Recipe(1).Lookup(first) == nil && schema.Recipe(2).Lookup(first) == nil
+		if ours {
+			table = schema.Workload()
+		}
+		if e.Op == recipes.OpSet {
+			e.Value = recipes.Literal(table, e.Path, e.Value)
+		}
+		if ours {
+			forWorkload = append(forWorkload, e)
+		} else {
+			forRecipe = append(forRecipe, e)
+		}
+	}
+	return forRecipe, forWorkload
+}
+
+// lookAround is what a check may ask this machine.
+func (e *Engine) lookAround() check.Host {
+	return check.Host{
+		Real: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, e.getenv)) },
+		Open: func(p string) (io.ReadCloser, error) {
+			p = os.Expand(p, e.getenv)
+			if info, err := os.Stat(p); err != nil {
+				return nil, err
+			} else if !info.Mode().IsRegular() { // a pipe would be waited for
+				return nil, errors.New("no regular file")
+			}
+			return os.Open(p)
+		},
+	}
+}

@@ -1,0 +1,78 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// topology applies upstream's layout rules, which its dry-run and load skip, and
+// the divisions that it rounds without a word.
+func (c *checker) topology() {
+	r := c.r
+	bad := func(msg, fix string) { c.report("topology", "resources", msg, fix) }
+	disagg, agg := r.Disaggregated(), r.Agg.Given
+	switch {
+	case !disagg && !agg:
+		bad("no workers: neither prefill and decode nor agg are given", "give nodes and workers of the roles")
+	case disagg && agg:
+		bad("prefill or decode and agg workers exclude each other", "remove one of the two layouts")
+	case disagg && r.Prefill.Workers == 0 && r.Decode.Workers == 0:
+		bad("0 prefill and 0 decode workers", "give both a number")
+	case disagg && (r.Prefill.Workers == 0 || r.Decode.Workers == 0):
+		bad("only one of prefill and decode has workers", "give both, or use the agg fields for an aggregated layout")
+	case agg && (r.Agg.Workers == 0 || r.Agg.Nodes == 0):
+		bad("an aggregated layout needs agg nodes and workers", "give both a number")
+	}
+	for _, role := range c.roles() {
+		c.role(role.name, role.Role)
+	}
+}
+
+func (c *checker) role(name string, role recipes.Role) {
+	r, nodes := c.r, "resources."+name+"_nodes"
+	if role.Colocated {
+		if r.Prefill.GPUs == 0 || role.GPUs == 0 {
+			c.report("colocate", nodes, "decode shares the prefill nodes, and both need their GPUs per worker given", "give gpus of both roles")
+		} else if have, want := r.Prefill.Nodes*r.GPUsPerNode, r.Prefill.Workers*r.Prefill.GPUs+role.Workers*role.GPUs; want > have {
+			c.report("colocate", nodes, fmt.Sprintf("prefill and decode together want %d GPUs, their nodes have %d", want, have), "more nodes, or fewer workers")
+		}
+		return
+	}
+	if role.Nodes == 0 {
+		c.report("topology", nodes, fmt.Sprintf("%d %s workers on 0 nodes", role.Workers, name), "give them nodes")
+		return
+	}
+	gpus := r.GPUsPerWorker(role)
+	have := role.Nodes * r.GPUsPerNode
+	if role.GPUs == 0 && have%role.Workers != 0 {
+		c.report("gpus-per-worker", nodes, fmt.Sprintf("%d GPUs on %d nodes do not divide into %d workers: upstream would drop the rest", have, role.Nodes, role.Workers), "change nodes or workers, or give gpus")
+		return
+	}
+	if gpus*role.Workers > have {
+		c.report("gpus-per-worker", nodes, fmt.Sprintf("%d workers of %d GPUs want %d, %d nodes have %d", role.Workers, gpus, gpus*role.Workers, role.Nodes, have), "more nodes, or fewer workers")
+	}
+	if gpus > r.GPUsPerNode && gpus%r.GPUsPerNode != 0 {
+		c.report("gpus-per-worker", nodes, fmt.Sprintf("a worker of %d GPUs does not fill whole nodes of %d", gpus, r.GPUsPerNode), "whole nodes")
+	}
+	c.parallelism(name, role, gpus)
+}
+
+// parallelism: TP × PP is the number of ranks of a TRT-LLM worker; upstream does not verify it.
+func (c *checker) parallelism(name string, role recipes.Role, gpus int) {
+	tp, ok := role.ArgInt("tensor_parallel_size")
+	if c.r.Engine.Type != "trtllm" || !ok {
+		return
+	}
+	pp, ok := role.ArgInt("pipeline_parallel_size")
+	if !ok {
+		pp = 1
+	}
+	if tp*pp != gpus {
+		cfg := "backend.trtllm_config." + name
+		if name == "agg" {
+			cfg = "backend.trtllm_config.aggregated"
+		}
+		c.report("gpus-per-worker", cfg, fmt.Sprintf("tensor_parallel_size %d × pipeline_parallel_size %d = %d, and a %s worker has %d GPUs", tp, pp, tp*pp, name, gpus), "make them equal")
+	}
+}
