@@ -98,8 +98,9 @@ func (s *Screen) head(w int) []string {
 		lines = s.headPhase(p, w)
 	}
 	if why := s.trouble(p); why != "" {
+		mark := " ⚠ "
 		for _, l := range ui.Prose(why, w-4, 2) {
-			lines = append(lines, " "+s.th.Paint(ui.Warn, "⚠ "+l))
+			lines, mark = append(lines, s.th.Paint(ui.Warn, mark+l)), "   "
 		}
 	}
 	return lines

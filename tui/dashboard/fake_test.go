@@ -217,6 +217,21 @@ func failedUpdate() engine.Update {
 	return u
 }
 
+// killedUpdate is a run whose worker died while users were started.
+func killedUpdate() engine.Update {
+	u := bringUpUpdate()
+	one := 1
+	u.Done, u.At = true, at(500)
+	u.Status.State, u.Status.Message, u.Status.Client = event.Failed, "decode_0 exited with code 137 before the run's end; its log ends: listening on 127.0.0.1:28682", &one
+	u.Status.Last = at(400)
+	u.Status.Phases = []event.PhaseMark{{Phase: 0, Level: 505, Ramp: at(160), Stop: at(400), Reason: "interrupted"}}
+	p := measured(0, 505, 0, 904, 400)
+	p.Figures, p.Invalid = nil, []string{"settling was not reached: the phase is 504.0 s short of it", "measured for 0.0 s, at least 300.0 s are wanted"}
+	u.Run.Phases = []results.Phase{p}
+	u.Series = []results.Series{series(0, 160, 5)}
+	return u
+}
+
 // rig is a screen with its commands run as they come.
 type rig struct {
 	t    *testing.T

@@ -29,6 +29,7 @@ func TestFrames(t *testing.T) {
 		"steps":     {measuringUpdate(), []string{"s", "down", "down"}},
 		"done":      {doneUpdate(), nil},
 		"failed":    {failedUpdate(), nil},
+		"killed":    {killedUpdate(), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -82,5 +83,21 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 			r.s.SetSize(size[0], size[1])
 			_ = r.s.View()
 		}
+	}
+}
+
+// A frame must be cheap: one is drawn for every message.
+func BenchmarkView(b *testing.B) {
+	s := New(newFake(), ui.NewTheme(true), "592210")
+	defer s.Close()
+	s.found = true
+	s.SetSize(200, 56)
+	s.Update(updatedMsg{update: measuringUpdate(), any: true})
+	for i := range logLimit {
+		s.log.list.Add(ui.LogLine{Text: strings.Repeat("word ", 10+i%20)})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = s.View()
 	}
 }

@@ -38,6 +38,27 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		s.focusSteps = !s.focusSteps
 	case key.Matches(msg, k.open) && s.focusSteps:
 		return s.openStep()
+	case key.Matches(msg, k.trend):
+		s.trend = (s.trend + 1) % len(trends)
+	case key.Matches(msg, k.phase):
+		s.turnPhase(msg.String())
+	case key.Matches(msg, k.compare):
+		if why := s.noCompare(); why != "" {
+			return ui.Do(ui.Toast{Text: "compare: " + why, Role: ui.Warn})
+		}
+		return ui.Do(ui.OpenParity{Cand: s.located.Dir})
+	case key.Matches(msg, k.cancel):
+		return s.askCancel()
+	default:
+		return s.logKey(msg)
+	}
+	return nil
+}
+
+// logKey handles the keys of the log.
+func (s *Screen) logKey(msg tea.KeyPressMsg) tea.Cmd {
+	k := s.keys
+	switch {
 	case key.Matches(msg, k.log):
 		return s.switchLog(1)
 	case key.Matches(msg, k.logBack):
@@ -53,17 +74,6 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		s.log.list.Follow(!s.log.list.Following())
 	case key.Matches(msg, k.zoom):
 		s.zoom, s.focusSteps = !s.zoom, false
-	case key.Matches(msg, k.trend):
-		s.trend = (s.trend + 1) % len(trends)
-	case key.Matches(msg, k.phase):
-		s.turnPhase(msg.String())
-	case key.Matches(msg, k.compare):
-		if why := s.noCompare(); why != "" {
-			return ui.Do(ui.Toast{Text: "compare: " + why, Role: ui.Warn})
-		}
-		return ui.Do(ui.OpenParity{Cand: s.located.Dir})
-	case key.Matches(msg, k.cancel):
-		return s.askCancel()
 	default:
 		s.scroll(msg)
 	}
@@ -164,6 +174,13 @@ func (s *Screen) typed(msg tea.KeyPressMsg) {
 		if s.input.Key(msg) {
 			s.search()
 		}
+	}
+}
+
+func (s *Screen) pasted(msg tea.PasteMsg) {
+	if s.typing {
+		s.input.Insert(msg.Content)
+		s.search()
 	}
 }
 

@@ -139,8 +139,8 @@ func TestParts(t *testing.T) {
 		"ramp":         {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0)}}, now: 4, want: "ramp 0:04 / 0:10  settling 0:05  measuring ~0:45"},
 		"measuring":    {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16)}}, now: 36, want: "ramp ✓ 0:11  settling ✓ 0:05  measuring 0:20 / ~0:45"},
 		"stopped":      {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16), Stop: at(36)}}, now: 90, want: "ramp ✓ 0:11  settling ✓ 0:05  measuring ✓ 0:20 / ~0:45"},
-		"cut short":    {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Stop: at(3)}}, now: 90, want: "ramp ✓ 0:03  settling not reached  measuring not reached"},
-		"killed":       {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 90, ended: at(12), want: "ramp ✓ 0:10  settling ✓ 0:02  measuring not reached"},
+		"cut short":    {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Stop: at(3)}}, now: 90, want: "ramp ✗ 0:03 / 0:10  settling not reached  measuring not reached"},
+		"killed":       {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 90, ended: at(12), want: "ramp ✓ 0:10  settling ✗ 0:02 / 0:05  measuring not reached"},
 		"without plan": {p: phaseView{mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 12, want: "ramp ✓ 0:10  settling 0:02  measuring"},
 		"foreign":      {p: phaseView{result: &results.Phase{Window: &results.Window{Seconds: 1156}}}, want: "measuring ✓ 19:16"},
 	} {

@@ -75,6 +75,7 @@ const (
 	todo progress = iota
 	running
 	over
+	cut     // the phase stopped in it
 	skipped // the phase stopped before it
 )
 
@@ -116,7 +117,10 @@ func (p phaseView) partsOf(now, ended time.Time) []part {
 		case i < 2 && !begins[i+1].IsZero():
 			parts[i].spent, parts[i].state = begins[i+1].Sub(begins[i]).Seconds(), over
 		case !stop.IsZero():
-			parts[i].spent, parts[i].state = stop.Sub(begins[i]).Seconds(), over
+			parts[i].spent, parts[i].state = stop.Sub(begins[i]).Seconds(), cut
+			if i == 2 { // it is meant to be stopped
+				parts[i].state = over
+			}
 		default:
 			parts[i].spent, parts[i].state = max(now.Sub(begins[i]).Seconds(), 0), running
 		}
@@ -124,14 +128,14 @@ func (p phaseView) partsOf(now, ended time.Time) []part {
 	return parts
 }
 
-// bars draws the parts on one line of w cells: the one that runs, or the last,
-// has the room that is left. Where it is narrow the others' bars go, then the
+// bars draws the parts on one line of w cells: the one that runs or was cut, or
+// the last, has the room that is left. Where it is narrow the others' bars go, then the
 // parts that are over, then those to come.
 func bars(th ui.Theme, parts []part, w int) string {
 	const least = 10
 	at := len(parts) - 1
 	for i, p := range parts {
-		if p.state == running {
+		if p.state == running || p.state == cut {
 			at = i
 		}
 	}
@@ -198,6 +202,12 @@ func text(th ui.Theme, p part, bar int, estimate bool) string {
 		}
 		if bar == 0 {
 			name += th.Paint(ui.OK, " ✓")
+		}
+	case cut:
+		role = ui.Warn
+		name += th.Paint(ui.Warn, " ✗")
+		if planned != "" {
+			times += th.Paint(ui.Muted, " / "+planned)
 		}
 	case skipped:
 		name, times = th.Paint(ui.Muted, name), th.Paint(ui.Muted, "not reached")

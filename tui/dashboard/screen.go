@@ -158,11 +158,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	case logReadMsg:
 		return s.onLogRead(msg)
 	case cancelledMsg:
-		s.cancelling = false
-		if msg.err != nil {
-			return ui.Fail(msg.err)
-		}
-		return ui.Do(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
+		return s.onCancelled(msg)
 	case ui.Answer:
 		if msg.Yes && s.noCancel() == "" {
 			s.cancelling = true
@@ -178,10 +174,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	case ui.Mouse:
 		s.mouse(msg)
 	case tea.PasteMsg:
-		if s.typing {
-			s.input.Insert(msg.Content)
-			s.search()
-		}
+		s.pasted(msg)
 	case tea.KeyPressMsg:
 		if s.typing {
 			s.typed(msg)
@@ -190,6 +183,14 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		return s.key(msg)
 	}
 	return nil
+}
+
+func (s *Screen) onCancelled(m cancelledMsg) tea.Cmd {
+	s.cancelling = false
+	if m.err != nil {
+		return ui.Fail(m.err)
+	}
+	return ui.Do(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
 }
 
 // clockNow is the time of what the body shows.
