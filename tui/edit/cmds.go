@@ -86,6 +86,7 @@ type checkMsg struct {
 	at       versions
 	problems []problem
 	layout   int
+	todos    int // placeholders among the errors
 	err      error
 }
 
@@ -105,7 +106,7 @@ func (s *Screen) check() tea.Cmd {
 		if err != nil {
 			return checkMsg{at: at, err: err}
 		}
-		m := checkMsg{at: at, problems: listed(p.Report.Diagnostics, d.RecipePath, d.WorkloadPath)}
+		m := checkMsg{at: at, todos: p.Report.Todos, problems: listed(p.Report.Diagnostics, d.RecipePath, d.WorkloadPath)}
 		if p.Recipe != nil {
 			m.layout = p.Recipe.Schema
 		}

@@ -59,8 +59,8 @@ func (s *Screen) notSubmittable() string {
 	switch {
 	case !s.sides[recipe].loaded:
 		return "no recipe"
-	case s.checked && errors > 0:
-		return plural(errors, "error")
+	case s.checked && errors > s.todos:
+		return plural(errors-s.todos, "error")
 	}
 	return ""
 }

@@ -60,6 +60,7 @@ type Screen struct {
 
 	bar      bar
 	problems []problem
+	todos    int              // placeholders among them: the submit screen asks about these
 	tables   [3]*schema.Table // the workload's, and the recipe's by layout
 	layout   int              // of the recipe, as last read
 	checked  bool             // the list is of the texts as they stand
@@ -238,7 +239,7 @@ func (s *Screen) takeBar(m barMsg) tea.Cmd {
 func (s *Screen) takeCheck(m checkMsg) tea.Cmd {
 	s.checkBusy, s.checkAt, s.checkErr = false, m.at, m.err
 	if m.err == nil {
-		s.problems = m.problems
+		s.problems, s.todos = m.problems, m.todos
 		if m.layout == 1 || m.layout == 2 {
 			s.layout = m.layout
 		}

@@ -1,6 +1,8 @@
 package port
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -53,8 +55,29 @@ func (s *Screen) settle(a porter.Answer) tea.Cmd {
 	if s.porting {
 		return ui.Do(ui.Toast{Text: "the last answer is still being worked in", Role: ui.Muted})
 	}
-	s.opt.Answers = append(s.opt.Answers, a)
+	s.before = s.opt
+	s.opt.Answers = append(slices.Clone(s.opt.Answers), a)
 	return s.port()
+}
+
+// searchKey is for the folder in which the datasets are looked for.
+func (s *Screen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case key.Matches(msg, escKey):
+		s.search = nil
+	case key.Matches(msg, giveKey):
+		root := home(s.search.Value())
+		s.search = nil
+		if root == "" || s.porting {
+			return nil
+		}
+		s.before = s.opt
+		s.opt.DatasetRoots = append(slices.Clone(s.opt.DatasetRoots), root)
+		return s.port()
+	default:
+		s.search.Key(msg)
+	}
+	return nil
 }
 
 // ask opens the input for the question under the cursor, with what is written, or

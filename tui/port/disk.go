@@ -25,12 +25,15 @@ const (
 	maxRecent  = 20
 )
 
-// Disk is the engine of the screen on real files. State is the folder in which it
-// remembers what was ported; empty: nothing is remembered.
-type Disk struct{ State string }
+// Disk is the engine of the screen on real files.
+type Disk struct {
+	State        string   // folder in which it remembers what was ported; empty: nowhere
+	DatasetRoots []string // folders in which datasets are always looked for
+}
 
 // Port ports a run directory, and remembers it.
 func (d Disk) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
+	opt.DatasetRoots = append(slices.Clone(d.DatasetRoots), opt.DatasetRoots...)
 	r, err := porter.Port(ctx, home(dir), opt)
 	if err == nil {
 		d.remember(ctx, home(dir))

@@ -23,6 +23,7 @@ var (
 	notedKey  = key.NewBinding(key.WithKeys("n"), key.WithHelp("n", "next not copied"))
 	editKey   = key.NewBinding(key.WithKeys("e", "enter"), key.WithHelp("e", "answer"))
 	acceptKey = key.NewBinding(key.WithKeys("a"), key.WithHelp("a", "accept"))
+	seekKey   = key.NewBinding(key.WithKeys("s"), key.WithHelp("s", "search datasets"))
 	undoKey   = key.NewBinding(key.WithKeys("u"), key.WithHelp("u", "undo answer"))
 	upKey     = key.NewBinding(key.WithKeys("up", "k"), key.WithHelp("↑ k", "up"))
 	downKey   = key.NewBinding(key.WithKeys("down", "j"), key.WithHelp("↓ j", "down"))
@@ -32,6 +33,7 @@ var (
 	endKey    = key.NewBinding(key.WithKeys("end", "G"), key.WithHelp("G", "last"))
 
 	giveKey  = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "answer with this"))
+	findKey  = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "search"))
 	offerKey = key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "next candidate"))
 
 	saveKey = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "write"))
@@ -47,6 +49,8 @@ func (s *Screen) Keys() []key.Binding {
 		return nil
 	case s.stage == writing:
 		return []key.Binding{saveKey, nextKey, escKey}
+	case s.search != nil:
+		return []key.Binding{findKey, escKey}
 	case s.answer != nil:
 		return []key.Binding{giveKey, offerKey, escKey}
 	}
@@ -60,9 +64,9 @@ func (s *Screen) Keys() []key.Binding {
 	}
 	undo.SetEnabled(len(s.opt.Answers) > 0)
 	if s.pane == onTodos {
-		return []key.Binding{writeKey, edit, accept, undo, paneKey, fileKey, upKey, downKey}
+		return []key.Binding{writeKey, edit, accept, seekKey, undo, paneKey, fileKey, upKey, downKey}
 	}
-	return []key.Binding{writeKey, paneKey, notedKey, fileKey, edit, accept, undo, upKey, downKey, pageUp, pageDown, homeKey, endKey}
+	return []key.Binding{writeKey, paneKey, notedKey, fileKey, edit, accept, seekKey, undo, upKey, downKey, pageUp, pageDown, homeKey, endKey}
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
@@ -71,6 +75,8 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		return s.chooseKey(msg)
 	case s.stage == writing:
 		return s.nameKey(msg)
+	case s.stage == looking && s.search != nil:
+		return s.searchKey(msg)
 	case s.stage == looking && s.answer != nil:
 		return s.answerKey(msg)
 	case s.stage == looking:
@@ -119,7 +125,7 @@ func (s *Screen) takeChoice() tea.Cmd {
 		return s.typed()
 	}
 	s.dir = c.path
-	s.stage, s.opt, s.err, s.kept = reading, porter.Options{}, nil, 0
+	s.stage, s.opt, s.before, s.err, s.kept = reading, porter.Options{}, porter.Options{}, nil, 0
 	s.at, s.top, s.todo, s.doc, s.pane = [2]int{}, [2]int{}, 0, 0, onFile
 	clear(s.excerpts)
 	return s.port()
@@ -141,8 +147,11 @@ func (s *Screen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 		s.nextNoted()
 	case key.Matches(msg, acceptKey):
 		return s.accept()
+	case key.Matches(msg, seekKey):
+		s.search = &ui.Input{}
 	case key.Matches(msg, undoKey):
 		if n := len(s.opt.Answers); n > 0 {
+			s.before = s.opt
 			s.opt.Answers = s.opt.Answers[:n-1]
 			s.kept = min(s.kept, n-1)
 			return s.port()
@@ -237,6 +246,8 @@ func (s *Screen) paste(text string) tea.Cmd {
 		return s.typed()
 	case s.stage == writing:
 		s.names[s.name].Insert(text)
+	case s.stage == looking && s.search != nil:
+		s.search.Insert(text)
 	case s.stage == looking && s.answer != nil:
 		s.answer.Insert(text)
 	}

@@ -59,7 +59,8 @@ type Screen struct {
 	given    bool // by whoever opened the screen
 	kept     int  // answers that have been written
 	opt      porter.Options
-	gen      int // of the port that is asked for
+	before   porter.Options // the last change
+	gen      int            // of the port that is asked for
 	porting  bool
 	progress porter.Progress
 
@@ -74,6 +75,7 @@ type Screen struct {
 	excerpts map[porter.Evidence]excerpt
 	fetching bool
 	answer   *ui.Input // being typed; nil: none
+	search   *ui.Input // folder to look for the datasets in, being typed; nil: none
 
 	// writing
 	names  [2]ui.Input
@@ -120,7 +122,7 @@ func (s *Screen) Close() { s.cancel() }
 
 // Typing says whether keys are text now.
 func (s *Screen) Typing() bool {
-	return s.stage == choosing || s.stage == writing || s.stage == looking && s.answer != nil
+	return s.stage == choosing || s.stage == writing || s.stage == looking && (s.answer != nil || s.search != nil)
 }
 
 // SetSize gives the size of the body.
@@ -195,8 +197,8 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 		return nil
 	}
 	s.porting = false
-	if m.err != nil && s.stage == looking { // an answer that can't be
-		s.opt.Answers = s.opt.Answers[:max(len(s.opt.Answers)-1, 0)]
+	if m.err != nil && s.stage == looking { // an answer, or a folder, that can't be
+		s.opt = s.before
 		return ui.Fail(m.err)
 	}
 	if m.err != nil {
@@ -222,6 +224,9 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 		})
 	}
 	s.scroll()
+	if s.pane == onTodos {
+		s.move(0)
+	}
 	return s.fetch()
 }
 

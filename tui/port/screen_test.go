@@ -263,6 +263,24 @@ func TestAnswerThatCanNotBe(t *testing.T) {
 	}
 }
 
+func TestDatasetsAreSearched(t *testing.T) {
+	t.Parallel()
+	s := open(t, &lab{}, sample)
+	press(s, "s")
+	drive(s, s.Update(tea.PasteMsg{Content: sample + "/datasets"}))
+	if !s.Typing() {
+		t.Error("a path is typed, and q would leave")
+	}
+	press(s, "enter")
+	if n := s.written.res.Open(porter.MustFix); n != 0 || s.search != nil {
+		t.Errorf("%d must-fix questions left", n)
+	}
+	press(s, "s", "/", "n", "o", "w", "h", "e", "r", "e")
+	if asked := press(s, "enter"); len(asked) != 1 || len(s.opt.DatasetRoots) != 1 {
+		t.Errorf("a folder that is not there: %v, roots %v", asked, s.opt.DatasetRoots)
+	}
+}
+
 func TestLeavingGoesBackToTheChoice(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{recent: []string{sample}}, "")

@@ -137,11 +137,15 @@ func (s *Screen) factLine() string {
 	if len(open) == 0 {
 		right = s.th.Paint(ui.OK, "✓ nothing open ")
 	}
+	fits := func(parts []string) bool { return ui.Width(strings.Join(parts, " · "))+ui.Width(right)+2 <= s.w }
 	facts := append([]string{res.Source}, s.written.facts...)
-	if ui.Width(strings.Join(facts, " · "))+ui.Width(right)+2 > s.w { // its name is the first to go
-		facts = facts[1:]
+	if !fits(facts) { // the engine's name is the first to go, then the run's
+		facts = facts[:len(facts)-1]
 	}
-	for len(facts) > 1 && ui.Width(strings.Join(facts, " · "))+ui.Width(right)+2 > s.w {
+	if !fits(facts) {
+		facts = s.written.facts
+	}
+	for len(facts) > 1 && !fits(facts) {
 		facts = facts[:len(facts)-1]
 	}
 	return ui.Ends(" "+ui.Clean(strings.Join(facts, " · ")), right, s.w)
@@ -308,6 +312,10 @@ func (s *Screen) todoTop() int {
 
 func (s *Screen) todoList() string {
 	b := s.boxes.todos
+	if s.search != nil {
+		return ui.Box(" "+s.th.Paint(ui.Accent, "look for the datasets below › ")+s.search.Draw(s.th, max(s.w-32, 1), true)+
+			"\n "+s.th.Paint(ui.Muted, "the files are told by their names, at any depth"), b.w, b.h)
+	}
 	if len(s.todos) == 0 {
 		return ui.Box(" "+s.th.Paint(ui.OK, "✓ nothing is open"), b.w, b.h)
 	}
