@@ -185,7 +185,7 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		}
 		return
 	}
-	first := map[string]int{}
+	first := make(map[string]int, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		at := Join(path, key.Value)
@@ -207,8 +207,8 @@ func pairs(n *yaml.Node) [][2]*yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
-	var out [][2]*yaml.Node
-	have := map[string]bool{}
+	out := make([][2]*yaml.Node, 0, len(n.Content)/2)
+	have := make(map[string]bool, len(n.Content)/2)
 	add := func(k, v *yaml.Node) {
 		if !have[k.Value] {
 			have[k.Value] = true

@@ -114,12 +114,11 @@ func (v *values) unknownKey(key *yaml.Node, t *schema.Node, logical, path string
 	case v.rules.unknown == Warning:
 		v.add(Warning, at, path, "unknown key, kept: the client owns this file"+meant, "").Rule = "unknown-field"
 		return
+	case v.otherLayout(logical) != "":
+		v.add(Error, at, path, fmt.Sprintf("a field of layout %d; in layout %d it is %s", 3-v.rules.version, v.rules.version, v.otherLayout(logical)), "move it, or run migrate").Rule = "unknown-field"
+		return
 	case slices.ContainsFunc(v.rules.foreign, func(p string) bool { return logical == p || strings.HasPrefix(logical, p+".") }):
 		v.add(Note, at, path, "not a field that is known here: carried as it is", "").Rule = "foreign"
-		return
-	}
-	if other := v.otherLayout(logical); other != "" {
-		v.add(Error, at, path, fmt.Sprintf("a field of layout %d; in layout %d it is %s", 3-v.rules.version, v.rules.version, other), "move it, or run migrate").Rule = "unknown-field"
 		return
 	}
 	fix := "remove it"

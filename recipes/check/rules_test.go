@@ -1,0 +1,310 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// ruleCase is one change of the good pair that one rule has to find.
+type ruleCase struct {
+	rule              string
+	old, new          string // in the recipe
+	wold, wnew        string // in the workload
+	cluster           string
+	sev               recipes.Severity
+	path, says, value string // value: of the edit; "-": an edit that unsets; empty: none
+}
+
+// two is the good recipe in layout 2.
+const two = `schema: 2
+name: ap
+model: {path: /m/model, container: /img/x.sqsh, precision: fp4}
+resources: {gpu_type: gb300, gpus_per_node: 4}
+engine: {type: trtllm}
+roles:
+  prefill: {nodes: 5, workers: 5, args: {tensor_parallel_size: 4}}
+  decode: {nodes: 8, workers: 1, args: {tensor_parallel_size: 32}}
+frontend: {enable_multiple_frontends: false}
+dynamo: {install: false}
+health_check: {max_attempts: 300}
+benchmark:
+  type: agentperf
+  concurrency: 1010
+  agentperf_client_dir: /ap/client
+  agentperf_config: /ap/w.yaml
+extra_mount: ["/shared/ap:/ap:ro"]
+`
+
+func ruleCases() []ruleCase {
+	e, w, n := recipes.Error, recipes.Warning, recipes.Note
+	more := func(text string) (string, string) {
+		return "dynamo: {install: false}\n", "dynamo: {install: false}\n" + text + "\n"
+	}
+	add := func(c ruleCase, text string) ruleCase { c.old, c.new = more(text); return c }
+	return []ruleCase{
+		add(ruleCase{rule: "string-map", sev: e, path: "environment.FOO", says: "must be strings", value: `"1"`}, "environment: {FOO: 1}"),
+		{rule: "env-override", old: "backend:\n", new: "environment: {A: x}\nbackend:\n  decode_environment: {A: y}\n", sev: w, path: "environment.A", says: "applied last"},
+		{rule: "env-placeholder", old: "backend:\n", new: "backend:\n  prefill_environment: {A: 'n{node_id}'}\n", sev: w, path: "backend.prefill_environment.A", says: "as it stands"},
+		add(ruleCase{rule: "srun-options", sev: w, path: "srun_options", says: "client's step alone"}, "srun_options: {mpi: pmix}"),
+		{rule: "levels", old: "concurrency: 1010", new: "concurrencies: 64", sev: e, path: "benchmark.concurrencies", says: "want a list", value: "[64]"},
+		{rule: "levels", old: "concurrency: 1010", new: `concurrencies: "64,128"`, sev: e, path: "benchmark.concurrencies", says: "whole number", value: "[64, 128]"},
+		{rule: "agentperf-fields", old: "  agentperf_client_dir: /ap/client\n", sev: e, path: "benchmark.agentperf_client_dir", says: "required by agentperf"},
+		{rule: "container-path", old: "/ap/w.yaml", new: "/other/w.yaml", sev: w, path: "benchmark.agentperf_config", says: "no mount"},
+		{rule: "container-path", old: "/shared/ap:/ap:ro", new: "/here/gone:/ap", sev: w, path: "benchmark.agentperf_config", says: "/here/gone/w.yaml on the host"},
+		{rule: "placeholder-url", wold: "http://placeholder:8000/v1", wnew: "placeholder", sev: e, path: "base_url", says: "no URL"},
+		{rule: "phase-timeout", wold: "2400.0", wnew: "1548", sev: e, path: "phase_timeout_seconds", says: "short by 1 s", value: "1549"},
+		{rule: "assignments", wold: "seed: 1\n", wnew: "user_assignments_path: /ap/few.json\n", sev: e, path: "user_assignments_path", says: "assigns 3 users, and the highest level is 1010"},
+		{rule: "localhost", old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  client_placement: last_decode\n  env: {AGENTPERF_EXTRA_ARGS: '--base-url http://localhost:8000/v1'}\n", sev: w, path: "benchmark.env.AGENTPERF_EXTRA_ARGS", says: "another node"},
+		{rule: "multiple-frontends", old: "enable_multiple_frontends: false", new: "num_additional_frontends: 2", sev: w, path: "frontend.enable_multiple_frontends", says: "45 MB", value: "false"},
+		{rule: "health-window", old: "max_attempts: 300", new: "max_attempts: 100", sev: w, path: "health_check.max_attempts", says: "1000 s", value: "300"},
+		{rule: "health-window", old: "max_attempts: 300", new: "interval_seconds: 10", cluster: "default_health_check: {max_attempts: 400}", sev: w, path: "health_check.interval_seconds", says: "400 attempts are ignored"},
+		add(ruleCase{rule: "time-limit", sev: w, path: "slurm.time_limit", says: "may take 6300 s"}, "slurm: {time_limit: '01:30:00'}"),
+		{rule: "dynamo-install", old: "dynamo: {install: false}", new: "dynamo: {request_plane: tcp}", sev: w, path: "dynamo.install", says: "egress", value: "false"},
+		{rule: "topology", old: "  decode_workers: 1\n", new: "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n", sev: e, path: "resources", says: "exclude each other"},
+		{rule: "colocate", old: "decode_nodes: 8", new: "decode_nodes: 0", sev: e, path: "resources.decode_nodes", says: "GPUs per worker given"},
+		{rule: "gpus-per-worker", old: "tensor_parallel_size: 32", new: "tensor_parallel_size: 16", sev: e, path: "backend.trtllm_config.decode", says: "32 GPUs"},
+		{rule: "gpus-per-worker", old: "prefill_workers: 5", new: "prefill_workers: 3", sev: e, path: "resources.prefill_nodes", says: "do not divide"},
+		{rule: "segment", old: "prefill_nodes: 5\n  prefill_workers: 5", new: "prefill_nodes: 12\n  prefill_workers: 12", cluster: "cluster: x", sev: w, path: "resources", says: "--segment=20"},
+		{rule: "cluster-gpus", old: "  gpus_per_node: 4\n", cluster: "gpus_per_node: 4", sev: w, path: "resources.gpus_per_node", says: "takes 4", value: "4"},
+		{rule: "not-here", old: "/m/model", new: "/here/gone", sev: w, path: "model.path", says: "not on this machine"},
+		{rule: "mounts", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/x:/configs`, sev: e, path: "extra_mount", says: "hides the built-in"},
+		{rule: "mount-order", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/shared/ap:/other`, sev: w, path: "extra_mount", says: "the later wins"},
+		add(ruleCase{rule: "dedicated-infra", sev: n, path: "infra.etcd_nats_dedicated_node", says: "takes 14 nodes"}, "infra: {etcd_nats_dedicated_node: true}"),
+		{rule: "nats-payload", old: "install: false", new: "install: false, request_plane: nats", sev: w, path: "dynamo.request_plane", says: "at most 1 MB", value: "24"},
+		add(ruleCase{rule: "observability", sev: w, path: "observability.enabled", says: "measured", value: "false"}, "observability: {enabled: true}"),
+		add(ruleCase{rule: "telemetry", sev: w, path: "telemetry", says: "only sa-bench"}, "telemetry: {enabled: true}"),
+		{rule: "gpu-type-case", old: "gb300", new: "GB300", sev: w, path: "resources.gpu_type", says: "not lower case", value: "gb300"},
+		{rule: "parser-flag", old: "router-mode: kv", new: "dyn-tool-call-parser: x", sev: e, path: "frontend.args.dyn-tool-call-parser", says: "refuses to start"},
+		{rule: "hf-home", old: "/m/model", new: "'hf:org/model'", sev: w, path: "model.path", says: "prefill workers have no HF_HOME"},
+		add(ruleCase{rule: "no-effect", sev: w, path: "output.log_dir", says: "not used", value: "-"}, "output: {log_dir: x, }"),
+		add(ruleCase{rule: "setup-script", sev: w, path: "setup_script", says: "once a GPU"}, "setup_script: x.sh"),
+		{rule: "results-dir", old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  env: {AGENTPERF_EXTRA_ARGS: '--results-dir /x'}\n", sev: w, path: "benchmark.env.AGENTPERF_EXTRA_ARGS", says: "--results-dir"},
+		{rule: "model-symlink", old: "/m/model", new: "/here/link", sev: w, path: "model.path", says: "serve as target", value: `"/here/target"`},
+		add(ruleCase{rule: "yaml-1.1", sev: e, path: "slurm.time_limit", says: "int 43200", value: `"12:00:00"`}, "slurm: {time_limit: 12:00:00}"),
+		add(ruleCase{rule: "yaml-1.1", sev: e, path: "environment.A", says: "bool true", value: `"on"`}, "environment: {A: on}"),
+		add(ruleCase{rule: "yaml-1.1", sev: e, path: "environment.A", says: "int 750", value: `"12:30"`}, "environment: {A: 12:30}"),
+		{rule: "yaml-1.1", old: "{max_attempts: 300}", new: "{max_attempts: 0o454}", sev: e, path: "health_check.max_attempts", says: "is the text", value: "300"},
+		{rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: [1e-5]}", sev: w, path: "backend.trtllm_config.prefill.x[0]", says: "is the text", value: "1.0e-05"},
+		{rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: off}", sev: w, path: "backend.trtllm_config.prefill.x", says: "bool false"},
+		{rule: "yaml-1.1", wold: "2400.0", wnew: "2.4e3", sev: w, path: "phase_timeout_seconds", says: "is the text", value: "2400"},
+		{rule: "duplicate-key", old: "name: ap\n", new: "name: a\nname: ap\n", sev: e, path: "name", says: "first on line 1"},
+		{rule: "unknown-field", old: "prefill_workers", new: "prefil_workers", sev: e, path: "resources.prefil_workers", says: `"prefill_workers"`, value: "prefill_workers"},
+		{rule: "type", old: "install: false", new: "install: maybe", sev: e, path: "dynamo.install", says: "want bool"},
+		{rule: "type", old: "precision: fp4", new: "precision: 4", sev: e, path: "model.precision", says: "want string", value: `"4"`},
+		{rule: "coerced", old: "max_attempts: 300", new: "max_attempts: '300'", sev: w, path: "health_check.max_attempts", says: "text", value: "300"},
+		{rule: "coerced", old: "max_attempts: 300", new: "max_attempts: 300.7", sev: w, path: "health_check.max_attempts", says: "cuts it to 300", value: "300"},
+		{rule: "coerced", old: "install: false", new: "install: 'no'", sev: w, path: "dynamo.install", says: "taken for false", value: "false"},
+		{rule: "foreign", old: "type: agentperf", new: "type: sa-bench\n  random_range_ratio: 0.8", sev: n, path: "benchmark.random_range_ratio", says: "carried"},
+		{rule: "not-run-here", old: "type: agentperf", new: "type: sa-bench", sev: w, path: "benchmark.type", says: "not run here"},
+		{rule: "todo", old: "/m/model", new: "/TODO/model", sev: e, path: "model.path", says: "open placeholder"},
+	}
+}
+
+// pretend is a machine that has /here with a link, and the file few.json.
+func pretend() Host {
+	return Host{
+		Real: func(p string) (string, error) {
+			switch p {
+			case "/here", "/here/target":
+				return p, nil
+			case "/here/link":
+				return "/here/target", nil
+			}
+			return "", fs.ErrNotExist
+		},
+		Open: func(p string) (io.ReadCloser, error) {
+			if p != "/shared/ap/few.json" {
+				return nil, fs.ErrNotExist
+			}
+			return io.NopCloser(strings.NewReader(`{"metadata": {"n_users_total": 20000}, "assignments": [["a"], ["b"], ["c"]]}`)), nil
+		},
+	}
+}
+
+func (c ruleCase) run(t *testing.T, base string) recipes.Diagnostics {
+	t.Helper()
+	rtext, wtext := base, workload+"seed: 1\n"
+	if c.old != "" && !strings.Contains(rtext, c.old) || c.wold != "" && !strings.Contains(wtext, c.wold) {
+		t.Fatalf("%q or %q is not in the files", c.old, c.wold)
+	}
+	if c.old != "" {
+		rtext = strings.Replace(rtext, c.old, c.new, 1)
+	}
+	if c.wold != "" {
+		wtext = strings.Replace(wtext, c.wold, c.wnew, 1)
+	}
+	r, found := recipes.ParseRecipe("r.yaml", []byte(rtext))
+	w, more := recipes.ParseWorkload("w.yaml", []byte(wtext))
+	found = append(found, more...)
+	f := Files{Recipe: r, Workload: w}
+	if c.cluster != "" {
+		f.Cluster, more = recipes.ParseCluster("srtslurm.yaml", []byte(c.cluster))
+		found = append(found, more...)
+		f.Cluster.Apply(r, func(string) string { return "" })
+	}
+	return append(found, Run(f, pretend()).Diagnostics...)
+}
+
+func TestEachRule(t *testing.T) {
+	t.Parallel()
+	for i, c := range ruleCases() {
+		t.Run(fmt.Sprintf("%d %s", i, c.rule), func(t *testing.T) {
+			t.Parallel()
+			found := c.run(t, recipe)
+			at := slices.IndexFunc(found, func(d recipes.Diagnostic) bool {
+				return d.Rule == c.rule && d.Path == c.path && strings.Contains(d.Message, c.says)
+			})
+			if at < 0 {
+				t.Fatalf("%s at %s with %q is not among %v", c.rule, c.path, c.says, found)
+			}
+			d := found[at]
+			if d.Severity != c.sev || d.Line < 1 || d.Column < 1 {
+				t.Errorf("got %s, want severity %s and a place", d, c.sev)
+			}
+			switch {
+			case c.value == "" && d.Edit != nil:
+				t.Errorf("an edit that nobody asked for: %+v", d.Edit)
+			case c.value == "-" && (d.Edit == nil || d.Edit.Op != recipes.OpUnset),
+				c.value != "" && c.value != "-" && (d.Edit == nil || d.Edit.Value != c.value):
+				t.Errorf("edit %+v, want %s", d.Edit, c.value)
+			}
+		})
+	}
+}
+
+// Every rule that has a name is shown to be found, and every name that is
+// reported is a rule.
+func TestTheTableOfRulesIsWhole(t *testing.T) {
+	t.Parallel()
+	known, shown, numbers := map[string]bool{}, map[string]bool{"cluster-file": true}, map[int]bool{}
+	for _, r := range Rules() {
+		numbers[r.Number] = true
+		if r.ID != "" && known[r.ID] {
+			t.Errorf("%s twice", r.ID)
+		}
+		known[r.ID] = true
+		if (r.ID == "") != (r.Unknown != "") || (r.ID == "") != (r.Right == "") || r.Bites == "" || r.Area == "" {
+			t.Errorf("rule %d %s: a row with a gap", r.Number, r.ID)
+		}
+	}
+	for i := 1; i <= 35; i++ {
+		if !numbers[i] {
+			t.Errorf("gotcha %d has no row", i)
+		}
+	}
+	for _, c := range ruleCases() {
+		shown[c.rule] = true
+		for _, d := range c.run(t, recipe) {
+			if d.Rule != "" && !known[d.Rule] {
+				t.Errorf("rule %q is reported and not in the table", d.Rule)
+			}
+		}
+	}
+	for _, r := range Rules() {
+		if r.ID != "" && !shown[r.ID] {
+			t.Errorf("no test shows %s", r.ID)
+		}
+	}
+	if _, ds := recipes.ParseCluster("srtslurm.yaml", []byte("default_container: x\n")); len(ds) != 1 || ds[0].Rule != "cluster-file" || ds[0].Severity != recipes.Error {
+		t.Errorf("an unknown key of the cluster file: %v", ds)
+	}
+}
+
+func TestLayoutTwo(t *testing.T) {
+	t.Parallel()
+	if ds := (ruleCase{}).run(t, two); len(ds) != 0 {
+		t.Fatalf("the good recipe: %v", ds)
+	}
+	for _, c := range []ruleCase{
+		{old: "gpu_type: gb300", new: "gpu_type: GB300", path: "resources.gpu_type", says: "lower case", value: "gb300"},
+		{old: "frontend: {enable_multiple_frontends: false}\n", path: "frontend.enable_multiple_frontends", says: "45 MB", value: "false"},
+		{old: "nodes: 8", new: "nodes: 0", path: "roles.decode.nodes", says: "colocate", value: "colocate"},
+		{old: "resources: {", new: "resources: {prefill_nodes: 5, ", path: "resources.prefill_nodes", says: "a field of layout 1; in layout 2 it is roles.prefill.nodes"},
+		{old: "engine: {type: trtllm}", new: "backend: {type: trtllm}", path: "backend", says: "a field of layout 1; in layout 2 it is engine"},
+		{old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  osl: 5\n", path: "benchmark.osl", says: "refuses", value: "-"},
+		{old: "engine: {type: trtllm}", new: "engine: vllm", path: "engine.type", says: "not run here"},
+		{old: "{tensor_parallel_size: 32}", new: "{tensor_parallel_size: 8}", path: "roles.decode.args", says: "32 GPUs"},
+	} {
+		found := c.run(t, two)
+		at := slices.IndexFunc(found, func(d recipes.Diagnostic) bool { return d.Path == c.path && strings.Contains(d.Message, c.says) })
+		if at < 0 {
+			t.Errorf("%s with %q is not among %v", c.path, c.says, found)
+			continue
+		}
+		if ed := found[at].Edit; c.value != "" && (ed == nil || c.value != "-" && ed.Value != c.value) {
+			t.Errorf("%s: edit %+v, want %s", c.path, ed, c.value)
+		}
+	}
+}
+
+func TestCountUsers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		want int
+		says string
+	}{
+		{`{"assignments": [["a", "b"], ["c"]]}`, 2, ""},
+		{`{"metadata": {"x": [{}]}, "assignments": {"0": ["a"], "1": [], "3": []}, "more": {`, 2, ""},
+		{`{"assignments": []}`, 0, ""},
+		{`{"metadata": {}}`, 0, "no assignments"},
+		{`[]`, 0, "want an object"},
+		{`{"assignments": 5}`, 0, "neither"},
+		{`{"assignments": {"x": 1}}`, 0, "no user's number"},
+		{`{"assignments": [[`, 0, "EOF"},
+	} {
+		got, err := countUsers(strings.NewReader(c.text))
+		if got != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %d, %v; want %d with %q", c.text, got, err, c.want, c.says)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	rep := run(t, strings.Replace(recipe, "dynamo:", "slurm: {time_limit: '02:00:00'}\ndynamo:", 1), workload)
+	want := "at most 1h45m: 50m to come up, 10m to build the client, level 1010 25m49s to 45m; 13 nodes, 22.8 node-hours; within the time limit of 2h"
+	if rep.Estimate == nil || rep.Estimate.Sentence() != want {
+		t.Errorf("got  %+v\nwant %s", rep.Estimate, want)
+	}
+	if rep := run(t, recipe, strings.Replace(workload, "2400.0", "x", 1)); rep.Estimate != nil {
+		t.Errorf("an estimate from a workload that can't be read: %+v", rep.Estimate)
+	}
+}
+
+// Whatever the files hold, a check ends and says something sensible.
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte(recipe), []byte(workload))
+	f.Add([]byte(two), []byte("concurrencies: [1]\nphase_timeout_seconds: 1e30\nuser_spawn_rate: 1e-9"))
+	f.Add([]byte("schema: 2\nroles: {decode: {nodes: colocate, workers: 9999999, gpus: 99999999}}\nbenchmark: {type: agentperf, concurrencies: 1x2}"), []byte("{}"))
+	f.Fuzz(func(t *testing.T, r, w []byte) {
+		rec, found := recipes.ParseRecipe("r", r)
+		wl, _ := recipes.ParseWorkload("w", w)
+		rep := Run(Files{Recipe: rec, Workload: wl}, pretend())
+		for _, d := range append(found, rep.Diagnostics...) {
+			if d.Message == "" || d.Severity == "" {
+				t.Errorf("an empty finding: %+v", d)
+			}
+		}
+	})
+}
+
+func BenchmarkCheck2000Lines(b *testing.B) {
+	var text strings.Builder
+	text.WriteString(strings.Split(two, "extra_mount")[0] + "environment:\n")
+	for i := range 1980 {
+		fmt.Fprintf(&text, "  VARIABLE_%d: \"value %d\" # what it is for\n", i, i)
+	}
+	r, w := []byte(text.String()), []byte(workload)
+	for b.Loop() {
+		rec, _ := recipes.ParseRecipe("r.yaml", r)
+		wl, _ := recipes.ParseWorkload("w.yaml", w)
+		Run(Files{Recipe: rec, Workload: wl}, Host{})
+	}
+}
