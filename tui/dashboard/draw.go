@@ -276,7 +276,7 @@ func (s *Screen) lost() string {
 func (s *Screen) View() string {
 	if s.problem != nil {
 		lines := []string{""}
-		for _, l := range ui.Wrap(s.problem.Error(), s.w-6) {
+		for _, l := range ui.Wrap(strings.ReplaceAll(s.problem.Error(), "\n", "; "), s.w-6) {
 			lines = append(lines, "   "+l)
 		}
 		return s.th.Paint(ui.Bad, " ✗ this run can't be shown") + strings.Join(lines, "\n")

@@ -163,32 +163,22 @@ func TestParts(t *testing.T) {
 func TestResample(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()
-	bucketsOf := func(values ...float64) []results.Bucket {
-		var out []results.Bucket
-		for _, v := range values {
-			out = append(out, results.Bucket{Output: v})
-		}
-		return out
-	}
-	mean := curve{of: func(b results.Bucket) float64 { return b.Output }}
-	peak := mean
-	peak.peak = true
 	for name, c := range map[string]struct {
-		in   []results.Bucket
-		c    curve
+		in   []float64
+		peak bool
 		n    int
 		want []float64
 	}{
-		"none":      {nil, mean, 4, nil},
-		"one":       {bucketsOf(7), mean, 2, []float64{7, 7}},
-		"a line":    {bucketsOf(0, 4), mean, 4, []float64{0, 1, 3, 4}},
-		"as is":     {bucketsOf(1, 2, 3), mean, 3, []float64{1, 2, 3}},
-		"mean":      {bucketsOf(1, 3, 5, 7), mean, 2, []float64{2, 6}},
-		"peak":      {bucketsOf(1, 3, 5, 7), peak, 2, []float64{3, 7}},
-		"gap":       {bucketsOf(1, nan, nan, nan), mean, 2, []float64{1, nan}},
-		"gap drawn": {bucketsOf(2, nan), mean, 4, []float64{2, 2, nan, nan}},
+		"none":      {nil, false, 4, nil},
+		"one":       {[]float64{7}, false, 2, []float64{7, 7}},
+		"a line":    {[]float64{0, 4}, false, 4, []float64{0, 1, 3, 4}},
+		"as is":     {[]float64{1, 2, 3}, false, 3, []float64{1, 2, 3}},
+		"mean":      {[]float64{1, 3, 5, 7}, false, 2, []float64{2, 6}},
+		"peak":      {[]float64{1, 3, 5, 7}, true, 2, []float64{3, 7}},
+		"gap":       {[]float64{1, nan, nan, nan}, false, 2, []float64{1, nan}},
+		"gap drawn": {[]float64{2, nan}, false, 4, []float64{2, 2, nan, nan}},
 	} {
-		got := resample(c.in, c.c, c.n)
+		got := resample(c.in, c.peak, c.n)
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 			continue
@@ -199,6 +189,26 @@ func TestResample(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+// Few requests a bucket are taken together, as long as a curve is left.
+func TestSparseBuckets(t *testing.T) {
+	t.Parallel()
+	var many, few []results.Bucket
+	for i := range 48 {
+		many = append(many, results.Bucket{N: 100, TTFT95: float64(i)})
+		few = append(few, results.Bucket{N: 4, TTFT95: float64(i)})
+	}
+	p95 := trends[0].curves[1]
+	if got := valuesOf(many, p95); len(got) != 48 || got[47] != 47 {
+		t.Errorf("%v", got)
+	}
+	if got := valuesOf(few, p95); len(got) != 24 || got[0] != 1 || got[23] != 47 {
+		t.Errorf("%v", got)
+	}
+	if got := valuesOf(few[:3], p95); len(got) != 3 {
+		t.Errorf("%v", got)
 	}
 }
 

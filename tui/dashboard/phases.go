@@ -194,7 +194,7 @@ func text(th ui.Theme, p part, bar int, estimate bool) string {
 		}
 	case over:
 		role = ui.Muted
-		if !estimate {
+		if !estimate || planned == "" {
 			fraction = 1
 		}
 		if estimate && planned != "" && math.Abs(p.planned-p.spent) > 1 {

@@ -54,11 +54,31 @@ func whole(s *results.Series, ended bool) []results.Bucket {
 	return b
 }
 
-// resample gives n values for a curve over buckets: between the middles of
-// buckets it draws a line, and where several fall on one step it takes their mean
-// or their highest.
-func resample(buckets []results.Bucket, c curve, n int) []float64 {
-	k := len(buckets)
+// fewest is how many requests a point of a curve stands for at least, on average.
+const fewest = 8
+
+// valuesOf are a curve's values, several buckets together where each has only few
+// requests: a percentile of two of them is noise.
+func valuesOf(buckets []results.Bucket, c curve) []float64 {
+	requests := 0
+	for _, b := range buckets {
+		requests += b.N
+	}
+	each := 1
+	if requests > 0 {
+		each = min(max((fewest*len(buckets)+requests-1)/requests, 1), max(len(buckets)/12, 1))
+	}
+	var out []float64
+	for i := 0; i < len(buckets); i += each {
+		out = append(out, together(buckets[i:min(i+each, len(buckets))], c))
+	}
+	return out
+}
+
+// resample gives n values for a curve: between two values it draws a line, and
+// where several fall on one step it takes their mean or their highest.
+func resample(values []float64, peak bool, n int) []float64 {
+	k := len(values)
 	if k == 0 || n <= 0 {
 		return nil
 	}
@@ -66,13 +86,13 @@ func resample(buckets []results.Bucket, c curve, n int) []float64 {
 	for i := range out {
 		from, to := float64(i)*float64(k)/float64(n), float64(i+1)*float64(k)/float64(n)
 		if to-from >= 1 {
-			out[i] = together(buckets[int(from):max(int(to), int(from)+1)], c)
+			out[i] = merge(values[int(from):max(int(to), int(from)+1)], peak)
 			continue
 		}
-		mid := (from+to)/2 - 0.5 // in buckets, from the middle of the first
+		mid := (from+to)/2 - 0.5 // in values, from the middle of the first
 		a := min(max(int(math.Floor(mid)), 0), k-1)
 		b := min(a+1, k-1)
-		va, vb := c.of(buckets[a]), c.of(buckets[b])
+		va, vb := values[a], values[b]
 		share := min(max(mid-float64(a), 0), 1)
 		switch {
 		case math.IsNaN(va) && math.IsNaN(vb):
@@ -96,16 +116,25 @@ func nearer(yes bool, v float64) float64 {
 }
 
 func together(buckets []results.Bucket, c curve) float64 {
-	sum, n, top := 0.0, 0, math.Inf(-1)
+	values := make([]float64, 0, len(buckets))
 	for _, b := range buckets {
-		if v := c.of(b); isNumber(v) {
+		values = append(values, c.of(b))
+	}
+	return merge(values, c.peak)
+}
+
+// merge is the mean of values or their highest; NaN without any.
+func merge(values []float64, peak bool) float64 {
+	sum, n, top := 0.0, 0, math.Inf(-1)
+	for _, v := range values {
+		if isNumber(v) {
 			sum, n, top = sum+v, n+1, max(top, v)
 		}
 	}
 	switch {
 	case n == 0:
 		return math.NaN()
-	case c.peak:
+	case peak:
 		return top
 	}
 	return sum / float64(n)
@@ -165,7 +194,7 @@ func timeAxis(from, to float64, marks []moment, w int) string {
 func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int) string {
 	curves := make([]ui.Curve, 0, len(t.curves))
 	for _, c := range t.curves {
-		curves = append(curves, ui.Curve{Label: c.label, Values: resample(buckets, c, 2*(w-chartAxis))})
+		curves = append(curves, ui.Curve{Label: c.label, Values: resample(valuesOf(buckets, c), c.peak, 2*(w-chartAxis))})
 	}
 	head := ui.Ends(t.title, th.Legend(curves...), w)
 	if len(buckets) == 0 {

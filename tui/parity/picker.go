@@ -107,7 +107,7 @@ func (s *Screen) viewPicker() string {
 	case len(s.runs) == 0:
 		text := "no other run with figures is known here; agentperf-tui parity REF CAND also takes folders and files"
 		if s.listErr != nil {
-			text = s.listErr.Error()
+			text = oneLine(s.listErr)
 		}
 		return head + " " + strings.Join(ui.Wrap(text, s.w-2), "\n ")
 	}

@@ -136,6 +136,9 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	case runsListedMsg:
 		s.listing, s.listed, s.listErr = false, msg.at, msg.err
 		s.fillPicker(msg.runs)
+		if msg.err != nil && len(s.runs) > 0 {
+			return ui.Do(ui.Toast{Text: "not all runs could be read: " + oneLine(msg.err), Role: ui.Warn})
+		}
 	case ui.ThemeChanged:
 		s.th = msg.Theme
 	case ui.Mouse:
