@@ -10,7 +10,9 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/replay"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // ErrTodos says that a recipe still has placeholders of a port.
@@ -71,6 +73,9 @@ func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan) (rundi
 	for _, ph := range pl.Phases {
 		rec.Levels = append(rec.Levels, ph.Level)
 	}
+	if err := checkDataset(ctx, p.Workload, pl); err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
 	files, err := runFiles(p, pl, rec)
 	if err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
@@ -85,11 +90,29 @@ func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan) (rundi
 	// Recorded before it starts: a run that is not listed is worse than a listed
 	// one that did not start.
 	if err := e.registry.Add(rec); err != nil {
-		return rec, err
+		return rec, errors.Join(err, os.RemoveAll(rec.Dir)) // made a moment ago, and never started
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	return rec, local.Submit(ctx, rec.Dir)
+}
+
+// checkDataset reads what the client will read, so that a broken file is found
+// before any server starts.
+func checkDataset(ctx context.Context, w *recipes.Workload, pl *plan.Plan) error {
+	opt := ReplayOptions{Model: pl.Model, DelayKey: DelayKey}
+	for _, ph := range pl.Phases {
+		opt.Levels = append(opt.Levels, ph.Level)
+	}
+	cfg, err := replayConfig(w, opt)
+	if err != nil {
+		return err
+	}
+	data, err := replay.OpenDataset(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return data.Close()
 }
 
 func runFiles(p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) {

@@ -5,6 +5,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 const appName = "agentperf-tui"
@@ -91,6 +93,9 @@ func New(opt Options) (*Engine, error) {
 	if e.host, err = os.Hostname(); err != nil {
 		return nil, fmt.Errorf("find this machine's name: %w", err)
 	}
+	if opt.StateDir == "" && e.getenv("HOME") == "" && e.getenv("XDG_STATE_HOME") == "" {
+		return nil, errors.New("neither HOME nor XDG_STATE_HOME is set: there is no place to remember runs in; set one of them")
+	}
 	e.Paths = Paths{Config: filepath.Join(xdg.ConfigHome, appName, "config.yaml"), State: filepath.Join(xdg.StateHome, appName)}
 	if opt.StateDir != "" {
 		e.Paths.State = opt.StateDir
@@ -114,15 +119,14 @@ func New(opt Options) (*Engine, error) {
 
 func readConfig(path string) (Config, error) {
 	c := Config{BandPercent: 2}
-	f, err := os.Open(path)
+	data, err := recipes.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
 	if err != nil {
 		return c, fmt.Errorf("read configuration: %w", err)
 	}
-	defer f.Close()
-	dec := yaml.NewDecoder(io.LimitReader(f, 1<<20))
+	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
 		return c, fmt.Errorf("read configuration %s: %w; known keys are output_dir, band_percent, tiers", path, err)

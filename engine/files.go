@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -271,10 +272,10 @@ func (e *Engine) Diff(ctx context.Context, a, b string) (recipes.Comparison, err
 	return recipes.DiffRecipes(ra, rb), nil
 }
 
-// usable makes an error of a file of which nothing can be used.
+// usable makes an error of a file that has some: what it means is not certain.
 func usable[T any](v *T, found recipes.Diagnostics, err error) (*T, error) {
-	if err == nil && v == nil {
-		err = errors.New(found[0].String())
+	if i := slices.IndexFunc(found, func(d recipes.Diagnostic) bool { return d.Severity == recipes.Error }); err == nil && i >= 0 {
+		err = fmt.Errorf("%s: not compared while it has errors", found[i])
 	}
 	return v, err
 }

@@ -40,6 +40,9 @@ func (e *Engine) Find(ctx context.Context, run string) (Located, error) {
 	if err := ctx.Err(); err != nil {
 		return Located{}, err
 	}
+	if run == "" {
+		return Located{}, errors.New("run: the name is empty; agentperf-tui runs lists the runs that are known")
+	}
 	if info, err := os.Stat(run); err == nil {
 		if !info.IsDir() {
 			return Located{}, fmt.Errorf("run %s: a file, want a run's folder or its log dir", run)
@@ -220,9 +223,19 @@ func (e *Engine) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 		problems = append(problems, err)
 	}
 	for _, r := range records {
+		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
+			out = append(out, Summary{
+				ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created, State: event.Unknown,
+				Message: "its folder is gone: " + r.Dir,
+			})
+			continue
+		}
 		add(r.Dir)
 	}
 	for _, root := range roots {
+		if _, err := os.Stat(root); err != nil {
+			return nil, fmt.Errorf("look for runs: %w", err)
+		}
 		dirs, err := findRuns(ctx, root)
 		problems = append(problems, err)
 		for _, d := range dirs {
@@ -354,6 +367,9 @@ func figureOf(p results.Phase, key string) *float64 {
 	return nil
 }
 
+// maxUnread is how many unreadable folders are named; more are counted.
+const maxUnread = 3
+
 // searchDepth bounds the look for runs below a root.
 const searchDepth = 6
 
@@ -362,10 +378,13 @@ const searchDepth = 6
 func findRuns(ctx context.Context, root string) ([]string, error) {
 	var out []string
 	var bad []error
+	unread := 0
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			bad = append(bad, err)
+			if unread++; unread <= maxUnread {
+				bad = append(bad, err)
+			}
 			return fs.SkipDir
 		}
 		if cerr := ctx.Err(); cerr != nil {
@@ -374,7 +393,7 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 		if !d.IsDir() {
 			return nil
 		}
-		if d.Name() == ".staged" || strings.Count(filepath.Clean(path), string(filepath.Separator))-base > searchDepth {
+		if d.Name() == ".staged" || path == "/proc" || path == "/sys" || strings.Count(filepath.Clean(path), string(filepath.Separator))-base > searchDepth {
 			return fs.SkipDir
 		}
 		for _, sign := range []string{rundir.RecordFile, "job_params.env", "agentperf"} {
@@ -385,5 +404,8 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 		}
 		return nil
 	})
+	if unread > maxUnread {
+		bad = append(bad, fmt.Errorf("and %d more folders below %s can't be read", unread-maxUnread, root))
+	}
 	return out, errors.Join(append(bad, err)...)
 }

@@ -63,6 +63,12 @@ type Place struct {
 
 // Read reads a file of at most 4 MiB; a larger one is an error, since no recipe is that large.
 func Read(path string) ([]byte, error) {
+	// A pipe would be waited for until somebody writes.
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: no regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,12 @@ func demoCmd(a *app) *cobra.Command {
 	keep := cmd.Flags().String("keep", "", "keep everything in this new folder (default: a temporary one, removed at the end)")
 	scale := scaleFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := checkScale(*scale); err != nil {
+			return err
+		}
+		if a.json {
+			return badInput(errors.New("the demo is a show for people: it has no --json; its parts have"))
+		}
 		if !*headless && !isTerminal() {
 			return badInput(errors.New("the demo's screens need a terminal; give --headless to see it as text"))
 		}

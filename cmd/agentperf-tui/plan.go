@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,14 @@ func scaleFlags(cmd *cobra.Command) *plan.LocalScale {
 	return s
 }
 
+// checkScale makes nonsense bad input.
+func checkScale(s plan.LocalScale) error {
+	if s.Users < 1 || !(s.Seconds > 0) || math.IsInf(s.Seconds, 0) {
+		return badInput(fmt.Errorf("--users %d --seconds %g: want at least one user and more than 0 s", s.Users, s.Seconds))
+	}
+	return nil
+}
+
 // target reads --launcher.
 func target(launcher string) (plan.Target, error) {
 	switch launcher {
@@ -36,6 +45,9 @@ func target(launcher string) (plan.Target, error) {
 // planned loads and plans; with errors in the files these are printed and the
 // exit code is 1.
 func (a *app) planned(cmd *cobra.Command, args []string, f *engine.Files, flag, launcher string, scale plan.LocalScale) (*engine.Engine, *engine.Pair, *plan.Plan, error) {
+	if err := checkScale(scale); err != nil {
+		return nil, nil, nil, err
+	}
 	to, err := target(launcher)
 	if err != nil {
 		return nil, nil, nil, err

@@ -52,13 +52,21 @@ func runsCmd(a *app) *cobra.Command {
 		rows := [][]string{{"STATE", "RUN", "ID", "SOURCE", "USERS", "OUT TOK/S", "TTFT P95", "AGE", "WHY"}}
 		for _, r := range runs {
 			rows = append(rows, []string{
-				string(r.State), r.Name, r.ID, r.Source, strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]"),
-				figure(r.Output, 1, ""), figure(r.TTFT95, 3, " s"), age(time.Since(r.Since)), r.Message,
+				string(r.State), clip(r.Name, 48), r.ID, r.Source, strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]"),
+				figure(r.Output, 1, ""), figure(r.TTFT95, 3, " s"), age(time.Since(r.Since)), clip(r.Message, 120),
 			})
 		}
 		return a.table(rows)
 	}
 	return cmd
+}
+
+// clip shortens a text that somebody else wrote to at most n characters.
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
 }
 
 func figure(v *float64, decimals int, unit string) string {

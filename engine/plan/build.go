@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 )
@@ -33,6 +34,9 @@ func Build(req Request) (*Plan, error) {
 	if r.Engine.Type != "trtllm" || r.Frontend.Type != "dynamo" || r.Benchmark.Type != "agentperf" {
 		return nil, fmt.Errorf("plan %s: engine %s, frontend %s, benchmark %s: only trtllm behind dynamo with benchmark agentperf can be run",
 			r.File, r.Engine.Type, r.Frontend.Type, r.Benchmark.Type)
+	}
+	if n := strings.IndexFunc(r.Name, unicode.IsControl); n >= 0 || len(r.Name) > 128 || strings.HasPrefix(r.Name, "-") {
+		return nil, fmt.Errorf("plan %s: name %.40q can't be a job's name: want at most 128 bytes without control characters that do not begin with -", r.File, r.Name)
 	}
 	if len(r.Benchmark.Levels) == 0 {
 		return nil, fmt.Errorf("plan %s: no concurrency level; give benchmark.concurrency or concurrencies", r.File)

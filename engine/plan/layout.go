@@ -23,10 +23,16 @@ type layout struct {
 	workers               []worker
 }
 
+// mostNodes bounds a plan: a slip of the keyboard must not fill the memory.
+const mostNodes = 4096
+
 // place lays a recipe out over nodes by upstream's rules: reserved nodes first,
 // then prefill, decode and aggregated workers over the rest in order.
 func place(r *recipes.Recipe) (layout, error) {
 	front, back := reserved(r)
+	if n, w := r.WorkerNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers; n > mostNodes || w > mostNodes {
+		return layout{}, fmt.Errorf("%d worker nodes and %d workers: more than %d of either is surely a slip", n, w, mostNodes)
+	}
 	l := layout{nodes: r.WorkerNodes() + len(front) + len(back)}
 	l.head = len(front) // first worker node
 	l.infra, l.frontend, l.client = -1, -1, -1

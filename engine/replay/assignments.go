@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 )
 
@@ -19,7 +18,7 @@ type assignments struct {
 const maxAssignments = 256 << 20
 
 func readAssignments(path string) (assignments, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return assignments{}, fmt.Errorf("open the user assignments: %w; set user_assignments_path to a file that this machine can read", err)
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -145,8 +146,8 @@ func TestRunAgainstNothing(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t, "http://127.0.0.1:1/v1", writeTrajectories(t, conversations(2, 2, 0)))
 	cfg.PhaseTimeout, cfg.MinTotalTrajectories = 300*time.Millisecond, 1000
-	if err := Run(t.Context(), cfg); err != nil {
-		t.Fatal(err)
+	if err := Run(t.Context(), cfg); !errors.Is(err, ErrNothingSucceeded) {
+		t.Fatalf("got %v: a run of failures is no good run", err)
 	}
 	rows := readRows[analysisRow](t, filepath.Join(cfg.ResultsDir, "org_model__1u__phase0__dur0.3s__settle0s__traj2.jsonl"))
 	if len(rows) != 1 || rows[0].ErrorKind != errorConnection {

@@ -22,7 +22,7 @@ func (g Registry) Add(r Record) error {
 }
 
 // List reads all recorded runs. Entries that can't be read come back as errors
-// beside the ones that can; a run whose folder is gone is left out.
+// beside the ones that can. A run's folder may be gone, for a while or for good.
 func (g Registry) List() ([]Record, error) {
 	entries, err := os.ReadDir(g.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,9 +40,6 @@ func (g Registry) List() ([]Record, error) {
 		var r Record
 		if err := Read(filepath.Join(g.Dir, e.Name()), &r); err != nil {
 			bad = append(bad, err)
-			continue
-		}
-		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		out = append(out, r)
