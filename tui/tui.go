@@ -179,10 +179,7 @@ func (m *Model) answer(o owned) tea.Cmd {
 	case ui.Toast:
 		return m.show(msg)
 	case ui.Ask:
-		m.nextID++
-		id := m.nextID
-		m.dialog = &asked{Dialog: ui.Dialog{Ask: msg}, owner: o.id, id: id}
-		return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{id} })
+		return m.ask(o.id, msg)
 	case ui.Copy:
 		return tea.Batch(tea.SetClipboard(msg.Text), m.show(ui.Toast{Text: msg.Said, Role: ui.OK}))
 	case tea.QuitMsg:
@@ -245,7 +242,7 @@ var (
 
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if key.Matches(msg, quitKey) {
-		return tea.Quit
+		return m.quit()
 	}
 	if m.dialog != nil {
 		return m.dialogKey(msg)
@@ -270,6 +267,32 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	return m.deliver(e, msg)
 }
 
+// quit ends the program, unless a screen holds unsaved work: then it asks, and a
+// second ctrl+c takes that for a yes.
+func (m *Model) quit() tea.Cmd {
+	if m.dialog != nil && m.dialog.owner == nobody {
+		return tea.Quit
+	}
+	for _, e := range m.stack {
+		if k, ok := e.screen.(ui.Keeper); ok && k.Unsaved() {
+			return m.ask(nobody, ui.Ask{
+				Title: "Quit with unsaved changes?", Body: "What was typed in " + e.screen.Name() + " and not saved would be lost.", Yes: "quit", No: "stay", Danger: true,
+			})
+		}
+	}
+	return tea.Quit
+}
+
+// nobody owns the workbench's own question.
+const nobody = 0
+
+func (m *Model) ask(owner int, a ui.Ask) tea.Cmd {
+	m.nextID++
+	id := m.nextID
+	m.dialog = &asked{Dialog: ui.Dialog{Ask: a}, owner: owner, id: id}
+	return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{id} })
+}
+
 func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	d := m.dialog
 	if !d.Armed {
@@ -289,6 +312,9 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.dialog = nil
+	if d.owner == nobody && yes {
+		return tea.Quit
+	}
 	for _, e := range m.stack {
 		if e.id == d.owner {
 			return m.deliver(e, ui.Answer{ID: d.ID, Yes: yes})

@@ -197,3 +197,22 @@ func TestBindingsExist(t *testing.T) {
 		}
 	}
 }
+
+// keeper is a screen with unsaved work.
+type keeper struct{ *fake }
+
+func (keeper) Unsaved() bool { return true }
+
+func TestQuitAsksForUnsavedWork(t *testing.T) {
+	t.Parallel()
+	m := New(nil, keeper{&fake{name: "edit"}}, Options{Dark: true})
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	m.Update(frametest.Keys("ctrl+c")[0])
+	if m.dialog == nil {
+		t.Fatal("ctrl+c lost unsaved work without a question")
+	}
+	_, cmd := m.Update(frametest.Keys("ctrl+c")[0])
+	if _, ok := cmd().(tea.QuitMsg); !ok {
+		t.Error("a second ctrl+c does not quit")
+	}
+}

@@ -30,6 +30,7 @@ var rooms = map[string][]string{
 	"engine/replay":     {"recipes"},
 	"engine/results":    {"recipes", "engine/results"},
 	"porter":            {"recipes", "engine/plan"},
+	"porter/desk":       {"porter"},
 	"recipes":           {"recipes"},
 	"recipes/schema":    {},
 	"testdata":          {},

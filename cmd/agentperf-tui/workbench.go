@@ -17,6 +17,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	results "github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/dashboard"
 	"github.com/agentperf/agentperf-tui/tui/edit"
@@ -59,8 +60,8 @@ func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, refere
 	}
 }
 
-// disk is where the port wizard keeps what it remembers.
-func disk(e *engine.Engine) port.Disk { return port.Disk{State: e.Paths.State} }
+// wizardDesk remembers what was ported, in the user's state folder.
+func wizardDesk(e *engine.Engine) desk.Desk { return desk.Desk{State: e.Paths.State} }
 
 // workbench runs the terminal program until it is left.
 func (a *app) workbench(ctx context.Context, m *tui.Model) error {
@@ -87,7 +88,7 @@ func (a *app) openWorkbench(ctx context.Context, roots []string, first ...ui.Ope
 	if err != nil {
 		return err
 	}
-	make := screens(e, disk(e), e, "", plan.Slurm)
+	make := screens(e, wizardDesk(e), e, "", plan.Slurm)
 	return a.workbench(ctx, tui.New(make, runs.New(e, ui.NewTheme(true), roots), tui.Options{Dark: true, Open: first}))
 }
 
@@ -119,7 +120,7 @@ func (d *demo) tour(ctx context.Context) error {
 		return err
 	}
 	compare := &toured{Engine: e, reference: filepath.Join(d.dir, "reference.yaml")}
-	make := screens(e, samplePort{disk(e), filepath.Join(run, "datasets")}, compare, compare.reference, plan.Local)
+	make := screens(e, samplePort{wizardDesk(e), filepath.Join(run, "datasets")}, compare, compare.reference, plan.Local)
 	m := tui.New(make, runs.New(e, ui.NewTheme(true), []string{d.dir}), tui.Options{Dark: true, Hint: hint, Open: []ui.Open{ui.OpenPort{Dir: run}}})
 	if err := d.workbench(ctx, m); err != nil {
 		return err
@@ -147,7 +148,7 @@ func hint(screen string) string {
 // samplePort ports the sample, of which is known where its datasets lie and what
 // GPUs it ran on.
 type samplePort struct {
-	port.Disk
+	desk.Desk
 	datasets string
 }
 
@@ -157,7 +158,7 @@ func (s samplePort) Port(ctx context.Context, dir string, opt porter.Options) (*
 	if opt.GPUType == "" {
 		opt.GPUType = "gb300"
 	}
-	return s.Disk.Port(ctx, dir, opt)
+	return s.Desk.Port(ctx, dir, opt)
 }
 
 // toured is the engine of the tour's comparison, whose reference is the arithmetic

@@ -299,6 +299,16 @@ func (s *Screen) answer(a ui.Answer) tea.Cmd {
 	return nil
 }
 
+// Unsaved says whether a text is not what is on disk.
+func (s *Screen) Unsaved() bool {
+	for i := range s.sides {
+		if s.sides[i].unsaved {
+			return true
+		}
+	}
+	return false
+}
+
 // Leave asks before edits are lost.
 func (s *Screen) Leave() tea.Cmd {
 	var open []string

@@ -2,11 +2,11 @@ package frametest
 
 import (
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -42,19 +42,31 @@ func Start(t *testing.T, w, h int, cmd *exec.Cmd) *Terminal {
 	}
 	term := &Terminal{t: t, cmd: cmd, pty: f, emu: vt.NewEmulator(w, h), changed: make(chan struct{}), done: make(chan struct{})}
 	replies := make(chan struct{})
+	var ending atomic.Bool
 	go func() { // the emulator's answers to the program's questions
 		defer close(replies)
-		_, _ = io.Copy(f, term.emu) // ends with the emulator
+		buf := make([]byte, 256)
+		for {
+			n, err := term.emu.Read(buf)
+			if err != nil || ending.Load() {
+				return
+			}
+			_, _ = f.Write(buf[:n]) // the program may be gone
+		}
 	}()
 	go term.read()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // gone already when all is well
 		<-term.done
 		_ = cmd.Wait()
-		if err := errors.Join(term.emu.Close(), f.Close()); err != nil && !errors.Is(err, os.ErrClosed) {
+		// The emulator's own Close is not safe beside its Read: one last question
+		// ends the answers instead.
+		ending.Store(true)
+		_, _ = term.emu.WriteString("\x1b[c")
+		<-replies
+		if err := f.Close(); err != nil {
 			t.Log(err)
 		}
-		<-replies
 	})
 	return term
 }

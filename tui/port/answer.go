@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -66,7 +67,7 @@ func (s *Screen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, escKey):
 		s.search = nil
 	case key.Matches(msg, giveKey):
-		root := home(s.search.Value())
+		root := desk.Home(s.search.Value())
 		s.search = nil
 		if root == "" || s.porting {
 			return nil

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/desk"
 )
 
 // Bounds of the look around: a search below a project's root ends in time.
@@ -104,7 +105,7 @@ func (s *Screen) port() tea.Cmd {
 	}
 	run := func() tea.Msg {
 		defer close(progress)
-		names := defaultNames(home(dir))
+		names := defaultNames(desk.Home(dir))
 		opt.RecipeOut, opt.WorkloadOut = names[0], names[1]
 		res, err := eng.Port(ctx, dir, opt)
 		if err != nil {
@@ -133,7 +134,7 @@ func (s *Screen) wait(gen int, from <-chan porter.Progress) tea.Cmd {
 
 // excerpt is what was read for a piece of evidence.
 type excerpt struct {
-	Excerpt
+	desk.Excerpt
 	err error
 }
 
@@ -159,7 +160,7 @@ func (s *Screen) fetch() tea.Cmd {
 		clear(s.excerpts)
 	}
 	s.fetching = true
-	ctx, eng, path := s.ctx, s.eng, filepath.Join(home(s.dir), e.Artifact)
+	ctx, eng, path := s.ctx, s.eng, filepath.Join(desk.Home(s.dir), e.Artifact)
 	return func() tea.Msg {
 		length := len(e.Raw)
 		if e.Column == 0 {
@@ -183,7 +184,7 @@ func (s *Screen) write(force bool) tea.Cmd {
 	recipe, workload := s.names[0].Value(), s.names[1].Value()
 	ctx, eng, dir, opt := s.ctx, s.eng, s.dir, s.opt
 	opt.Answers = slices.Clone(opt.Answers)
-	opt.RecipeOut, opt.WorkloadOut = home(recipe), home(workload)
+	opt.RecipeOut, opt.WorkloadOut = desk.Home(recipe), desk.Home(workload)
 	return func() tea.Msg {
 		res, err := eng.Port(ctx, dir, opt)
 		if err == nil {

@@ -8,9 +8,10 @@ import (
 	"context"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/desk"
 )
 
-// Engine is what this screen needs. [Disk] is the real one.
+// Engine is what this screen needs. [desk.Desk] is the real one.
 type Engine interface {
 	Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error)
 	// FindRuns lists run directories below a folder.
@@ -20,10 +21,6 @@ type Engine interface {
 	// Recent lists run directories that were ported before, the latest first.
 	Recent(ctx context.Context) ([]string, error)
 	// Excerpt is the part of a file that evidence points to.
-	Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error)
+	Excerpt(ctx context.Context, path string, line, column, length int) (desk.Excerpt, error)
 	Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error
 }
-
-// Excerpt is a part of a line: what stands before the evidence, it, and what
-// follows. It is as found, escapes and all.
-type Excerpt struct{ Before, Match, After string }

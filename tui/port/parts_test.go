@@ -1,9 +1,6 @@
 package port
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -45,65 +42,6 @@ func TestCompleted(t *testing.T) {
 		if got := completed(typed, dirs); got != want {
 			t.Errorf("%q completes to %q, want %q", typed, got, want)
 		}
-	}
-}
-
-func TestExcerpt(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "job.log")
-	long := strings.Repeat("x", 1000)
-	if err := os.WriteFile(path, []byte("first\n"+long+"NAME=value"+long+"\nlast"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name                 string
-		line, column, length int
-		match, before, after string
-		fails                bool
-	}{
-		{"in a long line", 2, 1001, 10, "NAME=value", "…" + strings.Repeat("x", around), strings.Repeat("x", around) + "…", false},
-		{"first line", 1, 1, 5, "first", "", "", false},
-		{"last line, no line end", 3, 2, 3, "ast", "l", "", false},
-		{"no column", 1, 0, 0, "", "", "first", false},
-		{"longer than the line", 3, 1, 100, "last", "", "", false},
-		{"past the end of the file", 9, 1, 1, "", "", "", true},
-		{"past the end of the line", 3, 50000, 1, "", "", "", true},
-	} {
-		got, err := Disk{}.Excerpt(t.Context(), path, c.line, c.column, c.length)
-		if (err != nil) != c.fails || got != (Excerpt{c.before, c.match, c.after}) && !c.fails {
-			t.Errorf("%s: %q, %v", c.name, got, err)
-		}
-	}
-}
-
-func TestRecent(t *testing.T) {
-	t.Parallel()
-	d := Disk{State: filepath.Join(t.TempDir(), "state")}
-	if got, err := d.Recent(t.Context()); err != nil || got != nil {
-		t.Errorf("at first: %v %v", got, err)
-	}
-	a, b, gone := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gone")
-	for _, dir := range []string{a, b, gone, a} {
-		d.remember(t.Context(), dir)
-	}
-	if got, err := d.Recent(t.Context()); err != nil || !slices.Equal(got, []string{a, b}) {
-		t.Errorf("got %v %v, want %v", got, err, []string{a, b})
-	}
-}
-
-func TestList(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, err := range []error{
-		os.Mkdir(filepath.Join(dir, "b"), 0o755), os.Mkdir(filepath.Join(dir, "a"), 0o755), os.WriteFile(filepath.Join(dir, "file"), nil, 0o644),
-		os.Symlink(filepath.Join(dir, "a"), filepath.Join(dir, "link")), os.Symlink("nowhere", filepath.Join(dir, "dead")),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := (Disk{}).List(t.Context(), dir); err != nil || !slices.Equal(got, []string{"a", "b", "link"}) {
-		t.Errorf("%v %v", got, err)
 	}
 }
 

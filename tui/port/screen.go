@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -243,7 +244,7 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 		return ui.Fail(m.err)
 	}
 	s.stage, s.kept = looking, len(s.opt.Answers)
-	return ui.Do(ui.OpenEdit{Recipe: s.names[0].Value(), Workload: s.names[1].Value()})
+	return ui.Do(ui.OpenEdit{Recipe: desk.Home(s.names[0].Value()), Workload: desk.Home(s.names[1].Value())})
 }
 
 // The questions of this screen.

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -21,7 +22,7 @@ const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 // lab is the real engine on the sample, with a workload path that is the same on
 // every machine, and without writing.
 type lab struct {
-	Disk
+	desk.Desk
 	mu      sync.Mutex
 	ports   []porter.Options
 	written []string
@@ -34,7 +35,7 @@ func (l *lab) Port(ctx context.Context, dir string, opt porter.Options) (*porter
 	l.ports = append(l.ports, opt)
 	l.mu.Unlock()
 	opt.WorkloadOut, opt.RecipeOut = "/data/w.yaml", ""
-	return l.Disk.Port(ctx, dir, opt)
+	return l.Desk.Port(ctx, dir, opt)
 }
 
 func (l *lab) Recent(context.Context) ([]string, error) { return l.recent, nil }
@@ -328,9 +329,9 @@ func (blocked) List(ctx context.Context, _ string) ([]string, error) {
 
 func (blocked) Recent(ctx context.Context) ([]string, error) { <-ctx.Done(); return nil, ctx.Err() }
 
-func (blocked) Excerpt(ctx context.Context, _ string, _, _, _ int) (Excerpt, error) {
+func (blocked) Excerpt(ctx context.Context, _ string, _, _, _ int) (desk.Excerpt, error) {
 	<-ctx.Done()
-	return Excerpt{}, ctx.Err()
+	return desk.Excerpt{}, ctx.Err()
 }
 
 func (blocked) Write(ctx context.Context, _ *porter.Result, _, _ string, _ bool) error {

@@ -137,6 +137,9 @@ type Resumed struct{}
 // these allow it.
 type Copy struct{ Text, Said string }
 
+// Keeper is a screen that may hold what would be lost if the program ended now.
+type Keeper interface{ Unsaved() bool }
+
 // Leaver is a screen that wants a word before it is left.
 type Leaver interface {
 	// Leave is called instead of leaving; it answers with Back when it is time.

@@ -1,4 +1,7 @@
-package port
+// Package desk is what a person needs at hand to port by eye: the porter on real
+// files, the names in a folder, what was ported before, and the line that a piece
+// of evidence stands on. It knows no screen.
+package desk
 
 import (
 	"bufio"
@@ -17,7 +20,7 @@ import (
 	"github.com/agentperf/agentperf-tui/porter"
 )
 
-// Limits of what is read for the screen alone.
+// Limits of what is read for a person's eyes alone.
 const (
 	maxNames   = 5000
 	maxSkipped = 64 << 20 // bytes before the line of an excerpt
@@ -25,30 +28,30 @@ const (
 	maxRecent  = 20
 )
 
-// Disk is the engine of the screen on real files.
-type Disk struct {
+// Desk works on real files; the zero value remembers nothing.
+type Desk struct {
 	State        string   // folder in which it remembers what was ported; empty: nowhere
 	DatasetRoots []string // folders in which datasets are always looked for
 }
 
 // Port ports a run directory, and remembers it.
-func (d Disk) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
+func (d Desk) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
 	opt.DatasetRoots = append(slices.Clone(d.DatasetRoots), opt.DatasetRoots...)
-	r, err := porter.Port(ctx, home(dir), opt)
+	r, err := porter.Port(ctx, Home(dir), opt)
 	if err == nil {
-		d.remember(ctx, home(dir))
+		d.remember(ctx, Home(dir))
 	}
 	return r, err
 }
 
 // FindRuns lists run directories below a folder.
-func (Disk) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
-	return porter.FindRuns(ctx, home(root), depth)
+func (Desk) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
+	return porter.FindRuns(ctx, Home(root), depth)
 }
 
 // List lists the folders in a folder, links to folders included.
-func (Disk) List(ctx context.Context, dir string) ([]string, error) {
-	f, err := os.Open(home(dir))
+func (Desk) List(ctx context.Context, dir string) ([]string, error) {
+	f, err := os.Open(Home(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +79,13 @@ func (Disk) List(ctx context.Context, dir string) ([]string, error) {
 }
 
 // Write writes the files of a port.
-func (Disk) Write(_ context.Context, r *porter.Result, recipe, workload string, force bool) error {
-	return r.Write(home(recipe), home(workload), force)
+func (Desk) Write(_ context.Context, r *porter.Result, recipe, workload string, force bool) error {
+	return r.Write(Home(recipe), Home(workload), force)
 }
 
 // Excerpt reads around a place of a file. Lines far into a large file are not
 // looked for.
-func (Disk) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
+func (Desk) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
 	f, err := os.Open(path)
 	if err != nil {
@@ -125,10 +128,10 @@ func (Disk) Excerpt(ctx context.Context, path string, line, column, length int) 
 	return e, nil
 }
 
-func (d Disk) file() string { return filepath.Join(d.State, "ported") }
+func (d Desk) file() string { return filepath.Join(d.State, "ported") }
 
 // Recent lists what was ported before and is still there.
-func (d Disk) Recent(ctx context.Context) ([]string, error) {
+func (d Desk) Recent(ctx context.Context) ([]string, error) {
 	if d.State == "" {
 		return nil, nil
 	}
@@ -156,7 +159,7 @@ func (d Disk) Recent(ctx context.Context) ([]string, error) {
 
 // remember puts a directory first in the list. The list is a convenience: when it
 // can't be written, the next wizard offers less.
-func (d Disk) remember(ctx context.Context, dir string) {
+func (d Desk) remember(ctx context.Context, dir string) {
 	abs, err := filepath.Abs(dir)
 	if d.State == "" || err != nil || strings.ContainsRune(abs, '\n') {
 		return
@@ -170,8 +173,8 @@ func (d Disk) remember(ctx context.Context, dir string) {
 	_ = renameio.WriteFile(d.file(), []byte(strings.Join(dirs, "\n")+"\n"), 0o644) // see above
 }
 
-// home expands the ~ of a typed path.
-func home(path string) string {
+// Home expands the ~ of a typed path.
+func Home(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && rest[0] != '/' {
 		return path
@@ -182,3 +185,7 @@ func home(path string) string {
 	}
 	return dir + rest
 }
+
+// Excerpt is a part of a line: what stands before the evidence, it, and what
+// follows. It is as found, escapes and all.
+type Excerpt struct{ Before, Match, After string }
