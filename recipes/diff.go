@@ -52,15 +52,34 @@ func (r *Recipe) Leaves() []Leaf {
 				out[i].Canonical = "backend.trtllm_config." + rest
 			}
 		}
-		if l.Canonical == "benchmark.client_placement" && l.Value == "dedicated" {
-			out[i].Canonical, out[i].Value = "benchmark.client_dedicated_node", "true"
-		}
-		if l.Canonical == "frontend.orchestrator_placement" && l.Value == "dedicated" {
-			out[i].Canonical, out[i].Value = "frontend.dedicated_node", "true"
+		if r.Schema == 2 {
+			out[i].Canonical, out[i].Value = sameInOne(out[i].Canonical, l.Value)
 		}
 	}
 	out = serviceLeaves(out)
 	return slices.DeleteFunc(out, func(l Leaf) bool { return l.Canonical == "schema" || strings.HasPrefix(l.Canonical, "lock.") })
+}
+
+// sameInOne is what layout 1 calls a field and value of layout 2 that have another
+// name there than the table says.
+func sameInOne(name, value string) (string, string) {
+	switch name + "=" + value {
+	case "benchmark.client_placement=dedicated":
+		return "benchmark.client_dedicated_node", "true"
+	case "frontend.orchestrator_placement=dedicated":
+		return "frontend.dedicated_node", "true"
+	case "resources.decode_nodes=colocate":
+		return name, "0"
+	case "frontend.type=sglang-router":
+		return name, "sglang"
+	}
+	if rest, ok := strings.CutPrefix(name, "engine."); ok { // of an engine whose fields are not known here
+		return "backend." + rest, value
+	}
+	if role, rest, ok := strings.Cut(strings.TrimPrefix(name, "roles."), ".kv_events"); ok && strings.HasPrefix(name, "roles.") {
+		return "backend.kv_events_config." + map[string]string{"prefill": "prefill", "decode": "decode", "agg": "aggregated"}[role] + rest, value
+	}
+	return name, value
 }
 
 // serviceLeaves puts the services of layout 2 that layout 1 writes as infra in
@@ -107,6 +126,9 @@ func collect(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, 
 		if val.Kind == yaml.MappingNode && len(val.Content) > 0 {
 			collect(d, val, next, at.Path, name, out)
 			continue
+		}
+		if val.Kind == yaml.MappingNode && next != nil && next.Field == nil {
+			continue // a mapping of the layout that holds nothing says nothing
 		}
 		*out = append(*out, Leaf{Canonical: name, Place: at, Value: canonicalText(val), node: val})
 	}

@@ -246,3 +246,25 @@ func (t *text) blockEnd(i, indent int) int {
 	}
 	return end
 }
+
+// Spans parses a file and gives the offsets at which each of its nodes begins,
+// anchor and tag included, and ends.
+func Spans(data []byte) (*yaml.Node, map[*yaml.Node][2]int, error) {
+	t, err := parse(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	spans := map[*yaml.Node][2]int{}
+	var visit func(n *yaml.Node, indent int)
+	visit = func(n *yaml.Node, indent int) {
+		spans[n] = [2]int{t.offset(n), t.end(n, indent)}
+		if !isFlow(n) {
+			indent = t.column(t.content(n))
+		}
+		for _, c := range n.Content {
+			visit(c, indent)
+		}
+	}
+	visit(t.root, 0)
+	return t.root, spans, nil
+}

@@ -1,0 +1,147 @@
+package migrate
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// entry is one key of a mapping as it is written: the comments above it, the
+// text behind its colon to the end of its last line, and how far it is indented.
+type entry struct {
+	lead   string // whole lines, with their indentation
+	key    string
+	value  string // behind the colon; ends with a line break
+	indent int
+	node   *yaml.Node
+	kids   []entry // set for mappings that are taken apart or put together
+}
+
+// entries takes a block mapping apart. from is where its first comment begins;
+// rest is what stands behind its last entry on lines of its own: nothing, since
+// comments there belong to what follows.
+func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
+	var out []entry
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		start, end := m.spans[k][0], m.spans[k][1]
+		stop := max(m.spans[v][1], end)
+		line := m.lineStart(start)
+		if len(bytes.TrimSpace(m.data[line:start])) > 0 || line < from {
+			return nil, fmt.Errorf("line %d: %s does not begin its line: write it as key: value on a line of its own", k.Line, k.Value)
+		}
+		colon := bytes.IndexByte(m.data[end:], ':')
+		if colon < 0 || len(bytes.TrimSpace(m.data[end:end+colon])) > 0 {
+			return nil, fmt.Errorf("line %d: no colon behind %s", k.Line, k.Value)
+		}
+		behind := m.nextLine(stop)
+		out = append(out, entry{
+			lead: string(m.data[from:line]), key: k.Value, value: m.ended(m.data[end+colon+1 : behind]),
+			indent: utf8.RuneCount(m.data[line:start]), node: v,
+		})
+		from = behind
+	}
+	return out, nil
+}
+
+// flowEntries takes a mapping in braces apart; each entry becomes a line.
+func (m *migration) flowEntries(n *yaml.Node) []entry {
+	var out []entry
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		at := m.spans[n.Content[i+1]]
+		out = append(out, entry{key: n.Content[i].Value, value: m.ended([]byte(" " + string(m.data[at[0]:at[1]]))), node: n.Content[i+1]})
+	}
+	return out
+}
+
+// children takes an entry's mapping apart.
+func (m *migration) children(e entry) ([]entry, error) {
+	n := e.node
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return nil, fmt.Errorf("line %d: %s is an alias: write out what it stands for", n.Line, e.key)
+	case n.Kind != yaml.MappingNode:
+		return nil, nil
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			return nil, fmt.Errorf("line %d: %s holds a merge key: write out what it stands for", n.Content[i].Line, e.key)
+		}
+	}
+	if n.Style&yaml.FlowStyle != 0 || len(n.Content) == 0 {
+		return m.flowEntries(n), nil
+	}
+	if n.Anchor != "" {
+		return nil, fmt.Errorf("line %d: %s has an anchor: write it out where it is used", n.Line, e.key)
+	}
+	from := m.lineStart(m.spans[n.Content[0]][0])
+	for from > 0 { // comments and blank lines above the first key are its own
+		above := m.lineStart(from - 1)
+		if t := bytes.TrimSpace(m.data[above:from]); len(t) > 0 && t[0] != '#' {
+			break
+		}
+		from = above
+	}
+	return m.entries(n, from)
+}
+
+func (m *migration) lineStart(off int) int { return bytes.LastIndexByte(m.data[:off], '\n') + 1 }
+
+func (m *migration) nextLine(off int) int {
+	if i := bytes.IndexByte(m.data[off:], '\n'); i >= 0 {
+		return off + i + 1
+	}
+	return len(m.data)
+}
+
+func (m *migration) ended(b []byte) string {
+	if bytes.HasSuffix(b, []byte("\n")) {
+		return string(b)
+	}
+	return string(b) + m.eol
+}
+
+// behind is the comment on the line of an entry's key.
+func (e entry) behind() string {
+	first, _, _ := strings.Cut(e.value, "\n")
+	if t := strings.TrimSpace(first); strings.HasPrefix(t, "#") {
+		return " " + t
+	}
+	return ""
+}
+
+// render writes an entry at an indentation.
+func (e entry) render(b *strings.Builder, indent, step int, eol string) {
+	b.WriteString(shift(e.lead, indent-e.indent, eol))
+	b.WriteString(strings.Repeat(" ", indent) + e.key + ":")
+	if e.kids == nil {
+		first, more, _ := strings.Cut(e.value, "\n")
+		b.WriteString(first + "\n" + shift(more, indent-e.indent, eol))
+		return
+	}
+	b.WriteString(e.behind() + eol)
+	for _, k := range e.kids {
+		k.render(b, indent+step, step, eol)
+	}
+}
+
+// shift indents lines by more or fewer spaces; blank ones stay.
+func shift(text string, by int, eol string) string {
+	if by == 0 || text == "" {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		body := strings.TrimLeft(line, " ")
+		lead := len(line) - len(body)
+		if lead == 0 && strings.Trim(body, "\r\n") == "" {
+			b.WriteString(eol)
+			continue
+		}
+		b.WriteString(strings.Repeat(" ", max(0, lead+by)) + body)
+	}
+	return b.String()
+}

@@ -1,0 +1,328 @@
+// Package migrate writes a recipe of layout 1 in layout 2. It moves the text of
+// each field to its new place, so that comments, order and spelling stay as far
+// as they can, and proves by reading both that they mean the same. It knows the
+// two layouts through their table and reads and writes no file.
+package migrate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/edit"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Result is a recipe in layout 2.
+type Result struct {
+	Data  []byte
+	Notes []string // what was left out or has to be looked at
+}
+
+// Recipe migrates a recipe; file names it in errors. What can't be moved by a
+// program is an error that says where it stands.
+func Recipe(file string, data []byte) (Result, error) {
+	fail := func(err error) (Result, error) { return Result{}, fmt.Errorf("migrate %s: %w", file, err) }
+	old, selector, err := read(file, data)
+	if err != nil {
+		return fail(err)
+	}
+	if old.Schema == 2 {
+		return fail(errors.New("it is in layout 2 already"))
+	}
+	m := migration{data: data, eol: "\n", agentperf: old.Benchmark.Type == "agentperf", dropped: map[string]bool{}}
+	if bytes.Contains(data, []byte("\r\n")) {
+		m.eol = "\r\n"
+	}
+	if m.root, m.spans, err = edit.Spans(data); err != nil {
+		return fail(err)
+	}
+	out, err := m.run()
+	if err != nil {
+		return fail(err)
+	}
+	if err := m.proved(file, old, out, selector); err != nil {
+		return fail(err)
+	}
+	return Result{Data: out, Notes: m.notes}, nil
+}
+
+// read reads a recipe, or the first that a sweep stands for.
+func read(file string, data []byte) (*recipes.Recipe, string, error) {
+	all, found := recipes.Variants(file, data, "")
+	if len(all) == 0 {
+		return nil, "", errors.New(found[0].String())
+	}
+	selector := all[0].Selector
+	if !strings.HasPrefix(selector, "sweep[") && selector != "" {
+		return nil, "", errors.New("a file with a base and overrides: migrate each recipe by itself, dry-run file.yaml:override_x shows one")
+	}
+	r, _, found := recipes.Select(file, data, selector)
+	for _, d := range found {
+		if d.Severity == recipes.Error {
+			return nil, "", fmt.Errorf("correct its errors first: %s", d)
+		}
+	}
+	return r, selector, nil
+}
+
+// proved compares the two recipes field by field.
+func (m *migration) proved(file string, old *recipes.Recipe, out []byte, selector string) error {
+	r, _, found := recipes.Select(file, out, selector)
+	for _, d := range found {
+		if d.Severity == recipes.Error {
+			return fmt.Errorf("the result would have an error, migrate it by hand: %s", d)
+		}
+	}
+	for _, d := range recipes.DiffRecipes(old, r).Differences {
+		if !m.dropped[d.Path] {
+			return fmt.Errorf("%s would not mean the same, migrate it by hand", d.Path)
+		}
+	}
+	return nil
+}
+
+type migration struct {
+	data      []byte
+	eol       string
+	root      *yaml.Node
+	spans     map[*yaml.Node][2]int
+	agentperf bool
+
+	out       []entry
+	services  services
+	notes     []string
+	dropped   map[string]bool
+	dedicated map[string]bool
+}
+
+// homes is what the mappings of layout 1 are called in layout 2.
+var homes = map[string]string{"backend": "engine", "resources": "resources", "frontend": "frontend", "benchmark": "benchmark", "dynamo": "dynamo"}
+
+func (m *migration) run() ([]byte, error) {
+	if m.root.Style&yaml.FlowStyle != 0 {
+		return nil, errors.New("the whole recipe is in braces: write it on lines")
+	}
+	first := m.spans[m.root.Content[0]][0]
+	all, err := m.entries(m.root, 0)
+	if err != nil {
+		return nil, err
+	}
+	// The head of the file stays on top, the line of the layout below it.
+	head := entry{key: "schema", value: " 2" + m.eol}
+	if len(all) > 0 && m.lineStart(first) > 0 {
+		head.lead, all[0].lead = all[0].lead, ""
+	}
+	m.out = append(m.out, head)
+	for _, e := range all {
+		if e.key == "schema" {
+			if m.out[0].lead == "" {
+				m.out[0].lead = e.lead
+			}
+			continue
+		}
+		if err := m.top(e); err != nil {
+			return nil, err
+		}
+	}
+	m.services.place(m)
+	return m.render(), nil
+}
+
+func (m *migration) render() []byte {
+	var b strings.Builder
+	step, lead := m.step(), ""
+	for _, e := range m.out {
+		if _, taken := homes[e.key]; taken && e.kids != nil && len(e.kids) == 0 {
+			if e.key != "resources" {
+				lead += e.lead
+				continue
+			}
+			e.kids, e.value = nil, " {}"+m.eol
+		}
+		e.lead, lead = lead+e.lead, ""
+		e.render(&b, 0, step, m.eol)
+	}
+	_, end := m.spans[m.root][0], m.spans[m.root][1]
+	b.WriteString(lead + string(m.data[m.nextLine(end):]))
+	out := b.String()
+	if !bytes.HasSuffix(m.data, []byte("\n")) {
+		out = strings.TrimSuffix(out, m.eol)
+	}
+	return []byte(out)
+}
+
+// step is the indentation of the file's first nested block.
+func (m *migration) step() int {
+	for _, v := range m.root.Content {
+		if v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle == 0 && len(v.Content) > 0 {
+			if at := m.spans[v.Content[0]][0]; at-m.lineStart(at) > 0 {
+				return at - m.lineStart(at)
+			}
+		}
+	}
+	return 2
+}
+
+// top moves one entry of the top level.
+func (m *migration) top(e entry) error {
+	if e.key == "infra" {
+		return m.infra(e)
+	}
+	home, apart := homes[e.key]
+	if !apart || e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!null" {
+		m.out = append(m.out, e)
+		return nil
+	}
+	kids, err := m.children(e)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(kids, func(k entry) bool { return m.moves(e.key, k) }) && home == e.key {
+		m.out = append(m.out, e) // nothing of it moves: as it is
+		return nil
+	}
+	m.out = append(m.out, entry{key: home, lead: e.lead, value: e.behind() + m.eol, indent: e.indent, kids: []entry{}})
+	for _, k := range kids {
+		if err := m.field(e.key, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moves says whether a field is another in layout 2.
+func (m *migration) moves(parent string, k entry) bool {
+	path := recipes.Join(parent, k.key)
+	n := schema.Recipe(1).Lookup(path)
+	if n == nil || n.Field == nil {
+		return false
+	}
+	return n.Field.V2 != path || m.unused(path) || path == "frontend.type" && k.node.Value == "sglang"
+}
+
+func (m *migration) unused(path string) bool {
+	return m.agentperf && slices.Contains([]string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"}, path)
+}
+
+// field moves one entry below the top level.
+func (m *migration) field(parent string, k entry) error {
+	path := recipes.Join(parent, k.key)
+	if done, err := m.special(path, k); done || err != nil {
+		return err
+	}
+	n := schema.Recipe(1).Lookup(path)
+	switch {
+	case n == nil: // of an engine or benchmark that is not known here: carried
+		m.place(append(strings.Split(homes[strings.SplitN(parent, ".", 2)[0]], "."), k.key), k)
+		return nil
+	case n.Field != nil && n.Field.V2 == "":
+		return fmt.Errorf("line %d: %s has no place in layout 2 that a program could choose: move it by hand", k.node.Line, path)
+	case n.Field != nil:
+		m.place(strings.Split(n.Field.V2, "."), k)
+		return nil
+	}
+	kids, err := m.children(k)
+	if err != nil {
+		return err
+	}
+	for i, kid := range kids {
+		if i == 0 {
+			kid.lead = shift(k.lead, kid.indent-k.indent, m.eol) + kid.lead
+		}
+		if err := m.field(path, kid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// special moves what the table alone does not tell.
+func (m *migration) special(path string, k entry) (done bool, err error) {
+	word := k.node.Value
+	yes := strings.EqualFold(word, "true")
+	drop := func(why string) (bool, error) {
+		m.dropped[path] = true
+		if why != "" {
+			m.notes = append(m.notes, fmt.Sprintf("%s (line %d) is left out: %s", path, k.node.Line, why))
+		}
+		return true, nil
+	}
+	switch {
+	case m.unused(path):
+		return drop("agentperf does not use it, and layout 2 refuses it")
+	case path == "resources.decode_nodes" && word == "0":
+		k.value = strings.Replace(k.value, "0", "colocate", 1)
+		m.place([]string{"roles", "decode", "nodes"}, k)
+	case path == "frontend.type" && word == "sglang":
+		k.value = strings.Replace(k.value, "sglang", "sglang-router", 1)
+		m.place([]string{"frontend", "type"}, k)
+	case path == "frontend.dedicated_node" || path == "benchmark.client_dedicated_node":
+		part, _, _ := strings.Cut(path, ".")
+		if m.dedicated == nil {
+			m.dedicated = map[string]bool{}
+		}
+		if !yes {
+			return drop("")
+		}
+		m.dedicated[part] = true
+		k.value = strings.Replace(k.value, word, "dedicated", 1)
+		m.remove(part, "placement")
+		m.dropped["frontend.orchestrator_placement"], m.dropped["benchmark.client_placement"] = true, true // head, or it would have been an error
+		m.place([]string{part, "placement", "node"}, k)
+	case path == "frontend.orchestrator_placement" && m.dedicated["frontend"], path == "benchmark.client_placement" && m.dedicated["benchmark"]:
+		return drop("")
+	case strings.HasPrefix(path, "backend.sglang_config.") || strings.HasPrefix(path, "backend.vllm_config."):
+		m.place([]string{"roles", role(k.key), "args"}, k)
+	case path == "backend.kv_events_config" && k.node.Kind == yaml.MappingNode:
+		kids, err := m.children(k)
+		if err != nil {
+			return true, err
+		}
+		for _, kid := range kids {
+			m.place([]string{"roles", role(kid.key), "kv_events"}, kid)
+		}
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+func role(mode string) string {
+	if mode == "aggregated" {
+		return "agg"
+	}
+	return mode
+}
+
+// place puts an entry at a path of the result, under its last name.
+func (m *migration) place(path []string, e entry) {
+	list := &m.out
+	for n, key := range path[:len(path)-1] {
+		i := slices.IndexFunc(*list, func(have entry) bool { return have.key == key })
+		if i < 0 {
+			i = len(*list)
+			made := entry{key: key, kids: []entry{}, value: m.eol}
+			if n == len(path)-2 { // what is said above the first field holds for all
+				made.lead, made.indent, e.lead = e.lead, e.indent, ""
+			}
+			*list = append(*list, made)
+		}
+		list = &(*list)[i].kids
+	}
+	e.key = path[len(path)-1]
+	*list = append(*list, e)
+}
+
+func (m *migration) remove(top, key string) {
+	for i := range m.out {
+		if m.out[i].key == top {
+			m.out[i].kids = slices.DeleteFunc(m.out[i].kids, func(e entry) bool { return e.key == key })
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package migrate
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+const corpusDir = "../edit/testdata/"
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"block1", "flow1", "ported1", "sglang1", "crlf1", "sweep1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(corpusDir + name + ".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Recipe(name+".yaml", data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".2.yaml")
+			if *update {
+				if err := os.MkdirAll("testdata", 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, got.Data, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), string(got.Data)); d != "" {
+				t.Errorf("%s (-want +got):\n%s", path, d)
+			}
+			// No comment is lost.
+			for line := range strings.Lines(string(data)) {
+				if _, comment, ok := strings.Cut(line, "# "); ok && !strings.Contains(string(got.Data), strings.TrimSpace(comment)) {
+					t.Errorf("the comment %q is lost", comment)
+				}
+			}
+		})
+	}
+}
+
+// A port in layout 1, migrated, is the port in layout 2.
+func TestAMigratedPortIsThePort(t *testing.T) {
+	t.Parallel()
+	one, err := os.ReadFile("../../porter/testdata/sample.recipe1.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Recipe("r.yaml", one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, found, err := recipes.Load("../../porter/testdata/sample.recipe2.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, more := recipes.ParseRecipe("r.yaml", got.Data)
+	if found.Errors()+more.Errors() > 0 {
+		t.Fatal(found, more)
+	}
+	if d := recipes.DiffRecipes(r, two); d.Identical != d.Total {
+		t.Errorf("they differ: %+v", d.Differences)
+	}
+}
+
+const head = "name: x\nmodel: {path: /m, container: c, precision: fp8}\n"
+
+func TestSpecials(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, want string }{
+		{
+			"colocated decode", head + "resources: {prefill_nodes: 1, prefill_workers: 1, gpus_per_prefill: 2, decode_nodes: 0, decode_workers: 1, gpus_per_decode: 2}\nbackend: {type: trtllm}\n",
+			"resources: {}\nroles:\n  prefill:\n    nodes: 1\n    workers: 1\n    gpus: 2\n  decode:\n    nodes: colocate\n    workers: 1\n    gpus: 2\nengine:\n  type: trtllm\n",
+		},
+		{
+			"dedicated nodes", head + "frontend:\n  # the API\n  orchestrator_placement: head\n  dedicated_node: true # own\nbenchmark:\n  client_dedicated_node: false\n  client_placement: first_decode\n",
+			"frontend:\n  placement:\n    node: dedicated # own\nbenchmark:\n  placement:\n    node: first_decode\n",
+		},
+		{"dynamo source", head + "dynamo:\n  install: true\n  hash: abc # pinned\n", "dynamo:\n  install: true\n  source:\n    rev: abc # pinned\n"},
+		{"payload alone", head + "infra: {nats_max_payload_mb: 24}\n", "services:\n  - name: nats\n    type: nats\n    options: {max_payload_mb: 24}\n"},
+		{"infra of nothing", head + "infra: {etcd_nats_dedicated_node: false}\nsetup_script: x.sh\n", "setup_script: x.sh\n"},
+		{"router", head + "frontend: {type: sglang}\n", "frontend:\n  type: sglang-router\n"},
+		{"nothing moves", head + "health_check: {max_attempts: 5}\n# end\n", "health_check: {max_attempts: 5}\n# end\n"},
+		{"layout named", "# top\nschema: 1\n" + head + "frontend: {type: dynamo}\n", "frontend: {type: dynamo}\n"},
+		{"own keys of another engine", head + "backend:\n  type: vllm\n  connector: nixl\n  vllm_config:\n    aggregated: {x: 1}\n", "engine:\n  type: vllm\n  connector: nixl\nroles:\n  agg:\n    args: {x: 1}\n"},
+		{"KV events", head + "backend:\n  type: sglang\n  kv_events_config:\n    prefill: true\n", "engine:\n  type: sglang\nroles:\n  prefill:\n    kv_events: true\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Recipe("r.yaml", []byte(c.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			top := "schema: 2\n"
+			if strings.HasPrefix(c.in, "# top\n") {
+				top = "# top\n" + top
+			}
+			if d := cmp.Diff(top+head+c.want, string(got.Data)); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, says string }{
+		{"layout 2", "schema: 2\n" + head, "already"},
+		{"errors", head + "unknown: 1\n", "correct its errors"},
+		{"not YAML", "{", "not valid YAML"},
+		{"family", "base: {name: x}\noverride_a: {name: y}\n", "each recipe by itself"},
+		{"alias", head + "environment: &e {A: b}\nbackend: {type: trtllm, prefill_environment: *e}\nresources: &r {prefill_nodes: 1}\nfrontend: *f\n", "not valid YAML"},
+		{"merge", head + "x: 1\n", "unknown field"},
+		{"braces", "{name: x, model: {path: /m, container: c, precision: fp8}}\n", "braces"},
+		{"KV store", head + "backend: {type: sglang, mooncake_kv_store: {x: 1}}\n", "by hand"},
+	} {
+		if _, err := Recipe("r.yaml", []byte(c.in)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.says)
+		}
+	}
+}
+
+func FuzzMigrate(f *testing.F) {
+	for _, name := range []string{"block1", "flow1", "sglang1", "crlf1"} {
+		data, err := os.ReadFile(corpusDir + name + ".yaml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if got, err := Recipe("f", data); err == nil {
+			if _, err := Recipe("f", got.Data); err == nil {
+				t.Errorf("a result that is not layout 2:\n%s", got.Data)
+			}
+		}
+	})
+}
