@@ -1,0 +1,146 @@
+package event
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+var start = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+
+func TestAppendGoesOnAfterATornLine(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), FileName)
+	now := func() time.Time { return start }
+	a, err := Append(path, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := a.Add(Info, "", Data{Message: "a"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"v":1,"seq":3,"kind":"in`); err != nil { // the machine stopped here
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if a, err = Append(path, now); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Add(Info, "", Data{Message: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	events, err := ReadFile(path)
+	if err != nil || len(events) != 3 || events[2].Seq != 3 || events[2].Data.Message != "b" {
+		t.Errorf("got %+v, %v", events, err)
+	}
+}
+
+func TestParseRefusesWhatIsNoEvent(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"", "x", "[]", `{"v":1}`, `{"kind":"info"}`, `{"v":1,"kind":"info"`, `{"v":1,"kind":"info","t":"never"}`} {
+		if e, err := Parse([]byte(line)); err == nil {
+			t.Errorf("%q is taken for %+v", line, e)
+		}
+	}
+}
+
+func phase(n, seconds int, s State, why string) Event {
+	return Event{V: 1, T: at(seconds), Kind: Phase, Step: "client", Data: Data{Phase: &n, Level: 12, State: s, Message: why}}
+}
+
+func state(seconds int, s State, why string, code ...int) Event {
+	e := Event{V: 1, T: at(seconds), Kind: RunState, Data: Data{State: s, Message: why}}
+	if len(code) > 0 {
+		e.Data.ExitCode = &code[0]
+	}
+	return e
+}
+
+// The two diaries may be read in any order between them: what they add up to is
+// the same.
+func TestStatusDoesNotDependOnTheOrderOfTheFiles(t *testing.T) {
+	t.Parallel()
+	orchestrator := []Event{state(0, Starting, ""), state(5, Ready, ""), state(40, Post, ""), state(42, Done, "", 0)}
+	client := []Event{phase(0, 6, Ramp, ""), phase(0, 10, Settling, ""), phase(0, 12, Measuring, ""), phase(0, 38, Post, "timeout")}
+	for name, events := range map[string][]Event{
+		"orchestrator first": append(append([]Event{}, orchestrator...), client...),
+		"client first":       append(append([]Event{}, client...), orchestrator...),
+	} {
+		var s Status
+		for _, e := range events {
+			s.Apply(e)
+		}
+		if s.State != Done || s.Message != "" || !s.Since.Equal(at(42)) || *s.ExitCode != 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if len(s.Phases) != 1 || s.Phases[0].Reason != "timeout" || !s.Phases[0].Measure.Equal(at(12)) || !s.Phases[0].Stop.Equal(at(38)) {
+			t.Errorf("%s: phases %+v", name, s.Phases)
+		}
+	}
+}
+
+func TestStatusInTheMiddle(t *testing.T) {
+	t.Parallel()
+	code := 1
+	for _, c := range []struct {
+		name   string
+		events []Event
+		state  State
+		why    string
+	}{
+		{"nothing", nil, "", ""},
+		{"client measures", []Event{state(0, Starting, ""), state(5, Ready, ""), phase(0, 12, Measuring, "")}, Measuring, ""},
+		{"second phase", []Event{state(5, Ready, ""), phase(0, 38, Post, "criteria"), phase(1, 39, Ramp, "")}, Ramp, ""},
+		{"failed while it measures", []Event{phase(0, 12, Measuring, ""), state(20, Post, ""), state(21, Failed, "decode_0 exited", 1)}, Failed, "decode_0 exited"},
+		{"a late word of the client", []Event{state(21, Failed, "x", 1), phase(0, 22, Post, "interrupted")}, Failed, "x"},
+	} {
+		var s Status
+		for _, e := range c.events {
+			s.Apply(e)
+		}
+		if s.State != c.state || s.Message != c.why {
+			t.Errorf("%s: %s %q, want %s %q", c.name, s.State, s.Message, c.state, c.why)
+		}
+	}
+	var s Status
+	s.Apply(Event{T: at(0), Kind: StepStart, Step: "client", Data: Data{Log: "benchmark.out"}})
+	s.Apply(Event{T: at(1), Kind: StepReady, Step: "nobody"})
+	s.Apply(Event{T: at(3), Kind: StepExit, Step: "client", Data: Data{ExitCode: &code}})
+	if len(s.Steps) != 1 || s.Steps[0].State != "exited" || s.Client == nil || *s.Client != 1 {
+		t.Errorf("steps %+v, client %v", s.Steps, s.Client)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"v":1,"t":"2026-11-30T12:00:00Z","seq":1,"kind":"phase","step":"client","data":{"phase":0,"state":"ramp"}}`))
+	f.Add([]byte(`{"v":1,"kind":"health","data":{"have":{"prefill":1}}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e, err := Parse(line)
+		if err != nil {
+			return
+		}
+		var s Status
+		s.Apply(e)
+		s.Apply(e)
+		if len(s.Phases) > 1 {
+			t.Errorf("one phase became %d", len(s.Phases))
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package rundir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestStageAndPublish(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	staged, err := Stage(base, []File{{Name: PlanFile, Data: []byte("{}"), Mode: 0o600}, {Name: RecordFile, Data: []byte(`{"id":"L1","dir":"/elsewhere"}`), Mode: 0o644}}, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := Publish(staged, base, "L1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range map[string]fs.FileMode{PlanFile: 0o600, RecordFile: 0o644, BinDir + "/agentperf-tui": 0o755} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if r, err := ReadRecord(dir); err != nil || r.ID != "L1" || r.Dir != dir {
+		t.Errorf("record %+v, %v: a moved run is where it was found", r, err)
+	}
+	if staged, err = Stage(base, nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Publish(staged, base, "L1"); err == nil || !strings.Contains(err.Error(), "exists already") {
+		t.Errorf("a second run of one id: %v", err)
+	}
+}
+
+func TestAFailedStageLeavesNothing(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	if _, err := Stage(base, nil, filepath.Join(base, "no such program")); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("got %v", err)
+	}
+	left, err := os.ReadDir(filepath.Join(base, stagingFolder))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// Many submit at once into one base; none gets in another's way.
+func TestConcurrentSubmits(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 50 {
+				id, err := NewLocalID(time.Now())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				staged, err := Stage(base, []File{{Name: RecordFile, Data: []byte("{}"), Mode: 0o644}}, "")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := Publish(staged, base, id); err != nil && !strings.Contains(err.Error(), "exists already") {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestRegistry(t *testing.T) {
+	t.Parallel()
+	g := Registry{Dir: filepath.Join(t.TempDir(), "runs")}
+	if rs, err := g.List(); err != nil || rs != nil {
+		t.Errorf("at first: %v, %v", rs, err)
+	}
+	for _, id := range []string{"L1", "L2"} {
+		if err := g.Add(Record{ID: id, Dir: "/gone/" + id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(g.Dir, "torn.json"), []byte(`{"id":`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rs, err := g.List()
+	if len(rs) != 2 || err == nil || !strings.Contains(err.Error(), "torn.json") {
+		t.Errorf("got %v, %v: want both runs, and the torn entry told", rs, err)
+	}
+}
+
+func TestWriteNewRefusesToReplace(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), BoundFile)
+	if err := WriteNew(path, 1, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteNew(path, 2, 0o600); err == nil {
+		t.Error("a run can be started twice")
+	}
+}
