@@ -69,6 +69,7 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 	foreign.Status = event.Status{State: event.Done, Last: at(5000)}
 	broken := measuringUpdate()
 	broken.Err, broken.Run.Errors = errors.New("read requests.jsonl: input/output error"), []string{"phase 0 occurs 2 times"}
+	frametest.Frame(t, root(newRig(t, measuringUpdate()).s), 500, 200)
 	for _, u := range []engine.Update{{}, {Done: true}, bringUpUpdate(), measuringUpdate(), unknown, foreign, broken, failedUpdate(), doneUpdate()} {
 		r := newRig(t, u)
 		for _, size := range [][2]int{{60, 16}, {99, 24}, {150, 30}} {
@@ -79,7 +80,6 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 				}
 			}
 		}
-		frametest.Frame(t, root(r.s), 500, 200)
 		for _, size := range [][2]int{{0, 0}, {1, 1}, {20, 5}} { // smaller than the workbench draws
 			r.s.SetSize(size[0], size[1])
 			_ = r.s.View()
