@@ -176,11 +176,13 @@ func (a *app) checkText(p *engine.Pair) error {
 	if p.Cluster != nil && p.Cluster.File != "" {
 		cluster = "cluster file " + p.Cluster.File
 	}
-	for _, c := range p.Changes {
-		cluster += fmt.Sprintf("\n  %s: %q → %q (%s)", c.Field, c.From, c.To, c.Origin)
-	}
 	if err := a.say("%s\n", safetext.Clean(cluster)); err != nil {
 		return err
+	}
+	for _, c := range p.Changes {
+		if err := a.say("  %s\n", safetext.Clean(fmt.Sprintf("%s: %q → %q (%s)", c.Field, c.From, c.To, c.Origin))); err != nil {
+			return err
+		}
 	}
 	ds := p.Report.Diagnostics
 	return a.say("%d errors, %d warnings, %d open placeholders\n", ds.Errors(), ds.Warnings(), p.Report.Todos)

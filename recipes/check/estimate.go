@@ -40,7 +40,11 @@ func (e Estimate) Sentence() string {
 	for _, p := range e.Phases {
 		s += fmt.Sprintf(", level %d %s to %s", p.Level, span(p.Least), span(p.Most))
 	}
-	s += fmt.Sprintf("; %d nodes, %.1f node-hours", e.Nodes, e.NodeHours)
+	nodes := "nodes"
+	if e.Nodes == 1 {
+		nodes = "node"
+	}
+	s += fmt.Sprintf("; %d %s, %.1f node-hours", e.Nodes, nodes, e.NodeHours)
 	switch {
 	case e.Limit == 0:
 		return s

@@ -35,7 +35,7 @@ func Recipe(file string, data []byte) (Result, error) {
 	if old.Schema == 2 {
 		return fail(errors.New("it is in layout 2 already"))
 	}
-	m := migration{data: data, eol: "\n", agentperf: old.Benchmark.Type == "agentperf", dropped: map[string]bool{}}
+	m := migration{data: data, eol: "\n", agentperf: old.Benchmark.Type == "agentperf", dropped: map[string]bool{}, dedicated: map[string]bool{}}
 	if bytes.Contains(data, []byte("\r\n")) {
 		m.eol = "\r\n"
 	}
@@ -245,38 +245,18 @@ func (m *migration) field(parent string, k entry) error {
 // special moves what the table alone does not tell.
 func (m *migration) special(path string, k entry) (done bool, err error) {
 	word := k.node.Value
-	yes := strings.EqualFold(word, "true")
-	drop := func(why string) (bool, error) {
-		m.dropped[path] = true
-		if why != "" {
-			m.notes = append(m.notes, fmt.Sprintf("%s (line %d) is left out: %s", path, k.node.Line, why))
-		}
-		return true, nil
-	}
 	switch {
 	case m.unused(path):
-		return drop("agentperf does not use it, and layout 2 refuses it")
+		m.dropped[path] = true
+		m.notes = append(m.notes, fmt.Sprintf("%s (line %d) is left out: agentperf does not use it, and layout 2 refuses it", path, k.node.Line))
 	case path == "resources.decode_nodes" && word == "0":
 		k.value = strings.Replace(k.value, "0", "colocate", 1)
 		m.place([]string{"roles", "decode", "nodes"}, k)
 	case path == "frontend.type" && word == "sglang":
 		k.value = strings.Replace(k.value, "sglang", "sglang-router", 1)
 		m.place([]string{"frontend", "type"}, k)
-	case path == "frontend.dedicated_node" || path == "benchmark.client_dedicated_node":
-		part, _, _ := strings.Cut(path, ".")
-		if m.dedicated == nil {
-			m.dedicated = map[string]bool{}
-		}
-		if !yes {
-			return drop("")
-		}
-		m.dedicated[part] = true
-		k.value = strings.Replace(k.value, word, "dedicated", 1)
-		m.remove(part, "placement")
-		m.dropped["frontend.orchestrator_placement"], m.dropped["benchmark.client_placement"] = true, true // head, or it would have been an error
-		m.place([]string{part, "placement", "node"}, k)
-	case path == "frontend.orchestrator_placement" && m.dedicated["frontend"], path == "benchmark.client_placement" && m.dedicated["benchmark"]:
-		return drop("")
+	case strings.HasSuffix(path, "dedicated_node") || strings.HasSuffix(path, "_placement"):
+		return m.placement(path, k), nil
 	case strings.HasPrefix(path, "backend.sglang_config.") || strings.HasPrefix(path, "backend.vllm_config."):
 		m.place([]string{"roles", role(k.key), "args"}, k)
 	case path == "backend.kv_events_config" && k.node.Kind == yaml.MappingNode:
@@ -291,6 +271,31 @@ func (m *migration) special(path string, k entry) (done bool, err error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// placement moves where frontend and client run: a node of their own is one of
+// the places in layout 2, and goes before head, the only place that may stand
+// beside it in layout 1.
+func (m *migration) placement(path string, k entry) (done bool) {
+	part, key, _ := strings.Cut(path, ".")
+	switch own := strings.EqualFold(k.node.Value, "true"); {
+	case strings.HasSuffix(key, "_placement"):
+		m.dropped[path] = m.dedicated[part]
+		return m.dedicated[part]
+	case !own:
+		m.dropped[path] = true
+	default:
+		m.dedicated[part] = true
+		m.dropped["frontend.orchestrator_placement"], m.dropped["benchmark.client_placement"] = true, true
+		for i := range m.out {
+			if m.out[i].key == part {
+				m.out[i].kids = slices.DeleteFunc(m.out[i].kids, func(e entry) bool { return e.key == "placement" })
+			}
+		}
+		k.value = strings.Replace(k.value, k.node.Value, "dedicated", 1)
+		m.place([]string{part, "placement", "node"}, k)
+	}
+	return true
 }
 
 func role(mode string) string {
@@ -317,12 +322,4 @@ func (m *migration) place(path []string, e entry) {
 	}
 	e.key = path[len(path)-1]
 	*list = append(*list, e)
-}
-
-func (m *migration) remove(top, key string) {
-	for i := range m.out {
-		if m.out[i].key == top {
-			m.out[i].kids = slices.DeleteFunc(m.out[i].kids, func(e entry) bool { return e.key == key })
-		}
-	}
 }

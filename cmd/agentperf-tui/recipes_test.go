@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes/examples"
+)
+
+func (s *shell) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(s.path(name), []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// example writes an example's recipe and workload as r.yaml and w.yaml.
+func (s *shell) example(name string) {
+	s.t.Helper()
+	r, w, err := examples.Read(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.write("r.yaml", string(r))
+	s.write("w.yaml", string(w))
+}
+
+func (o output) says(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(o.stdout+o.stderr, text) {
+			t.Errorf("%q is not in\n%s%s", text, o.stdout, o.stderr)
+		}
+	}
+}
+
+func TestSetAndUnsetAreInMemory(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.example("c1010")
+	before := s.read("r.yaml") + s.read("w.yaml")
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml").says(t, "= 1549 ≤ 2400, slack 851 s", "at most 1h45m", "22.8 node-hours", "no cluster file", "0 errors, 0 warnings")
+	s.want(1, "check", "r.yaml", "--workload", "w.yaml", "--set", "phase_timeout_seconds=1548").says(t, "short by 1 s", "user_spawn_rate ≥ 1.001")
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64", "--set", "environment.A=1").says(t, "level 64:", "0 errors")
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--unset", "slurm.time_limit").says(t, "may take 6300 s")
+	s.want(0, "dry-run", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64", "--set", "environment.NEW=7").says(t, "64 users", "NEW=7")
+	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--set", "a").says(t, "want path=value")
+	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--unset", "roles.prefill.nope").says(t, "no such entry")
+	if s.read("r.yaml")+s.read("w.yaml") != before {
+		t.Error("a check wrote to the files")
+	}
+}
+
+func TestCheckFix(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.example("aggregated")
+	s.replace("r.yaml", "gpu_type: gb200", "gpu_type: GB200  # kept")
+	s.replace("r.yaml", "DYN_LOG: info", "DYN_LOG: 1\n      AT: 12:30")
+	s.replace("r.yaml", "concurrency: 32", `concurrencies: "16,32"`)
+	s.replace("r.yaml", "frontend:\n", "observability: {enabled: true}\nfrontend:\n")
+	s.want(1, "check", "r.yaml", "--workload", "w.yaml")
+	want := strings.NewReplacer("GB200  # kept", "gb200  # kept", "DYN_LOG: 1\n", "DYN_LOG: \"1\"\n", "AT: 12:30", "AT: \"12:30\"", `"16,32"`, "[16, 32]", "name: agentperf-aggregated", "name: new").Replace(s.read("r.yaml"))
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--fix", "--set", "name=new", "--set", "seed=7").says(t, "set resources.gpu_type gb200", "0 errors, 2 warnings", "observability.enabled")
+	if got := s.read("r.yaml"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := s.read("w.yaml"); !strings.HasSuffix(got, "\nseed: 7\n") {
+		t.Errorf("the workload has no seed:\n%s", got)
+	}
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--fix")
+	if got := s.read("r.yaml"); got != want {
+		t.Errorf("a second fix changed the file:\n%s", got)
+	}
+}
+
+func TestClusterFileIsShown(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.example("aggregated")
+	s.write("srtslurm.yaml", "default_account: perf\nmodel_paths: {/scratch/models/my-model-fp8: /real}\n")
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml").says(t, "/srtslurm.yaml\n", `slurm.account: "" → "perf"`, `model.path: "/scratch/models/my-model-fp8" → "/real"`)
+	s.write("srtslurm.yaml", "default_container: x\n")
+	s.want(1, "check", "r.yaml", "--workload", "w.yaml").says(t, "/srtslurm.yaml:1:1: error: default_container: unknown field")
+	s.env = append(s.env, "SRTSLURM_CONFIG=/nowhere.yaml")
+	s.want(2, "check", "r.yaml", "--workload", "w.yaml").says(t, "correct or unset the variable")
+}
+
+func TestAFileOfSeveralRecipes(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	data, err := os.ReadFile("../../recipes/edit/testdata/overrides.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("o.yaml", string(data))
+	_, w, err := examples.Read("aggregated")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write("w.yaml", string(w))
+	o := s.want(0, "check", "o.yaml", "--workload", "w.yaml", "--json")
+	var doc struct {
+		OK      bool
+		Recipes []struct{ Recipe string }
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil || !doc.OK || len(doc.Recipes) != 4 || doc.Recipes[0].Recipe != "o.yaml:override_big" {
+		t.Errorf("%v: %+v", err, doc)
+	}
+	s.want(1, "dry-run", "o.yaml", "--workload", "w.yaml").says(t, "holds 4 recipes", "o.yaml:override_big")
+	s.want(0, "dry-run", "o.yaml:override_big", "--workload", "w.yaml").says(t, "plan family_big", "64 users", "128 users")
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.want(0, "explain", "benchmark.agentperf_config").says(t, "container path of the workload file", "careful")
+	s.want(0, "explain", "health_check").says(t, "health_check.interval_seconds")
+	s.want(0, "explain", "parser-flag").says(t, "DYN_TOOL_CALL_PARSER")
+	s.want(2, "explain", "benchmark.agentperf_confg").says(t, "did you mean benchmark.agentperf_config?")
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.port("--schema", "1", "--gpu-type", "gb300")
+	s.want(0, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "wrote r2.yaml")
+	s.want(0, "diff", "r.yaml", "r2.yaml")
+	s.want(2, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "there already")
+	s.want(1, "migrate", "r2.yaml").says(t, "in layout 2 already")
+	if o := s.want(0, "migrate", "r.yaml"); o.stdout != s.read("r2.yaml") {
+		t.Error("what is printed is not what is written")
+	}
+}
+
+// The example for a machine without GPUs can be planned where it says.
+func TestTheLocalExampleIsPlannedFromTheCheckout(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	top, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.dir = top
+	s.want(0, "dry-run", "recipes/examples/local-mock.yaml", "--workload", "recipes/examples/local-mock.workload.yaml", "--launcher", "local").says(t, "target local", "mock")
+}

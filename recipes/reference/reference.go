@@ -1,0 +1,172 @@
+// Package reference is what people look up: the fields of recipe, workload and
+// cluster file in either layout's spelling, and the rules that findings name. It
+// shows the two tables and adds nothing to them.
+package reference
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Entry is a field as a person reads about it. Texts are empty where there is
+// nothing to say.
+type Entry struct {
+	File     string `json:"file"`              // recipe, workload or cluster
+	Path     string `json:"path"`              // in layout 2, or the only one it has
+	Layout1  string `json:"layout_1"`          // in layout 1; empty: it has none there
+	Layout2  string `json:"layout_2"`          // the same for layout 2; files without layouts have both
+	Type     string `json:"type"`              // in words
+	Default  string `json:"default,omitempty"` // as YAML
+	Allowed  string `json:"allowed,omitempty"` // words, or a bound
+	Unit     string `json:"unit,omitempty"`
+	Doc      string `json:"doc"`
+	Gotcha   string `json:"gotcha,omitempty"`
+	Required bool   `json:"required"`
+	Nullable bool   `json:"nullable"`
+}
+
+// Answer is what is known about a word. All of it is empty for one that nothing
+// is called; Nearest then says what was meant, perhaps.
+type Answer struct {
+	Entries []Entry     `json:"fields"`
+	Rule    *check.Rule `json:"rule,omitempty"`
+	Nearest string      `json:"nearest,omitempty"`
+}
+
+type file struct {
+	name   string
+	tables []*schema.Table
+}
+
+func files() []file {
+	return []file{
+		{"recipe", []*schema.Table{schema.Recipe(2), schema.Recipe(1)}},
+		{"workload", []*schema.Table{schema.Workload()}},
+		{"cluster", []*schema.Table{schema.Cluster()}},
+	}
+}
+
+// Describe is a row of a table in words.
+func Describe(name string, f schema.Field) Entry {
+	e := Entry{
+		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: f.Kind.String(), Default: f.Default, Unit: f.Unit,
+		Doc: f.Doc, Gotcha: f.Gotcha, Required: f.Required, Nullable: f.Nullable, Allowed: strings.Join(f.Enum, ", "),
+	}
+	if e.Path == "" {
+		e.Path = f.V1
+	}
+	if f.Bounded {
+		op := "≥ "
+		if f.Open {
+			op = "> "
+		}
+		e.Allowed = op + strconv.FormatFloat(f.Min, 'f', -1, 64)
+	}
+	return e
+}
+
+// All lists every field of every file, in the order in which one is written.
+func All() []Entry {
+	var out []Entry
+	for _, f := range files() {
+		for _, row := range f.tables[0].Fields() {
+			out = append(out, Describe(f.name, row))
+		}
+	}
+	return out
+}
+
+// Explain looks a word up: a path in either layout, which may reach below a field;
+// a mapping, which lists its fields; the last part of a path; a rule's name.
+func Explain(word string) Answer {
+	for _, r := range check.Rules() {
+		if r.ID == word && word != "" {
+			return Answer{Entries: []Entry{}, Rule: &r}
+		}
+	}
+	var a Answer
+	for _, f := range files() {
+		seen := map[string]bool{}
+		add := func(rows ...schema.Field) {
+			for _, row := range rows {
+				if !seen[row.Name()] {
+					seen[row.Name()] = true
+					a.Entries = append(a.Entries, Describe(f.name, row))
+				}
+			}
+		}
+		for _, t := range f.tables {
+			n := t.Lookup(word)
+			switch {
+			case n == nil:
+			case n.Field != nil:
+				add(*n.Field)
+			default:
+				add(t.Under(word)...)
+			}
+		}
+	}
+	if len(a.Entries) == 0 {
+		a.Entries = slices.DeleteFunc(All(), func(e Entry) bool { return last(e.Layout1) != word && last(e.Layout2) != word })
+	}
+	if len(a.Entries) == 0 {
+		a.Nearest = nearest(word)
+	}
+	return a
+}
+
+func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+func nearest(word string) string {
+	var names []string
+	for _, e := range All() {
+		names = append(names, e.Layout2, e.Layout1, last(e.Layout2), last(e.Layout1))
+	}
+	for _, r := range check.Rules() {
+		names = append(names, r.ID)
+	}
+	return schema.Nearest(word, slices.DeleteFunc(names, func(n string) bool { return n == "" }))
+}
+
+// Text is an entry for a terminal, a line for each thing there is to say.
+func (e Entry) Text() string {
+	var b strings.Builder
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-9s%s\n", name, text)
+		}
+	}
+	fmt.Fprintf(&b, "%s  (%s)\n", e.Path, e.File)
+	line("", e.Doc)
+	kind := e.Type
+	if e.Unit != "" {
+		kind += ", " + e.Unit
+	}
+	if e.Nullable {
+		kind += ", or null"
+	}
+	line("type", kind)
+	if e.Required {
+		line("default", "none: it is required")
+	} else {
+		line("default", e.Default)
+	}
+	line("allowed", e.Allowed)
+	if e.Layout1 != e.Layout2 {
+		spell := func(path string) string {
+			if path == "" {
+				return "no such field"
+			}
+			return path
+		}
+		line("layout 1", spell(e.Layout1))
+		line("layout 2", spell(e.Layout2))
+	}
+	line("careful", e.Gotcha)
+	return b.String()
+}

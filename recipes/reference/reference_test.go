@@ -1,0 +1,146 @@
+package reference
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/recipes/check"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// markdown is recipes/REFERENCE.md.
+func markdown() string {
+	var b strings.Builder
+	b.WriteString("# Reference of recipe, workload and cluster file\n\n")
+	b.WriteString("Written from the tables in `recipes/schema` and `recipes/check` by `go test ./recipes/reference -update`.\n")
+	b.WriteString("`agentperf-tui explain PATH` shows one field, `agentperf-tui explain RULE` one rule.\n\n")
+	titles := map[string]string{"recipe": "Recipe", "workload": "Workload file (`benchmark.agentperf_config`)", "cluster": "Cluster file (`srtslurm.yaml`)"}
+	section := ""
+	for _, e := range All() {
+		if e.File != section {
+			section = e.File
+			b.WriteString("## " + titles[section] + "\n\n")
+			if section == "recipe" {
+				b.WriteString("Layout 1 has another path where one is given in brackets; a path that only one layout has says so.\n\n")
+			}
+			b.WriteString("| field | type | default | allowed | meaning | careful |\n| --- | --- | --- | --- | --- | --- |\n")
+		}
+		path := "`" + e.Path + "`"
+		switch {
+		case e.Layout1 == "":
+			path += " (layout 2 only)"
+		case e.Layout2 == "":
+			path += " (layout 1 only)"
+		case e.Layout1 != e.Layout2:
+			path += " (`" + e.Layout1 + "`)"
+		}
+		kind, def := e.Type, e.Default
+		if e.Unit != "" {
+			kind += ", " + e.Unit
+		}
+		switch {
+		case e.Required:
+			def = "**required**"
+		case def != "":
+			def = "`" + def + "`"
+		case e.Nullable:
+			def = "null"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", path, kind, def, e.Allowed, e.Doc, e.Gotcha)
+		if e.File == "recipe" && e.Path == "lock" || e.Path == "results_dir" || e.Path == "docker_args" {
+			b.WriteString("\n")
+		}
+	}
+	b.WriteString("## What bites\n\nThe rule is the name that `check` reports; without one it can't be known before submit.\n\n")
+	b.WriteString("| # | area | what bites | rule | severity | what is right, or why it can't be known |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, others := range []bool{false, true} {
+		if others {
+			b.WriteString("\nOther rules:\n\n| area | what bites | rule | severity | what is right |\n| --- | --- | --- | --- | --- |\n")
+		}
+		for _, r := range check.Rules() {
+			rule, last := "`"+r.ID+"`", r.Right
+			if r.ID == "" {
+				rule, last = "-", r.Unknown
+			}
+			if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.Area, r.Bites, rule, r.Severity, last); r.Number == 0 == others {
+				if !others {
+					row = fmt.Sprintf("| %d ", r.Number) + row
+				}
+				b.WriteString(row)
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestReferenceIsFresh(t *testing.T) {
+	t.Parallel()
+	const path = "../REFERENCE.md"
+	got := markdown()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s is stale: go test ./recipes/reference -update\n%s", path, d)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		word, first string
+		n           int
+		nearest     string
+	}{
+		{"benchmark.agentperf_config", "benchmark.agentperf_config", 1, ""},
+		{"resources.prefill_workers", "roles.prefill.workers", 1, ""},
+		{"roles.prefill.workers", "roles.prefill.workers", 1, ""},
+		{"environment.UCX_TLS", "environment", 1, ""},
+		{"health_check", "health_check.max_attempts", 4, ""},
+		{"user_spawn_rate", "user_spawn_rate", 1, ""},
+		{"prefill_workers", "roles.prefill.workers", 1, ""},
+		{"default_mounts", "default_mounts", 1, ""},
+		{"prefil_workers", "", 0, "prefill_workers"},
+		{"benchmark.agentperf_confg", "", 0, "benchmark.agentperf_config"},
+		{"zzzzzzzzzzzz", "", 0, ""},
+	} {
+		a := Explain(c.word)
+		if len(a.Entries) != c.n || c.n > 0 && a.Entries[0].Path != c.first || a.Nearest != c.nearest || a.Rule != nil {
+			t.Errorf("%s: %+v", c.word, a)
+		}
+	}
+	if a := Explain("parser-flag"); a.Rule == nil || a.Rule.Number != 28 {
+		t.Errorf("a rule: %+v", a)
+	}
+	if a := Explain(""); len(a.Entries) < 200 {
+		t.Errorf("everything: %d fields", len(a.Entries))
+	}
+}
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	got := Explain("resources.decode_nodes").Entries[0].Text()
+	want := `roles.decode.nodes  (recipe)
+           nodes over all decode workers
+  type     int or colocate, or null
+  allowed  ≥ 0
+  layout 1 resources.decode_nodes
+  layout 2 roles.decode.nodes
+  careful  0 (layout 1) or colocate (layout 2) shares the prefill nodes: give the GPUs of both roles, and see that they fit
+`
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
