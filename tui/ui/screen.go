@@ -145,11 +145,3 @@ type Leaver interface {
 	// Leave is called instead of leaving; it answers with Back when it is time.
 	Leave() tea.Cmd
 }
-
-// Leave is the command that leaves a screen.
-func Leave(s Screen) tea.Cmd {
-	if l, ok := s.(Leaver); ok {
-		return l.Leave()
-	}
-	return Do(Back{})
-}
