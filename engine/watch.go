@@ -88,6 +88,7 @@ type watcher struct {
 
 func (w *watcher) run(ctx context.Context) {
 	defer close(w.out)
+	defer w.fold.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for _, name := range []string{event.FileName, event.ClientFileName, "agentperf/" + results.RequestsFile, "agentperf/" + results.ManifestFile} {
@@ -246,11 +247,13 @@ func (w *watcher) send(ctx context.Context, done bool) {
 	u.Run = w.fold.Run(now)
 	u.Run.LogDir = w.l.Logs
 	for _, p := range u.Run.Phases {
-		u.Series = append(u.Series, w.fold.Series(p.Index, 0))
+		series, err := w.fold.Series(p.Index, 0)
+		u.Series = append(u.Series, series)
+		u.Err = errors.Join(u.Err, err)
 	}
 	if n := len(u.Run.Phases); n > 0 {
-		r := w.fold.Recent(u.Run.Phases[n-1].Index, recentSeconds, now)
-		u.Recent = &r
+		recent, err := w.fold.Recent(u.Run.Phases[n-1].Index, recentSeconds, now)
+		u.Recent, u.Err = &recent, errors.Join(u.Err, err)
 	}
 	if w.l.Record.ID == "" {
 		s := Summary{}

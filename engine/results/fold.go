@@ -12,10 +12,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -39,7 +39,6 @@ type Level struct {
 // Fold gathers the client's output line by line. It is not safe for concurrent
 // use. Lines may come in any order of files, but in file order within one.
 type Fold struct {
-	seed     maphash.Seed
 	levels   map[int]Level
 	started  float64 // Unix s; NaN when no start is known
 	starts   starts
@@ -49,16 +48,12 @@ type Fold struct {
 	lines    map[string]int // by file name
 	stats    []statistics
 	faults   map[string]*fault // by file name
-}
+	kinds    []string          // of failures
+	broken   error             // rows could not be set aside or read back
 
-const blockRows = 4096
-
-// table holds the rows of one file.
-type table struct {
-	blocks     [][]request         // of blockRows each: a slice that grows would be copied over and over
-	index      map[uint64]struct{} // keys
-	duplicates int
-	near       float64 // the last known time, for rows that have none
+	resolved int // rows of all files when repeated ones were sought last
+	spans    spans
+	tracks   map[int]*track // series by phase
 }
 
 type manifestRow struct {
@@ -76,12 +71,18 @@ type fault struct {
 // NewFold starts from nothing.
 func NewFold() *Fold {
 	return &Fold{
-		seed: maphash.MakeSeed(), levels: map[int]Level{}, started: math.NaN(), starts: newStarts(),
-		live: newTable(), analysis: map[string]*table{}, lines: map[string]int{}, faults: map[string]*fault{},
+		levels: map[int]Level{}, started: math.NaN(), starts: newStarts(), analysis: map[string]*table{},
+		lines: map[string]int{}, faults: map[string]*fault{}, kinds: []string{"unknown"}, tracks: map[int]*track{},
 	}
 }
 
-func newTable() table { return table{index: map[uint64]struct{}{}} }
+// Close gives back the disk space of a Fold that holds more rows than it keeps
+// in memory. The Fold must not be used afterwards.
+func (f *Fold) Close() {
+	for _, t := range f.tables() {
+		t.close()
+	}
+}
 
 // Plan tells what was planned of the phases.
 func (f *Fold) Plan(levels ...Level) {
@@ -100,62 +101,61 @@ func (f *Fold) Start(t time.Time) {
 
 // Live takes a line of requests.jsonl. An error tells what is wrong with the
 // line; it is counted and shown in Run.Warnings as well.
-func (f *Fold) Live(line []byte) error { return f.addLive(f.parse(line)) }
+func (f *Fold) Live(line []byte) error { return f.row(&f.live, RequestsFile, -1, line) }
 
 // Analysis takes a line of the file <stem>.jsonl, whose rows win over the live
 // ones. The phase is the stem's.
-func (f *Fold) Analysis(stem Stem, line []byte) error { return f.addAnalysis(stem, f.parse(line)) }
-
-// parsed is what a line holds.
-type parsed struct {
-	row
-	err   error
-	blank bool
+func (f *Fold) Analysis(stem Stem, line []byte) error {
+	t, name := f.analysisTable(stem)
+	return f.row(t, name, stem.Phase, line)
 }
 
-// parse changes nothing, so that lines can be parsed side by side.
-func (f *Fold) parse(line []byte) parsed {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return parsed{blank: true}
-	}
-	r, err := parseRow(f.seed, line)
-	return parsed{row: r, err: err}
-}
-
-func (f *Fold) addLive(p parsed) error {
-	if err := f.check(RequestsFile, &p); err != nil || p.blank {
-		return err
-	}
-	f.live.place(&p.row)
-	f.starts.add(&p.row)
-	f.live.add(&p.row, f.seed)
-	return nil
-}
-
-func (f *Fold) addAnalysis(stem Stem, p parsed) error {
+func (f *Fold) analysisTable(stem Stem) (*table, string) {
 	name := stem.String() + ".jsonl"
-	if err := f.check(name, &p); err != nil || p.blank {
-		return err
-	}
 	t := f.analysis[name]
 	if t == nil {
-		n := newTable()
-		t = &n
+		t = new(table)
 		f.analysis[name] = t
 	}
-	p.phase = int32(stem.Phase)
-	t.place(&p.row)
-	t.add(&p.row, f.seed)
-	return nil
+	return t, name
 }
 
-// check counts the line and what is wrong with it.
-func (f *Fold) check(name string, p *parsed) error {
+func (f *Fold) row(t *table, name string, phase int, line []byte) error {
 	f.lines[name]++
-	if p.err != nil {
-		return f.fault(name, p.err)
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil
 	}
-	return nil
+	var p row
+	if err := parseRow(line, phase, &p); err != nil {
+		return f.fault(name, err)
+	}
+	if p.errorKind != "" {
+		p.kind = f.kind(p.errorKind)
+	}
+	f.add(t, p.key, &p.request)
+	return f.broken
+}
+
+// add takes the rows of a table in file order.
+func (f *Fold) add(t *table, key uint64, r *request) {
+	t.place(r)
+	if t == &f.live {
+		f.starts.add(r)
+	}
+	if err := t.add(key, r); err != nil && f.broken == nil {
+		f.broken = err
+	}
+}
+
+// kind is the number of a kind of failure. There are few; what comes after the
+// 255th is unknown.
+func (f *Fold) kind(name string) uint8 {
+	i := slices.Index(f.kinds, name)
+	if i < 0 && len(f.kinds) <= math.MaxUint8 {
+		i = len(f.kinds)
+		f.kinds = append(f.kinds, strings.Clone(name))
+	}
+	return uint8(max(i, 0))
 }
 
 // Manifest takes a line of phase_manifest.jsonl.
@@ -193,10 +193,16 @@ func (f *Fold) Statistics(stem Stem, data []byte) error {
 func (f *Fold) Forget(name string) {
 	delete(f.lines, name)
 	delete(f.faults, name)
-	delete(f.analysis, name)
+	if t := f.analysis[name]; t != nil {
+		t.close()
+		delete(f.analysis, name)
+		f.renew()
+	}
 	switch name {
 	case RequestsFile:
-		f.live, f.starts = newTable(), newStarts()
+		f.live.close()
+		f.live, f.starts = table{}, newStarts()
+		f.renew()
 	case ManifestFile:
 		f.manifest = nil
 	default:
@@ -217,9 +223,17 @@ func (f *Fold) fault(name string, err error) error {
 	return err
 }
 
+// renew drops what was derived of rows that are gone.
+func (f *Fold) renew() {
+	f.resolved, f.spans, f.tracks = -1, spans{}, map[int]*track{}
+	for _, t := range f.tables() {
+		t.covered = nil
+	}
+}
+
 // place gives a row without start_time a time near its neighbours, so that it
 // is told apart from rows of earlier client starts.
-func (t *table) place(r *row) {
+func (t *table) place(r *request) {
 	switch {
 	case r.placed:
 		t.near = r.start
@@ -227,34 +241,6 @@ func (t *table) place(r *row) {
 		r.start = r.end
 	default:
 		r.start = t.near
-	}
-}
-
-func (t *table) add(r *row, seed maphash.Seed) {
-	r.identify(seed)
-	if r.key != 0 { // a row that names nothing can't be told from another
-		before := len(t.index)
-		if t.index[r.key] = struct{}{}; len(t.index) == before {
-			t.duplicates++
-			return
-		}
-	}
-	last := len(t.blocks) - 1
-	if last < 0 || len(t.blocks[last]) == blockRows {
-		t.blocks = append(t.blocks, make([]request, 0, blockRows))
-		last++
-	}
-	t.blocks[last] = append(t.blocks[last], r.request)
-}
-
-// rows yields the rows in file order.
-func (t *table) rows(yield func(*request) bool) {
-	for _, block := range t.blocks {
-		for i := range block {
-			if !yield(&block[i]) {
-				return
-			}
-		}
 	}
 }
 
@@ -266,33 +252,32 @@ func (f *Fold) begin() float64 {
 	return f.starts.begin
 }
 
-// requests returns the rows of the last client start by phase, and how many
-// live rows are older.
-func (f *Fold) requests() (phases map[int][]*request, earlier int) {
+// requests visits the rows of a phase that count: those of the last client
+// start, each request once.
+func (f *Fold) requests(phase int) source {
+	return func(workers int, visit func(worker int, r *request)) error {
+		return f.scan(workers, func(x *extent) bool { return x.holds(phase) }, func(w int, r *request) {
+			if int(r.phase) == phase {
+				visit(w, r)
+			}
+		})
+	}
+}
+
+// scan visits the rows that count in wanted blocks.
+func (f *Fold) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *request)) error {
 	begin := f.begin()
-	phases = map[int][]*request{}
-	analysed := map[uint64]struct{}{}
-	for _, name := range sortedKeys(f.analysis) {
-		for r := range f.analysis[name].rows {
-			if _, twice := analysed[r.key]; twice || r.start < begin {
-				continue
+	for _, t := range f.tables() {
+		err := t.scan(workers, 0, wanted, func(w int, r *request) {
+			if r.start >= begin {
+				visit(w, r)
 			}
-			if r.key != 0 {
-				analysed[r.key] = struct{}{}
-			}
-			phases[int(r.phase)] = append(phases[int(r.phase)], r)
+		})
+		if err != nil {
+			return err
 		}
 	}
-	for r := range f.live.rows {
-		if r.start < begin {
-			earlier++
-			continue
-		}
-		if _, won := analysed[r.key]; !won {
-			phases[int(r.phase)] = append(phases[int(r.phase)], r)
-		}
-	}
-	return phases, earlier
+	return nil
 }
 
 func unix(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }

@@ -1,21 +1,24 @@
 package results
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
-	"sync"
 )
 
-// lines feeds the lines of a file that were there when it was opened. What is
-// wrong with a line is counted by the fold; a last line without its newline
-// counts only when it is whole.
-func (l *loaded) lines(ctx context.Context, path string, feed func([]byte) error) error {
+const (
+	pieceBytes  = 4 << 20   // of a file, for one worker at a time
+	windowBytes = 256 << 10 // of a piece that are looked at at once: they stay in the processor's cache
+)
+
+// rows reads the rows that were in a file when it was opened. What is wrong
+// with a line is counted by the fold; a last line without its newline counts
+// only when it is whole. The phase is negative when each row says its own.
+func (l *loaded) rows(ctx context.Context, path string, t *table, phase int) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("read results: %w", err)
@@ -25,130 +28,215 @@ func (l *loaded) lines(ctx context.Context, path string, feed func([]byte) error
 	if err != nil {
 		return fmt.Errorf("read results: %w", err)
 	}
-	in := &lineReader{limit: maxLine, in: bufio.NewReaderSize(io.LimitReader(file, info.Size()), 1<<20)}
 	name := filepath.Base(path)
-	for ctx.Err() == nil {
-		line, ended, err := in.next()
-		if errors.Is(err, io.EOF) {
-			if in.skipped > 0 {
-				l.notes = append(l.notes, fmt.Sprintf("%s: %d line(s) longer than 64 MiB, not counted", name, in.skipped))
+	skipped := 0
+	in := pieces{file: file, size: info.Size(), piece: pieceBytes, limit: maxLine, phase: phase}
+	err = in.each(ctx, func(p *parsed) error {
+		f := l.fold
+		before := f.lines[name]
+		for _, fault := range p.faults {
+			f.lines[name] = before + fault.line
+			_ = f.fault(name, fault.err) // counted by the fold, and told with the run
+		}
+		f.lines[name] = before + p.lines
+		for i := range p.rows {
+			r := &p.rows[i]
+			if r.errorKind != "" {
+				r.kind = f.kind(r.errorKind)
 			}
-			return nil
+			f.add(t, r.key, &r.request)
 		}
-		if err != nil {
-			return fmt.Errorf("read results: %w", err)
-		}
-		if !ended && scanObject(line, nil) != nil {
+		skipped += p.skipped
+		if p.torn {
 			l.notes = append(l.notes, name+": the last line is half written, not counted")
+		}
+		return f.broken
+	})
+	if skipped > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("%s: %d line(s) longer than 64 MiB, not counted", name, skipped))
+	}
+	if err != nil {
+		return fmt.Errorf("read results from %s: %w", path, err)
+	}
+	return nil
+}
+
+// parsed is what the lines that begin in a piece of the file hold.
+type parsed struct {
+	rows    []row
+	lines   int
+	faults  []lineFault
+	skipped int  // lines over the limit
+	torn    bool // the file's last line is half written
+}
+
+type lineFault struct {
+	line int // from 1, in the piece
+	err  error
+}
+
+// pieces reads a file's rows with several workers: worker w takes the pieces
+// w, w+n, w+2n … of the n workers, and what they parsed is given on in order.
+type pieces struct {
+	file  io.ReaderAt
+	size  int64
+	piece int
+	limit int // bytes of a line, with its newline
+	phase int
+}
+
+func (in *pieces) each(ctx context.Context, take func(*parsed) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	n := int64(processors())
+	count := (in.size + int64(in.piece) - 1) / int64(in.piece)
+	outs, frees := make([]chan *parsed, n), make([]chan *parsed, n)
+	errs := make(chan error, n)
+	for w := range n {
+		outs[w], frees[w] = make(chan *parsed, 1), make(chan *parsed, 2)
+		frees[w] <- &parsed{}
+		frees[w] <- &parsed{}
+		go func() { errs <- in.work(ctx, w, n, count, outs[w], frees[w]) }()
+	}
+	var failed []error
+	for i := range count {
+		p, ok := <-outs[i%n]
+		if !ok {
+			break
+		}
+		if err := take(p); err != nil {
+			failed = append(failed, err)
+			break
+		}
+		frees[i%n] <- p
+	}
+	cancelled := ctx.Err()
+	cancel()
+	for range n {
+		if err := <-errs; err != nil && !errors.Is(err, context.Canceled) {
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(append(failed, cancelled)...)
+}
+
+func (in *pieces) work(ctx context.Context, first, step, count int64, out chan<- *parsed, free <-chan *parsed) error {
+	defer close(out)
+	var buf []byte
+	for i := first; i < count; i += step {
+		var p *parsed
+		select {
+		case p = <-free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		*p = parsed{rows: p.rows[:0], faults: p.faults[:0]}
+		var err error
+		if buf, err = in.parse(i*int64(in.piece), buf, p); err != nil {
+			return err
+		}
+		select {
+		case out <- p:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// parse parses the lines that begin in the piece at from. It returns its buffer
+// for the next time.
+func (in *pieces) parse(from int64, buf []byte, p *parsed) ([]byte, error) {
+	end := min(from+int64(in.piece), in.size)
+	at := max(0, from-1) // of buf in the file; the byte before the piece tells whether a line begins with it
+	if cap(buf) > 4*windowBytes {
+		buf = nil // it was made for a very long line
+	}
+	buf = buf[:0]
+	i := 0 // where the line begins
+	looked := 0
+	skip := from > 0 // up to the first line that begins here
+	for at+int64(i) < end {
+		n := bytes.IndexByte(buf[looked:], '\n')
+		switch {
+		case n < 0 && skip:
+			at, buf, i, looked = at+int64(len(buf)), buf[:0], 0, 0
+			if at >= end {
+				return buf, nil
+			}
+		case n < 0:
+			looked = len(buf)
+		}
+		if n >= 0 {
+			line := buf[i : looked+n]
+			i, looked = looked+n+1, looked+n+1
+			switch {
+			case skip:
+				skip = false
+			case len(line) >= in.limit:
+				p.lines, p.skipped = p.lines+1, p.skipped+1
+			default:
+				p.lines++
+				in.line(line, p)
+			}
 			continue
 		}
-		_ = feed(line) // counted by the fold, and told with the run
-	}
-	return fmt.Errorf("read results from %s: %w", path, ctx.Err())
-}
-
-const (
-	batchLines = 4096
-	batchBytes = 4 << 20
-)
-
-// batch collects lines of a file, so that they can be parsed side by side; they
-// are added in file order.
-type batch struct {
-	fold *Fold
-	add  func(parsed) error
-	text []byte
-	ends []int // of each line in text
-	rows []parsed
-}
-
-// rows feeds the rows of a file.
-func (l *loaded) rows(ctx context.Context, path string, add func(parsed) error) error {
-	b := &batch{fold: l.fold, add: add}
-	if err := l.lines(ctx, path, b.line); err != nil {
-		return err
-	}
-	b.flush()
-	return nil
-}
-
-func (b *batch) line(line []byte) error {
-	b.text = append(b.text, line...)
-	b.ends = append(b.ends, len(b.text))
-	if len(b.ends) >= batchLines || len(b.text) >= batchBytes {
-		b.flush()
-	}
-	return nil
-}
-
-func (b *batch) flush() {
-	n := len(b.ends)
-	if cap(b.rows) < n {
-		b.rows = make([]parsed, batchLines)
-	}
-	b.rows = b.rows[:n]
-	workers := min(runtime.GOMAXPROCS(0), 8)
-	var done sync.WaitGroup
-	for w := range workers {
-		done.Go(func() { b.parse(w*n/workers, (w+1)*n/workers) })
-	}
-	done.Wait()
-	for _, p := range b.rows {
-		_ = b.add(p) // counted by the fold, and told with the run
-	}
-	b.text, b.ends = b.text[:0], b.ends[:0]
-}
-
-func (b *batch) parse(from, to int) {
-	for i := from; i < to; i++ {
-		start := 0
-		if i > 0 {
-			start = b.ends[i-1]
-		}
-		b.rows[i] = b.fold.parse(b.text[start:b.ends[i]])
-	}
-}
-
-// lineReader reads lines of at most limit bytes, newline included; longer ones
-// are counted and left out.
-type lineReader struct {
-	in      *bufio.Reader
-	limit   int
-	long    []byte // a line that is longer than the reader's buffer
-	skipped int
-}
-
-// next returns a line without its newline, valid until the call after, and
-// whether it had one. At the end it returns io.EOF.
-func (r *lineReader) next() (line []byte, ended bool, err error) {
-	r.long = r.long[:0]
-	over := false
-	for {
-		part, err := r.in.ReadSlice('\n')
-		if err == nil && len(r.long) == 0 && !over && len(part) <= r.limit {
-			return part[:len(part)-1], true, nil
-		}
-		if over = over || len(r.long)+len(part) > r.limit; !over {
-			r.long = append(r.long, part...)
-		}
+		rest := len(buf) - i
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, false, err
-		case over:
-			r.skipped++
-			r.long, over = r.long[:0], false
-			if err != nil {
-				return nil, false, err
-			}
-		case err != nil && len(r.long) == 0:
-			return nil, false, io.EOF
-		default:
-			line := r.long
-			if err == nil {
-				line = line[:len(line)-1]
-			}
-			return line, err == nil, nil
+		case rest >= in.limit: // the next line is not of this piece
+			p.lines, p.skipped = p.lines+1, p.skipped+1
+			return buf, nil
+		case at+int64(len(buf)) >= in.size:
+			p.lines++
+			p.torn = !in.last(buf[i:], p)
+			return buf, nil
 		}
+		var err error
+		if buf, err = in.slide(buf, i, at+int64(len(buf))); err != nil {
+			return buf, err
+		}
+		at, i, looked = at+int64(i), 0, rest
 	}
+	return buf, nil
+}
+
+// slide moves what stands from i on to the front, and reads more behind it.
+func (in *pieces) slide(buf []byte, i int, next int64) ([]byte, error) {
+	rest := len(buf) - i
+	if need := max(windowBytes, 2*rest); cap(buf) < need {
+		buf = append(make([]byte, 0, need), buf[i:]...)
+	} else {
+		copy(buf, buf[i:])
+	}
+	n := int(min(int64(cap(buf)-rest), in.size-next))
+	buf = buf[:rest+n]
+	got, err := in.file.ReadAt(buf[rest:], next)
+	if got == n {
+		return buf, nil
+	}
+	if errors.Is(err, io.EOF) {
+		err = errors.New("it was truncated while it was read; try again")
+	}
+	return buf, err
+}
+
+func (in *pieces) line(line []byte, p *parsed) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	p.rows = append(p.rows, row{})
+	if err := parseRow(line, in.phase, &p.rows[len(p.rows)-1]); err != nil {
+		p.faults = append(p.faults, lineFault{p.lines, err})
+		p.rows = p.rows[:len(p.rows)-1]
+	}
+}
+
+// last parses a line without newline; false means that it is half written.
+func (in *pieces) last(line []byte, p *parsed) bool {
+	if scanObject(line, func(_, _ []byte) error { return nil }) != nil {
+		p.lines--
+		return false
+	}
+	in.line(line, p)
+	return true
 }

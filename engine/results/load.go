@@ -1,7 +1,9 @@
 package results
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -36,6 +38,7 @@ func Load(ctx context.Context, dir string, known Known) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
+	defer l.fold.Close()
 	return l.run(), nil
 }
 
@@ -157,15 +160,16 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 	path := filepath.Join(dir, name)
 	switch name {
 	case RequestsFile:
-		return true, l.rows(ctx, path, f.addLive)
+		return true, l.rows(ctx, path, &f.live, -1)
 	case ManifestFile:
-		return true, l.lines(ctx, path, f.Manifest)
+		return true, l.manifest(path)
 	}
 	ext := filepath.Ext(name)
 	stem, ok := ParseStem(strings.TrimSuffix(name, ext))
 	switch {
 	case ok && ext == ".jsonl":
-		return true, l.rows(ctx, path, func(p parsed) error { return f.addAnalysis(stem, p) })
+		t, _ := f.analysisTable(stem)
+		return true, l.rows(ctx, path, t, stem.Phase)
 	case ok && ext == ".json":
 		data, err := readFile(path, maxStatistics)
 		if err != nil {
@@ -179,6 +183,23 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 		l.skipped = append(l.skipped, fmt.Sprintf("%q: the name is not that of a statistics file", name))
 	}
 	return false, nil
+}
+
+// manifest reads a small file of a line a phase.
+func (l *loaded) manifest(path string) error {
+	data, err := readFile(path, maxStatistics)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.Lines(data) {
+		line, ended := bytes.CutSuffix(line, []byte("\n"))
+		if !ended && !json.Valid(line) {
+			l.notes = append(l.notes, ManifestFile+": the last line is half written, not counted")
+			continue
+		}
+		_ = l.fold.Manifest(line) // counted by the fold, and told with the run
+	}
+	return nil
 }
 
 // readFile reads a file that must not be larger than limit bytes.
@@ -198,17 +219,8 @@ func readFile(path string, limit int64) ([]byte, error) {
 // lastTime is the latest time that any row tells.
 func (f *Fold) lastTime() time.Time {
 	last := 0.0
-	tables := []*table{&f.live}
-	for _, t := range f.analysis {
-		tables = append(tables, t)
-	}
-	for _, t := range tables {
-		for r := range t.rows {
-			last = max(last, r.start)
-			if !math.IsNaN(r.end) {
-				last = max(last, r.end)
-			}
-		}
+	for _, t := range f.tables() {
+		last = max(last, t.last)
 	}
 	return fromUnix(last)
 }

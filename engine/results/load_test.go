@@ -1,12 +1,10 @@
 package results
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -157,41 +155,45 @@ func TestLoadLongRow(t *testing.T) {
 	}
 }
 
-func TestLineReader(t *testing.T) {
+func TestPieces(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("y", 40)
 	tests := []struct {
 		name, in string
-		want     []string
-		ended    bool // the last line
+		lines    int
+		faults   []int // lines that are no rows
 		skipped  int
+		torn     bool
 	}{
 		{name: "empty"},
-		{name: "lines", in: "a\n\nb\n", want: []string{"a", "", "b"}, ended: true},
-		{name: "no newline at the end", in: "a\nb", want: []string{"a", "b"}},
-		{name: "longer than the buffer", in: long[:25] + "\nb\n", want: []string{long[:25], "b"}, ended: true},
-		{name: "at the limit", in: long[:29] + "\n", want: []string{long[:29]}, ended: true},
-		{name: "over the limit", in: "a\n" + long[:30] + "\nb\n" + long + "\n", want: []string{"a", "b"}, ended: true, skipped: 2},
-		{name: "over the limit at the end", in: "a\n" + long, want: []string{"a"}, ended: true, skipped: 1},
+		{name: "lines", in: "{}\n\na\n", lines: 3, faults: []int{3}},
+		{name: "whole without newline", in: "b\n{}", lines: 2, faults: []int{1}},
+		{name: "half written", in: "{}\n{", lines: 1, torn: true},
+		{name: "at the limit", in: long[:29] + "\n", lines: 1, faults: []int{1}},
+		{name: "over the limit", in: "a\n" + long[:30] + "\nb\nL\n{}\n", lines: 5, faults: []int{1, 3}, skipped: 2},
+		{name: "over the limit at the end", in: "{}\nL", lines: 2, skipped: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r := &lineReader{limit: 30, in: bufio.NewReaderSize(strings.NewReader(tt.in), 16)}
-			var got []string
-			ended := false
-			for {
-				line, e, err := r.next()
-				if errors.Is(err, io.EOF) {
-					break
-				}
+			text := strings.ReplaceAll(tt.in, "L", long)
+			for piece := 1; piece < len(text)+2; piece++ {
+				in := pieces{file: strings.NewReader(text), size: int64(len(text)), piece: piece, limit: 30, phase: -1}
+				lines, faults, skipped, torn := 0, []int{}, 0, false
+				err := in.each(t.Context(), func(p *parsed) error {
+					for _, f := range p.faults {
+						faults = append(faults, lines+f.line)
+					}
+					lines, skipped, torn = lines+p.lines, skipped+p.skipped, torn || p.torn
+					return nil
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, ended = append(got, string(line)), e
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" || ended != tt.ended || r.skipped != tt.skipped {
-				t.Errorf("ended %v, skipped %d, want %v, %d; %s", ended, r.skipped, tt.ended, tt.skipped, diff)
+				if lines != tt.lines || skipped != tt.skipped || torn != tt.torn || !slices.Equal(faults, tt.faults) {
+					t.Fatalf("pieces of %d bytes: %d lines, faults %v, skipped %d, torn %v; want %d, %v, %d, %v",
+						piece, lines, faults, skipped, torn, tt.lines, tt.faults, tt.skipped, tt.torn)
+				}
 			}
 		})
 	}

@@ -20,11 +20,12 @@ type Run struct {
 // Phase is one concurrency level.
 type Phase struct {
 	Index       int             `json:"phase_idx"`
-	Concurrency int             `json:"concurrency"`    // users; 0 when unknown
-	Stem        string          `json:"stem,omitempty"` // of its statistics file
-	Window      *Window         `json:"window"`         // nil when it can't be told
-	Total       int             `json:"total_requests"` // of this client start
-	Requests    *Requests       `json:"requests"`       // nil without a window
+	Concurrency int             `json:"concurrency"`              // users; 0 when unknown
+	Stem        string          `json:"stem,omitempty"`           // of its statistics file
+	Window      *Window         `json:"window"`                   // nil when it can't be told
+	Total       int             `json:"total_requests"`           // of this client start
+	Requests    *Requests       `json:"requests"`                 // nil without a window
+	Errors      map[string]int  `json:"errors_by_kind,omitempty"` // measured failures; "unknown" where the row has no kind
 	Figures     Figures         `json:"figures"`
 	Invalid     []string        `json:"invalid"`  // why no figure of this phase must be trusted
 	Warnings    []string        `json:"warnings"` // what to know beside the figures
@@ -90,23 +91,38 @@ func (f *Fold) Run(now time.Time) Run {
 	if now.IsZero() {
 		now = f.lastTime()
 	}
-	requests, earlier := f.requests()
-	run := Run{Phases: []Phase{}, EarlierStart: earlier, Errors: []string{}, Warnings: f.faultTexts()}
-	if earlier > 0 {
-		run.Warnings = append(run.Warnings, fmt.Sprintf("earlier start: %d rows, not counted", earlier))
+	run := Run{Phases: []Phase{}, Errors: []string{}, Warnings: f.faultTexts()}
+	if err := f.survey(); err != nil && f.broken == nil {
+		f.broken = err
 	}
-	for _, index := range f.phases(requests) {
-		b := &builder{fold: f, rows: requests[index], all: requests, now: unix(now)}
-		b.phase = Phase{Index: index, Total: len(b.rows), Invalid: []string{}, Warnings: []string{}}
+	if f.broken != nil {
+		run.Errors = append(run.Errors, f.broken.Error())
+		return run
+	}
+	run.EarlierStart = f.spans.earlier
+	if n := f.live.repeated.count(); n > 0 {
+		run.Warnings = append(run.Warnings, fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))
+	}
+	if n := run.EarlierStart; n > 0 {
+		run.Warnings = append(run.Warnings, fmt.Sprintf("earlier start: %d rows, not counted", n))
+	}
+	for _, index := range f.phases() {
+		b := &builder{fold: f, span: f.spans.phases[index], now: unix(now)}
+		if b.span == nil {
+			b.span = &span{first: math.NaN(), last: math.NaN(), concurrency: -1}
+		}
+		b.phase = Phase{Index: index, Total: b.span.total, Invalid: []string{}, Warnings: []string{}}
 		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool {
 			return *m.Phase != index || *m.End < f.begin() // left by an earlier start that the client has yet to wipe
 		})
-		b.statistics(earlier > 0)
-		if len(b.rows) == 0 && len(b.manifest) == 0 && b.stats == nil {
+		b.statistics(run.EarlierStart > 0)
+		if b.span.total == 0 && len(b.manifest) == 0 && b.stats == nil {
 			run.Warnings = append(run.Warnings, b.phase.Warnings...)
 			continue
 		}
-		b.build()
+		if err := b.build(); err != nil {
+			b.errors = append(b.errors, err.Error())
+		}
 		run.Phases = append(run.Phases, b.phase)
 		run.Errors = append(run.Errors, b.errors...)
 	}
@@ -114,9 +130,9 @@ func (f *Fold) Run(now time.Time) Run {
 }
 
 // phases are the indices of all phases that anything is known of.
-func (f *Fold) phases(requests map[int][]*request) []int {
+func (f *Fold) phases() []int {
 	var all []int
-	for index := range requests {
+	for index := range f.spans.phases {
 		all = append(all, index)
 	}
 	for _, m := range f.manifest {
@@ -138,22 +154,18 @@ func (f *Fold) faultTexts() []string {
 		}
 		texts = append(texts, text)
 	}
-	if n := f.live.duplicates; n > 0 {
-		texts = append(texts, fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))
-	}
 	return texts
 }
 
 // builder makes one Phase.
 type builder struct {
 	fold     *Fold
-	rows     []*request
-	all      map[int][]*request
+	span     *span
 	now      float64
 	manifest []manifestRow
 	stats    *statistics
 	phase    Phase
-	measured []*request
+	overlaps *overlaps
 	errors   []string
 }
 
@@ -171,11 +183,11 @@ func (b *builder) statistics(restarted bool) {
 		switch {
 		case b.stats != nil:
 			b.warn("%s.json is of this phase too; it was left out for a newer one", s.stem)
-		case len(b.rows) > 0 && b.rows[0].concurrency >= 0 && int(b.rows[0].concurrency) != s.stem.Concurrency:
+		case b.span.concurrency >= 0 && int(b.span.concurrency) != s.stem.Concurrency:
 			b.warn("%s.json is of another concurrency than the request rows; left out", s.stem)
-		case restarted && (len(b.rows) == 0 || math.Abs(float64(total-len(b.rows))) > 0.01*float64(len(b.rows))):
+		case restarted && (b.span.total == 0 || math.Abs(float64(total-b.span.total)) > 0.01*float64(b.span.total)):
 			b.warn("%s.json counts %d requests, the rows of this client start are %d: it is of an earlier start; left out",
-				s.stem, total, len(b.rows))
+				s.stem, total, b.span.total)
 		default:
 			b.stats = s
 			p.Stem, p.Statistics = s.stem.String(), s.raw
@@ -183,34 +195,58 @@ func (b *builder) statistics(restarted bool) {
 	}
 }
 
-func (b *builder) build() {
+func (b *builder) build() error {
 	p := &b.phase
 	p.Concurrency = b.concurrency()
 	b.window()
-	if len(b.rows) > 0 && p.Window != nil {
-		b.count()
-	}
-	if len(b.rows) == 0 {
+	if b.span.total == 0 {
 		b.stated()
-		return
+		return nil
 	}
+	measured := source(func(int, func(int, *request)) error { return nil })
 	seconds := math.NaN()
-	if p.Window != nil {
-		seconds = p.Window.Seconds
+	if w := p.Window; w != nil {
+		seconds = w.Seconds
+		p.Requests = &Requests{}
+		measured = b.measured
+		if err := b.count(); err != nil {
+			return err
+		}
 	}
-	s := sum(b.measured, seconds)
+	s, err := sum(measured, seconds, "window")
+	if err != nil {
+		return err
+	}
+	if n := p.Requests; n != nil {
+		n.Measured, n.Failed, n.Successful = s.all, s.failed, s.all-s.failed
+	}
+	if s.failed > 0 {
+		p.Errors = s.byKind(b.fold.kinds)
+	}
 	for _, m := range metrics {
 		p.Figures = append(p.Figures, b.compare(m, s.figure(m)))
 	}
 	b.compareCounts()
-	b.validate(s)
+	return b.validate(s)
+}
+
+func (b *builder) rows(workers int, visit func(worker int, r *request)) error {
+	return b.fold.requests(b.phase.Index)(workers, visit)
+}
+
+// measured visits the requests that started in the window.
+func (b *builder) measured(workers int, visit func(worker int, r *request)) error {
+	start, end := b.phase.Window.Start, b.phase.Window.End
+	return b.rows(workers, func(w int, r *request) {
+		if r.placed && !(r.start < start) && !(r.start >= end) {
+			visit(w, r)
+		}
+	})
 }
 
 func (b *builder) concurrency() int {
-	for _, r := range b.rows {
-		if r.concurrency >= 0 {
-			return int(r.concurrency)
-		}
+	if b.span.concurrency >= 0 {
+		return int(b.span.concurrency)
 	}
 	if b.stats != nil {
 		if n := b.stats.count("concurrency"); n >= 0 {
@@ -229,10 +265,10 @@ func (b *builder) window() {
 		p.Window = newWindow(*m.SettlingEnd, *m.End, FromManifest)
 		return
 	}
-	first, last := b.span()
+	first, last := b.span.first, b.span.last
 	if b.stats != nil {
 		d := b.stats.number("measurement_duration_s")
-		if d >= 0 && (len(b.rows) == 0 || !math.IsNaN(last)) {
+		if d >= 0 && (b.span.total == 0 || !math.IsNaN(last)) {
 			p.Window = newWindow(last-d, last, FromStatistics)
 			p.Window.Seconds = d
 			return
@@ -243,7 +279,7 @@ func (b *builder) window() {
 		return
 	}
 	end := min(b.now, first+level.Timeout)
-	for index := range b.all {
+	for index := range b.fold.spans.phases {
 		if index > p.Index {
 			end = last // the next phase has begun
 		}
@@ -256,24 +292,11 @@ func newWindow(start, end float64, source string) *Window {
 	return &Window{Start: start, End: end, Seconds: max(0, end-start), Source: source}
 }
 
-// span is from the first start_time to the last end_time; NaN without rows.
-func (b *builder) span() (first, last float64) {
-	first, last = math.NaN(), math.NaN()
-	for _, r := range b.rows {
-		if r.placed && !(first <= r.start) {
-			first = r.start
-		}
-		if r.end > last || math.IsNaN(last) {
-			last = r.end
-		}
-	}
-	return first, last
-}
-
-func (b *builder) count() {
-	w := b.phase.Window
-	n := &Requests{}
-	for _, r := range b.rows {
+// count counts the requests outside the window, and those that overlap.
+func (b *builder) count() error {
+	w, n := b.phase.Window, b.phase.Requests
+	seen := overlaps{window: w}
+	err := b.rows(1, func(_ int, r *request) {
 		failed := 0
 		if r.failed {
 			failed = 1
@@ -287,14 +310,11 @@ func (b *builder) count() {
 		case r.start >= w.End:
 			n.After++
 			n.AfterFailed += failed
-		default:
-			b.measured = append(b.measured, r)
-			n.Failed += failed
 		}
-	}
-	n.Measured = len(b.measured)
-	n.Successful = n.Measured - n.Failed
-	b.phase.Requests = n
+		seen.add(r)
+	})
+	b.overlaps = &seen
+	return err
 }
 
 // stated takes every figure from the client's statistics, where there is no row

@@ -41,6 +41,7 @@ func BuildRollup(ctx context.Context, dir string, known Known) (Rollup, error) {
 	if err != nil {
 		return Rollup{}, err
 	}
+	defer l.fold.Close()
 	return l.rollup(), nil
 }
 
@@ -66,6 +67,7 @@ func WriteRollup(ctx context.Context, dir string, known Known) (path string, doc
 	if err != nil {
 		return "", Rollup{}, err
 	}
+	defer l.fold.Close()
 	doc = l.rollup()
 	if len(doc.Phases) == 0 {
 		return "", doc, nil

@@ -1,104 +1,218 @@
 package results
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"math"
+	"math/bits"
 	"strconv"
 )
 
-// request is one request row, reduced to what the figures need. Unknown floats
-// are NaN, unknown counts and ids are -1.
-type request struct {
+// seed of all hashes of this process, so that the rows of two runs can be paired.
+var seed = maphash.MakeSeed()
+
+// row is a request with what it is known by.
+type row struct {
+	request
 	// key is a hash of the request's identity: phase, user, conversation, turn,
 	// request_id. The latter is shared by all turns of one pass through a
 	// trajectory, so it is never a key alone. 0 when both ids are unknown.
-	key                   uint64
-	phase, user           int32
-	start, end            float64 // Unix s; start stands in for a missing one, see placed
-	ttft, itl, sse        float64 // s, s/tok, tok/s
-	input, output, cached int64   // tokens by the server's count
-	concurrency           int32
-	failed                bool
-	placed                bool // start is the row's own start_time
+	key       uint64
+	errorKind string
 }
 
-func (r *request) seconds() float64 { return r.end - r.start }
-
-// row is a request with what only the look for client restarts needs.
-type row struct {
-	request
-	conversation, pass uint64 // hashes of conversation_id and request_id, 0 when unknown
-	turn               int32
-}
-
-// parseRow decodes one line of requests.jsonl or of an analysis file. Any key
-// may be missing or null, which is unknown and never 0 (except phase_idx, which
-// is 0 then). A key of another type is an error.
-func parseRow(seed maphash.Seed, line []byte) (row, error) {
+// parseRow decodes one line of requests.jsonl or of an analysis file, of which
+// the phase is known; it is negative for the former. Any key may be missing or
+// null, which is unknown and never 0 (except phase_idx, which is 0 then). A key
+// of another type is an error.
+func parseRow(line []byte, phase int, r *row) error {
 	nan := math.NaN()
-	r := row{request: request{
+	*r = row{request: request{
 		start: nan, end: nan, ttft: nan, itl: nan, sse: nan,
-		input: -1, output: -1, cached: -1, user: -1, concurrency: -1,
-	}, turn: -1}
-	err := scanObject(line, func(key, value []byte) error {
-		if string(value) == "null" {
-			return nil
-		}
-		err := r.set(seed, key, value)
-		if err != nil {
-			return fmt.Errorf("%s %.40q: %w", key, value, err)
-		}
-		return nil
-	})
-	r.placed = !math.IsNaN(r.start)
-	return r, err
-}
-
-// identify sets the key.
-func (r *row) identify(seed maphash.Seed) {
-	if r.conversation|r.pass == 0 {
-		return
+		input: -1, output: -1, cached: -1, user: -1, turn: -1, concurrency: -1,
+	}}
+	p := rowParser{out: r, scanner: scanner{b: line}}
+	err := p.parse()
+	if phase >= 0 {
+		r.phase = uint16(min(phase, math.MaxUint16))
 	}
-	r.key = max(1, maphash.Comparable(seed, [5]uint64{
-		uint64(r.phase), uint64(r.user), uint64(r.turn), r.conversation, r.pass,
-	}))
+	r.placed = !math.IsNaN(r.start)
+	if p.conversation|p.pass != 0 {
+		r.request.conversation, r.request.pass = uint32(p.conversation>>32), uint32(p.pass>>32)
+		r.key = max(1, mixed(mixed(mixed(p.conversation, p.pass), uint64(uint32(r.user))), uint64(uint32(r.turn))<<16|uint64(r.phase)))
+	}
+	return err
 }
 
-func (r *row) set(seed maphash.Seed, key, value []byte) (err error) {
-	switch string(key) {
-	case "phase_idx":
-		r.phase, err = parseIndex(value)
-	case "concurrency":
-		r.concurrency, err = parseIndex(value)
-	case "conversation_id":
-		r.conversation, err = parseID(seed, value)
-	case "conversation_idx":
-		r.turn, err = parseIndex(value)
-	case "user_id":
-		r.user, err = parseIndex(value)
-	case "request_id":
-		r.pass, err = parseID(seed, value)
-	case "start_time":
-		r.start, err = parseNumber(value)
-	case "end_time":
-		r.end, err = parseNumber(value)
-	case "server_input_tokens":
-		r.input, err = parseCount(value)
-	case "server_output_tokens":
-		r.output, err = parseCount(value)
-	case "server_cached_tokens":
-		r.cached, err = parseCount(value)
-	case "ttft":
-		r.ttft, err = parseNumber(value)
-	case "itl":
-		r.itl, err = parseNumber(value)
-	case "sse_output_speed":
-		r.sse, err = parseNumber(value)
-	case "success", "has_output":
+// mixed joins two hashes.
+func mixed(a, b uint64) uint64 {
+	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd1b54a32d192ed03)
+	return high ^ low
+}
+
+// field is a key that is needed, in the order in which the client writes them.
+type field int
+
+const (
+	phaseField field = iota
+	concurrencyField
+	conversationField
+	turnField
+	userField
+	passField
+	startField
+	endField
+	inputField
+	outputField
+	cachedField
+	ttftField
+	itlField
+	sseField
+	successField
+	hasOutputField
+	kindField
+	otherField
+)
+
+var fieldNames = [...]string{
+	"phase_idx", "concurrency", "conversation_id", "conversation_idx", "user_id", "request_id", "start_time", "end_time",
+	"server_input_tokens", "server_output_tokens", "server_cached_tokens", "ttft", "itl", "sse_output_speed", "success", "has_output", "error_kind",
+}
+
+// writtenNames are the names as the client writes them, quotes and colon included.
+var writtenNames = func() (written [otherField + 1]string) {
+	for f, name := range fieldNames {
+		written[f] = strconv.Quote(name) + ":"
+	}
+	return written
+}()
+
+func fieldOf(key []byte) field {
+	if len(key) >= len("itl") {
+		for f, name := range fieldNames {
+			if string(key) == name {
+				return field(f)
+			}
+		}
+	}
+	return otherField
+}
+
+type rowParser struct {
+	scanner
+	out                *row
+	conversation, pass uint64 // hashes, 0 when unknown
+}
+
+func (r *rowParser) parse() error {
+	if err := r.open(); err != nil {
+		return err
+	}
+	expected := phaseField
+	for {
+		more, err := r.more('}')
+		if err != nil {
+			return err
+		}
+		if !more {
+			return r.end()
+		}
+		f := expected
+		if name := writtenNames[expected]; name != "" && bytes.HasPrefix(r.b[r.i:], []byte(name)) {
+			r.i += len(name)
+		} else {
+			key, err := r.key()
+			if err != nil {
+				return err
+			}
+			f = fieldOf(key)
+		}
+		if f != otherField {
+			expected = f + 1
+		}
+		if r.quick(f) {
+			continue
+		}
+		from := r.i
+		if err := r.value(); err != nil {
+			return err
+		}
+		if value := r.b[from:r.i]; f != otherField && value[0] != 'n' { // null: no other JSON value begins so
+			if err := r.set(f, value); err != nil {
+				return fmt.Errorf("%s %.40q: %w", fieldNames[f], value, err)
+			}
+		}
+	}
+}
+
+// number is where the number of a field goes; nil for other fields.
+func (r *rowParser) number(f field) *float64 {
+	switch f {
+	case startField:
+		return &r.out.start
+	case endField:
+		return &r.out.end
+	case ttftField:
+		return &r.out.ttft
+	case itlField:
+		return &r.out.itl
+	case sseField:
+		return &r.out.sse
+	}
+	return nil
+}
+
+// quick reads a number in the form that nearly all have, in one go. False
+// leaves it to be scanned and read in any form.
+func (r *rowParser) quick(f field) bool {
+	to := r.number(f)
+	if to == nil {
+		return false
+	}
+	v, n := parseDecimal(r.b[r.i:])
+	if at := r.i + n; n == 0 || at >= len(r.b) || r.b[at] != ',' && r.b[at] != '}' {
+		return false
+	}
+	*to = v
+	r.i += n
+	return true
+}
+
+func (r *rowParser) set(f field, value []byte) (err error) {
+	if to := r.number(f); to != nil {
+		*to, err = parseNumber(value)
+		return err
+	}
+	switch f {
+	case phaseField:
+		var phase int32
+		if phase, err = parseIndex(value); err == nil && phase > math.MaxUint16 {
+			err = fmt.Errorf("want at most %d", math.MaxUint16)
+		}
+		r.out.phase = uint16(phase)
+	case concurrencyField:
+		r.out.concurrency, err = parseIndex(value)
+	case conversationField:
+		r.conversation, err = parseID(value)
+	case turnField:
+		r.out.turn, err = parseIndex(value)
+	case userField:
+		r.out.user, err = parseIndex(value)
+	case passField:
+		r.pass, err = parseID(value)
+	case inputField:
+		r.out.input, err = parseCount(value)
+	case outputField:
+		r.out.output, err = parseCount(value)
+	case cachedField:
+		r.out.cached, err = parseCount(value)
+	case kindField:
+		r.out.errorKind = parseKind(value)
+	case successField, hasOutputField:
 		switch string(value) {
 		case "false":
-			r.failed = true
+			r.out.failed = true
 		case "true":
 		default:
 			err = fmt.Errorf("want true or false")
@@ -107,12 +221,28 @@ func (r *row) set(seed maphash.Seed, key, value []byte) (err error) {
 	return err
 }
 
+// parseKind takes a plain word; anything else is no kind.
+func parseKind(value []byte) string {
+	if value[0] != '"' || len(value) > 64 {
+		return ""
+	}
+	for _, c := range value[1 : len(value)-1] {
+		if c != '_' && c != '-' && c != '.' && !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return ""
+		}
+	}
+	return string(value[1 : len(value)-1])
+}
+
 // parseNumber gives NaN for what is no finite number ≥ 0: Python's NaN and
 // Infinity, and times or speeds that can't be.
 func parseNumber(value []byte) (float64, error) {
 	switch value[0] {
 	case 'N', 'I', '-':
 		return math.NaN(), nil
+	}
+	if f, n := parseDecimal(value); n == len(value) {
+		return f, nil
 	}
 	if !isDigit(value[0]) {
 		return 0, fmt.Errorf("want a number")
@@ -124,19 +254,20 @@ func parseNumber(value []byte) (float64, error) {
 	return f, nil
 }
 
-// parseCount accepts 124 and 124.0; what is no count is unknown.
-func parseCount(value []byte) (int64, error) {
-	if n, ok := digits(value); ok {
-		return n, nil
+// parseCount accepts 124 and 124.0; what can't be a request's count of tokens is
+// unknown.
+func parseCount(value []byte) (int32, error) {
+	if n, ok := digits(value); ok && n <= math.MaxInt32 {
+		return int32(n), nil
 	}
 	f, err := parseNumber(value)
 	if err != nil {
 		return -1, err
 	}
-	if f != math.Trunc(f) || f > 1<<53 {
+	if f != math.Trunc(f) || f > math.MaxInt32 {
 		return -1, nil
 	}
-	return int64(f), nil
+	return int32(f), nil
 }
 
 // digits reads a plain whole number of at most 15 digits.
@@ -163,7 +294,7 @@ func parseIndex(value []byte) (int32, error) {
 }
 
 // parseID hashes a string; a number is taken as its digits.
-func parseID(seed maphash.Seed, value []byte) (uint64, error) {
+func parseID(value []byte) (uint64, error) {
 	if value[0] == '"' {
 		text, err := unquote(value)
 		if err != nil {

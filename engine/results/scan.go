@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // maxDepth of nested arrays and objects, the limit of encoding/json.
@@ -17,21 +18,18 @@ const maxDepth = 10_000
 // kilobytes of text costs no memory. Python's NaN and Infinity pass as values.
 func scanObject(b []byte, field func(key, value []byte) error) error {
 	s := scanner{b: b}
-	s.space()
-	if !s.take('{') {
-		return s.want("an object")
+	if err := s.open(); err != nil {
+		return err
 	}
-	s.space()
-	if !s.take('}') {
-		if err := s.members(field); err != nil {
+	for {
+		key, value, err := s.member()
+		if err != nil || key == nil {
+			return err
+		}
+		if err := field(key, value); err != nil {
 			return err
 		}
 	}
-	s.space()
-	if s.i < len(b) {
-		return s.want("the end of the line")
-	}
-	return nil
 }
 
 type scanner struct {
@@ -39,6 +37,7 @@ type scanner struct {
 	i       int
 	depth   int
 	escaped bool // the string scanned last has an escape
+	first   bool // an object or array has just begun
 }
 
 func (s *scanner) want(what string) error {
@@ -67,43 +66,86 @@ func (s *scanner) take(c byte) bool {
 	return false
 }
 
-// members scans what stands between the braces, and the closing one.
-func (s *scanner) members(field func(key, value []byte) error) error {
-	for {
+// open begins the one object that the line is.
+func (s *scanner) open() error {
+	s.space()
+	if !s.take('{') {
+		return s.want("an object")
+	}
+	s.first = true
+	return nil
+}
+
+// member is the next one of that object; without one left, and nothing behind
+// the object, the key is nil.
+func (s *scanner) member() (key, value []byte, err error) {
+	more, err := s.more('}')
+	if err != nil {
+		return nil, nil, err
+	}
+	if more {
+		return s.pair()
+	}
+	return nil, nil, s.end()
+}
+
+// end checks that nothing follows.
+func (s *scanner) end() error {
+	s.space()
+	if s.i < len(s.b) {
+		return s.want("the end of the line")
+	}
+	return nil
+}
+
+// more takes what stands before the next element, or after the last one.
+func (s *scanner) more(end byte) (bool, error) {
+	s.space()
+	first := s.first
+	s.first = false
+	switch {
+	case s.take(end):
+		return false, nil
+	case first:
+		return true, nil
+	case s.take(','):
 		s.space()
-		from := s.i
-		if err := s.text(); err != nil {
-			return err
-		}
-		key := s.b[from+1 : s.i-1]
-		if s.escaped {
-			var err error
-			if key, err = unquote(s.b[from:s.i]); err != nil {
-				return err
-			}
-		}
-		s.space()
-		if !s.take(':') {
-			return s.want("a colon")
-		}
-		s.space()
-		at := s.i
-		if err := s.value(); err != nil {
-			return err
-		}
-		if field != nil {
-			if err := field(key, s.b[at:s.i]); err != nil {
-				return err
-			}
-		}
-		s.space()
-		if s.take('}') {
-			return nil
-		}
-		if !s.take(',') {
-			return s.want("a comma or a closing brace")
+		return true, nil
+	case end == '}':
+		return false, s.want("a comma or a closing brace")
+	}
+	return false, s.want("a comma or a closing bracket")
+}
+
+// pair scans one member.
+func (s *scanner) pair() (key, value []byte, err error) {
+	if key, err = s.key(); err != nil {
+		return nil, nil, err
+	}
+	at := s.i
+	err = s.value()
+	return key, s.b[at:s.i], err
+}
+
+// key scans a name and its colon.
+func (s *scanner) key() ([]byte, error) {
+	from := s.i
+	if err := s.text(); err != nil {
+		return nil, err
+	}
+	key := s.b[from+1 : s.i-1]
+	if s.escaped {
+		var err error
+		if key, err = unquote(s.b[from:s.i]); err != nil {
+			return nil, err
 		}
 	}
+	s.space()
+	if !s.take(':') {
+		return nil, s.want("a colon")
+	}
+	s.space()
+	return key, nil
 }
 
 // unquote returns the text of a scanned JSON string; it allocates only for
@@ -127,11 +169,9 @@ func (s *scanner) value() error {
 	case '"':
 		return s.text()
 	case '{':
-		s.i++
-		return s.nested(func() error { return s.members(nil) }, '}')
+		return s.nested('}')
 	case '[':
-		s.i++
-		return s.nested(s.elements, ']')
+		return s.nested(']')
 	case 't':
 		return s.word("true")
 	case 'f':
@@ -150,33 +190,28 @@ func (s *scanner) value() error {
 	}
 }
 
-// nested scans the inside of an array or object unless it is empty.
-func (s *scanner) nested(inside func() error, end byte) error {
+// nested scans an array or object.
+func (s *scanner) nested(end byte) error {
+	s.i++
 	if s.depth++; s.depth >= maxDepth {
 		return errors.New("more than 10,000 levels of nesting")
 	}
-	s.space()
-	if s.take(end) {
-		s.depth--
-		return nil
-	}
-	err := inside()
-	s.depth--
-	return err
-}
-
-func (s *scanner) elements() error {
+	s.first = true
 	for {
-		s.space()
-		if err := s.value(); err != nil {
+		more, err := s.more(end)
+		if err == nil && more {
+			if end == '}' {
+				_, _, err = s.pair()
+			} else {
+				err = s.value()
+			}
+		}
+		if err != nil {
 			return err
 		}
-		s.space()
-		if s.take(']') {
+		if !more {
+			s.depth--
 			return nil
-		}
-		if !s.take(',') {
-			return s.want("a comma or a closing bracket")
 		}
 	}
 }
@@ -190,8 +225,12 @@ func (s *scanner) word(w string) error {
 	return nil
 }
 
+// shortText is how far a string is looked at byte by byte.
+const shortText = 64
+
 // text scans a string. Eight bytes are looked at in one step where none of
-// them ends the string, begins an escape or is a control character.
+// them ends the string, begins an escape or is a control character. Of a long
+// string, which is no field that is needed, only the end is sought.
 func (s *scanner) text() error {
 	if !s.take('"') {
 		return s.want("a string")
@@ -199,25 +238,31 @@ func (s *scanner) text() error {
 	s.escaped = false
 	b := s.b
 	i := s.i
-	for {
-		for i+8 <= len(b) && plain(binary.LittleEndian.Uint64(b[i:])) {
+	for far := i + shortText; ; {
+		for i+8 <= len(b) {
+			m := special(binary.LittleEndian.Uint64(b[i:]))
+			if m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
 			i += 8
 		}
-		if i >= len(b) {
+		switch {
+		case i >= len(b):
 			s.i = i
 			return s.want("the end of the string")
-		}
-		switch c := b[i]; {
-		case c == '"':
+		case b[i] == '"':
 			s.i = i + 1
 			return nil
-		case c == '\\':
+		case i > far:
+			return s.longText(i)
+		case b[i] == '\\':
 			s.i, s.escaped = i, true
 			if err := s.escape(); err != nil {
 				return err
 			}
 			i = s.i
-		case c < ' ':
+		case b[i] < ' ':
 			s.i = i
 			return s.want("no control character in a string")
 		default:
@@ -226,13 +271,35 @@ func (s *scanner) text() error {
 	}
 }
 
-// plain tells whether none of the eight bytes is a quote, a backslash or a
-// control character. A false alarm is possible only beside a true one.
-func plain(x uint64) bool {
+// longText skips to the closing quote: one with an even number of backslashes
+// before it. Escapes and control characters are passed over unseen.
+func (s *scanner) longText(from int) error {
+	s.escaped = true
+	for i := from; ; i++ {
+		n := bytes.IndexByte(s.b[i:], '"')
+		if n < 0 {
+			s.i = len(s.b)
+			return s.want("the end of the string")
+		}
+		i += n
+		slashes := 0
+		for i-slashes > from && s.b[i-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			s.i = i + 1
+			return nil
+		}
+	}
+}
+
+// special marks, by its high bit, the first of eight bytes that is a quote, a
+// backslash or a control character; what it marks after that one may be wrong.
+func special(x uint64) uint64 {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	quote := x ^ low*'"'
 	slash := x ^ low*'\\'
-	return ((x-low*' ')&^x|(quote-low)&^quote|(slash-low)&^slash)&high == 0
+	return ((x-low*' ')&^x | (quote-low)&^quote | (slash-low)&^slash) & high
 }
 
 func (s *scanner) escape() error {

@@ -3,7 +3,6 @@ package results
 import (
 	"bytes"
 	"encoding/json"
-	"hash/maphash"
 	"math"
 	"strings"
 	"testing"
@@ -113,18 +112,19 @@ func validKeys(m map[string]json.RawMessage) bool {
 
 func TestParseRow(t *testing.T) {
 	t.Parallel()
-	seed := maphash.MakeSeed()
-	got, err := parseRow(seed, []byte(`{"phase_idx":1,"concurrency":64,"conversation_id":"c","conversation_idx":3,"user_id":7,"request_id":"ab",`+
+	var got row
+	err := parseRow([]byte(`{"phase_idx":1,"concurrency":64,"conversation_id":"c","conversation_idx":3,"user_id":7,"request_id":"ab",`+
 		`"start_time":10.5,"end_time":12,"server_input_tokens":100,"server_output_tokens":20.0,"server_cached_tokens":null,`+
-		`"ttft":0.5,"itl":NaN,"sse_output_speed":1e999,"success":true,"response_text":"never kept"}`))
+		`"ttft":0.5,"itl":NaN,"sse_output_speed":1e999,"success":true,"response_text":"never kept"}`), -1, &got)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := row{turn: 3, request: request{
+	want := row{request: request{
+		turn:  3,
 		phase: 1, user: 7, start: 10.5, end: 12, ttft: 0.5, itl: math.NaN(), sse: math.NaN(),
 		input: 100, output: 20, cached: -1, concurrency: 64, placed: true,
 	}}
-	got.conversation, got.pass = 0, 0 // hashes
+	got.conversation, got.pass, got.key = 0, 0, 0 // hashes
 	nan := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
 	if diff := cmp.Diff(want, got, nan, cmp.AllowUnexported(row{}, request{})); diff != "" {
 		t.Error(diff)
@@ -133,7 +133,6 @@ func TestParseRow(t *testing.T) {
 
 func TestParseRowUnknowns(t *testing.T) {
 	t.Parallel()
-	seed := maphash.MakeSeed()
 	for _, tt := range []struct {
 		name, line string
 		ok         bool
@@ -152,7 +151,8 @@ func TestParseRowUnknowns(t *testing.T) {
 		{"huge phase", `{"phase_idx":99999999999}`, false, false},
 		{"object for an id", `{"request_id":{}}`, false, false},
 	} {
-		r, err := parseRow(seed, []byte(tt.line))
+		var r row
+		err := parseRow([]byte(tt.line), -1, &r)
 		if (err == nil) != tt.ok || r.failed != tt.failed && tt.ok {
 			t.Errorf("%s: %v, failed %v", tt.name, err, r.failed)
 		}
@@ -166,7 +166,8 @@ func FuzzParseRow(f *testing.F) {
 	f.Add([]byte(`{"phase_idx":0,"start_time":1.5,"user_id":3,"request_id":"\u0061","success":true}`))
 	f.Add([]byte(`{"start_time":-Infinity,"itl":0}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		r, err := parseRow(maphash.MakeSeed(), line)
+		var r row
+		err := parseRow(line, -1, &r)
 		if err != nil {
 			return
 		}
@@ -175,7 +176,7 @@ func FuzzParseRow(f *testing.F) {
 				t.Fatalf("%q: %g, want a finite number from 0 on or NaN", line, v)
 			}
 		}
-		if r.phase < 0 || r.input < -1 || r.output < -1 || r.cached < -1 {
+		if r.input < -1 || r.output < -1 || r.cached < -1 {
 			t.Fatalf("%q: %+v", line, r)
 		}
 	})

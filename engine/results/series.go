@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -71,35 +72,42 @@ var bucketSeconds = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600
 
 // Series divides a phase into buckets of so many seconds; 0 chooses a length
 // that gives at most 240. Buckets begin at whole multiples of their length.
-func (f *Fold) Series(phase int, seconds float64) Series {
-	requests, _ := f.requests()
-	rows := requests[phase]
+// While only live rows are added, a later call looks at these alone.
+func (f *Fold) Series(phase int, seconds float64) (Series, error) {
 	s := Series{Phase: phase, Seconds: seconds, Buckets: []Bucket{}}
-	first, last := extent(rows)
-	if !(last >= first) {
-		return s
+	if err := f.survey(); err != nil {
+		return s, err
 	}
-	if !(s.Seconds > 0) {
-		s.Seconds = chooseBucket(last - first)
+	span := f.spans.phases[phase]
+	if span == nil || !(span.last >= span.first) || span.last > 1e11 {
+		return s, nil
 	}
-	from := math.Floor(first / s.Seconds)
-	n := int(math.Floor(last/s.Seconds)-from) + 1
-	if n > 1e6 { // times that can't be of one phase
-		return s
+	if !(seconds > 0) {
+		s.Seconds = chooseBucket(span.last - span.first)
 	}
-	buckets := make([]bucket, n)
-	seen := map[int32]int{}
-	for _, r := range rows {
-		if r.placed && !math.IsNaN(r.end) {
-			s.add(buckets, from, r, seen)
-		}
+	t := f.tracks[phase]
+	if t == nil || !t.goesOn(f, s.Seconds, span) {
+		t = &track{phase: phase, seconds: s.Seconds, from: math.Floor(span.first / s.Seconds), analysed: f.analysed(), begin: f.begin()}
+		f.tracks[phase] = t
 	}
-	for i := range buckets {
-		start := (from + float64(i)) * s.Seconds
-		s.Buckets = append(s.Buckets, buckets[i].close(start, min(s.Seconds, last-start)))
+	n := math.Floor(span.last/s.Seconds) - t.from + 1
+	if n > maxLongest {
+		return s, fmt.Errorf("phase %d over time: %s buckets of %g s: want at most %s; choose longer ones", phase, Decimal(n, 0), s.Seconds, Decimal(maxLongest, 0))
 	}
-	return s
+	if err := t.grow(f, int(n)); err != nil {
+		return s, err
+	}
+	for i := range t.buckets {
+		start := (t.from + float64(i)) * s.Seconds
+		s.Buckets = append(s.Buckets, t.buckets[i].show(start, min(s.Seconds, span.last-start)))
+	}
+	return s, nil
 }
+
+const (
+	maxLongest = 200_000 // buckets of a series whose bucket was chosen by the caller
+	openTracks = 3       // buckets at the end of a series that more rows are expected for
+)
 
 func chooseBucket(span float64) float64 {
 	for _, b := range bucketSeconds {
@@ -110,40 +118,92 @@ func chooseBucket(span float64) float64 {
 	return bucketSeconds[len(bucketSeconds)-1]
 }
 
-// extent is from the first start to the last end of rows that have both.
-func extent(rows []*request) (first, last float64) {
-	first, last = math.Inf(1), math.Inf(-1)
-	for _, r := range rows {
-		if r.placed && r.end >= r.start {
-			first, last = min(first, r.start), max(last, r.end)
+// track is a series that grows.
+type track struct {
+	phase    int
+	seconds  float64
+	from     float64 // number of the first bucket
+	begin    float64
+	analysed int // analysis rows
+	seen     int // live rows
+	buckets  []bucket
+	users    perUser[int] // last bucket that each was counted in, plus one
+}
+
+// goesOn tells whether the track holds for the rows that there are now.
+func (t *track) goesOn(f *Fold, seconds float64, s *span) bool {
+	return t.seconds == seconds && t.begin == f.begin() && t.analysed == f.analysed() && s.first >= t.from*t.seconds
+}
+
+// analysed is the number of analysis rows.
+func (f *Fold) analysed() int {
+	n := 0
+	for _, t := range f.analysis {
+		n += t.n
+	}
+	return n
+}
+
+func (t *track) grow(f *Fold, buckets int) error {
+	for len(t.buckets) < buckets {
+		t.buckets = append(t.buckets, bucket{})
+	}
+	take := func(_ int, r *request) {
+		if int(r.phase) == t.phase && r.start >= t.begin {
+			t.add(r)
 		}
 	}
-	return first, last
+	wanted := func(x *extent) bool { return x.holds(t.phase) }
+	if t.seen == 0 {
+		for _, a := range f.tables() {
+			if a == &f.live {
+				break
+			}
+			if err := a.scan(1, 0, wanted, take); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.live.scan(1, t.seen, wanted, take); err != nil {
+		return err
+	}
+	t.seen = f.live.n
+	t.settle(max(0, len(t.buckets)-openTracks))
+	return t.repair(f)
 }
 
 // bucket gathers what Bucket tells.
 type bucket struct {
 	n, failed      int
-	output, total  int64
-	outputN        int
-	totalN         int
+	output, total  counted
 	ttft, speed    []float64
 	users          int
-	inFlightWeight float64 // s
+	inFlight       float64 // s
+	settled, stale bool    // the values were let go; and then one more came
+	shown          [3]float64
 }
 
-func (s *Series) add(buckets []bucket, from float64, r *request, seen map[int32]int) {
-	at := func(t float64) int { return min(max(int(math.Floor(t/s.Seconds)-from), 0), len(buckets)-1) }
+func (t *track) add(r *request) {
+	if !r.placed || !(r.end >= r.start) {
+		return
+	}
+	at := func(time float64) int { return min(max(int(math.Floor(time/t.seconds)-t.from), 0), len(t.buckets)-1) }
 	a, z := at(r.start), at(r.end)
-	buckets[z].take(r)
+	t.buckets[z].take(r)
+	if !t.buckets[z].settled && z < len(t.buckets)-2*openTracks && len(t.buckets[z].ttft) == cap(t.buckets[z].ttft) {
+		t.settle(z - openTracks)
+	}
 	for i := a; i <= z; i++ {
-		left := (from + float64(i)) * s.Seconds
-		buckets[i].inFlightWeight += max(0, min(r.end, left+s.Seconds)-max(r.start, left))
+		left := (t.from + float64(i)) * t.seconds
+		t.buckets[i].inFlight += max(0, min(r.end, left+t.seconds)-max(r.start, left))
+		if r.user < 0 {
+			continue
+		}
 		// A user has one request in flight, so its rows come in order and the
 		// last bucket that it was counted in is enough.
-		if last, ok := seen[r.user]; r.user >= 0 && (!ok || i > last) {
-			seen[r.user] = i
-			buckets[i].users++
+		if last := t.users.at(r.user); i >= *last {
+			*last = i + 1
+			t.buckets[i].users++
 		}
 	}
 }
@@ -151,14 +211,21 @@ func (s *Series) add(buckets []bucket, from float64, r *request, seen map[int32]
 // take counts a request that ended in the bucket.
 func (b *bucket) take(r *request) {
 	b.n++
-	if r.output >= 0 {
-		b.output, b.outputN = b.output+r.output, b.outputN+1
-	}
+	b.output.add(r.output)
 	if r.output >= 0 && r.input >= 0 {
-		b.total, b.totalN = b.total+r.output+r.input, b.totalN+1
+		b.total.sum, b.total.n = b.total.sum+int64(r.output)+int64(r.input), b.total.n+1
 	}
 	if r.failed {
 		b.failed++
+		return
+	}
+	b.stale = b.settled
+	b.hold(r)
+}
+
+// hold keeps the values of a successful request until the bucket is settled.
+func (b *bucket) hold(r *request) {
+	if b.settled {
 		return
 	}
 	if !math.IsNaN(r.ttft) {
@@ -169,47 +236,97 @@ func (b *bucket) take(r *request) {
 	}
 }
 
-func (b *bucket) close(start, seconds float64) Bucket {
+// settle lets the values of the first buckets go.
+func (t *track) settle(n int) {
+	for i := n - 1; i >= 0 && !t.buckets[i].settled; i-- {
+		b := &t.buckets[i]
+		b.shown = b.percentiles()
+		b.settled, b.ttft, b.speed = true, nil, nil
+	}
+}
+
+// repair computes settled buckets again that got more rows: rows come in the
+// order of their ends, but nothing keeps a file from having them otherwise.
+func (t *track) repair(f *Fold) error {
+	again := map[int]*bucket{}
+	earliest, latest := math.Inf(1), math.Inf(-1)
+	for i := range t.buckets {
+		if t.buckets[i].stale {
+			again[i] = &bucket{}
+			left := (t.from + float64(i)) * t.seconds
+			earliest, latest = min(earliest, left), max(latest, left+t.seconds)
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	wanted := func(x *extent) bool { return x.holds(t.phase) && x.earliest <= latest && x.latest >= earliest }
+	err := f.scan(1, wanted, func(_ int, r *request) {
+		if int(r.phase) != t.phase || r.failed || !r.placed || !(r.end >= r.start) {
+			return
+		}
+		if b := again[int(math.Floor(r.end/t.seconds)-t.from)]; b != nil {
+			b.hold(r)
+		}
+	})
+	for i, b := range again {
+		t.buckets[i].shown, t.buckets[i].stale = b.percentiles(), false
+	}
+	return err
+}
+
+func (b *bucket) percentiles() [3]float64 {
 	slices.Sort(b.ttft)
 	slices.Sort(b.speed)
+	return [3]float64{Percentile(b.ttft, 50), Percentile(b.ttft, 95), Percentile(b.speed, 25)}
+}
+
+func (b *bucket) show(start, seconds float64) Bucket {
+	if !b.settled {
+		b.shown = b.percentiles()
+	}
 	return Bucket{
 		Start: start, Seconds: seconds, N: b.n, Failed: b.failed,
-		Output: ratio(float64(b.output), seconds, int64(b.outputN)), Total: ratio(float64(b.total), seconds, int64(b.totalN)),
-		TTFT50: Percentile(b.ttft, 50), TTFT95: Percentile(b.ttft, 95), Speed25: Percentile(b.speed, 25),
-		Users: b.users, InFlight: ratio(b.inFlightWeight, seconds, 1),
+		Output: ratio(float64(b.output.sum), seconds, b.output.n), Total: ratio(float64(b.total.sum), seconds, b.total.n),
+		TTFT50: b.shown[0], TTFT95: b.shown[1], Speed25: b.shown[2],
+		Users: b.users, InFlight: ratio(b.inFlight, seconds, 1),
 	}
 }
 
 // Recent computes the figures of a phase over the requests that ended in the
 // last seconds before now; a zero now is the phase's last end.
-func (f *Fold) Recent(phase int, seconds float64, now time.Time) Recent {
-	requests, _ := f.requests()
-	rows := requests[phase]
-	if now.IsZero() {
-		_, last := extent(rows)
-		now = fromUnix(last)
+func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error) {
+	err := f.survey()
+	if s := f.spans.phases[phase]; now.IsZero() && s != nil {
+		now = fromUnix(s.last)
+	}
+	r := Recent{Phase: phase, Seconds: seconds, Until: now, Errors: map[string]int{}}
+	if err != nil {
+		return r, err
 	}
 	until := unix(now)
-	var ended []*request
-	for _, r := range rows {
-		if r.placed && r.end > until-seconds && r.end <= until {
-			ended = append(ended, r)
+	var ended []request
+	wanted := func(x *extent) bool { return x.holds(phase) && x.latest > until-seconds && x.earliest <= until }
+	err = f.scan(1, wanted, func(_ int, q *request) {
+		if int(q.phase) == phase && q.placed && q.end > until-seconds && q.end <= until {
+			ended = append(ended, *q)
 		}
+	})
+	if err != nil {
+		return r, err
 	}
-	return recent(phase, seconds, now, ended)
-}
-
-func recent(phase int, seconds float64, until time.Time, ended []*request) Recent {
-	r := Recent{Phase: phase, Seconds: seconds, Until: until, N: len(ended), Errors: map[string]int{}}
-	for _, e := range ended {
-		if e.failed {
-			r.Failed++
-			r.Errors["unknown"]++
+	s, err := sum(func(_ int, visit func(int, *request)) error {
+		for i := range ended {
+			visit(0, &ended[i])
 		}
+		return nil
+	}, seconds, fmt.Sprintf("last %g s", seconds))
+	if err != nil {
+		return r, err
 	}
-	s := sum(ended, seconds)
+	r.N, r.Failed, r.Errors = s.all, s.failed, s.byKind(f.kinds)
 	for _, m := range metrics {
 		r.Figures = append(r.Figures, s.figure(m))
 	}
-	return r
+	return r, nil
 }

@@ -27,7 +27,14 @@ func seriesFold(t *testing.T) *Fold {
 
 func TestSeries(t *testing.T) {
 	t.Parallel()
-	s := seriesFold(t).Series(0, 10)
+	series := func(phase int, seconds float64) Series {
+		s, err := seriesFold(t).Series(phase, seconds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := series(0, 10)
 	text, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -42,10 +49,10 @@ func TestSeries(t *testing.T) {
 	if string(text) != want {
 		t.Errorf("%s, want\n%s", text, want)
 	}
-	if s := seriesFold(t).Series(0, 0); s.Seconds != 1 || len(s.Buckets) != 22 {
+	if s := series(0, 0); s.Seconds != 1 || len(s.Buckets) != 22 {
 		t.Errorf("chosen %g s, %d buckets; want 1 s, 22 (a last one for what ends at 121 sharp)", s.Seconds, len(s.Buckets))
 	}
-	if s := seriesFold(t).Series(1, 10); len(s.Buckets) != 0 {
+	if s := series(1, 10); len(s.Buckets) != 0 {
 		t.Errorf("a phase without rows: %+v", s)
 	}
 }
@@ -53,17 +60,24 @@ func TestSeries(t *testing.T) {
 func TestRecent(t *testing.T) {
 	t.Parallel()
 	f := seriesFold(t)
-	r := f.Recent(0, 15, time.Time{})
+	recent := func(f *Fold, seconds float64, now time.Time) Recent {
+		r, err := f.Recent(0, seconds, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := recent(f, 15, time.Time{})
 	if r.N != 3 || r.Failed != 1 || r.Errors["unknown"] != 1 || r.Until.Unix() != 121 {
 		t.Errorf("%+v", r)
 	}
 	if out := r.Figures.Of("output_server_tok_s"); math.Abs(out.Value-70.0/15) > 1e-12 || out.N != 2 {
 		t.Errorf("output %+v", out)
 	}
-	if r := f.Recent(0, 60, time.Unix(500, 0)); r.N != 0 || !math.IsNaN(r.Figures.Of("ttft_p50_s").Value) {
+	if r := recent(f, 60, time.Unix(500, 0)); r.N != 0 || !math.IsNaN(r.Figures.Of("ttft_p50_s").Value) {
 		t.Errorf("long after the last request: %+v", r)
 	}
-	text, err := json.Marshal(NewFold().Recent(0, 60, time.Time{}))
+	text, err := json.Marshal(recent(NewFold(), 60, time.Time{}))
 	if err != nil || len(text) == 0 {
 		t.Errorf("%s, %v", text, err)
 	}

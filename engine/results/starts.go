@@ -22,37 +22,37 @@ const (
 type starts struct {
 	begin       float64 // start_time from which on rows are of the last start
 	seen        bool
-	phase       int32 // highest of this start
+	phase       uint16 // highest of this start
 	concurrency int32
 	lastStart   float64 // of this start
 	lastEnd     float64
-	users       map[int32]trace // in phase 0
+	users       map[int32]*trace // in phase 0
 
 	doubt *doubt // a gap that may prove to be a restart
 }
 
 // trace is the first request of a user and the pass of its latest.
 type trace struct {
-	conversation uint64
+	conversation uint32
 	turn         int32
-	pass         uint64
+	pass         uint32
 }
 
 type doubt struct {
 	gap       float64 // s
 	lastStart float64 // of what came before the gap
 	lastEnd   float64
-	users     map[int32]trace // since the gap
-	repeats   int             // users that did their first request again
-	fresh     int             // users that began another trajectory
+	users     map[int32]*trace // since the gap
+	repeats   int              // users that did their first request again
+	fresh     int              // users that began another trajectory
 }
 
 func newStarts() starts {
-	return starts{begin: math.Inf(-1), concurrency: -1, lastStart: math.Inf(-1), lastEnd: math.Inf(-1), users: map[int32]trace{}}
+	return starts{begin: math.Inf(-1), concurrency: -1, lastStart: math.Inf(-1), lastEnd: math.Inf(-1), users: map[int32]*trace{}}
 }
 
 // add takes the rows in file order.
-func (s *starts) add(r *row) {
+func (s *starts) add(r *request) {
 	if !r.placed {
 		return
 	}
@@ -80,9 +80,9 @@ func (s *starts) restart(after float64) {
 	s.begin = begin
 }
 
-func (s *starts) trace(r *row) {
+func (s *starts) trace(r *request) {
 	if s.doubt == nil && len(s.users) > 0 && r.start-s.lastEnd >= quietGap {
-		s.doubt = &doubt{gap: r.start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd, users: map[int32]trace{}}
+		s.doubt = &doubt{gap: r.start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd, users: map[int32]*trace{}}
 	}
 	d := s.doubt
 	if d == nil || r.start <= d.lastEnd {
@@ -126,11 +126,11 @@ func (s *starts) trust() {
 }
 
 // follow notes a user's first request and its latest pass.
-func follow(users map[int32]trace, r *row) {
-	t, ok := users[r.user]
-	if !ok {
-		t = trace{conversation: r.conversation, turn: r.turn}
+func follow(users map[int32]*trace, r *request) {
+	t := users[r.user]
+	if t == nil {
+		t = &trace{conversation: r.conversation, turn: r.turn}
+		users[r.user] = t
 	}
 	t.pass = r.pass
-	users[r.user] = t
 }

@@ -16,37 +16,43 @@ const (
 )
 
 // validate tells why figures of the phase must not be trusted.
-func (b *builder) validate(s *sums) {
+func (b *builder) validate(s *sums) error {
 	p := &b.phase
 	b.contradictions()
 	w := p.Window
 	if w == nil {
 		b.invalid("the measurement window is unknown: no manifest row, statistics file or plan of this phase")
-		return
+		return nil
 	}
 	switch {
 	case w.End < w.Start:
 		b.invalid("settling was not reached: the phase is %.1f s short of it", w.Start-w.End)
-	case len(b.measured) == 0:
+	case s.all == 0:
 		b.invalid("settling was not reached: no request started in the measurement window")
-	case s.output == 0:
+	case s.output.sum == 0:
 		b.invalid("no output tokens")
 	}
 	if least := b.fold.levels[p.Index].MinMeasurement; w.Seconds < least {
 		b.invalid("measured for %.1f s, at least %.1f s are wanted", w.Seconds, least)
 	}
-	if n := b.clockSteps(); n > 0 {
-		b.invalid("the clock stepped: %d request(s) end before they begin or before their first token", n)
+	if s.steps > 0 {
+		b.invalid("the clock stepped: %d request(s) end before they begin or before their first token", s.steps)
 	}
-	if n := overlaps(b.rows, w); n > 0 {
+	switch n, err := b.overlaps.count(b.rows); {
+	case err != nil:
+		return err
+	case n > 0:
 		b.invalid("%d request(s) begin before their user's previous one has ended", n)
+	case n < 0:
+		b.warn("not checked whether requests of one user overlap: the rows are out of order and more than %s", Decimal(maxSorted, 0))
 	}
-	if p95 := Percentile(s.local, 95); p95 > absurdSpeed {
+	if p95 := s.ranks.percentile(ofLocal, 95); p95 > absurdSpeed {
 		b.warn("output speed p95 of %s tok/s: the server sends tokens in large chunks (stream_interval), speeds per request mean little", Decimal(p95, 0))
 	}
 	if n := p.Requests.Unplaced; n > 0 {
 		b.warn("%d request(s) without start_time are in the total only", n)
 	}
+	return nil
 }
 
 // contradictions are errors of the client's output.
@@ -61,53 +67,85 @@ func (b *builder) contradictions() {
 	}
 	for _, name := range sortedKeys(b.fold.analysis) {
 		t := b.fold.analysis[name]
-		if t.duplicates > 0 && int(t.blocks[0][0].phase) == p.Index {
-			fail(fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", name, t.duplicates))
+		if n := t.repeated.count(); n > 0 && t.extents[0].holds(p.Index) {
+			fail(fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", name, n))
 		}
 	}
 }
 
-func (b *builder) clockSteps() int {
-	n := 0
-	for _, r := range b.measured {
-		if d := r.seconds(); d < 0 || r.ttft > d+clockSlack {
-			n++
-		}
-	}
-	return n
-}
+// maxSorted is how many rows are sorted to find overlaps.
+const maxSorted = 1 << 18
 
 // overlaps counts measured requests that begin while another of their user is
-// in flight.
-func overlaps(rows []*request, w *Window) int {
-	n, ordered := overlapsInOrder(rows, w)
-	if ordered {
-		return n
-	}
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b *request) int { return cmp.Compare(a.start, b.start) })
-	n, _ = overlapsInOrder(rows, w)
-	return n
+// in flight. Rows are written when a request ends, so a user's rows are in the
+// order of their starts unless requests overlap.
+type overlaps struct {
+	window   *Window
+	users    perUser[flight]
+	n, all   int
+	disorder bool
 }
 
-// overlapsInOrder tells also whether each user's rows were in order of their
-// start, as they are unless requests overlap, since rows are written at the end.
-func overlapsInOrder(rows []*request, w *Window) (n int, ordered bool) {
-	type latest struct{ start, end float64 }
-	users := map[int32]latest{}
-	ordered = true
-	for _, r := range rows {
-		if !r.placed || r.user < 0 || math.IsNaN(r.end) {
-			continue
-		}
-		last, seen := users[r.user]
-		if seen && r.start < last.start {
-			ordered = false
-		}
-		if seen && r.start < last.end && r.start >= w.Start && r.start < w.End {
-			n++
-		}
-		users[r.user] = latest{max(last.start, r.start), max(last.end, r.end)}
+// flight is the latest that is known of a user.
+type flight struct {
+	seen       bool
+	start, end float64
+}
+
+func (o *overlaps) add(r *request) {
+	if !r.placed || r.user < 0 || math.IsNaN(r.end) {
+		return
 	}
-	return n, ordered
+	o.all++
+	last := o.users.at(r.user)
+	if last.seen && r.start < last.start {
+		o.disorder = true
+	}
+	if last.seen && r.start < last.end && r.start >= o.window.Start && r.start < o.window.End {
+		o.n++
+	}
+	*last = flight{true, max(last.start, r.start), max(last.end, r.end)}
+}
+
+// count is -1 when it can't be told in bounded memory.
+func (o *overlaps) count(rows source) (int, error) {
+	switch {
+	case !o.disorder:
+		return o.n, nil
+	case o.all > maxSorted:
+		return -1, nil
+	}
+	sorted := make([]request, 0, o.all)
+	err := rows(1, func(_ int, r *request) { sorted = append(sorted, *r) })
+	slices.SortStableFunc(sorted, func(a, b request) int { return cmp.Compare(a.start, b.start) })
+	again := overlaps{window: o.window}
+	for i := range sorted {
+		again.add(&sorted[i])
+	}
+	return again.n, err
+}
+
+// perUser holds something of each user: users are counted from 0, but nothing
+// keeps a file from naming a user two billion.
+type perUser[T any] struct {
+	low  []T
+	high map[int32]*T
+}
+
+const lowUsers = 1 << 16
+
+func (p *perUser[T]) at(user int32) *T {
+	if user < lowUsers {
+		for int(user) >= len(p.low) {
+			p.low = append(p.low, *new(T))
+		}
+		return &p.low[user]
+	}
+	if p.high == nil {
+		p.high = map[int32]*T{}
+	}
+	if p.high[user] == nil {
+		p.high[user] = new(T)
+	}
+	return p.high[user]
 }

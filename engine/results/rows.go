@@ -1,0 +1,251 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"os"
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+const (
+	blockRows = 4096
+	// residentBlocks of a table stay in memory; a longer table goes to a
+	// temporary file, so that gigabytes of rows need no gigabytes of memory.
+	residentBlocks = 64
+)
+
+// request is one request row, reduced to what the figures need. Unknown floats
+// are NaN, unknown counts and ids are -1, unknown hashes 0.
+type request struct {
+	start, end            float64 // Unix s; start stands in for a missing one, see placed
+	ttft, itl, sse        float64 // s, s/tok, tok/s
+	input, output, cached int32   // tokens by the server's count
+	user, turn            int32
+	concurrency           int32
+	conversation, pass    uint32 // hashes of conversation_id and request_id
+	phase                 uint16
+	kind                  uint8 // of failure, an index into Fold.kinds; 0 when the row has none
+	failed                bool
+	placed                bool // start is the row's own start_time
+}
+
+func (r *request) seconds() float64 { return r.end - r.start }
+
+// block is a piece of a table. Keys are hashes of the requests' identities, 0
+// where a row names nothing; they stand together, since telling repeated rows
+// needs nothing else.
+type block struct {
+	keys [blockRows]uint64
+	rows [blockRows]request
+}
+
+// extent is what a block holds, so that a look for some rows can leave it out.
+type extent struct {
+	n                  int
+	minPhase, maxPhase uint16
+	earliest, latest   float64 // end
+}
+
+// table holds the rows of one file in file order.
+type table struct {
+	blocks   []*block // nil when in the spill file
+	extents  []extent
+	n        int
+	spill    *os.File
+	keys     keySet // of the rows before keyed, while the table is short
+	keyed    int
+	repeated bitset // rows of a request that was there before
+	covered  bitset // rows that another file's win over
+	near     float64
+	last     float64 // latest time of any row
+}
+
+func (t *table) add(key uint64, r *request) error {
+	at := t.n % blockRows
+	if at == 0 {
+		if err := t.extend(); err != nil {
+			return err
+		}
+	}
+	b := t.blocks[len(t.blocks)-1]
+	b.keys[at], b.rows[at] = key, *r
+	t.n++
+	x := &t.extents[len(t.extents)-1]
+	x.n++
+	x.minPhase, x.maxPhase = min(x.minPhase, r.phase), max(x.maxPhase, r.phase)
+	if r.end >= 0 {
+		x.earliest, x.latest = min(x.earliest, r.end), max(x.latest, r.end)
+		t.last = max(t.last, r.end)
+	}
+	t.last = max(t.last, r.start)
+	return nil
+}
+
+// extend begins a block; what is too much for memory goes to the file first.
+func (t *table) extend() error {
+	var next *block
+	full := len(t.blocks)
+	if t.spill != nil || full >= residentBlocks {
+		if err := t.unload(); err != nil {
+			return err
+		}
+		next, t.blocks[full-1] = t.blocks[full-1], nil
+	}
+	if next == nil {
+		next = new(block)
+	}
+	t.blocks = append(t.blocks, next)
+	t.extents = append(t.extents, extent{minPhase: math.MaxUint16, earliest: math.Inf(1), latest: math.Inf(-1)})
+	return nil
+}
+
+const blockBytes = int64(unsafe.Sizeof(block{}))
+
+// bytes of a block, for a file that no other process and no later one reads.
+func (b *block) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(b)), blockBytes) }
+
+func (b *block) keyBytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(&b.keys)), unsafe.Sizeof(b.keys))
+}
+
+// unload writes all blocks that are in memory, and keeps the last one's memory.
+func (t *table) unload() error {
+	if t.spill == nil {
+		f, err := os.CreateTemp("", "agentperf-rows-*")
+		if err != nil {
+			return fmt.Errorf("set rows aside: %w; point TMPDIR to a folder with space", err)
+		}
+		t.spill = f
+		if err := os.Remove(f.Name()); err != nil { // the open file lives on, and goes with the process
+			return fmt.Errorf("set rows aside: %w", err)
+		}
+	}
+	for i, b := range t.blocks {
+		if b == nil {
+			continue
+		}
+		if _, err := t.spill.WriteAt(b.bytes(), int64(i)*blockBytes); err != nil {
+			return fmt.Errorf("set rows aside: %w; point TMPDIR to a folder with space", err)
+		}
+		if i < len(t.blocks)-1 {
+			t.blocks[i] = nil
+		}
+	}
+	return nil
+}
+
+func (t *table) close() {
+	if t.spill != nil {
+		_ = t.spill.Close() // it has no name and no reader left
+		t.spill = nil
+	}
+}
+
+// load gives a block, read into buf when it is not in memory.
+func (t *table) load(i int, buf *block) (*block, error) {
+	if t.blocks[i] != nil {
+		return t.blocks[i], nil
+	}
+	if _, err := t.spill.ReadAt(buf.bytes(), int64(i)*blockBytes); err != nil {
+		return nil, fmt.Errorf("read rows that were set aside: %w", err)
+	}
+	return buf, nil
+}
+
+func (x *extent) holds(phase int) bool { return int(x.minPhase) <= phase && phase <= int(x.maxPhase) }
+
+// scan visits the rows that count, those from the row index from on, of blocks
+// that are wanted. Each worker visits its part of the blocks in file order.
+func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(worker int, r *request)) error {
+	first := from / blockRows
+	n := len(t.blocks) - first
+	return parallel(workers, func(w int) error {
+		var buf *block
+		if t.spill != nil {
+			buf = new(block)
+		}
+		for i := first + w*n/workers; i < first+(w+1)*n/workers; i++ {
+			if wanted != nil && !wanted(&t.extents[i]) {
+				continue
+			}
+			b, err := t.load(i, buf)
+			if err != nil {
+				return err
+			}
+			at := i * blockRows
+			for k := max(0, from-at); k < t.extents[i].n; k++ {
+				if !t.repeated.has(at+k) && !t.covered.has(at+k) {
+					visit(w, &b.rows[k])
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// eachKey visits the keys from row from on.
+func (t *table) eachKey(from int, visit func(row int, key uint64)) error {
+	var buf *block
+	if t.spill != nil {
+		buf = new(block)
+	}
+	for i := from / blockRows; i < len(t.blocks); i++ {
+		b := t.blocks[i]
+		if b == nil {
+			b = buf
+			if _, err := t.spill.ReadAt(b.keyBytes(), int64(i)*blockBytes); err != nil {
+				return fmt.Errorf("read rows that were set aside: %w", err)
+			}
+		}
+		at := i * blockRows
+		for k := max(0, from-at); k < t.extents[i].n; k++ {
+			visit(at+k, b.keys[k])
+		}
+	}
+	return nil
+}
+
+// processors is how many workers scan side by side.
+func processors() int { return min(runtime.GOMAXPROCS(0), 8) }
+
+// parallel runs the workers and gives the first one's error.
+func parallel(workers int, work func(worker int) error) error {
+	if workers == 1 {
+		return work(0)
+	}
+	errs := make([]error, workers)
+	var done sync.WaitGroup
+	for w := range workers {
+		done.Go(func() { errs[w] = work(w) })
+	}
+	done.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bitset is a set of row indices.
+type bitset []uint64
+
+func (s bitset) has(i int) bool { return i>>6 < len(s) && s[i>>6]>>(i&63)&1 != 0 }
+
+func (s *bitset) set(i int) {
+	for len(*s) <= i>>6 {
+		*s = append(*s, 0)
+	}
+	(*s)[i>>6] |= 1 << (i & 63)
+}
+
+func (s bitset) count() int {
+	n := 0
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}

@@ -1,0 +1,182 @@
+package results
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestMoreRowsThanMemory: what is set aside on disk, with repeated rows and
+// rows that analysis rows win over, gives what sorting everything gives.
+func TestMoreRowsThanMemory(t *testing.T) {
+	t.Parallel()
+	const n = residentBlocks*blockRows + 3*blockRows + 17
+	f := NewFold()
+	defer f.Close()
+	analysis, _ := f.analysisTable(testStem)
+	rng := rand.New(rand.NewPCG(3, 4))
+	want := map[int][]float64{}
+	var output float64
+	repeated := 0
+	for i := range n {
+		start := 100 + float64(i)*1e-3
+		r := request{
+			start: start, end: start + 0.5 + rng.Float64(), ttft: rng.ExpFloat64(), itl: 0.01, sse: float64(rng.IntN(3)) + 1,
+			input: 10, output: int32(rng.IntN(1000)), cached: 5, user: int32(i), placed: true,
+		}
+		if i%50 == 0 {
+			better := r
+			better.output = 7
+			f.add(analysis, mixed(uint64(i), 1), &better)
+		}
+		f.add(&f.live, mixed(uint64(i), 1), &r)
+		if i%1000 == 999 { // the request of long ago once more
+			f.add(&f.live, mixed(uint64(i/2), 1), &r)
+			repeated++
+		}
+		if i%50 == 0 {
+			r.output = 7
+		}
+		output += float64(r.output)
+		want[ofOutput] = append(want[ofOutput], float64(r.output))
+		want[ofTTFT] = append(want[ofTTFT], r.ttft)
+		want[ofSSE] = append(want[ofSSE], r.sse)
+		want[ofLatency] = append(want[ofLatency], r.end-r.start)
+	}
+	if f.live.spill == nil {
+		t.Fatal("nothing was set aside")
+	}
+	if got := f.checkLong(t, n); got != output {
+		t.Errorf("%g output tokens, want %g", got, output)
+	}
+	if got := f.live.repeated.count(); got != repeated {
+		t.Errorf("%d repeated rows, want %d", got, repeated)
+	}
+	figures := f.Run(time.Time{}).Phases[0].Figures
+	for _, m := range metrics {
+		p, ok := m.rank()
+		values := want[m.sample()]
+		if !ok || values == nil {
+			continue
+		}
+		slices.Sort(values)
+		if got, want := figures.Of(m.key).Value, Percentile(values, p); got != want {
+			t.Errorf("%s: %g, want %g", m.key, got, want)
+		}
+	}
+	if got := figures.Of("output_speed_local_p5_tok_s").Value; got != 100 {
+		t.Errorf("speeds that are all the same: %g, want 100", got)
+	}
+}
+
+// checkLong looks at a long fold, and gives its output tokens.
+func (f *Fold) checkLong(t *testing.T, n int) float64 {
+	t.Helper()
+	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":0,"actual_phase_end":1e9}`)); err != nil {
+		t.Fatal(err)
+	}
+	run := f.Run(time.Time{})
+	if len(run.Errors) > 0 || run.Phases[0].Requests.Measured != n {
+		t.Fatalf("%q, %+v", run.Errors, run.Phases[0].Requests)
+	}
+	s, err := f.Series(0, 0)
+	sum := 0
+	for _, b := range s.Buckets {
+		sum += b.N
+	}
+	if err != nil || sum != n {
+		t.Errorf("%d requests in the series, want %d; %v", sum, n, err)
+	}
+	recent, err := f.Recent(0, 10, time.Time{})
+	if err != nil || recent.N < 9000 || recent.N > 11000 {
+		t.Errorf("%d requests in the last 10 s, %v", recent.N, err)
+	}
+	return run.Phases[0].Figures.Of("output_tokens").Value
+}
+
+// TestSelect: exact ranks of values that crowd into few bins, and of extremes.
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	n := crowded + crowded/2
+	samples := map[string]func(int) float64{
+		"uniform":      func(int) float64 { return rng.Float64() },
+		"narrow":       func(int) float64 { return 1 + 1e-9*rng.Float64() },
+		"two values":   func(i int) float64 { return float64(i%2) + 5 },
+		"constant":     func(int) float64 { return 0.125 },
+		"zeros":        func(i int) float64 { return max(0, float64(i-n/2)) },
+		"tiny":         func(int) float64 { return 1e-300 * rng.Float64() },
+		"huge":         func(int) float64 { return 1e200 * rng.Float64() },
+		"many scales":  func(int) float64 { return math.Exp(600 * (rng.Float64() - 0.5)) },
+		"neighbouring": func(i int) float64 { return math.Float64frombits(math.Float64bits(1) + uint64(i%7)) },
+	}
+	for name, draw := range samples {
+		rows := make([]request, n)
+		values := make([]float64, n)
+		for i := range rows {
+			values[i] = draw(i)
+			rows[i] = request{ttft: values[i], input: -1, output: -1, cached: -1, start: 2, end: 1}
+		}
+		s, err := sum(func(workers int, visit func(int, *request)) error {
+			return parallel(workers, func(w int) error {
+				for i := w * n / workers; i < (w+1)*n/workers; i++ {
+					visit(w, &rows[i])
+				}
+				return nil
+			})
+		}, 1, "window")
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(values)
+		for _, p := range []float64{50, 95, 99} {
+			if got, want := s.ranks.percentile(ofTTFT, p), Percentile(values, p); got != want {
+				t.Errorf("%s: p%g is %g, want %g", name, p, got, want)
+			}
+		}
+	}
+}
+
+// TestSeriesOfLateRows: rows out of order end in the same series as rows in it.
+func TestSeriesOfLateRows(t *testing.T) {
+	t.Parallel()
+	var rows []request
+	for i := range 3000 {
+		start := 1000 + float64(i)/10
+		rows = append(rows, request{start: start, end: start + 1, ttft: float64(i % 17), itl: 0.01, input: 1, output: 2, cached: -1, user: int32(i), placed: true})
+	}
+	series := func(order []int, look int) Series {
+		f := NewFold()
+		defer f.Close()
+		var s Series
+		for k, i := range order {
+			r := rows[i]
+			f.add(&f.live, mixed(uint64(i), 1), &r)
+			if k%look == 0 || k == len(order)-1 {
+				var err error
+				if s, err = f.Series(0, 5); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return s
+	}
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	want := series(order, len(order))
+	if got := series(order, 7); !slices.Equal(want.Buckets, got.Buckets) {
+		t.Error("looking on the way changes the series")
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(order)-1, func(i, j int) { order[i+1], order[j+1] = order[j+1], order[i+1] })
+	got := series(order, 101)
+	for i, b := range got.Buckets {
+		w := want.Buckets[i]
+		if b.N != w.N || b.TTFT50 != w.TTFT50 || b.TTFT95 != w.TTFT95 || b.Speed25 != w.Speed25 || math.Abs(b.InFlight-w.InFlight) > 1e-9 {
+			t.Fatalf("bucket %d: %+v, want %+v", i, b, w)
+		}
+	}
+}
