@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -32,6 +31,10 @@ func LoadAnswers(path string) ([]Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load answers: %w", err)
 	}
+	return parseAnswers(path, data)
+}
+
+func parseAnswers(path string, data []byte) ([]Answer, error) {
 	top, err := (&yamlDoc{}).parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("load answers: %s: %w", path, err)
@@ -158,26 +161,34 @@ func (b *builder) takeAnswers() error {
 }
 
 func (b *builder) answerNode(f File, path, text string) (*yaml.Node, error) {
+	if joinKeys(splitKeys(path)) != path {
+		return nil, errors.New("the path is not spelled as the report spells it; take the ID from there")
+	}
+	row, rest, known := fieldOf(b.table, path)
+	switch {
+	case f == Workload:
+		row, known = b.workload.Field(path)
+	case f != Recipe || !known:
+		return nil, errors.New("there is no such field; take the ID from the report")
+	}
+	node, err := parseValue(text)
+	wantsText := known && (row.Kind == schema.Str || row.Kind == schema.StrMap && rest != "")
+	if wantsText && (err != nil || node.Kind != yaml.ScalarNode) && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+		return quoted(text), nil // typed by a person who did not think of YAML
+	}
+	if err != nil || !known {
+		return node, err
+	}
+	return fitting(node, row, rest == "")
+}
+
+func parseValue(text string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := decodeNode(yaml.NewDecoder(strings.NewReader(text)), &doc); err != nil || len(doc.Content) == 0 {
 		return nil, fmt.Errorf("%q is no YAML value", clip(text, 60))
 	}
 	x := expander{doc: &yamlDoc{}}
-	node := x.expand(doc.Content[0], 0)
-	if x.err != nil {
-		return nil, x.err
-	}
-	if f == Workload {
-		if row, ok := b.workload.Field(path); ok {
-			return fitting(node, row, true)
-		}
-		return node, nil
-	}
-	row, rest, ok := fieldOf(b.table, path)
-	if f != Recipe || !ok {
-		return nil, errors.New("there is no such field; take the ID from the report")
-	}
-	return fitting(node, row, rest == "")
+	return x.expand(doc.Content[0], 0), x.err
 }
 
 // fieldOf finds the schema's field at or above a path, and what is below it.
@@ -194,50 +205,69 @@ func fieldOf(t *schema.Table, path string) (row schema.Field, rest string, ok bo
 // whatever YAML takes it for. whole is false for a key below the field.
 func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 	kind := row.Kind
-	if !whole && kind == schema.StrMap {
+	switch {
+	case !whole && kind == schema.StrMap:
 		kind = schema.Str
-	} else if !whole {
+	case !whole:
 		return n, nil
-	}
-	scalar := n.Kind == yaml.ScalarNode
-	if row.Nullable && n.Tag == "!!null" {
+	case row.Nullable && n.Tag == "!!null":
 		return null(), nil
 	}
-	ok := true
+	n = asStrings(n, kind)
+	known := len(row.Enum) == 0 || slices.Contains(row.Enum, n.Value)
+	levels := row.Name() == "benchmark.concurrency" && n.Kind == yaml.SequenceNode
+	if fitsKind(n, kind, len(row.Enum) > 0 && known) && (known || kind != schema.Str) || levels {
+		return n, nil
+	}
+	want := kind.String()
+	if len(row.Enum) > 0 {
+		want = "one of " + strings.Join(row.Enum, ", ")
+	}
+	return nil, fmt.Errorf("%s does not fit %s: want %s", clip(flowText(n), 60), row.Name(), want)
+}
+
+// asStrings makes text of scalars where the field wants text.
+func asStrings(n *yaml.Node, kind schema.Kind) *yaml.Node {
+	switch {
+	case kind == schema.Str && n.Kind == yaml.ScalarNode && n.Tag != "!!str":
+		return quoted(n.Value)
+	case kind == schema.StrMap && n.Kind == yaml.MappingNode:
+		for i := 1; i < len(n.Content); i += 2 {
+			if n.Content[i].Kind == yaml.ScalarNode {
+				n.Content[i] = quoted(n.Content[i].Value)
+			}
+		}
+	}
+	return n
+}
+
+// fitsKind compares a value with a kind of field; word says that it is one of
+// the field's own words.
+func fitsKind(n *yaml.Node, kind schema.Kind, word bool) bool {
 	switch kind {
 	case schema.Str:
-		if ok = scalar; ok && n.Tag != "!!str" {
-			n = quoted(n.Value)
-		}
-		ok = ok && (len(row.Enum) == 0 || slices.Contains(row.Enum, n.Value))
+		return n.Kind == yaml.ScalarNode
 	case schema.Int:
-		ok = n.Tag == "!!int" || row.Name() == "benchmark.concurrency" && n.Kind == yaml.SequenceNode
+		return n.Tag == "!!int"
 	case schema.NodeCount:
-		ok = n.Tag == "!!int" || n.Value == "colocate"
+		return n.Tag == "!!int" || n.Value == "colocate"
 	case schema.Float:
-		ok = n.Tag == "!!int" || n.Tag == "!!float"
+		return n.Tag == "!!int" || n.Tag == "!!float"
 	case schema.Bool, schema.BoolOrStr:
-		ok = n.Tag == "!!bool" || scalar && slices.Contains(row.Enum, n.Value)
+		return n.Tag == "!!bool" || word
 	case schema.StrList, schema.IntList, schema.Levels:
-		ok = n.Kind == yaml.SequenceNode
-	case schema.StrMap:
-		ok = n.Kind == yaml.MappingNode
-		for i := 1; i < len(n.Content); i += 2 {
-			ok = ok && n.Content[i].Kind == yaml.ScalarNode
-			n.Content[i] = quoted(n.Content[i].Value)
-		}
+		return n.Kind == yaml.SequenceNode
 	case schema.FreeMap:
-		ok = n.Kind == yaml.MappingNode
-	case schema.Opaque:
-	}
-	if !ok {
-		want := kind.String()
-		if len(row.Enum) > 0 {
-			want = "one of " + strings.Join(row.Enum, ", ")
+		return n.Kind == yaml.MappingNode
+	case schema.StrMap:
+		for i := 1; i < len(n.Content); i += 2 {
+			if n.Content[i].Tag != "!!str" {
+				return false
+			}
 		}
-		return nil, fmt.Errorf("%s does not fit %s: want %s", clip(flowText(n), 60), row.Name(), want)
+		return n.Kind == yaml.MappingNode
 	}
-	return n, nil
+	return true
 }
 
 func answerEvidence(a Answer) Evidence {
@@ -296,16 +326,18 @@ func (b *builder) furtherAnswers() {
 	}
 }
 
-// splitKeys is the reverse of joinKeys.
+// splitKeys is the reverse of joinKeys; nil for what is no path of keys alone.
 func splitKeys(path string) []*yaml.Node {
-	var out []*yaml.Node
-	for path != "" {
-		key, rest, _ := strings.Cut(path, ".")
-		if q, err := strconv.QuotedPrefix(path); err == nil {
-			key, _ = strconv.Unquote(q) // QuotedPrefix gives only what can be unquoted
-			rest = strings.TrimPrefix(path[len(q):], ".")
+	steps, err := recipes.SplitPath(path)
+	if err != nil {
+		return nil
+	}
+	out := make([]*yaml.Node, len(steps))
+	for i, s := range steps {
+		if s.Index >= 0 {
+			return nil
 		}
-		out, path = append(out, plain(key)), rest
+		out[i] = plain(s.Key)
 	}
 	return out
 }

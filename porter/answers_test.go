@@ -16,6 +16,7 @@ type answerCase struct {
 	name    string
 	files   map[string]string
 	answers string            // as in an answers file
+	given   []Answer          // further ones
 	want    map[string]string // canonical path to "class value"; "-" means there is none
 	open    []string          // IDs that stay open
 	closed  []string
@@ -32,6 +33,7 @@ func (c answerCase) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	given = append(given, c.given...)
 	files := smallRun()
 	for name, text := range c.files {
 		if text == "" {
@@ -108,6 +110,11 @@ func TestAnswers(t *testing.T) {
 			closed: []string{"recipe:resources.prefill_workers", "recipe:resources.prefill_nodes", "recipe:" + prefillEnv, "recipe:" + prefillArgs},
 		},
 		{
+			name: "text as a person types it", answers: "\"recipe:model.path\": {value: \"x\"}\n",
+			given: []Answer{{ID: "recipe:model.path", Value: "@home: /m"}, {ID: "recipe:" + prefillEnv + ".A", Value: "%x"}},
+			want:  map[string]string{"model.path": `copied "@home: /m"`, prefillEnv + ".A": `copied "%x"`},
+		},
+		{
 			name: "several levels", answers: "recipe:benchmark.concurrency: [64, 128]\n",
 			want: map[string]string{"benchmark.concurrencies": "copied [64, 128]", "benchmark.concurrency": "-", "concurrencies": "copied [64, 128]"},
 		},
@@ -116,6 +123,7 @@ func TestAnswers(t *testing.T) {
 			answers: "recipe:" + prefillEnv + ".A#differs: \"2\"\nworkload:nothing#like: {accepted: true}\n",
 			want:    map[string]string{prefillEnv + ".A": `copied "2"`}, closed: []string{"recipe:" + prefillEnv + ".A#differs"},
 		},
+		{name: "no YAML for a number", answers: "workload:seed: 1\n", given: []Answer{{ID: "recipe:resources.gpus_per_node", Value: "["}}, err: `answer recipe:resources.gpus_per_node: "[" is no YAML value`},
 		{name: "not a number", answers: "recipe:resources.gpus_per_node: four\n", err: "answer recipe:resources.gpus_per_node: four does not fit resources.gpus_per_node: want int"},
 		{name: "not a word of the list", answers: "recipe:dynamo.request_plane: carrier-pigeon\n", err: "want one of nats, tcp, http"},
 		{name: "no such field", answers: "recipe:model.weight: 3\n", err: "there is no such field"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // envVar is a variable that a launch line gave, with its place.
@@ -89,7 +91,7 @@ func (b *builder) environmentFields(base, on string, vars []envVar) {
 		f.sub, f.node = keys(name), quoted(text)
 		written[name] = true
 		b.put(f)
-		b.valueTodos(base+"."+name, text, v)
+		b.valueTodos(recipes.Join(base, name), text, v)
 	}
 	for _, r := range envRules {
 		if r.verb == "add" && (r.on == on || r.on == onBoth) && !written[r.name] {
@@ -183,7 +185,7 @@ func (b *builder) compareWorkers(base string, ws []*launch) {
 		if r, ok := ruleFor(onWorker, name); ok && r.verb == "rename" {
 			name = r.to
 		}
-		b.ask(Confirm, Recipe, base+"."+name, "differs", fmt.Sprintf("%s differs in %s (%s there, %s in %s): a role has one environment, that of %s is written",
+		b.ask(Confirm, Recipe, recipes.Join(base, name), "differs", fmt.Sprintf("%s differs in %s (%s there, %s in %s): a role has one environment, that of %s is written",
 			strings.Join(d.workers, ", "), d.name, d.there, d.here, ws[0].who(), ws[0].who()), d.at)
 	}
 }

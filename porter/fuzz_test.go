@@ -195,3 +195,52 @@ func FuzzPort(f *testing.F) {
 		}
 	})
 }
+
+func FuzzAnswers(f *testing.F) {
+	f.Add("recipe:model.path: /m\nworkload:seed: {value: 3}\nrecipe:resources.gpu_type: {accepted: true}\n")
+	f.Add(`{"recipe:backend.trtllm_config.prefill.\"a.b\"": {"value": {"c": [1, null]}}, "recipe:frontend.env": {"value": {"A": 1}}}`)
+	f.Add("recipe:srun_options#--gres: {value: {a: b}}\nrecipe:benchmark.concurrency: [1, x]\nworkload:a#b: &x [*x]\n")
+	dir := lay(f, smallRun())
+	f.Fuzz(func(t *testing.T, s string) {
+		given, err := parseAnswers("a.yaml", []byte(s))
+		if err != nil {
+			return
+		}
+		r, err := Port(t.Context(), dir, Options{Answers: given})
+		if err != nil {
+			return // an answer that does not fit
+		}
+		if bad := r.Proof.Unexplained(); len(bad) > 0 {
+			t.Errorf("%q: unexplained %q", s, bad)
+		}
+		again, err := Port(t.Context(), dir, Options{Answers: r.Answers})
+		if err != nil {
+			t.Fatalf("%q: kept answers are refused: %v", s, err)
+		}
+		if recipeText(t, r) != recipeText(t, again) || workloadText(t, r) != workloadText(t, again) {
+			t.Errorf("%q: kept answers give other files", s)
+		}
+	})
+}
+
+func FuzzProvenance(f *testing.F) {
+	r := port(f, lay(f, smallRun()), Options{})
+	text, err := r.ProvenanceJSON()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add(`{"version": 1, "fields": [{}], "todos": [{"id": "x"}], "answers": null}`)
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := parseProvenance("p.json", []byte(s))
+		if err != nil {
+			return
+		}
+		d := DiffProvenance(p, p)
+		d.Text("a", "b")
+		DiffProvenance(p, r.Provenance())
+		for _, td := range p.Todos {
+			p.editedSince(td, map[File]map[string]any{Recipe: {"a": 1}})
+		}
+	})
+}

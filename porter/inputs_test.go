@@ -66,9 +66,11 @@ func lay(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// inputCase is a run that differs from the small one in some files.
+// inputCase is a run that differs from the small one in some files, or a
+// directory of its own.
 type inputCase struct {
 	name   string
+	dir    string            // below testdata/port
 	files  map[string]string // "" removes a file
 	opt    Options
 	want   map[string]string // canonical path to value; "-" means there is none
@@ -78,15 +80,18 @@ type inputCase struct {
 
 func (c inputCase) run(t *testing.T) {
 	t.Parallel()
-	files := smallRun()
-	for name, text := range c.files {
-		if text == "" {
-			delete(files, name)
-		} else {
-			files[name] = text
+	dir := filepath.Join(classDir, c.dir)
+	if c.dir == "" {
+		files := smallRun()
+		for name, text := range c.files {
+			if text == "" {
+				delete(files, name)
+			} else {
+				files[name] = text
+			}
 		}
+		dir = lay(t, files)
 	}
-	dir := lay(t, files)
 	for _, schema := range []int{1, 2} {
 		c.opt.Schema = schema
 		r := port(t, dir, c.opt)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // environment compares the variables of a launch line with those of its step.
@@ -27,35 +28,40 @@ func (p *prover) environment(l *launch, step *plan.Step) {
 	}
 	seen := map[string]bool{}
 	for _, v := range old {
+		rule, ruled := ruleFor(on, v.name)
 		name := v.name
-		rule, ruled := ruleFor(on, name)
 		if ruled && rule.verb == "rename" {
 			name = rule.to
 		}
 		n, there := now[name]
 		switch {
-		case l.infra == "etcd" && !there:
-			p.differ(lost, "env", v.name, v.value, "", p.etcdRule(v.name))
 		case ruled && rule.verb == "drop":
-			seen[name] = there
 			p.managed(v, n, there, rule.why)
 		case !ruled && target[name] != "":
+			there = false // another one has the name now
 			p.differ(lost, "env", v.name, v.value, "", "replaced by "+target[name]+": the harness script exported that one over it")
-		case !there:
-			p.differ(lost, "env", v.name, v.value, "", p.variableRule(base, name))
-		default:
-			seen[name] = true
+		case there:
 			p.variable(v, n, base, rule)
+		case l.infra == "etcd":
+			p.differ(lost, "env", v.name, v.value, "", p.etcdRule(v.name))
+		default:
+			p.differ(lost, "env", v.name, v.value, "", p.variableRule(base, name))
 		}
+		seen[name] = seen[name] || there
 	}
-	for _, e := range l.export {
-		if e.bare && !slices.Contains([]string{"ALL", "NONE", "NIL"}, e.name) {
-			p.differ(changed, "env", e.name, "", "", "came from the submitting shell, and does so again")
-		}
-	}
+	p.bareNames(l)
 	for _, v := range step.Env {
 		if !seen[v.Name] {
 			p.newVariable(v, on, base)
+		}
+	}
+}
+
+// bareNames lists variables whose values came from the submitting shell.
+func (p *prover) bareNames(l *launch) {
+	for _, e := range l.export {
+		if e.bare && !slices.Contains([]string{"ALL", "NONE", "NIL"}, e.name) {
+			p.differ(changed, "env", e.name, "", "", "came from the submitting shell, and does so again")
 		}
 	}
 }
@@ -99,16 +105,16 @@ func (p *prover) variable(v envVar, n plan.Var, base string, rule envRule) {
 
 // variableRule explains by an answer, or by workers that differ in a variable.
 func (p *prover) variableRule(base, name string) string {
-	rule := p.answerRule(base + "." + name)
-	if rule == "" && p.questionRule(base+"."+name, "differs") != "" {
-		rule = "workers differ, and a role has one environment: " + p.questionRule(base+"."+name, "differs")
+	rule := p.answerRule(recipes.Join(base, name))
+	if rule == "" && p.questionRule(recipes.Join(base, name), "differs") != "" {
+		rule = "workers differ, and a role has one environment: " + p.questionRule(recipes.Join(base, name), "differs")
 	}
 	return rule
 }
 
 // newVariable explains a variable that the old launch line did not have.
 func (p *prover) newVariable(v plan.Var, on, base string) {
-	f := p.fields[base+"."+v.Name]
+	f := p.fields[recipes.Join(base, v.Name)]
 	_, fromEnv := strings.CutSuffix(v.Origin, "."+v.Name)
 	switch {
 	case !fromEnv:
@@ -132,9 +138,6 @@ func (p *prover) newVariable(v plan.Var, on, base string) {
 func (p *prover) etcdRule(name string) string {
 	if !strings.HasPrefix(name, "ETCD_") {
 		return "etcd does not read it; the harness gave one list to all services"
-	}
-	if dropped(name) {
-		return managed
 	}
 	if _, asked := p.asked[questionID("", "", "etcd "+name)]; asked {
 		return "question " + questionID("", "", "etcd "+name)
@@ -260,7 +263,7 @@ var frontendVariables = map[string]string{
 
 // arguments compares the frontend's own flags.
 func (p *prover) arguments(l *launch, step *plan.Step) {
-	const base = "frontend.args."
+	const base = "frontend.args"
 	now := frontendOptions(step.Argv[min(3, len(step.Argv)):])
 	if len(l.args) > 2 {
 		p.differ(changed, "flag", "port", l.args[2].text, now["http-port"], "srt-slurm's frontends have a port of their own")
@@ -278,19 +281,19 @@ func (p *prover) arguments(l *launch, step *plan.Step) {
 		case isParserFlag(name) && !there:
 			p.differ(lost, "flag", "--"+name, old[name], "", "the frontend refuses to start with it; parsers are set in the workers' environment")
 		case !there:
-			p.differ(lost, "flag", "--"+name, old[name], "", firstOf(p.answerRule(base+name), p.questionRule(base+name, "launched")))
+			p.differ(lost, "flag", "--"+name, old[name], "", firstOf(p.answerRule(recipes.Join(base, name)), p.questionRule(recipes.Join(base, name), "launched")))
 		default:
-			p.same("flag", "--"+name, old[name], value, firstOf(p.answerRule(base+name), p.questionRule(base+name, "launched")))
+			p.same("flag", "--"+name, old[name], value, firstOf(p.answerRule(recipes.Join(base, name)), p.questionRule(recipes.Join(base, name), "launched")))
 		}
 	}
 	for _, name := range sortedNames(now) {
-		rule := p.answerRule(base + name)
+		rule := p.answerRule(recipes.Join(base, name))
 		if v := frontendVariables[name]; rule == "" && v != "" {
 			rule = "from " + v
 			if _, given := l.lookup(v); !given {
 				rule = "fallback for " + v
 			}
-		} else if f := p.fields[base+name]; rule == "" && f != nil && f.Class == Default {
+		} else if f := p.fields[recipes.Join(base, name)]; rule == "" && f != nil && f.Class == Default {
 			rule = f.Rule + ": " + f.Why
 		}
 		p.differ(added, "flag", "--"+name, "", now[name], rule)

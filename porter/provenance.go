@@ -134,6 +134,10 @@ func LoadProvenance(path string) (*Provenance, error) {
 	if len(data) > maxProvenance {
 		return nil, fmt.Errorf("load provenance: %s is larger than %d MiB: give the report of a port", path, maxProvenance>>20)
 	}
+	return parseProvenance(path, data)
+}
+
+func parseProvenance(path string, data []byte) (*Provenance, error) {
 	var p Provenance
 	if err := json.Unmarshal(data, &p); err != nil {
 		return nil, fmt.Errorf("load provenance: %s is no report of a port: %w", path, err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 var (
@@ -314,7 +316,7 @@ func (b *builder) frontendFlags(l *launch, words []word, arg func(string, *yaml.
 		case isParserFlag(name):
 			b.res.Dropped = append(b.res.Dropped, Dropped{"frontend.args", name, "exclude", "the frontend refuses to start with it; parsers are set in the workers' environment", ev})
 		case slices.Contains(set, name):
-			b.ask(Confirm, Recipe, "frontend.args."+name, "launched", fmt.Sprintf("the launch line passes --%s %s as well: check the value", name, clip(value, 40)), ev)
+			b.ask(Confirm, Recipe, recipes.Join("frontend.args", name), "launched", fmt.Sprintf("the launch line passes --%s %s as well: check the value", name, clip(value, 40)), ev)
 		case attached:
 			text, class, rule, why := b.moved(value)
 			arg(name, quoted(text), class, rule, why, ev)

@@ -1,0 +1,1 @@
+srun -l --export=ALL --nodelist <node0_placeholder> -N 1 -n 1 bash -c 'set -e; cd /lustre/client; uv run python agentperf/run.py --config ${RUNTIME}/c.yaml --concurrencies 64 --request-log-path /logs/requests.jsonl --results-dir /logs' &> /logs/client.log
