@@ -262,7 +262,10 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 		m.help = true
 		return nil
 	case key.Matches(msg, backKey) && !typing:
-		return m.own(e.id, ui.Leave(e.screen))
+		if l, ok := e.screen.(ui.Leaver); ok {
+			return m.own(e.id, l.Leave())
+		}
+		return m.back(e.id) // at once: the next key is for the screen below
 	}
 	return m.deliver(e, msg)
 }
