@@ -62,7 +62,7 @@ func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {
 			t.Fatal(err)
 		}
 	}
-	real, err := engine.New(engine.Options{OutputDir: "/out", Getenv: func(string) string { return "" }})
+	real, err := engine.New(engine.Options{OutputDir: "/out", StateDir: t.TempDir(), Getenv: func(string) string { return "" }})
 	if err != nil {
 		t.Fatal(err)
 	}
