@@ -31,7 +31,7 @@ func TestClasses(t *testing.T) {
 		{ // decode workers of different size
 			dir:   "01-topology/c256",
 			want:  map[string]string{"resources.decode_workers": "2", "resources.decode_nodes": "3"},
-			todos: []string{"must-fix resources.decode_workers: GEN workers differ in size (8, 4 GPUs)", "must-fix : the recipe can't be planned: decode worker 1 needs 6 GPUs"},
+			todos: []string{"must-fix resources.decode_workers: GEN workers differ in size (8, 4 GPUs)", "must-fix resources: the recipe can't be planned: decode worker 1 needs 6 GPUs"},
 		},
 		{ // every spelling of srun's flags
 			dir:    "02-srun-flags/c64",

@@ -155,7 +155,7 @@ func (b *builder) prove() {
 	pl, err := b.newPlan()
 	if err != nil {
 		b.res.Proof.Problem = strings.TrimPrefix(err.Error(), "plan recipe: ")
-		b.ask(MustFix, "", "", "proof", "the recipe can't be planned: "+b.res.Proof.Problem+"; an error of the porter, unless a question or an answer about the resources explains it")
+		b.ask(MustFix, Recipe, "resources", "proof", "the recipe can't be planned: "+b.res.Proof.Problem+"; an error of the porter, unless a question or an answer about the resources explains it")
 		return
 	}
 	p := &prover{builder: b, plan: pl, fields: map[string]*Field{}, engine: map[role]ProofLine{}}

@@ -219,7 +219,7 @@ func TestProofProblem(t *testing.T) {
 	r := port(t, lay(t, files), Options{WorkloadOut: "/w.yaml", Answers: []Answer{
 		{ID: "recipe:resources.prefill_workers", Value: "9"}, {ID: "workload:trajectory_path", Value: "/t"}, {ID: "workload:user_assignments_path", Value: "/u"},
 	}})
-	if diff := cmp.Diff([]string{"run#proof"}, mustFixIDs(r)); diff != "" || !strings.Contains(r.Proof.Problem, "prefill worker 0 needs 0 GPUs") {
+	if diff := cmp.Diff([]string{"recipe:resources#proof"}, mustFixIDs(r)); diff != "" || !strings.Contains(r.Proof.Problem, "prefill worker 0 needs 0 GPUs") {
 		t.Errorf("%s (-want +got):\n%s", r.Proof.Problem, diff)
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 func TestTopology(t *testing.T) {
 	t.Parallel()
-	const front = "n1"
 	gen := workerLine("GEN", 0, "-w n9 -N 1 -n 4", "A=1")
 	half := func(index int, host, gpus string) string {
 		return strings.ReplaceAll(workerLine("CTX", index, "-w "+host+" -N1 -n2", "A=1"), "CUDA_VISIBLE_DEVICES=0,1,2,3", "CUDA_VISIBLE_DEVICES="+gpus)
