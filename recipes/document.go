@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -95,6 +96,9 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	if len(data) > maxFileBytes {
 		return fail(0, 0, "larger than %d MiB", maxFileBytes>>20)
 	}
+	if separators(data) > 2*maxNodes {
+		return fail(0, 0, "more than %d values", maxNodes)
+	}
 	if nestsTooDeep(data) {
 		return fail(0, 0, "nested deeper than %d levels", maxDepth)
 	}
@@ -104,6 +108,9 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 		return fail(1, 1, "the file is empty: want a mapping of fields")
 	} else if err != nil {
 		line, msg := syntaxError(err)
+		if at := brokenLine(data); at > 0 {
+			line = at
+		}
 		return fail(line, 1, "not valid YAML: %s", msg)
 	}
 	if len(doc.Content) == 0 || resolve(doc.Content[0]).Kind != yaml.MappingNode {
@@ -120,6 +127,16 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	}
 	d.Root = doc.Content[0]
 	return d, w.found
+}
+
+// separators bounds the number of values from above before any of them takes
+// memory: a value has a mark before it or behind it.
+func separators(data []byte) int {
+	n := 0
+	for _, mark := range []string{",", "\n", "\r", ":", "[", "{", "- "} {
+		n += bytes.Count(data, []byte(mark))
+	}
+	return n
 }
 
 // nestsTooDeep guards the parser itself, whose stack grows with nesting: flow
@@ -155,6 +172,30 @@ func syntaxError(err error) (line int, msg string) {
 		msg = strings.Replace(msg, m[0], "", 1)
 	}
 	return line, msg
+}
+
+// brokenLine is the first line with which a file can't be read any more. yaml.v3
+// often names the start of the mapping that an error is in, which may be the top
+// of the file. 0: not found, or too large to look for it.
+func brokenLine(data []byte) int {
+	if len(data) > maxFileBytes/16 {
+		return 0
+	}
+	var ends []int
+	for i, c := range data {
+		if c == '\n' {
+			ends = append(ends, i+1)
+		}
+	}
+	bad := func(n int) bool { // the first n lines
+		var doc yaml.Node
+		err := yaml.Unmarshal(data[:ends[n-1]], &doc)
+		return err != nil && !strings.Contains(err.Error(), "unexpected end of stream") && !strings.Contains(err.Error(), "expected ',' or")
+	}
+	if len(ends) == 0 || !bad(len(ends)) {
+		return 0
+	}
+	return 1 + sort.Search(len(ends)-1, func(i int) bool { return bad(i + 1) })
 }
 
 // resolve follows an alias to what it stands for.

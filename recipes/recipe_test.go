@@ -156,6 +156,7 @@ func TestHostileDocuments(t *testing.T) {
 		{"deep block", "a:\n" + strings.Repeat("-", 100_000), ""},
 		{"unknown alias", "a: *x\n", "not valid YAML"},
 		{"too large", strings.Repeat("# comment\n", maxFileBytes/10+1), "larger than"},
+		{"very many values", "a: [" + strings.Repeat("1,", maxFileBytes/2-10) + "]", "more than 200000 values"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -11,7 +11,7 @@ import (
 
 // Plain is what a reader makes of a scalar without quotes.
 type Plain struct {
-	Tag   string // !!str, !!int, !!float, !!bool, !!null, !!timestamp or !!merge
+	Tag   string // !!str, !!int, !!float, !!bool, !!null, !!timestamp, !!merge or !!value
 	Value string // canonical: 43200 for 12:00:00, true for on
 }
 
@@ -30,7 +30,7 @@ func YAML11(s string) Plain {
 		return Plain{plainTag(s == ""), s}
 	}
 	// Most scalars are words: only these first characters can begin anything else.
-	if !strings.ContainsRune("0123456789+-.~nNyYtTfFoO<", rune(s[0])) {
+	if !strings.ContainsRune("0123456789+-.~nNyYtTfFoO<=", rune(s[0])) {
 		return Plain{"!!str", s}
 	}
 	switch {
@@ -38,6 +38,8 @@ func YAML11(s string) Plain {
 		return Plain{"!!null", "null"}
 	case s == "<<":
 		return Plain{"!!merge", s}
+	case s == "=":
+		return Plain{"!!value", s} // which PyYAML then fails on
 	case bool11.MatchString(s):
 		yes := s[0] == 'y' || s[0] == 'Y' || s[0] == 't' || s[0] == 'T' || strings.EqualFold(s, "on")
 		return Plain{"!!bool", strconv.FormatBool(yes)}

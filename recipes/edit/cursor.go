@@ -67,6 +67,8 @@ func byIndentation(data []byte, line, column int) string {
 	within := column - 1 // what a blank line belongs to is told by the cursor's column
 	if key, indent := keyOf(lines[at]); key != "" {
 		keys, within = append(keys, key), indent
+	} else if body := strings.TrimLeft(lines[at], " -"); strings.TrimSpace(body) != "" {
+		within = len(lines[at]) - len(body) // half a key, still without its colon
 	}
 	for i := at - 1; i >= 0 && within > 0 && len(keys) < maxSteps; i-- {
 		if key, indent := keyOf(lines[i]); key != "" && indent < within {

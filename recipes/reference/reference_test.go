@@ -31,33 +31,12 @@ func markdown() string {
 			}
 			b.WriteString("| field | type | default | allowed | meaning | careful |\n| --- | --- | --- | --- | --- | --- |\n")
 		}
-		path := "`" + e.Path + "`"
-		switch {
-		case e.Layout1 == "":
-			path += " (layout 2 only)"
-		case e.Layout2 == "":
-			path += " (layout 1 only)"
-		case e.Layout1 != e.Layout2:
-			path += " (`" + e.Layout1 + "`)"
-		}
-		kind, def := e.Type, e.Default
-		if e.Unit != "" {
-			kind += ", " + e.Unit
-		}
-		switch {
-		case e.Required:
-			def = "**required**"
-		case def != "":
-			def = "`" + def + "`"
-		case e.Nullable:
-			def = "null"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", path, kind, def, e.Allowed, e.Doc, e.Gotcha)
+		b.WriteString(row(e))
 		if e.File == "recipe" && e.Path == "lock" || e.Path == "results_dir" || e.Path == "docker_args" {
 			b.WriteString("\n")
 		}
 	}
-	b.WriteString("## What bites\n\nThe rule is the name that `check` reports; without one it can't be known before submit.\n\n")
+	b.WriteString("## What bites\n\nThe rule is the name that `check` reports; without one it can't be known before submit. `TestEachRule` in\n`recipes/check` shows each of them, under its name.\n\n")
 	b.WriteString("| # | area | what bites | rule | severity | what is right, or why it can't be known |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, others := range []bool{false, true} {
 		if others {
@@ -77,6 +56,32 @@ func markdown() string {
 		}
 	}
 	return b.String()
+}
+
+// row is a field in the table.
+func row(e Entry) string {
+	path := "`" + e.Path + "`"
+	switch {
+	case e.Layout1 == "":
+		path += " (layout 2 only)"
+	case e.Layout2 == "":
+		path += " (layout 1 only)"
+	case e.Layout1 != e.Layout2:
+		path += " (`" + e.Layout1 + "`)"
+	}
+	kind, def := e.Type, e.Default
+	if e.Unit != "" {
+		kind += ", " + e.Unit
+	}
+	switch {
+	case e.Required:
+		def = "**required**"
+	case def != "":
+		def = "`" + def + "`"
+	case e.Nullable:
+		def = "null"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", path, kind, def, e.Allowed, strings.ReplaceAll(e.Doc, "<", "&lt;"), strings.ReplaceAll(e.Gotcha, "<", "&lt;"))
 }
 
 func TestReferenceIsFresh(t *testing.T) {
