@@ -56,12 +56,11 @@ func (e Estimate) Sentence() string {
 
 func span(seconds float64) string {
 	s := time.Duration(math.Ceil(seconds) * float64(time.Second)).String()
-	s = strings.TrimSuffix(s, "0s")
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
 	if strings.HasSuffix(s, "h0m") {
 		s = strings.TrimSuffix(s, "0m")
-	}
-	if s == "" {
-		return "0s"
 	}
 	return s
 }

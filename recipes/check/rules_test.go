@@ -278,6 +278,15 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[float64]string{0: "0s", 59.2: "1m", 1050: "17m30s", 600: "10m", 3600: "1h", 3610: "1h0m10s", 36000: "10h", 90000: "25h"} {
+		if got := span(in); got != want {
+			t.Errorf("%v s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
 // Whatever the files hold, a check ends and says something sensible.
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(recipe), []byte(workload))
