@@ -4,48 +4,80 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // Parity compares two sides: runs by path, id or name, or files of figures.
+// Where both are runs of ours, their recipes and workloads are compared too.
 func (e *Engine) Parity(ctx context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
-	a, err := e.side(ctx, ref, phase)
+	a, aRun, err := e.side(ctx, ref, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("reference: %w", err)
 	}
-	b, err := e.side(ctx, cand, phase)
+	b, bRun, err := e.side(ctx, cand, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("candidate: %w", err)
 	}
-	return parity.Compare(a, b, opt), nil
+	c := parity.Compare(a, b, opt)
+	if aRun.Record.ID == "" || bRun.Record.ID == "" {
+		return c, nil
+	}
+	for _, f := range []struct{ kind, name string }{{"recipe", rundir.RecipeFile}, {"workload", rundir.WorkloadFile}} {
+		d, err := e.Diff(ctx, filepath.Join(aRun.Dir, f.name), filepath.Join(bRun.Dir, f.name))
+		if err != nil {
+			c.Notes = append(c.Notes, fmt.Sprintf("the runs' %s files were not compared: %v", f.kind, err))
+			continue
+		}
+		c.Fields = append(c.Fields, parity.FileDiff{File: f.kind, Comparison: d})
+	}
+	return c, nil
 }
 
-func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, error) {
+// References loads further runs of a reference's configuration, for
+// parity.Options.
+func (e *Engine) References(ctx context.Context, names []string, phase int) ([]parity.Side, error) {
+	var out []parity.Side
+	for _, name := range names {
+		s, _, err := e.side(ctx, name, phase)
+		if err != nil {
+			return nil, fmt.Errorf("reference: %w", err)
+		}
+		s.Samples = nil // only the figures are needed
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// side loads one side, and the run that it is, if it is one.
+func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, Located, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		return parity.Load(ctx, name, phase, results.Known{})
+		s, err := parity.Load(ctx, name, phase, results.Known{})
+		return s, Located{}, err
 	}
 	l, err := e.Find(ctx, name)
 	if err != nil {
-		return parity.Side{}, err
+		return parity.Side{}, l, err
 	}
 	known, err := l.Known()
 	if err != nil {
-		return parity.Side{}, err
+		return parity.Side{}, l, err
 	}
 	s, err := parity.Load(ctx, l.Logs, phase, known)
 	if err != nil || l.Record.ID == "" {
-		return s, err
+		return s, l, err
 	}
 	s.Name, s.About.Job, s.About.Recipe = l.Label(), l.Record.ID, l.Record.Recipe
 	// What the run was really given, not the file that it came from.
-	if w, _, err := recipes.LoadWorkload(l.Dir + "/benchmark_config.yaml"); err == nil && w != nil {
+	if w, _, err := recipes.LoadWorkload(filepath.Join(l.Dir, "benchmark_config.yaml")); err == nil && w != nil {
 		s.About.Seed, s.About.Dataset = fmt.Sprint(w.Seed), w.TrajectoryPath
 	}
-	return s, nil
+	return s, l, nil
 }
 
 // State is what can be said of a run now, from its own files.

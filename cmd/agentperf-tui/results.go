@@ -91,18 +91,26 @@ func parityCmd(a *app) *cobra.Command {
 	band := cmd.Flags().String("band", "", "band of the primary metric, such as 2% (default: band_percent of the configuration)")
 	force := cmd.Flags().Bool("force", false, "give a verdict although the runs are not comparable")
 	format := cmd.Flags().String("format", "table", "table, markdown or json")
+	more := cmd.Flags().StringArray("ref", nil, "a further run of REF's configuration, repeatable: the band is what the references differ by")
+	paired := cmd.Flags().Bool("paired", false, "compare request by request too: which turns, users and input lengths moved")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, err := a.engine()
 		if err != nil {
 			return err
 		}
-		opt := parity.Options{Force: *force, Band: e.Config.BandPercent / 100}
+		opt := parity.Options{Force: *force, Paired: *paired}
+		if len(*more) == 0 {
+			opt.Band = e.Config.BandPercent / 100
+		}
 		if *band != "" {
 			percent, err := strconv.ParseFloat(strings.TrimSuffix(*band, "%"), 64)
 			if err != nil || !(percent > 0 && percent <= 100) {
 				return badInput(fmt.Errorf("--band %q: want a percentage above 0, such as 2%%", *band))
 			}
 			opt.Band = percent / 100
+		}
+		if opt.References, err = e.References(cmd.Context(), *more, *phase); err != nil {
+			return badInput(err)
 		}
 		c, err := e.Parity(cmd.Context(), args[0], args[1], *phase, opt)
 		if err != nil {

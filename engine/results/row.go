@@ -163,21 +163,54 @@ func (r *rowParser) number(f field) *float64 {
 	return nil
 }
 
+// count is where the whole number of a field goes; nil for other fields.
+func (r *rowParser) count(f field) *int32 {
+	switch f {
+	case concurrencyField:
+		return &r.out.concurrency
+	case turnField:
+		return &r.out.turn
+	case userField:
+		return &r.out.user
+	case inputField:
+		return &r.out.input
+	case outputField:
+		return &r.out.output
+	case cachedField:
+		return &r.out.cached
+	}
+	return nil
+}
+
 // quick reads a number in the form that nearly all have, in one go. False
 // leaves it to be scanned and read in any form.
 func (r *rowParser) quick(f field) bool {
+	if to := r.count(f); to != nil {
+		n, i := int32(0), r.i
+		for ; i < len(r.b) && isDigit(r.b[i]); i++ {
+			n = 10*n + int32(r.b[i]-'0')
+		}
+		if i == r.i || i > r.i+9 || !r.stops(i) || r.b[r.i] == '0' && i > r.i+1 {
+			return false
+		}
+		*to, r.i = n, i
+		return true
+	}
 	to := r.number(f)
 	if to == nil {
 		return false
 	}
 	v, n := parseDecimal(r.b[r.i:])
-	if at := r.i + n; n == 0 || at >= len(r.b) || r.b[at] != ',' && r.b[at] != '}' {
+	if n == 0 || !r.stops(r.i+n) {
 		return false
 	}
 	*to = v
 	r.i += n
 	return true
 }
+
+// stops tells whether a value ends before i.
+func (r *rowParser) stops(i int) bool { return i < len(r.b) && (r.b[i] == ',' || r.b[i] == '}') }
 
 func (r *rowParser) set(f field, value []byte) (err error) {
 	if to := r.number(f); to != nil {

@@ -100,6 +100,10 @@ func (s *scanner) end() error {
 
 // more takes what stands before the next element, or after the last one.
 func (s *scanner) more(end byte) (bool, error) {
+	if s.i+1 < len(s.b) && s.b[s.i] == ',' && s.b[s.i+1] == '"' && !s.first { // as nearly always
+		s.i++
+		return true, nil
+	}
 	s.space()
 	first := s.first
 	s.first = false

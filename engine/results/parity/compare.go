@@ -8,9 +8,11 @@ package parity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // DefaultBand is the run-to-run band of the primary metric, as a fraction.
@@ -25,8 +27,12 @@ const (
 
 // Options of Compare.
 type Options struct {
-	Band  float64 // fraction, for the primary metric; 0 is DefaultBand
+	Band  float64 // fraction, for the primary metric; 0 is DefaultBand, or what References measure
 	Force bool    // give a verdict although the runs are not comparable
+	// References are further runs of the reference's configuration. What they
+	// scatter by is the tolerance of each metric, unless Band is given.
+	References []Side
+	Paired     bool // compare request by request too
 }
 
 // Comparison is two sides, metric by metric.
@@ -34,12 +40,30 @@ type Comparison struct {
 	Reference Column   `json:"reference"`
 	Candidate Column   `json:"candidate"`
 	Verdict   string   `json:"verdict"`
-	Band      float64  `json:"band"`    // fraction
-	Delta     *float64 `json:"delta"`   // of the primary metric, fraction; nil when unknown
-	Reasons   []string `json:"reasons"` // why the two are not comparable
-	Forced    bool     `json:"forced"`  // a verdict was given in spite of Reasons
+	Band      float64  `json:"band"`                // fraction
+	BandFrom  string   `json:"band_from,omitempty"` // how the band was measured; empty when it was given
+	Delta     *float64 `json:"delta"`               // of the primary metric, fraction; nil when unknown
+	Reasons   []string `json:"reasons"`             // why the two are not comparable
+	Forced    bool     `json:"forced"`              // a verdict was given in spite of Reasons
 	Rows      []Row    `json:"rows"`
 	Notes     []string `json:"notes"`
+	// TTFT is the distribution of both sides, where request rows are at hand.
+	TTFT   *Distribution `json:"ttft_distribution,omitempty"`
+	Fields []FileDiff    `json:"fields,omitempty"` // recipe and workload, where both are at hand; set by the caller
+	Paired *Pairing      `json:"paired,omitempty"`
+}
+
+// Distribution is percentiles of both sides, for a drawing.
+type Distribution struct {
+	Percent   []float64 `json:"percent"`
+	Reference []float64 `json:"reference_s"`
+	Candidate []float64 `json:"candidate_s"`
+}
+
+// FileDiff is one of the runs' input files, compared field by field.
+type FileDiff struct {
+	File string `json:"file"` // "recipe" or "workload"
+	recipes.Comparison
 }
 
 // Column is what is compared, as the header names it.
@@ -67,13 +91,14 @@ type Row struct {
 // Part is the number behind a row, or one of the two. Deltas are fractions of
 // the reference.
 type Part struct {
-	Key       string   `json:"key"`
-	Reference *float64 `json:"reference"`
-	Candidate *float64 `json:"candidate"`
-	Delta     *float64 `json:"delta"`
-	Tolerance float64  `json:"tolerance"`
-	Position  *float64 `json:"position"` // delta / tolerance: within the tolerance from -1 to 1
-	Better    string   `json:"better"`   // "higher", "lower", or empty where neither is
+	Key       string    `json:"key"`
+	Reference *float64  `json:"reference"`
+	Candidate *float64  `json:"candidate"`
+	Delta     *float64  `json:"delta"`
+	Tolerance float64   `json:"tolerance"`
+	Position  *float64  `json:"position"`              // delta / tolerance: within the tolerance from -1 to 1
+	Better    string    `json:"better"`                // "higher", "lower", or empty where neither is
+	Interval  *Interval `json:"interval_95,omitempty"` // of the delta, where request rows are at hand
 }
 
 // line describes a row of the table.
@@ -120,11 +145,18 @@ func speeds(p string, tolerance float64, extra bool) line {
 
 // Compare never fails: what can't be compared is told in the Comparison.
 func Compare(ref, cand Side, opt Options) Comparison {
+	measured := spread(&ref, opt.References)
+	from := ""
 	if !(opt.Band > 0) {
 		opt.Band = DefaultBand
+		if measured[primaryKey] > 0 {
+			opt.Band = measured[primaryKey]
+			from = fmt.Sprintf("largest difference between two of %d reference runs", len(opt.References)+1)
+		}
 	}
+	within := intervals(&ref, &cand)
 	c := Comparison{
-		Reference: column(&ref), Candidate: column(&cand), Band: opt.Band,
+		Reference: column(&ref), Candidate: column(&cand), Band: opt.Band, BandFrom: from,
 		Reasons: differences(&ref, &cand), Notes: []string{},
 	}
 	for _, l := range lines {
@@ -132,17 +164,81 @@ func Compare(ref, cand Side, opt Options) Comparison {
 			c.Rows = append(c.Rows, counts(l, &ref, &cand))
 			continue
 		}
+		if m := measured[l.keys[0]]; m > 0 {
+			l.tolerance = m
+		}
 		if l.keys[0] == primaryKey {
 			l.tolerance = opt.Band
 		}
 		if row, any := l.row(&ref, &cand); any || !l.extra {
+			row.intervals(within)
 			c.Rows = append(c.Rows, row)
 		}
 	}
 	c.Delta = c.Rows[0].Parts[0].Delta
 	c.judge(opt.Force)
-	c.note(&ref, &cand)
+	c.note(&ref, &cand, len(opt.References))
+	c.TTFT = distribution(&ref, &cand)
+	if opt.Paired {
+		c.Paired = pair(ref.Samples, cand.Samples)
+	}
 	return c
+}
+
+// spread is, by key, the largest difference between two of the reference runs
+// as a fraction of their mean.
+func spread(ref *Side, more []Side) map[string]float64 {
+	out := map[string]float64{}
+	if len(more) == 0 {
+		return out
+	}
+	for _, l := range lines {
+		for _, key := range l.keys {
+			low, high := math.Inf(1), math.Inf(-1)
+			for _, s := range append([]Side{*ref}, more...) {
+				v := s.Phase.Figures.Of(key).Value
+				low, high = min(low, v), max(high, v) // NaN where one of them has none
+			}
+			out[key] = max(out[key], (high-low)/((high+low)/2))
+		}
+	}
+	return out
+}
+
+func (r *Row) intervals(of map[string]Interval) {
+	for i := range r.Parts {
+		if in, ok := of[r.Parts[i].Key]; ok && r.Parts[i].Delta != nil {
+			r.Parts[i].Interval = &in
+		}
+	}
+}
+
+func distribution(ref, cand *Side) *Distribution {
+	d := &Distribution{}
+	sides := [2][]float64{}
+	for i, s := range []*Side{ref, cand} {
+		for k := range s.Samples {
+			if q := &s.Samples[k]; q.Measured && !q.Failed && !math.IsNaN(q.TTFT) {
+				sides[i] = append(sides[i], q.TTFT)
+			}
+		}
+		if len(sides[i]) == 0 {
+			return nil
+		}
+		slices.Sort(sides[i])
+	}
+	add := func(p float64) {
+		d.Percent = append(d.Percent, p)
+		d.Reference = append(d.Reference, results.Percentile(sides[0], p))
+		d.Candidate = append(d.Candidate, results.Percentile(sides[1], p))
+	}
+	for p := range 100 {
+		add(float64(p))
+	}
+	for _, p := range []float64{99.5, 99.9, 100} {
+		add(p)
+	}
+	return d
 }
 
 func column(s *Side) Column {
@@ -274,15 +370,23 @@ func (c *Comparison) judge(force bool) {
 	}
 }
 
-func (c *Comparison) note(ref, cand *Side) {
+func (c *Comparison) note(ref, cand *Side, references int) {
 	say := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
-	say("one run a side: a difference inside the run-to-run band can be chance")
+	switch references {
+	case 0:
+		say("one run a side: a difference inside the run-to-run band can be chance")
+	case 1:
+		say("the band of two reference runs is a rough one: a third would tell more")
+	default:
+		say("one candidate run against %d reference runs", references+1)
+	}
 	if r, k := c.Reference.Window, c.Candidate.Window; r != nil && k != nil && math.Abs(*k-*r) > 0.01**r {
 		how := ""
 		if c.Reference.WindowImplied || c.Candidate.WindowImplied {
 			how = ", as the counts imply"
 		}
-		say("the windows differ: %s s against %s s%s", results.Decimal(*r, 0), results.Decimal(*k, 0), how)
+		a, b := apart(*r, *k)
+		say("the windows differ: %s s against %s s%s", a, b, how)
 	}
 	theirs := cand.identity()
 	var unknown []string
@@ -300,6 +404,16 @@ func (c *Comparison) note(ref, cand *Side) {
 		}
 		if w := s.Phase.Window; w != nil && w.Source == results.Estimated {
 			say("%s: the window is estimated", clean(s.Name))
+		}
+	}
+}
+
+// apart prints two numbers with as many decimals as tell them apart.
+func apart(a, b float64) (string, string) {
+	for decimals := 0; ; decimals++ {
+		x, y := results.Decimal(a, decimals), results.Decimal(b, decimals)
+		if x != y || decimals == 6 {
+			return x, y
 		}
 	}
 }

@@ -3,17 +3,22 @@ package parity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 const (
 	minus = "\u2212" // a true minus sign
 	dash  = "-"      // no figure, or no difference that makes sense
 )
+
+// intervalTitle heads the intervals: what they leave out is what matters.
+const intervalTitle = "95% within-run only"
 
 // form is how the numbers of a row are printed.
 type form struct {
@@ -102,6 +107,9 @@ func (c Comparison) Summary() string {
 		return "not comparable: " + strings.Join(c.Reasons, "; ")
 	}
 	text := fmt.Sprintf("%s the band: %s %s, band ±%s", c.Verdict, c.Rows[0].Metric, signed(*c.Delta, 2), percentText(c.Band))
+	if c.BandFrom != "" {
+		text += " (" + c.BandFrom + ")"
+	}
 	if c.Forced {
 		text += " (forced, although " + strings.Join(c.Reasons, "; ") + ")"
 	}
@@ -137,9 +145,14 @@ func (c Column) title() string {
 // where in its tolerance the candidate lies: the reference is the bar in the
 // middle, the ends are the tolerance, < and > lie beyond.
 func (c Comparison) Text() string {
-	table := [][]string{{"Metric", c.Reference.Name, c.Candidate.Name, "Δ", "tolerance", ""}}
+	table := [][]string{{"Metric", c.Reference.Name, c.Candidate.Name, "Δ", intervalTitle, "tolerance", ""}}
 	for _, r := range c.Rows {
-		table = append(table, []string{r.Metric, r.Reference, r.Candidate, r.Delta, r.gauges(), strings.Join(r.Flags, ", ")})
+		table = append(table, []string{r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), r.gauges(), strings.Join(r.Flags, ", ")})
+	}
+	if !c.hasIntervals() {
+		for i := range table {
+			table[i] = slices.Delete(table[i], 4, 5)
+		}
 	}
 	width := make([]int, len(table[0]))
 	for _, row := range table {
@@ -165,7 +178,58 @@ func (c Comparison) Text() string {
 	for _, n := range c.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
+	for _, line := range c.fieldLines() {
+		b.WriteString(line + "\n")
+	}
+	if c.Paired != nil {
+		b.WriteString("\n" + c.Paired.Text())
+	}
 	return b.String()
+}
+
+func (c Comparison) hasIntervals() bool {
+	return slices.ContainsFunc(c.Rows, func(r Row) bool { return r.Intervals() != "" })
+}
+
+// Intervals are those of the row's differences as people read them; empty
+// where there is none.
+func (r Row) Intervals() string {
+	var texts []string
+	for _, p := range r.Parts {
+		if in := p.Interval; in != nil {
+			texts = append(texts, signed(in.Low, 1)+" to "+signed(in.High, 1))
+		}
+	}
+	return strings.Join(texts, " / ")
+}
+
+// shownFields of a file that differ are listed; JSON has all.
+const shownFields = 40
+
+// fieldLines tell how the runs' recipes and workloads differ.
+func (c Comparison) fieldLines() []string {
+	if len(c.Fields) == 0 {
+		return nil
+	}
+	var heads, out []string
+	for _, f := range c.Fields {
+		heads = append(heads, fmt.Sprintf("%d/%d %s fields", f.Identical, f.Total, f.File))
+		for i, d := range f.Differences {
+			if i == shownFields {
+				out = append(out, fmt.Sprintf("  %s: %d more", f.File, len(f.Differences)-i))
+				break
+			}
+			out = append(out, clean(fmt.Sprintf("  %s %s: %s against %s", f.File, d.Path, sideValue(d.A), sideValue(d.B))))
+		}
+	}
+	return append([]string{strings.Join(heads, " and ") + " identical"}, out...)
+}
+
+func sideValue(s *recipes.Side) string {
+	if s == nil {
+		return "not given"
+	}
+	return s.Value
 }
 
 func (r Row) gauges() string {
@@ -201,9 +265,16 @@ func (c Comparison) Markdown() string {
 	cell := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
 	fmt.Fprintf(&b, "**%s**\n\n", cell(c.Summary()))
 	fmt.Fprintf(&b, "- reference: %s\n- candidate: %s\n\n", cell(c.Reference.title()), cell(c.Candidate.title()))
-	fmt.Fprintf(&b, "| Metric | %s | %s | Δ |\n| --- | --- | --- | --- |\n", cell(c.Reference.Name), cell(c.Candidate.Name))
+	more := func(text string) string {
+		if !c.hasIntervals() {
+			return ""
+		}
+		return " " + text + " |"
+	}
+	fmt.Fprintf(&b, "| Metric | %s | %s | Δ |%s\n| --- | --- | --- | --- |%s\n", cell(c.Reference.Name), cell(c.Candidate.Name),
+		more(intervalTitle), more("---"))
 	for _, r := range c.Rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Metric, r.Reference, r.Candidate, r.Delta)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |%s\n", r.Metric, r.Reference, r.Candidate, r.Delta, more(r.Intervals()))
 	}
 	b.WriteByte('\n')
 	for _, r := range c.Rows {
@@ -213,6 +284,12 @@ func (c Comparison) Markdown() string {
 	}
 	for _, n := range c.Notes {
 		fmt.Fprintf(&b, "- %s\n", cell(n))
+	}
+	for i, line := range c.fieldLines() {
+		fmt.Fprintf(&b, "%s- %s\n", strings.Repeat("  ", min(i, 1)), cell(strings.TrimSpace(line)))
+	}
+	if c.Paired != nil {
+		b.WriteString("\n```\n" + c.Paired.Text() + "```\n")
 	}
 	return b.String()
 }

@@ -32,6 +32,9 @@ type Side struct {
 	Path  string // where it was loaded from
 	About About
 	Phase results.Phase
+	// Samples are the phase's requests, where a folder with request rows was
+	// loaded; see results.LoadSamples.
+	Samples []results.Sample
 }
 
 // About is what identifies a run beyond its figures. What is empty is unknown;
@@ -60,10 +63,11 @@ func Load(ctx context.Context, path string, phase int, known results.Known) (Sid
 	}
 	s := Side{Path: path}
 	if info.IsDir() {
-		run, err := results.Load(ctx, path, known)
+		run, samples, err := results.LoadSamples(ctx, path, known, phase)
 		if err != nil {
 			return Side{}, err
 		}
+		s.Samples = samples
 		s.Phase, err = choose(run.Phases, phase, path)
 		if err != nil {
 			return Side{}, err

@@ -1,0 +1,148 @@
+package results
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gigabytes is how large the files of BenchmarkGigabytes are, in bytes.
+const gigabytes = 2 << 30
+
+// loadVariable makes the test program load a folder and nothing else, so that
+// time and memory of a whole process can be measured.
+const loadVariable = "AGENTPERF_BENCH_LOAD"
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(loadVariable)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	run, err := Load(context.Background(), dir, Known{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Print(run.Text())
+}
+
+// pythonLoop is what one would write without this program.
+const pythonLoop = `
+import json, sys
+n = tokens = 0
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    n += 1
+    tokens += row["server_output_tokens"] or 0
+print(n, tokens)
+`
+
+// BenchmarkGigabytes reads 2 GiB of short rows, and of analysis rows with long
+// text, in a process of its own, and sets it against wc -l and a json loop in
+// Python on the same file, all in one run with a warm cache. It takes minutes.
+func BenchmarkGigabytes(b *testing.B) {
+	if testing.Short() {
+		b.Skip("writes and reads gigabytes")
+	}
+	for _, kind := range []struct {
+		name, file string
+		text       bool
+	}{{"short", RequestsFile, false}, {"text", testStem.String() + ".jsonl", true}} {
+		b.Run(kind.name, func(b *testing.B) {
+			dir := b.TempDir()
+			path := filepath.Join(dir, kind.file)
+			writeGigabytes(b, path, kind.text)
+			command(b, nil, "wc", "-l", path) // warms the cache
+			wc, _ := command(b, nil, "wc", "-l", path)
+			python := time.Duration(0)
+			if p, err := exec.LookPath("python3"); err == nil {
+				python, _ = command(b, nil, p, "-c", pythonLoop, path)
+			} else {
+				b.Log("NO COMPARISON with Python: there is no python3 on this machine")
+			}
+			b.SetBytes(gigabytes)
+			var took time.Duration
+			var memory int64
+			n := 0
+			for b.Loop() {
+				t, m := command(b, []string{loadVariable + "=" + dir}, os.Args[0])
+				took, memory, n = took+t, max(memory, m), n+1
+			}
+			mean := took / time.Duration(n)
+			b.ReportMetric(float64(memory)/(1<<20), "MiB-resident")
+			b.ReportMetric(wc.Seconds()/mean.Seconds(), "of-wc's-speed")
+			b.ReportMetric(python.Seconds()/mean.Seconds(), "x-python")
+		})
+	}
+}
+
+// command runs a program and gives its time and its greatest memory in bytes.
+func command(b *testing.B, env []string, name string, args ...string) (time.Duration, int64) {
+	b.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	began := time.Now()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%s: %v\n%.2000s", name, err, out)
+	}
+	took := time.Since(began)
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		b.Fatal(errors.New("no resource usage on this system"))
+	}
+	return took, usage.Maxrss << 10
+}
+
+// writeGigabytes writes rows as the client does; with text each carries 20 to
+// 200 KB of prompt and response.
+func writeGigabytes(b *testing.B, path string, text bool) {
+	b.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 1<<20)
+	rng := rand.New(rand.NewPCG(7, 8))
+	const passage = `Please look at \"main.go\": the loop in func main() {\n\tfor i := range items {\n\t\tfmt.Println(items[i]) // caf\u00e9\n\t}\n} `
+	prose := strings.Repeat(passage, 2000)
+	const users = 20_000
+	ends := make([]float64, users)
+	for size, i := 0, 0; size < gigabytes; i++ {
+		u := i % users
+		start := ends[u] + 1.789e9 + rng.Float64()
+		end := start + 2 + 8*rng.Float64()
+		ends[u] = end - 1.789e9
+		more := ""
+		if text {
+			at, n := rng.IntN(100), 20_000+rng.IntN(180_000)
+			at *= len(passage)
+			more = `,"messages":[{"role":"user","content":"` + prose[at:at+n/len(passage)*len(passage)] + `"}]`
+		}
+		n, err := fmt.Fprintf(w, `{"phase_idx":0,"concurrency":20000,"conversation_id":"coding-agent-%03d","conversation_idx":%d,"user_id":%d,`+
+			`"request_id":"%012x","start_time":%.7f,"end_time":%.7f%s,"server_input_tokens":%d,"server_output_tokens":%d,`+
+			`"server_cached_tokens":%d,"ttft":%.6f,"itl":%.17g,"sse_output_speed":%.17g,"success":true,"x_request_id":"%016x%016x"}`+"\n",
+			u%500, i/users, u, i, start, end, more, 20000+rng.IntN(60000), rng.IntN(700), rng.IntN(20000), 1+rng.Float64(),
+			0.005+0.01*rng.Float64(), 80+100*rng.Float64(), rng.Uint64(), rng.Uint64())
+		if err != nil {
+			b.Fatal(err)
+		}
+		size += n
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	manifest := `{"phase_idx": 0, "settling_end": 1789000005.0, "actual_phase_end": 1789009000.0}` + "\n"
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), ManifestFile), []byte(manifest), 0o644); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,245 @@
+package parity
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// Pairing compares request by request. Trajectories are the same in both runs,
+// so a request is found again by user, conversation, turn, and how often the
+// user had begun that conversation before. Only requests that were measured and
+// successful on both sides count.
+type Pairing struct {
+	Reference int        `json:"reference_requests"`
+	Candidate int        `json:"candidate_requests"`
+	Matched   int        `json:"matched"`
+	Ambiguous int        `json:"ambiguous"` // several requests of one side are the same by these four; left out
+	TTFT      Shift      `json:"ttft_s"`
+	Latency   Shift      `json:"e2e_latency_s"`
+	Speed     Shift      `json:"output_speed_local_tok_s"`
+	Turns     []Moved    `json:"turns"`         // single requests whose TTFT moved most, the slower ones first
+	Users     []MovedSet `json:"users"`         // by their median shift, the slower ones first
+	Bands     []MovedSet `json:"input_lengths"` // by input tokens, ascending
+}
+
+// Shift is the candidate's value minus the reference's over all pairs.
+type Shift struct {
+	N      int      `json:"n"`
+	Mean   *float64 `json:"mean"`   // nil without pairs
+	Median *float64 `json:"median"` // in the unit of the value
+	Slower float64  `json:"slower"` // fraction of pairs in which the candidate is worse
+}
+
+// Moved is one pair.
+type Moved struct {
+	User      int     `json:"user"`
+	Turn      int     `json:"turn"`
+	Pass      int     `json:"pass"`
+	Input     int     `json:"input_tokens"` // of the reference; -1 when unknown
+	Reference float64 `json:"reference_s"`  // TTFT
+	Candidate float64 `json:"candidate_s"`
+}
+
+// MovedSet is the TTFT of several pairs.
+type MovedSet struct {
+	Name  string `json:"name"`
+	N     int    `json:"n"`
+	Shift Shift  `json:"ttft_s"`
+}
+
+const (
+	shownTurns  = 10
+	shownUsers  = 10
+	fewestPairs = 5 // of a user that is listed
+)
+
+// bandEdges of the input length in tokens.
+var bandEdges = []int32{1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, math.MaxInt32}
+
+type place struct {
+	user, turn, pass int32
+	conversation     uint32
+}
+
+// pair is nil when a side has no request rows.
+func pair(ref, cand []results.Sample) *Pairing {
+	if len(ref) == 0 || len(cand) == 0 {
+		return nil
+	}
+	p := &Pairing{}
+	var theirs, ours map[place]*results.Sample
+	var twice int
+	ours, p.Reference, twice = places(ref)
+	p.Ambiguous += twice
+	theirs, p.Candidate, twice = places(cand)
+	p.Ambiguous += twice
+	var ttft, latency, speed []float64
+	users, bands := map[int32][]float64{}, make([][]float64, len(bandEdges))
+	var moved []Moved
+	for i := range ref { // in order, so that the result has one
+		at := placeOf(&ref[i])
+		a, b := ours[at], theirs[at]
+		if a != &ref[i] || b == nil {
+			continue
+		}
+		p.Matched++
+		latency = appendKnown(latency, (b.End-b.Start)-(a.End-a.Start))
+		speed = appendKnown(speed, b.Speed()-a.Speed())
+		d := b.TTFT - a.TTFT
+		if math.IsNaN(d) {
+			continue
+		}
+		ttft = append(ttft, d)
+		users[a.User] = append(users[a.User], d)
+		if a.Input >= 0 {
+			k, _ := slices.BinarySearch(bandEdges, a.Input)
+			bands[k] = append(bands[k], d)
+		}
+		moved = append(moved, Moved{int(a.User), int(a.Turn), int(a.Pass), int(a.Input), a.TTFT, b.TTFT})
+	}
+	p.TTFT, p.Latency, p.Speed = shift(ttft, 1), shift(latency, 1), shift(speed, -1)
+	p.Turns, p.Users, p.Bands = furthest(moved), slowest(users), byLength(bands)
+	return p
+}
+
+func placeOf(s *results.Sample) place { return place{s.User, s.Turn, s.Pass, s.Conversation} }
+
+// places are the requests of a side that can be paired.
+func places(samples []results.Sample) (at map[place]*results.Sample, n, twice int) {
+	at = make(map[place]*results.Sample, len(samples))
+	for i := range samples {
+		s := &samples[i]
+		if !s.Measured || s.Failed {
+			continue
+		}
+		n++
+		if s.User < 0 || s.Turn < 0 || s.Conversation == 0 {
+			continue
+		}
+		if _, seen := at[placeOf(s)]; seen {
+			at[placeOf(s)] = nil
+			twice++
+			continue
+		}
+		at[placeOf(s)] = s
+	}
+	return at, n, twice
+}
+
+func appendKnown(to []float64, v float64) []float64 {
+	if math.IsNaN(v) {
+		return to
+	}
+	return append(to, v)
+}
+
+// shift sums up differences; worse is 1 where a greater value is worse.
+func shift(d []float64, worse float64) Shift {
+	s := Shift{N: len(d)}
+	if s.N == 0 {
+		return s
+	}
+	sum, slower := 0.0, 0
+	for _, v := range d {
+		sum += v
+		if v*worse > 0 {
+			slower++
+		}
+	}
+	d = slices.Clone(d)
+	slices.Sort(d)
+	s.Mean, s.Median, s.Slower = known(sum/float64(s.N)), known(results.Percentile(d, 50)), float64(slower)/float64(s.N)
+	return s
+}
+
+// furthest are the pairs that moved most: half of them slower, half faster
+// where there are as many.
+func furthest(moved []Moved) []Moved {
+	slices.SortStableFunc(moved, func(a, b Moved) int { return cmp.Compare(b.Candidate-b.Reference, a.Candidate-a.Reference) })
+	if len(moved) <= shownTurns {
+		return append([]Moved{}, moved...)
+	}
+	return append(slices.Clone(moved[:shownTurns/2]), moved[len(moved)-shownTurns/2:]...)
+}
+
+func slowest(users map[int32][]float64) []MovedSet {
+	out := []MovedSet{}
+	for user, d := range users {
+		if len(d) >= fewestPairs {
+			out = append(out, MovedSet{fmt.Sprintf("user %d", user), len(d), shift(d, 1)})
+		}
+	}
+	slices.SortFunc(out, func(a, b MovedSet) int {
+		return cmp.Or(cmp.Compare(*b.Shift.Median, *a.Shift.Median), cmp.Compare(a.Name, b.Name))
+	})
+	return out[:min(len(out), shownUsers)]
+}
+
+func byLength(bands [][]float64) []MovedSet {
+	out := []MovedSet{}
+	from := int32(0)
+	for k, d := range bands {
+		if len(d) > 0 {
+			name := fmt.Sprintf("%s to %s tokens", results.Decimal(float64(from), 0), results.Decimal(float64(bandEdges[k]), 0))
+			if k == len(bands)-1 {
+				name = fmt.Sprintf("over %s tokens", results.Decimal(float64(from), 0))
+			}
+			out = append(out, MovedSet{name, len(d), shift(d, 1)})
+		}
+		if k < len(bands)-1 {
+			from = bandEdges[k] + 1
+		}
+	}
+	return out
+}
+
+// Text prints the pairing for a terminal.
+func (p *Pairing) Text() string {
+	var b strings.Builder
+	share := func(n int) string {
+		if n == 0 {
+			return "-"
+		}
+		return results.Decimal(100*float64(p.Matched)/float64(n), 1) + "%"
+	}
+	fmt.Fprintf(&b, "paired requests: %s, that is %s of the reference's %s and %s of the candidate's %s", results.Decimal(float64(p.Matched), 0),
+		share(p.Reference), results.Decimal(float64(p.Reference), 0), share(p.Candidate), results.Decimal(float64(p.Candidate), 0))
+	if p.Ambiguous > 0 {
+		fmt.Fprintf(&b, "; %d ambiguous, left out", p.Ambiguous)
+	}
+	b.WriteString("\n")
+	line := func(name string, s Shift, f form) {
+		if s.N > 0 {
+			fmt.Fprintf(&b, "  %-28s  median %s, mean %s, worse in %s of %s\n", name, moved(f, *s.Median), moved(f, *s.Mean),
+				results.Decimal(100*s.Slower, 1)+"%", results.Decimal(float64(s.N), 0))
+		}
+	}
+	line("TTFT", p.TTFT, latency)
+	line("End-to-end latency", p.Latency, latency)
+	line("Output speed (local)", p.Speed, speed)
+	for _, set := range p.Bands {
+		line("TTFT, "+set.Name, set.Shift, latency)
+	}
+	for _, set := range p.Users {
+		line("TTFT, "+set.Name, set.Shift, latency)
+	}
+	for _, m := range p.Turns {
+		fmt.Fprintf(&b, "  user %d, pass %d, turn %d: TTFT %s to %s (%s)\n", m.User, m.Pass, m.Turn, latency.join([]string{latency.number(m.Reference)}),
+			latency.join([]string{latency.number(m.Candidate)}), moved(latency, m.Candidate-m.Reference))
+	}
+	return b.String()
+}
+
+// moved prints a difference with its sign.
+func moved(f form, d float64) string {
+	text := f.number(d) + f.unit
+	if d >= 0 {
+		text = "+" + text
+	}
+	return text
+}

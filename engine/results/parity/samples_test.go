@@ -1,0 +1,175 @@
+package parity
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// rowsOf writes a run of 40 users and 200 s in which TTFT is scaled, and loads it.
+func rowsOf(t *testing.T, seed uint64, scale float64, tokens int) Side {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), fmt.Sprint("run", seed))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var b strings.Builder
+	for user := range 40 {
+		for i := range 50 {
+			pass, turn := i/10, i%10
+			start := 1000 + float64(i)*4 + rng.Float64()
+			ttft := scale * (0.2 + float64(user)/100 + rng.Float64()/10)
+			fmt.Fprintf(&b, `{"phase_idx":0,"concurrency":40,"conversation_id":"c%d","conversation_idx":%d,"user_id":%d,"request_id":"%d-%d-%d",`+
+				`"start_time":%g,"end_time":%g,"server_input_tokens":%d,"server_output_tokens":%d,"server_cached_tokens":10,"ttft":%g,"itl":0.02,"sse_output_speed":60,"success":true}`+"\n",
+				user, turn, user, seed, user, pass, start, start+1+ttft, 900*(turn+1), tokens, ttft)
+		}
+	}
+	for name, text := range map[string]string{
+		results.RequestsFile: b.String(), results.ManifestFile: `{"phase_idx":0,"settling_end":1000,"actual_phase_end":1200}` + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return load(t, dir)
+}
+
+// TestIntervals: they hold the difference of the figures, are the same each
+// time, and are of a width that statistics gives by hand.
+func TestIntervals(t *testing.T) {
+	t.Parallel()
+	a, b := rowsOf(t, 1, 1, 100), rowsOf(t, 2, 1.1, 100)
+	c := Compare(a, b, Options{})
+	again, err := json.Marshal(Compare(a, b, Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(once), string(again)); diff != "" {
+		t.Errorf("another seed each time: %s", diff)
+	}
+	n := 0
+	for _, r := range c.Rows {
+		for _, p := range r.Parts {
+			if p.Interval == nil {
+				continue
+			}
+			n++
+			if d := *p.Delta; p.Interval.Low > d+1e-9 || p.Interval.High < d-1e-9 || !strings.HasSuffix(p.Interval.Method, "within-run only") {
+				t.Errorf("%s: %g is not in %+v", p.Key, d, *p.Interval)
+			}
+			// TTFT grows by 0.01 s a user over 40 users: the median of such a run,
+			// users drawn anew, has a standard error of about 0.4/sqrt(12)*1.25/sqrt(40)
+			// or more, 5 % of 0.45; the difference of two 7 %, and 95 % lie within 14 %.
+			if p.Key == "ttft_p50_s" && !(p.Interval.High-p.Interval.Low > 0.15 && p.Interval.High-p.Interval.Low < 0.7) {
+				t.Errorf("%s: %+v", p.Key, *p.Interval)
+			}
+		}
+	}
+	if n < 15 {
+		t.Errorf("%d intervals", n)
+	}
+	if !strings.Contains(c.Markdown(), "| Δ | 95% within-run only |") || !strings.Contains(c.Text(), "95% within-run only") {
+		t.Error(c.Markdown())
+	}
+	if c.TTFT == nil || len(c.TTFT.Percent) != 103 || math.Abs(c.TTFT.Candidate[50]/c.TTFT.Reference[50]-1.1) > 0.05 {
+		t.Errorf("%+v", c.TTFT)
+	}
+}
+
+// TestWeighted: with each user drawn once the percentiles are the plain ones;
+// drawn twice, those of the doubled sample.
+func TestWeighted(t *testing.T) {
+	t.Parallel()
+	values := []valued{{1, 0}, {2, 1}, {3, 0}, {4, 2}, {10, 1}}
+	for _, tt := range []struct {
+		weights []int32
+		sample  []float64
+	}{
+		{[]int32{1, 1, 1}, []float64{1, 2, 3, 4, 10}},
+		{[]int32{2, 0, 1}, []float64{1, 1, 3, 3, 4}},
+		{[]int32{0, 3, 0}, []float64{2, 2, 2, 10, 10, 10}},
+		{[]int32{0, 0, 1}, []float64{4}},
+	} {
+		for _, p := range []float64{0, 5, 50, 77, 95, 100} {
+			out := map[string][]float64{}
+			weighted(values, tt.weights, map[string]float64{"x": p}, out)
+			if want := results.Percentile(tt.sample, p); math.Abs(out["x"][0]-want) > 1e-12 {
+				t.Errorf("%v, p%g: %g, want %g", tt.weights, p, out["x"][0], want)
+			}
+		}
+	}
+}
+
+func TestPaired(t *testing.T) {
+	t.Parallel()
+	a, b := rowsOf(t, 1, 1, 100), rowsOf(t, 2, 2, 100)
+	b.Samples = b.Samples[:1500] // of 2,000
+	p := Compare(a, b, Options{Paired: true}).Paired
+	if p.Reference != 2000 || p.Candidate != 1500 || p.Matched != 1500 || p.Ambiguous != 0 {
+		t.Fatalf("%+v", p)
+	}
+	if m := *p.TTFT.Median; m < 0.35 || m > 0.55 || p.TTFT.Slower != 1 || p.Speed.Slower != 0 || *p.Speed.Median != 0 {
+		t.Errorf("%g, %+v", m, p)
+	}
+	if len(p.Turns) != 10 || p.Turns[0].User < 35 || p.Users[0].Name != "user 39" {
+		t.Errorf("%+v, %+v", p.Turns, p.Users)
+	}
+	var names []string
+	for _, band := range p.Bands {
+		names = append(names, fmt.Sprint(band.Name, " ", band.N))
+	}
+	want := []string{"0 to 1,000 tokens 160", "1,001 to 2,000 tokens 160", "2,001 to 5,000 tokens 480", "5,001 to 10,000 tokens 700"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	text := p.Text()
+	if !strings.HasPrefix(text, "paired requests: 1,500, that is 75.0% of the reference's 2,000 and 100.0% of the candidate's 1,500\n") {
+		t.Error(text)
+	}
+	// The same request twice can't be told apart.
+	twice := append(a.Samples[:2000:2000], a.Samples[7])
+	if p := pair(twice, a.Samples); p.Ambiguous != 1 || p.Matched != 1999 {
+		t.Errorf("%d ambiguous, %d matched", p.Ambiguous, p.Matched)
+	}
+	if pair(nil, a.Samples) != nil {
+		t.Error("paired with nothing")
+	}
+}
+
+func TestBandOfReferences(t *testing.T) {
+	t.Parallel()
+	ref, cand := figures(t, 1000, "ttft_s: {p50: 1}"), figures(t, 1012, "ttft_s: {p50: 1.5}")
+	more := []Side{figures(t, 1010, "ttft_s: {p50: 1.1}"), figures(t, 990, "ttft_s: {p50: 0.9}")}
+	c := Compare(ref, cand, Options{References: more})
+	if math.Abs(c.Band-0.02) > 1e-12 || c.Verdict != Within || c.Rows[3].Parts[0].Tolerance < 0.199 {
+		t.Errorf("band %g, %s, %+v", c.Band, c.Verdict, c.Rows[3])
+	}
+	if want := "within the band: Output tok/s (server-reported) +1.20%, band ±2% (largest difference between two of 3 reference runs)"; c.Summary() != want {
+		t.Error(c.Summary())
+	}
+	if c := Compare(ref, cand, Options{References: more, Band: 0.01}); c.Verdict != Outside || c.BandFrom != "" {
+		t.Errorf("a given band wins: %s", c.Summary())
+	}
+}
+
+func TestWindowsAreToldApart(t *testing.T) {
+	t.Parallel()
+	a, b := figures(t, 1000, "measurement_duration_s: 19.7"), figures(t, 1000, "measurement_duration_s: 20.03")
+	if notes := strings.Join(Compare(a, b, Options{}).Notes, "\n"); !strings.Contains(notes, "the windows differ: 19.7 s against 20.0 s") {
+		t.Error(notes)
+	}
+}
