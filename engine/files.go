@@ -246,7 +246,8 @@ func (e *Engine) Diff(ctx context.Context, a, b string) (recipes.Comparison, err
 		return c, err
 	}
 	kinds := [2]bool{}
-	for i, path := range []string{a, b} {
+	for i, name := range []string{a, b} {
+		path, _ := recipes.SplitSelector(name)
 		data, err := recipes.Read(path)
 		if err != nil {
 			return c, fmt.Errorf("diff: %w", err)

@@ -26,6 +26,8 @@ type Cluster struct {
 	ModelPaths, Containers, Mounts Env
 	BashPreamble, NetworkInterface string
 	SrtctlRoot                     string
+	HetJobs                        bool // default of recipes that say nothing
+	Preflight                      bool // model and image are looked for on the login node
 }
 
 // FindCluster is the cluster file in force: $SRTSLURM_CONFIG, else srtslurm.yaml
@@ -81,6 +83,7 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 		ExclusiveDirective: v.bool("use_exclusive_sbatch_directive", false), SbatchDirectives: v.env("default_sbatch_directives"),
 		OutputDir: v.str("output_dir", ""), ModelPaths: v.env("model_paths"), Containers: v.env("containers"), Mounts: v.env("default_mounts"),
 		BashPreamble: v.str("default_bash_preamble", ""), NetworkInterface: v.str("network_interface", ""), SrtctlRoot: v.str("srtctl_root", ""),
+		HetJobs: v.bool("use_het_jobs", false), Preflight: v.bool("preflight", true),
 	}
 	for _, kv := range pairs(v.byName["default_health_check"].node) {
 		if r, ok := rational(resolve(kv[1])); ok && r.IsInt() {

@@ -121,6 +121,9 @@ func (c *checker) job() {
 	if c.cluster == nil {
 		return
 	}
+	if c.cluster.HetJobs && r.Engine.Type == "trtllm" && !r.Has("resources.het_jobs") {
+		set(c.report("cluster-file", "resources.het_jobs", "use_het_jobs of the cluster file: srtctl refuses every trtllm recipe that does not say otherwise", "set it to false"), "false", false)
+	}
 	if n := c.cluster.GPUsPerNode; n > 0 && r.Schema == 1 && !r.Has("resources.gpus_per_node") {
 		set(c.report("cluster-gpus", "resources.gpus_per_node", fmt.Sprintf("%d of the cluster file: srtctl of layout 1 does not apply it and takes 4", n), "write it in the recipe"), fmt.Sprint(n), false)
 	}

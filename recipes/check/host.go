@@ -38,7 +38,7 @@ func (c *checker) missing(p string) bool {
 func (c *checker) onHost() {
 	r := c.r
 	for _, f := range []struct{ path, value string }{{"model.path", r.ModelPath}, {"model.container", r.Container}} {
-		if c.missing(f.value) {
+		if (c.cluster == nil || c.cluster.Preflight) && c.missing(f.value) {
 			c.report("not-here", f.path, fmt.Sprintf("%s is not on this machine, where srtctl looks for it", f.value), "correct it, or set preflight: false in the cluster file if only compute nodes see it")
 		}
 	}

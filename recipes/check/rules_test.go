@@ -71,6 +71,7 @@ func ruleCases() []ruleCase {
 		{rule: "gpus-per-worker", old: "tensor_parallel_size: 32", new: "tensor_parallel_size: 16", sev: e, path: "backend.trtllm_config.decode", says: "32 GPUs"},
 		{rule: "gpus-per-worker", old: "prefill_workers: 5", new: "prefill_workers: 3", sev: e, path: "resources.prefill_nodes", says: "do not divide"},
 		{rule: "segment", old: "prefill_nodes: 5\n  prefill_workers: 5", new: "prefill_nodes: 12\n  prefill_workers: 12", cluster: "cluster: x", sev: w, path: "resources", says: "--segment=20"},
+		{rule: "cluster-file", cluster: "use_het_jobs: true", sev: e, path: "resources.het_jobs", says: "refuses every trtllm recipe", value: "false"},
 		{rule: "cluster-gpus", old: "  gpus_per_node: 4\n", cluster: "gpus_per_node: 4", sev: w, path: "resources.gpus_per_node", says: "takes 4", value: "4"},
 		{rule: "not-here", old: "/m/model", new: "/here/gone", sev: w, path: "model.path", says: "not on this machine"},
 		{rule: "mounts", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/x:/configs`, sev: e, path: "extra_mount", says: "hides the built-in"},
@@ -182,7 +183,7 @@ func TestEachRule(t *testing.T) {
 // reported is a rule.
 func TestTheTableOfRulesIsWhole(t *testing.T) {
 	t.Parallel()
-	known, shown, numbers := map[string]bool{}, map[string]bool{"cluster-file": true}, map[int]bool{}
+	known, shown, numbers := map[string]bool{}, map[string]bool{}, map[int]bool{}
 	for _, r := range Rules() {
 		numbers[r.Number] = true
 		if r.ID != "" && known[r.ID] {
@@ -213,6 +214,16 @@ func TestTheTableOfRulesIsWhole(t *testing.T) {
 	}
 	if _, ds := recipes.ParseCluster("srtslurm.yaml", []byte("default_container: x\n")); len(ds) != 1 || ds[0].Rule != "cluster-file" || ds[0].Severity != recipes.Error {
 		t.Errorf("an unknown key of the cluster file: %v", ds)
+	}
+}
+
+func TestPreflightOffLooksForNothing(t *testing.T) {
+	t.Parallel()
+	c := ruleCase{old: "/m/model", new: "/here/gone", cluster: "preflight: false"}
+	for _, d := range c.run(t, recipe) {
+		if d.Rule == "not-here" {
+			t.Errorf("got %s", d)
+		}
 	}
 }
 

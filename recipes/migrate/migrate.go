@@ -24,68 +24,78 @@ type Result struct {
 	Notes []string // what was left out or has to be looked at
 }
 
-// Recipe migrates a recipe; file names it in errors. What can't be moved by a
-// program is an error that says where it stands.
+// Recipe migrates a recipe, or a file with a base and overrides; file names it in
+// errors. What can't be moved by a program is an error that says where it stands.
 func Recipe(file string, data []byte) (Result, error) {
-	fail := func(err error) (Result, error) { return Result{}, fmt.Errorf("migrate %s: %w", file, err) }
-	old, selector, err := read(file, data)
+	m, out, err := migrated(file, data)
 	if err != nil {
-		return fail(err)
-	}
-	if old.Schema == 2 {
-		return fail(errors.New("it is in layout 2 already"))
-	}
-	m := migration{data: data, eol: "\n", agentperf: old.Benchmark.Type == "agentperf", dropped: map[string]bool{}, dedicated: map[string]bool{}}
-	if bytes.Contains(data, []byte("\r\n")) {
-		m.eol = "\r\n"
-	}
-	if m.root, m.spans, err = edit.Spans(data); err != nil {
-		return fail(err)
-	}
-	out, err := m.run()
-	if err != nil {
-		return fail(err)
-	}
-	if err := m.proved(file, old, out, selector); err != nil {
-		return fail(err)
+		return Result{}, fmt.Errorf("migrate %s: %w", file, err)
 	}
 	return Result{Data: out, Notes: m.notes}, nil
 }
 
-// read reads a recipe, or the first that a sweep stands for.
-func read(file string, data []byte) (*recipes.Recipe, string, error) {
-	all, found := recipes.Variants(file, data, "")
-	if len(all) == 0 {
-		return nil, "", errors.New(found[0].String())
+func migrated(file string, data []byte) (*migration, []byte, error) {
+	old, err := read(file, data)
+	if err != nil {
+		return nil, nil, err
 	}
-	selector := all[0].Selector
-	if !strings.HasPrefix(selector, "sweep[") && selector != "" {
-		return nil, "", errors.New("a file with a base and overrides: migrate each recipe by itself, dry-run file.yaml:override_x shows one")
+	if old[0].Schema == 2 {
+		return nil, nil, errors.New("it is in layout 2 already")
 	}
-	r, _, found := recipes.Select(file, data, selector)
-	for _, d := range found {
-		if d.Severity == recipes.Error {
-			return nil, "", fmt.Errorf("correct its errors first: %s", d)
+	m := &migration{data: data, eol: "\n", agentperf: old[0].Benchmark.Type == "agentperf", dropped: map[string]bool{}, dedicated: map[string]bool{}}
+	if bytes.Contains(data, []byte("\r\n")) {
+		m.eol = "\r\n"
+	}
+	if m.root, m.spans, err = edit.Spans(data); err != nil {
+		return nil, nil, err
+	}
+	out, err := m.run()
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := read(file, out)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the result would not hold, migrate it by hand: %w", err)
+	}
+	for i := range old {
+		for _, d := range recipes.DiffRecipes(old[i], now[i]).Differences {
+			if !m.dropped[d.Path] {
+				return nil, nil, fmt.Errorf("%s would not mean the same, migrate it by hand", d.Path)
+			}
 		}
 	}
-	return r, selector, nil
+	return m, out, nil
 }
 
-// proved compares the two recipes field by field.
-func (m *migration) proved(file string, old *recipes.Recipe, out []byte, selector string) error {
-	r, _, found := recipes.Select(file, out, selector)
-	for _, d := range found {
-		if d.Severity == recipes.Error {
-			return fmt.Errorf("the result would have an error, migrate it by hand: %s", d)
-		}
+// read reads every recipe of a file, the base first.
+func read(file string, data []byte) ([]*recipes.Recipe, error) {
+	all, found := recipes.Variants(file, data, "")
+	if len(all) == 0 {
+		return nil, errors.New(found[0].String())
 	}
-	for _, d := range recipes.DiffRecipes(old, r).Differences {
-		if !m.dropped[d.Path] {
-			return fmt.Errorf("%s would not mean the same, migrate it by hand", d.Path)
-		}
+	selectors := []string{}
+	if base, _ := recipes.Variants(file, data, "base"); len(base) == 1 && len(all) > 1 {
+		selectors = append(selectors, "base")
 	}
-	return nil
+	for _, v := range all {
+		selectors = append(selectors, v.Selector)
+	}
+	var out []*recipes.Recipe
+	for _, s := range selectors[:min(len(selectors), maxProved)] {
+		r, _, found := recipes.Select(file, data, s)
+		for _, d := range found {
+			if d.Severity == recipes.Error {
+				return nil, fmt.Errorf("correct its errors first: %s", d)
+			}
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
+
+// maxProved is how many recipes of one file are compared; those of a sweep are
+// all alike.
+const maxProved = 32
 
 type migration struct {
 	data      []byte
@@ -108,53 +118,90 @@ func (m *migration) run() ([]byte, error) {
 	if m.root.Style&yaml.FlowStyle != 0 {
 		return nil, errors.New("the whole recipe is in braces: write it on lines")
 	}
-	first := m.spans[m.root.Content[0]][0]
 	all, err := m.entries(m.root, 0)
 	if err != nil {
 		return nil, err
 	}
-	// The head of the file stays on top, the line of the layout below it.
-	head := entry{key: "schema", value: " 2" + m.eol}
-	if len(all) > 0 && m.lineStart(first) > 0 {
-		head.lead, all[0].lead = all[0].lead, ""
+	var b strings.Builder
+	rest := ""
+	if slices.ContainsFunc(all, func(e entry) bool { return e.key == "base" }) {
+		rest, err = m.family(&b, all)
+	} else if err = m.recipe(all, true); err == nil {
+		rest = m.render(&b, 0)
 	}
-	m.out = append(m.out, head)
+	if err != nil {
+		return nil, err
+	}
+	b.WriteString(rest + string(m.data[m.nextLine(m.spans[m.root][1]):]))
+	out := b.String()
+	if !bytes.HasSuffix(m.data, []byte("\n")) {
+		out = strings.TrimSuffix(out, m.eol)
+	}
+	return []byte(out), nil
+}
+
+// family migrates the base and each override by itself.
+func (m *migration) family(b *strings.Builder, all []entry) (rest string, err error) {
+	for _, e := range all {
+		kids, err := m.children(e)
+		if err != nil {
+			return "", err
+		}
+		if len(kids) == 0 || e.key == "lock" {
+			e.render(b, 0, m.step(), m.eol)
+			continue
+		}
+		if err := m.recipe(kids, e.key == "base"); err != nil {
+			return "", err
+		}
+		b.WriteString(rest + e.lead + e.key + ":" + e.behind() + m.eol)
+		rest = m.render(b, m.step())
+	}
+	return rest, nil
+}
+
+// recipe moves the entries of one recipe; a whole one gets the line of its
+// layout, below the head of the file, which stays on top.
+func (m *migration) recipe(all []entry, whole bool) error {
+	m.out, m.services = nil, services{}
+	if whole && len(all) > 0 {
+		head := entry{key: "schema", value: " 2" + m.eol, indent: all[0].indent}
+		if all[0].indent > 0 || m.lineStart(m.spans[m.root.Content[0]][0]) > 0 {
+			head.lead, all[0].lead = all[0].lead, ""
+		}
+		m.out = append(m.out, head)
+	}
 	for _, e := range all {
 		if e.key == "schema" {
-			if m.out[0].lead == "" {
+			if len(m.out) > 0 && m.out[0].lead == "" {
 				m.out[0].lead = e.lead
 			}
 			continue
 		}
 		if err := m.top(e); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	m.services.place(m)
-	return m.render(), nil
+	return nil
 }
 
-func (m *migration) render() []byte {
-	var b strings.Builder
-	step, lead := m.step(), ""
+// render writes the result; comments of what is left with nothing go to the next
+// entry, and are returned behind the last.
+func (m *migration) render(b *strings.Builder, indent int) (rest string) {
+	lead := ""
 	for _, e := range m.out {
-		if _, taken := homes[e.key]; taken && e.kids != nil && len(e.kids) == 0 {
-			if e.key != "resources" {
+		if e.kids != nil && len(e.kids) == 0 {
+			if e.key != "resources" || indent > 0 {
 				lead += e.lead
 				continue
 			}
 			e.kids, e.value = nil, " {}"+m.eol
 		}
 		e.lead, lead = lead+e.lead, ""
-		e.render(&b, 0, step, m.eol)
+		e.render(b, indent, m.step(), m.eol)
 	}
-	_, end := m.spans[m.root][0], m.spans[m.root][1]
-	b.WriteString(lead + string(m.data[m.nextLine(end):]))
-	out := b.String()
-	if !bytes.HasSuffix(m.data, []byte("\n")) {
-		out = strings.TrimSuffix(out, m.eol)
-	}
-	return []byte(out)
+	return lead
 }
 
 // step is the indentation of the file's first nested block.

@@ -18,7 +18,7 @@ const corpusDir = "../edit/testdata/"
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"block1", "flow1", "ported1", "sglang1", "crlf1", "sweep1"} {
+	for _, name := range []string{"block1", "flow1", "ported1", "sglang1", "crlf1", "sweep1", "family1"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile(corpusDir + name + ".yaml")
@@ -124,7 +124,7 @@ func TestRefused(t *testing.T) {
 		{"layout 2", "schema: 2\n" + head, "already"},
 		{"errors", head + "unknown: 1\n", "correct its errors"},
 		{"not YAML", "{", "not valid YAML"},
-		{"family", "base: {name: x}\noverride_a: {name: y}\n", "each recipe by itself"},
+		{"family with errors", "base: {name: x}\noverride_a: {name: y}\n", "correct its errors"},
 		{"alias", head + "environment: &e {A: b}\nbackend: {type: trtllm, prefill_environment: *e}\nresources: &r {prefill_nodes: 1}\nfrontend: *f\n", "not valid YAML"},
 		{"merge", head + "x: 1\n", "unknown field"},
 		{"braces", "{name: x, model: {path: /m, container: c, precision: fp8}}\n", "braces"},
