@@ -233,3 +233,23 @@ func fromUnix(s float64) time.Time {
 	whole, fraction := math.Modf(s)
 	return time.Unix(int64(whole), int64(fraction*1e9))
 }
+
+// LoadSeries is Load, and the phases over time in buckets of so many seconds; 0
+// chooses them, see Fold.Series.
+func LoadSeries(ctx context.Context, dir string, known Known, seconds float64) (Run, []Series, error) {
+	l, err := load(ctx, dir, known)
+	if err != nil {
+		return Run{}, nil, err
+	}
+	defer l.fold.Close()
+	run := l.run()
+	all := make([]Series, 0, len(run.Phases))
+	for _, p := range run.Phases {
+		s, err := l.fold.Series(p.Index, seconds)
+		if err != nil {
+			return run, nil, err
+		}
+		all = append(all, s)
+	}
+	return run, all, nil
+}

@@ -116,8 +116,8 @@ func (c Comparison) Summary() string {
 	return text
 }
 
-// title names what a column holds.
-func (c Column) title() string {
+// Title names what a column holds, in one line.
+func (c Column) Title() string {
 	parts := []string{c.Name}
 	a := c.About
 	for _, p := range [][2]string{
@@ -161,7 +161,7 @@ func (c Comparison) Text() string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nreference  %s\ncandidate  %s\n\n", c.Summary(), c.Reference.title(), c.Candidate.title())
+	fmt.Fprintf(&b, "%s\n\nreference  %s\ncandidate  %s\n\n", c.Summary(), c.Reference.Title(), c.Candidate.Title())
 	for _, row := range table {
 		var text string
 		for i, cell := range row {
@@ -264,7 +264,7 @@ func (c Comparison) Markdown() string {
 	var b strings.Builder
 	cell := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
 	fmt.Fprintf(&b, "**%s**\n\n", cell(c.Summary()))
-	fmt.Fprintf(&b, "- reference: %s\n- candidate: %s\n\n", cell(c.Reference.title()), cell(c.Candidate.title()))
+	fmt.Fprintf(&b, "- reference: %s\n- candidate: %s\n\n", cell(c.Reference.Title()), cell(c.Candidate.Title()))
 	more := func(text string) string {
 		if !c.hasIntervals() {
 			return ""

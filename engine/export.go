@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/results/report"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// Export reads all that is told of a run: figures, phases over time in buckets
+// of so many seconds (0 chooses them), and the configured service levels.
+func (e *Engine) Export(ctx context.Context, l Located, bucketSeconds float64) (report.Run, error) {
+	known, err := l.Known()
+	if err != nil {
+		return report.Run{}, err
+	}
+	run, series, err := results.LoadSeries(ctx, l.Logs, known, bucketSeconds)
+	if err != nil {
+		return report.Run{}, err
+	}
+	return report.Run{Name: l.Label(), Run: run, Series: series, Tiers: results.Ladder(run.Phases, e.Tiers())}, nil
+}
+
+// Curve gives throughput per GPU against speed per user, a point for each level
+// of each run. The GPUs are those of the run's recipe, unless they are given;
+// of a run whose recipe is not at hand they are unknown.
+func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
+	points := []results.Point{}
+	for _, name := range runs {
+		l, err := e.Find(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		run, err := e.Results(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		n := gpus
+		if n <= 0 {
+			n = l.GPUs()
+		}
+		points = append(points, results.Curve(l.Label(), run.Phases, n)...)
+	}
+	return points, nil
+}
+
+// GPUs are those of all the run's workers by its recipe, also where mock
+// servers stood in for them; 0 when there is no recipe.
+func (l Located) GPUs() int {
+	if l.Record.ID == "" {
+		return 0
+	}
+	r, _, err := recipes.Load(filepath.Join(l.Dir, rundir.RecipeFile))
+	if err != nil || r == nil {
+		return 0
+	}
+	n := 0
+	for _, role := range []recipes.Role{r.Prefill, r.Decode, r.Agg} {
+		if role.Given && role.Workers > 0 {
+			n += role.Workers * r.GPUsPerWorker(role)
+		}
+	}
+	return n
+}

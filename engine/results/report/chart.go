@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// chart is a drawing of lines over one axis.
+type chart struct {
+	title  string // with the unit of y
+	xTitle string
+	lines  []line
+	from   float64 // shaded from here to there, the measurement window; NaN for none
+	to     float64
+}
+
+type line struct {
+	name string
+	x, y []float64 // NaN in y is a gap
+}
+
+// Colours that people with any colour vision tell apart; lines differ by their
+// dashes too.
+var strokes = []string{
+	`stroke="#0072b2"`,
+	`stroke="#d55e00" stroke-dasharray="6 3"`,
+	`stroke="#009e73" stroke-dasharray="2 3"`,
+	`stroke="#cc79a7" stroke-dasharray="9 3 2 3"`,
+}
+
+const (
+	width, height            = 760, 240
+	left, right, top, bottom = 70, 16, 30, 40
+)
+
+// svg draws the chart; empty without a point.
+func (c chart) svg() template.HTML {
+	minX, maxX, maxY := c.ranges()
+	if !(maxX >= minX) || !(maxY >= 0) {
+		return ""
+	}
+	if maxX == minX {
+		maxX = minX + 1
+	}
+	stepY := nice(maxY / 4)
+	maxY = math.Max(stepY, math.Ceil(maxY/stepY)*stepY)
+	x := func(v float64) float64 { return left + (v-minX)/(maxX-minX)*(width-left-right) }
+	y := func(v float64) float64 { return height - bottom - v/maxY*(height-top-bottom) }
+	var b strings.Builder
+	title := html.EscapeString(c.title)
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><title>%s</title>`, width, height, title, title)
+	fmt.Fprintf(&b, `<text x="%d" y="16" class="t">%s</text>`, left, title)
+	if c.from < c.to {
+		l, r := x(math.Max(c.from, minX)), x(math.Min(c.to, maxX))
+		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" class="w"><title>measurement window</title></rect>`, l, top, math.Max(0, r-l), height-top-bottom)
+	}
+	for v := 0.0; v <= maxY*1.0001; v += stepY {
+		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" class="g"/><text x="%d" y="%.1f" class="y">%s</text>`, left, y(v), width-right, left-6, y(v)+4, tick(v, stepY))
+	}
+	stepX := nice((maxX - minX) / 6)
+	for v := math.Ceil(minX/stepX) * stepX; v <= maxX*1.0001; v += stepX {
+		fmt.Fprintf(&b, `<path d="M%.1f %dv4" class="g"/><text x="%.1f" y="%d" class="x">%s</text>`, x(v), height-bottom, x(v), height-bottom+17, tick(v, stepX))
+	}
+	fmt.Fprintf(&b, `<text x="%d" y="%d" class="x">%s</text>`, (left+width-right)/2, height-6, html.EscapeString(c.xTitle))
+	at := width - right
+	for i := len(c.lines) - 1; i >= 0 && len(c.lines) > 1; i-- {
+		name := html.EscapeString(c.lines[i].name)
+		at -= 7*len([]rune(c.lines[i].name)) + 40
+		fmt.Fprintf(&b, `<path d="M%d 12h24" class="l" %s/><text x="%d" y="16">%s</text>`, at, strokes[i%len(strokes)], at+28, name)
+	}
+	for i, l := range c.lines {
+		fmt.Fprintf(&b, `<path d="%s" class="l" %s/>`, l.path(x, y), strokes[i%len(strokes)])
+	}
+	b.WriteString(`</svg>`)
+	return template.HTML(b.String())
+}
+
+func (c chart) ranges() (minX, maxX, maxY float64) {
+	minX, maxX, maxY = math.Inf(1), math.Inf(-1), math.Inf(-1)
+	for _, l := range c.lines {
+		for i, v := range l.y {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				minX, maxX, maxY = math.Min(minX, l.x[i]), math.Max(maxX, l.x[i]), math.Max(maxY, v)
+			}
+		}
+	}
+	return minX, maxX, maxY
+}
+
+func (l line) path(x, y func(float64) float64) string {
+	var b strings.Builder
+	pen := "M"
+	for i, v := range l.y {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			pen = "M"
+			continue
+		}
+		fmt.Fprintf(&b, "%s%.1f %.1f", pen, x(l.x[i]), y(v))
+		if pen == "M" && (i+1 == len(l.y) || math.IsNaN(l.y[i+1])) {
+			b.WriteString("h1") // a point alone
+		}
+		pen = "L"
+	}
+	return b.String()
+}
+
+// nice is 1, 2 or 5 times a power of ten, and at least v.
+func nice(v float64) float64 {
+	if !(v > 0) {
+		return 1
+	}
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= v*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// tick prints a value with the decimals that its step needs.
+func tick(v, step float64) string {
+	return results.Decimal(v, max(0, int(math.Ceil(-math.Log10(step)-1e-9))))
+}
+
+// point adds a point to the line of that name.
+func (c *chart) point(name string, x, y float64) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return
+	}
+	i := 0
+	for i < len(c.lines) && c.lines[i].name != name {
+		i++
+	}
+	if i == len(c.lines) {
+		c.lines = append(c.lines, line{name: name})
+	}
+	c.lines[i].x, c.lines[i].y = append(c.lines[i].x, x), append(c.lines[i].y, y)
+}

@@ -1,0 +1,205 @@
+package report
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+)
+
+//go:embed page.html
+var pages embed.FS
+
+// page is what the template shows; every text in it is escaped there.
+type page struct {
+	Title   string
+	Verdict string // of a comparison
+	Good    bool
+	Facts   []string
+	Parts   []part
+}
+
+type part struct {
+	Title  string
+	Bad    []string // why its figures must not be trusted
+	Head   []string
+	Rows   [][]string
+	Charts []template.HTML
+	Notes  []string
+	Text   string // preformatted
+}
+
+func (p page) write(w io.Writer) error {
+	t, err := template.ParseFS(pages, "page.html")
+	if err == nil {
+		err = t.Execute(w, p)
+	}
+	if err != nil {
+		return fmt.Errorf("write the HTML page: %w", err)
+	}
+	return nil
+}
+
+// RunHTML writes a page of one run: the figures of each phase, and drawings of
+// them over time.
+func RunHTML(w io.Writer, r Run) error {
+	p := page{Title: r.Name, Facts: append([]string{}, r.Errors...)}
+	p.Facts = append(p.Facts, r.Warnings...)
+	for i, ph := range r.Phases {
+		one := part{
+			Title: fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Decimal(float64(ph.Concurrency), 0)),
+			Bad:   ph.Invalid, Head: []string{"Metric", "Value", "n", "Client says", "Method"}, Notes: notes(ph),
+		}
+		for _, f := range ph.Figures {
+			one.Rows = append(one.Rows, figureRow(f))
+		}
+		if i < len(r.Series) {
+			one.Charts = seriesCharts(r.Series[i], ph.Window)
+		}
+		p.Parts = append(p.Parts, one)
+	}
+	if len(r.Tiers) > 0 {
+		p.Parts = append(p.Parts, tiers(r.Tiers))
+	}
+	return p.write(w)
+}
+
+func notes(p results.Phase) []string {
+	var out []string
+	if w := p.Window; w != nil {
+		out = append(out, fmt.Sprintf("Measurement window %s s (%s), shaded in the drawings.", results.Decimal(w.Seconds, 1), w.Source))
+	}
+	if n := p.Requests; n != nil {
+		out = append(out, fmt.Sprintf("%s requests measured (%s failed), %s in settling, %s after the window.", results.Decimal(float64(n.Measured), 0),
+			results.Decimal(float64(n.Failed), 0), results.Decimal(float64(n.Settling), 0), results.Decimal(float64(n.After), 0)))
+	}
+	return append(out, p.Warnings...)
+}
+
+func figureRow(f results.Figure) []string {
+	value, n, client := f.Text(), "", ""
+	if f.Invalid != "" {
+		value += " ! " + f.Invalid
+	}
+	if f.N > 0 {
+		n = results.Decimal(float64(f.N), 0)
+	}
+	if !math.IsNaN(f.Client) {
+		stated := f
+		stated.Value = f.Client
+		client = stated.Text()
+	}
+	return []string{f.Label, value, n, client, f.Method}
+}
+
+func tiers(rungs []results.Rung) part {
+	out := part{Title: "Service levels", Head: []string{"Tier", "Output speed p25, at least", "TTFT p95, at most", "Highest concurrency that meets it"}}
+	for _, r := range rungs {
+		best := "none"
+		if r.Concurrency > 0 {
+			best = results.Decimal(float64(r.Concurrency), 0)
+		}
+		out.Rows = append(out.Rows, []string{r.Tier.Name, results.Decimal(r.Tier.SpeedFloor, 1) + " tok/s", results.Decimal(r.Tier.TTFTCeiling, 3) + " s", best})
+	}
+	return out
+}
+
+func seriesCharts(s results.Series, w *results.Window) []template.HTML {
+	if len(s.Buckets) == 0 {
+		return nil
+	}
+	zero := s.Buckets[0].Start
+	draw := func(title string, lines ...line) template.HTML {
+		c := chart{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), lines: lines, from: math.NaN(), to: math.NaN()}
+		if w != nil {
+			c.from, c.to = w.Start-zero, w.End-zero
+		}
+		return c.svg()
+	}
+	of := func(name string, value func(results.Bucket) float64) line {
+		l := line{name: name}
+		for _, b := range s.Buckets {
+			l.x, l.y = append(l.x, b.Start-zero+s.Seconds/2), append(l.y, value(b))
+		}
+		return l
+	}
+	return []template.HTML{
+		draw("Output, tok/s", of("output", func(b results.Bucket) float64 { return b.Output })),
+		draw("TTFT, s", of("p50", func(b results.Bucket) float64 { return b.TTFT50 }), of("p95", func(b results.Bucket) float64 { return b.TTFT95 })),
+		draw("Output speed of a request (local), p25, tok/s", of("p25", func(b results.Bucket) float64 { return b.Speed25 })),
+		draw("Users and requests", of("users", func(b results.Bucket) float64 { return float64(b.Users) }),
+			of("in flight", func(b results.Bucket) float64 { return b.InFlight }), of("failed", func(b results.Bucket) float64 { return float64(b.Failed) })),
+	}
+}
+
+// ComparisonHTML writes a page of two runs side by side.
+func ComparisonHTML(w io.Writer, c parity.Comparison) error {
+	p := page{
+		Title: c.Reference.Name + " against " + c.Candidate.Name, Verdict: c.Summary(), Good: c.Verdict == parity.Within,
+		Facts: append([]string{"Reference: " + c.Reference.Title(), "Candidate: " + c.Candidate.Title()}, c.Notes...),
+	}
+	figures := part{Title: "Figures", Head: []string{"Metric", c.Reference.Name, c.Candidate.Name, "Δ", "95% within-run only", ""}}
+	for _, r := range c.Rows {
+		figures.Rows = append(figures.Rows, []string{r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), strings.Join(r.Flags, ", ")})
+	}
+	if d := c.TTFT; d != nil {
+		figures.Charts = append(figures.Charts, chart{
+			title: "TTFT: percent of requests that wait at most so long", xTitle: "s", from: math.NaN(), to: math.NaN(),
+			lines: []line{{c.Reference.Name, d.Reference, d.Percent}, {c.Candidate.Name, d.Candidate, d.Percent}},
+		}.svg())
+	}
+	p.Parts = append(p.Parts, figures)
+	for _, f := range c.Fields {
+		p.Parts = append(p.Parts, fields(f, c))
+	}
+	if c.Paired != nil {
+		p.Parts = append(p.Parts, part{Title: "Request by request", Text: c.Paired.Text()})
+	}
+	return p.write(w)
+}
+
+func fields(f parity.FileDiff, c parity.Comparison) part {
+	out := part{
+		Title: fmt.Sprintf("%d/%d %s fields identical", f.Identical, f.Total, f.File), Head: []string{"Field", c.Reference.Name, c.Candidate.Name},
+	}
+	for _, d := range f.Differences {
+		row := []string{d.Path, "not given", "not given"}
+		if d.A != nil {
+			row[1] = d.A.Value
+		}
+		if d.B != nil {
+			row[2] = d.B.Value
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// CurveHTML writes a page of throughput per GPU against speed per user.
+func CurveHTML(w io.Writer, points []results.Point) error {
+	one := part{Title: "Levels", Head: []string{"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25", "TTFT p95", ""}}
+	perGPU, whole := chart{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s"}, chart{title: "Output tok/s", xTitle: "output speed of a request (local), p50, tok/s"}
+	for _, p := range points {
+		perGPU.point(p.Run, p.Speed50, p.OutputPerGPU)
+		whole.point(p.Run, p.Speed50, p.Output)
+		gpus := "-"
+		if p.GPUs > 0 {
+			gpus = results.Decimal(float64(p.GPUs), 0)
+		}
+		one.Rows = append(one.Rows, []string{
+			p.Run, results.Decimal(float64(p.Concurrency), 0), gpus, results.Decimal(p.OutputPerGPU, 1), results.Decimal(p.TotalPerGPU, 1),
+			results.Decimal(p.Speed50, 1) + " tok/s", results.Decimal(p.Speed25, 1) + " tok/s", results.Decimal(p.TTFT95, 3) + " s", p.Invalid,
+		})
+	}
+	one.Charts = []template.HTML{perGPU.svg()}
+	if one.Charts[0] == "" {
+		one.Charts[0] = whole.svg()
+		one.Notes = append(one.Notes, "The GPUs are not known, so the drawing shows whole runs.")
+	}
+	return page{Title: "Throughput against speed", Parts: []part{one}}.write(w)
+}

@@ -1,0 +1,177 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+const sample = "../../../testdata/bm_agentperf_dsv4_5p1d/c1010"
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (run with -update if this is meant): %s", path, diff)
+	}
+}
+
+func load(t *testing.T) Run {
+	t.Helper()
+	run, series, err := results.LoadSeries(t.Context(), sample, results.Known{}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Run{Name: "dsv4/c1010", Run: run, Series: series, Tiers: results.Ladder(run.Phases, []results.Tier{{Name: "fast", SpeedFloor: 60, TTFTCeiling: 3}})}
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	r := load(t)
+	c := compare(t)
+	points := results.Curve("dsv4/c1010", r.Phases, 52)
+	for name, write := range map[string]func(io.Writer) error{
+		"phases.csv":      func(w io.Writer) error { return PhasesCSV(w, r) },
+		"series.csv":      func(w io.Writer) error { return SeriesCSV(w, r) },
+		"curve.csv":       func(w io.Writer) error { return CurveCSV(w, points) },
+		"comparison.csv":  func(w io.Writer) error { return ComparisonCSV(w, c) },
+		"run.html":        func(w io.Writer) error { return RunHTML(w, r) },
+		"comparison.html": func(w io.Writer) error { return ComparisonHTML(w, c) },
+		"curve.html":      func(w io.Writer) error { return CurveHTML(w, append(points, results.Curve("other", r.Phases, 40)...)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			if err := write(&out); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name, out.Bytes())
+			if strings.HasSuffix(name, ".csv") {
+				rows, err := csv.NewReader(&out).ReadAll() // refuses lines of unequal length
+				if err != nil || len(rows) < 2 {
+					t.Errorf("%d rows, %v", len(rows), err)
+				}
+				return
+			}
+			for _, bad := range []string{"http:", "https:", "<script", "src=", "url("} {
+				if strings.Contains(out.String(), bad) {
+					t.Errorf("the page has %q: it must ask for nothing", bad)
+				}
+			}
+		})
+	}
+}
+
+// compare sets the sample against itself, with differing inputs.
+func compare(t *testing.T) parity.Comparison {
+	t.Helper()
+	side, err := parity.Load(t.Context(), sample, parity.AnyPhase, results.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := parity.Compare(side, side, parity.Options{Paired: true})
+	c.Fields = []parity.FileDiff{{File: "recipe", Comparison: recipes.Comparison{Identical: 1, Total: 2, Differences: []recipes.Difference{
+		{Path: "model.path", A: &recipes.Side{Path: "model.path", Line: 3, Value: "/a"}},
+	}}}}
+	return c
+}
+
+// TestForeignTextIsEscaped: names come from folders and files of other people.
+func TestForeignTextIsEscaped(t *testing.T) {
+	t.Parallel()
+	evil := `<script>alert(1)</script>"'&`
+	r := load(t)
+	r.Name = evil
+	r.Warnings = []string{evil}
+	c := compare(t)
+	c.Reference.Name, c.Notes = evil, []string{evil}
+	c.Fields[0].Differences[0].Path = evil
+	for name, write := range map[string]func(io.Writer) error{
+		"run":        func(w io.Writer) error { return RunHTML(w, r) },
+		"comparison": func(w io.Writer) error { return ComparisonHTML(w, c) },
+		"curve": func(w io.Writer) error {
+			return CurveHTML(w, append(results.Curve(evil, r.Phases, 1), results.Curve("b", r.Phases, 2)...))
+		},
+	} {
+		var out bytes.Buffer
+		if err := write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), "<script") || !strings.Contains(out.String(), "&lt;script") {
+			t.Errorf("%s is not escaped", name)
+		}
+	}
+	var out bytes.Buffer
+	if err := write(&out, [][]string{{"=cmd|'/c calc'!A1", "-1.5", "+x", "", "plain"}}); err != nil || out.String() != "'=cmd|'/c calc'!A1,-1.5,'+x,,plain\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+func TestChart(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	for _, tt := range []struct {
+		name  string
+		lines []line
+		paths []string // "" draws nothing
+	}{
+		{"nothing", nil, nil},
+		{"no value", []line{{"a", []float64{1, 2}, []float64{nan, nan}}}, nil},
+		{"a line", []line{{"a", []float64{0, 10}, []float64{0, 4}}}, []string{`d="M70.0 200.0L744.0 30.0"`}},
+		{"a gap", []line{{"a", []float64{0, 5, 10}, []float64{4, nan, 4}}}, []string{`d="M70.0 30.0h1M744.0 30.0h1"`}},
+		{"all zero", []line{{"a", []float64{0, 1}, []float64{0, 0}}}, []string{`d="M70.0 200.0L744.0 200.0"`}},
+		{"one point", []line{{"a", []float64{3}, []float64{2}}}, []string{`d="M70.0 30.0h1"`}},
+		{"infinite", []line{{"a", []float64{0, 1, 2}, []float64{1, math.Inf(1), 1}}}, []string{`M70.0`}},
+	} {
+		text := string(chart{title: "x < y", lines: tt.lines, from: nan, to: nan}.svg())
+		if (text == "") != (tt.paths == nil) || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s: %s", tt.name, text)
+		}
+		for _, p := range tt.paths {
+			if !strings.Contains(text, p) {
+				t.Errorf("%s: no %s in %s", tt.name, p, text)
+			}
+		}
+		for in := xml.NewDecoder(strings.NewReader(text)); text != ""; {
+			if _, err := in.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+		}
+	}
+}
+
+func TestNice(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]float64{0: 1, 0.3: 0.5, 1: 1, 1.01: 2, 20: 20, 51: 100, math.Inf(-1): 1} {
+		if got := nice(v); math.Abs(got-want) > 1e-12 {
+			t.Errorf("nice(%g) is %g, want %g", v, got, want)
+		}
+	}
+}
