@@ -84,7 +84,7 @@ func TestAValueSetToItselfChangesNoByte(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			n := 0
-			for _, e := range few(entries(t, data), 80) {
+			for _, e := range few(entries(t, data), 50) {
 				got, err := Set(data, e.path, e.source)
 				if err != nil {
 					t.Fatalf("%s = %q: %v", e.path, e.source, err)
@@ -106,7 +106,7 @@ func TestAnotherValueChangesThatOneAlone(t *testing.T) {
 	for name, data := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			for _, e := range few(entries(t, data), 12) {
+			for _, e := range few(entries(t, data), 8) {
 				if e.node.Kind != yaml.ScalarNode || e.node.Value == "" || e.node.Style&yaml.TaggedStyle != 0 {
 					continue
 				}
@@ -151,7 +151,7 @@ func TestAKeyAddedAndRemoved(t *testing.T) {
 	for name, data := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			for _, e := range few(entries(t, data), 40) {
+			for _, e := range few(entries(t, data), 16) {
 				if e.node.Kind != yaml.MappingNode || len(e.node.Content) == 0 {
 					continue
 				}
@@ -179,7 +179,7 @@ func TestEveryEntryCanBeRemoved(t *testing.T) {
 	for name, data := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			for _, e := range few(entries(t, data), 12) {
+			for _, e := range few(entries(t, data), 8) {
 				anchored := bytes.Contains([]byte(e.source), []byte("&")) || e.node.Anchor != ""
 				got, err := Unset(data, e.path)
 				if err != nil {
