@@ -45,6 +45,9 @@ func readBanners(ctx context.Context, r io.Reader, artifact string) (found []ban
 	}
 	err = newLineReader(io.LimitReader(r, bannerLimit), "").each(ctx, func(l rawLine) bool {
 		lines = l.number
+		if !maybeBanner(l.text) {
+			return true
+		}
 		key, value, end := bannerLine(stripRank(stripANSI(l.text)))
 		switch {
 		case end && cur != nil:
@@ -73,6 +76,13 @@ func readBanners(ctx context.Context, r io.Reader, artifact string) (found []ban
 
 // maxBanners bounds how many client starts are told apart.
 const maxBanners = 1000
+
+// maybeBanner spares most log lines a closer look: a label begins with a capital,
+// perhaps behind a rank or a colour.
+func maybeBanner(b []byte) bool {
+	b = bytes.TrimLeft(b, " 0123456789:\t")
+	return len(b) > 0 && (b[0] >= 'A' && b[0] <= 'Z' || b[0] == 0x1b)
+}
 
 // bannerLine takes one line of the client's log apart. end is true for the line
 // that closes a banner.

@@ -50,23 +50,17 @@ func (b *builder) put(f Field) {
 	b.place(f)
 }
 
-func fieldPath(f Field) string {
-	if f.base == "" {
-		return joinKeys(f.sub)
-	}
-	return joinKeys(append(pathKeys(f.base), f.sub...))
-}
+func fieldPath(f Field) string { return joinBelow(f.base, f.sub) }
 
 func (b *builder) place(f Field) {
-	f.Value, f.keys = flowText(f.node), f.sub
+	f.Value, f.Written = flowText(f.node), f.Path
 	if f.File == Recipe {
 		path, ok := b.table.Translate(f.base, b.opt.Schema)
 		if !ok {
 			return
 		}
-		f.keys = append(pathKeys(path), f.sub...)
+		f.written, f.Written = path, joinBelow(path, f.sub)
 	}
-	f.Written = joinKeys(f.keys)
 	b.res.Fields = append(b.res.Fields, f)
 }
 
@@ -87,6 +81,9 @@ func (b *builder) ask(kind TodoKind, file File, path, topic, message string, ev 
 }
 
 func pathKeys(dotted string) []*yaml.Node {
+	if dotted == "" {
+		return nil
+	}
 	var keys []*yaml.Node
 	for k := range strings.SplitSeq(dotted, ".") {
 		keys = append(keys, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: k})

@@ -23,7 +23,7 @@ func (l *launch) environment() []envVar {
 	if l.vars != nil {
 		return l.vars
 	}
-	out := []envVar{}
+	out := make([]envVar, 0, len(l.export)+len(l.env))
 	at := map[string]int{}
 	set := func(v envVar) {
 		if i, again := at[v.name]; again {

@@ -62,10 +62,10 @@ type Field struct {
 	// Evidence lists what the value rests on, most telling first.
 	Evidence []Evidence
 
-	base string       // field of the schema table
-	sub  []*yaml.Node // keys below it
-	keys []*yaml.Node // all keys, as the file is written
-	node *yaml.Node   // value, as it is written
+	base    string       // field of the schema table
+	written string       // its path, as the file is written
+	sub     []*yaml.Node // keys below it
+	node    *yaml.Node   // value, as it is written
 }
 
 // TodoKind ranks an open question.

@@ -65,6 +65,7 @@ func list[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 func (r *Result) ProvenanceJSON() ([]byte, error) {
 	p := r.Provenance()
 	w := jsonRows{}
+	w.out.Grow(512 * (len(p.Fields) + 1))
 	w.value("{", "version", p.Version)
 	w.value(",", "source", p.Source)
 	w.value(",", "schema", p.Schema)

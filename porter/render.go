@@ -29,10 +29,16 @@ func oneLine(s string) string { return clip(s, 200) }
 func (r *Result) render(file File, head string) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	values := map[string][2]*yaml.Node{} // canonical path to key and value
+	var base []*yaml.Node
+	written := ""
 	for _, f := range r.Fields {
-		if f.File == file {
-			insert(root, f, values)
+		if f.File != file {
+			continue
 		}
+		if f.written != written { // many fields lie below one
+			base, written = pathKeys(f.written), f.written
+		}
+		insert(root, f, append(base[:len(base):len(base)], f.sub...), values)
 	}
 	for _, t := range r.Todos {
 		if t.File == file && t.Kind != Note {
@@ -40,6 +46,7 @@ func (r *Result) render(file File, head string) ([]byte, error) {
 		}
 	}
 	var out bytes.Buffer
+	out.Grow(64 * (len(r.Fields) + 1))
 	out.WriteString(head)
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
@@ -74,8 +81,8 @@ var (
 
 // insert puts a field's value into the tree, and records the nodes on its way by
 // their canonical paths.
-func insert(root *yaml.Node, f Field, values map[string][2]*yaml.Node) {
-	m, keys := root, f.keys
+func insert(root *yaml.Node, f Field, keys []*yaml.Node, values map[string][2]*yaml.Node) {
+	m := root
 	for i, k := range keys {
 		last := i == len(keys)-1
 		key, value := child(m, k)

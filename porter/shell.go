@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -83,7 +84,9 @@ func parseShell(text string) ([]command, error) {
 		return nil, errTooNested
 	}
 	src := hidePlaceholders(text)
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	p, _ := shellParsers.Get().(*syntax.Parser) // the pool holds nothing else
+	file, err := p.Parse(strings.NewReader(src), "")
+	shellParsers.Put(p)
 	if err != nil {
 		return nil, shellError(err)
 	}
@@ -101,6 +104,9 @@ func parseShell(text string) ([]command, error) {
 	})
 	return cmds, nil
 }
+
+// shellParsers spares the buffers of a parser a line.
+var shellParsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
 
 func shellError(err error) error {
 	var parse syntax.ParseError

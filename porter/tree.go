@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,7 +21,7 @@ type TreeOptions struct {
 	Options
 	OutDir  string // gets <path below the root>/recipe.yaml, workload.yaml and recipe.provenance.json
 	Force   bool   // port again what is ported, and replace files that exist
-	Workers int    // ports at a time; 0: twice the processors, since a port also waits for the disk
+	Workers int    // ports at a time; 0: four times the processors, since a port mostly waits for the disk
 	Program string // version of the program: what another one ported counts as not ported
 }
 
@@ -123,7 +125,7 @@ type tree struct {
 func newTree(ctx context.Context, root string, opt TreeOptions) (*tree, error) {
 	t := &tree{opt: opt, root: root, known: map[string]recordLine{}}
 	if t.opt.Workers < 1 {
-		t.opt.Workers = 2 * runtime.GOMAXPROCS(0)
+		t.opt.Workers = 4 * runtime.GOMAXPROCS(0)
 	}
 	runs, err := FindRuns(ctx, root, treeDepth)
 	if err != nil {
@@ -209,10 +211,12 @@ func (t *tree) one(ctx context.Context, run string) TreeRow {
 	if line.Stamp, err = t.stamp(run, line.Datasets); err != nil {
 		return fail(err)
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return fail(fmt.Errorf("write the port: %w", err))
+	n := 1
+	if _, lerr := os.Lstat(out); errors.Is(lerr, fs.ErrNotExist) {
+		err = b.res.writeFolder(out)
+	} else {
+		n, err = b.res.write(recipe, workload, t.opt.Force)
 	}
-	n, err := b.res.write(recipe, workload, t.opt.Force)
 	if err != nil {
 		return fail(err)
 	}
@@ -227,13 +231,42 @@ func (t *tree) one(ctx context.Context, run string) TreeRow {
 	return line.TreeRow
 }
 
+// written says whether all files of a port are there. One that is empty was lost
+// in a crash of the machine.
 func written(recipe, workload string) bool {
 	for _, p := range []string{recipe, workload, ProvenancePath(recipe)} {
-		if _, err := os.Lstat(p); err != nil {
+		if info, err := os.Stat(p); err != nil || info.Size() == 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// writeFolder writes a port to a folder that is not there yet, and that appears
+// with all its files. They are not forced to the disk one by one, as [Result.Write]
+// does: a thousand of them would wait for it thrice each, and can be made again.
+func (r *Result) writeFolder(dir string) error {
+	part := dir + ".part"
+	err := os.RemoveAll(part) // of a call that was killed
+	if err == nil {
+		err = os.MkdirAll(part, 0o755)
+	}
+	for _, o := range r.outputs(filepath.Join(part, "recipe.yaml"), filepath.Join(part, "workload.yaml")) {
+		var data []byte
+		if err == nil {
+			data, err = o.render()
+		}
+		if err == nil {
+			err = os.WriteFile(o.path, data, 0o644)
+		}
+	}
+	if err == nil {
+		err = os.Rename(part, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("write the port: %w", err)
+	}
+	return nil
 }
 
 // remember appends to the record. If it can't, the call ends with that error.

@@ -105,8 +105,9 @@ func inFlow(n *yaml.Node) *yaml.Node {
 }
 
 // joinKeys spells a path as the rest of the program does.
-func joinKeys(keys []*yaml.Node) string {
-	path := ""
+func joinKeys(keys []*yaml.Node) string { return joinBelow("", keys) }
+
+func joinBelow(path string, keys []*yaml.Node) string {
 	for _, k := range keys {
 		path = recipes.Join(path, k.Value)
 	}

@@ -37,14 +37,21 @@ func (r *Result) Write(recipe, workload string, force bool) error {
 	return err
 }
 
+// output is one file of a port.
+type output struct {
+	path   string
+	render func() ([]byte, error)
+	data   []byte // rendered
+}
+
+func (r *Result) outputs(recipe, workload string) []output {
+	return []output{{recipe, r.RecipeYAML, nil}, {workload, r.WorkloadYAML, nil}, {ProvenancePath(recipe), r.ProvenanceJSON, nil}}
+}
+
 // write says how many files it had to write: those that hold the same already
 // are left alone.
 func (r *Result) write(recipe, workload string, force bool) (written int, err error) {
-	outs := []struct {
-		path   string
-		render func() ([]byte, error)
-		data   []byte
-	}{{recipe, r.RecipeYAML, nil}, {workload, r.WorkloadYAML, nil}, {ProvenancePath(recipe), r.ProvenanceJSON, nil}}
+	outs := r.outputs(recipe, workload)
 	var exist ExistsError
 	seen := map[string]bool{}
 	for i := range outs {
