@@ -82,7 +82,27 @@ func (e *Engine) Load(ctx context.Context, f Files) (*Pair, error) {
 	case len(forWorkload) > 0:
 		return nil, fmt.Errorf("edit %s: a key of the workload file, and none is given or found: give it with --workload", forWorkload[0].Path)
 	}
-	return e.checkText(ctx, d, e.lookAround())
+	p, err := e.checkText(ctx, d, e.lookAround())
+	if err == nil && p.Recipe != nil && f.Workload != "" {
+		e.warnOfAnother(p, f.Workload)
+	}
+	return p, err
+}
+
+// warnOfAnother tells when the workload that was given is not the one that a job
+// of the recipe reads: what was checked would not be what runs.
+func (e *Engine) warnOfAnother(p *Pair, given string) {
+	const field = "benchmark.agentperf_config"
+	path := p.Recipe.Benchmark.ConfigPath
+	runs, err := os.Stat(e.visible(p.Recipe, path))
+	if err != nil {
+		return // nothing to compare with here: the container's own path
+	}
+	if here, err := os.Stat(given); err == nil && !os.SameFile(runs, here) {
+		p.Report.Diagnostics = append(p.Report.Diagnostics, p.Recipe.Diag(recipes.Warning, field,
+			"a Slurm job reads this file, and "+given+" was checked", "give the same file, or change the field"))
+		p.Report.Diagnostics.Sort()
+	}
 }
 
 // CheckText checks the files of a run as they stand in an editor. Of the disk
@@ -113,6 +133,11 @@ func (e *Engine) checkText(ctx context.Context, d Draft, host check.Host) (*Pair
 		found = append(found, ds...)
 	}
 	p.Report = check.Run(check.Files{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster}, host)
+	if p.Recipe != nil {
+		for _, g := range plan.Unplanned(p.Recipe) {
+			found = append(found, p.Recipe.Diag(recipes.Warning, g.Path, "a plan of this program leaves it out: "+g.Why, ""))
+		}
+	}
 	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)
 	p.Report.Diagnostics.Sort()
 	return p, nil

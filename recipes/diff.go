@@ -236,7 +236,14 @@ func isDefault(l Leaf, defaults *schema.Table) bool {
 	return l.Value == f.Default
 }
 
-func side(l Leaf) *Side { return &Side{Path: l.Place.Path, Line: l.Place.Line, Value: l.Value} }
+// side is for display: a secret is told to differ, not shown.
+func side(l Leaf) *Side {
+	s := &Side{Path: l.Place.Path, Line: l.Place.Line, Value: l.Value}
+	if keys, err := SplitPath(l.Place.Path); err == nil && len(keys) > 0 && Secret(keys[len(keys)-1].Key) {
+		s.Value = Hidden
+	}
+	return s
+}
 
 // IsWorkload says whether a file is a workload rather than a recipe: it has the
 // client's keys at its top, and no model or resources mapping.

@@ -89,7 +89,7 @@ func TestBothLayoutsMeanTheSame(t *testing.T) {
 
 func TestDiffNamesFieldsInEachSpelling(t *testing.T) {
 	t.Parallel()
-	b := strings.NewReplacer("workers: 2,", "workers: 1,", "tensor_parallel_size: 8", "tensor_parallel_size: 8, new_key: [1, 2]").Replace(small2)
+	b := strings.NewReplacer("workers: 2,", "workers: 1,", "tensor_parallel_size: 8", "tensor_parallel_size: 8, new_field: [1, 2]").Replace(small2)
 	c := DiffRecipes(parse(t, small1), parse(t, b))
 	if len(c.Differences) != 2 || c.Total-c.Identical != 2 {
 		t.Fatalf("differences %+v", c)

@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // Bind replaces placeholders by what they turned out to be; pairs are
@@ -17,8 +19,8 @@ func (p *Plan) Redacted() *Plan {
 	out := p.mapText(func(s string) string { return s })
 	for i := range out.Steps {
 		for j, v := range out.Steps[i].Env {
-			if Secret(v.Name) {
-				out.Steps[i].Env[j].Value = Hidden
+			if recipes.Secret(v.Name) {
+				out.Steps[i].Env[j].Value = recipes.Hidden
 			}
 		}
 	}
@@ -33,8 +35,8 @@ func hideSecrets(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		key, _, ok := strings.Cut(line, ":")
-		if name := strings.Trim(key, " \t\"'-{"); ok && Secret(name) {
-			line = key + ": " + Hidden + "\n"
+		if name := strings.Trim(key, " \t\"'-{"); ok && recipes.Secret(name) {
+			line = key + ": " + recipes.Hidden + "\n"
 		}
 		b.WriteString(line)
 	}

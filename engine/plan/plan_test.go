@@ -208,7 +208,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(red), "sesame") || !strings.Contains(string(red), Hidden) {
+	if strings.Contains(string(red), "sesame") || !strings.Contains(string(red), recipes.Hidden) {
 		t.Error("the redacted plan shows a secret")
 	}
 	if byName["HF_TOKEN"].Value != "sesame" {
@@ -219,8 +219,8 @@ func TestEnvironment(t *testing.T) {
 func TestSecret(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"HF_TOKEN": true, "API_KEY": true, "aws_secret_access": true, "DB_PASSWORD": true, "DYN_TOKENIZER": false, "KEYBOARD": false, "TOKENS": false} {
-		if Secret(name) != want {
-			t.Errorf("Secret(%s) = %v", name, !want)
+		if recipes.Secret(name) != want {
+			t.Errorf("recipes.Secret(%s) = %v", name, !want)
 		}
 	}
 }
@@ -308,5 +308,22 @@ func TestUnknownMountPlaceholder(t *testing.T) {
 	_, err := Build(request(t, strings.Replace(recipe, "{log_dir}/x", "{logdir}/x", 1), Slurm))
 	if err == nil || !strings.Contains(err.Error(), "unknown placeholder {logdir}") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatAPlanLeavesOutIsTold(t *testing.T) {
+	t.Parallel()
+	text := "schema: 2\nname: x\nmodel: {path: /m, container: /i, precision: f}\nengine: trtllm\nroles: {prefill: {nodes: 1, workers: 1, container: /other}, decode: {nodes: 1, workers: 1}}\nsetup_script: s.sh\nprofiling: {type: nsys}\n"
+	r, ds := recipes.ParseRecipe("r.yaml", []byte(text))
+	if r == nil {
+		t.Fatal(ds)
+	}
+	var got []string
+	for _, g := range Unplanned(r) {
+		got = append(got, g.Path)
+	}
+	want := []string{"setup_script", "roles.prefill.container", "frontend.enable_multiple_frontends", "profiling.type"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/recipes"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -36,7 +38,7 @@ func (b *builder) srun(s *Step) []string {
 	argv = append(argv, "--export=ALL")
 	var secrets, sets []string
 	for _, v := range s.Env {
-		if Secret(v.Name) {
+		if recipes.Secret(v.Name) {
 			secrets = append(secrets, v.Name)
 			continue
 		}

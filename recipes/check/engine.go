@@ -40,7 +40,7 @@ func (c *checker) environment() {
 	for _, v := range r.Environment {
 		for _, role := range c.roles() {
 			if own, ok := role.Env.Get(v.Name); ok && own != v.Value {
-				c.report("env-override", recipes.Join("environment", v.Name), fmt.Sprintf("beats the value %q of the %s workers: the global environment is applied last", own, role.name), "give it in one place")
+				c.report("env-override", recipes.Join("environment", v.Name), fmt.Sprintf("beats the value of the %s workers, which is another: the global environment is applied last", role.name), "give it in one place")
 			}
 		}
 	}
