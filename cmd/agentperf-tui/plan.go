@@ -63,7 +63,7 @@ func (a *app) planned(cmd *cobra.Command, args []string, f *engine.Files, flag, 
 			err = a.diagnostics(p.Report.Diagnostics)
 		}
 		if err == nil {
-			err = exitError{code: 1, err: engine.ErrInvalid}
+			err = exitWith(1) // the findings say it all
 		}
 		return nil, nil, nil, err
 	}
