@@ -16,7 +16,8 @@ import (
 )
 
 // Answer settles a [Todo]: with a value for its field, or by saying that what is
-// written stands. A value also sets a field that nothing was asked about.
+// written stands. A value also sets a field that nothing was asked about. With
+// neither it takes back an answer that was kept.
 type Answer struct {
 	ID       string `json:"id"`                 // of the question
 	Value    string `json:"value,omitempty"`    // YAML text
@@ -24,8 +25,8 @@ type Answer struct {
 }
 
 // LoadAnswers reads a YAML or JSON mapping of question IDs to answers: a value,
-// or {value: …} or {accepted: true}. A mapping that is meant as a value needs the
-// longer form.
+// or {value: …} or {accepted: true}; {accepted: false} takes one back. A mapping
+// that is meant as a value needs the longer form.
 func LoadAnswers(path string) ([]Answer, error) {
 	data, err := recipes.Read(path)
 	if err != nil {
@@ -62,8 +63,8 @@ func answerOf(id string, n *yaml.Node) (Answer, error) {
 		case key == "value":
 			a.Value = flowText(v)
 			return a, nil
-		case key == "accepted" && v.Tag == "!!bool" && strings.EqualFold(v.Value, "true"):
-			a.Accepted = true
+		case key == "accepted" && v.Tag == "!!bool":
+			a.Accepted = strings.EqualFold(v.Value, "true")
 			return a, nil
 		}
 	}
@@ -137,17 +138,20 @@ func (b *builder) takeAnswers() error {
 		return err
 	}
 	for _, a := range append(kept, b.opt.Answers...) {
-		b.answers.byID[a.ID] = a
 		f, path := questionField(a.ID)
 		key := fieldKey(f, path)
 		old := b.answers.values[key]
-		switch {
-		case a.Value == "" || path == "":
-			if old != nil && old.ID == a.ID {
-				delete(b.answers.values, key)
-			}
+		if old != nil && old.ID == a.ID {
+			delete(b.answers.values, key)
+		}
+		b.answers.byID[a.ID] = a
+		if a.Value == "" && !a.Accepted {
+			delete(b.answers.byID, a.ID)
+		}
+		if a.Value == "" || path == "" {
 			continue
-		case old != nil && old.ID != a.ID:
+		}
+		if old != nil && old.ID != a.ID {
 			delete(b.answers.byID, old.ID)
 		}
 		node, err := b.answerNode(f, path, a.Value)
@@ -370,6 +374,21 @@ func (b *builder) settle(from int) {
 		}
 	}
 	b.res.Todos = open
+}
+
+// noteAnswers tells of answers that had no effect.
+func (b *builder) noteAnswers() {
+	set := map[string]bool{}
+	for _, f := range b.res.Fields {
+		for _, ev := range f.Evidence {
+			set[ev.Key] = set[ev.Key] || ev.Artifact == "answer"
+		}
+	}
+	for _, a := range b.res.Answers {
+		if _, asked := b.asked[a.ID]; !asked && !set[a.ID] {
+			b.ask(Note, "", "", "answer "+a.ID, fmt.Sprintf("the answer to %s fits no question of this port; it is kept", clip(a.ID, 200)))
+		}
+	}
 }
 
 // accept marks a field whose value a person stands for. What was read stays

@@ -122,6 +122,7 @@ func TestAnswers(t *testing.T) {
 			name: "workers that differ, settled by hand", files: map[string]string{nameJob: jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"))},
 			answers: "recipe:" + prefillEnv + ".A#differs: \"2\"\nworkload:nothing#like: {accepted: true}\n",
 			want:    map[string]string{prefillEnv + ".A": `copied "2"`}, closed: []string{"recipe:" + prefillEnv + ".A#differs"},
+			open: []string{"run#answer workload:nothing%23like"},
 		},
 		{name: "no YAML for a number", answers: "workload:seed: 1\n", given: []Answer{{ID: "recipe:resources.gpus_per_node", Value: "["}}, err: `answer recipe:resources.gpus_per_node: "[" is no YAML value`},
 		{name: "not a number", answers: "recipe:resources.gpus_per_node: four\n", err: "answer recipe:resources.gpus_per_node: four does not fit resources.gpus_per_node: want int"},
@@ -137,7 +138,7 @@ func TestLoadAnswersRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"a: {b: 1}\n": ":1: a: want a value, {value: …} or {accepted: true}", "a: {accepted: no}\n": "want a value", "- a\n": "a mapping is expected", "": "the file is empty", "a: [\n": "line",
+		"a: {b: 1}\n": ":1: a: want a value, {value: …} or {accepted: true}", "a: {accepted: maybe}\n": "want a value", "- a\n": "a mapping is expected", "": "the file is empty", "a: [\n": "line",
 	} {
 		path := filepath.Join(dir, "a.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -180,6 +181,13 @@ func TestAnswersAreKept(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, stored.Answers); diff != "" {
 		t.Errorf("stored answers (-want +got):\n%s", diff)
+	}
+	back, err := parseAnswers("a.yaml", []byte("workload:trajectory_path#candidates: {accepted: false}\nrecipe:resources.gpu_type: {accepted: false}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r = write(back...); len(r.Answers) != 1 || !slices.Contains(mustFixIDs(r), "workload:trajectory_path") {
+		t.Errorf("after taking answers back: %+v, open %v", r.Answers, mustFixIDs(r))
 	}
 	if err := os.WriteFile(ProvenancePath(recipe), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ func (b *builder) build() {
 	n := len(b.res.Todos)
 	b.prove()
 	b.settle(n)
+	b.noteAnswers()
 	slices.SortStableFunc(b.res.Todos, func(x, y Todo) int { return cmp.Compare(kindRank[x.Kind], kindRank[y.Kind]) })
 	if !b.opt.NoDefaultRewrites {
 		if n := lustreNotice("/lustre", "/scratch"); n != "" {

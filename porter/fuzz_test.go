@@ -237,7 +237,9 @@ func FuzzProvenance(f *testing.F) {
 			return
 		}
 		d := DiffProvenance(p, p)
-		d.Text("a", "b")
+		if d.Text("a", "b") == "" || d.Identical > d.Total {
+			t.Errorf("%q: %+v", s, d)
+		}
 		DiffProvenance(p, r.Provenance())
 		for _, td := range p.Todos {
 			p.editedSince(td, map[File]map[string]any{Recipe: {"a": 1}})
