@@ -19,7 +19,7 @@ func fast(events bool) Options {
 	return Options{Poll: 8 * time.Millisecond, noEvents: !events}
 }
 
-func start(t *testing.T, path string, opt Options) <-chan Chunk {
+func start(t testing.TB, path string, opt Options) <-chan Chunk {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
@@ -30,14 +30,14 @@ func start(t *testing.T, path string, opt Options) <-chan Chunk {
 	return c
 }
 
-func write(t *testing.T, path, text string) {
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func add(t *testing.T, path, text string) {
+func add(t testing.TB, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -51,7 +51,7 @@ func add(t *testing.T, path, text string) {
 
 // until reads chunks until n lines have come, or the channel is closed. A
 // restart empties what was collected.
-func until(t *testing.T, c <-chan Chunk, n int) (lines []string, last Chunk) {
+func until(t testing.TB, c <-chan Chunk, n int) (lines []string, last Chunk) {
 	t.Helper()
 	restarted := false
 	for len(lines) < n {
@@ -75,7 +75,7 @@ func until(t *testing.T, c <-chan Chunk, n int) (lines []string, last Chunk) {
 }
 
 // all reads to the close of the channel.
-func all(t *testing.T, c <-chan Chunk) (lines []string, last Chunk, skipped int) {
+func all(t testing.TB, c <-chan Chunk) (lines []string, last Chunk, skipped int) {
 	t.Helper()
 	for ch := range c {
 		if ch.Err != nil {
@@ -308,48 +308,59 @@ func TestChaos(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := &writer{t: t, rng: rand.New(rand.NewPCG(seed, 7)), path: filepath.Join(t.TempDir(), "f"), destroys: seed%2 == 1}
-			opt := fast(seed%4 < 2)
-			stop := make(chan struct{})
-			opt.Stop, opt.Rest = stop, true
-			c := start(t, w.path, opt)
-			type received struct {
-				lines  []string
-				offset int64
-			}
-			end := make(chan received)
-			go func() {
-				var r received
-				for ch := range c {
-					if ch.Restarted {
-						r.lines = nil
-					}
-					for _, l := range ch.Lines {
-						r.lines = append(r.lines, string(l))
-					}
-					r.offset = ch.Offset
-				}
-				end <- r
-			}()
-			for range 300 {
-				w.step()
-			}
-			close(stop)
-			got := <-end
-			want := strings.Split(strings.TrimSuffix(w.content.String(), "\n"), "\n")
-			if diff := cmp.Diff(want, got.lines); diff != "" {
-				t.Errorf("%d lines in the file, %d received, first difference: %.400s", len(want), len(got.lines), diff)
-			}
-			if got.offset != int64(w.content.Len()) {
-				t.Errorf("offset %d, want %d", got.offset, w.content.Len())
-			}
+			steps := 0
+			chaos(t, seed, func() bool { steps++; return steps > 300 })
 		})
 	}
 }
 
+// chaos goes on until done says so, and gives the lines that were written.
+func chaos(t testing.TB, seed uint64, done func() bool) int {
+	t.Helper()
+	w := &writer{t: t, rng: rand.New(rand.NewPCG(seed, 7)), path: filepath.Join(t.TempDir(), "f"), destroys: seed%2 == 1}
+	opt := fast(seed%4 < 2)
+	stop := make(chan struct{})
+	opt.Stop, opt.Rest = stop, true
+	c, err := File(t.Context(), w.path, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type received struct {
+		lines  []string
+		offset int64
+	}
+	end := make(chan received)
+	go func() {
+		var r received
+		for ch := range c {
+			if ch.Restarted {
+				r.lines = nil
+			}
+			for _, l := range ch.Lines {
+				r.lines = append(r.lines, string(l))
+			}
+			r.offset = ch.Offset
+		}
+		end <- r
+	}()
+	for !done() {
+		w.step()
+	}
+	close(stop)
+	got := <-end
+	want := strings.Split(strings.TrimSuffix(w.content.String(), "\n"), "\n")
+	if diff := cmp.Diff(want, got.lines); diff != "" {
+		t.Errorf("seed %d: %d lines in the file, %d received, first difference: %.400s", seed, len(want), len(got.lines), diff)
+	}
+	if got.offset != int64(w.content.Len()) {
+		t.Errorf("seed %d: offset %d, want %d", seed, got.offset, w.content.Len())
+	}
+	return w.n
+}
+
 // writer knows what the file holds after each of its steps.
 type writer struct {
-	t        *testing.T
+	t        testing.TB
 	rng      *rand.Rand
 	path     string
 	destroys bool // also truncates, replaces, removes

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,8 @@ import (
 // benchRows is the number of measured requests of the published run.
 const benchRows = 230_509
 
+const benchUsers = 1010
+
 func writeRows(b *testing.B, dir string) int64 {
 	b.Helper()
 	f, err := os.Create(filepath.Join(dir, RequestsFile))
@@ -22,18 +25,13 @@ func writeRows(b *testing.B, dir string) int64 {
 	defer f.Close()
 	w := bufio.NewWriter(f)
 	rng := rand.New(rand.NewPCG(1, 2))
-	ends := make([]float64, 1010)
-	for i := range ends {
-		ends[i] = 1.789e9 + float64(i)
-	}
-	for i := range benchRows {
-		u := i % len(ends)
-		start := ends[u] + rng.Float64()
-		ends[u] = start + 2 + 8*rng.Float64()
+	for i := range benchRows { // in the order of their ends, as they are written
+		u, k := i%benchUsers, i/benchUsers
+		end := 1.789e9 + 5*float64(k+1) + float64(u)*5/benchUsers
 		fmt.Fprintf(w, `{"phase_idx":0,"concurrency":1010,"conversation_id":"coding-agent-%03d","conversation_idx":%d,"user_id":%d,`+
 			`"request_id":"%012x","start_time":%.7f,"end_time":%.7f,"server_input_tokens":%d,"server_output_tokens":%d,`+
 			`"server_cached_tokens":%d,"ttft":%.6f,"itl":%.17g,"sse_output_speed":%.17g,"success":true,"x_request_id":"%016x%016x"}`+"\n",
-			u%500, i/len(ends), u, i, start, ends[u], 20000+rng.IntN(60000), rng.IntN(700), rng.IntN(20000), 1+rng.Float64(),
+			u%500, k, u, i, end-2-2.9*rng.Float64(), end, 20000+rng.IntN(60000), rng.IntN(700), rng.IntN(20000), 1+rng.Float64(),
 			0.005+0.01*rng.Float64(), 80+100*rng.Float64(), rng.Uint64(), rng.Uint64())
 	}
 	if err := w.Flush(); err != nil {
@@ -43,7 +41,7 @@ func writeRows(b *testing.B, dir string) int64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	manifest := `{"phase_idx": 0, "settling_end": 1789001000.0, "actual_phase_end": 1789002156.0}` + "\n"
+	manifest := `{"phase_idx": 0, "settling_end": 1789000100.0, "actual_phase_end": 1789002156.0}` + "\n"
 	if err := os.WriteFile(filepath.Join(dir, ManifestFile), []byte(manifest), 0o644); err != nil {
 		b.Fatal(err)
 	}
@@ -74,5 +72,40 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		l.fold.Run(time.Time{})
+	}
+}
+
+// BenchmarkUpdate is what a watch of a run of that size does after each second
+// in which 200 requests have ended: everything that an update tells.
+func BenchmarkUpdate(b *testing.B) {
+	dir := b.TempDir()
+	writeRows(b, dir)
+	l, err := load(b.Context(), dir, Known{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := l.fold
+	defer f.Close()
+	if _, err := f.Series(0, 0); err != nil {
+		b.Fatal(err)
+	}
+	n := benchRows
+	for b.Loop() {
+		for range 200 {
+			u, k := n%benchUsers, n/benchUsers
+			end := 1.789e9 + 5*float64(k+1) + float64(u)*5/benchUsers
+			r := request{
+				start: end - 4, end: end, ttft: 1, itl: 0.01, sse: 100, input: 1, output: 1, cached: 1,
+				user: int32(u), turn: int32(k), conversation: 1, pass: uint32(n), concurrency: benchUsers, placed: true,
+			}
+			f.add(&f.live, mixed(uint64(n), 3), &r)
+			n++
+		}
+		f.Run(time.Time{})
+		_, err1 := f.Series(0, 0)
+		_, err2 := f.Recent(0, 60, time.Time{})
+		if err := errors.Join(err1, err2); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

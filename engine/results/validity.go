@@ -80,15 +80,16 @@ const maxSorted = 1 << 18
 // in flight. Rows are written when a request ends, so a user's rows are in the
 // order of their starts unless requests overlap.
 type overlaps struct {
-	window   *Window
-	users    perUser[flight]
-	n, all   int
-	disorder bool
+	window *Window
+	users  perUser[flights]
+	mixed  int // rows of users whose rows are out of order
 }
 
-// flight is the latest that is known of a user.
-type flight struct {
+// flights are what is known of a user's requests.
+type flights struct {
 	seen       bool
+	mixed      bool // the rows are out of order
+	rows, n    int  // n overlap
 	start, end float64
 }
 
@@ -96,33 +97,47 @@ func (o *overlaps) add(r *request) {
 	if !r.placed || r.user < 0 || math.IsNaN(r.end) {
 		return
 	}
-	o.all++
 	last := o.users.at(r.user)
-	if last.seen && r.start < last.start {
-		o.disorder = true
+	last.rows++
+	if last.mixed {
+		o.mixed++
+	} else if last.seen && r.start < last.start {
+		last.mixed = true
+		o.mixed += last.rows
 	}
 	if last.seen && r.start < last.end && r.start >= o.window.Start && r.start < o.window.End {
-		o.n++
+		last.n++
 	}
-	*last = flight{true, max(last.start, r.start), max(last.end, r.end)}
+	last.seen, last.start, last.end = true, max(last.start, r.start), max(last.end, r.end)
 }
 
 // count is -1 when it can't be told in bounded memory.
 func (o *overlaps) count(rows source) (int, error) {
+	n := 0
+	o.users.each(func(_ int32, u *flights) {
+		if !u.mixed {
+			n += u.n
+		}
+	})
 	switch {
-	case !o.disorder:
-		return o.n, nil
-	case o.all > maxSorted:
+	case o.mixed == 0:
+		return n, nil
+	case o.mixed > maxSorted:
 		return -1, nil
 	}
-	sorted := make([]request, 0, o.all)
-	err := rows(1, func(_ int, r *request) { sorted = append(sorted, *r) })
+	sorted := make([]request, 0, o.mixed)
+	err := rows(1, func(_ int, r *request) {
+		if r.user >= 0 && o.users.at(r.user).mixed {
+			sorted = append(sorted, *r)
+		}
+	})
 	slices.SortStableFunc(sorted, func(a, b request) int { return cmp.Compare(a.start, b.start) })
 	again := overlaps{window: o.window}
 	for i := range sorted {
 		again.add(&sorted[i])
 	}
-	return again.n, err
+	again.users.each(func(_ int32, u *flights) { n += u.n })
+	return n, err
 }
 
 // perUser holds something of each user: users are counted from 0, but nothing
@@ -148,4 +163,13 @@ func (p *perUser[T]) at(user int32) *T {
 		p.high[user] = new(T)
 	}
 	return p.high[user]
+}
+
+func (p *perUser[T]) each(visit func(user int32, of *T)) {
+	for i := range p.low {
+		visit(int32(i), &p.low[i])
+	}
+	for user, of := range p.high {
+		visit(user, of)
+	}
 }

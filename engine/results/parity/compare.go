@@ -53,13 +53,6 @@ type Comparison struct {
 	Paired *Pairing      `json:"paired,omitempty"`
 }
 
-// Distribution is percentiles of both sides, for a drawing.
-type Distribution struct {
-	Percent   []float64 `json:"percent"`
-	Reference []float64 `json:"reference_s"`
-	Candidate []float64 `json:"candidate_s"`
-}
-
 // FileDiff is one of the runs' input files, compared field by field.
 type FileDiff struct {
 	File string `json:"file"` // "recipe" or "workload"
@@ -185,60 +178,12 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	return c
 }
 
-// spread is, by key, the largest difference between two of the reference runs
-// as a fraction of their mean.
-func spread(ref *Side, more []Side) map[string]float64 {
-	out := map[string]float64{}
-	if len(more) == 0 {
-		return out
-	}
-	for _, l := range lines {
-		for _, key := range l.keys {
-			low, high := math.Inf(1), math.Inf(-1)
-			for _, s := range append([]Side{*ref}, more...) {
-				v := s.Phase.Figures.Of(key).Value
-				low, high = min(low, v), max(high, v) // NaN where one of them has none
-			}
-			out[key] = max(out[key], (high-low)/((high+low)/2))
-		}
-	}
-	return out
-}
-
 func (r *Row) intervals(of map[string]Interval) {
 	for i := range r.Parts {
 		if in, ok := of[r.Parts[i].Key]; ok && r.Parts[i].Delta != nil {
 			r.Parts[i].Interval = &in
 		}
 	}
-}
-
-func distribution(ref, cand *Side) *Distribution {
-	d := &Distribution{}
-	sides := [2][]float64{}
-	for i, s := range []*Side{ref, cand} {
-		for k := range s.Samples {
-			if q := &s.Samples[k]; q.Measured && !q.Failed && !math.IsNaN(q.TTFT) {
-				sides[i] = append(sides[i], q.TTFT)
-			}
-		}
-		if len(sides[i]) == 0 {
-			return nil
-		}
-		slices.Sort(sides[i])
-	}
-	add := func(p float64) {
-		d.Percent = append(d.Percent, p)
-		d.Reference = append(d.Reference, results.Percentile(sides[0], p))
-		d.Candidate = append(d.Candidate, results.Percentile(sides[1], p))
-	}
-	for p := range 100 {
-		add(float64(p))
-	}
-	for _, p := range []float64{99.5, 99.9, 100} {
-		add(p)
-	}
-	return d
 }
 
 func column(s *Side) Column {
@@ -316,9 +261,21 @@ func (l line) row(ref, cand *Side) (row Row, any bool) {
 	if l.noisy {
 		row.Flags = append(row.Flags, "noisy")
 	}
+	row.Flags = distinct(row.Flags)
 	row.Reference, row.Candidate = mark(l.form.join(a), marks[0]), mark(l.form.join(b), marks[1])
 	row.Delta = join(deltas)
 	return row, any
+}
+
+// distinct keeps the first of texts that are the same.
+func distinct(texts []string) []string {
+	out := []string{}
+	for _, t := range texts {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // mark shows at the figure itself that it must not be trusted.

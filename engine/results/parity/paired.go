@@ -215,7 +215,7 @@ func (p *Pairing) Text() string {
 	b.WriteString("\n")
 	line := func(name string, s Shift, f form) {
 		if s.N > 0 {
-			fmt.Fprintf(&b, "  %-28s  median %s, mean %s, worse in %s of %s\n", name, moved(f, *s.Median), moved(f, *s.Mean),
+			fmt.Fprintf(&b, "  %-33s  median %s, mean %s, worse in %s of %s\n", name, moved(f, *s.Median), moved(f, *s.Mean),
 				results.Decimal(100*s.Slower, 1)+"%", results.Decimal(float64(s.N), 0))
 		}
 	}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// export runs the export command on its own.
+func export(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var out, messages bytes.Buffer
+	cmd := exportCmd(&app{stdout: &out, stderr: &messages})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string // how the output begins
+	}{
+		{"phases", []string{sample}, "phase_idx,concurrency,window_seconds,"},
+		{"series", []string{sample, "--table", "series", "--bucket", "10"}, "phase_idx,start,start_utc,"},
+		{"curve", []string{sample, sample, "--table", "curve", "--gpus", "52"}, "run,concurrency,gpus,"},
+		{"page", []string{sample, "--format", "html"}, "<!doctype html>"},
+		{"curve page", []string{sample, "--table", "curve", "--format", "html"}, "<!doctype html>"},
+		{"comparison", []string{"--parity", sample, sample}, "metric,key,"},
+		{"comparison page", []string{"--parity", sample, sample, "--format", "html"}, "<!doctype html>"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			out, err := export(t, tt.args...)
+			if err != nil || !strings.HasPrefix(out, tt.want) {
+				t.Errorf("%.200s, %v", out, err)
+			}
+		})
+	}
+	for _, tt := range [][]string{
+		{sample, "--format", "pdf"},
+		{sample, "--table", "rows"},
+		{sample, sample},
+		{"--parity", sample},
+		{filepath.Join(t.TempDir(), "none")},
+	} {
+		if out, err := export(t, tt...); err == nil || out != "" {
+			t.Errorf("%v: %q, no error", tt, out)
+		}
+	}
+}
+
+func TestExportJSON(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.json")
+	if _, err := export(t, sample, "--format", "json", "--out", path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Name   string
+		Phases []struct{ Concurrency int }
+		Series []struct {
+			Buckets []struct{ Requests int }
+		}
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, b := range doc.Series[0].Buckets {
+		n += b.Requests
+	}
+	if doc.Phases[0].Concurrency != 1010 || n != 240 {
+		t.Errorf("%+v: %d requests over time, want 240", doc, n)
+	}
+}

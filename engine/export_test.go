@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+const sampleRun = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
+
+// offline is an engine with folders of its own.
+func offline(t *testing.T) *Engine {
+	t.Helper()
+	dir := t.TempDir()
+	return &Engine{
+		Paths: Paths{State: dir, Output: dir}, Config: Config{BandPercent: 2, Tiers: []Tier{{Name: "any", SpeedFloor: 1, TTFTCeiling: 10}}},
+		getenv: func(string) string { return "" }, now: time.Now, host: "here", registry: rundir.Registry{Dir: filepath.Join(dir, "runs")},
+	}
+}
+
+// ours makes a run of this program out of the sample's outputs.
+func ours(t *testing.T, id string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), id)
+	out := filepath.Join(dir, "logs", "agentperf")
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(out, os.DirFS(filepath.Join(sampleRun, "agentperf"))); err != nil {
+		t.Fatal(err)
+	}
+	record, err := json.Marshal(rundir.Record{Version: 1, ID: id, Name: "sample", Launcher: "slurm", Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("../recipes/examples/c1010.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe := strings.Replace(string(example), "name: agentperf-dsv4-c1010", "name: run-"+id, 1)
+	for name, text := range map[string]string{
+		rundir.RecordFile: string(record), rundir.PhasesFile: `[]`, rundir.RecipeFile: recipe,
+		rundir.WorkloadFile: "base_url: http://h:8000/v1\nmodel: m\nconcurrencies: [1]\ntrajectory_path: /t.jsonl\nseed: 42\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	e := offline(t)
+	l, err := e.Find(t.Context(), sampleRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := e.Export(t.Context(), l, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Series) != 1 || run.Series[0].Seconds != 10 || len(run.Tiers) != 1 || run.Name != "bm_agentperf_dsv4_5p1d/c1010" {
+		t.Errorf("%+v", run)
+	}
+}
+
+// TestCurve: 5 prefill workers of 4 GPUs and one decode worker of 32.
+func TestCurve(t *testing.T) {
+	t.Parallel()
+	e := offline(t)
+	points, err := e.Curve(t.Context(), []string{ours(t, "1"), sampleRun}, 0)
+	if err != nil || len(points) != 2 {
+		t.Fatal(points, err)
+	}
+	if p := points[0]; p.GPUs != 52 || math.Abs(p.OutputPerGPU*52-p.Output) > 1e-9 {
+		t.Errorf("%+v, want 52 GPUs", p)
+	}
+	if p := points[1]; p.GPUs != 0 || !math.IsNaN(p.OutputPerGPU) {
+		t.Errorf("%+v: no recipe, so nothing is per GPU", p)
+	}
+	if points, err = e.Curve(t.Context(), []string{sampleRun}, 26); err != nil || points[0].GPUs != 26 {
+		t.Errorf("%+v, %v: the GPUs were given", points, err)
+	}
+}
+
+func TestParityComparesInputs(t *testing.T) {
+	t.Parallel()
+	e := offline(t)
+	c, err := e.Parity(t.Context(), ours(t, "1"), ours(t, "2"), parity.AnyPhase, parity.Options{Paired: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.Text()
+	for _, want := range []string{" recipe fields and 5/5 workload fields identical", "recipe name: run-1 against run-2", "paired requests: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	more, err := e.References(t.Context(), []string{sampleRun}, parity.AnyPhase)
+	if err != nil || len(more) != 1 || more[0].Samples != nil {
+		t.Errorf("%d references, %v", len(more), err)
+	}
+}
+
+// TestWatchTellsSeries: a finished run's update has the same requests over time
+// as its figures have.
+func TestWatchTellsSeries(t *testing.T) {
+	t.Parallel()
+	e := offline(t)
+	l, err := e.Find(t.Context(), sampleRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	updates, err := e.Watch(t.Context(), l, WatchOptions{Interval: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last Update
+	for u := range updates {
+		last = u
+	}
+	n := 0
+	for _, b := range last.Series[0].Buckets {
+		n += b.N
+	}
+	if !last.Done || n != 240 || last.Recent == nil || last.Recent.N == 0 || last.Recent.Seconds != 60 || last.Err != nil {
+		t.Errorf("done %v, %d requests over time, recent %+v, %v", last.Done, n, last.Recent, last.Err)
+	}
+}

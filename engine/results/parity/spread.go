@@ -1,0 +1,63 @@
+package parity
+
+import (
+	"math"
+	"slices"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// Distribution is percentiles of both sides, for a drawing.
+type Distribution struct {
+	Percent   []float64 `json:"percent"`
+	Reference []float64 `json:"reference_s"`
+	Candidate []float64 `json:"candidate_s"`
+}
+
+func distribution(ref, cand *Side) *Distribution {
+	d := &Distribution{}
+	sides := [2][]float64{}
+	for i, s := range []*Side{ref, cand} {
+		for k := range s.Samples {
+			if q := &s.Samples[k]; q.Measured && !q.Failed && !math.IsNaN(q.TTFT) {
+				sides[i] = append(sides[i], q.TTFT)
+			}
+		}
+		if len(sides[i]) == 0 {
+			return nil
+		}
+		slices.Sort(sides[i])
+	}
+	add := func(p float64) {
+		d.Percent = append(d.Percent, p)
+		d.Reference = append(d.Reference, results.Percentile(sides[0], p))
+		d.Candidate = append(d.Candidate, results.Percentile(sides[1], p))
+	}
+	for p := range 100 {
+		add(float64(p))
+	}
+	for _, p := range []float64{99.5, 99.9, 100} {
+		add(p)
+	}
+	return d
+}
+
+// spread is, by key, the largest difference between two of the reference runs
+// as a fraction of their mean.
+func spread(ref *Side, more []Side) map[string]float64 {
+	out := map[string]float64{}
+	if len(more) == 0 {
+		return out
+	}
+	for _, l := range lines {
+		for _, key := range l.keys {
+			low, high := math.Inf(1), math.Inf(-1)
+			for _, s := range append([]Side{*ref}, more...) {
+				v := s.Phase.Figures.Of(key).Value
+				low, high = min(low, v), max(high, v) // NaN where one of them has none
+			}
+			out[key] = max(out[key], (high-low)/((high+low)/2))
+		}
+	}
+	return out
+}
