@@ -23,7 +23,7 @@ type Bucket struct {
 	Seconds  float64 // covered by rows: the bucket's length, less in the last one
 	N        int     // requests that ended in it, failed ones included
 	Failed   int     // of N
-	Output   float64 // tok/s by the server's count; NaN when no request has one
+	Output   float64 // tok/s by the server's count; NaN when requests ended and none has one, 0 when none ended
 	Total    float64 // tok/s, input and output
 	TTFT50   float64 // s, of successful requests; NaN without one
 	TTFT95   float64 // s
@@ -285,9 +285,15 @@ func (b *bucket) show(start, seconds float64) Bucket {
 	if !b.settled {
 		b.shown = b.percentiles()
 	}
+	rate := func(c counted) float64 {
+		if b.n == 0 {
+			return 0
+		}
+		return ratio(float64(c.sum), seconds, c.n)
+	}
 	return Bucket{
 		Start: start, Seconds: seconds, N: b.n, Failed: b.failed,
-		Output: ratio(float64(b.output.sum), seconds, b.output.n), Total: ratio(float64(b.total.sum), seconds, b.total.n),
+		Output: rate(b.output), Total: rate(b.total),
 		TTFT50: b.shown[0], TTFT95: b.shown[1], Speed25: b.shown[2],
 		Users: b.users, InFlight: ratio(b.inFlight, seconds, 1),
 	}

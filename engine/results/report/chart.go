@@ -17,6 +17,7 @@ type chart struct {
 	lines  []line
 	from   float64 // shaded from here to there, the measurement window; NaN for none
 	to     float64
+	dots   bool // mark each point, on an x axis that begins at 0
 }
 
 type line struct {
@@ -43,6 +44,9 @@ func (c chart) svg() template.HTML {
 	minX, maxX, maxY := c.ranges()
 	if !(maxX >= minX) || !(maxY >= 0) {
 		return ""
+	}
+	if c.dots {
+		minX, maxX = math.Min(0, minX), maxX*1.05
 	}
 	if maxX == minX {
 		maxX = minX + 1
@@ -75,6 +79,11 @@ func (c chart) svg() template.HTML {
 	}
 	for i, l := range c.lines {
 		fmt.Fprintf(&b, `<path d="%s" class="l" %s/>`, l.path(x, y), strokes[i%len(strokes)])
+		for k := 0; c.dots && k < len(l.y); k++ {
+			if !math.IsNaN(l.y[k]) && !math.IsInf(l.y[k], 0) {
+				fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="2.5" %s/>`, x(l.x[k]), y(l.y[k]), strokes[i%len(strokes)])
+			}
+		}
 	}
 	b.WriteString(`</svg>`)
 	return template.HTML(b.String())

@@ -183,7 +183,9 @@ func fields(f parity.FileDiff, c parity.Comparison) part {
 // CurveHTML writes a page of throughput per GPU against speed per user.
 func CurveHTML(w io.Writer, points []results.Point) error {
 	one := part{Title: "Levels", Head: []string{"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25", "TTFT p95", ""}}
-	perGPU, whole := chart{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s"}, chart{title: "Output tok/s", xTitle: "output speed of a request (local), p50, tok/s"}
+	perGPU := chart{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s", dots: true}
+	whole := perGPU
+	whole.title = "Output tok/s"
 	for _, p := range points {
 		perGPU.point(p.Run, p.Speed50, p.OutputPerGPU)
 		whole.point(p.Run, p.Speed50, p.Output)
