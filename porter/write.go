@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -48,6 +49,11 @@ func (r *Result) outputs(recipe, workload string) []output {
 	return []output{{recipe, r.RecipeYAML, nil}, {workload, r.WorkloadYAML, nil}, {ProvenancePath(recipe), r.ProvenanceJSON, nil}}
 }
 
+// isArtifact says whether a file is called what harness runs call theirs.
+func (r *Result) isArtifact(path string) bool {
+	return slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return a.Name == filepath.Base(path) })
+}
+
 // write says how many files it had to write: those that hold the same already
 // are left alone.
 func (r *Result) write(recipe, workload string, force bool) (written int, err error) {
@@ -63,6 +69,9 @@ func (r *Result) write(recipe, workload string, force bool) (written int, err er
 		there, err := checkTarget(o.path)
 		if err != nil {
 			return 0, fmt.Errorf("write the port: %w", err)
+		}
+		if there && r.isArtifact(o.path) {
+			return 0, fmt.Errorf("write the port: %s has the name of a harness artifact and is there already: it may be the source of a port; give another name", o.path)
 		}
 		if o.data, err = o.render(); err != nil {
 			return 0, err

@@ -231,10 +231,13 @@ func document(name string, p *engine.Pair) checked {
 
 func diffCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "diff A B", Short: "Compare two recipes, or two workload files, field by field", Args: usage(cobra.ExactArgs(2)),
-		Long: "Compare two recipes or two workload files in leaf fields, a list counting as one;\nrecipes of layout 1 and 2 by meaning. Exit code 1 if they differ.",
+		Use: "diff A B", Short: "Compare two recipes, workload files or port reports, field by field", Args: usage(cobra.ExactArgs(2)),
+		Long: "Compare two recipes, two workload files or two provenance reports of ports in leaf\nfields, a list counting as one; recipes of layout 1 and 2 by meaning. Exit code 1 if\nthey differ.",
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if isProvenance(args[0]) || isProvenance(args[1]) {
+			return a.diffProvenance(args[0], args[1])
+		}
 		e, err := a.engine()
 		if err != nil {
 			return err

@@ -302,3 +302,27 @@ func TestDoctorNamesThePlaces(t *testing.T) {
 		}
 	}
 }
+
+// Not even --force writes over what a port reads.
+func TestPortSparesArtifacts(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	run := s.path("h/c1010")
+	if err := os.CopyFS(run, os.DirFS(mustAbs(t, sample))); err != nil {
+		t.Fatal(err)
+	}
+	if o := s.want(2, "port", run, "--out", run+"/job.log", "--workload-out", "w.yaml", "--force"); !strings.Contains(o.stderr, "artifact") {
+		t.Errorf("got %s", o.stderr)
+	}
+}
+
+func TestDiffOfPortReports(t *testing.T) {
+	t.Parallel()
+	a, b := newShell(t), newShell(t)
+	a.port("--gpu-type", "gb300")
+	b.port("--gpu-type", "gb200")
+	a.want(0, "diff", "r.provenance.json", "r.provenance.json")
+	if o := a.want(1, "diff", "r.provenance.json", b.path("r.provenance.json")); !strings.Contains(o.stdout, "gpu_type") {
+		t.Errorf("got %s", o.stdout)
+	}
+}

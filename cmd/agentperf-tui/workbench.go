@@ -47,7 +47,7 @@ func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, refere
 		case ui.OpenEdit:
 			return edit.New(e, th, o.Recipe, o.Workload)
 		case ui.OpenSubmit:
-			return submit.New(e, th, o.Recipe, o.Workload, launch)
+			return submit.New(gated{e}, th, o.Recipe, o.Workload, launch)
 		case ui.OpenRun:
 			return dashboard.New(e, th, o.Run)
 		case ui.OpenParity:

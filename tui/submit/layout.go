@@ -30,6 +30,8 @@ func (s *Screen) head() []string {
 	switch e, w := ds.Errors(), ds.Warnings(); {
 	case e > 0:
 		stands = s.th.Paint(ui.Bad, "✗ "+plural(e, "error")+", "+plural(w, "warning")) + s.th.Paint(ui.Muted, "   q back to the editor")
+	case s.gate != nil:
+		stands = s.th.Paint(ui.Warn, "⚠ ") + ui.Clean(s.gate.Error())
 	case w > 0:
 		stands = s.th.Paint(ui.Warn, "⚠ "+plural(w, "warning")+": ") + ui.Clean(first(ds, recipes.Warning))
 	default:

@@ -21,6 +21,8 @@ import (
 type Engine interface {
 	Load(ctx context.Context, f engine.Files) (*engine.Pair, error)
 	Plan(p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error)
+	// Gate says what stands against submitting, findings aside.
+	Gate(p *engine.Pair, pl *plan.Plan, allowTodo bool) error
 	Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error)
 }
 
@@ -37,6 +39,7 @@ type Screen struct {
 	gen    int // of the newest request; older answers are dropped
 	pair   *engine.Pair
 	plan   *plan.Plan
+	gate   error // what stands against it, findings aside
 	err    error
 	busy   string // what is under way; empty: nothing
 
@@ -67,6 +70,8 @@ func (s *Screen) State() ui.State {
 		return ui.State{Text: "no plan", Role: ui.Bad}
 	case s.pair == nil:
 		return ui.State{Text: "planning…", Role: ui.Muted}
+	case s.pair.Report.OK() && s.gate != nil:
+		return ui.State{Text: "not yet", Role: ui.Warn}
 	case !s.pair.Report.OK():
 		return ui.State{Text: plural(s.pair.Report.Diagnostics.Errors(), "error"), Role: ui.Bad}
 	}
@@ -80,6 +85,7 @@ type plannedMsg struct {
 	gen  int
 	pair *engine.Pair
 	plan *plan.Plan
+	gate error
 	err  error
 }
 
@@ -93,8 +99,11 @@ func (s *Screen) replan() tea.Cmd {
 		if err != nil {
 			return plannedMsg{gen: gen, err: err}
 		}
-		pl, err := eng.Plan(p, opt)
-		return plannedMsg{gen, p, pl, err}
+		msg := plannedMsg{gen: gen, pair: p}
+		if msg.plan, msg.err = eng.Plan(p, opt); msg.err == nil {
+			msg.gate = eng.Gate(p, msg.plan, false)
+		}
+		return msg
 	}
 }
 
@@ -144,7 +153,7 @@ func (s *Screen) take(msg plannedMsg) {
 	if msg.gen != s.gen {
 		return
 	}
-	s.pair, s.plan, s.err = msg.pair, msg.plan, msg.err
+	s.pair, s.plan, s.gate, s.err = msg.pair, msg.plan, msg.gate, msg.err
 	if errors.Is(msg.err, engine.ErrInvalid) {
 		s.err = nil // the findings say it better
 	}
@@ -168,7 +177,7 @@ func (s *Screen) ask() tea.Cmd {
 }
 
 func (s *Screen) submittable() bool {
-	return s.plan != nil && s.pair != nil && s.pair.Report.OK() && s.busy == ""
+	return s.plan != nil && s.pair != nil && s.pair.Report.OK() && s.gate == nil && s.busy == ""
 }
 
 // summary is what will run, in one line.

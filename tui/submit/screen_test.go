@@ -46,8 +46,10 @@ trajectory_path: /ap/t.jsonl
 type recorder struct {
 	*engine.Engine
 	submitted []*plan.Plan
-	err       error
+	gate, err error
 }
+
+func (r *recorder) Gate(*engine.Pair, *plan.Plan, bool) error { return r.gate }
 
 func (r *recorder) Apply(_ context.Context, _ *engine.Pair, pl *plan.Plan, _ bool) (rundir.Record, error) {
 	r.submitted = append(r.submitted, pl)
@@ -157,6 +159,21 @@ func TestErrorsStandAgainstIt(t *testing.T) {
 		t.Errorf("enter asked %#v", got)
 	}
 	if s.State().Text != "1 error" {
+		t.Errorf("state %+v", s.State())
+	}
+}
+
+// What stands against a submit is said before the question.
+func TestTheGateIsAskedFirst(t *testing.T) {
+	t.Parallel()
+	s, _, eng := open(t, workload)
+	eng.gate = errors.New("2 must-fix questions are open")
+	s.Update(s.replan()())
+	if got := press(s, "enter"); got != nil {
+		t.Errorf("enter asked %#v", got)
+	}
+	s.SetSize(120, 30)
+	if s.State().Text != "not yet" || !strings.Contains(s.View(), "2 must-fix questions") {
 		t.Errorf("state %+v", s.State())
 	}
 }
