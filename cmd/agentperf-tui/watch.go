@@ -183,7 +183,11 @@ func (a *app) updateText(u engine.Update) error {
 	if len(u.Run.Phases) == 0 || u.Status.State == event.Post {
 		return nil
 	}
-	return a.say("%s  %s  %s\n", u.At.Local().Format("15:04:05"), u.Status.State, phaseLine(u.Run.Phases[len(u.Run.Phases)-1]))
+	line := phaseLine(u.Run.Phases[len(u.Run.Phases)-1])
+	if r := u.Recent; r != nil && r.N > 0 {
+		line += fmt.Sprintf(" · last %g s: out %s, TTFT p95 %s (n %d)", r.Seconds, r.Figures.Of("output_server_tok_s").Text(), r.Figures.Of("ttft_p95_s").Text(), r.N)
+	}
+	return a.say("%s  %s  %s\n", u.At.Local().Format("15:04:05"), u.Status.State, line)
 }
 
 // phaseLine is a phase while it runs, on one line.

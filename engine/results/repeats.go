@@ -3,7 +3,7 @@ package results
 import "sync"
 
 // partKeys is how many keys are held at once while repeated rows are sought.
-const partKeys = 1 << 18
+const partKeys = 1 << 19
 
 // keySet is a set of hashes other than 0: open addressing, at most half full.
 type keySet struct {
@@ -44,7 +44,7 @@ func (s *keySet) has(key uint64) bool {
 	}
 }
 
-// mix takes the bits that the choice of a part leaves open.
+// mix takes bits that the choice of a part leaves open.
 func mix(key uint64) uint64 { return key >> 20 }
 
 func (s *keySet) grow() {
@@ -54,6 +54,17 @@ func (s *keySet) grow() {
 		if key != 0 {
 			s.add(key)
 		}
+	}
+}
+
+// reserve makes an empty set large enough for n keys, which saves growing.
+func (s *keySet) reserve(n int) {
+	size := 1024
+	for size < 2*n {
+		size *= 2
+	}
+	if s.n == 0 && len(s.slots) < size {
+		s.slots = make([]uint64, size)
 	}
 }
 
@@ -94,9 +105,11 @@ func (f *Fold) resolve() error {
 // resolveShort keeps the keys, so that the next time only new rows are looked at.
 func resolveShort(tables []*table) error {
 	for _, t := range tables {
-		err := t.eachKey(t.keyed, func(row int, key uint64) {
-			if key != 0 && !t.keys.add(key) {
-				t.repeated.set(row)
+		err := t.eachKeys(t.keyed, func(row int, keys []uint64) {
+			for i, key := range keys {
+				if key != 0 && !t.keys.add(key) {
+					t.repeated.set(row + i)
+				}
 			}
 		})
 		if err != nil {
@@ -106,10 +119,12 @@ func resolveShort(tables []*table) error {
 	}
 	for i, t := range tables[1:] {
 		better := tables[:i+1]
-		err := t.eachKey(0, func(row int, key uint64) {
-			for _, b := range better {
-				if b.keys.has(key) {
-					t.covered.set(row)
+		err := t.eachKeys(0, func(row int, keys []uint64) {
+			for i, key := range keys {
+				for _, b := range better {
+					if b.keys.has(key) {
+						t.covered.set(row + i)
+					}
 				}
 			}
 		})
@@ -130,39 +145,55 @@ func resolveLong(tables []*table, parts int) error {
 	var marking sync.Mutex // of the bits that parts share words of
 	workers := processors()
 	return parallel(workers, func(w int) error {
-		var own, better keySet
+		r := resolver{parts: parts, marking: &marking}
 		for part := w; part < parts; part += workers {
-			better.clear()
+			r.better.clear()
 			for i, t := range tables {
-				own.clear()
-				mark := func(rows *bitset, row int) {
-					marking.Lock()
-					defer marking.Unlock()
-					rows.set(row)
-				}
-				err := t.eachKey(0, func(row int, key uint64) {
-					switch {
-					case key == 0 || int(key)&(parts-1) != part:
-					case !own.add(key):
-						mark(&t.repeated, row)
-					case better.has(key):
-						mark(&t.covered, row)
-					}
-				})
-				if err != nil {
+				if err := r.table(t, part, i < len(tables)-1); err != nil {
 					return err
-				}
-				if i < len(tables)-1 {
-					for _, key := range own.slots {
-						if key != 0 {
-							better.add(key)
-						}
-					}
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// resolver goes over the tables for one part of the keys after the other.
+type resolver struct {
+	parts       int
+	marking     *sync.Mutex
+	own, better keySet // keys of this table, and of those before it
+}
+
+func (r *resolver) table(t *table, part int, more bool) error {
+	r.own.clear()
+	r.own.reserve(t.n / r.parts * 9 / 8)
+	mask, want := uint64(r.parts-1), uint64(part)
+	err := t.eachKeys(0, func(row int, keys []uint64) {
+		for i, key := range keys {
+			if key&mask != want || key == 0 {
+				continue
+			}
+			switch {
+			case !r.own.add(key):
+				r.mark(&t.repeated, row+i)
+			case r.better.has(key):
+				r.mark(&t.covered, row+i)
+			}
+		}
+	})
+	for _, key := range r.own.slots {
+		if more && key != 0 {
+			r.better.add(key)
+		}
+	}
+	return err
+}
+
+func (r *resolver) mark(rows *bitset, row int) {
+	r.marking.Lock()
+	defer r.marking.Unlock()
+	rows.set(row)
 }
 
 // tables are all files' rows, the better ones first; the live rows come last.

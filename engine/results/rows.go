@@ -186,8 +186,8 @@ func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(wo
 	})
 }
 
-// eachKey visits the keys from row from on.
-func (t *table) eachKey(from int, visit func(row int, key uint64)) error {
+// eachKeys visits the keys from row from on, a block's at a time.
+func (t *table) eachKeys(from int, visit func(row int, keys []uint64)) error {
 	var buf *block
 	if t.spill != nil {
 		buf = new(block)
@@ -201,9 +201,8 @@ func (t *table) eachKey(from int, visit func(row int, key uint64)) error {
 			}
 		}
 		at := i * blockRows
-		for k := max(0, from-at); k < t.extents[i].n; k++ {
-			visit(at+k, b.keys[k])
-		}
+		begin := max(0, from-at)
+		visit(at+begin, b.keys[begin:t.extents[i].n])
 	}
 	return nil
 }

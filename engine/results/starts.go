@@ -26,29 +26,36 @@ type starts struct {
 	concurrency int32
 	lastStart   float64 // of this start
 	lastEnd     float64
-	users       map[int32]*trace // in phase 0
+	users       traces // in phase 0
 
 	doubt *doubt // a gap that may prove to be a restart
 }
 
 // trace is the first request of a user and the pass of its latest.
 type trace struct {
+	known        bool
 	conversation uint32
 	turn         int32
 	pass         uint32
+}
+
+// traces are those of all users.
+type traces struct {
+	perUser[trace]
+	n int // users that are known
 }
 
 type doubt struct {
 	gap       float64 // s
 	lastStart float64 // of what came before the gap
 	lastEnd   float64
-	users     map[int32]*trace // since the gap
-	repeats   int              // users that did their first request again
-	fresh     int              // users that began another trajectory
+	users     traces // since the gap
+	repeats   int    // users that did their first request again
+	fresh     int    // users that began another trajectory
 }
 
 func newStarts() starts {
-	return starts{begin: math.Inf(-1), concurrency: -1, lastStart: math.Inf(-1), lastEnd: math.Inf(-1), users: map[int32]*trace{}}
+	return starts{begin: math.Inf(-1), concurrency: -1, lastStart: math.Inf(-1), lastEnd: math.Inf(-1)}
 }
 
 // add takes the rows in file order.
@@ -81,18 +88,17 @@ func (s *starts) restart(after float64) {
 }
 
 func (s *starts) trace(r *request) {
-	if s.doubt == nil && len(s.users) > 0 && r.start-s.lastEnd >= quietGap {
-		s.doubt = &doubt{gap: r.start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd, users: map[int32]*trace{}}
+	if s.doubt == nil && s.users.n > 0 && r.start-s.lastEnd >= quietGap {
+		s.doubt = &doubt{gap: r.start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd}
 	}
 	d := s.doubt
 	if d == nil || r.start <= d.lastEnd {
-		follow(s.users, r)
+		s.users.follow(r)
 		return
 	}
-	before, known := s.users[r.user]
-	_, again := d.users[r.user]
-	follow(d.users, r)
-	if !known || again {
+	before, again := *s.users.at(r.user), d.users.at(r.user).known
+	d.users.follow(r)
+	if !before.known || again {
 		return
 	}
 	switch {
@@ -104,8 +110,8 @@ func (s *starts) trace(r *request) {
 		s.trust() // the user goes on
 		return
 	}
-	few := len(s.users) == 1 && d.gap < longGap
-	if few || d.repeats < min(proofs, len(s.users)) && d.repeats+d.fresh < proofs {
+	few := s.users.n == 1 && d.gap < longGap
+	if few || d.repeats < min(proofs, s.users.n) && d.repeats+d.fresh < proofs {
 		return
 	}
 	kept := *s
@@ -116,21 +122,26 @@ func (s *starts) trace(r *request) {
 
 // trust ends a doubt: the gap was no restart.
 func (s *starts) trust() {
-	for user, t := range s.doubt.users {
-		if before, ok := s.users[user]; ok {
-			t.conversation, t.turn = before.conversation, before.turn
+	s.doubt.users.each(func(user int32, t *trace) {
+		if !t.known {
+			return
 		}
-		s.users[user] = t
-	}
+		before := s.users.at(user)
+		if !before.known {
+			*before = *t
+			s.users.n++
+		}
+		before.pass = t.pass
+	})
 	s.doubt = nil
 }
 
 // follow notes a user's first request and its latest pass.
-func follow(users map[int32]*trace, r *request) {
-	t := users[r.user]
-	if t == nil {
-		t = &trace{conversation: r.conversation, turn: r.turn}
-		users[r.user] = t
+func (t *traces) follow(r *request) {
+	u := t.at(r.user)
+	if !u.known {
+		*u = trace{known: true, conversation: r.conversation, turn: r.turn}
+		t.n++
 	}
-	t.pass = r.pass
+	u.pass = r.pass
 }

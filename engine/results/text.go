@@ -30,6 +30,13 @@ func (p Phase) Text() string {
 	fmt.Fprintf(&b, "phase %d, concurrency %s\n", p.Index, Decimal(float64(p.Concurrency), 0))
 	fmt.Fprintf(&b, "  window    %s\n", p.Window.text())
 	fmt.Fprintf(&b, "  requests  %s\n", p.counts())
+	if len(p.Errors) > 0 {
+		var kinds []string
+		for _, kind := range sortedKeys(p.Errors) {
+			kinds = append(kinds, fmt.Sprintf("%s %s", kind, Decimal(float64(p.Errors[kind]), 0)))
+		}
+		fmt.Fprintf(&b, "  failures  %s\n", strings.Join(kinds, ", "))
+	}
 	table := [][]string{{"metric", "value", "", "n", "client says"}}
 	for _, f := range p.Figures {
 		table = append(table, f.columns(len(p.Invalid) > 0))

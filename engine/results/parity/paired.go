@@ -100,6 +100,9 @@ func pair(ref, cand []results.Sample) *Pairing {
 			k, _ := slices.BinarySearch(bandEdges, a.Input)
 			bands[k] = append(bands[k], d)
 		}
+		if d == 0 {
+			continue
+		}
 		moved = append(moved, Moved{int(a.User), int(a.Turn), int(a.Pass), int(a.Input), a.TTFT, b.TTFT})
 	}
 	p.TTFT, p.Latency, p.Speed = shift(ttft, 1), shift(latency, 1), shift(speed, -1)
