@@ -213,7 +213,7 @@ func (b *builder) build() error {
 			return err
 		}
 	}
-	s, err := sum(measured, seconds, "window")
+	s, err := sum(measured, b.span.total, seconds, "window")
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func TestSelect(t *testing.T) {
 				}
 				return nil
 			})
-		}, 1, "window")
+		}, n, 1, "window")
 		if err != nil {
 			t.Fatal(err)
 		}

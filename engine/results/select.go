@@ -97,6 +97,8 @@ type rankSet struct {
 	want  [kinds][]int
 	found [kinds]map[int]float64
 	cells []cell
+
+	workers int
 }
 
 // ask notes the ranks of a percentile.
@@ -171,8 +173,7 @@ func (s *rankSet) pass(rows source) error {
 			*at = int16(i + 1)
 		}
 	}
-	workers := processors()
-	found := make([][]finding, workers)
+	found := make([][]finding, s.workers)
 	for w := range found {
 		found[w] = make([]finding, len(s.cells))
 		for i := range s.cells {
@@ -182,7 +183,7 @@ func (s *rankSet) pass(rows source) error {
 			}
 		}
 	}
-	err := rows(workers, func(w int, r *request) {
+	err := rows(s.workers, func(w int, r *request) {
 		if r.failed {
 			return
 		}

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // seriesFold has one user's requests from 100 s on, and a failed one of another.
@@ -80,5 +83,24 @@ func TestRecent(t *testing.T) {
 	text, err := json.Marshal(recent(NewFold(), 60, time.Time{}))
 	if err != nil || len(text) == 0 {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestFailuresByKind: rows that say why they failed are told apart, and a kind
+// that is no plain word is none.
+func TestFailuresByKind(t *testing.T) {
+	t.Parallel()
+	f := fold(t, window, "", line(0, 110, ""), line(1, 110, `"success":false,"error_kind":"timeout"`), line(2, 110, `"success":false,"error_kind":"timeout"`),
+		line(3, 111, `"success":false,"error_kind":"\u001b[31m"`), line(4, 111, `"success":false`), line(5, 300, `"success":false,"error_kind":"status"`))
+	p := only(t, f)
+	if diff := cmp.Diff(map[string]int{"timeout": 2, "unknown": 2}, p.Errors); diff != "" {
+		t.Error(diff)
+	}
+	if text := p.Text(); !strings.Contains(text, "  failures  timeout 2, unknown 2\n") {
+		t.Error(text)
+	}
+	r, err := f.Recent(0, 10, time.Time{})
+	if diff := cmp.Diff(map[string]int{"status": 1}, r.Errors); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
 }

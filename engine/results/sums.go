@@ -34,9 +34,9 @@ type sums struct {
 	ranks                        rankSet
 }
 
-// sum forms the sums of the requests of a source.
-func sum(rows source, seconds float64, over string) (*sums, error) {
-	parts := make([]*sums, processors())
+// sum forms the sums of the requests of a source, which are n at most.
+func sum(rows source, n int, seconds float64, over string) (*sums, error) {
+	parts := make([]*sums, min(processors(), 1+n/blockRows))
 	for w := range parts {
 		parts[w] = new(sums)
 	}
@@ -47,7 +47,7 @@ func sum(rows source, seconds float64, over string) (*sums, error) {
 	for _, more := range parts[1:] {
 		s.merge(more)
 	}
-	s.seconds, s.over = seconds, over
+	s.seconds, s.over, s.ranks.workers = seconds, over, len(parts)
 	for _, m := range metrics {
 		if p, ok := m.rank(); ok {
 			s.ranks.ask(m.sample(), p)

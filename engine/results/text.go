@@ -30,7 +30,7 @@ func (p Phase) Text() string {
 	fmt.Fprintf(&b, "phase %d, concurrency %s\n", p.Index, Decimal(float64(p.Concurrency), 0))
 	fmt.Fprintf(&b, "  window    %s\n", p.Window.text())
 	fmt.Fprintf(&b, "  requests  %s\n", p.counts())
-	if len(p.Errors) > 0 {
+	if len(p.Errors) > 1 || len(p.Errors) == 1 && p.Errors["unknown"] == 0 { // else it says no more than the line above
 		var kinds []string
 		for _, kind := range sortedKeys(p.Errors) {
 			kinds = append(kinds, fmt.Sprintf("%s %s", kind, Decimal(float64(p.Errors[kind]), 0)))
