@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
@@ -26,13 +27,13 @@ func exportCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export RUN...", Short: "Write figures, time series, curves or an HTML report for others", Args: usage(cobra.MinimumNArgs(1)),
 		Long: `Write what is known of a run as CSV, JSON or an HTML page that needs no network.
-CSV holds one table: the figures of the phases, the phases over time (series), or
-throughput per GPU against speed per user over the levels of one or several runs (curve).
+CSV holds one table: the figures of the phases, the phases over time (series), which
+level meets which of the configured service levels (tiers), or throughput per GPU against speed per user over the levels of one or several runs (curve).
 With --parity the two arguments are the sides of a comparison.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.format, "format", "csv", "csv, json or html")
-	f.StringVar(&x.table, "table", "phases", "phases, series or curve; JSON and HTML hold phases and series together")
+	f.StringVar(&x.table, "table", "phases", "phases, series, tiers or curve; JSON and HTML hold the first three together")
 	f.StringVarP(&x.out, "out", "o", "", "file to write; standard output if not given")
 	f.BoolVar(&x.parity, "parity", false, "export the comparison of REF and CAND")
 	f.BoolVar(&x.force, "force", false, "with --parity: give a verdict although the runs are not comparable")
@@ -68,8 +69,8 @@ func (a *app) export(cmd *cobra.Command, args []string, x exporting, w io.Writer
 	switch {
 	case x.format != "csv" && x.format != "json" && x.format != "html":
 		return fmt.Errorf("--format %q: want csv, json or html", x.format)
-	case x.table != "phases" && x.table != "series" && x.table != "curve":
-		return fmt.Errorf("--table %q: want phases, series or curve", x.table)
+	case !slices.Contains([]string{"phases", "series", "tiers", "curve"}, x.table):
+		return fmt.Errorf("--table %q: want phases, series, tiers or curve", x.table)
 	case x.parity:
 		return to.exportParity(cmd, e, args, x)
 	case x.table == "curve":
@@ -105,6 +106,8 @@ func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x exp
 		return report.RunHTML(a.stdout, run)
 	case x.table == "series":
 		return report.SeriesCSV(a.stdout, run)
+	case x.table == "tiers":
+		return report.TiersCSV(a.stdout, run)
 	}
 	return report.PhasesCSV(a.stdout, run)
 }

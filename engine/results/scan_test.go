@@ -26,6 +26,8 @@ func TestScanObject(t *testing.T) {
 		{name: "python", in: `{"a":NaN,"b":Infinity,"c":-Infinity}`, want: map[string]string{"a": "NaN", "b": "Infinity", "c": "-Infinity"}},
 		{name: "bytes that are no UTF-8", in: "{\"a\":\"\xff\xfe\"}", want: map[string]string{"a": "\"\xff\xfe\""}},
 		{name: "quote at a word's end", in: `{"abcdefg":"1234567","h":"12345678\\"}`, want: map[string]string{"abcdefg": `"1234567"`, "h": `"12345678\\"`}},
+		{name: "long string", in: `{"a":"` + strings.Repeat(`\"x\\\\`, 30) + `\\","b":1}`, want: map[string]string{"a": `"` + strings.Repeat(`\"x\\\\`, 30) + `\\"`, "b": "1"}},
+		{name: "long string cut", in: `{"a":"` + strings.Repeat("x", 100) + `\"`, err: "column 109: the line ends, want the end of the string"},
 		{name: "nothing", in: ``, err: "column 1: the line ends, want an object"},
 		{name: "array", in: `[1]`, err: `column 1: '[', want an object`},
 		{name: "cut", in: `{"a":"bcd`, err: "column 10: the line ends, want the end of the string"},
@@ -67,10 +69,10 @@ func TestScanObject(t *testing.T) {
 
 // FuzzScanObject: what encoding/json takes for an object is one to the scanner
 // too, with the same members, and what it refuses is refused, except for
-// Python's words.
+// Python's words and what stands in long strings.
 func FuzzScanObject(f *testing.F) {
 	for _, s := range []string{
-		`{}`, `{"a":[1,2,{"b":null}],"c":"\u00e4\n"}`, `{"a":1}x`, `{"a":"12345678\""}`, `{"a":-1.5e-3,"a":2}`,
+		`{"a":"` + strings.Repeat(`\\\n`, 40) + `"}`, `{}`, `{"a":[1,2,{"b":null}],"c":"\u00e4\n"}`, `{"a":1}x`, `{"a":"12345678\""}`, `{"a":-1.5e-3,"a":2}`,
 		`{"a":NaN}`, `{"\ud800":1}`, "{\"a\":\"\x80\"}", `{"a":tru}`, `{"a":[[[[]]]]}`, ``,
 	} {
 		f.Add([]byte(s))
@@ -85,7 +87,8 @@ func FuzzScanObject(f *testing.F) {
 		})
 		isObject := wantErr == nil && want != nil
 		python := bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity"))
-		if isObject != (err == nil) && !python {
+		long := err == nil && len(line) > shortText // inside long strings nothing is checked
+		if isObject != (err == nil) && !python && !long {
 			t.Fatalf("%q: scanner says %v, encoding/json %v", line, err, wantErr)
 		}
 		if !isObject || !validKeys(want) {

@@ -119,6 +119,20 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
+// TiersCSV writes a line for each level's standing to each tier.
+func TiersCSV(w io.Writer, r Run) error {
+	rows := [][]string{{"tier", "speed_floor_tok_s", "ttft_ceiling_s", "highest_concurrency", "concurrency", "meets", "why"}}
+	for _, rung := range r.Tiers {
+		for _, l := range rung.Levels {
+			rows = append(rows, []string{
+				rung.Tier.Name, number(rung.Tier.SpeedFloor), number(rung.Tier.TTFTCeiling), strconv.Itoa(rung.Concurrency),
+				strconv.Itoa(l.Concurrency), strconv.FormatBool(l.Meets), l.Why,
+			})
+		}
+	}
+	return write(w, rows)
+}
+
 // ComparisonCSV writes a line for each figure of a comparison.
 func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 	rows := [][]string{{"metric", "key", c.Reference.Name, c.Candidate.Name, "delta", "tolerance", "low_95_within_run", "high_95_within_run", "flags"}}

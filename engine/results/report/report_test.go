@@ -58,6 +58,7 @@ func TestGolden(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"phases.csv":      func(w io.Writer) error { return PhasesCSV(w, r) },
 		"series.csv":      func(w io.Writer) error { return SeriesCSV(w, r) },
+		"tiers.csv":       func(w io.Writer) error { return TiersCSV(w, r) },
 		"curve.csv":       func(w io.Writer) error { return CurveCSV(w, points) },
 		"comparison.csv":  func(w io.Writer) error { return ComparisonCSV(w, c) },
 		"run.html":        func(w io.Writer) error { return RunHTML(w, r) },
