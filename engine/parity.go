@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -69,9 +70,21 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		return parity.Side{}, l, err
 	}
 	s, err := parity.Load(ctx, l.Logs, phase, known)
-	if err != nil || l.Record.ID == "" {
+	if err != nil {
 		return s, l, err
 	}
+	if l.Record.ID == "" {
+		s.Name = l.Label()
+		return s, l, nil
+	}
+	status, err := e.State(l)
+	if err != nil {
+		return s, l, err
+	}
+	if status.State != event.Done {
+		s.Failure = strings.TrimSuffix("is "+string(status.State)+": "+status.Message, ": ")
+	}
+	s.About.Model = l.Record.Model
 	s.Name, s.About.Job, s.About.Recipe = l.Label(), l.Record.ID, l.Record.Recipe
 	// What the run was really given, not the file that it came from.
 	if w, _, err := recipes.LoadWorkload(filepath.Join(l.Dir, "benchmark_config.yaml")); err == nil && w != nil {

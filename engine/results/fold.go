@@ -249,7 +249,14 @@ func (f *Fold) begin() float64 {
 	if !math.IsNaN(f.started) {
 		return f.started
 	}
-	return f.starts.begin
+	for i := len(f.starts.begins) - 1; i >= 0; i-- {
+		// The client empties the manifest at its start, so that a window in it is of
+		// the last one: what looked like a start inside was users starting over.
+		if b := f.starts.begins[i]; !slices.ContainsFunc(f.manifest, func(m manifestRow) bool { return *m.SettlingEnd < b && b < *m.End }) {
+			return b
+		}
+	}
+	return math.Inf(-1)
 }
 
 // requests visits the rows of a phase that count: those of the last client

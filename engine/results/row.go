@@ -38,8 +38,8 @@ func parseRow(line []byte, phase int, r *row) error {
 		r.phase = uint16(min(phase, math.MaxUint16))
 	}
 	r.placed = !math.IsNaN(r.start)
-	if p.conversation|p.pass != 0 {
-		r.request.conversation, r.request.pass = uint32(p.conversation>>32), uint32(p.pass>>32)
+	r.request.conversation, r.request.pass = uint32(p.conversation>>32), uint32(p.pass>>32)
+	if p.conversation != 0 && p.pass != 0 { // without either, a second pass through a trajectory looks like the first
 		r.key = max(1, mixed(mixed(mixed(p.conversation, p.pass), uint64(uint32(r.user))), uint64(uint32(r.turn))<<16|uint64(r.phase)))
 	}
 	return err

@@ -306,6 +306,9 @@ func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error)
 	if s := f.spans.phases[phase]; now.IsZero() && s != nil {
 		now = fromUnix(s.last)
 	}
+	if s := f.spans.phases[phase]; s != nil && unix(now) > s.first {
+		seconds = min(seconds, unix(now)-s.first) // a rate over time before the phase would be too low
+	}
 	r := Recent{Phase: phase, Seconds: seconds, Until: now, Errors: map[string]int{}}
 	if err != nil {
 		return r, err

@@ -20,7 +20,7 @@ const (
 // phase 0, by a gap in which nothing was in flight and after which the users do
 // again what they did first (with another seed: begin another trajectory).
 type starts struct {
-	begin       float64 // start_time from which on rows are of the last start
+	begins      []float64 // start_time from which on rows are of a later start, a start each
 	seen        bool
 	phase       uint16 // highest of this start
 	concurrency int32
@@ -55,7 +55,7 @@ type doubt struct {
 }
 
 func newStarts() starts {
-	return starts{begin: math.Inf(-1), concurrency: -1, lastStart: math.Inf(-1), lastEnd: math.Inf(-1)}
+	return starts{concurrency: -1, lastStart: math.Inf(-1), lastEnd: math.Inf(-1)}
 }
 
 // add takes the rows in file order.
@@ -82,9 +82,9 @@ func (s *starts) add(r *request) {
 
 // restart makes the last start begin after a time.
 func (s *starts) restart(after float64) {
-	begin := math.Nextafter(after, math.Inf(1))
+	begins := append(s.begins, math.Nextafter(after, math.Inf(1)))
 	*s = newStarts()
-	s.begin = begin
+	s.begins = begins
 }
 
 func (s *starts) trace(r *request) {

@@ -8,6 +8,7 @@ package parity
 import (
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -220,13 +221,35 @@ func (s *Side) identity() [][2]string {
 // differences are the reasons why the two are not comparable.
 func differences(ref, cand *Side) []string {
 	reasons := []string{}
+	for _, s := range []struct {
+		what string
+		side *Side
+	}{{"reference", ref}, {"candidate", cand}} {
+		if s.side.Failure != "" {
+			reasons = append(reasons, clean(fmt.Sprintf("the %s's run %s", s.what, s.side.Failure)))
+		}
+	}
 	theirs := cand.identity()
 	for i, r := range ref.identity() {
-		if c := theirs[i]; r[1] != "" && c[1] != "" && r[1] != c[1] {
+		if c := theirs[i]; r[1] != "" && c[1] != "" && !same(r[0], r[1], c[1]) {
 			reasons = append(reasons, clean(fmt.Sprintf("%s differs: %s against %s", r[0], r[1], c[1])))
 		}
 	}
 	return reasons
+}
+
+// same compares what identifies a run. A model may be known by its path, its
+// served name or its name in a file, where a slash became _; a dataset may lie
+// elsewhere on another machine.
+func same(what, a, b string) bool {
+	switch what {
+	case "model":
+		a, b = strings.ReplaceAll(a, "/", "_"), strings.ReplaceAll(b, "/", "_")
+		return a == b || strings.HasSuffix(a, "_"+b) || strings.HasSuffix(b, "_"+a)
+	case "dataset":
+		return path.Base(a) == path.Base(b)
+	}
+	return a == b
 }
 
 func (l line) row(ref, cand *Side) (row Row, any bool) {
@@ -240,8 +263,9 @@ func (l line) row(ref, cand *Side) (row Row, any bool) {
 		delta := (c.Value - r.Value) / r.Value
 		p := Part{Key: key, Reference: known(r.Value), Candidate: known(c.Value), Delta: known(delta), Tolerance: l.tolerance, Better: l.better}
 		if p.Delta != nil {
-			p.Position = known(delta / l.tolerance)
-			worst = max(worst, math.Abs(*p.Position))
+			position := min(max(delta/l.tolerance, -math.MaxFloat64), math.MaxFloat64)
+			p.Position = &position
+			worst = max(worst, math.Abs(position))
 			row.Flags = append(row.Flags, l.direction(*p.Position)...)
 		}
 		row.Parts = append(row.Parts, p)
@@ -251,7 +275,7 @@ func (l line) row(ref, cand *Side) (row Row, any bool) {
 		for i, f := range []results.Figure{r, c} {
 			if f.Invalid != "" {
 				marks[i] = true
-				row.Flags = append(row.Flags, []string{"reference", "candidate"}[i]+" invalid: "+f.Invalid)
+				row.Flags = append(row.Flags, []string{"reference", "candidate"}[i]+" invalid: "+clean(f.Invalid))
 			}
 		}
 	}

@@ -32,6 +32,9 @@ type Side struct {
 	Path  string // where it was loaded from
 	About About
 	Phase results.Phase
+	// Failure says that the run did not end well: "failed: …". Its figures are of a
+	// part of a run.
+	Failure string
 	// Samples are the phase's requests, where a folder with request rows was
 	// loaded; see results.LoadSamples.
 	Samples []results.Sample

@@ -1,0 +1,62 @@
+package parity
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+func side(t *testing.T, text string) Side {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "figures.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Load(t.Context(), path, AnyPhase, results.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const someFigures = "concurrency: 4\nthroughput: {output_server_tok_s: 100.0}\n"
+
+func TestWhatMakesTwoRunsComparable(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, ref, cand, failure string
+		verdict, reason          string
+	}{
+		{"one model under two names", "about: {model: org/name}", "about: {model: org_name}", "", Within, ""},
+		{"a path and a served name", "about: {model: /models/x/name}", "about: {model: name}", "", Within, ""},
+		{"another model", "about: {model: name}", "about: {model: other}", "", NotComparable, "model differs"},
+		{"one dataset in two places", "about: {dataset: /a/x.jsonl}", "about: {dataset: /b/x.jsonl}", "", Within, ""},
+		{"another dataset", "about: {dataset: /a/x.jsonl}", "about: {dataset: /a/y.jsonl}", "", NotComparable, "dataset differs"},
+		{"another seed", "about: {seed: 1}", "about: {seed: 2}", "", NotComparable, "seed differs"},
+		{"a run that failed", "", "", "is failed: decode_0 exited", NotComparable, "candidate's run is failed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cand := side(t, someFigures+c.cand)
+			cand.Failure = c.failure
+			got := Compare(side(t, someFigures+c.ref), cand, Options{})
+			if got.Verdict != c.verdict || !strings.Contains(strings.Join(got.Reasons, "; "), c.reason) {
+				t.Errorf("%s, %v; want %s with %q", got.Verdict, got.Reasons, c.verdict, c.reason)
+			}
+		})
+	}
+}
+
+// Figures that no run has must not end the program.
+func TestAbsurdFigures(t *testing.T) {
+	t.Parallel()
+	tiny, huge := side(t, "throughput: {output_server_tok_s: 1.0e-300}"), side(t, "throughput: {output_server_tok_s: 1.0e+8}")
+	for _, c := range []Comparison{Compare(tiny, huge, Options{}), Compare(huge, tiny, Options{})} {
+		if c.Verdict != Outside || c.Text() == "" || c.Markdown() == "" {
+			t.Errorf("verdict %s", c.Verdict)
+		}
+	}
+}
