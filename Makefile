@@ -16,8 +16,9 @@ quick: ## the inner loop: vet and the short tests, no race detector
 	go vet ./...
 	go test -short ./...
 
-test: ## everything, with the race detector
-	go test -race -timeout 15m ./...
+test: ## everything, with the race detector; as root on Debian it installs what that needs
+	.ci/prepare
+	go test -race -timeout 20m ./...
 
 lint: ## formatting, vet, staticcheck, lengths, go.mod
 	@out=$$(go tool gofumpt -l .); if [ -n "$$out" ]; then echo "not formatted (go tool gofumpt -w .):"; echo "$$out"; exit 1; fi
@@ -28,7 +29,7 @@ lint: ## formatting, vet, staticcheck, lengths, go.mod
 
 bench: ## figures of this machine, benchstat-able, then long fuzz runs
 	go test -run '^$$' -bench . -benchmem -count 6 ./...
-	.ci/fuzz 60s
+	.ci/fuzz 10m
 
 demo: build ## the whole pipeline on an embedded sample, about a minute
 	./$(BIN) demo --headless

@@ -2,14 +2,13 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/follow"
 )
@@ -97,7 +96,13 @@ func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool)
 			path = f.Path
 		}
 	}
-	if path == "" {
+	if path == "" && followOn {
+		path = e.plannedLog(l, step)
+	}
+	switch {
+	case path == "" && len(names) == 0:
+		return nil, fmt.Errorf("log of %s: there is no log yet", l.Label())
+	case path == "":
 		return nil, fmt.Errorf("log of %s: no step %q; there are %s", l.Label(), step, strings.Join(names, ", "))
 	}
 	stop := make(chan struct{})
@@ -110,19 +115,38 @@ func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool)
 	if err != nil {
 		return nil, err
 	}
-	updates, err := e.Watch(ctx, l, WatchOptions{})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
 	go func() {
 		defer close(stop)
-		if updates == nil {
-			<-ctx.Done()
-			return
-		}
-		for range updates { // closed once the run has ended, or ctx is done
-			continue
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if s, err := readStatus(l.Logs); err == nil && e.over(l, s, false) {
+				return
+			}
 		}
 	}()
 	return chunks, nil
+}
+
+// lookEvery is how often a followed log asks whether its run has ended.
+const lookEvery = 2 * time.Second
+
+// plannedLog is the log of a step that has not started yet; empty if the plan has
+// no such step.
+func (e *Engine) plannedLog(l Located, step string) string {
+	p, err := boundPlan(l.Dir)
+	if err != nil {
+		return ""
+	}
+	for _, s := range p.Steps {
+		if s.Name == step {
+			return filepath.Join(l.Logs, s.Log)
+		}
+	}
+	return ""
 }

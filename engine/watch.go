@@ -115,7 +115,7 @@ func (w *watcher) run(ctx context.Context) {
 				dirty = false
 				w.send(ctx, false)
 			}
-			if !stopping && w.ended() {
+			if !stopping && w.e.over(w.l, w.status, w.opt.UntilDone) {
 				stopping = true
 				close(w.stop)
 			}
@@ -224,17 +224,17 @@ func (w *watcher) statistics(ctx context.Context) {
 	}
 }
 
-// ended says whether nothing more will be written.
-func (w *watcher) ended() bool {
-	s := w.e.judge(w.l, w.status)
-	if w.l.Record.ID != "" {
-		return s.State.Final() || s.State == event.Unknown && !w.opt.UntilDone
+// over says whether a run writes no more, by its status.
+func (e *Engine) over(l Located, s event.Status, untilDone bool) bool {
+	s = e.judge(l, s)
+	if l.Record.ID != "" {
+		return s.State.Final() || s.State == event.Unknown && !untilDone
 	}
-	info, err := os.Stat(filepath.Join(w.l.Logs, "agentperf", results.RequestsFile))
+	info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile))
 	if err != nil {
-		return !w.opt.UntilDone
+		return !untilDone
 	}
-	return w.e.now().Sub(info.ModTime()) > quiet
+	return e.now().Sub(info.ModTime()) > quiet
 }
 
 func (w *watcher) send(ctx context.Context, done bool) {

@@ -121,7 +121,7 @@ runs live and compares them. Without a command it opens the workbench.`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one document, or one object a line for streams")
 	root.AddCommand(
 		portCmd(a), editCmd(a), checkCmd(a), explainCmd(a), diffCmd(a), migrateCmd(a), dryRunCmd(a), applyCmd(a), runsCmd(a), watchCmd(a), logsCmd(a), cancelCmd(a), resultsCmd(a), rollupCmd(a),
-		parityCmd(a), replayCmd(a), mockServerCmd(a), demoCmd(a), doctorCmd(a), jobCmd(a), versionCmd(a),
+		parityCmd(a), exportCmd(a), replayCmd(a), mockServerCmd(a), demoCmd(a), doctorCmd(a), jobCmd(a), versionCmd(a),
 	)
 	return root
 }
