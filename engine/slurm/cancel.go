@@ -1,0 +1,55 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Over says whether a job in this state does nothing any more.
+func (j Job) Over() bool {
+	switch j.State {
+	case "PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESIZING", "RESV_DEL_HOLD", "SPECIAL_EXIT":
+		return false
+	}
+	return true
+}
+
+// Terminate asks the batch process of a running job alone to end, which then ends
+// its steps in order. A plain cancel would signal every step at once.
+func Terminate(ctx context.Context, id string) error {
+	return scancel(ctx, "--batch", "--signal=TERM", id)
+}
+
+// Status asks the controller for one job, without regard to the shared answer: for
+// an action that needs to know now.
+func Status(ctx context.Context, k Known) (Job, error) {
+	out, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "job", k.ID)
+	if err != nil {
+		return Job{}, err
+	}
+	j := Job{
+		ID: field(out, "JobId"), State: field(out, "JobState"), Reason: word(field(out, "Reason")), Submitted: instant(field(out, "SubmitTime")),
+		Start: instant(field(out, "StartTime")), End: instant(field(out, "EndTime")), Nodes: word(field(out, "NodeList")), Comment: word(field(out, "Comment")),
+	}
+	if !k.is(j) {
+		return j, fmt.Errorf("job %s is another one now: submitted %s, comment %q", k.ID, j.Submitted.Local().Format(timeForm), j.Comment)
+	}
+	return j, nil
+}
+
+// Gone says whether an error of [Status] means that the controller does not know
+// the job any more.
+func Gone(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "Invalid job id")
+}
+
+// Warning is how long before its time limit a job is told, see [Request]'s
+// --signal; Slurm may be a minute early.
+const warning = 90*time.Second + 70*time.Second
+
+// AtLimit says whether a TERM at this moment is the time limit's.
+func (j Job) AtLimit(now time.Time) bool {
+	return !j.End.IsZero() && j.End.Sub(now) <= warning
+}

@@ -1,0 +1,106 @@
+package slurm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// mostOutput bounds what is read of a command: a queue of 100,000 jobs fits.
+const mostOutput = 32 << 20
+
+// ErrMissing says that this machine has no Slurm commands.
+var ErrMissing = errors.New("there is no such command on the PATH: this machine is no login node of a Slurm cluster, or its module is not loaded")
+
+// output collects a command's output up to a limit.
+type output struct {
+	bytes.Buffer
+	most int
+	over bool
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.Len()+len(p) > o.most {
+		o.over = true
+		return 0, errors.New("more output than expected")
+	}
+	return o.Buffer.Write(p)
+}
+
+// call runs a Slurm command and returns what it printed. It ends at the limit, or
+// with ctx. The error names the command and what it said.
+func call(ctx context.Context, limit time.Duration, name string, args ...string) (string, error) {
+	out, _, err := callBoth(ctx, limit, name, args...)
+	return out, err
+}
+
+// callBoth gives what a command said on its error stream too, in one line.
+func callBoth(ctx context.Context, limit time.Duration, name string, args ...string) (printed, said string, err error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", name, ErrMissing)
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, path, args...)
+	out, told := &output{most: mostOutput}, &output{most: 64 << 10}
+	cmd.Stdout, cmd.Stderr, cmd.Env, cmd.WaitDelay = out, told, Environment(os.Environ()), time.Second
+	err = cmd.Run()
+	printed, said = out.String(), strings.Join(strings.Fields(told.String()), " ")
+	switch {
+	case err == nil:
+		return printed, said, nil
+	case ctx.Err() != nil:
+		return printed, said, fmt.Errorf("%s: %w", name, ctx.Err())
+	case limited.Err() != nil:
+		return printed, said, fmt.Errorf("%s has not answered for %v", name, limit)
+	case out.over:
+		return "", said, fmt.Errorf("%s printed more than %d MB", name, mostOutput>>20)
+	case said == "":
+		return printed, said, fmt.Errorf("%s: %w", name, err)
+	}
+	return printed, said, fmt.Errorf("%s: %.400s", name, said)
+}
+
+// ours are beginnings of variables that change what Slurm's commands do or print:
+// they would beat the batch script, or make its answers unreadable.
+var ours = []string{"SBATCH_", "SQUEUE_", "SACCT_", "SCANCEL_", "SINFO_", "SLURM_TIME_FORMAT=", "SLURM_BITSTR_LEN="}
+
+// Environment is an environment (NAME=VALUE) without the variables that would
+// beat the options of a batch script or change the form of answers.
+func Environment(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		return slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(v, o) })
+	})
+}
+
+// Overrides names the variables of an environment that sbatch would let beat the
+// batch script, and that are therefore not passed on.
+func Overrides(env []string) []string {
+	var out []string
+	for _, v := range env {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(v, "SBATCH_") {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// timeForm is how the commands print a time, in the cluster's local zone.
+const timeForm = "2006-01-02T15:04:05"
+
+// instant reads a time; N/A, Unknown and the like are the zero time.
+func instant(s string) time.Time {
+	t, err := time.ParseInLocation(timeForm, s, time.Local)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

@@ -1,0 +1,107 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/plan"
+)
+
+// Hostnames are the nodes of a node list, in Slurm's order; the first one runs the
+// batch script.
+func Hostnames(ctx context.Context, list string) ([]string, error) {
+	out, err := call(ctx, askLimit, "scontrol", "show", "hostnames", list)
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes of %s: %w", list, err)
+	}
+	return strings.Fields(out), nil
+}
+
+// Bindings are the values of a plan's placeholders in an allocation: names and
+// addresses of its nodes, the job's id, and where the run's files are.
+func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string) ([]string, error) {
+	names, err := Hostnames(ctx, nodeList)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) != len(p.Nodes) {
+		return nil, fmt.Errorf("the allocation %s has %d nodes, and the plan %d", nodeList, len(names), len(p.Nodes))
+	}
+	told := nodeAddresses(ctx, nodeList)
+	pairs := []string{plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs}
+	for i, name := range names {
+		pairs = append(pairs, fmt.Sprintf("{node:%d}", i), name, fmt.Sprintf("{ip:%d}", i), address(ctx, name, told[name]))
+	}
+	return pairs, nil
+}
+
+// address is where other nodes reach a node: what its name stands for, if that is
+// no loopback address (as on a node that lists itself in /etc/hosts), else what
+// Slurm calls it; the name itself where neither is an address.
+func address(ctx context.Context, name, told string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for _, n := range []string{name, told} {
+		if n == "" {
+			continue
+		}
+		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", n)
+		if err != nil {
+			continue
+		}
+		for _, want4 := range []bool{true, false} {
+			for _, a := range found {
+				if a = a.Unmap(); a.Is4() == want4 && !a.IsLoopback() && !a.IsLinkLocalUnicast() {
+					return a.String()
+				}
+			}
+		}
+	}
+	return name
+}
+
+// nodeAddresses is NodeAddr of each node; empty where Slurm does not say.
+func nodeAddresses(ctx context.Context, list string) map[string]string {
+	out := map[string]string{}
+	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "node", list)
+	if err != nil {
+		return out // names alone then
+	}
+	for line := range strings.Lines(text) {
+		out[field(line, "NodeName")] = field(line, "NodeAddr")
+	}
+	return out
+}
+
+// Architectures are those of a partition's nodes as uname calls them (x86_64,
+// aarch64); an empty partition stands for all nodes.
+func Architectures(ctx context.Context, partition string) ([]string, error) {
+	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "nodes")
+	if err != nil {
+		return nil, fmt.Errorf("ask for the nodes' architecture: %w", err)
+	}
+	var out []string
+	for line := range strings.Lines(text) {
+		arch := field(line, "Arch")
+		in := partition == "" || slices.Contains(strings.Split(field(line, "Partitions"), ","), partition)
+		if in && arch != "" && !slices.Contains(out, arch) {
+			out = append(out, arch)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// field is the value of NAME=VALUE in a line of scontrol's.
+func field(line, name string) string {
+	for word := range strings.FieldsSeq(line) {
+		if v, ok := strings.CutPrefix(word, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package slurm
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// Job is one job as the queue or the accounting shows it.
+type Job struct {
+	ID        string    `json:"id"`
+	State     string    `json:"state"` // Slurm's word: PENDING, RUNNING, NODE_FAIL …
+	Reason    string    `json:"reason,omitempty"`
+	Submitted time.Time `json:"submitted"`
+	Start     time.Time `json:"start"` // expected while pending; zero: not known
+	End       time.Time `json:"end"`   // by its time limit while it runs
+	Nodes     string    `json:"nodes,omitempty"`
+	Comment   string    `json:"comment,omitempty"`
+}
+
+// Known identifies a job beyond its id, which a cluster uses again: by the
+// comment that it was submitted with, or else the time of the submit.
+type Known struct {
+	ID, Comment string
+	Submitted   time.Time
+}
+
+// skew is how far the clock of this machine and the controller's may differ.
+const skew = 2 * time.Minute
+
+func (k Known) is(j Job) bool {
+	if j.ID != k.ID {
+		return false
+	}
+	if k.Comment != "" && strings.Contains(j.Comment, k.Comment) {
+		return true
+	}
+	return j.Comment == "" && j.Submitted.Sub(k.Submitted).Abs() < skew
+}
+
+// Answer is what is known of a user's jobs.
+type Answer struct {
+	At      time.Time `json:"at"`              // when the jobs were as they stand here; zero: never asked
+	Tried   time.Time `json:"tried"`           // the newest question
+	Error   string    `json:"error,omitempty"` // why that one brought nothing; then At is older
+	Cluster string    `json:"cluster,omitempty"`
+	Jobs    []Job     `json:"jobs"`
+}
+
+// Find looks for a job.
+func (a Answer) Find(k Known) (Job, bool) {
+	for _, j := range a.Jobs {
+		if k.is(j) {
+			return j, true
+		}
+	}
+	return Job{}, false
+}
+
+// DefaultEvery is the shortest time between two questions to the queue.
+const DefaultEvery = 5 * time.Second
+
+// Queue asks squeue for the user's jobs. All programs of a user on one host share
+// one answer, which lies in Dir, and ask at most once in Every.
+type Queue struct {
+	Dir   string
+	Every time.Duration
+	Limit time.Duration // of one squeue; 0: 10 s
+	Now   func() time.Time
+}
+
+func (q *Queue) limit() time.Duration {
+	if q.Limit > 0 {
+		return q.Limit
+	}
+	return 10 * time.Second
+}
+
+// Ask gives the newest answer: the shared one, while it is younger than Every,
+// else a new one. A scheduler that does not answer is an Error in it, beside what
+// was known before.
+func (q *Queue) Ask(ctx context.Context) Answer {
+	path, err := q.path()
+	if err != nil {
+		return Answer{Tried: q.Now(), Error: err.Error()}
+	}
+	a, err := readAnswer(path)
+	if err == nil && q.fresh(a) {
+		return a
+	}
+	if err := os.MkdirAll(q.Dir, 0o755); err != nil {
+		return Answer{Tried: q.Now(), Error: fmt.Sprintf("share the queue's answer: %v", err)}
+	}
+	// Whoever holds the lock asks, within its time limit; the others wait for that.
+	waiting, cancel := context.WithTimeout(ctx, 2*q.limit())
+	defer cancel()
+	lock := flock.New(path + ".lock")
+	if ok, err := lock.TryLockContext(waiting, 20*time.Millisecond); !ok {
+		a.Error = fmt.Sprintf("another program has been asking squeue: %v", err)
+		return a
+	}
+	defer func() { _ = lock.Unlock() }() // it goes with the process at the latest
+	if a, err = readAnswer(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a = Answer{} // torn or foreign: asked anew
+	}
+	if q.fresh(a) {
+		return a
+	}
+	return q.renew(ctx, path, a)
+}
+
+func (q *Queue) fresh(a Answer) bool {
+	age := q.Now().Sub(a.Tried)
+	return age >= 0 && age < q.Every
+}
+
+func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
+	out, err := call(ctx, q.limit(), "squeue", "--me", "--noheader", "--states=all", "--format="+queueForm)
+	if errors.Is(err, ErrMissing) || ctx.Err() != nil {
+		a.Error = err.Error() // of this shell or this moment: nothing for the others
+		return a
+	}
+	a.Tried, a.Error = q.Now(), ""
+	if err != nil {
+		a.Error = err.Error()
+	} else {
+		a.At, a.Jobs = a.Tried, parseQueue(out)
+	}
+	if a.Cluster == "" && err == nil {
+		a.Cluster = ClusterName(ctx)
+	}
+	if werr := rundir.Write(path, a, 0o644); werr != nil {
+		a.Error = strings.TrimPrefix(a.Error+"; "+werr.Error(), "; ")
+	}
+	return a
+}
+
+// path is the file of the shared answer: one a host, and one a configuration of
+// Slurm, since a host may be a login node of two clusters.
+func (q *Queue) path() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("share the queue's answer: %w", err)
+	}
+	sum := sha256.Sum256([]byte(os.Getenv("SLURM_CONF")))
+	return filepath.Join(q.Dir, "squeue-"+host+"-"+hex.EncodeToString(sum[:4])+".json"), nil
+}
+
+func readAnswer(path string) (Answer, error) {
+	var a Answer
+	err := rundir.Read(path, &a)
+	return a, err
+}
+
+// queueForm has the comment last: it is the one field that may hold the separator.
+const queueForm = "%A|%T|%r|%V|%S|%e|%N|%k"
+
+// parseQueue reads lines of squeue in queueForm; others are passed over.
+func parseQueue(out string) []Job {
+	jobs := []Job{}
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimRight(line, "\n"), "|", 8)
+		if len(f) < 8 {
+			continue
+		}
+		j := Job{ID: f[0], State: f[1], Reason: word(f[2]), Submitted: instant(f[3]), Start: instant(f[4]), End: instant(f[5]), Nodes: f[6], Comment: word(f[7])}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// word is a field without Slurm's ways to say that there is nothing.
+func word(s string) string {
+	switch s {
+	case "None", "(null)", "N/A":
+		return ""
+	}
+	return s
+}
+
+// ClusterName is the name of the cluster that the commands speak to; empty when it
+// does not say.
+func ClusterName(ctx context.Context) string {
+	out, err := call(ctx, 10*time.Second, "scontrol", "show", "config")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(out) {
+		if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "ClusterName" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

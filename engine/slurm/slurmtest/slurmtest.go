@@ -1,0 +1,164 @@
+// Package slurmtest starts a real Slurm cluster for tests, one for each test
+// binary, and ends it with that process, however the process ends. It is for
+// tests alone and knows nothing of what they run.
+package slurmtest
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// Cluster is a running cluster of 13 nodes, gb300-T01 to -T13, each with an
+// address of its own.
+type Cluster struct {
+	// Root is the cluster's folder; below log are the daemons' logs.
+	Root string
+	// Env points Slurm's commands at the cluster: NAME=VALUE, PATH included.
+	Env []string
+	// Source is the folder of up and down.
+	Source string
+}
+
+var once = sync.OnceValues(start)
+
+// Start gives this process's cluster. Where none can be started the test is
+// skipped: leftOut says what is then not tested.
+func Start(t testing.TB, leftOut string) Cluster {
+	t.Helper()
+	if why := impossible(); why != "" {
+		t.Skipf("NOT TESTED: %s: %s", leftOut, why)
+	}
+	c, err := once()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func impossible() string {
+	if testing.Short() {
+		return "a Slurm cluster is started without -short only"
+	}
+	if os.Getuid() != 0 {
+		return "a Slurm cluster with addresses for its nodes takes root"
+	}
+	if _, err := os.Stat("/etc/debian_version"); err != nil {
+		return "the Slurm of Debian is needed"
+	}
+	return ""
+}
+
+func start() (Cluster, error) {
+	source, err := folder()
+	if err != nil {
+		return Cluster{}, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return Cluster{}, err
+	}
+	c := Cluster{Root: fmt.Sprintf("/tmp/slurm-test-%d", os.Getpid()), Source: source}
+	// Two clusters at once differ in folder, ports and addresses.
+	own := append(os.Environ(), "SLURM_TEST_ROOT="+c.Root, fmt.Sprintf("SLURM_TEST_PORT=%d", port), fmt.Sprintf("SLURM_TEST_SUBNET=10.%d.%d", 64+os.Getpid()/250%60, 1+os.Getpid()%250))
+	if err := endWithUs(filepath.Join(source, "down"), own); err != nil {
+		return Cluster{}, fmt.Errorf("watch over the test cluster: %w", err)
+	}
+	up := exec.Command(filepath.Join(source, "up"), "--netns")
+	up.Env = own
+	var said strings.Builder
+	up.Stderr = &said
+	out, err := up.Output()
+	if err != nil {
+		return Cluster{}, fmt.Errorf("start a test cluster: %w\n%s", err, said.String())
+	}
+	c.Env = environment(own, string(out))
+	return c, nil
+}
+
+// endWithUs starts a process that waits until this one is gone, and then runs
+// down: also after a panic or a kill.
+func endWithUs(down string, env []string) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	// The write end stays open in this process alone, for as long as it lives.
+	cmd := exec.Command("sh", "-c", `cat >/dev/null; exec "$0" --purge`, down)
+	cmd.Stdin, cmd.Env = r, env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	keep = w
+	return nil
+}
+
+// keep holds the pipe's end that tells the watching process that we live.
+var keep *os.File
+
+// environment adds the lines that up prints, "export NAME=VALUE".
+func environment(env []string, printed string) []string {
+	values := map[string]string{}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		values[name] = value
+	}
+	for sc := bufio.NewScanner(strings.NewReader(printed)); sc.Scan(); {
+		if name, value, ok := strings.Cut(strings.TrimPrefix(sc.Text(), "export "), "="); ok {
+			values[name] = os.Expand(value, func(n string) string { return values[n] })
+		}
+	}
+	out := make([]string, 0, len(values))
+	for name, value := range values {
+		out = append(out, name+"="+value)
+	}
+	return out
+}
+
+// folder is testdata/slurm of the module that the test is in.
+func folder() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "testdata", "slurm"), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("no go.mod above the test's folder")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// freePort finds a place for the cluster's ports: three from the first one (its
+// nodes have addresses of their own).
+func freePort() (int, error) {
+	for port := 17000 + os.Getpid()%300*10; port < 32000; port += 10 {
+		free := true
+		for i := range 3 {
+			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+i))
+			if err != nil {
+				free = false
+				break
+			}
+			if err := l.Close(); err != nil {
+				return 0, err
+			}
+		}
+		if free {
+			return port, nil
+		}
+	}
+	return 0, fmt.Errorf("no three free ports for a cluster")
+}

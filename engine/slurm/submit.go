@@ -1,0 +1,122 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrUnsure says that sbatch gave no answer and the job is not to be found: it may
+// turn up yet. It is held then, and does not run.
+var ErrUnsure = errors.New("it is not known whether the job was queued")
+
+// Limits of the commands at submit. sbatch may wait for a busy controller.
+const (
+	submitLimit = 60 * time.Second
+	askLimit    = 10 * time.Second
+)
+
+// Hold queues a batch script in the held state, so that nothing can start before
+// the run's folder has its name and the run is recorded; [Release] lets it go.
+// Whatever happens to sbatch's answer, the job is looked up by its comment, which
+// must be unique, and never queued twice. With a cancelled ctx the job is taken
+// back.
+func Hold(ctx context.Context, script, comment string) (id string, err error) {
+	out, err := call(ctx, submitLimit, "sbatch", "--parsable", "--hold", "--comment="+comment, script)
+	if id := firstID(out); err == nil && id != "" {
+		return id, nil
+	}
+	if errors.Is(err, ErrMissing) {
+		return "", fmt.Errorf("submit: %w", err)
+	}
+	if err == nil {
+		err = fmt.Errorf("sbatch printed no job id but %.80q", out)
+	}
+	after := context.WithoutCancel(ctx)
+	id, lerr := Lookup(after, comment)
+	switch {
+	case lerr != nil:
+		return "", fmt.Errorf("submit: %w; %w: %w; submit again once the scheduler answers: the job is looked for first", err, ErrUnsure, lerr)
+	case id == "" && ctx.Err() != nil:
+		return "", fmt.Errorf("submit: %w; nothing was queued", err)
+	case id == "":
+		return "", fmt.Errorf("submit: %w", err)
+	case ctx.Err() != nil:
+		if cerr := scancel(after, id); cerr != nil {
+			return "", fmt.Errorf("submit: %w; job %s was queued, is held, and could not be taken back: %w", err, id, cerr)
+		}
+		return "", fmt.Errorf("submit: %w; job %s, which was queued already, has been taken back", err, id)
+	}
+	return id, nil
+}
+
+// Lookup finds a job by its comment: in the queue, and then in the accounting
+// where there is one. Empty is a certain no of the queue.
+func Lookup(ctx context.Context, comment string) (id string, err error) {
+	out, err := call(ctx, askLimit, "squeue", "--me", "--noheader", "--states=all", "--format="+queueForm)
+	if err != nil {
+		return "", err
+	}
+	for _, j := range parseQueue(out) {
+		if strings.Contains(j.Comment, comment) {
+			return j.ID, nil
+		}
+	}
+	out, err = call(ctx, askLimit, "sacct", "--allocations", "--noheader", "--parsable2", "--starttime="+time.Now().Add(-24*time.Hour).Format(timeForm), "--format="+accountForm)
+	if err != nil {
+		return "", nil //nolint:nilerr // no accounting here: the queue's word stands
+	}
+	for _, j := range parseAccounting(out) {
+		if strings.Contains(j.Comment, comment) {
+			return j.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// Release lets a held job go.
+func Release(ctx context.Context, id string) error {
+	var err error
+	for range 3 {
+		if _, err = call(ctx, askLimit, "scontrol", "release", id); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("job %s is queued, recorded and held: %w; let it go with: scontrol release %s", id, err, id)
+	}
+	return nil
+}
+
+// Withdraw takes a job back that has not started.
+func Withdraw(ctx context.Context, id string) error { return scancel(ctx, id) }
+
+func scancel(ctx context.Context, args ...string) error {
+	_, err := call(ctx, askLimit, "scancel", args...)
+	return err
+}
+
+// firstID is the id in sbatch's parsable answer, ID or ID;CLUSTER.
+func firstID(out string) string {
+	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")
+	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
+		return ""
+	}
+	return id
+}
+
+// TestOnly asks the scheduler whether it would take a script, and when and where
+// it would start; the answer is a sentence of sbatch's.
+func TestOnly(ctx context.Context, script string) (string, error) {
+	path, err := filepath.Abs(script)
+	if err != nil {
+		return "", err
+	}
+	// The answer is on the error stream, and the exit code 0.
+	_, said, err := callBoth(ctx, askLimit, "sbatch", "--test-only", path)
+	return said, err
+}
