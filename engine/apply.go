@@ -18,8 +18,8 @@ import (
 // ErrTodos says that a recipe still has placeholders of a port.
 var ErrTodos = errors.New("open placeholders: give the real values, or submit all the same with --allow-todo")
 
-// ErrNoSlurm says that this version submits to no cluster yet.
-var ErrNoSlurm = errors.New("this version plans Slurm jobs (dry-run shows all of one) and does not submit them yet; --launcher local runs the plan on this machine")
+// programName is this program in a run's bin folder.
+const programName = "agentperf-tui"
 
 // startTimeout is how long a supervisor may take until it is at work.
 const startTimeout = 30 * time.Second
@@ -34,7 +34,34 @@ func (e *Engine) Apply(ctx context.Context, p *Pair, pl *plan.Plan, allowTodo bo
 	if err := ctx.Err(); err != nil {
 		return rundir.Record{}, err
 	}
-	return e.submitLocal(ctx, p, pl)
+	rec, err := e.newRecord(p, pl)
+	if err != nil {
+		return rundir.Record{}, err
+	}
+	if pl.Target == plan.Slurm {
+		return e.submitSlurm(ctx, p, pl, rec)
+	}
+	return e.submitLocal(ctx, p, pl, rec)
+}
+
+// newRecord is what is known of a run before it is submitted.
+func (e *Engine) newRecord(p *Pair, pl *plan.Plan) (rundir.Record, error) {
+	rec := rundir.Record{
+		Version: 1, Name: pl.Name, Launcher: string(pl.Target), Host: e.host, Created: e.now().UTC(), Model: pl.Model, Levels: []int{},
+	}
+	var err error
+	if rec.Recipe, err = filepath.Abs(p.Recipe.File); err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	if p.Workload != nil {
+		if rec.Workload, err = filepath.Abs(p.Workload.File); err != nil {
+			return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+		}
+	}
+	for _, ph := range pl.Phases {
+		rec.Levels = append(rec.Levels, ph.Level)
+	}
+	return rec, nil
 }
 
 // Gate says what stands against submitting a planned pair: nil is nothing. It is
@@ -45,8 +72,8 @@ func (e *Engine) Gate(p *Pair, pl *plan.Plan, allowTodo bool) error {
 		return ErrInvalid
 	case p.Report.Todos > 0 && !allowTodo:
 		return ErrTodos
-	case pl.Target != plan.Local:
-		return ErrNoSlurm
+	case pl.Target == plan.Slurm: // its paths are those of other machines: see Preflight
+		return nil
 	}
 	for _, path := range []string{p.Workload.TrajectoryPath, p.Workload.AssignmentsPath} {
 		if path != "" && e.visible(p.Recipe, path) == "" {
@@ -56,22 +83,10 @@ func (e *Engine) Gate(p *Pair, pl *plan.Plan, allowTodo bool) error {
 	return nil
 }
 
-func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan) (rundir.Record, error) {
-	id, err := rundir.NewLocalID(e.now())
-	if err != nil {
-		return rundir.Record{}, err
-	}
-	rec := rundir.Record{
-		Version: 1, ID: id, Name: pl.Name, Launcher: "local", Host: e.host, Created: e.now().UTC(), Model: pl.Model,
-	}
-	if rec.Recipe, err = filepath.Abs(p.Recipe.File); err != nil {
-		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
-	}
-	if rec.Workload, err = filepath.Abs(p.Workload.File); err != nil {
-		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
-	}
-	for _, ph := range pl.Phases {
-		rec.Levels = append(rec.Levels, ph.Level)
+func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
+	var err error
+	if rec.ID, err = rundir.NewLocalID(e.now()); err != nil {
+		return rec, err
 	}
 	if err := checkDataset(ctx, p.Workload, pl); err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
@@ -80,11 +95,11 @@ func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan) (rundi
 	if err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
-	staged, err := rundir.Stage(pl.OutputDir, files, e.Program)
+	staged, err := rundir.Stage(pl.OutputDir, files, rundir.Program{Path: e.Program, Name: programName})
 	if err != nil {
 		return rec, err
 	}
-	if rec.Dir, err = rundir.Publish(staged, pl.OutputDir, id); err != nil {
+	if rec.Dir, err = rundir.Publish(staged, pl.OutputDir, rec.ID); err != nil {
 		return rec, err
 	}
 	// Recorded before it starts: a run that is not listed is worse than a listed
@@ -128,13 +143,19 @@ func runFiles(p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	return []rundir.File{
+	files := []rundir.File{
 		{Name: rundir.PhasesFile, Data: phases, Mode: 0o644},
 		{Name: rundir.PlanFile, Data: planJSON, Mode: 0o600},
 		{Name: rundir.RecordFile, Data: recJSON, Mode: 0o644},
 		{Name: rundir.RecipeFile, Data: p.recipeBytes, Mode: 0o600},     // its environment may hold secrets too
-		{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o600}, // and this an API key
-	}, nil
+	}
+	if p.Workload != nil {
+		files = append(files, rundir.File{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o600}) // and this an API key
+	}
+	if pl.Script != "" {
+		files = append(files, rundir.File{Name: rundir.ScriptFile, Data: []byte(pl.Script), Mode: 0o755})
+	}
+	return files, nil
 }
 
 // Cancel ends a run in an orderly way and waits until it has ended.
@@ -142,6 +163,8 @@ func (e *Engine) Cancel(ctx context.Context, r Located) error {
 	switch {
 	case r.Record.ID == "":
 		return fmt.Errorf("cancel %s: it was not started here, so there is nothing to tell it to", r.Dir)
+	case r.Record.Launcher == string(plan.Slurm):
+		return e.cancelSlurm(ctx, r)
 	case r.Record.Host != e.host:
 		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", r.Record.ID, r.Record.Host)
 	}

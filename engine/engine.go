@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
@@ -35,9 +37,11 @@ type Engine struct {
 	now      func() time.Time
 	host     string
 	registry rundir.Registry
+	queue    *slurm.Queue
 
 	mu   sync.Mutex
 	seen map[string]seen // figures of the list of runs, by folder
+	past map[string]past // what the accounting said, by folder
 }
 
 // Paths are the places of user-visible state, one for each kind.
@@ -52,6 +56,12 @@ type Config struct {
 	OutputDir   string  `yaml:"output_dir"`
 	BandPercent float64 `yaml:"band_percent"` // of the parity verdict; 2 if not given
 	Tiers       []Tier  `yaml:"tiers"`
+	// QueueSeconds is the shortest time between two questions to squeue. A site
+	// sets it with $AGENTPERF_TUI_QUEUE_SECONDS; of the two the longer one holds.
+	QueueSeconds float64 `yaml:"queue_seconds"`
+	// ProgramsDir has agentperf-tui-linux-amd64 and -arm64, for clusters whose
+	// nodes are of another architecture than this machine.
+	ProgramsDir string `yaml:"programs_dir"`
 }
 
 // Tier is a service level as the configuration file has it.
@@ -113,6 +123,11 @@ func New(opt Options) (*Engine, error) {
 	if e.Paths.Output, err = filepath.Abs(e.Paths.Output); err != nil {
 		return nil, fmt.Errorf("find the output folder: %w", err)
 	}
+	every, err := e.queueEvery()
+	if err != nil {
+		return nil, err
+	}
+	e.queue = &slurm.Queue{Dir: e.Paths.State, Every: every, Now: e.now}
 	e.registry = rundir.Registry{Dir: filepath.Join(e.Paths.State, "runs")}
 	return e, nil
 }
@@ -129,12 +144,33 @@ func readConfig(path string) (Config, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return c, fmt.Errorf("read configuration %s: %w; known keys are output_dir, band_percent, tiers", path, err)
+		return c, fmt.Errorf("read configuration %s: %w; known keys are output_dir, band_percent, tiers, queue_seconds, programs_dir", path, err)
 	}
 	if !(c.BandPercent > 0 && c.BandPercent <= 100) {
 		return c, fmt.Errorf("read configuration %s: band_percent is %g: want more than 0 and at most 100", path, c.BandPercent)
 	}
 	return c, nil
+}
+
+// queueSetting is how a site says how often squeue may be asked, in s.
+const queueSetting = "AGENTPERF_TUI_QUEUE_SECONDS"
+
+func (e *Engine) queueEvery() (time.Duration, error) {
+	seconds := e.Config.QueueSeconds
+	if text := e.getenv(queueSetting); text != "" {
+		site, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(site > 0 && site <= 3600) {
+			return 0, fmt.Errorf("%s is %q: want seconds, more than 0 and at most 3600", queueSetting, text)
+		}
+		seconds = max(seconds, site)
+	}
+	if !(seconds >= 0 && seconds <= 3600) {
+		return 0, fmt.Errorf("read configuration %s: queue_seconds is %g: want at most 3600", e.Paths.Config, seconds)
+	}
+	if seconds == 0 {
+		return slurm.DefaultEvery, nil
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
 }
 
 // Tiers are the configured service levels.

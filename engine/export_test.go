@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
 const sampleRun = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
@@ -22,6 +23,7 @@ func offline(t *testing.T) *Engine {
 	return &Engine{
 		Paths: Paths{State: dir, Output: dir}, Config: Config{BandPercent: 2, Tiers: []Tier{{Name: "any", SpeedFloor: 1, TTFTCeiling: 10}}},
 		getenv: func(string) string { return "" }, now: time.Now, host: "here", registry: rundir.Registry{Dir: filepath.Join(dir, "runs")},
+		queue: &slurm.Queue{Dir: dir, Every: time.Minute, Now: time.Now},
 	}
 }
 

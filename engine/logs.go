@@ -125,7 +125,7 @@ func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool)
 				return
 			case <-tick.C:
 			}
-			if s, err := readStatus(l.Logs); err == nil && e.over(l, s, false) {
+			if s, err := readStatus(l.Logs); err == nil && e.over(l, e.judge(l, s), false) {
 				return
 			}
 		}

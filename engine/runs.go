@@ -146,6 +146,9 @@ func (e *Engine) judge(l Located, s event.Status) event.Status {
 	if s.State.Final() || l.Record.ID == "" {
 		return s
 	}
+	if l.Record.Launcher == string(plan.Slurm) {
+		return e.judgeSlurm(l, s, e.queue.Ask(context.Background())) // has time limits of its own
+	}
 	if l.Record.Host != e.host {
 		return e.judgeFromAfar(l, s)
 	}

@@ -29,8 +29,8 @@ func (e *Engine) Supervise(ctx context.Context, dir string, log io.Writer) (int,
 	if err := rundir.Read(filepath.Join(dir, rundir.PlanFile), &p); err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
-	if p.Target != plan.Local {
-		return 1, ErrNoSlurm
+	if p.Target == plan.Slurm {
+		return e.superviseSlurm(ctx, dir, rec, &p, log)
 	}
 	release, err := local.Hold(ctx, dir)
 	if err != nil {

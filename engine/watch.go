@@ -12,7 +12,9 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
 // Update is what a watcher is told: the events since the last update, and the
@@ -56,7 +58,7 @@ func (e *Engine) Watch(ctx context.Context, l Located, opt WatchOptions) (<-chan
 	if opt.Interval <= 0 {
 		opt.Interval = time.Second
 	}
-	w := &watcher{e: e, l: l, opt: opt, known: known, fold: results.NewFold(), in: make(chan piece), stop: make(chan struct{}), stems: map[string]time.Time{}, out: make(chan Update)}
+	w := &watcher{e: e, l: l, opt: opt, known: known, fold: results.NewFold(), in: make(chan piece), stop: make(chan struct{}), stems: map[string]time.Time{}, out: make(chan Update), answers: make(chan slurm.Answer)}
 	w.fold.Plan(known.Levels...)
 	go w.run(ctx)
 	return w.out, nil
@@ -81,6 +83,9 @@ type watcher struct {
 	open  int                  // followers that have not closed
 	out   chan Update
 
+	answers chan slurm.Answer // the queue's, for runs of Slurm
+	answer  slurm.Answer
+
 	status event.Status
 	fresh  []event.Event
 	err    error
@@ -93,6 +98,9 @@ func (w *watcher) run(ctx context.Context) {
 	defer cancel()
 	for _, name := range []string{event.FileName, event.ClientFileName, "agentperf/" + results.RequestsFile, "agentperf/" + results.ManifestFile} {
 		w.follow(ctx, name)
+	}
+	if w.slurm() {
+		go w.e.pollQueue(ctx, w.answers)
 	}
 	tick := time.NewTicker(w.opt.Interval)
 	defer tick.Stop()
@@ -109,13 +117,15 @@ func (w *watcher) run(ctx context.Context) {
 				w.send(ctx, true)
 				return
 			}
+		case w.answer = <-w.answers:
+			dirty = true
 		case <-tick.C:
 			w.statistics(ctx)
 			if dirty {
 				dirty = false
 				w.send(ctx, false)
 			}
-			if !stopping && w.e.over(w.l, w.status, w.opt.UntilDone) {
+			if !stopping && w.e.over(w.l, w.judge(), w.opt.UntilDone) {
 				stopping = true
 				close(w.stop)
 			}
@@ -224,9 +234,20 @@ func (w *watcher) statistics(ctx context.Context) {
 	}
 }
 
-// over says whether a run writes no more, by its status.
+func (w *watcher) slurm() bool { return w.l.Record.Launcher == string(plan.Slurm) }
+
+func (w *watcher) judge() event.Status {
+	if w.slurm() && !w.status.State.Final() {
+		return w.e.judgeSlurm(w.l, w.status, w.answer)
+	}
+	return w.e.judge(w.l, w.status)
+}
+
+// over says whether a run writes no more, by its status as judged.
 func (e *Engine) over(l Located, s event.Status, untilDone bool) bool {
-	s = e.judge(l, s)
+	if s.State == event.Unknown && s.Queue != nil && s.Queue.Error != "" {
+		return false // an outage passes
+	}
 	if l.Record.ID != "" {
 		return s.State.Final() || s.State == event.Unknown && !untilDone
 	}
@@ -240,7 +261,7 @@ func (e *Engine) over(l Located, s event.Status, untilDone bool) bool {
 func (w *watcher) send(ctx context.Context, done bool) {
 	now := w.e.now()
 	slices.SortStableFunc(w.fresh, func(a, b event.Event) int { return a.T.Compare(b.T) })
-	u := Update{At: now, Events: w.fresh, Status: w.e.judge(w.l, w.status), Done: done, Err: w.err}
+	u := Update{At: now, Events: w.fresh, Status: w.judge(), Done: done, Err: w.err}
 	if done {
 		now = time.Time{} // windows end with the last request, as they do when read later
 	}

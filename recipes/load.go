@@ -139,6 +139,7 @@ func build(doc *Document, version int, v *values) *Recipe {
 		DedicatedInfra: v.bool("infra.etcd_nats_dedicated_node", false),
 		Environment:    v.env("environment"), ExtraMounts: v.strings("extra_mount"), ContainerMounts: v.env("container_mounts"),
 		HealthAttempts: v.int("health_check.max_attempts", 180), HealthIntervalSeconds: v.int("health_check.interval_seconds", 10),
+		FatalMarkers: v.bool("health_check.fatal_log_markers", true), FatalPatterns: v.strings("health_check.extra_fatal_log_patterns"),
 		Slurm:       Slurm{Account: v.str("slurm.account", ""), Partition: v.str("slurm.partition", ""), TimeLimit: v.str("slurm.time_limit", "")},
 		SrunOptions: v.env("srun_options"), SbatchDirectives: v.env("sbatch_directives"),
 		SetupScript: v.str("setup_script", ""), Observability: v.bool("observability.enabled", false),

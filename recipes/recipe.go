@@ -30,6 +30,8 @@ type Recipe struct {
 	ContainerMounts       Env // host template to container template
 	HealthAttempts        int
 	HealthIntervalSeconds int
+	FatalMarkers          bool     // a worker's log may fail the run
+	FatalPatterns         []string // by these patterns too
 	Slurm                 Slurm
 	SrunOptions           Env
 	SbatchDirectives      Env

@@ -15,6 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/safetext"
 	"github.com/agentperf/agentperf-tui/porter"
 )
 
@@ -27,7 +28,11 @@ func (g gated) Gate(p *engine.Pair, pl *plan.Plan, allowTodo bool) error {
 	if err := g.Engine.Gate(p, pl, allowTodo); err != nil || allowTodo {
 		return err
 	}
-	open, err := porter.OpenMustFix(p.Recipe.File, p.Workload.File)
+	workload := "" // only the compute nodes have it
+	if p.Workload != nil {
+		workload = p.Workload.File
+	}
+	open, err := porter.OpenMustFix(p.Recipe.File, workload)
 	if err != nil {
 		return err
 	}
@@ -48,7 +53,7 @@ func (g gated) Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTo
 func applyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "apply RECIPE", Short: "Check, plan and submit a run", Args: usage(cobra.MaximumNArgs(1)),
-		Long: "Check, plan and submit a run, and print it once it is recorded and at work.\nWith --launcher local the plan runs on this machine: mock servers stand in for the\nengines, the built-in client replays, users and times are scaled; dry-run\n--launcher local shows each of these swaps. The run goes on when this command ends.",
+		Long: "Check, plan and submit a run, and print it once it is recorded and queued or at work.\nA job is queued held, and let go once its folder is complete and the run is recorded:\nwhatever interrupts a submit, no job runs that is not listed, and none runs twice.\nWith --launcher local the plan runs on this machine: mock servers stand in for the\nengines, the built-in client replays, users and times are scaled; dry-run\n--launcher local shows each of these swaps. The run goes on when this command ends.",
 	}
 	f, flag := files(cmd)
 	launcher := cmd.Flags().String("launcher", "slurm", "slurm or local")
@@ -64,6 +69,15 @@ func applyCmd(a *app) *cobra.Command {
 		}
 		gate := gated{e}
 		if err := gate.Gate(p, pl, *allowTodo); err != nil {
+			return err
+		}
+		notes, err := e.Preflight(cmd.Context(), p, pl)
+		for _, n := range notes {
+			if err := a.note("%s\n", safetext.Clean(n)); err != nil {
+				return err
+			}
+		}
+		if err != nil {
 			return err
 		}
 		if !*yes {
@@ -106,7 +120,7 @@ func cancelCmd(a *app) *cobra.Command {
 				return err
 			}
 		}
-		ctx, done := context.WithTimeout(cmd.Context(), 2*time.Minute)
+		ctx, done := context.WithTimeout(cmd.Context(), 3*time.Minute)
 		defer done()
 		if err := e.Cancel(ctx, l); err != nil {
 			return err

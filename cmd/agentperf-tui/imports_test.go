@@ -27,6 +27,7 @@ var rooms = map[string][]string{
 	"engine/plan":       {"recipes"},
 	"engine/job":        {"engine/plan", "engine/event", "engine/results"},
 	"engine/local":      {"engine/plan", "engine/event", "engine/job", "engine/rundir"},
+	"engine/slurm":      {"engine/plan", "engine/event", "engine/job", "engine/rundir"},
 	"engine/replay":     {"recipes"},
 	"engine/results":    {"recipes", "engine/results"},
 	"porter":            {"recipes", "engine/plan"},

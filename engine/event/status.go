@@ -30,6 +30,18 @@ type Status struct {
 	Want     Count        `json:"want"`
 	Steps    []StepStatus `json:"steps"`
 	Phases   []PhaseMark  `json:"phases"`
+	Queue    *Queued      `json:"queue,omitempty"` // what the scheduler says; nil where none is asked
+}
+
+// Queued is a job as the scheduler shows it, with the age of that word. No event
+// says it: whoever judges a run adds it to what the events add up to.
+type Queued struct {
+	State  string    `json:"state,omitempty"`  // the scheduler's word; empty: it has no such job
+	Reason string    `json:"reason,omitempty"` // why it waits
+	Start  time.Time `json:"start"`            // expected while it waits; zero: not known
+	Nodes  string    `json:"nodes,omitempty"`
+	At     time.Time `json:"at"`              // of the answer; zero: there never was one
+	Error  string    `json:"error,omitempty"` // why there is no newer one: an outage
 }
 
 // StepStatus is one step's part of a run.

@@ -48,6 +48,8 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 		select {
 		case <-ctx.Done():
 			return stopped(ctx)
+		case f := <-j.fatal:
+			return j.dead(f)
 		case st := <-j.exits:
 			if fail := j.ended(st); fail != nil {
 				return fail

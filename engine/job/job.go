@@ -55,6 +55,9 @@ type Options struct {
 	Log   io.Writer
 	Now   func() time.Time
 	Grace Grace // zero values: 30 s for the client, 10 s for servers
+	// Settle is how long a failure waits for a stop that explains it: a scheduler
+	// that ends a job signals its steps and this process at once.
+	Settle time.Duration
 	// Started, if set, is called once the run's records are open and its first
 	// event is written.
 	Started func()
@@ -62,7 +65,10 @@ type Options struct {
 
 // Stopped is the cause with which a run's context is cancelled; it decides what
 // the run is called afterwards.
-type Stopped struct{ State event.State }
+type Stopped struct {
+	State event.State
+	Why   string // empty: on request
+}
 
 // Error says what stopped the run.
 func (s Stopped) Error() string { return "the run was stopped: " + string(s.State) }
@@ -87,7 +93,10 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	if err != nil {
 		return 1, fmt.Errorf("run plan %s: %w", opt.Plan.Name, err)
 	}
-	j := &run{Options: opt, rec: &recorder{diary: diary, log: opt.Log, now: opt.Now}, exits: make(chan *started, len(opt.Plan.Steps))}
+	j := &run{Options: opt, rec: &recorder{diary: diary, log: opt.Log, now: opt.Now}, exits: make(chan *started, len(opt.Plan.Steps)), fatal: make(chan fatalLine)}
+	var enough context.CancelFunc
+	j.watching, enough = context.WithCancel(context.WithoutCancel(ctx))
+	defer enough()
 	code := j.run(ctx)
 	return code, errors.Join(j.rec.err, diary.Close())
 }
@@ -119,6 +128,9 @@ type run struct {
 	rec   *recorder
 	steps []*started
 	exits chan *started // each step once, when it has ended
+
+	fatal    chan fatalLine  // lines in logs that mean an end
+	watching context.Context //nolint:containedctx // ends the look at logs with the run
 }
 
 type started struct {
@@ -146,10 +158,10 @@ func (j *run) run(ctx context.Context) int {
 	if fail == nil {
 		fail = j.client(ctx)
 	}
+	fail = j.settle(ctx, fail)
 	j.rec.state(event.Post, "", nil)
 	j.rec.say("INFO", "Cleanup")
 	j.shutdown()
-	j.rollup()
 	if fail == nil {
 		fail = &failure{state: event.Done}
 	}
@@ -161,6 +173,21 @@ func (j *run) run(ctx context.Context) int {
 		j.rec.say("ERROR", fmt.Sprintf("✗ Sweep failed (exit code: %d): %s", fail.code, fail.why))
 	}
 	return fail.code
+}
+
+// settle gives a failure the reason that a stop request has, if one comes with it.
+func (j *run) settle(ctx context.Context, fail *failure) *failure {
+	if fail == nil || fail.state != event.Failed || j.Settle == 0 {
+		return fail
+	}
+	timer := time.NewTimer(j.Settle)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return stopped(ctx)
+	case <-timer.C:
+		return fail
+	}
 }
 
 var stageWords = map[plan.Stage]string{
@@ -203,6 +230,9 @@ func (j *run) start(s plan.Step) (*started, *failure) {
 		<-proc.Done()
 		j.exits <- st // has room for every step
 	}()
+	if err := j.lookAt(st); err != nil {
+		return nil, &failure{event.Failed, 1, fmt.Sprintf("%s: %v", s.Name, err)}
+	}
 	return st, nil
 }
 
@@ -226,11 +256,21 @@ func (j *run) ended(st *started) *failure {
 	return &failure{event.Failed, 1, why}
 }
 
+// dead is the failure that a fatal line in a step's log stands for.
+func (j *run) dead(f fatalLine) *failure {
+	why := fmt.Sprintf("%s is dead although it runs: its log says: %s", f.st.step.Name, f.line)
+	j.rec.say("ERROR", why)
+	return &failure{event.Failed, 1, why}
+}
+
 // stopped is the failure that a cancelled context stands for.
 func stopped(ctx context.Context) *failure {
 	var s Stopped
 	if errors.As(context.Cause(ctx), &s) {
-		return &failure{s.State, 1, "stopped on request"}
+		if s.Why == "" {
+			s.Why = "stopped on request"
+		}
+		return &failure{s.State, 1, s.Why}
 	}
 	return &failure{event.Cancelled, 1, "stopped"}
 }
@@ -260,6 +300,8 @@ func (j *run) follow(ctx context.Context, client *started) *failure {
 		select {
 		case <-ctx.Done():
 			return stopped(ctx)
+		case f := <-j.fatal:
+			return j.dead(f)
 		case st := <-j.exits:
 			if fail := j.ended(st); fail != nil {
 				return fail
@@ -283,6 +325,8 @@ func (j *run) follow(ctx context.Context, client *started) *failure {
 
 // shutdown ends what still runs: the client first, then frontend and workers
 // together, then the infrastructure. A tier is asked all at once and waited for.
+// The roll-up is made while the client winds up: the time may be short in which a
+// scheduler kills everything. What the client still adds is rolled up after it.
 func (j *run) shutdown() {
 	for _, tier := range []struct {
 		stages []plan.Stage
@@ -302,6 +346,9 @@ func (j *run) shutdown() {
 				}
 			}
 		}
+		if len(left) > 0 && slices.Contains(tier.stages, plan.Client) {
+			j.rollup()
+		}
 		if !j.drain(left, tier.grace) {
 			for _, st := range left {
 				if st.ended {
@@ -313,6 +360,9 @@ func (j *run) shutdown() {
 				}
 			}
 			j.drain(left, j.Grace.Servers)
+		}
+		if slices.Contains(tier.stages, plan.Client) {
+			j.rollup()
 		}
 	}
 }

@@ -285,3 +285,35 @@ func TestUnboundPlanIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A worker whose engine is dead may live on: its log tells.
+func TestFatalLogLine(t *testing.T) {
+	t.Parallel()
+	w := plan.Step{Name: "decode_0", Stage: plan.Workers, Launch: self("hang", ""), Log: "decode_0.out", Fatal: []string{"^no such line$", "^hang.ng$"}}
+	h := execute(t.Context(), t, []plan.Step{w, client("hang", "")}, nil)
+	if h.code != 1 || h.status.State != event.Failed || !strings.Contains(h.status.Message, "decode_0 is dead") || !strings.Contains(h.status.Message, "hanging") {
+		t.Errorf("code %d, status %+v", h.code, h.status)
+	}
+}
+
+// A scheduler's cancel ends steps and orchestrator at once, in any order.
+func TestAStopExplainsAFailureBeforeIt(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	dir := t.TempDir()
+	var log safeBuffer
+	log.on = func(line string) {
+		if strings.Contains(line, "exited with code") {
+			cancel(job.Stopped{State: event.Timeout, Why: "time is up"})
+		}
+	}
+	runner := local.NewRunner()
+	defer runner.Close()
+	code, err := job.Run(ctx, job.Options{
+		Plan: &plan.Plan{Name: "test", Steps: []plan.Step{{Name: "w", Stage: plan.Workers, Launch: self("exit", "3"), Log: "w.out"}, client("hang", "")}},
+		LogDir: dir, Runner: runner, Log: &log, Now: time.Now, Settle: time.Minute,
+	})
+	if code != 1 || err != nil || !strings.Contains(log.String(), "time is up") {
+		t.Errorf("code %d, %v\n%s", code, err, log.String())
+	}
+}

@@ -59,11 +59,16 @@ func lastLine(path string) string {
 	lines := strings.Split(strings.ToValidUTF8(string(buf[:n]), "?"), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if l := strings.TrimSpace(lines[i]); l != "" {
-			if len(l) > 200 {
-				l = l[:200] + "…"
-			}
-			return l
+			return shorten(l)
 		}
 	}
 	return ""
+}
+
+// shorten is a line as a message quotes it.
+func shorten(l string) string {
+	if len(l) > 200 {
+		return strings.ToValidUTF8(l[:200], "") + "…"
+	}
+	return l
 }

@@ -102,7 +102,7 @@ func (p *Plan) Placeholders() []string {
 
 func isPlaceholder(name string) bool {
 	switch "{" + name + "}" {
-	case JobID, RunDir, LogDir, Binary, "{staged}":
+	case JobID, RunDir, LogDir, Binary:
 		return true
 	}
 	kind, _, ok := strings.Cut(name, ":")

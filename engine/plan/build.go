@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -48,6 +49,16 @@ func Build(req Request) (*Plan, error) {
 			}
 		}
 	}
+	for _, o := range r.SbatchDirectives {
+		if slices.Contains(oneJob, o.Name) {
+			return nil, fmt.Errorf("plan %s: sbatch directive %s: a run is one job with one log; remove it", r.File, o.Name)
+		}
+	}
+	for _, pattern := range r.FatalPatterns {
+		if _, err := regexp.Compile(pattern); err != nil {
+			return nil, fmt.Errorf("plan %s: extra_fatal_log_patterns: %w", r.File, err)
+		}
+	}
 	l, err := place(r)
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", r.File, err)
@@ -71,6 +82,9 @@ func Build(req Request) (*Plan, error) {
 	}
 	return b.p, nil
 }
+
+// oneJob are directives that would make another job of it than the plan's.
+var oneJob = []string{"array", "output", "error", "wait", "test-only", "wrap", "hold", "parsable", "chdir"}
 
 // optionName is what stands behind -- in a script or on a command line.
 var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
@@ -259,7 +273,20 @@ func (b *builder) worker(w worker, port int) {
 	b.p.Steps = append(b.p.Steps, Step{
 		Name: w.role + "_" + strconv.Itoa(w.index), Role: w.role, Stage: Workers, Nodes: w.nodes, Tasks: w.ranks, GPUs: w.gpus,
 		Env: b.workerEnv(w, port), Argv: argv, Log: fmt.Sprintf("%s_%s_w%d.out", nodeName(w.nodes[0]), w.role, w.index), Failure: critical,
+		Fatal: b.fatal(),
 	})
+}
+
+// fatalMarkers are lines by which a TensorRT-LLM worker tells that its engine is
+// dead. Traceback and MPI_Abort are none: they are in logs of healthy runs too.
+var fatalMarkers = []string{`Rank\d+ Task exit code: 0*[1-9]`, `Failed to initialize executor`}
+
+func (b *builder) fatal() []string {
+	var out []string
+	if b.r.FatalMarkers {
+		out = append(out, fatalMarkers...)
+	}
+	return append(out, b.r.FatalPatterns...)
 }
 
 // bindMemory: null means by GPU type, for prefill and decode.

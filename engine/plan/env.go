@@ -105,3 +105,8 @@ func joinInts(ns []int) string {
 	}
 	return strings.Join(parts, ",")
 }
+
+// Secrets are the variables of a step that may stand on no command line.
+func (s Step) Secrets() []Var {
+	return slices.DeleteFunc(slices.Clone(s.Env), func(v Var) bool { return !recipes.Secret(v.Name) })
+}

@@ -104,6 +104,9 @@ type Step struct {
 	Launch []string  `json:"launch"` // what this machine executes for it
 	Log    string    `json:"log"`    // file in the log dir
 	Ready  Readiness `json:"ready"`
+	// Fatal are patterns (RE2); a line of the step's log that one of them matches
+	// fails the run: an engine may die while its launcher lives on.
+	Fatal []string `json:"fatal,omitempty"`
 	// Failure says what an exit of the step before the run's end means.
 	Failure string `json:"failure"`
 	// Ends is true for the client, whose exit ends the run with its code.

@@ -153,7 +153,7 @@ func TestSlurmSteps(t *testing.T) {
 	}
 	want := []string{
 		"srun", "--jobid", "{job_id}", "--job-name", "decode_0", "--overlap", "--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1",
-		"--nodes", "2", "--ntasks", "8", "--nodelist", "{node:2},{node:3}", "--output", "{log_dir}/{node:2}_decode_w0.out",
+		"--nodes", "2", "--ntasks", "8", "--nodelist", "{node:2},{node:3}", "--output", "{log_dir}/{node:2}_decode_w0.out", "--open-mode", "append",
 		"--container-image", "/img/dyn.sqsh", "--no-container-entrypoint", "--no-container-mount-home", "--container-mounts",
 		"{log_dir}:/logs,/m/my-model:/model,{run_dir}/bin:/agentperf,/data:/data,/shared/ap:/ap:ro,{log_dir}/x:/x", "--export=ALL", "env",
 		"HEAD_NODE_IP={ip:0}", "ETCD_ENDPOINTS=http://{node:0}:2379", "NATS_SERVER=nats://{node:0}:4222", "DYN_SKIP_SGLANG_LOG_FORMATTING=1", "DYN_EVENT_PLANE=zmq",
@@ -230,7 +230,7 @@ func TestScriptQuotesAndExecs(t *testing.T) {
 	p := build(t, request(t, recipe, Slurm))
 	for _, line := range []string{
 		`#SBATCH --job-name="it's a \"demo\""`, `#SBATCH --nodes=4`, `#SBATCH --ntasks=16`, `#SBATCH --gpus-per-node=4`, `#SBATCH --comment='two words'`, `#SBATCH --exclusive`,
-		`#SBATCH --mail-type=END`, `#SBATCH --no-requeue`, `#SBATCH --signal=B:TERM@90`, `base='/out put'`, `exec "$run/bin/agentperf-tui" job run --run-dir "$run"`,
+		`#SBATCH --mail-type=END`, `#SBATCH --no-requeue`, `#SBATCH --signal=B:TERM@90`, `run='/out put'/"$SLURM_JOB_ID"`, `exec "$run/bin/agentperf-tui" job run --run-dir "$run"`,
 	} {
 		if !strings.Contains(p.Script, line+"\n") {
 			t.Errorf("the script lacks %s:\n%s", line, p.Script)
@@ -286,11 +286,11 @@ func TestLocalScalesByOneFactor(t *testing.T) {
 func TestBind(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm))
-	want := []string{"{ip:0}", "{job_id}", "{log_dir}", "{node:0}", "{node:1}", "{node:2}", "{node:3}", "{run_dir}", "{staged}"}
+	want := []string{"{ip:0}", "{job_id}", "{log_dir}", "{node:0}", "{node:1}", "{node:2}", "{node:3}", "{run_dir}"}
 	if got := p.Placeholders(); !slices.Equal(got, want) {
 		t.Fatalf("placeholders %v, want %v", got, want)
 	}
-	pairs := []string{"{staged}", "s", "{ip:0}", "10.0.0.1", JobID, "7", LogDir, "/run/logs", RunDir, "/run", "{node:0}", "a", "{node:1}", "b", "{node:2}", "c", "{node:3}", "d"}
+	pairs := []string{"{ip:0}", "10.0.0.1", JobID, "7", LogDir, "/run/logs", RunDir, "/run", "{node:0}", "a", "{node:1}", "b", "{node:2}", "c", "{node:3}", "d"}
 	b := p.Bind(pairs...)
 	if got := b.Placeholders(); len(got) != 0 {
 		t.Errorf("still unbound: %v", got)

@@ -26,7 +26,7 @@ func (b *builder) srun(s *Step) []string {
 	for _, n := range s.Nodes {
 		names = append(names, nodeName(n))
 	}
-	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks), "--nodelist", strings.Join(names, ","), "--output", LogDir+"/"+s.Log)
+	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks), "--nodelist", strings.Join(names, ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
 	image := b.p.Image
 	if s.Role == "client" && b.r.Benchmark.Image != "" {
 		image = b.r.Benchmark.Image
@@ -68,9 +68,9 @@ func (b *builder) mountList() string {
 	return strings.Join(parts, ",")
 }
 
-// script is the batch script: it copies what was staged at submit to the run's
-// folder, picks the program for the node's architecture and becomes it. Without
-// exec, the TERM that a cancel sends would end at the shell.
+// script is the batch script: it picks the program for the node's architecture
+// and becomes it. Without exec, the TERM that a cancel sends would end at the
+// shell. The run's folder is there before the job can start.
 func (b *builder) script() string {
 	var s strings.Builder
 	s.WriteString("#!/bin/bash\n")
@@ -78,11 +78,7 @@ func (b *builder) script() string {
 		s.WriteString("#SBATCH " + d + "\n")
 	}
 	fmt.Fprintf(&s, `set -euo pipefail
-base=%s
-staged=%s
-run="$base/$SLURM_JOB_ID"
-mkdir -p "$run/logs"
-cp -R "$staged/." "$run/"
+run=%s/"$SLURM_JOB_ID"
 case "$(uname -m)" in
 x86_64) arch=amd64 ;;
 aarch64) arch=arm64 ;;
@@ -90,7 +86,7 @@ aarch64) arch=arm64 ;;
 esac
 ln -sf "agentperf-tui-linux-$arch" "$run/bin/agentperf-tui"
 exec "$run/bin/agentperf-tui" job run --run-dir "$run"
-`, quote(b.OutputDir), quote(b.OutputDir+"/.staged/{staged}"))
+`, quote(b.OutputDir))
 	return s.String()
 }
 

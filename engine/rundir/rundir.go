@@ -26,6 +26,8 @@ const (
 	BoundFile     = "plan.bound.json" // as run; 0600 too
 	RecipeFile    = "config.yaml"     // byte copy of what was submitted
 	WorkloadFile  = "workload.yaml"   // likewise
+	ScriptFile    = "sbatch_script.sh" // of a Slurm job, as submitted
+	CancelFile    = "cancel.json"      // who asked for the run's end, and when
 	PhasesFile    = "phases.json"     // what the plan says of the phases, for everyone to read
 	LockFile      = "supervisor.lock" // held while a local run's supervisor lives
 	PIDFile       = "supervisor.pid"
@@ -47,7 +49,13 @@ type Record struct {
 	Recipe   string    `json:"recipe"` // where it came from
 	Workload string    `json:"workload"`
 	Dir      string    `json:"dir"` // of the run, absolute
+	// Comment and Cluster tell a Slurm job from another one with the same id.
+	Comment string `json:"comment,omitempty"`
+	Cluster string `json:"cluster,omitempty"`
 }
+
+// Program is a program to stage: the file, and its name in the run's bin folder.
+type Program struct{ Path, Name string }
 
 // Logs is the log dir of a run's folder.
 func Logs(dir string) string { return filepath.Join(dir, LogsDir) }
@@ -70,19 +78,19 @@ type File struct {
 
 // Stage writes everything of a run into a folder of its own below base, where
 // nothing can find it half done, and returns that folder.
-func Stage(base string, files []File, program string) (string, error) {
+func Stage(base string, files []File, programs ...Program) (string, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", fmt.Errorf("stage run: %w", err)
 	}
 	dir := filepath.Join(base, stagingFolder, hex.EncodeToString(b[:]))
-	if err := fill(dir, files, program); err != nil {
+	if err := fill(dir, files, programs); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	return dir, nil
 }
 
-func fill(dir string, files []File, program string) error {
+func fill(dir string, files []File, programs []Program) error {
 	for _, d := range []string{filepath.Join(dir, LogsDir), filepath.Join(dir, BinDir)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return fmt.Errorf("stage run: %w; choose another folder with --output-dir", err)
@@ -94,8 +102,8 @@ func fill(dir string, files []File, program string) error {
 			return fmt.Errorf("stage run: %w", err)
 		}
 	}
-	if program != "" {
-		if err := copyFile(program, filepath.Join(dir, BinDir, "agentperf-tui")); err != nil {
+	for _, p := range programs {
+		if err := copyFile(p.Path, filepath.Join(dir, BinDir, p.Name)); err != nil {
 			return fmt.Errorf("stage run: copy the program, so that an upgrade can't break the run: %w", err)
 		}
 	}

@@ -18,7 +18,7 @@ func TestStageAndPublish(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	staged, err := Stage(base, []File{{Name: PlanFile, Data: []byte("{}"), Mode: 0o600}, {Name: RecordFile, Data: []byte(`{"id":"L1","dir":"/elsewhere"}`), Mode: 0o644}}, program)
+	staged, err := Stage(base, []File{{Name: PlanFile, Data: []byte("{}"), Mode: 0o600}, {Name: RecordFile, Data: []byte(`{"id":"L1","dir":"/elsewhere"}`), Mode: 0o644}}, Program{program, "agentperf-tui"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestStageAndPublish(t *testing.T) {
 	if r, err := ReadRecord(dir); err != nil || r.ID != "L1" || r.Dir != dir {
 		t.Errorf("record %+v, %v: a moved run is where it was found", r, err)
 	}
-	if staged, err = Stage(base, nil, ""); err != nil {
+	if staged, err = Stage(base, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Publish(staged, base, "L1"); err == nil || !strings.Contains(err.Error(), "exists already") {
@@ -45,7 +45,7 @@ func TestStageAndPublish(t *testing.T) {
 func TestAFailedStageLeavesNothing(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	if _, err := Stage(base, nil, filepath.Join(base, "no such program")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Stage(base, nil, Program{filepath.Join(base, "no such program"), "agentperf-tui"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}
 	left, err := os.ReadDir(filepath.Join(base, stagingFolder))
@@ -67,7 +67,7 @@ func TestConcurrentSubmits(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				staged, err := Stage(base, []File{{Name: RecordFile, Data: []byte("{}"), Mode: 0o644}}, "")
+				staged, err := Stage(base, []File{{Name: RecordFile, Data: []byte("{}"), Mode: 0o644}})
 				if err != nil {
 					t.Error(err)
 					return

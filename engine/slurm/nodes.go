@@ -77,17 +77,18 @@ func nodeAddresses(ctx context.Context, list string) map[string]string {
 	return out
 }
 
-// Architectures are those of a partition's nodes as uname calls them (x86_64,
-// aarch64); an empty partition stands for all nodes.
-func Architectures(ctx context.Context, partition string) ([]string, error) {
+// Architectures are those of the nodes of partitions (a,b) as uname calls them
+// (x86_64, aarch64).
+func Architectures(ctx context.Context, partitions string) ([]string, error) {
 	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "nodes")
 	if err != nil {
 		return nil, fmt.Errorf("ask for the nodes' architecture: %w", err)
 	}
 	var out []string
+	wanted := strings.Split(partitions, ",")
 	for line := range strings.Lines(text) {
 		arch := field(line, "Arch")
-		in := partition == "" || slices.Contains(strings.Split(field(line, "Partitions"), ","), partition)
+		in := slices.ContainsFunc(strings.Split(field(line, "Partitions"), ","), func(p string) bool { return slices.Contains(wanted, p) })
 		if in && arch != "" && !slices.Contains(out, arch) {
 			out = append(out, arch)
 		}
@@ -104,4 +105,43 @@ func field(line, name string) string {
 		}
 	}
 	return ""
+}
+
+// Partitions says of each partition in a list (a,b) in one line what it has: its
+// time limit and how many of its nodes are in which state. A partition that there
+// is not is an error that names those that there are.
+func Partitions(ctx context.Context, list string) ([]string, error) {
+	out, err := call(ctx, askLimit, "sinfo", "--noheader", "--format=%R|%l|%D|%T")
+	if err != nil {
+		return nil, fmt.Errorf("ask for partition %s: %w", list, err)
+	}
+	var lines []string
+	for name := range strings.SplitSeq(list, ",") {
+		line, err := describePartition(out, name)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func describePartition(out, name string) (string, error) {
+	limit, states, names := "", []string{}, []string{}
+	for line := range strings.Lines(out) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		if len(f) != 4 {
+			continue
+		}
+		if !slices.Contains(names, f[0]) {
+			names = append(names, f[0])
+		}
+		if f[0] == name {
+			limit, states = f[1], append(states, f[2]+" "+f[3])
+		}
+	}
+	if limit == "" {
+		return "", fmt.Errorf("there is no partition %s here: there are %s; name one in the recipe (slurm.partition) or the cluster file", name, strings.Join(names, ", "))
+	}
+	return fmt.Sprintf("partition %s: nodes %s; time limit %s", name, strings.Join(states, ", "), limit), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,7 +30,7 @@ func NewRunner(id string) *Runner { return &Runner{id: id} }
 
 // perTask are variables of the batch script's own tasks, which srun would take
 // for options of every step.
-var perTask = []string{"SLURM_NTASKS=", "SLURM_NPROCS=", "SLURM_NTASKS_PER_NODE=", "SLURM_TASKS_PER_NODE="}
+var perTask = []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}
 
 // Start starts a step's Launch command. Secrets are in srun's environment alone;
 // everything else stands on the command line. The step's output and srun's own
@@ -43,14 +44,12 @@ func (r *Runner) Start(step plan.Step, log string) (job.Process, error) {
 	cmd := exec.Command(step.Launch[0], step.Launch[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); !has(perTask, name+"=") {
+		if name, _, _ := strings.Cut(v, "="); !slices.Contains(perTask, name) {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	for _, v := range step.Env {
-		if plan.Secret(v.Name) {
-			cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
-		}
+	for _, v := range step.Secrets() {
+		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
 	}
 	// A group of its own: a signal for the batch script is not for the steps.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -60,15 +59,6 @@ func (r *Runner) Start(step plan.Step, log string) (job.Process, error) {
 	p := &process{r: r, name: step.Name, cmd: cmd, done: make(chan struct{})}
 	go p.wait()
 	return p, nil
-}
-
-func has(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 // stepID is the id of a running step; empty when Slurm has none of that name. One
@@ -142,14 +132,15 @@ func (p *process) Kill() error {
 	return nil
 }
 
-// signal sends a signal to every process of the step; where Slurm knows no such
+// signal sends a signal to every process of the step, through the controller: sent
+// by scancel itself it is refused by the nodes on which the step has no task; where Slurm knows no such
 // step or does not answer, srun gets its own.
 func (p *process) signal(name string, instead syscall.Signal) {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
 	id, err := p.r.stepID(ctx, p.name)
 	if err == nil && id != "" {
-		err = scancel(ctx, "--signal="+name, "--full", id)
+		err = scancel(ctx, "--ctld", "--signal="+name, "--full", id)
 	}
 	if (err != nil || id == "") && instead != 0 {
 		_ = p.cmd.Process.Signal(instead) // gone already is as good

@@ -37,7 +37,8 @@ func Hold(ctx context.Context, script, comment string) (id string, err error) {
 		err = fmt.Errorf("sbatch printed no job id but %.80q", out)
 	}
 	after := context.WithoutCancel(ctx)
-	id, lerr := Lookup(after, comment)
+	j, lerr := Lookup(after, comment)
+	id = j.ID
 	switch {
 	case lerr != nil:
 		return "", fmt.Errorf("submit: %w; %w: %w; submit again once the scheduler answers: the job is looked for first", err, ErrUnsure, lerr)
@@ -55,27 +56,23 @@ func Hold(ctx context.Context, script, comment string) (id string, err error) {
 }
 
 // Lookup finds a job by its comment: in the queue, and then in the accounting
-// where there is one. Empty is a certain no of the queue.
-func Lookup(ctx context.Context, comment string) (id string, err error) {
+// where there is one. A job without an id is a no of everyone that was asked.
+func Lookup(ctx context.Context, comment string) (Job, error) {
 	out, err := call(ctx, askLimit, "squeue", "--me", "--noheader", "--states=all", "--format="+queueForm)
 	if err != nil {
-		return "", err
+		return Job{}, err
 	}
-	for _, j := range parseQueue(out) {
-		if strings.Contains(j.Comment, comment) {
-			return j.ID, nil
-		}
-	}
+	jobs := parseQueue(out)
 	out, err = call(ctx, askLimit, "sacct", "--allocations", "--noheader", "--parsable2", "--starttime="+time.Now().Add(-24*time.Hour).Format(timeForm), "--format="+accountForm)
-	if err != nil {
-		return "", nil //nolint:nilerr // no accounting here: the queue's word stands
+	if err == nil { // else there is no accounting here: the queue's word stands
+		jobs = append(jobs, parseAccounting(out)...)
 	}
-	for _, j := range parseAccounting(out) {
+	for _, j := range jobs {
 		if strings.Contains(j.Comment, comment) {
-			return j.ID, nil
+			return j, nil
 		}
 	}
-	return "", nil
+	return Job{}, nil
 }
 
 // Release lets a held job go.

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
+)
+
+// Preflight looks at the cluster before a submit and returns what a user should
+// know before saying yes, a line each: what the scheduler thinks of the job, what
+// is idle, what differs from the files at hand. The error is what makes the submit
+// impossible. Other targets have nothing to tell.
+func (e *Engine) Preflight(ctx context.Context, p *Pair, pl *plan.Plan) (notes []string, err error) {
+	if pl.Target != plan.Slurm {
+		return nil, nil
+	}
+	_, note, err := e.programsFor(ctx, p.Recipe.Slurm.Partition)
+	if err != nil {
+		return nil, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	if note != "" {
+		notes = append(notes, note)
+	}
+	for _, name := range slurm.Overrides(os.Environ()) {
+		notes = append(notes, "$"+name+" is not passed to sbatch: it would beat the script; put it into the recipe's sbatch_directives")
+	}
+	notes = append(notes, e.workloadNote(p)...)
+	partitions, err := slurm.Partitions(ctx, p.Recipe.Slurm.Partition)
+	if err != nil {
+		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	notes = append(notes, partitions...)
+	file, err := os.CreateTemp("", "agentperf-tui-*.sh")
+	if err != nil {
+		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // below the system's temporary folder
+	_, err = file.WriteString(pl.Script)
+	if cerr := file.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	said, err := slurm.TestOnly(ctx, file.Name())
+	if err != nil {
+		return notes, fmt.Errorf("submit %s: the scheduler would not take it: %w", pl.Name, err)
+	}
+	return append(notes, strings.TrimPrefix(said, "sbatch: ")), nil
+}
+
+// workloadNote tells when the workload that was checked is not the one that the
+// client will read.
+func (e *Engine) workloadNote(p *Pair) []string {
+	path := p.Recipe.Benchmark.ConfigPath
+	if p.Workload == nil {
+		return nil
+	}
+	here := e.visible(p.Recipe, path)
+	if here == "" {
+		return []string{fmt.Sprintf("the client reads %s, which this machine does not see: see to it that it is the workload of %s", path, p.Workload.File)}
+	}
+	data, err := os.ReadFile(here)
+	if err == nil && bytes.Equal(data, p.workloadBytes) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the client reads %s, which differs from %s as checked here", path, filepath.Base(p.Workload.File))}
+}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
+)
+
+// pollQueue sends the queue's answers for as long as ctx lasts. They are shared:
+// any number of watchers of a user make one question of them.
+func (e *Engine) pollQueue(ctx context.Context, to chan<- slurm.Answer) {
+	for {
+		select {
+		case to <- e.queue.Ask(ctx):
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(e.queue.Every):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func known(r rundir.Record) slurm.Known {
+	return slurm.Known{ID: r.ID, Comment: r.Comment, Submitted: r.Created}
+}
+
+// judgeSlurm turns what the events of a run that has not ended add up to, and what
+// the queue says, into what can be said of the run now.
+func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Status {
+	if a.Tried.IsZero() && a.Error == "" { // nobody has been asked yet
+		if s.State == "" {
+			s.State = event.Pending
+		}
+		return s
+	}
+	job, found := a.Find(known(l.Record))
+	s.Queue = &event.Queued{At: a.At, Error: a.Error}
+	if found {
+		s.Queue.State, s.Queue.Reason, s.Queue.Nodes = job.State, job.Reason, job.Nodes
+		if job.State == "PENDING" {
+			s.Queue.Start = job.Start
+		}
+	}
+	switch {
+	case a.Error != "":
+		return e.outage(s, a)
+	case a.Cluster != "" && l.Record.Cluster != "" && a.Cluster != l.Record.Cluster:
+		s.State, s.Message = event.Unknown, fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there", l.Record.Cluster, a.Cluster)
+		return s
+	case found:
+		return e.ofJob(l, s, job)
+	case !a.At.After(l.Record.Created):
+		if s.State == "" {
+			s.State = event.Pending // the answer is older than the submit
+		}
+		return s
+	}
+	return e.ofPast(l, s)
+}
+
+// outage is a run whose scheduler does not answer: unknown, never ended.
+func (e *Engine) outage(s event.Status, a slurm.Answer) event.Status {
+	last := "never seen"
+	if s.State != "" {
+		last = fmt.Sprintf("last heard %s ago: %s", since(e.now(), s.Last), s.State)
+	}
+	asked := "the queue has not answered yet"
+	if !a.At.IsZero() {
+		asked = fmt.Sprintf("the queue last answered %s ago", since(e.now(), a.At))
+	}
+	s.State, s.Message = event.Unknown, fmt.Sprintf("%s (%s); %s", asked, a.Error, last)
+	return s
+}
+
+func since(now, t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
+
+// ofJob is a run whose job the scheduler knows.
+func (e *Engine) ofJob(l Located, s event.Status, j slurm.Job) event.Status {
+	switch {
+	case s.State != "" && !j.Over() && j.State != "COMPLETING" && j.State != "SUSPENDED":
+		return s // it has started: its own events are newer than any answer of the queue
+	case j.State == "PENDING" || j.State == "CONFIGURING" || j.State == "REQUEUED" || j.State == "REQUEUE_HOLD" || j.State == "RESV_DEL_HOLD" || j.State == "SPECIAL_EXIT":
+		s.State, s.Message = event.Pending, waiting(j)
+		return s
+	case !j.Over():
+		if s.State == "" {
+			s.State = event.Starting
+		}
+		if j.State == "COMPLETING" {
+			s.State = event.Post
+		}
+		if j.State != "RUNNING" {
+			s.Message = "Slurm says " + j.State
+		}
+		return s
+	}
+	// It may have ended between the two looks: its last word counts.
+	if again, err := readStatus(l.Logs); err == nil && again.State.Final() {
+		again.Queue = s.Queue
+		return again
+	}
+	one := 1
+	s.ExitCode = &one
+	s.Message = fmt.Sprintf("Slurm says %s %s; the run's own records have no end: see the log of its job", j.State, j.Reason)
+	switch j.State {
+	case "COMPLETED":
+		zero := 0
+		s.State, s.ExitCode, s.Message = event.Done, &zero, ""
+	case "CANCELLED", "REVOKED", "PREEMPTED":
+		s.State = event.Cancelled
+	case "TIMEOUT", "DEADLINE":
+		s.State = event.Timeout
+	case "FAILED", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "LAUNCH_FAILED", "RECONFIG_FAIL":
+		s.State = event.Failed
+	default:
+		s.State, s.ExitCode, s.Message = event.Unknown, nil, "Slurm says "+j.State+", which is no state known here"
+	}
+	return s
+}
+
+// waiting is why a job waits, and for how long.
+func waiting(j slurm.Job) string {
+	msg := j.Reason
+	if j.Reason == "JobHeldUser" {
+		msg = "held: its submit did not come to an end; apply anything to finish it, or scontrol release " + j.ID
+	}
+	if !j.Start.IsZero() {
+		msg += fmt.Sprintf(", expected to start %s", j.Start.Local().Format("2006-01-02 15:04"))
+	}
+	return msg
+}
+
+// past is what the accounting said of a run that the queue has forgotten.
+type past struct {
+	asked time.Time
+	job   slurm.Job
+	found bool
+	err   error
+}
+
+// Times of a run that the queue has forgotten: between two questions to the
+// accounting, and from its last sign of life until it counts as ended.
+const (
+	pastEvery = 15 * time.Second
+	pastLimit = 10 * time.Minute
+)
+
+// ofPast is a run whose job the queue does not know any more.
+func (e *Engine) ofPast(l Located, s event.Status) event.Status {
+	if again, err := readStatus(l.Logs); err == nil && again.State.Final() {
+		return again
+	}
+	p := e.accounted(l)
+	if p.found && p.job.Over() {
+		s.Queue.State, s.Queue.Reason = p.job.State, p.job.Reason
+		return e.ofJob(l, s, p.job)
+	}
+	last := s.Last
+	if last.Before(l.Record.Created) {
+		last = l.Record.Created
+	}
+	if p.err == nil && e.now().Sub(last) < pastLimit {
+		s.State, s.Message = event.Unknown, "the queue has forgotten its job, and the accounting does not tell its end yet"
+		return s
+	}
+	one := 1
+	s.State, s.ExitCode = event.Failed, &one
+	s.Message = "the queue has forgotten its job, which left no last word"
+	if p.err != nil {
+		s.Message += fmt.Sprintf(", and no accounting tells more (%v)", p.err)
+	}
+	return s
+}
+
+func (e *Engine) accounted(l Located) past {
+	e.mu.Lock()
+	p, ok := e.past[l.Dir]
+	e.mu.Unlock()
+	if ok && (p.found && p.job.Over() || e.now().Sub(p.asked) < pastEvery) {
+		return p
+	}
+	p = past{asked: e.now()}
+	p.job, p.found, p.err = slurm.Ended(context.Background(), known(l.Record)) // has a time limit of its own
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.past == nil {
+		e.past = map[string]past{}
+	}
+	e.past[l.Dir] = p
+	return p
+}

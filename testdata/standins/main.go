@@ -1,0 +1,170 @@
+// Command standins plays the programs of a TensorRT-LLM image on a test cluster:
+// etcd, numactl, trtllm-llmapi-launch and python3 -m dynamo.{trtllm,frontend},
+// by the name it is called with. Each checks its arguments and environment, speaks
+// the real interfaces as far as a run needs them, and leaves what it received in
+// /logs/received. Faults are injected with STANDIN_FAULT=WHO:WHAT.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	args := os.Args[1:]
+	var err error
+	switch name := filepath.Base(os.Args[0]); name {
+	case "etcd":
+		err = etcd(args)
+	case "numactl":
+		err = numactl(args)
+	case "trtllm-llmapi-launch":
+		err = launch(args)
+	case "python3":
+		err = python(args)
+	default:
+		err = fmt.Errorf("unknown stand-in %s", name)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "stand-in:", err)
+		os.Exit(2)
+	}
+}
+
+// become executes another command in this process.
+func become(argv []string) error {
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(path, argv, os.Environ())
+}
+
+// untilTerm waits for TERM and ends well.
+func untilTerm() {
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	<-term
+	fmt.Println("stand-in: ends on TERM")
+	os.Exit(0)
+}
+
+// received leaves arguments and environment for the test to look at.
+func received(step string) error {
+	doc, err := json.MarshalIndent(map[string]any{"argv": append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), "env": os.Environ()}, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll("/logs/received", 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile("/logs/received/"+step+".json", doc, 0o644)
+}
+
+// fault is what STANDIN_FAULT says of one stand-in.
+func fault(who string) string {
+	for f := range strings.SplitSeq(os.Getenv("STANDIN_FAULT"), ",") {
+		if name, what, _ := strings.Cut(f, ":"); name == who {
+			return what
+		}
+	}
+	return ""
+}
+
+// flags reads --name value and --name=value.
+func flags(args []string) map[string]string {
+	out := map[string]string{}
+	for i := 0; i < len(args); i++ {
+		name, value, joined := strings.Cut(args[i], "=")
+		if !joined && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
+			i++
+			value = args[i]
+		}
+		out[strings.TrimPrefix(name, "--")] = value
+	}
+	return out
+}
+
+func want(f map[string]string, name, value string) error {
+	if f[name] != value {
+		return fmt.Errorf("--%s is %q, want %q", name, f[name], value)
+	}
+	return nil
+}
+
+func numactl(args []string) error {
+	if len(args) < 3 || args[0] != "-m" || args[1] != "0,1" {
+		return fmt.Errorf("numactl %v: want -m 0,1 COMMAND", args)
+	}
+	return become(args[2:])
+}
+
+// launch is one rank: the first one becomes the engine, the others wait for work.
+func launch(args []string) error {
+	if len(args) == 0 || os.Getenv("SLURM_PROCID") == "" {
+		return errors.New("trtllm-llmapi-launch: want a command, and to be a task of a step")
+	}
+	if os.Getenv("SLURM_PROCID") == "0" {
+		return become(args)
+	}
+	untilTerm()
+	return nil
+}
+
+// instance is one registered worker.
+type instance struct {
+	Component string
+	URL       string
+	Seen      time.Time `json:"-"`
+}
+
+// lease is how long a worker stays registered without a word.
+const lease = 3 * time.Second
+
+// etcd is a registry with leases over HTTP: PUT and GET /instances.
+func etcd(args []string) error {
+	f := flags(args)
+	if !strings.HasPrefix(f["data-dir"], "/tmp/etcd-") || strings.Contains(f["advertise-client-urls"], "127.0.0.1") {
+		return fmt.Errorf("etcd %v: want a data dir of the job and an address that others reach", args)
+	}
+	if err := received("etcd"); err != nil {
+		return err
+	}
+	known := make(chan map[string]instance, 1)
+	known <- map[string]instance{}
+	http.HandleFunc("PUT /instances", func(w http.ResponseWriter, r *http.Request) {
+		var in instance
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4096)).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		in.Seen = time.Now()
+		all := <-known
+		all[in.URL] = in
+		known <- all
+	})
+	http.HandleFunc("GET /instances", func(w http.ResponseWriter, _ *http.Request) {
+		all := <-known
+		list := []instance{}
+		for _, in := range all {
+			if time.Since(in.Seen) < lease {
+				list = append(list, in)
+			}
+		}
+		known <- all
+		_ = json.NewEncoder(w).Encode(list)
+	})
+	go untilTerm()
+	return http.ListenAndServe(strings.TrimPrefix(f["listen-client-urls"], "http://"), nil)
+}
+
+func ignoreTerm() { signal.Ignore(syscall.SIGTERM) }
