@@ -147,7 +147,7 @@ func runFiles(p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) 
 		{Name: rundir.PhasesFile, Data: phases, Mode: 0o644},
 		{Name: rundir.PlanFile, Data: planJSON, Mode: 0o600},
 		{Name: rundir.RecordFile, Data: recJSON, Mode: 0o644},
-		{Name: rundir.RecipeFile, Data: p.recipeBytes, Mode: 0o600},     // its environment may hold secrets too
+		{Name: rundir.RecipeFile, Data: p.recipeBytes, Mode: 0o600}, // its environment may hold secrets too
 	}
 	if p.Workload != nil {
 		files = append(files, rundir.File{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o600}) // and this an API key

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ func (e *Engine) Preflight(ctx context.Context, p *Pair, pl *plan.Plan) (notes [
 	}
 	notes = append(notes, e.workloadNote(p)...)
 	partitions, err := slurm.Partitions(ctx, p.Recipe.Slurm.Partition)
+	if errors.Is(err, slurm.ErrMissing) {
+		return notes, fmt.Errorf("submit %s: %w; --launcher local runs the plan on this machine", pl.Name, err)
+	}
 	if err != nil {
 		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}

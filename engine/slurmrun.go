@@ -276,17 +276,21 @@ func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job) jo
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
 	defer done()
+	if down := slurm.Down(ctx, e.getenv("SLURM_JOB_NODELIST")); len(down) > 0 {
+		return job.Stopped{State: event.Failed, Why: "node " + strings.Join(down, ", ") + " of the allocation is down"}
+	}
+	// The end of a job that Slurm is ending is now: only a running one has its limit
+	// there, which may have been changed since the start.
 	j, err := slurm.Status(ctx, known(rec))
-	if err != nil {
+	if err != nil || j.State != "RUNNING" {
+		atStart.State = j.State
 		j = atStart
 	}
 	switch {
-	case j.State == "NODE_FAIL":
-		return job.Stopped{State: event.Failed, Why: "a node of the allocation failed: Slurm says NODE_FAIL"}
-	case j.State == "TIMEOUT" || j.State != "CANCELLED" && j.AtLimit(e.now()):
+	case j.AtLimit(e.now()):
 		return job.Stopped{State: event.Timeout, Why: "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near"}
-	case j.State == "CANCELLED" || j.State == "PREEMPTED":
-		return job.Stopped{State: event.Cancelled, Why: "Slurm says " + j.State}
+	case j.State == "RUNNING":
+		return job.Stopped{State: event.Cancelled, Why: "a TERM signal came for the batch script alone"}
 	}
-	return job.Stopped{State: event.Cancelled, Why: "a TERM signal came: somebody cancelled the job, or it was preempted"}
+	return job.Stopped{State: event.Cancelled, Why: "Slurm is ending the job: somebody cancelled it, or it is preempted"}
 }

@@ -391,6 +391,7 @@ func TestApplyGuards(t *testing.T) {
 	if o := s.run("apply", "r.yaml", "--launcher", "local"); o.code != 2 || !strings.Contains(o.stderr, "--yes") {
 		t.Errorf("nobody to ask: exit %d %s", o.code, o.stderr)
 	}
+	s.env = append(s.env, "PATH="+s.dir)
 	if o := s.run("apply", "r.yaml", "--yes"); o.code != 1 || !strings.Contains(o.stderr, "--launcher local") {
 		t.Errorf("slurm: exit %d %s", o.code, o.stderr)
 	}

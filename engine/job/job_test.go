@@ -310,7 +310,7 @@ func TestAStopExplainsAFailureBeforeIt(t *testing.T) {
 	runner := local.NewRunner()
 	defer runner.Close()
 	code, err := job.Run(ctx, job.Options{
-		Plan: &plan.Plan{Name: "test", Steps: []plan.Step{{Name: "w", Stage: plan.Workers, Launch: self("exit", "3"), Log: "w.out"}, client("hang", "")}},
+		Plan:   &plan.Plan{Name: "test", Steps: []plan.Step{{Name: "w", Stage: plan.Workers, Launch: self("exit", "3"), Log: "w.out"}, client("hang", "")}},
 		LogDir: dir, Runner: runner, Log: &log, Now: time.Now, Settle: time.Minute,
 	})
 	if code != 1 || err != nil || !strings.Contains(log.String(), "time is up") {

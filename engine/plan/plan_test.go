@@ -152,7 +152,7 @@ func TestSlurmSteps(t *testing.T) {
 		t.Errorf("decode %+v", d)
 	}
 	want := []string{
-		"srun", "--jobid", "{job_id}", "--job-name", "decode_0", "--overlap", "--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1",
+		"srun", "--jobid", "{job_id}", "--job-name", "decode_0", "--overlap", "--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1", "--wait=10",
 		"--nodes", "2", "--ntasks", "8", "--nodelist", "{node:2},{node:3}", "--output", "{log_dir}/{node:2}_decode_w0.out", "--open-mode", "append",
 		"--container-image", "/img/dyn.sqsh", "--no-container-entrypoint", "--no-container-mount-home", "--container-mounts",
 		"{log_dir}:/logs,/m/my-model:/model,{run_dir}/bin:/agentperf,/data:/data,/shared/ap:/ap:ro,{log_dir}/x:/x", "--export=ALL", "env",

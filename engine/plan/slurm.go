@@ -14,11 +14,12 @@ import (
 // env(1), whose arguments no shell reads: an --export list would be split at
 // every comma, and a plain export would lose against the image's own values.
 // Secrets do not stand on a command line: they come with srun's own environment.
+// --wait ends the ranks of a worker whose leader has left without an error.
 func (b *builder) srun(s *Step) []string {
 	argv := []string{"srun", "--jobid", JobID, "--job-name", s.Name, "--overlap"}
 	switch s.Role {
 	case "prefill", "decode", "agg":
-		argv = append(argv, "--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1")
+		argv = append(argv, "--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1", "--wait=10")
 	case "frontend":
 		argv = append(argv, "--mpi", "pmix")
 	}

@@ -22,14 +22,14 @@ import (
 // Names inside a run's folder.
 const (
 	RecordFile    = "run.json"
-	PlanFile      = "plan.json"       // as shown; 0600, since it may hold secrets
-	BoundFile     = "plan.bound.json" // as run; 0600 too
-	RecipeFile    = "config.yaml"     // byte copy of what was submitted
-	WorkloadFile  = "workload.yaml"   // likewise
+	PlanFile      = "plan.json"        // as shown; 0600, since it may hold secrets
+	BoundFile     = "plan.bound.json"  // as run; 0600 too
+	RecipeFile    = "config.yaml"      // byte copy of what was submitted
+	WorkloadFile  = "workload.yaml"    // likewise
 	ScriptFile    = "sbatch_script.sh" // of a Slurm job, as submitted
 	CancelFile    = "cancel.json"      // who asked for the run's end, and when
-	PhasesFile    = "phases.json"     // what the plan says of the phases, for everyone to read
-	LockFile      = "supervisor.lock" // held while a local run's supervisor lives
+	PhasesFile    = "phases.json"      // what the plan says of the phases, for everyone to read
+	LockFile      = "supervisor.lock"  // held while a local run's supervisor lives
 	PIDFile       = "supervisor.pid"
 	LogsDir       = "logs"
 	BinDir        = "bin"

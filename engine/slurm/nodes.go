@@ -77,6 +77,21 @@ func nodeAddresses(ctx context.Context, list string) map[string]string {
 	return out
 }
 
+// Down are the nodes of a list that are lost; none where Slurm does not answer.
+func Down(ctx context.Context, list string) []string {
+	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "node", list)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(text) {
+		if state := field(line, "State"); strings.HasPrefix(state, "DOWN") || strings.HasPrefix(state, "FAIL") {
+			out = append(out, field(line, "NodeName"))
+		}
+	}
+	return out
+}
+
 // Architectures are those of the nodes of partitions (a,b) as uname calls them
 // (x86_64, aarch64).
 func Architectures(ctx context.Context, partitions string) ([]string, error) {

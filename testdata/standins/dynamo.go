@@ -117,7 +117,7 @@ func frontend(f map[string]string) error {
 		return err
 	}
 	if fault("frontend_0") == "exit1" {
-		time.AfterFunc(8*time.Second, func() { os.Exit(1) })
+		time.AfterFunc(4*time.Second, func() { os.Exit(1) })
 	}
 	r := &router{}
 	go untilTerm()

@@ -5,6 +5,7 @@ package slurmtest
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -25,6 +26,8 @@ type Cluster struct {
 	Env []string
 	// Source is the folder of up and down.
 	Source string
+
+	alive *os.File // open for as long as this process lives
 }
 
 var once = sync.OnceValues(start)
@@ -68,7 +71,7 @@ func start() (Cluster, error) {
 	c := Cluster{Root: fmt.Sprintf("/tmp/slurm-test-%d", os.Getpid()), Source: source}
 	// Two clusters at once differ in folder, ports and addresses.
 	own := append(os.Environ(), "SLURM_TEST_ROOT="+c.Root, fmt.Sprintf("SLURM_TEST_PORT=%d", port), fmt.Sprintf("SLURM_TEST_SUBNET=10.%d.%d", 64+os.Getpid()/250%60, 1+os.Getpid()%250))
-	if err := endWithUs(filepath.Join(source, "down"), own); err != nil {
+	if c.alive, err = endWithUs(filepath.Join(source, "down"), own); err != nil {
 		return Cluster{}, fmt.Errorf("watch over the test cluster: %w", err)
 	}
 	up := exec.Command(filepath.Join(source, "up"), "--netns")
@@ -85,25 +88,21 @@ func start() (Cluster, error) {
 
 // endWithUs starts a process that waits until this one is gone, and then runs
 // down: also after a panic or a kill.
-func endWithUs(down string, env []string) error {
+func endWithUs(down string, env []string) (alive *os.File, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
-	// The write end stays open in this process alone, for as long as it lives.
+	// The write end stays open in this process alone: it closes with it.
 	cmd := exec.Command("sh", "-c", `cat >/dev/null; exec "$0" --purge`, down)
 	cmd.Stdin, cmd.Env = r, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return err
+		return nil, errors.Join(err, w.Close())
 	}
-	keep = w
-	return nil
+	return w, nil
 }
-
-// keep holds the pipe's end that tells the watching process that we live.
-var keep *os.File
 
 // environment adds the lines that up prints, "export NAME=VALUE".
 func environment(env []string, printed string) []string {
