@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
@@ -55,7 +56,7 @@ func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Sta
 		s.State, s.Message = event.Unknown, fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there", l.Record.Cluster, a.Cluster)
 		return s
 	case found:
-		return e.ofJob(l, s, job)
+		return ofJob(l, s, job)
 	case !a.At.After(l.Record.Created):
 		if s.State == "" {
 			s.State = event.Pending // the answer is older than the submit
@@ -82,46 +83,49 @@ func (e *Engine) outage(s event.Status, a slurm.Answer) event.Status {
 func since(now, t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
 
 // ofJob is a run whose job the scheduler knows.
-func (e *Engine) ofJob(l Located, s event.Status, j slurm.Job) event.Status {
+func ofJob(l Located, s event.Status, j slurm.Job) event.Status {
+	started := s.State != ""
 	switch {
-	case s.State != "" && !j.Over() && j.State != "COMPLETING" && j.State != "SUSPENDED":
-		return s // it has started: its own events are newer than any answer of the queue
-	case j.State == "PENDING" || j.State == "CONFIGURING" || j.State == "REQUEUED" || j.State == "REQUEUE_HOLD" || j.State == "RESV_DEL_HOLD" || j.State == "SPECIAL_EXIT":
+	case j.Over():
+		return ofEnd(l, s, j)
+	case j.State == "COMPLETING":
+		s.State, s.Message = event.Post, "Slurm says COMPLETING"
+	case j.State == "SUSPENDED" || j.State == "STOPPED":
+		s.Message = "Slurm says " + j.State
+	case started: // its own events are newer than any answer of the queue
+	case j.State == "RUNNING" || j.State == "SIGNALING" || j.State == "STAGE_OUT":
+		s.State = event.Starting
+	default:
 		s.State, s.Message = event.Pending, waiting(j)
-		return s
-	case !j.Over():
-		if s.State == "" {
-			s.State = event.Starting
-		}
-		if j.State == "COMPLETING" {
-			s.State = event.Post
-		}
-		if j.State != "RUNNING" {
-			s.Message = "Slurm says " + j.State
-		}
-		return s
 	}
+	return s
+}
+
+// ends is what the scheduler's words for an end mean.
+var ends = map[string]event.State{
+	"CANCELLED": event.Cancelled, "REVOKED": event.Cancelled, "PREEMPTED": event.Cancelled, "TIMEOUT": event.Timeout, "DEADLINE": event.Timeout,
+	"FAILED": event.Failed, "NODE_FAIL": event.Failed, "BOOT_FAIL": event.Failed, "OUT_OF_MEMORY": event.Failed, "LAUNCH_FAILED": event.Failed, "RECONFIG_FAIL": event.Failed,
+	"COMPLETED": event.Done,
+}
+
+// ofEnd is a run whose job has ended.
+func ofEnd(l Located, s event.Status, j slurm.Job) event.Status {
 	// It may have ended between the two looks: its last word counts.
 	if again, err := readStatus(l.Logs); err == nil && again.State.Final() {
 		again.Queue = s.Queue
 		return again
 	}
-	one := 1
-	s.ExitCode = &one
-	s.Message = fmt.Sprintf("Slurm says %s %s; the run's own records have no end: see the log of its job", j.State, j.Reason)
-	switch j.State {
-	case "COMPLETED":
-		zero := 0
-		s.State, s.ExitCode, s.Message = event.Done, &zero, ""
-	case "CANCELLED", "REVOKED", "PREEMPTED":
-		s.State = event.Cancelled
-	case "TIMEOUT", "DEADLINE":
-		s.State = event.Timeout
-	case "FAILED", "NODE_FAIL", "BOOT_FAIL", "OUT_OF_MEMORY", "LAUNCH_FAILED", "RECONFIG_FAIL":
-		s.State = event.Failed
-	default:
-		s.State, s.ExitCode, s.Message = event.Unknown, nil, "Slurm says "+j.State+", which is no state known here"
+	state, ok := ends[j.State]
+	if !ok {
+		s.State, s.Message = event.Unknown, "Slurm says "+j.State+", which is no state known here"
+		return s
 	}
+	code := 1
+	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm says %s %s", j.State, j.Reason)) + "; the run's own records have no end: see the log of its job"
+	if state == event.Done {
+		code, s.Message = 0, ""
+	}
+	s.State, s.ExitCode = state, &code
 	return s
 }
 
@@ -160,7 +164,7 @@ func (e *Engine) ofPast(l Located, s event.Status) event.Status {
 	p := e.accounted(l)
 	if p.found && p.job.Over() {
 		s.Queue.State, s.Queue.Reason = p.job.State, p.job.Reason
-		return e.ofJob(l, s, p.job)
+		return ofEnd(l, s, p.job)
 	}
 	last := s.Last
 	if last.Before(l.Record.Created) {
