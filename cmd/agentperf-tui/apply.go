@@ -165,6 +165,6 @@ func jobCmd(a *app) *cobra.Command {
 		}
 		return exitWith(code)
 	}
-	cmd.AddCommand(run)
+	cmd.AddCommand(run, benchCmd(a))
 	return cmd
 }

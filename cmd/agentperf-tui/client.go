@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,13 +36,10 @@ func replayCmd(a *app) *cobra.Command {
 				return badInput(fmt.Errorf("--%s is required", f))
 			}
 		}
-		for l := range strings.SplitSeq(*levels, ",") {
-			n, err := strconv.Atoi(strings.TrimSpace(l))
-			if *levels != "" && (err != nil || n < 1) {
-				return badInput(fmt.Errorf("--concurrencies %q: %q is no whole number above 0", *levels, l))
-			}
-			if *levels != "" {
-				opt.Levels = append(opt.Levels, n)
+		if *levels != "" {
+			var err error
+			if opt.Levels, err = parseLevels(*levels); err != nil {
+				return badInput(err)
 			}
 		}
 		if fl.Changed("seed") {

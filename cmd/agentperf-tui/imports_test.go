@@ -19,6 +19,7 @@ var rooms = map[string][]string{
 	"tui":               {"tui", "engine", "porter", "recipes"},
 	"tui/frametest":     {}, // tests only: starts the program in a terminal
 	"engine":            {"engine", "recipes"},
+	"engine/bench":      {"recipes", "engine/event"},
 	"engine/event":      {},
 	"engine/follow":     {},
 	"engine/mockserver": {},

@@ -59,7 +59,7 @@ const (
 	StepExit  Kind = "step_exit"  // ExitCode, Message
 	Health    Kind = "health"     // Have, Want
 	Phase     Kind = "phase"      // Phase, Level, State or Message, counts
-	Info      Kind = "info"       // Message
+	Info      Kind = "info"       // Message; Seconds and ExitCode of what the client's step did
 )
 
 // Event is one line of the diary.

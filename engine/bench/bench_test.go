@@ -1,0 +1,313 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+)
+
+func TestRunFromNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env(
+		"SRT_FRONTEND_HOST=10.0.0.7", "SRT_FRONTEND_PORT=8333", "AGENTPERF_EXTRA_ARGS=--seed 100  --no-eval '$(x)'\n--lost",
+		"PYTHONPATH=/elsewhere", "VIRTUAL_ENV=", "UV_CACHE_DIR=/elsewhere", "KEPT=a b",
+	)
+	w.want(0, "")
+	r, res := w.path("runtime"), w.path("logs/agentperf")
+	want := [][]string{
+		{"uv", "sync", "--frozen"},
+		{"uv", "run", "--no-sync", "maturin", "develop", "--release", "-m", "rustcore/Cargo.toml"},
+		{"uv", "run", "--no-sync", "python", "-c", "import agentperf_rustcore"},
+		{"uv", "run", "--no-sync", "python", "-c", "import tiktoken; tiktoken.get_encoding('o200k_base')"},
+		{
+			"uv", "run", "--no-sync", "python", "agentperf/run.py", "--config", r + "/benchmark_config.yaml", "--base-url", "http://10.0.0.7:8333/v1",
+			"--model", "org/model", "--concurrencies", "64,1010", "--request-log-path", res + "/requests.jsonl", "--results-dir", res,
+			"--seed", "100", "--no-eval", "'$(x)'",
+		},
+	}
+	if diff := cmp.Diff(want, w.calls()); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+	if got, want := w.read("runtime/READY"), machine()+":2fd4e1c6\n"; got != want {
+		t.Errorf("READY holds %q, want %q", got, want)
+	}
+	env := variables(strings.Split(w.read("stand/env"), "\n"))
+	for name, want := range map[string]string{
+		"HOME": r + "/home", "CARGO_HOME": r + "/cargo", "RUSTUP_HOME": r + "/rustup", "CARGO_TARGET_DIR": r + "/target",
+		"UV_PROJECT_ENVIRONMENT": r + "/venv", "UV_CACHE_DIR": r + "/uv-cache", "TIKTOKEN_CACHE_DIR": r + "/tiktoken", "KEPT": "a b",
+		"PATH": r + "/home/.local/bin:" + r + "/cargo/bin:" + w.path("bin"), "PYTHONPATH": "", "AGENTPERF_RUNTIME": r,
+	} {
+		if env[name] != want {
+			t.Errorf("%s is %q, want %q", name, env[name], want)
+		}
+	}
+	for _, text := range []string{"left out of the client's environment: PYTHONPATH\n", "only its first line", "uv sync: done in ", "Running 2 phase(s)"} {
+		if !strings.Contains(w.out.String(), text) {
+			t.Errorf("%q is not in the log:\n%s", text, w.out)
+		}
+	}
+	if got, want := w.read("logs/agentperf/requests.jsonl"), "{\"phase_idx\":0,\"success\":true}\n"; got != want {
+		t.Errorf("requests.jsonl holds %q, want %q", got, want)
+	}
+	if _, err := os.Stat(w.path("runtime/.build-lock")); !os.IsNotExist(err) {
+		t.Errorf("the build lock is still there: %v", err)
+	}
+}
+
+func TestWorkloadNamesTheCopies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.want(0, "")
+	text := w.read("runtime/benchmark_config.yaml")
+	var got map[string]any
+	if err := yaml.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"base_url": "http://placeholder:8000/v1", "api_key": "dummy", "model": "placeholder", "concurrencies": []any{1}, "phase_timeout_seconds": 2400.0,
+		"trajectory_path": w.path("runtime/data/traj.jsonl"), "user_assignments_path": w.path("runtime/data/users.json"), "their_own_key": "kept",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("workload (-want +got):\n%s", diff)
+	}
+	info, err := os.Stat(w.path("runtime/benchmark_config.yaml"))
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("mode %v, %v; want 0600: it holds a key", info.Mode(), err)
+	}
+	if got := w.read("runtime/data/traj.jsonl"); got != "{}\n" {
+		t.Errorf("the copy holds %q", got)
+	}
+}
+
+func TestStepsAreEvents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("stand/fail-client", "3 no luck")
+	w.want(3, "")
+	var got []string
+	for _, e := range w.events() {
+		if e.Kind != event.Info {
+			t.Errorf("an event of kind %s", e.Kind)
+		}
+		if e.Data.Seconds > 0 {
+			got = append(got, e.Step)
+		}
+	}
+	want := []string{"uv sync", "maturin", "import check", "tokenizer cache", "stage traj.jsonl", "stage users.json", "client"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("timed steps (-want +got):\n%s", diff)
+	}
+	last := w.events()[len(w.events())-1]
+	if last.Data.ExitCode == nil || *last.Data.ExitCode != 3 {
+		t.Errorf("the last event is %+v, want exit code 3", last)
+	}
+	if !strings.HasSuffix(w.out.String(), "\nno luck\n") {
+		t.Errorf("the log does not end with the client's own words:\n%s", w.out)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, word string
+		code       int
+	}{
+		{"one", "1 x", 1},
+		{"any", "42 x", 42},
+		{"killed", "kill x", 137},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("stand/fail-client", c.word)
+			w.want(c.code, "")
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		make func(w *world)
+		want string
+	}{
+		{"no checkout", func(w *world) { w.opt.ClientDir = w.path("gone") }, "mount it into the container"},
+		{"checkout is a file", func(w *world) { w.opt.ClientDir = w.opt.Config }, "is no folder"},
+		{"not the client", func(w *world) { w.opt.ClientDir = w.path("in") }, "is no checkout of the client"},
+		{"no workload", func(w *world) { w.opt.Config = w.path("gone.yaml") }, "correct benchmark.agentperf_config"},
+		{"broken workload", func(w *world) { w.write("workload.yaml", "a: [") }, "workload.yaml:1"},
+		{"no trajectories", func(w *world) { w.write("workload.yaml", "model: m\n") }, "trajectory_path is not set"},
+		{"no levels", func(w *world) { w.opt.Levels = nil }, "no concurrency level"},
+		{"level 0", func(w *world) { w.opt.Levels = []int{1, 0} }, "level 0"},
+		{"endpoint", func(w *world) { w.opt.Endpoint = "127.0.0.1:8000" }, "want http://host:port"},
+		{"relative runtime", func(w *world) { w.env("AGENTPERF_RUNTIME=r") }, "want an absolute path"},
+		{"no job", func(w *world) { w.env("AGENTPERF_RUNTIME=") }, "set AGENTPERF_RUNTIME"},
+		{"odd job", func(w *world) { w.env("AGENTPERF_RUNTIME=", "SLURM_JOB_ID=../x") }, "set AGENTPERF_RUNTIME"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			c.make(w)
+			w.want(1, c.want)
+			if n := len(w.calls()); n != 0 {
+				t.Errorf("%d programs were started", n)
+			}
+		})
+	}
+}
+
+func TestResultsFolderIsOneRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hang("client")
+	first := w.background(t.Context(), w.opt)
+	w.hangs("client")
+	w.want(1, "another run writes into "+w.path("logs/agentperf"))
+	w.goOn("client")
+	r := <-first
+	w.check(r.code, r.err, 0, "")
+	w.want(0, "") // it is free again
+}
+
+func TestOneRuntimeOneWorkload(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hang("client")
+	first := w.background(t.Context(), w.opt)
+	w.hangs("client")
+	other := w.opt
+	other.ResultsDir, other.EventFile, other.Config = w.path("other/agentperf"), "", w.path("other.yaml")
+	w.write("other.yaml", "trajectory_path: "+w.path("in/traj.jsonl")+"\n")
+	before := w.read("runtime/benchmark_config.yaml")
+	code, err := start(t.Context(), other, w.lim)
+	w.check(code, err, 1, "with another workload or other data")
+	if got := w.read("runtime/benchmark_config.yaml"); got != before {
+		t.Errorf("the running client's workload became\n%s", got)
+	}
+	w.goOn("client")
+	r := <-first
+	w.check(r.code, r.err, 0, "")
+	code, err = start(t.Context(), other, w.lim)
+	w.check(code, err, 0, "")
+}
+
+// The limit is asked of a shell: a Go program raises its own.
+func TestOpenFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.program(w.path("bin/uv"), "#!/bin/sh\ncase \"$*\" in *run.py*) echo \"limit $(ulimit -Sn) $(ulimit -Hn)\" ;; esac\n")
+	cmd := w.process()
+	cmd.Args = append([]string{"sh", "-c", `ulimit -S -n 100 && exec "$0"`}, cmd.Path)
+	cmd.Path = "/bin/sh"
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, limits, _ := strings.Cut(string(out), "\nlimit ")
+	soft, hard, _ := strings.Cut(strings.TrimSpace(limits), " ")
+	if soft != hard || soft == "100" || soft == "" {
+		t.Errorf("the client's limits are %q and %q, want equal ones\n%s", soft, hard, out)
+	}
+}
+
+// process is the step as a process of its own.
+func (w *world) process() *exec.Cmd {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	o := w.opt
+	text, err := json.Marshal(process{o.Endpoint, o.Model, o.ClientDir, o.Config, o.ResultsDir, o.SystemPath, o.Levels})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(w.t.Context(), self)
+	cmd.Env = append(w.opt.Environ, "BENCH_TEST_OPTIONS="+string(text))
+	return cmd
+}
+
+func TestKilledStepLeavesNoClient(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hang("client")
+	cmd := w.process()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	alive := w.hangs("client")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	w.within("the end of the killed step's child", func() { _, _ = io.ReadAll(alive) })
+	_ = cmd.Wait() // it was killed
+}
+
+func TestDefaultRuntime(t *testing.T) {
+	t.Parallel()
+	var s settings
+	if err := s.place(environ{"SLURM_JOB_ID": "4711"}); err != nil || s.runtime != "/tmp/agentperf-4711" {
+		t.Errorf("runtime %q, %v", s.runtime, err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(t.TempDir(), link); err != nil {
+		t.Fatal(err)
+	}
+	for foreign, want := range map[bool]bool{true: true, false: false} {
+		s := settings{runtime: link, foreign: foreign}
+		if err := s.makeRuntime(); (err == nil) != want {
+			t.Errorf("a link as runtime, named by the user %v: %v", foreign, err)
+		}
+	}
+}
+
+func TestTerm(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, trap, step string
+		code             int
+		err              string
+	}{
+		{"the client ends in its own way", "exit", "client", 7, ""},
+		{"the client just dies", "", "client", 128 + int(syscall.SIGTERM), ""},
+		{"the client does not listen", "ignore", "client", 128 + int(syscall.SIGKILL), ""},
+		{"during the build", "", "maturin", interrupted, "stopped before the client started"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.hang(c.step)
+			if c.trap != "" {
+				w.write("stand/trap", c.trap+"\n")
+			}
+			if c.trap == "ignore" {
+				w.lim.grace = 1
+			}
+			ctx, term := context.WithCancel(t.Context())
+			done := w.background(ctx, w.opt)
+			w.hangs(c.step)
+			term()
+			r := <-done
+			w.check(r.code, r.err, c.code, c.err)
+			if c.trap == "exit" && !strings.Contains(w.out.String(), "partial results") {
+				t.Errorf("the client had no time for its own end:\n%s", w.out)
+			}
+			if _, err := os.Stat(w.path("runtime/.build-lock")); !os.IsNotExist(err) {
+				t.Errorf("the build lock is still there: %v", err)
+			}
+		})
+	}
+}

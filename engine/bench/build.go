@@ -1,0 +1,179 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// Names in the runtime folder.
+const (
+	readyFile  = "READY"
+	venvDir    = "venv"
+	dataDir    = "data"
+	configFile = "benchmark_config.yaml" // the workload, as the client gets it
+)
+
+// unknownCommit stands for a checkout that git can't tell of; what is built from
+// it is never taken for built.
+const unknownCommit = "unknown"
+
+// marker is what READY holds after a build: architecture and commit of the
+// checkout, and of one with changes a hash of these.
+func (s *step) marker(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, s.lim.git)
+	defer cancel()
+	git := func(out io.Writer, args ...string) error {
+		// The checkout is often a colleague's, and not ours to write to.
+		return s.tool(ctx, out, append([]string{"git", "--no-optional-locks", "-c", "safe.directory=*", "-C", s.ClientDir}, args...)...)
+	}
+	commit, changes := &bytes.Buffer{}, sha256.New()
+	clean := hex.EncodeToString(changes.Sum(nil))
+	err := git(commit, "rev-parse", "HEAD")
+	if err == nil {
+		err = git(changes, "diff", "--no-ext-diff", "--no-textconv", "--binary", "HEAD")
+	}
+	if err != nil {
+		s.rec.say("the commit of %s can't be told, so it is built at each start: %v", s.ClientDir, err)
+		return machine() + ":" + unknownCommit
+	}
+	marker := machine() + ":" + strings.TrimSpace(commit.String())
+	if sum := hex.EncodeToString(changes.Sum(nil)); sum != clean {
+		marker += "-dirty-" + sum[:12]
+	}
+	return marker
+}
+
+// built says whether the runtime holds a build of just this checkout.
+func (s *step) built(marker string) bool {
+	data, err := os.ReadFile(s.in(readyFile))
+	if err != nil || strings.TrimSpace(string(data)) != marker || strings.HasSuffix(marker, ":"+unknownCommit) {
+		return false
+	}
+	_, err = os.Stat(s.in(venvDir))
+	return err == nil && s.look("uv") != ""
+}
+
+// egress is what a failed build usually lacks.
+const egress = "the build needs the network: check that the node reaches the package registries (http_proxy, https_proxy)"
+
+func (s *step) build(ctx context.Context, marker string) error {
+	if err := os.Remove(s.in(readyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget the last build: %w", err)
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, s.lim.build, fmt.Errorf("not done within %s", s.lim.build))
+	defer cancel()
+	do := func(name string, f func() error) error {
+		err := s.rec.step(name, f)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return err
+		case err != nil:
+			return fmt.Errorf("build step %s: %w; %s", name, err, egress)
+		}
+		return nil
+	}
+	if s.look("cargo") == "" {
+		if err := do("install rust "+s.rust, func() error { return s.installRust(limited) }); err != nil {
+			return err
+		}
+	}
+	if s.look("uv") == "" {
+		if err := do("install uv "+s.uv, func() error { return s.installUV(limited) }); err != nil {
+			return err
+		}
+	}
+	for _, c := range []struct {
+		name string
+		argv []string
+	}{
+		{"uv sync", []string{"uv", "sync", "--frozen"}},
+		{"maturin", []string{"uv", "run", "--no-sync", "maturin", "develop", "--release", "-m", "rustcore/Cargo.toml"}},
+		{"import check", []string{"uv", "run", "--no-sync", "python", "-c", "import agentperf_rustcore"}},
+	} {
+		if err := do(c.name, func() error { return s.tool(limited, nil, c.argv...) }); err != nil {
+			return err
+		}
+	}
+	// Best effort: the client gets the vocabulary itself when it is not here.
+	warm := func() error {
+		return s.tool(limited, nil, "uv", "run", "--no-sync", "python", "-c", "import tiktoken; tiktoken.get_encoding('o200k_base')")
+	}
+	if err := s.rec.step("tokenizer cache", warm); err != nil && ctx.Err() != nil {
+		return err
+	}
+	if err := renameio.WriteFile(s.in(readyFile), []byte(marker+"\n"), 0o600); err != nil {
+		return fmt.Errorf("mark the build as ready: %w", err)
+	}
+	return nil
+}
+
+// installUV installs below HOME, which is the runtime's.
+func (s *step) installUV(ctx context.Context) error {
+	err := s.tool(ctx, nil, "python3", "-m", "pip", "install", "--user", "uv=="+s.uv)
+	if err == nil && s.look("uv") == "" {
+		err = errors.New("pip has installed no program uv in " + s.in("home/.local/bin"))
+	}
+	return err
+}
+
+// installRust takes rustup's installer from PATH, or from rustup's own server.
+func (s *step) installRust(ctx context.Context) error {
+	if s.look("rustup-init") == "" {
+		if err := s.fetchRustup(ctx); err != nil {
+			return err
+		}
+	}
+	err := s.tool(ctx, nil, "rustup-init", "-y", "--no-modify-path", "--profile", "minimal", "--default-toolchain", s.rust)
+	if err == nil && s.look("cargo") == "" {
+		err = errors.New("rustup-init has installed no cargo in " + s.in("cargo/bin"))
+	}
+	return err
+}
+
+// rustupBytes bounds the installer's size; it has about 20 MB.
+const rustupBytes = 256 << 20
+
+func (s *step) fetchRustup(ctx context.Context) error {
+	url := fmt.Sprintf("%s/archive/%s/%s-unknown-linux-gnu/rustup-init", s.mirror, rustupVersion, machine())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("fetch rustup-init: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("fetch rustup-init: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("fetch %s: status %s", url, resp.Status)
+	}
+	if err := os.MkdirAll(s.in("cargo/bin"), 0o700); err != nil {
+		return fmt.Errorf("fetch rustup-init: %w", err)
+	}
+	f, err := renameio.NewPendingFile(s.in("cargo/bin/rustup-init"), renameio.WithPermissions(0o700))
+	if err != nil {
+		return fmt.Errorf("fetch rustup-init: %w", err)
+	}
+	n, err := io.Copy(f, io.LimitReader(resp.Body, rustupBytes))
+	if err == nil && n == rustupBytes {
+		err = fmt.Errorf("more than %d MiB: no installer is that large", rustupBytes>>20)
+	}
+	if err == nil {
+		err = f.CloseAtomicallyReplace()
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("fetch %s: %w", url, err), f.Cleanup())
+	}
+	return nil
+}

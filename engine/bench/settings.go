@@ -1,0 +1,246 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Versions of the tools that a build installs where the image has none.
+const (
+	rustVersion   = "1.93.1"
+	rustupVersion = "1.28.1"
+	uvVersion     = "0.8.22"
+)
+
+// settings are what the step takes from its environment.
+type settings struct {
+	baseURL string
+	runtime string // the folder below which everything is made
+	foreign bool   // the user named it: whose it is does not matter
+	rust    string // version
+	uv      string // version
+	mirror  string // of rustup, a URL
+	extra   []string
+	env     []string // of every program that is started
+	path    string   // their PATH
+	remarks []string // what was left out or decided, for the log
+}
+
+// in is a path in the runtime folder.
+func (s *settings) in(name ...string) string {
+	return filepath.Join(append([]string{s.runtime}, name...)...)
+}
+
+func settle(opt Options) (settings, error) {
+	env := variables(opt.Environ)
+	s := settings{
+		rust: env.or("AGENTPERF_RUST_VERSION", rustVersion), uv: env.or("AGENTPERF_UV_VERSION", uvVersion),
+		mirror: strings.TrimRight(env.or("RUSTUP_UPDATE_ROOT", "https://static.rust-lang.org/rustup"), "/"),
+	}
+	if len(opt.Levels) == 0 {
+		return s, errors.New("no concurrency level: the client would fall back to its placeholders")
+	}
+	for _, l := range opt.Levels {
+		if l < 1 {
+			return s, fmt.Errorf("concurrency level %d: want a whole number above 0", l)
+		}
+	}
+	var err error
+	if s.baseURL, err = baseURL(opt.Endpoint, env); err != nil {
+		return s, err
+	}
+	if err := s.place(env); err != nil {
+		return s, err
+	}
+	first, more, _ := strings.Cut(env.or("AGENTPERF_EXTRA_ARGS", ""), "\n")
+	s.extra = strings.Fields(first)
+	if strings.TrimSpace(more) != "" {
+		s.remarks = append(s.remarks, "AGENTPERF_EXTRA_ARGS: only its first line is passed on")
+	}
+	s.environment(opt)
+	return s, nil
+}
+
+var jobID = regexp.MustCompile(`^[A-Za-z0-9_.-]*[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+
+// place finds the runtime folder.
+func (s *settings) place(env environ) error {
+	if dir := env.or("AGENTPERF_RUNTIME", ""); dir != "" {
+		if !filepath.IsAbs(dir) {
+			return fmt.Errorf("AGENTPERF_RUNTIME %q: want an absolute path", dir)
+		}
+		s.runtime, s.foreign = filepath.Clean(dir), true
+		return nil
+	}
+	id := env.or("SLURM_JOB_ID", "")
+	if !jobID.MatchString(id) {
+		return fmt.Errorf("no folder for the client's build: SLURM_JOB_ID is %q; set AGENTPERF_RUNTIME to a folder on the node", id)
+	}
+	s.runtime = "/tmp/agentperf-" + id
+	return nil
+}
+
+// makeRuntime makes the folders. The default one has a name that anybody could
+// have taken first.
+func (s *settings) makeRuntime() error {
+	for _, d := range []string{s.in(), s.in("home"), s.in(dataDir)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return fmt.Errorf("make the client's runtime: %w; choose another folder with AGENTPERF_RUNTIME", err)
+		}
+	}
+	info, err := os.Lstat(s.runtime)
+	if err != nil || s.foreign {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("the client's runtime %s is no folder of ours; choose another one with AGENTPERF_RUNTIME", s.runtime)
+	}
+	return nil
+}
+
+// foreignVars would lead the client's tools out of their folder.
+var foreignVars = []string{
+	"CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "VIRTUAL_ENV", "XDG_BIN_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+}
+
+// environment is the step's own with everything that tools keep for themselves
+// moved below the runtime folder.
+func (s *settings) environment(opt Options) {
+	s.path = s.in("home/.local/bin") + ":" + s.in("cargo/bin") + ":" + opt.SystemPath
+	set := []string{
+		"HOME=" + s.in("home"), "CARGO_HOME=" + s.in("cargo"), "RUSTUP_HOME=" + s.in("rustup"), "CARGO_TARGET_DIR=" + s.in("target"),
+		"UV_PROJECT_ENVIRONMENT=" + s.in(venvDir), "UV_CACHE_DIR=" + s.in("uv-cache"), "TIKTOKEN_CACHE_DIR=" + s.in("tiktoken"),
+		// Compiled Python stays out of the checkout, which may be shared.
+		"PYTHONPYCACHEPREFIX=" + s.in("pycache"), "PATH=" + s.path,
+		// Some distributions keep pip away from their Python; HOME is not theirs.
+		"PIP_BREAK_SYSTEM_PACKAGES=1",
+	}
+	var left []string
+	for _, v := range opt.Environ {
+		name, value, _ := strings.Cut(v, "=")
+		switch {
+		case slices.Contains(foreignVars, name):
+			if value != "" {
+				left = append(left, name)
+			}
+		case !slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") }):
+			s.env = append(s.env, v)
+		}
+	}
+	s.env = append(s.env, set...)
+	if len(left) > 0 {
+		s.remarks = append(s.remarks, "left out of the client's environment: "+strings.Join(left, " "))
+	}
+}
+
+// look finds a program in the reduced PATH; empty if there is none.
+func (s *settings) look(name string) string {
+	for dir := range strings.SplitSeq(s.path, ":") {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file
+		}
+	}
+	return ""
+}
+
+// baseURL is where the client sends its requests.
+func baseURL(endpoint string, env environ) (string, error) {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return "", fmt.Errorf("endpoint: %w; want http://host:port", err)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+		return "", fmt.Errorf("endpoint %q: want http://host:port", endpoint)
+	}
+	host, port := u.Hostname(), u.Port()
+	if h := env.or("SRT_FRONTEND_HOST", ""); h != "" {
+		host, port = strings.Trim(h, "[]"), env.or("SRT_FRONTEND_PORT", port)
+		if strings.ContainsAny(host, "/?#@[]% \t\r\n") {
+			return "", fmt.Errorf("SRT_FRONTEND_HOST %q: want a host's name or address", h)
+		}
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", fmt.Errorf("port %q of the endpoint at %s: want a number from 1 to 65535", port, host)
+	}
+	base, given := env["AGENTPERF_BASE_PATH"]
+	if !given {
+		base = "/v1"
+	}
+	if base = strings.Trim(strings.TrimSpace(base), "/"); base != "" {
+		base = "/" + base
+	}
+	return u.Scheme + "://" + net.JoinHostPort(host, port) + base, nil
+}
+
+// lockResults takes the results folder for this run alone.
+func (s *step) lockResults() error {
+	if err := os.MkdirAll(s.ResultsDir, 0o755); err != nil {
+		return fmt.Errorf("make the results folder: %w", err)
+	}
+	var err error
+	if s.ResultsDir, err = filepath.Abs(s.ResultsDir); err != nil {
+		return fmt.Errorf("results folder: %w", err)
+	}
+	f, err := flock(filepath.Join(s.ResultsDir, ".bench.lock"), syscall.LOCK_EX)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return fmt.Errorf("another run writes into %s: two would mix their requests; wait for its end or give this one another folder", s.ResultsDir)
+	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK):
+		s.remarks = append(s.remarks, "the file system of "+s.ResultsDir+" knows no locks: make sure that no other run writes there")
+		return nil
+	case err != nil:
+		return fmt.Errorf("lock the results folder: %w", err)
+	}
+	s.held = append(s.held, f)
+	return nil
+}
+
+// flock opens a file, making it, and locks it without waiting. Unless it is
+// unlocked, the lock ends with the last process that has the file open.
+func flock(path string, how int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(&fs.PathError{Op: "flock", Path: path, Err: err}, f.Close())
+	}
+	return f, nil
+}
+
+func unlock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
+// environ is an environment by name; of two values the later one holds, as for a
+// program that is started with both.
+type environ map[string]string
+
+func variables(list []string) environ {
+	env := make(environ, len(list))
+	for _, v := range list {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// or is a variable's value, or another one where it is unset or empty.
+func (e environ) or(name, fallback string) string {
+	if v := e[name]; v != "" {
+		return v
+	}
+	return fallback
+}
