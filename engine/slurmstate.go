@@ -41,6 +41,9 @@ func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Sta
 		}
 		return s
 	}
+	if a.Missing {
+		return e.judgeFromAfar(l, s)
+	}
 	job, found := a.Find(known(l.Record))
 	s.Queue = &event.Queued{At: a.At, Error: a.Error}
 	if found {

@@ -56,6 +56,7 @@ type Answer struct {
 	Error   string    `json:"error,omitempty"` // why that one brought nothing; then At is older
 	Cluster string    `json:"cluster,omitempty"`
 	Jobs    []Job     `json:"jobs"`
+	Missing bool      `json:"-"` // this machine has no Slurm to ask
 }
 
 // Find looks for a job.
@@ -128,7 +129,7 @@ func (q *Queue) fresh(a Answer) bool {
 func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
 	out, err := call(ctx, q.limit(), "squeue", "--me", "--noheader", "--states=all", "--format="+queueForm)
 	if errors.Is(err, ErrMissing) || ctx.Err() != nil {
-		a.Error = err.Error() // of this shell or this moment: nothing for the others
+		a.Error, a.Missing = err.Error(), errors.Is(err, ErrMissing) // of this shell or this moment: nothing for the others
 		return a
 	}
 	a.Tried, a.Error = q.Now(), ""

@@ -1,0 +1,148 @@
+package slurm
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func local(text string) time.Time {
+	t, err := time.ParseInLocation(timeForm, text, time.Local)
+	if err != nil {
+		panic(err)
+	}
+	return t.UTC()
+}
+
+func TestParseQueue(t *testing.T) {
+	t.Parallel()
+	out := "12|PENDING|Resources|2026-11-30T04:00:00|2026-11-30T05:00:00|N/A||agentperf-tui:ab with | a bar\n" +
+		"13|RUNNING|None|2026-11-30T04:00:00|2026-11-30T04:00:01|2026-11-30T05:00:01|gb300-T[01-02]|(null)\n" +
+		"torn line|x\n\n"
+	want := []Job{
+		{ID: "12", State: "PENDING", Reason: "Resources", Submitted: local("2026-11-30T04:00:00"), Start: local("2026-11-30T05:00:00"), Comment: "agentperf-tui:ab with | a bar"},
+		{ID: "13", State: "RUNNING", Submitted: local("2026-11-30T04:00:00"), Start: local("2026-11-30T04:00:01"), End: local("2026-11-30T05:00:01"), Nodes: "gb300-T[01-02]"},
+	}
+	if diff := cmp.Diff(want, parseQueue(out)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseAccounting(t *testing.T) {
+	t.Parallel()
+	out := "12|CANCELLED by 1000|2026-11-30T04:00:00|2026-11-30T04:00:01|2026-11-30T04:10:00|gb300-T01|agentperf-tui:ab\n12|COMPLETED|2025-01-01T00:00:00|Unknown|Unknown|None assigned|\n"
+	want := []Job{
+		{ID: "12", State: "CANCELLED", Reason: "by 1000", Submitted: local("2026-11-30T04:00:00"), Start: local("2026-11-30T04:00:01"), End: local("2026-11-30T04:10:00"), Nodes: "gb300-T01", Comment: "agentperf-tui:ab"},
+		{ID: "12", State: "COMPLETED", Submitted: local("2025-01-01T00:00:00"), Nodes: "None assigned"},
+	}
+	if diff := cmp.Diff(want, parseAccounting(out)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A cluster uses ids again.
+func TestAJobIsKnownByMoreThanItsID(t *testing.T) {
+	t.Parallel()
+	at := local("2026-11-30T04:00:00")
+	k := Known{ID: "12", Comment: "agentperf-tui:ab", Submitted: at}
+	for _, c := range []struct {
+		name string
+		job  Job
+		want bool
+	}{
+		{"same comment", Job{ID: "12", Comment: "agentperf-tui:ab two words"}, true},
+		{"another id", Job{ID: "13", Comment: "agentperf-tui:ab", Submitted: at}, false},
+		{"another comment", Job{ID: "12", Comment: "agentperf-tui:cd", Submitted: at}, false},
+		{"no comment, same time", Job{ID: "12", Submitted: at.Add(3 * time.Second)}, true},
+		{"no comment, a year before", Job{ID: "12", Submitted: at.AddDate(-1, 0, 0)}, false},
+	} {
+		if got := k.is(c.job); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestParseSteps(t *testing.T) {
+	t.Parallel()
+	out := "StepId=3.batch UserId=0 State=RUNNING Name=batch Network=(null)\nStepId=3.0 UserId=0 State=RUNNING Name=prefill_0 Network=(null)\n"
+	if diff := cmp.Diff(map[string]string{"batch": "3.batch", "prefill_0": "3.0"}, parseSteps(out)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFirstID(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"12\n": "12", "12;cluster\n": "12", "": "", "Submitted batch job 12\n": "", "-1": "", "12_3": ""} {
+		if got := firstID(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	env := []string{"HOME=/h", "SBATCH_PARTITION=x", "SQUEUE_FORMAT=%i", "SLURM_CONF=/c", "SLURM_TIME_FORMAT=relative", "SBATCH_ACCOUNT=y"}
+	if got := Environment(env); !slices.Equal(got, []string{"HOME=/h", "SLURM_CONF=/c"}) {
+		t.Errorf("got %v", got)
+	}
+	if got := Overrides(env); !slices.Equal(got, []string{"SBATCH_ACCOUNT", "SBATCH_PARTITION"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestDescribePartition(t *testing.T) {
+	t.Parallel()
+	out := "batch|1-00:00:00|3|idle\nbatch|1-00:00:00|10|allocated\nlong|infinite|2|idle\n"
+	got, err := describePartition(out, "batch")
+	if err != nil || got != "partition batch: nodes 3 idle, 10 allocated; time limit 1-00:00:00" {
+		t.Errorf("got %q %v", got, err)
+	}
+	if _, err := describePartition(out, "bach"); err == nil || !strings.Contains(err.Error(), "there are batch, long") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOverAndLimit(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string]bool{"PENDING": false, "RUNNING": false, "COMPLETING": false, "COMPLETED": true, "NODE_FAIL": true, "TIMEOUT": true} {
+		if got := (Job{State: state}).Over(); got != want {
+			t.Errorf("%s: %v", state, got)
+		}
+	}
+	now := local("2026-11-30T04:00:00")
+	for end, want := range map[time.Duration]bool{90 * time.Second: true, 150 * time.Second: true, 10 * time.Minute: false} {
+		if got := (Job{End: now.Add(end)}).AtLimit(now); got != want {
+			t.Errorf("%v before the end: %v", end, got)
+		}
+	}
+	if (Job{}).AtLimit(now) {
+		t.Error("a job without a limit is at it")
+	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	for _, s := range []string{"12|PENDING|None|2026-11-30T04:00:00|N/A|N/A||c\n", "12|CANCELLED by 0|Unknown|Unknown|Unknown||\n", "StepId=3.0 Name=a\n", "12;x\n", "batch|1:00|3|idle\n", "NodeName=a Arch=x86_64 ="} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		lines := strings.Count(s, "\n") + 1
+		if n := len(parseQueue(s)); n > lines {
+			t.Errorf("%d jobs in %d lines", n, lines)
+		}
+		if n := len(parseAccounting(s)); n > lines {
+			t.Errorf("%d jobs in %d lines", n, lines)
+		}
+		if n := len(parseSteps(s)); n > lines {
+			t.Errorf("%d steps in %d lines", n, lines)
+		}
+		if id := firstID(s); strings.ContainsAny(id, "; \n-") {
+			t.Errorf("id %q", id)
+		}
+		if line, err := describePartition(s, "batch"); err == nil && !strings.HasPrefix(line, "partition batch: ") {
+			t.Errorf("line %q", line)
+		}
+	})
+}

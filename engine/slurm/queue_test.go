@@ -1,0 +1,140 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fake puts scripts in the place of Slurm's commands for this test.
+func fake(t *testing.T, name, script string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for n, text := range map[string]string{"scontrol": `echo "ClusterName             = fake"`, name: script} {
+		if err := os.WriteFile(filepath.Join(dir, n), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	t.Setenv("SLURM_CONF", dir+"/none")
+	return dir
+}
+
+// clock is a time that tests set.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+func asked(t *testing.T, dir string) int {
+	t.Helper()
+	data, err := os.ReadFile(dir + "/asked")
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(data), "x")
+}
+
+func TestManyAskersMakeOneQuestion(t *testing.T) {
+	dir := fake(t, "squeue", `printf x >>"$(dirname "$0")/asked"; echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
+	c := &clock{t: local("2026-11-30T04:00:00")}
+	state := t.TempDir()
+	ask := func() {
+		var wg sync.WaitGroup
+		for range 20 { // each its own, as separate programs have
+			wg.Go(func() {
+				q := &Queue{Dir: state, Every: 5 * time.Second, Now: c.now}
+				a := q.Ask(t.Context())
+				if j, ok := a.Find(Known{ID: "7", Comment: "agentperf-tui:a"}); !ok || j.State != "RUNNING" || a.Error != "" || a.Cluster != "fake" {
+					t.Errorf("got %+v", a)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	ask()
+	if n := asked(t, dir); n != 1 {
+		t.Errorf("%d questions, want 1", n)
+	}
+	c.pass(4 * time.Second)
+	ask()
+	if n := asked(t, dir); n != 1 {
+		t.Errorf("%d questions within 5 s, want 1", n)
+	}
+	c.pass(time.Second)
+	ask()
+	if n := asked(t, dir); n != 2 {
+		t.Errorf("%d questions after 5 s, want 2", n)
+	}
+}
+
+func TestAnOutageKeepsWhatWasKnown(t *testing.T) {
+	dir := fake(t, "squeue", `printf x >>"$(dirname "$0")/asked"
+[ -e "$(dirname "$0")/away" ] && { echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1; }
+echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
+	c := &clock{t: local("2026-11-30T04:00:00")}
+	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
+	first := q.Ask(t.Context())
+	if err := os.WriteFile(dir+"/away", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(6 * time.Second)
+	a := q.Ask(t.Context())
+	if !strings.Contains(a.Error, "Unable to contact") || !a.At.Equal(first.At) || len(a.Jobs) != 1 || a.Missing {
+		t.Errorf("got %+v", a)
+	}
+	c.pass(time.Second)
+	if a := q.Ask(t.Context()); asked(t, dir) != 2 || a.Error == "" {
+		t.Errorf("%d questions: a failed one is not repeated at once; %+v", asked(t, dir), a)
+	}
+}
+
+func TestACommandThatHangsIsEnded(t *testing.T) {
+	fake(t, "squeue", `exec sleep 60`)
+	c := &clock{t: local("2026-11-30T04:00:00")}
+	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Limit: 50 * time.Millisecond, Now: c.now}
+	if a := q.Ask(t.Context()); !strings.Contains(a.Error, "has not answered for 50ms") || !a.At.IsZero() {
+		t.Errorf("got %+v", a)
+	}
+}
+
+func TestAMachineWithoutSlurm(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	c := &clock{t: local("2026-11-30T04:00:00")}
+	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
+	if a := q.Ask(t.Context()); !a.Missing || !strings.Contains(a.Error, "no login node") {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// What is in the shared file may be torn, or somebody else's.
+func TestATornAnswerIsAskedAnew(t *testing.T) {
+	fake(t, "squeue", `echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|c"`)
+	c := &clock{t: local("2026-11-30T04:00:00")}
+	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
+	path, err := q.path()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(`{"at": "2026`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if a := q.Ask(t.Context()); len(a.Jobs) != 1 || a.Error != "" {
+		t.Errorf("got %+v", a)
+	}
+}
