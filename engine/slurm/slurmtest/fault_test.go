@@ -28,7 +28,7 @@ func TestFaults(t *testing.T) {
 		{"worker hangs before it is ready", "decode_1:never", []string{"health_check.max_attempts=4"}, "failed", 1, []string{"frontend_0 was not ready within 4 s", "1 of 1 prefill and 0 of 1 decode"}},
 		{"frontend dies mid-phase", "frontend_0:exit1", nil, "failed", 1, []string{"frontend_0 exited with code 1"}},
 		{"engine is dead and its launcher lives", "prefill_0:fatal,client:hang", nil, "failed", 1, []string{"prefill_0 is dead", "Rank1 Task exit code: 134"}},
-		{"client fails", "client:exit7", nil, "failed", 7, []string{"the client exited with code 7", "exit code 7"}},
+		{"client fails", "client:exit7", nil, "failed", 7, []string{"the client exited with code 7"}},
 		{"deaf worker", "prefill_0:deaf,client:exit7", nil, "failed", 7, []string{"the client exited with code 7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func newSite(t *testing.T, leftOut string) *site {
 	})
 	s := &site{t: t, c: c, dir: dir}
 	s.env = append(slices.Clone(c.Env), "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config", "SRTSLURM_CONFIG=", "SLURM_ACCOUNT=", "SLURM_PARTITION=batch",
-		"PYXIS_STUB_BIND=1", "STANDIN_PROGRAM="+program+"/agentperf-tui", "AGENTPERF_TUI_QUEUE_SECONDS=1")
+		"PYXIS_STUB_BIND=1", "STANDIN_PROGRAM="+program+"/agentperf-tui", "AGENTPERF_TUI_QUEUE_SECONDS=1", "AGENTPERF_RUNTIME="+dir+"/runtime")
 	s.pathFirst(program + "/image")
 	root := filepath.Dir(filepath.Dir(c.Source))
 	sample := root + "/testdata/bm_agentperf_dsv4_5p1d/c1010"
@@ -151,12 +151,13 @@ func (s *site) want(code int, args ...string) string {
 	return out
 }
 
-// settings are the edits of every run here: the client's stand-in in the place of
-// the step's program, the workload of this site.
+// settings are the edits of every run here: the client's checkout and the workload
+// of this site, and stand-ins where the image has its programs.
 func (s *site) settings() []string {
-	standin := filepath.Join(filepath.Dir(s.c.Source), "standins", "client")
+	standins := filepath.Join(filepath.Dir(s.c.Source), "standins")
 	return []string{
-		"--workload", "w.yaml", "--set", "benchmark.concurrency=4", "--set", "benchmark.agentperf_config=" + s.dir + "/w.yaml", "--set", `extra_mount=["` + standin + `:/agentperf"]`,
+		"--workload", "w.yaml", "--set", "benchmark.concurrency=4", "--set", "benchmark.agentperf_config=" + s.dir + "/w.yaml",
+		"--set", "benchmark.agentperf_client_dir=" + standins + "/checkout", "--set", `extra_mount=["` + standins + `/client:/usr/local/bin"]`,
 		"--set", "health_check.interval_seconds=1", "--output-dir", "out",
 	}
 }

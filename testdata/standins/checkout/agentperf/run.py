@@ -1,0 +1,1 @@
+"""The external client is played by a stand-in."""
