@@ -27,6 +27,10 @@ import (
 
 const appName = "agentperf-tui"
 
+// readHome reads the environment into the XDG library's variables, which are the
+// process's own and not safe to write twice.
+var readHome sync.Once
+
 // Engine does the work. Make it with [New].
 type Engine struct {
 	Paths    Paths
@@ -86,7 +90,7 @@ type Options struct {
 // New finds the user's folders and reads the configuration. A configuration
 // file that can't be read is an error that names it.
 func New(opt Options) (*Engine, error) {
-	xdg.Reload()
+	readHome.Do(xdg.Reload)
 	e := &Engine{Version: opt.Version, getenv: opt.Getenv, now: opt.Now, Program: opt.Program}
 	if e.getenv == nil {
 		e.getenv = os.Getenv

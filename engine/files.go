@@ -56,7 +56,7 @@ func (e *Engine) Load(ctx context.Context, f Files) (*Pair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	file, selector := recipes.SplitSelector(f.Recipe)
+	file, _ := recipes.SplitSelector(f.Recipe)
 	d := Draft{RecipePath: f.Recipe, WorkloadPath: f.Workload, Cluster: f.Cluster}
 	var err error
 	if d.Recipe, err = recipes.Read(file); err != nil {
@@ -67,9 +67,7 @@ func (e *Engine) Load(ctx context.Context, f Files) (*Pair, error) {
 		return nil, fmt.Errorf("edit %s: %w", file, err)
 	}
 	if d.WorkloadPath == "" {
-		if r, _, _ := recipes.Select(file, d.Recipe, selector); r != nil {
-			d.WorkloadPath = e.visible(r, r.Benchmark.ConfigPath)
-		}
+		d.WorkloadPath = e.WorkloadOf(ctx, f.Recipe, d.Recipe)
 	}
 	switch {
 	case d.WorkloadPath != "":
@@ -103,6 +101,20 @@ func (e *Engine) warnOfAnother(p *Pair, given string) {
 			"a Slurm job reads this file, and "+given+" was checked", "give the same file, or change the field"))
 		p.Report.Diagnostics.Sort()
 	}
+}
+
+// WorkloadOf is the workload that a recipe's text names, where this machine can see
+// it: as it stands, or through the recipe's mounts. Empty: nowhere.
+func (e *Engine) WorkloadOf(ctx context.Context, recipePath string, recipe []byte) string {
+	if ctx.Err() != nil {
+		return ""
+	}
+	file, selector := recipes.SplitSelector(recipePath)
+	r, _, _ := recipes.Select(file, recipe, selector)
+	if r == nil {
+		return ""
+	}
+	return e.visible(r, r.Benchmark.ConfigPath)
 }
 
 // CheckText checks the files of a run as they stand in an editor. Of the disk
@@ -151,6 +163,9 @@ var ErrChanged = errors.New("changed on disk by someone else since it was read")
 func (e *Engine) Save(ctx context.Context, path string, data, before []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays one: the file behind it is what is edited
 	}
 	now, err := os.ReadFile(path)
 	switch {

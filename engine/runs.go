@@ -52,7 +52,7 @@ func (e *Engine) Find(ctx context.Context, run string) (Located, error) {
 	records, listErr := e.registry.List()
 	var hits []rundir.Record
 	for _, r := range records {
-		if r.ID == run {
+		if r.ID == run || r.Name+"_"+r.ID == run {
 			return locate(r.Dir)
 		}
 		if strings.HasPrefix(r.Name+"_"+r.ID, run) {
@@ -237,7 +237,8 @@ func (e *Engine) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 	}
 	for _, root := range roots {
 		if _, err := os.Stat(root); err != nil {
-			return nil, fmt.Errorf("look for runs: %w", err)
+			problems = append(problems, fmt.Errorf("look for runs: %w", err))
+			continue
 		}
 		dirs, err := findRuns(ctx, root)
 		problems = append(problems, err)
@@ -283,7 +284,8 @@ func (e *Engine) figures(ctx context.Context, l Located, s *Summary) error {
 	if err != nil {
 		return fmt.Errorf("figures of %s: %w", l.Label(), err)
 	}
-	if s.ID != "" && !s.State.Final() && info.Size() > liveLimit {
+	growing := s.ID != "" && !s.State.Final() || s.ID == "" && e.now().Sub(info.ModTime()) < quiet
+	if growing && info.Size() > liveLimit {
 		return nil
 	}
 	run, err := e.cached(ctx, l)

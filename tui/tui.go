@@ -24,16 +24,17 @@ type Factory func(what ui.Open, th ui.Theme) ui.Screen
 
 // Model is the root of the program.
 type Model struct {
-	make   Factory
-	theme  ui.Theme
-	stack  []entry
-	nextID int
-	w, h   int
-	dialog *asked
-	toast  *toast
-	help   bool
-	hint   func(active string) string // demo: what to press next
-	first  []ui.Open
+	make    Factory
+	theme   ui.Theme
+	stack   []entry
+	nextID  int
+	w, h    int
+	dialog  *asked
+	waiting []waiting
+	toast   *toast
+	help    bool
+	hint    func(active string) string // demo: what to press next
+	first   []ui.Open
 }
 
 // entry is a screen with the id by which its commands' answers find it.
@@ -93,7 +94,7 @@ func (m *Model) Init() tea.Cmd {
 	e := m.active()
 	cmds := []tea.Cmd{m.own(e.id, e.screen.Init()), pulse(), tea.RequestBackgroundColor}
 	for _, o := range m.first {
-		cmds = append(cmds, m.open(o, false))
+		cmds = append(cmds, m.open(o))
 	}
 	return tea.Batch(cmds...)
 }
@@ -133,7 +134,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case tea.BackgroundColorMsg:
 		m.theme = ui.NewTheme(msg.IsDark())
-		return m, m.deliver(m.active(), ui.ThemeChanged{Theme: m.theme})
+		cmds := make([]tea.Cmd, 0, len(m.stack))
+		for _, e := range m.stack {
+			cmds = append(cmds, m.deliver(e, ui.ThemeChanged{Theme: m.theme}))
+		}
+		return m, tea.Batch(cmds...)
 	case pulseMsg:
 		return m, tea.Batch(pulse(), m.deliver(m.active(), ui.Tick{Now: msg.now}))
 	case armMsg:
@@ -167,13 +172,23 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// answer handles what a screen's command came back with.
+// answer handles what a screen's command came back with. Of a screen that has been
+// left only a remark is taken: its work may have ended badly since.
 func (m *Model) answer(o owned) tea.Cmd {
+	asker, there := m.entry(o.id)
+	if _, remark := o.msg.(ui.Toast); !there && !remark {
+		return nil
+	}
 	switch msg := o.msg.(type) {
 	case ui.Open:
-		return m.open(msg, false)
+		return m.open(msg)
 	case ui.Replace:
-		return m.open(msg.With, true)
+		if asker.id != m.active().id { // something was opened on top, and may hold unsaved work
+			return m.show(msg.Said)
+		}
+		m.active().screen.Close()
+		m.stack = m.stack[:len(m.stack)-1]
+		return tea.Batch(m.open(msg.With), m.show(msg.Said))
 	case ui.Back:
 		return m.back(o.id)
 	case ui.Toast:
@@ -185,21 +200,22 @@ func (m *Model) answer(o owned) tea.Cmd {
 	case tea.QuitMsg:
 		return tea.Quit
 	}
+	return m.deliver(asker, o.msg)
+}
+
+// entry finds a screen of the stack.
+func (m *Model) entry(id int) (entry, bool) {
 	for _, e := range m.stack {
-		if e.id == o.id {
-			return m.deliver(e, o.msg)
+		if e.id == id {
+			return e, true
 		}
 	}
-	return nil // the screen has been left
+	return entry{}, false
 }
 
 func (m *Model) deliver(e entry, msg tea.Msg) tea.Cmd { return m.own(e.id, e.screen.Update(msg)) }
 
-func (m *Model) open(what ui.Open, replace bool) tea.Cmd {
-	if replace {
-		m.active().screen.Close()
-		m.stack = m.stack[:len(m.stack)-1]
-	}
+func (m *Model) open(what ui.Open) tea.Cmd {
 	m.push(m.make(what, m.theme))
 	m.toast = nil
 	m.resize()
@@ -223,6 +239,9 @@ func (m *Model) back(id int) tea.Cmd {
 }
 
 func (m *Model) show(t ui.Toast) tea.Cmd {
+	if t.Text == "" {
+		return nil
+	}
 	m.nextID++
 	id := m.nextID
 	m.toast = &toast{t, id}
@@ -292,6 +311,10 @@ const nobody = 0
 func (m *Model) ask(owner int, a ui.Ask) tea.Cmd {
 	m.nextID++
 	id := m.nextID
+	if m.dialog != nil && owner != nobody { // one question at a time
+		m.waiting = append(m.waiting, waiting{owner, a})
+		return nil
+	}
 	m.dialog = &asked{Dialog: ui.Dialog{Ask: a}, owner: owner, id: id}
 	return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{id} })
 }
@@ -318,12 +341,22 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	if d.owner == nobody && yes {
 		return tea.Quit
 	}
-	for _, e := range m.stack {
-		if e.id == d.owner {
-			return m.deliver(e, ui.Answer{ID: d.ID, Yes: yes})
-		}
+	var next tea.Cmd
+	if len(m.waiting) > 0 {
+		w := m.waiting[0]
+		m.waiting = m.waiting[1:]
+		next = m.ask(w.owner, w.ask)
 	}
-	return nil
+	if e, there := m.entry(d.owner); there {
+		return tea.Batch(m.deliver(e, ui.Answer{ID: d.ID, Yes: yes}), next)
+	}
+	return next
+}
+
+// waiting is a question that another one is in front of.
+type waiting struct {
+	owner int
+	ask   ui.Ask
 }
 
 func (m *Model) mouse(at tea.Mouse, wheel int) tea.Cmd {

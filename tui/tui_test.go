@@ -7,6 +7,7 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -214,5 +215,73 @@ func TestQuitAsksForUnsavedWork(t *testing.T) {
 	_, cmd := m.Update(frametest.Keys("ctrl+c")[0])
 	if _, ok := cmd().(tea.QuitMsg); !ok {
 		t.Error("a second ctrl+c does not quit")
+	}
+}
+
+// A screen that was opened on top, and may hold unsaved work, is not closed by what
+// the one below replaces itself with.
+func TestReplaceSparesWhatLiesOnTop(t *testing.T) {
+	t.Parallel()
+	a, b := &fake{name: "submit"}, &fake{name: "edit"}
+	r := newRig(t, a, b)
+	r.send(owned{1, ui.OpenEdit{}})
+	r.send(owned{1, ui.Replace{With: ui.OpenRun{}, Said: ui.Toast{Text: "submitted"}}})
+	if len(r.m.stack) != 2 || b.closed || r.m.toast == nil || r.m.toast.Text != "submitted" {
+		t.Errorf("stack %d, editor closed %v, toast %+v", len(r.m.stack), b.closed, r.m.toast)
+	}
+	c := &fake{name: "run"}
+	r.m.make = func(ui.Open, ui.Theme) ui.Screen { return c }
+	r.send(owned{r.m.active().id, ui.Replace{With: ui.OpenRun{}, Said: ui.Toast{Text: "again"}}})
+	if len(r.m.stack) != 2 || !b.closed || r.m.active().screen != c || r.m.toast.Text != "again" {
+		t.Errorf("stack %d, top %s, toast %+v", len(r.m.stack), r.m.active().screen.Name(), r.m.toast)
+	}
+}
+
+func TestScreensThatWereLeftOpenNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fake{name: "a"}, &fake{name: "b"})
+	r.send(owned{99, ui.OpenRun{}}, owned{99, ui.Ask{ID: "x"}}, owned{99, ui.Replace{With: ui.OpenRun{}}})
+	if len(r.m.stack) != 1 || r.m.dialog != nil {
+		t.Errorf("stack %d, dialog %v", len(r.m.stack), r.m.dialog)
+	}
+	r.m.Update(owned{99, ui.Toast{Text: "the submit failed", Role: ui.Bad}})
+	if r.m.toast == nil {
+		t.Error("how the work of a left screen ended is not told")
+	}
+}
+
+func TestQuestionsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	a := &fake{name: "a"}
+	r := newRig(t, a, nil)
+	r.m.Update(owned{1, ui.Ask{ID: "first"}})
+	r.m.Update(owned{1, ui.Ask{ID: "second"}})
+	for _, want := range []string{"first", "second"} {
+		if r.m.dialog == nil || r.m.dialog.ID != want {
+			t.Fatalf("asked %+v, want %s", r.m.dialog, want)
+		}
+		r.m.Update(armMsg{r.m.dialog.id})
+		r.m.Update(frametest.Keys("y")[0])
+	}
+	var got []string
+	for _, m := range a.got {
+		if answer, ok := m.(ui.Answer); ok {
+			got = append(got, answer.ID)
+		}
+	}
+	if len(got) != 2 || r.m.dialog != nil {
+		t.Errorf("answers %v", got)
+	}
+}
+
+func TestThemeReachesCoveredScreens(t *testing.T) {
+	t.Parallel()
+	a, b := &fake{name: "a"}, &fake{name: "b"}
+	r := newRig(t, a, b)
+	r.send(owned{1, ui.OpenRun{}}, tea.BackgroundColorMsg{Color: lipgloss.Color("#ffffff")})
+	for _, f := range []*fake{a, b} {
+		if _, ok := f.got[len(f.got)-1].(ui.ThemeChanged); !ok {
+			t.Errorf("%s was not told: %v", f.name, f.got)
+		}
 	}
 }

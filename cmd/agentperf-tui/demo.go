@@ -53,10 +53,13 @@ func demoCmd(a *app) *cobra.Command {
 		// The demo's runs are none of the user's: everything goes with its folder.
 		a.outputDir, a.stateDir = filepath.Join(dir, "outputs"), filepath.Join(dir, "state")
 		d := &demo{app: a, dir: dir, scale: *scale}
+		show := d.run
 		if !*headless {
-			return d.tour(cmd.Context())
+			show = d.tour
 		}
-		return d.run(cmd.Context())
+		err = show(cmd.Context())
+		// However it ended: the folder may be about to go, so its runs end first.
+		return errors.Join(err, d.endRuns(context.WithoutCancel(cmd.Context())))
 	}
 	return cmd
 }
@@ -137,7 +140,11 @@ func (d *demo) unpack() (string, error) {
 }
 
 // endRuns ends the demo's runs, whose folder may be about to go.
-func (d *demo) endRuns(ctx context.Context, e *engine.Engine) error {
+func (d *demo) endRuns(ctx context.Context) error {
+	e, err := d.engine()
+	if err != nil {
+		return err
+	}
 	ctx, done := context.WithTimeout(ctx, time.Minute)
 	defer done()
 	runs, err := e.Runs(ctx, nil)
@@ -177,11 +184,7 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.Located, erro
 	if err := d.say("run %s in %s\n", l.Label(), l.Dir); err != nil {
 		return l, err
 	}
-	err = d.watch(ctx, e, l, engine.WatchOptions{})
-	if ctx.Err() != nil {
-		err = errors.Join(err, d.endRuns(context.WithoutCancel(ctx), e))
-	}
-	return l, err
+	return l, d.watch(ctx, e, l, engine.WatchOptions{})
 }
 
 func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.Located) error {

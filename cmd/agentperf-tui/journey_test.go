@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -76,8 +75,8 @@ func TestJourney(t *testing.T) {
 	if code := term.Wait(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	if _, err := os.Stat(filepath.Join(keep, "reference.yaml")); err != nil {
-		t.Error(err)
+	if refs, err := filepath.Glob(filepath.Join(keep, "reference-*.yaml")); err != nil || len(refs) != 1 {
+		t.Errorf("references %v, %v", refs, err)
 	}
 }
 

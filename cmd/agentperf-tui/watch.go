@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -33,6 +34,11 @@ func runsCmd(a *app) *cobra.Command {
 		e, err := a.engine()
 		if err != nil {
 			return err
+		}
+		for _, root := range roots {
+			if _, err := os.Stat(root); err != nil {
+				return badInput(fmt.Errorf("look for runs: %w", err))
+			}
 		}
 		runs, err := e.Runs(cmd.Context(), roots)
 		if runs == nil && err != nil {

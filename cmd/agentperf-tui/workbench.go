@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -119,13 +120,10 @@ func (d *demo) tour(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	compare := &toured{Engine: e, reference: filepath.Join(d.dir, "reference.yaml")}
-	make := screens(e, samplePort{wizardDesk(e), filepath.Join(run, "datasets")}, compare, compare.reference, plan.Local)
+	compare := &toured{Engine: e, dir: d.dir}
+	make := screens(e, samplePort{wizardDesk(e), filepath.Join(run, "datasets")}, compare, arithmetic, plan.Local)
 	m := tui.New(make, runs.New(e, ui.NewTheme(true), []string{d.dir}), tui.Options{Dark: true, Hint: hint, Open: []ui.Open{ui.OpenPort{Dir: run}}})
-	if err := d.workbench(ctx, m); err != nil {
-		return err
-	}
-	return d.endRuns(context.WithoutCancel(ctx), e)
+	return d.workbench(ctx, m)
 }
 
 // hint says what to press next, by the screen that is on.
@@ -154,7 +152,7 @@ type samplePort struct {
 
 // Port ports with that in mind.
 func (s samplePort) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
-	opt.DatasetRoots = append(opt.DatasetRoots, s.datasets)
+	opt.DatasetRoots = append(slices.Clone(opt.DatasetRoots), s.datasets)
 	if opt.GPUType == "" {
 		opt.GPUType = "gb300"
 	}
@@ -165,17 +163,21 @@ func (s samplePort) Port(ctx context.Context, dir string, opt porter.Options) (*
 // of the run's mock servers.
 type toured struct {
 	*engine.Engine
-	reference string
+	dir string
 }
 
-// Parity computes the reference when it is first asked for.
+// arithmetic is the tour's reference, which is another file for each run.
+const arithmetic = "arithmetic"
+
+// Parity computes a run's reference when it is first asked for.
 func (t *toured) Parity(ctx context.Context, ref, cand string, phase int, opt results.Options) (results.Comparison, error) {
-	if _, err := os.Stat(t.reference); ref == t.reference && errors.Is(err, fs.ErrNotExist) {
+	if ref == arithmetic {
 		l, err := t.Find(ctx, cand)
 		if err != nil {
 			return results.Comparison{}, err
 		}
-		if err := t.WriteReference(ctx, l, t.reference); err != nil {
+		ref = filepath.Join(t.dir, "reference-"+l.Record.ID+".yaml")
+		if err := t.WriteReference(ctx, l, ref); err != nil && !errors.Is(err, fs.ErrExist) {
 			return results.Comparison{}, err
 		}
 	}

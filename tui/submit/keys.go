@@ -36,7 +36,9 @@ func (s *Screen) bindings() []key.Binding {
 	}
 	more.SetEnabled(s.target == plan.Local)
 	longer.SetEnabled(s.target == plan.Local)
-	return []key.Binding{submit, prevKey, pageUp, targetKey, more, longer, editKey}
+	edit := editKey
+	edit.SetEnabled(s.busy == "")
+	return []key.Binding{submit, prevKey, pageUp, targetKey, more, longer, edit}
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
@@ -51,7 +53,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		s.scroll(-s.paneRows())
 	case key.Matches(msg, pageDown):
 		s.scroll(s.paneRows())
-	case key.Matches(msg, editKey):
+	case key.Matches(msg, editKey) && s.busy == "":
 		return ui.Do(ui.OpenEdit{Recipe: s.files.Recipe, Workload: s.files.Workload})
 	case key.Matches(msg, targetKey):
 		s.target = map[plan.Target]plan.Target{plan.Local: plan.Slurm, plan.Slurm: plan.Local}[s.target]

@@ -42,6 +42,10 @@ type Screen struct {
 	gate   error // what stands against it, findings aside
 	err    error
 	busy   string // what is under way; empty: nothing
+	// planning: a newer plan is under way, and the one in view is not what the
+	// options say.
+	planning bool
+	asked    *plan.Plan // the plan that the question was put for
 
 	sections []plan.Section
 	at       int // section under the cursor
@@ -68,7 +72,7 @@ func (s *Screen) State() ui.State {
 		return ui.State{Text: s.busy + "…", Role: ui.Accent}
 	case s.err != nil:
 		return ui.State{Text: "no plan", Role: ui.Bad}
-	case s.pair == nil:
+	case s.pair == nil || s.planning:
 		return ui.State{Text: "planning…", Role: ui.Muted}
 	case s.pair.Report.OK() && s.gate != nil:
 		return ui.State{Text: "not yet", Role: ui.Warn}
@@ -92,6 +96,7 @@ type plannedMsg struct {
 // replan loads and plans anew: the files may have changed since.
 func (s *Screen) replan() tea.Cmd {
 	s.gen++
+	s.planning = true
 	gen, ctx, eng, files := s.gen, s.ctx, s.eng, s.files
 	opt := engine.PlanOptions{Target: s.target, Local: s.scale}
 	return func() tea.Msg {
@@ -132,11 +137,15 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		if msg.err != nil {
 			return ui.Fail(msg.err)
 		}
-		return tea.Batch(ui.Do(ui.Replace{With: ui.OpenRun{Run: msg.run.Dir}}), ui.Do(ui.Toast{Text: "submitted " + msg.run.Name + "_" + msg.run.ID, Role: ui.OK}))
+		return ui.Do(ui.Replace{With: ui.OpenRun{Run: msg.run.Dir}, Said: ui.Toast{Text: "submitted " + msg.run.Name + "_" + msg.run.ID, Role: ui.OK}})
 	case ui.Answer:
-		if msg.ID == askSubmit && msg.Yes && s.plan != nil && s.busy == "" {
-			return s.submit()
+		if msg.ID != askSubmit || !msg.Yes || s.busy != "" {
+			return nil
 		}
+		if s.asked == nil || s.asked != s.plan { // planned anew since the question
+			return ui.Do(ui.Toast{Text: "the plan has changed since the question: look at it and submit again", Role: ui.Warn})
+		}
+		return s.submit()
 	case ui.Resumed:
 		return s.replan()
 	case ui.ThemeChanged:
@@ -153,6 +162,7 @@ func (s *Screen) take(msg plannedMsg) {
 	if msg.gen != s.gen {
 		return
 	}
+	s.planning = false
 	s.pair, s.plan, s.gate, s.err = msg.pair, msg.plan, msg.gate, msg.err
 	if errors.Is(msg.err, engine.ErrInvalid) {
 		s.err = nil // the findings say it better
@@ -171,13 +181,14 @@ func (s *Screen) ask() tea.Cmd {
 	if !s.submittable() {
 		return nil
 	}
+	s.asked = s.plan
 	return ui.Do(ui.Ask{
 		ID: askSubmit, Title: "Submit " + s.plan.Name + "?", Body: s.summary() + "\nInto " + s.plan.OutputDir + ".", Yes: "submit", No: "not yet",
 	})
 }
 
 func (s *Screen) submittable() bool {
-	return s.plan != nil && s.pair != nil && s.pair.Report.OK() && s.gate == nil && s.busy == ""
+	return s.plan != nil && s.pair != nil && s.pair.Report.OK() && s.gate == nil && s.busy == "" && !s.planning
 }
 
 // summary is what will run, in one line.

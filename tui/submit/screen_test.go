@@ -202,3 +202,20 @@ func TestLateAnswers(t *testing.T) {
 		t.Error("a late answer replaced a newer one")
 	}
 }
+
+// What is confirmed is what is submitted: a plan that was made anew while the
+// question stood is not.
+func TestAPlanThatChangedUnderTheQuestion(t *testing.T) {
+	t.Parallel()
+	s, _, eng := open(t, workload)
+	late := s.Update(frametest.Keys("+")[0])
+	if got := press(s, "enter"); got != nil {
+		t.Fatalf("asked %#v while a newer plan was under way", got)
+	}
+	s.Update(late())
+	press(s, "enter")
+	s.Update(s.replan()())
+	if toast, ok := s.Update(ui.Answer{ID: askSubmit, Yes: true})().(ui.Toast); !ok || toast.Role != ui.Warn || len(eng.submitted) != 0 {
+		t.Errorf("got %#v, submitted %d", toast, len(eng.submitted))
+	}
+}

@@ -92,8 +92,12 @@ func (OpenParity) open() {}
 // Back leaves the active screen.
 type Back struct{}
 
-// Replace opens a screen in the place of the active one.
-type Replace struct{ With Open }
+// Replace opens a screen in the place of the one that asks, with a remark. If
+// another one was opened on top meanwhile, only the remark is made.
+type Replace struct {
+	With Open
+	Said Toast
+}
 
 // Toast is a short remark at the bottom. An error stays until a key is pressed.
 type Toast struct {
