@@ -41,9 +41,24 @@ func (e *Engine) Doctor(ctx context.Context) []Fact {
 	} {
 		facts = append(facts, tool(ctx, t.name, t.flag, t.note))
 	}
+	facts = append(facts, e.programFacts()...)
 	facts = append(facts, Fact{What: "terminal", Found: e.getenv("TERM"), Note: strings.TrimSpace(noColor(e.getenv("NO_COLOR")) + " " + multiplexer(e.getenv("TMUX")))})
 	for _, p := range []string{e.Paths.Output, e.Paths.State} {
 		facts = append(facts, fileSystem(p))
+	}
+	return facts
+}
+
+// programFacts are the programs that a Slurm run takes with it, one for each
+// architecture of nodes.
+func (e *Engine) programFacts() []Fact {
+	var facts []Fact
+	have, missing := e.programs()
+	for _, p := range have {
+		facts = append(facts, Fact{What: p.Name, Found: p.Path})
+	}
+	for _, arch := range missing {
+		facts = append(facts, Fact{What: programFor(arch), Found: "not found", Note: "runs on such nodes are refused; make dist builds it, programs_dir of the configuration says where it lies"})
 	}
 	return facts
 }

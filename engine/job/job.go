@@ -347,7 +347,7 @@ func (j *run) shutdown() {
 			}
 		}
 		if len(left) > 0 && slices.Contains(tier.stages, plan.Client) {
-			j.rollup()
+			j.rollup(false)
 		}
 		if !j.drain(left, tier.grace) {
 			for _, st := range left {
@@ -362,7 +362,7 @@ func (j *run) shutdown() {
 			j.drain(left, j.Grace.Servers)
 		}
 		if slices.Contains(tier.stages, plan.Client) {
-			j.rollup()
+			j.rollup(true)
 		}
 	}
 }
@@ -384,9 +384,10 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 	return true
 }
 
-// rollup writes the roll-up from what is on disk, after a failure too: what was
+// rollup writes the roll-up from what is on disk, after a failure too, and the last
+// time tells what stands against it: what was
 // measured is not lost.
-func (j *run) rollup() {
+func (j *run) rollup(last bool) {
 	known := results.Known{Levels: Levels(j.Plan.Phases)}
 	for _, st := range j.steps {
 		if st.step.Stage == plan.Client {
@@ -394,6 +395,9 @@ func (j *run) rollup() {
 		}
 	}
 	path, doc, err := results.WriteRollup(context.Background(), j.LogDir, known)
+	if !last {
+		return // what is amiss is told once
+	}
 	for _, s := range doc.Skipped {
 		j.rec.say("WARNING", "roll-up leaves out "+s)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,7 +30,28 @@ func read[T any](t *testing.T, path string) T {
 // The ported sample on 13 nodes: 5 prefill workers of one node, a decode worker of
 // 8, the client on the decode leader.
 func TestTheSampleRunsOnThirteenNodes(t *testing.T) {
-	s := newSite(t, "a run on 13 nodes")
+	playSample(t, newSite(t, "a run on 13 nodes"))
+}
+
+// The same on a newer Slurm, which takes --segment for real, and whose accounting
+// confirms the end, a while after the queue.
+func TestTheSampleRunsOnANewerSlurm(t *testing.T) {
+	t.Parallel()
+	s := newSiteOn(t, StartNewer(t, "a newer Slurm, with accounting"))
+	rec := playSample(t, s)
+	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(200 * time.Millisecond) {
+		out := s.slurm("sacct", "-X", "-n", "-P", "-j", rec.ID, "-o", "State,Comment")
+		if out == "COMPLETED|"+rec.Comment {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the accounting says %q", out)
+		}
+	}
+}
+
+func playSample(t *testing.T, s *site) submitted {
+	t.Helper()
 	var shown plan.Plan
 	if err := json.Unmarshal([]byte(s.want(0, append([]string{"dry-run", "r.yaml", "--json"}, s.settings()...)...)), &shown); err != nil {
 		t.Fatal(err)
@@ -64,6 +86,7 @@ func TestTheSampleRunsOnThirteenNodes(t *testing.T) {
 	if i := slices.Index(client.Launch, "--nodelist"); client.Name != "client" || client.Launch[i+1] != "gb300-T06" {
 		t.Errorf("the client runs as %v, want it on the decode leader", client.Launch)
 	}
+	return rec
 }
 
 // bindings are what the allocation turned out to be.

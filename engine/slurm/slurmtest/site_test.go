@@ -59,7 +59,11 @@ type site struct {
 
 func newSite(t *testing.T, leftOut string) *site {
 	t.Helper()
-	c := Start(t, leftOut)
+	return newSiteOn(t, Start(t, leftOut))
+}
+
+func newSiteOn(t *testing.T, c Cluster) *site {
+	t.Helper()
 	program, err := built()
 	if err != nil {
 		t.Fatal(err)

@@ -30,11 +30,26 @@ type Cluster struct {
 	alive *os.File // open for as long as this process lives
 }
 
-var once = sync.OnceValues(start)
+// The two clusters that a process may have, each started when it is asked for.
+var (
+	usual = sync.OnceValues(func() (Cluster, error) { return start(0) })
+	newer = sync.OnceValues(func() (Cluster, error) { return start(1, "--trixie", "--accounting") })
+)
 
-// Start gives this process's cluster. Where none can be started the test is
-// skipped: leftOut says what is then not tested.
+// Start gives this process's cluster, of the Slurm of Debian 12. Where none can be
+// started the test is skipped: leftOut says what is then not tested.
 func Start(t testing.TB, leftOut string) Cluster {
+	t.Helper()
+	return get(t, leftOut, usual)
+}
+
+// StartNewer gives another cluster, of a newer Slurm and with accounting.
+func StartNewer(t testing.TB, leftOut string) Cluster {
+	t.Helper()
+	return get(t, leftOut, newer)
+}
+
+func get(t testing.TB, leftOut string, once func() (Cluster, error)) Cluster {
 	t.Helper()
 	if why := impossible(); why != "" {
 		t.Skipf("NOT TESTED: %s: %s", leftOut, why)
@@ -59,22 +74,22 @@ func impossible() string {
 	return ""
 }
 
-func start() (Cluster, error) {
+func start(number int, options ...string) (Cluster, error) {
 	source, err := folder()
 	if err != nil {
 		return Cluster{}, err
 	}
-	port, err := freePort()
+	port, err := freePort(number)
 	if err != nil {
 		return Cluster{}, err
 	}
-	c := Cluster{Root: fmt.Sprintf("/tmp/slurm-test-%d", os.Getpid()), Source: source}
+	c := Cluster{Root: fmt.Sprintf("/tmp/slurm-test-%d-%d", os.Getpid(), number), Source: source}
 	// Two clusters at once differ in folder, ports and addresses.
-	own := append(os.Environ(), "SLURM_TEST_ROOT="+c.Root, fmt.Sprintf("SLURM_TEST_PORT=%d", port), fmt.Sprintf("SLURM_TEST_SUBNET=10.%d.%d", 64+os.Getpid()/250%60, 1+os.Getpid()%250))
+	own := append(os.Environ(), "SLURM_TEST_ROOT="+c.Root, fmt.Sprintf("SLURM_TEST_PORT=%d", port), fmt.Sprintf("SLURM_TEST_SUBNET=10.%d.%d", 64+os.Getpid()/250%60+64*number, 1+os.Getpid()%250))
 	if c.alive, err = endWithUs(filepath.Join(source, "down"), own); err != nil {
 		return Cluster{}, fmt.Errorf("watch over the test cluster: %w", err)
 	}
-	up := exec.Command(filepath.Join(source, "up"), "--netns")
+	up := exec.Command(filepath.Join(source, "up"), append(options, "--netns")...)
 	up.Env = own
 	var said strings.Builder
 	up.Stderr = &said
@@ -142,8 +157,8 @@ func folder() (string, error) {
 
 // freePort finds a place for the cluster's ports: three from the first one (its
 // nodes have addresses of their own).
-func freePort() (int, error) {
-	for port := 17000 + os.Getpid()%300*10; port < 32000; port += 10 {
+func freePort(number int) (int, error) {
+	for port := 17000 + os.Getpid()%300*20 + 10*number; port < 32000; port += 10 {
 		free := true
 		for i := range 3 {
 			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+i))
