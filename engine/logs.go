@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
 // LogFile is one log of a run.
@@ -78,7 +80,7 @@ func stepOf(name string) (string, bool) {
 }
 
 // Log streams the lines of a step's log; with followOn it goes on until the run
-// has ended or ctx is done. An empty step is the client. The channel is closed at
+// has ended or ctx is done; a state that is not known is waited out. An empty step is the client. The channel is closed at
 // the end.
 func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool) (<-chan follow.Chunk, error) {
 	if step == "" || step == "client.log" || step == "benchmark.out" {
@@ -125,7 +127,7 @@ func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool)
 				return
 			case <-tick.C:
 			}
-			if s, err := readStatus(l.Logs); err == nil && e.over(l, e.judge(l, s), false) {
+			if s, err := readStatus(l.Logs); err == nil && e.logEnded(l, e.judge(l, s), path) {
 				return
 			}
 		}
@@ -135,6 +137,20 @@ func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool)
 
 // lookEvery is how often a followed log asks whether its run has ended.
 const lookEvery = 2 * time.Second
+
+// logEnded says that nothing more comes to a log: its run has ended or, in another
+// tool's folder, neither it nor the requests have grown for a while.
+func (e *Engine) logEnded(l Located, s event.Status, path string) bool {
+	if l.Record.ID != "" {
+		return e.over(l, s, true)
+	}
+	for _, p := range []string{path, filepath.Join(l.Logs, "agentperf", results.RequestsFile)} {
+		if info, err := os.Stat(p); err == nil && e.now().Sub(info.ModTime()) <= quiet {
+			return false
+		}
+	}
+	return true
+}
 
 // plannedLog is the log of a step that has not started yet; empty if the plan has
 // no such step.
