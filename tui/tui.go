@@ -425,7 +425,7 @@ func (m *Model) frame() string {
 	parts = append(parts, m.theme.Footer(s.Keys(), help, m.w))
 	frame := strings.Join(parts, "\n")
 	if m.dialog != nil {
-		frame = ui.Over(frame, m.dialog.Draw(m.theme, m.w), m.w, m.h)
+		frame = ui.Over(frame, m.dialog.Draw(m.theme, m.w, m.h), m.w, m.h)
 	}
 	return frame
 }

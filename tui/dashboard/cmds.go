@@ -112,7 +112,7 @@ func (s *Screen) openLog(step string) tea.Cmd {
 		s.log.cancel()
 	}
 	s.log.gen++
-	s.log.step, s.log.opening, s.log.open = step, true, false
+	s.log.step, s.log.opening, s.log.open, s.log.ended = step, true, false, false
 	s.log.list.Clear()
 	s.log.list.Follow(true)
 	s.log.err, s.log.skipped = nil, 0

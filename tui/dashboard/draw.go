@@ -10,23 +10,6 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// marks of the states, so that none is told by its colour alone.
-var marks = map[event.State]string{
-	event.Pending: "◌ ", event.Starting: "◌ ", event.Done: "✓ ", event.Failed: "✗ ", event.Cancelled: "✗ ", event.Timeout: "✗ ", event.Unknown: "⚠ ",
-}
-
-func roleOf(st event.State) ui.Role {
-	switch st {
-	case event.Done:
-		return ui.OK
-	case event.Failed, event.Timeout:
-		return ui.Bad
-	case event.Cancelled, event.Unknown:
-		return ui.Warn
-	}
-	return ui.Accent
-}
-
 // State is the run's state, and how old the newest event and request are.
 func (s *Screen) State() ui.State {
 	switch {
@@ -36,11 +19,8 @@ func (s *Screen) State() ui.State {
 		return ui.State{Text: "reading", Role: ui.Muted}
 	}
 	st := s.live.Status
-	mark, ok := marks[st.State]
-	if !ok {
-		mark = "● "
-	}
-	out := ui.State{Text: mark + string(st.State), Role: roleOf(st.State)}
+	mark, role := ui.StateLook(string(st.State))
+	out := ui.State{Text: mark + " " + ui.Clean(string(st.State)), Role: role}
 	if s.paused {
 		out.Text += " · display paused"
 	}
@@ -112,7 +92,7 @@ func (s *Screen) headBringUp(w int) []string {
 	if started == 0 {
 		line := "waiting for the first step"
 		if !st.Since.IsZero() {
-			line += ", " + string(st.State) + " since " + s.clock(st.Since)
+			line += ", " + ui.Clean(string(st.State)) + " since " + s.clock(st.Since)
 		}
 		return []string{" " + line, ""}
 	}
@@ -215,12 +195,13 @@ func (s *Screen) headEnded(p phaseView, have bool, w int) []string {
 		}
 	}
 	var lines []string
+	mark, role := ui.StateLook(string(st.State))
 	for i, l := range ui.Prose(text, w-4, 3) {
 		lead := "   "
 		if i == 0 {
-			lead = " " + marks[st.State]
+			lead = " " + mark + " "
 		}
-		lines = append(lines, s.th.Paint(roleOf(st.State), lead+l))
+		lines = append(lines, s.th.Paint(role, lead+l))
 	}
 	if !have || s.noPhase() {
 		ready, started, _ := bringUp(st.Steps)
@@ -384,7 +365,7 @@ func (s *Screen) hits() string {
 	if s.log.query == "" {
 		return "type a text"
 	}
-	return fmt.Sprintf("%d lines with %s", s.log.hits, ui.Clean(s.log.query))
+	return fmt.Sprintf("%d lines with %s", s.log.list.Hits(), ui.Clean(s.log.query))
 }
 
 func (s *Screen) emptyLog() string {
@@ -393,7 +374,7 @@ func (s *Screen) emptyLog() string {
 		return ui.Clean(s.log.err.Error())
 	case s.log.opening:
 		return "opening …"
-	case s.log.open:
+	case s.log.open, s.log.ended:
 		return "nothing in it yet"
 	}
 	return "no log yet"

@@ -186,7 +186,7 @@ func (s *Screen) pasted(msg tea.PasteMsg) {
 
 func (s *Screen) search() {
 	s.log.query = s.input.Value()
-	s.log.hits = s.log.list.Search(s.log.query)
+	s.log.list.Search(s.log.query)
 }
 
 func (s *Screen) askCancel() tea.Cmd {

@@ -71,11 +71,12 @@ type logPane struct {
 	cancel  context.CancelFunc
 	chunks  <-chan follow.Chunk
 	opening bool
-	open    bool
+	open    bool // lines come
+	ended   bool // no more come; what came stays
+	held    bool // another is to be picked once the display moves on
 	skipped int
 	err     error
 	query   string
-	hits    int
 }
 
 // New makes the dashboard of a run: a folder, an id or a name.
@@ -138,6 +139,9 @@ func (s *Screen) noPhase() bool {
 // Update takes a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	cmd := s.update(msg)
+	if s.log.held {
+		cmd = tea.Batch(cmd, s.pickLog())
+	}
 	s.arrange()
 	return cmd
 }
@@ -166,9 +170,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		}
 	case ui.Tick:
 		s.now = later(s.now, msg.Now)
-		if s.found && !s.log.open && !s.log.opening {
-			return s.list() // a log appears with its step
-		}
+		return s.lookForLog()
 	case ui.ThemeChanged:
 		s.th = msg.Theme
 	case ui.Mouse:
@@ -280,11 +282,30 @@ func (s *Screen) current() (phaseView, bool) {
 	return s.phases[i], true
 }
 
+// lookForLog lists the logs until there is one, since a log appears with its step,
+// and opens one again that ended before its run did.
+func (s *Screen) lookForLog() tea.Cmd {
+	switch g := s.log; {
+	case !s.found || g.open || g.opening:
+	case !g.ended:
+		return s.list()
+	case !s.holdsLog() && (s.live == nil || !s.live.Done):
+		return s.openLog(g.step)
+	}
+	return nil
+}
+
+// holdsLog says that what is in the log's pane must not move: the display is
+// paused, or somebody reads older lines.
+func (s *Screen) holdsLog() bool {
+	return s.paused || s.log.step != "" && !s.log.list.Following()
+}
+
 // pickLog opens the log that tells most: the job's until there is the client's,
 // that of the step which a failed run blames, and whichever there is in other
-// tools' folders.
+// tools' folders. It waits as long as the pane must not move.
 func (s *Screen) pickLog() tea.Cmd {
-	if s.log.chosen || len(s.files) == 0 {
+	if s.log.held = false; s.log.chosen || len(s.files) == 0 {
 		return nil
 	}
 	blamed := ""
@@ -297,7 +318,10 @@ func (s *Screen) pickLog() tea.Cmd {
 			step = f.Step
 		}
 	}
-	if s.log.step == step && (s.log.open || s.log.opening) {
+	if s.log.step == step && (s.log.open || s.log.opening || s.log.ended) {
+		return nil
+	}
+	if s.log.held = s.holdsLog(); s.log.held {
 		return nil
 	}
 	return s.openLog(step)
@@ -326,6 +350,7 @@ func (s *Screen) onLogRead(m logReadMsg) tea.Cmd {
 	s.log.skipped += m.skipped
 	s.log.err = m.err
 	if !m.more {
+		s.log.open, s.log.ended = false, true
 		return nil
 	}
 	return s.nextLines()

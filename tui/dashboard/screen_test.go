@@ -148,8 +148,8 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("/", "s", "e", "e", "d")...)
-	if !r.s.Typing() || r.s.log.hits != 1 || r.s.log.list.Following() {
-		t.Fatalf("typing %v, %d hits, follows %v", r.s.Typing(), r.s.log.hits, r.s.log.list.Following())
+	if !r.s.Typing() || r.s.log.list.Hits() != 1 || r.s.log.list.Following() {
+		t.Fatalf("typing %v, %d hits, follows %v", r.s.Typing(), r.s.log.list.Hits(), r.s.log.list.Following())
 	}
 	if v := r.s.View(); !strings.Contains(v, "Seed") && !strings.Contains(v, "42") {
 		t.Error("the hit is not in view")

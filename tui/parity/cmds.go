@@ -56,9 +56,9 @@ func (s *Screen) compare() tea.Cmd {
 }
 
 func (s *Screen) listRuns() tea.Cmd {
-	ctx, eng := s.ctx, s.eng
+	ctx, eng, roots := s.ctx, s.eng, s.roots
 	return func() tea.Msg {
-		runs, err := eng.Runs(ctx, nil)
+		runs, err := eng.Runs(ctx, roots)
 		return runsListedMsg{runs, time.Now(), err}
 	}
 }

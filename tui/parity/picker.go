@@ -18,7 +18,7 @@ const pickerHead = 3
 func pickerColumns() []ui.Column {
 	return []ui.Column{
 		{Title: "RUN", Min: 20, Flex: true},
-		{Title: "STATE", Min: 9},
+		{Title: "STATE", Min: 11},
 		{Title: "USERS", Right: true},
 		{Title: "OUT TOK/S", Right: true},
 		{Title: "TTFT P95 (s)", Right: true, Drop: 1},
@@ -55,9 +55,10 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		if r.TTFT95 != nil {
 			ttft = results.Decimal(*r.TTFT95, 3)
 		}
+		mark, role := ui.StateLook(string(r.State))
 		rows = append(rows, []ui.Cell{
 			{Text: name},
-			{Text: string(r.State), Role: ui.Muted},
+			{Text: mark + " " + string(r.State), Role: role},
 			{Text: strings.Join(levels, ",")},
 			{Text: results.Decimal(*r.Output, 1)},
 			{Text: ttft},

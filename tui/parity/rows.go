@@ -3,7 +3,6 @@ package parity
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -52,7 +51,7 @@ func linesOf(c parity.Comparison, half int) []line {
 			one := r
 			one.Parts = []parity.Part{p}
 			one.Metric = speedLabel(p.Key)
-			one.Flags = slices.Compact(slices.Clone(r.Flags)) // each part may have said the same
+			one.Flags = flagsOf(p, r.Flags)
 			mark := func(v *float64, text string) string {
 				if strings.HasSuffix(text, "!") {
 					return numberText(v) + " !"
@@ -64,6 +63,26 @@ func linesOf(c parity.Comparison, half int) []line {
 				one.Delta = "="
 			}
 			out = append(out, lineOf(one, false, half))
+		}
+	}
+	return out
+}
+
+// flagsOf are a row's flags as far as they are about one of its parts: that a
+// difference lies beyond the tolerance, and for better or worse, is each part's own.
+func flagsOf(p parity.Part, flags []string) []string {
+	var out []string
+	outside := p.Position != nil && math.Abs(*p.Position) > 1
+	if outside && p.Better != "" {
+		way := "worse"
+		if (*p.Position > 0) == (p.Better == "higher") {
+			way = "better"
+		}
+		out = append(out, way)
+	}
+	for _, f := range flags {
+		if f != "better" && f != "worse" && (outside || !strings.HasPrefix(f, "beyond ±")) {
+			out = append(out, f)
 		}
 	}
 	return out
@@ -202,7 +221,7 @@ func summary(c parity.Comparison) (text string, role ui.Role) {
 			if p.Position == nil {
 				continue
 			}
-			how := roleOf(*p.Position, r.Flags)
+			how := roleOf(*p.Position, flagsOf(p, r.Flags))
 			if how == ui.Muted {
 				continue
 			}

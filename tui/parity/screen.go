@@ -19,6 +19,7 @@ type Screen struct {
 	eng       Engine
 	th        ui.Theme
 	ref, cand string
+	roots     []string // where other tools' folders are looked for
 	keys      keyMap
 	ctx       context.Context // ends with the screen, for all of its commands
 	cancel    context.CancelFunc
@@ -43,9 +44,10 @@ type Screen struct {
 	picker  ui.Table
 }
 
-// New makes the comparison of two runs or files; an empty side is asked for.
-func New(eng Engine, th ui.Theme, ref, cand string) *Screen {
-	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, keys: newKeys(), phase: parity.AnyPhase}
+// New makes the comparison of two runs or files. An empty side is asked for: from
+// the runs known here and those in other tools' folders below the roots.
+func New(eng Engine, th ui.Theme, ref, cand string, roots ...string) *Screen {
+	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, roots: roots, keys: newKeys(), phase: parity.AnyPhase}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.table.Columns, s.picker.Columns = columns(), pickerColumns()
 	return s

@@ -32,6 +32,7 @@ type fake struct {
 	err   error
 	many  bool // several phases: one must be named
 	runs  []engine.Summary
+	roots []string // that were asked for last
 }
 
 func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
@@ -46,7 +47,10 @@ func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity
 	return parity.Compare(f.sides[0], f.sides[1], opt), nil
 }
 
-func (f *fake) Runs(context.Context, []string) ([]engine.Summary, error) { return f.runs, f.err }
+func (f *fake) Runs(_ context.Context, roots []string) ([]engine.Summary, error) {
+	f.roots = roots
+	return f.runs, f.err
+}
 
 func side(name string, scale float64, window float64) parity.Side {
 	s := parity.Side{Name: name, Path: "/runs/" + name, About: parity.About{

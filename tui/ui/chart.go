@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Curve is one line of a chart: a value a step, NaN where there is none.
+// Curve is one line of a chart: a value a step, NaN where there is none; an
+// infinite value is none either.
 type Curve struct {
 	Label  string
 	Values []float64
@@ -46,12 +47,16 @@ type cell struct {
 
 func tail(v []float64, n int) []float64 { return v[max(0, len(v)-n):] }
 
+// drawable says that a value has a place on an axis: beyond 1e300 the span of two
+// values would be infinite.
+func drawable(v float64) bool { return math.Abs(v) < 1e300 }
+
 // bounds are round numbers around all values that are drawn.
 func bounds(n int, curves []Curve) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, c := range curves {
 		for _, v := range tail(c.Values, n) {
-			if !math.IsNaN(v) {
+			if drawable(v) {
 				lo, hi = min(lo, v), max(hi, v)
 			}
 		}
@@ -83,12 +88,12 @@ func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int
 	offset := cols*2 - len(values)
 	last := -1
 	for i, v := range values {
-		if math.IsNaN(v) {
+		if !drawable(v) {
 			last = -1
 			continue
 		}
 		x := offset + i
-		y := int((1 - (v-lo)/(hi-lo)) * float64(h*4-1))
+		y := min(max(int((1-(v-lo)/(hi-lo))*float64(h*4-1)), 0), h*4-1)
 		from, to := y, y
 		if last >= 0 { // join the dots of a steep line
 			from, to = min(y, last), max(y, last)

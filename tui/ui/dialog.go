@@ -14,26 +14,68 @@ type Dialog struct {
 	Yes   bool // the choice under the cursor
 }
 
-// Draw draws the dialog as a box of at most w cells.
-func (d Dialog) Draw(t Theme, w int) string {
+// Draw draws the dialog as a box of at most w × h cells. The answers are always in
+// it: what is cut where there is no room is the body, and an ellipsis says so.
+func (d Dialog) Draw(t Theme, w, h int) string {
 	inner := min(max(w-8, 20), 72)
-	var body []string
-	for line := range strings.SplitSeq(d.Body, "\n") {
-		body = append(body, wrap(Clean(line), inner)...)
+	title := Prose(d.Title, inner, 2)
+	answers := d.answers(t, inner)
+	const frame, blank, keys = 2, 2, 1
+	body := d.body(inner, max(h-frame-blank-keys-len(title)-len(answers), 0))
+	lines := make([]string, 0, h)
+	for _, l := range title {
+		lines = append(lines, t.Title.Render(l))
 	}
-	choice := func(text string, on bool, r Role) string {
-		if on {
-			return t.Style(r).Reverse(true).Render(" " + text + " ")
+	lines = append(append(append(lines, ""), body...), "")
+	lines = append(append(lines, answers...), d.keys(t))
+	r := Accent
+	if d.Danger {
+		r = Bad
+	}
+	return lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(t.Style(r).GetForeground()).Padding(0, 2).Render(strings.Join(lines, "\n"))
+}
+
+// body is the text in at most so many lines of w cells; its own line breaks stay.
+func (d Dialog) body(w, most int) []string {
+	var out []string
+	for line := range strings.SplitSeq(d.Body, "\n") {
+		wrapped := Wrap(line, w)
+		if len(wrapped) == 0 {
+			wrapped = []string{""}
 		}
-		return t.Paint(Muted, " "+text+" ")
+		if out = append(out, wrapped...); len(out) > most {
+			break
+		}
+	}
+	if len(out) <= most {
+		return out
+	}
+	if out = out[:most]; most > 0 {
+		last := out[most-1]
+		out[most-1] = Fit(last, min(Width(last), w-2)) + " …"
+	}
+	return out
+}
+
+// answers are the two buttons, one below the other where a line is too short.
+func (d Dialog) answers(t Theme, w int) []string {
+	button := func(text string, on bool, r Role) string {
+		text = Clean(text)
+		text = " " + Fit(text, min(Width(text), w-2)) + " "
+		if on {
+			return t.Style(r).Reverse(true).Render(text)
+		}
+		return t.Paint(Muted, text)
 	}
 	r := Accent
 	if d.Danger {
 		r = Bad
 	}
-	buttons := choice(d.No, !d.Yes, Accent) + "  " + choice(d.Ask.Yes, d.Yes, r)
-	content := t.Title.Render(Clean(d.Title)) + "\n\n" + strings.Join(body, "\n") + "\n\n" + buttons + "\n" + d.keys(t)
-	return lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(t.Style(r).GetForeground()).Padding(0, 2).Render(content)
+	no, yes := button(d.No, !d.Yes, Accent), button(d.Ask.Yes, d.Yes, r)
+	if line := no + "  " + yes; Width(line) <= w {
+		return []string{line}
+	}
+	return []string{no, yes}
 }
 
 // keys says how to answer, once an answer is taken.
@@ -42,23 +84,6 @@ func (d Dialog) keys(t Theme) string {
 		return ""
 	}
 	return t.Paint(Muted, " ← → choose · enter · y / n")
-}
-
-// wrap breaks a text at spaces into lines of at most w cells.
-func wrap(s string, w int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(s) {
-		if line != "" && Width(line)+1+Width(word) > w {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, Fit(line, min(Width(line), w)))
 }
 
 // Over lays a block over the middle of a frame of w × h cells.

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -81,29 +83,43 @@ func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 	return Fit(line+help, w)
 }
 
-// Help lists all bindings of a screen, in as many columns as it takes.
+// Help lists all bindings of a screen, in as many columns as it takes. The last
+// group, how to leave, comes first: it is in view in any window, and of the rest a
+// line says how many have no room.
 func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
+	const head, leastColumn = 3, 26
+	keyWidth := 1
+	for _, g := range groups {
+		for _, k := range g {
+			keyWidth = min(max(keyWidth, Width(Clean(k.Help().Key))), 12)
+		}
+	}
 	var items []string
-	for i, g := range groups {
-		if i > 0 {
+	for _, g := range slices.Backward(groups) {
+		if len(items) > 0 {
 			items = append(items, "")
 		}
 		for _, k := range g {
 			if help := k.Help(); help.Key != "" {
-				items = append(items, t.Key.Render(Fit(help.Key, 12))+" "+Clean(help.Desc))
+				items = append(items, t.Key.Render(Fit(Clean(help.Key), keyWidth))+" "+Clean(help.Desc))
 			}
 		}
 	}
-	const head, column = 3, 36
 	rows := max(h-head, 1)
-	cols := min(max((len(items)+rows-1)/rows, 1), max((w-2)/column, 1))
+	cols := min(max((len(items)+rows-1)/rows, 1), max((w-2)/leastColumn, 1))
+	if room := rows * cols; len(items) > room {
+		items = slices.DeleteFunc(items, func(s string) bool { return s == "" })
+		if n := len(items) - room; n > 0 {
+			items = append(items[:room-1], t.Paint(Warn, fmt.Sprintf("%d more: enlarge the window", n+1)))
+		}
+	}
 	rows = max((len(items)+cols-1)/cols, 1)
-	lines := []string{"", "  " + t.Title.Render(title) + t.Paint(Muted, "   any key closes this"), ""}
+	lines := []string{"", "  " + t.Title.Render(Clean(title)) + t.Paint(Muted, "   any key closes this"), ""}
 	for y := range rows {
 		line := "  "
 		for x := range cols {
 			if i := x*rows + y; i < len(items) {
-				line += Fit(items[i], max((w-2)/cols, 1))
+				line += Fit(items[i], max((w-2)/cols-1, 1)) + " "
 			}
 		}
 		lines = append(lines, line)

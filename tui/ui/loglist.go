@@ -59,6 +59,7 @@ type LogList struct {
 	query  string
 	fold   bool // the search is without regard to case
 	hit    int  // number of the line that was found last, -1 for none
+	hits   int  // lines held that have the searched text
 	w, h   int
 }
 
@@ -76,9 +77,15 @@ func (l *LogList) SetSize(w, h int) {
 // Add appends lines; the oldest make room.
 func (l *LogList) Add(lines ...LogLine) {
 	for _, line := range lines {
+		if l.has(line) {
+			l.hits++
+		}
 		if len(l.ring) < l.limit {
 			l.ring = append(l.ring, line)
 			continue
+		}
+		if l.has(l.ring[l.first]) {
+			l.hits--
 		}
 		l.ring[l.first] = line
 		l.first = (l.first + 1) % l.limit
@@ -89,7 +96,7 @@ func (l *LogList) Add(lines ...LogLine) {
 
 // Clear forgets all lines; a search and whether the end is followed stay.
 func (l *LogList) Clear() {
-	l.ring, l.first, l.lost, l.top, l.left, l.hit = nil, 0, 0, 0, 0, -1
+	l.ring, l.first, l.lost, l.top, l.left, l.hit, l.hits = nil, 0, 0, 0, 0, -1, 0
 }
 
 // Len is how many lines are held, Lost how many were let go before them.
@@ -138,22 +145,21 @@ func (l *LogList) Shift(cells int) { l.left = max(l.left+cells, 0) }
 // counts only where the text has a capital. It returns how many lines have it; an
 // empty text ends the search.
 func (l *LogList) Search(text string) int {
-	l.query, l.fold, l.hit = text, strings.ToLower(text) == text, -1
-	if text == "" {
-		return 0
-	}
-	n := 0
+	l.query, l.fold, l.hit, l.hits = text, strings.ToLower(text) == text, -1, 0
 	for i := l.lost; i < l.end(); i++ {
 		if l.matches(i) {
-			n++
+			l.hits++
 			if l.hit < 0 || i < l.top+l.h {
 				l.hit = i
 			}
 		}
 	}
 	l.show()
-	return n
+	return l.hits
 }
+
+// Hits is how many of the lines held have the searched text.
+func (l *LogList) Hits() int { return l.hits }
 
 // Next goes to the next line with the searched text, or with -1 to the one
 // before; around at the ends.
@@ -174,8 +180,10 @@ func (l *LogList) Next(dir int) bool {
 	return false
 }
 
-func (l *LogList) matches(n int) bool {
-	return l.query != "" && strings.Contains(l.folded(l.at(n).Text), l.query)
+func (l *LogList) matches(n int) bool { return l.has(l.at(n)) }
+
+func (l *LogList) has(line LogLine) bool {
+	return l.query != "" && strings.Contains(l.folded(line.Text), l.query)
 }
 
 // folded is a line as it is compared with the searched text.
