@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -19,9 +20,15 @@ func (s *Screen) versions() versions {
 }
 
 type readMsg struct {
-	which      int
-	path, text string
-	err        error
+	which int
+	path  string // as given
+	file  string // that was read
+	text  string
+	err   error
+	// What was there when the read began: if either is another by now, the answer
+	// is about the past.
+	version int
+	disk    string
 }
 
 func (s *Screen) read(which int) tea.Cmd {
@@ -29,40 +36,59 @@ func (s *Screen) read(which int) tea.Cmd {
 	if path == "" {
 		return nil
 	}
-	return s.readFirst(which, path)
-}
-
-// readFirst reads the first of some files that can be read; without one the
-// error is about the first.
-func (s *Screen) readFirst(which int, paths ...string) tea.Cmd {
-	ctx, eng := s.ctx, s.eng
+	ctx, eng, m := s.ctx, s.eng, s.asked(which)
 	return func() tea.Msg {
-		var first error
-		for _, p := range paths {
-			data, err := eng.ReadFile(ctx, p)
-			if err == nil {
-				return readMsg{which: which, path: p, text: string(data)}
-			}
-			if first == nil {
-				first = err
-			}
+		file := path
+		if which == recipe {
+			file, _ = recipes.SplitSelector(path)
 		}
-		return readMsg{which: which, path: paths[0], err: first}
+		return readFirst(ctx, eng, m, [][2]string{{path, file}})
 	}
 }
 
-// find looks for the workload of the recipe: the file that it names, else one
-// beside the recipe.
-func (s *Screen) find() tea.Cmd {
-	path := s.sides[recipe].path
-	r, _ := recipes.ParseRecipe(path, []byte(s.sides[recipe].text.Text()))
-	stem := strings.TrimSuffix(strings.TrimSuffix(path, ".yaml"), ".yml")
-	var tries []string
-	if r != nil && r.Benchmark.ConfigPath != "" {
-		named := r.Benchmark.ConfigPath
-		tries = append(tries, named, filepath.Join(filepath.Dir(path), filepath.Base(named)))
+// asked is the beginning of a read's answer: what there is now.
+func (s *Screen) asked(which int) readMsg {
+	f := &s.sides[which]
+	return readMsg{which: which, version: f.text.Version(), disk: f.disk}
+}
+
+// readFirst reads the first of some files that can be read, each with its path as
+// given; without one the error is about the first.
+func readFirst(ctx context.Context, eng Engine, m readMsg, tries [][2]string) readMsg {
+	for i, t := range tries {
+		data, err := eng.ReadFile(ctx, t[1])
+		if err == nil {
+			m.path, m.file, m.text, m.err = t[0], t[1], string(data), nil
+			return m
+		}
+		if i == 0 {
+			m.path, m.file, m.err = t[0], t[1], err
+		}
 	}
-	return s.readFirst(workload, append(tries, stem+".workload.yaml")...)
+	return m
+}
+
+// find looks for the workload of the recipe: the file that it names, as the
+// recipe's mounts show it, else one beside the recipe.
+func (s *Screen) find() tea.Cmd {
+	path, text := s.sides[recipe].path, []byte(s.sides[recipe].text.Text())
+	ctx, eng, m := s.ctx, s.eng, s.asked(workload)
+	return func() tea.Msg {
+		file, selector := recipes.SplitSelector(path)
+		var tries [][2]string
+		try := func(p string) { tries = append(tries, [2]string{p, p}) }
+		if r, _, _ := recipes.Select(file, text, selector); r != nil && r.Benchmark.ConfigPath != "" {
+			named := r.Benchmark.ConfigPath
+			if seen := eng.WorkloadOf(ctx, path, text); seen != "" {
+				try(seen)
+			} else {
+				try(named)
+			}
+			try(filepath.Join(filepath.Dir(file), filepath.Base(named)))
+		}
+		try(strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".workload.yaml")
+		return readFirst(ctx, eng, m, tries)
+	}
 }
 
 type barMsg struct {
@@ -106,7 +132,8 @@ func (s *Screen) check() tea.Cmd {
 		if err != nil {
 			return checkMsg{at: at, err: err}
 		}
-		m := checkMsg{at: at, todos: p.Report.Todos, problems: listed(p.Report.Diagnostics, d.RecipePath, d.WorkloadPath)}
+		file, _ := recipes.SplitSelector(d.RecipePath)
+		m := checkMsg{at: at, todos: p.Report.Todos, problems: listed(p.Report.Diagnostics, file, d.WorkloadPath)}
 		if p.Recipe != nil {
 			m.layout = p.Recipe.Schema
 		}
@@ -129,13 +156,17 @@ type savedMsg struct {
 	changed bool // someone else has written the file
 }
 
-// save writes what is not saved; nil if there is nothing.
+// save writes what is not saved; nil if there is nothing to start. A side that is
+// being saved is saved again afterwards, with what was typed meanwhile.
 func (s *Screen) save() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range s.sides {
-		if f := &s.sides[i]; f.unsaved && !f.saving {
+		f := &s.sides[i]
+		if f.saving {
+			s.again = true
+		} else if f.unsaved {
 			f.saving = true
-			ctx, eng, path, text, before := s.ctx, s.eng, f.path, f.text.Text(), f.disk
+			ctx, eng, path, text, before := s.ctx, s.eng, f.file, f.text.Text(), f.disk
 			cmds = append(cmds, func() tea.Msg {
 				err := eng.Save(ctx, path, []byte(text), []byte(before))
 				return savedMsg{i, text, err, errors.Is(err, engine.ErrChanged)}
@@ -145,11 +176,14 @@ func (s *Screen) save() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// saving says whether a save is under way.
+func (s *Screen) saving() bool { return s.sides[recipe].saving || s.sides[workload].saving }
+
 // overwrite saves over what someone else has written.
 func (s *Screen) overwrite(which int) tea.Cmd {
 	f := &s.sides[which]
 	f.saving = true
-	ctx, eng, path, text := s.ctx, s.eng, f.path, f.text.Text()
+	ctx, eng, path, text := s.ctx, s.eng, f.file, f.text.Text()
 	return func() tea.Msg {
 		now, err := eng.ReadFile(ctx, path)
 		if err == nil {

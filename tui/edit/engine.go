@@ -13,6 +13,10 @@ import (
 type Engine interface {
 	// ReadFile reads a file that is to be edited.
 	ReadFile(ctx context.Context, path string) ([]byte, error)
+	// WorkloadOf is where this machine sees the workload file that a recipe names,
+	// its mounts considered; empty if it names none or the file is not in sight.
+	// The path may name one recipe of several behind a colon.
+	WorkloadOf(ctx context.Context, recipePath string, recipe []byte) string
 	// CheckText checks both texts as they stand.
 	CheckText(ctx context.Context, d engine.Draft) (*engine.Pair, error)
 	// Save writes a file if it still is on disk as it was read; otherwise the

@@ -53,14 +53,18 @@ func (s *Screen) Keys() []key.Binding {
 	return []key.Binding{save, submit, fix, other, next, undoKey, redoKey, listKey}
 }
 
-// notSubmittable is why the pair can't be submitted now; empty if it can.
+// notSubmittable is why the pair can't be submitted now; empty if it can. While
+// the latest text is not checked yet nothing speaks against it: the submit screen
+// checks once more.
 func (s *Screen) notSubmittable() string {
 	errors, _ := count(s.problems)
 	switch {
 	case !s.sides[recipe].loaded:
 		return "no recipe"
 	case s.checked && errors > s.todos:
-		return plural(errors-s.todos, "error")
+		return plural(errors, "error")
+	case s.checked && s.todos > 0:
+		return plural(s.todos, "open placeholder")
 	}
 	return ""
 }
@@ -73,6 +77,9 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, saveKey):
 		if cmd := s.save(); cmd != nil {
 			return cmd
+		}
+		if s.saving() {
+			return nil // saved again when that has ended, which says so
 		}
 		return ui.Do(ui.Toast{Text: "nothing to save", Role: ui.Muted})
 	case key.Matches(msg, submitKey):
@@ -147,14 +154,25 @@ func (s *Screen) fixesKey(msg tea.KeyPressMsg) tea.Cmd {
 // submitPair saves what is not saved, and opens the submit screen then.
 func (s *Screen) submitPair() tea.Cmd {
 	if why := s.notSubmittable(); why != "" {
+		s.submit = false
 		return ui.Do(ui.Toast{Text: "not to be submitted: " + why, Role: ui.Warn})
 	}
 	s.submit = true
-	if cmd := s.save(); cmd != nil {
-		return cmd
+	cmd := s.save()
+	if cmd == nil && !s.saving() {
+		return s.openSubmit()
 	}
+	return cmd
+}
+
+// openSubmit opens the submit screen on what is saved.
+func (s *Screen) openSubmit() tea.Cmd {
 	s.submit = false
-	return ui.Do(ui.OpenSubmit{Recipe: s.sides[recipe].path, Workload: s.sides[workload].path})
+	o := ui.OpenSubmit{Recipe: s.sides[recipe].path}
+	if f := &s.sides[workload]; f.loaded {
+		o.Workload = f.path
+	}
+	return ui.Do(o)
 }
 
 // other switches to the other text.

@@ -87,7 +87,8 @@ func (b bar) binding() (recipes.TimeoutCheck, bool) {
 
 // evaluate applies the timeout rule to the texts as they stand.
 func evaluate(d engine.Draft) bar {
-	r, found := recipes.ParseRecipe(d.RecipePath, d.Recipe)
+	file, selector := recipes.SplitSelector(d.RecipePath)
+	r, _, found := recipes.Select(file, d.Recipe, selector)
 	if r == nil {
 		return bar{why: "the recipe can't be read: " + firstError(found)}
 	}

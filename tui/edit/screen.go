@@ -30,7 +30,8 @@ const (
 
 // side is one of the two texts.
 type side struct {
-	path   string // empty: there is none
+	path   string // as given, a recipe's selector included; empty: there is none
+	file   string // that is read and written
 	text   ui.Editor
 	disk   string // as it is on disk, as far as known
 	loaded bool
@@ -57,10 +58,11 @@ type Screen struct {
 	active int
 	focus  focus
 	submit bool // once everything is saved
+	again  bool // save once more when the save under way has ended
 
 	bar      bar
 	problems []problem
-	todos    int              // placeholders among them: the submit screen asks about these
+	todos    int              // placeholders among them, which need a value before a submit
 	tables   [3]*schema.Table // the workload's, and the recipe's by layout
 	layout   int              // of the recipe, as last read
 	checked  bool             // the list is of the texts as they stand
@@ -154,6 +156,10 @@ func (s *Screen) arrange() {
 	}
 }
 
+// lineEnds makes line feeds of the line ends of a paste: terminals send carriage
+// returns.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // Update takes a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
@@ -169,7 +175,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.key(msg)
 	case tea.PasteMsg:
 		if f := &s.sides[s.active]; s.focus == onText && f.loaded {
-			f.text.Insert(strings.ReplaceAll(msg.Content, "\r\n", "\n"))
+			f.text.Insert(lineEnds.Replace(msg.Content))
 			return s.changed()
 		}
 	case ui.Answer:
@@ -185,9 +191,13 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 }
 
 // takeRead takes a file. One that has been edited is not replaced: saving tells
-// that it changed on disk.
+// that it changed on disk. An answer is dropped if the text or what is on disk
+// moved on since it was asked for.
 func (s *Screen) takeRead(m readMsg) tea.Cmd {
 	f := &s.sides[m.which]
+	if f.loaded && (f.text.Version() != m.version || f.disk != m.disk) {
+		return nil
+	}
 	if m.err != nil {
 		if !f.loaded && m.path != "" {
 			f.path, f.err = m.path, m.err
@@ -201,7 +211,7 @@ func (s *Screen) takeRead(m readMsg) tea.Cmd {
 	}
 	at := f.text.Cursor()
 	first := !f.loaded
-	f.path, f.disk, f.loaded = m.path, m.text, true
+	f.path, f.file, f.disk, f.loaded = m.path, m.file, m.text, true
 	f.text.SetText(m.text)
 	if f.text.Go(at); first {
 		f.text.Go(ui.Pos{Line: start(f.text.Lines())})
@@ -256,7 +266,7 @@ func (s *Screen) takeSaved(m savedMsg) tea.Cmd {
 	f := &s.sides[m.which]
 	f.saving = false
 	if m.err != nil {
-		s.submit = false
+		s.submit, s.again = false, false
 		if m.changed {
 			return ui.Do(ui.Ask{
 				ID: askOverwrite + f.path, Title: f.name() + " changed on disk", Danger: true,
@@ -268,12 +278,16 @@ func (s *Screen) takeSaved(m savedMsg) tea.Cmd {
 	}
 	f.disk = m.text
 	f.compare()
-	if s.sides[recipe].saving || s.sides[workload].saving {
+	if s.saving() {
 		return nil
 	}
+	wish := s.again || s.submit
+	s.again = false
+	if wish && s.Unsaved() {
+		return s.save()
+	}
 	if s.submit {
-		s.submit = false
-		return ui.Do(ui.OpenSubmit{Recipe: s.sides[recipe].path, Workload: s.sides[workload].path})
+		return s.submitPair()
 	}
 	return ui.Do(ui.Toast{Text: "saved", Role: ui.OK})
 }

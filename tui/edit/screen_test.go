@@ -24,7 +24,10 @@ type disk struct {
 	files  map[string]string
 	checks int
 	fail   error
+	seen   string // where the workload of any recipe is seen
 }
+
+func (d *disk) WorkloadOf(context.Context, string, []byte) string { return d.seen }
 
 func (d *disk) ReadFile(_ context.Context, path string) ([]byte, error) {
 	d.mu.Lock()
@@ -57,6 +60,7 @@ func (d *disk) CheckText(_ context.Context, in engine.Draft) (*engine.Pair, erro
 			}
 		}
 		if strings.HasPrefix(w.TrajectoryPath, "/TODO/") {
+			p.Report.Todos++
 			found = append(found, w.Diag(recipes.Error, "trajectory_path", "open placeholder "+w.TrajectoryPath, "give the real value"))
 		}
 		warning := r.Diag(recipes.Warning, "name", "longer than squeue shows", "shorten it")
@@ -381,6 +385,11 @@ func (blocked) CheckText(ctx context.Context, _ engine.Draft) (*engine.Pair, err
 	return nil, ctx.Err()
 }
 
+func (blocked) WorkloadOf(ctx context.Context, _ string, _ []byte) string {
+	<-ctx.Done()
+	return ""
+}
+
 func (blocked) Save(ctx context.Context, _ string, _, _ []byte) error { <-ctx.Done(); return ctx.Err() }
 
 // No key waits for the engine, a text is edited while a check runs, and only one
@@ -404,16 +413,14 @@ func TestEngineThatBlocks(t *testing.T) {
 	s.focus, s.active = onText, workload
 	var cmds int
 	for _, k := range frametest.Keys("a", "b", "c") {
-		if cmd := s.Update(k); cmd != nil {
-			if _, batch := cmd().(tea.BatchMsg); batch {
-				cmds++
-			}
+		if s.Update(k) != nil { // not run: it would wait for the engine
+			cmds++
 		}
 	}
 	if got := s.sides[workload].text.Lines()[6]; !strings.HasPrefix(got, "abcphase") {
 		t.Errorf("typed into %q", got)
 	}
-	if cmds > 1 {
+	if cmds > 0 {
 		t.Errorf("%d requests while one is in flight", cmds)
 	}
 	// The answer about an older text starts a check of the newer one.
