@@ -50,7 +50,7 @@ func callBoth(ctx context.Context, limit time.Duration, name string, args ...str
 	defer cancel()
 	cmd := exec.CommandContext(limited, path, args...)
 	out, told := &output{most: mostOutput}, &output{most: 64 << 10}
-	cmd.Stdout, cmd.Stderr, cmd.Env, cmd.WaitDelay = out, told, Environment(os.Environ()), time.Second
+	cmd.Stdout, cmd.Stderr, cmd.Env, cmd.WaitDelay = out, told, environment(os.Environ()), time.Second
 	err = cmd.Run()
 	printed, said = out.String(), strings.Join(strings.Fields(told.String()), " ")
 	switch {
@@ -72,9 +72,9 @@ func callBoth(ctx context.Context, limit time.Duration, name string, args ...str
 // they would beat the batch script, or make its answers unreadable.
 var ours = []string{"SBATCH_", "SQUEUE_", "SACCT_", "SCANCEL_", "SINFO_", "SLURM_TIME_FORMAT=", "SLURM_BITSTR_LEN="}
 
-// Environment is an environment (NAME=VALUE) without the variables that would
+// environment is an environment (NAME=VALUE) without the variables that would
 // beat the options of a batch script or change the form of answers.
-func Environment(env []string) []string {
+func environment(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return slices.ContainsFunc(ours, func(o string) bool { return strings.HasPrefix(v, o) })
 	})

@@ -11,9 +11,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
-// Hostnames are the nodes of a node list, in Slurm's order; the first one runs the
+// hostnames are the nodes of a node list, in Slurm's order; the first one runs the
 // batch script.
-func Hostnames(ctx context.Context, list string) ([]string, error) {
+func hostnames(ctx context.Context, list string) ([]string, error) {
 	out, err := call(ctx, askLimit, "scontrol", "show", "hostnames", list)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes of %s: %w", list, err)
@@ -24,7 +24,7 @@ func Hostnames(ctx context.Context, list string) ([]string, error) {
 // Bindings are the values of a plan's placeholders in an allocation: names and
 // addresses of its nodes, the job's id, and where the run's files are.
 func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string) ([]string, error) {
-	names, err := Hostnames(ctx, nodeList)
+	names, err := hostnames(ctx, nodeList)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func TestFirstID(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	env := []string{"HOME=/h", "SBATCH_PARTITION=x", "SQUEUE_FORMAT=%i", "SLURM_CONF=/c", "SLURM_TIME_FORMAT=relative", "SBATCH_ACCOUNT=y"}
-	if got := Environment(env); !slices.Equal(got, []string{"HOME=/h", "SLURM_CONF=/c"}) {
+	if got := environment(env); !slices.Equal(got, []string{"HOME=/h", "SLURM_CONF=/c"}) {
 		t.Errorf("got %v", got)
 	}
 	if got := Overrides(env); !slices.Equal(got, []string{"SBATCH_ACCOUNT", "SBATCH_PARTITION"}) {
