@@ -27,25 +27,8 @@ func columns() []ui.Column {
 	}
 }
 
-// stateLook is a state's mark and role: state is never colour alone.
-func stateLook(s event.State) (string, ui.Role) {
-	switch s {
-	case event.Done:
-		return "✓", ui.OK
-	case event.Failed, event.Timeout:
-		return "✗", ui.Bad
-	case event.Cancelled:
-		return "⊘", ui.Muted
-	case event.Pending:
-		return "◌", ui.Muted
-	case event.Unknown, "":
-		return "?", ui.Warn
-	}
-	return "●", ui.Accent
-}
-
 func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
-	mark, role := stateLook(r.State)
+	mark, role := ui.StateLook(string(r.State))
 	state := string(r.State)
 	if state == "" {
 		state = "unknown"
@@ -122,7 +105,7 @@ func (s *Screen) detail() string {
 	if !ok {
 		return "\n\n"
 	}
-	mark, role := stateLook(r.State)
+	mark, role := ui.StateLook(string(r.State))
 	first := s.th.Paint(role, "  "+mark+" ") + ui.Clean(r.Name)
 	if done, total, what := progress(r, s.now); total > 0 {
 		text := fmt.Sprintf("  %s %s of ~%s s  ", what, results.Decimal(done, 0), results.Decimal(total, 0))
