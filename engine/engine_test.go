@@ -189,6 +189,15 @@ func TestSaveRefusesWhatChangedMeanwhile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := os.Chmod(path, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Save(t.Context(), path, []byte("c"), []byte("b")); err == nil {
+		t.Error("a read-only file was written")
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	data, err := e.ReadFile(t.Context(), path)
 	info, serr := os.Stat(path)
 	if err != nil || serr != nil || string(data) != "b" || info.Mode().Perm() != 0o600 {

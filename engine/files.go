@@ -179,6 +179,9 @@ func (e *Engine) Save(ctx context.Context, path string, data, before []byte) err
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
+	if mode&0o200 == 0 {
+		return fmt.Errorf("save %s: it is read-only; make it writable, or save a copy", path)
+	}
 	if err := renameio.WriteFile(path, data, mode); err != nil {
 		return fmt.Errorf("save: %w", err)
 	}

@@ -181,6 +181,9 @@ func (m *Model) answer(o owned) tea.Cmd {
 	}
 	switch msg := o.msg.(type) {
 	case ui.Open:
+		if asker.id != m.active().id { // asked twice in a hurry
+			return nil
+		}
 		return m.open(msg)
 	case ui.Replace:
 		if asker.id != m.active().id { // something was opened on top, and may hold unsaved work

@@ -225,15 +225,26 @@ func TestReplaceSparesWhatLiesOnTop(t *testing.T) {
 	a, b := &fake{name: "submit"}, &fake{name: "edit"}
 	r := newRig(t, a, b)
 	r.send(owned{1, ui.OpenEdit{}})
-	r.send(owned{1, ui.Replace{With: ui.OpenRun{}, Said: ui.Toast{Text: "submitted"}}})
+	r.m.Update(owned{1, ui.Replace{With: ui.OpenRun{}, Said: ui.Toast{Text: "submitted"}}})
 	if len(r.m.stack) != 2 || b.closed || r.m.toast == nil || r.m.toast.Text != "submitted" {
 		t.Errorf("stack %d, editor closed %v, toast %+v", len(r.m.stack), b.closed, r.m.toast)
 	}
 	c := &fake{name: "run"}
 	r.m.make = func(ui.Open, ui.Theme) ui.Screen { return c }
-	r.send(owned{r.m.active().id, ui.Replace{With: ui.OpenRun{}, Said: ui.Toast{Text: "again"}}})
+	r.m.Update(owned{r.m.active().id, ui.Replace{With: ui.OpenRun{}, Said: ui.Toast{Text: "again"}}})
 	if len(r.m.stack) != 2 || !b.closed || r.m.active().screen != c || r.m.toast.Text != "again" {
 		t.Errorf("stack %d, top %s, toast %+v", len(r.m.stack), r.m.active().screen.Name(), r.m.toast)
+	}
+}
+
+// A key pressed twice in a hurry opens a screen once: the second wish comes from a
+// screen that is covered by then.
+func TestOpenTwiceOpensOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fake{name: "a"}, &fake{name: "b"})
+	r.send(owned{1, ui.OpenSubmit{}}, owned{1, ui.OpenSubmit{}})
+	if len(r.m.stack) != 2 {
+		t.Errorf("stack %d", len(r.m.stack))
 	}
 }
 

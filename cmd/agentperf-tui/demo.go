@@ -59,7 +59,11 @@ func demoCmd(a *app) *cobra.Command {
 		}
 		err = show(cmd.Context())
 		// However it ended: the folder may be about to go, so its runs end first.
-		return errors.Join(err, d.endRuns(context.WithoutCancel(cmd.Context())))
+		err = errors.Join(err, d.endRuns(context.WithoutCancel(cmd.Context())))
+		if *keep == "" {
+			err = errors.Join(err, a.note("the demo's folder is removed; --keep DIR keeps everything\n"))
+		}
+		return err
 	}
 	return cmd
 }

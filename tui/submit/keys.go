@@ -64,7 +64,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	switch {
 	case key.Matches(msg, moreKey):
-		s.scale.Users += stepUsers
+		s.scale.Users = min(s.scale.Users+stepUsers, s.mostUsers())
 	case key.Matches(msg, fewerKey):
 		s.scale.Users = max(s.scale.Users-stepUsers, 1)
 	case key.Matches(msg, longerKey):
@@ -75,6 +75,14 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	return s.replan()
+}
+
+// mostUsers is the recipe's highest level: a local run plays no more.
+func (s *Screen) mostUsers() int {
+	if s.pair == nil || s.pair.Recipe == nil {
+		return s.scale.Users
+	}
+	return max(s.pair.Recipe.Benchmark.MaxLevel(), 1)
 }
 
 func (s *Screen) move(by int) {

@@ -163,6 +163,9 @@ func (s *Screen) take(msg plannedMsg) {
 		return
 	}
 	s.planning = false
+	if msg.pair != nil && msg.pair.Recipe != nil {
+		s.scale.Users = min(s.scale.Users, max(msg.pair.Recipe.Benchmark.MaxLevel(), 1))
+	}
 	s.pair, s.plan, s.gate, s.err = msg.pair, msg.plan, msg.gate, msg.err
 	if errors.Is(msg.err, engine.ErrInvalid) {
 		s.err = nil // the findings say it better
