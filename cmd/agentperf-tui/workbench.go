@@ -40,7 +40,7 @@ func isTerminal() bool {
 
 // screens makes the screen that another one asks for. A comparison with nothing in
 // particular is with the reference, if there is one.
-func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, reference string, launch plan.Target) tui.Factory {
+func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, reference string, launch plan.Target, roots ...string) tui.Factory {
 	return func(what ui.Open, th ui.Theme) ui.Screen {
 		switch o := what.(type) {
 		case ui.OpenPort:
@@ -55,7 +55,7 @@ func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, refere
 			if o.Ref == "" {
 				o.Ref = reference
 			}
-			return parity.New(compare, th, o.Ref, o.Cand)
+			return parity.New(compare, th, o.Ref, o.Cand, roots...)
 		}
 		return runs.New(e, th, nil)
 	}
@@ -89,7 +89,7 @@ func (a *app) openWorkbench(ctx context.Context, roots []string, first ...ui.Ope
 	if err != nil {
 		return err
 	}
-	make := screens(e, wizardDesk(e), e, "", plan.Slurm)
+	make := screens(e, wizardDesk(e), e, "", plan.Slurm, roots...)
 	return a.workbench(ctx, tui.New(make, runs.New(e, ui.NewTheme(true), roots), tui.Options{Dark: true, Open: first}))
 }
 
