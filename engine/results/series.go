@@ -329,7 +329,7 @@ func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error)
 			visit(0, &ended[i])
 		}
 		return nil
-	}, 0, seconds, fmt.Sprintf("last %g s", seconds))
+	}, 0, seconds, fmt.Sprintf("last %.0f s", seconds))
 	if err != nil {
 		return r, err
 	}
