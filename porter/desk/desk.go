@@ -34,9 +34,14 @@ type Desk struct {
 	DatasetRoots []string // folders in which datasets are always looked for
 }
 
-// Port ports a run directory, and remembers it.
+// Port ports a run directory, and remembers it. The ~ of its folders and files is
+// expanded.
 func (d Desk) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
 	opt.DatasetRoots = append(slices.Clone(d.DatasetRoots), opt.DatasetRoots...)
+	for i, root := range opt.DatasetRoots {
+		opt.DatasetRoots[i] = Home(root)
+	}
+	opt.RecipeOut, opt.WorkloadOut = Home(opt.RecipeOut), Home(opt.WorkloadOut)
 	r, err := porter.Port(ctx, Home(dir), opt)
 	if err == nil {
 		d.remember(ctx, Home(dir))
@@ -78,8 +83,11 @@ func (Desk) List(ctx context.Context, dir string) ([]string, error) {
 	return names, nil
 }
 
-// Write writes the files of a port.
-func (Desk) Write(_ context.Context, r *porter.Result, recipe, workload string, force bool) error {
+// Write writes the files of a port, unless it has been given up before.
+func (Desk) Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return r.Write(Home(recipe), Home(workload), force)
 }
 
@@ -87,7 +95,7 @@ func (Desk) Write(_ context.Context, r *porter.Result, recipe, workload string, 
 // looked for.
 func (Desk) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
-	f, err := os.Open(path)
+	f, err := os.Open(Home(path))
 	if err != nil {
 		return e, err
 	}

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -67,7 +66,7 @@ func (s *Screen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, escKey):
 		s.search = nil
 	case key.Matches(msg, giveKey):
-		root := desk.Home(s.search.Value())
+		root := s.search.Value()
 		s.search = nil
 		if root == "" || s.porting {
 			return nil

@@ -84,17 +84,19 @@ func defaultNames(dir string) [2]string {
 }
 
 type progressMsg struct {
+	ctx  context.Context // of the port
 	gen  int
 	p    porter.Progress
 	from <-chan porter.Progress
 }
 
-// port reads the directory. A port that is asked for while one runs makes the
-// answer of the earlier one void.
+// port reads the directory. A port that is asked for while one runs ends the
+// earlier one.
 func (s *Screen) port() tea.Cmd {
-	s.gen++
-	s.porting, s.progress = true, porter.Progress{}
-	gen, ctx, eng, dir, opt := s.gen, s.ctx, s.eng, s.dir, s.opt
+	s.giveUp()
+	ctx, stop := context.WithCancel(s.ctx)
+	s.porting, s.progress, s.stop = true, porter.Progress{}, stop
+	gen, eng, dir, opt := s.gen, s.eng, s.dir, s.opt
 	opt.Answers = slices.Clone(opt.Answers)
 	progress := make(chan porter.Progress, 1)
 	opt.Progress = func(p porter.Progress) {
@@ -114,17 +116,25 @@ func (s *Screen) port() tea.Cmd {
 		w, err := show(res)
 		return portedMsg{gen, w, names, err}
 	}
-	return tea.Batch(run, s.wait(gen, progress))
+	return tea.Batch(run, wait(ctx, gen, progress))
+}
+
+// giveUp ends the port that runs, and makes its answer void.
+func (s *Screen) giveUp() {
+	s.gen++
+	s.porting = false
+	if s.stop != nil {
+		s.stop()
+	}
 }
 
 // wait waits for a sign of life of a port.
-func (s *Screen) wait(gen int, from <-chan porter.Progress) tea.Cmd {
-	ctx := s.ctx
+func wait(ctx context.Context, gen int, from <-chan porter.Progress) tea.Cmd {
 	return func() tea.Msg {
 		select {
 		case p, ok := <-from:
 			if ok {
-				return progressMsg{gen, p, from}
+				return progressMsg{ctx, gen, p, from}
 			}
 		case <-ctx.Done():
 		}
@@ -160,7 +170,7 @@ func (s *Screen) fetch() tea.Cmd {
 		clear(s.excerpts)
 	}
 	s.fetching = true
-	ctx, eng, path := s.ctx, s.eng, filepath.Join(desk.Home(s.dir), e.Artifact)
+	ctx, eng, path := s.ctx, s.eng, filepath.Join(s.dir, e.Artifact)
 	return func() tea.Msg {
 		length := len(e.Raw)
 		if e.Column == 0 {
@@ -171,7 +181,12 @@ func (s *Screen) fetch() tea.Cmd {
 	}
 }
 
-type writtenMsg struct{ err error }
+type writtenMsg struct {
+	gen   int
+	paths [2]string // of recipe and workload
+	kept  int       // answers that went into them
+	err   error
+}
 
 // write writes the files under the names that were typed. The recipe names the
 // workload file and takes up the answers of an earlier port, so the port is made
@@ -180,16 +195,31 @@ func (s *Screen) write(force bool) tea.Cmd {
 	if s.saving {
 		return nil
 	}
-	s.saving = true
-	recipe, workload := s.names[0].Value(), s.names[1].Value()
-	ctx, eng, dir, opt := s.ctx, s.eng, s.dir, s.opt
+	ctx, stop := context.WithCancel(s.ctx)
+	s.saving, s.stopWrite = true, stop
+	s.writes++
+	m := writtenMsg{gen: s.writes, kept: len(s.opt.Answers)}
+	names := [2]string{s.names[0].Value(), s.names[1].Value()}
+	eng, dir, opt := s.eng, s.dir, s.opt
 	opt.Answers = slices.Clone(opt.Answers)
-	opt.RecipeOut, opt.WorkloadOut = desk.Home(recipe), desk.Home(workload)
 	return func() tea.Msg {
+		m.paths = [2]string{desk.Home(names[0]), desk.Home(names[1])}
+		opt.RecipeOut, opt.WorkloadOut = m.paths[0], m.paths[1]
 		res, err := eng.Port(ctx, dir, opt)
 		if err == nil {
-			err = eng.Write(ctx, res, recipe, workload, force)
+			err = eng.Write(ctx, res, m.paths[0], m.paths[1], force)
 		}
-		return writtenMsg{err}
+		m.err = err
+		return m
+	}
+}
+
+// dropWrite gives up a write and goes back to what was found.
+func (s *Screen) dropWrite() {
+	s.stage = looking
+	if s.saving {
+		s.writes++
+		s.saving = false
+		s.stopWrite()
 	}
 }

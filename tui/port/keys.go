@@ -47,6 +47,8 @@ func (s *Screen) Keys() []key.Binding {
 		return []key.Binding{takeKey, completeKey, prevKey, followKey, escKey}
 	case s.stage == reading:
 		return nil
+	case s.stage == writing && s.saving:
+		return []key.Binding{escKey}
 	case s.stage == writing:
 		return []key.Binding{saveKey, nextKey, escKey}
 	case s.search != nil:
@@ -225,9 +227,9 @@ func (s *Screen) firstResting() {
 
 func (s *Screen) nameKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case s.saving:
 	case key.Matches(msg, escKey):
-		s.stage = looking
+		s.dropWrite()
+	case s.saving:
 	case key.Matches(msg, nextKey):
 		s.name = 1 - s.name
 	case key.Matches(msg, saveKey):
@@ -252,6 +254,15 @@ func (s *Screen) paste(text string) tea.Cmd {
 		s.answer.Insert(text)
 	}
 	return nil
+}
+
+// todoRow leaves the line under the selected question out of a row of the body, so
+// that rows and questions go together: that line belongs to the question above it.
+func (s *Screen) todoRow(y int) int {
+	if y-s.boxes.todos.y > s.todo-s.todoTop() {
+		return y - 1
+	}
+	return y
 }
 
 func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
@@ -280,7 +291,10 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 	case in(s.boxes.file):
 		by(onFile, s.top[s.doc], s.boxes.file)
 	case in(s.boxes.todos):
-		by(onTodos, s.todoTop(), s.boxes.todos)
+		if s.pane == onTodos {
+			m.Y = s.todoRow(m.Y)
+		}
+		by(onTodos, s.todoTop(), s.boxes.todos) // the first in view as it was drawn
 	case in(s.boxes.artifacts):
 		by(onArtifacts, 0, s.boxes.artifacts)
 	}

@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -60,8 +59,9 @@ type Screen struct {
 	given    bool // by whoever opened the screen
 	kept     int  // answers that have been written
 	opt      porter.Options
-	before   porter.Options // the last change
-	gen      int            // of the port that is asked for
+	before   porter.Options     // the last change
+	gen      int                // of the port that is asked for
+	stop     context.CancelFunc // ends that port; nil: there was none
 	porting  bool
 	progress porter.Progress
 
@@ -79,9 +79,11 @@ type Screen struct {
 	search   *ui.Input // folder to look for the datasets in, being typed; nil: none
 
 	// writing
-	names  [2]ui.Input
-	name   int
-	saving bool
+	names     [2]ui.Input
+	name      int
+	saving    bool
+	writes    int                // of the write that is asked for
+	stopWrite context.CancelFunc // ends that write
 }
 
 // New makes the wizard; with a directory it starts to read at once.
@@ -144,7 +146,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case progressMsg:
 		if msg.gen == s.gen && s.porting {
 			s.progress = msg.p
-			return s.wait(msg.gen, msg.from)
+			return wait(msg.ctx, msg.gen, msg.from)
 		}
 	case portedMsg:
 		return s.takePort(msg)
@@ -198,7 +200,8 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 		return nil
 	}
 	s.porting = false
-	if m.err != nil && s.stage == looking { // an answer, or a folder, that can't be
+	s.stop()
+	if m.err != nil && s.stage >= looking { // an answer, or a folder, that can't be
 		s.opt = s.before
 		return ui.Fail(m.err)
 	}
@@ -212,8 +215,8 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 		s.choose()
 		return tea.Batch(s.look(), s.listRecent())
 	}
-	again := s.stage == looking
-	s.err, s.stage, s.written = nil, looking, m.written
+	again := s.stage >= looking // names may be being typed by now
+	s.err, s.stage, s.written = nil, max(s.stage, looking), m.written
 	s.todos = ranked(m.written.res)
 	s.todo = max(min(s.todo, len(s.todos)-1), 0)
 	if !again {
@@ -232,7 +235,11 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 }
 
 func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
+	if m.gen != s.writes {
+		return s.takeDropped(m)
+	}
 	s.saving = false
+	s.stopWrite()
 	var exist *porter.ExistsError
 	switch {
 	case errors.As(m.err, &exist):
@@ -243,9 +250,20 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 	case m.err != nil:
 		return ui.Fail(m.err)
 	}
-	s.stage, s.kept = looking, len(s.opt.Answers)
-	return ui.Do(ui.OpenEdit{Recipe: desk.Home(s.names[0].Value()), Workload: desk.Home(s.names[1].Value())})
+	s.stage, s.kept = looking, min(m.kept, len(s.opt.Answers))
+	return ui.Do(ui.OpenEdit{Recipe: m.paths[0], Workload: m.paths[1]})
 }
+
+// takeDropped says when a write that was given up had come to its end before.
+func (s *Screen) takeDropped(m writtenMsg) tea.Cmd {
+	if m.err != nil {
+		return nil
+	}
+	return ui.Do(ui.Toast{Text: "it was too late to give up: " + m.paths[0] + " is written", Role: ui.Warn})
+}
+
+// Unsaved says whether answers were given that are in no file.
+func (s *Screen) Unsaved() bool { return s.stage >= looking && len(s.opt.Answers) > s.kept }
 
 // The questions of this screen.
 const (
@@ -257,7 +275,7 @@ const (
 // that were not written are asked about first.
 func (s *Screen) Leave() tea.Cmd {
 	switch {
-	case s.stage == looking && len(s.opt.Answers) > s.kept:
+	case s.Unsaved():
 		return ui.Do(ui.Ask{
 			ID: askLeave, Title: "Leave without writing?", Danger: true,
 			Body: "Answers that were given here are not written yet: w writes them with the recipe.", Yes: "discard them", No: "stay",
@@ -269,8 +287,7 @@ func (s *Screen) Leave() tea.Cmd {
 }
 
 func (s *Screen) backward() tea.Cmd {
-	s.gen++ // whatever comes is of no use
-	s.porting = false
+	s.giveUp() // whatever comes is of no use
 	if s.given {
 		return ui.Do(ui.Back{})
 	}

@@ -109,9 +109,9 @@ func (s *Screen) form() string {
 		}
 		lines = append(lines, "  "+label+s.names[i].Draw(s.th, max(s.w-14, 1), focused))
 	}
-	lines = append(lines, "  "+s.th.Paint(ui.Muted, ui.Fit("origin", 10)+porter.ProvenancePath(s.names[0].Value())), "")
+	lines = append(lines, "  "+s.th.Paint(ui.Muted, ui.Fit("origin", 10)+ui.Clean(porter.ProvenancePath(s.names[0].Value()))), "")
 	if s.saving {
-		lines = append(lines, "  "+s.th.Paint(ui.Muted, "writing …"))
+		lines = append(lines, "  "+s.th.Paint(ui.Muted, "writing …  esc gives it up"))
 	} else if n := s.written.res.Open(porter.MustFix); n > 0 {
 		for _, l := range ui.Wrap(questions(n)+" must be answered before a run; the files can be written all the same", s.w-4) {
 			lines = append(lines, "  "+s.th.Paint(ui.Warn, l))

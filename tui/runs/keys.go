@@ -6,6 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -78,25 +79,15 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// typed is a text after a key press.
-func typed(text string, msg tea.KeyPressMsg) string {
-	if msg.String() != "backspace" {
-		return text + msg.Text
-	}
-	if r := []rune(text); len(r) > 0 {
-		return string(r[:len(r)-1])
-	}
-	return text
-}
-
 func (s *Screen) typeFilter(msg tea.KeyPressMsg) {
 	switch msg.String() {
 	case "enter":
 		s.typing = typingNothing
 	case "esc":
-		s.typing, s.filter = typingNothing, ""
+		s.typing = typingNothing
+		s.filter.SetValue("")
 	default:
-		s.filter = typed(s.filter, msg)
+		s.filter.Key(msg)
 	}
 	s.show()
 }
@@ -107,21 +98,22 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 		s.typing = typingNothing
 	case "enter":
 		s.typing = typingNothing
-		if path := strings.TrimSpace(s.recipe); path != "" {
-			return ui.Do(ui.OpenEdit{Recipe: path})
+		if path := strings.TrimSpace(s.recipe.Value()); path != "" {
+			return func() tea.Msg { return ui.OpenEdit{Recipe: desk.Home(path)} }
 		}
 	default:
-		s.recipe = typed(s.recipe, msg)
+		s.recipe.Key(msg)
 	}
 	return nil
 }
 
 // Leave gives up a filter or a mark first.
 func (s *Screen) Leave() tea.Cmd {
-	if s.filter == "" && s.marked == "" {
+	if s.filter.Value() == "" && s.marked == "" {
 		return ui.Do(ui.Back{})
 	}
-	s.filter, s.marked = "", ""
+	s.filter.SetValue("")
+	s.marked = ""
 	s.show()
 	return nil
 }

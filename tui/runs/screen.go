@@ -43,9 +43,9 @@ type Screen struct {
 	err     error
 
 	typing typing
-	filter string
-	recipe string // path being typed
-	marked string // folder of the run to compare with
+	filter ui.Input
+	recipe ui.Input // path being typed
+	marked string   // folder of the run to compare with
 }
 
 // typing is what keys are text for.
@@ -146,10 +146,10 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		switch s.typing {
 		case typingFilter:
-			s.filter += msg.Content
+			s.filter.Insert(msg.Content)
 			s.show()
 		case typingRecipe:
-			s.recipe += msg.Content
+			s.recipe.Insert(msg.Content)
 		}
 	case tea.KeyPressMsg:
 		return s.key(msg)
@@ -183,7 +183,7 @@ func (s *Screen) show() {
 	s.shown = s.shown[:0:0]
 	var rows [][]ui.Cell
 	for _, r := range s.all {
-		if matches(r, s.filter) {
+		if matches(r, s.filter.Value()) {
 			s.shown = append(s.shown, r)
 			rows = append(rows, row(r, s.now, r.Dir == s.marked))
 		}
@@ -251,14 +251,23 @@ func (s *Screen) View() string {
 	return strings.Join(lines, "\n")
 }
 
+// typedLine is a text being typed, with what its keys do where there is room.
+func (s *Screen) typedLine(label string, in *ui.Input, hint string) string {
+	room := max(s.w-ui.Width(label), 1)
+	if w := ui.Width(in.Value()) + 1; w+ui.Width(hint) <= room {
+		return s.th.Paint(ui.Accent, label) + in.Draw(s.th, w, true) + s.th.Paint(ui.Muted, hint)
+	}
+	return s.th.Paint(ui.Accent, label) + in.Draw(s.th, room, true)
+}
+
 func (s *Screen) filterLine() string {
 	switch {
 	case s.typing == typingRecipe:
-		return s.th.Paint(ui.Accent, "  recipe ") + ui.Clean(s.recipe) + s.th.Paint(ui.Accent, "▏") + s.th.Paint(ui.Muted, "   enter opens it, esc gives up")
+		return s.typedLine("  recipe ", &s.recipe, "   enter opens it, esc gives up")
 	case s.typing == typingFilter:
-		return s.th.Paint(ui.Accent, "  / ") + ui.Clean(s.filter) + s.th.Paint(ui.Accent, "▏") + s.th.Paint(ui.Muted, "   enter keeps it, esc clears it")
-	case s.filter != "":
-		return s.th.Paint(ui.Muted, fmt.Sprintf("  filter %q: %d of %d runs", ui.Clean(s.filter), len(s.shown), len(s.all)))
+		return s.typedLine("  / ", &s.filter, "   enter keeps it, esc clears it")
+	case s.filter.Value() != "":
+		return s.th.Paint(ui.Muted, fmt.Sprintf("  filter %q: %d of %d runs", s.filter.Value(), len(s.shown), len(s.all)))
 	case s.marked != "":
 		return s.th.Paint(ui.Accent, "  comparing with the marked run: choose the other one and press c, esc gives up")
 	}
@@ -266,7 +275,7 @@ func (s *Screen) filterLine() string {
 }
 
 func (s *Screen) empty() string {
-	if s.filter != "" || s.typing != typingNothing {
+	if s.filter.Value() != "" || s.typing != typingNothing {
 		return "\n  no run matches\n\n" + s.filterLine()
 	}
 	if s.loaded.IsZero() {

@@ -1,0 +1,40 @@
+package runs
+
+import (
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// Both texts are edited like any other, and a pasted line break is left out.
+func TestTypedTexts(t *testing.T) {
+	t.Parallel()
+	s, _ := loaded(&fakeEngine{runs: four()})
+	s.SetSize(120, 36)
+	press(s, "/")
+	s.Update(tea.PasteMsg{Content: "dsv4\n"})
+	if s.filter.Value() != "dsv4" || len(s.shown) != 3 {
+		t.Errorf("filter %q shows %d runs", s.filter.Value(), len(s.shown))
+	}
+	press(s, "ctrl+u", "q", "n", "left", "w", "backspace", "enter")
+	if s.filter.Value() != "qn" {
+		t.Errorf("filter %q", s.filter.Value())
+	}
+	press(s, "n")
+	s.Update(tea.PasteMsg{Content: "/a b/r.yaml\r\n"})
+	press(s, "home", "right", "x")
+	if got, want := press(s, "enter"), (ui.OpenEdit{Recipe: "/xa b/r.yaml"}); got != want {
+		t.Errorf("opened %#v, want %#v", got, want)
+	}
+}
+
+// The environment is read when the command runs.
+func TestHomeOfARecipe(t *testing.T) {
+	t.Setenv("HOME", "/home/of")
+	s, _ := loaded(&fakeEngine{runs: four()})
+	if got, want := press(s, "n", "~", "/", "r", "enter"), (ui.OpenEdit{Recipe: "/home/of/r"}); got != want {
+		t.Errorf("opened %#v, want %#v", got, want)
+	}
+}
