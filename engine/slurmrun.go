@@ -276,12 +276,15 @@ func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job) jo
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
 	defer done()
-	if down := slurm.Down(ctx, e.getenv("SLURM_JOB_NODELIST")); len(down) > 0 {
-		return job.Stopped{State: event.Failed, Why: "node " + strings.Join(down, ", ") + " of the allocation is down"}
-	}
 	// The end of a job that Slurm is ending is now: only a running one has its limit
 	// there, which may have been changed since the start.
 	j, err := slurm.Status(ctx, known(rec))
+	nodes := e.getenv("SLURM_JOB_NODELIST")
+	if down := slurm.Down(ctx, nodes); len(down) > 0 {
+		return job.Stopped{State: event.Failed, Why: "node " + strings.Join(down, ", ") + " of the allocation is down"}
+	} else if j.NodeLost() { // and is back already, as after a restart of its slurmd
+		return job.Stopped{State: event.Failed, Why: "a node of the allocation was down: one of " + nodes}
+	}
 	if err != nil || j.State != "RUNNING" {
 		atStart.State = j.State
 		j = atStart

@@ -53,3 +53,7 @@ const warning = 90*time.Second + 70*time.Second
 func (j Job) AtLimit(now time.Time) bool {
 	return !j.End.IsZero() && j.End.Sub(now) <= warning
 }
+
+// NodeLost says whether Slurm ends the job because one of its nodes is, or was,
+// down: the node itself may be up again by now.
+func (j Job) NodeLost() bool { return j.State == "NODE_FAIL" || j.Reason == "NodeDown" }

@@ -78,7 +78,7 @@ func TestStops(t *testing.T) {
 				cmd.Env = s.c.Env
 				_ = cmd.Run()
 			})
-		}, "failed", "node gb300-T"},
+		}, "failed", "of the allocation "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
