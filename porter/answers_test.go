@@ -376,4 +376,7 @@ func TestLoadProvenance(t *testing.T) {
 	if d := DiffProvenance(r.Provenance(), back); d.Identical != d.Total || d.Total < 60 {
 		t.Errorf("what is read differs from what was written: %+v", d)
 	}
+	if back.Texts[Recipe] != recipeText(t, r) || back.Texts[Workload] != workloadText(t, r) {
+		t.Errorf("the files as written are not in the report: %q", back.Texts)
+	}
 }

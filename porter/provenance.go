@@ -27,6 +27,8 @@ type Provenance struct {
 	Proof     Proof         `json:"proof"`
 	Todos     []Todo        `json:"todos"`   // open; paths as the written file spells them
 	Answers   []Answer      `json:"answers"` // given again when the recipe is ported anew
+	// Texts are the files as they were written; empty in a report of an older program.
+	Texts map[File]string `json:"texts,omitempty"`
 }
 
 // Row is the stored form of a [Field].
@@ -64,6 +66,14 @@ func list[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 // line by line comparison shows rows.
 func (r *Result) ProvenanceJSON() ([]byte, error) {
 	p := r.Provenance()
+	recipe, err := r.RecipeYAML()
+	if err != nil {
+		return nil, err
+	}
+	workload, err := r.WorkloadYAML()
+	if err != nil {
+		return nil, err
+	}
 	w := jsonRows{}
 	w.out.Grow(512 * (len(p.Fields) + 1))
 	w.value("{", "version", p.Version)
@@ -76,6 +86,7 @@ func (r *Result) ProvenanceJSON() ([]byte, error) {
 	w.value(",", "proof", p.Proof)
 	rows(&w, "todos", p.Todos)
 	rows(&w, "answers", p.Answers)
+	w.value(",", "texts", map[File]string{Recipe: string(recipe), Workload: string(workload)})
 	w.out.WriteString("\n}\n")
 	if w.err != nil {
 		return nil, fmt.Errorf("write the provenance of %s: %w", r.Source, w.err)
