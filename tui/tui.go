@@ -279,6 +279,11 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	e := m.active()
 	typing := e.screen.Typing()
+	if !typing && msg.Mod == tea.ModAlt { // esc and the next key, when they come in one read
+		next := msg
+		next.Mod = 0
+		return tea.Batch(m.key(tea.KeyPressMsg{Code: tea.KeyEscape}), m.key(next))
+	}
 	switch {
 	case key.Matches(msg, helpKey) && (!typing || msg.Text == ""):
 		m.help = true
@@ -286,6 +291,9 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, backKey) && !typing:
 		if l, ok := e.screen.(ui.Leaver); ok {
 			return m.own(e.id, l.Leave())
+		}
+		if len(m.stack) == 1 && msg.Code == tea.KeyEscape { // pressed once too often on the way back
+			return m.show(ui.Toast{Text: "q leaves the workbench; runs go on"})
 		}
 		return m.back(e.id) // at once: the next key is for the screen below
 	}
@@ -375,7 +383,9 @@ func (m *Model) extraRows() []string {
 	var rows []string
 	if m.toast != nil {
 		mark := map[ui.Role]string{ui.Bad: "✗ ", ui.Warn: "⚠ ", ui.OK: "✓ "}[m.toast.Role]
-		rows = append(rows, m.theme.Paint(m.toast.Role, ui.Fit(" "+mark+ui.Clean(strings.ReplaceAll(m.toast.Text, "\n", "; ")), m.w)))
+		for _, line := range ui.Prose(mark+strings.ReplaceAll(m.toast.Text, "\n", "; "), max(m.w-2, 1), max(m.h/5, 1)) {
+			rows = append(rows, m.theme.Paint(m.toast.Role, ui.Fit(" "+line, m.w)))
+		}
 	}
 	if m.hint != nil {
 		if text := m.hint(m.active().screen.Name()); text != "" {

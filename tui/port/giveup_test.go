@@ -86,7 +86,7 @@ func TestTheOriginsPathIsClean(t *testing.T) {
 // watched is an engine whose ports and writes go on until they are given up.
 type watched struct {
 	blocked
-	ports, writes *[]context.Context
+	ports *[]context.Context
 }
 
 func (w watched) Port(ctx context.Context, _ string, _ porter.Options) (*porter.Result, error) {
@@ -124,7 +124,7 @@ func TestAPortThatIsGivenUpEnds(t *testing.T) {
 		t.Errorf("the later one ended too: %v", m)
 	default:
 	}
-	s.Leave()
+	s.Close()
 	<-next
 }
 

@@ -107,6 +107,9 @@ func (s *Screen) detail() string {
 	}
 	mark, role := ui.StateLook(string(r.State))
 	first := s.th.Paint(role, "  "+mark+" ") + ui.Clean(r.Name)
+	if r.ID != "" {
+		first += s.th.Paint(ui.Muted, "  "+ui.Clean(r.ID))
+	}
 	if done, total, what := progress(r, s.now); total > 0 {
 		text := fmt.Sprintf("  %s %s of ~%s s  ", what, results.Decimal(done, 0), results.Decimal(total, 0))
 		first += text + s.th.Bar(min(24, max(s.w-ui.Width(first+text)-2, 0)), done/total, ui.Accent)
@@ -137,7 +140,11 @@ func lastWord(r engine.Summary, now time.Time) string {
 	if r.Status.Last.IsZero() {
 		return "made by another tool"
 	}
-	return "last sign of life: " + ui.Age(now.Sub(r.Status.Last))
+	what := "last sign of life: "
+	if r.State.Final() {
+		what = "ended: "
+	}
+	return what + ui.Ago(now.Sub(r.Status.Last)) + r.Status.Last.Local().Format(", 2006-01-02 15:04")
 }
 
 // progress is how far the current part of a phase is, in seconds, by the plan.

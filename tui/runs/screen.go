@@ -267,11 +267,19 @@ func (s *Screen) filterLine() string {
 	case s.typing == typingFilter:
 		return s.typedLine("  / ", &s.filter, "   enter keeps it, esc clears it")
 	case s.filter.Value() != "":
-		return s.th.Paint(ui.Muted, fmt.Sprintf("  filter %q: %d of %d runs", s.filter.Value(), len(s.shown), len(s.all)))
+		return s.place(s.th.Paint(ui.Muted, fmt.Sprintf("  filter %q: %d of %d runs", s.filter.Value(), len(s.shown), len(s.all))))
 	case s.marked != "":
-		return s.th.Paint(ui.Accent, "  comparing with the marked run: choose the other one and press c, esc gives up")
+		return s.place(s.th.Paint(ui.Accent, "  ◆ is compared with the one you choose now: c, or esc to give up"))
 	}
-	return ""
+	return s.place("")
+}
+
+// place ends a line with where the cursor is in the list.
+func (s *Screen) place(line string) string {
+	if len(s.shown) <= s.table.Page() {
+		return line
+	}
+	return ui.Ends(line, s.th.Paint(ui.Muted, fmt.Sprintf("%d of %d ", s.table.Cursor+1, len(s.shown))), s.w)
 }
 
 func (s *Screen) empty() string {

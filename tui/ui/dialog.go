@@ -61,11 +61,11 @@ func (d Dialog) body(w, most int) []string {
 func (d Dialog) answers(t Theme, w int) []string {
 	button := func(text string, on bool, r Role) string {
 		text = Clean(text)
-		text = " " + Fit(text, min(Width(text), w-2)) + " "
+		text = Fit(text, min(Width(text), w-3)) + " "
 		if on {
-			return t.Style(r).Reverse(true).Render(text)
+			return t.Style(r).Reverse(true).Render("▸ " + text)
 		}
-		return t.Paint(Muted, text)
+		return t.Paint(Muted, "  "+text)
 	}
 	r := Accent
 	if d.Danger {

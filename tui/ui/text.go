@@ -102,6 +102,14 @@ func Age(d time.Duration) string {
 	}
 }
 
+// Ago is Age as a part of a sentence.
+func Ago(d time.Duration) string {
+	if age := Age(d); age != "now" {
+		return age + " ago"
+	}
+	return "now"
+}
+
 // Clock is a length of time as m:ss, or h:mm:ss.
 func Clock(seconds float64) string {
 	s := int(seconds + 0.5)
