@@ -3,10 +3,13 @@ package job
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
@@ -179,4 +182,17 @@ func instances(body []byte) (event.Count, error) {
 		}
 	}
 	return n, nil
+}
+
+// Wait waits for a command and gives its exit code: 128 and the signal's number
+// where one ended it, as a shell has it, and 1 where its end is not known.
+func Wait(cmd *exec.Cmd) int {
+	err := cmd.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return 1
+	}
+	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return cmd.ProcessState.ExitCode()
 }

@@ -71,14 +71,7 @@ type process struct {
 }
 
 func (p *process) wait() {
-	err := p.cmd.Wait()
-	p.code = p.cmd.ProcessState.ExitCode()
-	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		p.code = 128 + int(ws.Signal())
-	}
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		p.code = 1
-	}
+	p.code = job.Wait(p.cmd)
 	// A leader that leaves its children behind would keep ports and logs busy.
 	if err := p.Kill(); err != nil && p.code == 0 {
 		p.code = 1

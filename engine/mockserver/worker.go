@@ -69,13 +69,18 @@ func (wk *worker) prefillPrompt(ctx context.Context, arrival time.Time, p Prompt
 	return cached, due, true
 }
 
-func (wk *worker) prefill(w http.ResponseWriter, r *http.Request) {
-	arrival := time.Now()
+// asked is the job of a request; without one the request is refused.
+func (wk *worker) asked(w http.ResponseWriter, r *http.Request) (job, bool) {
 	body, ok := readBody(w, r)
 	if !ok {
-		return
+		return job{}, false
 	}
-	j, ok := wk.cfg.parse(w, body)
+	return wk.cfg.parse(w, body)
+}
+
+func (wk *worker) prefill(w http.ResponseWriter, r *http.Request) {
+	arrival := time.Now()
+	j, ok := wk.asked(w, r)
 	if !ok {
 		return
 	}
@@ -88,11 +93,7 @@ func (wk *worker) prefill(w http.ResponseWriter, r *http.Request) {
 
 func (wk *worker) decode(w http.ResponseWriter, r *http.Request) {
 	arrival := time.Now()
-	body, ok := readBody(w, r)
-	if !ok {
-		return
-	}
-	j, ok := wk.cfg.parse(w, body)
+	j, ok := wk.asked(w, r)
 	if !ok {
 		return
 	}
@@ -126,11 +127,7 @@ func firstToken(header string, arrival time.Time) time.Time {
 
 func (wk *worker) complete(w http.ResponseWriter, r *http.Request) {
 	arrival := time.Now()
-	body, ok := readBody(w, r)
-	if !ok {
-		return
-	}
-	j, ok := wk.cfg.parse(w, body)
+	j, ok := wk.asked(w, r)
 	if !ok {
 		return
 	}

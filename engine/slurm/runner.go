@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -100,14 +99,7 @@ type process struct {
 }
 
 func (p *process) wait() {
-	err := p.cmd.Wait()
-	p.code = p.cmd.ProcessState.ExitCode()
-	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		p.code = 128 + int(ws.Signal())
-	}
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		p.code = 1
-	}
+	p.code = job.Wait(p.cmd)
 	close(p.done)
 }
 
