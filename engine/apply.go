@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/replay"
@@ -91,7 +92,7 @@ func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan, rec ru
 	if err := checkDataset(ctx, p.Workload, pl); err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
-	files, err := runFiles(p, pl, rec)
+	files, err := e.runFiles(ctx, p, pl, rec)
 	if err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
@@ -130,7 +131,7 @@ func checkDataset(ctx context.Context, w *recipes.Workload, pl *plan.Plan) error
 	return data.Close()
 }
 
-func runFiles(p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) {
+func (e *Engine) runFiles(ctx context.Context, p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) {
 	planJSON, err := rundir.JSON(pl)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,12 @@ func runFiles(p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) 
 	if err != nil {
 		return nil, err
 	}
+	id, err := rundir.JSON(e.identify(ctx, p, pl, planJSON))
+	if err != nil {
+		return nil, err
+	}
 	files := []rundir.File{
+		{Name: identity.FileName, Data: id, Mode: 0o644},
 		{Name: rundir.PhasesFile, Data: phases, Mode: 0o644},
 		{Name: rundir.PlanFile, Data: planJSON, Mode: 0o600},
 		{Name: rundir.RecordFile, Data: recJSON, Mode: 0o644},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -36,6 +37,11 @@ func (e *Engine) Parity(ctx context.Context, ref, cand string, phase int, opt pa
 			continue
 		}
 		c.Fields = append(c.Fields, parity.FileDiff{File: f.kind, Comparison: d})
+	}
+	if d, err := e.identityDiff(aRun, bRun); err != nil {
+		c.Notes = append(c.Notes, fmt.Sprintf("what the runs ran with was not compared: %v", err))
+	} else if d.Total > 0 {
+		c.Fields = append(c.Fields, parity.FileDiff{File: "identity", Comparison: d})
 	}
 	return c, nil
 }
@@ -85,6 +91,14 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		s.Failure = strings.TrimSuffix("is "+string(status.State)+": "+status.Message, ": ")
 	}
 	s.About.Model = l.Record.Model
+	id, err := e.Identity(l)
+	if err != nil {
+		return s, l, err
+	}
+	s.About.ClientCommit, s.About.DatasetHash = id.Client.String(), id.Dataset()
+	if id.Model != nil {
+		s.About.ModelRevision = cmp.Or(id.Model.Revision, id.Model.Expected)
+	}
 	s.Name, s.About.Job, s.About.Recipe = l.Label(), l.Record.ID, l.Record.Recipe
 	// What the run was really given, not the file that it came from.
 	if w, _, err := recipes.LoadWorkload(filepath.Join(l.Dir, "benchmark_config.yaml")); err == nil && w != nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -47,7 +48,7 @@ func (e *Engine) submitSlurm(ctx context.Context, p *Pair, pl *plan.Plan, rec ru
 	if err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
-	files, err := runFiles(p, pl, rec)
+	files, err := e.runFiles(ctx, p, pl, rec)
 	if err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
@@ -255,6 +256,7 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 	if err := rundir.WriteNew(filepath.Join(dir, rundir.BoundFile), p, 0o600); err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
+	go identifyInJob(dir, log) // while the servers start; a file system that hangs holds nobody up
 	running, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	go func() {
@@ -264,7 +266,7 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 		case <-running.Done():
 		}
 	}()
-	return job.Run(running, job.Options{Plan: p, LogDir: rundir.Logs(dir), Runner: slurm.NewRunner(id), Log: log, Now: e.now, Settle: settle})
+	return job.Run(running, job.Options{Plan: p, LogDir: rundir.Logs(dir), Runner: slurm.NewRunner(id), Log: log, Now: e.now, Settle: settle, Identity: func() json.RawMessage { return identityJSON(dir, rundir.Logs(dir)) }})
 }
 
 // whyStopped tells what a TERM means: our own cancel, the time limit, or what the

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,5 +52,8 @@ func (e *Engine) supervise(ctx context.Context, dir, id string, p *plan.Plan, lo
 	}
 	runner := local.NewRunner()
 	defer runner.Close()
-	return job.Run(ctx, job.Options{Plan: p, LogDir: rundir.Logs(dir), Runner: runner, Log: log, Now: e.now, Started: local.Tell})
+	return job.Run(ctx, job.Options{
+		Plan: p, LogDir: rundir.Logs(dir), Runner: runner, Log: log, Now: e.now, Started: local.Tell,
+		Identity: func() json.RawMessage { return identityJSON(dir, rundir.Logs(dir)) },
+	})
 }

@@ -290,7 +290,7 @@ func (w *watcher) send(ctx context.Context, done bool) {
 
 // Results reads a run's figures from its files.
 func (e *Engine) Results(ctx context.Context, l Located) (results.Run, error) {
-	known, err := l.Known()
+	known, err := e.allKnown(l)
 	if err != nil {
 		return results.Run{}, err
 	}
@@ -300,7 +300,7 @@ func (e *Engine) Results(ctx context.Context, l Located) (results.Run, error) {
 // Rollup writes benchmark-rollup.json into the log dir and returns its path;
 // empty when no phase has ended.
 func (e *Engine) Rollup(ctx context.Context, l Located) (string, results.Rollup, error) {
-	known, err := l.Known()
+	known, err := e.allKnown(l)
 	if err != nil {
 		return "", results.Rollup{}, err
 	}

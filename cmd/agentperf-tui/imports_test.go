@@ -19,9 +19,10 @@ var rooms = map[string][]string{
 	"tui":               {"tui", "engine", "porter", "recipes"},
 	"tui/frametest":     {}, // tests only: starts the program in a terminal
 	"engine":            {"engine", "recipes"},
-	"engine/bench":      {"recipes", "engine/event"},
+	"engine/bench":      {"recipes", "engine/event", "engine/identity"},
 	"engine/event":      {},
 	"engine/follow":     {},
+	"engine/identity":   {},
 	"engine/mockserver": {},
 	"engine/safetext":   {},
 	"engine/rundir":     {},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/safetext"
@@ -28,14 +29,22 @@ func resultsCmd(a *app) *cobra.Command {
 		if err != nil {
 			return badInput(err)
 		}
+		id, err := e.Identity(l)
+		if err != nil {
+			return err
+		}
 		rungs := results.Ladder(run.Phases, e.Tiers())
 		if a.json {
 			return a.print(struct {
 				results.Run
-				Tiers []results.Rung `json:"tiers,omitempty"`
-			}{run, rungs})
+				Tiers    []results.Rung     `json:"tiers,omitempty"`
+				Identity *identity.Identity `json:"identity,omitempty"` // what the run ran with
+			}{run, rungs, known(id)})
 		}
 		if err := a.say("%s", run.Text()); err != nil {
+			return err
+		}
+		if err := a.ranWith(id); err != nil {
 			return err
 		}
 		for _, r := range rungs {
@@ -50,6 +59,33 @@ func resultsCmd(a *app) *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// known is nil for an identity of which nothing is known.
+func known(id identity.Identity) *identity.Identity {
+	if id.Version == 0 {
+		return nil
+	}
+	return &id
+}
+
+// ranWith says what a run ran with; hashes are cut short.
+func (a *app) ranWith(id identity.Identity) error {
+	for i, f := range id.Fields() {
+		if i == 0 {
+			if err := a.say("ran with\n"); err != nil {
+				return err
+			}
+		}
+		value := f.Value
+		if strings.HasSuffix(f.Path, "sha256") && len(value) > 12 {
+			value = value[:12] + "…"
+		}
+		if err := a.say("  %-32s %s\n", f.Path, safetext.Clean(value)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func rollupCmd(a *app) *cobra.Command {

@@ -361,8 +361,20 @@ func TestCancelSavesWhatWasMeasured(t *testing.T) {
 	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "measured") {
 		t.Errorf("results of a cancelled run:\n%s", o.stdout)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "logs", "benchmark-rollup.json")); err != nil {
-		t.Errorf("no roll-up of a cancelled run: %v", err)
+	var doc struct {
+		Partial  bool
+		Ours     struct{ Partial string } `json:"agentperf_tui"`
+		Identity struct{ Client struct{ Commit string } }
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "logs", "benchmark-rollup.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &doc)
+	}
+	if err != nil || !doc.Partial || !strings.Contains(doc.Ours.Partial, "the run is cancelled") || doc.Identity.Client.Commit != "built-in" {
+		t.Errorf("roll-up of a cancelled run: %v, %+v", err, doc)
+	}
+	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "PARTIAL: the run is cancelled") || !strings.Contains(o.stdout, "recipe.sha256") {
+		t.Errorf("results of a cancelled run:\n%s", o.stdout)
 	}
 	s.want(0, "cancel", id, "--yes") // a second time there is nothing to do
 }

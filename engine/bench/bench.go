@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
@@ -178,23 +179,30 @@ func (s *step) work(ctx context.Context, w *recipes.Workload) (int, error) {
 
 // prepare makes the client and its data ready, one start in a runtime at a time.
 func (s *step) prepare(ctx context.Context, w *recipes.Workload) error {
-	marker := s.marker(ctx)
-	s.rec.note("checkout", marker)
+	code := s.checkout(ctx)
+	s.rec.note("checkout", marker(code))
 	lock := buildLock{dir: s.in(".build-lock"), now: s.Now, stale: s.lim.stale}
 	if err := s.acquire(ctx, &lock); err != nil {
 		return err
 	}
-	err := s.ready(ctx, marker, w)
+	err := s.ready(ctx, code, w)
 	return errors.Join(err, lock.release())
 }
 
-func (s *step) ready(ctx context.Context, marker string, w *recipes.Workload) error {
-	if s.built(marker) {
+func (s *step) ready(ctx context.Context, code identity.Code, w *recipes.Workload) error {
+	if marker := marker(code); s.built(marker) {
 		s.rec.say("the client is built already: %s", marker)
 	} else if err := s.build(ctx, marker); err != nil {
 		return err
 	}
-	return s.stage(ctx, w)
+	inputs, err := s.stage(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := s.identify(ctx, code, inputs); err != nil && ctx.Err() == nil {
+		s.rec.say("%v", err)
+	}
+	return nil
 }
 
 // script is the client's program, below its checkout, and from where it runs.

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/agentperf/agentperf-tui/engine/identity"
+
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
@@ -42,6 +44,10 @@ func TestRunFromNothing(t *testing.T) {
 	}
 	if got, want := w.read("runtime/READY"), machine()+":2fd4e1c6\n"; got != want {
 		t.Errorf("READY holds %q, want %q", got, want)
+	}
+	id, err := identity.Read("", w.path("logs"))
+	if err != nil || id.Client.String() != "2fd4e1c6" || len(id.Datasets) != 2 || id.Datasets[0].Path != w.path("in/traj.jsonl") || id.Datasets[0].SHA256 == "" || len(id.Tools) != 1 || id.Tools[0].Version != "0.8.22" {
+		t.Errorf("identity: %+v, %v", id, err)
 	}
 	env := variables(strings.Split(w.read("stand/env"), "\n"))
 	for name, want := range map[string]string{

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/agentperf/agentperf-tui/engine/identity"
 )
 
 // Names in the runtime folder.
@@ -30,28 +31,29 @@ const unknownCommit = "unknown"
 
 // marker is what READY holds after a build: architecture and commit of the
 // checkout, and of one with changes a hash of these.
-func (s *step) marker(ctx context.Context) string {
+func marker(code identity.Code) string { return machine() + ":" + code.String() }
+
+// git asks for the checkout's commit and for a hash of its changes, nil for none.
+func (s *step) git(ctx context.Context, commit *string) (changes []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.lim.git)
 	defer cancel()
 	git := func(out io.Writer, args ...string) error {
 		// The checkout is often a colleague's, and not ours to write to.
 		return s.tool(ctx, out, append([]string{"git", "--no-optional-locks", "-c", "safe.directory=*", "-C", s.ClientDir}, args...)...)
 	}
-	commit, changes := &bytes.Buffer{}, sha256.New()
-	clean := hex.EncodeToString(changes.Sum(nil))
-	err := git(commit, "rev-parse", "HEAD")
-	if err == nil {
-		err = git(changes, "diff", "--no-ext-diff", "--no-textconv", "--binary", "HEAD")
+	head, sum := &bytes.Buffer{}, sha256.New()
+	clean := sum.Sum(nil)
+	if err := git(head, "rev-parse", "HEAD"); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		s.rec.say("the commit of %s can't be told, so it is built at each start: %v", s.ClientDir, err)
-		return machine() + ":" + unknownCommit
+	if err := git(sum, "diff", "--no-ext-diff", "--no-textconv", "--binary", "HEAD"); err != nil {
+		return nil, err
 	}
-	marker := machine() + ":" + strings.TrimSpace(commit.String())
-	if sum := hex.EncodeToString(changes.Sum(nil)); sum != clean {
-		marker += "-dirty-" + sum[:12]
+	*commit = strings.TrimSpace(head.String())
+	if now := sum.Sum(nil); !bytes.Equal(now, clean) {
+		return now, nil
 	}
-	return marker
+	return nil, nil
 }
 
 // built says whether the runtime holds a build of just this checkout.

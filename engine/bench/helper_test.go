@@ -342,6 +342,7 @@ printf '#!/bin/sh\n' > "$CARGO_HOME/bin/cargo"
 /bin/chmod +x "$CARGO_HOME/bin/cargo"
 `,
 	"uv": `#!/bin/sh
+[ "$1" = --version ] && { echo "uv 0.8.22 (2fd4e1c6)"; exit; }
 { printf '%s\037' uv "$@"; echo; } >> "$STAND/calls"
 [ -e agentperf/run.py ] || { echo "not in the checkout: $PWD"; exit 64; }
 case "$*" in

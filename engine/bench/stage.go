@@ -29,33 +29,33 @@ type input struct {
 // stage brings the datasets to the node and writes the workload that names the
 // copies. A copy has its source's time: one whose size or time differs from the
 // source is made again.
-func (s *step) stage(ctx context.Context, w *recipes.Workload) error {
+func (s *step) stage(ctx context.Context, w *recipes.Workload) ([]input, error) {
 	inputs, err := s.inputFiles(w)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var paths []recipes.Var
 	change := false
 	for _, in := range inputs {
 		text, err := json.Marshal(in.copy) // a JSON string is a YAML one
 		if err != nil {
-			return fmt.Errorf("stage %s: %w", in.source, err)
+			return nil, fmt.Errorf("stage %s: %w", in.source, err)
 		}
 		paths = append(paths, recipes.Var{Name: in.key, Value: string(text)})
 		change = change || !in.fresh
 	}
 	text, err := w.With(paths)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	old, err := os.ReadFile(s.in(configFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the last workload: %w", err)
+		return nil, fmt.Errorf("read the last workload: %w", err)
 	}
 	change = change || !bytes.Equal(old, text)
 	use, err := s.claim(change)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.held = append(s.held, use)
 	for _, in := range inputs {
@@ -65,16 +65,16 @@ func (s *step) stage(ctx context.Context, w *recipes.Workload) error {
 			continue
 		}
 		if err := s.rec.step(name, func() error { return s.bring(ctx, in) }); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	if err := renameio.WriteFile(s.in(configFile), text, 0o600); err != nil {
-		return fmt.Errorf("write the client's workload: %w", err)
+		return nil, fmt.Errorf("write the client's workload: %w", err)
 	}
 	if err := syscall.Flock(int(use.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("share the runtime: %w", err)
+		return nil, fmt.Errorf("share the runtime: %w", err)
 	}
-	return nil
+	return inputs, nil
 }
 
 // claim marks the runtime's data as in use until the client has ended, by us

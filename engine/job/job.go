@@ -7,12 +7,14 @@ package job
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -61,6 +63,8 @@ type Options struct {
 	// Started, if set, is called once the run's records are open and its first
 	// event is written.
 	Started func()
+	// Identity, if set, is what the run runs with, for the roll-up; nil: not known.
+	Identity func() json.RawMessage
 }
 
 // Stopped is the cause with which a run's context is cancelled; it decides what
@@ -161,7 +165,7 @@ func (j *run) run(ctx context.Context) int {
 	fail = j.settle(ctx, fail)
 	j.rec.state(event.Post, "", nil)
 	j.rec.say("INFO", "Cleanup")
-	j.shutdown()
+	j.shutdown(fail)
 	if fail == nil {
 		fail = &failure{state: event.Done}
 	}
@@ -327,7 +331,7 @@ func (j *run) follow(ctx context.Context, client *started) *failure {
 // together, then the infrastructure. A tier is asked all at once and waited for.
 // The roll-up is made while the client winds up: the time may be short in which a
 // scheduler kills everything. What the client still adds is rolled up after it.
-func (j *run) shutdown() {
+func (j *run) shutdown(fail *failure) {
 	for _, tier := range []struct {
 		stages []plan.Stage
 		grace  time.Duration
@@ -347,7 +351,7 @@ func (j *run) shutdown() {
 			}
 		}
 		if len(left) > 0 && slices.Contains(tier.stages, plan.Client) {
-			j.rollup(false)
+			j.rollup(fail, false)
 		}
 		if !j.drain(left, tier.grace) {
 			for _, st := range left {
@@ -362,7 +366,7 @@ func (j *run) shutdown() {
 			j.drain(left, j.Grace.Servers)
 		}
 		if slices.Contains(tier.stages, plan.Client) {
-			j.rollup(true)
+			j.rollup(fail, true)
 		}
 	}
 }
@@ -384,11 +388,17 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 	return true
 }
 
-// rollup writes the roll-up from what is on disk, after a failure too, and the last
-// time tells what stands against it: what was
-// measured is not lost.
-func (j *run) rollup(last bool) {
+// rollup writes the roll-up from what is on disk, after a failure too, flagged as
+// partial then: what was measured is not lost. The last time it tells what stands
+// against it.
+func (j *run) rollup(fail *failure, last bool) {
 	known := results.Known{Levels: Levels(j.Plan.Phases)}
+	if fail != nil {
+		known.Partial = Partial(fail.state, fail.why)
+	}
+	if j.Identity != nil {
+		known.Identity = j.Identity()
+	}
 	for _, st := range j.steps {
 		if st.step.Stage == plan.Client {
 			known.Start = st.begun
@@ -408,6 +418,15 @@ func (j *run) rollup(last bool) {
 	case path == "":
 		j.rec.say("INFO", "no phase has ended: no roll-up")
 	}
+}
+
+// Partial is why the results of a run that has come to this state are not all that
+// it was to give; empty for one that is done.
+func Partial(state event.State, why string) string {
+	if state == event.Done {
+		return ""
+	}
+	return strings.TrimSuffix("the run is "+string(state)+": "+why, ": ")
 }
 
 // Levels is what a plan says of its phases, for the figures.

@@ -26,6 +26,11 @@ const (
 type Known struct {
 	Start  time.Time // of the last client start; zero when unknown
 	Levels []Level   // the plan
+	// Partial is why the run's outputs are not all that it was to give; empty: they
+	// are, or nobody can say.
+	Partial string
+	// Identity is what the run ran with, a document of its own; nil: not known.
+	Identity json.RawMessage
 }
 
 // Load reads the output of a run from dir: a log dir, the client's folder in
@@ -46,13 +51,14 @@ func Load(ctx context.Context, dir string, known Known) (Run, error) {
 type loaded struct {
 	fold    *Fold
 	logDir  string
+	known   Known
 	skipped []string // JSON files that are no statistics
 	notes   []string
 }
 
 func (l *loaded) run() Run {
 	run := l.fold.Run(time.Time{})
-	run.LogDir = l.logDir
+	run.LogDir, run.Partial = l.logDir, l.known.Partial
 	run.Warnings = append(run.Warnings, l.notes...)
 	return run
 }
@@ -62,7 +68,7 @@ func load(ctx context.Context, dir string, known Known) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{fold: NewFold(), logDir: logDir}
+	l := &loaded{fold: NewFold(), logDir: logDir, known: known}
 	l.fold.Plan(known.Levels...)
 	if !known.Start.IsZero() {
 		l.fold.Start(known.Start)

@@ -11,6 +11,7 @@ import (
 // Run is all that is known of one run of the client.
 type Run struct {
 	LogDir       string   `json:"log_dir,omitempty"` // where Load found it
+	Partial      string   `json:"partial,omitempty"` // why these are not all results; empty: they are, or it is not known
 	Phases       []Phase  `json:"phases"`            // by index
 	EarlierStart int      `json:"earlier_start_rows"`
 	Errors       []string `json:"errors"`   // the output contradicts itself

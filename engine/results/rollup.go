@@ -17,10 +17,13 @@ const RollupFile = "benchmark-rollup.json"
 // Rollup is the document of RollupFile: the upstream shape, and one key more
 // with the figures that were computed anew from the request rows.
 type Rollup struct {
-	Benchmark  string        `json:"benchmark"` // "agentperf"
-	Phases     []RollupPhase `json:"phases"`    // by phase, then file name
+	Benchmark  string        `json:"benchmark"`         // "agentperf"
+	Phases     []RollupPhase `json:"phases"`            // by phase, then file name
+	Partial    bool          `json:"partial,omitempty"` // the run did not come to its end; why is in Recomputed
 	Recomputed Run           `json:"agentperf_tui"`
-	Skipped    []string      `json:"-"` // JSON files that were left out, and why
+	// Identity is what the run ran with.
+	Identity json.RawMessage `json:"identity,omitempty"`
+	Skipped  []string        `json:"-"` // JSON files that were left out, and why
 }
 
 // RollupPhase is one statistics file of the client.
@@ -46,7 +49,9 @@ func BuildRollup(ctx context.Context, dir string, known Known) (Rollup, error) {
 }
 
 func (l *loaded) rollup() Rollup {
-	doc := Rollup{Benchmark: "agentperf", Phases: []RollupPhase{}, Recomputed: l.run(), Skipped: l.skipped}
+	doc := Rollup{
+		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: l.known.Partial != "", Recomputed: l.run(), Identity: l.known.Identity, Skipped: l.skipped,
+	}
 	doc.Recomputed.LogDir = "" // the file says by its place what it is about
 	for _, s := range l.fold.stats {
 		doc.Phases = append(doc.Phases, RollupPhase{
@@ -61,7 +66,8 @@ func (l *loaded) rollup() Rollup {
 }
 
 // WriteRollup writes RollupFile into the log dir, atomically, and returns its
-// path. Without any statistics file nothing is written and the path is empty.
+// path. A run that came to its end without any statistics file has none, and the
+// path is empty; of a partial one the phases that its rows tell of are enough.
 func WriteRollup(ctx context.Context, dir string, known Known) (path string, doc Rollup, err error) {
 	l, err := load(ctx, dir, known)
 	if err != nil {
@@ -69,7 +75,7 @@ func WriteRollup(ctx context.Context, dir string, known Known) (path string, doc
 	}
 	defer l.fold.Close()
 	doc = l.rollup()
-	if len(doc.Phases) == 0 {
+	if len(doc.Phases) == 0 && (!doc.Partial || len(doc.Recomputed.Phases) == 0) {
 		return "", doc, nil
 	}
 	data, err := json.MarshalIndent(doc, "", "  ")

@@ -12,6 +12,9 @@ import (
 // their unit and the number of requests behind them, "!" at what is invalid.
 func (r Run) Text() string {
 	var b strings.Builder
+	if r.Partial != "" {
+		fmt.Fprintf(&b, "PARTIAL: %s\n\n", r.Partial)
+	}
 	for _, p := range r.Phases {
 		b.WriteString(p.Text())
 		b.WriteByte('\n')

@@ -190,6 +190,15 @@ func word(s string) string {
 	return s
 }
 
+// Version is Slurm's, as its commands tell; empty where there are none.
+func Version(ctx context.Context) string {
+	out, err := call(ctx, askLimit, "scontrol", "--version")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimPrefix(out, "slurm"))
+}
+
 // ClusterName is the name of the cluster that the commands speak to; empty when it
 // does not say.
 func ClusterName(ctx context.Context) string {

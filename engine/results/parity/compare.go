@@ -56,7 +56,7 @@ type Comparison struct {
 
 // FileDiff is one of the runs' input files, compared field by field.
 type FileDiff struct {
-	File string `json:"file"` // "recipe" or "workload"
+	File string `json:"file"` // "recipe", "workload" or "identity"
 	recipes.Comparison
 }
 
@@ -196,7 +196,7 @@ func column(s *Side) Column {
 		About: About{
 			Name: clean(a.Name), Cluster: clean(a.Cluster), Job: clean(a.Job), Recipe: clean(a.Recipe),
 			ClientCommit: clean(a.ClientCommit), Model: clean(a.Model), ModelRevision: clean(a.ModelRevision),
-			Dataset: clean(a.Dataset), Seed: clean(a.Seed),
+			Dataset: clean(a.Dataset), DatasetHash: clean(a.DatasetHash), Seed: clean(a.Seed),
 		},
 	}
 }
@@ -228,6 +228,9 @@ func differences(ref, cand *Side) []string {
 		if s.side.Failure != "" {
 			reasons = append(reasons, clean(fmt.Sprintf("the %s's run %s", s.what, s.side.Failure)))
 		}
+	}
+	if a, b := ref.About.DatasetHash, cand.About.DatasetHash; a != "" && b != "" && a != b {
+		reasons = append(reasons, "the contents of the datasets differ")
 	}
 	theirs := cand.identity()
 	for i, r := range ref.identity() {

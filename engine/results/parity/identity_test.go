@@ -34,6 +34,7 @@ func TestWhatMakesTwoRunsComparable(t *testing.T) {
 		{"a path and a served name", "about: {model: /models/x/name}", "about: {model: name}", "", Within, ""},
 		{"another model", "about: {model: name}", "about: {model: other}", "", NotComparable, "model differs"},
 		{"one dataset in two places", "about: {dataset: /a/x.jsonl}", "about: {dataset: /b/x.jsonl}", "", Within, ""},
+		{"other contents", "about: {dataset_hash: 1f}", "about: {dataset_hash: 2f}", "", NotComparable, "contents of the datasets differ"},
 		{"another dataset", "about: {dataset: /a/x.jsonl}", "about: {dataset: /a/y.jsonl}", "", NotComparable, "dataset differs"},
 		{"another seed", "about: {seed: 1}", "about: {seed: 2}", "", NotComparable, "seed differs"},
 		{"a run that failed", "", "", "is failed: decode_0 exited", NotComparable, "candidate's run is failed"},

@@ -51,6 +51,7 @@ type About struct {
 	Model         string `json:"model,omitempty"`
 	ModelRevision string `json:"model_revision,omitempty"`
 	Dataset       string `json:"dataset,omitempty"`
+	DatasetHash   string `json:"dataset_hash,omitempty"` // over the contents of all datasets
 	Seed          string `json:"seed,omitempty"`
 }
 
@@ -227,7 +228,7 @@ func (s *Side) figures(data []byte) error {
 func (a *About) set(values map[string]any) error {
 	fields := map[string]*string{
 		"name": &a.Name, "cluster": &a.Cluster, "job": &a.Job, "recipe": &a.Recipe, "client_commit": &a.ClientCommit,
-		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "seed": &a.Seed,
+		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "dataset_hash": &a.DatasetHash, "seed": &a.Seed,
 	}
 	for key, value := range values {
 		field, ok := fields[key]

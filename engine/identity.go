@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/identity"
+	"github.com/agentperf/agentperf-tui/engine/job"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// builtInClient stands for the commit of a client that is this program.
+const builtInClient = "built-in"
+
+// identify is what is known at submit of what a run runs with. Paths that only the
+// compute nodes have are looked at again in the job.
+func (e *Engine) identify(ctx context.Context, p *Pair, pl *plan.Plan, planJSON []byte) identity.Identity {
+	id := identity.Identity{
+		Version: 1, Recipe: identity.Sum(p.recipeBytes), Workload: identity.Sum(p.workloadBytes), Plan: identity.Sum(planJSON),
+	}
+	id.Tell(programName, e.Version)
+	if p.Workload != nil {
+		for _, d := range []recipes.Var{{Name: "trajectory_path", Value: p.Workload.TrajectoryPath}, {Name: "user_assignments_path", Value: p.Workload.AssignmentsPath}} {
+			f, err := identity.OfFile(d.Name, e.visible(p.Recipe, d.Value))
+			if err != nil { // the client sees it, and looks
+				continue
+			}
+			f.Path = d.Value
+			id.Datasets = append(id.Datasets, f)
+		}
+	}
+	if pl.Target == plan.Local { // no image and no model: mock servers answer
+		id.Client = &identity.Code{Commit: builtInClient}
+		return id
+	}
+	id.Tell("slurm", slurm.Version(ctx))
+	image, model := identity.OfImage(pl.Image), identity.OfModel(p.Recipe.ModelPath)
+	model.Expected = expectedRevision(p.Recipe)
+	id.Image, id.Model = &image, &model
+	return id
+}
+
+// expectedRevision is the model's revision that the recipe says it was made for.
+func expectedRevision(r *recipes.Recipe) string {
+	for _, l := range r.Leaves() {
+		if l.Canonical == "identity.model.revision" {
+			return l.Value
+		}
+	}
+	return ""
+}
+
+// identifyInJob looks again at what a compute node has: image and model.
+func identifyInJob(dir string, log io.Writer) {
+	path := filepath.Join(dir, identity.FileName)
+	id, err := identity.Read(dir, "")
+	if err == nil && id.Image != nil && id.Model != nil {
+		image, model := identity.OfImage(id.Image.Name), identity.OfModel(id.Model.Path)
+		model.Expected = id.Model.Expected
+		id.Image, id.Model = &image, &model
+		err = identity.Write(path, id)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(log, "%v\n", err) // the run goes on
+	}
+}
+
+// Identity is what a run of ours ran with, as far as it is known by now; the zero
+// value for outputs of other tools.
+func (e *Engine) Identity(l Located) (identity.Identity, error) {
+	if l.Record.ID == "" {
+		return identity.Identity{}, nil
+	}
+	id, err := identity.Read(l.Dir, l.Logs)
+	if err != nil {
+		return id, fmt.Errorf("%s: %w", l.Label(), err)
+	}
+	return id, nil
+}
+
+func (e *Engine) identityDiff(a, b Located) (recipes.Comparison, error) {
+	of, err := e.Identity(a)
+	if err != nil {
+		return recipes.Comparison{}, err
+	}
+	with, err := e.Identity(b)
+	return identities(of, with), err
+}
+
+// allKnown is what a run's files tell for its figures, and whether they are all.
+func (e *Engine) allKnown(l Located) (results.Known, error) {
+	k, err := l.Known()
+	if err != nil || l.Record.ID == "" {
+		return k, err
+	}
+	s, err := e.State(l)
+	if err != nil {
+		return k, err
+	}
+	if s.State != event.Unknown || s.Queue == nil || s.Queue.Error == "" { // an outage says nothing of the run
+		k.Partial = job.Partial(s.State, s.Message)
+	}
+	k.Identity = identityJSON(l.Dir, l.Logs)
+	return k, nil
+}
+
+// identityJSON is an identity as the roll-up holds it; nil where none is known.
+func identityJSON(dir, logs string) json.RawMessage {
+	id, err := identity.Read(dir, logs)
+	if err != nil || id.Version == 0 {
+		return nil
+	}
+	data, err := json.Marshal(id)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// identities compares what two runs ran with, field by field.
+func identities(a, b identity.Identity) recipes.Comparison {
+	c := recipes.Comparison{Differences: []recipes.Difference{}}
+	theirs := b.Fields()
+	for _, f := range a.Fields() {
+		c.Total++
+		side := &recipes.Side{Path: f.Path, Value: f.Value}
+		i := slices.IndexFunc(theirs, func(o identity.Field) bool { return o.Path == f.Path })
+		switch {
+		case i < 0:
+			c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, A: side})
+			continue
+		case theirs[i].Value == f.Value:
+			c.Identical++
+		default:
+			c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, A: side, B: &recipes.Side{Path: f.Path, Value: theirs[i].Value}})
+		}
+		theirs = slices.Delete(theirs, i, i+1)
+	}
+	for _, f := range theirs {
+		c.Total++
+		c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, B: &recipes.Side{Path: f.Path, Value: f.Value}})
+	}
+	return c
+}

@@ -1,0 +1,240 @@
+// Package identity says what a run ran with: the client's commit, its data, the
+// image and the model, the versions of the tools, and hashes of what was
+// submitted. Comparing two runs rests on it. The package knows what such a record
+// looks like and how a file is told from another at a bounded cost; who fills it in
+// is the one that sees the files, at submit or in the job.
+package identity
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+)
+
+// Files that hold an identity, one writer each: what the submit and the supervisor
+// see is in the run's folder, what the client's container sees in its log dir.
+const (
+	FileName       = "identity.json"
+	ClientFileName = "identity.client.json"
+)
+
+// Identity is what a run ran with. What is empty is not known (yet): paths that
+// only compute nodes have are looked at in the job.
+type Identity struct {
+	Version  int    `json:"version"`
+	Recipe   string `json:"recipe_sha256,omitempty"`
+	Workload string `json:"workload_sha256,omitempty"`
+	Plan     string `json:"plan_sha256,omitempty"` // of the plan as shown
+	Image    *Image `json:"image,omitempty"`
+	Model    *Model `json:"model,omitempty"`
+	Client   *Code  `json:"client,omitempty"`
+	// Datasets are the files of the workload, in its order.
+	Datasets []File `json:"datasets,omitempty"`
+	Tools    []Tool `json:"tools,omitempty"` // by name
+}
+
+// Image is the container's image: a file, or a reference to a registry's.
+type Image struct {
+	Name string `json:"name"` // as the plan has it
+	File *File  `json:"file,omitempty"`
+}
+
+// Model is the model that is served.
+type Model struct {
+	Path     string `json:"path"`                        // as the plan has it
+	Resolved string `json:"resolved,omitempty"`          // with links followed
+	Revision string `json:"revision,omitempty"`          // of the repository that it came from, as its folder tells
+	Expected string `json:"expected_revision,omitempty"` // as the recipe tells
+	// Files are the small files that differ between two models: configuration and
+	// index of the weights.
+	Files []File `json:"files,omitempty"`
+}
+
+// Code is a checkout, or a program that is its own checkout.
+type Code struct {
+	Dir    string `json:"dir,omitempty"`
+	Commit string `json:"commit"`
+	// Dirty says that the checkout had changes; Changes is the beginning of their hash.
+	Dirty   bool   `json:"dirty"`
+	Changes string `json:"changes,omitempty"`
+}
+
+// String is the commit, and that there were changes.
+func (c *Code) String() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Dirty:
+		return c.Commit + "-dirty-" + c.Changes
+	}
+	return c.Commit
+}
+
+// Tool is a program with its version.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// File is one file, as far as its content was looked at.
+type File struct {
+	Key      string `json:"key,omitempty"` // what it is for: a key of the workload
+	Path     string `json:"path"`
+	Size     int64  `json:"size"`     // bytes
+	Modified string `json:"modified"` // UTC
+	SHA256   string `json:"sha256"`
+	Hashed   string `json:"hashed"` // how much of it the hash is of: Whole or Ends
+}
+
+// How much of a file a hash is of. The same file always has the same: it follows
+// from its size.
+const (
+	Whole = "whole"
+	Ends  = "size, first and last MiB"
+)
+
+// wholeLimit is the size up to which files are read whole: a second's work or two.
+const wholeLimit = 256 << 20
+
+const endBytes = 1 << 20
+
+// OfFile looks at a file. One of more than 256 MiB is hashed by its size and its
+// ends alone: images and datasets may have many GB.
+func OfFile(key, path string) (File, error) { return ofFile(key, path, wholeLimit) }
+
+func ofFile(key, path string, limit int64) (File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return File{}, fmt.Errorf("identify a file: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return File{}, fmt.Errorf("identify a file: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return File{}, fmt.Errorf("identify a file: %s is none", path)
+	}
+	id := File{Key: key, Path: path, Size: info.Size(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z"), Hashed: Whole}
+	sum := sha256.New()
+	if id.Size <= limit {
+		_, err = io.Copy(sum, io.LimitReader(f, limit))
+	} else {
+		id.Hashed = Ends
+		fmt.Fprintf(sum, "%d\n", id.Size)
+		for _, at := range []int64{0, id.Size - endBytes} {
+			if err == nil {
+				_, err = io.Copy(sum, io.NewSectionReader(f, at, endBytes))
+			}
+		}
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("identify a file: %w", err)
+	}
+	id.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return id, nil
+}
+
+// Sum is the hash of a text that was submitted; empty for none.
+func Sum(data []byte) string {
+	if len(data) == 0 {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Tell puts a tool's version into the list.
+func (id *Identity) Tell(name, version string) {
+	if version == "" {
+		return
+	}
+	id.Tools = slices.DeleteFunc(id.Tools, func(t Tool) bool { return t.Name == name })
+	id.Tools = append(id.Tools, Tool{name, version})
+	slices.SortFunc(id.Tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// Add takes over what another one knows, which was closer to it.
+func (id *Identity) Add(more Identity) {
+	take(&id.Recipe, more.Recipe)
+	take(&id.Workload, more.Workload)
+	take(&id.Plan, more.Plan)
+	if more.Image != nil {
+		id.Image = more.Image
+	}
+	if more.Model != nil {
+		id.Model = more.Model
+	}
+	if more.Client != nil {
+		id.Client = more.Client
+	}
+	if more.Datasets != nil {
+		id.Datasets = more.Datasets
+	}
+	for _, t := range more.Tools {
+		id.Tell(t.Name, t.Version)
+	}
+}
+
+func take(to *string, from string) {
+	if from != "" {
+		*to = from
+	}
+}
+
+// Read gives a run's identity, from its folder and its log dir; the zero value
+// where neither has one.
+func Read(dir, logs string) (Identity, error) {
+	var id Identity
+	for _, path := range []string{filepath.Join(dir, FileName), filepath.Join(logs, ClientFileName)} {
+		part, err := read(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return id, err
+		}
+		id.Version = max(id.Version, part.Version)
+		id.Add(part)
+	}
+	return id, nil
+}
+
+// most bounds a file of a run's: a real one has 4 KB.
+const most = 4 << 20
+
+func read(path string) (Identity, error) {
+	var id Identity
+	f, err := os.Open(path)
+	if err != nil {
+		return id, fmt.Errorf("read what a run ran with: %w", err)
+	}
+	defer f.Close()
+	if err := json.NewDecoder(io.LimitReader(f, most)).Decode(&id); err != nil {
+		return Identity{}, fmt.Errorf("read what a run ran with: %s: %w", path, err)
+	}
+	return id, nil
+}
+
+// Write puts an identity into a file of this name, atomically.
+func Write(path string, id Identity) error {
+	id.Version = 1
+	data, err := json.MarshalIndent(id, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write what a run ran with: %w", err)
+	}
+	if err := renameio.WriteFile(path, append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write what a run ran with: %w", err)
+	}
+	return nil
+}
