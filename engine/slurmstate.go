@@ -124,7 +124,11 @@ func ofEnd(l Located, s event.Status, j slurm.Job) event.Status {
 		return s
 	}
 	code := 1
+	why := s.Message // of an end that was under way
 	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm says %s %s", j.State, j.Reason)) + "; the run's own records have no end: see the log of its job"
+	if why != "" {
+		s.Message = why + "; " + s.Message
+	}
 	if state == event.Done {
 		code, s.Message = 0, ""
 	}

@@ -163,7 +163,14 @@ func (j *run) run(ctx context.Context) int {
 		fail = j.client(ctx)
 	}
 	fail = j.settle(ctx, fail)
-	j.rec.state(event.Post, "", nil)
+	why := ""
+	if fail != nil { // said now: a scheduler may not give the time to say it at the end
+		if fail.state == event.Failed && full(j.LogDir) {
+			fail.why += "; the file system of " + j.LogDir + " is full"
+		}
+		why = fail.why
+	}
+	j.rec.state(event.Post, why, nil)
 	j.rec.say("INFO", "Cleanup")
 	j.shutdown(fail)
 	if fail == nil {

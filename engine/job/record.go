@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/agentperf/agentperf-tui/engine/event"
 )
 
@@ -36,6 +38,20 @@ func (r *recorder) say(level, msg string) {
 	if _, err := fmt.Fprintf(r.log, "%s [%s] %s\n", r.now().Format("2006-01-02 15:04:05"), level, msg); err != nil && r.err == nil {
 		r.err = fmt.Errorf("write the orchestrator's log: %w", err)
 	}
+}
+
+// room is what a file system must have left to count as not full, in bytes: below
+// that, logs and rows are cut off somewhere.
+const room = 1 << 20
+
+// full says whether the file system of a folder is full. One that does not tell
+// counts as not full.
+func full(dir string) bool {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return false
+	}
+	return st.Bavail*uint64(st.Bsize) < room || st.Files > 0 && st.Ffree == 0
 }
 
 // lastLine is the last line of a log with text in it, at most 200 bytes; empty

@@ -72,15 +72,16 @@ func worker(f map[string]string) error {
 	deaf := false
 	switch fault(who) {
 	case "never": // alive, and never ready
+		strikes()
 		untilTerm()
 	case "deaf":
 		deaf = true
 	case "exit1":
-		time.AfterFunc(3*time.Second, func() { fmt.Println("CUDA error: an illegal memory access"); os.Exit(1) })
+		time.AfterFunc(3*time.Second, func() { fmt.Println("CUDA error: an illegal memory access"); strikes(); os.Exit(1) })
 	case "exit0":
-		time.AfterFunc(3*time.Second, func() { os.Exit(0) })
+		time.AfterFunc(3*time.Second, func() { strikes(); os.Exit(0) })
 	case "fatal":
-		time.AfterFunc(3*time.Second, func() { fmt.Println("Rank1 Task exit code: 134") })
+		time.AfterFunc(3*time.Second, func() { strikes(); fmt.Println("Rank1 Task exit code: 134") })
 	}
 	go register(instance{Component: component, URL: fmt.Sprintf("http://%s:%d", host, port)})
 	if deaf {
@@ -116,15 +117,23 @@ func frontend(f map[string]string) error {
 	if err := received("frontend_0"); err != nil {
 		return err
 	}
-	if fault("frontend_0") == "exit1" {
-		time.AfterFunc(4*time.Second, func() { os.Exit(1) })
-	}
 	r := &router{}
+	switch fault("frontend_0") {
+	case "exit1": // once there is load
+		r.loaded = func() { time.Sleep(2 * time.Second); strikes(); os.Exit(1) }
+	case "unhealthy": // its workers come, and it never says so
+		strikes()
+		r.sick = true
+	}
 	go untilTerm()
 	return http.ListenAndServe(":8000", r)
 }
 
 type router struct {
+	sick   bool
+	loaded func() // called once, at the first request of a client; nil: nothing
+	once   sync.Once
+
 	mu    sync.Mutex
 	now   []instance
 	inner http.Handler
@@ -133,6 +142,9 @@ type router struct {
 // ServeHTTP routes by the workers as health last saw them.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.URL.Path != "/health" {
+		if r.loaded != nil {
+			r.once.Do(func() { go r.loaded() })
+		}
 		r.mu.Lock()
 		inner := r.inner
 		r.mu.Unlock()
@@ -144,6 +156,9 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	list, err := r.workers()
+	if r.sick {
+		err = errors.New("the router has not started")
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return

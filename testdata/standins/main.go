@@ -2,7 +2,8 @@
 // etcd, numactl, trtllm-llmapi-launch and python3 -m dynamo.{trtllm,frontend},
 // by the name it is called with. Each checks its arguments and environment, speaks
 // the real interfaces as far as a run needs them, and leaves what it received in
-// /logs/received. Faults are injected with STANDIN_FAULT=WHO:WHAT.
+// /logs/received. Faults are injected with STANDIN_FAULT=WHO:WHAT; when one strikes,
+// /logs/received/fault is written.
 package main
 
 import (
@@ -80,6 +81,13 @@ func fault(who string) string {
 	return ""
 }
 
+// strikes marks the moment of a fault, for the test to measure from.
+func strikes() {
+	if err := os.WriteFile("/logs/received/fault", nil, 0o644); err != nil {
+		fmt.Println("stand-in: mark the fault:", err)
+	}
+}
+
 // flags reads --name value and --name=value.
 func flags(args []string) map[string]string {
 	out := map[string]string{}
@@ -112,6 +120,9 @@ func numactl(args []string) error {
 func launch(args []string) error {
 	if len(args) == 0 || os.Getenv("SLURM_PROCID") == "" {
 		return errors.New("trtllm-llmapi-launch: want a command, and to be a task of a step")
+	}
+	if err := received(os.Getenv("SLURM_JOB_NAME") + ".rank" + os.Getenv("SLURM_PROCID")); err != nil {
+		return err
 	}
 	if os.Getenv("SLURM_PROCID") == "0" {
 		return become(args)

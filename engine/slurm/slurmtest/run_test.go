@@ -2,9 +2,11 @@ package slurmtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +58,11 @@ func playSample(t *testing.T, s *site) submitted {
 	if err := json.Unmarshal([]byte(s.want(0, append([]string{"dry-run", "r.yaml", "--json"}, s.settings()...)...)), &shown); err != nil {
 		t.Fatal(err)
 	}
+	text := s.want(0, append([]string{"dry-run", "r.yaml"}, s.settings()...)...)
+	if err := os.Mkdir(s.dir+"/srun", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.wrap("srun", `printf '%s\0' srun "$@" >`+s.dir+`/srun/$$; exec $real "$@"`)
 	rec := s.apply()
 	last, code := s.watch(rec.ID, nil)
 	if code != 0 || last.State != "done" || last.ExitCode == nil || *last.ExitCode != 0 {
@@ -79,8 +86,9 @@ func playSample(t *testing.T, s *site) submitted {
 	if diff := cmp.Diff(shown.Bind(bindings(&bound, rec)...), &bound); diff != "" {
 		t.Errorf("what ran is not what dry-run showed:\n%s", diff)
 	}
-	for _, name := range []string{"etcd", "prefill_0", "prefill_4", "decode_0", "frontend_0"} {
-		compareReceived(t, rec.Dir, &bound, name)
+	compareCommands(t, s, &shown, &bound, text)
+	for _, st := range bound.Steps {
+		compareReceived(t, rec.Dir, st)
 	}
 	client := bound.Steps[len(bound.Steps)-1]
 	if i := slices.Index(client.Launch, "--nodelist"); client.Name != "client" || client.Launch[i+1] != "gb300-T06" {
@@ -94,19 +102,9 @@ func bindings(bound *plan.Plan, rec submitted) []string {
 	pairs := []string{plan.JobID, rec.ID, plan.RunDir, rec.Dir, plan.LogDir, rec.Dir + "/logs"}
 	for i, n := range bound.Nodes {
 		number := strings.TrimPrefix(n.Name, "gb300-T")
-		pairs = append(pairs, "{node:"+itoa(i)+"}", n.Name, "{ip:"+itoa(i)+"}", subnet(bound)+strings.TrimLeft(number, "0"))
+		pairs = append(pairs, "{node:"+strconv.Itoa(i)+"}", n.Name, "{ip:"+strconv.Itoa(i)+"}", subnet(bound)+strings.TrimLeft(number, "0"))
 	}
 	return pairs
-}
-
-func itoa(i int) string { return strings.TrimSpace(string(mustJSON(i))) }
-
-func mustJSON(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return data
 }
 
 // subnet is the beginning of the nodes' addresses, from the frontend's probe.
@@ -120,28 +118,97 @@ func subnet(bound *plan.Plan) string {
 	return ""
 }
 
-// compareReceived holds what a stand-in got against the plan.
-func compareReceived(t *testing.T, dir string, bound *plan.Plan, name string) {
+// compareCommands holds each srun that was called against the bound plan, and that
+// against what dry-run printed, byte by byte.
+func compareCommands(t *testing.T, s *site, shown, bound *plan.Plan, text string) {
 	t.Helper()
-	file := name
-	if name == "decode_0" {
-		file = "decode_5" // it goes by its port, the sixth worker's
+	paths, err := filepath.Glob(s.dir + "/srun/*")
+	if err != nil {
+		t.Fatal(err)
 	}
-	got := read[struct{ Argv, Env []string }](t, dir+"/logs/received/"+file+".json")
-	i := slices.IndexFunc(bound.Steps, func(s plan.Step) bool { return s.Name == name })
-	if i < 0 {
-		t.Fatalf("no step %s", name)
+	var called []string
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		called = append(called, string(data))
 	}
-	want := bound.Steps[i].Argv
-	if at := slices.Index(want, "python3"); at > 0 {
-		want = want[at:] // what stands before becomes this
-	}
-	if diff := cmp.Diff(want, got.Argv); diff != "" {
-		t.Errorf("%s received other arguments:\n%s", name, diff)
-	}
-	for _, v := range bound.Steps[i].Env {
-		if !slices.Contains(got.Env, v.Name+"="+v.Value) {
-			t.Errorf("%s has not received %s=%s", name, v.Name, v.Value)
+	want := make([]string, 0, len(bound.Steps))
+	for i, st := range bound.Steps {
+		want = append(want, strings.Join(st.Launch, "\x00")+"\x00")
+		if line := "\n  $ " + plan.CommandLine(shown.Steps[i].Launch) + "\n"; !strings.Contains(text, line) {
+			t.Errorf("dry-run prints no line%s", line)
 		}
 	}
+	slices.Sort(called)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, called); diff != "" {
+		t.Errorf("srun was called otherwise than planned:\n%s", diff)
+	}
+}
+
+// compareReceived holds what the stand-ins of a step got, on each of its nodes,
+// against the plan.
+func compareReceived(t *testing.T, dir string, st plan.Step) {
+	t.Helper()
+	names := []string{st.Name}
+	if at := slices.Index(st.Argv, "trtllm-llmapi-launch"); at >= 0 { // each rank
+		names = nil
+		for rank := range st.Tasks {
+			names = append(names, st.Name+".rank"+strconv.Itoa(rank))
+		}
+		st.Argv = st.Argv[at:]
+	}
+	on := map[string]int{}
+	for _, name := range names {
+		got := receivedBy(t, dir+"/logs/received/"+name)
+		on[got.value("SLURMD_NODENAME")]++
+		if st.Name != "client" { // what that starts is the bench step's business
+			if diff := cmp.Diff(st.Argv, got.Argv); diff != "" {
+				t.Errorf("%s received other arguments:\n%s", name, diff)
+			}
+		}
+		for _, v := range st.Env {
+			if !slices.Contains(got.Env, v.Name+"="+v.Value) {
+				t.Errorf("%s has not received %s=%s", name, v.Name, v.Value)
+			}
+		}
+	}
+	if len(on) != len(st.Nodes) {
+		t.Errorf("%s ran on %v, want nodes %v", st.Name, on, st.Nodes)
+	}
+	for _, i := range st.Nodes {
+		if name := fmt.Sprintf("gb300-T%02d", i+1); on[name] != st.Tasks/len(st.Nodes) {
+			t.Errorf("%s had %d tasks on %s", st.Name, on[name], name)
+		}
+	}
+}
+
+// handed is what a stand-in got.
+type handed struct{ Argv, Env []string }
+
+func (h handed) value(name string) string {
+	for _, v := range h.Env {
+		if rest, ok := strings.CutPrefix(v, name+"="); ok {
+			return rest
+		}
+	}
+	return ""
+}
+
+func receivedBy(t *testing.T, path string) handed {
+	t.Helper()
+	if _, err := os.Stat(path + ".json"); err == nil {
+		return read[handed](t, path+".json")
+	}
+	var h handed // of a shell script
+	for suffix, to := range map[string]*[]string{".argv": &h.Argv, ".env": &h.Env} {
+		data, err := os.ReadFile(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*to = strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+	}
+	return h
 }

@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,8 +43,20 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
+// atOnce is how many tests run side by side: they wait, mostly, and the cluster has
+// room for six runs of two nodes.
+const atOnce = "6"
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
 	code := m.Run()
+	if err := table.write(os.Getenv("AGENTPERF_FAULT_TABLE")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	if dir, err := built(); err == nil {
 		_ = os.RemoveAll(dir)
 	}
@@ -92,10 +106,27 @@ func newSiteOn(t *testing.T, c Cluster) *site {
 	// A level of 4 users, as short as the client's own files allow.
 	text := strings.NewReplacer("phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 8.0", "settling_time_seconds: 240.0", "settling_time_seconds: 2.0").Replace(string(data))
 	text += "user_spawn_rate: 4.0\nmin_measurement_seconds: 2.0\n"
-	if err := os.WriteFile(dir+"/w.yaml", []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	s.workload(text)
 	return s
+}
+
+func (s *site) workload(text string) {
+	s.t.Helper()
+	if err := os.WriteFile(s.dir+"/w.yaml", []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// longer gives the phase so many seconds, all but three of them to be measured.
+func (s *site) longer(seconds int) {
+	s.t.Helper()
+	data, err := os.ReadFile(s.dir + "/w.yaml")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	text := strings.Replace(string(data), "phase_timeout_seconds: 8.0", "phase_timeout_seconds: "+strconv.Itoa(seconds), 1)
+	text = strings.Replace(text, "min_measurement_seconds: 2.0", "min_measurement_seconds: "+strconv.Itoa(seconds-3), 1)
+	s.workload(text)
 }
 
 // pathFirst puts a folder before the rest of PATH.
@@ -196,6 +227,17 @@ type status struct {
 		State, Reason, Error string
 		At                   time.Time
 	}
+	Steps []struct{ Name, State, Message string }
+}
+
+// trouble says whether a run is shown as one that does not go on.
+func (st status) trouble() bool {
+	for _, step := range st.Steps {
+		if step.Message != "" {
+			return true
+		}
+	}
+	return slices.Contains([]string{"post", "failed", "cancelled", "timeout", "unknown"}, st.State)
 }
 
 // watch follows a run from the outside and calls see on each update until that
@@ -256,6 +298,21 @@ func (s *site) until(id string, states ...string) status {
 	return last
 }
 
+// replaying waits until the client of a run has rows to show.
+func (s *site) replaying(rec submitted) {
+	s.t.Helper()
+	s.until(rec.ID, "ready", "ramp", "settling", "measuring")
+	deadline := time.Now().Add(30 * time.Second)
+	for path := rec.Dir + "/logs/agentperf/requests.jsonl"; ; <-time.After(50 * time.Millisecond) {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("no rows in %s", path)
+		}
+	}
+}
+
 // slurm runs a command of the cluster's.
 func (s *site) slurm(name string, args ...string) string {
 	s.t.Helper()
@@ -273,24 +330,29 @@ func (s *site) slurm(name string, args ...string) string {
 func (s *site) ended(id string) string {
 	s.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
-	for {
+	for ; ; <-time.After(100 * time.Millisecond) {
 		state := s.slurm("squeue", "-h", "-t", "all", "-j", id, "-o", "%T")
+		late := time.Now().After(deadline)
 		switch state {
 		case "PENDING", "RUNNING", "COMPLETING":
-			if time.Now().After(deadline) {
+			if late {
 				s.t.Fatalf("job %s is still %s", id, state)
 			}
-			<-time.After(100 * time.Millisecond)
 			continue
 		}
-		if left := s.processes(id); len(left) > 0 {
+		left := s.processes(id)
+		if len(left) > 0 && !late { // Slurm's own leave a moment after the job
+			continue
+		}
+		if len(left) > 0 {
 			s.t.Errorf("job %s left processes: %v", id, left)
 		}
 		return state
 	}
 }
 
-// processes of a job, by their environment.
+// processes of a job, by their environment, and by their cgroup where Slurm uses
+// them: that names those too which have cleared their environment.
 func (s *site) processes(id string) []string {
 	var left []string
 	dirs, err := filepath.Glob("/proc/[0-9]*")
@@ -302,8 +364,10 @@ func (s *site) processes(id string) []string {
 		if err != nil {
 			continue // gone, or not ours
 		}
+		cgroup, _ := os.ReadFile(d + "/cgroup") // gone meanwhile: not left either
 		vars := "\x00" + string(env)
-		if strings.Contains(vars, "\x00SLURM_JOB_ID="+id+"\x00") && strings.Contains(vars, "\x00SLURM_CONF="+s.c.Root+"/") {
+		if strings.Contains(vars, "\x00SLURM_JOB_ID="+id+"\x00") && strings.Contains(vars, "\x00SLURM_CONF="+s.c.Root+"/") ||
+			s.c.cgroups() && strings.Contains(string(cgroup), "/job_"+id+"/") {
 			cmdline, _ := os.ReadFile(d + "/cmdline")
 			left = append(left, strings.ReplaceAll(string(cmdline), "\x00", " "))
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,7 +28,9 @@ type Cluster struct {
 	// Source is the folder of up and down.
 	Source string
 
-	alive *os.File // open for as long as this process lives
+	alive   *os.File // open for as long as this process lives
+	own     []string // environment of up and down
+	options []string // of up
 }
 
 // The two clusters that a process may have, each started when it is asked for.
@@ -47,6 +50,13 @@ func Start(t testing.TB, leftOut string) Cluster {
 func StartNewer(t testing.TB, leftOut string) Cluster {
 	t.Helper()
 	return get(t, leftOut, newer)
+}
+
+// StartOwn gives a cluster that no other test uses, to do harm to: a node that is
+// silent for some seconds is down. There is one in a process.
+func StartOwn(t testing.TB, leftOut string) Cluster {
+	t.Helper()
+	return get(t, leftOut, func() (Cluster, error) { return start(2, "--no-cgroup") })
 }
 
 func get(t testing.TB, leftOut string, once func() (Cluster, error)) Cluster {
@@ -86,19 +96,31 @@ func start(number int, options ...string) (Cluster, error) {
 	c := Cluster{Root: fmt.Sprintf("/tmp/slurm-test-%d-%d", os.Getpid(), number), Source: source}
 	// Two clusters at once differ in folder, ports and addresses.
 	own := append(os.Environ(), "SLURM_TEST_ROOT="+c.Root, fmt.Sprintf("SLURM_TEST_PORT=%d", port), fmt.Sprintf("SLURM_TEST_SUBNET=10.%d.%d", 64+os.Getpid()/250%60+64*number, 1+os.Getpid()%250))
+	if number == 2 {
+		own = append(own, "SLURM_TEST_SLURMD_TIMEOUT=10")
+	}
 	if c.alive, err = endWithUs(filepath.Join(source, "down"), own); err != nil {
 		return Cluster{}, fmt.Errorf("watch over the test cluster: %w", err)
 	}
-	up := exec.Command(filepath.Join(source, "up"), append(options, "--netns")...)
-	up.Env = own
-	var said strings.Builder
-	up.Stderr = &said
-	out, err := up.Output()
+	c.own, c.options = own, append(options, "--netns")
+	out, err := c.up()
 	if err != nil {
-		return Cluster{}, fmt.Errorf("start a test cluster: %w\n%s", err, said.String())
+		return Cluster{}, fmt.Errorf("start a test cluster: %w", err)
 	}
-	c.Env = environment(own, string(out))
+	c.Env = environment(own, out)
 	return c, nil
+}
+
+func (c Cluster) up(more ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(c.Source, "up"), append(slices.Clone(c.options), more...)...)
+	cmd.Env = c.own
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("up %v: %w\n%s", more, err, said.String())
+	}
+	return string(out), nil
 }
 
 // endWithUs starts a process that waits until this one is gone, and then runs

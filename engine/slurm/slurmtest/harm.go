@@ -1,0 +1,107 @@
+package slurmtest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// LoseNode ends a node as a power cut does: its slurmd, and all that runs there.
+func (c Cluster) LoseNode(name string) error {
+	pid, err := c.daemon("slurmd." + name)
+	if err != nil {
+		return err
+	}
+	host := func(pid string) string {
+		ns, err := os.Readlink("/proc/" + pid + "/ns/uts")
+		if err != nil {
+			return "" // gone
+		}
+		return ns
+	}
+	lost := host(strconv.Itoa(pid))
+	if lost == "" || lost == host("self") {
+		return fmt.Errorf("lose node %s: its slurmd has no host name of its own", name)
+	}
+	for { // until nothing new has come: a process may start another meanwhile
+		found := false
+		dirs, err := filepath.Glob("/proc/[0-9]*")
+		if err != nil {
+			return err
+		}
+		for _, d := range dirs {
+			pid, err := strconv.Atoi(filepath.Base(d))
+			if err != nil || host(filepath.Base(d)) != lost || !alive(pid) {
+				continue
+			}
+			found = true
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("lose node %s: %w", name, err)
+			}
+		}
+		if !found {
+			return nil
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+// StopController ends slurmctld; jobs and their steps go on without it.
+func (c Cluster) StopController() error {
+	pid, err := c.daemon("slurmctld")
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stop slurmctld: %w", err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); alive(pid); <-time.After(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return errors.New("slurmctld has not ended in 30 s")
+		}
+	}
+	return nil
+}
+
+// StartController starts slurmctld again, with its state.
+func (c Cluster) StartController() error {
+	_, err := c.up("--controller")
+	return err
+}
+
+// cgroups says whether Slurm tracks this cluster's processes by cgroups: one cluster
+// of a machine does.
+func (c Cluster) cgroups() bool {
+	conf, err := os.ReadFile(filepath.Join(c.Root, "etc", "slurm.conf"))
+	return err == nil && strings.Contains(string(conf), "proctrack/cgroup")
+}
+
+// daemon is the pid of one of the cluster's daemons.
+func (c Cluster) daemon(name string) (int, error) {
+	data, err := os.ReadFile(filepath.Join(c.Root, "run", name+".pid"))
+	if err != nil {
+		return 0, err
+	}
+	text, _, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+	pid, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("pid of %s: %w", name, err)
+	}
+	return pid, nil
+}
+
+// alive says whether a process is there and no zombie.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return rest != "" && rest[0] != 'Z' && rest[0] != 'X'
+}
