@@ -1,6 +1,7 @@
 package slurmtest
 
 import (
+	"context"
 	"os/exec"
 	"strings"
 	"testing"
@@ -61,7 +62,17 @@ func TestStops(t *testing.T) {
 		state string
 		says  string
 	}{
-		{"cancel", nil, func(s *site, rec submitted) { s.want(0, "cancel", rec.ID, "--yes") }, "cancelled", "cancelled by "},
+		{"cancel", nil, func(s *site, rec submitted) {
+			cmd := s.command(context.WithoutCancel(s.t.Context()), "cancel", rec.ID, "--yes")
+			if err := cmd.Start(); err != nil {
+				s.t.Fatal(err)
+			}
+			s.t.Cleanup(func() {
+				if err := cmd.Wait(); err != nil {
+					s.t.Errorf("cancel: %v", err)
+				}
+			})
+		}, "cancelled", "cancelled by "},
 		{"scancel", nil, func(s *site, rec submitted) { s.slurm("scancel", rec.ID) }, "cancelled", "Slurm is ending the job"},
 		{"scancel of the batch step", nil, func(s *site, rec submitted) { s.slurm("scancel", "--batch", "--signal=TERM", rec.ID) }, "cancelled", "TERM"},
 		{"time limit", []string{"slurm.time_limit=00:02:00"}, func(*site, submitted) {}, "timeout", "the time limit of the job"},
@@ -117,4 +128,3 @@ func TestAWaitingJobIsCancelled(t *testing.T) {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
 }
-
