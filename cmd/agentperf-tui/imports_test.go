@@ -23,6 +23,7 @@ var rooms = map[string][]string{
 	"engine/event":      {},
 	"engine/follow":     {},
 	"engine/identity":   {},
+	"engine/logview":    {"engine/follow", "engine/safetext"},
 	"engine/mockserver": {},
 	"engine/safetext":   {},
 	"engine/rundir":     {},

@@ -41,6 +41,7 @@ type Options struct {
 	From    int64           // first byte to read: 0, or the Offset of an earlier Chunk
 	Stop    <-chan struct{} // closed when the writer has finished: read up to the end, then close the channel; nil never stops
 	Rest    bool            // after Stop, also deliver a last line that has no newline
+	Begun   bool            // also send a chunk, without lines, when only the begun line has grown
 	MaxLine int             // bytes; longer lines are counted in Skipped; 0 is 64 MiB
 	Poll    time.Duration   // longest pause between two looks at a quiet file, an eighth of it when busy; 0 is 2 s
 
@@ -63,7 +64,7 @@ func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
 		opt.Poll = defaultPoll
 	}
 	f := &follower{path: path, opt: opt, out: make(chan Chunk)}
-	f.read = reader{path: path, offset: opt.From, parsed: opt.From, maxLine: opt.MaxLine, emit: f.send}
+	f.read = reader{path: path, offset: opt.From, parsed: opt.From, told: opt.From, maxLine: opt.MaxLine, begun: opt.Begun, emit: f.send}
 	go f.run(ctx)
 	return f.out, nil
 }

@@ -25,6 +25,7 @@ const (
 type reader struct {
 	path    string
 	maxLine int
+	begun   bool // growth of the begun line is told too
 	emit    func(context.Context, Chunk) bool
 
 	file    *os.File
@@ -37,6 +38,7 @@ type reader struct {
 	long    bool   // the begun line is over maxLine and is being skipped
 	next    Chunk  // what will be sent next
 	size    int    // bytes of lines in next
+	told    int64  // bytes read when a chunk was sent last
 }
 
 // pass delivers all there is now. It tells whether anything new was found.
@@ -205,12 +207,13 @@ func (r *reader) endLine(ctx context.Context) {
 }
 
 func (r *reader) flush(ctx context.Context) {
-	if len(r.next.Lines) == 0 && r.next.Skipped == 0 && !r.next.Restarted {
+	grew := r.begun && r.offset > r.told
+	if len(r.next.Lines) == 0 && r.next.Skipped == 0 && !r.next.Restarted && !grew {
 		return
 	}
 	r.next.Offset = r.parsed
 	r.emit(ctx, r.next)
-	r.next, r.size = Chunk{}, 0
+	r.next, r.size, r.told = Chunk{}, 0, r.offset
 }
 
 // rest delivers the begun line as if it were ended.
@@ -226,7 +229,7 @@ func (r *reader) rest(ctx context.Context) {
 // restart forgets the file read so far. Lines that were whole but not yet sent
 // are part of what is gone.
 func (r *reader) restart() {
-	r.offset, r.parsed, r.tail = 0, 0, nil
+	r.offset, r.parsed, r.told, r.tail = 0, 0, 0, nil
 	r.pending, r.long = nil, false
 	r.next, r.size = Chunk{Restarted: true}, 0
 }

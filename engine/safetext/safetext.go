@@ -22,14 +22,62 @@ func Lines(s string) string {
 // Clean is a text on one line without terminal escapes, control characters and
 // marks that reorder text; tabs become spaces, invalid bytes question marks.
 func Clean(s string) string {
-	s = ansi.Strip(strings.ToValidUTF8(s, "?"))
-	return strings.Map(func(r rune) rune {
+	if plain(s) {
+		return s
+	}
+	return strings.Map(visible, ansi.Strip(strings.ToValidUTF8(s, "?")))
+}
+
+// Coloured is Clean with the sequences kept that set colours and weight; what they
+// have set ends with the text.
+func Coloured(s string) string {
+	if plain(s) {
+		return s
+	}
+	s = strings.ToValidUTF8(s, "?")
+	var b strings.Builder
+	var state byte
+	for len(s) > 0 {
+		seq, width, n, next := ansi.DecodeSequence(s, state, nil)
 		switch {
-		case r == '\t':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
+		case setsColour(seq):
+			b.WriteString(seq)
+		case width > 0 || seq == "\t":
+			b.WriteString(strings.Map(visible, seq))
 		}
-		return r
-	}, s)
+		s, state = s[n:], next
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		b.WriteString(ansi.ResetStyle)
+	}
+	return b.String()
+}
+
+// setsColour says that a sequence is ESC [ numbers m and nothing else.
+func setsColour(seq string) bool {
+	body, ok := strings.CutPrefix(seq, "\x1b[")
+	if body, ok2 := strings.CutSuffix(body, "m"); ok && ok2 {
+		return strings.Trim(body, "0123456789;:") == ""
+	}
+	return false
+}
+
+// plain says that a text is printable ASCII, as nearly all are.
+func plain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func visible(r rune) rune {
+	switch {
+	case r == '\t':
+		return ' '
+	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+		return -1
+	}
+	return r
 }

@@ -28,6 +28,47 @@ func TestClean(t *testing.T) {
 	}
 }
 
+func TestColoured(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, in, want string }{
+		{"plain", "0: ready", "0: ready"},
+		{"colour", "\x1b[31merror\x1b[0m", "\x1b[31merror\x1b[0m\x1b[m"},
+		{"colour that does not end", "a\x1b[38;5;9mb", "a\x1b[38;5;9mb\x1b[m"},
+		{"cursor and title", "a\x1b[2J\x1b]0;owned\x07b\x1b[?25l", "ab"},
+		{"control and bidi", "a\r\x00\u202e\tb\xff", "a b?"},
+		{"private colour", "a\x1b[>4mb", "ab"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := Coloured(c.in); got != c.want {
+				t.Errorf("Coloured(%q) = %q, want %q", c.in, got, c.want)
+			}
+		})
+	}
+}
+
+// With its colours taken away, a coloured text is the clean one.
+func FuzzColoured(f *testing.F) {
+	f.Add("a\x1b[31mb\u009bc\x1b]8;;x\x1b\\d")
+	f.Fuzz(func(t *testing.T, s string) {
+		left := Coloured(s)
+		for {
+			from := strings.IndexByte(left, 0x1b)
+			if from < 0 {
+				break
+			}
+			n := strings.IndexByte(left[from:], 'm')
+			if n < 0 || !setsColour(left[from:from+n+1]) {
+				t.Fatalf("Coloured(%q) = %q holds another sequence", s, left)
+			}
+			left = left[:from] + left[from+n+1:]
+		}
+		if strings.ContainsFunc(left, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
+			t.Errorf("Coloured(%q) = %q still holds control characters", s, left)
+		}
+	})
+}
+
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[31mb\u009bc\x1b]8;;x\x1b\\d")
 	f.Fuzz(func(t *testing.T, s string) {

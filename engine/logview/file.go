@@ -1,0 +1,345 @@
+// Package logview shows logs of any size through a window, with the file as the
+// store: a page is read where it is wanted, by byte offsets, from the end of a
+// file of 10 GB as quickly as from its beginning. It searches and filters in
+// bounded steps, so that a caller can show how far it is and stop; it merges
+// several logs by the times in their lines, and tells when a log grows.
+//
+// It holds no more than a page and a buffer in memory, and makes text safe to
+// show. It knows no run and no screen.
+package logview
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+)
+
+const (
+	// maxText is how much of a line is kept, in bytes.
+	maxText = 64 << 10
+	// blockBytes are read at once where lines are looked at one after another,
+	// firstBytes where a page is filled; both are more than maxText.
+	blockBytes = 1 << 20
+	firstBytes = 128 << 10
+)
+
+// File is one log. It need not exist yet; it may grow, and be truncated or
+// replaced: [File.Restart] then looks at what is there now.
+type File struct {
+	path string
+
+	mu     sync.RWMutex // guards handle: reads go on beside each other
+	handle *os.File     // nil while there is no file
+}
+
+// NewFile is the log at path; nothing is read yet.
+func NewFile(path string) *File { return &File{path: path} }
+
+// Path is where the log lies.
+func (f *File) Path() string { return f.path }
+
+// Restart forgets the file that was open.
+func (f *File) Restart() { f.Close() }
+
+// Close closes the file; a later read opens it again.
+func (f *File) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.handle != nil {
+		_ = f.handle.Close() // opened for reading: nothing can be lost
+		f.handle = nil
+	}
+}
+
+func (f *File) open() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.handle != nil {
+		return nil
+	}
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would block
+		return fmt.Errorf("open log %s: want a regular file", f.path)
+	}
+	if f.handle, err = os.Open(f.path); err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	return nil
+}
+
+// readAt fills buf as far as the file goes. A file that is not there is empty.
+func (f *File) readAt(buf []byte, at int64) (n int, eof bool, err error) {
+	f.mu.RLock()
+	handle := f.handle
+	if handle == nil {
+		f.mu.RUnlock()
+		if err := f.open(); errors.Is(err, fs.ErrNotExist) {
+			return 0, true, nil
+		} else if err != nil {
+			return 0, false, err
+		}
+		f.mu.RLock()
+		if handle = f.handle; handle == nil { // closed meanwhile
+			f.mu.RUnlock()
+			return 0, true, nil
+		}
+	}
+	defer f.mu.RUnlock()
+	n, err = handle.ReadAt(buf, at)
+	if errors.Is(err, io.EOF) {
+		return n, true, nil
+	}
+	if err != nil {
+		return n, false, fmt.Errorf("read %s at byte %d: %w", f.path, at, err)
+	}
+	return n, false, nil
+}
+
+// End is the file's size in bytes. It reads past the size that the file system
+// tells, which may lag on a network.
+func (f *File) End() (int64, error) {
+	at, err := f.size()
+	if err != nil {
+		return 0, err
+	}
+	buf := make([]byte, 32<<10)
+	for {
+		n, eof, err := f.readAt(buf, at)
+		at += int64(n)
+		if err != nil || n == 0 || eof {
+			return at, err
+		}
+	}
+}
+
+func (f *File) size() (int64, error) {
+	if _, _, err := f.readAt(nil, 0); err != nil { // opens it
+		return 0, err
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.handle == nil {
+		return 0, nil
+	}
+	info, err := f.handle.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("open log: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// scan is a look at one file's lines.
+type scan struct {
+	match  *Matcher // nil: every line
+	lines  int      // at most
+	budget int64    // bytes to look at before giving up for now; at least a block is looked at
+	ctx    context.Context
+}
+
+// found is what a scan has seen, in its own order.
+type found struct {
+	lines   []Line
+	reached int64 // where to go on
+	end     bool  // of the file, or its beginning
+}
+
+// forward looks at the lines that begin at from or later.
+func (f *File) forward(from int64, s scan) (found, error) {
+	out := found{reached: from}
+	buf := make([]byte, firstBytes)
+	for len(out.lines) < s.lines && out.reached-from <= s.budget {
+		if err := s.ctx.Err(); err != nil {
+			return out, err
+		}
+		n, eof, err := f.readAt(buf, out.reached)
+		if err != nil {
+			return out, err
+		}
+		data := buf[:n]
+		switch end := bytes.LastIndexByte(data, '\n') + 1; {
+		case n == 0:
+			out.end = true
+			return out, nil
+		case end == 0 && eof:
+			out.keep(s.match, data, Line{At: out.reached, Next: out.reached + int64(n), Begun: true})
+			out.end = true
+			return out, nil
+		case end == 0:
+			next, ended, err := f.lineEnd(s.ctx, out.reached+int64(n))
+			if err != nil {
+				return out, err
+			}
+			out.keep(s.match, data, Line{At: out.reached, Next: next, Begun: !ended})
+			if out.end = !ended; out.end {
+				return out, nil
+			}
+			out.reached = next
+		default:
+			out.reached += int64(out.split(data[:end], s))
+		}
+		if len(buf) < blockBytes {
+			buf = make([]byte, blockBytes)
+		}
+	}
+	return out, nil
+}
+
+// split takes whole lines, and says how many bytes of them it has looked at.
+func (out *found) split(data []byte, s scan) int {
+	at := 0
+	for at < len(data) && len(out.lines) < s.lines {
+		if s.match != nil {
+			if at = s.match.next(data, at); at < 0 {
+				return len(data)
+			}
+		}
+		end := at + bytes.IndexByte(data[at:], '\n')
+		out.keep(s.match, data[at:end], Line{At: out.reached + int64(at), Next: out.reached + int64(end) + 1})
+		at = end + 1
+	}
+	return at
+}
+
+// keep adds a line if it matches; data is what of it was read.
+func (out *found) keep(m *Matcher, data []byte, l Line) {
+	size := l.Next - l.At
+	if !l.Begun {
+		size--
+	}
+	if l.fill(data, size); m == nil || m.Match(l.Text) {
+		out.lines = append(out.lines, l)
+	}
+}
+
+// lineEnd is where the line that goes on at from is over, its newline included;
+// false if it has none yet.
+func (f *File) lineEnd(ctx context.Context, from int64) (int64, bool, error) {
+	buf := make([]byte, blockBytes)
+	for {
+		if err := ctx.Err(); err != nil {
+			return from, false, err
+		}
+		n, eof, err := f.readAt(buf, from)
+		if err != nil {
+			return from, false, err
+		}
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return from + int64(i) + 1, true, nil
+		}
+		if from += int64(n); eof {
+			return from, false, nil
+		}
+	}
+}
+
+// lineStart is where the line begins of which the byte before from is a part.
+func (f *File) lineStart(ctx context.Context, from int64) (int64, error) {
+	buf := make([]byte, blockBytes)
+	for from > 0 {
+		if err := ctx.Err(); err != nil {
+			return from, err
+		}
+		lo := max(0, from-int64(len(buf)))
+		n, _, err := f.readAt(buf[:from-lo], lo)
+		if err != nil {
+			return from, err
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			return lo + int64(i) + 1, nil
+		}
+		from = lo
+	}
+	return 0, nil
+}
+
+// back looks at the lines that end at from or before, the nearest first.
+func (f *File) back(from int64, s scan) (found, error) {
+	out := found{reached: from}
+	size := int64(firstBytes)
+	for len(out.lines) < s.lines && from-out.reached <= s.budget {
+		if err := s.ctx.Err(); err != nil {
+			return out, err
+		}
+		if out.reached <= 0 {
+			out.end = true
+			return out, nil
+		}
+		if err := f.backBlock(&out, size, s); err != nil {
+			return out, err
+		}
+		size = blockBytes
+	}
+	return out, nil
+}
+
+// backBlock looks at the lines in the bytes before out.reached.
+func (f *File) backBlock(out *found, size int64, s scan) error {
+	hi := out.reached
+	lo := max(0, hi-size)
+	data := make([]byte, hi-lo)
+	n, _, err := f.readAt(data, lo)
+	if err != nil {
+		return err
+	}
+	if data, hi = data[:n], lo+int64(n); n == 0 { // truncated meanwhile
+		out.reached = lo
+		return nil
+	}
+	first := 0 // where the first whole line begins
+	if lo > 0 {
+		body := data
+		if body[n-1] == '\n' {
+			body = body[:n-1]
+		}
+		if first = bytes.IndexByte(body, '\n') + 1; first == 0 {
+			return f.backLong(out, hi, data[n-1] != '\n', lo, s)
+		}
+	}
+	block := found{reached: lo + int64(first)}
+	rest := data[first:]
+	whole := bytes.LastIndexByte(rest, '\n') + 1
+	all := s
+	all.lines = int(hi - lo)
+	block.split(rest[:whole], all)
+	if whole < len(rest) {
+		at := block.reached + int64(whole)
+		block.keep(s.match, rest[whole:], Line{At: at, Next: hi, Begun: true})
+	}
+	out.reached = block.reached
+	for _, l := range slices.Backward(block.lines) {
+		if len(out.lines) == s.lines {
+			break
+		}
+		out.lines = append(out.lines, l)
+		out.reached = l.At
+	}
+	if len(out.lines) < s.lines {
+		out.reached = block.reached
+	}
+	return nil
+}
+
+// backLong takes a line that ends at hi and has begun before lo.
+func (f *File) backLong(out *found, hi int64, begun bool, lo int64, s scan) error {
+	start, err := f.lineStart(s.ctx, lo)
+	if err != nil {
+		return err
+	}
+	head := make([]byte, min(maxText, hi-start))
+	n, _, err := f.readAt(head, start)
+	if err != nil {
+		return err
+	}
+	out.keep(s.match, head[:n], Line{At: start, Next: hi, Begun: begun})
+	out.reached = start
+	return nil
+}

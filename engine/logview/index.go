@@ -1,0 +1,141 @@
+package logview
+
+import (
+	"bytes"
+	"context"
+	"sort"
+	"sync"
+)
+
+// maxMarks bounds an index: at 10 GB there is one for each 2 MiB or so.
+const maxMarks = 8192
+
+// Index knows the numbers of a log's lines. It is built in steps, keeps a bounded
+// number of marks, and may be asked while it is built.
+type Index struct {
+	file *File
+
+	mu     sync.Mutex
+	stride int64   // bytes between two marks
+	marks  []int64 // newlines before each k × stride
+	done   int64   // bytes counted
+	lines  int64   // newlines in them
+}
+
+// NewIndex is an empty index of one of the view's logs.
+func (v *View) NewIndex(file int) *Index {
+	return &Index{file: v.files[file], stride: 64 << 10, marks: []int64{0}}
+}
+
+// Counted is how many bytes have been counted.
+func (x *Index) Counted() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.done
+}
+
+// Step counts on for 64 MiB; true at the end of the file.
+func (x *Index) Step(ctx context.Context) (bool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	buf := make([]byte, blockBytes)
+	for limit := x.done + stepBytes; x.done < limit; {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		room := x.stride - x.done%x.stride // up to the next mark
+		n, eof, err := x.file.readAt(buf[:min(int64(len(buf)), room)], x.done)
+		if err != nil {
+			return false, err
+		}
+		x.lines += int64(bytes.Count(buf[:n], []byte{'\n'}))
+		x.done += int64(n)
+		if n > 0 && x.done%x.stride == 0 {
+			x.mark()
+		}
+		if eof {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// mark notes the count so far; where that makes too many marks every other goes.
+func (x *Index) mark() {
+	if x.marks = append(x.marks, x.lines); len(x.marks) <= maxMarks {
+		return
+	}
+	kept := x.marks[:0]
+	for i := 0; i < len(x.marks); i += 2 {
+		kept = append(kept, x.marks[i])
+	}
+	x.marks, x.stride = kept, 2*x.stride
+}
+
+// Line is the number, from 1, of the line that begins at a byte; false if the
+// index is not that far yet.
+func (x *Index) Line(ctx context.Context, at int64) (int64, bool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if at > x.done {
+		return 0, false, nil
+	}
+	k := min(at/x.stride, int64(len(x.marks)-1))
+	n := x.marks[k]
+	buf := make([]byte, firstBytes)
+	for from := k * x.stride; from < at; {
+		if err := ctx.Err(); err != nil {
+			return 0, false, err
+		}
+		got, eof, err := x.file.readAt(buf[:min(int64(len(buf)), at-from)], from)
+		if err != nil {
+			return 0, false, err
+		}
+		n += int64(bytes.Count(buf[:got], []byte{'\n'}))
+		if from += int64(got); eof {
+			break
+		}
+	}
+	return n + 1, true, nil
+}
+
+// Find is where a line begins, by its number from 1; false if the index is not
+// that far yet. A number beyond the last line is the end.
+func (x *Index) Find(ctx context.Context, line int64) (int64, bool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	want := max(line-1, 0) // newlines before it
+	if want > x.lines {
+		return 0, false, nil
+	}
+	if want == 0 {
+		return 0, true, nil
+	}
+	k := max(sort.Search(len(x.marks), func(i int) bool { return x.marks[i] >= want })-1, 0)
+	at, left := int64(k)*x.stride, want-x.marks[k]
+	buf := make([]byte, firstBytes)
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, false, err
+		}
+		n, eof, err := x.file.readAt(buf, at)
+		if err != nil {
+			return 0, false, err
+		}
+		data := buf[:n]
+		for left > 0 {
+			i := bytes.IndexByte(data, '\n')
+			if i < 0 {
+				break
+			}
+			data, left = data[i+1:], left-1
+		}
+		at += int64(n)
+		if left == 0 {
+			return at - int64(len(data)), true, nil
+		}
+		if eof {
+			return at, true, nil
+		}
+	}
+}

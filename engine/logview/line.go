@@ -1,0 +1,161 @@
+package logview
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/safetext"
+)
+
+// Line is one line of a log.
+type Line struct {
+	File int    // which of the view's
+	At   int64  // byte at which it begins
+	Next int64  // byte at which the next one begins
+	Text string // safe to show; at most 64 KiB of the line
+	Cut  int64  // bytes of the line that are not in Text
+	// Begun says that it has no newline yet.
+	Begun bool
+
+	raw string
+}
+
+// Level is how much the line matters, as far as it says.
+func (l Line) Level() Level { return levelOf(l.Text) }
+
+// Coloured is the text with the colours that the log has.
+func (l Line) Coloured() string { return safetext.Coloured(l.raw) }
+
+// fill takes over the line's bytes, of which there are size in the file.
+func (l *Line) fill(data []byte, size int64) {
+	if len(data) > maxText {
+		data = data[:maxText]
+	}
+	l.Cut = size - int64(len(data))
+	data = bytes.TrimRight(data, "\r")
+	if i := bytes.LastIndexByte(data, '\r'); i >= 0 && l.Cut == 0 {
+		data = data[i+1:] // a progress bar: what it says last is what counts
+	}
+	l.raw = string(data)
+	l.Text = safetext.Clean(l.raw)
+}
+
+// Level is how much a line matters.
+type Level int
+
+// The levels.
+const (
+	Plain Level = iota
+	Debug
+	Warning
+	Error
+)
+
+// errorWords are what loggers write, in the case that they use.
+var errorWords = []string{"ERROR", "CRITICAL", "FATAL", "Traceback", "Error:", "Exception:", "panic:", "✗"}
+
+// levelWord is a level that a line names at its beginning: it counts more than a
+// word of its message.
+var levelWord = regexp.MustCompile(`^.{0,80}?\b(?:(DEBUG|TRACE)|(INFO|NOTICE)|(WARN|WARNING)|(ERROR|CRITICAL|FATAL))\b`)
+
+// levelOf is the level of a safe text.
+func levelOf(s string) Level {
+	if !strings.ContainsAny(s[:min(len(s), 100)], "DTINWEF") && !strings.Contains(s, "rror") {
+		return wordLevel(s)
+	}
+	m := levelWord.FindStringSubmatchIndex(s)
+	switch {
+	case m == nil:
+		return wordLevel(s)
+	case m[2] >= 0:
+		return Debug
+	case m[4] >= 0:
+		return Plain
+	case m[6] >= 0:
+		return Warning
+	}
+	return Error
+}
+
+func wordLevel(s string) Level {
+	for _, w := range errorWords {
+		if strings.Contains(s, w) {
+			return Error
+		}
+	}
+	if strings.Contains(s, "WARN") {
+		return Warning
+	}
+	return Plain
+}
+
+// Errors matches the lines of level Error.
+func Errors() *Matcher {
+	m := &Matcher{verify: func(text string) bool { return levelOf(text) == Error }}
+	for _, w := range errorWords {
+		m.needles = append(m.needles, needle{text: []byte(w)})
+	}
+	return m
+}
+
+// stamp finds a time at the beginning of a line: ISO 8601 and its relatives, the
+// American order of TensorRT-LLM, and klog's.
+var stamp = regexp.MustCompile(`^.{0,40}?(?:\b(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b(\d\d)/(\d\d)/(\d{4})[-T ]|\b[IWEF](\d\d)(\d\d) +|(?:^|[[ (]))(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\b`)
+
+// Time is the time that a line says, in zone where it names none; day completes
+// one that is only a time of day or lacks the year. False: it says none.
+func (l Line) Time(zone *time.Location, day time.Time) (time.Time, bool) {
+	s := l.Text
+	m := stamp.FindStringSubmatch(s[:min(len(s), 100)])
+	if m == nil {
+		return time.Time{}, false
+	}
+	num := func(i int) int {
+		n, err := strconv.Atoi(m[i])
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	day = day.In(zone)
+	year, month, date := day.Year(), int(day.Month()), day.Day()
+	switch {
+	case m[1] != "":
+		year, month, date = num(1), num(2), num(3)
+	case m[6] != "":
+		year, month, date = num(6), num(4), num(5)
+	case m[7] != "":
+		month, date = num(7), num(8)
+	}
+	nanos, err := strconv.Atoi((m[12] + "000000000")[:9])
+	if err != nil {
+		return time.Time{}, false
+	}
+	switch z := m[13]; {
+	case z == "Z":
+		zone = time.UTC
+	case z != "":
+		sign := 1
+		if z[0] == '-' {
+			sign = -1
+		}
+		digits := strings.ReplaceAll(z[1:], ":", "")
+		h, err1 := strconv.Atoi(digits[:2])
+		mins, err2 := strconv.Atoi(digits[2:])
+		if err1 != nil || err2 != nil {
+			return time.Time{}, false
+		}
+		zone = time.FixedZone(z, sign*(3600*h+60*mins))
+	}
+	t := time.Date(year, time.Month(month), date, num(9), num(10), num(11), nanos, zone)
+	if m[1] == "" && m[6] == "" && t.After(day.Add(time.Hour)) { // written before midnight, or before the year's end
+		if m[7] != "" {
+			return t.AddDate(-1, 0, 0), true
+		}
+		return t.AddDate(0, 0, -1), true
+	}
+	return t, true
+}

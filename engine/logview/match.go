@@ -1,0 +1,215 @@
+package logview
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+)
+
+// Matcher says whether a line is wanted. It looks for words that such a line must
+// have before it takes a line apart.
+type Matcher struct {
+	needles []needle // one of these must be in the line; none: any line may match
+	verify  func(text string) bool
+	re      *regexp.Regexp // of a search, for its marks
+}
+
+// needle is a text without blanks and controls, so that it is in the file as it
+// is on the screen.
+type needle struct {
+	text []byte
+	fold bool // whatever its case; text is in lower case then
+	rare int  // index of a byte of text that is rare in logs
+}
+
+// Regexp matches the lines in whose safe text a regular expression (RE2) is found.
+// Case counts only where the expression has a capital letter.
+func Regexp(expr string) (*Matcher, error) {
+	flags := ""
+	if strings.ToLower(expr) == expr {
+		flags = "(?i)"
+	}
+	re, err := regexp.Compile(flags + expr)
+	if err != nil {
+		return nil, fmt.Errorf("search for %q: %w", expr, err)
+	}
+	m := &Matcher{verify: re.MatchString, re: re}
+	if tree, err := syntax.Parse(flags+expr, syntax.Perl); err == nil {
+		m.needles = needles(tree.Simplify())
+	}
+	if len(m.needles) > 0 { // colours may stand inside of a word
+		m.needles = append(m.needles, needle{text: []byte{0x1b}})
+	}
+	return m, nil
+}
+
+// Both matches the lines that a and b match; each may be nil.
+func Both(a, b *Matcher) *Matcher {
+	if a == nil {
+		return b
+	}
+	if b == nil {
+		return a
+	}
+	return &Matcher{needles: a.needles, verify: func(s string) bool { return a.verify(s) && b.verify(s) }, re: a.re}
+}
+
+// Match says whether a line with this safe text is wanted.
+func (m *Matcher) Match(text string) bool { return m.verify(text) }
+
+// Marks are the parts of a safe text that were searched for, as pairs of byte
+// indexes.
+func (m *Matcher) Marks(text string) [][]int {
+	if m == nil || m.re == nil {
+		return nil
+	}
+	const most = 1000
+	return m.re.FindAllStringIndex(text, most)
+}
+
+// next is where the next line begins that may match, at or after from, which is
+// the beginning of a line; -1 if there is none.
+func (m *Matcher) next(data []byte, from int) int {
+	if len(m.needles) == 0 {
+		return from
+	}
+	first := -1
+	rest := data[from:]
+	for _, n := range m.needles {
+		if i := n.index(rest); i >= 0 {
+			first, rest = i, rest[:i+len(n.text)-1] // the others count only before it
+		}
+	}
+	if first < 0 {
+		return -1
+	}
+	return from + bytes.LastIndexByte(data[from:from+first], '\n') + 1
+}
+
+func (n needle) index(data []byte) int {
+	if !n.fold {
+		return bytes.Index(data, n.text)
+	}
+	low := n.text[n.rare]
+	up := low
+	if low >= 'a' && low <= 'z' {
+		up -= 'a' - 'A'
+	}
+	for at := n.rare; at <= len(data)-len(n.text)+n.rare; at++ {
+		i := indexEither(data[at:len(data)-len(n.text)+n.rare+1], low, up)
+		if i < 0 {
+			return -1
+		}
+		at += i
+		if start := at - n.rare; bytes.EqualFold(data[start:start+len(n.text)], n.text) {
+			return start
+		}
+	}
+	return -1
+}
+
+// indexEither finds the first of two bytes, piece by piece, so that a rare one
+// does not make the search for it run ahead.
+func indexEither(data []byte, a, b byte) int {
+	if a == b {
+		return bytes.IndexByte(data, a)
+	}
+	const piece = 4096
+	for from := 0; from < len(data); from += piece {
+		part := data[from:min(from+piece, len(data))]
+		i := bytes.IndexByte(part, a)
+		if i >= 0 {
+			part = part[:i]
+		}
+		if j := bytes.IndexByte(part, b); j >= 0 {
+			i = j
+		}
+		if i >= 0 {
+			return from + i
+		}
+	}
+	return -1
+}
+
+// needles are texts of which one must be in what the expression matches; none if
+// that can't be told.
+func needles(re *syntax.Regexp) []needle {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return literal(re)
+	case syntax.OpCapture, syntax.OpPlus:
+		return needles(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return needles(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		var best []needle
+		for _, sub := range re.Sub {
+			if ns := needles(sub); len(ns) > 0 && (best == nil || shortest(ns) > shortest(best)) {
+				best = ns
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []needle
+		for _, sub := range re.Sub {
+			ns := needles(sub)
+			if len(ns) == 0 {
+				return nil
+			}
+			all = append(all, ns...)
+		}
+		if len(all) <= 16 {
+			return all
+		}
+	}
+	return nil
+}
+
+func shortest(ns []needle) int {
+	n := len(ns[0].text)
+	for _, x := range ns {
+		n = min(n, len(x.text))
+	}
+	return n
+}
+
+// common are letters in the order of how often they occur in logs, roughly.
+const common = "e0taonirs1lcdpu2m_3f.4-g5h/6=b:7y89wvk\",xjqz"
+
+// literal is the longest part of a literal without what may look otherwise in the
+// file than on the screen: blanks, and what is not ASCII.
+func literal(re *syntax.Regexp) []needle {
+	text := string(re.Rune)
+	words := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '?' })
+	best := ""
+	for _, w := range words {
+		if len(w) > len(best) {
+			best = w
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	n := needle{text: []byte(best), fold: re.Flags&syntax.FoldCase != 0}
+	if !n.fold {
+		return []needle{n}
+	}
+	n.text = bytes.ToLower(n.text)
+	for i, c := range n.text {
+		if rank(c) > rank(n.text[n.rare]) {
+			n.rare = i
+		}
+	}
+	return []needle{n}
+}
+
+func rank(c byte) int {
+	if i := strings.IndexByte(common, c); i >= 0 {
+		return i
+	}
+	return len(common)
+}
