@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
@@ -133,6 +134,22 @@ func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool)
 		}
 	}()
 	return chunks, nil
+}
+
+// LogView opens logs for looking at them: one, or several merged by time. The
+// channel tells when one grows, until ctx ends.
+func (e *Engine) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
+	v := logview.NewView(time.Local, paths...)
+	end, err := v.End()
+	if err != nil {
+		v.Close()
+		return nil, nil, err
+	}
+	grown, err := v.Watch(ctx, end)
+	if err != nil {
+		v.Close()
+	}
+	return v, grown, err
 }
 
 // lookEvery is how often a followed log asks whether its run has ended.

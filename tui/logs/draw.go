@@ -1,0 +1,240 @@
+package logs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// gutter is a cell for the mark of what was found.
+const gutter = 1
+
+// room is the cells that a row of text has.
+func (p *Pane) room() int { return max(p.w-gutter-p.nameWidth(), 1) }
+
+// nameWidth is the column of logs' names in a merged view.
+func (p *Pane) nameWidth() int {
+	if len(p.logs) < 2 {
+		return 0
+	}
+	n := 0
+	for _, l := range p.logs {
+		n = max(n, ui.Width(l.Name))
+	}
+	return min(n, 12, p.w/4) + 2
+}
+
+// text is a line as it is drawn, what was cut off said behind it.
+func (p *Pane) text(l logview.Line) string {
+	if l.Cut > 0 {
+		return l.Text + cutText(l)
+	}
+	return l.Text
+}
+
+func cutText(l logview.Line) string {
+	return " … " + results.Decimal(float64(l.Cut), 0) + " bytes more in the file"
+}
+
+// draw draws the rows; it is called whenever something has changed, so that a
+// frame costs nothing else.
+func (p *Pane) draw() {
+	p.rows = p.rows[:0]
+	sub := p.sub
+	for i := p.first; i < len(p.lines) && len(p.rows) < p.h; i++ {
+		l := p.lines[i]
+		text := p.text(l)
+		marks := p.search.Marks(text)
+		from := p.left
+		if p.wrap {
+			from = sub * p.room()
+		}
+		for row := sub; row < p.height(i) && len(p.rows) < p.h; row++ {
+			p.rows = append(p.rows, p.lead(l, row == 0)+p.part(l, text, marks, from))
+			from += p.room()
+		}
+		sub = 0
+	}
+}
+
+// lead is what stands before a row.
+func (p *Pane) lead(l logview.Line, first bool) string {
+	mark := " "
+	if p.hit != nil && same(l, *p.hit) && first {
+		mark = p.th.Paint(ui.Accent, "▸")
+	}
+	w := p.nameWidth()
+	switch {
+	case w == 0:
+		return mark
+	case !first:
+		return mark + strings.Repeat(" ", w)
+	}
+	return mark + p.th.Paint(ui.Muted, ui.Fit(ui.Clean(p.logs[l.File].Name), w-2)) + p.th.Rule.Render("│ ")
+}
+
+var roles = map[logview.Level]ui.Role{logview.Error: ui.Bad, logview.Warning: ui.Warn, logview.Debug: ui.Muted}
+
+// part is the cells of a line from one on, as many as a row has.
+func (p *Pane) part(l logview.Line, text string, marks [][]int, from int) string {
+	w := p.room()
+	if p.colours && len(marks) == 0 {
+		if own := l.Coloured(); len(own) != len(l.Text) {
+			return ui.Fit(ansi.Cut(own, from, from+w), w)
+		}
+	}
+	lo, hi, more := bytesOf(text, from), bytesOf(text, from+w), ""
+	if hi < len(text) && !p.wrap {
+		hi, more = bytesOf(text, from+w-1), p.th.Paint(ui.Muted, "…")
+	}
+	style := p.th.Style(roles[l.Level()])
+	mark := p.th.Style(ui.Accent).Reverse(true)
+	if p.hit != nil && same(l, *p.hit) {
+		mark = p.th.Style(ui.Warn).Reverse(true)
+	}
+	var b strings.Builder
+	at := lo
+	for _, m := range marks {
+		a, z := max(m[0], at), min(m[1], hi)
+		if a >= z {
+			continue
+		}
+		if a > at {
+			b.WriteString(style.Render(text[at:a]))
+		}
+		b.WriteString(mark.Render(text[a:z]))
+		at = z
+	}
+	if at < hi {
+		b.WriteString(style.Render(text[at:hi]))
+	}
+	return ui.Fit(b.String()+more, w)
+}
+
+// bytesOf is how many bytes of a safe text its first cells take.
+func bytesOf(text string, cells int) int {
+	for i := range min(len(text), cells) {
+		if text[i] >= 0x80 {
+			return len(ansi.Truncate(text, cells, ""))
+		}
+	}
+	return min(len(text), cells)
+}
+
+// View is the window, exactly as large as was said.
+func (p *Pane) View() string {
+	if len(p.lines) == 0 {
+		return ui.Box(" "+p.th.Paint(ui.Muted, p.empty()), p.w, p.h)
+	}
+	return ui.Box(strings.Join(p.rows, "\n"), p.w, p.h)
+}
+
+func (p *Pane) empty() string {
+	switch {
+	case p.err != nil:
+		return ui.Clean(p.err.Error())
+	case len(p.logs) == 0:
+		return "no log yet"
+	case p.view == nil:
+		return "opening …"
+	case p.fetched != nil && p.filter != nil:
+		return "looking for lines with " + ui.Clean(p.only) + " …"
+	case p.filter != nil:
+		return "no line has " + ui.Clean(p.only)
+	case p.fetched != nil:
+		return "reading …"
+	}
+	return "nothing in it yet"
+}
+
+// Title is what stands in the rule above the window: what is shown and where, and
+// what is to be known of it. Focused draws the name as that of the active part.
+func (p *Pane) Title(focused bool, w int) (left, right string) {
+	if p.Typing() {
+		names := map[prompt]string{searching: "search: ", filtering: "only lines with: ", goingTo: "go to line: "}
+		field := min(max(w-46, 16), 40)
+		return names[p.prompt] + p.input.Draw(p.th, field, true), p.th.Paint(ui.Muted, p.state())
+	}
+	name := "log"
+	if len(p.logs) == 1 {
+		name = ui.Clean(p.logs[0].Name) + " log"
+	} else if len(p.logs) > 1 {
+		name = fmt.Sprintf("%d logs by time", len(p.logs))
+	}
+	if left = name; focused {
+		left = p.th.Title.Render(name)
+	}
+	if p.follow {
+		left += p.th.Paint(ui.Muted, "  follows")
+	} else {
+		left += p.th.Paint(ui.Warn, "  "+p.where())
+	}
+	var facts []string
+	if s := p.state(); s != "" {
+		facts = append(facts, s)
+	}
+	if p.only != "" {
+		facts = append(facts, "only lines with "+ui.Clean(p.only))
+	}
+	if p.err != nil && len(p.lines) > 0 {
+		facts = append(facts, ui.Clean(p.err.Error()))
+	}
+	return left, p.th.Paint(ui.Muted, strings.Join(facts, " · "))
+}
+
+// where is how far down the window is.
+func (p *Pane) where() string {
+	text := ""
+	if p.number > 0 && p.filter == nil {
+		text = "line " + results.Decimal(float64(p.number)+float64(p.first), 0) + " · "
+	}
+	size := p.end.Bytes()
+	if size == 0 {
+		return text + "held"
+	}
+	return text + fmt.Sprintf("%d %% of %s", percent(p.place(p.first+len(p.shown())).Bytes(), size), bytesText(size))
+}
+
+func percent(part, whole int64) int64 {
+	if whole <= 0 {
+		return 0
+	}
+	return min(100*part/whole, 100)
+}
+
+func bytesText(n int64) string {
+	x, unit := float64(n), "B"
+	for _, u := range []string{"KB", "MB", "GB", "TB"} {
+		if x < 1000 {
+			break
+		}
+		x, unit = x/1000, u
+	}
+	if unit == "B" || x >= 100 {
+		return fmt.Sprintf("%.0f %s", x, unit)
+	}
+	return fmt.Sprintf("%.1f %s", x, unit)
+}
+
+// state is how a search goes.
+func (p *Pane) state() string {
+	switch f := p.finding; {
+	case f != nil:
+		way := percent(p.reached.Bytes(), p.end.Bytes())
+		return fmt.Sprintf("looking for %s at %d %%, esc stops", ui.Clean(f.what), way)
+	case p.fetched != nil && p.filter != nil && len(p.lines) > 0:
+		return "filtering …"
+	case p.prompt == searching && p.query == "":
+		return "a regular expression"
+	case p.said == "" && p.query == "":
+		return ""
+	case p.query == "":
+		return p.said
+	}
+	return strings.TrimSuffix("/"+ui.Clean(p.query)+" · "+p.said, " · ")
+}
