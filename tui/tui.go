@@ -289,6 +289,11 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 		m.help = true
 		return nil
 	case key.Matches(msg, backKey) && !typing:
+		if in, ok := e.screen.(ui.Escaper); ok && msg.String() == "esc" {
+			if cmd, did := in.Escape(); did {
+				return m.own(e.id, cmd)
+			}
+		}
 		if l, ok := e.screen.(ui.Leaver); ok {
 			return m.own(e.id, l.Leave())
 		}

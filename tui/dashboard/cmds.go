@@ -8,9 +8,9 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/follow"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/logs"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -21,11 +21,11 @@ type Engine interface {
 	Phases(l engine.Located) ([]plan.Phase, error)
 	Tiers() []results.Tier
 	LogFiles(l engine.Located) ([]engine.LogFile, error)
-	Log(ctx context.Context, l engine.Located, step string, follow bool) (<-chan follow.Chunk, error)
+	logs.Source
 	Cancel(ctx context.Context, l engine.Located) error
 }
 
-// burst is how many updates or log lines go into one message at most.
+// burst is how many updates go into one message at most.
 const burst = 512
 
 type (
@@ -46,20 +46,6 @@ type (
 	filesListedMsg struct {
 		files []engine.LogFile
 		err   error
-	}
-	// logOpenedMsg and logReadMsg are of one opening of a log.
-	logOpenedMsg struct {
-		gen    int
-		chunks <-chan follow.Chunk
-		err    error
-	}
-	logReadMsg struct {
-		gen       int
-		lines     []ui.LogLine
-		restarted bool // lines are the new beginning
-		skipped   int
-		err       error
-		more      bool
 	}
 	cancelledMsg struct{ err error }
 )
@@ -103,45 +89,6 @@ func (s *Screen) listFiles() tea.Cmd {
 	return func() tea.Msg {
 		files, err := eng.LogFiles(l)
 		return filesListedMsg{files, err}
-	}
-}
-
-// openLog leaves the log that is open and opens another.
-func (s *Screen) openLog(step string) tea.Cmd {
-	if s.log.cancel != nil {
-		s.log.cancel()
-	}
-	s.log.gen++
-	s.log.step, s.log.opening, s.log.open, s.log.ended = step, true, false, false
-	s.log.list.Clear()
-	s.log.list.Follow(true)
-	s.log.err, s.log.skipped = nil, 0
-	var ctx context.Context
-	ctx, s.log.cancel = context.WithCancel(s.ctx)
-	s.log.ctx = ctx
-	eng, l, gen := s.eng, s.located, s.log.gen
-	return func() tea.Msg {
-		chunks, err := eng.Log(ctx, l, step, true)
-		return logOpenedMsg{gen, chunks, err}
-	}
-}
-
-func (s *Screen) nextLines() tea.Cmd {
-	ctx, gen, chunks := s.log.ctx, s.log.gen, s.log.chunks
-	return func() tea.Msg {
-		got, more := ui.Drain(ctx, chunks, burst, func(c follow.Chunk) int { return len(c.Lines) + 1 })
-		m := logReadMsg{gen: gen, more: more}
-		var errs []error
-		for _, c := range got {
-			if c.Restarted {
-				m.lines, m.restarted = nil, true
-			}
-			m.lines = append(m.lines, ui.LogLines(c.Lines)...)
-			m.skipped += c.Skipped
-			errs = append(errs, c.Err)
-		}
-		m.err = errors.Join(errs...)
-		return m
 	}
 }
 

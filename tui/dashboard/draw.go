@@ -309,15 +309,12 @@ func (s *Screen) viewFigures(p phaseView) string {
 func (s *Screen) viewLog() string {
 	l := s.lay
 	title := s.logTitle(l.logW)
-	body := ui.Beside("", ui.Box("", 1, l.log), s.log.list.Draw(s.th))
-	if s.log.list.Len() == 0 {
-		body = ui.Box(" "+s.th.Paint(ui.Muted, s.emptyLog()), l.logW, l.log)
-	}
+	body := s.log.pane.View()
 	if l.stepsW == 0 || l.stepsX == 0 {
 		return title + "\n" + body
 	}
 	steps := s.th.Titled(s.focused("steps", s.focusSteps), "", s.w-l.logW)
-	return title + steps + "\n" + ui.Beside(s.th.Rule.Render(" │ "), ui.Box(body, l.logW, l.log), s.steps.Draw(s.th))
+	return title + steps + "\n" + ui.Beside(s.th.Rule.Render(" │ "), body, s.steps.Draw(s.th))
 }
 
 func (s *Screen) focused(text string, on bool) string {
@@ -325,57 +322,4 @@ func (s *Screen) focused(text string, on bool) string {
 		return s.th.Title.Render(text)
 	}
 	return text
-}
-
-func (s *Screen) logTitle(w int) string {
-	g := s.log
-	if s.typing {
-		const prompt = "search: "
-		field := min(max(w-40, 16), 40)
-		return s.th.Titled(prompt+s.input.Draw(s.th, field, true), s.th.Paint(ui.Muted, s.hits()), w)
-	}
-	name := g.step
-	if name == "" {
-		name = "log"
-	}
-	left := s.focused(ui.Clean(name)+" log", !s.focusSteps && s.stepsShown())
-	if g.list.Following() {
-		left += s.th.Paint(ui.Muted, "  follows")
-	} else {
-		first, last := g.list.Range()
-		left += s.th.Paint(ui.Warn, fmt.Sprintf("  lines %d–%d of %d", first, last, g.list.Lost()+g.list.Len()))
-	}
-	var facts []string
-	if g.query != "" {
-		facts = append(facts, s.hits())
-	}
-	if g.list.Lost() > 0 {
-		facts = append(facts, results.Decimal(float64(g.list.Lost()), 0)+" older lines let go")
-	}
-	if g.skipped > 0 {
-		facts = append(facts, fmt.Sprintf("%d too long", g.skipped))
-	}
-	if n := len(s.files); n > 1 {
-		facts = append(facts, fmt.Sprintf("%d logs", n))
-	}
-	return s.th.Titled(left, s.th.Paint(ui.Muted, strings.Join(facts, " · ")), w)
-}
-
-func (s *Screen) hits() string {
-	if s.log.query == "" {
-		return "type a text"
-	}
-	return fmt.Sprintf("%d lines with %s", s.log.list.Hits(), ui.Clean(s.log.query))
-}
-
-func (s *Screen) emptyLog() string {
-	switch {
-	case s.log.err != nil:
-		return ui.Clean(s.log.err.Error())
-	case s.log.opening:
-		return "opening …"
-	case s.log.open, s.log.ended:
-		return "nothing in it yet"
-	}
-	return "no log yet"
 }

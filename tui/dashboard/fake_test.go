@@ -2,9 +2,11 @@ package dashboard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
@@ -26,8 +28,7 @@ type fake struct {
 	updates   []engine.Update
 	phases    []plan.Phase
 	files     []engine.LogFile
-	logs      map[string][]follow.Chunk
-	opened    []string
+	opened    []string // steps whose logs were opened
 	cancelled int
 	cancelErr error
 }
@@ -46,13 +47,12 @@ func (f *fake) Tiers() []results.Tier {
 
 func (f *fake) LogFiles(engine.Located) ([]engine.LogFile, error) { return f.files, nil }
 
-func (f *fake) Log(_ context.Context, _ engine.Located, step string, _ bool) (<-chan follow.Chunk, error) {
-	f.opened = append(f.opened, step)
-	chunks, ok := f.logs[step]
-	if !ok {
-		return nil, errors.New("log: no step " + step)
+// LogView opens real files, of which no growth is told.
+func (f *fake) LogView(_ context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
+	for _, p := range paths {
+		f.opened = append(f.opened, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "node03_"), ".out"))
 	}
-	return stream(chunks), nil
+	return logview.NewView(time.UTC, paths...), stream([]logview.Growth{}), nil
 }
 
 func (f *fake) Cancel(context.Context, engine.Located) error {
@@ -75,16 +75,9 @@ var begin = time.Date(2026, 11, 30, 14, 2, 0, 0, time.UTC)
 
 func at(seconds float64) time.Time { return begin.Add(time.Duration(seconds * float64(time.Second))) }
 
-func lines(texts ...string) []follow.Chunk {
-	c := follow.Chunk{}
-	for _, t := range texts {
-		c.Lines = append(c.Lines, []byte(t))
-	}
-	return []follow.Chunk{c}
-}
-
 // newFake is a run of two phases on five prefill workers and one decode worker.
-func newFake() *fake {
+func newFake(t testing.TB) *fake {
+	t.Helper()
 	f := &fake{located: engine.Located{
 		Dir: "/runs/592210", Logs: "/runs/592210/logs", Record: rundir.Record{ID: "592210", Name: "dsv4-5p1d-parity"},
 	}}
@@ -98,12 +91,22 @@ func newFake() *fake {
 		client = append(client, fmt.Sprintf("14:%02d:00  %d requests, 0 errors \x1b[31mred\x1b[0m", 3+i%50, 1000*i))
 	}
 	client = append(client, "2026-11-30 14:41:12 WARN a user waits for its tool", "2026-11-30 14:42:12 ERROR request 17 of conversation 4 failed: 503")
-	f.logs = map[string][]follow.Chunk{
-		"client": lines(client...), "job": lines("Sweep Orchestrator", "Starting backend workers"),
-		"prefill_2": lines("loading weights", "torch.OutOfMemoryError: CUDA out of memory"), "decode_0": nil,
-	}
-	for _, step := range []string{"client", "decode_0", "job", "prefill_2"} {
-		f.files = append(f.files, engine.LogFile{Step: step, Path: f.located.Logs + "/node03_" + step + ".out"})
+	dir := t.TempDir()
+	for _, l := range []struct {
+		step string
+		text []string
+	}{
+		{"client", client},
+		{"decode_0", nil},
+		{"job", []string{"Sweep Orchestrator", "Starting backend workers"}},
+		{"prefill_2", []string{"loading weights", "torch.OutOfMemoryError: CUDA out of memory"}},
+	} {
+		file := engine.LogFile{Step: l.step, Path: filepath.Join(dir, "node03_"+l.step+".out")}
+		text := strings.Join(append(l.text, ""), "\n")
+		if err := os.WriteFile(file.Path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		f.files = append(f.files, file)
 	}
 	return f
 }
@@ -242,7 +245,7 @@ type rig struct {
 
 func newRig(t *testing.T, updates ...engine.Update) *rig {
 	t.Helper()
-	f := newFake()
+	f := newFake(t)
 	f.updates = updates
 	r := &rig{t: t, f: f, s: New(f, ui.NewTheme(true), "592210")}
 	r.s.zone = time.UTC

@@ -51,7 +51,7 @@ func errorsUpdate() engine.Update {
 
 func TestNoRun(t *testing.T) {
 	t.Parallel()
-	f := newFake()
+	f := newFake(t)
 	f.findErr = errors.New("run \"592210\": no folder, no job id and no beginning of <name>_<id> of the 4 runs known here; agentperf-tui runs lists them")
 	s := New(f, ui.NewTheme(true), "592210")
 	defer s.Close()
@@ -89,14 +89,11 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 
 // A frame must be cheap: one is drawn for every message.
 func BenchmarkView(b *testing.B) {
-	s := New(newFake(), ui.NewTheme(true), "592210")
+	s := New(newFake(b), ui.NewTheme(true), "592210")
 	defer s.Close()
 	s.found = true
 	s.SetSize(200, 56)
 	s.Update(updatedMsg{update: measuringUpdate(), any: true})
-	for i := range logLimit {
-		s.log.list.Add(ui.LogLine{Text: strings.Repeat("word ", 10+i%20)})
-	}
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = s.View()

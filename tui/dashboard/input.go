@@ -7,13 +7,13 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-func (s *Screen) mouse(m ui.Mouse) {
+func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 	onSteps := s.lay.stepsH > 0 && m.X >= s.lay.stepsX && m.Y >= s.lay.stepsY && m.Y < s.lay.stepsY+s.lay.stepsH
 	switch {
 	case m.Wheel != 0 && onSteps && s.stepsShown():
 		s.steps.Move(m.Wheel)
 	case m.Wheel != 0:
-		s.log.list.Scroll(m.Wheel)
+		return s.log.pane.Scroll(m.Wheel)
 	case onSteps && s.stepsShown():
 		if i, ok := s.steps.At(m.Y - s.lay.stepsY); ok {
 			s.steps.Cursor, s.focusSteps = i, true
@@ -21,6 +21,7 @@ func (s *Screen) mouse(m ui.Mouse) {
 	default:
 		s.focusSteps = false
 	}
+	return nil
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
@@ -28,10 +29,10 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, k.pause):
 		s.paused, s.still = !s.paused, s.now
-		s.log.list.Follow(!s.paused)
 		if !s.paused && s.live != nil {
 			s.show()
 		}
+		return s.log.pane.Follow(!s.paused)
 	case key.Matches(msg, k.steps):
 		s.toggleSteps()
 	case key.Matches(msg, k.focus) && s.stepsShown():
@@ -55,7 +56,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// logKey handles the keys of the log.
+// logKey handles the keys of the log, and those that move in the steps.
 func (s *Screen) logKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := s.keys
 	switch {
@@ -63,48 +64,25 @@ func (s *Screen) logKey(msg tea.KeyPressMsg) tea.Cmd {
 		return s.switchLog(1)
 	case key.Matches(msg, k.logBack):
 		return s.switchLog(-1)
-	case key.Matches(msg, k.search):
-		s.typing = true
-		s.input.SetValue(s.log.query)
-	case key.Matches(msg, k.next):
-		s.log.list.Next(1)
-	case key.Matches(msg, k.prev):
-		s.log.list.Next(-1)
-	case key.Matches(msg, k.follow):
-		s.log.list.Follow(!s.log.list.Following())
+	case key.Matches(msg, k.merge):
+		return s.mergeLogs()
 	case key.Matches(msg, k.zoom):
 		s.zoom, s.focusSteps = !s.zoom, false
-	default:
-		s.scroll(msg)
+	case !s.focusSteps || !s.moveSteps(msg):
+		return s.log.pane.Key(msg)
 	}
 	return nil
 }
 
-func (s *Screen) scroll(msg tea.KeyPressMsg) {
-	move, page := s.log.list.Scroll, s.log.list.Page()
-	if s.focusSteps {
-		move, page = s.steps.Move, s.steps.Page()
-	}
+// moveSteps moves the cursor of the steps; false if the key does not.
+func (s *Screen) moveSteps(msg tea.KeyPressMsg) bool {
 	const far = 1 << 30
-	k := s.keys
-	switch {
-	case key.Matches(msg, k.up):
-		move(-1)
-	case key.Matches(msg, k.down):
-		move(1)
-	case key.Matches(msg, k.pageUp):
-		move(-page)
-	case key.Matches(msg, k.pageDown):
-		move(page)
-	case key.Matches(msg, k.top):
-		move(-far)
-	case key.Matches(msg, k.end):
-		move(far)
-	case key.Matches(msg, k.left):
-		s.log.list.Shift(-16)
-	case key.Matches(msg, k.right):
-		s.log.list.Shift(16)
+	page := s.steps.Page()
+	by, ok := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -page, "pgdown": page, "home": -far, "g": -far, "end": far, "G": far}[msg.String()]
+	if ok {
+		s.steps.Move(by)
 	}
+	return ok
 }
 
 func (s *Screen) toggleSteps() {
@@ -128,21 +106,6 @@ func (s *Screen) openStep() tea.Cmd {
 	return s.openLog(step)
 }
 
-// switchLog opens the next log, or with -1 the one before.
-func (s *Screen) switchLog(dir int) tea.Cmd {
-	if len(s.files) == 0 {
-		return nil
-	}
-	at := 0
-	for i, f := range s.files {
-		if f.Step == s.log.step {
-			at = i
-		}
-	}
-	s.log.chosen = true
-	return s.openLog(s.files[(at+dir+len(s.files))%len(s.files)].Step)
-}
-
 func (s *Screen) turnPhase(key string) {
 	n := len(s.phases)
 	if n < 2 {
@@ -160,33 +123,6 @@ func (s *Screen) turnPhase(key string) {
 	if s.phase == newest(s.phases) {
 		s.phase = -1 // on with the newest as they come
 	}
-}
-
-func (s *Screen) typed(msg tea.KeyPressMsg) {
-	switch msg.String() {
-	case "esc":
-		s.typing = false
-		s.input.SetValue("")
-		s.search()
-	case "enter":
-		s.typing = false
-	default:
-		if s.input.Key(msg) {
-			s.search()
-		}
-	}
-}
-
-func (s *Screen) pasted(msg tea.PasteMsg) {
-	if s.typing {
-		s.input.Insert(msg.Content)
-		s.search()
-	}
-}
-
-func (s *Screen) search() {
-	s.log.query = s.input.Value()
-	s.log.list.Search(s.log.query)
 }
 
 func (s *Screen) askCancel() tea.Cmd {

@@ -8,9 +8,7 @@ import (
 
 // keyMap is the bindings of the dashboard.
 type keyMap struct {
-	pause, steps, focus, open, log, logBack, search, next, prev, follow, zoom key.Binding
-	trend, phase, compare, cancel, up, down, pageUp, pageDown, top, end       key.Binding
-	left, right                                                               key.Binding
+	pause, steps, focus, open, log, logBack, merge, zoom, trend, phase, compare, cancel key.Binding
 }
 
 func bind(help, desc string, keys ...string) key.Binding {
@@ -20,11 +18,8 @@ func bind(help, desc string, keys ...string) key.Binding {
 func newKeys() keyMap {
 	return keyMap{
 		pause: bind("space", "pause", "space"), steps: bind("s", "steps", "s"), focus: bind("tab", "pane", "tab", "shift+tab"), open: bind("enter", "its log", "enter"),
-		log: bind("l", "log", "l"), logBack: bind("L", "log before", "L"), search: bind("/", "search", "/"), next: bind("n", "next hit", "n"), prev: bind("N", "hit before", "N"),
-		follow: bind("f", "follow the log's end", "f"), zoom: bind("z", "zoom log", "z"),
+		log: bind("l", "log", "l"), logBack: bind("L", "log before", "L"), merge: bind("m", "merge logs by time", "m"), zoom: bind("z", "zoom log", "z"),
 		trend: bind("t", "trend", "t"), phase: bind("[ ]", "phase", "[", "]"), compare: bind("c", "compare", "c"), cancel: bind("x", "cancel", "x"),
-		up: bind("↑", "scroll", "up", "k"), down: bind("↓", "scroll", "down", "j"), pageUp: bind("pgup", "a page up", "pgup"), pageDown: bind("pgdn", "a page down", "pgdown"),
-		top: bind("home", "to the beginning", "home", "g"), end: bind("end", "to the end", "end", "G"), left: bind("←", "long lines", "left"), right: bind("→", "long lines", "right"),
 	}
 }
 
@@ -44,8 +39,9 @@ func (s *Screen) Keys() []key.Binding {
 	if s.problem != nil {
 		return nil
 	}
-	if s.typing {
-		return []key.Binding{bind("enter", "search", "enter"), bind("esc", "end the search", "esc")}
+	ofLog, rest := s.log.pane.Keys()
+	if s.Typing() {
+		return ofLog
 	}
 	if s.paused {
 		k.pause.SetHelp("space", "go on")
@@ -54,11 +50,7 @@ func (s *Screen) Keys() []key.Binding {
 	if s.focusSteps {
 		out = append(out, k.open)
 	}
-	out = append(out, k.log, k.search)
-	if s.log.query != "" {
-		out = append(out, k.next, k.prev)
-	}
-	out = append(out, k.trend)
+	out = append(append(append(out, k.log), ofLog...), k.trend)
 	cancel, compare := disabled(k.cancel, s.noCancel()), disabled(k.compare, s.noCompare())
 	if cancel.Enabled() {
 		out = append(out, cancel, compare)
@@ -71,7 +63,7 @@ func (s *Screen) Keys() []key.Binding {
 	if s.stepsShown() {
 		out = append(out, k.focus)
 	}
-	return append(out, k.zoom, k.follow, k.logBack, k.up, k.down, k.pageUp, k.pageDown, k.top, k.end, k.left, k.right)
+	return append(append(out, k.zoom, k.merge, k.logBack), rest...)
 }
 
 // noCancel is why the run can't be cancelled now; empty when it can.

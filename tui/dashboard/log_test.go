@@ -1,96 +1,71 @@
 package dashboard
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
-	"github.com/agentperf/agentperf-tui/tui/ui"
 )
-
-// A log that ends while its run goes on is opened again, unless somebody reads in
-// it; one of a run that is done is not.
-func TestLogComesBack(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, measuringUpdate())
-	tick := func(want int) {
-		t.Helper()
-		n := len(r.f.opened)
-		r.send(ui.Tick{Now: at(9000)})
-		if got := len(r.f.opened) - n; got != want {
-			t.Errorf("a tick opens %d logs (%v), want %d", got, r.f.opened, want)
-		}
-	}
-	tick(1)
-	r.f.logs["client"] = lines("anew")
-	tick(1)
-	if r.s.log.list.Len() != 1 || r.s.log.step != "client" {
-		t.Errorf("%d lines of %s", r.s.log.list.Len(), r.s.log.step)
-	}
-	r.send(frametest.Keys("space")...)
-	tick(0)
-	r.send(frametest.Keys("space")...)
-	tick(1)
-	r.send(frametest.Keys("up")...)
-	tick(0)
-	r.send(frametest.Keys("f")...)
-	tick(1)
-	r.send(updatedMsg{update: doneUpdate(), any: true})
-	tick(0)
-}
 
 // What is in the log's pane stays while the display is paused or older lines are
 // read, and the log that tells more comes once it moves on.
 func TestLogIsHeld(t *testing.T) {
 	t.Parallel()
-	job := []engine.LogFile{{Step: "job", Path: "x/job.log"}}
 	for name, keys := range map[string][2]string{"paused": {"space", "space"}, "reads": {"up", "f"}, "scrolls back": {"up", "end"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, bringUpUpdate())
 			all := r.f.files
+			job := all[2:3]
 			r.s.log.step = ""
 			r.send(filesListedMsg{files: job})
 			if r.s.log.step != "job" {
 				t.Fatalf("log %s", r.s.log.step)
 			}
 			r.send(frametest.Keys(keys[0])...)
-			before := r.s.log.list.Draw(r.s.th)
+			before := r.s.log.pane.View()
 			r.send(filesListedMsg{files: all})
-			if r.s.log.step != "job" || r.s.log.list.Draw(r.s.th) != before || r.s.log.list.Following() {
-				t.Fatalf("log %s, follows %v", r.s.log.step, r.s.log.list.Following())
+			if r.s.log.step != "job" || r.s.log.pane.View() != before || r.s.log.pane.Following() {
+				t.Fatalf("log %s, follows %v", r.s.log.step, r.s.log.pane.Following())
 			}
 			r.send(frametest.Keys(keys[1])...)
-			if r.s.log.step != "client" || !r.s.log.list.Following() {
-				t.Errorf("then log %s, follows %v", r.s.log.step, r.s.log.list.Following())
+			if r.s.log.step != "client" || !r.s.log.pane.Following() {
+				t.Errorf("then log %s, follows %v", r.s.log.step, r.s.log.pane.Following())
 			}
 		})
 	}
 }
 
-// The count of a search is of the lines that are there now.
-func TestHitsAreOfWhatIsThere(t *testing.T) {
+// esc ends a search of the log before it leaves the screen.
+func TestEscapeEndsTheSearchFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("/", "s", "e", "e", "d", "enter")...)
-	hits := func(want string) {
-		t.Helper()
-		if !strings.Contains(ansi.Strip(r.s.View()), want+" lines with seed") {
-			t.Errorf("want %s hits:\n%s", want, ansi.Strip(r.s.View()))
-		}
+	if v := ansi.Strip(r.s.View()); !strings.Contains(v, "▸  Seed: 42") || !strings.Contains(v, "/seed") || r.s.log.pane.Following() {
+		t.Fatalf("not found:\n%s", v)
 	}
-	hits("1")
-	r.send(logReadMsg{gen: r.s.log.gen, lines: []ui.LogLine{{Text: "a seed"}, {Text: "another seed"}}})
-	hits("3")
-	r.send(frametest.Keys("l")...)
-	hits("0")
-	if !slices.Contains(r.f.opened, "decode_0") {
-		t.Errorf("opened %v", r.f.opened)
+	if _, did := r.s.Escape(); !did || strings.Contains(ansi.Strip(r.s.View()), "/seed") {
+		t.Error("esc does not end the search")
+	}
+	if _, did := r.s.Escape(); did {
+		t.Error("a second esc does not leave")
+	}
+}
+
+// All logs in one, by the times in their lines, and back to the one before.
+func TestMergeLogs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, measuringUpdate())
+	r.send(frametest.Keys("l", "l", "m")...)
+	if v := ansi.Strip(r.s.View()); !strings.Contains(v, "4 logs by time") || !strings.Contains(v, "client   │ ") {
+		t.Errorf("not merged:\n%s", v)
+	}
+	r.send(frametest.Keys("m")...)
+	if v := ansi.Strip(r.s.View()); !strings.Contains(v, "job log") || !strings.Contains(v, "Sweep Orchestrator") {
+		t.Errorf("not back:\n%s", v)
 	}
 }
 

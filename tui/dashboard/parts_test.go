@@ -235,9 +235,9 @@ func TestTimeAxis(t *testing.T) {
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	u := errorsUpdate()
-	phases := phasesOf(newFake().phases, &u)
+	phases := phasesOf(newFake(t).phases, &u)
 	got := map[string]figure{}
-	for _, f := range figuresOf(phases[1], u.Recent, newFake().Tiers()) {
+	for _, f := range figuresOf(phases[1], u.Recent, newFake(t).Tiers()) {
 		got[f.label] = f
 	}
 	for label, want := range map[string][2]ui.Cell{

@@ -11,14 +11,11 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/follow"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/tui/logs"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
-
-// logLimit is how many lines of a log are held.
-const logLimit = 5000
 
 // Screen is the dashboard of one run.
 type Screen struct {
@@ -49,41 +46,21 @@ type Screen struct {
 	phase   int            // which is shown; -1 the newest
 	trend   int
 
-	log        logPane
+	log        openLog
 	steps      ui.Table
 	stepRows   []stepRow
 	stepsOpen  bool
 	focusSteps bool
 	paused     bool
 	zoom       bool
-	typing     bool
-	input      ui.Input
 	cancelling bool
-}
-
-// logPane is the log that is open.
-type logPane struct {
-	list    *ui.LogList
-	step    string
-	chosen  bool // by a key; else the screen picks
-	gen     int  // of the opening; answers of an older one are dropped
-	ctx     context.Context
-	cancel  context.CancelFunc
-	chunks  <-chan follow.Chunk
-	opening bool
-	open    bool // lines come
-	ended   bool // no more come; what came stays
-	held    bool // another is to be picked once the display moves on
-	skipped int
-	err     error
-	query   string
 }
 
 // New makes the dashboard of a run: a folder, an id or a name.
 func New(eng Engine, th ui.Theme, run string) *Screen {
 	s := &Screen{eng: eng, th: th, run: run, zone: time.Local, keys: newKeys(), phase: -1}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.log.list = ui.NewLogList(logLimit)
+	s.log.pane = logs.New(s.ctx, eng, th)
 	s.steps.Columns = stepColumns()
 	return s
 }
@@ -103,7 +80,7 @@ func (s *Screen) Init() tea.Cmd { return s.find() }
 func (s *Screen) Close() { s.cancel() }
 
 // Typing says that a search is being typed.
-func (s *Screen) Typing() bool { return s.typing }
+func (s *Screen) Typing() bool { return s.log.pane.Typing() }
 
 // SetSize sets the body's size.
 func (s *Screen) SetSize(w, h int) {
@@ -117,7 +94,7 @@ func (s *Screen) arrange() {
 		head: len(s.head(s.w)), figures: mainFigures + 2 + len(s.tiers),
 		steps: true, upper: s.stepsShown() && (s.w < wide || s.zoom), zoom: s.zoom,
 	})
-	s.log.list.SetSize(s.lay.logW-1, s.lay.log)
+	s.log.pane.SetSize(s.lay.logW, s.lay.log)
 	s.steps.SetSize(s.lay.stepsW, s.lay.stepsH)
 }
 
@@ -143,7 +120,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		cmd = tea.Batch(cmd, s.pickLog())
 	}
 	s.arrange()
-	return cmd
+	return tea.Batch(cmd, s.log.pane.Settle())
 }
 
 func (s *Screen) update(msg tea.Msg) tea.Cmd {
@@ -157,10 +134,8 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		s.files = msg.files
 		s.fillSteps()
 		return s.pickLog()
-	case logOpenedMsg:
-		return s.onLogOpened(msg)
-	case logReadMsg:
-		return s.onLogRead(msg)
+	case logs.Msg:
+		return s.log.pane.Update(msg)
 	case cancelledMsg:
 		return s.onCancelled(msg)
 	case ui.Answer:
@@ -173,14 +148,14 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		return s.lookForLog()
 	case ui.ThemeChanged:
 		s.th = msg.Theme
+		s.log.pane.SetTheme(s.th)
 	case ui.Mouse:
-		s.mouse(msg)
+		return s.mouse(msg)
 	case tea.PasteMsg:
-		s.pasted(msg)
+		return s.log.pane.Paste(msg.Content)
 	case tea.KeyPressMsg:
-		if s.typing {
-			s.typed(msg)
-			return nil
+		if s.Typing() {
+			return s.log.pane.Key(msg)
 		}
 		return s.key(msg)
 	}
@@ -280,78 +255,4 @@ func (s *Screen) current() (phaseView, bool) {
 		i = newest(s.phases)
 	}
 	return s.phases[i], true
-}
-
-// lookForLog lists the logs until there is one, since a log appears with its step,
-// and opens one again that ended before its run did.
-func (s *Screen) lookForLog() tea.Cmd {
-	switch g := s.log; {
-	case !s.found || g.open || g.opening:
-	case !g.ended:
-		return s.list()
-	case !s.holdsLog() && (s.live == nil || !s.live.Done):
-		return s.openLog(g.step)
-	}
-	return nil
-}
-
-// holdsLog says that what is in the log's pane must not move: the display is
-// paused, or somebody reads older lines.
-func (s *Screen) holdsLog() bool {
-	return s.paused || s.log.step != "" && !s.log.list.Following()
-}
-
-// pickLog opens the log that tells most: the job's until there is the client's,
-// that of the step which a failed run blames, and whichever there is in other
-// tools' folders. It waits as long as the pane must not move.
-func (s *Screen) pickLog() tea.Cmd {
-	if s.log.held = false; s.log.chosen || len(s.files) == 0 {
-		return nil
-	}
-	blamed := ""
-	if s.live != nil && s.live.Status.State == event.Failed {
-		blamed = failedStep(s.live.Status)
-	}
-	step := s.files[0].Step // the client's, if there is one
-	for _, f := range s.files {
-		if f.Step == blamed || f.Step == "job" && step != "client" && step != blamed {
-			step = f.Step
-		}
-	}
-	if s.log.step == step && (s.log.open || s.log.opening || s.log.ended) {
-		return nil
-	}
-	if s.log.held = s.holdsLog(); s.log.held {
-		return nil
-	}
-	return s.openLog(step)
-}
-
-func (s *Screen) onLogOpened(m logOpenedMsg) tea.Cmd {
-	if m.gen != s.log.gen {
-		return nil
-	}
-	s.log.opening = false
-	if s.log.err = m.err; m.err != nil {
-		return nil
-	}
-	s.log.open, s.log.chunks = true, m.chunks
-	return s.nextLines()
-}
-
-func (s *Screen) onLogRead(m logReadMsg) tea.Cmd {
-	if m.gen != s.log.gen {
-		return nil
-	}
-	if m.restarted {
-		s.log.list.Clear()
-	}
-	s.log.list.Add(m.lines...)
-	s.log.skipped += m.skipped
-	s.log.err = m.err
-	if !m.more {
-		s.log.open, s.log.ended = false, true
-		return nil
-	}
-	return s.nextLines()
 }

@@ -12,10 +12,11 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/logs"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -86,8 +87,8 @@ func TestCompare(t *testing.T) {
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
-	if r.s.log.step != "client" || r.s.log.list.Len() != 65 {
-		t.Fatalf("log %s of %d lines", r.s.log.step, r.s.log.list.Len())
+	if v := r.s.View(); r.s.log.step != "client" || !strings.Contains(v, "request 17 of conversation 4") {
+		t.Fatalf("log %s:\n%s", r.s.log.step, v)
 	}
 	if v := r.s.View(); strings.Contains(v, "\x1b[31mred") {
 		t.Error("a log's escape reached the screen")
@@ -112,7 +113,7 @@ func TestLogPickedByItself(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, bringUpUpdate())
 	r.s.files = nil
-	r.send(filesListedMsg{files: []engine.LogFile{{Step: "job", Path: "x/job.log"}, {Step: "prefill_2", Path: "x/p.out"}}})
+	r.send(filesListedMsg{files: r.f.files[2:]})
 	if r.s.log.step != "job" {
 		t.Fatalf("log %s", r.s.log.step)
 	}
@@ -124,43 +125,6 @@ func TestLogPickedByItself(t *testing.T) {
 	r.send(filesListedMsg{files: r.f.files})
 	if r.s.log.step != "decode_0" {
 		t.Errorf("log %s, though another was chosen", r.s.log.step)
-	}
-}
-
-// An answer of a log that has been left is dropped.
-func TestLateLogAnswer(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, measuringUpdate())
-	old := r.s.log.gen
-	r.send(frametest.Keys("l")...)
-	n := r.s.log.list.Len()
-	r.send(logReadMsg{gen: old, lines: []ui.LogLine{{Text: "late"}}}, logOpenedMsg{gen: old, chunks: make(chan follow.Chunk)})
-	if r.s.log.list.Len() != n {
-		t.Error("lines of the log before are in this one")
-	}
-	r.send(logReadMsg{gen: r.s.log.gen, restarted: true, lines: []ui.LogLine{{Text: "anew"}}})
-	if r.s.log.list.Len() != 1 {
-		t.Error("a truncated log keeps its old lines")
-	}
-}
-
-func TestSearch(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, measuringUpdate())
-	r.send(frametest.Keys("/", "s", "e", "e", "d")...)
-	if !r.s.Typing() || r.s.log.list.Hits() != 1 || r.s.log.list.Following() {
-		t.Fatalf("typing %v, %d hits, follows %v", r.s.Typing(), r.s.log.list.Hits(), r.s.log.list.Following())
-	}
-	if v := r.s.View(); !strings.Contains(v, "Seed") && !strings.Contains(v, "42") {
-		t.Error("the hit is not in view")
-	}
-	r.send(frametest.Keys("enter", "q")...)
-	if r.s.Typing() {
-		t.Error("enter does not end the typing")
-	}
-	r.send(frametest.Keys("/", "esc")...)
-	if r.s.log.query != "" || r.s.Typing() {
-		t.Error("esc does not end the search")
 	}
 }
 
@@ -202,7 +166,7 @@ func TestMouse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(ui.Mouse{X: 3, Y: 30, Wheel: -3})
-	if r.s.log.list.Following() {
+	if r.s.log.pane.Following() {
 		t.Error("the wheel does not scroll the log")
 	}
 	r.send(frametest.Keys("s")...)
@@ -252,9 +216,9 @@ func (b blocked) LogFiles(engine.Located) ([]engine.LogFile, error) {
 	return nil, nil
 }
 
-func (b blocked) Log(context.Context, engine.Located, string, bool) (<-chan follow.Chunk, error) {
+func (b blocked) LogView(context.Context, ...string) (*logview.View, <-chan logview.Growth, error) {
 	b.wait()
-	return nil, nil
+	return nil, nil, nil
 }
 
 func (b blocked) Cancel(context.Context, engine.Located) error {
@@ -268,7 +232,7 @@ func TestBlockedEngine(t *testing.T) {
 	r := newRig(t, measuringUpdate())
 	eng := blocked{make(chan struct{})}
 	defer close(eng.until)
-	r.s.eng = eng
+	r.s.eng, r.s.log.pane = eng, logs.New(r.s.ctx, eng, r.s.th)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -52,9 +52,6 @@ func (p *Pane) start(f fetch) tea.Cmd {
 	}
 	f.ctx, f.stop = context.WithCancel(p.ctx)
 	f.view, f.match, f.h, f.index = p.view, p.filter, p.held(), p.index
-	if p.follow {
-		f.index = nil // the end's number is not shown
-	}
 	f.upAt, f.downAt = slices.Clone(f.at), slices.Clone(f.at)
 	p.fetched, p.again, p.scrolls = &f, false, 0
 	return f.run()

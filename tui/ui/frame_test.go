@@ -137,30 +137,6 @@ func TestChartOfInfinities(t *testing.T) {
 	}
 }
 
-func TestLogListCountsHitsAsLinesComeAndGo(t *testing.T) {
-	t.Parallel()
-	l := NewLogList(3)
-	l.SetSize(20, 3)
-	l.Add(LogLine{Text: "Error 1"}, LogLine{Text: "fine"})
-	for i, step := range []struct {
-		do   func()
-		want int
-	}{
-		{func() { l.Search("error") }, 1},
-		{func() { l.Add(LogLine{Text: "ERROR 2"}) }, 2},
-		{func() { l.Add(LogLine{Text: "fine"}) }, 1}, // the first was let go
-		{func() { l.Add(LogLine{Text: "error 3"}) }, 2},
-		{l.Clear, 0},
-		{func() { l.Add(LogLine{Text: "error 4"}) }, 1},
-		{func() { l.Search("") }, 0},
-		{func() { l.Add(LogLine{Text: "error 5"}) }, 0},
-	} {
-		if step.do(); l.Hits() != step.want {
-			t.Errorf("step %d: %d hits, want %d", i, l.Hits(), step.want)
-		}
-	}
-}
-
 func TestStateLook(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string]string{"done": "✓", "failed": "✗", "timeout": "✗", "cancelled": "⊘", "pending": "◌", "unknown": "?", "": "?", "measuring": "●", "starting": "●"} {

@@ -149,3 +149,9 @@ type Leaver interface {
 	// Leave is called instead of leaving; it answers with Back when it is time.
 	Leave() tea.Cmd
 }
+
+// Escaper is a screen in which esc ends something before it leaves the screen.
+type Escaper interface {
+	// Escape ends what is going on; false if nothing is, and the screen is left.
+	Escape() (tea.Cmd, bool)
+}
