@@ -83,14 +83,10 @@ func TestTheOriginsPathIsClean(t *testing.T) {
 	}
 }
 
-// watched is an engine whose ports and writes go on until they are given up.
-type watched struct {
-	blocked
-	ports *[]context.Context
-}
+// endless is an engine whose ports go on until they are given up.
+type endless struct{ blocked }
 
-func (w watched) Port(ctx context.Context, _ string, _ porter.Options) (*porter.Result, error) {
-	*w.ports = append(*w.ports, ctx)
+func (endless) Port(ctx context.Context, _ string, _ porter.Options) (*porter.Result, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -105,7 +101,7 @@ func start(cmd tea.Cmd) <-chan tea.Msg {
 // Leaving ends a port, not only the wait for it.
 func TestAPortThatIsGivenUpEnds(t *testing.T) {
 	t.Parallel()
-	s := New(watched{ports: new([]context.Context)}, ui.NewTheme(true), "")
+	s := New(endless{}, ui.NewTheme(true), "")
 	defer s.Close()
 	s.SetSize(80, 20)
 	s.path.SetValue("/r")
