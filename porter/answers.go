@@ -186,6 +186,18 @@ func (b *builder) answerNode(f File, path, text string) (*yaml.Node, error) {
 	return fitting(node, row, rest == "")
 }
 
+// Preview is the YAML text that a field would get by an answer with this value, on
+// one line; the error says why it could not be. It reads nothing.
+func (r *Result) Preview(id, value string) (string, error) {
+	f, path := questionField(id)
+	b := builder{table: newLayout(r.Schema).table, workload: workloadTable()}
+	node, err := b.answerNode(f, path, value)
+	if err != nil {
+		return "", err
+	}
+	return flowText(node), nil
+}
+
 func parseValue(text string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := decodeNode(yaml.NewDecoder(strings.NewReader(text)), &doc); err != nil || len(doc.Content) == 0 {

@@ -92,6 +92,7 @@ func (b *builder) searchDatasets(ctx context.Context) error {
 		}
 		b.datasets = found
 	}
+	b.res.Datasets = b.datasets
 	if b.datasets != nil && b.datasets.partial != "" {
 		b.res.Notices = append(b.res.Notices, "dataset search: "+b.datasets.partial)
 	}

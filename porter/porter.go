@@ -132,6 +132,10 @@ type Result struct {
 	Answers   []Answer // all that were given, sorted by ID; some may fit no question
 	Notices   []string // depend on this machine; meant for the screen, never stored
 
+	// Datasets is the index in which the datasets were looked for, for another port
+	// that is to look there again; nil if they were not looked for.
+	Datasets *Datasets
+
 	recipe []byte // rendered for the proof; nil if there is none
 }
 

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -49,13 +51,44 @@ func (d Desk) Port(ctx context.Context, dir string, opt porter.Options) (*porter
 	return r, err
 }
 
-// FindRuns lists run directories below a folder.
+// FindRuns lists run directories below a folder: those found until ctx ends.
 func (Desk) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
-	return porter.FindRuns(ctx, Home(root), depth)
+	return inTime(ctx, root, func() ([]string, error) { return porter.FindRuns(ctx, Home(root), depth) })
 }
 
 // List lists the folders in a folder, links to folders included.
 func (Desk) List(ctx context.Context, dir string) ([]string, error) {
+	return inTime(ctx, dir, func() ([]string, error) { return list(ctx, dir) })
+}
+
+// grace is how long one that was told to end has to say what it has.
+const grace = 100 * time.Millisecond
+
+// inTime answers when ctx ends at the latest. A file system that hangs can't be
+// interrupted: what waits for it is left behind, and ends when that answers.
+func inTime[T any](ctx context.Context, name string, ask func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		v, err := ask()
+		got <- answer{v, err}
+	}()
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { close(over) }) })
+	defer stop()
+	select {
+	case a := <-got:
+		return a.value, a.err
+	case <-over:
+		var none T
+		return none, fmt.Errorf("%s does not answer: %w", name, ctx.Err())
+	}
+}
+
+func list(ctx context.Context, dir string) ([]string, error) {
 	f, err := os.Open(Home(dir))
 	if err != nil {
 		return nil, err
@@ -138,7 +171,8 @@ func (Desk) Excerpt(ctx context.Context, path string, line, column, length int) 
 
 func (d Desk) file() string { return filepath.Join(d.State, "ported") }
 
-// Recent lists what was ported before and is still there.
+// Recent lists what was ported before and is still there, or on a file system that
+// does not answer within a second.
 func (d Desk) Recent(ctx context.Context) ([]string, error) {
 	if d.State == "" {
 		return nil, nil
@@ -155,14 +189,28 @@ func (d Desk) Recent(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var dirs []string
-	for dir := range strings.Lines(string(data)) {
-		dir = strings.TrimSuffix(dir, "\n")
-		if info, err := os.Stat(dir); err == nil && info.IsDir() && ctx.Err() == nil {
-			dirs = append(dirs, dir)
+	if len(data) == 0 {
+		return nil, nil
+	}
+	dirs := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	ctx, done := context.WithTimeout(ctx, time.Second)
+	defer done()
+	gone := make([]bool, len(dirs))
+	var group sync.WaitGroup
+	for i, dir := range dirs {
+		group.Go(func() {
+			info, err := inTime(ctx, dir, func() (fs.FileInfo, error) { return os.Stat(dir) })
+			gone[i] = err == nil && !info.IsDir() || err != nil && ctx.Err() == nil
+		})
+	}
+	group.Wait()
+	var here []string
+	for i, dir := range dirs {
+		if !gone[i] {
+			here = append(here, dir)
 		}
 	}
-	return dirs, nil
+	return here, nil
 }
 
 // remember puts a directory first in the list. The list is a convenience: when it

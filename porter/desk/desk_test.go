@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,5 +66,21 @@ func TestList(t *testing.T) {
 	}
 	if got, err := (Desk{}).List(t.Context(), dir); err != nil || !slices.Equal(got, []string{"a", "b", "link"}) {
 		t.Errorf("%v %v", got, err)
+	}
+}
+
+// A folder that does not answer is given up; what it would have said is dropped.
+func TestSlowFolder(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	hangs := make(chan struct{})
+	defer close(hangs)
+	cancel()
+	_, err := inTime(ctx, "/lustre/dead", func() (int, error) { <-hangs; return 1, nil })
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "/lustre/dead does not answer") {
+		t.Errorf("got %v", err)
+	}
+	if n, err := inTime(ctx, "/here", func() (int, error) { return 1, nil }); n != 1 || err != nil {
+		t.Errorf("one that has an answer: %d %v", n, err)
 	}
 }

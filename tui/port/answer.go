@@ -73,6 +73,7 @@ func (s *Screen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		s.before = s.opt
 		s.opt.DatasetRoots = append(slices.Clone(s.opt.DatasetRoots), root)
+		s.opt.Datasets = nil // the index is of the folders before
 		return s.port()
 	default:
 		s.search.Key(msg)
@@ -99,6 +100,34 @@ func (s *Screen) ask() {
 	} else if f, ok := s.fieldOf(t); ok && f.Class != porter.Missing {
 		s.answer.SetValue(f.Value)
 	}
+	s.tryAnswer()
+	s.arrange()
+}
+
+// tryAnswer finds out what would be written for what is typed.
+func (s *Screen) tryAnswer() {
+	s.preview, s.refused = "", nil
+	if t, ok := s.question(); ok && s.answer.Value() != "" {
+		s.preview, s.refused = s.written.res.Preview(t.ID, s.answer.Value())
+	}
+}
+
+// dropAnswer ends the typing of an answer.
+func (s *Screen) dropAnswer() {
+	s.answer, s.preview, s.refused = nil, "", nil
+	s.arrange()
+}
+
+// shownField is the field that the pane with the keys is about.
+func (s *Screen) shownField() porter.Field {
+	if t, ok := s.question(); ok && s.pane == onTodos {
+		f, _ := s.fieldOf(t)
+		if len(f.Evidence) == 0 {
+			f.Evidence = t.Evidence
+		}
+		return f
+	}
+	return s.field(s.here())
 }
 
 func (s *Screen) fieldOf(t porter.Todo) (porter.Field, bool) {
@@ -114,12 +143,15 @@ func (s *Screen) answerKey(msg tea.KeyPressMsg) tea.Cmd {
 	t, ok := s.question()
 	switch {
 	case !ok || key.Matches(msg, escKey):
-		s.answer = nil
+		s.dropAnswer()
 	case key.Matches(msg, offerKey):
-		s.offer(t)
+		s.offer(t, 1)
+	case key.Matches(msg, priorKey):
+		s.offer(t, -1)
+	case key.Matches(msg, giveKey) && s.refused != nil: // it says why
 	case key.Matches(msg, giveKey):
 		value := s.answer.Value()
-		s.answer = nil
+		s.dropAnswer()
 		if value == "" {
 			return nil
 		}
@@ -129,20 +161,26 @@ func (s *Screen) answerKey(msg tea.KeyPressMsg) tea.Cmd {
 		return s.settle(porter.Answer{ID: t.ID, Value: value})
 	default:
 		s.answer.Key(msg)
+		s.tryAnswer()
 	}
 	return nil
 }
 
-// offer puts the candidate after the one that stands there into the input.
-func (s *Screen) offer(t porter.Todo) {
-	if len(t.Candidates) == 0 {
+// offer puts the candidate after or before the one that stands there into the input.
+func (s *Screen) offer(t porter.Todo, by int) {
+	n := len(t.Candidates)
+	if n == 0 {
 		return
 	}
 	next := 0
-	for i, c := range t.Candidates {
-		if c.Value == s.answer.Value() {
-			next = (i + 1) % len(t.Candidates)
-		}
+	if i := s.offered(t); i >= 0 {
+		next = (i + by + n) % n
 	}
 	s.answer.SetValue(t.Candidates[next].Value)
+	s.tryAnswer()
+}
+
+// offered is the candidate that stands in the input; -1: none.
+func (s *Screen) offered(t porter.Todo) int {
+	return slices.IndexFunc(t.Candidates, func(c porter.Candidate) bool { return c.Value == s.answer.Value() })
 }

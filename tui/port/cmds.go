@@ -1,7 +1,9 @@
 package port
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,33 +22,38 @@ const (
 )
 
 type lookedMsg struct {
-	dir        string
-	dirs, runs []string
+	gen        int
+	dirs, runs []string // one of them; nil: the other, or nothing
 	err        error
 }
 
-// look lists the folder that is being typed and searches below it, one folder at
-// a time: when it answers, the one typed by then is next.
+// look lists the folder that is being typed, and searches below it. A look at a
+// folder typed before is given up: one that hangs must not hold up the next.
 func (s *Screen) look() tea.Cmd {
 	base, _ := split(s.path.Value())
-	if s.lookBusy || s.once && base == s.looked {
+	if s.stopLook != nil && base == s.looked {
 		return nil
 	}
-	s.lookBusy = true
-	ctx, eng, dir := s.ctx, s.eng, base
-	return func() tea.Msg {
-		ctx, done := context.WithTimeout(ctx, lookFor)
-		defer done()
-		root := dir
-		if root == "" {
-			root = "."
-		}
-		m := lookedMsg{dir: dir}
-		if m.dirs, m.err = eng.List(ctx, root); m.err == nil {
-			m.runs, m.err = eng.FindRuns(ctx, root, lookDepth) // what was found in time is of use
-		}
-		return m
+	if s.stopLook != nil {
+		s.stopLook()
 	}
+	ctx, done := context.WithTimeout(s.ctx, lookFor)
+	s.looked, s.dirs, s.runs, s.lookErr, s.stopLook = base, nil, nil, nil, done
+	s.pending = 2
+	s.lookGen++
+	gen, eng, root := s.lookGen, s.eng, cmp.Or(base, ".")
+	list := func() tea.Msg {
+		dirs, err := eng.List(ctx, root)
+		return lookedMsg{gen: gen, dirs: dirs, err: err}
+	}
+	find := func() tea.Msg {
+		runs, err := eng.FindRuns(ctx, root, lookDepth)
+		if len(runs) > 0 && errors.Is(err, context.DeadlineExceeded) {
+			err = nil // what was found in time is of use
+		}
+		return lookedMsg{gen: gen, runs: runs, err: err}
+	}
+	return tea.Batch(list, find)
 }
 
 type recentMsg struct{ dirs []string }
@@ -182,10 +189,11 @@ func (s *Screen) fetch() tea.Cmd {
 }
 
 type writtenMsg struct {
-	gen   int
-	paths [2]string // of recipe and workload
-	kept  int       // answers that went into them
-	err   error
+	gen     int
+	paths   [2]string // of recipe and workload
+	kept    int       // answers that went into them
+	targets []desk.Target
+	err     error
 }
 
 // write writes the files under the names that were typed. The recipe names the
@@ -209,6 +217,12 @@ func (s *Screen) write(force bool) tea.Cmd {
 		if err == nil {
 			err = eng.Write(ctx, res, m.paths[0], m.paths[1], force)
 		}
+		if exist := (*porter.ExistsError)(nil); errors.As(err, &exist) {
+			var terr error
+			if m.targets, terr = eng.Targets(ctx, res, m.paths[0], m.paths[1]); terr != nil {
+				err = terr
+			}
+		}
 		m.err = err
 		return m
 	}
@@ -222,4 +236,38 @@ func (s *Screen) dropWrite() {
 		s.saving = false
 		s.stopWrite()
 	}
+}
+
+type checkedMsg struct {
+	names   [2]string
+	targets []desk.Target
+	err     error
+}
+
+// check finds out what the typed names would replace, one pair at a time: when it
+// answers, those typed by then are next.
+func (s *Screen) check() tea.Cmd {
+	names := [2]string{s.names[0].Value(), s.names[1].Value()}
+	if s.checking || s.stage != writing || names == s.checked && (s.targets != nil || s.targetErr != nil) {
+		return nil
+	}
+	s.checking = true
+	ctx, eng, dir, opt := s.ctx, s.eng, s.dir, s.opt
+	opt.Answers = slices.Clone(opt.Answers)
+	return func() tea.Msg {
+		m := checkedMsg{names: names}
+		opt.RecipeOut, opt.WorkloadOut = desk.Home(names[0]), desk.Home(names[1])
+		res, err := eng.Port(ctx, dir, opt)
+		if err == nil {
+			m.targets, err = eng.Targets(ctx, res, opt.RecipeOut, opt.WorkloadOut)
+		}
+		m.err = err
+		return m
+	}
+}
+
+func (s *Screen) takeCheck(m checkedMsg) tea.Cmd {
+	s.checking = false
+	s.checked, s.targets, s.targetErr = m.names, m.targets, m.err
+	return s.check()
 }

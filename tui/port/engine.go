@@ -23,4 +23,7 @@ type Engine interface {
 	// Excerpt is the part of a file that evidence points to.
 	Excerpt(ctx context.Context, path string, line, column, length int) (desk.Excerpt, error)
 	Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error
+	// Targets compares what would be written with what is there.
+	Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]desk.Target, error)
+	Pages
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -34,7 +35,16 @@ var (
 
 	giveKey  = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "answer with this"))
 	findKey  = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "search"))
-	offerKey = key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "next candidate"))
+	offerKey = key.NewBinding(key.WithKeys("down", "tab"), key.WithHelp("↓", "next candidate"))
+	priorKey = key.NewBinding(key.WithKeys("up"), key.WithHelp("↑", "candidate before"))
+
+	diffKey  = key.NewBinding(key.WithKeys("d"), key.WithHelp("d", "raw/written"))
+	openKey  = key.NewBinding(key.WithKeys("o"), key.WithHelp("o", "open artifact"))
+	wholeKey = key.NewBinding(key.WithKeys("i"), key.WithHelp("i", "read it whole"))
+	otherKey = key.NewBinding(key.WithKeys("d", "tab"), key.WithHelp("d", "launch lines/fields"))
+	yesKey   = key.NewBinding(key.WithKeys("r"), key.WithHelp("r", "replace them"))
+	shutKey  = key.NewBinding(key.WithKeys("esc", "q"), key.WithHelp("esc", "close"))
+	namesKey = key.NewBinding(key.WithKeys("esc", "q"), key.WithHelp("esc", "other names"))
 
 	saveKey = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "write"))
 	nextKey = key.NewBinding(key.WithKeys("tab", "up", "down"), key.WithHelp("tab", "other name"))
@@ -43,6 +53,16 @@ var (
 // Keys are the bindings that work now.
 func (s *Screen) Keys() []key.Binding {
 	switch {
+	case s.pager != nil:
+		return s.pager.keys()
+	case s.stage == comparing && s.saving:
+		return nil
+	case s.stage == comparing:
+		return []key.Binding{yesKey, namesKey, upKey, downKey, pageUp, pageDown, homeKey, endKey}
+	case s.sheet != nil && s.sheet.differing:
+		return []key.Binding{shutKey, otherKey, upKey, downKey, pageUp, pageDown, homeKey, endKey}
+	case s.sheet != nil:
+		return []key.Binding{shutKey, upKey, downKey, pageUp, pageDown, homeKey, endKey}
 	case s.stage == choosing:
 		return []key.Binding{takeKey, completeKey, prevKey, followKey, escKey}
 	case s.stage == reading:
@@ -54,7 +74,10 @@ func (s *Screen) Keys() []key.Binding {
 	case s.search != nil:
 		return []key.Binding{findKey, escKey}
 	case s.answer != nil:
-		return []key.Binding{giveKey, offerKey, escKey}
+		if t, _ := s.question(); len(t.Candidates) > 0 {
+			return []key.Binding{giveKey, offerKey, priorKey, escKey}
+		}
+		return []key.Binding{giveKey, escKey}
 	}
 	edit, accept, undo := editKey, acceptKey, undoKey
 	_, any := s.question()
@@ -66,13 +89,17 @@ func (s *Screen) Keys() []key.Binding {
 	}
 	undo.SetEnabled(len(s.opt.Answers) > 0)
 	if s.pane == onTodos {
-		return []key.Binding{writeKey, edit, accept, seekKey, undo, paneKey, fileKey, upKey, downKey}
+		return []key.Binding{writeKey, edit, accept, openKey, diffKey, seekKey, wholeKey, undo, paneKey, fileKey, upKey, downKey}
 	}
-	return []key.Binding{writeKey, paneKey, notedKey, fileKey, edit, accept, seekKey, undo, upKey, downKey, pageUp, pageDown, homeKey, endKey}
+	return []key.Binding{writeKey, paneKey, openKey, diffKey, notedKey, fileKey, edit, accept, seekKey, wholeKey, undo, upKey, downKey, pageUp, pageDown, homeKey, endKey}
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
+	case s.pager != nil:
+		return s.pager.key(msg)
+	case s.sheet != nil:
+		return s.sheetKey(msg)
 	case s.stage == choosing:
 		return s.chooseKey(msg)
 	case s.stage == writing:
@@ -85,6 +112,31 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		return s.lookKey(msg)
 	}
 	return nil
+}
+
+func (s *Screen) sheetKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case s.sheet.key(msg):
+	case s.sheet.differing && key.Matches(msg, otherKey):
+		s.compare(!s.sheet.launchings)
+	case s.stage == comparing && key.Matches(msg, yesKey) && !s.saving:
+		return ui.Do(ui.Ask{
+			ID: askReplace, Title: "Replace what is there?", Danger: true,
+			Body: strings.Join(replaced(s.compared), "\n"), Yes: "replace", No: "no",
+		})
+	}
+	return nil
+}
+
+// replaced are the names of the files that hold something else now.
+func replaced(targets []desk.Target) []string {
+	var out []string
+	for _, t := range targets {
+		if t.There && !t.Same {
+			out = append(out, t.Path)
+		}
+	}
+	return out
 }
 
 func (s *Screen) chooseKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -136,12 +188,17 @@ func (s *Screen) takeChoice() tea.Cmd {
 func (s *Screen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, writeKey):
-		s.stage, s.name = writing, 0
+		s.stage, s.name, s.targets, s.targetErr = writing, 0, nil, nil
+		return s.check()
+	case key.Matches(msg, openKey):
+		return s.openPager()
+	case key.Matches(msg, diffKey):
+		s.compare(false)
+	case key.Matches(msg, wholeKey):
+		s.whole()
 	case key.Matches(msg, paneKey):
 		s.pane = (s.pane + 1) % panes
-		if s.pane == onArtifacts && s.boxes.artifacts.w == 0 {
-			s.pane = onFile
-		}
+		s.arrange()
 		s.move(0)
 	case key.Matches(msg, fileKey):
 		s.doc = 1 - s.doc
@@ -209,18 +266,17 @@ func (s *Screen) nextNoted() {
 
 // firstResting goes to the first field that rests on the artifact under the cursor.
 func (s *Screen) firstResting() {
-	if s.artifact >= len(s.written.res.Artifacts) {
+	a, ok := s.chosenArtifact()
+	if !ok {
 		return
 	}
-	name := s.written.res.Artifacts[s.artifact].Name
+	name := a.Name
 	for _, f := range s.written.res.Fields {
-		for _, e := range f.Evidence {
-			if e.Artifact == name || strings.HasPrefix(e.Artifact, name+"/") {
-				if s.goTo(f.File, f.Path) {
-					s.pane = onFile
-				}
-				return
+		if restsOn(f, name) {
+			if s.goTo(f.File, f.Path) {
+				s.pane = onFile
 			}
+			return
 		}
 	}
 }
@@ -236,6 +292,7 @@ func (s *Screen) nameKey(msg tea.KeyPressMsg) tea.Cmd {
 		return s.write(false)
 	default:
 		s.names[s.name].Key(msg)
+		return s.check()
 	}
 	return nil
 }
@@ -243,24 +300,39 @@ func (s *Screen) nameKey(msg tea.KeyPressMsg) tea.Cmd {
 func (s *Screen) paste(text string) tea.Cmd {
 	text = strings.TrimSpace(text)
 	switch {
+	case s.pager != nil:
+		if s.pager.typed != nil {
+			s.pager.typed.Insert(text)
+		}
+	case s.sheet != nil:
 	case s.stage == choosing:
 		s.path.Insert(text)
 		return s.typed()
 	case s.stage == writing:
 		s.names[s.name].Insert(text)
+		return s.check()
 	case s.stage == looking && s.search != nil:
 		s.search.Insert(text)
 	case s.stage == looking && s.answer != nil:
 		s.answer.Insert(text)
+		s.tryAnswer()
 	}
 	return nil
+}
+
+// chosenArtifact is the one under the cursor of their list.
+func (s *Screen) chosenArtifact() (porter.Artifact, bool) {
+	if all := s.written.res.Artifacts; s.artifact < len(all) {
+		return all[s.artifact], true
+	}
+	return porter.Artifact{}, false
 }
 
 // todoRow leaves the line under the selected question out of a row of the body, so
 // that rows and questions go together: that line belongs to the question above it.
 func (s *Screen) todoRow(y int) int {
 	if y-s.boxes.todos.y > s.todo-s.todoTop() {
-		return y - 1
+		return y - s.belowRows()
 	}
 	return y
 }
@@ -269,12 +341,19 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 	if s.stage == choosing {
 		if m.Wheel != 0 {
 			s.row = max(min(s.row+m.Wheel, len(s.rows)-1), 0)
-		} else if i := s.rowTop() + m.Y - chooserHead; m.Y >= chooserHead && i < len(s.rows) {
+		} else if i := s.rowTop() + m.Y - s.head(); m.Y >= s.head() && i < len(s.rows) {
 			s.row = i
 		}
 		return nil
 	}
-	if s.stage != looking {
+	switch {
+	case s.pager != nil:
+		s.pager.scroll(m.Wheel)
+		return s.pager.more()
+	case s.sheet != nil:
+		s.sheet.scroll(m.Wheel)
+		return nil
+	case s.stage != looking || s.answer != nil || s.search != nil:
 		return nil
 	}
 	in := func(r rect) bool { return m.X >= r.x && m.X < r.x+r.w && m.Y >= r.y && m.Y < r.y+r.h }
@@ -288,6 +367,8 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 		s.move(top + m.Y - r.y - cursor)
 	}
 	switch {
+	case in(s.boxes.file) && s.pane == onArtifacts && !s.boxes.wide:
+		by(onArtifacts, s.artifactTop(), s.boxes.file)
 	case in(s.boxes.file):
 		by(onFile, s.top[s.doc], s.boxes.file)
 	case in(s.boxes.todos):
@@ -296,7 +377,7 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 		}
 		by(onTodos, s.todoTop(), s.boxes.todos) // the first in view as it was drawn
 	case in(s.boxes.artifacts):
-		by(onArtifacts, 0, s.boxes.artifacts)
+		by(onArtifacts, s.artifactTop(), s.boxes.artifacts)
 	}
 	return s.fetch()
 }

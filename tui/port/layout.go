@@ -17,11 +17,12 @@ const wideFrom = 110
 
 // layout arranges a result. Narrow terminals lose the artifacts and have the
 // origin below the file; low ones lose lines of the questions, then of the origin.
-func layout(w, h int) boxes {
+// need is how many lines the questions need now; up to half of the body is theirs.
+func layout(w, h, need int) boxes {
 	w, h = max(w, 0), max(h, 0)
 	var b boxes
 	b.wide = w >= wideFrom
-	todos := max(min(h/4, 12), 2)
+	todos := max(min(h/4, 12), 2, min(need, h/2-2))
 	if b.wide {
 		y := 3 // facts, rule, titles
 		body := max(h-y-1-todos, 0)
@@ -35,7 +36,7 @@ func layout(w, h int) boxes {
 		b.todos = rect{0, y + body + 1, w, max(min(todos, h-y-body-1), 0)}
 		return b
 	}
-	origin := max(min(h/4, 6), 2)
+	origin := max(min(h/4, 6, h-8-todos), 2)
 	file := max(h-4-origin-todos, 0)
 	b.file = rect{0, 2, w, file}
 	b.origin = rect{0, 3 + file, w, max(min(origin, h-3-file), 0)}

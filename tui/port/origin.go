@@ -14,6 +14,9 @@ import (
 // origin tells where the line under the cursor comes from, in at most h lines of
 // w cells: rule, evidence with the part that matched, why.
 func (s *Screen) origin(w, h int) []string {
+	if s.pane == onArtifacts {
+		return s.artifactOrigin(w)
+	}
 	var out []string
 	if t, ok := s.question(); ok && s.pane == onTodos {
 		for _, l := range ui.Wrap(string(t.Kind)+": "+t.Message, w) {
@@ -89,7 +92,10 @@ func (s *Screen) evidence(e porter.Evidence, w, most int) []string {
 		}
 		return out[:min(len(out), most+1)]
 	}
-	for _, l := range s.lighten(x.Excerpt, w-2, min(most, 5)) {
+	if most < unlimited/2 {
+		most = min(most, 5)
+	}
+	for _, l := range s.lighten(x.Excerpt, w-2, most) {
 		out = append(out, "  "+l)
 	}
 	return out
@@ -119,7 +125,7 @@ func (s *Screen) lighten(x desk.Excerpt, w, n int) []string {
 		end := at + len(piece)
 		a, b := min(max(from, at), end), min(max(to, at), end)
 		out = append(out, s.th.Paint(ui.Muted, text[at:a])+s.th.Title.Render(text[a:b])+s.th.Paint(ui.Muted, text[b:end]))
-		if at = end; at >= to && at > from {
+		if at = end; at >= to && at > from && n < unlimited/2 {
 			break
 		}
 	}

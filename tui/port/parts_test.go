@@ -62,14 +62,14 @@ func TestLayout(t *testing.T) {
 	for _, c := range []struct{ w, h, file, origin, todos int }{
 		{60, 12, 2, 3, 3}, {80, 20, 6, 5, 5}, {120, 36, 23, 23, 9}, {200, 56, 40, 40, 12},
 	} {
-		b := layout(c.w, c.h)
+		b := layout(c.w, c.h, 0)
 		if b.file.h != c.file || b.origin.h != c.origin || b.todos.h != c.todos || b.wide != (b.artifacts.w > 0) {
 			t.Errorf("%dx%d: %+v", c.w, c.h, b)
 		}
 	}
 	for w := 0; w < 220; w += 7 {
 		for h := 10; h < 60; h++ {
-			b := layout(w, h)
+			b := layout(w, h, w%30)
 			for _, r := range []rect{b.artifacts, b.file, b.origin, b.todos} {
 				if r.w < 0 || r.h < 0 || r.x+r.w > w || r.y+r.h > h {
 					t.Fatalf("%dx%d: %+v sticks out of %+v", w, h, r, b)

@@ -2,6 +2,7 @@ package port
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -201,6 +202,11 @@ func resting(res *porter.Result) map[string]int {
 	return out
 }
 
+// restsOn says whether a field rests on an artifact, or a file below it.
+func restsOn(f porter.Field, name string) bool {
+	return slices.ContainsFunc(f.Evidence, func(e porter.Evidence) bool { return e.Artifact == name || strings.HasPrefix(e.Artifact, name+"/") })
+}
+
 // ranked are the questions, those that block first.
 func ranked(res *porter.Result) []porter.Todo {
 	rank := map[porter.TodoKind]int{porter.MustFix: 0, porter.Confirm: 1, porter.Note: 2}
@@ -253,6 +259,11 @@ func choices(typed string, dirs, runs, recent []string) []choice {
 		}
 	}
 	if typed != "" {
+		for _, r := range recent {
+			if strings.Contains(r, typed) {
+				add("recent", r)
+			}
+		}
 		add("as typed", typed)
 	}
 	return out

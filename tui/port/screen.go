@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/desk"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -15,10 +17,11 @@ import (
 type stage int
 
 const (
-	choosing stage = iota // a run directory
-	reading               // it is being ported
-	looking               // at what was found
-	writing               // names of the files are being typed
+	choosing  stage = iota // a run directory
+	reading                // it is being ported
+	looking                // at what was found
+	writing                // names of the files are being typed
+	comparing              // files that are there with those that would take their places
 )
 
 // pane has the keys while looking.
@@ -44,15 +47,17 @@ type Screen struct {
 	err   error // of the last attempt to port
 
 	// choosing
-	path           ui.Input
-	looked         string // folder that dirs and runs are of
-	dirs, runs     []string
-	recent         []string
-	rows           []choice
-	row            int
-	lookErr        error
-	lookBusy, once bool
-	recents        bool
+	path       ui.Input
+	looked     string // folder that dirs and runs are of
+	dirs, runs []string
+	recent     []string
+	rows       []choice
+	row        int
+	lookErr    error
+	pending    int                // answers about that folder that are to come
+	lookGen    int                // of the folder
+	stopLook   context.CancelFunc // ends the look; nil: there was none
+	recents    bool
 
 	// reading, and reading again with answers
 	dir      string
@@ -76,11 +81,20 @@ type Screen struct {
 	excerpts map[porter.Evidence]excerpt
 	fetching bool
 	answer   *ui.Input // being typed; nil: none
+	preview  string    // what would be written for it
+	refused  error     // why it can't be
+	pager    *pager    // over the body; nil: none
+	sheet    *sheet    // over the body; nil: none
 	search   *ui.Input // folder to look for the datasets in, being typed; nil: none
 
 	// writing
 	names     [2]ui.Input
 	name      int
+	compared  []desk.Target // what is shown before it is replaced
+	targets   []desk.Target // what the names mean; as of the last look
+	targetErr error
+	checked   [2]string // names that targets are of
+	checking  bool
 	saving    bool
 	writes    int                // of the write that is asked for
 	stopWrite context.CancelFunc // ends that write
@@ -125,13 +139,35 @@ func (s *Screen) Close() { s.cancel() }
 
 // Typing says whether keys are text now.
 func (s *Screen) Typing() bool {
+	switch {
+	case s.pager != nil:
+		return s.pager.typed != nil
+	case s.sheet != nil:
+		return false
+	}
 	return s.stage == choosing || s.stage == writing || s.stage == looking && (s.answer != nil || s.search != nil)
 }
 
 // SetSize gives the size of the body.
 func (s *Screen) SetSize(w, h int) {
 	s.w, s.h = w, h
-	s.boxes = layout(w, h)
+	s.arrange()
+	if s.sheet != nil {
+		s.sheet.layout(w, h)
+	}
+	if s.pager != nil {
+		s.pager.w, s.pager.h = w, h
+		s.pager.scroll(0)
+	}
+}
+
+// arrange lays the parts out; candidates for the answer that is being typed need room.
+func (s *Screen) arrange() {
+	need := 0
+	if t, ok := s.question(); ok && s.answer != nil {
+		need = answerRows + len(t.Candidates)
+	}
+	s.boxes = layout(s.w, s.h, need)
 	s.scroll()
 }
 
@@ -139,7 +175,7 @@ func (s *Screen) SetSize(w, h int) {
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case lookedMsg:
-		return s.takeLook(msg)
+		s.takeLook(msg)
 	case recentMsg:
 		s.recent = msg.dirs
 		s.choose()
@@ -156,13 +192,23 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.fetch()
 	case writtenMsg:
 		return s.takeWritten(msg)
+	case checkedMsg:
+		return s.takeCheck(msg)
+	case pageMsg:
+		if s.pager != nil {
+			return s.pager.take(msg)
+		}
+	case nowhereMsg:
+		if s.pager != nil {
+			s.pager.nowhere(msg)
+		}
 	case tea.KeyPressMsg:
 		return s.key(msg)
 	case tea.PasteMsg:
 		return s.paste(msg.Content)
 	case ui.Answer:
 		switch {
-		case msg.ID == askReplace && msg.Yes:
+		case msg.ID == askReplace && msg.Yes && s.stage == comparing:
 			return s.write(true)
 		case msg.ID == askLeave && msg.Yes:
 			return s.backward()
@@ -171,15 +217,26 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.mouse(msg)
 	case ui.ThemeChanged:
 		s.th = msg.Theme
+		if s.sheet != nil {
+			s.sheet.layout(s.w, s.h)
+		}
 	}
 	return nil
 }
 
-func (s *Screen) takeLook(m lookedMsg) tea.Cmd {
-	s.lookBusy, s.once = false, true
-	s.looked, s.dirs, s.runs, s.lookErr = m.dir, m.dirs, m.runs, m.err
+func (s *Screen) takeLook(m lookedMsg) {
+	if m.gen != s.lookGen {
+		return
+	}
+	s.pending--
+	if m.runs != nil {
+		s.runs = m.runs
+	}
+	if m.dirs != nil {
+		s.dirs = m.dirs
+	}
+	s.lookErr = cmp.Or(m.err, s.lookErr)
 	s.choose()
-	return s.look()
 }
 
 // choose rebuilds the list for what is typed.
@@ -203,7 +260,7 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 	s.stop()
 	if m.err != nil && s.stage >= looking { // an answer, or a folder, that can't be
 		s.opt = s.before
-		return ui.Fail(m.err)
+		return s.fail(m.err)
 	}
 	if m.err != nil {
 		s.err, s.stage, s.given = m.err, choosing, false
@@ -219,6 +276,8 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 	s.err, s.stage, s.written = nil, max(s.stage, looking), m.written
 	s.todos = ranked(m.written.res)
 	s.todo = max(min(s.todo, len(s.todos)-1), 0)
+	s.opt.Datasets = m.written.res.Datasets
+	s.arrange()
 	if !again {
 		s.names[0].SetValue(m.names[0])
 		s.names[1].SetValue(m.names[1])
@@ -243,14 +302,13 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 	var exist *porter.ExistsError
 	switch {
 	case errors.As(m.err, &exist):
-		return ui.Do(ui.Ask{
-			ID: askReplace, Title: "Replace what is there?", Danger: true,
-			Body: strings.Join(exist.Paths, "\n"), Yes: "replace", No: "other names",
-		})
+		s.stage, s.compared = comparing, m.targets
+		s.open(&sheet{title: "there already", write: s.targetDiff(m.targets)})
+		return nil
 	case m.err != nil:
-		return ui.Fail(m.err)
+		return s.fail(m.err)
 	}
-	s.stage, s.kept = looking, min(m.kept, len(s.opt.Answers))
+	s.stage, s.sheet, s.kept = looking, nil, min(m.kept, len(s.opt.Answers))
 	return ui.Do(ui.OpenEdit{Recipe: m.paths[0], Workload: m.paths[1]})
 }
 
@@ -275,6 +333,18 @@ const (
 // that were not written are asked about first.
 func (s *Screen) Leave() tea.Cmd {
 	switch {
+	case s.pager != nil:
+		if !s.pager.stop() { // else what it was reading or looking for is given up
+			s.pager = nil
+		}
+		return nil
+	case s.sheet != nil:
+		s.sheet = nil
+		if s.stage == comparing {
+			s.stage = writing
+			return s.check()
+		}
+		return nil
 	case s.Unsaved():
 		return ui.Do(ui.Ask{
 			ID: askLeave, Title: "Leave without writing?", Danger: true,

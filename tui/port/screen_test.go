@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/desk"
@@ -39,6 +40,15 @@ func (l *lab) Port(ctx context.Context, dir string, opt porter.Options) (*porter
 }
 
 func (l *lab) Recent(context.Context) ([]string, error) { return l.recent, nil }
+
+func (l *lab) Targets(_ context.Context, _ *porter.Result, recipe, workload string) ([]desk.Target, error) {
+	out := []desk.Target{{Path: recipe}, {Path: workload}, {Path: porter.ProvenancePath(recipe)}}
+	if l.exists {
+		out[0] = desk.Target{Path: "/d/r.yaml", There: true, Added: 1, Removed: 1, Diff: []string{"@@ -1,2 +1,2 @@", "-mine: 1", "+name: x", " same"}}
+		out[2].There, out[2].Same = true, true
+	}
+	return out, nil
+}
 
 func (l *lab) Write(_ context.Context, _ *porter.Result, recipe, workload string, force bool) error {
 	l.mu.Lock()
@@ -209,15 +219,30 @@ func TestExistingFilesAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	eng := &lab{exists: true}
 	s := open(t, eng, sample)
-	asked := press(s, "w", "enter")
+	if v := s.View(); len(press(s, "w", "enter")) > 0 || len(eng.written) > 0 || s.stage != comparing {
+		t.Fatalf("wrote %v:\n%s", eng.written, v)
+	}
+	if v := ansi.Strip(s.View()); !strings.Contains(v, "+1 −1 lines") || !strings.Contains(v, "-mine: 1") {
+		t.Errorf("no difference is shown:\n%s", v)
+	}
+	asked := press(s, "r")
 	ask, ok := asked[0].(ui.Ask)
-	if !ok || !ask.Danger || len(eng.written) > 0 {
-		t.Fatalf("asked %v, wrote %v", asked, eng.written)
+	if !ok || !ask.Danger || ask.Body != "/d/r.yaml" {
+		t.Fatalf("asked %v", asked)
 	}
 	drive(s, s.Update(ui.Answer{ID: ask.ID}))
-	if len(eng.written) > 0 || s.stage != writing {
+	if len(eng.written) > 0 || s.stage != comparing {
 		t.Fatalf("No wrote %v", eng.written)
 	}
+	s.Leave()
+	if s.stage != writing || s.sheet != nil {
+		t.Fatalf("left to stage %d", s.stage)
+	}
+	drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
+	if len(eng.written) > 0 {
+		t.Fatal("a yes for a question that is over wrote")
+	}
+	press(s, "enter")
 	asked = drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
 	if _, ok := asked[0].(ui.OpenEdit); !ok || len(eng.written) != 1 {
 		t.Errorf("Yes asked %v, wrote %v", asked, eng.written)
@@ -339,7 +364,32 @@ func (blocked) Write(ctx context.Context, _ *porter.Result, _, _ string, _ bool)
 	return ctx.Err()
 }
 
-// No key waits for the engine; while a folder is listed no second one is.
+func (blocked) Targets(ctx context.Context, _ *porter.Result, _, _ string) ([]desk.Target, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (blocked) PageAt(ctx context.Context, _ string, _, _ int) (desk.Page, error) {
+	<-ctx.Done()
+	return desk.Page{}, ctx.Err()
+}
+
+func (blocked) PageFrom(ctx context.Context, _ string, _ int64) (desk.Page, error) {
+	<-ctx.Done()
+	return desk.Page{}, ctx.Err()
+}
+
+func (blocked) PageBefore(ctx context.Context, _ string, _ int64) (desk.Page, error) {
+	<-ctx.Done()
+	return desk.Page{}, ctx.Err()
+}
+
+func (blocked) Find(ctx context.Context, _, _ string, _ int64, _ bool) (desk.Found, error) {
+	<-ctx.Done()
+	return desk.Found{}, ctx.Err()
+}
+
+// No key waits for the engine; a folder that hangs does not hold up the next one.
 func TestEngineThatBlocks(t *testing.T) {
 	t.Parallel()
 	s := New(blocked{}, ui.NewTheme(true), "")
@@ -348,14 +398,24 @@ func TestEngineThatBlocks(t *testing.T) {
 	if s.Init() == nil {
 		t.Fatal("nothing is looked for")
 	}
-	for _, k := range frametest.Keys("/", "a", "tab", "/", "b", "down", "up") {
+	look := s.Update(frametest.Keys("/")[0])
+	list := look().(tea.BatchMsg)[0]
+	hangs := make(chan tea.Msg, 1)
+	go func() { hangs <- list() }()
+	for _, k := range frametest.Keys("a", "tab", "down", "up") {
 		if cmd := s.Update(k); cmd != nil {
-			t.Errorf("%v started a second look", k)
+			t.Errorf("%v looks at the same folder again", k)
 		}
 		_ = s.View()
 	}
-	if cmd := s.Update(lookedMsg{dir: ""}); cmd == nil || !s.lookBusy {
-		t.Error("the folder that was typed meanwhile is not looked at")
+	press := s.Update(frametest.Keys("/")[0])
+	late := (<-hangs).(lookedMsg)
+	if press == nil || late.err == nil || s.looked != "/a/" {
+		t.Fatalf("typed on to another folder: %q is looked at, the one before ended with %v", s.looked, late.err)
+	}
+	s.Update(late)
+	if s.lookErr != nil || s.pending != 2 {
+		t.Errorf("an answer about the folder before was taken: %v, %d to come", s.lookErr, s.pending)
 	}
 	s.Update(frametest.Keys("enter")[0])
 	if s.stage != reading {

@@ -10,6 +10,12 @@ import (
 
 // View draws the body.
 func (s *Screen) View() string {
+	switch {
+	case s.pager != nil:
+		return s.pager.draw(s.th)
+	case s.sheet != nil:
+		return s.sheet.draw(s.th)
+	}
 	switch s.stage {
 	case choosing:
 		return s.chooser()
@@ -24,17 +30,18 @@ func (s *Screen) View() string {
 	return s.stack()
 }
 
-// chooserHead is the height of what stands above the list of choices.
-const chooserHead = 3
+// head is the height of what stands above the list of choices.
+func (s *Screen) head() int { return 2 + len(s.advice()) }
 
 // rowTop is the first choice in view.
 func (s *Screen) rowTop() int {
-	room := s.h - chooserHead
+	room := s.h - s.head()
 	return max(min(s.row-room/2, len(s.rows)-room), 0)
 }
 
 func (s *Screen) chooser() string {
-	lines := []string{" " + s.th.Paint(ui.Muted, "run directory  ") + s.path.Draw(s.th, max(s.w-17, 1), true), " " + s.advice(), s.th.Line(s.w)}
+	lines := []string{" " + s.th.Paint(ui.Muted, "run directory  ") + s.path.Draw(s.th, max(s.w-17, 1), true)}
+	lines = append(append(lines, s.advice()...), s.th.Line(s.w))
 	for i := s.rowTop(); i < len(s.rows) && len(lines) < s.h; i++ {
 		c := s.rows[i]
 		role := ui.Muted
@@ -51,8 +58,8 @@ func (s *Screen) chooser() string {
 	return strings.Join(lines, "\n")
 }
 
-// advice is the line under the typed path: what went wrong, or what was found.
-func (s *Screen) advice() string {
+// advice is what stands under the typed path: what went wrong, or what was found.
+func (s *Screen) advice() []string {
 	n := 0
 	for _, c := range s.rows {
 		if c.kind == "run" {
@@ -61,17 +68,17 @@ func (s *Screen) advice() string {
 	}
 	switch {
 	case s.err != nil:
-		return s.th.Paint(ui.Bad, "✗ "+ui.Clean(s.err.Error()))
+		return s.wrapped(" ", ui.Bad, "✗ "+s.err.Error(), s.w)
 	case s.lookErr != nil && n == 0:
-		return s.th.Paint(ui.Warn, "⚠ "+ui.Clean(s.lookErr.Error()))
-	case s.lookBusy:
-		return s.th.Paint(ui.Muted, "looking …")
+		return s.wrapped(" ", ui.Warn, "⚠ "+s.lookErr.Error(), s.w)
+	case s.pending > 0:
+		return s.wrapped(" ", ui.Muted, "looking …", s.w)
 	case n == 1:
-		return s.th.Paint(ui.Muted, "1 run directory found")
+		return s.wrapped(" ", ui.Muted, "1 run directory found", s.w)
 	case n > 1:
-		return s.th.Paint(ui.Muted, fmt.Sprintf("%d run directories found", n))
+		return s.wrapped(" ", ui.Muted, fmt.Sprintf("%d run directories found", n), s.w)
 	}
-	return s.th.Paint(ui.Muted, fmt.Sprintf("a folder c<N> of the harness; looked for up to %d levels below what is typed", lookDepth))
+	return s.wrapped(" ", ui.Muted, fmt.Sprintf("a folder c<N> of the harness; looked for up to %d levels below", lookDepth), s.w)
 }
 
 // tail is the end of a path, which tells paths apart, in w cells.
@@ -91,30 +98,6 @@ func (s *Screen) reader() string {
 			lines = append(lines, " "+s.th.Bar(min(40, s.w-4), float64(p.Done)/float64(p.Total), ui.Accent)+"  "+text)
 		} else {
 			lines = append(lines, " "+s.th.Paint(ui.Muted, p.Stage+" "+text))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (s *Screen) form() string {
-	labels := [2]string{"recipe", "workload"}
-	lines := []string{s.factLine(), s.th.Line(s.w), "", "  " + s.th.Title.Render("Write the files"), ""}
-	for i := range s.names {
-		focused := i == s.name && !s.saving
-		label := ui.Fit(labels[i], 10)
-		if focused {
-			label = s.th.Paint(ui.Accent, label)
-		} else {
-			label = s.th.Paint(ui.Muted, label)
-		}
-		lines = append(lines, "  "+label+s.names[i].Draw(s.th, max(s.w-14, 1), focused))
-	}
-	lines = append(lines, "  "+s.th.Paint(ui.Muted, ui.Fit("origin", 10)+ui.Clean(porter.ProvenancePath(s.names[0].Value()))), "")
-	if s.saving {
-		lines = append(lines, "  "+s.th.Paint(ui.Muted, "writing …  esc gives it up"))
-	} else if n := s.written.res.Open(porter.MustFix); n > 0 {
-		for _, l := range ui.Wrap(questions(n)+" must be answered before a run; the files can be written all the same", s.w-4) {
-			lines = append(lines, "  "+s.th.Paint(ui.Warn, l))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -160,7 +143,7 @@ func (s *Screen) columns() string {
 		ui.Fit(s.fileTitle(), b.file.w), ui.Fit(s.title("WHERE IT COMES FROM", false), b.origin.w))
 	parts := []string{s.factLine(), s.th.Line(s.w), head}
 	if b.file.h > 0 {
-		parts = append(parts, ui.Beside(sep, s.artifacts(), s.file(), ui.Box(strings.Join(s.origin(b.origin.w, b.origin.h), "\n"), b.origin.w, b.origin.h)))
+		parts = append(parts, ui.Beside(sep, s.artifacts(b.artifacts), s.file(), ui.Box(strings.Join(s.origin(b.origin.w, b.origin.h), "\n"), b.origin.w, b.origin.h)))
 	}
 	parts = append(parts, s.th.Titled(s.todoTitle(), "", s.w))
 	if b.todos.h > 0 {
@@ -173,7 +156,13 @@ func (s *Screen) columns() string {
 func (s *Screen) stack() string {
 	b := s.boxes
 	parts := []string{s.factLine(), s.th.Titled(s.fileTitle(), "", s.w)}
-	if b.file.h > 0 {
+	if s.pane == onArtifacts {
+		parts[1] = s.th.Titled(s.title("artifacts", true), "", s.w)
+	}
+	switch {
+	case b.file.h > 0 && s.pane == onArtifacts:
+		parts = append(parts, s.artifacts(b.file))
+	case b.file.h > 0:
 		parts = append(parts, s.file())
 	}
 	parts = append(parts, s.th.Titled(s.title("where it comes from", false), "", s.w))
@@ -219,52 +208,9 @@ func (s *Screen) todoTitle() string {
 	return text
 }
 
-func (s *Screen) artifacts() string {
-	b := s.boxes.artifacts
-	count := resting(s.written.res)
-	lines := make([]string, 0, b.h)
-	for i, a := range s.written.res.Artifacts {
-		sign, role := "✓", ui.OK
-		switch {
-		case !a.Present:
-			sign, role = "·", ui.Muted
-		case a.Problem != "":
-			sign, role = "⚠", ui.Warn
-		}
-		n := "-"
-		if c := count[a.Name]; c > 0 {
-			n = fmt.Sprint(c)
-		}
-		name := ui.Clean(a.Name)
-		if s.lit(a.Name) {
-			name = s.th.Paint(ui.Accent, name)
-		} else if !a.Present {
-			name = s.th.Paint(ui.Muted, name)
-		}
-		mark := " "
-		if s.pane == onArtifacts && i == s.artifact {
-			mark = s.th.Paint(ui.Accent, "▸")
-		}
-		lines = append(lines, ui.Ends(mark+s.th.Paint(role, sign)+" "+name, s.th.Paint(ui.Muted, n), b.w))
-	}
-	if i := s.artifact; s.pane == onArtifacts && i < len(s.written.res.Artifacts) {
-		a := s.written.res.Artifacts[i]
-		lines = append(lines, "")
-		for _, l := range ui.Wrap(strings.Trim(a.Found+"; "+a.Problem, "; "), b.w-3) {
-			lines = append(lines, "   "+s.th.Paint(ui.Muted, l))
-		}
-	}
-	return ui.Box(strings.Join(lines, "\n"), b.w, b.h)
-}
-
 // lit says whether the line under the cursor rests on an artifact.
 func (s *Screen) lit(name string) bool {
-	for _, e := range s.field(s.here()).Evidence {
-		if e.Artifact == name || strings.HasPrefix(e.Artifact, name+"/") {
-			return true
-		}
-	}
-	return false
+	return restsOn(s.field(s.here()), name)
 }
 
 func (s *Screen) file() string {
@@ -278,6 +224,10 @@ func (s *Screen) file() string {
 			mark, role = letter(s.field(l).Class)
 		}
 		text := ui.Clean(l.text)
+		if p, changes := s.previewed(l); changes {
+			rows = append(rows, s.th.Paint(ui.Accent, "→"+ui.Right(fmt.Sprint(i+1), 4)+" "+mark+"  "+ui.Fit(ui.Clean(p), b.w-9)))
+			continue
+		}
 		num := ui.Right(fmt.Sprint(i+1), 4)
 		here := i == s.at[s.doc]
 		room := b.w - 9
@@ -299,58 +249,4 @@ func (s *Screen) file() string {
 		rows = append(rows, " "+num+" "+s.th.Paint(role, mark)+"  "+ui.Fit(body, room))
 	}
 	return ui.Box(strings.Join(rows, "\n"), b.w, b.h)
-}
-
-// todoTop is the first question in view.
-func (s *Screen) todoTop() int {
-	h := s.boxes.todos.h
-	if s.pane == onTodos {
-		h-- // the candidates, or the input
-	}
-	return max(min(s.todo-h/2, len(s.todos)-h), 0)
-}
-
-func (s *Screen) todoList() string {
-	b := s.boxes.todos
-	if s.search != nil {
-		return ui.Box(" "+s.th.Paint(ui.Accent, "look for the datasets below › ")+s.search.Draw(s.th, max(s.w-32, 1), true)+
-			"\n "+s.th.Paint(ui.Muted, "the files are told by their names, at any depth"), b.w, b.h)
-	}
-	if len(s.todos) == 0 {
-		return ui.Box(" "+s.th.Paint(ui.OK, "✓ nothing is open"), b.w, b.h)
-	}
-	var rows []string
-	for i := s.todoTop(); i < len(s.todos) && len(rows) < b.h; i++ {
-		t := s.todos[i]
-		here := i == s.todo && s.pane == onTodos
-		kind := s.th.Paint(kindRole(t.Kind), ui.Fit(string(t.Kind), 8))
-		path := t.Path[strings.LastIndexByte(t.Path, '.')+1:]
-		if path == "" {
-			path = "run"
-		}
-		text := ui.Fit(ui.Clean(path), min(24, b.w/3)) + "  " + s.th.Paint(ui.Muted, ui.Clean(t.Message))
-		if here {
-			rows = append(rows, s.th.Paint(ui.Accent, " ▸ ")+kind+"  "+s.th.Selected.Render(ui.Fit(ui.Clean(path), min(24, b.w/3)))+"  "+ui.Clean(t.Message))
-			rows = append(rows, s.below(t))
-			continue
-		}
-		rows = append(rows, "   "+kind+"  "+text)
-	}
-	return ui.Box(strings.Join(rows, "\n"), b.w, b.h)
-}
-
-// below is the line under the selected question: the answer being typed, or what
-// could be one.
-func (s *Screen) below(t porter.Todo) string {
-	lead := "             "
-	if s.answer != nil {
-		return lead + s.th.Paint(ui.Accent, "› ") + s.answer.Draw(s.th, max(s.w-17, 1), true)
-	}
-	if len(t.Candidates) > 0 {
-		return lead + s.th.Paint(ui.Muted, fmt.Sprintf("%d candidates: ", len(t.Candidates))) + ui.Clean(t.Candidates[0].Value)
-	}
-	if f, ok := s.fieldOf(t); ok {
-		return lead + s.th.Paint(ui.Muted, "now "+ui.Clean(f.Value))
-	}
-	return ""
 }

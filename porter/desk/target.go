@@ -1,0 +1,123 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/agentperf/agentperf-tui/porter"
+)
+
+// Target is a file that a port would write, against what is there.
+type Target struct {
+	Path    string
+	There   bool     // a file of that name
+	Same    bool     // and it holds just that
+	Diff    []string // unified, from what is there to what would be; the first byte of a line tells which
+	Added   int      // lines
+	Removed int
+	Problem string // why it can't be written, or not compared; empty if all is well
+}
+
+// maxCompared bounds what is read of a file to compare it, in bytes.
+const maxCompared = 8 << 20
+
+// Targets compares the files that a port would write, recipe, workload and report,
+// with those that are there.
+func (Desk) Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]Target, error) {
+	recipe, workload = Home(recipe), Home(workload)
+	var out []Target
+	for _, f := range []struct {
+		path   string
+		render func() ([]byte, error)
+	}{{recipe, r.RecipeYAML}, {workload, r.WorkloadYAML}, {porter.ProvenancePath(recipe), r.ProvenanceJSON}} {
+		data, err := f.render()
+		if err != nil {
+			return nil, err
+		}
+		t, err := inTime(ctx, f.path, func() (Target, error) { return compare(f.path, data), nil })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// compare compares a file with what it would hold.
+func compare(path string, data []byte) Target {
+	t := Target{Path: path}
+	if dir := filepath.Dir(path); !isFolder(dir) {
+		t.Problem = fmt.Sprintf("there is no folder %s", dir)
+		return t
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return t
+	case err != nil:
+		t.Problem = err.Error()
+		return t
+	}
+	t.There = true
+	if info.Mode()&fs.ModeSymlink != 0 {
+		info, err = os.Stat(path)
+	}
+	switch {
+	case err != nil:
+		t.Problem = "a link that leads nowhere"
+	case !info.Mode().IsRegular():
+		t.Problem = "no plain file"
+	case info.Size() > maxCompared:
+		t.Problem = "too large to compare"
+	}
+	if t.Problem != "" {
+		return t
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Problem = err.Error()
+		return t
+	}
+	defer f.Close()
+	old, err := io.ReadAll(io.LimitReader(f, maxCompared))
+	if err != nil {
+		t.Problem = err.Error()
+		return t
+	}
+	t.difference(string(old), string(data))
+	return t
+}
+
+func (t *Target) difference(old, now string) {
+	if t.Same = old == now; t.Same {
+		return
+	}
+	text, err := udiff.ToUnified("", "", old, udiff.Lines(old, now), 3)
+	if err != nil {
+		t.Problem = err.Error()
+		return
+	}
+	_, text, _ = strings.Cut(text, "\n@@") // what stands before it names the files
+	t.Diff = strings.Split(strings.TrimSuffix("@@"+text, "\n"), "\n")
+	for _, l := range t.Diff {
+		switch {
+		case strings.HasPrefix(l, "+"):
+			t.Added++
+		case strings.HasPrefix(l, "-"):
+			t.Removed++
+		}
+	}
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
