@@ -103,7 +103,7 @@ func (p *Proof) write(b *strings.Builder) {
 			who = fmt.Sprintf("%s and %d alike", who, n-1)
 		}
 		fmt.Fprintf(b, "  %s, now %s: %d kept, %d differ\n", who, l.Step, l.Kept, len(l.Differences))
-		for _, d := range grouped(l.Differences) {
+		for _, d := range l.Grouped() {
 			rule := d.Rule
 			if rule == "" {
 				rule = "NO RULE: an error of the porter"
@@ -113,12 +113,12 @@ func (p *Proof) write(b *strings.Builder) {
 	}
 }
 
-// grouped makes one row of those that differ in name alone, or are gone for one
-// reason.
-func grouped(rows []ProofRow) []ProofRow {
+// Grouped are the differences with one row for those that differ in name alone, or
+// are gone for one reason; these have no old values then.
+func (l *ProofLine) Grouped() []ProofRow {
 	var out []ProofRow
 	at := map[ProofRow]int{}
-	for _, d := range rows {
+	for _, d := range l.Differences {
 		if d.New != "" || d.To != "" || d.Kind != lost && d.Old != "" {
 			out = append(out, d)
 			continue

@@ -132,12 +132,16 @@ func (s *Screen) launchDiff(w int) (lines []string, first int) {
 			who += fmt.Sprintf(" and %d alike", n-1)
 		}
 		lines = append(lines, "", " "+s.th.Title.Render(ui.Clean(who))+s.th.Paint(ui.Muted, fmt.Sprintf("  now %s · %d kept, %d differ", ui.Clean(l.Step), l.Kept, len(l.Differences))))
-		for _, d := range l.Differences {
+		for _, d := range l.Grouped() {
 			name := d.Name
 			if d.To != "" {
 				name += " → " + d.To
 			}
-			lines = append(lines, "   "+s.th.Paint(ui.Muted, ui.Fit(d.Kind, 8)+ui.Fit(d.What, 7))+ui.Clean(name))
+			head := s.wrapped("                  ", ui.Plain, name, w)
+			if len(head) > 0 {
+				head[0] = "   " + s.th.Paint(ui.Muted, ui.Fit(d.Kind, 8)+ui.Fit(d.What, 7)) + strings.TrimLeft(head[0], " ")
+			}
+			lines = append(lines, head...)
 			lines = append(lines, s.pair("                  ", d.Old, d.New, w)...)
 			rule, role := d.Rule, ui.Muted
 			if rule == "" {

@@ -2,6 +2,7 @@ package port
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,8 +34,12 @@ func TestNamesTypedWhileAnAnswerIsWorkedIn(t *testing.T) {
 	for _, c := range []struct {
 		answer string
 		fails  bool
-	}{{"gb200", false}, {"[", true}} {
-		s := open(t, &lab{}, sample)
+	}{{"gb200", false}, {"broken", true}} {
+		eng := &lab{}
+		s := open(t, eng, sample)
+		if c.fails {
+			eng.fails = errors.New("the disk is gone")
+		}
 		s.goTo(porter.Recipe, "resources.gpu_type")
 		port := hold(t, s, "e", "ctrl+u", c.answer, "enter")
 		press(s, "w", "ctrl+u", "m", "y", ".", "y")

@@ -219,21 +219,33 @@ func (s *Screen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 		s.firstResting()
 	case key.Matches(msg, editKey):
 		s.ask()
-	case key.Matches(msg, upKey):
-		s.move(-1)
-	case key.Matches(msg, downKey):
-		s.move(1)
-	case key.Matches(msg, pageUp):
-		s.move(-max(s.boxes.file.h-1, 1))
-	case key.Matches(msg, pageDown):
-		s.move(max(s.boxes.file.h-1, 1))
-	case key.Matches(msg, homeKey):
-		s.move(-1 << 20)
-	case key.Matches(msg, endKey):
-		s.move(1 << 20)
+	default:
+		s.move(motion(msg, s.boxes.file.h-1))
 	}
 	return s.fetch()
 }
+
+// motion is by how many lines a key moves; 0 if it is for something else.
+func motion(msg tea.KeyPressMsg, page int) int {
+	switch {
+	case key.Matches(msg, upKey):
+		return -1
+	case key.Matches(msg, downKey):
+		return 1
+	case key.Matches(msg, pageUp):
+		return -max(page, 1)
+	case key.Matches(msg, pageDown):
+		return max(page, 1)
+	case key.Matches(msg, homeKey):
+		return -farAway
+	case key.Matches(msg, endKey):
+		return farAway
+	}
+	return 0
+}
+
+// farAway is more lines than any list or text has.
+const farAway = 1 << 30
 
 // move moves the cursor of the pane; in the list of questions the file follows.
 func (s *Screen) move(by int) {
@@ -326,58 +338,4 @@ func (s *Screen) chosenArtifact() (porter.Artifact, bool) {
 		return all[s.artifact], true
 	}
 	return porter.Artifact{}, false
-}
-
-// todoRow leaves the line under the selected question out of a row of the body, so
-// that rows and questions go together: that line belongs to the question above it.
-func (s *Screen) todoRow(y int) int {
-	if y-s.boxes.todos.y > s.todo-s.todoTop() {
-		return y - s.belowRows()
-	}
-	return y
-}
-
-func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
-	if s.stage == choosing {
-		if m.Wheel != 0 {
-			s.row = max(min(s.row+m.Wheel, len(s.rows)-1), 0)
-		} else if i := s.rowTop() + m.Y - s.head(); m.Y >= s.head() && i < len(s.rows) {
-			s.row = i
-		}
-		return nil
-	}
-	switch {
-	case s.pager != nil:
-		s.pager.scroll(m.Wheel)
-		return s.pager.more()
-	case s.sheet != nil:
-		s.sheet.scroll(m.Wheel)
-		return nil
-	case s.stage != looking || s.answer != nil || s.search != nil:
-		return nil
-	}
-	in := func(r rect) bool { return m.X >= r.x && m.X < r.x+r.w && m.Y >= r.y && m.Y < r.y+r.h }
-	by := func(p pane, top int, r rect) {
-		s.pane = p
-		if m.Wheel != 0 {
-			s.move(m.Wheel)
-			return
-		}
-		cursor := map[pane]int{onFile: s.at[s.doc], onTodos: s.todo, onArtifacts: s.artifact}[p]
-		s.move(top + m.Y - r.y - cursor)
-	}
-	switch {
-	case in(s.boxes.file) && s.pane == onArtifacts && !s.boxes.wide:
-		by(onArtifacts, s.artifactTop(), s.boxes.file)
-	case in(s.boxes.file):
-		by(onFile, s.top[s.doc], s.boxes.file)
-	case in(s.boxes.todos):
-		if s.pane == onTodos {
-			m.Y = s.todoRow(m.Y)
-		}
-		by(onTodos, s.todoTop(), s.boxes.todos) // the first in view as it was drawn
-	case in(s.boxes.artifacts):
-		by(onArtifacts, s.artifactTop(), s.boxes.artifacts)
-	}
-	return s.fetch()
 }

@@ -401,14 +401,6 @@ func (p *pager) key(msg tea.KeyPressMsg) tea.Cmd {
 		p.left = max(p.left-p.room()/2, 0)
 	case key.Matches(msg, rightKey):
 		p.left = min(p.left+p.room()/2, 1<<20)
-	case key.Matches(msg, upKey):
-		p.scroll(-1)
-	case key.Matches(msg, downKey):
-		p.scroll(1)
-	case key.Matches(msg, pageUp):
-		p.scroll(-p.page())
-	case key.Matches(msg, pageDown), msg.String() == "space":
-		p.scroll(p.page())
 	case key.Matches(msg, homeKey):
 		return p.ask(func(ctx context.Context, m *pageMsg) (err error) {
 			m.page, err = eng.PageFrom(ctx, path, 0)
@@ -420,6 +412,8 @@ func (p *pager) key(msg tea.KeyPressMsg) tea.Cmd {
 			m.page, err = eng.PageBefore(ctx, path, 1<<62)
 			return err
 		})
+	default:
+		p.scroll(motion(msg, p.page()))
 	}
 	return p.more()
 }

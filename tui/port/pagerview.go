@@ -80,7 +80,10 @@ func (p *pager) row(th ui.Theme, r desk.Row, line int) string {
 		text += th.Selected.Inherit(th.Title).Render(match)
 	}
 	text += tail
-	if p.left > 0 {
+	switch {
+	case p.left > 0 && text != "" && ui.Width(text) <= p.left:
+		text = th.Paint(ui.Muted, "…")
+	case p.left > 0:
 		text = cutLeft(text, p.left)
 	}
 	return gutter + ansi.Truncate(text, p.room(), "…")

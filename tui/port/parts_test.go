@@ -60,7 +60,7 @@ func TestSummaryFits(t *testing.T) {
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ w, h, file, origin, todos int }{
-		{60, 12, 2, 3, 3}, {80, 20, 6, 5, 5}, {120, 36, 23, 23, 9}, {200, 56, 40, 40, 12},
+		{60, 12, 3, 2, 3}, {80, 20, 6, 5, 5}, {120, 36, 23, 23, 9}, {200, 56, 40, 40, 12},
 	} {
 		b := layout(c.w, c.h, 0)
 		if b.file.h != c.file || b.origin.h != c.origin || b.todos.h != c.todos || b.wide != (b.artifacts.w > 0) {

@@ -174,6 +174,39 @@ func (s *Screen) arrange() {
 // Update takes a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return s.key(msg)
+	case tea.PasteMsg:
+		return s.paste(msg.Content)
+	case ui.Answer:
+		switch {
+		case msg.ID == askReplace && msg.Yes && s.stage == comparing:
+			return s.write(true)
+		case msg.ID == askLeave && msg.Yes:
+			return s.backward()
+		}
+	case ui.Mouse:
+		return s.mouse(msg)
+	case ui.ThemeChanged:
+		s.th = msg.Theme
+		if s.sheet != nil {
+			s.sheet.layout(s.w, s.h)
+		}
+	case pageMsg:
+		if s.pager != nil {
+			return s.pager.take(msg)
+		}
+	case nowhereMsg:
+		if s.pager != nil {
+			s.pager.nowhere(msg)
+		}
+	}
+	return s.take(msg)
+}
+
+// take takes what one of the screen's own commands came back with.
+func (s *Screen) take(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
 	case lookedMsg:
 		s.takeLook(msg)
 	case recentMsg:
@@ -194,32 +227,6 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.takeWritten(msg)
 	case checkedMsg:
 		return s.takeCheck(msg)
-	case pageMsg:
-		if s.pager != nil {
-			return s.pager.take(msg)
-		}
-	case nowhereMsg:
-		if s.pager != nil {
-			s.pager.nowhere(msg)
-		}
-	case tea.KeyPressMsg:
-		return s.key(msg)
-	case tea.PasteMsg:
-		return s.paste(msg.Content)
-	case ui.Answer:
-		switch {
-		case msg.ID == askReplace && msg.Yes && s.stage == comparing:
-			return s.write(true)
-		case msg.ID == askLeave && msg.Yes:
-			return s.backward()
-		}
-	case ui.Mouse:
-		return s.mouse(msg)
-	case ui.ThemeChanged:
-		s.th = msg.Theme
-		if s.sheet != nil {
-			s.sheet.layout(s.w, s.h)
-		}
 	}
 	return nil
 }

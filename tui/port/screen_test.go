@@ -29,12 +29,16 @@ type lab struct {
 	written []string
 	exists  bool
 	recent  []string
+	fails   error // of a port with answers
 }
 
 func (l *lab) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
 	l.mu.Lock()
 	l.ports = append(l.ports, opt)
 	l.mu.Unlock()
+	if l.fails != nil && len(opt.Answers) > 0 {
+		return nil, l.fails
+	}
 	opt.WorkloadOut, opt.RecipeOut = "/data/w.yaml", ""
 	return l.Desk.Port(ctx, dir, opt)
 }
@@ -102,6 +106,10 @@ func TestFrames(t *testing.T) {
 		"answering": {sample, []string{"tab", "e", "/", "d", "a", "t", "a"}},
 		"artifact":  {sample, []string{"tab", "tab", "down", "down"}},
 		"writing":   {sample, []string{"w"}},
+		"pager":     {sample, []string{"n", "n", "n", "n", "n", "n", "o"}},
+		"diff":      {sample, []string{"d"}},
+		"proof":     {sample, []string{"d", "d"}},
+		"whole":     {sample, []string{"tab", "i"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,14 +286,22 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// An answer that the porter refuses is taken back and said.
+// An answer that can't be is not given, and the reason is there while it is typed.
 func TestAnswerThatCanNotBe(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
 	s.goTo(porter.Recipe, "resources.gpu_type")
 	asked := press(s, "e", "ctrl+u", "[", "enter")
-	if len(asked) != 1 || asked[0].(ui.Toast).Role != ui.Bad || len(s.opt.Answers) != 0 {
-		t.Errorf("asked %v, answers %v", asked, s.opt.Answers)
+	if len(asked) != 0 || s.answer == nil || len(s.opt.Answers) != 0 || !strings.Contains(s.View(), "is no YAML value") {
+		t.Errorf("asked %v, answers %v:\n%s", asked, s.opt.Answers, s.View())
+	}
+	press(s, "backspace", "g", "b", "2", "0", "0")
+	if v := ansi.Strip(s.View()); !strings.Contains(v, "written as gb200") || !strings.Contains(v, "i  gpus_per_node") && !strings.Contains(v, "gpu_type: gb200") {
+		t.Errorf("no preview:\n%s", v)
+	}
+	press(s, "esc")
+	if v := ansi.Strip(s.View()); strings.Contains(v, "gb200") {
+		t.Errorf("a preview is left:\n%s", v)
 	}
 }
 

@@ -3,7 +3,6 @@ package port
 import (
 	"strings"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -46,23 +45,9 @@ func (sh *sheet) scroll(by int) {
 
 // key scrolls; false if the key means nothing to a text.
 func (sh *sheet) key(msg tea.KeyPressMsg) bool {
-	switch {
-	case key.Matches(msg, upKey):
-		sh.scroll(-1)
-	case key.Matches(msg, downKey):
-		sh.scroll(1)
-	case key.Matches(msg, pageUp):
-		sh.scroll(-sh.page())
-	case key.Matches(msg, pageDown), msg.String() == "space":
-		sh.scroll(sh.page())
-	case key.Matches(msg, homeKey):
-		sh.scroll(-len(sh.lines))
-	case key.Matches(msg, endKey):
-		sh.scroll(len(sh.lines))
-	default:
-		return false
-	}
-	return true
+	by := motion(msg, sh.page())
+	sh.scroll(by)
+	return by != 0
 }
 
 func (sh *sheet) draw(th ui.Theme) string {
