@@ -24,6 +24,7 @@ type Editor struct {
 	undone    []edit
 	typing    bool // the last edit can take one more character
 	marks     map[int]Role
+	find      string // what is lit
 }
 
 // edit replaced a text by another.
@@ -38,7 +39,7 @@ const maxUndo = 1000
 
 // SetText replaces everything and forgets what could be undone.
 func (e *Editor) SetText(s string) {
-	*e = Editor{lines: strings.Split(s, "\n"), w: e.w, h: e.h, version: e.version + 1, goal: -1}
+	*e = Editor{lines: strings.Split(s, "\n"), w: e.w, h: e.h, version: e.version + 1, goal: -1, find: e.find}
 }
 
 // Text is the text, byte for byte.

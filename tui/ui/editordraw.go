@@ -20,6 +20,9 @@ type glyph struct {
 // glyphOf is the first character of a text that is not empty. What would move
 // the cursor or hide something is drawn as one visible cell.
 func glyphOf(s string) glyph {
+	if ascii(s[0]) && (len(s) == 1 || s[1] < utf8.RuneSelf) { // nothing combines with it
+		return glyph{s[:1], 1, 1, false}
+	}
 	c, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	if c == "" {
 		c = s[:1]
@@ -33,6 +36,9 @@ func glyphOf(s string) glyph {
 	}
 	return glyph{c, len(c), w, false}
 }
+
+// ascii says whether a byte is a printable character of its own.
+func ascii(c byte) bool { return c >= ' ' && c < 0x7f }
 
 // byteAt is the byte of a line at a cell, or its end.
 func byteAt(line string, cell int) int {
@@ -79,27 +85,32 @@ func (e *Editor) reveal() {
 
 // Draw draws the lines in view, with signs and numbers before them.
 func (e *Editor) Draw(t Theme, focused bool) string {
+	if e.w <= 0 || e.h <= 0 {
+		return ""
+	}
 	num := e.gutter() - 3
-	rows := make([]string, 0, e.h)
-	for i := e.top; i < len(e.lines) && len(rows) < e.h; i++ {
-		r, marked := e.marks[i]
-		sign := " "
-		if marked {
+	if e.w < e.gutter() {
+		return Box("", e.w, e.h)
+	}
+	rows := make([]string, e.h)
+	for y := range rows {
+		i := e.top + y
+		if i >= len(e.lines) {
+			rows[y] = strings.Repeat(" ", e.w)
+			continue
+		}
+		sign, caret, n := " ", -1, strconv.Itoa(i+1)
+		if r, marked := e.marks[i]; marked {
 			sign = t.Paint(r, Sign(r))
 		}
-		n := Right(strconv.Itoa(i+1), num)
+		look := Muted
 		if i == e.at.Line && focused {
-			n = t.Paint(Accent, n)
-		} else {
-			n = t.Paint(Muted, n)
+			look, caret = Accent, e.at.Col
 		}
-		caret := -1
-		if i == e.at.Line && focused {
-			caret = e.at.Col
-		}
-		rows = append(rows, sign+n+"  "+e.line(t, e.lines[i], caret, e.w-e.gutter()))
+		n = t.Paint(look, strings.Repeat(" ", max(num-len(n), 0))+n)
+		rows[y] = sign + n + "  " + e.line(t, e.lines[i], caret, e.w-e.gutter())
 	}
-	return Box(strings.Join(rows, "\n"), e.w, e.h)
+	return strings.Join(rows, "\n")
 }
 
 // Sign is the mark of a role, so that nothing is said by colour alone.
@@ -115,57 +126,58 @@ func Sign(r Role) string {
 	return "·"
 }
 
-// line draws one line from the first cell in view; a comment is muted.
+// line draws one line from the first cell in view in exactly w cells, with the
+// colours of YAML and what is searched for lit.
 func (e *Editor) line(t Theme, s string, caret, w int) string {
 	s = body(s)
-	comment := commentStart(s)
 	var out, run strings.Builder
-	muted := false
-	flush := func() {
-		if muted {
-			out.WriteString(t.Paint(Muted, run.String()))
-		} else {
-			out.WriteString(run.String())
+	kinds, lit := spans(s), e.found(s)
+	var now look
+	flush := func(next look) {
+		if run.Len() > 0 {
+			out.WriteString(t.ink(now, run.String()))
+			run.Reset()
 		}
-		run.Reset()
+		now = next
 	}
-	cell := 0
-	for at := 0; at < len(s) && cell < e.left+w; {
+	cell, drawn := 0, 0
+	for at := 0; at < len(s); {
 		g := glyphOf(s[at:])
+		for len(kinds) > 1 && at >= kinds[0].to {
+			kinds = kinds[1:]
+		}
+		for len(lit) > 0 && at >= lit[0].to {
+			lit = lit[1:]
+		}
+		if cell-e.left+g.width > w {
+			break
+		}
 		if cell >= e.left {
-			if m := g.alien || comment >= 0 && at >= comment; m != muted || at == caret {
-				flush()
-				muted = m
+			l := look{kind: kinds[0].kind, lit: len(lit) > 0 && at >= lit[0].from}
+			if g.alien {
+				l.kind = comment
+			}
+			if l != now || at == caret {
+				flush(l)
 			}
 			if at == caret {
 				out.WriteString(t.Caret(g.text))
 			} else {
 				run.WriteString(g.text)
 			}
+			drawn += g.width
 		}
 		cell, at = cell+g.width, at+g.bytes
 	}
-	flush()
-	if caret == len(s) {
+	flush(look{})
+	if caret == len(s) && drawn < w {
 		out.WriteString(t.Caret(" "))
+		drawn++
 	}
-	return Fit(out.String(), w)
+	return out.String() + strings.Repeat(" ", max(w-drawn, 0))
 }
 
-// commentStart is where a YAML comment begins in a line; -1 without one.
-func commentStart(s string) int {
-	quote := byte(0)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '#' && (i == 0 || s[i-1] == ' ' || s[i-1] == '\t'):
-			return i
-		case (c == '"' || c == '\'') && (i == 0 || strings.IndexByte(" [{,:", s[i-1]) >= 0):
-			quote = c
-		}
-	}
-	return -1
+// CaretCell is the cell of the drawn editor at which the cursor stands.
+func (e *Editor) CaretCell() (x, y int) {
+	return e.gutter() + e.cell(e.clamp(e.at)) - e.left, e.at.Line - e.top
 }

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"strings"
+
 	"charm.land/lipgloss/v2"
 )
 
@@ -12,6 +14,10 @@ type Theme struct {
 	Selected, Title, Rule lipgloss.Style
 	// Key and KeyText are the two parts of a binding in the footer.
 	Key, KeyText lipgloss.Style
+	// syntax are the colours of YAML, found is what a search has found.
+	syntax [kinds]lipgloss.Style
+	found  lipgloss.Style
+	inks   map[look][2]string
 	// Lines are the colours of the curves of a chart, in order.
 	Lines []lipgloss.Style
 }
@@ -32,7 +38,40 @@ func NewTheme(dark bool) Theme {
 	t.Rule = colour("#c8ccd1", "#3b424a")
 	t.Key, t.KeyText = t.styles[Accent], t.styles[Muted]
 	t.Lines = []lipgloss.Style{t.styles[Accent], t.styles[Warn], t.styles[OK]}
+	t.syntax = [kinds]lipgloss.Style{
+		keyword: colour("#116b75", "#7cb7bb"), literal: colour("#7a3e9d", "#b9a0d4"), quoted: colour("#4d6b3c", "#a5b598"),
+		mark: t.styles[Muted], comment: t.styles[Muted],
+	}
+	t.found = lipgloss.NewStyle().Background(pick(lipgloss.Color("#f2e3a8"), lipgloss.Color("#5a4a1c")))
+	t.inks = make(map[look][2]string)
+	for k := range kinds {
+		for _, lit := range []bool{false, true} {
+			t.inks[look{k, lit}] = ends(t.syntax[k], t.found, lit)
+		}
+	}
 	return t
+}
+
+// look is how a part of a text is drawn.
+type look struct {
+	kind kind
+	lit  bool // found by a search
+}
+
+// ends are what a look puts before and behind a text. Rendering each part by its
+// style would take longer than all else that a key does.
+func ends(s, found lipgloss.Style, lit bool) [2]string {
+	if lit {
+		s = s.Background(found.GetBackground())
+	}
+	before, behind, _ := strings.Cut(s.Render("x"), "x")
+	return [2]string{before, behind}
+}
+
+// ink draws a clean text in a look.
+func (t Theme) ink(l look, s string) string {
+	e := t.inks[l]
+	return e[0] + s + e[1]
 }
 
 // Style is the style of a role.

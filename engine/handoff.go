@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"mvdan.cc/sh/v3/shell"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// Handoff is a text in the hands of the user's own editor: a copy of it, never the
+// file itself, so that nothing is saved that nobody wanted saved. It is run once.
+type Handoff struct {
+	argv       []string
+	name, text string
+	in         io.Reader
+	out, err   io.Writer
+	result     string
+}
+
+// Editor prepares a hand-off to $VISUAL or $EDITOR, or vi. The variable is split
+// into words as a shell does, and no shell runs. The name is that of the copy, so
+// that the editor knows the kind of file.
+func (e *Engine) Editor(name, text string) (*Handoff, error) {
+	line := "vi"
+	for _, v := range []string{"EDITOR", "VISUAL"} {
+		if s := e.getenv(v); s != "" {
+			line = s
+		}
+	}
+	argv, err := shell.Fields(line, e.getenv)
+	if err != nil {
+		return nil, fmt.Errorf("start the editor %q: %w; set EDITOR to a command with its arguments", line, err)
+	}
+	if len(argv) == 0 {
+		return nil, fmt.Errorf("start the editor: %q names none; set EDITOR", line)
+	}
+	return &Handoff{argv: argv, name: filepath.Base(name), text: text}, nil
+}
+
+// SetStdin is where the editor reads keys from.
+func (h *Handoff) SetStdin(r io.Reader) { h.in = r }
+
+// SetStdout is where the editor draws.
+func (h *Handoff) SetStdout(w io.Writer) { h.out = w }
+
+// SetStderr is where the editor complains.
+func (h *Handoff) SetStderr(w io.Writer) { h.err = w }
+
+// Run writes the copy, runs the editor on it to its end, and reads it back.
+func (h *Handoff) Run() error {
+	dir, err := os.MkdirTemp("", "agentperf-edit-*") // 0700
+	if err != nil {
+		return fmt.Errorf("hand the text to the editor: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, h.name)
+	if err := os.WriteFile(path, []byte(h.text), 0o600); err != nil {
+		return fmt.Errorf("hand the text to the editor: %w", err)
+	}
+	cmd := exec.Command(h.argv[0], append(h.argv[1:len(h.argv):len(h.argv)], path)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = h.in, h.out, h.err
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("run the editor %s: %w; the text is as it was", h.argv[0], err)
+	}
+	data, err := recipes.Read(path)
+	if err != nil {
+		return fmt.Errorf("take the text back from the editor: %w; it is as it was", err)
+	}
+	h.result = string(data)
+	return nil
+}
+
+// Result is the text as the editor left it, after a Run without an error.
+func (h *Handoff) Result() string { return h.result }

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+)
+
+// Unsaved is what was typed into a file and not saved. It outlives the program.
+type Unsaved struct {
+	Path string    `json:"path"` // absolute
+	Text string    `json:"text"`
+	Base string    `json:"base"` // what was on disk when it was typed
+	At   time.Time `json:"at"`
+}
+
+// maxUnsaved bounds what is read back: two files of the largest size, as JSON.
+const maxUnsaved = 32 << 20
+
+// unsavedPath is where the unsaved text of a file is kept: in the state folder,
+// under a name that says nothing.
+func (e *Engine) unsavedPath(path string) (file, abs string, err error) {
+	if abs, err = filepath.Abs(path); err != nil {
+		return "", "", err
+	}
+	sum := sha256.Sum256([]byte(abs))
+	return filepath.Join(e.Paths.State, "unsaved", hex.EncodeToString(sum[:12])+".json"), abs, nil
+}
+
+// KeepUnsaved writes an unsaved text down, readable by its user alone, until
+// [Engine.DropUnsaved].
+func (e *Engine) KeepUnsaved(ctx context.Context, path, text, base string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	file, abs, err := e.unsavedPath(path)
+	if err != nil {
+		return fmt.Errorf("keep what is not saved: %w", err)
+	}
+	data, err := json.Marshal(Unsaved{abs, text, base, e.now()})
+	if err != nil {
+		return fmt.Errorf("keep what is not saved: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("keep what is not saved: %w", err)
+	}
+	if err := renameio.WriteFile(file, data, 0o600); err != nil {
+		return fmt.Errorf("keep what is not saved: %w", err)
+	}
+	return nil
+}
+
+// Unsaved reads what was kept of a file; ok is false if there is nothing, or the
+// same as on disk.
+func (e *Engine) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return u, false, err
+	}
+	file, abs, err := e.unsavedPath(path)
+	if err != nil {
+		return u, false, fmt.Errorf("look for unsaved work: %w", err)
+	}
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return u, false, nil
+	}
+	if err != nil {
+		return u, false, fmt.Errorf("look for unsaved work: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxUnsaved))
+	if err == nil {
+		err = json.Unmarshal(data, &u)
+	}
+	if err != nil {
+		return u, false, fmt.Errorf("read the unsaved work of %s in %s: %w; remove that file if it is of no use", path, file, err)
+	}
+	now, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return u, false, fmt.Errorf("look for unsaved work: %w", err)
+	}
+	return u, u.Path == abs && u.Text != string(now), nil
+}
+
+// DropUnsaved forgets what was kept of a file.
+func (e *Engine) DropUnsaved(ctx context.Context, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	file, _, err := e.unsavedPath(path)
+	if err == nil {
+		err = os.Remove(file)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget what was not saved: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package edit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/tui"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// long is a recipe of 2,000 lines.
+func long() string {
+	var b strings.Builder
+	b.WriteString(testRecipe + "environment:\n")
+	for i := strings.Count(b.String(), "\n"); i < 2000; i++ {
+		fmt.Fprintf(&b, "  VARIABLE_%d: \"value %d\" # what it is for\n", i, i)
+	}
+	return b.String()
+}
+
+// BenchmarkKeystroke is what the program's loop does for a key that is typed into
+// a recipe of 2,000 lines in a terminal of 200x60: Update and View of the whole
+// frame. What a key starts runs beside the loop, as in the program, and its answer
+// is taken when it is there, outside the measured time: it is a message of its own.
+func BenchmarkKeystroke(b *testing.B) {
+	d := &disk{files: map[string]string{"/r.yaml": long(), "/w.yaml": testWorkload}}
+	s := New(d, ui.NewTheme(true), "/r.yaml", "/w.yaml")
+	defer s.Close()
+	m := tui.New(nil, s, tui.Options{Dark: true})
+	m.Update(tea.WindowSizeMsg{Width: 200, Height: 60})
+	drive(s, s.Init())
+	s.active = recipe
+	s.sides[recipe].text.Go(ui.Pos{Line: 1000, Col: 20})
+	answers := make(chan tea.Msg, 64)
+	keys := frametest.Keys("a", "b", "backspace", "c", "backspace", "backspace", "down", "x", "backspace", "up")
+	took := make([]time.Duration, 0, 4096)
+	for i := 0; b.Loop(); i++ {
+		began := time.Now()
+		cmd := s.Update(keys[i%len(keys)])
+		_ = m.View()
+		took = append(took, time.Since(began))
+		background(cmd, answers)
+		for pending := true; pending; {
+			select {
+			case msg := <-answers:
+				began := time.Now()
+				background(s.Update(msg), answers)
+				_ = m.View()
+				took = append(took, time.Since(began))
+			default:
+				pending = false
+			}
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100])/1e6, "p99-ms")
+	b.ReportMetric(float64(took[len(took)-1])/1e6, "max-ms")
+}
+
+// background runs a command as the program does: beside the loop.
+func background(cmd tea.Cmd, answers chan<- tea.Msg) {
+	if cmd == nil {
+		return
+	}
+	go func() {
+		switch msg := cmd().(type) {
+		case nil:
+		case tea.BatchMsg:
+			for _, c := range msg {
+				background(c, answers)
+			}
+		default:
+			answers <- msg
+		}
+	}()
+}
