@@ -33,11 +33,7 @@ func TestUnsaved(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("kept in %v, %v", files, err)
 	}
-	for p, want := range map[string]os.FileMode{files[0]: 0o600, filepath.Dir(files[0]): 0o700} {
-		if info, err := os.Stat(p); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v %v, want %o", p, info.Mode(), err, want)
-		}
-	}
+	modes(t, map[string]os.FileMode{files[0]: 0o600, filepath.Dir(files[0]): 0o700})
 	u, ok, err := e.Unsaved(t.Context(), path)
 	if !ok || err != nil || u.Path != path || u.Base != "base" || u.At.IsZero() {
 		t.Errorf("found %+v %v %v", u, ok, err)
@@ -58,6 +54,15 @@ func TestUnsaved(t *testing.T) {
 	}
 	if _, _, err := e.Unsaved(t.Context(), path); err == nil || !strings.Contains(err.Error(), files[0]) {
 		t.Errorf("a broken one: %v", err)
+	}
+}
+
+func modes(t *testing.T, want map[string]os.FileMode) {
+	t.Helper()
+	for p, m := range want {
+		if info, err := os.Stat(p); err != nil || info.Mode().Perm() != m {
+			t.Errorf("%s: %v %v, want %o", p, info, err, m)
+		}
 	}
 }
 

@@ -154,6 +154,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, nil
 	case owned:
 		return m, m.answer(msg)
+	case tea.FocusMsg: // whoever comes back may have changed something
+		return m, m.deliver(m.active(), ui.Resumed{})
 	case tea.KeyPressMsg:
 		return m, m.key(msg)
 	case tea.PasteMsg:
@@ -198,6 +200,8 @@ func (m *Model) answer(o owned) tea.Cmd {
 		return m.show(msg)
 	case ui.Ask:
 		return m.ask(o.id, msg)
+	case ui.Exec:
+		return tea.Exec(msg.Program, func(err error) tea.Msg { return owned{o.id, msg.Done(err)} })
 	case ui.Copy:
 		return tea.Batch(tea.SetClipboard(msg.Text), m.show(ui.Toast{Text: msg.Said, Role: ui.OK}))
 	case tea.QuitMsg:
@@ -263,6 +267,11 @@ var (
 )
 
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
+	if msg.Code == tea.KeyEscape && msg.Mod == tea.ModAlt { // what two fast ones look like
+		esc := tea.KeyPressMsg{Code: tea.KeyEscape}
+		first := m.key(esc)
+		return tea.Batch(first, m.key(esc))
+	}
 	if key.Matches(msg, quitKey) {
 		return m.quit()
 	}
@@ -414,7 +423,7 @@ func (m *Model) resize() {
 // View draws the frame.
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.frame())
-	v.AltScreen, v.MouseMode, v.WindowTitle = true, tea.MouseModeCellMotion, "agentperf-tui"
+	v.AltScreen, v.ReportFocus, v.MouseMode, v.WindowTitle = true, true, tea.MouseModeCellMotion, "agentperf-tui"
 	return v
 }
 

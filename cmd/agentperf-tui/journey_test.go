@@ -45,6 +45,7 @@ func TestJourney(t *testing.T) {
 		}
 		term.Press(to)
 	}
+	term.Press("ctrl+t")
 	term.WaitFor("line 7") // it opens where the rule is decided
 	term.Press("end")
 	edit("2400.0", "1548.0")

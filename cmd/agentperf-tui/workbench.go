@@ -46,7 +46,7 @@ func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, refere
 		case ui.OpenPort:
 			return port.New(ported, th, o.Dir)
 		case ui.OpenEdit:
-			return edit.New(e, th, o.Recipe, o.Workload)
+			return edit.New(drafting{e}, th, o.Recipe, o.Workload)
 		case ui.OpenSubmit:
 			return submit.New(gated{e}, th, o.Recipe, o.Workload, launch)
 		case ui.OpenRun:
@@ -59,6 +59,21 @@ func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, refere
 		}
 		return runs.New(e, th, nil)
 	}
+}
+
+// drafting is the engine of the editor, which compares with what a port wrote.
+type drafting struct{ *engine.Engine }
+
+// Ported reads the texts from the report beside a recipe.
+func (drafting) Ported(_ context.Context, recipePath string) (recipe, workload string, err error) {
+	p, err := porter.LoadProvenance(porter.ProvenancePath(recipePath))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", "", fmt.Errorf("no report of a port lies beside %s: there is nothing ported to compare with", recipePath)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return p.Texts[porter.Recipe], p.Texts[porter.Workload], nil
 }
 
 // wizardDesk remembers what was ported, in the user's state folder.
@@ -134,7 +149,7 @@ func hint(screen string) string {
 	case "port":
 		return "each line tells where it comes from: move with ↑ ↓; w writes recipe and workload"
 	case "edit":
-		return "set phase_timeout_seconds to 1548 and watch the rule above, then to 1549 or more; ctrl+r submits"
+		return "ctrl+t, set phase_timeout_seconds to 1548, watch the rule above, then to 1549 or more; ctrl+r submits"
 	case "submit":
 		return "the whole plan for this machine; enter submits it"
 	case "parity":

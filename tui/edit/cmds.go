@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,10 +12,10 @@ import (
 )
 
 // versions say which texts an answer is about. The zero value is none.
-type versions struct{ recipe, workload int }
+type versions struct{ recipe, workload, form int }
 
 func (s *Screen) versions() versions {
-	return versions{s.sides[recipe].text.Version(), s.sides[workload].text.Version()}
+	return versions{s.sides[recipe].text.Version(), s.sides[workload].text.Version(), s.form.keys}
 }
 
 type readMsg struct {
@@ -25,10 +24,7 @@ type readMsg struct {
 	file  string // that was read
 	text  string
 	err   error
-	// What was there when the read began: if either is another by now, the answer
-	// is about the past.
-	version int
-	disk    string
+	disk  string // as known when the read began: if it is another by now, the answer is about the past
 }
 
 func (s *Screen) read(which int) tea.Cmd {
@@ -49,7 +45,7 @@ func (s *Screen) read(which int) tea.Cmd {
 // asked is the beginning of a read's answer: what there is now.
 func (s *Screen) asked(which int) readMsg {
 	f := &s.sides[which]
-	return readMsg{which: which, version: f.text.Version(), disk: f.disk}
+	return readMsg{which: which, disk: f.disk}
 }
 
 // readFirst reads the first of some files that can be read, each with its path as
@@ -68,9 +64,9 @@ func readFirst(ctx context.Context, eng Engine, m readMsg, tries [][2]string) re
 	return m
 }
 
-// find looks for the workload of the recipe: the file that it names, as the
+// seek looks for the workload of the recipe: the file that it names, as the
 // recipe's mounts show it, else one beside the recipe.
-func (s *Screen) find() tea.Cmd {
+func (s *Screen) seek() tea.Cmd {
 	path, text := s.sides[recipe].path, []byte(s.sides[recipe].text.Text())
 	ctx, eng, m := s.ctx, s.eng, s.asked(workload)
 	return func() tea.Msg {
@@ -86,7 +82,7 @@ func (s *Screen) find() tea.Cmd {
 			}
 			try(filepath.Join(filepath.Dir(file), filepath.Base(named)))
 		}
-		try(strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".workload.yaml")
+		try(beside(file))
 		return readFirst(ctx, eng, m, tries)
 	}
 }
@@ -104,8 +100,8 @@ func (s *Screen) compute() tea.Cmd {
 		return nil
 	}
 	s.barBusy = true
-	d := s.draft()
-	return func() tea.Msg { return barMsg{at, evaluate(d)} }
+	d, p := s.draft(), s.pending()
+	return func() tea.Msg { return barMsg{at, evaluate(p.in(d))} }
 }
 
 type checkMsg struct {
@@ -113,27 +109,29 @@ type checkMsg struct {
 	problems []problem
 	layout   int
 	todos    int // placeholders among the errors
+	entries  []entry
 	err      error
 }
 
 // check asks the engine for all that is wrong, one request at a time.
 func (s *Screen) check() tea.Cmd {
 	at := s.versions()
-	if s.checkBusy || !s.sides[recipe].loaded {
+	if s.checkBusy || !s.sides[recipe].loaded || at != s.barAt {
 		return nil
 	}
 	if s.checked = at == s.checkAt; s.checked {
 		return nil
 	}
 	s.checkBusy = true
-	ctx, eng, d := s.ctx, s.eng, s.draft()
+	ctx, eng, d, typed := s.ctx, s.eng, s.draft(), s.pending()
 	return func() tea.Msg {
+		d := typed.in(d)
 		p, err := eng.CheckText(ctx, d)
 		if err != nil {
 			return checkMsg{at: at, err: err}
 		}
 		file, _ := recipes.SplitSelector(d.RecipePath)
-		m := checkMsg{at: at, todos: p.Report.Todos, problems: listed(p.Report.Diagnostics, file, d.WorkloadPath)}
+		m := checkMsg{at: at, todos: p.Report.Todos, problems: listed(p.Report.Diagnostics, file, d.WorkloadPath), entries: entries(p.Recipe, p.Workload)}
 		if p.Recipe != nil {
 			m.layout = p.Recipe.Schema
 		}
@@ -157,18 +155,26 @@ type savedMsg struct {
 }
 
 // save writes what is not saved; nil if there is nothing to start. A side that is
-// being saved is saved again afterwards, with what was typed meanwhile.
+// being saved is saved again afterwards, with what was typed meanwhile; one that
+// someone else wrote meanwhile is asked about first.
 func (s *Screen) save() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range s.sides {
 		f := &s.sides[i]
-		if f.saving {
+		switch {
+		case f.saving:
 			s.again = true
-		} else if f.unsaved {
+		case f.theirs != nil:
+			s.submit, s.leaving = false, false
+			cmds = append(cmds, s.meet(i, *f.theirs))
+		case f.unsaved:
 			f.saving = true
-			ctx, eng, path, text, before := s.ctx, s.eng, f.file, f.text.Text(), f.disk
+			ctx, eng, path, text, before := s.ctx, s.eng, f.file, f.text.Text(), []byte(f.disk)
+			if f.fresh {
+				before = nil
+			}
 			cmds = append(cmds, func() tea.Msg {
-				err := eng.Save(ctx, path, []byte(text), []byte(before))
+				err := eng.Save(ctx, path, []byte(text), before)
 				return savedMsg{i, text, err, errors.Is(err, engine.ErrChanged)}
 			})
 		}
@@ -178,17 +184,3 @@ func (s *Screen) save() tea.Cmd {
 
 // saving says whether a save is under way.
 func (s *Screen) saving() bool { return s.sides[recipe].saving || s.sides[workload].saving }
-
-// overwrite saves over what someone else has written.
-func (s *Screen) overwrite(which int) tea.Cmd {
-	f := &s.sides[which]
-	f.saving = true
-	ctx, eng, path, text := s.ctx, s.eng, f.file, f.text.Text()
-	return func() tea.Msg {
-		now, err := eng.ReadFile(ctx, path)
-		if err == nil {
-			err = eng.Save(ctx, path, []byte(text), now)
-		}
-		return savedMsg{which, text, err, errors.Is(err, engine.ErrChanged)}
-	}
-}

@@ -57,10 +57,11 @@ func lookup(t *schema.Table, path []string) (n *schema.Node, depth int) {
 
 // field describes what the cursor is on: a title, and what is to be known.
 type field struct {
-	path  string
-	kind  string // type, unit, range
-	doc   string
-	extra []string // default, allowed words, keys below
+	path   string
+	kind   string // type, unit, range
+	doc    string
+	extra  []string // default, allowed words, keys below
+	gotcha string   // what bites
 }
 
 // describe looks a path up in the table of its file.
@@ -109,21 +110,35 @@ func describe(t *schema.Table, path []string) (field, bool) {
 	if row.Required {
 		f.extra = append(f.extra, "required")
 	}
+	if row.Nullable {
+		f.extra = append(f.extra, "null is allowed")
+	}
+	f.gotcha = row.Gotcha
 	return f, true
 }
 
 // field describes the field under the cursor, or that of the selected problem.
 func (s *Screen) field() (field, bool) {
-	which, line := s.subject()
-	t := s.tables[s.layout]
-	if which == workload {
-		t = s.tables[0]
+	if e, ok := s.entry(); ok {
+		return describe(s.table(e.side), strings.Split(e.path, "."))
 	}
-	return describe(t, pathAt(s.sides[which].text.Lines(), line))
+	which, line := s.subject()
+	return describe(s.table(which), pathAt(s.sides[which].text.Lines(), line))
+}
+
+// entry is the field under the form's cursor.
+func (s *Screen) entry() (entry, bool) {
+	if s.focus == onForm && s.form.at < len(s.form.rows) {
+		return s.form.rows[s.form.at], true
+	}
+	return entry{}, false
 }
 
 // subject is the line that is described, from 0.
 func (s *Screen) subject() (which, line int) {
+	if e, ok := s.entry(); ok {
+		return e.side, e.line
+	}
 	if s.focus == onProblems && s.cursor < len(s.problems) {
 		if p := s.problems[s.cursor]; p.side >= 0 {
 			return p.side, p.Line - 1
@@ -150,7 +165,7 @@ func (s *Screen) doc(w int) []string {
 	}
 	d, ok := s.field()
 	if !ok {
-		if len(out) == 0 {
+		if len(out) == 0 && s.sides[s.active].loaded {
 			add(ui.Muted, "on a field's line: what it means")
 		}
 		return out
@@ -163,7 +178,20 @@ func (s *Screen) doc(w int) []string {
 	for _, e := range d.extra {
 		add(ui.Muted, e)
 	}
+	if d.gotcha != "" {
+		add(ui.Warn, "careful: "+d.gotcha)
+	}
 	return out
+}
+
+// docBox is the description in a frame, for where there is no room beside the text.
+func (s *Screen) docBox(w, h int) string {
+	inner := min(max(w-8, 20), 76)
+	lines := s.doc(inner)
+	if room := max(h-4, 1); len(lines) > room {
+		lines = append(lines[:room-1], s.th.Paint(ui.Muted, "…"))
+	}
+	return s.th.Framed(ui.Box(strings.Join(lines, "\n"), inner, len(lines)))
 }
 
 // docLine is the same in one line, for a narrow terminal: what is wrong, or what

@@ -2,7 +2,6 @@ package edit
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,27 +11,6 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/edit"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
-
-// apply makes the fix that was chosen, as one step that can be undone.
-func (s *Screen) apply() tea.Cmd {
-	c, ok := s.bar.binding()
-	s.focus = onText
-	if !ok || s.fix >= len(c.Fixes) {
-		return nil
-	}
-	k := c.Fixes[s.fix]
-	which := workload
-	if k.Key == "concurrency" {
-		which = recipe
-	}
-	f := &s.sides[which]
-	next, err := knob([]byte(f.text.Text()), which, c.Level, k)
-	if err != nil {
-		return ui.Fail(fmt.Errorf("apply %s: %w", k, err))
-	}
-	s.active = which
-	return s.swap(which, string(next))
-}
 
 // knob is a text with a fix of the timeout rule made in it.
 func knob(text []byte, which, level int, k recipes.Knob) ([]byte, error) {
@@ -87,23 +65,4 @@ func difference(a, b string) (from, to ui.Pos, text string) {
 // place is a byte of a text as line and column.
 func place(s string, at int) ui.Pos {
 	return ui.Pos{Line: strings.Count(s[:at], "\n"), Col: at - strings.LastIndexByte(s[:at], '\n') - 1}
-}
-
-// fixable says whether a program can fix the problem under the list's cursor.
-func (s *Screen) fixable() bool {
-	return s.cursor < len(s.problems) && s.problems[s.cursor].Edit != nil && s.problems[s.cursor].side >= 0
-}
-
-// fixProblem makes the edit that the problem under the list's cursor comes with.
-func (s *Screen) fixProblem() tea.Cmd {
-	if !s.fixable() {
-		return ui.Do(ui.Toast{Text: "this one needs a person: enter goes there", Role: ui.Muted})
-	}
-	p := s.problems[s.cursor]
-	next, err := edit.Apply([]byte(s.sides[p.side].text.Text()), []recipes.Edit{*p.Edit})
-	if err != nil {
-		return ui.Fail(fmt.Errorf("fix %s: %w", p.Path, err))
-	}
-	s.active = p.side
-	return s.swap(p.side, string(next))
 }

@@ -1,8 +1,6 @@
 package edit
 
 import (
-	"strconv"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -15,26 +13,38 @@ var (
 	fixKey    = key.NewBinding(key.WithKeys("ctrl+f"), key.WithHelp("ctrl+f", "fix"))
 	nextKey   = key.NewBinding(key.WithKeys("ctrl+n"), key.WithHelp("ctrl+n", "next problem"))
 	otherKey  = key.NewBinding(key.WithKeys("ctrl+t"), key.WithHelp("ctrl+t", "file"))
+	formKey   = key.NewBinding(key.WithKeys("ctrl+o"), key.WithHelp("ctrl+o", "form"))
+	textsKey  = key.NewBinding(key.WithKeys("ctrl+o", "esc"), key.WithHelp("ctrl+o", "text"))
+	findKey   = key.NewBinding(key.WithKeys("ctrl+w"), key.WithHelp("ctrl+w", "find"))
+	againKey  = key.NewBinding(key.WithKeys("f3"), key.WithHelp("f3", "find again"))
+	docKey    = key.NewBinding(key.WithKeys("f2", "ctrl+p"), key.WithHelp("ctrl+p", "what this field is"))
+	compKey   = key.NewBinding(key.WithKeys("ctrl+space", "ctrl+@"), key.WithHelp("ctrl+space", "complete"))
+	diffKey   = key.NewBinding(key.WithKeys("ctrl+g"), key.WithHelp("ctrl+g", "differences"))
+	handKey   = key.NewBinding(key.WithKeys("ctrl+x"), key.WithHelp("ctrl+x", "$EDITOR"))
 	undoKey   = key.NewBinding(key.WithKeys("ctrl+z"), key.WithHelp("ctrl+z", "undo"))
 	redoKey   = key.NewBinding(key.WithKeys("ctrl+y"), key.WithHelp("ctrl+y", "redo"))
 	listKey   = key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "problems, then back"))
 
-	goKey   = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "go there"))
-	textKey = key.NewBinding(key.WithKeys("tab", "e", "i"), key.WithHelp("tab", "text"))
-	makeKey = key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "fix this"))
-	upKey   = key.NewBinding(key.WithKeys("up", "k"), key.WithHelp("↑ k", "up"))
-	downKey = key.NewBinding(key.WithKeys("down", "j"), key.WithHelp("↓ j", "down"))
+	goKey    = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "go there"))
+	textKey  = key.NewBinding(key.WithKeys("tab", "e", "i"), key.WithHelp("tab", "text"))
+	makeKey  = key.NewBinding(key.WithKeys("f"), key.WithHelp("f", "fix this"))
+	slashKey = key.NewBinding(key.WithKeys("/"), key.WithHelp("/", "find"))
+	upKey    = key.NewBinding(key.WithKeys("up", "k"), key.WithHelp("↑ k", "up"))
+	downKey  = key.NewBinding(key.WithKeys("down", "j"), key.WithHelp("↓ j", "down"))
 
-	chooseKey = key.NewBinding(key.WithKeys("left", "right"), key.WithHelp("← →", "choose"))
-	applyKey  = key.NewBinding(key.WithKeys("enter", "ctrl+f"), key.WithHelp("enter", "apply"))
-	keepKey   = key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "leave as it is"))
+	chooseKey = key.NewBinding(key.WithKeys("up", "down"), key.WithHelp("↑ ↓", "choose"))
+	applyKey  = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "do it"))
+	closeKey  = key.NewBinding(key.WithKeys("esc"), key.WithHelp("esc", "close"))
+	valueKey  = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "change the value"))
+	setKey    = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "set it; empty takes it out"))
+	againstK  = key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "disk or port"))
+	scrollKey = key.NewBinding(key.WithKeys("up", "down"), key.WithHelp("↑ ↓", "scroll"))
 )
 
 // Keys are the bindings that work now.
 func (s *Screen) Keys() []key.Binding {
-	save, submit, fix, next, other, list := saveKey, submitKey, fixKey, nextKey, otherKey, goKey
-	save.SetEnabled(s.sides[recipe].unsaved || s.sides[workload].unsaved)
-	fix.SetEnabled(len(s.fixes()) > 0)
+	save, submit, next, other, list := saveKey, submitKey, nextKey, otherKey, goKey
+	save.SetEnabled(s.Unsaved())
 	next.SetEnabled(len(s.problems) > 0)
 	list.SetEnabled(len(s.problems) > 0)
 	other.SetEnabled(s.sides[workload].path != "")
@@ -42,15 +52,25 @@ func (s *Screen) Keys() []key.Binding {
 		submit.SetEnabled(false)
 		submit.SetHelp("ctrl+r", "submit ("+why+")")
 	}
-	switch s.focus {
-	case onFixes:
-		return []key.Binding{applyKey, chooseKey, keepKey}
-	case onProblems:
+	switch {
+	case s.menu != nil:
+		return []key.Binding{applyKey, chooseKey, closeKey}
+	case !s.sides[recipe].loaded:
+		return nil
+	case s.diff != nil:
+		return []key.Binding{againstK, other, scrollKey, closeKey}
+	case s.find.on || s.reading:
+		return []key.Binding{closeKey}
+	case s.form.typing:
+		return []key.Binding{setKey, closeKey}
+	case s.focus == onForm:
+		return []key.Binding{valueKey, textsKey, save, submit, fixKey, docKey, diffKey, upKey, downKey}
+	case s.focus == onProblems:
 		mk := makeKey
-		mk.SetEnabled(s.fixable())
-		return []key.Binding{list, mk, textKey, save, submit, fix, upKey, downKey}
+		mk.SetEnabled(s.cursor < len(s.problems) && s.problems[s.cursor].Edit != nil)
+		return []key.Binding{list, mk, textKey, slashKey, save, submit, fixKey, formKey, diffKey, upKey, downKey}
 	}
-	return []key.Binding{save, submit, fix, other, next, undoKey, redoKey, listKey}
+	return []key.Binding{save, fixKey, other, formKey, submit, next, diffKey, findKey, docKey, compKey, handKey, undoKey, redoKey, againKey, listKey}
 }
 
 // notSubmittable is why the pair can't be submitted now; empty if it can. While
@@ -69,51 +89,104 @@ func (s *Screen) notSubmittable() string {
 	return ""
 }
 
+// key gives a key to what is open on top, else to the screen's own bindings, else
+// to what has the focus.
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	if s.focus == onFixes {
-		return s.fixesKey(msg)
-	}
 	switch {
-	case key.Matches(msg, saveKey):
-		if cmd := s.save(); cmd != nil {
+	case s.menu != nil:
+		return s.menuKey(msg)
+	case s.diff != nil:
+		return s.diffKey(msg)
+	case s.find.on:
+		return s.findKey(msg)
+	}
+	if s.reading { // any key closes the description; esc does nothing else
+		if s.reading = false; key.Matches(msg, closeKey, docKey) {
+			return nil
+		}
+	}
+	if s.comp != nil {
+		if cmd, taken := s.compKey(msg); taken {
 			return cmd
 		}
-		if s.saving() {
-			return nil // saved again when that has ended, which says so
+	}
+	if cmd, taken := s.command(msg); taken {
+		s.comp = nil
+		return cmd
+	}
+	switch s.focus {
+	case onProblems:
+		return s.listKey(msg)
+	case onForm:
+		return s.formKey(msg)
+	}
+	return s.textKey(msg)
+}
+
+// command handles the keys that work wherever the focus is.
+func (s *Screen) command(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
+	switch {
+	case key.Matches(msg, saveKey):
+		if cmd := s.save(); cmd != nil || s.saving() { // saved again when that has ended, which says so
+			return cmd, true
 		}
-		return ui.Do(ui.Toast{Text: "nothing to save", Role: ui.Muted})
+		return ui.Do(ui.Toast{Text: "nothing to save", Role: ui.Muted}), true
 	case key.Matches(msg, submitKey):
-		return s.submitPair()
+		return s.submitPair(), true
 	case key.Matches(msg, fixKey):
-		if len(s.fixes()) == 0 {
-			return ui.Do(ui.Toast{Text: "the timeout rule holds: nothing to fix", Role: ui.OK})
-		}
-		s.focus, s.fix = onFixes, 0
-		return nil
+		return s.fixMenu(), true
 	case key.Matches(msg, nextKey):
 		s.nextProblem()
-		return nil
 	case key.Matches(msg, otherKey):
 		s.other()
-		return nil
+	case key.Matches(msg, formKey):
+		s.toggleForm()
+	case key.Matches(msg, docKey):
+		_, s.reading = s.field()
+	case key.Matches(msg, diffKey):
+		which, _ := s.subject()
+		return s.compareWith(which, onDisk), true
+	case key.Matches(msg, handKey):
+		return s.handOff(), true
+	case key.Matches(msg, findKey) && !s.form.on:
+		s.beginFind()
+	case key.Matches(msg, againKey) && s.find.input.Value() != "":
+		s.search(true, false)
+	default:
+		return nil, false
 	}
-	if s.focus == onProblems {
-		return s.listKey(msg)
-	}
+	return nil, true
+}
+
+// textKey handles a key of the text.
+func (s *Screen) textKey(msg tea.KeyPressMsg) tea.Cmd {
 	f := &s.sides[s.active]
 	if key.Matches(msg, listKey) {
-		s.focus = onProblems
+		s.focus, s.comp = onProblems, nil
 		return nil
 	}
 	if !f.loaded {
 		return nil
 	}
+	if key.Matches(msg, compKey) {
+		s.offer(true)
+		if s.comp == nil {
+			return ui.Do(ui.Toast{Text: "nothing known that could stand here", Role: ui.Muted})
+		}
+		return nil
+	}
 	before := f.text.Version()
 	f.text.Key(msg)
-	if f.text.Version() != before {
-		return s.changed()
+	if f.text.Version() == before {
+		s.comp = nil
+		return nil
 	}
-	return nil
+	if msg.Text != "" || msg.String() == "backspace" {
+		s.offer(false)
+	} else {
+		s.comp = nil
+	}
+	return s.changed()
 }
 
 func (s *Screen) listKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -126,27 +199,15 @@ func (s *Screen) listKey(msg tea.KeyPressMsg) tea.Cmd {
 		s.visit()
 	case key.Matches(msg, textKey):
 		s.focus = onText
+	case key.Matches(msg, slashKey):
+		s.beginFind()
+	case msg.String() == "n", msg.String() == "N":
+		s.search(msg.String() == "n", false)
 	case key.Matches(msg, makeKey):
-		return s.fixProblem()
-	}
-	return nil
-}
-
-func (s *Screen) fixesKey(msg tea.KeyPressMsg) tea.Cmd {
-	fixes := s.fixes()
-	if n, err := strconv.Atoi(msg.String()); err == nil && n >= 1 && n <= len(fixes) {
-		s.fix = n - 1
-		return s.apply()
-	}
-	switch {
-	case msg.String() == "left":
-		s.fix = (s.fix + len(fixes) - 1) % len(fixes)
-	case msg.String() == "right", msg.String() == "tab":
-		s.fix = (s.fix + 1) % len(fixes)
-	case key.Matches(msg, applyKey):
-		return s.apply()
-	case key.Matches(msg, keepKey):
-		s.focus = onText
+		if s.cursor >= len(s.problems) || s.problems[s.cursor].Edit == nil || s.problems[s.cursor].side < 0 {
+			return ui.Do(ui.Toast{Text: "this one needs a person: enter goes there", Role: ui.Muted})
+		}
+		return s.fixProblem(s.problems[s.cursor])
 	}
 	return nil
 }
@@ -180,7 +241,7 @@ func (s *Screen) other() {
 	if s.sides[workload].path != "" {
 		s.active = 1 - s.active
 	}
-	s.focus = onText
+	s.focus, s.form.on, s.form.typing = onText, false, false
 }
 
 // nextProblem goes to the problem after the one last gone to.
@@ -203,12 +264,20 @@ func (s *Screen) visit() {
 	if p.side < 0 || p.Line < 1 {
 		return
 	}
-	s.active, s.focus = p.side, onText
+	s.active, s.focus, s.form.on, s.form.typing = p.side, onText, false, false
 	s.sides[s.active].text.Go(ui.Pos{Line: p.Line - 1, Col: max(p.Column-1, 0)})
 	s.sides[s.active].text.Centre()
 }
 
 func (s *Screen) mouse(m ui.Mouse) {
+	if s.menu != nil || s.form.on {
+		return
+	}
+	if s.diff != nil {
+		s.diff.top = max(min(s.diff.top+m.Wheel, len(s.diff.rows)-1), 0)
+		return
+	}
+	s.comp, s.reading = nil, false
 	in := func(r rect) bool { return m.X >= r.x && m.X < r.x+r.w && m.Y >= r.y && m.Y < r.y+r.h }
 	if in(s.boxes.list) {
 		if m.Wheel != 0 {

@@ -30,7 +30,7 @@ func hold(t *testing.T, s *Screen, name string) tea.Cmd {
 func TestSavingDuringASave(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, good)
-	press(s, "ctrl+t", "ctrl+t", "#")
+	press(s, "#")
 	first := hold(t, s, "ctrl+s")
 	press(s, "y")
 	if asked := press(s, "ctrl+s"); len(asked) > 0 {

@@ -2,7 +2,9 @@ package edit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -25,7 +27,7 @@ type focus int
 const (
 	onText     focus = iota
 	onProblems       // the list; keys are no text
-	onFixes          // one of the fixes of the timeout rule is being chosen
+	onForm           // the fields that matter
 )
 
 // side is one of the two texts.
@@ -39,11 +41,16 @@ type side struct {
 	saving bool
 	// unsaved: the text is not what is on disk.
 	unsaved bool
+	fresh   bool    // there is no such file yet
+	theirs  *string // what someone else wrote to the file, while that is undecided
+	asked   *string // of these, what the user was asked about
+	kept    int     // version that is kept in case the program ends; 0: none
+	keeping bool
 }
 
 func (f *side) name() string { return filepath.Base(f.path) }
 
-func (f *side) compare() { f.unsaved = f.loaded && f.text.Text() != f.disk }
+func (f *side) compare() { f.unsaved = f.loaded && (f.fresh || f.text.Text() != f.disk) }
 
 // Screen is the editor.
 type Screen struct {
@@ -54,11 +61,21 @@ type Screen struct {
 	w, h   int
 	boxes  boxes
 
-	sides  [2]side
-	active int
-	focus  focus
-	submit bool // once everything is saved
-	again  bool // save once more when the save under way has ended
+	sides   [2]side
+	active  int
+	focus   focus
+	submit  bool // once everything is saved
+	again   bool // save once more when the save under way has ended
+	leaving bool // once everything is saved
+
+	menu    *menu
+	later   []foundMsg // questions behind the open one
+	comp    *completion
+	diff    *diff
+	find    find
+	form    form
+	reading bool // the description of the field is open
+	keepErr bool
 
 	bar      bar
 	problems []problem
@@ -68,7 +85,6 @@ type Screen struct {
 	checked  bool             // the list is of the texts as they stand
 	checkErr error            // the check itself failed
 	cursor   int              // in problems
-	fix      int              // in the fixes
 
 	barAt, checkAt     versions // of the texts that the latest answer is about
 	barBusy, checkBusy bool
@@ -84,9 +100,6 @@ func New(eng Engine, th ui.Theme, recipePath, workloadPath string) *Screen {
 	for i := range s.sides {
 		s.sides[i].text.SetText("")
 	}
-	if workloadPath != "" {
-		s.active = workload // what is tuned is there
-	}
 	return s
 }
 
@@ -101,19 +114,13 @@ func (s *Screen) Close() { s.cancel() }
 
 // Typing says whether keys are text now.
 func (s *Screen) Typing() bool {
-	return s.focus == onText && s.sides[s.active].loaded || s.focus == onFixes
+	return s.focus == onText && s.sides[s.active].loaded || s.focus == onForm || s.menu != nil || s.diff != nil || s.find.on || s.reading
 }
 
 // State counts the problems, and says what is not saved.
 func (s *Screen) State() ui.State {
 	st := ui.State{Age: "saved"}
-	var open []string
-	for i := range s.sides {
-		if s.sides[i].unsaved {
-			open = append(open, s.sides[i].name())
-		}
-	}
-	if len(open) > 0 {
+	if open := s.open(); len(open) > 0 {
 		st.Age = "not saved: " + strings.Join(open, ", ")
 	}
 	switch errors, warnings := count(s.problems); {
@@ -163,6 +170,25 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 // Update takes a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return s.key(msg)
+	case tea.PasteMsg:
+		return s.paste(lineEnds.Replace(msg.Content))
+	case ui.Mouse:
+		s.mouse(msg)
+	case ui.ThemeChanged:
+		s.th = msg.Theme
+	case ui.Resumed:
+		return s.look()
+	case ui.Tick:
+		return tea.Batch(s.look(), s.keep())
+	}
+	return s.takeAnswer(msg)
+}
+
+// takeAnswer takes what a command came back with.
+func (s *Screen) takeAnswer(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
 	case readMsg:
 		return s.takeRead(msg)
 	case barMsg:
@@ -171,56 +197,86 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.takeCheck(msg)
 	case savedMsg:
 		return s.takeSaved(msg)
-	case tea.KeyPressMsg:
-		return s.key(msg)
-	case tea.PasteMsg:
-		if f := &s.sides[s.active]; s.focus == onText && f.loaded {
-			f.text.Insert(lineEnds.Replace(msg.Content))
-			return s.changed()
-		}
-	case ui.Answer:
-		return s.answer(msg)
-	case ui.Mouse:
-		s.mouse(msg)
-	case ui.ThemeChanged:
-		s.th = msg.Theme
-	case ui.Resumed:
-		return tea.Batch(s.read(recipe), s.read(workload))
+	case editedMsg:
+		return s.takeEdited(msg)
+	case metMsg:
+		return s.takeMet(msg)
+	case foundMsg:
+		return s.takeFound(msg)
+	case keptMsg:
+		return s.takeKept(msg)
+	case diffMsg:
+		return s.takeDiff(msg)
+	case armMsg:
+		msg.of.cold = false
 	}
 	return nil
 }
 
-// takeRead takes a file. One that has been edited is not replaced: saving tells
-// that it changed on disk. An answer is dropped if the text or what is on disk
-// moved on since it was asked for.
+func (s *Screen) paste(text string) tea.Cmd {
+	f := &s.sides[s.active]
+	switch {
+	case s.menu != nil || s.diff != nil:
+	case s.find.on:
+		s.find.input.Insert(text)
+		s.typedFind()
+	case s.form.typing:
+		s.form.input.Insert(text)
+		return s.typedField()
+	case s.focus == onText && f.loaded:
+		s.comp = nil
+		f.text.Insert(text)
+		return s.changed()
+	}
+	return nil
+}
+
+// takeRead takes a file. What someone else wrote to one that was not edited is the
+// new text, and one undo brings the old one back; otherwise it is asked about. An
+// answer is dropped if what is on disk moved on since it was asked for.
 func (s *Screen) takeRead(m readMsg) tea.Cmd {
 	f := &s.sides[m.which]
-	if f.loaded && (f.text.Version() != m.version || f.disk != m.disk) {
+	if !f.loaded {
+		return s.takeFirst(m)
+	}
+	if f.disk != m.disk || f.saving || f.fresh || m.err != nil || m.text == f.disk {
+		if m.err == nil && m.text == f.disk {
+			f.theirs, f.asked = nil, nil
+		}
 		return nil
 	}
+	if f.unsaved && m.text != f.text.Text() {
+		if f.asked != nil && m.text == *f.asked { // decided later
+			return nil
+		}
+		return s.meet(m.which, m.text)
+	}
+	return tea.Batch(s.take(m.which, m.text, m.text), ui.Do(ui.Toast{Text: f.name() + " was changed on disk, and is read again: ctrl+z gives the old text", Role: ui.Warn}))
+}
+
+// takeFirst takes a file that is read for the first time.
+func (s *Screen) takeFirst(m readMsg) tea.Cmd {
+	f := &s.sides[m.which]
 	if m.err != nil {
-		if !f.loaded && m.path != "" {
+		var cmd tea.Cmd
+		if m.path != "" {
 			f.path, f.err = m.path, m.err
+			if m.which == recipe && errors.Is(m.err, fs.ErrNotExist) {
+				cmd = s.offerNew(m.file)
+			}
 		}
 		s.arrange()
-		return nil
+		return cmd
 	}
-	f.err = nil
-	if f.loaded && (f.unsaved || m.text == f.disk) {
-		return nil
-	}
-	at := f.text.Cursor()
-	first := !f.loaded
-	f.path, f.file, f.disk, f.loaded = m.path, m.file, m.text, true
+	f.err, f.path, f.file, f.disk, f.loaded = nil, m.path, m.file, m.text, true
 	f.text.SetText(m.text)
-	if f.text.Go(at); first {
-		f.text.Go(ui.Pos{Line: start(f.text.Lines())})
-	}
+	f.text.Go(ui.Pos{Line: start(f.text.Lines())})
 	s.arrange()
+	cmds := []tea.Cmd{s.changed(), s.recover(m.which)}
 	if m.which == recipe && s.sides[workload].path == "" {
-		return tea.Batch(s.changed(), s.find())
+		cmds = append(cmds, s.seek())
 	}
-	return s.changed()
+	return tea.Batch(cmds...)
 }
 
 // start is the line on which the cursor begins: the one that the timeout rule is
@@ -238,12 +294,11 @@ func start(lines []string) int {
 	return max(first, 0)
 }
 
+// takeBar takes the rule's evaluation. The full check waits until the rule has
+// caught up with the keys, so that fast typing is not checked letter by letter.
 func (s *Screen) takeBar(m barMsg) tea.Cmd {
 	s.barBusy, s.barAt, s.bar = false, m.at, m.bar
-	if len(s.fixes()) == 0 && s.focus == onFixes {
-		s.focus = onText
-	}
-	return s.compute()
+	return tea.Batch(s.compute(), s.check())
 }
 
 func (s *Screen) takeCheck(m checkMsg) tea.Cmd {
@@ -253,12 +308,16 @@ func (s *Screen) takeCheck(m checkMsg) tea.Cmd {
 		if m.layout == 1 || m.layout == 2 {
 			s.layout = m.layout
 		}
+		if !s.form.typing && (len(m.entries) > 0 || s.form.on) {
+			s.form.rows = m.entries
+			s.form.at = max(min(s.form.at, len(m.entries)-1), 0)
+		}
 	}
 	s.cursor = max(min(s.cursor, len(s.problems)-1), 0)
 	for i := range s.sides {
 		s.sides[i].text.Mark(marks(s.problems, i))
 	}
-	return s.check()
+	return tea.Batch(s.check(), s.keep())
 }
 
 // takeSaved takes the outcome of a save, and goes on with what waited for it.
@@ -266,76 +325,54 @@ func (s *Screen) takeSaved(m savedMsg) tea.Cmd {
 	f := &s.sides[m.which]
 	f.saving = false
 	if m.err != nil {
-		s.submit, s.again = false, false
+		s.submit, s.again, s.leaving = false, false, false
+		if m.changed && f.fresh { // somebody was faster
+			f.fresh = false
+		}
 		if m.changed {
-			return ui.Do(ui.Ask{
-				ID: askOverwrite + f.path, Title: f.name() + " changed on disk", Danger: true,
-				Body: "Someone else has written " + f.path + " since it was read. Saving now loses their version.",
-				Yes:  "overwrite it", No: "keep editing",
-			})
+			f.asked = nil
+			return s.read(m.which) // which asks
 		}
 		return ui.Fail(m.err)
 	}
-	f.disk = m.text
+	f.disk, f.fresh = m.text, false
 	f.compare()
 	if s.saving() {
 		return nil
 	}
-	wish := s.again || s.submit
+	wish := s.again || s.submit || s.leaving
 	s.again = false
 	if wish && s.Unsaved() {
 		return s.save()
 	}
-	if s.submit {
-		return s.submitPair()
+	switch {
+	case s.submit:
+		return tea.Batch(s.keep(), s.submitPair())
+	case s.leaving:
+		s.leaving = false
+		return s.left()
 	}
-	return ui.Do(ui.Toast{Text: "saved", Role: ui.OK})
+	return tea.Batch(s.keep(), ui.Do(ui.Toast{Text: "saved", Role: ui.OK}))
 }
 
-// The questions of this screen.
-const (
-	askLeave     = "leave"
-	askOverwrite = "overwrite "
-)
-
-func (s *Screen) answer(a ui.Answer) tea.Cmd {
-	if !a.Yes {
-		return nil
-	}
-	if a.ID == askLeave {
-		return ui.Do(ui.Back{})
-	}
-	for i := range s.sides {
-		if a.ID == askOverwrite+s.sides[i].path {
-			return s.overwrite(i)
+// left forgets what was kept of the edits, which are saved, and goes.
+func (s *Screen) left() tea.Cmd {
+	ctx, eng, files := s.ctx, s.eng, [2]string{s.sides[0].file, s.sides[1].file}
+	return func() tea.Msg {
+		for _, f := range files {
+			if f == "" {
+				continue
+			}
+			if err := eng.DropUnsaved(ctx, f); err != nil {
+				return ui.Toast{Text: err.Error(), Role: ui.Bad}
+			}
 		}
+		return ui.Back{}
 	}
-	return nil
 }
 
 // Unsaved says whether a text is not what is on disk.
-func (s *Screen) Unsaved() bool {
-	for i := range s.sides {
-		if s.sides[i].unsaved {
-			return true
-		}
-	}
-	return false
-}
-
-// Leave asks before edits are lost.
-func (s *Screen) Leave() tea.Cmd {
-	var open []string
-	for i := range s.sides {
-		if s.sides[i].unsaved {
-			open = append(open, s.sides[i].name())
-		}
-	}
-	if len(open) == 0 {
-		return ui.Do(ui.Back{})
-	}
-	return ui.Do(ui.Ask{ID: askLeave, Title: "Leave without saving?", Body: "Not saved: " + strings.Join(open, ", ") + ". ctrl+s saves.", Yes: "discard the edits", No: "stay", Danger: true})
-}
+func (s *Screen) Unsaved() bool { return len(s.open()) > 0 }
 
 // changed starts what follows from another text.
 func (s *Screen) changed() tea.Cmd {
@@ -343,7 +380,7 @@ func (s *Screen) changed() tea.Cmd {
 	for i := range s.sides {
 		s.sides[i].compare()
 	}
-	return tea.Batch(s.compute(), s.check())
+	return s.compute()
 }
 
 // fixes are the changes of which each alone would satisfy the timeout rule.

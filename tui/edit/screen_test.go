@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,11 +21,58 @@ import (
 
 // disk is an engine on files in memory.
 type disk struct {
-	mu     sync.Mutex
-	files  map[string]string
-	checks int
-	fail   error
-	seen   string // where the workload of any recipe is seen
+	mu      sync.Mutex
+	files   map[string]string
+	checks  int
+	fail    error
+	seen    string // where the workload of any recipe is seen
+	unsaved map[string]engine.Unsaved
+	ported  [2]string
+	editor  string // command
+}
+
+func (d *disk) KeepUnsaved(_ context.Context, path, text, base string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.unsaved == nil {
+		d.unsaved = map[string]engine.Unsaved{}
+	}
+	d.unsaved[path] = engine.Unsaved{Path: path, Text: text, Base: base, At: time.Date(2026, 11, 30, 14, 3, 0, 0, time.Local)}
+	return nil
+}
+
+func (d *disk) Unsaved(_ context.Context, path string) (engine.Unsaved, bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	u, ok := d.unsaved[path]
+	return u, ok, nil
+}
+
+func (d *disk) DropUnsaved(_ context.Context, path string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.unsaved, path)
+	return nil
+}
+
+func (d *disk) Editor(name, text string) (*engine.Handoff, error) {
+	e, err := engine.New(engine.Options{StateDir: "/nowhere", Program: "/bin/true", Getenv: func(k string) string {
+		if k == "EDITOR" {
+			return d.editor
+		}
+		return ""
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return e.Editor(name, text)
+}
+
+func (d *disk) Ported(context.Context, string) (recipe, workload string, err error) {
+	if d.ported[0] == "" {
+		return "", "", errors.New("no report of a port lies beside it")
+	}
+	return d.ported[0], d.ported[1], nil
 }
 
 func (d *disk) WorkloadOf(context.Context, string, []byte) string { return d.seen }
@@ -142,6 +190,10 @@ func open(t *testing.T, recipe, workload string) (*Screen, *disk) {
 	if asked := drive(s, s.Init()); len(asked) > 0 {
 		t.Fatalf("asked at the start: %v", asked)
 	}
+	if s.active != 0 {
+		t.Fatal("the recipe is not what opens")
+	}
+	press(s, "ctrl+t") // what is tuned is in the workload
 	return s, d
 }
 
@@ -150,7 +202,7 @@ func open(t *testing.T, recipe, workload string) (*Screen, *disk) {
 func drive(s *Screen, cmd tea.Cmd) []tea.Msg {
 	return frametest.Drive(s, cmd, func(msg tea.Msg) bool {
 		switch msg.(type) {
-		case ui.Open, ui.Replace, ui.Back, ui.Toast, ui.Ask, ui.Copy:
+		case ui.Open, ui.Replace, ui.Back, ui.Toast, ui.Ask, ui.Copy, ui.Exec:
 			return true
 		}
 		return false
@@ -169,10 +221,17 @@ func TestFrames(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"short":    nil,
 		"holds":    {"end", "left", "left", "left", "left", "left", "left", "left", "left", "left", "left", "left", "backspace", "backspace", "backspace", "9", ".", "0"},
-		"fixes":    {"ctrl+f", "right"},
+		"fixes":    {"ctrl+f", "down"},
 		"problems": {"esc", "down"},
 		"recipe":   {"ctrl+t", "down", "down"},
 		"broken":   {"home", "["},
+		"doc":      {"f2"},
+		"complete": {"ctrl+t", "ctrl+end", "t"},
+		"values":   {"ctrl+t", "down", "ctrl+end", "f", "tab", "ctrl+space"},
+		"form":     {"ctrl+o", "up", "up"},
+		"typing":   {"ctrl+o", "home", "enter", "backspace"},
+		"find":     {"ctrl+w", "s", "e", "t"},
+		"diff":     {"end", "x", "down", "ctrl+k", "ctrl+g"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -246,40 +305,26 @@ func TestFixOfOneLevelOfSeveral(t *testing.T) {
 	}
 }
 
-func TestSavingWhatSomeoneElseChanged(t *testing.T) {
-	t.Parallel()
-	s, d := open(t, testRecipe, testWorkload)
-	d.files["/w.yaml"] = "theirs: 1\n"
-	asked := press(s, "x", "ctrl+s")
-	if a, ok := asked[0].(ui.Ask); !ok || !a.Danger || d.files["/w.yaml"] != "theirs: 1\n" {
-		t.Fatalf("asked %v, file %q", asked, d.files["/w.yaml"])
-	}
-	drive(s, s.Update(ui.Answer{ID: asked[0].(ui.Ask).ID}))
-	if d.files["/w.yaml"] != "theirs: 1\n" {
-		t.Error("No overwrote their file")
-	}
-	drive(s, s.Update(ui.Answer{ID: asked[0].(ui.Ask).ID, Yes: true}))
-	if !strings.HasPrefix(d.files["/w.yaml"], "# the load") || s.sides[workload].unsaved {
-		t.Errorf("Yes saved %q", d.files["/w.yaml"])
-	}
-}
-
 func TestLeaving(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t, testRecipe, testWorkload)
+	s, d := open(t, testRecipe, testWorkload)
 	if got := s.Leave()(); got != (ui.Back{}) {
 		t.Errorf("leaving an unchanged text asks %v", got)
 	}
 	press(s, "x")
-	ask, ok := s.Leave()().(ui.Ask)
-	if !ok || !ask.Danger || !strings.Contains(ask.Body, "w.yaml") {
-		t.Fatalf("leaving an edited text asks %v", ask)
+	if cmd := s.Leave(); cmd != nil || s.menu == nil || !strings.Contains(s.menu.Body, "w.yaml") || !s.Typing() {
+		t.Fatalf("leaving an edited text asks %v", s.menu)
 	}
-	if asked := drive(s, s.Update(ui.Answer{ID: ask.ID})); len(asked) > 0 {
-		t.Errorf("No gave %v", asked)
+	if asked := press(s, "enter"); len(asked) > 0 || s.menu != nil {
+		t.Errorf("staying gave %v", asked)
 	}
-	if asked := drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true})); len(asked) != 1 || asked[0] != (ui.Back{}) {
-		t.Errorf("Yes gave %v", asked)
+	s.Leave()
+	if asked := press(s, "3"); len(asked) != 1 || asked[0] != (ui.Back{}) || len(d.unsaved) > 0 || d.files["/w.yaml"] != testWorkload {
+		t.Errorf("discarding gave %v, kept %v", asked, d.unsaved)
+	}
+	s.Leave()
+	if asked := press(s, "ctrl+s"); len(asked) != 1 || asked[0] != (ui.Back{}) || !strings.Contains(d.files["/w.yaml"], "xphase") {
+		t.Errorf("saving gave %v, file %q", asked, d.files["/w.yaml"])
 	}
 }
 
@@ -312,21 +357,6 @@ func TestTheRecipesWorkloadIsFound(t *testing.T) {
 			t.Errorf("%s is not found: %q %v", path, s.sides[workload].path, s.sides[workload].err)
 		}
 		s.Close()
-	}
-}
-
-func TestReadAgainWhenResumed(t *testing.T) {
-	t.Parallel()
-	s, d := open(t, testRecipe, testWorkload)
-	d.files["/r.yaml"] = "schema: 1\n"
-	press(s, "x")
-	d.files["/w.yaml"] = "theirs\n"
-	drive(s, s.Update(ui.Resumed{}))
-	if s.sides[recipe].text.Text() != "schema: 1\n" {
-		t.Error("an unedited text is not read again")
-	}
-	if !strings.Contains(s.sides[workload].text.Text(), "# the load") {
-		t.Error("an edited text was thrown away")
 	}
 }
 
@@ -390,6 +420,22 @@ func (blocked) WorkloadOf(ctx context.Context, _ string, _ []byte) string {
 	return ""
 }
 
+func (blocked) KeepUnsaved(ctx context.Context, _, _, _ string) error { <-ctx.Done(); return ctx.Err() }
+
+func (blocked) DropUnsaved(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
+
+func (blocked) Unsaved(ctx context.Context, _ string) (u engine.Unsaved, ok bool, err error) {
+	<-ctx.Done()
+	return u, false, ctx.Err()
+}
+
+func (blocked) Editor(string, string) (*engine.Handoff, error) { return nil, errors.New("none") }
+
+func (blocked) Ported(ctx context.Context, _ string) (r, w string, err error) {
+	<-ctx.Done()
+	return "", "", ctx.Err()
+}
+
 func (blocked) Save(ctx context.Context, _ string, _, _ []byte) error { <-ctx.Done(); return ctx.Err() }
 
 // No key waits for the engine, a text is edited while a check runs, and only one
@@ -405,12 +451,14 @@ func TestEngineThatBlocks(t *testing.T) {
 		s.Update(k)
 		_ = s.View()
 	}
+	s.menu, s.diff, s.find.on = nil, nil, false
 	s.Update(readMsg{which: recipe, path: "/r.yaml", text: testRecipe})
 	s.Update(readMsg{which: workload, path: "/w.yaml", text: testWorkload})
+	s.Update(barMsg{at: s.versions(), bar: evaluate(s.draft())})
 	if !s.checkBusy {
 		t.Fatal("no check was asked for")
 	}
-	s.focus, s.active = onText, workload
+	s.focus, s.active, s.barBusy = onText, workload, true
 	var cmds int
 	for _, k := range frametest.Keys("a", "b", "c") {
 		if s.Update(k) != nil { // not run: it would wait for the engine
@@ -424,7 +472,8 @@ func TestEngineThatBlocks(t *testing.T) {
 		t.Errorf("%d requests while one is in flight", cmds)
 	}
 	// The answer about an older text starts a check of the newer one.
-	if cmd := s.Update(checkMsg{at: versions{1, 1}}); cmd == nil || !s.checkBusy || s.checked {
+	s.barBusy, s.barAt = false, s.versions()
+	if cmd := s.Update(checkMsg{at: versions{1, 1, 0}}); cmd == nil || !s.checkBusy || s.checked {
 		t.Error("a stale answer is taken for the last word")
 	}
 }

@@ -22,19 +22,49 @@ func (s *Screen) View() string {
 	if b.list.h > 0 {
 		parts = append(parts, s.bottom())
 	}
-	return strings.Join(parts, "\n")
+	return s.over(strings.Join(parts, "\n"))
+}
+
+// over lays what is open on top over the body.
+func (s *Screen) over(body string) string {
+	if s.comp != nil && s.focus == onText {
+		r, box := s.boxes.text[s.active], s.compBox()
+		x, y := s.sides[s.active].text.CaretCell()
+		x, y = r.x+x-s.comp.typed-2, r.y+y+1
+		if h := strings.Count(box, "\n") + 1; y+h > s.h { // above the line
+			y -= h + 1
+		}
+		body = ui.Put(body, box, x, y, s.w)
+	}
+	if s.reading {
+		body = ui.Centre(body, s.docBox(s.w, s.h), s.w, s.h)
+	}
+	if s.menu != nil {
+		body = ui.Centre(body, s.menu.Draw(s.th, s.w, s.h), s.w, s.h)
+	}
+	return body
 }
 
 // texts are the texts in view, or one with the description of its field.
 func (s *Screen) texts() string {
 	sep := s.th.Rule.Render(" │ ")
-	if s.boxes.both {
+	r := s.boxes.text[recipe]
+	switch {
+	case s.diff != nil:
+		return s.diffText(s.w, r.h)
+	case s.boxes.both && s.form.on:
+		return s.formText(s.w, r.h)
+	case s.boxes.both:
 		return ui.Beside(sep, s.text(recipe), s.text(workload))
 	}
-	if s.boxes.doc.h > 1 {
-		return ui.Beside(sep, s.text(s.active), ui.Box(strings.Join(s.doc(s.boxes.doc.w), "\n"), s.boxes.doc.w, s.boxes.doc.h))
+	main := s.text(s.active)
+	if s.form.on {
+		main = s.formText(r.w, r.h)
 	}
-	return s.text(s.active)
+	if s.boxes.doc.h > 1 {
+		return ui.Beside(sep, main, ui.Box(strings.Join(s.doc(s.boxes.doc.w), "\n"), s.boxes.doc.w, s.boxes.doc.h))
+	}
+	return main
 }
 
 func (s *Screen) text(which int) string {
@@ -51,6 +81,9 @@ func (s *Screen) text(which int) string {
 
 // tabs name the texts; a dot marks one that is not saved.
 func (s *Screen) tabs() string {
+	if s.find.on {
+		return s.findLine()
+	}
 	title := func(which int) string {
 		f := &s.sides[which]
 		name := f.name()
@@ -62,6 +95,9 @@ func (s *Screen) tabs() string {
 		if f.unsaved {
 			name += s.th.Paint(ui.Warn, " ●")
 		}
+		if f.theirs != nil {
+			name += s.th.Paint(ui.Warn, " ⚠ changed on disk")
+		}
 		return " " + name
 	}
 	if s.boxes.both {
@@ -71,6 +107,9 @@ func (s *Screen) tabs() string {
 	line := title(recipe)
 	if s.sides[workload].path != "" {
 		line += s.th.Rule.Render("  │ ") + title(workload)
+	}
+	if s.form.on || s.diff != nil || !s.sides[s.active].loaded {
+		return ui.Fit(line, s.w)
 	}
 	at := s.sides[s.active].text.Cursor()
 	return ui.Ends(line, s.th.Paint(ui.Muted, fmt.Sprintf("line %d ", at.Line+1)), s.w)
@@ -82,7 +121,10 @@ func (s *Screen) barText() string {
 	c, ok := s.bar.binding()
 	if !ok {
 		why := s.bar.why
-		if s.barAt == (versions{}) {
+		switch {
+		case s.sides[recipe].err != nil:
+			why = "no recipe is read"
+		case s.barAt == versions{}:
 			why = "…"
 		}
 		return " " + s.th.Paint(ui.Muted, "phase timeout  ") + s.th.Paint(ui.Warn, "? unknown: ") + ui.Clean(why)
@@ -124,54 +166,27 @@ func (s *Screen) consequence(c recipes.TimeoutCheck) string {
 		}
 		return " " + s.th.Paint(ui.Muted, text)
 	}
-	hint := ""
-	if s.focus == onText {
-		hint = s.th.Key.Render("ctrl+f") + s.th.KeyText.Render(" apply ")
-	}
-	line := s.fixLine(c.Fixes)
-	if ui.Width(line)+ui.Width(hint)+2 > s.w {
-		hint = ""
-	}
-	return ui.Ends(line, hint, s.w)
-}
-
-// fixLine lists the fixes. While one is being chosen it is in view, and all are
-// numbered where there is room.
-func (s *Screen) fixLine(fixes []recipes.Knob) string {
-	const lead = 5
-	parts := make([]string, len(fixes))
-	plain, numbers := lead, 2*len(fixes)
-	for i, k := range fixes {
+	hint := s.th.Key.Render("ctrl+f") + s.th.KeyText.Render(" apply ")
+	parts := make([]string, len(c.Fixes))
+	for i, k := range c.Fixes {
 		parts[i] = short(k)
-		plain += ui.Width(parts[i]) + 3
-	}
-	from := 0
-	if s.focus == onFixes && plain-3 > s.w {
-		from = s.fix
 	}
 	line := " " + s.th.Paint(ui.Muted, "fix ")
-	for i := from; i < len(parts); i++ {
-		part := parts[i]
-		if s.focus == onFixes && plain+numbers-3 <= s.w {
-			part = fmt.Sprintf("%d %s", i+1, part)
-		}
-		sep := ""
-		if i > from {
+	for i, p := range parts {
+		sep, rest := "", ""
+		if i > 0 {
 			sep = s.th.Rule.Render(" · ")
 		}
-		rest := ""
-		if i+1 < len(parts) {
-			rest = fmt.Sprintf(" +%d", len(parts)-i-1)
+		if n := len(parts) - i - 1; n > 0 {
+			rest = fmt.Sprintf(" +%d", n)
 		}
-		if i > from && ui.Width(line+sep+part+rest) > s.w {
-			return line + s.th.Paint(ui.Muted, fmt.Sprintf(" +%d", len(parts)-i))
+		if i > 0 && ui.Width(line+sep+p+rest)+ui.Width(hint)+2 > s.w {
+			line += s.th.Paint(ui.Muted, fmt.Sprintf(" +%d", len(parts)-i))
+			break
 		}
-		if s.focus == onFixes && i == s.fix {
-			part = s.th.Selected.Render(part)
-		}
-		line += sep + part
+		line += sep + p
 	}
-	return line
+	return ui.Ends(line, hint, s.w)
 }
 
 // short is a fix with the name that fits into a line with four others.
@@ -216,6 +231,8 @@ func (s *Screen) list() string {
 	switch {
 	case s.checkErr != nil:
 		return ui.Box(" "+s.th.Paint(ui.Bad, "✗ not checked: "+ui.Clean(s.checkErr.Error())), r.w, r.h)
+	case !s.sides[recipe].loaded:
+		return ui.Box(" "+s.th.Paint(ui.Muted, "nothing is checked without a recipe"), r.w, r.h)
 	case len(s.problems) == 0 && s.checkAt == versions{}:
 		return ui.Box(" "+s.th.Paint(ui.Muted, "checking …"), r.w, r.h)
 	case len(s.problems) == 0:

@@ -95,10 +95,14 @@ func Keys(names ...string) []tea.Msg {
 var named = map[string]rune{
 	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "tab": tea.KeyTab,
 	"space": tea.KeySpace, "backspace": tea.KeyBackspace, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "delete": tea.KeyDelete,
+	"f2": tea.KeyF2, "f3": tea.KeyF3,
 }
 
 func key(name string) tea.KeyPressMsg {
 	if c, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		if code, ok := named[c]; ok {
+			return tea.KeyPressMsg{Code: code, Mod: tea.ModCtrl}
+		}
 		return tea.KeyPressMsg{Code: []rune(c)[0], Mod: tea.ModCtrl}
 	}
 	if code, ok := named[name]; ok {

@@ -139,6 +139,7 @@ func (term *Terminal) Until(what string, seen func(screen string) bool) string {
 var keyBytes = map[string]string{
 	"enter": "\r", "esc": "\x1b", "tab": "\t", "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "backspace": "\x7f",
 	"space": " ", "home": "\x1b[H", "end": "\x1b[F", "pgup": "\x1b[5~", "pgdown": "\x1b[6~", "delete": "\x1b[3~",
+	"f2": "\x1bOQ", "f3": "\x1bOR", "ctrl+space": "\x00", "ctrl+home": "\x1b[1;5H", "ctrl+end": "\x1b[1;5F",
 }
 
 // Press sends keys: names, ctrl+x, or text as it is.
@@ -146,7 +147,7 @@ func (term *Terminal) Press(keys ...string) {
 	term.t.Helper()
 	for _, k := range keys {
 		out, ok := keyBytes[k]
-		if c, ctrl := strings.CutPrefix(k, "ctrl+"); ctrl {
+		if c, ctrl := strings.CutPrefix(k, "ctrl+"); ctrl && !ok {
 			out, ok = string(rune(c[0]&0x1f)), true
 		}
 		if !ok {

@@ -141,6 +141,13 @@ type Resumed struct{}
 // these allow it.
 type Copy struct{ Text, Said string }
 
+// Exec gives the terminal to another program until it ends; Done makes of its error
+// the message that the screen gets then.
+type Exec struct {
+	Program tea.ExecCommand
+	Done    func(error) tea.Msg
+}
+
 // Keeper is a screen that may hold what would be lost if the program ended now.
 type Keeper interface{ Unsaved() bool }
 

@@ -18,6 +18,7 @@ type Theme struct {
 	syntax [kinds]lipgloss.Style
 	found  lipgloss.Style
 	inks   map[look][2]string
+	ends   [6][2]string // what each role puts before and behind a text
 	// Lines are the colours of the curves of a chart, in order.
 	Lines []lipgloss.Style
 }
@@ -34,6 +35,9 @@ func NewTheme(dark bool) Theme {
 		OK: colour("#1a7f37", "#57ab5a"), Warn: colour("#9a6700", "#d4a72c"), Bad: colour("#cf222e", "#f47067"),
 	}
 	t.Selected = lipgloss.NewStyle().Bold(true).Background(pick(lipgloss.Color("#dbe9f9"), lipgloss.Color("#243447")))
+	for r := range t.styles {
+		t.ends[r] = ends(t.styles[r])
+	}
 	t.Title = t.styles[Accent].Bold(true)
 	t.Rule = colour("#c8ccd1", "#3b424a")
 	t.Key, t.KeyText = t.styles[Accent], t.styles[Muted]
@@ -46,7 +50,11 @@ func NewTheme(dark bool) Theme {
 	t.inks = make(map[look][2]string)
 	for k := range kinds {
 		for _, lit := range []bool{false, true} {
-			t.inks[look{k, lit}] = ends(t.syntax[k], t.found, lit)
+			s := t.syntax[k]
+			if lit {
+				s = s.Background(t.found.GetBackground())
+			}
+			t.inks[look{k, lit}] = ends(s)
 		}
 	}
 	return t
@@ -58,12 +66,9 @@ type look struct {
 	lit  bool // found by a search
 }
 
-// ends are what a look puts before and behind a text. Rendering each part by its
+// ends are what a style puts before and behind a text. Rendering each part by its
 // style would take longer than all else that a key does.
-func ends(s, found lipgloss.Style, lit bool) [2]string {
-	if lit {
-		s = s.Background(found.GetBackground())
-	}
+func ends(s lipgloss.Style) [2]string {
 	before, behind, _ := strings.Cut(s.Render("x"), "x")
 	return [2]string{before, behind}
 }
@@ -82,5 +87,8 @@ func (t Theme) Paint(r Role, s string) string {
 	if r == Plain || s == "" {
 		return s
 	}
-	return t.styles[r].Render(s)
+	if strings.Contains(s, "\n") {
+		return t.styles[r].Render(s)
+	}
+	return t.ends[r][0] + s + t.ends[r][1]
 }

@@ -1,0 +1,185 @@
+package edit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string // | is the cursor
+		all        bool
+		want       string // names, the first few
+	}{
+		{"keys at the top", "schema: 2\nfr|\n", false, "frontend"},
+		{"not what is there", "frontend: {}\nfr|\n", false, ""},
+		{"what is there below", "fr|\nfrontend: {}\n", false, ""},
+		{"keys of a mapping", "model:\n  p|\n", false, "path precision"},
+		{"all keys of a mapping", "model:\n  path: x\n  |\n", true, "container precision stage_dir"},
+		{"deeper", "roles:\n  prefill:\n    # why\n\n    wo|\n", false, "workers"},
+		{"a word of a list of words", "engine:\n  type: |\n", true, "trtllm sglang vllm mocker"},
+		{"the beginning of one", "engine:\n  type: tr|\n", false, "trtllm"},
+		{"true or false", "observability:\n  enabled: f|\n", false, "false"},
+		{"of somebody else", "environment:\n  F|\n", true, ""},
+		{"in a comment", "# fr|\n", true, ""},
+		{"in a list", "extra_mount:\n- a|\n", true, ""},
+		{"within a word", "fr|x\n", true, ""},
+		{"unknown above", "nonsense:\n  f|\n", true, ""},
+		{"right behind the colon", "name:|\n", true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			before, after, _ := strings.Cut(c.text, "|")
+			at := ui.Pos{Line: strings.Count(before, "\n"), Col: len(before) - strings.LastIndexByte(before, '\n') - 1}
+			items, _ := candidates(schema.Recipe(2), strings.Split(before+after, "\n"), at, c.all)
+			var names []string
+			for _, it := range items {
+				names = append(names, it.name)
+			}
+			if got := strings.Join(names, " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Tab takes what is offered; a line break stays one unless the list was asked for.
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys []string
+		want string // end of the recipe
+	}{
+		"tab":                     {[]string{"t", "e", "tab"}, "telemetry: "},
+		"enter is a line break":   {[]string{"t", "e", "enter"}, "te\n"},
+		"enter when walked in":    {[]string{"t", "e", "down", "enter"}, "telemetry: "},
+		"esc closes":              {[]string{"t", "e", "esc", "tab"}, "te  "},
+		"asked for":               {[]string{"ctrl+space", "i", "enter"}, "identity: "},
+		"a mapping's key":         {[]string{"o", "b", "tab"}, "observability:"},
+		"a value":                 {[]string{"o", "b", "tab", "enter", "space", "space", "e", "n", "a", "b", "l", "e", "d", "tab", "f", "tab"}, "observability:\n  enabled: false"},
+		"backspace renews it":     {[]string{"t", "e", "x", "backspace", "tab"}, "telemetry: "},
+		"nothing to offer, a tab": {[]string{"q", "q", "tab"}, "qq  "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := open(t, testRecipe, testWorkload)
+			press(s, append([]string{"ctrl+t", "ctrl+end"}, c.keys...)...)
+			if got := s.sides[recipe].text.Text(); got != testRecipe+c.want {
+				t.Errorf("got %q, want %q", strings.TrimPrefix(got, testRecipe), c.want)
+			}
+		})
+	}
+}
+
+// The rule follows what is typed in the form before it is set, and what is set is
+// one step to undo.
+func TestForm(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, testRecipe, testWorkload)
+	at := func(path string) {
+		t.Helper()
+		for i, e := range s.form.rows {
+			if e.path == path {
+				s.form.at = i
+				return
+			}
+		}
+		t.Fatalf("%s is not in the form: %+v", path, s.form.rows)
+	}
+	press(s, "ctrl+o")
+	if e, ok := s.entry(); !ok || e.path != "phase_timeout_seconds" {
+		t.Errorf("the form opens at %v", e)
+	}
+	press(s, "1", "5", "5", "0")
+	if got := s.barText(); !strings.Contains(got, "✓ slack 1 s") || s.Unsaved() {
+		t.Errorf("while it is typed the rule says %q, unsaved %v", got, s.Unsaved())
+	}
+	press(s, "esc")
+	if got := s.barText(); !strings.Contains(got, "short by 1 s") {
+		t.Errorf("after esc the rule says %q", got)
+	}
+	press(s, "2", "0", "0", "0", "enter")
+	if got := s.sides[workload].text.Text(); got != strings.Replace(testWorkload, "1548.0", "2000", 1) {
+		t.Errorf("set to\n%s", got)
+	}
+	at("benchmark.concurrency")
+	press(s, "enter", "backspace", "1", "enter")
+	if got := s.sides[recipe].text.Text(); got != strings.Replace(testRecipe, "concurrency: 1010", "concurrency: 1011", 1) {
+		t.Errorf("set to\n%s", got)
+	}
+	at("slurm.time_limit") // not there yet
+	press(s, "enter", "0", "4", ":", "0", "0", ":", "0", "0", "enter")
+	if got := s.sides[recipe].text.Text(); !strings.Contains(got, "slurm:\n  time_limit: ") {
+		t.Errorf("added to\n%s", got)
+	}
+	at("health_check.max_attempts")
+	if press(s, "enter", "backspace", "backspace", "backspace", "enter"); strings.Contains(s.sides[recipe].text.Text(), "max_attempts") {
+		t.Error("an empty value is not taken out")
+	}
+	press(s, "esc", "ctrl+z")
+	if s.form.on || !strings.Contains(s.sides[recipe].text.Text(), "max_attempts") {
+		t.Error("not back in the text, or not undone")
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, testRecipe, testWorkload)
+	at := func() int { return s.sides[workload].text.Cursor().Line + 1 }
+	press(s, "ctrl+w", "S", "e", "T")
+	if s.find.of != 0 {
+		t.Errorf("a capital letter is meant: %d", s.find.of)
+	}
+	press(s, "backspace", "backspace", "backspace", "s", "e", "t")
+	if s.find.nth != 1 || s.find.of != 1 || at() != 8 {
+		t.Errorf("%d of %d, line %d", s.find.nth, s.find.of, at())
+	}
+	press(s, "backspace", "backspace", "backspace", "s", "e", "c", "enter")
+	if s.find.of != 3 || at() != 8 {
+		t.Errorf("%d of %d, line %d", s.find.nth, s.find.of, at())
+	}
+	press(s, "up", "up")
+	if at() != 9 {
+		t.Errorf("backwards around the end: line %d", at())
+	}
+	press(s, "esc", "f3")
+	if at() != 7 || s.find.on {
+		t.Errorf("again: line %d", at())
+	}
+	press(s, "esc", "n")
+	if at() != 8 {
+		t.Errorf("n: line %d", at())
+	}
+	if press(s, "/", "esc"); s.find.on || s.focus != onText {
+		t.Error("esc leaves the search for the text")
+	}
+}
+
+func TestDiff(t *testing.T) {
+	t.Parallel()
+	s, d := open(t, testRecipe, testWorkload)
+	press(s, "x", "ctrl+g")
+	if s.diff == nil || s.diff.added != 1 || s.diff.removed != 1 || !strings.Contains(s.View(), "xphase") {
+		t.Fatalf("%+v", s.diff)
+	}
+	press(s, "tab")
+	if s.diff.err == nil || !strings.Contains(s.View(), "no report") {
+		t.Errorf("nothing ported: %+v", s.diff)
+	}
+	d.ported = [2]string{testRecipe, strings.Replace(testWorkload, "seed", "", 1) + "seed: 1\n"}
+	press(s, "tab", "tab")
+	if s.diff.err != nil || s.diff.removed != 2 || s.diff.added != 1 {
+		t.Errorf("ported: %+v", s.diff)
+	}
+	press(s, "ctrl+t")
+	if s.diff.which != recipe || s.diff.added+s.diff.removed != 0 || !strings.Contains(s.View(), "no difference") {
+		t.Errorf("the recipe: %+v", s.diff)
+	}
+	if press(s, "down", "pgup", "end", "esc"); s.diff != nil {
+		t.Error("esc does not close it")
+	}
+}

@@ -1,0 +1,221 @@
+package edit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// completion is what may stand at the cursor: keys, or values of the key.
+type completion struct {
+	items []candidate
+	at    int
+	typed int  // bytes before the cursor that a choice replaces
+	meant bool // asked for or walked in: enter takes it, else only tab does
+}
+
+type candidate struct {
+	text string // that is inserted
+	name string
+	note string
+}
+
+// offers is how many candidates are in view.
+const offers = 8
+
+// candidates are what may stand at the cursor, told by indentation alone. Without
+// all, a value that is typed already is not offered again.
+func candidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []candidate, typed int) {
+	line := strings.TrimSuffix(lines[at.Line], "\r")
+	before := line[:min(at.Col, len(line))]
+	if rest := line[len(before):]; strings.TrimSpace(rest) != "" && rest[0] != ' ' {
+		return nil, 0 // in the middle of a word
+	}
+	word := strings.TrimLeft(before, " ")
+	switch {
+	case strings.HasPrefix(word, "#"), strings.HasPrefix(word, "- "):
+		return nil, 0
+	case strings.Contains(word, ":"):
+		return values(t, lines, at.Line, word, all)
+	}
+	path, indent := parent(lines, at.Line, len(before)-len(word))
+	n, depth := lookup(t, path)
+	if depth < len(path) || len(n.Children) == 0 || len(path) == 0 && indent > 0 {
+		return nil, 0
+	}
+	have := siblings(lines, at.Line, len(before)-len(word))
+	for _, k := range n.Keys() {
+		if !strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) || slices.Contains(have, k) {
+			continue
+		}
+		child := n.Children[k]
+		c := candidate{text: k + ": ", name: k, note: "keys below"}
+		switch f := child.Field; {
+		case f != nil:
+			c.note = f.Kind.String() + " · " + f.Doc
+		default:
+			c.text = k + ":"
+		}
+		items = append(items, c)
+	}
+	return items, len(word)
+}
+
+// values are the words that a key may have.
+func values(t *schema.Table, lines []string, row int, word string, all bool) ([]candidate, int) {
+	_, rest, _ := strings.Cut(word, ":")
+	typed := strings.TrimLeft(rest, " ")
+	if rest == "" || strings.ContainsAny(typed, "#\"'[{") {
+		return nil, 0
+	}
+	path := pathAt(lines, row)
+	n, depth := lookup(t, path)
+	if depth < len(path) || n.Field == nil {
+		return nil, 0
+	}
+	f := n.Field
+	words := slices.Clone(f.Enum)
+	if f.Kind == schema.Bool || f.Kind == schema.BoolOrStr {
+		words = append(words, "true", "false")
+	}
+	if f.Nullable {
+		words = append(words, "null")
+	}
+	if f.Default != "" && !slices.Contains(words, f.Default) {
+		words = append(words, f.Default)
+	}
+	var items []candidate
+	for _, w := range words {
+		if strings.HasPrefix(w, typed) && (w != typed || all) {
+			c := candidate{text: w, name: w}
+			if w == f.Default {
+				c.note = "default"
+			}
+			items = append(items, c)
+		}
+	}
+	return items, len(typed)
+}
+
+// parent is the path of the mapping that a line of an indentation is in, and the
+// indentation of its key's entries; for the top, of what there is.
+func parent(lines []string, row, indent int) (path []string, at int) {
+	for i := row - 1; i >= 0; i-- {
+		trimmed := strings.TrimLeft(lines[i], " ")
+		if trimmed == "" || trimmed[0] == '#' || trimmed == "\r" {
+			continue
+		}
+		if len(lines[i])-len(trimmed) < indent {
+			return pathAt(lines, i), indent
+		}
+	}
+	return nil, indent
+}
+
+// siblings are the keys beside a line, in the same mapping.
+func siblings(lines []string, row, indent int) (keys []string) {
+	for _, step := range []int{-1, 1} {
+		for i := row + step; i >= 0 && i < len(lines); i += step {
+			trimmed := strings.TrimLeft(lines[i], " ")
+			if trimmed == "" || trimmed[0] == '#' || trimmed == "\r" {
+				continue
+			}
+			n := len(lines[i]) - len(trimmed)
+			if n < indent {
+				break
+			}
+			if k, _, ok := strings.Cut(trimmed, ":"); ok && n == indent {
+				keys = append(keys, strings.Trim(k, `"'`))
+			}
+		}
+	}
+	return keys
+}
+
+// offer opens or renews the list of what may stand at the cursor. One that opens
+// by itself takes no enter, so that a line break stays one.
+func (s *Screen) offer(asked bool) {
+	meant := asked || s.comp != nil && s.comp.meant
+	s.comp = nil
+	f := &s.sides[s.active]
+	items, typed := candidates(s.table(s.active), f.text.Lines(), f.text.Cursor(), asked)
+	if len(items) == 0 || !meant && typed == 0 {
+		return
+	}
+	s.comp = &completion{items: items, typed: typed, meant: meant}
+}
+
+// table is the table of fields of a text.
+func (s *Screen) table(which int) *schema.Table {
+	if which == workload {
+		return s.tables[0]
+	}
+	return s.tables[s.layout]
+}
+
+// compKey handles a key while the list is open; false: it is for the text.
+func (s *Screen) compKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	c := s.comp
+	switch msg.String() {
+	case "tab":
+	case "enter":
+		if !c.meant {
+			s.comp = nil
+			return nil, false
+		}
+	case "down", "up":
+		by := 1
+		if msg.String() == "up" {
+			by = len(c.items) - 1
+		}
+		if c.meant { // the first one is under the cursor already
+			c.at = (c.at + by) % len(c.items)
+		}
+		c.meant = true
+		return nil, true
+	case "esc":
+		s.comp = nil
+		return nil, true
+	default:
+		return nil, false
+	}
+	f := &s.sides[s.active]
+	at := f.text.Cursor()
+	f.text.Replace(ui.Pos{Line: at.Line, Col: at.Col - c.typed}, at, c.items[c.at].text)
+	s.comp = nil
+	return s.changed(), true
+}
+
+// compBox draws the list.
+func (s *Screen) compBox() string {
+	c := s.comp
+	rows := min(len(c.items), offers)
+	top := max(min(c.at-rows/2, len(c.items)-rows), 0)
+	wide, notes := 0, 0
+	for _, it := range c.items {
+		wide, notes = max(wide, ui.Width(it.name)), max(notes, ui.Width(it.note))
+	}
+	wide, notes = min(wide, 40), min(notes, max(min(s.w-50, 44), 0))
+	lines := make([]string, 0, rows+1)
+	for i := top; i < top+rows; i++ {
+		name := ui.Fit(c.items[i].name, wide)
+		if i == c.at {
+			name = s.th.Selected.Render(name)
+		}
+		lines = append(lines, name+"  "+s.th.Paint(ui.Muted, ui.Fit(c.items[i].note, notes)))
+	}
+	how := "tab takes it"
+	if c.meant {
+		how = "tab or enter"
+	}
+	if n := len(c.items) - rows; n > 0 {
+		how += fmt.Sprintf(" · %d more", n)
+	}
+	lines = append(lines, s.th.Paint(ui.Muted, ui.Fit(how, wide+2+notes)))
+	return s.th.Framed(strings.Join(lines, "\n"))
+}

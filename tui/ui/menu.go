@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Menu is a short list to choose from, drawn over a screen: what may be done now.
+type Menu struct {
+	Title string
+	Body  string // may be empty; its line breaks stay
+	Items []Item
+	At    int // under the cursor
+	Foot  string
+}
+
+// Item is one line of a menu.
+type Item struct {
+	Text string
+	Note string // behind it, muted
+	Role Role
+}
+
+// Key handles a key: the number of an item or enter chooses one, esc closes. The
+// choice is -1 while nothing is chosen.
+func (m *Menu) Key(msg tea.KeyPressMsg) (choice int, closed bool) {
+	n := len(m.Items)
+	if d, err := strconv.Atoi(msg.String()); err == nil && d >= 1 && d <= n {
+		return d - 1, true
+	}
+	switch msg.String() {
+	case "up", "k", "left", "shift+tab":
+		m.At = (m.At + n - 1) % max(n, 1)
+	case "down", "j", "right", "tab":
+		m.At = (m.At + 1) % max(n, 1)
+	case "enter":
+		if n > 0 {
+			return m.At, true
+		}
+		return -1, true
+	case "esc", "q":
+		return -1, true
+	}
+	return -1, false
+}
+
+// Draw draws the menu as a box of at most w × h cells; of a long list the part
+// around the cursor.
+func (m Menu) Draw(t Theme, w, h int) string {
+	inner := min(max(w-8, 20), 96)
+	var lines []string
+	for _, l := range Prose(m.Title, inner, 2) {
+		lines = append(lines, t.Title.Render(l))
+	}
+	rows := max(min(len(m.Items), h-2-len(lines)-4), 1)
+	if m.Body != "" {
+		room := max(h-2-len(lines)-rows-3, 1)
+		lines = append(lines, Dialog{Ask: Ask{Body: m.Body}}.body(inner, room)...)
+	}
+	lines = append(lines, "")
+	top := max(min(m.At-rows/2, len(m.Items)-rows), 0)
+	for i := top; i < min(top+rows, len(m.Items)); i++ {
+		it := m.Items[i]
+		number := "  "
+		if i < 9 {
+			number = fmt.Sprintf("%d ", i+1)
+		}
+		text := Clean(it.Text)
+		note := ""
+		if it.Note != "" {
+			note = "  " + Clean(it.Note)
+		}
+		text = Fit(text, min(Width(text), inner-4))
+		note = Fit(note, min(Width(note), max(inner-4-Width(text), 0)))
+		if i == m.At {
+			lines = append(lines, t.Paint(Accent, "▸ "+number)+t.Selected.Render(text)+t.Paint(Muted, note))
+		} else {
+			lines = append(lines, t.Paint(Muted, "  "+number)+t.Paint(it.Role, text)+t.Paint(Muted, note))
+		}
+	}
+	foot := m.Foot
+	if foot == "" {
+		foot = "↑ ↓ choose · enter · esc closes"
+	}
+	lines = append(lines, "", t.Paint(Muted, Fit(foot, min(Width(foot), inner))))
+	return t.Framed(strings.Join(lines, "\n"))
+}
+
+// Framed is a block in a thin frame, for what is drawn over a screen.
+func (t Theme) Framed(block string) string {
+	return lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(t.Style(Accent).GetForeground()).Padding(0, 1).Render(block)
+}
+
+// Put lays a block over a frame of w cells a line, its left upper corner at a cell;
+// it is moved to where it has room. Only the lines below it are touched.
+func Put(frame, block string, x, y, w int) string {
+	rows, over := strings.Split(frame, "\n"), strings.Split(block, "\n")
+	bw := Width(over[0])
+	x = max(min(x, w-bw), 0)
+	y = max(min(y, len(rows)-len(over)), 0)
+	for i, l := range over {
+		if y+i >= len(rows) {
+			break
+		}
+		row := rows[y+i]
+		rows[y+i] = Fit(ansi.Truncate(row, x, ""), x) + "\x1b[m" + l + "\x1b[m" + ansi.TruncateLeft(row, x+bw, "")
+	}
+	return strings.Join(rows, "\n")
+}
+
+// Centre lays a block over the middle of a frame of w × h cells.
+func Centre(frame, block string, w, h int) string {
+	return Put(frame, block, (w-Width(strings.SplitN(block, "\n", 2)[0]))/2, (h-strings.Count(block, "\n")-1)/2, w)
+}
