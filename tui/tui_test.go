@@ -296,3 +296,41 @@ func TestThemeReachesCoveredScreens(t *testing.T) {
 		}
 	}
 }
+
+// Two fast escs reach a program as one key with alt; both count.
+func TestTwoFastEscs(t *testing.T) {
+	t.Parallel()
+	first, second := &fake{name: "runs"}, &fake{name: "edit", typing: true}
+	r := newRig(t, first, second)
+	r.send(owned{1, ui.OpenEdit{}})
+	r.send(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
+	n := 0
+	for _, m := range second.got {
+		if k, ok := m.(tea.KeyPressMsg); ok && k.String() == "esc" {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("the screen got %v", second.got)
+	}
+}
+
+type program struct{ tea.ExecCommand }
+
+// A program that gets the terminal answers to the screen that started it.
+func TestExec(t *testing.T) {
+	t.Parallel()
+	first := &fake{name: "runs"}
+	r := newRig(t, first, nil)
+	r.m.Update(tea.FocusMsg{})
+	if len(first.got) != 1 || first.got[0] != (ui.Resumed{}) {
+		t.Errorf("coming back to the terminal: %v", first.got)
+	}
+	_, cmd := r.m.Update(owned{1, ui.Exec{Program: program{}, Done: func(error) tea.Msg { return ui.Tick{} }}})
+	if cmd == nil {
+		t.Fatal("nothing runs")
+	}
+	if _, wrapped := cmd().(owned); wrapped {
+		t.Error("the library does not get its message")
+	}
+}
