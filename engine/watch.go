@@ -29,8 +29,57 @@ type Update struct {
 	// Recent are the figures of the last minute of the newest phase; nil before
 	// the first request.
 	Recent *results.Recent
-	Done   bool  // the last update: nothing more will come
-	Err    error // a file could not be read; the watch goes on
+	// Heard is when the client last wrote a request row or a line of its log; zero
+	// before it has.
+	Heard time.Time
+	Done  bool  // the last update: nothing more will come
+	Err   error // a file could not be read; the watch goes on
+}
+
+// alarm is how long the client of a phase that runs may say nothing, at least:
+// where requests take long, it is three times what the slowest hundredth takes.
+const alarm = time.Minute
+
+// Stalled is since when a phase that runs has been silent, neither a request
+// having ended nor a line having come of the client; zero as long as that is no
+// alarm.
+func (u Update) Stalled(now time.Time) time.Time {
+	switch u.Status.State {
+	case event.Ramp, event.Settling, event.Measuring:
+	case event.Unknown: // another tool's run, whose outputs are unfinished
+		if len(u.Run.Phases) == 0 {
+			return time.Time{}
+		}
+	default:
+		return time.Time{}
+	}
+	if u.Heard.IsZero() {
+		return time.Time{}
+	}
+	most := alarm
+	if n := len(u.Run.Phases); n > 0 {
+		if slow := u.Run.Phases[n-1].Figures.Of("e2e_p99_s").Value; slow > 0 && slow < 3600 {
+			most = max(most, time.Duration(3*slow*float64(time.Second)))
+		}
+	}
+	if now.Sub(u.Heard) < most {
+		return time.Time{}
+	}
+	return u.Heard
+}
+
+// figures fills in what a fold tells at a time; zero: the time of the last request.
+func (u *Update) figures(f *results.Fold, now time.Time) {
+	u.Run = f.Run(now)
+	for _, p := range u.Run.Phases {
+		series, err := f.Series(p.Index, 0)
+		u.Series = append(u.Series, series)
+		u.Err = errors.Join(u.Err, err)
+	}
+	if n := len(u.Run.Phases); n > 0 {
+		recent, err := f.Recent(u.Run.Phases[n-1].Index, recentSeconds, now)
+		u.Recent, u.Err = &recent, errors.Join(u.Err, err)
+	}
 }
 
 // WatchOptions say how closely to watch; zero values take the defaults.
@@ -46,6 +95,10 @@ const recentSeconds = 60
 
 // quiet is how long another tool's outputs must have been still to count as ended.
 const quiet = time.Minute
+
+// gaveUp is how long they must have been still where no phase's statistics say
+// that it has ended.
+const gaveUp = 10 * time.Minute
 
 // Watch follows a run from its beginning, whenever it is called, until it ends
 // or ctx does. Updates are coalesced, never lost: each holds all events since the
@@ -86,9 +139,11 @@ type watcher struct {
 	answers chan slurm.Answer // the queue's, for runs of Slurm
 	answer  slurm.Answer
 
-	status event.Status
-	fresh  []event.Event
-	err    error
+	status  event.Status
+	fresh   []event.Event
+	err     error
+	last    Update // that was sent
+	stalled bool   // as was told
 }
 
 func (w *watcher) run(ctx context.Context) {
@@ -121,7 +176,7 @@ func (w *watcher) run(ctx context.Context) {
 			dirty = true
 		case <-tick.C:
 			w.statistics(ctx)
-			if dirty {
+			if w.listen() || dirty {
 				dirty = false
 				w.send(ctx, false)
 			}
@@ -237,6 +292,9 @@ func (w *watcher) statistics(ctx context.Context) {
 func (w *watcher) slurm() bool { return w.l.Record.Launcher == string(plan.Slurm) }
 
 func (w *watcher) judge() event.Status {
+	if w.l.Record.ID == "" && w.last.Status.State != "" {
+		return w.last.Status
+	}
 	if w.slurm() && !w.status.State.Final() {
 		return w.e.judgeSlurm(w.l, w.status, w.answer)
 	}
@@ -255,37 +313,74 @@ func (e *Engine) over(l Located, s event.Status, untilDone bool) bool {
 	if err != nil {
 		return !untilDone
 	}
-	return e.now().Sub(info.ModTime()) > quiet
+	most := quiet
+	if untilDone && !s.State.Final() {
+		most = gaveUp // it may be a stall
+	}
+	return e.now().Sub(info.ModTime()) > most
 }
 
 func (w *watcher) send(ctx context.Context, done bool) {
 	now := w.e.now()
 	slices.SortStableFunc(w.fresh, func(a, b event.Event) int { return a.T.Compare(b.T) })
-	u := Update{At: now, Events: w.fresh, Status: w.judge(), Done: done, Err: w.err}
+	u := Update{At: now, Events: w.fresh, Status: w.judge(), Heard: heard(w.l.Logs), Done: done, Err: w.err}
 	if done {
 		now = time.Time{} // windows end with the last request, as they do when read later
 	}
-	u.Run = w.fold.Run(now)
+	u.figures(w.fold, now)
 	u.Run.LogDir = w.l.Logs
-	for _, p := range u.Run.Phases {
-		series, err := w.fold.Series(p.Index, 0)
-		u.Series = append(u.Series, series)
-		u.Err = errors.Join(u.Err, err)
-	}
-	if n := len(u.Run.Phases); n > 0 {
-		recent, err := w.fold.Recent(u.Run.Phases[n-1].Index, recentSeconds, now)
-		u.Recent, u.Err = &recent, errors.Join(u.Err, err)
-	}
 	if w.l.Record.ID == "" {
 		s := Summary{}
 		s.foreign(w.l, u.Run)
 		u.Status.State, u.Status.Last = s.State, s.Since
+		w.marks(&u)
 	}
 	select {
 	case w.out <- u:
 		w.fresh, w.err = nil, nil
+		w.last, w.stalled = u, !u.Stalled(u.At).IsZero()
 	case <-ctx.Done():
 	}
+}
+
+// listen notices what no followed file tells: that the client has gone silent, or
+// writes nothing but its log.
+func (w *watcher) listen() bool {
+	u := w.last
+	if u.Run.Phases == nil {
+		return false
+	}
+	u.Heard = heard(w.l.Logs)
+	return w.stalled == u.Stalled(w.e.now()).IsZero() || u.Heard.Sub(w.last.Heard) > alarm/4
+}
+
+// marks tells when the phases of another tool's run began and were measured, by its
+// rows and windows: it has no diary.
+func (w *watcher) marks(u *Update) {
+	var last time.Time
+	u.Status.Phases = nil
+	for _, p := range u.Run.Phases {
+		s := spanOf(w.fold, p)
+		if s.first.IsZero() {
+			continue
+		}
+		u.Status.Phases = append(u.Status.Phases, s.mark(u.At))
+		u.Status.Started, last = earlier(u.Status.Started, s.first), later(last, s.last)
+	}
+	if !last.IsZero() {
+		u.Status.Last = last
+	}
+}
+
+// heard is when the client last wrote something; zero before it has.
+func heard(logs string) time.Time {
+	var at time.Time
+	for _, name := range []string{"agentperf/" + results.RequestsFile, "benchmark.out", "client.log"} {
+		if info, err := os.Stat(filepath.Join(logs, name)); err == nil {
+			at = later(at, info.ModTime())
+		}
+	}
+	return at
 }
 
 // Results reads a run's figures from its files.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -101,6 +102,7 @@ func watchCmd(a *app) *cobra.Command {
 		Long: "Follow a run from its beginning until it ends, whenever the command is started.\nExit code 0 if it is done, 1 if it failed, was cancelled or timed out.",
 	}
 	var opt engine.WatchOptions
+	speed := cmd.Flags().Float64("playback", 0, "play a run that has ended back, so many times as fast as it was: 1 to 100")
 	cmd.Flags().BoolVar(&opt.UntilDone, "until-done", false, "wait out a run whose state is unknown instead of ending there")
 	cmd.Flags().DurationVar(&opt.Interval, "interval", time.Second, "shortest time between two updates")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -108,9 +110,51 @@ func watchCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.watch(cmd.Context(), e, l, opt)
+		if !cmd.Flags().Changed("playback") {
+			return a.watch(cmd.Context(), e, l, opt)
+		}
+		if !(*speed >= 1 && *speed <= 100) {
+			return badInput(fmt.Errorf("--playback %g: want 1 to 100 times the run's own speed", *speed))
+		}
+		return a.playback(cmd.Context(), e, l, *speed, opt.Interval)
 	}
 	return cmd
+}
+
+// playback prints a run's updates as they were, at intervals of this moment's clock.
+func (a *app) playback(ctx context.Context, e *engine.Engine, l engine.Located, speed float64, interval time.Duration) error {
+	p, err := e.Playback(ctx, l)
+	if err != nil {
+		return badInput(err)
+	}
+	defer p.Close()
+	tick := time.NewTicker(max(interval, time.Millisecond))
+	defer tick.Stop()
+	step := time.Duration(float64(max(interval, time.Millisecond)) * speed)
+	for at := p.From; ; at = at.Add(step) {
+		if at.After(p.To) {
+			at = p.To
+		}
+		u, err := p.At(ctx, at)
+		if err == nil {
+			err = a.update(l, u)
+		}
+		if err != nil || u.Done {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return exitError{code: 1, err: errors.New("interrupted")}
+		}
+	}
+}
+
+func (a *app) update(l engine.Located, u engine.Update) error {
+	if a.json {
+		return a.updateJSON(l, u)
+	}
+	return a.updateText(u)
 }
 
 // watch prints updates until the last one; the exit code is the run's.
@@ -122,12 +166,7 @@ func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.Located, opt
 	var last engine.Update
 	for u := range updates {
 		last = u
-		if a.json {
-			err = a.updateJSON(l, u)
-		} else {
-			err = a.updateText(u)
-		}
-		if err != nil {
+		if err := a.update(l, u); err != nil {
 			return err
 		}
 	}
@@ -154,17 +193,22 @@ func (a *app) updateJSON(l engine.Located, u engine.Update) error {
 		}
 	}
 	doc := struct {
-		Type   string          `json:"type"`
-		At     time.Time       `json:"t"`
-		Run    string          `json:"run"`
-		Status event.Status    `json:"status"`
-		Output results.Run     `json:"results"`
-		Recent *results.Recent `json:"recent,omitempty"`
-		Done   bool            `json:"done"`
-		Error  string          `json:"error,omitempty"`
+		Type    string          `json:"type"`
+		At      time.Time       `json:"t"`
+		Run     string          `json:"run"`
+		Status  event.Status    `json:"status"`
+		Output  results.Run     `json:"results"`
+		Recent  *results.Recent `json:"recent,omitempty"`
+		Stalled *time.Time      `json:"stalled_since,omitempty"`
+		Done    bool            `json:"done"`
+		Error   string          `json:"error,omitempty"`
 	}{Type: "update", At: u.At.UTC(), Run: l.Label(), Status: u.Status, Output: u.Run, Recent: u.Recent, Done: u.Done}
 	if u.Err != nil {
 		doc.Error = u.Err.Error()
+	}
+	if since := u.Stalled(u.At); !since.IsZero() {
+		since = since.UTC()
+		doc.Stalled = &since
 	}
 	return printLine(a.stdout, doc)
 }
@@ -185,6 +229,11 @@ func (a *app) updateText(u engine.Update) error {
 			return a.say("state %s\n", u.Status.State)
 		}
 		return a.say("state %s\n\n%s", u.Status.State, u.Run.Text())
+	}
+	if since := u.Stalled(u.At); !since.IsZero() {
+		if err := a.say("%s  STALLED: no request has ended and the client has written nothing since %s, %s ago\n", u.At.Local().Format("15:04:05"), since.Local().Format("15:04:05"), age(u.At.Sub(since))); err != nil {
+			return err
+		}
 	}
 	if len(u.Run.Phases) == 0 || u.Status.State == event.Post {
 		return nil

@@ -45,6 +45,16 @@ func parseRow(line []byte, phase int, r *row) error {
 	return err
 }
 
+// RowEnd is when the request of a line of requests.jsonl ended, in Unix s; NaN when
+// the line does not tell.
+func RowEnd(line []byte) float64 {
+	var r row
+	if err := parseRow(line, -1, &r); err != nil {
+		return math.NaN()
+	}
+	return r.end
+}
+
 // mixed joins two hashes.
 func mixed(a, b uint64) uint64 {
 	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd1b54a32d192ed03)

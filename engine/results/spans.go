@@ -1,6 +1,9 @@
 package results
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // span is where the rows of a phase lie, and how many there are.
 type span struct {
@@ -92,4 +95,17 @@ func (s *span) merge(o *span) {
 	if s.concurrency < 0 {
 		s.concurrency = o.concurrency
 	}
+}
+
+// Span is when a phase's first request of this client start began and its last one
+// ended; zero times without a request.
+func (f *Fold) Span(phase int) (first, last time.Time) {
+	if err := f.survey(); err != nil { // told by Run
+		return first, last
+	}
+	s := f.spans.phases[phase]
+	if s == nil {
+		return first, last
+	}
+	return fromUnix(s.first), fromUnix(s.last)
 }
