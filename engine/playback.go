@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
@@ -22,10 +23,11 @@ import (
 
 // Playback is a run that has ended, told again as it stood at any moment between
 // From and To. What a moment shows is what a watcher could have seen then: rows
-// and events up to it, and a window's end only once it has come. It is not safe
-// for concurrent use.
+// and events up to it, and a window's end only once it has come.
 type Playback struct {
 	From, To time.Time
+
+	mu       sync.Mutex // guards reel
 	logs     string
 	known    results.Known
 	events   []event.Event // by time
@@ -221,6 +223,12 @@ func (r *reel) close() {
 
 // Close gives back what the playback holds.
 func (p *Playback) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.close()
+}
+
+func (p *Playback) close() {
 	if p.reel != nil {
 		p.reel.close()
 		p.reel = nil
@@ -230,8 +238,13 @@ func (p *Playback) Close() {
 // At is the run as it stood at a time. Going on from the last moment asked for
 // reads only what came since; going back reads again from the beginning.
 func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Update{}, err
+	}
 	if p.reel == nil || t.Before(p.reel.at) {
-		p.Close()
+		p.close()
 		r, err := p.rewind()
 		if err != nil {
 			return Update{}, fmt.Errorf("play back: %w", err)
@@ -241,7 +254,7 @@ func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 	r := p.reel
 	told := r.events
 	if err := p.advance(ctx, r, t); err != nil {
-		p.Close()
+		p.close()
 		return Update{}, fmt.Errorf("play back: %w", err)
 	}
 	r.at = t

@@ -60,6 +60,7 @@ type Recent struct {
 	Until   time.Time      `json:"until"` // zero without any request
 	N       int            `json:"requests"`
 	Failed  int            `json:"failed"` // of N
+	Users   int            `json:"users"`  // whose requests they are
 	Errors  map[string]int `json:"errors"` // failed requests by kind; "unknown" where the row has none
 	Figures Figures        `json:"figures"`
 }
@@ -333,6 +334,12 @@ func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error)
 	if err != nil {
 		return r, err
 	}
+	users := map[int32]bool{}
+	for i := range ended {
+		users[ended[i].user] = true
+	}
+	delete(users, -1) // not known
+	r.Users = len(users)
 	r.N, r.Failed, r.Errors = s.all, s.failed, s.byKind(f.kinds)
 	for _, m := range metrics {
 		r.Figures = append(r.Figures, s.figure(m))

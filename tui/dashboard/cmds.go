@@ -18,6 +18,7 @@ import (
 type Engine interface {
 	Find(ctx context.Context, run string) (engine.Located, error)
 	Watch(ctx context.Context, l engine.Located, opt engine.WatchOptions) (<-chan engine.Update, error)
+	Playback(ctx context.Context, l engine.Located) (*engine.Playback, error)
 	Phases(l engine.Located) ([]plan.Phase, error)
 	Tiers() []results.Tier
 	LogFiles(l engine.Located) ([]engine.LogFile, error)
@@ -35,6 +36,7 @@ type (
 		updates <-chan engine.Update
 		phases  []plan.Phase
 		tiers   []results.Tier
+		gpus    int
 		err     error
 		planErr error // the run can be shown without its plan
 	}
@@ -57,7 +59,7 @@ func (s *Screen) find() tea.Cmd {
 		if err != nil {
 			return foundMsg{err: err}
 		}
-		m := foundMsg{located: l, tiers: eng.Tiers()}
+		m := foundMsg{located: l, tiers: eng.Tiers(), gpus: l.GPUs()}
 		if l.Record.ID != "" {
 			m.phases, m.planErr = eng.Phases(l)
 		}

@@ -18,13 +18,20 @@ func (s *Screen) State() ui.State {
 	case s.live == nil:
 		return ui.State{Text: "reading", Role: ui.Muted}
 	}
+	if s.tape.on {
+		return s.tapeState()
+	}
 	st := s.live.Status
 	mark, role := ui.StateLook(string(st.State))
 	out := ui.State{Text: mark + " " + ui.Clean(string(st.State)), Role: role}
-	if s.paused {
-		out.Text += " · display paused"
+	if !s.live.Stalled(s.now).IsZero() {
+		out.Text, out.Role = out.Text+" · STALLED", ui.Bad
 	}
 	var ages []string
+	if s.paused {
+		out.Text += " · paused"
+		ages = append(ages, "since "+s.clock(s.still)+", "+ago(s.now.Sub(s.still)))
+	}
 	if t := s.lastRequest(); !st.State.Final() && !t.IsZero() {
 		ages = append(ages, "requests "+ago(s.now.Sub(t)))
 	}
@@ -77,11 +84,16 @@ func (s *Screen) head(w int) []string {
 	default:
 		lines = s.headPhase(p, w)
 	}
-	if why := s.trouble(p); why != "" {
-		mark := " ⚠ "
-		for _, l := range ui.Prose(why, w-4, 2) {
-			lines, mark = append(lines, s.th.Paint(ui.Warn, mark+l)), "   "
-		}
+	if s.tape.on {
+		lines = append(lines, s.tapeLine(w))
+	}
+	why, role := s.trouble(p)
+	mark := " ⚠ "
+	if role == ui.Bad {
+		mark = " ✗ "
+	}
+	for _, l := range ui.Prose(why, w-4, 2) {
+		lines, mark = append(lines, s.th.Paint(role, mark+l)), "   "
 	}
 	return lines
 }
@@ -212,22 +224,27 @@ func (s *Screen) headEnded(p phaseView, have bool, w int) []string {
 }
 
 // trouble is what to know before believing a figure, the worst first.
-func (s *Screen) trouble(p phaseView) string {
+func (s *Screen) trouble(p phaseView) (string, ui.Role) {
 	u := s.shown
+	if since := u.Stalled(s.clockNow()); !since.IsZero() {
+		return "STALLED since " + s.clock(since) + ", for " + ui.Clock(s.clockNow().Sub(since).Seconds()) + ": no request has ended and the client has written nothing", ui.Bad
+	}
 	switch {
 	case u.Err != nil:
-		return "a file could not be read, the watch goes on: " + u.Err.Error()
+		return "a file could not be read, the watch goes on: " + u.Err.Error(), ui.Warn
 	case len(u.Run.Errors) > 0:
-		return "the output contradicts itself: " + strings.Join(u.Run.Errors, "; ")
+		return "the output contradicts itself: " + strings.Join(u.Run.Errors, "; "), ui.Warn
 	}
-	if why := errorKinds(s.recent(p)); why != "" {
-		return why
-	}
+	why := errorKinds(p, s.recent(p))
 	over := u.Done || p.mark != nil && !p.mark.Stop.IsZero()
 	if p.result != nil && over && len(p.result.Invalid) > 0 { // before, a short window is no news
-		return "not to be trusted: " + strings.Join(p.result.Invalid, "; ")
+		invalid := "not to be trusted: " + strings.Join(p.result.Invalid, "; ")
+		if why != "" {
+			invalid += "; "
+		}
+		why = invalid + why
 	}
-	return ""
+	return why, ui.Warn
 }
 
 // recent is the last minute, as long as the phase on the screen is running.
@@ -294,14 +311,29 @@ func (s *Screen) viewUpper() string {
 func (s *Screen) viewFigures(p phaseView) string {
 	recent := s.recent(p)
 	const total, last = 15, 13
-	heads := [2]string{"measured so far", "last 60 s"}
-	if recent == nil {
-		heads = [2]string{"measured", "requests"}
+	counts := 0 // the width of a count of requests
+	if s.lay.figures > figuresWidth {
+		counts = countsWidth / 2
 	}
-	label := s.lay.figures - total - last - 2
-	lines := []string{s.th.Paint(ui.Muted, " "+ui.Fit("FIGURES", label)+ui.Right(heads[0], total)+ui.Right(heads[1], last))}
-	for _, f := range figuresOf(p, recent, s.tiers) {
-		lines = append(lines, " "+ui.Fit(f.label, label)+s.th.Paint(f.total.Role, ui.Right(f.total.Text, total))+s.th.Paint(f.recent.Role, ui.Right(f.recent.Text, last)))
+	label := s.lay.figures - total - last - 2*counts - 2
+	row := func(name string, f figure) string {
+		if recent == nil { // the count takes the place of what there is no more
+			f.recent, f.totalN, f.recentN = f.totalN, ui.Cell{}, ui.Cell{}
+		}
+		if f.why.Text != "" {
+			f.recent = f.why
+		}
+		cell := func(c ui.Cell, w int) string { return s.th.Paint(c.Role, ui.Right(c.Text, w)) }
+		return " " + name + cell(f.total, total) + cell(f.totalN, counts) + cell(f.recent, last) + cell(f.recentN, counts)
+	}
+	muted := func(text string) ui.Cell { return ui.Cell{Text: text, Role: ui.Muted} }
+	head := figure{total: muted("measured so far"), totalN: muted("n"), recent: muted("last 60 s"), recentN: muted("n")}
+	if recent == nil {
+		head.total, head.totalN = muted("measured"), muted("requests")
+	}
+	lines := []string{row(s.th.Paint(ui.Muted, ui.Fit("FIGURES", label)), head)}
+	for _, f := range figuresOf(p, recent, s.tiers, s.gpus) {
+		lines = append(lines, row(ui.Fit(f.label, label), f))
 	}
 	return strings.Join(lines, "\n")
 }

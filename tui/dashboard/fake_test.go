@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -31,12 +32,24 @@ type fake struct {
 	opened    []string // steps whose logs were opened
 	cancelled int
 	cancelErr error
+	tapes     *engine.Engine // plays the harness's sample back; nil: nothing can be
 }
 
 func (f *fake) Find(context.Context, string) (engine.Located, error) { return f.located, f.findErr }
 
 func (f *fake) Watch(context.Context, engine.Located, engine.WatchOptions) (<-chan engine.Update, error) {
 	return stream(f.updates), nil
+}
+
+func (f *fake) Playback(ctx context.Context, _ engine.Located) (*engine.Playback, error) {
+	if f.tapes == nil {
+		return nil, errors.New("play back: no rows")
+	}
+	l, err := f.tapes.Find(ctx, "../../testdata/bm_agentperf_dsv4_5p1d/c1010")
+	if err != nil {
+		return nil, err
+	}
+	return f.tapes.Playback(ctx, l)
 }
 
 func (f *fake) Phases(engine.Located) ([]plan.Phase, error) { return f.phases, nil }
@@ -198,7 +211,7 @@ func measuringUpdate() engine.Update {
 	p := measured(1, 1010, 114201, second+1249, second+1861)
 	u.Run = results.Run{Phases: []results.Phase{measured(0, 505, 90011, 904, 2560), p}}
 	u.Series = []results.Series{series(0, 160, 40), series(1, second, 32)}
-	u.Recent = &results.Recent{Phase: 1, Seconds: 60, N: 11020, Until: u.At, Figures: figures(1.01, 11020)}
+	u.Recent = &results.Recent{Phase: 1, Seconds: 60, N: 11020, Users: 1004, Until: u.At, Figures: figures(1.01, 11020)}
 	return u
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -29,11 +30,13 @@ func TestFrames(t *testing.T) {
 		"steps":     {measuringUpdate(), []string{"s", "down", "down"}},
 		"done":      {doneUpdate(), nil},
 		"failed":    {failedUpdate(), nil},
+		"stalled":   {stalledUpdate(), []string{"space"}},
 		"killed":    {killedUpdate(), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, c.update)
+			r.s.gpus = 52
 			r.s.SetSize(80, 20)
 			r.send(frametest.Keys(c.keys...)...)
 			frametest.Golden(t, name, root(r.s))
@@ -42,10 +45,27 @@ func TestFrames(t *testing.T) {
 	}
 }
 
+func stalledUpdate() engine.Update {
+	u := measuringUpdate()
+	u.Heard = u.At.Add(-300 * time.Second)
+	u.Recent.N = 0
+	return u
+}
+
+// A tape shows the run as it was, in any size.
+func TestPlaybackFrames(t *testing.T) {
+	t.Parallel()
+	r := tapeRig(t)
+	r.send(frametest.Keys("<", "<", "<", "<", "<", "<", "<")...)
+	frametest.Golden(t, "playback", root(r.s))
+	frametest.Frame(t, root(r.s), 60, 16)
+}
+
 func errorsUpdate() engine.Update {
 	u := measuringUpdate()
 	u.Recent.Failed, u.Recent.Errors = 120, map[string]int{"timeout": 20, "http 503": 100}
 	u.Run.Phases[1].Requests.Failed = 431
+	u.Run.Phases[1].Errors = map[string]int{"http 503": 400, "unknown": 31}
 	return u
 }
 

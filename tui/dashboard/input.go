@@ -25,6 +25,9 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	if cmd, ok := s.tapeKey(msg); ok {
+		return cmd
+	}
 	k := s.keys
 	switch {
 	case key.Matches(msg, k.pause):

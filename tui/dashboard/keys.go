@@ -9,6 +9,7 @@ import (
 // keyMap is the bindings of the dashboard.
 type keyMap struct {
 	pause, steps, focus, open, log, logBack, merge, zoom, trend, phase, compare, cancel key.Binding
+	play, faster, slower, seekBack, seekOn                                              key.Binding
 }
 
 func bind(help, desc string, keys ...string) key.Binding {
@@ -19,6 +20,7 @@ func newKeys() keyMap {
 	return keyMap{
 		pause: bind("space", "pause", "space"), steps: bind("s", "steps", "s"), focus: bind("tab", "pane", "tab", "shift+tab"), open: bind("enter", "its log", "enter"),
 		log: bind("l", "log", "l"), logBack: bind("L", "log before", "L"), merge: bind("m", "merge logs by time", "m"), zoom: bind("z", "zoom log", "z"),
+		play: bind("p", "play back", "p"), faster: bind("+", "faster", "+", "="), slower: bind("-", "slower", "-"), seekBack: bind("<", "back", "<", ","), seekOn: bind(">", "forward", ">", "."),
 		trend: bind("t", "trend", "t"), phase: bind("[ ]", "phase", "[", "]"), compare: bind("c", "compare", "c"), cancel: bind("x", "cancel", "x"),
 	}
 }
@@ -43,10 +45,19 @@ func (s *Screen) Keys() []key.Binding {
 	if s.Typing() {
 		return ofLog
 	}
-	if s.paused {
+	if s.paused || s.tape.on && !s.tape.running {
 		k.pause.SetHelp("space", "go on")
 	}
-	out := []key.Binding{k.pause, k.steps}
+	var out []key.Binding
+	switch {
+	case s.tape.on:
+		k.play.SetHelp("p", "leave")
+		out = append(out, k.pause, k.slower, k.faster, k.seekBack, k.seekOn, k.play, k.steps)
+	case s.live != nil && s.live.Done:
+		out = append(out, disabled(k.play, s.noPlayback()), k.steps, k.pause)
+	default:
+		out = append(out, k.pause, k.steps)
+	}
 	if s.focusSteps {
 		out = append(out, k.open)
 	}

@@ -5,6 +5,7 @@ const wide = 150
 
 const (
 	figuresWidth = 52 // label, two columns of numbers and the gaps
+	countsWidth  = 18 // and where it is wide two of how many requests are behind them
 	leastChart   = 25
 	goodChart    = 60 // from twice that there are two
 	stepsWidth   = 66
@@ -71,6 +72,9 @@ func arrange(w, h int, s shape) layout {
 		return l
 	}
 	l.figures = min(figuresWidth, w)
+	if w >= wide {
+		l.figures += countsWidth
+	}
 	if left := w - l.figures - 3; left >= 2*goodChart {
 		l.charts = []int{(left - 3) / 2, left - 3 - (left-3)/2}
 	} else if left >= leastChart {

@@ -101,11 +101,11 @@ hhhhhhhhhhhhhhhhhhhh
 hhhhhhhhhhhhhhhhhhhh
 hhhhhhhhhhhhhhhhhhhh
 --------------------
-fffffccccccccccccccc
-fffffccccccccccccccc
-fffffccccccccccccccc
-fffffccccccccccccccc
-fffffccccccccccccccc
+fffffffcccccc-cccccc
+fffffffcccccc-cccccc
+fffffffcccccc-cccccc
+fffffffcccccc-cccccc
+fffffffcccccc-cccccc
 --------------------
 lllllllllllllsssssss
 lllllllllllllsssssss
@@ -220,11 +220,14 @@ func TestTimeAxis(t *testing.T) {
 		w     int
 		want  string
 	}{
-		"plain":    {nil, 20, "0:00            1:40"},
-		"marks":    {[]moment{{at(20), "settling"}, {at(60), "measuring"}}, 40, "0:00    ╵settling       ╵measuring  1:40"},
-		"too near": {[]moment{{at(50), "settling"}, {at(60), "measuring"}}, 40, "0:00                    ╵measuring  1:40"},
-		"outside":  {[]moment{{at(500), "stop"}, {time.Time{}, "measuring"}}, 20, "0:00            1:40"},
-		"tiny":     {nil, 5, "     "},
+		"plain":   {nil, 20, "0:00            1:40"},
+		"marks":   {[]moment{{at(60), "measuring"}, {at(20), "settling"}}, 40, "0:00    ╵settling       ╵measuring  1:40"},
+		"near":    {[]moment{{at(60), "measuring"}, {at(50), "settling"}}, 40, "0:00        settling╵   ╵measuring  1:40"},
+		"narrow":  {[]moment{{at(60), "measuring"}, {at(100), "stop"}, {at(50), "settling"}}, 18, " measuring╵  stop╵"},
+		"tight":    {[]moment{{at(60), "measuring"}, {at(50), "settling"}}, 14, "0:00    ╵m    "},
+		"at once": {[]moment{{at(60), "measuring"}, {at(60), "settling"}}, 20, "   measuring╵   1:40"},
+		"outside": {[]moment{{at(500), "stop"}, {time.Time{}, "measuring"}}, 20, "0:00            1:40"},
+		"tiny":    {nil, 3, "   "},
 	} {
 		if got := timeAxis(from, from+100, c.marks, c.w); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -237,7 +240,7 @@ func TestFigures(t *testing.T) {
 	u := errorsUpdate()
 	phases := phasesOf(newFake(t).phases, &u)
 	got := map[string]figure{}
-	for _, f := range figuresOf(phases[1], u.Recent, newFake(t).Tiers()) {
+	for _, f := range figuresOf(phases[1], u.Recent, newFake(t).Tiers(), 52) {
 		got[f.label] = f
 	}
 	for label, want := range map[string][2]ui.Cell{
@@ -246,16 +249,26 @@ func TestFigures(t *testing.T) {
 		"requests (errors)":      {{Text: "114,201 (431)", Role: ui.Bad}, {Text: "11,020 (120)", Role: ui.Bad}},
 		"SLO 40 tok/s · 5 s":     {{Text: "✓ holds", Role: ui.OK}, {}},
 		"SLO 100 tok/s · 2 s":    {{Text: "✗ misses", Role: ui.Warn}, {Text: "speed", Role: ui.Muted}},
+		"output a GPU (tok/s)":   {{Text: "1,164.9"}, {Text: "1,176.5"}},
+		"users active":           {{Text: "1,010 of 1,010"}, {Text: "1,004"}},
 		"output a request (tok)": {{Text: "533.1"}, {Text: "538.4"}},
 	} {
-		if f := got[label]; f.total != want[0] || f.recent != want[1] {
+		f := got[label]
+		if f.why.Text != "" {
+			f.recent = f.why
+		}
+		if f.total != want[0] || f.recent != want[1] {
 			t.Errorf("%s: %+v %+v, want %+v", label, f.total, f.recent, want)
 		}
 	}
-	if want := "120 of 11020 requests of the last 60 s failed: 100 × http 503, 20 × timeout"; errorKinds(u.Recent) != want {
-		t.Errorf("errors %q, want %q", errorKinds(u.Recent), want)
+	if n := got["TTFT p95 (s)"]; n.totalN.Text != "114,201" || n.recentN.Text != "11,020" {
+		t.Errorf("counts %+v", n)
 	}
-	for _, f := range figuresOf(phaseView{}, nil, nil) {
+	want := "120 of 11,020 requests of the last 60 s failed: 100 × http 503, 20 × timeout; 431 of 114,201 measured requests failed: 400 × http 503, 31 of unknown kind"
+	if got := errorKinds(phases[1], u.Recent); got != want {
+		t.Errorf("errors %q, want %q", got, want)
+	}
+	for _, f := range figuresOf(phaseView{}, nil, nil, 52) {
 		if f.total.Text != "-" {
 			t.Errorf("%s of nothing is %q", f.label, f.total.Text)
 		}

@@ -108,17 +108,22 @@ func (p phaseView) partsOf(now, ended time.Time) []part {
 		stop = ended
 	}
 	begins := []time.Time{p.mark.Ramp, p.mark.Settling, p.mark.Measure}
+	if p.plan == nil && p.mark.Settling.IsZero() { // of another tool's run nothing tells the two apart
+		parts = []part{{name: "ramp, settling", planned: nan}, parts[2]}
+		begins = []time.Time{p.mark.Ramp, p.mark.Measure}
+	}
+	last := len(parts) - 1
 	for i := range parts {
 		switch {
 		case begins[i].IsZero():
 			if !stop.IsZero() {
 				parts[i].state = skipped
 			}
-		case i < 2 && !begins[i+1].IsZero():
+		case i < last && !begins[i+1].IsZero():
 			parts[i].spent, parts[i].state = begins[i+1].Sub(begins[i]).Seconds(), over
 		case !stop.IsZero():
 			parts[i].spent, parts[i].state = stop.Sub(begins[i]).Seconds(), cut
-			if i == 2 { // it is meant to be stopped
+			if i == last { // it is meant to be stopped
 				parts[i].state = over
 			}
 		default:

@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,10 +15,13 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// figure is one line of the table of figures.
+// figure is one line of the table of figures, with how many requests are behind
+// each of the two.
 type figure struct {
-	label         string
-	total, recent ui.Cell
+	label           string
+	total, recent   ui.Cell
+	totalN, recentN ui.Cell
+	why             ui.Cell // of a service level that is missed: beside the total
 }
 
 // shown are the figures, the most telling first: what does not fit is left out
@@ -53,13 +58,25 @@ const mainFigures = 7
 // before the lines above it.
 const errorRow = 1
 
-// figuresOf are the lines for a phase. Beside the figures of the whole window
-// stand those of the last minute or, once the phase is over (recent is nil), the
-// number of requests behind each.
-func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier) []figure {
+// leastFigures is how many lines of figures, the header included, are to be seen
+// wherever there is any room.
+func leastFigures(tiers []results.Tier, gpus int) int {
+	n := 1 + mainFigures + 2 + len(tiers) // the header, requests and users
+	if gpus > 0 {
+		n += 2
+	}
+	return n
+}
+
+// figuresOf are the lines for a phase: the figures of the whole window and those of
+// the last minute, which are none once the phase is over (recent is nil). Per GPU
+// they are given where the GPUs are known.
+func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus int) []figure {
 	var figures results.Figures
+	bad := false
 	if p.result != nil {
 		figures = p.result.Figures
+		bad = recent == nil && len(p.result.Invalid) > 0 // before, a short window is no news
 	}
 	cell := func(f results.Figure, decimals int, scale float64) ui.Cell {
 		c := ui.Cell{Text: results.Decimal(f.Value*scale, decimals)}
@@ -68,25 +85,60 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier) []figu
 		}
 		return c
 	}
-	out := make([]figure, 0, len(shown)+1+len(tiers))
-	for _, f := range shown {
-		total := figures.Of(f.key)
-		line := figure{label: f.label, total: cell(total, f.decimals, f.scale)}
-		if recent != nil {
-			r := recent.Figures.Of(f.key)
-			r.Invalid = "" // a minute never has the samples that a tail wants
-			line.recent = cell(r, f.decimals, f.scale)
-		} else if total.N > 0 {
-			line.recent = ui.Cell{Text: results.Decimal(float64(total.N), 0), Role: ui.Muted}
+	count := func(f results.Figure) ui.Cell {
+		if f.N == 0 {
+			return ui.Cell{}
 		}
-		out = append(out, line)
+		return ui.Cell{Text: results.Decimal(float64(f.N), 0), Role: ui.Muted}
 	}
-	levels := make([]figure, 0, len(tiers))
+	line := func(key, label string, decimals int, scale float64) figure {
+		total := figures.Of(key)
+		if bad && total.Invalid == "" {
+			total.Invalid = p.result.Invalid[0]
+		}
+		f := figure{label: label, total: cell(total, decimals, scale), totalN: count(total)}
+		if recent != nil {
+			r := recent.Figures.Of(key)
+			r.Invalid = "" // a minute never has the samples that a tail wants
+			f.recent, f.recentN = cell(r, decimals, scale), count(r)
+		}
+		return f
+	}
+	out := make([]figure, 0, len(shown)+4+len(tiers))
+	for _, f := range shown {
+		out = append(out, line(f.key, f.label, f.decimals, f.scale))
+	}
+	more := []figure{usersOf(p, recent)}
+	if gpus > 0 {
+		more = append(more, line("output_server_tok_s", "output a GPU (tok/s)", 1, 1/float64(gpus)), line("total_server_tok_s", "total a GPU (tok/s)", 1, 1/float64(gpus)))
+	}
 	for _, r := range results.Ladder(resultsOf(p), tiers) {
-		levels = append(levels, tierLine(r))
+		more = append(more, tierLine(r))
 	}
-	out = slices.Insert(out, mainFigures, levels...)
+	out = slices.Insert(out, mainFigures, more...)
 	return slices.Insert(out, errorRow, requestsOf(p, recent))
+}
+
+// usersOf tells how many users had a request in flight: at most in any step of
+// the series, of those that were planned. Of the last minute they are those whose
+// requests ended.
+func usersOf(p phaseView, recent *results.Recent) figure {
+	f := figure{label: "users active", total: ui.Cell{Text: "-"}}
+	if p.series == nil || len(p.series.Buckets) == 0 {
+		return f
+	}
+	most := 0
+	for _, b := range p.series.Buckets {
+		most = max(most, b.Users)
+	}
+	f.total.Text = results.Decimal(float64(most), 0)
+	if p.level > 0 {
+		f.total.Text += " of " + results.Decimal(float64(p.level), 0)
+	}
+	if recent != nil {
+		f.recent.Text = results.Decimal(float64(recent.Users), 0)
+	}
+	return f
 }
 
 func resultsOf(p phaseView) []results.Phase {
@@ -121,7 +173,7 @@ func tierLine(r results.Rung) figure {
 		return figure{label: label, total: ui.Cell{Text: "-"}}
 	}
 	if l := r.Levels[0]; !l.Meets {
-		return figure{label: label, total: ui.Cell{Text: "✗ misses", Role: ui.Warn}, recent: ui.Cell{Text: missed(l.Why), Role: ui.Muted}}
+		return figure{label: label, total: ui.Cell{Text: "✗ misses", Role: ui.Warn}, why: ui.Cell{Text: missed(l.Why), Role: ui.Muted}}
 	}
 	return figure{label: label, total: ui.Cell{Text: "✓ holds", Role: ui.OK}}
 }
@@ -139,27 +191,37 @@ func missed(why string) string {
 	return "not valid"
 }
 
-// errorKinds are the kinds of failed requests of the last minute, the most
-// frequent first.
-func errorKinds(r *results.Recent) string {
-	if r == nil || r.Failed == 0 {
-		return ""
+// errorKinds are the failed requests by their kind, the most frequent first: those
+// of the last minute if there are any, else those that were measured.
+func errorKinds(p phaseView, r *results.Recent) string {
+	var parts []string
+	if r != nil && r.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s requests of the last %.0f s failed: %s", results.Decimal(float64(r.Failed), 0), results.Decimal(float64(r.N), 0), r.Seconds, kindsText(r.Errors)))
 	}
-	kinds := make([]string, 0, len(r.Errors))
-	for k := range r.Errors {
-		kinds = append(kinds, k)
-	}
-	slices.SortFunc(kinds, func(a, b string) int {
-		if d := r.Errors[b] - r.Errors[a]; d != 0 {
-			return d
+	if p.result != nil && p.result.Requests != nil && p.result.Requests.Failed > 0 {
+		n := p.result.Requests
+		text := results.Decimal(float64(n.Failed), 0) + " of " + results.Decimal(float64(n.Measured), 0) + " measured requests failed"
+		if len(p.result.Errors) > 0 {
+			text += ": " + kindsText(p.result.Errors)
 		}
-		return strings.Compare(a, b)
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func kindsText(errors map[string]int) string {
+	kinds := slices.SortedFunc(maps.Keys(errors), func(a, b string) int {
+		return cmp.Or(cmp.Compare(errors[b], errors[a]), strings.Compare(a, b))
 	})
 	parts := make([]string, 0, len(kinds))
 	for _, k := range kinds {
-		parts = append(parts, fmt.Sprintf("%d × %s", r.Errors[k], k))
+		if k == "unknown" {
+			parts = append(parts, fmt.Sprintf("%d of unknown kind", errors[k]))
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%d × %s", errors[k], k))
 	}
-	return fmt.Sprintf("%d of %d requests of the last %.0f s failed: %s", r.Failed, r.N, r.Seconds, strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
 // stepColumns head the table of steps.

@@ -34,6 +34,7 @@ type Screen struct {
 	located engine.Located
 	found   bool
 	planned []plan.Phase
+	gpus    int // of the run's workers; 0 when not known
 	tiers   []results.Tier
 	files   []engine.LogFile
 	listing bool
@@ -52,13 +53,14 @@ type Screen struct {
 	stepsOpen  bool
 	focusSteps bool
 	paused     bool
+	tape       tape
 	zoom       bool
 	cancelling bool
 }
 
 // New makes the dashboard of a run: a folder, an id or a name.
 func New(eng Engine, th ui.Theme, run string) *Screen {
-	s := &Screen{eng: eng, th: th, run: run, zone: time.Local, keys: newKeys(), phase: -1}
+	s := &Screen{eng: eng, th: th, run: run, zone: time.Local, keys: newKeys(), phase: -1, tape: tape{speed: firstSpeed, frame: frame}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.log.pane = logs.New(s.ctx, eng, th)
 	s.steps.Columns = stepColumns()
@@ -91,7 +93,7 @@ func (s *Screen) SetSize(w, h int) {
 // arrange lays out anew: after each change of size or of what is to be seen.
 func (s *Screen) arrange() {
 	s.lay = arrange(s.w, s.h, shape{
-		head: len(s.head(s.w)), figures: mainFigures + 2 + len(s.tiers),
+		head: len(s.head(s.w)), figures: leastFigures(s.tiers, s.gpus),
 		steps: true, upper: s.stepsShown() && (s.w < wide || s.zoom), zoom: s.zoom,
 	})
 	s.log.pane.SetSize(s.lay.logW, s.lay.log)
@@ -129,6 +131,10 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		return s.onFound(msg)
 	case updatedMsg:
 		return s.onUpdated(msg)
+	case tapeOpenedMsg:
+		return s.onTapeOpened(msg)
+	case playedMsg:
+		return s.onPlayed(msg)
 	case filesListedMsg:
 		s.listing = false
 		s.files = msg.files
@@ -172,7 +178,10 @@ func (s *Screen) onCancelled(m cancelledMsg) tea.Cmd {
 
 // clockNow is the time of what the body shows.
 func (s *Screen) clockNow() time.Time {
-	if s.paused {
+	switch {
+	case s.tape.on:
+		return s.tape.at
+	case s.paused:
 		return s.still
 	}
 	return s.now
@@ -191,6 +200,7 @@ func (s *Screen) onFound(m foundMsg) tea.Cmd {
 		return nil
 	}
 	s.found, s.located, s.updates, s.planned, s.tiers = true, m.located, m.updates, m.phases, m.tiers
+	s.gpus = m.gpus
 	return tea.Batch(s.nextUpdate(), s.list(), ui.Fail(m.planErr))
 }
 
@@ -211,7 +221,7 @@ func (s *Screen) onUpdated(m updatedMsg) tea.Cmd {
 		}
 		s.live = &m.update
 		s.now = later(s.now, m.update.At)
-		if !s.paused || s.shown == nil {
+		if !s.tape.on && !s.paused || s.shown == nil {
 			s.show()
 		}
 		if len(m.update.Status.Steps) != steps || m.update.Done {
@@ -227,6 +237,11 @@ func (s *Screen) onUpdated(m updatedMsg) tea.Cmd {
 // show brings the newest update on the screen.
 func (s *Screen) show() {
 	s.shown = s.live
+	s.refresh()
+}
+
+// refresh follows what is shown.
+func (s *Screen) refresh() {
 	s.phases = phasesOf(s.planned, s.shown)
 	s.fillSteps()
 }

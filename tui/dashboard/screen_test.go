@@ -221,6 +221,11 @@ func (b blocked) LogView(context.Context, ...string) (*logview.View, <-chan logv
 	return nil, nil, nil
 }
 
+func (b blocked) Playback(context.Context, engine.Located) (*engine.Playback, error) {
+	b.wait()
+	return nil, errors.New("gone")
+}
+
 func (b blocked) Cancel(context.Context, engine.Located) error {
 	b.wait()
 	return nil
@@ -237,7 +242,7 @@ func TestBlockedEngine(t *testing.T) {
 	go func() {
 		defer close(done)
 		r.s.Init()
-		for _, m := range append(frametest.Keys("s", "enter", "l", "L", "x", "c", "/", "esc", "space", "t", "[", "z", "f", "n", "pgup", "end"),
+		for _, m := range append(frametest.Keys("s", "enter", "l", "L", "x", "c", "/", "esc", "space", "t", "[", "z", "f", "n", "pgup", "end", "p", "+", "<"),
 			foundMsg{located: r.f.located}, updatedMsg{update: measuringUpdate(), any: true, more: true}, filesListedMsg{files: r.f.files},
 			ui.Answer{ID: "cancel", Yes: true}, ui.Tick{Now: at(9000)}, ui.Resumed{}, tea.PasteMsg{Content: "x"}) {
 			r.s.Update(m)

@@ -38,9 +38,6 @@ var trends = []trend{
 	{"errors a bucket", []curve{{"failed requests", func(b results.Bucket) float64 { return float64(b.Failed) }, true}}},
 }
 
-// chartAxis is what a chart's labels take from its width.
-const chartAxis = 7
-
 // whole are the buckets that time has filled: the newest tells of requests that
 // ended and not of those that have yet to.
 func whole(s *results.Series, ended bool) []results.Bucket {
@@ -146,46 +143,67 @@ type moment struct {
 	name string
 }
 
-// moments are when the parts of a phase began.
+// moments are when the parts of a phase began, those that are known, the one that
+// matters most first.
 func (p phaseView) moments() []moment {
 	if p.mark == nil {
 		return nil
 	}
-	out := []moment{{p.mark.Settling, "settling"}, {p.mark.Measure, "measuring"}}
-	return append(out, moment{p.mark.Stop, "stop"})
+	var out []moment
+	for _, m := range []moment{{p.mark.Measure, "measuring"}, {p.mark.Stop, "stop"}, {p.mark.Settling, "settling"}} {
+		if !m.at.IsZero() {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// fractions are where moments lie between two times, from 0 to 1.
+func fractions(marks []moment, from, to float64) []float64 {
+	out := make([]float64, 0, len(marks))
+	for _, m := range marks {
+		out = append(out, (float64(m.at.UnixMilli())/1000-from)/(to-from))
+	}
+	return out
 }
 
 // timeAxis is the line under a chart from one time to another: the moments in
-// their places, as far as they do not cover each other, and the length at the end.
+// their places, the first of them first; where a name has no room its first letter
+// stands for it. Then the length at the end and the beginning, where they fit.
 func timeAxis(from, to float64, marks []moment, w int) string {
 	line := []rune(strings.Repeat(" ", max(w, 0)))
-	if !(to > from) || w < 12 {
+	if !(to > from) || w < 4 {
 		return string(line)
 	}
-	put := func(at int, s string) {
-		r := []rune(s)
-		if at < 0 || at+len(r) > len(line) {
-			return
-		}
-		for i := max(at-1, 0); i < min(at+len(r)+1, len(line)); i++ {
-			if line[i] != ' ' {
+	put := func(at int, texts ...string) {
+		for _, s := range texts {
+			r := []rune(s)
+			free := at >= 0 && at+len(r) <= len(line)
+			for i := max(at-1, 0); free && i < min(at+len(r)+1, len(line)); i++ {
+				free = line[i] == ' '
+			}
+			if free {
+				copy(line[at:], r)
 				return
 			}
 		}
-		copy(line[at:], r)
+	}
+	fs := fractions(marks, from, to)
+	for i := range marks {
+		if x := int(fs[i] * float64(w)); fs[i] >= 0 && fs[i] <= 1 {
+			x = min(x, w-1)
+			name := marks[i].name
+			put(x, "╵"+name)
+			if line[x] != '╵' {
+				put(x-len(name), name+"╵") // to the left of its place
+			}
+			if line[x] != '╵' {
+				put(x, "╵"+name[:1], "╵")
+			}
+		}
 	}
 	span := ui.Clock(to - from)
 	put(len(line)-len(span), span)
-	for i := len(marks) - 1; i >= 0; i-- { // the measurement matters most
-		m := marks[i]
-		if m.at.IsZero() {
-			continue
-		}
-		t := float64(m.at.UnixMilli()) / 1000
-		if x := int((t - from) / (to - from) * float64(w)); t >= from && t <= to {
-			put(x, "╵"+m.name)
-		}
-	}
 	put(0, "0:00")
 	return string(line)
 }
@@ -194,13 +212,14 @@ func timeAxis(from, to float64, marks []moment, w int) string {
 func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int) string {
 	curves := make([]ui.Curve, 0, len(t.curves))
 	for _, c := range t.curves {
-		curves = append(curves, ui.Curve{Label: c.label, Values: resample(valuesOf(buckets, c), c.peak, 2*(w-chartAxis))})
+		curves = append(curves, ui.Curve{Label: c.label, Values: resample(valuesOf(buckets, c), c.peak, 2*(w-ui.ChartAxis))})
 	}
 	head := ui.Ends(t.title, th.Legend(curves...), w)
 	if len(buckets) == 0 {
-		return ui.Box(head+"\n\n"+th.Paint(ui.Muted, strings.Repeat(" ", chartAxis)+"no requests yet"), w, h)
+		return ui.Box(head+"\n\n"+th.Paint(ui.Muted, strings.Repeat(" ", ui.ChartAxis)+"no requests yet"), w, h)
 	}
 	last := buckets[len(buckets)-1]
-	axis := strings.Repeat(" ", chartAxis) + timeAxis(buckets[0].Start, last.Start+last.Seconds, p.moments(), w-chartAxis)
-	return ui.Box(head+"\n"+th.Chart(w, h-2, "", curves...)+"\n"+th.Paint(ui.Muted, axis), w, h)
+	from, to := buckets[0].Start, last.Start+last.Seconds
+	axis := strings.Repeat(" ", ui.ChartAxis) + timeAxis(from, to, p.moments(), w-ui.ChartAxis)
+	return ui.Box(head+"\n"+th.Chart(w, h-2, fractions(p.moments(), from, to), curves...)+"\n"+th.Paint(ui.Muted, axis), w, h)
 }

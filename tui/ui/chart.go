@@ -13,21 +13,32 @@ type Curve struct {
 	Values []float64
 }
 
-// axis is the width of the labels at a chart's left.
-const axis = 7
+// ChartAxis is the width of the labels at a chart's left.
+const ChartAxis = 7
+
+// strokes tell curves apart where colours are off: which steps of a curve are
+// drawn, and how its legend looks. They repeat after the last.
+var strokes = []struct {
+	sample string
+	drawn  func(step int) bool
+}{
+	{"⠤⠤⠤", func(int) bool { return true }},
+	{"⠤⠤ ⠤", func(step int) bool { return step%6 < 4 }},
+	{"⠄ ⠄", func(step int) bool { return step%4 == 0 }},
+}
 
 // Chart draws curves over w × h cells with braille dots, two steps a cell. The
 // newest values are at the right; what does not fit is left out on the left.
-// Every curve has its own colour and, where colours are off, is told by the
-// legend's order from bottom to top.
-func (t Theme) Chart(w, h int, unit string, curves ...Curve) string {
-	cols := w - axis
+// Every curve has its own colour and its own stroke. Marks are vertical lines
+// through the chart, each at a fraction of its length.
+func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
+	cols := w - ChartAxis
 	if cols < 4 || h < 2 {
 		return Box("", w, h)
 	}
 	lo, hi := bounds(cols*2, curves)
 	if math.IsInf(lo, 1) {
-		return Box(t.Paint(Muted, strings.Repeat(" ", axis)+"no values yet"), w, h)
+		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxis)+"no values yet"), w, h)
 	}
 	cells := make([]cell, cols*h)
 	for i, c := range curves {
@@ -35,7 +46,7 @@ func (t Theme) Chart(w, h int, unit string, curves ...Curve) string {
 	}
 	rows := make([]string, h)
 	for y := range h {
-		rows[y] = t.Paint(Muted, label(y, h, lo, hi, unit)) + t.row(cells[y*cols:(y+1)*cols])
+		rows[y] = t.Paint(Muted, label(y, h, lo, hi)) + t.row(cells[y*cols:(y+1)*cols], marks)
 	}
 	return strings.Join(rows, "\n")
 }
@@ -87,6 +98,7 @@ var brailleBits = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
 func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int) {
 	offset := cols*2 - len(values)
 	last := -1
+	stroke := strokes[curve%len(strokes)].drawn
 	for i, v := range values {
 		if !drawable(v) {
 			last = -1
@@ -103,7 +115,7 @@ func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int
 				to--
 			}
 		}
-		for d := from; d <= to; d++ {
+		for d := from; d <= to && stroke(x); d++ {
 			c := &cells[d/4*cols+x/2]
 			c.dots |= brailleBits[x%2][d%4]
 			c.curve = curve
@@ -112,23 +124,45 @@ func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int
 	}
 }
 
-func (t Theme) row(cells []cell) string {
+func (t Theme) row(cells []cell, marks []float64) string {
+	marked := make([]bool, len(cells))
+	for _, m := range marks {
+		if m >= 0 && m <= 1 {
+			marked[min(int(m*float64(len(cells))), len(cells)-1)] = true
+		}
+	}
+	// What a cell shows: a curve, a mark, or nothing.
+	const none, mark = -1, -2
+	kind := func(i int) int {
+		switch {
+		case cells[i].dots != 0:
+			return cells[i].curve % len(t.Lines)
+		case marked[i]:
+			return mark
+		}
+		return none
+	}
 	var b strings.Builder
 	for i := 0; i < len(cells); {
 		j := i
 		var run strings.Builder
-		for j < len(cells) && cells[j].curve == cells[i].curve && (cells[j].dots == 0) == (cells[i].dots == 0) {
-			if cells[j].dots == 0 {
+		for ; j < len(cells) && kind(j) == kind(i); j++ {
+			switch kind(j) {
+			case none:
 				run.WriteByte(' ')
-			} else {
+			case mark:
+				run.WriteRune('┊')
+			default:
 				run.WriteRune(0x2800 + cells[j].dots)
 			}
-			j++
 		}
-		if cells[i].dots == 0 {
+		switch k := kind(i); k {
+		case none:
 			b.WriteString(run.String())
-		} else {
-			b.WriteString(t.Lines[cells[i].curve%len(t.Lines)].Render(run.String()))
+		case mark:
+			b.WriteString(t.Paint(Muted, run.String()))
+		default:
+			b.WriteString(t.Lines[k].Render(run.String()))
 		}
 		i = j
 	}
@@ -136,17 +170,17 @@ func (t Theme) row(cells []cell) string {
 }
 
 // label is what stands left of row y: a value at the top, the middle and the bottom.
-func label(y, h int, lo, hi float64, unit string) string {
+func label(y, h int, lo, hi float64) string {
 	text := ""
 	switch {
 	case y == 0:
-		text = short(hi, hi-lo) + unit
+		text = short(hi, hi-lo)
 	case y == h-1:
 		text = short(lo, hi-lo)
 	case h >= 5 && y == (h-1)/2:
 		text = short(hi-(hi-lo)*float64(y)/float64(h-1), hi-lo)
 	}
-	return Right(text, axis-1) + "┤"
+	return Right(text, ChartAxis-1) + "┤"
 }
 
 // short is a value in at most six cells, with the decimals that tell values of a
@@ -166,11 +200,11 @@ func short(v, span float64) string {
 	}
 }
 
-// Legend is the names of curves in their colours.
+// Legend is the names of curves in their colours, each with its stroke.
 func (t Theme) Legend(curves ...Curve) string {
 	parts := make([]string, 0, len(curves))
 	for i, c := range curves {
-		parts = append(parts, t.Lines[i%len(t.Lines)].Render("─ "+c.Label))
+		parts = append(parts, t.Lines[i%len(t.Lines)].Render(strokes[i%len(strokes)].sample+" "+c.Label))
 	}
 	return strings.Join(parts, "  ")
 }

@@ -121,7 +121,7 @@ func FuzzChart(f *testing.F) {
 		for ; len(b) >= 8; b = b[8:] {
 			c.Values = append(c.Values, math.Float64frombits(binary.LittleEndian.Uint64(b)))
 		}
-		framed(t, NewTheme(true).Chart(w, h, "", c, Curve{}), w, h)
+		framed(t, NewTheme(true).Chart(w, h, []float64{0, 0.5, 1, 7}, c, Curve{}), w, h)
 	})
 }
 
@@ -129,10 +129,10 @@ func TestChartOfInfinities(t *testing.T) {
 	t.Parallel()
 	th := NewTheme(true)
 	inf, nan := math.Inf(1), math.NaN()
-	if got, want := th.Chart(20, 5, "", Curve{Values: []float64{1, inf, 3, -inf, 2}}), th.Chart(20, 5, "", Curve{Values: []float64{1, nan, 3, nan, 2}}); got != want {
+	if got, want := th.Chart(20, 5, nil, Curve{Values: []float64{1, inf, 3, -inf, 2}}), th.Chart(20, 5, nil, Curve{Values: []float64{1, nan, 3, nan, 2}}); got != want {
 		t.Errorf("an infinite value is no gap:\n%s\nwant\n%s", got, want)
 	}
-	if got := ansi.Strip(th.Chart(40, 5, "", Curve{Values: []float64{inf}})); !strings.Contains(got, "no values yet") {
+	if got := ansi.Strip(th.Chart(40, 5, nil, Curve{Values: []float64{inf}})); !strings.Contains(got, "no values yet") {
 		t.Errorf("nothing but an infinite value:\n%s", got)
 	}
 }
