@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/agentperf/agentperf-tui/engine/follow"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
@@ -119,28 +118,15 @@ func multiplexer(tmux string) string {
 	return ""
 }
 
-// Magic numbers of file systems on which other nodes' writes make no events.
-var pollOnly = map[int64]string{0x6969: "nfs", 0x0bd00bd0: "lustre", 0x47504653: "gpfs", 0x19830326: "beegfs", 0x65735546: "fuse"}
-
 // fileSystem says how files below a path are followed; a path that is not there
 // yet is judged by the folder above.
 func fileSystem(path string) Fact {
-	f := Fact{What: "files in " + path}
-	var st unix.Statfs_t
-	for dir := path; ; dir = filepath.Dir(dir) {
-		err := unix.Statfs(dir, &st)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			f.Found, f.Note = "unknown", err.Error()
-			return f
-		}
+	name, polled, err := follow.FileSystem(path)
+	switch {
+	case err != nil:
+		return Fact{What: "files in " + path, Found: "unknown", Note: err.Error()}
+	case polled:
+		return Fact{What: "files in " + path, Found: name, Note: "polling: no events for other nodes' writes"}
 	}
-	if name, ok := pollOnly[int64(st.Type)]; ok {
-		f.Found, f.Note = name, "polling: no events for other nodes' writes"
-		return f
-	}
-	f.Found, f.Note = "local", "inotify and polling"
-	return f
+	return Fact{What: "files in " + path, Found: name, Note: "inotify, and polling where it keeps silent"}
 }

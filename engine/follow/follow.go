@@ -2,8 +2,9 @@
 // growth, truncation, replacement by rename, a file or folder that appears only
 // later, lines that are half written at the moment of reading.
 //
-// It listens to inotify and polls as well, since on Lustre and NFS no event
-// arrives for what another node wrote. It knows nothing of what the lines mean,
+// It listens to inotify, and polls where that can't be trusted: on network file
+// systems, where no event arrives for what another node wrote, and wherever growth
+// was seen that no event told of. It knows nothing of what the lines mean,
 // passes every byte through untouched, and holds no more than a line and a
 // buffer in memory.
 package follow
@@ -24,6 +25,9 @@ const (
 	chunkBytes  = 1 << 20
 	defaultLine = 64 << 20
 	defaultPoll = 2 * time.Second
+	// shortest is the time between two looks, so that a burst of writes, or of
+	// other files in the folder, costs little.
+	shortest = 20 * time.Millisecond
 )
 
 // Chunk is what was read at once: at most 512 lines or about 1 MiB, and one
@@ -43,7 +47,7 @@ type Options struct {
 	Rest    bool            // after Stop, also deliver a last line that has no newline
 	Begun   bool            // also send a chunk, without lines, when only the begun line has grown
 	MaxLine int             // bytes; longer lines are counted in Skipped; 0 is 64 MiB
-	Poll    time.Duration   // longest pause between two looks at a quiet file, an eighth of it when busy; 0 is 2 s
+	Poll    time.Duration   // longest pause between two looks; where events are not trusted an eighth of it after growth; 0 is 2 s
 
 	noEvents bool // polling only, as on a network file system
 }
@@ -82,11 +86,17 @@ func (f *follower) run(ctx context.Context) {
 	defer f.read.close()
 	var w watcher
 	defer w.close()
-	pause := f.opt.Poll / 8
+	_, polled, err := FileSystem(filepath.Dir(f.path))
+	p := pace{longest: f.opt.Poll, pause: f.opt.Poll / 8, trusted: !polled && err == nil && !f.opt.noEvents}
+	byEvent := true // the first look is nobody's fault
 	for {
 		if !f.opt.noEvents {
 			w.watch(filepath.Dir(f.path)) // before the look, so that nothing falls between the two
 		}
+		if w.dir == "" {
+			p.trusted = false
+		}
+		began := time.Now()
 		last := stopped(f.opt.Stop)
 		grew, err := f.read.pass(ctx)
 		if ctx.Err() != nil {
@@ -101,12 +111,10 @@ func (f *follower) run(ctx context.Context) {
 			}
 			return
 		}
-		if grew {
-			pause = f.opt.Poll / 8
-		} else {
-			pause = min(2*pause, f.opt.Poll)
+		if byEvent = w.wait(ctx, f.opt.Stop, p.next(byEvent, grew)); byEvent {
+			w.calm(ctx, f.opt.Stop, shortest-time.Since(began))
 		}
-		if !w.wait(ctx, f.opt.Stop, pause) {
+		if ctx.Err() != nil {
 			return
 		}
 	}
@@ -170,8 +178,8 @@ func (w *watcher) watch(dir string) {
 	}
 }
 
-// wait returns true when it is time to look again, false when ctx has ended.
-func (w *watcher) wait(ctx context.Context, stop <-chan struct{}, pause time.Duration) bool {
+// wait waits until it is time to look again; true if an event said so.
+func (w *watcher) wait(ctx context.Context, stop <-chan struct{}, pause time.Duration) (byEvent bool) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	var events chan fsnotify.Event
@@ -181,26 +189,44 @@ func (w *watcher) wait(ctx context.Context, stop <-chan struct{}, pause time.Dur
 	}
 	select {
 	case <-ctx.Done():
-		return false
 	case <-stop:
 	case <-timer.C:
+		return w.drain() // an event may have come at the same moment
 	case <-errs: // an overflow: events were lost, the look that follows makes up for them
+		return true
 	case e := <-events:
 		w.seen(e)
-		w.drain()
+		return true
 	}
-	return true
+	return false
 }
 
-// drain takes the events that queue up behind the first, so that a burst of
-// writes costs one look.
-func (w *watcher) drain() {
+// calm lets events gather for a while.
+func (w *watcher) calm(ctx context.Context, stop <-chan struct{}, pause time.Duration) {
+	if pause > 0 {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+		case <-stop:
+		case <-timer.C:
+		}
+	}
+	w.drain()
+}
+
+// drain takes the events that have come, so that all of them cost one look.
+func (w *watcher) drain() (any bool) {
+	if w.notify == nil {
+		return false
+	}
 	for {
 		select {
 		case e := <-w.notify.Events:
 			w.seen(e)
+			any = true
 		default:
-			return
+			return any
 		}
 	}
 }

@@ -314,6 +314,19 @@ func TestChaos(t *testing.T) {
 	}
 }
 
+// TestChaosForLonger is the same with other writers for ten seconds.
+func TestChaosForLonger(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes ten seconds")
+	}
+	end := time.Now().Add(10 * time.Second)
+	for seed := uint64(100); time.Now().Before(end) && !t.Failed(); seed++ {
+		steps := 0
+		chaos(t, seed, func() bool { steps++; return steps > 300 })
+	}
+}
+
 // chaos goes on until done says so, and gives the lines that were written.
 func chaos(t testing.TB, seed uint64, done func() bool) int {
 	t.Helper()
@@ -392,6 +405,9 @@ func (w *writer) step() {
 	default:
 		w.content.WriteString(text)
 		add(w.t, w.path, text)
+		if k == 3 { // long enough for a look to find the file quiet
+			<-time.After(time.Duration(w.rng.IntN(40)) * time.Millisecond)
+		}
 	}
 }
 

@@ -151,12 +151,16 @@ func (r *reader) drain(ctx context.Context) (grew bool, err error) {
 			return grew, fmt.Errorf("follow %s at byte %d: %w", r.path, r.offset, err)
 		}
 		if !bytes.HasPrefix(got, r.tail) {
+			r.reopen()
 			r.restart()
 			grew = true
 			continue
 		}
 		fresh := got[len(r.tail):]
 		if len(fresh) == 0 {
+			if r.behind() {
+				r.reopen() // for the next look
+			}
 			r.flush(ctx)
 			return grew, nil
 		}
@@ -166,6 +170,23 @@ func (r *reader) drain(ctx context.Context) (grew bool, err error) {
 		r.tail = append(r.tail[:0], got[max(0, len(got)-tailBytes):]...)
 	}
 	return grew, nil
+}
+
+// reopen opens the path again. Some user-space file systems know files by their
+// names: there a file that was replaced has the attributes of the new one, and what
+// was open goes on with the bytes of the old one. Where nothing is at the path any
+// more, what is open stays.
+func (r *reader) reopen() {
+	if again, err := os.OpenFile(r.path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // a pipe does not block
+		r.close()
+		r.file = again
+	}
+}
+
+// behind says that the file is said to be longer than what can be read of it.
+func (r *reader) behind() bool {
+	info, err := r.file.Stat()
+	return err == nil && info.Size() > r.offset
 }
 
 // split cuts data into lines and sends the chunks that are full.
