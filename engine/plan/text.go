@@ -31,7 +31,7 @@ func (p *Plan) Sections() []Section {
 	for _, c := range p.Changes {
 		changes = append(changes, fmt.Sprintf("%-26s %q → %q  (%s)", c.Field, c.From, c.To, c.Origin))
 	}
-	add("FROM THE CLUSTER FILE AND THE ENVIRONMENT", changes)
+	add("SITE: what the cluster file and the environment give", changes)
 	add("MOUNTS", each(p.Mounts, func(m Mount) string { return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source) }))
 	add("FILES", each(p.Files, func(f File) string {
 		return fmt.Sprintf("%s  %d lines  (%s)", f.Path, strings.Count(f.Content, "\n"), f.Source)

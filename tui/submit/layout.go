@@ -13,38 +13,53 @@ import (
 // stands against it, and how it differs from the recipe; then a rule.
 const headRows = 4
 
-// titles is the width of the list of sections; a screen narrower than wide has
-// only the section's title instead.
-const (
-	titles = 26
-	wide   = 90
-)
+// wide is the least width at which the list of sections stands beside the one under
+// the cursor; narrower, that one's title tells how many there are.
+const wide = 90
 
 func (s *Screen) head() []string {
 	what := s.th.Paint(ui.Muted, "no plan while there are errors")
 	if s.plan != nil {
 		what = ui.Clean(s.summary())
 	}
+	return []string{ui.Fit("  "+what, s.w), ui.Fit("  "+s.stands(), s.w), ui.Fit("  "+s.th.Paint(ui.Muted, ui.Clean(s.where())), s.w), s.th.Line(s.w)}
+}
+
+// stands is what stands against the submit, in one line; the sections tell more.
+func (s *Screen) stands() string {
 	ds := s.pair.Report.Diagnostics
-	var stands string
-	switch e, w := ds.Errors(), ds.Warnings(); {
+	e, w := ds.Errors(), ds.Warnings()
+	bad := func(text string) string { return s.th.Paint(ui.Bad, "✗ ") + ui.Clean(text) }
+	switch {
 	case e > 0:
-		stands = s.th.Paint(ui.Bad, "✗ "+plural(e, "error")+", "+plural(w, "warning")) + s.th.Paint(ui.Muted, "   q back to the editor")
+		return s.th.Paint(ui.Bad, "✗ "+plural(e, "error")+", "+plural(w, "warning")) + s.th.Paint(ui.Muted, "   e edit them, or q back")
+	case s.cluster.err != nil:
+		return bad(s.cluster.err.Error())
 	case s.gate != nil:
-		stands = s.th.Paint(ui.Warn, "⚠ ") + ui.Clean(s.gate.Error())
+		return s.th.Paint(ui.Warn, "⚠ ") + ui.Clean(s.gate.Error())
 	case w > 0:
-		stands = s.th.Paint(ui.Warn, "⚠ "+plural(w, "warning")+": ") + ui.Clean(first(ds, recipes.Warning))
-	default:
-		stands = s.th.Paint(ui.OK, "✓ nothing stands against it")
+		return s.th.Paint(ui.Warn, "⚠ "+plural(w, "warning")+": ") + ui.Clean(first(ds, recipes.Warning))
 	}
-	target := fmt.Sprintf("target %s", s.target)
-	if s.target == plan.Local {
-		target += fmt.Sprintf(": %d users, a phase of %.0f s", s.scale.Users, s.scale.Seconds)
-		if s.plan != nil {
-			target += fmt.Sprintf("; %d things differ from the recipe: see SWAPS", len(s.plan.Swaps))
+	return s.th.Paint(ui.OK, "✓ nothing stands against it")
+}
+
+// where is the target, and what it says of this run.
+func (s *Screen) where() string {
+	text := fmt.Sprintf("target %s", s.target)
+	switch {
+	case s.plan == nil:
+	case s.target == plan.Local:
+		text += fmt.Sprintf(": %d users, a phase of %.0f s; %d things differ from the recipe: see SWAPS", s.scale.Users, s.scale.Seconds, len(s.plan.Swaps))
+	case s.asking():
+		text += ": asking the cluster…"
+	case s.cluster.err == nil && len(s.cluster.notes) > 0: // the last word is when it would start
+		last := s.cluster.notes[len(s.cluster.notes)-1]
+		if at := strings.Index(last, "to start"); at >= 0 { // the job that it names will not be ours
+			last = last[at:]
 		}
+		text += ": " + last
 	}
-	return []string{ui.Fit("  "+what, s.w), ui.Fit("  "+stands, s.w), s.th.Paint(ui.Muted, ui.Fit("  "+target, s.w)), s.th.Line(s.w)}
+	return text
 }
 
 func first(ds recipes.Diagnostics, sev recipes.Severity) string {
@@ -56,69 +71,68 @@ func first(ds recipes.Diagnostics, sev recipes.Severity) string {
 	return ""
 }
 
-// problems lists the findings, as many as fit.
-func (s *Screen) problems(rows int) []string {
-	var out []string
-	for _, d := range s.pair.Report.Diagnostics {
-		mark := map[recipes.Severity]string{recipes.Error: s.th.Paint(ui.Bad, "✗"), recipes.Warning: s.th.Paint(ui.Warn, "⚠"), recipes.Note: s.th.Paint(ui.Muted, "·")}[d.Severity]
-		out = append(out, ui.Fit("  "+mark+" "+ui.Clean(fmt.Sprintf("%s:%d  %s: %s", d.File, d.Line, d.Path, d.Message)), s.w))
-		if d.Fix != "" {
-			out = append(out, s.th.Paint(ui.Muted, ui.Fit("      "+ui.Clean(d.Fix), s.w)))
-		}
-	}
-	if len(out) > rows && rows > 0 {
-		out = append(out[:rows-1], s.th.Paint(ui.Muted, fmt.Sprintf("  … %d lines more", len(out)-rows+1)))
-	}
-	return out
-}
-
 func (s *Screen) paneRows() int { return max(s.h-headRows, 1) }
+
+// listWidth is the width of the list of sections, which shows each name whole; 0
+// where there is no room for a list.
+func (s *Screen) listWidth() int {
+	if s.w < wide {
+		return 0
+	}
+	w := 0
+	for i := range s.sections {
+		w = max(w, ui.Width(s.name(i))+2)
+	}
+	return min(w, s.w/3)
+}
 
 // paneWidth is the width of a section's lines.
 func (s *Screen) paneWidth() int {
-	if s.w < wide {
-		return s.w
+	if list := s.listWidth(); list > 0 {
+		return s.w - list - 3
 	}
-	return s.w - titles - 3
+	return s.w
 }
 
 // panes are the list of sections and the lines of the one under the cursor.
 func (s *Screen) panes() string {
-	rows, w := s.paneRows(), s.paneWidth()
-	view := ui.Box(strings.Join(s.flow(rows), "\n"), w, rows)
-	if s.w < wide {
+	rows, list := s.paneRows(), s.listWidth()
+	view := ui.Box(strings.Join(s.flow(rows), "\n"), s.paneWidth(), rows)
+	if list == 0 {
 		return view
 	}
-	var list []string
+	var names []string
 	from := max(min(s.at-rows/2, len(s.sections)-rows), 0)
-	for i := from; i < len(s.sections) && len(list) < rows; i++ {
-		text := ui.Fit(" "+s.title(i), titles)
+	for i := from; i < len(s.sections) && len(names) < rows; i++ {
+		text := ui.Fit(" "+s.name(i), list)
 		if i == s.at {
-			text = s.th.Selected.Render(ui.Fit("▸"+s.title(i), titles))
+			text = s.th.Selected.Render(ui.Fit("▸"+s.name(i), list))
 		}
-		list = append(list, text)
+		names = append(names, text)
 	}
-	return ui.Beside(s.th.Rule.Render(" │ "), ui.Box(strings.Join(list, "\n"), titles, rows), view)
+	return ui.Beside(s.th.Rule.Render(" │ "), ui.Box(strings.Join(names, "\n"), list, rows), view)
 }
 
-func (s *Screen) title(i int) string {
-	title, _, _ := strings.Cut(s.sections[i].Title, ":")
-	return ui.Clean(title)
+// name is a section's title without its explanation.
+func (s *Screen) name(i int) string {
+	name, _, _ := strings.Cut(s.sections[i].title, ":")
+	return ui.Clean(name)
 }
 
 // flow is the plan from the section under the cursor on, as much as fits.
 func (s *Screen) flow(rows int) []string {
 	var out []string
 	for i := s.at; i < len(s.sections) && len(out) < s.top+rows; i++ {
-		if i > s.at {
+		title := s.th.Paint(ui.Muted, ui.Clean(s.sections[i].title))
+		if i == s.at {
+			title = s.th.Paint(ui.Accent, ui.Clean(s.sections[i].title))
+			if s.listWidth() == 0 {
+				title = ui.Ends(title, s.th.Paint(ui.Muted, fmt.Sprintf("%d of %d", i+1, len(s.sections))), s.w)
+			}
+		} else {
 			out = append(out, "")
 		}
-		role := ui.Accent
-		if i > s.at {
-			role = ui.Muted
-		}
-		out = append(out, s.th.Paint(role, ui.Clean(s.sections[i].Title)))
-		out = append(out, s.body(i)...)
+		out = append(append(out, title), s.body(i)...)
 	}
 	return out[min(s.top, len(out)):]
 }
@@ -131,24 +145,11 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// body is a section's lines at the width of its pane: long ones, commands mostly,
-// are broken at the width, so that nothing of what will run is out of sight.
+// body is a section's lines at the width of its pane.
 func (s *Screen) body(i int) []string {
-	if i >= len(s.sections) {
-		return nil
-	}
-	w := max(s.paneWidth(), 10)
 	var out []string
-	for _, l := range s.sections[i].Lines {
-		rest := []rune(ui.Clean(l))
-		if len(rest) == 0 {
-			out = append(out, "")
-		}
-		for indent := ""; len(rest) > 0; indent = "    " {
-			n := min(len(rest), w-len(indent))
-			out = append(out, indent+string(rest[:n]))
-			rest = rest[n:]
-		}
+	for _, l := range s.sections[i].lines {
+		out = append(out, l.rows(s.th, s.paneWidth())...)
 	}
 	return out
 }

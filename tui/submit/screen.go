@@ -23,6 +23,9 @@ type Engine interface {
 	Plan(p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error)
 	// Gate says what stands against submitting, findings aside.
 	Gate(p *engine.Pair, pl *plan.Plan, allowTodo bool) error
+	// Preflight asks the cluster; its last note is when the run would start, its
+	// error what makes the submit impossible.
+	Preflight(ctx context.Context, p *engine.Pair, pl *plan.Plan) (notes []string, err error)
 	Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error)
 }
 
@@ -41,13 +44,16 @@ type Screen struct {
 	plan   *plan.Plan
 	gate   error // what stands against it, findings aside
 	err    error
-	busy   string // what is under way; empty: nothing
+	// cluster is what the cluster said of the plan in view; of another one while it
+	// is still being asked.
+	cluster clusterMsg
+	busy    string // what is under way; empty: nothing
 	// planning: a newer plan is under way, and the one in view is not what the
 	// options say.
 	planning bool
 	asked    *plan.Plan // the plan that the question was put for
 
-	sections []plan.Section
+	sections []section
 	at       int // section under the cursor
 	top      int // first line of it in view
 	w, h     int
@@ -74,10 +80,14 @@ func (s *Screen) State() ui.State {
 		return ui.State{Text: "no plan", Role: ui.Bad}
 	case s.pair == nil || s.planning:
 		return ui.State{Text: "planning…", Role: ui.Muted}
-	case s.pair.Report.OK() && s.gate != nil:
-		return ui.State{Text: "not yet", Role: ui.Warn}
 	case !s.pair.Report.OK():
 		return ui.State{Text: plural(s.pair.Report.Diagnostics.Errors(), "error"), Role: ui.Bad}
+	case s.gate != nil:
+		return ui.State{Text: "not yet", Role: ui.Warn}
+	case s.asking():
+		return ui.State{Text: "asking the cluster…", Role: ui.Muted}
+	case s.cluster.err != nil:
+		return ui.State{Text: "the cluster refuses", Role: ui.Bad}
 	}
 	return ui.State{Text: "ready for " + string(s.target), Role: ui.OK}
 }
@@ -112,6 +122,30 @@ func (s *Screen) replan() tea.Cmd {
 	}
 }
 
+// clusterMsg is what the cluster says of a plan.
+type clusterMsg struct {
+	gen   int
+	notes []string
+	err   error
+}
+
+// preflight asks the cluster about the plan in view.
+func (s *Screen) preflight() tea.Cmd {
+	if s.plan == nil || s.target != plan.Slurm {
+		return nil
+	}
+	gen, ctx, eng, pair, pl := s.gen, s.ctx, s.eng, s.pair, s.plan
+	return func() tea.Msg {
+		notes, err := eng.Preflight(ctx, pair, pl)
+		return clusterMsg{gen, notes, err}
+	}
+}
+
+// asking says whether the cluster has not answered yet for the plan in view.
+func (s *Screen) asking() bool {
+	return s.plan != nil && s.target == plan.Slurm && s.cluster.gen != s.gen
+}
+
 type submittedMsg struct {
 	run rundir.Record
 	err error
@@ -131,7 +165,12 @@ func (s *Screen) submit() tea.Cmd {
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case plannedMsg:
-		s.take(msg)
+		return s.take(msg)
+	case clusterMsg:
+		if msg.gen == s.gen {
+			s.cluster = msg
+			s.arrange(plannedMsg{pair: s.pair, plan: s.plan})
+		}
 	case submittedMsg:
 		s.busy = ""
 		if msg.err != nil {
@@ -158,21 +197,33 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (s *Screen) take(msg plannedMsg) {
+func (s *Screen) take(msg plannedMsg) tea.Cmd {
 	if msg.gen != s.gen {
-		return
+		return nil
 	}
 	s.planning = false
 	if msg.pair != nil && msg.pair.Recipe != nil {
 		s.scale.Users = min(s.scale.Users, max(msg.pair.Recipe.Benchmark.MaxLevel(), 1))
 	}
-	s.pair, s.plan, s.gate, s.err = msg.pair, msg.plan, msg.gate, msg.err
+	s.pair, s.plan, s.gate, s.err, s.cluster = msg.pair, msg.plan, msg.gate, msg.err, clusterMsg{}
 	if errors.Is(msg.err, engine.ErrInvalid) {
 		s.err = nil // the findings say it better
 	}
-	s.sections = nil
-	if s.plan != nil {
-		s.sections = s.plan.Redacted().Sections()
+	s.arrange(msg)
+	return s.preflight()
+}
+
+// arrange makes the sections anew and keeps the one under the cursor.
+func (s *Screen) arrange(msg plannedMsg) {
+	at := ""
+	if s.at < len(s.sections) {
+		at = s.name(s.at)
+	}
+	s.sections = collect(msg, s.cluster)
+	for i := range s.sections {
+		if at != "" && s.name(i) == at {
+			s.at = i
+		}
 	}
 	s.at = min(s.at, max(len(s.sections)-1, 0))
 	s.scroll(0)
@@ -186,12 +237,12 @@ func (s *Screen) ask() tea.Cmd {
 	}
 	s.asked = s.plan
 	return ui.Do(ui.Ask{
-		ID: askSubmit, Title: "Submit " + s.plan.Name + "?", Body: s.summary() + "\nInto " + s.plan.OutputDir + ".", Yes: "submit", No: "not yet",
+		ID: askSubmit, Title: "Submit " + s.plan.Name + "?", Body: s.summary() + "\n" + s.where() + ".\nInto " + s.plan.OutputDir + ".", Yes: "submit", No: "not yet",
 	})
 }
 
 func (s *Screen) submittable() bool {
-	return s.plan != nil && s.pair != nil && s.pair.Report.OK() && s.gate == nil && s.busy == "" && !s.planning
+	return s.plan != nil && s.pair != nil && s.pair.Report.OK() && s.gate == nil && s.busy == "" && !s.planning && !s.asking() && s.cluster.err == nil
 }
 
 // summary is what will run, in one line.
@@ -239,11 +290,7 @@ func (s *Screen) View() string {
 	if s.pair == nil {
 		return "\n" + s.th.Paint(ui.Muted, "  planning "+ui.Clean(s.files.Recipe)+"…")
 	}
-	head := s.head()
-	if s.plan == nil {
-		return strings.Join(append(head, s.problems(s.h-len(head))...), "\n")
-	}
-	return strings.Join(head, "\n") + "\n" + s.panes()
+	return strings.Join(s.head(), "\n") + "\n" + s.panes()
 }
 
 // Typing is false: no key is text here.

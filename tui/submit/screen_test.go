@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,19 @@ type recorder struct {
 	*engine.Engine
 	submitted []*plan.Plan
 	gate, err error
+	refused   error
+}
+
+// Preflight is what a cluster of 16 nodes says.
+func (r *recorder) Preflight(_ context.Context, _ *engine.Pair, pl *plan.Plan) ([]string, error) {
+	if pl.Target != plan.Slurm {
+		return nil, nil
+	}
+	return []string{
+		"the client reads /ap/w.yaml, which this machine does not see: see to it that it is the workload of w.yaml",
+		"partition batch: nodes 12 idle, 3 allocated, 1 drained; time limit 1-00:00:00",
+		"Job 592210 to start at 2026-11-30T14:40:00 using 288 processors on nodes gb300-T[01-04] in partition batch",
+	}, r.refused
 }
 
 func (r *recorder) Gate(*engine.Pair, *plan.Plan, bool) error { return r.gate }
@@ -76,6 +90,7 @@ func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {
 		for i := range s.pair.Report.Diagnostics { // the folder is another one each time
 			s.pair.Report.Diagnostics[i].File = filepath.Base(s.pair.Report.Diagnostics[i].File)
 		}
+		s.arrange(plannedMsg{pair: s.pair, plan: s.plan})
 	}
 	return s, m, eng
 }
@@ -84,8 +99,15 @@ func press(s *Screen, keys ...string) (last tea.Msg) {
 	for _, k := range frametest.Keys(keys...) {
 		if cmd := s.Update(k); cmd != nil {
 			last = cmd()
-			if _, ok := last.(plannedMsg); ok {
-				s.Update(last)
+			for {
+				switch last.(type) {
+				case plannedMsg, clusterMsg:
+					if cmd = s.Update(last); cmd != nil {
+						last = cmd()
+						continue
+					}
+				}
+				break
 			}
 		}
 	}
@@ -99,7 +121,8 @@ func TestFrames(t *testing.T) {
 		keys     []string
 	}{
 		"local":  {workload, nil},
-		"step":   {workload, []string{"t", "down", "down", "down", "down", "down"}},
+		"slurm":  {workload, []string{"t"}},
+		"step":   {workload, []string{"t", "down", "down", "down", "down", "down", "down", "down"}},
 		"errors": {strings.Replace(workload, "900.0", "90", 1), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,9 +132,9 @@ func TestFrames(t *testing.T) {
 			press(s, c.keys...)
 			// The workload's folder is another one each time.
 			for i, sec := range s.sections {
-				for j, l := range sec.Lines {
-					if before, _, ok := strings.Cut(l, filepath.Dir(s.files.Workload)); ok {
-						s.sections[i].Lines[j] = before + "…)"
+				for j, l := range sec.lines {
+					if before, _, ok := strings.Cut(l.text, filepath.Dir(s.files.Workload)); ok {
+						s.sections[i].lines[j].text = before + "…)"
 					}
 				}
 			}
@@ -183,8 +206,49 @@ func TestSecretsAreHidden(t *testing.T) {
 	s, _, _ := open(t, workload)
 	press(s, "t")
 	for _, sec := range s.sections {
-		if strings.Contains(strings.Join(sec.Lines, "\n"), "sesame") {
-			t.Errorf("%s shows a secret", sec.Title)
+		for _, l := range sec.lines {
+			if strings.Contains(l.text, "sesame") {
+				t.Errorf("%s shows a secret", sec.title)
+			}
+		}
+	}
+}
+
+// What the cluster refuses is not submitted, and no question is put before it has
+// answered for the plan in view.
+func TestTheClusterIsAskedFirst(t *testing.T) {
+	t.Parallel()
+	s, _, eng := open(t, workload)
+	eng.refused = errors.New("the scheduler would not take it: Requested node configuration is not available")
+	s.SetSize(120, 30)
+	late := s.Update(s.Update(frametest.Keys("t")[0])())
+	if got := press(s, "enter"); got != nil || s.State().Text != "asking the cluster…" {
+		t.Errorf("asked %#v before the cluster has answered; state %+v", got, s.State())
+	}
+	s.Update(late())
+	if got := press(s, "enter"); got != nil || s.State().Text != "the cluster refuses" || !strings.Contains(s.View(), "the scheduler would not take it") {
+		t.Errorf("asked %#v; state %+v\n%s", got, s.State(), s.View())
+	}
+}
+
+func TestFold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		w    int
+		want []string
+	}{
+		{"short", 10, []string{"short"}},
+		{"", 10, []string{""}},
+		{"two  words and more", 12, []string{"two  words", "  and more"}},
+		{"srun --job-name prefill_0", 16, []string{"srun --job-name", "  prefill_0"}},
+		{"/a/long/path/of/a/model", 12, []string{"/a/long/", "  path/of/a/", "  model"}},
+		{"abcdefghijklmnop", 10, []string{"abcdefghij", "  klmnop"}},
+		{"    indented words here", 16, []string{"    indented", "  words here"}},
+		{"日本語日本語日本語", 10, []string{"日本語日本", "  語日本語"}},
+	} {
+		if got := fold(c.text, c.w, "  "); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}
 }

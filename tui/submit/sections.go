@@ -1,0 +1,189 @@
+package submit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// section is one part of what there is to look through.
+type section struct {
+	title string
+	lines []line
+}
+
+// line is one line of a section, unbroken.
+type line struct {
+	mark string // before it, in the role's colour; empty: none
+	text string
+	role ui.Role // of the mark, or of the text where there is none
+}
+
+// collect makes the sections: what stands against the submit first, then who runs
+// where, then the plan as dry-run prints it.
+func collect(msg plannedMsg, cluster clusterMsg) []section {
+	var out []section
+	if msg.pair != nil {
+		out = append(out, section{"CHECK: what was found", findings(msg.pair.Report.Diagnostics)})
+		if e := msg.pair.Report.Estimate; e != nil && msg.plan != nil {
+			out[0].lines = append(out[0].lines, line{mark: "·", role: ui.Muted, text: "run time " + e.Sentence()})
+		}
+	}
+	if msg.plan == nil {
+		return out
+	}
+	if notes := cluster.lines(); len(notes) > 0 {
+		out = append(out, section{"CLUSTER: what it says now", notes})
+	}
+	for _, s := range msg.plan.Redacted().Sections() {
+		sec := section{title: s.Title}
+		if s.Title == "NODES" {
+			sec = section{"NODES: each cell a GPU", nodeMap(msg.plan)}
+			s.Lines = nil
+		}
+		for _, l := range s.Lines {
+			sec.lines = append(sec.lines, line{text: l})
+		}
+		out = append(out, sec)
+	}
+	return out
+}
+
+// marks are those of findings by severity.
+var marks = map[recipes.Severity]line{
+	recipes.Error: {mark: "✗", role: ui.Bad}, recipes.Warning: {mark: "⚠", role: ui.Warn}, recipes.Note: {mark: "·", role: ui.Muted},
+}
+
+// findings are the diagnostics, the worst first.
+func findings(ds recipes.Diagnostics) []line {
+	var out []line
+	for _, sev := range []recipes.Severity{recipes.Error, recipes.Warning, recipes.Note} {
+		for _, d := range ds {
+			if d.Severity != sev {
+				continue
+			}
+			l := marks[sev]
+			l.text = fmt.Sprintf("%s:%d  %s: %s", d.File, d.Line, d.Path, d.Message)
+			out = append(out, l)
+			if d.Fix != "" {
+				out = append(out, line{mark: " ", text: "fix: " + d.Fix})
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, line{mark: "✓", role: ui.OK, text: "no errors, no warnings"})
+	}
+	return out
+}
+
+// nodeMap draws each node with its GPUs by the role that uses them.
+func nodeMap(p *plan.Plan) []line {
+	wide := 0
+	for _, n := range p.Nodes {
+		wide = max(wide, ui.Width(n.Name))
+	}
+	out := make([]line, 0, len(p.Nodes)+1)
+	used := map[string]bool{}
+	for _, n := range p.Nodes {
+		cells := slices.Repeat([]string{"·"}, p.GPUsPerNode)
+		for _, st := range p.Steps {
+			letter, ok := letters[st.Role]
+			if !ok || !slices.Contains(st.Nodes, n.Index) {
+				continue
+			}
+			used[st.Role] = true
+			for g := range cells {
+				if len(st.GPUs) == 0 || slices.Contains(st.GPUs, g) {
+					cells[g] = letter
+				}
+			}
+		}
+		out = append(out, line{text: fmt.Sprintf("%-*s  %s  %s", wide, n.Name, strings.Join(cells, " "), strings.Join(n.Roles, ", "))})
+	}
+	var legend []string
+	for _, role := range []string{"prefill", "decode", "agg"} {
+		if used[role] {
+			legend = append(legend, letters[role]+" "+role)
+		}
+	}
+	if len(legend) > 0 {
+		out = append(out, line{role: ui.Muted, text: strings.Join(append(legend, "· idle"), "   ")})
+	}
+	return out
+}
+
+// letters stand for a GPU's role in the node map.
+var letters = map[string]string{"prefill": "P", "decode": "D", "agg": "A"}
+
+// lines are the cluster's answers; the one that makes the submit impossible first.
+func (c clusterMsg) lines() []line {
+	var out []line
+	if c.err != nil {
+		out = append(out, line{mark: "✗", role: ui.Bad, text: c.err.Error()})
+	}
+	for _, n := range c.notes {
+		out = append(out, line{mark: "·", role: ui.Muted, text: n})
+	}
+	return out
+}
+
+// rows are a line at a width: broken at spaces where it can be, so that nothing of
+// what will run is out of sight.
+func (l line) rows(th ui.Theme, w int) []string {
+	if l.mark == "" {
+		rows := fold(ui.Clean(l.text), w, "    ")
+		for i, r := range rows {
+			rows[i] = paint(th, r, l.role)
+		}
+		return rows
+	}
+	rows := fold(ui.Clean(l.text), w-2, "")
+	for i, r := range rows {
+		lead := "  "
+		if i == 0 {
+			lead = th.Paint(l.role, l.mark) + " "
+		}
+		if l.mark == " " {
+			r = th.Paint(ui.Muted, r)
+		}
+		rows[i] = lead + r
+	}
+	return rows
+}
+
+// paint mutes where a value comes from: what stands in brackets at the end.
+func paint(th ui.Theme, row string, role ui.Role) string {
+	if i := strings.LastIndex(row, "  ("); role == ui.Plain && i >= 0 && strings.HasSuffix(row, ")") {
+		return row[:i] + th.Paint(ui.Muted, row[i:])
+	}
+	return th.Paint(role, row)
+}
+
+// fold breaks a plain line at spaces, keeping those within; a word that is longer
+// than a line is broken behind a separator of its parts, and only else anywhere.
+// Lines after the first begin with the indent.
+func fold(s string, w int, indent string) []string {
+	w = max(w, 10)
+	var out []string
+	lead := ""
+	for ui.Width(lead+s) > w {
+		head := ansi.Truncate(s, w-len(lead), "")
+		at := len(head)
+		switch space, part := strings.LastIndexByte(head, ' '), strings.LastIndexAny(head, "/,=:"); {
+		case strings.HasPrefix(s[at:], " "):
+		case space > 0 && strings.TrimSpace(head[:space]) != "":
+			at = space
+		case part > 0:
+			at = part + 1
+		}
+		out = append(out, lead+strings.TrimRight(s[:at], " "))
+		s, lead = strings.TrimLeft(s[at:], " "), indent
+	}
+	return append(out, lead+s)
+}
