@@ -256,13 +256,14 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 	if err := rundir.WriteNew(filepath.Join(dir, rundir.BoundFile), p, 0o600); err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
-	go identifyInJob(dir, log) // while the servers start; a file system that hangs holds nobody up
+	go identifyInJob(dir, log)            // while the servers start; a file system that hangs holds nobody up
+	window := slurm.KillWait(ctx) * 4 / 5 // asked now: at the end there is no time for questions
 	running, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	go func() {
 		select {
 		case <-ctx.Done():
-			stop(e.whyStopped(dir, rec, atStart))
+			stop(e.whyStopped(dir, rec, atStart, window))
 		case <-running.Done():
 		}
 	}()
@@ -270,8 +271,8 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 }
 
 // whyStopped tells what a TERM means: our own cancel, the time limit, or what the
-// controller says.
-func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job) job.Stopped {
+// controller says. A job that Slurm ends is killed within the window.
+func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.Stopped {
 	var by canceller
 	if err := rundir.Read(filepath.Join(dir, rundir.CancelFile), &by); err == nil {
 		return job.Stopped{State: event.Cancelled, Why: "cancelled by " + by.User + " on " + by.Host}
@@ -282,10 +283,13 @@ func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job) jo
 	// there, which may have been changed since the start.
 	j, err := slurm.Status(ctx, known(rec))
 	nodes := e.getenv("SLURM_JOB_NODELIST")
+	if j.WasPreempted() {
+		return job.Stopped{State: event.Cancelled, Why: "preempted: Slurm gives its nodes to a job of higher priority", Within: window}
+	}
 	if down := slurm.Down(ctx, nodes); len(down) > 0 {
-		return job.Stopped{State: event.Failed, Why: "node " + strings.Join(down, ", ") + " of the allocation is down"}
+		return job.Stopped{State: event.Failed, Why: "node " + strings.Join(down, ", ") + " of the allocation is down", Within: window}
 	} else if j.NodeLost() { // and is back already, as after a restart of its slurmd
-		return job.Stopped{State: event.Failed, Why: "a node of the allocation was down: one of " + nodes}
+		return job.Stopped{State: event.Failed, Why: "a node of the allocation was down: one of " + nodes, Within: window}
 	}
 	if err != nil || j.State != "RUNNING" {
 		atStart.State = j.State
@@ -297,5 +301,13 @@ func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job) jo
 	case j.State == "RUNNING":
 		return job.Stopped{State: event.Cancelled, Why: "a TERM signal came for the batch script alone"}
 	}
-	return job.Stopped{State: event.Cancelled, Why: "Slurm is ending the job: somebody cancelled it, or it is preempted"}
+	return job.Stopped{State: event.Cancelled, Why: "Slurm is ending the job: somebody cancelled it" + maybe(err), Within: window}
+}
+
+// maybe is added to what is said without the controller's word.
+func maybe(err error) string {
+	if err == nil {
+		return ""
+	}
+	return ", or it is preempted: the controller does not answer"
 }

@@ -94,7 +94,11 @@ func ofJob(l Located, s event.Status, j slurm.Job) event.Status {
 	case j.State == "COMPLETING":
 		s.State, s.Message = event.Post, "Slurm says COMPLETING"
 	case j.State == "SUSPENDED" || j.State == "STOPPED":
-		s.Message = "Slurm says " + j.State
+		if s.Message = "Slurm says " + j.State; !started {
+			s.State = event.Starting
+		}
+	case started && back(j.State) && s.Queue.At.After(s.Last):
+		s.State, s.Message = event.Pending, "Slurm has put its job back into the queue ("+j.State+"); a run starts only once: cancel it, and apply it again"
 	case started: // its own events are newer than any answer of the queue
 	case j.State == "RUNNING" || j.State == "SIGNALING" || j.State == "STAGE_OUT":
 		s.State = event.Starting
@@ -102,6 +106,16 @@ func ofJob(l Located, s event.Status, j slurm.Job) event.Status {
 		s.State, s.Message = event.Pending, waiting(j)
 	}
 	return s
+}
+
+// back says whether a job in this state waits; one that has started before was
+// requeued then.
+func back(state string) bool {
+	switch state {
+	case "PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
+		return true
+	}
+	return false
 }
 
 // ends is what the scheduler's words for an end mean.
@@ -126,7 +140,10 @@ func ofEnd(l Located, s event.Status, j slurm.Job) event.Status {
 	code := 1
 	why := s.Message // of an end that was under way
 	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm says %s %s", j.State, j.Reason)) + "; the run's own records have no end: see the log of its job"
-	if why != "" {
+	switch {
+	case j.WasPreempted():
+		s.Message = "preempted: Slurm gave its nodes to a job of higher priority"
+	case why != "":
 		s.Message = why + "; " + s.Message
 	}
 	if state == event.Done {

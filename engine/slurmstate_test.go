@@ -54,6 +54,7 @@ func TestJudgeSlurm(t *testing.T) {
 		{"script starts", event.Status{}, fresh(job("RUNNING", "")), event.Starting, nil},
 		{"runs", measuring, fresh(job("RUNNING", "")), event.Measuring, nil},
 		{"runs, the answer is older", measuring, fresh(waits), event.Measuring, nil},
+		{"put back into the queue", event.Status{State: event.Measuring, Last: now.Add(-time.Minute)}, fresh(waits), event.Pending, []string{"put its job back"}},
 		{"suspended", measuring, fresh(job("SUSPENDED", "")), event.Measuring, []string{"SUSPENDED"}},
 		{"nodes are cleaned", measuring, fresh(job("COMPLETING", "")), event.Post, []string{"COMPLETING"}},
 		{"failed without a word", measuring, fresh(job("FAILED", "NonZeroExitCode")), event.Failed, []string{"FAILED NonZeroExitCode", "log of its job"}},
@@ -84,6 +85,36 @@ func TestJudgeSlurm(t *testing.T) {
 				t.Errorf("exit code %v in state %s", got.ExitCode, got.State)
 			}
 		})
+	}
+}
+
+// Every word of Slurm's for a job, of a run that has not started and of one that
+// measures: none of them is an error, and only an end is called one.
+func TestEveryWordOfSlurm(t *testing.T) {
+	t.Parallel()
+	e, l := slurmEngine(t)
+	for word, want := range map[string][2]event.State{
+		"PENDING": {event.Pending, event.Pending}, "CONFIGURING": {event.Pending, event.Measuring}, "RUNNING": {event.Starting, event.Measuring},
+		"COMPLETING": {event.Post, event.Post}, "SIGNALING": {event.Starting, event.Measuring}, "STAGE_OUT": {event.Starting, event.Measuring},
+		"SUSPENDED": {event.Starting, event.Measuring}, "STOPPED": {event.Starting, event.Measuring}, "RESIZING": {event.Pending, event.Measuring},
+		"REQUEUED": {event.Pending, event.Pending}, "REQUEUE_FED": {event.Pending, event.Pending}, "REQUEUE_HOLD": {event.Pending, event.Pending},
+		"RESV_DEL_HOLD": {event.Pending, event.Pending}, "SPECIAL_EXIT": {event.Pending, event.Pending},
+		"COMPLETED": {event.Done, event.Done}, "CANCELLED": {event.Cancelled, event.Cancelled}, "REVOKED": {event.Cancelled, event.Cancelled},
+		"PREEMPTED": {event.Cancelled, event.Cancelled}, "TIMEOUT": {event.Timeout, event.Timeout}, "DEADLINE": {event.Timeout, event.Timeout},
+		"FAILED": {event.Failed, event.Failed}, "NODE_FAIL": {event.Failed, event.Failed}, "BOOT_FAIL": {event.Failed, event.Failed},
+		"OUT_OF_MEMORY": {event.Failed, event.Failed}, "LAUNCH_FAILED": {event.Failed, event.Failed}, "RECONFIG_FAIL": {event.Failed, event.Failed},
+		"POWER_UP_NODE": {event.Unknown, event.Unknown}, "EXPEDITING": {event.Unknown, event.Unknown},
+	} {
+		for i, s := range []event.Status{{}, {State: event.Measuring, Last: e.now().Add(-time.Minute)}} {
+			a := slurm.Answer{At: e.now(), Tried: e.now(), Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: word, Comment: "agentperf-tui:a"}}}
+			got := e.judgeSlurm(l, s, a)
+			if got.State != want[i] {
+				t.Errorf("%s after %q: %s (%s), want %s", word, s.State, got.State, got.Message, want[i])
+			}
+			if word == "PREEMPTED" && !strings.Contains(got.Message, "higher priority") {
+				t.Errorf("preempted: %s", got.Message)
+			}
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 			}
 			if a.over {
 				j.rec.say("ERROR", fmt.Sprintf("Model did not get healthy in %d seconds", r.TimeoutSeconds))
-				return &failure{event.Failed, 1, fmt.Sprintf("%s was not ready within %d s; last seen: %s", a.st.step.Name, r.TimeoutSeconds, a.last)}
+				return failed(fmt.Sprintf("%s was not ready within %d s; last seen: %s", a.st.step.Name, r.TimeoutSeconds, a.last))
 			}
 			if a.ready {
 				left--

@@ -72,6 +72,9 @@ type Options struct {
 type Stopped struct {
 	State event.State
 	Why   string // empty: on request
+	// Within is the time after which everything is killed; 0: nobody will. The
+	// shutdown keeps within it, so that the run's last words are said.
+	Within time.Duration
 }
 
 // Error says what stopped the run.
@@ -150,7 +153,12 @@ type failure struct {
 	state event.State
 	code  int
 	why   string
+
+	within time.Duration // until everything is killed; 0: nobody will
 }
+
+// failed is a failure of a step.
+func failed(why string) *failure { return &failure{state: event.Failed, code: 1, why: why} }
 
 func (j *run) run(ctx context.Context) int {
 	j.rec.say("INFO", "Sweep Orchestrator")
@@ -232,7 +240,7 @@ func (j *run) bringUp(ctx context.Context) *failure {
 func (j *run) start(s plan.Step) (*started, *failure) {
 	proc, err := j.Runner.Start(s, filepath.Join(j.LogDir, s.Log))
 	if err != nil {
-		return nil, &failure{event.Failed, 1, fmt.Sprintf("%s did not start: %v", s.Name, err)}
+		return nil, failed(fmt.Sprintf("%s did not start: %v", s.Name, err))
 	}
 	st := &started{step: s, proc: proc, begun: j.Now()}
 	j.steps = append(j.steps, st)
@@ -242,7 +250,7 @@ func (j *run) start(s plan.Step) (*started, *failure) {
 		j.exits <- st // has room for every step
 	}()
 	if err := j.lookAt(st); err != nil {
-		return nil, &failure{event.Failed, 1, fmt.Sprintf("%s: %v", s.Name, err)}
+		return nil, failed(fmt.Sprintf("%s: %v", s.Name, err))
 	}
 	return st, nil
 }
@@ -264,14 +272,14 @@ func (j *run) ended(st *started) *failure {
 		return nil
 	}
 	j.rec.say("ERROR", fmt.Sprintf("Critical process '%s' exited with code %d", st.step.Name, code))
-	return &failure{event.Failed, 1, why}
+	return failed(why)
 }
 
 // dead is the failure that a fatal line in a step's log stands for.
 func (j *run) dead(f fatalLine) *failure {
 	why := fmt.Sprintf("%s is dead although it runs: its log says: %s", f.st.step.Name, f.line)
 	j.rec.say("ERROR", why)
-	return &failure{event.Failed, 1, why}
+	return failed(why)
 }
 
 // stopped is the failure that a cancelled context stands for.
@@ -281,9 +289,9 @@ func stopped(ctx context.Context) *failure {
 		if s.Why == "" {
 			s.Why = "stopped on request"
 		}
-		return &failure{s.State, 1, s.Why}
+		return &failure{state: s.State, code: 1, why: s.Why, within: s.Within}
 	}
-	return &failure{event.Cancelled, 1, "stopped"}
+	return &failure{state: event.Cancelled, code: 1, why: "stopped"}
 }
 
 func (j *run) client(ctx context.Context) *failure {
@@ -326,7 +334,7 @@ func (j *run) follow(ctx context.Context, client *started) *failure {
 				if line := lastLine(filepath.Join(j.LogDir, st.step.Log)); line != "" {
 					why += "; its log ends: " + line
 				}
-				return &failure{event.Failed, code, why}
+				return &failure{state: event.Failed, code: code, why: why}
 			}
 			j.rec.say("INFO", "Benchmark completed successfully")
 			return nil
@@ -339,6 +347,7 @@ func (j *run) follow(ctx context.Context, client *started) *failure {
 // The roll-up is made while the client winds up: the time may be short in which a
 // scheduler kills everything. What the client still adds is rolled up after it.
 func (j *run) shutdown(fail *failure) {
+	j.hurry(fail)
 	for _, tier := range []struct {
 		stages []plan.Stage
 		grace  time.Duration
@@ -376,6 +385,16 @@ func (j *run) shutdown(fail *failure) {
 			j.rollup(fail, true)
 		}
 	}
+}
+
+// hurry shortens the grace of steps to what a stop leaves: half of it for the
+// client, whose outputs count, and an eighth for each wait of the servers.
+func (j *run) hurry(fail *failure) {
+	if fail == nil || fail.within == 0 {
+		return
+	}
+	j.Grace.Client = min(j.Grace.Client, fail.within/2)
+	j.Grace.Servers = min(j.Grace.Servers, fail.within/8)
 }
 
 // drain waits until the given steps have ended, or the time is over.

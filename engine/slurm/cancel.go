@@ -32,6 +32,7 @@ func Status(ctx context.Context, k Known) (Job, error) {
 	j := Job{
 		ID: field(out, "JobId"), State: field(out, "JobState"), Reason: word(field(out, "Reason")), Submitted: instant(field(out, "SubmitTime")),
 		Start: instant(field(out, "StartTime")), End: instant(field(out, "EndTime")), Nodes: word(field(out, "NodeList")), Comment: word(field(out, "Comment")),
+		Preempted: instant(field(out, "PreemptTime")),
 	}
 	if !k.is(j) {
 		return j, fmt.Errorf("job %s is another one now: submitted %s, comment %q", k.ID, j.Submitted.Local().Format(timeForm), j.Comment)
@@ -53,6 +54,9 @@ const warning = 90*time.Second + 70*time.Second
 func (j Job) AtLimit(now time.Time) bool {
 	return !j.End.IsZero() && j.End.Sub(now) <= warning
 }
+
+// WasPreempted says whether Slurm ends, or ended, the job to make room for another.
+func (j Job) WasPreempted() bool { return j.State == "PREEMPTED" || !j.Preempted.IsZero() }
 
 // NodeLost says whether Slurm ends the job because one of its nodes is, or was,
 // down: the node itself may be up again by now.

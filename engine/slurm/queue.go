@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type Job struct {
 	End       time.Time `json:"end"`   // by its time limit while it runs
 	Nodes     string    `json:"nodes,omitempty"`
 	Comment   string    `json:"comment,omitempty"`
+	Preempted time.Time `json:"preempted"` // zero: it is not; only [Status] tells
 }
 
 // Known identifies a job beyond its id, which a cluster uses again: by the
@@ -190,24 +192,42 @@ func word(s string) string {
 	return s
 }
 
+// KillWait is the time that this cluster gives a job from TERM to KILL; Slurm's own
+// default where it does not say.
+func KillWait(ctx context.Context) time.Duration {
+	text, _, _ := strings.Cut(setting(ctx, "KillWait"), " ") // 30 sec
+	seconds, err := strconv.Atoi(text)
+	if err != nil || seconds < 1 {
+		return 30 * time.Second
+	}
+	return time.Duration(seconds) * time.Second
+}
+
 // Version is Slurm's, as its commands tell; empty where there are none.
 func Version(ctx context.Context) string {
 	out, err := call(ctx, askLimit, "scontrol", "--version")
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(strings.TrimPrefix(out, "slurm"))
+	words := strings.Fields(out) // slurm 24.11.5, slurm-wlm 22.05.8
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
 }
 
 // ClusterName is the name of the cluster that the commands speak to; empty when it
 // does not say.
-func ClusterName(ctx context.Context) string {
+func ClusterName(ctx context.Context) string { return setting(ctx, "ClusterName") }
+
+// setting is a value of the cluster's configuration; empty when it does not say.
+func setting(ctx context.Context, key string) string {
 	out, err := call(ctx, 10*time.Second, "scontrol", "show", "config")
 	if err != nil {
 		return ""
 	}
 	for line := range strings.Lines(out) {
-		if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "ClusterName" {
+		if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == key {
 			return strings.TrimSpace(value)
 		}
 	}

@@ -78,6 +78,8 @@ func worker(f map[string]string) error {
 		deaf = true
 	case "exit1":
 		time.AfterFunc(3*time.Second, func() { fmt.Println("CUDA error: an illegal memory access"); strikes(); os.Exit(1) })
+	case "exitlate": // while the client measures
+		time.AfterFunc(12*time.Second, func() { strikes(); os.Exit(1) })
 	case "exit0":
 		time.AfterFunc(3*time.Second, func() { strikes(); os.Exit(0) })
 	case "fatal":

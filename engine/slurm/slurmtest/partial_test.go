@@ -1,0 +1,101 @@
+package slurmtest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rows waits until a run's client has written some.
+func (s *site) rows(dir string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; <-time.After(100 * time.Millisecond) {
+		if info, err := os.Stat(filepath.Join(dir, "logs/agentperf/requests.jsonl")); err == nil && info.Size() > 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatal("the client has written no row")
+		}
+	}
+}
+
+// workload edits the workload file, as the client reads it.
+func (s *site) workload(from, to string) {
+	s.t.Helper()
+	data, err := os.ReadFile(s.dir + "/w.yaml")
+	if err == nil && !strings.Contains(string(data), from) {
+		s.t.Fatalf("no %s in\n%s", from, data)
+	}
+	if err == nil {
+		err = os.WriteFile(s.dir+"/w.yaml", []byte(strings.Replace(string(data), from, to, 1)), 0o644)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// rollup is what matters here of the roll-up.
+type rollup struct {
+	Partial bool
+	Ours    struct {
+		Partial string
+		Phases  []struct {
+			Total int `json:"total_requests"`
+		}
+	} `json:"agentperf_tui"`
+	Identity struct {
+		Client struct {
+			Commit string
+		}
+		Datasets []struct{ SHA256 string }
+		Model    *struct{ Path string }
+	}
+}
+
+// Whoever ends a run while it measures, what its rows tell is rolled up before
+// Slurm kills everything, some seconds after its TERM.
+func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		more []string // edits
+		end  func(s *site, rec submitted)
+		says string
+	}{
+		{"scancel", nil, func(s *site, rec submitted) { s.slurm("scancel", rec.ID) }, "Slurm is ending the job"},
+		{"worker exits", []string{"--set", "environment.STANDIN_FAULT=prefill_0:exitlate"}, func(*site, submitted) {}, "prefill_0 exited with code 1"},
+		{"preempted", []string{"--set", "sbatch_directives.exclusive="}, func(s *site, rec submitted) {
+			nodes := s.slurm("squeue", "-h", "-j", rec.ID, "-o", "%N")
+			first := strings.Fields(s.slurm("scontrol", "show", "hostnames", nodes))[0]
+			other := strings.Fields(s.slurm("sbatch", "--parsable", "--partition=urgent", "--exclusive", "--nodelist="+first, "--output=/dev/null", "--wrap=sleep 60"))[0]
+			s.t.Cleanup(func() { s.slurm("scancel", other) })
+		}, "preempted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, "a run that ends while it measures: "+c.name)
+			s.workload("phase_timeout_seconds: 8.0", "phase_timeout_seconds: 60.0")
+			s.workload("user_spawn_rate: 4.0", "user_spawn_rate: 4.0\nmin_trajectories_per_user: 1000000")
+			rec := s.apply(small(c.more...)...)
+			s.rows(rec.Dir)
+			c.end(s, rec)
+			last, _ := s.watch(rec.ID, nil)
+			if last.ExitCode == nil || *last.ExitCode == 0 || !strings.Contains(last.Message, c.says) {
+				t.Errorf("%+v, want %q", last, c.says)
+			}
+			s.ended(rec.ID)
+			doc := read[rollup](t, rec.Dir+"/logs/benchmark-rollup.json")
+			if !doc.Partial || len(doc.Ours.Phases) != 1 || doc.Ours.Phases[0].Total == 0 || !strings.Contains(doc.Ours.Partial, c.says) {
+				t.Errorf("roll-up: %+v", doc)
+			}
+			if id := doc.Identity; id.Client.Commit == "" || len(id.Datasets) != 2 || id.Datasets[0].SHA256 == "" || id.Model == nil {
+				t.Errorf("identity: %+v", id)
+			}
+			if out := s.want(0, "results", rec.ID); !strings.Contains(out, "PARTIAL: the run is "+last.State) || !strings.Contains(out, c.says) {
+				t.Errorf("results:\n%s", out)
+			}
+		})
+	}
+}
