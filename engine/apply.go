@@ -29,6 +29,13 @@ const startTimeout = 30 * time.Second
 // work. Errors in the files are [ErrInvalid]; open placeholders are [ErrTodos]
 // unless allowed.
 func (e *Engine) Apply(ctx context.Context, p *Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error) {
+	return e.ApplyAfter(ctx, p, pl, allowTodo, rundir.Record{})
+}
+
+// ApplyAfter is Apply for a run that starts when another one has ended, however
+// that ends: repeated runs are to measure the same, not one another. A local run is
+// not submitted before; the zero record is no run to wait for.
+func (e *Engine) ApplyAfter(ctx context.Context, p *Pair, pl *plan.Plan, allowTodo bool, after rundir.Record) (rundir.Record, error) {
 	if err := e.Gate(p, pl, allowTodo); err != nil {
 		return rundir.Record{}, err
 	}
@@ -39,8 +46,14 @@ func (e *Engine) Apply(ctx context.Context, p *Pair, pl *plan.Plan, allowTodo bo
 	if err != nil {
 		return rundir.Record{}, err
 	}
+	rec.After = after.ID
 	if pl.Target == plan.Slurm {
 		return e.submitSlurm(ctx, p, pl, rec)
+	}
+	if after.ID != "" {
+		if err := local.AwaitEnd(ctx, after.Dir); err != nil {
+			return rec, fmt.Errorf("submit %s: wait for the end of %s: %w", pl.Name, after.ID, err)
+		}
 	}
 	return e.submitLocal(ctx, p, pl, rec)
 }
@@ -48,7 +61,10 @@ func (e *Engine) Apply(ctx context.Context, p *Pair, pl *plan.Plan, allowTodo bo
 // newRecord is what is known of a run before it is submitted.
 func (e *Engine) newRecord(p *Pair, pl *plan.Plan) (rundir.Record, error) {
 	rec := rundir.Record{
-		Version: 1, Name: pl.Name, Launcher: string(pl.Target), Host: e.host, Created: e.now().UTC(), Model: pl.Model, Levels: []int{},
+		Version: 1, Name: pl.Name, Launcher: string(pl.Target), Host: e.host, Created: e.now().UTC(), Model: pl.Model, Levels: []int{}, Smoke: pl.Smoke,
+	}
+	if pl.Target == plan.Local {
+		rec.Users, rec.Seconds = pl.Scale.Users, pl.Scale.Seconds
 	}
 	var err error
 	if rec.Recipe, err = filepath.Abs(p.Recipe.File); err != nil {
@@ -58,6 +74,9 @@ func (e *Engine) newRecord(p *Pair, pl *plan.Plan) (rundir.Record, error) {
 		if rec.Workload, err = filepath.Abs(p.Workload.File); err != nil {
 			return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 		}
+	}
+	if p.again.ID != "" { // its files are copies: where they came from is more use
+		rec.Again, rec.Recipe, rec.Workload = p.again.ID, p.again.Recipe, p.again.Workload
 	}
 	for _, ph := range pl.Phases {
 		rec.Levels = append(rec.Levels, ph.Level)
@@ -154,6 +173,13 @@ func (e *Engine) runFiles(ctx context.Context, p *Pair, pl *plan.Plan, rec rundi
 		{Name: rundir.PlanFile, Data: planJSON, Mode: 0o600},
 		{Name: rundir.RecordFile, Data: recJSON, Mode: 0o644},
 		{Name: rundir.RecipeFile, Data: p.recipeBytes, Mode: 0o600}, // its environment may hold secrets too
+	}
+	if p.Cluster != nil && p.Cluster.File != "" {
+		data, err := recipes.Read(p.Cluster.File)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, rundir.File{Name: rundir.ClusterFile, Data: data, Mode: 0o600})
 	}
 	if p.Workload != nil {
 		files = append(files, rundir.File{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o600}) // and this an API key

@@ -14,6 +14,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
@@ -39,6 +40,9 @@ type Pair struct {
 	Report   check.Report
 
 	recipeBytes, workloadBytes []byte
+
+	File  string        // of the recipe, as it was given
+	again rundir.Record // the earlier run that these are the files of
 }
 
 // Draft is the files of a run as they stand in an editor, saved or not.
@@ -127,7 +131,7 @@ func (e *Engine) checkText(ctx context.Context, d Draft, host check.Host) (*Pair
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &Pair{workloadBytes: d.Workload}
+	p := &Pair{File: d.RecipePath, workloadBytes: d.Workload}
 	file, selector := recipes.SplitSelector(d.RecipePath)
 	var found recipes.Diagnostics
 	p.Recipe, p.recipeBytes, found = recipes.Select(file, d.Recipe, selector)
@@ -249,6 +253,7 @@ func (e *Engine) visible(r *recipes.Recipe, path string) string {
 // PlanOptions say where and how large a run is to be.
 type PlanOptions struct {
 	Target    plan.Target
+	Smoke     bool
 	OutputDir string // empty: the engine's
 	Local     plan.LocalScale
 }
@@ -270,7 +275,7 @@ func (e *Engine) Plan(p *Pair, opt PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	req := plan.Request{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target, OutputDir: out, Local: opt.Local}
+	req := plan.Request{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target, OutputDir: out, Smoke: opt.Smoke, Local: opt.Local}
 	if opt.Target == plan.Local && p.Workload != nil {
 		for _, d := range []struct{ key, path string }{{"trajectory_path", p.Workload.TrajectoryPath}, {"user_assignments_path", p.Workload.AssignmentsPath}} {
 			if here := e.visible(p.Recipe, d.path); here != "" && here != d.path {

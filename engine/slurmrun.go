@@ -64,7 +64,7 @@ func (e *Engine) submitSlurm(ctx context.Context, p *Pair, pl *plan.Plan, rec ru
 		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), os.RemoveAll(staged))
 	}
 	defer done()
-	id, err := slurm.Hold(ctx, filepath.Join(staged, rundir.ScriptFile), strings.TrimSpace(rec.Comment+" "+comment(p)))
+	id, err := slurm.Hold(ctx, filepath.Join(staged, rundir.ScriptFile), strings.TrimSpace(rec.Comment+" "+comment(p)), rec.After)
 	if errors.Is(err, slurm.ErrUnsure) {
 		return rec, err // the attempt stays on disk
 	}

@@ -50,61 +50,145 @@ func (g gated) Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTo
 	return g.Engine.Apply(ctx, p, pl, allowTodo)
 }
 
+// applying is what apply was told.
+type applying struct {
+	launcher              string
+	scale                 *plan.LocalScale
+	yes, allowTodo, watch bool
+	smoke                 bool
+	repeat                int
+	again                 string
+}
+
 func applyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "apply RECIPE", Short: "Check, plan and submit a run", Args: usage(cobra.MaximumNArgs(1)),
-		Long: "Check, plan and submit a run, and print it once it is recorded and queued or at work.\nA job is queued held, and let go once its folder is complete and the run is recorded:\nwhatever interrupts a submit, no job runs that is not listed, and none runs twice.\nWith --launcher local the plan runs on this machine: mock servers stand in for the\nengines, the built-in client replays, users and times are scaled; dry-run\n--launcher local shows each of these swaps. The run goes on when this command ends.",
+		Long: `Check, plan and submit a run, and print it once it is recorded and queued or at work.
+A job is queued held, and let go once its folder is complete and the run is recorded:
+whatever interrupts a submit, no job runs that is not listed, and none runs twice.
+With --launcher local the plan runs on this machine: mock servers stand in for the
+engines, the built-in client replays, users and times are scaled; dry-run
+--launcher local shows each of these swaps. The run goes on when this command ends.
+
+--smoke plays 4 users for the shortest phase on the same nodes: a proof that all comes
+up. --repeat N submits N runs of the same, each waiting for the end of the one before,
+however that ends, so that they measure the run-to-run band and not one another.
+--again RUN submits what an earlier run was submitted with, as its folder has it.`,
 	}
 	f, flag := files(cmd)
-	launcher := cmd.Flags().String("launcher", "slurm", "slurm or local")
-	scale := scaleFlags(cmd)
-	cmd.Flags().StringVar(&a.outputDir, "output-dir", "", "base of run folders (default: output_dir of the configuration, else ./outputs)")
-	yes := cmd.Flags().Bool("yes", false, "submit without asking")
-	allowTodo := cmd.Flags().Bool("allow-todo", false, "submit although placeholders are open")
-	watch := cmd.Flags().Bool("watch", false, "follow the run until it ends; exit with its result")
+	o := &applying{scale: scaleFlags(cmd)}
+	fl := cmd.Flags()
+	fl.StringVar(&o.launcher, "launcher", "slurm", "slurm or local")
+	fl.StringVar(&a.outputDir, "output-dir", "", "base of run folders (default: output_dir of the configuration, else ./outputs)")
+	fl.BoolVar(&o.yes, "yes", false, "submit without asking")
+	fl.BoolVar(&o.allowTodo, "allow-todo", false, "submit although placeholders are open")
+	fl.BoolVar(&o.watch, "watch", false, "follow the run until it ends; exit with its result")
+	fl.BoolVar(&o.smoke, "smoke", false, "4 users for the shortest phase, to prove that all comes up")
+	fl.IntVar(&o.repeat, "repeat", 1, "submit so many runs, one after another")
+	fl.StringVar(&o.again, "again", "", "submit an earlier run's recorded inputs instead of a recipe")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e, p, pl, err := a.planned(cmd, args, f, *flag, *launcher, *scale)
+		if o.repeat < 1 || o.repeat > mostRepeats {
+			return badInput(fmt.Errorf("--repeat %d: want 1 to %d", o.repeat, mostRepeats))
+		}
+		e, p, pl, err := a.toApply(cmd, args, f, *flag, o)
 		if err != nil {
 			return err
 		}
-		gate := gated{e}
-		if err := gate.Gate(p, pl, *allowTodo); err != nil {
-			return err
-		}
-		notes, err := e.Preflight(cmd.Context(), p, pl)
-		for _, n := range notes {
-			if err := a.note("%s\n", safetext.Clean(n)); err != nil {
-				return err
-			}
-		}
-		if err != nil {
-			return err
-		}
-		if !*yes {
-			question := fmt.Sprintf("submit %s to %s: %d nodes, %d steps, into %s?", pl.Name, pl.Target, len(pl.Nodes), len(pl.Steps), pl.OutputDir)
-			if err := a.confirm(cmd.Context(), question); err != nil {
-				return err
-			}
-		}
-		rec, err := gate.Apply(cmd.Context(), p, pl, *allowTodo)
-		if err != nil {
-			return err
-		}
-		if a.json {
-			err = printLine(a.stdout, rec)
-		} else {
-			err = a.say("run %s_%s\nfolder %s\n", rec.Name, rec.ID, rec.Dir)
-		}
-		if err != nil || !*watch {
-			return err
-		}
-		l, err := e.Find(cmd.Context(), rec.Dir)
-		if err != nil {
-			return err
-		}
-		return a.watch(cmd.Context(), e, l, engine.WatchOptions{UntilDone: true})
+		return a.apply(cmd.Context(), gated{e}, p, pl, o)
 	}
 	return cmd
+}
+
+// mostRepeats is more than a band needs, and less than a slip of the keyboard.
+const mostRepeats = 50
+
+// toApply loads and plans what is to be submitted: files, or an earlier run's.
+func (a *app) toApply(cmd *cobra.Command, args []string, f *engine.Files, flag string, o *applying) (*engine.Engine, *engine.Pair, *plan.Plan, error) {
+	if o.again == "" {
+		return a.planned(cmd, args, f, flag, planning{o.launcher, o.smoke, *o.scale})
+	}
+	for _, name := range []string{"file", "workload", "cluster"} {
+		if cmd.Flags().Changed(name) || len(args) > 0 {
+			return nil, nil, nil, badInput(fmt.Errorf("--again %s: the run's own files are taken; change them with --set, or apply a recipe without --again", o.again))
+		}
+	}
+	e, l, err := a.find(cmd.Context(), o.again)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	p, opt, err := e.Again(cmd.Context(), l, f.Edits)
+	if err != nil {
+		return nil, nil, nil, badInput(err)
+	}
+	if cmd.Flags().Changed("launcher") {
+		if opt.Target, err = target(o.launcher); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if cmd.Flags().Changed("users") || opt.Local.Users == 0 {
+		opt.Local.Users = o.scale.Users
+	}
+	if cmd.Flags().Changed("seconds") || opt.Local.Seconds == 0 {
+		opt.Local.Seconds = o.scale.Seconds
+	}
+	opt.Smoke = opt.Smoke && !cmd.Flags().Changed("smoke") || o.smoke
+	pl, err := a.plan(e, p, opt)
+	return e, p, pl, err
+}
+
+// apply asks and submits, once for each repeat, and follows if that was asked for.
+func (a *app) apply(ctx context.Context, gate gated, p *engine.Pair, pl *plan.Plan, o *applying) error {
+	if err := gate.Gate(p, pl, o.allowTodo); err != nil {
+		return err
+	}
+	notes, err := gate.Preflight(ctx, p, pl)
+	for _, n := range notes {
+		if err := a.note("%s\n", safetext.Clean(n)); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if !o.yes {
+		question := fmt.Sprintf("submit %s to %s: %d nodes, %d steps, into %s?", pl.Name, pl.Target, len(pl.Nodes), len(pl.Steps), pl.OutputDir)
+		if o.repeat > 1 {
+			question = fmt.Sprintf("%d times, one after another: %s", o.repeat, question)
+		}
+		if err := a.confirm(ctx, question); err != nil {
+			return err
+		}
+	}
+	var runs []rundir.Record
+	last := rundir.Record{}
+	for range o.repeat {
+		if last, err = gate.ApplyAfter(ctx, p, pl, o.allowTodo, last); err != nil {
+			return err
+		}
+		runs = append(runs, last)
+		if a.json {
+			err = printLine(a.stdout, last)
+		} else {
+			err = a.say("run %s_%s\nfolder %s\n", last.Name, last.ID, last.Dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !o.watch {
+		return nil
+	}
+	var failed error
+	for _, r := range runs {
+		l, err := gate.Find(ctx, r.Dir)
+		if err != nil {
+			return err
+		}
+		if err := a.watch(ctx, gate.Engine, l, engine.WatchOptions{UntilDone: true}); err != nil {
+			failed = err
+		}
+	}
+	return failed
 }
 
 func cancelCmd(a *app) *cobra.Command {

@@ -42,13 +42,20 @@ func target(launcher string) (plan.Target, error) {
 	return "", badInput(fmt.Errorf("launcher %q: want slurm or local", launcher))
 }
 
+// planning is where and how large a run is to be.
+type planning struct {
+	launcher string
+	smoke    bool
+	scale    plan.LocalScale
+}
+
 // planned loads and plans; with errors in the files these are printed and the
 // exit code is 1.
-func (a *app) planned(cmd *cobra.Command, args []string, f *engine.Files, flag, launcher string, scale plan.LocalScale) (*engine.Engine, *engine.Pair, *plan.Plan, error) {
-	if err := checkScale(scale); err != nil {
+func (a *app) planned(cmd *cobra.Command, args []string, f *engine.Files, flag string, o planning) (*engine.Engine, *engine.Pair, *plan.Plan, error) {
+	if err := checkScale(o.scale); err != nil {
 		return nil, nil, nil, err
 	}
-	to, err := target(launcher)
+	to, err := target(o.launcher)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -56,19 +63,25 @@ func (a *app) planned(cmd *cobra.Command, args []string, f *engine.Files, flag, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if p.Recipe == nil || !p.Report.OnlyTodos() {
-		if a.json {
-			err = a.print(document(f.Recipe, p))
-		} else {
-			err = a.diagnostics(p.Report.Diagnostics)
-		}
-		if err == nil {
-			err = exitWith(1) // the findings say it all
-		}
-		return nil, nil, nil, err
-	}
-	pl, err := e.Plan(p, engine.PlanOptions{Target: to, Local: scale})
+	pl, err := a.plan(e, p, engine.PlanOptions{Target: to, Smoke: o.smoke, Local: o.scale})
 	return e, p, pl, err
+}
+
+// plan plans what was loaded, or prints what is wrong with it.
+func (a *app) plan(e *engine.Engine, p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error) {
+	if p.Recipe != nil && p.Report.OnlyTodos() {
+		return e.Plan(p, opt)
+	}
+	var err error
+	if a.json {
+		err = a.print(document(p.File, p))
+	} else {
+		err = a.diagnostics(p.Report.Diagnostics)
+	}
+	if err == nil {
+		err = exitWith(1) // the findings say it all
+	}
+	return nil, err
 }
 
 func dryRunCmd(a *app) *cobra.Command {
@@ -77,11 +90,14 @@ func dryRunCmd(a *app) *cobra.Command {
 		Long: "Show everything that a run will do: nodes by role, mounts, files, each step's\nenvironment with its origin and its command, and the batch script. Secrets are\nhidden. {node:0} and the like stand for what is known only in the job.",
 	}
 	f, flag := files(cmd)
-	launcher := cmd.Flags().String("launcher", "slurm", "slurm or local")
+	o := &planning{}
+	cmd.Flags().StringVar(&o.launcher, "launcher", "slurm", "slurm or local")
+	cmd.Flags().BoolVar(&o.smoke, "smoke", false, "the plan of apply --smoke")
 	scale := scaleFlags(cmd)
 	cmd.Flags().StringVar(&a.outputDir, "output-dir", "", "base of run folders")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		_, p, pl, err := a.planned(cmd, args, f, *flag, *launcher, *scale)
+		o.scale = *scale
+		_, p, pl, err := a.planned(cmd, args, f, *flag, *o)
 		if err != nil {
 			return err
 		}

@@ -151,6 +151,14 @@ func Cancel(ctx context.Context, dir string) error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("cancel: signal supervisor %d: %w", pid, err)
 	}
+	if err := AwaitEnd(ctx, dir); err != nil {
+		return fmt.Errorf("cancel: supervisor %d was asked to end and has not yet: %w", pid, err)
+	}
+	return nil
+}
+
+// AwaitEnd waits until a run folder's supervisor has ended.
+func AwaitEnd(ctx context.Context, dir string) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -159,7 +167,7 @@ func Cancel(ctx context.Context, dir string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("cancel: supervisor %d was asked to end and has not yet: %w", pid, ctx.Err())
+			return ctx.Err()
 		case <-tick.C:
 		}
 	}

@@ -26,6 +26,9 @@ type builder struct {
 	r *recipes.Recipe
 	l layout
 	p *Plan
+
+	levels []int  // users, as played
+	config string // the client's workload, in its container
 }
 
 // Build makes the plan. The recipe should have been checked: Build refuses only
@@ -63,9 +66,9 @@ func Build(req Request) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", r.File, err)
 	}
-	b := &builder{Request: req, r: r, l: l}
+	b := &builder{Request: req, r: r, l: l, levels: r.Benchmark.Levels, config: r.Benchmark.ConfigPath}
 	b.p = &Plan{
-		Version: 1, Name: r.Name, Target: req.Target, Model: r.ServedModel(), Nodes: l.describe(), GPUsPerNode: r.GPUsPerNode, Image: r.Container,
+		Version: 1, Name: r.Name, Target: req.Target, Smoke: req.Smoke, Scale: req.Local, Model: r.ServedModel(), Nodes: l.describe(), GPUsPerNode: r.GPUsPerNode, Image: r.Container,
 		Mounts: []Mount{}, Files: []File{}, Phases: phases(req.Workload, r.Benchmark.Levels), Swaps: []Swap{}, Changes: req.Changes, OutputDir: req.OutputDir,
 	}
 	if b.p.Changes == nil {
@@ -119,6 +122,11 @@ func (b *builder) slurm() error {
 	}
 	if err := b.engineConfigs(); err != nil {
 		return err
+	}
+	if b.Smoke {
+		if err := b.smoke(); err != nil {
+			return err
+		}
 	}
 	b.infra()
 	for i, w := range b.l.workers {
@@ -337,7 +345,7 @@ func (b *builder) client() {
 		Name: "client", Role: "client", Stage: Client, Nodes: []int{b.l.client}, Tasks: 1, Env: b.clientEnv(frontendPort),
 		Argv: []string{
 			"/agentperf/agentperf-tui", "job", "bench", "--endpoint", fmt.Sprintf("http://{ip:%d}:%d", b.l.frontend, frontendPort), "--model", b.p.Model,
-			"--client-dir", b.r.Benchmark.ClientDir, "--config", b.r.Benchmark.ConfigPath, "--concurrencies", b.r.Benchmark.LevelsText(),
+			"--client-dir", b.r.Benchmark.ClientDir, "--config", b.config, "--concurrencies", joinInts(b.levels),
 		},
 		Log: "benchmark.out", Failure: "the run ends with the client's exit code", Ends: true,
 	})

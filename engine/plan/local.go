@@ -111,7 +111,12 @@ type scaling struct {
 // its shape: the same shares of ramp, settling and measurement, and a timeout
 // rule that holds exactly if it held before.
 func (b *builder) scale() (scaling, error) {
-	w, levels := b.Workload, b.r.Benchmark.Levels
+	w := b.Workload
+	if b.Smoke {
+		b.levels = []int{b.r.Benchmark.MaxLevel()}
+		b.Local.Users, b.Local.Seconds = min(b.Local.Users, SmokeUsers), min(b.Local.Seconds, SmokeSeconds)
+	}
+	levels := b.levels
 	for _, c := range recipes.CheckTimeouts(w, levels) {
 		if !c.Known {
 			return scaling{}, fmt.Errorf("%s: %s", w.File, c.Sentence())
@@ -132,19 +137,12 @@ func (b *builder) scale() (scaling, error) {
 	if ramp := float64(most-1) / rate * factor; users > 1 && ramp > 0 {
 		rate = math.Ceil(float64(users-1)/ramp*1e6) / 1e6
 	}
-	num := func(f float64) string {
-		s := strconv.FormatFloat(math.Round(f*1e6)/1e6, 'f', -1, 64)
-		if !strings.Contains(s, ".") {
-			s += ".0"
-		}
-		return s
-	}
 	set := []recipes.Var{
 		{Name: "concurrencies", Value: "[" + strings.ReplaceAll(joinInts(sc.levels), ",", ", ") + "]"},
-		{Name: "phase_timeout_seconds", Value: num(w.PhaseTimeout.Float() * factor)},
-		{Name: "settling_time_seconds", Value: num(w.Settling.Float() * factor)},
-		{Name: "min_measurement_seconds", Value: num(w.MinMeasurement.Float() * factor)},
-		{Name: "user_spawn_rate", Value: num(rate)},
+		{Name: "phase_timeout_seconds", Value: decimal(w.PhaseTimeout.Float() * factor)},
+		{Name: "settling_time_seconds", Value: decimal(w.Settling.Float() * factor)},
+		{Name: "min_measurement_seconds", Value: decimal(w.MinMeasurement.Float() * factor)},
+		{Name: "user_spawn_rate", Value: decimal(rate)},
 		{Name: "min_trajectories_per_user", Value: strconv.Itoa(neverEnough)},
 	}
 	b.swap("users", joinInts(levels), joinInts(sc.levels), "the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")

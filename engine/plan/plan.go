@@ -48,6 +48,9 @@ type Plan struct {
 	Script      string           `json:"script"`  // sbatch script; empty for local
 	// OutputDir is the base below which the run's folder is made.
 	OutputDir string `json:"output_dir"`
+	Smoke     bool   `json:"smoke,omitempty"`
+	// Scale is what a local plan was asked to play.
+	Scale LocalScale `json:"-"`
 }
 
 // Node is one node of the run and what happens on it.
@@ -163,6 +166,8 @@ type Request struct {
 	Target   Target
 	// OutputDir is the base of run folders.
 	OutputDir string
+	// Smoke plays a few users for the shortest phase.
+	Smoke bool
 	// Local scales a run to this machine; used by target local alone.
 	Local LocalScale
 }

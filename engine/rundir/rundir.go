@@ -26,6 +26,7 @@ const (
 	BoundFile     = "plan.bound.json"  // as run; 0600 too
 	RecipeFile    = "config.yaml"      // byte copy of what was submitted
 	WorkloadFile  = "workload.yaml"    // likewise
+	ClusterFile   = "srtslurm.yaml"    // the cluster file as it was at submit
 	ScriptFile    = "sbatch_script.sh" // of a Slurm job, as submitted
 	CancelFile    = "cancel.json"      // who asked for the run's end, and when
 	PhasesFile    = "phases.json"      // what the plan says of the phases, for everyone to read
@@ -52,6 +53,12 @@ type Record struct {
 	// Comment and Cluster tell a Slurm job from another one with the same id.
 	Comment string `json:"comment,omitempty"`
 	Cluster string `json:"cluster,omitempty"`
+	// What else was asked for, so that the run can be submitted again.
+	Smoke   bool    `json:"smoke,omitempty"`
+	Users   int     `json:"users,omitempty"`   // of a local run, of its highest level
+	Seconds float64 `json:"seconds,omitempty"` // of a local run's phase
+	Again   string  `json:"again,omitempty"`   // the run of which this is another one
+	After   string  `json:"after,omitempty"`   // the run for whose end this one waits
 }
 
 // Program is a program to stage: the file, and its name in the run's bin folder.

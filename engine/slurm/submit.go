@@ -24,9 +24,13 @@ const (
 // the run's folder has its name and the run is recorded; [Release] lets it go.
 // Whatever happens to sbatch's answer, the job is looked up by its comment, which
 // must be unique, and never queued twice. With a cancelled ctx the job is taken
-// back.
-func Hold(ctx context.Context, script, comment string) (id string, err error) {
-	out, err := call(ctx, submitLimit, "sbatch", "--parsable", "--hold", "--comment="+comment, script)
+// back. Until, if not empty, is a job for whose end, however it ends, this one waits.
+func Hold(ctx context.Context, script, comment, until string) (id string, err error) {
+	args := []string{"--parsable", "--hold", "--comment=" + comment}
+	if until != "" {
+		args = append(args, "--dependency=afterany:"+until)
+	}
+	out, err := call(ctx, submitLimit, "sbatch", append(args, script)...)
 	if id := firstID(out); err == nil && id != "" {
 		return id, nil
 	}

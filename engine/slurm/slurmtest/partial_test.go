@@ -42,7 +42,8 @@ type rollup struct {
 	Ours    struct {
 		Partial string
 		Phases  []struct {
-			Total int `json:"total_requests"`
+			Total       int `json:"total_requests"`
+			Concurrency int
 		}
 	} `json:"agentperf_tui"`
 	Identity struct {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// Two short runs one after the other, and one of them again from what its folder
+// has: the recipe itself is gone by then.
+func TestRepeatAndAgain(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	s := newShell(t)
+	s.port("--gpu-type", "gb300")
+	records := func(o output) (out []rundir.Record) {
+		t.Helper()
+		for line := range strings.Lines(o.stdout) {
+			var r rundir.Record
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatalf("%v in %s", err, line)
+			}
+			out = append(out, r)
+		}
+		return out
+	}
+	two := records(s.want(0, "apply", "r.yaml", "--launcher", "local", "--yes", "--smoke", "--seconds", "4", "--repeat", "2", "--output-dir", "out", "--json"))
+	if len(two) != 2 || two[1].After != two[0].ID || !two[0].Smoke || len(two[0].Levels) != 1 || two[0].Levels[0] != 4 {
+		t.Fatalf("%+v", two)
+	}
+	if o := s.want(0, "watch", two[0].ID); !strings.Contains(o.stdout, "state done") {
+		t.Errorf("the first one had not ended:\n%s", o.stdout)
+	}
+	s.want(0, "watch", two[1].ID)
+	recipe, err := filepath.Abs(filepath.Join(s.dir, "r.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(recipe); err != nil {
+		t.Fatal(err)
+	}
+	again := records(s.want(0, "apply", "--again", two[0].ID, "--yes", "--output-dir", "out", "--json"))
+	if r := again[0]; r.Again != two[0].ID || r.Launcher != "local" || !r.Smoke || r.Seconds != 4 || r.Recipe != recipe || r.ID == two[0].ID {
+		t.Errorf("again: %+v", r)
+	}
+	s.want(0, "watch", again[0].ID)
+	for _, name := range []string{rundir.RecipeFile, rundir.WorkloadFile} {
+		a, err := os.ReadFile(filepath.Join(two[0].Dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(filepath.Join(again[0].Dir, name)); err != nil || string(a) != string(b) {
+			t.Errorf("%s differs: %v", name, err)
+		}
+	}
+	s.want(2, "apply", "r.yaml", "--again", two[0].ID, "--yes")
+	s.want(2, "apply", "r.yaml", "--repeat", "0", "--yes")
+}

@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// A smoke run has the nodes and servers of the whole one, and a short replay.
+func TestASmokeRunIsShort(t *testing.T) {
+	t.Parallel()
+	whole := build(t, request(t, recipe, Slurm))
+	req := request(t, recipe, Slurm)
+	req.Smoke = true
+	p := build(t, req)
+	if !p.Smoke || len(p.Nodes) != len(whole.Nodes) || len(p.Steps) != len(whole.Steps) || len(p.Phases) != 1 {
+		t.Fatalf("%d nodes, %d steps, phases %+v", len(p.Nodes), len(p.Steps), p.Phases)
+	}
+	ph := p.Phases[0]
+	if ph.Level != SmokeUsers || ph.TimeoutSeconds != 34 || ph.TimeoutSeconds < ph.RampSeconds+ph.SettleSeconds+ph.MinMeasurement {
+		t.Errorf("phase %+v: want the shortest that its rule allows", ph)
+	}
+	argv := step(t, p, "client").Argv
+	for name, want := range map[string]string{"--config": "/logs/benchmark_config.smoke.yaml", "--concurrencies": "4"} {
+		if i := slices.Index(argv, name); i < 0 || argv[i+1] != want {
+			t.Errorf("%s in %v, want %s", name, argv, want)
+		}
+	}
+	i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == LogDir+"/benchmark_config.smoke.yaml" })
+	if i < 0 || !strings.Contains(p.Files[i].Content, "trajectory_path: /ap/t.jsonl") || !strings.Contains(p.Files[i].Content, "phase_timeout_seconds: 34.0") {
+		t.Fatalf("files %+v", p.Files)
+	}
+	if w, ds := recipes.ParseWorkload("w.yaml", []byte(p.Files[i].Content)); ds.Errors() > 0 || !recipes.CheckTimeouts(w, []int{4})[0].OK {
+		t.Errorf("the client would refuse its workload: %v", ds)
+	}
+	for _, what := range []string{"users", "phase_timeout_seconds", "settling_time_seconds", "min_measurement_seconds", "workload"} {
+		if !slices.ContainsFunc(p.Swaps, func(s Swap) bool { return s.What == what }) {
+			t.Errorf("no word on %s", what)
+		}
+	}
+	req.Workload = nil
+	if _, err := Build(req); err == nil {
+		t.Error("a smoke run without a workload to shorten")
+	}
+	req = request(t, recipe, Local)
+	req.Smoke, req.Local = true, LocalScale{Users: DefaultUsers, Seconds: DefaultSeconds}
+	if p := build(t, req); len(p.Phases) != 1 || p.Phases[0].Level != SmokeUsers || p.Phases[0].TimeoutSeconds != SmokeSeconds {
+		t.Errorf("local: %+v", p.Phases)
+	}
+}
