@@ -50,15 +50,20 @@ func TestRepeatAndAgain(t *testing.T) {
 		t.Errorf("again: %+v", r)
 	}
 	s.want(0, "watch", again[0].ID)
-	for _, name := range []string{rundir.RecipeFile, rundir.WorkloadFile} {
-		a, err := os.ReadFile(filepath.Join(two[0].Dir, name))
+	sameFiles(t, two[0].Dir, again[0].Dir, rundir.RecipeFile, rundir.WorkloadFile)
+	s.want(2, "apply", "r.yaml", "--again", two[0].ID, "--yes")
+	s.want(2, "apply", "r.yaml", "--repeat", "0", "--yes")
+}
+
+func sameFiles(t *testing.T, a, b string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		one, err := os.ReadFile(filepath.Join(a, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b, err := os.ReadFile(filepath.Join(again[0].Dir, name)); err != nil || string(a) != string(b) {
+		if two, err := os.ReadFile(filepath.Join(b, name)); err != nil || string(one) != string(two) {
 			t.Errorf("%s differs: %v", name, err)
 		}
 	}
-	s.want(2, "apply", "r.yaml", "--again", two[0].ID, "--yes")
-	s.want(2, "apply", "r.yaml", "--repeat", "0", "--yes")
 }

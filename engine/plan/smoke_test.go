@@ -40,7 +40,12 @@ func TestASmokeRunIsShort(t *testing.T) {
 			t.Errorf("no word on %s", what)
 		}
 	}
-	req.Workload = nil
+}
+
+func TestSmokeElsewhere(t *testing.T) {
+	t.Parallel()
+	req := request(t, recipe, Slurm)
+	req.Smoke, req.Workload = true, nil
 	if _, err := Build(req); err == nil {
 		t.Error("a smoke run without a workload to shorten")
 	}

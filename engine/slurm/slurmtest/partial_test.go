@@ -21,21 +21,6 @@ func (s *site) rows(dir string) {
 	}
 }
 
-// workload edits the workload file, as the client reads it.
-func (s *site) workload(from, to string) {
-	s.t.Helper()
-	data, err := os.ReadFile(s.dir + "/w.yaml")
-	if err == nil && !strings.Contains(string(data), from) {
-		s.t.Fatalf("no %s in\n%s", from, data)
-	}
-	if err == nil {
-		err = os.WriteFile(s.dir+"/w.yaml", []byte(strings.Replace(string(data), from, to, 1)), 0o644)
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-}
-
 // rollup is what matters here of the roll-up.
 type rollup struct {
 	Partial bool
@@ -77,8 +62,7 @@ func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, "a run that ends while it measures: "+c.name)
-			s.workload("phase_timeout_seconds: 8.0", "phase_timeout_seconds: 60.0")
-			s.workload("user_spawn_rate: 4.0", "user_spawn_rate: 4.0\nmin_trajectories_per_user: 1000000")
+			s.longer(60)
 			rec := s.apply(small(c.more...)...)
 			s.rows(rec.Dir)
 			c.end(s, rec)
