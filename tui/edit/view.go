@@ -40,7 +40,11 @@ func (s *Screen) over(body string) string {
 		body = ui.Centre(body, s.docBox(s.w, s.h), s.w, s.h)
 	}
 	if s.menu != nil {
-		body = ui.Centre(body, s.menu.Draw(s.th, s.w, s.h), s.w, s.h)
+		box := s.menu.Menu
+		if s.menu.cold { // says how to answer once an answer is taken
+			box.Foot = " "
+		}
+		body = ui.Centre(body, box.Draw(s.th, s.w, s.h), s.w, s.h)
 	}
 	return body
 }

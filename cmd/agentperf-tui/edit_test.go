@@ -1,0 +1,138 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+)
+
+// edits opens the editor on the local example.
+func (s *shell) edits() *frametest.Terminal {
+	s.t.Helper()
+	term := s.terminal(120, 40, "edit", "r.yaml", "--workload", "w.yaml")
+	term.WaitFor("slack 11.5 s")
+	return term
+}
+
+// keeps waits until an unsaved text is written down.
+func (s *shell) keeps(text string) {
+	s.t.Helper()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	end := time.NewTimer(frametest.Patience)
+	defer end.Stop()
+	for {
+		kept, err := filepath.Glob(s.path("state/agentperf-tui/unsaved/*.json"))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, file := range kept {
+			if data, err := os.ReadFile(file); err == nil && strings.Contains(string(data), text) {
+				return
+			}
+		}
+		select {
+		case <-look.C:
+		case <-end.C:
+			s.t.Fatalf("%q is not kept in %v", text, kept)
+		}
+	}
+}
+
+// A recipe is broken and repaired by keyboard alone: an unknown key with its quick
+// fix, the timeout rule with one of its five, a key by completion.
+func TestEditorBreaksAndRepairs(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.example("local-mock")
+	before := s.read("w.yaml")
+	term := s.edits()
+	term.WaitFor("no problems")
+
+	term.Press("ctrl+end", "srun_option: {}")
+	term.WaitFor("1 error")
+	term.WaitFor("srun_option: unknown field")
+	term.Press("ctrl+f")
+	term.WaitFor("rename srun_option to srun_options")
+	term.Press("1")
+	term.WaitFor("no problems")
+
+	term.Press("end", "enter", "hea")
+	term.WaitFor("health_check")
+	term.Press("tab", "enter", "  max_a")
+	term.WaitFor("tab takes it")
+	term.Press("tab", "180")
+	term.Until("a recipe without problems", func(screen string) bool {
+		return strings.Contains(screen, "max_attempts: 180") && strings.Contains(screen, "no problems")
+	})
+
+	term.Press("ctrl+t", "end", "backspace", "backspace", "18")
+	term.WaitFor("short by 0.5 s")
+	term.Press("ctrl+f")
+	term.WaitFor("1 phase_timeout_seconds ≥ 18.5")
+	term.Press("2")
+	term.WaitFor("slack")
+	term.WaitFor("no problems")
+	if s.read("w.yaml") != before {
+		t.Error("written before it is saved")
+	}
+	term.Press("ctrl+s")
+	term.WaitFor("✓ saved")
+	term.Press("esc", "esc")
+	term.WaitFor("No runs yet")
+	term.Press("q")
+	if code := term.Wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	for file, want := range map[string]string{"r.yaml": "srun_options: {}\nhealth_check:\n  max_attempts: 180", "w.yaml": "phase_timeout_seconds: 18\n"} {
+		if got := s.read(file); !strings.Contains(got, want) {
+			t.Errorf("%s has no %q:\n%s", file, want, got)
+		}
+	}
+	if o := s.want(0, "check", "r.yaml", "--workload", "w.yaml"); !strings.Contains(o.stdout, "0 errors, 0 warnings") {
+		t.Errorf("check: %s", o.stdout)
+	}
+}
+
+// What was typed into a workbench that is killed is there again at the next
+// opening; what another program writes meanwhile is merged with it; $EDITOR gets
+// the result.
+func TestEditorIsKilled(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.example("local-mock")
+	s.write("ed", "#!/bin/sh\nsed -i 's/^api_key: .*/api_key: fromeditor/' \"$2\"\n")
+	if err := os.Chmod(s.path("ed"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(s.env, "VISUAL='"+s.path("ed")+"' --wait")
+	term := s.edits()
+	term.Press("ctrl+t", "ctrl+end", "api_key: mine", "enter")
+	term.WaitFor("not saved: w.yaml")
+	s.keeps("api_key: mine")
+	term.Signal(syscall.SIGKILL)
+	s.replace("w.yaml", "user_spawn_rate: 2", "user_spawn_rate: 4")
+
+	term = s.terminal(120, 40, "edit", "r.yaml", "--workload", "w.yaml")
+	term.WaitFor("Unsaved work on w.yaml")
+	term.WaitFor("merged with what is on disk now")
+	term.WaitFor("esc takes it back too") // it takes no keys at once
+	term.Press("enter")
+	term.WaitFor("not saved: w.yaml")
+	term.Press("ctrl+t", "ctrl+x")
+	term.WaitFor("fromeditor")
+	term.Press("ctrl+s")
+	term.WaitFor("✓ saved")
+	if got := s.read("w.yaml"); !strings.Contains(got, "user_spawn_rate: 4\n") || !strings.Contains(got, "\napi_key: fromeditor\n") {
+		t.Errorf("saved\n%s", got)
+	}
+	term.Press("ctrl+c")
+	if code := term.Wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}

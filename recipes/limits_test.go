@@ -1,0 +1,73 @@
+package recipes
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A file that is no recipe is refused before it takes memory: of 100 MB no more is
+// read than the largest recipe has, and what never ends is not waited for.
+func TestFilesThatAreNoRecipes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	big, pipe := filepath.Join(dir, "big.yaml"), filepath.Join(dir, "pipe.yaml")
+	if err := os.WriteFile(big, []byte("name: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(big, 100<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{big: "larger than 4 MiB", pipe: "no regular file", "/dev/zero": "no regular file", dir: "no regular file"} {
+		if _, _, err := Load(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("load %s: %v, want %q", path, err, says)
+		}
+		if _, _, err := LoadWorkload(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("load workload %s: %v, want %q", path, err, says)
+		}
+		if _, _, err := LoadCluster(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("load cluster file %s: %v, want %q", path, err, says)
+		}
+	}
+}
+
+// Not parallel: memory is the whole process's. Whatever of at most the largest size
+// is parsed, what that takes is bounded by a multiple of the size, aliases or not.
+func TestHostileDocumentsTakeBoundedMemory(t *testing.T) {
+	bomb := "environment:\n  a: &a [" + strings.Repeat("x,", 1000) + "]\n"
+	for c := 'b'; c < 'k'; c++ {
+		bomb += "  " + string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 1000) + "]\n"
+	}
+	for name, text := range map[string]string{
+		"alias bomb": bomb,
+		"merge bomb": "a: &a {k: v}\n" + strings.Repeat("b: {<<: [*a, *a, *a]}\n", 1000),
+		"brackets":   "a: " + strings.Repeat("[", maxFileBytes/2),
+		"maps":       "a: " + strings.Repeat("{a: ", maxFileBytes/5),
+		"blocks":     strings.Repeat("- ", maxFileBytes/3),
+		"commas":     "a: [" + strings.Repeat(",", maxFileBytes-10) + "]",
+		"one key":    strings.Repeat("k", maxFileBytes/2) + ": v",
+		"anchors":    strings.Repeat("a: &a 1\n", maxFileBytes/10),
+		"one line":   "a: \"" + strings.Repeat("\\x41", maxFileBytes/5) + "\"",
+		"comments":   strings.Repeat("#\n", maxFileBytes/3),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, found := ParseRecipe("r.yaml", []byte(text))
+		runtime.ReadMemStats(&after)
+		const limit = 1 << 30 // of all that was ever taken, most of it garbage at once
+		if took := after.TotalAlloc - before.TotalAlloc; took > limit {
+			t.Errorf("%s: %d MiB for %d KiB", name, took>>20, len(text)>>10)
+		} else {
+			t.Logf("%s: %d MiB for %d KiB: %d findings", name, took>>20, len(text)>>10, len(found))
+		}
+		if found.Errors() == 0 {
+			t.Errorf("%s: nothing to say", name)
+		}
+	}
+}
