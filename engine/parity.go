@@ -16,8 +16,12 @@ import (
 )
 
 // Parity compares two sides: runs by path, id or name, or files of figures.
-// Where both are runs of ours, their recipes and workloads are compared too.
+// Where both are runs of ours, their recipes and workloads are compared too. The
+// band is that of the configuration unless one is given or references measure it.
 func (e *Engine) Parity(ctx context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
+	if opt.Band == 0 && len(opt.References) == 0 {
+		opt.Band = e.Config.BandPercent / 100
+	}
 	a, aRun, err := e.side(ctx, ref, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("reference: %w", err)

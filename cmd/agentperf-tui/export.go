@@ -116,7 +116,7 @@ func (a *app) exportParity(cmd *cobra.Command, e *engine.Engine, args []string, 
 	if len(args) != 2 {
 		return fmt.Errorf("--parity with %d arguments: want REF and CAND", len(args))
 	}
-	c, err := e.Parity(cmd.Context(), args[0], args[1], x.phase, parity.Options{Band: e.Config.BandPercent / 100, Force: x.force, Paired: true})
+	c, err := e.Parity(cmd.Context(), args[0], args[1], x.phase, parity.Options{Force: x.force, Paired: true})
 	switch {
 	case err != nil:
 		return err

@@ -135,9 +135,6 @@ func parityCmd(a *app) *cobra.Command {
 			return err
 		}
 		opt := parity.Options{Force: *force, Paired: *paired}
-		if len(*more) == 0 {
-			opt.Band = e.Config.BandPercent / 100
-		}
 		if *band != "" {
 			percent, err := strconv.ParseFloat(strings.TrimSuffix(*band, "%"), 64)
 			if err != nil || !(percent > 0 && percent <= 100) {

@@ -151,7 +151,10 @@ func (s *Screen) headPhase(p phaseView, w int) []string {
 	if s.shown.Status.State == event.Unknown && s.shown.Status.Message != "" {
 		facts = append(facts, s.th.Paint(ui.Warn, "⚠ "+ui.Clean(s.shown.Status.Message)))
 	}
-	return []string{first, " " + s.some(append(facts, p.criteria(s.th, s.clockNow())...), w-1)}
+	if facts = append(facts, p.criteria(s.th, s.clockNow())...); len(facts) == 0 {
+		return []string{first}
+	}
+	return []string{first, " " + s.some(facts, w-1)}
 }
 
 func stopText(m *event.PhaseMark) string {

@@ -224,7 +224,7 @@ func TestTimeAxis(t *testing.T) {
 		"marks":   {[]moment{{at(60), "measuring"}, {at(20), "settling"}}, 40, "0:00    ╵settling       ╵measuring  1:40"},
 		"near":    {[]moment{{at(60), "measuring"}, {at(50), "settling"}}, 40, "0:00        settling╵   ╵measuring  1:40"},
 		"narrow":  {[]moment{{at(60), "measuring"}, {at(100), "stop"}, {at(50), "settling"}}, 18, " measuring╵  stop╵"},
-		"tight":    {[]moment{{at(60), "measuring"}, {at(50), "settling"}}, 14, "0:00    ╵m    "},
+		"tight":   {[]moment{{at(60), "measuring"}, {at(50), "settling"}}, 14, "0:00    ╵m    "},
 		"at once": {[]moment{{at(60), "measuring"}, {at(60), "settling"}}, 20, "   measuring╵   1:40"},
 		"outside": {[]moment{{at(500), "stop"}, {time.Time{}, "measuring"}}, 20, "0:00            1:40"},
 		"tiny":    {nil, 3, "   "},

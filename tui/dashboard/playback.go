@@ -196,7 +196,7 @@ func (s *Screen) tapeState() ui.State {
 	t := s.tape
 	mark := "▶"
 	if !t.running {
-		mark = "⏸"
+		mark = "‖"
 	}
 	st := ui.State{Text: mark + " playback " + strconv.Itoa(speeds[t.speed]) + "×", Role: ui.Accent}
 	st.Text += "  " + ui.Clock(t.at.Sub(t.play.From).Seconds()) + " of " + ui.Clock(t.play.To.Sub(t.play.From).Seconds())

@@ -33,9 +33,9 @@ func (r *rig) state(want string) {
 func TestPlayback(t *testing.T) {
 	t.Parallel()
 	r := tapeRig(t)
-	r.state("⏸ playback 10×  2:29 of 2:29")
+	r.state("‖ playback 10×  2:29 of 2:29")
 	r.send(frametest.Keys("<")...)
-	r.state("⏸ playback 10×  2:21 of 2:29")
+	r.state("‖ playback 10×  2:21 of 2:29")
 	if v := r.s.View(); !strings.Contains(v, "measured so far") || !strings.Contains(v, "last 60 s") {
 		t.Errorf("a moment before the end:\n%s", v)
 	}
@@ -48,7 +48,7 @@ func TestPlayback(t *testing.T) {
 	late := r.s.step(r.s.tape.play.From, 0)
 	r.s.Update(frametest.Keys("space")[0]) // stops it
 	r.run(late)
-	r.state("⏸ playback 50×  2:29 of 2:29")
+	r.state("‖ playback 50×  2:29 of 2:29")
 	r.send(frametest.Keys("p")...)
 	r.state("✓ done")
 	if r.s.shown != r.s.live {

@@ -3,6 +3,7 @@ package parity
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,42 +48,26 @@ func linesOf(c parity.Comparison, half int) []line {
 			out = append(out, lineOf(r, i == 0, half))
 			continue
 		}
+		var said []string // of the first part: what is true of both is told once
 		for _, p := range r.Parts {
 			one := r
-			one.Parts = []parity.Part{p}
 			one.Metric = speedLabel(p.Key)
-			one.Flags = flagsOf(p, r.Flags)
-			mark := func(v *float64, text string) string {
-				if strings.HasSuffix(text, "!") {
+			one.Flags = slices.DeleteFunc(slices.Clone(p.Flags), func(f string) bool {
+				return strings.Contains(f, "invalid: ") && slices.Contains(said, f)
+			})
+			said = append(said, p.Flags...)
+			one.Parts = []parity.Part{p}
+			mark := func(v *float64, untrusted bool) string {
+				if untrusted && v != nil {
 					return numberText(v) + " !"
 				}
 				return numberText(v)
 			}
-			one.Reference, one.Candidate, one.Delta = mark(p.Reference, r.Reference), mark(p.Candidate, r.Candidate), percent(p.Delta, 1)
-			if one.Reference == one.Candidate && p.Delta != nil {
+			one.Reference, one.Candidate, one.Delta = mark(p.Reference, p.Untrusted[0]), mark(p.Candidate, p.Untrusted[1]), percent(p.Delta, 1)
+			if numberText(p.Reference) == numberText(p.Candidate) && p.Delta != nil {
 				one.Delta = "="
 			}
 			out = append(out, lineOf(one, false, half))
-		}
-	}
-	return out
-}
-
-// flagsOf are a row's flags as far as they are about one of its parts: that a
-// difference lies beyond the tolerance, and for better or worse, is each part's own.
-func flagsOf(p parity.Part, flags []string) []string {
-	var out []string
-	outside := p.Position != nil && math.Abs(*p.Position) > 1
-	if outside && p.Better != "" {
-		way := "worse"
-		if (*p.Position > 0) == (p.Better == "higher") {
-			way = "better"
-		}
-		out = append(out, way)
-	}
-	for _, f := range flags {
-		if f != "better" && f != "worse" && (outside || !strings.HasPrefix(f, "beyond ±")) {
-			out = append(out, f)
 		}
 	}
 	return out
@@ -221,7 +206,7 @@ func summary(c parity.Comparison) (text string, role ui.Role) {
 			if p.Position == nil {
 				continue
 			}
-			how := roleOf(*p.Position, flagsOf(p, r.Flags))
+			how := roleOf(*p.Position, p.Flags)
 			if how == ui.Muted {
 				continue
 			}
@@ -248,6 +233,9 @@ func summary(c parity.Comparison) (text string, role ui.Role) {
 // verdict is the state of a comparison.
 func verdict(c parity.Comparison) ui.State {
 	band := "band ±" + percentOf(c.Band)
+	if c.BandFrom != "" {
+		band += " as measured"
+	}
 	forced := ""
 	if c.Forced {
 		forced = " (forced)"

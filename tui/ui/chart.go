@@ -22,8 +22,8 @@ var strokes = []struct {
 	sample string
 	drawn  func(step int) bool
 }{
-	{"⠤⠤⠤", func(int) bool { return true }},
-	{"⠤⠤ ⠤", func(step int) bool { return step%6 < 4 }},
+	{"⠤⠤", func(int) bool { return true }},
+	{"⠤ ⠤", func(step int) bool { return step%6 < 4 }},
 	{"⠄ ⠄", func(step int) bool { return step%4 == 0 }},
 }
 

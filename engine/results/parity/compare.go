@@ -93,6 +93,8 @@ type Part struct {
 	Position  *float64  `json:"position"`              // delta / tolerance: within the tolerance from -1 to 1
 	Better    string    `json:"better"`                // "higher", "lower", or empty where neither is
 	Interval  *Interval `json:"interval_95,omitempty"` // of the delta, where request rows are at hand
+	Flags     []string  `json:"-"`                     // those of the row that are about this part
+	Untrusted [2]bool   `json:"-"`                     // the reference, the candidate
 }
 
 // line describes a row of the table.
@@ -258,8 +260,8 @@ func same(what, a, b string) bool {
 func (l line) row(ref, cand *Side) (row Row, any bool) {
 	row = Row{Metric: l.label, Flags: []string{}}
 	var a, b, deltas []string
-	worst := 0.0
-	marks := [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0}
+	phases := [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0}
+	marks := phases
 	for _, key := range l.keys {
 		r, c := ref.Phase.Figures.Of(key), cand.Phase.Figures.Of(key)
 		any = any || !math.IsNaN(r.Value) || !math.IsNaN(c.Value)
@@ -268,25 +270,27 @@ func (l line) row(ref, cand *Side) (row Row, any bool) {
 		if p.Delta != nil {
 			position := min(max(delta/l.tolerance, -math.MaxFloat64), math.MaxFloat64)
 			p.Position = &position
-			worst = max(worst, math.Abs(position))
-			row.Flags = append(row.Flags, l.direction(*p.Position)...)
+			p.Flags = append(p.Flags, l.direction(position)...)
 		}
-		row.Parts = append(row.Parts, p)
 		shownR, shownC := l.form.number(r.Value), l.form.number(c.Value)
 		a, b = append(a, shownR), append(b, shownC)
 		deltas = append(deltas, deltaText(delta, shownR, shownC))
+		p.Untrusted = phases
 		for i, f := range []results.Figure{r, c} {
 			if f.Invalid != "" {
-				marks[i] = true
-				row.Flags = append(row.Flags, []string{"reference", "candidate"}[i]+" invalid: "+clean(f.Invalid))
+				p.Untrusted[i] = true
+				p.Flags = append(p.Flags, []string{"reference", "candidate"}[i]+" invalid: "+clean(f.Invalid))
 			}
+			marks[i] = marks[i] || p.Untrusted[i]
 		}
-	}
-	if worst > 1 && !l.noisy {
-		row.Flags = append(row.Flags, "beyond ±"+percentText(l.tolerance))
-	}
-	if l.noisy {
-		row.Flags = append(row.Flags, "noisy")
+		if p.Position != nil && math.Abs(*p.Position) > 1 && !l.noisy {
+			p.Flags = append(p.Flags, "beyond ±"+percentText(l.tolerance))
+		}
+		if l.noisy {
+			p.Flags = append(p.Flags, "noisy")
+		}
+		row.Parts = append(row.Parts, p)
+		row.Flags = append(row.Flags, p.Flags...)
 	}
 	row.Flags = distinct(row.Flags)
 	row.Reference, row.Candidate = mark(l.form.join(a), marks[0]), mark(l.form.join(b), marks[1])

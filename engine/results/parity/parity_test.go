@@ -293,11 +293,11 @@ func TestLoadErrors(t *testing.T) {
 		{"foreign roll-up", "r.json", `{"benchmark":"sa-bench","phases":[]}`, AnyPhase, `a roll-up of benchmark "sa-bench", want agentperf`},
 		{"no figure", "f.yaml", "throughput: {output: 3}", AnyPhase, "no figure under a key of the client's statistics file"},
 		{"no YAML", "f.yaml", "a: [", AnyPhase, "yaml: "},
-		{"empty YAML", "f.yaml", "", AnyPhase, "statistics: null, want an object"},
+		{"empty YAML", "f.yaml", "", AnyPhase, "it is empty"},
 		{"NaN in YAML", "f.yaml", "a: .nan", AnyPhase, "want plain numbers and texts"},
 		{"no JSON", "f.json", "{", AnyPhase, "neither a roll-up nor figures: "},
 		{"unknown about", "f.json", `{"about":{"commit":1}}`, AnyPhase, "about.commit: no such key; want client_commit, cluster, "},
-		{"another kind of file", "f.csv", "", AnyPhase, `a ".csv" file; want a folder, a .json or a .yaml file`},
+		{"another kind of file", "f.csv", "a,b\n1,2\n", AnyPhase, "neither JSON nor YAML of figures"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -314,6 +314,19 @@ func TestLoadErrors(t *testing.T) {
 	s, err := Load(t.Context(), write(t, "r.json", two), 1, results.Known{})
 	if err != nil || s.Phase.Concurrency != 1010 || s.Phase.Figures.Of("ttft_p50_s").Value != 2 {
 		t.Errorf("phase 1: %+v, %v", s.Phase, err)
+	}
+}
+
+// TestFilesAreJudgedByContent: what a file is called says nothing of what is in it.
+func TestFilesAreJudgedByContent(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"table.txt": "throughput: {output_server_tok_s: 5}\n", "table": `{"throughput": {"output_server_tok_s": 5}}`, "json.yaml": ` {"throughput": {"output_server_tok_s": 5}}`,
+		"yaml.json": "throughput:\n  output_server_tok_s: 5\n",
+	} {
+		if s := load(t, write(t, name, text)); s.Phase.Figures.Of("output_server_tok_s").Value != 5 {
+			t.Errorf("%s: %+v", name, s.Phase.Figures)
+		}
 	}
 }
 

@@ -125,21 +125,21 @@ func (s *Side) file(phase int) error {
 	if err != nil {
 		return err
 	}
-	switch ext := filepath.Ext(s.Path); ext {
-	case ".yaml", ".yml":
+	// By what is in it, not by its name: JSON begins with a brace, and else it is YAML.
+	if trimmed := bytes.TrimSpace(data); !bytes.HasPrefix(trimmed, []byte("{")) {
 		var values map[string]any
 		if err := yaml.Unmarshal(data, &values); err != nil {
-			return err
+			return fmt.Errorf("neither JSON nor YAML of figures: %w", err)
+		}
+		if values == nil {
+			return fmt.Errorf("it is empty; want figures under the keys of the client's statistics file")
 		}
 		if data, err = json.Marshal(values); err != nil {
 			return fmt.Errorf("want plain numbers and texts: %w", err)
 		}
-	case ".json":
-		if done, err := s.rollup(data, phase); done || err != nil {
-			return err
-		}
-	default:
-		return fmt.Errorf("a %q file; want a folder, a .json or a .yaml file", ext)
+	}
+	if done, err := s.rollup(data, phase); done || err != nil {
+		return err
 	}
 	return s.figures(data)
 }
