@@ -30,21 +30,30 @@ func (e *Engine) Export(ctx context.Context, l Located, bucketSeconds float64) (
 func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
 	points := []results.Point{}
 	for _, name := range runs {
-		l, err := e.Find(ctx, name)
+		more, _, err := e.Levels(ctx, name, gpus)
 		if err != nil {
 			return nil, err
 		}
-		run, err := e.Results(ctx, l)
-		if err != nil {
-			return nil, err
-		}
-		n := gpus
-		if n <= 0 {
-			n = l.GPUs()
-		}
-		points = append(points, results.Curve(l.Label(), run.Phases, n)...)
+		points = append(points, more...)
 	}
 	return points, nil
+}
+
+// Levels are a run's levels, as points of Curve, and which of them keep the
+// configured service levels.
+func (e *Engine) Levels(ctx context.Context, name string, gpus int) ([]results.Point, []results.Rung, error) {
+	l, err := e.Find(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := e.Results(ctx, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	if gpus <= 0 {
+		gpus = l.GPUs()
+	}
+	return results.Curve(l.Label(), run.Phases, gpus), results.Ladder(run.Phases, e.Tiers()), nil
 }
 
 // GPUs are those of all the run's workers by its recipe, also where mock

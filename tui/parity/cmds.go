@@ -2,17 +2,21 @@ package parity
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 )
 
 // Engine is what the comparison needs.
 type Engine interface {
 	Parity(ctx context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error)
+	References(ctx context.Context, names []string, phase int) ([]parity.Side, error)
+	Levels(ctx context.Context, run string, gpus int) ([]results.Point, []results.Rung, error)
 	Runs(ctx context.Context, roots []string) ([]engine.Summary, error)
 }
 
@@ -23,6 +27,11 @@ type (
 		c     parity.Comparison
 		phase int // that was compared in the end
 		err   error
+	}
+	// levelsMsg has the levels of all runs of one comparison.
+	levelsMsg struct {
+		gen   int
+		curve curve
 	}
 	runsListedMsg struct {
 		runs []engine.Summary
@@ -40,18 +49,66 @@ func (s *Screen) compare() tea.Cmd {
 	s.busy = true
 	ctx, giveUp := context.WithCancel(s.ctx)
 	s.giveUp = giveUp
-	eng, ref, cand, phase, gen := s.eng, s.ref, s.cand, s.phase, s.gen
-	opt := parity.Options{Force: s.force}
-	return func() tea.Msg {
-		c, err := eng.Parity(ctx, ref, cand, phase, opt)
+	s.curve = nil
+	eng, ref, cand, refs, phase, force, gen := s.eng, s.ref, s.cand, slices.Clone(s.refs), s.phase, s.force, s.gen
+	ask := func(phase int) (c parity.Comparison, err error) {
+		opt := parity.Options{Force: force, Paired: true}
+		if len(refs) > 0 {
+			if opt.References, err = eng.References(ctx, refs, phase); err != nil {
+				return c, err
+			}
+		}
+		return eng.Parity(ctx, ref, cand, phase, opt)
+	}
+	levels := tea.Cmd(nil)
+	if s.view == viewLevels {
+		levels = s.levels()
+	}
+	return tea.Batch(levels, func() tea.Msg {
+		c, err := ask(phase)
 		if err != nil && phase == parity.AnyPhase {
 			// A side of several phases wants one to be named: the first is where
 			// to begin.
-			if first, ferr := eng.Parity(ctx, ref, cand, 0, opt); ferr == nil {
+			if first, ferr := ask(0); ferr == nil {
 				return comparedMsg{gen: gen, c: first, phase: 0}
 			}
 		}
 		return comparedMsg{gen, c, phase, err}
+	})
+}
+
+// curve is the levels of several runs, and what was left out of it.
+type curve struct {
+	points  []results.Point
+	ladders []ladder
+	left    []string
+}
+
+// ladder is what one run keeps of the service levels.
+type ladder struct {
+	run   string
+	rungs []results.Rung
+}
+
+// levels reads the levels of all runs that are compared. A side that is no run
+// has none.
+func (s *Screen) levels() tea.Cmd {
+	ctx, eng, gen := s.ctx, s.eng, s.gen
+	names := append([]string{s.ref, s.cand}, s.refs...)
+	return func() tea.Msg {
+		m := levelsMsg{gen: gen}
+		for _, name := range names {
+			points, rungs, err := eng.Levels(ctx, name, 0)
+			if err != nil {
+				m.curve.left = append(m.curve.left, oneLine(err))
+				continue
+			}
+			m.curve.points = append(m.curve.points, points...)
+			if len(rungs) > 0 && len(points) > 0 {
+				m.curve.ladders = append(m.curve.ladders, ladder{points[0].Run, rungs})
+			}
+		}
+		return m
 	}
 }
 

@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
@@ -23,8 +24,11 @@ func (s *Screen) View() string {
 	if s.busy {
 		text, role = "comparing again …", ui.Muted
 	}
-	head := " " + s.th.Paint(ui.Muted, "reference ") + sideText(s.c.Reference) + "\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
+	head := " " + s.th.Paint(ui.Muted, "reference ") + others(len(s.refs)) + sideText(s.c.Reference) + "\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
 	rule := s.th.Titled(s.th.Paint(role, text), "", s.w)
+	if s.view != viewFigures {
+		return head + "\n" + rule + "\n" + s.viewMore(s.w, max(s.h-headLines-1, 0))
+	}
 	if l.aside > 0 {
 		side := ui.Box(strings.Join(s.below(l.aside), "\n"), l.aside, l.table)
 		return head + "\n" + rule + "\n" + ui.Beside(s.th.Rule.Render(" │ "), s.table.Draw(s.th), side)
@@ -49,6 +53,14 @@ func (s *Screen) View() string {
 		parts = append(parts, s.table.Draw(s.th))
 	}
 	return strings.Join(append(parts, s.th.Titled(title, s.th.Paint(ui.Muted, more), s.w), " "+strings.Join(lines, "\n ")), "\n")
+}
+
+// others says how many references there are, if there are several.
+func others(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("1 of %d · ", n+1)
 }
 
 // below is what is said beside the table: notes, sides, or both.

@@ -8,7 +8,8 @@ import (
 
 // keyMap is the bindings of the comparison and of its picker.
 type keyMap struct {
-	copy, force, swap, sides, phase, again, list, choose, up, down, pageUp, pageDown, top, end key.Binding
+	copy, force, swap, sides, phase, again, list, choose, add, fields, turns, spread, levels key.Binding
+	up, down, pageUp, pageDown, top, end                                                     key.Binding
 }
 
 func bind(help, desc string, keys ...string) key.Binding {
@@ -18,6 +19,7 @@ func bind(help, desc string, keys ...string) key.Binding {
 func newKeys() keyMap {
 	return keyMap{
 		copy: bind("m", "copy as Markdown", "m"), force: bind("f", "force a verdict", "f"), swap: bind("s", "swap sides", "s"), sides: bind("d", "sides", "d"), list: bind("R", "list again", "R"),
+		add: bind("a", "add a reference", "a"), fields: bind("r", "differences", "r"), turns: bind("t", "turns", "t"), spread: bind("g", "TTFT drawn", "g"), levels: bind("l", "levels", "l"),
 		phase: bind("[ ]", "phase", "[", "]"), again: bind("R", "compare again", "R"), choose: bind("enter", "choose", "enter"),
 		up: bind("↑", "row up", "up", "k"), down: bind("↓", "row down", "down", "j"), pageUp: bind("pgup", "a page up", "pgup"), pageDown: bind("pgdn", "a page down", "pgdown"),
 		top: bind("home", "first row", "home", "g"), end: bind("end", "last row", "end", "G"),
@@ -48,10 +50,15 @@ func (s *Screen) Keys() []key.Binding {
 		return []key.Binding{k.again, k.swap}
 	}
 	k.sides.SetHelp("d", [...]string{"all notes", "both sides", "the table"}[s.lower])
-	out := []key.Binding{disabled(k.copy, s.noCopy()), disabled(k.force, s.noForce()), k.swap}
-	if !s.lay.all {
+	views := []*key.Binding{viewFields: &k.fields, viewTurns: &k.turns, viewSpread: &k.spread, viewLevels: &k.levels}
+	if s.view != viewFigures {
+		views[s.view].SetHelp(views[s.view].Help().Key, "figures")
+	}
+	var out []key.Binding
+	if !s.lay.all && s.view == viewFigures {
 		out = append(out, k.sides)
 	}
+	out = append(out, k.fields, k.turns, k.spread, k.levels, disabled(k.copy, s.noCopy()), disabled(k.force, s.noForce()), k.swap, k.add)
 	return append(append(out, k.phase, k.again), move...)
 }
 

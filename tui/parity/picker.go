@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,12 +28,12 @@ func pickerColumns() []ui.Column {
 	}
 }
 
-// choices are the runs that have figures to compare, but for the one that is a
-// side already.
-func choices(runs []engine.Summary, taken string) []engine.Summary {
+// choices are the runs that have figures to compare, but for those that are taken
+// already.
+func choices(runs []engine.Summary, taken ...string) []engine.Summary {
 	var out []engine.Summary
 	for _, r := range runs {
-		if r.Output != nil && r.Dir != taken && (r.ID == "" || r.ID != taken) {
+		if r.Output != nil && !slices.Contains(taken, r.Dir) && (r.ID == "" || !slices.Contains(taken, r.ID)) {
 			out = append(out, r)
 		}
 	}
@@ -40,7 +41,7 @@ func choices(runs []engine.Summary, taken string) []engine.Summary {
 }
 
 func (s *Screen) fillPicker(runs []engine.Summary) {
-	s.runs = choices(runs, s.ref+s.cand) // one of the two is empty
+	s.runs = choices(runs, append([]string{s.ref, s.cand}, s.refs...)...)
 	rows := make([][]ui.Cell, 0, len(s.runs))
 	for _, r := range s.runs {
 		name := r.Name
@@ -76,9 +77,12 @@ func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		dir := s.runs[s.picker.Cursor].Dir
-		if s.ref == "" {
+		switch {
+		case s.adding:
+			s.adding, s.refs = false, append(s.refs, dir)
+		case s.ref == "":
 			s.ref = dir
-		} else {
+		default:
 			s.cand = dir
 		}
 		if s.picking() {
@@ -96,6 +100,8 @@ func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
 func (s *Screen) viewPicker() string {
 	other := "the other side is chosen next"
 	switch {
+	case s.adding:
+		other = "the band is what the references differ by: " + ui.Clean(s.ref)
 	case s.ref != "":
 		other = "reference  " + ui.Clean(s.ref)
 	case s.cand != "":

@@ -12,8 +12,11 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
+// intervalTitle heads the intervals: what they leave out is what matters.
+const intervalTitle = "95 % WITHIN RUN"
+
 // columns of the comparison. Where it is narrow the flags go first, then the
-// width of the tolerance, then where in it the candidate lies.
+// intervals, the width of the tolerance, and where in it the candidate lies.
 func columns() []ui.Column {
 	return []ui.Column{
 		{Title: "METRIC", Min: 20},
@@ -22,7 +25,8 @@ func columns() []ui.Column {
 		{Title: "Δ", Right: true, Min: 7},
 		{Title: "IN TOLERANCE", Min: 11, Drop: 1},
 		{Title: "±", Right: true, Min: 4, Drop: 2},
-		{Title: "FLAGS", Min: 16, Flex: true, Drop: 3},
+		{Title: intervalTitle, Right: true, Drop: 3},
+		{Title: "FLAGS", Min: 16, Flex: true, Drop: 4},
 	}
 }
 
@@ -96,7 +100,7 @@ func numberText(v *float64) string {
 
 func lineOf(r parity.Row, primary bool, half int) line {
 	label, tolerance, role := r.Metric, "", ui.Plain
-	gaugeCell := ui.Cell{}
+	gaugeCell, interval := ui.Cell{}, ui.Cell{Role: ui.Muted}
 	detail := r.Metric
 	if len(r.Parts) == 1 {
 		p := r.Parts[0]
@@ -112,6 +116,10 @@ func lineOf(r parity.Row, primary bool, half int) line {
 		switch p.Better {
 		case "higher", "lower":
 			detail += ", " + p.Better + " is better"
+		}
+		if in := p.Interval; in != nil {
+			interval.Text = percent(&in.Low, 1) + " … " + percent(&in.High, 1)
+			detail += "; 95 % of differences within " + interval.Text + " by " + in.Method
 		}
 	}
 	if len(r.Flags) > 0 {
@@ -129,6 +137,7 @@ func lineOf(r parity.Row, primary bool, half int) line {
 		{Text: label},
 		value(r.Reference), value(r.Candidate), delta, gaugeCell,
 		{Text: tolerance, Role: ui.Muted},
+		interval,
 		{Text: strings.Join(flags, ", "), Role: ui.Muted},
 	}}
 }
@@ -176,9 +185,9 @@ func gauge(position float64, half int) string {
 	return string(g)
 }
 
-// percentOf prints a fraction with no more decimals than it needs.
+// percentOf prints a fraction with no more decimals than it needs, and at most two.
 func percentOf(fraction float64) string {
-	return strconv.FormatFloat(math.Round(fraction*1e6)/1e4, 'f', -1, 64) + "%"
+	return strconv.FormatFloat(math.Round(fraction*1e4)/1e2, 'f', -1, 64) + "%"
 }
 
 // percent prints a difference with its sign; a dash when it is unknown.

@@ -42,7 +42,7 @@ func TestPartsHaveTheirOwnDirection(t *testing.T) {
 				if i < 0 {
 					t.Fatalf("no row %s", label)
 				}
-				flags := lines[i].cells[6].Text
+				flags := lines[i].cells[7].Text
 				if !strings.HasPrefix(flags, want.flags) || want.flags == "" && flags != "" || lines[i].cells[4].Role != want.role {
 					t.Errorf("%s: %q in role %v, want %q in %v", label, flags, lines[i].cells[4].Role, want.flags, want.role)
 				}

@@ -19,6 +19,7 @@ type Screen struct {
 	eng       Engine
 	th        ui.Theme
 	ref, cand string
+	refs      []string // further runs of the reference's configuration
 	roots     []string // where other tools' folders are looked for
 	keys      keyMap
 	ctx       context.Context // ends with the screen, for all of its commands
@@ -29,6 +30,10 @@ type Screen struct {
 	c      *parity.Comparison
 	lines  []line
 	table  ui.Table
+	view   view
+	fields ui.Table
+	turns  ui.Table
+	curve  *curve // nil until it is asked for
 	phase  int
 	force  bool
 	lower  lower
@@ -37,6 +42,7 @@ type Screen struct {
 	giveUp context.CancelFunc
 	err    error
 
+	adding  bool             // a further reference is chosen
 	runs    []engine.Summary // to choose from
 	listed  time.Time        // zero: not yet
 	listing bool
@@ -50,6 +56,7 @@ func New(eng Engine, th ui.Theme, ref, cand string, roots ...string) *Screen {
 	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, roots: roots, keys: newKeys(), phase: parity.AnyPhase}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.table.Columns, s.picker.Columns = columns(), pickerColumns()
+	s.fields.Columns, s.turns.Columns = fieldColumns(), turnColumns()
 	return s
 }
 
@@ -70,11 +77,14 @@ func (s *Screen) State() ui.State {
 }
 
 // picking says that a side is still to be chosen.
-func (s *Screen) picking() bool { return s.ref == "" || s.cand == "" }
+func (s *Screen) picking() bool { return s.ref == "" || s.cand == "" || s.adding }
 
 // wanted is the side that is to be chosen next.
 func (s *Screen) wanted() string {
-	if s.ref == "" {
+	switch {
+	case s.adding:
+		return "further reference"
+	case s.ref == "":
 		return "reference"
 	}
 	return "candidate"
@@ -122,6 +132,9 @@ func (s *Screen) arrange() {
 	}
 	s.table.SetRows(rows)
 	s.table.SetSize(s.lay.tableW, s.lay.table)
+	for _, t := range []*ui.Table{&s.fields, &s.turns} {
+		t.SetSize(s.w, max(s.h-headLines-1-titleLines, 0))
+	}
 }
 
 // Update takes a message.
@@ -135,6 +148,10 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case comparedMsg:
 		return s.onCompared(msg)
+	case levelsMsg:
+		if msg.gen == s.gen {
+			s.curve = &msg.curve
+		}
 	case runsListedMsg:
 		s.listing, s.listed, s.listErr = false, msg.at, msg.err
 		s.fillPicker(msg.runs)
@@ -168,15 +185,20 @@ func (s *Screen) onCompared(m comparedMsg) tea.Cmd {
 		return nil
 	}
 	s.c, s.err, s.phase = &m.c, nil, m.phase
+	s.fields.SetRows(fieldRows(m.c))
+	s.turns.SetRows(turnRows(m.c.Paired))
 	s.lines = linesOf(m.c, 0)
 	s.table.SetRows(make([][]ui.Cell, len(s.lines))) // arrange fills them
 	return nil
 }
 
 func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
-	t, y := &s.table, m.Y-s.lay.tableY
-	if s.picking() {
+	t, y := s.more(), m.Y-s.lay.tableY
+	switch {
+	case s.picking():
 		t, y = &s.picker, m.Y-pickerHead
+	case s.view != viewFigures:
+		y = m.Y - headLines - 1 - titleLines
 	}
 	if m.Wheel != 0 {
 		t.Move(m.Wheel)
@@ -201,16 +223,52 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		s.force = !s.force
 		return s.compare()
 	case key.Matches(msg, k.swap):
-		s.ref, s.cand, s.c, s.err = s.cand, s.ref, nil, nil
+		s.ref, s.cand, s.refs, s.c, s.err = s.cand, s.ref, nil, nil, nil
 		return s.compare()
 	case key.Matches(msg, k.sides):
 		s.lower = (s.lower + 1) % (showSides + 1)
+	case key.Matches(msg, k.fields):
+		return s.see(viewFields)
+	case key.Matches(msg, k.turns):
+		return s.see(viewTurns)
+	case key.Matches(msg, k.spread):
+		return s.see(viewSpread)
+	case key.Matches(msg, k.levels):
+		return s.see(viewLevels)
+	case key.Matches(msg, k.add):
+		s.adding = true
+		s.fillPicker(s.runs)
+		return s.list()
 	case key.Matches(msg, k.phase):
 		return s.turnPhase(msg.String())
 	case key.Matches(msg, k.again):
 		return s.compare()
 	default:
-		s.scroll(msg, &s.table)
+		s.scroll(msg, s.more())
+	}
+	return nil
+}
+
+// see shows a view, or the figures again when it is shown already.
+func (s *Screen) see(v view) tea.Cmd {
+	if s.view == v {
+		v = viewFigures
+	}
+	if s.view = v; v == viewLevels && s.curve == nil {
+		return s.levels()
+	}
+	return nil
+}
+
+// Leave leaves a view or the choice of a reference before the screen.
+func (s *Screen) Leave() tea.Cmd {
+	switch {
+	case s.adding:
+		s.adding = false
+	case s.view != viewFigures && !s.picking():
+		s.view = viewFigures
+	default:
+		return ui.Do(ui.Back{})
 	}
 	return nil
 }

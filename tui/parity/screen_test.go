@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -27,12 +28,14 @@ type asked struct {
 }
 
 type fake struct {
-	calls []asked
-	sides [2]parity.Side
-	err   error
-	many  bool // several phases: one must be named
-	runs  []engine.Summary
-	roots []string // that were asked for last
+	calls  []asked
+	sides  [2]parity.Side
+	err    error
+	fields []parity.FileDiff
+	many   bool // several phases: one must be named
+	runs   []engine.Summary
+	roots  []string // that were asked for last
+	refs   []string // likewise
 }
 
 func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
@@ -44,7 +47,9 @@ func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity
 		return parity.Comparison{}, errors.New("reference: x has the phases 0 (505 users), 1 (1010 users); choose one with --phase")
 	}
 	f.sides[0].Phase.Index, f.sides[1].Phase.Index = max(phase, 0), max(phase, 0)
-	return parity.Compare(f.sides[0], f.sides[1], opt), nil
+	c := parity.Compare(f.sides[0], f.sides[1], opt)
+	c.Fields = f.fields
+	return c, nil
 }
 
 func (f *fake) Runs(_ context.Context, roots []string) ([]engine.Summary, error) {
@@ -94,6 +99,21 @@ func different() *fake {
 	f := within()
 	f.sides[1].About.Seed = "43"
 	f.sides[0].Phase.Invalid = []string{"measured for 12.0 s, at least 300.0 s are wanted"}
+	return f
+}
+
+func fielded() *fake {
+	f := within()
+	f.fields = []parity.FileDiff{{File: "recipe", Comparison: recipes.Comparison{Identical: 176, Total: 184, Differences: []recipes.Difference{
+		{Path: "backend.decode_environment.TLLM_LOG_LEVEL", A: &recipes.Side{Value: "INFO"}, B: &recipes.Side{Value: "WARNING"}},
+		{Path: "health_check.interval_seconds", B: &recipes.Side{Value: "10"}},
+	}}}, {File: "workload", Comparison: recipes.Comparison{Identical: 19, Total: 19}}}
+	return f
+}
+
+func referenced() *fake {
+	f := within()
+	f.runs = summaries()
 	return f
 }
 
@@ -166,13 +186,23 @@ func TestFrames(t *testing.T) {
 		ref, cand string
 		keys      []string
 	}{
-		"within":    {within(), "a", "b", []string{"down", "down", "down", "down", "down"}},
-		"outside":   {outside(), "a", "b", nil},
-		"different": {different(), "a", "b", []string{"d", "d"}},
-		"forced":    {different(), "a", "b", []string{"f"}},
-		"notes":     {different(), "a", "b", []string{"d"}},
-		"pick":      {list, "", "/runs/592240", []string{"down"}},
-		"broken":    {broken, "a", "x", nil},
+		"within":     {within(), "a", "b", []string{"down", "down", "down", "down", "down"}},
+		"outside":    {outside(), "a", "b", nil},
+		"different":  {different(), "a", "b", []string{"d", "d"}},
+		"forced":     {different(), "a", "b", []string{"f"}},
+		"notes":      {different(), "a", "b", []string{"d"}},
+		"pick":       {list, "", "/runs/592240", []string{"down"}},
+		"broken":     {broken, "a", "x", nil},
+		"paired":     {paired(), "a", "b", nil},
+		"turns":      {paired(), "a", "b", []string{"t", "down", "down"}},
+		"spread":     {paired(), "a", "b", []string{"g"}},
+		"fields":     {fielded(), "a", "b", []string{"r"}},
+		"levels":     {within(), "a", "b", []string{"l"}},
+		"nolevels":   {within(), "figures.yaml", "b", []string{"l"}},
+		"nopairs":    {within(), "a", "b", []string{"t"}},
+		"nospread":   {within(), "a", "b", []string{"g"}},
+		"nofields":   {different(), "a", "b", []string{"r"}},
+		"references": {referenced(), "a", "b", []string{"a", "enter", "a", "enter"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -312,6 +342,16 @@ func (b blocked) Parity(context.Context, string, string, int, parity.Options) (p
 	return parity.Comparison{}, nil
 }
 
+func (b blocked) References(context.Context, []string, int) ([]parity.Side, error) {
+	<-b.until
+	return nil, nil
+}
+
+func (b blocked) Levels(context.Context, string, int) ([]results.Point, []results.Rung, error) {
+	<-b.until
+	return nil, nil, nil
+}
+
 func (b blocked) Runs(context.Context, []string) ([]engine.Summary, error) {
 	<-b.until
 	return nil, nil
@@ -328,7 +368,7 @@ func TestBlockedEngine(t *testing.T) {
 		for _, s := range []*Screen{New(eng, ui.NewTheme(true), "a", "b"), New(eng, ui.NewTheme(true), "", "b")} {
 			s.SetSize(80, 20)
 			s.Init()
-			for _, m := range append(frametest.Keys("m", "f", "s", "d", "]", "[", "R", "enter", "down", "pgdown", "end"), ui.Mouse{Y: 5}, ui.Resumed{}) {
+			for _, m := range append(frametest.Keys("m", "f", "s", "d", "]", "[", "R", "enter", "down", "pgdown", "end", "r", "t", "g", "l", "l", "a"), ui.Mouse{Y: 5}, ui.Resumed{}) {
 				s.Update(m)
 				if ansi.Strip(s.View()) == "" {
 					t.Error("an empty body")

@@ -96,9 +96,9 @@ func significant(shown string) int {
 	return n
 }
 
-// percentText prints a fraction with no more decimals than it needs.
+// percentText prints a fraction with no more decimals than it needs, and at most two.
 func percentText(fraction float64) string {
-	return strconv.FormatFloat(math.Round(fraction*1e6)/1e4, 'f', -1, 64) + "%"
+	return strconv.FormatFloat(math.Round(fraction*1e4)/1e2, 'f', -1, 64) + "%"
 }
 
 // Summary is the verdict in one line.

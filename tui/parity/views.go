@@ -1,0 +1,331 @@
+package parity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// view is what is shown of a comparison.
+type view int
+
+const (
+	viewFigures view = iota // the table, notes and sides
+	viewFields              // how the recipes and workloads differ
+	viewTurns               // request by request
+	viewSpread              // the distributions of TTFT
+	viewLevels              // throughput against speed, over the levels
+)
+
+// more is the table of a view that has one.
+func (s *Screen) more() *ui.Table {
+	switch s.view {
+	case viewFields:
+		return &s.fields
+	case viewTurns:
+		return &s.turns
+	}
+	return &s.table
+}
+
+func fieldColumns() []ui.Column {
+	return []ui.Column{{Title: "FILE", Min: 8, Drop: 1}, {Title: "FIELD", Min: 16, Max: 60}, {Title: "REFERENCE", Min: 10, Max: 40}, {Title: "CANDIDATE", Min: 10, Flex: true}}
+}
+
+func turnColumns() []ui.Column {
+	return []ui.Column{
+		{Title: "TTFT OF", Min: 20},
+		{Title: "PAIRS", Right: true},
+		{Title: "MEDIAN Δ (s)", Right: true},
+		{Title: "WORSE (%)", Right: true, Drop: 1},
+		{Title: "", Flex: true, Min: 18, Drop: 2},
+	}
+}
+
+// fieldRows are the fields that differ, after what identifies the two.
+func fieldRows(c parity.Comparison) [][]ui.Cell {
+	var rows [][]ui.Cell
+	for _, id := range identities(c) {
+		if id.ref != id.cand {
+			rows = append(rows, []ui.Cell{{Text: "run", Role: ui.Muted}, {Text: id.name, Role: id.role}, {Text: orDash(id.ref)}, {Text: orDash(id.cand)}})
+		}
+	}
+	for _, f := range c.Fields {
+		for _, d := range f.Differences {
+			rows = append(rows, []ui.Cell{{Text: f.File, Role: ui.Muted}, {Text: d.Path}, {Text: fieldText(d.A)}, {Text: fieldText(d.B)}})
+		}
+	}
+	return rows
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func fieldText(s *recipes.Side) string {
+	if s == nil {
+		return "not given"
+	}
+	return s.Value
+}
+
+// fieldsTitle counts what is equal.
+func fieldsTitle(c parity.Comparison) string {
+	if len(c.Fields) == 0 {
+		return "recipes and workloads are not at hand for both sides; what identifies the two and differs:"
+	}
+	parts := make([]string, 0, len(c.Fields))
+	for _, f := range c.Fields {
+		parts = append(parts, fmt.Sprintf("%d/%d %s fields", f.Identical, f.Total, f.File))
+	}
+	return strings.Join(parts, ", ") + " identical"
+}
+
+// turnRows are the shifts of TTFT: of all pairs, by input length, of users, of
+// single turns.
+func turnRows(p *parity.Pairing) [][]ui.Cell {
+	if p == nil {
+		return nil
+	}
+	row := func(name string, s parity.Shift, more string) []ui.Cell {
+		out := []ui.Cell{{Text: name}, {Text: results.Decimal(float64(s.N), 0)}, {Text: "-"}, {Text: "-"}, {Text: more, Role: ui.Muted}}
+		if s.Median != nil {
+			out[2] = shiftCell(*s.Median)
+			out[3].Text = results.Decimal(100*s.Slower, 0)
+		}
+		return out
+	}
+	extra := ""
+	if p.Latency.Median != nil && p.Speed.Median != nil {
+		extra = "end to end " + signed(*p.Latency.Median, 3) + " s, speed " + signed(*p.Speed.Median, 1) + " tok/s"
+	}
+	rows := [][]ui.Cell{row("all pairs", p.TTFT, extra)}
+	for _, b := range p.Bands {
+		rows = append(rows, row(b.Name, b.Shift, "by input"))
+	}
+	for _, m := range p.Turns {
+		rows = append(rows, []ui.Cell{
+			{Text: fmt.Sprintf("user %d, pass %d, turn %d", m.User, m.Pass, m.Turn)},
+			{Text: "1"},
+			shiftCell(m.Candidate - m.Reference),
+			{Text: ""},
+			{Text: results.Decimal(m.Reference, 3) + " s to " + results.Decimal(m.Candidate, 3) + " s", Role: ui.Muted},
+		})
+	}
+	for _, u := range p.Users {
+		rows = append(rows, row(u.Name, u.Shift, "all of its turns"))
+	}
+	return rows
+}
+
+func signed(v float64, decimals int) string {
+	sign := "+"
+	if v < 0 {
+		sign = "−"
+	}
+	return sign + results.Decimal(math.Abs(v), decimals)
+}
+
+// shiftCell is a difference of TTFT: more than nothing is worse.
+func shiftCell(v float64) ui.Cell {
+	c := ui.Cell{Text: signed(v, 3)}
+	switch {
+	case v > 0.0005:
+		c.Role = ui.Warn
+	case v < -0.0005:
+		c.Role = ui.OK
+	}
+	return c
+}
+
+func turnsTitle(p *parity.Pairing) string {
+	if p == nil {
+		return "no requests to pair: both sides must be folders with request rows"
+	}
+	share := func(of int) string {
+		if of == 0 {
+			return "-"
+		}
+		return results.Decimal(100*float64(p.Matched)/float64(of), 1) + "%"
+	}
+	text := fmt.Sprintf("%s requests found in both: %s of the reference's %s, %s of the candidate's %s", results.Decimal(float64(p.Matched), 0),
+		share(p.Reference), results.Decimal(float64(p.Reference), 0), share(p.Candidate), results.Decimal(float64(p.Candidate), 0))
+	if p.Ambiguous > 0 {
+		text += fmt.Sprintf("; %d ambiguous, left out", p.Ambiguous)
+	}
+	return text
+}
+
+// viewMore draws a view other than the figures in w × h cells.
+func (s *Screen) viewMore(w, h int) string {
+	switch s.view {
+	case viewFields:
+		return s.titled(fieldsTitle(*s.c), s.fields, w)
+	case viewTurns:
+		return s.titled(turnsTitle(s.c.Paired), s.turns, w)
+	case viewSpread:
+		return s.viewSpread(w, h)
+	}
+	return s.viewCurve(w, h)
+}
+
+// titleLines is what the title of a table takes at most.
+const titleLines = 2
+
+func (s *Screen) titled(title string, t ui.Table, w int) string {
+	lines := ui.Prose(title, w-2, titleLines)
+	for len(lines) < titleLines {
+		lines = append(lines, "")
+	}
+	head := " " + strings.Join(lines, "\n ") + "\n"
+	if len(t.Rows) == 0 {
+		return head
+	}
+	return head + t.Draw(s.th)
+}
+
+// viewSpread draws how many percent of the requests wait at most so long.
+func (s *Screen) viewSpread(w, h int) string {
+	d := s.c.TTFT
+	if d == nil {
+		return " " + strings.Join(ui.Wrap("no distribution to draw: both sides must be folders with request rows", w-2), "\n ")
+	}
+	n := 2 * (w - ui.ChartAxis)
+	top := max(at(d, d.Reference, 99.5), at(d, d.Candidate, 99.5))
+	curves := []ui.Curve{{Label: "reference", Values: shares(d, d.Reference, top, n)}, {Label: "candidate", Values: shares(d, d.Candidate, top, n)}}
+	var facts []string
+	for _, p := range []float64{50, 95, 99} {
+		a, b := at(d, d.Reference, p), at(d, d.Candidate, p)
+		facts = append(facts, fmt.Sprintf("p%.0f %s, %s s", p, results.Decimal(a, 3), results.Decimal(b, 3)))
+	}
+	head := ui.Ends(" % of requests that wait at most so long", s.th.Legend(curves...)+" ", w)
+	axis := strings.Repeat(" ", ui.ChartAxis) + ui.Ends("0", results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxis)
+	return head + "\n" + s.th.Chart(w, h-3, nil, curves...) + "\n" + s.th.Paint(ui.Muted, axis) + "\n " + strings.Join(facts, s.th.Paint(ui.Muted, " · "))
+}
+
+// at is a percentile of one side of a distribution.
+func at(d *parity.Distribution, side []float64, percent float64) float64 {
+	i := slices.Index(d.Percent, percent)
+	if i < 0 || i >= len(side) {
+		return math.NaN()
+	}
+	return side[i]
+}
+
+// shares are the percents of a side that lie below each of n steps from 0 to top.
+func shares(d *parity.Distribution, side []float64, top float64, n int) []float64 {
+	if n <= 0 || !(top > 0) {
+		return nil
+	}
+	out := make([]float64, n)
+	for i := range out {
+		x := top * float64(i+1) / float64(n)
+		k, _ := slices.BinarySearch(side, x)
+		switch {
+		case k == 0:
+		case k == len(side):
+			out[i] = 100
+		default:
+			part := 0.0
+			if side[k] > side[k-1] {
+				part = (x - side[k-1]) / (side[k] - side[k-1])
+			}
+			out[i] = d.Percent[k-1] + part*(d.Percent[k]-d.Percent[k-1])
+		}
+	}
+	return out
+}
+
+// viewCurve draws throughput against speed, a point a level, and lists the levels
+// below, as many as fit, with the service levels that the runs keep.
+func (s *Screen) viewCurve(w, h int) string {
+	if s.curve == nil {
+		return s.th.Paint(ui.Muted, " reading the levels of the runs …")
+	}
+	sets, perGPU := dotsOf(s.curve.points)
+	title := " output tok/s a GPU"
+	if !perGPU {
+		title = " output tok/s (the GPUs are not known)"
+	}
+	list := levelLines(s.th, s.curve, w)
+	room := max(h-1-len(list), min(h-1, 8))
+	head := ui.Ends(title, s.th.DotsLegend(sets...)+" ", w)
+	return head + "\n" + s.th.Scatter(w, room, "output speed p50 of a request (tok/s)", sets...) + "\n" + strings.Join(list, "\n")
+}
+
+// dotsOf are the points by run; throughput is of whole runs where the GPUs of one
+// of them are not known.
+func dotsOf(points []results.Point) (sets []ui.Dots, perGPU bool) {
+	perGPU = !slices.ContainsFunc(points, func(p results.Point) bool { return p.GPUs <= 0 })
+	for _, p := range points {
+		i := slices.IndexFunc(sets, func(d ui.Dots) bool { return d.Label == ui.Clean(p.Run) })
+		if i < 0 {
+			i = len(sets)
+			sets = append(sets, ui.Dots{Label: ui.Clean(p.Run)})
+		}
+		y := p.Output
+		if perGPU {
+			y = p.OutputPerGPU
+		}
+		d := &sets[i]
+		d.X, d.Y, d.Names = append(d.X, p.Speed50), append(d.Y, y), append(d.Names, results.Decimal(float64(p.Concurrency), 0))
+	}
+	return sets, perGPU
+}
+
+// levelLines list the levels, what each run keeps of the service levels, and what
+// could not be read.
+func levelLines(th ui.Theme, c *curve, w int) []string {
+	const run = 20
+	widths := []int{7, 13, 11, 11, 14}
+	cells := func(name string, values ...string) string {
+		line := " " + ui.Fit(name, run)
+		for i, v := range values {
+			if i != 2 || w >= 78 { // where it is narrow one speed is enough
+				line += ui.Right(v, widths[i])
+			}
+		}
+		return ui.Fit(line, w)
+	}
+	var out []string
+	for _, l := range c.ladders {
+		text := ui.Clean(l.run) + " keeps"
+		for i, r := range l.rungs {
+			if i > 0 {
+				text += ","
+			}
+			best := "at no level"
+			if r.Concurrency > 0 {
+				best = "up to " + results.Decimal(float64(r.Concurrency), 0) + " users"
+			}
+			text += " " + ui.Clean(r.Tier.Name) + " " + best
+		}
+		for _, line := range ui.Wrap(text, w-2) {
+			out = append(out, " "+line)
+		}
+	}
+	for _, e := range c.left {
+		for _, line := range ui.Wrap("left out: "+e, w-2) {
+			out = append(out, th.Paint(ui.Warn, " "+line))
+		}
+	}
+	out = append(out, th.Paint(ui.Muted, cells("RUN", "USERS", "TOK/S A GPU", "SPEED P25", "SPEED P50", "TTFT P95 (s)")))
+	for _, p := range c.points {
+		mark := ""
+		if p.Invalid != "" {
+			mark = "! "
+		}
+		out = append(out, cells(mark+ui.Clean(p.Run), results.Decimal(float64(p.Concurrency), 0), results.Decimal(p.OutputPerGPU, 1),
+			results.Decimal(p.Speed25, 1), results.Decimal(p.Speed50, 1), results.Decimal(p.TTFT95, 3)))
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+package parity
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+func (f *fake) References(_ context.Context, names []string, _ int) ([]parity.Side, error) {
+	f.refs = names
+	var out []parity.Side
+	for i, n := range names {
+		out = append(out, side(n, 1+0.013*float64(i+1), 1150))
+	}
+	return out, f.err
+}
+
+func (f *fake) Levels(_ context.Context, run string, _ int) ([]results.Point, []results.Rung, error) {
+	if run == "figures.yaml" {
+		return nil, nil, errors.New("run figures.yaml: a file, want a run's folder or its log dir")
+	}
+	scale := 1.0
+	if run == "b" {
+		scale = 0.93
+	}
+	var out []results.Point
+	for i, users := range []int{64, 256, 512, 1010} {
+		x := float64(i)
+		out = append(out, results.Point{
+			Run: "dsv4-5p1d_" + run, Concurrency: users, GPUs: 52, OutputPerGPU: scale * (180 + 330*x), TotalPerGPU: 9000, Speed50: 140 - 21*x*scale, Speed25: 120 - 20*x, TTFT95: 1 + 0.5*x,
+		})
+	}
+	tier := results.Tier{Name: "gold", SpeedFloor: 40, TTFTCeiling: 5}
+	return out, []results.Rung{{Tier: tier, Concurrency: 512}, {Tier: results.Tier{Name: "platinum"}}}, nil
+}
+
+// paired gives both sides requests: the candidate's are slower, the longer the
+// input the more.
+func paired() *fake {
+	f := within()
+	for k := range f.sides {
+		s := &f.sides[k]
+		s.Phase.Window.Start, s.Phase.Window.End = 0, s.Phase.Window.Seconds
+		for i := range 1200 {
+			user, turn := int32(i%40), int32(i/40)
+			input := int32(900 * (1 + i%97))
+			ttft := 0.8 + 0.01*float64(i%83) + float64(i%29)*float64(i%29)/400
+			if k == 1 {
+				ttft += float64(input)/400_000 - 0.05
+			}
+			start := 30*float64(turn) + float64(user)/2
+			s.Samples = append(s.Samples, results.Sample{
+				User: user, Turn: turn, Conversation: 7, Input: input, Output: 300, Cached: input / 2, Measured: i%200 != 3 || k == 0, Start: start, End: start + ttft + 4, TTFT: ttft, ITL: 0.013, SSE: 80,
+			})
+		}
+	}
+	return f
+}
+
+// A view's key leads back from it, and so does leaving; the screen is left from
+// the figures.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, paired(), "a", "b")
+	for k, want := range map[string]view{"r": viewFields, "t": viewTurns, "g": viewSpread, "l": viewLevels} {
+		r.send(frametest.Keys(k)...)
+		if r.s.view != want {
+			t.Errorf("%s shows view %d, want %d", k, r.s.view, want)
+		}
+		r.send(frametest.Keys(k)...)
+		if r.s.view != viewFigures {
+			t.Errorf("%s twice shows view %d", k, r.s.view)
+		}
+	}
+	r.send(frametest.Keys("t", "down", "down")...)
+	if r.s.turns.Cursor != 2 || r.s.table.Cursor != 0 {
+		t.Errorf("rows %d and %d after two downs", r.s.turns.Cursor, r.s.table.Cursor)
+	}
+	r.run(r.s.Leave())
+	if r.s.view != viewFigures || r.said() != nil {
+		t.Errorf("leaving a view shows %d and says %v", r.s.view, r.said())
+	}
+	r.run(r.s.Leave())
+	if _, ok := r.said().(ui.Back); !ok {
+		t.Errorf("leaving the figures says %v", r.said())
+	}
+}
+
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, referenced(), "a", "b")
+	r.send(frametest.Keys("a")...)
+	if st := r.s.State(); !strings.Contains(st.Text, "further reference") {
+		t.Errorf("state %q", st.Text)
+	}
+	r.run(r.s.Leave())
+	if r.s.picking() || len(r.f.calls) != 1 {
+		t.Errorf("given up: picks %v, asked %d times", r.s.picking(), len(r.f.calls))
+	}
+	r.send(frametest.Keys("a", "down", "enter")...)
+	if len(r.f.refs) != 1 || r.f.refs[0] != "/old/c1010" {
+		t.Errorf("references %v", r.f.refs)
+	}
+	if c := r.s.c; c == nil || c.BandFrom == "" || !strings.Contains(r.s.State().Age, "as measured") {
+		t.Errorf("band %+v, %q", c, r.s.State().Age)
+	}
+}
+
+func TestShares(t *testing.T) {
+	t.Parallel()
+	d := &parity.Distribution{Percent: []float64{0, 50, 100}, Reference: []float64{1, 2, 4}}
+	for i, want := range []float64{0, 0, 25, 50} {
+		if got := shares(d, d.Reference, 2, 4)[i]; got != want {
+			t.Errorf("step %d: %v, want %v", i, got, want)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package ui
+
+import (
+	"math"
+	"strings"
+)
+
+// Dots are the points of one kind in a drawing: of one run, say. A point whose
+// place is not known is left out.
+type Dots struct {
+	Label string
+	X, Y  []float64
+	Names []string // beside the points, where there is room
+}
+
+// dotMarks tell the kinds apart where colours are off. They repeat after the last.
+var dotMarks = []rune{'●', '◆', '▲', '■', '○', '◇'}
+
+// Scatter draws points over w × h cells, both axes from 0, those of one kind
+// joined in their order. The last line is the x axis with its title.
+func (t Theme) Scatter(w, h int, xTitle string, sets ...Dots) string {
+	cols, rows := w-ChartAxis, h-1
+	maxX, maxY := 0.0, 0.0
+	for _, s := range sets {
+		for i := range s.X {
+			if s.has(i) {
+				maxX, maxY = max(maxX, s.X[i]), max(maxY, s.Y[i])
+			}
+		}
+	}
+	if cols < 10 || rows < 3 {
+		return Box("", w, h)
+	}
+	if !(maxX > 0 && maxY > 0) {
+		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxis)+"no points to draw"), w, h)
+	}
+	_, maxX = bounds(2, []Curve{{Values: []float64{0, maxX * 1.02}}})
+	_, maxY = bounds(2, []Curve{{Values: []float64{0, maxY * 1.02}}})
+	g := newGrid(cols, rows)
+	at := func(x, y float64) (int, int) {
+		return min(int(x/maxX*float64(cols)), cols-1), min(max(int((1-y/maxY)*float64(rows)), 0), rows-1)
+	}
+	for k, s := range sets {
+		last := -1
+		for i := range s.X {
+			if !s.has(i) {
+				continue
+			}
+			if last >= 0 {
+				g.join(at, s, last, i, k)
+			}
+			last = i
+		}
+	}
+	for _, draw := range []func(d Dots, i, x, y, kind int){ // over the lines, and no name over a point
+		func(_ Dots, _, x, y, kind int) { g.put(x, y, dotMarks[kind%len(dotMarks)], kind) },
+		func(d Dots, i, x, y, kind int) {
+			if i < len(d.Names) {
+				g.name(x+1, y, d.Names[i], kind)
+			}
+		},
+	} {
+		for k, s := range sets {
+			for i := range s.X {
+				if s.has(i) {
+					x, y := at(s.X[i], s.Y[i])
+					draw(s, i, x, y, k)
+				}
+			}
+		}
+	}
+	out := make([]string, 0, h)
+	for y := range rows {
+		out = append(out, t.Paint(Muted, label(y, rows, 0, maxY))+g.row(t, y))
+	}
+	right := short(maxX, maxX)
+	axis := Ends("0  "+xTitle, right, cols)
+	return strings.Join(append(out, t.Paint(Muted, strings.Repeat(" ", ChartAxis)+axis)), "\n")
+}
+
+// has says whether point i has a place.
+func (d Dots) has(i int) bool {
+	return i < len(d.Y) && drawable(d.X[i]) && drawable(d.Y[i]) && d.X[i] >= 0 && d.Y[i] >= 0
+}
+
+// DotsLegend is the names of kinds of points in their colours, each with its mark.
+func (t Theme) DotsLegend(sets ...Dots) string {
+	parts := make([]string, 0, len(sets))
+	for k, s := range sets {
+		parts = append(parts, t.Lines[k%len(t.Lines)].Render(string(dotMarks[k%len(dotMarks)])+" "+s.Label))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// grid is cells of one rune each, with the kind that it is of.
+type grid struct {
+	runes [][]rune
+	kinds [][]int
+}
+
+func newGrid(w, h int) grid {
+	g := grid{make([][]rune, h), make([][]int, h)}
+	for y := range h {
+		g.runes[y], g.kinds[y] = []rune(strings.Repeat(" ", w)), make([]int, w)
+	}
+	return g
+}
+
+func (g grid) put(x, y int, r rune, kind int) { g.runes[y][x], g.kinds[y][x] = r, kind }
+
+// join draws a dotted line between two points.
+func (g grid) join(at func(x, y float64) (int, int), s Dots, i, j, kind int) {
+	x0, y0 := at(s.X[i], s.Y[i])
+	x1, y1 := at(s.X[j], s.Y[j])
+	n := max(x1-x0, x0-x1, y1-y0, y0-y1)
+	for k := 1; k < n; k++ {
+		part := float64(k) / float64(n)
+		x, y := x0+int(math.Round(part*float64(x1-x0))), y0+int(math.Round(part*float64(y1-y0)))
+		g.put(x, y, '·', kind)
+	}
+}
+
+// name writes a text where nothing stands but dots of lines, or not at all.
+func (g grid) name(x, y int, text string, kind int) {
+	r := []rune(text)
+	if x+len(r) > len(g.runes[y]) {
+		x -= len(r) + 1 // to the left of its point
+	}
+	for i := range r {
+		if x < 0 || x+i >= len(g.runes[y]) || g.runes[y][x+i] != ' ' && g.runes[y][x+i] != '·' {
+			return
+		}
+	}
+	for i, c := range r {
+		g.put(x+i, y, c, kind)
+	}
+}
+
+func (g grid) row(t Theme, y int) string {
+	var b strings.Builder
+	cells := g.runes[y]
+	for i := 0; i < len(cells); {
+		j := i + 1
+		for j < len(cells) && (cells[j] == ' ') == (cells[i] == ' ') && g.kinds[y][j] == g.kinds[y][i] {
+			j++
+		}
+		if run := string(cells[i:j]); cells[i] == ' ' {
+			b.WriteString(run)
+		} else {
+			b.WriteString(t.Lines[g.kinds[y][i]%len(t.Lines)].Render(run))
+		}
+		i = j
+	}
+	return b.String()
+}
