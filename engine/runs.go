@@ -295,6 +295,7 @@ func (e *Engine) figures(ctx context.Context, l Located, s *Summary) error {
 	if s.ID == "" {
 		s.foreign(l, run)
 	}
+	s.progress(run)
 	best := -1
 	for i, p := range run.Phases {
 		if p.Requests != nil {

@@ -335,6 +335,7 @@ func (w *watcher) send(ctx context.Context, done bool) {
 		u.Status.State, u.Status.Last = s.State, s.Since
 		w.marks(&u)
 	}
+	w.progress(&u)
 	select {
 	case w.out <- u:
 		w.fresh, w.err = nil, nil

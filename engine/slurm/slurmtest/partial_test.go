@@ -64,6 +64,7 @@ func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
 			s := newSite(t, "a run that ends while it measures: "+c.name)
 			s.longer(60)
 			rec := s.apply(small(c.more...)...)
+			s.until(rec.ID, "measuring") // by the rows: the client keeps no diary
 			s.rows(rec.Dir)
 			c.end(s, rec)
 			last, _ := s.watch(rec.ID, nil)
