@@ -12,7 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,6 +44,7 @@ type Engine struct {
 	host     string
 	registry rundir.Registry
 	queue    *slurm.Queue
+	stall    float64 // s of a client's silence
 
 	mu   sync.Mutex
 	seen map[string]seen // figures of the list of runs, by folder
@@ -63,6 +66,9 @@ type Config struct {
 	// QueueSeconds is the shortest time between two questions to squeue. A site
 	// sets it with $AGENTPERF_TUI_QUEUE_SECONDS; of the two the longer one holds.
 	QueueSeconds float64 `yaml:"queue_seconds"`
+	// StallSeconds is how long a client may say nothing until its run is called
+	// stalled; 300 if not given. $AGENTPERF_TUI_STALL_SECONDS wins.
+	StallSeconds float64 `yaml:"stall_seconds"`
 	// ProgramsDir has agentperf-tui-linux-amd64 and -arm64, for clusters whose
 	// nodes are of another architecture than this machine.
 	ProgramsDir string `yaml:"programs_dir"`
@@ -127,6 +133,9 @@ func New(opt Options) (*Engine, error) {
 	if e.Paths.Output, err = filepath.Abs(e.Paths.Output); err != nil {
 		return nil, fmt.Errorf("find the output folder: %w", err)
 	}
+	if e.stall, err = e.stallSeconds(); err != nil {
+		return nil, err
+	}
 	every, err := e.queueEvery()
 	if err != nil {
 		return nil, err
@@ -148,12 +157,25 @@ func readConfig(path string) (Config, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return c, fmt.Errorf("read configuration %s: %w; known keys are output_dir, band_percent, tiers, queue_seconds, programs_dir", path, err)
+		return c, fmt.Errorf("read configuration %s: %s; known keys are output_dir, band_percent, tiers, queue_seconds, stall_seconds, programs_dir", path, inYAML(err))
 	}
 	if !(c.BandPercent > 0 && c.BandPercent <= 100) {
 		return c, fmt.Errorf("read configuration %s: band_percent is %g: want more than 0 and at most 100", path, c.BandPercent)
 	}
 	return c, nil
+}
+
+// The words of the YAML library about values and keys, which name Go's types.
+var (
+	oddValue = regexp.MustCompile("(line \\d+): cannot unmarshal !!\\w+ (`[^`]*`)? ?into \\S+")
+	oddKey   = regexp.MustCompile(`(line \d+): field (\S+) not found in type \S+`)
+)
+
+// inYAML says what is wrong in a file in the file's words.
+func inYAML(err error) string {
+	text := strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:")), " ")
+	text = oddKey.ReplaceAllString(text, "$1: there is no key $2")
+	return oddValue.ReplaceAllString(text, "$1: $2 is not the kind of value that its key takes")
 }
 
 // queueSetting is how a site says how often squeue may be asked, in s.
@@ -175,6 +197,29 @@ func (e *Engine) queueEvery() (time.Duration, error) {
 		return slurm.DefaultEvery, nil
 	}
 	return time.Duration(seconds * float64(time.Second)), nil
+}
+
+// stallSetting is a client's silence that counts, for one submit, in s.
+const stallSetting = "AGENTPERF_TUI_STALL_SECONDS"
+
+// defaultStall is longer than a long answer takes.
+const defaultStall = 300
+
+func (e *Engine) stallSeconds() (float64, error) {
+	seconds := e.Config.StallSeconds
+	if text := e.getenv(stallSetting); text != "" {
+		var err error
+		if seconds, err = strconv.ParseFloat(text, 64); err != nil || !(seconds > 0) {
+			return 0, fmt.Errorf("%s is %q: want seconds, more than 0", stallSetting, text)
+		}
+	}
+	switch {
+	case !(seconds >= 0 && seconds <= 86400):
+		return 0, fmt.Errorf("read configuration %s: stall_seconds is %g: want at most 86400", e.Paths.Config, seconds)
+	case seconds == 0:
+		return defaultStall, nil
+	}
+	return seconds, nil
 }
 
 // Tiers are the configured service levels.

@@ -275,7 +275,7 @@ func (e *Engine) Plan(p *Pair, opt PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	req := plan.Request{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target, OutputDir: out, Smoke: opt.Smoke, Local: opt.Local}
+	req := plan.Request{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target, OutputDir: out, Smoke: opt.Smoke, StallSeconds: e.stall, Local: opt.Local}
 	if opt.Target == plan.Local && p.Workload != nil {
 		for _, d := range []struct{ key, path string }{{"trajectory_path", p.Workload.TrajectoryPath}, {"user_assignments_path", p.Workload.AssignmentsPath}} {
 			if here := e.visible(p.Recipe, d.path); here != "" && here != d.path {

@@ -229,7 +229,7 @@ func (e *Engine) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
 			out = append(out, Summary{
 				ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created, State: event.Unknown,
-				Message: "its folder is gone: " + r.Dir,
+				Message: strings.TrimSuffix("its folder is gone: "+r.Dir+"; "+r.Lost, "; "),
 			})
 			continue
 		}

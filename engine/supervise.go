@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/agentperf/agentperf-tui/engine/job"
@@ -30,14 +32,23 @@ func (e *Engine) Supervise(ctx context.Context, dir string, log io.Writer) (int,
 	if err := rundir.Read(filepath.Join(dir, rundir.PlanFile), &p); err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
+	code, err := e.superviseTarget(ctx, dir, rec, &p, log)
+	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) { // and its log with it
+		why := "its supervisor stopped it at " + e.now().UTC().Format("2006-01-02 15:04:05 UTC")
+		err = errors.Join(fmt.Errorf("run %s: its folder %s was removed while it ran; %s", rec.ID, dir, why), e.registry.Lose(rec.ID, why))
+	}
+	return code, err
+}
+
+func (e *Engine) superviseTarget(ctx context.Context, dir string, rec rundir.Record, p *plan.Plan, log io.Writer) (int, error) {
 	if p.Target == plan.Slurm {
-		return e.superviseSlurm(ctx, dir, rec, &p, log)
+		return e.superviseSlurm(ctx, dir, rec, p, log)
 	}
 	release, err := local.Hold(ctx, dir)
 	if err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
-	code, err := e.supervise(ctx, dir, rec.ID, &p, log)
+	code, err := e.supervise(ctx, dir, rec.ID, p, log)
 	return code, errors.Join(err, release())
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -90,6 +91,9 @@ func mockServerCmd(a *app) *cobra.Command {
 	fl.DurationVar(&exitAfter, "exit-after", 0, "end abruptly after so long")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		cfg.Role = mockserver.Role(*role)
+		if err := checkListen(*listen); err != nil {
+			return badInput(err)
+		}
 		h, err := mockserver.New(cfg)
 		if err != nil {
 			return badInput(err)
@@ -104,4 +108,18 @@ func mockServerCmd(a *app) *cobra.Command {
 		return errors.Join(err, told)
 	}
 	return cmd
+}
+
+// checkListen refuses what is no address of this machine, before anything starts.
+func checkListen(text string) error {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return fmt.Errorf("--listen %q: want host:port, such as 127.0.0.1:8000", text)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("--listen %q: port %q is no number from 0 to 65535", text, port)
+	} else if _, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, strconv.FormatUint(n, 10))); err != nil {
+		return fmt.Errorf("--listen %q: there is no host %s", text, host)
+	}
+	return nil
 }

@@ -59,6 +59,7 @@ const (
 	StepExit  Kind = "step_exit"  // ExitCode, Message
 	Health    Kind = "health"     // Have, Want
 	Phase     Kind = "phase"      // Phase, Level, State or Message, counts
+	Stall     Kind = "stall"      // Message, Seconds of silence; 0: the client is heard again
 	Info      Kind = "info"       // Message; Seconds and ExitCode of what the client's step did
 )
 

@@ -30,7 +30,8 @@ type Status struct {
 	Want     Count        `json:"want"`
 	Steps    []StepStatus `json:"steps"`
 	Phases   []PhaseMark  `json:"phases"`
-	Queue    *Queued      `json:"queue,omitempty"` // what the scheduler says; nil where none is asked
+	Stalled  time.Time    `json:"stalled_since,omitzero"` // of a client that says nothing while it should; zero: it does
+	Queue    *Queued      `json:"queue,omitempty"`        // what the scheduler says; nil where none is asked
 }
 
 // Queued is a job as the scheduler shows it, with the age of that word. No event
@@ -104,6 +105,11 @@ func (s *Status) Apply(e Event) {
 		}
 	case Phase:
 		s.phase(e)
+	case Stall:
+		s.Stalled = time.Time{}
+		if e.Data.Seconds > 0 {
+			s.Stalled = e.T.Add(-time.Duration(e.Data.Seconds * float64(time.Second)))
+		}
 	}
 }
 
@@ -114,6 +120,9 @@ func (s *Status) state(e Event) {
 		return
 	}
 	s.State, s.Since = e.Data.State, e.T
+	if s.State.Final() {
+		s.Stalled = time.Time{}
+	}
 	if e.Data.Message != "" {
 		s.Message = e.Data.Message
 	}

@@ -100,10 +100,11 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	if err != nil {
 		return 1, fmt.Errorf("run plan %s: %w", opt.Plan.Name, err)
 	}
-	j := &run{Options: opt, rec: &recorder{diary: diary, log: opt.Log, now: opt.Now}, exits: make(chan *started, len(opt.Plan.Steps)), fatal: make(chan fatalLine)}
+	j := &run{Options: opt, rec: &recorder{diary: diary, log: opt.Log, now: opt.Now}, exits: make(chan *started, len(opt.Plan.Steps)), fatal: make(chan fatalLine), silent: make(chan time.Duration)}
 	var enough context.CancelFunc
 	j.watching, enough = context.WithCancel(context.WithoutCancel(ctx))
 	defer enough()
+	go j.guard()
 	code := j.run(ctx)
 	return code, errors.Join(j.rec.err, diary.Close())
 }
@@ -136,6 +137,7 @@ type run struct {
 	steps []*started
 	exits chan *started // each step once, when it has ended
 
+	silent   chan time.Duration
 	fatal    chan fatalLine  // lines in logs that mean an end
 	watching context.Context //nolint:containedctx // ends the look at logs with the run
 }
@@ -277,6 +279,10 @@ func (j *run) ended(st *started) *failure {
 
 // dead is the failure that a fatal line in a step's log stands for.
 func (j *run) dead(f fatalLine) *failure {
+	if f.st == nil {
+		j.rec.say("ERROR", f.line)
+		return failed(f.line)
+	}
 	why := fmt.Sprintf("%s is dead although it runs: its log says: %s", f.st.step.Name, f.line)
 	j.rec.say("ERROR", why)
 	return failed(why)
@@ -315,12 +321,15 @@ func (j *run) client(ctx context.Context) *failure {
 
 // follow waits for the client.
 func (j *run) follow(ctx context.Context, client *started) *failure {
+	go j.listen(client)
 	for {
 		select {
 		case <-ctx.Done():
 			return stopped(ctx)
 		case f := <-j.fatal:
 			return j.dead(f)
+		case s := <-j.silent:
+			j.stall(client, s)
 		case st := <-j.exits:
 			if fail := j.ended(st); fail != nil {
 				return fail

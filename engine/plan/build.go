@@ -347,7 +347,7 @@ func (b *builder) client() {
 			"/agentperf/agentperf-tui", "job", "bench", "--endpoint", fmt.Sprintf("http://{ip:%d}:%d", b.l.frontend, frontendPort), "--model", b.p.Model,
 			"--client-dir", b.r.Benchmark.ClientDir, "--config", b.config, "--concurrencies", joinInts(b.levels),
 		},
-		Log: "benchmark.out", Failure: "the run ends with the client's exit code", Ends: true,
+		Log: "benchmark.out", Failure: "the run ends with the client's exit code", Ends: true, StallSeconds: b.StallSeconds,
 	})
 }
 

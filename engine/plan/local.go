@@ -96,7 +96,7 @@ func (b *builder) localClient(sc scaling) {
 	}
 	b.p.Steps = append(b.p.Steps, Step{
 		Name: "client", Role: "client", Stage: Client, Nodes: []int{0}, Tasks: 1, Env: e.vars, Argv: argv, Launch: argv, Log: "benchmark.out",
-		Failure: "the run ends with the client's exit code", Ends: true,
+		Failure: "the run ends with the client's exit code", Ends: true, StallSeconds: b.StallSeconds,
 	})
 	b.swap("client", "external agentperf-client", "built-in replay client", "the external one needs its checkout and a container")
 }

@@ -112,6 +112,8 @@ type Step struct {
 	Fatal []string `json:"fatal,omitempty"`
 	// Failure says what an exit of the step before the run's end means.
 	Failure string `json:"failure"`
+	// StallSeconds is how long the client may be silent until that is told; 0: for ever.
+	StallSeconds float64 `json:"stall_seconds,omitempty"`
 	// Ends is true for the client, whose exit ends the run with its code.
 	Ends bool `json:"ends"`
 }
@@ -168,6 +170,8 @@ type Request struct {
 	OutputDir string
 	// Smoke plays a few users for the shortest phase.
 	Smoke bool
+	// StallSeconds is how long the client may be silent until that is told.
+	StallSeconds float64
 	// Local scales a run to this machine; used by target local alone.
 	Local LocalScale
 }

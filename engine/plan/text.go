@@ -64,6 +64,9 @@ func (s Step) lines() []string {
 		out = append(out, fmt.Sprintf("ready: %s %s%s, within %d s", r.Probe, r.Target, want, r.TimeoutSeconds))
 	}
 	out = append(out, "on exit: "+s.Failure)
+	if s.StallSeconds > 0 {
+		out = append(out, fmt.Sprintf("stalled: no row and no line for %g s; the run goes on", s.StallSeconds))
+	}
 	for _, f := range s.Fatal {
 		out = append(out, "fatal in its log: "+f)
 	}

@@ -21,6 +21,17 @@ func (g Registry) Add(r Record) error {
 	return Write(filepath.Join(g.Dir, r.ID+".json"), r, 0o644)
 }
 
+// Lose notes what became of a listed run whose folder is gone.
+func (g Registry) Lose(id, why string) error {
+	path := filepath.Join(g.Dir, id+".json")
+	var r Record
+	if err := Read(path, &r); err != nil {
+		return fmt.Errorf("note what became of run %s: %w", id, err)
+	}
+	r.Lost = why
+	return Write(path, r, 0o644)
+}
+
 // List reads all recorded runs. Entries that can't be read come back as errors
 // beside the ones that can. A run's folder may be gone, for a while or for good.
 func (g Registry) List() ([]Record, error) {

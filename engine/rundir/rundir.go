@@ -58,7 +58,10 @@ type Record struct {
 	Users   int     `json:"users,omitempty"`   // of a local run, of its highest level
 	Seconds float64 `json:"seconds,omitempty"` // of a local run's phase
 	Again   string  `json:"again,omitempty"`   // the run of which this is another one
-	After   string  `json:"after,omitempty"`   // the run for whose end this one waits
+	// Lost is what the run's supervisor left in the list of runs when it stopped since
+	// the run's folder had been removed.
+	Lost  string `json:"lost,omitempty"`
+	After string `json:"after,omitempty"` // the run for whose end this one waits
 }
 
 // Program is a program to stage: the file, and its name in the run's bin folder.
