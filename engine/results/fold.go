@@ -48,6 +48,7 @@ type Fold struct {
 	lines    map[string]int // by file name
 	stats    []statistics
 	faults   map[string]*fault // by file name
+	odd      map[string]*fault // rows with values that can't be, likewise
 	kinds    []string          // of failures
 	broken   error             // rows could not be set aside or read back
 
@@ -72,7 +73,7 @@ type fault struct {
 func NewFold() *Fold {
 	return &Fold{
 		levels: map[int]Level{}, started: math.NaN(), starts: newStarts(), analysis: map[string]*table{},
-		lines: map[string]int{}, faults: map[string]*fault{}, kinds: []string{"unknown"}, tracks: map[int]*track{},
+		lines: map[string]int{}, faults: map[string]*fault{}, odd: map[string]*fault{}, kinds: []string{"unknown"}, tracks: map[int]*track{},
 	}
 }
 
@@ -129,14 +130,21 @@ func (f *Fold) row(t *table, name string, phase int, line []byte) error {
 	if err := parseRow(line, phase, &p); err != nil {
 		return f.fault(name, err)
 	}
-	if p.errorKind != "" {
-		p.kind = f.kind(p.errorKind)
-	}
-	f.add(t, p.key, &p.request)
+	f.take(t, name, &p)
 	return f.broken
 }
 
-// add takes the rows of a table in file order.
+// take takes the rows of a file in its order.
+func (f *Fold) take(t *table, name string, p *row) {
+	if p.errorKind != "" {
+		p.kind = f.kind(p.errorKind)
+	}
+	if p.odd != "" {
+		f.doubt(name, p.odd)
+	}
+	f.add(t, p.key, &p.request)
+}
+
 func (f *Fold) add(t *table, key uint64, r *request) {
 	t.place(r)
 	if t == &f.live {
@@ -145,6 +153,14 @@ func (f *Fold) add(t *table, key uint64, r *request) {
 	if err := t.add(key, r); err != nil && f.broken == nil {
 		f.broken = err
 	}
+}
+
+// doubt counts a row with a value that can't be, and keeps the first such value.
+func (f *Fold) doubt(name, what string) {
+	if f.odd[name] == nil {
+		f.odd[name] = &fault{first: errors.New(what)}
+	}
+	f.odd[name].n++
 }
 
 // kind is the number of a kind of failure. There are few; what comes after the
@@ -193,6 +209,7 @@ func (f *Fold) Statistics(stem Stem, data []byte) error {
 func (f *Fold) Forget(name string) {
 	delete(f.lines, name)
 	delete(f.faults, name)
+	delete(f.odd, name)
 	if t := f.analysis[name]; t != nil {
 		t.close()
 		delete(f.analysis, name)

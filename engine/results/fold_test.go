@@ -3,6 +3,7 @@ package results
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -222,5 +223,66 @@ func TestOrderOfFilesDoesNotMatter(t *testing.T) {
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
 			t.Fatalf("order %d: %s", seed, diff)
 		}
+	}
+}
+
+// What can't be is counted and named, and no figure is formed of it.
+func TestValuesThatCanNotBe(t *testing.T) {
+	t.Parallel()
+	f := NewFold()
+	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":1000,"actual_phase_end":2000}`)); err != nil {
+		t.Fatal(err)
+	}
+	row := func(user int, more string) {
+		start := 1000 + 10*user
+		line := fmt.Sprintf(`{"phase_idx":0,"conversation_id":"c","conversation_idx":1,"user_id":%d,"request_id":"%d","start_time":%d,"end_time":%d,"success":true,"server_output_tokens":100%s}`, user, user, start, start+5, more)
+		if err := f.Live([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 20 {
+		row(i, `,"ttft":1,"itl":0.01,"server_input_tokens":1000,"server_cached_tokens":500`)
+	}
+	for i, odd := range []string{
+		`,"ttft":-1`, `,"ttft":1e300`, `,"ttft":NaN`, `,"itl":Infinity`, `,"itl":-0.5`, `,"sse_output_speed":1e200`, `,"server_input_tokens":-5`,
+		`,"server_cached_tokens":1e30`, `,"server_input_tokens":0.5`,
+	} {
+		row(20+i, odd)
+	}
+	run := f.Run(time.Time{})
+	fs := run.Phases[0].Figures
+	for key, want := range map[string]float64{
+		"ttft_p50_s": 1, "ttft_p99_s": 1, "output_speed_local_p50_tok_s": 100, "cache_hit_rate": 0.5, "avg_input_per_request": 1000, "output_server_tok_s": 2.9,
+	} {
+		if got := fs.Of(key).Value; math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", key, got, want)
+		}
+	}
+	if got := strings.Join(run.Warnings, "; "); !strings.Contains(got, "requests.jsonl: 9 row(s) with a value that can't be, which is taken as unknown: the first is ttft -1") {
+		t.Errorf("warnings: %s", got)
+	}
+	f.Forget(RequestsFile)
+	if got := f.Run(time.Time{}).Warnings; len(got) != 0 {
+		t.Errorf("after the file was replaced: %v", got)
+	}
+}
+
+// Times beyond any calendar are no times.
+func TestTimesThatCanNotBe(t *testing.T) {
+	t.Parallel()
+	f := NewFold()
+	for _, line := range []string{
+		`{"user_id":1,"start_time":1000,"end_time":1001,"ttft":0.5,"success":true}`, `{"user_id":2,"start_time":1000.5,"end_time":1e300,"ttft":0.5,"success":true}`,
+		`{"user_id":3,"start_time":-1e300,"end_time":1001.5,"ttft":0.5,"success":true}`,
+	} {
+		if err := f.Live([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first, last := f.Span(0); first.Unix() != 1000 || last.Unix() != 1001 {
+		t.Errorf("from %v to %v", first, last)
+	}
+	if s, err := f.Series(0, 0); err != nil || len(s.Buckets) > 3 {
+		t.Errorf("%d buckets, %v", len(s.Buckets), err)
 	}
 }

@@ -40,11 +40,7 @@ func (l *loaded) rows(ctx context.Context, path string, t *table, phase int) err
 		}
 		f.lines[name] = before + p.lines
 		for i := range p.rows {
-			r := &p.rows[i]
-			if r.errorKind != "" {
-				r.kind = f.kind(r.errorKind)
-			}
-			f.add(t, r.key, &r.request)
+			f.take(t, name, &p.rows[i])
 		}
 		skipped += p.skipped
 		if p.torn {

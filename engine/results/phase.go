@@ -155,6 +155,9 @@ func (f *Fold) faultTexts() []string {
 		}
 		texts = append(texts, text)
 	}
+	for _, name := range sortedKeys(f.odd) {
+		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value that can't be, which is taken as unknown: the first is %v", name, Decimal(float64(f.odd[name].n), 0), f.odd[name].first))
+	}
 	return texts
 }
 

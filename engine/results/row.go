@@ -20,6 +20,7 @@ type row struct {
 	// trajectory, so it is never a key alone. 0 when both ids are unknown.
 	key       uint64
 	errorKind string
+	odd       string // the first value that can't be, with its field; it is taken as unknown
 }
 
 // parseRow decodes one line of requests.jsonl or of an analysis file, of which
@@ -173,6 +174,25 @@ func (r *rowParser) number(f field) *float64 {
 	return nil
 }
 
+// most is the greatest value of a field that can be: beyond it the row is broken,
+// not the run slow.
+func most(f field) float64 {
+	switch f {
+	case startField, endField:
+		return 1e11 // Unix s, some thousand years from now
+	case sseField:
+		return 1e9 // tok/s
+	}
+	return 1e7 // s, some months
+}
+
+// doubt takes back a value that can't be.
+func (r *rowParser) doubt(f field, value []byte) {
+	if r.out.odd == "" {
+		r.out.odd = fmt.Sprintf("%s %.40s", fieldNames[f], value)
+	}
+}
+
 // count is where the whole number of a field goes; nil for other fields.
 func (r *rowParser) count(f field) *int32 {
 	switch f {
@@ -211,7 +231,7 @@ func (r *rowParser) quick(f field) bool {
 		return false
 	}
 	v, n := parseDecimal(r.b[r.i:])
-	if n == 0 || !r.stops(r.i+n) {
+	if n == 0 || !r.stops(r.i+n) || v > most(f) {
 		return false
 	}
 	*to = v
@@ -225,6 +245,10 @@ func (r *rowParser) stops(i int) bool { return i < len(r.b) && (r.b[i] == ',' ||
 func (r *rowParser) set(f field, value []byte) (err error) {
 	if to := r.number(f); to != nil {
 		*to, err = parseNumber(value)
+		if err == nil && !(*to <= most(f)) {
+			*to = math.NaN()
+			r.doubt(f, value)
+		}
 		return err
 	}
 	switch f {
@@ -244,12 +268,11 @@ func (r *rowParser) set(f field, value []byte) (err error) {
 		r.out.user, err = parseIndex(value)
 	case passField:
 		r.pass, err = parseID(value)
-	case inputField:
-		r.out.input, err = parseCount(value)
-	case outputField:
-		r.out.output, err = parseCount(value)
-	case cachedField:
-		r.out.cached, err = parseCount(value)
+	case inputField, outputField, cachedField:
+		to := r.count(f)
+		if *to, err = parseCount(value); err == nil && *to < 0 {
+			r.doubt(f, value)
+		}
 	case kindField:
 		r.out.errorKind = parseKind(value)
 	case successField, hasOutputField:

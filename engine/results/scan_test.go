@@ -126,7 +126,7 @@ func TestParseRow(t *testing.T) {
 		turn:  3,
 		phase: 1, user: 7, start: 10.5, end: 12, ttft: 0.5, itl: math.NaN(), sse: math.NaN(),
 		input: 100, output: 20, cached: -1, concurrency: 64, placed: true,
-	}}
+	}, odd: "itl NaN"}
 	got.conversation, got.pass, got.key = 0, 0, 0 // hashes
 	nan := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
 	if diff := cmp.Diff(want, got, nan, cmp.AllowUnexported(row{}, request{})); diff != "" {
