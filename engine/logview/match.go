@@ -16,12 +16,12 @@ type Matcher struct {
 	re      *regexp.Regexp // of a search, for its marks
 }
 
-// needle is a text without blanks and controls, so that it is in the file as it
-// is on the screen.
+// needle is a text that is in the file as it is on the screen.
 type needle struct {
 	text []byte
 	fold bool // whatever its case; text is in lower case then
-	rare int  // index of a byte of text that is rare in logs
+	rare int  // index of a byte of text that is rare in logs, and of one nearly as rare
+	next int
 }
 
 // Regexp matches the lines in whose safe text a regular expression (RE2) is found.
@@ -39,8 +39,8 @@ func Regexp(expr string) (*Matcher, error) {
 	if tree, err := syntax.Parse(flags+expr, syntax.Perl); err == nil {
 		m.needles = needles(tree.Simplify())
 	}
-	if len(m.needles) > 0 { // colours may stand inside of a word
-		m.needles = append(m.needles, needle{text: []byte{0x1b}})
+	if len(m.needles) > 0 { // colours may stand inside of a word, and a tab is shown as a blank
+		m.needles = append(m.needles, needle{text: []byte{0x1b}}, needle{text: []byte{'\t'}})
 	}
 	return m, nil
 }
@@ -103,7 +103,11 @@ func (n needle) index(data []byte) int {
 			return -1
 		}
 		at += i
-		if start := at - n.rare; bytes.EqualFold(data[start:start+len(n.text)], n.text) {
+		start := at - n.rare
+		if c := data[start+n.next]; c|0x20 != n.text[n.next]|0x20 {
+			continue
+		}
+		if bytes.EqualFold(data[start:start+len(n.text)], n.text) {
 			return start
 		}
 	}
@@ -177,16 +181,14 @@ func shortest(ns []needle) int {
 	return n
 }
 
-// common are letters in the order of how often they occur in logs, roughly.
-const common = "e0taonirs1lcdpu2m_3f.4-g5h/6=b:7y89wvk\",xjqz"
+// common are characters in the order of how often they occur in logs, roughly.
+const common = " e0taonirs1lcdpu2m_3f.4-g5h/6=b:7y89wvk\",xjqz"
 
-// literal is the longest part of a literal without what may look otherwise in the
-// file than on the screen: blanks, and what is not ASCII.
+// literal is the longest part of a literal that looks in the file as it does on the
+// screen: what is not ASCII may not, nor do marks in the place of invalid bytes.
 func literal(re *syntax.Regexp) []needle {
-	text := string(re.Rune)
-	words := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '?' })
 	best := ""
-	for _, w := range words {
+	for _, w := range strings.FieldsFunc(string(re.Rune), func(r rune) bool { return r < ' ' || r > '~' || r == '?' }) {
 		if len(w) > len(best) {
 			best = w
 		}
@@ -199,17 +201,22 @@ func literal(re *syntax.Regexp) []needle {
 		return []needle{n}
 	}
 	n.text = bytes.ToLower(n.text)
-	for i, c := range n.text {
-		if rank(c) > rank(n.text[n.rare]) {
-			n.rare = i
-		}
-	}
+	n.rare = rarest(n.text, -1)
+	n.next = rarest(n.text, n.rare)
 	return []needle{n}
 }
 
-func rank(c byte) int {
-	if i := strings.IndexByte(common, c); i >= 0 {
-		return i
+// rarest is the index of the rarest character of a text, one index left out.
+func rarest(text []byte, but int) int {
+	best, rank := max(but, 0), -1
+	for i, c := range text {
+		r := strings.IndexByte(common, c)
+		if r < 0 {
+			r = len(common)
+		}
+		if i != but && r > rank {
+			best, rank = i, r
+		}
 	}
-	return len(common)
+	return best
 }

@@ -1,0 +1,160 @@
+package logview
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// largeBytes is how large the log of BenchmarkSearch is.
+const largeBytes = 10_000_000_000
+
+// writeLarge writes a log of 10 GB with a block of lines over and over, and a few
+// of their own between.
+func writeLarge(b *testing.B, path string, size int) (needles int) {
+	b.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	var block bytes.Buffer
+	for i := 0; block.Len() < 4<<20; i++ {
+		fmt.Fprintf(&block, "2026-11-30 14:%02d:%02d,%03d INFO rank %d: batch of %d requests, %d context and %d generated tokens in %d.%d ms\n",
+			i/60%60, i%60, i%1000, i%8, i%64, i*7919%100_000, i*31%900, i%40, i%10)
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	for n := 0; n < size; n += block.Len() {
+		_, err := w.Write(block.Bytes())
+		if needles++; needles%8 == 0 {
+			_, err2 := fmt.Fprintf(w, "2026-11-30 14:59:59,%03d ERROR request %d failed: connection reset\n", needles%1000, needles)
+			err = errors.Join(err, err2)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Flush(), f.Sync()); err != nil { // what is yet to be written would slow the others down
+		b.Fatal(err)
+	}
+	return needles / 8
+}
+
+// BenchmarkSearch looks for rare lines through a log of 10 GB from end to end, and
+// sets that against grep -c and lnav on the same file, all in one run with a warm
+// cache: a word, a word in any case, one of two words, and an expression that can't
+// be told by a word. It takes minutes.
+func BenchmarkSearch(b *testing.B) {
+	if testing.Short() {
+		b.Skip("writes and reads gigabytes")
+	}
+	path := filepath.Join(b.TempDir(), "large.log")
+	want := writeLarge(b, path, largeBytes)
+	lnav := lnavSeconds(b, path, "ERROR request")
+	for _, c := range []struct{ name, expr, grep string }{
+		{"word", "ERROR request", ""},
+		{"any-case", "connection reset", "-i"},
+		{"one-of-two", "ERROR req|FATAL err", "-E"},
+		{"expression", `^.{24}ERR[A-Z]+ r`, "-E"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			args := append(strings.Fields(c.grep), "-c", c.expr, path)
+			run(b, "cat", path) // warms the cache, as far as it holds the file
+			grep := run(b, "grep", args...)
+			v := NewView(time.UTC, path)
+			defer v.Close()
+			m, err := Regexp(c.expr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(largeBytes)
+			for b.Loop() {
+				if got := len(walk(b, v, Query{From: v.Start(), Lines: 1 << 20, Match: m})); got != want {
+					b.Fatalf("found %d lines, want %d", got, want)
+				}
+			}
+			took := b.Elapsed().Seconds() / float64(b.N)
+			b.ReportMetric(grep.Seconds()/took, "x-grep-c")
+			b.ReportMetric(grep.Seconds(), "s-grep-c")
+			if lnav > 0 && c.name == "word" {
+				b.ReportMetric(lnav.Seconds()/took, "x-lnav")
+				b.ReportMetric(lnav.Seconds(), "s-lnav")
+			}
+		})
+	}
+	b.Run("back", func(b *testing.B) {
+		v := NewView(time.UTC, path)
+		defer v.Close()
+		m, err := Regexp("ERROR request")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(largeBytes)
+		for b.Loop() {
+			if got := len(walk(b, v, Query{From: end(b, v), Back: true, Lines: 1 << 20, Match: m})); got != want {
+				b.Fatalf("found %d lines, want %d", got, want)
+			}
+		}
+	})
+	b.Run("index", func(b *testing.B) {
+		v := NewView(time.UTC, path)
+		defer v.Close()
+		b.SetBytes(largeBytes)
+		for b.Loop() {
+			x := v.NewIndex(0)
+			for done := false; !done; {
+				var err error
+				if done, err = x.Step(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func run(b *testing.B, name string, args ...string) time.Duration {
+	b.Helper()
+	began := time.Now()
+	cmd := exec.Command(name, args...)
+	var said, out bytes.Buffer
+	cmd.Stderr, cmd.Stdout = &said, &out // into /dev/null grep would stop at the first line
+	if name == "cat" {
+		cmd.Stdout = nil
+	}
+	if err := cmd.Run(); err != nil {
+		b.Fatalf("%s: %v\n%.2000s", name, err, said.Bytes())
+	}
+	return time.Since(began)
+}
+
+// lnavSeconds is what lnav takes to open the log and count the lines with a text;
+// 0 without lnav, or if it does not end within ten minutes.
+func lnavSeconds(b *testing.B, path, text string) time.Duration {
+	b.Helper()
+	program, err := exec.LookPath("lnav")
+	if err != nil {
+		b.Log("NO COMPARISON with lnav: it is not on this machine")
+		return 0
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "-n", "-c", ":filter-in "+text, path)
+	cmd.Env = append(os.Environ(), "HOME="+b.TempDir())
+	began := time.Now()
+	out, err := cmd.Output()
+	took := time.Since(began)
+	if err != nil {
+		b.Logf("NO COMPARISON with lnav: %v after %s", err, took.Round(time.Second))
+		return 0
+	}
+	b.Logf("lnav showed %d lines in %s", bytes.Count(out, []byte{'\n'}), took.Round(time.Millisecond))
+	return took
+}
