@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -117,6 +118,57 @@ func TestKilledWorkbench(t *testing.T) {
 	}
 	second.Press("q", "q")
 	if code := second.Wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// A log that grows, by keyboard: search, only some lines, the next error, and what
+// comes in while the end is followed.
+func TestLogByKeyboard(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	dir := s.path("found/c1010")
+	if err := os.CopyFS(dir, os.DirFS(sample)); err != nil {
+		t.Fatal(err)
+	}
+	grow := func(lines string) {
+		t.Helper()
+		f, err := os.OpenFile(filepath.Join(dir, "client.log"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString(lines); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&before, "2026-11-30 14:41:%02d INFO batch %d\n", i%60, i)
+	}
+	grow(before.String() + "2026-11-30 14:50:00 ERROR a worker is gone\n" + before.String())
+	term := s.terminal(100, 30, "--root", s.path("found"))
+	term.WaitFor("found/c1010")
+	term.Press("enter")
+	term.WaitFor("client log  follows")
+	term.Press("z", "/", "phase timeout", "enter")
+	term.WaitFor("▸0:   Phase Timeout: 2400.0s")
+	term.Press("n")
+	term.WaitFor("round the end")
+	term.Press("esc")
+	term.Until("the search's end", func(screen string) bool { return !strings.Contains(screen, "phase timeout") })
+	term.Press("&", "batch 49.$", "enter")
+	term.WaitFor("INFO batch 499")
+	term.Press("esc", "home", "e")
+	term.WaitFor("▸2026-11-30 14:50:00 ERROR a worker is gone")
+	term.Press("f")
+	term.WaitFor("client log  follows")
+	grow("2026-11-30 14:51:00 INFO the worker is back\n")
+	term.WaitFor("the worker is back")
+	grow("half a li")
+	term.WaitFor("half a li")
+	term.Press("ctrl+c")
+	if code := term.Wait(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
 }

@@ -152,8 +152,9 @@ func (p *Pane) empty() string {
 	return "nothing in it yet"
 }
 
-// Title is what stands in the rule above the window: what is shown and where, and
-// what is to be known of it. Focused draws the name as that of the active part.
+// Title is what stands in the rule of w cells above the window: at the left what is
+// shown, where, and how a search goes; at the right why the log can't be read now.
+// Focused draws the name as that of the active part.
 func (p *Pane) Title(focused bool, w int) (left, right string) {
 	if p.Typing() {
 		names := map[prompt]string{searching: "search: ", filtering: "only lines with: ", goingTo: "go to line: "}
@@ -169,26 +170,25 @@ func (p *Pane) Title(focused bool, w int) (left, right string) {
 	if left = name; focused {
 		left = p.th.Title.Render(name)
 	}
+	if p.only != "" {
+		left += p.th.Paint(ui.Accent, " only "+ui.Clean(p.only))
+	}
 	if p.follow {
 		left += p.th.Paint(ui.Muted, "  follows")
 	} else {
-		left += p.th.Paint(ui.Warn, "  "+p.where())
+		left += p.th.Paint(ui.Warn, "  "+p.where(w))
 	}
-	var facts []string
-	if s := p.state(); s != "" {
-		facts = append(facts, s)
-	}
-	if p.only != "" {
-		facts = append(facts, "only lines with "+ui.Clean(p.only))
+	if st := p.state(); st != "" {
+		left += p.th.Paint(ui.Muted, " · ") + p.th.Paint(ui.Accent, st)
 	}
 	if p.err != nil && len(p.lines) > 0 {
-		facts = append(facts, ui.Clean(p.err.Error()))
+		right = p.th.Paint(ui.Warn, ui.Clean(p.err.Error()))
 	}
-	return left, p.th.Paint(ui.Muted, strings.Join(facts, " · "))
+	return left, right
 }
 
 // where is how far down the window is.
-func (p *Pane) where() string {
+func (p *Pane) where(w int) string {
 	text := ""
 	if p.number > 0 && p.filter == nil {
 		text = "line " + results.Decimal(float64(p.number)+float64(p.first), 0) + " · "
@@ -197,7 +197,11 @@ func (p *Pane) where() string {
 	if size == 0 {
 		return text + "held"
 	}
-	return text + fmt.Sprintf("%d %% of %s", percent(p.place(p.first+len(p.shown())).Bytes(), size), bytesText(size))
+	const roomy = 80
+	if text += fmt.Sprintf("%d %%", percent(p.place(p.first+len(p.shown())).Bytes(), size)); w >= roomy {
+		text += " of " + bytesText(size)
+	}
+	return text
 }
 
 func percent(part, whole int64) int64 {

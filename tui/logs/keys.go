@@ -76,7 +76,7 @@ func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.prev):
 		return p.next(p.search, p.query, true)
 	case key.Matches(msg, k.nextError):
-		return p.next(logview.Errors(), "an error", false)
+		return p.next(logview.Errors(), "an error", p.follow) // from the end on there is none below
 	case key.Matches(msg, k.prevError):
 		return p.next(logview.Errors(), "an error", true)
 	case key.Matches(msg, k.follow):

@@ -312,6 +312,9 @@ func TestSearch(t *testing.T) {
 func TestNextError(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, 3, numbered(100)+"x ERROR a\n"+numbered(100)+"Traceback (most\n"+numbered(100))
+	r.keys("e")
+	r.want("the last, from the end", "line 100", "▸Traceback (most", "line 1")
+	r.p.Escape()
 	r.keys("home", "e")
 	r.want("the first", "line 100", "▸x ERROR a", "line 1")
 	r.keys("e")
