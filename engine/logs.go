@@ -80,41 +80,38 @@ func stepOf(name string) (string, bool) {
 	return "", false
 }
 
-// Log streams the lines of a step's log; with followOn it goes on until the run
-// has ended or ctx is done; a state that is not known is waited out. An empty step is the client. The channel is closed at
-// the end.
-func (e *Engine) Log(ctx context.Context, l Located, step string, followOn bool) (<-chan follow.Chunk, error) {
+// LogOf finds a step's log; empty is the client. Planned takes one that is not
+// there yet too.
+func (e *Engine) LogOf(l Located, step string, planned bool) (LogFile, error) {
 	if step == "" || step == "client.log" || step == "benchmark.out" {
 		step = "client"
 	}
 	files, err := e.LogFiles(l)
 	if err != nil {
-		return nil, err
+		return LogFile{}, err
 	}
 	names := make([]string, 0, len(files))
-	path := ""
 	for _, f := range files {
-		names = append(names, f.Step)
 		if f.Step == step {
-			path = f.Path
+			return f, nil
 		}
+		names = append(names, f.Step)
 	}
-	if path == "" && followOn {
-		path = e.plannedLog(l, step)
+	if path := e.plannedLog(l, step); planned && path != "" {
+		return LogFile{Step: step, Path: path}, nil
 	}
-	switch {
-	case path == "" && len(names) == 0:
-		return nil, fmt.Errorf("log of %s: there is no log yet", l.Label())
-	case path == "":
-		return nil, fmt.Errorf("log of %s: no step %q; there are %s", l.Label(), step, strings.Join(names, ", "))
+	if len(names) == 0 {
+		return LogFile{}, fmt.Errorf("log of %s: there is no log yet", l.Label())
 	}
+	return LogFile{}, fmt.Errorf("log of %s: no step %q; there are %s", l.Label(), step, strings.Join(names, ", "))
+}
+
+// FollowLog streams the lines of a log from a byte on, until the run has ended or
+// ctx is done; a state that is not known is waited out. The channel is closed at
+// the end.
+func (e *Engine) FollowLog(ctx context.Context, l Located, path string, from int64) (<-chan follow.Chunk, error) {
 	stop := make(chan struct{})
-	opt := follow.Options{Stop: stop, Rest: true}
-	if !followOn {
-		close(stop)
-		return follow.File(ctx, path, opt)
-	}
-	chunks, err := follow.File(ctx, path, opt)
+	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, Rest: true})
 	if err != nil {
 		return nil, err
 	}

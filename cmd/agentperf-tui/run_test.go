@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -400,6 +401,28 @@ func TestLogsAreCleanAndFiltered(t *testing.T) {
 	o := s.want(0, "logs", mustAbs(t, sample), "--grep", "Phase Timeout")
 	if o.stdout != "0:   Phase Timeout: 2400.0s\n" {
 		t.Errorf("got %q", o.stdout)
+	}
+	if o := s.want(0, "logs", mustAbs(t, sample), "--grep", "phase timeout|concurrencies", "-n", "1"); strings.Count(o.stdout, "\n") != 1 {
+		t.Errorf("the last of them: %q", o.stdout)
+	}
+	if o := s.want(0, "logs", mustAbs(t, sample), "--errors", "job"); strings.Contains(o.stdout, "srun") {
+		t.Errorf("errors: %q", o.stdout)
+	}
+	all := s.want(0, "logs", mustAbs(t, sample), "--merge").stdout
+	for _, f := range []string{"client", "CTX_0", "frontend", "job"} {
+		one := s.want(0, "logs", mustAbs(t, sample), f).stdout
+		if got := strings.Count("\n"+all, "\n"+fmt.Sprintf("%-13s", f)); got != strings.Count(one, "\n") {
+			t.Errorf("merged, there are %d lines of %s, want %d", got, f, strings.Count(one, "\n"))
+		}
+	}
+	var line struct{ Step, Line string }
+	if o := s.want(0, "logs", mustAbs(t, sample), "client", "job", "--merge", "-n", "1", "--json"); json.Unmarshal([]byte(o.stdout), &line) != nil || line.Step == "" || line.Line == "" {
+		t.Errorf("%q", o.stdout)
+	}
+	for _, args := range [][]string{{"client", "job"}, {"--merge", "-f"}, {"--grep", "("}, {"-n", "-1"}} {
+		if o := s.run(append([]string{"logs", mustAbs(t, sample)}, args...)...); o.code != 2 {
+			t.Errorf("%v: exit %d %s", args, o.code, o.stderr)
+		}
 	}
 	if o := s.run("logs", mustAbs(t, sample), "nope"); o.code != 2 || !strings.Contains(o.stderr, "CTX_0") {
 		t.Errorf("unknown step: exit %d %s", o.code, o.stderr)

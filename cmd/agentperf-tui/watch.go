@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -282,67 +281,4 @@ func eventText(e event.Event) string {
 		}
 	}
 	return strings.TrimSpace(string(e.Kind) + " " + e.Step + " " + d.Message)
-}
-
-func logsCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "logs RUN [STEP]", Short: "Print a step's log; without STEP the client's", Args: usage(cobra.RangeArgs(1, 2)),
-		Long: "Print the log of a step: client, job, frontend_0, prefill_0, decode_0 …\nControl characters and terminal escapes are removed.",
-	}
-	follow := cmd.Flags().BoolP("follow", "f", false, "go on until the run ends")
-	grep := cmd.Flags().String("grep", "", "only lines that match this regular expression")
-	list := cmd.Flags().Bool("list", false, "list the logs instead")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		re, err := regexp.Compile(*grep)
-		if err != nil {
-			return badInput(fmt.Errorf("--grep %q: %w", *grep, err))
-		}
-		e, l, err := a.find(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-		if *list {
-			return a.listLogs(e, l)
-		}
-		chunks, err := e.Log(cmd.Context(), l, strings.Join(args[1:], ""), *follow)
-		if err != nil {
-			return badInput(err)
-		}
-		for c := range chunks {
-			if c.Err != nil {
-				return c.Err
-			}
-			for _, line := range c.Lines {
-				text := safetext.Clean(string(line))
-				if !re.MatchString(text) {
-					continue
-				}
-				if a.json {
-					err = printLine(a.stdout, map[string]string{"line": text})
-				} else {
-					err = a.say("%s\n", text)
-				}
-				if err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	return cmd
-}
-
-func (a *app) listLogs(e *engine.Engine, l engine.Located) error {
-	files, err := e.LogFiles(l)
-	if err != nil {
-		return badInput(err)
-	}
-	if a.json {
-		return a.print(files)
-	}
-	rows := [][]string{{"STEP", "FILE"}}
-	for _, f := range files {
-		rows = append(rows, []string{f.Step, f.Path})
-	}
-	return a.table(rows)
 }

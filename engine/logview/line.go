@@ -26,6 +26,13 @@ type Line struct {
 // Level is how much the line matters, as far as it says.
 func (l Line) Level() Level { return levelOf(l.Text) }
 
+// LineOf is a line that was read elsewhere, without its place.
+func LineOf(data []byte) Line {
+	var l Line
+	l.fill(data, int64(len(data)))
+	return l
+}
+
 // Coloured is the text with the colours that the log has.
 func (l Line) Coloured() string { return safetext.Coloured(l.raw) }
 

@@ -82,10 +82,9 @@ func settle(p *Pane, cmd tea.Cmd) error {
 		if !ok {
 			return fmt.Errorf("%T is no message of the pane", msg)
 		}
-		if cmd = p.Update(msg); p.fetched != nil {
-			cmd = p.fetched.run() // what else was asked for waits for growth
-		} else {
-			cmd = nil
+		p.Update(msg) // what it asks for is the page, or to wait for growth
+		if cmd = nil; p.fetched != nil {
+			cmd = p.fetched.run()
 		}
 	}
 	return p.err

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine/safetext"
+)
+
+// logOptions are the flags of logs.
+type logOptions struct {
+	follow, list, merge, errors, colours bool
+	grep                                 string
+	last                                 int
+}
+
+func logsCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "logs RUN [STEP...]", Short: "Print a step's log; without STEP the client's", Args: usage(cobra.MinimumNArgs(1)),
+		Long: `Print the log of a step: client, job, frontend_0, prefill_0, decode_0 …
+Control characters and terminal escapes are removed. With --merge several logs, or
+all, are printed as one, by the times in their lines.`,
+	}
+	var o logOptions
+	flags := cmd.Flags()
+	flags.BoolVarP(&o.follow, "follow", "f", false, "go on until the run ends")
+	flags.StringVar(&o.grep, "grep", "", "only lines that match this regular expression; case counts only if it has a capital")
+	flags.BoolVar(&o.errors, "errors", false, "only lines that tell of an error")
+	flags.IntVarP(&o.last, "lines", "n", 0, "only the last lines, so many; 0 prints all")
+	flags.BoolVar(&o.merge, "merge", false, "several logs, or without STEP all, by time")
+	flags.BoolVar(&o.colours, "colour", false, "keep the log's own colours")
+	flags.BoolVar(&o.list, "list", false, "list the logs instead")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		match, err := o.match()
+		if err != nil {
+			return badInput(err)
+		}
+		e, l, err := a.find(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if o.list {
+			return a.listLogs(e, l)
+		}
+		files, err := o.files(e, l, args[1:])
+		if err != nil {
+			return badInput(err)
+		}
+		return a.logs(cmd.Context(), e, l, files, match, o)
+	}
+	return cmd
+}
+
+// match is what a line must have; nil: every line is printed.
+func (o logOptions) match() (*logview.Matcher, error) {
+	var m *logview.Matcher
+	if o.last < 0 {
+		return nil, fmt.Errorf("--lines %d: want a number from 0", o.last)
+	}
+	if o.grep != "" {
+		var err error
+		if m, err = logview.Regexp(o.grep); err != nil {
+			return nil, fmt.Errorf("--grep: %w", err)
+		}
+	}
+	if o.errors {
+		m = logview.Both(logview.Errors(), m)
+	}
+	return m, nil
+}
+
+// files are the logs to print.
+func (o logOptions) files(e *engine.Engine, l engine.Located, steps []string) ([]engine.LogFile, error) {
+	switch {
+	case o.merge && o.follow:
+		return nil, errors.New("logs --merge --follow: merged logs can't be followed here; follow one, or see them in the workbench")
+	case o.merge && len(steps) == 0:
+		return e.LogFiles(l)
+	case len(steps) > 1 && !o.merge:
+		return nil, fmt.Errorf("logs: %d steps; add --merge to print them by time, or name one", len(steps))
+	case len(steps) == 0:
+		steps = []string{""}
+	}
+	var files []engine.LogFile
+	for _, s := range steps {
+		f, err := e.LogOf(l, s, o.follow)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// logs prints what is in the logs, and with follow what comes.
+func (a *app) logs(ctx context.Context, e *engine.Engine, l engine.Located, files []engine.LogFile, match *logview.Matcher, o logOptions) error {
+	within, stop := context.WithCancel(ctx)
+	defer stop()
+	paths := make([]string, 0, len(files))
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	v, _, err := e.LogView(within, paths...)
+	if err != nil {
+		return badInput(err)
+	}
+	defer v.Close()
+	out := bufio.NewWriter(a.stdout)
+	p := logPrinter{out: out, json: a.json, colours: o.colours}
+	if len(files) > 1 {
+		for _, f := range files {
+			p.names = append(p.names, f.Step)
+		}
+	}
+	from := v.Start()
+	if o.last > 0 {
+		if from, err = lastLines(ctx, v, match, o.last); err != nil {
+			return err
+		}
+	}
+	reached, err := p.lines(ctx, v, logview.Query{From: from, Match: match, Lines: 512}, o.follow)
+	if err = errors.Join(err, out.Flush()); err != nil || !o.follow {
+		return err
+	}
+	chunks, err := e.FollowLog(ctx, l, files[0].Path, reached[0])
+	if err != nil {
+		return badInput(err)
+	}
+	for c := range chunks {
+		if c.Err != nil { // following goes on
+			if err := a.note("%s\n", safetext.Clean(c.Err.Error())); err != nil {
+				return err
+			}
+		}
+		if c.Skipped > 0 {
+			if err := a.note("%d line(s) longer than 64 MiB left out\n", c.Skipped); err != nil {
+				return err
+			}
+		}
+		for _, raw := range c.Lines {
+			if line := logview.LineOf(raw); match == nil || match.Match(line.Text) {
+				err = errors.Join(err, p.line(line))
+			}
+		}
+		if err = errors.Join(err, out.Flush()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastLines is the place before the last n lines.
+func lastLines(ctx context.Context, v *logview.View, match *logview.Matcher, n int) (logview.Pos, error) {
+	at, err := v.End()
+	if err != nil {
+		return nil, err
+	}
+	for n > 0 {
+		got, err := v.Step(ctx, logview.Query{From: at, Back: true, Lines: min(n, 512), Match: match})
+		if err != nil {
+			return nil, err
+		}
+		if n, at = n-len(got.Lines), got.Reached; got.End {
+			break
+		}
+	}
+	return at, nil
+}
+
+// logPrinter prints lines of logs.
+type logPrinter struct {
+	out     *bufio.Writer
+	json    bool
+	colours bool
+	names   []string // of the logs, if there are several
+}
+
+// lines prints what a query finds up to the end of the logs. Whole leaves out a
+// last line that has only begun: it is to come again.
+func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query, whole bool) (logview.Pos, error) {
+	for {
+		got, err := v.Step(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range got.Lines {
+			if whole && l.Begun {
+				return got.Reached.Before(l), nil
+			}
+			if err := p.line(l); err != nil {
+				return nil, err
+			}
+		}
+		if q.From = got.Reached; got.End {
+			return got.Reached, nil
+		}
+	}
+}
+
+func (p logPrinter) line(l logview.Line) error {
+	text := l.Text
+	if p.colours && !p.json {
+		text = l.Coloured()
+	}
+	if l.Cut > 0 {
+		text += fmt.Sprintf(" … %d bytes more", l.Cut)
+	}
+	name := ""
+	if p.names != nil {
+		name = p.names[l.File]
+	}
+	if p.json {
+		return printLine(p.out, struct {
+			Step string `json:"step,omitempty"`
+			Line string `json:"line"`
+		}{name, text})
+	}
+	if name != "" {
+		text = fmt.Sprintf("%-12s %s", name, text)
+	}
+	_, err := fmt.Fprintln(p.out, text)
+	return err
+}
+
+func (a *app) listLogs(e *engine.Engine, l engine.Located) error {
+	files, err := e.LogFiles(l)
+	if err != nil {
+		return badInput(err)
+	}
+	if a.json {
+		return a.print(files)
+	}
+	rows := [][]string{{"STEP", "FILE"}}
+	for _, f := range files {
+		rows = append(rows, []string{f.Step, f.Path})
+	}
+	return a.table(rows)
+}
