@@ -28,7 +28,7 @@ func TestFrames(t *testing.T) {
 		"errors":    {errorsUpdate(), []string{"t", "t", "t"}},
 		"earlier":   {measuringUpdate(), []string{"[", "/", "E", "R", "R", "enter"}},
 		"logfound":  {measuringUpdate(), []string{"z", "/", "1", "7", "0", "0", "0", "enter"}},
-		"logfilter": {measuringUpdate(), []string{"&", "W", "A", "R", "N", "|", "E", "R", "R", "enter", "w"}},
+		"logfilter": {measuringUpdate(), []string{"z", "&", "W", "A", "R", "N", "|", "E", "R", "R", "enter", "w"}},
 		"logmerged": {measuringUpdate(), []string{"z", "m", "pgup", "e"}},
 		"steps":     {measuringUpdate(), []string{"s", "down", "down"}},
 		"done":      {doneUpdate(), nil},
