@@ -183,3 +183,26 @@ func TestDiff(t *testing.T) {
 		t.Error("esc does not close it")
 	}
 }
+
+// Whatever stands around the cursor, what is offered is a part of the table.
+func FuzzCandidates(f *testing.F) {
+	f.Add("roles:\n  prefill:\n    wo\n", 2, 6)
+	f.Add("engine:\n  type: \r\n- \xff: [\n\t:", 1, 8)
+	f.Fuzz(func(t *testing.T, text string, line, col int) {
+		lines := strings.Split(text, "\n")
+		at := ui.Pos{Line: min(max(line, 0), len(lines)-1)}
+		at.Col = min(max(col, 0), len(lines[at.Line]))
+		for _, all := range []bool{false, true} {
+			items, typed := candidates(schema.Recipe(2), lines, at, all)
+			if typed > at.Col {
+				t.Errorf("%d bytes before column %d", typed, at.Col)
+			}
+			for _, it := range items {
+				if it.text == "" || it.name == "" {
+					t.Errorf("an empty offer: %+v", it)
+				}
+			}
+		}
+		pathAt(lines, at.Line)
+	})
+}

@@ -94,6 +94,24 @@ func TestSavingWhatSomeoneElseJustWrote(t *testing.T) {
 	frametest.Golden(t, "changed", tui.New(nil, s, tui.Options{Dark: true}))
 }
 
+// A file that is removed is written anew, unless somebody else has done so.
+func TestAFileThatIsRemoved(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]bool{"gone": false, "there again": true} {
+		s, d := open(t, testRecipe, testWorkload)
+		delete(d.files, "/w.yaml")
+		if asked := drive(s, s.Update(ui.Tick{})); len(asked) != 1 || !s.Unsaved() {
+			t.Errorf("%s: said %v", name, asked)
+		}
+		if again {
+			d.files["/w.yaml"] = "theirs: 1\n"
+		}
+		if press(s, "ctrl+s"); again != (s.menu != nil) || again != (d.files["/w.yaml"] == "theirs: 1\n") {
+			t.Errorf("%s: %q, menu %v", name, d.files["/w.yaml"], s.menu)
+		}
+	}
+}
+
 // A menu that opens by itself is not answered by a key that was being typed.
 func TestAMenuThatPopsUpWaits(t *testing.T) {
 	t.Parallel()

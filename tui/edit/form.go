@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -150,6 +151,7 @@ func (s *Screen) toggleForm() {
 		}
 	}
 	s.form.at = min(s.form.at, max(len(s.form.rows)-1, 0))
+	s.follow()
 }
 
 func (s *Screen) formKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -158,7 +160,15 @@ func (s *Screen) formKey(msg tea.KeyPressMsg) tea.Cmd {
 		return s.fieldKey(msg)
 	}
 	n := max(len(f.rows), 1)
+	defer s.follow()
 	switch msg.String() {
+	case "left", "right":
+		for i, e := range f.rows { // the first field of the other text
+			if e.side != s.active {
+				f.at = i
+				break
+			}
+		}
 	case "up", "k":
 		f.at = (f.at + n - 1) % n
 	case "down", "j", "tab":
@@ -183,6 +193,13 @@ func (s *Screen) formKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// follow makes the text of the form's field the active one.
+func (s *Screen) follow() {
+	if s.form.on && s.form.at < len(s.form.rows) {
+		s.active = s.form.rows[s.form.at].side
+	}
 }
 
 // visitField puts the text's cursor on the field under the form's.
@@ -237,12 +254,22 @@ func (s *Screen) typedField() tea.Cmd {
 	return s.changed()
 }
 
-// formText draws the form in a box.
+// formText draws the form in a box; where both texts have room their fields stand
+// side by side too.
 func (s *Screen) formText(w, h int) string {
-	f := &s.form
-	if len(f.rows) == 0 {
+	if len(s.form.rows) == 0 {
 		return ui.Box("\n  "+s.th.Paint(ui.Muted, "no fields: the text can't be read, see the problems below"), w, h)
 	}
+	if s.boxes.both {
+		l, r := s.boxes.text[recipe].w, s.boxes.text[workload].w
+		return ui.Beside(s.th.Rule.Render(" │ "), s.formPart(l, h, recipe), s.formPart(r, h, workload))
+	}
+	return s.formPart(w, h, recipe, workload)
+}
+
+// formPart draws the fields of some of the texts.
+func (s *Screen) formPart(w, h int, sides ...int) string {
+	f := &s.form
 	wide := 0
 	for _, e := range f.rows {
 		wide = max(wide, ui.Width(e.path))
@@ -250,15 +277,18 @@ func (s *Screen) formText(w, h int) string {
 	wide = min(wide, max(w/2, 10))
 	room := max(min(w-wide-24, 60), 8)
 	var lines []string
-	at := 0
+	at, last := 0, -1
 	for i, e := range f.rows {
-		if i == 0 || f.rows[i-1].side != e.side {
-			if i > 0 {
+		if !slices.Contains(sides, e.side) {
+			continue
+		}
+		if e.side != last && len(sides) > 1 {
+			if last >= 0 {
 				lines = append(lines, "")
 			}
 			lines = append(lines, " "+s.th.Paint(ui.Muted, textOf(problem{side: e.side})))
 		}
-		if i == f.at {
+		if last = e.side; i == f.at {
 			at = len(lines)
 		}
 		lines = append(lines, s.formRow(e, i == f.at, wide, room))

@@ -239,10 +239,17 @@ func (s *Screen) takeRead(m readMsg) tea.Cmd {
 	if !f.loaded {
 		return s.takeFirst(m)
 	}
-	if f.disk != m.disk || f.saving || f.fresh || m.err != nil || m.text == f.disk {
-		if m.err == nil && m.text == f.disk {
-			f.theirs, f.asked = nil, nil
-		}
+	switch {
+	case f.disk != m.disk || f.saving || f.fresh:
+		return nil
+	case errors.Is(m.err, fs.ErrNotExist):
+		f.fresh = true
+		f.compare()
+		return ui.Do(ui.Toast{Text: f.name() + " is gone from the disk: saving writes it anew", Role: ui.Warn})
+	case m.err != nil: // not now: the next look may
+		return nil
+	case m.text == f.disk:
+		f.theirs, f.asked = nil, nil
 		return nil
 	}
 	if f.unsaved && m.text != f.text.Text() {

@@ -243,3 +243,43 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	letters := map[kind]string{plain: ".", keyword: "k", literal: "n", quoted: "q", mark: "m", comment: "c"}
+	for line, want := range map[string]string{
+		"name: dsv4-5p1d # why":  "kkkkm...........ccccc",
+		"  nodes: 5":             "..kkkkkm.n",
+		`- "a:b": 1.5e3`:         "mmkkkkkm.nnnnn",
+		"env: {A: '1', b: true}": "kkkm.mkm.qqqm.km.nnnnm",
+		"x: &a *b !c":            "km.mm.mm.mm",
+		"url: http://h:1/":       "kkkm............",
+		"":                       "",
+		"# all":                  "ccccc",
+	} {
+		got, at := "", 0
+		for _, s := range spans(line) {
+			got += strings.Repeat(letters[s.kind], s.to-at)
+			at = s.to
+		}
+		if got != want || at != len(line) {
+			t.Errorf("%q: %s, want %s", line, got, want)
+		}
+	}
+}
+
+func FuzzSpans(f *testing.F) {
+	f.Add("- key: [\"a\", 'b', 1] # c")
+	f.Fuzz(func(t *testing.T, line string) {
+		at := 0
+		for i, s := range spans(line) {
+			if s.to < at || s.to == at && i > 0 {
+				t.Fatalf("%q: %v", line, spans(line))
+			}
+			at = s.to
+		}
+		if at != len(line) {
+			t.Fatalf("%q is coloured up to %d of %d", line, at, len(line))
+		}
+	})
+}

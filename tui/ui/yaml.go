@@ -111,11 +111,12 @@ func value(s string, at int) (to int, k kind) {
 	if to == at { // a bracket in the middle of a word
 		to++
 	}
-	word := strings.TrimSuffix(s[at:to], ":")
 	switch {
-	case strings.IndexByte("&*!", s[at]) >= 0:
+	case strings.IndexByte("&*!:", s[at]) >= 0:
 		return to, mark
-	case literalWord.MatchString(word):
+	case s[to-1] == ':': // a key inside braces
+		return to - 1, keyword
+	case literalWord.MatchString(s[at:to]):
 		return to, literal
 	}
 	return to, plain
