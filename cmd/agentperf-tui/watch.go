@@ -30,6 +30,7 @@ func runsCmd(a *app) *cobra.Command {
 		Use: "runs [ROOT...]", Short: "List runs: those submitted here, and those found below the roots",
 		Long: "List the runs submitted from here and, below the given roots, harness directories\nand outputs of other tools; newest first.",
 	}
+	cmd.AddCommand(showCmd(a))
 	cmd.RunE = func(cmd *cobra.Command, roots []string) error {
 		e, err := a.engine()
 		if err != nil {
@@ -163,7 +164,14 @@ func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.Located, opt
 		return badInput(err)
 	}
 	var last engine.Update
+	bound := false // its nodes are known
 	for u := range updates {
+		if !bound && a.json && len(u.Status.Steps) > 0 {
+			bound = true
+			if err := a.shellsJSON(e, l); err != nil {
+				return err
+			}
+		}
 		last = u
 		if err := a.update(l, u); err != nil {
 			return err

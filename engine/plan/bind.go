@@ -67,7 +67,7 @@ func (p *Plan) mapText(f func(string) string) *Plan {
 	}
 	for i := range out.Steps {
 		s := &out.Steps[i]
-		s.Argv, s.Launch, s.Log, s.Ready.Target = all(s.Argv), all(s.Launch), f(s.Log), f(s.Ready.Target)
+		s.Argv, s.Launch, s.Shell, s.Log, s.Ready.Target = all(s.Argv), all(s.Launch), all(s.Shell), f(s.Log), f(s.Ready.Target)
 		s.Env = slices.Clone(s.Env)
 		for j := range s.Env {
 			s.Env[j].Value = f(s.Env[j].Value)

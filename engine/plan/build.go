@@ -136,6 +136,7 @@ func (b *builder) slurm() error {
 	b.client()
 	for i := range b.p.Steps {
 		b.p.Steps[i].Launch = b.srun(&b.p.Steps[i])
+		b.p.Steps[i].Shell = b.p.Steps[i].shell()
 	}
 	b.p.Script = b.script()
 	return nil

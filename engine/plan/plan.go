@@ -96,17 +96,20 @@ const (
 
 // Step is one process, or one srun over several nodes.
 type Step struct {
-	Name   string    `json:"name"`
-	Role   string    `json:"role"` // etcd, nats, prefill, decode, agg, frontend, client
-	Stage  Stage     `json:"stage"`
-	Nodes  []int     `json:"nodes"`
-	Tasks  int       `json:"tasks"`          // ranks over all nodes
-	GPUs   []int     `json:"gpus,omitempty"` // of its node; empty: all
-	Env    []Var     `json:"env"`
-	Argv   []string  `json:"argv"`   // what runs in the container
-	Launch []string  `json:"launch"` // what this machine executes for it
-	Log    string    `json:"log"`    // file in the log dir
-	Ready  Readiness `json:"ready"`
+	Name   string   `json:"name"`
+	Role   string   `json:"role"` // etcd, nats, prefill, decode, agg, frontend, client
+	Stage  Stage    `json:"stage"`
+	Nodes  []int    `json:"nodes"`
+	Tasks  int      `json:"tasks"`          // ranks over all nodes
+	GPUs   []int    `json:"gpus,omitempty"` // of its node; empty: all
+	Env    []Var    `json:"env"`
+	Argv   []string `json:"argv"`   // what runs in the container
+	Launch []string `json:"launch"` // what this machine executes for it
+	// Shell is what a user executes to look around beside it, while it runs; empty
+	// where there is no such way.
+	Shell []string  `json:"shell,omitempty"`
+	Log   string    `json:"log"` // file in the log dir
+	Ready Readiness `json:"ready"`
 	// Fatal are patterns (RE2); a line of the step's log that one of them matches
 	// fails the run: an engine may die while its launcher lives on.
 	Fatal []string `json:"fatal,omitempty"`

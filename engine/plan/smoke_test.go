@@ -42,6 +42,31 @@ func TestASmokeRunIsShort(t *testing.T) {
 	}
 }
 
+// The shell beside a worker is on its first node, with its image and mounts, and
+// takes nothing from it.
+func TestShellBesideAStep(t *testing.T) {
+	t.Parallel()
+	p := build(t, request(t, recipe, Slurm)).Bind(JobID, "7", LogDir, "/out/7/logs", RunDir, "/out/7", "{node:2}", "n3")
+	line := CommandLine(step(t, p, "decode_0").Shell)
+	for _, words := range []string{"srun --jobid 7 --overlap --mpi none --nodes 1 --ntasks 1 --nodelist n3 --pty ", "--container-image /img/dyn.sqsh", "--container-mounts ", "/out/7/logs:/logs"} {
+		if !strings.Contains(line, words) {
+			t.Errorf("%s lacks %s", line, words)
+		}
+	}
+	if !strings.HasSuffix(line, " bash") || strings.Contains(line, "trtllm") {
+		t.Errorf("%s does not end in a shell", line)
+	}
+	if s := step(t, build(t, local(t)), "client"); len(s.Shell) > 0 {
+		t.Errorf("a local step has %v", s.Shell)
+	}
+}
+
+func local(t *testing.T) Request {
+	req := request(t, recipe, Local)
+	req.Local = LocalScale{Users: DefaultUsers, Seconds: DefaultSeconds}
+	return req
+}
+
 func TestSmokeElsewhere(t *testing.T) {
 	t.Parallel()
 	req := request(t, recipe, Slurm)
@@ -49,8 +74,8 @@ func TestSmokeElsewhere(t *testing.T) {
 	if _, err := Build(req); err == nil {
 		t.Error("a smoke run without a workload to shorten")
 	}
-	req = request(t, recipe, Local)
-	req.Smoke, req.Local = true, LocalScale{Users: DefaultUsers, Seconds: DefaultSeconds}
+	req = local(t)
+	req.Smoke = true
 	if p := build(t, req); len(p.Phases) != 1 || p.Phases[0].Level != SmokeUsers || p.Phases[0].TimeoutSeconds != SmokeSeconds {
 		t.Errorf("local: %+v", p.Phases)
 	}

@@ -77,5 +77,9 @@ func (s Step) lines() []string {
 		}
 		out = append(out, fmt.Sprintf("env %s=%s  (%s%s)", v.Name, v.Value, v.Origin, beats))
 	}
-	return append(out, "$ "+CommandLine(s.Launch))
+	out = append(out, "$ "+CommandLine(s.Launch))
+	if len(s.Shell) > 0 {
+		out = append(out, "a shell beside it: "+CommandLine(s.Shell))
+	}
+	return out
 }

@@ -1,7 +1,9 @@
 package slurmtest
 
 import (
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +21,30 @@ func (s *site) rows(dir string) {
 			s.t.Fatal("the client has written no row")
 		}
 	}
+}
+
+// looksBeside runs the shell beside a worker, with a command instead of a terminal.
+func (s *site) looksBeside(rec submitted) {
+	s.t.Helper()
+	var doc struct {
+		Shells []struct{ Step, Node, Line string }
+	}
+	if err := json.Unmarshal([]byte(s.want(0, "runs", "show", rec.ID, "--json")), &doc); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, sh := range doc.Shells {
+		if sh.Step != "decode_0" {
+			continue
+		}
+		cmd := exec.Command("bash", "-c", strings.Replace(sh.Line, " --pty ", " ", 1)+" -c 'echo $SLURMD_NODENAME; ls /logs/service_etcd.out'")
+		cmd.Env = s.c.Env
+		cmd.Env = append(cmd.Env, "PYXIS_STUB_BIND=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), sh.Node+"\n/logs/service_etcd.out") {
+			s.t.Errorf("%s: %v\n%s", sh.Line, err, out)
+		}
+		return
+	}
+	s.t.Errorf("no shell beside decode_0: %+v", doc)
 }
 
 // rollup is what matters here of the roll-up.
@@ -66,6 +92,7 @@ func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
 			rec := s.apply(small(c.more...)...)
 			s.until(rec.ID, "measuring") // by the rows: the client keeps no diary
 			s.rows(rec.Dir)
+			s.looksBeside(rec)
 			c.end(s, rec)
 			last, _ := s.watch(rec.ID, nil)
 			if last.ExitCode == nil || *last.ExitCode == 0 || !strings.Contains(last.Message, c.says) {

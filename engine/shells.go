@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/agentperf/agentperf-tui/engine/plan"
+)
+
+// Shell is a command line to copy, which opens a shell beside a step of a run.
+type Shell struct {
+	Step string `json:"step"`
+	Node string `json:"node"` // its first one
+	Line string `json:"line"`
+}
+
+// Shells are the lines of a run's steps; none before its nodes are known, for runs
+// that are not ours, and for runs of another user, whose plan is not to be read.
+func (e *Engine) Shells(l Located) ([]Shell, error) {
+	out := []Shell{}
+	if l.Record.ID == "" {
+		return out, nil
+	}
+	p, err := boundPlan(l.Dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return out, nil
+	}
+	if err != nil {
+		return out, fmt.Errorf("shells of %s: %w", l.Label(), err)
+	}
+	for _, s := range p.Steps {
+		if len(s.Shell) == 0 || len(p.Placeholders()) > 0 {
+			continue
+		}
+		out = append(out, Shell{Step: s.Name, Node: p.Nodes[s.Nodes[0]].Name, Line: plan.CommandLine(s.Shell)})
+	}
+	return out, nil
+}
