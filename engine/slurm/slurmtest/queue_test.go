@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Ten watchers and a list of runs ask the queue once in the time that is set.
+// Ten watchers and a workbench ask the queue once in the time that is set.
 func TestWatchersShareOneAnswer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "ten watchers of one run")
@@ -20,6 +20,7 @@ func TestWatchersShareOneAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), seconds*time.Second)
 	defer cancel()
 	began := time.Now()
+	term := s.workbench()
 	ended := make(chan int)
 	for range 10 {
 		go func() {
@@ -28,6 +29,8 @@ func TestWatchersShareOneAnswer(t *testing.T) {
 			ended <- cmd.ProcessState.ExitCode()
 		}()
 	}
+	s.open(term, rec.ID)
+	term.WaitFor("BeginTime")
 	for range 10 {
 		<-ended
 	}
