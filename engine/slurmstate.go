@@ -50,6 +50,7 @@ func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Sta
 		s.Queue.State, s.Queue.Reason, s.Queue.Nodes = job.State, job.Reason, job.Nodes
 		if job.State == "PENDING" {
 			s.Queue.Start = job.Start
+			s.Queue.Position, s.Queue.Waiting = a.Ranks[job.ID].At, a.Ranks[job.ID].Of
 		}
 	}
 	switch {

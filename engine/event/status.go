@@ -41,8 +41,12 @@ type Queued struct {
 	Reason string    `json:"reason,omitempty"` // why it waits
 	Start  time.Time `json:"start"`            // expected while it waits; zero: not known
 	Nodes  string    `json:"nodes,omitempty"`
-	At     time.Time `json:"at"`              // of the answer; zero: there never was one
-	Error  string    `json:"error,omitempty"` // why there is no newer one: an outage
+	// Position is its place among the Waiting jobs of its partitions, from 1 by
+	// priority; 0: not known.
+	Position int       `json:"position,omitempty"`
+	Waiting  int       `json:"waiting,omitempty"`
+	At       time.Time `json:"at"`              // of the answer; zero: there never was one
+	Error    string    `json:"error,omitempty"` // why there is no newer one: an outage
 }
 
 // StepStatus is one step's part of a run.

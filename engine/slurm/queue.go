@@ -59,6 +59,9 @@ type Answer struct {
 	Cluster string    `json:"cluster,omitempty"`
 	Jobs    []Job     `json:"jobs"`
 	Missing bool      `json:"-"` // this machine has no Slurm to ask
+
+	Ranks  map[string]Rank `json:"ranks,omitempty"` // of jobs that wait, by id
+	Ranked time.Time       `json:"ranked"`          // the newest question for them
 }
 
 // Find looks for a job.
@@ -129,6 +132,13 @@ func (q *Queue) fresh(a Answer) bool {
 }
 
 func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
+	if a.wantRanks(q.Now()) { // in the place of the usual question: never two at once
+		q.rank(ctx, &a)
+		if err := rundir.Write(path, a, 0o644); err != nil {
+			a.Error = err.Error()
+		}
+		return a
+	}
 	out, err := call(ctx, q.limit(), "squeue", "--me", "--noheader", "--states=all", "--format="+queueForm)
 	if errors.Is(err, ErrMissing) || ctx.Err() != nil {
 		a.Error, a.Missing = err.Error(), errors.Is(err, ErrMissing) // of this shell or this moment: nothing for the others

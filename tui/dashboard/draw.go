@@ -41,6 +41,9 @@ func (s *Screen) State() ui.State {
 	case !st.Last.IsZero():
 		ages = append(ages, "events "+ago(s.now.Sub(st.Last)))
 	}
+	if q := st.Queue; q != nil && !st.State.Final() && !q.At.IsZero() {
+		ages = append(ages, "squeue "+ago(s.now.Sub(q.At)))
+	}
 	out.Age = strings.Join(ages, " · ")
 	return out
 }
@@ -100,8 +103,11 @@ func (s *Screen) head(w int) []string {
 
 func (s *Screen) headBringUp(w int) []string {
 	st := s.shown.Status
-	ready, started, waiting := bringUp(st.Steps)
-	if started == 0 {
+	ready, started, waiting := bringUp(st)
+	switch {
+	case started == 0 && st.State == event.Pending && st.Queue != nil:
+		return s.headPending(w)
+	case started == 0:
 		line := "waiting for the first step"
 		if !st.Since.IsZero() {
 			line += ", " + ui.Clean(string(st.State)) + " since " + s.clock(st.Since)
@@ -219,7 +225,7 @@ func (s *Screen) headEnded(p phaseView, have bool, w int) []string {
 		lines = append(lines, s.th.Paint(role, lead+l))
 	}
 	if !have || s.noPhase() {
-		ready, started, _ := bringUp(st.Steps)
+		ready, started, _ := bringUp(st)
 		return append(lines, fmt.Sprintf(" no phase has begun · %d of %d steps were ready", ready, started))
 	}
 	title := " " + p.title(len(s.phases)) + "  "

@@ -198,6 +198,13 @@ func bringUpUpdate() engine.Update {
 	}}
 }
 
+// pendingUpdate waits in the queue.
+func pendingUpdate() engine.Update {
+	return engine.Update{At: at(80), Status: event.Status{State: event.Pending, Message: "Priority", Queue: &event.Queued{
+		State: "PENDING", Reason: "Priority", Start: at(2280), Position: 3, Waiting: 41, At: at(76),
+	}}}
+}
+
 // measuringUpdate is in the second phase.
 func measuringUpdate() engine.Update {
 	const second = 2600.0

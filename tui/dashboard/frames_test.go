@@ -23,6 +23,7 @@ func TestFrames(t *testing.T) {
 		update engine.Update
 		keys   []string
 	}{
+		"pending":   {pendingUpdate(), nil},
 		"bringup":   {bringUpUpdate(), nil},
 		"measuring": {measuringUpdate(), nil},
 		"errors":    {errorsUpdate(), []string{"t", "t", "t"}},

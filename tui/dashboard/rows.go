@@ -241,15 +241,14 @@ type stepRow struct {
 }
 
 // stepsOf lists the steps in the order of their start, then the other logs.
-// ended says that the run is over: an exit then is no news.
-func stepsOf(steps []event.StepStatus, files []engine.LogFile, ended bool) []stepRow {
+func stepsOf(st event.Status, files []engine.LogFile) []stepRow {
 	named := map[string]bool{}
 	for _, f := range files {
 		named[f.Step] = true
 	}
-	out := make([]stepRow, 0, len(steps)+2)
+	out := make([]stepRow, 0, len(st.Steps)+2)
 	seen := map[string]bool{}
-	for _, s := range steps {
+	for _, s := range st.Steps {
 		seen[s.Name] = true
 		row := stepRow{}
 		if named[s.Name] {
@@ -263,7 +262,7 @@ func stepsOf(steps []event.StepStatus, files []engine.LogFile, ended bool) []ste
 		if s.Message != "" {
 			text = s.Message
 		}
-		row.cells = []ui.Cell{{Text: s.Name}, stepState(s, ended), {Text: after}, {Text: ui.Clean(text), Role: ui.Muted}}
+		row.cells = []ui.Cell{{Text: s.Name}, stepState(st, s), {Text: after}, {Text: ui.Clean(text), Role: ui.Muted}}
 		out = append(out, row)
 	}
 	for _, f := range files {
@@ -275,30 +274,33 @@ func stepsOf(steps []event.StepStatus, files []engine.LogFile, ended bool) []ste
 	return out
 }
 
-func stepState(s event.StepStatus, ended bool) ui.Cell {
+// stepState is how a step is; in a run that is over an exit is no news.
+func stepState(st event.Status, s event.StepStatus) ui.Cell {
 	switch {
 	case s.State == "exited" && s.ExitCode != nil && *s.ExitCode != 0:
 		return ui.Cell{Text: "✗ exit " + strconv.Itoa(*s.ExitCode), Role: ui.Bad}
 	case s.State == "exited":
 		return ui.Cell{Text: "✓ ended", Role: ui.Muted}
-	case ended:
+	case st.State.Final():
 		return ui.Cell{Text: "· gone", Role: ui.Muted}
 	case s.State == "ready":
 		return ui.Cell{Text: "● ready", Role: ui.OK}
 	case s.Name == "client":
 		return ui.Cell{Text: "● running", Role: ui.Accent}
+	case healthy(st, s.Name):
+		return ui.Cell{Text: "● healthy", Role: ui.OK}
 	}
 	return ui.Cell{Text: "◌ starting", Role: ui.Accent}
 }
 
 // bringUp says how many steps are ready, and which ones are waited for.
-func bringUp(steps []event.StepStatus) (ready, started int, waiting []event.StepStatus) {
-	for _, s := range steps {
+func bringUp(st event.Status) (ready, started int, waiting []event.StepStatus) {
+	for _, s := range st.Steps {
 		if s.Name == "client" {
 			continue
 		}
 		started++
-		if s.State == "ready" {
+		if s.State == "ready" || s.State == "starting" && healthy(st, s.Name) {
 			ready++
 		} else {
 			waiting = append(waiting, s)

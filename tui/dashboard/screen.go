@@ -247,12 +247,11 @@ func (s *Screen) refresh() {
 }
 
 func (s *Screen) fillSteps() {
-	var steps []event.StepStatus
-	ended := false
+	var st event.Status
 	if s.shown != nil {
-		steps, ended = s.shown.Status.Steps, s.shown.Status.State.Final()
+		st = s.shown.Status
 	}
-	s.stepRows = stepsOf(steps, s.files, ended)
+	s.stepRows = stepsOf(st, s.files)
 	rows := make([][]ui.Cell, 0, len(s.stepRows))
 	for _, r := range s.stepRows {
 		rows = append(rows, r.cells)

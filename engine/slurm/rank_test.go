@@ -1,0 +1,39 @@
+package slurm
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRanks(t *testing.T) {
+	t.Parallel()
+	const out = "7|batch\n9|gb300\nnonsense\n8|batch,gb300\n3|batch\n12|gb300\n"
+	want := map[string]Rank{"8": {3, 5}, "3": {3, 3}, "12": {3, 3}, "7": {1, 3}}
+	if diff := cmp.Diff(want, parseRanks(out, []string{"8", "3", "12", "7", "404"})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// All waiting jobs are looked at for one's own sake only, and seldom.
+func TestRanksAreAskedForSeldom(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	pending, running := []Job{{State: "RUNNING"}, {State: "PENDING"}}, []Job{{State: "RUNNING"}}
+	for _, c := range []struct {
+		name string
+		a    Answer
+		want bool
+	}{
+		{"never asked", Answer{Jobs: pending}, true},
+		{"none waits", Answer{Jobs: running}, false},
+		{"asked just now", Answer{Jobs: pending, Ranked: now.Add(-59 * time.Second)}, false},
+		{"a minute ago", Answer{Jobs: pending, Ranked: now.Add(-time.Minute)}, true},
+		{"outage", Answer{Jobs: pending, Error: "no answer"}, false},
+	} {
+		if got := c.a.wantRanks(now); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
