@@ -264,7 +264,7 @@ func (f *File) lineStart(ctx context.Context, from int64) (int64, error) {
 // back looks at the lines that end at from or before, the nearest first.
 func (f *File) back(from int64, s scan) (found, error) {
 	out := found{reached: from}
-	size := int64(firstBytes)
+	buf := make([]byte, firstBytes)
 	for len(out.lines) < s.lines && from-out.reached <= s.budget {
 		if err := s.ctx.Err(); err != nil {
 			return out, err
@@ -273,19 +273,21 @@ func (f *File) back(from int64, s scan) (found, error) {
 			out.end = true
 			return out, nil
 		}
-		if err := f.backBlock(&out, size, s); err != nil {
+		if err := f.backBlock(&out, buf, s); err != nil {
 			return out, err
 		}
-		size = blockBytes
+		if len(buf) < blockBytes {
+			buf = make([]byte, blockBytes)
+		}
 	}
 	return out, nil
 }
 
 // backBlock looks at the lines in the bytes before out.reached.
-func (f *File) backBlock(out *found, size int64, s scan) error {
+func (f *File) backBlock(out *found, buf []byte, s scan) error {
 	hi := out.reached
-	lo := max(0, hi-size)
-	data := make([]byte, hi-lo)
+	lo := max(0, hi-int64(len(buf)))
+	data := buf[:hi-lo]
 	n, _, err := f.readAt(data, lo)
 	if err != nil {
 		return err

@@ -211,12 +211,11 @@ func (v *View) refill(ctx context.Context, i int, h *head, q Query) error {
 // timeBefore is the time of the nearest line above that has one; zero if none is
 // near.
 func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, error) {
-	const near = 1 << 20
 	timed := &Matcher{verify: func(text string) bool {
 		_, ok := Line{Text: text}.Time(v.zone, v.days[file])
 		return ok
 	}}
-	got, err := v.files[file].back(at, scan{ctx: ctx, match: timed, lines: 1, budget: near})
+	got, err := v.files[file].back(at, scan{ctx: ctx, match: timed, lines: 1, budget: firstBytes / 2})
 	if err != nil || len(got.lines) == 0 {
 		return time.Time{}, err
 	}

@@ -118,12 +118,29 @@ func (p *Pane) part(l logview.Line, text string, marks [][]int, from int) string
 
 // bytesOf is how many bytes of a safe text its first cells take.
 func bytesOf(text string, cells int) int {
-	for i := range min(len(text), cells) {
+	if cells >= len(text) || ascii(text[:cells]) {
+		return min(len(text), cells)
+	}
+	return len(ansi.Truncate(text, cells, ""))
+}
+
+// cellsOf is how many cells a safe text takes.
+func cellsOf(text string) int {
+	if ascii(text) {
+		return len(text)
+	}
+	return ui.Width(text)
+}
+
+// ascii says that each byte of a safe text takes a cell; long lines are looked at
+// often.
+func ascii(text string) bool {
+	for i := range len(text) {
 		if text[i] >= 0x80 {
-			return len(ansi.Truncate(text, cells, ""))
+			return false
 		}
 	}
-	return min(len(text), cells)
+	return true
 }
 
 // View is the window, exactly as large as was said.

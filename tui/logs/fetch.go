@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine/logview"
-	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 type fetchedMsg struct {
@@ -250,5 +249,5 @@ func (p *Pane) height(i int) int {
 	if !p.wrap {
 		return 1
 	}
-	return max((ui.Width(p.text(p.lines[i]))+p.room()-1)/p.room(), 1)
+	return max((cellsOf(p.text(p.lines[i]))+p.room()-1)/p.room(), 1)
 }

@@ -121,7 +121,7 @@ func same(a, b logview.Line) bool { return a.File == b.File && a.At == b.At }
 
 // shown are the lines of which at least a row is in the window.
 func (p *Pane) shown() []logview.Line {
-	if len(p.lines) == 0 {
+	if p.first >= len(p.lines) { // a window without height
 		return nil
 	}
 	last, rows := p.first, p.height(p.first)-p.sub

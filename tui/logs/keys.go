@@ -121,7 +121,7 @@ func (p *Pane) scrollKey(msg tea.KeyPressMsg) tea.Cmd {
 func (p *Pane) widest() int {
 	n := 0
 	for _, l := range p.shown() {
-		n = max(n, ui.Width(p.text(l)))
+		n = max(n, cellsOf(p.text(l)))
 	}
 	return n
 }
