@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -22,6 +23,10 @@ type Unsaved struct {
 	Text string    `json:"text"`
 	Base string    `json:"base"` // what was on disk when it was typed
 	At   time.Time `json:"at"`
+	Host string    `json:"host"`
+	PID  int       `json:"pid"` // of the program that wrote this, on that host
+	// Elsewhere: that program, or another one with its number, still runs here.
+	Elsewhere bool `json:"-"`
 }
 
 // maxUnsaved bounds what is read back: two files of the largest size, as JSON.
@@ -47,7 +52,7 @@ func (e *Engine) KeepUnsaved(ctx context.Context, path, text, base string) error
 	if err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
-	data, err := json.Marshal(Unsaved{abs, text, base, e.now()})
+	data, err := json.Marshal(Unsaved{Path: abs, Text: text, Base: base, At: e.now(), Host: e.host, PID: os.Getpid()})
 	if err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
@@ -89,6 +94,7 @@ func (e *Engine) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return u, false, fmt.Errorf("look for unsaved work: %w", err)
 	}
+	u.Elsewhere = u.Host == e.host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
 	return u, u.Path == abs && u.Text != string(now), nil
 }
 

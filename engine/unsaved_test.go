@@ -35,7 +35,7 @@ func TestUnsaved(t *testing.T) {
 	}
 	modes(t, map[string]os.FileMode{files[0]: 0o600, filepath.Dir(files[0]): 0o700})
 	u, ok, err := e.Unsaved(t.Context(), path)
-	if !ok || err != nil || u.Path != path || u.Base != "base" || u.At.IsZero() {
+	if !ok || err != nil || u.Path != path || u.Base != "base" || u.At.IsZero() || u.PID != os.Getpid() || u.Elsewhere {
 		t.Errorf("found %+v %v %v", u, ok, err)
 	}
 	if err := os.WriteFile(path, []byte(u.Text), 0o600); err != nil {

@@ -112,8 +112,8 @@ func TestForm(t *testing.T) {
 		t.Errorf("set to\n%s", got)
 	}
 	at("slurm.time_limit") // not there yet
-	press(s, "enter", "0", "4", ":", "0", "0", ":", "0", "0", "enter")
-	if got := s.sides[recipe].text.Text(); !strings.Contains(got, "slurm:\n  time_limit: ") {
+	press(s, "enter", "1", "2", ":", "0", "0", ":", "0", "0", "enter")
+	if got := s.sides[recipe].text.Text(); !strings.Contains(got, "slurm:\n  time_limit: \"12:00:00\"") {
 		t.Errorf("added to\n%s", got)
 	}
 	at("health_check.max_attempts")

@@ -84,7 +84,8 @@ func lineWith(lines []string, prefix string) int {
 func (s *Screen) look() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range s.sides {
-		if f := &s.sides[i]; f.loaded && !f.saving && !f.fresh {
+		if f := &s.sides[i]; f.loaded && !f.saving && !f.fresh && !f.looking { // a disk that hangs is asked once
+			f.looking = true
 			cmds = append(cmds, s.read(i))
 		}
 	}
@@ -137,6 +138,9 @@ func (s *Screen) takeFound(m foundMsg) tea.Cmd {
 		Title: "Unsaved work on " + f.name(), Foot: "esc takes it back too, and ctrl+z then gives the saved text",
 		Body: fmt.Sprintf("The program ended on %s before %s was saved.", m.kept.At.Local().Format("Jan 2 at 15:04"), f.file),
 	}}
+	if m.kept.Elsewhere {
+		box.Body = fmt.Sprintf("Another program, process %d, seems to have %s open, and had not saved it on %s.", m.kept.PID, f.file, m.kept.At.Local().Format("Jan 2 at 15:04"))
+	}
 	box.esc = func() tea.Cmd { return tea.Batch(s.swap(m.which, m.merged), s.next()) }
 	box.add(box.esc, ui.Item{Text: "take it back", Note: note})
 	box.add(func() tea.Cmd { f.kept = -1; return tea.Batch(s.keep(), s.next()) }, ui.Item{Text: "throw it away", Role: ui.Bad})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -170,6 +171,20 @@ func TestUnsavedWorkSurvives(t *testing.T) {
 			t.Errorf("%s: still kept after the save", name)
 		}
 		next.Close()
+	}
+}
+
+// Unsaved work of a program that still runs is said to be that, and a disk that
+// hangs is asked once.
+func TestUnsavedWorkElsewhere(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t, testRecipe, testWorkload)
+	s.takeFound(foundMsg{which: workload, ok: true, kept: engine.Unsaved{PID: 42, Elsewhere: true, Base: testWorkload}, merged: testWorkload})
+	if s.menu == nil || !strings.Contains(s.menu.Body, "process 42") {
+		t.Errorf("asked %+v", s.menu)
+	}
+	if s.look() == nil || s.look() != nil {
+		t.Error("looked twice at once")
 	}
 }
 

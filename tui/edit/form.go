@@ -102,6 +102,7 @@ type form struct {
 // pending is a value that is being typed in the form.
 type pending struct {
 	side        int
+	table       *schema.Table
 	path, value string
 }
 
@@ -111,7 +112,7 @@ func (s *Screen) pending() *pending {
 		return nil
 	}
 	e := s.form.rows[s.form.at]
-	return &pending{e.side, e.path, s.form.input.Value()}
+	return &pending{e.side, s.table(e.side), e.path, s.form.input.Value()}
 }
 
 // in is a draft with the value in it; one that can't be set changes nothing.
@@ -129,12 +130,13 @@ func (p *pending) in(d engine.Draft) engine.Draft {
 	return d
 }
 
-// set gives the field its value; an empty one takes it out of the file.
+// set gives the field its value, in quotes where it would not be read as text else;
+// an empty one takes it out of the file.
 func (p *pending) set(text []byte) ([]byte, error) {
 	if strings.TrimSpace(p.value) == "" {
 		return edit.Unset(text, p.path)
 	}
-	return edit.Set(text, p.path, p.value)
+	return edit.Set(text, p.path, recipes.Literal(p.table, p.path, p.value))
 }
 
 func (s *Screen) toggleForm() {

@@ -163,6 +163,7 @@ func (s *Screen) textKey(msg tea.KeyPressMsg) tea.Cmd {
 	f := &s.sides[s.active]
 	if key.Matches(msg, listKey) {
 		s.focus, s.comp = onProblems, nil
+		f.text.Search("")
 		return nil
 	}
 	if !f.loaded {

@@ -46,6 +46,7 @@ type side struct {
 	asked   *string // of these, what the user was asked about
 	kept    int     // version that is kept in case the program ends; 0: none
 	keeping bool
+	looking bool // at the disk
 }
 
 func (f *side) name() string { return filepath.Base(f.path) }
@@ -236,6 +237,7 @@ func (s *Screen) paste(text string) tea.Cmd {
 // answer is dropped if what is on disk moved on since it was asked for.
 func (s *Screen) takeRead(m readMsg) tea.Cmd {
 	f := &s.sides[m.which]
+	f.looking = false
 	if !f.loaded {
 		return s.takeFirst(m)
 	}
