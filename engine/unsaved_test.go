@@ -49,10 +49,23 @@ func TestUnsaved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
+}
+
+func TestUnsavedBroken(t *testing.T) {
+	t.Parallel()
+	e := desk(t, nil)
+	path := filepath.Join(t.TempDir(), "r.yaml")
+	file, _, err := e.unsavedPath(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := e.Unsaved(t.Context(), path); err == nil || !strings.Contains(err.Error(), files[0]) {
+	if err := e.KeepUnsaved(t.Context(), path, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.Unsaved(t.Context(), path); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a broken one: %v", err)
 	}
 }
