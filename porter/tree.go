@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/gofrs/flock"
 )
 
 // TreeOptions steer the port of all run directories below a folder. RecipeOut
@@ -69,7 +71,7 @@ func Tree(ctx context.Context, root string, opt TreeOptions, row func(TreeRow) e
 	if err != nil {
 		return err
 	}
-	defer t.record.Close()
+	defer t.close()
 	done := make([]chan TreeRow, len(t.runs))
 	for i := range done {
 		done[i] = make(chan TreeRow, 1)
@@ -117,6 +119,7 @@ type tree struct {
 	root   string
 	runs   []string // below root
 	known  map[string]recordLine
+	lock   *flock.Flock
 	mu     sync.Mutex // guards what follows
 	record *os.File
 	broken error // why the record could not be written
@@ -150,7 +153,14 @@ func newTree(ctx context.Context, root string, opt TreeOptions) (*tree, error) {
 	if err := os.MkdirAll(opt.OutDir, 0o755); err != nil {
 		return nil, fmt.Errorf("port the tree %s: %w", root, err)
 	}
-	return t, t.openRecord(filepath.Join(opt.OutDir, treeRecord))
+	if err := t.take(filepath.Join(opt.OutDir, treeLock)); err != nil {
+		return nil, fmt.Errorf("port the tree %s: %w", root, err)
+	}
+	if err := t.openRecord(filepath.Join(opt.OutDir, treeRecord)); err != nil {
+		t.lock.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
 // openRecord reads what earlier calls did. A line that was cut off by a crash

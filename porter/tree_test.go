@@ -3,6 +3,7 @@ package porter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,4 +144,36 @@ func TestTreeEnds(t *testing.T) {
 			t.Errorf("%s to %s: no error", root, opt.OutDir)
 		}
 	}
+}
+
+// While a call ports to a folder another one is refused, and told whom to wait for.
+func TestTwoTreesIntoOneFolder(t *testing.T) {
+	t.Parallel()
+	root := layTree(t, "bm_a/c64", "bm_a/c128")
+	opt := TreeOptions{OutDir: t.TempDir()}
+	rows := 0
+	err := Tree(t.Context(), root, opt, func(TreeRow) error {
+		rows++
+		err := Tree(t.Context(), root, opt, func(TreeRow) error { t.Error("it ports all the same"); return nil })
+		var busy *BusyError
+		if !errors.As(err, &busy) || busy.Holder != holder(t) || !strings.Contains(err.Error(), busy.Holder) {
+			t.Errorf("refused with %v", err)
+		}
+		return nil
+	})
+	if err != nil || rows != 2 {
+		t.Errorf("the first one: %d rows, %v", rows, err)
+	}
+	if got := portTree(t, root, opt); got != "bm_a/c128 skipped, bm_a/c64 skipped" {
+		t.Errorf("after its end: %s", got)
+	}
+}
+
+func holder(t *testing.T) string {
+	t.Helper()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
 }
