@@ -100,6 +100,9 @@ func questionID(f File, path, topic string) string {
 	return id
 }
 
+// ID is that of the question about the field's value, and of an answer that sets it.
+func (f Field) ID() string { return questionID(f.File, f.Path, "") }
+
 // questionField takes an ID apart; path is empty where no field is concerned.
 func questionField(id string) (f File, path string) {
 	id, _, _ = strings.Cut(id, "#")
@@ -222,6 +225,8 @@ func fieldOf(t *schema.Table, path string) (row schema.Field, rest string, ok bo
 func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 	kind := row.Kind
 	switch {
+	case !whole && kind == schema.StrMap && n.Kind == yaml.ScalarNode:
+		return quoted(n.Value), nil // as all values of an environment are written
 	case !whole && kind == schema.StrMap:
 		kind = schema.Str
 	case !whole:
@@ -245,8 +250,8 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 // asStrings makes text of scalars where the field wants text.
 func asStrings(n *yaml.Node, kind schema.Kind) *yaml.Node {
 	switch {
-	case kind == schema.Str && n.Kind == yaml.ScalarNode && n.Tag != "!!str":
-		return quoted(n.Value)
+	case kind == schema.Str && n.Kind == yaml.ScalarNode && (n.Tag != "!!str" || readsDifferently(n) != ""):
+		return quoted(n.Value) // 12:00:00 is a number to a YAML 1.1 reader
 	case kind == schema.StrMap && n.Kind == yaml.MappingNode:
 		for i := 1; i < len(n.Content); i += 2 {
 			if n.Content[i].Kind == yaml.ScalarNode {

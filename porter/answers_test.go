@@ -380,3 +380,22 @@ func TestLoadProvenance(t *testing.T) {
 		t.Errorf("the files as written are not in the report: %q", back.Texts)
 	}
 }
+
+// How long the job may take is asked where the default is too short, and written so
+// that YAML 1.1 readers take it for text.
+func TestTimeLimitIsAsked(t *testing.T) {
+	t.Parallel()
+	r := port(t, sampleDir, Options{})
+	i := slices.IndexFunc(r.Todos, func(t Todo) bool { return t.ID == "recipe:slurm.time_limit" })
+	if i < 0 || r.Todos[i].Kind != Confirm || r.Todos[i].Candidates[0].Value != "01:45:00" {
+		t.Fatalf("questions\n%s", strings.Join(todoLines(r), "\n"))
+	}
+	given := port(t, sampleDir, Options{Answers: []Answer{{ID: r.Todos[i].ID, Value: "12:00:00"}}})
+	if text := recipeText(t, given); !strings.Contains(text, `time_limit: "12:00:00"`) || given.Open(Confirm) != r.Open(Confirm)-1 {
+		t.Errorf("recipe\n%s", text)
+	}
+	accepted := port(t, sampleDir, Options{Answers: []Answer{{ID: r.Todos[i].ID, Accepted: true}}})
+	if strings.Contains(recipeText(t, accepted), "time_limit") || len(accepted.Answered) != 1 {
+		t.Error("accepted, and written all the same")
+	}
+}

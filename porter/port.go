@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -103,6 +104,7 @@ type builder struct {
 	answers    answers
 	asked      map[string]string // IDs of questions to their messages
 	datasets   *Datasets
+	recipeRead *recipes.Recipe // as it will be read; nil: not yet
 }
 
 // pinning is what the logs of the prefill workers tell about CPU pinning.

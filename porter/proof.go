@@ -186,7 +186,18 @@ func (b *builder) prove() {
 
 // newPlan is the plan of the recipe as it will be written.
 func (b *builder) newPlan() (*plan.Plan, error) {
-	b.res.recipe = nil
+	r, err := b.parsed()
+	if err != nil {
+		return nil, err
+	}
+	return plan.Build(plan.Request{Recipe: r, Target: plan.Slurm})
+}
+
+// parsed is the recipe as it will be written and read.
+func (b *builder) parsed() (*recipes.Recipe, error) {
+	if b.recipeRead != nil {
+		return b.recipeRead, nil
+	}
 	text, err := b.res.RecipeYAML()
 	if err != nil {
 		return nil, err
@@ -196,7 +207,8 @@ func (b *builder) newPlan() (*plan.Plan, error) {
 	if r == nil {
 		return nil, fmt.Errorf("plan recipe: %s", found[0])
 	}
-	return plan.Build(plan.Request{Recipe: r, Target: plan.Slurm})
+	b.recipeRead = r
+	return r, nil
 }
 
 // compare adds the line of one launch; one that compares like an earlier launch

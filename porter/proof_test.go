@@ -186,7 +186,7 @@ func TestProofNotices(t *testing.T) {
 			}
 			b.build()
 			c.spoil(b)
-			b.res.Proof = Proof{}
+			b.res.Proof, b.res.recipe, b.recipeRead = Proof{}, nil, nil
 			b.prove()
 			got := b.res.Proof.Unexplained()
 			for _, want := range c.want {

@@ -80,24 +80,35 @@ func (c *checker) time() {
 			c.report("time-limit", "slurm.time_limit", fmt.Sprintf("%q is no Slurm time", r.Slurm.TimeLimit), "write HH:MM:SS or D-HH:MM:SS").Severity = recipes.Error
 		}
 	}
-	if c.w == nil || len(r.Benchmark.Levels) == 0 || r.Benchmark.Type != "agentperf" {
+	e := EstimateRun(r, c.w)
+	if e == nil {
 		return
 	}
-	e := &Estimate{Nodes: r.Nodes(), BringUp: float64(r.HealthWindowSeconds()), Preflight: preflightSeconds, Limit: float64(limit)}
-	e.Most = e.BringUp + e.Preflight
-	for _, t := range recipes.CheckTimeouts(c.w, r.Benchmark.Levels) {
-		if !t.Known {
-			return // an estimate from half the numbers is none
-		}
-		p := PhaseTime{Level: t.Level, Least: min(t.Need, t.Timeout), Most: t.Timeout + c.w.RequestTimeoutSeconds}
-		e.Phases = append(e.Phases, p)
-		e.Most += p.Most
-	}
-	e.NodeHours = e.Most * float64(e.Nodes) / 3600
+	e.Limit = float64(limit)
 	c.out.Estimate = e
 	if ok && e.Most > e.Limit {
 		c.report("time-limit", "slurm.time_limit", fmt.Sprintf("%s are %d s; health window, build of the client and phases may take %.0f s", r.Slurm.TimeLimit, limit, e.Most), "raise it")
 	}
+}
+
+// EstimateRun is how long a run of these files takes at most; nil where numbers for
+// it are missing. The time limit is left out.
+func EstimateRun(r *recipes.Recipe, w *recipes.Workload) *Estimate {
+	if w == nil || len(r.Benchmark.Levels) == 0 || r.Benchmark.Type != "agentperf" {
+		return nil
+	}
+	e := &Estimate{Nodes: r.Nodes(), BringUp: float64(r.HealthWindowSeconds()), Preflight: preflightSeconds}
+	e.Most = e.BringUp + e.Preflight
+	for _, t := range recipes.CheckTimeouts(w, r.Benchmark.Levels) {
+		if !t.Known {
+			return nil // an estimate from half the numbers is none
+		}
+		p := PhaseTime{Level: t.Level, Least: min(t.Need, t.Timeout), Most: t.Timeout + w.RequestTimeoutSeconds}
+		e.Phases = append(e.Phases, p)
+		e.Most += p.Most
+	}
+	e.NodeHours = e.Most * float64(e.Nodes) / 3600
+	return e
 }
 
 // Seconds reads a Slurm time: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM or

@@ -10,9 +10,12 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// question is the one under the cursor: in the list the selected one, in the file
-// the one about the line's field.
+// question is the one that is being answered, or the one under the cursor: in the
+// list the selected one, in the file the one about the line's field.
 func (s *Screen) question() (porter.Todo, bool) {
+	if s.answer != nil {
+		return s.asked, true
+	}
 	if s.pane == onTodos {
 		if s.todo < len(s.todos) {
 			return s.todos[s.todo], true
@@ -81,23 +84,35 @@ func (s *Screen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// ask opens the input for the question under the cursor, with what is written, or
-// the first candidate where that is a placeholder.
+// askable is the question under the cursor, or one about the field there: any value
+// can be set. A remark about the whole run has none.
+func (s *Screen) askable() (porter.Todo, bool) {
+	if t, ok := s.question(); ok || s.pane != onFile {
+		return t, ok && t.Path != ""
+	}
+	f := s.field(s.here())
+	return porter.Todo{ID: f.ID(), Kind: ownValue, File: f.File, Path: f.Path, Message: "nothing is open here: a value of your own goes before what was read"}, f.Path != ""
+}
+
+// ownValue is the kind of a question that only the user asked.
+const ownValue porter.TodoKind = "set"
+
+// ask opens the input for what is under the cursor, with what is written, or the
+// first candidate where that is a placeholder or nothing.
 func (s *Screen) ask() {
-	t, ok := s.question()
-	if !ok || t.Path == "" {
+	t, ok := s.askable()
+	if !ok {
 		return
 	}
-	for i := range s.todos {
-		if s.todos[i].ID == t.ID {
-			s.todo = i
-		}
+	if i := slices.IndexFunc(s.todos, func(o porter.Todo) bool { return o.ID == t.ID }); i >= 0 {
+		s.todo, s.pane = i, onTodos
 	}
-	s.pane = onTodos
-	s.answer = &ui.Input{}
-	if t.Kind == porter.MustFix && len(t.Candidates) > 0 {
+	s.answer, s.asked = &ui.Input{}, t
+	f, there := s.fieldOf(t)
+	switch {
+	case (t.Kind == porter.MustFix || !there) && len(t.Candidates) > 0:
 		s.answer.SetValue(t.Candidates[0].Value)
-	} else if f, ok := s.fieldOf(t); ok && f.Class != porter.Missing {
+	case f.Class != porter.Missing:
 		s.answer.SetValue(f.Value)
 	}
 	s.tryAnswer()
@@ -155,7 +170,11 @@ func (s *Screen) answerKey(msg tea.KeyPressMsg) tea.Cmd {
 		if value == "" {
 			return nil
 		}
-		if f, ok := s.fieldOf(t); ok && f.Value == value && t.Kind != porter.MustFix {
+		f, ok := s.fieldOf(t)
+		switch same := ok && f.Value == value; {
+		case same && t.Kind == ownValue:
+			return nil
+		case same && t.Kind != porter.MustFix:
 			return s.settle(porter.Answer{ID: t.ID, Accepted: true})
 		}
 		return s.settle(porter.Answer{ID: t.ID, Value: value})

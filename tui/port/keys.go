@@ -22,7 +22,7 @@ var (
 	paneKey   = key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "pane"))
 	fileKey   = key.NewBinding(key.WithKeys("v", "left", "right"), key.WithHelp("v", "recipe/workload"))
 	notedKey  = key.NewBinding(key.WithKeys("n"), key.WithHelp("n", "next not copied"))
-	editKey   = key.NewBinding(key.WithKeys("e", "enter"), key.WithHelp("e", "answer"))
+	editKey   = key.NewBinding(key.WithKeys("e", "enter"), key.WithHelp("e", "answer, set"))
 	acceptKey = key.NewBinding(key.WithKeys("a"), key.WithHelp("a", "accept"))
 	seekKey   = key.NewBinding(key.WithKeys("s"), key.WithHelp("s", "search datasets"))
 	undoKey   = key.NewBinding(key.WithKeys("u"), key.WithHelp("u", "undo answer"))
@@ -80,7 +80,7 @@ func (s *Screen) Keys() []key.Binding {
 		return []key.Binding{giveKey, escKey}
 	}
 	edit, accept, undo := editKey, acceptKey, undoKey
-	_, any := s.question()
+	_, any := s.askable()
 	edit.SetEnabled(any)
 	why := s.notAcceptable()
 	accept.SetEnabled(why == "")

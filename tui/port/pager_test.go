@@ -227,3 +227,29 @@ func TestLongErrorsAreShownWhole(t *testing.T) {
 		t.Errorf("drawn\n%s", s.View())
 	}
 }
+
+// Any field can be set, also one that nothing was asked about.
+func TestAnyFieldCanBeSet(t *testing.T) {
+	t.Parallel()
+	s := open(t, &lab{}, sample)
+	s.goTo(porter.Recipe, "extra_mount")
+	press(s, "e")
+	if s.answer == nil || !strings.Contains(ansi.Strip(s.View()), "▸ set       extra_mount") {
+		t.Fatalf("drawn\n%s", s.View())
+	}
+	if press(s, "enter"); len(s.opt.Answers) != 0 {
+		t.Errorf("as it was: %v", s.opt.Answers)
+	}
+	press(s, "e", "backspace", ",", " ", "/", "d", "]")
+	if v := ansi.Strip(s.View()); !strings.Contains(v, `written as ["/scratch:/scratch", /d]`) {
+		t.Errorf("drawn\n%s", v)
+	}
+	press(s, "enter")
+	if f := s.field(s.here()); f.Path != "extra_mount" || f.Class != porter.Copied || !strings.Contains(f.Value, "/d") || f.Evidence[0].Artifact != "answer" {
+		t.Errorf("set to %+v", f)
+	}
+	press(s, "k", "e")
+	if _, ok := s.askable(); s.answer != nil != ok {
+		t.Error("a line without a field has an input")
+	}
+}

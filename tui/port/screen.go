@@ -81,6 +81,7 @@ type Screen struct {
 	excerpts map[porter.Evidence]excerpt
 	fetching bool
 	answer   *ui.Input // being typed; nil: none
+	asked    porter.Todo
 	preview  string    // what would be written for it
 	refused  error     // why it can't be
 	pager    *pager    // over the body; nil: none

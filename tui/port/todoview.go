@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,9 +17,6 @@ func (s *Screen) todoTop() int {
 	h := s.boxes.todos.h
 	if s.pane == onTodos {
 		h -= s.belowRows()
-	}
-	if s.answer != nil {
-		return s.todo
 	}
 	return max(min(s.todo-h/2, len(s.todos)-h), 0)
 }
@@ -37,27 +35,43 @@ func (s *Screen) todoList() string {
 		return ui.Box(" "+s.th.Paint(ui.Accent, "look for the datasets below › ")+s.search.Draw(s.th, max(s.w-32, 1), true)+
 			"\n "+s.th.Paint(ui.Muted, "the files are told by their names, at any depth"), b.w, b.h)
 	}
+	if s.answer != nil {
+		rows := s.selectedTodo(s.asked)
+		for _, t := range s.todos[min(s.todo, len(s.todos)):] {
+			if t.ID != s.asked.ID {
+				rows = append(rows, s.todoRowOf(t))
+			}
+		}
+		return ui.Box(strings.Join(rows, "\n"), b.w, b.h)
+	}
 	if len(s.todos) == 0 {
 		return ui.Box(" "+s.th.Paint(ui.OK, "✓ nothing is open"), b.w, b.h)
 	}
 	var rows []string
 	for i := s.todoTop(); i < len(s.todos) && len(rows) < b.h; i++ {
-		t := s.todos[i]
-		here := i == s.todo && s.pane == onTodos
-		kind := s.th.Paint(kindRole(t.Kind), ui.Fit(string(t.Kind), 8))
-		path := t.Path[strings.LastIndexByte(t.Path, '.')+1:]
-		if path == "" {
-			path = "run"
+		if i == s.todo && s.pane == onTodos {
+			rows = append(rows, s.selectedTodo(s.todos[i])...)
+		} else {
+			rows = append(rows, s.todoRowOf(s.todos[i]))
 		}
-		name := ui.Fit(ui.Clean(path), min(24, b.w/3))
-		if here {
-			rows = append(rows, s.th.Paint(ui.Accent, " ▸ ")+kind+"  "+s.th.Selected.Render(name)+"  "+ui.Clean(t.Message))
-			rows = append(rows, s.below(t)...)
-			continue
-		}
-		rows = append(rows, "   "+kind+"  "+name+"  "+s.th.Paint(ui.Muted, ui.Clean(t.Message)))
 	}
 	return ui.Box(strings.Join(rows, "\n"), b.w, b.h)
+}
+
+func (s *Screen) todoRowOf(t porter.Todo) string {
+	kind, name := s.todoName(t)
+	return "   " + kind + "  " + name + "  " + s.th.Paint(ui.Muted, ui.Clean(t.Message))
+}
+
+// selectedTodo is a question with what is below it.
+func (s *Screen) selectedTodo(t porter.Todo) []string {
+	kind, name := s.todoName(t)
+	return append([]string{s.th.Paint(ui.Accent, " ▸ ") + kind + "  " + s.th.Selected.Render(name) + "  " + ui.Clean(t.Message)}, s.below(t)...)
+}
+
+func (s *Screen) todoName(t porter.Todo) (kind, name string) {
+	path := cmp.Or(t.Path[strings.LastIndexByte(t.Path, '.')+1:], "run")
+	return s.th.Paint(kindRole(t.Kind), ui.Fit(string(t.Kind), 8)), ui.Fit(ui.Clean(path), min(24, s.boxes.todos.w/3))
 }
 
 // below are the lines under the selected question: the answer being typed, with
