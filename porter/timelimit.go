@@ -16,9 +16,6 @@ const (
 // timeLimit asks how long the job may take where the run may outlast the default. A
 // run directory does not tell what its job was given.
 func (b *builder) timeLimit() {
-	if _, given := b.answers.values[fieldKey(Recipe, timeLimitField)]; given {
-		return
-	}
 	r, err := b.parsed()
 	if err != nil {
 		return // the proof tells of it

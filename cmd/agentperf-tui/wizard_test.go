@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The sample is ported by keyboard alone: its directory typed and completed, every
+// question answered in place, the files written. What comes out is a pair that check
+// has nothing against, and the answers are kept for another port.
+func TestWizardByKeyboard(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	source, err := filepath.Abs(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := s.path("results/bm_agentperf_dsv4_5p1d/c1010")
+	for to, from := range map[string]string{run: source, s.path("data/old"): source + "/datasets", s.path("data/new"): source + "/datasets"} {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	term := s.terminal(120, 40)
+	term.WaitFor("No runs yet")
+	term.Press("p")
+	term.WaitFor("results/bm_agentperf_dsv4_5p1d/c1010") // found below the current folder
+	term.Press(s.path("res"))
+	term.WaitFor("folder     " + s.path("results"))
+	term.Press("tab")
+	term.Until("the run below the completed path", func(screen string) bool {
+		return strings.Contains(screen, "as typed   "+s.path("results/")) && strings.Contains(screen, "▸ run ")
+	})
+	term.Press("enter")
+	term.WaitFor("2 must-fix")
+
+	// The artifact behind a line, at that line.
+	term.Press("o")
+	term.WaitFor("▸      3  MODEL_PATH=")
+	term.Press("esc")
+	term.WaitFor("WHERE IT COMES FROM")
+
+	// The folder of the files is to be mounted.
+	answered := 0
+	given := func() {
+		t.Helper()
+		answered++
+		term.WaitFor(fmt.Sprintf("✓ %d answered", answered))
+	}
+	term.Press("G", "up", "up")
+	term.WaitFor("▸ 199 ")
+	term.Press("e")
+	term.WaitFor(`written as ["/scratch:/scratch"]`)
+	term.Press("backspace", ", "+s.dir+":"+s.dir+"]")
+	term.WaitFor(`written as ["/scratch:/scratch", '` + s.dir)
+	term.Press("enter")
+	given()
+
+	// The datasets are in two places: one is chosen from a list.
+	term.Press("s")
+	term.WaitFor("look for the datasets below")
+	term.Press(s.path("data"), "enter")
+	term.WaitFor("2 files below the dataset roots")
+	term.Press("tab")
+	for range 2 {
+		term.WaitFor("2 candidates to choose from")
+		term.Press("e")
+		term.WaitFor("1 of 2 candidates")
+		term.Press("down")
+		term.WaitFor("2 of 2 candidates")
+		term.Press("enter")
+		given()
+	}
+
+	// All others, remarks too.
+	selected := regexp.MustCompile(`(?m)^ ▸ (must-fix|confirm|note) +(\S+)`)
+	for {
+		screen := term.Until("a question, or none", func(screen string) bool {
+			return strings.Contains(screen, "✓ nothing is open") || selected.MatchString(screen)
+		})
+		m := selected.FindStringSubmatch(screen)
+		if m == nil {
+			break
+		}
+		if m[2] == "time_limit" {
+			term.Press("e")
+			term.WaitFor("written as 01:45:00")
+			term.Press("enter")
+		} else {
+			term.Press("a")
+		}
+		given()
+	}
+	term.Press("w")
+	term.WaitFor("each by a rule: nothing is lost")
+	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // nobody asked for the mount
+	term.Until("three new files", func(screen string) bool { return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3 })
+	term.Press("enter")
+	term.WaitFor("slack 851 s") // the editor
+	term.Press("ctrl+c")
+	if code := term.Wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+
+	recipe, workload := "bm_agentperf_dsv4_5p1d-c1010.yaml", "bm_agentperf_dsv4_5p1d-c1010.workload.yaml"
+	var doc struct{ Diagnostics []struct{ Severity, Message string } }
+	if err := json.Unmarshal([]byte(s.want(0, "check", recipe, "--workload", workload, "--json").stdout), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range doc.Diagnostics {
+		if d.Severity != "note" {
+			t.Errorf("check: %s: %s", d.Severity, d.Message)
+		}
+	}
+	if text := s.read(workload); strings.Count(text, s.path("data/old/")) != 2 {
+		t.Errorf("the second candidates are not in\n%s", text)
+	}
+	want := s.read(recipe)
+	s.want(0, "port", run, "--out", recipe, "--workload-out", workload, "--force", "--strict")
+	if got := s.read(recipe); got != want {
+		t.Errorf("the answers are not given again:\n%s", got)
+	}
+}
