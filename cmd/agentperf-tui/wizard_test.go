@@ -108,7 +108,9 @@ func TestWizardByKeyboard(t *testing.T) {
 	}
 
 	recipe, workload := "bm_agentperf_dsv4_5p1d-c1010.yaml", "bm_agentperf_dsv4_5p1d-c1010.workload.yaml"
-	var doc struct{ Diagnostics []struct{ Severity, Message string } }
+	var doc struct {
+		Diagnostics []struct{ Severity, Message string }
+	}
 	if err := json.Unmarshal([]byte(s.want(0, "check", recipe, "--workload", workload, "--json").stdout), &doc); err != nil {
 		t.Fatal(err)
 	}
