@@ -27,8 +27,11 @@ func pathAt(lines []string, row int) []string {
 		k, _, ok := strings.Cut(trimmed, ":")
 		list := strings.HasPrefix(trimmed, "- ")
 		switch {
-		case indent < 0 && (list || !ok): // a line of a list: the key above it
+		case indent < 0 && list: // the key above it
 			indent = n + 1
+			continue
+		case indent < 0 && !ok: // a value that goes on, or half a key: what it is below
+			indent = n
 			continue
 		case !ok || list || indent >= 0 && n >= indent:
 			continue

@@ -244,10 +244,13 @@ func TestFrames(t *testing.T) {
 
 func TestEverySizeIsDrawnWhole(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t, testRecipe, testWorkload)
-	m := tui.New(nil, s, tui.Options{Dark: true})
-	for _, size := range [][2]int{{60, 16}, {61, 17}, {99, 20}, {100, 20}, {139, 30}, {140, 16}, {500, 200}} {
-		frametest.Frame(t, m, size[0], size[1])
+	for _, keys := range [][]string{nil, {"ctrl+f"}, {"f2"}, {"ctrl+o"}, {"ctrl+g"}, {"ctrl+w", "a"}, {"ctrl+t", "ctrl+end", "ctrl+space"}} {
+		s, _ := open(t, testRecipe, testWorkload)
+		m := tui.New(nil, s, tui.Options{Dark: true})
+		press(s, keys...)
+		for _, size := range [][2]int{{60, 16}, {61, 17}, {99, 20}, {100, 20}, {139, 30}, {140, 16}, {500, 200}} {
+			frametest.Frame(t, m, size[0], size[1])
+		}
 	}
 }
 
