@@ -200,6 +200,14 @@ func TestStalled(t *testing.T) {
 			t.Errorf("%s: stalled since %v, want %v", name, got, c.want)
 		}
 	}
+	told := event.Status{State: event.Ready, Stalled: noon}
+	if s := (Update{Status: told}).Stalled(noon); !s.Equal(noon) {
+		t.Errorf("told by the run: %v", s)
+	}
+	told.State = event.Failed
+	if s := (Update{Status: told}).Stalled(noon); !s.IsZero() {
+		t.Errorf("told, and over: %v", s)
+	}
 	if s := (Update{Status: event.Status{State: event.Measuring}}).Stalled(noon); !s.IsZero() {
 		t.Errorf("never heard: %v", s)
 	}

@@ -42,8 +42,12 @@ const alarm = time.Minute
 
 // Stalled is since when a phase that runs has been silent, neither a request
 // having ended nor a line having come of the client; zero as long as that is no
-// alarm.
+// alarm. What the run's own orchestrator says of it, by the limit that its plan has,
+// comes first.
 func (u Update) Stalled(now time.Time) time.Time {
+	if since := u.Status.Stalled; !since.IsZero() && !u.Status.State.Final() {
+		return since
+	}
 	switch u.Status.State {
 	case event.Ramp, event.Settling, event.Measuring:
 	case event.Unknown: // another tool's run, whose outputs are unfinished

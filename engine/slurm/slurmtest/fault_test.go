@@ -2,6 +2,7 @@ package slurmtest
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -127,4 +128,27 @@ func TestAWaitingJobIsCancelled(t *testing.T) {
 	if last, code := s.watch(rec.ID, nil); code != 1 || last.State != "cancelled" {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
+}
+
+// A client that hangs is told after the time that is set for it; the run goes on.
+func TestClientHangs(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "fault: the client hangs")
+	s.env = append(s.env, "AGENTPERF_TUI_STALL_SECONDS=3")
+	rec := s.apply(small("--set", "environment.STANDIN_FAULT=client:hang")...)
+	last, _ := s.watch(rec.ID, func(st status) bool { return st.Stalled != "" })
+	noticed := time.Now()
+	info, err := os.Stat(rec.Dir + "/logs/received/fault")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Stalled == "" || last.ExitCode != nil {
+		t.Errorf("got %+v", last)
+	}
+	term := s.workbench()
+	s.open(term, rec.ID)
+	state(term, "STALLED")
+	s.want(0, "cancel", rec.ID, "--yes")
+	job := s.ended(rec.ID)
+	table.add(s, row{fault: "client hangs, told after 3 s", state: "stalled, then cancelled", code: 1, noticed: noticed.Sub(info.ModTime()), job: job, left: len(s.processes(rec.ID))})
 }

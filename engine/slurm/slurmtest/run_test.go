@@ -52,6 +52,37 @@ func TestTheSampleRunsOnANewerSlurm(t *testing.T) {
 	}
 }
 
+// A run whose orchestrator was killed leaves no last word. The queue forgets its job
+// before the accounting knows the end: until then the run is unknown, never ended.
+func TestTheAccountingLags(t *testing.T) {
+	t.Parallel()
+	s := newSiteOn(t, StartNewer(t, "a newer Slurm, whose accounting lags"))
+	rec := s.apply(small("--set", "environment.STANDIN_FAULT=client:hang")...)
+	s.until(rec.ID, "ready")
+	forgotten, told := s.dir+"/forgotten", s.dir+"/told"
+	s.wrap("squeue", `[[ -e `+forgotten+` ]] && exit 0; exec $real "$@"`)
+	s.wrap("sacct", `[[ -e `+told+` ]] || exit 0; exec $real "$@"`)
+	began := time.Now()
+	s.slurm("scancel", "--batch", "--signal=KILL", rec.ID)
+	job := s.ended(rec.ID)
+	if err := os.WriteFile(forgotten, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	last, _ := s.watch(rec.ID, func(st status) bool { return st.State == "unknown" })
+	if last.State != "unknown" || last.ExitCode != nil || !strings.Contains(last.Message, "the accounting does not tell its end yet") {
+		t.Errorf("got %+v", last)
+	}
+	noticed := time.Since(began)
+	if err := os.WriteFile(told, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	last, code := s.watch(rec.ID, nil)
+	if code != 1 || last.State != "failed" || last.ExitCode == nil || *last.ExitCode == 0 || !strings.Contains(last.Message, "no end") {
+		t.Errorf("watch: exit %d, %+v", code, last)
+	}
+	table.add(s, row{fault: "orchestrator killed, accounting lags", state: "unknown, then " + last.State, code: code, noticed: noticed, ended: time.Since(began), job: job, left: len(s.processes(rec.ID))})
+}
+
 func playSample(t *testing.T, s *site) submitted {
 	t.Helper()
 	var shown plan.Plan

@@ -222,7 +222,8 @@ func (s *site) apply(more ...string) submitted {
 type status struct {
 	State    string
 	Message  string
-	ExitCode *int `json:"exit_code"`
+	ExitCode *int   `json:"exit_code"`
+	Stalled  string `json:"stalled_since"`
 	Queue    *struct {
 		State, Reason, Error string
 		At                   time.Time

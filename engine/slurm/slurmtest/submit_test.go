@@ -42,6 +42,7 @@ func TestSbatchAnswerLost(t *testing.T) {
 				t.Errorf("jobs %v, recorded %s", jobs, rec.ID)
 			}
 			s.want(0, "cancel", rec.ID, "--yes")
+			table.add(s, row{fault: "sbatch's answer lost: " + c.name, state: "one job, recorded", job: s.ended(rec.ID)})
 		})
 	}
 }
@@ -145,4 +146,8 @@ func TestTwoAppliesAtOnce(t *testing.T) {
 		}
 		s.slurm("scancel", id)
 	}
+	for _, id := range jobs {
+		s.ended(id)
+	}
+	table.add(s, row{fault: "two applies of one recipe at once", state: "two jobs, both recorded", job: "CANCELLED"})
 }
