@@ -47,16 +47,7 @@ func resultsCmd(a *app) *cobra.Command {
 		if err := a.ranWith(id); err != nil {
 			return err
 		}
-		for _, r := range rungs {
-			best := "no level meets it"
-			if r.Concurrency > 0 {
-				best = fmt.Sprintf("%d users", r.Concurrency)
-			}
-			if err := a.say("tier %s (≥ %g tok/s at p25, TTFT p95 ≤ %g s): %s\n", safetext.Clean(r.Tier.Name), r.Tier.SpeedFloor, r.Tier.TTFTCeiling, best); err != nil {
-				return err
-			}
-		}
-		return nil
+		return a.ladder(rungs)
 	}
 	return cmd
 }
@@ -82,6 +73,26 @@ func (a *app) ranWith(id identity.Identity) error {
 			value = value[:12] + "…"
 		}
 		if err := a.say("  %-32s %s\n", f.Path, safetext.Clean(value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ladder prints the highest level that keeps each service level, and why others do not.
+func (a *app) ladder(rungs []results.Rung) error {
+	for _, r := range rungs {
+		best := "no level meets it"
+		if r.Concurrency > 0 {
+			best = fmt.Sprintf("%d users", r.Concurrency)
+		}
+		text := fmt.Sprintf("tier %s (≥ %g tok/s at p25, TTFT p95 ≤ %g s): %s\n", safetext.Clean(r.Tier.Name), r.Tier.SpeedFloor, r.Tier.TTFTCeiling, best)
+		for _, l := range r.Levels {
+			if !l.Meets {
+				text += fmt.Sprintf("  not at %d users: %s\n", l.Concurrency, l.Why)
+			}
+		}
+		if err := a.say("%s", text); err != nil {
 			return err
 		}
 	}

@@ -34,13 +34,15 @@ type Screen struct {
 	fields ui.Table
 	turns  ui.Table
 	curve  *curve // nil until it is asked for
-	phase  int
-	force  bool
-	lower  lower
-	gen    int
-	busy   bool
-	giveUp context.CancelFunc
-	err    error
+	// levelTop is the first line of the list of levels that is shown.
+	levelTop int
+	phase    int
+	force    bool
+	lower    lower
+	gen      int
+	busy     bool
+	giveUp   context.CancelFunc
+	err      error
 
 	adding  bool             // a further reference is chosen
 	runs    []engine.Summary // to choose from
@@ -291,20 +293,32 @@ func (s *Screen) turnPhase(key string) tea.Cmd {
 }
 
 func (s *Screen) scroll(msg tea.KeyPressMsg, t *ui.Table) {
-	const far = 1 << 30
+	const far = 1 << 20
+	move, page := t.Move, t.Page()
+	if s.view == viewLevels && !s.picking() {
+		move, page = s.scrollLevels, leastLevels
+	}
 	k := s.keys
 	switch {
 	case key.Matches(msg, k.up):
-		t.Move(-1)
+		move(-1)
 	case key.Matches(msg, k.down):
-		t.Move(1)
+		move(1)
 	case key.Matches(msg, k.pageUp):
-		t.Move(-t.Page())
+		move(-page)
 	case key.Matches(msg, k.pageDown):
-		t.Move(t.Page())
+		move(page)
 	case key.Matches(msg, k.top):
-		t.Move(-far)
+		move(-far)
 	case key.Matches(msg, k.end):
-		t.Move(far)
+		move(far)
+	}
+}
+
+// scrollLevels moves the list of levels.
+func (s *Screen) scrollLevels(by int) {
+	if s.curve != nil {
+		last := len(levelLines(s.th, s.curve, s.w)) - leastLevels
+		s.levelTop = min(max(s.levelTop+by, 0), max(last, 0))
 	}
 }

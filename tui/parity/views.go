@@ -200,15 +200,18 @@ func (s *Screen) viewSpread(w, h int) string {
 		return " " + strings.Join(ui.Wrap("no distribution to draw: both sides must be folders with request rows", w-2), "\n ")
 	}
 	n := 2 * (w - ui.ChartAxis)
-	top := max(at(d, d.Reference, 99.5), at(d, d.Candidate, 99.5))
-	curves := []ui.Curve{{Label: "reference", Values: shares(d, d.Reference, top, n)}, {Label: "candidate", Values: shares(d, d.Candidate, top, n)}}
+	from, top := min(at(d, d.Reference, 0), at(d, d.Candidate, 0)), max(at(d, d.Reference, 99.5), at(d, d.Candidate, 99.5))
+	if from < top/4 {
+		from = 0
+	}
+	curves := []ui.Curve{{Label: "reference", Values: shares(d, d.Reference, from, top, n)}, {Label: "candidate", Values: shares(d, d.Candidate, from, top, n)}}
 	var facts []string
 	for _, p := range []float64{50, 95, 99} {
 		a, b := at(d, d.Reference, p), at(d, d.Candidate, p)
 		facts = append(facts, fmt.Sprintf("p%.0f %s, %s s", p, results.Decimal(a, 3), results.Decimal(b, 3)))
 	}
 	head := ui.Ends(" % of requests that wait at most so long", s.th.Legend(curves...)+" ", w)
-	axis := strings.Repeat(" ", ui.ChartAxis) + ui.Ends("0", results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxis)
+	axis := strings.Repeat(" ", ui.ChartAxis) + ui.Ends(results.Decimal(from, 2), results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxis)
 	return head + "\n" + s.th.Chart(w, h-3, nil, curves...) + "\n" + s.th.Paint(ui.Muted, axis) + "\n " + strings.Join(facts, s.th.Paint(ui.Muted, " · "))
 }
 
@@ -221,14 +224,14 @@ func at(d *parity.Distribution, side []float64, percent float64) float64 {
 	return side[i]
 }
 
-// shares are the percents of a side that lie below each of n steps from 0 to top.
-func shares(d *parity.Distribution, side []float64, top float64, n int) []float64 {
-	if n <= 0 || !(top > 0) {
+// shares are the percents of a side that lie below each of n steps up to top.
+func shares(d *parity.Distribution, side []float64, from, top float64, n int) []float64 {
+	if n <= 0 || !(top > from) {
 		return nil
 	}
 	out := make([]float64, n)
 	for i := range out {
-		x := top * float64(i+1) / float64(n)
+		x := from + (top-from)*float64(i+1)/float64(n)
 		k, _ := slices.BinarySearch(side, x)
 		switch {
 		case k == 0:
@@ -245,6 +248,10 @@ func shares(d *parity.Distribution, side []float64, top float64, n int) []float6
 	return out
 }
 
+// leastLevels is how many lines of the list of levels are to be seen below the
+// drawing; the rest is scrolled to.
+const leastLevels = 4
+
 // viewCurve draws throughput against speed, a point a level, and lists the levels
 // below, as many as fit, with the service levels that the runs keep.
 func (s *Screen) viewCurve(w, h int) string {
@@ -257,7 +264,9 @@ func (s *Screen) viewCurve(w, h int) string {
 		title = " output tok/s (the GPUs are not known)"
 	}
 	list := levelLines(s.th, s.curve, w)
-	room := max(h-1-len(list), min(h-1, 8))
+	room := max(h-1-len(list), min(h-1-leastLevels, 12), 0)
+	top := min(s.levelTop, max(len(list)-(h-1-room), 0))
+	list = list[top:min(top+max(h-1-room, 0), len(list))]
 	head := ui.Ends(title, s.th.DotsLegend(sets...)+" ", w)
 	return head + "\n" + s.th.Scatter(w, room, "output speed p50 of a request (tok/s)", sets...) + "\n" + strings.Join(list, "\n")
 }
@@ -285,8 +294,11 @@ func dotsOf(points []results.Point) (sets []ui.Dots, perGPU bool) {
 // levelLines list the levels, what each run keeps of the service levels, and what
 // could not be read.
 func levelLines(th ui.Theme, c *curve, w int) []string {
-	const run = 20
 	widths := []int{7, 13, 11, 11, 14}
+	run := min(max(w-47, 8), 24)
+	if w >= 78 {
+		run = min(w-58, 24)
+	}
 	cells := func(name string, values ...string) string {
 		line := " " + ui.Fit(name, run)
 		for i, v := range values {

@@ -92,6 +92,25 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// What has no room below the drawing of the levels is scrolled to.
+func TestLevelsScroll(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, within(), "a", "b")
+	r.s.SetSize(60, 12)
+	r.send(frametest.Keys("l")...)
+	if v := r.s.View(); strings.Contains(v, "1,088.1") || !strings.Contains(v, "keeps gold up to 512 users") {
+		t.Errorf("%s", v)
+	}
+	r.send(frametest.Keys("end")...)
+	if v := r.s.View(); !strings.Contains(v, "1,088.1") {
+		t.Errorf("at the end:\n%s", v)
+	}
+	r.send(frametest.Keys("up", "home")...)
+	if v := r.s.View(); !strings.Contains(v, "keeps gold") {
+		t.Errorf("back at the beginning:\n%s", v)
+	}
+}
+
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, referenced(), "a", "b")
@@ -116,7 +135,7 @@ func TestShares(t *testing.T) {
 	t.Parallel()
 	d := &parity.Distribution{Percent: []float64{0, 50, 100}, Reference: []float64{1, 2, 4}}
 	for i, want := range []float64{0, 0, 25, 50} {
-		if got := shares(d, d.Reference, 2, 4)[i]; got != want {
+		if got := shares(d, d.Reference, 0, 2, 4)[i]; got != want {
 			t.Errorf("step %d: %v, want %v", i, got, want)
 		}
 	}

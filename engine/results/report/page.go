@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -58,6 +59,7 @@ func RunHTML(w io.Writer, r Run) error {
 		for _, f := range ph.Figures {
 			one.Rows = append(one.Rows, figureRow(f))
 		}
+		one.dropEmpty(3) // nearly always the client says the same
 		if i < len(r.Series) {
 			one.Charts = seriesCharts(r.Series[i], ph.Window)
 		}
@@ -67,6 +69,17 @@ func RunHTML(w io.Writer, r Run) error {
 		p.Parts = append(p.Parts, tiers(r.Tiers))
 	}
 	return p.write(w)
+}
+
+// dropEmpty leaves out a column in which no row says anything.
+func (p *part) dropEmpty(column int) {
+	if slices.ContainsFunc(p.Rows, func(r []string) bool { return r[column] != "" }) {
+		return
+	}
+	p.Head = slices.Delete(p.Head, column, column+1)
+	for i := range p.Rows {
+		p.Rows[i] = slices.Delete(p.Rows[i], column, column+1)
+	}
 }
 
 func notes(p results.Phase) []string {
