@@ -248,8 +248,8 @@ func (p *Pane) state() string {
 	case f != nil:
 		way := percent(p.reached.Bytes(), p.end.Bytes())
 		return fmt.Sprintf("looking for %s at %d %%, esc stops", ui.Clean(f.what), way)
-	case p.fetched != nil && p.filter != nil && len(p.lines) > 0:
-		return "filtering …"
+	case p.fetched != nil && p.filter != nil && p.looked != nil:
+		return fmt.Sprintf("filtering at %d %%, esc stops", percent(p.looked.Bytes(), p.end.Bytes()))
 	case p.prompt == searching && p.query == "":
 		return "a regular expression"
 	case p.said == "" && p.query == "":

@@ -52,7 +52,7 @@ func (p *Pane) start(f fetch) tea.Cmd {
 	f.ctx, f.stop = context.WithCancel(p.ctx)
 	f.view, f.match, f.h, f.index = p.view, p.filter, p.held(), p.index
 	f.upAt, f.downAt = slices.Clone(f.at), slices.Clone(f.at)
-	p.fetched, p.again, p.scrolls = &f, false, 0
+	p.fetched, p.looked, p.again, p.scrolls = &f, nil, false, 0
 	return f.run()
 }
 
@@ -127,22 +127,13 @@ func (p *Pane) onFetched(m fetchedMsg) tea.Cmd {
 		p.fetched, p.err = nil, m.err
 		return nil
 	}
-	if !m.done {
+	if !m.done { // a filter leaves little: what there is so far is shown
+		p.take(f)
 		return f.run()
 	}
 	f.stop()
 	p.fetched, p.err = nil, nil
-	p.lines = slices.Clone(f.before)
-	slices.Reverse(p.lines)
-	p.lines = append(p.lines, f.after...)
-	p.head, p.top, p.bottom, p.number = f.upAt, f.top, f.bottom, f.number
-	p.first, p.sub = len(f.before), f.sub
-	p.climb(f.aboveRows)
-	p.settled()
-	p.settle()
-	if f.keeps {
-		p.settled()
-	}
+	p.take(f)
 	if f.down && p.atEnd() {
 		p.follow = true
 	}
@@ -154,6 +145,24 @@ func (p *Pane) onFetched(m fetchedMsg) tea.Cmd {
 		return p.refresh()
 	}
 	return nil
+}
+
+// take shows what a fetch has read.
+func (p *Pane) take(f *fetch) {
+	p.lines = slices.Clone(f.before)
+	slices.Reverse(p.lines)
+	p.lines = append(p.lines, f.after...)
+	p.head, p.top, p.bottom, p.number = f.upAt, f.top, f.bottom, f.number
+	p.first, p.sub = len(f.before), f.sub
+	p.climb(f.aboveRows)
+	p.settled()
+	p.settle()
+	if f.keeps {
+		p.settled()
+	}
+	if p.looked = f.upAt; f.top {
+		p.looked = f.downAt
+	}
 }
 
 // climb moves the top of the window up by rows, as far as lines go.

@@ -72,6 +72,7 @@ type Pane struct {
 	bottom  bool        // its end is
 	number  int64       // of the line at the top, from 1; 0: not known
 	fetched *fetch      // under way; nil: none
+	looked  logview.Pos // how far it is
 	again   bool        // the log has grown since
 	scrolls int         // rows to scroll once it has come
 	// stay is the place at the top that scrolling and searching gave, and that a

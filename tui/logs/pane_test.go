@@ -354,6 +354,28 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// A filter that takes long shows what it has so far, and how far it is.
+func TestFilterShowsWhatThereIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 60, 3, numbered(1000))
+	cmd := r.p.setFilter("9$")
+	f := r.p.fetched
+	r.p.Update(fetchedMsg{&fetch{}, false, nil}) // of another wish
+	line := logview.Line{At: 10, Next: 17, Text: "line 9"}
+	f.before, f.upAt, f.downAt = []logview.Line{line}, logview.Pos{r.p.end[0] / 2}, r.p.end
+	r.p.Update(fetchedMsg{f, false, nil})
+	r.want("so far", "line 9", "", "")
+	if !strings.Contains(r.title(), "filtering at 49 %") {
+		t.Errorf("title %q", r.title())
+	}
+	f.before, f.upAt = nil, r.p.end
+	r.run(cmd)
+	r.want("all", "line 979", "line 989", "line 999")
+	if strings.Contains(r.title(), "filtering") {
+		t.Errorf("title %q", r.title())
+	}
+}
+
 func TestGoToLine(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, 2, numbered(5000))
