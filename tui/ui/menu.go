@@ -107,8 +107,12 @@ func Put(frame, block string, x, y, w int) string {
 		if y+i >= len(rows) {
 			break
 		}
-		row := rows[y+i]
-		rows[y+i] = Fit(ansi.Truncate(row, x, ""), x) + "\x1b[m" + l + "\x1b[m" + ansi.TruncateLeft(row, x+bw, "")
+		left, right := ansi.Truncate(rows[y+i], x, ""), ansi.TruncateLeft(rows[y+i], x+bw, "")
+		if Width(right) > w-x-bw { // half a wide character lies below
+			right = ansi.TruncateLeft(rows[y+i], x+bw+1, "")
+		}
+		gap := strings.Repeat(" ", max(w-x-bw-Width(right), 0))
+		rows[y+i] = Fit(left, x) + "\x1b[m" + l + "\x1b[m" + gap + right
 	}
 	return strings.Join(rows, "\n")
 }

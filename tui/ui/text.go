@@ -18,9 +18,12 @@ func Fit(s string, w int) string {
 	if w <= 0 {
 		return ""
 	}
-	if n := ansi.StringWidth(s); n > w {
-		return ansi.Truncate(s, w, "…")
-	} else if n < w {
+	n := ansi.StringWidth(s)
+	if n > w { // a wide character that has no room leaves a cell
+		s = ansi.Truncate(s, w, "…")
+		n = ansi.StringWidth(s)
+	}
+	if n < w {
 		return s + strings.Repeat(" ", w-n)
 	}
 	return s
