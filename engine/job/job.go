@@ -265,9 +265,7 @@ func (j *run) ended(st *started) *failure {
 	why := ""
 	if !st.asked && !st.step.Ends {
 		why = fmt.Sprintf("%s exited with code %d before the run's end", st.step.Name, code)
-		if line := lastLine(filepath.Join(j.LogDir, st.step.Log)); line != "" {
-			why += "; its log ends: " + line
-		}
+		why += cause(filepath.Join(j.LogDir, st.step.Log))
 	}
 	j.rec.event(event.StepExit, st.step.Name, event.Data{ExitCode: &code, Message: why})
 	if why == "" {
@@ -339,10 +337,7 @@ func (j *run) follow(ctx context.Context, client *started) *failure {
 			}
 			if code := st.proc.ExitCode(); code != 0 {
 				j.rec.say("ERROR", fmt.Sprintf("Benchmark failed with exit code %d", code))
-				why := fmt.Sprintf("the client exited with code %d", code)
-				if line := lastLine(filepath.Join(j.LogDir, st.step.Log)); line != "" {
-					why += "; its log ends: " + line
-				}
+				why := fmt.Sprintf("the client exited with code %d", code) + cause(filepath.Join(j.LogDir, st.step.Log))
 				return &failure{state: event.Failed, code: code, why: why}
 			}
 			j.rec.say("INFO", "Benchmark completed successfully")

@@ -3,7 +3,6 @@ package job
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -52,33 +51,6 @@ func full(dir string) bool {
 		return false
 	}
 	return st.Bavail*uint64(st.Bsize) < room || st.Files > 0 && st.Ffree == 0
-}
-
-// lastLine is the last line of a log with text in it, at most 200 bytes; empty
-// if there is none. A log that can't be read says so itself.
-func lastLine(path string) string {
-	const tail = 4096
-	f, err := os.Open(path)
-	if err != nil {
-		return err.Error()
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err.Error()
-	}
-	buf := make([]byte, tail)
-	n, err := f.ReadAt(buf, max(0, info.Size()-tail))
-	if err != nil && err != io.EOF {
-		return err.Error()
-	}
-	lines := strings.Split(strings.ToValidUTF8(string(buf[:n]), "?"), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if l := strings.TrimSpace(lines[i]); l != "" {
-			return shorten(l)
-		}
-	}
-	return ""
 }
 
 // shorten is a line as a message quotes it.

@@ -20,13 +20,13 @@ func TestFaults(t *testing.T) {
 		code        int
 		says        []string
 	}{
-		{"worker exits 1", "prefill_0:exit1", nil, "failed", 1, []string{"prefill_0 exited with code 1", "before the run's end"}},
+		{"worker exits 1", "prefill_0:exit1", nil, "failed", 1, []string{"prefill_0 exited with code 1 before the run's end; its log says: CUDA error: an illegal memory access"}},
 		{"worker exits 0", "decode_1:exit0,client:hang", nil, "failed", 1, []string{"decode_0 exited with code", "before the run's end"}},
 		{"worker hangs before it is ready", "decode_1:never", []string{"health_check.max_attempts=4"}, "failed", 1, []string{"frontend_0 was not ready within 4 s", "1 of 1 prefill and 0 of 1 decode"}},
 		{"health never complete", "frontend_0:unhealthy", []string{"health_check.max_attempts=4"}, "failed", 1, []string{"frontend_0 was not ready within 4 s", "status 503"}},
 		{"frontend dies mid-phase", "frontend_0:exit1", nil, "failed", 1, []string{"frontend_0 exited with code 1"}},
 		{"engine is dead and its launcher lives", "prefill_0:fatal,client:hang", nil, "failed", 1, []string{"prefill_0 is dead", "Rank1 Task exit code: 134"}},
-		{"client fails", "client:exit7", nil, "failed", 7, []string{"the client exited with code 7"}},
+		{"client fails", "client:exit7", nil, "failed", 7, []string{"the client exited with code 7", "no trajectories"}},
 		{"deaf worker", "prefill_0:deaf,client:exit7", nil, "failed", 7, []string{"the client exited with code 7"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
