@@ -323,7 +323,7 @@ func (m *Model) quit() tea.Cmd {
 	for _, e := range m.stack {
 		if k, ok := e.screen.(ui.Keeper); ok && k.Unsaved() {
 			return m.ask(nobody, ui.Ask{
-				Title: "Quit with unsaved changes?", Body: "What was typed in " + e.screen.Name() + " and not saved would be lost.", Yes: "quit", No: "stay", Danger: true,
+				Title: "Quit with unsaved changes?", Body: "What was typed in " + e.screen.Name() + " is not saved.", Yes: "quit", No: "stay", Danger: true,
 			})
 		}
 	}

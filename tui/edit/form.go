@@ -300,12 +300,12 @@ func (s *Screen) formPart(w, h int, sides ...int) string {
 }
 
 func (s *Screen) formRow(e entry, here bool, wide, room int) string {
-	mark, name, value := "  ", s.th.Paint(ui.Plain, ui.Fit(e.path, wide)), ui.Fit(ui.Clean(e.value), room)
+	mark, name, value := "  ", ui.Fit(ui.Clean(e.path), wide), ui.Fit(ui.Clean(e.value), room)
 	if e.value == "" {
 		value = s.th.Paint(ui.Muted, ui.Fit("–", room))
 	}
 	if here {
-		mark, name = s.th.Paint(ui.Accent, "▸ "), s.th.Selected.Render(ui.Fit(e.path, wide))
+		mark, name = s.th.Paint(ui.Accent, "▸ "), s.th.Selected.Render(ui.Fit(ui.Clean(e.path), wide))
 		if s.form.typing {
 			value = s.form.input.Draw(s.th, room, true)
 		}
