@@ -39,7 +39,9 @@ func (e *Engine) Preflight(ctx context.Context, p *Pair, pl *plan.Plan) (notes [
 	if err != nil {
 		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
-	notes = append(notes, partitions...)
+	for _, part := range partitions {
+		notes = append(notes, part.String(), room(part, len(pl.Nodes)))
+	}
 	file, err := os.CreateTemp("", "agentperf-tui-*.sh")
 	if err != nil {
 		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
@@ -57,6 +59,17 @@ func (e *Engine) Preflight(ctx context.Context, p *Pair, pl *plan.Plan) (notes [
 		return notes, fmt.Errorf("submit %s: the scheduler would not take it: %w", pl.Name, err)
 	}
 	return append(notes, strings.TrimPrefix(said, "sbatch: ")), nil
+}
+
+// room says what a run's size means in a partition at this moment.
+func room(p slurm.Partition, nodes int) string {
+	switch {
+	case nodes > p.Nodes:
+		return fmt.Sprintf("the run takes %d nodes, and %s has %d: it would wait for ever", nodes, p.Name, p.Nodes)
+	case nodes > p.Idle:
+		return fmt.Sprintf("the run takes %d nodes, and %d are idle: it waits for %d more", nodes, p.Idle, nodes-p.Idle)
+	}
+	return fmt.Sprintf("the run takes %d of %d idle nodes", nodes, p.Idle)
 }
 
 // workloadNote tells when the workload that was checked is not the one that the

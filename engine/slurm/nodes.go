@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -122,41 +123,68 @@ func field(line, name string) string {
 	return ""
 }
 
-// Partitions says of each partition in a list (a,b) in one line what it has: its
-// time limit and how many of its nodes are in which state. A partition that there
-// is not is an error that names those that there are.
-func Partitions(ctx context.Context, list string) ([]string, error) {
-	out, err := call(ctx, askLimit, "sinfo", "--noheader", "--format=%R|%l|%D|%T")
+// Partition is what a partition has, and what it allows.
+type Partition struct {
+	Name      string
+	TimeLimit string // of a job, in Slurm's form; infinite
+	Sizes     string // nodes of a job: 1-infinite
+	Nodes     int
+	Idle      int
+	States    []string // counts by state: 3 idle
+}
+
+// String is the partition in one line.
+func (p Partition) String() string {
+	text := fmt.Sprintf("partition %s: nodes %s; time limit %s", p.Name, strings.Join(p.States, ", "), p.TimeLimit)
+	if p.Sizes != "1-infinite" {
+		text += "; nodes of a job " + p.Sizes
+	}
+	return text
+}
+
+// Partitions looks at each partition in a list (a,b). A partition that there is
+// not is an error that names those that there are.
+func Partitions(ctx context.Context, list string) ([]Partition, error) {
+	out, err := call(ctx, askLimit, "sinfo", "--noheader", "--format=%R|%l|%s|%D|%T")
 	if err != nil {
 		return nil, fmt.Errorf("ask for partition %s: %w", list, err)
 	}
-	var lines []string
+	var found []Partition
 	for name := range strings.SplitSeq(list, ",") {
-		line, err := describePartition(out, name)
+		p, err := parsePartition(out, name)
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, line)
+		found = append(found, p)
 	}
-	return lines, nil
+	return found, nil
 }
 
-func describePartition(out, name string) (string, error) {
-	limit, states, names := "", []string{}, []string{}
+func parsePartition(out, name string) (Partition, error) {
+	p, names := Partition{Name: name}, []string{}
 	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSpace(line), "|")
-		if len(f) != 4 {
+		if len(f) != 5 {
 			continue
 		}
 		if !slices.Contains(names, f[0]) {
 			names = append(names, f[0])
 		}
-		if f[0] == name {
-			limit, states = f[1], append(states, f[2]+" "+f[3])
+		if f[0] != name {
+			continue
+		}
+		p.TimeLimit, p.Sizes, p.States = f[1], f[2], append(p.States, f[3]+" "+f[4])
+		n, err := strconv.Atoi(f[3])
+		if err != nil {
+			continue
+		}
+		p.Nodes += n
+		if f[4] == "idle" {
+			p.Idle += n
 		}
 	}
-	if limit == "" {
-		return "", fmt.Errorf("there is no partition %s here: there are %s; name one in the recipe (slurm.partition) or the cluster file", name, strings.Join(names, ", "))
+	if p.TimeLimit == "" {
+		return p, fmt.Errorf("there is no partition %s here: there are %s; name one in the recipe (slurm.partition) or the cluster file", name, strings.Join(names, ", "))
 	}
-	return fmt.Sprintf("partition %s: nodes %s; time limit %s", name, strings.Join(states, ", "), limit), nil
+	return p, nil
 }

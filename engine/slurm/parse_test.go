@@ -93,14 +93,17 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-func TestDescribePartition(t *testing.T) {
+func TestParsePartition(t *testing.T) {
 	t.Parallel()
-	out := "batch|1-00:00:00|3|idle\nbatch|1-00:00:00|10|allocated\nlong|infinite|2|idle\n"
-	got, err := describePartition(out, "batch")
-	if err != nil || got != "partition batch: nodes 3 idle, 10 allocated; time limit 1-00:00:00" {
-		t.Errorf("got %q %v", got, err)
+	out := "batch|1-00:00:00|1-infinite|3|idle\nbatch|1-00:00:00|1-infinite|10|allocated\nlong|infinite|1-8|2|idle\n"
+	got, err := parsePartition(out, "batch")
+	if err != nil || got.String() != "partition batch: nodes 3 idle, 10 allocated; time limit 1-00:00:00" || got.Nodes != 13 || got.Idle != 3 {
+		t.Errorf("got %+v %v", got, err)
 	}
-	if _, err := describePartition(out, "bach"); err == nil || !strings.Contains(err.Error(), "there are batch, long") {
+	if got, err := parsePartition(out, "long"); err != nil || got.String() != "partition long: nodes 2 idle; time limit infinite; nodes of a job 1-8" {
+		t.Errorf("got %+v %v", got, err)
+	}
+	if _, err := parsePartition(out, "bach"); err == nil || !strings.Contains(err.Error(), "there are batch, long") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -124,7 +127,7 @@ func TestOverAndLimit(t *testing.T) {
 }
 
 func FuzzAnswers(f *testing.F) {
-	for _, s := range []string{"12|PENDING|None|2026-11-30T04:00:00|N/A|N/A||c\n", "12|CANCELLED by 0|Unknown|Unknown|Unknown||\n", "StepId=3.0 Name=a\n", "12;x\n", "batch|1:00|3|idle\n", "NodeName=a Arch=x86_64 ="} {
+	for _, s := range []string{"12|PENDING|None|2026-11-30T04:00:00|N/A|N/A||c\n", "12|CANCELLED by 0|Unknown|Unknown|Unknown||\n", "StepId=3.0 Name=a\n", "12;x\n", "batch|1:00|1-8|3|idle\n", "NodeName=a Arch=x86_64 ="} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -141,8 +144,8 @@ func FuzzAnswers(f *testing.F) {
 		if id := firstID(s); strings.ContainsAny(id, "; \n-") {
 			t.Errorf("id %q", id)
 		}
-		if line, err := describePartition(s, "batch"); err == nil && !strings.HasPrefix(line, "partition batch: ") {
-			t.Errorf("line %q", line)
+		if p, err := parsePartition(s, "batch"); err == nil && (p.TimeLimit == "" || p.Idle > p.Nodes && p.Nodes >= 0) {
+			t.Errorf("%+v", p)
 		}
 	})
 }
