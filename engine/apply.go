@@ -47,6 +47,9 @@ func (e *Engine) ApplyAfter(ctx context.Context, p *Pair, pl *plan.Plan, allowTo
 		return rundir.Record{}, err
 	}
 	rec.After = after.ID
+	if pl.Target == plan.Srtctl {
+		return e.submitSrtctl(ctx, p, pl, rec)
+	}
 	if pl.Target == plan.Slurm {
 		return e.submitSlurm(ctx, p, pl, rec)
 	}
@@ -92,7 +95,7 @@ func (e *Engine) Gate(p *Pair, pl *plan.Plan, allowTodo bool) error {
 		return ErrInvalid
 	case p.Report.Todos > 0 && !allowTodo:
 		return ErrTodos
-	case pl.Target == plan.Slurm: // its paths are those of other machines: see Preflight
+	case pl.Target.OnSlurm(): // its paths are those of other machines: see Preflight
 		return nil
 	}
 	for _, path := range []string{p.Workload.TrajectoryPath, p.Workload.AssignmentsPath} {
@@ -195,7 +198,7 @@ func (e *Engine) Cancel(ctx context.Context, r Located) error {
 	switch {
 	case r.Record.ID == "":
 		return fmt.Errorf("cancel %s: it was not started here, so there is nothing to tell it to", r.Dir)
-	case r.Record.Launcher == string(plan.Slurm):
+	case r.onSlurm():
 		return e.cancelSlurm(ctx, r)
 	case r.Record.Host != e.host:
 		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", r.Record.ID, r.Record.Host)

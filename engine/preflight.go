@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -18,15 +19,23 @@ import (
 // is idle, what differs from the files at hand. The error is what makes the submit
 // impossible. Other targets have nothing to tell.
 func (e *Engine) Preflight(ctx context.Context, p *Pair, pl *plan.Plan) (notes []string, err error) {
-	if pl.Target != plan.Slurm {
+	if !pl.Target.OnSlurm() {
 		return nil, nil
 	}
-	_, note, err := e.programsFor(ctx, p.Recipe.Slurm.Partition)
-	if err != nil {
-		return nil, fmt.Errorf("submit %s: %w", pl.Name, err)
-	}
-	if note != "" {
-		notes = append(notes, note)
+	if pl.Target == plan.Srtctl {
+		path, err := exec.LookPath("srtctl")
+		if err != nil {
+			return nil, fmt.Errorf("submit %s: there is no srtctl on the PATH; install it, or take the launcher slurm", pl.Name)
+		}
+		notes = append(notes, path+" makes the job; srtctl dry-run shows its script")
+	} else {
+		_, note, err := e.programsFor(ctx, p.Recipe.Slurm.Partition)
+		if err != nil {
+			return nil, fmt.Errorf("submit %s: %w", pl.Name, err)
+		}
+		if note != "" {
+			notes = append(notes, note)
+		}
 	}
 	for _, name := range slurm.Overrides(os.Environ()) {
 		notes = append(notes, "$"+name+" is not passed to sbatch: it would beat the script; put it into the recipe's sbatch_directives")
@@ -42,9 +51,21 @@ func (e *Engine) Preflight(ctx context.Context, p *Pair, pl *plan.Plan) (notes [
 	for _, part := range partitions {
 		notes = append(notes, part.String(), room(part, len(pl.Nodes)))
 	}
+	if pl.Script == "" { // it is another's
+		return notes, nil
+	}
+	said, err := testOnly(ctx, pl)
+	if err != nil {
+		return notes, err
+	}
+	return append(notes, said), nil
+}
+
+// testOnly asks what the scheduler thinks of a plan's script.
+func testOnly(ctx context.Context, pl *plan.Plan) (string, error) {
 	file, err := os.CreateTemp("", "agentperf-tui-*.sh")
 	if err != nil {
-		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
+		return "", fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
 	defer func() { _ = os.Remove(file.Name()) }() // below the system's temporary folder
 	_, err = file.WriteString(pl.Script)
@@ -52,13 +73,13 @@ func (e *Engine) Preflight(ctx context.Context, p *Pair, pl *plan.Plan) (notes [
 		err = cerr
 	}
 	if err != nil {
-		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
+		return "", fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
 	said, err := slurm.TestOnly(ctx, file.Name())
 	if err != nil {
-		return notes, fmt.Errorf("submit %s: the scheduler would not take it: %w", pl.Name, err)
+		return "", fmt.Errorf("submit %s: the scheduler would not take it: %w", pl.Name, err)
 	}
-	return append(notes, strings.TrimPrefix(said, "sbatch: ")), nil
+	return strings.TrimPrefix(said, "sbatch: "), nil
 }
 
 // room says what a run's size means in a partition at this moment.

@@ -26,6 +26,9 @@ type Located struct {
 	Record rundir.Record // zero for outputs of other tools
 }
 
+// onSlurm says whether the run is a job of Slurm's, ours or srtctl's.
+func (l Located) onSlurm() bool { return plan.Target(l.Record.Launcher).OnSlurm() }
+
 // Label is the run's name for people.
 func (l Located) Label() string {
 	if l.Record.ID != "" {
@@ -146,7 +149,7 @@ func (e *Engine) judge(l Located, s event.Status) event.Status {
 	if s.State.Final() || l.Record.ID == "" {
 		return s
 	}
-	if l.Record.Launcher == string(plan.Slurm) {
+	if l.onSlurm() {
 		return e.judgeSlurm(l, s, e.queue.Ask(context.Background())) // has time limits of its own
 	}
 	if l.Record.Host != e.host {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
@@ -42,7 +43,7 @@ func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
 	if err := rundir.Write(filepath.Join(l.Dir, rundir.CancelFile), by, 0o644); err != nil {
 		return fmt.Errorf("cancel %s: %w", l.Label(), err)
 	}
-	if j.State == "RUNNING" {
+	if j.State == "RUNNING" && l.Record.Launcher != string(plan.Srtctl) { // whose script passes no signal on
 		if err := slurm.Terminate(ctx, k.ID); err != nil {
 			return fmt.Errorf("cancel %s: %w", l.Label(), err)
 		}

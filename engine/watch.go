@@ -12,7 +12,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/follow"
-	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
@@ -293,7 +292,7 @@ func (w *watcher) statistics(ctx context.Context) {
 	}
 }
 
-func (w *watcher) slurm() bool { return w.l.Record.Launcher == string(plan.Slurm) }
+func (w *watcher) slurm() bool { return w.l.onSlurm() }
 
 func (w *watcher) judge() event.Status {
 	if w.l.Record.ID == "" && w.last.Status.State != "" {

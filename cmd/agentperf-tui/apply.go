@@ -70,6 +70,9 @@ With --launcher local the plan runs on this machine: mock servers stand in for t
 engines, the built-in client replays, users and times are scaled; dry-run
 --launcher local shows each of these swaps. The run goes on when this command ends.
 
+With --launcher srtctl an installed srtctl makes the job from the same recipe; it is
+watched, listed and cancelled like any other.
+
 --smoke plays 4 users for the shortest phase on the same nodes: a proof that all comes
 up. --repeat N submits N runs of the same, each waiting for the end of the one before,
 however that ends, so that they measure the run-to-run band and not one another.
@@ -78,7 +81,7 @@ however that ends, so that they measure the run-to-run band and not one another.
 	f, flag := files(cmd)
 	o := &applying{scale: scaleFlags(cmd)}
 	fl := cmd.Flags()
-	fl.StringVar(&o.launcher, "launcher", "slurm", "slurm or local")
+	fl.StringVar(&o.launcher, "launcher", "slurm", "slurm, local or srtctl")
 	fl.StringVar(&a.outputDir, "output-dir", "", "base of run folders (default: output_dir of the configuration, else ./outputs)")
 	fl.BoolVar(&o.yes, "yes", false, "submit without asking")
 	fl.BoolVar(&o.allowTodo, "allow-todo", false, "submit although placeholders are open")

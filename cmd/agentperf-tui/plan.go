@@ -37,9 +37,9 @@ func target(launcher string) (plan.Target, error) {
 	case "local":
 		return plan.Local, nil
 	case "srtctl":
-		return "", badInput(fmt.Errorf("launcher srtctl: this version does not hand recipes to srtctl yet; run srtctl apply yourself, watch and results read its output"))
+		return plan.Srtctl, nil
 	}
-	return "", badInput(fmt.Errorf("launcher %q: want slurm or local", launcher))
+	return "", badInput(fmt.Errorf("launcher %q: want slurm, local or srtctl", launcher))
 }
 
 // planning is where and how large a run is to be.
@@ -91,7 +91,7 @@ func dryRunCmd(a *app) *cobra.Command {
 	}
 	f, flag := files(cmd)
 	o := &planning{}
-	cmd.Flags().StringVar(&o.launcher, "launcher", "slurm", "slurm or local")
+	cmd.Flags().StringVar(&o.launcher, "launcher", "slurm", "slurm, local or srtctl")
 	cmd.Flags().BoolVar(&o.smoke, "smoke", false, "the plan of apply --smoke")
 	scale := scaleFlags(cmd)
 	cmd.Flags().StringVar(&a.outputDir, "output-dir", "", "base of run folders")

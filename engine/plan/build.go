@@ -83,7 +83,23 @@ func Build(req Request) (*Plan, error) {
 	if err := b.slurm(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", r.File, err)
 	}
+	if req.Target == Srtctl {
+		if err := b.srtctl(); err != nil {
+			return nil, fmt.Errorf("plan %s: %w", r.File, err)
+		}
+	}
 	return b.p, nil
+}
+
+// srtctl leaves the job to srtctl: what it will do is what its own dry-run shows.
+func (b *builder) srtctl() error {
+	if b.Smoke {
+		return errors.New("srtctl gives the client the workload that the recipe names: a smoke run takes the launcher slurm")
+	}
+	b.p.Script = ""
+	b.swap("launcher", "a batch script of this program", "srtctl apply -f RECIPE -o "+b.OutputDir+" -y --json", "srtctl makes script and steps itself (srtctl dry-run shows them); nodes, roles and logs are laid out as below")
+	b.swap("sbatch_directives.comment", "as the recipe has it", "one of this run's own, before it", "the job is found again by it")
+	return nil
 }
 
 // oneJob are directives that would make another job of it than the plan's.

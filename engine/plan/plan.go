@@ -16,7 +16,13 @@ type Target string
 const (
 	Slurm Target = "slurm"
 	Local Target = "local"
+	// Srtctl is a Slurm job too, which an installed srtctl makes from the recipe: the
+	// plan says what it comes to, not how.
+	Srtctl Target = "srtctl"
 )
+
+// OnSlurm says whether a run of this target is a job of Slurm's.
+func (t Target) OnSlurm() bool { return t == Slurm || t == Srtctl }
 
 // Placeholders that stand for what is not known before the run; [Plan.Bind]
 // replaces them. {node:N} is the name of node N of the allocation, {ip:N} its
