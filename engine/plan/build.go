@@ -83,11 +83,6 @@ func Build(req Request) (*Plan, error) {
 	if err := b.slurm(); err != nil {
 		return nil, fmt.Errorf("plan %s: %w", r.File, err)
 	}
-	if req.Target == Srtctl {
-		if err := b.srtctl(); err != nil {
-			return nil, fmt.Errorf("plan %s: %w", r.File, err)
-		}
-	}
 	return b.p, nil
 }
 
@@ -96,7 +91,6 @@ func (b *builder) srtctl() error {
 	if b.Smoke {
 		return errors.New("srtctl gives the client the workload that the recipe names: a smoke run takes the launcher slurm")
 	}
-	b.p.Script = ""
 	b.swap("launcher", "a batch script of this program", "srtctl apply -f RECIPE -o "+b.OutputDir+" -y --json", "srtctl makes script and steps itself (srtctl dry-run shows them); nodes, roles and logs are laid out as below")
 	b.swap("sbatch_directives.comment", "as the recipe has it", "one of this run's own, before it", "the job is found again by it")
 	return nil
@@ -153,6 +147,9 @@ func (b *builder) slurm() error {
 	for i := range b.p.Steps {
 		b.p.Steps[i].Launch = b.srun(&b.p.Steps[i])
 		b.p.Steps[i].Shell = b.p.Steps[i].shell()
+	}
+	if b.Target == Srtctl {
+		return b.srtctl()
 	}
 	b.p.Script = b.script()
 	return nil
