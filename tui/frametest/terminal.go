@@ -20,7 +20,7 @@ const Patience = 30 * time.Second
 
 // Terminal is a program that runs in a pseudo-terminal.
 type Terminal struct {
-	t   *testing.T
+	t   testing.TB
 	cmd *exec.Cmd
 	pty *os.File
 
@@ -33,7 +33,7 @@ type Terminal struct {
 
 // Start runs a command in a terminal of w × h cells. At the end of the test the
 // program is killed if it still runs.
-func Start(t *testing.T, w, h int, cmd *exec.Cmd) *Terminal {
+func Start(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	cmd.Env = append(cmd.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor")
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)})
