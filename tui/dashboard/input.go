@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
-	onSteps := s.lay.stepsH > 0 && m.X >= s.lay.stepsX && m.Y >= s.lay.stepsY && m.Y < s.lay.stepsY+s.lay.stepsH
+	onSteps := m.In(s.lay.stepsX, s.lay.stepsY, s.lay.stepsW, s.lay.stepsH)
 	switch {
 	case m.Wheel != 0 && onSteps && s.stepsShown():
 		s.steps.Move(m.Wheel)

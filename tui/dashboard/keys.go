@@ -4,6 +4,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // keyMap is the bindings of the dashboard.
@@ -12,27 +13,13 @@ type keyMap struct {
 	play, faster, slower, seekBack, seekOn                                              key.Binding
 }
 
-func bind(help, desc string, keys ...string) key.Binding {
-	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, desc))
-}
-
 func newKeys() keyMap {
 	return keyMap{
-		pause: bind("space", "pause", "space"), steps: bind("s", "steps", "s"), focus: bind("tab", "pane", "tab", "shift+tab"), open: bind("enter", "its log", "enter"),
-		log: bind("l", "log", "l"), logBack: bind("L", "log before", "L"), merge: bind("m", "merge logs by time", "m"), zoom: bind("z", "zoom log", "z"),
-		play: bind("p", "play back", "p"), faster: bind("+", "faster", "+", "="), slower: bind("-", "slower", "-"), seekBack: bind("<", "back", "<", ","), seekOn: bind(">", "forward", ">", "."),
-		trend: bind("t", "trend", "t"), phase: bind("[ ]", "phase", "[", "]"), compare: bind("c", "compare", "c"), cancel: bind("x", "cancel", "x"),
+		pause: ui.Bind("space", "pause", "space"), steps: ui.Bind("s", "steps", "s"), focus: ui.Bind("tab", "pane", "tab", "shift+tab"), open: ui.Bind("enter", "its log", "enter"),
+		log: ui.Bind("l", "log", "l"), logBack: ui.Bind("L", "log before", "L"), merge: ui.Bind("m", "merge logs by time", "m"), zoom: ui.Bind("z", "zoom log", "z"),
+		play: ui.Bind("p", "play back", "p"), faster: ui.Bind("+", "faster", "+", "="), slower: ui.Bind("-", "slower", "-"), seekBack: ui.Bind("<", "back", "<", ","), seekOn: ui.Bind(">", "forward", ">", "."),
+		trend: ui.Bind("t", "trend", "t"), phase: ui.Bind("[ ]", "phase", "[", "]"), compare: ui.Bind("c", "compare", "c"), cancel: ui.Bind("x", "cancel", "x"),
 	}
-}
-
-// disabled is a binding that keeps its place and says why it does nothing.
-func disabled(b key.Binding, why string) key.Binding {
-	if why == "" {
-		return b
-	}
-	b.SetHelp(b.Help().Key, b.Help().Desc+" ("+why+")")
-	b.SetEnabled(false)
-	return b
 }
 
 // Keys are the bindings that work now.
@@ -54,7 +41,7 @@ func (s *Screen) Keys() []key.Binding {
 		k.play.SetHelp("p", "leave")
 		out = append(out, k.pause, k.slower, k.faster, k.seekBack, k.seekOn, k.play, k.steps)
 	case s.live != nil && s.live.Done:
-		out = append(out, disabled(k.play, s.noPlayback()), k.steps, k.pause)
+		out = append(out, ui.Disabled(k.play, s.noPlayback()), k.steps, k.pause)
 	default:
 		out = append(out, k.pause, k.steps)
 	}
@@ -62,7 +49,7 @@ func (s *Screen) Keys() []key.Binding {
 		out = append(out, k.open)
 	}
 	out = append(append(append(out, k.log), ofLog...), k.trend)
-	cancel, compare := disabled(k.cancel, s.noCancel()), disabled(k.compare, s.noCompare())
+	cancel, compare := ui.Disabled(k.cancel, s.noCancel()), ui.Disabled(k.compare, s.noCompare())
 	if cancel.Enabled() {
 		out = append(out, cancel, compare)
 	} else {

@@ -180,7 +180,7 @@ func (s *Screen) diffText(w, h int) string {
 
 func (s *Screen) diffRow(r diffRow) string {
 	if r.hidden > 0 {
-		return s.th.Paint(ui.Muted, fmt.Sprintf("          ⋯ %s", plural(r.hidden, "equal line")))
+		return s.th.Paint(ui.Muted, fmt.Sprintf("          ⋯ %s", ui.Plural(r.hidden, "equal line")))
 	}
 	number := func(n int) string {
 		if n == 0 {

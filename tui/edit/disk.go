@@ -44,7 +44,7 @@ func (s *Screen) takeMet(m metMsg) tea.Cmd {
 	f.asked = &m.theirs
 	note := "no conflicts"
 	if m.conflicts > 0 {
-		note = plural(m.conflicts, "conflict") + ", marked in the text"
+		note = ui.Plural(m.conflicts, "conflict") + ", marked in the text"
 	}
 	box := &menu{Menu: ui.Menu{
 		Title: f.name() + " changed on disk", Foot: "ctrl+z takes each of them back · esc decides later",
@@ -131,7 +131,7 @@ func (s *Screen) takeFound(m foundMsg) tea.Cmd {
 	if m.kept.Base != f.disk {
 		note = "merged with what is on disk now"
 		if m.clash > 0 {
-			note += ", " + plural(m.clash, "conflict")
+			note += ", " + ui.Plural(m.clash, "conflict")
 		}
 	}
 	box := &menu{Menu: ui.Menu{

@@ -82,9 +82,9 @@ func (s *Screen) notSubmittable() string {
 	case !s.sides[recipe].loaded:
 		return "no recipe"
 	case s.checked && errors > s.todos:
-		return plural(errors, "error")
+		return ui.Plural(errors, "error")
 	case s.checked && s.todos > 0:
-		return plural(s.todos, "open placeholder")
+		return ui.Plural(s.todos, "open placeholder")
 	}
 	return ""
 }
@@ -279,7 +279,7 @@ func (s *Screen) mouse(m ui.Mouse) {
 		return
 	}
 	s.comp, s.reading = nil, false
-	in := func(r rect) bool { return m.X >= r.x && m.X < r.x+r.w && m.Y >= r.y && m.Y < r.y+r.h }
+	in := func(r rect) bool { return m.In(r.x, r.y, r.w, r.h) }
 	if in(s.boxes.list) {
 		if m.Wheel != 0 {
 			s.cursor = max(min(s.cursor+m.Wheel, len(s.problems)-1), 0)

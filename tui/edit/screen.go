@@ -3,7 +3,6 @@ package edit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -132,23 +131,16 @@ func (s *Screen) State() ui.State {
 	case s.checkAt == versions{}:
 		return ui.State{Text: "checking…", Role: ui.Muted}
 	case errors > 0:
-		st.Text, st.Role = plural(errors, "error"), ui.Bad
+		st.Text, st.Role = ui.Plural(errors, "error"), ui.Bad
 		if warnings > 0 {
-			st.Text += " " + plural(warnings, "warning")
+			st.Text += " " + ui.Plural(warnings, "warning")
 		}
 	case warnings > 0:
-		st.Text, st.Role = plural(warnings, "warning"), ui.Warn
+		st.Text, st.Role = ui.Plural(warnings, "warning"), ui.Warn
 	default:
 		st.Text, st.Role = "no problems", ui.OK
 	}
 	return st
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // SetSize gives the size of the body.

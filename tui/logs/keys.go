@@ -26,18 +26,14 @@ type keyMap struct {
 	up, down, pageUp, pageDown, top, end, left, right                                   key.Binding
 }
 
-func bind(help, desc string, keys ...string) key.Binding {
-	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, desc))
-}
-
 func newKeys() keyMap {
 	return keyMap{
-		search: bind("/", "search", "/"), next: bind("n", "next hit", "n"), prev: bind("N", "hit before", "N"),
-		filter: bind("&", "only lines with", "&"), nextError: bind("e", "next error", "e"), prevError: bind("E", "error before", "E"),
-		follow: bind("f", "follow the log's end", "f"), wrap: bind("w", "wrap lines", "w"), colours: bind("a", "the log's own colours", "a"),
-		copy: bind("y", "copy lines", "y"), line: bind(":", "go to line", ":"),
-		up: bind("↑", "scroll", "up", "k"), down: bind("↓", "scroll", "down", "j"), pageUp: bind("pgup", "a page up", "pgup"), pageDown: bind("pgdn", "a page down", "pgdown"),
-		top: bind("home", "to the beginning", "home", "g"), end: bind("end", "to the end", "end", "G"), left: bind("←", "long lines", "left"), right: bind("→", "long lines", "right"),
+		search: ui.Bind("/", "search", "/"), next: ui.Bind("n", "next hit", "n"), prev: ui.Bind("N", "hit before", "N"),
+		filter: ui.Bind("&", "only lines with", "&"), nextError: ui.Bind("e", "next error", "e"), prevError: ui.Bind("E", "error before", "E"),
+		follow: ui.Bind("f", "follow the log's end", "f"), wrap: ui.Bind("w", "wrap lines", "w"), colours: ui.Bind("a", "the log's own colours", "a"),
+		copy: ui.Bind("y", "copy lines", "y"), line: ui.Bind(":", "go to line", ":"),
+		up: ui.Bind("↑", "scroll", "up", "k"), down: ui.Bind("↓", "scroll", "down", "j"), pageUp: ui.Bind("pgup", "a page up", "pgup"), pageDown: ui.Bind("pgdn", "a page down", "pgdown"),
+		top: ui.Bind("home", "to the beginning", "home", "g"), end: ui.Bind("end", "to the end", "end", "G"), left: ui.Bind("←", "long lines", "left"), right: ui.Bind("→", "long lines", "right"),
 	}
 }
 
@@ -48,7 +44,7 @@ func (p *Pane) Typing() bool { return p.prompt != nothing }
 func (p *Pane) Keys() (first, rest []key.Binding) {
 	k := p.keys
 	if p.Typing() {
-		return []key.Binding{bind("enter", "go", "enter"), bind("esc", "end it", "esc")}, nil
+		return []key.Binding{ui.Bind("enter", "go", "enter"), ui.Bind("esc", "end it", "esc")}, nil
 	}
 	first = []key.Binding{k.search}
 	if p.query != "" {

@@ -4,6 +4,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // keyMap is the bindings of the comparison and of its picker.
@@ -12,28 +13,14 @@ type keyMap struct {
 	up, down, pageUp, pageDown, top, end                                                     key.Binding
 }
 
-func bind(help, desc string, keys ...string) key.Binding {
-	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, desc))
-}
-
 func newKeys() keyMap {
 	return keyMap{
-		copy: bind("m", "copy as Markdown", "m"), force: bind("f", "force a verdict", "f"), swap: bind("s", "swap sides", "s"), sides: bind("d", "sides", "d"), list: bind("R", "list again", "R"),
-		add: bind("a", "add a reference", "a"), fields: bind("r", "differences", "r"), turns: bind("t", "turns", "t"), spread: bind("g", "TTFT drawn", "g"), levels: bind("l", "levels", "l"),
-		phase: bind("[ ]", "phase", "[", "]"), again: bind("R", "compare again", "R"), choose: bind("enter", "choose", "enter"),
-		up: bind("↑", "row up", "up", "k"), down: bind("↓", "row down", "down", "j"), pageUp: bind("pgup", "a page up", "pgup"), pageDown: bind("pgdn", "a page down", "pgdown"),
-		top: bind("home", "first row", "home", "g"), end: bind("end", "last row", "end", "G"),
+		copy: ui.Bind("m", "copy as Markdown", "m"), force: ui.Bind("f", "force a verdict", "f"), swap: ui.Bind("s", "swap sides", "s"), sides: ui.Bind("d", "sides", "d"), list: ui.Bind("R", "list again", "R"),
+		add: ui.Bind("a", "add a reference", "a"), fields: ui.Bind("r", "differences", "r"), turns: ui.Bind("t", "turns", "t"), spread: ui.Bind("g", "TTFT drawn", "g"), levels: ui.Bind("l", "levels", "l"),
+		phase: ui.Bind("[ ]", "phase", "[", "]"), again: ui.Bind("R", "compare again", "R"), choose: ui.Bind("enter", "choose", "enter"),
+		up: ui.Bind("↑", "row up", "up", "k"), down: ui.Bind("↓", "row down", "down", "j"), pageUp: ui.Bind("pgup", "a page up", "pgup"), pageDown: ui.Bind("pgdn", "a page down", "pgdown"),
+		top: ui.Bind("home", "first row", "home", "g"), end: ui.Bind("end", "last row", "end", "G"),
 	}
-}
-
-// disabled is a binding that keeps its place and says why it does nothing.
-func disabled(b key.Binding, why string) key.Binding {
-	if why == "" {
-		return b
-	}
-	b.SetHelp(b.Help().Key, b.Help().Desc+" ("+why+")")
-	b.SetEnabled(false)
-	return b
 }
 
 // Keys are the bindings that work now.
@@ -58,7 +45,7 @@ func (s *Screen) Keys() []key.Binding {
 	if !s.lay.all && s.view == viewFigures {
 		out = append(out, k.sides)
 	}
-	out = append(out, k.fields, k.turns, k.spread, k.levels, disabled(k.copy, s.noCopy()), disabled(k.force, s.noForce()), k.swap, k.add)
+	out = append(out, k.fields, k.turns, k.spread, k.levels, ui.Disabled(k.copy, s.noCopy()), ui.Disabled(k.force, s.noForce()), k.swap, k.add)
 	return append(append(out, k.phase, k.again), move...)
 }
 

@@ -41,7 +41,7 @@ func (s *Screen) chooseMouse(m ui.Mouse) {
 }
 
 func (s *Screen) lookMouse(m ui.Mouse) {
-	in := func(r rect) bool { return m.X >= r.x && m.X < r.x+r.w && m.Y >= r.y && m.Y < r.y+r.h }
+	in := func(r rect) bool { return m.In(r.x, r.y, r.w, r.h) }
 	by := func(p pane, top int, r rect) {
 		s.pane = p
 		if m.Wheel != 0 {

@@ -32,13 +32,13 @@ func (s *Screen) stands() string {
 	bad := func(text string) string { return s.th.Paint(ui.Bad, "✗ ") + ui.Clean(text) }
 	switch {
 	case e > 0:
-		return s.th.Paint(ui.Bad, "✗ "+plural(e, "error")+", "+plural(w, "warning")) + s.th.Paint(ui.Muted, "   e edit them, or q back")
+		return s.th.Paint(ui.Bad, "✗ "+ui.Plural(e, "error")+", "+ui.Plural(w, "warning")) + s.th.Paint(ui.Muted, "   e edit them, or q back")
 	case s.cluster.err != nil:
 		return bad(s.cluster.err.Error())
 	case s.gate != nil:
 		return s.th.Paint(ui.Warn, "⚠ ") + ui.Clean(s.gate.Error())
 	case w > 0:
-		return s.th.Paint(ui.Warn, "⚠ "+plural(w, "warning")+": ") + ui.Clean(first(ds, recipes.Warning))
+		return s.th.Paint(ui.Warn, "⚠ "+ui.Plural(w, "warning")+": ") + ui.Clean(first(ds, recipes.Warning))
 	}
 	return s.th.Paint(ui.OK, "✓ nothing stands against it")
 }
@@ -135,14 +135,6 @@ func (s *Screen) flow(rows int) []string {
 		out = append(append(out, title), s.body(i)...)
 	}
 	return out[min(s.top, len(out)):]
-}
-
-// plural is a count with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // body is a section's lines at the width of its pane.

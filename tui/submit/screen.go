@@ -81,7 +81,7 @@ func (s *Screen) State() ui.State {
 	case s.pair == nil || s.planning:
 		return ui.State{Text: "planning…", Role: ui.Muted}
 	case !s.pair.Report.OK():
-		return ui.State{Text: plural(s.pair.Report.Diagnostics.Errors(), "error"), Role: ui.Bad}
+		return ui.State{Text: ui.Plural(s.pair.Report.Diagnostics.Errors(), "error"), Role: ui.Bad}
 	case s.gate != nil:
 		return ui.State{Text: "not yet", Role: ui.Warn}
 	case s.asking():

@@ -66,6 +66,9 @@ type Mouse struct {
 	Wheel int // lines down; negative is up; 0 is a click
 }
 
+// In says whether it happened in a part of the body.
+func (m Mouse) In(x, y, w, h int) bool { return m.X >= x && m.X < x+w && m.Y >= y && m.Y < y+h }
+
 // Open asks the workbench for another screen.
 type Open interface{ open() }
 

@@ -88,20 +88,28 @@ func Ends(left, right string, w int) string {
 	return Fit(left, w-r-gap) + strings.Repeat(" ", gap) + right
 }
 
+// Plural is a count with its noun.
+func Plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
 // Age is a duration in coarse steps, so that it does not change all the time.
 func Age(d time.Duration) string {
-	plural := func(n int, unit string) string { return strconv.Itoa(n) + " " + unit }
+	count := func(n int, unit string) string { return strconv.Itoa(n) + " " + unit }
 	switch s := int(d.Seconds()); {
 	case s < 5:
 		return "now"
 	case s < 60:
-		return plural(s/5*5, "s")
+		return count(s/5*5, "s")
 	case s < 3600:
-		return plural(s/60, "m")
+		return count(s/60, "m")
 	case s < 48*3600:
-		return plural(s/3600, "h")
+		return count(s/3600, "h")
 	default:
-		return plural(s/86400, "d")
+		return count(s/86400, "d")
 	}
 }
 
