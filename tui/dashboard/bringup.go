@@ -60,3 +60,17 @@ func healthy(st event.Status, step string) bool {
 	}
 	return false
 }
+
+// telling is the step whose log tells most now: the one that a failed run blames, or
+// the first that is waited for; empty: the client's.
+func telling(st event.Status) string {
+	switch st.State {
+	case event.Failed:
+		return failedStep(st)
+	case event.Starting:
+		if _, _, waiting := bringUp(st); len(waiting) > 0 {
+			return waiting[0].Name
+		}
+	}
+	return ""
+}

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
-	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/tui/logs"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -73,8 +72,8 @@ func (s *Screen) pickLog() tea.Cmd {
 		return nil
 	}
 	blamed := ""
-	if s.live != nil && s.live.Status.State == event.Failed {
-		blamed = failedStep(s.live.Status)
+	if s.live != nil {
+		blamed = telling(s.live.Status)
 	}
 	step := s.files[0].Step // the client's, if there is one
 	for _, f := range s.files {

@@ -226,6 +226,8 @@ func (s *Screen) onUpdated(m updatedMsg) tea.Cmd {
 		}
 		if len(m.update.Status.Steps) != steps || m.update.Done {
 			cmds = append(cmds, s.list())
+		} else {
+			cmds = append(cmds, s.pickLog())
 		}
 	}
 	if m.more {
