@@ -90,7 +90,11 @@ func (p *Pane) part(l logview.Line, text string, marks [][]int, from int) string
 	}
 	lo, hi, more := bytesOf(text, from), bytesOf(text, from+w), ""
 	if hi < len(text) && !p.wrap {
-		hi, more = bytesOf(text, from+w-1), p.th.Paint(ui.Muted, "…")
+		more = "…"
+		if l.Cut > 0 {
+			more = "… " + bytesText(l.Cut) + " more"
+		}
+		hi, more = bytesOf(text, from+max(w-ui.Width(more), 0)), p.th.Paint(ui.Muted, more)
 	}
 	style := p.th.Style(roles[l.Level()])
 	mark := p.th.Style(ui.Accent).Reverse(true)

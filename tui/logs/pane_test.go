@@ -250,6 +250,8 @@ func TestLongLines(t *testing.T) {
 	r.want("unwrapped", "a", "012345678…", "z")
 
 	big := newRig(t, 60, 2, "a\n"+strings.Repeat("x", 1_064_536)+"\nz\n")
+	big.keys("home")
+	big.want("said at once", "a", strings.Repeat("x", 46)+"… 999 KB more")
 	big.keys("w", "home", "pgdown")
 	big.want("inside", strings.Repeat("x", 59), strings.Repeat("x", 59))
 	big.keys("end", "up")
