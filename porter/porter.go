@@ -136,7 +136,7 @@ type Result struct {
 	// that is to look there again; nil if they were not looked for.
 	Datasets *Datasets
 
-	recipe []byte // rendered for the proof; nil if there is none
+	recipe, workload []byte // rendered for the proof and the estimate; nil: not yet
 }
 
 // Summary counts the fields by class.

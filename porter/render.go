@@ -21,6 +21,9 @@ func (r *Result) RecipeYAML() ([]byte, error) {
 
 // WorkloadYAML is the client's workload file, commented likewise.
 func (r *Result) WorkloadYAML() ([]byte, error) {
+	if r.workload != nil {
+		return r.workload, nil
+	}
 	return r.render(Workload, "# Workload of the AgentPerf client, ported from "+oneLine(r.Source)+".\n")
 }
 

@@ -24,6 +24,7 @@ func (b *builder) timeLimit() {
 	if err != nil {
 		return // the write tells of it
 	}
+	b.res.workload = text // no question about the workload comes after this one
 	w, _ := recipes.ParseWorkload("workload", text)
 	e := check.EstimateRun(r, w)
 	if e == nil || e.Most <= defaultLimit {
