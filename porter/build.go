@@ -26,7 +26,7 @@ func (b *builder) build() {
 	b.sortFields()
 	b.settle(0)
 	n := len(b.res.Todos)
-	b.timeLimit()
+	b.outcome()
 	b.prove()
 	b.settle(n)
 	b.noteAnswers()

@@ -139,6 +139,11 @@ func TestClasses(t *testing.T) {
 			golden(t, name+".recipe.yaml", recipeText(t, r))
 			golden(t, name+".workload.yaml", workloadText(t, r))
 			golden(t, name+".provenance.txt", strings.ReplaceAll(r.ProvenanceText(), absolute(t, classDir)+"/", "/data/"))
+			doc, err := r.ProvenanceJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".provenance.json", strings.ReplaceAll(string(doc), absolute(t, classDir)+"/", "/data/"))
 		})
 	}
 }

@@ -208,6 +208,7 @@ func (b *builder) parsed() (*recipes.Recipe, error) {
 		return nil, fmt.Errorf("plan recipe: %s", found[0])
 	}
 	b.recipeRead = r
+	b.unreadable(Recipe, found)
 	return r, nil
 }
 
