@@ -319,7 +319,11 @@ func (s *Screen) viewUpper() string {
 
 func (s *Screen) viewFigures(p phaseView) string {
 	recent := s.recent(p)
-	const total, last = 15, 13
+	total, last := 15, 13
+	lines := figuresOf(p, recent, s.tiers, s.gpus)
+	if s.lay.upper < compactBelow {
+		total, last, lines = 16, 15, compact(lines)
+	}
 	counts := 0 // the width of a count of requests
 	if s.lay.figures > figuresWidth {
 		counts = countsWidth / 2
@@ -340,11 +344,11 @@ func (s *Screen) viewFigures(p phaseView) string {
 	if recent == nil {
 		head.total, head.totalN = muted("measured"), muted("requests")
 	}
-	lines := []string{row(s.th.Paint(ui.Muted, ui.Fit("FIGURES", label)), head)}
-	for _, f := range figuresOf(p, recent, s.tiers, s.gpus) {
-		lines = append(lines, row(ui.Fit(f.label, label), f))
+	out := []string{row(s.th.Paint(ui.Muted, ui.Fit("FIGURES", label)), head)}
+	for _, f := range lines {
+		out = append(out, row(ui.Fit(f.label, label), f))
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(out, "\n")
 }
 
 func (s *Screen) viewLog() string {

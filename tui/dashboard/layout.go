@@ -51,6 +51,9 @@ func arrange(w, h int, s shape) layout {
 		want = max(want, min(h*9/20, 26))
 	}
 	least := min(leastLog, room/3)
+	if room < 9 { // the figures matter more
+		least = min(least, 1)
+	}
 	l.upper = min(want, room-least)
 	if s.zoom {
 		l.upper = 0

@@ -67,8 +67,8 @@ fffff-
 fffff-
 fffff-
 fffff-
+fffff-
 ------
-llllll
 llllll`},
 		"80x16, steps": {80, 16, shape{head: 2, figures: 9, steps: true, upper: true}, `
 hhhhhhhh
@@ -272,6 +272,22 @@ func TestFigures(t *testing.T) {
 		if f.total.Text != "-" {
 			t.Errorf("%s of nothing is %q", f.label, f.total.Text)
 		}
+	}
+}
+
+// Where there is little room the three TTFT share a line.
+func TestCompactFigures(t *testing.T) {
+	t.Parallel()
+	u := doneUpdate()
+	phases := phasesOf(newFake(t).phases, &u)
+	got := compact(figuresOf(phases[1], u.Recent, nil, 0))
+	for i, want := range []string{"output (tok/s) 60,573.2 61,178.9", "TTFT 50 95 99 (s) !1.38 2.50 3.76 1.39 2.52 3.80", "requests (errors) 114,201 (0) 11,020 (0)", "speed p25 (tok/s) 61.2 61.8", "total (tok/s) 8,014,563 8,094,709", "cache hit (%) 96.7 96.7"} {
+		if line := got[i].label + " " + got[i].total.Text + " " + got[i].recent.Text; line != want {
+			t.Errorf("line %d: %q, want %q", i, line, want)
+		}
+	}
+	if n := len(figuresOf(phases[1], u.Recent, nil, 0)) - len(got); n != 2 {
+		t.Errorf("%d lines fewer, want 2", n)
 	}
 }
 

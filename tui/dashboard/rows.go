@@ -119,6 +119,49 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus i
 	return slices.Insert(out, errorRow, requestsOf(p, recent))
 }
 
+// compactBelow is the height from which on all main figures have a line each.
+const compactBelow = 9
+
+// compact puts the three TTFT on one line, and what tells most first.
+func compact(lines []figure) []figure {
+	find := func(label string) int {
+		return slices.IndexFunc(lines, func(f figure) bool { return strings.HasPrefix(f.label, label) })
+	}
+	at := find("TTFT p50")
+	if at < 0 {
+		return lines
+	}
+	join := func(of func(figure) ui.Cell) ui.Cell {
+		var parts []string
+		var c ui.Cell
+		for _, f := range lines[at : at+3] {
+			text := strings.TrimPrefix(of(f).Text, "! ")
+			if v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64); err == nil {
+				text = results.Decimal(v, 2)
+			}
+			parts, c.Role = append(parts, text), max(c.Role, of(f).Role)
+		}
+		c.Text = strings.TrimSpace(strings.Join(parts, " "))
+		if c.Role == ui.Warn {
+			c.Text = "!" + c.Text
+		}
+		return c
+	}
+	ttft := figure{
+		label: "TTFT 50 95 99 (s)", total: join(func(f figure) ui.Cell { return f.total }), recent: join(func(f figure) ui.Cell { return f.recent }), totalN: lines[at].totalN,
+	}
+	out := []figure{lines[0], ttft, lines[errorRow]}
+	if i := find("speed p25"); i >= 0 {
+		out = append(out, lines[i])
+	}
+	for i, f := range lines[1:] {
+		if i+1 != errorRow && (i+1 < at || i+1 > at+2) && !strings.HasPrefix(f.label, "speed p25") {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // usersOf tells how many users had a request in flight: at most in any step of
 // the series, of those that were planned. Of the last minute they are those whose
 // requests ended.

@@ -171,6 +171,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 			c.Rows = append(c.Rows, row)
 		}
 	}
+	c.widest()
 	c.Delta = c.Rows[0].Parts[0].Delta
 	c.judge(opt.Force)
 	c.note(&ref, &cand, len(opt.References))
@@ -179,6 +180,23 @@ func Compare(ref, cand Side, opt Options) Comparison {
 		c.Paired = pair(ref.Samples, cand.Samples)
 	}
 	return c
+}
+
+// widest flags the row with the largest difference of all.
+func (c *Comparison) widest() {
+	var row *Row
+	var part *Part
+	for i := range c.Rows {
+		for k := range c.Rows[i].Parts {
+			p := &c.Rows[i].Parts[k]
+			if p.Delta != nil && *p.Delta != 0 && (part == nil || math.Abs(*p.Delta) > math.Abs(*part.Delta)) {
+				row, part = &c.Rows[i], p
+			}
+		}
+	}
+	if part != nil {
+		row.Flags, part.Flags = append(row.Flags, "widest"), append(part.Flags, "widest")
+	}
 }
 
 func (r *Row) intervals(of map[string]Interval) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,11 @@ func TestPublishedTable(t *testing.T) {
 	}
 	if c.Verdict != Within || math.Abs(*c.Delta+0.0040939) > 1e-7 {
 		t.Errorf("verdict %q, delta %g", c.Verdict, *c.Delta)
+	}
+	for _, r := range c.Rows {
+		if widest := slices.Contains(r.Flags, "widest"); widest != (r.Metric == "TTFT p99") {
+			t.Errorf("%s: %v", r.Metric, r.Flags)
+		}
 	}
 	notes := strings.Join(c.Notes, "\n")
 	if !strings.Contains(notes, "the windows differ: 1,156 s against 1,103 s, as the counts imply") || !strings.Contains(notes, "one run a side") {
@@ -202,7 +208,7 @@ func TestFlags(t *testing.T) {
 	want := map[string][]string{
 		"TTFT p50 1.100 s !":                {"worse", "beyond ±2.5%"},
 		"TTFT p95 0.900 s !":                {"better", "beyond ±5%"},
-		"TTFT p99 2.000 s !":                {"worse", "noisy"},
+		"TTFT p99 2.000 s !":                {"worse", "noisy", "widest"},
 		"Avg output tokens/request 110.0 !": {"beyond ±2%"},
 		"Per-request output speed p25 (local / SSE) 40.0 / - tok/s !": {"worse", "beyond ±3%"},
 	}
