@@ -28,7 +28,7 @@ lint: ## formatting, vet, staticcheck, lengths, go.mod
 	go mod tidy -diff
 
 bench: ## figures of this machine, benchstat-able, then long fuzz runs
-	go test -run '^$$' -bench . -benchmem -count 6 ./...
+	go test -run '^$$' -bench . -benchmem -count 6 -timeout 90m ./...
 	.ci/fuzz 10m
 
 demo: build ## the whole pipeline on an embedded sample, about a minute
