@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/tui/frametest"
 )
 
 // The sample is ported by keyboard alone: its directory typed and completed, every
@@ -77,7 +79,23 @@ func TestWizardByKeyboard(t *testing.T) {
 		given()
 	}
 
-	// All others, remarks too.
+	answerAll(term, given)
+	term.Press("w")
+	term.WaitFor("each by a rule: nothing is lost")
+	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // nobody asked for the mount
+	term.Until("three new files", func(screen string) bool { return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3 })
+	term.Press("enter")
+	term.WaitFor("slack 851 s") // the editor
+	term.Press("ctrl+c")
+	if code := term.Wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+
+	portedWell(s, run)
+}
+
+// answerAll answers what is open, remarks too; given is called after each answer.
+func answerAll(term *frametest.Terminal, given func()) {
 	selected := regexp.MustCompile(`(?m)^ ▸ (must-fix|confirm|note) +(\S+)`)
 	for {
 		screen := term.Until("a question, or none", func(screen string) bool {
@@ -96,17 +114,13 @@ func TestWizardByKeyboard(t *testing.T) {
 		}
 		given()
 	}
-	term.Press("w")
-	term.WaitFor("each by a rule: nothing is lost")
-	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // nobody asked for the mount
-	term.Until("three new files", func(screen string) bool { return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3 })
-	term.Press("enter")
-	term.WaitFor("slack 851 s") // the editor
-	term.Press("ctrl+c")
-	if code := term.Wait(); code != 0 {
-		t.Errorf("exit %d", code)
-	}
+}
 
+// portedWell looks at what the wizard has written: check has nothing against it, it
+// has the datasets that were chosen, and another port gives the same.
+func portedWell(s *shell, run string) {
+	t := s.t
+	t.Helper()
 	recipe, workload := "bm_agentperf_dsv4_5p1d-c1010.yaml", "bm_agentperf_dsv4_5p1d-c1010.workload.yaml"
 	var doc struct {
 		Diagnostics []struct{ Severity, Message string }
