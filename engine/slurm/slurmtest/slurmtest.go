@@ -118,6 +118,7 @@ func start(number int, options ...string) (Cluster, error) {
 func (c Cluster) up(more ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(c.Source, "up"), append(slices.Clone(c.options), more...)...)
 	cmd.Env = c.own
+	cmd.ExtraFiles = []*os.File{c.alive} // killed meanwhile, we are gone only once it has ended
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -135,7 +136,7 @@ func endWithUs(down string, env []string) (alive *os.File, err error) {
 		return nil, err
 	}
 	defer r.Close()
-	// The write end stays open in this process alone: it closes with it.
+	// The write end stays open in this process, and in up while that runs.
 	cmd := exec.Command("sh", "-c", `cat >/dev/null; exec "$0" --purge`, down)
 	cmd.Stdin, cmd.Env = r, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
