@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,19 @@ func TestParityComparesInputs(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	other := ours(t, "3")
+	path := filepath.Join(other, rundir.WorkloadFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "seed: 42", "seed: 43", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err = e.Parity(t.Context(), ours(t, "1"), other, parity.AnyPhase, parity.Options{})
+	if err != nil || !slices.Contains(c.Reasons, "seed differs: 42 against 43") {
+		t.Errorf("reasons %q, %v", c.Reasons, err)
 	}
 	more, err := e.References(t.Context(), []string{sampleRun}, parity.AnyPhase)
 	if err != nil || len(more) != 1 || more[0].Samples != nil {

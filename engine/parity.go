@@ -104,9 +104,12 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		s.About.ModelRevision = cmp.Or(id.Model.Revision, id.Model.Expected)
 	}
 	s.Name, s.About.Job, s.About.Recipe = l.Label(), l.Record.ID, l.Record.Recipe
-	// What the run was really given, not the file that it came from.
-	if w, _, err := recipes.LoadWorkload(filepath.Join(l.Dir, "benchmark_config.yaml")); err == nil && w != nil {
-		s.About.Seed, s.About.Dataset = fmt.Sprint(w.Seed), w.TrajectoryPath
+	// What the run was really given, where that is another file than it came from.
+	for _, name := range []string{"benchmark_config.yaml", rundir.WorkloadFile} {
+		if w, _, err := recipes.LoadWorkload(filepath.Join(l.Dir, name)); err == nil && w != nil {
+			s.About.Seed, s.About.Dataset = fmt.Sprint(w.Seed), w.TrajectoryPath
+			break
+		}
 	}
 	return s, l, nil
 }

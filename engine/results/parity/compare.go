@@ -141,19 +141,23 @@ func speeds(p string, tolerance float64, extra bool) line {
 
 // Compare never fails: what can't be compared is told in the Comparison.
 func Compare(ref, cand Side, opt Options) Comparison {
-	measured := spread(&ref, opt.References)
+	references, unfit := fit(&ref, opt.References)
+	measured := spread(&ref, references)
 	from := ""
 	if !(opt.Band > 0) {
 		opt.Band = DefaultBand
 		if measured[primaryKey] > 0 {
 			opt.Band = measured[primaryKey]
-			from = fmt.Sprintf("largest difference between two of %d reference runs", len(opt.References)+1)
+			from = fmt.Sprintf("largest difference between two of %d reference runs", len(references)+1)
 		}
 	}
 	within := intervals(&ref, &cand)
 	c := Comparison{
 		Reference: column(&ref), Candidate: column(&cand), Band: opt.Band, BandFrom: from,
-		Reasons: differences(&ref, &cand), Notes: []string{},
+		Reasons: append(failures(&ref, &cand), differences(&ref, &cand)...), Notes: unfit,
+	}
+	if len(references) == 0 && len(unfit) > 0 {
+		c.Reasons = append(c.Reasons, "none of the further references is fit to measure the band")
 	}
 	for _, l := range lines {
 		if l.keys == nil {
@@ -174,7 +178,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	c.widest()
 	c.Delta = c.Rows[0].Parts[0].Delta
 	c.judge(opt.Force)
-	c.note(&ref, &cand, len(opt.References))
+	c.note(&ref, &cand, len(references))
 	c.TTFT = distribution(&ref, &cand)
 	if opt.Paired {
 		c.Paired = pair(ref.Samples, cand.Samples)
@@ -238,8 +242,8 @@ func (s *Side) identity() [][2]string {
 	}
 }
 
-// differences are the reasons why the two are not comparable.
-func differences(ref, cand *Side) []string {
+// failures are the sides of which only a part of a run is known.
+func failures(ref, cand *Side) []string {
 	reasons := []string{}
 	for _, s := range []struct {
 		what string
@@ -249,6 +253,12 @@ func differences(ref, cand *Side) []string {
 			reasons = append(reasons, clean(fmt.Sprintf("the %s's run %s", s.what, s.side.Failure)))
 		}
 	}
+	return reasons
+}
+
+// differences are those in what must be the same on both sides.
+func differences(ref, cand *Side) []string {
+	var reasons []string
 	if a, b := ref.About.DatasetHash, cand.About.DatasetHash; a != "" && b != "" && a != b {
 		reasons = append(reasons, "the contents of the datasets differ")
 	}

@@ -161,6 +161,25 @@ func TestBandOfReferences(t *testing.T) {
 	if want := "within the band: Output tok/s (server-reported) +1.20%, band ±2% (largest difference between two of 3 reference runs)"; c.Summary() != want {
 		t.Error(c.Summary())
 	}
+	ref.Phase.Concurrency = 64
+	for _, bad := range []struct {
+		set  func(*Side)
+		note string
+	}{
+		{func(s *Side) { s.Phase.Concurrency = 8 }, "left out as a reference: side: concurrency differs: 64 against 8"},
+		{func(s *Side) { s.Failure = "failed: out of memory" }, "left out as a reference: side: the run failed: out of memory"},
+		{func(s *Side) { s.Phase.Invalid = []string{"no output tokens"} }, "left out as a reference: side: no output tokens"},
+	} {
+		wide := figures(t, 10, "")
+		bad.set(&wide)
+		c := Compare(ref, cand, Options{References: append([]Side{wide}, more...)})
+		if math.Abs(c.Band-0.02) > 1e-12 || c.Verdict != Within || c.Notes[0] != bad.note {
+			t.Errorf("band %g, %s, %q; want the note %q", c.Band, c.Verdict, c.Notes, bad.note)
+		}
+		if c := Compare(ref, cand, Options{References: []Side{wide}}); c.Verdict != NotComparable || len(c.Reasons) != 1 {
+			t.Errorf("with no fit reference: %s, %q", c.Verdict, c.Reasons)
+		}
+	}
 	if c := Compare(ref, cand, Options{References: more, Band: 0.01}); c.Verdict != Outside || c.BandFrom != "" {
 		t.Errorf("a given band wins: %s", c.Summary())
 	}

@@ -1,8 +1,10 @@
 package parity
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
@@ -40,6 +42,26 @@ func distribution(ref, cand *Side) *Distribution {
 		add(p)
 	}
 	return d
+}
+
+// fit are the further references that the band may be measured with, and a note
+// on each of the others: one run of something else would widen the band until
+// everything is within.
+func fit(ref *Side, more []Side) (fits []Side, notes []string) {
+	notes = []string{}
+	for i := range more {
+		s := &more[i]
+		why := slices.Concat(differences(ref, s), s.Phase.Invalid)
+		if s.Failure != "" {
+			why = append(why, "the run "+s.Failure)
+		}
+		if len(why) == 0 {
+			fits = append(fits, *s)
+			continue
+		}
+		notes = append(notes, clean(fmt.Sprintf("left out as a reference: %s: %s", s.Name, strings.Join(why, "; "))))
+	}
+	return fits, notes
 }
 
 // spread is, by key, the largest difference between two of the reference runs
