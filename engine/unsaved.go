@@ -20,13 +20,21 @@ import (
 // Unsaved is what was typed into a file and not saved. It outlives the program.
 type Unsaved struct {
 	Path string    `json:"path"` // absolute
-	Text string    `json:"text"`
-	Base string    `json:"base"` // what was on disk when it was typed
+	Text string    `json:"-"`
+	Base string    `json:"-"` // what was on disk when it was typed
 	At   time.Time `json:"at"`
 	Host string    `json:"host"`
 	PID  int       `json:"pid"` // of the program that wrote this, on that host
 	// Elsewhere: that program, or another one with its number, still runs here.
 	Elsewhere bool `json:"-"`
+}
+
+// unsavedFile is how it is kept: as bytes, since a JSON string can't hold those that
+// are no UTF-8.
+type unsavedFile struct {
+	Unsaved
+	Text []byte `json:"text"`
+	Base []byte `json:"base"`
 }
 
 // maxUnsaved bounds what is read back: two files of the largest size, as JSON.
@@ -52,7 +60,7 @@ func (e *Engine) KeepUnsaved(ctx context.Context, path, text, base string) error
 	if err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
-	data, err := json.Marshal(Unsaved{Path: abs, Text: text, Base: base, At: e.now(), Host: e.host, PID: os.Getpid()})
+	data, err := json.Marshal(unsavedFile{Unsaved{Path: abs, At: e.now(), Host: e.host, PID: os.Getpid()}, []byte(text), []byte(base)})
 	if err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
@@ -85,7 +93,10 @@ func (e *Engine) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxUnsaved))
 	if err == nil {
-		err = json.Unmarshal(data, &u)
+		var kept unsavedFile
+		err = json.Unmarshal(data, &kept)
+		u = kept.Unsaved
+		u.Text, u.Base = string(kept.Text), string(kept.Base)
 	}
 	if err != nil {
 		return u, false, fmt.Errorf("read the unsaved work of %s in %s: %w; remove that file if it is of no use", path, file, err)

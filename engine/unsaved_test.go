@@ -26,7 +26,7 @@ func TestUnsaved(t *testing.T) {
 	if _, ok, err := e.Unsaved(t.Context(), path); ok || err != nil {
 		t.Fatalf("nothing was kept: %v %v", ok, err)
 	}
-	if err := e.KeepUnsaved(t.Context(), path, "mine \xff", "base"); err != nil {
+	if err := e.KeepUnsaved(t.Context(), path, "mine \xff", "base \xfe"); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(e.Paths.State, "unsaved", "*"))
@@ -35,7 +35,7 @@ func TestUnsaved(t *testing.T) {
 	}
 	modes(t, map[string]os.FileMode{files[0]: 0o600, filepath.Dir(files[0]): 0o700})
 	u, ok, err := e.Unsaved(t.Context(), path)
-	if !ok || err != nil || u.Path != path || u.Base != "base" || u.At.IsZero() || u.PID != os.Getpid() || u.Elsewhere {
+	if !ok || err != nil || u.Path != path || u.Text != "mine \xff" || u.Base != "base \xfe" || u.At.IsZero() || u.PID != os.Getpid() || u.Elsewhere {
 		t.Errorf("found %+v %v %v", u, ok, err)
 	}
 	if err := os.WriteFile(path, []byte(u.Text), 0o600); err != nil {

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -59,6 +60,9 @@ func (s *Screen) takeMet(m metMsg) tea.Cmd {
 // take goes on with a text, now that the disk has another one.
 func (s *Screen) take(which int, text, disk string) tea.Cmd {
 	f := &s.sides[which]
+	if disk != f.disk {
+		f.kept = -1 // it names what was on disk
+	}
 	f.disk, f.theirs, f.asked, f.fresh = disk, nil, nil, false
 	at := f.text.Cursor()
 	cmd := s.swap(which, text)
@@ -94,6 +98,7 @@ func (s *Screen) look() tea.Cmd {
 
 type foundMsg struct {
 	which  int
+	file   string
 	kept   engine.Unsaved
 	ok     bool
 	merged string
@@ -101,17 +106,46 @@ type foundMsg struct {
 	err    error
 }
 
-// recover looks for work that an earlier program could not save.
+// recover looks for work that an earlier program could not save. The workload of a
+// recipe that was begun here is kept under the name beside it, whatever it names.
 func (s *Screen) recover(which int) tea.Cmd {
 	f := &s.sides[which]
-	ctx, eng, file, disk := s.ctx, s.eng, f.file, f.disk
+	f.held = true
+	ctx, eng, disk, files := s.ctx, s.eng, f.disk, []string{f.file}
+	if which == workload && !f.loaded && s.sides[recipe].file != "" {
+		files = append(files, beside(s.sides[recipe].file))
+	}
 	return func() tea.Msg {
 		m := foundMsg{which: which}
-		if m.kept, m.ok, m.err = eng.Unsaved(ctx, file); m.ok {
+		for _, m.file = range files {
+			if m.kept, m.ok, m.err = eng.Unsaved(ctx, m.file); m.ok || m.err != nil {
+				break
+			}
+		}
+		if m.ok {
 			m.merged, m.clash = merge.Three(m.kept.Base, m.kept.Text, disk)
 		}
 		return m
 	}
+}
+
+// takeLost takes the outcome of that for a file that is not on disk: the work goes
+// on, or a recipe can be begun.
+func (s *Screen) takeLost(m foundMsg) tea.Cmd {
+	s.sides[m.which].held = false
+	if !m.ok {
+		if m.which == recipe {
+			return tea.Batch(ui.Fail(m.err), s.offerNew(m.file))
+		}
+		return ui.Fail(m.err)
+	}
+	s.start(m.which, m.file, m.kept.Text)
+	s.arrange()
+	cmds := []tea.Cmd{s.changed(), ui.Do(ui.Toast{Text: filepath.Base(m.file) + " is not on disk: this is what was not saved of it", Role: ui.Warn})}
+	if m.which == recipe && s.sides[workload].path == "" {
+		cmds = append(cmds, s.seek())
+	}
+	return tea.Batch(cmds...)
 }
 
 // takeFound offers unsaved work. Leaving the question open takes it too: what is
@@ -119,13 +153,14 @@ func (s *Screen) recover(which int) tea.Cmd {
 func (s *Screen) takeFound(m foundMsg) tea.Cmd {
 	f := &s.sides[m.which]
 	switch {
-	case m.err != nil:
-		return ui.Fail(m.err)
-	case !m.ok:
-		return nil
-	case s.menu != nil: // one question at a time
+	case s.menu != nil && (m.ok || !f.loaded): // one question at a time
 		s.later = append(s.later, m)
 		return nil
+	case !f.loaded:
+		return s.takeLost(m)
+	case !m.ok:
+		f.held = false
+		return ui.Fail(m.err)
 	}
 	note := ""
 	if m.kept.Base != f.disk {
@@ -141,9 +176,9 @@ func (s *Screen) takeFound(m foundMsg) tea.Cmd {
 	if m.kept.Elsewhere {
 		box.Body = fmt.Sprintf("Another program, process %d, seems to have %s open, and had not saved it on %s.", m.kept.PID, f.file, m.kept.At.Local().Format("Jan 2 at 15:04"))
 	}
-	box.esc = func() tea.Cmd { return tea.Batch(s.swap(m.which, m.merged), s.next()) }
+	box.esc = func() tea.Cmd { f.held = false; return tea.Batch(s.swap(m.which, m.merged), s.next()) }
 	box.add(box.esc, ui.Item{Text: "take it back", Note: note})
-	box.add(func() tea.Cmd { f.kept = -1; return tea.Batch(s.keep(), s.next()) }, ui.Item{Text: "throw it away", Role: ui.Bad})
+	box.add(func() tea.Cmd { f.held, f.kept = false, -1; return tea.Batch(s.keep(), s.next()) }, ui.Item{Text: "throw it away", Role: ui.Bad})
 	return s.popUp(box)
 }
 
@@ -158,7 +193,8 @@ func (s *Screen) next() tea.Cmd {
 }
 
 type keptMsg struct {
-	which, version int // 0: nothing is kept any more
+	which, version int    // 0: nothing is kept any more
+	base           string // what was on disk
 	err            error
 }
 
@@ -171,15 +207,15 @@ func (s *Screen) keep() tea.Cmd {
 		f := &s.sides[i]
 		version := f.text.Version()
 		switch {
-		case !f.loaded || f.keeping:
+		case !f.loaded || f.keeping || f.held:
 		case f.unsaved && f.kept != version:
 			f.keeping = true
 			file, text, disk := f.file, f.text.Text(), f.disk
-			cmds = append(cmds, func() tea.Msg { return keptMsg{i, version, eng.KeepUnsaved(ctx, file, text, disk)} })
+			cmds = append(cmds, func() tea.Msg { return keptMsg{i, version, disk, eng.KeepUnsaved(ctx, file, text, disk)} })
 		case !f.unsaved && f.kept != 0:
 			f.keeping = true
-			file := f.file
-			cmds = append(cmds, func() tea.Msg { return keptMsg{i, 0, eng.DropUnsaved(ctx, file)} })
+			file, disk := f.file, f.disk
+			cmds = append(cmds, func() tea.Msg { return keptMsg{i, 0, disk, eng.DropUnsaved(ctx, file)} })
 		}
 	}
 	return tea.Batch(cmds...)
@@ -196,6 +232,9 @@ func (s *Screen) takeKept(m keptMsg) tea.Cmd {
 		return ui.Fail(m.err)
 	}
 	f.kept, s.keepErr = m.version, false
+	if m.base != f.disk { // someone else wrote meanwhile
+		f.kept = -1
+	}
 	return nil
 }
 

@@ -190,7 +190,7 @@ func (s *Screen) discard() tea.Cmd {
 	ctx, eng := s.ctx, s.eng
 	files := make([]string, 0, len(s.sides))
 	for i := range s.sides {
-		if s.sides[i].unsaved {
+		if s.sides[i].unsaved && !s.sides[i].held {
 			files = append(files, s.sides[i].file)
 		}
 	}
@@ -225,17 +225,24 @@ func (s *Screen) begin(example string) tea.Cmd {
 	if s.sides[workload].path == "" {
 		s.sides[workload].path = beside(file)
 	}
+	s.sides[recipe].path = file
+	var cmds []tea.Cmd
 	for i, text := range [2][]byte{r, w} {
-		f := &s.sides[i]
-		if f.loaded {
+		if s.sides[i].loaded {
 			continue
 		}
-		f.err, f.loaded, f.fresh, f.file = nil, true, true, f.path
-		f.text.SetText(string(text))
+		s.start(i, s.sides[i].path, string(text))
+		cmds = append(cmds, s.recover(i))
 	}
-	s.sides[recipe].path, s.sides[recipe].file = file, file
 	s.arrange()
-	return s.changed()
+	return tea.Batch(append(cmds, s.changed())...)
+}
+
+// start fills a side whose file is not there yet.
+func (s *Screen) start(which int, path, text string) {
+	f := &s.sides[which]
+	f.err, f.loaded, f.fresh, f.path, f.file = nil, true, true, path, path
+	f.text.SetText(text)
 }
 
 // beside is the name of a recipe's workload file beside it.

@@ -45,6 +45,9 @@ type side struct {
 	asked   *string // of these, what the user was asked about
 	kept    int     // version that is kept in case the program ends; 0: none
 	keeping bool
+	// held: an earlier program may have kept something that the user has not decided
+	// on; it is not overwritten.
+	held    bool
 	looking bool // at the disk
 }
 
@@ -174,7 +177,11 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case ui.Resumed:
 		return s.look()
 	case ui.Tick:
-		return tea.Batch(s.look(), s.keep())
+		cmds := []tea.Cmd{s.look(), s.keep()}
+		if s.menu == nil { // it was another question that the next one waited for
+			cmds = append(cmds, s.next())
+		}
+		return tea.Batch(cmds...)
 	}
 	return s.takeAnswer(msg)
 }
@@ -262,8 +269,9 @@ func (s *Screen) takeFirst(m readMsg) tea.Cmd {
 		var cmd tea.Cmd
 		if m.path != "" {
 			f.path, f.err = m.path, m.err
-			if m.which == recipe && errors.Is(m.err, fs.ErrNotExist) {
-				cmd = s.offerNew(m.file)
+			if errors.Is(m.err, fs.ErrNotExist) {
+				f.file = m.file
+				cmd = s.recover(m.which)
 			}
 		}
 		s.arrange()
@@ -358,12 +366,15 @@ func (s *Screen) takeSaved(m savedMsg) tea.Cmd {
 
 // left forgets what was kept of the edits, which are saved, and goes.
 func (s *Screen) left() tea.Cmd {
-	ctx, eng, files := s.ctx, s.eng, [2]string{s.sides[0].file, s.sides[1].file}
+	ctx, eng := s.ctx, s.eng
+	var files []string
+	for i := range s.sides {
+		if f := &s.sides[i]; f.loaded && !f.held {
+			files = append(files, f.file)
+		}
+	}
 	return func() tea.Msg {
 		for _, f := range files {
-			if f == "" {
-				continue
-			}
 			if err := eng.DropUnsaved(ctx, f); err != nil {
 				return ui.Toast{Text: err.Error(), Role: ui.Bad}
 			}
