@@ -173,14 +173,26 @@ func (e *Engine) finishAttempt(ctx context.Context, path string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("an earlier submit of %s was cut off, and its job can't be looked for: %w; nothing was submitted", a.Record.Name, err)
-	case j.ID == "" || j.Over():
+	case j.ID == "" && a.srtctl() && e.now().Sub(a.Record.Created) < slurm.SrtctlLimit:
+		return fmt.Errorf("an earlier submit of %s was cut off, and the srtctl that it started may be at work yet; nothing was submitted; try again after %s, or remove %s if no srtctl runs",
+			a.Record.Name, a.Record.Created.Add(slurm.SrtctlLimit).Local().Format("15:04:05"), path)
+	case j.ID == "" || j.Over() && !a.srtctl(): // a held job that is over never ran
 		return a.forget()
 	}
-	rec, err := e.finish(context.WithoutCancel(ctx), a, j.ID)
+	rec, err := e.finishQueued(context.WithoutCancel(ctx), a, j.ID)
 	if err != nil {
 		return fmt.Errorf("an earlier submit of %s was cut off: %w", a.Record.Name, err)
 	}
 	return fmt.Errorf("an earlier submit of %s was cut off after its job %s had been queued; that one goes on now, in %s, and nothing more was submitted; submit again for a second run", rec.Name, rec.ID, rec.Dir)
+}
+
+func (a attempt) srtctl() bool { return a.Record.Launcher == string(plan.Srtctl) }
+
+func (e *Engine) finishQueued(ctx context.Context, a attempt, id string) (rundir.Record, error) {
+	if a.srtctl() {
+		return e.finishHanded(a, slurm.Handed{ID: id})
+	}
+	return e.finish(ctx, a, id)
 }
 
 // machines are architectures of nodes by uname, with Go's names.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,11 +17,17 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/edit"
 )
 
+// handedOver is the name of srtctl's copy of the recipe among the staged files.
+const handedOver = "srtctl.yaml"
+
 // submitSrtctl hands the recipe to srtctl, which makes the job, its script and its
 // folder. The recipe gets a comment of its own, by which the job is found again
-// whatever becomes of srtctl's answer. What we know of the run lies beside srtctl's
-// own files, none of which is replaced.
+// whatever becomes of srtctl's answer or of this program. What we know of the run
+// lies beside srtctl's own files, none of which is replaced.
 func (e *Engine) submitSrtctl(ctx context.Context, p *Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
+	if err := e.finishAttempts(ctx); err != nil {
+		return rec, err
+	}
 	files, err := e.runFiles(ctx, p, pl, rec)
 	if err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
@@ -29,25 +36,44 @@ func (e *Engine) submitSrtctl(ctx context.Context, p *Pair, pl *plan.Plan, rec r
 	if err != nil {
 		return rec, err
 	}
-	rec.Comment, rec.Cluster = commentTag+filepath.Base(staged), slurm.ClusterName(ctx)
-	handed, err := e.handOver(ctx, p, pl, rec, staged)
+	tag := filepath.Base(staged)
+	rec.Comment, rec.Cluster = commentTag+tag, slurm.ClusterName(ctx)
+	at := attempt{Staged: staged, Base: pl.OutputDir, Record: rec, path: filepath.Join(e.attempts(), tag+".json")}
+	done, err := at.begin()
 	if err != nil {
 		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), os.RemoveAll(staged))
 	}
-	rec.ID, rec.Dir, rec.Created = handed.ID, handed.Dir, e.now().UTC()
-	if rec.Dir == "" {
-		rec.Dir = filepath.Join(pl.OutputDir, rec.ID)
+	defer done()
+	handed, err := e.handOver(ctx, p, pl, rec, staged)
+	if errors.Is(err, slurm.ErrUnsure) {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt stays on disk
 	}
+	if err != nil {
+		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), at.forget())
+	}
+	at.Record.Created = e.now().UTC()
+	return e.finishHanded(at, handed)
+}
+
+// finishHanded records a run that srtctl has queued. Where that fails the attempt
+// stays on disk: the next submit tries again.
+func (e *Engine) finishHanded(a attempt, h slurm.Handed) (rundir.Record, error) {
+	rec := a.Record
+	rec.ID, rec.Dir = h.ID, h.Dir
+	if rec.Dir == "" {
+		rec.Dir = filepath.Join(a.Base, rec.ID)
+	}
+	var err error
 	if rec.Dir, err = filepath.Abs(rec.Dir); err != nil {
 		return rec, err
 	}
-	if err := adopt(staged, rec, files); err != nil {
-		return rec, fmt.Errorf("job %s of srtctl is queued, and could not be recorded: %w", rec.ID, err)
+	if err = adopt(a.Staged, rec); err == nil {
+		err = e.registry.Add(rec)
 	}
-	if err := e.registry.Add(rec); err != nil {
-		return rec, fmt.Errorf("job %s of srtctl is queued, and could not be recorded: %w", rec.ID, err)
+	if err != nil {
+		return rec, fmt.Errorf("job %s of srtctl is queued, and could not be recorded: %w; submit again to have it recorded", rec.ID, err)
 	}
-	return rec, nil
+	return rec, a.forget()
 }
 
 // handOver gives srtctl a copy of the recipe that can be recognized.
@@ -60,7 +86,7 @@ func (e *Engine) handOver(ctx context.Context, p *Pair, pl *plan.Plan, rec rundi
 	if err != nil {
 		return slurm.Handed{}, err
 	}
-	recipe := filepath.Join(staged, "srtctl.yaml")
+	recipe := filepath.Join(staged, handedOver)
 	if err := os.WriteFile(recipe, text, 0o600); err != nil {
 		return slurm.Handed{}, err
 	}
@@ -77,29 +103,32 @@ func (e *Engine) handOver(ctx context.Context, p *Pair, pl *plan.Plan, rec rundi
 	j, lerr := slurm.Lookup(context.WithoutCancel(ctx), rec.Comment)
 	switch {
 	case lerr != nil:
-		return handed, fmt.Errorf("%w; %w: %w; look for a job with the comment %s before you submit again", err, slurm.ErrUnsure, lerr, rec.Comment)
+		return handed, fmt.Errorf("%w; %w: %w; submit again once the scheduler answers: the job is looked for first", err, slurm.ErrUnsure, lerr)
+	case j.ID == "" && errors.Is(err, slurm.ErrUnsure):
+		return handed, fmt.Errorf("%w; the next submit looks for it first", err)
 	case j.ID == "":
 		return handed, err // nothing was queued
 	}
 	return slurm.Handed{ID: j.ID}, nil
 }
 
-// adopt puts our files beside srtctl's.
-func adopt(staged string, rec rundir.Record, files []rundir.File) error {
+// adopt puts our files beside srtctl's: all that an earlier, cut off one left.
+func adopt(staged string, rec rundir.Record) error {
 	if err := os.MkdirAll(rundir.Logs(rec.Dir), 0o755); err != nil {
 		return err
 	}
+	files, err := os.ReadDir(staged)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	for _, f := range files {
-		to := filepath.Join(rec.Dir, f.Name)
-		if exists(to) || f.Name == rundir.RecordFile {
+		to := filepath.Join(rec.Dir, f.Name())
+		if f.IsDir() || f.Name() == handedOver || f.Name() == rundir.RecordFile || exists(to) {
 			continue
 		}
-		if err := os.Rename(filepath.Join(staged, f.Name), to); err != nil {
+		if err := os.Rename(filepath.Join(staged, f.Name()), to); err != nil {
 			return err
 		}
 	}
-	if err := rundir.Write(filepath.Join(rec.Dir, rundir.RecordFile), rec, 0o644); err != nil {
-		return err
-	}
-	return os.RemoveAll(staged)
+	return rundir.Write(filepath.Join(rec.Dir, rundir.RecordFile), rec, 0o644)
 }

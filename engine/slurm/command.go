@@ -18,6 +18,9 @@ const mostOutput = 32 << 20
 // ErrMissing says that this machine has no Slurm commands.
 var ErrMissing = errors.New("there is no such command on the PATH: this machine is no login node of a Slurm cluster, or its module is not loaded")
 
+// errLate says that a command was ended since its time was up.
+var errLate = errors.New("has not answered")
+
 // output collects a command's output up to a limit.
 type output struct {
 	bytes.Buffer
@@ -59,7 +62,7 @@ func callBoth(ctx context.Context, limit time.Duration, name string, args ...str
 	case ctx.Err() != nil:
 		return printed, said, fmt.Errorf("%s: %w", name, ctx.Err())
 	case limited.Err() != nil:
-		return printed, said, fmt.Errorf("%s has not answered for %v", name, limit)
+		return printed, said, fmt.Errorf("%s %w for %v", name, errLate, limit)
 	case out.over:
 		return "", said, fmt.Errorf("%s printed more than %d MB", name, mostOutput>>20)
 	case said == "":

@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"regexp"
@@ -10,8 +11,13 @@ import (
 	"time"
 )
 
-// srtctlLimit bounds srtctl's checks and its sbatch.
-const srtctlLimit = 3 * time.Minute
+// Limits of srtctl's checks and its sbatch.
+const (
+	srtctlLimit = 3 * time.Minute
+	// SrtctlLimit is the time after which an srtctl whose caller was killed is taken
+	// to have ended as well.
+	SrtctlLimit = srtctlLimit + submitLimit
+)
 
 // Handed is what srtctl says of a job that it has queued.
 type Handed struct {
@@ -21,7 +27,8 @@ type Handed struct {
 
 // Srtctl has srtctl submit a recipe file; cluster is its cluster file, empty for
 // the one that it finds. An answer without a job id is an error: the job is to be
-// looked up by the comment in the recipe.
+// looked up by the comment in the recipe. [ErrUnsure] is one that was cut off, whose
+// job may turn up yet.
 func Srtctl(ctx context.Context, recipe, base, cluster string) (Handed, error) {
 	if _, err := exec.LookPath("srtctl"); err != nil {
 		return Handed{}, fmt.Errorf("srtctl: %w", ErrMissing)
@@ -31,24 +38,32 @@ func Srtctl(ctx context.Context, recipe, base, cluster string) (Handed, error) {
 		args = append([]string{"SRTSLURM_CONFIG=" + cluster}, args...)
 	}
 	out, said, err := callBoth(ctx, srtctlLimit, "env", args...)
-	h := parseSrtctl(out)
+	h := parseSrtctl(out, err == nil)
 	if h.ID != "" {
 		return h, nil // whatever it complains of afterwards, the job is there
 	}
+	why := ""
+	if err != nil {
+		why = strings.TrimPrefix(err.Error(), "env: ")
+	}
 	switch {
+	case ctx.Err() != nil || errors.Is(err, errLate): // what it had started may go on
+		return h, fmt.Errorf("srtctl apply: %s; %w", why, ErrUnsure)
 	case err != nil:
-		return h, fmt.Errorf("srtctl apply: %s", strings.TrimPrefix(err.Error(), "env: "))
+		return h, fmt.Errorf("srtctl apply: %s", why)
 	case said == "":
 		said = out
 	}
 	return h, fmt.Errorf("srtctl apply told no job id but %.200q", said)
 }
 
-// submittedJob is how srtctl and sbatch tell a job in prose.
-var submittedJob = regexp.MustCompile(`(?i)\bsubmitted\b[^\n]*\bjob\D{0,12}(\d+)`)
+// submittedJob is how sbatch tells a job in prose.
+var submittedJob = regexp.MustCompile(`(?m)^Submitted batch job (\d+)$`)
 
-// parseSrtctl reads the last line of JSON that names a job, or else the prose.
-func parseSrtctl(out string) Handed {
+// parseSrtctl reads the last line of JSON that names a job, or else, of an srtctl
+// that ended well, sbatch's sentence. Other prose with numbers in it says nothing:
+// an error may speak of another job.
+func parseSrtctl(out string, well bool) Handed {
 	var h Handed
 	for line := range strings.Lines(out) {
 		var doc struct {
@@ -62,7 +77,7 @@ func parseSrtctl(out string) Handed {
 			h = Handed{ID: id, Dir: doc.Dir}
 		}
 	}
-	if m := submittedJob.FindStringSubmatch(out); h.ID == "" && m != nil {
+	if m := submittedJob.FindStringSubmatch(out); well && h.ID == "" && m != nil {
 		h.ID = m[1]
 	}
 	return h

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// commands puts scripts in the place of the cluster's commands.
+func commands(t *testing.T, scripts map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range scripts {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	return dir
+}
+
+// handing is a pair to hand to srtctl, with its plan.
+func handing(t *testing.T, e *Engine) (*Pair, *plan.Plan) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/r.yaml", []byte("name: x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p, err := e.Load(t.Context(), Files{Recipe: dir + "/r.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, &plan.Plan{Name: "x", Target: plan.Srtctl, OutputDir: e.Paths.Output}
+}
+
+// An srtctl that is cut off may have a job in the queue a moment later, and one
+// whose caller was killed does: it is recorded by the next submit, and is the only
+// one.
+func TestSrtctlCutOff(t *testing.T) {
+	e := bench(t)
+	at := noon
+	e.now = func() time.Time { return at }
+	dir := commands(t, map[string]string{
+		"srtctl":   `echo x >>"$(dirname "$0")/called"; exec sleep 60`,
+		"squeue":   `cat "$(dirname "$0")/queue" 2>/dev/null; exit 0`,
+		"sacct":    `exit 1`,
+		"scontrol": `exit 1`,
+	})
+	p, pl := handing(t, e)
+	submit := func(ctx context.Context) (rundir.Record, error) {
+		rec, err := e.newRecord(p, pl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.submitSrtctl(ctx, p, pl, rec)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	first, err := submit(ctx)
+	if err == nil || !strings.Contains(err.Error(), "not known whether") {
+		t.Fatalf("cut off: %v", err)
+	}
+	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "may be at work yet") {
+		t.Fatalf("while srtctl may be at work: %v", err)
+	}
+	if err := os.WriteFile(dir+"/queue", []byte("7|PENDING|None|2026-11-30T12:00:00|N/A|N/A||"+first.Comment+" mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing more was submitted") {
+		t.Fatalf("its job turned up: %v", err)
+	}
+	l, err := e.Find(t.Context(), "7")
+	if err != nil || l.Record.Launcher != "srtctl" || l.Dir != filepath.Join(e.Paths.Output, "7") || !exists(filepath.Join(l.Dir, rundir.RecipeFile)) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	for _, left := range []string{e.Paths.Output + "/.staged/*", e.attempts() + "/*"} {
+		if names, err := filepath.Glob(left); err != nil || len(names) > 0 {
+			t.Errorf("left behind: %v, %v", names, err)
+		}
+	}
+	if called, err := os.ReadFile(dir + "/called"); err != nil || strings.Count(string(called), "x") != 1 {
+		t.Errorf("srtctl ran %q times: %v", called, err)
+	}
+	// One of which nothing has come is forgotten in the end.
+	cut, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	if _, err := submit(cut); err == nil {
+		t.Fatal("no error")
+	}
+	at = at.Add(time.Hour)
+	if err := e.finishAttempts(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
