@@ -203,6 +203,9 @@ func (e *Engine) Cancel(ctx context.Context, r Located) error {
 	case r.Record.Host != e.host:
 		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", r.Record.ID, r.Record.Host)
 	}
+	if err := r.gone(); err != nil {
+		return fmt.Errorf("cancel %s: %w", r.Label(), err)
+	}
 	return local.Cancel(ctx, r.Dir)
 }
 
@@ -213,6 +216,9 @@ func (e *Engine) Phases(l Located) ([]plan.Phase, error) { return l.phases() }
 func (l Located) phases() ([]plan.Phase, error) {
 	if l.Record.ID == "" {
 		return nil, nil
+	}
+	if err := l.gone(); err != nil {
+		return nil, fmt.Errorf("run %s: %w", l.Label(), err)
 	}
 	var phases []plan.Phase
 	if err := rundir.Read(filepath.Join(l.Dir, rundir.PhasesFile), &phases); err != nil {

@@ -56,7 +56,7 @@ func (e *Engine) Find(ctx context.Context, run string) (Located, error) {
 	var hits []rundir.Record
 	for _, r := range records {
 		if r.ID == run || r.Name+"_"+r.ID == run {
-			return locate(r.Dir)
+			return located(r)
 		}
 		if strings.HasPrefix(r.Name+"_"+r.ID, run) {
 			hits = append(hits, r)
@@ -64,7 +64,7 @@ func (e *Engine) Find(ctx context.Context, run string) (Located, error) {
 	}
 	switch len(hits) {
 	case 1:
-		return locate(hits[0].Dir)
+		return located(hits[0])
 	case 0:
 		return Located{}, errors.Join(fmt.Errorf("run %q: no folder, no job id and no beginning of <name>_<id> of the %d runs known here; agentperf-tui runs lists them", run, len(records)), listErr)
 	}
@@ -74,6 +74,25 @@ func (e *Engine) Find(ctx context.Context, run string) (Located, error) {
 	}
 	slices.Sort(names)
 	return Located{}, fmt.Errorf("run %q: matches %d runs: %s; give more of the name", run, len(hits), strings.Join(names, ", "))
+}
+
+// located is a run of the list. Where its folder is gone, its entry in the list is all
+// that is known of it, and enough to find its job by.
+func located(r rundir.Record) (Located, error) {
+	l, err := locate(r.Dir)
+	if err == nil && l.Record.ID == "" {
+		l = Located{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}
+	}
+	return l, err
+}
+
+// gone says that the folder of a run of the list is not there any more, and what its
+// supervisor left to say of that.
+func (l Located) gone() error {
+	if _, err := os.Stat(l.Dir); l.Record.ID == "" || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.New(strings.TrimSuffix("its folder is gone: "+l.Dir+"; "+l.Record.Lost, "; "))
 }
 
 func locate(dir string) (Located, error) {
@@ -149,8 +168,17 @@ func (e *Engine) judge(l Located, s event.Status) event.Status {
 	if s.State.Final() || l.Record.ID == "" {
 		return s
 	}
+	gone := l.gone()
 	if l.onSlurm() {
-		return e.judgeSlurm(l, s, e.queue.Ask(context.Background())) // has time limits of its own
+		s = e.judgeSlurm(l, s, e.queue.Ask(context.Background())) // has time limits of its own
+		if gone != nil {
+			s.Message = strings.TrimSuffix(gone.Error()+"; "+s.Message, "; ")
+		}
+		return s
+	}
+	if gone != nil {
+		s.State, s.Message = event.Unknown, gone.Error()
+		return s
 	}
 	if l.Record.Host != e.host {
 		return e.judgeFromAfar(l, s)
@@ -229,10 +257,10 @@ func (e *Engine) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 		problems = append(problems, err)
 	}
 	for _, r := range records {
-		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
+		if l := (Located{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}); l.gone() != nil {
+			s := e.judge(l, event.Status{})
 			out = append(out, Summary{
-				ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created, State: event.Unknown,
-				Message: strings.TrimSuffix("its folder is gone: "+r.Dir+"; "+r.Lost, "; "),
+				Located: l, ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created, State: s.State, Message: s.Message, Status: s,
 			})
 			continue
 		}

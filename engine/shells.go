@@ -16,11 +16,14 @@ type Shell struct {
 }
 
 // Shells are the lines of a run's steps; none before its nodes are known, for runs
-// that are not ours, and for runs of another user, whose plan is not to be read.
+// that are not ours or have ended, and for runs of another user, whose plan is not to be read.
 func (e *Engine) Shells(l Located) ([]Shell, error) {
 	out := []Shell{}
 	if l.Record.ID == "" {
 		return out, nil
+	}
+	if s, err := e.State(l); err != nil || s.State.Final() {
+		return out, err
 	}
 	p, err := boundPlan(l.Dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -32,6 +35,9 @@ func (e *Engine) Shells(l Located) ([]Shell, error) {
 	for _, s := range p.Steps {
 		if len(s.Shell) == 0 || len(p.Placeholders()) > 0 {
 			continue
+		}
+		if len(s.Nodes) == 0 || s.Nodes[0] < 0 || s.Nodes[0] >= len(p.Nodes) {
+			return out, fmt.Errorf("shells of %s: its plan puts the step %q on a node that it does not have", l.Label(), s.Name)
 		}
 		out = append(out, Shell{Step: s.Name, Node: p.Nodes[s.Nodes[0]].Name, Line: plan.CommandLine(s.Shell)})
 	}

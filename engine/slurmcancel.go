@@ -40,10 +40,13 @@ func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
 	if u, err := user.Current(); err == nil { // its name is for people only
 		by.User = u.Username
 	}
-	if err := rundir.Write(filepath.Join(l.Dir, rundir.CancelFile), by, 0o644); err != nil {
-		return fmt.Errorf("cancel %s: %w", l.Label(), err)
+	gone := l.gone() != nil
+	if !gone {
+		if err := rundir.Write(filepath.Join(l.Dir, rundir.CancelFile), by, 0o644); err != nil {
+			return fmt.Errorf("cancel %s: %w", l.Label(), err)
+		}
 	}
-	if j.State == "RUNNING" && l.Record.Launcher != string(plan.Srtctl) { // whose script passes no signal on
+	if !gone && j.State == "RUNNING" && l.Record.Launcher != string(plan.Srtctl) { // whose script passes no signal on
 		if err := slurm.Terminate(ctx, k.ID); err != nil {
 			return fmt.Errorf("cancel %s: %w", l.Label(), err)
 		}

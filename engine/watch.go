@@ -278,7 +278,7 @@ func (w *watcher) statistics(ctx context.Context) {
 		seen, known := w.stems[name]
 		switch {
 		case isStats && (!known || !seen.Equal(info.ModTime())):
-			data, err := os.ReadFile(filepath.Join(dir, name))
+			data, err := results.ReadFile(filepath.Join(dir, name))
 			if err == nil {
 				err = w.fold.Statistics(stem, data)
 			}

@@ -115,7 +115,7 @@ func (a *app) logs(ctx context.Context, e *engine.Engine, l engine.Located, file
 	p := logPrinter{out: out, json: a.json, colours: o.colours}
 	if len(files) > 1 {
 		for _, f := range files {
-			p.names = append(p.names, f.Step)
+			p.names = append(p.names, safetext.Clean(f.Step)) // from the name of a file
 		}
 	}
 	from := v.Start()

@@ -424,6 +424,15 @@ func TestLogsAreCleanAndFiltered(t *testing.T) {
 			t.Errorf("%v: exit %d %s", args, o.code, o.stderr)
 		}
 	}
+	odd := t.TempDir()
+	for _, name := range []string{"a\x1b[31m.out", "b.out"} { // a step is named by its file
+		if err := os.WriteFile(odd+"/"+name, []byte("x\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := s.want(0, "logs", odd, "--merge"); strings.Contains(o.stdout, "\x1b") {
+		t.Errorf("an escape in a name: %q", o.stdout)
+	}
 	if o := s.run("logs", mustAbs(t, sample), "nope"); o.code != 2 || !strings.Contains(o.stderr, "CTX_0") {
 		t.Errorf("unknown step: exit %d %s", o.code, o.stderr)
 	}

@@ -161,12 +161,24 @@ func Parse(line []byte) (Event, error) {
 	return e, nil
 }
 
+// maxDiary is a hundred times the diary of a long run, in bytes.
+const maxDiary = 64 << 20
+
 // ReadFile reads all events of a diary. A line that is no event is passed over:
-// the last one may be half written at this moment.
+// the last one may be half written at this moment. A file that is larger than 64 MiB
+// is an error.
 func ReadFile(path string) ([]Event, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxDiary+1))
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	if len(data) > maxDiary {
+		return nil, fmt.Errorf("read events: %s is larger than %d MiB: it is no run's diary", path, maxDiary>>20)
 	}
 	var out []Event
 	for line := range lines(data) {

@@ -3,6 +3,7 @@ package event
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -143,4 +144,18 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("one phase became %d", len(s.Phases))
 		}
 	})
+}
+
+func TestReadFileIsBounded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), FileName)
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, maxDiary+1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), "64 MiB") {
+		t.Errorf("got %v", err)
+	}
 }

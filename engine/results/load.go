@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -177,7 +178,11 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 		t, _ := f.analysisTable(stem)
 		return true, l.rows(ctx, path, t, stem.Phase)
 	case ok && ext == ".json":
-		data, err := readFile(path, maxStatistics)
+		data, err := ReadFile(path)
+		if errors.Is(err, ErrTooLarge) {
+			l.notes = append(l.notes, err.Error())
+			return true, nil
+		}
 		if err != nil {
 			return true, err
 		}
@@ -193,7 +198,11 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 
 // manifest reads a small file of a line a phase.
 func (l *loaded) manifest(path string) error {
-	data, err := readFile(path, maxStatistics)
+	data, err := ReadFile(path)
+	if errors.Is(err, ErrTooLarge) {
+		l.notes = append(l.notes, err.Error())
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -208,16 +217,27 @@ func (l *loaded) manifest(path string) error {
 	return nil
 }
 
-// readFile reads a file that must not be larger than limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
+// ErrTooLarge says that a file is larger than one of its kind can be.
+var ErrTooLarge = errors.New("larger than such a file can be")
+
+// ReadFile reads one of the small files of a phase's end: its statistics or the
+// manifest. One that is no regular file, or larger than 16 MiB ([ErrTooLarge]), is an
+// error: it is not the client's.
+func ReadFile(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would block
+		return nil, fmt.Errorf("read results: %s: want a regular file", path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read results: %w", err)
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	data, err := io.ReadAll(io.LimitReader(file, maxStatistics+1))
 	if err != nil {
 		return nil, fmt.Errorf("read results: %w", err)
+	}
+	if len(data) > maxStatistics {
+		return nil, fmt.Errorf("read results: %s: %w, %d bytes", path, ErrTooLarge, maxStatistics)
 	}
 	return data, nil
 }
