@@ -255,7 +255,7 @@ func (a *app) updateText(u engine.Update) error {
 // phaseLine is a phase while it runs, on one line.
 func phaseLine(p results.Phase) string {
 	s := fmt.Sprintf("phase %d · %d users · %d requests", p.Index, p.Concurrency, p.Total)
-	if p.Requests == nil || p.Requests.Measured == 0 {
+	if p.Requests == nil || p.Requests.Measured == 0 || p.Window == nil {
 		return s
 	}
 	s += fmt.Sprintf(", %d measured (%d errors)", p.Requests.Measured, p.Requests.Failed)

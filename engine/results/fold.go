@@ -61,6 +61,7 @@ type manifestRow struct {
 	Phase       *int     `json:"phase_idx"`
 	SettlingEnd *float64 `json:"settling_end"`
 	End         *float64 `json:"actual_phase_end"`
+	Reason      string   `json:"stop_reason"`
 }
 
 // fault counts the lines of a file that could not be read, and keeps the first.

@@ -48,6 +48,9 @@ func Ladder(phases []Phase, tiers []Tier) []Rung {
 func (t Tier) misses(p Phase) string {
 	speed, ttft := p.Figures.Of("output_speed_local_p25_tok_s"), p.Figures.Of("ttft_p95_s")
 	reasons := append([]string{}, p.Invalid...)
+	if p.Partial != "" {
+		reasons = append(reasons, p.Partial)
+	}
 	for _, f := range []Figure{speed, ttft} {
 		if f.Invalid != "" {
 			reasons = append(reasons, f.Invalid)

@@ -61,6 +61,11 @@ func (l *loaded) run() Run {
 	run := l.fold.Run(time.Time{})
 	run.LogDir, run.Partial = l.logDir, l.known.Partial
 	run.Warnings = append(run.Warnings, l.notes...)
+	for _, p := range run.Phases {
+		if run.Partial == "" && p.Partial != "" {
+			run.Partial = fmt.Sprintf("%s in phase %d", p.Partial, p.Index)
+		}
+	}
 	return run
 }
 

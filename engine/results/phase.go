@@ -23,7 +23,8 @@ type Phase struct {
 	Index       int             `json:"phase_idx"`
 	Concurrency int             `json:"concurrency"`              // users; 0 when unknown
 	Stem        string          `json:"stem,omitempty"`           // of its statistics file
-	Window      *Window         `json:"window"`                   // nil when it can't be told
+	Partial     string          `json:"partial,omitempty"`        // why the client did not play all of it; empty: it did, or does not say
+	Window      *Window         `json:"window"`                   // nil when it can't be told, or there was none
 	Total       int             `json:"total_requests"`           // of this client start
 	Requests    *Requests       `json:"requests"`                 // nil without a window
 	Errors      map[string]int  `json:"errors_by_kind,omitempty"` // measured failures; "unknown" where the row has no kind
@@ -36,7 +37,7 @@ type Phase struct {
 // Window is the measurement window. A request is measured when it starts at
 // Start or later and before End.
 type Window struct {
-	Start, End float64 // Unix s; NaN where only the length is stated. End is before Start when settling was not reached
+	Start, End float64 // Unix s; NaN where only the length is stated
 	Seconds    float64
 	Source     string // "manifest", "statistics" or "estimated"
 }
@@ -124,6 +125,9 @@ func (f *Fold) Run(now time.Time) Run {
 		if err := b.build(); err != nil {
 			b.errors = append(b.errors, err.Error())
 		}
+		if w := b.phase.Window; w != nil && w.End < w.Start {
+			b.phase.Window = nil // it ended while it settled
+		}
 		run.Phases = append(run.Phases, b.phase)
 		run.Errors = append(run.Errors, b.errors...)
 	}
@@ -202,6 +206,7 @@ func (b *builder) statistics(restarted bool) {
 func (b *builder) build() error {
 	p := &b.phase
 	p.Concurrency = b.concurrency()
+	b.stop()
 	b.window()
 	if b.span.total == 0 {
 		b.stated()
@@ -259,6 +264,26 @@ func (b *builder) concurrency() int {
 		return b.stats.stem.Concurrency
 	}
 	return b.fold.levels[b.phase.Index].Concurrency
+}
+
+// stop tells whether the client played all of the phase, from its word for why
+// it stopped; not every client has one.
+func (b *builder) stop() {
+	reason := ""
+	if n := len(b.manifest); n > 0 {
+		reason = b.manifest[n-1].Reason
+	} else if b.stats != nil {
+		reason, _ = b.stats.values["stop_reason"].(string)
+	}
+	switch reason {
+	case "", "timeout", "criteria":
+	case "interrupted":
+		b.phase.Partial = "the client was interrupted"
+	case "failed":
+		b.phase.Partial = "the client failed"
+	default:
+		b.warn("the client stopped for a reason that is not known here: %.40q", reason)
+	}
 }
 
 // window takes the best source there is.

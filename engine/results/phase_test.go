@@ -100,7 +100,8 @@ func TestWindow(t *testing.T) {
 		{"statistics without duration", "", `{}`, true, "", 150, &Window{110, 150, 40, Estimated}},
 		{"plan, to now", "", "", true, "", 150, &Window{110, 150, 40, Estimated}},
 		{"plan, to the timeout", "", "", true, "", 900, &Window{110, 200, 90, Estimated}},
-		{"plan, settling not over", "", "", true, "", 105, &Window{110, 105, 0, Estimated}},
+		{"plan, settling not over", "", "", true, "", 105, nil},
+		{"the phase ended while it settled", `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`, "", true, "", 150, nil},
 		{"plan, next phase has begun", "", "", true, line(0, 140, `"phase_idx":1`), 150, &Window{110, 131, 21, Estimated}},
 		{"nothing", "", "", false, "", 150, nil},
 	}
@@ -119,7 +120,11 @@ func TestWindow(t *testing.T) {
 			if diff := cmp.Diff(tt.want, p.Window); diff != "" {
 				t.Error(diff)
 			}
-			if tt.want == nil && (p.Requests != nil || len(p.Invalid) != 1) {
+			text := "none: settling was not reached"
+			if p.Requests == nil {
+				text = "unknown"
+			}
+			if tt.want == nil && (!strings.Contains(p.Text(), "window    "+text) || len(p.Invalid) != 1 || tt.level != (p.Requests != nil)) {
 				t.Errorf("without a window: %+v, %q", p.Requests, p.Invalid)
 			}
 		})

@@ -49,8 +49,9 @@ func BuildRollup(ctx context.Context, dir string, known Known) (Rollup, error) {
 }
 
 func (l *loaded) rollup() Rollup {
+	run := l.run()
 	doc := Rollup{
-		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: l.known.Partial != "", Recomputed: l.run(), Identity: l.known.Identity, Skipped: l.skipped,
+		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: run.Partial != "", Recomputed: run, Identity: l.known.Identity, Skipped: l.skipped,
 	}
 	doc.Recomputed.LogDir = "" // the file says by its place what it is about
 	for _, s := range l.fold.stats {

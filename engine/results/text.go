@@ -31,7 +31,10 @@ func (r Run) Text() string {
 func (p Phase) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "phase %d, concurrency %s\n", p.Index, Decimal(float64(p.Concurrency), 0))
-	fmt.Fprintf(&b, "  window    %s\n", p.Window.text())
+	if p.Partial != "" {
+		fmt.Fprintf(&b, "  PARTIAL   %s\n", p.Partial)
+	}
+	fmt.Fprintf(&b, "  window    %s\n", p.window())
 	fmt.Fprintf(&b, "  requests  %s\n", p.counts())
 	if len(p.Errors) > 1 || len(p.Errors) == 1 && p.Errors["unknown"] == 0 { // else it says no more than the line above
 		var kinds []string
@@ -91,7 +94,11 @@ func (f Figure) columns(phaseInvalid bool) []string {
 	return []string{f.Label, value, unit, n, client}
 }
 
-func (w *Window) text() string {
+func (p Phase) window() string {
+	w := p.Window
+	if w == nil && p.Requests != nil && p.Requests.Measured == 0 {
+		return "none: settling was not reached"
+	}
 	if w == nil {
 		return "unknown"
 	}

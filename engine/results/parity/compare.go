@@ -242,7 +242,7 @@ func (s *Side) identity() [][2]string {
 	}
 }
 
-// failures are the sides of which only a part of a run is known.
+// failures are the sides that are a part of a run.
 func failures(ref, cand *Side) []string {
 	reasons := []string{}
 	for _, s := range []struct {
@@ -251,6 +251,9 @@ func failures(ref, cand *Side) []string {
 	}{{"reference", ref}, {"candidate", cand}} {
 		if s.side.Failure != "" {
 			reasons = append(reasons, clean(fmt.Sprintf("the %s's run %s", s.what, s.side.Failure)))
+		}
+		if s.side.Phase.Partial != "" {
+			reasons = append(reasons, clean(fmt.Sprintf("the %s's phase is partial: %s", s.what, s.side.Phase.Partial)))
 		}
 	}
 	return reasons

@@ -37,6 +37,8 @@ func TestWhatMakesTwoRunsComparable(t *testing.T) {
 		{"other contents", "about: {dataset_hash: 1f}", "about: {dataset_hash: 2f}", "", NotComparable, "contents of the datasets differ"},
 		{"another dataset", "about: {dataset: /a/x.jsonl}", "about: {dataset: /a/y.jsonl}", "", NotComparable, "dataset differs"},
 		{"another seed", "about: {seed: 1}", "about: {seed: 2}", "", NotComparable, "seed differs"},
+		{"interrupted", "", "stop_reason: interrupted", "", NotComparable, "the candidate's phase is partial: the client was interrupted"},
+		{"stopped as planned", "stop_reason: timeout", "stop_reason: criteria", "", Within, ""},
 		{"a run that failed", "", "", "is failed: decode_0 exited", NotComparable, "candidate's run is failed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

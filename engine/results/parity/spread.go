@@ -55,6 +55,9 @@ func fit(ref *Side, more []Side) (fits []Side, notes []string) {
 		if s.Failure != "" {
 			why = append(why, "the run "+s.Failure)
 		}
+		if s.Phase.Partial != "" {
+			why = append(why, "partial: "+s.Phase.Partial)
+		}
 		if len(why) == 0 {
 			fits = append(fits, *s)
 			continue
