@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/agentperf/agentperf-tui/engine/outfile"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -186,7 +185,7 @@ func (e *Engine) Save(ctx context.Context, path string, data, before []byte) err
 	if mode&0o200 == 0 {
 		return fmt.Errorf("save %s: it is read-only; make it writable, or save a copy", path)
 	}
-	if err := renameio.WriteFile(path, data, mode); err != nil {
+	if err := outfile.Write(path, data, mode); err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
 	return nil

@@ -2,15 +2,15 @@ package porter
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/agentperf/agentperf-tui/engine/outfile"
 )
 
 // ExistsError says that an output file is there already; nothing was written.
@@ -41,12 +41,14 @@ func (r *Result) Write(recipe, workload string, force bool) error {
 // output is one file of a port.
 type output struct {
 	path   string
+	real   string // behind links
+	staged *renameio.PendingFile
 	render func() ([]byte, error)
 	data   []byte // rendered
 }
 
 func (r *Result) outputs(recipe, workload string) []output {
-	return []output{{recipe, r.RecipeYAML, nil}, {workload, r.WorkloadYAML, nil}, {ProvenancePath(recipe), r.ProvenanceJSON, nil}}
+	return []output{{path: recipe, render: r.RecipeYAML}, {path: workload, render: r.WorkloadYAML}, {path: ProvenancePath(recipe), render: r.ProvenanceJSON}}
 }
 
 // isArtifact says whether a file is called what harness runs call theirs.
@@ -62,15 +64,15 @@ func (r *Result) write(recipe, workload string, force bool) (written int, err er
 	seen := map[string]bool{}
 	for i := range outs {
 		o := &outs[i]
-		if seen[filepath.Clean(o.path)] {
-			return 0, fmt.Errorf("write the port: %s would be written twice; give recipe and workload names of their own", o.path)
-		}
-		seen[filepath.Clean(o.path)] = true
-		there, err := checkTarget(o.path)
+		there, err := o.target()
 		if err != nil {
 			return 0, fmt.Errorf("write the port: %w", err)
 		}
-		if there && r.isArtifact(o.path) {
+		if seen[filepath.Clean(o.real)] {
+			return 0, fmt.Errorf("write the port: %s would be written twice; give recipe and workload names of their own", o.path)
+		}
+		seen[filepath.Clean(o.real)] = true
+		if there && (r.isArtifact(o.path) || r.isArtifact(o.real)) {
 			return 0, fmt.Errorf("write the port: %s has the name of a harness artifact and is there already: it may be the source of a port; give another name", o.path)
 		}
 		if o.data, err = o.render(); err != nil {
@@ -86,27 +88,26 @@ func (r *Result) write(recipe, workload string, force bool) (written int, err er
 	if len(exist.Paths) > 0 {
 		return 0, &exist
 	}
-	var staged []*renameio.PendingFile
-	for _, o := range outs {
+	for i := range outs {
+		o := &outs[i]
 		if o.data == nil {
 			continue
 		}
-		f, err := renameio.NewPendingFile(o.path, renameio.WithTempDir(filepath.Dir(o.path)), renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
-		if err != nil {
-			return 0, fmt.Errorf("write the port: %s: %w", o.path, err)
+		if o.staged, err = outfile.Stage(o.real, o.data, 0o644); err != nil {
+			return 0, fmt.Errorf("write the port: %w", outfile.Named(o.path, err))
 		}
-		defer f.Cleanup() // no effect once the file is in its place
-		if _, err := f.Write(o.data); err != nil {
-			return 0, fmt.Errorf("write the port: %s: %w", o.path, err)
-		}
-		staged = append(staged, f)
+		defer o.staged.Cleanup() // no effect once the file is in its place
 	}
-	for _, f := range staged {
-		if err := f.CloseAtomicallyReplace(); err != nil {
-			return 0, fmt.Errorf("write the port: %w", err)
+	for _, o := range outs {
+		if o.staged == nil {
+			continue
 		}
+		if err := o.staged.CloseAtomicallyReplace(); err != nil {
+			return 0, fmt.Errorf("write the port: %w", outfile.Named(o.path, err))
+		}
+		written++
 	}
-	return len(staged), nil
+	return written, nil
 }
 
 // holds says whether a file holds just these bytes.
@@ -119,19 +120,12 @@ func holds(path string, data []byte) bool {
 	return err == nil && bytes.Equal(have, data)
 }
 
-// checkTarget says whether a file is there, and whether one could be.
-func checkTarget(path string) (there bool, err error) {
-	dir := filepath.Dir(path)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return false, fmt.Errorf("there is no folder %s; create it first", dir)
+// target finds out whether a file is there, and whether one could be.
+func (o *output) target() (there bool, err error) {
+	real, there, plain, err := outfile.Target(o.path)
+	if err == nil && !plain {
+		err = fmt.Errorf("%s is no plain file; give another name", o.path)
 	}
-	switch info, err := os.Lstat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
-	case info.IsDir():
-		return true, fmt.Errorf("%s is a directory; give a file name", path)
-	}
-	return true, nil
+	o.real = real
+	return there, err
 }

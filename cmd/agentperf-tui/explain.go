@@ -81,14 +81,17 @@ func migrateCmd(a *app) *cobra.Command {
 		}
 		res, err := migrate.Recipe(name, data)
 		if err != nil {
-			return exitError{code: 1, err: err}
+			return badInput(err)
 		}
 		for _, n := range res.Notes {
 			if err := a.note("%s\n", safetext.Clean(n)); err != nil {
 				return err
 			}
 		}
-		if *out == "" {
+		switch {
+		case *out == "" && a.json:
+			return a.print(map[string]any{"text": string(res.Data), "notes": append([]string{}, res.Notes...)})
+		case *out == "":
 			_, err := a.stdout.Write(res.Data)
 			return err
 		}
@@ -100,7 +103,7 @@ func migrateCmd(a *app) *cobra.Command {
 			return err
 		}
 		if err := e.Save(cmd.Context(), *out, res.Data, nil); err != nil {
-			return err
+			return written("migrate", err)
 		}
 		if a.json {
 			return a.print(map[string]any{"out": *out, "notes": append([]string{}, res.Notes...)})

@@ -2,14 +2,15 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/outfile"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/results/report"
 )
@@ -52,12 +53,21 @@ With --parity the two arguments are the sides of a comparison.`,
 			_, err := a.stdout.Write(out.Bytes())
 			return err
 		}
-		if err := renameio.WriteFile(x.out, out.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("export: %w", err)
-		}
-		return nil
+		return written("export", outfile.Write(x.out, out.Bytes(), 0o644))
 	}
 	return cmd
+}
+
+// written is the outcome of a write to a file that the user named.
+func written(what string, err error) error {
+	var target *outfile.TargetError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &target):
+		return badInput(fmt.Errorf("%s: %w", what, err))
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 func (a *app) export(cmd *cobra.Command, args []string, x exporting, w io.Writer) error {

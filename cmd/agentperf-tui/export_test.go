@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,6 +54,20 @@ func TestExport(t *testing.T) {
 		if out, err := export(t, tt...); err == nil || out != "" {
 			t.Errorf("%v: %q, no error", tt, out)
 		}
+	}
+}
+
+// The output stays what it is: a device is none the worse, and no temporary name
+// is told.
+func TestExportTo(t *testing.T) {
+	t.Parallel()
+	_, err := export(t, sample, "-o", "/dev/full")
+	if info, serr := os.Stat("/dev/full"); err == nil || serr != nil || info.Mode().IsRegular() {
+		t.Errorf("a device: %v, %v", err, serr)
+	}
+	var exit exitError
+	if _, err := export(t, sample, "-o", filepath.Join(t.TempDir(), "none", "x")); !errors.As(err, &exit) || exit.code != 2 || !strings.Contains(err.Error(), "create it first") {
+		t.Errorf("no folder: %v", err)
 	}
 }
 

@@ -130,7 +130,15 @@ func TestMigrate(t *testing.T) {
 	s.want(0, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "wrote r2.yaml")
 	s.want(0, "diff", "r.yaml", "r2.yaml")
 	s.want(2, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "there already")
-	s.want(1, "migrate", "r2.yaml").says(t, "in layout 2 already")
+	s.want(2, "migrate", "r2.yaml").says(t, "in layout 2 already")
+	s.want(2, "migrate", "r.yaml", "--out", "nodir/x").says(t, "there is no folder nodir; create it first")
+	var got struct {
+		Text  string
+		Notes []string
+	}
+	if o := s.want(0, "migrate", "r.yaml", "--json"); json.Unmarshal([]byte(o.stdout), &got) != nil || got.Text != s.read("r2.yaml") || got.Notes == nil {
+		t.Errorf("as JSON: %s", o.stdout)
+	}
 	if o := s.want(0, "migrate", "r.yaml"); o.stdout != s.read("r2.yaml") {
 		t.Error("what is printed is not what is written")
 	}
