@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -193,12 +194,13 @@ type writtenMsg struct {
 	paths   [2]string // of recipe and workload
 	kept    int       // answers that went into them
 	targets []desk.Target
+	moved   bool // targets are others than those that were shown
 	err     error
 }
 
 // write writes the files under the names that were typed. The recipe names the
 // workload file and takes up the answers of an earlier port, so the port is made
-// again for these names.
+// again for these names. By force only what has been shown is replaced.
 func (s *Screen) write(force bool) tea.Cmd {
 	if s.saving {
 		return nil
@@ -210,10 +212,17 @@ func (s *Screen) write(force bool) tea.Cmd {
 	names := [2]string{s.names[0].Value(), s.names[1].Value()}
 	eng, dir, opt := s.eng, s.dir, s.opt
 	opt.Answers = slices.Clone(opt.Answers)
+	shown := s.compared
 	return func() tea.Msg {
 		m.paths = [2]string{desk.Home(names[0]), desk.Home(names[1])}
 		opt.RecipeOut, opt.WorkloadOut = m.paths[0], m.paths[1]
 		res, err := eng.Port(ctx, dir, opt)
+		if err == nil && force {
+			m.targets, err = eng.Targets(ctx, res, m.paths[0], m.paths[1])
+			if m.moved = err == nil && !allShown(m.targets, shown); m.moved {
+				return m
+			}
+		}
 		if err == nil {
 			err = eng.Write(ctx, res, m.paths[0], m.paths[1], force)
 		}
@@ -226,6 +235,17 @@ func (s *Screen) write(force bool) tea.Cmd {
 		m.err = err
 		return m
 	}
+}
+
+// allShown says whether all that would be replaced is among what was shown: the
+// difference from the same new text tells one old text from another.
+func allShown(now, shown []desk.Target) bool {
+	for _, t := range now {
+		if t.There && !t.Same && !slices.ContainsFunc(shown, func(o desk.Target) bool { return reflect.DeepEqual(o, t) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // dropWrite gives up a write and goes back to what was found.

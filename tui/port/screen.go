@@ -309,9 +309,12 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 	s.stopWrite()
 	var exist *porter.ExistsError
 	switch {
-	case errors.As(m.err, &exist):
+	case m.moved, errors.As(m.err, &exist):
 		s.stage, s.compared = comparing, m.targets
 		s.open(&sheet{title: "there already", write: s.targetDiff(m.targets)})
+		if m.moved {
+			return ui.Do(ui.Toast{Text: "nothing is written: what is there has changed since it was shown", Role: ui.Warn})
+		}
 		return nil
 	case m.err != nil:
 		return s.fail(m.err)
@@ -322,7 +325,7 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 
 // takeDropped says when a write that was given up had come to its end before.
 func (s *Screen) takeDropped(m writtenMsg) tea.Cmd {
-	if m.err != nil {
+	if m.err != nil || m.moved {
 		return nil
 	}
 	return ui.Do(ui.Toast{Text: "it was too late to give up: " + m.paths[0] + " is written", Role: ui.Warn})

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type lab struct {
 	ports   []porter.Options
 	written []string
 	exists  bool
+	theirs  string // a line of the file that exists
 	recent  []string
 	fails   error // of a port with answers
 }
@@ -48,7 +50,7 @@ func (l *lab) Recent(context.Context) ([]string, error) { return l.recent, nil }
 func (l *lab) Targets(_ context.Context, _ *porter.Result, recipe, workload string) ([]desk.Target, error) {
 	out := []desk.Target{{Path: recipe}, {Path: workload}, {Path: porter.ProvenancePath(recipe)}}
 	if l.exists {
-		out[0] = desk.Target{Path: "/d/r.yaml", There: true, Added: 1, Removed: 1, Diff: []string{"@@ -1,2 +1,2 @@", "-mine: 1", "+name: x", " same"}}
+		out[0] = desk.Target{Path: "/d/r.yaml", There: true, Added: 1, Removed: 1, Diff: []string{"@@ -1,2 +1,2 @@", cmp.Or(l.theirs, "-mine: 1"), "+name: x", " same"}}
 		out[2].There, out[2].Same = true, true
 	}
 	return out, nil
@@ -251,6 +253,11 @@ func TestExistingFilesAreAskedAbout(t *testing.T) {
 		t.Fatal("a yes for a question that is over wrote")
 	}
 	press(s, "enter")
+	eng.theirs = "-theirs: 2"
+	asked = drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
+	if _, ok := asked[0].(ui.Toast); !ok || len(eng.written) > 0 || !strings.Contains(ansi.Strip(s.View()), "-theirs: 2") {
+		t.Fatalf("what was not shown is replaced: asked %v, wrote %v", asked, eng.written)
+	}
 	asked = drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
 	if _, ok := asked[0].(ui.OpenEdit); !ok || len(eng.written) != 1 {
 		t.Errorf("Yes asked %v, wrote %v", asked, eng.written)
