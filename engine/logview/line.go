@@ -61,8 +61,11 @@ const (
 	Error
 )
 
-// errorWords are what loggers write, in the case that they use.
-var errorWords = []string{"ERROR", "CRITICAL", "FATAL", "Traceback", "Error:", "Exception:", "panic:", "✗"}
+// errorWords are what loggers and tools write, in the case that they use.
+var errorWords = []string{
+	"ERROR", "CRITICAL", "FATAL", "Traceback", "Error:", "Exception:", "panic:", "✗",
+	": error:", "fatal:", "fatal error", "address already in use",
+}
 
 // levelWord is a level that a line names at its beginning: it counts more than a
 // word of its message.

@@ -2,6 +2,7 @@ package logview
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -38,9 +39,6 @@ func Regexp(expr string) (*Matcher, error) {
 	m := &Matcher{verify: re.MatchString, re: re}
 	if tree, err := syntax.Parse(flags+expr, syntax.Perl); err == nil {
 		m.needles = needles(tree.Simplify())
-	}
-	if len(m.needles) > 0 { // colours may stand inside of a word, and a tab is shown as a blank
-		m.needles = append(m.needles, needle{text: []byte{0x1b}}, needle{text: []byte{'\t'}})
 	}
 	return m, nil
 }
@@ -82,10 +80,36 @@ func (m *Matcher) next(data []byte, from int) int {
 			first, rest = i, rest[:i+len(n.text)-1] // the others count only before it
 		}
 	}
+	if i := indexOdd(rest); i >= 0 {
+		first = i
+	}
 	if first < 0 {
 		return -1
 	}
 	return from + bytes.LastIndexByte(data[from:from+first], '\n') + 1
+}
+
+// indexOdd is the first byte that may make a text look otherwise on the screen than it
+// stands in the file: colours, control characters and marks that are not shown may
+// stand inside of a word, a tab is shown as a blank, and some letters beyond ASCII have
+// the same capitals. It looks at eight bytes at once; ends of lines are not odd.
+func indexOdd(data []byte) int {
+	const ones, low, high = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
+	zero := func(x uint64) uint64 { return ^((x&low + low) | x) & high } // high bits of the bytes that are 0
+	at := 0
+	for ; at+8 <= len(data); at += 8 {
+		x := binary.LittleEndian.Uint64(data[at:])
+		control := ^(x&low + (0x80-' ')*ones) & high
+		if x&high|control&^zero(x^'\n'*ones)&^zero(x^'\r'*ones)|zero(x^0x7f*ones) != 0 {
+			break
+		}
+	}
+	for ; at < len(data); at++ {
+		if c := data[at]; c < ' ' && c != '\n' && c != '\r' || c > '~' {
+			return at
+		}
+	}
+	return -1
 }
 
 func (n needle) index(data []byte) int {

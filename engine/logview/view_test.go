@@ -207,10 +207,10 @@ func TestStepsAreBounded(t *testing.T) {
 
 func TestMatches(t *testing.T) {
 	t.Parallel()
-	const log = "an Error here\nno\x1b[31mth\x1b[0ming\nWARN tasks 17\nerror 42 ms\nTask 3: done\nERROR at the end\x00\nÄrger\n10%\r20% load\n"
-	all := []string{"an Error here", "nothing", "WARN tasks 17", "error 42 ms", "Task 3: done", "ERROR at the end", "Ärger", "20% load"}
+	const log = "an Error here\nno\x1b[31mth\x1b[0ming\nWARN tasks 17\nerror 42 ms\nTask 3: done\nERROR at the end\x00\nb\x08u\u202efr\x00ed\x7f\nER\x1b[1mROR: red\nÄrger\n10%\r20% load\n"
+	all := []string{"an Error here", "nothing", "WARN tasks 17", "error 42 ms", "Task 3: done", "ERROR at the end", "bufred", "ERROR: red", "Ärger", "20% load"}
 	v := view(t, log)
-	for _, expr := range []string{"error", "Error", "nothing", `task.* \d+`, "warn|done", "(at|ms)", "e{2}", "^no", "ärger", "20%", "10%", "x*", "the end$", "[0-9]+ ms", `\bhere`, "?"} {
+	for _, expr := range []string{"error", "Error", "nothing", `task.* \d+`, "warn|done", "(at|ms)", "e{2}", "^no", "bufred", "ufr.d", "error: red", "ärger", "20%", "10%", "x*", "the end$", "[0-9]+ ms", `\bhere`, "?"} {
 		m, err := Regexp(expr)
 		if err != nil {
 			if expr != "?" {
@@ -252,7 +252,7 @@ func TestMatches(t *testing.T) {
 	if got := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: Both(m, only)})); !slices.Equal(got, []string{"error 42 ms"}) {
 		t.Errorf("both: %q", got)
 	}
-	if got := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: Errors()})); !slices.Equal(got, []string{"ERROR at the end"}) {
+	if got := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: Errors()})); !slices.Equal(got, []string{"ERROR at the end", "ERROR: red"}) {
 		t.Errorf("errors: %q", got)
 	}
 }
@@ -263,6 +263,8 @@ func TestLevels(t *testing.T) {
 		"plain": Plain, "2026-11-30 14:41:12 WARN a": Warning, "x ERROR y": Error, "Traceback (most recent call last):": Error,
 		"2026-11-30 INFO 0 ERROR lines": Plain, "DEBUG: Error: none": Debug, "ValueError: no": Error, "[TRT-LLM] [E] Exception: x": Error,
 		"WARNING: ERROR": Warning, "": Plain, "INFORM": Plain, "✗ failed": Error, "panic: runtime error": Error,
+		"srun: error: n1: task 0: Exited with exit code 2": Error, "listen tcp 0.0.0.0:2379: bind: address already in use": Error, "fatal: no such repository": Error,
+		"fatal error: x.h: no such file": Error, "error rate: 0": Plain,
 	} {
 		if got := (Line{Text: text}).Level(); got != want {
 			t.Errorf("%q: level %d, want %d", text, got, want)
@@ -453,4 +455,21 @@ func FuzzStep(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestIndexOdd(t *testing.T) {
+	t.Parallel()
+	for c := range 256 {
+		for at := range 20 {
+			data := []byte("one two\r\nthree ~4567")
+			data[at] = byte(c)
+			want := at
+			if c == '\n' || c == '\r' || c >= ' ' && c <= '~' {
+				want = -1
+			}
+			if got := indexOdd(data); got != want {
+				t.Fatalf("byte %#x at %d: %d", c, at, got)
+			}
+		}
+	}
 }
