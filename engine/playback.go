@@ -70,7 +70,9 @@ type reel struct {
 	rows    *bufio.Reader
 	pending []byte // the row that comes next, which ended at due
 	due     float64
-	events  int // that were told
+	ahead   []byte  // the row behind it; nil at the end of the file
+	end     float64 // of the request of ahead, in Unix s; NaN when it does not tell
+	events  int     // that were told
 	status  event.Status
 	started int // entries of manifest and stats that were given
 	stated  int
@@ -110,7 +112,7 @@ func (p *Playback) survey(ctx context.Context) error {
 		return err
 	}
 	defer r.close()
-	far := time.Unix(math.MaxInt32, 0)
+	far := time.Unix(1<<33, 0) // later than the end of any row, and within an int64 of ns
 	if err := p.advance(ctx, r, far); err != nil {
 		return err
 	}
@@ -336,25 +338,57 @@ func (p *Playback) advance(ctx context.Context, r *reel, t time.Time) error {
 	return nil
 }
 
-// next reads the row that comes next; at the end none is due any more.
+// apart is how far a row must be from the ones before and behind it for its time to
+// be wrong, in s. A client that was started again goes on where it is then.
+const apart = 24 * 3600
+
+// next reads the row that comes next; at the end none is due any more. A row whose time
+// is wrong is left out: with it the run would seem to last for years.
 func (r *reel) next() error {
-	line, err := r.rows.ReadSlice('\n')
-	r.pending = append(r.pending[:0], line...)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		line, err = r.rows.ReadSlice('\n')
-		if len(r.pending) < maxRow {
-			r.pending = append(r.pending, line...)
+	if r.ahead == nil { // at the beginning, or at the end
+		if err := r.read(); err != nil {
+			return err
 		}
 	}
-	switch {
-	case errors.Is(err, io.EOF) && len(r.pending) == 0:
-		r.pending, r.due = nil, math.Inf(1)
+	for {
+		if r.ahead == nil {
+			r.pending, r.due = nil, math.Inf(1)
+			return nil
+		}
+		end := r.end
+		r.pending, r.ahead = r.ahead, r.pending[:0]
+		if err := r.read(); err != nil {
+			return err
+		}
+		behind := r.end
+		if r.ahead == nil && !math.IsInf(r.due, -1) {
+			behind = r.due
+		}
+		if end > r.due+apart && behind < end-apart {
+			continue
+		}
+		if end > r.due { // rows are in the order of their ends
+			r.due = end
+		}
 		return nil
-	case err != nil && !errors.Is(err, io.EOF):
+	}
+}
+
+// read reads the row that is to come behind the next one.
+func (r *reel) read() error {
+	line, err := r.rows.ReadSlice('\n')
+	r.ahead = append(r.ahead[:0], line...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		line, err = r.rows.ReadSlice('\n')
+		if len(r.ahead) < maxRow {
+			r.ahead = append(r.ahead, line...)
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if end := results.RowEnd(r.pending); end > r.due { // rows are in the order of their ends
-		r.due = end
+	if r.end = results.RowEnd(r.ahead); len(r.ahead) == 0 {
+		r.ahead, r.end = nil, math.NaN()
 	}
 	return nil
 }

@@ -132,10 +132,14 @@ func TestPlaybackTellsTheDiary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows := `{"start_time":5,"end_time":6,"user_id":0,"success":true}` + "\n"
+	const odd = `{"phase_idx":0,"concurrency":4,"user_id":1,"start_time":%f,"end_time":3.1e9,"success":true}` + "\n"
+	rows := fmt.Sprintf(odd, second(0)) + `{"start_time":5,"end_time":6,"user_id":0,"success":true}` + "\n"
 	for i := range 20 {
 		s := second(float64(i))
 		rows += fmt.Sprintf(`{"phase_idx":0,"concurrency":4,"conversation_id":"a","conversation_idx":%d,"user_id":0,"request_id":"r","start_time":%f,"end_time":%f,"server_output_tokens":10,"success":true}`+"\n", i, s, s+0.5)
+		if i == 10 || i == 19 { // whose time is wrong: what stands behind it is played all the same
+			rows += fmt.Sprintf(odd, s)
+		}
 	}
 	if err := os.MkdirAll(filepath.Join(l.Logs, "agentperf"), 0o755); err != nil {
 		t.Fatal(err)
@@ -144,7 +148,7 @@ func TestPlaybackTellsTheDiary(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := playback(t, l.Dir)
-	if !p.From.Equal(noon.Add(-time.Minute)) || p.To.Before(noon.Add(19*time.Second)) {
+	if !p.From.Equal(noon.Add(-time.Minute)) || p.To.Before(noon.Add(19*time.Second)) || p.To.After(noon.Add(time.Minute)) {
 		t.Fatalf("from %v to %v", p.From, p.To)
 	}
 	u := p.at(t, noon.Add(-time.Second))
@@ -154,6 +158,9 @@ func TestPlaybackTellsTheDiary(t *testing.T) {
 	u = p.at(t, noon.Add(4600*time.Millisecond))
 	if u.Status.State != event.Measuring || len(u.Run.Phases) != 1 || u.Run.Phases[0].Total != 5 || len(u.Events) != 2 {
 		t.Errorf("after five rows: %s, %+v, %d events", u.Status.State, u.Run.Phases, len(u.Events))
+	}
+	if u = p.at(t, p.To); len(u.Run.Phases) != 1 || u.Run.Phases[0].Total != 20 {
+		t.Errorf("at the end: %+v", u.Run.Phases)
 	}
 }
 
