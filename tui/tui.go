@@ -306,9 +306,6 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 		if l, ok := e.screen.(ui.Leaver); ok {
 			return m.own(e.id, l.Leave())
 		}
-		if len(m.stack) == 1 && msg.Code == tea.KeyEscape { // pressed once too often on the way back
-			return m.show(ui.Toast{Text: "q leaves the workbench; runs go on"})
-		}
 		return m.back(e.id) // at once: the next key is for the screen below
 	}
 	return m.deliver(e, msg)

@@ -105,8 +105,19 @@ func (s *Screen) switchLog(dir int) tea.Cmd {
 	return s.openLog(s.files[(at+dir+len(s.files))%len(s.files)].Step)
 }
 
-// Escape ends a search or a filter of the log before esc leaves the screen.
-func (s *Screen) Escape() (tea.Cmd, bool) { return s.log.pane.Escape() }
+// Escape ends a search or a filter of the log, and then the list of steps, before
+// esc leaves the screen.
+func (s *Screen) Escape() (tea.Cmd, bool) {
+	if cmd, did := s.log.pane.Escape(); did {
+		return cmd, true
+	}
+	if s.stepsOpen {
+		s.toggleSteps()
+		s.SetSize(s.w, s.h)
+		return nil, true
+	}
+	return nil, false
+}
 
 func (s *Screen) logTitle(w int) string {
 	left, right := s.log.pane.Title(!s.focusSteps && s.stepsShown(), w)

@@ -79,3 +79,17 @@ func TestStateIsCleaned(t *testing.T) {
 		t.Errorf("%q", v)
 	}
 }
+
+// esc closes the list of steps where it stands instead of the figures.
+func TestEscClosesTheSteps(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, measuringUpdate())
+	r.s.SetSize(80, 20)
+	r.send(frametest.Keys("s")...)
+	if _, did := r.s.Escape(); !did || r.s.stepsShown() {
+		t.Errorf("did %v, the steps still there: %v", did, r.s.stepsShown())
+	}
+	if _, did := r.s.Escape(); did {
+		t.Error("a second one does something too")
+	}
+}

@@ -206,7 +206,7 @@ func (s *Screen) docLine() []string {
 		}
 		text := p.Message
 		if p.Fix != "" {
-			text = "fix: " + p.Fix
+			text += " · fix: " + p.Fix
 		}
 		return []string{s.th.Paint(p.role(), ui.Sign(p.role())+" "+ui.Clean(text))}
 	}

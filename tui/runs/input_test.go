@@ -38,3 +38,22 @@ func TestHomeOfARecipe(t *testing.T) {
 		t.Errorf("opened %#v, want %#v", got, want)
 	}
 }
+
+// esc gives up a filter, and never the workbench.
+func TestEscStays(t *testing.T) {
+	t.Parallel()
+	s := New(nil, ui.NewTheme(true), nil)
+	defer s.Close()
+	s.filter.SetValue("x")
+	for range 2 {
+		cmd, did := s.Escape()
+		if !did || s.filter.Value() != "" {
+			t.Fatalf("did %v, filter %q", did, s.filter.Value())
+		}
+		if cmd != nil {
+			if _, said := cmd().(ui.Toast); !said {
+				t.Errorf("got %#v", cmd())
+			}
+		}
+	}
+}

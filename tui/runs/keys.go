@@ -107,6 +107,15 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// Escape gives up a filter or a mark. Nothing is behind this screen, and esc is
+// pressed once too often on the way back to it: q leaves the workbench.
+func (s *Screen) Escape() (tea.Cmd, bool) {
+	if s.filter.Value() == "" && s.marked == "" {
+		return ui.Do(ui.Toast{Text: "q leaves the workbench; runs go on"}), true
+	}
+	return s.Leave(), true
+}
+
 // Leave gives up a filter or a mark first.
 func (s *Screen) Leave() tea.Cmd {
 	if s.filter.Value() == "" && s.marked == "" {

@@ -43,11 +43,14 @@ func collect(msg plannedMsg, cluster clusterMsg) []section {
 	}
 	for _, s := range msg.plan.Redacted().Sections() {
 		sec := section{title: s.Title}
-		if s.Title == "NODES" {
+		if s.Title == "NODES" && msg.plan.Target.OnSlurm() {
 			sec = section{"NODES: each cell a GPU", nodeMap(msg.plan)}
 			s.Lines = nil
 		}
 		for _, l := range s.Lines {
+			if !msg.plan.Target.OnSlurm() {
+				l = strings.ReplaceAll(l, "{node:0}", "this machine")
+			}
 			sec.lines = append(sec.lines, line{text: l})
 		}
 		out = append(out, sec)
@@ -86,7 +89,7 @@ func findings(ds recipes.Diagnostics) []line {
 func nodeMap(p *plan.Plan) []line {
 	wide := 0
 	for _, n := range p.Nodes {
-		wide = max(wide, ui.Width(n.Name))
+		wide = max(wide, ui.Width(nodeName(n)))
 	}
 	out := make([]line, 0, len(p.Nodes)+1)
 	used := map[string]bool{}
@@ -104,7 +107,7 @@ func nodeMap(p *plan.Plan) []line {
 				}
 			}
 		}
-		out = append(out, line{text: fmt.Sprintf("%-*s  %s  %s", wide, n.Name, strings.Join(cells, " "), strings.Join(n.Roles, ", "))})
+		out = append(out, line{text: fmt.Sprintf("%-*s  %s  %s", wide, nodeName(n), strings.Join(cells, " "), strings.Join(n.Roles, ", "))})
 	}
 	var legend []string
 	for _, role := range []string{"prefill", "decode", "agg"} {
@@ -116,6 +119,14 @@ func nodeMap(p *plan.Plan) []line {
 		out = append(out, line{role: ui.Muted, text: strings.Join(append(legend, "· idle"), "   ")})
 	}
 	return out
+}
+
+// nodeName is a node's name; which one it is to be Slurm says when the job starts.
+func nodeName(n plan.Node) string {
+	if strings.HasPrefix(n.Name, "{") {
+		return fmt.Sprintf("node %d", n.Index)
+	}
+	return n.Name
 }
 
 // letters stand for a GPU's role in the node map.

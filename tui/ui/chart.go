@@ -178,7 +178,8 @@ func label(y, h int, lo, hi float64) string {
 	case y == h-1:
 		text = short(lo, hi-lo)
 	case h >= 5 && y == (h-1)/2:
-		text = short(hi-(hi-lo)*float64(y)/float64(h-1), hi-lo)
+		step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(h-1)))) // a row tells no more
+		text = short(math.Round((hi-(hi-lo)*float64(y)/float64(h-1))/step)*step, hi-lo)
 	}
 	return Right(text, ChartAxis-1) + "┤"
 }

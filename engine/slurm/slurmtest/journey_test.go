@@ -67,11 +67,9 @@ func TestJourney(t *testing.T) {
 	first := s.workbench("edit", "r.yaml", "--workload", "w.yaml")
 	first.WaitFor("slack")
 	first.Press("ctrl+r")
-	screen := first.WaitFor("ready for slurm")
+	first.WaitFor("ready for slurm")
 	for _, words := range []string{"CHECK", "CLUSTER", "partition batch: nodes ", "to start", "P P P P", "D D D D", "BATCH SCRIPT"} {
-		if !strings.Contains(screen, words) {
-			t.Errorf("the plan lacks %q:\n%s", words, screen)
-		}
+		first.WaitFor(words) // a frame comes in pieces
 	}
 	first.Press("enter")
 	first.WaitFor("y / n") // a dialog takes no keys at once
