@@ -61,6 +61,7 @@ type manifestRow struct {
 	Phase       *int     `json:"phase_idx"`
 	SettlingEnd *float64 `json:"settling_end"`
 	End         *float64 `json:"actual_phase_end"`
+	Start       *float64 `json:"phase_start"` // not every client tells it
 	Reason      string   `json:"stop_reason"`
 }
 
@@ -267,6 +268,21 @@ func (f *Fold) begin() float64 {
 	if !math.IsNaN(f.started) {
 		return f.started
 	}
+	// The manifest is emptied at a start, so that its first phase is of the last one.
+	first := math.Inf(1)
+	for _, m := range f.manifest {
+		if m.Start != nil {
+			first = min(first, *m.Start)
+		}
+	}
+	if math.IsInf(first, 1) {
+		first = math.Inf(-1)
+	}
+	return max(first, f.begun())
+}
+
+// begun is begin, by what the rows and the windows show.
+func (f *Fold) begun() float64 {
 	for i := len(f.starts.begins) - 1; i >= 0; i-- {
 		// The client empties the manifest at its start, so that a window in it is of
 		// the last one: what looked like a start inside was users starting over.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 )
@@ -49,6 +50,7 @@ func TestEarlierStarts(t *testing.T) {
 		events  []event
 		started float64
 		earlier int
+		phases  string // the manifest
 	}{
 		{name: "one start", events: first},
 		{name: "all users do again what they did first", events: append(first[:4:4], again(130)...), earlier: 4},
@@ -64,6 +66,14 @@ func TestEarlierStarts(t *testing.T) {
 		{name: "a lone user after a long gap", events: []event{
 			{0, "a", 0, "p1", 100, 101, 0, 0}, {0, "a", 1, "p1", 102, 103, 0, 0}, {0, "a", 0, "p2", 200, 201, 0, 0},
 		}, earlier: 2},
+		{
+			name: "the manifest tells the start", events: append(first[:4:4], again(106)...), earlier: 4,
+			phases: `{"phase_idx":0,"phase_start":106,"settling_end":106,"actual_phase_end":120}`,
+		},
+		{
+			name: "the first phase of several is the start", events: append(first[:4:4], event{0, "a", 4, "p5", 210, 211, 1, 4}),
+			phases: `{"phase_idx":1,"phase_start":210,"settling_end":210,"actual_phase_end":220}` + "\n" + `{"phase_idx":0,"phase_start":90,"settling_end":90,"actual_phase_end":120}`,
+		},
 		{name: "another seed, long gap", events: []event{
 			{0, "a", 0, "p1", 100, 101, 0, 0},
 			{1, "b", 0, "p2", 101, 102, 0, 0},
@@ -93,6 +103,11 @@ func TestEarlierStarts(t *testing.T) {
 			}
 			for _, e := range tt.events {
 				if err := f.Live([]byte(e.row())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for line := range strings.Lines(tt.phases) {
+				if err := f.Manifest([]byte(line)); err != nil {
 					t.Fatal(err)
 				}
 			}
