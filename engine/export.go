@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/report"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
@@ -26,7 +27,7 @@ func (e *Engine) Export(ctx context.Context, l Located, bucketSeconds float64) (
 
 // Curve gives throughput per GPU against speed per user, a point for each level
 // of each run. The GPUs are those of the run's recipe, unless they are given;
-// of a run whose recipe is not at hand they are unknown.
+// of a local run and of one whose recipe is not at hand they are unknown.
 func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
 	points := []results.Point{}
 	for _, name := range runs {
@@ -56,10 +57,10 @@ func (e *Engine) Levels(ctx context.Context, name string, gpus int) ([]results.P
 	return results.Curve(l.Label(), run.Phases, gpus), results.Ladder(run.Phases, e.Tiers()), nil
 }
 
-// GPUs are those of all the run's workers by its recipe, also where mock
-// servers stood in for them; 0 when there is no recipe.
+// GPUs are those of all the run's workers by its recipe; 0 when there is no
+// recipe, and of a local run, whose mock servers use none.
 func (l Located) GPUs() int {
-	if l.Record.ID == "" {
+	if l.Record.ID == "" || l.Record.Launcher == string(plan.Local) {
 		return 0
 	}
 	r, _, err := recipes.Load(filepath.Join(l.Dir, rundir.RecipeFile))

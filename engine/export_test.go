@@ -89,6 +89,9 @@ func TestCurve(t *testing.T) {
 	if p := points[1]; p.GPUs != 0 || !math.IsNaN(p.OutputPerGPU) {
 		t.Errorf("%+v: no recipe, so nothing is per GPU", p)
 	}
+	if n := (Located{Dir: ours(t, "2"), Record: rundir.Record{ID: "2", Launcher: "local"}}).GPUs(); n != 0 {
+		t.Errorf("%d GPUs of a local run", n)
+	}
 	if points, err = e.Curve(t.Context(), []string{sampleRun}, 26); err != nil || points[0].GPUs != 26 {
 		t.Errorf("%+v, %v: the GPUs were given", points, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/tui/frametest"
@@ -256,6 +257,11 @@ func TestPublishedParity(t *testing.T) {
 	}
 }
 
+// full is a device without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
@@ -280,12 +286,22 @@ func TestBadInput(t *testing.T) {
 		{2, "--band", []string{"parity", "a", "b", "--band", "x"}},
 		{2, "reference", []string{"parity", "a", "b"}},
 		{2, "required", []string{"replay"}},
+		{2, "--users is for --launcher local", []string{"dry-run", "broken.yaml", "--users", "3"}},
+		{2, "--seconds is for --launcher local", []string{"apply", "broken.yaml", "--seconds", "3", "--yes"}},
+		{2, "--gpus -3", []string{"export", sample, "--table", "curve", "--gpus", "-3"}},
+		{2, "--bucket -1", []string{"export", sample, "--table", "series", "--bucket", "-1"}},
+		{2, "--interval -1s", []string{"watch", sample, "--interval", "-1s"}},
+		{2, "broken.yaml is no folder", []string{"runs", "broken.yaml"}},
 		{2, "accepts 2 arg", []string{"diff", "a"}},
 	} {
 		o := s.run(c.args...)
 		if o.code != c.code || !strings.Contains(o.stderr, c.says) {
 			t.Errorf("%v: exit %d, want %d with %q\n%s", c.args, o.code, c.code, c.says, o.stderr)
 		}
+	}
+	var said strings.Builder
+	if code := execute(t.Context(), []string{"watch", "--help"}, full{}, &said); code != 1 || !strings.Contains(said.String(), "no space left") {
+		t.Errorf("help that can't be written: exit %d, %q", code, said.String())
 	}
 	if o := s.run(); o.code != 2 || !strings.Contains(o.stdout, "Available Commands") {
 		t.Errorf("no arguments on a pipe: exit %d\n%s", o.code, o.stdout)

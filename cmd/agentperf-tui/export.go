@@ -81,6 +81,10 @@ func (a *app) export(cmd *cobra.Command, args []string, x exporting, w io.Writer
 		return fmt.Errorf("--format %q: want csv, json or html", x.format)
 	case !slices.Contains([]string{"phases", "series", "tiers", "curve"}, x.table):
 		return fmt.Errorf("--table %q: want phases, series, tiers or curve", x.table)
+	case x.gpus < 0:
+		return fmt.Errorf("--gpus %d: want the GPUs of all workers", x.gpus)
+	case !(x.bucket >= 0):
+		return fmt.Errorf("--bucket %g: want seconds", x.bucket)
 	case x.parity:
 		return to.exportParity(cmd, e, args, x)
 	case x.table == "curve":

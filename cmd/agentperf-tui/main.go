@@ -32,9 +32,13 @@ func main() {
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot(&app{stdout: stdout, stderr: stderr})
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &remembering{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return 0
 	}
@@ -48,6 +52,21 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	return exit.code
+}
+
+// remembering keeps the first error of writing, which cobra's help drops.
+type remembering struct {
+	io.Writer
+	err error
+}
+
+// Write writes on to the Writer.
+func (r *remembering) Write(p []byte) (int, error) {
+	n, err := r.Writer.Write(p)
+	if r.err == nil {
+		r.err = err
+	}
+	return n, err
 }
 
 // exitError carries an exit code: 1 the check or run failed, 2 usage or bad

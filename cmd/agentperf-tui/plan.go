@@ -59,6 +59,11 @@ func (a *app) planned(cmd *cobra.Command, args []string, f *engine.Files, flag s
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	for _, name := range []string{"users", "seconds"} {
+		if to != plan.Local && cmd.Flags().Changed(name) {
+			return nil, nil, nil, badInput(fmt.Errorf("--%s is for --launcher local; elsewhere the workload says it", name))
+		}
+	}
 	e, p, err := a.load(cmd, args, f, flag)
 	if err != nil {
 		return nil, nil, nil, err

@@ -37,8 +37,10 @@ func runsCmd(a *app) *cobra.Command {
 			return err
 		}
 		for _, root := range roots {
-			if _, err := os.Stat(root); err != nil {
+			if info, err := os.Stat(root); err != nil {
 				return badInput(fmt.Errorf("look for runs: %w", err))
+			} else if !info.IsDir() {
+				return badInput(fmt.Errorf("look for runs: %s is no folder; give one that runs lie below", root))
 			}
 		}
 		runs, err := e.Runs(cmd.Context(), roots)
@@ -106,6 +108,9 @@ func watchCmd(a *app) *cobra.Command {
 	cmd.Flags().BoolVar(&opt.UntilDone, "until-done", false, "wait out a run whose state is unknown instead of ending there")
 	cmd.Flags().DurationVar(&opt.Interval, "interval", time.Second, "shortest time between two updates")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if opt.Interval < 0 {
+			return badInput(fmt.Errorf("--interval %v: want a time above 0", opt.Interval))
+		}
 		e, l, err := a.find(cmd.Context(), args[0])
 		if err != nil {
 			return err

@@ -31,12 +31,16 @@ func Curve(run string, phases []Phase, gpus int) []Point {
 		return v / float64(gpus)
 	}
 	for _, p := range phases {
+		why := p.Invalid
+		if p.Partial != "" {
+			why = append([]string{p.Partial}, why...)
+		}
 		v := func(key string) float64 { return p.Figures.Of(key).Value }
 		points = append(points, Point{
 			Run: run, Concurrency: p.Concurrency, GPUs: gpus, Output: v("output_server_tok_s"),
 			OutputPerGPU: per(v("output_server_tok_s")), TotalPerGPU: per(v("total_server_tok_s")),
 			Speed50: v("output_speed_local_p50_tok_s"), Speed25: v("output_speed_local_p25_tok_s"), TTFT95: v("ttft_p95_s"),
-			Invalid: strings.Join(p.Invalid, "; "),
+			Invalid: strings.Join(why, "; "),
 		})
 	}
 	return points
