@@ -18,6 +18,9 @@ func (id Identity) Fields() []Field {
 		}
 	}
 	file := func(path string, f File) {
+		if f.SHA256 == "" {
+			return
+		}
 		add(path+".size", strconv.FormatInt(f.Size, 10))
 		add(path+".sha256", f.SHA256)
 		if f.Hashed != Whole {
@@ -55,6 +58,9 @@ func (id Identity) Fields() []Field {
 func (id Identity) Dataset() string {
 	text := ""
 	for _, d := range id.Datasets {
+		if d.SHA256 == "" {
+			return ""
+		}
 		text += d.Key + " " + d.SHA256 + "\n"
 	}
 	return Sum([]byte(text))

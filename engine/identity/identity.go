@@ -39,6 +39,7 @@ type Identity struct {
 	Model    *Model `json:"model,omitempty"`
 	Client   *Code  `json:"client,omitempty"`
 	// Datasets are the files of the workload, in its order.
+	// One that could not be read has no hash.
 	Datasets []File `json:"datasets,omitempty"`
 	Tools    []Tool `json:"tools,omitempty"` // by name
 }
@@ -113,18 +114,11 @@ const endBytes = 1 << 20
 func OfFile(key, path string) (File, error) { return ofFile(key, path, wholeLimit) }
 
 func ofFile(key, path string, limit int64) (File, error) {
-	f, err := os.Open(path)
+	f, info, err := open(path)
 	if err != nil {
 		return File{}, fmt.Errorf("identify a file: %w", err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return File{}, fmt.Errorf("identify a file: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return File{}, fmt.Errorf("identify a file: %s is none", path)
-	}
 	id := File{Key: key, Path: path, Size: info.Size(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z"), Hashed: Whole}
 	sum := sha256.New()
 	if id.Size <= limit {
@@ -143,6 +137,19 @@ func ofFile(key, path string, limit int64) (File, error) {
 	}
 	id.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return id, nil
+}
+
+// open opens a regular file. It looks before it does: a FIFO would wait for its writer.
+func open(path string) (*os.File, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s is none", path)
+	}
+	f, err := os.Open(path)
+	return f, info, err
 }
 
 // Sum is the hash of a text that was submitted; empty for none.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +49,10 @@ func TestOfFile(t *testing.T) {
 			t.Errorf("another %s has the same hash", name)
 		}
 	}
-	for _, path := range []string{dir, dir + "/none"} {
+	if err := syscall.Mkfifo(dir+"/fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, dir + "/none", dir + "/fifo"} {
 		if _, err := OfFile("", path); err == nil {
 			t.Errorf("%s is identified", path)
 		}
@@ -123,6 +128,13 @@ tool.uv=0.8.22
 	}
 	if id.Dataset() == "" || id.Dataset() == submit.Dataset() {
 		t.Errorf("hash over the datasets: %q", id.Dataset())
+	}
+	submit.Datasets = append(submit.Datasets, File{Key: "user_assignments_path", Path: "/of/the/nodes"})
+	if got := submit.Dataset(); got != "" {
+		t.Errorf("hash over a part of the datasets: %q", got)
+	}
+	if got := submit.Fields(); !slices.Contains(got, Field{"user_assignments_path", "/of/the/nodes"}) || slices.ContainsFunc(got, func(f Field) bool { return f.Path == "user_assignments_path.size" }) {
+		t.Errorf("fields of a dataset that was not seen: %v", got)
 	}
 }
 

@@ -3,7 +3,6 @@ package identity
 import (
 	"bufio"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -44,7 +43,7 @@ func OfModel(path string) Model {
 
 // downloaded is the revision that a hub's download tool left a note of.
 func downloaded(dir string) string {
-	f, err := os.Open(filepath.Join(dir, ".cache/huggingface/download/config.json.metadata"))
+	f, _, err := open(filepath.Join(dir, ".cache/huggingface/download/config.json.metadata"))
 	if err != nil {
 		return ""
 	}

@@ -132,7 +132,7 @@ func (q *Queue) fresh(a Answer) bool {
 }
 
 func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
-	if a.wantRanks(q.Now()) { // in the place of the usual question: never two at once
+	if a.wantRanks(q.Now(), 2*q.Every) { // in the place of the usual question: never two at once
 		q.rank(ctx, &a)
 		if err := rundir.Write(path, a, 0o644); err != nil {
 			a.Error = err.Error()

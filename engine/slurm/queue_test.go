@@ -122,6 +122,28 @@ func TestAMachineWithoutSlurm(t *testing.T) {
 	}
 }
 
+// A waiting job has its rank asked for in the place of the jobs, but not when those
+// are old: what was true last night is not what is true now.
+func TestAnOldAnswerIsAskedAnew(t *testing.T) {
+	fake(t, "squeue", `echo "7|PENDING|Resources|2026-11-30T04:00:00|N/A|N/A||agentperf-tui:a"`)
+	c := &clock{t: local("2026-11-30T04:00:00")}
+	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
+	q.Ask(t.Context())
+	c.pass(10 * time.Hour)
+	if a := q.Ask(t.Context()); !a.At.Equal(c.now()) {
+		t.Errorf("at %v it is an answer of %v", c.now(), a.At)
+	}
+}
+
+// The id that a test submit prints is that of no job.
+func TestOnlyNamesNoJob(t *testing.T) {
+	fake(t, "sbatch", `echo "sbatch: Job 1 to start at 2026-11-30T14:40:00 using 288 processors on nodes n[01-04] in partition batch" >&2`)
+	const want = "sbatch: to start at 2026-11-30T14:40:00 using 288 processors on nodes n[01-04] in partition batch"
+	if said, err := TestOnly(t.Context(), "x.sh"); err != nil || said != want {
+		t.Errorf("%q, %v", said, err)
+	}
+}
+
 // What is in the shared file may be torn, or somebody else's.
 func TestATornAnswerIsAskedAnew(t *testing.T) {
 	fake(t, "squeue", `echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|c"`)

@@ -19,9 +19,10 @@ type Rank struct {
 const rankEvery = time.Minute
 
 // wantRanks says whether it is time to look at all waiting jobs: never without one
-// of the user's own among them, nor while the scheduler does not answer.
-func (a Answer) wantRanks(now time.Time) bool {
-	return a.Error == "" && now.Sub(a.Ranked) >= rankEvery && slices.ContainsFunc(a.Jobs, func(j Job) bool { return j.State == "PENDING" })
+// of the user's own among them, nor while the scheduler does not answer, nor when
+// the jobs themselves are older than that: the question takes the place of theirs.
+func (a Answer) wantRanks(now time.Time, most time.Duration) bool {
+	return a.Error == "" && now.Sub(a.At) < most && now.Sub(a.Ranked) >= rankEvery && slices.ContainsFunc(a.Jobs, func(j Job) bool { return j.State == "PENDING" })
 }
 
 // rank asks for the order of all waiting jobs. Sites that hide the others' jobs,

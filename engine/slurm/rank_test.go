@@ -26,13 +26,14 @@ func TestRanksAreAskedForSeldom(t *testing.T) {
 		a    Answer
 		want bool
 	}{
-		{"never asked", Answer{Jobs: pending}, true},
-		{"none waits", Answer{Jobs: running}, false},
-		{"asked just now", Answer{Jobs: pending, Ranked: now.Add(-59 * time.Second)}, false},
-		{"a minute ago", Answer{Jobs: pending, Ranked: now.Add(-time.Minute)}, true},
-		{"outage", Answer{Jobs: pending, Error: "no answer"}, false},
+		{"never asked", Answer{At: now, Jobs: pending}, true},
+		{"none waits", Answer{At: now, Jobs: running}, false},
+		{"asked just now", Answer{At: now, Jobs: pending, Ranked: now.Add(-59 * time.Second)}, false},
+		{"a minute ago", Answer{At: now, Jobs: pending, Ranked: now.Add(-time.Minute)}, true},
+		{"the jobs are of yesterday", Answer{At: now.Add(-10 * time.Hour), Jobs: pending}, false},
+		{"outage", Answer{At: now, Jobs: pending, Error: "no answer"}, false},
 	} {
-		if got := c.a.wantRanks(now); got != c.want {
+		if got := c.a.wantRanks(now, 10*time.Second); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -111,7 +112,8 @@ func firstID(out string) string {
 }
 
 // TestOnly asks the scheduler whether it would take a script, and when and where
-// it would start; the answer is a sentence of sbatch's.
+// it would start; the answer is a sentence of sbatch's, without the id in it, which
+// is that of no job.
 func TestOnly(ctx context.Context, script string) (string, error) {
 	path, err := filepath.Abs(script)
 	if err != nil {
@@ -119,5 +121,7 @@ func TestOnly(ctx context.Context, script string) (string, error) {
 	}
 	// The answer is on the error stream, and the exit code 0.
 	_, said, err := callBoth(ctx, askLimit, "sbatch", "--test-only", path)
-	return said, err
+	return testedJob.ReplaceAllString(said, "$1"), err
 }
+
+var testedJob = regexp.MustCompile(`\bJob \d+ (to start )`)

@@ -53,11 +53,7 @@ func (s *Screen) where() string {
 	case s.asking():
 		text += ": asking the cluster…"
 	case s.cluster.err == nil && len(s.cluster.notes) > 0: // the last word is when it would start
-		last := s.cluster.notes[len(s.cluster.notes)-1]
-		if at := strings.Index(last, "to start"); at >= 0 { // the job that it names will not be ours
-			last = last[at:]
-		}
-		text += ": " + last
+		text += ": " + s.cluster.notes[len(s.cluster.notes)-1]
 	}
 	return text
 }

@@ -59,7 +59,7 @@ func (r *recorder) Preflight(_ context.Context, _ *engine.Pair, pl *plan.Plan) (
 	return []string{
 		"the client reads /ap/w.yaml, which this machine does not see: see to it that it is the workload of w.yaml",
 		"partition batch: nodes 12 idle, 3 allocated, 1 drained; time limit 1-00:00:00",
-		"Job 592210 to start at 2026-11-30T14:40:00 using 288 processors on nodes gb300-T[01-04] in partition batch",
+		"to start at 2026-11-30T14:40:00 using 288 processors on nodes gb300-T[01-04] in partition batch",
 	}, r.refused
 }
 

@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+func TestALookThatHangsIsLeftOut(t *testing.T) {
+	t.Parallel()
+	hangs := make(chan struct{})
+	defer close(hangs)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if got := inTime(ctx, 1, func(int) int { <-hangs; return 2 }); got != 1 {
+		t.Errorf("got %d", got)
+	}
+	if got := inTime(t.Context(), 1, func(v int) int { return v + 1 }); got != 2 {
+		t.Errorf("got %d", got)
+	}
+}
+
+// A dataset that only the compute nodes have is told of, without a hash: one over the
+// others would be that of other contents.
+func TestADatasetThatIsNotSeen(t *testing.T) {
+	t.Parallel()
+	e := bench(t)
+	p, pl := handing(t, e)
+	p.Workload = &recipes.Workload{TrajectoryPath: p.Recipe.File, AssignmentsPath: "/of/the/nodes"}
+	id := e.identify(t.Context(), p, pl, nil)
+	if len(id.Datasets) != 2 || id.Datasets[0].SHA256 == "" || id.Datasets[1].Path != "/of/the/nodes" || id.Datasets[1].SHA256 != "" || id.Dataset() != "" {
+		t.Errorf("%+v", id.Datasets)
+	}
+}
