@@ -41,11 +41,11 @@ const drainOnStop = 5 * time.Second
 func (e *Engine) Replay(ctx context.Context, opt ReplayOptions) error {
 	w, found, err := recipes.LoadWorkload(opt.Workload)
 	if err != nil {
-		return err
+		return &replay.ConfigError{Err: fmt.Errorf("replay: %w", err)}
 	}
 	for _, d := range found {
 		if d.Severity == recipes.Error {
-			return fmt.Errorf("replay: %s", d)
+			return &replay.ConfigError{Err: fmt.Errorf("replay: %s", d)}
 		}
 	}
 	cfg, err := replayConfig(w, opt)

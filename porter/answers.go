@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -235,6 +236,9 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 		return null(), nil
 	}
 	n = asStrings(n, kind)
+	if _, ok := check.Seconds(n.Value); row.Name() == timeLimitField && !ok {
+		return nil, fmt.Errorf("%s is no Slurm time: want HH:MM:SS or D-HH:MM:SS", clip(flowText(n), 60))
+	}
 	known := len(row.Enum) == 0 || slices.Contains(row.Enum, n.Value)
 	levels := row.Name() == "benchmark.concurrency" && n.Kind == yaml.SequenceNode
 	if fitsKind(n, kind, len(row.Enum) > 0 && known) && (known || kind != schema.Str) || levels {

@@ -125,6 +125,7 @@ func TestAnswers(t *testing.T) {
 			open: []string{"run#answer workload:nothing%23like"},
 		},
 		{name: "no YAML for a number", answers: "workload:seed: 1\n", given: []Answer{{ID: "recipe:resources.gpus_per_node", Value: "["}}, err: `answer recipe:resources.gpus_per_node: "[" is no YAML value`},
+		{name: "not a time", answers: "recipe:slurm.time_limit: not a time\n", err: "answer recipe:slurm.time_limit: not a time is no Slurm time: want HH:MM:SS"},
 		{name: "not a number", answers: "recipe:resources.gpus_per_node: four\n", err: "answer recipe:resources.gpus_per_node: four does not fit resources.gpus_per_node: want int"},
 		{name: "not a word of the list", answers: "recipe:dynamo.request_plane: carrier-pigeon\n", err: "want one of nats, tcp, http"},
 		{name: "no such field", answers: "recipe:model.weight: 3\n", err: "there is no such field"},

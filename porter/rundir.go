@@ -100,8 +100,9 @@ func isRunName(name string) bool {
 }
 
 // FindRuns lists the c<N> directories below root that hold a harness artifact, at
-// most depth levels down, sorted by path. Symbolic links are not followed;
-// folders that can't be read are passed over.
+// most depth levels down, sorted by path; one that can't be looked into is listed
+// too, so that its port says why. Symbolic links are not followed; other folders
+// that can't be read are passed over.
 func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 	var runs []string
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
@@ -117,7 +118,7 @@ func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 		}
 		if isRunName(d.Name()) && slices.ContainsFunc(artifactNames, func(n string) bool {
 			_, err := os.Lstat(filepath.Join(path, n))
-			return err == nil
+			return !errors.Is(err, fs.ErrNotExist)
 		}) {
 			runs = append(runs, path)
 			return fs.SkipDir

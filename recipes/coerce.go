@@ -65,7 +65,7 @@ func (v *values) coerce(n *yaml.Node, f schema.Field, at Place) *yaml.Node {
 
 func (v *values) coerceNumber(n *yaml.Node, p Plain, other bool, f schema.Field, at Place) *yaml.Node {
 	r, number := rational(n)
-	if other && number { // 0o14 and 1e-5 are text to a reader of YAML 1.1
+	if other && number && canonicalNumber(r) != n.Value { // 0o14 and 1e-5 are text to a reader of YAML 1.1
 		text, sev := canonicalNumber(r), Error
 		if f.Kind == schema.Float || v.rules.unknown == Warning {
 			sev = Warning

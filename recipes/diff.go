@@ -249,6 +249,10 @@ func side(l Leaf) *Side {
 // client's keys at its top, and no model or resources mapping.
 func IsWorkload(file string, data []byte) bool {
 	doc, _ := Parse(file, data)
+	return isWorkload(doc)
+}
+
+func isWorkload(doc *Document) bool {
 	have := map[string]bool{}
 	for _, kv := range pairs(doc.Root) {
 		have[kv[0].Value] = true

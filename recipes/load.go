@@ -237,6 +237,9 @@ func (v *values) levels() []int {
 	if n := v.int("benchmark.concurrency", 0); n > 0 {
 		return []int{n}
 	}
+	if v.reported("benchmark.concurrency") { // it wins, whatever was meant
+		return nil
+	}
 	if val, ok := v.byName["benchmark.concurrencies"]; ok {
 		ls, err := levels(val.node)
 		if err == nil { // an error is among the diagnostics already

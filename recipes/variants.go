@@ -44,6 +44,12 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 	if doc.Root == nil {
 		return nil, diags
 	}
+	if isWorkload(doc) {
+		return nil, append(diags, Diagnostic{
+			File: file, Line: 1, Column: 1, Severity: Error,
+			Message: file + " is a workload file, not a recipe", Fix: "give the recipe, and this file behind it with --workload " + file,
+		})
+	}
 	e := expander{doc: doc}
 	if base := resolve(lookup(doc.Root, "base")); base != nil && base.Kind == yaml.MappingNode {
 		e.family(base)

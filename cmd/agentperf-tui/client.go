@@ -54,6 +54,9 @@ func replayCmd(a *app) *cobra.Command {
 		if errors.Is(err, replay.ErrInterrupted) {
 			return exitError{code: 1, err: err}
 		}
+		if bad := (*replay.ConfigError)(nil); errors.As(err, &bad) {
+			return badInput(err)
+		}
 		return err
 	}
 	return cmd

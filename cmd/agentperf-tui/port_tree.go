@@ -33,8 +33,10 @@ func (a *app) portTree(ctx context.Context, root string, opt porter.TreeOptions,
 			return werr
 		}
 	}
-	if nerr := a.note("%s\n", t.summary()); nerr != nil {
-		return nerr
+	if err == nil || len(t.rows) > 1 {
+		if nerr := a.note("%s\n", t.summary()); nerr != nil {
+			return nerr
+		}
 	}
 	switch {
 	case errors.Is(err, context.Canceled):

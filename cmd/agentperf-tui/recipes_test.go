@@ -155,3 +155,46 @@ func TestTheLocalExampleIsPlannedFromTheCheckout(t *testing.T) {
 	s.dir = top
 	s.want(0, "dry-run", "recipes/examples/local-mock.yaml", "--workload", "recipes/examples/local-mock.workload.yaml", "--launcher", "local").says(t, "target local", "mock")
 }
+
+// One message says that the wrong one of two files was given, not one a field.
+func TestAWorkloadGivenAsTheRecipe(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.example("local-mock")
+	for _, name := range []string{"check", "dry-run"} {
+		o := s.want(1, name, "w.yaml")
+		if o.says(t, "w.yaml is a workload file, not a recipe"); strings.Contains(o.stdout+o.stderr, "unknown field") {
+			t.Errorf("%s: %s", name, o.stdout)
+		}
+	}
+	s.want(2, "migrate", "w.yaml").says(t, "w.yaml is a workload file, not a recipe")
+}
+
+// What can't be used is bad input, not a failure.
+func TestReplayOfBadInput(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	s.example("local-mock")
+	for _, c := range []struct{ config, url, says string }{
+		{"nosuch", "http://x/v1", "nosuch"}, {"r.yaml", "http://x/v1", "r.yaml:"}, {"w.yaml", "nonsense", `base_url is "nonsense"`},
+	} {
+		s.want(2, "replay", "--config", c.config, "--base-url", c.url, "--model", "m", "--results-dir", "out").says(t, c.says)
+	}
+}
+
+// A tree that can't be ported has no summary; a run in it that can't be looked into
+// has a row that says why.
+func TestTreesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	if o := s.want(2, "port", "--tree", "none", "--out-dir", "out"); strings.Contains(o.stdout+o.stderr, "0 runs") {
+		t.Errorf("said %s%s", o.stdout, o.stderr)
+	}
+	if os.Geteuid() == 0 {
+		return // root may look into everything
+	}
+	if err := os.MkdirAll(s.path("tree/c1010"), 0); err != nil {
+		t.Fatal(err)
+	}
+	s.want(1, "port", "--tree", "tree", "--out-dir", "out").says(t, "check its permissions")
+}

@@ -134,7 +134,7 @@ func (c Config) check() error {
 	want(c.MaxTokens >= 1, "max_tokens", c.MaxTokens, "1 or more")
 	want(c.ResultsDir != "", "the results folder", "empty", "a path")
 	if len(errs) > 0 {
-		return fmt.Errorf("the replay can't start:\n%w", errors.Join(errs...))
+		return &ConfigError{fmt.Errorf("the replay can't start:\n%w", errors.Join(errs...))}
 	}
 	return nil
 }

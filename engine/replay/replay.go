@@ -11,6 +11,14 @@ import (
 	"time"
 )
 
+// ConfigError says that a replay can't start with what was given for it.
+type ConfigError struct{ Err error }
+
+func (e *ConfigError) Error() string { return e.Err.Error() }
+
+// Unwrap is what is wrong with it.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
 // ErrInterrupted is what [Run] returns (wrapped) when its context ended before
 // the last phase had. The files of the phase that was cut short are written, and
 // say so.

@@ -24,7 +24,7 @@ func (c *checker) benchmark() {
 			c.report("container-path", f.path, fmt.Sprintf("no mount of the recipe covers %s: the container may not see it", f.value), "add an extra_mount")
 		}
 	}
-	if len(r.Benchmark.Levels) == 0 {
+	if len(r.Benchmark.Levels) == 0 && !c.unreadLevels() {
 		c.report("agentperf-fields", "benchmark.concurrencies", "no concurrency level is given", "give concurrency or concurrencies")
 	}
 	if r.Has("benchmark.concurrency") && r.Has("benchmark.concurrencies") && len(r.Benchmark.Levels) > 0 {
@@ -32,6 +32,12 @@ func (c *checker) benchmark() {
 		unset(d, false)
 	}
 	c.clientArguments()
+}
+
+// unreadLevels says whether the recipe gives levels that could not be read, which
+// is reported where they stand.
+func (c *checker) unreadLevels() bool {
+	return c.r != nil && len(c.r.Benchmark.Levels) == 0 && (c.r.Has("benchmark.concurrency") || c.r.Has("benchmark.concurrencies"))
 }
 
 // clientArguments: what the recipe adds to the client's command line can undo

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +109,22 @@ func TestRules(t *testing.T) {
 				t.Errorf("got %s, want %s at %s line %d with %q", d, c.sev, c.path, c.line, c.says)
 			}
 		})
+	}
+}
+
+// Levels that can't be read are reported once, where they stand, and those of the
+// workload are not taken for them.
+func TestLevelsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"concurrency: abc", "concurrency: 99999999999999999999999", "concurrencies: []", "concurrencies: [8]\n  concurrency: abc"} {
+		text := strings.Replace(recipe, "concurrency: 1010", bad, 1)
+		_, found := recipes.ParseRecipe("r.yaml", []byte(text))
+		if len(found) != 1 {
+			t.Errorf("%s: %v", bad, found)
+		}
+		if rep := run(t, text, workload); len(rep.Timeouts) > 0 || slices.ContainsFunc(rep.Diagnostics, func(d recipes.Diagnostic) bool { return strings.Contains(d.Message, "no concurrency level") }) {
+			t.Errorf("%s: %v, timeouts %v", bad, rep.Diagnostics, rep.Timeouts)
+		}
 	}
 }
 

@@ -13,6 +13,9 @@ func (c *checker) workload() {
 		c.workloadDiag("placeholder-url", "base_url", fmt.Sprintf("%q is no URL: the client validates it before it is overridden", c.w.BaseURL), "http://placeholder:8000/v1")
 	}
 	c.assignments()
+	if c.unreadLevels() {
+		return // those of the workload are not what would run
+	}
 	levels := c.w.Levels
 	if c.r != nil && len(c.r.Benchmark.Levels) > 0 {
 		levels = c.r.Benchmark.Levels
