@@ -64,9 +64,7 @@ func (b *builder) timeLimit(r *recipes.Recipe, w *recipes.Workload) {
 	if e == nil || e.Most <= defaultLimit {
 		return
 	}
-	const quarter = 900
-	limit := (int(e.Most) + quarter - 1) / quarter * quarter
-	value := fmt.Sprintf("%02d:%02d:00", limit/3600, limit/60%60)
+	value := e.TimeLimit()
 	b.todo("", Todo{
 		Kind: Confirm, File: Recipe, Path: timeLimitField, Candidates: []Candidate{{Value: value}},
 		Message: fmt.Sprintf("no run directory tells the job's time limit; without one the cluster's holds, or 1 h, and this run may take up to %s: give it, or accept", value),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,8 @@ func (s *shell) keeps(text string) {
 			s.t.Fatal(err)
 		}
 		for _, file := range kept {
-			if data, err := os.ReadFile(file); err == nil && strings.Contains(string(data), text) {
+			var record struct{ Text []byte }
+			if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &record) == nil && strings.Contains(string(record.Text), text) {
 				return
 			}
 		}

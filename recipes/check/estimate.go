@@ -87,8 +87,20 @@ func (c *checker) time() {
 	e.Limit = float64(limit)
 	c.out.Estimate = e
 	if ok && e.Most > e.Limit {
-		c.report("time-limit", "slurm.time_limit", fmt.Sprintf("%s are %d s; health window, build of the client and phases may take %.0f s", r.Slurm.TimeLimit, limit, e.Most), "raise it")
+		has := fmt.Sprintf("%s are %d s", r.Slurm.TimeLimit, limit)
+		if !r.Has("slurm.time_limit") {
+			has = "not in the recipe, so " + has
+		}
+		value := e.TimeLimit()
+		set(c.report("time-limit", "slurm.time_limit", fmt.Sprintf("%s; health window, build of the client and phases may take %.0f s", has, e.Most), "time_limit: \""+value+"\""), `"`+value+`"`, false)
 	}
+}
+
+// TimeLimit is a limit that the run fits in, in quarters of an hour, as Slurm has it.
+func (e *Estimate) TimeLimit() string {
+	const quarter = 900
+	s := (int(e.Most) + quarter - 1) / quarter * quarter
+	return fmt.Sprintf("%02d:%02d:00", s/3600, s/60%60)
 }
 
 // EstimateRun is how long a run of these files takes at most; nil where numbers for

@@ -64,7 +64,7 @@ func ruleCases() []ruleCase {
 		{rule: "multiple-frontends", old: "enable_multiple_frontends: false", new: "num_additional_frontends: 2", sev: w, path: "frontend.enable_multiple_frontends", says: "45 MB", value: "false"},
 		{rule: "health-window", old: "max_attempts: 300", new: "max_attempts: 100", sev: w, path: "health_check.max_attempts", says: "1000 s", value: "300"},
 		{rule: "health-window", old: "max_attempts: 300", new: "interval_seconds: 10", cluster: "default_health_check: {max_attempts: 400}", sev: w, path: "health_check.interval_seconds", says: "400 attempts are ignored"},
-		add(ruleCase{rule: "time-limit", sev: w, path: "slurm.time_limit", says: "may take 6300 s"}, "slurm: {time_limit: '01:30:00'}"),
+		add(ruleCase{rule: "time-limit", sev: w, path: "slurm.time_limit", says: "may take 6300 s", value: `"01:45:00"`}, "slurm: {time_limit: '01:30:00'}"),
 		{rule: "dynamo-install", old: "dynamo: {install: false}", new: "dynamo: {request_plane: tcp}", sev: w, path: "dynamo.install", says: "egress", value: "false"},
 		{rule: "topology", old: "  decode_workers: 1\n", new: "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n", sev: e, path: "resources", says: "exclude each other"},
 		{rule: "colocate", old: "decode_nodes: 8", new: "decode_nodes: 0", sev: e, path: "resources.decode_nodes", says: "GPUs per worker given"},

@@ -25,7 +25,11 @@ func (s *Screen) View() string {
 		text, role = "comparing again …", ui.Muted
 	}
 	head := " " + s.th.Paint(ui.Muted, "reference ") + others(len(s.refs)) + sideText(s.c.Reference) + "\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
-	rule := s.th.Titled(s.th.Paint(role, text), "", s.w)
+	again := "" // a run that is still at work may be comparable later
+	if s.c.Verdict == parity.NotComparable {
+		again = s.th.Paint(ui.Muted, "R compares again")
+	}
+	rule := s.th.Titled(s.th.Paint(role, text), again, s.w)
 	if s.view != viewFigures {
 		return head + "\n" + rule + "\n" + s.viewMore(s.w, max(s.h-headLines-1, 0))
 	}
