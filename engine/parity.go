@@ -92,7 +92,11 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		return s, l, err
 	}
 	if status.State != event.Done {
-		s.Failure = strings.TrimSuffix("is "+string(status.State)+": "+status.Message, ": ")
+		verb := "is "
+		if status.State == event.Failed {
+			verb = ""
+		}
+		s.Failure = strings.TrimSuffix(verb+string(status.State)+": "+status.Message, ": ")
 	}
 	s.About.Model = l.Record.Model
 	id, err := e.Identity(l)

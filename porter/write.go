@@ -17,7 +17,11 @@ import (
 type ExistsError struct{ Paths []string }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("write the port: %s is there already; choose another name or pass --force", strings.Join(e.Paths, ", "))
+	verb := "is"
+	if len(e.Paths) > 1 {
+		verb = "are"
+	}
+	return fmt.Sprintf("write the port: %s %s there already; choose another name or pass --force", strings.Join(e.Paths, ", "), verb)
 }
 
 // ProvenancePath is where the report of a recipe lies.

@@ -202,7 +202,8 @@ func cancelCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if !*yes {
+		before, err := e.State(l)
+		if over := err == nil && l.Record.ID != "" && before.State.Final(); !*yes && !over {
 			if err := a.confirm(cmd.Context(), "cancel "+l.Label()+"?"); err != nil {
 				return err
 			}

@@ -185,7 +185,15 @@ func (a *app) checkText(p *engine.Pair) error {
 		}
 	}
 	ds := p.Report.Diagnostics
-	return a.say("%d errors, %d warnings, %d open placeholders\n", ds.Errors(), ds.Warnings(), p.Report.Todos)
+	return a.say("%s, %s, %s\n", several(ds.Errors(), "error"), several(ds.Warnings(), "warning"), several(p.Report.Todos, "open placeholder"))
+}
+
+// several is a number of things.
+func several(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 func timeoutLine(t recipes.TimeoutCheck, several bool) string {

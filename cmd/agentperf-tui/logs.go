@@ -125,7 +125,10 @@ func (a *app) logs(ctx context.Context, e *engine.Engine, l engine.Located, file
 		}
 	}
 	reached, err := p.lines(ctx, v, logview.Query{From: from, Match: match, Lines: 512}, o.follow)
-	if err = errors.Join(err, out.Flush()); err != nil || !o.follow {
+	if flushed := out.Flush(); err == nil {
+		err = flushed // else it may be the same once more
+	}
+	if err != nil || !o.follow {
 		return err
 	}
 	chunks, err := e.FollowLog(ctx, l, files[0].Path, reached[0])

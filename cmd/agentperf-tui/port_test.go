@@ -83,7 +83,7 @@ func TestPortTree(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "bm_a/c64/job_params.env"), []byte("PORT=1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if text, _ = mustRun(t, 1, args...); !strings.Contains(text, "is there already") {
+	if text, _ = mustRun(t, 1, args...); !strings.Contains(text, "are there already") {
 		t.Errorf("a recipe that was edited, of a run that changed:\n%s", text)
 	}
 	mustRun(t, 1, append(args, "--force", "--strict")...) // that run has open questions now

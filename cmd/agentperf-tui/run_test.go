@@ -392,7 +392,7 @@ func TestCancelSavesWhatWasMeasured(t *testing.T) {
 	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "PARTIAL: the run is cancelled") || !strings.Contains(o.stdout, "recipe.sha256") {
 		t.Errorf("results of a cancelled run:\n%s", o.stdout)
 	}
-	s.want(0, "cancel", id, "--yes") // a second time there is nothing to do
+	s.want(0, "cancel", id) // a second time there is nothing to do, and to ask
 }
 
 func TestLogsAreCleanAndFiltered(t *testing.T) {

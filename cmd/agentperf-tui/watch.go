@@ -263,7 +263,7 @@ func phaseLine(p results.Phase) string {
 	if p.Requests == nil || p.Requests.Measured == 0 || p.Window == nil {
 		return s
 	}
-	s += fmt.Sprintf(", %d measured (%d errors)", p.Requests.Measured, p.Requests.Failed)
+	s += fmt.Sprintf(", %d measured (%s)", p.Requests.Measured, several(p.Requests.Failed, "error"))
 	for _, k := range []struct{ key, label string }{{"output_server_tok_s", "out"}, {"ttft_p50_s", "TTFT p50"}, {"ttft_p95_s", "p95"}, {"cache_hit_rate", "cache"}} {
 		s += " · " + k.label + " " + p.Figures.Of(k.key).Text()
 	}

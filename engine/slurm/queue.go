@@ -123,7 +123,32 @@ func (q *Queue) Ask(ctx context.Context) Answer {
 	if q.fresh(a) {
 		return a
 	}
+	if q.Now().Sub(a.Tried) > sweepAfter { // the first question for a while
+		q.sweep(path)
+	}
 	return q.renew(ctx, path, a)
+}
+
+const (
+	sweepAfter = 10 * time.Minute // without a question
+	sweepAge   = time.Hour        // no write takes that long
+)
+
+// sweep removes the temporary files of programs that were killed while they wrote
+// an answer. They lie beside it or where such files go; what can't be removed is
+// harmless.
+func (q *Queue) sweep(path string) {
+	for _, dir := range []string{q.Dir, os.TempDir()} {
+		left, err := filepath.Glob(filepath.Join(dir, "."+filepath.Base(path)+"[0-9]*"))
+		if err != nil {
+			continue // a folder whose name is a bad pattern
+		}
+		for _, name := range left {
+			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && q.Now().Sub(info.ModTime()) > sweepAge {
+				_ = os.Remove(name)
+			}
+		}
+	}
 }
 
 func (q *Queue) fresh(a Answer) bool {

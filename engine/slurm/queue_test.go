@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,7 +158,19 @@ func TestATornAnswerIsAskedAnew(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"at": "2026`), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	old, recent := filepath.Join(q.Dir, "."+filepath.Base(path)+"123"), filepath.Join(q.Dir, "."+filepath.Base(path)+"456")
+	for name, age := range map[string]time.Duration{old: 2 * time.Hour, recent: time.Minute} {
+		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chtimes(name, time.Time{}, c.now().Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if a := q.Ask(t.Context()); len(a.Jobs) != 1 || a.Error != "" {
 		t.Errorf("got %+v", a)
+	}
+	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a killed program's file is left: %v", err)
+	}
+	if _, err := os.Stat(recent); err != nil {
+		t.Errorf("a file that may be being written: %v", err)
 	}
 }

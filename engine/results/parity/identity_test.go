@@ -39,7 +39,7 @@ func TestWhatMakesTwoRunsComparable(t *testing.T) {
 		{"another seed", "about: {seed: 1}", "about: {seed: 2}", "", NotComparable, "seed differs"},
 		{"interrupted", "", "stop_reason: interrupted", "", NotComparable, "the candidate's phase is partial: the client was interrupted"},
 		{"stopped as planned", "stop_reason: timeout", "stop_reason: criteria", "", Within, ""},
-		{"a run that failed", "", "", "is failed: decode_0 exited", NotComparable, "candidate's run is failed"},
+		{"a run that failed", "", "", "failed: decode_0 exited", NotComparable, "candidate's run failed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
