@@ -75,6 +75,7 @@ func TestJudge(t *testing.T) {
 		events          []event.Event
 		want            event.State
 		says            string
+		log             string // of the job
 	}{
 		{name: "its end is final", events: []event.Event{said(event.Measuring), said(event.Done)}, want: event.Done},
 		{name: "alive", held: true, events: []event.Event{said(event.Measuring)}, want: event.Measuring},
@@ -84,6 +85,8 @@ func TestJudge(t *testing.T) {
 		{name: "never started", created: time.Hour, want: event.Failed, says: "without a word"},
 		{name: "on another machine, talking", elsewhere: true, events: []event.Event{said(event.Measuring)}, want: event.Measuring},
 		{name: "on another machine, silent", elsewhere: true, after: time.Hour, events: []event.Event{said(event.Measuring)}, want: event.Unknown, says: "other"},
+		{name: "dead of a full disk", log: "at work\nagentperf-tui: append event: no space left on device\n", events: []event.Event{said(event.Measuring)}, want: event.Failed, says: "its log says: agentperf-tui: append event: no space left"},
+		{name: "dead, and its log is calm", log: "at work\n", events: []event.Event{said(event.Measuring)}, want: event.Failed, says: "without a word"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -94,6 +97,9 @@ func TestJudge(t *testing.T) {
 			}
 			l := e.run(t, "L1", "a", host, c.events...)
 			l.Record.Created = noon.Add(-c.created)
+			if err := os.WriteFile(filepath.Join(l.Logs, "sweep_L1.log"), []byte(c.log), 0o644); err != nil {
+				t.Fatal(err)
+			}
 			e.now = func() time.Time { return noon.Add(c.after) }
 			if c.held {
 				lock := flock.New(filepath.Join(l.Dir, rundir.LockFile))

@@ -52,13 +52,21 @@ func (h *Handoff) SetStdout(w io.Writer) { h.out = w }
 func (h *Handoff) SetStderr(w io.Writer) { h.err = w }
 
 // Run writes the copy, runs the editor on it to its end, and reads it back.
-func (h *Handoff) Run() error {
+// Where that fails and the copy has been changed, it is kept, and the error says where.
+func (h *Handoff) Run() (err error) {
 	dir, err := os.MkdirTemp("", "agentperf-edit-*") // 0700
 	if err != nil {
 		return fmt.Errorf("hand the text to the editor: %w", err)
 	}
-	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, h.name)
+	defer func() {
+		info, serr := os.Stat(path)
+		if err == nil || serr != nil || !info.Mode().IsRegular() || h.isIn(path) {
+			_ = os.RemoveAll(dir) // in the temporary folder, which the system clears
+			return
+		}
+		err = fmt.Errorf("%w; what was written in the editor is kept in %s", err, path)
+	}()
 	if err := os.WriteFile(path, []byte(h.text), 0o600); err != nil {
 		return fmt.Errorf("hand the text to the editor: %w", err)
 	}
@@ -73,6 +81,12 @@ func (h *Handoff) Run() error {
 	}
 	h.result = string(data)
 	return nil
+}
+
+// isIn says whether a file holds the text as it was handed over.
+func (h *Handoff) isIn(path string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && string(data) == h.text
 }
 
 // Result is the text as the editor left it, after a Run without an error.

@@ -36,9 +36,14 @@ func (e *Engine) LogFiles(l Located) ([]LogFile, error) {
 			continue
 		}
 		step, ok := stepOf(name)
-		if ok && !slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == step }) { // client.log is a link to benchmark.out
-			out = append(out, LogFile{Step: step, Path: filepath.Join(l.Logs, name)})
+		again := slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == step })
+		switch {
+		case !ok || again && step == "client": // client.log is a link to benchmark.out
+			continue
+		case again: // of another node, say
+			step = name
 		}
+		out = append(out, LogFile{Step: step, Path: filepath.Join(l.Logs, name)})
 	}
 	slices.SortStableFunc(out, func(a, b LogFile) int {
 		if (a.Step == "client") != (b.Step == "client") {

@@ -126,3 +126,45 @@ func TestPlaybackLeavesOutWhatIsTooLarge(t *testing.T) {
 		t.Errorf("%v: %v", err, run.Warnings)
 	}
 }
+
+// A folder of the client's sources is no run, one with outputs of the client is.
+func TestFindRuns(t *testing.T) {
+	t.Parallel()
+	got, err := findRuns(t.Context(), "../testdata")
+	if err != nil || len(got) == 0 {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	for _, dir := range got {
+		if filepath.Base(dir) == "checkout" {
+			t.Errorf("%s is taken for a run", dir)
+		}
+	}
+}
+
+// The recent figures of a run that has ended are those of its end, from the first
+// update on.
+func TestWatchOfAnEndedRun(t *testing.T) {
+	t.Parallel()
+	e := bench(t)
+	dir := filepath.Join(t.TempDir(), "c")
+	if err := os.CopyFS(dir, os.DirFS(harnessRun)); err != nil {
+		t.Fatal(err)
+	}
+	old := noon.Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, "agentperf", results.RequestsFile), old, old); err != nil {
+		t.Fatal(err)
+	}
+	l, err := e.Find(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	updates, err := e.Watch(t.Context(), l, WatchOptions{Interval: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for u := range updates {
+		if r := u.Recent; r != nil && (r.N == 0 || r.Until.Equal(noon)) {
+			t.Errorf("recent: %d requests until %v", r.N, r.Until)
+		}
+	}
+}

@@ -113,6 +113,21 @@ func TestPlaybackSeeks(t *testing.T) {
 
 func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
+// toldRows are twenty rows of half a second each, one of an earlier client start, and
+// three whose time is wrong: what stands behind them is played all the same.
+func toldRows(second func(float64) float64) string {
+	const odd = `{"phase_idx":0,"concurrency":4,"user_id":1,"start_time":%f,"end_time":3.1e9,"success":true}` + "\n"
+	rows := fmt.Sprintf(odd, second(0)) + `{"start_time":5,"end_time":6,"user_id":0,"success":true}` + "\n"
+	for i := range 20 {
+		s := second(float64(i))
+		rows += fmt.Sprintf(`{"phase_idx":0,"concurrency":4,"conversation_id":"a","conversation_idx":%d,"user_id":0,"request_id":"r","start_time":%f,"end_time":%f,"server_output_tokens":10,"success":true}`+"\n", i, s, s+0.5)
+		if i == 10 || i == 19 {
+			rows += fmt.Sprintf(odd, s)
+		}
+	}
+	return rows
+}
+
 // A run of ours is told by its diary, and rows of an earlier client start never.
 func TestPlaybackTellsTheDiary(t *testing.T) {
 	t.Parallel()
@@ -132,15 +147,7 @@ func TestPlaybackTellsTheDiary(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const odd = `{"phase_idx":0,"concurrency":4,"user_id":1,"start_time":%f,"end_time":3.1e9,"success":true}` + "\n"
-	rows := fmt.Sprintf(odd, second(0)) + `{"start_time":5,"end_time":6,"user_id":0,"success":true}` + "\n"
-	for i := range 20 {
-		s := second(float64(i))
-		rows += fmt.Sprintf(`{"phase_idx":0,"concurrency":4,"conversation_id":"a","conversation_idx":%d,"user_id":0,"request_id":"r","start_time":%f,"end_time":%f,"server_output_tokens":10,"success":true}`+"\n", i, s, s+0.5)
-		if i == 10 || i == 19 { // whose time is wrong: what stands behind it is played all the same
-			rows += fmt.Sprintf(odd, s)
-		}
-	}
+	rows := toldRows(second)
 	if err := os.MkdirAll(filepath.Join(l.Logs, "agentperf"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
@@ -201,8 +202,30 @@ func (e *Engine) judge(l Located, s event.Status) event.Status {
 		one := 1
 		s.State, s.ExitCode = event.Failed, &one
 		s.Message = "the run's supervisor ended without a word (killed?); its servers went with it"
+		if last := lastError(filepath.Join(l.Logs, "sweep_"+l.Record.ID+".log")); last != "" {
+			s.Message = "the run's supervisor ended, and its servers with it; its log says: " + last
+		}
 	}
 	return s
+}
+
+// lastError is the last line of the job's log, if it tells of an error: of a full disk
+// it is the only trace, for the diary could not be written then.
+func lastError(path string) string {
+	v := logview.NewView(time.Local, path)
+	defer v.Close()
+	at, err := v.End()
+	if err != nil {
+		return ""
+	}
+	got, err := v.Step(context.Background(), logview.Query{From: at, Back: true, Lines: 1})
+	if err != nil || len(got.Lines) == 0 {
+		return ""
+	}
+	if l := got.Lines[0]; l.Level() == logview.Error || strings.Contains(l.Text, "no space left on device") {
+		return strings.ToValidUTF8(l.Text[:min(len(l.Text), 300)], "")
+	}
+	return ""
 }
 
 // silence is how long a run on another machine may say nothing until its state is
@@ -410,6 +433,22 @@ const maxUnread = 3
 // searchDepth bounds the look for runs below a root.
 const searchDepth = 6
 
+// isRun tells a run's folder by its record, its harness's parameters, or outputs in the
+// client's folder: the client's own sources are in one of that name too.
+func isRun(dir string) bool {
+	for _, sign := range []string{rundir.RecordFile, "job_params.env", "agentperf/" + results.RequestsFile, "agentperf/" + results.ManifestFile} {
+		if _, err := os.Stat(filepath.Join(dir, sign)); err == nil {
+			return true
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "agentperf"))
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		name := e.Name()
+		_, ok := results.ParseStem(strings.TrimSuffix(name, filepath.Ext(name)))
+		return ok
+	})
+}
+
 // findRuns looks for run folders below a root: ours by their record, others by
 // the client's output folder.
 func findRuns(ctx context.Context, root string) ([]string, error) {
@@ -433,13 +472,11 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 		if d.Name() == ".staged" || path == "/proc" || path == "/sys" || strings.Count(filepath.Clean(path), string(filepath.Separator))-base > searchDepth {
 			return fs.SkipDir
 		}
-		for _, sign := range []string{rundir.RecordFile, "job_params.env", "agentperf"} {
-			if _, err := os.Stat(filepath.Join(path, sign)); err == nil {
-				out = append(out, path)
-				return fs.SkipDir
-			}
+		if !isRun(path) {
+			return nil
 		}
-		return nil
+		out = append(out, path)
+		return fs.SkipDir
 	})
 	if unread > maxUnread {
 		bad = append(bad, fmt.Errorf("and %d more folders below %s can't be read", unread-maxUnread, root))

@@ -81,7 +81,9 @@ func (u *Update) figures(f *results.Fold, now time.Time) {
 	}
 	if n := len(u.Run.Phases); n > 0 {
 		recent, err := f.Recent(u.Run.Phases[n-1].Index, recentSeconds, now)
-		u.Recent, u.Err = &recent, errors.Join(u.Err, err)
+		if u.Err = errors.Join(u.Err, err); !recent.Until.IsZero() {
+			u.Recent = &recent
+		}
 	}
 }
 
@@ -327,7 +329,7 @@ func (w *watcher) send(ctx context.Context, done bool) {
 	now := w.e.now()
 	slices.SortStableFunc(w.fresh, func(a, b event.Event) int { return a.T.Compare(b.T) })
 	u := Update{At: now, Events: w.fresh, Status: w.judge(), Heard: heard(w.l.Logs), Done: done, Err: w.err}
-	if done {
+	if done || w.e.over(w.l, u.Status, w.opt.UntilDone) {
 		now = time.Time{} // windows end with the last request, as they do when read later
 	}
 	u.figures(w.fold, now)

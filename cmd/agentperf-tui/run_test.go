@@ -430,6 +430,15 @@ func TestLogsAreCleanAndFiltered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if o := s.want(0, "runs", "show", odd); !strings.Contains(o.stdout, "state unknown\n") {
+		t.Errorf("state of a plain folder: %q", o.stdout)
+	}
+	if err := os.WriteFile(odd+"/job_params.env", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if o := s.want(0, "runs", odd); strings.Contains(o.stdout, " d ") || !strings.Contains(o.stdout, " - ") {
+		t.Errorf("the age of a run that has written nothing: %q", o.stdout)
+	}
 	if o := s.want(0, "logs", odd, "--merge"); strings.Contains(o.stdout, "\x1b") {
 		t.Errorf("an escape in a name: %q", o.stdout)
 	}

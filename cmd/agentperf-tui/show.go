@@ -44,6 +44,9 @@ func showCmd(a *app) *cobra.Command {
 			}{l.Record, l.Dir, s, known(id), shells})
 		}
 		why := strings.TrimSuffix(string(s.State)+": "+safetext.Clean(s.Message), ": ")
+		if s.State == "" {
+			why = string(event.Unknown) // outputs of another tool, which keeps no diary
+		}
 		if err := a.say("%s\nfolder %s\nstate %s\n", l.Label(), l.Dir, why); err != nil {
 			return err
 		}

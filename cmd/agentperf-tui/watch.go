@@ -62,7 +62,7 @@ func runsCmd(a *app) *cobra.Command {
 		for _, r := range runs {
 			rows = append(rows, []string{
 				string(r.State), clip(r.Name, 48), r.ID, r.Source, strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]"),
-				figure(r.Output, 1, ""), figure(r.TTFT95, 3, " s"), age(time.Since(r.Since)), clip(r.Message, 120),
+				figure(r.Output, 1, ""), figure(r.TTFT95, 3, " s"), sinceText(r.Since), clip(r.Message, 120),
 			})
 		}
 		return a.table(rows)
@@ -83,6 +83,14 @@ func figure(v *float64, decimals int, unit string) string {
 		return "-"
 	}
 	return results.Decimal(*v, decimals) + unit
+}
+
+// sinceText is how long ago something was; a dash where that is not known.
+func sinceText(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return age(time.Since(t))
 }
 
 // age is a duration in coarse steps.
@@ -252,7 +260,7 @@ func (a *app) updateText(u engine.Update) error {
 	}
 	line := phaseLine(u.Run.Phases[len(u.Run.Phases)-1])
 	if r := u.Recent; r != nil && r.N > 0 {
-		line += fmt.Sprintf(" · last %g s: out %s, TTFT p95 %s (n %d)", r.Seconds, r.Figures.Of("output_server_tok_s").Text(), r.Figures.Of("ttft_p95_s").Text(), r.N)
+		line += fmt.Sprintf(" · last %.0f s: out %s, TTFT p95 %s (n %d)", r.Seconds, r.Figures.Of("output_server_tok_s").Text(), r.Figures.Of("ttft_p95_s").Text(), r.N)
 	}
 	return a.say("%s  %s  %s\n", u.At.Local().Format("15:04:05"), u.Status.State, line)
 }

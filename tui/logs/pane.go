@@ -227,6 +227,9 @@ func (p *Pane) nextGrowth() tea.Cmd {
 	ctx, gen, view, grown := p.ctx, p.gen, p.view, p.grown
 	return func() tea.Msg {
 		got, more := ui.Drain(ctx, grown, burst, func(logview.Growth) int { return 1 })
+		if ctx.Err() != nil { // the view is closed: a look at it would open its logs again
+			return nil
+		}
 		m := grownMsg{gen: gen, more: more}
 		for _, g := range got {
 			m.err = g.Err

@@ -41,6 +41,10 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 	if r.Message != "" && r.State != event.Done {
 		where = ui.Cell{Text: r.Message, Role: role}
 	}
+	since := "-"
+	if !r.Since.IsZero() {
+		since = ui.Age(now.Sub(r.Since))
+	}
 	return []ui.Cell{
 		{Text: mark + " " + state, Role: role},
 		{Text: name},
@@ -48,7 +52,7 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 		{Text: levels(r.Levels)},
 		{Text: number(r.Output, 0)},
 		{Text: withUnit(number(r.TTFT95, 2), " s")},
-		{Text: ui.Age(now.Sub(r.Since)), Role: ui.Muted},
+		{Text: since, Role: ui.Muted},
 		where,
 	}
 }
