@@ -482,3 +482,15 @@ func TestGrowthIsTold(t *testing.T) {
 	r.run(r.p.nextGrowth())
 	r.want("grown", "b", "c")
 }
+
+// After its end a pane does not look at logs that are closed.
+func TestNoGrowthAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 20, 2, "a\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	r.p.ctx = ctx
+	cancel()
+	if msg := r.p.nextGrowth()(); msg != nil {
+		t.Errorf("got %+v", msg)
+	}
+}
