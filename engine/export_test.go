@@ -154,3 +154,26 @@ func TestWatchTellsSeries(t *testing.T) {
 		t.Errorf("done %v, %d requests over time, recent %+v, %v", last.Done, n, last.Recent, last.Err)
 	}
 }
+
+// A comparison is written under a name of its own, whatever its sides are called.
+func TestWriteComparison(t *testing.T) {
+	t.Parallel()
+	e, dir := offline(t), t.TempDir()
+	c, err := e.Parity(t.Context(), sampleRun, sampleRun, parity.AnyPhase, parity.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Candidate.Name = "../a b"
+	for _, want := range []string{"parity-bm_agentperf_dsv4_5p1d-c1010-..-a-b.html", "parity-bm_agentperf_dsv4_5p1d-c1010-..-a-b-2.html"} {
+		path, err := e.WriteComparison(dir, c)
+		if err != nil || path != filepath.Join(dir, want) {
+			t.Fatalf("%s, %v, want %s", path, err, want)
+		}
+		if page, err := os.ReadFile(path); err != nil || !strings.Contains(string(page), "<svg") && !strings.Contains(string(page), "<table") {
+			t.Errorf("%v: %.80s", err, page)
+		}
+	}
+	if _, err := e.WriteComparison(filepath.Join(dir, "missing"), c); err == nil {
+		t.Error("no error without the folder")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // Engine is what the comparison needs.
@@ -18,6 +19,7 @@ type Engine interface {
 	References(ctx context.Context, names []string, phase int) ([]parity.Side, error)
 	Levels(ctx context.Context, run string, gpus int) ([]results.Point, []results.Rung, error)
 	Runs(ctx context.Context, roots []string) ([]engine.Summary, error)
+	WriteComparison(dir string, c parity.Comparison) (string, error)
 }
 
 type (
@@ -117,5 +119,17 @@ func (s *Screen) listRuns() tea.Cmd {
 	return func() tea.Msg {
 		runs, err := eng.Runs(ctx, roots)
 		return runsListedMsg{runs, time.Now(), err}
+	}
+}
+
+// writePage writes what is compared as a page into the current folder.
+func (s *Screen) writePage() tea.Cmd {
+	eng, c := s.eng, *s.c
+	return func() tea.Msg {
+		path, err := eng.WriteComparison(".", c)
+		if err != nil {
+			return ui.Toast{Text: err.Error(), Role: ui.Bad}
+		}
+		return ui.Toast{Text: "written: " + path, Role: ui.OK}
 	}
 }

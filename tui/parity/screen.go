@@ -218,6 +218,11 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 			return ui.Do(ui.Toast{Text: "copy: " + why, Role: ui.Warn})
 		}
 		return ui.Do(ui.Copy{Text: s.c.Markdown(), Said: "the comparison is in the clipboard, as Markdown"})
+	case key.Matches(msg, k.page):
+		if why := s.noCopy(); why != "" {
+			return ui.Do(ui.Toast{Text: "HTML page: " + why, Role: ui.Warn})
+		}
+		return s.writePage()
 	case key.Matches(msg, k.force):
 		if why := s.noForce(); why != "" {
 			return ui.Do(ui.Toast{Text: "force: " + why, Role: ui.Warn})

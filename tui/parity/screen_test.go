@@ -52,6 +52,10 @@ func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity
 	return c, nil
 }
 
+func (f *fake) WriteComparison(dir string, c parity.Comparison) (string, error) {
+	return "/here/" + c.Candidate.Name + ".html", nil
+}
+
 func (f *fake) Runs(_ context.Context, roots []string) ([]engine.Summary, error) {
 	f.roots = roots
 	return f.runs, f.err
@@ -352,6 +356,8 @@ func (b blocked) Levels(context.Context, string, int) ([]results.Point, []result
 	return nil, nil, nil
 }
 
+func (blocked) WriteComparison(string, parity.Comparison) (string, error) { select {} }
+
 func (b blocked) Runs(context.Context, []string) ([]engine.Summary, error) {
 	<-b.until
 	return nil, nil
@@ -412,5 +418,15 @@ func TestArrange(t *testing.T) {
 		if got := arrange(c.w, c.h, c.rows, c.notes, c.sides, c.show); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
+	}
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, within(), "a", "b")
+	r.left = nil
+	r.send(frametest.Keys("h")...)
+	if said, ok := r.left[0].(ui.Toast); !ok || said.Role != ui.OK || !strings.HasPrefix(said.Text, "written: /here/") {
+		t.Errorf("got %+v", r.left)
 	}
 }
