@@ -25,6 +25,7 @@ func (e *Engine) Again(ctx context.Context, l Located, edits []recipes.Edit) (*P
 			*to = path
 		}
 	}
+	f.NoCluster = f.Cluster == "" // the one that a search finds today was not the run's
 	p, err := e.Load(ctx, f)
 	if err != nil {
 		return nil, opt, fmt.Errorf("submit %s again: %w", l.Label(), err)

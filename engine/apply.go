@@ -184,6 +184,14 @@ func (e *Engine) runFiles(ctx context.Context, p *Pair, pl *plan.Plan, rec rundi
 		}
 		files = append(files, rundir.File{Name: rundir.ClusterFile, Data: data, Mode: 0o600})
 	}
+	if e.beside != nil {
+		data, err := os.ReadFile(e.beside(p.Recipe.File))
+		if err == nil {
+			files = append(files, rundir.File{Name: e.beside(rundir.RecipeFile), Data: data, Mode: 0o600})
+		} else if !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
 	if p.Workload != nil {
 		files = append(files, rundir.File{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o600}) // and this an API key
 	}

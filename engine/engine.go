@@ -45,6 +45,7 @@ type Engine struct {
 	registry rundir.Registry
 	queue    *slurm.Queue
 	stall    float64 // s of a client's silence
+	beside   func(recipe string) string
 
 	mu   sync.Mutex
 	seen map[string]seen // figures of the list of runs, by folder
@@ -91,13 +92,16 @@ type Options struct {
 	Getenv   func(string) string
 	Now      func() time.Time
 	Program  string // default: this executable
+	// Beside names a file that goes with a recipe into the run's folder, where there
+	// is one: the report of the port that it came from. It may be nil.
+	Beside func(recipe string) string
 }
 
 // New finds the user's folders and reads the configuration. A configuration
 // file that can't be read is an error that names it.
 func New(opt Options) (*Engine, error) {
 	readHome.Do(xdg.Reload)
-	e := &Engine{Version: opt.Version, getenv: opt.Getenv, now: opt.Now, Program: opt.Program}
+	e := &Engine{Version: opt.Version, getenv: opt.Getenv, now: opt.Now, Program: opt.Program, beside: opt.Beside}
 	if e.getenv == nil {
 		e.getenv = os.Getenv
 	}

@@ -24,6 +24,8 @@ type Files struct {
 	Recipe   string // behind a colon a selector, where the file holds several recipes
 	Workload string // empty: the recipe's agentperf_config, where this machine can see it
 	Cluster  string // empty: searched for as srtctl does
+	// NoCluster says that there is no cluster file, whatever a search would find.
+	NoCluster bool
 	// Edits are made in memory before anything else is done; a path that begins
 	// with a key of the workload file is meant for that one.
 	Edits []recipes.Edit
@@ -51,6 +53,7 @@ type Draft struct {
 	WorkloadPath string // empty: there is no workload
 	Workload     []byte
 	Cluster      string // path; empty: searched for as srtctl does
+	NoCluster    bool   // there is none, whatever a search would find
 }
 
 // Load reads and checks the files of a run. What is wrong inside them is in the
@@ -60,7 +63,7 @@ func (e *Engine) Load(ctx context.Context, f Files) (*Pair, error) {
 		return nil, err
 	}
 	file, _ := recipes.SplitSelector(f.Recipe)
-	d := Draft{RecipePath: f.Recipe, WorkloadPath: f.Workload, Cluster: f.Cluster}
+	d := Draft{RecipePath: f.Recipe, WorkloadPath: f.Workload, Cluster: f.Cluster, NoCluster: f.NoCluster}
 	var err error
 	if d.Recipe, err = recipes.Read(file); err != nil {
 		return nil, fmt.Errorf("load recipe: %w", err)
@@ -134,7 +137,7 @@ func (e *Engine) checkText(ctx context.Context, d Draft, host check.Host) (*Pair
 	file, selector := recipes.SplitSelector(d.RecipePath)
 	var found recipes.Diagnostics
 	p.Recipe, p.recipeBytes, found = recipes.Select(file, d.Recipe, selector)
-	more, err := e.loadCluster(p, d.Cluster)
+	more, err := e.loadCluster(p, d)
 	if err != nil {
 		return nil, err
 	}
@@ -199,8 +202,9 @@ func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	return recipes.Read(path)
 }
 
-func (e *Engine) loadCluster(p *Pair, path string) (recipes.Diagnostics, error) {
-	if path == "" {
+func (e *Engine) loadCluster(p *Pair, d Draft) (recipes.Diagnostics, error) {
+	path := d.Cluster
+	if path == "" && !d.NoCluster {
 		dir, err := os.Getwd()
 		if err != nil {
 			return nil, fmt.Errorf("look for a cluster file: %w", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/porter"
 )
 
 // Two short runs one after the other, and one of them again from what its folder
@@ -45,12 +46,18 @@ func TestRepeatAndAgain(t *testing.T) {
 	if err := os.Remove(recipe); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(s.dir, "srtslurm.yaml"), []byte("cluster: of-today\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	again := records(s.want(0, "apply", "--again", two[0].ID, "--yes", "--output-dir", "out", "--json"))
 	if r := again[0]; r.Again != two[0].ID || r.Launcher != "local" || !r.Smoke || r.Seconds != 4 || r.Recipe != recipe || r.ID == two[0].ID {
 		t.Errorf("again: %+v", r)
 	}
 	s.want(0, "watch", again[0].ID)
-	sameFiles(t, two[0].Dir, again[0].Dir, rundir.RecipeFile, rundir.WorkloadFile)
+	sameFiles(t, two[0].Dir, again[0].Dir, rundir.RecipeFile, rundir.WorkloadFile, porter.ProvenancePath(rundir.RecipeFile))
+	if _, err := os.Stat(filepath.Join(again[0].Dir, rundir.ClusterFile)); !os.IsNotExist(err) {
+		t.Errorf("a run without a cluster file has today's: %v", err)
+	}
 	s.want(2, "apply", "r.yaml", "--again", two[0].ID, "--yes")
 	s.want(2, "apply", "r.yaml", "--repeat", "0", "--yes")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/safetext"
+	"github.com/agentperf/agentperf-tui/porter"
 )
 
 // version is set by the linker.
@@ -110,7 +111,7 @@ type app struct {
 
 // engine opens the facade; a broken configuration is bad input.
 func (a *app) engine() (*engine.Engine, error) {
-	e, err := engine.New(engine.Options{Version: version, OutputDir: a.outputDir, StateDir: a.stateDir})
+	e, err := engine.New(engine.Options{Version: version, OutputDir: a.outputDir, StateDir: a.stateDir, Beside: porter.ProvenancePath})
 	return e, badInput(err)
 }
 
