@@ -20,6 +20,15 @@ type canceller struct {
 	At   time.Time `json:"t"`
 }
 
+// cancelledBy tells who asked for a run's end and where; empty: nobody did.
+func cancelledBy(dir string) string {
+	var by canceller
+	if err := rundir.Read(filepath.Join(dir, rundir.CancelFile), &by); err != nil {
+		return ""
+	}
+	return "cancelled by " + by.User + " on " + by.Host
+}
+
 // orderly is how long a job may take for an orderly end: its client's 30 s and
 // its servers' 10, each followed by a kill.
 const orderly = 80 * time.Second

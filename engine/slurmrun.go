@@ -285,9 +285,8 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 // whyStopped tells what a TERM means: our own cancel, the time limit, or what the
 // controller says. A job that Slurm ends is killed within the window.
 func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.Stopped {
-	var by canceller
-	if err := rundir.Read(filepath.Join(dir, rundir.CancelFile), &by); err == nil {
-		return job.Stopped{State: event.Cancelled, Why: "cancelled by " + by.User + " on " + by.Host}
+	if by := cancelledBy(dir); by != "" {
+		return job.Stopped{State: event.Cancelled, Why: by}
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
 	defer done()

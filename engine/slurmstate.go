@@ -140,8 +140,16 @@ func ofEnd(l Located, s event.Status, j slurm.Job) event.Status {
 	}
 	code := 1
 	why := s.Message // of an end that was under way
-	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm says %s %s", j.State, j.Reason)) + "; the run's own records have no end: see the log of its job"
+	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm says %s %s", j.State, j.Reason))
+	if s.State == "" && (j.Nodes == "" || j.Nodes == "None assigned") {
+		s.Message = "it had not started: " + s.Message
+	} else {
+		s.Message += "; the run's own records have no end: see the log of its job"
+	}
+	by := cancelledBy(l.Dir)
 	switch {
+	case state == event.Cancelled && by != "":
+		s.Message = by
 	case j.WasPreempted():
 		s.Message = "preempted: Slurm gave its nodes to a job of higher priority"
 	case why != "":

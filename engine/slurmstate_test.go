@@ -60,7 +60,7 @@ func TestJudgeSlurm(t *testing.T) {
 		{"failed without a word", measuring, fresh(job("FAILED", "NonZeroExitCode")), event.Failed, []string{"FAILED NonZeroExitCode", "log of its job"}},
 		{"node failed", measuring, fresh(job("NODE_FAIL", "")), event.Failed, []string{"NODE_FAIL"}},
 		{"time is up", measuring, fresh(job("TIMEOUT", "TimeLimit")), event.Timeout, nil},
-		{"cancelled while it waited", event.Status{}, fresh(job("CANCELLED", "")), event.Cancelled, nil},
+		{"cancelled while it waited", event.Status{}, fresh(job("CANCELLED", "Dependency")), event.Cancelled, []string{"had not started: Slurm says CANCELLED Dependency"}},
 		{"ended well", measuring, fresh(job("COMPLETED", "")), event.Done, nil},
 		{"a new word", measuring, fresh(job("LAUNCH_ODD", "")), event.Unknown, []string{"LAUNCH_ODD"}},
 		{"outage", measuring, outage, event.Unknown, []string{"last answered 45s ago", "Unable to contact", "last heard 2s ago: measuring"}},
@@ -85,6 +85,19 @@ func TestJudgeSlurm(t *testing.T) {
 				t.Errorf("exit code %v in state %s", got.ExitCode, got.State)
 			}
 		})
+	}
+}
+
+// A cancel of ours says more than Slurm, which tells no user.
+func TestCancelledByUs(t *testing.T) {
+	t.Parallel()
+	e, l := slurmEngine(t)
+	if err := rundir.Write(filepath.Join(l.Dir, rundir.CancelFile), canceller{User: "ada", Host: "login3"}, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a := slurm.Answer{At: e.now(), Tried: e.now(), Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: "CANCELLED", Reason: "Dependency", Comment: "agentperf-tui:a"}}}
+	if got := e.judgeSlurm(l, event.Status{}, a); got.State != event.Cancelled || got.Message != "cancelled by ada on login3" {
+		t.Errorf("%s: %s", got.State, got.Message)
 	}
 }
 

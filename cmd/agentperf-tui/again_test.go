@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,5 +74,16 @@ func sameFiles(t *testing.T, a, b string, names ...string) {
 		if two, err := os.ReadFile(filepath.Join(b, name)); err != nil || string(one) != string(two) {
 			t.Errorf("%s differs: %v", name, err)
 		}
+	}
+}
+
+func TestNotAllWereSubmitted(t *testing.T) {
+	t.Parallel()
+	first := rundir.Record{Name: "x", ID: "L1"}
+	if err := notAll([]rundir.Record{first}, 3, context.Canceled); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "1 of 3 runs were submitted, the last one is x_L1, which goes on; no more were: ") {
+		t.Error(err)
+	}
+	if err := notAll(nil, 3, context.Canceled); err.Error() != context.Canceled.Error() {
+		t.Error(err)
 	}
 }

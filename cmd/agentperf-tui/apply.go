@@ -75,7 +75,9 @@ watched, listed and cancelled like any other.
 
 --smoke plays 4 users for the shortest phase on the same nodes: a proof that all comes
 up. --repeat N submits N runs of the same, each waiting for the end of the one before,
-however that ends, so that they measure the run-to-run band and not one another.
+however that ends, so that they measure the run-to-run band and not one another. Slurm
+does the waiting for its jobs; for runs on this machine this command does, until the
+last one is submitted.
 --again RUN submits what an earlier run was submitted with, as its folder has it.`,
 	}
 	f, flag := files(cmd)
@@ -166,7 +168,7 @@ func (a *app) apply(ctx context.Context, gate gated, p *engine.Pair, pl *plan.Pl
 	last := rundir.Record{}
 	for range o.repeat {
 		if last, err = gate.ApplyAfter(ctx, p, pl, o.allowTodo, last); err != nil {
-			return err
+			return notAll(runs, o.repeat, err)
 		}
 		runs = append(runs, last)
 		if a.json {
@@ -192,6 +194,15 @@ func (a *app) apply(ctx context.Context, gate gated, p *engine.Pair, pl *plan.Pl
 		}
 	}
 	return failed
+}
+
+// notAll tells what has become of repeated runs when one of them was not submitted.
+func notAll(runs []rundir.Record, want int, err error) error {
+	if len(runs) == 0 {
+		return err
+	}
+	last := runs[len(runs)-1]
+	return fmt.Errorf("%d of %d runs were submitted, the last one is %s_%s, which goes on; no more were: %w", len(runs), want, last.Name, last.ID, err)
 }
 
 func cancelCmd(a *app) *cobra.Command {
