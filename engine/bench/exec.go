@@ -33,21 +33,17 @@ func (s *step) exec(ctx context.Context, c command) (int, error) {
 	if ctx.Err() != nil {
 		return 0, fmt.Errorf("start %s: %w", c.argv[0], context.Cause(ctx))
 	}
-	cmd := exec.Command(file, c.argv[1:]...)
-	cmd.Args[0] = c.argv[0]
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = s.ClientDir, s.env, c.out, c.errs, c.held
-	cmd.WaitDelay = time.Second // for output that what it left behind still holds open
 	// Killed ourselves, we leave no client behind. The kernel ties a child's fate
 	// to the thread that made it, so that thread must live as long as the child.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
+	cmd, err := s.start(ctx, file, c)
+	if err != nil {
 		return 0, fmt.Errorf("start %s: %w", c.argv[0], err)
 	}
 	ended := make(chan struct{})
 	go s.stopWith(ctx, cmd.Process, ended)
-	err := cmd.Wait()
+	err = cmd.Wait()
 	close(ended)
 	killGroup(cmd.Process)
 	code := cmd.ProcessState.ExitCode()
@@ -58,6 +54,30 @@ func (s *step) exec(ctx context.Context, c command) (int, error) {
 		return code, nil
 	}
 	return code, fmt.Errorf("output of %s: %w", c.argv[0], err)
+}
+
+// start starts a command. A program that has just been fetched may be busy for a
+// moment: a child that this process is making elsewhere has its file open until it
+// becomes another program.
+func (s *step) start(ctx context.Context, file string, c command) (*exec.Cmd, error) {
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for try := 0; ; try++ {
+		cmd := exec.Command(file, c.argv[1:]...)
+		cmd.Args[0] = c.argv[0]
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = s.ClientDir, s.env, c.out, c.errs, c.held
+		cmd.WaitDelay = time.Second // for output that what it left behind still holds open
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+		err := cmd.Start()
+		if err == nil || !errors.Is(err, syscall.ETXTBSY) || try == 50 {
+			return cmd, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-again.C:
+		}
+	}
 }
 
 // stopWith asks a process to end when ctx does, and after the grace makes it.

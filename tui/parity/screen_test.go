@@ -52,7 +52,7 @@ func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity
 	return c, nil
 }
 
-func (f *fake) WriteComparison(dir string, c parity.Comparison) (string, error) {
+func (f *fake) WriteComparison(_ string, c parity.Comparison) (string, error) {
 	return "/here/" + c.Candidate.Name + ".html", nil
 }
 
