@@ -9,7 +9,7 @@ import (
 
 // bannerLimit is how much of client.log is looked at; the banner stands at its
 // beginning, thousands of lines of log follow.
-const bannerLimit = 8 << 20
+const bannerLimit = 4 << 20
 
 // labels of the client's resolved configuration, exactly as printed.
 var bannerLabels = map[string]bool{

@@ -173,7 +173,7 @@ func (b *builder) readBanner(ctx context.Context) error {
 		all, lines, err := readBanners(ctx, r, nameClient)
 		best, ok := pickBanner(all)
 		if !ok {
-			return lines, "no banner in the first 8 MiB", err
+			return lines, fmt.Sprintf("no banner in the first %d MiB", bannerLimit>>20), err
 		}
 		b.banner = best
 		at := Evidence{Artifact: nameClient, Line: best.first}
