@@ -55,6 +55,10 @@ func (p *params) add(number int, line string) {
 			continue
 		}
 		for _, a := range c.assigns {
+			if a.name == "" { // += with nothing before it
+				p.problems = append(p.problems, problem{number, "an assignment without a name"})
+				continue
+			}
 			if old, again := p.vars[a.name]; again && old.value != a.value.text {
 				p.problems = append(p.problems, problem{number, fmt.Sprintf("%s is set again (first on line %d); the last one counts", a.name, old.at.Line)})
 			}

@@ -101,6 +101,7 @@ func FuzzBanner(f *testing.F) {
 func FuzzEnvFile(f *testing.F) {
 	f.Add("A=1\nexport B=\"x y\" # c\nC='z'\nD=(1 2)\n")
 	f.Add("A=$(x\n")
+	f.Add("|Q\xd5\n+=\xdae[w")
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := readEnvFile(t.Context(), strings.NewReader(s), "e")
 		if err != nil {
