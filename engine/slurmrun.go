@@ -48,31 +48,40 @@ func (e *Engine) submitSlurm(ctx context.Context, p *Pair, pl *plan.Plan, rec ru
 	if err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
-	files, err := e.runFiles(ctx, p, pl, rec)
-	if err != nil {
-		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
-	}
-	staged, err := rundir.Stage(pl.OutputDir, files, programs...)
+	at, done, err := e.attempt(ctx, p, pl, rec, programs...)
 	if err != nil {
 		return rec, err
 	}
-	tag := filepath.Base(staged)
-	rec.Comment, rec.Cluster = commentTag+tag, slurm.ClusterName(ctx)
-	at := attempt{Staged: staged, Base: pl.OutputDir, Record: rec, path: filepath.Join(e.attempts(), tag+".json")}
-	done, err := at.begin()
-	if err != nil {
-		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), os.RemoveAll(staged))
-	}
 	defer done()
-	id, err := slurm.Hold(ctx, filepath.Join(staged, rundir.ScriptFile), strings.TrimSpace(rec.Comment+" "+comment(p)), rec.After)
+	id, err := slurm.Hold(ctx, filepath.Join(at.Staged, rundir.ScriptFile), strings.TrimSpace(at.Record.Comment+" "+comment(p)), rec.After)
 	if errors.Is(err, slurm.ErrUnsure) {
-		return rec, err // the attempt stays on disk
+		return at.Record, err // the attempt stays on disk
 	}
 	if err != nil {
 		return rec, errors.Join(err, at.forget())
 	}
 	at.Record.Created = e.now().UTC()
 	return e.finish(context.WithoutCancel(ctx), at, id)
+}
+
+// attempt stages a run's files and puts the attempt to submit it on disk, with the
+// comment by which its job is found; done ends it as begin's does.
+func (e *Engine) attempt(ctx context.Context, p *Pair, pl *plan.Plan, rec rundir.Record, programs ...rundir.Program) (at attempt, done func(), err error) {
+	files, err := e.runFiles(ctx, p, pl, rec)
+	if err != nil {
+		return at, nil, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	staged, err := rundir.Stage(pl.OutputDir, files, programs...)
+	if err != nil {
+		return at, nil, err
+	}
+	tag := filepath.Base(staged)
+	rec.Comment, rec.Cluster = commentTag+tag, slurm.ClusterName(ctx)
+	at = attempt{Staged: staged, Base: pl.OutputDir, Record: rec, path: filepath.Join(e.attempts(), tag+".json")}
+	if done, err = at.begin(); err != nil {
+		return at, nil, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), os.RemoveAll(staged))
+	}
+	return at, done, nil
 }
 
 // comment is what the recipe or the site wants the job's comment to be.

@@ -28,25 +28,14 @@ func (e *Engine) submitSrtctl(ctx context.Context, p *Pair, pl *plan.Plan, rec r
 	if err := e.finishAttempts(ctx); err != nil {
 		return rec, err
 	}
-	files, err := e.runFiles(ctx, p, pl, rec)
-	if err != nil {
-		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
-	}
-	staged, err := rundir.Stage(pl.OutputDir, files)
+	at, done, err := e.attempt(ctx, p, pl, rec)
 	if err != nil {
 		return rec, err
 	}
-	tag := filepath.Base(staged)
-	rec.Comment, rec.Cluster = commentTag+tag, slurm.ClusterName(ctx)
-	at := attempt{Staged: staged, Base: pl.OutputDir, Record: rec, path: filepath.Join(e.attempts(), tag+".json")}
-	done, err := at.begin()
-	if err != nil {
-		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), os.RemoveAll(staged))
-	}
 	defer done()
-	handed, err := e.handOver(ctx, p, pl, rec, staged)
+	handed, err := e.handOver(ctx, p, pl, at.Record, at.Staged)
 	if errors.Is(err, slurm.ErrUnsure) {
-		return rec, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt stays on disk
+		return at.Record, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt stays on disk
 	}
 	if err != nil {
 		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), at.forget())

@@ -19,6 +19,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -282,20 +283,13 @@ func (r *rig) send(msgs ...tea.Msg) {
 }
 
 func (r *rig) run(cmd tea.Cmd) {
-	if cmd == nil {
-		return
-	}
-	switch msg := cmd().(type) {
-	case nil:
-	case tea.BatchMsg:
-		for _, c := range msg {
-			r.run(c)
+	r.left = append(r.left, frametest.Drive(r.s, cmd, func(msg tea.Msg) bool {
+		switch msg.(type) {
+		case ui.Toast, ui.Ask, ui.OpenParity, ui.Copy, ui.Back:
+			return true
 		}
-	case ui.Toast, ui.Ask, ui.OpenParity, ui.Copy, ui.Back:
-		r.left = append(r.left, msg)
-	default:
-		r.send(msg)
-	}
+		return false
+	})...)
 }
 
 // said is the last message for the workbench.

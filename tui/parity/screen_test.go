@@ -154,20 +154,13 @@ func (r *rig) send(msgs ...tea.Msg) {
 }
 
 func (r *rig) run(cmd tea.Cmd) {
-	if cmd == nil {
-		return
-	}
-	switch msg := cmd().(type) {
-	case nil:
-	case tea.BatchMsg:
-		for _, c := range msg {
-			r.run(c)
+	r.left = append(r.left, frametest.Drive(r.s, cmd, func(msg tea.Msg) bool {
+		switch msg.(type) {
+		case ui.Toast, ui.Ask, ui.Copy, ui.Back:
+			return true
 		}
-	case ui.Toast, ui.Ask, ui.Copy, ui.Back:
-		r.left = append(r.left, msg)
-	default:
-		r.send(msg)
-	}
+		return false
+	})...)
 }
 
 func (r *rig) said() tea.Msg {
