@@ -252,7 +252,7 @@ type Summary struct {
 	Source  string       `json:"source"` // the launcher; harness for outputs of other tools
 	State   event.State  `json:"state"`
 	Message string       `json:"message,omitempty"`
-	Since   time.Time    `json:"since"` // last sign of life
+	Since   time.Time    `json:"since,omitzero"` // last sign of life
 	Levels  []int        `json:"levels"`
 	Output  *float64     `json:"output_tok_s"` // of the highest level; null without data
 	TTFT95  *float64     `json:"ttft_p95_s"`

@@ -21,9 +21,9 @@ func lines(data []byte) iter.Seq[[]byte] {
 type Status struct {
 	State    State        `json:"state"`
 	Message  string       `json:"message,omitempty"` // why, when it failed
-	Since    time.Time    `json:"since"`             // of the state
-	Last     time.Time    `json:"last"`              // of the newest event
-	Started  time.Time    `json:"started"`           // of the first event
+	Since    time.Time    `json:"since,omitzero"`    // of the state
+	Last     time.Time    `json:"last,omitzero"`     // of the newest event
+	Started  time.Time    `json:"started,omitzero"`  // of the first event
 	ExitCode *int         `json:"exit_code,omitempty"`
 	Client   *int         `json:"client_exit_code,omitempty"` // the client's own code
 	Have     Count        `json:"have"`
@@ -39,13 +39,13 @@ type Status struct {
 type Queued struct {
 	State  string    `json:"state,omitempty"`  // the scheduler's word; empty: it has no such job
 	Reason string    `json:"reason,omitempty"` // why it waits
-	Start  time.Time `json:"start"`            // expected while it waits; zero: not known
+	Start  time.Time `json:"start,omitzero"`   // expected while it waits; zero: not known
 	Nodes  string    `json:"nodes,omitempty"`
 	// Position is its place among the Waiting jobs of its partitions, from 1 by
 	// priority; 0: not known.
 	Position int       `json:"position,omitempty"`
 	Waiting  int       `json:"waiting,omitempty"`
-	At       time.Time `json:"at"`              // of the answer; zero: there never was one
+	At       time.Time `json:"at,omitzero"`     // of the answer; zero: there never was one
 	Error    string    `json:"error,omitempty"` // why there is no newer one: an outage
 }
 
@@ -53,7 +53,7 @@ type Queued struct {
 type StepStatus struct {
 	Name     string    `json:"name"`
 	State    string    `json:"state"` // starting, ready, exited
-	Started  time.Time `json:"started"`
+	Started  time.Time `json:"started,omitzero"`
 	Seconds  float64   `json:"ready_after_seconds,omitempty"`
 	ExitCode *int      `json:"exit_code,omitempty"`
 	Message  string    `json:"message,omitempty"`
@@ -64,10 +64,10 @@ type StepStatus struct {
 type PhaseMark struct {
 	Phase    int       `json:"phase"`
 	Level    int       `json:"level"`
-	Ramp     time.Time `json:"ramp"`
-	Settling time.Time `json:"settling"`
-	Measure  time.Time `json:"measuring"`
-	Stop     time.Time `json:"stop"`
+	Ramp     time.Time `json:"ramp,omitzero"`
+	Settling time.Time `json:"settling,omitzero"`
+	Measure  time.Time `json:"measuring,omitzero"`
+	Stop     time.Time `json:"stop,omitzero"`
 	Reason   string    `json:"stop_reason,omitempty"`
 	Cut      int       `json:"cut"`
 }

@@ -57,7 +57,7 @@ func (b Bucket) MarshalJSON() ([]byte, error) {
 type Recent struct {
 	Phase   int            `json:"phase_idx"`
 	Seconds float64        `json:"seconds"`
-	Until   time.Time      `json:"until"` // zero without any request
+	Until   time.Time      `json:"until,omitzero"` // zero without any request
 	N       int            `json:"requests"`
 	Failed  int            `json:"failed"` // of N
 	Users   int            `json:"users"`  // whose requests they are
