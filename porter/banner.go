@@ -43,7 +43,9 @@ func readBanners(ctx context.Context, r io.Reader, artifact string) (found []ban
 			cur = nil
 		}
 	}
-	err = newLineReader(io.LimitReader(r, bannerLimit), "").each(ctx, func(l rawLine) bool {
+	log := newLineReader(io.LimitReader(r, bannerLimit), "")
+	log.most = 64 << 10 // a banner has no longer lines, and what is longer costs no room
+	err = log.each(ctx, func(l rawLine) bool {
 		lines = l.number
 		if !maybeBanner(l.text) {
 			return true

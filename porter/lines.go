@@ -15,7 +15,7 @@ const maxLine = 1 << 20
 type rawLine struct {
 	number int
 	text   []byte // valid until the next line
-	cut    bool   // longer than maxLine; text is its beginning
+	cut    bool   // longer than the reader hands out; text is its beginning
 }
 
 // lineReader hands out the lines that hold a needle. Between two hits it only
@@ -24,6 +24,7 @@ type rawLine struct {
 type lineReader struct {
 	r      io.Reader
 	needle []byte // empty: every line
+	most   int    // bytes of a line that are handed out
 
 	buf      []byte
 	lo, hi   int // unread part of buf
@@ -35,7 +36,7 @@ type lineReader struct {
 }
 
 func newLineReader(r io.Reader, needle string) *lineReader {
-	return &lineReader{r: r, needle: []byte(needle), buf: make([]byte, 8<<10), line: 1}
+	return &lineReader{r: r, needle: []byte(needle), most: maxLine, buf: make([]byte, 8<<10), line: 1}
 }
 
 // each calls yield for the lines with the needle until it returns false. It
@@ -61,11 +62,13 @@ func (l *lineReader) scan(yield func(rawLine) bool) bool {
 	for l.lo < l.hi {
 		part := l.buf[l.lo:l.hi]
 		end := len(part)
-		if !l.eof {
-			end = bytes.LastIndexByte(part, '\n') + 1
+		if !l.eof { // an endless line is seen to be one many times faster from its beginning
+			if end = bytes.IndexByte(part, '\n') + 1; end > 0 {
+				end = bytes.LastIndexByte(part, '\n') + 1
+			}
 		}
 		if end == 0 {
-			if len(part) < maxLine {
+			if len(part) < l.most {
 				return true
 			}
 			return l.cutLine(part, yield)
@@ -82,8 +85,8 @@ func (l *lineReader) scan(yield func(rawLine) bool) bool {
 			stop = len(part)
 		}
 		line := rawLine{number: l.line, text: bytes.TrimSuffix(part[:stop], []byte("\r"))}
-		if len(line.text) > maxLine {
-			line.text, line.cut = line.text[:maxLine], true
+		if len(line.text) > l.most {
+			line.text, line.cut = line.text[:l.most], true
 		}
 		l.skip(min(stop+1, len(part)))
 		if !yield(line) {
@@ -103,7 +106,7 @@ func (l *lineReader) skip(n int) {
 func (l *lineReader) cutLine(part []byte, yield func(rawLine) bool) bool {
 	goOn := true
 	if bytes.Contains(part, l.needle) {
-		goOn = yield(rawLine{number: l.line, text: part[:maxLine], cut: true})
+		goOn = yield(rawLine{number: l.line, text: part[:l.most], cut: true})
 	}
 	l.lo = l.hi
 	for goOn && !l.eof {
