@@ -35,7 +35,7 @@ var rooms = map[string][]string{
 	"engine/replay":     {"recipes"},
 	"engine/results":    {"recipes", "engine/results"},
 	"porter":            {"recipes", "engine/plan", "engine/outfile"},
-	"porter/desk":       {"porter"},
+	"porter/session":    {"porter"},
 	"recipes":           {"recipes"},
 	"recipes/schema":    {},
 	"testdata":          {},

@@ -18,7 +18,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	results "github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/dashboard"
 	"github.com/agentperf/agentperf-tui/tui/edit"
@@ -76,8 +76,8 @@ func (drafting) Ported(_ context.Context, recipePath string) (recipe, workload s
 	return p.Texts[porter.Recipe], p.Texts[porter.Workload], nil
 }
 
-// wizardDesk remembers what was ported, in the user's state folder.
-func wizardDesk(e *engine.Engine) desk.Desk { return desk.Desk{State: e.Paths.State} }
+// portSession remembers what was ported, in the user's state folder.
+func portSession(e *engine.Engine) session.Session { return session.Session{State: e.Paths.State} }
 
 // workbench runs the terminal program until it is left.
 func (a *app) workbench(ctx context.Context, m *tui.Model) error {
@@ -104,7 +104,7 @@ func (a *app) openWorkbench(ctx context.Context, roots []string, first ...ui.Ope
 	if err != nil {
 		return err
 	}
-	make := screens(e, wizardDesk(e), e, "", plan.Slurm, roots...)
+	make := screens(e, portSession(e), e, "", plan.Slurm, roots...)
 	return a.workbench(ctx, tui.New(make, runs.New(e, ui.NewTheme(true), roots), tui.Options{Dark: true, Open: first}))
 }
 
@@ -136,7 +136,7 @@ func (d *demo) tour(ctx context.Context) error {
 		return err
 	}
 	compare := &toured{Engine: e, dir: d.dir}
-	make := screens(e, samplePort{wizardDesk(e), filepath.Join(run, "datasets")}, compare, arithmetic, plan.Local)
+	make := screens(e, samplePort{portSession(e), filepath.Join(run, "datasets")}, compare, arithmetic, plan.Local)
 	m := tui.New(make, runs.New(e, ui.NewTheme(true), []string{d.dir}), tui.Options{Dark: true, Hint: hint, Open: []ui.Open{ui.OpenPort{Dir: run}}})
 	return d.workbench(ctx, m)
 }
@@ -161,7 +161,7 @@ func hint(screen string) string {
 // samplePort ports the sample, of which is known where its datasets lie and what
 // GPUs it ran on.
 type samplePort struct {
-	desk.Desk
+	session.Session
 	datasets string
 }
 
@@ -171,7 +171,7 @@ func (s samplePort) Port(ctx context.Context, dir string, opt porter.Options) (*
 	if opt.GPUType == "" {
 		opt.GPUType = "gb300"
 	}
-	return s.Desk.Port(ctx, dir, opt)
+	return s.Session.Port(ctx, dir, opt)
 }
 
 // toured is the engine of the tour's comparison, whose reference is the arithmetic

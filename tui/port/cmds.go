@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 )
 
 // Bounds of the look around: a search below a project's root ends in time.
@@ -115,7 +115,7 @@ func (s *Screen) port() tea.Cmd {
 	}
 	run := func() tea.Msg {
 		defer close(progress)
-		names := defaultNames(desk.Home(dir))
+		names := defaultNames(session.Home(dir))
 		opt.RecipeOut, opt.WorkloadOut = names[0], names[1]
 		res, err := eng.Port(ctx, dir, opt)
 		if err != nil {
@@ -152,7 +152,7 @@ func wait(ctx context.Context, gen int, from <-chan porter.Progress) tea.Cmd {
 
 // excerpt is what was read for a piece of evidence.
 type excerpt struct {
-	desk.Excerpt
+	session.Excerpt
 	err error
 }
 
@@ -193,7 +193,7 @@ type writtenMsg struct {
 	gen     int
 	paths   [2]string // of recipe and workload
 	kept    int       // answers that went into them
-	targets []desk.Target
+	targets []session.Target
 	moved   bool // targets are others than those that were shown
 	err     error
 }
@@ -214,7 +214,7 @@ func (s *Screen) write(force bool) tea.Cmd {
 	opt.Answers = slices.Clone(opt.Answers)
 	shown := s.compared
 	return func() tea.Msg {
-		m.paths = [2]string{desk.Home(names[0]), desk.Home(names[1])}
+		m.paths = [2]string{session.Home(names[0]), session.Home(names[1])}
 		opt.RecipeOut, opt.WorkloadOut = m.paths[0], m.paths[1]
 		res, err := eng.Port(ctx, dir, opt)
 		if err == nil && force {
@@ -239,9 +239,9 @@ func (s *Screen) write(force bool) tea.Cmd {
 
 // allShown says whether all that would be replaced is among what was shown: the
 // difference from the same new text tells one old text from another.
-func allShown(now, shown []desk.Target) bool {
+func allShown(now, shown []session.Target) bool {
 	for _, t := range now {
-		if t.There && !t.Same && !slices.ContainsFunc(shown, func(o desk.Target) bool { return reflect.DeepEqual(o, t) }) {
+		if t.There && !t.Same && !slices.ContainsFunc(shown, func(o session.Target) bool { return reflect.DeepEqual(o, t) }) {
 			return false
 		}
 	}
@@ -260,7 +260,7 @@ func (s *Screen) dropWrite() {
 
 type checkedMsg struct {
 	names   [2]string
-	targets []desk.Target
+	targets []session.Target
 	err     error
 }
 
@@ -276,7 +276,7 @@ func (s *Screen) check() tea.Cmd {
 	opt.Answers = slices.Clone(opt.Answers)
 	return func() tea.Msg {
 		m := checkedMsg{names: names}
-		opt.RecipeOut, opt.WorkloadOut = desk.Home(names[0]), desk.Home(names[1])
+		opt.RecipeOut, opt.WorkloadOut = session.Home(names[0]), session.Home(names[1])
 		res, err := eng.Port(ctx, dir, opt)
 		if err == nil {
 			m.targets, err = eng.Targets(ctx, res, opt.RecipeOut, opt.WorkloadOut)

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -165,7 +165,7 @@ func verdict(p *porter.Proof) (string, ui.Role) {
 }
 
 // targetDiff compares the files that are there with those that would be written.
-func (s *Screen) targetDiff(targets []desk.Target) func(w int) ([]string, int) {
+func (s *Screen) targetDiff(targets []session.Target) func(w int) ([]string, int) {
 	return func(w int) (lines []string, first int) {
 		for _, t := range targets {
 			text, role := standing(t)
@@ -192,7 +192,7 @@ func diffRole(line string) ui.Role {
 }
 
 // standing says what a file that would be written means for what is there.
-func standing(t desk.Target) (string, ui.Role) {
+func standing(t session.Target) (string, ui.Role) {
 	switch {
 	case t.Problem != "" && t.There:
 		return "is there: " + t.Problem, ui.Warn

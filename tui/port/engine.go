@@ -8,10 +8,10 @@ import (
 	"context"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 )
 
-// Engine is what this screen needs. [desk.Desk] is the real one.
+// Engine is what this screen needs. [session.Session] is the real one.
 type Engine interface {
 	Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error)
 	// FindRuns lists run directories below a folder.
@@ -21,9 +21,9 @@ type Engine interface {
 	// Recent lists run directories that were ported before, the latest first.
 	Recent(ctx context.Context) ([]string, error)
 	// Excerpt is the part of a file that evidence points to.
-	Excerpt(ctx context.Context, path string, line, column, length int) (desk.Excerpt, error)
+	Excerpt(ctx context.Context, path string, line, column, length int) (session.Excerpt, error)
 	Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error
 	// Targets compares what would be written with what is there.
-	Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]desk.Target, error)
+	Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]session.Target, error)
 	Pages
 }

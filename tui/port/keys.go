@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -129,7 +129,7 @@ func (s *Screen) sheetKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // replaced are the names of the files that hold something else now.
-func replaced(targets []desk.Target) []string {
+func replaced(targets []session.Target) []string {
 	var out []string
 	for _, t := range targets {
 		if t.There && !t.Same {

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -103,7 +103,7 @@ func (s *Screen) evidence(e porter.Evidence, w, most int) []string {
 
 // lighten draws an excerpt with the matched part lit: a little before it, and
 // what follows, in at most n lines of w cells.
-func (s *Screen) lighten(x desk.Excerpt, w, n int) []string {
+func (s *Screen) lighten(x session.Excerpt, w, n int) []string {
 	if w < 8 || n < 1 {
 		return nil
 	}

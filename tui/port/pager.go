@@ -10,16 +10,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // Pages are windows on files of any size.
 type Pages interface {
-	PageAt(ctx context.Context, path string, line, before int) (desk.Page, error)
-	PageFrom(ctx context.Context, path string, at int64) (desk.Page, error)
-	PageBefore(ctx context.Context, path string, at int64) (desk.Page, error)
-	Find(ctx context.Context, path, text string, from int64, back bool) (desk.Found, error)
+	PageAt(ctx context.Context, path string, line, before int) (session.Page, error)
+	PageFrom(ctx context.Context, path string, at int64) (session.Page, error)
+	PageBefore(ctx context.Context, path string, at int64) (session.Page, error)
+	Find(ctx context.Context, path, text string, from int64, back bool) (session.Found, error)
 }
 
 // pager shows an artifact around a place that evidence points to. Of the file it
@@ -33,7 +33,7 @@ type pager struct {
 	at     int
 	w, h   int
 
-	rows           []desk.Row
+	rows           []session.Row
 	first          int // number of the first row's line; 0: not known
 	from, to, size int64
 	top, left      int
@@ -66,7 +66,7 @@ const (
 type pageMsg struct {
 	gen  int
 	how  how
-	page desk.Page
+	page session.Page
 	// mark is the row to be pointed to, line its number where it is known.
 	mark int64
 	line int
@@ -206,7 +206,7 @@ func (p *pager) reveal(line int) {
 }
 
 // aim shifts the text so that what is pointed to is in view.
-func (p *pager) aim(r desk.Row) {
+func (p *pager) aim(r session.Row) {
 	p.left = 0
 	at := min(max(p.column-1, 0), len(r.Text))
 	if p.sought != "" {
@@ -218,7 +218,7 @@ func (p *pager) aim(r desk.Row) {
 }
 
 // lineEnds counts the lines that begin after the first row of some.
-func lineEnds(rows []desk.Row) int {
+func lineEnds(rows []session.Row) int {
 	n := 0
 	for i, r := range rows {
 		if i > 0 && !r.Part {
@@ -228,7 +228,7 @@ func lineEnds(rows []desk.Row) int {
 	return n
 }
 
-func (p *pager) prepend(page desk.Page) {
+func (p *pager) prepend(page session.Page) {
 	n := len(page.Rows)
 	all := append(page.Rows[:n:n], p.rows...)
 	if p.first > 0 {
@@ -331,7 +331,7 @@ func (p *pager) seek(back bool) tea.Cmd {
 }
 
 // around reads a page with some rows before an offset.
-func around(ctx context.Context, eng Pages, path string, at int64) (desk.Page, error) {
+func around(ctx context.Context, eng Pages, path string, at int64) (session.Page, error) {
 	page, err := eng.PageFrom(ctx, path, at)
 	if err != nil || at == 0 {
 		return page, err

@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -26,7 +26,7 @@ func paged(t *testing.T, n, line int) *Screen {
 		t.Fatal(err)
 	}
 	s := open(t, &lab{}, sample)
-	s.pager = &pager{eng: desk.Desk{}, w: s.w, h: s.h, path: dir, mark: -1, places: []porter.Evidence{{Artifact: "job.log", Line: line, Column: 6, Raw: fmt.Sprint(line)}}}
+	s.pager = &pager{eng: session.Session{}, w: s.w, h: s.h, path: dir, mark: -1, places: []porter.Evidence{{Artifact: "job.log", Line: line, Column: 6, Raw: fmt.Sprint(line)}}}
 	drive(s, s.pager.open(s.ctx))
 	return s
 }

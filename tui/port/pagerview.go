@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -61,7 +61,7 @@ func (p *pager) title(th ui.Theme) string {
 }
 
 // row draws a row of the file: its line's number, and the part that is in view.
-func (p *pager) row(th ui.Theme, r desk.Row, line int) string {
+func (p *pager) row(th ui.Theme, r session.Row, line int) string {
 	num := ""
 	if line > 0 && !r.Part {
 		num = fmt.Sprint(line)
@@ -90,7 +90,7 @@ func (p *pager) row(th ui.Theme, r desk.Row, line int) string {
 }
 
 // hit is what is lit in a row: what is looked for, or what is pointed to.
-func (p *pager) hit(r desk.Row, pointed bool) (from, to int) {
+func (p *pager) hit(r session.Row, pointed bool) (from, to int) {
 	switch {
 	case p.sought != "":
 		lower := strings.ToLower(r.Text)

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -91,8 +91,8 @@ type Screen struct {
 	// writing
 	names     [2]ui.Input
 	name      int
-	compared  []desk.Target // what is shown before it is replaced
-	targets   []desk.Target // what the names mean; as of the last look
+	compared  []session.Target // what is shown before it is replaced
+	targets   []session.Target // what the names mean; as of the last look
 	targetErr error
 	checked   [2]string // names that targets are of
 	checking  bool

@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -24,7 +24,7 @@ const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 // lab is the real engine on the sample, with a workload path that is the same on
 // every machine, and without writing.
 type lab struct {
-	desk.Desk
+	session.Session
 	mu      sync.Mutex
 	ports   []porter.Options
 	written []string
@@ -42,15 +42,15 @@ func (l *lab) Port(ctx context.Context, dir string, opt porter.Options) (*porter
 		return nil, l.fails
 	}
 	opt.WorkloadOut, opt.RecipeOut = "/data/w.yaml", ""
-	return l.Desk.Port(ctx, dir, opt)
+	return l.Session.Port(ctx, dir, opt)
 }
 
 func (l *lab) Recent(context.Context) ([]string, error) { return l.recent, nil }
 
-func (l *lab) Targets(_ context.Context, _ *porter.Result, recipe, workload string) ([]desk.Target, error) {
-	out := []desk.Target{{Path: recipe}, {Path: workload}, {Path: porter.ProvenancePath(recipe)}}
+func (l *lab) Targets(_ context.Context, _ *porter.Result, recipe, workload string) ([]session.Target, error) {
+	out := []session.Target{{Path: recipe}, {Path: workload}, {Path: porter.ProvenancePath(recipe)}}
 	if l.exists {
-		out[0] = desk.Target{Path: "/d/r.yaml", There: true, Added: 1, Removed: 1, Diff: []string{"@@ -1,2 +1,2 @@", cmp.Or(l.theirs, "-mine: 1"), "+name: x", " same"}}
+		out[0] = session.Target{Path: "/d/r.yaml", There: true, Added: 1, Removed: 1, Diff: []string{"@@ -1,2 +1,2 @@", cmp.Or(l.theirs, "-mine: 1"), "+name: x", " same"}}
 		out[2].There, out[2].Same = true, true
 	}
 	return out, nil
@@ -377,9 +377,9 @@ func (blocked) List(ctx context.Context, _ string) ([]string, error) {
 
 func (blocked) Recent(ctx context.Context) ([]string, error) { <-ctx.Done(); return nil, ctx.Err() }
 
-func (blocked) Excerpt(ctx context.Context, _ string, _, _, _ int) (desk.Excerpt, error) {
+func (blocked) Excerpt(ctx context.Context, _ string, _, _, _ int) (session.Excerpt, error) {
 	<-ctx.Done()
-	return desk.Excerpt{}, ctx.Err()
+	return session.Excerpt{}, ctx.Err()
 }
 
 func (blocked) Write(ctx context.Context, _ *porter.Result, _, _ string, _ bool) error {
@@ -387,29 +387,29 @@ func (blocked) Write(ctx context.Context, _ *porter.Result, _, _ string, _ bool)
 	return ctx.Err()
 }
 
-func (blocked) Targets(ctx context.Context, _ *porter.Result, _, _ string) ([]desk.Target, error) {
+func (blocked) Targets(ctx context.Context, _ *porter.Result, _, _ string) ([]session.Target, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (blocked) PageAt(ctx context.Context, _ string, _, _ int) (desk.Page, error) {
+func (blocked) PageAt(ctx context.Context, _ string, _, _ int) (session.Page, error) {
 	<-ctx.Done()
-	return desk.Page{}, ctx.Err()
+	return session.Page{}, ctx.Err()
 }
 
-func (blocked) PageFrom(ctx context.Context, _ string, _ int64) (desk.Page, error) {
+func (blocked) PageFrom(ctx context.Context, _ string, _ int64) (session.Page, error) {
 	<-ctx.Done()
-	return desk.Page{}, ctx.Err()
+	return session.Page{}, ctx.Err()
 }
 
-func (blocked) PageBefore(ctx context.Context, _ string, _ int64) (desk.Page, error) {
+func (blocked) PageBefore(ctx context.Context, _ string, _ int64) (session.Page, error) {
 	<-ctx.Done()
-	return desk.Page{}, ctx.Err()
+	return session.Page{}, ctx.Err()
 }
 
-func (blocked) Find(ctx context.Context, _, _ string, _ int64, _ bool) (desk.Found, error) {
+func (blocked) Find(ctx context.Context, _, _ string, _ int64, _ bool) (session.Found, error) {
 	<-ctx.Done()
-	return desk.Found{}, ctx.Err()
+	return session.Found{}, ctx.Err()
 }
 
 // No key waits for the engine; a folder that hangs does not hold up the next one.

@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/agentperf/agentperf-tui/porter/desk"
+	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -99,7 +99,7 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 	case "enter":
 		s.typing = typingNothing
 		if path := strings.TrimSpace(s.recipe.Value()); path != "" {
-			return func() tea.Msg { return ui.OpenEdit{Recipe: desk.Home(path)} }
+			return func() tea.Msg { return ui.OpenEdit{Recipe: session.Home(path)} }
 		}
 	default:
 		s.recipe.Key(msg)

@@ -1,4 +1,4 @@
-package desk
+package session
 
 import (
 	"context"
@@ -31,7 +31,7 @@ const maxCompared = 8 << 20
 
 // Targets compares the files that a port would write, recipe, workload and report,
 // with those that are there.
-func (Desk) Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]Target, error) {
+func (Session) Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]Target, error) {
 	recipe, workload = Home(recipe), Home(workload)
 	var out []Target
 	for _, f := range []struct {

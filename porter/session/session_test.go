@@ -1,4 +1,4 @@
-package desk
+package session
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func TestExcerpt(t *testing.T) {
 		{"past the end of the file", 9, 1, 1, "", "", "", true},
 		{"past the end of the line", 3, 50000, 1, "", "", "", true},
 	} {
-		got, err := Desk{}.Excerpt(t.Context(), path, c.line, c.column, c.length)
+		got, err := Session{}.Excerpt(t.Context(), path, c.line, c.column, c.length)
 		if (err != nil) != c.fails || got != (Excerpt{c.before, c.match, c.after}) && !c.fails {
 			t.Errorf("%s: %q, %v", c.name, got, err)
 		}
@@ -40,15 +40,15 @@ func TestExcerpt(t *testing.T) {
 
 func TestRecent(t *testing.T) {
 	t.Parallel()
-	d := Desk{State: filepath.Join(t.TempDir(), "state")}
-	if got, err := d.Recent(t.Context()); err != nil || got != nil {
+	s := Session{State: filepath.Join(t.TempDir(), "state")}
+	if got, err := s.Recent(t.Context()); err != nil || got != nil {
 		t.Errorf("at first: %v %v", got, err)
 	}
 	a, b, gone := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gone")
 	for _, dir := range []string{a, b, gone, a} {
-		d.remember(t.Context(), dir)
+		s.remember(t.Context(), dir)
 	}
-	if got, err := d.Recent(t.Context()); err != nil || !slices.Equal(got, []string{a, b}) {
+	if got, err := s.Recent(t.Context()); err != nil || !slices.Equal(got, []string{a, b}) {
 		t.Errorf("got %v %v, want %v", got, err, []string{a, b})
 	}
 }
@@ -64,7 +64,7 @@ func TestList(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := (Desk{}).List(t.Context(), dir); err != nil || !slices.Equal(got, []string{"a", "b", "link"}) {
+	if got, err := (Session{}).List(t.Context(), dir); err != nil || !slices.Equal(got, []string{"a", "b", "link"}) {
 		t.Errorf("%v %v", got, err)
 	}
 }

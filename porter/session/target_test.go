@@ -1,4 +1,4 @@
-package desk
+package session
 
 import (
 	"os"
@@ -13,13 +13,13 @@ import (
 
 func TestTargets(t *testing.T) {
 	t.Parallel()
-	r, err := Desk{}.Port(t.Context(), "../../testdata/bm_agentperf_dsv4_5p1d/c1010", porter.Options{WorkloadOut: "/data/w.yaml"})
+	r, err := Session{}.Port(t.Context(), "../../testdata/bm_agentperf_dsv4_5p1d/c1010", porter.Options{WorkloadOut: "/data/w.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	recipe, workload := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml")
-	got, err := Desk{}.Targets(t.Context(), r, recipe, workload)
+	got, err := Session{}.Targets(t.Context(), r, recipe, workload)
 	if err != nil || len(got) != 3 || slices.ContainsFunc(got, func(t Target) bool { return t.There || t.Problem != "" }) {
 		t.Fatalf("an empty folder: %+v %v", got, err)
 	}
@@ -33,11 +33,11 @@ func TestTargets(t *testing.T) {
 	if err := os.WriteFile(workload, append([]byte("mine: 1\n"), data...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got, err = Desk{}.Targets(t.Context(), r, recipe, workload)
+	got, err = Session{}.Targets(t.Context(), r, recipe, workload)
 	if err != nil || !got[0].Same || !got[2].Same || got[1].Same || got[1].Removed != 1 || got[1].Added != 0 || got[1].Diff[1] != "-mine: 1" {
 		t.Errorf("one was changed: %+v %v", got[1], err)
 	}
-	got, err = Desk{}.Targets(t.Context(), r, filepath.Join(dir, "none", "r.yaml"), dir)
+	got, err = Session{}.Targets(t.Context(), r, filepath.Join(dir, "none", "r.yaml"), dir)
 	if err != nil || got[0].Problem == "" || got[1].Problem != "no plain file" {
 		t.Errorf("no folder, and a folder: %+v %v", got, err)
 	}

@@ -1,4 +1,4 @@
-package desk
+package session
 
 import (
 	"bufio"
@@ -34,7 +34,7 @@ type Page struct {
 }
 
 // PageFrom reads a window of a file that begins at an offset, which begins a row.
-func (Desk) PageFrom(_ context.Context, path string, at int64) (Page, error) {
+func (Session) PageFrom(_ context.Context, path string, at int64) (Page, error) {
 	f, size, err := openFile(path)
 	if err != nil {
 		return Page{}, err
@@ -67,7 +67,7 @@ func pageFrom(f *os.File, size, at int64) (Page, error) {
 }
 
 // PageBefore reads the window that ends at an offset.
-func (Desk) PageBefore(_ context.Context, path string, at int64) (Page, error) {
+func (Session) PageBefore(_ context.Context, path string, at int64) (Page, error) {
 	f, size, err := openFile(path)
 	if err != nil {
 		return Page{}, err
@@ -93,7 +93,7 @@ func (Desk) PageBefore(_ context.Context, path string, at int64) (Page, error) {
 
 // PageAt reads a window that begins some lines before the given one, counted from
 // the start of the file; ctx bounds how long that is looked for.
-func (d Desk) PageAt(ctx context.Context, path string, line, before int) (Page, error) {
+func (s Session) PageAt(ctx context.Context, path string, line, before int) (Page, error) {
 	f, size, err := openFile(path)
 	if err != nil {
 		return Page{}, err
@@ -149,7 +149,7 @@ type Found struct {
 
 // Find looks for a text, whatever its case, from a row on to the end of a file, or
 // in the rows before it back to the start. A very long line is looked at in parts.
-func (Desk) Find(ctx context.Context, path, text string, from int64, back bool) (Found, error) {
+func (Session) Find(ctx context.Context, path, text string, from int64, back bool) (Found, error) {
 	f, size, err := openFile(path)
 	if err != nil {
 		return Found{}, err

@@ -1,7 +1,7 @@
-// Package desk is what a person needs at hand to port by eye: the porter on real
+// Package session holds what a person needs at hand to port by eye: the porter on real
 // files, the names in a folder, what was ported before, and the line that a piece
 // of evidence stands on. It knows no screen.
-package desk
+package session
 
 import (
 	"bufio"
@@ -30,34 +30,34 @@ const (
 	maxRecent  = 20
 )
 
-// Desk works on real files; the zero value remembers nothing.
-type Desk struct {
+// Session works on real files; the zero value remembers nothing.
+type Session struct {
 	State        string   // folder in which it remembers what was ported; empty: nowhere
 	DatasetRoots []string // folders in which datasets are always looked for
 }
 
 // Port ports a run directory, and remembers it. The ~ of its folders and files is
 // expanded.
-func (d Desk) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
-	opt.DatasetRoots = append(slices.Clone(d.DatasetRoots), opt.DatasetRoots...)
+func (s Session) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
+	opt.DatasetRoots = append(slices.Clone(s.DatasetRoots), opt.DatasetRoots...)
 	for i, root := range opt.DatasetRoots {
 		opt.DatasetRoots[i] = Home(root)
 	}
 	opt.RecipeOut, opt.WorkloadOut = Home(opt.RecipeOut), Home(opt.WorkloadOut)
 	r, err := porter.Port(ctx, Home(dir), opt)
 	if err == nil {
-		d.remember(ctx, Home(dir))
+		s.remember(ctx, Home(dir))
 	}
 	return r, err
 }
 
 // FindRuns lists run directories below a folder: those found until ctx ends.
-func (Desk) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
+func (Session) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 	return inTime(ctx, root, func() ([]string, error) { return porter.FindRuns(ctx, Home(root), depth) })
 }
 
 // List lists the folders in a folder, links to folders included.
-func (Desk) List(ctx context.Context, dir string) ([]string, error) {
+func (Session) List(ctx context.Context, dir string) ([]string, error) {
 	return inTime(ctx, dir, func() ([]string, error) { return list(ctx, dir) })
 }
 
@@ -117,7 +117,7 @@ func list(ctx context.Context, dir string) ([]string, error) {
 }
 
 // Write writes the files of a port, unless it has been given up before.
-func (Desk) Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error {
+func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (Desk) Write(ctx context.Context, r *porter.Result, recipe, workload string
 
 // Excerpt reads around a place of a file. Lines far into a large file are not
 // looked for.
-func (Desk) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
+func (Session) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
 	f, err := os.Open(Home(path))
 	if err != nil {
@@ -169,15 +169,15 @@ func (Desk) Excerpt(ctx context.Context, path string, line, column, length int) 
 	return e, nil
 }
 
-func (d Desk) file() string { return filepath.Join(d.State, "ported") }
+func (s Session) file() string { return filepath.Join(s.State, "ported") }
 
 // Recent lists what was ported before and is still there, or on a file system that
 // does not answer within a second.
-func (d Desk) Recent(ctx context.Context) ([]string, error) {
-	if d.State == "" {
+func (s Session) Recent(ctx context.Context) ([]string, error) {
+	if s.State == "" {
 		return nil, nil
 	}
-	f, err := os.Open(d.file())
+	f, err := os.Open(s.file())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -215,18 +215,18 @@ func (d Desk) Recent(ctx context.Context) ([]string, error) {
 
 // remember puts a directory first in the list. The list is a convenience: when it
 // can't be written, the next wizard offers less.
-func (d Desk) remember(ctx context.Context, dir string) {
+func (s Session) remember(ctx context.Context, dir string) {
 	abs, err := filepath.Abs(dir)
-	if d.State == "" || err != nil || strings.ContainsRune(abs, '\n') {
+	if s.State == "" || err != nil || strings.ContainsRune(abs, '\n') {
 		return
 	}
-	dirs, err := d.Recent(ctx)
-	if err != nil || os.MkdirAll(d.State, 0o755) != nil {
+	dirs, err := s.Recent(ctx)
+	if err != nil || os.MkdirAll(s.State, 0o755) != nil {
 		return
 	}
 	dirs = slices.DeleteFunc(dirs, func(o string) bool { return o == abs })
 	dirs = append([]string{abs}, dirs[:min(len(dirs), maxRecent-1)]...)
-	_ = renameio.WriteFile(d.file(), []byte(strings.Join(dirs, "\n")+"\n"), 0o644) // see above
+	_ = renameio.WriteFile(s.file(), []byte(strings.Join(dirs, "\n")+"\n"), 0o644) // see above
 }
 
 // Home expands the ~ of a typed path.

@@ -1,4 +1,4 @@
-package desk
+package session
 
 import (
 	"context"
@@ -36,11 +36,11 @@ func TestPagesMeet(t *testing.T) {
 	for name, path := range map[string]string{
 		"lines": numbered(t, 60000), "none": file(t, ""), "no line end": file(t, "a\r\nb"), "long": file(t, strings.Repeat(long+"\nshort\n", 60)),
 	} {
-		var d Desk
+		var s Session
 		var there []Row
 		at := int64(0)
 		for {
-			p, err := d.PageFrom(t.Context(), path, at)
+			p, err := s.PageFrom(t.Context(), path, at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestPagesMeet(t *testing.T) {
 		}
 		var back []Row
 		for at > 0 {
-			p, err := d.PageBefore(t.Context(), path, at)
+			p, err := s.PageBefore(t.Context(), path, at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,20 +89,20 @@ func TestPageAt(t *testing.T) {
 	t.Parallel()
 	path := numbered(t, 60000)
 	for _, c := range []struct{ line, before, first int }{{1, 0, 1}, {50000, 20, 49980}, {5, 20, 1}, {60000, 0, 60000}} {
-		p, err := Desk{}.PageAt(t.Context(), path, c.line, c.before)
+		p, err := Session{}.PageAt(t.Context(), path, c.line, c.before)
 		if err != nil || p.Line != c.first || p.Rows[0].Text != fmt.Sprintf("line %d of the log", c.first) {
 			t.Errorf("%+v: %+v %v", c, p.Line, err)
 		}
 	}
-	if _, err := (Desk{}).PageAt(t.Context(), path, 70000, 0); err == nil || !strings.Contains(err.Error(), "no line 70000") {
+	if _, err := (Session{}).PageAt(t.Context(), path, 70000, 0); err == nil || !strings.Contains(err.Error(), "no line 70000") {
 		t.Errorf("past the end: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (Desk{}).PageAt(ctx, path, 50000, 0); !errors.Is(err, context.Canceled) {
+	if _, err := (Session{}).PageAt(ctx, path, 50000, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
-	if _, err := (Desk{}).PageFrom(t.Context(), t.TempDir(), 0); err == nil {
+	if _, err := (Session{}).PageFrom(t.Context(), t.TempDir(), 0); err == nil {
 		t.Error("a folder was opened")
 	}
 }
@@ -115,7 +115,7 @@ func TestFind(t *testing.T) {
 		size = info.Size()
 	}
 	at := func(line int) int64 {
-		p, err := Desk{}.PageAt(t.Context(), path, line, 0)
+		p, err := Session{}.PageAt(t.Context(), path, line, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestFind(t *testing.T) {
 		{"nowhere", 0, false, -1, 0},
 		{"", 0, false, -1, 0},
 	} {
-		got, err := Desk{}.Find(t.Context(), path, c.text, c.from, c.back)
+		got, err := Session{}.Find(t.Context(), path, c.text, c.from, c.back)
 		if err != nil || got.At != c.at || got.At >= 0 && got.Lines != c.lines {
 			t.Errorf("%+v: %+v %v", c, got, err)
 		}
@@ -151,11 +151,11 @@ func TestPageOfAHugeFile(t *testing.T) {
 	if err := os.Truncate(path, 4<<30); err != nil {
 		t.Skip(err)
 	}
-	p, err := Desk{}.PageAt(t.Context(), path, 2, 1)
+	p, err := Session{}.PageAt(t.Context(), path, 2, 1)
 	if err != nil || p.Rows[1].Text != "second" || p.To > 2*maxPage {
 		t.Fatalf("%d rows to %d, %v", len(p.Rows), p.To, err)
 	}
-	end, err := Desk{}.PageBefore(t.Context(), path, p.Size)
+	end, err := Session{}.PageBefore(t.Context(), path, p.Size)
 	if err != nil || end.To != 4<<30 || !end.Rows[0].Part || end.Line != 0 {
 		t.Errorf("the end: %d rows, %v", len(end.Rows), err)
 	}
