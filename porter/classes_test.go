@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
 // classDir holds a directory for each class of input that occurs on real
@@ -135,15 +137,15 @@ func TestClasses(t *testing.T) {
 			}
 			c.opt.WorkloadOut = "/scratch/out/workload.yaml"
 			r := port(t, filepath.Join(classDir, c.dir), c.opt)
-			name := "port/" + strings.ReplaceAll(c.dir, "/", "-")
-			golden(t, name+".recipe.yaml", recipeText(t, r))
-			golden(t, name+".workload.yaml", workloadText(t, r))
-			golden(t, name+".provenance.txt", strings.ReplaceAll(r.ProvenanceText(), absolute(t, classDir)+"/", "/data/"))
+			name := "testdata/port/" + strings.ReplaceAll(c.dir, "/", "-")
+			golden.Equal(t, name+".recipe.yaml", recipeText(t, r))
+			golden.Equal(t, name+".workload.yaml", workloadText(t, r))
+			golden.Equal(t, name+".provenance.txt", strings.ReplaceAll(r.ProvenanceText(), absolute(t, classDir)+"/", "/data/"))
 			doc, err := r.ProvenanceJSON()
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+".provenance.json", strings.ReplaceAll(string(doc), absolute(t, classDir)+"/", "/data/"))
+			golden.Equal(t, name+".provenance.json", strings.ReplaceAll(string(doc), absolute(t, classDir)+"/", "/data/"))
 		})
 	}
 }
@@ -226,6 +228,6 @@ func TestClassTrees(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "port/"+strings.ReplaceAll(dir, ".", "all")+".rows.txt", rows.String())
+		golden.Equal(t, "testdata/port/"+strings.ReplaceAll(dir, ".", "all")+".rows.txt", rows.String())
 	}
 }

@@ -3,7 +3,6 @@ package porter
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/agentperf/agentperf-tui/testdata/golden"
+)
 
 const sampleDir = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
@@ -44,31 +43,14 @@ func workloadText(t testing.TB, r *Result) string {
 	return string(b)
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("read golden: %v (run with -update)", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, diff)
-	}
-}
-
 func TestSampleGolden(t *testing.T) {
 	t.Parallel()
 	one := port(t, sampleDir, Options{Schema: 1, WorkloadOut: "/scratch/out/workload.yaml"})
 	two := port(t, sampleDir, Options{WorkloadOut: "/scratch/out/workload.yaml"})
-	golden(t, "sample.recipe1.yaml", recipeText(t, one))
-	golden(t, "sample.recipe2.yaml", recipeText(t, two))
-	golden(t, "sample.workload.yaml", workloadText(t, two))
-	golden(t, "sample.provenance.txt", two.ProvenanceText())
+	golden.Equal(t, "testdata/sample.recipe1.yaml", recipeText(t, one))
+	golden.Equal(t, "testdata/sample.recipe2.yaml", recipeText(t, two))
+	golden.Equal(t, "testdata/sample.workload.yaml", workloadText(t, two))
+	golden.Equal(t, "testdata/sample.provenance.txt", two.ProvenanceText())
 	if workloadText(t, one) != workloadText(t, two) {
 		t.Error("the workload depends on the recipe's layout")
 	}

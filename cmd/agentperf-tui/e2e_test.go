@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
 const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
@@ -120,11 +120,6 @@ func (s *shell) replace(name, old, new string) {
 	}
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	frametest.Compare(t, filepath.Join("testdata", name), got)
-}
-
 func TestPortOfTheSample(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
@@ -219,8 +214,8 @@ func TestDryRunOfTheSample(t *testing.T) {
 	s := newShell(t)
 	s.port("--gpu-type", "gb300")
 	stable := strings.NewReplacer(s.dir, "/home/u", mustAbs(t, sample), "/runs/c1010").Replace
-	golden(t, "dry-run.slurm.txt", stable(s.want(0, "dry-run", "r.yaml", "--output-dir", "/out").stdout))
-	golden(t, "dry-run.local.txt", stable(s.want(0, "dry-run", "r.yaml", "--launcher", "local", "--output-dir", "/out").stdout))
+	golden.Equal(t, "testdata/dry-run.slurm.txt", stable(s.want(0, "dry-run", "r.yaml", "--output-dir", "/out").stdout))
+	golden.Equal(t, "testdata/dry-run.local.txt", stable(s.want(0, "dry-run", "r.yaml", "--launcher", "local", "--output-dir", "/out").stdout))
 }
 
 func mustAbs(t *testing.T, path string) string {
@@ -235,7 +230,7 @@ func mustAbs(t *testing.T, path string) string {
 func TestResultsOfTheSample(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	golden(t, "results.sample.txt", s.want(0, "results", mustAbs(t, sample)).stdout)
+	golden.Equal(t, "testdata/results.sample.txt", s.want(0, "results", mustAbs(t, sample)).stdout)
 	runs := s.want(0, "runs", filepath.Dir(mustAbs(t, sample)))
 	if !strings.Contains(runs.stdout, "bm_agentperf_dsv4_5p1d/c1010") || !strings.Contains(runs.stdout, "762.1") {
 		t.Errorf("runs:\n%s", runs.stdout)

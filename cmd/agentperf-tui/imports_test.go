@@ -17,7 +17,7 @@ const module = "github.com/agentperf/agentperf-tui/"
 var rooms = map[string][]string{
 	"cmd/agentperf-tui": {"*"},
 	"tui":               {"tui", "engine", "porter", "recipes"},
-	"tui/frametest":     {}, // tests only: starts the program in a terminal
+	"tui/frametest":     {"testdata/golden"}, // starts the program in a terminal
 	"engine":            {"engine", "recipes"},
 	"engine/bench":      {"recipes", "engine/event", "engine/identity"},
 	"engine/event":      {},
@@ -40,6 +40,9 @@ var rooms = map[string][]string{
 	"recipes/schema":    {},
 	"testdata":          {},
 }
+
+// testOnly are packages that tests alone may import, and each other.
+var testOnly = []string{"tui/frametest", "testdata/golden"}
 
 // faceOnly are libraries of the face.
 var faceOnly = []string{"charm.land/"}
@@ -114,6 +117,9 @@ func allowed(room, imp string) string {
 	if !ours {
 		return ""
 	}
+	if slices.Contains(testOnly, target) && !slices.Contains(testOnly, room) {
+		return "only tests may"
+	}
 	ok := slices.ContainsFunc(rooms[room], func(a string) bool {
 		return a == "*" || target == a || strings.HasPrefix(target, a+"/")
 	})
@@ -139,6 +145,10 @@ func TestImportRuleBites(t *testing.T) {
 		{"porter", module + "engine", false},
 		{"porter", module + "engine/plan", true},
 		{"engine/event", module + "recipes", false},
+		{"cmd/agentperf-tui", module + "testdata", true},
+		{"cmd/agentperf-tui", module + "testdata/golden", false},
+		{"tui", module + "tui/frametest", false},
+		{"tui/frametest", module + "testdata/golden", true},
 	} {
 		if got := allowed(c.room, c.imp); (got == "") != c.ok {
 			t.Errorf("%s importing %s: %q, want allowed %v", c.room, c.imp, got, c.ok)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io/fs"
 	"math"
 	"os"
@@ -15,29 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (run with -update if this is meant): %s", path, diff)
-	}
-}
 
 // tree writes files below a new folder and returns it.
 func tree(t *testing.T, files map[string]string) string {
@@ -243,13 +222,13 @@ func TestGoldenSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "sample.txt", run.Text())
+	golden.Equal(t, "testdata/sample.txt", run.Text())
 	run.LogDir = "/run/logs"
 	text, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "sample.json", string(text)+"\n")
+	golden.Equal(t, "testdata/sample.json", append(text, '\n'))
 	var again Run
 	if err := json.Unmarshal(text, &again); err != nil {
 		t.Fatal(err)
@@ -265,8 +244,8 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, `{"throughput":{"output_server_tok_s":3},"requests":{"total":9}}`,
 		line(0, 100, ""), line(1, 110, ""), line(2, 111, `"success":false`), line(3, 121, `"success":false`), line(4, 300, `"phase_idx":1,"concurrency":64`))
-	golden(t, "two-phases.txt", f.Run(f.lastTime()).Text())
-	golden(t, "empty.txt", NewFold().Run(time.Unix(0, 0)).Text())
+	golden.Equal(t, "testdata/two-phases.txt", f.Run(f.lastTime()).Text())
+	golden.Equal(t, "testdata/empty.txt", NewFold().Run(time.Unix(0, 0)).Text())
 }
 
 func TestRollup(t *testing.T) {
@@ -294,7 +273,7 @@ func TestRollup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "rollup.json", string(text))
+	golden.Equal(t, "testdata/rollup.json", text)
 	want := []string{
 		`"other.json": the name is not that of a statistics file`,
 		stem(8, 2) + ".json: statistics: unexpected end of JSON input",

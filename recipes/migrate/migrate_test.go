@@ -1,18 +1,15 @@
 package migrate
 
 import (
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
-
-var update = flag.Bool("update", false, "write golden files")
 
 const corpusDir = "../edit/testdata/"
 
@@ -29,22 +26,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join("testdata", name+".2.yaml")
-			if *update {
-				if err := os.MkdirAll("testdata", 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, got.Data, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), string(got.Data)); d != "" {
-				t.Errorf("%s (-want +got):\n%s", path, d)
-			}
+			golden.Equal(t, "testdata/"+name+".2.yaml", got.Data)
 			// No comment is lost.
 			for line := range strings.Lines(string(data)) {
 				if _, comment, ok := strings.Cut(line, "# "); ok && !strings.Contains(string(got.Data), strings.TrimSpace(comment)) {

@@ -1,24 +1,21 @@
 package reference
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
-
-var update = flag.Bool("update", false, "write golden files")
 
 // markdown is recipes/REFERENCE.md.
 func markdown() string {
 	var b strings.Builder
 	b.WriteString("# Reference of recipe, workload and cluster file\n\n")
-	b.WriteString("Written from the tables in `recipes/schema` and `recipes/check` by `go test ./recipes/reference -update`.\n")
+	b.WriteString("Written from the tables in `recipes/schema` and `recipes/check` by `make golden`.\n")
 	b.WriteString("`agentperf-tui explain PATH` shows one field, `agentperf-tui explain RULE` one rule.\n\n")
 	titles := map[string]string{"recipe": "Recipe", "workload": "Workload file (`benchmark.agentperf_config`)", "cluster": "Cluster file (`srtslurm.yaml`)"}
 	section := ""
@@ -86,20 +83,7 @@ func row(e Entry) string {
 
 func TestReferenceIsFresh(t *testing.T) {
 	t.Parallel()
-	const path = "../REFERENCE.md"
-	got := markdown()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s is stale: go test ./recipes/reference -update\n%s", path, d)
-	}
+	golden.Equal(t, "../REFERENCE.md", markdown())
 }
 
 func TestExplain(t *testing.T) {

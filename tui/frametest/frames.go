@@ -5,19 +5,16 @@
 package frametest
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write golden frames")
+	"github.com/agentperf/agentperf-tui/testdata/golden"
+)
 
 // Sizes are the terminals that every screen is looked at in.
 var Sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
@@ -30,9 +27,9 @@ func Golden(t *testing.T, name string, m tea.Model) {
 	for _, s := range Sizes {
 		frame := Frame(t, m, s[0], s[1])
 		base := filepath.Join("testdata", fmt.Sprintf("%s.%dx%d", name, s[0], s[1]))
-		Compare(t, base+".txt", plain(frame))
+		golden.Equal(t, base+".txt", plain(frame))
 		if s[0] == 120 {
-			Compare(t, base+".ansi", frame)
+			golden.Equal(t, base+".ansi", frame)
 		}
 	}
 }
@@ -60,26 +57,6 @@ func plain(frame string) string {
 		lines[i] = strings.TrimRight(l, " ")
 	}
 	return strings.Join(lines, "\n") + "\n"
-}
-
-// Compare compares a text with a golden file, which -update writes anew.
-func Compare(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got), -update writes it anew:\n%s", path, diff)
-	}
 }
 
 // Keys are key presses as a terminal sends them: names such as enter, esc, up,

@@ -2,7 +2,6 @@ package parity
 
 import (
 	"encoding/json"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,9 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const sample = "../../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
@@ -52,23 +50,6 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (run with -update if this is meant): %s", path, diff)
-	}
-}
-
 func TestPublishedTable(t *testing.T) {
 	t.Parallel()
 	c := Compare(load(t, "testdata/script-harness.yaml"), load(t, "testdata/srt-slurm.yaml"), Options{})
@@ -87,13 +68,9 @@ func TestPublishedTable(t *testing.T) {
 	if !strings.Contains(notes, "the windows differ: 1,156 s against 1,103 s, as the counts imply") || !strings.Contains(notes, "one run a side") {
 		t.Errorf("notes: %s", notes)
 	}
-	golden(t, "published.txt", c.Text())
-	golden(t, "published.md", c.Markdown())
-	text, err := json.MarshalIndent(c, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "published.json", string(text)+"\n")
+	golden.Equal(t, "testdata/published.txt", c.Text())
+	golden.Equal(t, "testdata/published.md", c.Markdown())
+	golden.JSON(t, "testdata/published.json", c)
 }
 
 // TestSidesOfOneRun: the run's folder, its roll-up and its statistics file

@@ -5,41 +5,18 @@ import (
 	"encoding/csv"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
 const sample = "../../../testdata/bm_agentperf_dsv4_5p1d/c1010"
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (run with -update if this is meant): %s", path, diff)
-	}
-}
 
 func load(t *testing.T) Run {
 	t.Helper()
@@ -71,7 +48,7 @@ func TestGolden(t *testing.T) {
 			if err := write(&out); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, out.Bytes())
+			golden.Equal(t, "testdata/"+name, out.Bytes())
 			if strings.HasSuffix(name, ".csv") {
 				rows, err := csv.NewReader(&out).ReadAll() // refuses lines of unequal length
 				if err != nil || len(rows) < 2 {
