@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/logline"
 	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -222,7 +223,7 @@ func lastError(path string) string {
 	if err != nil || len(got.Lines) == 0 {
 		return ""
 	}
-	if l := got.Lines[0]; l.Level() == logview.Error || strings.Contains(l.Text, "no space left on device") {
+	if l := got.Lines[0]; l.Severity() == logline.Error || strings.Contains(l.Text, logline.DiskFull) {
 		return strings.ToValidUTF8(l.Text[:min(len(l.Text), 300)], "")
 	}
 	return ""

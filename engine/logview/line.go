@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/logline"
 	"github.com/agentperf/agentperf-tui/engine/safetext"
 )
 
@@ -23,8 +24,8 @@ type Line struct {
 	raw string
 }
 
-// Level is how much the line matters, as far as it says.
-func (l Line) Level() Level { return levelOf(l.Text) }
+// Severity is how much the line matters, as far as it says.
+func (l Line) Severity() logline.Severity { return logline.SeverityOf(l.Text) }
 
 // LineOf is a line that was read elsewhere, without its place.
 func LineOf(data []byte) Line {
@@ -50,62 +51,10 @@ func (l *Line) fill(data []byte, size int64) {
 	l.Text = safetext.Clean(l.raw)
 }
 
-// Level is how much a line matters.
-type Level int
-
-// The levels.
-const (
-	Plain Level = iota
-	Debug
-	Warning
-	Error
-)
-
-// errorWords are what loggers and tools write, in the case that they use.
-var errorWords = []string{
-	"ERROR", "CRITICAL", "FATAL", "Traceback", "Error:", "Exception:", "panic:", "✗",
-	": error:", "fatal:", "fatal error", "address already in use",
-}
-
-// levelWord is a level that a line names at its beginning: it counts more than a
-// word of its message.
-var levelWord = regexp.MustCompile(`^.{0,80}?\b(?:(DEBUG|TRACE)|(INFO|NOTICE)|(WARN|WARNING)|(ERROR|CRITICAL|FATAL))\b`)
-
-// levelOf is the level of a safe text.
-func levelOf(s string) Level {
-	if !strings.ContainsAny(s[:min(len(s), 100)], "DTINWEF") && !strings.Contains(s, "rror") {
-		return wordLevel(s)
-	}
-	m := levelWord.FindStringSubmatchIndex(s)
-	switch {
-	case m == nil:
-		return wordLevel(s)
-	case m[2] >= 0:
-		return Debug
-	case m[4] >= 0:
-		return Plain
-	case m[6] >= 0:
-		return Warning
-	}
-	return Error
-}
-
-func wordLevel(s string) Level {
-	for _, w := range errorWords {
-		if strings.Contains(s, w) {
-			return Error
-		}
-	}
-	if strings.Contains(s, "WARN") {
-		return Warning
-	}
-	return Plain
-}
-
-// Errors matches the lines of level Error.
+// Errors matches the lines of severity Error.
 func Errors() *Matcher {
-	m := &Matcher{verify: func(text string) bool { return levelOf(text) == Error }}
-	for _, w := range errorWords {
+	m := &Matcher{verify: func(text string) bool { return logline.SeverityOf(text) == logline.Error }}
+	for _, w := range logline.ErrorWords() {
 		m.needles = append(m.needles, needle{text: []byte(w)})
 	}
 	return m

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -30,14 +30,14 @@ func (p *Pane) nameWidth() int {
 }
 
 // text is a line as it is drawn, what was cut off said behind it.
-func (p *Pane) text(l logview.Line) string {
+func (p *Pane) text(l engine.LogLine) string {
 	if l.Cut > 0 {
 		return l.Text + cutText(l)
 	}
 	return l.Text
 }
 
-func cutText(l logview.Line) string {
+func cutText(l engine.LogLine) string {
 	return " … " + results.Decimal(float64(l.Cut), 0) + " bytes more in the file"
 }
 
@@ -63,7 +63,7 @@ func (p *Pane) draw() {
 }
 
 // lead is what stands before a row.
-func (p *Pane) lead(l logview.Line, first bool) string {
+func (p *Pane) lead(l engine.LogLine, first bool) string {
 	mark := " "
 	if p.hit != nil && same(l, *p.hit) && first {
 		mark = p.th.Paint(ui.Accent, "▸")
@@ -78,10 +78,10 @@ func (p *Pane) lead(l logview.Line, first bool) string {
 	return mark + p.th.Paint(ui.Muted, ui.Fit(ui.Clean(p.logs[l.File].Name), w-2)) + p.th.Rule.Render("│ ")
 }
 
-var roles = map[logview.Level]ui.Role{logview.Error: ui.Bad, logview.Warning: ui.Warn, logview.Debug: ui.Muted}
+var roles = map[engine.Severity]ui.Role{engine.ErrorLine: ui.Bad, engine.WarningLine: ui.Warn, engine.DebugLine: ui.Muted}
 
 // part is the cells of a line from one on, as many as a row has.
-func (p *Pane) part(l logview.Line, text string, marks [][]int, from int) string {
+func (p *Pane) part(l engine.LogLine, text string, marks [][]int, from int) string {
 	w := p.room()
 	if p.colours && len(marks) == 0 {
 		if own := l.Coloured(); len(own) != len(l.Text) {
@@ -96,7 +96,7 @@ func (p *Pane) part(l logview.Line, text string, marks [][]int, from int) string
 		}
 		hi, more = bytesOf(text, from+max(w-ui.Width(more), 0)), p.th.Paint(ui.Muted, more)
 	}
-	style := p.th.Style(roles[l.Level()])
+	style := p.th.Style(roles[l.Severity()])
 	mark := p.th.Style(ui.Accent).Reverse(true)
 	if p.hit != nil && same(l, *p.hit) {
 		mark = p.th.Style(ui.Warn).Reverse(true)

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine"
 )
 
 type fetchedMsg struct {
@@ -22,15 +22,15 @@ func (fetchedMsg) log() {}
 type fetch struct {
 	ctx   context.Context
 	stop  context.CancelFunc
-	view  *logview.View
-	match *logview.Matcher
-	index *logview.Index
-	at    logview.Pos // nil: the end
-	above int         // lines wanted above it
+	view  *engine.LogView
+	match *engine.LogMatcher
+	index *engine.LogIndex
+	at    engine.LogPos // nil: the end
+	above int           // lines wanted above it
 	h     int
 
-	before, after []logview.Line // before: the nearest first
-	upAt, downAt  logview.Pos
+	before, after []engine.LogLine // before: the nearest first
+	upAt, downAt  engine.LogPos
 	top, bottom   bool
 	number        int64
 
@@ -76,7 +76,7 @@ func (f *fetch) step() (bool, error) {
 		f.at, f.upAt, f.downAt = end, end, end
 	}
 	for {
-		q := logview.Query{Match: f.match}
+		q := engine.LogQuery{Match: f.match}
 		switch n := f.above - len(f.before); {
 		case n > 0 && !f.top:
 			q.From, q.Back, q.Lines = f.upAt, true, n
@@ -210,7 +210,7 @@ func (p *Pane) toEndQuietly() tea.Cmd {
 }
 
 // jump goes to a place, with so many rows above it.
-func (p *Pane) jump(at logview.Pos, above int) tea.Cmd {
+func (p *Pane) jump(at engine.LogPos, above int) tea.Cmd {
 	p.follow = false
 	return p.start(fetch{at: at, above: above, aboveRows: above, keeps: true})
 }

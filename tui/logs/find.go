@@ -9,20 +9,20 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 type (
 	foundMsg struct {
 		find *find
-		line *logview.Line // nil: not yet
-		over bool          // nowhere
+		line *engine.LogLine // nil: not yet
+		over bool            // nowhere
 		err  error
 	}
 	countedMsg struct {
 		gen  int
-		at   logview.Pos // nil: not yet
+		at   engine.LogPos // nil: not yet
 		line int64
 		err  error
 	}
@@ -35,16 +35,16 @@ func (countedMsg) log() {}
 type find struct {
 	ctx     context.Context
 	stop    context.CancelFunc
-	view    *logview.View
-	match   *logview.Matcher
+	view    *engine.LogView
+	match   *engine.LogMatcher
 	what    string
-	at      logview.Pos
+	at      engine.LogPos
 	back    bool
 	wrapped bool // has gone round the end
 }
 
 // look starts a search for the nearest matching line from a place on.
-func (p *Pane) look(match *logview.Matcher, what string, from logview.Pos, back bool) tea.Cmd {
+func (p *Pane) look(match *engine.LogMatcher, what string, from engine.LogPos, back bool) tea.Cmd {
 	if p.finding != nil {
 		p.finding.stop()
 		p.finding = nil
@@ -52,7 +52,7 @@ func (p *Pane) look(match *logview.Matcher, what string, from logview.Pos, back 
 	if p.view == nil || from == nil {
 		return nil
 	}
-	f := &find{view: p.view, match: logview.Both(match, p.filter), what: what, at: from, back: back}
+	f := &find{view: p.view, match: engine.MatchBoth(match, p.filter), what: what, at: from, back: back}
 	f.ctx, f.stop = context.WithCancel(p.ctx)
 	p.finding, p.said, p.reached = f, "", from
 	return f.run()
@@ -61,7 +61,7 @@ func (p *Pane) look(match *logview.Matcher, what string, from logview.Pos, back 
 func (f *find) run() tea.Cmd {
 	return func() tea.Msg {
 		m := foundMsg{find: f}
-		got, err := f.view.Step(f.ctx, logview.Query{From: f.at, Back: f.back, Lines: 1, Match: f.match})
+		got, err := f.view.Step(f.ctx, engine.LogQuery{From: f.at, Back: f.back, Lines: 1, Match: f.match})
 		if m.err = err; err != nil {
 			return m
 		}
@@ -117,10 +117,10 @@ func (p *Pane) onFound(m foundMsg) tea.Cmd {
 	return nil
 }
 
-func same(a, b logview.Line) bool { return a.File == b.File && a.At == b.At }
+func same(a, b engine.LogLine) bool { return a.File == b.File && a.At == b.At }
 
 // shown are the lines of which at least a row is in the window.
-func (p *Pane) shown() []logview.Line {
+func (p *Pane) shown() []engine.LogLine {
 	if p.first >= len(p.lines) { // a window without height
 		return nil
 	}
@@ -132,12 +132,12 @@ func (p *Pane) shown() []logview.Line {
 	return p.lines[p.first : last+1]
 }
 
-func (p *Pane) inView(l logview.Line) bool {
-	return slices.ContainsFunc(p.shown(), func(x logview.Line) bool { return same(x, l) })
+func (p *Pane) inView(l engine.LogLine) bool {
+	return slices.ContainsFunc(p.shown(), func(x engine.LogLine) bool { return same(x, l) })
 }
 
 // next searches on from what was found last, or from the window's edge.
-func (p *Pane) next(match *logview.Matcher, what string, back bool) tea.Cmd {
+func (p *Pane) next(match *engine.LogMatcher, what string, back bool) tea.Cmd {
 	if match == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (p *Pane) typedSearch() tea.Cmd {
 	if p.query == "" {
 		return nil
 	}
-	m, err := logview.Regexp(p.query)
+	m, err := engine.MatchRegexp(p.query)
 	if err != nil {
 		p.said = "no regular expression yet"
 		return nil
@@ -178,7 +178,7 @@ func (p *Pane) typedSearch() tea.Cmd {
 
 // setFilter shows only lines that match.
 func (p *Pane) setFilter(text string) tea.Cmd {
-	m, err := logview.Regexp(text)
+	m, err := engine.MatchRegexp(text)
 	switch {
 	case text == "":
 		m = nil
@@ -222,7 +222,7 @@ func (p *Pane) countTo(line int64) tea.Cmd {
 			}
 		}
 		if m.err = err; ok {
-			m.at = logview.Pos{at}
+			m.at = engine.LogPos{at}
 		}
 		return m
 	}

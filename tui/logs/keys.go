@@ -7,7 +7,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -72,9 +72,9 @@ func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.prev):
 		return p.next(p.search, p.query, true)
 	case key.Matches(msg, k.nextError):
-		return p.next(logview.Errors(), "an error", p.follow) // from the end on there is none below
+		return p.next(engine.MatchErrors(), "an error", p.follow) // from the end on there is none below
 	case key.Matches(msg, k.prevError):
-		return p.next(logview.Errors(), "an error", true)
+		return p.next(engine.MatchErrors(), "an error", true)
 	case key.Matches(msg, k.follow):
 		return p.Follow(!p.follow)
 	case key.Matches(msg, k.wrap):
@@ -170,7 +170,7 @@ func (p *Pane) Paste(text string) tea.Cmd {
 func (p *Pane) copied() tea.Cmd {
 	lines := p.shown()
 	if p.hit != nil && p.inView(*p.hit) {
-		lines = []logview.Line{*p.hit}
+		lines = []engine.LogLine{*p.hit}
 	}
 	if len(lines) == 0 {
 		return ui.Do(ui.Toast{Text: "copy: no line is in view", Role: ui.Warn})

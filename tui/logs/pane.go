@@ -10,14 +10,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // Source is what the pane needs of the engine.
 type Source interface {
 	// LogView opens logs; the channel tells when one grows, until ctx ends.
-	LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error)
+	LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error)
 }
 
 // Log is a log by the name that a user gives it.
@@ -29,14 +29,14 @@ type Msg interface{ log() }
 type (
 	openedMsg struct {
 		gen   int
-		view  *logview.View
-		grown <-chan logview.Growth
-		end   logview.Pos
+		view  *engine.LogView
+		grown <-chan engine.LogGrowth
+		end   engine.LogPos
 		err   error
 	}
 	grownMsg struct {
 		gen       int
-		end       logview.Pos
+		end       engine.LogPos
 		restarted []int // logs that begin anew
 		err       error
 		more      bool
@@ -58,26 +58,26 @@ type Pane struct {
 	gen    int   // of the opening; answers of an older one are dropped
 	ctx    context.Context
 	cancel context.CancelFunc
-	view   *logview.View
-	grown  <-chan logview.Growth
-	end    logview.Pos
-	index  *logview.Index // nil: not counted
+	view   *engine.LogView
+	grown  <-chan engine.LogGrowth
+	end    engine.LogPos
+	index  *engine.LogIndex // nil: not counted
 	err    error
 
-	lines   []logview.Line
-	head    logview.Pos // before lines[0]
-	first   int         // of lines, at the top of the window
-	sub     int         // rows of it that are above the window, when lines are wrapped
-	top     bool        // the beginning of the log is in lines
-	bottom  bool        // its end is
-	number  int64       // of the line at the top, from 1; 0: not known
-	fetched *fetch      // under way; nil: none
-	looked  logview.Pos // how far it is
-	again   bool        // the log has grown since
-	scrolls int         // rows to scroll once it has come
+	lines   []engine.LogLine
+	head    engine.LogPos // before lines[0]
+	first   int           // of lines, at the top of the window
+	sub     int           // rows of it that are above the window, when lines are wrapped
+	top     bool          // the beginning of the log is in lines
+	bottom  bool          // its end is
+	number  int64         // of the line at the top, from 1; 0: not known
+	fetched *fetch        // under way; nil: none
+	looked  engine.LogPos // how far it is
+	again   bool          // the log has grown since
+	scrolls int           // rows to scroll once it has come
 	// stay is the place at the top that scrolling and searching gave, and that a
 	// change of size leaves alone: before lines[stayAt], staySub rows down.
-	stay            logview.Pos
+	stay            engine.LogPos
 	stayAt, staySub int
 
 	follow  bool
@@ -86,12 +86,12 @@ type Pane struct {
 	left    int // cells that are scrolled out at the left
 
 	query   string
-	search  *logview.Matcher
+	search  *engine.LogMatcher
 	only    string
-	filter  *logview.Matcher
-	finding *find       // under way; nil: none
-	reached logview.Pos // by it
-	hit     *logview.Line
+	filter  *engine.LogMatcher
+	finding *find         // under way; nil: none
+	reached engine.LogPos // by it
+	hit     *engine.LogLine
 	said    string // how the last search ended, where it found nothing new
 	prompt  prompt
 	input   ui.Input
@@ -226,7 +226,7 @@ const burst = 512
 func (p *Pane) nextGrowth() tea.Cmd {
 	ctx, gen, view, grown := p.ctx, p.gen, p.view, p.grown
 	return func() tea.Msg {
-		got, more := ui.Drain(ctx, grown, burst, func(logview.Growth) int { return 1 })
+		got, more := ui.Drain(ctx, grown, burst, func(engine.LogGrowth) int { return 1 })
 		if ctx.Err() != nil { // the view is closed: a look at it would open its logs again
 			return nil
 		}
@@ -304,7 +304,7 @@ func (p *Pane) hold() {
 }
 
 // place is the place before a line of the window.
-func (p *Pane) place(i int) logview.Pos {
+func (p *Pane) place(i int) engine.LogPos {
 	at := slices.Clone(p.head)
 	for _, l := range p.lines[:min(i, len(p.lines))] {
 		at = at.After(l)
