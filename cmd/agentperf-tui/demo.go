@@ -13,6 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/engine/texttable"
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/testdata"
 )
@@ -170,7 +171,7 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.Located, erro
 		return engine.Located{}, err
 	}
 	for _, s := range pl.Swaps {
-		if err := d.say("  %-24s %s → %s\n", s.What, s.From, s.To); err != nil {
+		if err := d.say("  %s %s → %s\n", texttable.Left(s.What, 24), s.From, s.To); err != nil {
 			return engine.Located{}, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/safetext"
+	"github.com/agentperf/agentperf-tui/engine/texttable"
 )
 
 // logOptions are the flags of logs.
@@ -225,7 +226,7 @@ func (p logPrinter) line(l logview.Line) error {
 		}{name, text})
 	}
 	if name != "" {
-		text = fmt.Sprintf("%-12s %s", name, text)
+		text = texttable.Left(name, 12) + " " + text
 	}
 	_, err := fmt.Fprintln(p.out, text)
 	return err

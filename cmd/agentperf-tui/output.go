@@ -9,12 +9,12 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/agentperf/agentperf-tui/engine/safetext"
+	"github.com/agentperf/agentperf-tui/engine/texttable"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
@@ -75,25 +75,13 @@ func printLine(w io.Writer, v any) error {
 // table prints rows in columns, the first row as header; a column is as wide as
 // its widest cell. Cells are cleaned: they may come from other people's files.
 func (a *app) table(rows [][]string) error {
-	var width []int
 	for _, r := range rows {
 		for i, c := range r {
 			r[i] = safetext.Clean(c)
-			if i == len(width) {
-				width = append(width, 0)
-			}
-			width[i] = max(width[i], utf8.RuneCountInString(r[i]))
 		}
 	}
-	for _, r := range rows {
-		var line strings.Builder
-		for i, c := range r {
-			line.WriteString(c)
-			if i < len(r)-1 {
-				line.WriteString(strings.Repeat(" ", width[i]-utf8.RuneCountInString(c)+2))
-			}
-		}
-		if err := a.say("%s\n", strings.TrimRight(line.String(), " ")); err != nil {
+	for _, line := range texttable.Lines(rows) {
+		if err := a.say("%s\n", line); err != nil {
 			return err
 		}
 	}

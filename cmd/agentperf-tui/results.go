@@ -13,6 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/safetext"
+	"github.com/agentperf/agentperf-tui/engine/texttable"
 )
 
 func resultsCmd(a *app) *cobra.Command {
@@ -72,7 +73,7 @@ func (a *app) ranWith(id identity.Identity) error {
 		if strings.HasSuffix(f.Path, "sha256") && len(value) > 12 {
 			value = value[:12] + "…"
 		}
-		if err := a.say("  %-32s %s\n", f.Path, safetext.Clean(value)); err != nil {
+		if err := a.say("  %s %s\n", texttable.Left(f.Path, 32), safetext.Clean(value)); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/texttable"
 )
 
 // Section is one part of a plan for people.
@@ -20,16 +22,16 @@ func (p *Plan) Sections() []Section {
 			out = append(out, Section{title, lines})
 		}
 	}
-	add("NODES", each(p.Nodes, func(n Node) string { return fmt.Sprintf("%-10s %s", n.Name, strings.Join(n.Roles, ", ")) }))
+	add("NODES", each(p.Nodes, func(n Node) string { return texttable.Left(n.Name, 10) + " " + strings.Join(n.Roles, ", ") }))
 	add("PHASES", each(p.Phases, func(ph Phase) string {
 		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s", ph.Index, ph.Level, ph.RampSeconds, ph.SettleSeconds, ph.TimeoutSeconds)
 	}))
 	add("SWAPS: what this target does instead of what the recipe says", each(p.Swaps, func(s Swap) string {
-		return fmt.Sprintf("%-26s %s → %s  (%s)", s.What, s.From, s.To, s.Why)
+		return fmt.Sprintf("%s %s → %s  (%s)", texttable.Left(s.What, 26), s.From, s.To, s.Why)
 	}))
 	changes := make([]string, 0, len(p.Changes))
 	for _, c := range p.Changes {
-		changes = append(changes, fmt.Sprintf("%-26s %q → %q  (%s)", c.Field, c.From, c.To, c.Origin))
+		changes = append(changes, fmt.Sprintf("%s %q → %q  (%s)", texttable.Left(c.Field, 26), c.From, c.To, c.Origin))
 	}
 	add("SITE: what the cluster file and the environment give", changes)
 	add("MOUNTS", each(p.Mounts, func(m Mount) string { return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source) }))

@@ -5,7 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/agentperf/agentperf-tui/engine/texttable"
 )
 
 // Text prints a run for people: a block a phase, figures right-aligned with
@@ -47,7 +48,9 @@ func (p Phase) Text() string {
 	for _, f := range p.Figures {
 		table = append(table, f.columns(len(p.Invalid) > 0))
 	}
-	columns(&b, table)
+	for _, line := range texttable.Lines(table, figureColumns...) {
+		b.WriteString(line + "\n")
+	}
 	fmt.Fprintf(&b, "  exact figures; percentiles by %s; n requests behind each; ! invalid\n", methodRank)
 	bullets(&b, "  invalid", p.Invalid)
 	bullets(&b, "  invalid", p.Figures.invalid())
@@ -133,30 +136,8 @@ func (p Phase) counts() string {
 	return text
 }
 
-// columns aligns a table: the first column and units left, numbers right.
-func columns(b *strings.Builder, table [][]string) {
-	width := make([]int, len(table[0]))
-	for _, row := range table {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range table {
-		line := ""
-		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			switch i {
-			case 0:
-				line += "  " + cell + pad
-			case 2:
-				line += " " + cell + pad
-			default:
-				line += "  " + pad + cell
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-}
+// figureColumns are those of [Figure.columns]; a unit stands close behind its value.
+var figureColumns = []texttable.Column{{Gap: 2}, {Gap: 2, Right: true}, {Gap: 1}, {Gap: 2, Right: true}, {Gap: 2, Right: true}}
 
 func bullets(b *strings.Builder, label string, texts []string) {
 	for _, t := range texts {

@@ -107,7 +107,7 @@ func nodeMap(p *plan.Plan) []line {
 				}
 			}
 		}
-		out = append(out, line{text: fmt.Sprintf("%-*s  %s  %s", wide, nodeName(n), strings.Join(cells, " "), strings.Join(n.Roles, ", "))})
+		out = append(out, line{text: ui.Fit(nodeName(n), wide) + "  " + strings.Join(cells, " ") + "  " + strings.Join(n.Roles, ", ")})
 	}
 	var legend []string
 	for _, role := range []string{"prefill", "decode", "agg"} {

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/engine/safetext"
+	"github.com/agentperf/agentperf-tui/engine/texttable"
 )
 
 // Clean is a text of somebody else, safe to draw on one line.
@@ -18,27 +19,24 @@ func Fit(s string, w int) string {
 	if w <= 0 {
 		return ""
 	}
-	n := ansi.StringWidth(s)
-	if n > w { // a wide character that has no room leaves a cell
+	n := Width(s) // once: every line of every frame comes through here
+	if n > w {    // a wide character that has no room leaves a cell
 		s = ansi.Truncate(s, w, "…")
-		n = ansi.StringWidth(s)
+		n = Width(s)
 	}
-	if n < w {
-		return s + strings.Repeat(" ", w-n)
-	}
-	return s
+	return s + strings.Repeat(" ", max(w-n, 0))
 }
 
 // Right pads a line on the left to w cells; a longer one is cut.
 func Right(s string, w int) string {
-	if n := ansi.StringWidth(s); n < w {
-		return strings.Repeat(" ", w-n) + s
+	if Width(s) > w {
+		return Fit(s, w)
 	}
-	return Fit(s, w)
+	return texttable.Right(s, w)
 }
 
 // Width is the number of cells that a styled text takes.
-func Width(s string) int { return ansi.StringWidth(s) }
+func Width(s string) int { return texttable.Width(s) }
 
 // Box cuts and pads a block to exactly w × h cells.
 func Box(s string, w, h int) string {

@@ -63,3 +63,15 @@ func TestAbsurdFigures(t *testing.T) {
 		}
 	}
 }
+
+// A name of wide characters moves no column of the table below it.
+func TestTextAlignsWideNames(t *testing.T) {
+	t.Parallel()
+	delta := 0.0
+	c := Comparison{Delta: &delta, Reference: Column{Name: "参考运行"}, Candidate: Column{Name: "b"}, Rows: []Row{{Metric: "Requests", Reference: "1", Candidate: "2", Delta: "="}}}
+	_, table, _ := strings.Cut(c.Text(), "\n\nreference")
+	lines := strings.Split(table, "\n")
+	if want := []string{"Metric    参考运行  b  Δ  tolerance", "Requests         1  2  ="}; len(lines) < 6 || lines[3] != want[0] || lines[4] != want[1] {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+}

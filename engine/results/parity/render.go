@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/texttable"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
@@ -154,25 +154,11 @@ func (c Comparison) Text() string {
 			table[i] = slices.Delete(table[i], 4, 5)
 		}
 	}
-	width := make([]int, len(table[0]))
-	for _, row := range table {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nreference  %s\ncandidate  %s\n\n", c.Summary(), c.Reference.Title(), c.Candidate.Title())
-	for _, row := range table {
-		var text string
-		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if i >= 1 && i <= 3 {
-				text += pad + cell + "  "
-			} else {
-				text += cell + pad + "  "
-			}
-		}
-		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	number := texttable.Column{Gap: 2, Right: true}
+	for _, line := range texttable.Lines(table, texttable.Column{}, number, number, number) {
+		b.WriteString(line + "\n")
 	}
 	b.WriteByte('\n')
 	for _, n := range c.Notes {
