@@ -4,7 +4,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 BIN     := bin/agentperf-tui
 PKG     := ./cmd/agentperf-tui
 # Every package: ./... leaves out those below testdata.
-ALL      = $(shell find . -name '*.go' -exec dirname {} + | sort -u)
+export PACKAGES := $(shell find . -name '*.go' -not -path './.*' -exec dirname {} + | sort -u)
 
 .PHONY: help build quick test golden lint bench demo dist clean
 
@@ -15,22 +15,22 @@ build: ## one static binary: bin/agentperf-tui
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) $(PKG)
 
 quick: ## the inner loop: vet and the short tests, no race detector
-	go vet $(ALL)
-	go test -short $(ALL)
+	go vet $$PACKAGES
+	go test -short $$PACKAGES
 
 test: ## everything, with the race detector; as root on Debian it installs what that needs
 	.ci/prepare
-	go test -race -timeout 20m $(ALL)
+	go test -race -timeout 20m $$PACKAGES
 
 golden: ## rewrite the golden files with what the tests get; git diff shows what changed
 	AGENTPERF_GOLDEN=write go test -short -count 1 \
 		$$(grep -rlE --include='*_test.go' 'golden\.|frametest\.Golden' . | xargs dirname | sort -u)
 
 lint: ## formatting, vet, staticcheck, lengths, go.mod
-	@out=$$(go tool gofumpt -l .); if [ -n "$$out" ]; then echo "not formatted (go tool gofumpt -w .):"; echo "$$out"; exit 1; fi
-	go vet $(ALL)
-	go tool staticcheck $(ALL)
-	go tool revive -config .revive.toml $(ALL)
+	@out=$$(go tool gofumpt -l . testdata); if [ -n "$$out" ]; then echo "not formatted (go tool gofumpt -w . testdata):"; echo "$$out"; exit 1; fi
+	go vet $$PACKAGES
+	go tool staticcheck $$PACKAGES
+	go tool revive -config .revive.toml $$PACKAGES
 	go mod tidy -diff
 
 bench: ## figures of this machine, benchstat-able, then long fuzz runs

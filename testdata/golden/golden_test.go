@@ -14,7 +14,7 @@ type recorder struct {
 	errors, logs []string
 }
 
-func (r *recorder) Helper() {}
+func (r *recorder) Helper()           {}
 func (r *recorder) Error(args ...any) { r.errors = append(r.errors, fmt.Sprint(args...)) }
 
 func (r *recorder) Errorf(format string, args ...any) {
