@@ -13,7 +13,7 @@ func workloadFields() []Field {
 		key("base_url", Str, "placeholder; overridden at run time").required().bites("validated before it is overridden: has to be a URL all the same"),
 		key("api_key", Str, "key that requests carry"),
 		key("model", Str, "placeholder; overridden at run time").required(),
-		key("server_type", Str, "kind of server").def("trtllm"),
+		key("server_type", Str, "kind of server").def(TRTLLM),
 		key("concurrencies", IntList, "placeholder; the recipe's levels are injected").required().min(1).unit("users"),
 		key("phase_timeout_seconds", Float, "the whole phase, ramp-up included").def("3600.0").above(0).unit("s").
 			bites("at least (level - 1) / user_spawn_rate + settling_time_seconds + min_measurement_seconds, for each level that the recipe injects"),

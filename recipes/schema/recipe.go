@@ -48,9 +48,10 @@ func resourceFields() []Field {
 		same("resources.gpu_type", Str, "kind of GPU: gb200 and gb300 switch NUMA memory binding on").nullable().bites("compared letter by letter: GB300 silently loses the binding"),
 		same("resources.gpus_per_node", Int, "GPUs of one node").def("4").min(1).bites("older srtctl does not take it from the cluster file: write it in the recipe"),
 	}
-	for _, r := range []string{"prefill", "decode", "agg"} {
+	for _, role := range WorkerRoles() {
+		r := string(role)
 		nodes := moved("resources."+r+"_nodes", "roles."+r+".nodes", Int, "nodes over all "+r+" workers").nullable().min(0)
-		if r == "decode" {
+		if role == Decode {
 			nodes.Kind = NodeCount
 			nodes.Gotcha = "0 (layout 1) or colocate (layout 2) shares the prefill nodes: give the GPUs of both roles, and see that they fit"
 		}
@@ -69,7 +70,7 @@ func resourceFields() []Field {
 
 func engineFields() []Field {
 	fs := []Field{
-		moved("backend.type", "engine.type", Str, "serving engine; engine: trtllm is short for it").oneOf("trtllm", "sglang", "vllm", "mocker").def("sglang"),
+		moved("backend.type", "engine.type", Str, "serving engine; engine: trtllm is short for it").oneOf(engineNames()...).def(DefaultEngine),
 		moved("backend.numa_memory_bind", "engine.numa_memory_bind", BoolOrStr, "numactl around worker ranks; null: on for gb200 and gb300").nullable().oneOf("local").bites("local needs numa_cpu_bind"),
 		moved("backend.numa_cpu_bind", "engine.numa_cpu_bind", Bool, "pin worker ranks to the CPUs of their GPU").def("false"),
 		moved("backend.publish_events_and_metrics", "engine.publish_events_and_metrics", Bool, "publish KV events and metrics from workers").nullable().def("false").bites("costs performance; what an explicit false means differs between versions"),
@@ -79,24 +80,38 @@ func engineFields() []Field {
 		only1("backend.kv_events_config", Opaque, "KV events of each mode; sglang and vllm").nullable(),
 		only1("backend.mooncake_kv_store", Opaque, "KV store; sglang and vllm. In layout 2 a service").nullable(),
 	}
-	for _, r := range []struct{ v1, v2 string }{{"prefill", "prefill"}, {"decode", "decode"}, {"aggregated", "agg"}} {
-		fs = append(
-			fs,
-			moved("backend."+r.v1+"_environment", "roles."+r.v2+".env", StrMap, "environment of the "+r.v2+" workers").bites(strings1+"; the global environment beats it; {node} and {node_id} are not filled in for trtllm"),
-			moved("backend.trtllm_config."+r.v1, "roles."+r.v2+".args", FreeMap, "engine configuration of the "+r.v2+" workers, passed on as it is").nullable().
-				bites("engines read YAML 1.1: on, 12:00:00, 0o14 and 1e-5 without quotes are not what they look like"),
-			only1("backend.sglang_config."+r.v1, FreeMap, "engine configuration of the "+r.v2+" workers for sglang; in layout 2 roles."+r.v2+".args").nullable(),
-			only1("backend.vllm_config."+r.v1, FreeMap, "engine configuration of the "+r.v2+" workers for vllm; in layout 2 roles."+r.v2+".args").nullable(),
-			moved("backend."+r.v1+"_extra_args", "roles."+r.v2+".extra_args", Opaque, "more arguments of the "+r.v2+" workers; trtllm_serve only").nullable(),
-			only2("roles."+r.v2+".engine", Opaque, "engine of this role alone, instead of engine at the top; not with dynamo"),
-			only2("roles."+r.v2+".container", Str, "image of this role; default model.container").nullable(),
-			only2("roles."+r.v2+".kv_events", Opaque, "KV events of this role; sglang and vllm"),
-			only2("roles."+r.v2+".sidecar", Opaque, "a second process beside each worker"),
-			only2("roles."+r.v2+".restart", Opaque, "never, on-failure, always, or a mapping with policy, max_restarts, backoff_seconds, max_backoff_seconds").def("never"),
-			only2("roles."+r.v2+".srun_options", StrMap, "srun options of this role's workers alone"),
-		)
+	for _, role := range WorkerRoles() {
+		fs = append(fs, roleFields(role)...)
 	}
 	return fs
+}
+
+// roleFields lists what the engine's part says of the workers of a role.
+func roleFields(role Role) []Field {
+	r, config := string(role), "engine configuration of the "+string(role)+" workers"
+	fs := []Field{
+		moved(role.EnvPath(), "roles."+r+".env", StrMap, "environment of the "+r+" workers").
+			bites(strings1 + "; the global environment beats it; {node} and {node_id} are not filled in for trtllm"),
+		moved(role.ConfigPath(TRTLLM), "roles."+r+".args", FreeMap, config+", passed on as it is").nullable().
+			bites("engines read YAML 1.1: on, 12:00:00, 0o14 and 1e-5 without quotes are not what they look like"),
+	}
+	for _, e := range Engines() {
+		if e.Config && e.Name != TRTLLM {
+			doc := config + " for " + e.Name + "; in layout 2 roles." + r + ".args"
+			fs = append(fs, only1(role.ConfigPath(e.Name), FreeMap, doc).nullable())
+		}
+	}
+	return append(fs,
+		moved("backend."+role.Layout1()+"_extra_args", "roles."+r+".extra_args", Opaque, "more arguments of the "+r+" workers; trtllm_serve only").
+			nullable(),
+		only2("roles."+r+".engine", Opaque, "engine of this role alone, instead of engine at the top; not with dynamo"),
+		only2("roles."+r+".container", Str, "image of this role; default model.container").nullable(),
+		only2("roles."+r+".kv_events", Opaque, "KV events of this role; sglang and vllm"),
+		only2("roles."+r+".sidecar", Opaque, "a second process beside each worker"),
+		only2("roles."+r+".restart", Opaque,
+			"never, on-failure, always, or a mapping with policy, max_restarts, backoff_seconds, max_backoff_seconds").def("never"),
+		only2("roles."+r+".srun_options", StrMap, "srun options of this role's workers alone"),
+	)
 }
 
 func dynamoFields() []Field {
