@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // benchmark writes what drives the servers.
@@ -87,7 +89,7 @@ func (b *builder) workloadFields() {
 	b.put(work("base_url", plain("http://placeholder:8000/v1"), Default, "fixed", "overridden at run time"))
 	b.put(work("api_key", plain("dummy"), Default, "fixed", "no key is needed, and none is carried over"))
 	b.put(work("model", plain("placeholder"), Default, "fixed", "overridden at run time"))
-	b.fromBanner("server_type", "Server type", plain("trtllm"), asText)
+	b.fromBanner("server_type", "Server type", plain(schema.TRTLLM), asText)
 	b.workloadLevels()
 	b.fromBanner("phase_timeout_seconds", "Phase Timeout", number("3600.0"), asSeconds)
 	b.settling()

@@ -123,21 +123,11 @@ func (b *builder) valueTodos(path, text string, v envVar) {
 	if v.spaced {
 		b.ask(Confirm, Recipe, path, "space", "the value holds a space that nothing quotes in the launch line: confirm that it belongs to the value", v.at)
 	}
-	if looksSecret(v.name) && text != "" {
+	if recipes.Secret(v.name) && text != "" {
 		b.ask(Confirm, Recipe, path, "secret", "looks like a secret, and stands in the recipe and the report now: take it out before you share them", v.at)
 	}
 	b.pathTodos(path, text, v.at)
 	b.askVariable(Recipe, path, text, v.at)
-}
-
-func looksSecret(name string) bool {
-	for part := range strings.SplitSeq(strings.ToUpper(name), "_") {
-		switch part {
-		case "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS":
-			return true
-		}
-	}
-	return strings.HasSuffix(strings.ToUpper(name), "API_KEY")
 }
 
 // pathTodos asks about an absolute path that is left in an engine config or an

@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // role of a worker, as the recipe names it.
 type role string
 
 const (
-	prefill role = "prefill"
-	decode  role = "decode"
+	prefill = role(schema.Prefill)
+	decode  = role(schema.Decode)
 )
 
 var harnessRoles = map[string]role{"CTX": prefill, "GEN": decode}

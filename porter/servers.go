@@ -9,17 +9,18 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 var (
-	envBases    = map[role]string{prefill: "backend.prefill_environment", decode: "backend.decode_environment"}
-	engineBases = map[role]string{prefill: "backend.trtllm_config.prefill", decode: "backend.trtllm_config.decode"}
+	envBases    = map[role]string{prefill: schema.Prefill.EnvPath(), decode: schema.Decode.EnvPath()}
+	engineBases = map[role]string{prefill: schema.Prefill.ConfigPath(schema.TRTLLM), decode: schema.Decode.ConfigPath(schema.TRTLLM)}
 	engineFiles = map[role]string{prefill: nameCTX, decode: nameGEN}
 )
 
 // backend writes the engine: binding, environments and engine configs.
 func (b *builder) backend() {
-	b.fixed("backend.type", plain("trtllm"), "the harness serves with TensorRT-LLM")
+	b.fixed("backend.type", plain(schema.TRTLLM), "the harness serves with TensorRT-LLM")
 	b.fixed("backend.numa_memory_bind", boolean(true), "memory stays on the NUMA nodes of the GPUs")
 	b.cpuBind()
 	for _, r := range []role{prefill, decode} {

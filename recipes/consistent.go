@@ -5,33 +5,36 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // consistent makes the checks between fields that srtctl makes at load.
 func (v *values) consistent(r *Recipe) Diagnostics {
 	var ds Diagnostics
 	bad := func(path, msg, fix string) { ds = append(ds, r.Diag(Error, path, msg, fix)) }
+	engine := schema.EngineNamed(r.Engine.Type)
 	if r.Frontend.Dedicated && r.Frontend.Placement != "head" {
 		bad("frontend.dedicated_node", "a dedicated frontend node needs orchestrator_placement head, found "+r.Frontend.Placement, "use one of the two")
 	}
 	if r.Benchmark.Dedicated && r.Benchmark.Placement != "head" {
 		bad("benchmark.client_dedicated_node", "a dedicated client node needs client_placement head, found "+r.Benchmark.Placement, "use one of the two")
 	}
-	if v.bool("resources.het_jobs", false) && (r.Engine.Type != "sglang" || !r.Disaggregated()) {
+	if v.bool("resources.het_jobs", false) && (!engine.HetJobs || !r.Disaggregated()) {
 		bad("resources.het_jobs", fmt.Sprintf("heterogeneous jobs work with sglang, prefill and decode apart, and not with %s", r.Engine.Type), "remove it")
 	}
-	if r.Frontend.Type == "trtllm_serve" {
+	if server, of := r.Frontend.Type, schema.EngineServedBy(r.Frontend.Type); of.Name != "" {
 		switch {
-		case r.Engine.Type != "trtllm":
-			bad("frontend.type", "trtllm_serve needs the engine trtllm, found "+r.Engine.Type, "")
+		case engine != of:
+			bad("frontend.type", server+" needs the engine "+of.Name+", found "+engine.Name, "")
 		case r.Frontend.Multiple:
-			bad("frontend.enable_multiple_frontends", "trtllm_serve is one frontend", "set it to false")
+			bad("frontend.enable_multiple_frontends", server+" is one frontend", "set it to false")
 		case r.Agg.Given && r.Agg.Workers != 1:
-			bad("resources.agg_workers", fmt.Sprintf("trtllm_serve serves one aggregated worker, found %d", r.Agg.Workers), "set it to 1")
+			bad(schema.Agg.WorkersPath(), fmt.Sprintf("%s serves one aggregated worker, found %d", server, r.Agg.Workers), "set it to 1")
 		}
 	}
-	if v.str("profiling.type", "none") == "torch" && r.Engine.Type == "trtllm" {
-		bad("profiling.type", "torch does not profile trtllm", "use nsys or nsys-time")
+	if profiler := v.str("profiling.type", "none"); profiler == engine.Unusable {
+		bad("profiling.type", profiler+" does not profile "+engine.Name, "use nsys or nsys-time")
 	}
 	ds = append(ds, v.sources(r)...)
 	return append(ds, v.layoutTwo(r)...)
@@ -98,7 +101,7 @@ func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml
 		for _, kv := range pairs(s) {
 			switch kv[0].Value {
 			case "name", "type":
-				if name := resolve(kv[1]).Value; name == "etcd" || name == "nats" {
+				if name := resolve(kv[1]).Value; name == string(schema.Etcd) || name == string(schema.NATS) {
 					infra = name
 				}
 			case "placement":
@@ -121,7 +124,7 @@ func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml
 			continue
 		}
 		dedicated = dedicated || node == "dedicated"
-		if r, ok := rational(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: limit}); ok && infra == "nats" && r.Num().IsInt64() {
+		if r, ok := rational(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: limit}); ok && infra == string(schema.NATS) && r.Num().IsInt64() {
 			payload = int(r.Num().Int64())
 		}
 	}

@@ -47,17 +47,24 @@ func (r *Recipe) Leaves() []Leaf {
 	var out []Leaf
 	collect(r.doc, r.doc.Root, t.Root(), "", "", &out)
 	for i, l := range out {
-		for _, other := range []string{"backend.sglang_config.", "backend.vllm_config."} { // layout 2 has one place for all
-			if rest, ok := strings.CutPrefix(l.Canonical, other); ok {
-				out[i].Canonical = "backend.trtllm_config." + rest
-			}
-		}
+		out[i].Canonical = oneConfig(l.Canonical)
 		if r.Schema == 2 {
 			out[i].Canonical, out[i].Value = sameInOne(out[i].Canonical, l.Value)
 		}
 	}
 	out = serviceLeaves(out)
 	return slices.DeleteFunc(out, func(l Leaf) bool { return l.Canonical == "schema" || strings.HasPrefix(l.Canonical, "lock.") })
+}
+
+// oneConfig is the canonical path of an engine's configuration whichever engine it
+// belongs to: layout 2 has one place for all.
+func oneConfig(path string) string {
+	for _, e := range schema.Engines() {
+		if rest, ok := strings.CutPrefix(path, "backend."+e.Name+"_config."); ok {
+			return "backend." + schema.TRTLLM + "_config." + rest
+		}
+	}
+	return path
 }
 
 // sameInOne is what layout 1 calls a field and value of layout 2 that have another
@@ -77,7 +84,7 @@ func sameInOne(name, value string) (string, string) {
 		return "backend." + rest, value
 	}
 	if role, rest, ok := strings.Cut(strings.TrimPrefix(name, "roles."), ".kv_events"); ok && strings.HasPrefix(name, "roles.") {
-		return "backend.kv_events_config." + map[string]string{"prefill": "prefill", "decode": "decode", "agg": "aggregated"}[role] + rest, value
+		return "backend.kv_events_config." + schema.Role(role).Layout1() + rest, value
 	}
 	return name, value
 }
@@ -239,8 +246,8 @@ func isDefault(l Leaf, defaults *schema.Table) bool {
 // side is for display: a secret is told to differ, not shown.
 func side(l Leaf) *Side {
 	s := &Side{Path: l.Place.Path, Line: l.Place.Line, Value: l.Value}
-	if keys, err := SplitPath(l.Place.Path); err == nil && len(keys) > 0 && Secret(keys[len(keys)-1].Key) {
-		s.Value = Hidden
+	if keys, err := SplitPath(l.Place.Path); err == nil && len(keys) > 0 {
+		s.Value = Redact(keys[len(keys)-1].Key, l.Value)
 	}
 	return s
 }

@@ -40,7 +40,7 @@ func parseDoc(doc *Document) (*Recipe, Diagnostics) {
 	}
 	engine, bench := kinds(doc, version)
 	r := rules{version: version, owner: "srtctl", unknown: Error}
-	if engine != "trtllm" {
+	if !schema.EngineNamed(engine).Described {
 		r.foreign = append(r.foreign, "backend", "engine", "roles")
 	}
 	if bench != "agentperf" {
@@ -49,7 +49,7 @@ func parseDoc(doc *Document) (*Recipe, Diagnostics) {
 	v := read(doc, table(version), r)
 	recipe := build(doc, version, v)
 	if recipe.Engine.Type = engine; engine == "" {
-		recipe.Engine.Type = "sglang"
+		recipe.Engine.Type = schema.DefaultEngine
 	}
 	diags := append(v.diags, v.consistent(recipe)...)
 	diags.Sort()
@@ -119,11 +119,11 @@ func build(doc *Document, version int, v *values) *Recipe {
 		Precision: v.str("model.precision", ""), StageDir: v.str("model.stage_dir", ""),
 		GPUType: v.str("resources.gpu_type", ""), GPUsPerNode: v.int("resources.gpus_per_node", 4), SpreadWorkers: v.bool("resources.spread_workers", false),
 		Engine: Engine{
-			Type: v.str("backend.type", "sglang"), NUMAMemoryBind: v.str("backend.numa_memory_bind", ""), NUMACPUBind: v.bool("backend.numa_cpu_bind", false),
+			Type: v.str("backend.type", schema.DefaultEngine), NUMAMemoryBind: v.str("backend.numa_memory_bind", ""), NUMACPUBind: v.bool("backend.numa_cpu_bind", false),
 			PublishEvents:   v.bool("backend.publish_events_and_metrics", false),
 			SequentialStart: v.int("backend.sequential_node_start", 0), ServedModelName: v.str("backend.served_model_name", ""),
 		},
-		Prefill: v.role("prefill", "prefill", "prefill"), Decode: v.role("decode", "decode", "decode"), Agg: v.role("agg", "aggregated", "aggregated"),
+		Prefill: v.role(schema.Prefill), Decode: v.role(schema.Decode), Agg: v.role(schema.Agg),
 		Frontend: Frontend{
 			Type: v.str("frontend.type", "dynamo"), Multiple: v.bool("frontend.enable_multiple_frontends", true),
 			Placement: v.str("frontend.orchestrator_placement", "head"), Dedicated: v.bool("frontend.dedicated_node", false),
@@ -249,20 +249,22 @@ func (v *values) levels() []int {
 	return nil
 }
 
-func (v *values) role(role, env, cfg string) Role {
+func (v *values) role(name schema.Role) Role {
+	nodes, workers := name.NodesPath(), name.WorkersPath()
 	r := Role{
-		Nodes: v.int("resources."+role+"_nodes", 0), Workers: v.int("resources."+role+"_workers", 0), GPUs: v.int("resources.gpus_per_"+role, 0),
-		Env: v.env("backend." + env + "_environment"),
+		Name: name, Nodes: v.int(nodes, 0), Workers: v.int(workers, 0), GPUs: v.int(name.GPUsPath(), 0),
+		Env: v.env(name.EnvPath()), ConfigPath: name.ConfigPath(schema.TRTLLM),
 	}
-	_, nodes := v.byName["resources."+role+"_nodes"]
-	_, workers := v.byName["resources."+role+"_workers"]
-	r.Given = nodes || workers
-	if role == "decode" && nodes && r.Workers > 0 {
-		r.Colocated = v.str("resources.decode_nodes", "") == "colocate" || r.Nodes == 0
+	_, givenNodes := v.byName[nodes]
+	_, givenWorkers := v.byName[workers]
+	r.Given = givenNodes || givenWorkers
+	if name == schema.Decode && givenNodes && r.Workers > 0 {
+		r.Colocated = v.str(nodes, "") == "colocate" || r.Nodes == 0
 	}
-	for _, engine := range []string{"trtllm", "sglang", "vllm"} {
-		if val, ok := v.byName["backend."+engine+"_config."+cfg]; ok && r.Args == nil {
-			r.Args = val.node
+	for _, engine := range schema.Engines() {
+		path := name.ConfigPath(engine.Name)
+		if val, ok := v.byName[path]; ok && r.Args == nil {
+			r.Args, r.ConfigPath = val.node, path
 		}
 	}
 	return r

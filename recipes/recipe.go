@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // Recipe is a recipe's meaning, whichever layout it is written in. Values that
@@ -75,13 +77,15 @@ type Engine struct {
 // Role is a group of equal workers. A role that the recipe does not name has
 // no nodes, no workers and Given false.
 type Role struct {
-	Given     bool
-	Nodes     int
-	Workers   int
-	GPUs      int  // of one worker; 0: derived from nodes and workers
-	Colocated bool // decode only: shares the prefill nodes
-	Env       Env
-	Args      *yaml.Node // the engine config, verbatim; nil: none
+	Name       schema.Role
+	Given      bool
+	Nodes      int
+	Workers    int
+	GPUs       int  // of one worker; 0: derived from nodes and workers
+	Colocated  bool // decode only: shares the prefill nodes
+	Env        Env
+	Args       *yaml.Node // the engine config, verbatim; nil: none
+	ConfigPath string     // canonical path of Args
 }
 
 // Frontend serves the API.
@@ -156,6 +160,10 @@ func (r *Recipe) Diag(sev Severity, canonical, message, fix string) Diagnostic {
 	p := r.Place(canonical)
 	return Diagnostic{File: r.File, Line: p.Line, Column: p.Column, Path: p.Path, Severity: sev, Message: message, Fix: fix}
 }
+
+// Roles lists the groups of workers in the order of [schema.WorkerRoles], those
+// that the recipe does not name among them.
+func (r *Recipe) Roles() []Role { return []Role{r.Prefill, r.Decode, r.Agg} }
 
 // Disaggregated says whether prefill and decode run apart.
 func (r *Recipe) Disaggregated() bool { return r.Prefill.Given || r.Decode.Given }

@@ -79,7 +79,7 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 	diags.Sort()
 	w := &Workload{
 		File: file, doc: doc, vals: v,
-		BaseURL: v.str("base_url", ""), APIKey: v.str("api_key", ""), Model: v.str("model", ""), ServerType: v.str("server_type", "trtllm"),
+		BaseURL: v.str("base_url", ""), APIKey: v.str("api_key", ""), Model: v.str("model", ""), ServerType: v.str("server_type", schema.TRTLLM),
 		PhaseTimeout: v.quantity("phase_timeout_seconds"), Settling: v.quantity("settling_time_seconds"),
 		SpawnRate: v.quantity("user_spawn_rate"), MinMeasurement: v.quantity("min_measurement_seconds"),
 		MinTotalTrajectories: v.quantity("min_total_trajectories"), MinTrajectoriesPerUser: v.quantity("min_trajectories_per_user"),

@@ -19,28 +19,13 @@ func (p *Plan) Redacted() *Plan {
 	out := p.mapText(func(s string) string { return s })
 	for i := range out.Steps {
 		for j, v := range out.Steps[i].Env {
-			if recipes.Secret(v.Name) {
-				out.Steps[i].Env[j].Value = recipes.Hidden
-			}
+			out.Steps[i].Env[j].Value = recipes.Redact(v.Name, v.Value)
 		}
 	}
 	for i, f := range out.Files {
-		out.Files[i].Content = hideSecrets(f.Content)
+		out.Files[i].Content = recipes.RedactYAML(f.Content)
 	}
 	return out
-}
-
-// hideSecrets hides what stands behind the name of a secret on a line of YAML.
-func hideSecrets(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		key, _, ok := strings.Cut(line, ":")
-		if name := strings.Trim(key, " \t\"'-{"); ok && recipes.Secret(name) {
-			line = key + ": " + recipes.Hidden + "\n"
-		}
-		b.WriteString(line)
-	}
-	return b.String()
 }
 
 // mapText copies the plan with every text that may hold placeholders replaced; the

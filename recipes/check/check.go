@@ -93,14 +93,9 @@ func (c *checker) workloadDiag(rule, key, msg, fix string) *recipes.Diagnostic {
 	return &c.out.Diagnostics[len(c.out.Diagnostics)-1]
 }
 
-type namedRole struct {
-	name string
-	recipes.Role
-}
-
-func (c *checker) roles() []namedRole {
-	all := []namedRole{{"prefill", c.r.Prefill}, {"decode", c.r.Decode}, {"agg", c.r.Agg}}
-	return slices.DeleteFunc(all, func(n namedRole) bool { return !n.Given || n.Workers == 0 })
+// roles are those that have workers.
+func (c *checker) roles() []recipes.Role {
+	return slices.DeleteFunc(c.r.Roles(), func(r recipes.Role) bool { return !r.Given || r.Workers == 0 })
 }
 
 // placeholders finds what a port could not fill in.

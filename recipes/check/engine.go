@@ -27,7 +27,7 @@ func (c *checker) engine() {
 		for _, role := range c.roles() {
 			_, own := role.Env.Get("HF_HOME")
 			if _, all := r.Environment.Get("HF_HOME"); !own && !all {
-				c.report("hf-home", "model.path", fmt.Sprintf("the %s workers have no HF_HOME: each of them downloads %s", role.name, r.ModelPath), "set HF_HOME in their environment to a folder that all share")
+				c.report("hf-home", "model.path", fmt.Sprintf("the %s workers have no HF_HOME: each of them downloads %s", role.Name, r.ModelPath), "set HF_HOME in their environment to a folder that all share")
 				break
 			}
 		}
@@ -40,7 +40,7 @@ func (c *checker) environment() {
 	for _, v := range r.Environment {
 		for _, role := range c.roles() {
 			if own, ok := role.Env.Get(v.Name); ok && own != v.Value {
-				c.report("env-override", recipes.Join("environment", v.Name), fmt.Sprintf("beats the value of the %s workers, which is another: the global environment is applied last", role.name), "give it in one place")
+				c.report("env-override", recipes.Join("environment", v.Name), fmt.Sprintf("beats the value of the %s workers, which is another: the global environment is applied last", role.Name), "give it in one place")
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // topology applies upstream's layout rules, which its dry-run and load skip, and
@@ -25,12 +26,12 @@ func (c *checker) topology() {
 		bad("an aggregated layout needs agg nodes and workers", "give both a number")
 	}
 	for _, role := range c.roles() {
-		c.role(role.name, role.Role)
+		c.role(role)
 	}
 }
 
-func (c *checker) role(name string, role recipes.Role) {
-	r, nodes := c.r, "resources."+name+"_nodes"
+func (c *checker) role(role recipes.Role) {
+	r, nodes := c.r, role.Name.NodesPath()
 	if role.Colocated {
 		if r.Prefill.GPUs == 0 || role.GPUs == 0 {
 			c.report("colocate", nodes, "decode shares the prefill nodes, and both need their GPUs per worker given", "give gpus of both roles")
@@ -40,7 +41,7 @@ func (c *checker) role(name string, role recipes.Role) {
 		return
 	}
 	if role.Nodes == 0 {
-		c.report("topology", nodes, fmt.Sprintf("%d %s workers on 0 nodes", role.Workers, name), "give them nodes")
+		c.report("topology", nodes, fmt.Sprintf("%d %s workers on 0 nodes", role.Workers, role.Name), "give them nodes")
 		return
 	}
 	gpus := r.GPUsPerWorker(role)
@@ -55,13 +56,13 @@ func (c *checker) role(name string, role recipes.Role) {
 	if gpus > r.GPUsPerNode && gpus%r.GPUsPerNode != 0 {
 		c.report("gpus-per-worker", nodes, fmt.Sprintf("a worker of %d GPUs does not fill whole nodes of %d", gpus, r.GPUsPerNode), "whole nodes")
 	}
-	c.parallelism(name, role, gpus)
+	c.parallelism(role, gpus)
 }
 
 // parallelism: TP × PP is the number of ranks of a TRT-LLM worker; upstream does not verify it.
-func (c *checker) parallelism(name string, role recipes.Role, gpus int) {
+func (c *checker) parallelism(role recipes.Role, gpus int) {
 	tp, ok := role.ArgInt("tensor_parallel_size")
-	if c.r.Engine.Type != "trtllm" || !ok {
+	if c.r.Engine.Type != schema.TRTLLM || !ok {
 		return
 	}
 	pp, ok := role.ArgInt("pipeline_parallel_size")
@@ -69,10 +70,6 @@ func (c *checker) parallelism(name string, role recipes.Role, gpus int) {
 		pp = 1
 	}
 	if tp*pp != gpus {
-		cfg := "backend.trtllm_config." + name
-		if name == "agg" {
-			cfg = "backend.trtllm_config.aggregated"
-		}
-		c.report("gpus-per-worker", cfg, fmt.Sprintf("tensor_parallel_size %d × pipeline_parallel_size %d = %d, and a %s worker has %d GPUs", tp, pp, tp*pp, name, gpus), "make them equal")
+		c.report("gpus-per-worker", role.ConfigPath, fmt.Sprintf("tensor_parallel_size %d × pipeline_parallel_size %d = %d, and a %s worker has %d GPUs", tp, pp, tp*pp, role.Name, gpus), "make them equal")
 	}
 }

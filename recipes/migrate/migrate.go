@@ -218,7 +218,7 @@ func (m *migration) step() int {
 
 // top moves one entry of the top level.
 func (m *migration) top(e entry) error {
-	if e.key == "infra" {
+	if e.key == string(schema.Infra) {
 		return m.infra(e)
 	}
 	home, apart := homes[e.key]
@@ -296,15 +296,15 @@ func (m *migration) special(path string, k entry) (done bool, err error) {
 	case m.unused(path):
 		m.dropped[path] = true
 		m.notes = append(m.notes, fmt.Sprintf("%s (line %d) is left out: agentperf does not use it, and layout 2 refuses it", path, k.node.Line))
-	case path == "resources.decode_nodes" && word == "0":
+	case path == schema.Decode.NodesPath() && word == "0":
 		k.value = strings.Replace(k.value, "0", "colocate", 1)
-		m.place([]string{"roles", "decode", "nodes"}, k)
+		m.place([]string{"roles", string(schema.Decode), "nodes"}, k)
 	case path == "frontend.type" && word == "sglang":
 		k.value = strings.Replace(k.value, "sglang", "sglang-router", 1)
 		m.place([]string{"frontend", "type"}, k)
 	case strings.HasSuffix(path, "dedicated_node") || strings.HasSuffix(path, "_placement"):
 		return m.placement(path, k), nil
-	case strings.HasPrefix(path, "backend.sglang_config.") || strings.HasPrefix(path, "backend.vllm_config."):
+	case isConfig(path):
 		m.place([]string{"roles", role(k.key), "args"}, k)
 	case path == "backend.kv_events_config" && k.node.Kind == yaml.MappingNode:
 		kids, err := m.children(k)
@@ -345,9 +345,20 @@ func (m *migration) placement(path string, k entry) (done bool) {
 	return true
 }
 
+// isConfig says whether a path is a role's configuration of an engine for which the
+// table names no place in layout 2.
+func isConfig(path string) bool {
+	return slices.ContainsFunc(schema.Engines(), func(e schema.Engine) bool {
+		return e.Config && e.Name != schema.TRTLLM && strings.HasPrefix(path, "backend."+e.Name+"_config.")
+	})
+}
+
+// role is a role of layout 2 by its name in layout 1.
 func role(mode string) string {
-	if mode == "aggregated" {
-		return "agg"
+	for _, r := range schema.WorkerRoles() {
+		if r.Layout1() == mode {
+			return string(r)
+		}
 	}
 	return mode
 }

@@ -40,6 +40,17 @@ func EngineNamed(name string) Engine {
 	return Engine{Name: name}
 }
 
+// EngineServedBy is the engine that a frontend is the server of; none has a name
+// where the frontend serves several, or is not known.
+func EngineServedBy(frontend string) Engine {
+	for _, e := range Engines() {
+		if e.Server != "" && e.Server == frontend {
+			return e
+		}
+	}
+	return Engine{}
+}
+
 func engineNames() []string {
 	var names []string
 	for _, e := range Engines() {

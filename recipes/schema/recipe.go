@@ -50,14 +50,14 @@ func resourceFields() []Field {
 	}
 	for _, role := range WorkerRoles() {
 		r := string(role)
-		nodes := moved("resources."+r+"_nodes", "roles."+r+".nodes", Int, "nodes over all "+r+" workers").nullable().min(0)
+		nodes := moved(role.NodesPath(), "roles."+r+".nodes", Int, "nodes over all "+r+" workers").nullable().min(0)
 		if role == Decode {
 			nodes.Kind = NodeCount
 			nodes.Gotcha = "0 (layout 1) or colocate (layout 2) shares the prefill nodes: give the GPUs of both roles, and see that they fit"
 		}
 		fs = append(fs, nodes,
-			moved("resources."+r+"_workers", "roles."+r+".workers", Int, "number of "+r+" workers, each one engine, over nodes or within one").nullable().min(0),
-			moved("resources.gpus_per_"+r, "roles."+r+".gpus", Int, "GPUs of one "+r+" worker; default: the nodes' GPUs shared out").nullable().min(1).
+			moved(role.WorkersPath(), "roles."+r+".workers", Int, "number of "+r+" workers, each one engine, over nodes or within one").nullable().min(0),
+			moved(role.GPUsPath(), "roles."+r+".gpus", Int, "GPUs of one "+r+" worker; default: the nodes' GPUs shared out").nullable().min(1).
 				bites("a share that is not whole is rounded down without a word; TP × PP is not compared with it"),
 			moved("resources."+r+"_critical", "roles."+r+".critical", Bool, "an exit of such a worker fails the run").def("true"),
 		)

@@ -35,6 +35,16 @@ func (r Role) Layout1() string {
 	return string(r)
 }
 
+// NodesPath, WorkersPath and GPUsPath are the canonical paths of how many nodes and
+// workers a role has, and how many GPUs one of its workers.
+func (r Role) NodesPath() string { return "resources." + string(r) + "_nodes" }
+
+// WorkersPath is described with [Role.NodesPath].
+func (r Role) WorkersPath() string { return "resources." + string(r) + "_workers" }
+
+// GPUsPath is described with [Role.NodesPath].
+func (r Role) GPUsPath() string { return "resources.gpus_per_" + string(r) }
+
 // EnvPath is the canonical path of the environment of a role's workers.
 func (r Role) EnvPath() string { return "backend." + r.Layout1() + "_environment" }
 
