@@ -457,7 +457,11 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 	var bad []error
 	unread := 0
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	start := root
+	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		start += string(filepath.Separator) // the root itself may be a link
+	}
+	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if unread++; unread <= maxUnread {
 				bad = append(bad, err)

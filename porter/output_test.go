@@ -209,6 +209,14 @@ func TestFindRuns(t *testing.T) {
 	if _, err := FindRuns(t.Context(), filepath.Join(root, "none"), 4); err == nil {
 		t.Error("a missing root is no error")
 	}
+	link := filepath.Join(t.TempDir(), "bm")
+	if err := os.Symlink(filepath.Join(root, "x/bm"), link); err != nil {
+		t.Fatal(err)
+	}
+	got, err = FindRuns(t.Context(), link, 4)
+	if want := []string{filepath.Join(link, "c1010"), filepath.Join(link, "c64")}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("runs %v below a link, %v, want %v", got, err, want)
+	}
 }
 
 func TestJobName(t *testing.T) {

@@ -101,17 +101,21 @@ func isRunName(name string) bool {
 
 // FindRuns lists the c<N> directories below root that hold a harness artifact, at
 // most depth levels down, sorted by path; one that can't be looked into is listed
-// too, so that its port says why. Symbolic links are not followed; other folders
+// too, so that its port says why. Links below root are not followed; other folders
 // that can't be read are passed over.
 func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 	var runs []string
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	start := root
+	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		start += string(filepath.Separator) // the root itself may be a link
+	}
+	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil || !d.IsDir() {
-			if path == root && err != nil {
+			if path == start && err != nil {
 				return fmt.Errorf("look for runs below %s: %w", root, err)
 			}
 			return nil
@@ -120,6 +124,9 @@ func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 			_, err := os.Lstat(filepath.Join(path, n))
 			return !errors.Is(err, fs.ErrNotExist)
 		}) {
+			if path == start {
+				path = root
+			}
 			runs = append(runs, path)
 			return fs.SkipDir
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/engine/safetext"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // gated is the engine with one condition more: a recipe that a port left must-fix

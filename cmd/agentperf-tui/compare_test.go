@@ -17,7 +17,7 @@ func (s *shell) roots() string {
 		if err := os.MkdirAll(out, 0o755); err != nil {
 			s.t.Fatal(err)
 		}
-		files, err := filepath.Glob(filepath.Join(sample, "agentperf", "*"))
+		files, err := filepath.Glob(filepath.Join(sampleRun, "agentperf", "*"))
 		if err != nil {
 			s.t.Fatal(err)
 		}

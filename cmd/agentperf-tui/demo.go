@@ -13,9 +13,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
-	"github.com/agentperf/agentperf-tui/engine/texttable"
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/testdata"
+	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 func demoCmd(a *app) *cobra.Command {

@@ -16,7 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
+const sampleRun = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
 // program is the built binary, made once.
 var program string
@@ -102,7 +102,7 @@ func (s *shell) read(name string) string {
 // port ports the sample to r.yaml and w.yaml.
 func (s *shell) port(more ...string) output {
 	s.t.Helper()
-	run, err := filepath.Abs(sample)
+	run, err := filepath.Abs(sampleRun)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestPortOfTheSample(t *testing.T) {
 		t.Errorf("report:\n%s", o.stdout)
 	}
 	// Nothing that exists is replaced without being asked.
-	if o := s.run("port", sample, "--out", "r.yaml", "--workload-out", "w.yaml"); o.code != 2 {
+	if o := s.run("port", sampleRun, "--out", "r.yaml", "--workload-out", "w.yaml"); o.code != 2 {
 		t.Errorf("a second port: exit %d\n%s", o.code, o.stderr)
 	}
 }
@@ -213,7 +213,7 @@ func TestDryRunOfTheSample(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	s.port("--gpu-type", "gb300")
-	stable := strings.NewReplacer(s.dir, "/home/u", mustAbs(t, sample), "/runs/c1010").Replace
+	stable := strings.NewReplacer(s.dir, "/home/u", mustAbs(t, sampleRun), "/runs/c1010").Replace
 	golden.Equal(t, "testdata/dry-run.slurm.txt", stable(s.want(0, "dry-run", "r.yaml", "--output-dir", "/out").stdout))
 	golden.Equal(t, "testdata/dry-run.local.txt", stable(s.want(0, "dry-run", "r.yaml", "--launcher", "local", "--output-dir", "/out").stdout))
 }
@@ -230,8 +230,8 @@ func mustAbs(t *testing.T, path string) string {
 func TestResultsOfTheSample(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	golden.Equal(t, "testdata/results.sample.txt", s.want(0, "results", mustAbs(t, sample)).stdout)
-	runs := s.want(0, "runs", filepath.Dir(mustAbs(t, sample)))
+	golden.Equal(t, "testdata/results.sample.txt", s.want(0, "results", mustAbs(t, sampleRun)).stdout)
+	runs := s.want(0, "runs", filepath.Dir(mustAbs(t, sampleRun)))
 	if !strings.Contains(runs.stdout, "bm_agentperf_dsv4_5p1d/c1010") || !strings.Contains(runs.stdout, "762.1") {
 		t.Errorf("runs:\n%s", runs.stdout)
 	}
@@ -275,7 +275,7 @@ func TestBadInput(t *testing.T) {
 		{2, "unknown command", []string{"frobnicate"}},
 		{2, "no job id", []string{"watch", "nowhere"}},
 		{2, "a file", []string{"results", "broken.yaml"}},
-		{2, "--out and --workload-out", []string{"port", sample}},
+		{2, "--out and --workload-out", []string{"port", sampleRun}},
 		{2, "no such file", []string{"port", "nowhere", "--out", "a", "--workload-out", "b"}},
 		{2, "launcher", []string{"dry-run", "broken.yaml", "--launcher", "moon"}},
 		{2, "--band", []string{"parity", "a", "b", "--band", "x"}},
@@ -283,9 +283,9 @@ func TestBadInput(t *testing.T) {
 		{2, "required", []string{"replay"}},
 		{2, "--users is for --launcher local", []string{"dry-run", "broken.yaml", "--users", "3"}},
 		{2, "--seconds is for --launcher local", []string{"apply", "broken.yaml", "--seconds", "3", "--yes"}},
-		{2, "--gpus -3", []string{"export", sample, "--table", "curve", "--gpus", "-3"}},
-		{2, "--bucket -1", []string{"export", sample, "--table", "series", "--bucket", "-1"}},
-		{2, "--interval -1s", []string{"watch", sample, "--interval", "-1s"}},
+		{2, "--gpus -3", []string{"export", sampleRun, "--table", "curve", "--gpus", "-3"}},
+		{2, "--bucket -1", []string{"export", sampleRun, "--table", "series", "--bucket", "-1"}},
+		{2, "--interval -1s", []string{"watch", sampleRun, "--interval", "-1s"}},
 		{2, "broken.yaml is no folder", []string{"runs", "broken.yaml"}},
 		{2, "accepts 2 arg", []string{"diff", "a"}},
 	} {
@@ -319,7 +319,7 @@ func TestPortSparesArtifacts(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	run := s.path("h/c1010")
-	if err := os.CopyFS(run, os.DirFS(mustAbs(t, sample))); err != nil {
+	if err := os.CopyFS(run, os.DirFS(mustAbs(t, sampleRun))); err != nil {
 		t.Fatal(err)
 	}
 	if o := s.want(2, "port", run, "--out", run+"/job.log", "--workload-out", "w.yaml", "--force"); !strings.Contains(o.stderr, "artifact") {

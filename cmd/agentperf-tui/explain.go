@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentperf/agentperf-tui/engine/safetext"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/migrate"
 	"github.com/agentperf/agentperf-tui/recipes/reference"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 func explainCmd(a *app) *cobra.Command {

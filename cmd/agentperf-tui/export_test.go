@@ -28,13 +28,13 @@ func TestExport(t *testing.T) {
 		args []string
 		want string // how the output begins
 	}{
-		{"phases", []string{sample}, "phase_idx,concurrency,window_seconds,"},
-		{"series", []string{sample, "--table", "series", "--bucket", "10"}, "phase_idx,start,start_utc,"},
-		{"curve", []string{sample, sample, "--table", "curve", "--gpus", "52"}, "run,concurrency,gpus,"},
-		{"page", []string{sample, "--format", "html"}, "<!doctype html>"},
-		{"curve page", []string{sample, "--table", "curve", "--format", "html"}, "<!doctype html>"},
-		{"comparison", []string{"--parity", sample, sample}, "metric,key,"},
-		{"comparison page", []string{"--parity", sample, sample, "--format", "html"}, "<!doctype html>"},
+		{"phases", []string{sampleRun}, "phase_idx,concurrency,window_seconds,"},
+		{"series", []string{sampleRun, "--table", "series", "--bucket", "10"}, "phase_idx,start,start_utc,"},
+		{"curve", []string{sampleRun, sampleRun, "--table", "curve", "--gpus", "52"}, "run,concurrency,gpus,"},
+		{"page", []string{sampleRun, "--format", "html"}, "<!doctype html>"},
+		{"curve page", []string{sampleRun, "--table", "curve", "--format", "html"}, "<!doctype html>"},
+		{"comparison", []string{"--parity", sampleRun, sampleRun}, "metric,key,"},
+		{"comparison page", []string{"--parity", sampleRun, sampleRun, "--format", "html"}, "<!doctype html>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,10 +45,10 @@ func TestExport(t *testing.T) {
 		})
 	}
 	for _, tt := range [][]string{
-		{sample, "--format", "pdf"},
-		{sample, "--table", "rows"},
-		{sample, sample},
-		{"--parity", sample},
+		{sampleRun, "--format", "pdf"},
+		{sampleRun, "--table", "rows"},
+		{sampleRun, sampleRun},
+		{"--parity", sampleRun},
 		{filepath.Join(t.TempDir(), "none")},
 	} {
 		if out, err := export(t, tt...); err == nil || out != "" {
@@ -61,12 +61,12 @@ func TestExport(t *testing.T) {
 // is told.
 func TestExportTo(t *testing.T) {
 	t.Parallel()
-	_, err := export(t, sample, "-o", "/dev/full")
+	_, err := export(t, sampleRun, "-o", "/dev/full")
 	if info, serr := os.Stat("/dev/full"); err == nil || serr != nil || info.Mode().IsRegular() {
 		t.Errorf("a device: %v, %v", err, serr)
 	}
 	var exit exitError
-	if _, err := export(t, sample, "-o", filepath.Join(t.TempDir(), "none", "x")); !errors.As(err, &exit) || exit.code != 2 || !strings.Contains(err.Error(), "create it first") {
+	if _, err := export(t, sampleRun, "-o", filepath.Join(t.TempDir(), "none", "x")); !errors.As(err, &exit) || exit.code != 2 || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("no folder: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestExportTo(t *testing.T) {
 func TestExportJSON(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "run.json")
-	if _, err := export(t, sample, "--format", "json", "--out", path); err != nil {
+	if _, err := export(t, sampleRun, "--format", "json", "--out", path); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

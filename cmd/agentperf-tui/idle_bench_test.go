@@ -34,7 +34,7 @@ func BenchmarkIdle(b *testing.B) {
 			if err := os.MkdirAll(out, 0o755); err != nil {
 				b.Fatal(err)
 			}
-			files, err := filepath.Glob(filepath.Join(sample, "agentperf", "*"))
+			files, err := filepath.Glob(filepath.Join(sampleRun, "agentperf", "*"))
 			if err != nil {
 				b.Fatal(err)
 			}

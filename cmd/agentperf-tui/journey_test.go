@@ -128,7 +128,7 @@ func TestLogByKeyboard(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	dir := s.path("found/c1010")
-	if err := os.CopyFS(dir, os.DirFS(sample)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(sampleRun)); err != nil {
 		t.Fatal(err)
 	}
 	grow := func(lines string) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/logview"
-	"github.com/agentperf/agentperf-tui/engine/safetext"
-	"github.com/agentperf/agentperf-tui/engine/texttable"
+	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 // logOptions are the flags of logs.

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/agentperf/agentperf-tui/engine/safetext"
-	"github.com/agentperf/agentperf-tui/engine/texttable"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 // say prints data for people; whatever is in it comes out without control characters.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/engine/safetext"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // scaleFlags bind what target local plays of a run.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentperf/agentperf-tui/engine/safetext"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // portFlags are the flags of port that both of its forms know.

@@ -14,19 +14,19 @@ import (
 // written included: ns/op is wall time, max-MB the greatest memory of any. The
 // kernel counts the memory of the process that started it too, so that is a bound.
 func BenchmarkPortProcess(b *testing.B) {
-	sample, err := filepath.Abs(sample)
+	sampleRun, err := filepath.Abs(sampleRun)
 	if err != nil {
 		b.Fatal(err)
 	}
 	copied := func(b *testing.B) string {
 		b.Helper()
 		dir := filepath.Join(b.TempDir(), "bm_copy", "c1010")
-		if err := os.CopyFS(dir, os.DirFS(sample)); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(sampleRun)); err != nil {
 			b.Fatal(err)
 		}
 		return dir
 	}
-	b.Run("sample", func(b *testing.B) { portProcesses(b, sample) })
+	b.Run("sample", func(b *testing.B) { portProcesses(b, sampleRun) })
 	b.Run("client.log-4GB", func(b *testing.B) {
 		dir := copied(b)
 		if err := os.Truncate(filepath.Join(dir, "client.log"), 4<<30); err != nil {
@@ -46,12 +46,12 @@ func BenchmarkPortProcess(b *testing.B) {
 		root := b.TempDir()
 		for i := range 1000 {
 			dir := filepath.Join(root, fmt.Sprintf("bm_%d", i/10), fmt.Sprintf("c%d", 1+i%10))
-			if err := os.CopyFS(dir, os.DirFS(sample)); err != nil {
+			if err := os.CopyFS(dir, os.DirFS(sampleRun)); err != nil {
 				b.Fatal(err)
 			}
 		}
 		processes(b, func(out string) []string {
-			return []string{"port", "--tree", root, "--out-dir", out, "--dataset-root", filepath.Join(sample, "datasets")}
+			return []string{"port", "--tree", root, "--out-dir", out, "--dataset-root", filepath.Join(sampleRun, "datasets")}
 		})
 	})
 }

@@ -32,7 +32,7 @@ func TestPortAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	recipe, workload, answers := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml"), filepath.Join(dir, "answers.yaml")
-	args := []string{"port", sample, "--out", recipe, "--workload-out", workload}
+	args := []string{"port", sampleRun, "--out", recipe, "--workload-out", workload}
 	out, _ := mustRun(t, 1, append(args, "--strict")...)
 	if !strings.Contains(out, "each by a rule: nothing is lost") {
 		t.Errorf("no proof in\n%s", out)
@@ -64,11 +64,11 @@ func TestPortTree(t *testing.T) {
 	t.Parallel()
 	root, out := t.TempDir(), t.TempDir()
 	for _, c := range []string{"bm_a/c64", "bm_a/c1010", "x/bm_b/c8"} {
-		if err := os.CopyFS(filepath.Join(root, c), os.DirFS(sample)); err != nil {
+		if err := os.CopyFS(filepath.Join(root, c), os.DirFS(sampleRun)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	args := []string{"port", "--tree", root, "--out-dir", out, "--dataset-root", filepath.Join(sample, "datasets")}
+	args := []string{"port", "--tree", root, "--out-dir", out, "--dataset-root", filepath.Join(sampleRun, "datasets")}
 	text, errs := mustRun(t, 0, args...)
 	lines := strings.Split(text, "\n")
 	if len(lines) != 5 || strings.Fields(lines[1])[0] != "bm_a/c1010" || strings.Fields(lines[1])[1] != "ported" || !strings.Contains(errs, "3 runs: 3 ported, 0 unchanged, 0 skipped") {
@@ -87,7 +87,7 @@ func TestPortTree(t *testing.T) {
 		t.Errorf("a recipe that was edited, of a run that changed:\n%s", text)
 	}
 	mustRun(t, 1, append(args, "--force", "--strict")...) // that run has open questions now
-	for _, bad := range [][]string{{"port"}, {"port", sample, "--tree", root}, {"port", "--tree", root}, {"port", "--tree", filepath.Join(root, "no"), "--out-dir", out}} {
+	for _, bad := range [][]string{{"port"}, {"port", sampleRun, "--tree", root}, {"port", "--tree", root}, {"port", "--tree", filepath.Join(root, "no"), "--out-dir", out}} {
 		mustRun(t, 2, bad...)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,8 +101,8 @@ func TestDiffProvenance(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
-	mustRun(t, 0, "port", sample, "--out", one+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"))
-	mustRun(t, 0, "port", sample, "--out", two+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"), "--gpu-type", "gb200")
+	mustRun(t, 0, "port", sampleRun, "--out", one+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"))
+	mustRun(t, 0, "port", sampleRun, "--out", two+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"), "--gpu-type", "gb200")
 	a, b := one+".provenance.json", two+".provenance.json"
 	for _, asJSON := range []bool{false, true} {
 		var out bytes.Buffer

@@ -12,8 +12,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
-	"github.com/agentperf/agentperf-tui/engine/safetext"
-	"github.com/agentperf/agentperf-tui/engine/texttable"
+	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 func resultsCmd(a *app) *cobra.Command {

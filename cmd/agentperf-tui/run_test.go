@@ -398,29 +398,29 @@ func TestCancelSavesWhatWasMeasured(t *testing.T) {
 func TestLogsAreCleanAndFiltered(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	o := s.want(0, "logs", mustAbs(t, sample), "--grep", "Phase Timeout")
+	o := s.want(0, "logs", mustAbs(t, sampleRun), "--grep", "Phase Timeout")
 	if o.stdout != "0:   Phase Timeout: 2400.0s\n" {
 		t.Errorf("got %q", o.stdout)
 	}
-	if o := s.want(0, "logs", mustAbs(t, sample), "--grep", "phase timeout|concurrencies", "-n", "1"); strings.Count(o.stdout, "\n") != 1 {
+	if o := s.want(0, "logs", mustAbs(t, sampleRun), "--grep", "phase timeout|concurrencies", "-n", "1"); strings.Count(o.stdout, "\n") != 1 {
 		t.Errorf("the last of them: %q", o.stdout)
 	}
-	if o := s.want(0, "logs", mustAbs(t, sample), "--errors", "job"); strings.Contains(o.stdout, "srun") {
+	if o := s.want(0, "logs", mustAbs(t, sampleRun), "--errors", "job"); strings.Contains(o.stdout, "srun") {
 		t.Errorf("errors: %q", o.stdout)
 	}
-	all := s.want(0, "logs", mustAbs(t, sample), "--merge").stdout
+	all := s.want(0, "logs", mustAbs(t, sampleRun), "--merge").stdout
 	for _, f := range []string{"client", "CTX_0", "frontend", "job"} {
-		one := s.want(0, "logs", mustAbs(t, sample), f).stdout
+		one := s.want(0, "logs", mustAbs(t, sampleRun), f).stdout
 		if got := strings.Count("\n"+all, "\n"+fmt.Sprintf("%-13s", f)); got != strings.Count(one, "\n") {
 			t.Errorf("merged, there are %d lines of %s, want %d", got, f, strings.Count(one, "\n"))
 		}
 	}
 	var line struct{ Step, Line string }
-	if o := s.want(0, "logs", mustAbs(t, sample), "client", "job", "--merge", "-n", "1", "--json"); json.Unmarshal([]byte(o.stdout), &line) != nil || line.Step == "" || line.Line == "" {
+	if o := s.want(0, "logs", mustAbs(t, sampleRun), "client", "job", "--merge", "-n", "1", "--json"); json.Unmarshal([]byte(o.stdout), &line) != nil || line.Step == "" || line.Line == "" {
 		t.Errorf("%q", o.stdout)
 	}
 	for _, args := range [][]string{{"client", "job"}, {"--merge", "-f"}, {"--grep", "("}, {"-n", "-1"}} {
-		if o := s.run(append([]string{"logs", mustAbs(t, sample)}, args...)...); o.code != 2 {
+		if o := s.run(append([]string{"logs", mustAbs(t, sampleRun)}, args...)...); o.code != 2 {
 			t.Errorf("%v: exit %d %s", args, o.code, o.stderr)
 		}
 	}
@@ -442,7 +442,7 @@ func TestLogsAreCleanAndFiltered(t *testing.T) {
 	if o := s.want(0, "logs", odd, "--merge"); strings.Contains(o.stdout, "\x1b") {
 		t.Errorf("an escape in a name: %q", o.stdout)
 	}
-	if o := s.run("logs", mustAbs(t, sample), "nope"); o.code != 2 || !strings.Contains(o.stderr, "CTX_0") {
+	if o := s.run("logs", mustAbs(t, sampleRun), "nope"); o.code != 2 || !strings.Contains(o.stderr, "CTX_0") {
 		t.Errorf("unknown step: exit %d %s", o.code, o.stderr)
 	}
 }

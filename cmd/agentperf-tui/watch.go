@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/safetext"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 func (a *app) find(ctx context.Context, run string) (*engine.Engine, engine.Located, error) {

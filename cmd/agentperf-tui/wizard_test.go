@@ -18,7 +18,7 @@ import (
 func TestWizardByKeyboard(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	source, err := filepath.Abs(sample)
+	source, err := filepath.Abs(sampleRun)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/logline"
-	"github.com/agentperf/agentperf-tui/engine/safetext"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // Line is one line of a log.

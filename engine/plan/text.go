@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/engine/texttable"
+	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 // Section is one part of a plan for people.

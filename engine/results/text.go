@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentperf/agentperf-tui/engine/texttable"
+	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 // Text prints a run for people: a block a phase, figures right-aligned with

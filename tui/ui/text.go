@@ -7,8 +7,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/agentperf/agentperf-tui/engine/safetext"
-	"github.com/agentperf/agentperf-tui/engine/texttable"
+	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 // Clean is a text of somebody else, safe to draw on one line.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/texttable"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 const (
