@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/replay"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // ErrTodos says that a recipe still has placeholders of a port.
@@ -154,19 +155,19 @@ func checkDataset(ctx context.Context, w *recipes.Workload, pl *plan.Plan) error
 }
 
 func (e *Engine) runFiles(ctx context.Context, p *Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) {
-	planJSON, err := rundir.JSON(pl)
+	planJSON, err := smallfile.JSON(pl)
 	if err != nil {
 		return nil, err
 	}
-	recJSON, err := rundir.JSON(rec)
+	recJSON, err := smallfile.JSON(rec)
 	if err != nil {
 		return nil, err
 	}
-	phases, err := rundir.JSON(pl.Phases)
+	phases, err := smallfile.JSON(pl.Phases)
 	if err != nil {
 		return nil, err
 	}
-	id, err := rundir.JSON(e.identify(ctx, p, pl, planJSON))
+	id, err := smallfile.JSON(e.identify(ctx, p, pl, planJSON))
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +230,7 @@ func (l Located) phases() ([]plan.Phase, error) {
 		return nil, fmt.Errorf("run %s: %w", l.Label(), err)
 	}
 	var phases []plan.Phase
-	if err := rundir.Read(filepath.Join(l.Dir, rundir.PhasesFile), &phases); err != nil {
+	if err := smallfile.ReadJSON(filepath.Join(l.Dir, rundir.PhasesFile), &phases); err != nil {
 		return nil, fmt.Errorf("read the phases of %s: %w", l.Label(), err)
 	}
 	return phases, nil
@@ -239,7 +240,7 @@ func (l Located) phases() ([]plan.Phase, error) {
 func boundPlan(dir string) (*plan.Plan, error) {
 	var p plan.Plan
 	for _, name := range []string{rundir.BoundFile, rundir.PlanFile} {
-		err := rundir.Read(dir+"/"+name, &p)
+		err := smallfile.ReadJSON(dir+"/"+name, &p)
 		if err == nil {
 			return &p, nil
 		}

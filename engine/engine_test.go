@@ -15,6 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
@@ -38,7 +39,7 @@ func (e *Engine) run(t *testing.T, id, name, host string, events ...event.Event)
 		t.Fatal(err)
 	}
 	for file, v := range map[string]any{rundir.RecordFile: rec, rundir.PhasesFile: []plan.Phase{{Level: 4, TimeoutSeconds: 60}}} {
-		if err := rundir.Write(filepath.Join(rec.Dir, file), v, 0o644); err != nil {
+		if err := smallfile.WriteJSON(filepath.Join(rec.Dir, file), v, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // A run of Slurm whose folder is gone still has a job, which a cancel ends.
@@ -88,7 +89,7 @@ func TestShells(t *testing.T) {
 			e := bench(t)
 			l := e.run(t, "L1", "x", "elsewhere", said(c.last))
 			p := plan.Plan{Nodes: []plan.Node{{Name: "n1"}}, Steps: []plan.Step{{Name: "decode_0", Nodes: c.nodes, Shell: []string{"bash"}}}}
-			if err := rundir.Write(filepath.Join(l.Dir, rundir.BoundFile), p, 0o600); err != nil {
+			if err := smallfile.WriteJSON(filepath.Join(l.Dir, rundir.BoundFile), p, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			got, err := e.Shells(l)

@@ -11,6 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // canceller is who asked for a run's end.
@@ -23,7 +24,7 @@ type canceller struct {
 // cancelledBy tells who asked for a run's end and where; empty: nobody did.
 func cancelledBy(dir string) string {
 	var by canceller
-	if err := rundir.Read(filepath.Join(dir, rundir.CancelFile), &by); err != nil {
+	if err := smallfile.ReadJSON(filepath.Join(dir, rundir.CancelFile), &by); err != nil {
 		return ""
 	}
 	return "cancelled by " + by.User + " on " + by.Host
@@ -51,7 +52,7 @@ func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
 	}
 	gone := l.gone() != nil
 	if !gone {
-		if err := rundir.Write(filepath.Join(l.Dir, rundir.CancelFile), by, 0o644); err != nil {
+		if err := smallfile.WriteJSON(filepath.Join(l.Dir, rundir.CancelFile), by, 0o644); err != nil {
 			return fmt.Errorf("cancel %s: %w", l.Label(), err)
 		}
 	}

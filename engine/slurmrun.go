@@ -21,6 +21,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // commentTag begins the comment of our jobs; what stands behind it is unique.
@@ -103,7 +104,7 @@ func (a attempt) begin() (done func(), err error) {
 	if err := lock.Lock(); err != nil {
 		return nil, fmt.Errorf("record the submit: %w", err)
 	}
-	if err := rundir.Write(a.path, a, 0o600); err != nil {
+	if err := smallfile.WriteJSON(a.path, a, 0o600); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	return func() { _ = lock.Unlock() }, nil // it goes with the process at the latest
@@ -138,7 +139,7 @@ func publish(a attempt, rec rundir.Record) error {
 			return nil // an attempt that was cut off after this point
 		}
 	}
-	if err := rundir.Write(filepath.Join(a.Staged, rundir.RecordFile), rec, 0o644); err != nil {
+	if err := smallfile.WriteJSON(filepath.Join(a.Staged, rundir.RecordFile), rec, 0o644); err != nil {
 		return err
 	}
 	_, err := rundir.Publish(a.Staged, a.Base, rec.ID)
@@ -171,7 +172,7 @@ func (e *Engine) finishAttempts(ctx context.Context) error {
 
 func (e *Engine) finishAttempt(ctx context.Context, path string) error {
 	a := attempt{}
-	if err := rundir.Read(path, &a); err != nil {
+	if err := smallfile.ReadJSON(path, &a); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // brought to its end since it was listed
 		}

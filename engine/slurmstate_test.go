@@ -10,6 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // slurmEngine is an engine at a fixed time, and a run of Slurm that was submitted
@@ -92,7 +93,7 @@ func TestJudgeSlurm(t *testing.T) {
 func TestCancelledByUs(t *testing.T) {
 	t.Parallel()
 	e, l := slurmEngine(t)
-	if err := rundir.Write(filepath.Join(l.Dir, rundir.CancelFile), canceller{User: "ada", Host: "login3"}, 0o644); err != nil {
+	if err := smallfile.WriteJSON(filepath.Join(l.Dir, rundir.CancelFile), canceller{User: "ada", Host: "login3"}, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	a := slurm.Answer{At: e.now(), Tried: e.now(), Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: "CANCELLED", Reason: "Dependency", Comment: "agentperf-tui:a"}}}

@@ -15,6 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // handedOver is the name of srtctl's copy of the recipe among the staged files.
@@ -119,5 +120,5 @@ func adopt(staged string, rec rundir.Record) error {
 			return err
 		}
 	}
-	return rundir.Write(filepath.Join(rec.Dir, rundir.RecordFile), rec, 0o644)
+	return smallfile.WriteJSON(filepath.Join(rec.Dir, rundir.RecordFile), rec, 0o644)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Supervise runs the plan of a published run folder in this process, until the
@@ -29,7 +30,7 @@ func (e *Engine) Supervise(ctx context.Context, dir string, log io.Writer) (int,
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
 	var p plan.Plan
-	if err := rundir.Read(filepath.Join(dir, rundir.PlanFile), &p); err != nil {
+	if err := smallfile.ReadJSON(filepath.Join(dir, rundir.PlanFile), &p); err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
 	code, err := e.superviseTarget(ctx, dir, rec, &p, log)

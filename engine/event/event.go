@@ -13,6 +13,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Version is the format's version, the v of every event.
@@ -161,24 +163,16 @@ func Parse(line []byte) (Event, error) {
 	return e, nil
 }
 
-// maxDiary is a hundred times the diary of a long run, in bytes.
-const maxDiary = 64 << 20
+// maxLog is a hundred times the event log of a long run, in MiB.
+const maxLog = 64
 
-// ReadFile reads all events of a diary. A line that is no event is passed over:
-// the last one may be half written at this moment. A file that is larger than 64 MiB
-// is an error.
+// ReadFile reads all events of an event log. A line that is not an event is skipped:
+// the last one may be half written at this moment. A file of more than 64 MiB is an
+// error, [smallfile.ErrTooLarge].
 func ReadFile(path string) ([]Event, error) {
-	f, err := os.Open(path)
+	data, err := smallfile.Read(path, maxLog)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxDiary+1))
-	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
-	}
-	if len(data) > maxDiary {
-		return nil, fmt.Errorf("read events: %s is larger than %d MiB: it is no run's diary", path, maxDiary>>20)
 	}
 	var out []Event
 	for line := range lines(data) {

@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Files that hold an identity, one writer each: what the submit and the supervisor
@@ -204,12 +203,13 @@ func take(to *string, from string) {
 func Read(dir, logs string) (Identity, error) {
 	var id Identity
 	for _, path := range []string{filepath.Join(dir, FileName), filepath.Join(logs, ClientFileName)} {
-		part, err := read(path)
+		var part Identity
+		err := smallfile.ReadJSON(path, &part)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return id, err
+			return id, fmt.Errorf("read what a run ran with: %w", err)
 		}
 		id.Version = max(id.Version, part.Version)
 		id.Add(part)
@@ -217,30 +217,10 @@ func Read(dir, logs string) (Identity, error) {
 	return id, nil
 }
 
-// most bounds a file of a run's: a real one has 4 KB.
-const most = 4 << 20
-
-func read(path string) (Identity, error) {
-	var id Identity
-	f, err := os.Open(path)
-	if err != nil {
-		return id, fmt.Errorf("read what a run ran with: %w", err)
-	}
-	defer f.Close()
-	if err := json.NewDecoder(io.LimitReader(f, most)).Decode(&id); err != nil {
-		return Identity{}, fmt.Errorf("read what a run ran with: %s: %w", path, err)
-	}
-	return id, nil
-}
-
 // Write puts an identity into a file of this name, atomically.
 func Write(path string, id Identity) error {
 	id.Version = 1
-	data, err := json.MarshalIndent(id, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write what a run ran with: %w", err)
-	}
-	if err := renameio.WriteFile(path, append(data, '\n'), 0o644); err != nil {
+	if err := smallfile.WriteJSON(path, id, 0o644); err != nil {
 		return fmt.Errorf("write what a run ran with: %w", err)
 	}
 	return nil

@@ -1,12 +1,13 @@
 package replay
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // manifestRow is the window of a finished phase, all times in Unix seconds.
@@ -31,13 +32,9 @@ func (p *phase) write(end time.Time, reason StopReason) error {
 	if err := p.analysis.publish(); err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the statistics of phase %d: %w", p.index, err)
-	}
 	text := summary(s)
 	base := filepath.Join(p.cfg.ResultsDir, p.stem)
-	if err := renameio.WriteFile(base+".json", append(data, '\n'), 0o644); err != nil {
+	if err := smallfile.WriteJSON(base+".json", s, 0o644); err != nil {
 		return fmt.Errorf("write the statistics of phase %d: %w", p.index, err)
 	}
 	if err := renameio.WriteFile(base+".txt", []byte(text), 0o644); err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Registry is the list of runs known to a user: one small file a run, in the
@@ -18,18 +20,18 @@ func (g Registry) Add(r Record) error {
 	if err := os.MkdirAll(g.Dir, 0o755); err != nil {
 		return fmt.Errorf("record run %s: %w", r.ID, err)
 	}
-	return Write(filepath.Join(g.Dir, r.ID+".json"), r, 0o644)
+	return smallfile.WriteJSON(filepath.Join(g.Dir, r.ID+".json"), r, 0o644)
 }
 
 // Lose notes what became of a listed run whose folder is gone.
 func (g Registry) Lose(id, why string) error {
 	path := filepath.Join(g.Dir, id+".json")
 	var r Record
-	if err := Read(path, &r); err != nil {
+	if err := smallfile.ReadJSON(path, &r); err != nil {
 		return fmt.Errorf("note what became of run %s: %w", id, err)
 	}
 	r.Lost = why
-	return Write(path, r, 0o644)
+	return smallfile.WriteJSON(path, r, 0o644)
 }
 
 // List reads all recorded runs. Entries that can't be read come back as errors
@@ -49,7 +51,7 @@ func (g Registry) List() ([]Record, error) {
 			continue
 		}
 		var r Record
-		if err := Read(filepath.Join(g.Dir, e.Name()), &r); err != nil {
+		if err := smallfile.ReadJSON(filepath.Join(g.Dir, e.Name()), &r); err != nil {
 			bad = append(bad, err)
 			continue
 		}

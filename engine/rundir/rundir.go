@@ -7,7 +7,6 @@ package rundir
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Names inside a run's folder.
@@ -146,54 +145,19 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// JSON encodes a value the way all files of a run's folder are: indented, with a
-// newline at the end.
-func JSON(v any) ([]byte, error) {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(data, '\n'), nil
-}
-
-// Write writes a JSON file atomically.
-func Write(path string, v any, mode fs.FileMode) error {
-	data, err := JSON(v)
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", path, err)
-	}
-	if err := renameio.WriteFile(path, data, mode); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
-}
-
 // WriteNew writes a JSON file that must not be there yet.
 func WriteNew(path string, v any, mode fs.FileMode) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("write %s: it is there already: this run has been started before", path)
 	}
-	return Write(path, v, mode)
-}
-
-// Read reads a JSON file of a run's folder, at most 64 MiB of it.
-func Read(path string, v any) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := json.NewDecoder(io.LimitReader(f, 64<<20)).Decode(v); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	return nil
+	return smallfile.WriteJSON(path, v, mode)
 }
 
 // ReadRecord reads the record of a run's folder; the folder may have been moved
 // since, so Dir is where it was found.
 func ReadRecord(dir string) (Record, error) {
 	var r Record
-	if err := Read(filepath.Join(dir, RecordFile), &r); err != nil {
+	if err := smallfile.ReadJSON(filepath.Join(dir, RecordFile), &r); err != nil {
 		return Record{}, err
 	}
 	r.Dir = dir

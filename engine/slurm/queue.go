@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Job is one job as the queue or the accounting shows it.
@@ -159,7 +159,7 @@ func (q *Queue) fresh(a Answer) bool {
 func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
 	if a.wantRanks(q.Now(), 2*q.Every) { // in the place of the usual question: never two at once
 		q.rank(ctx, &a)
-		if err := rundir.Write(path, a, 0o644); err != nil {
+		if err := smallfile.WriteJSON(path, a, 0o644); err != nil {
 			a.Error = err.Error()
 		}
 		return a
@@ -178,7 +178,7 @@ func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
 	if a.Cluster == "" && err == nil {
 		a.Cluster = ClusterName(ctx)
 	}
-	if werr := rundir.Write(path, a, 0o644); werr != nil {
+	if werr := smallfile.WriteJSON(path, a, 0o644); werr != nil {
 		a.Error = strings.TrimPrefix(a.Error+"; "+werr.Error(), "; ")
 	}
 	return a
@@ -197,7 +197,7 @@ func (q *Queue) path() (string, error) {
 
 func readAnswer(path string) (Answer, error) {
 	var a Answer
-	err := rundir.Read(path, &a)
+	err := smallfile.ReadJSON(path, &a)
 	return a, err
 }
 

@@ -1,0 +1,82 @@
+// Package smallfile reads and writes the small files that programs keep for
+// themselves and for each other: reads are bounded, writes replace a file at once
+// and whole. It knows nothing of what is in them; files that a user names are
+// written by engine/outfile.
+package smallfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/google/renameio/v2"
+)
+
+// ErrTooLarge says that a file is larger than one of its kind can be.
+var ErrTooLarge = errors.New("file too large")
+
+// Read reads a file of at most maxMiB; a larger one is an [ErrTooLarge]. What is not a
+// regular file is an error too, without a wait: a pipe may have no writer.
+func Read(path string, maxMiB int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: not a regular file", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxMiB<<20+1))
+	if err == nil && int64(len(data)) > maxMiB<<20 {
+		err = fmt.Errorf("read %s: %w: more than %d MiB", path, ErrTooLarge, maxMiB)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// maxJSON bounds a JSON file, in MiB; the plan of a run of a thousand nodes has a few.
+const maxJSON = 64
+
+// ReadJSON reads the JSON value of a file of at most 64 MiB into v.
+func ReadJSON(path string, v any) error {
+	data, err := Read(path, maxJSON)
+	if err != nil {
+		return err
+	}
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(v); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// JSON encodes a value as files have it: indented, with a newline at the end.
+func JSON(v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(data, '\n'), nil
+}
+
+// WriteJSON writes a JSON file atomically.
+func WriteJSON(path string, v any, mode fs.FileMode) error {
+	data, err := JSON(v)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	if err := renameio.WriteFile(path, data, mode); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
