@@ -320,7 +320,8 @@ func (m *Model) quit() tea.Cmd {
 	for _, e := range m.stack {
 		if k, ok := e.screen.(ui.Keeper); ok && k.Unsaved() {
 			return m.ask(nobody, ui.Ask{
-				Title: "Quit with unsaved changes?", Body: "What was typed in " + e.screen.Name() + " is not saved.", Yes: "quit", No: "stay", Danger: true,
+				Title: "Quit with unsaved changes?", Body: "What was typed in " + e.screen.Name() + " is not saved.",
+				Yes: "quit", No: "stay", Danger: true,
 			})
 		}
 	}
@@ -449,7 +450,7 @@ func (m *Model) frame() string {
 	parts = append(parts, m.theme.Footer(s.Keys(), help, m.w))
 	frame := strings.Join(parts, "\n")
 	if m.dialog != nil {
-		frame = ui.Over(frame, m.dialog.Draw(m.theme, m.w, m.h), m.w, m.h)
+		frame = ui.Centre(frame, m.dialog.Draw(m.theme, m.w, m.h), m.w, m.h)
 	}
 	return frame
 }

@@ -82,7 +82,9 @@ func TestFrames(t *testing.T) {
 		"toast": func(r rig) { r.send(owned{1, ui.Toast{Text: "disk full:\nfree some space", Role: ui.Bad}}) },
 		"help":  func(r rig) { r.send(frametest.Keys("?")...) },
 		"dialog": func(r rig) {
-			r.m.Update(owned{1, ui.Ask{Title: "Cancel the run?", Body: "It has measured 612 s.", Yes: "cancel it", No: "let it go on", Danger: true}})
+			r.m.Update(owned{1, ui.Ask{
+				Title: "Cancel the run?", Body: "It has measured 612 s.", Yes: "cancel it", No: "let it go on", Danger: true,
+			}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

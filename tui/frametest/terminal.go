@@ -40,7 +40,9 @@ func Start(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	term := &Terminal{t: t, cmd: cmd, pty: f, emu: vt.NewEmulator(w, h), changed: make(chan struct{}), done: make(chan struct{})}
+	term := &Terminal{
+		t: t, cmd: cmd, pty: f, emu: vt.NewEmulator(w, h), changed: make(chan struct{}), done: make(chan struct{}),
+	}
 	replies := make(chan struct{})
 	var ending atomic.Bool
 	go func() { // the emulator's answers to the program's questions
@@ -137,9 +139,11 @@ func (term *Terminal) Until(what string, seen func(screen string) bool) string {
 
 // keyBytes are what a terminal sends for named keys.
 var keyBytes = map[string]string{
-	"enter": "\r", "esc": "\x1b", "tab": "\t", "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "backspace": "\x7f",
-	"space": " ", "home": "\x1b[H", "end": "\x1b[F", "pgup": "\x1b[5~", "pgdown": "\x1b[6~", "delete": "\x1b[3~",
-	"f2": "\x1bOQ", "f3": "\x1bOR", "ctrl+space": "\x00", "ctrl+home": "\x1b[1;5H", "ctrl+end": "\x1b[1;5F",
+	"enter": "\r", "esc": "\x1b", "tab": "\t", "space": " ",
+	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
+	"pgup": "\x1b[5~", "pgdown": "\x1b[6~", "home": "\x1b[H", "end": "\x1b[F",
+	"backspace": "\x7f", "delete": "\x1b[3~", "f2": "\x1bOQ", "f3": "\x1bOR",
+	"ctrl+space": "\x00", "ctrl+home": "\x1b[1;5H", "ctrl+end": "\x1b[1;5F",
 }
 
 // Press sends keys: names, ctrl+x, or text as it is.

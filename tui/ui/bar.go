@@ -5,7 +5,8 @@ import "strings"
 // eighths fill a cell from the left.
 var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
-// Bar is a progress bar of w cells, filled by a fraction from 0 to 1.
+// Bar is a progress bar of w cells, filled by a fraction from 0 to 1. It moves by
+// an eighth of a cell; bubbles' progress by a whole one.
 func (t Theme) Bar(w int, fraction float64, r Role) string {
 	if w <= 0 {
 		return ""

@@ -1,10 +1,6 @@
 package ui
 
-import (
-	"strings"
-
-	"charm.land/lipgloss/v2"
-)
+import "strings"
 
 // Dialog is an open question. Keys count only once Armed: a question that opens
 // by itself must not be answered by a key that was meant for something else.
@@ -32,7 +28,7 @@ func (d Dialog) Draw(t Theme, w, h int) string {
 	if d.Danger {
 		r = Bad
 	}
-	return lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(t.Style(r).GetForeground()).Padding(0, 2).Render(strings.Join(lines, "\n"))
+	return t.bordered(strings.Join(lines, "\n"), r, 2)
 }
 
 // body is the text in at most so many lines of w cells; its own line breaks stay.
@@ -84,12 +80,4 @@ func (d Dialog) keys(t Theme) string {
 		return ""
 	}
 	return t.Paint(Muted, " ← → choose · enter · y / n")
-}
-
-// Over lays a block over the middle of a frame of w × h cells.
-func Over(frame, block string, w, h int) string {
-	bw, bh := lipgloss.Size(block)
-	x, y := max((w-bw)/2, 0), max((h-bh)/2, 0)
-	comp := lipgloss.NewCompositor(lipgloss.NewLayer(frame), lipgloss.NewLayer(block).X(x).Y(y).Z(1))
-	return Box(lipgloss.NewCanvas(w, h).Compose(comp).Render(), w, h) // a canvas leaves blanks at the ends out
 }

@@ -75,7 +75,11 @@ func TestEditorKeys(t *testing.T) {
 		{"undo a word", "a ", "a ", Pos{0, 2}, append(text("word"), ctrl('z'))},
 		{"undo is by words", "", "one", Pos{0, 0}, append(text("one two"), ctrl('z'))},
 		{"redo", "", "one two", Pos{0, 0}, append(text("one two"), ctrl('z'), ctrl('y'))},
-		{"an edit forgets what was undone", "", "x", Pos{0, 0}, append(append(text("one"), ctrl('z')), append(text("x"), ctrl('y'))...)},
+		{
+			"an edit forgets what was undone", "", "x",
+			Pos{0, 0},
+			append(append(text("one"), ctrl('z')), append(text("x"), ctrl('y'))...),
+		},
 		{"undo with nothing to undo", "a", "a", Pos{0, 0}, []tea.KeyPressMsg{ctrl('z')}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -160,7 +164,8 @@ func FuzzEditorUndo(f *testing.F) {
 	f.Add("", []byte("hello\x00world\x01\x01\x02"))
 	f.Fuzz(func(t *testing.T, s string, ops []byte) {
 		keys := []tea.KeyPressMsg{
-			code(tea.KeyEnter), code(tea.KeyBackspace), code(tea.KeyDelete), code(tea.KeyLeft), code(tea.KeyUp), code(tea.KeyDown),
+			code(tea.KeyEnter), code(tea.KeyBackspace), code(tea.KeyDelete),
+			code(tea.KeyLeft), code(tea.KeyUp), code(tea.KeyDown),
 			ctrl('k'), code(tea.KeyTab), code(tea.KeyEnd), code(tea.KeyHome), code(tea.KeyPgDown),
 			{Code: tea.KeyTab, Mod: tea.ModShift},
 		}
@@ -198,7 +203,10 @@ func TestInput(t *testing.T) {
 		{"type at the end", "ab", "abc", text("c")},
 		{"type in the middle", "ab", "aXb", append([]tea.KeyPressMsg{code(tea.KeyLeft)}, text("X")...)},
 		{"delete a character of several bytes", "aé\u0301", "a", []tea.KeyPressMsg{code(tea.KeyBackspace)}},
-		{"nothing to delete", "", "", []tea.KeyPressMsg{code(tea.KeyBackspace), code(tea.KeyDelete), code(tea.KeyLeft), code(tea.KeyRight)}},
+		{
+			"nothing to delete", "", "",
+			[]tea.KeyPressMsg{code(tea.KeyBackspace), code(tea.KeyDelete), code(tea.KeyLeft), code(tea.KeyRight)},
+		},
 		{"cut a part of a path", "/a/b/c", "/a/b/", []tea.KeyPressMsg{ctrl('w')}},
 		{"cut a folder of a path", "/a/b/", "/a/", []tea.KeyPressMsg{ctrl('w')}},
 		{"cut all", "/a/b/", "", []tea.KeyPressMsg{ctrl('u')}},

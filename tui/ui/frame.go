@@ -56,9 +56,12 @@ func (t Theme) Footer(keys []key.Binding, helpKey string, w int) string {
 	return t.Line(w) + "\n" + t.keyLine(keys, helpKey, w)
 }
 
+// Not bubbles' help: it leaves disabled bindings out, here they keep their place and
+// say why; and an item for which there is no room is drawn all the same where its
+// ellipsis has none either (v2.2.1), so that the last key would be cut off.
 func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 	help := t.Key.Render(helpKey) + t.KeyText.Render(" help")
-	line := " "
+	line, room := " ", w-Width("  · "+help+" ")
 	for _, k := range keys {
 		h := k.Help()
 		if h.Key == "" {
@@ -68,14 +71,13 @@ func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 		if !k.Enabled() {
 			part = t.Rule.Render(h.Key + " " + h.Desc)
 		}
-		sep := ""
 		if line != " " {
-			sep = t.Rule.Render(" · ")
+			part = t.Rule.Render(" · ") + part
 		}
-		if Width(line+sep+part)+3+Width(help)+1 > w {
+		if room -= Width(part); room < 0 {
 			break
 		}
-		line += sep + part
+		line += part
 	}
 	if line != " " {
 		line += t.Rule.Render(" · ")
@@ -85,7 +87,8 @@ func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 
 // Help lists all bindings of a screen, in as many columns as it takes. The last
 // group, how to leave, comes first: it is in view in any window, and of the rest a
-// line says how many have no room.
+// line says how many have no room. Bubbles' full help makes a column of each group:
+// the editor's 15 keys would be cut at the bottom of a small window, uncounted.
 func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
 	const head, leastColumn = 3, 26
 	keyWidth := 1

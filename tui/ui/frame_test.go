@@ -37,8 +37,18 @@ func bindings(n int) []key.Binding {
 // all there or counted.
 func TestHelpHidesNothingSilently(t *testing.T) {
 	t.Parallel()
-	leave := []key.Binding{key.NewBinding(key.WithKeys("q"), key.WithHelp("q", "back")), key.NewBinding(key.WithKeys("ctrl+c"), key.WithHelp("ctrl+c", "quit"))}
-	for _, c := range []struct{ n, w, h int }{{3, 60, 12}, {15, 60, 12}, {16, 60, 12}, {17, 60, 12}, {30, 60, 12}, {30, 120, 12}, {30, 80, 20}, {200, 500, 200}, {5, 60, 1}} {
+	leave := []key.Binding{Bind("q", "back", "q"), Bind("ctrl+c", "quit", "ctrl+c")}
+	for _, c := range []struct{ n, w, h int }{
+		{3, 60, 12},
+		{15, 60, 12},
+		{16, 60, 12},
+		{17, 60, 12},
+		{30, 60, 12},
+		{30, 120, 12},
+		{30, 80, 20},
+		{200, 500, 200},
+		{5, 60, 1},
+	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			t.Parallel()
 			help := NewTheme(true).Help("\x1b[5mrun\x07", [][]key.Binding{bindings(c.n), leave}, c.w, c.h)
@@ -61,6 +71,18 @@ func TestHelpHidesNothingSilently(t *testing.T) {
 				t.Errorf("all are in view, and yet:\n%s", text)
 			}
 		})
+	}
+}
+
+// At no width is the key of the help cut off, nor a binding that comes before it.
+func TestFooterFits(t *testing.T) {
+	t.Parallel()
+	for w := MinWidth; w < 140; w++ {
+		footer := NewTheme(true).Footer(bindings(12), "f1", w)
+		framed(t, footer, w, 2)
+		if text := ansi.Strip(footer); !strings.Contains(text, ". · f1 help ") {
+			t.Errorf("width %d: %q", w, text)
+		}
 	}
 }
 
@@ -93,7 +115,7 @@ func TestDialogFits(t *testing.T) {
 						t.Errorf("no %q at the end of\n%s", want, ansi.Strip(block))
 					}
 				}
-				framed(t, Over(Box("", w, h), block, w, h), w, h)
+				framed(t, Centre(Box("", w, h), block, w, h), w, h)
 			})
 		}
 	}
@@ -106,7 +128,17 @@ func TestDialogFits(t *testing.T) {
 // FuzzChart draws whatever numbers: what has no place on the axis is a gap.
 func FuzzChart(f *testing.F) {
 	inf, big := math.Inf(1), math.MaxFloat64
-	for _, values := range [][]float64{{1, inf, 2}, {inf}, {-inf, inf, math.NaN()}, {0, 0}, {-big, big}, {1e300, -1e300}, {5e-324, 0}, {1e17, 1e17 + 16}, {-1, 0.1, 1e9}} {
+	for _, values := range [][]float64{
+		{1, inf, 2},
+		{inf},
+		{-inf, inf, math.NaN()},
+		{0, 0},
+		{-big, big},
+		{1e300, -1e300},
+		{5e-324, 0},
+		{1e17, 1e17 + 16},
+		{-1, 0.1, 1e9},
+	} {
 		var b []byte
 		for _, v := range values {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
@@ -129,7 +161,8 @@ func TestChartOfInfinities(t *testing.T) {
 	t.Parallel()
 	th := NewTheme(true)
 	inf, nan := math.Inf(1), math.NaN()
-	if got, want := th.Chart(20, 5, nil, Curve{Values: []float64{1, inf, 3, -inf, 2}}), th.Chart(20, 5, nil, Curve{Values: []float64{1, nan, 3, nan, 2}}); got != want {
+	got := th.Chart(20, 5, nil, Curve{Values: []float64{1, inf, 3, -inf, 2}})
+	if want := th.Chart(20, 5, nil, Curve{Values: []float64{1, nan, 3, nan, 2}}); got != want {
 		t.Errorf("an infinite value is no gap:\n%s\nwant\n%s", got, want)
 	}
 	if got := ansi.Strip(th.Chart(40, 5, nil, Curve{Values: []float64{inf}})); !strings.Contains(got, "no values yet") {
@@ -139,7 +172,10 @@ func TestChartOfInfinities(t *testing.T) {
 
 func TestStateLook(t *testing.T) {
 	t.Parallel()
-	for state, want := range map[string]string{"done": "✓", "failed": "✗", "timeout": "✗", "cancelled": "⊘", "pending": "◌", "unknown": "?", "": "?", "measuring": "●", "starting": "●"} {
+	for state, want := range map[string]string{
+		"done": "✓", "failed": "✗", "timeout": "✗", "cancelled": "⊘", "pending": "◌", "unknown": "?", "": "?",
+		"measuring": "●", "starting": "●",
+	} {
 		if got, _ := StateLook(state); got != want || Width(got) != 1 {
 			t.Errorf("%q: %s, want %s", state, got, want)
 		}

@@ -9,6 +9,11 @@ import (
 
 // Input is one line of text that is being typed. It has no blinking cursor, so
 // that nothing moves while nobody types.
+//
+// Not bubbles' textinput (v2.2.1): it edits by rune, so that backspace takes the
+// accent and leaves the letter; its cursor counts runes where wide characters take
+// two cells; ctrl+w takes a whole path; ctrl+v starts a program that reads the
+// clipboard; and of a paste it keeps marks that reorder text.
 type Input struct {
 	before, after string // around the cursor
 }

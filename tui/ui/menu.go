@@ -11,6 +11,9 @@ import (
 )
 
 // Menu is a short list to choose from, drawn over a screen: what may be done now.
+//
+// Not bubbles' list: it turns pages where this one scrolls, knows no numbers to
+// choose by, and its box is as high as it is told, not as its items are.
 type Menu struct {
 	Title string
 	Body  string // may be empty; its line breaks stay
@@ -92,8 +95,11 @@ func (m Menu) Draw(t Theme, w, h int) string {
 }
 
 // Framed is a block in a thin frame, for what is drawn over a screen.
-func (t Theme) Framed(block string) string {
-	return lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(t.Style(Accent).GetForeground()).Padding(0, 1).Render(block)
+func (t Theme) Framed(block string) string { return t.bordered(block, Accent, 1) }
+
+func (t Theme) bordered(block string, r Role, pad int) string {
+	s := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).BorderForeground(t.Style(r).GetForeground())
+	return s.Padding(0, pad).Render(block)
 }
 
 // Put lays a block over a frame of w cells a line, its left upper corner at a cell;

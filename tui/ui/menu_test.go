@@ -14,7 +14,14 @@ func TestMenuKeys(t *testing.T) {
 		choice int
 		closed bool
 	}{
-		{"E", 0, true}, {"DE", 1, true}, {"UE", 2, true}, {"DDDE", 0, true}, {"2", 1, true}, {"9", -1, false}, {"X", -1, true}, {"z", -1, false},
+		{"E", 0, true},
+		{"DE", 1, true},
+		{"UE", 2, true},
+		{"DDDE", 0, true},
+		{"2", 1, true},
+		{"9", -1, false},
+		{"X", -1, true},
+		{"z", -1, false},
 	} {
 		m := Menu{Items: []Item{{Text: "a"}, {Text: "b"}, {Text: "c"}}}
 		choice, closed := -1, false
@@ -36,9 +43,12 @@ func TestMenuKeys(t *testing.T) {
 func TestMenuStaysWithinItsRoom(t *testing.T) {
 	t.Parallel()
 	th := NewTheme(true)
-	m := Menu{Title: strings.Repeat("title 世界 ", 20), Body: strings.Repeat("body ", 200), Foot: strings.Repeat("foot ", 40)}
+	m := Menu{
+		Title: strings.Repeat("title 世界 ", 20), Body: strings.Repeat("body ", 200), Foot: strings.Repeat("foot ", 40),
+	}
 	for range 30 {
-		m.Items = append(m.Items, Item{Text: strings.Repeat("text ", 40), Note: "\x1b[31m" + strings.Repeat("note ", 40), Role: Bad})
+		note := "\x1b[31m" + strings.Repeat("note ", 40)
+		m.Items = append(m.Items, Item{Text: strings.Repeat("text ", 40), Note: note, Role: Bad})
 	}
 	m.At = 29
 	for _, size := range [][2]int{{60, 12}, {80, 20}, {200, 56}} {

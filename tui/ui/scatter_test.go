@@ -21,7 +21,13 @@ func TestScatter(t *testing.T) {
 	if n := strings.Count(got, "◆"); n != 1 {
 		t.Errorf("%d points of b", n)
 	}
-	for _, sets := range [][]Dots{nil, {{X: []float64{1}, Y: []float64{math.Inf(1)}}}, {{X: []float64{-1}, Y: []float64{2}}}, {{X: []float64{0}, Y: []float64{0}}}, {{X: []float64{1}}}} {
+	for _, sets := range [][]Dots{
+		nil,
+		{{X: []float64{1}, Y: []float64{math.Inf(1)}}},
+		{{X: []float64{-1}, Y: []float64{2}}},
+		{{X: []float64{0}, Y: []float64{0}}},
+		{{X: []float64{1}}},
+	} {
 		if got := ansi.Strip(NewTheme(true).Scatter(60, 12, "speed", sets...)); !strings.Contains(got, "no points") {
 			t.Errorf("%v:\n%s", sets, got)
 		}

@@ -87,7 +87,8 @@ func keyEnd(s string) int {
 	return -1
 }
 
-var literalWord = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0x[0-9a-fA-F]+|true|false|null|~)$`)
+var literalWord = regexp.MustCompile(
+	`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0x[0-9a-fA-F]+|true|false|null|~)$`)
 
 // value is the next part of a value: where it ends, and what it is.
 func value(s string, at int) (to int, k kind) {
