@@ -139,11 +139,11 @@ func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan, rec ru
 // checkDataset reads what the client will read, so that a broken file is found
 // before any server starts.
 func checkDataset(ctx context.Context, w *recipes.Workload, pl *plan.Plan) error {
-	opt := ReplayOptions{Model: pl.Model, DelayKey: DelayKey}
+	opt := replay.Options{Model: pl.Model, DelayKey: replay.DelayKey}
 	for _, ph := range pl.Phases {
 		opt.Levels = append(opt.Levels, ph.Level)
 	}
-	cfg, err := replayConfig(w, opt)
+	cfg, err := replay.ConfigOf(w, opt)
 	if err != nil {
 		return err
 	}
@@ -234,19 +234,4 @@ func (l Located) phases() ([]plan.Phase, error) {
 		return nil, fmt.Errorf("read the phases of %s: %w", l.Label(), err)
 	}
 	return phases, nil
-}
-
-// boundPlan reads a run's plan: as bound if it has started, else as shown.
-func boundPlan(dir string) (*plan.Plan, error) {
-	var p plan.Plan
-	for _, name := range []string{rundir.BoundFile, rundir.PlanFile} {
-		err := smallfile.ReadJSON(dir+"/"+name, &p)
-		if err == nil {
-			return &p, nil
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			return nil, err
-		}
-	}
-	return nil, os.ErrNotExist
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -136,21 +135,8 @@ func (e *Engine) allKnown(l Located) (results.Known, error) {
 	if s.State != event.Unknown || s.Queue == nil || s.Queue.Error == "" { // an outage says nothing of the run
 		k.Partial = job.Partial(s.State, s.Message)
 	}
-	k.Identity = identityJSON(l.Dir, l.Logs)
+	k.Identity = identity.JSON(l.Dir, l.Logs)
 	return k, nil
-}
-
-// identityJSON is an identity as the roll-up holds it; nil where none is known.
-func identityJSON(dir, logs string) json.RawMessage {
-	id, err := identity.Read(dir, logs)
-	if err != nil || id.Version == 0 {
-		return nil
-	}
-	data, err := json.Marshal(id)
-	if err != nil {
-		return nil
-	}
-	return data
 }
 
 // identities compares what two runs ran with, field by field.

@@ -13,7 +13,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/follow"
 	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
 // LogFile is one log of a run.
@@ -174,8 +176,8 @@ func (e *Engine) logEnded(l Located, s event.Status, path string) bool {
 // plannedLog is the log of a step that has not started yet; empty if the plan has
 // no such step.
 func (e *Engine) plannedLog(l Located, step string) string {
-	p, err := boundPlan(l.Dir)
-	if err != nil {
+	var p plan.Plan
+	if err := rundir.ReadPlan(l.Dir, &p); err != nil {
 		return ""
 	}
 	for _, s := range p.Steps {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
 // Shell is a command line to copy, which opens a shell beside a step of a run.
@@ -25,7 +26,8 @@ func (e *Engine) Shells(l Located) ([]Shell, error) {
 	if s, err := e.State(l); err != nil || s.State.Final() {
 		return out, err
 	}
-	p, err := boundPlan(l.Dir)
+	var p plan.Plan
+	err := rundir.ReadPlan(l.Dir, &p)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return out, nil
 	}

@@ -38,8 +38,8 @@ const orderly = 80 * time.Second
 // batch process, and the hard way when that has not ended it. A scheduler that does
 // not answer is an error, and nothing is done.
 func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
-	k := known(l.Record)
-	j, err := slurm.Status(ctx, k)
+	r := l.Record
+	j, err := slurm.Status(ctx, r)
 	switch {
 	case slurm.Gone(err) || err == nil && j.Over():
 		return nil
@@ -57,32 +57,32 @@ func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
 		}
 	}
 	if !gone && j.State == "RUNNING" && l.Record.Launcher != string(plan.Srtctl) { // whose script passes no signal on
-		if err := slurm.Terminate(ctx, k.ID); err != nil {
+		if err := slurm.Terminate(ctx, r.ID); err != nil {
 			return fmt.Errorf("cancel %s: %w", l.Label(), err)
 		}
 		patience, done := context.WithTimeout(ctx, orderly)
-		err := awaitEnd(patience, k)
+		err := awaitEnd(patience, r)
 		done()
 		if err == nil {
 			return e.caughtUp(ctx)
 		}
 	}
-	if err := slurm.Withdraw(ctx, k.ID); err != nil {
+	if err := slurm.Withdraw(ctx, r.ID); err != nil {
 		return fmt.Errorf("cancel %s: %w", l.Label(), err)
 	}
-	if err := awaitEnd(ctx, k); err != nil {
-		return fmt.Errorf("cancel %s: job %s was cancelled and has not ended yet: %w", l.Label(), k.ID, err)
+	if err := awaitEnd(ctx, r); err != nil {
+		return fmt.Errorf("cancel %s: job %s was cancelled and has not ended yet: %w", l.Label(), r.ID, err)
 	}
 	return e.caughtUp(ctx)
 }
 
 // awaitEnd waits until a job does nothing any more. The controller is asked for this
 // one job alone.
-func awaitEnd(ctx context.Context, k slurm.Known) error {
+func awaitEnd(ctx context.Context, r rundir.Record) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		j, err := slurm.Status(ctx, k)
+		j, err := slurm.Status(ctx, r)
 		if slurm.Gone(err) || err == nil && j.Over() {
 			return nil
 		}

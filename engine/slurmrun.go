@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
@@ -266,7 +267,7 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 	if id != rec.ID {
 		return 1, fmt.Errorf("supervise %s: it belongs into the allocation of job %s, and this is %q", dir, rec.ID, id)
 	}
-	atStart, err := slurm.Status(ctx, known(rec))
+	atStart, err := slurm.Status(ctx, rec)
 	if err != nil { // its end is asked for again when it counts
 		atStart = slurm.Job{}
 	}
@@ -289,7 +290,7 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 		case <-running.Done():
 		}
 	}()
-	return job.Run(running, job.Options{Plan: p, LogDir: rundir.Logs(dir), Runner: slurm.NewRunner(id), Log: log, Now: e.now, Settle: settle, Identity: func() json.RawMessage { return identityJSON(dir, rundir.Logs(dir)) }})
+	return job.Run(running, job.Options{Plan: p, LogDir: rundir.Logs(dir), Runner: slurm.NewRunner(id), Log: log, Now: e.now, Settle: settle, Identity: func() json.RawMessage { return identity.JSON(dir, rundir.Logs(dir)) }})
 }
 
 // whyStopped tells what a TERM means: our own cancel, the time limit, or what the
@@ -302,7 +303,7 @@ func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, wi
 	defer done()
 	// The end of a job that Slurm is ending is now: only a running one has its limit
 	// there, which may have been changed since the start.
-	j, err := slurm.Status(ctx, known(rec))
+	j, err := slurm.Status(ctx, rec)
 	nodes := e.getenv("SLURM_JOB_NODELIST")
 	if j.WasPreempted() {
 		return job.Stopped{State: event.Cancelled, Why: "preempted: Slurm gives its nodes to a job of higher priority", Within: window}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
@@ -28,10 +27,6 @@ func (e *Engine) pollQueue(ctx context.Context, to chan<- slurm.Answer) {
 	}
 }
 
-func known(r rundir.Record) slurm.Known {
-	return slurm.Known{ID: r.ID, Comment: r.Comment, Submitted: r.Created}
-}
-
 // judgeSlurm turns what the events of a run that has not ended add up to, and what
 // the queue says, into what can be said of the run now.
 func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Status {
@@ -44,7 +39,7 @@ func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Sta
 	if a.Missing {
 		return e.judgeFromAfar(l, s)
 	}
-	job, found := a.Find(known(l.Record))
+	job, found := a.Find(l.Record)
 	s.Queue = &event.Queued{At: a.At, Error: a.Error}
 	if found {
 		s.Queue.State, s.Queue.Reason, s.Queue.Nodes = job.State, job.Reason, job.Nodes
@@ -224,7 +219,7 @@ func (e *Engine) accounted(l Located) past {
 		return p
 	}
 	p = past{asked: e.now()}
-	p.job, p.found, p.err = slurm.Ended(context.Background(), known(l.Record)) // has a time limit of its own
+	p.job, p.found, p.err = slurm.Ended(context.Background(), l.Record) // has a time limit of its own
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.past == nil {

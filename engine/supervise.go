@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/plan"
@@ -66,6 +67,6 @@ func (e *Engine) supervise(ctx context.Context, dir, id string, p *plan.Plan, lo
 	defer runner.Close()
 	return job.Run(ctx, job.Options{
 		Plan: p, LogDir: rundir.Logs(dir), Runner: runner, Log: log, Now: e.now, Started: local.Tell,
-		Identity: func() json.RawMessage { return identityJSON(dir, rundir.Logs(dir)) },
+		Identity: func() json.RawMessage { return identity.JSON(dir, rundir.Logs(dir)) },
 	})
 }

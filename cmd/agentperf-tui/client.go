@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
 	"github.com/agentperf/agentperf-tui/engine/replay"
 )
@@ -19,7 +18,7 @@ func replayCmd(a *app) *cobra.Command {
 		Use: "replay", Short: "The built-in client: replay trajectories against a server", Args: usage(cobra.NoArgs),
 		Long: "Replay trajectories against any OpenAI-compatible server, with the flags and outputs\nof the external client. The banner and every output name the implementation.",
 	}
-	opt := engine.ReplayOptions{Log: a.stdout}
+	opt := replay.Options{Log: a.stdout}
 	fl := cmd.Flags()
 	fl.StringVar(&opt.Workload, "config", "", "workload file (required)")
 	fl.StringVar(&opt.BaseURL, "base-url", "", "base URL of the API, with /v1 (required)")
@@ -29,7 +28,7 @@ func replayCmd(a *app) *cobra.Command {
 	fl.StringVar(&opt.ResultsDir, "results-dir", "", "folder of the outputs (required)")
 	fl.StringVar(&opt.RequestLog, "request-log-path", "", "request rows (default: requests.jsonl in the results folder)")
 	seed := fl.Int64("seed", 0, "seed (default: the workload's)")
-	fl.StringVar(&opt.DelayKey, "delay-key", engine.DelayKey, "key of the tool-call delay in trajectory rows, in ms")
+	fl.StringVar(&opt.DelayKey, "delay-key", replay.DelayKey, "key of the tool-call delay in trajectory rows, in ms")
 	fl.StringVar(&opt.EventFile, "events", "", "append progress events to this file")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for _, f := range []string{"config", "base-url", "model", "results-dir"} {

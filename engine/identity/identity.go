@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +42,19 @@ type Identity struct {
 	// One that could not be read has no hash.
 	Datasets []File `json:"datasets,omitempty"`
 	Tools    []Tool `json:"tools,omitempty"` // by name
+}
+
+// JSON is what is known by now, as the roll-up holds it; nil where nothing is.
+func JSON(dir, logs string) json.RawMessage {
+	id, err := Read(dir, logs)
+	if err != nil || id.Version == 0 {
+		return nil
+	}
+	data, err := json.Marshal(id)
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 // Image is the container's image: a file, or a reference to a registry's.

@@ -66,6 +66,16 @@ type Record struct {
 // Program is a program to stage: the file, and its name in the run's bin folder.
 type Program struct{ Path, Name string }
 
+// ReadPlan reads the plan of a run's folder into p: as bound if the run has started,
+// else as shown.
+func ReadPlan(dir string, p any) error {
+	err := smallfile.ReadJSON(filepath.Join(dir, BoundFile), p)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = smallfile.ReadJSON(filepath.Join(dir, PlanFile), p)
+	}
+	return err
+}
+
 // Logs is the log dir of a run's folder.
 func Logs(dir string) string { return filepath.Join(dir, LogsDir) }
 

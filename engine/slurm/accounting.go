@@ -4,19 +4,21 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
-// Ended asks the accounting for a job that the queue does not know any more. Ids
+// Ended asks the accounting for the job of a run that the queue does not know any more. Ids
 // are used again: a job of another submit is not taken for it. It lags some
 // seconds behind the queue, and sites without accounting give an error.
-func Ended(ctx context.Context, k Known) (Job, bool, error) {
-	since := k.Submitted.Add(-time.Hour).Local().Format(timeForm)
-	out, err := call(ctx, 15*time.Second, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--jobs="+k.ID, "--starttime="+since, "--format="+accountForm)
+func Ended(ctx context.Context, r rundir.Record) (Job, bool, error) {
+	since := r.Created.Add(-time.Hour).Local().Format(timeForm)
+	out, err := call(ctx, 15*time.Second, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--jobs="+r.ID, "--starttime="+since, "--format="+accountForm)
 	if err != nil {
 		return Job{}, false, err
 	}
 	for _, j := range parseAccounting(out) {
-		if k.is(j) {
+		if j.isOf(r) {
 			return j, true, nil
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
 // Over says whether a job in this state does nothing any more.
@@ -22,10 +24,10 @@ func Terminate(ctx context.Context, id string) error {
 	return scancel(ctx, "--batch", "--signal=TERM", id)
 }
 
-// Status asks the controller for one job, without regard to the shared answer: for
+// Status asks the controller for the job of a run, without regard to the shared answer: for
 // an action that needs to know now.
-func Status(ctx context.Context, k Known) (Job, error) {
-	out, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "job", k.ID)
+func Status(ctx context.Context, r rundir.Record) (Job, error) {
+	out, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "job", r.ID)
 	if err != nil {
 		return Job{}, err
 	}
@@ -34,8 +36,8 @@ func Status(ctx context.Context, k Known) (Job, error) {
 		Start: instant(field(out, "StartTime")), End: instant(field(out, "EndTime")), Nodes: word(field(out, "NodeList")), Comment: word(field(out, "Comment")),
 		Preempted: instant(field(out, "PreemptTime")),
 	}
-	if !k.is(j) {
-		return j, fmt.Errorf("job %s is another one now: submitted %s, comment %q", k.ID, j.Submitted.Local().Format(timeForm), j.Comment)
+	if !j.isOf(r) {
+		return j, fmt.Errorf("job %s is another one now: submitted %s, comment %q", r.ID, j.Submitted.Local().Format(timeForm), j.Comment)
 	}
 	return j, nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
 func local(text string) time.Time {
@@ -47,7 +49,7 @@ func TestParseAccounting(t *testing.T) {
 func TestAJobIsKnownByMoreThanItsID(t *testing.T) {
 	t.Parallel()
 	at := local("2026-11-30T04:00:00")
-	k := Known{ID: "12", Comment: "agentperf-tui:ab", Submitted: at}
+	r := rundir.Record{ID: "12", Comment: "agentperf-tui:ab", Created: at}
 	for _, c := range []struct {
 		name string
 		job  Job
@@ -59,7 +61,7 @@ func TestAJobIsKnownByMoreThanItsID(t *testing.T) {
 		{"no comment, same time", Job{ID: "12", Submitted: at.Add(3 * time.Second)}, true},
 		{"no comment, a year before", Job{ID: "12", Submitted: at.AddDate(-1, 0, 0)}, false},
 	} {
-		if got := k.is(c.job); got != c.want {
+		if got := c.job.isOf(r); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

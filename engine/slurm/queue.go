@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
@@ -31,24 +32,19 @@ type Job struct {
 	Preempted time.Time `json:"preempted"` // zero: it is not; only [Status] tells
 }
 
-// Known identifies a job beyond its id, which a cluster uses again: by the
-// comment that it was submitted with, or else the time of the submit.
-type Known struct {
-	ID, Comment string
-	Submitted   time.Time
-}
-
 // skew is how far the clock of this machine and the controller's may differ.
 const skew = 2 * time.Minute
 
-func (k Known) is(j Job) bool {
-	if j.ID != k.ID {
+// isOf says whether the job is that of a run. A cluster uses ids again: the comment
+// that it was submitted with tells, or else the time of the submit.
+func (j Job) isOf(r rundir.Record) bool {
+	if j.ID != r.ID {
 		return false
 	}
-	if k.Comment != "" && strings.Contains(j.Comment, k.Comment) {
+	if r.Comment != "" && strings.Contains(j.Comment, r.Comment) {
 		return true
 	}
-	return j.Comment == "" && j.Submitted.Sub(k.Submitted).Abs() < skew
+	return j.Comment == "" && j.Submitted.Sub(r.Created).Abs() < skew
 }
 
 // Answer is what is known of a user's jobs.
@@ -64,10 +60,10 @@ type Answer struct {
 	Ranked time.Time       `json:"ranked"`          // the newest question for them
 }
 
-// Find looks for a job.
-func (a Answer) Find(k Known) (Job, bool) {
+// Find looks for the job of a run.
+func (a Answer) Find(r rundir.Record) (Job, bool) {
 	for _, j := range a.Jobs {
-		if k.is(j) {
+		if j.isOf(r) {
 			return j, true
 		}
 	}

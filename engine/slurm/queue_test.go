@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
 // fake puts scripts in the place of Slurm's commands for this test.
@@ -62,7 +64,7 @@ func TestManyAskersMakeOneQuestion(t *testing.T) {
 			wg.Go(func() {
 				q := &Queue{Dir: state, Every: 5 * time.Second, Now: c.now}
 				a := q.Ask(t.Context())
-				if j, ok := a.Find(Known{ID: "7", Comment: "agentperf-tui:a"}); !ok || j.State != "RUNNING" || a.Error != "" || a.Cluster != "fake" {
+				if j, ok := a.Find(rundir.Record{ID: "7", Comment: "agentperf-tui:a"}); !ok || j.State != "RUNNING" || a.Error != "" || a.Cluster != "fake" {
 					t.Errorf("got %+v", a)
 				}
 			})

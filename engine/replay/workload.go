@@ -1,4 +1,4 @@
-package engine
+package replay
 
 import (
 	"context"
@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/replay"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// ReplayOptions are what the client's command line says on top of its workload
+// Options are what the client's command line says on top of its workload
 // file.
-type ReplayOptions struct {
+type Options struct {
 	Workload       string // path
 	BaseURL, Model string
 	APIKey         string // empty: the workload's
@@ -25,8 +24,10 @@ type ReplayOptions struct {
 	RequestLog     string // empty: requests.jsonl in ResultsDir
 	Seed           *int64 // nil: the workload's
 	DelayKey       string
-	EventFile      string // empty: no diary
+	EventFile      string // empty: no event log
 	Log            io.Writer
+	Version        string           // of this program
+	Now            func() time.Time // for the event log
 }
 
 // DelayKey is where the public datasets keep a turn's tool-call delay, in ms.
@@ -36,54 +37,54 @@ const DelayKey = "simulated_tool_delay_ms_after"
 // from outside; a job's end leaves no more.
 const drainOnStop = 5 * time.Second
 
-// Replay runs the built-in client. A stop through ctx leaves a partial phase and
-// is [replay.ErrInterrupted].
-func (e *Engine) Replay(ctx context.Context, opt ReplayOptions) error {
+// RunWorkload replays a workload file. A stop through ctx leaves a partial phase and is
+// [ErrInterrupted].
+func RunWorkload(ctx context.Context, opt Options) error {
 	w, found, err := recipes.LoadWorkload(opt.Workload)
 	if err != nil {
-		return &replay.ConfigError{Err: fmt.Errorf("replay: %w", err)}
+		return &ConfigError{Err: fmt.Errorf("replay: %w", err)}
 	}
 	for _, d := range found {
 		if d.Severity == recipes.Error {
-			return &replay.ConfigError{Err: fmt.Errorf("replay: %s", d)}
+			return &ConfigError{Err: fmt.Errorf("replay: %s", d)}
 		}
 	}
-	cfg, err := replayConfig(w, opt)
+	cfg, err := ConfigOf(w, opt)
 	if err != nil {
 		return err
 	}
-	cfg.Version = e.Version
 	if opt.EventFile == "" {
-		return replay.Run(ctx, cfg)
+		return Run(ctx, cfg)
 	}
-	diary, err := event.Append(opt.EventFile, e.now)
+	log, err := event.Append(opt.EventFile, opt.Now)
 	if err != nil {
 		return err
 	}
 	var lost error // the first event that could not be written
-	cfg.OnEvent = func(ev replay.Event) {
-		if err := tellPhase(diary, ev); err != nil && lost == nil {
+	cfg.OnEvent = func(ev Event) {
+		if err := appendPhase(log, ev); err != nil && lost == nil {
 			lost = err
 		}
 	}
-	return errors.Join(replay.Run(ctx, cfg), lost, diary.Close())
+	return errors.Join(Run(ctx, cfg), lost, log.Close())
 }
 
-func replayConfig(w *recipes.Workload, opt ReplayOptions) (replay.Config, error) {
+// ConfigOf is the replay of a workload, with what the options say on top of it.
+func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 	for _, q := range []recipes.Quantity{w.PhaseTimeout, w.Settling, w.SpawnRate, w.MinMeasurement, w.MinTotalTrajectories, w.MinTrajectoriesPerUser} {
 		if q.Value == nil {
-			return replay.Config{}, fmt.Errorf("replay: %s: %s is no valid number", w.File, q.Key)
+			return Config{}, fmt.Errorf("replay: %s: %s is no valid number", w.File, q.Key)
 		}
 	}
 	seconds := func(f float64) time.Duration { return time.Duration(math.Round(f * float64(time.Second))) }
-	cfg := replay.Config{
+	cfg := Config{
 		BaseURL: opt.BaseURL, APIKey: w.APIKey, Model: opt.Model, ServerType: w.ServerType, Concurrencies: opt.Levels,
 		PhaseTimeout: seconds(w.PhaseTimeout.Float()), SettlingTime: seconds(w.Settling.Float()), SpawnRate: w.SpawnRate.Float(),
 		MinMeasurement: seconds(w.MinMeasurement.Float()), MinTotalTrajectories: int(w.MinTotalTrajectories.Float()),
 		MinTrajectoriesPerUser: int(w.MinTrajectoriesPerUser.Float()), RequestTimeout: seconds(w.RequestTimeoutSeconds), InterruptGrace: drainOnStop,
 		TrajectoryPath: w.TrajectoryPath, AssignmentsPath: w.AssignmentsPath, TrajectoriesPerUser: w.TrajectoriesPerUser, DelayKey: opt.DelayKey,
 		MaxStartingOffset: w.MaxStartingOffset, Seed: w.Seed, MaxTokens: w.MaxTokens, ReasoningEffort: w.ReasoningEffort,
-		RoutingHeaders: w.RoutingHeaders, DynamoHeaders: w.DynamoHeaders, ResultsDir: opt.ResultsDir, RequestLogPath: opt.RequestLog, Log: opt.Log,
+		RoutingHeaders: w.RoutingHeaders, DynamoHeaders: w.DynamoHeaders, ResultsDir: opt.ResultsDir, RequestLogPath: opt.RequestLog, Log: opt.Log, Version: opt.Version,
 	}
 	if len(cfg.Concurrencies) == 0 {
 		cfg.Concurrencies = w.Levels
@@ -105,11 +106,11 @@ func replayConfig(w *recipes.Workload, opt ReplayOptions) (replay.Config, error)
 }
 
 // phaseStates are the run's states that the client's progress stands for.
-var phaseStates = map[replay.EventKind]event.State{
-	replay.EventPhaseStart: event.Ramp, replay.EventRampDone: event.Settling, replay.EventSettlingDone: event.Measuring, replay.EventStop: event.Post,
+var phaseStates = map[EventKind]event.State{
+	EventPhaseStart: event.Ramp, EventRampDone: event.Settling, EventSettlingDone: event.Measuring, EventStop: event.Post,
 }
 
-func tellPhase(diary *event.Appender, ev replay.Event) error {
+func appendPhase(log *event.Appender, ev Event) error {
 	data := event.Data{
 		Phase: &ev.Phase, Level: ev.Concurrency, State: phaseStates[ev.Kind], Requests: ev.Counts.Successful + ev.Counts.Failed,
 		Failures: ev.Counts.Failed, Active: ev.Counts.InFlight, Cut: ev.Counts.CutOff, Message: string(ev.Reason),
@@ -117,5 +118,5 @@ func tellPhase(diary *event.Appender, ev replay.Event) error {
 	if data.State == "" {
 		data.Message = strings.TrimSpace(string(ev.Kind) + " " + data.Message)
 	}
-	return diary.Add(event.Phase, "client", data)
+	return log.Add(event.Phase, "client", data)
 }

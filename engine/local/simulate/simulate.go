@@ -1,4 +1,8 @@
-package engine
+// Package simulate plays a local run on a clock that costs nothing: the same users,
+// scripts, routing, caches and times as its mock servers and the built-in client
+// have, so that its figures are those that the run must have. It starts no process
+// and opens no connection.
+package simulate
 
 import (
 	"cmp"
@@ -18,30 +22,30 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/replay"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// WriteReference writes the figures that a local run must have by the mock
-// servers' arithmetic alone: the same users, scripts, routing, caches and times,
-// played on a clock that costs nothing. The file holds figures under the keys of
-// the client's statistics file, so that parity takes it as a side. A file that
+// WriteReference writes the figures that the local run in a folder must have by the
+// mock servers' arithmetic alone. The file holds figures under the keys of the
+// client's statistics file, so that a comparison takes it as a side. A file that
 // exists is not replaced.
-func (e *Engine) WriteReference(ctx context.Context, l Located, path string) error {
+func WriteReference(ctx context.Context, dir, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("write reference: %s exists: %w", path, fs.ErrExist)
 	}
-	p, err := boundPlan(l.Dir)
-	if err != nil {
+	p := &plan.Plan{}
+	if err := rundir.ReadPlan(dir, p); err != nil {
 		return fmt.Errorf("write reference: %w", err)
 	}
 	if p.Target != plan.Local || len(p.Phases) != 1 {
-		return fmt.Errorf("write reference for %s: want a local run of one phase, it is for %s with %d phases", l.Label(), p.Target, len(p.Phases))
+		return fmt.Errorf("write reference for %s: want a local run of one phase, it is for %s with %d phases", dir, p.Target, len(p.Phases))
 	}
-	w, _, err := recipes.LoadWorkload(filepath.Join(l.Dir, "benchmark_config.yaml"))
+	w, _, err := recipes.LoadWorkload(filepath.Join(dir, "benchmark_config.yaml"))
 	if err != nil {
 		return fmt.Errorf("write reference: %w", err)
 	}
-	phase, err := simulate(ctx, w, p)
+	phase, err := play(ctx, w, p)
 	if err != nil {
 		return fmt.Errorf("write reference: %w", err)
 	}
@@ -86,10 +90,10 @@ type simulation struct {
 // epoch is the simulation's zero, any moment will do.
 var epoch = time.Unix(1_000_000_000, 0)
 
-// simulate plays the plan's one phase and returns its figures.
-func simulate(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase, error) {
+// play plays the plan's one phase and returns its figures.
+func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase, error) {
 	var none results.Phase
-	cfg, err := replayConfig(w, ReplayOptions{Model: p.Model, DelayKey: DelayKey})
+	cfg, err := replay.ConfigOf(w, replay.Options{Model: p.Model, DelayKey: replay.DelayKey})
 	if err != nil {
 		return none, err
 	}
