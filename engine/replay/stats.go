@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
 // statistics is the phase's statistics file. A figure without data is null.
@@ -152,12 +154,12 @@ func sumServer(ok []sample) serverTokens {
 		}
 	}
 	t.HitRate = ratio(float64(cached), float64(input))
-	t.Median = percentile(sorted(ok, func(x sample) float64 {
+	t.Median = number(percentile.Of(sorted(ok, func(x sample) float64 {
 		if x.output < 0 {
 			return math.NaN()
 		}
 		return float64(x.output)
-	}), 0.5)
+	}), 50))
 	return t
 }
 
@@ -197,12 +199,14 @@ func sumClient(s *statistics, ok []sample) {
 
 func tailOf(ok []sample, of func(sample) float64) tail {
 	v := sorted(ok, of)
-	return tail{P50: percentile(v, 0.5), P95: percentile(v, 0.95), P99: percentile(v, 0.99)}
+	p := func(p float64) number { return number(percentile.Of(v, p)) }
+	return tail{P50: p(50), P95: p(95), P99: p(99)}
 }
 
 func spreadOf(ok []sample, of func(sample) float64) spread {
 	v := sorted(ok, of)
-	return spread{P5: percentile(v, 0.05), P25: percentile(v, 0.25), P50: percentile(v, 0.5), P95: percentile(v, 0.95)}
+	p := func(p float64) number { return number(percentile.Of(v, p)) }
+	return spread{P5: p(5), P25: p(25), P50: p(50), P95: p(95)}
 }
 
 // sorted are the values that are not NaN.
@@ -215,17 +219,4 @@ func sorted(ok []sample, of func(sample) float64) []float64 {
 	}
 	slices.Sort(v)
 	return v
-}
-
-// percentile interpolates linearly between the closest ranks of a sorted slice.
-func percentile(v []float64, p float64) number {
-	if len(v) == 0 {
-		return number(math.NaN())
-	}
-	at := p * float64(len(v)-1)
-	low := int(at)
-	if low+1 >= len(v) {
-		return number(v[len(v)-1])
-	}
-	return number(v[low] + (v[low+1]-v[low])*(at-float64(low)))
 }

@@ -55,30 +55,6 @@ func TestMeasureAgreesWithTheSampleRun(t *testing.T) {
 	}
 }
 
-func TestPercentile(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name   string
-		values []float64
-		p      float64
-		want   number
-	}{
-		{name: "one value", values: []float64{7}, p: 0.99, want: 7},
-		{name: "between two", values: []float64{1, 3}, p: 0.5, want: 2},
-		{name: "a quarter of the way", values: []float64{0, 10, 20, 30, 40}, p: 0.05, want: 2},
-		{name: "highest rank", values: []float64{1, 2, 3}, p: 1, want: 3},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if got := percentile(tt.values, tt.p); math.Abs(float64(got-tt.want)) > 1e-12 {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
-		})
-	}
-}
-
-// A figure without data is null, never 0.
 func TestMeasureWithoutData(t *testing.T) {
 	t.Parallel()
 	s := measure(nil, window{begin: 10, end: 5})

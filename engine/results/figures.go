@@ -46,10 +46,7 @@ var metrics = []metric{
 	{"cached_tokens", "tokens_server", "cached", "Cached tokens", "tok", 0},
 }
 
-const (
-	methodStated = "as stated by the client"
-	methodRank   = "linear interpolation between closest ranks"
-)
+const methodStated = "as stated by the client"
 
 // Figure is one metric of one phase. Figures are exact: no histogram, no
 // sampling.
@@ -175,18 +172,6 @@ func orNaN(f *float64) float64 {
 		return math.NaN()
 	}
 	return *f
-}
-
-// Percentile is the p-th percentile (0 to 100) of values in ascending order, by
-// linear interpolation between the closest ranks; NaN without values.
-func Percentile(sorted []float64, p float64) float64 {
-	if len(sorted) == 0 {
-		return math.NaN()
-	}
-	rank := p / 100 * float64(len(sorted)-1)
-	i := min(int(rank), len(sorted)-1)
-	j := min(i+1, len(sorted)-1)
-	return sorted[i] + (sorted[j]-sorted[i])*(rank-float64(i))
 }
 
 // Decimal prints v with thousands separators and so many decimals; a dash for

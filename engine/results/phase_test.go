@@ -261,29 +261,6 @@ func TestStatisticsAlone(t *testing.T) {
 	}
 }
 
-func TestPercentile(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		values []float64
-		p      float64
-		want   float64
-	}{
-		{[]float64{7}, 99, 7},
-		{[]float64{1, 2}, 50, 1.5},
-		{[]float64{1, 2, 3, 4}, 0, 1},
-		{[]float64{1, 2, 3, 4}, 100, 4},
-		{[]float64{1, 2, 3, 4}, 25, 1.75},
-		{[]float64{0, 10, 20, 30, 40}, 95, 38},
-	} {
-		if got := Percentile(tt.values, tt.p); math.Abs(got-tt.want) > 1e-12 {
-			t.Errorf("p%g of %v: %g, want %g", tt.p, tt.values, got, tt.want)
-		}
-	}
-	if got := Percentile(nil, 50); !math.IsNaN(got) {
-		t.Errorf("p50 of nothing: %g", got)
-	}
-}
-
 func TestDecimal(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
 // TestMoreRowsThanMemory: what is set aside on disk, with repeated rows and
@@ -62,7 +64,7 @@ func TestMoreRowsThanMemory(t *testing.T) {
 			continue
 		}
 		slices.Sort(values)
-		if got, want := figures.Of(m.key).Value, Percentile(values, p); got != want {
+		if got, want := figures.Of(m.key).Value, percentile.Of(values, p); got != want {
 			t.Errorf("%s: %g, want %g", m.key, got, want)
 		}
 	}
@@ -132,7 +134,7 @@ func TestSelect(t *testing.T) {
 		}
 		slices.Sort(values)
 		for _, p := range []float64{50, 95, 99} {
-			if got, want := s.ranks.percentile(ofTTFT, p), Percentile(values, p); got != want {
+			if got, want := s.ranks.percentile(ofTTFT, p), percentile.Of(values, p); got != want {
 				t.Errorf("%s: p%g is %g, want %g", name, p, got, want)
 			}
 		}

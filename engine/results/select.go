@@ -3,6 +3,8 @@ package results
 import (
 	"math"
 	"slices"
+
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
 // The samples that percentiles are formed of.
@@ -107,20 +109,13 @@ func (s *rankSet) ask(sample int, p float64) {
 	if n == 0 {
 		return
 	}
-	i := min(int(p/100*float64(n-1)), n-1)
-	s.want[sample] = append(s.want[sample], i, min(i+1, n-1))
+	low, high, _ := percentile.Ranks(n, p)
+	s.want[sample] = append(s.want[sample], low, high)
 }
 
-// percentile is Percentile of a sample whose ranks were asked for and found.
+// percentile is that of a sample whose ranks were asked for and found.
 func (s *rankSet) percentile(sample int, p float64) float64 {
-	n := s.n[sample]
-	if n == 0 {
-		return math.NaN()
-	}
-	rank := p / 100 * float64(n-1)
-	i := min(int(rank), n-1)
-	low, high := s.found[sample][i], s.found[sample][min(i+1, n-1)]
-	return low + (high-low)*(rank-float64(i))
+	return percentile.At(s.n[sample], p, func(rank int) float64 { return s.found[sample][rank] })
 }
 
 // source visits requests, each worker some of them.

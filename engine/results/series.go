@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
 // Series is how a phase went over time, settling and what came after the window
@@ -279,7 +281,7 @@ func (t *track) repair(f *Fold) error {
 func (b *bucket) percentiles() [3]float64 {
 	slices.Sort(b.ttft)
 	slices.Sort(b.speed)
-	return [3]float64{Percentile(b.ttft, 50), Percentile(b.ttft, 95), Percentile(b.speed, 25)}
+	return [3]float64{percentile.Of(b.ttft, 50), percentile.Of(b.ttft, 95), percentile.Of(b.speed, 25)}
 }
 
 func (b *bucket) show(start, seconds float64) Bucket {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
 // counted is a sum over those requests whose count is known, since unknown is
@@ -175,7 +177,7 @@ func (s *sums) percentile(m metric, f *Figure) {
 	if !isRank {
 		return
 	}
-	f.Value, f.N, f.Method = s.ranks.percentile(m.sample(), p), s.ranks.n[m.sample()], methodRank
+	f.Value, f.N, f.Method = s.ranks.percentile(m.sample(), p), s.ranks.n[m.sample()], percentile.Method
 	need := int(math.Ceil(1000/min(p, 100-p) - 1e-9))
 	if f.N < need && f.N > 0 {
 		f.Invalid = fmt.Sprintf("%s samples, p%g wants %s", Decimal(float64(f.N), 0), p, Decimal(float64(need), 0))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 	"github.com/agentperf/agentperf-tui/texttable"
 )
 
@@ -51,7 +52,7 @@ func (p Phase) Text() string {
 	for _, line := range texttable.Lines(table, figureColumns...) {
 		b.WriteString(line + "\n")
 	}
-	fmt.Fprintf(&b, "  exact figures; percentiles by %s; n requests behind each; ! invalid\n", methodRank)
+	fmt.Fprintf(&b, "  exact figures; percentiles by %s; n requests behind each; ! invalid\n", percentile.Method)
 	bullets(&b, "  invalid", p.Invalid)
 	bullets(&b, "  invalid", p.Figures.invalid())
 	bullets(&b, "  note", p.Warnings)

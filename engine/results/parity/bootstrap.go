@@ -1,12 +1,15 @@
 package parity
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
@@ -56,7 +59,7 @@ func intervals(ref, cand *Side) map[string]Interval {
 		if strings.HasSuffix(key, "server_tok_s") {
 			method = "bootstrap over blocks of time, within-run only"
 		}
-		out[key] = Interval{Low: results.Percentile(deltas, 2.5), High: results.Percentile(deltas, 97.5), Method: method}
+		out[key] = Interval{Low: percentile.Of(deltas, 2.5), High: percentile.Of(deltas, 97.5), Method: method}
 	}
 	return out
 }
@@ -233,29 +236,16 @@ func weighted(values []valued, weights []int32, ranks map[string]float64, out ma
 	if n == 0 {
 		return
 	}
-	type target struct {
-		key  string
-		rank float64
-	}
-	targets := make([]target, 0, len(ranks))
-	for key, p := range ranks {
-		targets = append(targets, target{key, p / 100 * float64(n-1)})
-	}
-	slices.SortFunc(targets, func(a, b target) int {
-		if a.rank < b.rank {
-			return -1
-		}
-		return 1
-	})
+	keys := slices.SortedFunc(maps.Keys(ranks), func(a, b string) int { return cmp.Compare(ranks[a], ranks[b]) })
 	below, i := 0, 0
-	for _, t := range targets {
-		whole := int(t.rank)
-		for below+int(weights[values[i].user]) <= whole {
+	for _, key := range keys {
+		rank, next, part := percentile.Ranks(n, ranks[key])
+		for below+int(weights[values[i].user]) <= rank {
 			below += int(weights[values[i].user])
 			i++
 		}
 		low, high := values[i].v, values[i].v
-		if below+int(weights[values[i].user]) <= whole+1 { // the next rank is the next value's that was drawn
+		if below+int(weights[values[i].user]) <= next { // the next rank is the next value's that was drawn
 			for j := i + 1; j < len(values); j++ {
 				if weights[values[j].user] > 0 {
 					high = values[j].v
@@ -263,6 +253,6 @@ func weighted(values []valued, weights []int32, ranks map[string]float64, out ma
 				}
 			}
 		}
-		out[t.key] = append(out[t.key], low+(high-low)*(t.rank-float64(whole)))
+		out[key] = append(out[key], percentile.Between(low, high, part))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
@@ -156,7 +157,7 @@ func shift(d []float64, worse float64) Shift {
 	}
 	d = slices.Clone(d)
 	slices.Sort(d)
-	s.Mean, s.Median, s.Slower = known(sum/float64(s.N)), known(results.Percentile(d, 50)), float64(slower)/float64(s.N)
+	s.Mean, s.Median, s.Slower = known(sum/float64(s.N)), known(percentile.Of(d, 50)), float64(slower)/float64(s.N)
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
@@ -107,7 +108,7 @@ func TestWeighted(t *testing.T) {
 		for _, p := range []float64{0, 5, 50, 77, 95, 100} {
 			out := map[string][]float64{}
 			weighted(values, tt.weights, map[string]float64{"x": p}, out)
-			if want := results.Percentile(tt.sample, p); math.Abs(out["x"][0]-want) > 1e-12 {
+			if want := percentile.Of(tt.sample, p); math.Abs(out["x"][0]-want) > 1e-12 {
 				t.Errorf("%v, p%g: %g, want %g", tt.weights, p, out["x"][0], want)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
 // Distribution is percentiles of both sides, for a drawing.
@@ -32,8 +32,8 @@ func distribution(ref, cand *Side) *Distribution {
 	}
 	add := func(p float64) {
 		d.Percent = append(d.Percent, p)
-		d.Reference = append(d.Reference, results.Percentile(sides[0], p))
-		d.Candidate = append(d.Candidate, results.Percentile(sides[1], p))
+		d.Reference = append(d.Reference, percentile.Of(sides[0], p))
+		d.Candidate = append(d.Candidate, percentile.Of(sides[1], p))
 	}
 	for p := range 100 {
 		add(float64(p))
