@@ -13,9 +13,9 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/report"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
-	"github.com/agentperf/agentperf-tui/engine/results/report"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
@@ -31,7 +31,7 @@ func (e *Engine) Export(ctx context.Context, l Located, bucketSeconds float64) (
 	if err != nil {
 		return report.Run{}, err
 	}
-	return report.Run{Name: l.Label(), Run: run, Series: series, Tiers: results.Ladder(run.Phases, e.Tiers())}, nil
+	return report.Run{Name: l.Label(), Run: run, Series: series, Tiers: results.TierResults(run.Phases, e.Tiers())}, nil
 }
 
 // Curve gives throughput per GPU against speed per user, a point for each level
@@ -51,7 +51,7 @@ func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.
 
 // Levels are a run's levels, as points of Curve, and which of them keep the
 // configured service levels.
-func (e *Engine) Levels(ctx context.Context, name string, gpus int) ([]results.Point, []results.Rung, error) {
+func (e *Engine) Levels(ctx context.Context, name string, gpus int) ([]results.Point, []results.TierResult, error) {
 	l, err := e.Find(ctx, name)
 	if err != nil {
 		return nil, nil, err
@@ -63,7 +63,7 @@ func (e *Engine) Levels(ctx context.Context, name string, gpus int) ([]results.P
 	if gpus <= 0 {
 		gpus = l.GPUs()
 	}
-	return results.Curve(l.Label(), run.Phases, gpus), results.Ladder(run.Phases, e.Tiers()), nil
+	return results.Curve(l.Label(), run.Phases, gpus), results.TierResults(run.Phases, e.Tiers()), nil
 }
 
 // GPUs are those of all the run's workers by its recipe; 0 when there is no

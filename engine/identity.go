@@ -123,7 +123,7 @@ func (e *Engine) identityDiff(a, b Located) (recipes.Comparison, error) {
 }
 
 // allKnown is what a run's files tell for its figures, and whether they are all.
-func (e *Engine) allKnown(l Located) (results.Known, error) {
+func (e *Engine) allKnown(l Located) (results.RunContext, error) {
 	k, err := l.Known()
 	if err != nil || l.Record.ID == "" {
 		return k, err

@@ -122,7 +122,7 @@ func TestPlaybackLeavesOutWhatIsTooLarge(t *testing.T) {
 	if p := playback(t, dir); len(p.stats) != 0 {
 		t.Errorf("%d statistics were read", len(p.stats))
 	}
-	run, err := results.Load(t.Context(), dir, results.Known{})
+	run, err := results.Load(t.Context(), dir, results.RunContext{})
 	if err != nil || !strings.Contains(fmt.Sprint(run.Warnings), "larger than") {
 		t.Errorf("%v: %v", err, run.Warnings)
 	}

@@ -68,7 +68,7 @@ func (e *Engine) References(ctx context.Context, names []string, phase int) ([]p
 // side loads one side, and the run that it is, if it is one.
 func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, Located, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		s, err := parity.Load(ctx, name, phase, results.Known{})
+		s, err := parity.Load(ctx, name, phase, results.RunContext{})
 		return s, Located{}, err
 	}
 	l, err := e.Find(ctx, name)

@@ -29,7 +29,7 @@ type Playback struct {
 
 	mu       sync.Mutex // guards reel
 	logs     string
-	known    results.Known
+	known    results.RunContext
 	events   []event.Event // by time
 	spans    []phaseSpan
 	manifest []dated // rows, by their window's end

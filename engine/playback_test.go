@@ -92,7 +92,7 @@ func TestPlaybackSeeks(t *testing.T) {
 	t.Parallel()
 	p := playback(t, harnessRun)
 	middle := p.at(t, p.From.Add(p.To.Sub(p.From)/2))
-	want, err := results.Load(t.Context(), harnessRun, results.Known{})
+	want, err := results.Load(t.Context(), harnessRun, results.RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,8 +122,8 @@ func locate(dir string) (Located, error) {
 }
 
 // Known is what the run's own files tell of it beyond the client's outputs.
-func (l Located) Known() (results.Known, error) {
-	var k results.Known
+func (l Located) Known() (results.RunContext, error) {
+	var k results.RunContext
 	if l.Record.ID == "" {
 		return k, nil
 	}

@@ -133,7 +133,7 @@ type watcher struct {
 	e     *Engine
 	l     Located
 	opt   WatchOptions
-	known results.Known
+	known results.RunContext
 	fold  *results.Fold
 	in    chan piece
 	stop  chan struct{}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/outfile"
+	"github.com/agentperf/agentperf-tui/engine/report"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
-	"github.com/agentperf/agentperf-tui/engine/results/report"
 )
 
 // exporting are the flags of export.

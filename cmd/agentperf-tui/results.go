@@ -34,13 +34,13 @@ func resultsCmd(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rungs := results.Ladder(run.Phases, e.Tiers())
+		tiers := results.TierResults(run.Phases, e.Tiers())
 		if a.json {
 			return a.print(struct {
 				results.Run
-				Tiers    []results.Rung     `json:"tiers,omitempty"`
-				Identity *identity.Identity `json:"identity,omitempty"` // what the run ran with
-			}{run, rungs, known(id)})
+				Tiers    []results.TierResult `json:"tiers,omitempty"`
+				Identity *identity.Identity   `json:"identity,omitempty"` // what the run ran with
+			}{run, tiers, known(id)})
 		}
 		if err := a.say("%s", run.Text()); err != nil {
 			return err
@@ -48,7 +48,7 @@ func resultsCmd(a *app) *cobra.Command {
 		if err := a.ranWith(id); err != nil {
 			return err
 		}
-		return a.ladder(rungs)
+		return a.tiers(tiers)
 	}
 	return cmd
 }
@@ -80,9 +80,9 @@ func (a *app) ranWith(id identity.Identity) error {
 	return nil
 }
 
-// ladder prints the highest level that keeps each service level, and why others do not.
-func (a *app) ladder(rungs []results.Rung) error {
-	for _, r := range rungs {
+// tiers prints the highest level that keeps each service level, and why others do not.
+func (a *app) tiers(tiers []results.TierResult) error {
+	for _, r := range tiers {
 		best := "no level meets it"
 		if r.Concurrency > 0 {
 			best = fmt.Sprintf("%d users", r.Concurrency)

@@ -422,7 +422,7 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 // partial then: what was measured is not lost. The last time it tells what stands
 // against it.
 func (j *run) rollup(fail *failure, last bool) {
-	known := results.Known{Levels: Levels(j.Plan.Phases)}
+	known := results.RunContext{Levels: Levels(j.Plan.Phases)}
 	if fail != nil {
 		known.Partial = Partial(fail.state, fail.why)
 	}

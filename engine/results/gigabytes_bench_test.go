@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	run, err := Load(context.Background(), dir, Known{})
+	run, err := Load(context.Background(), dir, RunContext{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

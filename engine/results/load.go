@@ -22,9 +22,9 @@ const (
 	maxLine     = 64 << 20               // bytes; an analysis row can be long, not that long
 )
 
-// Known is what the job's own files tell beyond the client's output. The zero
+// RunContext is what the job's own files tell beyond the client's output. The zero
 // value is a run of which nothing else is known.
-type Known struct {
+type RunContext struct {
 	Start  time.Time // of the last client start; zero when unknown
 	Levels []Level   // the plan
 	// Partial is why the run's outputs are not all that it was to give; empty: they
@@ -39,8 +39,8 @@ type Known struct {
 // end with the last request. An error is a folder without any output of the
 // client, or a file that could not be read; what is wrong inside the files is
 // told by the Run.
-func Load(ctx context.Context, dir string, known Known) (Run, error) {
-	l, err := load(ctx, dir, known)
+func Load(ctx context.Context, dir string, rc RunContext) (Run, error) {
+	l, err := load(ctx, dir, rc)
 	if err != nil {
 		return Run{}, err
 	}
@@ -52,14 +52,14 @@ func Load(ctx context.Context, dir string, known Known) (Run, error) {
 type loaded struct {
 	fold    *Fold
 	logDir  string
-	known   Known
+	context RunContext
 	skipped []string // JSON files that are no statistics
 	notes   []string
 }
 
 func (l *loaded) run() Run {
 	run := l.fold.Run(time.Time{})
-	run.LogDir, run.Partial = l.logDir, l.known.Partial
+	run.LogDir, run.Partial = l.logDir, l.context.Partial
 	run.Warnings = append(run.Warnings, l.notes...)
 	for _, p := range run.Phases {
 		if run.Partial == "" && p.Partial != "" {
@@ -69,15 +69,15 @@ func (l *loaded) run() Run {
 	return run
 }
 
-func load(ctx context.Context, dir string, known Known) (*loaded, error) {
+func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 	logDir, outDir, err := locate(dir)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{fold: NewFold(), logDir: logDir, known: known}
-	l.fold.Plan(known.Levels...)
-	if !known.Start.IsZero() {
-		l.fold.Start(known.Start)
+	l := &loaded{fold: NewFold(), logDir: logDir, context: rc}
+	l.fold.Plan(rc.Levels...)
+	if !rc.Start.IsZero() {
+		l.fold.Start(rc.Start)
 	}
 	files, err := outputFiles(outDir)
 	if err != nil {
@@ -267,8 +267,8 @@ func fromUnix(s float64) time.Time {
 
 // LoadSeries is Load, and the phases over time in buckets of so many seconds; 0
 // chooses them, see Fold.Series.
-func LoadSeries(ctx context.Context, dir string, known Known, seconds float64) (Run, []Series, error) {
-	l, err := load(ctx, dir, known)
+func LoadSeries(ctx context.Context, dir string, rc RunContext, seconds float64) (Run, []Series, error) {
+	l, err := load(ctx, dir, rc)
 	if err != nil {
 		return Run{}, nil, err
 	}

@@ -54,7 +54,7 @@ func BenchmarkLoad(b *testing.B) {
 	b.SetBytes(writeRows(b, dir))
 	b.ReportAllocs()
 	for b.Loop() {
-		run, err := Load(b.Context(), dir, Known{})
+		run, err := Load(b.Context(), dir, RunContext{})
 		if err != nil || run.Phases[0].Total != benchRows {
 			b.Fatal(err, run)
 		}
@@ -65,7 +65,7 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkRun(b *testing.B) {
 	dir := b.TempDir()
 	writeRows(b, dir)
-	l, err := load(b.Context(), dir, Known{})
+	l, err := load(b.Context(), dir, RunContext{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func BenchmarkRun(b *testing.B) {
 func BenchmarkUpdate(b *testing.B) {
 	dir := b.TempDir()
 	writeRows(b, dir)
-	l, err := load(b.Context(), dir, Known{})
+	l, err := load(b.Context(), dir, RunContext{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestLoadFindsTheFolder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := tree(t, map[string]string{tt.file: row})
-			run, err := Load(t.Context(), filepath.Join(dir, tt.arg), Known{})
+			run, err := Load(t.Context(), filepath.Join(dir, tt.arg), RunContext{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func TestLoadErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Load(t.Context(), filepath.Join(tree(t, tt.files), tt.arg), Known{})
+			_, err := Load(t.Context(), filepath.Join(tree(t, tt.files), tt.arg), RunContext{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
@@ -86,7 +86,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Load(ctx, sample, Known{}); !errors.Is(err, context.Canceled) {
+	if _, err := Load(ctx, sample, RunContext{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -101,7 +101,7 @@ func TestLoadNotes(t *testing.T) {
 		testStem.String() + ".json": `{"requests":`,
 		"notes.json":                "{}",
 	})
-	run, err := Load(t.Context(), dir, Known{})
+	run, err := Load(t.Context(), dir, RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestLoadLongRow(t *testing.T) {
 	t.Parallel()
 	long := line(0, 110, `"response_text":"`+strings.Repeat("x", 3<<20)+`"`)
 	dir := tree(t, map[string]string{testStem.String() + ".jsonl": long + "\n" + line(1, 111, "")})
-	run, err := Load(t.Context(), dir, Known{})
+	run, err := Load(t.Context(), dir, RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestNewestStatisticsCount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run, err := Load(t.Context(), dir, Known{})
+	run, err := Load(t.Context(), dir, RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestNewestStatisticsCount(t *testing.T) {
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"requests.jsonl": line(0, 50, "") + "\n" + line(1, 110, "") + "\n" + line(1, 130, "") + "\n"})
-	run, err := Load(t.Context(), dir, Known{Start: time.Unix(100, 0), Levels: []Level{{Ramp: 7, Settling: 3, Timeout: 100, MinMeasurement: 30}}})
+	run, err := Load(t.Context(), dir, RunContext{Start: time.Unix(100, 0), Levels: []Level{{Ramp: 7, Settling: 3, Timeout: 100, MinMeasurement: 30}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestKnown(t *testing.T) {
 
 func TestGoldenSample(t *testing.T) {
 	t.Parallel()
-	run, err := Load(t.Context(), sample, Known{})
+	run, err := Load(t.Context(), sample, RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestRollup(t *testing.T) {
 		"agentperf/" + stem(64, 0) + ".txt":       "Phase 0 Results",
 		"agentperf/" + stem(8, 3) + ".json/empty": "",
 	})
-	path, doc, err := WriteRollup(t.Context(), dir, Known{})
+	path, doc, err := WriteRollup(t.Context(), dir, RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func TestRollup(t *testing.T) {
 		t.Error(diff)
 	}
 	// A second one replaces the first, and is the same.
-	if _, _, err := WriteRollup(t.Context(), dir, Known{}); err != nil {
+	if _, _, err := WriteRollup(t.Context(), dir, RunContext{}); err != nil {
 		t.Fatal(err)
 	}
 	again, err := os.ReadFile(path)
@@ -295,7 +295,7 @@ func TestRollup(t *testing.T) {
 func TestNoRollupWithoutStatistics(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"agentperf/requests.jsonl": line(0, 110, "") + "\n"})
-	path, doc, err := WriteRollup(t.Context(), dir, Known{})
+	path, doc, err := WriteRollup(t.Context(), dir, RunContext{})
 	if err != nil || path != "" || len(doc.Phases) != 0 || len(doc.Recomputed.Phases) != 1 {
 		t.Errorf("%q, %+v, %v", path, doc, err)
 	}
@@ -315,7 +315,7 @@ func TestLadder(t *testing.T) {
 	phases := []Phase{
 		phase(16, 120, 1), phase(64, 100, 2), phase(256, 60, 4), phase(1010, 30, 2, "no output tokens"), phase(2000, math.NaN(), 1),
 	}
-	got := Ladder(phases, []Tier{{"fast", 100, 2}, {"slow", 20, 10}, {"none", 1000, 1}})
+	got := TierResults(phases, []Tier{{"fast", 100, 2}, {"slow", 20, 10}, {"none", 1000, 1}})
 	want := []struct {
 		users int
 		whys  []string
@@ -339,7 +339,7 @@ func TestLadder(t *testing.T) {
 			t.Errorf("%s: %d users, want %d; %s", got[i].Tier.Name, got[i].Concurrency, w.users, diff)
 		}
 	}
-	slow := Ladder(phases[2:3], []Tier{{"calm", 50, 3}})
+	slow := TierResults(phases[2:3], []Tier{{"calm", 50, 3}})
 	if why := slow[0].Levels[0].Why; why != "TTFT p95 4.000 s, want at most 3.000 s" {
 		t.Error(why)
 	}

@@ -76,7 +76,7 @@ func TestFiguresEqualNumpy(t *testing.T) {
 	if err := json.Unmarshal(out, &want); err != nil {
 		t.Fatalf("%v in %s", err, out)
 	}
-	run, err := Load(t.Context(), dir, Known{})
+	run, err := Load(t.Context(), dir, RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,8 @@ type RollupPhase struct {
 
 // BuildRollup reads the output below dir, which is any folder that Load takes.
 // Without any statistics file its Phases are empty.
-func BuildRollup(ctx context.Context, dir string, known Known) (Rollup, error) {
-	l, err := load(ctx, dir, known)
+func BuildRollup(ctx context.Context, dir string, rc RunContext) (Rollup, error) {
+	l, err := load(ctx, dir, rc)
 	if err != nil {
 		return Rollup{}, err
 	}
@@ -51,7 +51,7 @@ func BuildRollup(ctx context.Context, dir string, known Known) (Rollup, error) {
 func (l *loaded) rollup() Rollup {
 	run := l.run()
 	doc := Rollup{
-		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: run.Partial != "", Recomputed: run, Identity: l.known.Identity, Skipped: l.skipped,
+		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: run.Partial != "", Recomputed: run, Identity: l.context.Identity, Skipped: l.skipped,
 	}
 	doc.Recomputed.LogDir = "" // the file says by its place what it is about
 	for _, s := range l.fold.stats {
@@ -69,8 +69,8 @@ func (l *loaded) rollup() Rollup {
 // WriteRollup writes RollupFile into the log dir, atomically, and returns its
 // path. A run that came to its end without any statistics file has none, and the
 // path is empty; of a partial one the phases that its rows tell of are enough.
-func WriteRollup(ctx context.Context, dir string, known Known) (path string, doc Rollup, err error) {
-	l, err := load(ctx, dir, known)
+func WriteRollup(ctx context.Context, dir string, rc RunContext) (path string, doc Rollup, err error) {
+	l, err := load(ctx, dir, rc)
 	if err != nil {
 		return "", Rollup{}, err
 	}

@@ -12,7 +12,7 @@ const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 // says of the server, of TTFT, speeds and latency comes out of its request rows.
 func TestSample(t *testing.T) {
 	t.Parallel()
-	run, err := Load(t.Context(), sample, Known{})
+	run, err := Load(t.Context(), sample, RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{filepath.Join(sample, "agentperf"), sample + "/."} {
-		if again, err := Load(t.Context(), dir, Known{}); err != nil || len(again.Phases) != 1 {
+		if again, err := Load(t.Context(), dir, RunContext{}); err != nil || len(again.Phases) != 1 {
 			t.Errorf("%s: %v, %+v", dir, err, again.Phases)
 		}
 	}

@@ -25,8 +25,8 @@ type Sample struct {
 // LoadSamples is Load, and the requests of one phase in the order of their
 // start: of the only one when the index is negative. There are none when the
 // phase has more than MaxSamples.
-func LoadSamples(ctx context.Context, dir string, known Known, phase int) (Run, []Sample, error) {
-	l, err := load(ctx, dir, known)
+func LoadSamples(ctx context.Context, dir string, rc RunContext, phase int) (Run, []Sample, error) {
+	l, err := load(ctx, dir, rc)
 	if err != nil {
 		return Run{}, nil, err
 	}

@@ -112,7 +112,7 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus i
 	if gpus > 0 {
 		more = append(more, line("output_server_tok_s", "output a GPU (tok/s)", 1, 1/float64(gpus)), line("total_server_tok_s", "total a GPU (tok/s)", 1, 1/float64(gpus)))
 	}
-	for _, r := range results.Ladder(resultsOf(p), tiers) {
+	for _, r := range results.TierResults(resultsOf(p), tiers) {
 		more = append(more, tierLine(r))
 	}
 	out = slices.Insert(out, mainFigures, more...)
@@ -210,7 +210,7 @@ func requestsOf(p phaseView, recent *results.Recent) figure {
 }
 
 // tierLine says whether the phase keeps a service level.
-func tierLine(r results.Rung) figure {
+func tierLine(r results.TierResult) figure {
 	label := "SLO " + results.Decimal(r.Tier.SpeedFloor, 0) + " tok/s · " + strconv.FormatFloat(r.Tier.TTFTCeiling, 'f', -1, 64) + " s"
 	if len(r.Levels) == 0 {
 		return figure{label: label, total: ui.Cell{Text: "-"}}

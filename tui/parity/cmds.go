@@ -17,7 +17,7 @@ import (
 type Engine interface {
 	Parity(ctx context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error)
 	References(ctx context.Context, names []string, phase int) ([]parity.Side, error)
-	Levels(ctx context.Context, run string, gpus int) ([]results.Point, []results.Rung, error)
+	Levels(ctx context.Context, run string, gpus int) ([]results.Point, []results.TierResult, error)
 	Runs(ctx context.Context, roots []string) ([]engine.Summary, error)
 	WriteComparison(dir string, c parity.Comparison) (string, error)
 }
@@ -81,15 +81,15 @@ func (s *Screen) compare() tea.Cmd {
 
 // curve is the levels of several runs, and what was left out of it.
 type curve struct {
-	points  []results.Point
-	ladders []ladder
-	left    []string
+	points []results.Point
+	kept   []kept
+	left   []string
 }
 
-// ladder is what one run keeps of the service levels.
-type ladder struct {
+// kept is what one run keeps of the service levels.
+type kept struct {
 	run   string
-	rungs []results.Rung
+	tiers []results.TierResult
 }
 
 // levels reads the levels of all runs that are compared. A side that is no run
@@ -100,14 +100,14 @@ func (s *Screen) levels() tea.Cmd {
 	return func() tea.Msg {
 		m := levelsMsg{gen: gen}
 		for _, name := range names {
-			points, rungs, err := eng.Levels(ctx, name, 0)
+			points, tiers, err := eng.Levels(ctx, name, 0)
 			if err != nil {
 				m.curve.left = append(m.curve.left, oneLine(err))
 				continue
 			}
 			m.curve.points = append(m.curve.points, points...)
-			if len(rungs) > 0 && len(points) > 0 {
-				m.curve.ladders = append(m.curve.ladders, ladder{points[0].Run, rungs})
+			if len(tiers) > 0 && len(points) > 0 {
+				m.curve.kept = append(m.curve.kept, kept{points[0].Run, tiers})
 			}
 		}
 		return m

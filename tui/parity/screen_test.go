@@ -344,7 +344,7 @@ func (b blocked) References(context.Context, []string, int) ([]parity.Side, erro
 	return nil, nil
 }
 
-func (b blocked) Levels(context.Context, string, int) ([]results.Point, []results.Rung, error) {
+func (b blocked) Levels(context.Context, string, int) ([]results.Point, []results.TierResult, error) {
 	<-b.until
 	return nil, nil, nil
 }

@@ -309,9 +309,9 @@ func levelLines(th ui.Theme, c *curve, w int) []string {
 		return ui.Fit(line, w)
 	}
 	var out []string
-	for _, l := range c.ladders {
+	for _, l := range c.kept {
 		text := ui.Clean(l.run) + " keeps"
-		for i, r := range l.rungs {
+		for i, r := range l.tiers {
 			if i > 0 {
 				text += ","
 			}

@@ -21,7 +21,7 @@ func (f *fake) References(_ context.Context, names []string, _ int) ([]parity.Si
 	return out, f.err
 }
 
-func (f *fake) Levels(_ context.Context, run string, _ int) ([]results.Point, []results.Rung, error) {
+func (f *fake) Levels(_ context.Context, run string, _ int) ([]results.Point, []results.TierResult, error) {
 	if run == "figures.yaml" {
 		return nil, nil, errors.New("run figures.yaml: a file, want a run's folder or its log dir")
 	}
@@ -37,7 +37,7 @@ func (f *fake) Levels(_ context.Context, run string, _ int) ([]results.Point, []
 		})
 	}
 	tier := results.Tier{Name: "gold", SpeedFloor: 40, TTFTCeiling: 5}
-	return out, []results.Rung{{Tier: tier, Concurrency: 512}, {Tier: results.Tier{Name: "platinum"}}}, nil
+	return out, []results.TierResult{{Tier: tier, Concurrency: 512}, {Tier: results.Tier{Name: "platinum"}}}, nil
 }
 
 // paired gives both sides requests: the candidate's are slower, the longer the

@@ -15,7 +15,7 @@ func side(t *testing.T, text string) Side {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Load(t.Context(), path, AnyPhase, results.Known{})
+	s, err := Load(t.Context(), path, AnyPhase, results.RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ const publishedTable = `| Metric | script harness | srt-slurm | Δ |
 
 func load(t *testing.T, path string) Side {
 	t.Helper()
-	s, err := Load(t.Context(), path, AnyPhase, results.Known{})
+	s, err := Load(t.Context(), path, AnyPhase, results.RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestPublishedTable(t *testing.T) {
 // compare as equal, wherever they are read from.
 func TestSidesOfOneRun(t *testing.T) {
 	t.Parallel()
-	doc, err := results.BuildRollup(t.Context(), sample, results.Known{})
+	doc, err := results.BuildRollup(t.Context(), sample, results.RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,16 +285,16 @@ func TestLoadErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Load(t.Context(), write(t, tt.file, tt.text), tt.phase, results.Known{})
+			_, err := Load(t.Context(), write(t, tt.file, tt.text), tt.phase, results.RunContext{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
 		})
 	}
-	if _, err := Load(t.Context(), "testdata/none", AnyPhase, results.Known{}); err == nil {
+	if _, err := Load(t.Context(), "testdata/none", AnyPhase, results.RunContext{}); err == nil {
 		t.Error("no such file: no error")
 	}
-	s, err := Load(t.Context(), write(t, "r.json", two), 1, results.Known{})
+	s, err := Load(t.Context(), write(t, "r.json", two), 1, results.RunContext{})
 	if err != nil || s.Phase.Concurrency != 1010 || s.Phase.Figures.Of("ttft_p50_s").Value != 2 {
 		t.Errorf("phase 1: %+v, %v", s.Phase, err)
 	}
@@ -335,7 +335,7 @@ func FuzzFigures(f *testing.F) {
 			if err := os.WriteFile(path, data, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			s, err := Load(t.Context(), path, AnyPhase, results.Known{})
+			s, err := Load(t.Context(), path, AnyPhase, results.RunContext{})
 			if err != nil {
 				continue
 			}

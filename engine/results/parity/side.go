@@ -60,14 +60,14 @@ type About struct {
 // figures under the statistics file's keys, in which "about" may say what the
 // fields of About say. Phase is the index of the phase to compare, or AnyPhase;
 // it has no meaning for a file of one phase.
-func Load(ctx context.Context, path string, phase int, known results.Known) (Side, error) {
+func Load(ctx context.Context, path string, phase int, rc results.RunContext) (Side, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return Side{}, fmt.Errorf("load a side of the comparison: %w", err)
 	}
 	s := Side{Path: path}
 	if info.IsDir() {
-		run, samples, err := results.LoadSamples(ctx, path, known, phase)
+		run, samples, err := results.LoadSamples(ctx, path, rc, phase)
 		if err != nil {
 			return Side{}, err
 		}

@@ -16,15 +16,15 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-const sample = "../../../testdata/bm_agentperf_dsv4_5p1d/c1010"
+const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
 func load(t *testing.T) Run {
 	t.Helper()
-	run, series, err := results.LoadSeries(t.Context(), sample, results.Known{}, 0)
+	run, series, err := results.LoadSeries(t.Context(), sample, results.RunContext{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Run{Name: "dsv4/c1010", Run: run, Series: series, Tiers: results.Ladder(run.Phases, []results.Tier{{Name: "fast", SpeedFloor: 60, TTFTCeiling: 3}})}
+	return Run{Name: "dsv4/c1010", Run: run, Series: series, Tiers: results.TierResults(run.Phases, []results.Tier{{Name: "fast", SpeedFloor: 60, TTFTCeiling: 3}})}
 }
 
 func TestGolden(t *testing.T) {
@@ -68,7 +68,7 @@ func TestGolden(t *testing.T) {
 // compare sets the sample against itself, with differing inputs.
 func compare(t *testing.T) parity.Comparison {
 	t.Helper()
-	side, err := parity.Load(t.Context(), sample, parity.AnyPhase, results.Known{})
+	side, err := parity.Load(t.Context(), sample, parity.AnyPhase, results.RunContext{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,9 +110,9 @@ func figureRow(f results.Figure) []string {
 	return []string{f.Label, value, n, client, f.Method}
 }
 
-func tiers(rungs []results.Rung) part {
+func tiers(all []results.TierResult) part {
 	out := part{Title: "Service levels", Head: []string{"Tier", "Output speed p25, at least", "TTFT p95, at most", "Highest concurrency that meets it"}}
-	for _, r := range rungs {
+	for _, r := range all {
 		best := "none"
 		if r.Concurrency > 0 {
 			best = results.Decimal(float64(r.Concurrency), 0)

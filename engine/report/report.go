@@ -22,8 +22,8 @@ import (
 type Run struct {
 	Name string `json:"name"`
 	results.Run
-	Series []results.Series `json:"series"` // in the order of Phases
-	Tiers  []results.Rung   `json:"tiers,omitempty"`
+	Series []results.Series     `json:"series"` // in the order of Phases
+	Tiers  []results.TierResult `json:"tiers,omitempty"`
 }
 
 // PhasesCSV writes a line for each figure of each phase. What is not known is
@@ -122,10 +122,10 @@ func number(v float64) string {
 // TiersCSV writes a line for each level's standing to each tier.
 func TiersCSV(w io.Writer, r Run) error {
 	rows := [][]string{{"tier", "speed_floor_tok_s", "ttft_ceiling_s", "highest_concurrency", "concurrency", "meets", "why"}}
-	for _, rung := range r.Tiers {
-		for _, l := range rung.Levels {
+	for _, t := range r.Tiers {
+		for _, l := range t.Levels {
 			rows = append(rows, []string{
-				rung.Tier.Name, number(rung.Tier.SpeedFloor), number(rung.Tier.TTFTCeiling), strconv.Itoa(rung.Concurrency),
+				t.Tier.Name, number(t.Tier.SpeedFloor), number(t.Tier.TTFTCeiling), strconv.Itoa(t.Concurrency),
 				strconv.Itoa(l.Concurrency), strconv.FormatBool(l.Meets), l.Why,
 			})
 		}

@@ -13,36 +13,36 @@ type Tier struct {
 	TTFTCeiling float64 `json:"ttft_ceiling_s"`    // s, of the TTFT's 95th percentile
 }
 
-// Rung is the answer for one tier.
-type Rung struct {
+// TierResult is the answer for one tier.
+type TierResult struct {
 	Tier        Tier        `json:"tier"`
 	Concurrency int         `json:"concurrency"` // the highest that meets the tier; 0 when none does
-	Levels      []RungLevel `json:"levels"`      // each phase's verdict
+	Levels      []TierLevel `json:"levels"`      // each phase's verdict
 }
 
-// RungLevel is how one phase stands to a tier.
-type RungLevel struct {
+// TierLevel is how one phase stands to a tier.
+type TierLevel struct {
 	Concurrency int    `json:"concurrency"`
 	Meets       bool   `json:"meets"`
 	Why         string `json:"why,omitempty"` // why it does not
 }
 
-// Ladder tells for each tier the highest concurrency that meets it. A phase
+// TierResults tells for each tier the highest concurrency that meets it. A phase
 // whose figures are missing or invalid proves nothing, so it meets no tier.
-func Ladder(phases []Phase, tiers []Tier) []Rung {
-	rungs := make([]Rung, 0, len(tiers))
+func TierResults(phases []Phase, tiers []Tier) []TierResult {
+	out := make([]TierResult, 0, len(tiers))
 	for _, t := range tiers {
-		rung := Rung{Tier: t, Levels: []RungLevel{}}
+		r := TierResult{Tier: t, Levels: []TierLevel{}}
 		for _, p := range phases {
 			why := t.misses(p)
-			rung.Levels = append(rung.Levels, RungLevel{Concurrency: p.Concurrency, Meets: why == "", Why: why})
+			r.Levels = append(r.Levels, TierLevel{Concurrency: p.Concurrency, Meets: why == "", Why: why})
 			if why == "" {
-				rung.Concurrency = max(rung.Concurrency, p.Concurrency)
+				r.Concurrency = max(r.Concurrency, p.Concurrency)
 			}
 		}
-		rungs = append(rungs, rung)
+		out = append(out, r)
 	}
-	return rungs
+	return out
 }
 
 func (t Tier) misses(p Phase) string {
