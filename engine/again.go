@@ -30,7 +30,7 @@ func (e *Engine) Again(ctx context.Context, l Located, edits []recipes.Edit) (*P
 	if err != nil {
 		return nil, opt, fmt.Errorf("submit %s again: %w", l.Label(), err)
 	}
-	p.again = r
+	p.Again = r
 	return p, opt, nil
 }
 

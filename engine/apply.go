@@ -79,8 +79,8 @@ func (e *Engine) newRecord(p *Pair, pl *plan.Plan) (rundir.Record, error) {
 			return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 		}
 	}
-	if p.again.ID != "" { // its files are copies: where they came from is more use
-		rec.Again, rec.Recipe, rec.Workload = p.again.ID, p.again.Recipe, p.again.Workload
+	if p.Again.ID != "" { // its files are copies: where they came from is more use
+		rec.Again, rec.Recipe, rec.Workload = p.Again.ID, p.Again.Recipe, p.Again.Workload
 	}
 	for _, ph := range pl.Phases {
 		rec.Levels = append(rec.Levels, ph.Level)
@@ -100,7 +100,7 @@ func (e *Engine) Gate(p *Pair, pl *plan.Plan, allowTodo bool) error {
 		return nil
 	}
 	for _, path := range []string{p.Workload.TrajectoryPath, p.Workload.AssignmentsPath} {
-		if path != "" && e.visible(p.Recipe, path) == "" {
+		if path != "" && p.Visible(path) == "" {
 			return fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with --dataset-root, or correct the path", pl.Name, p.Workload.File, path)
 		}
 	}
@@ -176,7 +176,7 @@ func (e *Engine) runFiles(ctx context.Context, p *Pair, pl *plan.Plan, rec rundi
 		{Name: rundir.PhasesFile, Data: phases, Mode: 0o644},
 		{Name: rundir.PlanFile, Data: planJSON, Mode: 0o600},
 		{Name: rundir.RecordFile, Data: recJSON, Mode: 0o644},
-		{Name: rundir.RecipeFile, Data: p.recipeBytes, Mode: 0o600}, // its environment may hold secrets too
+		{Name: rundir.RecipeFile, Data: p.RecipeText, Mode: 0o600}, // its environment may hold secrets too
 	}
 	if p.Cluster != nil && p.Cluster.File != "" {
 		data, err := recipes.Read(p.Cluster.File)
@@ -194,7 +194,7 @@ func (e *Engine) runFiles(ctx context.Context, p *Pair, pl *plan.Plan, rec rundi
 		}
 	}
 	if p.Workload != nil {
-		files = append(files, rundir.File{Name: rundir.WorkloadFile, Data: p.workloadBytes, Mode: 0o600}) // and this an API key
+		files = append(files, rundir.File{Name: rundir.WorkloadFile, Data: p.WorkloadText, Mode: 0o600}) // and this an API key
 	}
 	if pl.Script != "" {
 		files = append(files, rundir.File{Name: rundir.ScriptFile, Data: []byte(pl.Script), Mode: 0o755})

@@ -21,6 +21,7 @@ import (
 	"github.com/adrg/xdg"
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
@@ -35,6 +36,8 @@ var readHome sync.Once
 
 // Engine does the work. Make it with [New].
 type Engine struct {
+	*draft.Drafts
+
 	Paths    Paths
 	Config   Config
 	Program  string // this executable, copied into each run
@@ -145,6 +148,7 @@ func New(opt Options) (*Engine, error) {
 		return nil, err
 	}
 	e.queue = &slurm.Queue{Dir: e.Paths.State, Every: every, Now: e.now}
+	e.Drafts = draft.New(draft.Options{Getenv: e.getenv, Now: e.now, Host: e.host, State: e.Paths.State})
 	e.registry = rundir.Registry{Dir: filepath.Join(e.Paths.State, "runs")}
 	return e, nil
 }

@@ -178,40 +178,6 @@ func TestRunsKeepsWhatCanNotBeRead(t *testing.T) {
 	}
 }
 
-func TestSaveRefusesWhatChangedMeanwhile(t *testing.T) {
-	t.Parallel()
-	e := bench(t)
-	path := filepath.Join(t.TempDir(), "r.yaml")
-	if err := e.Save(t.Context(), path, []byte("a"), nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Save(t.Context(), path, []byte("b"), []byte("a")); err != nil {
-		t.Fatal(err)
-	}
-	for name, before := range map[string][]byte{"changed": []byte("a"), "not expected": nil} {
-		if err := e.Save(t.Context(), path, []byte("c"), before); !errors.Is(err, ErrChanged) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := os.Chmod(path, 0o400); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Save(t.Context(), path, []byte("c"), []byte("b")); err == nil {
-		t.Error("a read-only file was written")
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	data, err := e.ReadFile(t.Context(), path)
-	info, serr := os.Stat(path)
-	if err != nil || serr != nil || string(data) != "b" || info.Mode().Perm() != 0o600 {
-		t.Errorf("file %q, mode %v: %v %v", data, info.Mode(), err, serr)
-	}
-}
-
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{

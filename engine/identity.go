@@ -29,7 +29,7 @@ const identifyLimit = 20 * time.Second
 // left out.
 func (e *Engine) identify(ctx context.Context, p *Pair, pl *plan.Plan, planJSON []byte) identity.Identity {
 	id := identity.Identity{
-		Version: 1, Recipe: identity.Sum(p.recipeBytes), Workload: identity.Sum(p.workloadBytes), Plan: identity.Sum(planJSON),
+		Version: 1, Recipe: identity.Sum(p.RecipeText), Workload: identity.Sum(p.WorkloadText), Plan: identity.Sum(planJSON),
 	}
 	id.Tell(programName, e.Version)
 	limited, cancel := context.WithTimeout(ctx, identifyLimit)
@@ -40,7 +40,7 @@ func (e *Engine) identify(ctx context.Context, p *Pair, pl *plan.Plan, planJSON 
 				continue
 			}
 			f := inTime(limited, identity.File{Key: d.Name}, func(none identity.File) identity.File {
-				f, err := identity.OfFile(d.Name, e.visible(p.Recipe, d.Value))
+				f, err := identity.OfFile(d.Name, p.Visible(d.Value))
 				if err != nil { // the client sees it, and looks
 					return none
 				}

@@ -100,12 +100,12 @@ func (e *Engine) workloadNote(p *Pair) []string {
 	if p.Workload == nil {
 		return nil
 	}
-	here := e.visible(p.Recipe, path)
+	here := p.Visible(path)
 	if here == "" {
 		return []string{fmt.Sprintf("the client reads %s, which this machine does not see: see to it that it is the workload of %s", path, p.Workload.File)}
 	}
 	data, err := os.ReadFile(here)
-	if err == nil && bytes.Equal(data, p.workloadBytes) {
+	if err == nil && bytes.Equal(data, p.WorkloadText) {
 		return nil
 	}
 	return []string{fmt.Sprintf("the client reads %s, which differs from %s as checked here", path, filepath.Base(p.Workload.File))}

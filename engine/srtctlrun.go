@@ -72,7 +72,7 @@ func (e *Engine) handOver(ctx context.Context, p *Pair, pl *plan.Plan, rec rundi
 	if rec.After != "" {
 		edits = append(edits, recipes.Edit{Op: recipes.OpSet, Path: "sbatch_directives.dependency", Value: strconv.Quote("afterany:" + rec.After)})
 	}
-	text, err := edit.Apply(p.recipeBytes, edits)
+	text, err := edit.Apply(p.RecipeText, edits)
 	if err != nil {
 		return slurm.Handed{}, err
 	}

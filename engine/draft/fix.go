@@ -1,24 +1,20 @@
-package engine
+package draft
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // Recipes lists the recipes that a name stands for, each as [Files] takes it: the
 // name itself for a plain file, file:selector for each of a file of several.
-func (e *Engine) Recipes(name string) ([]string, error) {
+func (*Drafts) Recipes(name string) ([]string, error) {
 	file, selector := recipes.SplitSelector(name)
 	data, err := recipes.Read(file)
 	if err != nil {
@@ -35,7 +31,7 @@ func (e *Engine) Recipes(name string) ([]string, error) {
 	return names, nil
 }
 
-// Fixed is one file that [Engine.Fix] changed, and what it did there.
+// Fixed is one file that [Drafts.Fix] changed, and what it did there.
 type Fixed struct {
 	File  string         `json:"file"`
 	Edits []recipes.Edit `json:"edits"`
@@ -43,8 +39,8 @@ type Fixed struct {
 
 // Fix makes the given edits, and those of the findings that say the same as
 // before, in the files themselves. One that can't be made is left to the person.
-func (e *Engine) Fix(ctx context.Context, f Files) ([]Fixed, error) {
-	p, err := e.Load(ctx, f)
+func (d *Drafts) Fix(ctx context.Context, f Files) ([]Fixed, error) {
+	p, err := d.Load(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +56,14 @@ func (e *Engine) Fix(ctx context.Context, f Files) ([]Fixed, error) {
 		todo[p.Workload.File] = forWorkload
 		names = append(names, p.Workload.File)
 	}
-	for _, d := range p.Report.Diagnostics {
-		if _, ours := todo[d.File]; ours && d.Edit != nil && d.Edit.Safe {
-			todo[d.File] = append(todo[d.File], *d.Edit)
+	for _, f := range p.Report.Diagnostics {
+		if _, ours := todo[f.File]; ours && f.Edit != nil && f.Edit.Safe {
+			todo[f.File] = append(todo[f.File], *f.Edit)
 		}
 	}
 	var done []Fixed
 	for _, name := range names {
-		made, err := e.rewrite(ctx, name, todo[name])
+		made, err := d.rewrite(ctx, name, todo[name])
 		if err != nil {
 			return done, err
 		}
@@ -79,7 +75,7 @@ func (e *Engine) Fix(ctx context.Context, f Files) ([]Fixed, error) {
 }
 
 // rewrite makes edits in a file, each that can be made.
-func (e *Engine) rewrite(ctx context.Context, file string, todo []recipes.Edit) (made []recipes.Edit, err error) {
+func (d *Drafts) rewrite(ctx context.Context, file string, todo []recipes.Edit) (made []recipes.Edit, err error) {
 	real, err := filepath.EvalSymlinks(file) // a link stays one
 	if err != nil {
 		return nil, fmt.Errorf("fix: %w", err)
@@ -99,7 +95,7 @@ func (e *Engine) rewrite(ctx context.Context, file string, todo []recipes.Edit) 
 	if len(made) == 0 {
 		return nil, nil
 	}
-	return made, e.Save(ctx, real, after, before)
+	return made, d.Save(ctx, real, after, before)
 }
 
 // edits parts what a person asked for by file, and writes each value as its
@@ -123,20 +119,4 @@ func edits(recipe []byte, all []recipes.Edit) (forRecipe, forWorkload []recipes.
 		}
 	}
 	return forRecipe, forWorkload
-}
-
-// lookAround is what a check may ask this machine.
-func (e *Engine) lookAround() check.Host {
-	return check.Host{
-		Real: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, e.getenv)) },
-		Open: func(p string) (io.ReadCloser, error) {
-			p = os.Expand(p, e.getenv)
-			if info, err := os.Stat(p); err != nil {
-				return nil, err
-			} else if !info.Mode().IsRegular() { // a pipe would be waited for
-				return nil, errors.New("no regular file")
-			}
-			return os.Open(p)
-		},
-	}
 }

@@ -1,4 +1,4 @@
-package engine
+package draft
 
 import (
 	"fmt"
@@ -25,14 +25,14 @@ type Handoff struct {
 // Editor prepares a hand-off to $VISUAL or $EDITOR, or vi. The variable is split
 // into words as a shell does, and no shell runs. The name is that of the copy, so
 // that the editor knows the kind of file.
-func (e *Engine) Editor(name, text string) (*Handoff, error) {
+func (d *Drafts) Editor(name, text string) (*Handoff, error) {
 	line := "vi"
 	for _, v := range []string{"EDITOR", "VISUAL"} {
-		if s := e.getenv(v); s != "" {
+		if s := d.getenv(v); s != "" {
 			line = s
 		}
 	}
-	argv, err := shell.Fields(line, e.getenv)
+	argv, err := shell.Fields(line, d.getenv)
 	if err != nil {
 		return nil, fmt.Errorf("start the editor %q: %w; set EDITOR to a command with its arguments", line, err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package draft
 
 import (
 	"context"
@@ -42,25 +42,25 @@ const maxUnsaved = 32 << 20
 
 // unsavedPath is where the unsaved text of a file is kept: in the state folder,
 // under a name that says nothing.
-func (e *Engine) unsavedPath(path string) (file, abs string, err error) {
+func (d *Drafts) unsavedPath(path string) (file, abs string, err error) {
 	if abs, err = filepath.Abs(path); err != nil {
 		return "", "", err
 	}
 	sum := sha256.Sum256([]byte(abs))
-	return filepath.Join(e.Paths.State, "unsaved", hex.EncodeToString(sum[:12])+".json"), abs, nil
+	return filepath.Join(d.state, "unsaved", hex.EncodeToString(sum[:12])+".json"), abs, nil
 }
 
 // KeepUnsaved writes an unsaved text down, readable by its user alone, until
-// [Engine.DropUnsaved].
-func (e *Engine) KeepUnsaved(ctx context.Context, path, text, base string) error {
+// [Drafts.DropUnsaved].
+func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	file, abs, err := e.unsavedPath(path)
+	file, abs, err := d.unsavedPath(path)
 	if err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
-	data, err := json.Marshal(unsavedFile{Unsaved{Path: abs, At: e.now(), Host: e.host, PID: os.Getpid()}, []byte(text), []byte(base)})
+	data, err := json.Marshal(unsavedFile{Unsaved{Path: abs, At: d.now(), Host: d.host, PID: os.Getpid()}, []byte(text), []byte(base)})
 	if err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
@@ -75,11 +75,11 @@ func (e *Engine) KeepUnsaved(ctx context.Context, path, text, base string) error
 
 // Unsaved reads what was kept of a file; ok is false if there is nothing, or the
 // same as on disk.
-func (e *Engine) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, err error) {
+func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, false, err
 	}
-	file, abs, err := e.unsavedPath(path)
+	file, abs, err := d.unsavedPath(path)
 	if err != nil {
 		return u, false, fmt.Errorf("look for unsaved work: %w", err)
 	}
@@ -105,16 +105,16 @@ func (e *Engine) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return u, false, fmt.Errorf("look for unsaved work: %w", err)
 	}
-	u.Elsewhere = u.Host == e.host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
+	u.Elsewhere = u.Host == d.host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
 	return u, u.Path == abs && u.Text != string(now), nil
 }
 
 // DropUnsaved forgets what was kept of a file.
-func (e *Engine) DropUnsaved(ctx context.Context, path string) error {
+func (d *Drafts) DropUnsaved(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	file, _, err := e.unsavedPath(path)
+	file, _, err := d.unsavedPath(path)
 	if err == nil {
 		err = os.Remove(file)
 	}

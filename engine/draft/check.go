@@ -1,0 +1,120 @@
+package draft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/check"
+)
+
+// CheckText checks the files of a run as they stand in an editor. Of the disk
+// only the cluster file is read.
+func (d *Drafts) CheckText(ctx context.Context, t Draft) (*Pair, error) {
+	return d.checkText(ctx, t, check.Host{})
+}
+
+func (d *Drafts) checkText(ctx context.Context, t Draft, host check.Host) (*Pair, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := &Pair{File: t.RecipePath, WorkloadText: t.Workload, getenv: d.getenv}
+	file, selector := recipes.SplitSelector(t.RecipePath)
+	var found recipes.Diagnostics
+	p.Recipe, p.RecipeText, found = recipes.Select(file, t.Recipe, selector)
+	more, err := d.loadCluster(p, t)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, more...)
+	if p.Recipe != nil {
+		p.Changes = p.Cluster.Apply(p.Recipe, d.getenv)
+	}
+	if t.WorkloadPath != "" {
+		var ds recipes.Diagnostics
+		p.Workload, ds = recipes.ParseWorkload(t.WorkloadPath, t.Workload)
+		found = append(found, ds...)
+	}
+	p.Report = check.Run(check.Files{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster}, host)
+	if p.Recipe != nil {
+		for _, g := range plan.Unplanned(p.Recipe) {
+			found = append(found, p.Recipe.Diag(recipes.Warning, g.Path, "a plan of this program leaves it out: "+g.Why, ""))
+		}
+	}
+	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)
+	p.Report.Diagnostics.Sort()
+	return p, nil
+}
+
+func (d *Drafts) loadCluster(p *Pair, t Draft) (recipes.Diagnostics, error) {
+	path := t.Cluster
+	if path == "" && !t.NoCluster {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("look for a cluster file: %w", err)
+		}
+		if path, err = recipes.FindCluster(dir, d.getenv); err != nil {
+			return nil, err
+		}
+	}
+	c, diags, err := recipes.LoadCluster(path)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil { // not even YAML: the diagnostics say so
+		if c, _, err = recipes.LoadCluster(""); err != nil {
+			return nil, err
+		}
+	}
+	p.Cluster = c
+	return diags, nil
+}
+
+// machine is what a check may ask this machine.
+func (d *Drafts) machine() check.Host {
+	return check.Host{
+		Real: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, d.getenv)) },
+		Open: func(p string) (io.ReadCloser, error) {
+			p = os.Expand(p, d.getenv)
+			if info, err := os.Stat(p); err != nil {
+				return nil, err
+			} else if !info.Mode().IsRegular() { // a pipe would be waited for
+				return nil, errors.New("no regular file")
+			}
+			return os.Open(p)
+		},
+	}
+}
+
+// visible is where this machine sees a container path: as it is, or through the
+// recipe's mounts; empty if nowhere.
+func visible(r *recipes.Recipe, path string, getenv func(string) string) string {
+	if path == "" {
+		return ""
+	}
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	for _, m := range r.ExtraMounts {
+		host, container, ok := strings.Cut(m, ":")
+		if !ok {
+			continue
+		}
+		container, _, _ = strings.Cut(container, ":")
+		rest, ok := strings.CutPrefix(path, strings.TrimRight(container, "/")+"/")
+		if !ok {
+			continue
+		}
+		candidate := filepath.Join(os.Expand(host, getenv), rest)
+		if _, err := os.Stat(candidate); err == nil {
+			return candidate
+		}
+	}
+	return ""
+}
