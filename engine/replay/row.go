@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 )
 
 // span is a piece of a file or of a row.
@@ -37,8 +39,8 @@ func parseRow(line []byte, delayKey string) (row, error) {
 	}
 	var r row
 	index, limits := -1, [2]int{}
-	err := eachField(line, func(key string, v []byte, off int) (err error) {
-		switch key {
+	err := jsonrow.Members(line, func(key, v []byte, off int) (err error) {
+		switch string(key) {
 		case "": // no name for a delay, which may be empty to say that there is none
 		case "conversation_id":
 			err = json.Unmarshal(v, &r.conversation)
@@ -130,76 +132,4 @@ func smallest(a, b int) int {
 		return b
 	}
 	return a
-}
-
-// eachField calls f for every key of a JSON object with its value and the
-// value's place in data, which must be valid JSON already: a row can have
-// hundreds of kilobytes, and its place in the file is all that is needed.
-func eachField(data []byte, f func(key string, value []byte, off int) error) error {
-	i := skipSpace(data, 0) + 1 // after the brace
-	for {
-		i = skipSpace(data, i)
-		if data[i] == '}' {
-			return nil
-		}
-		if data[i] == ',' {
-			i = skipSpace(data, i+1)
-		}
-		end := skipValue(data, i)
-		var key string
-		if err := json.Unmarshal(data[i:end], &key); err != nil {
-			return err
-		}
-		i = skipSpace(data, skipSpace(data, end)+1) // over the colon
-		end = skipValue(data, i)
-		if err := f(key, data[i:end], i); err != nil {
-			return err
-		}
-		i = end
-	}
-}
-
-func skipSpace(data []byte, i int) int {
-	for data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n' {
-		i++
-	}
-	return i
-}
-
-// skipValue is the end of the valid JSON value that begins at i.
-func skipValue(data []byte, i int) int {
-	depth := 0
-	for {
-		switch data[i] {
-		case '"':
-			i = skipString(data, i)
-		case '{', '[':
-			depth++
-			i++
-		case '}', ']':
-			depth--
-			i++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			i++
-			continue
-		default: // a number or a word
-			i += bytes.IndexAny(data[i:], ",]} \t\r\n")
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-}
-
-func skipString(data []byte, i int) int {
-	for i++; ; i++ {
-		i += bytes.IndexByte(data[i:], '"')
-		backslashes := 0
-		for data[i-1-backslashes] == '\\' {
-			backslashes++
-		}
-		if backslashes%2 == 0 {
-			return i + 1
-		}
-	}
 }

@@ -3,6 +3,8 @@ package results
 import (
 	"math"
 	"math/bits"
+
+	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 )
 
 // maxFraction is how many digits behind the point parseDecimal takes: 10^19 is
@@ -27,7 +29,7 @@ func parseDecimal(text []byte) (v float64, n int) {
 	i, point := 0, -1
 	for ; i < len(text); i++ {
 		c := text[i]
-		if !isDigit(c) {
+		if !jsonrow.IsDigit(c) {
 			if c != '.' || point >= 0 || i == 0 {
 				break
 			}

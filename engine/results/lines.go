@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 )
 
 const (
@@ -229,7 +231,7 @@ func (in *pieces) line(line []byte, p *parsed) {
 
 // last parses a line without newline; false means that it is half written.
 func (in *pieces) last(line []byte, p *parsed) bool {
-	if scanObject(line, func(_, _ []byte) error { return nil }) != nil {
+	if jsonrow.Members(line, func(_, _ []byte, _ int) error { return nil }) != nil {
 		p.lines--
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+
+	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 )
 
 // seed of all hashes of this process, so that the rows of two runs can be paired.
@@ -33,7 +35,7 @@ func parseRow(line []byte, phase int, r *row) error {
 		start: nan, end: nan, ttft: nan, itl: nan, sse: nan,
 		input: -1, output: -1, cached: -1, user: -1, turn: -1, concurrency: -1,
 	}}
-	p := rowParser{out: r, scanner: scanner{b: line}}
+	p := rowParser{out: r, Scanner: jsonrow.Scanner{Line: line}}
 	err := p.parse()
 	if phase >= 0 {
 		r.phase = uint16(min(phase, math.MaxUint16))
@@ -111,29 +113,26 @@ func fieldOf(key []byte) field {
 }
 
 type rowParser struct {
-	scanner
+	jsonrow.Scanner
 	out                *row
 	conversation, pass uint64 // hashes, 0 when unknown
 }
 
 func (r *rowParser) parse() error {
-	if err := r.open(); err != nil {
+	if err := r.Open(); err != nil {
 		return err
 	}
 	expected := phaseField
 	for {
-		more, err := r.more('}')
-		if err != nil {
+		more, err := r.More()
+		if err != nil || !more {
 			return err
 		}
-		if !more {
-			return r.end()
-		}
 		f := expected
-		if name := writtenNames[expected]; name != "" && bytes.HasPrefix(r.b[r.i:], []byte(name)) {
-			r.i += len(name)
+		if name := writtenNames[expected]; name != "" && bytes.HasPrefix(r.Line[r.At:], []byte(name)) {
+			r.At += len(name)
 		} else {
-			key, err := r.key()
+			key, err := r.Key()
 			if err != nil {
 				return err
 			}
@@ -145,11 +144,11 @@ func (r *rowParser) parse() error {
 		if r.quick(f) {
 			continue
 		}
-		from := r.i
-		if err := r.value(); err != nil {
+		from := r.At
+		if err := r.Value(); err != nil {
 			return err
 		}
-		if value := r.b[from:r.i]; f != otherField && value[0] != 'n' { // null: no other JSON value begins so
+		if value := r.Line[from:r.At]; f != otherField && value[0] != 'n' { // null: no other JSON value begins so
 			if err := r.set(f, value); err != nil {
 				return fmt.Errorf("%s %.40q: %w", fieldNames[f], value, err)
 			}
@@ -216,31 +215,33 @@ func (r *rowParser) count(f field) *int32 {
 // leaves it to be scanned and read in any form.
 func (r *rowParser) quick(f field) bool {
 	if to := r.count(f); to != nil {
-		n, i := int32(0), r.i
-		for ; i < len(r.b) && isDigit(r.b[i]); i++ {
-			n = 10*n + int32(r.b[i]-'0')
+		n, i := int32(0), r.At
+		for ; i < len(r.Line) && jsonrow.IsDigit(r.Line[i]); i++ {
+			n = 10*n + int32(r.Line[i]-'0')
 		}
-		if i == r.i || i > r.i+9 || !r.stops(i) || r.b[r.i] == '0' && i > r.i+1 {
+		if i == r.At || i > r.At+9 || !r.stops(i) || r.Line[r.At] == '0' && i > r.At+1 {
 			return false
 		}
-		*to, r.i = n, i
+		*to, r.At = n, i
 		return true
 	}
 	to := r.number(f)
 	if to == nil {
 		return false
 	}
-	v, n := parseDecimal(r.b[r.i:])
-	if n == 0 || !r.stops(r.i+n) || v > most(f) {
+	v, n := parseDecimal(r.Line[r.At:])
+	if n == 0 || !r.stops(r.At+n) || v > most(f) {
 		return false
 	}
 	*to = v
-	r.i += n
+	r.At += n
 	return true
 }
 
 // stops tells whether a value ends before i.
-func (r *rowParser) stops(i int) bool { return i < len(r.b) && (r.b[i] == ',' || r.b[i] == '}') }
+func (r *rowParser) stops(i int) bool {
+	return i < len(r.Line) && (r.Line[i] == ',' || r.Line[i] == '}')
+}
 
 func (r *rowParser) set(f field, value []byte) (err error) {
 	if to := r.number(f); to != nil {
@@ -293,7 +294,7 @@ func parseKind(value []byte) string {
 		return ""
 	}
 	for _, c := range value[1 : len(value)-1] {
-		if c != '_' && c != '-' && c != '.' && !isDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
+		if c != '_' && c != '-' && c != '.' && !jsonrow.IsDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
 			return ""
 		}
 	}
@@ -310,7 +311,7 @@ func parseNumber(value []byte) (float64, error) {
 	if f, n := parseDecimal(value); n == len(value) {
 		return f, nil
 	}
-	if !isDigit(value[0]) {
+	if !jsonrow.IsDigit(value[0]) {
 		return 0, fmt.Errorf("want a number")
 	}
 	f, err := strconv.ParseFloat(string(value), 64)
@@ -342,7 +343,7 @@ func digits(value []byte) (n int64, ok bool) {
 		return 0, false
 	}
 	for _, c := range value {
-		if !isDigit(c) {
+		if !jsonrow.IsDigit(c) {
 			return 0, false
 		}
 		n = n*10 + int64(c-'0')
@@ -362,12 +363,12 @@ func parseIndex(value []byte) (int32, error) {
 // parseID hashes a string; a number is taken as its digits.
 func parseID(value []byte) (uint64, error) {
 	if value[0] == '"' {
-		text, err := unquote(value)
+		text, err := jsonrow.Unquote(value)
 		if err != nil {
 			return 0, err
 		}
 		value = text
-	} else if !isDigit(value[0]) {
+	} else if !jsonrow.IsDigit(value[0]) {
 		return 0, fmt.Errorf("want a string")
 	}
 	return maphash.Bytes(seed, value), nil

@@ -1,4 +1,7 @@
-package results
+// Package jsonrow reads rows of JSON lines files: it finds the members of the object
+// that a line holds and decodes none, so that a row of hundreds of kilobytes costs no
+// memory. It knows no file and no field.
+package jsonrow
 
 import (
 	"bytes"
@@ -12,62 +15,74 @@ import (
 // maxDepth of nested arrays and objects, the limit of encoding/json.
 const maxDepth = 10_000
 
-// scanObject calls field with each member of the one JSON object in b: the
-// key, without quotes, and the raw value, both parts of b where they can be.
-// Values are checked for syntax but not decoded, so that a row with hundreds of
-// kilobytes of text costs no memory. Python's NaN and Infinity pass as values.
-func scanObject(b []byte, field func(key, value []byte) error) error {
-	s := scanner{b: b}
-	if err := s.open(); err != nil {
+// Members calls visit with each member of the one JSON object in line: the key,
+// without quotes, the raw value, both parts of line where they can be, and where the
+// value begins in line. Values are checked for syntax but not decoded, so that a row
+// with hundreds of kilobytes of text costs no memory; Scanner says what passes.
+func Members(line []byte, visit func(key, value []byte, at int) error) error {
+	s := Scanner{Line: line}
+	if err := s.Open(); err != nil {
 		return err
 	}
 	for {
-		key, value, err := s.member()
-		if err != nil || key == nil {
+		more, err := s.More()
+		if err != nil || !more {
 			return err
 		}
-		if err := field(key, value); err != nil {
+		key, err := s.Key()
+		if err != nil {
+			return err
+		}
+		at := s.At
+		if err := s.Value(); err != nil {
+			return err
+		}
+		if err := visit(key, line[at:s.At], at); err != nil {
 			return err
 		}
 	}
 }
 
-type scanner struct {
-	b       []byte
-	i       int
+// Scanner goes over the one JSON object that a line is: Open, then Key and Value as
+// long as there is More. Python's NaN and Infinity pass as values, and of strings
+// longer than 64 bytes only the end is sought.
+type Scanner struct {
+	Line []byte
+	At   int // of the next byte in Line
+
 	depth   int
 	escaped bool // the string scanned last has an escape
 	first   bool // an object or array has just begun
 }
 
-func (s *scanner) want(what string) error {
-	if s.i >= len(s.b) {
-		return fmt.Errorf("column %d: the line ends, want %s", s.i+1, what)
+func (s *Scanner) want(what string) error {
+	if s.At >= len(s.Line) {
+		return fmt.Errorf("column %d: the line ends, want %s", s.At+1, what)
 	}
-	return fmt.Errorf("column %d: %q, want %s", s.i+1, s.b[s.i], what)
+	return fmt.Errorf("column %d: %q, want %s", s.At+1, s.Line[s.At], what)
 }
 
-func (s *scanner) space() {
-	for s.i < len(s.b) {
-		switch s.b[s.i] {
+func (s *Scanner) space() {
+	for s.At < len(s.Line) {
+		switch s.Line[s.At] {
 		case ' ', '\t', '\r', '\n':
-			s.i++
+			s.At++
 		default:
 			return
 		}
 	}
 }
 
-func (s *scanner) take(c byte) bool {
-	if s.i < len(s.b) && s.b[s.i] == c {
-		s.i++
+func (s *Scanner) take(c byte) bool {
+	if s.At < len(s.Line) && s.Line[s.At] == c {
+		s.At++
 		return true
 	}
 	return false
 }
 
-// open begins the one object that the line is.
-func (s *scanner) open() error {
+// Open begins the one object that the line is.
+func (s *Scanner) Open() error {
 	s.space()
 	if !s.take('{') {
 		return s.want("an object")
@@ -76,32 +91,22 @@ func (s *scanner) open() error {
 	return nil
 }
 
-// member is the next one of that object; without one left, and nothing behind
-// the object, the key is nil.
-func (s *scanner) member() (key, value []byte, err error) {
+// More reports whether a member follows. After the last one it checks that nothing
+// stands behind the object.
+func (s *Scanner) More() (bool, error) {
 	more, err := s.more('}')
-	if err != nil {
-		return nil, nil, err
+	if err == nil && !more {
+		if s.space(); s.At < len(s.Line) {
+			err = s.want("the end of the line")
+		}
 	}
-	if more {
-		return s.pair()
-	}
-	return nil, nil, s.end()
-}
-
-// end checks that nothing follows.
-func (s *scanner) end() error {
-	s.space()
-	if s.i < len(s.b) {
-		return s.want("the end of the line")
-	}
-	return nil
+	return more, err
 }
 
 // more takes what stands before the next element, or after the last one.
-func (s *scanner) more(end byte) (bool, error) {
-	if s.i+1 < len(s.b) && s.b[s.i] == ',' && s.b[s.i+1] == '"' && !s.first { // as nearly always
-		s.i++
+func (s *Scanner) more(end byte) (bool, error) {
+	if s.At+1 < len(s.Line) && s.Line[s.At] == ',' && s.Line[s.At+1] == '"' && !s.first { // as nearly always
+		s.At++
 		return true, nil
 	}
 	s.space()
@@ -121,26 +126,16 @@ func (s *scanner) more(end byte) (bool, error) {
 	return false, s.want("a comma or a closing bracket")
 }
 
-// pair scans one member.
-func (s *scanner) pair() (key, value []byte, err error) {
-	if key, err = s.key(); err != nil {
-		return nil, nil, err
-	}
-	at := s.i
-	err = s.value()
-	return key, s.b[at:s.i], err
-}
-
-// key scans a name and its colon.
-func (s *scanner) key() ([]byte, error) {
-	from := s.i
+// Key scans a name and its colon, and returns the name.
+func (s *Scanner) Key() ([]byte, error) {
+	from := s.At
 	if err := s.text(); err != nil {
 		return nil, err
 	}
-	key := s.b[from+1 : s.i-1]
+	key := s.Line[from+1 : s.At-1]
 	if s.escaped {
 		var err error
-		if key, err = unquote(s.b[from:s.i]); err != nil {
+		if key, err = Unquote(s.Line[from:s.At]); err != nil {
 			return nil, err
 		}
 	}
@@ -152,9 +147,9 @@ func (s *scanner) key() ([]byte, error) {
 	return key, nil
 }
 
-// unquote returns the text of a scanned JSON string; it allocates only for
+// Unquote returns the text of a scanned JSON string; it allocates only for
 // strings with escapes.
-func unquote(raw []byte) ([]byte, error) {
+func Unquote(raw []byte) ([]byte, error) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1], nil
 	}
@@ -165,11 +160,12 @@ func unquote(raw []byte) ([]byte, error) {
 	return []byte(text), nil
 }
 
-func (s *scanner) value() error {
-	if s.i >= len(s.b) {
+// Value scans a value of any kind; it is Line from where At was before to where it is now.
+func (s *Scanner) Value() error {
+	if s.At >= len(s.Line) {
 		return s.want("a value")
 	}
-	switch c := s.b[s.i]; c {
+	switch c := s.Line[s.At]; c {
 	case '"':
 		return s.text()
 	case '{':
@@ -187,7 +183,7 @@ func (s *scanner) value() error {
 	case 'I':
 		return s.word("Infinity")
 	default:
-		if c == '-' || isDigit(c) {
+		if c == '-' || IsDigit(c) {
 			return s.number()
 		}
 		return s.want("a value")
@@ -195,20 +191,19 @@ func (s *scanner) value() error {
 }
 
 // nested scans an array or object.
-func (s *scanner) nested(end byte) error {
-	s.i++
+func (s *Scanner) nested(end byte) error {
+	s.At++
 	if s.depth++; s.depth >= maxDepth {
 		return errors.New("more than 10,000 levels of nesting")
 	}
 	s.first = true
 	for {
 		more, err := s.more(end)
+		if err == nil && more && end == '}' {
+			_, err = s.Key()
+		}
 		if err == nil && more {
-			if end == '}' {
-				_, _, err = s.pair()
-			} else {
-				err = s.value()
-			}
+			err = s.Value()
 		}
 		if err != nil {
 			return err
@@ -220,7 +215,7 @@ func (s *scanner) nested(end byte) error {
 	}
 }
 
-func (s *scanner) word(w string) error {
+func (s *Scanner) word(w string) error {
 	for k := range len(w) {
 		if !s.take(w[k]) {
 			return s.want(w)
@@ -235,13 +230,13 @@ const shortText = 64
 // text scans a string. Eight bytes are looked at in one step where none of
 // them ends the string, begins an escape or is a control character. Of a long
 // string, which is no field that is needed, only the end is sought.
-func (s *scanner) text() error {
+func (s *Scanner) text() error {
 	if !s.take('"') {
 		return s.want("a string")
 	}
 	s.escaped = false
-	b := s.b
-	i := s.i
+	b := s.Line
+	i := s.At
 	for far := i + shortText; ; {
 		for i+8 <= len(b) {
 			m := special(binary.LittleEndian.Uint64(b[i:]))
@@ -253,21 +248,21 @@ func (s *scanner) text() error {
 		}
 		switch {
 		case i >= len(b):
-			s.i = i
+			s.At = i
 			return s.want("the end of the string")
 		case b[i] == '"':
-			s.i = i + 1
+			s.At = i + 1
 			return nil
 		case i > far:
 			return s.longText(i)
 		case b[i] == '\\':
-			s.i, s.escaped = i, true
+			s.At, s.escaped = i, true
 			if err := s.escape(); err != nil {
 				return err
 			}
-			i = s.i
+			i = s.At
 		case b[i] < ' ':
-			s.i = i
+			s.At = i
 			return s.want("no control character in a string")
 		default:
 			i++
@@ -277,21 +272,21 @@ func (s *scanner) text() error {
 
 // longText skips to the closing quote: one with an even number of backslashes
 // before it. Escapes and control characters are passed over unseen.
-func (s *scanner) longText(from int) error {
+func (s *Scanner) longText(from int) error {
 	s.escaped = true
 	for i := from; ; i++ {
-		n := bytes.IndexByte(s.b[i:], '"')
+		n := bytes.IndexByte(s.Line[i:], '"')
 		if n < 0 {
-			s.i = len(s.b)
+			s.At = len(s.Line)
 			return s.want("the end of the string")
 		}
 		i += n
 		slashes := 0
-		for i-slashes > from && s.b[i-slashes-1] == '\\' {
+		for i-slashes > from && s.Line[i-slashes-1] == '\\' {
 			slashes++
 		}
 		if slashes%2 == 0 {
-			s.i = i + 1
+			s.At = i + 1
 			return nil
 		}
 	}
@@ -306,22 +301,22 @@ func special(x uint64) uint64 {
 	return ((x-low*' ')&^x | (quote-low)&^quote | (slash-low)&^slash) & high
 }
 
-func (s *scanner) escape() error {
-	s.i++
-	if s.i >= len(s.b) {
+func (s *Scanner) escape() error {
+	s.At++
+	if s.At >= len(s.Line) {
 		return s.want("the end of the string")
 	}
-	switch s.b[s.i] {
+	switch s.Line[s.At] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		s.i++
+		s.At++
 		return nil
 	case 'u':
-		s.i++
+		s.At++
 		for range 4 {
-			if s.i >= len(s.b) || !isHex(s.b[s.i]) {
+			if s.At >= len(s.Line) || !isHex(s.Line[s.At]) {
 				return s.want("four hexadecimal digits")
 			}
-			s.i++
+			s.At++
 		}
 		return nil
 	default:
@@ -329,8 +324,8 @@ func (s *scanner) escape() error {
 	}
 }
 
-func (s *scanner) number() error {
-	if s.take('-') && s.i < len(s.b) && s.b[s.i] == 'I' {
+func (s *Scanner) number() error {
+	if s.take('-') && s.At < len(s.Line) && s.Line[s.At] == 'I' {
 		return s.word("Infinity")
 	}
 	if !s.take('0') && !s.digits() {
@@ -350,16 +345,17 @@ func (s *scanner) number() error {
 	return nil
 }
 
-func (s *scanner) digits() bool {
-	from := s.i
-	for s.i < len(s.b) && isDigit(s.b[s.i]) {
-		s.i++
+func (s *Scanner) digits() bool {
+	from := s.At
+	for s.At < len(s.Line) && IsDigit(s.Line[s.At]) {
+		s.At++
 	}
-	return s.i > from
+	return s.At > from
 }
 
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+// IsDigit reports whether c is a decimal digit.
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isHex(c byte) bool {
-	return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+	return IsDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
