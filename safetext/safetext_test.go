@@ -63,7 +63,9 @@ func FuzzColoured(f *testing.F) {
 			}
 			left = left[:from] + left[from+n+1:]
 		}
-		if strings.ContainsFunc(left, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
+		if strings.ContainsFunc(left, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+		}) {
 			t.Errorf("Coloured(%q) = %q still holds control characters", s, left)
 		}
 	})
@@ -72,7 +74,9 @@ func FuzzColoured(f *testing.F) {
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b[31mb\u009bc\x1b]8;;x\x1b\\d")
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := Clean(s); strings.ContainsFunc(got, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
+		if got := Clean(s); strings.ContainsFunc(got, func(r rune) bool {
+			return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+		}) {
 			t.Errorf("Clean(%q) = %q still holds control characters", s, got)
 		}
 	})

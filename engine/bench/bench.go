@@ -43,7 +43,7 @@ type Options struct {
 	Config     string // the workload file
 	Levels     []int  // users, one phase each
 	ResultsDir string // empty: [ResultsDir]
-	EventFile  string // empty: the client's diary in the folder above ResultsDir
+	EventFile  string // empty: the client's event log in the folder above ResultsDir
 	Environ    []string
 	SystemPath string // empty: [SystemPath]
 	// Log gets this step's lines and all output of the programs it starts. A file
@@ -66,7 +66,8 @@ type limits struct {
 }
 
 var usual = limits{
-	build: 29 * time.Minute, stale: 30 * time.Minute, wait: 30 * time.Minute, poll: time.Second, tell: 30, git: time.Minute, grace: 25 * time.Second,
+	build: 29 * time.Minute, stale: 30 * time.Minute, wait: 30 * time.Minute, poll: time.Second, tell: 30,
+	git: time.Minute, grace: 25 * time.Second,
 }
 
 // Run prepares and runs the client and returns the step's exit code: the
@@ -116,14 +117,14 @@ func (s *step) run(ctx context.Context) (int, error) {
 	if err := s.lockResults(); err != nil {
 		return 1, err
 	}
-	if s.rec.diary, err = event.Append(s.EventFile, s.Now); err != nil {
+	if s.rec.events, err = event.Append(s.EventFile, s.Now); err != nil {
 		return 1, err
 	}
 	code, err := s.work(ctx, w)
 	if err != nil && ctx.Err() != nil {
-		return interrupted, errors.Join(fmt.Errorf("stopped before the client started: %w", err), s.rec.diary.Close())
+		return interrupted, errors.Join(fmt.Errorf("stopped before the client started: %w", err), s.rec.events.Close())
 	}
-	return code, errors.Join(err, s.rec.err, s.rec.diary.Close())
+	return code, errors.Join(err, s.rec.err, s.rec.events.Close())
 }
 
 // inputs checks everything that can be wrong before anything is made.
@@ -133,7 +134,8 @@ func (s *step) inputs() (*recipes.Workload, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(s.ClientDir); err != nil {
-		return nil, fmt.Errorf("client checkout: %w; mount it into the container with extra_mount, or correct benchmark.agentperf_client_dir", err)
+		return nil, fmt.Errorf("client checkout: %w; "+
+			"mount it into the container with extra_mount, or correct benchmark.agentperf_client_dir", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("client checkout %s is no folder; correct benchmark.agentperf_client_dir", s.ClientDir)
 	}
@@ -217,7 +219,8 @@ func (s *step) client(ctx context.Context) (int, error) {
 	}
 	argv := []string{
 		"uv", "run", "--no-sync", "python", script, "--config", s.in(configFile), "--base-url", s.baseURL, "--model", s.Model,
-		"--concurrencies", strings.Join(levels, ","), "--request-log-path", filepath.Join(s.ResultsDir, "requests.jsonl"), "--results-dir", s.ResultsDir,
+		"--concurrencies", strings.Join(levels, ","), "--request-log-path", filepath.Join(s.ResultsDir, "requests.jsonl"),
+		"--results-dir", s.ResultsDir,
 	}
 	argv = append(argv, s.extra...)
 	s.rec.say("%s", shown(argv))
@@ -228,7 +231,10 @@ func (s *step) client(ctx context.Context) (int, error) {
 		return 1, fmt.Errorf("run the client: %w", err)
 	}
 	took := s.Now().Sub(begun).Seconds()
-	s.rec.event("client", event.Data{Message: fmt.Sprintf("ended with code %d after %.1f s", code, took), Seconds: took, ExitCode: &code})
+	s.rec.event("client", event.Data{
+		Message: fmt.Sprintf("ended with code %d after %.1f s", code, took),
+		Seconds: took, ExitCode: &code,
+	})
 	return code, nil
 }
 

@@ -34,8 +34,10 @@ func TestRunFromNothing(t *testing.T) {
 		{"uv", "run", "--no-sync", "python", "-c", "import agentperf_rustcore"},
 		{"uv", "run", "--no-sync", "python", "-c", "import tiktoken; tiktoken.get_encoding('o200k_base')"},
 		{
-			"uv", "run", "--no-sync", "python", "agentperf/run.py", "--config", r + "/benchmark_config.yaml", "--base-url", "http://10.0.0.7:8333/v1",
-			"--model", "org/model", "--concurrencies", "64,1010", "--request-log-path", res + "/requests.jsonl", "--results-dir", res,
+			"uv", "run", "--no-sync", "python", "agentperf/run.py", "--config", r + "/benchmark_config.yaml",
+			"--base-url", "http://10.0.0.7:8333/v1",
+			"--model", "org/model", "--concurrencies", "64,1010", "--request-log-path", res + "/requests.jsonl",
+			"--results-dir", res,
 			"--seed", "100", "--no-eval", "'$(x)'",
 		},
 	}
@@ -46,20 +48,26 @@ func TestRunFromNothing(t *testing.T) {
 		t.Errorf("READY holds %q, want %q", got, want)
 	}
 	id, err := identity.Read("", w.path("logs"))
-	if err != nil || id.Client.String() != "2fd4e1c6" || len(id.Datasets) != 2 || id.Datasets[0].Path != w.path("in/traj.jsonl") || id.Datasets[0].SHA256 == "" || len(id.Tools) != 1 || id.Tools[0].Version != "0.8.22" {
+	if err != nil || id.Client.String() != "2fd4e1c6" || len(id.Datasets) != 2 ||
+		id.Datasets[0].Path != w.path("in/traj.jsonl") || id.Datasets[0].SHA256 == "" || len(id.Tools) != 1 ||
+		id.Tools[0].Version != "0.8.22" {
 		t.Errorf("identity: %+v, %v", id, err)
 	}
 	env := variables(strings.Split(w.read("stand/env"), "\n"))
 	for name, want := range map[string]string{
 		"HOME": r + "/home", "CARGO_HOME": r + "/cargo", "RUSTUP_HOME": r + "/rustup", "CARGO_TARGET_DIR": r + "/target",
-		"UV_PROJECT_ENVIRONMENT": r + "/venv", "UV_CACHE_DIR": r + "/uv-cache", "TIKTOKEN_CACHE_DIR": r + "/tiktoken", "KEPT": "a b",
+		"UV_PROJECT_ENVIRONMENT": r + "/venv", "UV_CACHE_DIR": r + "/uv-cache",
+		"TIKTOKEN_CACHE_DIR": r + "/tiktoken", "KEPT": "a b",
 		"PATH": r + "/home/.local/bin:" + r + "/cargo/bin:" + w.path("bin"), "PYTHONPATH": "", "AGENTPERF_RUNTIME": r,
 	} {
 		if env[name] != want {
 			t.Errorf("%s is %q, want %q", name, env[name], want)
 		}
 	}
-	for _, text := range []string{"left out of the client's environment: PYTHONPATH\n", "only its first line", "uv sync: done in ", "Running 2 phase(s)"} {
+	for _, text := range []string{
+		"left out of the client's environment: PYTHONPATH\n", "only its first line",
+		"uv sync: done in ", "Running 2 phase(s)",
+	} {
 		if !strings.Contains(w.out.String(), text) {
 			t.Errorf("%q is not in the log:\n%s", text, w.out)
 		}
@@ -82,8 +90,10 @@ func TestWorkloadNamesTheCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"base_url": "http://placeholder:8000/v1", "api_key": "dummy", "model": "placeholder", "concurrencies": []any{1}, "phase_timeout_seconds": 2400.0,
-		"trajectory_path": w.path("runtime/data/traj.jsonl"), "user_assignments_path": w.path("runtime/data/users.json"), "their_own_key": "kept",
+		"base_url": "http://placeholder:8000/v1", "api_key": "dummy", "model": "placeholder", "concurrencies": []any{1},
+		"phase_timeout_seconds": 2400.0,
+		"trajectory_path":       w.path("runtime/data/traj.jsonl"),
+		"user_assignments_path": w.path("runtime/data/users.json"), "their_own_key": "kept",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("workload (-want +got):\n%s", diff)
@@ -111,7 +121,9 @@ func TestStepsAreEvents(t *testing.T) {
 			got = append(got, e.Step)
 		}
 	}
-	want := []string{"uv sync", "maturin", "import check", "tokenizer cache", "stage traj.jsonl", "stage users.json", "client"}
+	want := []string{
+		"uv sync", "maturin", "import check", "tokenizer cache", "stage traj.jsonl", "stage users.json", "client",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("timed steps (-want +got):\n%s", diff)
 	}

@@ -39,7 +39,8 @@ func (s *step) git(ctx context.Context, commit *string) (changes []byte, err err
 	defer cancel()
 	git := func(out io.Writer, args ...string) error {
 		// The checkout is often a colleague's, and not ours to write to.
-		return s.tool(ctx, out, append([]string{"git", "--no-optional-locks", "-c", "safe.directory=*", "-C", s.ClientDir}, args...)...)
+		return s.tool(ctx, out, append([]string{"git", "--no-optional-locks", "-c", "safe.directory=*", "-C", s.ClientDir},
+			args...)...)
 	}
 	head, sum := &bytes.Buffer{}, sha256.New()
 	clean := sum.Sum(nil)
@@ -67,7 +68,8 @@ func (s *step) built(marker string) bool {
 }
 
 // egress is what a failed build usually lacks.
-const egress = "the build needs the network: check that the node reaches the package registries (http_proxy, https_proxy)"
+const egress = "the build needs the network: " +
+	"check that the node reaches the package registries (http_proxy, https_proxy)"
 
 func (s *step) build(ctx context.Context, marker string) error {
 	if err := os.Remove(s.in(readyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +111,8 @@ func (s *step) build(ctx context.Context, marker string) error {
 	}
 	// Best effort: the client gets the vocabulary itself when it is not here.
 	warm := func() error {
-		return s.tool(limited, nil, "uv", "run", "--no-sync", "python", "-c", "import tiktoken; tiktoken.get_encoding('o200k_base')")
+		return s.tool(limited, nil, "uv", "run", "--no-sync", "python", "-c",
+			"import tiktoken; tiktoken.get_encoding('o200k_base')")
 	}
 	if err := s.rec.step("tokenizer cache", warm); err != nil && ctx.Err() != nil {
 		return err

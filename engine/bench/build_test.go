@@ -87,7 +87,8 @@ func TestRealGit(t *testing.T) {
 	}
 	run := func(args ...string) string {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), git, append([]string{"-C", w.path("checkout"), "-c", "user.name=n", "-c", "user.email=e"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), git,
+			append([]string{"-C", w.path("checkout"), "-c", "user.name=n", "-c", "user.email=e"}, args...)...)
 		cmd.Env = append(os.Environ(), "HOME="+w.dir, "GIT_CONFIG_NOSYSTEM=1")
 		out, err := cmd.Output()
 		if err != nil {
@@ -116,12 +117,15 @@ func TestRealGit(t *testing.T) {
 
 func TestFailingBuild(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ step, name string }{{"sync", "uv sync"}, {"maturin", "maturin"}, {"import", "import check"}} {
+	for _, c := range []struct{ step, name string }{
+		{"sync", "uv sync"}, {"maturin", "maturin"}, {"import", "import check"},
+	} {
 		t.Run(c.step, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.write("stand/fail-"+c.step, "2 error: could not connect")
-			w.want(1, "bench: build step "+c.name+": uv exited with code 2: error: could not connect; the build needs the network")
+			w.want(1, "bench: build step "+c.name+
+				": uv exited with code 2: error: could not connect; the build needs the network")
 			if strings.Contains(w.steps(), "client") {
 				t.Error("the client was started")
 			}
@@ -180,7 +184,8 @@ func TestPipFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "git", "python3", "cargo")
 	w.write("stand/fail-pip", "")
-	w.want(1, "build step install uv 0.8.22: python3 exited with code 1: no matching distribution; the build needs the network")
+	w.want(1,
+		"build step install uv 0.8.22: python3 exited with code 1: no matching distribution; the build needs the network")
 }
 
 func TestFetchRustup(t *testing.T) {
@@ -202,7 +207,8 @@ func TestFetchRustup(t *testing.T) {
 	if want := "/archive/1.28.1/" + machine() + "-unknown-linux-gnu/rustup-init"; asked != want {
 		t.Errorf("asked for %s, want %s", asked, want)
 	}
-	if got, want := strings.Join(w.calls()[0], " "), "rustup-init -y --no-modify-path --profile minimal --default-toolchain 1.93.1"; got != want {
+	const want = "rustup-init -y --no-modify-path --profile minimal --default-toolchain 1.93.1"
+	if got := strings.Join(w.calls()[0], " "); got != want {
 		t.Errorf("called %q, want %q", got, want)
 	}
 	answer = ""

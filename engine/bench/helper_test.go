@@ -43,7 +43,8 @@ type process struct {
 
 func (p process) options() Options {
 	return Options{
-		Endpoint: p.Endpoint, Model: p.Model, ClientDir: p.ClientDir, Config: p.Config, ResultsDir: p.ResultsDir, SystemPath: p.SystemPath, Levels: p.Levels,
+		Endpoint: p.Endpoint, Model: p.Model, ClientDir: p.ClientDir, Config: p.Config, ResultsDir: p.ResultsDir,
+		SystemPath: p.SystemPath, Levels: p.Levels,
 	}
 }
 
@@ -84,9 +85,13 @@ func newWorld(t *testing.T, programs ...string) *world {
 	w.write("workload.yaml", fmt.Sprintf(workload, w.path("in/traj.jsonl"), w.path("in/users.json")))
 	w.mkdir("stand")
 	w.opt = Options{
-		Endpoint: "http://127.0.0.1:8000", Model: "org/model", ClientDir: w.path("checkout"), Config: w.path("workload.yaml"), Levels: []int{64, 1010},
+		Endpoint: "http://127.0.0.1:8000", Model: "org/model", ClientDir: w.path("checkout"), Config: w.path("workload.yaml"),
+		Levels:     []int{64, 1010},
 		ResultsDir: w.path("logs/agentperf"), SystemPath: w.path("bin"), Log: w.out, Now: time.Now,
-		Environ: []string{"AGENTPERF_RUNTIME=" + w.path("runtime"), "STAND=" + w.path("stand"), "SELF=" + w.path("bin"), "PATH=/usr/bin", "HOME=/root"},
+		Environ: []string{
+			"AGENTPERF_RUNTIME=" + w.path("runtime"), "STAND=" + w.path("stand"), "SELF=" + w.path("bin"),
+			"PATH=/usr/bin", "HOME=/root",
+		},
 	}
 	w.lim = usual
 	w.lim.poll, w.lim.grace = time.Millisecond, 10*time.Second
@@ -322,7 +327,8 @@ var scripts = map[string]string{
 	"git": `#!/bin/sh
 [ "$1 $2 $3 $4" = "--no-optional-locks -c safe.directory=* -C" ] || exit 64
 case "$6" in
-rev-parse) [ -e "$5/COMMIT" ] || { echo "fatal: not a git repository" >&2; exit 128; }; read -r c < "$5/COMMIT"; echo "$c" ;;
+rev-parse) [ -e "$5/COMMIT" ] || { echo "fatal: not a git repository" >&2; exit 128; }
+	read -r c < "$5/COMMIT"; echo "$c" ;;
 diff) if [ -e "$5/DIFF" ]; then read -r d < "$5/DIFF"; echo "$d"; fi ;;
 *) exit 64 ;;
 esac

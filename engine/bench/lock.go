@@ -153,7 +153,8 @@ func (s *step) acquire(ctx context.Context, l *buildLock) error {
 		return err
 	}
 	return s.rec.step("wait for the build lock", func() error {
-		ctx, cancel := context.WithTimeoutCause(ctx, s.lim.wait, fmt.Errorf("not free within %s; if nobody builds there, remove it", s.lim.wait))
+		ctx, cancel := context.WithTimeoutCause(ctx, s.lim.wait,
+			fmt.Errorf("not free within %s; if nobody builds there, remove it", s.lim.wait))
 		defer cancel()
 		tick := time.NewTicker(s.lim.poll)
 		defer tick.Stop()

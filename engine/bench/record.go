@@ -10,13 +10,13 @@ import (
 )
 
 // recorder says what happens, twice: as lines in the log for people, as events
-// in the client's diary for watchers. An event is of kind info, its step is what
+// in the client's event log for watchers. An event is of kind info, its step is what
 // was done, and its seconds are how long it took.
 type recorder struct {
-	log   io.Writer
-	diary *event.Appender // nil until it is open
-	now   func() time.Time
-	err   error // the first line or event that could not be written
+	log    io.Writer
+	events *event.Appender // nil until it is open
+	now    func() time.Time
+	err    error // the first line or event that could not be written
 }
 
 func (r *recorder) say(format string, args ...any) {
@@ -25,8 +25,8 @@ func (r *recorder) say(format string, args ...any) {
 }
 
 func (r *recorder) event(name string, data event.Data) {
-	if r.diary != nil {
-		r.keep(r.diary.Add(event.Info, name, data))
+	if r.events != nil {
+		r.keep(r.events.Add(event.Info, name, data))
 	}
 }
 

@@ -84,7 +84,8 @@ func (s *settings) place(env environ) error {
 	}
 	id := env.or("SLURM_JOB_ID", "")
 	if !jobID.MatchString(id) {
-		return fmt.Errorf("no folder for the client's build: SLURM_JOB_ID is %q; set AGENTPERF_RUNTIME to a folder on the node", id)
+		return fmt.Errorf("no folder for the client's build: SLURM_JOB_ID is %q; "+
+			"set AGENTPERF_RUNTIME to a folder on the node", id)
 	}
 	s.runtime = "/tmp/agentperf-" + id
 	return nil
@@ -103,14 +104,16 @@ func (s *settings) makeRuntime() error {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("the client's runtime %s is no folder of ours; choose another one with AGENTPERF_RUNTIME", s.runtime)
+		return fmt.Errorf("the client's runtime %s is no folder of ours; choose another one with AGENTPERF_RUNTIME",
+			s.runtime)
 	}
 	return nil
 }
 
 // foreignVars would lead the client's tools out of their folder.
 var foreignVars = []string{
-	"CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "VIRTUAL_ENV", "XDG_BIN_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+	"CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "VIRTUAL_ENV", "XDG_BIN_HOME", "XDG_CACHE_HOME",
+	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 }
 
 // environment is the step's own with everything that tools keep for themselves
@@ -118,8 +121,10 @@ var foreignVars = []string{
 func (s *settings) environment(opt Options) {
 	s.path = s.in("home/.local/bin") + ":" + s.in("cargo/bin") + ":" + opt.SystemPath
 	set := []string{
-		"HOME=" + s.in("home"), "CARGO_HOME=" + s.in("cargo"), "RUSTUP_HOME=" + s.in("rustup"), "CARGO_TARGET_DIR=" + s.in("target"),
-		"UV_PROJECT_ENVIRONMENT=" + s.in(venvDir), "UV_CACHE_DIR=" + s.in("uv-cache"), "TIKTOKEN_CACHE_DIR=" + s.in("tiktoken"),
+		"HOME=" + s.in("home"), "CARGO_HOME=" + s.in("cargo"), "RUSTUP_HOME=" + s.in("rustup"),
+		"CARGO_TARGET_DIR=" + s.in("target"),
+		"UV_PROJECT_ENVIRONMENT=" + s.in(venvDir), "UV_CACHE_DIR=" + s.in("uv-cache"),
+		"TIKTOKEN_CACHE_DIR=" + s.in("tiktoken"),
 		// Compiled Python stays out of the checkout, which may be shared.
 		"PYTHONPYCACHEPREFIX=" + s.in("pycache"), "PATH=" + s.path,
 		// Some distributions keep pip away from their Python; HOME is not theirs.
@@ -160,7 +165,8 @@ func baseURL(endpoint string, env environ) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("endpoint: %w; want http://host:port", err)
 	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" || u.User != nil {
 		return "", fmt.Errorf("endpoint %q: want http://host:port", endpoint)
 	}
 	host, port := u.Hostname(), u.Port()
@@ -195,9 +201,11 @@ func (s *step) lockResults() error {
 	f, err := flock(filepath.Join(s.ResultsDir, ".bench.lock"), syscall.LOCK_EX)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		return fmt.Errorf("another run writes into %s: two would mix their requests; wait for its end or give this one another folder", s.ResultsDir)
+		return fmt.Errorf("another run writes into %s: two would mix their requests; "+
+			"wait for its end or give this one another folder", s.ResultsDir)
 	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK):
-		s.remarks = append(s.remarks, "the file system of "+s.ResultsDir+" knows no locks: make sure that no other run writes there")
+		s.remarks = append(s.remarks,
+			"the file system of "+s.ResultsDir+" knows no locks: make sure that no other run writes there")
 		return nil
 	case err != nil:
 		return fmt.Errorf("lock the results folder: %w", err)

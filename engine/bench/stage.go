@@ -87,7 +87,8 @@ func (s *step) claim(change bool) (*os.File, error) {
 	}
 	f, err := flock(s.in(".in-use"), how)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("another client runs in %s with another workload or other data; give this one a folder of its own with AGENTPERF_RUNTIME", s.runtime)
+		return nil, fmt.Errorf("another client runs in %s with another workload or other data; "+
+			"give this one a folder of its own with AGENTPERF_RUNTIME", s.runtime)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("claim the runtime: %w", err)
@@ -99,7 +100,10 @@ func (s *step) claim(change bool) (*os.File, error) {
 // where the client runs.
 func (s *step) inputFiles(w *recipes.Workload) ([]input, error) {
 	var out []input
-	for _, p := range []recipes.Var{{Name: "trajectory_path", Value: w.TrajectoryPath}, {Name: "user_assignments_path", Value: w.AssignmentsPath}} {
+	for _, p := range []recipes.Var{
+		{Name: "trajectory_path", Value: w.TrajectoryPath},
+		{Name: "user_assignments_path", Value: w.AssignmentsPath},
+	} {
 		if p.Value == "" {
 			continue
 		}
@@ -117,7 +121,8 @@ func (s *step) inputFiles(w *recipes.Workload) ([]input, error) {
 		}
 		for _, other := range out {
 			if other.copy == in.copy {
-				return nil, fmt.Errorf("%s and %s: both are called %s and would be one copy; rename one of the files", other.key, in.key, filepath.Base(in.source))
+				return nil, fmt.Errorf("%s and %s: both are called %s and would be one copy; rename one of the files",
+					other.key, in.key, filepath.Base(in.source))
 			}
 		}
 		have, err := os.Lstat(in.copy)
@@ -140,9 +145,11 @@ func (s *step) bring(ctx context.Context, in input) error {
 	if err != nil {
 		return err
 	}
-	n, err := io.CopyBuffer(struct{ io.Writer }{to}, &progress{ctx: ctx, r: io.LimitReader(from, in.info.Size()+1), total: in.info.Size(), tell: func(done int64) {
-		s.rec.note("stage "+filepath.Base(in.source), fmt.Sprintf("%d of %d MB", done/1e6, in.info.Size()/1e6))
-	}}, make([]byte, 1<<20))
+	size := in.info.Size()
+	r := &progress{ctx: ctx, r: io.LimitReader(from, size+1), total: size, tell: func(done int64) {
+		s.rec.note("stage "+filepath.Base(in.source), fmt.Sprintf("%d of %d MB", done/1e6, size/1e6))
+	}}
+	n, err := io.CopyBuffer(struct{ io.Writer }{to}, r, make([]byte, 1<<20))
 	if err == nil {
 		err = whole(n, in)
 	}
@@ -165,7 +172,8 @@ func whole(n int64, in input) error {
 		return err
 	}
 	if n != in.info.Size() || !same(now, in.info) {
-		return fmt.Errorf("%s changed while it was copied (%d of %d bytes); start again once it is written", in.source, n, in.info.Size())
+		return fmt.Errorf("%s changed while it was copied (%d of %d bytes); start again once it is written",
+			in.source, n, in.info.Size())
 	}
 	return nil
 }

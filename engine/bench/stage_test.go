@@ -47,8 +47,14 @@ func TestStagingRefusals(t *testing.T) {
 		want string
 	}{
 		{"empty", func(w *world) { w.write("in/traj.jsonl", "") }, "trajectory_path: " + "%s/in/traj.jsonl is empty"},
-		{"missing", func(w *world) { w.remove("in/users.json") }, "user_assignments_path: stat %s/in/users.json: no such file or directory; mount its folder"},
-		{"folder", func(w *world) { w.remove("in/users.json"); w.mkdir("in/users.json") }, "%s/in/users.json is empty or no file"},
+		{
+			"missing", func(w *world) { w.remove("in/users.json") },
+			"user_assignments_path: stat %s/in/users.json: no such file or directory; mount its folder",
+		},
+		{
+			"folder", func(w *world) { w.remove("in/users.json"); w.mkdir("in/users.json") },
+			"%s/in/users.json is empty or no file",
+		},
 		{"one basename", func(w *world) {
 			w.write("b/traj.jsonl", "[]")
 			w.write("workload.yaml", fmt.Sprintf(workload, w.path("in/traj.jsonl"), w.path("b/traj.jsonl")))
@@ -72,7 +78,8 @@ func TestRelativePathAndNoAssignments(t *testing.T) {
 	w.write("checkout/data/t.jsonl", "{}")
 	w.write("workload.yaml", "trajectory_path: data/t.jsonl\n")
 	w.want(0, "")
-	if got, want := w.read("runtime/benchmark_config.yaml"), "trajectory_path: \""+w.path("runtime/data/t.jsonl")+"\"\n"; got != want {
+	want := "trajectory_path: \"" + w.path("runtime/data/t.jsonl") + "\"\n"
+	if got := w.read("runtime/benchmark_config.yaml"); got != want {
 		t.Errorf("workload %q, want %q", got, want)
 	}
 }
@@ -118,7 +125,8 @@ func TestStoppedCopy(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	s := &step{Options: w.opt, rec: &recorder{log: w.out, now: time.Now}}
-	if err := s.bring(ctx, input{source: w.path("in/traj.jsonl"), copy: w.path("copy"), info: info}); !errors.Is(err, context.Canceled) {
+	err = s.bring(ctx, input{source: w.path("in/traj.jsonl"), copy: w.path("copy"), info: info})
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -132,8 +140,16 @@ func TestBaseURL(t *testing.T) {
 	}{
 		{"as given", "http://n1:8000", nil, "http://n1:8000/v1", ""},
 		{"slash", "http://n1:8000/", nil, "http://n1:8000/v1", ""},
-		{"frontend", "http://localhost:8000", environ{"SRT_FRONTEND_HOST": "10.0.0.7", "SRT_FRONTEND_PORT": "8333"}, "http://10.0.0.7:8333/v1", ""},
-		{"frontend's host alone", "http://localhost:8000", environ{"SRT_FRONTEND_HOST": "10.0.0.7"}, "http://10.0.0.7:8000/v1", ""},
+		{
+			"frontend", "http://localhost:8000",
+			environ{"SRT_FRONTEND_HOST": "10.0.0.7", "SRT_FRONTEND_PORT": "8333"},
+			"http://10.0.0.7:8333/v1", "",
+		},
+		{
+			"frontend's host alone", "http://localhost:8000",
+			environ{"SRT_FRONTEND_HOST": "10.0.0.7"},
+			"http://10.0.0.7:8000/v1", "",
+		},
 		{"port alone", "http://n1:8000", environ{"SRT_FRONTEND_PORT": "9"}, "http://n1:8000/v1", ""},
 		{"IPv6", "http://[::1]:8000", environ{"SRT_FRONTEND_HOST": "fd00::7"}, "http://[fd00::7]:8000/v1", ""},
 		{"base path", "http://n1:8000", environ{"AGENTPERF_BASE_PATH": "api/v2/"}, "http://n1:8000/api/v2", ""},
@@ -160,7 +176,8 @@ func FuzzBaseURL(f *testing.F) {
 	f.Add("http://[::1]:1", "fd00::7", "", "")
 	f.Add("://", "a b", "0", "//")
 	f.Fuzz(func(t *testing.T, endpoint, host, port, base string) {
-		got, err := baseURL(endpoint, environ{"SRT_FRONTEND_HOST": host, "SRT_FRONTEND_PORT": port, "AGENTPERF_BASE_PATH": base})
+		got, err := baseURL(endpoint,
+			environ{"SRT_FRONTEND_HOST": host, "SRT_FRONTEND_PORT": port, "AGENTPERF_BASE_PATH": base})
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-// Package event is the run's diary: what happened, one JSON object a line, in
+// Package event is the event log of a run: what happened, one JSON object a line, in
 // files of the log dir. The orchestrator appends to one file and the client to
 // another; everyone else only reads. A run's state is a fold over these events,
 // so that a watcher that dies loses nothing and any other can take over. The
@@ -65,7 +65,7 @@ const (
 	Info      Kind = "info"       // Message; Seconds and ExitCode of what the client's step did
 )
 
-// Event is one line of the diary.
+// Event is one line of the event log.
 type Event struct {
 	V    int       `json:"v"`
 	T    time.Time `json:"t"`   // UTC
@@ -108,7 +108,7 @@ type Appender struct {
 	now func() time.Time
 }
 
-// Append opens a diary and goes on after its last event. A last line that was
+// Append opens an event log and goes on after its last event. A last line that was
 // only half written is ended first, so that it can't swallow the next one.
 func Append(path string, now func() time.Time) (*Appender, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)

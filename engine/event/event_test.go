@@ -55,7 +55,9 @@ func TestAppendGoesOnAfterATornLine(t *testing.T) {
 
 func TestParseRefusesWhatIsNoEvent(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"", "x", "[]", `{"v":1}`, `{"kind":"info"}`, `{"v":1,"kind":"info"`, `{"v":1,"kind":"info","t":"never"}`} {
+	for _, line := range []string{
+		"", "x", "[]", `{"v":1}`, `{"kind":"info"}`, `{"v":1,"kind":"info"`, `{"v":1,"kind":"info","t":"never"}`,
+	} {
 		if e, err := Parse([]byte(line)); err == nil {
 			t.Errorf("%q is taken for %+v", line, e)
 		}
@@ -63,7 +65,9 @@ func TestParseRefusesWhatIsNoEvent(t *testing.T) {
 }
 
 func phase(n, seconds int, s State, why string) Event {
-	return Event{V: 1, T: at(seconds), Kind: Phase, Step: "client", Data: Data{Phase: &n, Level: 12, State: s, Message: why}}
+	return Event{
+		V: 1, T: at(seconds), Kind: Phase, Step: "client", Data: Data{Phase: &n, Level: 12, State: s, Message: why},
+	}
 }
 
 func state(seconds int, s State, why string, code ...int) Event {
@@ -74,12 +78,14 @@ func state(seconds int, s State, why string, code ...int) Event {
 	return e
 }
 
-// The two diaries may be read in any order between them: what they add up to is
+// The two event logs may be read in any order between them: what they add up to is
 // the same.
 func TestStatusDoesNotDependOnTheOrderOfTheFiles(t *testing.T) {
 	t.Parallel()
 	orchestrator := []Event{state(0, Starting, ""), state(5, Ready, ""), state(40, Post, ""), state(42, Done, "", 0)}
-	client := []Event{phase(0, 6, Ramp, ""), phase(0, 10, Settling, ""), phase(0, 12, Measuring, ""), phase(0, 38, Post, "timeout")}
+	client := []Event{
+		phase(0, 6, Ramp, ""), phase(0, 10, Settling, ""), phase(0, 12, Measuring, ""), phase(0, 38, Post, "timeout"),
+	}
 	for name, events := range map[string][]Event{
 		"orchestrator first": append(append([]Event{}, orchestrator...), client...),
 		"client first":       append(append([]Event{}, client...), orchestrator...),
@@ -91,7 +97,8 @@ func TestStatusDoesNotDependOnTheOrderOfTheFiles(t *testing.T) {
 		if s.State != Done || s.Message != "" || !s.Since.Equal(at(42)) || *s.ExitCode != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
-		if len(s.Phases) != 1 || s.Phases[0].Reason != "timeout" || !s.Phases[0].Measure.Equal(at(12)) || !s.Phases[0].Stop.Equal(at(38)) {
+		if len(s.Phases) != 1 || s.Phases[0].Reason != "timeout" || !s.Phases[0].Measure.Equal(at(12)) ||
+			!s.Phases[0].Stop.Equal(at(38)) {
 			t.Errorf("%s: phases %+v", name, s.Phases)
 		}
 	}
@@ -109,7 +116,11 @@ func TestStatusInTheMiddle(t *testing.T) {
 		{"nothing", nil, "", ""},
 		{"client measures", []Event{state(0, Starting, ""), state(5, Ready, ""), phase(0, 12, Measuring, "")}, Measuring, ""},
 		{"second phase", []Event{state(5, Ready, ""), phase(0, 38, Post, "criteria"), phase(1, 39, Ramp, "")}, Ramp, ""},
-		{"failed while it measures", []Event{phase(0, 12, Measuring, ""), state(20, Post, ""), state(21, Failed, "decode_0 exited", 1)}, Failed, "decode_0 exited"},
+		{
+			"failed while it measures", []Event{
+				phase(0, 12, Measuring, ""), state(20, Post, ""), state(21, Failed, "decode_0 exited", 1),
+			}, Failed, "decode_0 exited",
+		},
 		{"a late word of the client", []Event{state(21, Failed, "x", 1), phase(0, 22, Post, "interrupted")}, Failed, "x"},
 	} {
 		var s Status
@@ -130,7 +141,8 @@ func TestStatusInTheMiddle(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`{"v":1,"t":"2026-11-30T12:00:00Z","seq":1,"kind":"phase","step":"client","data":{"phase":0,"state":"ramp"}}`))
+	f.Add([]byte(
+		`{"v":1,"t":"2026-11-30T12:00:00Z","seq":1,"kind":"phase","step":"client","data":{"phase":0,"state":"ramp"}}`))
 	f.Add([]byte(`{"v":1,"kind":"health","data":{"have":{"prefill":1}}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		e, err := Parse(line)

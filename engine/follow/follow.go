@@ -42,12 +42,16 @@ type Chunk struct {
 
 // Options of File. The zero value follows from the start until the context ends.
 type Options struct {
-	From    int64           // first byte to read: 0, or the Offset of an earlier Chunk
-	Stop    <-chan struct{} // closed when the writer has finished: read up to the end, then close the channel; nil never stops
-	Rest    bool            // after Stop, also deliver a last line that has no newline
-	Begun   bool            // also send a chunk, without lines, when only the begun line has grown
-	MaxLine int             // bytes; longer lines are counted in Skipped; 0 is 64 MiB
-	Poll    time.Duration   // longest pause between two looks; where events are not trusted an eighth of it after growth; 0 is 2 s
+	From int64 // first byte to read: 0, or the Offset of an earlier Chunk
+	// Stop is closed when the writer has finished: File reads up to the end, then closes
+	// the channel. Nil never stops.
+	Stop    <-chan struct{}
+	Rest    bool // after Stop, also deliver a last line that has no newline
+	Begun   bool // also send a chunk, without lines, when only the begun line has grown
+	MaxLine int  // bytes; longer lines are counted in Skipped; 0 is 64 MiB
+	// Poll is the longest pause between two looks, an eighth of it after growth where
+	// events are not trusted. 0 is 2 s.
+	Poll time.Duration
 
 	noEvents bool // polling only, as on a network file system
 }
@@ -68,7 +72,10 @@ func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
 		opt.Poll = defaultPoll
 	}
 	f := &follower{path: path, opt: opt, out: make(chan Chunk)}
-	f.read = reader{path: path, offset: opt.From, parsed: opt.From, told: opt.From, maxLine: opt.MaxLine, begun: opt.Begun, emit: f.send}
+	f.read = reader{
+		path: path, offset: opt.From, parsed: opt.From, told: opt.From, maxLine: opt.MaxLine,
+		begun: opt.Begun, emit: f.send,
+	}
 	go f.run(ctx)
 	return f.out, nil
 }

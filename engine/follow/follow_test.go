@@ -117,7 +117,10 @@ func TestFinishedFile(t *testing.T) {
 		{name: "from the middle", text: "a\nbc\nd\n", opt: Options{From: 2}, want: []string{"bc", "d"}, offset: 7},
 		{name: "from the end", text: "a\n", opt: Options{From: 2}},
 		{name: "from beyond the end", text: "a\n", opt: Options{From: 9}, want: []string{"a"}, offset: 2},
-		{name: "line over the limit", text: "a\nbcdef\ng\n", opt: Options{MaxLine: 4}, want: []string{"a", "g"}, offset: 10, skipped: 1},
+		{
+			name: "line over the limit", text: "a\nbcdef\ng\n", opt: Options{MaxLine: 4}, want: []string{"a", "g"},
+			offset: 10, skipped: 1,
+		},
 		{name: "line at the limit", text: "abcd\n", opt: Options{MaxLine: 4}, want: []string{"abcd"}, offset: 5},
 		{name: "rest over the limit", text: "abcde", opt: Options{MaxLine: 4, Rest: true}, offset: 5, skipped: 1},
 		{
@@ -363,7 +366,8 @@ func chaos(t testing.TB, seed uint64, done func() bool) int {
 	got := <-end
 	want := strings.Split(strings.TrimSuffix(w.content.String(), "\n"), "\n")
 	if diff := cmp.Diff(want, got.lines); diff != "" {
-		t.Errorf("seed %d: %d lines in the file, %d received, first difference: %.400s", seed, len(want), len(got.lines), diff)
+		t.Errorf("seed %d: %d lines in the file, %d received, first difference: %.400s",
+			seed, len(want), len(got.lines), diff)
 	}
 	if got.offset != int64(w.content.Len()) {
 		t.Errorf("seed %d: offset %d, want %d", seed, got.offset, w.content.Len())

@@ -48,7 +48,9 @@ func writeSteadily(path string) error {
 	for n := 0; n < linesPerSecond*rateSeconds; {
 		<-tick.C
 		for due := int(linesPerSecond * time.Since(began).Seconds()); n < min(due, linesPerSecond*rateSeconds); n++ {
-			if _, err := fmt.Fprintf(w, "%d 2026-11-30 14:41:12,250 INFO a line of a worker's log as they come by the thousand: batch of 64, 1234 tokens\n", n); err != nil {
+			const line = "%d 2026-11-30 14:41:12,250 INFO a line of a worker's log as they come by the thousand: " +
+				"batch of 64, 1234 tokens\n"
+			if _, err := fmt.Fprintf(w, line, n); err != nil {
 				return err
 			}
 		}

@@ -23,8 +23,19 @@ func TestPace(t *testing.T) {
 		"quiet and local": {true, []look{{true, false, 8 * s}, {false, false, 8 * s}}, true},
 		"told":            {true, []look{{true, true, 8 * s}, {true, true, 8 * s}, {false, false, 8 * s}}, true},
 		"told belatedly":  {true, []look{{false, true, s}, {true, false, 8 * s}, {false, false, 8 * s}}, true},
-		"never told":      {true, []look{{false, true, s}, {false, false, 2 * s}, {false, false, 4 * s}, {false, true, s}}, false},
-		"of a network":    {false, []look{{false, false, 2 * s}, {false, false, 4 * s}, {false, false, 8 * s}, {false, false, 8 * s}, {true, true, s}, {false, false, 2 * s}}, false},
+		"never told": {
+			true, []look{{false, true, s}, {false, false, 2 * s}, {false, false, 4 * s}, {false, true, s}}, false,
+		},
+		"of a network": {
+			false, []look{
+				{false, false, 2 * s},
+				{false, false, 4 * s},
+				{false, false, 8 * s},
+				{false, false, 8 * s},
+				{true, true, s},
+				{false, false, 2 * s},
+			}, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

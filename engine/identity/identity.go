@@ -132,7 +132,9 @@ func ofFile(key, path string, limit int64) (File, error) {
 		return File{}, fmt.Errorf("identify a file: %w", err)
 	}
 	defer f.Close()
-	id := File{Key: key, Path: path, Size: info.Size(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z"), Hashed: Whole}
+	id := File{
+		Key: key, Path: path, Size: info.Size(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z"), Hashed: Whole,
+	}
 	sum := sha256.New()
 	if id.Size <= limit {
 		_, err = io.Copy(sum, io.LimitReader(f, limit))

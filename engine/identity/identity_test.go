@@ -28,7 +28,8 @@ func TestOfFile(t *testing.T) {
 	dir := t.TempDir()
 	small := write(t, dir+"/small", "abc")
 	f, err := OfFile("trajectory_path", small)
-	if err != nil || f.SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" || f.Hashed != Whole || f.Size != 3 {
+	if err != nil || f.SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" ||
+		f.Hashed != Whole || f.Size != 3 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	// Beyond the limit a file is its size and its ends: a change in the middle is not seen, any other is.
@@ -93,10 +94,16 @@ func TestPartsAddUp(t *testing.T) {
 	if id, err := Read(dir, dir); err != nil || id.Version != 0 {
 		t.Fatalf("%+v, %v", id, err)
 	}
-	submit := Identity{Recipe: "r", Plan: "p", Image: &Image{Name: "/image.sqsh"}, Datasets: []File{{Key: "trajectory_path", Path: "/here", SHA256: "1"}}}
+	submit := Identity{
+		Recipe: "r", Plan: "p", Image: &Image{Name: "/image.sqsh"},
+		Datasets: []File{{Key: "trajectory_path", Path: "/here", SHA256: "1"}},
+	}
 	submit.Tell("slurm", "22.05.8")
 	submit.Tell("agentperf-tui", "v1")
-	client := Identity{Client: &Code{Commit: "abc", Dirty: true, Changes: "0123"}, Datasets: []File{{Key: "trajectory_path", Path: "/there", SHA256: "2", Hashed: Whole}}}
+	client := Identity{
+		Client:   &Code{Commit: "abc", Dirty: true, Changes: "0123"},
+		Datasets: []File{{Key: "trajectory_path", Path: "/there", SHA256: "2", Hashed: Whole}},
+	}
 	client.Tell("uv", "0.8.22")
 	if err := Write(dir+"/"+FileName, submit); err != nil {
 		t.Fatal(err)
@@ -133,7 +140,8 @@ tool.uv=0.8.22
 	if got := submit.Dataset(); got != "" {
 		t.Errorf("hash over a part of the datasets: %q", got)
 	}
-	if got := submit.Fields(); !slices.Contains(got, Field{"user_assignments_path", "/of/the/nodes"}) || slices.ContainsFunc(got, func(f Field) bool { return f.Path == "user_assignments_path.size" }) {
+	if got := submit.Fields(); !slices.Contains(got, Field{"user_assignments_path", "/of/the/nodes"}) ||
+		slices.ContainsFunc(got, func(f Field) bool { return f.Path == "user_assignments_path.size" }) {
 		t.Errorf("fields of a dataset that was not seen: %v", got)
 	}
 }

@@ -29,7 +29,9 @@ func Target(path string) (real string, there, plain bool, err error) {
 			return "", false, false, &TargetError{fmt.Sprintf("there is no folder %s; create it first", dir)}
 		}
 		if _, err := os.Lstat(path); err == nil {
-			return "", true, false, &TargetError{fmt.Sprintf("%s is a link that leads nowhere; remove it, or give another name", path)}
+			return "", true, false, &TargetError{
+				fmt.Sprintf("%s is a link that leads nowhere; remove it, or give another name", path),
+			}
 		}
 		return path, false, true, nil
 	case err != nil:
@@ -68,7 +70,8 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 
 // Stage writes data beside a plain file, to take its place.
 func Stage(path string, data []byte, perm fs.FileMode) (*renameio.PendingFile, error) {
-	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(perm), renameio.WithExistingPermissions())
+	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(perm),
+		renameio.WithExistingPermissions())
 	if err != nil {
 		return nil, err
 	}

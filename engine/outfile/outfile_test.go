@@ -15,7 +15,8 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	if err := errors.Join(os.WriteFile(in("old"), []byte("old"), 0o600), os.Symlink("old", in("link")), os.Symlink("gone", in("nowhere")), syscall.Mkfifo(in("pipe"), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(in("old"), []byte("old"), 0o600), os.Symlink("old", in("link")),
+		os.Symlink("gone", in("nowhere")), syscall.Mkfifo(in("pipe"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	read := make(chan string)
@@ -56,7 +57,10 @@ func TestWrite(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 5 {
 		t.Errorf("left over: %v %v", left, err)
 	}
-	for _, err := range []error{&fs.PathError{Op: "open", Path: "/d/.x123", Err: syscall.EACCES}, &os.LinkError{Op: "rename", Old: "/d/.x123", New: "/d/x", Err: syscall.EACCES}} {
+	for _, err := range []error{
+		&fs.PathError{Op: "open", Path: "/d/.x123", Err: syscall.EACCES},
+		&os.LinkError{Op: "rename", Old: "/d/.x123", New: "/d/x", Err: syscall.EACCES},
+	} {
 		if got := Named("x", err); got.Error() != "x: permission denied" || !errors.Is(got, syscall.EACCES) {
 			t.Errorf("%v", got)
 		}

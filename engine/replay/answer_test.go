@@ -17,7 +17,8 @@ func TestAnswerKind(t *testing.T) {
 		second  = `{"choices":[{"index":1,"delta":{"content":"hi"},"finish_reason":null}]}`
 		reason  = `{"choices":[{"index":0,"delta":{"reasoning_content":"hm"}}]}`
 		short   = `{"choices":[{"index":0,"delta":{"reasoning":"hm"}}]}`
-		call    = `{"choices":[{"index":0,"delta":{"content":null,"tool_calls":[{"index":0,"function":{"name":"edit","arguments":""}}]}}]}`
+		call    = `{"choices":[{"index":0,"delta":{"content":null,"tool_calls":[{"index":0,"function":{"name":"edit",` +
+			`"arguments":""}}]}}]}`
 		args    = `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}`
 		stop    = `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
 		failure = `{"error":{"message":"out of memory"}}`
@@ -35,7 +36,10 @@ func TestAnswerKind(t *testing.T) {
 		{name: "tool call alone", events: []string{empty, call, args, stop, done}, output: 2},
 		{name: "finish reason but no end mark", events: []string{content, stop}, output: 1},
 		{name: "broken after the end mark", events: []string{content, done}, broken: true, output: 1},
-		{name: "broken after the finish reason", events: []string{content, stop}, broken: true, want: errorEarlyEnd, output: 1},
+		{
+			name: "broken after the finish reason", events: []string{content, stop}, broken: true,
+			want: errorEarlyEnd, output: 1,
+		},
 		{name: "ends in the middle", events: []string{content}, want: errorEarlyEnd, output: 1},
 		{name: "nothing at all", want: errorEarlyEnd},
 		{name: "no output", events: []string{empty, stop, done}, want: errorNoOutput},
@@ -69,23 +73,31 @@ func TestAnswerSpeeds(t *testing.T) {
 	}{
 		{
 			name: "one token an event",
-			a:    answer{events: 5, bytes: 20, firstBytes: 4, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(3)},
-			itl:  0.5, sse: 2,
+			a: answer{
+				events: 5, bytes: 20, firstBytes: 4, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(3),
+			},
+			itl: 0.5, sse: 2,
 		},
 		{
 			name: "a large first event",
-			a:    answer{events: 2, bytes: 40, firstBytes: 20, output: tokens(9), firstOutput: testTime(1), lastOutput: testTime(3)},
-			itl:  0.25, sse: 2.25,
+			a: answer{
+				events: 2, bytes: 40, firstBytes: 20, output: tokens(9), firstOutput: testTime(1), lastOutput: testTime(3),
+			},
+			itl: 0.25, sse: 2.25,
 		},
 		{
 			name: "one event",
-			a:    answer{events: 1, bytes: 20, firstBytes: 20, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(1)},
-			itl:  none, sse: none,
+			a: answer{
+				events: 1, bytes: 20, firstBytes: 20, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(1),
+			},
+			itl: none, sse: none,
 		},
 		{
 			name: "two events in one read",
-			a:    answer{events: 2, bytes: 20, firstBytes: 10, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(1)},
-			itl:  none, sse: none,
+			a: answer{
+				events: 2, bytes: 20, firstBytes: 10, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(1),
+			},
+			itl: none, sse: none,
 		},
 		{
 			name: "count unknown",

@@ -20,7 +20,8 @@ const maxAssignments = 256 << 20
 func readAssignments(path string) (assignments, error) {
 	f, err := openRegular(path)
 	if err != nil {
-		return assignments{}, fmt.Errorf("open the user assignments: %w; set user_assignments_path to a file that this machine can read", err)
+		return assignments{}, fmt.Errorf("open the user assignments: %w; "+
+			"set user_assignments_path to a file that this machine can read", err)
 	}
 	defer f.Close()
 	a, err := parseAssignments(f)

@@ -95,7 +95,9 @@ func (c *client) send(ctx context.Context, start time.Time, body []byte, header 
 
 var errTimeout = errors.New("the request's time limit passed")
 
-func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange, body []byte, header http.Header) error {
+func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange, body []byte,
+	header http.Header,
+) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -68,7 +68,8 @@ func TestRunKeepsConnectionsAndSendsHeaders(t *testing.T) {
 // A request is the turn's own text between what the configuration adds.
 func TestRequestBody(t *testing.T) {
 	t.Parallel()
-	const rest = `"model":"a \"quoted\" model","stream":true,"stream_options":{"include_usage":true},"reasoning_effort":"high","messages":[ 1 ]`
+	const rest = `"model":"a \"quoted\" model","stream":true,"stream_options":{"include_usage":true},` +
+		`"reasoning_effort":"high","messages":[ 1 ]`
 	cfg := Config{Model: `a "quoted" model`, MaxTokens: 100, ReasoningEffort: "high"}
 	tests := []struct {
 		name, tools string

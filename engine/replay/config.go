@@ -112,7 +112,8 @@ func (c Config) check() error {
 		}
 	}
 	u, err := url.Parse(c.BaseURL)
-	want(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "base_url", fmt.Sprintf("%q", c.BaseURL), "http://host:port/v1")
+	want(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "base_url",
+		fmt.Sprintf("%q", c.BaseURL), "http://host:port/v1")
 	want(c.Model != "" && len(c.Model) <= maxModel && strings.IndexFunc(c.Model, unicode.IsControl) < 0,
 		"model", fmt.Sprintf("%q", c.Model), fmt.Sprintf("the served model's name, at most %d bytes long", maxModel))
 	want(len(c.Concurrencies) > 0, "concurrencies", "empty", "at least one number of users")
@@ -121,7 +122,8 @@ func (c Config) check() error {
 	}
 	want(c.PhaseTimeout > 0, "phase_timeout_seconds", c.PhaseTimeout, "more than 0")
 	want(c.SettlingTime >= 0, "settling_time_seconds", c.SettlingTime, "0 or more")
-	want(c.SpawnRate >= minSpawnRate, "user_spawn_rate", c.SpawnRate, fmt.Sprintf("at least %g users per second", minSpawnRate))
+	want(c.SpawnRate >= minSpawnRate, "user_spawn_rate", c.SpawnRate,
+		fmt.Sprintf("at least %g users per second", minSpawnRate))
 	want(c.MinMeasurement >= 0, "min_measurement_seconds", c.MinMeasurement, "0 or more")
 	want(c.MinTotalTrajectories >= 0, "min_total_trajectories", c.MinTotalTrajectories, "0 or more")
 	want(c.MinTrajectoriesPerUser >= 0, "min_trajectories_per_user", c.MinTrajectoriesPerUser, "0 or more")
@@ -129,7 +131,8 @@ func (c Config) check() error {
 	want(c.InterruptGrace >= 0, "the grace time after an interrupt", c.InterruptGrace, "0 or more")
 	want(c.TrajectoryPath != "", "trajectory_path", "empty", "a JSONL file of trajectories")
 	want(c.AssignmentsPath != "" || c.TrajectoriesPerUser >= 1 && c.TrajectoriesPerUser <= maxPerUser,
-		"trajectories_per_user", c.TrajectoriesPerUser, fmt.Sprintf("1 to %d, since user_assignments_path is not set", maxPerUser))
+		"trajectories_per_user", c.TrajectoriesPerUser,
+		fmt.Sprintf("1 to %d, since user_assignments_path is not set", maxPerUser))
 	want(c.MaxStartingOffset >= 0, "max_starting_line_offset", c.MaxStartingOffset, "0 or more")
 	want(c.MaxTokens >= 1, "max_tokens", c.MaxTokens, "1 or more")
 	want(c.ResultsDir != "", "the results folder", "empty", "a path")

@@ -66,7 +66,8 @@ func (d *Dataset) assign(cfg Config) error {
 		for _, id := range ids {
 			i, ok := d.trajectories.byID[id]
 			if !ok {
-				return fmt.Errorf("%s: user %d is assigned conversation %q, which %s does not have: do the two files belong together?",
+				return fmt.Errorf("%s: user %d is assigned conversation %q, which %s does not have: "+
+					"do the two files belong together?",
 					cfg.AssignmentsPath, user, id, cfg.TrajectoryPath)
 			}
 			d.lists[user] = append(d.lists[user], i)

@@ -24,19 +24,40 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 	}{
 		{name: "gap", text: row("a", 0) + "\n" + row("a", 2), want: `:2: conversation "a" has turn 2 but no turn 1`},
 		{name: "does not begin at 0", text: row("a", 1), want: `:1: conversation "a" has turn 1 but no turn 0`},
-		{name: "duplicate", text: row("a", 0) + "\n\n" + row("a", 0), want: `:3: turn 0 of conversation "a" occurs twice, first on line 1`},
+		{
+			name: "duplicate", text: row("a", 0) + "\n\n" + row("a", 0),
+			want: `:3: turn 0 of conversation "a" occurs twice, first on line 1`,
+		},
 		{name: "no JSON", text: goodRow + "\n{\"conversation_id\":\n", want: ":2: not a JSON document"},
 		{name: "a list", text: "[1]", want: ":1: not a JSON object"},
 		{name: "no id", text: `{"conversation_idx":0,"messages":[1]}`, want: ":1: conversation_id is missing"},
 		{name: "id is a number", text: `{"conversation_id":7}`, want: ":1: conversation_id: "},
 		{name: "no index", text: `{"conversation_id":"a","messages":[1]}`, want: ":1: conversation_idx is missing"},
-		{name: "negative index", text: `{"conversation_id":"a","conversation_idx":-1}`, want: ":1: conversation_idx: -1: want a whole number"},
+		{
+			name: "negative index", text: `{"conversation_id":"a","conversation_idx":-1}`,
+			want: ":1: conversation_idx: -1: want a whole number",
+		},
 		{name: "no messages", text: `{"conversation_id":"a","conversation_idx":0}`, want: ":1: messages is missing"},
-		{name: "empty messages", text: `{"conversation_id":"a","conversation_idx":0,"messages":[ ]}`, want: ":1: messages is empty"},
-		{name: "messages is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":"hi"}`, want: `:1: messages: "hi": want a list`},
-		{name: "negative delay", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":-5}`, want: ":1: delay_ms: -5: want milliseconds"},
-		{name: "delay is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":"5"}`, want: `:1: delay_ms: "5": want milliseconds`},
-		{name: "no target", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"target_output_tokens":0}`, want: ":1: target_output_tokens: 0: want"},
+		{
+			name: "empty messages", text: `{"conversation_id":"a","conversation_idx":0,"messages":[ ]}`,
+			want: ":1: messages is empty",
+		},
+		{
+			name: "messages is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":"hi"}`,
+			want: `:1: messages: "hi": want a list`,
+		},
+		{
+			name: "negative delay", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":-5}`,
+			want: ":1: delay_ms: -5: want milliseconds",
+		},
+		{
+			name: "delay is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":"5"}`,
+			want: `:1: delay_ms: "5": want milliseconds`,
+		},
+		{
+			name: "no target", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"target_output_tokens":0}`,
+			want: ":1: target_output_tokens: 0: want",
+		},
 		{name: "blank", text: "\n \n", want: "has no rows"},
 	}
 	for _, tt := range tests {
@@ -56,9 +77,11 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 func TestTrajectoriesIndex(t *testing.T) {
 	t.Parallel()
 	text := strings.Join([]string{
-		`{"conversation_id":"b","conversation_idx":1,"messages":[ "b\"]1" ],"tools":[{"n":[1]}],"delay_ms":1.5,"max_output_tokens":9}`,
+		`{"conversation_id":"b","conversation_idx":1,"messages":[ "b\"]1" ],"tools":[{"n":[1]}],` +
+			`"delay_ms":1.5,"max_output_tokens":9}`,
 		"",
-		`  {"tools" : null , "messages":["a0"], "conversation_idx":0,"conversation_id":"a","target_output_tokens":7,"max_output_tokens":5}` + "\r",
+		`  {"tools" : null , "messages":["a0"], "conversation_idx":0,"conversation_id":"a","target_output_tokens":7,` +
+			`"max_output_tokens":5}` + "\r",
 		`{"conversation_id":"b","conversation_idx":0,"other":{"messages":[]},"messages":["\\"],"tools":[],"delay_ms":null}`,
 	}, "\n")
 	d, err := OpenDataset(t.Context(), Config{
@@ -100,7 +123,10 @@ func TestOpenDatasetCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := OpenDataset(ctx, Config{TrajectoryPath: writeFile(t, "t.jsonl", strings.Repeat(goodRow+"\n", 1000)), Concurrencies: []int{1}, TrajectoriesPerUser: 1})
+	_, err := OpenDataset(ctx, Config{
+		TrajectoryPath: writeFile(t, "t.jsonl", strings.Repeat(goodRow+"\n", 1000)),
+		Concurrencies:  []int{1}, TrajectoriesPerUser: 1,
+	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
@@ -138,7 +164,8 @@ func TestAssignments(t *testing.T) {
 				return
 			}
 			if err != nil || len(a.users) != tt.users || a.perUser != tt.perUser {
-				t.Errorf("got %d users with %d conversations each and error %v, want %d with %d", len(a.users), a.perUser, err, tt.users, tt.perUser)
+				t.Errorf("got %d users with %d conversations each and error %v, want %d with %d",
+					len(a.users), a.perUser, err, tt.users, tt.perUser)
 			}
 		})
 	}
@@ -150,10 +177,22 @@ func TestCoverageIsCheckedBeforeAnythingStarts(t *testing.T) {
 	tests := []struct {
 		name, assignments, want string
 	}{
-		{name: "too few", assignments: `{"assignments":[["agent-000"],["agent-001"]]}`, want: "has 2 users but none with index 2, and the highest concurrency is 3"},
-		{name: "a hole", assignments: `{"assignments":{"0":["agent-000"],"2":["agent-000"],"3":["agent-000"]}}`, want: "has 3 users but none with index 1, and the highest concurrency is 3"},
-		{name: "unknown conversation", assignments: `{"assignments":[["agent-000"],["x"],["agent-000"]]}`, want: `user 1 is assigned conversation "x"`},
-		{name: "metadata alone", assignments: `{"metadata":{"n_users_total":1000},"assignments":[["agent-000"]]}`, want: "has 1 users but none with index 1"},
+		{
+			name: "too few", assignments: `{"assignments":[["agent-000"],["agent-001"]]}`,
+			want: "has 2 users but none with index 2, and the highest concurrency is 3",
+		},
+		{
+			name: "a hole", assignments: `{"assignments":{"0":["agent-000"],"2":["agent-000"],"3":["agent-000"]}}`,
+			want: "has 3 users but none with index 1, and the highest concurrency is 3",
+		},
+		{
+			name: "unknown conversation", assignments: `{"assignments":[["agent-000"],["x"],["agent-000"]]}`,
+			want: `user 1 is assigned conversation "x"`,
+		},
+		{
+			name: "metadata alone", assignments: `{"metadata":{"n_users_total":1000},"assignments":[["agent-000"]]}`,
+			want: "has 1 users but none with index 1",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,8 +215,9 @@ func TestScript(t *testing.T) {
 	t.Parallel()
 	cfg := Config{
 		TrajectoryPath: writeTrajectories(t, conversations(3, 4, 0)), Seed: 42, MaxStartingOffset: 10,
-		Concurrencies:   []int{4},
-		AssignmentsPath: writeFile(t, "a.json", `{"assignments":[["agent-002","agent-000"],["agent-001"],["agent-001"],["agent-002","agent-002"]]}`),
+		Concurrencies: []int{4},
+		AssignmentsPath: writeFile(t, "a.json",
+			`{"assignments":[["agent-002","agent-000"],["agent-001"],["agent-001"],["agent-002","agent-002"]]}`),
 	}
 	d, err := OpenDataset(t.Context(), cfg)
 	if err != nil {
@@ -211,7 +251,8 @@ func TestChosenTrajectories(t *testing.T) {
 	t.Parallel()
 	open := func(seed int64) [][]int {
 		d, err := OpenDataset(t.Context(), Config{
-			TrajectoryPath: writeTrajectories(t, conversations(6, 1, 0)), Seed: seed, Concurrencies: []int{4}, TrajectoriesPerUser: 3,
+			TrajectoryPath: writeTrajectories(t, conversations(6, 1, 0)), Seed: seed, Concurrencies: []int{4},
+			TrajectoriesPerUser: 3,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +283,8 @@ func TestChosenTrajectories(t *testing.T) {
 // Whatever the line, its parts must lie where the index says.
 func FuzzParseRow(f *testing.F) {
 	f.Add([]byte(goodRow), "delay")
-	f.Add([]byte(`{"a\"b":"\\","conversation_id":"x","conversation_idx":3,"tools":[],"messages":[{"a":"]"}],"d":1e3}`), "d")
+	f.Add([]byte(`{"a\"b":"\\","conversation_id":"x","conversation_idx":3,"tools":[],"messages":[{"a":"]"}],"d":1e3}`),
+		"d")
 	f.Add([]byte(` {"messages":[1],"messages":[2 ,3],"conversation_idx":0,"conversation_id":"\u0061"}`+"\r\n"), "")
 	f.Add([]byte(`{"messages":null}`), "messages")
 	f.Fuzz(func(t *testing.T, data []byte, delayKey string) {

@@ -29,9 +29,11 @@ func TestRunRecordsFailures(t *testing.T) {
 		mockserver.FaultHTTPError: errorStatus, mockserver.FaultAbort: errorEarlyEnd, mockserver.FaultEventError: errorEvent,
 	}
 	got := map[string]errorKind{}
-	for _, a := range readRows[analysisRow](t, filepath.Join(cfg.ResultsDir, "org_model__12u__phase0__dur20s__settle0s__traj1.jsonl")) {
+	for _, a := range readRows[analysisRow](t,
+		filepath.Join(cfg.ResultsDir, "org_model__12u__phase0__dur20s__settle0s__traj1.jsonl")) {
 		got[a.Conversation] = a.ErrorKind
-		if failed := a.ErrorKind != ""; failed == a.Success || failed && (a.TTFT != nil || a.Output != nil || a.End < a.Start) {
+		if failed := a.ErrorKind != ""; failed == a.Success ||
+			failed && (a.TTFT != nil || a.Output != nil || a.End < a.Start) {
 			t.Errorf("unexpected row %+v", a)
 		}
 	}
@@ -149,7 +151,8 @@ func TestRunAgainstNothing(t *testing.T) {
 	if err := Run(t.Context(), cfg); !errors.Is(err, ErrNothingSucceeded) {
 		t.Fatalf("got %v: a run of failures is no good run", err)
 	}
-	rows := readRows[analysisRow](t, filepath.Join(cfg.ResultsDir, "org_model__1u__phase0__dur0.3s__settle0s__traj2.jsonl"))
+	rows := readRows[analysisRow](t,
+		filepath.Join(cfg.ResultsDir, "org_model__1u__phase0__dur0.3s__settle0s__traj2.jsonl"))
 	if len(rows) != 1 || rows[0].ErrorKind != errorConnection {
 		t.Errorf("got %+v, want one connection failure: the next is due a second later", rows)
 	}

@@ -44,7 +44,9 @@ func TestRunWritesEveryFile(t *testing.T) {
 	if len(manifest) != 2 {
 		t.Fatalf("got %d phases in the manifest, want 2", len(manifest))
 	}
-	stems := []string{"org_model__3u__phase0__dur20s__settle0.1s__traj2", "org_model__8u__phase1__dur20s__settle0.1s__traj2"}
+	stems := []string{
+		"org_model__3u__phase0__dur20s__settle0.1s__traj2", "org_model__8u__phase1__dur20s__settle0.1s__traj2",
+	}
 	for i, users := range cfg.Concurrencies {
 		checkPhase(t, filepath.Join(cfg.ResultsDir, stems[i]), all, manifest[i], i, users)
 	}
@@ -59,7 +61,8 @@ func TestRunWritesEveryFile(t *testing.T) {
 	if got := strings.Join(kinds, " "); got != one+" "+one {
 		t.Errorf("events: got %s, want %s, twice", got, one)
 	}
-	if last := events[len(events)-1]; last.Reason != StopCriteria || last.Counts.Failed != 0 || last.Counts.InFlight != 0 || last.Counts.CutOff != 0 {
+	if last := events[len(events)-1]; last.Reason != StopCriteria || last.Counts.Failed != 0 ||
+		last.Counts.InFlight != 0 || last.Counts.CutOff != 0 {
 		t.Errorf("last event: got %+v, want no failure and nothing in flight", last)
 	}
 }
@@ -85,7 +88,8 @@ func checkPhase(t *testing.T, base string, all []requestRow, m manifestRow, inde
 	if err := json.Unmarshal([]byte(readText(t, base+".json")), &s); err != nil {
 		t.Fatal(err)
 	}
-	if s.Requests.Total != len(rows) || s.Requests.Measured != len(measured) || s.Requests.Failed != 0 || len(measured) == 0 {
+	if s.Requests.Total != len(rows) || s.Requests.Measured != len(measured) || s.Requests.Failed != 0 ||
+		len(measured) == 0 {
 		t.Errorf("phase %d: got %+v, want %d in all and %d measured", index, s.Requests, len(rows), len(measured))
 	}
 	output := 0
@@ -93,8 +97,10 @@ func checkPhase(t *testing.T, base string, all []requestRow, m manifestRow, inde
 		output += *r.Output
 	}
 	window := m.End - m.SettlingEnd
-	if *s.TokensServer.Output != output || s.Duration != number(window) || s.Throughput.OutputServer != number(float64(output)/window) {
-		t.Errorf("phase %d: got %d tokens in %v s, want %d in %v s", index, *s.TokensServer.Output, s.Duration, output, window)
+	if *s.TokensServer.Output != output || s.Duration != number(window) ||
+		s.Throughput.OutputServer != number(float64(output)/window) {
+		t.Errorf("phase %d: got %d tokens in %v s, want %d in %v s",
+			index, *s.TokensServer.Output, s.Duration, output, window)
 	}
 	if want := Name + " 1.2.3"; s.Client != want || m.Client != want {
 		t.Errorf("client: got %q and %q, want %q", s.Client, m.Client, want)
@@ -147,7 +153,8 @@ func TestBanner(t *testing.T) {
 	cfg := Config{
 		BaseURL: "http://h:8000/v1", Model: "m", ServerType: "trtllm", Concurrencies: []int{64, 1010},
 		PhaseTimeout: 2400 * time.Second, MaxStartingOffset: 10, AssignmentsPath: "/d/a.json", MaxTokens: 2000,
-		DelayKey: "d", RoutingHeaders: true, ResultsDir: "/r", RequestLogPath: "/r/requests.jsonl", Seed: 42, Version: "1.2.3",
+		DelayKey: "d", RoutingHeaders: true, ResultsDir: "/r", RequestLogPath: "/r/requests.jsonl",
+		Seed: 42, Version: "1.2.3",
 	}
 	const want = `============================================================
 agentperf-tui built-in replay 1.2.3
@@ -185,7 +192,8 @@ func TestSummary(t *testing.T) {
 		client: 900, firstOut: 2.25, lastOut: 4.25,
 	}
 	s := measure([]sample{one, {start: 1, kind: errorTimeout}}, window)
-	s.Phase, s.Concurrency, s.Client, s.StopReason, s.CutOff, s.Requests.Total = 1, 64, "agentperf-tui built-in replay 1.2.3", StopInterrupted, 2, 12_345
+	s.Phase, s.Concurrency, s.Client, s.StopReason, s.CutOff, s.Requests.Total = 1, 64, "agentperf-tui built-in replay "+
+		"1.2.3", StopInterrupted, 2, 12_345
 	const want = `
 ============================================================
 Phase 1 Results (concurrency=64)

@@ -77,7 +77,8 @@ func conversations(n, turns int, delayMS float64) []testTurn {
 		id := fmt.Sprintf("agent-%03d", c)
 		messages := []map[string]any{{"content": fmt.Sprintf("%03d you are a coding agent", c), "role": "system"}}
 		for i := range turns {
-			messages = append(messages, map[string]any{"role": "user", "content": fmt.Sprintf("step %d: the test %d of the queue fails", i, c*i)})
+			messages = append(messages,
+				map[string]any{"role": "user", "content": fmt.Sprintf("step %d: the test %d of the queue fails", i, c*i)})
 			rows = append(rows, testTurn{
 				Conversation: id, Index: i, Messages: messages[:len(messages):len(messages)],
 				Target: 3 + (c+i)%5, Delay: delayMS,

@@ -73,7 +73,8 @@ func (r *run) phase(ctx context.Context, index, users int) error {
 	}
 	p.emit(EventPhaseEnd, time.Now(), reason)
 	if c := p.counts; ctx.Err() == nil && c.Successful == 0 && c.Failed > 0 {
-		return fmt.Errorf("phase %d: %w: %d failed; the log and the analysis rows say how", index, ErrNothingSucceeded, c.Failed)
+		return fmt.Errorf("phase %d: %w: %d failed; the log and the analysis rows say how",
+			index, ErrNothingSucceeded, c.Failed)
 	}
 	return nil
 }

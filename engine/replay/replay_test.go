@@ -19,7 +19,8 @@ func TestRunMatchesTheMocksArithmetic(t *testing.T) {
 	timing := fastTiming()
 	base := disaggregated(t, mockserver.Config{Model: "org/model", Timing: timing})
 	cfg := testConfig(t, base, writeTrajectories(t, rows))
-	cfg.AssignmentsPath = writeFile(t, "assignments.json", `{"metadata":{"per_user":2},"assignments":{"0":["agent-000","agent-001"]}}`)
+	cfg.AssignmentsPath = writeFile(t, "assignments.json",
+		`{"metadata":{"per_user":2},"assignments":{"0":["agent-000","agent-001"]}}`)
 	cfg.MinTotalTrajectories, cfg.MinTrajectoriesPerUser = 2, 2
 	var log strings.Builder
 	cfg.Log = &log
@@ -64,7 +65,8 @@ func TestRunMatchesTheMocksArithmetic(t *testing.T) {
 	if err := json.Unmarshal([]byte(readText(t, base0+".json")), &stats); err != nil {
 		t.Fatal(err)
 	}
-	if s := stats.TokensServer; *s.Input != input || *s.Output != output || *s.Cached != cached || stats.Requests.Successful != 8 {
+	if s := stats.TokensServer; *s.Input != input || *s.Output != output || *s.Cached != cached ||
+		stats.Requests.Successful != 8 {
 		t.Errorf("statistics: got %d input, %d output, %d cached tokens of %d requests, want %d, %d, %d of 8",
 			*s.Input, *s.Output, *s.Cached, stats.Requests.Successful, input, output, cached)
 	}

@@ -32,13 +32,22 @@ func TestSSEParser(t *testing.T) {
 		{name: "only one space is dropped", pieces: []string{"data:  a\n\n"}, want: []string{"| a"}},
 		{name: "two events in a read", pieces: []string{"data: a\n\ndata: b\n\n"}, want: []string{"|a", "|b"}},
 		{name: "cut anywhere", pieces: []string{"da", "ta: a", "b\n", "\nda", "ta: c\n\n"}, want: []string{"|ab", "|c"}},
-		{name: "carriage returns", pieces: []string{"data: a\r\n\r\n", "data: b\r\rdata: c\n\r"}, want: []string{"|a", "|b", "|c"}},
-		{name: "CR and LF in two reads", pieces: []string{"data: a\r", "\n\r", "\ndata: b\r\n\r\n"}, want: []string{"|a", "|b"}},
+		{
+			name: "carriage returns", pieces: []string{"data: a\r\n\r\n", "data: b\r\rdata: c\n\r"},
+			want: []string{"|a", "|b", "|c"},
+		},
+		{
+			name: "CR and LF in two reads", pieces: []string{"data: a\r", "\n\r", "\ndata: b\r\n\r\n"},
+			want: []string{"|a", "|b"},
+		},
 		{name: "named", pieces: []string{"event: error\ndata: x\n\ndata: y\n\n"}, want: []string{"error|x", "|y"}},
 		{name: "name without data", pieces: []string{"event: error\n\n"}, want: []string{"error|"}},
 		{name: "data of two lines", pieces: []string{"data: a\ndata: b\n\n"}, want: []string{"|a\nb"}},
 		{name: "empty data", pieces: []string{"data\n\n"}, want: []string{"|"}},
-		{name: "comments and other fields", pieces: []string{": ping\nid: 1\nretry: 5\ndata: a\n\n: ping\n\n"}, want: []string{"|a"}},
+		{
+			name: "comments and other fields", pieces: []string{": ping\nid: 1\nretry: 5\ndata: a\n\n: ping\n\n"},
+			want: []string{"|a"},
+		},
 		{name: "not complete", pieces: []string{"data: a\n"}, want: nil},
 	}
 	for _, tt := range tests {
@@ -95,8 +104,10 @@ func FuzzSSEParser(f *testing.F) {
 
 // Whatever a server sends, judging it must not panic, and a success has output.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(`{"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`))
-	f.Add([]byte(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"n","arguments":null}}]}}],"usage":{"prompt_tokens_details":null}}`))
+	f.Add([]byte(`{"choices":[{"index":0,"delta":{"content":"x"},` +
+		`"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`))
+	f.Add([]byte(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"n","arguments":null}}]}}],` +
+		`"usage":{"prompt_tokens_details":null}}`))
 	f.Add([]byte(`{"error":{"message":"boom"}}`))
 	f.Add([]byte(`[DONE]`))
 	f.Fuzz(func(t *testing.T, data []byte) {

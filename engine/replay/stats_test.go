@@ -40,7 +40,8 @@ func TestMeasureAgreesWithTheSampleRun(t *testing.T) {
 	figures := func(s statistics) []number {
 		ts, th := s.TokensServer, s.Throughput
 		return []number{
-			s.Duration, number(*ts.Input), number(*ts.Output), number(*ts.Cached), ts.HitRate, ts.AvgInput, ts.AvgOutput, ts.Median,
+			s.Duration, number(*ts.Input), number(*ts.Output), number(*ts.Cached), ts.HitRate, ts.AvgInput,
+			ts.AvgOutput, ts.Median,
 			th.OutputServer, th.TotalServer, s.TTFT.P50, s.TTFT.P95, s.TTFT.P99,
 			s.LocalSpeed.P5, s.LocalSpeed.P25, s.LocalSpeed.P50, s.LocalSpeed.P95,
 			s.SSESpeed.P5, s.SSESpeed.P25, s.SSESpeed.P50, s.SSESpeed.P95,
@@ -62,7 +63,8 @@ func TestMeasureWithoutData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"phase":0,"concurrency":0,"requests":{"total":0,"measured":0,"successful":0,"failed":0},"measurement_duration_s":0,` +
+	const want = `{"phase":0,"concurrency":0,"requests":{"total":0,"measured":0,"successful":0,"failed":0},` +
+		`"measurement_duration_s":0,` +
 		`"tokens_server":{"input":null,"output":null,"cached":null,"cache_hit_rate":null,"avg_input_per_request":null,` +
 		`"avg_output_per_request":null,"median_output_per_request":null,` +
 		`"requests_with_input_count":0,"requests_with_output_count":0,"requests_with_cached_count":0},` +
@@ -82,7 +84,10 @@ func TestMeasureWithoutData(t *testing.T) {
 func TestMeasureUnknownCountsAndWindow(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()
-	known := sample{start: 10, input: 100, output: 20, cached: 50, ttft: 1, local: 10, sse: nan, client: 8, firstOut: 11, lastOut: 13}
+	known := sample{
+		start: 10, input: 100, output: 20, cached: 50, ttft: 1, local: 10, sse: nan, client: 8,
+		firstOut: 11, lastOut: 13,
+	}
 	noCached := known
 	noCached.cached = -1
 	none := known
@@ -94,11 +99,13 @@ func TestMeasureUnknownCountsAndWindow(t *testing.T) {
 		t.Errorf("requests: got %+v and errors %v, want 3 ok and one timeout", s.Requests, s.Errors)
 	}
 	ts := s.TokensServer
-	if got, want := []int{*ts.Input, *ts.Output, *ts.Cached, ts.InputKnown, ts.OutputKnown, ts.CachedKnown}, []int{200, 40, 50, 2, 2, 1}; !slices.Equal(got, want) {
+	got := []int{*ts.Input, *ts.Output, *ts.Cached, ts.InputKnown, ts.OutputKnown, ts.CachedKnown}
+	if want := []int{200, 40, 50, 2, 2, 1}; !slices.Equal(got, want) {
 		t.Errorf("sums and counts: got %v, want %v", got, want)
 	}
 	if ts.HitRate != 0.5 || ts.AvgOutput != 20 || s.Throughput.OutputServer != 4 || s.Throughput.TotalServer != 24 {
-		t.Errorf("got hit rate %v, average output %v, throughput %+v, want 0.5, 20, 4 and 24", ts.HitRate, ts.AvgOutput, s.Throughput)
+		t.Errorf("got hit rate %v, average output %v, throughput %+v, want 0.5, 20, 4 and 24",
+			ts.HitRate, ts.AvgOutput, s.Throughput)
 	}
 	if s.TokensClient.Output != 24 || s.Throughput.OutputClient != 12 {
 		t.Errorf("client: got %d tokens at %v tok/s, want 24 at 12", s.TokensClient.Output, s.Throughput.OutputClient)

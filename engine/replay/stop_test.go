@@ -45,7 +45,8 @@ func TestRunStopsAtTheTimeoutAndDrains(t *testing.T) {
 		}
 	}
 	if stop.Reason != StopTimeout || m.StopReason != StopTimeout || m.End != last {
-		t.Errorf("got reasons %q and %q and the end at %f, want %q and %f", stop.Reason, m.StopReason, m.End, StopTimeout, last)
+		t.Errorf("got reasons %q and %q and the end at %f, want %q and %f",
+			stop.Reason, m.StopReason, m.End, StopTimeout, last)
 	}
 	if len(rows) != stop.Counts.InFlight+stop.Counts.Successful {
 		t.Errorf("got %d rows, want those done at the stop and those in flight: %+v", len(rows), stop.Counts)
@@ -92,7 +93,8 @@ func TestRunInterrupted(t *testing.T) {
 			}
 			rows := readRows[requestRow](t, filepath.Join(cfg.ResultsDir, "requests.jsonl"))
 			if s.Requests.Total != tt.ok || len(rows) != tt.ok || s.CutOff != tt.cutOff {
-				t.Errorf("got %+v, %d rows, %d cut off, want %d rows and %d cut off", s.Requests, len(rows), s.CutOff, tt.ok, tt.cutOff)
+				t.Errorf("got %+v, %d rows, %d cut off, want %d rows and %d cut off",
+					s.Requests, len(rows), s.CutOff, tt.ok, tt.cutOff)
 			}
 		})
 	}

@@ -31,7 +31,8 @@ func summary(s statistics) string {
 	put("  Input: %s (%s per request)", total(t.Input), t.AvgInput.text(1))
 	put("  Output: %s (%s per request, median %s)", total(t.Output), t.AvgOutput.text(1), t.Median.text(1))
 	put("  Cached: %s (hit rate %s%%)", total(t.Cached), (100 * t.HitRate).text(1))
-	put("Tokens (client estimate): %s (%s per request)", grouped(strconv.Itoa(s.TokensClient.Output)), s.TokensClient.Avg.text(1))
+	put("Tokens (client estimate): %s (%s per request)",
+		grouped(strconv.Itoa(s.TokensClient.Output)), s.TokensClient.Avg.text(1))
 	put("System Throughput (server output): %s tok/s", s.Throughput.OutputServer.text(1))
 	put("System Throughput (client output): %s tok/s", s.Throughput.OutputClient.text(1))
 	put("System Throughput (server total): %s tok/s", s.Throughput.TotalServer.text(1))

@@ -231,7 +231,8 @@ func (t *trajectories) read(buf []byte, s span, line int) ([]byte, error) {
 		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: %w", t.file.Name(), line, err)
 	}
 	if buf[at] != '[' || buf[len(buf)-1] != ']' {
-		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: the file has changed since it was indexed; start again",
+		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: the file has changed since it was indexed; "+
+			"start again",
 			t.file.Name(), line)
 	}
 	return buf, nil

@@ -71,7 +71,10 @@ func RunWorkload(ctx context.Context, opt Options) error {
 
 // ConfigOf is the replay of a workload, with what the options say on top of it.
 func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
-	for _, q := range []recipes.Quantity{w.PhaseTimeout, w.Settling, w.SpawnRate, w.MinMeasurement, w.MinTotalTrajectories, w.MinTrajectoriesPerUser} {
+	for _, q := range []recipes.Quantity{
+		w.PhaseTimeout, w.Settling, w.SpawnRate, w.MinMeasurement, w.MinTotalTrajectories,
+		w.MinTrajectoriesPerUser,
+	} {
 		if q.Value == nil {
 			return Config{}, fmt.Errorf("replay: %s: %s is no valid number", w.File, q.Key)
 		}
@@ -79,12 +82,16 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 	seconds := func(f float64) time.Duration { return time.Duration(math.Round(f * float64(time.Second))) }
 	cfg := Config{
 		BaseURL: opt.BaseURL, APIKey: w.APIKey, Model: opt.Model, ServerType: w.ServerType, Concurrencies: opt.Levels,
-		PhaseTimeout: seconds(w.PhaseTimeout.Float()), SettlingTime: seconds(w.Settling.Float()), SpawnRate: w.SpawnRate.Float(),
+		PhaseTimeout: seconds(w.PhaseTimeout.Float()), SettlingTime: seconds(w.Settling.Float()),
+		SpawnRate:      w.SpawnRate.Float(),
 		MinMeasurement: seconds(w.MinMeasurement.Float()), MinTotalTrajectories: int(w.MinTotalTrajectories.Float()),
-		MinTrajectoriesPerUser: int(w.MinTrajectoriesPerUser.Float()), RequestTimeout: seconds(w.RequestTimeoutSeconds), InterruptGrace: drainOnStop,
-		TrajectoryPath: w.TrajectoryPath, AssignmentsPath: w.AssignmentsPath, TrajectoriesPerUser: w.TrajectoriesPerUser, DelayKey: opt.DelayKey,
+		MinTrajectoriesPerUser: int(w.MinTrajectoriesPerUser.Float()), RequestTimeout: seconds(w.RequestTimeoutSeconds),
+		InterruptGrace: drainOnStop,
+		TrajectoryPath: w.TrajectoryPath, AssignmentsPath: w.AssignmentsPath, TrajectoriesPerUser: w.TrajectoriesPerUser,
+		DelayKey:          opt.DelayKey,
 		MaxStartingOffset: w.MaxStartingOffset, Seed: w.Seed, MaxTokens: w.MaxTokens, ReasoningEffort: w.ReasoningEffort,
-		RoutingHeaders: w.RoutingHeaders, DynamoHeaders: w.DynamoHeaders, ResultsDir: opt.ResultsDir, RequestLogPath: opt.RequestLog, Log: opt.Log, Version: opt.Version,
+		RoutingHeaders: w.RoutingHeaders, DynamoHeaders: w.DynamoHeaders, ResultsDir: opt.ResultsDir,
+		RequestLogPath: opt.RequestLog, Log: opt.Log, Version: opt.Version,
 	}
 	if len(cfg.Concurrencies) == 0 {
 		cfg.Concurrencies = w.Levels
@@ -112,7 +119,8 @@ var phaseStates = map[EventKind]event.State{
 
 func appendPhase(log *event.Appender, ev Event) error {
 	data := event.Data{
-		Phase: &ev.Phase, Level: ev.Concurrency, State: phaseStates[ev.Kind], Requests: ev.Counts.Successful + ev.Counts.Failed,
+		Phase: &ev.Phase, Level: ev.Concurrency, State: phaseStates[ev.Kind],
+		Requests: ev.Counts.Successful + ev.Counts.Failed,
 		Failures: ev.Counts.Failed, Active: ev.Counts.InFlight, Cut: ev.Counts.CutOff, Message: string(ev.Reason),
 	}
 	if data.State == "" {

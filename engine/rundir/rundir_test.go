@@ -18,7 +18,10 @@ func TestStageAndPublish(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	staged, err := Stage(base, []File{{Name: PlanFile, Data: []byte("{}"), Mode: 0o600}, {Name: RecordFile, Data: []byte(`{"id":"L1","dir":"/elsewhere"}`), Mode: 0o644}}, Program{program, "agentperf-tui"})
+	staged, err := Stage(base, []File{
+		{Name: PlanFile, Data: []byte("{}"), Mode: 0o600},
+		{Name: RecordFile, Data: []byte(`{"id":"L1","dir":"/elsewhere"}`), Mode: 0o644},
+	}, Program{program, "agentperf-tui"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +48,8 @@ func TestStageAndPublish(t *testing.T) {
 func TestAFailedStageLeavesNothing(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	if _, err := Stage(base, nil, Program{filepath.Join(base, "no such program"), "agentperf-tui"}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Stage(base, nil,
+		Program{filepath.Join(base, "no such program"), "agentperf-tui"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}
 	left, err := os.ReadDir(filepath.Join(base, stagingFolder))

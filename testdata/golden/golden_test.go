@@ -28,7 +28,9 @@ func (r *recorder) Logf(format string, args ...any) {
 func TestEqual(t *testing.T) {
 	t.Setenv(writeEnv, "")
 	dir := t.TempDir()
-	for name, text := range map[string]string{"text": "one\ntwo\n", "bytes": "\xff\x00\x01", "v.json": "{\n  \"a\": 1\n}\n"} {
+	for name, text := range map[string]string{
+		"text": "one\ntwo\n", "bytes": "\xff\x00\x01", "v.json": "{\n  \"a\": 1\n}\n",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,8 @@ func worker(f map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("DYN_SYSTEM_PORT: %w", err)
 	}
-	if err := errors.Join(want(f, "extra-engine-args", "/logs/trtllm_config_"+role+".yaml"), want(f, "request-plane", "tcp")); err != nil {
+	if err := errors.Join(want(f, "extra-engine-args", "/logs/trtllm_config_"+role+".yaml"),
+		want(f, "request-plane", "tcp")); err != nil {
 		return err
 	}
 	if os.Getenv("TRTLLM_EPLB_SHM_NAME") == "" {
@@ -60,7 +61,10 @@ func worker(f map[string]string) error {
 	if role == "decode" {
 		mode, component = mockserver.RoleDecode, "tensorrt_llm"
 	}
-	h, err := mockserver.New(mockserver.Config{Role: mode, Model: f["served-model-name"], Timing: mockserver.Timing{ITL: 2 * time.Millisecond, PrefillBase: 20 * time.Millisecond, StreamInterval: 4}})
+	h, err := mockserver.New(mockserver.Config{
+		Role: mode, Model: f["served-model-name"],
+		Timing: mockserver.Timing{ITL: 2 * time.Millisecond, PrefillBase: 20 * time.Millisecond, StreamInterval: 4},
+	})
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,10 @@ func untilTerm() {
 
 // received leaves arguments and environment for the test to look at.
 func received(step string) error {
-	doc, err := json.MarshalIndent(map[string]any{"argv": append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...), "env": os.Environ()}, "", " ")
+	doc, err := json.MarshalIndent(map[string]any{
+		"argv": append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...),
+		"env":  os.Environ(),
+	}, "", " ")
 	if err != nil {
 		return err
 	}
