@@ -10,7 +10,7 @@ import (
 // Replay runs the built-in client, see [replay.RunWorkload].
 func (e *Engine) Replay(ctx context.Context, opt replay.Options) error {
 	opt.Version, opt.Now = e.Version, e.now
-	return replay.RunWorkload(ctx, opt)
+	return replay.Run(ctx, opt)
 }
 
 // WriteReference writes the figures that a local run must have, see

@@ -17,8 +17,8 @@ import (
 	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
-// Version is the format's version, the v of every event.
-const Version = 1
+// version is the format's version, the v of every event.
+const version = 1
 
 // Files of the log dir that hold events: one writer each.
 const (
@@ -138,7 +138,7 @@ func (a *Appender) Add(kind Kind, step string, data Data) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.seq++
-	line, err := json.Marshal(Event{V: Version, T: a.now().UTC(), Seq: a.seq, Kind: kind, Step: step, Data: data})
+	line, err := json.Marshal(Event{V: version, T: a.now().UTC(), Seq: a.seq, Kind: kind, Step: step, Data: data})
 	if err != nil {
 		return fmt.Errorf("encode event: %w", err)
 	}

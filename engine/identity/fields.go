@@ -23,7 +23,7 @@ func (id Identity) Fields() []Field {
 		}
 		add(path+".size", strconv.FormatInt(f.Size, 10))
 		add(path+".sha256", f.SHA256)
-		if f.Hashed != Whole {
+		if f.Hashed != whole {
 			add(path+".hashed", f.Hashed)
 		}
 	}

@@ -107,14 +107,14 @@ type File struct {
 	Size     int64  `json:"size"`     // bytes
 	Modified string `json:"modified"` // UTC
 	SHA256   string `json:"sha256"`
-	Hashed   string `json:"hashed"` // how much of it the hash is of: Whole or Ends
+	Hashed   string `json:"hashed"` // how much of it the hash is of: whole or ends
 }
 
 // How much of a file a hash is of. The same file always has the same: it follows
 // from its size.
 const (
-	Whole = "whole"
-	Ends  = "size, first and last MiB"
+	whole = "whole"
+	ends  = "size, first and last MiB"
 )
 
 // wholeLimit is the size up to which files are read whole: a second's work or two.
@@ -133,13 +133,13 @@ func ofFile(key, path string, limit int64) (File, error) {
 	}
 	defer f.Close()
 	id := File{
-		Key: key, Path: path, Size: info.Size(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z"), Hashed: Whole,
+		Key: key, Path: path, Size: info.Size(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z"), Hashed: whole,
 	}
 	sum := sha256.New()
 	if id.Size <= limit {
 		_, err = io.Copy(sum, io.LimitReader(f, limit))
 	} else {
-		id.Hashed = Ends
+		id.Hashed = ends
 		fmt.Fprintf(sum, "%d\n", id.Size)
 		for _, at := range []int64{0, id.Size - endBytes} {
 			if err == nil {

@@ -29,14 +29,14 @@ func TestOfFile(t *testing.T) {
 	small := write(t, dir+"/small", "abc")
 	f, err := OfFile("trajectory_path", small)
 	if err != nil || f.SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" ||
-		f.Hashed != Whole || f.Size != 3 {
+		f.Hashed != whole || f.Size != 3 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	// Beyond the limit a file is its size and its ends: a change in the middle is not seen, any other is.
 	text := strings.Repeat("x", 3*endBytes)
 	of := func(text string) string {
 		f, err := ofFile("", write(t, dir+"/large", text), 1024)
-		if err != nil || f.Hashed != Ends {
+		if err != nil || f.Hashed != ends {
 			t.Fatalf("%+v, %v", f, err)
 		}
 		return f.SHA256
@@ -102,7 +102,7 @@ func TestPartsAddUp(t *testing.T) {
 	submit.Tell("agentperf-tui", "v1")
 	client := Identity{
 		Client:   &Code{Commit: "abc", Dirty: true, Changes: "0123"},
-		Datasets: []File{{Key: "trajectory_path", Path: "/there", SHA256: "2", Hashed: Whole}},
+		Datasets: []File{{Key: "trajectory_path", Path: "/there", SHA256: "2", Hashed: whole}},
 	}
 	client.Tell("uv", "0.8.22")
 	if err := Write(dir+"/"+FileName, submit); err != nil {

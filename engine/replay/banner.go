@@ -57,8 +57,8 @@ func banner(cfg Config) string {
 // datasetLines is what the log says once the dataset is loaded.
 func datasetLines(cfg Config, d *Dataset) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Loaded %d trajectories\n", d.Conversations())
-	fmt.Fprintf(&b, "Total requests across all trajectories: %d\n", d.Turns())
+	fmt.Fprintf(&b, "Loaded %d trajectories\n", d.conversations())
+	fmt.Fprintf(&b, "Total requests across all trajectories: %d\n", d.turns())
 	if cfg.AssignmentsPath != "" {
 		fmt.Fprintf(&b, "Loaded user assignments from %s: %d users, %d trajectories each\n",
 			cfg.AssignmentsPath, d.users, d.perUser)

@@ -49,7 +49,7 @@ func TestRunKeepsConnectionsAndSendsHeaders(t *testing.T) {
 	}
 	cfg := testConfig(t, srv.URL+"/v1", writeTrajectories(t, rows))
 	cfg.Concurrencies, cfg.TrajectoriesPerUser, cfg.MinTotalTrajectories = []int{3}, 1, 3
-	if err := Run(t.Context(), cfg); err != nil {
+	if err := play(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	if n := connections.Load(); n > 3 {
@@ -99,7 +99,7 @@ func TestRunRepeatsItself(t *testing.T) {
 	play := func() map[int][]string {
 		cfg := testConfig(t, base, path)
 		cfg.Concurrencies, cfg.MaxStartingOffset, cfg.MinTrajectoriesPerUser = []int{3}, 2, 3
-		if err := Run(t.Context(), cfg); err != nil {
+		if err := play(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
 		users := map[int][]string{}

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// Name is what the banner and every output call this client.
-const Name = "agentperf-tui built-in replay"
+// implementation is what the banner and every output call this client.
+const implementation = "agentperf-tui built-in replay"
 
 // Config is one replay: where to send, what, and where the results go. Fields
 // without a remark are required; nothing has a hidden default.
@@ -86,9 +86,9 @@ type Config struct {
 
 func (c Config) clientName() string {
 	if c.Version == "" {
-		return Name
+		return implementation
 	}
-	return Name + " " + c.Version
+	return implementation + " " + c.Version
 }
 
 func (c Config) maxConcurrency() int { return slices.Max(c.Concurrencies) }

@@ -88,11 +88,11 @@ func (d *Dataset) choose() {
 	}
 }
 
-// Conversations is the number of trajectories in the file.
-func (d *Dataset) Conversations() int { return len(d.trajectories.conversations) }
+// conversations is the number of trajectories in the file.
+func (d *Dataset) conversations() int { return len(d.trajectories.conversations) }
 
-// Turns is the number of requests in all trajectories together.
-func (d *Dataset) Turns() int { return d.trajectories.turns }
+// turns is the number of requests in all trajectories together.
+func (d *Dataset) turns() int { return d.trajectories.turns }
 
 // Prompt reads a step's messages and tools from the file. tools is nil when the
 // turn has none.

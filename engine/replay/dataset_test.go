@@ -91,8 +91,8 @@ func TestTrajectoriesIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if d.Conversations() != 2 || d.Turns() != 3 {
-		t.Fatalf("got %d conversations with %d turns, want 2 with 3", d.Conversations(), d.Turns())
+	if d.conversations() != 2 || d.turns() != 3 {
+		t.Fatalf("got %d conversations with %d turns, want 2 with 3", d.conversations(), d.turns())
 	}
 	type got struct {
 		id, messages, tools string
@@ -200,7 +200,7 @@ func TestCoverageIsCheckedBeforeAnythingStarts(t *testing.T) {
 			cfg := testConfig(t, "http://127.0.0.1:1/v1", writeTrajectories(t, conversations(2, 2, 0)))
 			cfg.Concurrencies = []int{1, 3}
 			cfg.AssignmentsPath = writeFile(t, "assignments.json", tt.assignments)
-			err := Run(t.Context(), cfg)
+			err := play(t.Context(), cfg)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), cfg.AssignmentsPath) {
 				t.Errorf("got error %v, want one that names the file and %q", err, tt.want)
 			}

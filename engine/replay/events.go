@@ -1,39 +1,39 @@
 package replay
 
-// EventKind is a step of a phase.
-type EventKind string
+// eventKind is a step of a phase.
+type eventKind string
 
 // The steps of a phase, in this order. Some are left out when a phase stops
 // before it has reached them.
 const (
-	EventPhaseStart   EventKind = "phase_start"   // the ramp-up begins
-	EventRampDone     EventKind = "ramp_done"     // the last user has started, settling begins
-	EventSettlingDone EventKind = "settling_done" // the measurement begins
-	EventStop         EventKind = "stop"          // no new request from here on; Reason says why
-	EventDrained      EventKind = "drained"       // nothing is in flight any more
-	EventPhaseEnd     EventKind = "phase_end"     // the phase's files are written
+	eventPhaseStart   eventKind = "phase_start"   // the ramp-up begins
+	eventRampDone     eventKind = "ramp_done"     // the last user has started, settling begins
+	eventSettlingDone eventKind = "settling_done" // the measurement begins
+	eventStop         eventKind = "stop"          // no new request from here on; Reason says why
+	eventDrained      eventKind = "drained"       // nothing is in flight any more
+	eventPhaseEnd     eventKind = "phase_end"     // the phase's files are written
 )
 
-// StopReason says why a phase stopped.
-type StopReason string
+// stopReason says why a phase stopped.
+type stopReason string
 
 // The reasons to stop.
 const (
-	StopTimeout     StopReason = "timeout"     // the phase's time was up
-	StopCriteria    StopReason = "criteria"    // all stop criteria held
-	StopInterrupted StopReason = "interrupted" // the context ended
-	StopFailed      StopReason = "failed"      // this client can't go on, for instance on a full disk
+	stopTimeout     stopReason = "timeout"     // the phase's time was up
+	stopCriteria    stopReason = "criteria"    // all stop criteria held
+	stopInterrupted stopReason = "interrupted" // the context ended
+	stopFailed      stopReason = "failed"      // this client can't go on, for instance on a full disk
 )
 
 // Event is a phase's progress, plain data to be written to a file.
 type Event struct {
-	Kind EventKind `json:"kind"`
+	Kind eventKind `json:"kind"`
 	// Time is the moment it was due or happened, Unix seconds.
 	Time        float64 `json:"time"`
 	Phase       int     `json:"phase_idx"`
 	Concurrency int     `json:"concurrency"`
 	// Reason is set from the stop on.
-	Reason StopReason `json:"reason,omitempty"`
+	Reason stopReason `json:"reason,omitempty"`
 	// Counts are of this phase so far.
 	Counts Counts `json:"counts"`
 	// Stem is the name of the phase's files without suffix.

@@ -22,7 +22,7 @@ func TestRunRecordsFailures(t *testing.T) {
 	cfg.Concurrencies, cfg.TrajectoriesPerUser, cfg.MinTotalTrajectories = []int{12}, 1, 12
 	var log strings.Builder
 	cfg.Log = &log
-	if err := Run(t.Context(), cfg); err != nil {
+	if err := play(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	kinds := map[mockserver.Fault]errorKind{
@@ -148,7 +148,7 @@ func TestRunAgainstNothing(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t, "http://127.0.0.1:1/v1", writeTrajectories(t, conversations(2, 2, 0)))
 	cfg.PhaseTimeout, cfg.MinTotalTrajectories = 300*time.Millisecond, 1000
-	if err := Run(t.Context(), cfg); !errors.Is(err, ErrNothingSucceeded) {
+	if err := play(t.Context(), cfg); !errors.Is(err, errNothingSucceeded) {
 		t.Fatalf("got %v: a run of failures is no good run", err)
 	}
 	rows := readRows[analysisRow](t,
@@ -160,7 +160,7 @@ func TestRunAgainstNothing(t *testing.T) {
 
 func TestConfigErrorsComeTogether(t *testing.T) {
 	t.Parallel()
-	err := Run(t.Context(), Config{BaseURL: "localhost:8000", Concurrencies: []int{0}, MaxStartingOffset: -1})
+	err := play(t.Context(), Config{BaseURL: "localhost:8000", Concurrencies: []int{0}, MaxStartingOffset: -1})
 	for _, want := range []string{
 		`base_url is "localhost:8000": want http://host:port/v1`,
 		`model is "": want the served model's name`,

@@ -31,7 +31,7 @@ func TestRunWritesEveryFile(t *testing.T) {
 	manifestPath := filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl")
 	const half = `{"phase_idx":0,"conc`
 	leaveBehind(t, map[string]string{cfg.RequestLogPath: half, manifestPath: `{"phase_idx":7}` + "\n"})
-	if err := Run(t.Context(), cfg); err != nil {
+	if err := play(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 
@@ -61,7 +61,7 @@ func TestRunWritesEveryFile(t *testing.T) {
 	if got := strings.Join(kinds, " "); got != one+" "+one {
 		t.Errorf("events: got %s, want %s, twice", got, one)
 	}
-	if last := events[len(events)-1]; last.Reason != StopCriteria || last.Counts.Failed != 0 ||
+	if last := events[len(events)-1]; last.Reason != stopCriteria || last.Counts.Failed != 0 ||
 		last.Counts.InFlight != 0 || last.Counts.CutOff != 0 {
 		t.Errorf("last event: got %+v, want no failure and nothing in flight", last)
 	}
@@ -102,7 +102,7 @@ func checkPhase(t *testing.T, base string, all []requestRow, m manifestRow, inde
 		t.Errorf("phase %d: got %d tokens in %v s, want %d in %v s",
 			index, *s.TokensServer.Output, s.Duration, output, window)
 	}
-	if want := Name + " 1.2.3"; s.Client != want || m.Client != want {
+	if want := implementation + " 1.2.3"; s.Client != want || m.Client != want {
 		t.Errorf("client: got %q and %q, want %q", s.Client, m.Client, want)
 	}
 	analysis := readRows[analysisRow](t, base+".jsonl")
@@ -115,7 +115,7 @@ func checkPhase(t *testing.T, base string, all []requestRow, m manifestRow, inde
 			t.Errorf("analysis row: got %d estimated tokens of %d, status %d", a.ClientTokens, *a.Output, a.HTTPStatus)
 		}
 	}
-	if text := readText(t, base+".txt"); !strings.Contains(text, "Client: "+Name+" 1.2.3\n") {
+	if text := readText(t, base+".txt"); !strings.Contains(text, "Client: "+implementation+" 1.2.3\n") {
 		t.Errorf("the summary does not name the client:\n%s", text)
 	}
 }
@@ -192,8 +192,8 @@ func TestSummary(t *testing.T) {
 		client: 900, firstOut: 2.25, lastOut: 4.25,
 	}
 	s := measure([]sample{one, {start: 1, kind: errorTimeout}}, window)
-	s.Phase, s.Concurrency, s.Client, s.StopReason, s.CutOff, s.Requests.Total = 1, 64, "agentperf-tui built-in replay "+
-		"1.2.3", StopInterrupted, 2, 12_345
+	s.Phase, s.Concurrency, s.Client = 1, 64, "agentperf-tui built-in replay 1.2.3"
+	s.StopReason, s.CutOff, s.Requests.Total = stopInterrupted, 2, 12_345
 	const want = `
 ============================================================
 Phase 1 Results (concurrency=64)

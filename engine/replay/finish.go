@@ -17,13 +17,13 @@ type manifestRow struct {
 	Start       float64    `json:"phase_start"`
 	SettlingEnd float64    `json:"settling_end"` // planned; the phase may have ended before
 	End         float64    `json:"actual_phase_end"`
-	StopReason  StopReason `json:"stop_reason"`
+	StopReason  stopReason `json:"stop_reason"`
 	Client      string     `json:"client"`
 }
 
 // write writes the files of a phase whose requests have all ended. The manifest
 // comes last: a phase in it is complete.
-func (p *phase) write(end time.Time, reason StopReason) error {
+func (p *phase) write(end time.Time, reason stopReason) error {
 	w := window{begin: p.clock.seconds(p.settled), end: p.clock.seconds(end)}
 	s := measure(p.samples, w)
 	s.Phase, s.Concurrency = p.index, p.users

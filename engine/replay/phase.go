@@ -46,7 +46,7 @@ func (r *run) phase(ctx context.Context, index, users int) error {
 		return err
 	}
 	defer p.cutOff()
-	p.emit(EventPhaseStart, p.start, "")
+	p.emit(eventPhaseStart, p.start, "")
 	var wg sync.WaitGroup
 	for u := range users {
 		wg.Go(func() { p.playUser(u) })
@@ -54,7 +54,7 @@ func (r *run) phase(ctx context.Context, index, users int) error {
 	reason := p.await(ctx)
 	stop := time.Now()
 	p.stop()
-	p.emit(EventStop, stop, reason)
+	p.emit(eventStop, stop, reason)
 	idle := make(chan struct{})
 	go func() { wg.Wait(); close(idle) }()
 	p.drain(ctx, reason, idle)
@@ -67,14 +67,14 @@ func (r *run) phase(ctx context.Context, index, users int) error {
 	if p.lastEnd.After(end) {
 		end = p.lastEnd
 	}
-	p.emit(EventDrained, end, reason)
+	p.emit(eventDrained, end, reason)
 	if err := p.write(end, reason); err != nil {
 		return err
 	}
-	p.emit(EventPhaseEnd, time.Now(), reason)
+	p.emit(eventPhaseEnd, time.Now(), reason)
 	if c := p.counts; ctx.Err() == nil && c.Successful == 0 && c.Failed > 0 {
 		return fmt.Errorf("phase %d: %w: %d failed; the log and the analysis rows say how",
-			index, ErrNothingSucceeded, c.Failed)
+			index, errNothingSucceeded, c.Failed)
 	}
 	return nil
 }
@@ -109,15 +109,15 @@ func (p *phase) userStart(user int) time.Time {
 }
 
 // await passes the milestones of the phase until it has to stop.
-func (p *phase) await(ctx context.Context) StopReason {
+func (p *phase) await(ctx context.Context) stopReason {
 	deadline := time.NewTimer(time.Until(p.deadline))
 	defer deadline.Stop()
 	milestones := []struct {
 		at   time.Time
-		kind EventKind // empty: nothing to tell
+		kind eventKind // empty: nothing to tell
 	}{
-		{at: p.rampDone, kind: EventRampDone},
-		{at: p.settled, kind: EventSettlingDone},
+		{at: p.rampDone, kind: eventRampDone},
+		{at: p.settled, kind: eventSettlingDone},
 		{at: p.longEnough},
 	}
 	next := time.NewTimer(time.Until(milestones[0].at))
@@ -126,13 +126,13 @@ func (p *phase) await(ctx context.Context) StopReason {
 	for {
 		select {
 		case <-ctx.Done():
-			return StopInterrupted
+			return stopInterrupted
 		case <-p.broken:
-			return StopFailed
+			return stopFailed
 		case <-deadline.C:
-			return StopTimeout
+			return stopTimeout
 		case <-enough:
-			return StopCriteria
+			return stopCriteria
 		case <-next.C:
 			if kind := milestones[0].kind; kind != "" {
 				p.emit(kind, milestones[0].at, "")
@@ -155,12 +155,12 @@ func (p *phase) stop() {
 }
 
 // drain waits for what is in flight, within limits.
-func (p *phase) drain(ctx context.Context, reason StopReason, idle <-chan struct{}) {
+func (p *phase) drain(ctx context.Context, reason stopReason, idle <-chan struct{}) {
 	limit, interrupted := p.cfg.RequestTimeout, ctx.Done()
 	switch reason {
-	case StopInterrupted:
+	case stopInterrupted:
 		limit, interrupted = p.cfg.InterruptGrace, nil
-	case StopFailed:
+	case stopFailed:
 		limit, interrupted = 0, nil
 	}
 	timer := time.NewTimer(limit)
@@ -249,7 +249,7 @@ func (p *phase) fail(err error) {
 	}
 }
 
-func (p *phase) emit(kind EventKind, at time.Time, reason StopReason) {
+func (p *phase) emit(kind eventKind, at time.Time, reason stopReason) {
 	if p.cfg.OnEvent == nil {
 		return
 	}

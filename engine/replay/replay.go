@@ -24,19 +24,19 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // say so.
 var ErrInterrupted = errors.New("the replay was interrupted")
 
-// ErrNothingSucceeded is what Run returns (wrapped) when not one request of a
+// errNothingSucceeded is what Run returns (wrapped) when not one request of a
 // phase did: the files are written, and later phases are not played.
-var ErrNothingSucceeded = errors.New("no request succeeded")
+var errNothingSucceeded = errors.New("no request succeeded")
 
-// Run plays all phases of cfg and writes their files. Everything that can be
+// play plays all phases of cfg and writes their files. Everything that can be
 // checked beforehand is, so that a bad configuration or dataset leaves the
 // results folder as it was. Failed requests are results, not an
-// error of Run, unless all of a phase fail.
+// error of play, unless all of a phase fail.
 //
 // When ctx ends, no new request is sent, those in flight get cfg.InterruptGrace,
-// the phase's files are written with what was measured, and Run returns
+// the phase's files are written with what was measured, and play returns
 // [ErrInterrupted].
-func Run(ctx context.Context, cfg Config) error {
+func play(ctx context.Context, cfg Config) error {
 	if err := cfg.check(); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestRunMatchesTheMocksArithmetic(t *testing.T) {
 	cfg.MinTotalTrajectories, cfg.MinTrajectoriesPerUser = 2, 2
 	var log strings.Builder
 	cfg.Log = &log
-	if err := Run(t.Context(), cfg); err != nil {
+	if err := play(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 
@@ -70,8 +70,8 @@ func TestRunMatchesTheMocksArithmetic(t *testing.T) {
 		t.Errorf("statistics: got %d input, %d output, %d cached tokens of %d requests, want %d, %d, %d of 8",
 			*s.Input, *s.Output, *s.Cached, stats.Requests.Successful, input, output, cached)
 	}
-	if stats.StopReason != StopCriteria {
-		t.Errorf("stopped by %q, want %q", stats.StopReason, StopCriteria)
+	if stats.StopReason != stopCriteria {
+		t.Errorf("stopped by %q, want %q", stats.StopReason, stopCriteria)
 	}
 }
 

@@ -35,14 +35,14 @@ type Script struct {
 // that the dataset was opened for.
 func (d *Dataset) Script(user int) *Script {
 	s := &Script{conversations: d.trajectories.conversations, list: d.lists[user]}
-	s.turn = StartOffset(d.seed, user, d.maxOffset, len(s.current().turns))
+	s.turn = startOffset(d.seed, user, d.maxOffset, len(s.current().turns))
 	return s
 }
 
-// StartOffset is the turn at which a user enters a trajectory of so many turns:
+// startOffset is the turn at which a user enters a trajectory of so many turns:
 // what Python's random.Random(seed + user).randint(0, most) draws, the last turn
 // at most. The external client draws the same, so that runs can be paired.
-func StartOffset(seed int64, user, most, turns int) int {
+func startOffset(seed int64, user, most, turns int) int {
 	return min(newPyRandom(seed+int64(user)).randint(most), turns-1)
 }
 

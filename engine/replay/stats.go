@@ -35,7 +35,7 @@ type statistics struct {
 	Latency    tail   `json:"e2e_latency_s"`
 
 	Client     string            `json:"client"`
-	StopReason StopReason        `json:"stop_reason"`
+	StopReason stopReason        `json:"stop_reason"`
 	CutOff     int               `json:"cut_off"`
 	Errors     map[errorKind]int `json:"errors"` // measured
 }

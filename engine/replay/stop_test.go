@@ -28,11 +28,11 @@ func TestRunStopsAtTheTimeoutAndDrains(t *testing.T) {
 	cfg.PhaseTimeout, cfg.MinTotalTrajectories = time.Second, 1000
 	var stop Event
 	cfg.OnEvent = func(e Event) {
-		if e.Kind == EventStop {
+		if e.Kind == eventStop {
 			stop = e
 		}
 	}
-	if err := Run(t.Context(), cfg); err != nil {
+	if err := play(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	rows := readRows[requestRow](t, filepath.Join(cfg.ResultsDir, "requests.jsonl"))
@@ -44,9 +44,9 @@ func TestRunStopsAtTheTimeoutAndDrains(t *testing.T) {
 			t.Errorf("row %+v failed", r)
 		}
 	}
-	if stop.Reason != StopTimeout || m.StopReason != StopTimeout || m.End != last {
+	if stop.Reason != stopTimeout || m.StopReason != stopTimeout || m.End != last {
 		t.Errorf("got reasons %q and %q and the end at %f, want %q and %f",
-			stop.Reason, m.StopReason, m.End, StopTimeout, last)
+			stop.Reason, m.StopReason, m.End, stopTimeout, last)
 	}
 	if len(rows) != stop.Counts.InFlight+stop.Counts.Successful {
 		t.Errorf("got %d rows, want those done at the stop and those in flight: %+v", len(rows), stop.Counts)
@@ -75,11 +75,11 @@ func TestRunInterrupted(t *testing.T) {
 			cfg := testConfig(t, heldBack(t, 2, cancel, release)+"/v1", writeTrajectories(t, conversations(2, 3, 0)))
 			cfg.Concurrencies, cfg.InterruptGrace, cfg.MinTotalTrajectories = []int{2, 2}, tt.grace, 1000
 			cfg.OnEvent = func(e Event) {
-				if e.Kind == EventStop && tt.ok > 0 {
+				if e.Kind == eventStop && tt.ok > 0 {
 					close(release)
 				}
 			}
-			if err := Run(ctx, cfg); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) {
+			if err := play(ctx, cfg); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) {
 				t.Fatalf("got %v, want %v", err, ErrInterrupted)
 			}
 			m := readRows[manifestRow](t, filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl"))
@@ -88,7 +88,7 @@ func TestRunInterrupted(t *testing.T) {
 			if err := json.Unmarshal([]byte(readText(t, path)), &s); err != nil {
 				t.Fatal(err)
 			}
-			if len(m) != 1 || m[0].StopReason != StopInterrupted || s.StopReason != StopInterrupted {
+			if len(m) != 1 || m[0].StopReason != stopInterrupted || s.StopReason != stopInterrupted {
 				t.Errorf("got manifest %+v and reason %q, want one interrupted phase", m, s.StopReason)
 			}
 			rows := readRows[requestRow](t, filepath.Join(cfg.ResultsDir, "requests.jsonl"))
@@ -133,13 +133,13 @@ func TestRunFailsWhenTheDatasetShrinks(t *testing.T) {
 	cfg := testConfig(t, disaggregated(t, mockserver.Config{Timing: fastTiming()}), path)
 	cfg.MinTotalTrajectories = 1000
 	cfg.OnEvent = func(e Event) {
-		if e.Kind == EventPhaseStart {
+		if e.Kind == eventPhaseStart {
 			if err := os.Truncate(path, 0); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	err := Run(t.Context(), cfg)
+	err := play(t.Context(), cfg)
 	if !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), path+":1: ") {
 		t.Errorf("got %v, want an error that names the line and says that the file ended", err)
 	}

@@ -17,7 +17,7 @@ func summary(s statistics) string {
 	put("Total requests: %d", s.Requests.Total)
 	put("Measured: %d (%d ok, %d err)", s.Requests.Measured, s.Requests.Successful, s.Requests.Failed)
 	put("Window: %ss", s.Duration.text(1))
-	if s.StopReason != StopCriteria {
+	if s.StopReason != stopCriteria {
 		put("Stopped by: %s", s.StopReason)
 	}
 	if s.CutOff > 0 {

@@ -37,9 +37,9 @@ const DelayKey = "simulated_tool_delay_ms_after"
 // from outside; a job's end leaves no more.
 const drainOnStop = 5 * time.Second
 
-// RunWorkload replays a workload file. A stop through ctx leaves a partial phase and is
+// Run replays a workload file. A stop through ctx leaves a partial phase and is
 // [ErrInterrupted].
-func RunWorkload(ctx context.Context, opt Options) error {
+func Run(ctx context.Context, opt Options) error {
 	w, found, err := recipes.LoadWorkload(opt.Workload)
 	if err != nil {
 		return &ConfigError{Err: fmt.Errorf("replay: %w", err)}
@@ -54,7 +54,7 @@ func RunWorkload(ctx context.Context, opt Options) error {
 		return err
 	}
 	if opt.EventFile == "" {
-		return Run(ctx, cfg)
+		return play(ctx, cfg)
 	}
 	log, err := event.Append(opt.EventFile, opt.Now)
 	if err != nil {
@@ -66,7 +66,7 @@ func RunWorkload(ctx context.Context, opt Options) error {
 			lost = err
 		}
 	}
-	return errors.Join(Run(ctx, cfg), lost, log.Close())
+	return errors.Join(play(ctx, cfg), lost, log.Close())
 }
 
 // ConfigOf is the replay of a workload, with what the options say on top of it.
@@ -113,8 +113,8 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 }
 
 // phaseStates are the run's states that the client's progress stands for.
-var phaseStates = map[EventKind]event.State{
-	EventPhaseStart: event.Ramp, EventRampDone: event.Settling, EventSettlingDone: event.Measuring, EventStop: event.Post,
+var phaseStates = map[eventKind]event.State{
+	eventPhaseStart: event.Ramp, eventRampDone: event.Settling, eventSettlingDone: event.Measuring, eventStop: event.Post,
 }
 
 func appendPhase(log *event.Appender, ev Event) error {
