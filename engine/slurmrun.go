@@ -296,7 +296,7 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 // whyStopped tells what a TERM means: our own cancel, the time limit, or what the
 // controller says. A job that Slurm ends is killed within the window.
 func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.Stopped {
-	if by := cancelledBy(dir); by != "" {
+	if by := rundir.CancelledBy(dir); by != "" {
 		return job.Stopped{State: event.Cancelled, Why: by}
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
