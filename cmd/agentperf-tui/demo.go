@@ -170,7 +170,7 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.RunRef, error
 	if err != nil {
 		return engine.RunRef{}, err
 	}
-	for _, s := range pl.Swaps {
+	for _, s := range pl.Substitutions {
 		if err := d.say("  %s %s → %s\n", texttable.Left(s.What, 24), s.From, s.To); err != nil {
 			return engine.RunRef{}, err
 		}

@@ -94,7 +94,7 @@ func (l Ref) GPUs() int {
 		return 0
 	}
 	n := 0
-	for _, role := range []recipes.Role{r.Prefill, r.Decode, r.Agg} {
+	for _, role := range r.Roles() {
 		if role.Given && role.Workers > 0 {
 			n += role.Workers * r.GPUsPerWorker(role)
 		}
