@@ -22,6 +22,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/recipes/backend"
 	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
@@ -290,7 +291,10 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 		case <-running.Done():
 		}
 	}()
-	return job.Run(running, job.Options{Plan: p, LogDir: rundir.Logs(dir), Runner: slurm.NewRunner(id), Log: log, Now: e.now, Settle: settle, Identity: func() json.RawMessage { return identity.JSON(dir, rundir.Logs(dir)) }})
+	return job.Run(running, job.Options{
+		Plan: p, LogDir: rundir.Logs(dir), Runner: slurm.NewRunner(id), Log: log, Now: e.now, Settle: settle, Components: backend.All().Components(),
+		Identity: func() json.RawMessage { return identity.JSON(dir, rundir.Logs(dir)) },
+	})
 }
 
 // whyStopped tells what a TERM means: our own cancel, the time limit, or what the
