@@ -66,16 +66,16 @@ func (e *Engine) References(ctx context.Context, names []string, phase int) ([]p
 }
 
 // side loads one side, and the run that it is, if it is one.
-func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, RunRef, error) {
+func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, Located, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		s, err := parity.Load(ctx, name, phase, results.RunContext{})
-		return s, RunRef{}, err
+		return s, Located{}, err
 	}
 	l, err := e.Find(ctx, name)
 	if err != nil {
 		return parity.Side{}, l, err
 	}
-	known, err := l.Context()
+	known, err := l.Known()
 	if err != nil {
 		return parity.Side{}, l, err
 	}
@@ -116,4 +116,13 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		}
 	}
 	return s, l, nil
+}
+
+// State is what can be said of a run now, from its own files.
+func (e *Engine) State(l Located) (event.Status, error) {
+	s, err := readStatus(l.Logs)
+	if err != nil {
+		return s, err
+	}
+	return e.judge(l, s), nil
 }

@@ -11,9 +11,12 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // Answer settles a [Todo]: with a value for its field, or by saying that what is
@@ -37,7 +40,7 @@ func LoadAnswers(path string) ([]Answer, error) {
 }
 
 func parseAnswers(path string, data []byte) ([]Answer, error) {
-	top, err := (&yamlDoc{}).parse(data)
+	top, err := yamldoc.Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("load answers: %s: %w", path, err)
 	}
@@ -46,7 +49,7 @@ func parseAnswers(path string, data []byte) ([]Answer, error) {
 		id, value := top.Content[i], top.Content[i+1]
 		a, err := answerOf(id.Value, value)
 		if err != nil {
-			return nil, fmt.Errorf("load answers: %s:%d: %s: %w", path, value.Line, clip(id.Value, 80), err)
+			return nil, fmt.Errorf("load answers: %s:%d: %s: %w", path, value.Line, safetext.Clip(id.Value, 80), err)
 		}
 		out = append(out, a)
 	}
@@ -56,13 +59,13 @@ func parseAnswers(path string, data []byte) ([]Answer, error) {
 func answerOf(id string, n *yaml.Node) (Answer, error) {
 	a := Answer{ID: id}
 	if n.Kind != yaml.MappingNode {
-		a.Value = flowText(n)
+		a.Value = yamldoc.Text(n)
 		return a, nil
 	}
 	if len(n.Content) == 2 {
 		switch key, v := n.Content[0].Value, n.Content[1]; {
 		case key == "value":
-			a.Value = flowText(v)
+			a.Value = yamldoc.Text(v)
 			return a, nil
 		case key == "accepted" && v.Tag == "!!bool":
 			a.Accepted = strings.EqualFold(v.Value, "true")
@@ -134,52 +137,58 @@ func (as *answers) take(f File, path string) (*fieldAnswer, bool) {
 	return a, ok
 }
 
-// takeAnswers checks the given answers against what their fields may hold.
-func (b *builder) takeAnswers() error {
-	b.answers = answers{byID: map[string]Answer{}, values: map[string]*fieldAnswer{}}
-	kept, err := keptAnswers(b.opt.RecipeOut)
+// newAnswers checks the answers given, and those kept with an earlier port, against
+// what their fields may hold.
+func newAnswers(opt Options) (answers, error) {
+	as := answers{byID: map[string]Answer{}, values: map[string]*fieldAnswer{}}
+	kept, err := keptAnswers(opt.RecipeOut)
 	if err != nil {
-		return err
+		return as, err
 	}
-	for _, a := range append(kept, b.opt.Answers...) {
+	table := newLayout(opt.Schema).table
+	for _, a := range append(kept, opt.Answers...) {
 		f, path := questionField(a.ID)
 		key := fieldKey(f, path)
-		old := b.answers.values[key]
+		old := as.values[key]
 		if old != nil && old.ID == a.ID {
-			delete(b.answers.values, key)
+			delete(as.values, key)
 		}
-		b.answers.byID[a.ID] = a
+		as.byID[a.ID] = a
 		if a.Value == "" && !a.Accepted {
-			delete(b.answers.byID, a.ID)
+			delete(as.byID, a.ID)
 		}
 		if a.Value == "" || path == "" {
 			continue
 		}
 		if old != nil && old.ID != a.ID {
-			delete(b.answers.byID, old.ID)
+			delete(as.byID, old.ID)
 		}
-		node, err := b.answerNode(f, path, a.Value)
+		node, err := answerNode(table, f, path, a.Value)
 		if err != nil {
-			return fmt.Errorf("answer %s: %w", clip(a.ID, 200), err)
+			return as, fmt.Errorf("answer %s: %w", safetext.Clip(a.ID, 200), err)
 		}
-		b.answers.values[key] = &fieldAnswer{Answer: a, node: node}
+		as.values[key] = &fieldAnswer{Answer: a, node: node}
 	}
-	b.res.Answers = slices.SortedFunc(maps.Values(b.answers.byID), func(x, y Answer) int { return cmp.Compare(x.ID, y.ID) })
-	return nil
+	return as, nil
 }
 
-func (b *builder) answerNode(f File, path, text string) (*yaml.Node, error) {
-	if joinKeys(splitKeys(path)) != path {
+func (as *answers) sorted() []Answer {
+	return slices.SortedFunc(maps.Values(as.byID), func(x, y Answer) int { return cmp.Compare(x.ID, y.ID) })
+}
+
+// answerNode is the value of an answer, as its field may hold it.
+func answerNode(table *schema.Table, f File, path, text string) (*yaml.Node, error) {
+	if yamldoc.Join("", splitKeys(path)) != path {
 		return nil, errors.New("the path is not spelled as the report spells it; take the ID from there")
 	}
-	row, rest, known := fieldOf(b.table, path)
+	row, rest, known := fieldOf(table, path)
 	switch {
 	case f == Workload:
-		row, known = b.workload.Field(path)
+		row, known = workloadTable().Field(path)
 	case f != Recipe || !known:
 		return nil, errors.New("there is no such field; take the ID from the report")
 	}
-	node, err := parseValue(text)
+	node, err := yamldoc.ParseValue(text)
 	wantsText := known && (row.Kind == schema.Str || row.Kind == schema.StrMap && rest != "")
 	if wantsText && (err != nil || node.Kind != yaml.ScalarNode) && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return quoted(text), nil // typed by a person who did not think of YAML
@@ -194,32 +203,25 @@ func (b *builder) answerNode(f File, path, text string) (*yaml.Node, error) {
 // one line; the error says why it could not be. It reads nothing.
 func (r *Result) Preview(id, value string) (string, error) {
 	f, path := questionField(id)
-	b := builder{table: newLayout(r.Schema).table, workload: workloadTable()}
-	node, err := b.answerNode(f, path, value)
+	node, err := answerNode(newLayout(r.Schema).table, f, path, value)
 	if err != nil {
 		return "", err
 	}
-	return flowText(node), nil
-}
-
-func parseValue(text string) (*yaml.Node, error) {
-	var doc yaml.Node
-	if err := decodeNode(yaml.NewDecoder(strings.NewReader(text)), &doc); err != nil || len(doc.Content) == 0 {
-		return nil, fmt.Errorf("%q is no YAML value", clip(text, 60))
-	}
-	x := expander{doc: &yamlDoc{}}
-	return x.expand(doc.Content[0], 0), x.err
+	return yamldoc.Text(node), nil
 }
 
 // fieldOf finds the schema's field at or above a path, and what is below it.
 func fieldOf(t *schema.Table, path string) (row schema.Field, rest string, ok bool) {
-	for head := path; head != ""; head = head[:max(strings.LastIndexByte(head, '.'), 0)] {
+	for head := path; head != ""; head = above(head) {
 		if row, ok = t.Field(head); ok {
 			return row, strings.TrimPrefix(path[len(head):], "."), true
 		}
 	}
 	return row, "", false
 }
+
+// above is a path without its last key.
+func above(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
 
 // fitting makes a value one that the field may hold: text where text is wanted,
 // whatever YAML takes it for. whole is false for a key below the field.
@@ -237,7 +239,7 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 	}
 	n = asStrings(n, kind)
 	if _, ok := check.Seconds(n.Value); row.Name() == timeLimitField && !ok {
-		return nil, fmt.Errorf("%s is no Slurm time: want HH:MM:SS or D-HH:MM:SS", clip(flowText(n), 60))
+		return nil, fmt.Errorf("%s is no Slurm time: want HH:MM:SS or D-HH:MM:SS", safetext.Clip(yamldoc.Text(n), 60))
 	}
 	known := len(row.Enum) == 0 || slices.Contains(row.Enum, n.Value)
 	levels := row.Name() == "benchmark.concurrency" && n.Kind == yaml.SequenceNode
@@ -248,13 +250,13 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 	if len(row.Enum) > 0 {
 		want = "one of " + strings.Join(row.Enum, ", ")
 	}
-	return nil, fmt.Errorf("%s does not fit %s: want %s", clip(flowText(n), 60), row.Name(), want)
+	return nil, fmt.Errorf("%s does not fit %s: want %s", safetext.Clip(yamldoc.Text(n), 60), row.Name(), want)
 }
 
 // asStrings makes text of scalars where the field wants text.
 func asStrings(n *yaml.Node, kind schema.Kind) *yaml.Node {
 	switch {
-	case kind == schema.Str && n.Kind == yaml.ScalarNode && (n.Tag != "!!str" || readsDifferently(n) != ""):
+	case kind == schema.Str && n.Kind == yaml.ScalarNode && (n.Tag != "!!str" || yamldoc.ReadsOtherwise(n) != ""):
 		return quoted(n.Value) // 12:00:00 is a number to a YAML 1.1 reader
 	case kind == schema.StrMap && n.Kind == yaml.MappingNode:
 		for i := 1; i < len(n.Content); i += 2 {
@@ -300,7 +302,7 @@ func answerEvidence(a Answer) Evidence {
 	if a.Accepted {
 		raw = "accepted"
 	}
-	return Evidence{Artifact: "answer", Key: a.ID, Raw: clip(raw, maxRaw)}
+	return Evidence{Artifact: "answer", Key: a.ID, Raw: safetext.Clip(raw, harness.MaxRaw)}
 }
 
 // answered gives the field the value of an answer; a mapping makes a field of
@@ -312,46 +314,21 @@ func (f Field) answered(a *fieldAnswer) []Field {
 	}
 	if a.node.Kind != yaml.MappingNode || len(a.node.Content) == 0 {
 		f.node = a.node
-		f.Path = fieldPath(f)
+		f.Path = yamldoc.Join(f.base, f.sub)
 		return []Field{f}
 	}
-	var flat yamlDoc
-	flat.flatten(f.sub, a.node)
-	out := make([]Field, 0, len(flat.leaves))
-	for _, leaf := range flat.leaves {
+	leaves := yamldoc.Leaves(f.sub, a.node)
+	out := make([]Field, 0, len(leaves))
+	for _, leaf := range leaves {
 		part := f
-		part.sub, part.node = leaf.keys, leaf.node
-		part.Path = fieldPath(part)
+		part.sub, part.node = leaf.Keys, leaf.Node
+		part.Path = yamldoc.Join(part.base, part.sub)
 		out = append(out, part)
 	}
 	return out
 }
 
-// furtherAnswers sets the fields that only an answer gives. Entries of a mapping
-// replace those of the same name; others stay.
-func (b *builder) furtherAnswers() {
-	for _, a := range b.res.Answers {
-		file, path := questionField(a.ID)
-		v := b.answers.values[fieldKey(file, path)]
-		if v == nil || v.used || v.ID != a.ID {
-			continue
-		}
-		v.used = true
-		f := Field{File: file}
-		if file == Recipe {
-			row, rest, _ := fieldOf(b.table, path)
-			f.base, f.sub = row.Name(), splitKeys(rest)
-		} else {
-			f.sub = splitKeys(path)
-		}
-		for _, part := range f.answered(v) {
-			b.res.Fields = slices.DeleteFunc(b.res.Fields, func(old Field) bool { return old.File == part.File && old.Path == part.Path })
-			b.place(part)
-		}
-	}
-}
-
-// splitKeys is the reverse of joinKeys; nil for what is no path of keys alone.
+// splitKeys is the reverse of [yamldoc.Join]; nil for what is no path of keys alone.
 func splitKeys(path string) []*yaml.Node {
 	steps, err := recipes.SplitPath(path)
 	if err != nil {
@@ -365,51 +342,6 @@ func splitKeys(path string) []*yaml.Node {
 		out[i] = plain(s.Key)
 	}
 	return out
-}
-
-// settle closes the questions that are answered, of those from the given one on,
-// and marks the fields that were accepted as they are.
-func (b *builder) settle(from int) {
-	at := make(map[string]int, len(b.res.Fields))
-	for i, f := range b.res.Fields {
-		at[fieldKey(f.File, f.Path)] = i
-	}
-	open := b.res.Todos[:from]
-	for _, t := range b.res.Todos[from:] {
-		key := fieldKey(t.File, t.Path)
-		v, valued := b.answers.values[key]
-		a, given := b.answers.byID[t.ID]
-		if i, has := at[key]; given && a.Accepted && has && !valued {
-			f := &b.res.Fields[i]
-			if f.Class == Missing && t.Kind == MustFix {
-				t.Message += "; a placeholder can't be accepted, give a value"
-				open = append(open, t)
-				continue
-			}
-			f.accept(a)
-		}
-		if given || valued && v.used {
-			b.res.Answered = append(b.res.Answered, t)
-		} else {
-			open = append(open, t)
-		}
-	}
-	b.res.Todos = open
-}
-
-// noteAnswers tells of answers that had no effect.
-func (b *builder) noteAnswers() {
-	set := map[string]bool{}
-	for _, f := range b.res.Fields {
-		for _, ev := range f.Evidence {
-			set[ev.Key] = set[ev.Key] || ev.Artifact == "answer"
-		}
-	}
-	for _, a := range b.res.Answers {
-		if _, asked := b.asked[a.ID]; !asked && !set[a.ID] {
-			b.ask(Note, "", "", "answer "+a.ID, fmt.Sprintf("the answer to %s fits no question of this port; it is kept", clip(a.ID, 200)))
-		}
-	}
 }
 
 // accept marks a field whose value a person stands for. What was read stays

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 )
 
 // answerCase ports the small run with answers.
@@ -100,7 +103,7 @@ func TestAnswers(t *testing.T) {
 			closed: []string{"recipe:resources.gpu_type"},
 		},
 		{
-			name: "no job.log: sizes and whole environments", files: map[string]string{nameJob: "", nameCTX: ""},
+			name: "no job.log: sizes and whole environments", files: map[string]string{harness.JobLog: "", harness.CTXConfig: ""},
 			answers: "recipe:resources.prefill_workers: 2\nrecipe:resources.prefill_nodes: 1\nrecipe:" + prefillEnv + ": {value: {A: 1, B: x}}\nrecipe:" + prefillArgs + ": {value: {a: {b: 1}, c: []}}\n",
 			want: map[string]string{
 				"resources.prefill_workers": "copied 2", "resources.prefill_nodes": "copied 1", prefillEnv + ".A": `copied "1"`, prefillEnv + ".B": `copied "x"`, prefillEnv + ".DYN_LOG": `default "info"`,
@@ -119,7 +122,7 @@ func TestAnswers(t *testing.T) {
 			want: map[string]string{"benchmark.concurrencies": "copied [64, 128]", "benchmark.concurrency": "-", "concurrencies": "copied [64, 128]"},
 		},
 		{
-			name: "workers that differ, settled by hand", files: map[string]string{nameJob: jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"))},
+			name: "workers that differ, settled by hand", files: map[string]string{harness.JobLog: jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"))},
 			answers: "recipe:" + prefillEnv + ".A#differs: \"2\"\nworkload:nothing#like: {accepted: true}\n",
 			want:    map[string]string{prefillEnv + ".A": `copied "2"`}, closed: []string{"recipe:" + prefillEnv + ".A#differs"},
 			open: []string{"run#answer workload:nothing%23like"},
@@ -162,7 +165,7 @@ func TestAnswersAreKept(t *testing.T) {
 	write := func(answers ...Answer) *Result {
 		t.Helper()
 		r := port(t, dir, Options{RecipeOut: recipe, WorkloadOut: workload, Answers: answers})
-		if err := r.Write(recipe, workload, true); err != nil {
+		if _, err := r.Write(recipe, workload, true); err != nil {
 			t.Fatal(err)
 		}
 		return r
@@ -201,7 +204,7 @@ func TestAnswersAreKept(t *testing.T) {
 func TestOpenMustFix(t *testing.T) {
 	t.Parallel()
 	files := smallRun()
-	delete(files, nameJob)
+	delete(files, harness.JobLog)
 	dir, out := lay(t, files), t.TempDir()
 	recipe, workload := filepath.Join(out, "r.yaml"), filepath.Join(out, "w.yaml")
 	edit := func(path, old, with string) {
@@ -230,7 +233,7 @@ func TestOpenMustFix(t *testing.T) {
 		return strings.Join(ids, " ")
 	}
 	for _, schema := range []int{1, 2} {
-		if err := port(t, dir, Options{Schema: schema, WorkloadOut: workload}).Write(recipe, workload, true); err != nil {
+		if _, err := port(t, dir, Options{Schema: schema, WorkloadOut: workload}).Write(recipe, workload, true); err != nil {
 			t.Fatal(err)
 		}
 		const rest = "recipe:resources.prefill_nodes recipe:resources.prefill_workers recipe:resources.decode_nodes recipe:resources.decode_workers recipe:backend.prefill_environment recipe:backend.decode_environment recipe:frontend.env"
@@ -283,7 +286,7 @@ func TestQuestionIDs(t *testing.T) {
 		for _, k := range splitKeys(path) {
 			got = append(got, k.Value)
 		}
-		if strings.Join(got, "|") != want || joinKeys(splitKeys(path)) != path {
+		if strings.Join(got, "|") != want || yamldoc.Join("", splitKeys(path)) != path {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
@@ -291,10 +294,10 @@ func TestQuestionIDs(t *testing.T) {
 
 func TestEveryPlaceholderIsAsked(t *testing.T) {
 	t.Parallel()
-	for _, drop := range append(slices.Clone(artifactNames), "nothing") {
+	for _, drop := range append(slices.Clone(harness.ArtifactNames), "nothing") {
 		files := smallRun()
 		delete(files, drop)
-		if drop == nameResults {
+		if drop == harness.Results {
 			delete(files, "agentperf/m__64u__phase0__dur600s__settle60s__traj3.json")
 		}
 		r := port(t, lay(t, files), Options{})
@@ -322,8 +325,8 @@ func TestDiffProvenance(t *testing.T) {
 		t.Errorf("two layouts of one run: %+v", d)
 	}
 	files := smallRun()
-	files[nameJob] = strings.Replace(strings.Replace(files[nameJob], "A=1", "A=2", 1), "HOME=/home/u ", "PATH=/bin ", 1)
-	files[nameClient] = strings.Replace(files[nameClient], "Seed: 7", "Seed: 8", 1)
+	files[harness.JobLog] = strings.Replace(strings.Replace(files[harness.JobLog], "A=1", "A=2", 1), "HOME=/home/u ", "PATH=/bin ", 1)
+	files[harness.ClientLog] = strings.Replace(files[harness.ClientLog], "Seed: 7", "Seed: 8", 1)
 	other := port(t, lay(t, files), Options{Answers: []Answer{{ID: "recipe:resources.gpu_type", Value: "gb200"}}}).Provenance()
 	d := DiffProvenance(two, other)
 	var got []string

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 // sampleCopy copies the sample, for a benchmark that changes it.
@@ -39,7 +41,7 @@ func BenchmarkPortBigClientLog(b *testing.B) {
 		b.Skip("a file of 4 GB, if a sparse one")
 	}
 	dir := sampleCopy(b)
-	if err := os.Truncate(filepath.Join(dir, nameClient), 4<<30); err != nil {
+	if err := os.Truncate(filepath.Join(dir, harness.ClientLog), 4<<30); err != nil {
 		b.Fatal(err)
 	}
 	portAll(b, dir)
@@ -52,7 +54,7 @@ func BenchmarkPortBigJobLog(b *testing.B) {
 		b.Skip("writes a file of 1 GB")
 	}
 	dir := sampleCopy(b)
-	f, err := os.OpenFile(filepath.Join(dir, nameJob), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, harness.JobLog), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,41 +75,4 @@ func BenchmarkPortBigJobLog(b *testing.B) {
 	}
 	b.SetBytes(size)
 	portAll(b, dir)
-}
-
-// BenchmarkPortTree ports a tree of 1000 copies of the sample, files written
-// included.
-func BenchmarkPortTree(b *testing.B) {
-	root := b.TempDir()
-	for i := range 1000 {
-		dir := filepath.Join(root, fmt.Sprintf("bm_%d", i/10), fmt.Sprintf("c%d", 1+i%10))
-		for _, name := range []string{nameParams, nameCTX, nameGEN, nameCommand, nameClient, nameJob} {
-			text, err := os.ReadFile(filepath.Join(sampleDir, name))
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				b.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	opt := TreeOptions{Options: Options{DatasetRoots: []string{filepath.Join(sampleDir, "datasets")}}}
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		opt.OutDir = b.TempDir()
-		b.StartTimer()
-		n := 0
-		if err := Tree(b.Context(), root, opt, func(r TreeRow) error {
-			if r.Status == RunPorted {
-				n++
-			}
-			return nil
-		}); err != nil || n != 1000 {
-			b.Fatalf("%d ported, %v", n, err)
-		}
-	}
 }

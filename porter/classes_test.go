@@ -2,13 +2,14 @@ package porter
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
@@ -133,7 +134,7 @@ func TestClasses(t *testing.T) {
 		t.Run(c.dir, func(t *testing.T) {
 			c.run(t)
 			if strings.HasPrefix(c.dir, "10-") {
-				c.opt.PathRewrites = []Rewrite{{Old: absolute(t, classDir) + "/", New: "/data/"}}
+				c.opt.PathRewrites = []rules.Rewrite{{Old: absolute(t, classDir) + "/", New: "/data/"}}
 			}
 			c.opt.WorkloadOut = "/scratch/out/workload.yaml"
 			r := port(t, filepath.Join(classDir, c.dir), c.opt)
@@ -198,36 +199,16 @@ func TestExistingOutput(t *testing.T) {
 	recipe, workload := filepath.Join(out, "recipe.yaml"), filepath.Join(out, "workload.yaml")
 	r := port(t, filepath.Join(classDir, "14-existing", "c64"), Options{WorkloadOut: workload})
 	var exists *ExistsError
-	if err := r.Write(recipe, workload, false); !errors.As(err, &exists) || !slices.Equal(exists.Paths, []string{recipe}) {
+	if _, err := r.Write(recipe, workload, false); !errors.As(err, &exists) || !slices.Equal(exists.Paths, []string{recipe}) {
 		t.Errorf("existing recipe: %v", err)
 	}
-	if names, err := listDir(out, 10); err != nil || !slices.Equal(names, []string{"recipe.yaml"}) {
+	if names, err := harness.ListDir(out, 10); err != nil || !slices.Equal(names, []string{"recipe.yaml"}) {
 		t.Errorf("a refused write left %v, %v", names, err)
 	}
-	if n, err := r.write(recipe, workload, true); n != 3 || err != nil {
+	if n, err := r.Write(recipe, workload, true); n != 3 || err != nil {
 		t.Errorf("by force: %d files, %v", n, err)
 	}
-	if n, err := r.write(recipe, workload, false); n != 0 || err != nil {
+	if n, err := r.Write(recipe, workload, false); n != 0 || err != nil {
 		t.Errorf("the same again: %d files, %v", n, err)
-	}
-}
-
-// Class 15: a tree, one row a run; all the classes are one, too.
-func TestClassTrees(t *testing.T) {
-	t.Parallel()
-	for _, dir := range []string{"15-tree", "."} {
-		var rows strings.Builder
-		opt := TreeOptions{OutDir: t.TempDir(), Options: Options{DatasetRoots: []string{filepath.Join(classDir, "10-datasets", "data")}}}
-		if err := Tree(t.Context(), filepath.Join(classDir, dir), opt, func(r TreeRow) error {
-			total := 0
-			for _, n := range r.Fields {
-				total += n
-			}
-			fmt.Fprintf(&rows, "%s: %s, %d fields, %d todo, %d must-fix, %d confirm, %d note%s\n", r.Run, r.Status, total, r.Fields[Missing], r.Todos[MustFix], r.Todos[Confirm], r.Todos[Note], r.Error)
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		golden.Equal(t, "testdata/port/"+strings.ReplaceAll(dir, ".", "all")+".rows.txt", rows.String())
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // ProvenanceDiff is two reports compared row by row. Fields are matched by file
@@ -110,11 +112,11 @@ func (d ProvenanceDiff) Text(a, b string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%d/%d rows identical\n", d.Identical, d.Total)
 	for _, x := range d.Differences {
-		out.WriteString(clip(x.Row, 300))
+		out.WriteString(safetext.Clip(x.Row, 300))
 		if len(x.What) > 0 {
 			out.WriteString(": " + strings.Join(x.What, ", "))
 		}
-		fmt.Fprintf(&out, "\n  - %s: %s\n  - %s: %s\n", clip(a, 200), rowText(x.A), clip(b, 200), rowText(x.B))
+		fmt.Fprintf(&out, "\n  - %s: %s\n  - %s: %s\n", safetext.Clip(a, 200), rowText(x.A), safetext.Clip(b, 200), rowText(x.B))
 	}
 	return out.String()
 }
@@ -122,11 +124,11 @@ func (d ProvenanceDiff) Text(a, b string) string {
 func rowText(row any) string {
 	switch r := row.(type) {
 	case Row:
-		return fmt.Sprintf("%s %s%s%s", r.Class, clip(r.Value, 500), whence(r.Evidence, r.Value), because(r.Rule, r.Why))
+		return fmt.Sprintf("%s %s%s%s", r.Class, safetext.Clip(r.Value, 500), whence(r.Evidence, r.Value), because(r.Rule, r.Why))
 	case Dropped:
 		return strings.TrimSpace(whence([]Evidence{r.Evidence}, "") + because(r.Rule, r.Why))
 	case Todo:
-		return fmt.Sprintf("%s %s%s", r.Kind, clip(r.Message, 400), whence(r.Evidence, ""))
+		return fmt.Sprintf("%s %s%s", r.Kind, safetext.Clip(r.Message, 400), whence(r.Evidence, ""))
 	case Answer:
 		return answerEvidence(r).Raw
 	}

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,40 +62,16 @@ func (s *search) index(roots []string) (*Datasets, error) {
 		return nil, fmt.Errorf("search datasets: %w", err)
 	}
 	if s.unreadable > 0 {
-		s.found.partial = count(s.unreadable, "folder") + " could not be read"
+		s.found.partial = fmt.Sprintf("%d folders could not be read", s.unreadable)
+		if s.unreadable == 1 {
+			s.found.partial = "1 folder could not be read"
+		}
 	}
 	if s.entries >= s.limit {
 		s.found.partial = fmt.Sprintf("the search stopped after %d entries", s.entries)
 	}
 	slices.Sort(s.found.files)
 	return &s.found, nil
-}
-
-// datasetNames are the base names that the banner and the client's config show.
-func (b *builder) datasetNames() []string {
-	var names []string
-	for _, key := range []string{"trajectory_path", "user_assignments_path"} {
-		if v, ok := b.datasetEvidence(key); ok {
-			names = append(names, path.Base(v.value))
-		}
-	}
-	return names
-}
-
-func (b *builder) searchDatasets(ctx context.Context) error {
-	b.datasets = b.opt.Datasets
-	if b.datasets == nil && len(b.opt.DatasetRoots) > 0 && len(b.datasetNames()) > 0 {
-		found, err := IndexDatasets(ctx, b.opt.DatasetRoots, b.opt.report)
-		if err != nil {
-			return err
-		}
-		b.datasets = found
-	}
-	b.res.Datasets = b.datasets
-	if b.datasets != nil && b.datasets.partial != "" {
-		b.res.Notices = append(b.res.Notices, "dataset search: "+b.datasets.partial)
-	}
-	return nil
 }
 
 // folder is one to be walked.
@@ -201,9 +176,9 @@ type hit struct {
 	linked bool // reached through a link
 }
 
-// find lists the files of a name, sorted by path, real names before links;
+// Find lists the files of a name, sorted by path, real names before links;
 // several names of one file count once.
-func (ds *Datasets) find(name string) []Candidate {
+func (ds *Datasets) Find(name string) []Candidate {
 	if ds == nil {
 		return nil
 	}
@@ -234,22 +209,4 @@ func (ds *Datasets) find(name string) []Candidate {
 		}
 	}
 	return out
-}
-
-// listDir lists at most limit names of a folder, sorted.
-func listDir(dir string, limit int) ([]string, error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, errors.New("not a directory")
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(limit)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	slices.Sort(names)
-	return names, nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 // What earlier porters got wrong, each fault by itself. Where a fault is about more
@@ -20,53 +22,53 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 	for _, c := range []inputCase{
 		{
 			name:  "1 two workers on one node are one",
-			files: map[string]string{nameJob: jobLog(half(0, "0,1"), half(1, "2,3"), gen)},
+			files: map[string]string{harness.JobLog: jobLog(half(0, "0,1"), half(1, "2,3"), gen)},
 			want:  map[string]string{"resources.prefill_workers": "2", "resources.prefill_nodes": "1"},
 		},
 		{
 			name:  "1 a worker of two nodes has one",
-			files: map[string]string{nameJob: jobLog(workerLine("CTX", 0, "--nodelist n1,n2 -N 2 -n 8", "A=1"), gen)},
+			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "--nodelist n1,n2 -N 2 -n 8", "A=1"), gen)},
 			want:  map[string]string{"resources.prefill_workers": "1", "resources.prefill_nodes": "2"},
 		},
 		{
 			name:  "2 a compressed host list is one node",
-			files: map[string]string{nameJob: jobLog(workerLine("CTX", 0, "--nodelist=node[01-08] -N 8 -n 32", "A=1"), gen)},
+			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "--nodelist=node[01-08] -N 8 -n 32", "A=1"), gen)},
 			want:  map[string]string{"resources.prefill_nodes": "8"},
 		},
 		{
 			name:  "3 a topology from a log without launch lines",
-			files: map[string]string{nameJob: "nothing was launched\n"},
+			files: map[string]string{harness.JobLog: "nothing was launched\n"},
 			todos: []string{"must-fix resources.prefill_workers", "must-fix resources.decode_nodes"},
 		},
 		{
 			name:  "4 only the first worker's environment, split at spaces",
-			files: map[string]string{nameJob: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", `A=1 B="two words"`), workerLine("CTX", 1, "-w n2 -N 1 -n 4", `A=2 B="two words"`), gen)},
+			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", `A=1 B="two words"`), workerLine("CTX", 1, "-w n2 -N 1 -n 4", `A=2 B="two words"`), gen)},
 			want:  map[string]string{"backend.prefill_environment.B": `"two words"`},
 			todos: []string{"backend.prefill_environment.A: CTX 1"},
 		},
 		{
 			name:  "6 a dotted word is taken for a number",
-			files: map[string]string{nameClient: strings.NewReplacer("Server type: trtllm", "Server type: trt.llm", "effort: None", "effort: v1.high").Replace(smallBanner)},
+			files: map[string]string{harness.ClientLog: strings.NewReplacer("Server type: trtllm", "Server type: trt.llm", "effort: None", "effort: v1.high").Replace(smallBanner)},
 			want:  map[string]string{"server_type": "trt.llm", "reasoning_effort": "v1.high"},
 		},
 		{
 			name:  "7 another backend is ported as if it were dynamo",
-			files: map[string]string{nameParams: "SERVER_BACKEND=trtllm-serve\n"},
+			files: map[string]string{harness.JobParams: "SERVER_BACKEND=trtllm-serve\n"},
 			todos: []string{`must-fix backend.type: SERVER_BACKEND is "trtllm-serve"`},
 		},
 		{
 			name:  "7 broken YAML ends the port",
-			files: map[string]string{nameCTX: "a: [1\n"},
+			files: map[string]string{harness.CTXConfig: "a: [1\n"},
 			todos: []string{"must-fix backend.trtllm_config.prefill: ctx_config.yaml can't be used"},
 		},
 		{
 			name:  "8 the result breaks the client's ramp-up rule",
-			files: map[string]string{nameClient: strings.Replace(smallBanner, "600.0s", "60.0s", 1)},
+			files: map[string]string{harness.ClientLog: strings.Replace(smallBanner, "600.0s", "60.0s", 1)},
 			todos: []string{"confirm phase_timeout_seconds: 60 s are too short for level 64"},
 		},
 		{
 			name:  "10 CPU pinning is looked for in one log",
-			files: map[string]string{nameJob: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n2 -N 1 -n 4", "A=1"), gen), "3_output_CTX_1.log": "0: taskset -c 0-71 python\n"},
+			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n2 -N 1 -n 4", "A=1"), gen), "3_output_CTX_1.log": "0: taskset -c 0-71 python\n"},
 			want:  map[string]string{"backend.numa_cpu_bind": "true"},
 		},
 	} {
@@ -75,10 +77,10 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 	t.Run("3 no evidence is claimed that is not there", func(t *testing.T) {
 		t.Parallel()
 		files := smallRun()
-		files[nameJob] = "nothing was launched\n"
+		files[harness.JobLog] = "nothing was launched\n"
 		for _, f := range port(t, lay(t, files), Options{}).Fields {
 			for _, e := range f.Evidence {
-				if strings.HasPrefix(f.Path, "resources.") && e.Artifact == nameJob {
+				if strings.HasPrefix(f.Path, "resources.") && e.Artifact == harness.JobLog {
 					t.Errorf("%s rests on %+v", f.Path, e)
 				}
 			}
@@ -91,7 +93,7 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 		recipe, workload := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml")
 		put(t, workload, "mine\n")
 		var exists *ExistsError
-		if err := port(t, sampleDir, Options{}).Write(recipe, workload, false); !errors.As(err, &exists) {
+		if _, err := port(t, sampleDir, Options{}).Write(recipe, workload, false); !errors.As(err, &exists) {
 			t.Errorf("wrote over it: %v", err)
 		}
 		if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
@@ -104,7 +106,7 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 // that says so, with the rule, and none passes for something read.
 func testFallbacksAreSaid(t *testing.T) {
 	t.Parallel()
-	r := port(t, lay(t, map[string]string{nameParams: "\n"}), Options{})
+	r := port(t, lay(t, map[string]string{harness.JobParams: "\n"}), Options{})
 	for _, name := range []string{
 		"resources.gpus_per_node", "model.precision", "seed", "max_workers", "max_tokens", "phase_timeout_seconds", "max_starting_line_offset", "timeout_seconds", "client_impl", "extra_mount",
 	} {

@@ -7,133 +7,19 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
+	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
-
-func FuzzLaunchLine(f *testing.F) {
-	f.Add(frontendLine("gb[01-03]", ",A=b,c"))
-	f.Add(workerLine("CTX", 1, "--nodelist <n0> -N2 -n=8", `A="x y" B=`))
-	f.Add("Executing: srun bash start_worker_dynamo.sh GEN 0 'A=1")
-	f.Add("Executing: srun $((1+")
-	f.Fuzz(func(t *testing.T, line string) {
-		ls, _, err := readLaunches(t.Context(), strings.NewReader(line), "job.log", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for r, ws := range ls.workers {
-			for _, w := range ws {
-				if w.role != r || w.index < 0 || w.starts < 1 {
-					t.Errorf("launch %+v", w)
-				}
-				for _, v := range w.environment() {
-					checkColumn(t, w.text, v.at)
-				}
-			}
-		}
-	})
-}
-
-func checkColumn(t *testing.T, line string, ev Evidence) {
-	if ev.Column > 0 && !strings.HasPrefix(line[ev.Column-1:], ev.Raw) {
-		t.Errorf("column %d of %q does not read %q", ev.Column, line, ev.Raw)
-	}
-}
-
-func FuzzEnvList(f *testing.F) {
-	f.Add("A=1 B='x y' C=\"z\" D=")
-	f.Add(`J={"a": 1} K=v w`)
-	f.Fuzz(func(t *testing.T, s string) {
-		vars, ok := splitEnvList(s)
-		if ok != (len(vars) > 0) {
-			t.Errorf("%q: ok %v with %d variables", s, ok, len(vars))
-		}
-		for _, v := range vars {
-			if !strings.HasPrefix(s[v.offset:], v.raw) || nameLen(v.name) != len(v.name) || v.name == "" {
-				t.Errorf("%q: variable %+v", s, v)
-			}
-		}
-	})
-}
-
-func FuzzExport(f *testing.F) {
-	f.Add("ALL,A=1,b,PATH,C=x=y,D=")
-	f.Add(`A="x,y",B`)
-	f.Fuzz(func(t *testing.T, s string) {
-		for _, e := range splitExport(s) {
-			if !strings.HasPrefix(s[e.offset:], e.raw) || e.name == "" {
-				t.Errorf("%q: entry %+v", s, e)
-			}
-		}
-	})
-}
-
-func FuzzHosts(f *testing.F) {
-	f.Add("gb[01-03,07],x9")
-	f.Add("a[1-2]b[3-4]")
-	f.Fuzz(func(t *testing.T, s string) {
-		hosts, err := expandHosts(s)
-		if err != nil && hosts != nil || len(hosts) > 2*maxHosts {
-			t.Errorf("%q: %d hosts, %v", s, len(hosts), err)
-		}
-		for _, h := range hosts {
-			if h == "" || strings.ContainsAny(h, "[],") {
-				t.Errorf("%q: host %q", s, h)
-			}
-		}
-	})
-}
-
-func FuzzBanner(f *testing.F) {
-	f.Add(smallBanner)
-	f.Add("12: \x1b[1m  Seed:\x1b[0m 3\r\n  Seed: 4\nRunning 1 phase(s)")
-	f.Fuzz(func(t *testing.T, s string) {
-		all, lines, err := readBanners(t.Context(), strings.NewReader(s), "client.log")
-		if err != nil || lines > strings.Count(s, "\n")+1 {
-			t.Errorf("%d lines, %v", lines, err)
-		}
-		for _, b := range all {
-			if len(b.values) == 0 || b.first < 1 || b.last < b.first {
-				t.Errorf("banner %+v", b)
-			}
-		}
-	})
-}
-
-func FuzzEnvFile(f *testing.F) {
-	f.Add("A=1\nexport B=\"x y\" # c\nC='z'\nD=(1 2)\n")
-	f.Add("A=$(x\n")
-	f.Add("|Q\xd5\n+=\xdae[w")
-	f.Fuzz(func(t *testing.T, s string) {
-		p, err := readEnvFile(t.Context(), strings.NewReader(s), "e")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, v := range p.vars {
-			if name == "" || v.at.Line < 1 || v.at.Line > p.lines {
-				t.Errorf("%q: %q at %+v", s, name, v.at)
-			}
-		}
-	})
-}
-
-func FuzzClientCommand(f *testing.F) {
-	f.Add("srun <x> bash -c 'cd /a; uv run python agentperf/run.py --config c --no-eval'")
-	f.Fuzz(func(t *testing.T, s string) {
-		cc, err := readClientCommand(strings.NewReader(s), "c.sh")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if cc.checkout.value != "" && !cc.found {
-			t.Errorf("%q: %+v", s, cc)
-		}
-	})
-}
 
 func FuzzEngineYAML(f *testing.F) {
 	f.Add("a: &x {b: 1}\nc: *x\nd: {<<: *x}\ne: [1, on]\n")
 	f.Add("a: &a [*a]\n")
 	f.Add("? {a: b}\n: c\n")
 	f.Add("a: !!binary \"\\xff\"\nb: !own x\nc: !!int y\n")
-	for _, name := range []string{nameCTX, nameGEN} {
+	for _, name := range []string{harness.CTXConfig, harness.GENConfig} {
 		data, err := os.ReadFile(sampleDir + "/" + name)
 		if err != nil {
 			f.Fatal(err)
@@ -141,15 +27,14 @@ func FuzzEngineYAML(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		doc, err := readYAML(strings.NewReader(s))
+		doc, err := yamldoc.Read(strings.NewReader(s))
 		if err != nil {
 			return
 		}
-		r := &Result{Schema: 2}
-		b := &builder{res: r, table: newLayout(2).table, rewrites: defaultRewrites, asked: map[string]string{}, engines: map[role]*yamlDoc{prefill: doc}}
-		b.opt.Schema = 2
-		b.engineConfig(prefill)
-		text, err := r.RecipeYAML()
+		in, d := &input{run: &harness.Run{}, rewrites: rules.DefaultRewrites}, newDraft(2, answers{})
+		in.run.Engines = map[schema.Role]*harness.Config{schema.Prefill: {Doc: doc, Artifact: harness.CTXConfig}}
+		(&engineFields{in, d}).config(schema.Prefill)
+		text, err := d.res.RecipeYAML()
 		if err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
@@ -161,13 +46,13 @@ func FuzzEngineYAML(f *testing.F) {
 }
 
 func FuzzPort(f *testing.F) {
-	for _, name := range []string{nameParams, nameCTX, nameCommand, nameClient, nameJob, nameConfig} {
+	for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.ClientScript, harness.ClientLog, harness.JobLog, harness.ClientConfig} {
 		f.Add(name, smallRun()[name])
 	}
-	f.Add(nameConfig, "seed: [1]\ntrajectory_path: 3\n? a\n")
+	f.Add(harness.ClientConfig, "seed: [1]\ntrajectory_path: 3\n? a\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
 		files := smallRun()
-		if _, known := files[name]; !known && name != nameConfig {
+		if _, known := files[name]; !known && name != harness.ClientConfig {
 			return
 		}
 		files[name] = text

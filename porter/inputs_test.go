@@ -9,17 +9,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 // files of a small but whole run; a test replaces or removes some.
 func smallRun() map[string]string {
 	return map[string]string{
-		nameParams:  "MODEL_PATH=/lustre/models/m-fp8\nCONTAINER_IMAGE='/lustre/img.sqsh'\nexport CONTAINER_MOUNTS=\"/lustre:/lustre,/data:/data:ro\"\nCONCURRENCIES=\"64\" # one\nSERVER_BACKEND=dynamo\n",
-		nameCTX:     "tensor_parallel_size: 4\n",
-		nameGEN:     "tensor_parallel_size: 4\n",
-		nameCommand: "srun -N 1 --nodelist <node0_placeholder> bash -c 'cd /lustre/client; uv run python agentperf/run.py --config c.yaml --concurrencies 64' &> /logs/client.log\n",
-		nameClient:  smallBanner,
-		nameJob:     jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1")),
+		harness.JobParams:    "MODEL_PATH=/lustre/models/m-fp8\nCONTAINER_IMAGE='/lustre/img.sqsh'\nexport CONTAINER_MOUNTS=\"/lustre:/lustre,/data:/data:ro\"\nCONCURRENCIES=\"64\" # one\nSERVER_BACKEND=dynamo\n",
+		harness.CTXConfig:    "tensor_parallel_size: 4\n",
+		harness.GENConfig:    "tensor_parallel_size: 4\n",
+		harness.ClientScript: "srun -N 1 --nodelist <node0_placeholder> bash -c 'cd /lustre/client; uv run python agentperf/run.py --config c.yaml --concurrencies 64' &> /logs/client.log\n",
+		harness.ClientLog:    smallBanner,
+		harness.JobLog:       jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1")),
 
 		"3_output_CTX_0.log": "0: started\n",
 		"agentperf/m__64u__phase0__dur600s__settle60s__traj3.json": "{}",
@@ -171,12 +173,12 @@ func TestSmallRun(t *testing.T) {
 
 func TestMissingArtifacts(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{nameParams, nameCTX, nameGEN, nameCommand, nameClient, nameJob, "agentperf/m__64u__phase0__dur600s__settle60s__traj3.json", "3_output_CTX_0.log"} {
+	for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.GENConfig, harness.ClientScript, harness.ClientLog, harness.JobLog, "agentperf/m__64u__phase0__dur600s__settle60s__traj3.json", "3_output_CTX_0.log"} {
 		t.Run(name, func(t *testing.T) {
 			want := map[string]string{
-				nameParams: "must-fix model.path: MODEL_PATH is not in", nameCTX: "must-fix backend.trtllm_config.prefill: ctx_config.yaml can't be used: missing",
-				nameGEN: "must-fix backend.trtllm_config.decode: gen_config.yaml", nameCommand: "must-fix benchmark.agentperf_client_dir",
-				nameClient: "confirm : client.log: missing", nameJob: "must-fix resources.prefill_workers", "3_output_CTX_0.log": "confirm backend.numa_cpu_bind: no log",
+				harness.JobParams: "must-fix model.path: MODEL_PATH is not in", harness.CTXConfig: "must-fix backend.trtllm_config.prefill: ctx_config.yaml can't be used: missing",
+				harness.GENConfig: "must-fix backend.trtllm_config.decode: gen_config.yaml", harness.ClientScript: "must-fix benchmark.agentperf_client_dir",
+				harness.ClientLog: "confirm : client.log: missing", harness.JobLog: "must-fix resources.prefill_workers", "3_output_CTX_0.log": "confirm backend.numa_cpu_bind: no log",
 			}[name]
 			if want == "" {
 				want = "confirm settling_time_seconds"
@@ -188,14 +190,14 @@ func TestMissingArtifacts(t *testing.T) {
 
 func TestBrokenArtifacts(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{nameParams, nameCTX, nameGEN, nameCommand, nameClient, nameJob} {
-		for kind, text := range map[string]string{"bytes": "\xff\xfe\x00\x1b[ \x80 : '", "one line": strings.Repeat("x", maxLine+maxLine/4), "open quote": "A='\n[server] Executing: srun bash start_worker_dynamo.sh CTX 0 'x\n"} {
+	for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.GENConfig, harness.ClientScript, harness.ClientLog, harness.JobLog} {
+		for kind, text := range map[string]string{"bytes": "\xff\xfe\x00\x1b[ \x80 : '", "one line": strings.Repeat("x", 5<<18), "open quote": "A='\n[server] Executing: srun bash start_worker_dynamo.sh CTX 0 'x\n"} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				inputCase{files: map[string]string{name: text}}.run(t)
 			})
 		}
 	}
-	for _, name := range []string{nameParams, nameCTX, nameJob, nameClient} {
+	for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.JobLog, harness.ClientLog} {
 		t.Run(name+" is a folder", func(t *testing.T) {
 			t.Parallel()
 			files := smallRun()
@@ -229,7 +231,7 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("grandparent: %v", err)
 	}
 	for path, want := range map[string]string{
-		filepath.Join(dir, nameJob): "this is a file", link: "link leads nowhere", empty: "no run directory", filepath.Join(dir, "no"): "no such directory",
+		filepath.Join(dir, harness.JobLog): "this is a file", link: "link leads nowhere", empty: "no run directory", filepath.Join(dir, "no"): "no such directory",
 	} {
 		if _, err := Port(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
@@ -94,7 +95,7 @@ func TestDatasetIndex(t *testing.T) {
 	}
 	for name, want := range map[string]string{"traj.jsonl": "a/traj.jsonl", "users.json": "b/users.json", "z": "", "loop": ""} {
 		var got []string
-		for _, c := range ds.find(name) {
+		for _, c := range ds.Find(name) {
 			rel, err := filepath.Rel(root, c.Value)
 			if err != nil {
 				t.Fatal(err)
@@ -121,7 +122,7 @@ func TestDatasetIndex(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "b", "users.json")); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.found.find("users.json"); got != nil {
+	if got := s.found.Find("users.json"); got != nil {
 		t.Errorf("a file that is gone: %v", got)
 	}
 }
@@ -138,14 +139,14 @@ func TestDatasetSearchFindsNothing(t *testing.T) {
 func TestLoads(t *testing.T) {
 	t.Parallel()
 	full := smallRun()
-	full[nameConfig] = "user_spawn_rate: 2.5\nphase_timeout_seconds: 700\n"
+	full[harness.ClientConfig] = "user_spawn_rate: 2.5\nphase_timeout_seconds: 700\n"
 	for _, dir := range []string{sampleDir, lay(t, full)} {
 		var both []*recipes.Recipe
 		for _, schema := range []int{1, 2} {
 			out := t.TempDir()
 			r := port(t, dir, Options{Schema: schema, WorkloadOut: "/scratch/w.yaml"})
 			recipe, workload := filepath.Join(out, "r.yaml"), filepath.Join(out, "w.yaml")
-			if err := r.Write(recipe, workload, false); err != nil {
+			if _, err := r.Write(recipe, workload, false); err != nil {
 				t.Fatal(err)
 			}
 			loaded, diags, err := recipes.Load(recipe)
@@ -172,50 +173,27 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exists *ExistsError
-	if err := r.Write(recipe, workload, false); !errors.As(err, &exists) || len(exists.Paths) != 1 || !strings.Contains(err.Error(), workload+" is there already") {
+	if _, err := r.Write(recipe, workload, false); !errors.As(err, &exists) || len(exists.Paths) != 1 || !strings.Contains(err.Error(), workload+" is there already") {
 		t.Errorf("existing file: %v", err)
 	}
-	if names, err := listDir(dir, 10); err != nil || len(names) != 1 {
+	if names, err := harness.ListDir(dir, 10); err != nil || len(names) != 1 {
 		t.Errorf("a refused write left %v (%v)", names, err)
 	}
-	if err := r.Write(recipe, workload, true); err != nil {
+	if _, err := r.Write(recipe, workload, true); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := listDir(dir, 10); err != nil || strings.Join(names, " ") != "r.provenance.json r.yml w.yaml" {
+	if names, err := harness.ListDir(dir, 10); err != nil || strings.Join(names, " ") != "r.provenance.json r.yml w.yaml" {
 		t.Errorf("written: %v (%v)", names, err)
 	}
 	for _, c := range []struct{ recipe, workload, want string }{
 		{recipe, recipe, "written twice"}, {dir, workload, "is a directory"}, {filepath.Join(dir, "no", "r.yaml"), workload, "no folder"},
 	} {
-		if err := r.Write(c.recipe, c.workload, true); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := r.Write(c.recipe, c.workload, true); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
 	if got := ProvenancePath("a/recipe"); got != "a/recipe.provenance.json" {
 		t.Errorf("provenance path %s", got)
-	}
-}
-
-func TestFindRuns(t *testing.T) {
-	t.Parallel()
-	root := datasetTree(t, []string{"x/bm/c64/job.log", "x/bm/c1010/job.log", "x/bm/c8/other", "x/bm/cx/job.log", "deep/1/2/3/4/c1/job.log"}, map[string]string{"x/loop": "ROOT"})
-	got, err := FindRuns(t.Context(), root, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{filepath.Join(root, "x/bm/c1010"), filepath.Join(root, "x/bm/c64")}; !slices.Equal(got, want) {
-		t.Errorf("runs %v, want %v", got, want)
-	}
-	if _, err := FindRuns(t.Context(), filepath.Join(root, "none"), 4); err == nil {
-		t.Error("a missing root is no error")
-	}
-	link := filepath.Join(t.TempDir(), "bm")
-	if err := os.Symlink(filepath.Join(root, "x/bm"), link); err != nil {
-		t.Fatal(err)
-	}
-	got, err = FindRuns(t.Context(), link, 4)
-	if want := []string{filepath.Join(link, "c1010"), filepath.Join(link, "c64")}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("runs %v below a link, %v, want %v", got, err, want)
 	}
 }
 

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/porter/rules"
 )
 
 // Options steer a port. The zero value is useful.
@@ -20,12 +18,14 @@ type Options struct {
 	GPUType           string    // such as gb300; empty: a guess and a question
 	DatasetRoots      []string  // folders below which the datasets are looked for
 	Datasets          *Datasets // or an index of them that is there already
-	PathRewrites      []Rewrite
-	NoDefaultRewrites bool           // leave out the /lustre/ → /scratch/ rewrite
-	WorkloadOut       string         // where the workload file will be written; made absolute
-	RecipeOut         string         // where the recipe will be written: answers kept with an earlier port of it are given again
-	Answers           []Answer       // go before the kept ones; of two about one value the last one holds
-	Progress          func(Progress) // called from the porting goroutine; may be nil
+	PathRewrites      []rules.Rewrite
+	NoDefaultRewrites bool   // leave out the /lustre/ → /scratch/ rewrite
+	WorkloadOut       string // where the workload file will be written; made absolute
+	// RecipeOut is where the recipe will be written: answers kept with an earlier port
+	// of it are given again.
+	RecipeOut string
+	Answers   []Answer       // go before the kept ones; of two about one value the last one holds
+	Progress  func(Progress) // called from the porting goroutine; may be nil
 }
 
 // Progress is a sign of life during long reads and searches.
@@ -42,323 +42,164 @@ func (o *Options) report(p Progress) {
 	}
 }
 
+// ParentError says that the directory holds run directories, but is none.
+type ParentError struct {
+	Dir  string
+	Runs []string // paths of the c<N> directories below it
+}
+
+func (e *ParentError) Error() string {
+	return fmt.Sprintf("port %s: this is the parent of %d run directories; name one of them: %s",
+		e.Dir, len(e.Runs), strings.Join(e.Runs, ", "))
+}
+
 // Port reads the harness run directory dir. Whatever is wrong with an artifact
 // becomes a [Todo]; an error means that dir is no run directory ([ParentError] if
 // it holds some), an option is unusable, or ctx was cancelled.
 func Port(ctx context.Context, dir string, opt Options) (*Result, error) {
-	b, err := newBuilder(ctx, dir, opt)
+	in, d, err := start(ctx, dir, opt)
 	if err != nil {
 		return nil, err
 	}
-	b.build()
-	return b.res, nil
+	d.decide(in)
+	d.conclude(in)
+	return d.res, nil
 }
 
-// newBuilder reads all that a port needs.
-func newBuilder(ctx context.Context, dir string, opt Options) (*builder, error) {
+// start reads all that a port needs.
+func start(ctx context.Context, dir string, opt Options) (*input, *draft, error) {
 	if opt.Schema == 0 {
 		opt.Schema = 2
 	}
 	if opt.Schema != 1 && opt.Schema != 2 {
-		return nil, fmt.Errorf("port %s: schema %d: want 1 or 2", dir, opt.Schema)
+		return nil, nil, fmt.Errorf("port %s: schema %d: want 1 or 2", dir, opt.Schema)
 	}
 	run, err := openRun(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	b := &builder{opt: opt, run: run, table: newLayout(opt.Schema).table, workload: workloadTable(), asked: map[string]string{}}
-	b.rewrites = append(b.rewrites, opt.PathRewrites...)
-	if !opt.NoDefaultRewrites {
-		b.rewrites = append(b.rewrites, defaultRewrites...)
+	given, err := newAnswers(opt)
+	if err != nil {
+		return nil, nil, fmt.Errorf("port %s: %w", dir, err)
 	}
-	b.res = &Result{Source: run.source(), Schema: opt.Schema}
-	if err := b.takeAnswers(); err != nil {
-		return nil, fmt.Errorf("port %s: %w", dir, err)
+	in, err := read(ctx, run, opt)
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, step := range []func(context.Context) error{b.readAll, b.searchDatasets} {
-		if err := step(ctx); err != nil {
-			return nil, err
+	return in, newDraft(opt.Schema, given), nil
+}
+
+// decide makes the fields of both files from what was read.
+func (d *draft) decide(in *input) {
+	d.res.Source, d.res.Artifacts = in.source(), in.run.Artifacts
+	d.res.Datasets, d.res.DatasetNames = in.datasets, in.datasetNames()
+	askProblems(in.run, d)
+	(&jobFields{in, d}).head()
+	(&topology{in: in, out: d}).fields()
+	(&engineFields{in, d}).fields()
+	(&frontend{in: in, out: d}).fields()
+	(&benchmark{in, d}).fields()
+	(&jobFields{in, d}).mounts()
+	(&workload{in, d}).fields()
+	d.furtherAnswers()
+	d.sort()
+	d.settle(0)
+}
+
+// conclude looks at what will be written as a run would, proves it, and closes the
+// questions.
+func (d *draft) conclude(in *input) {
+	n := len(d.res.Todos)
+	c := checks{in: in, out: d}
+	c.outcome()
+	c.prove()
+	d.settle(n)
+	d.noteAnswers()
+	rank := map[TodoKind]int{MustFix: 0, Confirm: 1, Note: 2}
+	slices.SortStableFunc(d.res.Todos, func(x, y Todo) int { return cmp.Compare(rank[x.Kind], rank[y.Kind]) })
+	if in.datasets != nil && in.datasets.partial != "" {
+		d.res.Notices = append(d.res.Notices, "dataset search: "+in.datasets.partial)
+	}
+	if n := lustreNotice("/lustre", "/scratch"); n != "" && !in.opt.NoDefaultRewrites {
+		d.res.Notices = append(d.res.Notices, n)
+	}
+}
+
+// maxProblems bounds how many questions one broken artifact, or a proof, may ask.
+const maxProblems = 50
+
+// consequences of an artifact that can't be used, where no field says it better.
+var consequences = map[string]string{
+	harness.JobParams:    "model, image, mounts and concurrency are placeholders",
+	harness.ClientScript: "the client checkout is a placeholder and further flags of the client are unknown",
+	harness.ClientLog:    "client settings that only its banner shows got fallbacks",
+	harness.JobLog:       "environments and topology are placeholders",
+	harness.Results:      "the settling time could not be read from the outputs",
+}
+
+// askProblems asks about what could not be read as it should.
+func askProblems(run *harness.Run, out *draft) {
+	for _, a := range run.Artifacts {
+		askLines(out, a.Name, Confirm, a.Problems)
+		askLines(out, a.Name, Note, a.Notes)
+		if a.Name == harness.ClientLog {
+			askBanners(run, out)
 		}
 	}
-	return b, nil
-}
-
-// builder carries what was read, and collects the result.
-type builder struct {
-	opt      Options
-	run      runDir
-	rewrites rewrites
-	table    *schema.Table
-	workload *schema.Table
-	res      *Result
-
-	params     params
-	engines    map[role]*yamlDoc
-	launches   launches
-	client     clientCommand
-	banner     banner
-	config     *yamlDoc // benchmark_config.yaml
-	configName string
-	stems      []string // names of client outputs
-	pinned     pinning
-	answers    answers
-	asked      map[string]string // IDs of questions to their messages
-	datasets   *Datasets
-	recipeRead *recipes.Recipe // as it will be read; nil: not yet
-}
-
-// pinning is what the logs of the prefill workers tell about CPU pinning.
-type pinning struct {
-	logs  []Evidence // those that could be read
-	found Evidence   // zero if none shows it
-}
-
-func (b *builder) readAll(ctx context.Context) error {
-	b.params.artifact = nameParams
-	b.engines = map[role]*yamlDoc{}
-	steps := []func(context.Context) error{
-		b.readParams,
-		func(ctx context.Context) error { return b.readEngine(ctx, prefill, nameCTX) },
-		func(ctx context.Context) error { return b.readEngine(ctx, decode, nameGEN) },
-		b.readClient, b.readBanner, b.readJob, b.readStems, b.readPinning, b.readConfig, b.listLogs,
-	}
-	for _, s := range steps {
-		if err := s(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *builder) readParams(ctx context.Context) error {
-	_, err := b.read(ctx, nameParams, func(r io.Reader) (int, string, error) {
-		p, err := readEnvFile(ctx, io.LimitReader(r, maxLine), nameParams)
-		b.params = p
-		b.problems(nameParams, Confirm, p.problems)
-		return p.lines, count(len(p.vars), "variable"), err
-	})
-	return err
-}
-
-// readEngine leaves no engine config behind if the file can't be used; the
-// fields say what to do.
-func (b *builder) readEngine(ctx context.Context, r role, name string) error {
-	_, err := b.read(ctx, name, func(rd io.Reader) (int, string, error) {
-		d, err := readYAML(rd)
-		if err != nil {
-			return 0, "", err
-		}
-		b.engines[r] = d
-		return len(d.lines), count(len(d.leaves), "value"), nil
-	})
-	return err
-}
-
-func (b *builder) readClient(ctx context.Context) error {
-	_, err := b.read(ctx, nameCommand, func(r io.Reader) (int, string, error) {
-		cc, err := readClientCommand(r, nameCommand)
-		b.client = cc
-		b.problems(nameCommand, Confirm, cc.problems)
-		found := "no call of run.py"
-		if cc.found {
-			found = "client's command"
-		}
-		return cc.lines, found, err
-	})
-	return err
-}
-
-func (b *builder) readBanner(ctx context.Context) error {
-	_, err := b.read(ctx, nameClient, func(r io.Reader) (int, string, error) {
-		all, lines, err := readBanners(ctx, r, nameClient)
-		best, ok := pickBanner(all)
-		if !ok {
-			return lines, fmt.Sprintf("no banner in the first %d MiB", bannerLimit>>20), err
-		}
-		b.banner = best
-		at := Evidence{Artifact: nameClient, Line: best.first}
-		if !best.complete {
-			b.todo("banner", Todo{Kind: Confirm, Message: fmt.Sprintf("the banner in client.log (line %d to %d) is cut off; what it lacks got fallbacks", best.first, best.last), Evidence: []Evidence{at}})
-		}
-		if len(all) > 1 {
-			b.todo("starts", Todo{Kind: Note, Message: fmt.Sprintf("client.log shows %d starts of the client; the one on line %d counts", len(all), best.first), Evidence: bannerStarts(all)})
-		}
-		return lines, fmt.Sprintf("banner on line %d", best.first), err
-	})
-	return err
-}
-
-func bannerStarts(all []banner) []Evidence {
-	var evs []Evidence
-	for _, x := range all[:min(len(all), 8)] {
-		evs = append(evs, Evidence{Artifact: nameClient, Line: x.first})
-	}
-	return evs
-}
-
-func (b *builder) readJob(ctx context.Context) error {
-	b.launches.workers = map[role][]*launch{}
-	_, err := b.read(ctx, nameJob, func(r io.Reader) (int, string, error) {
-		var last int64
-		ls, lines, err := readLaunches(ctx, r, nameJob, func(n int64) {
-			if n-last >= 64<<20 {
-				last = n
-				b.opt.report(Progress{Stage: "read", Name: nameJob, Done: n})
-			}
-		})
-		b.launches = ls
-		b.problems(nameJob, Confirm, ls.problems)
-		return lines, count(ls.count, "launch line"), err
-	})
-	return err
-}
-
-// readStems lists the client's output files; their names tell the settling time.
-func (b *builder) readStems(ctx context.Context) error {
-	a := Artifact{Name: nameResults}
-	dir, err := listDir(filepath.Join(b.run.path, nameResults), 100_000)
-	switch {
-	case err != nil:
-		a.Problem = "missing"
-		if b.run.has(nameResults) {
-			a.Present, a.Problem = true, reason(err)
-		}
-	default:
-		a.Present = true
-		seen := map[string]bool{}
-		phase := map[string]int{}
-		for _, name := range dir {
-			stem := strings.TrimSuffix(name, path.Ext(name))
-			if s, ok := parseStem(stem); ok && !seen[stem] {
-				seen[stem], phase[name] = true, s.phase
-				b.stems = append(b.stems, name)
-			}
-		}
-		slices.SortStableFunc(b.stems, func(x, y string) int { return cmp.Compare(phase[x], phase[y]) })
-		a.Found = count(len(b.stems), "phase")
-	}
-	b.res.Artifacts = append(b.res.Artifacts, a)
-	return ctx.Err()
-}
-
-// readPinning looks for taskset in the first 4 MiB of every prefill worker's log.
-func (b *builder) readPinning(ctx context.Context) error {
-	const limit = 4 << 20
-	for _, name := range b.run.names {
-		if r, _ := workerLog(name); r != prefill || !strings.HasSuffix(name, ".log") {
+	for _, a := range run.Artifacts {
+		what, ours := consequences[a.Name]
+		if a.Problem == "" || !ours && !a.Present {
 			continue
 		}
-		ok, err := b.read(ctx, name, func(r io.Reader) (int, string, error) {
-			found := "no CPU pinning"
-			lr := newLineReader(io.LimitReader(r, limit), "taskset -c")
-			err := lr.each(ctx, func(l rawLine) bool {
-				text := clean(l.text)
-				at := strings.Index(text, "taskset -c")
-				if b.pinned.found.Artifact == "" {
-					b.pinned.found = evidence(name, l.number, text, "taskset", firstWords(text[max(at, 0):], 3), at)
-				}
-				found = fmt.Sprintf("CPU pinning on line %d", l.number)
-				return false
-			})
-			return lr.line - 1, found, err
-		})
-		if err != nil {
-			return err
+		text := a.Name + ": " + a.Problem
+		if ours {
+			text += ": " + what
 		}
-		if ok {
-			b.pinned.logs = append(b.pinned.logs, Evidence{Artifact: name})
-		}
+		out.ask(Confirm, "", "", a.Name, text, Evidence{Artifact: a.Name})
 	}
-	return nil
 }
 
-func firstWords(s string, n int) string {
-	f := strings.Fields(s)
-	out := strings.Join(f[:min(n, len(f))], " ")
-	return out[:min(len(out), 200)]
-}
-
-// readConfig reads the client's own configuration, where the harness left it
-// under its name.
-func (b *builder) readConfig(ctx context.Context) error {
-	b.configName = nameConfig
-	if v, ok := b.params.vars["BENCHMARK_CONFIG"]; ok {
-		if base := path.Base(v.value); base != "." && base != ".." && base != "/" && b.run.has(base) {
-			b.configName = base
-		}
-	}
-	_, err := b.read(ctx, b.configName, func(r io.Reader) (int, string, error) {
-		d, err := readYAML(r)
-		if err != nil {
-			return 0, "", err
-		}
-		b.config = d
-		b.problems(b.configName, Confirm, d.problems)
-		b.problems(b.configName, Note, d.notes)
-		return len(d.lines), count(len(d.leaves), "value"), nil
-	})
-	return err
-}
-
-// listLogs adds the logs that nothing is read from to the list of artifacts.
-func (b *builder) listLogs(context.Context) error {
-	for _, name := range b.run.names {
-		r, _ := workerLog(name)
-		if strings.HasSuffix(name, ".log") && (r == decode || strings.HasPrefix(name, "4_output_")) {
-			b.res.Artifacts = append(b.res.Artifacts, Artifact{Name: name, Present: true, Found: "not read"})
-		}
-	}
-	return nil
-}
-
-// problems turns what went wrong in an artifact into open questions.
-func (b *builder) problems(artifact string, kind TodoKind, ps []problem) {
+func askLines(out *draft, artifact string, kind TodoKind, ps []harness.Problem) {
 	for i, p := range ps {
-		ev := []Evidence{{Artifact: artifact, Line: p.line}}
+		ev := Evidence{Artifact: artifact, Line: p.Line}
 		where := artifact
-		if p.line > 0 {
-			where = fmt.Sprintf("%s:%d", artifact, p.line)
+		if p.Line > 0 {
+			where = fmt.Sprintf("%s:%d", artifact, p.Line)
 		}
 		if i == maxProblems-1 && len(ps) > maxProblems {
-			b.todo(artifact+":more", Todo{Kind: kind, Message: fmt.Sprintf("%s: %d more problems like these", artifact, len(ps)-i), Evidence: ev})
+			out.ask(kind, "", "", artifact+":more", fmt.Sprintf("%s: %d more problems like these", artifact, len(ps)-i), ev)
 			return
 		}
-		b.todo(where, Todo{Kind: kind, Message: where + ": " + p.text, Evidence: ev})
+		out.ask(kind, "", "", where, where+": "+p.Text, ev)
 	}
 }
 
-// todo opens a question; the same one twice counts once.
-func (b *builder) todo(topic string, t Todo) {
-	t.Message = clip(t.Message, 400)
-	id := questionID(t.File, t.Path, topic)
-	t.ID = id
-	for n := 2; ; n++ {
-		said, taken := b.asked[t.ID]
-		if taken && said == t.Message {
-			return
-		}
-		if !taken {
-			break
-		}
-		t.ID = fmt.Sprintf("%s~%d", id, n)
+func askBanners(run *harness.Run, out *draft) {
+	best, all := run.Banner, run.Banners
+	if len(best.Values) > 0 && !best.Complete {
+		out.ask(Confirm, "", "", "banner",
+			fmt.Sprintf("the banner in client.log (line %d to %d) is cut off; what it lacks got fallbacks", best.First, best.Last),
+			Evidence{Artifact: harness.ClientLog, Line: best.First})
 	}
-	b.asked[t.ID] = t.Message
-	b.res.Todos = append(b.res.Todos, t)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+	if len(all) > 1 {
+		var at []Evidence
+		for _, x := range all[:min(len(all), 8)] {
+			at = append(at, Evidence{Artifact: harness.ClientLog, Line: x.First})
+		}
+		out.ask(Note, "", "", "starts",
+			fmt.Sprintf("client.log shows %d starts of the client; the one on line %d counts", len(all), best.First), at...)
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // lustreNotice warns where the default rewrite is known to be wrong.
 func lustreNotice(oldRoot, newRoot string) string {
-	if real, err := filepath.EvalSymlinks(oldRoot); err == nil {
-		if want, err := filepath.EvalSymlinks(newRoot); err != nil || want != real {
-			return fmt.Sprintf("%s is no link to %s on this machine; the default path rewrite may be wrong here: see --no-default-rewrites and --path-rewrite", oldRoot, newRoot)
-		}
+	real, err := filepath.EvalSymlinks(oldRoot)
+	if err != nil {
+		return ""
 	}
-	return ""
+	if want, err := filepath.EvalSymlinks(newRoot); err == nil && want == real {
+		return ""
+	}
+	return fmt.Sprintf("%s is no link to %s on this machine; the default path rewrite may be wrong here: "+
+		"see --no-default-rewrites and --path-rewrite", oldRoot, newRoot)
 }

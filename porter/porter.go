@@ -14,16 +14,19 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/porter/proof"
 )
 
 // Evidence is one place in the run directory that a value rests on.
-type Evidence struct {
-	Artifact string `json:"artifact"`         // file name relative to the run directory
-	Line     int    `json:"line,omitempty"`   // from 1; 0 where the whole file, or its name, is meant
-	Column   int    `json:"column,omitempty"` // byte in the line where Raw begins, from 1; 0 where Raw does not stand there word for word
-	Key      string `json:"key,omitempty"`    // variable, label, flag or YAML path
-	Raw      string `json:"raw,omitempty"`    // the value as found; long ones are cut at 4 KiB
-}
+type Evidence = harness.Evidence
+
+// Artifact is one file that a port looks for.
+type Artifact = harness.Artifact
+
+// Proof shows that a port loses nothing.
+type Proof = proof.Proof
 
 // File says which of the two written files a field belongs to.
 type File string
@@ -62,7 +65,7 @@ type Field struct {
 	// Evidence lists what the value rests on, most telling first.
 	Evidence []Evidence
 
-	base    string       // field of the schema table
+	base    string       // field of the schema table; empty in a workload
 	written string       // its path, as the file is written
 	sub     []*yaml.Node // keys below it
 	node    *yaml.Node   // value, as it is written
@@ -110,15 +113,6 @@ type Dropped struct {
 	Evidence Evidence `json:"evidence"`
 }
 
-// Artifact is one file that a port looks for.
-type Artifact struct {
-	Name    string `json:"name"`
-	Present bool   `json:"present"`
-	Lines   int    `json:"-"`                 // lines read; for a capped file fewer than it has
-	Found   string `json:"found,omitempty"`   // what it told, in a few words
-	Problem string `json:"problem,omitempty"` // why it could not be used, or not whole; empty if all is well
-}
-
 // Result is a finished port.
 type Result struct {
 	Source    string // last two elements of the run directory's path
@@ -134,7 +128,8 @@ type Result struct {
 
 	// Datasets is the index in which the datasets were looked for, for another port
 	// that is to look there again; nil if they were not looked for.
-	Datasets *Datasets
+	Datasets     *Datasets
+	DatasetNames []string // base names of the datasets, as far as an artifact names them
 
 	recipe, workload []byte // rendered for the proof and the estimate; nil: not yet
 }

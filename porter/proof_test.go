@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 // proofRows lists a proof's differences as "launch: difference | rule".
@@ -109,7 +111,7 @@ func TestProofRows(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			files := smallRun()
-			files[nameJob] = c.job
+			files[harness.JobLog] = c.job
 			dir := lay(t, files)
 			for _, schema := range []int{1, 2} {
 				r := port(t, dir, Options{Schema: schema, Answers: c.answers})
@@ -130,19 +132,19 @@ func TestProofRows(t *testing.T) {
 // Breaks what the port wrote: the proof must notice, or it proves nothing.
 func TestProofNotices(t *testing.T) {
 	t.Parallel()
-	drop := func(path string) func(*builder) {
-		return func(b *builder) {
-			n := len(b.res.Fields)
-			b.res.Fields = slices.DeleteFunc(b.res.Fields, func(f Field) bool { return f.Path == path })
-			if len(b.res.Fields) == n {
+	drop := func(path string) func(*draft) {
+		return func(d *draft) {
+			n := len(d.res.Fields)
+			d.res.Fields = slices.DeleteFunc(d.res.Fields, func(f Field) bool { return f.Path == path })
+			if len(d.res.Fields) == n {
 				t.Errorf("no field %s", path)
 			}
 		}
 	}
-	set := func(path, value string) func(*builder) {
-		return func(b *builder) {
-			for i := range b.res.Fields {
-				if f := &b.res.Fields[i]; f.Path == path {
+	set := func(path, value string) func(*draft) {
+		return func(d *draft) {
+			for i := range d.res.Fields {
+				if f := &d.res.Fields[i]; f.Path == path {
 					n := *f.node
 					n.Value, f.node = value, &n
 					return
@@ -151,14 +153,14 @@ func TestProofNotices(t *testing.T) {
 			t.Errorf("no field %s", path)
 		}
 	}
-	add := func(base, name string) func(*builder) {
-		return func(b *builder) {
-			b.place(Field{File: Recipe, base: base, sub: keys(name), node: quoted("x"), Class: Copied, Path: base + "." + name})
+	add := func(base, name string) func(*draft) {
+		return func(d *draft) {
+			d.place(Field{File: Recipe, base: base, sub: keys(name), node: quoted("x"), Class: Copied, Path: base + "." + name})
 		}
 	}
 	for _, c := range []struct {
 		name  string
-		spoil func(*builder)
+		spoil func(*draft)
 		want  []string
 	}{
 		{"a variable lost", drop("backend.prefill_environment.TRTLLM_ENABLE_PDL"), []string{"CTX 0: dropped env TRTLLM_ENABLE_PDL old 1"}},
@@ -170,7 +172,7 @@ func TestProofNotices(t *testing.T) {
 		{"an engine value lost", drop("backend.trtllm_config.decode.max_batch_size"), []string{"GEN 0: dropped config max_batch_size old 16"}},
 		{"an engine value changed", set("backend.trtllm_config.prefill.max_seq_len", "1"), []string{"CTX 0: changed config max_seq_len old 147456 new 1"}},
 		{"an engine value made up", add("backend.trtllm_config.prefill", "zz"), []string{`CTX 0: added config zz new "x"`}},
-		{"a worker lost", func(b *builder) { set("resources.prefill_workers", "4")(b); set("resources.prefill_nodes", "4")(b) }, []string{"CTX 4: dropped flag the whole launch"}},
+		{"a worker lost", func(d *draft) { set("resources.prefill_workers", "4")(d); set("resources.prefill_nodes", "4")(d) }, []string{"CTX 4: dropped flag the whole launch"}},
 		{"other sizes", set("resources.gpus_per_node", "2"), []string{"CTX 0: changed flag --ntasks old 4 new 2", "GEN 0: changed flag --ntasks old 32 new 16"}},
 		{"the image changed", set("model.container", "/x"), []string{
 			"etcd: changed flag --container-image old /lustre/fsw/portfolios/perf/users/bench-user/images/dynamo_1a2b3c4d_trtllm_9f8e7d6c.sqsh new /x",
@@ -180,29 +182,29 @@ func TestProofNotices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b, err := newBuilder(t.Context(), sampleDir, Options{})
+			in, d, err := start(t.Context(), sampleDir, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.build()
-			c.spoil(b)
-			b.res.Proof, b.res.recipe, b.recipeRead = Proof{}, nil, nil
-			b.prove()
-			got := b.res.Proof.Unexplained()
+			d.decide(in)
+			d.conclude(in)
+			c.spoil(d)
+			d.res.Proof, d.res.recipe = Proof{}, nil
+			(&checks{in: in, out: d}).prove()
+			got := d.res.Proof.Unexplained()
 			for _, want := range c.want {
 				if !slices.Contains(got, want) {
 					t.Errorf("unexplained %q, want %q", got, want)
 				}
 			}
-			if all := todoLines(b.res); !slices.ContainsFunc(all, func(s string) bool {
+			if all := todoLines(d.res); !slices.ContainsFunc(all, func(s string) bool {
 				return strings.HasPrefix(s, "must-fix : an error of the porter: "+c.want[0])
 			}) {
 				t.Errorf("no question about it:\n%s", strings.Join(all, "\n"))
 			}
-			var text strings.Builder
-			b.res.Proof.write(&text)
-			if !strings.Contains(text.String(), "WITHOUT A RULE: an error of the porter") || !strings.Contains(text.String(), "NO RULE") {
-				t.Errorf("report:\n%s", text.String())
+			text := d.res.Proof.Text()
+			if !strings.Contains(text, "WITHOUT A RULE: an error of the porter") || !strings.Contains(text, "NO RULE") {
+				t.Errorf("report:\n%s", text)
 			}
 		})
 	}
@@ -211,11 +213,11 @@ func TestProofNotices(t *testing.T) {
 func TestProofProblem(t *testing.T) {
 	t.Parallel()
 	files := smallRun()
-	files[nameJob] = "noise\n"
+	files[harness.JobLog] = "noise\n"
 	if r := port(t, lay(t, files), Options{}); r.Proof.Summary() != "not proved: job.log shows no launch line" {
 		t.Errorf("no launch: %s", r.Proof.Summary())
 	}
-	files[nameJob] = jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"))
+	files[harness.JobLog] = jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"))
 	r := port(t, lay(t, files), Options{WorkloadOut: "/w.yaml", Answers: []Answer{
 		{ID: "recipe:resources.prefill_workers", Value: "9"}, {ID: "workload:trajectory_path", Value: "/t"}, {ID: "workload:user_assignments_path", Value: "/u"},
 	}})

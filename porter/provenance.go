@@ -8,6 +8,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // provenanceVersion grows when a key changes its meaning.
@@ -177,7 +180,7 @@ func (r *Result) ProvenanceText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "port of %s, schema %d: %s\n", oneLine(r.Source), r.Schema, r.SummaryLine())
 	for _, a := range r.Artifacts {
-		fmt.Fprintf(&b, "artifact  %s: %s\n", oneLine(a.Name), strings.Trim(join(a.Found, a.Problem), "; "))
+		fmt.Fprintf(&b, "artifact  %s: %s\n", oneLine(a.Name), strings.Trim(rules.Join(a.Found, a.Problem), "; "))
 	}
 	var file File
 	for _, f := range r.Fields {
@@ -185,34 +188,34 @@ func (r *Result) ProvenanceText() string {
 			file = f.File
 			fmt.Fprintf(&b, "\n%s\n", file)
 		}
-		fmt.Fprintf(&b, "  %-10s %s: %s%s%s\n", f.Class, clip(f.Written, 200), clip(f.Value, 500), whence(f.Evidence, f.Value), because(f.Rule, f.Why))
+		fmt.Fprintf(&b, "  %-10s %s: %s%s%s\n", f.Class, safetext.Clip(f.Written, 200), safetext.Clip(f.Value, 500), whence(f.Evidence, f.Value), because(f.Rule, f.Why))
 	}
 	if len(r.Dropped) > 0 {
 		b.WriteString("\ndropped\n")
 	}
 	for _, d := range r.Dropped {
-		fmt.Fprintf(&b, "  %s %s%s%s\n", d.From, clip(d.Name, 100), whence([]Evidence{d.Evidence}, ""), because(d.Rule, d.Why))
+		fmt.Fprintf(&b, "  %s %s%s%s\n", d.From, safetext.Clip(d.Name, 100), whence([]Evidence{d.Evidence}, ""), because(d.Rule, d.Why))
 	}
 	b.WriteString("\n")
-	r.Proof.write(&b)
+	b.WriteString(r.Proof.Text())
 	if len(r.Todos) > 0 {
 		b.WriteString("\nopen\n")
 	}
 	for _, t := range r.Todos {
 		where := ""
 		if t.File != "" {
-			where = strings.TrimSuffix(fmt.Sprintf("%s %s", t.File, clip(l.todoPath(t), 200)), " ") + ": "
+			where = strings.TrimSuffix(fmt.Sprintf("%s %s", t.File, safetext.Clip(l.todoPath(t), 200)), " ") + ": "
 		}
-		fmt.Fprintf(&b, "  %-8s %s%s%s [%s]\n", t.Kind, where, t.Message, whence(t.Evidence, ""), clip(t.ID, 300))
+		fmt.Fprintf(&b, "  %-8s %s%s%s [%s]\n", t.Kind, where, t.Message, whence(t.Evidence, ""), safetext.Clip(t.ID, 300))
 		for _, c := range t.Candidates {
-			fmt.Fprintf(&b, "    candidate %s%s\n", clip(c.Value, 300), size(c.Size))
+			fmt.Fprintf(&b, "    candidate %s%s\n", safetext.Clip(c.Value, 300), size(c.Size))
 		}
 	}
 	if len(r.Answers) > 0 {
 		b.WriteString("\nanswers\n")
 	}
 	for _, a := range r.Answers {
-		fmt.Fprintf(&b, "  %s: %s\n", clip(a.ID, 300), clip(answerEvidence(a).Raw, 500))
+		fmt.Fprintf(&b, "  %s: %s\n", safetext.Clip(a.ID, 300), safetext.Clip(answerEvidence(a).Raw, 500))
 	}
 	return b.String()
 }
@@ -242,11 +245,11 @@ func whence(evs []Evidence, value string) string {
 			fmt.Fprintf(&b, ":%d", e.Line)
 		}
 		if e.Key != "" {
-			b.WriteString(" " + clip(e.Key, 100))
+			b.WriteString(" " + safetext.Clip(e.Key, 100))
 		}
 		raw := strings.TrimPrefix(e.Raw, e.Key+"=")
 		if raw != "" && raw != value && `"`+raw+`"` != value {
-			b.WriteString("=" + clip(raw, 300))
+			b.WriteString("=" + safetext.Clip(raw, 300))
 		}
 	}
 	return b.String()
@@ -257,9 +260,9 @@ func because(rule, why string) string {
 	case rule == "" && why == "":
 		return ""
 	case why == "":
-		return " | " + clip(rule, 300)
+		return " | " + safetext.Clip(rule, 300)
 	case rule == "":
 		return " | " + why
 	}
-	return " | " + clip(rule, 300) + ": " + why
+	return " | " + safetext.Clip(rule, 300) + ": " + why
 }

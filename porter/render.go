@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // RecipeYAML is the recipe as a file, with a short comment at each open question.
@@ -27,7 +28,7 @@ func (r *Result) WorkloadYAML() ([]byte, error) {
 	return r.render(Workload, "# Workload of the AgentPerf client, ported from "+oneLine(r.Source)+".\n")
 }
 
-func oneLine(s string) string { return clip(s, 200) }
+func oneLine(s string) string { return safetext.Clip(s, 200) }
 
 func (r *Result) render(file File, head string) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
@@ -39,7 +40,7 @@ func (r *Result) render(file File, head string) ([]byte, error) {
 			continue
 		}
 		if f.written != written { // many fields lie below one
-			base, written = pathKeys(f.written), f.written
+			base, written = splitKeys(f.written), f.written
 		}
 		insert(root, f, append(base[:len(base):len(base)], f.sub...), values)
 	}
@@ -133,9 +134,9 @@ func comment(at [2]*yaml.Node, t Todo) {
 	if key == nil {
 		return
 	}
-	text := "TODO: " + clip(t.Message, 110)
+	text := "TODO: " + safetext.Clip(t.Message, 110)
 	if t.Kind == MustFix {
-		text = "TODO must-fix: " + clip(t.Message, 110)
+		text = "TODO must-fix: " + safetext.Clip(t.Message, 110)
 	}
 	where := &value.LineComment
 	if value.Kind != yaml.ScalarNode || strings.Contains(value.Value, "\n") {

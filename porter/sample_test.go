@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
+	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
@@ -111,7 +113,7 @@ func leafPaths(t *testing.T, text string) []string {
 	var walk func(keys []*yaml.Node, n *yaml.Node)
 	walk = func(keys []*yaml.Node, n *yaml.Node) {
 		if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-			out = append(out, joinKeys(keys))
+			out = append(out, yamldoc.Join("", keys))
 			return
 		}
 		for i := 0; i < len(n.Content); i += 2 {
@@ -254,7 +256,7 @@ func TestSampleDatasets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := port(t, sampleDir, Options{DatasetRoots: []string{root}, PathRewrites: []Rewrite{{root + "/", "/data/"}}})
+	r := port(t, sampleDir, Options{DatasetRoots: []string{root}, PathRewrites: []rules.Rewrite{{Old: root + "/", New: "/data/"}}})
 	text := workloadText(t, r)
 	for _, want := range []string{
 		"trajectory_path: /data/coding-agent-scenario_v2_500traj.jsonl\n",

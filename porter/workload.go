@@ -9,8 +9,141 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
+	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/safetext"
 )
+
+// workload decides the client's own file: the ported keys in their order, then what
+// only its left-over configuration holds.
+type workload struct {
+	in  *input
+	out *draft
+}
+
+// Keys of the datasets, and the label of one in the banner.
+const (
+	trajectoriesKey   = "trajectory_path"
+	assignmentsKey    = "user_assignments_path"
+	bannerAssignments = "User assignments"
+)
+
+func (w *workload) fields() {
+	w.out.workload("base_url", plain("http://placeholder:8000/v1"), fixed("overridden at run time"))
+	w.out.workload("api_key", plain("dummy"), fixed("no key is needed, and none is carried over"))
+	w.out.workload("model", plain("placeholder"), fixed("overridden at run time"))
+	w.fromBanner("server_type", "Server type", plain(schema.TRTLLM), asText)
+	w.levels()
+	w.fromBanner("phase_timeout_seconds", "Phase Timeout", number("3600.0"), asSeconds)
+	w.settling()
+	w.dataset(trajectoriesKey, "trajectories.jsonl")
+	w.dataset(assignmentsKey, "user_assignments.json")
+	w.fromBanner("max_starting_line_offset", "Max ISL offset", number("10"), asNumber)
+	w.fromBanner("seed", "Seed", number("42"), asNumber)
+	w.fromBanner("timeout_seconds", "", number("300.0"), nil)
+	w.fromBanner("max_workers", "Max workers", number("8"), asNumber)
+	w.fromBanner("max_tokens", "Max tokens", number("16384"), asNumber)
+	w.fromBanner("reasoning_effort", "Reasoning effort", null(), asText)
+	w.fromBanner("client_impl", "", plain("rust"), nil)
+	w.fromBanner("send_conversation_routing_headers", "Conversation routing headers", boolean(false), asSwitch)
+	w.fromBanner("use_dynamo_conv_aware_routing", "Dynamo conv-aware routing (X-Dynamo-Session-ID)",
+		boolean(false), asSwitch)
+	w.fromBanner("power_dcgm_url", "", null(), nil)
+	w.furtherKeys()
+	w.bannerNotes()
+}
+
+// Readers of a banner value. rule names what was changed; nil means the value
+// makes no sense.
+
+func asText(s string) (node *yaml.Node, rule string) {
+	if s == "None" || s == "null" || s == "" {
+		return null(), "None → null"
+	}
+	return plain(s), ""
+}
+
+func asNumber(s string) (node *yaml.Node, rule string) {
+	digits := strings.TrimPrefix(s, "-")
+	if digits == "" || len(digits) > 18 || strings.Trim(digits, "0123456789") != "" {
+		return nil, ""
+	}
+	return number(s), ""
+}
+
+func asSeconds(s string) (node *yaml.Node, rule string) {
+	digits, ok := strings.CutSuffix(s, "s")
+	if strings.Trim(digits, "0123456789.") != "" || strings.Count(digits, ".") > 1 ||
+		strings.Trim(digits, ".") != digits || digits == "" || len(digits) > 18 {
+		return nil, ""
+	}
+	if !strings.Contains(digits, ".") {
+		digits += ".0"
+	}
+	if ok {
+		return number(digits), "unit s taken off"
+	}
+	return number(digits), ""
+}
+
+func asSwitch(s string) (node *yaml.Node, rule string) {
+	switch strings.ToLower(s) {
+	case "enabled", "on":
+		return boolean(true), s + " → true"
+	case "disabled", "off":
+		return boolean(false), s + " → false"
+	case "true", "false":
+		return boolean(strings.EqualFold(s, "true")), ""
+	}
+	return nil, ""
+}
+
+// fromBanner writes a key from the client's left-over configuration, else from
+// the banner, else its fallback.
+func (w *workload) fromBanner(key, label string, otherwise *yaml.Node, read func(string) (*yaml.Node, string)) {
+	var shown *yaml.Node
+	var rule string
+	v, ok := w.in.run.Banner.Values[label]
+	if ok && read != nil {
+		if shown, rule = read(v.Text); shown == nil {
+			w.out.ask(Confirm, Workload, key, "banner",
+				fmt.Sprintf("the banner shows %q, which makes no sense here: set it", safetext.Clip(v.Text, 40)), v.At)
+		}
+	}
+	if node, ev, ok := w.in.configured(key); ok {
+		evs := []Evidence{ev}
+		if shown != nil {
+			evs = append(evs, v.At)
+			w.compare(key, node, shown, label, ev, v.At)
+		}
+		w.out.workload(key, node, origin{Copied, "", "the client's own configuration goes before its banner", evs})
+		return
+	}
+	switch {
+	case shown == nil && read == nil:
+		w.out.workload(key, otherwise, fixed("no artifact shows it"))
+	case shown == nil:
+		w.out.workload(key, otherwise, fallback("the banner does not show "+label))
+		if len(w.in.run.Banner.Values) > 0 && !ok {
+			w.out.ask(Note, Workload, key, "fallback", fmt.Sprintf("the banner does not show %q: a fallback is written", label))
+		}
+	case rule != "":
+		w.out.workload(key, shown, translated(rule, "", v.At))
+	default:
+		w.out.workload(key, shown, copied(v.At))
+	}
+}
+
+// compare reports where the configuration and another source disagree.
+func (w *workload) compare(key string, node, shown *yaml.Node, label string, ev, shownAt Evidence) {
+	if node.Value == shown.Value || sameNumber(node.Value, shown.Value) || node.Tag == "!!null" && shown.Tag == "!!null" {
+		return
+	}
+	w.out.ask(Confirm, Workload, key, "disagrees", fmt.Sprintf("%s says %s, %q says %s: the former is written, confirm",
+		w.in.run.Config.Artifact, yamldoc.Text(node), label, yamldoc.Text(shown)), ev, shownAt)
+}
 
 func sameNumber(a, b string) bool {
 	x, err1 := strconv.ParseFloat(a, 64)
@@ -18,62 +151,108 @@ func sameNumber(a, b string) bool {
 	return err1 == nil && err2 == nil && x == y
 }
 
-// workloadLevels writes the same levels as the recipe; they are overridden at
-// run time, but the client wants valid ones.
-func (b *builder) workloadLevels() {
-	for _, f := range b.res.Fields {
-		if f.base != "benchmark.concurrency" && f.base != "benchmark.concurrencies" {
-			continue
-		}
-		list := f.node
-		if list.Kind == yaml.ScalarNode {
-			list = flowList(f.node)
-		}
-		w := work("concurrencies", list, f.Class, f.Rule, "a placeholder: the recipe's levels are injected", f.Evidence...)
-		if node, ev, ok := b.configured("concurrencies"); ok && flowText(node) != flowText(list) {
-			b.ask(Note, Workload, "concurrencies", "disagrees", fmt.Sprintf("%s says %s, %s is written", b.configName, flowText(node), flowText(list)), ev)
-		}
-		b.put(w)
+// levels writes the same levels as the recipe; they are overridden at run time, but
+// the client wants valid ones.
+func (w *workload) levels() {
+	const key = "concurrencies"
+	i := slices.IndexFunc(w.out.res.Fields, func(f Field) bool { return f.base == levelField || f.base == levelsField })
+	if i < 0 {
 		return
 	}
+	f := w.out.res.Fields[i]
+	list := f.node
+	if list.Kind == yaml.ScalarNode {
+		list = flowList(f.node)
+	}
+	if node, ev, ok := w.in.configured(key); ok && yamldoc.Text(node) != yamldoc.Text(list) {
+		w.out.ask(Note, Workload, key, "disagrees", fmt.Sprintf("%s says %s, %s is written",
+			w.in.run.Config.Artifact, yamldoc.Text(node), yamldoc.Text(list)), ev)
+	}
+	w.out.workload(key, list, origin{f.Class, f.Rule, "a placeholder: the recipe's levels are injected", f.Evidence})
 }
 
 // settling writes the settling time, which stands in the names of the outputs.
-func (b *builder) settling() {
+func (w *workload) settling() {
 	const key = "settling_time_seconds"
 	var at []Evidence
 	var values []string
-	for _, name := range b.stems {
-		s, _ := parseStem(strings.TrimSuffix(name, path.Ext(name)))
-		if !slices.Contains(values, s.settle) {
-			values = append(values, s.settle)
-			at = append(at, Evidence{Artifact: nameResults + "/" + name, Key: "settle", Raw: s.settle})
+	for _, o := range w.in.run.Outputs {
+		if !slices.Contains(values, o.Settling.Text) {
+			values, at = append(values, o.Settling.Text), append(at, o.Settling.At)
 		}
 	}
-	node, ev, configured := b.configured(key)
+	node, ev, configured := w.in.configured(key)
 	switch {
 	case configured:
-		b.put(work(key, node, Copied, "", "the client's own configuration goes before the names of its outputs", append([]Evidence{ev}, at...)...))
+		w.out.workload(key, node, origin{
+			class: Copied, why: "the client's own configuration goes before the names of its outputs",
+			evidence: append([]Evidence{ev}, at...),
+		})
 		if len(values) > 0 && !sameNumber(values[0], node.Value) {
-			b.compare(key, node, number(values[0]), "settle in the output's name", ev, at[0])
+			w.compare(key, node, number(values[0]), "settle in the output's name", ev, at[0])
 		}
 	case len(values) == 0:
-		b.put(work(key, number("240.0"), Default, "fallback", "no output file shows it"))
-		b.ask(Confirm, Workload, key, "", "no output file shows the settling time: confirm the fallback")
+		w.out.workload(key, number("240.0"), fallback("no output file shows it"))
+		w.out.ask(Confirm, Workload, key, "", "no output file shows the settling time: confirm the fallback")
 	default:
 		seconds, _ := asSeconds(values[0])
 		if seconds == nil {
 			seconds = number("240.0")
 		}
-		b.put(work(key, seconds, Translated, "settle<S>s in the names of the outputs", "", at...))
+		w.out.workload(key, seconds, translated("settle<S>s in the names of the outputs", "", at...))
 	}
-	if len(values) > 1 {
-		t := Todo{Kind: Confirm, File: Workload, Path: key, Message: "phases settled for different times (" + strings.Join(values[:min(len(values), 16)], ", ") + " s), but a workload has one: choose", Evidence: at[:min(len(at), 16)]}
-		for _, v := range values[:min(len(values), 16)] {
-			t.Candidates = append(t.Candidates, Candidate{Value: v})
+	if len(values) < 2 {
+		return
+	}
+	few := values[:min(len(values), 16)]
+	t := Todo{
+		Kind: Confirm, File: Workload, Path: key, Evidence: at[:len(few)],
+		Message: "phases settled for different times (" + strings.Join(few, ", ") + " s), but a workload has one: choose",
+	}
+	for _, v := range few {
+		t.Candidates = append(t.Candidates, Candidate{Value: v})
+	}
+	w.out.todo("phases", t)
+}
+
+// dataset writes the path of a dataset: the original if the client's
+// configuration has it, else the one file of that name below the dataset roots.
+func (w *workload) dataset(key, otherwise string) {
+	v, ok := w.in.dataset(key)
+	if !ok {
+		w.noDataset(key, otherwise)
+		return
+	}
+	name := path.Base(v.Text)
+	if !isStaged(v.Text) && strings.HasPrefix(v.Text, "/") {
+		text, from := w.in.moved(v.Text, v.At)
+		w.out.workload(key, plain(text), from)
+		return
+	}
+	const why = "the old run read a node-local copy"
+	hits := w.in.datasets.Find(name)
+	if len(hits) == 1 {
+		text, rule := w.in.rewrites.Apply(hits[0].Value)
+		rule = rules.Join("the only file of that name below the dataset roots", rule)
+		w.out.workload(key, plain(text),
+			inferred(rule, why, v.At, Evidence{Artifact: "dataset root", Key: name, Raw: hits[0].Value}))
+		return
+	}
+	t := Todo{Kind: MustFix, File: Workload, Path: key, Evidence: []Evidence{v.At}}
+	switch {
+	case len(hits) > 1:
+		t.Message = fmt.Sprintf("%d files below the dataset roots are named %s: choose one", len(hits), name)
+		for _, h := range hits {
+			h.Value, _ = w.in.rewrites.Apply(h.Value)
+			t.Candidates = append(t.Candidates, h)
 		}
-		b.todo("phases", t)
+	case w.in.datasets == nil:
+		t.Message = fmt.Sprintf("%s of %s: give the original, or port with --dataset-root", why, name)
+	default:
+		t.Message = fmt.Sprintf("no file named %s below the dataset roots: give its path", name)
 	}
+	w.out.workload(key, plain("/TODO/"+name), placeholder(why, v.At))
+	w.out.todo("", t)
 }
 
 // isStaged recognises node-local copies, which are gone with the job.
@@ -86,101 +265,60 @@ func isStaged(p string) bool {
 	return strings.Contains(p, "$") || strings.Contains(p, "<")
 }
 
-// datasetEvidence is the path of a dataset as the old client saw it.
-func (b *builder) datasetEvidence(key string) (located, bool) {
-	if node, ev, ok := b.configured(key); ok && node.Kind == yaml.ScalarNode && node.Tag == "!!str" && node.Value != "" {
-		return located{node.Value, ev}, true
-	}
-	labels := []string{labelTrajectories}
-	if key == "user_assignments_path" {
-		labels = []string{"User assignments", labelAssignments}
-	}
-	for _, l := range labels {
-		if v, ok := b.banner.values[l]; ok && v.value != "" && v.value != "None" {
-			return v, true
-		}
-	}
-	return located{}, false
-}
-
-// dataset writes the path of a dataset: the original if the client's
-// configuration has it, else the one file of that name below the dataset roots.
-func (b *builder) dataset(key, placeholder string) {
-	v, ok := b.datasetEvidence(key)
-	if !ok {
-		b.noDataset(key, placeholder)
-		return
-	}
-	name := path.Base(v.value)
-	if !isStaged(v.value) && strings.HasPrefix(v.value, "/") {
-		text, class, rule, why := b.moved(v.value)
-		b.put(work(key, plain(text), class, rule, why, v.at))
-		return
-	}
-	hits := b.datasets.find(name)
-	if len(hits) == 1 {
-		text, rule := b.rewrites.apply(hits[0].Value)
-		b.put(work(key, plain(text), Inferred, join("the only file of that name below the dataset roots", rule), "the old run read a node-local copy",
-			v.at, Evidence{Artifact: "dataset root", Key: name, Raw: hits[0].Value}))
-		return
-	}
-	t := Todo{Kind: MustFix, File: Workload, Path: key, Evidence: []Evidence{v.at}}
-	switch {
-	case len(hits) > 1:
-		t.Message = fmt.Sprintf("%d files below the dataset roots are named %s: choose one", len(hits), name)
-		for _, h := range hits {
-			h.Value, _ = b.rewrites.apply(h.Value)
-			t.Candidates = append(t.Candidates, h)
-		}
-	case b.datasets == nil:
-		t.Message = fmt.Sprintf("the old run read a node-local copy of %s: give the original, or port with --dataset-root", name)
-	default:
-		t.Message = fmt.Sprintf("no file named %s below the dataset roots: give its path", name)
-	}
-	b.put(work(key, plain("/TODO/"+name), Missing, "placeholder", "the old run read a node-local copy", v.at))
-	b.todo("", t)
-}
-
 // noDataset handles a dataset that no artifact names.
-func (b *builder) noDataset(key, placeholder string) {
-	if v, ok := b.banner.values["User assignments"]; key == "user_assignments_path" && (ok || b.banner.complete) {
-		if ok {
-			b.put(work(key, null(), Translated, "None → null", "", v.at))
-			return
-		}
-		b.put(work(key, null(), Inferred, "the banner names no user assignments", "", Evidence{Artifact: nameClient, Line: b.banner.first}))
-		b.ask(Confirm, Workload, key, "", "the banner names no user assignments: confirm that the old run had none")
-		return
+func (w *workload) noDataset(key, otherwise string) {
+	banner := w.in.run.Banner
+	v, ok := banner.Values[bannerAssignments]
+	switch {
+	case key == assignmentsKey && ok:
+		w.out.workload(key, null(), translated("None → null", "", v.At))
+	case key == assignmentsKey && banner.Complete:
+		at := Evidence{Artifact: harness.ClientLog, Line: banner.First}
+		w.out.workload(key, null(), inferred("the banner names no user assignments", "", at))
+		w.out.ask(Confirm, Workload, key, "", "the banner names no user assignments: confirm that the old run had none")
+	default:
+		w.out.workload(key, plain("/TODO/"+otherwise), placeholder("no artifact names the file"))
+		w.out.ask(MustFix, Workload, key, "", "no artifact names the file: give its path")
 	}
-	b.put(work(key, plain("/TODO/"+placeholder), Missing, "placeholder", "no artifact names the file"))
-	b.ask(MustFix, Workload, key, "", "no artifact names the file: give its path")
 }
 
 // furtherKeys carries over what the client's left-over configuration holds
 // beyond the ported keys: spawn rate, stop criteria, and what we don't know.
-func (b *builder) furtherKeys() {
-	if b.config == nil {
+func (w *workload) furtherKeys() {
+	config := w.in.run.Config
+	if config == nil {
 		return
 	}
 	ported := map[string]bool{}
-	for _, f := range b.workload.Fields()[:schema.PortedWorkloadKeys] {
+	for _, f := range workloadTable().Fields()[:schema.PortedWorkloadKeys] {
 		ported[f.Name()] = true
 	}
-	for _, leaf := range b.config.leaves {
-		key := leaf.keys[0].Value
-		ev := b.config.ev(b.configName, leaf)
+	for _, leaf := range config.Leaves {
+		key, ev := leaf.Keys[0].Value, config.At(leaf)
 		switch {
 		case ported[key]:
-			continue
 		case key == "results_dir":
-			b.res.Dropped = append(b.res.Dropped, Dropped{"workload", key, "drop", "the bench step sets it", ev})
-			continue
+			w.out.drop("workload", key, "drop", "the bench step sets it", ev)
+		default:
+			node, from := w.in.movedNode(leaf.Node, ev)
+			w.out.put(Workload, "", leaf.Keys, node, from)
 		}
-		f := Field{File: Workload, sub: leaf.keys, Class: Copied, Evidence: []Evidence{ev}}
-		f.node, f.Rule = b.rewriteNode(leaf.node)
-		if f.Rule != "" {
-			f.Class, f.Why = Translated, whyRewrite
+	}
+}
+
+func (w *workload) bannerNotes() {
+	for _, n := range []struct{ label, want, say string }{
+		{
+			"Tool-call delays", "enabled", "tool-call delays were switched off in the old run: " +
+				"pass the client's flag for it in AGENTPERF_EXTRA_ARGS",
+		},
+		{
+			"Power sampling", "disabled", "the old client sampled power; power_dcgm_url is not in the banner: " +
+				"set it to sample again",
+		},
+	} {
+		if v, ok := w.in.run.Banner.Values[n.label]; ok && v.Text != n.want {
+			w.out.ask(Confirm, Workload, "", n.label, n.say, v.At)
 		}
-		b.put(f)
 	}
 }

@@ -34,14 +34,6 @@ func ProvenancePath(recipe string) string {
 	return recipe + ".provenance.json"
 }
 
-// Write writes the recipe, the workload and the provenance beside the recipe.
-// All three are checked and staged before the first takes its place, each
-// atomically. Without force a file that holds something else is an [ExistsError].
-func (r *Result) Write(recipe, workload string, force bool) error {
-	_, err := r.write(recipe, workload, force)
-	return err
-}
-
 // output is one file of a port.
 type output struct {
 	path   string
@@ -60,9 +52,11 @@ func (r *Result) isArtifact(path string) bool {
 	return slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return a.Name == filepath.Base(path) })
 }
 
-// write says how many files it had to write: those that hold the same already
-// are left alone.
-func (r *Result) write(recipe, workload string, force bool) (written int, err error) {
+// Write writes the recipe, the workload and the provenance beside the recipe.
+// All three are checked and staged before the first takes its place, each
+// atomically. Without force a file that holds something else is an [ExistsError].
+// It says how many files it had to write: those that hold the same are left alone.
+func (r *Result) Write(recipe, workload string, force bool) (written int, err error) {
 	outs := r.outputs(recipe, workload)
 	var exist ExistsError
 	seen := map[string]bool{}
@@ -112,6 +106,33 @@ func (r *Result) write(recipe, workload string, force bool) (written int, err er
 		written++
 	}
 	return written, nil
+}
+
+// WriteFolder writes a port to a folder that is not there yet, and that appears
+// with all its files. They are not forced to the disk one by one, as [Result.Write]
+// does: a thousand of them would wait for it thrice each, and can be made again.
+func (r *Result) WriteFolder(dir string) error {
+	part := dir + ".part"
+	err := os.RemoveAll(part) // of a call that was killed
+	if err == nil {
+		err = os.MkdirAll(part, 0o755)
+	}
+	for _, o := range r.outputs(filepath.Join(part, "recipe.yaml"), filepath.Join(part, "workload.yaml")) {
+		var data []byte
+		if err == nil {
+			data, err = o.render()
+		}
+		if err == nil {
+			err = os.WriteFile(o.path, data, 0o644)
+		}
+	}
+	if err == nil {
+		err = os.Rename(part, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("write the port: %w", err)
+	}
+	return nil
 }
 
 // holds says whether a file holds just these bytes.

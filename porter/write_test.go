@@ -19,17 +19,24 @@ func TestWriteByForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := port(t, filepath.Join(classDir, "14-existing", "c64"), Options{WorkloadOut: in("w.yaml")})
-	if n, err := r.write(in("link.yaml"), in("w.yaml"), true); n != 3 || err != nil {
+	if n, err := r.Write(in("link.yaml"), in("w.yaml"), true); n != 3 || err != nil {
 		t.Errorf("through a link: %d files, %v", n, err)
 	}
 	link, err := os.Lstat(in("link.yaml"))
 	if data, rerr := os.ReadFile(in("real.yaml")); err != nil || rerr != nil || link.Mode()&fs.ModeSymlink == 0 || !strings.Contains(string(data), "schema: 2") {
 		t.Errorf("the link is %v, %v; behind it %q, %v", link.Mode(), err, data, rerr)
 	}
-	if err := r.Write(in("x.yaml"), in("pipe.yaml"), true); err == nil || !strings.Contains(err.Error(), "no plain file") {
+	if _, err := r.Write(in("x.yaml"), in("pipe.yaml"), true); err == nil || !strings.Contains(err.Error(), "no plain file") {
 		t.Errorf("a pipe: %v", err)
 	}
-	if err := r.Write(in("link.yaml"), in("real.yaml"), true); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := r.Write(in("link.yaml"), in("real.yaml"), true); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("both to one file: %v", err)
+	}
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -81,3 +81,17 @@ func visible(r rune) rune {
 	}
 	return r
 }
+
+// Clip shortens a text to some bytes, for a message, and makes it safe to show: what
+// can't be shown becomes a question mark.
+func Clip(s string, n int) string {
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd {
+			return '?'
+		}
+		return r
+	}, s)
+}

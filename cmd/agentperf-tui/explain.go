@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/migrate"
 	"github.com/agentperf/agentperf-tui/recipes/reference"
 	"github.com/agentperf/agentperf-tui/safetext"
@@ -58,7 +59,7 @@ func explainCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func ruleText(r recipes.Rule) string {
+func ruleText(r check.Rule) string {
 	return fmt.Sprintf("%s  (%s)\n  where    %s\n  bites    %s\n  right    %s\n", r.ID, r.Severity, r.Area, r.Bites, r.Right)
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/porter/tree"
 	"github.com/agentperf/agentperf-tui/safetext"
 )
 
@@ -30,7 +32,7 @@ func portCmd(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	out := fl.String("out", "", "recipe to write")
 	workload := fl.String("workload-out", "", "workload file to write")
-	tree := fl.String("tree", "", "port every c<N> below this folder")
+	root := fl.String("tree", "", "port every c<N> below this folder")
 	outDir := fl.String("out-dir", "", "folder that a tree is ported to")
 	fl.StringArrayVar(&f.opt.DatasetRoots, "dataset-root", nil, "folder to look for the datasets in; repeat")
 	fl.StringArrayVar(&f.rewrites, "path-rewrite", nil, "OLD=NEW: rewrite a path prefix, before the default /lustre/=/scratch/; repeat")
@@ -44,10 +46,10 @@ func portCmd(a *app) *cobra.Command {
 		if err := f.read(); err != nil {
 			return badInput(err)
 		}
-		single := len(args) == 1 && *out != "" && *workload != "" && *tree == "" && *outDir == ""
+		single := len(args) == 1 && *out != "" && *workload != "" && *root == "" && *outDir == ""
 		switch {
-		case *tree != "" && *outDir != "" && len(args) == 0 && *out == "" && *workload == "":
-			return a.portTree(cmd.Context(), *tree, porter.TreeOptions{Options: f.opt, OutDir: *outDir, Force: f.force, Program: version}, f.strict)
+		case *root != "" && *outDir != "" && len(args) == 0 && *out == "" && *workload == "":
+			return a.portTree(cmd.Context(), *root, tree.Options{Options: f.opt, OutDir: *outDir, Force: f.force, Program: version}, f.strict)
 		case !single:
 			return badInput(errors.New("a run directory, --out and --workload-out are required, and nothing else; or --tree and --out-dir"))
 		}
@@ -64,7 +66,7 @@ func (f *portFlags) read() error {
 		if !ok || from == "" {
 			return fmt.Errorf("--path-rewrite %q: want OLD=NEW", r)
 		}
-		f.opt.PathRewrites = append(f.opt.PathRewrites, porter.Rewrite{Old: from, New: to})
+		f.opt.PathRewrites = append(f.opt.PathRewrites, rules.Rewrite{Old: from, New: to})
 	}
 	if f.answers == "" {
 		return nil
@@ -79,7 +81,7 @@ func (a *app) portOne(ctx context.Context, dir string, f *portFlags) error {
 	if err != nil {
 		return badInput(err)
 	}
-	if err := r.Write(f.opt.RecipeOut, f.opt.WorkloadOut, f.force); err != nil {
+	if _, err := r.Write(f.opt.RecipeOut, f.opt.WorkloadOut, f.force); err != nil {
 		return badInput(err)
 	}
 	if err := a.portReport(r, f.opt.RecipeOut, f.opt.WorkloadOut); err != nil {

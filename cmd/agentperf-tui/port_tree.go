@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/tree"
 )
 
 // portTree ports every run directory below root and prints a row for each: JSON
 // rows as they are done, text at the end.
-func (a *app) portTree(ctx context.Context, root string, opt porter.TreeOptions, strict bool) error {
+func (a *app) portTree(ctx context.Context, root string, opt tree.Options, strict bool) error {
 	t := treeReport{rows: [][]string{{"run", "state", "fields", "copied", "translated", "inferred", "default", "guessed", "todo", "must-fix", "confirm", "note", "error"}}, states: map[string]int{}}
 	progress := a.treeProgress()
 	defer debug.SetGCPercent(debug.SetGCPercent(treeGC))
 	opt.Progress = progress.report
-	err := porter.Tree(ctx, root, opt, func(r porter.TreeRow) error {
+	err := tree.Port(ctx, root, opt, func(r tree.Row) error {
 		t.add(r)
 		if a.json {
 			return printLine(a.stdout, r)
@@ -43,7 +44,7 @@ func (a *app) portTree(ctx context.Context, root string, opt porter.TreeOptions,
 		return exitError{code: 1, err: err}
 	case err != nil:
 		return badInput(err)
-	case t.states[porter.RunFailed] > 0:
+	case t.states[tree.Failed] > 0:
 		return exitWith(1)
 	case strict && t.mustFix > 0:
 		return exitError{code: 1, err: fmt.Errorf("%d must-fix questions are open", t.mustFix)}
@@ -61,7 +62,7 @@ type treeReport struct {
 	mustFix int
 }
 
-func (t *treeReport) add(r porter.TreeRow) {
+func (t *treeReport) add(r tree.Row) {
 	t.states[r.Status]++
 	t.mustFix += r.Todos[porter.MustFix]
 	total := 0
@@ -79,7 +80,7 @@ func (t *treeReport) add(r porter.TreeRow) {
 
 func (t *treeReport) summary() string {
 	return fmt.Sprintf("%d runs: %d ported, %d unchanged, %d skipped (ported before from the same inputs), %d failed; %d must-fix questions open",
-		len(t.rows)-1, t.states[porter.RunPorted], t.states[porter.RunUnchanged], t.states[porter.RunSkipped], t.states[porter.RunFailed], t.mustFix)
+		len(t.rows)-1, t.states[tree.Ported], t.states[tree.Unchanged], t.states[tree.Skipped], t.states[tree.Failed], t.mustFix)
 }
 
 // treeProgress is a sign of life on stderr, at most one line in two seconds.

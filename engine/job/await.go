@@ -14,7 +14,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // probeTimeout bounds one look at a step; a server that answers slower is not ready.
@@ -45,7 +44,7 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 		if r := st.step.Ready; r.Probe == plan.ProbeHealth {
 			j.rec.say("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes", r.Target, r.IntervalSeconds, r.Prefill, r.Decode))
 		}
-		go j.probeLoop(probing, st, answers)
+		go probeLoop(probing, st, answers)
 	}
 	var last *event.Count
 	for left := len(waiting); left > 0; {
@@ -78,14 +77,14 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 }
 
 // probeLoop looks at a step until it is ready, its time is over or the wait ends.
-func (j *run) probeLoop(ctx context.Context, st *started, answers chan<- seen) {
+func probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 	r := st.step.Ready
 	deadline := time.NewTimer(time.Duration(r.TimeoutSeconds) * time.Second)
 	defer deadline.Stop()
 	tick := time.NewTicker(time.Duration(max(r.IntervalSeconds, 0.05) * float64(time.Second)))
 	defer tick.Stop()
 	for {
-		a := j.probe(ctx, r)
+		a := probe(ctx, r)
 		a.st = st
 		if a.ready || a.have != nil {
 			select {
@@ -111,7 +110,7 @@ func (j *run) probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 	}
 }
 
-func (j *run) probe(ctx context.Context, r plan.Readiness) seen {
+func probe(ctx context.Context, r plan.Readiness) seen {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if r.Probe == plan.ProbeTCP {
@@ -134,7 +133,7 @@ func (j *run) probe(ctx context.Context, r plan.Readiness) seen {
 	case r.Probe == plan.ProbeHTTP:
 		return seen{ready: true}
 	}
-	have, err := instances(body, j.Components)
+	have, err := instances(body)
 	if err != nil {
 		return seen{last: err.Error()}
 	}
@@ -158,9 +157,9 @@ func get(ctx context.Context, url string) (status int, body []byte, err error) {
 	return resp.StatusCode, body, err
 }
 
-// instances counts the generate endpoints of a frontend's health answer by role.
-// Aggregated workers count as decode workers.
-func instances(body []byte, roles map[string]schema.Role) (event.Count, error) {
+// instances counts the generate endpoints of a dynamo frontend's health answer
+// by role: TensorRT-LLM's decode workers call themselves tensorrt_llm.
+func instances(body []byte) (event.Count, error) {
 	var doc struct {
 		Instances []struct {
 			Endpoint  string `json:"endpoint"`
@@ -175,10 +174,10 @@ func instances(body []byte, roles map[string]schema.Role) (event.Count, error) {
 		if i.Endpoint != "generate" {
 			continue
 		}
-		switch roles[i.Component] {
-		case schema.Prefill:
+		switch i.Component {
+		case "prefill":
 			n.Prefill++
-		case schema.Decode, schema.Agg:
+		case "decode", "tensorrt_llm", "backend":
 			n.Decode++
 		}
 	}

@@ -3,8 +3,17 @@ package mockserver
 import (
 	"fmt"
 	"net/http"
+)
 
-	"github.com/agentperf/agentperf-tui/recipes/schema"
+// Role is the part a mock process plays.
+type Role string
+
+// The roles. A frontend needs addresses of the others.
+const (
+	RoleAgg      Role = "agg"
+	RolePrefill  Role = "prefill"
+	RoleDecode   Role = "decode"
+	RoleFrontend Role = "frontend"
 )
 
 const (
@@ -15,9 +24,7 @@ const (
 
 // Config describes one mock process. Zero values take the defaults named here.
 type Config struct {
-	// Role is the part that the process plays: that of a worker, or the frontend,
-	// which needs the addresses of workers.
-	Role schema.Role
+	Role Role
 	// Model is the served name. A request for another model is refused with
 	// status 404; with an empty Model any name is served.
 	Model  string
@@ -74,9 +81,9 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	cfg = cfg.withDefaults()
 	switch cfg.Role {
-	case schema.Agg, schema.Prefill, schema.Decode:
+	case RoleAgg, RolePrefill, RoleDecode:
 		return newWorker(cfg), nil
-	case schema.Frontend:
+	case RoleFrontend:
 		return newFrontend(cfg)
 	}
 	return nil, fmt.Errorf("mock server: role %q: want agg, prefill, decode or frontend", cfg.Role)

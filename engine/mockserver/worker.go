@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // The worker protocol behind the frontend. Prefill takes the chat request and
@@ -39,9 +37,9 @@ func newWorker(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", w.health)
 	switch cfg.Role {
-	case schema.Prefill:
+	case RolePrefill:
 		mux.HandleFunc("POST "+prefillPath, w.prefill)
-	case schema.Decode:
+	case RoleDecode:
 		mux.HandleFunc("POST "+decodePath, w.decode)
 	default:
 		mux.HandleFunc("GET /v1/models", models(cfg.Model))

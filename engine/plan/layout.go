@@ -2,16 +2,13 @@ package plan
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // worker is one engine with its place.
 type worker struct {
-	role  recipes.Role
+	role  string // prefill, decode, agg
 	index int
 	nodes []int
 	gpus  []int // of its one node; nil: all of each node
@@ -66,14 +63,14 @@ func place(r *recipes.Recipe) (layout, error) {
 }
 
 // assign gives a reserved node its roles; one node may hold several.
-func (l *layout) assign(roles []schema.Role, node int) {
+func (l *layout) assign(roles []string, node int) {
 	for _, r := range roles {
 		switch r {
-		case schema.Infra:
+		case "infra":
 			l.infra = node
-		case schema.Frontend:
+		case "frontend":
 			l.frontend = node
-		case schema.Client:
+		case "client":
 			l.client = node
 		}
 	}
@@ -82,25 +79,25 @@ func (l *layout) assign(roles []schema.Role, node int) {
 // reserved lists nodes that are kept for roles, at the front and at the back of
 // the allocation. Roles share one node unless the recipe says otherwise; that
 // node is the last one where a client node is asked for.
-func reserved(r *recipes.Recipe) (front, back [][]schema.Role) {
-	var roles []schema.Role
+func reserved(r *recipes.Recipe) (front, back [][]string) {
+	var roles []string
 	if r.DedicatedInfra {
-		roles = append(roles, schema.Infra)
+		roles = append(roles, "infra")
 	}
 	if r.Frontend.Dedicated {
-		roles = append(roles, schema.Frontend)
+		roles = append(roles, "frontend")
 	}
 	switch {
 	case r.Benchmark.Colocate && r.Benchmark.Dedicated:
-		return nil, [][]schema.Role{append(roles, schema.Client)}
+		return nil, [][]string{append(roles, "client")}
 	case r.Benchmark.Colocate && len(roles) > 0:
-		return [][]schema.Role{roles}, nil
+		return [][]string{roles}, nil
 	}
 	for _, role := range roles {
-		front = append(front, []schema.Role{role})
+		front = append(front, []string{role})
 	}
 	if r.Benchmark.Dedicated {
-		back = [][]schema.Role{{schema.Client}}
+		back = [][]string{{"client"}}
 	}
 	return front, back
 }
@@ -110,7 +107,7 @@ func reserved(r *recipes.Recipe) (front, back [][]schema.Role) {
 func (l *layout) pick(placement string) int {
 	first, last := -1, -1
 	for _, w := range l.workers {
-		if w.role.Name == schema.Decode {
+		if w.role == "decode" {
 			if first < 0 {
 				first = w.nodes[0]
 			}
@@ -132,18 +129,21 @@ func (l *layout) pick(placement string) int {
 func placeWorkers(r *recipes.Recipe, first int) ([]worker, error) {
 	p := packer{node: first, end: first + r.WorkerNodes(), perNode: r.GPUsPerNode, spread: r.SpreadWorkers}
 	var out []worker
-	for _, role := range r.Roles() {
-		if role.Name == schema.Decode && p.used > 0 && p.node+1 < p.end {
+	for _, role := range []struct {
+		name string
+		recipes.Role
+	}{{"prefill", r.Prefill}, {"decode", r.Decode}, {"agg", r.Agg}} {
+		if role.name == "decode" && p.used > 0 && p.node+1 < p.end {
 			p.next()
 		}
-		gpus := r.GPUsPerWorker(role)
+		gpus := r.GPUsPerWorker(role.Role)
 		for i := range role.Workers {
 			w, ok := p.put(gpus)
 			if !ok {
-				return nil, fmt.Errorf("%s worker %d needs %d GPUs, and the recipe's %d worker nodes of %d GPUs are used up; "+
-					"raise %s nodes or lower its workers", role.Name, i, gpus, p.end-first, r.GPUsPerNode, role.Name)
+				return nil, fmt.Errorf("%s worker %d needs %d GPUs, and the recipe's %d worker nodes of %d GPUs are used up; raise %s nodes or lower its workers",
+					role.name, i, gpus, p.end-first, r.GPUsPerNode, role.name)
 			}
-			w.role, w.index = role, i
+			w.role, w.index = role.name, i
 			out = append(out, w)
 		}
 	}
@@ -192,34 +192,20 @@ func (p *packer) put(gpus int) (worker, bool) {
 	return w, true
 }
 
-// describe names every node and what happens on it.
+// nodes names every node and what happens on it.
 func (l *layout) describe() []Node {
 	out := make([]Node, l.nodes)
 	for i := range out {
-		out[i] = Node{Index: i, Name: nodeName(i), Roles: []string{}}
+		out[i] = Node{Index: i, Name: fmt.Sprintf("{node:%d}", i), Roles: []string{}}
 	}
-	add := func(node int, what string) { out[node].Roles = append(out[node].Roles, what) }
-	add(l.infra, string(schema.Etcd))
-	add(l.frontend, string(schema.Frontend))
+	add := func(node int, role string) { out[node].Roles = append(out[node].Roles, role) }
+	add(l.infra, "etcd")
+	add(l.frontend, "frontend")
 	for _, w := range l.workers {
 		for _, n := range w.nodes {
-			add(n, fmt.Sprintf("%s %d", w.role.Name, w.index))
+			add(n, fmt.Sprintf("%s %d", w.role, w.index))
 		}
 	}
-	add(l.client, string(schema.Client))
+	add(l.client, "client")
 	return out
 }
-
-// together is the layout on one node, as a machine that shares nothing out has it.
-func (l layout) together() layout {
-	one := layout{nodes: 1, workers: slices.Clone(l.workers)}
-	for i := range one.workers {
-		one.workers[i].nodes, one.workers[i].gpus = []int{0}, nil
-	}
-	return one
-}
-
-// nodeName and address stand for a node's until the plan is bound.
-func nodeName(i int) string { return "{node:" + strconv.Itoa(i) + "}" }
-
-func address(i int) string { return "{ip:" + strconv.Itoa(i) + "}" }

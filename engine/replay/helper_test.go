@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 const testBlock = 8 // tokens of a cache block
@@ -50,13 +49,13 @@ func serveHandler(t *testing.T, h http.Handler) string {
 func disaggregated(t *testing.T, cfg mockserver.Config) string {
 	t.Helper()
 	cfg.BlockTokens = testBlock
-	worker := func(role schema.Role) string {
+	worker := func(role mockserver.Role) string {
 		cfg.Role = role
 		return serve(t, cfg)
 	}
-	front := mockserver.Config{Role: schema.Frontend, Model: cfg.Model, BlockTokens: testBlock}
-	front.PrefillURLs = []string{worker(schema.Prefill), worker(schema.Prefill)}
-	front.DecodeURLs = []string{worker(schema.Decode)}
+	front := mockserver.Config{Role: mockserver.RoleFrontend, Model: cfg.Model, BlockTokens: testBlock}
+	front.PrefillURLs = []string{worker(mockserver.RolePrefill), worker(mockserver.RolePrefill)}
+	front.DecodeURLs = []string{worker(mockserver.RoleDecode)}
 	return serve(t, front) + "/v1"
 }
 

@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 // Names of the client's files that are no stem.
@@ -108,12 +110,12 @@ func (f *Fold) Live(line []byte) error { return f.row(&f.live, RequestsFile, -1,
 
 // Analysis takes a line of the file <stem>.jsonl, whose rows win over the live
 // ones. The phase is the stem's.
-func (f *Fold) Analysis(stem Stem, line []byte) error {
+func (f *Fold) Analysis(stem harness.Stem, line []byte) error {
 	t, name := f.analysisTable(stem)
 	return f.row(t, name, stem.Phase, line)
 }
 
-func (f *Fold) analysisTable(stem Stem) (*table, string) {
+func (f *Fold) analysisTable(stem harness.Stem) (*table, string) {
 	name := stem.String() + ".jsonl"
 	t := f.analysis[name]
 	if t == nil {
@@ -195,7 +197,7 @@ func (f *Fold) Manifest(line []byte) error {
 
 // Statistics takes the whole file <stem>.json. A later one replaces an earlier
 // one of the same stem; of several stems of a phase the last one given counts.
-func (f *Fold) Statistics(stem Stem, data []byte) error {
+func (f *Fold) Statistics(stem harness.Stem, data []byte) error {
 	name := stem.String() + ".json"
 	s, err := parseStatistics(stem, data)
 	if err != nil {

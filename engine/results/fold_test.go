@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 // line is a request row of user u that starts at s and takes a second; more
@@ -31,7 +33,7 @@ func line(u int, s float64, more string) string {
 	return string(text)
 }
 
-var testStem = Stem{Model: "m", Concurrency: 8, Phase: 0, Timeout: 100, Settling: 10, Trajectories: 3}
+var testStem = harness.Stem{Model: "m", Concurrency: 8, Phase: 0, Timeout: 100, Settling: 10, Trajectories: 3}
 
 const window = `{"phase_idx":0,"settling_end":110,"actual_phase_end":120}`
 

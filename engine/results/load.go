@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 const (
@@ -177,7 +179,7 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 		return true, l.manifest(path)
 	}
 	ext := filepath.Ext(name)
-	stem, ok := ParseStem(strings.TrimSuffix(name, ext))
+	stem, ok := harness.ParseStem(strings.TrimSuffix(name, ext))
 	switch {
 	case ok && ext == ".jsonl":
 		t, _ := f.analysisTable(stem)

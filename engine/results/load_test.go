@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
@@ -186,7 +187,7 @@ func TestNewestStatisticsCount(t *testing.T) {
 		old.String() + ".json":    `{"ttft_s":{"p50":1}}`,
 		recent.String() + ".json": `{"ttft_s":{"p50":2}}`,
 	})
-	for i, s := range []Stem{old, recent} {
+	for i, s := range []harness.Stem{old, recent} {
 		at := time.Unix(int64(1000+i), 0)
 		if err := os.Chtimes(filepath.Join(dir, s.String()+".json"), at, at); err != nil {
 			t.Fatal(err)
@@ -250,7 +251,9 @@ func TestText(t *testing.T) {
 
 func TestRollup(t *testing.T) {
 	t.Parallel()
-	stem := func(users, phase int) string { return Stem{"org__m", users, phase, 300.5, 0, 3}.String() }
+	stem := func(users, phase int) string {
+		return harness.Stem{Model: "org__m", Concurrency: users, Phase: phase, Timeout: 300.5, Trajectories: 3}.String()
+	}
 	row := func(user int, at float64, phase string) string { return line(user, at, phase) + "\n" }
 	dir := tree(t, map[string]string{
 		"agentperf/requests.jsonl":                row(0, 110, `"concurrency":64`) + row(0, 210, `"phase_idx":1,"concurrency":1010`),

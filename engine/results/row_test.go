@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 func TestParseRow(t *testing.T) {
@@ -80,55 +82,9 @@ func FuzzParseRow(f *testing.F) {
 	})
 }
 
-func TestParseStem(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		name string
-		want Stem
-		ok   bool
-	}{
-		{"hf-0c0ffee_orig__1010u__phase0__dur2400s__settle240s__traj3", Stem{"hf-0c0ffee_orig", 1010, 0, 2400, 240, 3}, true},
-		{"a__b__64u__phase12__dur300.5s__settle0s__traj1", Stem{"a__b", 64, 12, 300.5, 0, 1}, true},
-		{"org_model__1u__phase0__dur1s__settle0.25s__traj10", Stem{"org_model", 1, 0, 1, 0.25, 10}, true},
-		{"__1u__phase0__dur1s__settle0s__traj1", Stem{}, false},
-		{"m__1u__phase0__dur1s__settle0s__traj", Stem{}, false},
-		{"m__1u__phase0__dur1s__settle0s__traj1.5", Stem{}, false},
-		{"m__1u__phase-1__dur1s__settle0s__traj1", Stem{}, false},
-		{"m__1u__phase0__dur1e3s__settle0s__traj1", Stem{}, false},
-		{"m__1u__phase0__durNaNs__settle0s__traj1", Stem{}, false},
-		{"m__1__phase0__dur1s__settle0s__traj1", Stem{}, false},
-		{"m__99999999999u__phase0__dur1s__settle0s__traj1", Stem{}, false},
-		{"m\x1b[2J__1u__phase0__dur1s__settle0s__traj1", Stem{}, false},
-		{"benchmark-rollup", Stem{}, false},
-		{"", Stem{}, false},
-	} {
-		got, ok := ParseStem(tt.name)
-		if got != tt.want || ok != tt.ok {
-			t.Errorf("%s: %+v, %v; want %+v, %v", tt.name, got, ok, tt.want, tt.ok)
-		}
-		if ok && got.String() != tt.name {
-			t.Errorf("%s prints as %s", tt.name, got)
-		}
-	}
-}
-
-func FuzzParseStem(f *testing.F) {
-	f.Add("m__1u__phase0__dur300.5s__settle0s__traj3")
-	f.Add("__u__phase__durs__settles__traj")
-	f.Fuzz(func(t *testing.T, name string) {
-		s, ok := ParseStem(name)
-		if !ok {
-			return
-		}
-		if again, ok := ParseStem(s.String()); !ok || again != s {
-			t.Fatalf("%q: %+v prints as %q, read back as %+v", name, s, s, again)
-		}
-	})
-}
-
 func TestStatistics(t *testing.T) {
 	t.Parallel()
-	s, err := parseStatistics(Stem{}, []byte(`{"ttft_s":{"p50":NaN,"p95":1.5},"x":-Infinity,"text":"NaN \" NaN","requests":{"total":12,"failed":1.5},"huge":1e999}`))
+	s, err := parseStatistics(harness.Stem{}, []byte(`{"ttft_s":{"p50":NaN,"p95":1.5},"x":-Infinity,"text":"NaN \" NaN","requests":{"total":12,"failed":1.5},"huge":1e999}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +103,7 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("text %q", s.values["text"])
 	}
 	for _, bad := range []string{``, `null`, `[]`, `{"a":`, `{}{}`} {
-		if _, err := parseStatistics(Stem{}, []byte(bad)); err == nil {
+		if _, err := parseStatistics(harness.Stem{}, []byte(bad)); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
 	}
@@ -157,7 +113,7 @@ func FuzzStatistics(f *testing.F) {
 	f.Add([]byte(`{"measurement_duration_s":1,"requests":{"total":1}}`))
 	f.Add([]byte(`{"a":-Infinity,"b":"\"NaN"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := parseStatistics(Stem{}, data)
+		s, err := parseStatistics(harness.Stem{}, data)
 		if err != nil {
 			if json.Valid(data) && data[0] == '{' {
 				t.Fatalf("%q: %v", data, err)
@@ -168,7 +124,7 @@ func FuzzStatistics(f *testing.F) {
 			t.Fatalf("%q: kept as %q", data, s.raw)
 		}
 		fold := NewFold()
-		if err := fold.Statistics(Stem{}, data); err != nil {
+		if err := fold.Statistics(harness.Stem{}, data); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := json.Marshal(fold.Run(fold.lastTime())); err != nil {

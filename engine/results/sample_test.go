@@ -4,6 +4,8 @@ import (
 	"math"
 	"path/filepath"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
@@ -27,7 +29,7 @@ func TestSample(t *testing.T) {
 	if p.Total != 240 || *p.Requests != want {
 		t.Errorf("total %d, %+v; want 240, %+v", p.Total, *p.Requests, want)
 	}
-	stem, ok := ParseStem(p.Stem)
+	stem, ok := harness.ParseStem(p.Stem)
 	if !ok {
 		t.Fatalf("stem %q", p.Stem)
 	}

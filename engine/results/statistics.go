@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
 // maxStatistics is more than ten thousand times the size of a real file.
@@ -12,12 +14,12 @@ const maxStatistics = 16 << 20
 
 // statistics is what the client says of a phase, once the phase has ended.
 type statistics struct {
-	stem   Stem
+	stem   harness.Stem
 	raw    json.RawMessage // as the client wrote it, with keys this package does not know
 	values map[string]any
 }
 
-func parseStatistics(stem Stem, data []byte) (statistics, error) {
+func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 	if len(data) > maxStatistics {
 		return statistics{}, fmt.Errorf("statistics of %d bytes: want at most %d", len(data), maxStatistics)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter"
 )
 
@@ -53,7 +54,7 @@ func (s Session) Port(ctx context.Context, dir string, opt porter.Options) (*por
 
 // FindRuns lists run directories below a folder: those found until ctx ends.
 func (Session) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
-	return inTime(ctx, root, func() ([]string, error) { return porter.FindRuns(ctx, Home(root), depth) })
+	return inTime(ctx, root, func() ([]string, error) { return harness.FindRuns(ctx, Home(root), depth) })
 }
 
 // List lists the folders in a folder, links to folders included.
@@ -121,7 +122,8 @@ func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload str
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return r.Write(Home(recipe), Home(workload), force)
+	_, err := r.Write(Home(recipe), Home(workload), force)
+	return err
 }
 
 // Excerpt reads around a place of a file. Lines far into a large file are not

@@ -23,7 +23,7 @@ func TestTargets(t *testing.T) {
 	if err != nil || len(got) != 3 || slices.ContainsFunc(got, func(t Target) bool { return t.There || t.Problem != "" }) {
 		t.Fatalf("an empty folder: %+v %v", got, err)
 	}
-	if err := r.Write(recipe, workload, false); err != nil {
+	if _, err := r.Write(recipe, workload, false); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(workload)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 func python(args []string) error {
@@ -57,10 +56,10 @@ func worker(f map[string]string) error {
 	if err := received(who); err != nil {
 		return err
 	}
-	mode := schema.Prefill
+	mode := mockserver.RolePrefill
 	component := "prefill"
 	if role == "decode" {
-		mode, component = schema.Decode, "tensorrt_llm"
+		mode, component = mockserver.RoleDecode, "tensorrt_llm"
 	}
 	h, err := mockserver.New(mockserver.Config{
 		Role: mode, Model: f["served-model-name"],
@@ -193,7 +192,7 @@ func (r *router) workers() ([]instance, error) {
 	if slices.Equal(urls(list), urls(r.now)) {
 		return list, nil
 	}
-	cfg := mockserver.Config{Role: schema.Frontend}
+	cfg := mockserver.Config{Role: mockserver.RoleFrontend}
 	for _, in := range list {
 		if in.Component == "prefill" {
 			cfg.PrefillURLs = append(cfg.PrefillURLs, in.URL)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -373,3 +374,6 @@ func fraction(part, whole int) float64 {
 	}
 	return float64(part) / float64(whole)
 }
+
+// isNumber is false for NaN and infinity.
+func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

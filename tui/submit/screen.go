@@ -14,7 +14,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -248,12 +247,12 @@ func (s *Screen) submittable() bool {
 
 // summary is what will run, in one line.
 func (s *Screen) summary() string {
-	count := map[schema.Role]int{}
+	count := map[string]int{}
 	for _, st := range s.plan.Steps {
 		count[st.Role]++
 	}
 	var workers []string
-	for _, r := range schema.WorkerRoles() {
+	for _, r := range []string{"prefill", "decode", "agg"} {
 		if n := count[r]; n > 0 {
 			workers = append(workers, fmt.Sprintf("%d %s", n, r))
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -93,7 +92,7 @@ func nodeMap(p *plan.Plan) []line {
 		wide = max(wide, ui.Width(nodeName(n)))
 	}
 	out := make([]line, 0, len(p.Nodes)+1)
-	used := map[schema.Role]bool{}
+	used := map[string]bool{}
 	for _, n := range p.Nodes {
 		cells := slices.Repeat([]string{"·"}, p.GPUsPerNode)
 		for _, st := range p.Steps {
@@ -111,9 +110,9 @@ func nodeMap(p *plan.Plan) []line {
 		out = append(out, line{text: ui.Fit(nodeName(n), wide) + "  " + strings.Join(cells, " ") + "  " + strings.Join(n.Roles, ", ")})
 	}
 	var legend []string
-	for _, role := range schema.WorkerRoles() {
+	for _, role := range []string{"prefill", "decode", "agg"} {
 		if used[role] {
-			legend = append(legend, letters[role]+" "+string(role))
+			legend = append(legend, letters[role]+" "+role)
 		}
 	}
 	if len(legend) > 0 {
@@ -131,7 +130,7 @@ func nodeName(n plan.Node) string {
 }
 
 // letters stand for a GPU's role in the node map.
-var letters = map[schema.Role]string{schema.Prefill: "P", schema.Decode: "D", schema.Agg: "A"}
+var letters = map[string]string{"prefill": "P", "decode": "D", "agg": "A"}
 
 // lines are the cluster's answers; the one that makes the submit impossible first.
 func (c clusterMsg) lines() []line {

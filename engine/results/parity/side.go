@@ -17,6 +17,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
@@ -79,7 +80,7 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	} else if err := s.file(phase); err != nil {
 		return Side{}, fmt.Errorf("load %s: %w", path, err)
 	}
-	if stem, ok := results.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
+	if stem, ok := harness.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
 		s.About.Model = stem.Model
 	}
 	s.Name = s.About.Name
@@ -173,9 +174,9 @@ func (s *Side) rollup(data []byte, phase int) (bool, error) {
 	}
 	fold := results.NewFold()
 	for _, p := range doc.Phases {
-		stem, ok := results.ParseStem(strings.TrimSuffix(p.File, ".json"))
+		stem, ok := harness.ParseStem(strings.TrimSuffix(p.File, ".json"))
 		if !ok {
-			stem = results.Stem{Concurrency: p.Concurrency, Phase: p.PhaseIdx}
+			stem = harness.Stem{Concurrency: p.Concurrency, Phase: p.PhaseIdx}
 		}
 		if err := fold.Statistics(stem, p.Stats); err != nil {
 			return true, err
@@ -204,7 +205,7 @@ func (s *Side) figures(data []byte) error {
 	if err := s.About.set(head.About); err != nil {
 		return err
 	}
-	stem, ok := results.ParseStem(strings.TrimSuffix(filepath.Base(s.Path), ".json"))
+	stem, ok := harness.ParseStem(strings.TrimSuffix(filepath.Base(s.Path), ".json"))
 	if !ok {
 		stem.Phase = head.Phase
 	}

@@ -1,0 +1,132 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+)
+
+// bannerLimit is how much of client.log is looked at; the banner stands at its
+// beginning, thousands of lines of log follow.
+const bannerLimit = 4 << 20
+
+// labels of the client's resolved configuration, exactly as printed.
+var bannerLabels = map[string]bool{
+	"Base URL": true, "Model": true, "Server type": true, "Concurrencies": true, "Max workers": true,
+	"Connection pool": true, "Phase Timeout": true, "Max ISL offset": true, "User assignments": true,
+	"Max tokens": true, "Reasoning effort": true, "Tool-call delays": true, "Conversation routing headers": true,
+	"Dynamo conv-aware routing (X-Dynamo-Session-ID)": true, "Power sampling": true, "Results dir": true,
+	"Request log": true, "Seed": true,
+}
+
+// Sentences around the banner that carry values; they serve as labels.
+const (
+	LabelTrajectories = "Loading trajectories from"
+	LabelAssignments  = "Loaded user assignments from"
+
+	bannerEnd = "Running "
+)
+
+// Banner is one start of the client as its log shows it.
+type Banner struct {
+	First, Last int // lines
+	Complete    bool
+	Values      map[string]Value // by label
+}
+
+// readBanners finds the banners in the first part of a client log.
+func readBanners(ctx context.Context, r io.Reader, a *Artifact) (found []Banner, err error) {
+	var cur *Banner
+	closeBanner := func() {
+		if cur != nil {
+			found = append(found, *cur)
+			cur = nil
+		}
+	}
+	log := newLineReader(io.LimitReader(r, bannerLimit), "")
+	log.most = 64 << 10 // a banner has no longer lines, and what is longer costs no room
+	err = log.each(ctx, func(l rawLine) bool {
+		a.Lines = l.number
+		if !maybeBanner(l.text) {
+			return true
+		}
+		key, value, end := bannerLine(stripRank(stripANSI(l.text)))
+		switch {
+		case end && cur != nil:
+			cur.Complete, cur.Last = true, l.number
+			closeBanner()
+		case key == "" || end || l.cut:
+		default:
+			if cur != nil && cur.Values[key].At.Line != 0 {
+				closeBanner() // the client started again
+			}
+			if cur == nil {
+				if !bannerLabels[key] || len(found) >= maxBanners {
+					return true // log lines that only resemble a banner
+				}
+				cur = &Banner{First: l.number, Values: map[string]Value{}}
+			}
+			cur.Last = l.number
+			line := clean(l.text)
+			after := max(strings.Index(line, key), 0) + len(key)
+			cur.Values[key] = Value{value, evidence(a.Name, l.number, line, key, value, after)}
+		}
+		return true
+	})
+	closeBanner()
+	return found, err
+}
+
+// maxBanners bounds how many client starts are told apart.
+const maxBanners = 1000
+
+// maybeBanner spares most log lines a closer look: a label begins with a capital,
+// perhaps behind a rank or a colour.
+func maybeBanner(b []byte) bool {
+	b = bytes.TrimLeft(b, " 0123456789:\t")
+	return len(b) > 0 && (b[0] >= 'A' && b[0] <= 'Z' || b[0] == 0x1b)
+}
+
+// bannerLine takes one line of the client's log apart. end is true for the line
+// that closes a banner.
+func bannerLine(b []byte) (key, value string, end bool) {
+	b = bytes.TrimSpace(b)
+	if len(b) > 4096 {
+		return "", "", false
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte(bannerEnd)); ok && bytes.Contains(rest, []byte("phase(s)")) {
+		return "", "", true
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte(LabelTrajectories+" ")); ok {
+		return LabelTrajectories, clean(bytes.TrimSuffix(rest, []byte("..."))), false
+	}
+	if rest, ok := bytes.CutPrefix(b, []byte(LabelAssignments+" ")); ok {
+		if i := bytes.LastIndex(rest, []byte(": ")); i >= 0 {
+			rest = rest[:i]
+		}
+		return LabelAssignments, clean(rest), false
+	}
+	label, rest, ok := bytes.Cut(b, []byte(":"))
+	if !ok || !bannerLabels[string(label)] {
+		return "", "", false
+	}
+	return string(label), clean(bytes.TrimSpace(rest)), false
+}
+
+func clean(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
+
+// pickBanner chooses the banner that counts: the first complete one, else the
+// one that shows most.
+func pickBanner(all []Banner) Banner {
+	var best Banner
+	for _, b := range all {
+		if b.Complete {
+			return b
+		}
+		if len(b.Values) > len(best.Values) {
+			best = b
+		}
+	}
+	return best
+}

@@ -1,0 +1,106 @@
+package harness
+
+import (
+	"io"
+	"path"
+	"strings"
+)
+
+// ClientCommand is how the client was started.
+type ClientCommand struct {
+	Checkout Value    // folder that it was started in
+	Flags    []string // beyond those that a bench step passes itself
+	FlagsAt  Evidence
+}
+
+// ownFlags are passed by the bench step; their old values are of no use.
+var ownFlags = map[string]bool{
+	"--config": true, "--base-url": true, "--model": true, "--concurrencies": true,
+	"--request-log-path": true, "--results-dir": true,
+}
+
+// readClientCommand finds the client's call, directly or inside bash -c '…', and
+// the last cd before it.
+func readClientCommand(r io.Reader, a *Artifact) (cc ClientCommand, err error) {
+	a.Found = "no call of run.py"
+	data, err := io.ReadAll(io.LimitReader(r, maxLine))
+	if err != nil {
+		return cc, err
+	}
+	text := clean(data)
+	a.Lines = strings.Count(text, "\n")
+	cmds, err := parseShell(text)
+	if err != nil {
+		a.problem(0, "can't be read as a shell script: "+err.Error()+"; is the file cut off?")
+		return cc, nil
+	}
+	var cd string
+	for _, c := range withNested(cmds, 0) {
+		if len(c.words) > 1 && c.words[0].Text == "cd" {
+			cd = c.words[len(c.words)-1].Text
+		}
+		for i, w := range c.words {
+			if path.Base(w.Text) != "run.py" {
+				continue
+			}
+			a.Found = "client's command"
+			cc.Flags = extraFlags(c.words[i+1:])
+			cc.FlagsAt = findEvidence(a.Name, text, w.Text, "run.py", strings.Join(cc.Flags, " "))
+			if cd != "" {
+				cc.Checkout = Value{cd, findEvidence(a.Name, text, "cd ", "cd", cd)}
+			}
+			return cc, nil
+		}
+	}
+	return cc, nil
+}
+
+// findEvidence makes an Evidence of raw, which stands after a mark somewhere in
+// a text of several lines.
+func findEvidence(artifact, text, mark, key, raw string) Evidence {
+	at := strings.LastIndex(text, mark+raw)
+	if at < 0 {
+		at = max(strings.LastIndex(text, mark), 0)
+	}
+	start := strings.LastIndexByte(text[:at], '\n') + 1
+	line, _, _ := strings.Cut(text[start:], "\n")
+	return evidence(artifact, strings.Count(text[:at], "\n")+1, line, key, raw, at-start)
+}
+
+// withNested puts the commands of bash -c '…' in the place of the outer command.
+func withNested(cmds []command, depth int) []command {
+	var out []command
+	for _, c := range cmds {
+		inner := ""
+		for i := 2; i < len(c.words) && depth < 3; i++ {
+			shell := path.Base(c.words[i-2].Text)
+			if c.words[i-1].Text == "-c" && (shell == "bash" || shell == "sh") || c.words[i-1].Text == "-lc" {
+				inner = c.words[i].Text
+			}
+		}
+		if nested, err := parseShell(inner); inner != "" && err == nil {
+			out = append(out, withNested(nested, depth+1)...)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func extraFlags(words []Word) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		name, _, attached := strings.Cut(words[i].Text, "=")
+		if !ownFlags[name] {
+			out = append(out, words[i].Text)
+			continue
+		}
+		for !attached && i+1 < len(words) && !strings.HasPrefix(words[i+1].Text, "--") {
+			i++
+			if name != "--concurrencies" {
+				break
+			}
+		}
+	}
+	return out
+}

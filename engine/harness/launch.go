@@ -1,0 +1,320 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/safetext"
+)
+
+// roleWords are the roles in the words of the harness.
+var roleWords = map[string]schema.Role{"CTX": schema.Prefill, "GEN": schema.Decode}
+
+// RoleWord is a worker's role in the words of the harness.
+func RoleWord(r schema.Role) string {
+	if r == schema.Prefill {
+		return "CTX"
+	}
+	return "GEN"
+}
+
+// Launch is one srun line of job.log. It starts a worker, which has a role and an
+// index, or a service: frontend, etcd ….
+type Launch struct {
+	Line    int
+	Role    schema.Role
+	Index   int
+	Service string // empty for a worker
+
+	Hosts    []string
+	Nodes    int // -N; 0 if not given
+	Tasks    int // -n; 0 if not given
+	Nodelist Option
+	Image    Option
+	Mounts   Option
+	Flags    []Option // of srun, all of them, by their long names
+	Model    string
+	Args     []Word // of the start script
+
+	// Env is what the launch sets: its --export list, over which the list among a
+	// worker's arguments wins.
+	Env       []Var
+	BareNames []Value // of the --export list: their values came from the submitting shell
+	HasExport bool
+	HasEnv    bool // a worker's arguments hold a list
+
+	Problems   []string
+	Starts     int   // how often it was launched
+	StartLines []int // where, at most 8
+
+	artifact, text string // of the line
+	export, env    []Var
+}
+
+// Option is the value of a flag with its place.
+type Option struct {
+	Name, Value string
+	offset      int
+}
+
+// String is the option in one word.
+func (o Option) String() string { return strings.TrimSuffix(o.Name+"="+o.Value, "=") }
+
+// Name is what the harness calls the worker or service.
+func (l *Launch) Name() string {
+	if l.Service != "" {
+		return l.Service
+	}
+	return fmt.Sprintf("%s %d", RoleWord(l.Role), l.Index)
+}
+
+// At is evidence on the launch line of raw, at or after a byte offset.
+func (l *Launch) At(key, raw string, offset int) Evidence {
+	return evidence(l.artifact, l.Line, l.text, key, raw, offset)
+}
+
+// OptionAt is evidence of an option.
+func (l *Launch) OptionAt(o Option) Evidence { return l.At(o.Name, o.Value, o.offset) }
+
+// Lookup finds a variable; no launch has none.
+func (l *Launch) Lookup(name string) (Var, bool) {
+	if l == nil {
+		return Var{}, false
+	}
+	i := slices.IndexFunc(l.Env, func(v Var) bool { return v.Name == name })
+	if i < 0 {
+		return Var{}, false
+	}
+	return l.Env[i], true
+}
+
+// Launches are the launches of a job that count: the last of each worker and service.
+type Launches struct {
+	Workers  map[schema.Role][]*Launch // ascending index
+	Frontend *Launch                   // nil if it was not launched
+	Etcd     *Launch
+	Count    int // launch lines understood
+
+	artifact *Artifact
+}
+
+// First is the first worker of a role, nil if there is none.
+func (ls *Launches) First(r schema.Role) *Launch {
+	if ws := ls.Workers[r]; len(ws) > 0 {
+		return ws[0]
+	}
+	return nil
+}
+
+// All lists the launches that count: services, prefill, decode.
+func (ls *Launches) All() []*Launch {
+	var out []*Launch
+	for _, l := range []*Launch{ls.Etcd, ls.Frontend} {
+		if l != nil {
+			out = append(out, l)
+		}
+	}
+	return append(append(out, ls.Workers[schema.Prefill]...), ls.Workers[schema.Decode]...)
+}
+
+const executing = "Executing:"
+
+// Bounds of what is remembered of a job.log: different workers of a role, and
+// problems.
+const (
+	maxLaunches = 4096
+	maxProblems = 50
+)
+
+// readLaunches streams job.log, of any size.
+func readLaunches(ctx context.Context, r io.Reader, a *Artifact, progress func(int64)) (Launches, error) {
+	ls := Launches{Workers: map[schema.Role][]*Launch{}, artifact: a}
+	lr := newLineReader(r, executing)
+	lr.progress = progress
+	err := lr.each(ctx, func(l rawLine) bool {
+		if l.cut {
+			ls.problem(l.number, fmt.Sprintf("launch line is longer than %d KiB", maxLine>>10))
+		} else {
+			ls.add(l.number, clean(stripANSI(l.text)))
+		}
+		return ctx.Err() == nil
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	a.Lines, a.Found = lr.line-1, count(ls.Count, "launch line")
+	return ls, err
+}
+
+func (ls *Launches) problem(line int, text string) {
+	if len(ls.artifact.Problems) < maxProblems {
+		ls.artifact.problem(line, text)
+	}
+}
+
+func (ls *Launches) add(number int, text string) {
+	at := strings.Index(text, executing) + len(executing)
+	cmds, err := parseShell(text[at:])
+	if err != nil {
+		if strings.Contains(text, "start_worker") || strings.Contains(text, "_infra") {
+			ls.problem(number, "launch line can't be read: "+err.Error()+"; is the file cut off?")
+		}
+		return
+	}
+	for _, c := range cmds {
+		l := &Launch{artifact: ls.artifact.Name, Line: number, text: text}
+		switch {
+		case !l.read(c, at):
+		case l.Role == "" && l.Service == "":
+			ls.problem(number, fmt.Sprintf("worker of unknown role %q; only CTX and GEN can be ported",
+				safetext.Clip(l.Model, 40)))
+		default:
+			ls.keep(l)
+		}
+	}
+}
+
+func (ls *Launches) keep(l *Launch) {
+	ls.Count++
+	switch l.Service {
+	case "frontend":
+		l.follows(ls.Frontend)
+		ls.Frontend = l
+		return
+	case "etcd":
+		l.follows(ls.Etcd)
+		ls.Etcd = l
+		return
+	case "":
+	default:
+		ls.problem(l.Line, fmt.Sprintf("service %q is not carried over; the new job starts what its own planes need",
+			safetext.Clip(l.Service, 40)))
+		return
+	}
+	all := ls.Workers[l.Role]
+	i, again := slices.BinarySearchFunc(all, l.Index, func(o *Launch, index int) int { return o.Index - index })
+	switch {
+	case again:
+		l.follows(all[i])
+		all[i] = l
+	case len(all) >= maxLaunches:
+		ls.problem(l.Line, fmt.Sprintf("more than %d %s workers", maxLaunches, l.Role))
+	default:
+		l.follows(nil)
+		ls.Workers[l.Role] = slices.Insert(all, i, l)
+	}
+}
+
+// follows counts the launches before this one of the same worker or service.
+func (l *Launch) follows(old *Launch) {
+	if old != nil {
+		l.Starts, l.StartLines = old.Starts, old.StartLines
+	}
+	l.Starts++
+	if len(l.StartLines) < 8 {
+		l.StartLines = append(l.StartLines, l.Line)
+	}
+}
+
+// read understands an srun command that runs one of the harness's start scripts, and
+// begins at an offset of the line; any other command is none of ours.
+func (l *Launch) read(c command, offset int) bool {
+	script := slices.IndexFunc(c.words, func(w Word) bool {
+		base := path.Base(w.Text)
+		return strings.HasPrefix(base, "start_worker") ||
+			strings.HasPrefix(base, "start_") && strings.Contains(base, "infra")
+	})
+	if script < 1 || script+1 >= len(c.words) || path.Base(c.words[0].Text) != "srun" {
+		return false
+	}
+	for i := range c.words {
+		c.words[i].Offset += offset
+	}
+	l.Args = c.words[script+1:]
+	l.options(c.words[1:script])
+	if strings.HasPrefix(path.Base(c.words[script].Text), "start_worker") {
+		l.worker(c.output)
+	} else {
+		l.Service = l.Args[0].Text
+	}
+	l.environment()
+	return true
+}
+
+// worker reads ROLE INDEX MODEL … of the worker script.
+func (l *Launch) worker(output string) {
+	r, known := roleWords[strings.ToUpper(l.Args[0].Text)]
+	if !known {
+		l.Model = l.Args[0].Text // for the message
+		return
+	}
+	l.Role = r
+	logRole, logIndex := workerLog(output)
+	if len(l.Args) > 1 {
+		if i, err := strconv.Atoi(l.Args[1].Text); err == nil && i >= 0 {
+			l.Index = i
+			if logRole != "" && (logRole != r || logIndex != i) {
+				l.problem("its log is named %s", path.Base(output))
+			}
+		} else {
+			l.Index = max(logIndex, 0)
+			l.problem("index %q is no number; the log's name counts", safetext.Clip(l.Args[1].Text, 20))
+		}
+	}
+	if len(l.Args) > 2 {
+		l.Model = l.Args[2].Text
+	}
+	for _, w := range l.Args[min(2, len(l.Args)):] {
+		vars := splitEnvList(w.Text, w.Offset)
+		if len(vars) == 0 || l.HasEnv && (!w.quoted || len(vars) <= len(l.env)) {
+			continue
+		}
+		if l.HasEnv {
+			l.problem("two arguments look like a list of variables; the longer one was taken")
+		}
+		l.env, l.HasEnv = vars, true
+	}
+}
+
+func (l *Launch) problem(format string, args ...any) {
+	l.Problems = append(l.Problems, fmt.Sprintf(format, args...))
+}
+
+// environment merges the two lists of variables.
+func (l *Launch) environment() {
+	l.Env = make([]Var, 0, len(l.export)+len(l.env))
+	at := make(map[string]int, cap(l.Env))
+	for _, v := range slices.Concat(l.export, l.env) {
+		v.At = l.At(v.Name, v.Raw, v.offset)
+		if exportWords[v.Name] && v.bare {
+			continue
+		} else if v.bare {
+			l.BareNames = append(l.BareNames, Value{v.Name, v.At})
+		} else if i, again := at[v.Name]; again {
+			l.Env[i] = v
+		} else {
+			at[v.Name] = len(l.Env)
+			l.Env = append(l.Env, v)
+		}
+	}
+	l.export, l.env = nil, nil
+}
+
+// workerLog reads role and index from a name such as 3_output_CTX_0.log.
+func workerLog(name string) (schema.Role, int) {
+	base := strings.TrimSuffix(path.Base(name), ".log")
+	for word, r := range roleWords {
+		if _, index, ok := strings.Cut(base, "_output_"+word+"_"); ok {
+			if i, err := strconv.Atoi(index); err == nil && i >= 0 {
+				return r, i
+			}
+		}
+	}
+	return "", -1
+}

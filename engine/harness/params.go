@@ -1,0 +1,52 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/agentperf/agentperf-tui/safetext"
+)
+
+// readParams reads shell assignments, one per line; the last one of a name holds. A
+// line that is none is a problem, not an end.
+func readParams(ctx context.Context, r io.Reader, a *Artifact) (map[string]Value, error) {
+	vars := map[string]Value{}
+	err := newLineReader(io.LimitReader(r, maxLine), "").each(ctx, func(l rawLine) bool {
+		a.Lines = l.number
+		if l.cut {
+			a.problem(l.number, "line is too long")
+		} else {
+			addParams(vars, a, l.number, clean(l.text))
+		}
+		return true
+	})
+	a.Found = count(len(vars), "variable")
+	return vars, err
+}
+
+func addParams(vars map[string]Value, a *Artifact, number int, line string) {
+	cmds, err := parseShell(line)
+	if err != nil {
+		a.problem(number, err.Error())
+		return
+	}
+	for _, c := range cmds {
+		if len(c.words) > 0 {
+			a.problem(number, fmt.Sprintf("a command (%s) where an assignment is expected; values with spaces need quotes",
+				safetext.Clip(c.words[0].Text, 40)))
+			continue
+		}
+		for _, as := range c.assigns {
+			text := as.value.Text
+			if as.name == "" { // += with nothing before it
+				a.problem(number, "an assignment without a name")
+				continue
+			}
+			if old, again := vars[as.name]; again && old.Text != text {
+				a.problem(number, fmt.Sprintf("%s is set again (first on line %d); the last one counts", as.name, old.At.Line))
+			}
+			vars[as.name] = Value{text, evidence(a.Name, number, line, as.name, text, as.value.Offset)}
+		}
+	}
+}

@@ -1,0 +1,404 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Artifact is one file that a run may hold.
+type Artifact struct {
+	Name    string `json:"name"`
+	Present bool   `json:"present"`
+	Lines   int    `json:"-"`                 // lines read; for a capped file fewer than it has
+	Found   string `json:"found,omitempty"`   // what it told, in a few words
+	Problem string `json:"problem,omitempty"` // why it could not be used, or not whole; empty if all is well
+
+	// Problems tells what could not be read as it should, Notes what was read otherwise
+	// than it looks. An engine config has its own.
+	Problems []Problem `json:"-"`
+	Notes    []Problem `json:"-"`
+}
+
+func (a *Artifact) problem(line int, text string) {
+	a.Problems = append(a.Problems, Problem{Line: line, Text: text})
+}
+
+// Run is what a run left in its directory.
+type Run struct {
+	Dir       string     // absolute
+	Artifacts []Artifact // in the order in which they are read
+
+	Params   map[string]Value        // of job_params.env: the last assignment of each name
+	Engines  map[schema.Role]*Config // those that can be used
+	Client   ClientCommand
+	Banners  []Banner // one for each start of the client
+	Banner   Banner   // the one that counts; zero if there is none
+	Launches Launches
+	Outputs  []Output // by phase
+	Pinning  Pinning
+	Config   *Config // the client's own configuration; nil if it was not left, or can't be used
+
+	names    []string // entries of the directory, sorted
+	progress func(name string, done, total int64)
+}
+
+// Pinning is what the logs of the prefill workers tell about CPU pinning.
+type Pinning struct {
+	Logs  []Evidence // those that could be read
+	Found Evidence   // zero if none shows it
+}
+
+// Output is a file of the client's results.
+type Output struct {
+	Name     string
+	Settling Value // seconds, as the name spells them
+}
+
+// Open lists a run directory. The error says what else the directory is.
+func Open(dir string) (*Run, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		what := "no such directory"
+		if _, lerr := os.Lstat(abs); lerr == nil {
+			what = "the link leads nowhere"
+		}
+		return nil, fmt.Errorf("%s; give a run directory (c<N>): %w", what, err)
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, errors.New("this is a file; give the run directory (c<N>) that holds it")
+	}
+	entries, err := os.ReadDir(abs)
+	if err != nil {
+		return nil, fmt.Errorf("can't list it; check its permissions: %w", err)
+	}
+	r := &Run{Dir: abs}
+	for _, e := range entries {
+		r.names = append(r.names, e.Name())
+	}
+	return r, nil
+}
+
+// IsRun says whether the directory holds an artifact of the harness.
+func (r *Run) IsRun() bool { return slices.ContainsFunc(ArtifactNames, r.has) }
+
+func (r *Run) has(name string) bool {
+	_, found := slices.BinarySearch(r.names, name)
+	return found
+}
+
+// IsRunName recognises c<N>.
+func IsRunName(name string) bool {
+	digits, ok := strings.CutPrefix(name, "c")
+	n, err := strconv.Atoi(digits)
+	return ok && err == nil && n > 0 && digits[0] != '+'
+}
+
+// FindRuns lists the c<N> directories below root that hold a harness artifact, at
+// most depth levels down, sorted by path; one that can't be looked into is listed
+// too, so that its port says why. Links below root are not followed; other folders
+// that can't be read are passed over.
+func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
+	var runs []string
+	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
+	start := root
+	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		start += string(filepath.Separator) // the root itself may be a link
+	}
+	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil || !d.IsDir() {
+			if path == start && err != nil {
+				return fmt.Errorf("look for runs below %s: %w", root, err)
+			}
+			return nil
+		}
+		if IsRunName(d.Name()) && slices.ContainsFunc(ArtifactNames, func(n string) bool {
+			_, err := os.Lstat(filepath.Join(path, n))
+			return !errors.Is(err, fs.ErrNotExist)
+		}) {
+			if path == start {
+				path = root
+			}
+			runs = append(runs, path)
+			return fs.SkipDir
+		}
+		if filepath.Clean(path) != "." && strings.Count(filepath.Clean(path), string(filepath.Separator))-base >= depth {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return runs, err
+}
+
+// Read reads the artifacts. One that is absent or can't be used says so in its row;
+// an error means that ctx ended. progress is called during long reads with bytes,
+// total 0 where it is unknown; it may be nil.
+func (r *Run) Read(ctx context.Context, progress func(name string, done, total int64)) error {
+	r.progress = progress
+	if progress == nil {
+		r.progress = func(string, int64, int64) {}
+	}
+	r.Params, r.Engines = map[string]Value{}, map[schema.Role]*Config{}
+	for _, step := range []func(context.Context) error{
+		r.readParams, r.readEngines, r.readClient, r.readBanners, r.readJob, r.readOutputs, r.readPinning, r.readConfig,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	for _, name := range r.names { // the logs that nothing is read from
+		role, _ := workerLog(name)
+		if strings.HasSuffix(name, ".log") && (role == schema.Decode || strings.HasPrefix(name, "4_output_")) {
+			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Present: true, Found: "not read"})
+		}
+	}
+	return nil
+}
+
+func (r *Run) readParams(ctx context.Context) error {
+	return r.read(ctx, JobParams, func(f io.Reader, a *Artifact) (err error) {
+		r.Params, err = readParams(ctx, f, a)
+		return err
+	})
+}
+
+func (r *Run) readEngines(ctx context.Context) error {
+	for _, e := range []struct {
+		role schema.Role
+		name string
+	}{{schema.Prefill, CTXConfig}, {schema.Decode, GENConfig}} {
+		if err := r.read(ctx, e.name, func(f io.Reader, a *Artifact) error {
+			c, err := readConfig(f, a)
+			if err == nil {
+				r.Engines[e.role] = c
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readConfig(f io.Reader, a *Artifact) (*Config, error) {
+	d, err := yamldoc.Read(f)
+	if err != nil {
+		return nil, err
+	}
+	a.Lines, a.Found = len(d.Lines), count(len(d.Leaves), "value")
+	return &Config{Doc: d, Artifact: a.Name}, nil
+}
+
+func (r *Run) readClient(ctx context.Context) error {
+	return r.read(ctx, ClientScript, func(f io.Reader, a *Artifact) (err error) {
+		r.Client, err = readClientCommand(f, a)
+		return err
+	})
+}
+
+func (r *Run) readBanners(ctx context.Context) error {
+	return r.read(ctx, ClientLog, func(f io.Reader, a *Artifact) (err error) {
+		r.Banners, err = readBanners(ctx, f, a)
+		r.Banner = pickBanner(r.Banners)
+		a.Found = fmt.Sprintf("banner on line %d", r.Banner.First)
+		if len(r.Banner.Values) == 0 {
+			a.Found = fmt.Sprintf("no banner in the first %d MiB", bannerLimit>>20)
+		}
+		return err
+	})
+}
+
+func (r *Run) readJob(ctx context.Context) error {
+	return r.read(ctx, JobLog, func(f io.Reader, a *Artifact) (err error) {
+		var last int64
+		r.Launches, err = readLaunches(ctx, f, a, func(n int64) {
+			if n-last >= 64<<20 {
+				last = n
+				r.progress(JobLog, n, 0)
+			}
+		})
+		return err
+	})
+}
+
+// maxOutputs bounds how many outputs of the client are listed.
+const maxOutputs = 100_000
+
+// readOutputs lists the client's output files; their names tell the settling time.
+func (r *Run) readOutputs(ctx context.Context) error {
+	a := Artifact{Name: Results}
+	names, err := ListDir(filepath.Join(r.Dir, Results), maxOutputs)
+	switch {
+	case err != nil && !r.has(Results):
+		a.Problem = "missing"
+	case err != nil:
+		a.Present, a.Problem = true, reason(err)
+	default:
+		a.Present = true
+		seen := map[string]bool{}
+		phase := map[string]int{}
+		for _, name := range names {
+			stem := strings.TrimSuffix(name, path.Ext(name))
+			if s, ok := ParseStem(stem); ok && !seen[stem] {
+				seen[stem], phase[name] = true, s.Phase
+				r.Outputs = append(r.Outputs, newOutput(name))
+			}
+		}
+		slices.SortStableFunc(r.Outputs, func(x, y Output) int { return cmp.Compare(phase[x.Name], phase[y.Name]) })
+		a.Found = count(len(r.Outputs), "phase")
+	}
+	r.Artifacts = append(r.Artifacts, a)
+	return ctx.Err()
+}
+
+func newOutput(name string) Output {
+	const key = "settle"
+	text := name[strings.LastIndex(name, "__"+key)+len("__"+key):]
+	text, _, _ = strings.Cut(text, "s__")
+	return Output{name, Value{text, Evidence{Artifact: Results + "/" + name, Key: key, Raw: text}}}
+}
+
+// readPinning looks for taskset in the first 4 MiB of every prefill worker's log.
+func (r *Run) readPinning(ctx context.Context) error {
+	const (
+		limit = 4 << 20
+		mark  = "taskset -c"
+	)
+	for _, name := range r.names {
+		if role, _ := workerLog(name); role != schema.Prefill || !strings.HasSuffix(name, ".log") {
+			continue
+		}
+		if err := r.read(ctx, name, func(f io.Reader, a *Artifact) error {
+			a.Found = "no CPU pinning"
+			lr := newLineReader(io.LimitReader(f, limit), mark)
+			err := lr.each(ctx, func(l rawLine) bool {
+				text := clean(l.text)
+				at := strings.Index(text, mark)
+				if r.Pinning.Found.Artifact == "" {
+					r.Pinning.Found = evidence(name, l.number, text, "taskset", firstWords(text[max(at, 0):], 3), at)
+				}
+				a.Found = fmt.Sprintf("CPU pinning on line %d", l.number)
+				return false
+			})
+			a.Lines = lr.line - 1
+			if err == nil {
+				r.Pinning.Logs = append(r.Pinning.Logs, Evidence{Artifact: name})
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func firstWords(s string, n int) string {
+	f := strings.Fields(s)
+	out := strings.Join(f[:min(n, len(f))], " ")
+	return out[:min(len(out), 200)]
+}
+
+// readConfig reads the client's own configuration, where the harness left it
+// under its name.
+func (r *Run) readConfig(ctx context.Context) error {
+	name := ClientConfig
+	if base := path.Base(r.Params["BENCHMARK_CONFIG"].Text); base != "." && base != ".." && base != "/" && r.has(base) {
+		name = base
+	}
+	return r.read(ctx, name, func(f io.Reader, a *Artifact) (err error) {
+		if r.Config, err = readConfig(f, a); err == nil {
+			a.Problems, a.Notes = r.Config.Problems, r.Config.Notes
+		}
+		return err
+	})
+}
+
+// read opens an artifact, hands it to use and records how that went. An artifact
+// that is absent, no regular file or unreadable is a problem, not an error; only
+// a context that ended is.
+func (r *Run) read(ctx context.Context, name string, use func(io.Reader, *Artifact) error) error {
+	a := Artifact{Name: name}
+	defer func() { r.Artifacts = append(r.Artifacts, a) }()
+	path := filepath.Join(r.Dir, name)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		a.Problem = "missing"
+		if _, lerr := os.Lstat(path); lerr == nil {
+			a.Problem = "the link leads nowhere"
+		}
+		return nil
+	case err != nil:
+		a.Problem = reason(err)
+		return nil
+	case !info.Mode().IsRegular():
+		a.Present, a.Problem = true, "not a regular file"
+		return nil
+	}
+	a.Present = true
+	r.progress(name, 0, info.Size())
+	f, err := os.Open(path)
+	if err != nil {
+		a.Problem = reason(err)
+		return nil
+	}
+	defer f.Close()
+	err = use(f, &a)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("read %s: %w", name, ctx.Err())
+	case err != nil:
+		a.Problem = reason(err)
+	case info.Size() == 0:
+		a.Problem = "empty"
+	}
+	return nil
+}
+
+// reason is an error without the path, which differs from machine to machine.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// ListDir lists at most limit names of a folder, sorted.
+func ListDir(dir string, limit int) ([]string, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, errors.New("not a directory")
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(limit)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	slices.Sort(names)
+	return names, nil
+}

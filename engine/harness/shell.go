@@ -1,0 +1,226 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxNesting bounds what the shell parser, which is recursive, gets to see.
+const maxNesting = 2000
+
+var errTooNested = errors.New("too deeply nested to be a command of the harness")
+
+// Word is one argument of a command: quotes removed, variables kept as text.
+type Word struct {
+	Text   string
+	Offset int    // byte offset of its source in the parsed text
+	Source string // as it stands there
+	quoted bool   // some part of it was in quotes
+}
+
+// command is one simple command with its output redirection.
+type command struct {
+	assigns []assignment
+	words   []Word
+	output  string // target of > or &>, empty if none
+}
+
+// assignment is NAME=value, as in an env file or before a command.
+type assignment struct {
+	name  string
+	value Word
+}
+
+// Placeholders such as <node0_placeholder> stand for something that the harness
+// fills in; a shell would take them for redirections. Their brackets travel
+// through the parser as two bytes that mean nothing to it.
+const (
+	placeholderOpen  = '\x01'
+	placeholderClose = '\x02'
+)
+
+func hidePlaceholders(s string) string {
+	if !strings.Contains(s, "<") {
+		return s
+	}
+	b := []byte(s)
+	for i := 0; i < len(b); i++ {
+		if b[i] != '<' {
+			continue
+		}
+		j := i + 1
+		for j < len(b) && isNameByte(b[j], j == i+1) {
+			j++
+		}
+		if j == i+1 || j >= len(b) || b[j] != '>' {
+			continue
+		}
+		if j+1 < len(b) && (isNameByte(b[j+1], false) || b[j+1] == '>' || b[j+1] == '&') {
+			continue // "<in>out": two redirections
+		}
+		b[i], b[j] = placeholderOpen, placeholderClose
+		i = j
+	}
+	return string(b)
+}
+
+var showPlaceholders = strings.NewReplacer(string(placeholderOpen), "<", string(placeholderClose), ">")
+
+func isNameByte(c byte, first bool) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || !first && c >= '0' && c <= '9'
+}
+
+// parseShell lists the simple commands of a piece of shell text, in order, those
+// inside lists, pipes and compound commands included.
+func parseShell(text string) ([]command, error) {
+	if len(text) > maxLine {
+		return nil, fmt.Errorf("longer than %d KiB", maxLine>>10)
+	}
+	if nesting(text) > maxNesting {
+		return nil, errTooNested
+	}
+	src := hidePlaceholders(text)
+	p, _ := shellParsers.Get().(*syntax.Parser) // the pool holds nothing else
+	file, err := p.Parse(strings.NewReader(src), "")
+	shellParsers.Put(p)
+	if err != nil {
+		return nil, shellError(err)
+	}
+	var cmds []command
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Stmt:
+			if c, ok := simpleCommand(src, n); ok {
+				cmds = append(cmds, c)
+			}
+		case *syntax.Word:
+			return false // commands inside substitutions are text to us
+		}
+		return true
+	})
+	return cmds, nil
+}
+
+// shellParsers spares the buffers of a parser a line.
+var shellParsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+
+func shellError(err error) error {
+	var parse syntax.ParseError
+	if errors.As(err, &parse) {
+		return errors.New(showPlaceholders.Replace(parse.Text))
+	}
+	return err
+}
+
+func nesting(text string) int {
+	n := 0
+	for _, open := range []string{"(", "{", "`", "if", "while", "until", "for", "case", "time", "coproc", "select", "function"} {
+		n += strings.Count(text, open)
+	}
+	return n
+}
+
+func simpleCommand(src string, s *syntax.Stmt) (command, bool) {
+	var c command
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		for _, a := range cmd.Assigns {
+			c.assigns = append(c.assigns, newAssignment(src, a))
+		}
+		for _, w := range cmd.Args {
+			c.words = append(c.words, newWord(src, w))
+		}
+	case *syntax.DeclClause: // export, declare
+		for _, a := range cmd.Args {
+			if a.Name != nil && !a.Naked {
+				c.assigns = append(c.assigns, newAssignment(src, a))
+			}
+		}
+	default:
+		return c, false
+	}
+	for _, r := range s.Redirs {
+		switch r.Op {
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
+			if r.N == nil || r.N.Value == "1" {
+				c.output = newWord(src, r.Word).Text
+			}
+		}
+	}
+	return c, true
+}
+
+func newAssignment(src string, a *syntax.Assign) assignment {
+	as := assignment{name: a.Name.Value}
+	switch {
+	case a.Value != nil:
+		as.value = newWord(src, a.Value)
+	case a.Array != nil:
+		var all []string
+		for _, e := range a.Array.Elems {
+			if e.Value != nil {
+				all = append(all, newWord(src, e.Value).Text)
+			}
+		}
+		from, to := int(a.Array.Pos().Offset()), int(a.Array.End().Offset())
+		as.value = Word{Text: strings.Join(all, " "), Offset: from, Source: slice(src, from, to)}
+	}
+	return as
+}
+
+func newWord(src string, w *syntax.Word) Word {
+	from, to := int(w.Pos().Offset()), int(w.End().Offset())
+	out := Word{Offset: from, Source: showPlaceholders.Replace(slice(src, from, to))}
+	var b strings.Builder
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.SglQuoted:
+			out.quoted = true
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			out.quoted = true
+			for _, q := range p.Parts {
+				if lit, ok := q.(*syntax.Lit); ok {
+					b.WriteString(unescape(lit.Value, "\"\\$`\n"))
+				} else {
+					b.WriteString(slice(src, int(q.Pos().Offset()), int(q.End().Offset())))
+				}
+			}
+		case *syntax.Lit:
+			b.WriteString(unescape(p.Value, ""))
+		default:
+			b.WriteString(slice(src, int(p.Pos().Offset()), int(p.End().Offset())))
+		}
+	}
+	out.Text = showPlaceholders.Replace(b.String())
+	return out
+}
+
+func slice(s string, from, to int) string {
+	from = min(max(from, 0), len(s))
+	return s[from:min(max(to, from), len(s))]
+}
+
+// unescape removes the backslash before the given bytes; before any byte if
+// none are given. An escaped newline vanishes.
+func unescape(s, only string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) || only != "" && !strings.Contains(only, s[i+1:i+2]) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		if s[i] != '\n' {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}

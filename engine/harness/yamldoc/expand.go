@@ -1,0 +1,115 @@
+package yamldoc
+
+import (
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/safetext"
+)
+
+// expander copies a tree without anchors, aliases, merge keys, duplicate keys
+// and comments.
+type expander struct {
+	doc      *Doc
+	nodes    int
+	expanded bool
+	err      error
+}
+
+func (x *expander) fail(line int, format string, args ...any) *yaml.Node {
+	if x.err == nil {
+		x.err = fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...))
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+}
+
+func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
+	x.nodes++
+	switch {
+	case x.err != nil:
+		return n
+	case x.nodes > maxNodes || depth > maxDepth:
+		return x.fail(n.Line, "too many or too deeply nested values")
+	case n.Kind == yaml.AliasNode:
+		x.noteExpansion(n.Line)
+		return x.expand(n.Alias, depth+1)
+	}
+	x.doc.tagged = x.doc.tagged || n.Style&yaml.TaggedStyle != 0
+	out := &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value, Line: n.Line, Column: n.Column}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		if other := ReadsOtherwise(n); other != "" {
+			x.doc.Notes = append(x.doc.Notes, Problem{n.Line, fmt.Sprintf("%s is %s for the engine and srt-slurm (YAML 1.1), but not for newer readers; written as it stands", safetext.Clip(n.Value, 40), other)})
+		}
+	case yaml.SequenceNode:
+		for _, c := range n.Content {
+			out.Content = append(out.Content, x.expand(c, depth+1))
+		}
+	case yaml.MappingNode:
+		x.mapping(out, n, depth)
+	}
+	return out
+}
+
+func (x *expander) noteExpansion(line int) {
+	if !x.expanded {
+		x.expanded = true
+		x.doc.Notes = append(x.doc.Notes, Problem{line, "anchors and merge keys are written out in full"})
+	}
+}
+
+func (x *expander) mapping(out, n *yaml.Node, depth int) {
+	at := map[string]int{}   // key to its value's place in out
+	line := map[string]int{} // key to its line; absent for merged keys
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(n.Content) && x.err == nil; i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		if k.Kind == yaml.ScalarNode && k.Tag == "!!merge" {
+			x.noteExpansion(k.Line)
+			merged = append(merged, x.mergeSources(v, depth)...)
+			continue
+		}
+		if k.Kind == yaml.AliasNode {
+			k = k.Alias
+		}
+		if k.Kind != yaml.ScalarNode {
+			x.fail(k.Line, "a key is a list or a mapping")
+			return
+		}
+		id := k.Tag + " " + k.Value
+		value := x.expand(v, depth+1)
+		if place, again := at[id]; again {
+			x.doc.Problems = append(x.doc.Problems, Problem{k.Line, fmt.Sprintf("key %s stands on line %d and again on line %d; the last one counts, as it did for the engine", safetext.Clip(k.Value, 60), line[id], k.Line)})
+			out.Content[place], line[id] = value, k.Line
+			continue
+		}
+		at[id], line[id] = len(out.Content)+1, k.Line
+		out.Content = append(out.Content, &yaml.Node{Kind: k.Kind, Style: k.Style, Tag: k.Tag, Value: k.Value, Line: k.Line, Column: k.Column}, value)
+	}
+	for _, m := range merged { // a key of the mapping itself, or of an earlier source, wins
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			id := m.Content[i].Tag + " " + m.Content[i].Value
+			if _, have := at[id]; !have {
+				at[id] = len(out.Content) + 1
+				out.Content = append(out.Content, m.Content[i], m.Content[i+1])
+			}
+		}
+	}
+}
+
+// mergeSources expands what stands after "<<:", a mapping or a list of them.
+func (x *expander) mergeSources(v *yaml.Node, depth int) []*yaml.Node {
+	e := x.expand(v, depth+1)
+	list := []*yaml.Node{e}
+	if e.Kind == yaml.SequenceNode {
+		list = e.Content
+	}
+	for _, m := range list {
+		if m.Kind != yaml.MappingNode {
+			x.fail(v.Line, "<< wants a mapping")
+			return nil
+		}
+	}
+	return list
+}

@@ -1,0 +1,153 @@
+// Package yamldoc reads a YAML mapping as nodes, so that the order, the spelling and
+// the style of its values survive. What a reader of YAML 1.1 would refuse or take
+// otherwise is resolved: anchors and merge keys are expanded, and of duplicate keys
+// the last one counts.
+package yamldoc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/safetext"
+)
+
+// Bounds of a file.
+const (
+	maxBytes = 1 << 20
+	maxNodes = 200_000 // after anchors are expanded
+	maxDepth = 200
+)
+
+// Leaf is one leaf of a mapping; a list is one leaf, an empty mapping too.
+type Leaf struct {
+	Keys []*yaml.Node // from the top
+	Node *yaml.Node
+}
+
+// Path is the leaf's place in the spelling of [recipes.Join].
+func (l Leaf) Path() string { return Join("", l.Keys) }
+
+// Join appends keys to a path.
+func Join(path string, keys []*yaml.Node) string {
+	for _, k := range keys {
+		path = recipes.Join(path, k.Value)
+	}
+	return path
+}
+
+// Problem is something about a line that could not be read as it should, or that is
+// worth a remark.
+type Problem struct {
+	Line int // from 1; 0 where the whole file is meant
+	Text string
+}
+
+// Doc is the first document of a file.
+type Doc struct {
+	Leaves   []Leaf
+	Lines    []string // of the file
+	Problems []Problem
+	Notes    []Problem
+
+	tagged bool // some value has a tag of its own
+}
+
+// Find returns a top-level leaf.
+func (d *Doc) Find(key string) (Leaf, bool) {
+	for _, l := range d.Leaves {
+		if len(l.Keys) == 1 && l.Keys[0].Value == key {
+			return l, true
+		}
+	}
+	return Leaf{}, false
+}
+
+// Read reads a file of at most 1 MiB.
+func Read(r io.Reader) (*Doc, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("larger than %d MiB", maxBytes>>20)
+	}
+	d := &Doc{Lines: strings.Split(string(data), "\n")}
+	top, err := d.parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if d.tagged {
+		if _, err := yaml.Marshal(top); err != nil { // a tag that does not fit its value
+			return nil, fmt.Errorf("can't be written again: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+	}
+	d.Leaves = Leaves(nil, top)
+	return d, nil
+}
+
+// Parse returns the mapping at the top of the first document, expanded.
+func Parse(data []byte) (*yaml.Node, error) { return (&Doc{}).parse(data) }
+
+// ParseValue reads a single value, expanded.
+func ParseValue(text string) (*yaml.Node, error) {
+	var doc yaml.Node
+	if err := decode(yaml.NewDecoder(strings.NewReader(text)), &doc); err != nil || len(doc.Content) == 0 {
+		return nil, fmt.Errorf("%q is no YAML value", safetext.Clip(text, 60))
+	}
+	x := expander{doc: &Doc{}}
+	return x.expand(doc.Content[0], 0), x.err
+}
+
+func (d *Doc) parse(data []byte) (*yaml.Node, error) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc yaml.Node
+	switch err := decode(dec, &doc); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the file is empty")
+	case err != nil:
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var second yaml.Node
+	if err := decode(dec, &second); !errors.Is(err, io.EOF) {
+		text := "the file holds more than one document; only the first was read"
+		d.Problems = append(d.Problems, Problem{second.Line, text})
+	}
+	top := doc.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: a mapping is expected at the top", top.Line)
+	}
+	x := expander{doc: d}
+	flat := x.expand(top, 0)
+	return flat, x.err
+}
+
+// decode turns the parser's rare panics on hostile input into errors.
+func decode(dec *yaml.Decoder, n *yaml.Node) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the YAML parser gave up: %v", p)
+		}
+	}()
+	return dec.Decode(n)
+}
+
+// Leaves lists the leaves of a mapping that lies below some keys.
+func Leaves(keys []*yaml.Node, m *yaml.Node) []Leaf { return appendLeaves(nil, keys, m) }
+
+func appendLeaves(out []Leaf, keys []*yaml.Node, m *yaml.Node) []Leaf {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		path := append(keys[:len(keys):len(keys)], m.Content[i])
+		if v := m.Content[i+1]; v.Kind == yaml.MappingNode && len(v.Content) > 0 {
+			out = appendLeaves(out, path, v)
+		} else {
+			out = append(out, Leaf{path, v})
+		}
+	}
+	return out
+}

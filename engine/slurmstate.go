@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
+)
+
+// pollQueue sends the queue's answers for as long as ctx lasts. They are shared:
+// any number of watchers of a user make one question of them.
+func (e *Engine) pollQueue(ctx context.Context, to chan<- slurm.Answer) {
+	for {
+		select {
+		case to <- e.queue.Ask(ctx):
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-time.After(e.queue.Every):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// judgeSlurm turns what the events of a run that has not ended add up to, and what
+// the queue says, into what can be said of the run now.
+func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Status {
+	if a.Tried.IsZero() && a.Error == "" { // nobody has been asked yet
+		if s.State == "" {
+			s.State = event.Pending
+		}
+		return s
+	}
+	if a.Missing {
+		return e.judgeFromAfar(l, s)
+	}
+	job, found := a.Find(l.Record)
+	s.Queue = &event.Queued{At: a.At, Error: a.Error}
+	if found {
+		s.Queue.State, s.Queue.Reason, s.Queue.Nodes = job.State, job.Reason, job.Nodes
+		if job.State == "PENDING" {
+			s.Queue.Start = job.Start
+			s.Queue.Position, s.Queue.Waiting = a.Ranks[job.ID].At, a.Ranks[job.ID].Of
+		}
+	}
+	switch {
+	case a.Error != "":
+		return e.outage(s, a)
+	case a.Cluster != "" && l.Record.Cluster != "" && a.Cluster != l.Record.Cluster:
+		s.State, s.Message = event.Unknown, fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there", l.Record.Cluster, a.Cluster)
+		return s
+	case found:
+		return ofJob(l, s, job)
+	case !a.At.After(l.Record.Created):
+		if s.State == "" {
+			s.State = event.Pending // the answer is older than the submit
+		}
+		return s
+	}
+	return e.ofPast(l, s)
+}
+
+// outage is a run whose scheduler does not answer: unknown, never ended.
+func (e *Engine) outage(s event.Status, a slurm.Answer) event.Status {
+	last := "never seen"
+	if s.State != "" {
+		last = fmt.Sprintf("last heard %s ago: %s", since(e.now(), s.Last), s.State)
+	}
+	asked := "the queue has not answered yet"
+	if !a.At.IsZero() {
+		asked = fmt.Sprintf("the queue last answered %s ago", since(e.now(), a.At))
+	}
+	s.State, s.Message = event.Unknown, fmt.Sprintf("%s (%s); %s", asked, a.Error, last)
+	return s
+}
+
+func since(now, t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
+
+// ofJob is a run whose job the scheduler knows.
+func ofJob(l Located, s event.Status, j slurm.Job) event.Status {
+	started := s.State != ""
+	switch {
+	case j.Over():
+		return ofEnd(l, s, j)
+	case j.State == "COMPLETING":
+		s.State, s.Message = event.Post, "Slurm says COMPLETING"
+	case j.State == "SUSPENDED" || j.State == "STOPPED":
+		if s.Message = "Slurm says " + j.State; !started {
+			s.State = event.Starting
+		}
+	case started && back(j.State) && s.Queue.At.After(s.Last):
+		s.State, s.Message = event.Pending, "Slurm has put its job back into the queue ("+j.State+"); a run starts only once: cancel it, and apply it again"
+	case started: // its own events are newer than any answer of the queue
+	case j.State == "RUNNING" || j.State == "SIGNALING" || j.State == "STAGE_OUT":
+		s.State = event.Starting
+	default:
+		s.State, s.Message = event.Pending, waiting(j)
+	}
+	return s
+}
+
+// back says whether a job in this state waits; one that has started before was
+// requeued then.
+func back(state string) bool {
+	switch state {
+	case "PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
+		return true
+	}
+	return false
+}
+
+// ends is what the scheduler's words for an end mean.
+var ends = map[string]event.State{
+	"CANCELLED": event.Cancelled, "REVOKED": event.Cancelled, "PREEMPTED": event.Cancelled, "TIMEOUT": event.Timeout, "DEADLINE": event.Timeout,
+	"FAILED": event.Failed, "NODE_FAIL": event.Failed, "BOOT_FAIL": event.Failed, "OUT_OF_MEMORY": event.Failed, "LAUNCH_FAILED": event.Failed, "RECONFIG_FAIL": event.Failed,
+	"COMPLETED": event.Done,
+}
+
+// ofEnd is a run whose job has ended.
+func ofEnd(l Located, s event.Status, j slurm.Job) event.Status {
+	// It may have ended between the two looks: its last word counts.
+	if again, err := readStatus(l.Logs); err == nil && again.State.Final() {
+		again.Queue = s.Queue
+		return again
+	}
+	state, ok := ends[j.State]
+	if !ok {
+		s.State, s.Message = event.Unknown, "Slurm says "+j.State+", which is no state known here"
+		return s
+	}
+	code := 1
+	why := s.Message // of an end that was under way
+	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm says %s %s", j.State, j.Reason))
+	if s.State == "" && (j.Nodes == "" || j.Nodes == "None assigned") {
+		s.Message = "it had not started: " + s.Message
+	} else {
+		s.Message += "; the run's own records have no end: see the log of its job"
+	}
+	by := cancelledBy(l.Dir)
+	switch {
+	case state == event.Cancelled && by != "":
+		s.Message = by
+	case j.WasPreempted():
+		s.Message = "preempted: Slurm gave its nodes to a job of higher priority"
+	case why != "":
+		s.Message = why + "; " + s.Message
+	}
+	if state == event.Done {
+		code, s.Message = 0, ""
+	}
+	s.State, s.ExitCode = state, &code
+	return s
+}
+
+// waiting is why a job waits, and for how long.
+func waiting(j slurm.Job) string {
+	msg := j.Reason
+	if j.Reason == "JobHeldUser" {
+		msg = "held: its submit did not come to an end; apply anything to finish it, or scontrol release " + j.ID
+	}
+	if !j.Start.IsZero() {
+		msg += fmt.Sprintf(", expected to start %s", j.Start.Local().Format("2006-01-02 15:04"))
+	}
+	return msg
+}
+
+// past is what the accounting said of a run that the queue has forgotten.
+type past struct {
+	asked time.Time
+	job   slurm.Job
+	found bool
+	err   error
+}
+
+// Times of a run that the queue has forgotten: between two questions to the
+// accounting, and from its last sign of life until it counts as ended.
+const (
+	pastEvery = 15 * time.Second
+	pastLimit = 10 * time.Minute
+)
+
+// ofPast is a run whose job the queue does not know any more.
+func (e *Engine) ofPast(l Located, s event.Status) event.Status {
+	if again, err := readStatus(l.Logs); err == nil && again.State.Final() {
+		return again
+	}
+	p := e.accounted(l)
+	if p.found && p.job.Over() {
+		s.Queue.State, s.Queue.Reason = p.job.State, p.job.Reason
+		return ofEnd(l, s, p.job)
+	}
+	last := s.Last
+	if last.Before(l.Record.Created) {
+		last = l.Record.Created
+	}
+	if p.err == nil && e.now().Sub(last) < pastLimit {
+		s.State, s.Message = event.Unknown, "the queue has forgotten its job, and the accounting does not tell its end yet"
+		return s
+	}
+	one := 1
+	s.State, s.ExitCode = event.Failed, &one
+	s.Message = "the queue has forgotten its job, which left no last word"
+	if p.err != nil {
+		s.Message += fmt.Sprintf(", and no accounting tells more (%v)", p.err)
+	}
+	return s
+}
+
+func (e *Engine) accounted(l Located) past {
+	e.mu.Lock()
+	p, ok := e.past[l.Dir]
+	e.mu.Unlock()
+	if ok && (p.found && p.job.Over() || e.now().Sub(p.asked) < pastEvery) {
+		return p
+	}
+	p = past{asked: e.now()}
+	p.job, p.found, p.err = slurm.Ended(context.Background(), l.Record) // has a time limit of its own
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.past == nil {
+		e.past = map[string]past{}
+	}
+	e.past[l.Dir] = p
+	return p
+}

@@ -1,0 +1,222 @@
+package porter
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/safetext"
+)
+
+// frontend decides dynamo, the frontend's flags and environment, and where etcd
+// runs.
+type frontend struct {
+	in     *input
+	out    *draft
+	launch *harness.Launch // nil if there is none
+	set    []string        // flags that are written
+}
+
+const (
+	frontendEnv  = "frontend.env"
+	frontendArgs = "frontend.args"
+)
+
+func (f *frontend) fields() {
+	f.launch = f.in.run.Launches.Frontend
+	f.out.recipe("dynamo.install", boolean(false), fixed("the image already holds dynamo"))
+	plane, planeFrom := f.requestPlane()
+	f.out.recipe("dynamo.request_plane", plain(plane), planeFrom)
+	f.out.recipe("dynamo.event_plane", plain("zmq"), fixed("the harness runs no NATS"))
+	f.out.recipe("frontend.type", plain("dynamo"), fixed("the harness serves through dynamo's frontend"))
+	f.out.recipe("frontend.enable_multiple_frontends", boolean(false),
+		fixed("the harness runs one frontend, with no nginx before it"))
+	f.args(plane, planeFrom)
+	f.environment()
+	f.infra()
+	f.askEtcd()
+}
+
+func (f *frontend) environment() {
+	env := environment{f.in, f.out, rules.Frontend, frontendEnv}
+	l := f.launch
+	if l == nil {
+		f.out.ask(MustFix, Recipe, frontendEnv, "",
+			"job.log has no launch line of the frontend: fill in its environment and check frontend.args")
+		env.fields(nil)
+		return
+	}
+	if l.HasExport {
+		env.askBareNames(l)
+	} else {
+		f.out.ask(Confirm, Recipe, frontendEnv, "",
+			"the frontend's launch line has no --export list: confirm that it needs no environment", l.At("", "", 0))
+	}
+	askLaunch(f.out, frontendEnv, l)
+	env.fields(l.Env)
+}
+
+// requestPlane is DYN_REQUEST_PLANE of the frontend, else of a worker.
+func (f *frontend) requestPlane() (plane string, from origin) {
+	ls := &f.in.run.Launches
+	var ev []Evidence
+	for _, l := range []*harness.Launch{ls.Frontend, ls.First(schema.Prefill), ls.First(schema.Decode)} {
+		v, ok := l.Lookup("DYN_REQUEST_PLANE")
+		if !ok || v.Value == "" {
+			continue
+		}
+		if plane == "" {
+			plane = v.Value
+		} else if v.Value != plane {
+			f.out.ask(Confirm, Recipe, "dynamo.request_plane", "disagrees",
+				fmt.Sprintf("the frontend and %s disagree (%s, %s): confirm which one", l.Name(), plane, v.Value), append(ev, v.At)...)
+			continue
+		}
+		ev = append(ev, v.At)
+	}
+	if plane == "" {
+		return "tcp", fallback("")
+	}
+	return plane, copied(ev...)
+}
+
+// arg writes a flag of the frontend.
+func (f *frontend) arg(name string, node *yaml.Node, from origin) {
+	f.out.entry(frontendArgs, name, node, from)
+	f.set = append(f.set, name)
+}
+
+func (f *frontend) args(plane string, planeFrom origin) {
+	f.fromVariable("router-mode", "ROUTER_MODE", "kv", plain)
+	const events = "DYN_FRONTEND_ENABLE_KV_EVENTS"
+	if v, ok := f.launch.Lookup(events); ok {
+		f.arg("no-router-kv-events", boolean(v.Value != "1"), translated("true unless "+events+" is 1",
+			"the variable is the harness's, the flag is the frontend's", v.At))
+	} else {
+		f.arg("no-router-kv-events", boolean(true), fallback(events+" is not in the frontend's --export list"))
+	}
+	f.fromVariable("kv-cache-block-size", "DYN_KV_BLOCK_SIZE", "128", func(s string) *yaml.Node {
+		if _, err := strconv.Atoi(s); err != nil {
+			f.out.ask(MustFix, Recipe, frontendArgs+".kv-cache-block-size", "",
+				fmt.Sprintf("DYN_KV_BLOCK_SIZE is %q: want a whole number", safetext.Clip(s, 40)))
+			return quoted(s)
+		}
+		return number(s)
+	})
+	f.arg("enforce-disagg", boolean(true), fixed("prefill and decode are separate"))
+	f.arg("request-plane", plain(plane), planeFrom)
+	f.arg("event-plane", plain("zmq"), fixed("the harness runs no NATS"))
+	if f.launch != nil && len(f.launch.Args) > 3 {
+		f.launched(f.launch.Args[3:])
+	}
+}
+
+// fromVariable writes a flag that the harness's start script made of a variable.
+func (f *frontend) fromVariable(name, variable, otherwise string, node func(string) *yaml.Node) {
+	if v, _ := f.launch.Lookup(variable); v.Value != "" {
+		f.arg(name, node(v.Value), copied(v.At))
+		return
+	}
+	f.arg(name, node(otherwise), fallback(variable+" is not in the frontend's --export list"))
+}
+
+// launched carries over further flags of the frontend's launch line, but for those
+// that would keep it from starting.
+func (f *frontend) launched(words []harness.Word) {
+	for i := 0; i < len(words); i++ {
+		name, ok := strings.CutPrefix(words[i].Text, "--")
+		if !ok || name == "" {
+			continue
+		}
+		name, value, attached := strings.Cut(name, "=")
+		ev := f.launch.At("--"+name, words[i].Source, words[i].Offset)
+		if !attached && i+1 < len(words) && !strings.HasPrefix(words[i+1].Text, "-") {
+			i++
+			value, attached = words[i].Text, true
+		}
+		switch {
+		case rules.IsParserFlag(name):
+			f.out.drop(frontendArgs, name, "exclude", rules.WhyNoParser, ev)
+		case slices.Contains(f.set, name):
+			f.out.ask(Confirm, Recipe, recipes.Join(frontendArgs, name), "launched",
+				fmt.Sprintf("the launch line passes --%s %s as well: check the value", name, safetext.Clip(value, 40)), ev)
+		case attached:
+			text, from := f.in.moved(value, ev)
+			f.arg(name, quoted(text), from)
+		default:
+			f.arg(name, boolean(true), copied(ev))
+		}
+	}
+}
+
+// infra says whether etcd had a node of its own.
+func (f *frontend) infra() {
+	const base = "infra.etcd_nats_dedicated_node"
+	l := f.in.run.Launches.Etcd
+	if l == nil || len(l.Hosts) == 0 {
+		f.out.recipe(base, boolean(false), fallback("no launch line shows the node of etcd"))
+		return
+	}
+	at := l.OptionAt(l.Nodelist)
+	for _, r := range roles {
+		for _, w := range f.in.run.Launches.Workers[r] {
+			if slices.Contains(w.Hosts, l.Hosts[0]) {
+				f.out.recipe(base, boolean(false), inferred("etcd shares a node with "+w.Name(), "compared by host lists",
+					at, w.OptionAt(w.Nodelist)))
+				return
+			}
+		}
+	}
+	f.out.recipe(base, boolean(false), origin{Default, "fixed", "etcd ran on a node without workers", []Evidence{at}})
+	where := base
+	if _, ok := f.out.layout.table.Translate(base, f.out.layout.version); !ok {
+		where = ""
+	}
+	f.out.ask(Confirm, Recipe, where, "node",
+		fmt.Sprintf("etcd ran on %s, which no worker used; here it shares a node with the first worker: "+
+			"give it a dedicated node if that matters", safetext.Clip(l.Hosts[0], 80)), at)
+}
+
+// askEtcd asks about variables that etcd itself would read; a recipe has no
+// place for them.
+func (f *frontend) askEtcd() {
+	l := f.in.run.Launches.Etcd
+	if l == nil {
+		return
+	}
+	askFlags(f.out, l)
+	for _, v := range l.Env {
+		if strings.HasPrefix(v.Name, "ETCD_") && !rules.Dropped(v.Name) {
+			f.out.ask(Confirm, "", "", "etcd "+v.Name,
+				fmt.Sprintf("etcd was started with %s, and a recipe has no place for it: check that the default does",
+					safetext.Clip(v.At.Raw, 80)), v.At)
+		}
+	}
+}
+
+// askFlags asks about srun flags that no rule knows, or with a value that the new
+// job does not give: they are not carried over, since the recipe sets such flags
+// for all steps alike.
+func askFlags(out *draft, l *harness.Launch) {
+	for _, f := range l.Flags {
+		rule, known := rules.FlagOf(f.Name)
+		sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // see topology
+		given := fmt.Sprintf("%s was launched with %s", l.Name(), safetext.Clip(f.String(), 80))
+		switch {
+		case !known:
+			out.ask(Confirm, Recipe, rules.SrunOptions, f.Name,
+				given+", which is not carried over: add it to srun_options if all steps need it", l.OptionAt(f))
+		case rule.Verb == rules.Same && f.Value != rule.Want && !sized:
+			want := harness.Option{Name: f.Name, Value: rule.Want}
+			out.ask(Confirm, Recipe, rules.SrunOptions, f.Name,
+				fmt.Sprintf("%s, and the new job starts it with %s: confirm that this is right", given, want), l.OptionAt(f))
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package porter
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/porter/rules"
+)
+
+// input is what the fields are decided from: what was read, and what was asked for.
+type input struct {
+	opt      Options
+	run      *harness.Run
+	rewrites rules.Rewrites
+	datasets *Datasets // nil if the datasets were not looked for
+}
+
+// openRun checks that dir is a run directory.
+func openRun(ctx context.Context, dir string) (*harness.Run, error) {
+	run, err := harness.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("port %s: %w", dir, err)
+	}
+	if run.IsRun() {
+		return run, nil
+	}
+	runs, err := harness.FindRuns(ctx, dir, 4)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) > 0 {
+		return nil, &ParentError{dir, runs}
+	}
+	return nil, fmt.Errorf("port %s: no run directory: none of %s is there, nor a c<N> directory below it",
+		dir, strings.Join(harness.ArtifactNames, ", "))
+}
+
+// read reads the artifacts, and looks for the datasets that they name.
+func read(ctx context.Context, run *harness.Run, opt Options) (*input, error) {
+	in := &input{opt: opt, run: run, rewrites: slices.Clone(opt.PathRewrites), datasets: opt.Datasets}
+	if !opt.NoDefaultRewrites {
+		in.rewrites = append(in.rewrites, rules.DefaultRewrites...)
+	}
+	progress := func(name string, done, total int64) {
+		opt.report(Progress{Stage: "read", Name: name, Done: done, Total: total})
+	}
+	if err := run.Read(ctx, progress); err != nil {
+		return nil, fmt.Errorf("port %s: %w", run.Dir, err)
+	}
+	if in.datasets == nil && len(opt.DatasetRoots) > 0 && len(in.datasetNames()) > 0 {
+		found, err := IndexDatasets(ctx, opt.DatasetRoots, opt.report)
+		if err != nil {
+			return nil, err
+		}
+		in.datasets = found
+	}
+	return in, nil
+}
+
+// source is what a report calls the directory: the same on every machine.
+func (in *input) source() string {
+	return filepath.Base(filepath.Dir(in.run.Dir)) + "/" + filepath.Base(in.run.Dir)
+}
+
+// moved rewrites a path and says how: a copy if no rule applies.
+func (in *input) moved(s string, ev ...Evidence) (string, origin) {
+	out, rule := in.rewrites.Apply(s)
+	if rule == "" {
+		return out, copied(ev...)
+	}
+	return out, translated(rule, rules.WhyRewrite, ev...)
+}
+
+// movedNode rewrites the strings of a value likewise.
+func (in *input) movedNode(n *yaml.Node, ev ...Evidence) (*yaml.Node, origin) {
+	out, rule := in.rewrites.Node(n)
+	if rule == "" {
+		return out, copied(ev...)
+	}
+	return out, translated(rule, rules.WhyRewrite, ev...)
+}
+
+// mounted says whether one of the recipe's mounts covers a container path.
+func (in *input) mounted(p string) bool {
+	for _, m := range in.rewrites.Mounts(in.run.Params["CONTAINER_MOUNTS"].Text) {
+		parts := strings.Split(m, ":")
+		if dir := parts[min(1, len(parts)-1)]; p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// configured is a key of the client's left-over configuration.
+func (in *input) configured(key string) (*yaml.Node, Evidence, bool) {
+	if in.run.Config == nil {
+		return nil, Evidence{}, false
+	}
+	leaf, ok := in.run.Config.Find(key)
+	if !ok {
+		return nil, Evidence{}, false
+	}
+	return leaf.Node, in.run.Config.At(leaf), true
+}
+
+// dataset is the path of a dataset as the old client saw it.
+func (in *input) dataset(key string) (harness.Value, bool) {
+	node, ev, ok := in.configured(key)
+	if ok && node.Kind == yaml.ScalarNode && node.Tag == "!!str" && node.Value != "" {
+		return harness.Value{Text: node.Value, At: ev}, true
+	}
+	labels := []string{harness.LabelTrajectories}
+	if key == assignmentsKey {
+		labels = []string{bannerAssignments, harness.LabelAssignments}
+	}
+	for _, l := range labels {
+		if v, ok := in.run.Banner.Values[l]; ok && v.Text != "" && v.Text != "None" {
+			return v, true
+		}
+	}
+	return harness.Value{}, false
+}
+
+// datasetNames are the base names that the banner and the client's config show.
+func (in *input) datasetNames() []string {
+	var names []string
+	for _, key := range []string{trajectoriesKey, assignmentsKey} {
+		if v, ok := in.dataset(key); ok {
+			names = append(names, path.Base(v.Text))
+		}
+	}
+	return names
+}

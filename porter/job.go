@@ -1,0 +1,221 @@
+package porter
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
+	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/safetext"
+)
+
+// jobFields decides what belongs to the whole job.
+type jobFields struct {
+	in  *input
+	out *draft
+}
+
+// head decides name, model and image.
+func (j *jobFields) head() {
+	if j.in.opt.Schema == 2 {
+		j.out.recipe("schema", integer(2), fixed("the layout that today's srtctl loads"))
+	}
+	j.name()
+	j.fromParams("model.path", "MODEL_PATH", "/TODO/model", func(l *harness.Launch) (string, Evidence) {
+		return l.Model, l.At("model", l.Model, 0)
+	})
+	j.fromParams("model.container", "CONTAINER_IMAGE", "/TODO/image.sqsh", func(l *harness.Launch) (string, Evidence) {
+		return l.Image.Value, l.OptionAt(l.Image)
+	})
+	j.precision()
+	j.backendKind()
+}
+
+func (j *jobFields) name() {
+	dir := filepath.Base(j.in.run.Dir)
+	if harness.IsRunName(dir) {
+		dir = filepath.Base(filepath.Dir(j.in.run.Dir))
+	}
+	ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
+	switch name := jobName(dir); name {
+	case "":
+		j.out.recipe("name", plain("agentperf-ported-run"), fallback("the directory's name holds no letter", ev))
+	case dir:
+		j.out.recipe("name", plain(name), copied(ev))
+	default:
+		j.out.recipe("name", plain(name), translated("letters, digits and - only", "Slurm job name and label of the run", ev))
+	}
+}
+
+// jobName keeps letters, digits and hyphens; any run of others becomes one
+// hyphen. At most 64 bytes, with no hyphen at either end.
+func jobName(s string) string {
+	var out strings.Builder
+	inRun := false
+	for _, r := range s {
+		kept := r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if kept {
+			out.WriteRune(r)
+		} else if !inRun {
+			out.WriteByte('-')
+		}
+		inRun = !kept
+	}
+	name := strings.Trim(out.String(), "-")
+	return strings.TrimRight(name[:min(len(name), 64)], "-")
+}
+
+// fromParams takes a path from job_params.env. Where it is absent, what a launch
+// line shows is offered as an answer, not taken.
+func (j *jobFields) fromParams(base, variable, todo string, shown func(*harness.Launch) (string, Evidence)) {
+	v := j.in.run.Params[variable]
+	var other string // what launch lines show, where that is something else
+	var otherAt []Evidence
+	launches := j.in.run.Launches.All()
+	for _, l := range launches {
+		if o, ev := shown(l); o != "" && o != v.Text {
+			other, otherAt = o, append(otherAt, ev)
+		}
+	}
+	few := otherAt[:min(len(otherAt), 16)]
+	if v.Text == "" {
+		t := Todo{
+			Kind: MustFix, File: Recipe, Path: base,
+			Message: fmt.Sprintf("%s is not in %s: give the path", variable, harness.JobParams),
+		}
+		j.out.recipe(base, plain(todo), placeholder(variable+" was not found"))
+		if other != "" {
+			moved, _ := j.in.rewrites.Apply(other)
+			t.Evidence, t.Candidates = few, []Candidate{{Value: moved}}
+			t.Message += "; a launch line shows " + moved
+		}
+		j.out.todo("", t)
+		return
+	}
+	text, from := j.in.moved(v.Text, v.At)
+	j.out.recipe(base, plain(text), from)
+	if other != "" {
+		j.out.ask(Confirm, Recipe, base, "launched",
+			fmt.Sprintf("%s is %s in %s, but %d of %d launches show %s: confirm which one",
+				variable, v.Text, harness.JobParams, len(otherAt), len(launches), other),
+			append([]Evidence{v.At}, few...)...)
+	}
+	askVariable(j.out, base, text, v.At)
+}
+
+// askVariable asks about a shell variable that is left in a value of the recipe.
+func askVariable(out *draft, path, text string, ev Evidence) {
+	i := strings.IndexByte(text, '$')
+	if i < 0 || i+1 == len(text) {
+		return
+	}
+	c := text[i+1]
+	if c == '{' || c == '(' || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+		out.ask(Confirm, Recipe, path, "variable", "holds a shell variable, which is kept as text: replace it by its value", ev)
+	}
+}
+
+func (j *jobFields) precision() {
+	const field, why = "model.precision", "a label only; the run directory does not state it"
+	v, ok := j.in.run.Params["MODEL_PATH"]
+	switch {
+	case !ok:
+		j.out.recipe(field, plain("fp8"), placeholder("the model's path is not known"))
+		j.out.ask(Confirm, Recipe, field, "", "can't be told without the model's path: confirm (a label only)")
+	case strings.Contains(strings.ToLower(v.Text), "fp4"):
+		j.out.recipe(field, plain("fp4"), inferred("the model's path holds fp4", why, v.At))
+	default:
+		j.out.recipe(field, plain("fp8"), inferred("the model's path does not hold fp4", why, v.At))
+	}
+}
+
+func (j *jobFields) backendKind() {
+	params := j.in.run.Params
+	v, ok := params["SERVER_BACKEND"]
+	switch {
+	case !ok:
+		j.out.ask(Confirm, Recipe, "backend.type", "backend", "SERVER_BACKEND is not in job_params.env: "+
+			"confirm that the servers ran under dynamo; nothing else can be ported whole")
+	case v.Text != "dynamo":
+		j.out.ask(MustFix, Recipe, "backend.type", "backend",
+			fmt.Sprintf("SERVER_BACKEND is %q, and only dynamo can be ported whole: check frontend and workers by hand",
+				safetext.Clip(v.Text, 40)), v.At)
+	}
+	for _, p := range []struct{ name, say string }{
+		{"NSYS_ENABLED", "the old run was profiled with nsys; the recipe does not profile"},
+		{"COLLECT_POWER", "the old run collected power; the recipe does not"},
+		{"ENABLE_METRICS_POLL", "the old run polled server metrics; the recipe does not"},
+	} {
+		if v := params[p.name]; v.Text == "1" || strings.EqualFold(v.Text, "true") {
+			j.out.ask(Note, "", "", p.name, p.say, v.At)
+		}
+	}
+}
+
+// mounts decides the mounts, and how long the servers may take to come up.
+func (j *jobFields) mounts() {
+	j.mountList()
+	if n := nodeCount(j.in.run); n >= 8 {
+		j.out.recipe("health_check.max_attempts", integer(300), origin{
+			class: Default, rule: "advice",
+			why: fmt.Sprintf("not ported: bringing up %d nodes takes 20 to 30 minutes, the default window is 30", n),
+		})
+	}
+}
+
+// nodeCount is the number of nodes over both roles.
+func nodeCount(run *harness.Run) int {
+	hosts := map[string]bool{}
+	n := 0
+	for _, ls := range run.Launches.Workers {
+		for _, l := range ls {
+			if len(l.Hosts) == 0 {
+				n += l.Nodes
+			}
+			for _, h := range l.Hosts {
+				hosts[h] = true
+			}
+		}
+	}
+	return n + len(hosts)
+}
+
+func (j *jobFields) mountList() {
+	const field = "extra_mount"
+	v := j.in.run.Params["CONTAINER_MOUNTS"]
+	if v.Text == "" {
+		t := Todo{
+			Kind: MustFix, File: Recipe, Path: field,
+			Message: "CONTAINER_MOUNTS is not in job_params.env: add the mounts that the paths of this recipe need",
+		}
+		if l := j.in.run.Launches.Frontend; l != nil && l.Mounts.Value != "" {
+			shown := yamldoc.Text(quotedList(j.in.rewrites.Mounts(l.Mounts.Value)))
+			t.Evidence, t.Candidates = []Evidence{l.OptionAt(l.Mounts)}, []Candidate{{Value: shown}}
+		}
+		j.out.todo("", t)
+		return
+	}
+	for _, l := range j.in.run.Launches.All() {
+		if l.Mounts.Value != "" && l.Mounts.Value != v.Text {
+			j.out.ask(Confirm, Recipe, field, l.Name(),
+				fmt.Sprintf("%s was launched with the mounts %s, not with CONTAINER_MOUNTS: confirm which ones",
+					l.Name(), safetext.Clip(l.Mounts.Value, 120)), l.OptionAt(l.Mounts))
+		}
+	}
+	list, given := j.in.rewrites.Mounts(v.Text), strings.Split(v.Text, ",")
+	same := len(list) == len(given)
+	for _, m := range list {
+		same = same && slices.Contains(given, m)
+		if !strings.Contains(m, ":") {
+			j.out.ask(MustFix, Recipe, field, m, fmt.Sprintf("%s has no container side: write host:container", m), v.At)
+		}
+	}
+	from := copied(v.At)
+	if !same {
+		from = translated("rewritten prefixes, duplicates once", rules.WhyRewrite, v.At)
+	}
+	j.out.recipe(field, quotedList(list), from)
+}

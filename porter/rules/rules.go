@@ -1,0 +1,157 @@
+// Package rules holds the tables of a port: what becomes of a path, a variable and an
+// srun flag of the old run in the new job. The port writes by them, and the proof
+// explains by them.
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+)
+
+// Process is what a launch line starts.
+type Process string
+
+// The processes whose environments are carried over.
+const (
+	Worker   Process = "worker"
+	Frontend Process = "frontend"
+
+	both Process = "both"
+)
+
+// Verb is what becomes of a variable or a flag.
+type Verb string
+
+// The verbs of variables.
+const (
+	Rename Verb = "rename"
+	Drop   Verb = "drop"
+	add    Verb = "add"
+)
+
+// Variable is one row of the table of environment translations.
+type Variable struct {
+	on   Process
+	Verb Verb
+	Name string
+	To   string // new name of a rename, value of an added one
+	Why  string
+}
+
+const managed = "srt-slurm or the image manages it"
+
+var variables = []Variable{
+	{
+		Worker, Rename, "DYN_KV_BLOCK_SIZE", "DYN_TRTLLM_KV_BLOCK_SIZE",
+		"only the harness understood the old name; without it dynamo silently falls back to a wrong block size",
+	},
+	{Worker, Rename, "DYN_UCX_TLS", "UCX_TLS", "the harness script exported it under this name"},
+	{both, Drop, "CUDA_VISIBLE_DEVICES", "", managed},
+	{both, Drop, "ETCD_ENDPOINTS", "", managed},
+	{both, Drop, "PATH", "", managed},
+	{both, Drop, "LD_PRELOAD", "", managed},
+	{both, Drop, "VIRTUAL_ENV", "", managed},
+	{both, Drop, "NIXL_PLUGIN_DIR", "", managed},
+	{both, Drop, "HOME", "", managed},
+	{Worker, add, "DYN_LOG", "info", "the default filter is noisier than the harness's"},
+	{Frontend, add, "HOME", "/tmp", "the image's HOME is read-only"},
+}
+
+func (v Variable) of(p Process) bool { return v.on == p || v.on == both }
+
+// VariableOf finds the rename or drop of a variable.
+func VariableOf(p Process, name string) (Variable, bool) {
+	for _, r := range variables {
+		if r.Verb != add && r.Name == name && r.of(p) {
+			return r, true
+		}
+	}
+	return Variable{}, false
+}
+
+// Dropped says whether a variable of a worker is not carried over.
+func Dropped(name string) bool {
+	r, _ := VariableOf(Worker, name)
+	return r.Verb == Drop
+}
+
+// Added lists the variables that a process gets where the old launch gave none.
+func Added(p Process) []Variable {
+	return slices.DeleteFunc(slices.Clone(variables), func(r Variable) bool { return r.Verb != add || !r.of(p) })
+}
+
+// Renames maps the new names of a launch's variables to the old ones.
+func Renames(p Process, vars []harness.Var) map[string]string {
+	out := map[string]string{}
+	for _, v := range vars {
+		if r, ok := VariableOf(p, v.Name); ok && r.Verb == Rename {
+			out[r.To] = v.Name
+		}
+	}
+	return out
+}
+
+// WhyReplaced is why a variable is left out whose name another one gets.
+const WhyReplaced = "the harness script exported that one over it"
+
+// IsParserFlag says whether a frontend flag would keep the frontend from
+// starting; the parsers are set in the workers' environment.
+func IsParserFlag(name string) bool {
+	return strings.HasPrefix(name, "dyn-") && strings.HasSuffix(name, "-parser")
+}
+
+// WhyNoParser is why such a flag is left out.
+const WhyNoParser = "the frontend refuses to start with it; parsers are set in the workers' environment"
+
+// SrunOptions is the recipe's field of srun flags for all steps alike.
+const SrunOptions = "srun_options"
+
+// Flag is one row of the table of srun flags: what becomes of a flag of the old
+// launch line in the new job.
+type Flag struct {
+	Name string
+	Verb Verb
+	Why  string
+	Want string // value that the new job gives, where it is always the same
+}
+
+// The verbs of flags, and [Drop]. What is the same must have the same value in the
+// new job; what moves has one that the new job's own rules give; what is compared
+// apart is a matter of its own.
+const (
+	Same  Verb = "same"
+	Move  Verb = "move"
+	Apart Verb = "apart"
+)
+
+var flags = []Flag{
+	{Name: "--nodes", Verb: Same, Want: "1"}, // of a service
+	{Name: "--ntasks", Verb: Same, Want: "1"},
+	{Name: "--overlap", Verb: Same},
+	{Name: "--no-container-mount-home", Verb: Same},
+	{Name: "--mpi", Verb: Same, Want: "pmix"},
+	{Name: "--container-image", Verb: Apart},
+	{Name: "--nodelist", Verb: Move, Why: "the nodes are those of the new allocation"},
+	{Name: "--cpu-bind", Verb: Move, Why: "srt-slurm binds workers by its own means"},
+	{Name: "--oversubscribe", Verb: Move, Why: "srt-slurm sets it for workers"},
+	{Name: "--kill-on-bad-exit", Verb: Move, Why: "srt-slurm sets it for workers"},
+	{Name: "--export", Verb: Apart},
+	{Name: "--container-mounts", Verb: Apart},
+	{Name: "--job-name", Verb: Move, Why: "each step has its own name"},
+	{Name: "--output", Verb: Move, Why: "each step has its own log"},
+	{Name: "--error", Verb: Move, Why: "each step has its own log"},
+	{Name: "--label", Verb: Drop, Why: "each step has its own log"},
+	{Name: "--container-name", Verb: Drop, Why: "each step has a container of its own"},
+	{Name: "--unbuffered", Verb: Drop, Why: "a matter of display"},
+}
+
+// FlagOf finds the rule of an srun flag, by its long name.
+func FlagOf(name string) (Flag, bool) {
+	i := slices.IndexFunc(flags, func(r Flag) bool { return r.Name == name })
+	if i < 0 {
+		return Flag{}, false
+	}
+	return flags[i], true
+}

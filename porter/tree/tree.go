@@ -1,0 +1,312 @@
+// Package tree ports all run directories below a folder, several at a time. It
+// remembers what was ported from what, so that an interrupted call can be made again.
+package tree
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/gofrs/flock"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/porter"
+)
+
+// Options steer the port of all run directories below a folder. RecipeOut
+// and WorkloadOut follow from OutDir; Progress tells of the search and of the
+// tree as a whole, from one goroutine at a time.
+type Options struct {
+	porter.Options
+	OutDir  string // gets <path below the root>/recipe.yaml, workload.yaml and recipe.provenance.json
+	Force   bool   // port again what is ported, and replace files that exist
+	Workers int    // ports at a time; 0: four times the processors, since a port mostly waits for the disk
+	Program string // version of the program: what another one ported counts as not ported
+}
+
+// Row is one run directory of a tree.
+type Row struct {
+	Run    string                  `json:"run"`    // path below the root
+	Status string                  `json:"status"` // ported, unchanged (files held the same), skipped (ported before from the same inputs), failed
+	Recipe string                  `json:"recipe,omitempty"`
+	Fields map[porter.Class]int    `json:"fields,omitempty"`
+	Todos  map[porter.TodoKind]int `json:"todos,omitempty"`
+	Error  string                  `json:"error,omitempty"`
+}
+
+// The states of a run directory.
+const (
+	Ported    = "ported"
+	Unchanged = "unchanged"
+	Skipped   = "skipped"
+	Failed    = "failed"
+)
+
+// maxDepth bounds how far below the root run directories are looked for.
+const maxDepth = 16
+
+// recordName is the file in OutDir that remembers what was ported from what: one
+// JSON object a line, the last one about a run holds. It depends on file times,
+// and so on the machine.
+const recordName = "port-tree.jsonl"
+
+type recordLine struct {
+	Row
+	Stamp    string   `json:"stamp"`    // of the inputs
+	Datasets []string `json:"datasets"` // names that were looked for
+}
+
+// Port ports every run directory below root, several at a time, and calls row for
+// each in the order of their paths. What is ported already is skipped, so that an
+// interrupted call can be made again. One that fails does not stop the others. An
+// error means that root or OutDir can't be used, that ctx was cancelled, or that
+// row failed.
+func Port(ctx context.Context, root string, opt Options, row func(Row) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t, err := newTree(ctx, root, opt)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	report := opt.Progress
+	if report == nil {
+		report = func(porter.Progress) {}
+	}
+	done := make([]chan Row, len(t.runs))
+	for i := range done {
+		done[i] = make(chan Row, 1)
+	}
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range min(t.opt.Workers, len(t.runs)) {
+		group.Go(func() {
+			for i := range next {
+				done[i] <- t.one(ctx, t.runs[i])
+			}
+		})
+	}
+	defer group.Wait()
+	defer cancel()
+	group.Go(func() {
+		defer close(next)
+		for i := range t.runs {
+			select {
+			case next <- i:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for i := range done {
+		report(porter.Progress{Stage: "tree", Name: t.runs[i], Done: int64(i), Total: int64(len(done))})
+		select {
+		case r := <-done[i]:
+			if ctx.Err() != nil {
+				return fmt.Errorf("port the tree %s: %w; call it again to go on", root, ctx.Err())
+			}
+			if err := row(r); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return fmt.Errorf("port the tree %s: %w; call it again to go on", root, ctx.Err())
+		}
+	}
+	return t.broken
+}
+
+type tree struct {
+	opt    Options
+	root   string
+	runs   []string // below root
+	known  map[string]recordLine
+	lock   *flock.Flock
+	mu     sync.Mutex // guards what follows
+	record *os.File
+	broken error // why the record could not be written
+}
+
+func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
+	t := &tree{opt: opt, root: root, known: map[string]recordLine{}}
+	if t.opt.Workers < 1 {
+		t.opt.Workers = 4 * runtime.GOMAXPROCS(0)
+	}
+	runs, err := harness.FindRuns(ctx, root, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 0 {
+		return nil, fmt.Errorf("port the tree %s: there is no run directory (c<N>) in it", root)
+	}
+	for _, r := range runs {
+		rel, err := filepath.Rel(root, r)
+		if err != nil {
+			return nil, fmt.Errorf("port the tree %s: %w", root, err)
+		}
+		t.runs = append(t.runs, rel)
+	}
+	if t.opt.Datasets == nil && len(opt.DatasetRoots) > 0 {
+		if t.opt.Datasets, err = porter.IndexDatasets(ctx, opt.DatasetRoots, opt.Progress); err != nil {
+			return nil, err
+		}
+	}
+	t.opt.Progress = nil
+	if err := os.MkdirAll(opt.OutDir, 0o755); err != nil {
+		return nil, fmt.Errorf("port the tree %s: %w", root, err)
+	}
+	if err := t.take(filepath.Join(opt.OutDir, lockName)); err != nil {
+		return nil, fmt.Errorf("port the tree %s: %w", root, err)
+	}
+	if err := t.openRecord(filepath.Join(opt.OutDir, recordName)); err != nil {
+		t.lock.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// openRecord reads what earlier calls did. A line that was cut off by a crash
+// tells nothing; the run it was about is ported again.
+func (t *tree) openRecord(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("port the tree %s: remember what is ported: %w", t.root, err)
+	}
+	ends := true
+	lines := bufio.NewReaderSize(f, maxRecordLine)
+	for err == nil {
+		var text []byte
+		text, err = lines.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = nil // a part of a line is none
+		}
+		if len(text) > 0 {
+			var line recordLine
+			if ends = json.Unmarshal(text, &line) == nil; ends {
+				t.known[line.Run] = line
+			}
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err == nil && !ends {
+		_, err = f.WriteString("\n")
+	}
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("port the tree %s: read %s: %w", t.root, path, err)
+	}
+	t.record = f
+	return nil
+}
+
+// maxRecordLine bounds a line of the record, in bytes.
+const maxRecordLine = 1 << 20
+
+// one ports a run directory, unless that was done before from the same inputs.
+func (t *tree) one(ctx context.Context, run string) Row {
+	out := filepath.Join(t.opt.OutDir, run)
+	recipe, workload := filepath.Join(out, "recipe.yaml"), filepath.Join(out, "workload.yaml")
+	line := recordLine{Row: Row{Run: run, Status: Failed}}
+	fail := func(err error) Row {
+		line.Error = err.Error()
+		return line.Row
+	}
+	old, ported := t.known[run]
+	if ported && !t.opt.Force && written(recipe, workload) {
+		stamp, err := t.stamp(run, old.Datasets)
+		if err != nil {
+			return fail(err)
+		}
+		if stamp == old.Stamp {
+			old.Status = Skipped
+			return old.Row
+		}
+	}
+	opt := t.opt.Options
+	opt.RecipeOut, opt.WorkloadOut = recipe, workload
+	r, err := porter.Port(ctx, filepath.Join(t.root, run), opt)
+	if err != nil {
+		return fail(err)
+	}
+	line.Datasets = r.DatasetNames
+	if line.Stamp, err = t.stamp(run, line.Datasets); err != nil {
+		return fail(err)
+	}
+	n := 1
+	if _, lerr := os.Lstat(out); errors.Is(lerr, fs.ErrNotExist) {
+		err = r.WriteFolder(out)
+	} else {
+		n, err = r.Write(recipe, workload, t.opt.Force)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	line.Status, line.Recipe, line.Fields, line.Todos = Ported, recipe, r.Summary(), map[porter.TodoKind]int{}
+	if n == 0 {
+		line.Status = Unchanged
+	}
+	for _, td := range r.Todos {
+		line.Todos[td.Kind]++
+	}
+	t.remember(line)
+	return line.Row
+}
+
+// written says whether all files of a port are there. One that is empty was lost
+// in a crash of the machine.
+func written(recipe, workload string) bool {
+	for _, p := range []string{recipe, workload, porter.ProvenancePath(recipe)} {
+		if info, err := os.Stat(p); err != nil || info.Size() == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// remember appends to the record. If it can't, the call ends with that error.
+func (t *tree) remember(line recordLine) {
+	text, err := json.Marshal(line)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		_, err = t.record.Write(append(text, '\n'))
+	}
+	if err != nil && t.broken == nil {
+		t.broken = fmt.Errorf("port the tree %s: remember what is ported: %w", t.root, err)
+	}
+}
+
+// stamp tells the inputs of a port apart: options, sizes and times of the run's
+// files, and the datasets that it would find.
+func (t *tree) stamp(run string, datasets []string) (string, error) {
+	o := t.opt.Options
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %d %q %q %t %q %t\n", t.opt.Program, o.Schema, o.GPUType, o.PathRewrites, o.NoDefaultRewrites, fmt.Sprint(o.Answers), o.Datasets == nil)
+	dir := filepath.Join(t.root, run)
+	names, err := harness.ListDir(dir, 100_000)
+	if err != nil {
+		return "", fmt.Errorf("port %s: %w", dir, err)
+	}
+	for _, name := range names {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			fmt.Fprintf(h, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	for _, name := range datasets {
+		for _, c := range o.Datasets.Find(name) {
+			fmt.Fprintf(h, "%q %d %d\n", c.Value, c.Size, c.Modified.UnixNano())
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

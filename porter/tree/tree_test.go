@@ -1,0 +1,205 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/testdata/golden"
+)
+
+// classDir holds a directory for each class of input.
+const classDir = "../../testdata/port"
+
+// layTree copies a small run to the given places below a folder.
+func layTree(t *testing.T, runs ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, r := range runs {
+		if err := os.CopyFS(filepath.Join(root, r), os.DirFS(classDir+"/15-tree/bm_a/c64")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// portTree ports a tree and lists "run status" of each row.
+func portTree(t *testing.T, root string, opt Options) string {
+	t.Helper()
+	var rows []string
+	if err := Port(t.Context(), root, opt, func(r Row) error {
+		rows = append(rows, r.Run+" "+r.Status)
+		if (r.Error != "") != (r.Status == Failed) || r.Status != Failed && (r.Fields[porter.Copied] < 10 || r.Todos[porter.MustFix] != 2) {
+			t.Errorf("row %+v", r)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(rows, ", ")
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTree(t *testing.T) {
+	t.Parallel()
+	root := layTree(t, "bm_a/c64", "bm_a/c128", "x/y/c8")
+	opt := Options{OutDir: filepath.Join(t.TempDir(), "new", "out"), Program: "1"}
+	step := func(what, want string) {
+		t.Helper()
+		if got := portTree(t, root, opt); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	step("first", "bm_a/c128 ported, bm_a/c64 ported, x/y/c8 ported")
+	step("again", "bm_a/c128 skipped, bm_a/c64 skipped, x/y/c8 skipped")
+
+	// A record that was cut off in its last line: that run is ported again.
+	record := filepath.Join(opt.OutDir, recordName)
+	text, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
+	put(t, record, lines[0]+lines[1]+lines[2][:20])
+	if got := portTree(t, root, opt); strings.Count(got, Skipped) != 2 || strings.Count(got, Unchanged) != 1 {
+		t.Errorf("after a cut: %s", got)
+	}
+	step("after that", "bm_a/c128 skipped, bm_a/c64 skipped, x/y/c8 skipped")
+
+	put(t, filepath.Join(root, "x/y/c8", harness.CTXConfig), "tensor_parallel_size: 4\nmax_batch_size: 9\n")
+	step("a run that changed", "bm_a/c128 skipped, bm_a/c64 skipped, x/y/c8 failed")
+	opt.Force = true
+	step("by force", "bm_a/c128 unchanged, bm_a/c64 unchanged, x/y/c8 ported")
+	opt.Force = false
+	if err := os.Remove(filepath.Join(opt.OutDir, "bm_a/c64/workload.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	step("a file that is gone", "bm_a/c128 skipped, bm_a/c64 ported, x/y/c8 skipped")
+	opt.Program = "2"
+	step("another program", "bm_a/c128 unchanged, bm_a/c64 unchanged, x/y/c8 unchanged")
+	opt.Workers = 1
+	opt.GPUType = "gb200"
+	step("another option", "bm_a/c128 failed, bm_a/c64 failed, x/y/c8 failed")
+}
+
+// A dataset that appears makes another port; answers survive it.
+func TestTreeDatasets(t *testing.T) {
+	t.Parallel()
+	root, data := layTree(t, "bm_a/c64"), t.TempDir()
+	opt := Options{OutDir: t.TempDir(), Options: porter.Options{DatasetRoots: []string{data}, Answers: []porter.Answer{{ID: "recipe:resources.gpu_type", Value: "gb200"}}}}
+	if got := portTree(t, root, opt); got != "bm_a/c64 ported" {
+		t.Errorf("first: %s", got)
+	}
+	put(t, filepath.Join(data, "traj.jsonl"), "x")
+	opt.Answers, opt.Force = nil, true
+	var seen int64
+	opt.Progress = func(p porter.Progress) { seen = max(seen, p.Total) }
+	if err := Port(t.Context(), root, opt, func(r Row) error {
+		if r.Status != Ported || r.Todos[porter.MustFix] != 1 {
+			t.Errorf("row %+v", r)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if seen != 1 {
+		t.Errorf("progress told of %d runs, want 1", seen)
+	}
+	p, err := porter.LoadProvenance(filepath.Join(opt.OutDir, "bm_a/c64/recipe.provenance.json"))
+	if err != nil || len(p.Answers) != 1 {
+		t.Errorf("answers %+v, %v", p, err)
+	}
+}
+
+func TestTreeEnds(t *testing.T) {
+	t.Parallel()
+	root := layTree(t, "bm_a/c1", "bm_a/c2", "bm_a/c3")
+	opt := Options{OutDir: t.TempDir()}
+	stop := errors.New("no more")
+	if err := Port(t.Context(), root, opt, func(Row) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("row's error: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	err := Port(ctx, root, Options{OutDir: t.TempDir(), Workers: 1}, func(Row) error { n++; cancel(); return nil })
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "call it again to go on") || n != 1 {
+		t.Errorf("cancelled after %d: %v", n, err)
+	}
+	if got := portTree(t, root, opt); strings.Count(got, Failed) > 0 {
+		t.Errorf("after that: %s", got)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	put(t, file, "")
+	for root, opt := range map[string]Options{
+		filepath.Join(root, "none"): {OutDir: t.TempDir()}, t.TempDir(): {OutDir: t.TempDir()}, root: {OutDir: filepath.Join(file, "below")},
+		filepath.Dir(root): {OutDir: t.TempDir(), Options: porter.Options{DatasetRoots: []string{file}}},
+	} {
+		if err := Port(t.Context(), root, opt, func(Row) error { return nil }); err == nil {
+			t.Errorf("%s to %s: no error", root, opt.OutDir)
+		}
+	}
+}
+
+// While a call ports to a folder another one is refused, and told whom to wait for.
+func TestTwoTreesIntoOneFolder(t *testing.T) {
+	t.Parallel()
+	root := layTree(t, "bm_a/c64", "bm_a/c128")
+	opt := Options{OutDir: t.TempDir()}
+	rows := 0
+	err := Port(t.Context(), root, opt, func(Row) error {
+		rows++
+		err := Port(t.Context(), root, opt, func(Row) error { t.Error("it ports all the same"); return nil })
+		var busy *BusyError
+		if !errors.As(err, &busy) || busy.Holder != holder(t) || !strings.Contains(err.Error(), busy.Holder) {
+			t.Errorf("refused with %v", err)
+		}
+		return nil
+	})
+	if err != nil || rows != 2 {
+		t.Errorf("the first one: %d rows, %v", rows, err)
+	}
+	if got := portTree(t, root, opt); got != "bm_a/c128 skipped, bm_a/c64 skipped" {
+		t.Errorf("after its end: %s", got)
+	}
+}
+
+func holder(t *testing.T) string {
+	t.Helper()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
+}
+
+// A tree of classes, one row a run; all the classes are one, too.
+func TestClassTrees(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"15-tree", "."} {
+		var rows strings.Builder
+		opt := Options{OutDir: t.TempDir(), Options: porter.Options{DatasetRoots: []string{filepath.Join(classDir, "10-datasets", "data")}}}
+		if err := Port(t.Context(), filepath.Join(classDir, dir), opt, func(r Row) error {
+			total := 0
+			for _, n := range r.Fields {
+				total += n
+			}
+			fmt.Fprintf(&rows, "%s: %s, %d fields, %d todo, %d must-fix, %d confirm, %d note%s\n", r.Run, r.Status, total, r.Fields[porter.Missing], r.Todos[porter.MustFix], r.Todos[porter.Confirm], r.Todos[porter.Note], r.Error)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		golden.Equal(t, "testdata/"+strings.ReplaceAll(dir, ".", "all")+".rows.txt", rows.String())
+	}
+}
