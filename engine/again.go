@@ -13,7 +13,7 @@ import (
 
 // Again loads what an earlier run was submitted with, as its folder has it: recipe,
 // workload, cluster file and how large it was to be. Edits are made on top.
-func (e *Engine) Again(ctx context.Context, l Located, edits []recipes.Edit) (*Pair, PlanOptions, error) {
+func (e *Engine) Again(ctx context.Context, l RunRef, edits []recipes.Edit) (*Pair, PlanOptions, error) {
 	r := l.Record
 	opt := PlanOptions{Target: plan.Target(r.Launcher), Smoke: r.Smoke, Local: plan.LocalScale{Users: r.Users, Seconds: r.Seconds}}
 	if r.ID == "" {

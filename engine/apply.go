@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/local"
@@ -22,9 +21,6 @@ var ErrTodos = errors.New("open placeholders: give the real values, or submit al
 
 // programName is this program in a run's bin folder.
 const programName = "agentperf-tui"
-
-// startTimeout is how long a supervisor may take until it is at work.
-const startTimeout = 30 * time.Second
 
 // Apply submits a planned pair and returns the run once it is recorded and at
 // work. Errors in the files are [ErrInvalid]; open placeholders are [ErrTodos]
@@ -131,8 +127,6 @@ func (e *Engine) submitLocal(ctx context.Context, p *Pair, pl *plan.Plan, rec ru
 	if err := e.registry.Add(rec); err != nil {
 		return rec, errors.Join(err, os.RemoveAll(rec.Dir)) // made a moment ago, and never started
 	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	return rec, local.Submit(ctx, rec.Dir)
 }
 
@@ -200,38 +194,4 @@ func (e *Engine) runFiles(ctx context.Context, p *Pair, pl *plan.Plan, rec rundi
 		files = append(files, rundir.File{Name: rundir.ScriptFile, Data: []byte(pl.Script), Mode: 0o755})
 	}
 	return files, nil
-}
-
-// Cancel ends a run in an orderly way and waits until it has ended.
-func (e *Engine) Cancel(ctx context.Context, r Located) error {
-	switch {
-	case r.Record.ID == "":
-		return fmt.Errorf("cancel %s: it was not started here, so there is nothing to tell it to", r.Dir)
-	case r.onSlurm():
-		return e.cancelSlurm(ctx, r)
-	case r.Record.Host != e.host:
-		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", r.Record.ID, r.Record.Host)
-	}
-	if err := r.gone(); err != nil {
-		return fmt.Errorf("cancel %s: %w", r.Label(), err)
-	}
-	return local.Cancel(ctx, r.Dir)
-}
-
-// Phases are what the plan of a run says of its phases; none for outputs of
-// other tools.
-func (e *Engine) Phases(l Located) ([]plan.Phase, error) { return l.phases() }
-
-func (l Located) phases() ([]plan.Phase, error) {
-	if l.Record.ID == "" {
-		return nil, nil
-	}
-	if err := l.gone(); err != nil {
-		return nil, fmt.Errorf("run %s: %w", l.Label(), err)
-	}
-	var phases []plan.Phase
-	if err := smallfile.ReadJSON(filepath.Join(l.Dir, rundir.PhasesFile), &phases); err != nil {
-		return nil, fmt.Errorf("read the phases of %s: %w", l.Label(), err)
-	}
-	return phases, nil
 }

@@ -15,6 +15,6 @@ func (e *Engine) Replay(ctx context.Context, opt replay.Options) error {
 
 // WriteReference writes the figures that a local run must have, see
 // [simulate.WriteReference].
-func (e *Engine) WriteReference(ctx context.Context, l Located, path string) error {
+func (e *Engine) WriteReference(ctx context.Context, l RunRef, path string) error {
 	return simulate.WriteReference(ctx, l.Dir, path)
 }

@@ -24,7 +24,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/runs"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/engine/watch"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
@@ -37,6 +39,8 @@ var readHome sync.Once
 // Engine does the work. Make it with [New].
 type Engine struct {
 	*draft.Drafts
+	*runs.Store
+	*watch.Watcher
 
 	Paths    Paths
 	Config   Config
@@ -46,13 +50,8 @@ type Engine struct {
 	now      func() time.Time
 	host     string
 	registry rundir.Registry
-	queue    *slurm.Queue
 	stall    float64 // s of a client's silence
 	beside   func(recipe string) string
-
-	mu   sync.Mutex
-	seen map[string]seen // figures of the list of runs, by folder
-	past map[string]past // what the accounting said, by folder
 }
 
 // Paths are the places of user-visible state, one for each kind.
@@ -147,9 +146,10 @@ func New(opt Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.queue = &slurm.Queue{Dir: e.Paths.State, Every: every, Now: e.now}
 	e.Drafts = draft.New(draft.Options{Getenv: e.getenv, Now: e.now, Host: e.host, State: e.Paths.State})
 	e.registry = rundir.Registry{Dir: filepath.Join(e.Paths.State, "runs")}
+	status := runs.NewResolver(&slurm.Queue{Dir: e.Paths.State, Every: every, Now: e.now}, e.now, e.host)
+	e.Store, e.Watcher = runs.New(e.registry, status), watch.New(status, e.now)
 	return e, nil
 }
 

@@ -12,18 +12,15 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/report"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
-	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // Export reads all that is told of a run: figures, phases over time in buckets
 // of so many seconds (0 chooses them), and the configured service levels.
-func (e *Engine) Export(ctx context.Context, l Located, bucketSeconds float64) (report.Run, error) {
-	known, err := l.Known()
+func (e *Engine) Export(ctx context.Context, l RunRef, bucketSeconds float64) (report.Run, error) {
+	known, err := l.Context()
 	if err != nil {
 		return report.Run{}, err
 	}
@@ -64,25 +61,6 @@ func (e *Engine) Levels(ctx context.Context, name string, gpus int) ([]results.P
 		gpus = l.GPUs()
 	}
 	return results.Curve(l.Label(), run.Phases, gpus), results.TierResults(run.Phases, e.Tiers()), nil
-}
-
-// GPUs are those of all the run's workers by its recipe; 0 when there is no
-// recipe, and of a local run, whose mock servers use none.
-func (l Located) GPUs() int {
-	if l.Record.ID == "" || l.Record.Launcher == string(plan.Local) {
-		return 0
-	}
-	r, _, err := recipes.Load(filepath.Join(l.Dir, rundir.RecipeFile))
-	if err != nil || r == nil {
-		return 0
-	}
-	n := 0
-	for _, role := range []recipes.Role{r.Prefill, r.Decode, r.Agg} {
-		if role.Given && role.Workers > 0 {
-			n += role.Workers * r.GPUsPerWorker(role)
-		}
-	}
-	return n
 }
 
 // WriteComparison writes a comparison as a page of HTML into a folder and gives its

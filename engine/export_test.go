@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
 const sampleRun = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
@@ -20,12 +18,9 @@ const sampleRun = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
 // offline is an engine with folders of its own.
 func offline(t *testing.T) *Engine {
 	t.Helper()
-	dir := t.TempDir()
-	return &Engine{
-		Paths: Paths{State: dir, Output: dir}, Config: Config{BandPercent: 2, Tiers: []Tier{{Name: "any", SpeedFloor: 1, TTFTCeiling: 10}}},
-		getenv: func(string) string { return "" }, now: time.Now, host: "here", registry: rundir.Registry{Dir: filepath.Join(dir, "runs")},
-		queue: &slurm.Queue{Dir: dir, Every: time.Minute, Now: time.Now},
-	}
+	e := bench(t)
+	e.Config.Tiers = []Tier{{Name: "any", SpeedFloor: 1, TTFTCeiling: 10}}
+	return e
 }
 
 // ours makes a run of this program out of the sample's outputs.
@@ -89,7 +84,7 @@ func TestCurve(t *testing.T) {
 	if p := points[1]; p.GPUs != 0 || !math.IsNaN(p.OutputPerGPU) {
 		t.Errorf("%+v: no recipe, so nothing is per GPU", p)
 	}
-	if n := (Located{Dir: ours(t, "2"), Record: rundir.Record{ID: "2", Launcher: "local"}}).GPUs(); n != 0 {
+	if n := (RunRef{Dir: ours(t, "2"), Record: rundir.Record{ID: "2", Launcher: "local"}}).GPUs(); n != 0 {
 		t.Errorf("%d GPUs of a local run", n)
 	}
 	if points, err = e.Curve(t.Context(), []string{sampleRun}, 26); err != nil || points[0].GPUs != 26 {
@@ -126,32 +121,6 @@ func TestParityComparesInputs(t *testing.T) {
 	more, err := e.References(t.Context(), []string{sampleRun}, parity.AnyPhase)
 	if err != nil || len(more) != 1 || more[0].Samples != nil {
 		t.Errorf("%d references, %v", len(more), err)
-	}
-}
-
-// TestWatchTellsSeries: a finished run's update has the same requests over time
-// as its figures have.
-func TestWatchTellsSeries(t *testing.T) {
-	t.Parallel()
-	e := offline(t)
-	l, err := e.Find(t.Context(), sampleRun)
-	if err != nil {
-		t.Fatal(err)
-	}
-	updates, err := e.Watch(t.Context(), l, WatchOptions{Interval: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var last Update
-	for u := range updates {
-		last = u
-	}
-	n := 0
-	for _, b := range last.Series[0].Buckets {
-		n += b.N
-	}
-	if !last.Done || n != 240 || last.Recent == nil || last.Recent.N == 0 || last.Recent.Seconds != 60 || last.Err != nil {
-		t.Errorf("done %v, %d requests over time, recent %+v, %v", last.Done, n, last.Recent, last.Err)
 	}
 }
 

@@ -8,11 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/identity"
-	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
@@ -100,43 +97,13 @@ func identifyInJob(dir string, log io.Writer) {
 	}
 }
 
-// Identity is what a run of ours ran with, as far as it is known by now; the zero
-// value for outputs of other tools.
-func (e *Engine) Identity(l Located) (identity.Identity, error) {
-	if l.Record.ID == "" {
-		return identity.Identity{}, nil
-	}
-	id, err := identity.Read(l.Dir, l.Logs)
-	if err != nil {
-		return id, fmt.Errorf("%s: %w", l.Label(), err)
-	}
-	return id, nil
-}
-
-func (e *Engine) identityDiff(a, b Located) (recipes.Comparison, error) {
+func (e *Engine) identityDiff(a, b RunRef) (recipes.Comparison, error) {
 	of, err := e.Identity(a)
 	if err != nil {
 		return recipes.Comparison{}, err
 	}
 	with, err := e.Identity(b)
 	return identities(of, with), err
-}
-
-// allKnown is what a run's files tell for its figures, and whether they are all.
-func (e *Engine) allKnown(l Located) (results.RunContext, error) {
-	k, err := l.Known()
-	if err != nil || l.Record.ID == "" {
-		return k, err
-	}
-	s, err := e.State(l)
-	if err != nil {
-		return k, err
-	}
-	if s.State != event.Unknown || s.Queue == nil || s.Queue.Error == "" { // an outage says nothing of the run
-		k.Partial = job.Partial(s.State, s.Message)
-	}
-	k.Identity = identity.JSON(l.Dir, l.Logs)
-	return k, nil
 }
 
 // identities compares what two runs ran with, field by field.

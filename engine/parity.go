@@ -66,16 +66,16 @@ func (e *Engine) References(ctx context.Context, names []string, phase int) ([]p
 }
 
 // side loads one side, and the run that it is, if it is one.
-func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, Located, error) {
+func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, RunRef, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		s, err := parity.Load(ctx, name, phase, results.RunContext{})
-		return s, Located{}, err
+		return s, RunRef{}, err
 	}
 	l, err := e.Find(ctx, name)
 	if err != nil {
 		return parity.Side{}, l, err
 	}
-	known, err := l.Known()
+	known, err := l.Context()
 	if err != nil {
 		return parity.Side{}, l, err
 	}
@@ -116,13 +116,4 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		}
 	}
 	return s, l, nil
-}
-
-// State is what can be said of a run now, from its own files.
-func (e *Engine) State(l Located) (event.Status, error) {
-	s, err := readStatus(l.Logs)
-	if err != nil {
-		return s, err
-	}
-	return e.judge(l, s), nil
 }

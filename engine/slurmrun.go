@@ -22,6 +22,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/recipes/backend"
 	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
@@ -290,13 +291,16 @@ func (e *Engine) superviseSlurm(ctx context.Context, dir string, rec rundir.Reco
 		case <-running.Done():
 		}
 	}()
-	return job.Run(running, job.Options{Plan: p, LogDir: rundir.Logs(dir), Runner: slurm.NewRunner(id), Log: log, Now: e.now, Settle: settle, Identity: func() json.RawMessage { return identity.JSON(dir, rundir.Logs(dir)) }})
+	return job.Run(running, job.Options{
+		Plan: p, LogDir: rundir.Logs(dir), Runner: slurm.NewRunner(id), Log: log, Now: e.now, Settle: settle, Components: backend.All().Components(),
+		Identity: func() json.RawMessage { return identity.JSON(dir, rundir.Logs(dir)) },
+	})
 }
 
 // whyStopped tells what a TERM means: our own cancel, the time limit, or what the
 // controller says. A job that Slurm ends is killed within the window.
 func (e *Engine) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.Stopped {
-	if by := cancelledBy(dir); by != "" {
+	if by := rundir.CancelledBy(dir); by != "" {
 		return job.Stopped{State: event.Cancelled, Why: by}
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)

@@ -15,6 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes/backend"
 	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
@@ -67,6 +68,7 @@ func (e *Engine) supervise(ctx context.Context, dir, id string, p *plan.Plan, lo
 	defer runner.Close()
 	return job.Run(ctx, job.Options{
 		Plan: p, LogDir: rundir.Logs(dir), Runner: runner, Log: log, Now: e.now, Started: local.Tell,
-		Identity: func() json.RawMessage { return identity.JSON(dir, rundir.Logs(dir)) },
+		Components: backend.All().Components(),
+		Identity:   func() json.RawMessage { return identity.JSON(dir, rundir.Logs(dir)) },
 	})
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/agentperf/agentperf-tui/engine/draft"
+import (
+	"github.com/agentperf/agentperf-tui/engine/draft"
+	"github.com/agentperf/agentperf-tui/engine/runs"
+	"github.com/agentperf/agentperf-tui/engine/watch"
+)
 
 // Files of a run while they are edited, see [draft].
 type (
@@ -10,6 +14,17 @@ type (
 	Fixed   = draft.Fixed
 	Unsaved = draft.Unsaved
 	Handoff = draft.Handoff
+)
+
+// Runs, see [runs], and how they are watched, see [watch].
+type (
+	RunRef       = runs.Ref
+	Summary      = runs.Summary
+	LogFile      = runs.LogFile
+	Shell        = runs.Shell
+	Update       = watch.Update
+	WatchOptions = watch.Options
+	Playback     = watch.Playback
 )
 
 // ErrChanged says that a file is no longer what it was when it was read.

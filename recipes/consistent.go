@@ -73,14 +73,14 @@ func (v *values) layoutTwo(r *Recipe) Diagnostics {
 	var ds Diagnostics
 	if n, ok := v.byName["resources.decode_nodes"]; ok && n.node.Value == "0" && r.Decode.Workers > 0 {
 		d := r.Diag(Error, "resources.decode_nodes", "0 nodes: in layout 2 decode shares the prefill nodes by the word colocate", "write colocate")
-		d.Edit = &Edit{Op: OpSet, Path: d.Path, Value: "colocate", Safe: true}
+		d.Set("colocate", true)
 		ds = append(ds, d)
 	}
 	if r.Benchmark.Type == "agentperf" {
 		for _, f := range []string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"} {
 			if r.Has(f) {
 				d := r.Diag(Error, f, "agentperf does not use it, and layout 2 refuses what a benchmark does not use", "remove it")
-				d.Edit = &Edit{Op: OpUnset, Path: d.Path, Safe: true}
+				d.Unset(true)
 				ds = append(ds, d)
 			}
 		}

@@ -63,6 +63,14 @@ type Edit struct {
 	Safe bool `json:"safe"`
 }
 
+// Set offers an edit that gives the finding's own field a value, as YAML text.
+func (d *Diagnostic) Set(value string, safe bool) {
+	d.Edit = &Edit{Op: OpSet, Path: d.Path, Value: value, Safe: safe}
+}
+
+// Unset offers an edit that removes the finding's own field.
+func (d *Diagnostic) Unset(safe bool) { d.Edit = &Edit{Op: OpUnset, Path: d.Path, Safe: safe} }
+
 // Diagnostics is a list of findings.
 type Diagnostics []Diagnostic
 

@@ -125,7 +125,7 @@ func build(doc *Document, version int, v *values) *Recipe {
 		},
 		Prefill: v.role(schema.Prefill), Decode: v.role(schema.Decode), Agg: v.role(schema.Agg),
 		Frontend: Frontend{
-			Type: v.str("frontend.type", "dynamo"), Multiple: v.bool("frontend.enable_multiple_frontends", true),
+			Type: v.str("frontend.type", schema.Dynamo), Multiple: v.bool("frontend.enable_multiple_frontends", true),
 			Placement: v.str("frontend.orchestrator_placement", "head"), Dedicated: v.bool("frontend.dedicated_node", false),
 			Args: v.flags("frontend.args"), Env: v.env("frontend.env"), Additional: v.int("frontend.num_additional_frontends", 9),
 		},

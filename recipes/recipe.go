@@ -105,6 +105,9 @@ type Flag struct {
 	Bare        bool // no value: the recipe says true
 }
 
+// NATSPlane is the word by which one of dynamo's planes runs over NATS.
+const NATSPlane = "nats"
+
 // Dynamo is how the dynamo runtime is installed and how its parts talk.
 type Dynamo struct {
 	Install      bool
@@ -192,6 +195,12 @@ func (r *Recipe) WorkerNodes() int {
 		n += r.Decode.Nodes
 	}
 	return max(1, n)
+}
+
+// Divides says whether the GPUs of a role's nodes can be shared out among its
+// workers, none left over.
+func (r *Recipe) Divides(role Role) bool {
+	return role.Nodes > 0 && (role.GPUs > 0 || role.Nodes*r.GPUsPerNode%role.Workers == 0)
 }
 
 // Nodes is the number of nodes of the job: the workers', and those that are

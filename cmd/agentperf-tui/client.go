@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
 	"github.com/agentperf/agentperf-tui/engine/replay"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 func replayCmd(a *app) *cobra.Command {
@@ -71,7 +72,7 @@ func mockServerCmd(a *app) *cobra.Command {
 	var exitAfter time.Duration
 	fl := cmd.Flags()
 	listen := fl.String("listen", "127.0.0.1:8000", "host:port")
-	role := fl.String("role", "agg", "agg, prefill, decode or frontend")
+	role := fl.String("role", string(schema.Agg), "agg, prefill, decode or frontend")
 	fl.StringVar(&cfg.Model, "model", "", "served model name (default: any)")
 	fl.DurationVar(&cfg.Timing.PrefillBase, "ttft", d.PrefillBase, "time to the first token of a prompt that is cached whole")
 	fl.DurationVar(&cfg.Timing.PrefillPerToken, "prefill-per-token", d.PrefillPerToken, "more of it for each token that is not cached")
@@ -83,16 +84,16 @@ func mockServerCmd(a *app) *cobra.Command {
 	fl.IntVar(&cfg.MaxOutputTokens, "max-output-tokens", 0, "longest answer (default 256)")
 	fl.Float64Var(&cfg.ToolCalls, "tool-calls", 0, "fraction of requests with tools answered by a tool call alone")
 	fl.BoolVar(&cfg.Reasoning, "reasoning", false, "stream a third of an answer as reasoning where asked for")
-	fl.StringArrayVar(&cfg.PrefillURLs, "prefill", nil, "frontend: URL of a prefill worker; repeat")
-	fl.StringArrayVar(&cfg.DecodeURLs, "decode", nil, "frontend: URL of a decode worker; repeat")
-	fl.StringArrayVar(&cfg.AggURLs, "agg", nil, "frontend: URL of an aggregated worker; repeat")
+	fl.StringArrayVar(&cfg.PrefillURLs, string(schema.Prefill), nil, "frontend: URL of a prefill worker; repeat")
+	fl.StringArrayVar(&cfg.DecodeURLs, string(schema.Decode), nil, "frontend: URL of a decode worker; repeat")
+	fl.StringArrayVar(&cfg.AggURLs, string(schema.Agg), nil, "frontend: URL of an aggregated worker; repeat")
 	fl.Float64Var(&cfg.Faults.HTTPError, "fault-http", 0, "fraction of requests answered with status 500")
 	fl.Float64Var(&cfg.Faults.Abort, "fault-abort", 0, "fraction of streams cut off")
 	fl.Float64Var(&cfg.Faults.EventError, "fault-event", 0, "fraction of streams with an error event")
 	fl.DurationVar(&cfg.Faults.SlowStart, "slow-start", 0, "not ready for so long")
 	fl.DurationVar(&exitAfter, "exit-after", 0, "end abruptly after so long")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg.Role = mockserver.Role(*role)
+		cfg.Role = schema.Role(*role)
 		if err := checkListen(*listen); err != nil {
 			return badInput(err)
 		}

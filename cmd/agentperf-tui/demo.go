@@ -155,32 +155,32 @@ func (d *demo) endRuns(ctx context.Context) error {
 	runs, err := e.Runs(ctx, nil)
 	for _, r := range runs {
 		if !r.State.Final() {
-			err = errors.Join(err, e.Cancel(ctx, r.Located))
+			err = errors.Join(err, e.Cancel(ctx, r.Ref))
 		}
 	}
 	return err
 }
 
 // play plans, runs and watches.
-func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.Located, error) {
+func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.RunRef, error) {
 	if err := d.step(3, "plan it for this machine"); err != nil {
-		return engine.Located{}, err
+		return engine.RunRef{}, err
 	}
 	pl, err := e.Plan(d.pair, engine.PlanOptions{Target: plan.Local, Local: d.scale})
 	if err != nil {
-		return engine.Located{}, err
+		return engine.RunRef{}, err
 	}
-	for _, s := range pl.Swaps {
+	for _, s := range pl.Substitutions {
 		if err := d.say("  %s %s → %s\n", texttable.Left(s.What, 24), s.From, s.To); err != nil {
-			return engine.Located{}, err
+			return engine.RunRef{}, err
 		}
 	}
 	if err := d.step(4, "run and watch it"); err != nil {
-		return engine.Located{}, err
+		return engine.RunRef{}, err
 	}
 	rec, err := e.Apply(ctx, d.pair, pl, false)
 	if err != nil {
-		return engine.Located{}, err
+		return engine.RunRef{}, err
 	}
 	l, err := e.Find(ctx, rec.Dir)
 	if err != nil {
@@ -192,7 +192,7 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.Located, erro
 	return l, d.watch(ctx, e, l, engine.WatchOptions{})
 }
 
-func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.Located) error {
+func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.RunRef) error {
 	if err := d.step(6, "compare with what the mock servers' arithmetic gives"); err != nil {
 		return err
 	}

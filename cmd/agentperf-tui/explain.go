@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/migrate"
 	"github.com/agentperf/agentperf-tui/recipes/reference"
 	"github.com/agentperf/agentperf-tui/safetext"
@@ -59,7 +58,7 @@ func explainCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func ruleText(r check.Rule) string {
+func ruleText(r recipes.Rule) string {
 	return fmt.Sprintf("%s  (%s)\n  where    %s\n  bites    %s\n  right    %s\n", r.ID, r.Severity, r.Area, r.Bites, r.Right)
 }
 

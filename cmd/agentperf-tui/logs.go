@@ -77,7 +77,7 @@ func (o logOptions) match() (*logview.Matcher, error) {
 }
 
 // files are the logs to print.
-func (o logOptions) files(e *engine.Engine, l engine.Located, steps []string) ([]engine.LogFile, error) {
+func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]engine.LogFile, error) {
 	switch {
 	case o.merge && o.follow:
 		return nil, errors.New("logs --merge --follow: merged logs can't be followed here; follow one, or see them in the workbench")
@@ -100,7 +100,7 @@ func (o logOptions) files(e *engine.Engine, l engine.Located, steps []string) ([
 }
 
 // logs prints what is in the logs, and with follow what comes.
-func (a *app) logs(ctx context.Context, e *engine.Engine, l engine.Located, files []engine.LogFile, match *logview.Matcher, o logOptions) error {
+func (a *app) logs(ctx context.Context, e *engine.Engine, l engine.RunRef, files []engine.LogFile, match *logview.Matcher, o logOptions) error {
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	paths := make([]string, 0, len(files))
@@ -232,7 +232,7 @@ func (p logPrinter) line(l logview.Line) error {
 	return err
 }
 
-func (a *app) listLogs(e *engine.Engine, l engine.Located) error {
+func (a *app) listLogs(e *engine.Engine, l engine.RunRef) error {
 	files, err := e.LogFiles(l)
 	if err != nil {
 		return badInput(err)

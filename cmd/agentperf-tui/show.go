@@ -64,7 +64,7 @@ func showCmd(a *app) *cobra.Command {
 }
 
 // shellsJSON is the line of a watch's stream that says how to look around.
-func (a *app) shellsJSON(e *engine.Engine, l engine.Located) error {
+func (a *app) shellsJSON(e *engine.Engine, l engine.RunRef) error {
 	shells, err := e.Shells(l)
 	if err != nil || len(shells) == 0 {
 		return err

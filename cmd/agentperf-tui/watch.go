@@ -16,10 +16,10 @@ import (
 	"github.com/agentperf/agentperf-tui/safetext"
 )
 
-func (a *app) find(ctx context.Context, run string) (*engine.Engine, engine.Located, error) {
+func (a *app) find(ctx context.Context, run string) (*engine.Engine, engine.RunRef, error) {
 	e, err := a.engine()
 	if err != nil {
-		return nil, engine.Located{}, err
+		return nil, engine.RunRef{}, err
 	}
 	l, err := e.Find(ctx, run)
 	return e, l, badInput(err)
@@ -135,7 +135,7 @@ func watchCmd(a *app) *cobra.Command {
 }
 
 // playback prints a run's updates as they were, at intervals of this moment's clock.
-func (a *app) playback(ctx context.Context, e *engine.Engine, l engine.Located, speed float64, interval time.Duration) error {
+func (a *app) playback(ctx context.Context, e *engine.Engine, l engine.RunRef, speed float64, interval time.Duration) error {
 	p, err := e.Playback(ctx, l)
 	if err != nil {
 		return badInput(err)
@@ -163,7 +163,7 @@ func (a *app) playback(ctx context.Context, e *engine.Engine, l engine.Located, 
 	}
 }
 
-func (a *app) update(l engine.Located, u engine.Update) error {
+func (a *app) update(l engine.RunRef, u engine.Update) error {
 	if a.json {
 		return a.updateJSON(l, u)
 	}
@@ -171,7 +171,7 @@ func (a *app) update(l engine.Located, u engine.Update) error {
 }
 
 // watch prints updates until the last one; the exit code is the run's.
-func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.Located, opt engine.WatchOptions) error {
+func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.RunRef, opt engine.WatchOptions) error {
 	updates, err := e.Watch(ctx, l, opt)
 	if err != nil {
 		return badInput(err)
@@ -203,7 +203,7 @@ func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.Located, opt
 	return nil
 }
 
-func (a *app) updateJSON(l engine.Located, u engine.Update) error {
+func (a *app) updateJSON(l engine.RunRef, u engine.Update) error {
 	for _, ev := range u.Events {
 		if err := printLine(a.stdout, struct {
 			Type string `json:"type"`

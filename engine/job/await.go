@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // probeTimeout bounds one look at a step; a server that answers slower is not ready.
@@ -44,7 +45,7 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 		if r := st.step.Ready; r.Probe == plan.ProbeHealth {
 			j.rec.say("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes", r.Target, r.IntervalSeconds, r.Prefill, r.Decode))
 		}
-		go probeLoop(probing, st, answers)
+		go j.probeLoop(probing, st, answers)
 	}
 	var last *event.Count
 	for left := len(waiting); left > 0; {
@@ -77,14 +78,14 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 }
 
 // probeLoop looks at a step until it is ready, its time is over or the wait ends.
-func probeLoop(ctx context.Context, st *started, answers chan<- seen) {
+func (j *run) probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 	r := st.step.Ready
 	deadline := time.NewTimer(time.Duration(r.TimeoutSeconds) * time.Second)
 	defer deadline.Stop()
 	tick := time.NewTicker(time.Duration(max(r.IntervalSeconds, 0.05) * float64(time.Second)))
 	defer tick.Stop()
 	for {
-		a := probe(ctx, r)
+		a := j.probe(ctx, r)
 		a.st = st
 		if a.ready || a.have != nil {
 			select {
@@ -110,7 +111,7 @@ func probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 	}
 }
 
-func probe(ctx context.Context, r plan.Readiness) seen {
+func (j *run) probe(ctx context.Context, r plan.Readiness) seen {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if r.Probe == plan.ProbeTCP {
@@ -133,7 +134,7 @@ func probe(ctx context.Context, r plan.Readiness) seen {
 	case r.Probe == plan.ProbeHTTP:
 		return seen{ready: true}
 	}
-	have, err := instances(body)
+	have, err := instances(body, j.Components)
 	if err != nil {
 		return seen{last: err.Error()}
 	}
@@ -157,9 +158,9 @@ func get(ctx context.Context, url string) (status int, body []byte, err error) {
 	return resp.StatusCode, body, err
 }
 
-// instances counts the generate endpoints of a dynamo frontend's health answer
-// by role: TensorRT-LLM's decode workers call themselves tensorrt_llm.
-func instances(body []byte) (event.Count, error) {
+// instances counts the generate endpoints of a frontend's health answer by role.
+// Aggregated workers count as decode workers.
+func instances(body []byte, roles map[string]schema.Role) (event.Count, error) {
 	var doc struct {
 		Instances []struct {
 			Endpoint  string `json:"endpoint"`
@@ -174,10 +175,10 @@ func instances(body []byte) (event.Count, error) {
 		if i.Endpoint != "generate" {
 			continue
 		}
-		switch i.Component {
-		case "prefill":
+		switch roles[i.Component] {
+		case schema.Prefill:
 			n.Prefill++
-		case "decode", "tensorrt_llm", "backend":
+		case schema.Decode, schema.Agg:
 			n.Decode++
 		}
 	}

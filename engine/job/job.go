@@ -22,6 +22,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // Runner starts steps.
@@ -54,9 +55,12 @@ type Options struct {
 	LogDir string
 	Runner Runner
 	// Log gets the orchestrator's own lines, in the words that srt-slurm's monitor looks for.
-	Log   io.Writer
-	Now   func() time.Time
-	Grace Grace // zero values: 30 s for the client, 10 s for servers
+	Log io.Writer
+	Now func() time.Time
+	// Components says which role an instance of a frontend's health answer has by the
+	// name of its component; others are not counted.
+	Components map[string]schema.Role
+	Grace      Grace // zero values: 30 s for the client, 10 s for servers
 	// Settle is how long a failure waits for a stop that explains it: a scheduler
 	// that ends a job signals its steps and this process at once.
 	Settle time.Duration

@@ -19,6 +19,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // The test binary plays the steps: real processes that listen, die and hang.
@@ -90,7 +91,8 @@ func execute(ctx context.Context, t *testing.T, steps []plan.Step, onEvent func(
 	log.on = onEvent
 	code, err := job.Run(ctx, job.Options{
 		Plan: &plan.Plan{Name: "test", Steps: steps}, LogDir: dir, Runner: runner, Log: &log, Now: time.Now,
-		Grace: job.Grace{Client: 300 * time.Millisecond, Servers: 300 * time.Millisecond},
+		Grace:      job.Grace{Client: 300 * time.Millisecond, Servers: 300 * time.Millisecond},
+		Components: map[string]schema.Role{"prefill": schema.Prefill, "tensorrt_llm": schema.Decode},
 	})
 	if err != nil {
 		t.Fatal(err)

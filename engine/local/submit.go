@@ -25,10 +25,15 @@ const readyFD = 3
 // ready is the one line that it says there.
 const ready = "at work"
 
+// StartTimeout is how long a supervisor may take until it is at work.
+const StartTimeout = 30 * time.Second
+
 // Submit starts the supervisor of a published run folder: a process in a session
 // of its own, so that it outlives the terminal. It returns once the supervisor is
 // at work, or with the end of its log if it never was.
 func Submit(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
+	defer cancel()
 	name := filepath.Base(dir)
 	logPath := filepath.Join(rundir.Logs(dir), "sweep_"+name+".log")
 	log, err := os.OpenFile(logPath, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)

@@ -3,17 +3,8 @@ package mockserver
 import (
 	"fmt"
 	"net/http"
-)
 
-// Role is the part a mock process plays.
-type Role string
-
-// The roles. A frontend needs addresses of the others.
-const (
-	RoleAgg      Role = "agg"
-	RolePrefill  Role = "prefill"
-	RoleDecode   Role = "decode"
-	RoleFrontend Role = "frontend"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 const (
@@ -24,7 +15,9 @@ const (
 
 // Config describes one mock process. Zero values take the defaults named here.
 type Config struct {
-	Role Role
+	// Role is the part that the process plays: that of a worker, or the frontend,
+	// which needs the addresses of workers.
+	Role schema.Role
 	// Model is the served name. A request for another model is refused with
 	// status 404; with an empty Model any name is served.
 	Model  string
@@ -81,9 +74,9 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	cfg = cfg.withDefaults()
 	switch cfg.Role {
-	case RoleAgg, RolePrefill, RoleDecode:
+	case schema.Agg, schema.Prefill, schema.Decode:
 		return newWorker(cfg), nil
-	case RoleFrontend:
+	case schema.Frontend:
 		return newFrontend(cfg)
 	}
 	return nil, fmt.Errorf("mock server: role %q: want agg, prefill, decode or frontend", cfg.Role)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // sessionHeaders name the conversation a request belongs to; the first that is
@@ -59,7 +61,7 @@ func (f *frontend) health(w http.ResponseWriter, r *http.Request) {
 			components, urls = append(components, component), append(urls, u)
 		}
 	}
-	add("prefill", f.cfg.PrefillURLs)
+	add(string(schema.Prefill), f.cfg.PrefillURLs)
 	add("tensorrt_llm", f.cfg.DecodeURLs)
 	add("tensorrt_llm", f.cfg.AggURLs)
 	alive := make([]bool, len(urls))

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 func quick() Timing {
@@ -112,7 +114,7 @@ func TestStreamShapes(t *testing.T) {
 		{name: "tool call", extra: `"max_tokens":9,"tools":[{"type":"function"}]`, tool: 36, events: 5, outputs: 9, finish: "tool_calls"},
 		{name: "short tool call", extra: `"max_tokens":2,"tools":[{"type":"function"}]`, tool: 8, events: 2, outputs: 2, finish: "tool_calls"},
 	}
-	base := start(t, Config{Role: RoleAgg, Model: "m", Timing: quick(), MaxOutputTokens: 20, ToolCalls: 1, Reasoning: true})
+	base := start(t, Config{Role: schema.Agg, Model: "m", Timing: quick(), MaxOutputTokens: 20, ToolCalls: 1, Reasoning: true})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +137,7 @@ func TestStreamShapes(t *testing.T) {
 
 func TestUsageOnlyWhenAskedFor(t *testing.T) {
 	t.Parallel()
-	base := start(t, Config{Role: RoleAgg, Timing: quick()})
+	base := start(t, Config{Role: schema.Agg, Timing: quick()})
 	_, text := request(t, http.MethodPost, base+"/v1/chat/completions", `{"stream":true,"messages":["hello"],"max_tokens":2}`)
 	if s := readStream(t, text); s.usage != nil || !s.done || len(s.content) != 8 {
 		t.Errorf("got %+v, want 8 bytes and no usage", s)
@@ -152,7 +154,7 @@ func TestUsageOnlyWhenAskedFor(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	base := start(t, Config{Role: RoleAgg, Model: "m"})
+	base := start(t, Config{Role: schema.Agg, Model: "m"})
 	for body, want := range map[string]int{
 		`{`:                           http.StatusBadRequest,
 		`{"model":"m"}`:               http.StatusBadRequest,
@@ -171,15 +173,15 @@ func TestRefusals(t *testing.T) {
 func TestInjectedFaults(t *testing.T) {
 	t.Parallel()
 	const body = `{"stream":true,"messages":["hello"],"max_tokens":9}`
-	base := start(t, Config{Role: RoleAgg, Timing: quick(), Faults: Faults{HTTPError: 1}})
+	base := start(t, Config{Role: schema.Agg, Timing: quick(), Faults: Faults{HTTPError: 1}})
 	if resp, _ := request(t, http.MethodPost, base+"/v1/chat/completions", body); resp.StatusCode != http.StatusInternalServerError {
 		t.Errorf("http error: got %s, want status 500", resp.Status)
 	}
-	base = start(t, Config{Role: RoleAgg, Timing: quick(), Faults: Faults{Abort: 1}})
+	base = start(t, Config{Role: schema.Agg, Timing: quick(), Faults: Faults{Abort: 1}})
 	if _, text := request(t, http.MethodPost, base+"/v1/chat/completions", body); readStream(t, text).events != 3 || strings.Contains(text, "DONE") {
 		t.Errorf("abort: got %q, want 3 of 5 events and no end", text)
 	}
-	base = start(t, Config{Role: RoleAgg, Timing: quick(), Faults: Faults{EventError: 1}})
+	base = start(t, Config{Role: schema.Agg, Timing: quick(), Faults: Faults{EventError: 1}})
 	if _, text := request(t, http.MethodPost, base+"/v1/chat/completions", body); !strings.Contains(text, "event: error\ndata: {") {
 		t.Errorf("event error: got %q, want an error event", text)
 	}
@@ -188,15 +190,15 @@ func TestInjectedFaults(t *testing.T) {
 // Through the frontend: cache counts by session, health by who answers.
 func TestFrontend(t *testing.T) {
 	t.Parallel()
-	worker := Config{Role: RolePrefill, Model: "m", Timing: quick(), BlockTokens: 4}
+	worker := Config{Role: schema.Prefill, Model: "m", Timing: quick(), BlockTokens: 4}
 	prefill := []string{start(t, worker), start(t, worker)}
-	worker.Role = RoleDecode
+	worker.Role = schema.Decode
 	decode := start(t, worker)
-	slow := start(t, Config{Role: RolePrefill, Faults: Faults{SlowStart: time.Hour}})
+	slow := start(t, Config{Role: schema.Prefill, Faults: Faults{SlowStart: time.Hour}})
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	front := start(t, Config{Role: RoleFrontend, Model: "m", BlockTokens: 4, PrefillURLs: prefill, DecodeURLs: []string{decode}})
-	health := start(t, Config{Role: RoleFrontend, PrefillURLs: append(prefill, slow, gone.URL), DecodeURLs: []string{decode}})
+	front := start(t, Config{Role: schema.Frontend, Model: "m", BlockTokens: 4, PrefillURLs: prefill, DecodeURLs: []string{decode}})
+	health := start(t, Config{Role: schema.Frontend, PrefillURLs: append(prefill, slow, gone.URL), DecodeURLs: []string{decode}})
 
 	_, text := request(t, http.MethodGet, health+"/health", "")
 	const want = `{"instances":[{"endpoint":"generate","component":"prefill"},{"endpoint":"generate","component":"prefill"},{"endpoint":"generate","component":"tensorrt_llm"}]}` + "\n"
@@ -235,7 +237,7 @@ func TestFrontendWithoutWorkers(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	front := start(t, Config{Role: RoleFrontend, AggURLs: []string{gone.URL}})
+	front := start(t, Config{Role: schema.Frontend, AggURLs: []string{gone.URL}})
 	resp, text := request(t, http.MethodPost, front+"/v1/chat/completions", `{"messages":["x"]}`)
 	if resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("got %s %s, want status 503", resp.Status, text)
@@ -249,9 +251,9 @@ func TestNewRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]Config{
 		`role "": want agg`: {},
-		"a frontend needs":  {Role: RoleFrontend, PrefillURLs: []string{"http://x"}},
-		"spread 1":          {Role: RoleAgg, Timing: Timing{Spread: 1}},
-		"fault rates":       {Role: RoleAgg, Faults: Faults{Abort: 0.7, HTTPError: 0.7}},
+		"a frontend needs":  {Role: schema.Frontend, PrefillURLs: []string{"http://x"}},
+		"spread 1":          {Role: schema.Agg, Timing: Timing{Spread: 1}},
+		"fault rates":       {Role: schema.Agg, Faults: Faults{Abort: 0.7, HTTPError: 0.7}},
 	} {
 		if _, err := New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got error %v, want one with %q", cfg, err, want)
@@ -261,7 +263,7 @@ func TestNewRefusesContradictions(t *testing.T) {
 
 func TestServe(t *testing.T) {
 	t.Parallel()
-	h, err := New(Config{Role: RoleAgg, Timing: quick()})
+	h, err := New(Config{Role: schema.Agg, Timing: quick()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // The worker protocol behind the frontend. Prefill takes the chat request and
@@ -37,9 +39,9 @@ func newWorker(cfg Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", w.health)
 	switch cfg.Role {
-	case RolePrefill:
+	case schema.Prefill:
 		mux.HandleFunc("POST "+prefillPath, w.prefill)
-	case RoleDecode:
+	case schema.Decode:
 		mux.HandleFunc("POST "+decodePath, w.decode)
 	default:
 		mux.HandleFunc("GET /v1/models", models(cfg.Model))

@@ -2,13 +2,16 @@ package plan
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // worker is one engine with its place.
 type worker struct {
-	role  string // prefill, decode, agg
+	role  recipes.Role
 	index int
 	nodes []int
 	gpus  []int // of its one node; nil: all of each node
@@ -63,14 +66,14 @@ func place(r *recipes.Recipe) (layout, error) {
 }
 
 // assign gives a reserved node its roles; one node may hold several.
-func (l *layout) assign(roles []string, node int) {
+func (l *layout) assign(roles []schema.Role, node int) {
 	for _, r := range roles {
 		switch r {
-		case "infra":
+		case schema.Infra:
 			l.infra = node
-		case "frontend":
+		case schema.Frontend:
 			l.frontend = node
-		case "client":
+		case schema.Client:
 			l.client = node
 		}
 	}
@@ -79,25 +82,25 @@ func (l *layout) assign(roles []string, node int) {
 // reserved lists nodes that are kept for roles, at the front and at the back of
 // the allocation. Roles share one node unless the recipe says otherwise; that
 // node is the last one where a client node is asked for.
-func reserved(r *recipes.Recipe) (front, back [][]string) {
-	var roles []string
+func reserved(r *recipes.Recipe) (front, back [][]schema.Role) {
+	var roles []schema.Role
 	if r.DedicatedInfra {
-		roles = append(roles, "infra")
+		roles = append(roles, schema.Infra)
 	}
 	if r.Frontend.Dedicated {
-		roles = append(roles, "frontend")
+		roles = append(roles, schema.Frontend)
 	}
 	switch {
 	case r.Benchmark.Colocate && r.Benchmark.Dedicated:
-		return nil, [][]string{append(roles, "client")}
+		return nil, [][]schema.Role{append(roles, schema.Client)}
 	case r.Benchmark.Colocate && len(roles) > 0:
-		return [][]string{roles}, nil
+		return [][]schema.Role{roles}, nil
 	}
 	for _, role := range roles {
-		front = append(front, []string{role})
+		front = append(front, []schema.Role{role})
 	}
 	if r.Benchmark.Dedicated {
-		back = [][]string{{"client"}}
+		back = [][]schema.Role{{schema.Client}}
 	}
 	return front, back
 }
@@ -107,7 +110,7 @@ func reserved(r *recipes.Recipe) (front, back [][]string) {
 func (l *layout) pick(placement string) int {
 	first, last := -1, -1
 	for _, w := range l.workers {
-		if w.role == "decode" {
+		if w.role.Name == schema.Decode {
 			if first < 0 {
 				first = w.nodes[0]
 			}
@@ -129,21 +132,18 @@ func (l *layout) pick(placement string) int {
 func placeWorkers(r *recipes.Recipe, first int) ([]worker, error) {
 	p := packer{node: first, end: first + r.WorkerNodes(), perNode: r.GPUsPerNode, spread: r.SpreadWorkers}
 	var out []worker
-	for _, role := range []struct {
-		name string
-		recipes.Role
-	}{{"prefill", r.Prefill}, {"decode", r.Decode}, {"agg", r.Agg}} {
-		if role.name == "decode" && p.used > 0 && p.node+1 < p.end {
+	for _, role := range r.Roles() {
+		if role.Name == schema.Decode && p.used > 0 && p.node+1 < p.end {
 			p.next()
 		}
-		gpus := r.GPUsPerWorker(role.Role)
+		gpus := r.GPUsPerWorker(role)
 		for i := range role.Workers {
 			w, ok := p.put(gpus)
 			if !ok {
-				return nil, fmt.Errorf("%s worker %d needs %d GPUs, and the recipe's %d worker nodes of %d GPUs are used up; raise %s nodes or lower its workers",
-					role.name, i, gpus, p.end-first, r.GPUsPerNode, role.name)
+				return nil, fmt.Errorf("%s worker %d needs %d GPUs, and the recipe's %d worker nodes of %d GPUs are used up; "+
+					"raise %s nodes or lower its workers", role.Name, i, gpus, p.end-first, r.GPUsPerNode, role.Name)
 			}
-			w.role, w.index = role.name, i
+			w.role, w.index = role, i
 			out = append(out, w)
 		}
 	}
@@ -192,20 +192,34 @@ func (p *packer) put(gpus int) (worker, bool) {
 	return w, true
 }
 
-// nodes names every node and what happens on it.
+// describe names every node and what happens on it.
 func (l *layout) describe() []Node {
 	out := make([]Node, l.nodes)
 	for i := range out {
-		out[i] = Node{Index: i, Name: fmt.Sprintf("{node:%d}", i), Roles: []string{}}
+		out[i] = Node{Index: i, Name: nodeName(i), Roles: []string{}}
 	}
-	add := func(node int, role string) { out[node].Roles = append(out[node].Roles, role) }
-	add(l.infra, "etcd")
-	add(l.frontend, "frontend")
+	add := func(node int, what string) { out[node].Roles = append(out[node].Roles, what) }
+	add(l.infra, string(schema.Etcd))
+	add(l.frontend, string(schema.Frontend))
 	for _, w := range l.workers {
 		for _, n := range w.nodes {
-			add(n, fmt.Sprintf("%s %d", w.role, w.index))
+			add(n, fmt.Sprintf("%s %d", w.role.Name, w.index))
 		}
 	}
-	add(l.client, "client")
+	add(l.client, string(schema.Client))
 	return out
 }
+
+// together is the layout on one node, as a machine that shares nothing out has it.
+func (l layout) together() layout {
+	one := layout{nodes: 1, workers: slices.Clone(l.workers)}
+	for i := range one.workers {
+		one.workers[i].nodes, one.workers[i].gpus = []int{0}, nil
+	}
+	return one
+}
+
+// nodeName and address stand for a node's until the plan is bound.
+func nodeName(i int) string { return "{node:" + strconv.Itoa(i) + "}" }
+
+func address(i int) string { return "{ip:" + strconv.Itoa(i) + "}" }

@@ -6,6 +6,8 @@ package plan
 
 import (
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // Target is where a plan runs.
@@ -43,15 +45,16 @@ type Plan struct {
 	Model   string `json:"model"` // the served name, the one that clients send
 	Nodes   []Node `json:"nodes"`
 	// GPUsPerNode and Image say what a node and a container of the run are.
-	GPUsPerNode int              `json:"gpus_per_node"`
-	Image       string           `json:"image"`
-	Mounts      []Mount          `json:"mounts"`
-	Files       []File           `json:"files"` // written before the first step
-	Steps       []Step           `json:"steps"`
-	Phases      []Phase          `json:"phases"`
-	Swaps       []Swap           `json:"swaps"`   // what target local changes
-	Changes     []recipes.Change `json:"changes"` // what the cluster file changed
-	Script      string           `json:"script"`  // sbatch script; empty for local
+	GPUsPerNode int     `json:"gpus_per_node"`
+	Image       string  `json:"image"`
+	Mounts      []Mount `json:"mounts"`
+	Files       []File  `json:"files"` // written before the first step
+	Steps       []Step  `json:"steps"`
+	Phases      []Phase `json:"phases"`
+	// Substitutions are what the run does instead of what the recipe says.
+	Substitutions []Substitution   `json:"swaps"`
+	Changes       []recipes.Change `json:"changes"` // what the cluster file changed
+	Script        string           `json:"script"`  // sbatch script; empty for local
 	// OutputDir is the base below which the run's folder is made.
 	OutputDir string `json:"output_dir"`
 	Smoke     bool   `json:"smoke,omitempty"`
@@ -80,13 +83,19 @@ type File struct {
 	Source  string `json:"source"`
 }
 
-// Var is one environment variable of a step with its origin.
-type Var struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"`          // built-in, recipe path, cluster file
-	Beats  string `json:"beats,omitempty"` // origin of a value that this one replaced
-}
+// A backend says what the environment of a step is, and when it is ready.
+type (
+	Var       = backend.Var
+	Readiness = backend.Readiness
+)
+
+// The probes of a [Readiness].
+const (
+	ProbeNone   = backend.ProbeNone
+	ProbeTCP    = backend.ProbeTCP
+	ProbeHTTP   = backend.ProbeHTTP
+	ProbeHealth = backend.ProbeHealth
+)
 
 // Stage is the place of a step in the order: a stage starts once the steps
 // before it are ready, and is shut down before them.
@@ -102,15 +111,15 @@ const (
 
 // Step is one process, or one srun over several nodes.
 type Step struct {
-	Name   string   `json:"name"`
-	Role   string   `json:"role"` // etcd, nats, prefill, decode, agg, frontend, client
-	Stage  Stage    `json:"stage"`
-	Nodes  []int    `json:"nodes"`
-	Tasks  int      `json:"tasks"`          // ranks over all nodes
-	GPUs   []int    `json:"gpus,omitempty"` // of its node; empty: all
-	Env    []Var    `json:"env"`
-	Argv   []string `json:"argv"`   // what runs in the container
-	Launch []string `json:"launch"` // what this machine executes for it
+	Name   string      `json:"name"`
+	Role   schema.Role `json:"role"`
+	Stage  Stage       `json:"stage"`
+	Nodes  []int       `json:"nodes"`
+	Tasks  int         `json:"tasks"`          // ranks over all nodes
+	GPUs   []int       `json:"gpus,omitempty"` // of its node; empty: all
+	Env    []Var       `json:"env"`
+	Argv   []string    `json:"argv"`   // what runs in the container
+	Launch []string    `json:"launch"` // what this machine executes for it
 	// Shell is what a user executes to look around beside it, while it runs; empty
 	// where there is no such way.
 	Shell []string  `json:"shell,omitempty"`
@@ -127,27 +136,6 @@ type Step struct {
 	Ends bool `json:"ends"`
 }
 
-// Probe is how a step's readiness is seen.
-type Probe string
-
-// The probes. Health counts the frontend's prefill and decode instances.
-const (
-	ProbeNone   Probe = ""
-	ProbeTCP    Probe = "tcp"
-	ProbeHTTP   Probe = "http"
-	ProbeHealth Probe = "health"
-)
-
-// Readiness is what must be seen before the next stage starts.
-type Readiness struct {
-	Probe           Probe   `json:"probe,omitempty"`
-	Target          string  `json:"target,omitempty"` // host:port or URL
-	TimeoutSeconds  int     `json:"timeout_seconds,omitempty"`
-	IntervalSeconds float64 `json:"interval_seconds,omitempty"`
-	Prefill         int     `json:"prefill,omitempty"` // instances wanted
-	Decode          int     `json:"decode,omitempty"`
-}
-
 // Phase is one concurrency level as the plan expects it, in seconds.
 type Phase struct {
 	Index          int     `json:"index"`
@@ -160,8 +148,8 @@ type Phase struct {
 	MinPerUser     int     `json:"min_trajectories_per_user"`
 }
 
-// Swap is one thing that target local does instead of what the recipe says.
-type Swap struct {
+// Substitution is one thing that a run does instead of what the recipe says.
+type Substitution struct {
 	What string `json:"what"`
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -183,6 +171,8 @@ type Request struct {
 	StallSeconds float64
 	// Local scales a run to this machine; used by target local alone.
 	Local LocalScale
+	// Backends are those that a recipe may ask for; nil: those of this program.
+	Backends backend.List
 }
 
 // LocalScale is how much of a run this machine plays.

@@ -157,7 +157,7 @@ func TestSlurmSteps(t *testing.T) {
 		"--container-image", "/img/dyn.sqsh", "--no-container-entrypoint", "--no-container-mount-home", "--container-mounts",
 		"{log_dir}:/logs,/m/my-model:/model,{run_dir}/bin:/agentperf,/data:/data,/shared/ap:/ap:ro,{log_dir}/x:/x", "--export=ALL", "env",
 		"HEAD_NODE_IP={ip:0}", "ETCD_ENDPOINTS=http://{node:0}:2379", "NATS_SERVER=nats://{node:0}:4222", "DYN_SKIP_SGLANG_LOG_FORMATTING=1", "DYN_EVENT_PLANE=zmq",
-		"DYN_SYSTEM_PORT=7502", "DYN_LOG=" + defaultDynLog, "TRTLLM_EPLB_SHM_NAME=moe_shared_decode0_{job_id}", "SHARED=global",
+		"DYN_SYSTEM_PORT=7502", "DYN_LOG=info,dynamo_runtime::pipeline::network::ingress::push_handler=warn", "TRTLLM_EPLB_SHM_NAME=moe_shared_decode0_{job_id}", "SHARED=global",
 		"numactl", "-m", "0,1", "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", "/model", "--served-model-name", "my-model",
 		"--disaggregation-mode", "decode", "--extra-engine-args", "/logs/trtllm_config_decode.yaml", "--request-plane", "tcp",
 	}
@@ -193,7 +193,7 @@ func TestEnvironment(t *testing.T) {
 	if v := byName["SHARED"]; v.Value != "global" || v.Origin != "environment.SHARED" || v.Beats != "backend.prefill_environment.SHARED" {
 		t.Errorf("SHARED %+v", v)
 	}
-	if v := byName["DYN_LOG"]; v.Value != "info" || v.Beats != builtIn {
+	if v := byName["DYN_LOG"]; v.Value != "info" || v.Beats != "built-in" {
 		t.Errorf("DYN_LOG %+v", v)
 	}
 	if !slices.Contains(s.Launch, "UCX_TLS=cuda_ipc,sm,tcp") || !slices.Contains(s.Launch, "--container-env=HF_TOKEN") {
@@ -270,7 +270,7 @@ func TestLocalScalesByOneFactor(t *testing.T) {
 		t.Errorf("ramp %v s, want 1009 s / 100", got)
 	}
 	swaps := map[string]string{}
-	for _, s := range p.Swaps {
+	for _, s := range p.Substitutions {
 		swaps[s.What] = s.To
 	}
 	for what, to := range map[string]string{"users": "1,11", "phase_timeout_seconds": "24.0", "engines": "3 mock workers", "client": "built-in replay client"} {
@@ -319,7 +319,7 @@ func TestWhatAPlanLeavesOutIsTold(t *testing.T) {
 		t.Fatal(ds)
 	}
 	var got []string
-	for _, g := range Unplanned(r) {
+	for _, g := range Omissions(r, nil) {
 		got = append(got, g.Path)
 	}
 	want := []string{"setup_script", "roles.prefill.container", "frontend.enable_multiple_frontends", "profiling.type"}

@@ -1,38 +1,92 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/recipes"
-
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
+
+// slurm plans the run as a job.
+func (b *builder) slurm() error {
+	if err := b.mounts(); err != nil {
+		return err
+	}
+	if err := b.configs(); err != nil {
+		return err
+	}
+	if b.Smoke {
+		if err := b.smoke(); err != nil {
+			return err
+		}
+	}
+	front := b.serve(b.backend)
+	var env backend.Env
+	env.Set("SRTCTL_FRONTEND_TYPE", b.r.Frontend.Type, backend.BuiltIn)
+	env.Set("SRT_FRONTEND_HOST", front.Host, backend.BuiltIn)
+	env.Set("SRT_FRONTEND_PORT", front.Port, backend.BuiltIn)
+	b.client(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+front.Host+":"+front.Port, "--model", b.p.Model,
+		"--client-dir", b.r.Benchmark.ClientDir, "--config", b.config, "--concurrencies", joinInts(b.levels))
+	if b.Target == Srtctl {
+		return b.srtctl()
+	}
+	b.p.Script = b.script()
+	return nil
+}
+
+// configs writes each role's engine config where the engine reads it.
+func (b *builder) configs() error {
+	for _, role := range b.r.Roles() {
+		if role.Workers == 0 {
+			continue
+		}
+		name, text, err := b.backend.Config(role)
+		if err != nil {
+			return err
+		}
+		if name != "" {
+			b.p.Files = append(b.p.Files, File{Path: LogDir + "/" + name, Content: text, Source: b.r.Place(role.ConfigPath).Path})
+		}
+	}
+	return nil
+}
+
+// srtctl leaves the job to srtctl: what it will do is what its own dry-run shows.
+func (b *builder) srtctl() error {
+	if b.Smoke {
+		return errors.New("srtctl gives the client the workload that the recipe names: a smoke run takes the launcher slurm")
+	}
+	b.substitute("launcher", "a batch script of this program", "srtctl apply -f RECIPE -o "+b.OutputDir+" -y --json",
+		"srtctl makes script and steps itself (srtctl dry-run shows them); nodes, roles and logs are laid out as below")
+	b.substitute("sbatch_directives.comment", "as the recipe has it", "one of this run's own, before it", "the job is found again by it")
+	return nil
+}
 
 // srun is the command line of a step. Variables are set inside the container by
 // env(1), whose arguments no shell reads: an --export list would be split at
 // every comma, and a plain export would lose against the image's own values.
 // Secrets do not stand on a command line: they come with srun's own environment.
-// --wait ends the ranks of a worker whose leader has left without an error.
-func (b *builder) srun(s *Step) []string {
-	argv := []string{"srun", "--jobid", JobID, "--job-name", s.Name, "--overlap"}
-	switch s.Role {
-	case "prefill", "decode", "agg":
-		argv = append(argv, "--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1", "--wait=10")
-	case "frontend":
-		argv = append(argv, "--mpi", "pmix")
-	}
+func (b *builder) srun(s *Step, options []string) []string {
+	argv := append([]string{"srun", "--jobid", JobID, "--job-name", s.Name, "--overlap"}, options...)
 	names := make([]string, 0, len(s.Nodes))
 	for _, n := range s.Nodes {
 		names = append(names, nodeName(n))
 	}
-	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks), "--nodelist", strings.Join(names, ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
+	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks), "--nodelist", strings.Join(names, ","),
+		"--output", LogDir+"/"+s.Log, "--open-mode", "append")
 	image := b.p.Image
-	if s.Role == "client" && b.r.Benchmark.Image != "" {
+	if s.Role == schema.Client && b.r.Benchmark.Image != "" {
 		image = b.r.Benchmark.Image
 	}
-	argv = append(argv, "--container-image", image, "--no-container-entrypoint", "--no-container-mount-home", "--container-mounts", b.mountList())
+	argv = append(argv, "--container-image", image, "--no-container-entrypoint", "--no-container-mount-home",
+		"--container-mounts", b.mountList())
 	for _, o := range b.r.SrunOptions {
 		argv = append(argv, option(o.Name, o.Value))
 	}
@@ -107,9 +161,11 @@ func (b *builder) directives() []string {
 	if c != nil && c.ExclusiveDirective {
 		out = append(out, "--exclusive")
 	}
-	for _, o := range []struct{ name, value string }{{"account", r.Slurm.Account}, {"time", r.Slurm.TimeLimit}, {"partition", r.Slurm.Partition}} {
-		if o.value != "" {
-			out = append(out, "--"+o.name+"="+quote(o.value))
+	for _, o := range []recipes.Var{
+		{Name: "account", Value: r.Slurm.Account}, {Name: "time", Value: r.Slurm.TimeLimit}, {Name: "partition", Value: r.Slurm.Partition},
+	} {
+		if o.Value != "" {
+			out = append(out, option(o.Name, quote(o.Value)))
 		}
 	}
 	seen := map[string]bool{}
@@ -152,4 +208,17 @@ func CommandLine(argv []string) string {
 		parts = append(parts, quote(a))
 	}
 	return strings.Join(parts, " ")
+}
+
+func joinInts(ns []int) string {
+	parts := make([]string, 0, len(ns))
+	for _, n := range ns {
+		parts = append(parts, strconv.Itoa(n))
+	}
+	return strings.Join(parts, ",")
+}
+
+// Secrets are the variables of a step that may stand on no command line.
+func (s Step) Secrets() []Var {
+	return slices.DeleteFunc(slices.Clone(s.Env), func(v Var) bool { return !recipes.Secret(v.Name) })
 }

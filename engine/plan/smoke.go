@@ -24,7 +24,7 @@ const smokeFile = "benchmark_config.smoke.yaml"
 
 // smoke makes a Slurm run short: the same nodes and servers, one level of a few
 // users, and the shortest phase that its own rule allows. The client reads a copy of
-// the workload from the log dir. Each difference is a row of Swaps.
+// the workload from the log dir. Each difference is a row of Substitutions.
 func (b *builder) smoke() error {
 	w := b.Workload
 	if w == nil {
@@ -46,14 +46,14 @@ func (b *builder) smoke() error {
 	if err != nil {
 		return err
 	}
-	b.swap("users", joinInts(levels), joinInts(b.levels), "smoke run: it proves that all comes up")
+	b.substitute("users", joinInts(levels), joinInts(b.levels), "smoke run: it proves that all comes up")
 	for _, s := range set[1:] {
 		if from := b.quantity(s.Name); from != s.Value {
-			b.swap(s.Name, from, s.Value, "smoke run: the shortest phase")
+			b.substitute(s.Name, from, s.Value, "smoke run: the shortest phase")
 		}
 	}
 	b.config = "/logs/" + smokeFile
-	b.swap("workload", b.r.Benchmark.ConfigPath, b.config, "smoke run: the client reads a changed copy")
+	b.substitute("workload", b.r.Benchmark.ConfigPath, b.config, "smoke run: the client reads a changed copy")
 	b.p.Files = append(b.p.Files, File{Path: LogDir + "/" + smokeFile, Content: string(text), Source: w.File + " with the swaps of this plan"})
 	short, _ := recipes.ParseWorkload(w.File, text)
 	b.p.Phases = phases(short, b.levels)

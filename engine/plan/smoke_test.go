@@ -36,7 +36,7 @@ func TestASmokeRunIsShort(t *testing.T) {
 		t.Errorf("the client would refuse its workload: %v", ds)
 	}
 	for _, what := range []string{"users", "phase_timeout_seconds", "settling_time_seconds", "min_measurement_seconds", "workload"} {
-		if !slices.ContainsFunc(p.Swaps, func(s Swap) bool { return s.What == what }) {
+		if !slices.ContainsFunc(p.Substitutions, func(s Substitution) bool { return s.What == what }) {
 			t.Errorf("no word on %s", what)
 		}
 	}

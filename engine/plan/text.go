@@ -26,7 +26,7 @@ func (p *Plan) Sections() []Section {
 	add("PHASES", each(p.Phases, func(ph Phase) string {
 		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s", ph.Index, ph.Level, ph.RampSeconds, ph.SettleSeconds, ph.TimeoutSeconds)
 	}))
-	add("SWAPS: what this target does instead of what the recipe says", each(p.Swaps, func(s Swap) string {
+	add("SWAPS: what this target does instead of what the recipe says", each(p.Substitutions, func(s Substitution) string {
 		return fmt.Sprintf("%s %s → %s  (%s)", texttable.Left(s.What, 26), s.From, s.To, s.Why)
 	}))
 	changes := make([]string, 0, len(p.Changes))

@@ -13,12 +13,13 @@ import (
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // Users keep their connections; every request carries what the server routes by.
 func TestRunKeepsConnectionsAndSendsHeaders(t *testing.T) {
 	t.Parallel()
-	mock, err := mockserver.New(mockserver.Config{Role: mockserver.RoleAgg, Timing: fastTiming()})
+	mock, err := mockserver.New(mockserver.Config{Role: schema.Agg, Timing: fastTiming()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 const testBlock = 8 // tokens of a cache block
@@ -49,13 +50,13 @@ func serveHandler(t *testing.T, h http.Handler) string {
 func disaggregated(t *testing.T, cfg mockserver.Config) string {
 	t.Helper()
 	cfg.BlockTokens = testBlock
-	worker := func(role mockserver.Role) string {
+	worker := func(role schema.Role) string {
 		cfg.Role = role
 		return serve(t, cfg)
 	}
-	front := mockserver.Config{Role: mockserver.RoleFrontend, Model: cfg.Model, BlockTokens: testBlock}
-	front.PrefillURLs = []string{worker(mockserver.RolePrefill), worker(mockserver.RolePrefill)}
-	front.DecodeURLs = []string{worker(mockserver.RoleDecode)}
+	front := mockserver.Config{Role: schema.Frontend, Model: cfg.Model, BlockTokens: testBlock}
+	front.PrefillURLs = []string{worker(schema.Prefill), worker(schema.Prefill)}
+	front.DecodeURLs = []string{worker(schema.Decode)}
 	return serve(t, front) + "/v1"
 }
 

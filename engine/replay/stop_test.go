@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // At the timeout no request is sent any more, and what is in flight drains.
@@ -104,7 +105,7 @@ func TestRunInterrupted(t *testing.T) {
 // after release.
 func heldBack(t *testing.T, n int32, full func(), release <-chan struct{}) string {
 	t.Helper()
-	mock, err := mockserver.New(mockserver.Config{Role: mockserver.RoleAgg, Timing: fastTiming()})
+	mock, err := mockserver.New(mockserver.Config{Role: schema.Agg, Timing: fastTiming()})
 	if err != nil {
 		t.Fatal(err)
 	}

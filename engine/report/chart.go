@@ -7,11 +7,12 @@ import (
 	"math"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine/chart"
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// chart is a drawing of lines over one axis.
-type chart struct {
+// drawing is lines over one axis.
+type drawing struct {
 	title  string // with the unit of y
 	xTitle string
 	lines  []line
@@ -40,35 +41,36 @@ const (
 )
 
 // svg draws the chart; empty without a point.
-func (c chart) svg() template.HTML {
-	minX, maxX, maxY := c.ranges()
-	if !(maxX >= minX) || !(maxY >= 0) {
+func (c drawing) svg() template.HTML {
+	xs, ys := c.ranges()
+	if xs.Empty() || !(ys.High >= 0) {
 		return ""
 	}
 	if c.dots {
-		minX, maxX = math.Min(0, minX), maxX*1.05
+		xs = chart.Range{Low: math.Min(0, xs.Low), High: xs.High * 1.05}
 	}
-	if maxX == minX {
-		maxX = minX + 1
+	if xs.High == xs.Low {
+		xs.High = xs.Low + 1
 	}
-	stepY := nice(maxY / 4)
-	maxY = math.Max(stepY, math.Ceil(maxY/stepY)*stepY)
-	x := func(v float64) float64 { return left + (v-minX)/(maxX-minX)*(width-left-right) }
-	y := func(v float64) float64 { return height - bottom - v/maxY*(height-top-bottom) }
+	stepX, stepY := chart.Round((xs.High-xs.Low)/6), chart.Round(ys.High/4)
+	ys = chart.Range{High: math.Max(stepY, math.Ceil(ys.High/stepY)*stepY)}
+	x := func(v float64) float64 { return left + (v-xs.Low)/(xs.High-xs.Low)*(width-left-right) }
+	y := func(v float64) float64 { return height - bottom - v/ys.High*(height-top-bottom) }
 	var b strings.Builder
 	title := html.EscapeString(c.title)
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><title>%s</title>`, width, height, title, title)
 	fmt.Fprintf(&b, `<text x="%d" y="16" class="t">%s</text>`, left, title)
 	if c.from < c.to {
-		l, r := x(math.Max(c.from, minX)), x(math.Min(c.to, maxX))
+		l, r := x(math.Max(c.from, xs.Low)), x(math.Min(c.to, xs.High))
 		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" class="w"><title>measurement window</title></rect>`, l, top, math.Max(0, r-l), height-top-bottom)
 	}
-	for v := 0.0; v <= maxY*1.0001; v += stepY {
-		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" class="g"/><text x="%d" y="%.1f" class="y">%s</text>`, left, y(v), width-right, left-6, y(v)+4, tick(v, stepY))
+	for _, v := range ys.Ticks(stepY) {
+		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" class="g"/><text x="%d" y="%.1f" class="y">%s</text>`,
+			left, y(v), width-right, left-6, y(v)+4, results.Decimal(v, chart.Decimals(stepY)))
 	}
-	stepX := nice((maxX - minX) / 6)
-	for v := math.Ceil(minX/stepX) * stepX; v <= maxX*1.0001; v += stepX {
-		fmt.Fprintf(&b, `<path d="M%.1f %dv4" class="g"/><text x="%.1f" y="%d" class="x">%s</text>`, x(v), height-bottom, x(v), height-bottom+17, tick(v, stepX))
+	for _, v := range xs.Ticks(stepX) {
+		fmt.Fprintf(&b, `<path d="M%.1f %dv4" class="g"/><text x="%.1f" y="%d" class="x">%s</text>`,
+			x(v), height-bottom, x(v), height-bottom+17, results.Decimal(v, chart.Decimals(stepX)))
 	}
 	fmt.Fprintf(&b, `<text x="%d" y="%d" class="x">%s</text>`, (left+width-right)/2, height-6, html.EscapeString(c.xTitle))
 	at := width - right
@@ -80,7 +82,7 @@ func (c chart) svg() template.HTML {
 	for i, l := range c.lines {
 		fmt.Fprintf(&b, `<path d="%s" class="l" %s/>`, l.path(x, y), strokes[i%len(strokes)])
 		for k := 0; c.dots && k < len(l.y); k++ {
-			if !math.IsNaN(l.y[k]) && !math.IsInf(l.y[k], 0) {
+			if chart.Drawable(l.y[k]) {
 				fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="2.5" %s/>`, x(l.x[k]), y(l.y[k]), strokes[i%len(strokes)])
 			}
 		}
@@ -89,23 +91,23 @@ func (c chart) svg() template.HTML {
 	return template.HTML(b.String())
 }
 
-func (c chart) ranges() (minX, maxX, maxY float64) {
-	minX, maxX, maxY = math.Inf(1), math.Inf(-1), math.Inf(-1)
+func (c drawing) ranges() (xs, ys chart.Range) {
+	xs, ys = chart.RangeOf(), chart.RangeOf()
 	for _, l := range c.lines {
 		for i, v := range l.y {
-			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				minX, maxX, maxY = math.Min(minX, l.x[i]), math.Max(maxX, l.x[i]), math.Max(maxY, v)
+			if chart.Drawable(v) {
+				xs, ys = xs.With(l.x[i]), ys.With(v)
 			}
 		}
 	}
-	return minX, maxX, maxY
+	return xs, ys
 }
 
 func (l line) path(x, y func(float64) float64) string {
 	var b strings.Builder
 	pen := "M"
 	for i, v := range l.y {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !chart.Drawable(v) {
 			pen = "M"
 			continue
 		}
@@ -118,28 +120,9 @@ func (l line) path(x, y func(float64) float64) string {
 	return b.String()
 }
 
-// nice is 1, 2 or 5 times a power of ten, and at least v.
-func nice(v float64) float64 {
-	if !(v > 0) {
-		return 1
-	}
-	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, m := range []float64{1, 2, 5} {
-		if m*power >= v*(1-1e-9) {
-			return m * power
-		}
-	}
-	return 10 * power
-}
-
-// tick prints a value with the decimals that its step needs.
-func tick(v, step float64) string {
-	return results.Decimal(v, max(0, int(math.Ceil(-math.Log10(step)-1e-9))))
-}
-
 // point adds a point to the line of that name.
-func (c *chart) point(name string, x, y float64) {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
+func (c *drawing) point(name string, x, y float64) {
+	if !chart.Drawable(x) {
 		return
 	}
 	i := 0

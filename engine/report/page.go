@@ -128,7 +128,7 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 	}
 	zero := s.Buckets[0].Start
 	draw := func(title string, lines ...line) template.HTML {
-		c := chart{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), lines: lines, from: math.NaN(), to: math.NaN()}
+		c := drawing{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), lines: lines, from: math.NaN(), to: math.NaN()}
 		if w != nil {
 			c.from, c.to = w.Start-zero, w.End-zero
 		}
@@ -161,7 +161,7 @@ func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 		figures.Rows = append(figures.Rows, []string{r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), strings.Join(r.Flags, ", ")})
 	}
 	if d := c.TTFT; d != nil {
-		figures.Charts = append(figures.Charts, chart{
+		figures.Charts = append(figures.Charts, drawing{
 			title: "TTFT: percent of requests that wait at most so long", xTitle: "s", from: math.NaN(), to: math.NaN(),
 			lines: []line{{c.Reference.Name, d.Reference, d.Percent}, {c.Candidate.Name, d.Candidate, d.Percent}},
 		}.svg())
@@ -196,7 +196,7 @@ func fields(f parity.FileDiff, c parity.Comparison) part {
 // CurveHTML writes a page of throughput per GPU against speed per user.
 func CurveHTML(w io.Writer, points []results.Point) error {
 	one := part{Title: "Levels", Head: []string{"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25", "TTFT p95", ""}}
-	perGPU := chart{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s", dots: true}
+	perGPU := drawing{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s", dots: true}
 	whole := perGPU
 	whole.title = "Output tok/s"
 	for _, p := range points {

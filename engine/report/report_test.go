@@ -126,7 +126,7 @@ func TestChart(t *testing.T) {
 		{"one point", []line{{"a", []float64{3}, []float64{2}}}, []string{`d="M70.0 30.0h1"`}},
 		{"infinite", []line{{"a", []float64{0, 1, 2}, []float64{1, math.Inf(1), 1}}}, []string{`M70.0`}},
 	} {
-		text := string(chart{title: "x < y", lines: tt.lines, from: nan, to: nan}.svg())
+		text := string(drawing{title: "x < y", lines: tt.lines, from: nan, to: nan}.svg())
 		if (text == "") != (tt.paths == nil) || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 			t.Errorf("%s: %s", tt.name, text)
 		}
@@ -141,15 +141,6 @@ func TestChart(t *testing.T) {
 			} else if err != nil {
 				t.Fatalf("%s: %v", tt.name, err)
 			}
-		}
-	}
-}
-
-func TestNice(t *testing.T) {
-	t.Parallel()
-	for v, want := range map[float64]float64{0: 1, 0.3: 0.5, 1: 1, 1.01: 2, 20: 20, 51: 100, math.Inf(-1): 1} {
-		if got := nice(v); math.Abs(got-want) > 1e-12 {
-			t.Errorf("nice(%g) is %g, want %g", v, got, want)
 		}
 	}
 }

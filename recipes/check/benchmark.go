@@ -29,7 +29,7 @@ func (c *checker) benchmark() {
 	}
 	if r.Has("benchmark.concurrency") && r.Has("benchmark.concurrencies") && len(r.Benchmark.Levels) > 0 {
 		d := c.report("coerced", "benchmark.concurrencies", "concurrency is given too, and wins", "remove one of the two")
-		unset(d, false)
+		d.Unset(false)
 	}
 	c.clientArguments()
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/backend"
 )
 
 // Report is everything that is to be said about one run's files.
@@ -33,12 +34,14 @@ type Files struct {
 	Recipe   *recipes.Recipe
 	Workload *recipes.Workload
 	Cluster  *recipes.Cluster
+	// Backends are those that recipes may ask for; nil: those of this program.
+	Backends backend.List
 }
 
 // Run checks a run's files. It opens nothing by itself: with an empty host it is
 // as fast as somebody types.
 func Run(f Files, host Host) Report {
-	c := checker{r: f.Recipe, w: f.Workload, cluster: f.Cluster, host: host}
+	c := checker{Files: f, r: f.Recipe, w: f.Workload, cluster: f.Cluster, host: host, severity: severities(f.Backends)}
 	if c.r != nil {
 		c.topology()
 		c.engine()
@@ -47,6 +50,9 @@ func Run(f Files, host Host) Report {
 		c.infra()
 		c.mounts()
 		c.benchmark()
+		if b, _ := f.Backends.Of(c.r); b != nil {
+			b.Check(c.r, c.cluster, c.report)
+		}
 		c.job()
 		c.time()
 		c.onHost()
@@ -61,33 +67,27 @@ func Run(f Files, host Host) Report {
 }
 
 type checker struct {
-	r       *recipes.Recipe
-	w       *recipes.Workload
-	cluster *recipes.Cluster
-	host    Host
-	out     Report
+	Files
+	r        *recipes.Recipe
+	w        *recipes.Workload
+	cluster  *recipes.Cluster
+	host     Host
+	severity map[string]recipes.Severity // by rule
+	out      Report
 }
 
 // report adds a finding about a field of the recipe, by its canonical path. The
 // pointer is good until the next finding.
 func (c *checker) report(rule, path, msg, fix string) *recipes.Diagnostic {
-	d := c.r.Diag(severities()[rule], path, msg, fix)
-	d.Rule = rule
-	c.out.Diagnostics = append(c.out.Diagnostics, d)
-	return &c.out.Diagnostics[len(c.out.Diagnostics)-1]
+	return c.add(rule, c.r.Diag(c.severity[rule], path, msg, fix))
 }
 
-// set makes the edit that gives a finding's own field a value.
-func set(d *recipes.Diagnostic, value string, safe bool) {
-	d.Edit = &recipes.Edit{Op: recipes.OpSet, Path: d.Path, Value: value, Safe: safe}
+// reportWorkload is the same about a key of the workload.
+func (c *checker) reportWorkload(rule, key, msg, fix string) *recipes.Diagnostic {
+	return c.add(rule, c.w.Diag(c.severity[rule], key, msg, fix))
 }
 
-func unset(d *recipes.Diagnostic, safe bool) {
-	d.Edit = &recipes.Edit{Op: recipes.OpUnset, Path: d.Path, Safe: safe}
-}
-
-func (c *checker) workloadDiag(rule, key, msg, fix string) *recipes.Diagnostic {
-	d := c.w.Diag(severities()[rule], key, msg, fix)
+func (c *checker) add(rule string, d recipes.Diagnostic) *recipes.Diagnostic {
 	d.Rule = rule
 	c.out.Diagnostics = append(c.out.Diagnostics, d)
 	return &c.out.Diagnostics[len(c.out.Diagnostics)-1]

@@ -6,22 +6,24 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 func (c *checker) engine() {
 	r := c.r
 	if g := r.GPUType; g != "" && g != strings.ToLower(g) {
 		d := c.report("gpu-type-case", "resources.gpu_type", fmt.Sprintf("%q is not lower case: NUMA memory binding is silently lost", g), "write "+strings.ToLower(g))
-		set(d, strings.ToLower(g), true)
+		d.Set(strings.ToLower(g), true)
 	}
 	if r.Observability {
-		set(c.report("observability", "observability.enabled", "debug logs and metrics change what is measured", "set it to false for measured runs"), "false", false)
+		c.report("observability", "observability.enabled", "debug logs and metrics change what is measured", "set it to false for measured runs").Set("false", false)
 	}
 	if r.Engine.PublishEvents {
-		set(c.report("observability", "backend.publish_events_and_metrics", "publishing events costs performance", "set it to false for measured runs"), "false", false)
+		c.report("observability", "backend.publish_events_and_metrics", "publishing events costs performance", "set it to false for measured runs").Set("false", false)
 	}
-	if r.Engine.Type != "trtllm" || r.Frontend.Type != "dynamo" {
-		c.report("not-run-here", "backend.type", fmt.Sprintf("%s behind a %s frontend can be read, not run here: only trtllm behind dynamo is", r.Engine.Type, r.Frontend.Type), "")
+	if _, runs := c.Backends.Of(r); !runs {
+		c.report("not-run-here", "backend.type",
+			fmt.Sprintf("%s behind a %s frontend can be read, not run here: only %s is", r.Engine.Type, r.Frontend.Type, c.Backends), "")
 	}
 	if strings.HasPrefix(r.ModelPath, "hf:") {
 		for _, role := range c.roles() {
@@ -44,20 +46,6 @@ func (c *checker) environment() {
 			}
 		}
 	}
-	if r.Engine.Type != "trtllm" {
-		return
-	}
-	look := func(field string, env recipes.Env) {
-		for _, v := range env {
-			if strings.Contains(v.Value, "{node}") || strings.Contains(v.Value, "{node_id}") {
-				c.report("env-placeholder", recipes.Join(field, v.Name), fmt.Sprintf("%q reaches trtllm workers as it stands: nothing is filled in", v.Value), "do without the placeholder")
-			}
-		}
-	}
-	look("environment", r.Environment)
-	look("backend.prefill_environment", r.Prefill.Env)
-	look("backend.decode_environment", r.Decode.Env)
-	look("backend.aggregated_environment", r.Agg.Env)
 }
 
 var parserFlag = regexp.MustCompile(`^dyn-.*-parser$`)
@@ -72,14 +60,14 @@ func (c *checker) frontend() {
 		variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 		d := c.report("parser-flag", recipes.Join("frontend.args", f.Name), "the frontend refuses to start with this flag", "set "+variable+" in the workers' environment")
 		if _, ok := r.Decode.Env.Get(variable); ok { // it is where it belongs already
-			unset(d, true)
+			d.Unset(true)
 		}
 	}
 	if r.Frontend.Multiple && r.Benchmark.Type == "agentperf" && r.WorkerNodes() > 1 {
-		set(c.report("multiple-frontends", "frontend.enable_multiple_frontends", "nginx and several frontends stand in the path: a 45 MB body limit, and router state split over them", "set it to false"), "false", false)
+		c.report("multiple-frontends", "frontend.enable_multiple_frontends", "nginx and several frontends stand in the path: a 45 MB body limit, and router state split over them", "set it to false").Set("false", false)
 	}
-	if r.Dynamo.Install && r.Frontend.Type == "dynamo" {
-		set(c.report("dynamo-install", "dynamo.install", "dynamo is installed into each container before the start, which needs egress", "set it to false for dynamo images"), "false", false)
+	if r.Dynamo.Install && r.Frontend.Type == schema.Dynamo {
+		c.report("dynamo-install", "dynamo.install", "dynamo is installed into each container before the start, which needs egress", "set it to false for dynamo images").Set("false", false)
 	}
 }
 
@@ -95,7 +83,7 @@ func (c *checker) infra() {
 		}
 		c.report("dedicated-infra", where, fmt.Sprintf("etcd and NATS have a node of their own: the job takes %d nodes", r.Nodes()), "")
 	}
-	if r.Dynamo.RequestPlane == "nats" && r.NATSPayloadMB < natsPayloadMB {
+	if r.Dynamo.RequestPlane == recipes.NATSPlane && r.NATSPayloadMB < natsPayloadMB {
 		d := c.report("nats-payload", "dynamo.request_plane", fmt.Sprintf("NATS carries messages of at most %d MB, and long prompts are larger", max(1, r.NATSPayloadMB)), "a payload limit of 24 MB or more, or tcp")
 		if r.Schema == 1 {
 			d.Edit = &recipes.Edit{Op: recipes.OpSet, Path: r.Place("infra.nats_max_payload_mb").Path, Value: fmt.Sprint(natsPayloadMB)}
@@ -106,14 +94,8 @@ func (c *checker) infra() {
 // job checks what belongs to no part of the run alone.
 func (c *checker) job() {
 	r := c.r
-	if r.Schema == 1 && len(r.SrunOptions) > 0 && r.Engine.Type == "trtllm" {
-		c.report("srun-options", "srun_options", "srtctl of layout 1 gives them to the client's step alone: not to trtllm workers, frontend and infra", "migrate to layout 2, where every step has them")
-	}
-	if r.SetupScript != "" && r.Engine.Type == "trtllm" {
-		c.report("setup-script", "setup_script", "runs in every task of a worker, once a GPU and all at once, on a root that they share", "make it idempotent, with a lock")
-	}
 	if r.Has("output.log_dir") {
-		unset(c.report("no-effect", "output.log_dir", "is read and not used", "remove it; apply --output-dir says where runs go"), true)
+		c.report("no-effect", "output.log_dir", "is read and not used", "remove it; apply --output-dir says where runs go").Unset(true)
 	}
 	if r.Telemetry && r.Benchmark.Type != "sa-bench" {
 		c.report("telemetry", "telemetry", fmt.Sprintf("srtctl refuses it with %s: only sa-bench works with it", r.Benchmark.Type), "remove it")
@@ -121,11 +103,8 @@ func (c *checker) job() {
 	if c.cluster == nil {
 		return
 	}
-	if c.cluster.HetJobs && r.Engine.Type == "trtllm" && !r.Has("resources.het_jobs") {
-		set(c.report("cluster-file", "resources.het_jobs", "use_het_jobs of the cluster file: srtctl refuses every trtllm recipe that does not say otherwise", "set it to false"), "false", false)
-	}
 	if n := c.cluster.GPUsPerNode; n > 0 && r.Schema == 1 && !r.Has("resources.gpus_per_node") {
-		set(c.report("cluster-gpus", "resources.gpus_per_node", fmt.Sprintf("%d of the cluster file: srtctl of layout 1 does not apply it and takes 4", n), "write it in the recipe"), fmt.Sprint(n), false)
+		c.report("cluster-gpus", "resources.gpus_per_node", fmt.Sprintf("%d of the cluster file: srtctl of layout 1 does not apply it and takes 4", n), "write it in the recipe").Set(fmt.Sprint(n), false)
 	}
 	if nodes := r.Nodes(); c.cluster.SegmentDirective && nodes > rackNodes && strings.HasPrefix(strings.ToLower(r.GPUType), "gb") {
 		c.report("segment", "resources", fmt.Sprintf("--segment=%d asks for more nodes in one block than the %d of a rack: sbatch may refuse it, or wait for ever", nodes, rackNodes), "use_segment_sbatch_directive: false in the cluster file")

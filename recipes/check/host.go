@@ -45,7 +45,7 @@ func (c *checker) onHost() {
 	if r.Engine.ServedModelName == "" && c.host.Real != nil && path.IsAbs(r.ModelPath) {
 		if real, err := c.host.Real(r.ModelPath); err == nil && path.Base(real) != path.Base(r.ModelPath) {
 			d := c.report("model-symlink", "model.path", fmt.Sprintf("a link to %s: srtctl's workers serve as %s, its client asks for %s", real, path.Base(real), path.Base(r.ModelPath)), "set served_model_name, or give the target")
-			set(d, strconv.Quote(real), false)
+			d.Set(strconv.Quote(real), false)
 		}
 	}
 	for _, f := range []struct{ path, value string }{{"benchmark.agentperf_client_dir", r.Benchmark.ClientDir}, {"benchmark.agentperf_config", r.Benchmark.ConfigPath}} {
@@ -86,9 +86,9 @@ func (c *checker) assignments() {
 	level := c.r.Benchmark.MaxLevel()
 	switch {
 	case err != nil:
-		c.workloadDiag("assignments", "user_assignments_path", fmt.Sprintf("%s can't be read as an assignments file: %v", p, err), "give the right file")
+		c.reportWorkload("assignments", "user_assignments_path", fmt.Sprintf("%s can't be read as an assignments file: %v", p, err), "give the right file")
 	case n < level:
-		c.workloadDiag("assignments", "user_assignments_path", fmt.Sprintf("%s assigns %d users, and the highest level is %d", p, n, level), "a larger file, or a lower level")
+		c.reportWorkload("assignments", "user_assignments_path", fmt.Sprintf("%s assigns %d users, and the highest level is %d", p, n, level), "a larger file, or a lower level")
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // topology applies upstream's layout rules, which its dry-run and load skip, and
@@ -46,7 +45,7 @@ func (c *checker) role(role recipes.Role) {
 	}
 	gpus := r.GPUsPerWorker(role)
 	have := role.Nodes * r.GPUsPerNode
-	if role.GPUs == 0 && have%role.Workers != 0 {
+	if !r.Divides(role) {
 		c.report("gpus-per-worker", nodes, fmt.Sprintf("%d GPUs on %d nodes do not divide into %d workers: upstream would drop the rest", have, role.Nodes, role.Workers), "change nodes or workers, or give gpus")
 		return
 	}
@@ -55,21 +54,5 @@ func (c *checker) role(role recipes.Role) {
 	}
 	if gpus > r.GPUsPerNode && gpus%r.GPUsPerNode != 0 {
 		c.report("gpus-per-worker", nodes, fmt.Sprintf("a worker of %d GPUs does not fill whole nodes of %d", gpus, r.GPUsPerNode), "whole nodes")
-	}
-	c.parallelism(role, gpus)
-}
-
-// parallelism: TP × PP is the number of ranks of a TRT-LLM worker; upstream does not verify it.
-func (c *checker) parallelism(role recipes.Role, gpus int) {
-	tp, ok := role.ArgInt("tensor_parallel_size")
-	if c.r.Engine.Type != schema.TRTLLM || !ok {
-		return
-	}
-	pp, ok := role.ArgInt("pipeline_parallel_size")
-	if !ok {
-		pp = 1
-	}
-	if tp*pp != gpus {
-		c.report("gpus-per-worker", role.ConfigPath, fmt.Sprintf("tensor_parallel_size %d × pipeline_parallel_size %d = %d, and a %s worker has %d GPUs", tp, pp, tp*pp, role.Name, gpus), "make them equal")
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 func (c *checker) workload() {
 	if u, err := url.Parse(c.w.BaseURL); c.w.BaseURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		c.workloadDiag("placeholder-url", "base_url", fmt.Sprintf("%q is no URL: the client validates it before it is overridden", c.w.BaseURL), "http://placeholder:8000/v1")
+		c.reportWorkload("placeholder-url", "base_url", fmt.Sprintf("%q is no URL: the client validates it before it is overridden", c.w.BaseURL), "http://placeholder:8000/v1")
 	}
 	c.assignments()
 	if c.unreadLevels() {
@@ -25,7 +25,7 @@ func (c *checker) workload() {
 		c.timeout(t)
 	}
 	if len(c.out.Timeouts) > 0 && len(c.out.Timeouts[0].Assumed) > 0 {
-		c.workloadDiag("phase-timeout", "phase_timeout_seconds", "the timeout rule rests on assumed values: "+c.assumed(c.out.Timeouts[0].Assumed), "write them down").Severity = recipes.Note
+		c.reportWorkload("phase-timeout", "phase_timeout_seconds", "the timeout rule rests on assumed values: "+c.assumed(c.out.Timeouts[0].Assumed), "write them down").Severity = recipes.Note
 	}
 }
 
@@ -44,13 +44,13 @@ func (c *checker) assumed(keys []string) string {
 func (c *checker) timeout(t recipes.TimeoutCheck) {
 	switch {
 	case !t.Known:
-		c.workloadDiag("phase-timeout", "phase_timeout_seconds", t.Sentence(), "")
+		c.reportWorkload("phase-timeout", "phase_timeout_seconds", t.Sentence(), "")
 	case !t.OK:
 		fixes := make([]string, 0, len(t.Fixes))
 		for _, k := range t.Fixes {
 			fixes = append(fixes, k.String())
 		}
-		d := c.workloadDiag("phase-timeout", "phase_timeout_seconds", t.Sentence(), "any one of: "+strings.Join(fixes, "; "))
-		set(d, t.Fixes[0].Value, false)
+		d := c.reportWorkload("phase-timeout", "phase_timeout_seconds", t.Sentence(), "any one of: "+strings.Join(fixes, "; "))
+		d.Set(t.Fixes[0].Value, false)
 	}
 }

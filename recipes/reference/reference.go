@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
@@ -33,9 +34,9 @@ type Entry struct {
 // Answer is what is known about a word. All of it is empty for one that nothing
 // is called; Nearest then says what was meant, perhaps.
 type Answer struct {
-	Entries []Entry     `json:"fields"`
-	Rule    *check.Rule `json:"rule,omitempty"`
-	Nearest string      `json:"nearest,omitempty"`
+	Entries []Entry       `json:"fields"`
+	Rule    *recipes.Rule `json:"rule,omitempty"`
+	Nearest string        `json:"nearest,omitempty"`
 }
 
 type file struct {

@@ -17,6 +17,9 @@ type Engine struct {
 // engine has one place for in layout 2.
 const TRTLLM = "trtllm"
 
+// Dynamo is the frontend of a recipe that names none.
+const Dynamo = "dynamo"
+
 // DefaultEngine is the engine of a recipe that names none.
 const DefaultEngine = "sglang"
 

@@ -131,7 +131,7 @@ func dynamoFields() []Field {
 
 func frontendFields() []Field {
 	return []Field{
-		same("frontend.type", Str, "what serves the API").oneOf("dynamo", "sglang", "trtllm_serve", "vllm", "sglang-router", "vllm-router", "none").def("dynamo").bites("an unknown word fails only when the frontend starts; layout 1's sglang is sglang-router in layout 2"),
+		same("frontend.type", Str, "what serves the API").oneOf(Dynamo, "sglang", "trtllm_serve", "vllm", "sglang-router", "vllm-router", "none").def(Dynamo).bites("an unknown word fails only when the frontend starts; layout 1's sglang is sglang-router in layout 2"),
 		same("frontend.enable_multiple_frontends", Bool, "nginx before several frontends, where there are two worker nodes or more").def("true").bites("puts a 45 MB body limit in the path and splits the router's state: false for AgentPerf"),
 		same("frontend.num_additional_frontends", Int, "frontends beside the first").def("9").min(0),
 		same("frontend.nginx_container", Str, "image of nginx").def("nginx:1.27.4"),

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 func python(args []string) error {
@@ -56,10 +57,10 @@ func worker(f map[string]string) error {
 	if err := received(who); err != nil {
 		return err
 	}
-	mode := mockserver.RolePrefill
+	mode := schema.Prefill
 	component := "prefill"
 	if role == "decode" {
-		mode, component = mockserver.RoleDecode, "tensorrt_llm"
+		mode, component = schema.Decode, "tensorrt_llm"
 	}
 	h, err := mockserver.New(mockserver.Config{
 		Role: mode, Model: f["served-model-name"],
@@ -192,7 +193,7 @@ func (r *router) workers() ([]instance, error) {
 	if slices.Equal(urls(list), urls(r.now)) {
 		return list, nil
 	}
-	cfg := mockserver.Config{Role: mockserver.RoleFrontend}
+	cfg := mockserver.Config{Role: schema.Frontend}
 	for _, in := range list {
 		if in.Component == "prefill" {
 			cfg.PrefillURLs = append(cfg.PrefillURLs, in.URL)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -52,10 +53,10 @@ func reasonWords(reason string) string {
 // readiness of its own is ready then.
 func healthy(st event.Status, step string) bool {
 	role, _, _ := strings.Cut(step, "_")
-	switch role {
-	case "prefill":
+	switch schema.Role(role) {
+	case schema.Prefill:
 		return st.Want.Prefill > 0 && st.Have.Prefill >= st.Want.Prefill
-	case "decode", "agg":
+	case schema.Decode, schema.Agg:
 		return st.Want.Decode > 0 && st.Have.Decode >= st.Want.Decode
 	}
 	return false

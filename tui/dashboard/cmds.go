@@ -16,14 +16,14 @@ import (
 
 // Engine is what the dashboard needs.
 type Engine interface {
-	Find(ctx context.Context, run string) (engine.Located, error)
-	Watch(ctx context.Context, l engine.Located, opt engine.WatchOptions) (<-chan engine.Update, error)
-	Playback(ctx context.Context, l engine.Located) (*engine.Playback, error)
-	Phases(l engine.Located) ([]plan.Phase, error)
+	Find(ctx context.Context, run string) (engine.RunRef, error)
+	Watch(ctx context.Context, l engine.RunRef, opt engine.WatchOptions) (<-chan engine.Update, error)
+	Playback(ctx context.Context, l engine.RunRef) (*engine.Playback, error)
+	Phases(l engine.RunRef) ([]plan.Phase, error)
 	Tiers() []results.Tier
-	LogFiles(l engine.Located) ([]engine.LogFile, error)
+	LogFiles(l engine.RunRef) ([]engine.LogFile, error)
 	logs.Source
-	Cancel(ctx context.Context, l engine.Located) error
+	Cancel(ctx context.Context, l engine.RunRef) error
 }
 
 // burst is how many updates go into one message at most.
@@ -32,7 +32,7 @@ const burst = 512
 type (
 	// foundMsg tells that the run was found and is watched from now on.
 	foundMsg struct {
-		located engine.Located
+		located engine.RunRef
 		updates <-chan engine.Update
 		phases  []plan.Phase
 		tiers   []results.Tier

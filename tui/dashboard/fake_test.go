@@ -25,7 +25,7 @@ import (
 
 // fake is an engine with one run.
 type fake struct {
-	located   engine.Located
+	located   engine.RunRef
 	findErr   error
 	updates   []engine.Update
 	phases    []plan.Phase
@@ -36,13 +36,13 @@ type fake struct {
 	tapes     *engine.Engine // plays the harness's sample back; nil: nothing can be
 }
 
-func (f *fake) Find(context.Context, string) (engine.Located, error) { return f.located, f.findErr }
+func (f *fake) Find(context.Context, string) (engine.RunRef, error) { return f.located, f.findErr }
 
-func (f *fake) Watch(context.Context, engine.Located, engine.WatchOptions) (<-chan engine.Update, error) {
+func (f *fake) Watch(context.Context, engine.RunRef, engine.WatchOptions) (<-chan engine.Update, error) {
 	return stream(f.updates), nil
 }
 
-func (f *fake) Playback(ctx context.Context, _ engine.Located) (*engine.Playback, error) {
+func (f *fake) Playback(ctx context.Context, _ engine.RunRef) (*engine.Playback, error) {
 	if f.tapes == nil {
 		return nil, errors.New("play back: no rows")
 	}
@@ -53,13 +53,13 @@ func (f *fake) Playback(ctx context.Context, _ engine.Located) (*engine.Playback
 	return f.tapes.Playback(ctx, l)
 }
 
-func (f *fake) Phases(engine.Located) ([]plan.Phase, error) { return f.phases, nil }
+func (f *fake) Phases(engine.RunRef) ([]plan.Phase, error) { return f.phases, nil }
 
 func (f *fake) Tiers() []results.Tier {
 	return []results.Tier{{Name: "gold", SpeedFloor: 40, TTFTCeiling: 5}, {Name: "platinum", SpeedFloor: 100, TTFTCeiling: 2}}
 }
 
-func (f *fake) LogFiles(engine.Located) ([]engine.LogFile, error) { return f.files, nil }
+func (f *fake) LogFiles(engine.RunRef) ([]engine.LogFile, error) { return f.files, nil }
 
 // LogView opens real files, of which no growth is told.
 func (f *fake) LogView(_ context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
@@ -69,7 +69,7 @@ func (f *fake) LogView(_ context.Context, paths ...string) (*logview.View, <-cha
 	return logview.NewView(time.UTC, paths...), stream([]logview.Growth{}), nil
 }
 
-func (f *fake) Cancel(context.Context, engine.Located) error {
+func (f *fake) Cancel(context.Context, engine.RunRef) error {
 	f.cancelled++
 	return f.cancelErr
 }
@@ -92,7 +92,7 @@ func at(seconds float64) time.Time { return begin.Add(time.Duration(seconds * fl
 // newFake is a run of two phases on five prefill workers and one decode worker.
 func newFake(t testing.TB) *fake {
 	t.Helper()
-	f := &fake{located: engine.Located{
+	f := &fake{located: engine.RunRef{
 		Dir: "/runs/592210", Logs: "/runs/592210/logs", Record: rundir.Record{ID: "592210", Name: "dsv4-5p1d-parity"},
 	}}
 	for i, level := range []int{505, 1010} {

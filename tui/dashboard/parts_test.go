@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -155,38 +154,6 @@ func TestParts(t *testing.T) {
 		for w := 0; w < 150; w += 7 {
 			if n := ui.Width(bars(ui.NewTheme(true), parts, w)); n > max(w, 32) {
 				t.Errorf("%s: bars for %d cells take %d", name, w, n)
-			}
-		}
-	}
-}
-
-func TestResample(t *testing.T) {
-	t.Parallel()
-	nan := math.NaN()
-	for name, c := range map[string]struct {
-		in   []float64
-		peak bool
-		n    int
-		want []float64
-	}{
-		"none":      {nil, false, 4, nil},
-		"one":       {[]float64{7}, false, 2, []float64{7, 7}},
-		"a line":    {[]float64{0, 4}, false, 4, []float64{0, 1, 3, 4}},
-		"as is":     {[]float64{1, 2, 3}, false, 3, []float64{1, 2, 3}},
-		"mean":      {[]float64{1, 3, 5, 7}, false, 2, []float64{2, 6}},
-		"peak":      {[]float64{1, 3, 5, 7}, true, 2, []float64{3, 7}},
-		"gap":       {[]float64{1, nan, nan, nan}, false, 2, []float64{1, nan}},
-		"gap drawn": {[]float64{2, nan}, false, 4, []float64{2, 2, nan, nan}},
-	} {
-		got := resample(c.in, c.peak, c.n)
-		if len(got) != len(c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-			continue
-		}
-		for i := range got {
-			if got[i] != c.want[i] && !(math.IsNaN(got[i]) && math.IsNaN(c.want[i])) {
-				t.Errorf("%s: %v, want %v", name, got, c.want)
-				break
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -374,6 +373,3 @@ func fraction(part, whole int) float64 {
 	}
 	return float64(part) / float64(whole)
 }
-
-// isNumber is false for NaN and infinity.
-func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -31,7 +31,7 @@ type Screen struct {
 	now    time.Time
 	still  time.Time // now, when the display was paused
 
-	located engine.Located
+	located engine.RunRef
 	found   bool
 	planned []plan.Phase
 	gpus    int // of the run's workers; 0 when not known

@@ -191,17 +191,17 @@ type blocked struct{ until chan struct{} }
 
 func (b blocked) wait() { <-b.until }
 
-func (b blocked) Find(context.Context, string) (engine.Located, error) {
+func (b blocked) Find(context.Context, string) (engine.RunRef, error) {
 	b.wait()
-	return engine.Located{}, nil
+	return engine.RunRef{}, nil
 }
 
-func (b blocked) Watch(context.Context, engine.Located, engine.WatchOptions) (<-chan engine.Update, error) {
+func (b blocked) Watch(context.Context, engine.RunRef, engine.WatchOptions) (<-chan engine.Update, error) {
 	b.wait()
 	return nil, nil
 }
 
-func (b blocked) Phases(engine.Located) ([]plan.Phase, error) {
+func (b blocked) Phases(engine.RunRef) ([]plan.Phase, error) {
 	b.wait()
 	return nil, nil
 }
@@ -211,7 +211,7 @@ func (b blocked) Tiers() []results.Tier {
 	return nil
 }
 
-func (b blocked) LogFiles(engine.Located) ([]engine.LogFile, error) {
+func (b blocked) LogFiles(engine.RunRef) ([]engine.LogFile, error) {
 	b.wait()
 	return nil, nil
 }
@@ -221,12 +221,12 @@ func (b blocked) LogView(context.Context, ...string) (*logview.View, <-chan logv
 	return nil, nil, nil
 }
 
-func (b blocked) Playback(context.Context, engine.Located) (*engine.Playback, error) {
+func (b blocked) Playback(context.Context, engine.RunRef) (*engine.Playback, error) {
 	b.wait()
 	return nil, errors.New("gone")
 }
 
-func (b blocked) Cancel(context.Context, engine.Located) error {
+func (b blocked) Cancel(context.Context, engine.RunRef) error {
 	b.wait()
 	return nil
 }

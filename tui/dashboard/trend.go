@@ -1,10 +1,10 @@
 package dashboard
 
 import (
-	"math"
 	"strings"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/chart"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -72,69 +72,12 @@ func valuesOf(buckets []results.Bucket, c curve) []float64 {
 	return out
 }
 
-// resample gives n values for a curve: between two values it draws a line, and
-// where several fall on one step it takes their mean or their highest.
-func resample(values []float64, peak bool, n int) []float64 {
-	k := len(values)
-	if k == 0 || n <= 0 {
-		return nil
-	}
-	out := make([]float64, n)
-	for i := range out {
-		from, to := float64(i)*float64(k)/float64(n), float64(i+1)*float64(k)/float64(n)
-		if to-from >= 1 {
-			out[i] = merge(values[int(from):max(int(to), int(from)+1)], peak)
-			continue
-		}
-		mid := (from+to)/2 - 0.5 // in values, from the middle of the first
-		a := min(max(int(math.Floor(mid)), 0), k-1)
-		b := min(a+1, k-1)
-		va, vb := values[a], values[b]
-		share := min(max(mid-float64(a), 0), 1)
-		switch {
-		case math.IsNaN(va) && math.IsNaN(vb):
-			out[i] = math.NaN()
-		case math.IsNaN(vb):
-			out[i] = nearer(share < 0.5, va)
-		case math.IsNaN(va):
-			out[i] = nearer(share >= 0.5, vb)
-		default:
-			out[i] = va + (vb-va)*share
-		}
-	}
-	return out
-}
-
-func nearer(yes bool, v float64) float64 {
-	if yes {
-		return v
-	}
-	return math.NaN()
-}
-
 func together(buckets []results.Bucket, c curve) float64 {
 	values := make([]float64, 0, len(buckets))
 	for _, b := range buckets {
 		values = append(values, c.of(b))
 	}
-	return merge(values, c.peak)
-}
-
-// merge is the mean of values or their highest; NaN without any.
-func merge(values []float64, peak bool) float64 {
-	sum, n, top := 0.0, 0, math.Inf(-1)
-	for _, v := range values {
-		if isNumber(v) {
-			sum, n, top = sum+v, n+1, max(top, v)
-		}
-	}
-	switch {
-	case n == 0:
-		return math.NaN()
-	case peak:
-		return top
-	}
-	return sum / float64(n)
+	return chart.Merge(values, c.peak)
 }
 
 // moment is a name for a time on a chart's axis.
@@ -212,7 +155,7 @@ func timeAxis(from, to float64, marks []moment, w int) string {
 func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int) string {
 	curves := make([]ui.Curve, 0, len(t.curves))
 	for _, c := range t.curves {
-		curves = append(curves, ui.Curve{Label: c.label, Values: resample(valuesOf(buckets, c), c.peak, 2*(w-ui.ChartAxis))})
+		curves = append(curves, ui.Curve{Label: c.label, Values: chart.Resample(valuesOf(buckets, c), c.peak, 2*(w-ui.ChartAxis))})
 	}
 	head := ui.Ends(t.title, th.Legend(curves...), w)
 	if len(buckets) == 0 {

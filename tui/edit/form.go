@@ -80,9 +80,9 @@ func hidden(name string, have map[string]recipes.Leaf) bool {
 		_, one := have["benchmark.concurrency"]
 		return one
 	}
-	for _, role := range []string{"prefill", "decode", "agg"} {
-		if strings.Contains(name, "."+role+"_") || strings.HasSuffix(name, "_per_"+role) {
-			_, given := have["resources."+role+"_workers"]
+	for _, role := range schema.WorkerRoles() {
+		if strings.Contains(name, "."+string(role)+"_") || strings.HasSuffix(name, "_per_"+string(role)) {
+			_, given := have[role.WorkersPath()]
 			return !given
 		}
 	}

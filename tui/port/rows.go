@@ -110,9 +110,9 @@ func facts(r *recipes.Recipe) []string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, what))
 		}
 	}
-	add(r.Prefill.Workers, "prefill")
-	add(r.Decode.Workers, "decode")
-	add(r.Agg.Workers, "aggregated")
+	for _, role := range r.Roles() {
+		add(role.Workers, role.Name.Layout1())
+	}
 	nodes := fmt.Sprintf("%d nodes", r.WorkerNodes())
 	if r.GPUType != "" {
 		nodes += fmt.Sprintf(" × %d %s", r.GPUsPerNode, r.GPUType)

@@ -18,7 +18,7 @@ import (
 // Engine is what this screen needs.
 type Engine interface {
 	Runs(ctx context.Context, roots []string) ([]engine.Summary, error)
-	Cancel(ctx context.Context, l engine.Located) error
+	Cancel(ctx context.Context, l engine.RunRef) error
 }
 
 // settledEvery is how many ticks pass between two looks when nothing runs.
@@ -108,7 +108,7 @@ type cancelledMsg struct {
 	err  error
 }
 
-func (s *Screen) cancelRun(l engine.Located) tea.Cmd {
+func (s *Screen) cancelRun(l engine.RunRef) tea.Cmd {
 	ctx, eng := s.ctx, s.eng
 	return func() tea.Msg {
 		ctx, done := context.WithTimeout(ctx, 2*time.Minute)
@@ -141,7 +141,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.mouse(msg)
 	case ui.Answer:
 		if run, ok := s.selected(); ok && msg.Yes && msg.ID == "cancel "+run.Dir {
-			return s.cancelRun(run.Located)
+			return s.cancelRun(run.Ref)
 		}
 	case tea.PasteMsg:
 		switch s.typing {

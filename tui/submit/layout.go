@@ -49,7 +49,7 @@ func (s *Screen) where() string {
 	switch {
 	case s.plan == nil:
 	case s.target == plan.Local:
-		text += fmt.Sprintf(": %d users, a phase of %.0f s; %d things differ from the recipe: see SWAPS", s.scale.Users, s.scale.Seconds, len(s.plan.Swaps))
+		text += fmt.Sprintf(": %d users, a phase of %.0f s; %d things differ from the recipe: see SWAPS", s.scale.Users, s.scale.Seconds, len(s.plan.Substitutions))
 	case s.asking():
 		text += ": asking the cluster…"
 	case s.cluster.err == nil && len(s.cluster.notes) > 0: // the last word is when it would start

@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -247,12 +248,12 @@ func (s *Screen) submittable() bool {
 
 // summary is what will run, in one line.
 func (s *Screen) summary() string {
-	count := map[string]int{}
+	count := map[schema.Role]int{}
 	for _, st := range s.plan.Steps {
 		count[st.Role]++
 	}
 	var workers []string
-	for _, r := range []string{"prefill", "decode", "agg"} {
+	for _, r := range schema.WorkerRoles() {
 		if n := count[r]; n > 0 {
 			workers = append(workers, fmt.Sprintf("%d %s", n, r))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -92,7 +93,7 @@ func nodeMap(p *plan.Plan) []line {
 		wide = max(wide, ui.Width(nodeName(n)))
 	}
 	out := make([]line, 0, len(p.Nodes)+1)
-	used := map[string]bool{}
+	used := map[schema.Role]bool{}
 	for _, n := range p.Nodes {
 		cells := slices.Repeat([]string{"·"}, p.GPUsPerNode)
 		for _, st := range p.Steps {
@@ -110,9 +111,9 @@ func nodeMap(p *plan.Plan) []line {
 		out = append(out, line{text: ui.Fit(nodeName(n), wide) + "  " + strings.Join(cells, " ") + "  " + strings.Join(n.Roles, ", ")})
 	}
 	var legend []string
-	for _, role := range []string{"prefill", "decode", "agg"} {
+	for _, role := range schema.WorkerRoles() {
 		if used[role] {
-			legend = append(legend, letters[role]+" "+role)
+			legend = append(legend, letters[role]+" "+string(role))
 		}
 	}
 	if len(legend) > 0 {
@@ -130,7 +131,7 @@ func nodeName(n plan.Node) string {
 }
 
 // letters stand for a GPU's role in the node map.
-var letters = map[string]string{"prefill": "P", "decode": "D", "agg": "A"}
+var letters = map[schema.Role]string{schema.Prefill: "P", schema.Decode: "D", schema.Agg: "A"}
 
 // lines are the cluster's answers; the one that makes the submit impossible first.
 func (c clusterMsg) lines() []line {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/chart"
 )
 
 // Curve is one line of a chart: a value a step, NaN where there is none; an
@@ -36,10 +38,15 @@ func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 	if cols < 4 || h < 2 {
 		return Box("", w, h)
 	}
-	lo, hi := bounds(cols*2, curves)
-	if math.IsInf(lo, 1) {
+	extent := chart.RangeOf()
+	for _, c := range curves {
+		extent = extent.With(tail(c.Values, cols*2)...)
+	}
+	if extent.Empty() {
 		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxis)+"no values yet"), w, h)
 	}
+	extent = extent.Rounded()
+	lo, hi := extent.Low, extent.High
 	cells := make([]cell, cols*h)
 	for i, c := range curves {
 		plot(cells, cols, h, tail(c.Values, cols*2), lo, hi, i)
@@ -58,40 +65,6 @@ type cell struct {
 
 func tail(v []float64, n int) []float64 { return v[max(0, len(v)-n):] }
 
-// drawable says that a value has a place on an axis: beyond 1e300 the span of two
-// values would be infinite.
-func drawable(v float64) bool { return math.Abs(v) < 1e300 }
-
-// bounds are round numbers around all values that are drawn.
-func bounds(n int, curves []Curve) (lo, hi float64) {
-	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, c := range curves {
-		for _, v := range tail(c.Values, n) {
-			if drawable(v) {
-				lo, hi = min(lo, v), max(hi, v)
-			}
-		}
-	}
-	if math.IsInf(lo, 1) {
-		return lo, hi
-	}
-	if lo > 0 && lo < hi/2 {
-		lo = 0
-	}
-	step := math.Pow(10, math.Floor(math.Log10(max(hi-lo, math.Abs(hi)/100, 1e-9))))
-	switch span := (hi - lo) / step; { // so that the curves fill most of the height
-	case span < 2:
-		step /= 5
-	case span < 5:
-		step /= 2
-	}
-	lo, hi = math.Floor(lo/step)*step, math.Ceil(hi/step)*step
-	if hi <= lo {
-		hi = lo + step
-	}
-	return lo, hi
-}
-
 // brailleBits are the dots of a cell by column and row.
 var brailleBits = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
 
@@ -100,7 +73,7 @@ func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int
 	last := -1
 	stroke := strokes[curve%len(strokes)].drawn
 	for i, v := range values {
-		if !drawable(v) {
+		if !chart.Drawable(v) {
 			last = -1
 			continue
 		}

@@ -3,6 +3,8 @@ package ui
 import (
 	"math"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/chart"
 )
 
 // Dots are the points of one kind in a drawing: of one run, say. A point whose
@@ -34,8 +36,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Dots) string {
 	if !(maxX > 0 && maxY > 0) {
 		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxis)+"no points to draw"), w, h)
 	}
-	_, maxX = bounds(2, []Curve{{Values: []float64{0, maxX * 1.02}}})
-	_, maxY = bounds(2, []Curve{{Values: []float64{0, maxY * 1.02}}})
+	maxX, maxY = chart.RangeOf(0, maxX*1.02).Rounded().High, chart.RangeOf(0, maxY*1.02).Rounded().High
 	g := newGrid(cols, rows)
 	at := func(x, y float64) (int, int) {
 		return min(int(x/maxX*float64(cols)), cols-1), min(max(int((1-y/maxY)*float64(rows)), 0), rows-1)
@@ -80,7 +81,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Dots) string {
 
 // has says whether point i has a place.
 func (d Dots) has(i int) bool {
-	return i < len(d.Y) && drawable(d.X[i]) && drawable(d.Y[i]) && d.X[i] >= 0 && d.Y[i] >= 0
+	return i < len(d.Y) && chart.Drawable(d.X[i]) && chart.Drawable(d.Y[i]) && d.X[i] >= 0 && d.Y[i] >= 0
 }
 
 // DotsLegend is the names of kinds of points in their colours, each with its mark.

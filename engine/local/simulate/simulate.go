@@ -24,6 +24,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // WriteReference writes the figures that the local run in a folder must have by the
@@ -68,7 +70,7 @@ func WriteReference(ctx context.Context, dir, path string) error {
 
 // localMock is what the processes of a local run are configured with.
 func localMock() mockserver.Config {
-	m := plan.LocalMock()
+	m := backend.LocalMock()
 	t := mockserver.DefaultTiming()
 	t.PrefillBase, t.PrefillPerToken, t.ITL, t.StreamInterval = m.TTFT, m.PrefillPerToken, m.ITL, m.StreamInterval
 	return mockserver.Config{Timing: t, BlockTokens: m.BlockTokens}
@@ -104,7 +106,7 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 	defer data.Close() // read only: nothing is lost if that fails
 	workers := 0
 	for _, s := range p.Steps {
-		if s.Role == "prefill" || s.Role == "agg" {
+		if s.Role == schema.Prefill || s.Role == schema.Agg {
 			workers++
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package runs_test
 
 import (
 	"os"
@@ -9,28 +9,27 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/runs"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
-	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
-// slurmEngine is an engine at a fixed time, and a run of Slurm that was submitted
+// slurmRun is a resolver at a fixed time, and a run of Slurm that was submitted
 // ten minutes before.
-func slurmEngine(t *testing.T) (*Engine, Located) {
+func slurmRun(t *testing.T) (*runs.Resolver, runs.Ref, time.Time) {
 	t.Helper()
 	now := time.Date(2026, 11, 30, 4, 0, 0, 0, time.UTC)
-	e := &Engine{now: func() time.Time { return now }, host: "login2"}
+	r := runs.NewResolver(nil, func() time.Time { return now }, "login2")
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, rundir.LogsDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	rec := rundir.Record{ID: "7", Name: "x", Launcher: "slurm", Host: "login1", Created: now.Add(-10 * time.Minute), Comment: "agentperf-tui:a", Cluster: "c"}
-	return e, Located{Dir: dir, Logs: rundir.Logs(dir), Record: rec}
+	return r, runs.Ref{Dir: dir, Logs: rundir.Logs(dir), Record: rec}, now
 }
 
-func TestJudgeSlurm(t *testing.T) {
+func TestResolveJob(t *testing.T) {
 	t.Parallel()
-	e, l := slurmEngine(t)
-	now := e.now()
+	r, l, now := slurmRun(t)
 	fresh := func(jobs ...slurm.Job) slurm.Answer {
 		return slurm.Answer{At: now.Add(-4 * time.Second), Tried: now.Add(-4 * time.Second), Cluster: "c", Jobs: jobs}
 	}
@@ -73,7 +72,7 @@ func TestJudgeSlurm(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := e.judgeSlurm(l, c.status, c.answer)
+			got := r.ResolveJob(l, c.status, c.answer)
 			if got.State != c.state {
 				t.Errorf("state %s (%s), want %s", got.State, got.Message, c.state)
 			}
@@ -92,12 +91,12 @@ func TestJudgeSlurm(t *testing.T) {
 // A cancel of ours says more than Slurm, which tells no user.
 func TestCancelledByUs(t *testing.T) {
 	t.Parallel()
-	e, l := slurmEngine(t)
-	if err := smallfile.WriteJSON(filepath.Join(l.Dir, rundir.CancelFile), canceller{User: "ada", Host: "login3"}, 0o644); err != nil {
+	r, l, now := slurmRun(t)
+	if err := os.WriteFile(filepath.Join(l.Dir, rundir.CancelFile), []byte(`{"user": "ada", "host": "login3"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	a := slurm.Answer{At: e.now(), Tried: e.now(), Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: "CANCELLED", Reason: "Dependency", Comment: "agentperf-tui:a"}}}
-	if got := e.judgeSlurm(l, event.Status{}, a); got.State != event.Cancelled || got.Message != "cancelled by ada on login3" {
+	a := slurm.Answer{At: now, Tried: now, Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: "CANCELLED", Reason: "Dependency", Comment: "agentperf-tui:a"}}}
+	if got := r.ResolveJob(l, event.Status{}, a); got.State != event.Cancelled || got.Message != "cancelled by ada on login3" {
 		t.Errorf("%s: %s", got.State, got.Message)
 	}
 }
@@ -106,7 +105,7 @@ func TestCancelledByUs(t *testing.T) {
 // measures: none of them is an error, and only an end is called one.
 func TestEveryWordOfSlurm(t *testing.T) {
 	t.Parallel()
-	e, l := slurmEngine(t)
+	r, l, now := slurmRun(t)
 	for word, want := range map[string][2]event.State{
 		"PENDING": {event.Pending, event.Pending}, "CONFIGURING": {event.Pending, event.Measuring}, "RUNNING": {event.Starting, event.Measuring},
 		"COMPLETING": {event.Post, event.Post}, "SIGNALING": {event.Starting, event.Measuring}, "STAGE_OUT": {event.Starting, event.Measuring},
@@ -119,9 +118,9 @@ func TestEveryWordOfSlurm(t *testing.T) {
 		"OUT_OF_MEMORY": {event.Failed, event.Failed}, "LAUNCH_FAILED": {event.Failed, event.Failed}, "RECONFIG_FAIL": {event.Failed, event.Failed},
 		"POWER_UP_NODE": {event.Unknown, event.Unknown}, "EXPEDITING": {event.Unknown, event.Unknown},
 	} {
-		for i, s := range []event.Status{{}, {State: event.Measuring, Last: e.now().Add(-time.Minute)}} {
-			a := slurm.Answer{At: e.now(), Tried: e.now(), Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: word, Comment: "agentperf-tui:a"}}}
-			got := e.judgeSlurm(l, s, a)
+		for i, s := range []event.Status{{}, {State: event.Measuring, Last: now.Add(-time.Minute)}} {
+			a := slurm.Answer{At: now, Tried: now, Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: word, Comment: "agentperf-tui:a"}}}
+			got := r.ResolveJob(l, s, a)
 			if got.State != want[i] {
 				t.Errorf("%s after %q: %s (%s), want %s", word, s.State, got.State, got.Message, want[i])
 			}
@@ -133,7 +132,7 @@ func TestEveryWordOfSlurm(t *testing.T) {
 }
 
 // A job that the queue has forgotten: the accounting tells, if there is one.
-func TestJudgeForgottenJobs(t *testing.T) {
+func TestForgottenJobs(t *testing.T) {
 	for _, c := range []struct {
 		name, sacct string
 		last        time.Duration // ago
@@ -146,14 +145,14 @@ func TestJudgeForgottenJobs(t *testing.T) {
 		{"no accounting", `echo "Slurm accounting storage is disabled" >&2; exit 1`, time.Minute, event.Failed, "accounting storage is disabled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, l := slurmEngine(t)
-			l.Record.Created = e.now().Add(-20 * time.Minute)
+			r, l, now := slurmRun(t)
+			l.Record.Created = now.Add(-20 * time.Minute)
 			dir := t.TempDir()
 			if err := os.WriteFile(dir+"/sacct", []byte("#!/bin/sh\n"+c.sacct+"\n"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", dir+":/usr/bin:/bin")
-			got := e.judgeSlurm(l, event.Status{State: event.Ready, Last: e.now().Add(-c.last)}, slurm.Answer{At: e.now(), Tried: e.now(), Cluster: "c"})
+			got := r.ResolveJob(l, event.Status{State: event.Ready, Last: now.Add(-c.last)}, slurm.Answer{At: now, Tried: now, Cluster: "c"})
 			if got.State != c.state || !strings.Contains(got.Message, c.says) {
 				t.Errorf("%s: %s", got.State, got.Message)
 			}

@@ -1,28 +1,29 @@
-package engine
+package watch
 
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/runs"
+	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
 )
 
 // A followed log outlasts a state that is not known, and in another tool's folder
 // a client that has not begun.
 func TestLogEnded(t *testing.T) {
 	t.Parallel()
-	e := bench(t)
-	ours := Located{Record: rundir.Record{ID: "1"}}
+	_, w := bench(t)
+	ours := runs.Ref{Record: rundir.Record{ID: "1"}}
 	for state, want := range map[event.State]bool{
 		event.Measuring: false, event.Unknown: false, event.Pending: false, "": false,
 		event.Done: true, event.Failed: true, event.Cancelled: true, event.Timeout: true,
 	} {
-		if got := e.logEnded(ours, event.Status{State: state}, "x"); got != want {
+		if got := w.logEnded(ours, event.Status{State: state}, "x"); got != want {
 			t.Errorf("%q: ended %v, want %v", state, got, want)
 		}
 	}
@@ -53,35 +54,13 @@ func TestLogEnded(t *testing.T) {
 				if err := os.WriteFile(path, nil, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.Chtimes(path, time.Time{}, noon.Add(-still)); err != nil {
+				if err := os.Chtimes(path, time.Time{}, runstest.Noon.Add(-still)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := e.logEnded(Located{Logs: logs}, event.Status{}, log); got != c.want {
+			if got := w.logEnded(runs.Ref{Logs: logs}, event.Status{}, log); got != c.want {
 				t.Errorf("ended %v, want %v", got, c.want)
 			}
 		})
-	}
-}
-
-// A log is listed once by all its names, and logs of the same step of two nodes both.
-func TestLogFiles(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, name := range []string{"benchmark.out", "client.log", "node1_decode_w0.out", "node2_decode_w0.out"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	files, err := bench(t).LogFiles(Located{Logs: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, f := range files {
-		got = append(got, f.Step+" "+filepath.Base(f.Path))
-	}
-	if want := []string{"client benchmark.out", "decode_0 node1_decode_w0.out", "node2_decode_w0.out node2_decode_w0.out"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

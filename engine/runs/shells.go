@@ -1,4 +1,4 @@
-package engine
+package runs
 
 import (
 	"errors"
@@ -18,12 +18,12 @@ type Shell struct {
 
 // Shells are the lines of a run's steps; none before its nodes are known, for runs
 // that are not ours or have ended, and for runs of another user, whose plan is not to be read.
-func (e *Engine) Shells(l Located) ([]Shell, error) {
+func (s *Store) Shells(l Ref) ([]Shell, error) {
 	out := []Shell{}
 	if l.Record.ID == "" {
 		return out, nil
 	}
-	if s, err := e.State(l); err != nil || s.State.Final() {
+	if s, err := s.State(l); err != nil || s.State.Final() {
 		return out, err
 	}
 	var p plan.Plan

@@ -1,4 +1,4 @@
-package engine
+package runs
 
 import (
 	"context"
@@ -7,29 +7,30 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
-// pollQueue sends the queue's answers for as long as ctx lasts. They are shared:
+// PollQueue sends the queue's answers for as long as ctx lasts. They are shared:
 // any number of watchers of a user make one question of them.
-func (e *Engine) pollQueue(ctx context.Context, to chan<- slurm.Answer) {
+func (r *Resolver) PollQueue(ctx context.Context, to chan<- slurm.Answer) {
 	for {
 		select {
-		case to <- e.queue.Ask(ctx):
+		case to <- r.queue.Ask(ctx):
 		case <-ctx.Done():
 			return
 		}
 		select {
-		case <-time.After(e.queue.Every):
+		case <-time.After(r.queue.Every):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// judgeSlurm turns what the events of a run that has not ended add up to, and what
+// ResolveJob turns what the events of a run that has not ended add up to, and what
 // the queue says, into what can be said of the run now.
-func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Status {
+func (r *Resolver) ResolveJob(l Ref, s event.Status, a slurm.Answer) event.Status {
 	if a.Tried.IsZero() && a.Error == "" { // nobody has been asked yet
 		if s.State == "" {
 			s.State = event.Pending
@@ -37,7 +38,7 @@ func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Sta
 		return s
 	}
 	if a.Missing {
-		return e.judgeFromAfar(l, s)
+		return r.onAnotherHost(l, s)
 	}
 	job, found := a.Find(l.Record)
 	s.Queue = &event.Queued{At: a.At, Error: a.Error}
@@ -50,30 +51,30 @@ func (e *Engine) judgeSlurm(l Located, s event.Status, a slurm.Answer) event.Sta
 	}
 	switch {
 	case a.Error != "":
-		return e.outage(s, a)
+		return r.outage(s, a)
 	case a.Cluster != "" && l.Record.Cluster != "" && a.Cluster != l.Record.Cluster:
 		s.State, s.Message = event.Unknown, fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there", l.Record.Cluster, a.Cluster)
 		return s
 	case found:
-		return ofJob(l, s, job)
+		return statusFromJob(l, s, job)
 	case !a.At.After(l.Record.Created):
 		if s.State == "" {
 			s.State = event.Pending // the answer is older than the submit
 		}
 		return s
 	}
-	return e.ofPast(l, s)
+	return r.statusFromAccounting(l, s)
 }
 
 // outage is a run whose scheduler does not answer: unknown, never ended.
-func (e *Engine) outage(s event.Status, a slurm.Answer) event.Status {
+func (r *Resolver) outage(s event.Status, a slurm.Answer) event.Status {
 	last := "never seen"
 	if s.State != "" {
-		last = fmt.Sprintf("last heard %s ago: %s", since(e.now(), s.Last), s.State)
+		last = fmt.Sprintf("last heard %s ago: %s", since(r.now(), s.Last), s.State)
 	}
 	asked := "the queue has not answered yet"
 	if !a.At.IsZero() {
-		asked = fmt.Sprintf("the queue last answered %s ago", since(e.now(), a.At))
+		asked = fmt.Sprintf("the queue last answered %s ago", since(r.now(), a.At))
 	}
 	s.State, s.Message = event.Unknown, fmt.Sprintf("%s (%s); %s", asked, a.Error, last)
 	return s
@@ -81,12 +82,12 @@ func (e *Engine) outage(s event.Status, a slurm.Answer) event.Status {
 
 func since(now, t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
 
-// ofJob is a run whose job the scheduler knows.
-func ofJob(l Located, s event.Status, j slurm.Job) event.Status {
+// statusFromJob is the status of a run whose job the scheduler knows.
+func statusFromJob(l Ref, s event.Status, j slurm.Job) event.Status {
 	started := s.State != ""
 	switch {
 	case j.Over():
-		return ofEnd(l, s, j)
+		return statusFromEnd(l, s, j)
 	case j.State == "COMPLETING":
 		s.State, s.Message = event.Post, "Slurm says COMPLETING"
 	case j.State == "SUSPENDED" || j.State == "STOPPED":
@@ -121,10 +122,10 @@ var ends = map[string]event.State{
 	"COMPLETED": event.Done,
 }
 
-// ofEnd is a run whose job has ended.
-func ofEnd(l Located, s event.Status, j slurm.Job) event.Status {
+// statusFromEnd is the status of a run whose job has ended.
+func statusFromEnd(l Ref, s event.Status, j slurm.Job) event.Status {
 	// It may have ended between the two looks: its last word counts.
-	if again, err := readStatus(l.Logs); err == nil && again.State.Final() {
+	if again, err := ReadStatus(l.Logs); err == nil && again.State.Final() {
 		again.Queue = s.Queue
 		return again
 	}
@@ -141,7 +142,7 @@ func ofEnd(l Located, s event.Status, j slurm.Job) event.Status {
 	} else {
 		s.Message += "; the run's own records have no end: see the log of its job"
 	}
-	by := cancelledBy(l.Dir)
+	by := rundir.CancelledBy(l.Dir)
 	switch {
 	case state == event.Cancelled && by != "":
 		s.Message = by
@@ -169,8 +170,8 @@ func waiting(j slurm.Job) string {
 	return msg
 }
 
-// past is what the accounting said of a run that the queue has forgotten.
-type past struct {
+// accounted is what the accounting said of a run that the queue has forgotten.
+type accounted struct {
 	asked time.Time
 	job   slurm.Job
 	found bool
@@ -178,27 +179,27 @@ type past struct {
 }
 
 // Times of a run that the queue has forgotten: between two questions to the
-// accounting, and from its last sign of life until it counts as ended.
+// accounting, and from its last activity until it counts as ended.
 const (
 	pastEvery = 15 * time.Second
 	pastLimit = 10 * time.Minute
 )
 
-// ofPast is a run whose job the queue does not know any more.
-func (e *Engine) ofPast(l Located, s event.Status) event.Status {
-	if again, err := readStatus(l.Logs); err == nil && again.State.Final() {
+// statusFromAccounting is the status of a run whose job the queue does not know any more.
+func (r *Resolver) statusFromAccounting(l Ref, s event.Status) event.Status {
+	if again, err := ReadStatus(l.Logs); err == nil && again.State.Final() {
 		return again
 	}
-	p := e.accounted(l)
+	p := r.askAccounting(l)
 	if p.found && p.job.Over() {
 		s.Queue.State, s.Queue.Reason = p.job.State, p.job.Reason
-		return ofEnd(l, s, p.job)
+		return statusFromEnd(l, s, p.job)
 	}
 	last := s.Last
 	if last.Before(l.Record.Created) {
 		last = l.Record.Created
 	}
-	if p.err == nil && e.now().Sub(last) < pastLimit {
+	if p.err == nil && r.now().Sub(last) < pastLimit {
 		s.State, s.Message = event.Unknown, "the queue has forgotten its job, and the accounting does not tell its end yet"
 		return s
 	}
@@ -211,20 +212,17 @@ func (e *Engine) ofPast(l Located, s event.Status) event.Status {
 	return s
 }
 
-func (e *Engine) accounted(l Located) past {
-	e.mu.Lock()
-	p, ok := e.past[l.Dir]
-	e.mu.Unlock()
-	if ok && (p.found && p.job.Over() || e.now().Sub(p.asked) < pastEvery) {
+func (r *Resolver) askAccounting(l Ref) accounted {
+	r.mu.Lock()
+	p, ok := r.accounting[l.Dir]
+	r.mu.Unlock()
+	if ok && (p.found && p.job.Over() || r.now().Sub(p.asked) < pastEvery) {
 		return p
 	}
-	p = past{asked: e.now()}
+	p = accounted{asked: r.now()}
 	p.job, p.found, p.err = slurm.Ended(context.Background(), l.Record) // has a time limit of its own
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.past == nil {
-		e.past = map[string]past{}
-	}
-	e.past[l.Dir] = p
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.accounting[l.Dir] = p
 	return p
 }

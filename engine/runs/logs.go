@@ -1,20 +1,14 @@
-package engine
+package runs
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/follow"
-	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
@@ -26,7 +20,7 @@ type LogFile struct {
 
 // LogFiles lists a run's logs: the client's first, then the rest by name. Other
 // tools' folders have theirs too.
-func (e *Engine) LogFiles(l Located) ([]LogFile, error) {
+func (s *Store) LogFiles(l Ref) ([]LogFile, error) {
 	entries, err := os.ReadDir(l.Logs)
 	if err != nil {
 		return nil, fmt.Errorf("list logs: %w", err)
@@ -89,11 +83,11 @@ func stepOf(name string) (string, bool) {
 
 // LogOf finds a step's log; empty is the client. Planned takes one that is not
 // there yet too.
-func (e *Engine) LogOf(l Located, step string, planned bool) (LogFile, error) {
+func (s *Store) LogOf(l Ref, step string, planned bool) (LogFile, error) {
 	if step == "" || step == "client.log" || step == "benchmark.out" {
 		step = "client"
 	}
-	files, err := e.LogFiles(l)
+	files, err := s.LogFiles(l)
 	if err != nil {
 		return LogFile{}, err
 	}
@@ -104,7 +98,7 @@ func (e *Engine) LogOf(l Located, step string, planned bool) (LogFile, error) {
 		}
 		names = append(names, f.Step)
 	}
-	if path := e.plannedLog(l, step); planned && path != "" {
+	if path := s.plannedLog(l, step); planned && path != "" {
 		return LogFile{Step: step, Path: path}, nil
 	}
 	if len(names) == 0 {
@@ -113,69 +107,9 @@ func (e *Engine) LogOf(l Located, step string, planned bool) (LogFile, error) {
 	return LogFile{}, fmt.Errorf("log of %s: no step %q; there are %s", l.Label(), step, strings.Join(names, ", "))
 }
 
-// FollowLog streams the lines of a log from a byte on, until the run has ended or
-// ctx is done; a state that is not known is waited out. The channel is closed at
-// the end.
-func (e *Engine) FollowLog(ctx context.Context, l Located, path string, from int64) (<-chan follow.Chunk, error) {
-	stop := make(chan struct{})
-	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, Rest: true})
-	if err != nil {
-		return nil, err
-	}
-	go func() {
-		defer close(stop)
-		tick := time.NewTicker(lookEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-			if s, err := readStatus(l.Logs); err == nil && e.logEnded(l, e.judge(l, s), path) {
-				return
-			}
-		}
-	}()
-	return chunks, nil
-}
-
-// LogView opens logs for looking at them: one, or several merged by time. The
-// channel tells when one grows, until ctx ends.
-func (e *Engine) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
-	v := logview.NewView(time.Local, paths...)
-	end, err := v.End()
-	if err != nil {
-		v.Close()
-		return nil, nil, err
-	}
-	grown, err := v.Watch(ctx, end)
-	if err != nil {
-		v.Close()
-	}
-	return v, grown, err
-}
-
-// lookEvery is how often a followed log asks whether its run has ended.
-const lookEvery = 2 * time.Second
-
-// logEnded says that nothing more comes to a log: its run has ended or, in another
-// tool's folder, neither it nor the requests have grown for a while.
-func (e *Engine) logEnded(l Located, s event.Status, path string) bool {
-	if l.Record.ID != "" {
-		return e.over(l, s, true)
-	}
-	for _, p := range []string{path, filepath.Join(l.Logs, "agentperf", results.RequestsFile)} {
-		if info, err := os.Stat(p); err == nil && e.now().Sub(info.ModTime()) <= quiet {
-			return false
-		}
-	}
-	return true
-}
-
 // plannedLog is the log of a step that has not started yet; empty if the plan has
 // no such step.
-func (e *Engine) plannedLog(l Located, step string) string {
+func (s *Store) plannedLog(l Ref, step string) string {
 	var p plan.Plan
 	if err := rundir.ReadPlan(l.Dir, &p); err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package engine
+package watch
 
 import (
 	"context"
@@ -13,18 +13,14 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
 )
 
-const harnessRun = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
+const harnessRun = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
 func playback(t *testing.T, dir string) *Playback {
 	t.Helper()
-	e := offline(t)
-	l, err := e.Find(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := e.Playback(t.Context(), l)
+	p, err := New(nil, nil).Playback(t.Context(), external(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,20 +124,20 @@ func toldRows(second func(float64) float64) string {
 	return rows
 }
 
-// A run of ours is told by its diary, and rows of an earlier client start never.
-func TestPlaybackTellsTheDiary(t *testing.T) {
+// A run of ours is told by its event log, and rows of an earlier client start never.
+func TestPlaybackTellsTheEvents(t *testing.T) {
 	t.Parallel()
-	e := bench(t)
-	l := e.run(t, "L1", "x", e.host, said(event.Starting))
+	noon := runstest.Noon
+	l := runstest.New(t).Run(t, "L1", "x", runstest.Host, runstest.Said(event.Starting))
 	second := func(s float64) float64 { return seconds(noon) + s }
-	diary, err := event.Append(filepath.Join(l.Logs, event.ClientFileName), func() time.Time { return noon })
+	log, err := event.Append(filepath.Join(l.Logs, event.ClientFileName), func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
 	zero := 0
 	for _, err := range []error{
-		diary.Add(event.StepStart, "client", event.Data{}), diary.Add(event.Phase, "client", event.Data{Phase: &zero, Level: 4, State: event.Measuring}),
-		diary.Close(),
+		log.Add(event.StepStart, "client", event.Data{}), log.Add(event.Phase, "client", event.Data{Phase: &zero, Level: 4, State: event.Measuring}),
+		log.Close(),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -173,9 +169,9 @@ func TestPlaybackTellsTheDiary(t *testing.T) {
 
 func TestPlaybackNeedsRows(t *testing.T) {
 	t.Parallel()
-	e := bench(t)
-	l := e.run(t, "L2", "x", e.host, said(event.Starting))
-	if _, err := e.Playback(t.Context(), l); err == nil {
+	b, w := bench(t)
+	l := b.Run(t, "L2", "x", runstest.Host, runstest.Said(event.Starting))
+	if _, err := w.Playback(t.Context(), l); err == nil {
 		t.Error("a run without outputs was played back")
 	}
 	if err := os.MkdirAll(filepath.Join(l.Logs, "agentperf"), 0o755); err != nil {
@@ -184,45 +180,35 @@ func TestPlaybackNeedsRows(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(l.Logs, "agentperf", results.RequestsFile), []byte("{}\nnonsense\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Playback(t.Context(), l); err == nil || !strings.Contains(err.Error(), "request rows") {
+	if _, err := w.Playback(t.Context(), l); err == nil || !strings.Contains(err.Error(), "request rows") {
 		t.Errorf("rows without times: %v", err)
 	}
 }
 
-// Silence is an alarm only while a phase runs, and not sooner than requests take.
-func TestStalled(t *testing.T) {
+// A statistics file of no sensible size is not read into the memory.
+func TestPlaybackLeavesOutWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	slow := results.Run{Phases: []results.Phase{{Figures: results.Figures{{Key: "e2e_p99_s", Value: 50}}}}}
-	for name, c := range map[string]struct {
-		state event.State
-		run   results.Run
-		after time.Duration
-		want  bool
-	}{
-		"measuring":        {event.Measuring, results.Run{}, 61 * time.Second, true},
-		"just spoke":       {event.Measuring, results.Run{}, 59 * time.Second, false},
-		"slow requests":    {event.Measuring, slow, 140 * time.Second, false},
-		"too slow even so": {event.Measuring, slow, 151 * time.Second, true},
-		"ramp":             {event.Ramp, results.Run{}, time.Hour, true},
-		"starting":         {event.Starting, results.Run{}, time.Hour, false},
-		"done":             {event.Done, slow, time.Hour, false},
-		"other tool's":     {event.Unknown, slow, time.Hour, true},
-		"nothing yet":      {event.Unknown, results.Run{}, time.Hour, false},
-	} {
-		u := Update{Heard: noon, Run: c.run, Status: event.Status{State: c.state}}
-		if got := u.Stalled(noon.Add(c.after)); got.Equal(noon) != c.want {
-			t.Errorf("%s: stalled since %v, want %v", name, got, c.want)
+	dir := filepath.Join(t.TempDir(), "c")
+	if err := os.CopyFS(dir, os.DirFS(harnessRun)); err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "agentperf", "*__phase*.json"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("statistics %v, %v", names, err)
+	}
+	for _, name := range names {
+		if err := os.Chmod(name, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, 32<<20); err != nil {
+			t.Fatal(err)
 		}
 	}
-	told := event.Status{State: event.Ready, Stalled: noon}
-	if s := (Update{Status: told}).Stalled(noon); !s.Equal(noon) {
-		t.Errorf("told by the run: %v", s)
+	if p := playback(t, dir); len(p.stats) != 0 {
+		t.Errorf("%d statistics were read", len(p.stats))
 	}
-	told.State = event.Failed
-	if s := (Update{Status: told}).Stalled(noon); !s.IsZero() {
-		t.Errorf("told, and over: %v", s)
-	}
-	if s := (Update{Status: event.Status{State: event.Measuring}}).Stalled(noon); !s.IsZero() {
-		t.Errorf("never heard: %v", s)
+	run, err := results.Load(t.Context(), dir, results.RunContext{})
+	if err != nil || !strings.Contains(fmt.Sprint(run.Warnings), "larger than") {
+		t.Errorf("%v: %v", err, run.Warnings)
 	}
 }

@@ -1,43 +1,41 @@
-package engine
+package runs
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os/user"
-	"path/filepath"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
-	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
-// canceller is who asked for a run's end.
-type canceller struct {
-	User string    `json:"user"`
-	Host string    `json:"host"`
-	At   time.Time `json:"t"`
-}
-
-// cancelledBy tells who asked for a run's end and where; empty: nobody did.
-func cancelledBy(dir string) string {
-	var by canceller
-	if err := smallfile.ReadJSON(filepath.Join(dir, rundir.CancelFile), &by); err != nil {
-		return ""
+// Cancel ends a run gracefully and waits until it has ended.
+func (s *Store) Cancel(ctx context.Context, l Ref) error {
+	switch {
+	case l.Record.ID == "":
+		return fmt.Errorf("cancel %s: it was not started here, so there is nothing to tell it to", l.Dir)
+	case l.OnSlurm():
+		return s.cancelSlurm(ctx, l)
+	case l.Record.Host != s.status.host:
+		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", l.Record.ID, l.Record.Host)
 	}
-	return "cancelled by " + by.User + " on " + by.Host
+	if err := l.gone(); err != nil {
+		return fmt.Errorf("cancel %s: %w", l.Label(), err)
+	}
+	return local.Cancel(ctx, l.Dir)
 }
 
-// orderly is how long a job may take for an orderly end: its client's 30 s and
+// gracePeriod is how long a job may take to stop gracefully: its client's 30 s and
 // its servers' 10, each followed by a kill.
-const orderly = 80 * time.Second
+const gracePeriod = 80 * time.Second
 
 // cancelSlurm ends a run's job: one that waits at once, one that runs through its
 // batch process, and the hard way when that has not ended it. A scheduler that does
 // not answer is an error, and nothing is done.
-func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
+func (s *Store) cancelSlurm(ctx context.Context, l Ref) error {
 	r := l.Record
 	j, err := slurm.Status(ctx, r)
 	switch {
@@ -46,13 +44,9 @@ func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
 	case err != nil:
 		return fmt.Errorf("cancel %s: %w; nothing was done", l.Label(), err)
 	}
-	by := canceller{Host: e.host, At: e.now().UTC()}
-	if u, err := user.Current(); err == nil { // its name is for people only
-		by.User = u.Username
-	}
 	gone := l.gone() != nil
 	if !gone {
-		if err := smallfile.WriteJSON(filepath.Join(l.Dir, rundir.CancelFile), by, 0o644); err != nil {
+		if err := rundir.WriteCancel(l.Dir, s.status.host, s.status.now()); err != nil {
 			return fmt.Errorf("cancel %s: %w", l.Label(), err)
 		}
 	}
@@ -60,11 +54,11 @@ func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
 		if err := slurm.Terminate(ctx, r.ID); err != nil {
 			return fmt.Errorf("cancel %s: %w", l.Label(), err)
 		}
-		patience, done := context.WithTimeout(ctx, orderly)
+		patience, done := context.WithTimeout(ctx, gracePeriod)
 		err := awaitEnd(patience, r)
 		done()
 		if err == nil {
-			return e.caughtUp(ctx)
+			return s.caughtUp(ctx)
 		}
 	}
 	if err := slurm.Withdraw(ctx, r.ID); err != nil {
@@ -73,7 +67,7 @@ func (e *Engine) cancelSlurm(ctx context.Context, l Located) error {
 	if err := awaitEnd(ctx, r); err != nil {
 		return fmt.Errorf("cancel %s: job %s was cancelled and has not ended yet: %w", l.Label(), r.ID, err)
 	}
-	return e.caughtUp(ctx)
+	return s.caughtUp(ctx)
 }
 
 // awaitEnd waits until a job does nothing any more. The controller is asked for this
@@ -96,10 +90,10 @@ func awaitEnd(ctx context.Context, r rundir.Record) error {
 
 // caughtUp waits for an answer of the queue that is newer than this moment, so that
 // what is shown next is not the state before.
-func (e *Engine) caughtUp(ctx context.Context) error {
-	since := e.now()
+func (s *Store) caughtUp(ctx context.Context) error {
+	since := s.status.now()
 	for {
-		if a := e.queue.Ask(ctx); a.At.After(since) || a.Error != "" {
+		if a := s.status.queue.Ask(ctx); a.At.After(since) || a.Error != "" {
 			return nil
 		}
 		select {

@@ -1,0 +1,165 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// Store is the runs that are known here. Make it with [New].
+type Store struct {
+	registry rundir.Registry
+	status   *Resolver
+
+	mu   sync.Mutex
+	seen map[string]seen // figures of the list of runs, by folder
+}
+
+// New makes the store of the runs in a registry.
+func New(registry rundir.Registry, status *Resolver) *Store {
+	return &Store{registry: registry, status: status, seen: map[string]seen{}}
+}
+
+// Find finds a run: a path (log dir or run dir), an exact job id, or a unique
+// prefix of <name>_<id>, in this order. Several matches are an error that lists them.
+func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
+	if err := ctx.Err(); err != nil {
+		return Ref{}, err
+	}
+	if run == "" {
+		return Ref{}, errors.New("run: the name is empty; agentperf-tui runs lists the runs that are known")
+	}
+	if info, err := os.Stat(run); err == nil {
+		if !info.IsDir() {
+			return Ref{}, fmt.Errorf("run %s: a file, want a run's folder or its log dir", run)
+		}
+		return locate(run)
+	}
+	records, listErr := s.registry.List()
+	var hits []rundir.Record
+	for _, r := range records {
+		if r.ID == run || r.Name+"_"+r.ID == run {
+			return located(r)
+		}
+		if strings.HasPrefix(r.Name+"_"+r.ID, run) {
+			hits = append(hits, r)
+		}
+	}
+	switch len(hits) {
+	case 1:
+		return located(hits[0])
+	case 0:
+		return Ref{}, errors.Join(fmt.Errorf("run %q: no folder, no job id and no beginning of <name>_<id> of the %d runs known here; agentperf-tui runs lists them", run, len(records)), listErr)
+	}
+	names := make([]string, 0, len(hits))
+	for _, h := range hits {
+		names = append(names, h.Name+"_"+h.ID)
+	}
+	slices.Sort(names)
+	return Ref{}, fmt.Errorf("run %q: matches %d runs: %s; give more of the name", run, len(hits), strings.Join(names, ", "))
+}
+
+// located is a run of the list. Where its folder is gone, its entry in the list is all
+// that is known of it, and enough to find its job by.
+func located(r rundir.Record) (Ref, error) {
+	l, err := locate(r.Dir)
+	if err == nil && l.Record.ID == "" {
+		l = Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}
+	}
+	return l, err
+}
+
+func locate(dir string) (Ref, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Ref{}, err
+	}
+	if filepath.Base(dir) == "agentperf" { // the client's folder in the log dir was given
+		dir = filepath.Dir(dir)
+	}
+	for _, d := range []string{dir, filepath.Dir(dir)} { // the log dir was given
+		rec, err := rundir.ReadRecord(d)
+		if err == nil {
+			return Ref{Dir: d, Logs: rundir.Logs(d), Record: rec}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return Ref{}, err
+		}
+	}
+	logs := dir
+	if _, err := os.Stat(filepath.Join(dir, rundir.LogsDir, "agentperf")); err == nil {
+		logs = rundir.Logs(dir)
+	}
+	return Ref{Dir: dir, Logs: logs}, nil
+}
+
+// maxUnread is how many unreadable folders are named; more are counted.
+const maxUnread = 3
+
+// searchDepth bounds the look for runs below a root.
+const searchDepth = 6
+
+// isRun tells a run's folder by its record, its harness's parameters, or outputs in the
+// client's folder: the client's own sources are in one of that name too.
+func isRun(dir string) bool {
+	for _, sign := range []string{rundir.RecordFile, "job_params.env", "agentperf/" + results.RequestsFile, "agentperf/" + results.ManifestFile} {
+		if _, err := os.Stat(filepath.Join(dir, sign)); err == nil {
+			return true
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, "agentperf"))
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		name := e.Name()
+		_, ok := harness.ParseStem(strings.TrimSuffix(name, filepath.Ext(name)))
+		return ok
+	})
+}
+
+// findRuns looks for run folders below a root: ours by their record, others by
+// the client's output folder.
+func findRuns(ctx context.Context, root string) ([]string, error) {
+	var out []string
+	var bad []error
+	unread := 0
+	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
+	start := root
+	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		start += string(filepath.Separator) // the root itself may be a link
+	}
+	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if unread++; unread <= maxUnread {
+				bad = append(bad, err)
+			}
+			return fs.SkipDir
+		}
+		if cerr := ctx.Err(); cerr != nil {
+			return cerr
+		}
+		if !d.IsDir() {
+			return nil
+		}
+		if d.Name() == ".staged" || path == "/proc" || path == "/sys" || strings.Count(filepath.Clean(path), string(filepath.Separator))-base > searchDepth {
+			return fs.SkipDir
+		}
+		if !isRun(path) {
+			return nil
+		}
+		out = append(out, path)
+		return fs.SkipDir
+	})
+	if unread > maxUnread {
+		bad = append(bad, fmt.Errorf("and %d more folders below %s can't be read", unread-maxUnread, root))
+	}
+	return out, errors.Join(append(bad, err)...)
+}

@@ -1,0 +1,63 @@
+package runs_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
+)
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	b := runstest.New(t)
+	a := b.Run(t, "L1-aaaa", "dsv4", runstest.Host)
+	b.Run(t, "L2-bbbb", "dsv4-long", runstest.Host)
+	for in, want := range map[string]string{
+		"L1-aaaa": "L1-aaaa", "dsv4_": "L1-aaaa", "dsv4-l": "L2-bbbb", a.Dir: "L1-aaaa", a.Logs: "L1-aaaa",
+	} {
+		l, err := b.Find(t.Context(), in)
+		if err != nil || l.Record.ID != want {
+			t.Errorf("%s found %q, %v; want %s", in, l.Record.ID, err, want)
+		}
+	}
+	for in, says := range map[string]string{"": "empty", "dsv4": "matches 2 runs: dsv4-long_L2-bbbb, dsv4_L1-aaaa", "nothing": "2 runs known here", filepath.Join(a.Dir, rundir.RecordFile): "a file"} {
+		if _, err := b.Find(t.Context(), in); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", in, err, says)
+		}
+	}
+}
+
+func TestRunsKeepsWhatCanNotBeRead(t *testing.T) {
+	t.Parallel()
+	b := runstest.New(t)
+	good, broken, gone := b.Run(t, "L1", "good", runstest.Host, runstest.Said(event.Done)), b.Run(t, "L2", "broken", runstest.Host, runstest.Said(event.Done)), b.Run(t, "L3", "gone", runstest.Host)
+	if err := os.WriteFile(filepath.Join(broken.Dir, rundir.PhasesFile), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(gone.Dir); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := b.Runs(t.Context(), nil)
+	got := map[string]event.State{}
+	for _, r := range runs {
+		got[r.ID] = r.State
+	}
+	if len(runs) != 3 || got["L1"] != event.Done || got["L2"] != event.Done || got["L3"] != event.Unknown {
+		t.Errorf("runs %v", got)
+	}
+	if err == nil || !strings.Contains(err.Error(), "L2") {
+		t.Errorf("the broken run is not told of: %v", err)
+	}
+	if err := b.Cancel(t.Context(), good); err != nil {
+		t.Errorf("cancelling a run that has ended: %v", err)
+	}
+	if runs, err := b.Runs(t.Context(), []string{"/no/such/root"}); !errors.Is(err, fs.ErrNotExist) || len(runs) != 3 {
+		t.Errorf("a root that is not there: %v, and %d runs beside it", err, len(runs))
+	}
+}

@@ -1,0 +1,218 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// Summary is one line of the list of runs.
+type Summary struct {
+	Ref     Ref          `json:"-"`
+	ID      string       `json:"id"` // empty for external runs
+	Name    string       `json:"name"`
+	Dir     string       `json:"dir"`
+	Source  string       `json:"source"` // the launcher; harness for external runs
+	State   event.State  `json:"state"`
+	Message string       `json:"message,omitempty"`
+	Since   time.Time    `json:"since,omitzero"` // last activity
+	Levels  []int        `json:"levels"`
+	Output  *float64     `json:"output_tok_s"` // of the highest level; null without data
+	TTFT95  *float64     `json:"ttft_p95_s"`
+	Cache   *float64     `json:"cache_hit_rate"` // fraction
+	Errors  int          `json:"errors"`         // failed requests of all phases
+	Status  event.Status `json:"-"`
+	Plan    []plan.Phase `json:"-"` // none for external runs
+}
+
+// Runs lists the runs known here and, below the given roots, the folders of other
+// tools; newest first. What could not be read is the error beside the rest.
+func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
+	records, err := s.registry.List()
+	problems := []error{err}
+	var out []Summary
+	seen := map[string]bool{}
+	add := func(dir string) {
+		l, err := locate(dir)
+		if err == nil && !seen[l.Dir] {
+			seen[l.Dir] = true
+			var sum Summary
+			sum, err = s.summarize(ctx, l) // what can't be read of it is told beside it
+			out = append(out, sum)
+		}
+		problems = append(problems, err)
+	}
+	for _, r := range records {
+		if l := (Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}); l.gone() != nil {
+			now := s.status.Resolve(l, event.Status{})
+			out = append(out, Summary{
+				Ref: l, ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created, State: now.State, Message: now.Message, Status: now,
+			})
+			continue
+		}
+		add(r.Dir)
+	}
+	for _, root := range roots {
+		if _, err := os.Stat(root); err != nil {
+			problems = append(problems, fmt.Errorf("look for runs: %w", err))
+			continue
+		}
+		dirs, err := findRuns(ctx, root)
+		problems = append(problems, err)
+		for _, d := range dirs {
+			add(d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Summary) int { return b.Since.Compare(a.Since) })
+	return out, errors.Join(problems...)
+}
+
+func (s *Store) summarize(ctx context.Context, l Ref) (Summary, error) {
+	sum := Summary{Ref: l, ID: l.Record.ID, Name: l.Record.Name, Dir: l.Dir, Source: l.Record.Launcher, Levels: l.Record.Levels}
+	var err error
+	if sum.Status, err = s.State(l); err != nil {
+		return sum, err
+	}
+	sum.State, sum.Message, sum.Since = sum.Status.State, sum.Status.Message, sum.Status.Last
+	if sum.ID == "" {
+		sum.Name, sum.Source = l.Label(), "harness"
+	}
+	if sum.Since.IsZero() {
+		sum.Since = l.Record.Created
+	}
+	if sum.Plan, err = l.phases(); err != nil {
+		return sum, err
+	}
+	return sum, s.figures(ctx, l, &sum)
+}
+
+// Phases are what the plan of a run says of its phases; none for external runs.
+func (s *Store) Phases(l Ref) ([]plan.Phase, error) { return l.phases() }
+
+// liveLimit is the size of the request log up to which a list shows the figures
+// of a run that is still writing: they are computed anew each time.
+const liveLimit = 16 << 20
+
+// figures fills in the figures of the highest level. They are computed once for
+// outputs that no longer change.
+func (s *Store) figures(ctx context.Context, l Ref, sum *Summary) error {
+	info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("figures of %s: %w", l.Label(), err)
+	}
+	growing := sum.ID != "" && !sum.State.Final() || sum.ID == "" && s.status.now().Sub(info.ModTime()) < Quiet
+	if growing && info.Size() > liveLimit {
+		return nil
+	}
+	run, err := s.cached(ctx, l)
+	if err != nil {
+		return err
+	}
+	if sum.ID == "" {
+		sum.external(l, run)
+	}
+	sum.progress(run)
+	best := -1
+	for i, p := range run.Phases {
+		if p.Requests != nil {
+			sum.Errors += p.Requests.Failed
+		}
+		if best < 0 || p.Concurrency > run.Phases[best].Concurrency {
+			best = i
+		}
+	}
+	if best >= 0 {
+		p := run.Phases[best]
+		sum.Output, sum.TTFT95, sum.Cache = figureOf(p, "output_server_tok_s"), figureOf(p, "ttft_p95_s"), figureOf(p, "cache_hit_rate")
+	}
+	return nil
+}
+
+// seen is a run's figures and the state of the files that they are of.
+type seen struct {
+	stamp string
+	run   results.Run
+}
+
+// stamp changes whenever the client writes something.
+func stamp(logs string) string {
+	var s strings.Builder
+	for _, name := range []string{".", results.RequestsFile, results.ManifestFile} {
+		if info, err := os.Stat(filepath.Join(logs, "agentperf", name)); err == nil {
+			fmt.Fprintf(&s, "%d %d ", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return s.String()
+}
+
+func (s *Store) cached(ctx context.Context, l Ref) (results.Run, error) {
+	now := stamp(l.Logs)
+	s.mu.Lock()
+	old, ok := s.seen[l.Dir]
+	s.mu.Unlock()
+	if ok && old.stamp == now {
+		return old.run, nil
+	}
+	run, err := s.Results(ctx, l)
+	if err != nil {
+		return run, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen[l.Dir] = seen{now, run}
+	return run, nil
+}
+
+// external fills in what the outputs alone tell of another tool's run.
+func (s *Summary) external(l Ref, run results.Run) {
+	s.State, s.Since = External(l, run)
+	s.Levels = nil
+	for _, p := range run.Phases {
+		s.Levels = append(s.Levels, p.Concurrency)
+	}
+}
+
+// External is what the outputs alone tell of the state of another tool's run, and
+// when the last of them was written; zero: not known.
+func External(l Ref, run results.Run) (state event.State, last time.Time) {
+	state = event.Unknown
+	if n := len(run.Phases); n > 0 && run.Phases[n-1].Statistics != nil { // an earlier phase's end says nothing
+		state = event.Done
+	}
+	if info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile)); err == nil {
+		last = info.ModTime()
+	}
+	return state, last
+}
+
+func figureOf(p results.Phase, key string) *float64 {
+	if f := p.Figures.Of(key); f.Value == f.Value { // not NaN
+		return &f.Value
+	}
+	return nil
+}
+
+// progress tells the phase of a client that writes no events, by the figures so far:
+// its run would be ready until it ends.
+func (s *Summary) progress(run results.Run) {
+	if n := len(run.Phases); n > 0 && s.Ref.EventsLag(s.State) {
+		s.State = event.Settling
+		if w := run.Phases[n-1].Window; w != nil && w.End > w.Start {
+			s.State = event.Measuring
+		}
+	}
+}

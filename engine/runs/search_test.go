@@ -1,0 +1,20 @@
+package runs
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// A folder of the client's sources is no run, one with outputs of the client is.
+func TestFindRuns(t *testing.T) {
+	t.Parallel()
+	got, err := findRuns(t.Context(), "../../testdata")
+	if err != nil || len(got) == 0 {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	for _, dir := range got {
+		if filepath.Base(dir) == "checkout" {
+			t.Errorf("%s is taken for a run", dir)
+		}
+	}
+}

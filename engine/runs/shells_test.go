@@ -1,0 +1,70 @@
+package runs_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/runs"
+	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
+	"github.com/agentperf/agentperf-tui/smallfile"
+)
+
+// A plan is a file like any other: one that names nodes it has not is told of. And
+// beside the steps of a run that has ended no shell can be opened.
+func TestShells(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		nodes []int
+		last  event.State
+		n     int
+		says  string
+	}{
+		"one":         {[]int{0}, event.Unknown, 1, ""},
+		"ended":       {[]int{0}, event.Done, 0, ""},
+		"beyond":      {[]int{7}, event.Unknown, 0, "node that it does not have"},
+		"before":      {[]int{-1}, event.Unknown, 0, "node that it does not have"},
+		"none at all": {nil, event.Unknown, 0, "node that it does not have"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := runstest.New(t)
+			l := b.Run(t, "L1", "x", "elsewhere", runstest.Said(c.last))
+			p := plan.Plan{Nodes: []plan.Node{{Name: "n1"}}, Steps: []plan.Step{{Name: "decode_0", Nodes: c.nodes, Shell: []string{"bash"}}}}
+			if err := smallfile.WriteJSON(filepath.Join(l.Dir, rundir.BoundFile), p, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := b.Shells(l)
+			if len(got) != c.n || c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// A log is listed once by all its names, and logs of the same step of two nodes both.
+func TestLogFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"benchmark.out", "client.log", "node1_decode_w0.out", "node2_decode_w0.out"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := runstest.New(t).LogFiles(runs.Ref{Logs: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range files {
+		got = append(got, f.Step+" "+filepath.Base(f.Path))
+	}
+	if want := []string{"client benchmark.out", "decode_0 node1_decode_w0.out", "node2_decode_w0.out node2_decode_w0.out"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,179 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/logline"
+	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
+)
+
+// Resolver says what the state of a run is by all the evidence: its events, its
+// files, its supervisor, its job. Make it with [NewResolver].
+type Resolver struct {
+	queue *slurm.Queue
+	now   func() time.Time
+	host  string // this machine
+
+	mu         sync.Mutex
+	accounting map[string]accounted // by the folder of the run
+}
+
+// NewResolver makes a resolver that asks a queue, on the machine host.
+func NewResolver(queue *slurm.Queue, now func() time.Time, host string) *Resolver {
+	return &Resolver{queue: queue, now: now, host: host, accounting: map[string]accounted{}}
+}
+
+// State is what can be said of a run now, from its own files and its job.
+func (r *Resolver) State(l Ref) (event.Status, error) {
+	s, err := ReadStatus(l.Logs)
+	if err != nil {
+		return s, err
+	}
+	return r.Resolve(l, s), nil
+}
+
+// Resolve turns what the events add up to into what can be said of the run now: a run whose
+// supervisor is gone without a final word has failed, and one on another machine
+// whose end is not known is unknown.
+func (r *Resolver) Resolve(l Ref, s event.Status) event.Status {
+	if s.State.Final() || l.Record.ID == "" {
+		return s
+	}
+	gone := l.gone()
+	if l.OnSlurm() {
+		s = r.ResolveJob(l, s, r.queue.Ask(context.Background())) // has time limits of its own
+		if gone != nil {
+			s.Message = strings.TrimSuffix(gone.Error()+"; "+s.Message, "; ")
+		}
+		return s
+	}
+	if gone != nil {
+		s.State, s.Message = event.Unknown, gone.Error()
+		return s
+	}
+	if l.Record.Host != r.host {
+		return r.onAnotherHost(l, s)
+	}
+	alive, err := local.Alive(l.Dir)
+	if err == nil && !alive {
+		// It may have ended between the two looks: its last word counts.
+		if again, rerr := ReadStatus(l.Logs); rerr == nil && again.State.Final() {
+			return again
+		}
+	}
+	switch {
+	case err != nil:
+		s.State, s.Message = event.Unknown, err.Error()
+	case alive && s.State == "":
+		s.State = event.Starting
+	case !alive && r.now().Sub(l.Record.Created) < local.StartTimeout && s.State == "":
+		s.State = event.Pending
+	case !alive:
+		one := 1
+		s.State, s.ExitCode = event.Failed, &one
+		s.Message = "the run's supervisor ended without a word (killed?); its servers went with it"
+		if last := lastError(filepath.Join(l.Logs, "sweep_"+l.Record.ID+".log")); last != "" {
+			s.Message = "the run's supervisor ended, and its servers with it; its log says: " + last
+		}
+	}
+	return s
+}
+
+// lastError is the last line of the job's log, if it tells of an error: of a full disk
+// it is the only trace, for the events could not be written then.
+func lastError(path string) string {
+	v := logview.NewView(time.Local, path)
+	defer v.Close()
+	at, err := v.End()
+	if err != nil {
+		return ""
+	}
+	got, err := v.Step(context.Background(), logview.Query{From: at, Back: true, Lines: 1})
+	if err != nil || len(got.Lines) == 0 {
+		return ""
+	}
+	if l := got.Lines[0]; l.Severity() == logline.Error || strings.Contains(l.Text, logline.DiskFull) {
+		return strings.ToValidUTF8(l.Text[:min(len(l.Text), 300)], "")
+	}
+	return ""
+}
+
+// silence is how long a run on another machine may say nothing until its state is
+// not known any more: its lock is not seen from here.
+const silence = 2 * time.Minute
+
+func (r *Resolver) onAnotherHost(l Ref, s event.Status) event.Status {
+	last := s.Last
+	if info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile)); err == nil && info.ModTime().After(last) {
+		last = info.ModTime()
+	}
+	if r.now().Sub(last) > silence {
+		s.State, s.Message = event.Unknown, "runs on "+l.Record.Host+", which has said nothing for a while; look there"
+	}
+	return s
+}
+
+// Ended says whether a run writes no more, by its status as resolved. UntilDone waits
+// out a state that is not known.
+func (r *Resolver) Ended(l Ref, s event.Status, untilDone bool) bool {
+	if s.State == event.Unknown && s.Queue != nil && s.Queue.Error != "" {
+		return false // an outage passes
+	}
+	if l.Record.ID != "" {
+		return s.State.Final() || s.State == event.Unknown && !untilDone
+	}
+	info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile))
+	if err != nil {
+		return !untilDone
+	}
+	most := Quiet
+	if untilDone && !s.State.Final() {
+		most = gaveUp // it may be a stall
+	}
+	return r.now().Sub(info.ModTime()) > most
+}
+
+// Quiet is how long another tool's outputs must have been still to count as ended.
+const Quiet = time.Minute
+
+// gaveUp is how long they must have been still where no phase's statistics say
+// that it has ended.
+const gaveUp = 10 * time.Minute
+
+// ReadStatus folds the events of a log dir. Without event files it is the zero
+// status.
+func ReadStatus(logs string) (event.Status, error) {
+	var all []event.Event
+	for _, name := range []string{event.FileName, event.ClientFileName} {
+		es, err := event.ReadFile(filepath.Join(logs, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return event.Status{}, err
+		}
+		all = append(all, es...)
+	}
+	slices.SortStableFunc(all, func(a, b event.Event) int { return a.T.Compare(b.T) })
+	var s event.Status
+	for _, ev := range all {
+		s.Apply(ev)
+	}
+	return s, nil
+}
+
+// EventsLag says whether a run in this state may be further than its events tell:
+// the client writes none, or, as with srtctl, nobody does.
+func (l Ref) EventsLag(s event.State) bool {
+	return s == event.Ready || s == event.Starting && l.Record.Launcher == string(plan.Srtctl)
+}

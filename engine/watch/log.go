@@ -1,0 +1,74 @@
+package watch
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/runs"
+)
+
+// FollowLog streams the lines of a log from a byte on, until the run has ended or
+// ctx is done; a state that is not known is waited out. The channel is closed at
+// the end.
+func (w *Watcher) FollowLog(ctx context.Context, l runs.Ref, path string, from int64) (<-chan follow.Chunk, error) {
+	stop := make(chan struct{})
+	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, Rest: true})
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(stop)
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if s, err := runs.ReadStatus(l.Logs); err == nil && w.logEnded(l, w.status.Resolve(l, s), path) {
+				return
+			}
+		}
+	}()
+	return chunks, nil
+}
+
+// LogView opens logs for looking at them: one, or several merged by time. The
+// channel tells when one grows, until ctx ends.
+func (*Watcher) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
+	v := logview.NewView(time.Local, paths...)
+	end, err := v.End()
+	if err != nil {
+		v.Close()
+		return nil, nil, err
+	}
+	grown, err := v.Watch(ctx, end)
+	if err != nil {
+		v.Close()
+	}
+	return v, grown, err
+}
+
+// lookEvery is how often a followed log asks whether its run has ended.
+const lookEvery = 2 * time.Second
+
+// logEnded says that nothing more comes to a log: its run has ended or, in another
+// tool's folder, neither it nor the requests have grown for a while.
+func (w *Watcher) logEnded(l runs.Ref, s event.Status, path string) bool {
+	if l.Record.ID != "" {
+		return w.status.Ended(l, s, true)
+	}
+	for _, p := range []string{path, filepath.Join(l.Logs, "agentperf", results.RequestsFile)} {
+		if info, err := os.Stat(p); err == nil && w.now().Sub(info.ModTime()) <= runs.Quiet {
+			return false
+		}
+	}
+	return true
+}

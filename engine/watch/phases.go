@@ -1,0 +1,76 @@
+package watch
+
+import (
+	"math"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// phaseSpan is when a phase began and when it was measured; zero when not known.
+type phaseSpan struct {
+	phase, level              int
+	first, last, measure, end time.Time
+}
+
+func spanOf(f *results.Fold, p results.Phase) phaseSpan {
+	s := phaseSpan{phase: p.Index, level: p.Concurrency}
+	s.first, s.last = f.Span(p.Index)
+	if w := p.Window; w != nil && w.End > w.Start {
+		s.measure = fromUnix(w.Start)
+		if w.Source != results.Estimated { // whose end is the present
+			s.end = fromUnix(w.End)
+		}
+	}
+	return s
+}
+
+// mark is what can be said of a phase at a time without events.
+func (s phaseSpan) mark(t time.Time) event.PhaseMark {
+	m := event.PhaseMark{Phase: s.phase, Level: s.level, Ramp: s.first}
+	if !s.measure.IsZero() && !t.Before(s.measure) {
+		m.Measure = s.measure
+	}
+	if !s.end.IsZero() && !t.Before(s.end) {
+		m.Stop = s.end
+	}
+	return m
+}
+
+// phaseState is what a phase does at a time by its marks, and since when.
+func phaseState(m event.PhaseMark, levels []results.Level, now time.Time) (event.State, time.Time) {
+	switch {
+	case !m.Stop.IsZero():
+		return event.Post, m.Stop
+	case !m.Measure.IsZero():
+		return event.Measuring, m.Measure
+	}
+	for _, l := range levels {
+		if full := m.Ramp.Add(time.Duration(l.Ramp * float64(time.Second))); l.Phase == m.Phase && !now.Before(full) {
+			return event.Settling, full
+		}
+	}
+	return event.Ramp, m.Ramp
+}
+
+// fromUnix is a time of Unix s.
+func fromUnix(s float64) time.Time {
+	whole, fraction := math.Modf(s)
+	return time.Unix(int64(whole), int64(fraction*1e9))
+}
+
+// earlier and later take a zero time for none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

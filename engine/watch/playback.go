@@ -1,0 +1,245 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/runs"
+)
+
+// Playback is a run that has ended, told again as it stood at any moment between
+// From and To. What a moment shows is what a watcher could have seen then: rows
+// and events up to it, and a window's end only once it has come.
+type Playback struct {
+	From, To time.Time
+
+	mu       sync.Mutex // guards cursor
+	logs     string
+	context  results.RunContext
+	events   []event.Event // by time
+	spans    []phaseSpan
+	manifest []dated // rows, by their window's end
+	stats    []dated // files, likewise
+	cursor   *cursor // what has been played
+}
+
+// dated is something that appears at a time.
+type dated struct {
+	at   time.Time
+	stem harness.Stem // of a statistics file
+	data []byte
+}
+
+// Playback reads a run once to learn what it holds; then At tells any moment of it.
+func (*Watcher) Playback(ctx context.Context, l runs.Ref) (*Playback, error) {
+	p := &Playback{logs: l.Logs}
+	var err error
+	if p.context, err = l.Context(); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{event.FileName, event.ClientFileName} {
+		es, err := event.ReadFile(filepath.Join(l.Logs, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		p.events = append(p.events, es...)
+	}
+	slices.SortStableFunc(p.events, func(a, b event.Event) int { return a.T.Compare(b.T) })
+	if err := p.survey(ctx); err != nil {
+		return nil, fmt.Errorf("play %s back: %w", l.Label(), err)
+	}
+	return p, nil
+}
+
+// survey plays everything at once, to learn when each phase was what.
+func (p *Playback) survey(ctx context.Context) error {
+	if err := p.ends(); err != nil {
+		return err
+	}
+	c, err := p.rewind()
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	far := time.Unix(1<<33, 0) // later than the end of any row, and within an int64 of ns
+	if err := p.advance(ctx, c, far); err != nil {
+		return err
+	}
+	run := c.fold.Run(time.Time{})
+	for _, ph := range run.Phases {
+		s := spanOf(c.fold, ph)
+		if s.first.IsZero() {
+			continue
+		}
+		p.spans = append(p.spans, s)
+		p.From, p.To = earlier(p.From, s.first), later(p.To, s.last)
+	}
+	if len(p.spans) == 0 {
+		return fmt.Errorf("%s has no rows of this client start; only what has request rows can be played back", results.RequestsFile)
+	}
+	if n := len(p.events); n > 0 {
+		p.From, p.To = earlier(p.From, p.events[0].T), later(p.To, p.events[n-1].T)
+	}
+	for i, m := range p.manifest {
+		p.manifest[i].at = p.endOf(manifestPhase(m.data))
+	}
+	for i, s := range p.stats {
+		p.stats[i].at = p.endOf(s.stem.Phase)
+	}
+	p.plan()
+	return nil
+}
+
+// plan lets the windows of phases of which no plan is at hand be known from their
+// beginning, where the run's own files tell them at its end.
+func (p *Playback) plan() {
+	if p.context.Start.IsZero() {
+		p.context.Start = p.spans[0].first
+	}
+	for _, s := range p.spans {
+		has := slices.ContainsFunc(p.context.Levels, func(l results.Level) bool { return l.Phase == s.phase })
+		if !has && !s.measure.IsZero() {
+			p.context.Levels = append(p.context.Levels, results.Level{
+				Phase: s.phase, Concurrency: s.level, Settling: s.measure.Sub(s.first).Seconds(), Timeout: s.end.Sub(s.first).Seconds(),
+			})
+		}
+	}
+}
+
+// ends reads the small files that the client writes at a phase's end.
+func (p *Playback) ends() error {
+	dir := filepath.Join(p.logs, "agentperf")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name, isStats := strings.CutSuffix(entry.Name(), ".json")
+		stem, ok := harness.ParseStem(name)
+		if entry.Name() != results.ManifestFile && !(isStats && ok) {
+			continue
+		}
+		data, err := results.ReadFile(filepath.Join(dir, entry.Name()))
+		if errors.Is(err, results.ErrTooLarge) {
+			continue // told with the run's figures
+		}
+		if err != nil {
+			return err
+		}
+		if isStats {
+			p.stats = append(p.stats, dated{stem: stem, data: data})
+			continue
+		}
+		for line := range bytes.Lines(data) {
+			p.manifest = append(p.manifest, dated{data: line})
+		}
+	}
+	return nil
+}
+
+func manifestPhase(line []byte) int {
+	m := struct {
+		Phase int `json:"phase_idx"`
+	}{Phase: -1}
+	if err := json.Unmarshal(line, &m); err != nil { // the fold says so too
+		return -1
+	}
+	return m.Phase
+}
+
+// endOf is when a phase's window closed; the end of all for another one.
+func (p *Playback) endOf(phase int) time.Time {
+	for _, s := range p.spans {
+		if s.phase == phase && !s.end.IsZero() {
+			return later(s.end, s.last)
+		}
+	}
+	return p.To
+}
+
+// Close gives back what the playback holds.
+func (p *Playback) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.close()
+}
+
+func (p *Playback) close() {
+	if p.cursor != nil {
+		p.cursor.close()
+		p.cursor = nil
+	}
+}
+
+// At is the run as it stood at a time. Going on from the last moment asked for
+// reads only what came since; going back reads again from the beginning.
+func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Update{}, err
+	}
+	if p.cursor == nil || t.Before(p.cursor.at) {
+		p.close()
+		c, err := p.rewind()
+		if err != nil {
+			return Update{}, fmt.Errorf("play back: %w", err)
+		}
+		p.cursor = c
+	}
+	c := p.cursor
+	told := c.events
+	if err := p.advance(ctx, c, t); err != nil {
+		p.close()
+		return Update{}, fmt.Errorf("play back: %w", err)
+	}
+	c.at = t
+	u := Update{At: t, Events: p.events[told:c.events], Status: c.status, Heard: earlier(t, p.To), Done: !t.Before(p.To)}
+	now := t
+	if u.Done {
+		now = time.Time{}
+	}
+	u.figures(c.fold, now)
+	u.Run.LogDir = p.logs
+	if len(p.events) == 0 {
+		u.Status = p.statusAt(t)
+	}
+	return u, nil
+}
+
+// statusAt is the status of a run without events, by what its rows and windows say.
+func (p *Playback) statusAt(t time.Time) event.Status {
+	s := event.Status{Started: p.From, Last: t, State: event.Starting}
+	for _, ph := range p.spans {
+		if t.Before(ph.first) {
+			break
+		}
+		m := ph.mark(t)
+		s.Phases = append(s.Phases, m)
+		switch {
+		case !m.Stop.IsZero():
+			s.State, s.Since = event.Post, m.Stop
+		case !m.Measure.IsZero():
+			s.State, s.Since = event.Measuring, m.Measure
+		default:
+			s.State, s.Since = event.Ramp, m.Ramp
+		}
+	}
+	if !t.Before(p.To) {
+		s.State, s.Since, s.Last = event.Done, p.To, p.To
+	}
+	return s
+}

@@ -1,0 +1,48 @@
+package watch
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
+)
+
+// Silence is an alarm only while a phase runs, and not sooner than requests take.
+func TestStalled(t *testing.T) {
+	t.Parallel()
+	slow := results.Run{Phases: []results.Phase{{Figures: results.Figures{{Key: "e2e_p99_s", Value: 50}}}}}
+	for name, c := range map[string]struct {
+		state event.State
+		run   results.Run
+		after time.Duration
+		want  bool
+	}{
+		"measuring":        {event.Measuring, results.Run{}, 61 * time.Second, true},
+		"just spoke":       {event.Measuring, results.Run{}, 59 * time.Second, false},
+		"slow requests":    {event.Measuring, slow, 140 * time.Second, false},
+		"too slow even so": {event.Measuring, slow, 151 * time.Second, true},
+		"ramp":             {event.Ramp, results.Run{}, time.Hour, true},
+		"starting":         {event.Starting, results.Run{}, time.Hour, false},
+		"done":             {event.Done, slow, time.Hour, false},
+		"other tool's":     {event.Unknown, slow, time.Hour, true},
+		"nothing yet":      {event.Unknown, results.Run{}, time.Hour, false},
+	} {
+		u := Update{Heard: runstest.Noon, Run: c.run, Status: event.Status{State: c.state}}
+		if got := u.Stalled(runstest.Noon.Add(c.after)); got.Equal(runstest.Noon) != c.want {
+			t.Errorf("%s: stalled since %v, want %v", name, got, c.want)
+		}
+	}
+	told := event.Status{State: event.Ready, Stalled: runstest.Noon}
+	if s := (Update{Status: told}).Stalled(runstest.Noon); !s.Equal(runstest.Noon) {
+		t.Errorf("told by the run: %v", s)
+	}
+	told.State = event.Failed
+	if s := (Update{Status: told}).Stalled(runstest.Noon); !s.IsZero() {
+		t.Errorf("told, and over: %v", s)
+	}
+	if s := (Update{Status: event.Status{State: event.Measuring}}).Stalled(runstest.Noon); !s.IsZero() {
+		t.Errorf("never heard: %v", s)
+	}
+}

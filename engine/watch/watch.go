@@ -1,0 +1,287 @@
+// Package watch shows a run as it stands: live, followed until it ends, and played
+// back at any moment of the past. It reads the files of the run and asks for its
+// state; it changes nothing.
+package watch
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/follow"
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/runs"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
+)
+
+// Options say how closely to watch; zero values take the defaults.
+type Options struct {
+	// Interval is the shortest time between two updates: 1 s.
+	Interval time.Duration
+	// UntilDone waits out a run whose state is unknown instead of ending there.
+	UntilDone bool
+}
+
+// Watcher follows runs. Make it with [New].
+type Watcher struct {
+	status *runs.Resolver
+	now    func() time.Time
+}
+
+// New makes a watcher that asks for the states of runs.
+func New(status *runs.Resolver, now func() time.Time) *Watcher {
+	return &Watcher{status: status, now: now}
+}
+
+// Watch follows a run from its beginning, whenever it is called, until it ends
+// or ctx does. Updates are coalesced, never lost: each holds all events since the
+// one before. The channel is closed after the update with Done.
+func (w *Watcher) Watch(ctx context.Context, l runs.Ref, opt Options) (<-chan Update, error) {
+	c, err := l.Context()
+	if err != nil {
+		return nil, err
+	}
+	if opt.Interval <= 0 {
+		opt.Interval = time.Second
+	}
+	f := &follower{
+		Watcher: w, run: l, opt: opt, levels: c.Levels, fold: results.NewFold(), in: make(chan piece), stop: make(chan struct{}),
+		stems: map[string]time.Time{}, out: make(chan Update), answers: make(chan slurm.Answer),
+	}
+	f.fold.Plan(c.Levels...)
+	go f.follow(ctx)
+	return f.out, nil
+}
+
+// piece is a chunk of one of the files.
+type piece struct {
+	name string // base name
+	follow.Chunk
+	closed bool
+}
+
+type follower struct {
+	*Watcher
+	run    runs.Ref
+	opt    Options
+	levels []results.Level // of the plan
+	fold   *results.Fold
+	in     chan piece
+	stop   chan struct{}
+	stems  map[string]time.Time // statistics files by name, as last read
+	open   int                  // files that are followed
+	out    chan Update
+
+	answers chan slurm.Answer // the queue's, for runs of Slurm
+	answer  slurm.Answer
+
+	events  event.Status // what they add up to
+	fresh   []event.Event
+	err     error
+	last    Update // that was sent
+	stalled bool   // as was told
+}
+
+func (f *follower) follow(ctx context.Context) {
+	defer close(f.out)
+	defer f.fold.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, name := range []string{event.FileName, event.ClientFileName, "agentperf/" + results.RequestsFile, "agentperf/" + results.ManifestFile} {
+		f.followFile(ctx, name)
+	}
+	if f.run.OnSlurm() {
+		go f.status.PollQueue(ctx, f.answers)
+	}
+	tick := time.NewTicker(f.opt.Interval)
+	defer tick.Stop()
+	dirty, stopping := true, false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case p := <-f.in:
+			f.handle(p)
+			dirty = true
+			if f.open == 0 {
+				f.statistics(ctx)
+				f.send(ctx, true)
+				return
+			}
+		case f.answer = <-f.answers:
+			dirty = true
+		case <-tick.C:
+			f.statistics(ctx)
+			if f.listen() || dirty {
+				dirty = false
+				f.send(ctx, false)
+			}
+			if !stopping && f.status.Ended(f.run, f.resolve(), f.opt.UntilDone) {
+				stopping = true
+				close(f.stop)
+			}
+		}
+	}
+}
+
+// followFile reads one file of the log dir into the watcher's channel.
+func (f *follower) followFile(ctx context.Context, name string) {
+	chunks, err := follow.File(ctx, filepath.Join(f.run.Logs, name), follow.Options{Stop: f.stop, Rest: true})
+	if err != nil {
+		f.err = err
+		return
+	}
+	f.open++
+	base := filepath.Base(name)
+	go func() {
+		for c := range chunks {
+			select {
+			case f.in <- piece{name: base, Chunk: c}:
+			case <-ctx.Done():
+			}
+		}
+		select {
+		case f.in <- piece{name: base, closed: true}:
+		case <-ctx.Done():
+		}
+	}()
+}
+
+func (f *follower) handle(p piece) {
+	if p.closed {
+		f.open--
+		return
+	}
+	if p.Err != nil {
+		f.err = p.Err
+	}
+	if p.Restarted {
+		f.fold.Forget(p.name)
+	}
+	for _, line := range p.Lines {
+		switch p.name {
+		case event.FileName, event.ClientFileName:
+			f.event(line)
+		case results.RequestsFile:
+			_ = f.fold.Live(line) // what is wrong with it is among the run's warnings
+		case results.ManifestFile:
+			_ = f.fold.Manifest(line)
+		default:
+			if stem, ok := harness.ParseStem(strings.TrimSuffix(p.name, ".jsonl")); ok {
+				_ = f.fold.Analysis(stem, line)
+			}
+		}
+	}
+}
+
+func (f *follower) event(line []byte) {
+	e, err := event.Parse(line)
+	if err != nil {
+		return // a line of a later version, or a torn one
+	}
+	f.fresh = append(f.fresh, e)
+	f.events.Apply(e)
+	if e.Kind == event.StepStart && e.Step == "client" {
+		f.fold.Start(e.T)
+	}
+}
+
+// statistics looks for files that the client writes at a phase's end: their
+// names are not known before.
+func (f *follower) statistics(ctx context.Context) {
+	dir := filepath.Join(f.run.Logs, "agentperf")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			f.err = err
+		}
+		return
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		stemName, isStats := strings.CutSuffix(name, ".json")
+		if rest, ok := strings.CutSuffix(name, ".jsonl"); ok {
+			stemName = rest
+		}
+		stem, ok := harness.ParseStem(stemName)
+		info, err := entry.Info()
+		if !ok || err != nil { // gone since the listing, or no output of the client
+			continue
+		}
+		seen, known := f.stems[name]
+		switch {
+		case isStats && (!known || !seen.Equal(info.ModTime())):
+			data, err := results.ReadFile(filepath.Join(dir, name))
+			if err == nil {
+				err = f.fold.Statistics(stem, data)
+			}
+			if err != nil {
+				f.err = err // half written, perhaps: read again at its next change
+			}
+		case !isStats && !known && filepath.Ext(name) == ".jsonl":
+			f.followFile(ctx, "agentperf/"+name)
+		}
+		f.stems[name] = info.ModTime()
+	}
+}
+
+func (f *follower) resolve() event.Status {
+	if f.run.Record.ID == "" && f.last.Status.State != "" {
+		return f.last.Status
+	}
+	if f.run.OnSlurm() && !f.events.State.Final() {
+		return f.status.ResolveJob(f.run, f.events, f.answer)
+	}
+	return f.status.Resolve(f.run, f.events)
+}
+
+func (f *follower) send(ctx context.Context, done bool) {
+	now := f.now()
+	slices.SortStableFunc(f.fresh, func(a, b event.Event) int { return a.T.Compare(b.T) })
+	u := Update{At: now, Events: f.fresh, Status: f.resolve(), Heard: heard(f.run.Logs), Done: done, Err: f.err}
+	if done || f.status.Ended(f.run, u.Status, f.opt.UntilDone) {
+		now = time.Time{} // windows end with the last request, as they do when read later
+	}
+	u.figures(f.fold, now)
+	u.Run.LogDir = f.run.Logs
+	if f.run.Record.ID == "" {
+		u.Status.State, u.Status.Last = runs.External(f.run, u.Run)
+		f.marks(&u)
+	}
+	f.progress(&u)
+	select {
+	case f.out <- u:
+		f.fresh, f.err = nil, nil
+		f.last, f.stalled = u, !u.Stalled(u.At).IsZero()
+	case <-ctx.Done():
+	}
+}
+
+// listen notices what no followed file tells: that the client has gone silent, or
+// writes nothing but its log.
+func (f *follower) listen() bool {
+	u := f.last
+	if u.Run.Phases == nil {
+		return false
+	}
+	u.Heard = heard(f.run.Logs)
+	return f.stalled == u.Stalled(f.now()).IsZero() || u.Heard.Sub(f.last.Heard) > alarm/4
+}
+
+// heard is when the client last wrote something; zero before it has.
+func heard(logs string) time.Time {
+	var at time.Time
+	for _, name := range []string{"agentperf/" + results.RequestsFile, "benchmark.out", "client.log"} {
+		if info, err := os.Stat(filepath.Join(logs, name)); err == nil {
+			at = later(at, info.ModTime())
+		}
+	}
+	return at
+}

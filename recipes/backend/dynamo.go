@@ -1,0 +1,105 @@
+package backend
+
+import (
+	"strconv"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Ports of a run, upstream's: one frontend and one etcd a node.
+const (
+	frontendPort = 8000
+	etcdPort     = 2379
+	natsPort     = 4222
+	systemPort   = 7500 // of the first worker, one more each
+)
+
+// defaultDynLog keeps one very chatty dynamo module quiet.
+const defaultDynLog = "info,dynamo_runtime::pipeline::network::ingress::push_handler=warn"
+
+// dynamo is what all engines behind dynamo's frontend have in common: a backend of
+// one embeds it.
+type dynamo struct{}
+
+// Services are etcd, in which workers register, and NATS where a plane asks for it.
+func (dynamo) Services(s Site) []Process {
+	service := func(role schema.Role, port int, argv ...string) Process {
+		return Process{
+			Name: string(role), Role: role, Tasks: 1, Env: Env{}, Argv: argv,
+			Ready: Readiness{
+				Probe: ProbeTCP, Target: s.Infra.Name + ":" + strconv.Itoa(port), TimeoutSeconds: 300, IntervalSeconds: 1,
+			},
+		}
+	}
+	out := []Process{service(schema.Etcd, etcdPort,
+		"etcd", "--data-dir", "/tmp/etcd-"+s.JobID, "--listen-client-urls", "http://0.0.0.0:"+itoa(etcdPort),
+		"--advertise-client-urls", "http://"+s.Infra.Address+":"+itoa(etcdPort))}
+	if plane := s.Recipe.Dynamo; plane.RequestPlane == recipes.NATSPlane || plane.EventPlane == recipes.NATSPlane {
+		out = append(out, service(schema.NATS, natsPort, "nats-server", "-js", "-sd", "/tmp/nats-"+s.JobID, "-p", itoa(natsPort)))
+	}
+	return out
+}
+
+// Frontend is ready once its health answer counts all workers.
+func (d dynamo) Frontend(s Site) Process {
+	r, port := s.Recipe, itoa(frontendPort)
+	argv := []string{"python3", "-m", "dynamo.frontend", "--http-port=" + port}
+	for _, f := range r.Frontend.Args {
+		argv = append(argv, "--"+f.Name)
+		if !f.Bare {
+			argv = append(argv, f.Value)
+		}
+	}
+	env := d.env(s)
+	env.Set("DYN_REQUEST_PLANE", r.Dynamo.RequestPlane, "dynamo.request_plane")
+	env.Add(r.Environment, "environment")
+	env.Add(r.Frontend.Env, "frontend.env")
+	url := "http://" + s.Frontend.Address + ":" + port + "/health"
+	return Process{
+		Name: frontendStep, Role: schema.Frontend, Tasks: 1, Srun: []string{"--mpi", "pmix"}, Env: env, Argv: argv,
+		Ready: health(r, url, r.HealthWindowSeconds(), float64(r.HealthIntervalSeconds)),
+		Host:  s.Frontend.Address, Port: port,
+	}
+}
+
+// Components are the names under which dynamo's workers register.
+func (dynamo) Components() map[string]schema.Role {
+	return map[string]schema.Role{
+		string(schema.Prefill): schema.Prefill, string(schema.Decode): schema.Decode, "backend": schema.Decode,
+	}
+}
+
+// env is what every process of dynamo's starts from.
+func (dynamo) env(s Site) Env {
+	var e Env
+	e.Set("HEAD_NODE_IP", s.Head.Address, BuiltIn)
+	e.Set("ETCD_ENDPOINTS", "http://"+s.Infra.Name+":"+itoa(etcdPort), BuiltIn)
+	e.Set("NATS_SERVER", "nats://"+s.Infra.Name+":"+itoa(natsPort), BuiltIn)
+	e.Set("DYN_SKIP_SGLANG_LOG_FORMATTING", "1", BuiltIn)
+	if plane := s.Recipe.Dynamo.EventPlane; plane != "" {
+		e.Set("DYN_EVENT_PLANE", plane, "dynamo.event_plane")
+	}
+	return e
+}
+
+// workerEnv is the environment of a worker. What its engine needs stands before the
+// environment of the role where that may replace it, else after it. The global
+// environment replaces either.
+func (d dynamo) workerEnv(s Site, w Worker, before, after []Var) Env {
+	e := d.env(s)
+	e.Set("DYN_SYSTEM_PORT", itoa(systemPort+w.Number), BuiltIn)
+	e.Set("DYN_LOG", defaultDynLog, BuiltIn)
+	for _, v := range before {
+		e.Set(v.Name, v.Value, v.Origin)
+	}
+	e.Add(w.Role.Env, s.Recipe.Place(w.Role.Name.EnvPath()).Path)
+	for _, v := range after {
+		e.Set(v.Name, v.Value, v.Origin)
+	}
+	e.Add(s.Recipe.Environment, "environment")
+	if len(w.GPUs) > 0 {
+		e.Set("CUDA_VISIBLE_DEVICES", joinInts(w.GPUs), BuiltIn)
+	}
+	return e
+}

@@ -1,0 +1,68 @@
+package backend
+
+import (
+	"strings"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// Mock is the mock servers of a local run, which stand in for the servers of any
+// backend: processes of this machine that answer by arithmetic, at this speed.
+type Mock struct {
+	TTFT, PrefillPerToken, ITL  time.Duration
+	StreamInterval, BlockTokens int // tokens an event; tokens a prefix-cache block: the sample's prompts are short
+}
+
+// LocalMock is what every mock process of a local run is told.
+func LocalMock() Mock {
+	return Mock{
+		TTFT: 120 * time.Millisecond, PrefillPerToken: 40 * time.Microsecond, ITL: 10 * time.Millisecond, StreamInterval: 2, BlockTokens: 16,
+	}
+}
+
+func (m Mock) flags() []string {
+	return []string{
+		"--ttft", m.TTFT.String(), "--prefill-per-token", m.PrefillPerToken.String(), "--itl", m.ITL.String(),
+		"--stream-interval", itoa(m.StreamInterval), "--block-tokens", itoa(m.BlockTokens),
+	}
+}
+
+// String is the speed as flags of the mock server.
+func (m Mock) String() string { return strings.Join(m.flags(), " ") }
+
+// Config: the flags say everything.
+func (Mock) Config(recipes.Role) (name, text string, err error) { return "", "", nil }
+
+// Services are none: the frontend is told its workers' addresses.
+func (Mock) Services(Site) []Process { return nil }
+
+// Worker is one process, whatever the engine has GPUs.
+func (m Mock) Worker(s Site, w Worker) Process {
+	p := m.process(s, w.Step(), w.Role.Name)
+	p.Ready = Readiness{Probe: ProbeHTTP, Target: "http://" + p.Host + ":" + p.Port + "/health", TimeoutSeconds: 30, IntervalSeconds: 0.1}
+	return p
+}
+
+// Frontend routes to all workers by session.
+func (m Mock) Frontend(s Site) Process {
+	var workers []string
+	for _, w := range s.Workers {
+		workers = append(workers, "--"+string(w.Role.Name), "http://"+loopback+":"+s.Port(w.Step()))
+	}
+	p := m.process(s, frontendStep, schema.Frontend, workers...)
+	p.Ready = health(s.Recipe, "http://"+p.Host+":"+p.Port+"/health", 30, 0.1)
+	return p
+}
+
+const loopback = "127.0.0.1"
+
+func (m Mock) process(s Site, step string, role schema.Role, more ...string) Process {
+	port := s.Port(step)
+	argv := append([]string{s.Program, "mock-server", "--listen", loopback + ":" + port, "--role", string(role), "--model", s.Model}, more...)
+	return Process{Name: step, Role: role, Tasks: 1, Env: Env{}, Argv: append(argv, m.flags()...), Host: loopback, Port: port}
+}
+
+// Components are those of TensorRT-LLM, which the mock frontend speaks like.
+func (Mock) Components() map[string]schema.Role { return trtllm{}.Components() }
