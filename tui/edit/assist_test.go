@@ -54,13 +54,16 @@ func TestCompletion(t *testing.T) {
 		keys []string
 		want string // end of the recipe
 	}{
-		"tab":                     {[]string{"t", "e", "tab"}, "telemetry: "},
-		"enter is a line break":   {[]string{"t", "e", "enter"}, "te\n"},
-		"enter when walked in":    {[]string{"t", "e", "down", "enter"}, "telemetry: "},
-		"esc closes":              {[]string{"t", "e", "esc", "tab"}, "te  "},
-		"asked for":               {[]string{"ctrl+space", "i", "enter"}, "identity: "},
-		"a mapping's key":         {[]string{"o", "b", "tab"}, "observability:"},
-		"a value":                 {[]string{"o", "b", "tab", "enter", "space", "space", "e", "n", "a", "b", "l", "e", "d", "tab", "f", "tab"}, "observability:\n  enabled: false"},
+		"tab":                   {[]string{"t", "e", "tab"}, "telemetry: "},
+		"enter is a line break": {[]string{"t", "e", "enter"}, "te\n"},
+		"enter when walked in":  {[]string{"t", "e", "down", "enter"}, "telemetry: "},
+		"esc closes":            {[]string{"t", "e", "esc", "tab"}, "te  "},
+		"asked for":             {[]string{"ctrl+space", "i", "enter"}, "identity: "},
+		"a mapping's key":       {[]string{"o", "b", "tab"}, "observability:"},
+		"a value": {
+			[]string{"o", "b", "tab", "enter", "space", "space", "e", "n", "a", "b", "l", "e", "d", "tab", "f", "tab"},
+			"observability:\n  enabled: false",
+		},
 		"backspace renews it":     {[]string{"t", "e", "x", "backspace", "tab"}, "telemetry: "},
 		"nothing to offer, a tab": {[]string{"q", "q", "tab"}, "qq  "},
 	} {
@@ -68,7 +71,7 @@ func TestCompletion(t *testing.T) {
 			t.Parallel()
 			s, _ := open(t, testRecipe, testWorkload)
 			press(s, append([]string{"ctrl+t", "ctrl+end"}, c.keys...)...)
-			if got := s.sides[recipe].text.Text(); got != testRecipe+c.want {
+			if got := textOf(s, recipe); got != testRecipe+c.want {
 				t.Errorf("got %q, want %q", strings.TrimPrefix(got, testRecipe), c.want)
 			}
 		})
@@ -91,37 +94,38 @@ func TestForm(t *testing.T) {
 		t.Fatalf("%s is not in the form: %+v", path, s.form.rows)
 	}
 	press(s, "ctrl+o")
-	if e, ok := s.entry(); !ok || e.path != "phase_timeout_seconds" {
+	if e, ok := s.form.entry(); !ok || e.path != "phase_timeout_seconds" {
 		t.Errorf("the form opens at %v", e)
 	}
 	press(s, "1", "5", "5", "0")
-	if got := s.barText(); !strings.Contains(got, "✓ slack 1 s") || s.Unsaved() {
+	if got := s.checks.rule.View(s.th, s.boxes.all.w); !strings.Contains(got, "✓ slack 1 s") || s.Unsaved() {
 		t.Errorf("while it is typed the rule says %q, unsaved %v", got, s.Unsaved())
 	}
 	press(s, "esc")
-	if got := s.barText(); !strings.Contains(got, "short by 1 s") {
+	if got := s.checks.rule.View(s.th, s.boxes.all.w); !strings.Contains(got, "short by 1 s") {
 		t.Errorf("after esc the rule says %q", got)
 	}
 	press(s, "2", "0", "0", "0", "enter")
-	if got := s.sides[workload].text.Text(); got != strings.Replace(testWorkload, "1548.0", "2000", 1) {
+	if got := textOf(s, workload); got != strings.Replace(testWorkload, "1548.0", "2000", 1) {
 		t.Errorf("set to\n%s", got)
 	}
 	at("benchmark.concurrency")
 	press(s, "enter", "backspace", "1", "enter")
-	if got := s.sides[recipe].text.Text(); got != strings.Replace(testRecipe, "concurrency: 1010", "concurrency: 1011", 1) {
+	if got := textOf(s, recipe); got != strings.Replace(testRecipe, "concurrency: 1010", "concurrency: 1011", 1) {
 		t.Errorf("set to\n%s", got)
 	}
 	at("slurm.time_limit") // not there yet
 	press(s, "enter", "1", "2", ":", "0", "0", ":", "0", "0", "enter")
-	if got := s.sides[recipe].text.Text(); !strings.Contains(got, "slurm:\n  time_limit: \"12:00:00\"") {
+	if got := textOf(s, recipe); !strings.Contains(got, "slurm:\n  time_limit: \"12:00:00\"") {
 		t.Errorf("added to\n%s", got)
 	}
 	at("health_check.max_attempts")
-	if press(s, "enter", "backspace", "backspace", "backspace", "enter"); strings.Contains(s.sides[recipe].text.Text(), "max_attempts") {
+	press(s, "enter", "backspace", "backspace", "backspace", "enter")
+	if strings.Contains(textOf(s, recipe), "max_attempts") {
 		t.Error("an empty value is not taken out")
 	}
 	press(s, "esc", "ctrl+z")
-	if s.form.on || !strings.Contains(s.sides[recipe].text.Text(), "max_attempts") {
+	if s.form.on || !strings.Contains(textOf(s, recipe), "max_attempts") {
 		t.Error("not back in the text, or not undone")
 	}
 }
@@ -129,32 +133,32 @@ func TestForm(t *testing.T) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
-	at := func() int { return s.sides[workload].text.Cursor().Line + 1 }
+	at := func() int { return s.texts.docs[workload].text.Cursor().Line + 1 }
 	press(s, "ctrl+w", "S", "e", "T")
-	if s.find.of != 0 {
-		t.Errorf("a capital letter is meant: %d", s.find.of)
+	if s.finder.of != 0 {
+		t.Errorf("a capital letter is meant: %d", s.finder.of)
 	}
 	press(s, "backspace", "backspace", "backspace", "s", "e", "t")
-	if s.find.nth != 1 || s.find.of != 1 || at() != 8 {
-		t.Errorf("%d of %d, line %d", s.find.nth, s.find.of, at())
+	if s.finder.nth != 1 || s.finder.of != 1 || at() != 8 {
+		t.Errorf("%d of %d, line %d", s.finder.nth, s.finder.of, at())
 	}
 	press(s, "backspace", "backspace", "backspace", "s", "e", "c", "enter")
-	if s.find.of != 3 || at() != 8 {
-		t.Errorf("%d of %d, line %d", s.find.nth, s.find.of, at())
+	if s.finder.of != 3 || at() != 8 {
+		t.Errorf("%d of %d, line %d", s.finder.nth, s.finder.of, at())
 	}
 	press(s, "up", "up")
 	if at() != 9 {
 		t.Errorf("backwards around the end: line %d", at())
 	}
 	press(s, "esc", "f3")
-	if at() != 7 || s.find.on {
+	if at() != 7 || s.finder.on {
 		t.Errorf("again: line %d", at())
 	}
 	press(s, "esc", "n")
 	if at() != 8 {
 		t.Errorf("n: line %d", at())
 	}
-	if press(s, "/", "esc"); s.find.on || s.focus != onText {
+	if press(s, "/", "esc"); s.finder.on || s.focus != onText {
 		t.Error("esc leaves the search for the text")
 	}
 }
@@ -176,7 +180,7 @@ func TestDiff(t *testing.T) {
 		t.Errorf("ported: %+v", s.diff)
 	}
 	press(s, "ctrl+t")
-	if s.diff.which != recipe || s.diff.added+s.diff.removed != 0 || !strings.Contains(s.View(), "no difference") {
+	if s.diff.side != recipe || s.diff.added+s.diff.removed != 0 || !strings.Contains(s.View(), "no difference") {
 		t.Errorf("the recipe: %+v", s.diff)
 	}
 	if press(s, "down", "pgup", "end", "esc"); s.diff != nil {

@@ -106,11 +106,7 @@ func values(t *schema.Table, lines []string, row int, word string, all bool) ([]
 // indentation of its key's entries; for the top, of what there is.
 func parent(lines []string, row, indent int) (path []string, at int) {
 	for i := row - 1; i >= 0; i-- {
-		trimmed := strings.TrimLeft(lines[i], " ")
-		if trimmed == "" || trimmed[0] == '#' || trimmed == "\r" {
-			continue
-		}
-		if len(lines[i])-len(trimmed) < indent {
+		if _, n, ok := content(lines[i]); ok && n < indent {
 			return pathAt(lines, i), indent
 		}
 	}
@@ -121,11 +117,10 @@ func parent(lines []string, row, indent int) (path []string, at int) {
 func siblings(lines []string, row, indent int) (keys []string) {
 	for _, step := range []int{-1, 1} {
 		for i := row + step; i >= 0 && i < len(lines); i += step {
-			trimmed := strings.TrimLeft(lines[i], " ")
-			if trimmed == "" || trimmed[0] == '#' || trimmed == "\r" {
+			trimmed, n, ok := content(lines[i])
+			if !ok {
 				continue
 			}
-			n := len(lines[i]) - len(trimmed)
 			if n < indent {
 				break
 			}
@@ -137,36 +132,26 @@ func siblings(lines []string, row, indent int) (keys []string) {
 	return keys
 }
 
-// offer opens or renews the list of what may stand at the cursor. One that opens
-// by itself takes no enter, so that a line break stays one.
-func (s *Screen) offer(asked bool) {
-	meant := asked || s.comp != nil && s.comp.meant
-	s.comp = nil
-	f := &s.sides[s.active]
-	items, typed := candidates(s.table(s.active), f.text.Lines(), f.text.Cursor(), asked)
+// complete is the list of what may stand at the cursor of a text; nil: nothing. One
+// that opens by itself, neither asked for nor walked in before (meant), takes no
+// enter, so that a line break stays one.
+func complete(t *schema.Table, text *ui.Editor, asked, meant bool) *completion {
+	items, typed := candidates(t, text.Lines(), text.Cursor(), asked)
+	meant = meant || asked
 	if len(items) == 0 || !meant && typed == 0 {
-		return
+		return nil
 	}
-	s.comp = &completion{items: items, typed: typed, meant: meant}
+	return &completion{items: items, typed: typed, meant: meant}
 }
 
-// table is the table of fields of a text.
-func (s *Screen) table(which int) *schema.Table {
-	if which == workload {
-		return s.tables[0]
-	}
-	return s.tables[s.layout]
-}
-
-// compKey handles a key while the list is open; false: it is for the text.
-func (s *Screen) compKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	c := s.comp
+// Key handles a key while the list is open, and inserts what is chosen; without
+// taken the key is for the text, without open the list is closed.
+func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, taken bool) {
 	switch msg.String() {
 	case "tab":
 	case "enter":
 		if !c.meant {
-			s.comp = nil
-			return nil, false
+			return false, false
 		}
 	case "down", "up":
 		by := 1
@@ -177,37 +162,33 @@ func (s *Screen) compKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 			c.at = (c.at + by) % len(c.items)
 		}
 		c.meant = true
-		return nil, true
+		return true, true
 	case "esc":
-		s.comp = nil
-		return nil, true
+		return false, true
 	default:
-		return nil, false
+		return true, false
 	}
-	f := &s.sides[s.active]
-	at := f.text.Cursor()
-	f.text.Replace(ui.Pos{Line: at.Line, Col: at.Col - c.typed}, at, c.items[c.at].text)
-	s.comp = nil
-	return s.changed(), true
+	at := text.Cursor()
+	text.Replace(ui.Pos{Line: at.Line, Col: at.Col - c.typed}, at, c.items[c.at].text)
+	return false, true
 }
 
-// compBox draws the list.
-func (s *Screen) compBox() string {
-	c := s.comp
+// View draws the list for a body of w cells.
+func (c *completion) View(th ui.Theme, w int) string {
 	rows := min(len(c.items), offers)
 	top := max(min(c.at-rows/2, len(c.items)-rows), 0)
 	wide, notes := 0, 0
 	for _, it := range c.items {
 		wide, notes = max(wide, ui.Width(it.name)), max(notes, ui.Width(it.note))
 	}
-	wide, notes = min(wide, 40), min(notes, max(min(s.w-50, 44), 0))
+	wide, notes = min(wide, 40), min(notes, max(min(w-50, 44), 0))
 	lines := make([]string, 0, rows+1)
 	for i := top; i < top+rows; i++ {
 		name := ui.Fit(c.items[i].name, wide)
 		if i == c.at {
-			name = s.th.Selected.Render(name)
+			name = th.Selected.Render(name)
 		}
-		lines = append(lines, name+"  "+s.th.Paint(ui.Muted, ui.Fit(c.items[i].note, notes)))
+		lines = append(lines, name+"  "+th.Paint(ui.Muted, ui.Fit(c.items[i].note, notes)))
 	}
 	how := "tab takes it"
 	if c.meant {
@@ -216,6 +197,6 @@ func (s *Screen) compBox() string {
 	if n := len(c.items) - rows; n > 0 {
 		how += fmt.Sprintf(" · %d more", n)
 	}
-	lines = append(lines, s.th.Paint(ui.Muted, ui.Fit(how, wide+2+notes)))
-	return s.th.Framed(strings.Join(lines, "\n"))
+	lines = append(lines, th.Paint(ui.Muted, ui.Fit(how, wide+2+notes)))
+	return th.Framed(strings.Join(lines, "\n"))
 }

@@ -3,8 +3,9 @@ package edit
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/recipes/merge"
@@ -19,14 +20,15 @@ const (
 	asPorted
 )
 
-// diff is a comparison of the text; all keys go to it.
+// diff is a comparison of a text; all keys go to it.
 type diff struct {
-	which          int
+	side           side
 	with           against
+	name           string    // of the text
 	rows           []diffRow // nil: not there yet
 	added, removed int
 	err            error
-	top            int
+	view           viewport.Model // of the rows
 }
 
 // diffRow is a line of the comparison, or how many lines are left out.
@@ -36,30 +38,36 @@ type diffRow struct {
 }
 
 type diffMsg struct {
-	which int
-	with  against
-	rows  []diffRow
-	lines [2]int // added, removed
-	err   error
+	side           side
+	with           against
+	rows           []diffRow
+	added, removed int
+	err            error
 }
 
-// compareWith compares the text in view with its file, or with what a port wrote.
-func (s *Screen) compareWith(which int, with against) tea.Cmd {
-	f := &s.sides[which]
-	if !f.loaded {
-		return nil
+// compareMsg asks for a comparison.
+type compareMsg struct {
+	side side
+	with against
+}
+
+// compareWith compares a text with its file, or with what a port wrote; nil if it is
+// not loaded.
+func (p *pair) compareWith(of side, with against) (*diff, tea.Cmd) {
+	d := &p.docs[of]
+	if !d.loaded {
+		return nil, nil
 	}
-	s.diff = &diff{which: which, with: with}
-	ctx, eng, of, disk, text := s.ctx, s.eng, s.sides[recipe].file, f.disk, f.text.Text()
-	return func() tea.Msg {
-		m := diffMsg{which: which, with: with}
+	ctx, eng, port, disk, text := d.ctx, d.eng, p.docs[recipe].file, d.disk, d.text.Text()
+	return &diff{side: of, with: with, name: d.name(), view: viewport.New()}, func() tea.Msg {
+		m := diffMsg{side: of, with: with}
 		old := disk
 		if with == asPorted {
 			var texts [2]string
-			if texts[recipe], texts[workload], m.err = eng.Ported(ctx, of); m.err != nil {
+			if texts[recipe], texts[workload], m.err = eng.Ported(ctx, port); m.err != nil {
 				return m
 			}
-			if old = texts[which]; old == "" {
+			if old = texts[of]; old == "" {
 				m.err = errors.New("the report of the port does not have the text that was written: port again to compare with it")
 				return m
 			}
@@ -68,9 +76,9 @@ func (s *Screen) compareWith(which int, with against) tea.Cmd {
 		for _, l := range lines {
 			switch l.Op {
 			case merge.Added:
-				m.lines[0]++
+				m.added++
 			case merge.Removed:
-				m.lines[1]++
+				m.removed++
 			}
 		}
 		m.rows = folded(lines)
@@ -105,82 +113,85 @@ func folded(lines []merge.Line) []diffRow {
 	return rows
 }
 
-func (s *Screen) takeDiff(m diffMsg) tea.Cmd {
-	if d := s.diff; d != nil && d.which == m.which && d.with == m.with {
-		d.rows, d.added, d.removed, d.err = m.rows, m.lines[0], m.lines[1], m.err
-		d.top = 0
-		for i, r := range d.rows {
-			if r.hidden == 0 && r.Op != merge.Same {
-				d.top = max(i-around-1, 0)
-				break
-			}
-		}
+// onDiff takes a comparison, and begins on the first change.
+func (d *diff) onDiff(m diffMsg, th ui.Theme) {
+	if d == nil || d.side != m.side || d.with != m.with {
+		return
 	}
-	return nil
+	d.rows, d.added, d.removed, d.err = m.rows, m.added, m.removed, m.err
+	d.paint(th)
+	first := slices.IndexFunc(d.rows, func(r diffRow) bool { return r.hidden == 0 && r.Op != merge.Same })
+	d.view.SetYOffset(first - around - 1)
 }
 
-func (s *Screen) diffKey(msg tea.KeyPressMsg) tea.Cmd {
-	d, page := s.diff, max(s.boxes.text[recipe].h-1, 1)
+// paint draws the rows anew: they or the theme have changed.
+func (d *diff) paint(th ui.Theme) {
+	lines := make([]string, len(d.rows))
+	for i, r := range d.rows {
+		lines[i] = r.View(th)
+	}
+	d.view.SetContentLines(lines)
+}
+
+// diffHead is how many lines stand above the rows.
+const diffHead = 2
+
+func (d *diff) setSize(w, h int) {
+	d.view.SetWidth(w)
+	d.view.SetHeight(max(h-diffHead, 0))
+}
+
+// Key handles a key; closed says that the comparison is left.
+func (d *diff) Key(msg tea.KeyPressMsg) (asks tea.Msg, closed bool) {
 	switch msg.String() {
-	case "up", "k":
-		d.top--
-	case "down", "j":
-		d.top++
-	case "pgup", "b":
-		d.top -= page
-	case "pgdown", "space":
-		d.top += page
-	case "home", "g":
-		d.top = 0
-	case "end", "G":
-		d.top = len(d.rows)
 	case "tab", "left", "right", "ctrl+g":
-		return s.compareWith(d.which, 1-d.with)
+		return compareMsg{d.side, 1 - d.with}, false
 	case "ctrl+t":
-		if s.sides[1-d.which].loaded {
-			return s.compareWith(1-d.which, d.with)
-		}
+		return compareMsg{1 - d.side, d.with}, false
 	case "esc", "q":
-		s.diff = nil
-		return nil
+		return nil, true
+	case "home", "g":
+		d.view.GotoTop()
+	case "end", "G":
+		d.view.GotoBottom()
+	default:
+		d.view, _ = d.view.Update(msg)
 	}
-	d.top = max(min(d.top, len(d.rows)-page), 0)
-	return nil
+	return nil, false
 }
 
-// diffText draws the comparison where the texts are.
-func (s *Screen) diffText(w, h int) string {
-	d := s.diff
-	name := ui.Clean(s.sides[d.which].name())
+// View draws the comparison where the texts are.
+func (d *diff) View(th ui.Theme) string {
+	w := d.view.Width()
 	tab := func(with against, text string) string {
 		if with == d.with {
-			return s.th.Selected.Render(" " + text + " ")
+			return th.Selected.Render(" " + text + " ")
 		}
-		return s.th.Paint(ui.Muted, " "+text+" ")
+		return th.Paint(ui.Muted, " "+text+" ")
 	}
-	head := " " + s.th.Title.Render(name) + "  " + tab(onDisk, "against the file on disk") + tab(asPorted, "against the port")
-	said := fmt.Sprintf("+%d −%d lines ", d.added, d.removed)
-	lines := []string{ui.Ends(head, s.th.Paint(ui.Muted, said), w), ""}
+	head := " " + th.Title.Render(ui.Clean(d.name)) + "  " +
+		tab(onDisk, "against the file on disk") + tab(asPorted, "against the port")
+	said := th.Paint(ui.Muted, fmt.Sprintf("+%d −%d lines ", d.added, d.removed))
+	body := ""
 	switch {
 	case d.err != nil:
 		for _, l := range ui.Wrap(d.err.Error(), w-4) {
-			lines = append(lines, "  "+s.th.Paint(ui.Warn, l))
+			body += "  " + th.Paint(ui.Warn, l) + "\n"
 		}
 	case d.rows == nil:
-		lines = append(lines, "  "+s.th.Paint(ui.Muted, "comparing …"))
+		body = "  " + th.Paint(ui.Muted, "comparing …")
 	case d.added+d.removed == 0:
-		lines = append(lines, "  "+s.th.Paint(ui.OK, "✓ no difference"))
+		body = "  " + th.Paint(ui.OK, "✓ no difference")
 	default:
-		for i := d.top; i < len(d.rows) && len(lines) < h; i++ {
-			lines = append(lines, s.diffRow(d.rows[i]))
-		}
+		body = d.view.View()
 	}
-	return ui.Box(strings.Join(lines, "\n"), w, h)
+	return ui.Box(ui.Ends(head, said, w)+"\n\n"+body, w, d.view.Height()+diffHead)
 }
 
-func (s *Screen) diffRow(r diffRow) string {
+// View draws the row.
+func (r diffRow) View(th ui.Theme) string {
 	if r.hidden > 0 {
-		return s.th.Paint(ui.Muted, fmt.Sprintf("          ⋯ %s", ui.Plural(r.hidden, "equal line")))
+		return th.Paint(ui.Muted, fmt.Sprintf("          ⋯ %s", ui.Plural(r.hidden, "equal line")))
 	}
 	number := func(n int) string {
 		if n == 0 {
@@ -189,5 +200,5 @@ func (s *Screen) diffRow(r diffRow) string {
 		return fmt.Sprintf("%4d", n)
 	}
 	role := map[merge.Op]ui.Role{merge.Added: ui.OK, merge.Removed: ui.Bad}[r.Op]
-	return s.th.Paint(ui.Muted, number(r.Old)+" "+number(r.New)) + " " + s.th.Paint(role, string(r.Op)+" "+ui.Clean(r.Text))
+	return th.Paint(ui.Muted, number(r.Old)+" "+number(r.New)) + " " + th.Paint(role, string(r.Op)+" "+ui.Clean(r.Text))
 }

@@ -20,12 +20,12 @@ func TestSomeoneElseWritesAnUneditedFile(t *testing.T) {
 	for _, look := range []any{ui.Tick{}, ui.Resumed{}} {
 		d.files["/w.yaml"] += "seed: 1\n"
 		asked := drive(s, s.Update(look))
-		if got := s.sides[workload].text.Text(); got != d.files["/w.yaml"] || s.Unsaved() || len(asked) != 1 {
+		if got := textOf(s, workload); got != d.files["/w.yaml"] || s.Unsaved() || len(asked) != 1 {
 			t.Errorf("%T: %q, said %v", look, got, asked)
 		}
 	}
 	press(s, "ctrl+z", "ctrl+z")
-	if got := s.sides[workload].text.Text(); got != testWorkload {
+	if got := textOf(s, workload); got != testWorkload {
 		t.Errorf("undone to %q", got)
 	}
 }
@@ -36,13 +36,16 @@ func TestSomeoneElseWritesAnEditedFile(t *testing.T) {
 	theirs := strings.Replace(testWorkload, "240.0", "200.0", 1)
 	clash := strings.Replace(testWorkload, "1548.0", "1600.0", 1)
 	mine := "x" + "phase_timeout_seconds"
+	has := func(a, b string) func(string) bool {
+		return func(s string) bool { return strings.Contains(s, a) && strings.Contains(s, b) }
+	}
 	for _, c := range []struct {
 		name, theirs, key string
 		want              func(text string) bool
 		conflict, unsaved bool
 	}{
-		{"merged", theirs, "1", func(s string) bool { return strings.Contains(s, mine) && strings.Contains(s, "200.0") }, false, true},
-		{"mine", theirs, "2", func(s string) bool { return strings.Contains(s, mine) && strings.Contains(s, "240.0") }, false, true},
+		{"merged", theirs, "1", has(mine, "200.0"), false, true},
+		{"mine", theirs, "2", has(mine, "240.0"), false, true},
 		{"theirs", theirs, "3", func(s string) bool { return s == theirs }, false, false},
 		{"a conflict", clash, "1", func(s string) bool { return strings.Contains(s, "<<<<<<< mine\n"+mine) }, true, true},
 		{"emptied", "", "3", func(s string) bool { return s == "" }, true, false},
@@ -51,17 +54,17 @@ func TestSomeoneElseWritesAnEditedFile(t *testing.T) {
 			t.Parallel()
 			s, d := open(t, testRecipe, testWorkload)
 			press(s, "x")
-			before := s.sides[workload].text.Text()
+			before := textOf(s, workload)
 			d.files["/w.yaml"] = c.theirs
 			cmd := s.Update(ui.Tick{})
 			drive(s, cmd)
-			if s.menu == nil || strings.Contains(s.menu.Items[0].Note, "no conflicts") == c.conflict {
-				t.Fatalf("asked %+v", s.menu)
+			if s.question == nil || strings.Contains(s.question.Items[0].Note, "no conflicts") == c.conflict {
+				t.Fatalf("asked %+v", s.question)
 			}
-			if press(s, "esc"); s.menu != nil || s.sides[workload].text.Text() != before || d.files["/w.yaml"] != c.theirs {
+			if press(s, "esc"); s.question != nil || textOf(s, workload) != before || d.files["/w.yaml"] != c.theirs {
 				t.Fatal("deciding later changed something")
 			}
-			if drive(s, s.Update(ui.Tick{})); s.menu != nil {
+			if drive(s, s.Update(ui.Tick{})); s.question != nil {
 				t.Error("asked again at once")
 			}
 			press(s, "ctrl+s") // which asks
@@ -69,12 +72,12 @@ func TestSomeoneElseWritesAnEditedFile(t *testing.T) {
 				t.Fatal("their version is lost")
 			}
 			press(s, c.key)
-			if got := s.sides[workload].text.Text(); !c.want(got) || s.Unsaved() != c.unsaved {
+			if got := textOf(s, workload); !c.want(got) || s.Unsaved() != c.unsaved {
 				t.Errorf("unsaved %v, text\n%s", s.Unsaved(), got)
 			}
 			if c.unsaved {
 				press(s, "ctrl+s")
-				if d.files["/w.yaml"] != s.sides[workload].text.Text() || s.Unsaved() {
+				if d.files["/w.yaml"] != textOf(s, workload) || s.Unsaved() {
 					t.Errorf("not saved: %q", d.files["/w.yaml"])
 				}
 			}
@@ -89,8 +92,8 @@ func TestSavingWhatSomeoneElseJustWrote(t *testing.T) {
 	press(s, "x")
 	d.files["/w.yaml"] = "theirs: 1\n"
 	press(s, "ctrl+s")
-	if s.menu == nil || d.files["/w.yaml"] != "theirs: 1\n" {
-		t.Fatalf("asked %v, file %q", s.menu, d.files["/w.yaml"])
+	if s.question == nil || d.files["/w.yaml"] != "theirs: 1\n" {
+		t.Fatalf("asked %v, file %q", s.question, d.files["/w.yaml"])
 	}
 	frametest.Golden(t, "changed", tui.New(nil, s, tui.Options{Dark: true}))
 }
@@ -107,8 +110,8 @@ func TestAFileThatIsRemoved(t *testing.T) {
 		if again {
 			d.files["/w.yaml"] = "theirs: 1\n"
 		}
-		if press(s, "ctrl+s"); again != (s.menu != nil) || again != (d.files["/w.yaml"] == "theirs: 1\n") {
-			t.Errorf("%s: %q, menu %v", name, d.files["/w.yaml"], s.menu)
+		if press(s, "ctrl+s"); again != (s.question != nil) || again != (d.files["/w.yaml"] == "theirs: 1\n") {
+			t.Errorf("%s: %q, menu %v", name, d.files["/w.yaml"], s.question)
 		}
 	}
 }
@@ -119,12 +122,12 @@ func TestAMenuThatPopsUpWaits(t *testing.T) {
 	s, d := open(t, testRecipe, testWorkload)
 	press(s, "x")
 	d.files["/w.yaml"] = "theirs: 1\n"
-	s.popUp(&menu{Menu: ui.Menu{Items: []ui.Item{{Text: "bad"}}}})
-	if press(s, "1", "enter", "esc"); s.menu == nil {
+	s.ask(&question{Menu: ui.Menu{Items: []ui.Item{{Text: "bad"}}}}, nil)
+	if press(s, "1", "enter", "esc"); s.question == nil {
 		t.Error("answered at once")
 	}
-	s.Update(armMsg{s.menu})
-	if press(s, "esc"); s.menu != nil {
+	s.Update(armMsg{s.question})
+	if press(s, "esc"); s.question != nil {
 		t.Error("never answered")
 	}
 }
@@ -135,7 +138,7 @@ func TestUnsavedWorkSurvives(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, testWorkload)
 	press(s, "x")
-	if d.unsaved["/w.yaml"].Text != s.sides[workload].text.Text() || d.unsaved["/w.yaml"].Base != testWorkload || len(d.unsaved) != 1 {
+	if u := d.unsaved["/w.yaml"]; u.Text != textOf(s, workload) || u.Base != testWorkload || len(d.unsaved) != 1 {
 		t.Fatalf("kept %v", d.unsaved)
 	}
 	for name, c := range map[string]struct {
@@ -154,14 +157,14 @@ func TestUnsavedWorkSurvives(t *testing.T) {
 		next := New(again, ui.NewTheme(true), "/r.yaml", "/w.yaml")
 		next.SetSize(80, 20)
 		drive(next, next.Init())
-		if next.menu == nil || !strings.Contains(next.menu.Body, "Nov 30 at 14:03") {
-			t.Fatalf("%s: not offered: %v", name, next.menu)
+		if next.question == nil || !strings.Contains(next.question.Body, "Nov 30 at 14:03") {
+			t.Fatalf("%s: not offered: %v", name, next.question)
 		}
 		if name == "merged" {
 			frametest.Golden(t, "unsaved", tui.New(nil, next, tui.Options{Dark: true}))
 		}
 		press(next, c.key)
-		if got := next.sides[workload].text.Text(); !strings.Contains(got, c.want) {
+		if got := textOf(next, workload); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 		if _, kept := again.unsaved["/w.yaml"]; kept != c.kept {
@@ -179,11 +182,12 @@ func TestUnsavedWorkSurvives(t *testing.T) {
 func TestUnsavedWorkElsewhere(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
-	s.takeFound(foundMsg{which: workload, ok: true, kept: engine.Unsaved{PID: 42, Elsewhere: true, Base: testWorkload}, merged: testWorkload})
-	if s.menu == nil || !strings.Contains(s.menu.Body, "process 42") {
-		t.Errorf("asked %+v", s.menu)
+	kept := engine.Unsaved{PID: 42, Elsewhere: true, Base: testWorkload}
+	s.Update(foundMsg{side: workload, ok: true, kept: kept, merged: testWorkload})
+	if s.question == nil || !strings.Contains(s.question.Body, "process 42") {
+		t.Errorf("asked %+v", s.question)
 	}
-	if s.look() == nil || s.look() != nil {
+	if s.texts.look() == nil || s.texts.look() != nil {
 		t.Error("looked twice at once")
 	}
 }
@@ -203,10 +207,10 @@ func TestTheUsersEditor(t *testing.T) {
 		t.Fatalf("asked %v", asked)
 	}
 	drive(s, s.Update(exec.Done(exec.Program.Run())))
-	if got := s.sides[workload].text.Text(); got != testWorkload+"seed: 1\n" || d.files["/w.yaml"] != testWorkload {
+	if got := textOf(s, workload); got != testWorkload+"seed: 1\n" || d.files["/w.yaml"] != testWorkload {
 		t.Errorf("text %q, file %q", got, d.files["/w.yaml"])
 	}
-	if press(s, "ctrl+z"); s.sides[workload].text.Text() != testWorkload {
+	if press(s, "ctrl+z"); textOf(s, workload) != testWorkload {
 		t.Error("not undone by one step")
 	}
 	d.editor = "'"
@@ -223,20 +227,21 @@ func TestARecipeThatIsNotThere(t *testing.T) {
 	defer s.Close()
 	s.SetSize(80, 20)
 	drive(s, s.Init())
-	if s.menu == nil || s.State().Text != "not read" || strings.Contains(s.View(), "checking") {
-		t.Fatalf("state %v, menu %v", s.State(), s.menu)
+	if s.question == nil || s.State().Text != "not read" || strings.Contains(s.View(), "checking") {
+		t.Fatalf("state %v, menu %v", s.State(), s.question)
 	}
 	if asked := press(s, "1"); len(asked) != 1 || asked[0] != (ui.Back{}) {
 		t.Errorf("going back: %v", asked)
 	}
-	s.offerNew("/n.yaml")
-	s.menu.cold = false
+	s.ask(newRecipe("/n.yaml"), nil)
+	s.question.cold = false
 	press(s, "3")
 	if len(d.files) > 0 || !s.Unsaved() {
 		t.Errorf("written before it is saved: %v", d.files)
 	}
 	press(s, "ctrl+s")
-	if !strings.Contains(d.files["/n.yaml"], "schema: 2") || !strings.Contains(d.files["/n.workload.yaml"], "phase_timeout_seconds") || s.Unsaved() {
+	r, w := d.files["/n.yaml"], d.files["/n.workload.yaml"]
+	if !strings.Contains(r, "schema: 2") || !strings.Contains(w, "phase_timeout_seconds") || s.Unsaved() {
 		t.Errorf("saved %v", d.files)
 	}
 }

@@ -8,61 +8,65 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// find is the search in the text.
-type find struct {
+// finder searches a text.
+type finder struct {
 	on      bool // being typed
 	input   ui.Input
 	nth, of int
 	from    ui.Pos // where the cursor was when it began
 }
 
-func (s *Screen) beginFind() {
-	s.find.on, s.find.from = true, s.sides[s.active].text.Cursor()
-	s.focus = onText
-	s.find.input.SetValue(s.find.input.Value())
-	s.search(true, true)
+func (f *finder) open(text *ui.Editor) {
+	f.on, f.from = true, text.Cursor()
+	f.input.SetValue(f.input.Value())
+	f.search(text, true, true)
 }
 
 // search goes to the next place, or the one before.
-func (s *Screen) search(forward, here bool) {
-	e := &s.sides[s.active].text
-	e.Search(s.find.input.Value())
-	s.find.nth, s.find.of = e.Found(forward, here)
+func (f *finder) search(text *ui.Editor, forward, here bool) {
+	text.Search(f.input.Value())
+	f.nth, f.of = text.Found(forward, here)
 }
 
-func (s *Screen) findKey(msg tea.KeyPressMsg) tea.Cmd {
+// Key handles a key while the search is typed.
+func (f *finder) Key(msg tea.KeyPressMsg, text *ui.Editor) {
 	switch msg.String() {
 	case "enter", "down", "ctrl+w", "f3":
-		s.search(true, false)
+		f.search(text, true, false)
 	case "up", "shift+f3":
-		s.search(false, false)
+		f.search(text, false, false)
 	case "esc":
-		s.find.on = false
-		s.sides[s.active].text.Search("")
+		f.on = false
+		text.Search("")
 	default:
-		if s.find.input.Key(msg) {
-			s.typedFind()
+		if f.input.Key(msg) {
+			f.typed(text)
 		}
 	}
-	return nil
 }
 
-// typedFind searches from where the search began.
-func (s *Screen) typedFind() {
-	s.sides[s.active].text.Go(s.find.from)
-	s.search(true, true)
+// Paste types a text.
+func (f *finder) Paste(s string, text *ui.Editor) {
+	f.input.Insert(s)
+	f.typed(text)
 }
 
-// findLine is the search as it is typed.
-func (s *Screen) findLine() string {
-	said := s.th.Paint(ui.Muted, "what is to be found")
+// typed searches from where the search began.
+func (f *finder) typed(text *ui.Editor) {
+	text.Go(f.from)
+	f.search(text, true, true)
+}
+
+// View is the search as it is typed, in a line of w cells.
+func (f *finder) View(th ui.Theme, w int) string {
+	said := th.Paint(ui.Muted, "what is to be found")
 	switch {
-	case s.find.of > 0:
-		said = s.th.Paint(ui.Muted, fmt.Sprintf("%d of %d", s.find.nth, s.find.of))
-	case s.find.input.Value() != "":
-		said = s.th.Paint(ui.Warn, "not found")
+	case f.of > 0:
+		said = th.Paint(ui.Muted, fmt.Sprintf("%d of %d", f.nth, f.of))
+	case f.input.Value() != "":
+		said = th.Paint(ui.Warn, "not found")
 	}
-	said += s.th.Paint(ui.Muted, " · enter next · ↑ previous · esc ")
-	label := " " + s.th.Paint(ui.Accent, "find ")
-	return ui.Ends(label+s.find.input.Draw(s.th, max(s.w-ui.Width(label)-ui.Width(said)-2, 8), true), said, s.w)
+	said += th.Paint(ui.Muted, " · enter next · ↑ previous · esc ")
+	label := " " + th.Paint(ui.Accent, "find ")
+	return ui.Ends(label+f.input.Draw(th, max(w-ui.Width(label)-ui.Width(said)-2, 8), true), said, w)
 }

@@ -2,67 +2,109 @@ package edit
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
-
-	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// knob is a text with a fix of the timeout rule made in it.
-func knob(text []byte, which, level int, k recipes.Knob) ([]byte, error) {
-	if which == workload {
+// timeoutRule is what findings of the rule that is always in view are called.
+const timeoutRule = "phase-timeout"
+
+// fixes lists what a program can fix: here first, then the changes of which each
+// alone satisfies the timeout rule, then the rest. It is nil if there is nothing.
+func fixes(here, all []problem, r rule) *question {
+	q := &question{Menu: ui.Menu{Title: "Fix", Foot: "a number or enter makes it · ctrl+z takes it back · esc closes"}}
+	c, _ := r.binding()
+	seen := map[recipes.Edit]bool{}
+	add := func(ps []problem) {
+		for _, p := range ps {
+			if !p.fixable() || seen[*p.Edit] || p.Rule == timeoutRule && len(c.Fixes) > 0 {
+				continue
+			}
+			seen[*p.Edit] = true
+			note := fmt.Sprintf("%s:%d %s", p.side, p.Line, p.Message)
+			q.add(p.fix(), ui.Item{Text: inWords(*p.Edit), Note: note, Role: p.role()})
+		}
+	}
+	add(here)
+	for _, k := range c.Fixes {
+		q.add(change(k, c.Level), ui.Item{Text: k.String(), Note: "the phase timeout holds"})
+	}
+	add(all)
+	if len(q.Items) == 0 {
+		return nil
+	}
+	return q
+}
+
+// inWords is an edit as a person reads it.
+func inWords(e recipes.Edit) string {
+	switch e.Op {
+	case recipes.OpUnset:
+		return "remove " + e.Path
+	case recipes.OpRename:
+		return "rename " + e.Path + " to " + e.Value
+	}
+	return e.Path + ": " + e.Value
+}
+
+// fixable says whether a problem comes with an edit of one of the texts.
+func (p problem) fixable() bool { return p.Edit != nil && p.side != elsewhere }
+
+// fix makes the edit that a problem comes with.
+func (p problem) fix() editMsg {
+	return editMsg{p.side, func(text []byte) ([]byte, error) {
+		out, err := edit.Apply(text, []recipes.Edit{*p.Edit})
+		if err != nil {
+			return nil, fmt.Errorf("fix %s: %w", p.Path, err)
+		}
+		return out, nil
+	}}
+}
+
+// change makes a change that satisfies the timeout rule of a level.
+func change(k recipes.Knob, level int) editMsg {
+	m := editMsg{side: workload, change: func(text []byte) ([]byte, error) {
 		value := k.Value
 		if !strings.Contains(value, ".") {
 			value += ".0" // the client's own files write seconds so
 		}
 		return edit.Set(text, k.Key, value)
+	}}
+	if k.Key == "concurrency" {
+		m = editMsg{side: recipe, change: func(text []byte) ([]byte, error) { return setLevel(text, level, k.Value) }}
 	}
+	do := m.change
+	m.change = func(text []byte) ([]byte, error) {
+		out, err := do(text)
+		if err != nil {
+			return nil, fmt.Errorf("apply %s: %w", k, err)
+		}
+		return out, nil
+	}
+	return m
+}
+
+// setLevel gives one concurrency level of a recipe another value.
+func setLevel(text []byte, level int, value string) ([]byte, error) {
 	r, _ := recipes.ParseRecipe("recipe", text)
 	if r == nil {
 		return nil, errors.New("the recipe can't be read")
 	}
-	if at := r.Place("benchmark.concurrency"); r.Has("benchmark.concurrency") {
-		return edit.Set(text, at.Path, k.Value)
+	if r.Has("benchmark.concurrency") {
+		return edit.Set(text, r.Place("benchmark.concurrency").Path, value)
 	}
 	levels := make([]string, 0, len(r.Benchmark.Levels))
 	for _, l := range r.Benchmark.Levels {
 		n := strconv.Itoa(l)
 		if l == level {
-			n = k.Value
+			n = value
 		}
 		levels = append(levels, n)
 	}
 	return edit.Set(text, r.Place("benchmark.concurrencies").Path, "["+strings.Join(levels, ", ")+"]")
-}
-
-// swap replaces what differs of a text, so that the cursor lands on the change.
-func (s *Screen) swap(which int, next string) tea.Cmd {
-	f := &s.sides[which]
-	from, to, text := difference(f.text.Text(), next)
-	f.text.Replace(from, to, text)
-	f.text.Centre()
-	return s.changed()
-}
-
-// difference is the one part in which two texts differ: where it is in the first,
-// and what stands there in the second.
-func difference(a, b string) (from, to ui.Pos, text string) {
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	return place(a, head), place(a, len(a)-tail), b[head : len(b)-tail]
-}
-
-// place is a byte of a text as line and column.
-func place(s string, at int) ui.Pos {
-	return ui.Pos{Line: strings.Count(s[:at], "\n"), Col: at - strings.LastIndexByte(s[:at], '\n') - 1}
 }

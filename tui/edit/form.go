@@ -2,7 +2,6 @@ package edit
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,8 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// knobs are the fields that runs differ in, by their canonical names.
-var knobs = [2][]string{
+// formFields are the fields that runs differ in, by their canonical names.
+var formFields = [2][]string{
 	recipe: {
 		"benchmark.concurrency", "benchmark.concurrencies", "name", "model.path", "model.container", "model.precision",
 		"resources.gpu_type", "resources.gpus_per_node",
@@ -26,36 +25,38 @@ var knobs = [2][]string{
 		"benchmark.agentperf_client_dir", "benchmark.agentperf_config",
 	},
 	workload: {
-		"phase_timeout_seconds", "user_spawn_rate", "settling_time_seconds", "min_measurement_seconds", "min_total_trajectories", "min_trajectories_per_user",
-		"trajectory_path", "user_assignments_path", "timeout_seconds", "max_workers", "max_tokens", "reasoning_effort", "seed",
+		"phase_timeout_seconds", "user_spawn_rate", "settling_time_seconds", "min_measurement_seconds",
+		"min_total_trajectories", "min_trajectories_per_user", "trajectory_path",
+		"user_assignments_path", "timeout_seconds", "max_workers", "max_tokens", "reasoning_effort", "seed",
 	},
 }
 
 // entry is a field of the form.
 type entry struct {
-	side  int
+	side  side
 	path  string // as the file spells it
 	line  int    // in the file, from 0; -1: it is not there
 	value string // as the file has it; empty: it is not there
 	field schema.Field
+	table *schema.Table // that the field is of
 }
 
 // entries are the fields of the form, with their values. Of two spellings of one
 // thing the given one is shown, and only the roles that the recipe has.
 func entries(r *recipes.Recipe, w *recipes.Workload) []entry {
 	var out []entry
-	add := func(side int, t *schema.Table, leaves []recipes.Leaf, spell func(name string) string) {
+	add := func(of side, t *schema.Table, leaves []recipes.Leaf, spell func(name string) string) {
 		have := map[string]recipes.Leaf{}
 		for _, l := range leaves {
 			have[l.Canonical] = l
 		}
-		for _, name := range knobs[side] {
+		for _, name := range formFields[of] {
 			f, ok := t.Field(name)
 			l, given := have[name]
 			if !ok || !given && (hidden(name, have) || spell(name) == "") {
 				continue
 			}
-			e := entry{side: side, path: spell(name), line: -1, field: f}
+			e := entry{side: of, path: spell(name), line: -1, field: f, table: t}
 			if given {
 				e.path, e.line, e.value = l.Place.Path, l.Place.Line-1, l.Value
 			}
@@ -101,18 +102,16 @@ type form struct {
 
 // pending is a value that is being typed in the form.
 type pending struct {
-	side        int
-	table       *schema.Table
-	path, value string
+	entry
+	value string
 }
 
-// pending is the change that would be made now.
-func (s *Screen) pending() *pending {
-	if !s.form.typing || s.form.at >= len(s.form.rows) {
-		return nil
+// pending is the change that would be made now; nil: none.
+func (f *form) pending() *pending {
+	if e, ok := f.entry(); ok && f.typing {
+		return &pending{e, f.input.Value()}
 	}
-	e := s.form.rows[s.form.at]
-	return &pending{e.side, s.table(e.side), e.path, s.form.input.Value()}
+	return nil
 }
 
 // in is a draft with the value in it; one that can't be set changes nothing.
@@ -132,41 +131,60 @@ func (p *pending) in(d engine.Draft) engine.Draft {
 
 // set gives the field its value, in quotes where it would not be read as text else;
 // an empty one takes it out of the file.
-func (p *pending) set(text []byte) ([]byte, error) {
+func (p *pending) set(text []byte) (out []byte, err error) {
 	if strings.TrimSpace(p.value) == "" {
-		return edit.Unset(text, p.path)
+		out, err = edit.Unset(text, p.path)
+	} else {
+		out, err = edit.Set(text, p.path, recipes.Literal(p.table, p.path, p.value))
 	}
-	return edit.Set(text, p.path, recipes.Literal(p.table, p.path, p.value))
+	if err != nil {
+		return nil, fmt.Errorf("give %s the value %q: %w", p.path, p.value, err)
+	}
+	return out, nil
 }
 
-func (s *Screen) toggleForm() {
-	s.comp = nil
-	if s.form.on = !s.form.on; !s.form.on {
-		s.focus, s.form.typing = onText, false
-		return
+// fill gives the form the fields as they were read, unless one is being typed.
+func (f *form) fill(rows []entry) {
+	if !f.typing && (len(rows) > 0 || f.on) {
+		f.rows = rows
+		f.at = max(min(f.at, len(rows)-1), 0)
 	}
-	s.focus = onForm
-	line := s.sides[s.active].text.Cursor().Line
-	for i, e := range s.form.rows { // begin where the text's cursor is
-		if e.side == s.active && e.line == line {
-			s.form.at = i
+}
+
+// open begins on the field of a line of a text, if there is one; it returns the text
+// of the field that it begins on.
+func (f *form) open(of side, line int) side {
+	f.on = true
+	for i, e := range f.rows {
+		if e.side == of && e.line == line {
+			f.at = i
 		}
 	}
-	s.form.at = min(s.form.at, max(len(s.form.rows)-1, 0))
-	s.follow()
+	if e, ok := f.entry(); ok {
+		return e.side
+	}
+	return of
 }
 
-func (s *Screen) formKey(msg tea.KeyPressMsg) tea.Cmd {
-	f := &s.form
+// entry is the field under the cursor.
+func (f *form) entry() (entry, bool) {
+	if f.on && f.at < len(f.rows) {
+		return f.rows[f.at], true
+	}
+	return entry{}, false
+}
+
+// Key handles a key: it may ask for a change of a text, or to go to the field there.
+func (f *form) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
 	if f.typing {
-		return s.fieldKey(msg)
+		return f.typed(msg)
 	}
 	n := max(len(f.rows), 1)
-	defer s.follow()
+	e, ok := f.entry()
 	switch msg.String() {
 	case "left", "right":
-		for i, e := range f.rows { // the first field of the other text
-			if e.side != s.active {
+		for i := range f.rows { // the first field of the other text
+			if f.rows[i].side != e.side {
 				f.at = i
 				break
 			}
@@ -180,63 +198,37 @@ func (s *Screen) formKey(msg tea.KeyPressMsg) tea.Cmd {
 	case "end", "G":
 		f.at = n - 1
 	case "enter", "e":
-		if f.at < len(f.rows) {
-			f.typing = true
-			f.input.SetValue(f.rows[f.at].value)
+		if f.typing = ok; ok {
+			f.input.SetValue(e.value)
 		}
 	case "esc", "q":
-		s.visitField()
-		s.toggleForm()
+		f.on = false
+		if ok && e.line >= 0 {
+			return goToMsg{e.side, ui.Pos{Line: e.line}}
+		}
 	default:
-		if msg.Text >= "0" && msg.Text <= "9" && f.at < len(f.rows) { // a new number
+		if ok && msg.Text >= "0" && msg.Text <= "9" { // a new number
 			f.typing = true
 			f.input.SetValue(msg.Text)
-			return s.typedField()
+			f.keys++
 		}
 	}
 	return nil
 }
 
-// follow makes the text of the form's field the active one.
-func (s *Screen) follow() {
-	if s.form.on && s.form.at < len(s.form.rows) {
-		s.active = s.form.rows[s.form.at].side
-	}
-}
-
-// visitField puts the text's cursor on the field under the form's.
-func (s *Screen) visitField() {
-	if s.form.at >= len(s.form.rows) {
-		return
-	}
-	e := s.form.rows[s.form.at]
-	if s.active = e.side; e.line >= 0 {
-		s.sides[e.side].text.Go(ui.Pos{Line: e.line})
-		s.sides[e.side].text.Centre()
-	}
-}
-
-// fieldKey handles a key while a value is typed: the rule and the findings follow.
-func (s *Screen) fieldKey(msg tea.KeyPressMsg) tea.Cmd {
-	f := &s.form
+// typed handles a key while a value is typed: the rule and the findings follow.
+func (f *form) typed(msg tea.KeyPressMsg) (asks tea.Msg) {
+	e := f.rows[f.at]
 	switch msg.String() {
 	case "enter":
-		p := s.pending()
-		f.typing = false
-		if p.value == f.rows[f.at].value {
-			return s.typedField()
+		if p := f.pending(); p.value != e.value {
+			asks = editMsg{p.side, p.set}
 		}
-		return tea.Batch(s.typedField(), s.edited(p.side, func(text []byte) ([]byte, error) {
-			out, err := p.set(text)
-			if err != nil {
-				return nil, fmt.Errorf("give %s the value %q: %w", p.path, p.value, err)
-			}
-			return out, nil
-		}))
+		f.typing = false
 	case "esc":
 		f.typing = false
 	case "tab":
-		words := append([]string{}, f.rows[f.at].field.Enum...)
+		words := e.field.Enum
 		for i, w := range words {
 			if w == f.input.Value() || i == len(words)-1 {
 				f.input.SetValue(words[(i+1)%len(words)])
@@ -248,30 +240,31 @@ func (s *Screen) fieldKey(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 	}
-	return s.typedField()
+	f.keys++
+	return asks
 }
 
-func (s *Screen) typedField() tea.Cmd {
-	s.form.keys++
-	return s.changed()
+// Paste types a text.
+func (f *form) Paste(s string) {
+	f.input.Insert(s)
+	f.keys++
 }
 
-// formText draws the form in a box; where both texts have room their fields stand
-// side by side too.
-func (s *Screen) formText(w, h int) string {
-	if len(s.form.rows) == 0 {
-		return ui.Box("\n  "+s.th.Paint(ui.Muted, "no fields: the text can't be read, see the problems below"), w, h)
+// View draws the form in a box, with the signs of what is wrong; where both texts
+// have room their fields stand side by side too.
+func (f *form) View(th ui.Theme, w, h int, b boxes, problems *problemList) string {
+	switch {
+	case len(f.rows) == 0:
+		return ui.Box("\n  "+th.Paint(ui.Muted, "no fields: the text can't be read, see the problems below"), w, h)
+	case b.both:
+		return ui.Beside(th.Rule.Render(" │ "), f.part(th, b.text[recipe].w, h, problems, recipe, recipe),
+			f.part(th, b.text[workload].w, h, problems, workload, workload))
 	}
-	if s.boxes.both {
-		l, r := s.boxes.text[recipe].w, s.boxes.text[workload].w
-		return ui.Beside(s.th.Rule.Render(" │ "), s.formPart(l, h, recipe), s.formPart(r, h, workload))
-	}
-	return s.formPart(w, h, recipe, workload)
+	return f.part(th, w, h, problems, recipe, workload)
 }
 
-// formPart draws the fields of some of the texts.
-func (s *Screen) formPart(w, h int, sides ...int) string {
-	f := &s.form
+// part draws the fields of some of the texts.
+func (f *form) part(th ui.Theme, w, h int, problems *problemList, from, to side) string {
 	wide := 0
 	for _, e := range f.rows {
 		wide = max(wide, ui.Width(e.path))
@@ -279,41 +272,42 @@ func (s *Screen) formPart(w, h int, sides ...int) string {
 	wide = min(wide, max(w/2, 10))
 	room := max(min(w-wide-24, 60), 8)
 	var lines []string
-	at, last := 0, -1
+	at, last := 0, elsewhere
 	for i, e := range f.rows {
-		if !slices.Contains(sides, e.side) {
+		if e.side < from || e.side > to {
 			continue
 		}
-		if e.side != last && len(sides) > 1 {
-			if last >= 0 {
+		if e.side != last && from != to {
+			if last != elsewhere {
 				lines = append(lines, "")
 			}
-			lines = append(lines, " "+s.th.Paint(ui.Muted, textOf(problem{side: e.side})))
+			lines = append(lines, " "+th.Paint(ui.Muted, e.side.String()))
 		}
 		if last = e.side; i == f.at {
 			at = len(lines)
 		}
-		lines = append(lines, s.formRow(e, i == f.at, wide, room))
+		lines = append(lines, f.row(th, i, wide, room, problems))
 	}
 	top := max(min(at-h/2, len(lines)-h), 0)
 	return ui.Box(strings.Join(lines[top:], "\n"), w, h)
 }
 
-func (s *Screen) formRow(e entry, here bool, wide, room int) string {
+func (f *form) row(th ui.Theme, i, wide, room int, problems *problemList) string {
+	e := f.rows[i]
 	mark, name, value := "  ", ui.Fit(ui.Clean(e.path), wide), ui.Fit(ui.Clean(e.value), room)
 	if e.value == "" {
-		value = s.th.Paint(ui.Muted, ui.Fit("–", room))
+		value = th.Paint(ui.Muted, ui.Fit("–", room))
 	}
-	if here {
-		mark, name = s.th.Paint(ui.Accent, "▸ "), s.th.Selected.Render(ui.Fit(ui.Clean(e.path), wide))
-		if s.form.typing {
-			value = s.form.input.Draw(s.th, room, true)
+	if i == f.at {
+		mark, name = th.Paint(ui.Accent, "▸ "), th.Selected.Render(name)
+		if f.typing {
+			value = f.input.Draw(th, room, true)
 		}
 	}
 	sign := " "
-	for _, p := range s.problems { // errors come first
+	for _, p := range problems.items { // errors come first
 		if p.side == e.side && (e.line >= 0 && p.Line == e.line+1 || p.Path == e.path) {
-			sign = s.th.Paint(p.role(), ui.Sign(p.role()))
+			sign = th.Paint(p.role(), ui.Sign(p.role()))
 			break
 		}
 	}
@@ -321,5 +315,5 @@ func (s *Screen) formRow(e entry, here bool, wide, room int) string {
 	if e.value == "" && e.field.Default != "" {
 		note += " default " + e.field.Default
 	}
-	return mark + sign + " " + name + "  " + value + "  " + s.th.Paint(ui.Muted, strings.TrimSpace(note))
+	return mark + sign + " " + name + "  " + value + "  " + th.Paint(ui.Muted, strings.TrimSpace(note))
 }

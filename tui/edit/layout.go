@@ -10,6 +10,7 @@ type boxes struct {
 	text [2]rect // equal where only one of them is in view
 	doc  rect    // the field under the cursor; no height: left out
 	list rect    // problems
+	all  rect
 	// side by side, or one text at a time.
 	both bool
 }
@@ -26,7 +27,7 @@ const (
 // then the list shrinks to a line; the rule and five lines of text stay.
 func layout(w, h int, two bool) boxes {
 	w, h = max(w, 0), max(h, 0)
-	b := boxes{bar: rect{0, 0, w, min(2, h)}}
+	b := boxes{all: rect{0, 0, w, h}, bar: rect{0, 0, w, min(2, h)}}
 	b.both = two && w >= bothFrom
 	y := b.bar.h + 1 // a rule
 	b.tabs = rect{0, y, w, 1}

@@ -30,8 +30,9 @@ extra_mount:
 - a:b
 `, "\n")
 	for row, want := range []string{
-		"", "model", "model/path", "roles", "roles/prefill", "roles/prefill/env", "roles/prefill/env/A.B", "", "", "roles/prefill/env/C", "roles/prefill/env/C",
-		"roles/prefill/list", "roles/prefill/list", "roles/prefill/list", "roles/decode", "", "extra_mount", "extra_mount", "",
+		"", "model", "model/path", "roles", "roles/prefill", "roles/prefill/env", "roles/prefill/env/A.B", "", "",
+		"roles/prefill/env/C", "roles/prefill/env/C", "roles/prefill/list", "roles/prefill/list", "roles/prefill/list",
+		"roles/decode", "", "extra_mount", "extra_mount", "",
 	} {
 		if got := strings.Join(pathAt(lines, row), "/"); got != want && want != "" {
 			t.Errorf("line %d %q: path %q, want %q", row+1, lines[row], got, want)
@@ -66,7 +67,11 @@ func TestDescribe(t *testing.T) {
 func TestDifference(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ a, b, text string }{
-		{"a: 1\nb: 2\n", "a: 1\nb: 3\n", "3"}, {"a", "a", ""}, {"", "a", "a"}, {"aa", "aaa", "a"}, {"a\r\nb", "a\r\nc\r\nb", "c\r\n"},
+		{"a: 1\nb: 2\n", "a: 1\nb: 3\n", "3"},
+		{"a", "a", ""},
+		{"", "a", "a"},
+		{"aa", "aaa", "a"},
+		{"a\r\nb", "a\r\nc\r\nb", "c\r\n"},
 	} {
 		from, to, text := difference(c.a, c.b)
 		if text != c.text {
@@ -78,7 +83,9 @@ func TestDifference(t *testing.T) {
 func TestListedErrorsComeFirst(t *testing.T) {
 	t.Parallel()
 	got := listed(recipes.Diagnostics{
-		{File: "r", Line: 1, Severity: recipes.Note}, {File: "w", Line: 2, Severity: recipes.Error}, {File: "c", Line: 3, Severity: recipes.Warning},
+		{File: "r", Line: 1, Severity: recipes.Note},
+		{File: "w", Line: 2, Severity: recipes.Error},
+		{File: "c", Line: 3, Severity: recipes.Warning},
 	}, "r", "w")
 	if len(got) != 3 || got[0].side != workload || got[1].side != -1 || got[2].side != recipe {
 		t.Errorf("%v", got)
@@ -97,10 +104,14 @@ func TestLayout(t *testing.T) {
 		both, doc    bool
 		docIsAColumn bool
 	}{
-		{60, 12, 5, 2, false, false, false}, {80, 20, 10, 4, false, true, false}, {120, 36, 24, 7, false, true, true}, {200, 56, 40, 11, true, true, true},
+		{60, 12, 5, 2, false, false, false},
+		{80, 20, 10, 4, false, true, false},
+		{120, 36, 24, 7, false, true, true},
+		{200, 56, 40, 11, true, true, true},
 	} {
 		b := layout(c.w, c.h, true)
-		if b.text[0].h != c.text || b.list.h != c.list || b.both != c.both || b.doc.h > 0 != c.doc || b.doc.h > 1 != c.docIsAColumn {
+		heights := b.text[0].h != c.text || b.list.h != c.list
+		if heights || b.both != c.both || b.doc.h > 0 != c.doc || b.doc.h > 1 != c.docIsAColumn {
 			t.Errorf("%dx%d: %+v", c.w, c.h, b)
 		}
 	}

@@ -17,19 +17,19 @@ func TestARecipeThatWasNeverSavedSurvives(t *testing.T) {
 	s := New(d, ui.NewTheme(true), "/n.yaml", "")
 	s.SetSize(80, 20)
 	drive(s, s.Init())
-	s.menu.cold = false
+	s.question.cold = false
 	press(s, "3")
 	press(s, "x", "y")
 	drive(s, s.Update(ui.Tick{}))
-	want := [2]string{s.sides[0].text.Text(), s.sides[1].text.Text()}
+	want := [2]string{textOf(s, 0), textOf(s, 1)}
 	s.Close()
 	next := New(d, ui.NewTheme(true), "/n.yaml", "")
 	defer next.Close()
 	next.SetSize(80, 20)
 	drive(next, next.Init())
 	drive(next, next.Update(ui.Tick{}))
-	if got := [2]string{next.sides[0].text.Text(), next.sides[1].text.Text()}; got != want || next.menu != nil {
-		t.Errorf("came back %q, menu %v", got, next.menu)
+	if got := [2]string{textOf(next, 0), textOf(next, 1)}; got != want || next.question != nil {
+		t.Errorf("came back %q, menu %v", got, next.question)
 	}
 	if d.unsaved["/n.yaml"].Text != want[0] || d.unsaved["/n.workload.yaml"].Text != want[1] {
 		t.Error("kept no more")
@@ -50,15 +50,15 @@ func TestBeginningAsksForWhatIsKept(t *testing.T) {
 	defer s.Close()
 	s.SetSize(80, 20)
 	drive(s, s.Init())
-	s.menu.cold = false
+	s.question.cold = false
 	press(s, "3")
 	drive(s, s.Update(ui.Tick{}))
-	if s.menu == nil || d.unsaved["/n.workload.yaml"].Text != "mine: 1\n" {
-		t.Fatalf("menu %v, kept %q", s.menu, d.unsaved["/n.workload.yaml"].Text)
+	if s.question == nil || d.unsaved["/n.workload.yaml"].Text != "mine: 1\n" {
+		t.Fatalf("menu %v, kept %q", s.question, d.unsaved["/n.workload.yaml"].Text)
 	}
-	s.menu.cold = false
-	if press(s, "1"); s.sides[workload].text.Text() != "mine: 1\n" {
-		t.Errorf("taken back %q", s.sides[workload].text.Text())
+	s.question.cold = false
+	if press(s, "1"); textOf(s, workload) != "mine: 1\n" {
+		t.Errorf("taken back %q", textOf(s, workload))
 	}
 }
 
@@ -70,16 +70,16 @@ func TestAnOfferThatHadToWait(t *testing.T) {
 	if err := d.KeepUnsaved(t.Context(), "/w.yaml", "mine: 1\n", testWorkload); err != nil {
 		t.Fatal(err)
 	}
-	found := s.recover(workload)
-	s.menu = &menu{Menu: ui.Menu{Items: []ui.Item{{Text: "another question"}}}}
+	found := s.texts.recover(workload)
+	s.question = &question{Menu: ui.Menu{Items: []ui.Item{{Text: "another question"}}}}
 	drive(s, found)
 	press(s, "esc", "x")
-	drive(s, tea.Batch(s.keep(), s.left()))
+	drive(s, tea.Batch(s.texts.keep(), s.texts.leave()))
 	if d.unsaved["/w.yaml"].Text != "mine: 1\n" {
 		t.Errorf("kept %q", d.unsaved["/w.yaml"].Text)
 	}
-	if drive(s, s.Update(ui.Tick{})); s.menu == nil || !strings.HasPrefix(s.menu.Title, "Unsaved work") {
-		t.Errorf("asked %+v", s.menu)
+	if drive(s, s.Update(ui.Tick{})); s.question == nil || !strings.HasPrefix(s.question.Title, "Unsaved work") {
+		t.Errorf("asked %+v", s.question)
 	}
 }
 
@@ -90,14 +90,14 @@ func TestKeepMineSurvives(t *testing.T) {
 	press(s, "x")
 	d.files["/w.yaml"] = testWorkload + "seed: 1\n"
 	drive(s, s.Update(ui.Tick{}))
-	s.menu.cold = false
+	s.question.cold = false
 	press(s, "2")
 	drive(s, s.Update(ui.Tick{}))
-	if got := d.unsaved["/w.yaml"]; got.Base != d.files["/w.yaml"] || got.Text != s.sides[workload].text.Text() {
+	if got := d.unsaved["/w.yaml"]; got.Base != d.files["/w.yaml"] || got.Text != textOf(s, workload) {
 		t.Errorf("kept on %q", got.Base)
 	}
-	s.takeKept(keptMsg{which: workload, version: s.sides[workload].text.Version(), base: testWorkload})
-	if s.sides[workload].kept != -1 {
+	s.Update(keptMsg{side: workload, version: s.texts.docs[workload].text.Version(), base: testWorkload})
+	if s.texts.docs[workload].kept.version != -1 {
 		t.Error("a write from before the choice counts")
 	}
 }

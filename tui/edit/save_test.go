@@ -40,7 +40,7 @@ func TestSavingDuringASave(t *testing.T) {
 	if len(asked) != 1 || asked[0] != (ui.Toast{Text: "saved", Role: ui.OK}) {
 		t.Errorf("asked %v", asked)
 	}
-	if s.Unsaved() || d.files["/w.yaml"] != s.sides[workload].text.Text() || !strings.Contains(d.files["/w.yaml"], "#y") {
+	if s.Unsaved() || d.files["/w.yaml"] != textOf(s, workload) || !strings.Contains(d.files["/w.yaml"], "#y") {
 		t.Errorf("not saved: %q", d.files["/w.yaml"])
 	}
 }
@@ -61,7 +61,7 @@ func TestSubmittingDuringASave(t *testing.T) {
 			}
 		}
 		asked := drive(s, first)
-		if len(asked) != 1 || asked[0] != want || s.submit {
+		if len(asked) != 1 || asked[0] != want || s.texts.then != nil {
 			t.Errorf("%v: asked %v", c, asked)
 		}
 		if !strings.Contains(d.files["/w.yaml"], "240.000") {
@@ -78,7 +78,7 @@ func TestSubmittingAnErrorTypedDuringTheSave(t *testing.T) {
 	first := hold(t, s, "ctrl+r")
 	press(s, "x")
 	asked := drive(s, first)
-	if toast, ok := asked[0].(ui.Toast); len(asked) != 1 || !ok || toast.Role != ui.Warn || s.submit {
+	if toast, ok := asked[0].(ui.Toast); len(asked) != 1 || !ok || toast.Role != ui.Warn || s.texts.then != nil {
 		t.Errorf("asked %v", asked)
 	}
 }
@@ -87,24 +87,24 @@ func TestSubmittingAnErrorTypedDuringTheSave(t *testing.T) {
 func TestAStaleReadIsDropped(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, good)
-	old := s.read(workload)()
+	old := s.texts.docs[workload].read()()
 	press(s, "#", "ctrl+s")
-	now := s.sides[workload].text.Text()
+	now := textOf(s, workload)
 	drive(s, s.Update(old))
-	if got := s.sides[workload].text.Text(); got != now {
+	if got := textOf(s, workload); got != now {
 		t.Fatalf("the old text is back: %q", got)
 	}
 	press(s, "ctrl+z")
-	if s.sides[workload].text.Text() == now {
+	if textOf(s, workload) == now {
 		t.Error("undo is gone")
 	}
 	// Nothing is edited, and of two reads the later one is taken first.
 	press(s, "ctrl+s")
-	old = s.read(workload)()
+	old = s.texts.docs[workload].read()()
 	d.files["/w.yaml"] = "theirs: 1\n"
-	drive(s, s.read(workload))
+	drive(s, s.texts.docs[workload].read())
 	drive(s, s.Update(old))
-	if got := s.sides[workload].text.Text(); got != "theirs: 1\n" {
+	if got := textOf(s, workload); got != "theirs: 1\n" {
 		t.Errorf("the older read holds: %q", got)
 	}
 }
@@ -112,9 +112,9 @@ func TestAStaleReadIsDropped(t *testing.T) {
 func TestPastedLineEnds(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
-	s.sides[workload].text.Go(ui.Pos{})
+	s.texts.docs[workload].text.Go(ui.Pos{})
 	drive(s, s.Update(tea.PasteMsg{Content: "a: 1\rb: 2\r\nc: 3\nd: 4\r\r"}))
-	if got, want := s.sides[workload].text.Text(), "a: 1\nb: 2\nc: 3\nd: 4\n\n"+testWorkload; got != want {
+	if got, want := textOf(s, workload), "a: 1\nb: 2\nc: 3\nd: 4\n\n"+testWorkload; got != want {
 		t.Errorf("pasted %q", got)
 	}
 }
@@ -133,12 +133,14 @@ func TestOpenPlaceholdersAreNotSubmitted(t *testing.T) {
 // handed on.
 func TestTheWorkloadBehindAMount(t *testing.T) {
 	t.Parallel()
-	d := &disk{seen: "/host/w.yaml", files: map[string]string{"/here/r.yaml": testRecipe, "/host/w.yaml": good, "/here/w.yaml": "another"}}
+	d := &disk{seen: "/host/w.yaml", files: map[string]string{
+		"/here/r.yaml": testRecipe, "/host/w.yaml": good, "/here/w.yaml": "another",
+	}}
 	s := New(d, ui.NewTheme(true), "/here/r.yaml", "")
 	defer s.Close()
 	s.SetSize(80, 20)
 	drive(s, s.Init())
-	if f := &s.sides[workload]; f.path != "/host/w.yaml" || !f.loaded {
+	if f := &s.texts.docs[workload]; f.path != "/host/w.yaml" || !f.loaded {
 		t.Errorf("found %q %v", f.path, f.err)
 	}
 
@@ -158,7 +160,8 @@ func TestOneRecipeOfSeveral(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() // the name of a file that is there would win over the selector
 	file := filepath.Join(dir, "r.yaml")
-	indented := "base:\n  " + strings.ReplaceAll(strings.TrimSuffix(testRecipe, "\n"), "\n", "\n  ") + "\noverride_big:\n  benchmark:\n    concurrency: 1010\n"
+	indented := "base:\n  " + strings.ReplaceAll(strings.TrimSuffix(testRecipe, "\n"), "\n", "\n  ") +
+		"\noverride_big:\n  benchmark:\n    concurrency: 1010\n"
 	if err := os.WriteFile(file, []byte(indented), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -167,14 +170,14 @@ func TestOneRecipeOfSeveral(t *testing.T) {
 	defer s.Close()
 	s.SetSize(80, 20)
 	drive(s, s.Init())
-	if f := &s.sides[recipe]; !f.loaded || f.file != file || f.path != file+":override_big" {
+	if f := &s.texts.docs[recipe]; !f.loaded || f.file != file || f.path != file+":override_big" {
 		t.Fatalf("read %q as %q: %v", f.file, f.path, f.err)
 	}
-	if f := &s.sides[workload]; f.path != filepath.Join(dir, "w.yaml") {
+	if f := &s.texts.docs[workload]; f.path != filepath.Join(dir, "w.yaml") {
 		t.Errorf("the workload is looked for as %q", f.path)
 	}
-	if c, ok := s.bar.binding(); !ok || c.Level != 1010 {
-		t.Errorf("the rule is about %v: %s", c, s.bar.why)
+	if c, ok := s.checks.rule.binding(); !ok || c.Level != 1010 {
+		t.Errorf("the rule is about %v: %s", c, s.checks.rule.why)
 	}
 	press(s, "end", " ", "#", "ctrl+s")
 	if got := d.files[file]; !strings.HasPrefix(got, "base: #") {

@@ -37,7 +37,8 @@ func (d *disk) KeepUnsaved(_ context.Context, path, text, base string) error {
 	if d.unsaved == nil {
 		d.unsaved = map[string]engine.Unsaved{}
 	}
-	d.unsaved[path] = engine.Unsaved{Path: path, Text: text, Base: base, At: time.Date(2026, 11, 30, 14, 3, 0, 0, time.Local)}
+	at := time.Date(2026, 11, 30, 14, 3, 0, 0, time.Local)
+	d.unsaved[path] = engine.Unsaved{Path: path, Text: text, Base: base, At: at}
 	return nil
 }
 
@@ -109,7 +110,8 @@ func (d *disk) CheckText(_ context.Context, in engine.Draft) (*engine.Pair, erro
 		}
 		if strings.HasPrefix(w.TrajectoryPath, "/TODO/") {
 			p.Report.Todos++
-			found = append(found, w.Diag(recipes.Error, "trajectory_path", "open placeholder "+w.TrajectoryPath, "give the real value"))
+			message := "open placeholder " + w.TrajectoryPath
+			found = append(found, w.Diag(recipes.Error, "trajectory_path", message, "give the real value"))
 		}
 		warning := r.Diag(recipes.Warning, "name", "longer than squeue shows", "shorten it")
 		warning.Edit = &recipes.Edit{Op: recipes.OpSet, Path: "name", Value: "dsv4"}
@@ -190,7 +192,7 @@ func open(t *testing.T, recipe, workload string) (*Screen, *disk) {
 	if asked := drive(s, s.Init()); len(asked) > 0 {
 		t.Fatalf("asked at the start: %v", asked)
 	}
-	if s.active != 0 {
+	if s.texts.active != 0 {
 		t.Fatal("the recipe is not what opens")
 	}
 	press(s, "ctrl+t") // what is tuned is in the workload
@@ -209,6 +211,8 @@ func drive(s *Screen, cmd tea.Cmd) []tea.Msg {
 	})
 }
 
+func textOf(s *Screen, of side) string { return s.texts.docs[of].text.Text() }
+
 func press(s *Screen, keys ...string) (asked []tea.Msg) {
 	for _, k := range frametest.Keys(keys...) {
 		asked = append(asked, drive(s, s.Update(k))...)
@@ -219,8 +223,11 @@ func press(s *Screen, keys ...string) (asked []tea.Msg) {
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string][]string{
-		"short":    nil,
-		"holds":    {"end", "left", "left", "left", "left", "left", "left", "left", "left", "left", "left", "left", "backspace", "backspace", "backspace", "9", ".", "0"},
+		"short": nil,
+		"holds": {
+			"end", "left", "left", "left", "left", "left", "left", "left", "left", "left", "left", "left",
+			"backspace", "backspace", "backspace", "9", ".", "0",
+		},
 		"fixes":    {"ctrl+f", "down"},
 		"problems": {"esc", "down"},
 		"recipe":   {"ctrl+t", "down", "down"},
@@ -244,7 +251,9 @@ func TestFrames(t *testing.T) {
 
 func TestEverySizeIsDrawnWhole(t *testing.T) {
 	t.Parallel()
-	for _, keys := range [][]string{nil, {"ctrl+f"}, {"f2"}, {"ctrl+o"}, {"ctrl+g"}, {"ctrl+w", "a"}, {"ctrl+t", "ctrl+end", "ctrl+space"}} {
+	for _, keys := range [][]string{
+		nil, {"ctrl+f"}, {"f2"}, {"ctrl+o"}, {"ctrl+g"}, {"ctrl+w", "a"}, {"ctrl+t", "ctrl+end", "ctrl+space"},
+	} {
 		s, _ := open(t, testRecipe, testWorkload)
 		m := tui.New(nil, s, tui.Options{Dark: true})
 		press(s, keys...)
@@ -268,12 +277,12 @@ func TestRuleFollowsTheKeys(t *testing.T) {
 		{"backspace", "✓ slack 0 s"},
 	} {
 		press(s, c.key)
-		if got := s.barText(); !strings.Contains(got, c.want) {
+		if got := s.checks.rule.View(s.th, s.boxes.all.w); !strings.Contains(got, c.want) {
 			t.Errorf("after %s the rule says %q, want %q", c.key, got, c.want)
 		}
 	}
 	press(s, "ctrl+s")
-	if want := strings.Replace(strings.Replace(testWorkload, " # was 2400", "", 1), "1548.0", "1549", 1); d.files["/w.yaml"] != want {
+	if want := strings.NewReplacer(" # was 2400", "", "1548.0", "1549").Replace(testWorkload); d.files["/w.yaml"] != want {
 		t.Errorf("saved %q", d.files["/w.yaml"])
 	}
 }
@@ -282,18 +291,19 @@ func TestRuleFollowsTheKeys(t *testing.T) {
 func TestFixes(t *testing.T) {
 	t.Parallel()
 	for i, want := range []string{
-		"phase_timeout_seconds: 1549.0 # was 2400", "user_spawn_rate: 1.001", "settling_time_seconds: 239.0", "min_measurement_seconds: 299.0", "concurrency: 1009",
+		"phase_timeout_seconds: 1549.0 # was 2400", "user_spawn_rate: 1.001", "settling_time_seconds: 239.0",
+		"min_measurement_seconds: 299.0", "concurrency: 1009",
 	} {
 		s, _ := open(t, testRecipe, testWorkload)
 		press(s, "ctrl+f", fmt.Sprint(i+1))
-		if c, ok := s.bar.binding(); !ok || !c.OK {
+		if c, ok := s.checks.rule.binding(); !ok || !c.OK {
 			t.Errorf("fix %d: the rule does not hold: %s", i+1, c.Sentence())
 		}
-		if got := s.sides[s.active].text.Text(); !strings.Contains(got, want) {
+		if got := textOf(s, s.texts.active); !strings.Contains(got, want) {
 			t.Errorf("fix %d: %q not in\n%s", i+1, want, got)
 		}
 		press(s, "ctrl+z")
-		if s.sides[recipe].text.Text() != testRecipe || s.sides[workload].text.Text() != testWorkload || s.sides[workload].unsaved {
+		if textOf(s, recipe) != testRecipe || textOf(s, workload) != testWorkload || s.texts.docs[workload].unsaved {
 			t.Errorf("fix %d is not undone by one step", i+1)
 		}
 	}
@@ -303,7 +313,7 @@ func TestFixOfOneLevelOfSeveral(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, strings.Replace(testRecipe, "concurrency: 1010", "concurrencies: [64, 1010]", 1), testWorkload)
 	press(s, "ctrl+f", "5")
-	if got := s.sides[recipe].text.Text(); !strings.Contains(got, "concurrencies: [64, 1009]") {
+	if got := textOf(s, recipe); !strings.Contains(got, "concurrencies: [64, 1009]") {
 		t.Errorf("the level is not in\n%s", got)
 	}
 }
@@ -315,18 +325,20 @@ func TestLeaving(t *testing.T) {
 		t.Errorf("leaving an unchanged text asks %v", got)
 	}
 	press(s, "x")
-	if cmd := s.Leave(); cmd != nil || s.menu == nil || !strings.Contains(s.menu.Body, "w.yaml") || !s.Typing() {
-		t.Fatalf("leaving an edited text asks %v", s.menu)
+	if cmd := s.Leave(); cmd != nil || s.question == nil || !strings.Contains(s.question.Body, "w.yaml") || !s.Typing() {
+		t.Fatalf("leaving an edited text asks %v", s.question)
 	}
-	if asked := press(s, "enter"); len(asked) > 0 || s.menu != nil {
+	if asked := press(s, "enter"); len(asked) > 0 || s.question != nil {
 		t.Errorf("staying gave %v", asked)
 	}
 	s.Leave()
-	if asked := press(s, "3"); len(asked) != 1 || asked[0] != (ui.Back{}) || len(d.unsaved) > 0 || d.files["/w.yaml"] != testWorkload {
+	asked := press(s, "3")
+	if len(asked) != 1 || asked[0] != (ui.Back{}) || len(d.unsaved) > 0 || d.files["/w.yaml"] != testWorkload {
 		t.Errorf("discarding gave %v, kept %v", asked, d.unsaved)
 	}
 	s.Leave()
-	if asked := press(s, "ctrl+s"); len(asked) != 1 || asked[0] != (ui.Back{}) || !strings.Contains(d.files["/w.yaml"], "xphase") {
+	asked = press(s, "ctrl+s")
+	if len(asked) != 1 || asked[0] != (ui.Back{}) || !strings.Contains(d.files["/w.yaml"], "xphase") {
 		t.Errorf("saving gave %v, file %q", asked, d.files["/w.yaml"])
 	}
 }
@@ -356,8 +368,8 @@ func TestTheRecipesWorkloadIsFound(t *testing.T) {
 		s := New(d, ui.NewTheme(true), "/here/r.yaml", "")
 		s.SetSize(80, 20)
 		drive(s, s.Init())
-		if s.sides[workload].path != path || !s.sides[workload].loaded {
-			t.Errorf("%s is not found: %q %v", path, s.sides[workload].path, s.sides[workload].err)
+		if s.texts.docs[workload].path != path || !s.texts.docs[workload].loaded {
+			t.Errorf("%s is not found: %q %v", path, s.texts.docs[workload].path, s.texts.docs[workload].err)
 		}
 		s.Close()
 	}
@@ -370,11 +382,11 @@ func TestProblems(t *testing.T) {
 		t.Errorf("state %v", st)
 	}
 	press(s, "ctrl+n") // the cursor starts on the first
-	if got := s.sides[workload].text.Cursor().Line + 1; got != 11 {
+	if got := s.texts.docs[workload].text.Cursor().Line + 1; got != 11 {
 		t.Errorf("the second problem is on line %d", got)
 	}
 	press(s, "esc", "up", "enter")
-	if got := s.sides[workload].text.Cursor().Line + 1; got != 7 || s.focus != onText {
+	if got := s.texts.docs[workload].text.Cursor().Line + 1; got != 7 || s.focus != onText {
 		t.Errorf("enter in the list goes to line %d", got)
 	}
 }
@@ -387,7 +399,7 @@ func TestFixOfAProblem(t *testing.T) {
 		t.Errorf("a finding without an edit: %v", asked)
 	}
 	press(s, "down", "down", "f")
-	if got := s.sides[recipe].text.Text(); got != strings.Replace(testRecipe, "dsv4-5p1d-c1010", "dsv4", 1) {
+	if got := textOf(s, recipe); got != strings.Replace(testRecipe, "dsv4-5p1d-c1010", "dsv4", 1) {
 		t.Errorf("fixed to\n%s", got)
 	}
 	if st := s.State(); st.Text != "2 errors" {
@@ -454,29 +466,30 @@ func TestEngineThatBlocks(t *testing.T) {
 		s.Update(k)
 		_ = s.View()
 	}
-	s.menu, s.diff, s.find.on = nil, nil, false
-	s.Update(readMsg{which: recipe, path: "/r.yaml", text: testRecipe})
-	s.Update(readMsg{which: workload, path: "/w.yaml", text: testWorkload})
-	s.Update(barMsg{at: s.versions(), bar: evaluate(s.draft())})
-	if !s.checkBusy {
+	s.question, s.diff, s.finder.on = nil, nil, false
+	s.Update(readMsg{side: recipe, path: "/r.yaml", text: testRecipe})
+	s.Update(readMsg{side: workload, path: "/w.yaml", text: testWorkload})
+	s.Update(ruleMsg{at: s.versions(), rule: evaluate(s.texts.draft())})
+	if !s.checks.checking {
 		t.Fatal("no check was asked for")
 	}
-	s.focus, s.active, s.barBusy = onText, workload, true
+	s.focus, s.texts.active, s.checks.ruleBusy = onText, workload, true
 	var cmds int
 	for _, k := range frametest.Keys("a", "b", "c") {
 		if s.Update(k) != nil { // not run: it would wait for the engine
 			cmds++
 		}
 	}
-	if got := s.sides[workload].text.Lines()[6]; !strings.HasPrefix(got, "abcphase") {
+	if got := s.texts.docs[workload].text.Lines()[6]; !strings.HasPrefix(got, "abcphase") {
 		t.Errorf("typed into %q", got)
 	}
 	if cmds > 0 {
 		t.Errorf("%d requests while one is in flight", cmds)
 	}
 	// The answer about an older text starts a check of the newer one.
-	s.barBusy, s.barAt = false, s.versions()
-	if cmd := s.Update(checkMsg{at: versions{1, 1, 0}}); cmd == nil || !s.checkBusy || s.checked {
+	s.checks.ruleBusy, s.checks.ruleAt = false, s.versions()
+	cmd := s.Update(checkedMsg{at: versions{1, 1, 0}})
+	if cmd == nil || !s.checks.checking || s.versions() == s.checks.checkAt {
 		t.Error("a stale answer is taken for the last word")
 	}
 }

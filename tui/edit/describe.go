@@ -9,6 +9,12 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
+// content is a line without its indentation; false if nothing but a comment is on it.
+func content(line string) (text string, indent int, ok bool) {
+	text = strings.TrimLeft(line, " ")
+	return text, len(line) - len(text), text != "" && text[0] != '#' && text != "\r"
+}
+
 // pathAt is the dotted path of the key on a line, told by indentation alone, so
 // that it works in a file that is no valid YAML while it is being typed. In a
 // list it is the path of the list.
@@ -16,9 +22,8 @@ func pathAt(lines []string, row int) []string {
 	var path []string
 	indent := -1
 	for i := min(row, len(lines)-1); i >= 0; i-- {
-		trimmed := strings.TrimLeft(lines[i], " ")
-		n := len(lines[i]) - len(trimmed)
-		if trimmed == "" || trimmed[0] == '#' || trimmed == "\r" {
+		trimmed, n, ok := content(lines[i])
+		if !ok {
 			if i == row {
 				return nil
 			}
@@ -120,116 +125,84 @@ func describe(t *schema.Table, path []string) (field, bool) {
 	return f, true
 }
 
-// field describes the field under the cursor, or that of the selected problem.
-func (s *Screen) field() (field, bool) {
-	if e, ok := s.entry(); ok {
-		return describe(s.table(e.side), strings.Split(e.path, "."))
-	}
-	which, line := s.subject()
-	return describe(s.table(which), pathAt(s.sides[which].text.Lines(), line))
+// description is what is told of a line: what is wrong with it first, then what its
+// field means.
+type description struct {
+	side     side
+	problems []problem
+	field    field
+	known    bool // there is a field
+	loaded   bool // there is a text
 }
 
-// entry is the field under the form's cursor.
-func (s *Screen) entry() (entry, bool) {
-	if s.focus == onForm && s.form.at < len(s.form.rows) {
-		return s.form.rows[s.form.at], true
-	}
-	return entry{}, false
-}
-
-// subject is the line that is described, from 0.
-func (s *Screen) subject() (which, line int) {
-	if e, ok := s.entry(); ok {
-		return e.side, e.line
-	}
-	if s.focus == onProblems && s.cursor < len(s.problems) {
-		if p := s.problems[s.cursor]; p.side >= 0 {
-			return p.side, p.Line - 1
-		}
-	}
-	return s.active, s.sides[s.active].text.Cursor().Line
-}
-
-// doc describes the line under the cursor in lines of w cells: what is wrong with
-// it first, then what its field means.
-func (s *Screen) doc(w int) []string {
+// lines are the description in lines of w cells.
+func (d description) lines(th ui.Theme, w int) []string {
 	var out []string
 	add := func(r ui.Role, text string) {
 		for _, l := range ui.Wrap(text, w) {
-			out = append(out, s.th.Paint(r, l))
+			out = append(out, th.Paint(r, l))
 		}
 	}
-	for _, p := range s.here() {
+	for _, p := range d.problems {
 		add(p.role(), ui.Sign(p.role())+" "+p.Message)
-		if p.Fix != "" && p.Path != "phase_timeout_seconds" { // the bar has these
+		if p.Fix != "" && p.Path != "phase_timeout_seconds" { // the rule has these
 			add(ui.Plain, "fix: "+p.Fix)
 		}
 		out = append(out, "")
 	}
-	d, ok := s.field()
-	if !ok {
-		if len(out) == 0 && s.sides[s.active].loaded {
+	if !d.known {
+		if len(out) == 0 && d.loaded {
 			add(ui.Muted, "on a field's line: what it means")
 		}
 		return out
 	}
-	for _, l := range ui.Wrap(d.path, w) {
-		out = append(out, s.th.Title.Render(l))
+	for _, l := range ui.Wrap(d.field.path, w) {
+		out = append(out, th.Title.Render(l))
 	}
-	add(ui.Muted, d.kind)
-	add(ui.Plain, d.doc)
-	for _, e := range d.extra {
+	add(ui.Muted, d.field.kind)
+	add(ui.Plain, d.field.doc)
+	for _, e := range d.field.extra {
 		add(ui.Muted, e)
 	}
-	if d.gotcha != "" {
-		add(ui.Warn, "careful: "+d.gotcha)
+	if d.field.gotcha != "" {
+		add(ui.Warn, "careful: "+d.field.gotcha)
 	}
 	return out
 }
 
-// docBox is the description in a frame, for where there is no room beside the text.
-func (s *Screen) docBox(w, h int) string {
-	inner := min(max(w-8, 20), 76)
-	lines := s.doc(inner)
-	if room := max(h-4, 1); len(lines) > room {
-		lines = append(lines[:room-1], s.th.Paint(ui.Muted, "…"))
-	}
-	return s.th.Framed(ui.Box(strings.Join(lines, "\n"), inner, len(lines)))
+// View draws the description in a box of w × h cells.
+func (d description) View(th ui.Theme, w, h int) string {
+	return ui.Box(strings.Join(d.lines(th, w), "\n"), w, h)
 }
 
-// docLine is the same in one line, for a narrow terminal: what is wrong, or what
-// the field means.
-func (s *Screen) docLine() []string {
-	for _, p := range s.here() {
-		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // the bar says it
+// framed is the description for where there is no room beside the text.
+func (d description) framed(th ui.Theme, w, h int) string {
+	inner := min(max(w-8, 20), 76)
+	lines := d.lines(th, inner)
+	if room := max(h-4, 1); len(lines) > room {
+		lines = append(lines[:room-1], th.Paint(ui.Muted, "…"))
+	}
+	return th.Framed(ui.Box(strings.Join(lines, "\n"), inner, len(lines)))
+}
+
+// line is the description in one line, for a narrow terminal: what is wrong, or
+// what the field means.
+func (d description) line(th ui.Theme) string {
+	for _, p := range d.problems {
+		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // the rule says it
 			continue
 		}
 		text := p.Message
 		if p.Fix != "" {
 			text += " · fix: " + p.Fix
 		}
-		return []string{s.th.Paint(p.role(), ui.Sign(p.role())+" "+ui.Clean(text))}
+		return th.Paint(p.role(), ui.Sign(p.role())+" "+ui.Clean(text))
 	}
-	d, ok := s.field()
-	if !ok {
-		return nil
+	if !d.known {
+		return ""
 	}
-	last := d.path[strings.LastIndexByte(d.path, '.')+1:]
-	return append([]string{s.th.Title.Render(ui.Clean(last)), s.th.Paint(ui.Muted, d.kind), ui.Clean(d.doc)}, d.extra...)
-}
-
-// here are the problems of the line under the cursor; in the list, the one that
-// is selected.
-func (s *Screen) here() []problem {
-	if s.focus == onProblems && len(s.problems) > 0 {
-		return s.problems[s.cursor : s.cursor+1]
-	}
-	var out []problem
-	which, line := s.subject()
-	for _, p := range s.problems {
-		if p.side == which && p.Line == line+1 {
-			out = append(out, p)
-		}
-	}
-	return out
+	f := d.field
+	last := f.path[strings.LastIndexByte(f.path, '.')+1:]
+	parts := []string{th.Title.Render(ui.Clean(last)), th.Paint(ui.Muted, f.kind), ui.Clean(f.doc)}
+	return strings.Join(append(parts, f.extra...), "  ")
 }

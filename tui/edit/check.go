@@ -1,0 +1,235 @@
+package edit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// checker has the texts checked as they are typed: the timeout rule first, and all
+// else when that has caught up with the keys, so that fast typing is not checked
+// letter by letter. One request of each kind is under way.
+type checker struct {
+	rule               rule
+	layout             int      // of the recipe, as last read
+	todos              int      // placeholders among the problems, which need a value before a submit
+	err                error    // the check itself failed
+	ruleAt, checkAt    versions // of the texts that the latest answer is about
+	ruleBusy, checking bool
+}
+
+type (
+	ruleMsg struct {
+		at   versions
+		rule rule
+	}
+	checkedMsg struct {
+		at       versions
+		problems []problem
+		layout   int
+		todos    int // placeholders among the errors
+		entries  []entry
+		err      error
+	}
+)
+
+// next starts what is due for the texts as they stand, with a value that is being
+// typed; nil if nothing is.
+func (c *checker) next(p *pair, typed *pending, at versions) tea.Cmd {
+	switch {
+	case !p.docs[recipe].loaded:
+	case !c.ruleBusy && at != c.ruleAt:
+		c.ruleBusy = true
+		d := p.draft()
+		return func() tea.Msg { return ruleMsg{at, evaluate(typed.in(d))} }
+	case !c.checking && at == c.ruleAt && at != c.checkAt:
+		c.checking = true
+		ctx, eng, d := p.docs[recipe].ctx, p.docs[recipe].eng, p.draft()
+		return func() tea.Msg { return check(ctx, eng, at, typed.in(d)) }
+	}
+	return nil
+}
+
+func check(ctx context.Context, eng Engine, at versions, d engine.Draft) checkedMsg {
+	p, err := eng.CheckText(ctx, d)
+	if err != nil {
+		return checkedMsg{at: at, err: err}
+	}
+	file, _ := recipes.SplitSelector(d.RecipePath)
+	m := checkedMsg{
+		at: at, todos: p.Report.Todos, problems: listed(p.Report.Diagnostics, file, d.WorkloadPath),
+		entries: entries(p.Recipe, p.Workload),
+	}
+	if p.Recipe != nil {
+		m.layout = p.Recipe.Schema
+	}
+	return m
+}
+
+func (c *checker) onRule(m ruleMsg) { c.ruleBusy, c.ruleAt, c.rule = false, m.at, m.rule }
+
+func (c *checker) onChecked(m checkedMsg) {
+	c.checking, c.checkAt, c.err = false, m.at, m.err
+	if m.err != nil {
+		return
+	}
+	if c.todos = m.todos; m.layout == 1 || m.layout == 2 {
+		c.layout = m.layout
+	}
+}
+
+// table is the table of fields of a text.
+func (c *checker) table(of side) *schema.Table {
+	if of == workload {
+		return schema.Workload()
+	}
+	return schema.Recipe(c.layout)
+}
+
+// against is why the texts can't be submitted now; empty if they can. While the
+// latest text is not checked yet nothing speaks against it: the submit screen checks
+// once more.
+func (c *checker) against(p *pair, now versions, errors int) string {
+	switch {
+	case !p.docs[recipe].loaded:
+		return "no recipe"
+	case now != c.checkAt:
+	case errors > c.todos:
+		return ui.Plural(errors, "error")
+	case c.todos > 0:
+		return ui.Plural(c.todos, "open placeholder")
+	}
+	return ""
+}
+
+// rule is the timeout rule, evaluated.
+type rule struct {
+	checks []recipes.TimeoutCheck
+	why    string // why there are none
+}
+
+// binding is the check that decides: of the level that needs most.
+func (r rule) binding() (recipes.TimeoutCheck, bool) {
+	for _, c := range r.checks {
+		if c.Binding {
+			return c, true
+		}
+	}
+	return recipes.TimeoutCheck{}, false
+}
+
+// evaluate applies the timeout rule to the texts as they stand.
+func evaluate(d engine.Draft) rule {
+	file, selector := recipes.SplitSelector(d.RecipePath)
+	r, _, found := recipes.Select(file, d.Recipe, selector)
+	if r == nil {
+		return rule{why: "the recipe can't be read: " + firstError(found)}
+	}
+	if len(r.Benchmark.Levels) == 0 {
+		return rule{why: "the recipe gives no concurrency"}
+	}
+	if d.WorkloadPath == "" {
+		return rule{why: "there is no workload file"}
+	}
+	w, found := recipes.ParseWorkload(d.WorkloadPath, d.Workload)
+	if w == nil {
+		return rule{why: "the workload can't be read: " + firstError(found)}
+	}
+	return rule{checks: recipes.CheckTimeouts(w, r.Benchmark.Levels)}
+}
+
+func firstError(ds recipes.Diagnostics) string {
+	for _, d := range ds {
+		if d.Severity == recipes.Error {
+			return fmt.Sprintf("line %d: %s", d.Line, d.Message)
+		}
+	}
+	return "unknown"
+}
+
+// View draws the rule in w cells: both sides, what is left or lacks, and below it
+// what would make it hold.
+func (r rule) View(th ui.Theme, w int) string {
+	title := " " + th.Paint(ui.Muted, "phase timeout  ")
+	c, ok := r.binding()
+	switch {
+	case !ok:
+		return title + th.Paint(ui.Warn, "? unknown: ") + ui.Clean(r.why)
+	case !c.Known:
+		return title + th.Paint(ui.Warn, "? unknown: "+strings.Join(c.Unknown, ", ")+" is no valid number") +
+			"\n " + th.Paint(ui.Muted, "needs "+c.Formula)
+	}
+	op, verdict := "≥", th.Paint(ui.OK, "✓ slack "+seconds(c.Slack))
+	if !c.OK {
+		op, verdict = "<", th.Paint(ui.Bad, "✗ short by "+seconds(-c.Slack))
+	}
+	sum := fmt.Sprintf("%s %s %s = %s", number(c.Timeout), op, c.Formula, number(c.Need))
+	levels := fmt.Sprintf("level %d", c.Level)
+	if n := len(r.checks); n > 1 {
+		levels = fmt.Sprintf("binding level %d of %d", c.Level, n)
+	}
+	line := title + sum + "   " + verdict
+	right := th.Paint(ui.Muted, levels) + " "
+	switch {
+	case ui.Width(line)+ui.Width(right) < w:
+		line = ui.Ends(line, right, w)
+	case ui.Width(line) > w:
+		line = " " + verdict + "  " + sum
+	}
+	return line + "\n" + consequence(th, c, w)
+}
+
+// consequence is what follows: the fixes, or what is left for the measurement.
+func consequence(th ui.Theme, c recipes.TimeoutCheck, w int) string {
+	if c.OK {
+		text := number(c.Measurement) + " s left for the measurement"
+		if len(c.Assumed) > 0 {
+			text += " · assumed, not in the file: " + strings.Join(c.Assumed, ", ")
+		}
+		return " " + th.Paint(ui.Muted, text)
+	}
+	hint := th.Key.Render("ctrl+f") + th.KeyText.Render(" apply ")
+	line := " " + th.Paint(ui.Muted, "fix ")
+	for i, k := range c.Fixes {
+		part, rest := short(k), ""
+		if i > 0 {
+			part = th.Rule.Render(" · ") + part
+		}
+		if n := len(c.Fixes) - i - 1; n > 0 {
+			rest = fmt.Sprintf(" +%d", n)
+		}
+		if i > 0 && ui.Width(line+part+rest)+ui.Width(hint)+2 > w {
+			line += th.Paint(ui.Muted, fmt.Sprintf(" +%d", len(c.Fixes)-i))
+			break
+		}
+		line += part
+	}
+	return ui.Ends(line, hint, w)
+}
+
+// short is a fix with the name that fits into a line with four others.
+func short(k recipes.Knob) string {
+	names := map[string]string{
+		"phase_timeout_seconds": "timeout", "user_spawn_rate": "rate", "settling_time_seconds": "settle",
+		"min_measurement_seconds": "measure", "concurrency": "users",
+	}
+	name, ok := names[k.Key]
+	if !ok {
+		name = k.Key
+	}
+	return name + " " + k.Op + " " + k.Value
+}
+
+func number(f float64) string {
+	s := fmt.Sprintf("%.3f", f)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+}
+
+func seconds(f float64) string { return number(f) + " s" }

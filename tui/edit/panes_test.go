@@ -1,0 +1,217 @@
+package edit
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/merge"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// This file tests each pane alone, without the screen around it.
+
+func keyOf(name string) tea.KeyPressMsg { return frametest.Keys(name)[0].(tea.KeyPressMsg) }
+
+func TestQuestionPane(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		key    string
+		chosen tea.Msg
+		closed bool
+	}{
+		{"1", saveMsg{leaveMsg{}}, true},
+		{"s", saveMsg{leaveMsg{}}, true},
+		{"3", leaveMsg{}, true},
+		{"enter", nil, true},
+		{"esc", nil, true},
+		{"down", nil, false},
+		{"x", nil, false},
+	} {
+		q := leaving([]string{"r.yaml"})
+		if chosen, closed := q.Key(keyOf(c.key)); chosen != c.chosen || closed != c.closed {
+			t.Errorf("%s: %v %v, want %v %v", c.key, chosen, closed, c.chosen, c.closed)
+		}
+	}
+	q := newRecipe("/n.yaml")
+	if chosen, closed := q.Key(keyOf("esc")); chosen != (ui.Back{}) || !closed {
+		t.Errorf("esc: %v %v", chosen, closed)
+	}
+	q.popUp()
+	if _, closed := q.Key(keyOf("1")); closed || strings.Contains(q.View(ui.NewTheme(true), 80, 20), "esc goes back") {
+		t.Error("answered before it was seen")
+	}
+}
+
+func TestProblemPane(t *testing.T) {
+	t.Parallel()
+	fix := &recipes.Edit{Op: recipes.OpUnset, Path: "a"}
+	l := &problemList{}
+	if l.Key(keyOf("enter")) != nil || l.next(recipe, 0) != nil || l.click(0, 3) != nil {
+		t.Error("an empty list asks for something")
+	}
+	l.set([]problem{
+		{recipes.Diagnostic{Line: 2, Column: 3, Path: "a", Edit: fix}, recipe},
+		{recipes.Diagnostic{Line: 9, Path: "b"}, workload},
+		{recipes.Diagnostic{Path: "c", Edit: fix}, elsewhere},
+	})
+	if got, want := l.Key(keyOf("enter")), (goToMsg{recipe, ui.Pos{Line: 1, Col: 2}}); got != want {
+		t.Errorf("enter asks for %v", got)
+	}
+	if m, ok := l.Key(keyOf("f")).(editMsg); !ok || m.side != recipe {
+		t.Error("f makes no edit")
+	}
+	if got, want := l.next(recipe, 1), (goToMsg{workload, ui.Pos{Line: 8}}); got != want {
+		t.Errorf("next asks for %v", got)
+	}
+	if got, want := l.next(recipe, 1), (goToMsg{workload, ui.Pos{Line: 8}}); got != want {
+		t.Errorf("next from elsewhere asks for %v", got)
+	}
+	if _, ok := l.Key(keyOf("f")).(ui.Toast); !ok {
+		t.Error("f without an edit says nothing")
+	}
+	if l.Key(keyOf("down")); l.Key(keyOf("down")) != nil || l.at != 2 || l.Key(keyOf("enter")) != nil {
+		t.Errorf("at %d; a problem of neither text is gone to", l.at)
+	}
+	l.set(l.items[:1])
+	view := ansi.Strip(l.View(ui.NewTheme(true), 40, 2, true))
+	if lines := strings.Split(view, "\n"); l.at != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "▸ · recipe:2     a:") {
+		t.Errorf("at %d: %q", l.at, view)
+	}
+}
+
+func TestFormPane(t *testing.T) {
+	t.Parallel()
+	r, _ := recipes.ParseRecipe("r", []byte(testRecipe))
+	w, _ := recipes.ParseWorkload("w", []byte(testWorkload))
+	f := &form{}
+	f.fill(entries(r, w))
+	if got := f.open(workload, 6); got != workload || f.rows[f.at].path != "phase_timeout_seconds" {
+		t.Fatalf("opens on %v of %s", f.rows[f.at], got)
+	}
+	for _, k := range []string{"9", "9"} {
+		if asks := f.Key(keyOf(k)); asks != nil {
+			t.Errorf("%s asks for %v", k, asks)
+		}
+	}
+	d := f.pending().in(engine.Draft{Recipe: []byte(testRecipe), Workload: []byte(testWorkload)})
+	if want := strings.Replace(testWorkload, "1548.0", "99", 1); string(d.Workload) != want || string(d.Recipe) != testRecipe {
+		t.Errorf("while it is typed the texts are\n%s\n%s", d.Recipe, d.Workload)
+	}
+	m, ok := f.Key(keyOf("enter")).(editMsg)
+	if !ok || m.side != workload || f.typing || f.keys != 3 {
+		t.Errorf("enter asks for %v, typing %v, %d changes", m, f.typing, f.keys)
+	}
+	if f.Key(keyOf("enter")); f.Key(keyOf("enter")) != nil {
+		t.Error("the same value is set")
+	}
+	if got, want := f.Key(keyOf("esc")), (goToMsg{workload, ui.Pos{Line: 6}}); got != want || f.on {
+		t.Errorf("esc asks for %v", got)
+	}
+}
+
+func TestFinderPane(t *testing.T) {
+	t.Parallel()
+	var text ui.Editor
+	text.SetText("one\ntwo\none\n")
+	var f finder
+	f.open(&text)
+	f.Paste("one", &text)
+	if f.nth != 1 || f.of != 2 || !strings.Contains(ansi.Strip(f.View(ui.NewTheme(true), 80)), "1 of 2") {
+		t.Errorf("%d of %d", f.nth, f.of)
+	}
+	if f.Key(keyOf("enter"), &text); text.Cursor().Line != 2 {
+		t.Errorf("enter goes to %v", text.Cursor())
+	}
+	if f.Key(keyOf("esc"), &text); f.on {
+		t.Error("esc does not end it")
+	}
+}
+
+func TestCompletionPane(t *testing.T) {
+	t.Parallel()
+	var text ui.Editor
+	text.SetText("model:\n  p")
+	text.Go(ui.Pos{Line: 1, Col: 3})
+	c := complete(schema.Recipe(2), &text, false, false)
+	if c == nil || len(c.items) != 2 {
+		t.Fatalf("offers %+v", c)
+	}
+	if open, taken := c.Key(keyOf("enter"), &text); open || taken {
+		t.Error("enter is taken by a list that nobody asked for")
+	}
+	c.Key(keyOf("down"), &text)
+	if open, taken := c.Key(keyOf("enter"), &text); open || !taken || text.Text() != "model:\n  path: " {
+		t.Errorf("chosen: %q", text.Text())
+	}
+}
+
+// The last line of a comparison comes into view, and a change of the theme shows.
+func TestDiffPane(t *testing.T) {
+	t.Parallel()
+	var old, now strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&old, "old %d\n", i)
+		fmt.Fprintf(&now, "new %d\n", i)
+	}
+	var d diff
+	d.setSize(60, 20)
+	d.onDiff(diffMsg{rows: folded(merge.Compare(old.String(), now.String())), added: 100, removed: 100}, ui.NewTheme(true))
+	for _, c := range []struct{ key, first, last string }{
+		{"", "old 0", "old 17"},
+		{"end", "new 82", "new 99"},
+		{"up", "new 81", "new 98"},
+		{"home", "old 0", "old 17"},
+		{"pgdown", "old 18", "old 35"},
+	} {
+		if c.key != "" {
+			if asks, closed := d.Key(keyOf(c.key)); asks != nil || closed {
+				t.Errorf("%s asks for %v, closed %v", c.key, asks, closed)
+			}
+		}
+		lines := strings.Split(ansi.Strip(d.View(ui.NewTheme(true))), "\n")
+		if len(lines) != 20 || !strings.Contains(lines[2]+" ", c.first+" ") || !strings.Contains(lines[19]+" ", c.last+" ") {
+			t.Errorf("after %q:\n%s", c.key, strings.Join(lines, "\n"))
+		}
+	}
+	if asks, _ := d.Key(keyOf("tab")); asks != (compareMsg{0, asPorted}) {
+		t.Errorf("tab asks for %v", asks)
+	}
+	if _, closed := d.Key(keyOf("esc")); !closed {
+		t.Error("esc does not close it")
+	}
+	before := d.View(ui.NewTheme(true))
+	if d.paint(ui.NewTheme(false)); d.View(ui.NewTheme(true)) == before {
+		t.Error("the rows keep the colours of the old theme")
+	}
+}
+
+func TestDocumentPane(t *testing.T) {
+	t.Parallel()
+	d := &document{path: "/r.yaml", side: recipe}
+	th, r := ui.NewTheme(true), rect{w: 40, h: 3}
+	if view := ansi.Strip(d.View(th, r, true)); !strings.Contains(view, "reading /r.yaml") {
+		t.Errorf("before it is read: %q", view)
+	}
+	d.load(readMsg{path: "/r.yaml", file: "/r.yaml", text: "# head\na: 1\n"})
+	if d.compare(); d.unsaved || d.text.Cursor().Line != 1 {
+		t.Errorf("read: unsaved %v, cursor %v", d.unsaved, d.text.Cursor())
+	}
+	m := d.edit(func([]byte) ([]byte, error) { return []byte("# head\na: 2\n"), nil })().(editedMsg)
+	if _, ok := d.onEdited(m); !ok || d.text.Text() != m.text {
+		t.Errorf("edited to %q", d.text.Text())
+	}
+	if _, ok := d.onEdited(m); ok {
+		t.Error("a change of an older text is taken")
+	}
+	if d.compare(); !d.unsaved || !strings.Contains(ansi.Strip(d.title(th, true)), "r.yaml ●") {
+		t.Errorf("unsaved %v", d.unsaved)
+	}
+}

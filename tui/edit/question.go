@@ -1,0 +1,86 @@
+package edit
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/recipes/examples"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// question is an open list of what may be done; all keys go to it. What is chosen
+// is a message for the screen.
+type question struct {
+	ui.Menu
+	choices []tea.Msg      // of each item; nil does nothing
+	esc     tea.Msg        // nil: esc only closes
+	hot     map[string]int // further keys that choose an item
+	cold    bool           // opened by itself just now: keys are meant for something else
+}
+
+// grace is how long a question that opens by itself takes no keys.
+const grace = 400 * time.Millisecond
+
+// armMsg says that a question has been seen long enough to be meant.
+type armMsg struct{ of *question }
+
+// popUp makes a question one that no key asked for.
+func (q *question) popUp() tea.Cmd {
+	q.cold = true
+	return tea.Tick(grace, func(time.Time) tea.Msg { return armMsg{q} })
+}
+
+func (q *question) add(choice tea.Msg, it ui.Item) {
+	q.Items, q.choices = append(q.Items, it), append(q.choices, choice)
+}
+
+// Key handles a key; closed says that the question is answered, by what is chosen.
+func (q *question) Key(msg tea.KeyPressMsg) (chosen tea.Msg, closed bool) {
+	if q.cold {
+		return nil, false
+	}
+	if i, ok := q.hot[msg.String()]; ok {
+		return q.choices[i], true
+	}
+	i, closed := q.Menu.Key(msg)
+	if i >= 0 {
+		return q.choices[i], true
+	}
+	return q.esc, closed
+}
+
+// View draws the question as a box of at most w × h cells.
+func (q *question) View(th ui.Theme, w, h int) string {
+	m := q.Menu
+	if q.cold { // says how to answer once an answer is taken
+		m.Foot = " "
+	}
+	return m.Draw(th, w, h)
+}
+
+// leaving asks before edits are lost.
+func leaving(unsaved []string) *question {
+	q := &question{
+		Menu: ui.Menu{Title: "Leave without saving?", Body: "Not saved: " + strings.Join(unsaved, ", "), At: 1},
+		hot:  map[string]int{"ctrl+s": 0, "s": 0},
+	}
+	q.add(saveMsg{leaveMsg{}}, ui.Item{Text: "save, then leave", Note: "ctrl+s"})
+	q.add(nil, ui.Item{Text: "stay", Note: "esc"})
+	q.add(leaveMsg{}, ui.Item{Text: "leave, and discard the edits", Role: ui.Bad})
+	return q
+}
+
+// newRecipe offers to begin a recipe that is not there yet.
+func newRecipe(path string) *question {
+	q := &question{esc: ui.Back{}, Menu: ui.Menu{
+		Title: "There is no " + path, Foot: "a number or enter chooses · esc goes back",
+		Body: "A new recipe can begin as one of the examples, each with its workload. Nothing is written before it is saved.",
+	}}
+	q.add(q.esc, ui.Item{Text: "go back", Note: "esc"})
+	for _, name := range examples.Names() {
+		q.add(beginMsg{name}, ui.Item{Text: "new, from " + name})
+	}
+	return q
+}
