@@ -225,13 +225,13 @@ func (s *step) client(ctx context.Context) (int, error) {
 	argv = append(argv, s.extra...)
 	s.rec.say("%s", shown(argv))
 	begun := s.Now()
-	s.rec.event("client", event.Data{Message: "started"})
+	s.rec.event(event.ClientStep, event.Data{Message: "started"})
 	code, err := s.exec(ctx, command{argv: argv, out: s.Log, errs: s.Log, held: s.held})
 	if err != nil {
 		return 1, fmt.Errorf("run the client: %w", err)
 	}
 	took := s.Now().Sub(begun).Seconds()
-	s.rec.event("client", event.Data{
+	s.rec.event(event.ClientStep, event.Data{
 		Message: fmt.Sprintf("ended with code %d after %.1f s", code, took),
 		Seconds: took, ExitCode: &code,
 	})

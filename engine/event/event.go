@@ -26,6 +26,9 @@ const (
 	ClientFileName = "events.client.jsonl" // the client's
 )
 
+// ClientStep is the step whose end is the run's.
+const ClientStep = "client"
+
 // State is the one enumeration of run states.
 type State string
 

@@ -97,7 +97,7 @@ func (s *Status) Apply(e Event) {
 		if st := s.step(e.Step); st != nil {
 			st.State, st.ExitCode, st.Message = "exited", e.Data.ExitCode, e.Data.Message
 		}
-		if e.Step == "client" {
+		if e.Step == ClientStep {
 			s.Client = e.Data.ExitCode
 		}
 	case Health:

@@ -280,6 +280,14 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// Events call the client's step by the name that plans give it.
+func TestClientStep(t *testing.T) {
+	t.Parallel()
+	if event.ClientStep != string(schema.Client) {
+		t.Errorf("%s and %s", event.ClientStep, schema.Client)
+	}
+}
+
 func TestUnboundPlanIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := job.Run(t.Context(), job.Options{Plan: &plan.Plan{Steps: []plan.Step{{Launch: []string{"{bin}"}}}}})

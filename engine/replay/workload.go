@@ -126,5 +126,5 @@ func appendPhase(log *event.Appender, ev Event) error {
 	if data.State == "" {
 		data.Message = strings.TrimSpace(string(ev.Kind) + " " + data.Message)
 	}
-	return log.Add(event.Phase, "client", data)
+	return log.Add(event.Phase, event.ClientStep, data)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
@@ -34,7 +35,7 @@ func (s *Store) LogFiles(l Ref) ([]LogFile, error) {
 		step, ok := stepOf(name)
 		again := slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == step })
 		switch {
-		case !ok || again && step == "client": // client.log is a link to benchmark.out
+		case !ok || again && step == event.ClientStep: // client.log is a link to benchmark.out
 			continue
 		case again: // of another node, say
 			step = name
@@ -42,8 +43,8 @@ func (s *Store) LogFiles(l Ref) ([]LogFile, error) {
 		out = append(out, LogFile{Step: step, Path: filepath.Join(l.Logs, name)})
 	}
 	slices.SortStableFunc(out, func(a, b LogFile) int {
-		if (a.Step == "client") != (b.Step == "client") {
-			if a.Step == "client" {
+		if (a.Step == event.ClientStep) != (b.Step == "client") {
+			if a.Step == event.ClientStep {
 				return -1
 			}
 			return 1
@@ -62,7 +63,7 @@ var (
 func stepOf(name string) (string, bool) {
 	switch {
 	case name == "client.log", name == "benchmark.out":
-		return "client", true
+		return event.ClientStep, true
 	case strings.HasPrefix(name, "sweep_") && strings.HasSuffix(name, ".log"), name == "job.log":
 		return "job", true
 	}
@@ -85,7 +86,7 @@ func stepOf(name string) (string, bool) {
 // there yet too.
 func (s *Store) LogOf(l Ref, step string, planned bool) (LogFile, error) {
 	if step == "" || step == "client.log" || step == "benchmark.out" {
-		step = "client"
+		step = event.ClientStep
 	}
 	files, err := s.LogFiles(l)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -76,7 +77,7 @@ func (l Ref) Context() (results.RunContext, error) {
 		return c, err
 	}
 	for _, s := range status.Steps {
-		if s.Name == "client" {
+		if s.Name == event.ClientStep {
 			c.Start = s.Started
 		}
 	}

@@ -188,7 +188,7 @@ func (f *follower) event(line []byte) {
 	}
 	f.fresh = append(f.fresh, e)
 	f.events.Apply(e)
-	if e.Kind == event.StepStart && e.Step == "client" {
+	if e.Kind == event.StepStart && e.Step == event.ClientStep {
 		f.fold.Start(e.T)
 	}
 }

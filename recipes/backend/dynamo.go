@@ -33,7 +33,7 @@ func (dynamo) Services(s Site) []Process {
 		}
 	}
 	out := []Process{service(schema.Etcd, etcdPort,
-		"etcd", "--data-dir", "/tmp/etcd-"+s.JobID, "--listen-client-urls", "http://0.0.0.0:"+itoa(etcdPort),
+		string(schema.Etcd), "--data-dir", "/tmp/etcd-"+s.JobID, "--listen-client-urls", "http://0.0.0.0:"+itoa(etcdPort),
 		"--advertise-client-urls", "http://"+s.Infra.Address+":"+itoa(etcdPort))}
 	if plane := s.Recipe.Dynamo; plane.RequestPlane == recipes.NATSPlane || plane.EventPlane == recipes.NATSPlane {
 		out = append(out, service(schema.NATS, natsPort, "nats-server", "-js", "-sd", "/tmp/nats-"+s.JobID, "-p", itoa(natsPort)))

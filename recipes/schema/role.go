@@ -1,7 +1,5 @@
 package schema
 
-import "slices"
-
 // Role is what a node or a process of a run is there for, as recipes, plans and
 // logs spell it.
 type Role string
@@ -22,9 +20,6 @@ const (
 // WorkerRoles lists the roles of engine workers in the order in which they are
 // placed and shown.
 func WorkerRoles() []Role { return []Role{Prefill, Decode, Agg} }
-
-// Worker says whether the role is that of an engine worker.
-func (r Role) Worker() bool { return slices.Contains(WorkerRoles(), r) }
 
 // Layout1 is a worker role as paths of layout 1 spell it where they belong to the
 // engine: aggregated for agg.

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/tui/logs"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -77,7 +78,7 @@ func (s *Screen) pickLog() tea.Cmd {
 	}
 	step := s.files[0].Step // the client's, if there is one
 	for _, f := range s.files {
-		if f.Step == blamed || f.Step == "job" && step != "client" && step != blamed {
+		if f.Step == blamed || f.Step == "job" && step != event.ClientStep && step != blamed {
 			step = f.Step
 		}
 	}

@@ -327,7 +327,7 @@ func stepState(st event.Status, s event.StepStatus) ui.Cell {
 		return ui.Cell{Text: "· gone", Role: ui.Muted}
 	case s.State == "ready":
 		return ui.Cell{Text: "● ready", Role: ui.OK}
-	case s.Name == "client":
+	case s.Name == event.ClientStep:
 		return ui.Cell{Text: "● running", Role: ui.Accent}
 	case healthy(st, s.Name):
 		return ui.Cell{Text: "● healthy", Role: ui.OK}
@@ -338,7 +338,7 @@ func stepState(st event.Status, s event.StepStatus) ui.Cell {
 // bringUp says how many steps are ready, and which ones are waited for.
 func bringUp(st event.Status) (ready, started int, waiting []event.StepStatus) {
 	for _, s := range st.Steps {
-		if s.Name == "client" {
+		if s.Name == event.ClientStep {
 			continue
 		}
 		started++

@@ -1,0 +1,92 @@
+package schema
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The names of worker roles and of the engine that is run stand where they are
+// defined; everything else takes them from there.
+func TestNamesStandInOnePlace(t *testing.T) {
+	t.Parallel()
+	names := []string{string(Prefill), string(Decode), string(Agg), TRTLLM}
+	root, found, files := "../..", map[string]int{}, 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		files++
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(lit.Value); err == nil && slices.Contains(names, text) {
+				found[filepath.ToSlash(path)+" "+text]++
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || files < 200 {
+		t.Fatalf("%d files, %v", files, err)
+	}
+	for _, n := range names {
+		where := "role.go"
+		if n == TRTLLM {
+			where = "engine.go"
+		}
+		home := root + "/recipes/schema/" + where + " " + n
+		if found[home] != 1 {
+			t.Errorf("%q stands %d times in %s, want once", n, found[home], where)
+		}
+		delete(found, home)
+	}
+	for where := range found {
+		t.Errorf("%s: take it from recipes/schema", where)
+	}
+}
+
+func TestRolePaths(t *testing.T) {
+	t.Parallel()
+	for _, r := range WorkerRoles() {
+		for _, path := range []string{r.NodesPath(), r.WorkersPath(), r.GPUsPath(), r.EnvPath(), r.ConfigPath(TRTLLM)} {
+			if _, ok := Recipe(1).Field(path); !ok {
+				t.Errorf("%s of %s is no field", path, r)
+			}
+		}
+	}
+}
+
+func TestEngines(t *testing.T) {
+	t.Parallel()
+	if f, _ := Recipe(1).Field("backend.type"); !slices.Equal(f.Enum, []string{"trtllm", "sglang", "vllm", "mocker"}) || f.Default != "sglang" {
+		t.Errorf("backend.type %+v", f)
+	}
+	if e := EngineServedBy("trtllm_serve"); e.Name != TRTLLM {
+		t.Errorf("trtllm_serve is of %q", e.Name)
+	}
+	for _, frontend := range []string{"", Dynamo} {
+		if e := EngineServedBy(frontend); e.Name != "" {
+			t.Errorf("%q is of %q", frontend, e.Name)
+		}
+	}
+}
