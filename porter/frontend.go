@@ -35,7 +35,7 @@ func (f *frontend) fields() {
 	plane, planeFrom := f.requestPlane()
 	f.out.recipe("dynamo.request_plane", plain(plane), planeFrom)
 	f.out.recipe("dynamo.event_plane", plain("zmq"), fixed("the harness runs no NATS"))
-	f.out.recipe("frontend.type", plain("dynamo"), fixed("the harness serves through dynamo's frontend"))
+	f.out.recipe("frontend.type", plain(schema.Dynamo), fixed("the harness serves through dynamo's frontend"))
 	f.out.recipe("frontend.enable_multiple_frontends", boolean(false),
 		fixed("the harness runs one frontend, with no nginx before it"))
 	f.args(plane, planeFrom)
