@@ -7,7 +7,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/replay"
 )
 
-// Replay runs the built-in client, see [replay.RunWorkload].
+// Replay runs the built-in client, see [replay.Run].
 func (e *Engine) Replay(ctx context.Context, opt replay.Options) error {
 	opt.Version, opt.Now = e.Version, e.now
 	return replay.Run(ctx, opt)

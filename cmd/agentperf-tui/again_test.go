@@ -22,7 +22,7 @@ func TestRepeatAndAgain(t *testing.T) {
 	}
 	s := newShell(t)
 	s.port("--gpu-type", "gb300")
-	records := func(o output) (out []rundir.Record) {
+	records := func(o outcome) (out []rundir.Record) {
 		t.Helper()
 		for line := range strings.Lines(o.stdout) {
 			var r rundir.Record

@@ -3,59 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
-	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/job"
-	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/safetext"
 )
-
-// gated is the engine with one condition more: a recipe that a port left must-fix
-// questions open for is not submitted unless that is allowed.
-type gated struct{ *engine.Engine }
-
-// Gate asks the engine, then the port's own report beside the recipe.
-func (g gated) Gate(p *engine.Pair, pl *plan.Plan, allowTodo bool) error {
-	if err := g.Engine.Gate(p, pl, allowTodo); err != nil || allowTodo {
-		return err
-	}
-	workload := "" // only the compute nodes have it
-	if p.Workload != nil {
-		workload = p.Workload.File
-	}
-	open, err := porter.OpenMustFix(p.Recipe.File, workload)
-	if err != nil {
-		return err
-	}
-	if len(open) > 0 {
-		return fmt.Errorf("the port left %d must-fix questions open, the first is: %s; answer it, or submit all the same with --allow-todo", len(open), open[0].Message)
-	}
-	return nil
-}
-
-// Apply submits what passes the gate.
-func (g gated) Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error) {
-	if err := g.Gate(p, pl, allowTodo); err != nil {
-		return rundir.Record{}, err
-	}
-	return g.Engine.Apply(ctx, p, pl, allowTodo)
-}
 
 // applying is what apply was told.
 type applying struct {
-	launcher              string
-	scale                 *plan.LocalScale
+	*planning
 	yes, allowTodo, watch bool
-	smoke                 bool
 	repeat                int
 	again                 string
 }
@@ -80,11 +38,8 @@ does the waiting for its jobs; for runs on this machine this command does, until
 last one is submitted.
 --again RUN submits what an earlier run was submitted with, as its folder has it.`,
 	}
-	f, flag := files(cmd)
-	o := &applying{scale: scaleFlags(cmd)}
+	f, o := inputFlags(cmd), &applying{planning: planFlags(cmd, a)}
 	fl := cmd.Flags()
-	fl.StringVar(&o.launcher, "launcher", "slurm", "slurm, local or srtctl")
-	fl.StringVar(&a.outputDir, "output-dir", "", "base of run folders (default: output_dir of the configuration, else ./outputs)")
 	fl.BoolVar(&o.yes, "yes", false, "submit without asking")
 	fl.BoolVar(&o.allowTodo, "allow-todo", false, "submit although placeholders are open")
 	fl.BoolVar(&o.watch, "watch", false, "follow the run until it ends; exit with its result")
@@ -95,11 +50,11 @@ last one is submitted.
 		if o.repeat < 1 || o.repeat > mostRepeats {
 			return badInput(fmt.Errorf("--repeat %d: want 1 to %d", o.repeat, mostRepeats))
 		}
-		e, p, pl, err := a.toApply(cmd, args, f, *flag, o)
+		p, err := a.toApply(cmd, args, f, o)
 		if err != nil {
 			return err
 		}
-		return a.apply(cmd.Context(), gated{e}, p, pl, o)
+		return a.apply(cmd.Context(), p, o)
 	}
 	return cmd
 }
@@ -108,55 +63,53 @@ last one is submitted.
 const mostRepeats = 50
 
 // toApply loads and plans what is to be submitted: files, or an earlier run's.
-func (a *app) toApply(cmd *cobra.Command, args []string, f *engine.Files, flag string, o *applying) (*engine.Engine, *engine.Pair, *plan.Plan, error) {
+func (a *app) toApply(cmd *cobra.Command, args []string, f *inputs, o *applying) (p planned, err error) {
 	if o.again == "" {
-		return a.planned(cmd, args, f, flag, planning{o.launcher, o.smoke, *o.scale})
+		return a.planned(cmd, args, f, *o.planning)
 	}
-	for _, name := range []string{"file", "workload", "cluster"} {
-		if cmd.Flags().Changed(name) || len(args) > 0 {
-			return nil, nil, nil, badInput(fmt.Errorf("--again %s: the run's own files are taken; change them with --set, or apply a recipe without --again", o.again))
-		}
+	given := cmd.Flags().Changed
+	if len(args) > 0 || given("file") || given("workload") || given("cluster") {
+		return p, badInput(fmt.Errorf("--again %s: the run's own files are taken; "+
+			"change them with --set, or apply a recipe without --again", o.again))
 	}
 	e, l, err := a.find(cmd.Context(), o.again)
 	if err != nil {
-		return nil, nil, nil, err
+		return p, err
 	}
-	p, opt, err := e.Again(cmd.Context(), l, f.Edits)
+	pair, opt, err := e.Again(cmd.Context(), l, f.Edits)
 	if err != nil {
-		return nil, nil, nil, badInput(err)
+		return p, badInput(err)
 	}
-	if cmd.Flags().Changed("launcher") {
+	if given("launcher") {
 		if opt.Target, err = target(o.launcher); err != nil {
-			return nil, nil, nil, err
+			return p, err
 		}
 	}
-	if cmd.Flags().Changed("users") || opt.Local.Users == 0 {
+	if given("users") || opt.Local.Users == 0 {
 		opt.Local.Users = o.scale.Users
 	}
-	if cmd.Flags().Changed("seconds") || opt.Local.Seconds == 0 {
+	if given("seconds") || opt.Local.Seconds == 0 {
 		opt.Local.Seconds = o.scale.Seconds
 	}
-	opt.Smoke = opt.Smoke && !cmd.Flags().Changed("smoke") || o.smoke
-	pl, err := a.plan(e, p, opt)
-	return e, p, pl, err
+	opt.Smoke = opt.Smoke && !given("smoke") || o.smoke
+	pl, err := a.plan(e, pair, opt)
+	return planned{e, pair, pl}, err
 }
 
 // apply asks and submits, once for each repeat, and follows if that was asked for.
-func (a *app) apply(ctx context.Context, gate gated, p *engine.Pair, pl *plan.Plan, o *applying) error {
-	if err := gate.Gate(p, pl, o.allowTodo); err != nil {
+func (a *app) apply(ctx context.Context, p planned, o *applying) error {
+	gate, pl := gated{p.engine}, p.plan
+	if err := gate.Gate(p.pair, pl, o.allowTodo); err != nil {
 		return err
 	}
-	notes, err := gate.Preflight(ctx, p, pl)
-	for _, n := range notes {
-		if err := a.note("%s\n", safetext.Clean(n)); err != nil {
-			return err
-		}
-	}
+	notes, err := gate.Preflight(ctx, p.pair, pl)
+	a.notes(notes)
 	if err != nil {
 		return err
 	}
 	if !o.yes {
-		question := fmt.Sprintf("submit %s to %s: %d nodes, %d steps, into %s?", pl.Name, pl.Target, len(pl.Nodes), len(pl.Steps), pl.OutputDir)
+		question := fmt.Sprintf("submit %s to %s: %d nodes, %d steps, into %s?",
+			pl.Name, pl.Target, len(pl.Nodes), len(pl.Steps), pl.OutputDir)
 		if o.repeat > 1 {
 			question = fmt.Sprintf("%d times, one after another: %s", o.repeat, question)
 		}
@@ -167,12 +120,12 @@ func (a *app) apply(ctx context.Context, gate gated, p *engine.Pair, pl *plan.Pl
 	var runs []rundir.Record
 	last := rundir.Record{}
 	for range o.repeat {
-		if last, err = gate.ApplyAfter(ctx, p, pl, o.allowTodo, last); err != nil {
+		if last, err = gate.ApplyAfter(ctx, p.pair, pl, o.allowTodo, last); err != nil {
 			return notAll(runs, o.repeat, err)
 		}
 		runs = append(runs, last)
 		if a.json {
-			err = printLine(a.stdout, last)
+			err = a.printLine(last)
 		} else {
 			err = a.say("run %s_%s\nfolder %s\n", last.Name, last.ID, last.Dir)
 		}
@@ -202,68 +155,6 @@ func notAll(runs []rundir.Record, want int, err error) error {
 		return err
 	}
 	last := runs[len(runs)-1]
-	return fmt.Errorf("%d of %d runs were submitted, the last one is %s_%s, which goes on; no more were: %w", len(runs), want, last.Name, last.ID, err)
-}
-
-func cancelCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "cancel RUN", Short: "End a run in an orderly way and wait for it", Args: usage(cobra.ExactArgs(1))}
-	yes := cmd.Flags().Bool("yes", false, "cancel without asking")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e, l, err := a.find(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-		before, err := e.State(l)
-		if over := err == nil && l.Record.ID != "" && before.State.Final(); !*yes && !over {
-			if err := a.confirm(cmd.Context(), "cancel "+l.Label()+"?"); err != nil {
-				return err
-			}
-		}
-		ctx, done := context.WithTimeout(cmd.Context(), 3*time.Minute)
-		defer done()
-		if err := e.Cancel(ctx, l); err != nil {
-			return err
-		}
-		s, err := e.State(l)
-		if err != nil {
-			return err
-		}
-		if a.json {
-			return a.print(s)
-		}
-		return a.say("%s  %s\n", l.Label(), s.State)
-	}
-	return cmd
-}
-
-// jobCmd are the commands of the job itself.
-func jobCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "job", Short: "Commands that a job runs", Hidden: true}
-	run := &cobra.Command{Use: "run", Short: "Supervise a published run folder", Args: usage(cobra.NoArgs)}
-	dir := run.Flags().String("run-dir", "", "the run's folder")
-	run.RunE = func(cmd *cobra.Command, _ []string) error {
-		e, err := a.engine()
-		if err != nil {
-			return err
-		}
-		ctx, cancel := context.WithCancelCause(context.WithoutCancel(cmd.Context()))
-		defer cancel(nil)
-		signals := make(chan os.Signal, 1)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-		defer signal.Stop(signals)
-		go func() {
-			select {
-			case <-signals:
-				cancel(job.Stopped{State: event.Cancelled})
-			case <-ctx.Done():
-			}
-		}()
-		code, err := e.Supervise(ctx, *dir, a.stdout)
-		if err != nil {
-			return exitError{code: max(1, code), err: err}
-		}
-		return exitWith(code)
-	}
-	cmd.AddCommand(run, benchCmd(a))
-	return cmd
+	return fmt.Errorf("%d of %d runs were submitted, the last one is %s_%s, which goes on; no more were: %w",
+		len(runs), want, last.Name, last.ID, err)
 }

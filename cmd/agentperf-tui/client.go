@@ -17,7 +17,8 @@ import (
 func replayCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay", Short: "The built-in client: replay trajectories against a server", Args: usage(cobra.NoArgs),
-		Long: "Replay trajectories against any OpenAI-compatible server, with the flags and outputs\nof the external client. The banner and every output name the implementation.",
+		Long: `Replay trajectories against any OpenAI-compatible server, with the flags and outputs
+of the external client. The banner and every output name the implementation.`,
 	}
 	opt := replay.Options{Log: a.stdout}
 	fl := cmd.Flags()
@@ -32,10 +33,8 @@ func replayCmd(a *app) *cobra.Command {
 	fl.StringVar(&opt.DelayKey, "delay-key", replay.DelayKey, "key of the tool-call delay in trajectory rows, in ms")
 	fl.StringVar(&opt.EventFile, "events", "", "append progress events to this file")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		for _, f := range []string{"config", "base-url", "model", "results-dir"} {
-			if !fl.Changed(f) {
-				return badInput(fmt.Errorf("--%s is required", f))
-			}
+		if err := required(cmd, "config", "base-url", "model", "results-dir"); err != nil {
+			return err
 		}
 		if *levels != "" {
 			var err error
@@ -65,7 +64,8 @@ func replayCmd(a *app) *cobra.Command {
 func mockServerCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mock-server", Short: "A mock OpenAI-compatible server with deterministic timing", Args: usage(cobra.NoArgs),
-		Long: "A mock server: agg answers alone; frontend routes to prefill and decode workers.\nTokens and times follow from the request by arithmetic.",
+		Long: `A mock server: agg answers alone; frontend routes to prefill and decode workers.
+Tokens and times follow from the request by arithmetic.`,
 	}
 	d := mockserver.DefaultTiming()
 	var cfg mockserver.Config
@@ -74,8 +74,10 @@ func mockServerCmd(a *app) *cobra.Command {
 	listen := fl.String("listen", "127.0.0.1:8000", "host:port")
 	role := fl.String("role", string(schema.Agg), "agg, prefill, decode or frontend")
 	fl.StringVar(&cfg.Model, "model", "", "served model name (default: any)")
-	fl.DurationVar(&cfg.Timing.PrefillBase, "ttft", d.PrefillBase, "time to the first token of a prompt that is cached whole")
-	fl.DurationVar(&cfg.Timing.PrefillPerToken, "prefill-per-token", d.PrefillPerToken, "more of it for each token that is not cached")
+	fl.DurationVar(&cfg.Timing.PrefillBase, "ttft", d.PrefillBase,
+		"time to the first token of a prompt that is cached whole")
+	fl.DurationVar(&cfg.Timing.PrefillPerToken, "prefill-per-token", d.PrefillPerToken,
+		"more of it for each token that is not cached")
 	fl.DurationVar(&cfg.Timing.ITL, "itl", d.ITL, "time between two output tokens")
 	fl.IntVar(&cfg.Timing.StreamInterval, "stream-interval", max(1, d.StreamInterval), "tokens an event")
 	fl.Float64Var(&cfg.Timing.Spread, "spread", d.Spread, "largest relative deviation of these times between requests")

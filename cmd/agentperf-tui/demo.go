@@ -21,13 +21,18 @@ import (
 func demoCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "demo", Short: "The whole pipeline on an embedded sample, in about a minute", Args: usage(cobra.NoArgs),
-		Long: "Port a sample run directory, check the result, plan it, run it on this machine with\nmock servers and the built-in client, watch it, roll it up, and compare the figures\nwith those that the mock servers' arithmetic gives. Exit code 0 if the pipeline works;\nthe verdict of the comparison is printed.",
+		Long: `Port a sample run directory, check the result, plan it, run it on this machine with
+mock servers and the built-in client, watch it, roll it up, and compare the figures
+with those that the mock servers' arithmetic gives. Exit code 0 if the pipeline works;
+the verdict of the comparison is printed.`,
 	}
 	headless := cmd.Flags().Bool("headless", false, "print instead of opening the workbench")
-	keep := cmd.Flags().String("keep", "", "keep everything in this new folder (default: a temporary one, removed at the end)")
-	scale := scaleFlags(cmd)
+	keep := cmd.Flags().String("keep", "",
+		"keep everything in this new folder (default: a temporary one, removed at the end)")
+	d := &demo{app: a}
+	scaleFlags(cmd, &d.scale)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkScale(*scale); err != nil {
+		if err := checkScale(d.scale); err != nil {
 			return err
 		}
 		if a.json {
@@ -53,7 +58,7 @@ func demoCmd(a *app) *cobra.Command {
 		}
 		// The demo's runs are none of the user's: everything goes with its folder.
 		a.outputDir, a.stateDir = filepath.Join(dir, "outputs"), filepath.Join(dir, "state")
-		d := &demo{app: a, dir: dir, scale: *scale}
+		d.dir = dir
 		show := d.run
 		if !*headless {
 			show = d.tour
@@ -62,7 +67,7 @@ func demoCmd(a *app) *cobra.Command {
 		// However it ended: the folder may be about to go, so its runs end first.
 		err = errors.Join(err, d.endRuns(context.WithoutCancel(cmd.Context())))
 		if *keep == "" {
-			err = errors.Join(err, a.note("the demo's folder is removed; --keep DIR keeps everything\n"))
+			a.note("the demo's folder is removed; --keep DIR keeps everything\n")
 		}
 		return err
 	}
@@ -88,22 +93,17 @@ func (d *demo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.step(2, "check the recipe and the workload"); err != nil {
+	d.step(2, "check the recipe and the workload")
+	files := engine.Files{Recipe: recipe, Workload: filepath.Join(d.dir, "workload.yaml")}
+	if d.pair, err = e.Load(ctx, files); err != nil {
 		return err
 	}
-	if d.pair, err = e.Load(ctx, engine.Files{Recipe: recipe, Workload: filepath.Join(d.dir, "workload.yaml")}); err != nil {
-		return err
-	}
-	if err := d.checkText(d.pair); err != nil {
-		return err
-	}
+	d.checkText(d.pair)
 	l, err := d.play(ctx, e)
 	if err != nil {
 		return err
 	}
-	if err := d.step(5, "roll up"); err != nil {
-		return err
-	}
+	d.step(5, "roll up")
 	path, _, err := e.Rollup(ctx, l)
 	if err != nil {
 		return err
@@ -111,29 +111,28 @@ func (d *demo) run(ctx context.Context) error {
 	if path == "" {
 		return errors.New("the run left no finished phase")
 	}
-	if err := d.say("%s\n", path); err != nil {
-		return err
-	}
+	d.say("%s\n", path)
 	return d.compare(ctx, e, l)
 }
 
 func (d *demo) port(ctx context.Context) (string, error) {
-	if err := d.step(1, "port a harness run directory"); err != nil {
-		return "", err
-	}
+	d.step(1, "port a harness run directory")
 	run, err := d.unpack()
 	if err != nil {
 		return "", err
 	}
 	recipe, workload := filepath.Join(d.dir, "recipe.yaml"), filepath.Join(d.dir, "workload.yaml")
-	r, err := porter.Port(ctx, run, porter.Options{DatasetRoots: []string{filepath.Join(run, "datasets")}, GPUType: "gb300", WorkloadOut: workload})
+	r, err := porter.Port(ctx, run, porter.Options{
+		DatasetRoots: []string{filepath.Join(run, "datasets")}, GPUType: "gb300", WorkloadOut: workload,
+	})
 	if err != nil {
 		return "", err
 	}
 	if _, err := r.Write(recipe, workload, false); err != nil {
 		return "", err
 	}
-	return recipe, d.say("%s\nwrote %s, workload.yaml and %s\n", r.SummaryLine(), recipe, filepath.Base(porter.ProvenancePath(recipe)))
+	report := filepath.Base(porter.ProvenancePath(recipe))
+	return recipe, d.say("%s\nwrote %s, workload.yaml and %s\n", r.SummaryLine(), recipe, report)
 }
 
 // unpack writes the sample run directory and returns its path.
@@ -163,17 +162,13 @@ func (d *demo) endRuns(ctx context.Context) error {
 
 // play plans, runs and watches.
 func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.RunRef, error) {
-	if err := d.step(3, "plan it for this machine"); err != nil {
-		return engine.RunRef{}, err
-	}
+	d.step(3, "plan it for this machine")
 	pl, err := e.Plan(d.pair, engine.PlanOptions{Target: plan.Local, Local: d.scale})
 	if err != nil {
 		return engine.RunRef{}, err
 	}
 	for _, s := range pl.Substitutions {
-		if err := d.say("  %s %s → %s\n", texttable.Left(s.What, 24), s.From, s.To); err != nil {
-			return engine.RunRef{}, err
-		}
+		d.say("  %s %s → %s\n", texttable.Left(s.What, 24), s.From, s.To)
 	}
 	if err := d.step(4, "run and watch it"); err != nil {
 		return engine.RunRef{}, err
@@ -186,16 +181,12 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.RunRef, error
 	if err != nil {
 		return l, err
 	}
-	if err := d.say("run %s in %s\n", l.Label(), l.Dir); err != nil {
-		return l, err
-	}
+	d.say("run %s in %s\n", l.Label(), l.Dir)
 	return l, d.watch(ctx, e, l, engine.WatchOptions{})
 }
 
 func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.RunRef) error {
-	if err := d.step(6, "compare with what the mock servers' arithmetic gives"); err != nil {
-		return err
-	}
+	d.step(6, "compare with what the mock servers' arithmetic gives")
 	ref := filepath.Join(d.dir, "reference.yaml")
 	if err := e.WriteReference(ctx, l, ref); err != nil {
 		return err

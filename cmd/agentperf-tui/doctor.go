@@ -5,7 +5,10 @@ import (
 )
 
 func doctorCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "doctor", Short: "What this machine has, and where this program keeps things", Args: usage(cobra.NoArgs)}
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "What this machine has, and where this program keeps things",
+		Args: usage(cobra.NoArgs),
+	}
 	cmd.Flags().StringVar(&a.outputDir, "output-dir", "", "base of run folders")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		e, err := a.engine()

@@ -60,12 +60,12 @@ func (s *shell) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-type output struct {
+type outcome struct {
 	stdout, stderr string
 	code           int
 }
 
-func (s *shell) run(args ...string) output {
+func (s *shell) run(args ...string) outcome {
 	s.t.Helper()
 	cmd := s.command(args...)
 	var out, errs bytes.Buffer
@@ -75,11 +75,11 @@ func (s *shell) run(args ...string) output {
 	if err != nil && !errors.As(err, &exit) {
 		s.t.Fatalf("%v: %v", args, err)
 	}
-	return output{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+	return outcome{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
 // want runs a command that must end with a code.
-func (s *shell) want(code int, args ...string) output {
+func (s *shell) want(code int, args ...string) outcome {
 	s.t.Helper()
 	o := s.run(args...)
 	if o.code != code {
@@ -100,7 +100,7 @@ func (s *shell) read(name string) string {
 }
 
 // port ports the sample to r.yaml and w.yaml.
-func (s *shell) port(more ...string) output {
+func (s *shell) port(more ...string) outcome {
 	s.t.Helper()
 	run, err := filepath.Abs(sampleRun)
 	if err != nil {

@@ -26,10 +26,12 @@ type exporting struct {
 func exportCmd(a *app) *cobra.Command {
 	var x exporting
 	cmd := &cobra.Command{
-		Use: "export RUN...", Short: "Write figures, time series, curves or an HTML report for others", Args: usage(cobra.MinimumNArgs(1)),
+		Use: "export RUN...", Args: usage(cobra.MinimumNArgs(1)),
+		Short: "Write figures, time series, curves or an HTML report for others",
 		Long: `Write what is known of a run as CSV, JSON or an HTML page that needs no network.
 CSV holds one table: the figures of the phases, the phases over time (series), which
-level meets which of the configured service levels (tiers), or throughput per GPU against speed per user over the levels of one or several runs (curve).
+level meets which of the configured service levels (tiers), or throughput per GPU
+against speed per user over the levels of one or several runs (curve).
 With --parity the two arguments are the sides of a comparison.`,
 	}
 	f := cmd.Flags()
@@ -75,7 +77,7 @@ func (a *app) export(cmd *cobra.Command, args []string, x exporting, w io.Writer
 	if err != nil {
 		return err
 	}
-	to := &app{stdout: w, stderr: a.stderr}
+	to := newApp(w, a.stderr)
 	switch {
 	case x.format != "csv" && x.format != "json" && x.format != "html":
 		return fmt.Errorf("--format %q: want csv, json or html", x.format)

@@ -14,7 +14,7 @@ import (
 func export(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out, messages bytes.Buffer
-	cmd := exportCmd(&app{stdout: &out, stderr: &messages})
+	cmd := exportCmd(newApp(&out, &messages))
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(t.Context())

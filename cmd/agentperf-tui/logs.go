@@ -31,7 +31,8 @@ all, are printed as one, by the times in their lines.`,
 	var o logOptions
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.follow, "follow", "f", false, "go on until the run ends")
-	flags.StringVar(&o.grep, "grep", "", "only lines that match this regular expression; case counts only if it has a capital")
+	flags.StringVar(&o.grep, "grep", "",
+		"only lines that match this regular expression; case counts only if it has a capital")
 	flags.BoolVar(&o.errors, "errors", false, "only lines that tell of an error")
 	flags.IntVarP(&o.last, "lines", "n", 0, "only the last lines, so many; 0 prints all")
 	flags.BoolVar(&o.merge, "merge", false, "several logs, or without STEP all, by time")
@@ -80,7 +81,8 @@ func (o logOptions) match() (*logview.Matcher, error) {
 func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]engine.LogFile, error) {
 	switch {
 	case o.merge && o.follow:
-		return nil, errors.New("logs --merge --follow: merged logs can't be followed here; follow one, or see them in the workbench")
+		return nil, errors.New(
+			"logs --merge --follow: merged logs can't be followed here; follow one, or see them in the workbench")
 	case o.merge && len(steps) == 0:
 		return e.LogFiles(l)
 	case len(steps) > 1 && !o.merge:
@@ -100,7 +102,10 @@ func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]
 }
 
 // logs prints what is in the logs, and with follow what comes.
-func (a *app) logs(ctx context.Context, e *engine.Engine, l engine.RunRef, files []engine.LogFile, match *logview.Matcher, o logOptions) error {
+func (a *app) logs(
+	ctx context.Context, e *engine.Engine, l engine.RunRef,
+	files []engine.LogFile, match *logview.Matcher, o logOptions,
+) error {
 	within, stop := context.WithCancel(ctx)
 	defer stop()
 	paths := make([]string, 0, len(files))
@@ -138,14 +143,10 @@ func (a *app) logs(ctx context.Context, e *engine.Engine, l engine.RunRef, files
 	}
 	for c := range chunks {
 		if c.Err != nil { // following goes on
-			if err := a.note("%s\n", safetext.Clean(c.Err.Error())); err != nil {
-				return err
-			}
+			a.note("%s\n", safetext.Clean(c.Err.Error()))
 		}
 		if c.Skipped > 0 {
-			if err := a.note("%d line(s) longer than 64 MiB left out\n", c.Skipped); err != nil {
-				return err
-			}
+			a.note("%d line(s) longer than 64 MiB left out\n", c.Skipped)
 		}
 		for _, raw := range c.Lines {
 			if line := logview.LineOf(raw); match == nil || match.Match(line.Text) {
@@ -220,10 +221,11 @@ func (p logPrinter) line(l logview.Line) error {
 		name = p.names[l.File]
 	}
 	if p.json {
-		return printLine(p.out, struct {
+		out := output{Writer: p.out}
+		return out.json(struct {
 			Step string `json:"step,omitempty"`
 			Line string `json:"line"`
-		}{name, text})
+		}{name, text}, "")
 	}
 	if name != "" {
 		text = texttable.Left(name, 12) + " " + text

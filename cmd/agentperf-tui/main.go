@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // version is set by the linker.
@@ -31,43 +31,25 @@ func main() {
 
 // execute runs one command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot(&app{stdout: stdout, stderr: stderr})
+	a := newApp(stdout, stderr)
+	root := newRoot(a)
 	root.SetArgs(args)
-	out := &remembering{Writer: stdout}
-	root.SetOut(out)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		err = out.err
-	}
-	if err == nil {
-		return 0
-	}
 	var exit exitError
-	if !errors.As(err, &exit) {
+	if err != nil && !errors.As(err, &exit) {
 		exit = exitError{code: 1, err: err}
 	}
-	if exit.err != nil {
-		if _, werr := io.WriteString(stderr, safetext.Lines("agentperf-tui: "+exit.err.Error())+"\n"); werr != nil {
-			return 1
+	if exit.err == nil {
+		if failed := cmp.Or(a.stdout.err, a.stderr.err); failed != nil {
+			exit = exitError{code: 1, err: failed}
 		}
 	}
-	return exit.code
-}
-
-// remembering keeps the first error of writing, which cobra's help drops.
-type remembering struct {
-	io.Writer
-	err error
-}
-
-// Write writes on to the Writer.
-func (r *remembering) Write(p []byte) (int, error) {
-	n, err := r.Writer.Write(p)
-	if r.err == nil {
-		r.err = err
+	if exit.err != nil && a.note("agentperf-tui: %s\n", exit.err) != nil {
+		return 1
 	}
-	return n, err
+	return exit.code
 }
 
 // exitError carries an exit code: 1 the check or run failed, 2 usage or bad
@@ -101,17 +83,31 @@ func exitWith(code int) error {
 	return exitError{code: code}
 }
 
+// exitUnless makes exit code 1 of a check that failed and was told of.
+func exitUnless(ok bool) error {
+	if ok {
+		return nil
+	}
+	return exitWith(1)
+}
+
 // app is what commands share.
 type app struct {
-	stdout, stderr io.Writer
+	stdout, stderr *output
 	json           bool
 	outputDir      string
 	stateDir       string // empty: the user's
 }
 
+func newApp(stdout, stderr io.Writer) *app {
+	return &app{stdout: &output{Writer: stdout}, stderr: &output{Writer: stderr}}
+}
+
 // engine opens the facade; a broken configuration is bad input.
 func (a *app) engine() (*engine.Engine, error) {
-	e, err := engine.New(engine.Options{Version: version, OutputDir: a.outputDir, StateDir: a.stateDir, Beside: porter.ProvenancePath})
+	e, err := engine.New(engine.Options{
+		Version: version, OutputDir: a.outputDir, StateDir: a.stateDir, Beside: porter.ProvenancePath,
+	})
 	return e, badInput(err)
 }
 
@@ -140,20 +136,12 @@ runs live and compares them. Without a command it opens the workbench.`,
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one document, or one object a line for streams")
 	root.AddCommand(
-		portCmd(a), editCmd(a), checkCmd(a), explainCmd(a), diffCmd(a), migrateCmd(a), dryRunCmd(a), applyCmd(a), runsCmd(a), watchCmd(a), logsCmd(a), cancelCmd(a), resultsCmd(a), rollupCmd(a),
-		parityCmd(a), exportCmd(a), replayCmd(a), mockServerCmd(a), demoCmd(a), doctorCmd(a), jobCmd(a), versionCmd(a),
+		portCmd(a), editCmd(a), checkCmd(a), explainCmd(a), diffCmd(a), migrateCmd(a),
+		dryRunCmd(a), applyCmd(a), runsCmd(a), watchCmd(a), logsCmd(a), cancelCmd(a),
+		resultsCmd(a), rollupCmd(a), parityCmd(a), exportCmd(a),
+		replayCmd(a), mockServerCmd(a), demoCmd(a), doctorCmd(a), jobCmd(a), versionCmd(a),
 	)
 	return root
-}
-
-// usage makes a wrong number of arguments exit 2.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return badInput(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
-		}
-		return nil
-	}
 }
 
 func versionCmd(a *app) *cobra.Command {

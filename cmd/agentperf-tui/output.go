@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -18,16 +17,83 @@ import (
 	"github.com/agentperf/agentperf-tui/texttable"
 )
 
-// say prints data for people; whatever is in it comes out without control characters.
-func (a *app) say(format string, args ...any) error {
-	_, err := io.WriteString(a.stdout, safetext.Lines(fmt.Sprintf(format, args...)))
+// output is where a command writes. After a write that failed it writes nothing more and
+// keeps the error, which [execute] reports in the end: who writes needs to look at an
+// error only to leave a loop.
+type output struct {
+	io.Writer
+	err error
+}
+
+// Write writes, unless an earlier write failed.
+func (o *output) Write(p []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.Writer.Write(p)
+	}
+	return n, o.err
+}
+
+// text writes text for people; whatever is in it comes out without control characters.
+func (o *output) text(format string, args []any) error {
+	_, err := io.WriteString(o, safetext.Lines(fmt.Sprintf(format, args...)))
 	return err
 }
 
-// note prints a message beside the data, likewise.
-func (a *app) note(format string, args ...any) error {
-	_, err := io.WriteString(a.stderr, safetext.Lines(fmt.Sprintf(format, args...)))
-	return err
+// json writes a value as JSON: on one line, or indented.
+func (o *output) json(v any, indent string) error {
+	enc := json.NewEncoder(o)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); o.err == nil {
+		o.err = err // of a value that has no JSON form
+	}
+	return o.err
+}
+
+// say prints text.
+func (a *app) say(format string, args ...any) error { return a.stdout.text(format, args) }
+
+// note prints a message beside the data.
+func (a *app) note(format string, args ...any) error { return a.stderr.text(format, args) }
+
+// notes prints messages that other people may have had a part in, a line each.
+func (a *app) notes(messages []string) {
+	for _, m := range messages {
+		a.note("%s\n", safetext.Clean(m))
+	}
+}
+
+// print prints one JSON document.
+func (a *app) print(v any) error { return a.stdout.json(v, "  ") }
+
+// printLine prints one JSON object on a line, for streams.
+func (a *app) printLine(v any) error { return a.stdout.json(v, "") }
+
+// table prints rows in columns, the first row as header; a column is as wide as
+// its widest cell. Cells are cleaned: they may come from other people's files.
+func (a *app) table(rows [][]string) error {
+	for _, r := range rows {
+		for i, c := range r {
+			r[i] = safetext.Clean(c)
+		}
+	}
+	return a.say("%s\n", strings.Join(texttable.Lines(rows), "\n"))
+}
+
+// lines prints text that may hold other people's bytes.
+func (a *app) lines(text string) {
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		a.say("%s\n", safetext.Clean(line))
+	}
+}
+
+func (a *app) diagnostics(ds recipes.Diagnostics) {
+	for _, d := range ds {
+		a.say("%s\n", safetext.Clean(d.String()))
+		if d.Fix != "" {
+			a.say("    fix: %s\n", safetext.Clean(d.Fix))
+		}
+	}
 }
 
 // confirm puts a question that only a terminal can answer; no is the default.
@@ -55,66 +121,4 @@ func (a *app) confirm(ctx context.Context, question string) error {
 		}
 	}
 	return nil
-}
-
-// print prints one JSON document.
-func (a *app) print(v any) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-// printLine prints one JSON object on a line, for streams.
-func printLine(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-// table prints rows in columns, the first row as header; a column is as wide as
-// its widest cell. Cells are cleaned: they may come from other people's files.
-func (a *app) table(rows [][]string) error {
-	for _, r := range rows {
-		for i, c := range r {
-			r[i] = safetext.Clean(c)
-		}
-	}
-	for _, line := range texttable.Lines(rows) {
-		if err := a.say("%s\n", line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (a *app) diagnostics(ds recipes.Diagnostics) error {
-	for _, d := range ds {
-		line := safetext.Clean(d.String())
-		if d.Fix != "" {
-			line += "\n    fix: " + safetext.Clean(d.Fix)
-		}
-		if err := a.say("%s\n", line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recipeFlag accepts -f FILE wherever a recipe is a positional argument.
-func recipeFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().StringP("file", "f", "", "recipe file, instead of the argument")
-}
-
-// recipeArg is the recipe of a command line, given either way.
-func recipeArg(args []string, flag string) (string, error) {
-	switch {
-	case flag != "" && len(args) > 0:
-		return "", badInput(fmt.Errorf("two recipes are given, %s and -f %s", args[0], flag))
-	case flag != "":
-		return flag, nil
-	case len(args) == 1:
-		return args[0], nil
-	}
-	return "", badInput(fmt.Errorf("no recipe is given"))
 }

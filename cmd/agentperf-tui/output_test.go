@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 )
@@ -9,7 +10,7 @@ import (
 func TestTableAlignsWideNames(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	a := &app{stdout: &out}
+	a := newApp(&out, io.Discard)
 	if err := a.table([][]string{{"NAME", "STATE"}, {"模型一二", "done"}, {"e\u0301\x1b[31m", "failed"}}); err != nil {
 		t.Fatal(err)
 	}

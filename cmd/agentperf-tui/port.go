@@ -11,7 +11,6 @@ import (
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/porter/tree"
-	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // portFlags are the flags of port that both of its forms know.
@@ -25,8 +24,15 @@ type portFlags struct {
 
 func portCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "port RUN_DIR --out RECIPE --workload-out WORKLOAD | port --tree ROOT --out-dir DIR", Short: "Turn a harness run directory into a recipe and a workload", Args: usage(cobra.MaximumNArgs(1)),
-		Long: "Turn a harness run directory c<N>/ into an srt-slurm recipe, the client's workload\nfile and a provenance report: for every field the artifact and line that it came\nfrom. What can't be found is asked for, never guessed in silence. The report proves,\nlaunch line by launch line, that nothing is lost.\n\nWith --tree every run directory below ROOT is ported to a folder of its own below\nDIR; what was ported before from the same inputs is skipped.",
+		Use:   "port RUN_DIR --out RECIPE --workload-out WORKLOAD | port --tree ROOT --out-dir DIR",
+		Short: "Turn a harness run directory into a recipe and a workload", Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Turn a harness run directory c<N>/ into an srt-slurm recipe, the client's workload
+file and a provenance report: for every field the artifact and line that it came
+from. What can't be found is asked for, never guessed in silence. The report proves,
+launch line by launch line, that nothing is lost.
+
+With --tree every run directory below ROOT is ported to a folder of its own below
+DIR; what was ported before from the same inputs is skipped.`,
 	}
 	f := &portFlags{}
 	fl := cmd.Flags()
@@ -35,11 +41,13 @@ func portCmd(a *app) *cobra.Command {
 	root := fl.String("tree", "", "port every c<N> below this folder")
 	outDir := fl.String("out-dir", "", "folder that a tree is ported to")
 	fl.StringArrayVar(&f.opt.DatasetRoots, "dataset-root", nil, "folder to look for the datasets in; repeat")
-	fl.StringArrayVar(&f.rewrites, "path-rewrite", nil, "OLD=NEW: rewrite a path prefix, before the default /lustre/=/scratch/; repeat")
+	fl.StringArrayVar(&f.rewrites, "path-rewrite", nil,
+		"OLD=NEW: rewrite a path prefix, before the default /lustre/=/scratch/; repeat")
 	fl.BoolVar(&f.opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
 	fl.StringVar(&f.opt.GPUType, "gpu-type", "", "GPU type of the nodes, such as gb300")
 	fl.IntVar(&f.opt.Schema, "schema", 2, "recipe layout, 2 or 1")
-	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file of answers to open questions, by the IDs in the report; they are kept with the recipe and given again when it is ported anew")
+	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file of answers to open questions, by the IDs in the report; "+
+		"they are kept with the recipe and given again when it is ported anew")
 	fl.BoolVar(&f.strict, "strict", false, "exit 1 if must-fix questions are open")
 	fl.BoolVar(&f.force, "force", false, "replace files that exist")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -49,9 +57,11 @@ func portCmd(a *app) *cobra.Command {
 		single := len(args) == 1 && *out != "" && *workload != "" && *root == "" && *outDir == ""
 		switch {
 		case *root != "" && *outDir != "" && len(args) == 0 && *out == "" && *workload == "":
-			return a.portTree(cmd.Context(), *root, tree.Options{Options: f.opt, OutDir: *outDir, Force: f.force, Program: version}, f.strict)
+			opt := tree.Options{Options: f.opt, OutDir: *outDir, Force: f.force, Program: version}
+			return a.portTree(cmd.Context(), *root, opt, f.strict)
 		case !single:
-			return badInput(errors.New("a run directory, --out and --workload-out are required, and nothing else; or --tree and --out-dir"))
+			return badInput(errors.New("a run directory, --out and --workload-out are required, and nothing else; " +
+				"or --tree and --out-dir"))
 		}
 		f.opt.RecipeOut, f.opt.WorkloadOut = *out, *workload
 		return a.portOne(cmd.Context(), args[0], f)
@@ -95,11 +105,7 @@ func (a *app) portOne(ctx context.Context, dir string, f *portFlags) error {
 
 // portReport prints what was written, where it came from and what is open.
 func (a *app) portReport(r *porter.Result, recipe, workload string) error {
-	for _, n := range r.Notices {
-		if err := a.note("%s\n", safetext.Clean(n)); err != nil {
-			return err
-		}
-	}
+	a.notes(r.Notices)
 	if a.json {
 		doc, err := r.ProvenanceJSON()
 		if err != nil {
@@ -107,18 +113,6 @@ func (a *app) portReport(r *porter.Result, recipe, workload string) error {
 		}
 		return a.say("%s", doc)
 	}
-	if err := a.lines(r.ProvenanceText()); err != nil {
-		return err
-	}
+	a.lines(r.ProvenanceText())
 	return a.say("\nwrote %s, %s, %s\n", recipe, workload, porter.ProvenancePath(recipe))
-}
-
-// lines prints text that may hold other people's bytes.
-func (a *app) lines(text string) error {
-	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		if err := a.say("%s\n", safetext.Clean(line)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

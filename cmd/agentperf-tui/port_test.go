@@ -106,7 +106,8 @@ func TestDiffProvenance(t *testing.T) {
 	a, b := one+".provenance.json", two+".provenance.json"
 	for _, asJSON := range []bool{false, true} {
 		var out bytes.Buffer
-		app := &app{stdout: &out, stderr: &out, json: asJSON}
+		app := newApp(&out, &out)
+		app.json = asJSON
 		if err := app.diffProvenance(a, a); err != nil {
 			t.Errorf("the same file: %v", err)
 		}

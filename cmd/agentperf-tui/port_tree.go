@@ -15,29 +15,28 @@ import (
 // portTree ports every run directory below root and prints a row for each: JSON
 // rows as they are done, text at the end.
 func (a *app) portTree(ctx context.Context, root string, opt tree.Options, strict bool) error {
-	t := treeReport{rows: [][]string{{"run", "state", "fields", "copied", "translated", "inferred", "default", "guessed", "todo", "must-fix", "confirm", "note", "error"}}, states: map[string]int{}}
-	progress := a.treeProgress()
+	t := treeReport{states: map[string]int{}, rows: [][]string{{
+		"run", "state", "fields", "copied", "translated", "inferred", "default", "guessed", "todo",
+		"must-fix", "confirm", "note", "error",
+	}}}
+	progress := &treeProgress{a: a, last: time.Now()}
 	defer debug.SetGCPercent(debug.SetGCPercent(treeGC))
 	opt.Progress = progress.report
 	err := tree.Port(ctx, root, opt, func(r tree.Row) error {
 		t.add(r)
 		if a.json {
-			return printLine(a.stdout, r)
+			return a.printLine(r)
 		}
 		return nil
 	})
 	if err == nil {
-		err = progress.err
+		err = a.stderr.err
 	}
 	if !a.json && len(t.rows) > 1 {
-		if werr := a.table(t.rows); werr != nil {
-			return werr
-		}
+		a.table(t.rows)
 	}
 	if err == nil || len(t.rows) > 1 {
-		if nerr := a.note("%s\n", t.summary()); nerr != nil {
-			return nerr
-		}
+		a.note("%s\n", t.summary())
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -67,7 +66,9 @@ func (t *treeReport) add(r tree.Row) {
 	t.mustFix += r.Todos[porter.MustFix]
 	total := 0
 	var counts []string
-	for _, c := range []porter.Class{porter.Copied, porter.Translated, porter.Inferred, porter.Default, porter.Guessed, porter.Missing} {
+	for _, c := range []porter.Class{
+		porter.Copied, porter.Translated, porter.Inferred, porter.Default, porter.Guessed, porter.Missing,
+	} {
 		total += r.Fields[c]
 		counts = append(counts, strconv.Itoa(r.Fields[c]))
 	}
@@ -79,27 +80,25 @@ func (t *treeReport) add(r tree.Row) {
 }
 
 func (t *treeReport) summary() string {
-	return fmt.Sprintf("%d runs: %d ported, %d unchanged, %d skipped (ported before from the same inputs), %d failed; %d must-fix questions open",
-		len(t.rows)-1, t.states[tree.Ported], t.states[tree.Unchanged], t.states[tree.Skipped], t.states[tree.Failed], t.mustFix)
+	return fmt.Sprintf("%d runs: %d ported, %d unchanged, %d skipped (ported before from the same inputs), %d failed; "+
+		"%d must-fix questions open", len(t.rows)-1, t.states[tree.Ported], t.states[tree.Unchanged],
+		t.states[tree.Skipped], t.states[tree.Failed], t.mustFix)
 }
 
 // treeProgress is a sign of life on stderr, at most one line in two seconds.
 type treeProgress struct {
 	a    *app
 	last time.Time
-	err  error
 }
 
-func (a *app) treeProgress() *treeProgress { return &treeProgress{a: a, last: time.Now()} }
-
 func (p *treeProgress) report(s porter.Progress) {
-	if p.err != nil || time.Since(p.last) < 2*time.Second {
+	if time.Since(p.last) < 2*time.Second {
 		return
 	}
 	p.last = time.Now()
 	if s.Stage == "search" {
-		p.err = p.a.note("searching for datasets: %d entries\n", s.Done)
+		p.a.note("searching for datasets: %d entries\n", s.Done)
 		return
 	}
-	p.err = p.a.note("ported %d of %d\n", s.Done, s.Total)
+	p.a.note("ported %d of %d\n", s.Done, s.Total)
 }

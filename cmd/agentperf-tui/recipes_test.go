@@ -28,7 +28,7 @@ func (s *shell) example(name string) {
 	s.write("w.yaml", string(w))
 }
 
-func (o output) says(t *testing.T, texts ...string) {
+func (o outcome) says(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(o.stdout+o.stderr, text) {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -16,7 +14,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	results "github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui"
@@ -40,7 +37,9 @@ func isTerminal() bool {
 
 // screens makes the screen that another one asks for. A comparison with nothing in
 // particular is with the reference, if there is one.
-func screens(e *engine.Engine, ported port.Engine, compare parity.Engine, reference string, launch plan.Target, roots ...string) tui.Factory {
+func screens(
+	e *engine.Engine, ported port.Engine, compare parity.Engine, reference string, launch plan.Target, roots ...string,
+) tui.Factory {
 	return func(what ui.Open, th ui.Theme) ui.Screen {
 		switch o := what.(type) {
 		case ui.OpenPort:
@@ -109,9 +108,13 @@ func (a *app) openWorkbench(ctx context.Context, roots []string, first ...ui.Ope
 }
 
 func editCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "edit RECIPE", Short: "Edit a recipe and its workload, checked as one types", Args: usage(cobra.MaximumNArgs(1))}
+	cmd := &cobra.Command{
+		Use: "edit RECIPE", Short: "Edit a recipe and its workload, checked as one types",
+		Args: usage(cobra.MaximumNArgs(1)),
+	}
 	flag := recipeFlag(cmd)
-	workload := cmd.Flags().String("workload", "", "workload file (default: the recipe's agentperf_config, where it can be seen)")
+	workload := cmd.Flags().String("workload", "",
+		"workload file (default: the recipe's agentperf_config, where it can be seen)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		recipe, err := recipeArg(args, *flag)
 		if err != nil {
@@ -120,81 +123,4 @@ func editCmd(a *app) *cobra.Command {
 		return a.openWorkbench(cmd.Context(), nil, ui.OpenEdit{Recipe: recipe, Workload: *workload})
 	}
 	return cmd
-}
-
-// tour is the demo in the workbench: the same journey, pressed by the user.
-func (d *demo) tour(ctx context.Context) error {
-	run, err := d.unpack()
-	if err != nil {
-		return err
-	}
-	if err := os.Chdir(d.dir); err != nil {
-		return fmt.Errorf("enter the demo's folder: %w", err)
-	}
-	e, err := d.engine()
-	if err != nil {
-		return err
-	}
-	compare := &toured{Engine: e, dir: d.dir}
-	make := screens(e, samplePort{portSession(e), filepath.Join(run, "datasets")}, compare, arithmetic, plan.Local)
-	m := tui.New(make, runs.New(e, ui.NewTheme(true), []string{d.dir}), tui.Options{Dark: true, Hint: hint, Open: []ui.Open{ui.OpenPort{Dir: run}}})
-	return d.workbench(ctx, m)
-}
-
-// hint says what to press next, by the screen that is on.
-func hint(screen string) string {
-	switch screen {
-	case "runs":
-		return "enter opens a run, p ports the sample again, q ends the tour"
-	case "port":
-		return "each line tells where it comes from: move with ↑ ↓; w writes recipe and workload"
-	case "edit":
-		return "ctrl+t, set phase_timeout_seconds to 1548, watch the rule above, then to 1549 or more; ctrl+r submits"
-	case "submit":
-		return "the whole plan for this machine; enter submits it"
-	case "parity":
-		return "the run against what the mock servers' arithmetic gives; q goes back"
-	}
-	return "the run goes on by itself; when it is done, c compares it with the arithmetic"
-}
-
-// samplePort ports the sample, of which is known where its datasets lie and what
-// GPUs it ran on.
-type samplePort struct {
-	session.Session
-	datasets string
-}
-
-// Port ports with that in mind.
-func (s samplePort) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
-	opt.DatasetRoots = append(slices.Clone(opt.DatasetRoots), s.datasets)
-	if opt.GPUType == "" {
-		opt.GPUType = "gb300"
-	}
-	return s.Session.Port(ctx, dir, opt)
-}
-
-// toured is the engine of the tour's comparison, whose reference is the arithmetic
-// of the run's mock servers.
-type toured struct {
-	*engine.Engine
-	dir string
-}
-
-// arithmetic is the tour's reference, which is another file for each run.
-const arithmetic = "arithmetic"
-
-// Parity computes a run's reference when it is first asked for.
-func (t *toured) Parity(ctx context.Context, ref, cand string, phase int, opt results.Options) (results.Comparison, error) {
-	if ref == arithmetic {
-		l, err := t.Find(ctx, cand)
-		if err != nil {
-			return results.Comparison{}, err
-		}
-		ref = filepath.Join(t.dir, "reference-"+l.Record.ID+".yaml")
-		if err := t.WriteReference(ctx, l, ref); err != nil && !errors.Is(err, fs.ErrExist) {
-			return results.Comparison{}, err
-		}
-	}
-	return t.Engine.Parity(ctx, ref, cand, phase, opt)
 }

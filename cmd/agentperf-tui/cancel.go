@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func cancelCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "cancel RUN", Short: "End a run in an orderly way and wait for it", Args: usage(cobra.ExactArgs(1)),
+	}
+	yes := cmd.Flags().Bool("yes", false, "cancel without asking")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		e, l, err := a.find(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		before, err := e.State(l)
+		if over := err == nil && l.Record.ID != "" && before.State.Final(); !*yes && !over {
+			if err := a.confirm(cmd.Context(), "cancel "+l.Label()+"?"); err != nil {
+				return err
+			}
+		}
+		ctx, done := context.WithTimeout(cmd.Context(), 3*time.Minute)
+		defer done()
+		if err := e.Cancel(ctx, l); err != nil {
+			return err
+		}
+		s, err := e.State(l)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.print(s)
+		}
+		return a.say("%s  %s\n", l.Label(), s.State)
+	}
+	return cmd
+}

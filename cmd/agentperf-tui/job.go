@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentperf/agentperf-tui/engine/bench"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/job"
+)
+
+// jobCmd are the commands of the job itself.
+func jobCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "job", Short: "Commands that a job runs", Hidden: true}
+	run := &cobra.Command{Use: "run", Short: "Supervise a published run folder", Args: usage(cobra.NoArgs)}
+	dir := run.Flags().String("run-dir", "", "the run's folder")
+	run.RunE = func(cmd *cobra.Command, _ []string) error {
+		e, err := a.engine()
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(cmd.Context()))
+		defer cancel(nil)
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(signals)
+		go func() {
+			select {
+			case <-signals:
+				cancel(job.Stopped{State: event.Cancelled})
+			case <-ctx.Done():
+			}
+		}()
+		code, err := e.Supervise(ctx, *dir, a.stdout.Writer)
+		if err != nil {
+			return exitError{code: max(1, code), err: err}
+		}
+		return exitWith(code)
+	}
+	cmd.AddCommand(run, benchCmd(a))
+	return cmd
+}
+
+// benchCmd is the client's step in the container.
+func benchCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "bench", Short: "Build and run the external client", Args: usage(cobra.NoArgs),
+		Long: `Build the external client in a runtime folder of its own, stage its datasets and run
+it. The exit code is the client's. SIGTERM goes to the client, which is waited for.`,
+	}
+	opt := bench.Options{Log: a.stdout.Writer, Now: time.Now} // a file goes to the client as it is
+	fl := cmd.Flags()
+	fl.StringVar(&opt.Endpoint, "endpoint", "",
+		"http://host:port of the frontend; SRT_FRONTEND_HOST and SRT_FRONTEND_PORT win (required)")
+	fl.StringVar(&opt.Model, "model", "", "served model name (required)")
+	fl.StringVar(&opt.ClientDir, "client-dir", "", "the client's checkout (required)")
+	fl.StringVar(&opt.Config, "config", "", "workload file (required)")
+	levels := fl.String("concurrencies", "", "levels, one phase each: 64,1010 (required)")
+	fl.StringVar(&opt.ResultsDir, "results-dir", bench.ResultsDir, "folder of the client's outputs")
+	fl.StringVar(&opt.EventFile, "events", "",
+		"append progress events to this file (default: events.client.jsonl beside the results folder)")
+	fl.StringVar(&opt.SystemPath, "system-path", bench.SystemPath,
+		"folders of the image's programs, searched behind the runtime's own")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := required(cmd, "endpoint", "model", "client-dir", "config", "concurrencies"); err != nil {
+			return err
+		}
+		var err error
+		if opt.Levels, err = parseLevels(*levels); err != nil {
+			return badInput(err)
+		}
+		opt.Environ = os.Environ()
+		// A first SIGTERM ends the context. Later ones must not end this process
+		// before its client, for whose orderly end it waits.
+		more := make(chan os.Signal, 1)
+		signal.Notify(more, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(more)
+		code, err := bench.Run(cmd.Context(), opt)
+		if err != nil {
+			return exitError{code: code, err: err}
+		}
+		return exitWith(code)
+	}
+	return cmd
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/migrate"
+)
+
+func migrateCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "migrate RECIPE", Short: "Write a recipe of layout 1 in layout 2", Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Write a recipe of layout 1 in layout 2, comments and order kept as far as fields that
+move allow. The result is read again and has to mean the same. Without --out it is
+printed; a file that is there already is never overwritten.`,
+	}
+	flag := recipeFlag(cmd)
+	out := cmd.Flags().String("out", "", "file to write")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := recipeArg(args, *flag)
+		if err != nil {
+			return err
+		}
+		data, err := recipes.Read(name)
+		if err != nil {
+			return badInput(fmt.Errorf("migrate: %w", err))
+		}
+		res, err := migrate.Recipe(name, data)
+		if err != nil {
+			return badInput(err)
+		}
+		a.notes(res.Notes)
+		switch {
+		case *out == "" && a.json:
+			return a.print(map[string]any{"text": string(res.Data), "notes": append([]string{}, res.Notes...)})
+		case *out == "":
+			_, err := a.stdout.Write(res.Data)
+			return err
+		}
+		if _, err := os.Lstat(*out); !errors.Is(err, fs.ErrNotExist) {
+			return badInput(fmt.Errorf("migrate: %s is there already: give another name", *out))
+		}
+		e, err := a.engine()
+		if err != nil {
+			return err
+		}
+		if err := e.Save(cmd.Context(), *out, res.Data, nil); err != nil {
+			return written("migrate", err)
+		}
+		if a.json {
+			return a.print(map[string]any{"out": *out, "notes": append([]string{}, res.Notes...)})
+		}
+		return a.say("wrote %s\n", *out)
+	}
+	return cmd
+}

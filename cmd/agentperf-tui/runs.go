@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/identity"
+	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/safetext"
+)
+
+func runsCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "runs [ROOT...]", Short: "List runs: those submitted here, and those found below the roots",
+		Long: `List the runs submitted from here and, below the given roots, harness directories
+and outputs of other tools; newest first.`,
+	}
+	cmd.AddCommand(showCmd(a))
+	cmd.RunE = func(cmd *cobra.Command, roots []string) error {
+		e, err := a.engine()
+		if err != nil {
+			return err
+		}
+		for _, root := range roots {
+			if info, err := os.Stat(root); err != nil {
+				return badInput(fmt.Errorf("look for runs: %w", err))
+			} else if !info.IsDir() {
+				return badInput(fmt.Errorf("look for runs: %s is no folder; give one that runs lie below", root))
+			}
+		}
+		runs, err := e.Runs(cmd.Context(), roots)
+		if runs == nil && err != nil {
+			return badInput(err)
+		}
+		if err != nil { // beside the runs that could be read
+			a.note("%s\n", safetext.Clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
+		}
+		if a.json {
+			if runs == nil {
+				runs = []engine.Summary{}
+			}
+			return a.print(runs)
+		}
+		rows := [][]string{{"STATE", "RUN", "ID", "SOURCE", "USERS", "OUT TOK/S", "TTFT P95", "AGE", "WHY"}}
+		for _, r := range runs {
+			levels := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]")
+			rows = append(rows, []string{
+				string(r.State), clip(r.Name, 48), r.ID, r.Source, levels,
+				figure(r.Output, 1, ""), figure(r.TTFT95, 3, " s"), sinceText(r.Since), clip(r.Message, 120),
+			})
+		}
+		return a.table(rows)
+	}
+	return cmd
+}
+
+// clip shortens a text that somebody else wrote to at most n characters.
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+func figure(v *float64, decimals int, unit string) string {
+	if v == nil {
+		return "-"
+	}
+	return results.Decimal(*v, decimals) + unit
+}
+
+// sinceText is how long ago something was; a dash where that is not known.
+func sinceText(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return age(time.Since(t))
+}
+
+// age is a duration in coarse steps.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f m", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.0f h", d.Hours())
+	}
+	return fmt.Sprintf("%.0f d", d.Hours()/24)
+}
+
+// showCmd tells of one run what is not in its figures.
+func showCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show RUN", Args: usage(cobra.ExactArgs(1)),
+		Short: "One run: its state, what it ran with, and how to open a shell beside its steps",
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		e, l, err := a.find(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		s, err := e.State(l)
+		if err != nil {
+			return err
+		}
+		id, err := e.Identity(l)
+		if err != nil {
+			return err
+		}
+		shells, err := e.Shells(l)
+		if err != nil {
+			return err
+		}
+		if a.json {
+			return a.print(struct {
+				Record   rundir.Record      `json:"run"`
+				Dir      string             `json:"dir"`
+				Status   event.Status       `json:"status"`
+				Identity *identity.Identity `json:"identity,omitempty"`
+				Shells   []engine.Shell     `json:"shells"`
+			}{l.Record, l.Dir, s, known(id), shells})
+		}
+		why := strings.TrimSuffix(string(s.State)+": "+safetext.Clean(s.Message), ": ")
+		if s.State == "" {
+			why = string(event.Unknown) // outputs of another tool, which keeps no event log
+		}
+		a.say("%s\nfolder %s\nstate %s\n", l.Label(), l.Dir, why)
+		a.ranWith(id)
+		for _, sh := range shells {
+			a.say("shell beside %s on %s\n  %s\n", sh.Step, sh.Node, sh.Line)
+		}
+		return a.stdout.err
+	}
+	return cmd
+}
