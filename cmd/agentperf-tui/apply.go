@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
-	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
 // applying is what apply was told.
@@ -98,11 +97,11 @@ func (a *app) toApply(cmd *cobra.Command, args []string, f *inputs, o *applying)
 
 // apply asks and submits, once for each repeat, and follows if that was asked for.
 func (a *app) apply(ctx context.Context, p planned, o *applying) error {
-	gate, pl := gated{p.engine}, p.plan
-	if err := gate.Gate(p.pair, pl, o.allowTodo); err != nil {
+	e, pl := p.engine, p.plan
+	if err := e.Gate(p.pair, pl, o.allowTodo); err != nil {
 		return err
 	}
-	notes, err := gate.Preflight(ctx, p.pair, pl)
+	notes, err := e.Preflight(ctx, p.pair, pl)
 	a.notes(notes)
 	if err != nil {
 		return err
@@ -117,10 +116,10 @@ func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 			return err
 		}
 	}
-	var runs []rundir.Record
-	last := rundir.Record{}
+	var runs []engine.Record
+	last := engine.Record{}
 	for range o.repeat {
-		if last, err = gate.ApplyAfter(ctx, p.pair, pl, o.allowTodo, last); err != nil {
+		if last, err = e.ApplyAfter(ctx, p.pair, pl, o.allowTodo, last); err != nil {
 			return notAll(runs, o.repeat, err)
 		}
 		runs = append(runs, last)
@@ -138,11 +137,11 @@ func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 	}
 	var failed error
 	for _, r := range runs {
-		l, err := gate.Find(ctx, r.Dir)
+		l, err := e.Find(ctx, r.Dir)
 		if err != nil {
 			return err
 		}
-		if err := a.watch(ctx, gate.Engine, l, engine.WatchOptions{UntilDone: true}); err != nil {
+		if err := a.watch(ctx, e, l, engine.WatchOptions{UntilDone: true}); err != nil {
 			failed = err
 		}
 	}
@@ -150,7 +149,7 @@ func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 }
 
 // notAll tells what has become of repeated runs when one of them was not submitted.
-func notAll(runs []rundir.Record, want int, err error) error {
+func notAll(runs []engine.Record, want int, err error) error {
 	if len(runs) == 0 {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
-	"github.com/agentperf/agentperf-tui/porter"
 )
 
 // version is set by the linker.
@@ -106,7 +105,7 @@ func newApp(stdout, stderr io.Writer) *app {
 // engine opens the facade; a broken configuration is bad input.
 func (a *app) engine() (*engine.Engine, error) {
 	e, err := engine.New(engine.Options{
-		Version: version, OutputDir: a.outputDir, StateDir: a.stateDir, Beside: porter.ProvenancePath,
+		Version: version, OutputDir: a.outputDir, StateDir: a.stateDir, Ports: ports{},
 	})
 	return e, badInput(err)
 }

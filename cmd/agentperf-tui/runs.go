@@ -12,7 +12,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/safetext"
 )
 
@@ -122,7 +121,7 @@ func showCmd(a *app) *cobra.Command {
 		}
 		if a.json {
 			return a.print(struct {
-				Record   rundir.Record      `json:"run"`
+				Record   engine.Record      `json:"run"`
 				Dir      string             `json:"dir"`
 				Status   event.Status       `json:"status"`
 				Identity *identity.Identity `json:"identity,omitempty"`

@@ -47,7 +47,7 @@ func screens(
 		case ui.OpenEdit:
 			return edit.New(drafting{e}, th, o.Recipe, o.Workload)
 		case ui.OpenSubmit:
-			return submit.New(gated{e}, th, o.Recipe, o.Workload, launch)
+			return submit.New(e, th, o.Recipe, o.Workload, launch)
 		case ui.OpenRun:
 			return dashboard.New(e, th, o.Run)
 		case ui.OpenParity:

@@ -18,7 +18,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -93,7 +92,7 @@ func at(seconds float64) time.Time { return begin.Add(time.Duration(seconds * fl
 func newFake(t testing.TB) *fake {
 	t.Helper()
 	f := &fake{located: engine.RunRef{
-		Dir: "/runs/592210", Logs: "/runs/592210/logs", Record: rundir.Record{ID: "592210", Name: "dsv4-5p1d-parity"},
+		Dir: "/runs/592210", Logs: "/runs/592210/logs", Record: engine.Record{ID: "592210", Name: "dsv4-5p1d-parity"},
 	}}
 	for i, level := range []int{505, 1010} {
 		f.phases = append(f.phases, plan.Phase{

@@ -11,7 +11,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -48,7 +47,7 @@ func four() []engine.Summary {
 	return []engine.Summary{
 		{
 			ID: "L20261130T133100-1a2b", Name: "dsv4-5p1d-c1010-parity", Dir: "/runs/1", Source: "local", State: event.Measuring, Since: at(2 * time.Second), Levels: []int{1010},
-			Output: num(60573.2), TTFT95: num(2.495), Cache: num(0.967), Ref: engine.RunRef{Dir: "/runs/1", Record: rundir.Record{ID: "x", Name: "y"}},
+			Output: num(60573.2), TTFT95: num(2.495), Cache: num(0.967), Ref: engine.RunRef{Dir: "/runs/1", Record: engine.Record{ID: "x", Name: "y"}},
 			Status: event.Status{Last: at(2 * time.Second), Phases: []event.PhaseMark{{Ramp: at(1861 * time.Second), Settling: at(852 * time.Second), Measure: at(612 * time.Second)}}},
 			Plan:   []plan.Phase{{RampSeconds: 1009, SettleSeconds: 240, TimeoutSeconds: 2400}},
 		},

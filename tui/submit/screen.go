@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -27,7 +26,7 @@ type Engine interface {
 	// Preflight asks the cluster; its last note is when the run would start, its
 	// error what makes the submit impossible.
 	Preflight(ctx context.Context, p *engine.Pair, pl *plan.Plan) (notes []string, err error)
-	Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error)
+	Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (engine.Record, error)
 }
 
 // Screen is the plan of one run.
@@ -148,7 +147,7 @@ func (s *Screen) asking() bool {
 }
 
 type submittedMsg struct {
-	run rundir.Record
+	run engine.Record
 	err error
 }
 

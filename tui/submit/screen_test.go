@@ -13,7 +13,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -65,9 +64,9 @@ func (r *recorder) Preflight(_ context.Context, _ *engine.Pair, pl *plan.Plan) (
 
 func (r *recorder) Gate(*engine.Pair, *plan.Plan, bool) error { return r.gate }
 
-func (r *recorder) Apply(_ context.Context, _ *engine.Pair, pl *plan.Plan, _ bool) (rundir.Record, error) {
+func (r *recorder) Apply(_ context.Context, _ *engine.Pair, pl *plan.Plan, _ bool) (engine.Record, error) {
 	r.submitted = append(r.submitted, pl)
-	return rundir.Record{Name: pl.Name, ID: "L1", Dir: "/runs/L1"}, r.err
+	return engine.Record{Name: pl.Name, ID: "L1", Dir: "/runs/L1"}, r.err
 }
 
 func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {

@@ -1,4 +1,4 @@
-package engine
+package submit
 
 import (
 	"context"
@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
@@ -21,33 +23,47 @@ import (
 // handedOver is the name of srtctl's copy of the recipe among the staged files.
 const handedOver = "srtctl.yaml"
 
-// submitSrtctl hands the recipe to srtctl, which makes the job, its script and its
+// srtctlLauncher hands the recipe to srtctl, which makes the job, its script and its
 // folder. The recipe gets a comment of its own, by which the job is found again
 // whatever becomes of srtctl's answer or of this program. What we know of the run
 // lies beside srtctl's own files, none of which is replaced.
-func (e *Engine) submitSrtctl(ctx context.Context, p *Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
-	if err := e.finishAttempts(ctx); err != nil {
+type srtctlLauncher struct{ *Submitter }
+
+// gate finds nothing, as that of Slurm.
+func (srtctlLauncher) gate(*draft.Pair, *plan.Plan) error { return nil }
+
+func (srtctlLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
+	path, err := exec.LookPath("srtctl")
+	if err != nil {
+		return nil, errors.New("there is no srtctl on the PATH; install it, or take the launcher slurm")
+	}
+	notes, err := clusterNotes(ctx, p, len(pl.Nodes))
+	return append([]string{path + " makes the job; srtctl dry-run shows its script"}, notes...), err
+}
+
+func (s srtctlLauncher) submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
+	if err := s.finishAttempts(ctx); err != nil {
 		return rec, err
 	}
-	at, done, err := e.attempt(ctx, p, pl, rec)
+	at, done, err := s.attempt(ctx, p, pl, rec)
 	if err != nil {
 		return rec, err
 	}
 	defer done()
-	handed, err := e.handOver(ctx, p, pl, at.Record, at.Staged)
+	handed, err := handOver(ctx, p, pl, at.Record, at.Staged)
 	if errors.Is(err, slurm.ErrUnsure) {
 		return at.Record, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt stays on disk
 	}
 	if err != nil {
 		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), at.forget())
 	}
-	at.Record.Created = e.now().UTC()
-	return e.finishHanded(at, handed)
+	at.Record.Created = s.opt.Now().UTC()
+	return s.finishHanded(at, handed)
 }
 
 // finishHanded records a run that srtctl has queued. Where that fails the attempt
 // stays on disk: the next submit tries again.
-func (e *Engine) finishHanded(a attempt, h slurm.Handed) (rundir.Record, error) {
+func (s *Submitter) finishHanded(a attempt, h slurm.Handed) (rundir.Record, error) {
 	rec := a.Record
 	rec.ID, rec.Dir = h.ID, h.Dir
 	if rec.Dir == "" {
@@ -58,7 +74,7 @@ func (e *Engine) finishHanded(a attempt, h slurm.Handed) (rundir.Record, error) 
 		return rec, err
 	}
 	if err = adopt(a.Staged, rec); err == nil {
-		err = e.registry.Add(rec)
+		err = s.opt.Registry.Add(rec)
 	}
 	if err != nil {
 		return rec, fmt.Errorf("job %s of srtctl is queued, and could not be recorded: %w; submit again to have it recorded", rec.ID, err)
@@ -67,7 +83,7 @@ func (e *Engine) finishHanded(a attempt, h slurm.Handed) (rundir.Record, error) 
 }
 
 // handOver gives srtctl a copy of the recipe that can be recognized.
-func (e *Engine) handOver(ctx context.Context, p *Pair, pl *plan.Plan, rec rundir.Record, staged string) (slurm.Handed, error) {
+func handOver(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, staged string) (slurm.Handed, error) {
 	edits := []recipes.Edit{{Op: recipes.OpSet, Path: "sbatch_directives.comment", Value: strconv.Quote(strings.TrimSpace(rec.Comment + " " + comment(p)))}}
 	if rec.After != "" {
 		edits = append(edits, recipes.Edit{Op: recipes.OpSet, Path: "sbatch_directives.dependency", Value: strconv.Quote("afterany:" + rec.After)})

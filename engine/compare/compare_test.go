@@ -1,4 +1,4 @@
-package engine
+package compare
 
 import (
 	"encoding/json"
@@ -9,18 +9,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/runs"
+	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
 )
 
-const sampleRun = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
+const sampleRun = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
-// offline is an engine with folders of its own.
-func offline(t *testing.T) *Engine {
+// bench is a comparer of runs by their paths.
+func bench(t *testing.T) *Comparer {
 	t.Helper()
-	e := bench(t)
-	e.Config.Tiers = []Tier{{Name: "any", SpeedFloor: 1, TTFTCeiling: 10}}
-	return e
+	b := runstest.New(t)
+	files := draft.New(draft.Options{Getenv: func(string) string { return "" }, Now: b.Now, Host: runstest.Host, State: t.TempDir()})
+	return New(b.Store, files, 0.02, nil)
 }
 
 // ours makes a run of this program out of the sample's outputs.
@@ -38,7 +41,7 @@ func ours(t *testing.T, id string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	example, err := os.ReadFile("../recipes/examples/c1010.yaml")
+	example, err := os.ReadFile("../../recipes/examples/c1010.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,27 +57,11 @@ func ours(t *testing.T, id string) string {
 	return dir
 }
 
-func TestExport(t *testing.T) {
-	t.Parallel()
-	e := offline(t)
-	l, err := e.Find(t.Context(), sampleRun)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := e.Export(t.Context(), l, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(run.Series) != 1 || run.Series[0].Seconds != 10 || len(run.Tiers) != 1 || run.Name != "bm_agentperf_dsv4_5p1d/c1010" {
-		t.Errorf("%+v", run)
-	}
-}
-
 // TestCurve: 5 prefill workers of 4 GPUs and one decode worker of 32.
 func TestCurve(t *testing.T) {
 	t.Parallel()
-	e := offline(t)
-	points, err := e.Curve(t.Context(), []string{ours(t, "1"), sampleRun}, 0)
+	c := bench(t)
+	points, err := c.Curve(t.Context(), []string{ours(t, "1"), sampleRun}, 0)
 	if err != nil || len(points) != 2 {
 		t.Fatal(points, err)
 	}
@@ -84,17 +71,17 @@ func TestCurve(t *testing.T) {
 	if p := points[1]; p.GPUs != 0 || !math.IsNaN(p.OutputPerGPU) {
 		t.Errorf("%+v: no recipe, so nothing is per GPU", p)
 	}
-	if n := (RunRef{Dir: ours(t, "2"), Record: rundir.Record{ID: "2", Launcher: "local"}}).GPUs(); n != 0 {
+	if n := (runs.Ref{Dir: ours(t, "2"), Record: rundir.Record{ID: "2", Launcher: "local"}}).GPUs(); n != 0 {
 		t.Errorf("%d GPUs of a local run", n)
 	}
-	if points, err = e.Curve(t.Context(), []string{sampleRun}, 26); err != nil || points[0].GPUs != 26 {
+	if points, err = c.Curve(t.Context(), []string{sampleRun}, 26); err != nil || points[0].GPUs != 26 {
 		t.Errorf("%+v, %v: the GPUs were given", points, err)
 	}
 }
 
 func TestParityComparesInputs(t *testing.T) {
 	t.Parallel()
-	e := offline(t)
+	e := bench(t)
 	c, err := e.Parity(t.Context(), ours(t, "1"), ours(t, "2"), parity.AnyPhase, parity.Options{Paired: true})
 	if err != nil {
 		t.Fatal(err)
@@ -121,28 +108,5 @@ func TestParityComparesInputs(t *testing.T) {
 	more, err := e.References(t.Context(), []string{sampleRun}, parity.AnyPhase)
 	if err != nil || len(more) != 1 || more[0].Samples != nil {
 		t.Errorf("%d references, %v", len(more), err)
-	}
-}
-
-// A comparison is written under a name of its own, whatever its sides are called.
-func TestWriteComparison(t *testing.T) {
-	t.Parallel()
-	e, dir := offline(t), t.TempDir()
-	c, err := e.Parity(t.Context(), sampleRun, sampleRun, parity.AnyPhase, parity.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Candidate.Name = "../a b"
-	for _, want := range []string{"parity-bm_agentperf_dsv4_5p1d-c1010-..-a-b.html", "parity-bm_agentperf_dsv4_5p1d-c1010-..-a-b-2.html"} {
-		path, err := e.WriteComparison(dir, c)
-		if err != nil || path != filepath.Join(dir, want) {
-			t.Fatalf("%s, %v, want %s", path, err, want)
-		}
-		if page, err := os.ReadFile(path); err != nil || !strings.Contains(string(page), "<svg") && !strings.Contains(string(page), "<table") {
-			t.Errorf("%v: %.80s", err, page)
-		}
-	}
-	if _, err := e.WriteComparison(filepath.Join(dir, "missing"), c); err == nil {
-		t.Error("no error without the folder")
 	}
 }

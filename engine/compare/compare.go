@@ -1,4 +1,7 @@
-package engine
+// Package compare holds runs against each other: two sides with a verdict, and the
+// levels of any number of runs. It knows where the figures of a run come from, not
+// how they are computed.
+package compare
 
 import (
 	"cmp"
@@ -8,54 +11,70 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/runs"
 	"github.com/agentperf/agentperf-tui/recipes"
 )
+
+// Comparer compares runs. Make it with [New].
+type Comparer struct {
+	runs  *runs.Store
+	files *draft.Drafts
+	band  float64 // fraction
+	tiers []results.Tier
+}
+
+// New makes a comparer with the band of a verdict, a fraction, where none is given,
+// and the service levels.
+func New(store *runs.Store, files *draft.Drafts, band float64, tiers []results.Tier) *Comparer {
+	return &Comparer{runs: store, files: files, band: band, tiers: tiers}
+}
 
 // Parity compares two sides: runs by path, id or name, or files of figures.
 // Where both are runs of ours, their recipes and workloads are compared too. The
 // band is that of the configuration unless one is given or references measure it.
-func (e *Engine) Parity(ctx context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
+func (c *Comparer) Parity(ctx context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
 	if opt.Band == 0 && len(opt.References) == 0 {
-		opt.Band = e.Config.BandPercent / 100
+		opt.Band = c.band
 	}
-	a, aRun, err := e.side(ctx, ref, phase)
+	a, aRun, err := c.side(ctx, ref, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("reference: %w", err)
 	}
-	b, bRun, err := e.side(ctx, cand, phase)
+	b, bRun, err := c.side(ctx, cand, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("candidate: %w", err)
 	}
-	c := parity.Compare(a, b, opt)
+	out := parity.Compare(a, b, opt)
 	if aRun.Record.ID == "" || bRun.Record.ID == "" {
-		return c, nil
+		return out, nil
 	}
 	for _, f := range []struct{ kind, name string }{{"recipe", rundir.RecipeFile}, {"workload", rundir.WorkloadFile}} {
-		d, err := e.Diff(ctx, filepath.Join(aRun.Dir, f.name), filepath.Join(bRun.Dir, f.name))
+		d, err := c.files.Diff(ctx, filepath.Join(aRun.Dir, f.name), filepath.Join(bRun.Dir, f.name))
 		if err != nil {
-			c.Notes = append(c.Notes, fmt.Sprintf("the runs' %s files were not compared: %v", f.kind, err))
+			out.Notes = append(out.Notes, fmt.Sprintf("the runs' %s files were not compared: %v", f.kind, err))
 			continue
 		}
-		c.Fields = append(c.Fields, parity.FileDiff{File: f.kind, Comparison: d})
+		out.Fields = append(out.Fields, parity.FileDiff{File: f.kind, Comparison: d})
 	}
-	if d, err := e.identityDiff(aRun, bRun); err != nil {
-		c.Notes = append(c.Notes, fmt.Sprintf("what the runs ran with was not compared: %v", err))
+	if d, err := c.identityDiff(aRun, bRun); err != nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("what the runs ran with was not compared: %v", err))
 	} else if d.Total > 0 {
-		c.Fields = append(c.Fields, parity.FileDiff{File: "identity", Comparison: d})
+		out.Fields = append(out.Fields, parity.FileDiff{File: "identity", Comparison: d})
 	}
-	return c, nil
+	return out, nil
 }
 
 // References loads further runs of a reference's configuration, for
 // parity.Options.
-func (e *Engine) References(ctx context.Context, names []string, phase int) ([]parity.Side, error) {
+func (c *Comparer) References(ctx context.Context, names []string, phase int) ([]parity.Side, error) {
 	var out []parity.Side
 	for _, name := range names {
-		s, _, err := e.side(ctx, name, phase)
+		s, _, err := c.side(ctx, name, phase)
 		if err != nil {
 			return nil, fmt.Errorf("reference: %w", err)
 		}
@@ -66,20 +85,20 @@ func (e *Engine) References(ctx context.Context, names []string, phase int) ([]p
 }
 
 // side loads one side, and the run that it is, if it is one.
-func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, RunRef, error) {
+func (c *Comparer) side(ctx context.Context, name string, phase int) (parity.Side, runs.Ref, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		s, err := parity.Load(ctx, name, phase, results.RunContext{})
-		return s, RunRef{}, err
+		return s, runs.Ref{}, err
 	}
-	l, err := e.Find(ctx, name)
+	l, err := c.runs.Find(ctx, name)
 	if err != nil {
 		return parity.Side{}, l, err
 	}
-	known, err := l.Context()
+	about, err := l.Context()
 	if err != nil {
 		return parity.Side{}, l, err
 	}
-	s, err := parity.Load(ctx, l.Logs, phase, known)
+	s, err := parity.Load(ctx, l.Logs, phase, about)
 	if err != nil {
 		return s, l, err
 	}
@@ -87,7 +106,7 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		s.Name = l.Label()
 		return s, l, nil
 	}
-	status, err := e.State(l)
+	status, err := c.runs.State(l)
 	if err != nil {
 		return s, l, err
 	}
@@ -99,7 +118,7 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		s.Failure = strings.TrimSuffix(verb+string(status.State)+": "+status.Message, ": ")
 	}
 	s.About.Model = l.Record.Model
-	id, err := e.Identity(l)
+	id, err := c.runs.Identity(l)
 	if err != nil {
 		return s, l, err
 	}

@@ -1,4 +1,4 @@
-package engine
+package submit
 
 import (
 	"context"
@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
 )
 
 // commands puts scripts in the place of the cluster's commands.
@@ -25,40 +27,49 @@ func commands(t *testing.T, scripts map[string]string) (dir string) {
 	return dir
 }
 
-// handing is a pair to hand to srtctl, with its plan.
-func handing(t *testing.T, e *Engine) (*Pair, *plan.Plan) {
+// bench is a bench of runs, and a submitter that uses it.
+func bench(t *testing.T) (*runstest.Bench, *Submitter) {
+	t.Helper()
+	b := runstest.New(t)
+	files := draft.New(draft.Options{Getenv: func(string) string { return "" }, Now: b.Now, Host: runstest.Host, State: t.TempDir()})
+	return b, New(Options{
+		Registry: b.Registry, Files: files, State: t.TempDir(), Output: b.Output, StallSeconds: 300, Program: "/bin/true", Version: "test",
+		Host: runstest.Host, Now: b.Now,
+	})
+}
+
+// pairFor is a pair to hand to srtctl, with its plan.
+func pairFor(t *testing.T, s *Submitter) (*draft.Pair, *plan.Plan) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/r.yaml", []byte("name: x\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, err := e.Load(t.Context(), Files{Recipe: dir + "/r.yaml"})
+	p, err := s.opt.Files.Load(t.Context(), draft.Files{Recipe: dir + "/r.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, &plan.Plan{Name: "x", Target: plan.Srtctl, OutputDir: e.Paths.Output}
+	return p, &plan.Plan{Name: "x", Target: plan.Srtctl, OutputDir: s.opt.Output}
 }
 
 // An srtctl that is cut off may have a job in the queue a moment later, and one
 // whose caller was killed does: it is recorded by the next submit, and is the only
 // one.
 func TestSrtctlCutOff(t *testing.T) {
-	e := bench(t)
-	at := noon
-	e.now = func() time.Time { return at }
+	b, s := bench(t)
 	dir := commands(t, map[string]string{
 		"srtctl":   `echo x >>"$(dirname "$0")/called"; exec sleep 60`,
 		"squeue":   `cat "$(dirname "$0")/queue" 2>/dev/null; exit 0`,
 		"sacct":    `exit 1`,
 		"scontrol": `exit 1`,
 	})
-	p, pl := handing(t, e)
+	p, pl := pairFor(t, s)
 	submit := func(ctx context.Context) (rundir.Record, error) {
-		rec, err := e.newRecord(p, pl)
+		rec, err := s.newRecord(p, pl)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return e.submitSrtctl(ctx, p, pl, rec)
+		return s.launcher(plan.Srtctl).submit(ctx, p, pl, rec)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -75,11 +86,11 @@ func TestSrtctlCutOff(t *testing.T) {
 	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing more was submitted") {
 		t.Fatalf("its job turned up: %v", err)
 	}
-	l, err := e.Find(t.Context(), "7")
-	if err != nil || l.Record.Launcher != "srtctl" || l.Dir != filepath.Join(e.Paths.Output, "7") || !exists(filepath.Join(l.Dir, rundir.RecipeFile)) {
+	l, err := b.Find(t.Context(), "7")
+	if err != nil || l.Record.Launcher != "srtctl" || l.Dir != filepath.Join(b.Output, "7") || !exists(filepath.Join(l.Dir, rundir.RecipeFile)) {
 		t.Errorf("%+v, %v", l, err)
 	}
-	for _, left := range []string{e.Paths.Output + "/.staged/*", e.attempts() + "/*"} {
+	for _, left := range []string{b.Output + "/.staged/*", s.attempts() + "/*"} {
 		if names, err := filepath.Glob(left); err != nil || len(names) > 0 {
 			t.Errorf("left behind: %v, %v", names, err)
 		}
@@ -93,8 +104,8 @@ func TestSrtctlCutOff(t *testing.T) {
 	if _, err := submit(cut); err == nil {
 		t.Fatal("no error")
 	}
-	at = at.Add(time.Hour)
-	if err := e.finishAttempts(t.Context()); err != nil {
+	b.At = b.At.Add(time.Hour)
+	if err := s.finishAttempts(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,13 +1,10 @@
-package engine
+package submit
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
@@ -24,11 +21,11 @@ const identifyLimit = 20 * time.Second
 // identify is what is known at submit of what a run runs with. Paths that only the
 // compute nodes have are looked at again in the job. What does not answer in time is
 // left out.
-func (e *Engine) identify(ctx context.Context, p *Pair, pl *plan.Plan, planJSON []byte) identity.Identity {
+func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, planJSON []byte) identity.Identity {
 	id := identity.Identity{
 		Version: 1, Recipe: identity.Sum(p.RecipeText), Workload: identity.Sum(p.WorkloadText), Plan: identity.Sum(planJSON),
 	}
-	id.Tell(programName, e.Version)
+	id.Tell(programName, s.opt.Version)
 	limited, cancel := context.WithTimeout(ctx, identifyLimit)
 	defer cancel()
 	if p.Workload != nil {
@@ -80,54 +77,4 @@ func expectedRevision(r *recipes.Recipe) string {
 		}
 	}
 	return ""
-}
-
-// identifyInJob looks again at what a compute node has: image and model.
-func identifyInJob(dir string, log io.Writer) {
-	path := filepath.Join(dir, identity.FileName)
-	id, err := identity.Read(dir, "")
-	if err == nil && id.Image != nil && id.Model != nil {
-		image, model := identity.OfImage(id.Image.Name), identity.OfModel(id.Model.Path)
-		model.Expected = id.Model.Expected
-		id.Image, id.Model = &image, &model
-		err = identity.Write(path, id)
-	}
-	if err != nil {
-		_, _ = fmt.Fprintf(log, "%v\n", err) // the run goes on
-	}
-}
-
-func (e *Engine) identityDiff(a, b RunRef) (recipes.Comparison, error) {
-	of, err := e.Identity(a)
-	if err != nil {
-		return recipes.Comparison{}, err
-	}
-	with, err := e.Identity(b)
-	return identities(of, with), err
-}
-
-// identities compares what two runs ran with, field by field.
-func identities(a, b identity.Identity) recipes.Comparison {
-	c := recipes.Comparison{Differences: []recipes.Difference{}}
-	theirs := b.Fields()
-	for _, f := range a.Fields() {
-		c.Total++
-		side := &recipes.Side{Path: f.Path, Value: f.Value}
-		i := slices.IndexFunc(theirs, func(o identity.Field) bool { return o.Path == f.Path })
-		switch {
-		case i < 0:
-			c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, A: side})
-			continue
-		case theirs[i].Value == f.Value:
-			c.Identical++
-		default:
-			c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, A: side, B: &recipes.Side{Path: f.Path, Value: theirs[i].Value}})
-		}
-		theirs = slices.Delete(theirs, i, i+1)
-	}
-	for _, f := range theirs {
-		c.Total++
-		c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, B: &recipes.Side{Path: f.Path, Value: f.Value}})
-	}
-	return c
 }

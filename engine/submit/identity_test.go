@@ -1,4 +1,4 @@
-package engine
+package submit
 
 import (
 	"context"
@@ -26,10 +26,10 @@ func TestALookThatHangsIsLeftOut(t *testing.T) {
 // others would be that of other contents.
 func TestADatasetThatIsNotSeen(t *testing.T) {
 	t.Parallel()
-	e := bench(t)
-	p, pl := handing(t, e)
+	_, s := bench(t)
+	p, pl := pairFor(t, s)
 	p.Workload = &recipes.Workload{TrajectoryPath: p.Recipe.File, AssignmentsPath: "/of/the/nodes"}
-	id := e.identify(t.Context(), p, pl, nil)
+	id := s.identify(t.Context(), p, pl, nil)
 	if len(id.Datasets) != 2 || id.Datasets[0].SHA256 == "" || id.Datasets[1].Path != "/of/the/nodes" || id.Datasets[1].SHA256 != "" || id.Dataset() != "" {
 		t.Errorf("%+v", id.Datasets)
 	}

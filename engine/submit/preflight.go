@@ -1,4 +1,4 @@
-package engine
+package submit
 
 import (
 	"bytes"
@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
@@ -17,67 +17,46 @@ import (
 // Preflight looks at the cluster before a submit and returns what a user should
 // know before saying yes, a line each: what the scheduler thinks of the job, what
 // is idle, what differs from the files at hand. The error is what makes the submit
-// impossible. Other targets have nothing to tell.
-func (e *Engine) Preflight(ctx context.Context, p *Pair, pl *plan.Plan) (notes []string, err error) {
-	if !pl.Target.OnSlurm() {
-		return nil, nil
+// impossible. A run on this machine has nothing to tell.
+func (s *Submitter) Preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
+	notes, err := s.launcher(pl.Target).preflight(ctx, p, pl)
+	if err != nil {
+		err = fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
-	if pl.Target == plan.Srtctl {
-		path, err := exec.LookPath("srtctl")
-		if err != nil {
-			return nil, fmt.Errorf("submit %s: there is no srtctl on the PATH; install it, or take the launcher slurm", pl.Name)
-		}
-		notes = append(notes, path+" makes the job; srtctl dry-run shows its script")
-	} else {
-		_, note, err := e.programsFor(ctx, p.Recipe.Slurm.Partition)
-		if err != nil {
-			return nil, fmt.Errorf("submit %s: %w", pl.Name, err)
-		}
-		if note != "" {
-			notes = append(notes, note)
-		}
-	}
+	return notes, err
+}
+
+// clusterNotes tells what of the cluster and of the files at hand matters to any job.
+func clusterNotes(ctx context.Context, p *draft.Pair, nodes int) ([]string, error) {
+	var notes []string
 	for _, name := range slurm.Overrides(os.Environ()) {
 		notes = append(notes, "$"+name+" is not passed to sbatch: it would beat the script; put it into the recipe's sbatch_directives")
 	}
-	notes = append(notes, e.workloadNote(p)...)
+	notes = append(notes, workloadNote(p)...)
 	partitions, err := slurm.Partitions(ctx, p.Recipe.Slurm.Partition)
 	if errors.Is(err, slurm.ErrMissing) {
-		return notes, fmt.Errorf("submit %s: %w; --launcher local runs the plan on this machine", pl.Name, err)
-	}
-	if err != nil {
-		return notes, fmt.Errorf("submit %s: %w", pl.Name, err)
+		err = fmt.Errorf("%w; --launcher local runs the plan on this machine", err)
 	}
 	for _, part := range partitions {
-		notes = append(notes, part.String(), room(part, len(pl.Nodes)))
+		notes = append(notes, part.String(), room(part, nodes))
 	}
-	if pl.Script == "" { // it is another's
-		return notes, nil
-	}
-	said, err := testOnly(ctx, pl)
-	if err != nil {
-		return notes, err
-	}
-	return append(notes, said), nil
+	return notes, err
 }
 
-// testOnly asks what the scheduler thinks of a plan's script.
-func testOnly(ctx context.Context, pl *plan.Plan) (string, error) {
+// testOnly asks what the scheduler thinks of a batch script.
+func testOnly(ctx context.Context, script string) (string, error) {
 	file, err := os.CreateTemp("", "agentperf-tui-*.sh")
 	if err != nil {
-		return "", fmt.Errorf("submit %s: %w", pl.Name, err)
+		return "", err
 	}
 	defer func() { _ = os.Remove(file.Name()) }() // below the system's temporary folder
-	_, err = file.WriteString(pl.Script)
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return "", fmt.Errorf("submit %s: %w", pl.Name, err)
+	_, err = file.WriteString(script)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return "", err
 	}
 	said, err := slurm.TestOnly(ctx, file.Name())
 	if err != nil {
-		return "", fmt.Errorf("submit %s: the scheduler would not take it: %w", pl.Name, err)
+		return "", fmt.Errorf("the scheduler would not take it: %w", err)
 	}
 	return strings.TrimPrefix(said, "sbatch: "), nil
 }
@@ -95,11 +74,11 @@ func room(p slurm.Partition, nodes int) string {
 
 // workloadNote tells when the workload that was checked is not the one that the
 // client will read.
-func (e *Engine) workloadNote(p *Pair) []string {
-	path := p.Recipe.Benchmark.ConfigPath
+func workloadNote(p *draft.Pair) []string {
 	if p.Workload == nil {
 		return nil
 	}
+	path := p.Recipe.Benchmark.ConfigPath
 	here := p.Visible(path)
 	if here == "" {
 		return []string{fmt.Sprintf("the client reads %s, which this machine does not see: see to it that it is the workload of %s", path, p.Workload.File)}

@@ -1,0 +1,132 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/agentperf/agentperf-tui/engine/draft"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/smallfile"
+)
+
+// commentTag begins the comment of our jobs; what stands behind it is unique.
+const commentTag = "agentperf-tui:"
+
+// attempt is a submit under way, on disk from before sbatch is called until the
+// run is recorded: if its end is missing, the next submit finishes it first.
+type attempt struct {
+	Staged string        `json:"staged"`
+	Base   string        `json:"base"`
+	Record rundir.Record `json:"record"`
+	path   string
+}
+
+func (s *Submitter) attempts() string { return filepath.Join(s.opt.State, "submitting") }
+
+// attempt stages a run's files and puts the attempt to submit it on disk, with the
+// comment by which its job is found; done ends it as begin's does.
+func (s *Submitter) attempt(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, programs ...rundir.Program) (at attempt, done func(), err error) {
+	files, err := s.runFiles(ctx, p, pl, rec)
+	if err != nil {
+		return at, nil, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	staged, err := rundir.Stage(pl.OutputDir, files, programs...)
+	if err != nil {
+		return at, nil, err
+	}
+	tag := filepath.Base(staged)
+	rec.Comment, rec.Cluster = commentTag+tag, slurm.ClusterName(ctx)
+	at = attempt{Staged: staged, Base: pl.OutputDir, Record: rec, path: filepath.Join(s.attempts(), tag+".json")}
+	if done, err = at.begin(); err != nil {
+		return at, nil, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), os.RemoveAll(staged))
+	}
+	return at, done, nil
+}
+
+// begin puts the attempt on disk; done gives up the lock that shows others that
+// somebody is at work on it.
+func (a attempt) begin() (done func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(a.path), 0o755); err != nil {
+		return nil, fmt.Errorf("record the submit: %w", err)
+	}
+	lock := flock.New(a.path + ".lock")
+	if err := lock.Lock(); err != nil {
+		return nil, fmt.Errorf("record the submit: %w", err)
+	}
+	if err := smallfile.WriteJSON(a.path, a, 0o600); err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return func() { _ = lock.Unlock() }, nil // it goes with the process at the latest
+}
+
+// forget removes an attempt of which nothing has come.
+func (a attempt) forget() error { return errors.Join(os.RemoveAll(a.Staged), a.end()) }
+
+func (a attempt) end() error { return errors.Join(os.Remove(a.path), os.Remove(a.path+".lock")) }
+
+// finishAttempts looks for submits that were cut off. One whose job is in the
+// queue is brought to its end, and is the error: whoever submits again because of
+// it must not get two runs.
+func (s *Submitter) finishAttempts(ctx context.Context) error {
+	paths, err := filepath.Glob(filepath.Join(s.attempts(), "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		lock := flock.New(path + ".lock")
+		if free, err := lock.TryLock(); err != nil || !free {
+			continue // somebody is at it
+		}
+		err := s.finishAttempt(ctx, path)
+		if uerr := lock.Unlock(); err == nil {
+			err = uerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Submitter) finishAttempt(ctx context.Context, path string) error {
+	a := attempt{}
+	if err := smallfile.ReadJSON(path, &a); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // brought to its end since it was listed
+		}
+		return fmt.Errorf("an earlier submit was cut off: %w; remove the file", err)
+	}
+	a.path = path
+	j, err := slurm.Lookup(ctx, a.Record.Comment)
+	switch {
+	case err != nil:
+		return fmt.Errorf("an earlier submit of %s was cut off, and its job can't be looked for: %w; nothing was submitted", a.Record.Name, err)
+	case j.ID == "" && a.srtctl() && s.opt.Now().Sub(a.Record.Created) < slurm.SrtctlLimit:
+		return fmt.Errorf("an earlier submit of %s was cut off, and the srtctl that it started may be at work yet; nothing was submitted; try again after %s, or remove %s if no srtctl runs",
+			a.Record.Name, a.Record.Created.Add(slurm.SrtctlLimit).Local().Format("15:04:05"), path)
+	case j.ID == "" || j.Over() && !a.srtctl(): // a held job that is over never ran
+		return a.forget()
+	}
+	rec, err := s.finishQueued(context.WithoutCancel(ctx), a, j.ID)
+	if err != nil {
+		return fmt.Errorf("an earlier submit of %s was cut off: %w", a.Record.Name, err)
+	}
+	return fmt.Errorf("an earlier submit of %s was cut off after its job %s had been queued; that one goes on now, in %s, and nothing more was submitted; submit again for a second run", rec.Name, rec.ID, rec.Dir)
+}
+
+func (a attempt) srtctl() bool { return a.Record.Launcher == string(plan.Srtctl) }
+
+func (s *Submitter) finishQueued(ctx context.Context, a attempt, id string) (rundir.Record, error) {
+	if a.srtctl() {
+		return s.finishHanded(a, slurm.Handed{ID: id})
+	}
+	return s.finish(ctx, a, id)
+}

@@ -1,0 +1,76 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/agentperf/agentperf-tui/engine/draft"
+	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/replay"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes"
+)
+
+// localLauncher starts a run on this machine.
+type localLauncher struct{ *Submitter }
+
+func (s localLauncher) gate(p *draft.Pair, pl *plan.Plan) error {
+	for _, path := range []string{p.Workload.TrajectoryPath, p.Workload.AssignmentsPath} {
+		if path != "" && p.Visible(path) == "" {
+			return fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with --dataset-root, or correct the path", pl.Name, p.Workload.File, path)
+		}
+	}
+	return nil
+}
+
+func (localLauncher) preflight(context.Context, *draft.Pair, *plan.Plan) ([]string, error) {
+	return nil, nil
+}
+
+func (s localLauncher) submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
+	var err error
+	if rec.ID, err = rundir.NewLocalID(s.opt.Now()); err != nil {
+		return rec, err
+	}
+	if err := checkDataset(ctx, p.Workload, pl); err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	files, err := s.runFiles(ctx, p, pl, rec)
+	if err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	staged, err := rundir.Stage(pl.OutputDir, files, rundir.Program{Path: s.opt.Program, Name: programName})
+	if err != nil {
+		return rec, err
+	}
+	if rec.Dir, err = rundir.Publish(staged, pl.OutputDir, rec.ID); err != nil {
+		return rec, err
+	}
+	// Recorded before it starts: a run that is not listed is worse than a listed
+	// one that did not start.
+	if err := s.opt.Registry.Add(rec); err != nil {
+		return rec, errors.Join(err, os.RemoveAll(rec.Dir)) // made a moment ago, and never started
+	}
+	return rec, local.Submit(ctx, rec.Dir)
+}
+
+// checkDataset reads what the client will read, so that a broken file is found
+// before any server starts.
+func checkDataset(ctx context.Context, w *recipes.Workload, pl *plan.Plan) error {
+	opt := replay.Options{Model: pl.Model, DelayKey: replay.DelayKey}
+	for _, ph := range pl.Phases {
+		opt.Levels = append(opt.Levels, ph.Level)
+	}
+	cfg, err := replay.ConfigOf(w, opt)
+	if err != nil {
+		return err
+	}
+	data, err := replay.OpenDataset(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return data.Close()
+}

@@ -1,0 +1,108 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/draft"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/smallfile"
+)
+
+// slurmLauncher queues a run with sbatch. Its job is submitted on hold until the run's
+// folder has its final name and the run is recorded, then released: nothing runs that
+// is not known, and a job whose submit was cut off at any point does not run either.
+type slurmLauncher struct{ *Submitter }
+
+// gate finds nothing: the paths are those of other machines, see preflight.
+func (slurmLauncher) gate(*draft.Pair, *plan.Plan) error { return nil }
+
+func (s slurmLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
+	_, note, err := s.programsFor(ctx, p.Recipe.Slurm.Partition)
+	if err != nil {
+		return nil, err
+	}
+	notes, err := clusterNotes(ctx, p, len(pl.Nodes))
+	if note != "" {
+		notes = append([]string{note}, notes...)
+	}
+	if err != nil {
+		return notes, err
+	}
+	said, err := testOnly(ctx, pl.Script)
+	if err != nil {
+		return notes, err
+	}
+	return append(notes, said), nil
+}
+
+func (s slurmLauncher) submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
+	if err := s.finishAttempts(ctx); err != nil {
+		return rec, err
+	}
+	programs, _, err := s.programsFor(ctx, p.Recipe.Slurm.Partition)
+	if err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	at, done, err := s.attempt(ctx, p, pl, rec, programs...)
+	if err != nil {
+		return rec, err
+	}
+	defer done()
+	id, err := slurm.Hold(ctx, filepath.Join(at.Staged, rundir.ScriptFile), strings.TrimSpace(at.Record.Comment+" "+comment(p)), rec.After)
+	if errors.Is(err, slurm.ErrUnsure) {
+		return at.Record, err // the attempt stays on disk
+	}
+	if err != nil {
+		return rec, errors.Join(err, at.forget())
+	}
+	at.Record.Created = s.opt.Now().UTC()
+	return s.finish(context.WithoutCancel(ctx), at, id)
+}
+
+// comment is what the recipe or the site wants the job's comment to be.
+func comment(p *draft.Pair) string {
+	if c, ok := p.Recipe.SbatchDirectives.Get("comment"); ok {
+		return c
+	}
+	c, _ := p.Cluster.SbatchDirectives.Get("comment")
+	return c
+}
+
+// finish gives the folder of a job on hold its name, records the run and releases the
+// job. Where one of these fails the job is withdrawn.
+func (s *Submitter) finish(ctx context.Context, a attempt, id string) (rundir.Record, error) {
+	rec := a.Record
+	rec.ID, rec.Dir = id, filepath.Join(a.Base, id)
+	err := publish(a, rec)
+	if err == nil {
+		err = s.opt.Registry.Add(rec)
+	}
+	if err != nil {
+		return rec, errors.Join(err, slurm.Withdraw(ctx, id), a.forget())
+	}
+	if err := slurm.Release(ctx, id); err != nil {
+		return rec, err // the attempt stays on disk: the next submit tries again
+	}
+	return rec, a.end()
+}
+
+func publish(a attempt, rec rundir.Record) error {
+	if _, err := os.Stat(a.Staged); errors.Is(err, fs.ErrNotExist) {
+		if old, rerr := rundir.ReadRecord(rec.Dir); rerr == nil && old.Comment == rec.Comment {
+			return nil // an attempt that was cut off after this point
+		}
+	}
+	if err := smallfile.WriteJSON(filepath.Join(a.Staged, rundir.RecordFile), rec, 0o644); err != nil {
+		return err
+	}
+	_, err := rundir.Publish(a.Staged, a.Base, rec.ID)
+	return err
+}

@@ -1,0 +1,116 @@
+// Package submit takes a run from loaded files to a job that is known and queued, or
+// at work: plan, gate, preflight, staging, and the three ways to submit. It knows how
+// a run begins, not how it goes on.
+package submit
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/draft"
+	"github.com/agentperf/agentperf-tui/engine/local"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// Options are what [New] needs.
+type Options struct {
+	Registry rundir.Registry
+	Files    *draft.Drafts
+	// State is the folder of the user's state, which holds the submits under way.
+	State  string
+	Output string // base of run folders
+	// StallSeconds is how long a client may say nothing until its run is called stalled.
+	StallSeconds float64
+	Program      string // this executable
+	ProgramsDir  string // holds it for other architectures of nodes; may be empty
+	Version      string
+	Host         string // the name of this machine
+	Now          func() time.Time
+	Ports        Ports // nil: no recipe comes from a port
+}
+
+// Submitter plans and submits runs. Make it with [New].
+type Submitter struct{ opt Options }
+
+// New makes a submitter.
+func New(opt Options) *Submitter { return &Submitter{opt: opt} }
+
+// launcher is a way to submit: to Slurm, to this machine, to srtctl.
+type launcher interface {
+	// gate says what stands against a submit, the findings of the check aside.
+	gate(p *draft.Pair, pl *plan.Plan) error
+	// preflight looks at what a submit needs and returns what a user should know before
+	// saying yes; the error is what makes the submit impossible.
+	preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error)
+	// submit stages, records and starts a run, and returns its record.
+	submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error)
+}
+
+func (s *Submitter) launcher(t plan.Target) launcher {
+	switch t {
+	case plan.Slurm:
+		return slurmLauncher{s}
+	case plan.Srtctl:
+		return srtctlLauncher{s}
+	}
+	return localLauncher{s}
+}
+
+// Apply submits a planned pair and returns the run once it is recorded and at
+// work. Errors in the files are [ErrInvalid]; open placeholders are [ErrTodos]
+// unless allowed.
+func (s *Submitter) Apply(ctx context.Context, p *draft.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error) {
+	return s.ApplyAfter(ctx, p, pl, allowTodo, rundir.Record{})
+}
+
+// ApplyAfter is Apply for a run that starts when another one has ended, however
+// that ends: repeated runs are to measure the same, not one another. A local run is
+// not submitted before; the zero record is no run to wait for.
+func (s *Submitter) ApplyAfter(ctx context.Context, p *draft.Pair, pl *plan.Plan, allowTodo bool, after rundir.Record) (rundir.Record, error) {
+	if err := s.Gate(p, pl, allowTodo); err != nil {
+		return rundir.Record{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return rundir.Record{}, err
+	}
+	rec, err := s.newRecord(p, pl)
+	if err != nil {
+		return rundir.Record{}, err
+	}
+	rec.After = after.ID
+	if pl.Target == plan.Local && after.ID != "" {
+		if err := local.AwaitEnd(ctx, after.Dir); err != nil {
+			return rec, fmt.Errorf("submit %s: wait for the end of %s: %w", pl.Name, after.ID, err)
+		}
+	}
+	return s.launcher(pl.Target).submit(ctx, p, pl, rec)
+}
+
+// newRecord is what is known of a run before it is submitted.
+func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, error) {
+	rec := rundir.Record{
+		Version: 1, Name: pl.Name, Launcher: string(pl.Target), Host: s.opt.Host, Created: s.opt.Now().UTC(), Model: pl.Model, Levels: []int{}, Smoke: pl.Smoke,
+	}
+	if pl.Target == plan.Local {
+		rec.Users, rec.Seconds = pl.Scale.Users, pl.Scale.Seconds
+	}
+	var err error
+	if rec.Recipe, err = filepath.Abs(p.Recipe.File); err != nil {
+		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+	}
+	if p.Workload != nil {
+		if rec.Workload, err = filepath.Abs(p.Workload.File); err != nil {
+			return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
+		}
+	}
+	if p.Again.ID != "" { // its files are copies: where they came from is more use
+		rec.Again, rec.Recipe, rec.Workload = p.Again.ID, p.Again.Recipe, p.Again.Workload
+	}
+	for _, ph := range pl.Phases {
+		rec.Levels = append(rec.Levels, ph.Level)
+	}
+	return rec, nil
+}
