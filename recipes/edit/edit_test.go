@@ -172,43 +172,8 @@ func FuzzEdit(f *testing.F) {
 				t.Errorf("%v and %q", err, out)
 			}
 		}
-		At(data, len(path), len(value))
 		if !bytes.Equal(before, data) {
 			t.Error("the input was changed")
 		}
 	})
-}
-
-func TestAt(t *testing.T) {
-	t.Parallel()
-	good := "a: 1\nb:\n  c: {d: 1, e: [x, y]}\n\n  f: |\n    text\n# comment\ng:\n- h: 1\n  i: 2\n- j\n"
-	broken := "resources:\n  gpus_per_node: 4\n  pre\nroles:\n  prefill:\n    env:\n      A: \"x\n\n    \n  deco: [\n"
-	for _, c := range []struct {
-		name, text   string
-		line, column int
-		want         string
-	}{
-		{"key", good, 1, 1, "a"},
-		{"value", good, 1, 5, "a"},
-		{"mapping", good, 2, 1, "b"},
-		{"in flow", good, 3, 8, "b.c.d"},
-		{"in a flow list", good, 3, 20, "b.c.e[1]"},
-		{"blank line in a block", good, 4, 3, "b"},
-		{"literal", good, 6, 7, "b.f"},
-		{"comment", good, 7, 3, ""},
-		{"list", good, 10, 4, "g[0].i"},
-		{"list entry", good, 11, 3, "g[1]"},
-		{"outside", good, 99, 1, ""},
-		{"nowhere", good, 0, 0, ""},
-		{"broken: key", broken, 2, 4, "resources.gpus_per_node"},
-		{"broken: half a key", broken, 3, 6, "resources"},
-		{"broken: value", broken, 7, 9, "roles.prefill.env.A"},
-		{"broken: blank, by the cursor's column", broken, 9, 5, "roles.prefill"},
-		{"broken: blank, deeper", broken, 8, 7, "roles.prefill.env"},
-		{"broken: next role", broken, 10, 4, "roles.deco"},
-	} {
-		if got := At([]byte(c.text), c.line, c.column); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
-		}
-	}
 }
