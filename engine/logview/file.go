@@ -32,7 +32,8 @@ const (
 // File is one log. It need not exist yet; it may grow, and be truncated or
 // replaced: [File.Restart] then looks at what is there now.
 type File struct {
-	path string
+	path  string
+	parts bool // long lines come in parts, see [NewFileView]
 
 	mu     sync.RWMutex // guards handle: reads go on beside each other
 	handle *os.File     // nil while there is no file
@@ -142,6 +143,7 @@ type scan struct {
 	match  *Matcher // nil: every line
 	lines  int      // at most
 	budget int64    // bytes to look at before giving up for now; at least a block is looked at
+	parts  bool     // long lines come in parts
 	ctx    context.Context
 }
 
@@ -149,6 +151,7 @@ type scan struct {
 type found struct {
 	lines   []Line
 	reached int64 // where to go on
+	inside  bool  // reached is inside of a line, between two of its parts
 	end     bool  // of the file, or its beginning
 }
 
@@ -156,7 +159,13 @@ type found struct {
 func (f *File) forward(from int64, s scan) (found, error) {
 	out := found{reached: from}
 	buf := make([]byte, firstBytes)
-	for len(out.lines) < s.lines && out.reached-from <= s.budget {
+	var err error
+	if s.parts {
+		if out.inside, err = f.inside(from); err != nil {
+			return out, err
+		}
+	}
+	for len(out.lines) < s.lines && out.reached-from <= s.budget && !out.end {
 		if err := s.ctx.Err(); err != nil {
 			return out, err
 		}
@@ -168,23 +177,22 @@ func (f *File) forward(from int64, s scan) (found, error) {
 		switch end := bytes.LastIndexByte(data, '\n') + 1; {
 		case n == 0:
 			out.end = true
-			return out, nil
-		case end == 0 && eof:
-			out.keep(s.match, data, Line{At: out.reached, Next: out.reached + int64(n), Begun: true})
-			out.end = true
-			return out, nil
-		case end == 0:
+		case end > 0:
+			out.take(data[:end], s)
+		case eof:
+			out.rest(data, s)
+		case s.parts:
+			out.take(data[:lastPart(out.reached, n)-out.reached], s)
+		default:
 			next, ended, err := f.lineEnd(s.ctx, out.reached+int64(n))
 			if err != nil {
 				return out, err
 			}
-			out.keep(s.match, data, Line{At: out.reached, Next: next, Begun: !ended})
-			if out.end = !ended; out.end {
-				return out, nil
+			l := Line{At: out.reached, Next: next, Begun: !ended}
+			out.keep(s, data, l)
+			if out.end = !ended; ended {
+				out.reached = next
 			}
-			out.reached = next
-		default:
-			out.reached += int64(out.split(data[:end], s))
 		}
 		if len(buf) < blockBytes {
 			buf = make([]byte, blockBytes)
@@ -193,7 +201,32 @@ func (f *File) forward(from int64, s scan) (found, error) {
 	return out, nil
 }
 
-// split takes whole lines, and says how many bytes of them it has looked at.
+// take takes lines, or parts of one, and goes on behind those that it has looked at.
+func (out *found) take(data []byte, s scan) {
+	n := out.split(data, s)
+	out.reached += int64(n)
+	if out.inside = data[n-1] != '\n'; out.inside && len(out.lines) > 0 {
+		out.lines[len(out.lines)-1].Begun = false // another part follows
+	}
+}
+
+// rest takes a line that is not ended at the end of the file. The place to go on is
+// before it, for it may grow.
+func (out *found) rest(data []byte, s scan) {
+	last := out.reached
+	if s.parts {
+		last = lastPart(last, len(data))
+	}
+	n := out.split(data, s)
+	if out.end = n == len(data); !out.end {
+		last = out.reached + int64(n)
+	}
+	out.inside = last > out.reached || out.inside
+	out.reached = last
+}
+
+// split takes lines from data, which begins with a line or a part of one, and says
+// how many bytes it has looked at. A last line without its end has begun.
 func (out *found) split(data []byte, s scan) int {
 	at := 0
 	for at < len(data) && len(out.lines) < s.lines {
@@ -202,20 +235,32 @@ func (out *found) split(data []byte, s scan) int {
 				return len(data)
 			}
 		}
-		end := at + bytes.IndexByte(data[at:], '\n')
-		out.keep(s.match, data[at:end], Line{At: out.reached + int64(at), Next: out.reached + int64(end) + 1})
-		at = end + 1
+		l := Line{At: out.reached + int64(at)}
+		end, next := bytes.IndexByte(data[at:], '\n'), 1
+		if end < 0 {
+			end, next, l.Begun = len(data)-at, 0, true
+		}
+		if s.parts {
+			if l.Part = at == 0 && out.inside || at > 0 && data[at-1] != '\n'; end > maxText {
+				end, next, l.Begun = int(nextPart(l.At)-l.At), 0, false
+			}
+		}
+		l.Next = l.At + int64(end+next)
+		out.keep(s, data[at:at+end], l)
+		at += end + next
 	}
 	return at
 }
 
-// keep adds a line if it matches; data is what of it was read.
-func (out *found) keep(m *Matcher, data []byte, l Line) {
-	size := l.Next - l.At
-	if !l.Begun {
-		size--
+// keep adds a line if it matches; data is what of it was read, without its end.
+func (out *found) keep(s scan, data []byte, l Line) {
+	size := int64(len(data))
+	if !s.parts {
+		if size = l.Next - l.At; !l.Begun {
+			size--
+		}
 	}
-	if l.fill(data, size); m == nil || m.Match(l.Text) {
+	if l.fill(data, size, s.parts); s.match == nil || s.match.Match(l.Text) {
 		out.lines = append(out.lines, l)
 	}
 }
@@ -296,25 +341,33 @@ func (f *File) backBlock(out *found, buf []byte, s scan) error {
 		out.reached = lo
 		return nil
 	}
-	first := 0 // where the first whole line begins
+	block := found{reached: lo}
 	if lo > 0 {
 		body := data
 		if body[n-1] == '\n' {
 			body = body[:n-1]
 		}
-		if first = bytes.IndexByte(body, '\n') + 1; first == 0 {
+		switch first := bytes.IndexByte(body, '\n') + 1; {
+		case first > 0: // the first whole line
+			block.reached += int64(first)
+		case s.parts:
+			block.reached, block.inside = min(nextPart(lo-1), hi), true
+		default:
 			return f.backLong(out, hi, data[n-1] != '\n', lo, s)
 		}
 	}
-	block := found{reached: lo + int64(first)}
-	rest := data[first:]
-	whole := bytes.LastIndexByte(rest, '\n') + 1
 	all := s
-	all.lines = int(hi - lo)
-	block.split(rest[:whole], all)
-	if whole < len(rest) {
-		at := block.reached + int64(whole)
-		block.keep(s.match, rest[whole:], Line{At: at, Next: hi, Begun: true})
+	all.lines = n
+	block.split(data[block.reached-lo:], all)
+	if s.parts && len(block.lines) > 0 {
+		last := &block.lines[len(block.lines)-1]
+		if last.Begun { // or the next part follows
+			goesOn, err := f.inside(last.Next)
+			if err != nil {
+				return err
+			}
+			last.Begun = !goesOn
+		}
 	}
 	out.reached = block.reached
 	for _, l := range slices.Backward(block.lines) {
@@ -341,7 +394,7 @@ func (f *File) backLong(out *found, hi int64, begun bool, lo int64, s scan) erro
 	if err != nil {
 		return err
 	}
-	out.keep(s.match, head[:n], Line{At: start, Next: hi, Begun: begun})
+	out.keep(s, head[:n], Line{At: start, Next: hi, Begun: begun})
 	out.reached = start
 	return nil
 }

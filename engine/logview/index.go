@@ -20,6 +20,7 @@ type Index struct {
 	marks  []int64 // newlines before each k × stride
 	done   int64   // bytes counted
 	lines  int64   // newlines in them
+	begun  bool    // the last of them is none
 }
 
 // NewIndex is an empty index of one of the view's logs.
@@ -32,6 +33,16 @@ func (x *Index) Counted() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.done
+}
+
+// Last is the number of the last line among those that have been counted, from 1.
+func (x *Index) Last() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.begun {
+		return x.lines + 1
+	}
+	return x.lines
 }
 
 // Step counts on for 64 MiB; true at the end of the file.
@@ -50,6 +61,9 @@ func (x *Index) Step(ctx context.Context) (bool, error) {
 		}
 		x.lines += int64(bytes.Count(buf[:n], []byte{'\n'}))
 		x.done += int64(n)
+		if n > 0 {
+			x.begun = buf[n-1] != '\n'
+		}
 		if n > 0 && x.done%x.stride == 0 {
 			x.mark()
 		}
@@ -97,6 +111,23 @@ func (x *Index) Line(ctx context.Context, at int64) (int64, bool, error) {
 		}
 	}
 	return n + 1, true, nil
+}
+
+// Seek is Find that counts on for a step if the index is not that far: false if that
+// is not enough. It is to be called again then.
+func (x *Index) Seek(ctx context.Context, line int64) (int64, bool, error) {
+	if at, ok, err := x.Find(ctx, line); ok || err != nil {
+		return at, ok, err
+	}
+	end, err := x.Step(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	at, ok, err := x.Find(ctx, line)
+	if !ok && err == nil && end {
+		return x.Counted(), true, nil
+	}
+	return at, ok, err
 }
 
 // Find is where a line begins, by its number from 1; false if the index is not

@@ -20,6 +20,8 @@ type Line struct {
 	Cut  int64  // bytes of the line that are not in Text
 	// Begun says that it has no newline yet.
 	Begun bool
+	// Part says that it goes on with the line before it, see [NewFileView].
+	Part bool
 
 	raw string
 }
@@ -30,21 +32,36 @@ func (l Line) Severity() logline.Severity { return logline.SeverityOf(l.Text) }
 // LineOf is a line that was read elsewhere, without its place.
 func LineOf(data []byte) Line {
 	var l Line
-	l.fill(data, int64(len(data)))
+	l.fill(data, int64(len(data)), false)
 	return l
+}
+
+// Span is where the bytes from one place of the file to another stand in Text; both
+// are 0 for places outside of the line. It is meant for the lines of a file view.
+func (l Line) Span(from, to int64) (lo, hi int) {
+	if from < l.At || from >= l.Next {
+		return 0, 0
+	}
+	cut := func(at int64) int {
+		head := l.raw[:min(at-l.At, int64(len(l.raw)))]
+		return min(len(safetext.Clean(head)), len(l.Text))
+	}
+	lo = cut(from)
+	return lo, max(cut(max(to, from)), lo)
 }
 
 // Coloured is the text with the colours that the log has.
 func (l Line) Coloured() string { return safetext.Coloured(l.raw) }
 
-// fill takes over the line's bytes, of which there are size in the file.
-func (l *Line) fill(data []byte, size int64) {
+// fill takes over the line's bytes, of which there are size in the file. Unless all of
+// it is wanted, only what a carriage return has not overwritten counts.
+func (l *Line) fill(data []byte, size int64, all bool) {
 	if len(data) > maxText {
 		data = data[:maxText]
 	}
 	l.Cut = size - int64(len(data))
 	data = bytes.TrimRight(data, "\r")
-	if i := bytes.LastIndexByte(data, '\r'); i >= 0 && l.Cut == 0 {
+	if i := bytes.LastIndexByte(data, '\r'); i >= 0 && l.Cut == 0 && !all {
 		data = data[i+1:] // a progress bar: what it says last is what counts
 	}
 	l.raw = string(data)

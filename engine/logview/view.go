@@ -167,8 +167,8 @@ func (v *View) reached(out Found, heads []head, q Query) Found {
 }
 
 func (v *View) look(ctx context.Context, file int, from int64, q Query, lines int, budget int64) (found, error) {
-	s := scan{ctx: ctx, match: q.Match, lines: lines, budget: budget}
 	f := v.files[file]
+	s := scan{ctx: ctx, match: q.Match, lines: lines, budget: budget, parts: f.parts}
 	look := f.forward
 	if q.Back {
 		look = f.back
