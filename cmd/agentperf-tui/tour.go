@@ -13,7 +13,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/runs"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -59,7 +58,7 @@ func hint(screen string) string {
 // samplePort ports the sample, of which is known where its datasets lie and what
 // GPUs it ran on.
 type samplePort struct {
-	session.Session
+	porting
 	datasets string
 }
 
@@ -69,7 +68,7 @@ func (s samplePort) Port(ctx context.Context, dir string, opt porter.Options) (*
 	if opt.GPUType == "" {
 		opt.GPUType = "gb300"
 	}
-	return s.Session.Port(ctx, dir, opt)
+	return s.porting.Port(ctx, dir, opt)
 }
 
 // toured is the engine of the tour's comparison, whose reference is the arithmetic

@@ -75,8 +75,16 @@ func (drafting) Ported(_ context.Context, recipePath string) (recipe, workload s
 	return p.Texts[porter.Recipe], p.Texts[porter.Workload], nil
 }
 
+// porting is a port session with the engine's view of files.
+type porting struct{ session.Session }
+
+// FileView opens an artifact.
+func (porting) FileView(ctx context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error) {
+	return engine.FileView(ctx, path)
+}
+
 // portSession remembers what was ported, in the user's state folder.
-func portSession(e *engine.Engine) session.Session { return session.Session{State: e.Paths.State} }
+func portSession(e *engine.Engine) porting { return porting{session.Session{State: e.Paths.State}} }
 
 // workbench runs the terminal program until it is left.
 func (a *app) workbench(ctx context.Context, m *tui.Model) error {

@@ -169,6 +169,9 @@ func (f *File) forward(from int64, s scan) (found, error) {
 		if err := s.ctx.Err(); err != nil {
 			return out, err
 		}
+		if out.reached > from && len(buf) < blockBytes { // it takes more than a page
+			buf = make([]byte, blockBytes)
+		}
 		n, eof, err := f.readAt(buf, out.reached)
 		if err != nil {
 			return out, err
@@ -193,9 +196,6 @@ func (f *File) forward(from int64, s scan) (found, error) {
 			if out.end = !ended; ended {
 				out.reached = next
 			}
-		}
-		if len(buf) < blockBytes {
-			buf = make([]byte, blockBytes)
 		}
 	}
 	return out, nil
@@ -318,11 +318,11 @@ func (f *File) back(from int64, s scan) (found, error) {
 			out.end = true
 			return out, nil
 		}
+		if out.reached < from && len(buf) < blockBytes {
+			buf = make([]byte, blockBytes)
+		}
 		if err := f.backBlock(&out, buf, s); err != nil {
 			return out, err
-		}
-		if len(buf) < blockBytes {
-			buf = make([]byte, blockBytes)
 		}
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/logline"
 	"github.com/agentperf/agentperf-tui/safetext"
@@ -44,7 +45,11 @@ func (l Line) Span(from, to int64) (lo, hi int) {
 	}
 	cut := func(at int64) int {
 		head := l.raw[:min(at-l.At, int64(len(l.raw)))]
-		return min(len(safetext.Clean(head)), len(l.Text))
+		n := min(len(safetext.Clean(head)), len(l.Text))
+		for n < len(l.Text) && !utf8.RuneStart(l.Text[n]) {
+			n--
+		}
+		return n
 	}
 	lo = cut(from)
 	return lo, max(cut(max(to, from)), lo)

@@ -41,7 +41,7 @@ func TestPartsBothWays(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"all kinds": long(2), "short": {"a", "b"}, "one endless": {strings.Repeat("x", 3*blockBytes+17)},
 		"exact": {strings.Repeat("x", maxText), strings.Repeat("y", 2*maxText), strings.Repeat("z", maxText-1)},
-		"edge": edge(-1, 0), "edge 2": edge(0, -1), "edge 3": edge(-2, 2*maxText), "edge 4": edge(1, blockBytes),
+		"edge":  edge(-1, 0), "edge 2": edge(0, -1), "edge 3": edge(-2, 2*maxText), "edge 4": edge(1, blockBytes),
 	} {
 		for _, ending := range []string{"\n", ""} {
 			v := fileView(t, strings.Join(lines, "\n")+ending)
@@ -93,9 +93,9 @@ func TestSearchInParts(t *testing.T) {
 
 func TestNothingIsHidden(t *testing.T) {
 	t.Parallel()
-	v := fileView(t, "1%\r2%\r\n\x1b[31mred\x1b[0m and\tblue\n")
+	v := fileView(t, "1%\r2%\r\n\x1b[31mred\x1b[0m and\tblue\n日本語\n")
 	got := walk(t, v, Query{From: v.Start(), Lines: 9})
-	if want := []string{"1%2%", "red and blue"}; !slices.Equal(texts(got), want) {
+	if want := []string{"1%2%", "red and blue", "日本語"}; !slices.Equal(texts(got), want) {
 		t.Fatalf("%q, want %q", texts(got), want)
 	}
 	at := got[1].At
@@ -103,13 +103,22 @@ func TestNothingIsHidden(t *testing.T) {
 		from, to int64
 		want     string
 	}{
-		{at + 5, at + 8, "red"}, {at, at + 8, "red"}, {at + 13, at + 16, "and"}, {at + 17, at + 99, "blue"},
-		{at - 1, at, ""}, {at + 99, at + 100, ""}, {at + 5, at + 5, ""}, {at + 8, at + 5, ""},
+		{at + 5, at + 8, "red"},
+		{at, at + 8, "red"},
+		{at + 13, at + 16, "and"},
+		{at + 17, at + 99, "blue"},
+		{at - 1, at, ""},
+		{at + 99, at + 100, ""},
+		{at + 5, at + 5, ""},
+		{at + 8, at + 5, ""},
 	} {
 		lo, hi := got[1].Span(c.from, c.to)
 		if s := got[1].Text[lo:hi]; s != c.want {
 			t.Errorf("bytes %d to %d: %q, want %q", c.from-at, c.to-at, s, c.want)
 		}
+	}
+	if lo, hi := got[2].Span(got[2].At+4, got[2].At+7); got[2].Text[lo:hi] != "本" {
+		t.Errorf("cut inside of characters: %d to %d", lo, hi)
 	}
 }
 

@@ -14,6 +14,21 @@ type Growth struct {
 	Err       error // why it can't be read now; watching goes on
 }
 
+// Watched is a view with what tells of its growth from its end on, until ctx ends. If
+// it can't be read it is closed.
+func Watched(ctx context.Context, v *View) (*View, <-chan Growth, error) {
+	end, err := v.End()
+	if err != nil {
+		v.Close()
+		return nil, nil, err
+	}
+	grown, err := v.Watch(ctx, end)
+	if err != nil {
+		v.Close()
+	}
+	return v, grown, err
+}
+
 // Watch tells of every growth until ctx ends, from the places on that the view's
 // end had. Then it closes the channel. What grows while nobody listens is told in
 // one.

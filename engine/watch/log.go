@@ -43,17 +43,7 @@ func (w *Watcher) FollowLog(ctx context.Context, l runs.Ref, path string, from i
 // LogView opens logs for looking at them: one, or several merged by time. The
 // channel tells when one grows, until ctx ends.
 func (*Watcher) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
-	v := logview.NewView(time.Local, paths...)
-	end, err := v.End()
-	if err != nil {
-		v.Close()
-		return nil, nil, err
-	}
-	grown, err := v.Watch(ctx, end)
-	if err != nil {
-		v.Close()
-	}
-	return v, grown, err
+	return logview.Watched(ctx, logview.NewView(time.Local, paths...))
 }
 
 // lookEvery is how often a followed log asks whether its run has ended.

@@ -62,17 +62,17 @@ func firstFrame(path string) error {
 	}
 	fmt.Println(time.Since(began).Nanoseconds())
 	for range 200 {
-		if err := settle(p, p.Scroll(-p.Page())); err != nil {
+		if err := settle(p, p.Scroll(-p.win.h)); err != nil {
 			return err
 		}
 	}
-	if err := settle(p, p.jump(p.view.Start(), 0)); err != nil {
+	if err := settle(p, p.fetch(p.win.at(p.src.view.Start(), 0))); err != nil {
 		return err
 	}
 	if !strings.Contains(p.View(), "line 0 ") {
 		return errors.New("the beginning is not in view")
 	}
-	return p.err
+	return p.src.err
 }
 
 // settle runs a command and what follows from it; waiting for growth is left out.
@@ -83,11 +83,11 @@ func settle(p *Pane, cmd tea.Cmd) error {
 			return fmt.Errorf("%T is no message of the pane", msg)
 		}
 		p.Update(msg) // what it asks for is the page, or to wait for growth
-		if cmd = nil; p.fetched != nil {
-			cmd = p.fetched.run()
+		if cmd = nil; p.read.now != nil {
+			cmd = p.read.now.run()
 		}
 	}
-	return p.err
+	return p.src.err
 }
 
 // BenchmarkFirstFrame opens a log of 10 GB in a process of its own: the time to the
@@ -160,13 +160,13 @@ func BenchmarkAppendToView(b *testing.B) {
 			b.Fatal(err)
 		}
 		for !strings.Contains(p.View(), strings.TrimSpace(line)+" ") {
-			msg, ok := p.nextGrowth()().(Msg)
+			msg, ok := p.src.nextGrowth()().(Msg)
 			if !ok {
 				b.Fatal("no message of the pane")
 			}
 			p.Update(msg)
-			if p.fetched != nil {
-				if err := settle(p, p.fetched.run()); err != nil {
+			if p.read.now != nil {
+				if err := settle(p, p.read.now.run()); err != nil {
 					b.Fatal(err)
 				}
 			}

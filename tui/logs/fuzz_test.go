@@ -20,44 +20,53 @@ func FuzzPane(f *testing.F) {
 			return
 		}
 		r := newRig(t, int(w)%100, int(h)%40, text, "10:00:00 another\n")
-		for i, k := range keys {
-			switch {
-			case k == '\r':
-				r.keys("enter")
-			case k == '\x1b' && !r.p.Typing():
-				cmd, _ := r.p.Escape()
-				r.run(cmd)
-			case k == '\x1b':
-				r.keys("esc")
-			case k == '<':
-				r.keys("pgup")
-			case k == '>':
-				r.keys("pgdown", "right")
-			case unicode.IsPrint(k):
-				r.keys(string(k))
-			default:
-				r.p.SetSize(int(k)%50, i%20)
-				r.run(r.p.Settle())
-			}
-			r.check()
-		}
+		r.mash(keys)
 		r.grow(text+"more\n", len(text)%2 == 0)
 		r.check()
-		r.run(r.p.Open(r.p.logs[0]))
+		r.run(r.p.Open(r.p.src.logs[0]))
 		r.check()
+		file := fileRig(t, int(w)%100, int(h)%40, text, Place{Line: int64(h) % 9, Column: int(w), Length: len(keys)})
+		file.check()
+		file.mash(keys)
 	})
+}
+
+// mash presses keys, changes the size and looks at every frame.
+func (r *rig) mash(keys string) {
+	r.t.Helper()
+	for i, k := range keys {
+		switch {
+		case k == '\r':
+			r.keys("enter")
+		case k == '\x1b' && !r.p.Typing():
+			cmd, _ := r.p.Escape()
+			r.run(cmd)
+		case k == '\x1b':
+			r.keys("esc")
+		case k == '<':
+			r.keys("pgup")
+		case k == '>':
+			r.keys("pgdown", "right")
+		case unicode.IsPrint(k):
+			r.keys(string(k))
+		default:
+			r.p.SetSize(int(k)%50, i%20)
+			r.run(r.p.Settle())
+		}
+		r.check()
+	}
 }
 
 func (r *rig) check() {
 	r.t.Helper()
 	p := r.p
 	v := p.View()
-	if p.w <= 0 || p.h <= 0 {
+	if p.w <= 0 || p.win.h <= 0 {
 		return
 	}
 	lines := strings.Split(v, "\n")
-	if len(lines) != p.h {
-		r.t.Fatalf("%d lines in a window of %d", len(lines), p.h)
+	if len(lines) != p.win.h {
+		r.t.Fatalf("%d lines in a window of %d", len(lines), p.win.h)
 	}
 	for _, l := range lines {
 		if ui.Width(l) != p.w {
@@ -68,7 +77,7 @@ func (r *rig) check() {
 			r.t.Fatalf("control characters in %q", l)
 		}
 	}
-	if p.fetched != nil && p.err == nil {
+	if p.read.now != nil && p.src.err == nil {
 		r.t.Fatal("a page is still on its way")
 	}
 }

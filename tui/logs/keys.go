@@ -2,6 +2,8 @@ package logs
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -11,16 +13,6 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// prompt is what is being typed.
-type prompt int
-
-const (
-	nothing prompt = iota
-	searching
-	filtering
-	goingTo
-)
-
 type keyMap struct {
 	search, next, prev, filter, nextError, prevError, follow, wrap, colours, copy, line key.Binding
 	up, down, pageUp, pageDown, top, end, left, right                                   key.Binding
@@ -28,17 +20,30 @@ type keyMap struct {
 
 func newKeys() keyMap {
 	return keyMap{
-		search: ui.Bind("/", "search", "/"), next: ui.Bind("n", "next hit", "n"), prev: ui.Bind("N", "hit before", "N"),
-		filter: ui.Bind("&", "only lines with", "&"), nextError: ui.Bind("e", "next error", "e"), prevError: ui.Bind("E", "error before", "E"),
-		follow: ui.Bind("f", "follow the log's end", "f"), wrap: ui.Bind("w", "wrap lines", "w"), colours: ui.Bind("a", "the log's own colours", "a"),
-		copy: ui.Bind("y", "copy lines", "y"), line: ui.Bind(":", "go to line", ":"),
-		up: ui.Bind("↑", "scroll", "up", "k"), down: ui.Bind("↓", "scroll", "down", "j"), pageUp: ui.Bind("pgup", "a page up", "pgup"), pageDown: ui.Bind("pgdn", "a page down", "pgdown"),
-		top: ui.Bind("home", "to the beginning", "home", "g"), end: ui.Bind("end", "to the end", "end", "G"), left: ui.Bind("←", "long lines", "left"), right: ui.Bind("→", "long lines", "right"),
+		search:    ui.Bind("/", "search", "/"),
+		next:      ui.Bind("n", "next hit", "n"),
+		prev:      ui.Bind("N", "hit before", "N"),
+		filter:    ui.Bind("&", "only lines with", "&"),
+		nextError: ui.Bind("e", "next error", "e"),
+		prevError: ui.Bind("E", "error before", "E"),
+		follow:    ui.Bind("f", "follow the log's end", "f"),
+		wrap:      ui.Bind("w", "wrap lines", "w"),
+		colours:   ui.Bind("a", "the log's own colours", "a"),
+		copy:      ui.Bind("y", "copy lines", "y"),
+		line:      ui.Bind(":", "go to line", ":"),
+		up:        ui.Bind("↑", "scroll", "up", "k"),
+		down:      ui.Bind("↓", "scroll", "down", "j"),
+		pageUp:    ui.Bind("pgup", "a page up", "pgup"),
+		pageDown:  ui.Bind("pgdn", "a page down", "pgdown"),
+		top:       ui.Bind("home", "to the beginning", "home", "g"),
+		end:       ui.Bind("end", "to the end", "end", "G"),
+		left:      ui.Bind("←", "long lines", "left"),
+		right:     ui.Bind("→", "long lines", "right"),
 	}
 }
 
 // Typing says that keys are text now.
-func (p *Pane) Typing() bool { return p.prompt != nothing }
+func (p *Pane) Typing() bool { return p.prompt.asked != askedNothing }
 
 // Keys are the bindings that work now: the most useful, and the rest.
 func (p *Pane) Keys() (first, rest []key.Binding) {
@@ -47,39 +52,43 @@ func (p *Pane) Keys() (first, rest []key.Binding) {
 		return []key.Binding{ui.Bind("enter", "go", "enter"), ui.Bind("esc", "end it", "esc")}, nil
 	}
 	first = []key.Binding{k.search}
-	if p.query != "" {
+	if p.find.query != "" {
 		first = append(first, k.next, k.prev)
 	}
-	return first, []key.Binding{k.filter, k.nextError, k.prevError, k.follow, k.wrap, k.line, k.copy, k.colours, k.up, k.down, k.pageUp, k.pageDown, k.top, k.end, k.left, k.right}
+	return first, []key.Binding{
+		k.filter, k.nextError, k.prevError, k.follow, k.wrap, k.line, k.copy, k.colours,
+		k.up, k.down, k.pageUp, k.pageDown, k.top, k.end, k.left, k.right,
+	}
 }
 
 // Key handles a key, of a text too while one is typed.
 func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 	defer p.draw()
 	if p.Typing() {
-		return p.typed(msg)
+		what := p.prompt.asked
+		return p.typed(what, p.prompt.key(msg))
 	}
 	k := p.keys
 	switch {
 	case key.Matches(msg, k.search):
-		p.ask(searching, p.query)
+		p.prompt.open(askedSearch, p.find.query)
 	case key.Matches(msg, k.filter):
-		p.ask(filtering, p.only)
+		p.prompt.open(askedFilter, p.only.text)
 	case key.Matches(msg, k.line):
-		p.ask(goingTo, "")
+		p.prompt.open(askedLine, "")
 	case key.Matches(msg, k.next):
-		return p.next(p.search, p.query, false)
+		return p.next(p.find.match, p.find.query, false)
 	case key.Matches(msg, k.prev):
-		return p.next(p.search, p.query, true)
+		return p.next(p.find.match, p.find.query, true)
 	case key.Matches(msg, k.nextError):
-		return p.next(engine.MatchErrors(), "an error", p.follow) // from the end on there is none below
+		return p.next(engine.MatchErrors(), "an error", p.win.follow) // from the end on there is none below
 	case key.Matches(msg, k.prevError):
 		return p.next(engine.MatchErrors(), "an error", true)
 	case key.Matches(msg, k.follow):
-		return p.Follow(!p.follow)
+		return p.followEnd(!p.win.follow)
 	case key.Matches(msg, k.wrap):
-		p.wrap, p.left, p.sub, p.staySub = !p.wrap, 0, 0, 0
-		return p.refresh()
+		p.win.rewrap()
+		return p.fetch(p.win.here())
 	case key.Matches(msg, k.colours):
 		p.colours = !p.colours
 	case key.Matches(msg, k.copy):
@@ -92,62 +101,44 @@ func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 
 func (p *Pane) scrollKey(msg tea.KeyPressMsg) tea.Cmd {
 	const aside = 16
-	k := p.keys
+	k, page := p.keys, max(p.win.h, 1)
 	switch {
 	case key.Matches(msg, k.up):
 		return p.Scroll(-1)
 	case key.Matches(msg, k.down):
 		return p.Scroll(1)
 	case key.Matches(msg, k.pageUp):
-		return p.Scroll(-p.Page())
+		return p.Scroll(-page)
 	case key.Matches(msg, k.pageDown):
-		return p.Scroll(p.Page())
-	case key.Matches(msg, k.top) && p.view != nil:
-		return p.jump(p.view.Start(), 0)
+		return p.Scroll(page)
+	case key.Matches(msg, k.top) && p.src.view != nil:
+		return p.fetch(p.win.at(p.src.view.Start(), 0))
 	case key.Matches(msg, k.end):
-		return p.toEnd()
+		p.win.follow = true
+		return p.fetch(p.win.toEnd())
 	case key.Matches(msg, k.left):
-		p.left = max(p.left-aside, 0)
-	case key.Matches(msg, k.right) && !p.wrap:
-		p.left = min(p.left+aside, max(p.widest()-p.room()/2, 0))
+		p.win.shift(-aside)
+	case key.Matches(msg, k.right) && !p.win.wrap:
+		p.win.shift(aside)
 	}
 	return nil
 }
 
-func (p *Pane) widest() int {
-	n := 0
-	for _, l := range p.shown() {
-		n = max(n, cellsOf(p.text(l)))
-	}
-	return n
-}
-
-func (p *Pane) ask(what prompt, text string) {
-	p.prompt = what
-	p.input.SetValue(text)
-}
-
-func (p *Pane) typed(msg tea.KeyPressMsg) tea.Cmd {
-	was := p.prompt
-	switch msg.String() {
-	case "esc":
-		p.prompt = nothing
-		if was == searching {
-			p.input.SetValue("")
-			return p.typedSearch()
-		}
-	case "enter":
-		p.prompt = nothing
-		switch was {
-		case filtering:
-			return p.setFilter(p.input.Value())
-		case goingTo:
-			return p.goTo(p.input.Value())
-		}
-	default:
-		if p.input.Key(msg) && was == searching {
-			return p.typedSearch()
-		}
+// typed does what a text is typed for.
+func (p *Pane) typed(what asked, how typing) tea.Cmd {
+	text := p.prompt.input.Value()
+	switch {
+	case what == askedSearch && how == changed:
+		return p.searchFor(text)
+	case what == askedSearch && how == cancelled:
+		return p.searchFor("")
+	case how != entered:
+	case what == askedSearch && p.find.match == nil && text != "": // no expression: then it is a text
+		return p.searchFor(regexp.QuoteMeta(text))
+	case what == askedFilter:
+		return p.filterText(text)
+	case what == askedLine && text != "":
+		return p.goToText(text)
 	}
 	return nil
 }
@@ -158,19 +149,40 @@ func (p *Pane) Paste(text string) tea.Cmd {
 		return nil
 	}
 	defer p.draw()
-	p.input.Insert(text)
-	if p.prompt == searching {
-		return p.typedSearch()
+	p.prompt.input.Insert(text)
+	return p.typed(p.prompt.asked, changed)
+}
+
+// filterText shows only lines that match.
+func (p *Pane) filterText(text string) tea.Cmd {
+	if text == "" {
+		return p.filterBy(filter{})
 	}
-	return nil
+	m, err := engine.MatchRegexp(text)
+	if err != nil {
+		return ui.Fail(err)
+	}
+	return p.filterBy(filter{text, m})
+}
+
+// goToText goes to a line by its number.
+func (p *Pane) goToText(text string) tea.Cmd {
+	n, err := strconv.ParseInt(strings.NewReplacer(",", "", " ", "").Replace(text), 10, 64)
+	switch {
+	case err != nil || n < 1:
+		return ui.Do(ui.Toast{Text: fmt.Sprintf("go to line %q: want a number from 1", text), Role: ui.Warn})
+	case len(p.src.logs) != 1 || p.src.view == nil:
+		return ui.Do(ui.Toast{Text: "lines have numbers in one log, not in a merged view", Role: ui.Warn})
+	}
+	return p.goTo(n)
 }
 
 // copied puts the line that was found into the clipboard, or else the lines in
 // view. Whether the terminal takes it can't be told.
 func (p *Pane) copied() tea.Cmd {
-	lines := p.shown()
-	if p.hit != nil && p.inView(*p.hit) {
-		lines = []engine.LogLine{*p.hit}
+	lines := p.win.shown()
+	if p.find.hit != nil && p.win.inView(*p.find.hit) {
+		lines = []engine.LogLine{*p.find.hit}
 	}
 	if len(lines) == 0 {
 		return ui.Do(ui.Toast{Text: "copy: no line is in view", Role: ui.Warn})

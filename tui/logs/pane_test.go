@@ -61,13 +61,13 @@ func (r *rig) write(i int, text string) {
 func (r *rig) grow(text string, restarted bool) {
 	r.t.Helper()
 	r.write(0, text)
-	m := grownMsg{gen: r.p.gen}
+	m := grownMsg{gen: r.p.src.gen}
 	if restarted {
-		r.p.view.Restart(0)
+		r.p.src.view.Restart(0)
 		m.restarted = []int{0}
 	}
 	var err error
-	if m.end, err = r.p.view.End(); err != nil {
+	if m.end, err = r.p.src.view.End(); err != nil {
 		r.t.Fatal(err)
 	}
 	r.run(r.p.Update(m))
@@ -85,7 +85,11 @@ func (r *rig) run(cmd tea.Cmd) {
 			r.run(c)
 		}
 	case openedMsg:
-		batch, ok := r.p.Update(msg)().(tea.BatchMsg)
+		cmd := r.p.Update(msg)
+		if cmd == nil {
+			return
+		}
+		batch, ok := cmd().(tea.BatchMsg)
 		if !ok {
 			r.t.Fatalf("opened: %+v", msg)
 		}
@@ -218,7 +222,7 @@ func TestResizeKeepsThePlace(t *testing.T) {
 	t.Parallel()
 	for _, wrap := range []bool{false, true} {
 		r := newRig(t, 20, 4, numbered(1000)+strings.Repeat("y", 70)+"\nlast\n")
-		r.p.wrap = wrap
+		r.p.win.wrap = wrap
 		r.keys("up", "up", "up")
 		before := r.shows()
 		for _, size := range [][2]int{{20, 9}, {20, 40}, {9, 300}, {60, 2}, {0, 0}, {20, 4}} {
@@ -289,7 +293,7 @@ func TestSearch(t *testing.T) {
 	if got := r.said[len(r.said)-1]; got != (ui.Copy{Text: "Error one\n", Said: "the line was sent to the terminal's clipboard"}) {
 		t.Errorf("copied %v", got)
 	}
-	if _, ok := r.p.Escape(); !ok || r.p.query != "" {
+	if _, ok := r.p.Escape(); !ok || r.p.find.query != "" {
 		t.Error("esc does not end the search")
 	}
 	if _, ok := r.p.Escape(); ok {
@@ -347,7 +351,7 @@ func TestFilter(t *testing.T) {
 	}
 	cmd, ok := r.p.Escape()
 	r.run(cmd)
-	if !ok || r.p.only != "" || !strings.HasPrefix(r.shows()[0], " line ") {
+	if !ok || r.p.only.text != "" || !strings.HasPrefix(r.shows()[0], " line ") {
 		t.Errorf("%q after the filter", r.shows())
 	}
 	r.keys("&", "(", "enter")
@@ -360,17 +364,17 @@ func TestFilter(t *testing.T) {
 func TestFilterShowsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 60, 3, numbered(1000))
-	cmd := r.p.setFilter("9$")
-	f := r.p.fetched
+	cmd := r.p.filterText("9$")
+	f := r.p.read.now
 	r.p.Update(fetchedMsg{&fetch{}, false, nil}) // of another wish
 	line := logview.Line{At: 10, Next: 17, Text: "line 9"}
-	f.before, f.upAt, f.downAt = []logview.Line{line}, logview.Pos{r.p.end[0] / 2}, r.p.end
+	f.before, f.upAt, f.downAt = []logview.Line{line}, logview.Pos{r.p.src.end[0] / 2}, r.p.src.end
 	r.p.Update(fetchedMsg{f, false, nil})
 	r.want("so far", "line 9", "", "")
 	if !strings.Contains(r.title(), "filtering at 49 %") {
 		t.Errorf("title %q", r.title())
 	}
-	f.before, f.upAt = nil, r.p.end
+	f.before, f.upAt = nil, r.p.src.end
 	r.run(cmd)
 	r.want("all", "line 979", "line 989", "line 999")
 	if strings.Contains(r.title(), "filtering") {
@@ -467,7 +471,7 @@ func TestLateAnswers(t *testing.T) {
 	r.run(late)
 	r.want("the other", "line 6", "line 7")
 	r.run(r.p.Update(grownMsg{gen: 1, end: logview.Pos{9}}))
-	if r.p.end[0] == 9 {
+	if r.p.src.end[0] == 9 {
 		t.Error("growth of the log before counts")
 	}
 }
@@ -479,7 +483,7 @@ func TestGrowthIsTold(t *testing.T) {
 	r.write(0, "a\nb\nc\n")
 	r.grown <- logview.Growth{}
 	close(r.grown)
-	r.run(r.p.nextGrowth())
+	r.run(r.p.src.nextGrowth())
 	r.want("grown", "b", "c")
 }
 
@@ -488,9 +492,9 @@ func TestNoGrowthAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 20, 2, "a\n")
 	ctx, cancel := context.WithCancel(t.Context())
-	r.p.ctx = ctx
+	r.p.src.ctx = ctx
 	cancel()
-	if msg := r.p.nextGrowth()(); msg != nil {
+	if msg := r.p.src.nextGrowth()(); msg != nil {
 		t.Errorf("got %+v", msg)
 	}
 }

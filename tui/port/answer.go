@@ -203,3 +203,23 @@ func (s *Screen) offer(t porter.Todo, by int) {
 func (s *Screen) offered(t porter.Todo) int {
 	return slices.IndexFunc(t.Candidates, func(c porter.Candidate) bool { return c.Value == s.answer.Value() })
 }
+
+// openViewer opens the artifacts that a field rests on, or one artifact.
+func (s *Screen) openViewer() tea.Cmd {
+	var places []porter.Evidence
+	if s.pane == onArtifacts {
+		if a, ok := s.chosenArtifact(); ok && a.Present && a.Problem != "a directory" {
+			places = []porter.Evidence{{Artifact: a.Name}}
+		}
+	} else {
+		for _, e := range s.shownField().Evidence {
+			if e.Artifact != "answer" {
+				places = append(places, e)
+			}
+		}
+	}
+	if len(places) == 0 {
+		return ui.Do(ui.Toast{Text: "no artifact shows it", Role: ui.Warn})
+	}
+	return s.viewer.open(s.dir, places)
+}

@@ -7,11 +7,13 @@ package port
 import (
 	"context"
 
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/session"
 )
 
-// Engine is what this screen needs. [session.Session] is the real one.
+// Engine is what this screen needs: a [session.Session], and of the engine a view of
+// files.
 type Engine interface {
 	Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error)
 	// FindRuns lists run directories below a folder.
@@ -25,5 +27,6 @@ type Engine interface {
 	Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error
 	// Targets compares what would be written with what is there.
 	Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]session.Target, error)
-	Pages
+	// FileView opens an artifact for looking at it.
+	FileView(ctx context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error)
 }

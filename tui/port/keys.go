@@ -53,8 +53,8 @@ var (
 // Keys are the bindings that work now.
 func (s *Screen) Keys() []key.Binding {
 	switch {
-	case s.pager != nil:
-		return s.pager.keys()
+	case s.viewer.shown():
+		return s.viewer.keys()
 	case s.stage == comparing && s.saving:
 		return nil
 	case s.stage == comparing:
@@ -96,8 +96,8 @@ func (s *Screen) Keys() []key.Binding {
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case s.pager != nil:
-		return s.pager.key(msg)
+	case s.viewer.shown():
+		return s.viewer.key(msg)
 	case s.sheet != nil:
 		return s.sheetKey(msg)
 	case s.stage == choosing:
@@ -191,7 +191,7 @@ func (s *Screen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 		s.stage, s.name, s.targets, s.targetErr = writing, 0, nil, nil
 		return s.check()
 	case key.Matches(msg, openKey):
-		return s.openPager()
+		return s.openViewer()
 	case key.Matches(msg, diffKey):
 		s.compare(false)
 	case key.Matches(msg, wholeKey):
@@ -312,10 +312,8 @@ func (s *Screen) nameKey(msg tea.KeyPressMsg) tea.Cmd {
 func (s *Screen) paste(text string) tea.Cmd {
 	text = strings.TrimSpace(text)
 	switch {
-	case s.pager != nil:
-		if s.pager.typed != nil {
-			s.pager.typed.Insert(text)
-		}
+	case s.viewer.shown():
+		return s.viewer.pane.Paste(text)
 	case s.sheet != nil:
 	case s.stage == choosing:
 		s.path.Insert(text)

@@ -17,9 +17,8 @@ func (s *Screen) todoRow(y int) int {
 
 func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 	switch {
-	case s.pager != nil:
-		s.pager.scroll(m.Wheel)
-		return s.pager.more()
+	case s.viewer.shown():
+		return s.viewer.pane.Scroll(m.Wheel)
 	case s.sheet != nil:
 		s.sheet.scroll(m.Wheel)
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/session"
+	"github.com/agentperf/agentperf-tui/tui/logs"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -84,7 +85,7 @@ type Screen struct {
 	asked    porter.Todo
 	preview  string    // what would be written for it
 	refused  error     // why it can't be
-	pager    *pager    // over the body; nil: none
+	viewer   viewer    // over the body
 	sheet    *sheet    // over the body; nil: none
 	search   *ui.Input // folder to look for the datasets in, being typed; nil: none
 
@@ -105,6 +106,7 @@ type Screen struct {
 func New(eng Engine, th ui.Theme, dir string) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Screen{eng: eng, th: th, ctx: ctx, cancel: cancel, excerpts: map[porter.Evidence]excerpt{}}
+	s.viewer = newViewer(ctx, eng, th)
 	s.path.SetValue(dir)
 	if dir != "" {
 		s.stage, s.dir, s.given = reading, dir, true
@@ -141,8 +143,8 @@ func (s *Screen) Close() { s.cancel() }
 // Typing says whether keys are text now.
 func (s *Screen) Typing() bool {
 	switch {
-	case s.pager != nil:
-		return s.pager.typed != nil
+	case s.viewer.shown():
+		return s.viewer.pane.Typing()
 	case s.sheet != nil:
 		return false
 	}
@@ -156,10 +158,7 @@ func (s *Screen) SetSize(w, h int) {
 	if s.sheet != nil {
 		s.sheet.layout(w, h)
 	}
-	if s.pager != nil {
-		s.pager.w, s.pager.h = w, h
-		s.pager.scroll(0)
-	}
+	s.viewer.setSize(w, h)
 }
 
 // arrange lays the parts out; candidates for the answer that is being typed need room.
@@ -174,6 +173,14 @@ func (s *Screen) arrange() {
 
 // Update takes a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
+	cmd := s.update(msg)
+	if s.viewer.shown() {
+		cmd = tea.Batch(cmd, s.viewer.pane.Settle())
+	}
+	return cmd
+}
+
+func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return s.key(msg)
@@ -190,17 +197,12 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.mouse(msg)
 	case ui.ThemeChanged:
 		s.th = msg.Theme
+		s.viewer.pane.SetTheme(s.th)
 		if s.sheet != nil {
 			s.sheet.layout(s.w, s.h)
 		}
-	case pageMsg:
-		if s.pager != nil {
-			return s.pager.take(msg)
-		}
-	case nowhereMsg:
-		if s.pager != nil {
-			s.pager.nowhere(msg)
-		}
+	case logs.Msg:
+		return s.viewer.pane.Update(msg)
 	}
 	return s.take(msg)
 }
@@ -344,10 +346,8 @@ const (
 // that were not written are asked about first.
 func (s *Screen) Leave() tea.Cmd {
 	switch {
-	case s.pager != nil:
-		if !s.pager.stop() { // else what it was reading or looking for is given up
-			s.pager = nil
-		}
+	case s.viewer.shown():
+		s.viewer.leave()
 		return nil
 	case s.sheet != nil:
 		s.sheet = nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/session"
 	"github.com/agentperf/agentperf-tui/tui"
@@ -43,6 +46,16 @@ func (l *lab) Port(ctx context.Context, dir string, opt porter.Options) (*porter
 	}
 	opt.WorkloadOut, opt.RecipeOut = "/data/w.yaml", ""
 	return l.Session.Port(ctx, dir, opt)
+}
+
+// FileView opens an artifact, of which nobody says when it grows.
+func (l *lab) FileView(_ context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, nil, err
+	}
+	still := make(chan engine.LogGrowth)
+	close(still)
+	return logview.NewFileView(path), still, nil
 }
 
 func (l *lab) Recent(context.Context) ([]string, error) { return l.recent, nil }
@@ -108,7 +121,7 @@ func TestFrames(t *testing.T) {
 		"answering": {sample, []string{"tab", "e", "/", "d", "a", "t", "a"}},
 		"artifact":  {sample, []string{"tab", "tab", "down", "down"}},
 		"writing":   {sample, []string{"w"}},
-		"pager":     {sample, []string{"n", "n", "n", "n", "n", "n", "o"}},
+		"viewer":    {sample, []string{"n", "n", "n", "n", "n", "n", "o"}},
 		"diff":      {sample, []string{"d"}},
 		"proof":     {sample, []string{"d", "d"}},
 		"whole":     {sample, []string{"tab", "i"}},
@@ -392,24 +405,9 @@ func (blocked) Targets(ctx context.Context, _ *porter.Result, _, _ string) ([]se
 	return nil, ctx.Err()
 }
 
-func (blocked) PageAt(ctx context.Context, _ string, _, _ int) (session.Page, error) {
+func (blocked) FileView(ctx context.Context, _ string) (*engine.LogView, <-chan engine.LogGrowth, error) {
 	<-ctx.Done()
-	return session.Page{}, ctx.Err()
-}
-
-func (blocked) PageFrom(ctx context.Context, _ string, _ int64) (session.Page, error) {
-	<-ctx.Done()
-	return session.Page{}, ctx.Err()
-}
-
-func (blocked) PageBefore(ctx context.Context, _ string, _ int64) (session.Page, error) {
-	<-ctx.Done()
-	return session.Page{}, ctx.Err()
-}
-
-func (blocked) Find(ctx context.Context, _, _ string, _ int64, _ bool) (session.Found, error) {
-	<-ctx.Done()
-	return session.Found{}, ctx.Err()
+	return nil, nil, ctx.Err()
 }
 
 // No key waits for the engine; a folder that hangs does not hold up the next one.

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -93,3 +94,6 @@ func (s *Screen) fail(err error) tea.Cmd {
 	}})
 	return nil
 }
+
+// ranged says which lines of how many are in view.
+func ranged(first, last, n int) string { return fmt.Sprintf("%d–%d of %d", first, last, n) }

@@ -147,3 +147,16 @@ func (s *Screen) previewed(l line) (string, bool) {
 	}
 	return key + ": " + s.preview, true
 }
+
+// bytesText is a size as people read it.
+func bytesText(n int64) string {
+	switch {
+	case n < 10<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 10<<20:
+		return fmt.Sprintf("%d KB", n>>10)
+	case n < 10<<30:
+		return fmt.Sprintf("%d MB", n>>20)
+	}
+	return fmt.Sprintf("%d GB", n>>30)
+}

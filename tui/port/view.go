@@ -11,8 +11,8 @@ import (
 // View draws the body.
 func (s *Screen) View() string {
 	switch {
-	case s.pager != nil:
-		return s.pager.draw(s.th)
+	case s.viewer.shown():
+		return s.viewer.view(s.th)
 	case s.sheet != nil:
 		return s.sheet.draw(s.th)
 	}

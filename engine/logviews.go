@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"context"
+	"os"
+
 	"github.com/agentperf/agentperf-tui/engine/logline"
 	"github.com/agentperf/agentperf-tui/engine/logview"
 )
@@ -34,3 +37,15 @@ func MatchErrors() *LogMatcher { return logview.Errors() }
 
 // MatchBoth matches the lines that a and b match; each may be nil.
 func MatchBoth(a, b *LogMatcher) *LogMatcher { return logview.Both(a, b) }
+
+// LogPartAt is where the part of a long line begins that holds a byte, see
+// [logview.PartAt].
+func LogPartAt(line, at int64) int64 { return logview.PartAt(line, at) }
+
+// FileView opens a file of any kind for looking at it, as LogView opens logs. The file must exist.
+func FileView(ctx context.Context, path string) (*LogView, <-chan LogGrowth, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, nil, err
+	}
+	return logview.Watched(ctx, logview.NewFileView(path))
+}
