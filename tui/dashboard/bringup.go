@@ -9,9 +9,45 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// headPending says why a job waits, where it stands and when it may start.
-func (s *Screen) headPending(w int) []string {
-	q := s.shown.Status.Queue
+// bringUp is the headline before the first phase: which steps are ready.
+func (h headline) bringUp() []string {
+	st := h.run.shown.Status
+	ready, started, waiting := bringUp(st)
+	switch {
+	case started == 0 && st.State == event.Pending && st.Queue != nil:
+		return h.pending()
+	case started == 0:
+		line := "waiting for the first step"
+		if !st.Since.IsZero() {
+			line += ", " + ui.Clean(string(st.State)) + " since " + h.run.clock(st.Since)
+		}
+		return []string{" " + line, ""}
+	}
+	facts := fmt.Sprintf("%d of %d steps ready", ready, started)
+	if want := st.Want; want.Prefill+want.Decode > 0 {
+		facts += fmt.Sprintf(" · %d of %d prefill, %d of %d decode healthy",
+			st.Have.Prefill, want.Prefill, st.Have.Decode, want.Decode)
+	}
+	const lead = " bring-up  "
+	bar := h.th.Bar(min(max(h.w-ui.Width(lead+facts)-3, 6), 40), fraction(ready, started), ui.Accent)
+	second := " all started steps are ready"
+	if n := len(waiting); n > 0 {
+		first := waiting[0]
+		second = " waiting for " + ui.Clean(first.Name)
+		if n > 1 {
+			second += fmt.Sprintf(" and %d more", n-1)
+		}
+		second += ", started " + h.run.clock(first.Started) + ", " +
+			ui.Clock(max(h.at.Sub(first.Started).Seconds(), 0)) + " ago"
+	} else if st.State == event.Ready {
+		second = " all steps are ready, the client starts"
+	}
+	return []string{lead + bar + "  " + facts, second}
+}
+
+// pending says why a job waits, where it stands and when it may start.
+func (h headline) pending() []string {
+	q := h.run.shown.Status.Queue
 	why := "the queue has not told why yet"
 	if q.Reason != "" {
 		why = reasonWords(q.Reason)
@@ -20,25 +56,33 @@ func (s *Screen) headPending(w int) []string {
 	if q.Position > 0 {
 		facts = append(facts, fmt.Sprintf("position %d of %d that wait", q.Position, q.Waiting))
 	}
-	switch left := q.Start.Sub(s.clockNow()); {
+	switch left := q.Start.Sub(h.at); {
 	case q.Start.IsZero():
 		facts = append(facts, "no expected start yet")
 	case left > 0:
-		facts = append(facts, "expected to start "+q.Start.In(s.zone).Format("2006-01-02 15:04")+", in "+ui.Clock(left.Seconds()))
+		start := q.Start.In(h.run.zone).Format("2006-01-02 15:04")
+		facts = append(facts, "expected to start "+start+", in "+ui.Clock(left.Seconds()))
 	default:
 		facts = append(facts, "may start any moment")
 	}
-	if since := s.located.Record.Created; !since.IsZero() {
-		facts = append(facts, "submitted "+s.clock(since))
+	if since := h.run.ref.Record.Created; !since.IsZero() {
+		facts = append(facts, "submitted "+h.run.clock(since))
 	}
-	return []string{" waits: " + ui.Fit(ui.Clean(why), w-8), " " + s.some(facts, w-1)}
+	return []string{" waits: " + ui.Fit(ui.Clean(why), h.w-8), " " + h.some(facts)}
 }
 
 // reasons say in a few words what Slurm's for a waiting job mean.
 var reasons = map[string]string{
-	"Resources": "its nodes are not free yet", "Priority": "jobs of a higher priority are before it", "BeginTime": "its begin time has not come",
-	"Dependency": "another job must end first", "JobHeldUser": "held by its user", "JobHeldAdmin": "held by an administrator", "ReqNodeNotAvail": "nodes that it needs are not available",
-	"PartitionDown": "its partition is down", "PartitionTimeLimit": "its time limit is above the partition's", "QOSMaxNodePerUserLimit": "the nodes of its user's limit are in use",
+	"Resources":              "its nodes are not free yet",
+	"Priority":               "jobs of a higher priority are before it",
+	"BeginTime":              "its begin time has not come",
+	"Dependency":             "another job must end first",
+	"JobHeldUser":            "held by its user",
+	"JobHeldAdmin":           "held by an administrator",
+	"ReqNodeNotAvail":        "nodes that it needs are not available",
+	"PartitionDown":          "its partition is down",
+	"PartitionTimeLimit":     "its time limit is above the partition's",
+	"QOSMaxNodePerUserLimit": "the nodes of its user's limit are in use",
 }
 
 func reasonWords(reason string) string {
@@ -60,18 +104,4 @@ func healthy(st event.Status, step string) bool {
 		return st.Want.Decode > 0 && st.Have.Decode >= st.Want.Decode
 	}
 	return false
-}
-
-// telling is the step whose log tells most now: the one that a failed run blames, or
-// the first that is waited for; empty: the client's.
-func telling(st event.Status) string {
-	switch st.State {
-	case event.Failed:
-		return failedStep(st)
-	case event.Starting:
-		if _, _, waiting := bringUp(st); len(waiting) > 0 {
-			return waiting[0].Name
-		}
-	}
-	return ""
 }

@@ -32,7 +32,7 @@ const burst = 512
 type (
 	// foundMsg tells that the run was found and is watched from now on.
 	foundMsg struct {
-		located engine.RunRef
+		ref     engine.RunRef
 		updates <-chan engine.Update
 		phases  []plan.Phase
 		tiers   []results.Tier
@@ -52,14 +52,13 @@ type (
 	cancelledMsg struct{ err error }
 )
 
-func (s *Screen) find() tea.Cmd {
-	ctx, eng, run := s.ctx, s.eng, s.run
+func find(ctx context.Context, eng Engine, run string) tea.Cmd {
 	return func() tea.Msg {
 		l, err := eng.Find(ctx, run)
 		if err != nil {
 			return foundMsg{err: err}
 		}
-		m := foundMsg{located: l, tiers: eng.Tiers(), gpus: l.GPUs()}
+		m := foundMsg{ref: l, tiers: eng.Tiers(), gpus: l.GPUs()}
 		if l.Record.ID != "" {
 			m.phases, m.planErr = eng.Phases(l)
 		}
@@ -68,8 +67,7 @@ func (s *Screen) find() tea.Cmd {
 	}
 }
 
-func (s *Screen) nextUpdate() tea.Cmd {
-	ctx, updates := s.ctx, s.updates
+func nextUpdate(ctx context.Context, updates <-chan engine.Update) tea.Cmd {
 	return func() tea.Msg {
 		got, more := ui.Drain(ctx, updates, burst, func(engine.Update) int { return 1 })
 		if len(got) == 0 {
@@ -86,15 +84,6 @@ func (s *Screen) nextUpdate() tea.Cmd {
 	}
 }
 
-func (s *Screen) listFiles() tea.Cmd {
-	eng, l := s.eng, s.located
-	return func() tea.Msg {
-		files, err := eng.LogFiles(l)
-		return filesListedMsg{files, err}
-	}
-}
-
-func (s *Screen) cancelRun() tea.Cmd {
-	ctx, eng, l := s.ctx, s.eng, s.located
-	return func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, l)} }
+func cancelRun(ctx context.Context, eng Engine, run engine.RunRef) tea.Cmd {
+	return func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, run)} }
 }

@@ -268,7 +268,7 @@ func newRig(t *testing.T, updates ...engine.Update) *rig {
 	f := newFake(t)
 	f.updates = updates
 	r := &rig{t: t, f: f, s: New(f, ui.NewTheme(true), "592210")}
-	r.s.zone = time.UTC
+	r.s.run.zone = time.UTC
 	t.Cleanup(r.s.Close)
 	r.s.SetSize(120, 36)
 	r.run(r.s.Init())

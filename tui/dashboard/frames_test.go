@@ -40,7 +40,7 @@ func TestFrames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, c.update)
-			r.s.gpus = 52
+			r.s.run.gpus = 52
 			r.s.SetSize(80, 20)
 			r.send(frametest.Keys(c.keys...)...)
 			frametest.Golden(t, name, root(r.s))
@@ -115,7 +115,7 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 func BenchmarkView(b *testing.B) {
 	s := New(newFake(b), ui.NewTheme(true), "592210")
 	defer s.Close()
-	s.found = true
+	s.run.found = true
 	s.SetSize(200, 56)
 	s.Update(updatedMsg{update: measuringUpdate(), any: true})
 	b.ReportAllocs()

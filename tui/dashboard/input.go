@@ -8,132 +8,121 @@ import (
 )
 
 func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
-	onSteps := m.In(s.lay.stepsX, s.lay.stepsY, s.lay.stepsW, s.lay.stepsH)
+	onSteps := s.stepsShown() && m.In(s.lay.stepsX, s.lay.stepsY, s.lay.stepsW, s.lay.stepsH)
 	switch {
-	case m.Wheel != 0 && onSteps && s.stepsShown():
-		s.steps.Move(m.Wheel)
+	case m.Wheel != 0 && onSteps:
+		s.steps.table.Move(m.Wheel)
 	case m.Wheel != 0:
 		return s.log.pane.Scroll(m.Wheel)
-	case onSteps && s.stepsShown():
-		if i, ok := s.steps.At(m.Y - s.lay.stepsY); ok {
-			s.steps.Cursor, s.focusSteps = i, true
+	case onSteps:
+		if i, ok := s.steps.table.At(m.Y - s.lay.stepsY); ok {
+			s.steps.table.Cursor, s.steps.focused = i, true
 		}
 	default:
-		s.focusSteps = false
+		s.steps.focused = false
 	}
 	return nil
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	if cmd, ok := s.tapeKey(msg); ok {
+	k := s.keys
+	if cmd, ok := s.playback.Key(msg, k); ok {
 		return cmd
 	}
-	k := s.keys
 	switch {
+	case key.Matches(msg, k.play):
+		return s.togglePlayback()
 	case key.Matches(msg, k.pause):
-		s.paused, s.still = !s.paused, s.now
-		if !s.paused && s.live != nil {
-			s.show()
+		s.run.paused, s.run.still = !s.run.paused, s.run.now
+		if !s.run.paused && s.run.live != nil {
+			s.show(s.run.live)
 		}
-		return s.log.pane.Follow(!s.paused)
+		return s.log.pane.Follow(!s.run.paused)
 	case key.Matches(msg, k.steps):
 		s.toggleSteps()
 	case key.Matches(msg, k.focus) && s.stepsShown():
-		s.focusSteps = !s.focusSteps
-	case key.Matches(msg, k.open) && s.focusSteps:
+		s.steps.focused = !s.steps.focused
+	case key.Matches(msg, k.open) && s.steps.focused:
 		return s.openStep()
 	case key.Matches(msg, k.trend):
 		s.trend = (s.trend + 1) % len(trends)
 	case key.Matches(msg, k.phase):
-		s.turnPhase(msg.String())
+		s.run.turn(map[string]int{"[": -1, "]": 1}[msg.String()])
 	case key.Matches(msg, k.compare):
-		if why := s.noCompare(); why != "" {
+		if why := s.run.noCompare(); why != "" {
 			return ui.Do(ui.Toast{Text: "compare: " + why, Role: ui.Warn})
 		}
-		return ui.Do(ui.OpenParity{Cand: s.located.Dir})
+		return ui.Do(ui.OpenParity{Cand: s.run.ref.Dir})
 	case key.Matches(msg, k.cancel):
 		return s.askCancel()
-	default:
-		return s.logKey(msg)
-	}
-	return nil
-}
-
-// logKey handles the keys of the log, and those that move in the steps.
-func (s *Screen) logKey(msg tea.KeyPressMsg) tea.Cmd {
-	k := s.keys
-	switch {
 	case key.Matches(msg, k.log):
-		return s.switchLog(1)
+		return s.log.turn(1)
 	case key.Matches(msg, k.logBack):
-		return s.switchLog(-1)
+		return s.log.turn(-1)
 	case key.Matches(msg, k.merge):
-		return s.mergeLogs()
+		return s.log.merge()
 	case key.Matches(msg, k.zoom):
-		s.zoom, s.focusSteps = !s.zoom, false
-	case !s.focusSteps || !s.moveSteps(msg):
+		s.zoom, s.steps.focused = !s.zoom, false
+	case !s.steps.focused || !s.steps.table.Key(msg):
 		return s.log.pane.Key(msg)
 	}
 	return nil
 }
 
-// moveSteps moves the cursor of the steps; false if the key does not.
-func (s *Screen) moveSteps(msg tea.KeyPressMsg) bool {
-	const far = 1 << 30
-	page := s.steps.Page()
-	by, ok := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -page, "pgdown": page, "home": -far, "g": -far, "end": far, "G": far}[msg.String()]
-	if ok {
-		s.steps.Move(by)
-	}
-	return ok
-}
-
 func (s *Screen) toggleSteps() {
-	if s.w >= wide || s.noPhase() {
-		s.focusSteps = !s.focusSteps
-		return
-	}
-	s.stepsOpen = !s.stepsOpen
-	s.focusSteps, s.zoom = s.stepsOpen, false
+	inView := s.w >= wide || s.run.noPhase()
+	s.steps.toggle(inView)
+	s.zoom = s.zoom && inView
 }
 
 func (s *Screen) openStep() tea.Cmd {
-	if s.steps.Cursor >= len(s.stepRows) {
+	switch log, ok := s.steps.choose(); {
+	case !ok:
 		return nil
-	}
-	step := s.stepRows[s.steps.Cursor].log
-	if step == "" {
+	case log == "":
 		return ui.Do(ui.Toast{Text: "this step has no log here", Role: ui.Warn})
+	default:
+		s.log.chosen = true
+		return s.log.open(log)
 	}
-	s.stepsOpen, s.focusSteps, s.log.chosen = false, false, true
-	return s.openLog(step)
 }
 
-func (s *Screen) turnPhase(key string) {
-	n := len(s.phases)
-	if n < 2 {
-		return
+func (s *Screen) togglePlayback() tea.Cmd {
+	if why := s.playback.unavailable(s.run.live); why != "" {
+		return ui.Do(ui.Toast{Text: "play back: " + why, Role: ui.Warn})
 	}
-	at := s.phase
-	if at < 0 || at >= n {
-		at = newest(s.phases)
+	switch {
+	case s.playback.on:
+		s.playback.on, s.playback.running = false, false
+		s.show(s.run.live)
+		return nil
+	case s.playback.play == nil:
+		return s.playback.open(s.eng, s.run.ref)
 	}
-	by := 1
-	if key == "[" {
-		by = -1
-	}
-	s.phase = (at + by + n) % n
-	if s.phase == newest(s.phases) {
-		s.phase = -1 // on with the newest as they come
-	}
+	s.run.paused = false
+	return s.playback.start()
 }
 
 func (s *Screen) askCancel() tea.Cmd {
-	if why := s.noCancel(); why != "" {
+	if why := s.run.noCancel(); why != "" {
 		return ui.Do(ui.Toast{Text: "cancel: " + why, Role: ui.Warn})
 	}
 	return ui.Do(ui.Ask{
-		ID: "cancel", Title: "Cancel " + s.located.Label() + "?", Body: s.lost(),
+		ID: "cancel", Title: "Cancel " + s.run.ref.Label() + "?", Body: s.run.lost(s.clockNow()),
 		Yes: "cancel the run", No: "let it go on", Danger: true,
 	})
+}
+
+// Escape ends a search or a filter of the log, and then the list of steps, before
+// esc leaves the screen.
+func (s *Screen) Escape() (tea.Cmd, bool) {
+	if cmd, did := s.log.pane.Escape(); did {
+		return cmd, true
+	}
+	if s.steps.open {
+		s.toggleSteps()
+		s.arrange()
+		return nil, true
+	}
+	return nil, false
 }

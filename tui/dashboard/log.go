@@ -2,7 +2,7 @@ package dashboard
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,122 +12,142 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// openLog is the log that is open in the pane.
-type openLog struct {
-	pane   *logs.Pane
-	step   string // empty: none, or all
-	merged bool   // all logs are open, by time
-	chosen bool   // by a key; else the screen picks
-	held   bool   // another is to be picked once the display moves on
+// logPane is the log that is open, of those that the run has.
+type logPane struct {
+	pane    *logs.Pane
+	files   []engine.LogFile
+	listing bool
+	step    string // empty: none, or all
+	merged  bool   // all logs are open, by time
+	chosen  bool   // by a key; else the screen picks
+	held    bool   // another is to be picked once the display moves on
 }
 
 // open opens the log of a step, if it is among the run's files.
-func (s *Screen) openLog(step string) tea.Cmd {
-	for _, f := range s.files {
+func (l *logPane) open(step string) tea.Cmd {
+	for _, f := range l.files {
 		if f.Step == step {
-			s.log.step, s.log.merged = step, false
-			return s.log.pane.Open(logOf(f))
+			l.step, l.merged = step, false
+			return l.pane.Open(logs.Log{Name: f.Step, Path: f.Path})
 		}
 	}
 	return nil
 }
 
-func logOf(f engine.LogFile) logs.Log { return logs.Log{Name: f.Step, Path: f.Path} }
-
-// mergeLogs opens all logs by time, or the one before again.
-func (s *Screen) mergeLogs() tea.Cmd {
+// merge opens all logs by time, or the one before again.
+func (l *logPane) merge() tea.Cmd {
 	switch {
-	case s.log.merged:
-		s.log.merged = false
-		return s.openLog(s.log.step)
-	case len(s.files) < 2:
+	case l.merged:
+		l.merged = false
+		return l.open(l.step)
+	case len(l.files) < 2:
 		return ui.Do(ui.Toast{Text: "there are no several logs to merge", Role: ui.Warn})
 	}
-	all := make([]logs.Log, 0, len(s.files))
-	for _, f := range s.files {
-		all = append(all, logOf(f))
+	all := make([]logs.Log, 0, len(l.files))
+	for _, f := range l.files {
+		all = append(all, logs.Log{Name: f.Step, Path: f.Path})
 	}
-	s.log.merged, s.log.chosen = true, true
-	return s.log.pane.Open(all...)
+	l.merged, l.chosen = true, true
+	return l.pane.Open(all...)
 }
 
-// lookForLog lists the logs until there is one, since a log appears with its step.
-func (s *Screen) lookForLog() tea.Cmd {
-	if s.found && s.log.step == "" {
-		return s.list()
-	}
-	return nil
-}
-
-// holdsLog says that what is in the log's pane must not move: the display is
-// paused, or somebody reads older lines.
-func (s *Screen) holdsLog() bool {
-	return s.paused || s.log.step != "" && !s.log.pane.Following()
-}
-
-// pickLog opens the log that tells most: the job's until there is the client's,
-// that of the step which a failed run blames, and whichever there is in other
-// tools' folders. It waits as long as the pane must not move.
-func (s *Screen) pickLog() tea.Cmd {
-	if s.log.held = false; s.log.chosen || len(s.files) == 0 {
+// list lists the logs, one request at a time.
+func (l *logPane) list(eng Engine, run engine.RunRef) tea.Cmd {
+	if l.listing {
 		return nil
 	}
-	blamed := ""
-	if s.live != nil {
-		blamed = telling(s.live.Status)
+	l.listing = true
+	return func() tea.Msg {
+		files, err := eng.LogFiles(run)
+		return filesListedMsg{files, err}
 	}
-	step := s.files[0].Step // the client's, if there is one
-	for _, f := range s.files {
-		if f.Step == blamed || f.Step == "job" && step != event.ClientStep && step != blamed {
+}
+
+// pick opens the log that tells most, unless one was chosen: the job's until there is
+// the client's, that of a step that tells more, and whichever there is in other tools'
+// folders. It waits as long as the pane must not move: the display is paused, or
+// somebody reads older lines.
+func (l *logPane) pick(run *runView) tea.Cmd {
+	if l.held = false; l.chosen || len(l.files) == 0 {
+		return nil
+	}
+	step, telling := l.files[0].Step, run.telling() // the client's comes first, if there is one
+	for _, f := range l.files {
+		if f.Step == telling || f.Step == "job" && step != event.ClientStep && step != telling {
 			step = f.Step
 		}
 	}
-	if s.log.step == step {
+	if l.step == step {
 		return nil
 	}
-	if s.log.held = s.holdsLog(); s.log.held {
+	if l.held = run.paused || l.step != "" && !l.pane.Following(); l.held {
 		return nil
 	}
-	return s.openLog(step)
+	return l.open(step)
 }
 
-// switchLog opens the next log, or with -1 the one before.
-func (s *Screen) switchLog(dir int) tea.Cmd {
-	if len(s.files) == 0 {
+// turn opens the next log, or with -1 the one before.
+func (l *logPane) turn(by int) tea.Cmd {
+	n := len(l.files)
+	if n == 0 {
 		return nil
 	}
-	at := 0
-	for i, f := range s.files {
-		if f.Step == s.log.step {
-			at = i
+	at := max(slices.IndexFunc(l.files, func(f engine.LogFile) bool { return f.Step == l.step }), 0)
+	l.chosen = true
+	return l.open(l.files[(at+by+n)%n].Step)
+}
+
+// title is the rule above the log, in w cells.
+func (l *logPane) title(th ui.Theme, focused bool, w int) string {
+	left, right := l.pane.Title(focused, w)
+	if n := len(l.files); n > 1 && !l.pane.Typing() {
+		if right != "" {
+			right += th.Paint(ui.Muted, " · ")
 		}
+		right += th.Paint(ui.Muted, fmt.Sprintf("%d logs", n))
 	}
-	s.log.chosen = true
-	return s.openLog(s.files[(at+dir+len(s.files))%len(s.files)].Step)
+	return th.Titled(left, right, w)
 }
 
-// Escape ends a search or a filter of the log, and then the list of steps, before
-// esc leaves the screen.
-func (s *Screen) Escape() (tea.Cmd, bool) {
-	if cmd, did := s.log.pane.Escape(); did {
-		return cmd, true
-	}
-	if s.stepsOpen {
-		s.toggleSteps()
-		s.SetSize(s.w, s.h)
-		return nil, true
-	}
-	return nil, false
+// stepsPane is the table of the run's steps.
+type stepsPane struct {
+	table   ui.Table
+	rows    []stepRow
+	open    bool // in the place of the figures, where it has none of its own
+	focused bool
 }
 
-func (s *Screen) logTitle(w int) string {
-	left, right := s.log.pane.Title(!s.focusSteps && s.stepsShown(), w)
-	facts := []string{right}
-	if right == "" {
-		facts = nil
+func (p *stepsPane) fill(u *engine.Update, files []engine.LogFile) {
+	var st event.Status
+	if u != nil {
+		st = u.Status
 	}
-	if n := len(s.files); n > 1 && !s.log.pane.Typing() {
-		facts = append(facts, s.th.Paint(ui.Muted, fmt.Sprintf("%d logs", n)))
+	p.rows = stepsOf(st, files)
+	rows := make([][]ui.Cell, 0, len(p.rows))
+	for _, r := range p.rows {
+		rows = append(rows, r.cells)
 	}
-	return s.th.Titled(left, strings.Join(facts, s.th.Paint(ui.Muted, " · ")), w)
+	p.table.SetRows(rows)
+}
+
+// toggle opens or closes the steps; where they are in view anyway it moves the focus.
+func (p *stepsPane) toggle(inView bool) {
+	if inView {
+		p.focused = !p.focused
+		return
+	}
+	p.open = !p.open
+	p.focused = p.open
+}
+
+// choose is the log of the step under the cursor, empty if it has none, and closes
+// the steps for it; false without a step.
+func (p *stepsPane) choose() (log string, ok bool) {
+	if p.table.Cursor >= len(p.rows) {
+		return "", false
+	}
+	if log = p.rows[p.table.Cursor].log; log != "" {
+		p.open, p.focused = false, false
+	}
+	return log, true
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// tape is the playback of a run that has ended, shown instead of its end.
-type tape struct {
+// playback is the playback of a run that has ended, shown instead of its end.
+type playback struct {
+	ctx     context.Context // ends with the screen
 	on      bool
 	opening bool
 	play    *engine.Playback // nil until it is asked for
@@ -34,7 +35,7 @@ const (
 )
 
 type (
-	tapeOpenedMsg struct {
+	playbackOpenedMsg struct {
 		play *engine.Playback
 		err  error
 	}
@@ -45,22 +46,49 @@ type (
 	}
 )
 
-func (s *Screen) openTape() tea.Cmd {
-	ctx, eng, l := s.ctx, s.eng, s.located
-	s.tape.opening = true
+func (t *playback) open(eng Engine, run engine.RunRef) tea.Cmd {
+	ctx := t.ctx
+	t.opening = true
 	return func() tea.Msg {
-		p, err := eng.Playback(ctx, l)
+		p, err := eng.Playback(ctx, run)
 		if err == nil {
 			context.AfterFunc(ctx, p.Close)
 		}
-		return tapeOpenedMsg{p, err}
+		return playbackOpenedMsg{p, err}
 	}
 }
 
+func (t *playback) onOpened(m playbackOpenedMsg) tea.Cmd {
+	t.opening = false
+	if m.err != nil {
+		return ui.Fail(m.err)
+	}
+	t.play = m.play
+	return t.start()
+}
+
+func (t *playback) start() tea.Cmd {
+	t.on, t.running = true, true
+	return t.step(t.play.From, 0)
+}
+
+// unavailable is why a run can't be played back now; empty when it can.
+func (t *playback) unavailable(live *engine.Update) string {
+	switch {
+	case t.on:
+		return ""
+	case live == nil || !live.Done:
+		return "not ended"
+	case t.opening:
+		return "opening"
+	}
+	return ""
+}
+
 // step asks for a moment, after a wait; what was asked for before is given up.
-func (s *Screen) step(to time.Time, wait time.Duration) tea.Cmd {
-	s.tape.gen++
-	ctx, play, gen := s.ctx, s.tape.play, s.tape.gen
+func (t *playback) step(to time.Time, wait time.Duration) tea.Cmd {
+	t.gen++
+	ctx, play, gen := t.ctx, t.play, t.gen
 	to = clampTime(to, play.From, play.To)
 	return func() tea.Msg {
 		timer := time.NewTimer(wait)
@@ -75,12 +103,12 @@ func (s *Screen) step(to time.Time, wait time.Duration) tea.Cmd {
 	}
 }
 
-// goOn asks for the next moment, if the tape runs.
-func (s *Screen) goOn() tea.Cmd {
-	if !s.tape.on || !s.tape.running {
+// goOn asks for the next moment, if the playback runs.
+func (t *playback) goOn() tea.Cmd {
+	if !t.on || !t.running {
 		return nil
 	}
-	return s.step(s.tape.at.Add(frame*time.Duration(speeds[s.tape.speed])), s.tape.frame)
+	return t.step(t.at.Add(frame*time.Duration(speeds[t.speed])), t.frame)
 }
 
 func clampTime(t, from, to time.Time) time.Time {
@@ -93,77 +121,29 @@ func clampTime(t, from, to time.Time) time.Time {
 	return t
 }
 
-func (s *Screen) onTapeOpened(m tapeOpenedMsg) tea.Cmd {
-	s.tape.opening = false
-	if m.err != nil {
-		return ui.Fail(m.err)
-	}
-	s.tape.play = m.play
-	return s.startTape()
-}
-
-func (s *Screen) startTape() tea.Cmd {
-	s.tape.on, s.tape.running, s.paused = true, true, false
-	return s.step(s.tape.play.From, 0)
-}
-
-func (s *Screen) onPlayed(m playedMsg) tea.Cmd {
-	switch {
-	case m.gen != s.tape.gen || !s.tape.on:
-		return nil
-	case m.err != nil:
-		s.tape.running = false
-		return ui.Fail(m.err)
-	}
-	s.tape.at = m.update.At
-	s.shown = &m.update
-	s.refresh()
-	if m.update.Done {
-		s.tape.running = false
-	}
-	return s.goOn()
-}
-
-// noPlayback is why the run can't be played back now; empty when it can.
-func (s *Screen) noPlayback() string {
-	switch {
-	case s.tape.on:
-		return ""
-	case s.live == nil || !s.live.Done:
-		return "not ended"
-	case s.tape.opening:
-		return "opening"
-	}
-	return ""
-}
-
-// tapeKey handles the keys of a playback; false leaves a key to others.
-func (s *Screen) tapeKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
-	k := s.keys
-	if key.Matches(msg, k.play) {
-		return s.togglePlayback(), true
-	}
-	if !s.tape.on {
+// Key handles the keys of a playback; false leaves a key to others.
+func (t *playback) Key(msg tea.KeyPressMsg, k keyMap) (tea.Cmd, bool) {
+	if !t.on {
 		return nil, false
 	}
-	by := s.tape.play.To.Sub(s.tape.play.From) / seeks
+	by := t.play.To.Sub(t.play.From) / seeks
 	switch {
 	case key.Matches(msg, k.pause):
-		if s.tape.running = !s.tape.running; s.tape.running && !s.tape.at.Before(s.tape.play.To) {
-			return s.step(s.tape.play.From, 0), true
+		if t.running = !t.running; t.running && !t.at.Before(t.play.To) {
+			return t.step(t.play.From, 0), true
 		}
-		if !s.tape.running {
-			s.tape.gen++ // the step under way is not to be shown any more
+		if !t.running {
+			t.gen++ // the step under way is not to be shown any more
 		}
-		return s.goOn(), true
+		return t.goOn(), true
 	case key.Matches(msg, k.faster):
-		s.tape.speed = min(s.tape.speed+1, len(speeds)-1)
+		t.speed = min(t.speed+1, len(speeds)-1)
 	case key.Matches(msg, k.slower):
-		s.tape.speed = max(s.tape.speed-1, 0)
+		t.speed = max(t.speed-1, 0)
 	case key.Matches(msg, k.seekBack):
-		return s.seek(-by), true
+		return t.seek(-by), true
 	case key.Matches(msg, k.seekOn):
-		return s.seek(by), true
+		return t.seek(by), true
 	default:
 		return nil, false
 	}
@@ -171,44 +151,29 @@ func (s *Screen) tapeKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 }
 
 // seek moves from where the screen is, or will be by seeks that are under way.
-func (s *Screen) seek(by time.Duration) tea.Cmd {
-	s.tape.at = clampTime(s.tape.at.Add(by), s.tape.play.From, s.tape.play.To)
-	return s.step(s.tape.at, 0)
+func (t *playback) seek(by time.Duration) tea.Cmd {
+	t.at = clampTime(t.at.Add(by), t.play.From, t.play.To)
+	return t.step(t.at, 0)
 }
 
-func (s *Screen) togglePlayback() tea.Cmd {
-	if why := s.noPlayback(); why != "" {
-		return ui.Do(ui.Toast{Text: "play back: " + why, Role: ui.Warn})
-	}
-	switch {
-	case s.tape.on:
-		s.tape.on, s.tape.running = false, false
-		s.show()
-		return nil
-	case s.tape.play == nil:
-		return s.openTape()
-	}
-	return s.startTape()
+// place is how far the playback is, and how long, as clocks with a word between.
+func (t *playback) place(of string) string {
+	return ui.Clock(t.at.Sub(t.play.From).Seconds()) + of + ui.Clock(t.play.To.Sub(t.play.From).Seconds())
 }
 
-// tapeState is the state of the screen while a tape is shown.
-func (s *Screen) tapeState() ui.State {
-	t := s.tape
+// State is the state of the screen while a playback is shown.
+func (t *playback) State() ui.State {
 	mark := "▶"
 	if !t.running {
 		mark = "‖"
 	}
-	st := ui.State{Text: mark + " playback " + strconv.Itoa(speeds[t.speed]) + "×", Role: ui.Accent}
-	st.Text += "  " + ui.Clock(t.at.Sub(t.play.From).Seconds()) + " of " + ui.Clock(t.play.To.Sub(t.play.From).Seconds())
-	st.Age = s.clock(t.at)
-	return st
+	return ui.State{Text: mark + " playback " + strconv.Itoa(speeds[t.speed]) + "×  " + t.place(" of "), Role: ui.Accent}
 }
 
-// tapeLine shows where the tape is; its keys are in the footer.
-func (s *Screen) tapeLine(w int) string {
-	t := s.tape
+// View shows where the playback is, in a line of w cells; its keys are in the footer.
+func (t *playback) View(th ui.Theme, w int) string {
 	const lead = " playback  "
-	tail := "  " + ui.Clock(t.at.Sub(t.play.From).Seconds()) + " / " + ui.Clock(t.play.To.Sub(t.play.From).Seconds())
+	tail := "  " + t.place(" / ")
 	done := t.at.Sub(t.play.From).Seconds() / max(t.play.To.Sub(t.play.From).Seconds(), 1e-9)
-	return lead + s.th.Bar(max(w-ui.Width(lead+tail)-1, 4), done, ui.Accent) + tail
+	return lead + th.Bar(max(w-ui.Width(lead+tail)-1, 4), done, ui.Accent) + tail
 }

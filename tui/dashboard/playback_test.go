@@ -18,7 +18,7 @@ func tapeRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	r := newRig(t, doneUpdate())
-	r.f.tapes, r.s.tape.frame = e, 0
+	r.f.tapes, r.s.playback.frame = e, 0
 	r.send(frametest.Keys("p")...)
 	return r
 }
@@ -45,13 +45,13 @@ func TestPlayback(t *testing.T) {
 	r.state("playback 50×")
 	r.s.Update(frametest.Keys("space")[0]) // from the beginning, not yet played
 	r.state("▶ playback 50×")
-	late := r.s.step(r.s.tape.play.From, 0)
+	late := r.s.playback.step(r.s.playback.play.From, 0)
 	r.s.Update(frametest.Keys("space")[0]) // stops it
 	r.run(late)
 	r.state("‖ playback 50×  2:29 of 2:29")
 	r.send(frametest.Keys("p")...)
 	r.state("✓ done")
-	if r.s.shown != r.s.live {
+	if r.s.run.shown != r.s.run.live {
 		t.Error("the tape is still shown")
 	}
 	r.send(frametest.Keys("p")...)
@@ -62,9 +62,9 @@ func TestPlayback(t *testing.T) {
 func TestPlaybackIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	r := tapeRig(t)
-	before := r.s.shown
+	before := r.s.run.shown
 	r.send(updatedMsg{update: doneUpdate(), any: true}, ui.Tick{Now: time.Now()})
-	if r.s.shown != before {
+	if r.s.run.shown != before {
 		t.Error("an update has replaced the moment of the tape")
 	}
 }
@@ -78,7 +78,7 @@ func TestNoPlayback(t *testing.T) {
 	}
 	r = newRig(t, doneUpdate())
 	r.send(frametest.Keys("p")...)
-	if toast, ok := r.said().(ui.Toast); !ok || toast.Role != ui.Bad || r.s.tape.on {
+	if toast, ok := r.said().(ui.Toast); !ok || toast.Role != ui.Bad || r.s.playback.on {
 		t.Errorf("p on a run without rows said %v", r.said())
 	}
 }
@@ -102,7 +102,7 @@ func TestHeldDisplay(t *testing.T) {
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("space")...)
 	before := r.s.View()
-	r.send(ui.Tick{Now: r.s.now.Add(40 * time.Second)})
+	r.send(ui.Tick{Now: r.s.run.now.Add(40 * time.Second)})
 	if r.s.View() != before {
 		t.Error("a held display moves")
 	}

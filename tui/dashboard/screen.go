@@ -10,73 +10,44 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
-	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/tui/logs"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Screen is the dashboard of one run.
+// Screen is the dashboard of one run. It routes what comes in to its panes, and
+// lays them out.
 type Screen struct {
 	eng    Engine
 	th     ui.Theme
-	run    string
-	zone   *time.Location
 	keys   keyMap
 	ctx    context.Context // ends with the screen, for all of its commands
 	cancel context.CancelFunc
 	w, h   int
 	lay    layout
-	now    time.Time
-	still  time.Time // now, when the display was paused
 
-	located engine.RunRef
-	found   bool
-	planned []plan.Phase
-	gpus    int // of the run's workers; 0 when not known
-	tiers   []results.Tier
-	files   []engine.LogFile
-	listing bool
-	problem error // why the run can't be shown
-
-	updates <-chan engine.Update
-	live    *engine.Update // the newest
-	shown   *engine.Update // the one on the screen: older while paused
-	phases  []phaseView    // of shown
-	phase   int            // which is shown; -1 the newest
-	trend   int
-
-	log        openLog
-	steps      ui.Table
-	stepRows   []stepRow
-	stepsOpen  bool
-	focusSteps bool
-	paused     bool
-	tape       tape
-	zoom       bool
-	cancelling bool
+	run      runView
+	log      logPane
+	steps    stepsPane
+	playback playback
+	trend    int
+	zoom     bool // the log takes all
 }
 
 // New makes the dashboard of a run: a folder, an id or a name.
 func New(eng Engine, th ui.Theme, run string) *Screen {
-	s := &Screen{eng: eng, th: th, run: run, zone: time.Local, keys: newKeys(), phase: -1, tape: tape{speed: firstSpeed, frame: frame}}
+	s := &Screen{eng: eng, th: th, keys: newKeys(), run: runView{name: run, zone: time.Local, phase: -1}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.playback = playback{ctx: s.ctx, speed: firstSpeed, frame: frame}
 	s.log.pane = logs.New(s.ctx, eng, th)
-	s.steps.Columns = stepColumns()
+	s.steps.table.Columns = stepColumns()
 	return s
 }
 
 // Name is the run's label once it is found.
-func (s *Screen) Name() string {
-	if s.found {
-		return s.located.Label()
-	}
-	return s.run
-}
+func (s *Screen) Name() string { return s.run.label() }
 
 // Init looks for the run and starts to watch it.
-func (s *Screen) Init() tea.Cmd { return s.find() }
+func (s *Screen) Init() tea.Cmd { return find(s.ctx, s.eng, s.run.name) }
 
 // Close ends the watch; the run goes on.
 func (s *Screen) Close() { s.cancel() }
@@ -93,33 +64,24 @@ func (s *Screen) SetSize(w, h int) {
 // arrange lays out anew: after each change of size or of what is to be seen.
 func (s *Screen) arrange() {
 	s.lay = arrange(s.w, s.h, shape{
-		head: len(s.head(s.w)), figures: leastFigures(s.tiers, s.gpus),
+		head: len(s.head()), figures: leastFigures(s.run.tiers, s.run.gpus),
 		steps: true, upper: s.stepsShown() && (s.w < wide || s.zoom), zoom: s.zoom,
 	})
 	s.log.pane.SetSize(s.lay.logW, s.lay.log)
-	s.steps.SetSize(s.lay.stepsW, s.lay.stepsH)
+	s.steps.table.SetSize(s.lay.stepsW, s.lay.stepsH)
 }
 
 // stepsShown says that the steps are in view: beside the log where there is room,
 // else instead of the figures, as long as there are none or when asked for.
 func (s *Screen) stepsShown() bool {
-	if s.zoom {
-		return false
-	}
-	return s.w >= wide || s.stepsOpen || s.noPhase()
-}
-
-// noPhase says that no phase has begun; for another tool's outputs, which have no
-// steps either, it is never said.
-func (s *Screen) noPhase() bool {
-	return s.shown != nil && len(s.shown.Run.Phases) == 0 && len(s.shown.Status.Phases) == 0 && s.located.Record.ID != ""
+	return !s.zoom && (s.w >= wide || s.steps.open || s.run.noPhase())
 }
 
 // Update takes a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	cmd := s.update(msg)
 	if s.log.held {
-		cmd = tea.Batch(cmd, s.pickLog())
+		cmd = tea.Batch(cmd, s.log.pick(&s.run))
 	}
 	s.arrange()
 	return tea.Batch(cmd, s.log.pane.Settle())
@@ -128,30 +90,39 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case foundMsg:
-		return s.onFound(msg)
+		if !s.run.onFound(msg) {
+			return nil
+		}
+		return tea.Batch(nextUpdate(s.ctx, s.run.updates), s.log.list(s.eng, s.run.ref), ui.Fail(msg.planErr))
 	case updatedMsg:
 		return s.onUpdated(msg)
-	case tapeOpenedMsg:
-		return s.onTapeOpened(msg)
+	case playbackOpenedMsg:
+		s.run.paused = s.run.paused && msg.err != nil
+		return s.playback.onOpened(msg)
 	case playedMsg:
 		return s.onPlayed(msg)
 	case filesListedMsg:
-		s.listing = false
-		s.files = msg.files
-		s.fillSteps()
-		return s.pickLog()
+		s.log.listing, s.log.files = false, msg.files
+		s.steps.fill(s.run.shown, msg.files)
+		return s.log.pick(&s.run)
 	case logs.Msg:
 		return s.log.pane.Update(msg)
 	case cancelledMsg:
-		return s.onCancelled(msg)
+		s.run.cancelling = false
+		if msg.err != nil {
+			return ui.Fail(msg.err)
+		}
+		return ui.Do(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
 	case ui.Answer:
-		if msg.Yes && s.noCancel() == "" {
-			s.cancelling = true
-			return tea.Batch(s.cancelRun(), ui.Do(ui.Toast{Text: "asked the run to end; its client has 30 s for what is in flight", Role: ui.Warn}))
+		if msg.Yes && s.run.noCancel() == "" {
+			s.run.cancelling = true
+			said := ui.Toast{Text: "asked the run to end; its client has 30 s for what is in flight", Role: ui.Warn}
+			return tea.Batch(cancelRun(s.ctx, s.eng, s.run.ref), ui.Do(said))
 		}
 	case ui.Tick:
-		s.now = later(s.now, msg.Now)
-		return s.lookForLog()
+		if s.run.tick(msg.Now); s.run.found && s.log.step == "" { // a log appears with its step
+			return s.log.list(s.eng, s.run.ref)
+		}
 	case ui.ThemeChanged:
 		s.th = msg.Theme
 		s.log.pane.SetTheme(s.th)
@@ -168,107 +139,48 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (s *Screen) onCancelled(m cancelledMsg) tea.Cmd {
-	s.cancelling = false
-	if m.err != nil {
-		return ui.Fail(m.err)
-	}
-	return ui.Do(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
-}
-
-// clockNow is the time of what the body shows.
-func (s *Screen) clockNow() time.Time {
-	switch {
-	case s.tape.on:
-		return s.tape.at
-	case s.paused:
-		return s.still
-	}
-	return s.now
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-func (s *Screen) onFound(m foundMsg) tea.Cmd {
-	if m.err != nil {
-		s.problem = m.err
-		return nil
-	}
-	s.found, s.located, s.updates, s.planned, s.tiers = true, m.located, m.updates, m.phases, m.tiers
-	s.gpus = m.gpus
-	return tea.Batch(s.nextUpdate(), s.list(), ui.Fail(m.planErr))
-}
-
-func (s *Screen) list() tea.Cmd {
-	if s.listing {
-		return nil
-	}
-	s.listing = true
-	return s.listFiles()
-}
-
 func (s *Screen) onUpdated(m updatedMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	if m.any {
 		steps := 0
-		if s.live != nil {
-			steps = len(s.live.Status.Steps)
+		if s.run.live != nil {
+			steps = len(s.run.live.Status.Steps)
 		}
-		s.live = &m.update
-		s.now = later(s.now, m.update.At)
-		if !s.tape.on && !s.paused || s.shown == nil {
-			s.show()
+		s.run.live = &m.update
+		s.run.tick(m.update.At)
+		if !s.playback.on && !s.run.paused || s.run.shown == nil {
+			s.show(s.run.live)
 		}
 		if len(m.update.Status.Steps) != steps || m.update.Done {
-			cmds = append(cmds, s.list())
+			cmds = append(cmds, s.log.list(s.eng, s.run.ref))
 		} else {
-			cmds = append(cmds, s.pickLog())
+			cmds = append(cmds, s.log.pick(&s.run))
 		}
 	}
 	if m.more {
-		cmds = append(cmds, s.nextUpdate())
+		cmds = append(cmds, nextUpdate(s.ctx, s.run.updates))
 	}
 	return tea.Batch(cmds...)
 }
 
-// show brings the newest update on the screen.
-func (s *Screen) show() {
-	s.shown = s.live
-	s.refresh()
+func (s *Screen) onPlayed(m playedMsg) tea.Cmd {
+	switch {
+	case m.gen != s.playback.gen || !s.playback.on:
+		return nil
+	case m.err != nil:
+		s.playback.running = false
+		return ui.Fail(m.err)
+	}
+	s.playback.at = m.update.At
+	s.show(&m.update)
+	if m.update.Done {
+		s.playback.running = false
+	}
+	return s.playback.goOn()
 }
 
-// refresh follows what is shown.
-func (s *Screen) refresh() {
-	s.phases = phasesOf(s.planned, s.shown)
-	s.fillSteps()
-}
-
-func (s *Screen) fillSteps() {
-	var st event.Status
-	if s.shown != nil {
-		st = s.shown.Status
-	}
-	s.stepRows = stepsOf(st, s.files)
-	rows := make([][]ui.Cell, 0, len(s.stepRows))
-	for _, r := range s.stepRows {
-		rows = append(rows, r.cells)
-	}
-	s.steps.SetRows(rows)
-}
-
-// current is the phase on the screen; false before there is any.
-func (s *Screen) current() (phaseView, bool) {
-	if len(s.phases) == 0 {
-		return phaseView{}, false
-	}
-	i := s.phase
-	if i < 0 || i >= len(s.phases) {
-		i = newest(s.phases)
-	}
-	return s.phases[i], true
+// show brings an update on the screen.
+func (s *Screen) show(u *engine.Update) {
+	s.run.show(u)
+	s.steps.fill(u, s.log.files)
 }

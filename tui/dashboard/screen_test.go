@@ -48,9 +48,9 @@ func TestDisabledKeysSayWhy(t *testing.T) {
 		want   string
 	}{
 		"ended":   {doneUpdate(), nil, "it has ended"},
-		"foreign": {measuringUpdate(), func(s *Screen) { s.located.Record.ID = "" }, "not started here"},
-		"asked":   {measuringUpdate(), func(s *Screen) { s.cancelling = true }, "under way"},
-		"unknown": {measuringUpdate(), func(s *Screen) { s.live.Status.State = event.Unknown }, "its state is unknown"},
+		"foreign": {measuringUpdate(), func(s *Screen) { s.run.ref.Record.ID = "" }, "not started here"},
+		"asked":   {measuringUpdate(), func(s *Screen) { s.run.cancelling = true }, "under way"},
+		"unknown": {measuringUpdate(), func(s *Screen) { s.run.live.Status.State = event.Unknown }, "its state is unknown"},
 	} {
 		r := newRig(t, c.update)
 		if c.change != nil {
@@ -99,8 +99,8 @@ func TestLogs(t *testing.T) {
 	}
 	// The steps' pane opens the log of the step under the cursor.
 	r.send(frametest.Keys("s", "down", "down", "down", "down", "down", "down", "down", "enter")...)
-	if r.s.log.step != "decode_0" || r.s.stepsOpen {
-		t.Errorf("enter opened %s, the pane is open: %v", r.s.log.step, r.s.stepsOpen)
+	if r.s.log.step != "decode_0" || r.s.steps.open {
+		t.Errorf("enter opened %s, the pane is open: %v", r.s.log.step, r.s.steps.open)
 	}
 	r.send(frametest.Keys("s", "home", "enter")...)
 	if toast, ok := r.said().(ui.Toast); !ok || !strings.Contains(toast.Text, "no log") {
@@ -112,7 +112,7 @@ func TestLogs(t *testing.T) {
 func TestLogPickedByItself(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, bringUpUpdate())
-	r.s.files = nil
+	r.s.log.files = nil
 	r.send(filesListedMsg{files: r.f.files[2:]})
 	if r.s.log.step != "job" {
 		t.Fatalf("log %s", r.s.log.step)
@@ -156,7 +156,7 @@ func TestPhases(t *testing.T) {
 		if step.key != "" {
 			r.send(frametest.Keys(step.key)...)
 		}
-		if p, _ := r.s.current(); p.index != step.want {
+		if p, _ := r.s.run.current(); p.index != step.want {
 			t.Errorf("after %q phase %d, want %d", step.key, p.index, step.want)
 		}
 	}
@@ -171,8 +171,8 @@ func TestMouse(t *testing.T) {
 	}
 	r.send(frametest.Keys("s")...)
 	r.send(ui.Mouse{X: 3, Y: r.s.lay.stepsY + 3})
-	if r.s.steps.Cursor != 2 || !r.s.focusSteps {
-		t.Errorf("a click goes to step %d", r.s.steps.Cursor)
+	if r.s.steps.table.Cursor != 2 || !r.s.steps.focused {
+		t.Errorf("a click goes to step %d", r.s.steps.table.Cursor)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestBlockedEngine(t *testing.T) {
 		defer close(done)
 		r.s.Init()
 		for _, m := range append(frametest.Keys("s", "enter", "l", "L", "x", "c", "/", "esc", "space", "t", "[", "z", "f", "n", "pgup", "end", "p", "+", "<"),
-			foundMsg{located: r.f.located}, updatedMsg{update: measuringUpdate(), any: true, more: true}, filesListedMsg{files: r.f.files},
+			foundMsg{ref: r.f.located}, updatedMsg{update: measuringUpdate(), any: true, more: true}, filesListedMsg{files: r.f.files},
 			ui.Answer{ID: "cancel", Yes: true}, ui.Tick{Now: at(9000)}, ui.Resumed{}, tea.PasteMsg{Content: "x"}) {
 			r.s.Update(m)
 			r.s.View()
@@ -276,8 +276,8 @@ func TestBindingsExist(t *testing.T) {
 func TestClose(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
-	r.s.updates = make(chan engine.Update)
-	cmd := r.s.nextUpdate()
+	r.s.run.updates = make(chan engine.Update)
+	cmd := nextUpdate(r.s.ctx, r.s.run.updates)
 	r.s.Close()
 	if m, ok := cmd().(updatedMsg); !ok || m.any || m.more {
 		t.Errorf("a closed screen's watch answers %v", m)

@@ -1,6 +1,10 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // Column is one column of a table.
 type Column struct {
@@ -50,6 +54,30 @@ func (t *Table) Move(by int) {
 	t.top = min(t.top, t.Cursor)
 	t.top = max(t.top, t.Cursor-body+1)
 	t.top = max(min(t.top, len(t.Rows)-body), 0)
+}
+
+// Key handles the keys that move the cursor; false for others.
+func (t *Table) Key(msg tea.KeyPressMsg) bool {
+	const far = 1 << 30
+	by := 0
+	switch msg.String() {
+	case "up", "k":
+		by = -1
+	case "down", "j":
+		by = 1
+	case "pgup", "ctrl+b":
+		by = -t.Page()
+	case "pgdown", "ctrl+f":
+		by = t.Page()
+	case "home", "g":
+		by = -far
+	case "end", "G":
+		by = far
+	default:
+		return false
+	}
+	t.Move(by)
+	return true
 }
 
 // Page is how many rows are in view.
