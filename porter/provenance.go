@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // provenanceVersion grows when a key changes its meaning.
@@ -130,24 +129,16 @@ func rows[T any](w *jsonRows, key string, list []T) {
 	w.out.WriteString("]")
 }
 
-// maxProvenance bounds a stored report; one of a run of many workers has some
+// maxProvenance bounds a stored report, in MiB; one of a run of many workers has some
 // hundred kilobytes.
-const maxProvenance = 64 << 20
+const maxProvenance = 64
 
 // LoadProvenance reads a stored report. A file that is not there is an
 // [fs.ErrNotExist].
 func LoadProvenance(path string) (*Provenance, error) {
-	f, err := os.Open(path)
+	data, err := smallfile.Read(path, maxProvenance)
 	if err != nil {
 		return nil, fmt.Errorf("load provenance: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxProvenance+1))
-	if err != nil {
-		return nil, fmt.Errorf("load provenance: %w", err)
-	}
-	if len(data) > maxProvenance {
-		return nil, fmt.Errorf("load provenance: %s is larger than %d MiB: give the report of a port", path, maxProvenance>>20)
 	}
 	return parseProvenance(path, data)
 }

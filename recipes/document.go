@@ -11,13 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Limits on a file that somebody else may have written: a recipe is some
@@ -64,25 +65,11 @@ type Place struct {
 
 // Read reads a file of at most 4 MiB; a larger one is an error, since no recipe is that large.
 func Read(path string) ([]byte, error) {
-	// A pipe would be waited for until somebody writes.
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: no regular file", path)
+	data, err := smallfile.Read(path, maxFileBytes>>20)
+	if errors.Is(err, smallfile.ErrTooLarge) {
+		return nil, fmt.Errorf("%w, which no recipe is: give the right file", err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	if len(data) > maxFileBytes {
-		return nil, fmt.Errorf("read %s: larger than %d MiB, which no recipe is: give the right file", path, maxFileBytes>>20)
-	}
-	return data, nil
+	return data, err
 }
 
 // Parse parses the first YAML document of a file. A syntax error, a top level

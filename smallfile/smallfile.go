@@ -37,7 +37,7 @@ func Read(path string, maxMiB int64) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxMiB<<20+1))
 	if err == nil && int64(len(data)) > maxMiB<<20 {
-		err = fmt.Errorf("read %s: %w: more than %d MiB", path, ErrTooLarge, maxMiB)
+		err = fmt.Errorf("read %s: %w: larger than %d MiB", path, ErrTooLarge, maxMiB)
 	}
 	if err != nil {
 		return nil, err

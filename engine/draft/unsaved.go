@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Unsaved is what was typed into a file and not saved. It outlives the program.
@@ -37,8 +38,8 @@ type unsavedFile struct {
 	Base []byte `json:"base"`
 }
 
-// maxUnsaved bounds what is read back: two files of the largest size, as JSON.
-const maxUnsaved = 32 << 20
+// maxUnsaved bounds what is read back, in MiB: two files of the largest size, as JSON.
+const maxUnsaved = 32
 
 // unsavedPath is where the unsaved text of a file is kept: in the state folder,
 // under a name that says nothing.
@@ -83,15 +84,10 @@ func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	if err != nil {
 		return u, false, fmt.Errorf("look for unsaved work: %w", err)
 	}
-	f, err := os.Open(file)
+	data, err := smallfile.Read(file, maxUnsaved)
 	if errors.Is(err, fs.ErrNotExist) {
 		return u, false, nil
 	}
-	if err != nil {
-		return u, false, fmt.Errorf("look for unsaved work: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxUnsaved))
 	if err == nil {
 		var kept unsavedFile
 		err = json.Unmarshal(data, &kept)

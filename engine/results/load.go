@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 const (
@@ -186,7 +186,7 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 		return true, l.rows(ctx, path, t, stem.Phase)
 	case ok && ext == ".json":
 		data, err := ReadFile(path)
-		if errors.Is(err, ErrTooLarge) {
+		if errors.Is(err, smallfile.ErrTooLarge) {
 			l.notes = append(l.notes, err.Error())
 			return true, nil
 		}
@@ -206,7 +206,7 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 // manifest reads a small file of a line a phase.
 func (l *loaded) manifest(path string) error {
 	data, err := ReadFile(path)
-	if errors.Is(err, ErrTooLarge) {
+	if errors.Is(err, smallfile.ErrTooLarge) {
 		l.notes = append(l.notes, err.Error())
 		return nil
 	}
@@ -224,27 +224,13 @@ func (l *loaded) manifest(path string) error {
 	return nil
 }
 
-// ErrTooLarge says that a file is larger than one of its kind can be.
-var ErrTooLarge = errors.New("larger than such a file can be")
-
 // ReadFile reads one of the small files of a phase's end: its statistics or the
-// manifest. One that is no regular file, or larger than 16 MiB ([ErrTooLarge]), is an
+// manifest. One that is no regular file, or larger than 16 MiB ([smallfile.ErrTooLarge]), is an
 // error: it is not the client's.
 func ReadFile(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would block
-		return nil, fmt.Errorf("read results: %s: want a regular file", path)
-	}
-	file, err := os.Open(path)
+	data, err := smallfile.Read(path, maxStatistics>>20)
 	if err != nil {
 		return nil, fmt.Errorf("read results: %w", err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxStatistics+1))
-	if err != nil {
-		return nil, fmt.Errorf("read results: %w", err)
-	}
-	if len(data) > maxStatistics {
-		return nil, fmt.Errorf("read results: %s: %w, %d bytes", path, ErrTooLarge, maxStatistics)
 	}
 	return data, nil
 }

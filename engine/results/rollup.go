@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // RollupFile is the roll-up's name in the log dir.
@@ -79,13 +78,9 @@ func WriteRollup(ctx context.Context, dir string, rc RunContext) (path string, d
 	if len(doc.Phases) == 0 && (!doc.Partial || len(doc.Recomputed.Phases) == 0) {
 		return "", doc, nil
 	}
-	data, err := json.MarshalIndent(doc, "", "  ")
-	if err != nil {
-		return "", doc, fmt.Errorf("encode %s: %w", RollupFile, err)
-	}
 	path = filepath.Join(l.logDir, RollupFile)
-	if err := renameio.WriteFile(path, append(data, '\n'), 0o644); err != nil {
-		return "", doc, fmt.Errorf("write %s: %w", path, err)
+	if err := smallfile.WriteJSON(path, doc, 0o644); err != nil {
+		return "", doc, err
 	}
 	return path, doc, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/runs"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Playback is a run that has ended, told again as it stood at any moment between
@@ -133,7 +134,7 @@ func (p *Playback) ends() error {
 			continue
 		}
 		data, err := results.ReadFile(filepath.Join(dir, entry.Name()))
-		if errors.Is(err, results.ErrTooLarge) {
+		if errors.Is(err, smallfile.ErrTooLarge) {
 			continue // told with the run's figures
 		}
 		if err != nil {
