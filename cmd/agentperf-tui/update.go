@@ -70,7 +70,7 @@ func (a *app) updateText(u engine.Update) error {
 	line := phaseLine(u.Run.Phases[len(u.Run.Phases)-1])
 	if r := u.Recent; r != nil && r.N > 0 {
 		line += fmt.Sprintf(" · last %.0f s: out %s, TTFT p95 %s (n %d)",
-			r.Seconds, r.Figures.Of("output_server_tok_s").Text(), r.Figures.Of("ttft_p95_s").Text(), r.N)
+			r.Seconds, r.Figures.Of(results.Primary).Text(), r.Figures.Of(results.TTFT95).Text(), r.N)
 	}
 	return a.say("%s  %s  %s\n", clock(u.At), u.Status.State, line)
 }
@@ -84,10 +84,10 @@ func phaseLine(p results.Phase) string {
 		return s
 	}
 	s += fmt.Sprintf(", %d measured (%s)", p.Requests.Measured, ui.Plural(p.Requests.Failed, "error"))
-	for _, k := range []struct{ key, label string }{
-		{"output_server_tok_s", "out"}, {"ttft_p50_s", "TTFT p50"}, {"ttft_p95_s", "p95"}, {"cache_hit_rate", "cache"},
-	} {
-		s += " · " + k.label + " " + p.Figures.Of(k.key).Text()
+	for _, m := range results.Metrics {
+		if m.Watch != "" {
+			s += " · " + m.Watch + " " + p.Figures.Of(m.Key).Text()
+		}
 	}
 	return s + " (window " + p.Window.Source + ")"
 }

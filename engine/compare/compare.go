@@ -78,7 +78,7 @@ func (c *Comparer) References(ctx context.Context, names []string, phase int) ([
 		if err != nil {
 			return nil, fmt.Errorf("reference: %w", err)
 		}
-		s.Samples = nil // only the figures are needed
+		s.Requests = nil // only the figures are needed
 		out = append(out, s)
 	}
 	return out, nil

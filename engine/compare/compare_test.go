@@ -106,7 +106,7 @@ func TestParityComparesInputs(t *testing.T) {
 		t.Errorf("reasons %q, %v", c.Reasons, err)
 	}
 	more, err := e.References(t.Context(), []string{sampleRun}, parity.AnyPhase)
-	if err != nil || len(more) != 1 || more[0].Samples != nil {
+	if err != nil || len(more) != 1 || more[0].Requests != nil {
 		t.Errorf("%d references, %v", len(more), err)
 	}
 }

@@ -95,19 +95,14 @@ func notes(p results.Phase) []string {
 }
 
 func figureRow(f results.Figure) []string {
-	value, n, client := f.Text(), "", ""
+	value, n := f.Text(), ""
 	if f.Invalid != "" {
 		value += " ! " + f.Invalid
 	}
 	if f.N > 0 {
 		n = results.Decimal(float64(f.N), 0)
 	}
-	if !math.IsNaN(f.Client) {
-		stated := f
-		stated.Value = f.Client
-		client = stated.Text()
-	}
-	return []string{f.Label, value, n, client, f.Method}
+	return []string{f.Label, value, n, f.ClientText(), f.Method}
 }
 
 func tiers(all []results.TierResult) part {
@@ -127,27 +122,37 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 		return nil
 	}
 	zero := s.Buckets[0].Start
-	draw := func(title string, lines ...line) template.HTML {
-		c := drawing{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), lines: lines, from: math.NaN(), to: math.NaN()}
-		if w != nil {
-			c.from, c.to = w.Start-zero, w.End-zero
+	var charts []drawing
+	add := func(title, curve string, value func(results.Bucket) float64) {
+		i := slices.IndexFunc(charts, func(c drawing) bool { return c.title == title })
+		if i < 0 {
+			i = len(charts)
+			c := drawing{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), from: math.NaN(), to: math.NaN()}
+			if w != nil {
+				c.from, c.to = w.Start-zero, w.End-zero
+			}
+			charts = append(charts, c)
 		}
-		return c.svg()
-	}
-	of := func(name string, value func(results.Bucket) float64) line {
-		l := line{name: name}
+		l := line{name: curve}
 		for _, b := range s.Buckets {
 			l.x, l.y = append(l.x, b.Start-zero+s.Seconds/2), append(l.y, value(b))
 		}
-		return l
+		charts[i].lines = append(charts[i].lines, l)
 	}
-	return []template.HTML{
-		draw("Output, tok/s", of("output", func(b results.Bucket) float64 { return b.Output })),
-		draw("TTFT, s", of("p50", func(b results.Bucket) float64 { return b.TTFT50 }), of("p95", func(b results.Bucket) float64 { return b.TTFT95 })),
-		draw("Output speed of a request (local), p25, tok/s", of("p25", func(b results.Bucket) float64 { return b.Speed25 })),
-		draw("Users and requests", of("users", func(b results.Bucket) float64 { return float64(b.Users) }),
-			of("in flight", func(b results.Bucket) float64 { return b.InFlight }), of("failed", func(b results.Bucket) float64 { return float64(b.Failed) })),
+	for _, m := range results.Trends {
+		if m.Trend.Page != "" {
+			add(m.Trend.Page, m.Trend.Curve, func(b results.Bucket) float64 { return b.Of(m.Key) })
+		}
 	}
+	const load = "Users and requests"
+	add(load, "users", func(b results.Bucket) float64 { return float64(b.Users) })
+	add(load, "in flight", func(b results.Bucket) float64 { return b.InFlight })
+	add(load, "failed", func(b results.Bucket) float64 { return float64(b.Failed) })
+	var out []template.HTML
+	for _, c := range charts {
+		out = append(out, c.svg())
+	}
+	return out
 }
 
 // ComparisonHTML writes a page of two runs side by side.

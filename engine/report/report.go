@@ -29,23 +29,23 @@ type Run struct {
 // PhasesCSV writes a line for each figure of each phase. What is not known is
 // an empty cell.
 func PhasesCSV(w io.Writer, r Run) error {
-	rows := [][]string{{"phase_idx", "concurrency", "window_seconds", "window_source", "metric", "value", "unit", "n", "method", "client_value", "invalid"}}
+	rows := [][]string{{
+		"phase_idx", "concurrency", "window_seconds", "window_source", "metric", "value", "unit", "n", "method",
+		"client_value", "invalid",
+	}}
 	for _, p := range r.Phases {
 		seconds, source := "", ""
 		if p.Window != nil {
 			seconds, source = number(p.Window.Seconds), p.Window.Source
 		}
 		for _, f := range p.Figures {
-			unit := f.Unit
-			if unit == "%" {
-				unit = "fraction"
-			}
 			why := f.Invalid
 			if why == "" && len(p.Invalid) > 0 {
 				why = p.Invalid[0]
 			}
 			rows = append(rows, []string{
-				strconv.Itoa(p.Index), strconv.Itoa(p.Concurrency), seconds, source, f.Key, number(f.Value), unit, strconv.Itoa(f.N), f.Method, number(f.Client), why,
+				strconv.Itoa(p.Index), strconv.Itoa(p.Concurrency), seconds, source, f.Key, number(f.Value), f.Unit,
+				strconv.Itoa(f.N), f.Method, number(f.Client), why,
 			})
 		}
 	}
@@ -54,16 +54,21 @@ func PhasesCSV(w io.Writer, r Run) error {
 
 // SeriesCSV writes a line for each bucket of each phase.
 func SeriesCSV(w io.Writer, r Run) error {
-	rows := [][]string{{
-		"phase_idx", "start", "start_utc", "seconds", "requests", "failed", "output_tok_s", "total_tok_s",
-		"ttft_p50_s", "ttft_p95_s", "output_speed_local_p25_tok_s", "users", "in_flight",
-	}}
+	head := []string{"phase_idx", "start", "start_utc", "seconds", "requests", "failed"}
+	for _, m := range results.Trends {
+		head = append(head, m.Trend.Key)
+	}
+	rows := [][]string{append(head, "users", "in_flight")}
 	for _, s := range r.Series {
 		for _, b := range s.Buckets {
-			rows = append(rows, []string{
-				strconv.Itoa(s.Phase), number(b.Start), time.UnixMilli(int64(b.Start * 1000)).UTC().Format(time.RFC3339), number(b.Seconds), strconv.Itoa(b.N), strconv.Itoa(b.Failed),
-				number(b.Output), number(b.Total), number(b.TTFT50), number(b.TTFT95), number(b.Speed25), strconv.Itoa(b.Users), number(b.InFlight),
-			})
+			row := []string{
+				strconv.Itoa(s.Phase), number(b.Start), time.UnixMilli(int64(b.Start * 1000)).UTC().Format(time.RFC3339),
+				number(b.Seconds), strconv.Itoa(b.N), strconv.Itoa(b.Failed),
+			}
+			for _, v := range b.Values {
+				row = append(row, number(v))
+			}
+			rows = append(rows, append(row, strconv.Itoa(b.Users), number(b.InFlight)))
 		}
 	}
 	return write(w, rows)
@@ -73,7 +78,7 @@ func SeriesCSV(w io.Writer, r Run) error {
 func CurveCSV(w io.Writer, points []results.Point) error {
 	rows := [][]string{{
 		"run", "concurrency", "gpus", "output_tok_s", "output_tok_s_per_gpu", "total_tok_s_per_gpu",
-		"output_speed_local_p50_tok_s", "output_speed_local_p25_tok_s", "ttft_p95_s", "invalid",
+		results.LocalSpeed50, results.LocalSpeed25, results.TTFT95, "invalid",
 	}}
 	for _, p := range points {
 		gpus := ""
@@ -135,14 +140,20 @@ func TiersCSV(w io.Writer, r Run) error {
 
 // ComparisonCSV writes a line for each figure of a comparison.
 func ComparisonCSV(w io.Writer, c parity.Comparison) error {
-	rows := [][]string{{"metric", "key", c.Reference.Name, c.Candidate.Name, "delta", "tolerance", "low_95_within_run", "high_95_within_run", "flags"}}
+	rows := [][]string{{
+		"metric", "key", c.Reference.Name, c.Candidate.Name, "delta", "tolerance", "low_95_within_run", "high_95_within_run",
+		"flags",
+	}}
 	for _, r := range c.Rows {
 		for _, p := range r.Parts {
 			low, high := "", ""
 			if p.Interval != nil {
 				low, high = number(p.Interval.Low), number(p.Interval.High)
 			}
-			rows = append(rows, []string{r.Metric, p.Key, known(p.Reference), known(p.Candidate), known(p.Delta), number(p.Tolerance), low, high, strings.Join(r.Flags, "; ")})
+			rows = append(rows, []string{
+				r.Metric, p.Key, known(p.Reference), known(p.Candidate), known(p.Delta), number(p.Tolerance), low, high,
+				strings.Join(r.Flags, "; "),
+			})
 		}
 	}
 	return write(w, rows)

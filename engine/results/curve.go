@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/json"
 	"math"
 	"strings"
 )
@@ -37,9 +36,9 @@ func Curve(run string, phases []Phase, gpus int) []Point {
 		}
 		v := func(key string) float64 { return p.Figures.Of(key).Value }
 		points = append(points, Point{
-			Run: run, Concurrency: p.Concurrency, GPUs: gpus, Output: v("output_server_tok_s"),
-			OutputPerGPU: per(v("output_server_tok_s")), TotalPerGPU: per(v("total_server_tok_s")),
-			Speed50: v("output_speed_local_p50_tok_s"), Speed25: v("output_speed_local_p25_tok_s"), TTFT95: v("ttft_p95_s"),
+			Run: run, Concurrency: p.Concurrency, GPUs: gpus, Output: v(Primary),
+			OutputPerGPU: per(v(Primary)), TotalPerGPU: per(v(TotalRate)),
+			Speed50: v(LocalSpeed50), Speed25: v(LocalSpeed25), TTFT95: v(TTFT95),
 			Invalid: strings.Join(why, "; "),
 		})
 	}
@@ -48,20 +47,22 @@ func Curve(run string, phases []Phase, gpus int) []Point {
 
 // MarshalJSON writes null for what is not known.
 func (p Point) MarshalJSON() ([]byte, error) {
-	var gpus *int
-	if p.GPUs > 0 {
-		gpus = &p.GPUs
+	out := Object{
+		{"run", p.Run},
+		{"concurrency", p.Concurrency},
+		{"gpus", nil},
+		{"output_tok_s", number(p.Output)},
+		{"output_tok_s_per_gpu", number(p.OutputPerGPU)},
+		{"total_tok_s_per_gpu", number(p.TotalPerGPU)},
+		{LocalSpeed50, number(p.Speed50)},
+		{LocalSpeed25, number(p.Speed25)},
+		{TTFT95, number(p.TTFT95)},
 	}
-	return json.Marshal(struct {
-		Run          string `json:"run"`
-		Concurrency  int    `json:"concurrency"`
-		GPUs         *int   `json:"gpus"`
-		Output       number `json:"output_tok_s"`
-		OutputPerGPU number `json:"output_tok_s_per_gpu"`
-		TotalPerGPU  number `json:"total_tok_s_per_gpu"`
-		Speed50      number `json:"output_speed_local_p50_tok_s"`
-		Speed25      number `json:"output_speed_local_p25_tok_s"`
-		TTFT95       number `json:"ttft_p95_s"`
-		Invalid      string `json:"invalid,omitempty"`
-	}{p.Run, p.Concurrency, gpus, number(p.Output), number(p.OutputPerGPU), number(p.TotalPerGPU), number(p.Speed50), number(p.Speed25), number(p.TTFT95), p.Invalid})
+	if p.GPUs > 0 {
+		out[2].Value = p.GPUs
+	}
+	if p.Invalid != "" {
+		out = append(out, Member{"invalid", p.Invalid})
+	}
+	return out.MarshalJSON()
 }

@@ -8,44 +8,6 @@ import (
 	"strings"
 )
 
-// metric describes one figure; the order of the table is the order of output.
-type metric struct {
-	key      string // in our JSON
-	section  string // of the client's statistics file
-	name     string // in that section
-	label    string
-	unit     string
-	decimals int
-}
-
-// metrics of a phase. Percentiles are p<n> by the end of their statistics name.
-var metrics = []metric{
-	{"output_server_tok_s", "throughput", "output_server_tok_s", "Output tok/s (server-reported)", "tok/s", 1},
-	{"output_client_tok_s", "throughput", "output_client_tok_s", "Output tok/s (client-estimated)", "tok/s", 1},
-	{"total_server_tok_s", "throughput", "total_server_tok_s", "Total tok/s (server-reported)", "tok/s", 1},
-	{"ttft_p50_s", "ttft_s", "p50", "TTFT p50", "s", 3},
-	{"ttft_p95_s", "ttft_s", "p95", "TTFT p95", "s", 3},
-	{"ttft_p99_s", "ttft_s", "p99", "TTFT p99", "s", 3},
-	{"cache_hit_rate", "tokens_server", "cache_hit_rate", "Cache hit rate", "%", 1},
-	{"avg_input_per_request", "tokens_server", "avg_input_per_request", "Avg input tokens/request", "tok", 1},
-	{"avg_output_per_request", "tokens_server", "avg_output_per_request", "Avg output tokens/request", "tok", 1},
-	{"median_output_per_request", "tokens_server", "median_output_per_request", "Median output tokens/request", "tok", 1},
-	{"output_speed_local_p5_tok_s", "output_speed_per_request_local_tok_s", "p5", "Output speed p5 (local)", "tok/s", 1},
-	{"output_speed_local_p25_tok_s", "output_speed_per_request_local_tok_s", "p25", "Output speed p25 (local)", "tok/s", 1},
-	{"output_speed_local_p50_tok_s", "output_speed_per_request_local_tok_s", "p50", "Output speed p50 (local)", "tok/s", 1},
-	{"output_speed_local_p95_tok_s", "output_speed_per_request_local_tok_s", "p95", "Output speed p95 (local)", "tok/s", 1},
-	{"output_speed_sse_p5_tok_s", "output_speed_per_request_sse_tok_s", "p5", "Output speed p5 (SSE)", "tok/s", 1},
-	{"output_speed_sse_p25_tok_s", "output_speed_per_request_sse_tok_s", "p25", "Output speed p25 (SSE)", "tok/s", 1},
-	{"output_speed_sse_p50_tok_s", "output_speed_per_request_sse_tok_s", "p50", "Output speed p50 (SSE)", "tok/s", 1},
-	{"output_speed_sse_p95_tok_s", "output_speed_per_request_sse_tok_s", "p95", "Output speed p95 (SSE)", "tok/s", 1},
-	{"e2e_p50_s", "e2e_latency_s", "p50", "End-to-end latency p50", "s", 3},
-	{"e2e_p95_s", "e2e_latency_s", "p95", "End-to-end latency p95", "s", 3},
-	{"e2e_p99_s", "e2e_latency_s", "p99", "End-to-end latency p99", "s", 3},
-	{"input_tokens", "tokens_server", "input", "Input tokens", "tok", 0},
-	{"output_tokens", "tokens_server", "output", "Output tokens", "tok", 0},
-	{"cached_tokens", "tokens_server", "cached", "Cached tokens", "tok", 0},
-}
-
 const methodStated = "as stated by the client"
 
 // Figure is one metric of one phase. Figures are exact: no histogram, no
@@ -53,36 +15,40 @@ const methodStated = "as stated by the client"
 type Figure struct {
 	Key     string  // snake_case, with the unit at its end
 	Label   string  // for people
-	Unit    string  // tok/s, s, tok or %; a % figure's Value is the fraction
+	Unit    string  // of Value: tok/s, s, tok or fraction
 	Value   float64 // NaN without data
 	N       int     // requests it was formed over; 0 when it is as stated by the client
 	Method  string  // how it was formed
 	Client  float64 // what the client's statistics file says, if that is more than 1 % off; else NaN
 	Invalid string  // why it must not be trusted, beyond the reasons of its phase; else empty
+}
 
-	decimals int
+// figure of a metric without data.
+func (m *Metric) figure() Figure {
+	return Figure{Key: m.Key, Label: m.Label, Unit: m.Unit.Name, Value: math.NaN(), Client: math.NaN()}
 }
 
 // Text is the value as people read it, with thousands separators and unit; a
 // dash without data.
-func (f Figure) Text() string { return f.format(f.Value) }
+func (f Figure) Text() string { return f.text(f.Value) }
 
-func (f Figure) format(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
+// ClientText is the client's value as people read it; empty where it says the same.
+func (f Figure) ClientText() string {
+	if math.IsNaN(f.Client) {
+		return ""
 	}
-	if f.Unit == "%" {
-		v *= 100
+	return f.text(f.Client)
+}
+
+func (f Figure) text(v float64) string {
+	if m := Find(f.Key); m != nil {
+		return m.Text(v)
 	}
-	return Decimal(v, f.decimals) + " " + f.Unit
+	return "-"
 }
 
 // MarshalJSON writes null for what is not known.
 func (f Figure) MarshalJSON() ([]byte, error) {
-	unit := f.Unit
-	if unit == "%" {
-		unit = "fraction"
-	}
 	return json.Marshal(struct {
 		Value   number  `json:"value"`
 		Unit    string  `json:"unit"`
@@ -90,7 +56,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 		Method  string  `json:"method"`
 		Client  *number `json:"client,omitempty"`
 		Invalid string  `json:"invalid,omitempty"`
-	}{number(f.Value), unit, f.N, f.Method, known(f.Client), f.Invalid})
+	}{number(f.Value), f.Unit, f.N, f.Method, known(f.Client), f.Invalid})
 }
 
 // number is null in JSON when it is NaN or infinite.
@@ -127,19 +93,11 @@ func (fs Figures) Of(key string) Figure {
 
 // MarshalJSON writes one object, a member a figure, in order.
 func (fs Figures) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
-	for i, f := range fs {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		value, err := json.Marshal(f)
-		if err != nil {
-			return nil, fmt.Errorf("figure %s: %w", f.Key, err)
-		}
-		out = append(strconv.AppendQuote(out, f.Key), ':')
-		out = append(out, value...)
+	out := make(Object, 0, len(fs))
+	for _, f := range fs {
+		out = append(out, Member{f.Key, f})
 	}
-	return append(out, '}'), nil
+	return out.MarshalJSON()
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. Figures that this version does
@@ -156,9 +114,9 @@ func (fs *Figures) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("figures: %w", err)
 	}
 	*fs = nil
-	for _, m := range metrics {
-		if v, ok := all[m.key]; ok {
-			f := m.empty()
+	for _, m := range Metrics {
+		if v, ok := all[m.Key]; ok {
+			f := m.figure()
 			f.Value, f.Client = orNaN(v.Value), orNaN(v.Client)
 			f.N, f.Method, f.Invalid = v.N, v.Method, v.Invalid
 			*fs = append(*fs, f)
@@ -192,18 +150,4 @@ func Decimal(v float64, decimals int) string {
 		whole = "-" + whole
 	}
 	return whole
-}
-
-func (m metric) empty() Figure {
-	return Figure{Key: m.key, Label: m.label, Unit: m.unit, Value: math.NaN(), Client: math.NaN(), decimals: m.decimals}
-}
-
-// rank is the percentile that the metric's name in the statistics file says.
-func (m metric) rank() (float64, bool) {
-	if m.key == "median_output_per_request" {
-		return 50, true
-	}
-	text, ok := strings.CutPrefix(m.name, "p")
-	p, err := strconv.ParseFloat(text, 64)
-	return p, ok && err == nil
 }

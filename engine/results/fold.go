@@ -146,10 +146,10 @@ func (f *Fold) take(t *table, name string, p *row) {
 	if p.odd != "" {
 		f.doubt(name, p.odd)
 	}
-	f.add(t, p.key, &p.request)
+	f.add(t, p.key, &p.Request)
 }
 
-func (f *Fold) add(t *table, key uint64, r *request) {
+func (f *Fold) add(t *table, key uint64, r *Request) {
 	t.place(r)
 	if t == &f.live {
 		f.starts.add(r)
@@ -254,14 +254,14 @@ func (f *Fold) renew() {
 
 // place gives a row without start_time a time near its neighbours, so that it
 // is told apart from rows of earlier client starts.
-func (t *table) place(r *request) {
+func (t *table) place(r *Request) {
 	switch {
-	case r.placed:
-		t.near = r.start
-	case !math.IsNaN(r.end):
-		r.start = r.end
+	case !r.unplaced:
+		t.near = r.Start
+	case !math.IsNaN(r.End):
+		r.Start = r.End
 	default:
-		r.start = t.near
+		r.Start = t.near
 	}
 }
 
@@ -298,8 +298,8 @@ func (f *Fold) begun() float64 {
 // requests visits the rows of a phase that count: those of the last client
 // start, each request once.
 func (f *Fold) requests(phase int) source {
-	return func(workers int, visit func(worker int, r *request)) error {
-		return f.scan(workers, func(x *extent) bool { return x.holds(phase) }, func(w int, r *request) {
+	return func(workers int, visit func(worker int, r *Request)) error {
+		return f.scan(workers, func(x *extent) bool { return x.holds(phase) }, func(w int, r *Request) {
 			if int(r.phase) == phase {
 				visit(w, r)
 			}
@@ -308,11 +308,11 @@ func (f *Fold) requests(phase int) source {
 }
 
 // scan visits the rows that count in wanted blocks.
-func (f *Fold) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *request)) error {
+func (f *Fold) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
 	begin := f.begin()
 	for _, t := range f.tables() {
-		err := t.scan(workers, 0, wanted, func(w int, r *request) {
-			if r.start >= begin {
+		err := t.scan(workers, 0, wanted, func(w int, r *Request) {
+			if r.Start >= begin {
 				visit(w, r)
 			}
 		})

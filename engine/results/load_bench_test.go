@@ -94,9 +94,9 @@ func BenchmarkUpdate(b *testing.B) {
 		for range 200 {
 			u, k := n%benchUsers, n/benchUsers
 			end := 1.789e9 + 5*float64(k+1) + float64(u)*5/benchUsers
-			r := request{
-				start: end - 4, end: end, ttft: 1, itl: 0.01, sse: 100, input: 1, output: 1, cached: 1,
-				user: int32(u), turn: int32(k), conversation: 1, pass: uint32(n), concurrency: benchUsers, placed: true,
+			r := Request{
+				Start: end - 4, End: end, TTFT: 1, ITL: 0.01, SSE: 100, Input: 1, Output: 1, Cached: 1,
+				User: int32(u), Turn: int32(k), Conversation: 1, Pass: uint32(n), concurrency: benchUsers,
 			}
 			f.add(&f.live, mixed(uint64(n), 3), &r)
 			n++

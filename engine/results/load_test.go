@@ -307,12 +307,12 @@ func TestNoRollupWithoutStatistics(t *testing.T) {
 	}
 }
 
-func TestLadder(t *testing.T) {
+func TestTierResults(t *testing.T) {
 	t.Parallel()
 	phase := func(users int, speed, ttft float64, invalid ...string) Phase {
 		return Phase{Concurrency: users, Invalid: invalid, Figures: Figures{
-			{Key: "output_speed_local_p25_tok_s", Value: speed, Unit: "tok/s", decimals: 1},
-			{Key: "ttft_p95_s", Value: ttft, Unit: "s", decimals: 3},
+			{Key: "output_speed_local_p25_tok_s", Value: speed},
+			{Key: "ttft_p95_s", Value: ttft},
 		}}
 	}
 	phases := []Phase{

@@ -84,8 +84,8 @@ func TestFiguresEqualNumpy(t *testing.T) {
 	if p.Requests.Measured != want.Measured || p.Requests.Failed != want.Failed {
 		t.Errorf("%+v, want %d measured, %d failed", p.Requests, want.Measured, want.Failed)
 	}
-	if len(want.Figures) != len(metrics)-1 { // all but the client's own
-		t.Errorf("%d figures by numpy of %d", len(want.Figures), len(metrics)-1)
+	if len(want.Figures) != len(Metrics)-1 { // all but the client's own
+		t.Errorf("%d figures by numpy of %d", len(want.Figures), len(Metrics)-1)
 	}
 	for key, v := range want.Figures {
 		if got := p.Figures.Of(key).Value; !(math.Abs(got-v) <= 1e-9*math.Abs(v)) {

@@ -42,6 +42,11 @@ type Window struct {
 	Source     string // "manifest", "statistics" or "estimated"
 }
 
+// measures reports whether the request started in the window.
+func (w *Window) measures(r *Request) bool {
+	return w != nil && !r.unplaced && !(r.Start < w.Start) && !(r.Start >= w.End)
+}
+
 // Sources of a Window, best first.
 const (
 	FromManifest   = "manifest"
@@ -212,7 +217,7 @@ func (b *builder) build() error {
 		b.stated()
 		return nil
 	}
-	measured := source(func(int, func(int, *request)) error { return nil })
+	measured := source(func(int, func(int, *Request)) error { return nil })
 	seconds := math.NaN()
 	if w := p.Window; w != nil {
 		seconds = w.Seconds
@@ -232,22 +237,21 @@ func (b *builder) build() error {
 	if s.failed > 0 {
 		p.Errors = s.byKind(b.fold.kinds)
 	}
-	for _, m := range metrics {
-		p.Figures = append(p.Figures, b.compare(m, s.figure(m)))
+	for _, f := range s.figures() {
+		p.Figures = append(p.Figures, b.compare(f))
 	}
 	b.compareCounts()
 	return b.validate(s)
 }
 
-func (b *builder) rows(workers int, visit func(worker int, r *request)) error {
+func (b *builder) rows(workers int, visit func(worker int, r *Request)) error {
 	return b.fold.requests(b.phase.Index)(workers, visit)
 }
 
 // measured visits the requests that started in the window.
-func (b *builder) measured(workers int, visit func(worker int, r *request)) error {
-	start, end := b.phase.Window.Start, b.phase.Window.End
-	return b.rows(workers, func(w int, r *request) {
-		if r.placed && !(r.start < start) && !(r.start >= end) {
+func (b *builder) measured(workers int, visit func(worker int, r *Request)) error {
+	return b.rows(workers, func(w int, r *Request) {
+		if b.phase.Window.measures(r) {
 			visit(w, r)
 		}
 	})
@@ -325,18 +329,18 @@ func newWindow(start, end float64, source string) *Window {
 func (b *builder) count() error {
 	w, n := b.phase.Window, b.phase.Requests
 	seen := overlaps{window: w}
-	err := b.rows(1, func(_ int, r *request) {
+	err := b.rows(1, func(_ int, r *Request) {
 		failed := 0
-		if r.failed {
+		if r.Failed {
 			failed = 1
 		}
 		switch {
-		case !r.placed:
+		case r.unplaced:
 			n.Unplaced++
-		case r.start < w.Start:
+		case r.Start < w.Start:
 			n.Settling++
 			n.SettlingFailed += failed
-		case r.start >= w.End:
+		case r.Start >= w.End:
 			n.After++
 			n.AfterFailed += failed
 		}
@@ -352,15 +356,15 @@ func (b *builder) stated() {
 	p := &b.phase
 	if b.stats == nil {
 		b.invalid("there is no request row of this phase")
-		for _, m := range metrics {
-			p.Figures = append(p.Figures, m.empty())
+		for _, m := range Metrics {
+			p.Figures = append(p.Figures, m.figure())
 		}
 		return
 	}
 	b.warn("no request rows: all figures are %s", methodStated)
-	for _, m := range metrics {
-		f := m.empty()
-		f.Value, f.Method = b.stats.number(m.section, m.name), methodStated
+	for _, m := range Metrics {
+		f := m.figure()
+		f.Value, f.Method = b.stats.figure(m), methodStated
 		p.Figures = append(p.Figures, f)
 	}
 	p.Total = max(0, b.stats.count("requests", "total"))
@@ -378,14 +382,15 @@ func (b *builder) stated() {
 }
 
 // compare sets what the client states beside what was computed.
-func (b *builder) compare(m metric, f Figure) Figure {
+func (b *builder) compare(f Figure) Figure {
 	if b.stats == nil {
 		return f
 	}
-	stated := b.stats.number(m.section, m.name)
+	m := Find(f.Key)
+	stated := b.stats.figure(m)
 	switch {
 	case math.IsNaN(stated):
-	case m.key == "output_client_tok_s":
+	case m.Formula.Kind == Stated:
 		f.Value, f.Method = stated, methodStated
 	case math.IsNaN(f.Value) || math.Abs(stated-f.Value) > 0.01*math.Abs(f.Value):
 		f.Client = stated

@@ -16,7 +16,7 @@ var seed = maphash.MakeSeed()
 
 // row is a request with what it is known by.
 type row struct {
-	request
+	Request
 	// key is a hash of the request's identity: phase, user, conversation, turn,
 	// request_id. The latter is shared by all turns of one pass through a
 	// trajectory, so it is never a key alone. 0 when both ids are unknown.
@@ -31,19 +31,19 @@ type row struct {
 // of another type is an error.
 func parseRow(line []byte, phase int, r *row) error {
 	nan := math.NaN()
-	*r = row{request: request{
-		start: nan, end: nan, ttft: nan, itl: nan, sse: nan,
-		input: -1, output: -1, cached: -1, user: -1, turn: -1, concurrency: -1,
+	*r = row{Request: Request{
+		Start: nan, End: nan, TTFT: nan, ITL: nan, SSE: nan,
+		Input: -1, Output: -1, Cached: -1, User: -1, Turn: -1, concurrency: -1,
 	}}
 	p := rowParser{out: r, Scanner: jsonrow.Scanner{Line: line}}
 	err := p.parse()
 	if phase >= 0 {
 		r.phase = uint16(min(phase, math.MaxUint16))
 	}
-	r.placed = !math.IsNaN(r.start)
-	r.request.conversation, r.request.pass = uint32(p.conversation>>32), uint32(p.pass>>32)
+	r.unplaced = math.IsNaN(r.Start)
+	r.Request.Conversation, r.Request.Pass = uint32(p.conversation>>32), uint32(p.pass>>32)
 	if p.conversation != 0 && p.pass != 0 { // without either, a second pass through a trajectory looks like the first
-		r.key = max(1, mixed(mixed(mixed(p.conversation, p.pass), uint64(uint32(r.user))), uint64(uint32(r.turn))<<16|uint64(r.phase)))
+		r.key = max(1, mixed(mixed(mixed(p.conversation, p.pass), uint64(uint32(r.User))), uint64(uint32(r.Turn))<<16|uint64(r.phase)))
 	}
 	return err
 }
@@ -55,7 +55,7 @@ func RowEnd(line []byte) float64 {
 	if err := parseRow(line, -1, &r); err != nil {
 		return math.NaN()
 	}
-	return r.end
+	return r.End
 }
 
 // mixed joins two hashes.
@@ -160,15 +160,15 @@ func (r *rowParser) parse() error {
 func (r *rowParser) number(f field) *float64 {
 	switch f {
 	case startField:
-		return &r.out.start
+		return &r.out.Start
 	case endField:
-		return &r.out.end
+		return &r.out.End
 	case ttftField:
-		return &r.out.ttft
+		return &r.out.TTFT
 	case itlField:
-		return &r.out.itl
+		return &r.out.ITL
 	case sseField:
-		return &r.out.sse
+		return &r.out.SSE
 	}
 	return nil
 }
@@ -198,15 +198,15 @@ func (r *rowParser) count(f field) *int32 {
 	case concurrencyField:
 		return &r.out.concurrency
 	case turnField:
-		return &r.out.turn
+		return &r.out.Turn
 	case userField:
-		return &r.out.user
+		return &r.out.User
 	case inputField:
-		return &r.out.input
+		return &r.out.Input
 	case outputField:
-		return &r.out.output
+		return &r.out.Output
 	case cachedField:
-		return &r.out.cached
+		return &r.out.Cached
 	}
 	return nil
 }
@@ -264,9 +264,9 @@ func (r *rowParser) set(f field, value []byte) (err error) {
 	case conversationField:
 		r.conversation, err = parseID(value)
 	case turnField:
-		r.out.turn, err = parseIndex(value)
+		r.out.Turn, err = parseIndex(value)
 	case userField:
-		r.out.user, err = parseIndex(value)
+		r.out.User, err = parseIndex(value)
 	case passField:
 		r.pass, err = parseID(value)
 	case inputField, outputField, cachedField:
@@ -279,7 +279,7 @@ func (r *rowParser) set(f field, value []byte) (err error) {
 	case successField, hasOutputField:
 		switch string(value) {
 		case "false":
-			r.out.failed = true
+			r.out.Failed = true
 		case "true":
 		default:
 			err = fmt.Errorf("want true or false")

@@ -19,14 +19,14 @@ func TestParseRow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := row{request: request{
-		turn:  3,
-		phase: 1, user: 7, start: 10.5, end: 12, ttft: 0.5, itl: math.NaN(), sse: math.NaN(),
-		input: 100, output: 20, cached: -1, concurrency: 64, placed: true,
+	want := row{Request: Request{
+		Turn:  3,
+		phase: 1, User: 7, Start: 10.5, End: 12, TTFT: 0.5, ITL: math.NaN(), SSE: math.NaN(),
+		Input: 100, Output: 20, Cached: -1, concurrency: 64,
 	}, odd: "itl NaN"}
-	got.conversation, got.pass, got.key = 0, 0, 0 // hashes
+	got.Conversation, got.Pass, got.key = 0, 0, 0 // hashes
 	nan := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
-	if diff := cmp.Diff(want, got, nan, cmp.AllowUnexported(row{}, request{})); diff != "" {
+	if diff := cmp.Diff(want, got, nan, cmp.AllowUnexported(row{}, Request{})); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -53,10 +53,10 @@ func TestParseRowUnknowns(t *testing.T) {
 	} {
 		var r row
 		err := parseRow([]byte(tt.line), -1, &r)
-		if (err == nil) != tt.ok || r.failed != tt.failed && tt.ok {
-			t.Errorf("%s: %v, failed %v", tt.name, err, r.failed)
+		if (err == nil) != tt.ok || r.Failed != tt.failed && tt.ok {
+			t.Errorf("%s: %v, failed %v", tt.name, err, r.Failed)
 		}
-		if tt.ok && (r.phase != 0 || !math.IsNaN(r.ttft) || r.output != -1) {
+		if tt.ok && (r.phase != 0 || !math.IsNaN(r.TTFT) || r.Output != -1) {
 			t.Errorf("%s: %+v, want phase 0 and all else unknown", tt.name, r)
 		}
 	}
@@ -71,12 +71,12 @@ func FuzzParseRow(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, v := range []float64{r.start, r.end, r.ttft, r.itl, r.sse} {
+		for _, v := range []float64{r.Start, r.End, r.TTFT, r.ITL, r.SSE} {
 			if v < 0 || math.IsInf(v, 0) {
 				t.Fatalf("%q: %g, want a finite number from 0 on or NaN", line, v)
 			}
 		}
-		if r.input < -1 || r.output < -1 || r.cached < -1 {
+		if r.Input < -1 || r.Output < -1 || r.Cached < -1 {
 			t.Fatalf("%q: %+v", line, r)
 		}
 	})

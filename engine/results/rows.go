@@ -17,29 +17,33 @@ const (
 	residentBlocks = 64
 )
 
-// request is one request row, reduced to what the figures need. Unknown floats
-// are NaN, unknown counts and ids are -1, unknown hashes 0.
-type request struct {
-	start, end            float64 // Unix s; start stands in for a missing one, see placed
-	ttft, itl, sse        float64 // s, s/tok, tok/s
-	input, output, cached int32   // tokens by the server's count
-	user, turn            int32
+// Request is one request row, reduced to what the figures need. Unknown floats are
+// NaN, unknown counts and ids -1, unknown hashes 0.
+type Request struct {
+	Start, End            float64 // Unix s
+	TTFT, ITL, SSE        float64 // s, s/tok, tok/s
+	Input, Output, Cached int32   // tokens by the server's count
+	User, Turn            int32
 	concurrency           int32
-	conversation, pass    uint32 // hashes of conversation_id and request_id
-	phase                 uint16
-	kind                  uint8 // of failure, an index into Fold.kinds; 0 when the row has none
-	failed                bool
-	placed                bool // start is the row's own start_time
+	Conversation          uint32 // hash of conversation_id, the same for all runs that this process reads
+	// Pass is how often the user had begun the conversation before, where LoadRequests
+	// gives the row; until then it is a hash of request_id.
+	Pass     uint32
+	phase    uint16
+	kind     uint8 // of failure, an index into Fold.kinds; 0 when the row has none
+	Failed   bool
+	Measured bool // it started in the measurement window, where LoadRequests gives the row
+	unplaced bool // the row has no start_time, and Start stands in for it
 }
 
-func (r *request) seconds() float64 { return r.end - r.start }
+func (r *Request) seconds() float64 { return r.End - r.Start }
 
 // block is a piece of a table. Keys are hashes of the requests' identities, 0
 // where a row names nothing; they stand together, since telling repeated rows
 // needs nothing else.
 type block struct {
 	keys [blockRows]uint64
-	rows [blockRows]request
+	rows [blockRows]Request
 }
 
 // extent is what a block holds, so that a look for some rows can leave it out.
@@ -63,7 +67,7 @@ type table struct {
 	last     float64 // latest time of any row
 }
 
-func (t *table) add(key uint64, r *request) error {
+func (t *table) add(key uint64, r *Request) error {
 	at := t.n % blockRows
 	if at == 0 {
 		if err := t.extend(); err != nil {
@@ -76,11 +80,11 @@ func (t *table) add(key uint64, r *request) error {
 	x := &t.extents[len(t.extents)-1]
 	x.n++
 	x.minPhase, x.maxPhase = min(x.minPhase, r.phase), max(x.maxPhase, r.phase)
-	if r.end >= 0 {
-		x.earliest, x.latest = min(x.earliest, r.end), max(x.latest, r.end)
-		t.last = max(t.last, r.end)
+	if r.End >= 0 {
+		x.earliest, x.latest = min(x.earliest, r.End), max(x.latest, r.End)
+		t.last = max(t.last, r.End)
 	}
-	t.last = max(t.last, r.start)
+	t.last = max(t.last, r.Start)
 	return nil
 }
 
@@ -159,7 +163,7 @@ func (x *extent) holds(phase int) bool { return int(x.minPhase) <= phase && phas
 
 // scan visits the rows that count, those from the row index from on, of blocks
 // that are wanted. Each worker visits its part of the blocks in file order.
-func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(worker int, r *request)) error {
+func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
 	first := from / blockRows
 	n := len(t.blocks) - first
 	return parallel(workers, func(w int) error {

@@ -3,6 +3,7 @@ package results
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -19,18 +20,18 @@ func TestMoreRowsThanMemory(t *testing.T) {
 	defer f.Close()
 	analysis, _ := f.analysisTable(testStem)
 	rng := rand.New(rand.NewPCG(3, 4))
-	want := map[int][]float64{}
+	want := map[Quantity][]float64{}
 	var output float64
 	repeated := 0
 	for i := range n {
 		start := 100 + float64(i)*1e-3
-		r := request{
-			start: start, end: start + 0.5 + rng.Float64(), ttft: rng.ExpFloat64(), itl: 0.01, sse: float64(rng.IntN(3)) + 1,
-			input: 10, output: int32(rng.IntN(1000)), cached: 5, user: int32(i), placed: true,
+		r := Request{
+			Start: start, End: start + 0.5 + rng.Float64(), TTFT: rng.ExpFloat64(), ITL: 0.01, SSE: float64(rng.IntN(3)) + 1,
+			Input: 10, Output: int32(rng.IntN(1000)), Cached: 5, User: int32(i),
 		}
 		if i%50 == 0 {
 			better := r
-			better.output = 7
+			better.Output = 7
 			f.add(analysis, mixed(uint64(i), 1), &better)
 		}
 		f.add(&f.live, mixed(uint64(i), 1), &r)
@@ -39,13 +40,13 @@ func TestMoreRowsThanMemory(t *testing.T) {
 			repeated++
 		}
 		if i%50 == 0 {
-			r.output = 7
+			r.Output = 7
 		}
-		output += float64(r.output)
-		want[ofOutput] = append(want[ofOutput], float64(r.output))
-		want[ofTTFT] = append(want[ofTTFT], r.ttft)
-		want[ofSSE] = append(want[ofSSE], r.sse)
-		want[ofLatency] = append(want[ofLatency], r.end-r.start)
+		output += float64(r.Output)
+		want[OutputTokens] = append(want[OutputTokens], float64(r.Output))
+		want[TTFT] = append(want[TTFT], r.TTFT)
+		want[SSESpeed] = append(want[SSESpeed], r.SSE)
+		want[Latency] = append(want[Latency], r.End-r.Start)
 	}
 	if f.live.spill == nil {
 		t.Fatal("nothing was set aside")
@@ -57,15 +58,14 @@ func TestMoreRowsThanMemory(t *testing.T) {
 		t.Errorf("%d repeated rows, want %d", got, repeated)
 	}
 	figures := f.Run(time.Time{}).Phases[0].Figures
-	for _, m := range metrics {
-		p, ok := m.rank()
-		values := want[m.sample()]
-		if !ok || values == nil {
+	for _, m := range Metrics {
+		values := want[m.Formula.Of]
+		if m.Formula.Kind != Percentile || values == nil {
 			continue
 		}
 		slices.Sort(values)
-		if got, want := figures.Of(m.key).Value, percentile.Of(values, p); got != want {
-			t.Errorf("%s: %g, want %g", m.key, got, want)
+		if got, want := figures.Of(m.Key).Value, percentile.Of(values, m.Formula.Percentile); got != want {
+			t.Errorf("%s: %g, want %g", m.Key, got, want)
 		}
 	}
 	if got := figures.Of("output_speed_local_p5_tok_s").Value; got != 100 {
@@ -115,13 +115,13 @@ func TestSelect(t *testing.T) {
 		"neighbouring": func(i int) float64 { return math.Float64frombits(math.Float64bits(1) + uint64(i%7)) },
 	}
 	for name, draw := range samples {
-		rows := make([]request, n)
+		rows := make([]Request, n)
 		values := make([]float64, n)
 		for i := range rows {
 			values[i] = draw(i)
-			rows[i] = request{ttft: values[i], input: -1, output: -1, cached: -1, start: 2, end: 1}
+			rows[i] = Request{TTFT: values[i], Input: -1, Output: -1, Cached: -1, Start: 2, End: 1}
 		}
-		s, err := sum(func(workers int, visit func(int, *request)) error {
+		s, err := sum(func(workers int, visit func(int, *Request)) error {
 			return parallel(workers, func(w int) error {
 				for i := w * n / workers; i < (w+1)*n/workers; i++ {
 					visit(w, &rows[i])
@@ -134,7 +134,7 @@ func TestSelect(t *testing.T) {
 		}
 		slices.Sort(values)
 		for _, p := range []float64{50, 95, 99} {
-			if got, want := s.ranks.percentile(ofTTFT, p), percentile.Of(values, p); got != want {
+			if got, want := s.ranks.percentile(TTFT, p), percentile.Of(values, p); got != want {
 				t.Errorf("%s: p%g is %g, want %g", name, p, got, want)
 			}
 		}
@@ -144,10 +144,10 @@ func TestSelect(t *testing.T) {
 // TestSeriesOfLateRows: rows out of order end in the same series as rows in it.
 func TestSeriesOfLateRows(t *testing.T) {
 	t.Parallel()
-	var rows []request
+	var rows []Request
 	for i := range 3000 {
 		start := 1000 + float64(i)/10
-		rows = append(rows, request{start: start, end: start + 1, ttft: float64(i % 17), itl: 0.01, input: 1, output: 2, cached: -1, user: int32(i), placed: true})
+		rows = append(rows, Request{Start: start, End: start + 1, TTFT: float64(i % 17), ITL: 0.01, Input: 1, Output: 2, Cached: -1, User: int32(i)})
 	}
 	series := func(order []int, look int) Series {
 		f := NewFold()
@@ -170,14 +170,14 @@ func TestSeriesOfLateRows(t *testing.T) {
 		order[i] = i
 	}
 	want := series(order, len(order))
-	if got := series(order, 7); !slices.Equal(want.Buckets, got.Buckets) {
+	if got := series(order, 7); !reflect.DeepEqual(want.Buckets, got.Buckets) {
 		t.Error("looking on the way changes the series")
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(order)-1, func(i, j int) { order[i+1], order[j+1] = order[j+1], order[i+1] })
 	got := series(order, 101)
 	for i, b := range got.Buckets {
 		w := want.Buckets[i]
-		if b.N != w.N || b.TTFT50 != w.TTFT50 || b.TTFT95 != w.TTFT95 || b.Speed25 != w.Speed25 || math.Abs(b.InFlight-w.InFlight) > 1e-9 {
+		if b.N != w.N || !slices.Equal(b.Values, w.Values) || math.Abs(b.InFlight-w.InFlight) > 1e-9 {
 			t.Fatalf("bucket %d: %+v, want %+v", i, b, w)
 		}
 	}

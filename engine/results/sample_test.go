@@ -37,16 +37,16 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range metrics {
-		f, stated := p.Figures.Of(m.key), stats.number(m.section, m.name)
+	for _, m := range Metrics {
+		f, stated := p.Figures.Of(m.Key), stats.figure(m)
 		if !(math.Abs(f.Value-stated) <= 1e-9*stated) {
-			t.Errorf("%s = %.12g, the statistics file says %.12g", m.key, f.Value, stated)
+			t.Errorf("%s = %.12g, the statistics file says %.12g", m.Key, f.Value, stated)
 		}
 		if !math.IsNaN(f.Client) {
-			t.Errorf("%s: the client's %g is shown beside %g", m.key, f.Client, f.Value)
+			t.Errorf("%s: the client's %g is shown beside %g", m.Key, f.Client, f.Value)
 		}
-		if m.key != "output_client_tok_s" && f.N == 0 {
-			t.Errorf("%s: no sample count", m.key)
+		if m.Key != "output_client_tok_s" && f.N == 0 {
+			t.Errorf("%s: no sample count", m.Key)
 		}
 	}
 	for _, dir := range []string{filepath.Join(sample, "agentperf"), sample + "/."} {

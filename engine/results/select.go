@@ -7,35 +7,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
-// The samples that percentiles are formed of.
-const (
-	ofOutput = iota
-	ofTTFT
-	ofLocal
-	ofSSE
-	ofLatency
-	kinds
-)
-
-// samples of a request: NaN where it is not part of one.
-func (r *request) samples() (v [kinds]float64) {
-	nan := math.NaN()
-	v = [kinds]float64{nan, r.ttft, nan, nan, nan}
-	if r.output >= 0 {
-		v[ofOutput] = float64(r.output)
-	}
-	if r.itl > 0 {
-		v[ofLocal] = 1 / r.itl
-	}
-	if r.sse > 0 {
-		v[ofSSE] = r.sse
-	}
-	if d := r.seconds(); d >= 0 && r.placed {
-		v[ofLatency] = d
-	}
-	return v
-}
-
 // Percentiles are exact without all values being sorted or even held: a first
 // pass over the rows counts them by the leading bits of the value, which order
 // floats ≥ 0 as they order integers; a second one collects the values of those
@@ -66,9 +37,9 @@ func bounds(bin int) (low, high uint64) {
 	return low, high
 }
 
-// cell is a range of values of one sample, of which some ranks are wanted.
+// cell is a range of values of one quantity, of which some ranks are wanted.
 type cell struct {
-	sample    int
+	of        Quantity
 	low, high uint64 // bits of the least and greatest value
 	before    int    // values below it
 	count     int
@@ -95,39 +66,39 @@ func (c *cell) take(into *finding, bits uint64, v float64) {
 
 // rankSet are the order statistics that are wanted, and those that are found.
 type rankSet struct {
-	n     [kinds]int
-	want  [kinds][]int
-	found [kinds]map[int]float64
+	n     [quantities]int
+	want  [quantities][]int
+	found [quantities]map[int]float64
 	cells []cell
 
 	workers int
 }
 
-// ask notes the ranks of a percentile.
-func (s *rankSet) ask(sample int, p float64) {
-	n := s.n[sample]
-	if n == 0 {
-		return
+// ask notes the ranks of a percentile of n values.
+func (s *rankSet) ask(of Quantity, n int, p float64) {
+	if s.n[of] = n; n > 0 {
+		low, high, _ := percentile.Ranks(n, p)
+		s.want[of] = append(s.want[of], low, high)
 	}
-	low, high, _ := percentile.Ranks(n, p)
-	s.want[sample] = append(s.want[sample], low, high)
 }
 
-// percentile is that of a sample whose ranks were asked for and found.
-func (s *rankSet) percentile(sample int, p float64) float64 {
-	return percentile.At(s.n[sample], p, func(rank int) float64 { return s.found[sample][rank] })
+// percentile is that of a quantity whose ranks were asked for and found.
+func (s *rankSet) percentile(of Quantity, p float64) float64 {
+	return percentile.At(s.n[of], p, func(rank int) float64 { return s.found[of][rank] })
 }
 
 // source visits requests, each worker some of them.
-type source func(workers int, visit func(worker int, r *request)) error
+type source func(workers int, visit func(worker int, r *Request)) error
 
 // find fills in the ranks that were asked for.
-func (s *rankSet) find(counts *[kinds]histogram, rows source) error {
-	for sample := range kinds {
-		slices.Sort(s.want[sample])
-		s.want[sample] = slices.Compact(s.want[sample])
-		s.found[sample] = map[int]float64{}
-		s.split(sample, 0, counts[sample][:], s.want[sample], bounds)
+func (s *rankSet) find(counts *[quantities]*histogram, rows source) error {
+	for of, h := range counts {
+		if h != nil {
+			slices.Sort(s.want[of])
+			s.want[of] = slices.Compact(s.want[of])
+			s.found[of] = map[int]float64{}
+			s.split(Quantity(of), 0, h[:], s.want[of], bounds)
+		}
 	}
 	for len(s.cells) > 0 {
 		if err := s.pass(rows); err != nil {
@@ -138,7 +109,7 @@ func (s *rankSet) find(counts *[kinds]histogram, rows source) error {
 }
 
 // split makes cells of those counted bins that hold a rank.
-func (s *rankSet) split(sample, before int, counts []uint32, ranks []int, bounds func(int) (uint64, uint64)) {
+func (s *rankSet) split(of Quantity, before int, counts []uint32, ranks []int, bounds func(int) (uint64, uint64)) {
 	for bin, n := range counts {
 		if len(ranks) == 0 {
 			return
@@ -149,7 +120,7 @@ func (s *rankSet) split(sample, before int, counts []uint32, ranks []int, bounds
 		}
 		if k > 0 {
 			low, high := bounds(bin)
-			s.cells = append(s.cells, cell{sample: sample, low: low, high: high, before: before, count: int(n), ranks: ranks[:k]})
+			s.cells = append(s.cells, cell{of: of, low: low, high: high, before: before, count: int(n), ranks: ranks[:k]})
 			ranks = ranks[k:]
 		}
 		before += int(n)
@@ -158,13 +129,13 @@ func (s *rankSet) split(sample, before int, counts []uint32, ranks []int, bounds
 
 // pass narrows every cell, or ends it.
 func (s *rankSet) pass(rows source) error {
-	var index [kinds][]int16 // first cell of a bin, plus one; cells of a bin stand together
+	var index [quantities][]int16 // first cell of a bin, plus one; cells of a bin stand together
 	for i := range s.cells {
 		c := &s.cells[i]
-		if index[c.sample] == nil {
-			index[c.sample] = make([]int16, bins)
+		if index[c.of] == nil {
+			index[c.of] = make([]int16, bins)
 		}
-		if at := &index[c.sample][binOf(math.Float64frombits(c.low))]; *at == 0 {
+		if at := &index[c.of][binOf(math.Float64frombits(c.low))]; *at == 0 {
 			*at = int16(i + 1)
 		}
 	}
@@ -178,20 +149,20 @@ func (s *rankSet) pass(rows source) error {
 			}
 		}
 	}
-	err := rows(s.workers, func(w int, r *request) {
-		if r.failed {
+	err := rows(s.workers, func(w int, r *Request) {
+		if r.Failed {
 			return
 		}
-		for sample, v := range r.samples() {
-			if math.IsNaN(v) || index[sample] == nil {
+		for of := range index {
+			if index[of] == nil {
 				continue
 			}
-			i := index[sample][binOf(v)]
-			if i == 0 {
+			v := Quantity(of).Of(r)
+			if math.IsNaN(v) || index[of][binOf(v)] == 0 {
 				continue
 			}
 			bits := math.Float64bits(v)
-			for k := int(i - 1); k < len(s.cells) && s.cells[k].sample == sample && s.cells[k].low <= bits; k++ {
+			for k := int(index[of][binOf(v)] - 1); k < len(s.cells) && int(s.cells[k].of) == of && s.cells[k].low <= bits; k++ {
 				if bits <= s.cells[k].high {
 					s.cells[k].take(&found[w][k], bits, v)
 					break
@@ -227,15 +198,15 @@ func (s *rankSet) end(c *cell, f *finding) {
 	case c.count <= crowded:
 		slices.Sort(f.values)
 		for _, rank := range c.ranks {
-			s.found[c.sample][rank] = f.values[rank-c.before]
+			s.found[c.of][rank] = f.values[rank-c.before]
 		}
 	case f.min == f.max:
 		for _, rank := range c.ranks {
-			s.found[c.sample][rank] = math.Float64frombits(f.min)
+			s.found[c.of][rank] = math.Float64frombits(f.min)
 		}
 	default:
 		step := c.step()
-		s.split(c.sample, c.before, f.sub, c.ranks, func(bin int) (uint64, uint64) {
+		s.split(c.of, c.before, f.sub, c.ranks, func(bin int) (uint64, uint64) {
 			low := c.low + uint64(bin)*step
 			return low, min(low+step-1, c.high)
 		})

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -21,37 +20,37 @@ type Series struct {
 // Bucket is a slice of time. Requests count where they ended, tokens too, since
 // only then a row tells of them; so the newest bucket knows least.
 type Bucket struct {
-	Start    float64 // Unix s
-	Seconds  float64 // covered by rows: the bucket's length, less in the last one
-	N        int     // requests that ended in it, failed ones included
-	Failed   int     // of N
-	Output   float64 // tok/s by the server's count; NaN when requests ended and none has one, 0 when none ended
-	Total    float64 // tok/s, input and output
-	TTFT50   float64 // s, of successful requests; NaN without one
-	TTFT95   float64 // s
-	Speed25  float64 // tok/s, local output speed
+	Start   float64 // Unix s
+	Seconds float64 // covered by rows: the bucket's length, less in the last one
+	N       int     // requests that ended in it, failed ones included
+	Failed  int     // of N
+	// Values are those of Trends, in their order; NaN when no request that ended tells. A
+	// rate is 0 when none ended.
+	Values   []float64
 	Users    int     // that had a request in flight at some time in it
 	InFlight float64 // requests in flight, the mean over the bucket
 }
 
+// Trends are the metrics of a Bucket.
+var Trends = Only(func(m *Metric) bool { return m.Trend != nil })
+
+// Of returns the value of a metric of Trends, by its key; NaN for any other.
+func (b Bucket) Of(key string) float64 {
+	for i, m := range Trends {
+		if m.Key == key && i < len(b.Values) {
+			return b.Values[i]
+		}
+	}
+	return math.NaN()
+}
+
 // MarshalJSON writes null for what is not known.
 func (b Bucket) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Start    number `json:"start"`
-		Seconds  number `json:"seconds"`
-		N        int    `json:"requests"`
-		Failed   int    `json:"failed"`
-		Output   number `json:"output_tok_s"`
-		Total    number `json:"total_tok_s"`
-		TTFT50   number `json:"ttft_p50_s"`
-		TTFT95   number `json:"ttft_p95_s"`
-		Speed25  number `json:"output_speed_local_p25_tok_s"`
-		Users    int    `json:"users"`
-		InFlight number `json:"in_flight"`
-	}{
-		number(b.Start), number(b.Seconds), b.N, b.Failed, number(b.Output), number(b.Total),
-		number(b.TTFT50), number(b.TTFT95), number(b.Speed25), b.Users, number(b.InFlight),
-	})
+	out := Object{{"start", number(b.Start)}, {"seconds", number(b.Seconds)}, {"requests", b.N}, {"failed", b.Failed}}
+	for _, m := range Trends {
+		out = append(out, Member{m.Trend.Key, number(b.Of(m.Key))})
+	}
+	return append(out, Member{"users", b.Users}, Member{"in_flight", number(b.InFlight)}).MarshalJSON()
 }
 
 // Recent are the figures of the requests that ended in the last seconds, to set
@@ -151,8 +150,8 @@ func (t *track) grow(f *Fold, buckets int) error {
 	for len(t.buckets) < buckets {
 		t.buckets = append(t.buckets, bucket{})
 	}
-	take := func(_ int, r *request) {
-		if int(r.phase) == t.phase && r.start >= t.begin {
+	take := func(_ int, r *Request) {
+		if int(r.phase) == t.phase && r.Start >= t.begin {
 			t.add(r)
 		}
 	}
@@ -178,33 +177,33 @@ func (t *track) grow(f *Fold, buckets int) error {
 // bucket gathers what Bucket tells.
 type bucket struct {
 	n, failed      int
-	output, total  counted
-	ttft, speed    []float64
+	tally          *Tally                 // nil without a request
+	values         *[quantities][]float64 // nil without a successful one, or once it is settled
 	users          int
 	inFlight       float64 // s
 	settled, stale bool    // the values were let go; and then one more came
-	shown          [3]float64
+	shown          []float64
 }
 
-func (t *track) add(r *request) {
-	if !r.placed || !(r.end >= r.start) {
+func (t *track) add(r *Request) {
+	if r.unplaced || !(r.End >= r.Start) {
 		return
 	}
 	at := func(time float64) int { return min(max(int(math.Floor(time/t.seconds)-t.from), 0), len(t.buckets)-1) }
-	a, z := at(r.start), at(r.end)
+	a, z := at(r.Start), at(r.End)
 	t.buckets[z].take(r)
-	if !t.buckets[z].settled && z < len(t.buckets)-2*openTracks && len(t.buckets[z].ttft) == cap(t.buckets[z].ttft) {
+	if !t.buckets[z].settled && z < len(t.buckets)-2*openTracks && t.buckets[z].full() {
 		t.settle(z - openTracks)
 	}
 	for i := a; i <= z; i++ {
 		left := (t.from + float64(i)) * t.seconds
-		t.buckets[i].inFlight += max(0, min(r.end, left+t.seconds)-max(r.start, left))
-		if r.user < 0 {
+		t.buckets[i].inFlight += max(0, min(r.End, left+t.seconds)-max(r.Start, left))
+		if r.User < 0 {
 			continue
 		}
 		// A user has one request in flight, so its rows come in order and the
 		// last bucket that it was counted in is enough.
-		if last := t.users.at(r.user); i >= *last {
+		if last := t.users.at(r.User); i >= *last {
 			*last = i + 1
 			t.buckets[i].users++
 		}
@@ -212,13 +211,13 @@ func (t *track) add(r *request) {
 }
 
 // take counts a request that ended in the bucket.
-func (b *bucket) take(r *request) {
+func (b *bucket) take(r *Request) {
 	b.n++
-	b.output.add(r.output)
-	if r.output >= 0 && r.input >= 0 {
-		b.total.sum, b.total.n = b.total.sum+int64(r.output)+int64(r.input), b.total.n+1
+	if b.tally == nil {
+		b.tally = new(Tally)
 	}
-	if r.failed {
+	b.tally.Add(r)
+	if r.Failed {
 		b.failed++
 		return
 	}
@@ -226,17 +225,30 @@ func (b *bucket) take(r *request) {
 	b.hold(r)
 }
 
+// trendRanked are the quantities of which a bucket holds the values.
+var trendRanked = ranked(Trends)
+
 // hold keeps the values of a successful request until the bucket is settled.
-func (b *bucket) hold(r *request) {
+func (b *bucket) hold(r *Request) {
 	if b.settled {
 		return
 	}
-	if !math.IsNaN(r.ttft) {
-		b.ttft = append(b.ttft, r.ttft)
+	if b.values == nil {
+		b.values = new([quantities][]float64)
 	}
-	if r.itl > 0 {
-		b.speed = append(b.speed, 1/r.itl)
+	for q, is := range trendRanked {
+		if !is {
+			continue
+		}
+		if v := Quantity(q).Of(r); !math.IsNaN(v) {
+			b.values[q] = append(b.values[q], v)
+		}
 	}
+}
+
+// full reports whether one more value would take more memory.
+func (b *bucket) full() bool {
+	return b.values == nil || len(b.values[TTFT]) == cap(b.values[TTFT])
 }
 
 // settle lets the values of the first buckets go.
@@ -244,7 +256,7 @@ func (t *track) settle(n int) {
 	for i := n - 1; i >= 0 && !t.buckets[i].settled; i-- {
 		b := &t.buckets[i]
 		b.shown = b.percentiles()
-		b.settled, b.ttft, b.speed = true, nil, nil
+		b.settled, b.values = true, nil
 	}
 }
 
@@ -264,11 +276,11 @@ func (t *track) repair(f *Fold) error {
 		return nil
 	}
 	wanted := func(x *extent) bool { return x.holds(t.phase) && x.earliest <= latest && x.latest >= earliest }
-	err := f.scan(1, wanted, func(_ int, r *request) {
-		if int(r.phase) != t.phase || r.failed || !r.placed || !(r.end >= r.start) {
+	err := f.scan(1, wanted, func(_ int, r *Request) {
+		if int(r.phase) != t.phase || r.Failed || r.unplaced || !(r.End >= r.Start) {
 			return
 		}
-		if b := again[int(math.Floor(r.end/t.seconds)-t.from)]; b != nil {
+		if b := again[int(math.Floor(r.End/t.seconds)-t.from)]; b != nil {
 			b.hold(r)
 		}
 	})
@@ -278,26 +290,35 @@ func (t *track) repair(f *Fold) error {
 	return err
 }
 
-func (b *bucket) percentiles() [3]float64 {
-	slices.Sort(b.ttft)
-	slices.Sort(b.speed)
-	return [3]float64{percentile.Of(b.ttft, 50), percentile.Of(b.ttft, 95), percentile.Of(b.speed, 25)}
+// percentiles are those among Trends, NaN at the place of other metrics.
+func (b *bucket) percentiles() []float64 {
+	out := make([]float64, len(Trends))
+	for i, m := range Trends {
+		out[i] = math.NaN()
+		if f := m.Formula; f.Kind == Percentile && b.values != nil {
+			slices.Sort(b.values[f.Of])
+			out[i] = percentile.Of(b.values[f.Of], f.Percentile)
+		}
+	}
+	return out
 }
 
 func (b *bucket) show(start, seconds float64) Bucket {
 	if !b.settled {
 		b.shown = b.percentiles()
 	}
-	rate := func(c counted) float64 {
-		if b.n == 0 {
-			return 0
+	values := slices.Clone(b.shown)
+	for i, m := range Trends {
+		switch {
+		case m.Formula.Kind == Percentile:
+		case b.n > 0:
+			values[i], _ = b.tally.Value(m, seconds)
+		case m.Formula.Kind == Rate:
+			values[i] = 0
 		}
-		return ratio(float64(c.sum), seconds, c.n)
 	}
 	return Bucket{
-		Start: start, Seconds: seconds, N: b.n, Failed: b.failed,
-		Output: rate(b.output), Total: rate(b.total),
-		TTFT50: b.shown[0], TTFT95: b.shown[1], Speed25: b.shown[2],
+		Start: start, Seconds: seconds, N: b.n, Failed: b.failed, Values: values,
 		Users: b.users, InFlight: ratio(b.inFlight, seconds, 1),
 	}
 }
@@ -317,17 +338,17 @@ func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error)
 		return r, err
 	}
 	until := unix(now)
-	var ended []request
+	var ended []Request
 	wanted := func(x *extent) bool { return x.holds(phase) && x.latest > until-seconds && x.earliest <= until }
-	err = f.scan(1, wanted, func(_ int, q *request) {
-		if int(q.phase) == phase && q.placed && q.end > until-seconds && q.end <= until {
+	err = f.scan(1, wanted, func(_ int, q *Request) {
+		if int(q.phase) == phase && !q.unplaced && q.End > until-seconds && q.End <= until {
 			ended = append(ended, *q)
 		}
 	})
 	if err != nil {
 		return r, err
 	}
-	s, err := sum(func(_ int, visit func(int, *request)) error {
+	s, err := sum(func(_ int, visit func(int, *Request)) error {
 		for i := range ended {
 			visit(0, &ended[i])
 		}
@@ -338,13 +359,11 @@ func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error)
 	}
 	users := map[int32]bool{}
 	for i := range ended {
-		users[ended[i].user] = true
+		users[ended[i].User] = true
 	}
 	delete(users, -1) // not known
 	r.Users = len(users)
 	r.N, r.Failed, r.Errors = s.all, s.failed, s.byKind(f.kinds)
-	for _, m := range metrics {
-		r.Figures = append(r.Figures, s.figure(m))
-	}
+	r.Figures = s.figures()
 	return r, nil
 }

@@ -38,8 +38,8 @@ func (f *Fold) survey() error {
 		for w := range parts {
 			parts[w] = map[int]*span{}
 		}
-		err := t.scan(workers, 0, nil, func(w int, r *request) {
-			if r.start < begin {
+		err := t.scan(workers, 0, nil, func(w int, r *Request) {
+			if r.Start < begin {
 				earlier[w]++
 				return
 			}
@@ -70,13 +70,13 @@ func (f *Fold) survey() error {
 	return nil
 }
 
-func (s *span) take(r *request) {
+func (s *span) take(r *Request) {
 	s.total++
-	if r.placed && !(s.first <= r.start) {
-		s.first = r.start
+	if !r.unplaced && !(s.first <= r.Start) {
+		s.first = r.Start
 	}
-	if r.end > s.last || math.IsNaN(s.last) {
-		s.last = r.end
+	if r.End > s.last || math.IsNaN(s.last) {
+		s.last = r.End
 	}
 	if s.concurrency < 0 {
 		s.concurrency = r.concurrency

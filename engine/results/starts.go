@@ -59,24 +59,24 @@ func newStarts() starts {
 }
 
 // add takes the rows in file order.
-func (s *starts) add(r *request) {
-	if !r.placed {
+func (s *starts) add(r *Request) {
+	if r.unplaced {
 		return
 	}
 	other := r.concurrency >= 0 && s.concurrency >= 0 && r.concurrency != s.concurrency
-	if s.seen && r.start > s.lastStart && (r.phase < s.phase || r.phase == s.phase && other) {
+	if s.seen && r.Start > s.lastStart && (r.phase < s.phase || r.phase == s.phase && other) {
 		s.restart(s.lastStart)
 	}
 	if r.phase > s.phase || !s.seen {
 		s.phase, s.concurrency, s.doubt = r.phase, r.concurrency, nil
 	}
 	s.seen = true
-	if r.phase == 0 && s.phase == 0 && r.user >= 0 {
+	if r.phase == 0 && s.phase == 0 && r.User >= 0 {
 		s.trace(r)
 	}
-	s.lastStart = max(s.lastStart, r.start)
-	if !math.IsNaN(r.end) {
-		s.lastEnd = max(s.lastEnd, r.end)
+	s.lastStart = max(s.lastStart, r.Start)
+	if !math.IsNaN(r.End) {
+		s.lastEnd = max(s.lastEnd, r.End)
 	}
 }
 
@@ -87,24 +87,24 @@ func (s *starts) restart(after float64) {
 	s.begins = begins
 }
 
-func (s *starts) trace(r *request) {
-	if s.doubt == nil && s.users.n > 0 && r.start-s.lastEnd >= quietGap {
-		s.doubt = &doubt{gap: r.start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd}
+func (s *starts) trace(r *Request) {
+	if s.doubt == nil && s.users.n > 0 && r.Start-s.lastEnd >= quietGap {
+		s.doubt = &doubt{gap: r.Start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd}
 	}
 	d := s.doubt
-	if d == nil || r.start <= d.lastEnd {
+	if d == nil || r.Start <= d.lastEnd {
 		s.users.follow(r)
 		return
 	}
-	before, again := *s.users.at(r.user), d.users.at(r.user).known
+	before, again := *s.users.at(r.User), d.users.at(r.User).known
 	d.users.follow(r)
 	if !before.known || again {
 		return
 	}
 	switch {
-	case r.pass != before.pass && r.conversation == before.conversation && r.turn == before.turn:
+	case r.Pass != before.pass && r.Conversation == before.conversation && r.Turn == before.turn:
 		d.repeats++
-	case r.pass != before.pass && d.gap >= longGap:
+	case r.Pass != before.pass && d.gap >= longGap:
 		d.fresh++
 	default:
 		s.trust() // the user goes on
@@ -137,11 +137,11 @@ func (s *starts) trust() {
 }
 
 // follow notes a user's first request and its latest pass.
-func (t *traces) follow(r *request) {
-	u := t.at(r.user)
+func (t *traces) follow(r *Request) {
+	u := t.at(r.User)
 	if !u.known {
-		*u = trace{known: true, conversation: r.conversation, turn: r.turn}
+		*u = trace{known: true, conversation: r.Conversation, turn: r.Turn}
 		t.n++
 	}
-	u.pass = r.pass
+	u.pass = r.Pass
 }

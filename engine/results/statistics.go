@@ -59,6 +59,11 @@ func (s *statistics) number(path ...string) float64 {
 	return f
 }
 
+// figure is what the client states of a metric, NaN where it states nothing.
+func (s *statistics) figure(m *Metric) float64 {
+	return s.number(m.Statistics.Section, m.Statistics.Name)
+}
+
 // count is the whole number at a path of keys, -1 if there is none.
 func (s *statistics) count(path ...string) int {
 	f := s.number(path...)
@@ -103,4 +108,21 @@ func wordNaN(data []byte) int {
 		}
 	}
 	return 0
+}
+
+// Statistics are the figures under the keys of the client's statistics file, by
+// section; what is not known is left out.
+func (fs Figures) Statistics() map[string]map[string]float64 {
+	out := map[string]map[string]float64{}
+	for _, m := range Metrics {
+		v, at := fs.Of(m.Key).Value, m.Statistics
+		if math.IsNaN(v) {
+			continue
+		}
+		if out[at.Section] == nil {
+			out[at.Section] = map[string]float64{}
+		}
+		out[at.Section][at.Name] = v
+	}
+	return out
 }

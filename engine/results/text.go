@@ -85,17 +85,14 @@ func (f Figure) columns(phaseInvalid bool) []string {
 	} else if phaseInvalid || f.Invalid != "" {
 		unit += " !"
 	}
-	n, client := "", ""
+	n := ""
 	switch {
 	case f.N > 0:
 		n = Decimal(float64(f.N), 0)
 	case f.Method == methodStated && !math.IsNaN(f.Value):
 		n = "stated"
 	}
-	if !math.IsNaN(f.Client) {
-		client = f.format(f.Client)
-	}
-	return []string{f.Label, value, unit, n, client}
+	return []string{f.Label, value, unit, n, f.ClientText()}
 }
 
 func (p Phase) window() string {

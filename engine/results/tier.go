@@ -46,7 +46,7 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 }
 
 func (t Tier) misses(p Phase) string {
-	speed, ttft := p.Figures.Of("output_speed_local_p25_tok_s"), p.Figures.Of("ttft_p95_s")
+	speed, ttft := p.Figures.Of(LocalSpeed25), p.Figures.Of(TTFT95)
 	reasons := append([]string{}, p.Invalid...)
 	if p.Partial != "" {
 		reasons = append(reasons, p.Partial)

@@ -29,7 +29,7 @@ func (b *builder) validate(s *sums) error {
 		b.invalid("settling was not reached: the phase is %.1f s short of it", w.Start-w.End)
 	case s.all == 0:
 		b.invalid("settling was not reached: no request started in the measurement window")
-	case s.output.sum == 0:
+	case s.every[OutputTokens].sum == 0:
 		b.invalid("no output tokens")
 	}
 	if least := b.fold.levels[p.Index].MinMeasurement; w.Seconds < least {
@@ -46,7 +46,7 @@ func (b *builder) validate(s *sums) error {
 	case n < 0:
 		b.warn("not checked whether requests of one user overlap: the rows are out of order and more than %s", Decimal(maxSorted, 0))
 	}
-	if p95 := s.ranks.percentile(ofLocal, 95); p95 > absurdSpeed {
+	if p95 := s.ranks.percentile(LocalSpeed, 95); p95 > absurdSpeed {
 		b.warn("output speed p95 of %s tok/s: the server sends tokens in large chunks (stream_interval), speeds per request mean little", Decimal(p95, 0))
 	}
 	if n := p.Requests.Unplaced; n > 0 {
@@ -93,22 +93,22 @@ type flights struct {
 	start, end float64
 }
 
-func (o *overlaps) add(r *request) {
-	if !r.placed || r.user < 0 || math.IsNaN(r.end) {
+func (o *overlaps) add(r *Request) {
+	if r.unplaced || r.User < 0 || math.IsNaN(r.End) {
 		return
 	}
-	last := o.users.at(r.user)
+	last := o.users.at(r.User)
 	last.rows++
 	if last.mixed {
 		o.mixed++
-	} else if last.seen && r.start < last.start {
+	} else if last.seen && r.Start < last.start {
 		last.mixed = true
 		o.mixed += last.rows
 	}
-	if last.seen && r.start < last.end && r.start >= o.window.Start && r.start < o.window.End {
+	if last.seen && r.Start < last.end && r.Start >= o.window.Start && r.Start < o.window.End {
 		last.n++
 	}
-	last.seen, last.start, last.end = true, max(last.start, r.start), max(last.end, r.end)
+	last.seen, last.start, last.end = true, max(last.start, r.Start), max(last.end, r.End)
 }
 
 // count is -1 when it can't be told in bounded memory.
@@ -125,13 +125,13 @@ func (o *overlaps) count(rows source) (int, error) {
 	case o.mixed > maxSorted:
 		return -1, nil
 	}
-	sorted := make([]request, 0, o.mixed)
-	err := rows(1, func(_ int, r *request) {
-		if r.user >= 0 && o.users.at(r.user).mixed {
+	sorted := make([]Request, 0, o.mixed)
+	err := rows(1, func(_ int, r *Request) {
+		if r.User >= 0 && o.users.at(r.User).mixed {
 			sorted = append(sorted, *r)
 		}
 	})
-	slices.SortStableFunc(sorted, func(a, b request) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(sorted, func(a, b Request) int { return cmp.Compare(a.Start, b.Start) })
 	again := overlaps{window: o.window}
 	for i := range sorted {
 		again.add(&sorted[i])

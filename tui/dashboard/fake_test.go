@@ -171,14 +171,18 @@ func series(phase int, from float64, n int) results.Series {
 	s := results.Series{Phase: phase, Seconds: 60}
 	for i := range n {
 		x := float64(i)
-		b := results.Bucket{
-			Start: float64(at(from + 60*x).Unix()), Seconds: 60, N: 6000, Output: min(4000*x, 60000) + 900*math.Sin(x), Total: min(5e5*x, 8e6),
-			TTFT50: 1.3 + 0.1*math.Sin(x/2), TTFT95: 2.4 + 0.4*math.Cos(x/3), Speed25: 61 + math.Sin(x), Users: min(60*i, 1010), InFlight: min(50*x, 900),
+		values := map[string]float64{
+			results.Primary: min(4000*x, 60000) + 900*math.Sin(x), results.TotalRate: min(5e5*x, 8e6),
+			results.TTFT50: 1.3 + 0.1*math.Sin(x/2), results.TTFT95: 2.4 + 0.4*math.Cos(x/3),
+			results.LocalSpeed25: 61 + math.Sin(x),
 		}
 		if i == 0 {
-			b.TTFT50, b.TTFT95 = math.NaN(), math.NaN()
+			values[results.TTFT50], values[results.TTFT95] = math.NaN(), math.NaN()
 		}
-		s.Buckets = append(s.Buckets, b)
+		s.Buckets = append(s.Buckets, results.Bucket{
+			Start: float64(at(from + 60*x).Unix()), Seconds: 60, N: 6000, Values: trendValues(values),
+			Users: min(60*i, 1010), InFlight: min(50*x, 900),
+		})
 	}
 	return s
 }
@@ -297,4 +301,16 @@ func (r *rig) said() tea.Msg {
 		return nil
 	}
 	return r.left[len(r.left)-1]
+}
+
+// trendValues are the values of a bucket; what is not given is not known.
+func trendValues(by map[string]float64) []float64 {
+	out := make([]float64, len(results.Trends))
+	for i, m := range results.Trends {
+		v, ok := by[m.Key]
+		if out[i] = v; !ok {
+			out[i] = math.NaN()
+		}
+	}
+	return out
 }

@@ -163,18 +163,19 @@ func TestParts(t *testing.T) {
 func TestSparseBuckets(t *testing.T) {
 	t.Parallel()
 	var many, few []results.Bucket
+	p95 := func(i int) []float64 { return trendValues(map[string]float64{results.TTFT95: float64(i)}) }
 	for i := range 48 {
-		many = append(many, results.Bucket{N: 100, TTFT95: float64(i)})
-		few = append(few, results.Bucket{N: 4, TTFT95: float64(i)})
+		many = append(many, results.Bucket{N: 100, Values: p95(i)})
+		few = append(few, results.Bucket{N: 4, Values: p95(i)})
 	}
-	p95 := trends[0].curves[1]
-	if got := valuesOf(many, p95); len(got) != 48 || got[47] != 47 {
+	curve := trends[0].curves[1]
+	if got := valuesOf(many, curve); len(got) != 48 || got[47] != 47 {
 		t.Errorf("%v", got)
 	}
-	if got := valuesOf(few, p95); len(got) != 24 || got[0] != 1 || got[23] != 47 {
+	if got := valuesOf(few, curve); len(got) != 24 || got[0] != 1 || got[23] != 47 {
 		t.Errorf("%v", got)
 	}
-	if got := valuesOf(few[:3], p95); len(got) != 3 {
+	if got := valuesOf(few[:3], curve); len(got) != 3 {
 		t.Errorf("%v", got)
 	}
 }

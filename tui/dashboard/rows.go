@@ -17,41 +17,24 @@ import (
 // figure is one line of the table of figures, with how many requests are behind
 // each of the two.
 type figure struct {
+	key             string // of the metric, if it is one
 	label           string
 	total, recent   ui.Cell
 	totalN, recentN ui.Cell
 	why             ui.Cell // of a service level that is missed: beside the total
 }
 
-// shown are the figures, the most telling first: what does not fit is left out
-// from the end.
-var shown = []struct {
-	key, label string
-	decimals   int
-	scale      float64
-}{
-	{"output_server_tok_s", "output (tok/s)", 1, 1},
-	{"total_server_tok_s", "total (tok/s)", 0, 1},
-	{"ttft_p50_s", "TTFT p50 (s)", 3, 1},
-	{"ttft_p95_s", "TTFT p95 (s)", 3, 1},
-	{"ttft_p99_s", "TTFT p99 (s)", 3, 1},
-	{"output_speed_local_p25_tok_s", "speed p25 (tok/s)", 1, 1},
-	{"cache_hit_rate", "cache hit (%)", 1, 100},
-	{"output_speed_local_p50_tok_s", "speed p50 (tok/s)", 1, 1},
-	{"e2e_p50_s", "end to end p50 (s)", 3, 1},
-	{"e2e_p95_s", "end to end p95 (s)", 3, 1},
-	{"avg_input_per_request", "input a request (tok)", 1, 1},
-	{"avg_output_per_request", "output a request (tok)", 1, 1},
-	{"output_speed_local_p5_tok_s", "speed p5 (tok/s)", 1, 1},
-	{"output_speed_local_p95_tok_s", "speed p95 (tok/s)", 1, 1},
-	{"e2e_p99_s", "end to end p99 (s)", 3, 1},
-	{"median_output_per_request", "median output (tok)", 1, 1},
-	{"output_client_tok_s", "output, client (tok/s)", 1, 1},
-}
+// shown are the metrics that have a line, the most telling first: what does not fit is
+// left out from the end.
+var shown = slices.SortedStableFunc(
+	slices.Values(results.Only(func(m *results.Metric) bool { return m.Dashboard != nil })),
+	func(a, b *results.Metric) int { return cmp.Compare(a.Dashboard.Place, b.Dashboard.Place) })
 
 // mainFigures of shown are to be seen wherever there is any room, and the service
 // levels with them.
-const mainFigures = 7
+var mainFigures = len(results.Only(func(m *results.Metric) bool {
+	return m.Dashboard != nil && m.Dashboard.Place <= results.MainPlace
+}))
 
 // errorRow is where the line of requests and errors stands: it is never left out
 // before the lines above it.
@@ -77,39 +60,41 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus i
 		figures = p.result.Figures
 		bad = recent == nil && len(p.result.Invalid) > 0 // before, a short window is no news
 	}
-	cell := func(f results.Figure, decimals int, scale float64) ui.Cell {
-		c := ui.Cell{Text: results.Decimal(f.Value*scale, decimals)}
-		if f.Invalid != "" && c.Text != "-" {
-			c.Text, c.Role = "! "+c.Text, ui.Warn
-		}
-		return c
-	}
 	count := func(f results.Figure) ui.Cell {
 		if f.N == 0 {
 			return ui.Cell{}
 		}
 		return ui.Cell{Text: results.Decimal(float64(f.N), 0), Role: ui.Muted}
 	}
-	line := func(key, label string, decimals int, scale float64) figure {
-		total := figures.Of(key)
+	line := func(m *results.Metric, label string, decimals int, scale float64) figure {
+		cell := func(f results.Figure) ui.Cell {
+			c := ui.Cell{Text: results.Decimal(f.Value*m.Unit.Scale*scale, decimals)}
+			if f.Invalid != "" && c.Text != "-" {
+				c.Text, c.Role = "! "+c.Text, ui.Warn
+			}
+			return c
+		}
+		total := figures.Of(m.Key)
 		if bad && total.Invalid == "" {
 			total.Invalid = p.result.Invalid[0]
 		}
-		f := figure{label: label, total: cell(total, decimals, scale), totalN: count(total)}
+		f := figure{key: m.Key, label: label, total: cell(total), totalN: count(total)}
 		if recent != nil {
-			r := recent.Figures.Of(key)
+			r := recent.Figures.Of(m.Key)
 			r.Invalid = "" // a minute never has the samples that a tail wants
-			f.recent, f.recentN = cell(r, decimals, scale), count(r)
+			f.recent, f.recentN = cell(r), count(r)
 		}
 		return f
 	}
 	out := make([]figure, 0, len(shown)+4+len(tiers))
-	for _, f := range shown {
-		out = append(out, line(f.key, f.label, f.decimals, f.scale))
+	for _, m := range shown {
+		out = append(out, line(m, m.Dashboard.Label, m.Dashboard.Decimals, 1))
 	}
 	more := []figure{usersOf(p, recent)}
 	if gpus > 0 {
-		more = append(more, line("output_server_tok_s", "output a GPU (tok/s)", 1, 1/float64(gpus)), line("total_server_tok_s", "total a GPU (tok/s)", 1, 1/float64(gpus)))
+		each := 1 / float64(gpus)
+		more = append(more, line(results.Find(results.Primary), "output a GPU (tok/s)", 1, each),
+			line(results.Find(results.TotalRate), "total a GPU (tok/s)", 1, each))
 	}
 	for _, r := range results.TierResults(resultsOf(p), tiers) {
 		more = append(more, tierLine(r))
@@ -123,10 +108,10 @@ const compactBelow = 9
 
 // compact puts the three TTFT on one line, and what tells most first.
 func compact(lines []figure) []figure {
-	find := func(label string) int {
-		return slices.IndexFunc(lines, func(f figure) bool { return strings.HasPrefix(f.label, label) })
+	find := func(key string) int {
+		return slices.IndexFunc(lines, func(f figure) bool { return f.key == key })
 	}
-	at := find("TTFT p50")
+	at := find(results.TTFT50)
 	if at < 0 {
 		return lines
 	}
@@ -150,11 +135,11 @@ func compact(lines []figure) []figure {
 		label: "TTFT 50 95 99 (s)", total: join(func(f figure) ui.Cell { return f.total }), recent: join(func(f figure) ui.Cell { return f.recent }), totalN: lines[at].totalN,
 	}
 	out := []figure{lines[0], ttft, lines[errorRow]}
-	if i := find("speed p25"); i >= 0 {
+	if i := find(results.LocalSpeed25); i >= 0 {
 		out = append(out, lines[i])
 	}
 	for i, f := range lines[1:] {
-		if i+1 != errorRow && (i+1 < at || i+1 > at+2) && !strings.HasPrefix(f.label, "speed p25") {
+		if i+1 != errorRow && (i+1 < at || i+1 > at+2) && f.key != results.LocalSpeed25 {
 			out = append(out, f)
 		}
 	}

@@ -1,6 +1,9 @@
 package dashboard
 
 import (
+	"cmp"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 // trend is one chart: its title and its curves over the buckets of a phase.
 type trend struct {
 	title  string
+	place  int // among the charts
 	curves []curve
 }
 
@@ -23,20 +27,28 @@ type curve struct {
 	peak bool
 }
 
-var trends = []trend{
-	{"TTFT (s)", []curve{
-		{"p50", func(b results.Bucket) float64 { return b.TTFT50 }, false},
-		{"p95", func(b results.Bucket) float64 { return b.TTFT95 }, true},
-	}},
-	{"output (tok/s)", []curve{{"by the server's count", func(b results.Bucket) float64 { return b.Output }, false}}},
-	{"speed of a request (tok/s)", []curve{{"p25", func(b results.Bucket) float64 { return b.Speed25 }, false}}},
-	{"load", []curve{
-		{"users", func(b results.Bucket) float64 { return float64(b.Users) }, false},
-		{"requests in flight", func(b results.Bucket) float64 { return b.InFlight }, false},
-	}},
-	{"total (tok/s)", []curve{{"input and output", func(b results.Bucket) float64 { return b.Total }, false}}},
-	{"errors a bucket", []curve{{"failed requests", func(b results.Bucket) float64 { return float64(b.Failed) }, true}}},
-}
+// trends are the charts: those of metrics, and what the run is under.
+var trends = func() []trend {
+	all := []trend{
+		{"load", 4, []curve{
+			{"users", func(b results.Bucket) float64 { return float64(b.Users) }, false},
+			{"requests in flight", func(b results.Bucket) float64 { return b.InFlight }, false},
+		}},
+		{"errors a bucket", math.MaxInt, []curve{
+			{"failed requests", func(b results.Bucket) float64 { return float64(b.Failed) }, true},
+		}},
+	}
+	for _, m := range results.Trends {
+		i := slices.IndexFunc(all, func(t trend) bool { return t.title == m.Trend.Chart })
+		if i < 0 {
+			i, all = len(all), append(all, trend{title: m.Trend.Chart, place: m.Trend.Place})
+		}
+		of := func(b results.Bucket) float64 { return b.Of(m.Key) }
+		all[i].curves = append(all[i].curves, curve{m.Trend.Curve, of, m.Trend.Peak})
+	}
+	slices.SortStableFunc(all, func(a, b trend) int { return cmp.Compare(a.place, b.place) })
+	return all
+}()
 
 // whole are the buckets that time has filled: the newest tells of requests that
 // ended and not of those that have yet to.

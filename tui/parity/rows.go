@@ -36,13 +36,6 @@ type line struct {
 	detail string
 }
 
-// short are the labels that fit beside four columns of numbers.
-var short = map[string]string{
-	"output_server_tok_s": "Output tok/s (server)", "output_client_tok_s": "Output tok/s (client)", "total_server_tok_s": "Total tok/s (server)",
-	"avg_input_per_request": "Avg input tokens", "avg_output_per_request": "Avg output tokens", "median_output_per_request": "Median output tokens",
-	"e2e_p50_s": "End to end p50", "e2e_p95_s": "End to end p95", "e2e_p99_s": "End to end p99",
-}
-
 // linesOf are the rows of a comparison; one with two parts becomes two. Half is
 // the length of a gauge from its middle.
 func linesOf(c parity.Comparison, half int) []line {
@@ -54,48 +47,23 @@ func linesOf(c parity.Comparison, half int) []line {
 		}
 		var said []string // of the first part: what is true of both is told once
 		for _, p := range r.Parts {
-			one := r
-			one.Metric = speedLabel(p.Key)
-			one.Flags = slices.DeleteFunc(slices.Clone(p.Flags), func(f string) bool {
-				return strings.Contains(f, "invalid: ") && slices.Contains(said, f)
-			})
-			said = append(said, p.Flags...)
-			one.Parts = []parity.Part{p}
-			mark := func(v *float64, untrusted bool) string {
-				if untrusted && v != nil {
-					return numberText(v) + " !"
+			mark := func(i int) string {
+				if p.Untrusted[i] && p.Shown[i] != "-" {
+					return p.Shown[i] + " !"
 				}
-				return numberText(v)
+				return p.Shown[i]
 			}
-			one.Reference, one.Candidate, one.Delta = mark(p.Reference, p.Untrusted[0]), mark(p.Candidate, p.Untrusted[1]), percent(p.Delta, 1)
-			if numberText(p.Reference) == numberText(p.Candidate) && p.Delta != nil {
-				one.Delta = "="
+			one := parity.Row{
+				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.ShownDelta, Parts: []parity.Part{p},
+				Flags: slices.DeleteFunc(slices.Clone(p.Flags), func(f string) bool {
+					return strings.Contains(f, "invalid: ") && slices.Contains(said, f)
+				}),
 			}
+			said = append(said, p.Flags...)
 			out = append(out, lineOf(one, false, half))
 		}
 	}
 	return out
-}
-
-func speedLabel(key string) string {
-	kind := "local"
-	if strings.Contains(key, "_sse_") {
-		kind = "SSE"
-	}
-	p := key
-	for part := range strings.SplitSeq(key, "_") {
-		if strings.HasPrefix(part, "p") && len(part) <= 3 {
-			p = part
-		}
-	}
-	return "Speed " + p + " tok/s (" + kind + ")"
-}
-
-func numberText(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return results.Decimal(*v, 1)
 }
 
 func lineOf(r parity.Row, primary bool, half int) line {
@@ -104,18 +72,15 @@ func lineOf(r parity.Row, primary bool, half int) line {
 	detail := r.Metric
 	if len(r.Parts) == 1 {
 		p := r.Parts[0]
-		if s, ok := short[p.Key]; ok {
-			label = s
-		}
+		label = p.Label
 		if p.Position != nil {
 			role = roleOf(*p.Position, r.Flags)
 			gaugeCell = ui.Cell{Text: gauge(*p.Position, half), Role: role}
 		}
 		tolerance = percentOf(p.Tolerance)
 		detail += ": tolerance ±" + tolerance
-		switch p.Better {
-		case "higher", "lower":
-			detail += ", " + p.Better + " is better"
+		if p.Better != "" {
+			detail += ", " + string(p.Better) + " is better"
 		}
 		if in := p.Interval; in != nil {
 			interval.Text = percent(&in.Low, 1) + " … " + percent(&in.High, 1)
@@ -224,13 +189,7 @@ func summary(c parity.Comparison) (text string, role ui.Role) {
 				continue
 			}
 			role = max(role, how)
-			label := r.Metric
-			if s, ok := short[p.Key]; ok {
-				label = s
-			} else if len(r.Parts) > 1 {
-				label = speedLabel(p.Key)
-			}
-			beyond = append(beyond, label)
+			beyond = append(beyond, p.Label)
 		}
 	}
 	if len(beyond) == 0 {

@@ -104,11 +104,13 @@ func turnRows(p *parity.Pairing) [][]ui.Cell {
 		}
 		return out
 	}
-	extra := ""
-	if p.Latency.Median != nil && p.Speed.Median != nil {
-		extra = "end to end " + signed(*p.Latency.Median, 3) + " s, speed " + signed(*p.Speed.Median, 1) + " tok/s"
+	var others []string
+	for _, s := range p.Shifts {
+		if q := s.Of.Paired(); s.Of != results.TTFT && s.Median != nil {
+			others = append(others, q.Short+" "+signed(*s.Median*q.Unit.Scale, q.Decimals)+" "+q.Unit.Shown)
+		}
 	}
-	rows := [][]ui.Cell{row("all pairs", p.TTFT, extra)}
+	rows := [][]ui.Cell{row("all pairs", p.Of(results.TTFT), strings.Join(others, ", "))}
 	for _, b := range p.Bands {
 		rows = append(rows, row(b.Name, b.Shift, "by input"))
 	}

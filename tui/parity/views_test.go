@@ -55,7 +55,7 @@ func paired() *fake {
 				ttft += float64(input)/400_000 - 0.05
 			}
 			start := 30*float64(turn) + float64(user)/2
-			s.Samples = append(s.Samples, results.Sample{
+			s.Requests = append(s.Requests, results.Request{
 				User: user, Turn: turn, Conversation: 7, Input: input, Output: 300, Cached: input / 2, Measured: i%200 != 3 || k == 0, Start: start, End: start + ttft + 4, TTFT: ttft, ITL: 0.013, SSE: 80,
 			})
 		}

@@ -2,11 +2,9 @@ package parity
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/agentperf/agentperf-tui/engine/percentile"
@@ -31,21 +29,21 @@ type Interval struct {
 
 // intervals are those of the differences by key of the figure. Requests of one
 // user and of one moment hang together, so users are drawn whole for percentiles
-// and means, and blocks of time for throughput.
+// and means, and blocks of time for rates.
 func intervals(ref, cand *Side) map[string]Interval {
-	if len(ref.Samples) == 0 || len(cand.Samples) == 0 {
+	if len(ref.Requests) == 0 || len(cand.Requests) == 0 {
 		return nil
 	}
-	var a, b map[string][]float64
+	var a, b draws
 	var both sync.WaitGroup
 	both.Go(func() { a = ref.draws(1) })
 	both.Go(func() { b = cand.draws(2) })
 	both.Wait()
 	out := map[string]Interval{}
-	for key, refs := range a {
+	for m, refs := range a {
 		var deltas []float64
 		for i, r := range refs {
-			if cands := b[key]; i < len(cands) {
+			if cands := b[m]; i < len(cands) {
 				if d := cands[i]/r - 1; known(d) != nil {
 					deltas = append(deltas, d)
 				}
@@ -56,25 +54,34 @@ func intervals(ref, cand *Side) map[string]Interval {
 		}
 		slices.Sort(deltas)
 		method := "bootstrap over users, within-run only"
-		if strings.HasSuffix(key, "server_tok_s") {
+		if m.Formula.Kind == results.Rate {
 			method = "bootstrap over blocks of time, within-run only"
 		}
-		out[key] = Interval{Low: percentile.Of(deltas, 2.5), High: percentile.Of(deltas, 97.5), Method: method}
+		out[m.Key] = Interval{Low: percentile.Of(deltas, 2.5), High: percentile.Of(deltas, 97.5), Method: method}
 	}
 	return out
 }
 
-// draws are the values of each figure over the replicates of a side. The seed
-// is fixed, so that a comparison says the same each time.
-func (s *Side) draws(stream uint64) map[string][]float64 {
+// draws are the values of each metric over the replicates of a side.
+type draws map[*results.Metric][]float64
+
+// draws draws the metrics of the table. The seed is fixed, so that a comparison says
+// the same each time.
+func (s *Side) draws(stream uint64) draws {
 	rng := rand.New(rand.NewPCG(20_260_101, stream))
-	out := map[string][]float64{}
-	s.drawBlocks(rng, out)
-	s.drawUsers(rng, out)
+	out := draws{}
+	for _, m := range results.Metrics {
+		if m.Parity != nil && m.Formula.Kind != results.Stated && m.Formula.Kind != results.Sum {
+			out[m] = make([]float64, 0, replicates)
+		}
+	}
+	out.blocks(s, rng)
+	out.users(s, rng)
 	return out
 }
 
-func (s *Side) drawBlocks(rng *rand.Rand, out map[string][]float64) {
+// blocks draws blocks of time for the rates.
+func (d draws) blocks(s *Side, rng *rand.Rand) {
 	w := s.Phase.Window
 	if w == nil || !(w.Seconds > 0) || math.IsNaN(w.Start) {
 		return
@@ -83,62 +90,24 @@ func (s *Side) drawBlocks(rng *rand.Rand, out map[string][]float64) {
 	if n < fewestBlocks {
 		return
 	}
-	output, total := make([]float64, n), make([]float64, n)
-	for _, q := range s.Samples {
-		if !q.Measured || q.Output < 0 {
-			continue
-		}
-		i := min(int((q.Start-w.Start)/w.Seconds*float64(n)), n-1)
-		output[i] += float64(q.Output)
-		if q.Input >= 0 {
-			total[i] += float64(q.Output) + float64(q.Input)
+	blocks := make([]results.Tally, n)
+	for k := range s.Requests {
+		if r := &s.Requests[k]; r.Measured {
+			blocks[min(int((r.Start-w.Start)/w.Seconds*float64(n)), n-1)].Add(r)
 		}
 	}
 	for range replicates {
-		var sumOutput, sumTotal float64
+		var all results.Tally
 		for range n {
-			i := rng.IntN(n)
-			sumOutput, sumTotal = sumOutput+output[i], sumTotal+total[i]
+			all.Join(&blocks[rng.IntN(n)], 1)
 		}
-		out["output_server_tok_s"] = append(out["output_server_tok_s"], sumOutput/w.Seconds)
-		out["total_server_tok_s"] = append(out["total_server_tok_s"], sumTotal/w.Seconds)
+		for m := range d {
+			if m.Formula.Kind == results.Rate {
+				v, _ := all.Value(m, w.Seconds)
+				d[m] = append(d[m], v)
+			}
+		}
 	}
-}
-
-// valueOf is a request's part in a sample of which percentiles are formed.
-var valueOf = map[string]func(*results.Sample) float64{
-	"ttft_p":               func(q *results.Sample) float64 { return q.TTFT },
-	"e2e_p":                func(q *results.Sample) float64 { return q.End - q.Start },
-	"output_speed_local_p": func(q *results.Sample) float64 { return q.Speed() },
-	"output_speed_sse_p": func(q *results.Sample) float64 {
-		if !(q.SSE > 0) {
-			return math.NaN()
-		}
-		return q.SSE
-	},
-	"median_output_p": func(q *results.Sample) float64 {
-		if q.Output < 0 {
-			return math.NaN()
-		}
-		return float64(q.Output)
-	},
-}
-
-// ranks are the percentiles of each sample, by key of the figure.
-var ranks = map[string]map[string]float64{
-	"ttft_p":               {"ttft_p50_s": 50, "ttft_p95_s": 95, "ttft_p99_s": 99},
-	"e2e_p":                {"e2e_p50_s": 50, "e2e_p95_s": 95, "e2e_p99_s": 99},
-	"output_speed_local_p": speedRanks("local"),
-	"output_speed_sse_p":   speedRanks("sse"),
-	"median_output_p":      {"median_output_per_request": 50},
-}
-
-func speedRanks(kind string) map[string]float64 {
-	out := map[string]float64{}
-	for name, p := range map[string]float64{"p5": 5, "p25": 25, "p50": 50, "p95": 95} {
-		out["output_speed_"+kind+"_"+name+"_tok_s"] = p
-	}
-	return out
 }
 
 // valued is a value and the user that it is of.
@@ -147,88 +116,72 @@ type valued struct {
 	user int32
 }
 
-// perUser are the sums of a user's requests.
-type perUser struct{ input, inputN, output, outputN, hit, hitBase float64 }
-
-func (s *Side) drawUsers(rng *rand.Rand, out map[string][]float64) {
+// users draws users for all but the rates.
+func (d draws) users(s *Side, rng *rand.Rand) {
+	ranks := map[results.Quantity][]*results.Metric{} // percentiles, by what they are of
+	for m := range d {
+		if f := m.Formula; f.Kind == results.Percentile {
+			ranks[f.Of] = append(ranks[f.Of], m)
+		}
+	}
 	index := map[int32]int32{}
-	var sums []perUser
-	samples := map[string][]valued{}
-	for i := range s.Samples {
-		q := &s.Samples[i]
-		if !q.Measured {
+	var users []results.Tally
+	samples := map[results.Quantity][]valued{}
+	for i := range s.Requests {
+		r := &s.Requests[i]
+		if !r.Measured {
 			continue
 		}
-		u, seen := index[q.User]
+		u, seen := index[r.User]
 		if !seen {
-			u = int32(len(sums))
-			index[q.User] = u
-			sums = append(sums, perUser{})
+			u = int32(len(users))
+			index[r.User] = u
+			users = append(users, results.Tally{})
 		}
-		sums[u].add(q)
-		if q.Failed {
+		users[u].Add(r)
+		if r.Failed {
 			continue
 		}
-		for name, value := range valueOf {
-			if v := value(q); !math.IsNaN(v) {
-				samples[name] = append(samples[name], valued{v, u})
+		for of := range ranks {
+			if v := of.Of(r); !math.IsNaN(v) {
+				samples[of] = append(samples[of], valued{v, u})
 			}
 		}
 	}
-	if len(sums) < fewestUsers {
+	if len(users) < fewestUsers {
 		return
 	}
-	for _, values := range samples {
-		slices.SortFunc(values, func(a, b valued) int {
-			switch {
-			case a.v < b.v:
-				return -1
-			case a.v > b.v:
-				return 1
-			}
-			return 0
+	for of, values := range samples {
+		slices.SortFunc(values, func(a, b valued) int { return cmp.Compare(a.v, b.v) })
+		slices.SortFunc(ranks[of], func(a, b *results.Metric) int {
+			return cmp.Compare(a.Formula.Percentile, b.Formula.Percentile)
 		})
 	}
-	weights := make([]int32, len(sums))
+	weights := make([]int32, len(users))
 	for range replicates {
 		clear(weights)
-		for range sums {
-			weights[rng.IntN(len(sums))]++
+		for range users {
+			weights[rng.IntN(len(users))]++
 		}
-		var all perUser
+		var all results.Tally
 		for u, w := range weights {
-			all.join(sums[u], float64(w))
+			all.Join(&users[u], int(w))
 		}
-		out["cache_hit_rate"] = append(out["cache_hit_rate"], all.hit/all.hitBase)
-		out["avg_input_per_request"] = append(out["avg_input_per_request"], all.input/all.inputN)
-		out["avg_output_per_request"] = append(out["avg_output_per_request"], all.output/all.outputN)
-		for name, values := range samples {
-			weighted(values, weights, ranks[name], out)
+		for m := range d {
+			if k := m.Formula.Kind; k == results.Mean || k == results.Share {
+				v, _ := all.Value(m, 0)
+				d[m] = append(d[m], v)
+			}
+		}
+		for of, values := range samples {
+			d.weighted(values, weights, ranks[of])
 		}
 	}
 }
 
-func (p *perUser) add(q *results.Sample) {
-	if q.Cached >= 0 && q.Input >= 0 {
-		p.hit, p.hitBase = p.hit+float64(q.Cached), p.hitBase+float64(q.Input)
-	}
-	if q.Input >= 0 && !q.Failed {
-		p.input, p.inputN = p.input+float64(q.Input), p.inputN+1
-	}
-	if q.Output >= 0 && !q.Failed {
-		p.output, p.outputN = p.output+float64(q.Output), p.outputN+1
-	}
-}
-
-func (p *perUser) join(o perUser, weight float64) {
-	p.hit, p.hitBase = p.hit+weight*o.hit, p.hitBase+weight*o.hitBase
-	p.input, p.inputN = p.input+weight*o.input, p.inputN+weight*o.inputN
-	p.output, p.outputN = p.output+weight*o.output, p.outputN+weight*o.outputN
-}
-
-// weighted appends the percentiles of values in ascending order, each of which
+// weighted appends percentiles, ascending, of values in ascending order, each of which
 // counts as often as its user was drawn.
-func weighted(values []valued, weights []int32, ranks map[string]float64, out map[string][]float64) {
+func (d draws) weighted(values []valued, weights []int32, metrics []*results.Metric) {
 	n := 0
 	for i := range values {
 		n += int(weights[values[i].user])
@@ -236,10 +189,9 @@ func weighted(values []valued, weights []int32, ranks map[string]float64, out ma
 	if n == 0 {
 		return
 	}
-	keys := slices.SortedFunc(maps.Keys(ranks), func(a, b string) int { return cmp.Compare(ranks[a], ranks[b]) })
 	below, i := 0, 0
-	for _, key := range keys {
-		rank, next, part := percentile.Ranks(n, ranks[key])
+	for _, m := range metrics {
+		rank, next, part := percentile.Ranks(n, m.Formula.Percentile)
 		for below+int(weights[values[i].user]) <= rank {
 			below += int(weights[values[i].user])
 			i++
@@ -253,6 +205,6 @@ func weighted(values []valued, weights []int32, ranks map[string]float64, out ma
 				}
 			}
 		}
-		out[key] = append(out[key], percentile.Between(low, high, part))
+		d[m] = append(d[m], percentile.Between(low, high, part))
 	}
 }

@@ -6,6 +6,7 @@
 package parity
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -85,58 +86,46 @@ type Row struct {
 // Part is the number behind a row, or one of the two. Deltas are fractions of
 // the reference.
 type Part struct {
-	Key       string    `json:"key"`
-	Reference *float64  `json:"reference"`
-	Candidate *float64  `json:"candidate"`
-	Delta     *float64  `json:"delta"`
-	Tolerance float64   `json:"tolerance"`
-	Position  *float64  `json:"position"`              // delta / tolerance: within the tolerance from -1 to 1
-	Better    string    `json:"better"`                // "higher", "lower", or empty where neither is
-	Interval  *Interval `json:"interval_95,omitempty"` // of the delta, where request rows are at hand
-	Flags     []string  `json:"-"`                     // those of the row that are about this part
-	Untrusted [2]bool   `json:"-"`                     // the reference, the candidate
+	Key        string            `json:"key"`
+	Reference  *float64          `json:"reference"`
+	Candidate  *float64          `json:"candidate"`
+	Delta      *float64          `json:"delta"`
+	Tolerance  float64           `json:"tolerance"`
+	Position   *float64          `json:"position"` // delta / tolerance: within the tolerance from -1 to 1
+	Better     results.Direction `json:"better"`
+	Interval   *Interval         `json:"interval_95,omitempty"` // of the delta, where request rows are at hand
+	Flags      []string          `json:"-"`                     // those of the row that are about this part
+	Untrusted  [2]bool           `json:"-"`                     // the reference, the candidate
+	Label      string            `json:"-"`                     // where there is little room
+	Shown      [2]string         `json:"-"`                     // the reference, the candidate, without a unit
+	ShownDelta string            `json:"-"`
 }
 
-// line describes a row of the table.
+// line is a row of the table: a metric, or several that share it.
 type line struct {
-	label     string
-	keys      []string
-	form      form
-	tolerance float64
-	better    string
-	noisy     bool // reported, not gated
-	extra     bool // beyond the published table: shown where a side has it
+	label   string
+	metrics []*results.Metric // none: the row of measured requests
 }
 
-const primaryKey = "output_server_tok_s"
-
-var lines = []line{
-	{label: "Output tok/s (server-reported)", keys: []string{primaryKey}, form: rate, better: "higher"},
-	{label: "Output tok/s (client-estimated)", keys: []string{"output_client_tok_s"}, form: rate, tolerance: 0.02, better: "higher"},
-	{label: "Total tok/s (server-reported)", keys: []string{"total_server_tok_s"}, form: rate, tolerance: 0.02, better: "higher"},
-	{label: "TTFT p50", keys: []string{"ttft_p50_s"}, form: latency, tolerance: 0.025, better: "lower"},
-	{label: "TTFT p95", keys: []string{"ttft_p95_s"}, form: latency, tolerance: 0.05, better: "lower"},
-	{label: "TTFT p99", keys: []string{"ttft_p99_s"}, form: latency, tolerance: 0.15, better: "lower", noisy: true},
-	{label: "Cache hit rate", keys: []string{"cache_hit_rate"}, form: percent, tolerance: 0.01, better: "higher"},
-	{label: "Avg input tokens/request", keys: []string{"avg_input_per_request"}, form: rate, tolerance: 0.01},
-	{label: "Avg output tokens/request", keys: []string{"avg_output_per_request"}, form: rate, tolerance: 0.02},
-	speeds("p50", 0.02, false),
-	{label: "Measured requests (errors)"},
-	{label: "Median output tokens/request", keys: []string{"median_output_per_request"}, form: rate, tolerance: 0.02, extra: true},
-	speeds("p5", 0.05, true),
-	speeds("p25", 0.03, true),
-	speeds("p95", 0.05, true),
-	{label: "End-to-end latency p50", keys: []string{"e2e_p50_s"}, form: latency, tolerance: 0.025, better: "lower", extra: true},
-	{label: "End-to-end latency p95", keys: []string{"e2e_p95_s"}, form: latency, tolerance: 0.05, better: "lower", extra: true},
-	{label: "End-to-end latency p99", keys: []string{"e2e_p99_s"}, form: latency, tolerance: 0.15, better: "lower", noisy: true, extra: true},
-}
-
-func speeds(p string, tolerance float64, extra bool) line {
-	return line{
-		label: "Per-request output speed " + p + " (local / SSE)",
-		keys:  []string{"output_speed_local_" + p + "_tok_s", "output_speed_sse_" + p + "_tok_s"},
-		form:  speed, tolerance: tolerance, better: "higher", extra: extra,
+// lines are the rows of the table: those of the published one, which are always shown,
+// then the others, which are shown where a side has a figure.
+func lines() []line {
+	var published, more []line
+	for _, m := range results.Metrics {
+		if m.Parity == nil {
+			continue
+		}
+		to, label := &more, cmp.Or(m.Parity.Row, m.Label)
+		if m.Parity.Published {
+			to = &published
+		}
+		i := slices.IndexFunc(*to, func(l line) bool { return l.label == label })
+		if i < 0 {
+			i, *to = len(*to), append(*to, line{label: label})
+		}
+		(*to)[i].metrics = append((*to)[i].metrics, m)
 	}
+	return slices.Concat(published, []line{{label: "Measured requests (errors)"}}, more)
 }
 
 // Compare never fails: what can't be compared is told in the Comparison.
@@ -146,8 +135,8 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	from := ""
 	if !(opt.Band > 0) {
 		opt.Band = DefaultBand
-		if measured[primaryKey] > 0 {
-			opt.Band = measured[primaryKey]
+		if measured[results.Primary] > 0 {
+			opt.Band = measured[results.Primary]
 			from = fmt.Sprintf("largest difference between two of %d reference runs", len(references)+1)
 		}
 	}
@@ -159,18 +148,20 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	if len(references) == 0 && len(unfit) > 0 {
 		c.Reasons = append(c.Reasons, "none of the further references is fit to measure the band")
 	}
-	for _, l := range lines {
-		if l.keys == nil {
-			c.Rows = append(c.Rows, counts(l, &ref, &cand))
+	for _, l := range lines() {
+		if l.metrics == nil {
+			c.Rows = append(c.Rows, counts(l.label, &ref, &cand))
 			continue
 		}
-		if m := measured[l.keys[0]]; m > 0 {
-			l.tolerance = m
+		first := l.metrics[0]
+		tolerance := first.Parity.Tolerance
+		if m := measured[first.Key]; m > 0 {
+			tolerance = m
 		}
-		if l.keys[0] == primaryKey {
-			l.tolerance = opt.Band
+		if first.Key == results.Primary {
+			tolerance = opt.Band
 		}
-		if row, any := l.row(&ref, &cand); any || !l.extra {
+		if row, any := l.row(&ref, &cand, tolerance); any || first.Parity.Published {
 			row.intervals(within)
 			c.Rows = append(c.Rows, row)
 		}
@@ -181,7 +172,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	c.note(&ref, &cand, len(references))
 	c.TTFT = distribution(&ref, &cand)
 	if opt.Paired {
-		c.Paired = pair(ref.Samples, cand.Samples)
+		c.Paired = pair(ref.Requests, cand.Requests)
 	}
 	return c
 }
@@ -288,45 +279,64 @@ func same(what, a, b string) bool {
 	return a == b
 }
 
-func (l line) row(ref, cand *Side) (row Row, any bool) {
+func (l line) row(ref, cand *Side, tolerance float64) (row Row, any bool) {
 	row = Row{Metric: l.label, Flags: []string{}}
 	var a, b, deltas []string
-	phases := [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0}
-	marks := phases
-	for _, key := range l.keys {
-		r, c := ref.Phase.Figures.Of(key), cand.Phase.Figures.Of(key)
-		any = any || !math.IsNaN(r.Value) || !math.IsNaN(c.Value)
-		delta := (c.Value - r.Value) / r.Value
-		p := Part{Key: key, Reference: known(r.Value), Candidate: known(c.Value), Delta: known(delta), Tolerance: l.tolerance, Better: l.better}
-		if p.Delta != nil {
-			position := min(max(delta/l.tolerance, -math.MaxFloat64), math.MaxFloat64)
-			p.Position = &position
-			p.Flags = append(p.Flags, l.direction(position)...)
-		}
-		shownR, shownC := l.form.number(r.Value), l.form.number(c.Value)
-		a, b = append(a, shownR), append(b, shownC)
-		deltas = append(deltas, deltaText(delta, shownR, shownC))
-		p.Untrusted = phases
-		for i, f := range []results.Figure{r, c} {
-			if f.Invalid != "" {
-				p.Untrusted[i] = true
-				p.Flags = append(p.Flags, []string{"reference", "candidate"}[i]+" invalid: "+clean(f.Invalid))
-			}
+	var marks [2]bool
+	for _, m := range l.metrics {
+		p := part(m, ref, cand, tolerance)
+		any = any || p.Reference != nil || p.Candidate != nil
+		a, b, deltas = append(a, p.Shown[0]), append(b, p.Shown[1]), append(deltas, p.ShownDelta)
+		for i := range marks {
 			marks[i] = marks[i] || p.Untrusted[i]
-		}
-		if p.Position != nil && math.Abs(*p.Position) > 1 && !l.noisy {
-			p.Flags = append(p.Flags, "beyond ±"+percentText(l.tolerance))
-		}
-		if l.noisy {
-			p.Flags = append(p.Flags, "noisy")
 		}
 		row.Parts = append(row.Parts, p)
 		row.Flags = append(row.Flags, p.Flags...)
 	}
 	row.Flags = distinct(row.Flags)
-	row.Reference, row.Candidate = mark(l.form.join(a), marks[0]), mark(l.form.join(b), marks[1])
+	form := formOf(l.metrics[0])
+	row.Reference, row.Candidate = mark(form.join(a), marks[0]), mark(form.join(b), marks[1])
 	row.Delta = join(deltas)
 	return row, any
+}
+
+// part compares a metric.
+func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
+	r, c := ref.Phase.Figures.Of(m.Key), cand.Phase.Figures.Of(m.Key)
+	delta := (c.Value - r.Value) / r.Value
+	p := Part{
+		Key: m.Key, Reference: known(r.Value), Candidate: known(c.Value), Delta: known(delta), Tolerance: tolerance,
+		Better: m.Better, Label: m.Brief(),
+		Untrusted: [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0},
+	}
+	beyond := false
+	if p.Delta != nil {
+		position := min(max(delta/tolerance, -math.MaxFloat64), math.MaxFloat64)
+		p.Position, beyond = &position, math.Abs(position) > 1
+	}
+	switch {
+	case !beyond || m.Better == "":
+	case (delta > 0) == (m.Better == results.Higher):
+		p.Flags = append(p.Flags, "better")
+	default:
+		p.Flags = append(p.Flags, "worse")
+	}
+	form := formOf(m)
+	p.Shown = [2]string{form.number(r.Value), form.number(c.Value)}
+	p.ShownDelta = deltaText(delta, p.Shown[0], p.Shown[1])
+	for i, f := range []results.Figure{r, c} {
+		if f.Invalid != "" {
+			p.Untrusted[i] = true
+			p.Flags = append(p.Flags, []string{"reference", "candidate"}[i]+" invalid: "+clean(f.Invalid))
+		}
+	}
+	switch {
+	case m.Parity.Noisy:
+		p.Flags = append(p.Flags, "noisy")
+	case beyond:
+		p.Flags = append(p.Flags, "beyond ±"+percentText(tolerance))
+	}
+	return p
 }
 
 // distinct keeps the first of texts that are the same.
@@ -348,19 +358,8 @@ func mark(text string, invalid bool) string {
 	return text
 }
 
-// direction says whether a difference beyond the tolerance is for the better.
-func (l line) direction(position float64) []string {
-	if math.Abs(position) <= 1 || l.better == "" {
-		return nil
-	}
-	if (position > 0) == (l.better == "higher") {
-		return []string{"better"}
-	}
-	return []string{"worse"}
-}
-
 // counts is the row of measured requests, for which no difference makes sense.
-func counts(l line, ref, cand *Side) Row {
+func counts(label string, ref, cand *Side) Row {
 	text := func(s *Side) string {
 		n := s.Phase.Requests
 		if n == nil {
@@ -368,7 +367,7 @@ func counts(l line, ref, cand *Side) Row {
 		}
 		return fmt.Sprintf("%s (%s)", results.Decimal(float64(n.Successful), 0), results.Decimal(float64(n.Failed), 0))
 	}
-	return Row{Metric: l.label, Reference: text(ref), Candidate: text(cand), Delta: "-", Parts: []Part{}, Flags: []string{}}
+	return Row{Metric: label, Reference: text(ref), Candidate: text(cand), Delta: dash, Parts: []Part{}, Flags: []string{}}
 }
 
 // judge gives the verdict: the primary metric alone decides.

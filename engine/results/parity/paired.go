@@ -16,24 +16,44 @@ import (
 // user had begun that conversation before. Only requests that were measured and
 // successful on both sides count.
 type Pairing struct {
-	Reference int        `json:"reference_requests"`
-	Candidate int        `json:"candidate_requests"`
-	Matched   int        `json:"matched"`
-	Ambiguous int        `json:"ambiguous"` // several requests of one side are the same by these four; left out
-	TTFT      Shift      `json:"ttft_s"`
-	Latency   Shift      `json:"e2e_latency_s"`
-	Speed     Shift      `json:"output_speed_local_tok_s"`
-	Turns     []Moved    `json:"turns"`         // single requests whose TTFT moved most, the slower ones first
-	Users     []MovedSet `json:"users"`         // by their median shift, the slower ones first
-	Bands     []MovedSet `json:"input_lengths"` // by input tokens, ascending
+	Reference int // requests
+	Candidate int
+	Matched   int
+	Ambiguous int        // several requests of one side are the same by these four; left out
+	Shifts    []Shift    // by quantity: those of results.PairedQuantities, in their order
+	Turns     []Moved    // single requests whose TTFT moved most, the slower ones first
+	Users     []MovedSet // by their median shift, the slower ones first
+	Bands     []MovedSet // by input tokens, ascending
+}
+
+// MarshalJSON writes the shifts under their quantities' keys.
+func (p Pairing) MarshalJSON() ([]byte, error) {
+	out := results.Object{
+		{Name: "reference_requests", Value: p.Reference},
+		{Name: "candidate_requests", Value: p.Candidate},
+		{Name: "matched", Value: p.Matched},
+		{Name: "ambiguous", Value: p.Ambiguous},
+	}
+	for _, s := range p.Shifts {
+		out = append(out, results.Member{Name: s.Of.Paired().Key, Value: s})
+	}
+	return append(out, results.Object{
+		{Name: "turns", Value: p.Turns}, {Name: "users", Value: p.Users}, {Name: "input_lengths", Value: p.Bands},
+	}...).MarshalJSON()
+}
+
+// Of returns the shift of one of results.PairedQuantities.
+func (p *Pairing) Of(q results.Quantity) Shift {
+	return p.Shifts[slices.IndexFunc(p.Shifts, func(s Shift) bool { return s.Of == q })]
 }
 
 // Shift is the candidate's value minus the reference's over all pairs.
 type Shift struct {
-	N      int      `json:"n"`
-	Mean   *float64 `json:"mean"`   // nil without pairs
-	Median *float64 `json:"median"` // in the unit of the value
-	Slower float64  `json:"slower"` // fraction of pairs in which the candidate is worse
+	Of     results.Quantity `json:"-"`
+	N      int              `json:"n"`
+	Mean   *float64         `json:"mean"`   // nil without pairs
+	Median *float64         `json:"median"` // in the unit of the value
+	Slower float64          `json:"slower"` // fraction of pairs in which the candidate is worse
 }
 
 // Moved is one pair.
@@ -63,23 +83,24 @@ const (
 var bandEdges = []int32{1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, math.MaxInt32}
 
 type place struct {
-	user, turn, pass int32
-	conversation     uint32
+	user, turn         int32
+	pass, conversation uint32
 }
 
 // pair is nil when a side has no request rows.
-func pair(ref, cand []results.Sample) *Pairing {
+func pair(ref, cand []results.Request) *Pairing {
 	if len(ref) == 0 || len(cand) == 0 {
 		return nil
 	}
 	p := &Pairing{}
-	var theirs, ours map[place]*results.Sample
+	var theirs, ours map[place]*results.Request
 	var twice int
 	ours, p.Reference, twice = places(ref)
 	p.Ambiguous += twice
 	theirs, p.Candidate, twice = places(cand)
 	p.Ambiguous += twice
-	var ttft, latency, speed []float64
+	quantities := results.PairedQuantities()
+	shifts := make([][]float64, len(quantities))
 	users, bands := map[int32][]float64{}, make([][]float64, len(bandEdges))
 	var moved []Moved
 	for i := range ref { // in order, so that the result has one
@@ -89,13 +110,13 @@ func pair(ref, cand []results.Sample) *Pairing {
 			continue
 		}
 		p.Matched++
-		latency = appendKnown(latency, (b.End-b.Start)-(a.End-a.Start))
-		speed = appendKnown(speed, b.Speed()-a.Speed())
-		d := b.TTFT - a.TTFT
+		for k, q := range quantities {
+			shifts[k] = appendKnown(shifts[k], q.Of(b)-q.Of(a))
+		}
+		d := results.TTFT.Of(b) - results.TTFT.Of(a)
 		if math.IsNaN(d) {
 			continue
 		}
-		ttft = append(ttft, d)
 		users[a.User] = append(users[a.User], d)
 		if a.Input >= 0 {
 			k, _ := slices.BinarySearch(bandEdges, a.Input)
@@ -106,16 +127,18 @@ func pair(ref, cand []results.Sample) *Pairing {
 		}
 		moved = append(moved, Moved{int(a.User), int(a.Turn), int(a.Pass), int(a.Input), a.TTFT, b.TTFT})
 	}
-	p.TTFT, p.Latency, p.Speed = shift(ttft, 1), shift(latency, 1), shift(speed, -1)
+	for k, q := range quantities {
+		p.Shifts = append(p.Shifts, shift(q, shifts[k]))
+	}
 	p.Turns, p.Users, p.Bands = furthest(moved), slowest(users), byLength(bands)
 	return p
 }
 
-func placeOf(s *results.Sample) place { return place{s.User, s.Turn, s.Pass, s.Conversation} }
+func placeOf(s *results.Request) place { return place{s.User, s.Turn, s.Pass, s.Conversation} }
 
 // places are the requests of a side that can be paired.
-func places(samples []results.Sample) (at map[place]*results.Sample, n, twice int) {
-	at = make(map[place]*results.Sample, len(samples))
+func places(samples []results.Request) (at map[place]*results.Request, n, twice int) {
+	at = make(map[place]*results.Request, len(samples))
 	for i := range samples {
 		s := &samples[i]
 		if !s.Measured || s.Failed {
@@ -142,22 +165,21 @@ func appendKnown(to []float64, v float64) []float64 {
 	return append(to, v)
 }
 
-// shift sums up differences; worse is 1 where a greater value is worse.
-func shift(d []float64, worse float64) Shift {
-	s := Shift{N: len(d)}
+// shift sums up differences of a quantity.
+func shift(of results.Quantity, d []float64) Shift {
+	s := Shift{Of: of, N: len(d)}
 	if s.N == 0 {
 		return s
 	}
-	sum, slower := 0.0, 0
+	sum, worse := 0.0, 0
 	for _, v := range d {
 		sum += v
-		if v*worse > 0 {
-			slower++
+		if v != 0 && (v > 0) == (of.Paired().Better == results.Lower) {
+			worse++
 		}
 	}
-	d = slices.Clone(d)
-	slices.Sort(d)
-	s.Mean, s.Median, s.Slower = known(sum/float64(s.N)), known(percentile.Of(d, 50)), float64(slower)/float64(s.N)
+	d = slices.Sorted(slices.Values(d))
+	s.Mean, s.Median, s.Slower = known(sum/float64(s.N)), known(percentile.Of(d, 50)), float64(worse)/float64(s.N)
 	return s
 }
 
@@ -175,7 +197,7 @@ func slowest(users map[int32][]float64) []MovedSet {
 	out := []MovedSet{}
 	for user, d := range users {
 		if len(d) >= fewestPairs {
-			out = append(out, MovedSet{fmt.Sprintf("user %d", user), len(d), shift(d, 1)})
+			out = append(out, MovedSet{fmt.Sprintf("user %d", user), len(d), shift(results.TTFT, d)})
 		}
 	}
 	slices.SortFunc(out, func(a, b MovedSet) int {
@@ -193,7 +215,7 @@ func byLength(bands [][]float64) []MovedSet {
 			if k == len(bands)-1 {
 				name = fmt.Sprintf("over %s tokens", results.Decimal(float64(from), 0))
 			}
-			out = append(out, MovedSet{name, len(d), shift(d, 1)})
+			out = append(out, MovedSet{name, len(d), shift(results.TTFT, d)})
 		}
 		if k < len(bands)-1 {
 			from = bandEdges[k] + 1
@@ -217,24 +239,23 @@ func (p *Pairing) Text() string {
 		fmt.Fprintf(&b, "; %d ambiguous, left out", p.Ambiguous)
 	}
 	b.WriteString("\n")
-	line := func(name string, s Shift, f form) {
+	line := func(name string, s Shift) {
+		f := newForm(s.Of.Paired().Unit, s.Of.Paired().Decimals)
 		if s.N > 0 {
 			fmt.Fprintf(&b, "  %-33s  median %s, mean %s, worse in %s of %s\n", name, moved(f, *s.Median), moved(f, *s.Mean),
 				results.Decimal(100*s.Slower, 1)+"%", results.Decimal(float64(s.N), 0))
 		}
 	}
-	line("TTFT", p.TTFT, latency)
-	line("End-to-end latency", p.Latency, latency)
-	line("Output speed (local)", p.Speed, speed)
-	for _, set := range p.Bands {
-		line("TTFT, "+set.Name, set.Shift, latency)
+	for _, s := range p.Shifts {
+		line(s.Of.Paired().Label, s)
 	}
-	for _, set := range p.Users {
-		line("TTFT, "+set.Name, set.Shift, latency)
+	for _, set := range slices.Concat(p.Bands, p.Users) {
+		line("TTFT, "+set.Name, set.Shift)
 	}
+	f := newForm(results.TTFT.Paired().Unit, results.TTFT.Paired().Decimals)
 	for _, m := range p.Turns {
-		fmt.Fprintf(&b, "  user %d, pass %d, turn %d: TTFT %s to %s (%s)\n", m.User, m.Pass, m.Turn, latency.join([]string{latency.number(m.Reference)}),
-			latency.join([]string{latency.number(m.Candidate)}), moved(latency, m.Candidate-m.Reference))
+		fmt.Fprintf(&b, "  user %d, pass %d, turn %d: TTFT %s to %s (%s)\n", m.User, m.Pass, m.Turn,
+			f.number(m.Reference)+f.unit, f.number(m.Candidate)+f.unit, moved(f, m.Candidate-m.Reference))
 	}
 	return b.String()
 }

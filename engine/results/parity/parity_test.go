@@ -102,7 +102,7 @@ func TestSidesOfOneRun(t *testing.T) {
 			t.Errorf("%s: %+v, %d users", path, side.About, side.Phase.Concurrency)
 		}
 		c := Compare(ref, side, Options{})
-		if c.Verdict != Within || len(c.Rows) != len(lines) {
+		if c.Verdict != Within || len(c.Rows) != len(lines()) {
 			t.Errorf("%s: %s, %d rows", path, c.Summary(), len(c.Rows))
 		}
 		for _, r := range c.Rows {
@@ -205,6 +205,8 @@ func TestFlags(t *testing.T) {
 
 func TestDeltaText(t *testing.T) {
 	t.Parallel()
+	rate, latency := newForm(results.TokensPerSecond, 1), newForm(results.Seconds, 3)
+	percent := newForm(results.Fraction, 1)
 	for _, tt := range []struct {
 		ref, cand float64
 		form      form
@@ -252,10 +254,10 @@ func TestGauge(t *testing.T) {
 func TestEveryKeyIsAFigure(t *testing.T) {
 	t.Parallel()
 	side := load(t, sample)
-	for _, l := range lines {
-		for _, key := range l.keys {
-			if side.Phase.Figures.Of(key).Label == "" {
-				t.Errorf("%s: package results has no figure %s", l.label, key)
+	for _, l := range lines() {
+		for _, m := range l.metrics {
+			if side.Phase.Figures.Of(m.Key).Label == "" {
+				t.Errorf("%s: package results has no figure %s", l.label, m.Key)
 			}
 		}
 	}

@@ -20,19 +20,29 @@ const (
 // intervalTitle heads the intervals: what they leave out is what matters.
 const intervalTitle = "95% within-run only"
 
-// form is how the numbers of a row are printed.
+// form is how numbers are printed.
 type form struct {
 	decimals int
 	scale    float64
 	unit     string
 }
 
-var (
-	rate    = form{decimals: 1, scale: 1}
-	latency = form{decimals: 3, scale: 1, unit: " s"}
-	percent = form{decimals: 1, scale: 100, unit: "%"}
-	speed   = form{decimals: 1, scale: 1, unit: " tok/s"}
-)
+// formOf is that of a metric's row.
+func formOf(m *results.Metric) form {
+	f := newForm(m.Unit, m.Decimals)
+	if m.Parity.Bare {
+		f.unit = ""
+	}
+	return f
+}
+
+func newForm(unit results.Unit, decimals int) form {
+	f := form{decimals: decimals, scale: unit.Scale, unit: " " + unit.Shown}
+	if unit == results.Fraction {
+		f.unit = unit.Shown
+	}
+	return f
+}
 
 func (f form) number(v float64) string {
 	if known(v) == nil {

@@ -36,9 +36,9 @@ type Side struct {
 	// Failure says that the run did not end well: "failed: …". Its figures are of a
 	// part of a run.
 	Failure string
-	// Samples are the phase's requests, where a folder with request rows was
-	// loaded; see results.LoadSamples.
-	Samples []results.Sample
+	// Requests are the phase's, where a folder with request rows was loaded; see
+	// results.LoadRequests.
+	Requests []results.Request
 }
 
 // About is what identifies a run beyond its figures. What is empty is unknown;
@@ -68,11 +68,11 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	}
 	s := Side{Path: path}
 	if info.IsDir() {
-		run, samples, err := results.LoadSamples(ctx, path, rc, phase)
+		run, requests, err := results.LoadRequests(ctx, path, rc, phase)
 		if err != nil {
 			return Side{}, err
 		}
-		s.Samples = samples
+		s.Requests = requests
 		s.Phase, err = choose(run.Phases, phase, path)
 		if err != nil {
 			return Side{}, err
@@ -248,10 +248,10 @@ func (s *Side) window() (seconds float64, implied bool) {
 	if p.Window != nil {
 		return p.Window.Seconds, false
 	}
-	rate := p.Figures.Of("output_server_tok_s").Value
-	tokens := p.Figures.Of("output_tokens").Value
+	rate := p.Figures.Of(results.Primary).Value
+	tokens := p.Figures.Of(results.OutputSum).Value
 	if math.IsNaN(tokens) && p.Requests != nil {
-		tokens = p.Figures.Of("avg_output_per_request").Value * float64(p.Requests.Successful)
+		tokens = p.Figures.Of(results.AvgOutput).Value * float64(p.Requests.Successful)
 	}
 	if !(rate > 0) {
 		return math.NaN(), true

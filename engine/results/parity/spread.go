@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/percentile"
+	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
 // Distribution is percentiles of both sides, for a drawing.
@@ -20,9 +21,9 @@ func distribution(ref, cand *Side) *Distribution {
 	d := &Distribution{}
 	sides := [2][]float64{}
 	for i, s := range []*Side{ref, cand} {
-		for k := range s.Samples {
-			if q := &s.Samples[k]; q.Measured && !q.Failed && !math.IsNaN(q.TTFT) {
-				sides[i] = append(sides[i], q.TTFT)
+		for k := range s.Requests {
+			if r := &s.Requests[k]; r.Measured && !r.Failed {
+				sides[i] = appendKnown(sides[i], results.TTFT.Of(r))
 			}
 		}
 		if len(sides[i]) == 0 {
@@ -74,15 +75,13 @@ func spread(ref *Side, more []Side) map[string]float64 {
 	if len(more) == 0 {
 		return out
 	}
-	for _, l := range lines {
-		for _, key := range l.keys {
-			low, high := math.Inf(1), math.Inf(-1)
-			for _, s := range append([]Side{*ref}, more...) {
-				v := s.Phase.Figures.Of(key).Value
-				low, high = min(low, v), max(high, v) // NaN where one of them has none
-			}
-			out[key] = max(out[key], (high-low)/((high+low)/2))
+	for _, m := range results.Metrics {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, s := range append([]Side{*ref}, more...) {
+			v := s.Phase.Figures.Of(m.Key).Value
+			low, high = min(low, v), max(high, v) // NaN where one of them has none
 		}
+		out[m.Key] = (high - low) / ((high + low) / 2)
 	}
 	return out
 }

@@ -106,10 +106,11 @@ func TestWeighted(t *testing.T) {
 		{[]int32{0, 0, 1}, []float64{4}},
 	} {
 		for _, p := range []float64{0, 5, 50, 77, 95, 100} {
-			out := map[string][]float64{}
-			weighted(values, tt.weights, map[string]float64{"x": p}, out)
-			if want := percentile.Of(tt.sample, p); math.Abs(out["x"][0]-want) > 1e-12 {
-				t.Errorf("%v, p%g: %g, want %g", tt.weights, p, out["x"][0], want)
+			m := &results.Metric{Formula: results.Formula{Kind: results.Percentile, Percentile: p}}
+			out := draws{}
+			out.weighted(values, tt.weights, []*results.Metric{m})
+			if want := percentile.Of(tt.sample, p); math.Abs(out[m][0]-want) > 1e-12 {
+				t.Errorf("%v, p%g: %g, want %g", tt.weights, p, out[m][0], want)
 			}
 		}
 	}
@@ -118,12 +119,13 @@ func TestWeighted(t *testing.T) {
 func TestPaired(t *testing.T) {
 	t.Parallel()
 	a, b := rowsOf(t, 1, 1, 100), rowsOf(t, 2, 2, 100)
-	b.Samples = b.Samples[:1500] // of 2,000
+	b.Requests = b.Requests[:1500] // of 2,000
 	p := Compare(a, b, Options{Paired: true}).Paired
 	if p.Reference != 2000 || p.Candidate != 1500 || p.Matched != 1500 || p.Ambiguous != 0 {
 		t.Fatalf("%+v", p)
 	}
-	if m := *p.TTFT.Median; m < 0.35 || m > 0.55 || p.TTFT.Slower != 1 || p.Speed.Slower != 0 || *p.Speed.Median != 0 {
+	ttft, speed := p.Of(results.TTFT), p.Of(results.LocalSpeed)
+	if m := *ttft.Median; m < 0.35 || m > 0.55 || ttft.Slower != 1 || speed.Slower != 0 || *speed.Median != 0 {
 		t.Errorf("%g, %+v", m, p)
 	}
 	if len(p.Turns) != 10 || p.Turns[0].User < 35 || p.Users[0].Name != "user 39" {
@@ -142,11 +144,11 @@ func TestPaired(t *testing.T) {
 		t.Error(text)
 	}
 	// The same request twice can't be told apart.
-	twice := append(a.Samples[:2000:2000], a.Samples[7])
-	if p := pair(twice, a.Samples); p.Ambiguous != 1 || p.Matched != 1999 {
+	twice := append(a.Requests[:2000:2000], a.Requests[7])
+	if p := pair(twice, a.Requests); p.Ambiguous != 1 || p.Matched != 1999 {
 		t.Errorf("%d ambiguous, %d matched", p.Ambiguous, p.Matched)
 	}
-	if pair(nil, a.Samples) != nil {
+	if pair(nil, a.Requests) != nil {
 		t.Error("paired with nothing")
 	}
 }

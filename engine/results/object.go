@@ -1,0 +1,38 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Object is a JSON object whose members keep their order.
+type Object []Member
+
+// Member is a name in an Object and its value.
+type Member struct {
+	Name  string
+	Value any
+}
+
+// MarshalJSON writes the members in their order.
+func (o Object) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false) // the outer encoder sees to it
+	out.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := enc.Encode(m.Name); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		out.WriteByte(':')
+		if err := enc.Encode(m.Value); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
