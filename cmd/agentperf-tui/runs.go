@@ -47,13 +47,18 @@ and outputs of other tools; newest first.`,
 			}
 			return a.print(runs)
 		}
-		rows := [][]string{{"STATE", "RUN", "ID", "SOURCE", "USERS", "OUT TOK/S", "TTFT P95", "AGE", "WHY"}}
+		head := []string{"STATE", "RUN", "ID", "SOURCE", "USERS"}
+		for _, m := range results.Listed {
+			head = append(head, m.Runs.Title)
+		}
+		rows := [][]string{append(head, "AGE", "WHY")}
 		for _, r := range runs {
 			levels := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]")
-			rows = append(rows, []string{
-				string(r.State), clip(r.Name, 48), r.ID, r.Source, levels,
-				figure(r.Output, 1, ""), figure(r.TTFT95, 3, " s"), sinceText(r.Since), clip(r.Message, 120),
-			})
+			row := []string{string(r.State), clip(r.Name, 48), r.ID, r.Source, levels}
+			for _, m := range results.Listed {
+				row = append(row, m.RunsText(r.Figures.Of(m.Key).Value, m.Decimals))
+			}
+			rows = append(rows, append(row, sinceText(r.Since), clip(r.Message, 120)))
 		}
 		return a.table(rows)
 	}
@@ -66,13 +71,6 @@ func clip(s string, n int) string {
 		return string(r[:n-1]) + "…"
 	}
 	return s
-}
-
-func figure(v *float64, decimals int, unit string) string {
-	if v == nil {
-		return "-"
-	}
-	return results.Decimal(*v, decimals) + unit
 }
 
 // sinceText is how long ago something was; a dash where that is not known.

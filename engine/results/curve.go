@@ -51,18 +51,18 @@ func (p Point) MarshalJSON() ([]byte, error) {
 		{"run", p.Run},
 		{"concurrency", p.Concurrency},
 		{"gpus", nil},
-		{"output_tok_s", number(p.Output)},
-		{"output_tok_s_per_gpu", number(p.OutputPerGPU)},
-		{"total_tok_s_per_gpu", number(p.TotalPerGPU)},
-		{LocalSpeed50, number(p.Speed50)},
-		{LocalSpeed25, number(p.Speed25)},
-		{TTFT95, number(p.TTFT95)},
+		{"output_tok_s", Number(p.Output)},
+		{"output_tok_s_per_gpu", Number(p.OutputPerGPU)},
+		{"total_tok_s_per_gpu", Number(p.TotalPerGPU)},
+		{LocalSpeed50, Number(p.Speed50)},
+		{LocalSpeed25, Number(p.Speed25)},
+		{TTFT95, Number(p.TTFT95)},
 	}
 	if p.GPUs > 0 {
 		out[2].Value = p.GPUs
 	}
 	if p.Invalid != "" {
-		out = append(out, Member{"invalid", p.Invalid})
+		out.Add("invalid", p.Invalid)
 	}
 	return out.MarshalJSON()
 }

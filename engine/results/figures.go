@@ -50,30 +50,30 @@ func (f Figure) text(v float64) string {
 // MarshalJSON writes null for what is not known.
 func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Value   number  `json:"value"`
+		Value   Number  `json:"value"`
 		Unit    string  `json:"unit"`
 		N       int     `json:"n"`
 		Method  string  `json:"method"`
-		Client  *number `json:"client,omitempty"`
+		Client  *Number `json:"client,omitempty"`
 		Invalid string  `json:"invalid,omitempty"`
-	}{number(f.Value), f.Unit, f.N, f.Method, known(f.Client), f.Invalid})
+	}{Number(f.Value), f.Unit, f.N, f.Method, known(f.Client), f.Invalid})
 }
 
-// number is null in JSON when it is NaN or infinite.
-type number float64
+// Number is null in JSON when it is NaN or infinite.
+type Number float64
 
-func (n number) MarshalJSON() ([]byte, error) {
+func (n Number) MarshalJSON() ([]byte, error) {
 	if f := float64(n); math.IsNaN(f) || math.IsInf(f, 0) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(n))
 }
 
-func known(f float64) *number {
+func known(f float64) *Number {
 	if math.IsNaN(f) {
 		return nil
 	}
-	n := number(f)
+	n := Number(f)
 	return &n
 }
 
@@ -95,7 +95,7 @@ func (fs Figures) Of(key string) Figure {
 func (fs Figures) MarshalJSON() ([]byte, error) {
 	out := make(Object, 0, len(fs))
 	for _, f := range fs {
-		out = append(out, Member{f.Key, f})
+		out.Add(f.Key, f)
 	}
 	return out.MarshalJSON()
 }

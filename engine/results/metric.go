@@ -118,10 +118,17 @@ type Trend struct {
 type Runs struct {
 	Key      string // in JSON
 	Title    string // of the column; empty: there is none
+	Unit     string // that the title does not say
 	Decimals int    // where there is little room
 	Drop     int    // order in which columns are left out where it is narrow; 0: never
 	Detail   string // name beside the selected run; empty: it is not there
 }
+
+// Trends are the metrics of a Bucket.
+var Trends = Only(func(m *Metric) bool { return m.Trend != nil })
+
+// Listed are the metrics that have a column in lists of runs.
+var Listed = Only(func(m *Metric) bool { return m.Runs != nil && m.Runs.Title != "" })
 
 // Find returns the metric with a key, nil if there is none.
 func Find(key string) *Metric {
@@ -145,6 +152,15 @@ func (m *Metric) Text(v float64) string {
 		return "-"
 	}
 	return m.Number(v) + " " + m.Unit.Shown
+}
+
+// RunsText is a value as lists of runs show it.
+func (m *Metric) RunsText(v float64, decimals int) string {
+	text := Decimal(v*m.Unit.Scale, decimals)
+	if text == "-" || m.Runs.Unit == "" {
+		return text
+	}
+	return text + " " + m.Runs.Unit
 }
 
 // Brief is the label where there is little room.

@@ -15,6 +15,9 @@ type Member struct {
 	Value any
 }
 
+// Add appends a member.
+func (o *Object) Add(name string, value any) { *o = append(*o, Member{name, value}) }
+
 // MarshalJSON writes the members in their order.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer

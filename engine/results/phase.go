@@ -57,11 +57,11 @@ const (
 // MarshalJSON writes null for what is not known.
 func (w Window) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Start   number `json:"start"`
-		End     number `json:"end"`
-		Seconds number `json:"seconds"`
+		Start   Number `json:"start"`
+		End     Number `json:"end"`
+		Seconds Number `json:"seconds"`
 		Source  string `json:"source"`
-	}{number(w.Start), number(w.End), number(w.Seconds), w.Source})
+	}{Number(w.Start), Number(w.End), Number(w.Seconds), w.Source})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

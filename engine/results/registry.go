@@ -59,7 +59,7 @@ var Metrics = []*Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.05},
 		Dashboard: &Dashboard{Label: "TTFT p95 (s)", Decimals: 3, Place: 1},
 		Trend:     &Trend{Key: "ttft_p95_s", Chart: "TTFT (s)", Place: 1, Curve: "p95", Peak: true, Page: "TTFT, s"},
-		Runs:      &Runs{Key: "ttft_p95_s", Title: "TTFT P95", Decimals: 2, Drop: 2},
+		Runs:      &Runs{Key: "ttft_p95_s", Title: "TTFT P95", Unit: "s", Decimals: 2, Drop: 2},
 		Watch:     "p95",
 	},
 	{

@@ -31,9 +31,6 @@ type Bucket struct {
 	InFlight float64 // requests in flight, the mean over the bucket
 }
 
-// Trends are the metrics of a Bucket.
-var Trends = Only(func(m *Metric) bool { return m.Trend != nil })
-
 // Of returns the value of a metric of Trends, by its key; NaN for any other.
 func (b Bucket) Of(key string) float64 {
 	for i, m := range Trends {
@@ -46,11 +43,13 @@ func (b Bucket) Of(key string) float64 {
 
 // MarshalJSON writes null for what is not known.
 func (b Bucket) MarshalJSON() ([]byte, error) {
-	out := Object{{"start", number(b.Start)}, {"seconds", number(b.Seconds)}, {"requests", b.N}, {"failed", b.Failed}}
+	out := Object{{"start", Number(b.Start)}, {"seconds", Number(b.Seconds)}, {"requests", b.N}, {"failed", b.Failed}}
 	for _, m := range Trends {
-		out = append(out, Member{m.Trend.Key, number(b.Of(m.Key))})
+		out.Add(m.Trend.Key, Number(b.Of(m.Key)))
 	}
-	return append(out, Member{"users", b.Users}, Member{"in_flight", number(b.InFlight)}).MarshalJSON()
+	out.Add("users", b.Users)
+	out.Add("in_flight", Number(b.InFlight))
+	return out.MarshalJSON()
 }
 
 // Recent are the figures of the requests that ended in the last seconds, to set

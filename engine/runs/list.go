@@ -19,21 +19,44 @@ import (
 
 // Summary is one line of the list of runs.
 type Summary struct {
-	Ref     Ref          `json:"-"`
-	ID      string       `json:"id"` // empty for external runs
-	Name    string       `json:"name"`
-	Dir     string       `json:"dir"`
-	Source  string       `json:"source"` // the launcher; harness for external runs
-	State   event.State  `json:"state"`
-	Message string       `json:"message,omitempty"`
-	Since   time.Time    `json:"since,omitzero"` // last activity
-	Levels  []int        `json:"levels"`
-	Output  *float64     `json:"output_tok_s"` // of the highest level; null without data
-	TTFT95  *float64     `json:"ttft_p95_s"`
-	Cache   *float64     `json:"cache_hit_rate"` // fraction
-	Errors  int          `json:"errors"`         // failed requests of all phases
-	Status  event.Status `json:"-"`
-	Plan    []plan.Phase `json:"-"` // none for external runs
+	Ref     Ref
+	ID      string // empty for external runs
+	Name    string
+	Dir     string
+	Source  string // the launcher; harness for external runs
+	State   event.State
+	Message string
+	Since   time.Time // last activity
+	Levels  []int
+	Figures results.Figures // of the highest level; nil without data
+	Errors  int             // failed requests of all phases
+	Status  event.Status
+	Plan    []plan.Phase // none for external runs
+}
+
+// MarshalJSON writes what the list tells, with the figures of it under keys of their
+// own; null for those that are not known.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	var out results.Object
+	out.Add("id", s.ID)
+	out.Add("name", s.Name)
+	out.Add("dir", s.Dir)
+	out.Add("source", s.Source)
+	out.Add("state", s.State)
+	if s.Message != "" {
+		out.Add("message", s.Message)
+	}
+	if !s.Since.IsZero() {
+		out.Add("since", s.Since)
+	}
+	out.Add("levels", s.Levels)
+	for _, m := range results.Metrics {
+		if m.Runs != nil {
+			out.Add(m.Runs.Key, results.Number(s.Figures.Of(m.Key).Value))
+		}
+	}
+	out.Add("errors", s.Errors)
+	return out.MarshalJSON()
 }
 
 // Runs lists the runs known here and, below the given roots, the folders of other
@@ -136,8 +159,7 @@ func (s *Store) figures(ctx context.Context, l Ref, sum *Summary) error {
 		}
 	}
 	if best >= 0 {
-		p := run.Phases[best]
-		sum.Output, sum.TTFT95, sum.Cache = figureOf(p, "output_server_tok_s"), figureOf(p, "ttft_p95_s"), figureOf(p, "cache_hit_rate")
+		sum.Figures = run.Phases[best].Figures
 	}
 	return nil
 }
@@ -197,13 +219,6 @@ func External(l Ref, run results.Run) (state event.State, last time.Time) {
 		last = info.ModTime()
 	}
 	return state, last
-}
-
-func figureOf(p results.Phase, key string) *float64 {
-	if f := p.Figures.Of(key); f.Value == f.Value { // not NaN
-		return &f.Value
-	}
-	return nil
 }
 
 // progress tells the phase of a client that writes no events, by the figures so far:

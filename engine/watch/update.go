@@ -53,7 +53,7 @@ func (u Update) Stalled(now time.Time) time.Time {
 	}
 	most := alarm
 	if n := len(u.Run.Phases); n > 0 {
-		if slow := u.Run.Phases[n-1].Figures.Of("e2e_p99_s").Value; slow > 0 && slow < 3600 {
+		if slow := u.Run.Phases[n-1].Figures.Of(results.Latency99).Value; slow > 0 && slow < 3600 {
 			most = max(most, time.Duration(3*slow*float64(time.Second)))
 		}
 	}

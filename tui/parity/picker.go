@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,15 +18,19 @@ import (
 const pickerHead = 3
 
 func pickerColumns() []ui.Column {
-	return []ui.Column{
+	out := []ui.Column{
 		{Title: "RUN", Min: 20, Flex: true},
 		{Title: "STATE", Min: 11},
 		{Title: "USERS", Right: true},
-		{Title: "OUT TOK/S", Right: true},
-		{Title: "TTFT P95 (s)", Right: true, Drop: 1},
-		{Title: "AGE", Right: true, Drop: 2},
-		{Title: "SOURCE", Drop: 3},
 	}
+	for _, m := range results.Listed {
+		title := m.Runs.Title
+		if m.Runs.Unit != "" {
+			title += " (" + m.Runs.Unit + ")"
+		}
+		out = append(out, ui.Column{Title: title, Right: true, Drop: min(m.Runs.Drop, 1)})
+	}
+	return append(out, ui.Column{Title: "AGE", Right: true, Drop: 2}, ui.Column{Title: "SOURCE", Drop: 3})
 }
 
 // choices are the runs that have figures to compare, but for those that are taken
@@ -33,7 +38,7 @@ func pickerColumns() []ui.Column {
 func choices(runs []engine.Summary, taken ...string) []engine.Summary {
 	var out []engine.Summary
 	for _, r := range runs {
-		if r.Output != nil && !slices.Contains(taken, r.Dir) && (r.ID == "" || !slices.Contains(taken, r.ID)) {
+		if !math.IsNaN(r.Figures.Of(results.Primary).Value) && !slices.Contains(taken, r.Dir) && (r.ID == "" || !slices.Contains(taken, r.ID)) {
 			out = append(out, r)
 		}
 	}
@@ -52,20 +57,16 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		for _, l := range r.Levels {
 			levels = append(levels, strconv.Itoa(l))
 		}
-		ttft := "-"
-		if r.TTFT95 != nil {
-			ttft = results.Decimal(*r.TTFT95, 3)
-		}
 		mark, role := ui.StateLook(string(r.State))
-		rows = append(rows, []ui.Cell{
+		row := []ui.Cell{
 			{Text: name},
 			{Text: mark + " " + string(r.State), Role: role},
 			{Text: strings.Join(levels, ",")},
-			{Text: results.Decimal(*r.Output, 1)},
-			{Text: ttft},
-			{Text: ui.Age(s.listed.Sub(r.Since)), Role: ui.Muted},
-			{Text: r.Source, Role: ui.Muted},
-		})
+		}
+		for _, m := range results.Listed {
+			row = append(row, ui.Cell{Text: m.Number(r.Figures.Of(m.Key).Value)})
+		}
+		rows = append(rows, append(row, ui.Cell{Text: ui.Age(s.listed.Sub(r.Since)), Role: ui.Muted}, ui.Cell{Text: r.Source, Role: ui.Muted}))
 	}
 	s.picker.SetRows(rows)
 }

@@ -122,12 +122,12 @@ func referenced() *fake {
 }
 
 func summaries() []engine.Summary {
-	out, ttft := 60573.2, 2.495
+	out := results.Figure{Key: results.Primary, Value: 60573.2}
 	now := time.Now()
 	return []engine.Summary{
-		{ID: "592210", Name: "dsv4-5p1d-parity", Dir: "/runs/592210", Source: "slurm", State: event.Done, Since: now.Add(-31 * time.Minute), Levels: []int{505, 1010}, Output: &out, TTFT95: &ttft},
+		{ID: "592210", Name: "dsv4-5p1d-parity", Dir: "/runs/592210", Source: "slurm", State: event.Done, Since: now.Add(-31 * time.Minute), Levels: []int{505, 1010}, Figures: results.Figures{out, {Key: results.TTFT95, Value: 2.495}}},
 		{ID: "592233", Name: "pending", Dir: "/runs/592233", State: event.Pending},
-		{Name: "dsv4/c1010", Dir: "/old/c1010", Source: "harness", State: event.Done, Since: now.Add(-50 * time.Hour), Levels: []int{1010}, Output: &out},
+		{Name: "dsv4/c1010", Dir: "/old/c1010", Source: "harness", State: event.Done, Since: now.Add(-50 * time.Hour), Levels: []int{1010}, Figures: results.Figures{out}},
 	}
 }
 

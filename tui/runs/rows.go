@@ -15,16 +15,16 @@ import (
 // columns: where it is narrow the place goes first, then the job id, the TTFT and
 // the age; state, name, level and throughput stay.
 func columns() []ui.Column {
-	return []ui.Column{
+	out := []ui.Column{
 		{Title: "STATE", Min: 11},
 		{Title: "RUN", Min: 16, Max: 40},
 		{Title: "JOB", Drop: 3},
 		{Title: "CONC", Right: true},
-		{Title: "OUT TOK/S", Right: true},
-		{Title: "TTFT P95", Right: true, Drop: 2},
-		{Title: "AGE", Right: true, Drop: 1},
-		{Title: "WHERE", Min: 8, Drop: 4, Flex: true},
 	}
+	for _, m := range results.Listed {
+		out = append(out, ui.Column{Title: m.Runs.Title, Right: true, Drop: m.Runs.Drop})
+	}
+	return append(out, ui.Column{Title: "AGE", Right: true, Drop: 1}, ui.Column{Title: "WHERE", Min: 8, Drop: 4, Flex: true})
 }
 
 func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
@@ -45,16 +45,16 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 	if !r.Since.IsZero() {
 		since = ui.Age(now.Sub(r.Since))
 	}
-	return []ui.Cell{
+	out := []ui.Cell{
 		{Text: mark + " " + state, Role: role},
 		{Text: name},
 		{Text: r.ID, Role: ui.Muted},
 		{Text: levels(r.Levels)},
-		{Text: number(r.Output, 0)},
-		{Text: withUnit(number(r.TTFT95, 2), " s")},
-		{Text: since, Role: ui.Muted},
-		where,
 	}
+	for _, m := range results.Listed {
+		out = append(out, ui.Cell{Text: m.RunsText(r.Figures.Of(m.Key).Value, m.Runs.Decimals)})
+	}
+	return append(out, ui.Cell{Text: since, Role: ui.Muted}, where)
 }
 
 func levels(ls []int) string {
@@ -63,20 +63,6 @@ func levels(ls []int) string {
 		parts = append(parts, strconv.Itoa(l))
 	}
 	return strings.Join(parts, ",")
-}
-
-func number(v *float64, decimals int) string {
-	if v == nil {
-		return "-"
-	}
-	return results.Decimal(*v, decimals)
-}
-
-func withUnit(s, unit string) string {
-	if s == "-" {
-		return s
-	}
-	return s + unit
 }
 
 func running(rs []engine.Summary) int {
@@ -118,7 +104,13 @@ func (s *Screen) detail() string {
 		text := fmt.Sprintf("  %s %s of ~%s s  ", what, results.Decimal(done, 0), results.Decimal(total, 0))
 		first += text + s.th.Bar(min(24, max(s.w-ui.Width(first+text)-2, 0)), done/total, ui.Accent)
 	}
-	second := fmt.Sprintf("    errors %d   cache %s   %s", r.Errors, percent(r.Cache), ui.Clean(r.Dir))
+	second := fmt.Sprintf("    errors %d", r.Errors)
+	for _, m := range results.Metrics {
+		if m.Runs != nil && m.Runs.Detail != "" {
+			second += "   " + m.Runs.Detail + " " + m.Text(r.Figures.Of(m.Key).Value)
+		}
+	}
+	second += "   " + ui.Clean(r.Dir)
 	third := "    " + lastWord(r, s.now)
 	return ui.Box(first, s.w, 1) + "\n" + s.th.Paint(ui.Muted, ui.Fit(second, s.w)) + "\n" + ui.Fit(s.th.Paint(roleOf(r), ui.Clean(third)), s.w)
 }
@@ -128,13 +120,6 @@ func roleOf(r engine.Summary) ui.Role {
 		return ui.Bad
 	}
 	return ui.Muted
-}
-
-func percent(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return results.Decimal(*v*100, 1) + " %"
 }
 
 func lastWord(r engine.Summary, now time.Time) string {

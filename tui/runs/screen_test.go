@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -40,18 +42,23 @@ func (f *fakeEngine) Cancel(_ context.Context, l engine.RunRef) error {
 	return nil
 }
 
-func num(v float64) *float64 { return &v }
+// figures are those of a run that the list shows.
+func figures(output, ttft, cache float64) results.Figures {
+	return results.Figures{
+		{Key: results.Primary, Value: output}, {Key: results.TTFT95, Value: ttft}, {Key: "cache_hit_rate", Value: cache},
+	}
+}
 
 func four() []engine.Summary {
 	at := func(ago time.Duration) time.Time { return now.Add(-ago) }
 	return []engine.Summary{
 		{
 			ID: "L20261130T133100-1a2b", Name: "dsv4-5p1d-c1010-parity", Dir: "/runs/1", Source: "local", State: event.Measuring, Since: at(2 * time.Second), Levels: []int{1010},
-			Output: num(60573.2), TTFT95: num(2.495), Cache: num(0.967), Ref: engine.RunRef{Dir: "/runs/1", Record: engine.Record{ID: "x", Name: "y"}},
+			Figures: figures(60573.2, 2.495, 0.967), Ref: engine.RunRef{Dir: "/runs/1", Record: engine.Record{ID: "x", Name: "y"}},
 			Status: event.Status{Last: at(2 * time.Second), Phases: []event.PhaseMark{{Ramp: at(1861 * time.Second), Settling: at(852 * time.Second), Measure: at(612 * time.Second)}}},
 			Plan:   []plan.Phase{{RampSeconds: 1009, SettleSeconds: 240, TimeoutSeconds: 2400}},
 		},
-		{Name: "dsv4-5p1d/c1010", Dir: "/h/c1010", Source: "harness", State: event.Done, Since: at(50 * time.Hour), Levels: []int{1010}, Output: num(60822.2), TTFT95: num(2.562)},
+		{Name: "dsv4-5p1d/c1010", Dir: "/h/c1010", Source: "harness", State: event.Done, Since: at(50 * time.Hour), Levels: []int{1010}, Figures: figures(60822.2, 2.562, math.NaN())},
 		{
 			ID: "L20261130T100000-ffff", Name: "qwen3-4p2d-v2", Dir: "/runs/3", Source: "local", State: event.Failed, Since: at(4 * time.Hour), Levels: []int{64, 768},
 			Message: "prefill_2 exited with code 1 before the run's end; its log ends: CUDA \x1b[31mout of memory",

@@ -28,18 +28,18 @@ type Pairing struct {
 
 // MarshalJSON writes the shifts under their quantities' keys.
 func (p Pairing) MarshalJSON() ([]byte, error) {
-	out := results.Object{
-		{Name: "reference_requests", Value: p.Reference},
-		{Name: "candidate_requests", Value: p.Candidate},
-		{Name: "matched", Value: p.Matched},
-		{Name: "ambiguous", Value: p.Ambiguous},
-	}
+	var out results.Object
+	out.Add("reference_requests", p.Reference)
+	out.Add("candidate_requests", p.Candidate)
+	out.Add("matched", p.Matched)
+	out.Add("ambiguous", p.Ambiguous)
 	for _, s := range p.Shifts {
-		out = append(out, results.Member{Name: s.Of.Paired().Key, Value: s})
+		out.Add(s.Of.Paired().Key, s)
 	}
-	return append(out, results.Object{
-		{Name: "turns", Value: p.Turns}, {Name: "users", Value: p.Users}, {Name: "input_lengths", Value: p.Bands},
-	}...).MarshalJSON()
+	out.Add("turns", p.Turns)
+	out.Add("users", p.Users)
+	out.Add("input_lengths", p.Bands)
+	return out.MarshalJSON()
 }
 
 // Of returns the shift of one of results.PairedQuantities.
