@@ -33,7 +33,8 @@ func TestRepeatAndAgain(t *testing.T) {
 		}
 		return out
 	}
-	two := records(s.want(0, "apply", "r.yaml", "--launcher", "local", "--yes", "--smoke", "--seconds", "4", "--repeat", "2", "--output-dir", "out", "--json"))
+	two := records(s.want(0, "apply", "r.yaml", "--launcher", "local", "--yes", "--smoke", "--seconds", "4",
+		"--repeat", "2", "--output-dir", "out", "--json"))
 	if len(two) != 2 || two[1].After != two[0].ID || !two[0].Smoke || len(two[0].Levels) != 1 || two[0].Levels[0] != 4 {
 		t.Fatalf("%+v", two)
 	}
@@ -52,11 +53,13 @@ func TestRepeatAndAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := records(s.want(0, "apply", "--again", two[0].ID, "--yes", "--output-dir", "out", "--json"))
-	if r := again[0]; r.Again != two[0].ID || r.Launcher != "local" || !r.Smoke || r.Seconds != 4 || r.Recipe != recipe || r.ID == two[0].ID {
+	if r := again[0]; r.Again != two[0].ID || r.Launcher != "local" || !r.Smoke || r.Seconds != 4 || r.Recipe != recipe ||
+		r.ID == two[0].ID {
 		t.Errorf("again: %+v", r)
 	}
 	s.want(0, "watch", again[0].ID)
-	sameFiles(t, two[0].Dir, again[0].Dir, rundir.RecipeFile, rundir.WorkloadFile, porter.ProvenancePath(rundir.RecipeFile))
+	sameFiles(t, two[0].Dir, again[0].Dir, rundir.RecipeFile, rundir.WorkloadFile,
+		porter.ProvenancePath(rundir.RecipeFile))
 	if _, err := os.Stat(filepath.Join(again[0].Dir, rundir.ClusterFile)); !os.IsNotExist(err) {
 		t.Errorf("a run without a cluster file has today's: %v", err)
 	}
@@ -80,7 +83,8 @@ func sameFiles(t *testing.T, a, b string, names ...string) {
 func TestNotAllWereSubmitted(t *testing.T) {
 	t.Parallel()
 	first := rundir.Record{Name: "x", ID: "L1"}
-	if err := notAll([]rundir.Record{first}, 3, context.Canceled); !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "1 of 3 runs were submitted, the last one is x_L1, which goes on; no more were: ") {
+	if err := notAll([]rundir.Record{first}, 3, context.Canceled); !errors.Is(err, context.Canceled) ||
+		!strings.HasPrefix(err.Error(), "1 of 3 runs were submitted, the last one is x_L1, which goes on; no more were: ") {
 		t.Error(err)
 	}
 	if err := notAll(nil, 3, context.Canceled); err.Error() != context.Canceled.Error() {

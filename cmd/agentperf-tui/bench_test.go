@@ -45,7 +45,8 @@ func TestBenchTakesThePlansArguments(t *testing.T) {
 			Argv []string
 		}
 	}
-	if err := json.Unmarshal([]byte(s.want(0, "dry-run", "r.yaml", "--workload", "w.yaml", "--json").stdout), &pl); err != nil {
+	if err := json.Unmarshal([]byte(s.want(0, "dry-run", "r.yaml", "--workload", "w.yaml", "--json").stdout),
+		&pl); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range pl.Steps {
@@ -81,7 +82,8 @@ func TestBenchWaitsForItsClient(t *testing.T) {
 	s.fifo("checkout/said")
 	s.fifo("checkout/go")
 	s.env = append(s.env, "AGENTPERF_RUNTIME="+s.path("runtime"))
-	cmd := s.command("job", "bench", "--endpoint", "http://127.0.0.1:8000", "--model", "m", "--client-dir", s.path("checkout"), "--config", s.path("w.yaml"),
+	cmd := s.command("job", "bench", "--endpoint", "http://127.0.0.1:8000", "--model", "m",
+		"--client-dir", s.path("checkout"), "--config", s.path("w.yaml"),
 		"--concurrencies", "1", "--results-dir", s.path("logs/agentperf"), "--system-path", s.path("bin"))
 	log, err := os.Create(s.path("logs/benchmark.out"))
 	if err != nil {
@@ -110,7 +112,10 @@ func TestBenchWaitsForItsClient(t *testing.T) {
 
 func TestBenchUsage(t *testing.T) {
 	t.Parallel()
-	full := []string{"job", "bench", "--endpoint", "http://h:1", "--model", "m", "--client-dir", "d", "--config", "c", "--concurrencies", "1,2"}
+	full := []string{
+		"job", "bench", "--endpoint", "http://h:1", "--model", "m", "--client-dir", "d", "--config", "c",
+		"--concurrencies", "1,2",
+	}
 	for _, c := range []struct {
 		name string
 		edit func(args []string) []string
@@ -118,13 +123,17 @@ func TestBenchUsage(t *testing.T) {
 	}{
 		{"nothing", func(a []string) []string { return a[:2] }, "--endpoint is required"},
 		{"no levels", func(a []string) []string { return a[:10] }, "--concurrencies is required"},
-		{"level", func(a []string) []string { return append(a[:11:11], "1,x") }, `--concurrencies "1,x": "x" is no whole number above 0`},
+		{
+			"level", func(a []string) []string { return append(a[:11:11], "1,x") },
+			`--concurrencies "1,x": "x" is no whole number above 0`,
+		},
 		{"argument", func(a []string) []string { return append(a, "more") }, "job bench --help"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var errs strings.Builder
-			if code := execute(t.Context(), c.edit(full[:len(full):len(full)]), io.Discard, &errs); code != 2 || !strings.Contains(errs.String(), c.want) {
+			if code := execute(t.Context(), c.edit(full[:len(full):len(full)]), io.Discard, &errs); code != 2 ||
+				!strings.Contains(errs.String(), c.want) {
 				t.Error(fmt.Sprint(code), errs.String())
 			}
 		})

@@ -51,7 +51,10 @@ type shell struct {
 func newShell(t *testing.T) *shell {
 	t.Helper()
 	dir := t.TempDir()
-	return &shell{t: t, dir: dir, env: append(os.Environ(), "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config", "SRTSLURM_CONFIG=", "SLURM_ACCOUNT=", "SLURM_PARTITION=")}
+	return &shell{
+		t: t, dir: dir, env: append(os.Environ(), "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config",
+			"SRTSLURM_CONFIG=", "SLURM_ACCOUNT=", "SLURM_PARTITION="),
+	}
 }
 
 func (s *shell) command(args ...string) *exec.Cmd {
@@ -106,7 +109,9 @@ func (s *shell) port(more ...string) outcome {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return s.want(0, append([]string{"port", run, "--out", "r.yaml", "--workload-out", "w.yaml", "--dataset-root", run + "/datasets"}, more...)...)
+	return s.want(0, append([]string{
+		"port", run, "--out", "r.yaml", "--workload-out", "w.yaml", "--dataset-root", run + "/datasets",
+	}, more...)...)
 }
 
 func (s *shell) replace(name, old, new string) {
@@ -126,8 +131,10 @@ func TestPortOfTheSample(t *testing.T) {
 	o := s.port("--schema", "1")
 	recipe := s.read("r.yaml")
 	for _, want := range []string{
-		"prefill_workers: 5", "prefill_nodes: 5", "decode_workers: 1", "decode_nodes: 8", "gpus_per_node: 4", `DYN_TRTLLM_KV_BLOCK_SIZE: "128"`,
-		`UCX_TLS: "cuda_ipc,cuda_copy,sm,self,tcp"`, "path: /scratch/", `DYN_ROUTER_QUEUE_THRESHOLD: "None"`, `extra_mount: ["/scratch:/scratch"]`,
+		"prefill_workers: 5", "prefill_nodes: 5", "decode_workers: 1", "decode_nodes: 8", "gpus_per_node: 4",
+		`DYN_TRTLLM_KV_BLOCK_SIZE: "128"`,
+		`UCX_TLS: "cuda_ipc,cuda_copy,sm,self,tcp"`, "path: /scratch/", `DYN_ROUTER_QUEUE_THRESHOLD: "None"`,
+		`extra_mount: ["/scratch:/scratch"]`,
 	} {
 		if !strings.Contains(recipe, want) {
 			t.Errorf("the recipe lacks %s", want)
@@ -179,13 +186,15 @@ func TestCheckAtTheBoundary(t *testing.T) {
 	s := newShell(t)
 	s.port("--gpu-type", "gb300")
 	o := s.want(0, "check", "r.yaml", "--workload", "w.yaml")
-	if !strings.Contains(o.stdout, "(1010 − 1) / 1 + 240 + 300 = 1549 ≤ 2400, slack 851 s") || !strings.Contains(o.stdout, "assumed, not in the file: user_spawn_rate, min_measurement_seconds") {
+	if !strings.Contains(o.stdout, "(1010 − 1) / 1 + 240 + 300 = 1549 ≤ 2400, slack 851 s") ||
+		!strings.Contains(o.stdout, "assumed, not in the file: user_spawn_rate, min_measurement_seconds") {
 		t.Errorf("check says\n%s", o.stdout)
 	}
 	s.replace("w.yaml", "phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 1548.0")
 	o = s.want(1, "check", "r.yaml", "--workload", "w.yaml")
 	for _, want := range []string{
-		"w.yaml:7:24: error: phase_timeout_seconds:", "short by 1 s", "phase_timeout_seconds ≥ 1549", "user_spawn_rate ≥ 1.001", "settling_time_seconds ≤ 239",
+		"w.yaml:7:24: error: phase_timeout_seconds:", "short by 1 s", "phase_timeout_seconds ≥ 1549",
+		"user_spawn_rate ≥ 1.001", "settling_time_seconds ≤ 239",
 		"min_measurement_seconds ≤ 299", "concurrency ≤ 1009",
 	} {
 		if !strings.Contains(o.stdout, want) {
@@ -215,7 +224,8 @@ func TestDryRunOfTheSample(t *testing.T) {
 	s.port("--gpu-type", "gb300")
 	stable := strings.NewReplacer(s.dir, "/home/u", mustAbs(t, sampleRun), "/runs/c1010").Replace
 	golden.Equal(t, "testdata/dry-run.slurm.txt", stable(s.want(0, "dry-run", "r.yaml", "--output-dir", "/out").stdout))
-	golden.Equal(t, "testdata/dry-run.local.txt", stable(s.want(0, "dry-run", "r.yaml", "--launcher", "local", "--output-dir", "/out").stdout))
+	golden.Equal(t, "testdata/dry-run.local.txt",
+		stable(s.want(0, "dry-run", "r.yaml", "--launcher", "local", "--output-dir", "/out").stdout))
 }
 
 func mustAbs(t *testing.T, path string) string {
@@ -242,7 +252,10 @@ func TestPublishedParity(t *testing.T) {
 	s := newShell(t)
 	dir := mustAbs(t, "../../engine/results/parity/testdata")
 	o := s.want(0, "parity", dir+"/script-harness.yaml", dir+"/srt-slurm.yaml", "--format", "markdown")
-	for _, want := range []string{"| 60,822.2 | 60,573.2 | −0.41% |", "| 4.158 s | 3.759 s | −9.6% |", "| 96.7% | 96.7% | = |", "| 230,509 (0) | 216,835 (0) | - |"} {
+	for _, want := range []string{
+		"| 60,822.2 | 60,573.2 | −0.41% |", "| 4.158 s | 3.759 s | −9.6% |", "| 96.7% | 96.7% | = |",
+		"| 230,509 (0) | 216,835 (0) | - |",
+	} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("the table lacks %s:\n%s", want, o.stdout)
 		}
@@ -295,7 +308,8 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	var said strings.Builder
-	if code := execute(t.Context(), []string{"watch", "--help"}, full{}, &said); code != 1 || !strings.Contains(said.String(), "no space left") {
+	if code := execute(t.Context(), []string{"watch", "--help"}, full{}, &said); code != 1 ||
+		!strings.Contains(said.String(), "no space left") {
 		t.Errorf("help that can't be written: exit %d, %q", code, said.String())
 	}
 	if o := s.run(); o.code != 2 || !strings.Contains(o.stdout, "Available Commands") {
@@ -307,7 +321,10 @@ func TestDoctorNamesThePlaces(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	o := s.want(0, "doctor")
-	for _, want := range []string{s.dir + "/config/agentperf-tui/config.yaml", s.dir + "/state/agentperf-tui", s.dir + "/outputs"} {
+	for _, want := range []string{
+		s.dir + "/config/agentperf-tui/config.yaml", s.dir + "/state/agentperf-tui",
+		s.dir + "/outputs",
+	} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("doctor lacks %s:\n%s", want, o.stdout)
 		}
@@ -322,7 +339,8 @@ func TestPortSparesArtifacts(t *testing.T) {
 	if err := os.CopyFS(run, os.DirFS(mustAbs(t, sampleRun))); err != nil {
 		t.Fatal(err)
 	}
-	if o := s.want(2, "port", run, "--out", run+"/job.log", "--workload-out", "w.yaml", "--force"); !strings.Contains(o.stderr, "artifact") {
+	o := s.want(2, "port", run, "--out", run+"/job.log", "--workload-out", "w.yaml", "--force")
+	if !strings.Contains(o.stderr, "artifact") {
 		t.Errorf("got %s", o.stderr)
 	}
 }

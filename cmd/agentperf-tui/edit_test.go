@@ -34,7 +34,8 @@ func (s *shell) keeps(text string) {
 		}
 		for _, file := range kept {
 			var record struct{ Text []byte }
-			if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &record) == nil && strings.Contains(string(record.Text), text) {
+			if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &record) == nil &&
+				strings.Contains(string(record.Text), text) {
 				return
 			}
 		}
@@ -91,7 +92,10 @@ func TestEditorBreaksAndRepairs(t *testing.T) {
 	if code := term.Wait(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	for file, want := range map[string]string{"r.yaml": "srun_options: {}\nhealth_check:\n  max_attempts: 180", "w.yaml": "phase_timeout_seconds: 18\n"} {
+	for file, want := range map[string]string{
+		"r.yaml": "srun_options: {}\nhealth_check:\n  max_attempts: 180",
+		"w.yaml": "phase_timeout_seconds: 18\n",
+	} {
 		if got := s.read(file); !strings.Contains(got, want) {
 			t.Errorf("%s has no %q:\n%s", file, want, got)
 		}
@@ -130,7 +134,8 @@ func TestEditorIsKilled(t *testing.T) {
 	term.WaitFor("fromeditor")
 	term.Press("ctrl+s")
 	term.WaitFor("✓ saved")
-	if got := s.read("w.yaml"); !strings.Contains(got, "user_spawn_rate: 4\n") || !strings.Contains(got, "\napi_key: fromeditor\n") {
+	if got := s.read("w.yaml"); !strings.Contains(got, "user_spawn_rate: 4\n") ||
+		!strings.Contains(got, "\napi_key: fromeditor\n") {
 		t.Errorf("saved\n%s", got)
 	}
 	term.Press("ctrl+c")

@@ -66,7 +66,8 @@ func TestExportTo(t *testing.T) {
 		t.Errorf("a device: %v, %v", err, serr)
 	}
 	var exit exitError
-	if _, err := export(t, sampleRun, "-o", filepath.Join(t.TempDir(), "none", "x")); !errors.As(err, &exit) || exit.code != 2 || !strings.Contains(err.Error(), "create it first") {
+	if _, err := export(t, sampleRun, "-o", filepath.Join(t.TempDir(), "none", "x")); !errors.As(err, &exit) ||
+		exit.code != 2 || !strings.Contains(err.Error(), "create it first") {
 		t.Errorf("no folder: %v", err)
 	}
 }

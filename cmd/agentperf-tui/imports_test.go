@@ -36,7 +36,8 @@ var uiLibraries = []string{"charm.land/"}
 // forUI are the packages of which tui may import values, beside recipes, its own and those
 // below them: what a screen does goes through the facade.
 var forUI = []string{
-	"engine", "engine/event", "engine/plan", "engine/results", "engine/chart", "engine/capacity", "porter", "porter/session", "safetext", "texttable",
+	"engine", "engine/event", "engine/plan", "engine/results", "engine/chart", "engine/capacity", "porter",
+	"porter/session", "safetext", "texttable",
 	// To become types of the facade:
 	"engine/results/parity",
 }
@@ -53,7 +54,10 @@ func readLayout(readme string) layout {
 		if len(cells) != 5 || !strings.HasPrefix(line, "| `") {
 			continue
 		}
-		r := row{everything: strings.TrimSpace(cells[3]) == "everything", forTests: strings.HasPrefix(strings.TrimSpace(cells[2]), "for tests")}
+		r := row{
+			everything: strings.TrimSpace(cells[3]) == "everything",
+			forTests:   strings.HasPrefix(strings.TrimSpace(cells[2]), "for tests"),
+		}
 		for _, m := range quoted.FindAllStringSubmatch(cells[3], -1) {
 			r.allowed = append(r.allowed, m[1])
 		}
@@ -70,7 +74,8 @@ func (l layout) problems(all []listed) []string {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		found[name] = true
 		if _, ok := l[name]; !ok {
-			out = append(out, fmt.Sprintf("%s has no row: add a row for it to the table %q in README.md, with its purpose and the packages that it may import", name, "Package layout"))
+			out = append(out, fmt.Sprintf("%s has no row: add a row for it to the table %q in README.md, "+
+				"with its purpose and the packages that it may import", name, "Package layout"))
 			continue
 		}
 		for _, imp := range p.Imports {
@@ -88,7 +93,8 @@ func (l layout) problems(all []listed) []string {
 				out = append(out, fmt.Sprintf("the row of %s allows %s, which has no row", name, a))
 			}
 			if inUI(name) && !inUI(a) && !below(a, "recipes") && !slices.Contains(forUI, a) {
-				out = append(out, fmt.Sprintf("the row of %s allows %s: a screen calls the facade, and knows the values of %s and recipes only", name, a, strings.Join(forUI, ", ")))
+				out = append(out, fmt.Sprintf("the row of %s allows %s: "+
+					"a screen calls the facade, and knows the values of %s and recipes only", name, a, strings.Join(forUI, ", ")))
 			}
 		}
 	}
@@ -172,17 +178,21 @@ func TestImportsAreThoseOfTheTable(t *testing.T) {
 func TestImportRuleFails(t *testing.T) {
 	t.Parallel()
 	const readme = "# Title\n\n## Package layout\n\n| package | purpose | allowed imports |\n| --- | --- | --- |\n" +
-		"| `cmd/x` | the command | everything |\n| `tui` | screens | `engine`, `tui/ui` |\n| `tui/ui` | parts | - |\n| `tui/drive` | for tests: keys | - |\n" +
-		"| `engine` | the facade | `engine/plan` |\n| `engine/plan` | plans | - |\n\n## Next\n\n| `late` | not of the table | - |\n"
+		"| `cmd/x` | the command | everything |\n| `tui` | screens | `engine`, `tui/ui` |\n" +
+		"| `tui/ui` | parts | - |\n| `tui/drive` | for tests: keys | - |\n" +
+		"| `engine` | the facade | `engine/plan` |\n| `engine/plan` | plans | - |\n" +
+		"\n## Next\n\n| `late` | not of the table | - |\n"
 	table := readLayout(readme)
-	if len(table) != 6 || !table["cmd/x"].everything || len(table["tui"].allowed) != 2 || len(table["tui/ui"].allowed) != 0 || !table["tui/drive"].forTests {
+	if len(table) != 6 || !table["cmd/x"].everything || len(table["tui"].allowed) != 2 ||
+		len(table["tui/ui"].allowed) != 0 || !table["tui/drive"].forTests {
 		t.Fatalf("read %v", table)
 	}
 	pkg := func(name string, imports ...string) listed {
 		return listed{ImportPath: module + name, Imports: imports}
 	}
 	right := []listed{
-		pkg("cmd/x", module+"engine/plan", "charm.land/bubbletea/v2", "net/http"), pkg("tui", "charm.land/bubbletea/v2", module+"engine", "strings"), pkg("tui/ui"),
+		pkg("cmd/x", module+"engine/plan", "charm.land/bubbletea/v2", "net/http"),
+		pkg("tui", "charm.land/bubbletea/v2", module+"engine", "strings"), pkg("tui/ui"),
 		pkg("tui/drive", "os/exec", module+"testdata/golden"),
 		pkg("engine", module+"engine/plan", "os/exec"), pkg("engine/plan"),
 	}
@@ -213,8 +223,11 @@ func TestImportRuleFails(t *testing.T) {
 	if got := table.problems(right[:len(right)-1]); len(got) != 1 || !strings.Contains(got[0], "engine/plan has a row") {
 		t.Errorf("a row without a package: %q", got)
 	}
-	for line, want := range map[string]string{"`engine/slurm`": "engine/slurm, which has no row", "`engine`, `engine/job`": "knows the values of"} {
-		wrong := readLayout(strings.Replace(readme, "| parts | - |\n", "| parts | "+line+" |\n| `engine/job` | runs | - |\n", 1))
+	for line, want := range map[string]string{
+		"`engine/slurm`": "engine/slurm, which has no row", "`engine`, `engine/job`": "knows the values of",
+	} {
+		wrong := readLayout(strings.Replace(readme, "| parts | - |\n",
+			"| parts | "+line+" |\n| `engine/job` | runs | - |\n", 1))
 		if got := wrong.problems(append(right, pkg("engine/job"))); !strings.Contains(strings.Join(got, "\n"), want) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}

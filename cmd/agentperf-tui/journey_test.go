@@ -68,7 +68,9 @@ func TestJourney(t *testing.T) {
 	term.Press("y")
 
 	// The dashboard, to the end.
-	term.Until("a finished run", func(screen string) bool { return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen) })
+	term.Until("a finished run", func(screen string) bool {
+		return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen)
+	})
 	term.Press("c")
 	term.WaitFor("mock arithmetic")
 	term.WaitFor("Output tok/s (server-reported)")
@@ -103,7 +105,9 @@ func TestKilledWorkbench(t *testing.T) {
 	second := s.terminal(120, 40)
 	second.WaitFor(id)
 	second.Press("enter")
-	screen := second.Until("a finished run", func(screen string) bool { return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen) })
+	screen := second.Until("a finished run", func(screen string) bool {
+		return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen)
+	})
 	var doc struct {
 		Phases []struct {
 			Requests struct{ Measured, Failed int }

@@ -46,7 +46,8 @@ func TestNonsenseIsBadInput(t *testing.T) {
 		}
 	}
 	for text, words := range map[string]string{
-		"queue_seconds: often\n": "`often` is not the kind of value", "tiers: 3\n": "line 1", "colour: red\n": "there is no key colour", "band_percent: [1]\n": "not the kind of value",
+		"queue_seconds: often\n": "`often` is not the kind of value", "tiers: 3\n": "line 1",
+		"colour: red\n": "there is no key colour", "band_percent: [1]\n": "not the kind of value",
 		"stall_seconds: -1\n": "stall_seconds is -1",
 	} {
 		if err := os.MkdirAll(s.dir+"/config/agentperf-tui", 0o755); err != nil {
@@ -56,7 +57,8 @@ func TestNonsenseIsBadInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := s.want(2, "runs")
-		if !strings.Contains(o.stderr, words) || strings.Contains(o.stderr, "float64") || strings.Contains(o.stderr, "engine.") || strings.Contains(o.stderr, "!!") {
+		if !strings.Contains(o.stderr, words) || strings.Contains(o.stderr, "float64") ||
+			strings.Contains(o.stderr, "engine.") || strings.Contains(o.stderr, "!!") {
 			t.Errorf("%q: %s", text, o.stderr)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -16,5 +17,39 @@ func TestTableAlignsWideNames(t *testing.T) {
 	}
 	if want := "NAME      STATE\n模型一二  done\ne\u0301         failed\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+// failing takes some writes, then has no space left.
+type failing struct {
+	strings.Builder
+	left int
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.left--; f.left < 0 {
+		return 0, errors.New("no space left")
+	}
+	return f.Builder.Write(p)
+}
+
+// Nothing follows a gap in what is written, and what failed first is told in the end.
+func TestOutputEndsAtTheFirstError(t *testing.T) {
+	t.Parallel()
+	to := &failing{left: 1}
+	a := newApp(to, io.Discard)
+	first, second := a.say("one\n"), a.say("two\n")
+	to.left = 1
+	third := a.print(3)
+	if first != nil || second == nil || third != second || to.String() != "one\n" {
+		t.Errorf("got %v, %v, %v and %q", first, second, third, to.String())
+	}
+	if err := newApp(io.Discard, io.Discard).print(func() {}); err == nil {
+		t.Error("a value without a JSON form is printed")
+	}
+	var said strings.Builder
+	code := execute(t.Context(), []string{"version"}, &failing{}, &said)
+	if code != 1 || said.String() != "agentperf-tui: no space left\n" {
+		t.Errorf("exit code %d, %q", code, said.String())
 	}
 }

@@ -59,7 +59,10 @@ func BenchmarkPortProcess(b *testing.B) {
 func portProcesses(b *testing.B, dir string) {
 	b.Helper()
 	processes(b, func(out string) []string {
-		return []string{"port", dir, "--out", filepath.Join(out, "r.yaml"), "--workload-out", filepath.Join(out, "w.yaml"), "--dataset-root", filepath.Join(dir, "datasets")}
+		return []string{
+			"port", dir, "--out", filepath.Join(out, "r.yaml"), "--workload-out", filepath.Join(out, "w.yaml"),
+			"--dataset-root", filepath.Join(dir, "datasets"),
+		}
 	})
 }
 
@@ -91,7 +94,8 @@ func grow(b *testing.B, path string, size int64) {
 	defer f.Close()
 	var lines strings.Builder
 	for i := range 10000 {
-		fmt.Fprintf(&lines, "%d: 2026-01-01T00:00:00.%06d INFO engine: iter = %d, global_rank = %d, rank = 0, elapsed = 23.4ms\n", i%32, i, i, i%32)
+		fmt.Fprintf(&lines, "%d: 2026-01-01T00:00:00.%06d INFO engine: "+
+			"iter = %d, global_rank = %d, rank = 0, elapsed = 23.4ms\n", i%32, i, i, i%32)
 	}
 	for n := int64(0); n < size; n += int64(lines.Len()) {
 		if _, err := f.WriteString(lines.String()); err != nil {

@@ -31,13 +31,17 @@ func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
 func TestPortAnswers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	recipe, workload, answers := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml"), filepath.Join(dir, "answers.yaml")
+	recipe, workload := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml")
+	answers := filepath.Join(dir, "answers.yaml")
 	args := []string{"port", sampleRun, "--out", recipe, "--workload-out", workload}
 	out, _ := mustRun(t, 1, append(args, "--strict")...)
 	if !strings.Contains(out, "each by a rule: nothing is lost") {
 		t.Errorf("no proof in\n%s", out)
 	}
-	text := "workload:trajectory_path: /scratch/t.jsonl\nworkload:user_assignments_path: {value: /scratch/u.json}\nrecipe:resources.gpu_type: {accepted: true}\n"
+	text := `workload:trajectory_path: /scratch/t.jsonl
+workload:user_assignments_path: {value: /scratch/u.json}
+recipe:resources.gpu_type: {accepted: true}
+`
 	if err := os.WriteFile(answers, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +59,8 @@ func TestPortAnswers(t *testing.T) {
 	if err := os.WriteFile(answers, []byte("recipe:resources.gpus_per_node: many\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs := mustRun(t, 2, append(args, "--answers", answers)...); !strings.Contains(errs, "many does not fit resources.gpus_per_node: want int") {
+	_, errs := mustRun(t, 2, append(args, "--answers", answers)...)
+	if !strings.Contains(errs, "many does not fit resources.gpus_per_node: want int") {
 		t.Errorf("message %q", errs)
 	}
 }
@@ -71,10 +76,12 @@ func TestPortTree(t *testing.T) {
 	args := []string{"port", "--tree", root, "--out-dir", out, "--dataset-root", filepath.Join(sampleRun, "datasets")}
 	text, errs := mustRun(t, 0, args...)
 	lines := strings.Split(text, "\n")
-	if len(lines) != 5 || strings.Fields(lines[1])[0] != "bm_a/c1010" || strings.Fields(lines[1])[1] != "ported" || !strings.Contains(errs, "3 runs: 3 ported, 0 unchanged, 0 skipped") {
+	if len(lines) != 5 || strings.Fields(lines[1])[0] != "bm_a/c1010" || strings.Fields(lines[1])[1] != "ported" ||
+		!strings.Contains(errs, "3 runs: 3 ported, 0 unchanged, 0 skipped") {
 		t.Errorf("table\n%s%s", text, errs)
 	}
-	if text, _ = mustRun(t, 0, append(args, "--json")...); strings.Count(text, `"status":"skipped"`) != 3 || strings.Count(text, "\n") != 3 {
+	if text, _ = mustRun(t, 0, append(args, "--json")...); strings.Count(text, `"status":"skipped"`) != 3 ||
+		strings.Count(text, "\n") != 3 {
 		t.Errorf("second call:\n%s", text)
 	}
 	if err := os.WriteFile(filepath.Join(out, "bm_a/c64/recipe.yaml"), []byte("mine"), 0o644); err != nil {
@@ -87,12 +94,18 @@ func TestPortTree(t *testing.T) {
 		t.Errorf("a recipe that was edited, of a run that changed:\n%s", text)
 	}
 	mustRun(t, 1, append(args, "--force", "--strict")...) // that run has open questions now
-	for _, bad := range [][]string{{"port"}, {"port", sampleRun, "--tree", root}, {"port", "--tree", root}, {"port", "--tree", filepath.Join(root, "no"), "--out-dir", out}} {
+	for _, bad := range [][]string{
+		{"port"},
+		{"port", sampleRun, "--tree", root},
+		{"port", "--tree", root},
+		{"port", "--tree", filepath.Join(root, "no"), "--out-dir", out},
+	} {
 		mustRun(t, 2, bad...)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code, _, errs := inProcess(ctx, append(args, "--force")...); code != 1 || !strings.Contains(errs, "context canceled") {
+	if code, _, errs := inProcess(ctx, append(args, "--force")...); code != 1 ||
+		!strings.Contains(errs, "context canceled") {
 		t.Errorf("cancelled: exit code %d, %s", code, errs)
 	}
 }
@@ -102,7 +115,8 @@ func TestDiffProvenance(t *testing.T) {
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
 	mustRun(t, 0, "port", sampleRun, "--out", one+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"))
-	mustRun(t, 0, "port", sampleRun, "--out", two+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"), "--gpu-type", "gb200")
+	mustRun(t, 0, "port", sampleRun, "--out", two+".yaml", "--workload-out", filepath.Join(dir, "w.yaml"),
+		"--gpu-type", "gb200")
 	a, b := one+".provenance.json", two+".provenance.json"
 	for _, asJSON := range []bool{false, true} {
 		var out bytes.Buffer

@@ -42,11 +42,15 @@ func TestSetAndUnsetAreInMemory(t *testing.T) {
 	s := newShell(t)
 	s.example("c1010")
 	before := s.read("r.yaml") + s.read("w.yaml")
-	s.want(0, "check", "r.yaml", "--workload", "w.yaml").says(t, "= 1549 ≤ 2400, slack 851 s", "at most 1h45m", "22.8 node-hours", "no cluster file", "0 errors, 0 warnings")
-	s.want(1, "check", "r.yaml", "--workload", "w.yaml", "--set", "phase_timeout_seconds=1548").says(t, "short by 1 s", "user_spawn_rate ≥ 1.001")
-	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64", "--set", "environment.A=1").says(t, "level 64:", "0 errors")
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml").says(t, "= 1549 ≤ 2400, slack 851 s", "at most 1h45m",
+		"22.8 node-hours", "no cluster file", "0 errors, 0 warnings")
+	s.want(1, "check", "r.yaml", "--workload", "w.yaml", "--set", "phase_timeout_seconds=1548").says(t, "short by 1 s",
+		"user_spawn_rate ≥ 1.001")
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64",
+		"--set", "environment.A=1").says(t, "level 64:", "0 errors")
 	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--unset", "slurm.time_limit").says(t, "may take 6300 s")
-	s.want(0, "dry-run", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64", "--set", "environment.NEW=7").says(t, "64 users", "NEW=7")
+	s.want(0, "dry-run", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64",
+		"--set", "environment.NEW=7").says(t, "64 users", "NEW=7")
 	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--set", "a").says(t, "want path=value")
 	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--unset", "roles.prefill.nope").says(t, "no such entry")
 	if s.read("r.yaml")+s.read("w.yaml") != before {
@@ -63,8 +67,10 @@ func TestCheckFix(t *testing.T) {
 	s.replace("r.yaml", "concurrency: 32", `concurrencies: "16,32"`)
 	s.replace("r.yaml", "frontend:\n", "observability: {enabled: true}\nfrontend:\n")
 	s.want(1, "check", "r.yaml", "--workload", "w.yaml")
-	want := strings.NewReplacer("GB200  # kept", "gb200  # kept", "DYN_LOG: 1\n", "DYN_LOG: \"1\"\n", "AT: 12:30", "AT: \"12:30\"", `"16,32"`, "[16, 32]", "name: agentperf-aggregated", "name: new").Replace(s.read("r.yaml"))
-	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--fix", "--set", "name=new", "--set", "seed=7").says(t, "set resources.gpu_type gb200", "0 errors, 2 warnings", "observability.enabled")
+	want := strings.NewReplacer("GB200  # kept", "gb200  # kept", "DYN_LOG: 1\n", "DYN_LOG: \"1\"\n", "AT: 12:30",
+		"AT: \"12:30\"", `"16,32"`, "[16, 32]", "name: agentperf-aggregated", "name: new").Replace(s.read("r.yaml"))
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--fix", "--set", "name=new", "--set", "seed=7").says(t,
+		"set resources.gpu_type gb200", "0 errors, 2 warnings", "observability.enabled")
 	if got := s.read("r.yaml"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -82,9 +88,11 @@ func TestClusterFileIsShown(t *testing.T) {
 	s := newShell(t)
 	s.example("aggregated")
 	s.write("srtslurm.yaml", "default_account: perf\nmodel_paths: {/scratch/models/my-model-fp8: /real}\n")
-	s.want(0, "check", "r.yaml", "--workload", "w.yaml").says(t, "/srtslurm.yaml\n", `slurm.account: "" → "perf"`, `model.path: "/scratch/models/my-model-fp8" → "/real"`)
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml").says(t, "/srtslurm.yaml\n", `slurm.account: "" → "perf"`,
+		`model.path: "/scratch/models/my-model-fp8" → "/real"`)
 	s.write("srtslurm.yaml", "default_container: x\n")
-	s.want(1, "check", "r.yaml", "--workload", "w.yaml").says(t, "/srtslurm.yaml:1:1: error: default_container: unknown field")
+	s.want(1, "check", "r.yaml", "--workload", "w.yaml").says(t,
+		"/srtslurm.yaml:1:1: error: default_container: unknown field")
 	s.env = append(s.env, "SRTSLURM_CONFIG=/nowhere.yaml")
 	s.want(2, "check", "r.yaml", "--workload", "w.yaml").says(t, "correct or unset the variable")
 }
@@ -107,7 +115,8 @@ func TestAFileOfSeveralRecipes(t *testing.T) {
 		OK      bool
 		Recipes []struct{ Recipe string }
 	}
-	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil || !doc.OK || len(doc.Recipes) != 4 || doc.Recipes[0].Recipe != "o.yaml:override_big" {
+	if err := json.Unmarshal([]byte(o.stdout), &doc); err != nil || !doc.OK || len(doc.Recipes) != 4 ||
+		doc.Recipes[0].Recipe != "o.yaml:override_big" {
 		t.Errorf("%v: %+v", err, doc)
 	}
 	s.want(1, "dry-run", "o.yaml", "--workload", "w.yaml").says(t, "holds 4 recipes", "o.yaml:override_big")
@@ -136,7 +145,8 @@ func TestMigrate(t *testing.T) {
 		Text  string
 		Notes []string
 	}
-	if o := s.want(0, "migrate", "r.yaml", "--json"); json.Unmarshal([]byte(o.stdout), &got) != nil || got.Text != s.read("r2.yaml") || got.Notes == nil {
+	if o := s.want(0, "migrate", "r.yaml", "--json"); json.Unmarshal([]byte(o.stdout), &got) != nil ||
+		got.Text != s.read("r2.yaml") || got.Notes == nil {
 		t.Errorf("as JSON: %s", o.stdout)
 	}
 	if o := s.want(0, "migrate", "r.yaml"); o.stdout != s.read("r2.yaml") {
@@ -153,7 +163,8 @@ func TestTheLocalExampleIsPlannedFromTheCheckout(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.dir = top
-	s.want(0, "dry-run", "recipes/examples/local-mock.yaml", "--workload", "recipes/examples/local-mock.workload.yaml", "--launcher", "local").says(t, "target local", "mock")
+	s.want(0, "dry-run", "recipes/examples/local-mock.yaml", "--workload", "recipes/examples/local-mock.workload.yaml",
+		"--launcher", "local").says(t, "target local", "mock")
 }
 
 // One message says that the wrong one of two files was given, not one a field.
@@ -176,7 +187,9 @@ func TestReplayOfBadInput(t *testing.T) {
 	s := newShell(t)
 	s.example("local-mock")
 	for _, c := range []struct{ config, url, says string }{
-		{"nosuch", "http://x/v1", "nosuch"}, {"r.yaml", "http://x/v1", "r.yaml:"}, {"w.yaml", "nonsense", `base_url is "nonsense"`},
+		{"nosuch", "http://x/v1", "nosuch"},
+		{"r.yaml", "http://x/v1", "r.yaml:"},
+		{"w.yaml", "nonsense", `base_url is "nonsense"`},
 	} {
 		s.want(2, "replay", "--config", c.config, "--base-url", c.url, "--model", "m", "--results-dir", "out").says(t, c.says)
 	}

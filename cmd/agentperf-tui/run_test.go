@@ -36,7 +36,8 @@ type update1 struct {
 func (s *shell) start(users, seconds string) (id, dir string) {
 	s.t.Helper()
 	s.port("--gpu-type", "gb300")
-	o := s.want(0, "apply", "r.yaml", "--launcher", "local", "--yes", "--users", users, "--seconds", seconds, "--output-dir", "out", "--json")
+	o := s.want(0, "apply", "r.yaml", "--launcher", "local", "--yes", "--users", users, "--seconds", seconds,
+		"--output-dir", "out", "--json")
 	var rec struct{ ID, Dir string }
 	if err := json.Unmarshal([]byte(o.stdout), &rec); err != nil {
 		s.t.Fatalf("%v in %s", err, o.stdout)
@@ -153,7 +154,8 @@ func TestLocalRunOutlivesItsWatchers(t *testing.T) {
 			middle = u
 		}
 	}
-	if err := second.Wait(); err != nil || !middle.Done || middle.Status.State != "done" || middle.Status.Client == nil || *middle.Status.Client != 0 {
+	if err := second.Wait(); err != nil || !middle.Done || middle.Status.State != "done" || middle.Status.Client == nil ||
+		*middle.Status.Client != 0 {
 		t.Fatalf("watch: %v, %+v", err, middle.Status)
 	}
 
@@ -169,11 +171,14 @@ func TestLocalRunOutlivesItsWatchers(t *testing.T) {
 		Phases       []struct{ Stats json.RawMessage }
 		AgentperfTUI json.RawMessage `json:"agentperf_tui"`
 	}
-	if err := json.Unmarshal([]byte(s.read(filepath.Join("out", id, "logs", "benchmark-rollup.json"))), &rollup); err != nil {
+	if err := json.Unmarshal([]byte(s.read(filepath.Join("out", id, "logs", "benchmark-rollup.json"))),
+		&rollup); err != nil {
 		t.Fatal(err)
 	}
 	want := indent(t, withoutIdentity(t, results))
-	for name, got := range map[string]json.RawMessage{"watch from the middle": middle.Results, "watch afterwards": after.Results, "roll-up": rollup.AgentperfTUI} {
+	for name, got := range map[string]json.RawMessage{
+		"watch from the middle": middle.Results, "watch afterwards": after.Results, "roll-up": rollup.AgentperfTUI,
+	} {
 		if diff := cmp.Diff(want, indent(t, got)); diff != "" {
 			t.Errorf("%s differs from results (-results +it):\n%s", name, diff)
 		}
@@ -240,7 +245,8 @@ func measuredIsWhatTheManifestSays(t *testing.T, dir, results string) {
 	if err := json.Unmarshal([]byte(results), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Phases) != 1 || got.Phases[0].Total != total || got.Phases[0].Requests.Measured != measured || measured == 0 || got.Phases[0].Requests.Failed != 0 {
+	if len(got.Phases) != 1 || got.Phases[0].Total != total || got.Phases[0].Requests.Measured != measured ||
+		measured == 0 || got.Phases[0].Requests.Failed != 0 {
 		t.Errorf("results say %+v, the files hold %d requests, %d measured", got, total, measured)
 	}
 }
@@ -249,9 +255,12 @@ func everyOutputIsThere(t *testing.T, dir string) {
 	t.Helper()
 	stem := "hf-0c0ffee_orig__4u__phase0__dur10s__settle1s__traj3"
 	for _, name := range []string{
-		"logs/agentperf/requests.jsonl", "logs/agentperf/phase_manifest.jsonl", "logs/agentperf/" + stem + ".jsonl", "logs/agentperf/" + stem + ".json",
-		"logs/agentperf/" + stem + ".txt", "logs/client.log", "logs/benchmark.out", "logs/events.jsonl", "logs/events.client.jsonl",
-		"logs/localhost_prefill_w4.out", "logs/localhost_decode_w0.out", "logs/localhost_frontend_0.out", "config.yaml", "plan.bound.json", "benchmark_config.yaml",
+		"logs/agentperf/requests.jsonl", "logs/agentperf/phase_manifest.jsonl", "logs/agentperf/" + stem + ".jsonl",
+		"logs/agentperf/" + stem + ".json",
+		"logs/agentperf/" + stem + ".txt", "logs/client.log", "logs/benchmark.out", "logs/events.jsonl",
+		"logs/events.client.jsonl",
+		"logs/localhost_prefill_w4.out", "logs/localhost_decode_w0.out", "logs/localhost_frontend_0.out", "config.yaml",
+		"plan.bound.json", "benchmark_config.yaml",
 	} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
@@ -343,7 +352,8 @@ func TestKilledSupervisorTakesItsServersAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := until(lines)
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 || last.Status.State != "failed" || !strings.Contains(last.Status.Message, "supervisor") {
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 || last.Status.State != "failed" ||
+		!strings.Contains(last.Status.Message, "supervisor") {
 		t.Errorf("watch: %v, %+v", err, last.Status)
 	}
 	gone(t, all)
@@ -386,10 +396,12 @@ func TestCancelSavesWhatWasMeasured(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &doc)
 	}
-	if err != nil || !doc.Partial || !strings.Contains(doc.Ours.Partial, "the run is cancelled") || doc.Identity.Client.Commit != "built-in" {
+	if err != nil || !doc.Partial || !strings.Contains(doc.Ours.Partial, "the run is cancelled") ||
+		doc.Identity.Client.Commit != "built-in" {
 		t.Errorf("roll-up of a cancelled run: %v, %+v", err, doc)
 	}
-	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "PARTIAL: the run is cancelled") || !strings.Contains(o.stdout, "recipe.sha256") {
+	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "PARTIAL: the run is cancelled") ||
+		!strings.Contains(o.stdout, "recipe.sha256") {
 		t.Errorf("results of a cancelled run:\n%s", o.stdout)
 	}
 	s.want(0, "cancel", id) // a second time there is nothing to do, and to ask
@@ -402,7 +414,8 @@ func TestLogsAreCleanAndFiltered(t *testing.T) {
 	if o.stdout != "0:   Phase Timeout: 2400.0s\n" {
 		t.Errorf("got %q", o.stdout)
 	}
-	if o := s.want(0, "logs", mustAbs(t, sampleRun), "--grep", "phase timeout|concurrencies", "-n", "1"); strings.Count(o.stdout, "\n") != 1 {
+	found := s.want(0, "logs", mustAbs(t, sampleRun), "--grep", "phase timeout|concurrencies", "-n", "1")
+	if strings.Count(found.stdout, "\n") != 1 {
 		t.Errorf("the last of them: %q", o.stdout)
 	}
 	if o := s.want(0, "logs", mustAbs(t, sampleRun), "--errors", "job"); strings.Contains(o.stdout, "srun") {
@@ -416,7 +429,8 @@ func TestLogsAreCleanAndFiltered(t *testing.T) {
 		}
 	}
 	var line struct{ Step, Line string }
-	if o := s.want(0, "logs", mustAbs(t, sampleRun), "client", "job", "--merge", "-n", "1", "--json"); json.Unmarshal([]byte(o.stdout), &line) != nil || line.Step == "" || line.Line == "" {
+	merged := s.want(0, "logs", mustAbs(t, sampleRun), "client", "job", "--merge", "-n", "1", "--json")
+	if json.Unmarshal([]byte(merged.stdout), &line) != nil || line.Step == "" || line.Line == "" {
 		t.Errorf("%q", o.stdout)
 	}
 	for _, args := range [][]string{{"client", "job"}, {"--merge", "-f"}, {"--grep", "("}, {"-n", "-1"}} {
@@ -452,7 +466,8 @@ func TestApplyGuards(t *testing.T) {
 	s := newShell(t)
 	s.port()
 	s.replace("w.yaml", "phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 10")
-	if o := s.run("apply", "r.yaml", "--launcher", "local", "--yes"); o.code != 1 || !strings.Contains(o.stdout, "short by") {
+	if o := s.run("apply", "r.yaml", "--launcher", "local", "--yes"); o.code != 1 ||
+		!strings.Contains(o.stdout, "short by") {
 		t.Errorf("a pair with errors: exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	s.replace("w.yaml", "phase_timeout_seconds: 10", "phase_timeout_seconds: 2400")
@@ -464,7 +479,8 @@ func TestApplyGuards(t *testing.T) {
 		t.Errorf("slurm: exit %d %s", o.code, o.stderr)
 	}
 	s.replace("w.yaml", "trajectory_path: ", "trajectory_path: /TODO")
-	if o := s.run("apply", "r.yaml", "--launcher", "local", "--yes"); o.code != 1 || !strings.Contains(o.stderr, "--allow-todo") {
+	if o := s.run("apply", "r.yaml", "--launcher", "local", "--yes"); o.code != 1 ||
+		!strings.Contains(o.stderr, "--allow-todo") {
 		t.Errorf("open placeholder: exit %d %s", o.code, o.stderr)
 	}
 	if entries, err := os.ReadDir(s.path("outputs")); err == nil && len(entries) > 0 {

@@ -23,7 +23,9 @@ func TestWizardByKeyboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := s.path("results/bm_agentperf_dsv4_5p1d/c1010")
-	for to, from := range map[string]string{run: source, s.path("data/old"): source + "/datasets", s.path("data/new"): source + "/datasets"} {
+	for to, from := range map[string]string{
+		run: source, s.path("data/old"): source + "/datasets", s.path("data/new"): source + "/datasets",
+	} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +85,9 @@ func TestWizardByKeyboard(t *testing.T) {
 	term.Press("w")
 	term.WaitFor("each by a rule: nothing is lost")
 	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // nobody asked for the mount
-	term.Until("three new files", func(screen string) bool { return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3 })
+	term.Until("three new files", func(screen string) bool {
+		return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3
+	})
 	term.Press("enter")
 	term.WaitFor("slack 851 s") // the editor
 	term.Press("ctrl+c")
@@ -125,7 +129,8 @@ func portedWell(s *shell, run string) {
 	var doc struct {
 		Diagnostics []struct{ Severity, Message string }
 	}
-	if err := json.Unmarshal([]byte(s.want(0, "check", recipe, "--workload", workload, "--json").stdout), &doc); err != nil {
+	if err := json.Unmarshal([]byte(s.want(0, "check", recipe, "--workload", workload, "--json").stdout),
+		&doc); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range doc.Diagnostics {
