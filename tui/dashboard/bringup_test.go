@@ -19,7 +19,9 @@ func TestTheLogOfWhatIsWaitedFor(t *testing.T) {
 	ready := bringUpUpdate()
 	ready.Status.State, ready.Status.Have = event.Ready, ready.Status.Want
 	r := newRig(t, waits)
-	if v := ansi.Strip(r.s.View()); r.s.log.step != "decode_0" || strings.Count(v, "● healthy") != 1 || !strings.Contains(v, "7 of 9 steps ready") {
+	if v := ansi.Strip(r.s.View()); r.s.log.step != "decode_0" || strings.Count(v, "● healthy") != 1 || !strings.Contains(
+		v, "7 of 9 steps ready",
+	) {
 		t.Errorf("log %s\n%s", r.s.log.step, v)
 	}
 	r.send(updatedMsg{update: ready, any: true})
@@ -37,9 +39,10 @@ func TestTheLogOfWhatIsWaitedFor(t *testing.T) {
 
 func TestReasonWords(t *testing.T) {
 	t.Parallel()
+	const gone = "ReqNodeNotAvail, UnavailableNodes:gb300-T03"
 	for reason, want := range map[string]string{
 		"Priority": "Priority, jobs of a higher priority are before it", "QOSGrpCpuLimit": "QOSGrpCpuLimit",
-		"ReqNodeNotAvail, UnavailableNodes:gb300-T03": "ReqNodeNotAvail, UnavailableNodes:gb300-T03, nodes that it needs are not available",
+		gone: gone + ", nodes that it needs are not available",
 	} {
 		if got := reasonWords(reason); got != want {
 			t.Errorf("%s: %s", reason, got)

@@ -55,7 +55,9 @@ func (f *fake) Playback(ctx context.Context, _ engine.RunRef) (*engine.Playback,
 func (f *fake) Phases(engine.RunRef) ([]plan.Phase, error) { return f.phases, nil }
 
 func (f *fake) Tiers() []results.Tier {
-	return []results.Tier{{Name: "gold", SpeedFloor: 40, TTFTCeiling: 5}, {Name: "platinum", SpeedFloor: 100, TTFTCeiling: 2}}
+	return []results.Tier{
+		{Name: "gold", SpeedFloor: 40, TTFTCeiling: 5}, {Name: "platinum", SpeedFloor: 100, TTFTCeiling: 2},
+	}
 }
 
 func (f *fake) LogFiles(engine.RunRef) ([]engine.LogFile, error) { return f.files, nil }
@@ -96,14 +98,18 @@ func newFake(t testing.TB) *fake {
 	}}
 	for i, level := range []int{505, 1010} {
 		f.phases = append(f.phases, plan.Phase{
-			Index: i, Level: level, RampSeconds: float64(level - 1), SettleSeconds: 240, TimeoutSeconds: 2400, MinMeasurement: 300, MinTotal: 30, MinPerUser: 3,
+			Index: i, Level: level, RampSeconds: float64(level - 1), SettleSeconds: 240, TimeoutSeconds: 2400,
+			MinMeasurement: 300, MinTotal: 30, MinPerUser: 3,
 		})
 	}
 	client := []string{"agentperf-tui built-in replay", "  Concurrencies: [505, 1010]", "  Seed: 42"}
 	for i := range 60 {
 		client = append(client, fmt.Sprintf("14:%02d:00  %d requests, 0 errors \x1b[31mred\x1b[0m", 3+i%50, 1000*i))
 	}
-	client = append(client, "2026-11-30 14:41:12 WARN a user waits for its tool", "2026-11-30 14:42:12 ERROR request 17 of conversation 4 failed: 503")
+	client = append(
+		client, "2026-11-30 14:41:12 WARN a user waits for its tool",
+		"2026-11-30 14:42:12 ERROR request 17 of conversation 4 failed: 503",
+	)
 	dir := t.TempDir()
 	for _, l := range []struct {
 		step string
@@ -126,7 +132,9 @@ func newFake(t testing.TB) *fake {
 
 func steps(ready int, client bool) []event.StepStatus {
 	var out []event.StepStatus
-	for i, name := range []string{"etcd", "nats", "prefill_0", "prefill_1", "prefill_2", "prefill_3", "prefill_4", "decode_0", "frontend_0"} {
+	for i, name := range []string{
+		"etcd", "nats", "prefill_0", "prefill_1", "prefill_2", "prefill_3", "prefill_4", "decode_0", "frontend_0",
+	} {
 		s := event.StepStatus{Name: name, State: "starting", Started: at(float64(i)), Log: "node03_" + name + ".out"}
 		if i < ready {
 			s.State, s.Seconds = "ready", 12.4*float64(i+1)
@@ -189,8 +197,11 @@ func series(phase int, from float64, n int) results.Series {
 
 func measured(index, level, n int, start, end float64) results.Phase {
 	return results.Phase{
-		Index: index, Concurrency: level, Total: n + 900, Figures: figures(1, n), Requests: &results.Requests{Measured: n, Successful: n},
-		Window: &results.Window{Start: float64(at(start).Unix()), End: float64(at(end).Unix()), Seconds: end - start, Source: results.FromManifest},
+		Index: index, Concurrency: level, Total: n + 900, Figures: figures(1, n),
+		Requests: &results.Requests{Measured: n, Successful: n},
+		Window: &results.Window{
+			Start: float64(at(start).Unix()), End: float64(at(end).Unix()), Seconds: end - start, Source: results.FromManifest,
+		},
 	}
 }
 
@@ -215,7 +226,9 @@ func measuringUpdate() engine.Update {
 	u := engine.Update{At: at(second + 1009 + 240 + 612), Status: event.Status{
 		State: event.Measuring, Since: at(second + 1249), Started: at(0), Last: at(second + 1249), Steps: steps(9, true),
 		Phases: []event.PhaseMark{
-			{Phase: 0, Level: 505, Ramp: at(160), Settling: at(664), Measure: at(904), Stop: at(2560), Reason: "timeout", Cut: 3},
+			{
+				Phase: 0, Level: 505, Ramp: at(160), Settling: at(664), Measure: at(904), Stop: at(2560), Reason: "timeout", Cut: 3,
+			},
 			{Phase: 1, Level: 1010, Ramp: at(second), Settling: at(second + 1009), Measure: at(second + 1249)},
 		},
 	}}
@@ -239,7 +252,8 @@ func failedUpdate() engine.Update {
 	u := bringUpUpdate()
 	one := 1
 	u.Done = true
-	u.Status.State, u.Status.Message, u.Status.ExitCode = event.Failed, "prefill_2 ended with code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB", &one
+	u.Status.State, u.Status.ExitCode = event.Failed, &one
+	u.Status.Message = "prefill_2 ended with code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB"
 	u.Status.Steps[4].State, u.Status.Steps[4].ExitCode, u.Status.Steps[4].Message = "exited", &one, "CUDA out of memory"
 	return u
 }
@@ -249,11 +263,14 @@ func killedUpdate() engine.Update {
 	u := bringUpUpdate()
 	one := 1
 	u.Done, u.At = true, at(500)
-	u.Status.State, u.Status.Message, u.Status.Client = event.Failed, "decode_0 exited with code 137 before the run's end; its log ends: listening on 127.0.0.1:28682", &one
+	u.Status.State, u.Status.Client = event.Failed, &one
+	u.Status.Message = "decode_0 exited with code 137 before the run's end; its log ends: listening on 127.0.0.1:28682"
 	u.Status.Last = at(400)
 	u.Status.Phases = []event.PhaseMark{{Phase: 0, Level: 505, Ramp: at(160), Stop: at(400), Reason: "interrupted"}}
 	p := measured(0, 505, 0, 904, 400)
-	p.Figures, p.Invalid = nil, []string{"settling was not reached: the phase is 504.0 s short of it", "measured for 0.0 s, at least 300.0 s are wanted"}
+	p.Figures, p.Invalid = nil, []string{
+		"settling was not reached: the phase is 504.0 s short of it", "measured for 0.0 s, at least 300.0 s are wanted",
+	}
 	u.Run.Phases = []results.Phase{p}
 	u.Series = []results.Series{series(0, 160, 5)}
 	return u

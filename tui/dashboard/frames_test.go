@@ -76,7 +76,8 @@ func errorsUpdate() engine.Update {
 func TestNoRun(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.findErr = errors.New("run \"592210\": no folder, no job id and no beginning of <name>_<id> of the 4 runs known here; agentperf-tui runs lists them")
+	f.findErr = errors.New("run \"592210\": no folder, no job id and no beginning of <name>_<id> " +
+		"of the 4 runs known here; agentperf-tui runs lists them")
 	s := New(f, ui.NewTheme(true), "592210")
 	defer s.Close()
 	s.Update(s.Init()())
@@ -92,9 +93,12 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 	foreign := measuringUpdate()
 	foreign.Status = event.Status{State: event.Done, Last: at(5000)}
 	broken := measuringUpdate()
-	broken.Err, broken.Run.Errors = errors.New("read requests.jsonl: input/output error"), []string{"phase 0 occurs 2 times"}
+	broken.Err = errors.New("read requests.jsonl: input/output error")
+	broken.Run.Errors = []string{"phase 0 occurs 2 times"}
 	frametest.Frame(t, root(newRig(t, measuringUpdate()).s), 500, 200)
-	for _, u := range []engine.Update{{}, {Done: true}, bringUpUpdate(), measuringUpdate(), unknown, foreign, broken, failedUpdate(), doneUpdate()} {
+	for _, u := range []engine.Update{
+		{}, {Done: true}, bringUpUpdate(), measuringUpdate(), unknown, foreign, broken, failedUpdate(), doneUpdate(),
+	} {
 		r := newRig(t, u)
 		for _, size := range [][2]int{{60, 16}, {99, 24}, {150, 30}} {
 			for _, k := range []string{"z", "s", "tab", "z", "t"} {

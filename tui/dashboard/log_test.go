@@ -14,7 +14,9 @@ import (
 // read, and the log that tells more comes once it moves on.
 func TestLogIsHeld(t *testing.T) {
 	t.Parallel()
-	for name, keys := range map[string][2]string{"paused": {"space", "space"}, "reads": {"up", "f"}, "scrolls back": {"up", "end"}} {
+	for name, keys := range map[string][2]string{
+		"paused": {"space", "space"}, "reads": {"up", "f"}, "scrolls back": {"up", "end"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, bringUpUpdate())
@@ -44,7 +46,9 @@ func TestEscapeEndsTheSearchFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("/", "s", "e", "e", "d", "enter")...)
-	if v := ansi.Strip(r.s.View()); !strings.Contains(v, "▸  Seed: 42") || !strings.Contains(v, "/seed") || r.s.log.pane.Following() {
+	if v := ansi.Strip(r.s.View()); !strings.Contains(
+		v, "▸  Seed: 42",
+	) || !strings.Contains(v, "/seed") || r.s.log.pane.Following() {
 		t.Fatalf("not found:\n%s", v)
 	}
 	if _, did := r.s.Escape(); !did || strings.Contains(ansi.Strip(r.s.View()), "/seed") {
@@ -75,7 +79,9 @@ func TestStateIsCleaned(t *testing.T) {
 	u := bringUpUpdate()
 	u.Status.Steps, u.Status.State = nil, event.State("st\x1b[5mrange\x07")
 	r := newRig(t, u)
-	if v := r.s.View() + r.s.State().Text; strings.Contains(v, "\x1b[5m") || strings.Contains(v, "\x07") || !strings.Contains(v, "range") {
+	if v := r.s.View() + r.s.State().Text; strings.Contains(
+		v, "\x1b[5m",
+	) || strings.Contains(v, "\x07") || !strings.Contains(v, "range") {
 		t.Errorf("%q", v)
 	}
 }

@@ -134,14 +134,34 @@ func TestParts(t *testing.T) {
 		ended time.Time
 		want  string
 	}{
-		"not begun":    {p: phaseView{plan: pl}, want: "ramp 0:10  settling 0:05  measuring ~0:45"},
-		"ramp":         {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0)}}, now: 4, want: "ramp 0:04 / 0:10  settling 0:05  measuring ~0:45"},
-		"measuring":    {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16)}}, now: 36, want: "ramp ✓ 0:11  settling ✓ 0:05  measuring 0:20 / ~0:45"},
-		"stopped":      {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16), Stop: at(36)}}, now: 90, want: "ramp ✓ 0:11  settling ✓ 0:05  measuring ✓ 0:20 / ~0:45"},
-		"cut short":    {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Stop: at(3)}}, now: 90, want: "ramp ✗ 0:03 / 0:10  settling not reached  measuring not reached"},
-		"killed":       {p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 90, ended: at(12), want: "ramp ✓ 0:10  settling ✗ 0:02 / 0:05  measuring not reached"},
-		"without plan": {p: phaseView{mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 12, want: "ramp ✓ 0:10  settling 0:02  measuring"},
-		"foreign":      {p: phaseView{result: &results.Phase{Window: &results.Window{Seconds: 1156}}}, want: "measuring ✓ 19:16"},
+		"not begun": {p: phaseView{plan: pl}, want: "ramp 0:10  settling 0:05  measuring ~0:45"},
+		"ramp": {
+			p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0)}}, now: 4,
+			want: "ramp 0:04 / 0:10  settling 0:05  measuring ~0:45",
+		},
+		"measuring": {
+			p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16)}}, now: 36,
+			want: "ramp ✓ 0:11  settling ✓ 0:05  measuring 0:20 / ~0:45",
+		},
+		"stopped": {
+			p:   phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16), Stop: at(36)}},
+			now: 90, want: "ramp ✓ 0:11  settling ✓ 0:05  measuring ✓ 0:20 / ~0:45",
+		},
+		"cut short": {
+			p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Stop: at(3)}}, now: 90,
+			want: "ramp ✗ 0:03 / 0:10  settling not reached  measuring not reached",
+		},
+		"killed": {
+			p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 90, ended: at(12),
+			want: "ramp ✓ 0:10  settling ✗ 0:02 / 0:05  measuring not reached",
+		},
+		"without plan": {
+			p: phaseView{mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 12,
+			want: "ramp ✓ 0:10  settling 0:02  measuring",
+		},
+		"foreign": {
+			p: phaseView{result: &results.Phase{Window: &results.Window{Seconds: 1156}}}, want: "measuring ✓ 19:16",
+		},
 	} {
 		var got []string
 		parts := c.p.partsOf(at(c.now), c.ended)
@@ -232,7 +252,8 @@ func TestFigures(t *testing.T) {
 	if n := got["TTFT p95 (s)"]; n.totalN.Text != "114,201" || n.recentN.Text != "11,020" {
 		t.Errorf("counts %+v", n)
 	}
-	want := "120 of 11,020 requests of the last 60 s failed: 100 × http 503, 20 × timeout; 431 of 114,201 measured requests failed: 400 × http 503, 31 of unknown kind"
+	want := "120 of 11,020 requests of the last 60 s failed: 100 × http 503, 20 × timeout; " +
+		"431 of 114,201 measured requests failed: 400 × http 503, 31 of unknown kind"
 	if got := errorKinds(phases[1], u.Recent); got != want {
 		t.Errorf("errors %q, want %q", got, want)
 	}
@@ -249,7 +270,11 @@ func TestCompactFigures(t *testing.T) {
 	u := doneUpdate()
 	phases := phasesOf(newFake(t).phases, &u)
 	got := compact(figuresOf(phases[1], u.Recent, nil, 0))
-	for i, want := range []string{"output (tok/s) 60,573.2 61,178.9", "TTFT 50 95 99 (s) !1.38 2.50 3.76 1.39 2.52 3.80", "requests (errors) 114,201 (0) 11,020 (0)", "speed p25 (tok/s) 61.2 61.8", "total (tok/s) 8,014,563 8,094,709", "cache hit (%) 96.7 96.7"} {
+	for i, want := range []string{
+		"output (tok/s) 60,573.2 61,178.9", "TTFT 50 95 99 (s) !1.38 2.50 3.76 1.39 2.52 3.80",
+		"requests (errors) 114,201 (0) 11,020 (0)", "speed p25 (tok/s) 61.2 61.8", "total (tok/s) 8,014,563 8,094,709",
+		"cache hit (%) 96.7 96.7",
+	} {
 		if line := got[i].label + " " + got[i].total.Text + " " + got[i].recent.Text; line != want {
 			t.Errorf("line %d: %q, want %q", i, line, want)
 		}
@@ -262,8 +287,14 @@ func TestCompactFigures(t *testing.T) {
 func TestFailedStep(t *testing.T) {
 	t.Parallel()
 	code := func(n int) *int { return &n }
-	steps := []event.StepStatus{{Name: "prefill_1", State: "exited", ExitCode: code(143)}, {Name: "prefill_10", State: "exited", ExitCode: code(1)}, {Name: "decode_0", State: "ready"}}
-	for message, want := range map[string]string{"prefill_10 ended with code 1": "prefill_10", "decode_0 was not ready within 60 s": "decode_0", "killed": "prefill_1"} {
+	steps := []event.StepStatus{
+		{Name: "prefill_1", State: "exited", ExitCode: code(143)},
+		{Name: "prefill_10", State: "exited", ExitCode: code(1)},
+		{Name: "decode_0", State: "ready"},
+	}
+	for message, want := range map[string]string{
+		"prefill_10 ended with code 1": "prefill_10", "decode_0 was not ready within 60 s": "decode_0", "killed": "prefill_1",
+	} {
 		if got := failedStep(event.Status{Message: message, Steps: steps}); got != want {
 			t.Errorf("%s: %s, want %s", message, got, want)
 		}

@@ -13,7 +13,9 @@ import (
 // tapeRig is a run that has ended and whose tape was played to its end.
 func tapeRig(t *testing.T) *rig {
 	t.Helper()
-	e, err := engine.New(engine.Options{StateDir: t.TempDir(), OutputDir: t.TempDir(), Getenv: func(string) string { return "" }})
+	e, err := engine.New(engine.Options{
+		StateDir: t.TempDir(), OutputDir: t.TempDir(), Getenv: func(string) string { return "" },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

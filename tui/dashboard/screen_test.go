@@ -34,7 +34,9 @@ func TestCancel(t *testing.T) {
 	}
 	r.f.cancelErr = errors.New("supervisor 17 was asked to end and has not yet")
 	r.send(ui.Answer{ID: ask.ID, Yes: true})
-	if toast, ok := r.said().(ui.Toast); r.f.cancelled != 1 || !ok || toast.Role != ui.Bad && !strings.Contains(toast.Text, "asked") {
+	if toast, ok := r.said().(ui.Toast); r.f.cancelled != 1 || !ok || toast.Role != ui.Bad && !strings.Contains(
+		toast.Text, "asked",
+	) {
 		t.Errorf("cancelled %d times, said %v", r.f.cancelled, r.left)
 	}
 }
@@ -242,8 +244,11 @@ func TestBlockedEngine(t *testing.T) {
 	go func() {
 		defer close(done)
 		r.s.Init()
-		for _, m := range append(frametest.Keys("s", "enter", "l", "L", "x", "c", "/", "esc", "space", "t", "[", "z", "f", "n", "pgup", "end", "p", "+", "<"),
-			foundMsg{ref: r.f.located}, updatedMsg{update: measuringUpdate(), any: true, more: true}, filesListedMsg{files: r.f.files},
+		for _, m := range append(frametest.Keys(
+			"s", "enter", "l", "L", "x", "c", "/", "esc", "space", "t", "[", "z", "f", "n", "pgup", "end", "p", "+", "<",
+		),
+			foundMsg{ref: r.f.located}, updatedMsg{update: measuringUpdate(), any: true, more: true},
+			filesListedMsg{files: r.f.files},
 			ui.Answer{ID: "cancel", Yes: true}, ui.Tick{Now: at(9000)}, ui.Resumed{}, tea.PasteMsg{Content: "x"}) {
 			r.s.Update(m)
 			r.s.View()

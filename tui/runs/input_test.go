@@ -15,12 +15,12 @@ func TestTypedTexts(t *testing.T) {
 	s.SetSize(120, 36)
 	press(s, "/")
 	s.Update(tea.PasteMsg{Content: "dsv4\n"})
-	if s.filter.Value() != "dsv4" || len(s.shown) != 3 {
-		t.Errorf("filter %q shows %d runs", s.filter.Value(), len(s.shown))
+	if s.list.filter.Value() != "dsv4" || len(s.list.shown) != 3 {
+		t.Errorf("filter %q shows %d runs", s.list.filter.Value(), len(s.list.shown))
 	}
 	press(s, "ctrl+u", "q", "n", "left", "w", "backspace", "enter")
-	if s.filter.Value() != "qn" {
-		t.Errorf("filter %q", s.filter.Value())
+	if s.list.filter.Value() != "qn" {
+		t.Errorf("filter %q", s.list.filter.Value())
 	}
 	press(s, "n")
 	s.Update(tea.PasteMsg{Content: "/a b/r.yaml\r\n"})
@@ -44,11 +44,11 @@ func TestEscStays(t *testing.T) {
 	t.Parallel()
 	s := New(nil, ui.NewTheme(true), nil)
 	defer s.Close()
-	s.filter.SetValue("x")
+	s.list.filter.SetValue("x")
 	for range 2 {
 		cmd, did := s.Escape()
-		if !did || s.filter.Value() != "" {
-			t.Fatalf("did %v, filter %q", did, s.filter.Value())
+		if !did || s.list.filter.Value() != "" {
+			t.Fatalf("did %v, filter %q", did, s.list.filter.Value())
 		}
 		if cmd != nil {
 			if _, said := cmd().(ui.Toast); !said {

@@ -11,33 +11,34 @@ import (
 )
 
 var (
-	openKey   = key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "open"))
-	portKey   = key.NewBinding(key.WithKeys("p"), key.WithHelp("p", "port"))
-	newKey    = key.NewBinding(key.WithKeys("n"), key.WithHelp("n", "new from recipe"))
-	withKey   = key.NewBinding(key.WithKeys("c"), key.WithHelp("c", "compare with…"))
-	filterKey = key.NewBinding(key.WithKeys("/"), key.WithHelp("/", "filter"))
-	cancelKey = key.NewBinding(key.WithKeys("x"), key.WithHelp("x", "cancel"))
-	reloadKey = key.NewBinding(key.WithKeys("r"), key.WithHelp("r", "read again"))
-	upKey     = key.NewBinding(key.WithKeys("up", "k"), key.WithHelp("↑ k", "up"))
-	downKey   = key.NewBinding(key.WithKeys("down", "j"), key.WithHelp("↓ j", "down"))
-	pageUp    = key.NewBinding(key.WithKeys("pgup", "ctrl+b"), key.WithHelp("pgup", "page up"))
-	pageDown  = key.NewBinding(key.WithKeys("pgdown", "ctrl+f"), key.WithHelp("pgdn", "page down"))
-	homeKey   = key.NewBinding(key.WithKeys("home", "g"), key.WithHelp("g", "first"))
-	endKey    = key.NewBinding(key.WithKeys("end", "G"), key.WithHelp("G", "last"))
+	openKey   = ui.Bind("enter", "open", "enter")
+	portKey   = ui.Bind("p", "port", "p")
+	newKey    = ui.Bind("n", "new from recipe", "n")
+	withKey   = ui.Bind("c", "compare with…", "c")
+	filterKey = ui.Bind("/", "filter", "/")
+	cancelKey = ui.Bind("x", "cancel", "x")
+	reloadKey = ui.Bind("r", "read again", "r")
+	upKey     = ui.Bind("↑ k", "up", "up", "k")
+	downKey   = ui.Bind("↓ j", "down", "down", "j")
+	pageUp    = ui.Bind("pgup", "page up", "pgup", "ctrl+b")
+	pageDown  = ui.Bind("pgdn", "page down", "pgdown", "ctrl+f")
+	homeKey   = ui.Bind("g", "first", "home", "g")
+	endKey    = ui.Bind("G", "last", "end", "G")
 )
 
-// bindings are those that make sense now; cancelling a run that has ended says
-// why it can't be.
-func (s *Screen) bindings() []key.Binding {
+// Keys are the bindings; cancelling a run that has ended says why it can't be.
+func (s *Screen) Keys() []key.Binding {
 	open, with, cancel := openKey, withKey, cancelKey
-	run, ok := s.selected()
+	run, ok := s.list.selected()
 	open.SetEnabled(ok)
 	with.SetEnabled(ok)
-	cancel.SetEnabled(ok && cancellable(run))
+	cancel.SetEnabled(ok)
 	if ok && !cancellable(run) {
-		cancel.SetHelp("x", "cancel (it has ended)")
+		cancel = ui.Disabled(cancel, "it has ended")
 	}
-	return []key.Binding{open, portKey, newKey, with, filterKey, cancel, reloadKey, upKey, downKey, pageUp, pageDown, homeKey, endKey}
+	return []key.Binding{
+		open, portKey, newKey, with, filterKey, cancel, reloadKey, upKey, downKey, pageUp, pageDown, homeKey, endKey,
+	}
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
@@ -49,18 +50,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		return s.typeRecipe(msg)
 	}
 	switch {
-	case key.Matches(msg, upKey):
-		s.table.Move(-1)
-	case key.Matches(msg, downKey):
-		s.table.Move(1)
-	case key.Matches(msg, pageUp):
-		s.table.Move(-s.table.Page())
-	case key.Matches(msg, pageDown):
-		s.table.Move(s.table.Page())
-	case key.Matches(msg, homeKey):
-		s.table.Move(-len(s.shown))
-	case key.Matches(msg, endKey):
-		s.table.Move(len(s.shown))
+	case s.list.table.Key(msg):
 	case key.Matches(msg, openKey):
 		return s.open()
 	case key.Matches(msg, portKey):
@@ -85,11 +75,11 @@ func (s *Screen) typeFilter(msg tea.KeyPressMsg) {
 		s.typing = typingNothing
 	case "esc":
 		s.typing = typingNothing
-		s.filter.SetValue("")
+		s.list.filter.SetValue("")
 	default:
-		s.filter.Key(msg)
+		s.list.filter.Key(msg)
 	}
-	s.show()
+	s.list.show(s.now)
 }
 
 func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
@@ -110,7 +100,7 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 // Escape gives up a filter or a mark. Nothing is behind this screen, and esc is
 // pressed once too often on the way back to it: q leaves the workbench.
 func (s *Screen) Escape() (tea.Cmd, bool) {
-	if s.filter.Value() == "" && s.marked == "" {
+	if s.list.plain() {
 		return ui.Do(ui.Toast{Text: "q leaves the workbench; runs go on"}), true
 	}
 	return s.Leave(), true
@@ -118,40 +108,41 @@ func (s *Screen) Escape() (tea.Cmd, bool) {
 
 // Leave gives up a filter or a mark first.
 func (s *Screen) Leave() tea.Cmd {
-	if s.filter.Value() == "" && s.marked == "" {
+	if s.list.plain() {
 		return ui.Do(ui.Back{})
 	}
-	s.filter.SetValue("")
-	s.marked = ""
-	s.show()
+	s.list.filter.SetValue("")
+	s.list.marked = ""
+	s.list.show(s.now)
 	return nil
 }
 
 // compare marks the run under the cursor, or opens the comparison with the one
 // that is marked.
 func (s *Screen) compare() tea.Cmd {
-	run, ok := s.selected()
+	run, ok := s.list.selected()
 	if !ok {
 		return nil
 	}
-	if s.marked == "" || s.marked == run.Dir {
-		s.marked = map[bool]string{true: run.Dir}[s.marked == ""]
-		s.show()
+	ref := s.list.marked
+	if s.list.marked = ""; ref == "" {
+		s.list.marked = run.Dir
+	}
+	s.list.show(s.now)
+	if ref == "" || ref == run.Dir {
 		return nil
 	}
-	ref := s.marked
-	s.marked = ""
-	s.show()
 	return ui.Do(ui.OpenParity{Ref: ref, Cand: run.Dir})
 }
 
 func (s *Screen) askCancel() tea.Cmd {
-	run, ok := s.selected()
+	run, ok := s.list.selected()
 	if !ok || !cancellable(run) {
 		return nil
 	}
 	return ui.Do(ui.Ask{
-		ID: "cancel " + run.Dir, Title: "Cancel this run?", Body: run.Name + " " + run.ID + " is " + string(run.State) + ". What was measured so far is kept.",
-		Yes: "cancel it", No: "let it run", Danger: true,
+		ID: "cancel " + run.Dir, Title: "Cancel this run?",
+		Body: run.Name + " " + run.ID + " is " + string(run.State) + ". What was measured so far is kept.",
+		Yes:  "cancel it", No: "let it run", Danger: true,
 	})
 }

@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -81,38 +80,13 @@ func cancellable(r engine.Summary) bool {
 }
 
 func matches(r engine.Summary, filter string) bool {
+	about := strings.Join([]string{r.Name, r.ID, string(r.State), r.Source, r.Message, levels(r.Levels)}, " ")
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
-		if !strings.Contains(strings.ToLower(strings.Join([]string{r.Name, r.ID, string(r.State), r.Source, r.Message, levels(r.Levels)}, " ")), word) {
+		if !strings.Contains(strings.ToLower(about), word) {
 			return false
 		}
 	}
 	return true
-}
-
-// detail is the selected run in three lines.
-func (s *Screen) detail() string {
-	r, ok := s.selected()
-	if !ok {
-		return "\n\n"
-	}
-	mark, role := ui.StateLook(string(r.State))
-	first := s.th.Paint(role, "  "+mark+" ") + ui.Clean(r.Name)
-	if r.ID != "" {
-		first += s.th.Paint(ui.Muted, "  "+ui.Clean(r.ID))
-	}
-	if done, total, what := progress(r, s.now); total > 0 {
-		text := fmt.Sprintf("  %s %s of ~%s s  ", what, results.Decimal(done, 0), results.Decimal(total, 0))
-		first += text + s.th.Bar(min(24, max(s.w-ui.Width(first+text)-2, 0)), done/total, ui.Accent)
-	}
-	second := fmt.Sprintf("    errors %d", r.Errors)
-	for _, m := range results.Metrics {
-		if m.Runs != nil && m.Runs.Detail != "" {
-			second += "   " + m.Runs.Detail + " " + m.Text(r.Figures.Of(m.Key).Value)
-		}
-	}
-	second += "   " + ui.Clean(r.Dir)
-	third := "    " + lastWord(r, s.now)
-	return ui.Box(first, s.w, 1) + "\n" + s.th.Paint(ui.Muted, ui.Fit(second, s.w)) + "\n" + ui.Fit(s.th.Paint(roleOf(r), ui.Clean(third)), s.w)
 }
 
 func roleOf(r engine.Summary) ui.Role {
@@ -151,7 +125,9 @@ func progress(r engine.Summary, now time.Time) (done, total float64, what string
 			seconds float64
 			what    string
 		}{
-			{mark.Measure, p.TimeoutSeconds - p.RampSeconds - p.SettleSeconds, "measuring"}, {mark.Settling, p.SettleSeconds, "settling"}, {mark.Ramp, p.RampSeconds, "ramp-up"},
+			{mark.Measure, p.TimeoutSeconds - p.RampSeconds - p.SettleSeconds, "measuring"},
+			{mark.Settling, p.SettleSeconds, "settling"},
+			{mark.Ramp, p.RampSeconds, "ramp-up"},
 		} {
 			if !part.since.IsZero() {
 				return max(now.Sub(part.since).Seconds(), 0), part.seconds, part.what

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
@@ -31,11 +30,9 @@ type Screen struct {
 	th     ui.Theme
 	ctx    context.Context
 	cancel context.CancelFunc
+	w, h   int
 
-	all     []engine.Summary
-	shown   []engine.Summary // after the filter
-	table   ui.Table
-	w, h    int
+	list    list
 	now     time.Time
 	loaded  time.Time // zero: not yet
 	loading bool
@@ -43,9 +40,7 @@ type Screen struct {
 	err     error
 
 	typing typing
-	filter ui.Input
 	recipe ui.Input // path being typed
-	marked string   // folder of the run to compare with
 }
 
 // typing is what keys are text for.
@@ -60,7 +55,8 @@ const (
 // New makes the screen; roots are folders in which runs of other tools are looked for.
 func New(eng Engine, th ui.Theme, roots []string) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Screen{eng: eng, roots: roots, th: th, ctx: ctx, cancel: cancel, table: ui.Table{Columns: columns()}}
+	runs := list{table: ui.Table{Columns: columns()}}
+	return &Screen{eng: eng, roots: roots, th: th, ctx: ctx, cancel: cancel, list: runs}
 }
 
 // Name is the screen's breadcrumb.
@@ -69,17 +65,16 @@ func (s *Screen) Name() string { return "runs" }
 // State says how many runs are at work, and how old the list is.
 func (s *Screen) State() ui.State {
 	switch {
-	case s.err != nil && len(s.all) == 0:
+	case s.err != nil && len(s.list.all) == 0:
 		return ui.State{Text: "not read", Role: ui.Bad}
 	case s.loaded.IsZero():
 		return ui.State{Text: "reading…", Role: ui.Muted}
 	}
-	n := running(s.all)
-	st := ui.State{Text: fmt.Sprintf("%d runs", len(s.all)), Role: ui.Muted, Age: "files " + ui.Age(s.now.Sub(s.loaded))}
-	if n > 0 {
-		st.Text, st.Role = fmt.Sprintf("%d running", n), ui.OK
+	age := "files " + ui.Age(s.now.Sub(s.loaded))
+	if n := running(s.list.all); n > 0 {
+		return ui.State{Text: fmt.Sprintf("%d running", n), Role: ui.OK, Age: age}
 	}
-	return st
+	return ui.State{Text: fmt.Sprintf("%d runs", len(s.list.all)), Role: ui.Muted, Age: age}
 }
 
 // Init reads the list.
@@ -108,8 +103,7 @@ type cancelledMsg struct {
 	err  error
 }
 
-func (s *Screen) cancelRun(l engine.RunRef) tea.Cmd {
-	ctx, eng := s.ctx, s.eng
+func cancelRun(ctx context.Context, eng Engine, l engine.RunRef) tea.Cmd {
 	return func() tea.Msg {
 		ctx, done := context.WithTimeout(ctx, 2*time.Minute)
 		defer done()
@@ -130,7 +124,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case ui.Tick:
 		s.now = msg.Now
 		s.ticks++
-		if running(s.all) > 0 || s.ticks >= settledEvery {
+		if running(s.list.all) > 0 || s.ticks >= settledEvery {
 			return s.load()
 		}
 	case ui.Resumed:
@@ -140,14 +134,14 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case ui.Mouse:
 		return s.mouse(msg)
 	case ui.Answer:
-		if run, ok := s.selected(); ok && msg.Yes && msg.ID == "cancel "+run.Dir {
-			return s.cancelRun(run.Ref)
+		if run, ok := s.list.selected(); ok && msg.Yes && msg.ID == "cancel "+run.Dir {
+			return cancelRun(s.ctx, s.eng, run.Ref)
 		}
 	case tea.PasteMsg:
 		switch s.typing {
 		case typingFilter:
-			s.filter.Insert(msg.Content)
-			s.show()
+			s.list.filter.Insert(msg.Content)
+			s.list.show(s.now)
 		case typingRecipe:
 			s.recipe.Insert(msg.Content)
 		}
@@ -165,60 +159,33 @@ func (s *Screen) take(msg loadedMsg) tea.Cmd {
 	first := s.err == nil
 	s.err = msg.err
 	if msg.runs != nil || msg.err == nil {
-		s.all = msg.runs
+		s.list.all = msg.runs
 	}
-	s.show()
+	s.list.show(s.now)
 	if msg.err != nil && first { // told once, not at each look
 		return ui.Fail(msg.err)
 	}
 	return nil
 }
 
-// show applies the filter; the cursor stays on its run.
-func (s *Screen) show() {
-	at := ""
-	if run, ok := s.selected(); ok {
-		at = run.Dir
-	}
-	s.shown = s.shown[:0:0]
-	var rows [][]ui.Cell
-	for _, r := range s.all {
-		if matches(r, s.filter.Value()) {
-			s.shown = append(s.shown, r)
-			rows = append(rows, row(r, s.now, r.Dir == s.marked))
-		}
-	}
-	for i, r := range s.shown {
-		if r.Dir == at {
-			s.table.Cursor = i
-		}
-	}
-	s.table.SetRows(rows)
-}
-
-func (s *Screen) selected() (engine.Summary, bool) {
-	if s.table.Cursor < len(s.shown) {
-		return s.shown[s.table.Cursor], true
-	}
-	return engine.Summary{}, false
-}
-
 func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
+	table := &s.list.table
 	if m.Wheel != 0 {
-		s.table.Move(m.Wheel)
+		table.Move(m.Wheel)
 		return nil
 	}
-	if i, ok := s.table.At(m.Y); ok {
-		if i == s.table.Cursor {
-			return s.open()
-		}
-		s.table.Move(i - s.table.Cursor)
+	i, ok := table.At(m.Y)
+	if ok && i == table.Cursor {
+		return s.open()
+	}
+	if ok {
+		table.Move(i - table.Cursor)
 	}
 	return nil
 }
 
 func (s *Screen) open() tea.Cmd {
-	if run, ok := s.selected(); ok {
+	if run, ok := s.list.selected(); ok {
 		return ui.Do(ui.OpenRun{Run: run.Dir})
 	}
 	return nil
@@ -228,7 +195,7 @@ func (s *Screen) open() tea.Cmd {
 // lines, which go first where there is little room.
 func (s *Screen) SetSize(w, h int) {
 	s.w, s.h = w, h
-	s.table.SetSize(w, max(h-s.detailRows(), 1))
+	s.list.table.SetSize(w, max(h-s.detailRows(), 1))
 }
 
 func (s *Screen) detailRows() int {
@@ -240,14 +207,14 @@ func (s *Screen) detailRows() int {
 
 // View draws the screen.
 func (s *Screen) View() string {
-	if len(s.shown) == 0 {
+	if len(s.list.shown) == 0 {
 		return s.empty()
 	}
-	lines := []string{s.table.Draw(s.th)}
+	lines := []string{s.list.table.Draw(s.th)}
 	if s.detailRows() > 1 {
-		lines = append(lines, s.th.Line(s.w), s.detail())
+		lines = append(lines, s.th.Line(s.w), s.list.detail(s.th, s.w, s.now))
 	}
-	lines = append(lines, s.filterLine())
+	lines = append(lines, s.lastLine())
 	return strings.Join(lines, "\n")
 }
 
@@ -260,31 +227,20 @@ func (s *Screen) typedLine(label string, in *ui.Input, hint string) string {
 	return s.th.Paint(ui.Accent, label) + in.Draw(s.th, room, true)
 }
 
-func (s *Screen) filterLine() string {
-	switch {
-	case s.typing == typingRecipe:
+// lastLine is what is being typed, else what of the list is in view.
+func (s *Screen) lastLine() string {
+	switch s.typing {
+	case typingRecipe:
 		return s.typedLine("  recipe ", &s.recipe, "   enter opens it, esc gives up")
-	case s.typing == typingFilter:
-		return s.typedLine("  / ", &s.filter, "   enter keeps it, esc clears it")
-	case s.filter.Value() != "":
-		return s.place(s.th.Paint(ui.Muted, fmt.Sprintf("  filter %q: %d of %d runs", s.filter.Value(), len(s.shown), len(s.all))))
-	case s.marked != "":
-		return s.place(s.th.Paint(ui.Accent, "  ◆ is compared with the one you choose now: c, or esc to give up"))
+	case typingFilter:
+		return s.typedLine("  / ", &s.list.filter, "   enter keeps it, esc clears it")
 	}
-	return s.place("")
-}
-
-// place ends a line with where the cursor is in the list.
-func (s *Screen) place(line string) string {
-	if len(s.shown) <= s.table.Page() {
-		return line
-	}
-	return ui.Ends(line, s.th.Paint(ui.Muted, fmt.Sprintf("%d of %d ", s.table.Cursor+1, len(s.shown))), s.w)
+	return s.list.lastLine(s.th, s.w)
 }
 
 func (s *Screen) empty() string {
-	if s.filter.Value() != "" || s.typing != typingNothing {
-		return "\n  no run matches\n\n" + s.filterLine()
+	if s.list.filter.Value() != "" || s.typing != typingNothing {
+		return "\n  no run matches\n\n" + s.lastLine()
 	}
 	if s.loaded.IsZero() {
 		return "\n" + s.th.Paint(ui.Muted, "  reading the list of runs…")
@@ -293,14 +249,12 @@ func (s *Screen) empty() string {
 	return "\n  " + s.th.Title.Render("No runs yet.") + "\n\n  Start with one of these:\n\n" +
 		k("p", "port an old harness run directory to a recipe") +
 		k("n", "open a recipe and submit it") + "\n" +
-		s.th.Paint(ui.Muted, "  Runs that were submitted from here are listed, and those below the folders that the\n  program was started with: agentperf-tui --root DIR")
+		s.th.Paint(ui.Muted, "  Runs that were submitted from here are listed, and those below the folders that the\n"+
+			"  program was started with: agentperf-tui --root DIR")
 }
 
 // Typing says whether keys are text.
 func (s *Screen) Typing() bool { return s.typing != typingNothing }
-
-// Keys are the bindings.
-func (s *Screen) Keys() []key.Binding { return s.bindings() }
 
 // Close ends the screen's work.
 func (s *Screen) Close() { s.cancel() }

@@ -53,17 +53,31 @@ func four() []engine.Summary {
 	at := func(ago time.Duration) time.Time { return now.Add(-ago) }
 	return []engine.Summary{
 		{
-			ID: "L20261130T133100-1a2b", Name: "dsv4-5p1d-c1010-parity", Dir: "/runs/1", Source: "local", State: event.Measuring, Since: at(2 * time.Second), Levels: []int{1010},
-			Figures: figures(60573.2, 2.495, 0.967), Ref: engine.RunRef{Dir: "/runs/1", Record: engine.Record{ID: "x", Name: "y"}},
-			Status: event.Status{Last: at(2 * time.Second), Phases: []event.PhaseMark{{Ramp: at(1861 * time.Second), Settling: at(852 * time.Second), Measure: at(612 * time.Second)}}},
-			Plan:   []plan.Phase{{RampSeconds: 1009, SettleSeconds: 240, TimeoutSeconds: 2400}},
+			ID: "L20261130T133100-1a2b", Name: "dsv4-5p1d-c1010-parity", Dir: "/runs/1", Source: "local", State: event.Measuring,
+			Since: at(2 * time.Second), Levels: []int{1010},
+			Figures: figures(60573.2, 2.495, 0.967),
+			Ref:     engine.RunRef{Dir: "/runs/1", Record: engine.Record{ID: "x", Name: "y"}},
+			Status: event.Status{
+				Last: at(2 * time.Second),
+				Phases: []event.PhaseMark{{
+					Ramp: at(1861 * time.Second), Settling: at(852 * time.Second), Measure: at(612 * time.Second),
+				}},
+			},
+			Plan: []plan.Phase{{RampSeconds: 1009, SettleSeconds: 240, TimeoutSeconds: 2400}},
 		},
-		{Name: "dsv4-5p1d/c1010", Dir: "/h/c1010", Source: "harness", State: event.Done, Since: at(50 * time.Hour), Levels: []int{1010}, Figures: figures(60822.2, 2.562, math.NaN())},
 		{
-			ID: "L20261130T100000-ffff", Name: "qwen3-4p2d-v2", Dir: "/runs/3", Source: "local", State: event.Failed, Since: at(4 * time.Hour), Levels: []int{64, 768},
+			Name: "dsv4-5p1d/c1010", Dir: "/h/c1010", Source: "harness", State: event.Done, Since: at(50 * time.Hour),
+			Levels: []int{1010}, Figures: figures(60822.2, 2.562, math.NaN()),
+		},
+		{
+			ID: "L20261130T100000-ffff", Name: "qwen3-4p2d-v2", Dir: "/runs/3", Source: "local", State: event.Failed,
+			Since: at(4 * time.Hour), Levels: []int{64, 768},
 			Message: "prefill_2 exited with code 1 before the run's end; its log ends: CUDA \x1b[31mout of memory",
 		},
-		{ID: "L20261130T140000-0000", Name: "dsv4-8p2d-c2048", Dir: "/runs/4", Source: "local", State: event.Pending, Since: at(2 * time.Minute), Levels: []int{2048}},
+		{
+			ID: "L20261130T140000-0000", Name: "dsv4-8p2d-c2048", Dir: "/runs/4", Source: "local", State: event.Pending,
+			Since: at(2 * time.Minute), Levels: []int{2048},
+		},
 	}
 }
 
@@ -157,7 +171,7 @@ func TestTheCursorStaysOnItsRun(t *testing.T) {
 	press(s, "down", "down")
 	runs := append([]engine.Summary{{ID: "L1", Name: "new", Dir: "/runs/9"}}, four()...)
 	s.Update(loadedMsg{runs: runs, at: now})
-	if r, _ := s.selected(); r.Dir != "/runs/3" {
+	if r, _ := s.list.selected(); r.Dir != "/runs/3" {
 		t.Errorf("the cursor went to %s", r.Dir)
 	}
 }
@@ -172,8 +186,8 @@ func TestAnErrorBesideRunsIsToldOnce(t *testing.T) {
 	if s.Update(msg) != nil {
 		t.Error("the same error was told again")
 	}
-	if len(s.shown) != 4 {
-		t.Errorf("%d runs are shown", len(s.shown))
+	if len(s.list.shown) != 4 {
+		t.Errorf("%d runs are shown", len(s.list.shown))
 	}
 }
 

@@ -77,7 +77,9 @@ func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {
 			t.Fatal(err)
 		}
 	}
-	real, err := engine.New(engine.Options{OutputDir: "/out", StateDir: t.TempDir(), Getenv: func(string) string { return "" }})
+	real, err := engine.New(engine.Options{
+		OutputDir: "/out", StateDir: t.TempDir(), Getenv: func(string) string { return "" },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,8 @@ func TestSubmitIsAskedThenDone(t *testing.T) {
 		t.Error("a second Yes submitted again")
 	}
 	s.Update(cmd())
-	if len(eng.submitted) != 1 || eng.submitted[0].Phases[0].Level != 13 || eng.submitted[0].Phases[0].TimeoutSeconds != 50 {
+	first := func() plan.Phase { return eng.submitted[0].Phases[0] }
+	if len(eng.submitted) != 1 || first().Level != 13 || first().TimeoutSeconds != 50 {
 		t.Errorf("submitted %+v", eng.submitted)
 	}
 }
@@ -225,7 +228,9 @@ func TestTheClusterIsAskedFirst(t *testing.T) {
 		t.Errorf("asked %#v before the cluster has answered; state %+v", got, s.State())
 	}
 	s.Update(late())
-	if got := press(s, "enter"); got != nil || s.State().Text != "the cluster refuses" || !strings.Contains(s.View(), "the scheduler would not take it") {
+	if got := press(s, "enter"); got != nil || s.State().Text != "the cluster refuses" || !strings.Contains(
+		s.View(), "the scheduler would not take it",
+	) {
 		t.Errorf("asked %#v; state %+v\n%s", got, s.State(), s.View())
 	}
 }
@@ -278,7 +283,9 @@ func TestAPlanThatChangedUnderTheQuestion(t *testing.T) {
 	s.Update(late())
 	press(s, "enter")
 	s.Update(s.replan()())
-	if toast, ok := s.Update(ui.Answer{ID: askSubmit, Yes: true})().(ui.Toast); !ok || toast.Role != ui.Warn || len(eng.submitted) != 0 {
+	if toast, ok := s.Update(ui.Answer{
+		ID: askSubmit, Yes: true,
+	})().(ui.Toast); !ok || toast.Role != ui.Warn || len(eng.submitted) != 0 {
 		t.Errorf("got %#v, submitted %d", toast, len(eng.submitted))
 	}
 }
