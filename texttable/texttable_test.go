@@ -14,7 +14,12 @@ func TestLines(t *testing.T) {
 		want    []string
 	}{
 		{"nothing", nil, nil, nil},
-		{"columns that are not described", [][]string{{"a", "bb", "c"}, {"aaa", "b", "cc"}}, nil, []string{"a    bb  c", "aaa  b   cc"}},
+		{
+			"columns that are not described",
+			[][]string{{"a", "bb", "c"}, {"aaa", "b", "cc"}},
+			nil,
+			[]string{"a    bb  c", "aaa  b   cc"},
+		},
 		{
 			"gaps and numbers",
 			[][]string{{"name", "n", "unit"}, {"x", "100", "s"}},
@@ -23,8 +28,18 @@ func TestLines(t *testing.T) {
 		},
 		{"rows of different lengths", [][]string{{"a"}, {"aa", "b"}, {}}, nil, []string{"a", "aa  b", ""}},
 		{"no blanks at the end", [][]string{{"a", "  "}, {"b", "bbbb"}}, nil, []string{"a", "b  bbbb"}},
-		{"wide characters", [][]string{{"模型", "|"}, {"abc", "|"}, {"e\u0301", "|"}, {"👩‍🔬", "|"}}, nil, []string{"模型  |", "abc   |", "e\u0301     |", "👩‍🔬    |"}},
-		{"escape sequences", [][]string{{"\x1b[31mred\x1b[m", "|"}, {"abcd", "|"}}, nil, []string{"\x1b[31mred\x1b[m   |", "abcd  |"}},
+		{
+			"wide characters",
+			[][]string{{"模型", "|"}, {"abc", "|"}, {"e\u0301", "|"}, {"👩‍🔬", "|"}},
+			nil,
+			[]string{"模型  |", "abc   |", "e\u0301     |", "👩‍🔬    |"},
+		},
+		{
+			"escape sequences",
+			[][]string{{"\x1b[31mred\x1b[m", "|"}, {"abcd", "|"}},
+			nil,
+			[]string{"\x1b[31mred\x1b[m   |", "abcd  |"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +57,11 @@ func TestPadding(t *testing.T) {
 		w           int
 		left, right string
 	}{
-		{"ab", 4, "ab  ", "  ab"}, {"模", 4, "模  ", "  模"}, {"abcde", 4, "abcde", "abcde"}, {"", 2, "  ", "  "}, {"a", -1, "a", "a"},
+		{"ab", 4, "ab  ", "  ab"},
+		{"模", 4, "模  ", "  模"},
+		{"abcde", 4, "abcde", "abcde"},
+		{"", 2, "  ", "  "},
+		{"a", -1, "a", "a"},
 	} {
 		if got := Left(c.text, c.w); got != c.left {
 			t.Errorf("left: %q, want %q", got, c.left)

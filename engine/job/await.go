@@ -43,7 +43,8 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 	answers := make(chan seen)
 	for _, st := range waiting {
 		if r := st.step.Ready; r.Probe == plan.ProbeHealth {
-			j.rec.say("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes", r.Target, r.IntervalSeconds, r.Prefill, r.Decode))
+			j.rec.say("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes",
+				r.Target, r.IntervalSeconds, r.Prefill, r.Decode))
 		}
 		go j.probeLoop(probing, st, answers)
 	}
@@ -62,7 +63,8 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 			r := a.st.step.Ready
 			if a.have != nil && (last == nil || *a.have != *last) {
 				last = a.have
-				j.rec.event(event.Health, a.st.step.Name, event.Data{Have: a.have, Want: &event.Count{Prefill: r.Prefill, Decode: r.Decode}})
+				j.rec.event(event.Health, a.st.step.Name,
+					event.Data{Have: a.have, Want: &event.Count{Prefill: r.Prefill, Decode: r.Decode}})
 			}
 			if a.over {
 				j.rec.say("ERROR", fmt.Sprintf("Model did not get healthy in %d seconds", r.TimeoutSeconds))

@@ -18,7 +18,10 @@ import (
 func TestASilentClientIsTold(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "go")
-	steps := []plan.Step{{Name: "client", Stage: plan.Client, Launch: self("until", file), Log: "benchmark.out", Ends: true, StallSeconds: 0.2}}
+	steps := []plan.Step{{
+		Name: "client", Stage: plan.Client, Launch: self("until", file), Log: "benchmark.out",
+		Ends: true, StallSeconds: 0.2,
+	}}
 	dir := t.TempDir()
 	runner := local.NewRunner()
 	defer runner.Close()
@@ -35,7 +38,8 @@ func TestASilentClientIsTold(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	code, err := job.Run(t.Context(), job.Options{Plan: &plan.Plan{Name: "test", Steps: steps}, LogDir: dir, Runner: runner, Log: &log, Now: time.Now})
+	code, err := job.Run(t.Context(),
+		job.Options{Plan: &plan.Plan{Name: "test", Steps: steps}, LogDir: dir, Runner: runner, Log: &log, Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +74,9 @@ func TestARunWithoutAFolderStops(t *testing.T) {
 			}
 		}
 	}
-	steps := []plan.Step{{Name: "client", Stage: plan.Client, Launch: self("hang", ""), Log: "../benchmark.out", Ends: true}}
+	steps := []plan.Step{
+		{Name: "client", Stage: plan.Client, Launch: self("hang", ""), Log: "../benchmark.out", Ends: true},
+	}
 	code, _ := job.Run(t.Context(), job.Options{ // its records are gone with the folder
 		Plan: &plan.Plan{Name: "test", Steps: steps}, LogDir: dir, Runner: runner, Log: &log, Now: time.Now,
 	})

@@ -104,7 +104,10 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	if err != nil {
 		return 1, fmt.Errorf("run plan %s: %w", opt.Plan.Name, err)
 	}
-	j := &run{Options: opt, rec: &recorder{diary: diary, log: opt.Log, now: opt.Now}, exits: make(chan *started, len(opt.Plan.Steps)), fatal: make(chan fatalLine), silent: make(chan time.Duration)}
+	j := &run{
+		Options: opt, rec: &recorder{diary: diary, log: opt.Log, now: opt.Now},
+		exits: make(chan *started, len(opt.Plan.Steps)), fatal: make(chan fatalLine), silent: make(chan time.Duration),
+	}
 	var enough context.CancelFunc
 	j.watching, enough = context.WithCancel(context.WithoutCancel(ctx))
 	defer enough()
@@ -216,7 +219,8 @@ func (j *run) settle(ctx context.Context, fail *failure) *failure {
 }
 
 var stageWords = map[plan.Stage]string{
-	plan.Infra: "Starting infrastructure services", plan.Workers: "Starting backend workers", plan.FrontendStage: "Starting frontend",
+	plan.Infra: "Starting infrastructure services", plan.Workers: "Starting backend workers",
+	plan.FrontendStage: "Starting frontend",
 }
 
 func (j *run) bringUp(ctx context.Context) *failure {
@@ -468,7 +472,8 @@ func Levels(phases []plan.Phase) []results.Level {
 	out := make([]results.Level, 0, len(phases))
 	for _, ph := range phases {
 		out = append(out, results.Level{
-			Phase: ph.Index, Concurrency: ph.Level, Ramp: ph.RampSeconds, Settling: ph.SettleSeconds, Timeout: ph.TimeoutSeconds, MinMeasurement: ph.MinMeasurement,
+			Phase: ph.Index, Concurrency: ph.Level, Ramp: ph.RampSeconds, Settling: ph.SettleSeconds, Timeout: ph.TimeoutSeconds,
+			MinMeasurement: ph.MinMeasurement,
 		})
 	}
 	return out

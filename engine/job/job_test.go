@@ -37,7 +37,9 @@ func play(args []string) {
 	case "serve": // ready until TERM
 		go func() {
 			_ = http.ListenAndServe(args[1], http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				fmt.Fprint(w, `{"instances":[{"endpoint":"generate","component":"prefill"},{"endpoint":"generate","component":"tensorrt_llm"},{"endpoint":"other","component":"prefill"}]}`)
+				fmt.Fprint(w,
+					`{"instances":[{"endpoint":"generate","component":"prefill"},{"endpoint":"generate","component":"tensorrt_llm"},`+
+						`{"endpoint":"other","component":"prefill"}]}`)
 			}))
 		}()
 		fmt.Println("serving", args[1])
@@ -153,7 +155,10 @@ func worker(t *testing.T, name string) plan.Step {
 	addr := port(t)
 	return plan.Step{
 		Name: name, Stage: plan.Workers, Launch: self("serve", addr), Log: name + ".out",
-		Ready: plan.Readiness{Probe: plan.ProbeHTTP, Target: "http://" + addr + "/health", TimeoutSeconds: 20, IntervalSeconds: 0.05},
+		Ready: plan.Readiness{
+			Probe: plan.ProbeHTTP, Target: "http://" + addr + "/health", TimeoutSeconds: 20,
+			IntervalSeconds: 0.05,
+		},
 	}
 }
 
@@ -169,8 +174,10 @@ func client(args ...string) plan.Step {
 
 func TestAGoodRun(t *testing.T) {
 	t.Parallel()
-	h := execute(t.Context(), t, []plan.Step{worker(t, "prefill_0"), worker(t, "decode_0"), frontend(t, 1, 1), client("exit", "0")}, nil)
-	if h.code != 0 || h.status.State != event.Done || h.status.ExitCode == nil || *h.status.ExitCode != 0 || *h.status.Client != 0 {
+	h := execute(t.Context(), t,
+		[]plan.Step{worker(t, "prefill_0"), worker(t, "decode_0"), frontend(t, 1, 1), client("exit", "0")}, nil)
+	if h.code != 0 || h.status.State != event.Done || h.status.ExitCode == nil || *h.status.ExitCode != 0 ||
+		*h.status.Client != 0 {
 		t.Errorf("code %d, status %+v\n%s", h.code, h.status, h.log)
 	}
 	var states []event.State
@@ -186,7 +193,11 @@ func TestAGoodRun(t *testing.T) {
 		t.Errorf("health %+v: only generate endpoints count", h.status.Have)
 	}
 	// The words by which srt-slurm's own monitor tells the stage.
-	for _, words := range []string{"Sweep Orchestrator\n", "Starting backend workers", "Starting frontend", "Polling http://", "Server is healthy - starting benchmark", "Running AgentPerf benchmark", "[INFO] Cleanup", "Benchmark completed successfully"} {
+	for _, words := range []string{
+		"Sweep Orchestrator\n", "Starting backend workers", "Starting frontend", "Polling http://",
+		"Server is healthy - starting benchmark", "Running AgentPerf benchmark", "[INFO] Cleanup",
+		"Benchmark completed successfully",
+	} {
 		if !strings.Contains(h.log, words) {
 			t.Errorf("the log lacks %q:\n%s", words, h.log)
 		}
@@ -210,13 +221,48 @@ func TestFailures(t *testing.T) {
 		code  int
 		says  []string
 	}{
-		{"worker exits before ready", []plan.Step{notReady("prefill_0", self("exit", "3")), client("exit", "0")}, 1, []string{"prefill_0 exited with code 3", "out of memory"}},
-		{"worker exits with code 0", []plan.Step{notReady("prefill_0", self("exit", "0")), client("exit", "0")}, 1, []string{"prefill_0 exited with code 0 before the run's end"}},
-		{"worker hangs", []plan.Step{short(notReady("prefill_0", self("hang", ""))), client("exit", "0")}, 1, []string{"not ready within 1 s", "connection refused"}},
-		{"deaf worker hangs", []plan.Step{short(notReady("prefill_0", self("hang", "deaf"))), client("exit", "0")}, 1, []string{"not ready within 1 s"}},
-		{"health never complete", []plan.Step{worker(t, "prefill_0"), short(frontend(t, 2, 1)), client("exit", "0")}, 1, []string{"1 of 2 prefill and 1 of 1 decode"}},
-		{"client fails", []plan.Step{worker(t, "prefill_0"), client("exit", "5")}, 5, []string{"the client exited with code 5", "out of memory"}},
-		{"program is not there", []plan.Step{notReady("prefill_0", []string{"/no/such/program"}), client("exit", "0")}, 1, []string{"prefill_0 did not start", "/no/such/program"}},
+		{
+			"worker exits before ready",
+			[]plan.Step{notReady("prefill_0", self("exit", "3")), client("exit", "0")},
+			1,
+			[]string{"prefill_0 exited with code 3", "out of memory"},
+		},
+		{
+			"worker exits with code 0",
+			[]plan.Step{notReady("prefill_0", self("exit", "0")), client("exit", "0")},
+			1,
+			[]string{"prefill_0 exited with code 0 before the run's end"},
+		},
+		{
+			"worker hangs",
+			[]plan.Step{short(notReady("prefill_0", self("hang", ""))), client("exit", "0")},
+			1,
+			[]string{"not ready within 1 s", "connection refused"},
+		},
+		{
+			"deaf worker hangs",
+			[]plan.Step{short(notReady("prefill_0", self("hang", "deaf"))), client("exit", "0")},
+			1,
+			[]string{"not ready within 1 s"},
+		},
+		{
+			"health never complete",
+			[]plan.Step{worker(t, "prefill_0"), short(frontend(t, 2, 1)), client("exit", "0")},
+			1,
+			[]string{"1 of 2 prefill and 1 of 1 decode"},
+		},
+		{
+			"client fails",
+			[]plan.Step{worker(t, "prefill_0"), client("exit", "5")},
+			5,
+			[]string{"the client exited with code 5", "out of memory"},
+		},
+		{
+			"program is not there",
+			[]plan.Step{notReady("prefill_0", []string{"/no/such/program"}), client("exit", "0")},
+			1,
+			[]string{"prefill_0 did not start", "/no/such/program"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +291,8 @@ func TestWorkerLeavesMidRun(t *testing.T) {
 			}
 		}
 	})
-	if h.code != 1 || h.status.State != event.Failed || !strings.Contains(h.status.Message, "decode_0 exited with code 7") {
+	if h.code != 1 || h.status.State != event.Failed ||
+		!strings.Contains(h.status.Message, "decode_0 exited with code 7") {
 		t.Errorf("code %d, status %+v", h.code, h.status)
 	}
 }
@@ -262,7 +309,11 @@ func TestStop(t *testing.T) {
 		state    event.State
 	}{
 		{"while a worker comes up", "Starting backend workers", []plan.Step{hanging, client("exit", "0")}, event.Cancelled},
-		{"while the client plays", "Running AgentPerf benchmark", []plan.Step{worker(t, "prefill_0"), client("hang", "")}, event.Timeout},
+		{
+			"while the client plays", "Running AgentPerf benchmark",
+			[]plan.Step{worker(t, "prefill_0"), client("hang", "")},
+			event.Timeout,
+		},
 		{"a client that is deaf", "Running AgentPerf benchmark", []plan.Step{client("hang", "deaf")}, event.Cancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -299,9 +350,13 @@ func TestUnboundPlanIsRefused(t *testing.T) {
 // A worker whose engine is dead may live on: its log tells.
 func TestFatalLogLine(t *testing.T) {
 	t.Parallel()
-	w := plan.Step{Name: "decode_0", Stage: plan.Workers, Launch: self("hang", ""), Log: "decode_0.out", Fatal: []string{"^no such line$", "^hang.ng$"}}
+	w := plan.Step{
+		Name: "decode_0", Stage: plan.Workers, Launch: self("hang", ""), Log: "decode_0.out",
+		Fatal: []string{"^no such line$", "^hang.ng$"},
+	}
 	h := execute(t.Context(), t, []plan.Step{w, client("hang", "")}, nil)
-	if h.code != 1 || h.status.State != event.Failed || !strings.Contains(h.status.Message, "decode_0 is dead") || !strings.Contains(h.status.Message, "hanging") {
+	if h.code != 1 || h.status.State != event.Failed || !strings.Contains(h.status.Message, "decode_0 is dead") ||
+		!strings.Contains(h.status.Message, "hanging") {
 		t.Errorf("code %d, status %+v", h.code, h.status)
 	}
 }
@@ -320,7 +375,12 @@ func TestAStopExplainsAFailureBeforeIt(t *testing.T) {
 	runner := local.NewRunner()
 	defer runner.Close()
 	code, err := job.Run(ctx, job.Options{
-		Plan:   &plan.Plan{Name: "test", Steps: []plan.Step{{Name: "w", Stage: plan.Workers, Launch: self("exit", "3"), Log: "w.out"}, client("hang", "")}},
+		Plan: &plan.Plan{
+			Name: "test", Steps: []plan.Step{
+				{Name: "w", Stage: plan.Workers, Launch: self("exit", "3"), Log: "w.out"},
+				client("hang", ""),
+			},
+		},
 		LogDir: dir, Runner: runner, Log: &log, Now: time.Now, Settle: time.Minute,
 	})
 	if code != 1 || err != nil || !strings.Contains(log.String(), "time is up") {

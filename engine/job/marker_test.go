@@ -21,7 +21,11 @@ func TestTailFindsFatalLinesInPieces(t *testing.T) {
 		{"at once", []string{"x\nRank3 Task exit code: 137\ny\n"}, "Rank3 Task exit code: 137"},
 		{"in pieces", []string{"x\nRank3 Task", " exit code: 1", "37\n"}, "Rank3 Task exit code: 137"},
 		{"not whole yet", []string{"Rank3 Task exit code: 1"}, ""},
-		{"behind a very long line", []string{strings.Repeat("x", 200_000), "\nRank0 Task exit code: 1\n"}, "Rank0 Task exit code: 1"},
+		{
+			"behind a very long line",
+			[]string{strings.Repeat("x", 200_000), "\nRank0 Task exit code: 1\n"},
+			"Rank0 Task exit code: 1",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

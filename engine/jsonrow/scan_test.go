@@ -19,21 +19,39 @@ func TestMembers(t *testing.T) {
 	}{
 		{name: "empty", in: `{}`, want: map[string]string{}},
 		{name: "spaces", in: " { \"a\" :\t1 ,\r\n\"b\": null } ", want: map[string]string{"a": "1", "b": "null"}},
-		{name: "nested", in: `{"a":{"b":[1,{"c":[]}]},"d":"x"}`, want: map[string]string{"a": `{"b":[1,{"c":[]}]}`, "d": `"x"`}},
+		{
+			name: "nested", in: `{"a":{"b":[1,{"c":[]}]},"d":"x"}`,
+			want: map[string]string{"a": `{"b":[1,{"c":[]}]}`, "d": `"x"`},
+		},
 		{name: "escaped key", in: `{"\u0061\"":true}`, want: map[string]string{`a"`: "true"}},
 		{name: "numbers", in: `{"a":-0.5e+10,"b":0,"c":1E9}`, want: map[string]string{"a": "-0.5e+10", "b": "0", "c": "1E9"}},
-		{name: "python", in: `{"a":NaN,"b":Infinity,"c":-Infinity}`, want: map[string]string{"a": "NaN", "b": "Infinity", "c": "-Infinity"}},
+		{
+			name: "python", in: `{"a":NaN,"b":Infinity,"c":-Infinity}`,
+			want: map[string]string{"a": "NaN", "b": "Infinity", "c": "-Infinity"},
+		},
 		{name: "bytes that are no UTF-8", in: "{\"a\":\"\xff\xfe\"}", want: map[string]string{"a": "\"\xff\xfe\""}},
-		{name: "quote at a word's end", in: `{"abcdefg":"1234567","h":"12345678\\"}`, want: map[string]string{"abcdefg": `"1234567"`, "h": `"12345678\\"`}},
-		{name: "long string", in: `{"a":"` + strings.Repeat(`\"x\\\\`, 30) + `\\","b":1}`, want: map[string]string{"a": `"` + strings.Repeat(`\"x\\\\`, 30) + `\\"`, "b": "1"}},
-		{name: "long string cut", in: `{"a":"` + strings.Repeat("x", 100) + `\"`, err: "column 109: the line ends, want the end of the string"},
+		{
+			name: "quote at a word's end", in: `{"abcdefg":"1234567","h":"12345678\\"}`,
+			want: map[string]string{"abcdefg": `"1234567"`, "h": `"12345678\\"`},
+		},
+		{
+			name: "long string", in: `{"a":"` + strings.Repeat(`\"x\\\\`, 30) + `\\","b":1}`,
+			want: map[string]string{"a": `"` + strings.Repeat(`\"x\\\\`, 30) + `\\"`, "b": "1"},
+		},
+		{
+			name: "long string cut", in: `{"a":"` + strings.Repeat("x", 100) + `\"`,
+			err: "column 109: the line ends, want the end of the string",
+		},
 		{name: "nothing", in: ``, err: "column 1: the line ends, want an object"},
 		{name: "array", in: `[1]`, err: `column 1: '[', want an object`},
 		{name: "cut", in: `{"a":"bcd`, err: "column 10: the line ends, want the end of the string"},
 		{name: "cut after comma", in: `{"a":1,`, err: "column 8: the line ends, want a string"},
 		{name: "two objects", in: `{}{}`, err: "column 3: '{', want the end of the line"},
 		{name: "escape sequence of a terminal", in: "\x1b[1m{}", err: `column 1: '\x1b', want an object`},
-		{name: "NUL in a string", in: "{\"a\":\"12345678\x00\"}", err: `column 15: '\x00', want no control character in a string`},
+		{
+			name: "NUL in a string", in: "{\"a\":\"12345678\x00\"}",
+			err: `column 15: '\x00', want no control character in a string`,
+		},
 		{name: "bad escape", in: `{"a":"\x"}`, err: `column 8: 'x', want an escape that JSON knows`},
 		{name: "bad unicode", in: `{"a":"\u12G4"}`, err: `column 11: 'G', want four hexadecimal digits`},
 		{name: "leading zero", in: `{"a":01}`, err: `column 7: '1', want a comma or a closing brace`},
@@ -74,7 +92,8 @@ func TestMembers(t *testing.T) {
 // Python's words and what stands in long strings.
 func FuzzMembers(f *testing.F) {
 	for _, s := range []string{
-		`{"a":"` + strings.Repeat(`\\\n`, 40) + `"}`, `{}`, `{"a":[1,2,{"b":null}],"c":"\u00e4\n"}`, `{"a":1}x`, `{"a":"12345678\""}`, `{"a":-1.5e-3,"a":2}`,
+		`{"a":"` + strings.Repeat(`\\\n`, 40) + `"}`, `{}`, `{"a":[1,2,{"b":null}],"c":"\u00e4\n"}`, `{"a":1}x`,
+		`{"a":"12345678\""}`, `{"a":-1.5e-3,"a":2}`,
 		`{"a":NaN}`, `{"\ud800":1}`, "{\"a\":\"\x80\"}", `{"a":tru}`, `{"a":[[[[]]]]}`, ``,
 	} {
 		f.Add([]byte(s))

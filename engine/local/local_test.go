@@ -169,7 +169,10 @@ func TestRunnerKillsWhatAStepLeavesBehind(t *testing.T) {
 	defer r.Close()
 	dir := t.TempDir()
 	child := filepath.Join(dir, "child")
-	step := plan.Step{Name: "x", Launch: []string{"sh", "-c", `sleep 60 & echo $! > "$1"; exit 4`, "sh", child}, Env: []plan.Var{{Name: "A", Value: "b c"}}}
+	step := plan.Step{
+		Name: "x", Launch: []string{"sh", "-c", `sleep 60 & echo $! > "$1"; exit 4`, "sh", child},
+		Env: []plan.Var{{Name: "A", Value: "b c"}},
+	}
 	p, err := r.Start(step, filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +232,8 @@ func TestBindingsGiveEachServerAPort(t *testing.T) {
 	for i := 0; i < len(pairs); i += 2 {
 		got[pairs[i]] = pairs[i+1]
 	}
-	if got["{port:a}"] == "" || got["{port:a}"] == got["{port:b}"] || got["{port:client}"] != "" || got["{job_id}"] != "L1" || got["{bin}"] != "/bin/x" {
+	if got["{port:a}"] == "" || got["{port:a}"] == got["{port:b}"] || got["{port:client}"] != "" ||
+		got["{job_id}"] != "L1" || got["{bin}"] != "/bin/x" {
 		t.Errorf("got %v", got)
 	}
 }

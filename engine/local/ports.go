@@ -14,7 +14,8 @@ import (
 // the loopback address, and a free port for each step that listens.
 func Bindings(p *plan.Plan, id, dir, logs, program string) ([]string, error) {
 	pairs := []string{
-		"{node:0}", "localhost", "{ip:0}", "127.0.0.1", plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs, plan.Binary, program,
+		"{node:0}", "localhost", "{ip:0}", "127.0.0.1", plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs,
+		plan.Binary, program,
 	}
 	// All listeners stay open until each has a port, so that no port is given twice.
 	var open []net.Listener

@@ -98,7 +98,8 @@ func Hold(ctx context.Context, dir string) (release func() error, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("take the lock: %w", err)
 	}
-	if err := renameio.WriteFile(filepath.Join(dir, rundir.PIDFile), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+	if err := renameio.WriteFile(filepath.Join(dir, rundir.PIDFile), []byte(strconv.Itoa(os.Getpid())+"\n"),
+		0o644); err != nil {
 		return nil, errors.Join(fmt.Errorf("record the supervisor: %w", err), lock.Unlock())
 	}
 	return lock.Unlock, nil

@@ -8,8 +8,10 @@ import (
 
 var (
 	// grave lines are hardly ever harmless, likely ones may be.
-	grave  = regexp.MustCompile(`(?i)out of ?memory|cuda error|nccl error|illegal memory access|segmentation fault|\bfatal\b|terminate called|\bpanic:|core dumped|\baddress already in use\b`)
-	likely = regexp.MustCompile(`(?i)\berror\b|[a-z]Error:|\bexception\b|\bfailed\b|\bassert|no such file|permission denied|not found`)
+	grave = regexp.MustCompile(`(?i)out of ?memory|cuda error|nccl error|illegal memory access|` +
+		`segmentation fault|\bfatal\b|terminate called|\bpanic:|core dumped|\baddress already in use\b`)
+	likely = regexp.MustCompile(
+		`(?i)\berror\b|[a-z]Error:|\bexception\b|\bfailed\b|\bassert|no such file|permission denied|not found`)
 	// mild lines mention errors without being one.
 	mild = regexp.MustCompile(`\b(INFO|DEBUG|TRACE)\b|(?i)\b(0|no) errors?\b`)
 	// echo lines are what Slurm writes about a failure that has another cause.

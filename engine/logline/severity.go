@@ -37,7 +37,8 @@ func ErrorWords() []string { return slices.Clone(errorWords) }
 
 // namedLevel is a level that a line names near its beginning. It counts more than
 // a word of the message.
-var namedLevel = regexp.MustCompile(`^.{0,80}?\b(?:(DEBUG|TRACE)|(INFO|NOTICE)|(WARN|WARNING)|(ERROR|CRITICAL|FATAL))\b`)
+var namedLevel = regexp.MustCompile(
+	`^.{0,80}?\b(?:(DEBUG|TRACE)|(INFO|NOTICE)|(WARN|WARNING)|(ERROR|CRITICAL|FATAL))\b`)
 
 // SeverityOf is the severity of a line's text.
 func SeverityOf(text string) Severity {

@@ -9,10 +9,13 @@ import (
 func TestSeverityOf(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Severity{
-		"plain": Plain, "2026-11-30 14:41:12 WARN a": Warning, "x ERROR y": Error, "Traceback (most recent call last):": Error,
-		"2026-11-30 INFO 0 ERROR lines": Plain, "DEBUG: Error: none": Debug, "ValueError: no": Error, "[TRT-LLM] [E] Exception: x": Error,
-		"WARNING: ERROR": Warning, "": Plain, "INFORM": Plain, "✗ failed": Error, "panic: runtime error": Error,
-		"srun: error: n1: task 0: Exited with exit code 2": Error, "listen tcp 0.0.0.0:2379: bind: address already in use": Error, "fatal: no such repository": Error,
+		"plain": Plain, "2026-11-30 14:41:12 WARN a": Warning, "x ERROR y": Error,
+		"Traceback (most recent call last):": Error,
+		"2026-11-30 INFO 0 ERROR lines":      Plain, "DEBUG: Error: none": Debug, "ValueError: no": Error,
+		"[TRT-LLM] [E] Exception: x": Error,
+		"WARNING: ERROR":             Warning, "": Plain, "INFORM": Plain, "✗ failed": Error, "panic: runtime error": Error,
+		"srun: error: n1: task 0: Exited with exit code 2":      Error,
+		"listen tcp 0.0.0.0:2379: bind: address already in use": Error, "fatal: no such repository": Error,
 		"fatal error: x.h: no such file": Error, "error rate: 0": Plain,
 	} {
 		if got := SeverityOf(text); got != want {

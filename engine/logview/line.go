@@ -84,7 +84,9 @@ func Errors() *Matcher {
 
 // stamp finds a time at the beginning of a line: ISO 8601 and its relatives, the
 // American order of TensorRT-LLM, and klog's.
-var stamp = regexp.MustCompile(`^.{0,40}?(?:\b(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b(\d\d)/(\d\d)/(\d{4})[-T ]|\b[IWEF](\d\d)(\d\d) +|(?:^|[[ (]))(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\b`)
+var stamp = regexp.MustCompile(`^.{0,40}?(?:\b(\d{4})[-/](\d\d)[-/](\d\d)[T _]` +
+	`|\b(\d\d)/(\d\d)/(\d{4})[-T ]|\b[IWEF](\d\d)(\d\d) +|(?:^|[[ (]))` +
+	`(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\b`)
 
 // Time is the time that a line says, in zone where it names none; day completes
 // one that is only a time of day or lacks the year. False: it says none.

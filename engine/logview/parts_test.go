@@ -56,7 +56,8 @@ func TestPartsBothWays(t *testing.T) {
 				at := int64(0)
 				for i, l := range got {
 					if l.At != at || l.Cut != 0 || l.Begun != (ending == "" && i == len(got)-1) || len(l.Text) > maxText {
-						t.Fatalf("%s: line %d of %d: at %d to %d, cut %d, begun %v, want at %d", name, i, len(got), l.At, l.Next, l.Cut, l.Begun, at)
+						t.Fatalf("%s: line %d of %d: at %d to %d, cut %d, begun %v, want at %d",
+							name, i, len(got), l.At, l.Next, l.Cut, l.Begun, at)
 					}
 					at = l.Next
 				}
@@ -85,7 +86,8 @@ func TestSearchInParts(t *testing.T) {
 		if q.Back {
 			slices.Reverse(got)
 		}
-		if len(got) != 2 || !got[0].Part || got[0].At != PartAt(6, 6+5*maxText) || got[1].Part || got[1].Text != "needle at the end" {
+		if len(got) != 2 || !got[0].Part || got[0].At != PartAt(6, 6+5*maxText) || got[1].Part ||
+			got[1].Text != "needle at the end" {
 			t.Errorf("back %v: %d found", q.Back, len(got))
 		}
 	}
@@ -134,7 +136,8 @@ func TestHugeFile(t *testing.T) {
 		t.Errorf("the beginning: %d lines, %v", len(got.Lines), err)
 	}
 	got, err = v.Step(t.Context(), Query{From: end(t, v), Lines: 4, Back: true})
-	if err != nil || len(got.Lines) != 4 || !got.Lines[0].Part || !got.Lines[0].Begun || got.Lines[3].At != 4<<30-4*maxText {
+	if err != nil || len(got.Lines) != 4 || !got.Lines[0].Part || !got.Lines[0].Begun ||
+		got.Lines[3].At != 4<<30-4*maxText {
 		t.Errorf("the end: %d lines, %v", len(got.Lines), err)
 	}
 }

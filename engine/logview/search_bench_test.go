@@ -28,14 +28,16 @@ func writeLarge(b *testing.B, path string, size int) (needles int) {
 	defer f.Close()
 	var block bytes.Buffer
 	for i := 0; block.Len() < 4<<20; i++ {
-		fmt.Fprintf(&block, "2026-11-30 14:%02d:%02d,%03d INFO rank %d: batch of %d requests, %d context and %d generated tokens in %d.%d ms\n",
+		fmt.Fprintf(&block,
+			"2026-11-30 14:%02d:%02d,%03d INFO rank %d: batch of %d requests, %d context and %d generated tokens in %d.%d ms\n",
 			i/60%60, i%60, i%1000, i%8, i%64, i*7919%100_000, i*31%900, i%40, i%10)
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
 	for n := 0; n < size; n += block.Len() {
 		_, err := w.Write(block.Bytes())
 		if needles++; needles%8 == 0 {
-			_, err2 := fmt.Fprintf(w, "2026-11-30 14:59:59,%03d ERROR request %d failed: connection reset\n", needles%1000, needles)
+			_, err2 := fmt.Fprintf(w, "2026-11-30 14:59:59,%03d ERROR request %d failed: connection reset\n",
+				needles%1000, needles)
 			err = errors.Join(err, err2)
 		}
 		if err != nil {

@@ -184,7 +184,9 @@ func TestStepsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range []Query{{From: Pos{7}, Lines: 1, Match: m}, {From: Pos{end(t, v)[0] - 7}, Back: true, Lines: 1, Match: m}} {
+	for _, q := range []Query{
+		{From: Pos{7}, Lines: 1, Match: m}, {From: Pos{end(t, v)[0] - 7}, Back: true, Lines: 1, Match: m},
+	} {
 		steps := 0
 		for {
 			got, err := v.Step(t.Context(), q)
@@ -207,10 +209,17 @@ func TestStepsAreBounded(t *testing.T) {
 
 func TestMatches(t *testing.T) {
 	t.Parallel()
-	const log = "an Error here\nno\x1b[31mth\x1b[0ming\nWARN tasks 17\nerror 42 ms\nTask 3: done\nERROR at the end\x00\nb\x08u\u202efr\x00ed\x7f\nER\x1b[1mROR: red\nÄrger\n10%\r20% load\n"
-	all := []string{"an Error here", "nothing", "WARN tasks 17", "error 42 ms", "Task 3: done", "ERROR at the end", "bufred", "ERROR: red", "Ärger", "20% load"}
+	const log = "an Error here\nno\x1b[31mth\x1b[0ming\nWARN tasks 17\nerror 42 ms\nTask 3: done\n" +
+		"ERROR at the end\x00\nb\x08u\u202efr\x00ed\x7f\nER\x1b[1mROR: red\nÄrger\n10%\r20% load\n"
+	all := []string{
+		"an Error here", "nothing", "WARN tasks 17", "error 42 ms", "Task 3: done", "ERROR at the end",
+		"bufred", "ERROR: red", "Ärger", "20% load",
+	}
 	v := view(t, log)
-	for _, expr := range []string{"error", "Error", "nothing", `task.* \d+`, "warn|done", "(at|ms)", "e{2}", "^no", "bufred", "ufr.d", "error: red", "ärger", "20%", "10%", "x*", "the end$", "[0-9]+ ms", `\bhere`, "?"} {
+	for _, expr := range []string{
+		"error", "Error", "nothing", `task.* \d+`, "warn|done", "(at|ms)", "e{2}", "^no",
+		"bufred", "ufr.d", "error: red", "ärger", "20%", "10%", "x*", "the end$", "[0-9]+ ms", `\bhere`, "?",
+	} {
 		m, err := Regexp(expr)
 		if err != nil {
 			if expr != "?" {
@@ -249,11 +258,13 @@ func TestMatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: Both(m, only)})); !slices.Equal(got, []string{"error 42 ms"}) {
-		t.Errorf("both: %q", got)
+	both := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: Both(m, only)}))
+	if want := []string{"error 42 ms"}; !slices.Equal(both, want) {
+		t.Errorf("both: %q", both)
 	}
-	if got := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: Errors()})); !slices.Equal(got, []string{"ERROR at the end", "ERROR: red"}) {
-		t.Errorf("errors: %q", got)
+	errs := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: Errors()}))
+	if want := []string{"ERROR at the end", "ERROR: red"}; !slices.Equal(errs, want) {
+		t.Errorf("errors: %q", errs)
 	}
 }
 
@@ -321,7 +332,8 @@ func TestMerged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := short(walk(t, v, Query{From: v.Start(), Lines: 1, Match: m})); !slices.Equal(got, []string{"  goes on", "   goes on", "b3"}) {
+	got := short(walk(t, v, Query{From: v.Start(), Lines: 1, Match: m}))
+	if want := []string{"  goes on", "   goes on", "b3"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

@@ -63,7 +63,8 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, fmt.Errorf("mock server: times %v, %v, %v: want none below 0", t.PrefillBase, t.PrefillPerToken, t.ITL)
 	}
 	if !(cfg.ToolCalls >= 0 && cfg.ToolCalls <= 1) {
-		return nil, fmt.Errorf("mock server: %g of the requests answered by tool calls: want a fraction from 0 to 1", cfg.ToolCalls)
+		return nil, fmt.Errorf("mock server: %g of the requests answered by tool calls: want a fraction from 0 to 1",
+			cfg.ToolCalls)
 	}
 	if !(cfg.Timing.Spread >= 0 && cfg.Timing.Spread < 1) {
 		return nil, fmt.Errorf("mock server: spread %g: want a fraction from 0 to below 1", cfg.Timing.Spread)

@@ -107,23 +107,39 @@ func TestStreamShapes(t *testing.T) {
 		finish                                    string
 	}{
 		{name: "text", extra: `"max_tokens":7`, content: 28, events: 4, outputs: 7, finish: "length"},
-		{name: "the smaller limit", extra: `"max_tokens":7,"max_completion_tokens":3`, content: 12, events: 2, outputs: 3, finish: "length"},
+		{
+			name: "the smaller limit", extra: `"max_tokens":7,"max_completion_tokens":3`, content: 12, events: 2, outputs: 3,
+			finish: "length",
+		},
 		{name: "the cap", extra: `"max_tokens":700`, content: 80, events: 11, outputs: 20, finish: "length"},
 		{name: "no limit", extra: `"n":1`, content: 80, events: 11, outputs: 20, finish: "length"},
-		{name: "reasoning", extra: `"max_tokens":9,"reasoning_effort":"high"`, reasoning: 12, content: 24, events: 5, outputs: 9, finish: "length"},
-		{name: "tool call", extra: `"max_tokens":9,"tools":[{"type":"function"}]`, tool: 36, events: 5, outputs: 9, finish: "tool_calls"},
-		{name: "short tool call", extra: `"max_tokens":2,"tools":[{"type":"function"}]`, tool: 8, events: 2, outputs: 2, finish: "tool_calls"},
+		{
+			name: "reasoning", extra: `"max_tokens":9,"reasoning_effort":"high"`, reasoning: 12, content: 24, events: 5,
+			outputs: 9, finish: "length",
+		},
+		{
+			name: "tool call", extra: `"max_tokens":9,"tools":[{"type":"function"}]`, tool: 36, events: 5, outputs: 9,
+			finish: "tool_calls",
+		},
+		{
+			name: "short tool call", extra: `"max_tokens":2,"tools":[{"type":"function"}]`, tool: 8, events: 2, outputs: 2,
+			finish: "tool_calls",
+		},
 	}
-	base := start(t, Config{Role: schema.Agg, Model: "m", Timing: quick(), MaxOutputTokens: 20, ToolCalls: 1, Reasoning: true})
+	base := start(t, Config{
+		Role: schema.Agg, Model: "m", Timing: quick(), MaxOutputTokens: 20, ToolCalls: 1, Reasoning: true,
+	})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, text := request(t, http.MethodPost, base+"/v1/chat/completions",
 				`{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":["hello"],`+tt.extra+`}`)
 			s := readStream(t, text)
-			if len(s.content) != tt.content || len(s.reasoning) != tt.reasoning || len(s.tool)+len(s.arguments) != tt.tool || s.events != tt.events {
+			if len(s.content) != tt.content || len(s.reasoning) != tt.reasoning || len(s.tool)+len(s.arguments) != tt.tool ||
+				s.events != tt.events {
 				t.Errorf("got %d, %d, %d bytes of content, reasoning, tool call in %d events, want %d, %d, %d in %d",
-					len(s.content), len(s.reasoning), len(s.tool)+len(s.arguments), s.events, tt.content, tt.reasoning, tt.tool, tt.events)
+					len(s.content), len(s.reasoning), len(s.tool)+len(s.arguments), s.events, tt.content, tt.reasoning,
+					tt.tool, tt.events)
 			}
 			if tt.tool > 0 && !json.Valid([]byte(s.arguments)) {
 				t.Errorf("arguments %q are no JSON", s.arguments)
@@ -138,7 +154,8 @@ func TestStreamShapes(t *testing.T) {
 func TestUsageOnlyWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	base := start(t, Config{Role: schema.Agg, Timing: quick()})
-	_, text := request(t, http.MethodPost, base+"/v1/chat/completions", `{"stream":true,"messages":["hello"],"max_tokens":2}`)
+	_, text := request(t, http.MethodPost, base+"/v1/chat/completions",
+		`{"stream":true,"messages":["hello"],"max_tokens":2}`)
 	if s := readStream(t, text); s.usage != nil || !s.done || len(s.content) != 8 {
 		t.Errorf("got %+v, want 8 bytes and no usage", s)
 	}
@@ -147,7 +164,8 @@ func TestUsageOnlyWhenAskedFor(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		t.Fatal(err)
 	}
-	if c.Object != "chat.completion" || c.Usage.PromptTokens != 6 || c.Usage.CompletionTokens != 2 || len(*c.Choices[0].Message.Content) != 8 {
+	if c.Object != "chat.completion" || c.Usage.PromptTokens != 6 || c.Usage.CompletionTokens != 2 ||
+		len(*c.Choices[0].Message.Content) != 8 {
 		t.Errorf("not streamed: got %s, want 6 and 2 tokens", text)
 	}
 }
@@ -174,15 +192,18 @@ func TestInjectedFaults(t *testing.T) {
 	t.Parallel()
 	const body = `{"stream":true,"messages":["hello"],"max_tokens":9}`
 	base := start(t, Config{Role: schema.Agg, Timing: quick(), Faults: Faults{HTTPError: 1}})
-	if resp, _ := request(t, http.MethodPost, base+"/v1/chat/completions", body); resp.StatusCode != http.StatusInternalServerError {
+	resp, _ := request(t, http.MethodPost, base+"/v1/chat/completions", body)
+	if resp.StatusCode != http.StatusInternalServerError {
 		t.Errorf("http error: got %s, want status 500", resp.Status)
 	}
 	base = start(t, Config{Role: schema.Agg, Timing: quick(), Faults: Faults{Abort: 1}})
-	if _, text := request(t, http.MethodPost, base+"/v1/chat/completions", body); readStream(t, text).events != 3 || strings.Contains(text, "DONE") {
+	_, text := request(t, http.MethodPost, base+"/v1/chat/completions", body)
+	if readStream(t, text).events != 3 || strings.Contains(text, "DONE") {
 		t.Errorf("abort: got %q, want 3 of 5 events and no end", text)
 	}
 	base = start(t, Config{Role: schema.Agg, Timing: quick(), Faults: Faults{EventError: 1}})
-	if _, text := request(t, http.MethodPost, base+"/v1/chat/completions", body); !strings.Contains(text, "event: error\ndata: {") {
+	_, text = request(t, http.MethodPost, base+"/v1/chat/completions", body)
+	if !strings.Contains(text, "event: error\ndata: {") {
 		t.Errorf("event error: got %q, want an error event", text)
 	}
 }
@@ -197,11 +218,16 @@ func TestFrontend(t *testing.T) {
 	slow := start(t, Config{Role: schema.Prefill, Faults: Faults{SlowStart: time.Hour}})
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	front := start(t, Config{Role: schema.Frontend, Model: "m", BlockTokens: 4, PrefillURLs: prefill, DecodeURLs: []string{decode}})
-	health := start(t, Config{Role: schema.Frontend, PrefillURLs: append(prefill, slow, gone.URL), DecodeURLs: []string{decode}})
+	front := start(t, Config{
+		Role: schema.Frontend, Model: "m", BlockTokens: 4, PrefillURLs: prefill, DecodeURLs: []string{decode},
+	})
+	health := start(t, Config{
+		Role: schema.Frontend, PrefillURLs: append(prefill, slow, gone.URL), DecodeURLs: []string{decode},
+	})
 
 	_, text := request(t, http.MethodGet, health+"/health", "")
-	const want = `{"instances":[{"endpoint":"generate","component":"prefill"},{"endpoint":"generate","component":"prefill"},{"endpoint":"generate","component":"tensorrt_llm"}]}` + "\n"
+	const want = `{"instances":[{"endpoint":"generate","component":"prefill"},` +
+		`{"endpoint":"generate","component":"prefill"},{"endpoint":"generate","component":"tensorrt_llm"}]}` + "\n"
 	if text != want {
 		t.Errorf("health: got %s, want %s", text, want)
 	}
@@ -209,7 +235,8 @@ func TestFrontend(t *testing.T) {
 	if !strings.Contains(text, `"id":"m"`) {
 		t.Errorf("models: got %s", text)
 	}
-	const body = `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":["0123456789abcd"],"max_tokens":3}`
+	const body = `{"model":"m","stream":true,"stream_options":{"include_usage":true},` +
+		`"messages":["0123456789abcd"],"max_tokens":3}`
 	expected := NewDeployment(Config{BlockTokens: 4}, len(prefill))
 	prompt, err := ParsePrompt(json.RawMessage(`["0123456789abcd"]`), nil, 4)
 	if err != nil {
@@ -227,7 +254,8 @@ func TestFrontend(t *testing.T) {
 		}
 		_, text := request(t, http.MethodPost, front+"/v1/chat/completions", body, "X-Session-ID", step.session)
 		s := readStream(t, text)
-		if s.usage == nil || s.usage.PromptTokens != 8 || s.usage.CompletionTokens != 3 || s.usage.PromptDetails.CachedTokens != step.cached || !s.done {
+		if s.usage == nil || s.usage.PromptTokens != 8 || s.usage.CompletionTokens != 3 ||
+			s.usage.PromptDetails.CachedTokens != step.cached || !s.done {
 			t.Errorf("request %d of session %s: got %s, want 8 tokens of which %d cached", i, step.session, text, step.cached)
 		}
 	}
@@ -284,7 +312,8 @@ func TestServe(t *testing.T) {
 	if err := Serve(t.Context(), "127.0.0.1:0", h, ServeOptions{ExitAfter: time.Millisecond}); !errors.Is(err, ErrExit) {
 		t.Errorf("got %v, want %v", err, ErrExit)
 	}
-	if err := Serve(t.Context(), "no address", h, ServeOptions{}); err == nil || !strings.Contains(err.Error(), `listen on "no address"`) {
+	if err := Serve(t.Context(), "no address", h, ServeOptions{}); err == nil ||
+		!strings.Contains(err.Error(), `listen on "no address"`) {
 		t.Errorf("got %v, want an error that names the address", err)
 	}
 }

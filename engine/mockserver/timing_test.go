@@ -7,7 +7,10 @@ import (
 
 func TestTimingWithoutSpread(t *testing.T) {
 	t.Parallel()
-	timing := Timing{PrefillBase: 50 * time.Millisecond, PrefillPerToken: time.Millisecond, ITL: 10 * time.Millisecond, StreamInterval: 4}
+	timing := Timing{
+		PrefillBase: 50 * time.Millisecond, PrefillPerToken: time.Millisecond, ITL: 10 * time.Millisecond,
+		StreamInterval: 4,
+	}
 	for _, tt := range []struct {
 		prompt, cached int
 		want           time.Duration
@@ -49,7 +52,8 @@ func TestTimingSpread(t *testing.T) {
 				t.Fatalf("%s of key %d is not the same twice", name, key)
 			}
 		}
-		if least < 800*time.Millisecond || least > 805*time.Millisecond || most > 1200*time.Millisecond || most < 1195*time.Millisecond {
+		if least < 800*time.Millisecond || least > 805*time.Millisecond || most > 1200*time.Millisecond ||
+			most < 1195*time.Millisecond {
 			t.Errorf("%s is %v to %v, want 0.8 to 1.2 s", name, least, most)
 		}
 	}
@@ -63,7 +67,10 @@ func TestFaultsFor(t *testing.T) {
 	for key := range uint64(n) {
 		counts[faults.For(mix(key))]++
 	}
-	for fault, want := range map[Fault]int{FaultHTTPError: 1000, FaultAbort: 2000, FaultEventError: 3000, FaultNone: 4000} {
+	for fault, want := range map[Fault]int{
+		FaultHTTPError: 1000, FaultAbort: 2000, FaultEventError: 3000,
+		FaultNone: 4000,
+	} {
 		if got := counts[fault]; got < want-200 || got > want+200 {
 			t.Errorf("fault %q: got %d of %d requests, want about %d", fault, got, n, want)
 		}

@@ -90,7 +90,8 @@ func (wk *worker) prefill(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	writeJSON(w, http.StatusOK, prefillReply{PromptTokens: j.prompt.Tokens, CachedTokens: cached, FirstToken: due.UnixNano()})
+	writeJSON(w, http.StatusOK,
+		prefillReply{PromptTokens: j.prompt.Tokens, CachedTokens: cached, FirstToken: due.UnixNano()})
 }
 
 func (wk *worker) decode(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,8 @@ import (
 // seconds behind the queue, and sites without accounting give an error.
 func Ended(ctx context.Context, r rundir.Record) (Job, bool, error) {
 	since := r.Created.Add(-time.Hour).Local().Format(timeForm)
-	out, err := call(ctx, 15*time.Second, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates", "--jobs="+r.ID, "--starttime="+since, "--format="+accountForm)
+	out, err := call(ctx, 15*time.Second, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates",
+		"--jobs="+r.ID, "--starttime="+since, "--format="+accountForm)
 	if err != nil {
 		return Job{}, false, err
 	}
@@ -35,7 +36,10 @@ func parseAccounting(out string) []Job {
 			continue
 		}
 		state, by, _ := strings.Cut(f[1], " ") // CANCELLED by 1000
-		jobs = append(jobs, Job{ID: f[0], State: state, Reason: by, Submitted: instant(f[2]), Start: instant(f[3]), End: instant(f[4]), Nodes: f[5], Comment: word(f[6])})
+		jobs = append(jobs, Job{
+			ID: f[0], State: state, Reason: by, Submitted: instant(f[2]), Start: instant(f[3]),
+			End: instant(f[4]), Nodes: f[5], Comment: word(f[6]),
+		})
 	}
 	return jobs
 }

@@ -12,7 +12,8 @@ import (
 // Over says whether a job in this state does nothing any more.
 func (j Job) Over() bool {
 	switch j.State {
-	case "PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESIZING", "RESV_DEL_HOLD", "SPECIAL_EXIT":
+	case "PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "REQUEUED",
+		"REQUEUE_FED", "REQUEUE_HOLD", "RESIZING", "RESV_DEL_HOLD", "SPECIAL_EXIT":
 		return false
 	}
 	return true
@@ -32,12 +33,14 @@ func Status(ctx context.Context, r rundir.Record) (Job, error) {
 		return Job{}, err
 	}
 	j := Job{
-		ID: field(out, "JobId"), State: field(out, "JobState"), Reason: word(field(out, "Reason")), Submitted: instant(field(out, "SubmitTime")),
-		Start: instant(field(out, "StartTime")), End: instant(field(out, "EndTime")), Nodes: word(field(out, "NodeList")), Comment: word(field(out, "Comment")),
+		ID: field(out, "JobId"), State: field(out, "JobState"), Reason: word(field(out, "Reason")),
+		Submitted: instant(field(out, "SubmitTime")), Start: instant(field(out, "StartTime")),
+		End: instant(field(out, "EndTime")), Nodes: word(field(out, "NodeList")), Comment: word(field(out, "Comment")),
 		Preempted: instant(field(out, "PreemptTime")),
 	}
 	if !j.isOf(r) {
-		return j, fmt.Errorf("job %s is another one now: submitted %s, comment %q", r.ID, j.Submitted.Local().Format(timeForm), j.Comment)
+		return j, fmt.Errorf("job %s is another one now: submitted %s, comment %q",
+			r.ID, j.Submitted.Local().Format(timeForm), j.Comment)
 	}
 	return j, nil
 }

@@ -16,7 +16,8 @@ import (
 const mostOutput = 32 << 20
 
 // ErrMissing says that this machine has no Slurm commands.
-var ErrMissing = errors.New("there is no such command on the PATH: this machine is no login node of a Slurm cluster, or its module is not loaded")
+var ErrMissing = errors.New(
+	"there is no such command on the PATH: this machine is no login node of a Slurm cluster, or its module is not loaded")
 
 // errLate says that a command was ended since its time was up.
 var errLate = errors.New("has not answered")

@@ -104,7 +104,9 @@ func Architectures(ctx context.Context, partitions string) ([]string, error) {
 	wanted := strings.Split(partitions, ",")
 	for line := range strings.Lines(text) {
 		arch := field(line, "Arch")
-		in := slices.ContainsFunc(strings.Split(field(line, "Partitions"), ","), func(p string) bool { return slices.Contains(wanted, p) })
+		in := slices.ContainsFunc(strings.Split(field(line, "Partitions"), ","), func(p string) bool {
+			return slices.Contains(wanted, p)
+		})
 		if in && arch != "" && !slices.Contains(out, arch) {
 			out = append(out, arch)
 		}
@@ -184,7 +186,8 @@ func parsePartition(out, name string) (Partition, error) {
 		}
 	}
 	if p.TimeLimit == "" {
-		return p, fmt.Errorf("there is no partition %s here: there are %s; name one in the recipe (slurm.partition) or the cluster file", name, strings.Join(names, ", "))
+		return p, fmt.Errorf("there is no partition %s here: there are %s; "+
+			"name one in the recipe (slurm.partition) or the cluster file", name, strings.Join(names, ", "))
 	}
 	return p, nil
 }

@@ -25,8 +25,14 @@ func TestParseQueue(t *testing.T) {
 		"13|RUNNING|None|2026-11-30T04:00:00|2026-11-30T04:00:01|2026-11-30T05:00:01|gb300-T[01-02]|(null)\n" +
 		"torn line|x\n\n"
 	want := []Job{
-		{ID: "12", State: "PENDING", Reason: "Resources", Submitted: local("2026-11-30T04:00:00"), Start: local("2026-11-30T05:00:00"), Comment: "agentperf-tui:ab with | a bar"},
-		{ID: "13", State: "RUNNING", Submitted: local("2026-11-30T04:00:00"), Start: local("2026-11-30T04:00:01"), End: local("2026-11-30T05:00:01"), Nodes: "gb300-T[01-02]"},
+		{
+			ID: "12", State: "PENDING", Reason: "Resources", Submitted: local("2026-11-30T04:00:00"),
+			Start: local("2026-11-30T05:00:00"), Comment: "agentperf-tui:ab with | a bar",
+		},
+		{
+			ID: "13", State: "RUNNING", Submitted: local("2026-11-30T04:00:00"), Start: local("2026-11-30T04:00:01"),
+			End: local("2026-11-30T05:00:01"), Nodes: "gb300-T[01-02]",
+		},
 	}
 	if diff := cmp.Diff(want, parseQueue(out)); diff != "" {
 		t.Error(diff)
@@ -35,9 +41,15 @@ func TestParseQueue(t *testing.T) {
 
 func TestParseAccounting(t *testing.T) {
 	t.Parallel()
-	out := "12|CANCELLED by 1000|2026-11-30T04:00:00|2026-11-30T04:00:01|2026-11-30T04:10:00|gb300-T01|agentperf-tui:ab\n12|COMPLETED|2025-01-01T00:00:00|Unknown|Unknown|None assigned|\n"
+	const times = "2026-11-30T04:00:00|2026-11-30T04:00:01|2026-11-30T04:10:00"
+	out := "12|CANCELLED by 1000|" + times + "|gb300-T01|agentperf-tui:ab\n" +
+		"12|COMPLETED|2025-01-01T00:00:00|Unknown|Unknown|None assigned|\n"
 	want := []Job{
-		{ID: "12", State: "CANCELLED", Reason: "by 1000", Submitted: local("2026-11-30T04:00:00"), Start: local("2026-11-30T04:00:01"), End: local("2026-11-30T04:10:00"), Nodes: "gb300-T01", Comment: "agentperf-tui:ab"},
+		{
+			ID: "12", State: "CANCELLED", Reason: "by 1000", Submitted: local("2026-11-30T04:00:00"),
+			Start: local("2026-11-30T04:00:01"), End: local("2026-11-30T04:10:00"), Nodes: "gb300-T01",
+			Comment: "agentperf-tui:ab",
+		},
 		{ID: "12", State: "COMPLETED", Submitted: local("2025-01-01T00:00:00"), Nodes: "None assigned"},
 	}
 	if diff := cmp.Diff(want, parseAccounting(out)); diff != "" {
@@ -69,7 +81,8 @@ func TestAJobIsKnownByMoreThanItsID(t *testing.T) {
 
 func TestParseSteps(t *testing.T) {
 	t.Parallel()
-	out := "StepId=3.batch UserId=0 State=RUNNING Name=batch Network=(null)\nStepId=3.0 UserId=0 State=RUNNING Name=prefill_0 Network=(null)\n"
+	out := "StepId=3.batch UserId=0 State=RUNNING Name=batch Network=(null)\n" +
+		"StepId=3.0 UserId=0 State=RUNNING Name=prefill_0 Network=(null)\n"
 	if diff := cmp.Diff(map[string]string{"batch": "3.batch", "prefill_0": "3.0"}, parseSteps(out)); diff != "" {
 		t.Error(diff)
 	}
@@ -77,7 +90,10 @@ func TestParseSteps(t *testing.T) {
 
 func TestFirstID(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"12\n": "12", "12;cluster\n": "12", "": "", "Submitted batch job 12\n": "", "-1": "", "12_3": ""} {
+	for in, want := range map[string]string{
+		"12\n": "12", "12;cluster\n": "12", "": "", "Submitted batch job 12\n": "",
+		"-1": "", "12_3": "",
+	} {
 		if got := firstID(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
@@ -86,7 +102,10 @@ func TestFirstID(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	env := []string{"HOME=/h", "SBATCH_PARTITION=x", "SQUEUE_FORMAT=%i", "SLURM_CONF=/c", "SLURM_TIME_FORMAT=relative", "SBATCH_ACCOUNT=y"}
+	env := []string{
+		"HOME=/h", "SBATCH_PARTITION=x", "SQUEUE_FORMAT=%i", "SLURM_CONF=/c", "SLURM_TIME_FORMAT=relative",
+		"SBATCH_ACCOUNT=y",
+	}
 	if got := environment(env); !slices.Equal(got, []string{"HOME=/h", "SLURM_CONF=/c"}) {
 		t.Errorf("got %v", got)
 	}
@@ -99,10 +118,12 @@ func TestParsePartition(t *testing.T) {
 	t.Parallel()
 	out := "batch|1-00:00:00|1-infinite|3|idle\nbatch|1-00:00:00|1-infinite|10|allocated\nlong|infinite|1-8|2|idle\n"
 	got, err := parsePartition(out, "batch")
-	if err != nil || got.String() != "partition batch: nodes 3 idle, 10 allocated; time limit 1-00:00:00" || got.Nodes != 13 || got.Idle != 3 {
+	if err != nil || got.String() != "partition batch: nodes 3 idle, 10 allocated; time limit 1-00:00:00" ||
+		got.Nodes != 13 || got.Idle != 3 {
 		t.Errorf("got %+v %v", got, err)
 	}
-	if got, err := parsePartition(out, "long"); err != nil || got.String() != "partition long: nodes 2 idle; time limit infinite; nodes of a job 1-8" {
+	if got, err := parsePartition(out, "long"); err != nil ||
+		got.String() != "partition long: nodes 2 idle; time limit infinite; nodes of a job 1-8" {
 		t.Errorf("got %+v %v", got, err)
 	}
 	if _, err := parsePartition(out, "bach"); err == nil || !strings.Contains(err.Error(), "there are batch, long") {
@@ -112,13 +133,18 @@ func TestParsePartition(t *testing.T) {
 
 func TestOverAndLimit(t *testing.T) {
 	t.Parallel()
-	for state, want := range map[string]bool{"PENDING": false, "RUNNING": false, "COMPLETING": false, "COMPLETED": true, "NODE_FAIL": true, "TIMEOUT": true} {
+	for state, want := range map[string]bool{
+		"PENDING": false, "RUNNING": false, "COMPLETING": false, "COMPLETED": true,
+		"NODE_FAIL": true, "TIMEOUT": true,
+	} {
 		if got := (Job{State: state}).Over(); got != want {
 			t.Errorf("%s: %v", state, got)
 		}
 	}
 	now := local("2026-11-30T04:00:00")
-	for end, want := range map[time.Duration]bool{90 * time.Second: true, 150 * time.Second: true, 10 * time.Minute: false} {
+	for end, want := range map[time.Duration]bool{
+		90 * time.Second: true, 150 * time.Second: true, 10 * time.Minute: false,
+	} {
 		if got := (Job{End: now.Add(end)}).AtLimit(now); got != want {
 			t.Errorf("%v before the end: %v", end, got)
 		}
@@ -129,7 +155,10 @@ func TestOverAndLimit(t *testing.T) {
 }
 
 func FuzzAnswers(f *testing.F) {
-	for _, s := range []string{"12|PENDING|None|2026-11-30T04:00:00|N/A|N/A||c\n", "12|CANCELLED by 0|Unknown|Unknown|Unknown||\n", "StepId=3.0 Name=a\n", "12;x\n", "batch|1:00|1-8|3|idle\n", "NodeName=a Arch=x86_64 ="} {
+	for _, s := range []string{
+		"12|PENDING|None|2026-11-30T04:00:00|N/A|N/A||c\n", "12|CANCELLED by 0|Unknown|Unknown|Unknown||\n",
+		"StepId=3.0 Name=a\n", "12;x\n", "batch|1:00|1-8|3|idle\n", "NodeName=a Arch=x86_64 =",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

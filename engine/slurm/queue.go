@@ -208,7 +208,10 @@ func parseQueue(out string) []Job {
 		if len(f) < 8 {
 			continue
 		}
-		j := Job{ID: f[0], State: f[1], Reason: word(f[2]), Submitted: instant(f[3]), Start: instant(f[4]), End: instant(f[5]), Nodes: f[6], Comment: word(f[7])}
+		j := Job{
+			ID: f[0], State: f[1], Reason: word(f[2]), Submitted: instant(f[3]), Start: instant(f[4]),
+			End: instant(f[5]), Nodes: f[6], Comment: word(f[7]),
+		}
 		jobs = append(jobs, j)
 	}
 	return jobs

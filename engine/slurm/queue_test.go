@@ -55,7 +55,8 @@ func asked(t *testing.T, dir string) int {
 }
 
 func TestManyAskersMakeOneQuestion(t *testing.T) {
-	dir := fake(t, "squeue", `printf x >>"$(dirname "$0")/asked"; echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
+	dir := fake(t, "squeue",
+		`printf x >>"$(dirname "$0")/asked"; echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
 	state := t.TempDir()
 	ask := func() {
@@ -64,7 +65,8 @@ func TestManyAskersMakeOneQuestion(t *testing.T) {
 			wg.Go(func() {
 				q := &Queue{Dir: state, Every: 5 * time.Second, Now: c.now}
 				a := q.Ask(t.Context())
-				if j, ok := a.Find(rundir.Record{ID: "7", Comment: "agentperf-tui:a"}); !ok || j.State != "RUNNING" || a.Error != "" || a.Cluster != "fake" {
+				if j, ok := a.Find(rundir.Record{ID: "7", Comment: "agentperf-tui:a"}); !ok || j.State != "RUNNING" ||
+					a.Error != "" || a.Cluster != "fake" {
 					t.Errorf("got %+v", a)
 				}
 			})
@@ -141,7 +143,8 @@ func TestAnOldAnswerIsAskedAnew(t *testing.T) {
 
 // The id that a test submit prints is that of no job.
 func TestOnlyNamesNoJob(t *testing.T) {
-	fake(t, "sbatch", `echo "sbatch: Job 1 to start at 2026-11-30T14:40:00 using 288 processors on nodes n[01-04] in partition batch" >&2`)
+	fake(t, "sbatch",
+		`echo "sbatch: Job 1 to start at 2026-11-30T14:40:00 using 288 processors on nodes n[01-04] in partition batch" >&2`)
 	const want = "sbatch: to start at 2026-11-30T14:40:00 using 288 processors on nodes n[01-04] in partition batch"
 	if said, err := TestOnly(t.Context(), "x.sh"); err != nil || said != want {
 		t.Errorf("%q, %v", said, err)

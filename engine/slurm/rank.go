@@ -22,7 +22,8 @@ const rankEvery = time.Minute
 // of the user's own among them, nor while the scheduler does not answer, nor when
 // the jobs themselves are older than that: the question takes the place of theirs.
 func (a Answer) wantRanks(now time.Time, most time.Duration) bool {
-	return a.Error == "" && now.Sub(a.At) < most && now.Sub(a.Ranked) >= rankEvery && slices.ContainsFunc(a.Jobs, func(j Job) bool { return j.State == "PENDING" })
+	return a.Error == "" && now.Sub(a.At) < most && now.Sub(a.Ranked) >= rankEvery &&
+		slices.ContainsFunc(a.Jobs, func(j Job) bool { return j.State == "PENDING" })
 }
 
 // rank asks for the order of all waiting jobs. Sites that hide the others' jobs,

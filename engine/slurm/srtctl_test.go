@@ -9,9 +9,15 @@ func TestParseSrtctl(t *testing.T) {
 		failed bool
 		want   Handed
 	}{
-		{`{"status":"submitted","slurm_job_id":"12","job_name":"x","output_dir":"/o/12"}` + "\n", false, Handed{"12", "/o/12"}},
+		{
+			`{"status":"submitted","slurm_job_id":"12","job_name":"x","output_dir":"/o/12"}` + "\n", false,
+			Handed{"12", "/o/12"},
+		},
 		{`{"status":"submitted","slurm_job_id":"12","output_dir":"/o/12"}` + "\n", true, Handed{"12", "/o/12"}},
-		{"loading\n{\"status\": \"submitted\", \"slurm_job_id\": 13, \"output_dir\": \"/o/13\"}\nbye", false, Handed{"13", "/o/13"}},
+		{
+			"loading\n{\"status\": \"submitted\", \"slurm_job_id\": 13, \"output_dir\": \"/o/13\"}\nbye", false,
+			Handed{"13", "/o/13"},
+		},
 		{"checking\nSubmitted batch job 14\n", false, Handed{ID: "14"}},
 		{"Submitted batch job 14\n", true, Handed{}},
 		{"nothing was submitted: your job limit of 20 is reached\n", false, Handed{}},

@@ -46,7 +46,8 @@ func Hold(ctx context.Context, script, comment, until string) (id string, err er
 	id = j.ID
 	switch {
 	case lerr != nil:
-		return "", fmt.Errorf("submit: %w; %w: %w; submit again once the scheduler answers: the job is looked for first", err, ErrUnsure, lerr)
+		return "", fmt.Errorf("submit: %w; %w: %w; submit again once the scheduler answers: the job is looked for first",
+			err, ErrUnsure, lerr)
 	case id == "" && ctx.Err() != nil:
 		return "", fmt.Errorf("submit: %w; nothing was queued", err)
 	case id == "":
@@ -68,7 +69,8 @@ func Lookup(ctx context.Context, comment string) (Job, error) {
 		return Job{}, err
 	}
 	jobs := parseQueue(out)
-	out, err = call(ctx, askLimit, "sacct", "--allocations", "--noheader", "--parsable2", "--starttime="+time.Now().Add(-24*time.Hour).Format(timeForm), "--format="+accountForm)
+	out, err = call(ctx, askLimit, "sacct", "--allocations", "--noheader", "--parsable2",
+		"--starttime="+time.Now().Add(-24*time.Hour).Format(timeForm), "--format="+accountForm)
 	if err == nil { // else there is no accounting here: the queue's word stands
 		jobs = append(jobs, parseAccounting(out)...)
 	}

@@ -17,14 +17,16 @@ func TestSmokeAndAgain(t *testing.T) {
 	if code != 0 || last.State != "done" {
 		t.Fatalf("watch: exit %d, %+v", code, last)
 	}
-	if text, err := os.ReadFile(rec.Dir + "/logs/benchmark_config.smoke.yaml"); err != nil || !strings.Contains(string(text), "phase_timeout_seconds: 6.0") {
+	if text, err := os.ReadFile(rec.Dir + "/logs/benchmark_config.smoke.yaml"); err != nil ||
+		!strings.Contains(string(text), "phase_timeout_seconds: 6.0") {
 		t.Errorf("%v: %s", err, text)
 	}
 	doc := read[rollup](t, rec.Dir+"/logs/benchmark-rollup.json")
 	if doc.Partial || len(doc.Ours.Phases) != 1 || doc.Ours.Phases[0].Concurrency != 4 {
 		t.Errorf("roll-up: %+v", doc)
 	}
-	out := s.want(0, "apply", "--again", rec.ID, "--yes", "--json", "--output-dir", "out", "--set", "sbatch_directives.begin=now+1hour")
+	out := s.want(0, "apply", "--again", rec.ID, "--yes", "--json", "--output-dir", "out",
+		"--set", "sbatch_directives.begin=now+1hour")
 	var again submitted
 	if err := json.Unmarshal([]byte(out), &again); err != nil || again.ID == rec.ID {
 		t.Fatalf("%v in %s", err, out)

@@ -20,12 +20,31 @@ func TestFaults(t *testing.T) {
 		code        int
 		says        []string
 	}{
-		{"worker exits 1", "prefill_0:exit1", nil, "failed", 1, []string{"prefill_0 exited with code 1 before the run's end; its log says: CUDA error: an illegal memory access"}},
-		{"worker exits 0", "decode_1:exit0,client:hang", nil, "failed", 1, []string{"decode_0 exited with code", "before the run's end"}},
-		{"worker hangs before it is ready", "decode_1:never", []string{"health_check.max_attempts=4"}, "failed", 1, []string{"frontend_0 was not ready within 4 s", "1 of 1 prefill and 0 of 1 decode"}},
-		{"health never complete", "frontend_0:unhealthy", []string{"health_check.max_attempts=4"}, "failed", 1, []string{"frontend_0 was not ready within 4 s", "status 503"}},
+		{
+			"worker exits 1", "prefill_0:exit1", nil, "failed", 1,
+			[]string{"prefill_0 exited with code 1 before the run's end; its log says: CUDA error: an illegal memory access"},
+		},
+		{
+			"worker exits 0", "decode_1:exit0,client:hang", nil, "failed", 1,
+			[]string{"decode_0 exited with code", "before the run's end"},
+		},
+		{
+			"worker hangs before it is ready", "decode_1:never",
+			[]string{"health_check.max_attempts=4"},
+			"failed", 1,
+			[]string{"frontend_0 was not ready within 4 s", "1 of 1 prefill and 0 of 1 decode"},
+		},
+		{
+			"health never complete", "frontend_0:unhealthy",
+			[]string{"health_check.max_attempts=4"},
+			"failed", 1,
+			[]string{"frontend_0 was not ready within 4 s", "status 503"},
+		},
 		{"frontend dies mid-phase", "frontend_0:exit1", nil, "failed", 1, []string{"frontend_0 exited with code 1"}},
-		{"engine is dead and its launcher lives", "prefill_0:fatal,client:hang", nil, "failed", 1, []string{"prefill_0 is dead", "Rank1 Task exit code: 134"}},
+		{
+			"engine is dead and its launcher lives", "prefill_0:fatal,client:hang", nil, "failed", 1,
+			[]string{"prefill_0 is dead", "Rank1 Task exit code: 134"},
+		},
 		{"client fails", "client:exit7", nil, "failed", 7, []string{"the client exited with code 7", "no trajectories"}},
 		{"deaf worker", "prefill_0:deaf,client:exit7", nil, "failed", 7, []string{"the client exited with code 7"}},
 	} {
@@ -75,8 +94,15 @@ func TestStops(t *testing.T) {
 			})
 		}, "cancelled", "cancelled by "},
 		{"scancel", nil, func(s *site, rec submitted) { s.slurm("scancel", rec.ID) }, "cancelled", "Slurm is ending the job"},
-		{"scancel of the batch step", nil, func(s *site, rec submitted) { s.slurm("scancel", "--batch", "--signal=TERM", rec.ID) }, "cancelled", "TERM"},
-		{"time limit", []string{"slurm.time_limit=00:02:00"}, func(*site, submitted) {}, "timeout", "the time limit of the job"},
+		{"scancel of the batch step", nil, func(s *site, rec submitted) {
+			s.slurm("scancel", "--batch", "--signal=TERM", rec.ID)
+		}, "cancelled", "TERM"},
+		{
+			"time limit",
+			[]string{"slurm.time_limit=00:02:00"},
+			func(*site, submitted) {}, "timeout",
+			"the time limit of the job",
+		},
 		{"node down", nil, func(s *site, rec submitted) {
 			nodes := strings.Fields(s.slurm("scontrol", "show", "hostnames", s.slurm("squeue", "-h", "-j", rec.ID, "-o", "%N")))
 			node := nodes[1] // not the one of the batch script
@@ -100,7 +126,8 @@ func TestStops(t *testing.T) {
 			began := time.Now()
 			c.stop(s, rec)
 			last, code := s.outcome(c.name, rec, &began)
-			if code != 1 || last.State != c.state || last.ExitCode == nil || *last.ExitCode == 0 || !strings.Contains(last.Message, c.says) {
+			if code != 1 || last.State != c.state || last.ExitCode == nil || *last.ExitCode == 0 ||
+				!strings.Contains(last.Message, c.says) {
 				t.Errorf("watch: exit %d, %+v, want %s: %s", code, last, c.state, c.says)
 			}
 			if state := s.ended(rec.ID); state == "COMPLETED" {
@@ -116,7 +143,8 @@ func TestAWaitingJobIsCancelled(t *testing.T) {
 	s := newSite(t, "a pending job")
 	rec := s.apply(small("--set", "sbatch_directives.begin=now+1hour")...)
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.Queue != nil && st.Queue.Reason != "" })
-	if last.State != "pending" || last.Queue.State != "PENDING" || last.Queue.Reason != "BeginTime" || !strings.Contains(last.Message, "expected to start") {
+	if last.State != "pending" || last.Queue.State != "PENDING" || last.Queue.Reason != "BeginTime" ||
+		!strings.Contains(last.Message, "expected to start") {
 		t.Errorf("got %+v %+v", last, last.Queue)
 	}
 	if out := s.want(0, "cancel", rec.ID, "--yes"); !strings.Contains(out, "cancelled") {
@@ -150,5 +178,8 @@ func TestClientHangs(t *testing.T) {
 	state(term, "STALLED")
 	s.want(0, "cancel", rec.ID, "--yes")
 	job := s.ended(rec.ID)
-	table.add(s, row{fault: "client hangs, told after 3 s", state: "stalled, then cancelled", code: 1, noticed: noticed.Sub(info.ModTime()), job: job, left: len(s.processes(rec.ID))})
+	table.add(s, row{
+		fault: "client hangs, told after 3 s", state: "stalled, then cancelled", code: 1,
+		noticed: noticed.Sub(info.ModTime()), job: job, left: len(s.processes(rec.ID)),
+	})
 }

@@ -30,7 +30,8 @@ func loseNode(t *testing.T, c Cluster) {
 		t.Fatal(err)
 	}
 	last, code := s.outcome("node lost: its slurmd and all that ran there killed", rec, &began)
-	if code != 1 || last.State != "failed" || last.ExitCode == nil || *last.ExitCode != 1 || !strings.Contains(last.Message, nodes[1]) {
+	if code != 1 || last.State != "failed" || last.ExitCode == nil || *last.ExitCode != 1 ||
+		!strings.Contains(last.Message, nodes[1]) {
 		t.Errorf("watch: exit %d, %+v, want %s to be named", code, last, nodes[1])
 	}
 }
@@ -48,7 +49,8 @@ func controllerAway(t *testing.T, c Cluster) {
 	}
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.State == "unknown" })
 	noticed := time.Since(began)
-	if last.State != "unknown" || last.Queue == nil || last.Queue.Error == "" || !strings.Contains(last.Message, "last answered") || !strings.Contains(last.Message, "last heard") {
+	if last.State != "unknown" || last.Queue == nil || last.Queue.Error == "" ||
+		!strings.Contains(last.Message, "last answered") || !strings.Contains(last.Message, "last heard") {
 		t.Errorf("got %+v %+v", last, last.Queue)
 	}
 	if _, errs, code := s.run("cancel", rec.ID, "--yes"); code != 1 || !strings.Contains(errs, "nothing was done") {
@@ -59,7 +61,8 @@ func controllerAway(t *testing.T, c Cluster) {
 	}
 	// Longer than any command waits for an answer.
 	for deadline := began.Add(20 * time.Second); time.Now().Before(deadline); {
-		if last, _ := s.watch(rec.ID, func(st status) bool { return st.State != "" && st.Queue != nil }); last.State != "unknown" {
+		last, _ := s.watch(rec.ID, func(st status) bool { return st.State != "" && st.Queue != nil })
+		if last.State != "unknown" {
 			t.Errorf("while the controller is away the run is %+v", last)
 		}
 	}
@@ -71,7 +74,10 @@ func controllerAway(t *testing.T, c Cluster) {
 	if code != 0 || last.State != "done" {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
-	table.add(s, row{fault: "controller away for 20 s", state: "unknown, then done", code: code, noticed: noticed, job: s.ended(rec.ID), left: len(s.processes(rec.ID))})
+	table.add(s, row{
+		fault: "controller away for 20 s", state: "unknown, then done", code: code, noticed: noticed,
+		job: s.ended(rec.ID), left: len(s.processes(rec.ID)),
+	})
 }
 
 // smallDisk is a folder with little room, empty where none can be made. The nodes of
@@ -106,7 +112,8 @@ func logDirFull(t *testing.T, c Cluster, disk string) {
 	began := time.Now()
 	fill(t, filepath.Join(disk, "ballast"))
 	last, code := s.outcome("log dir full", rec, &began)
-	if code != 1 || last.State != "failed" || !strings.Contains(last.Message, "the file system of "+rec.Dir+"/logs is full") {
+	if code != 1 || last.State != "failed" ||
+		!strings.Contains(last.Message, "the file system of "+rec.Dir+"/logs is full") {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
 }

@@ -68,7 +68,10 @@ func TestJourney(t *testing.T) {
 	first.WaitFor("slack")
 	first.Press("ctrl+r")
 	first.WaitFor("ready for slurm")
-	for _, words := range []string{"CHECK", "CLUSTER", "partition batch: nodes ", "to start", "P P P P", "D D D D", "BATCH SCRIPT"} {
+	for _, words := range []string{
+		"CHECK", "CLUSTER", "partition batch: nodes ", "to start", "P P P P",
+		"D D D D", "BATCH SCRIPT",
+	} {
 		first.WaitFor(words) // a frame comes in pieces
 	}
 	first.Press("enter")
@@ -140,7 +143,8 @@ func TestKilledWorkbench(t *testing.T) {
 			Requests struct{ Measured, Failed int }
 		}
 	}
-	if err := json.Unmarshal([]byte(s.want(0, "results", rec.ID, "--json")), &doc); err != nil || len(doc.Phases) != 1 || doc.Phases[0].Requests.Measured == 0 {
+	if err := json.Unmarshal([]byte(s.want(0, "results", rec.ID, "--json")), &doc); err != nil || len(doc.Phases) != 1 ||
+		doc.Phases[0].Requests.Measured == 0 {
 		t.Fatalf("%v %+v", err, doc)
 	}
 	second.WaitFor(fmt.Sprintf("%d (%d)", doc.Phases[0].Requests.Measured, doc.Phases[0].Requests.Failed))
@@ -148,5 +152,8 @@ func TestKilledWorkbench(t *testing.T) {
 	if code := second.Wait(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	table.add(s, row{fault: "workbench killed with -9", state: "done", job: s.ended(rec.ID), left: len(s.processes(rec.ID)), noticed: time.Duration(0)})
+	table.add(s, row{
+		fault: "workbench killed with -9", state: "done", job: s.ended(rec.ID), left: len(s.processes(rec.ID)),
+		noticed: time.Duration(0),
+	})
 }

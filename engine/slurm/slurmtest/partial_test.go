@@ -36,10 +36,12 @@ func (s *site) looksBeside(rec submitted) {
 		if sh.Step != "decode_0" {
 			continue
 		}
-		cmd := exec.Command("bash", "-c", strings.Replace(sh.Line, " --pty ", " ", 1)+" -c 'echo $SLURMD_NODENAME; ls /logs/service_etcd.out'")
+		cmd := exec.Command("bash", "-c",
+			strings.Replace(sh.Line, " --pty ", " ", 1)+" -c 'echo $SLURMD_NODENAME; ls /logs/service_etcd.out'")
 		cmd.Env = s.c.Env
 		cmd.Env = append(cmd.Env, "PYXIS_STUB_BIND=1")
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), sh.Node+"\n/logs/service_etcd.out") {
+		if out, err := cmd.CombinedOutput(); err != nil ||
+			!strings.Contains(string(out), sh.Node+"\n/logs/service_etcd.out") {
 			s.t.Errorf("%s: %v\n%s", sh.Line, err, out)
 		}
 		return
@@ -77,11 +79,17 @@ func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
 		says string
 	}{
 		{"scancel", nil, func(s *site, rec submitted) { s.slurm("scancel", rec.ID) }, "Slurm is ending the job"},
-		{"worker exits", []string{"--set", "environment.STANDIN_FAULT=prefill_0:exitlate"}, func(*site, submitted) {}, "prefill_0 exited with code 1"},
+		{
+			"worker exits",
+			[]string{"--set", "environment.STANDIN_FAULT=prefill_0:exitlate"},
+			func(*site, submitted) {},
+			"prefill_0 exited with code 1",
+		},
 		{"preempted", []string{"--set", "sbatch_directives.exclusive="}, func(s *site, rec submitted) {
 			nodes := s.slurm("squeue", "-h", "-j", rec.ID, "-o", "%N")
 			first := strings.Fields(s.slurm("scontrol", "show", "hostnames", nodes))[0]
-			other := strings.Fields(s.slurm("sbatch", "--parsable", "--partition=urgent", "--exclusive", "--nodelist="+first, "--output=/dev/null", "--wrap=sleep 60"))[0]
+			other := strings.Fields(s.slurm("sbatch", "--parsable", "--partition=urgent", "--exclusive", "--nodelist="+first,
+				"--output=/dev/null", "--wrap=sleep 60"))[0]
 			s.t.Cleanup(func() { s.slurm("scancel", other) })
 		}, "preempted"},
 	} {
@@ -100,13 +108,16 @@ func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
 			}
 			s.ended(rec.ID)
 			doc := read[rollup](t, rec.Dir+"/logs/benchmark-rollup.json")
-			if !doc.Partial || len(doc.Ours.Phases) != 1 || doc.Ours.Phases[0].Total == 0 || !strings.Contains(doc.Ours.Partial, c.says) {
+			if !doc.Partial || len(doc.Ours.Phases) != 1 || doc.Ours.Phases[0].Total == 0 ||
+				!strings.Contains(doc.Ours.Partial, c.says) {
 				t.Errorf("roll-up: %+v", doc)
 			}
-			if id := doc.Identity; id.Client.Commit == "" || len(id.Datasets) != 2 || id.Datasets[0].SHA256 == "" || id.Model == nil {
+			if id := doc.Identity; id.Client.Commit == "" || len(id.Datasets) != 2 ||
+				id.Datasets[0].SHA256 == "" || id.Model == nil {
 				t.Errorf("identity: %+v", id)
 			}
-			if out := s.want(0, "results", rec.ID); !strings.Contains(out, "PARTIAL: the run is "+last.State) || !strings.Contains(out, c.says) {
+			if out := s.want(0, "results", rec.ID); !strings.Contains(out, "PARTIAL: the run is "+last.State) ||
+				!strings.Contains(out, c.says) {
 				t.Errorf("results:\n%s", out)
 			}
 		})

@@ -69,7 +69,8 @@ func TestTheAccountingLags(t *testing.T) {
 		t.Fatal(err)
 	}
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.State == "unknown" })
-	if last.State != "unknown" || last.ExitCode != nil || !strings.Contains(last.Message, "the accounting does not tell its end yet") {
+	if last.State != "unknown" || last.ExitCode != nil ||
+		!strings.Contains(last.Message, "the accounting does not tell its end yet") {
 		t.Errorf("got %+v", last)
 	}
 	noticed := time.Since(began)
@@ -77,16 +78,21 @@ func TestTheAccountingLags(t *testing.T) {
 		t.Fatal(err)
 	}
 	last, code := s.watch(rec.ID, nil)
-	if code != 1 || last.State != "failed" || last.ExitCode == nil || *last.ExitCode == 0 || !strings.Contains(last.Message, "no end") {
+	if code != 1 || last.State != "failed" || last.ExitCode == nil || *last.ExitCode == 0 ||
+		!strings.Contains(last.Message, "no end") {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
-	table.add(s, row{fault: "orchestrator killed, accounting lags", state: "unknown, then " + last.State, code: code, noticed: noticed, ended: time.Since(began), job: job, left: len(s.processes(rec.ID))})
+	table.add(s, row{
+		fault: "orchestrator killed, accounting lags", state: "unknown, then " + last.State, code: code,
+		noticed: noticed, ended: time.Since(began), job: job, left: len(s.processes(rec.ID)),
+	})
 }
 
 func playSample(t *testing.T, s *site) submitted {
 	t.Helper()
 	var shown plan.Plan
-	if err := json.Unmarshal([]byte(s.want(0, append([]string{"dry-run", "r.yaml", "--json"}, s.settings()...)...)), &shown); err != nil {
+	if err := json.Unmarshal([]byte(s.want(0, append([]string{"dry-run", "r.yaml", "--json"}, s.settings()...)...)),
+		&shown); err != nil {
 		t.Fatal(err)
 	}
 	text := s.want(0, append([]string{"dry-run", "r.yaml"}, s.settings()...)...)
@@ -104,9 +110,12 @@ func playSample(t *testing.T, s *site) submitted {
 		t.Errorf("Slurm says %s", state)
 	}
 	for _, name := range []string{
-		"config.yaml", "workload.yaml", "sbatch_script.sh", "run.json", "plan.json", "plan.bound.json", "phases.json", "bin/agentperf-tui-linux-*", "logs/sweep_" + rec.ID + ".log",
-		"logs/service_etcd.out", "logs/gb300-T01_prefill_w0.out", "logs/gb300-T05_prefill_w4.out", "logs/gb300-T06_decode_w0.out", "logs/gb300-T01_frontend_0.out",
-		"logs/benchmark.out", "logs/client.log", "logs/events.jsonl", "logs/trtllm_config_prefill.yaml", "logs/trtllm_config_decode.yaml", "logs/benchmark-rollup.json",
+		"config.yaml", "workload.yaml", "sbatch_script.sh", "run.json", "plan.json", "plan.bound.json", "phases.json",
+		"bin/agentperf-tui-linux-*", "logs/sweep_" + rec.ID + ".log",
+		"logs/service_etcd.out", "logs/gb300-T01_prefill_w0.out", "logs/gb300-T05_prefill_w4.out",
+		"logs/gb300-T06_decode_w0.out", "logs/gb300-T01_frontend_0.out",
+		"logs/benchmark.out", "logs/client.log", "logs/events.jsonl", "logs/trtllm_config_prefill.yaml",
+		"logs/trtllm_config_decode.yaml", "logs/benchmark-rollup.json",
 		"logs/agentperf/requests.jsonl", "logs/agentperf/phase_manifest.jsonl", "logs/agentperf/*__4u__phase0__*.json",
 	} {
 		if found, err := filepath.Glob(filepath.Join(rec.Dir, name)); err != nil || len(found) != 1 {
@@ -133,7 +142,8 @@ func bindings(bound *plan.Plan, rec submitted) []string {
 	pairs := []string{plan.JobID, rec.ID, plan.RunDir, rec.Dir, plan.LogDir, rec.Dir + "/logs"}
 	for i, n := range bound.Nodes {
 		number := strings.TrimPrefix(n.Name, "gb300-T")
-		pairs = append(pairs, "{node:"+strconv.Itoa(i)+"}", n.Name, "{ip:"+strconv.Itoa(i)+"}", subnet(bound)+strings.TrimLeft(number, "0"))
+		pairs = append(pairs, "{node:"+strconv.Itoa(i)+"}", n.Name, "{ip:"+strconv.Itoa(i)+"}",
+			subnet(bound)+strings.TrimLeft(number, "0"))
 	}
 	return pairs
 }

@@ -93,18 +93,22 @@ func newSiteOn(t *testing.T, c Cluster) *site {
 		}
 	})
 	s := &site{t: t, c: c, dir: dir}
-	s.env = append(slices.Clone(c.Env), "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config", "SRTSLURM_CONFIG=", "SLURM_ACCOUNT=", "SLURM_PARTITION=batch",
-		"PYXIS_STUB_BIND=1", "STANDIN_PROGRAM="+program+"/agentperf-tui", "AGENTPERF_TUI_QUEUE_SECONDS=1", "AGENTPERF_RUNTIME="+dir+"/runtime")
+	s.env = append(slices.Clone(c.Env), "XDG_STATE_HOME="+dir+"/state", "XDG_CONFIG_HOME="+dir+"/config",
+		"SRTSLURM_CONFIG=", "SLURM_ACCOUNT=", "SLURM_PARTITION=batch",
+		"PYXIS_STUB_BIND=1", "STANDIN_PROGRAM="+program+"/agentperf-tui", "AGENTPERF_TUI_QUEUE_SECONDS=1",
+		"AGENTPERF_RUNTIME="+dir+"/runtime")
 	s.pathFirst(program + "/image")
 	root := filepath.Dir(filepath.Dir(c.Source))
 	sample := root + "/testdata/bm_agentperf_dsv4_5p1d/c1010"
-	s.want(0, "port", sample, "--out", "r.yaml", "--workload-out", "w.yaml", "--dataset-root", sample+"/datasets", "--gpu-type", "gb300")
+	s.want(0, "port", sample, "--out", "r.yaml", "--workload-out", "w.yaml", "--dataset-root", sample+"/datasets",
+		"--gpu-type", "gb300")
 	data, err := os.ReadFile(dir + "/w.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A level of 4 users, as short as the client's own files allow.
-	text := strings.NewReplacer("phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 8.0", "settling_time_seconds: 240.0", "settling_time_seconds: 2.0").Replace(string(data))
+	text := strings.NewReplacer("phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 8.0",
+		"settling_time_seconds: 240.0", "settling_time_seconds: 2.0").Replace(string(data))
 	text += "user_spawn_rate: 4.0\nmin_measurement_seconds: 2.0\n"
 	s.workload(text)
 	return s
@@ -191,8 +195,10 @@ func (s *site) want(code int, args ...string) string {
 func (s *site) settings() []string {
 	standins := filepath.Join(filepath.Dir(s.c.Source), "standins")
 	return []string{
-		"--workload", "w.yaml", "--set", "benchmark.concurrency=4", "--set", "benchmark.agentperf_config=" + s.dir + "/w.yaml",
-		"--set", "benchmark.agentperf_client_dir=" + standins + "/checkout", "--set", `extra_mount=["` + standins + `/client:/usr/local/bin"]`,
+		"--workload", "w.yaml", "--set", "benchmark.concurrency=4",
+		"--set", "benchmark.agentperf_config=" + s.dir + "/w.yaml",
+		"--set", "benchmark.agentperf_client_dir=" + standins + "/checkout",
+		"--set", `extra_mount=["` + standins + `/client:/usr/local/bin"]`,
 		"--set", "health_check.interval_seconds=1", "--output-dir", "out",
 	}
 }

@@ -41,7 +41,9 @@ var (
 
 // conf has what the clusters have beyond the usual: a partition whose jobs take the
 // nodes of others.
-const conf = "PreemptType=preempt/partition_prio\nPreemptMode=CANCEL\nPartitionName=urgent Nodes=ALL PriorityTier=10 State=UP"
+const conf = `PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
+PartitionName=urgent Nodes=ALL PriorityTier=10 State=UP`
 
 // Start gives this process's cluster, of the Slurm of Debian 12. Where none can be
 // started the test is skipped: leftOut says what is then not tested.
@@ -99,7 +101,9 @@ func start(number int, options ...string) (Cluster, error) {
 	}
 	c := Cluster{Root: fmt.Sprintf("/tmp/slurm-test-%d-%d", os.Getpid(), number), Source: source}
 	// Two clusters at once differ in folder, ports and addresses.
-	own := append(os.Environ(), "SLURM_TEST_CONF="+conf, "SLURM_TEST_ROOT="+c.Root, fmt.Sprintf("SLURM_TEST_PORT=%d", port), fmt.Sprintf("SLURM_TEST_SUBNET=10.%d.%d", 64+os.Getpid()/250%60+64*number, 1+os.Getpid()%250))
+	own := append(os.Environ(), "SLURM_TEST_CONF="+conf, "SLURM_TEST_ROOT="+c.Root,
+		fmt.Sprintf("SLURM_TEST_PORT=%d", port),
+		fmt.Sprintf("SLURM_TEST_SUBNET=10.%d.%d", 64+os.Getpid()/250%60+64*number, 1+os.Getpid()%250))
 	if number == 2 {
 		own = append(own, "SLURM_TEST_SLURMD_TIMEOUT=10")
 	}

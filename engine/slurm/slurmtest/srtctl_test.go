@@ -19,7 +19,11 @@ func TestSrtctl(t *testing.T) {
 	}{
 		{"to its end", nil, func(*site, submitted) {}, "done"},
 		{"its answer is lost", []string{"SRTCTL_FAULT=lost"}, func(*site, submitted) {}, "done"},
-		{"cancelled", []string{"SRTCTL_ROWS=3000"}, func(s *site, rec submitted) { s.want(0, "cancel", rec.ID, "--yes") }, "cancelled"},
+		{
+			"cancelled",
+			[]string{"SRTCTL_ROWS=3000"},
+			func(s *site, rec submitted) { s.want(0, "cancel", rec.ID, "--yes") }, "cancelled",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -53,10 +57,12 @@ func TestSrtctlIsMissing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "no srtctl")
 	_, errs, code := s.run(append([]string{"apply", "r.yaml", "--yes", "--launcher", "srtctl"}, s.settings()...)...)
-	if code != 1 || !strings.Contains(errs, "no srtctl on the PATH") || s.slurm("squeue", "-h", "--name=bm-agentperf-dsv4-5p1d-srtctl") != "" {
+	if code != 1 || !strings.Contains(errs, "no srtctl on the PATH") ||
+		s.slurm("squeue", "-h", "--name=bm-agentperf-dsv4-5p1d-srtctl") != "" {
 		t.Errorf("exit %d: %s", code, errs)
 	}
-	if _, errs, code := s.run(append([]string{"dry-run", "r.yaml", "--launcher", "srtctl", "--smoke"}, s.settings()...)...); code == 0 || !strings.Contains(errs, "takes the launcher slurm") {
+	smoke := append([]string{"dry-run", "r.yaml", "--launcher", "srtctl", "--smoke"}, s.settings()...)
+	if _, errs, code := s.run(smoke...); code == 0 || !strings.Contains(errs, "takes the launcher slurm") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }

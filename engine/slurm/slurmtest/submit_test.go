@@ -29,8 +29,15 @@ func (s *site) argv(name string) []string {
 func TestSbatchAnswerLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, script string }{
-		{"it fails after the submit", `[[ "$*" == *--test-only* ]] && exec $real "$@"; $real "$@" >/dev/null; echo "Socket timed out on send/recv operation" >&2; exit 1`},
-		{"it prints nonsense", `[[ "$*" == *--test-only* ]] && exec $real "$@"; $real "$@" >/dev/null; echo "plugin says hello"`},
+		{
+			"it fails after the submit",
+			`[[ "$*" == *--test-only* ]] && exec $real "$@"; $real "$@" >/dev/null; ` +
+				`echo "Socket timed out on send/recv operation" >&2; exit 1`,
+		},
+		{
+			"it prints nonsense",
+			`[[ "$*" == *--test-only* ]] && exec $real "$@"; $real "$@" >/dev/null; echo "plugin says hello"`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

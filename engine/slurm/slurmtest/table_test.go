@@ -36,7 +36,8 @@ func (r row) String() string {
 		}
 		return fmt.Sprintf("%.1f", d.Seconds())
 	}
-	return fmt.Sprintf("| %s | %s | %d | %s | %s | %s | %d |", r.fault, r.state, r.code, after(r.noticed), after(r.ended), r.job, r.left)
+	return fmt.Sprintf("| %s | %s | %d | %s | %s | %s | %d |",
+		r.fault, r.state, r.code, after(r.noticed), after(r.ended), r.job, r.left)
 }
 
 func (t *rows) add(s *site, r row) {
@@ -52,7 +53,8 @@ func (t *rows) write(path string) error {
 		return nil
 	}
 	slices.SortFunc(t.rows, func(a, b row) int { return strings.Compare(a.fault, b.fault) })
-	text := "| fault | state shown | exit code | noticed after s | ended after s | job | processes left |\n| --- | --- | --: | --: | --: | --- | --: |\n"
+	text := "| fault | state shown | exit code | noticed after s | ended after s | job | processes left |\n" +
+		"| --- | --- | --: | --: | --: | --- | --: |\n"
 	for _, r := range t.rows {
 		text += r.String() + "\n"
 	}
