@@ -48,19 +48,18 @@ type Engine struct {
 	*watch.Watcher    // follow a run, play one back
 	*compare.Comparer // hold runs against each other
 
-	Paths    Paths
-	Config   Config
-	Program  string // this executable, copied into each run
-	Version  string
+	Paths Paths
+
 	opt      Options
 	registry rundir.Registry
+	tiers    []results.Tier
 }
 
 // Paths are the places of user-visible state, one for each kind.
 type Paths struct {
-	Config string `json:"config"` // config.yaml, $XDG_CONFIG_HOME/agentperf-tui
-	State  string `json:"state"`  // records of known runs, $XDG_STATE_HOME/agentperf-tui
-	Output string `json:"output"` // base of run folders: --output-dir, config.yaml, or ./outputs
+	Config string // config.yaml, $XDG_CONFIG_HOME/agentperf-tui
+	State  string // records of known runs, $XDG_STATE_HOME/agentperf-tui
+	Output string // base of run folders: --output-dir, config.yaml, or ./outputs
 }
 
 // Options are what a program passes to [New]; the zero value is the real world.
@@ -75,7 +74,7 @@ type Options struct {
 	Program  string // default: this executable
 	// Ports knows the reports of ports: nothing is submitted over open questions, and a
 	// recipe's report goes into the folder of its run. It may be nil.
-	Ports Ports
+	Ports submit.Ports
 }
 
 // New finds the user's folders and reads the configuration. A configuration
@@ -99,48 +98,41 @@ func New(opt Options) (*Engine, error) {
 		return nil, fmt.Errorf("find this machine's name: %w", err)
 	}
 	if opt.StateDir == "" && opt.Getenv("HOME") == "" && opt.Getenv("XDG_STATE_HOME") == "" {
-		return nil, errors.New("neither HOME nor XDG_STATE_HOME is set: there is no place to remember runs in; set one of them")
+		return nil, errors.New("neither HOME nor XDG_STATE_HOME is set: " +
+			"there is no place to remember runs in; set one of them")
 	}
 	paths := Paths{
 		Config: filepath.Join(xdg.ConfigHome, appName, "config.yaml"),
 		State:  cmp.Or(opt.StateDir, filepath.Join(xdg.StateHome, appName)),
 	}
-	config, err := readConfig(paths.Config)
+	c, err := readConfig(paths.Config, opt.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	if paths.Output, err = filepath.Abs(cmp.Or(opt.OutputDir, config.OutputDir, "outputs")); err != nil {
+	if paths.Output, err = filepath.Abs(cmp.Or(opt.OutputDir, c.OutputDir, "outputs")); err != nil {
 		return nil, fmt.Errorf("find the output folder: %w", err)
 	}
-	stall, err := stallSeconds(config, paths.Config, opt.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	every, err := queueEvery(config, paths.Config, opt.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	e := &Engine{
-		Paths: paths, Config: config, Program: opt.Program, Version: opt.Version, opt: opt,
-		registry: rundir.Registry{Dir: filepath.Join(paths.State, "runs")},
-	}
+	e := &Engine{Paths: paths, opt: opt, tiers: c.tiers()}
+	e.registry.Dir = filepath.Join(paths.State, "runs")
+	every := time.Duration(c.QueueSeconds * float64(time.Second))
 	status := runs.NewResolver(&slurm.Queue{Dir: paths.State, Every: every, Now: opt.Now}, opt.Now, host)
 	e.Store, e.Watcher = runs.New(e.registry, status), watch.New(status, opt.Now)
 	e.Drafts = draft.New(draft.Options{Getenv: opt.Getenv, Now: opt.Now, Host: host, State: paths.State})
-	e.Comparer = compare.New(e.Store, e.Drafts, config.BandPercent/100, config.tiers())
+	e.Comparer = compare.New(e.Store, e.Drafts, c.BandPercent/100, e.tiers)
 	e.Submitter = submit.New(submit.Options{
-		Registry: e.registry, Files: e.Drafts, State: paths.State, Output: paths.Output, StallSeconds: stall, Program: opt.Program,
-		ProgramsDir: config.ProgramsDir, Version: opt.Version, Host: host, Now: opt.Now, Ports: opt.Ports,
+		Registry: e.registry, Files: e.Drafts, State: paths.State, Output: paths.Output, Host: host, Now: opt.Now,
+		Program: opt.Program, ProgramsDir: c.ProgramsDir, Version: opt.Version,
+		StallSeconds: c.StallSeconds, Ports: opt.Ports,
 	})
 	return e, nil
 }
 
 // Tiers are the configured service levels.
-func (e *Engine) Tiers() []results.Tier { return e.Config.tiers() }
+func (e *Engine) Tiers() []results.Tier { return e.tiers }
 
 // Export reads all that is told of a run, see [report.Load].
 func (e *Engine) Export(ctx context.Context, l RunRef, bucketSeconds float64) (report.Run, error) {
-	return report.Load(ctx, l, e.Tiers(), bucketSeconds)
+	return report.Load(ctx, l, e.tiers, bucketSeconds)
 }
 
 // WriteComparison writes a comparison as a page into a folder, see
@@ -151,7 +143,7 @@ func (*Engine) WriteComparison(dir string, c parity.Comparison) (string, error) 
 
 // Replay runs the built-in client, see [replay.Run].
 func (e *Engine) Replay(ctx context.Context, opt replay.Options) error {
-	opt.Version, opt.Now = e.Version, e.opt.Now
+	opt.Version, opt.Now = e.opt.Version, e.opt.Now
 	return replay.Run(ctx, opt)
 }
 
@@ -163,15 +155,16 @@ func (*Engine) WriteReference(ctx context.Context, l RunRef, path string) error 
 
 // Supervise runs the plan of a run's folder, see [supervise.Supervisor.Run].
 func (e *Engine) Supervise(ctx context.Context, dir string, log io.Writer) (int, error) {
-	s := supervise.Supervisor{Registry: e.registry, Program: e.Program, Getenv: e.opt.Getenv, Now: e.opt.Now}
+	s := supervise.Supervisor{Registry: e.registry, Program: e.opt.Program, Getenv: e.opt.Getenv, Now: e.opt.Now}
 	return s.Run(ctx, dir, log)
 }
 
 // Doctor says what this machine has and where a user's files lie, see
 // [doctor.Machine.Look].
-func (e *Engine) Doctor(ctx context.Context) []Fact {
+func (e *Engine) Doctor(ctx context.Context) []doctor.Fact {
 	m := doctor.Machine{
-		Version: e.Version, Program: e.Program, Config: e.Paths.Config, State: e.Paths.State, Output: e.Paths.Output, Getenv: e.opt.Getenv,
+		Version: e.opt.Version, Program: e.opt.Program, Config: e.Paths.Config, State: e.Paths.State, Output: e.Paths.Output,
+		Getenv: e.opt.Getenv,
 	}
 	m.Programs, m.Missing = e.Programs()
 	return m.Look(ctx)

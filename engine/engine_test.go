@@ -6,37 +6,70 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
-
-var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
-
-// bench is an engine with folders of its own and a clock that stands.
-func bench(t *testing.T) *Engine {
-	t.Helper()
-	e, err := New(Options{StateDir: t.TempDir(), OutputDir: t.TempDir(), Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
 
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		"":                    "",
-		"band_percent: 1.5\n": "",
-		"tiers: [{name: a, speed_floor_tok_s: 40, ttft_ceiling_s: 5}]": "",
-		"band_percent: -1\n":   "more than 0",
-		"band_percent: .nan\n": "more than 0",
-		"bandpercent: 1\n":     "known keys",
+		"":                    "<nil>",
+		"band_percent: 1.5\n": "<nil>",
+		"tiers: [{name: a, speed_floor_tok_s: 40, ttft_ceiling_s: 5}]": "<nil>",
+		"band_percent: -1\n":      "more than 0",
+		"band_percent: .nan\n":    "more than 0",
+		"bandpercent: 1\n":        "known keys",
+		"queue_seconds: 3601\n":   "queue_seconds is 3601: want at most 3600",
+		"stall_seconds: 100000\n": "stall_seconds is 100000: want at most 86400",
 	} {
-		path := filepath.Join(t.TempDir(), "config.yaml")
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := readConfig(path); fmt.Sprint(err) != "<nil>" && says == "" || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+		_, err := readConfig(write(t, text), none)
+		if !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%q: %v, want %q", text, err, says)
 		}
 	}
+	c, err := readConfig(filepath.Join(t.TempDir(), "none.yaml"), none)
+	if err != nil || c.BandPercent != 2 || c.QueueSeconds != 5 || c.StallSeconds != 300 {
+		t.Errorf("defaults %+v, %v", c, err)
+	}
+}
+
+// Of two times between questions to squeue the longer one holds, and the site's word
+// on silence.
+func TestSettingsOfASite(t *testing.T) {
+	t.Parallel()
+	path := write(t, "queue_seconds: 20\nstall_seconds: 60\n")
+	for _, c := range []struct {
+		queue, stall         string
+		queueWant, stallWant float64
+		says                 string
+	}{
+		{"", "", 20, 60, ""},
+		{"10", "5", 20, 5, ""},
+		{"30", "90", 30, 90, ""},
+		{"often", "", 0, 0, `AGENTPERF_TUI_QUEUE_SECONDS is "often"`},
+		{"4000", "", 0, 0, "at most 3600"},
+		{"", "0", 0, 0, `AGENTPERF_TUI_STALL_SECONDS is "0"`},
+	} {
+		got, err := readConfig(path, func(name string) string {
+			return map[string]string{queueSetting: c.queue, stallSetting: c.stall}[name]
+		})
+		if c.says != "" {
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%q and %q: %v, want %q", c.queue, c.stall, err, c.says)
+			}
+			continue
+		}
+		if err != nil || got.QueueSeconds != c.queueWant || got.StallSeconds != c.stallWant {
+			t.Errorf("%q and %q: %+v, %v", c.queue, c.stall, got, err)
+		}
+	}
+}
+
+func none(string) string { return "" }
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -8,21 +8,28 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/logview"
 )
 
-// A log as a viewer sees it; see [logview] for what they do.
+// Logs as a viewer sees them, see [logview].
 type (
-	LogView    = logview.View
-	LogPos     = logview.Pos
-	LogLine    = logview.Line
-	LogIndex   = logview.Index
-	LogQuery   = logview.Query
+	// LogView is a window on logs.
+	LogView = logview.View
+	// LogPos is a place between two lines.
+	LogPos = logview.Pos
+	// LogLine is one line.
+	LogLine = logview.Line
+	// LogIndex knows the numbers of their lines.
+	LogIndex = logview.Index
+	// LogQuery asks for lines.
+	LogQuery = logview.Query
+	// LogMatcher tells which lines are asked for.
 	LogMatcher = logview.Matcher
-	LogGrowth  = logview.Growth
-	Severity   = logline.Severity
+	// LogGrowth tells that one has grown.
+	LogGrowth = logview.Growth
+	// Severity is how bad a line is.
+	Severity = logline.Severity
 )
 
 // The severities of a line.
 const (
-	PlainLine   = logline.Plain
 	DebugLine   = logline.Debug
 	WarningLine = logline.Warning
 	ErrorLine   = logline.Error

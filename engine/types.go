@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"github.com/agentperf/agentperf-tui/engine/doctor"
 	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
@@ -10,46 +9,79 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/watch"
 )
 
-// Files of a run while they are edited, see [draft].
+// What is edited, see [draft].
 type (
-	Files   = draft.Files
-	Pair    = draft.Pair
-	Draft   = draft.Draft
-	Fixed   = draft.Fixed
+	// Files names what a user gives for a run.
+	Files = draft.Files
+	// Pair is a loaded recipe with what belongs to it.
+	Pair = draft.Pair
+	// Draft is the files of a run as they stand in an editor.
+	Draft = draft.Draft
+	// Unsaved is what was typed into a file and not saved.
 	Unsaved = draft.Unsaved
+	// Handoff is a text in the hands of the user's own editor.
 	Handoff = draft.Handoff
 )
 
-// Runs, see [runs], and how they are watched, see [watch].
+// Runs, see [runs], and what is told of them, see [watch].
 type (
-	RunRef       = runs.Ref
-	Summary      = runs.Summary
-	LogFile      = runs.LogFile
-	Shell        = runs.Shell
-	Update       = watch.Update
+	// RunRef is a run that was found.
+	RunRef = runs.Ref
+	// Record says what a run is.
+	Record = rundir.Record
+	// Summary is one line of the list of runs.
+	Summary = runs.Summary
+	// LogFile is one log of a run.
+	LogFile = runs.LogFile
+	// Shell is a command line that opens a shell beside a step.
+	Shell = runs.Shell
+	// Update is what a watcher is told.
+	Update = watch.Update
+	// WatchOptions say how closely to watch.
 	WatchOptions = watch.Options
-	Playback     = watch.Playback
+	// Playback is a run that has ended, told again.
+	Playback = watch.Playback
 )
 
-// Submits, see [submit], and what goes with them.
+// Submits, see [submit].
 type (
+	// PlanOptions say where and how large a run is to be.
 	PlanOptions = submit.PlanOptions
-	Ports       = submit.Ports
-	Record      = rundir.Record
-	Fact        = doctor.Fact
 )
 
-// Two sides compared, see [parity].
+// Comparisons, see [parity].
 type (
+	// Comparison is two sides with a verdict.
 	Comparison = parity.Comparison
-	Side       = parity.Side
+	// ComparisonOptions say how to compare.
+	ComparisonOptions = parity.Options
+	// ComparisonRow is one line of the table.
+	ComparisonRow = parity.Row
+	// ComparisonPart is the number behind a row, or one of the two.
+	ComparisonPart = parity.Part
+	// ComparisonColumn is what is compared, as the header names it.
+	ComparisonColumn = parity.Column
+	// Side is one side.
+	Side = parity.Side
+	// Pairing is two sides request by request.
+	Pairing = parity.Pairing
+	// Shift is the candidate's value minus the reference's over all pairs.
+	Shift = parity.Shift
+	// Distribution is percentiles of both sides, for a drawing.
+	Distribution = parity.Distribution
 )
 
-// Errors by which a screen decides.
+// Verdicts of a comparison, and the phase to compare where each side has one alone.
+const (
+	Within        = parity.Within
+	Outside       = parity.Outside
+	NotComparable = parity.NotComparable
+	AnyPhase      = parity.AnyPhase
+)
+
+// Errors by which a screen decides: the files of a run have errors; a file is no
+// longer what it was when it was read.
 var (
 	ErrInvalid = submit.ErrInvalid
-	ErrTodos   = submit.ErrTodos
+	ErrChanged = draft.ErrChanged
 )
-
-// ErrChanged says that a file is no longer what it was when it was read.
-var ErrChanged = draft.ErrChanged

@@ -38,8 +38,6 @@ var uiLibraries = []string{"charm.land/"}
 var forUI = []string{
 	"engine", "engine/event", "engine/plan", "engine/results", "engine/chart", "engine/capacity", "porter",
 	"porter/session", "safetext", "texttable",
-	// To become types of the facade:
-	"engine/results/parity",
 }
 
 var quoted = regexp.MustCompile("`([^`]+)`")

@@ -37,7 +37,9 @@ func New(store *runs.Store, files *draft.Drafts, band float64, tiers []results.T
 // Parity compares two sides: runs by path, id or name, or files of figures.
 // Where both are runs of ours, their recipes and workloads are compared too. The
 // band is that of the configuration unless one is given or references measure it.
-func (c *Comparer) Parity(ctx context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
+func (c *Comparer) Parity(
+	ctx context.Context, ref, cand string, phase int, opt parity.Options,
+) (parity.Comparison, error) {
 	if opt.Band == 0 && len(opt.References) == 0 {
 		opt.Band = c.band
 	}

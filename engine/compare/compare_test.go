@@ -22,7 +22,10 @@ const sampleRun = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 func bench(t *testing.T) *Comparer {
 	t.Helper()
 	b := runstest.New(t)
-	files := draft.New(draft.Options{Getenv: func(string) string { return "" }, Now: b.Now, Host: runstest.Host, State: t.TempDir()})
+	files := draft.New(draft.Options{
+		Getenv: func(string) string { return "" }, Now: b.Now, Host: runstest.Host,
+		State: t.TempDir(),
+	})
 	return New(b.Store, files, 0.02, nil)
 }
 
@@ -48,7 +51,8 @@ func ours(t *testing.T, id string) string {
 	recipe := strings.Replace(string(example), "name: agentperf-dsv4-c1010", "name: run-"+id, 1)
 	for name, text := range map[string]string{
 		rundir.RecordFile: string(record), rundir.PhasesFile: `[]`, rundir.RecipeFile: recipe,
-		rundir.WorkloadFile: "base_url: http://h:8000/v1\nmodel: m\nconcurrencies: [1]\ntrajectory_path: /t.jsonl\nseed: 42\n",
+		rundir.WorkloadFile: "base_url: http://h:8000/v1\nmodel: m\nconcurrencies: [1]\n" +
+			"trajectory_path: /t.jsonl\nseed: 42\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -87,7 +91,10 @@ func TestParityComparesInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := c.Text()
-	for _, want := range []string{" recipe fields and 5/5 workload fields identical", "recipe name: run-1 against run-2", "paired requests: "} {
+	for _, want := range []string{
+		" recipe fields and 5/5 workload fields identical",
+		"recipe name: run-1 against run-2", "paired requests: ",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -32,13 +32,15 @@ func identities(a, b identity.Identity) recipes.Comparison {
 		case theirs[i].Value == f.Value:
 			c.Identical++
 		default:
-			c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, A: side, B: &recipes.Side{Path: f.Path, Value: theirs[i].Value}})
+			c.Differences = append(c.Differences,
+				recipes.Difference{Path: f.Path, A: side, B: &recipes.Side{Path: f.Path, Value: theirs[i].Value}})
 		}
 		theirs = slices.Delete(theirs, i, i+1)
 	}
 	for _, f := range theirs {
 		c.Total++
-		c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, B: &recipes.Side{Path: f.Path, Value: f.Value}})
+		c.Differences = append(c.Differences,
+			recipes.Difference{Path: f.Path, B: &recipes.Side{Path: f.Path, Value: f.Value}})
 	}
 	return c
 }

@@ -46,7 +46,10 @@ func (m Machine) Look(ctx context.Context) []Fact {
 		{What: "version", Found: m.Version + " " + runtime.GOOS + "/" + runtime.GOARCH, Note: m.Program},
 		{What: "configuration", Found: m.Config, Note: presence(m.Config)},
 		{What: "state", Found: m.State, Note: "records of known runs"},
-		{What: "output dir", Found: m.Output, Note: "run folders; --output-dir, output_dir of the configuration, or ./outputs"},
+		{
+			What: "output dir", Found: m.Output,
+			Note: "run folders; --output-dir, output_dir of the configuration, or ./outputs",
+		},
 		m.clusterFile(),
 		tool(ctx, "sbatch", "Slurm"),
 		tool(ctx, "srtctl", "srt-slurm's own launcher"),
@@ -55,7 +58,10 @@ func (m Machine) Look(ctx context.Context) []Fact {
 		facts = append(facts, Fact{What: p.Name, Found: p.Path})
 	}
 	for _, name := range m.Missing {
-		facts = append(facts, Fact{What: name, Found: "not found", Note: "runs on such nodes are refused; make dist builds it, programs_dir of the configuration says where it lies"})
+		facts = append(facts, Fact{
+			What: name, Found: "not found",
+			Note: "runs on such nodes are refused; make dist builds it, programs_dir of the configuration says where it lies",
+		})
 	}
 	return append(facts, m.terminal(), fileSystem(m.Output), fileSystem(m.State))
 }
@@ -68,7 +74,8 @@ func presence(path string) string {
 }
 
 func (m Machine) clusterFile() Fact {
-	f := Fact{What: "cluster file", Found: "none", Note: "$SRTSLURM_CONFIG, or srtslurm.yaml here or up to two folders above"}
+	f := Fact{What: "cluster file", Found: "none", Note: "$SRTSLURM_CONFIG, or srtslurm.yaml here or " +
+		"up to two folders above"}
 	dir, err := os.Getwd()
 	if err == nil {
 		var path string

@@ -46,7 +46,8 @@ func (*Drafts) Diff(ctx context.Context, a, b string) (recipes.Comparison, error
 
 // usable makes an error of a file that has some: what it means is not certain.
 func usable[T any](v *T, found recipes.Diagnostics, err error) (*T, error) {
-	if i := slices.IndexFunc(found, func(d recipes.Diagnostic) bool { return d.Severity == recipes.Error }); err == nil && i >= 0 {
+	i := slices.IndexFunc(found, func(d recipes.Diagnostic) bool { return d.Severity == recipes.Error })
+	if err == nil && i >= 0 {
 		err = fmt.Errorf("%s: not compared while it has errors", found[i])
 	}
 	return v, err

@@ -107,7 +107,8 @@ func (d *Drafts) Load(ctx context.Context, f Files) (*Pair, error) {
 			return nil, fmt.Errorf("edit %s: %w", t.WorkloadPath, err)
 		}
 	case len(forWorkload) > 0:
-		return nil, fmt.Errorf("edit %s: a key of the workload file, and none is given or found: give it with --workload", forWorkload[0].Path)
+		return nil, fmt.Errorf("edit %s: a key of the workload file, and none is given or found: give it with --workload",
+			forWorkload[0].Path)
 	}
 	p, err := d.checkText(ctx, t, d.machine())
 	if err == nil && p.Recipe != nil && f.Workload != "" {

@@ -47,7 +47,8 @@ func TestAFailedEditorKeepsWhatWasWritten(t *testing.T) {
 func TestHandoff(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "my editor")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$1:${2##*/}\"\nprintf more >> \"$2\"\nexit $3\n"), 0o755); err != nil {
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$1:${2##*/}\"\nprintf more >> \"$2\"\nexit $3\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -105,7 +105,8 @@ func edits(recipe []byte, all []recipes.Edit) (forRecipe, forWorkload []recipes.
 	for _, e := range all {
 		table := schema.Recipe(version)
 		first, _, _ := strings.Cut(e.Path, ".")
-		ours := schema.Workload().Lookup(first) != nil && schema.Recipe(1).Lookup(first) == nil && schema.Recipe(2).Lookup(first) == nil
+		ours := schema.Workload().Lookup(first) != nil && schema.Recipe(1).Lookup(first) == nil &&
+			schema.Recipe(2).Lookup(first) == nil
 		if ours {
 			table = schema.Workload()
 		}

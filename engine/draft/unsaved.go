@@ -61,7 +61,10 @@ func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error
 	if err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
-	data, err := json.Marshal(unsavedFile{Unsaved{Path: abs, At: d.now(), Host: d.host, PID: os.Getpid()}, []byte(text), []byte(base)})
+	data, err := json.Marshal(unsavedFile{
+		Unsaved{Path: abs, At: d.now(), Host: d.host, PID: os.Getpid()},
+		[]byte(text), []byte(base),
+	})
 	if err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
@@ -95,7 +98,8 @@ func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 		u.Text, u.Base = string(kept.Text), string(kept.Base)
 	}
 	if err != nil {
-		return u, false, fmt.Errorf("read the unsaved work of %s in %s: %w; remove that file if it is of no use", path, file, err)
+		return u, false, fmt.Errorf("read the unsaved work of %s in %s: %w; remove that file if it is of no use",
+			path, file, err)
 	}
 	now, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -10,7 +10,10 @@ import (
 
 func drafts(t *testing.T, env map[string]string) *Drafts {
 	t.Helper()
-	return New(Options{State: filepath.Join(t.TempDir(), "state"), Getenv: func(k string) string { return env[k] }, Now: time.Now, Host: "here"})
+	return New(Options{
+		State: filepath.Join(t.TempDir(), "state"), Getenv: func(k string) string { return env[k] },
+		Now: time.Now, Host: "here",
+	})
 }
 
 // What was not saved is found again by another program, by its user alone, and is
@@ -31,7 +34,8 @@ func TestUnsaved(t *testing.T) {
 	}
 	modes(t, map[string]os.FileMode{files[0]: 0o600, filepath.Dir(files[0]): 0o700})
 	u, ok, err := d.Unsaved(t.Context(), path)
-	if !ok || err != nil || u.Path != path || u.Text != "mine \xff" || u.Base != "base \xfe" || u.At.IsZero() || u.PID != os.Getpid() || u.Elsewhere {
+	if !ok || err != nil || u.Path != path || u.Text != "mine \xff" || u.Base != "base \xfe" || u.At.IsZero() ||
+		u.PID != os.Getpid() || u.Elsewhere {
 		t.Errorf("found %+v %v %v", u, ok, err)
 	}
 	if err := os.WriteFile(path, []byte(u.Text), 0o600); err != nil {

@@ -22,7 +22,8 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(run.Series) != 1 || run.Series[0].Seconds != 10 || len(run.Tiers) != 1 || run.Name != "bm_agentperf_dsv4_5p1d/c1010" {
+	if len(run.Series) != 1 || run.Series[0].Seconds != 10 || len(run.Tiers) != 1 ||
+		run.Name != "bm_agentperf_dsv4_5p1d/c1010" {
 		t.Errorf("%+v", run)
 	}
 }
@@ -38,12 +39,16 @@ func TestWriteComparison(t *testing.T) {
 	side.Name = "bm_agentperf_dsv4_5p1d/c1010"
 	c := parity.Compare(side, side, parity.Options{Band: 0.02})
 	c.Candidate.Name = "../a b"
-	for _, want := range []string{"parity-bm_agentperf_dsv4_5p1d-c1010-..-a-b.html", "parity-bm_agentperf_dsv4_5p1d-c1010-..-a-b-2.html"} {
+	for _, want := range []string{
+		"parity-bm_agentperf_dsv4_5p1d-c1010-..-a-b.html",
+		"parity-bm_agentperf_dsv4_5p1d-c1010-..-a-b-2.html",
+	} {
 		path, err := WriteComparison(dir, c)
 		if err != nil || path != filepath.Join(dir, want) {
 			t.Fatalf("%s, %v, want %s", path, err, want)
 		}
-		if page, err := os.ReadFile(path); err != nil || !strings.Contains(string(page), "<svg") && !strings.Contains(string(page), "<table") {
+		if page, err := os.ReadFile(path); err != nil || !strings.Contains(string(page), "<svg") &&
+			!strings.Contains(string(page), "<table") {
 			t.Errorf("%v: %.80s", err, page)
 		}
 	}

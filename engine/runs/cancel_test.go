@@ -17,7 +17,10 @@ func TestARunWithoutItsFolderIsCancelled(t *testing.T) {
 	bin := t.TempDir()
 	for name, text := range map[string]string{
 		"scontrol": `test -e ` + bin + `/ended && state=CANCELLED || state=RUNNING
-case "$*" in *job*) echo "JobId=7 JobState=$state Reason=None SubmitTime=2026-11-30T11:00:00 Comment=agentperf-tui:a";; *) echo "ClusterName = c";; esac`,
+case "$*" in
+*job*) echo "JobId=7 JobState=$state Reason=None SubmitTime=2026-11-30T11:00:00 Comment=agentperf-tui:a";;
+*) echo "ClusterName = c";;
+esac`,
 		"scancel": `test "$*" = 7 && touch ` + bin + `/ended`,
 		"squeue":  `echo "squeue: error: Unable to contact slurm controller" >&2; exit 1`,
 	} {
@@ -26,7 +29,10 @@ case "$*" in *job*) echo "JobId=7 JobState=$state Reason=None SubmitTime=2026-11
 		}
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
-	rec := rundir.Record{Version: 1, ID: "7", Name: "x", Launcher: "slurm", Comment: "agentperf-tui:a", Created: runstest.Noon.Add(-time.Hour), Dir: filepath.Join(t.TempDir(), "7")}
+	rec := rundir.Record{
+		Version: 1, ID: "7", Name: "x", Launcher: "slurm", Comment: "agentperf-tui:a",
+		Created: runstest.Noon.Add(-time.Hour), Dir: filepath.Join(t.TempDir(), "7"),
+	}
 	if err := b.Registry.Add(rec); err != nil {
 		t.Fatal(err)
 	}

@@ -59,14 +59,17 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 	case 1:
 		return located(hits[0])
 	case 0:
-		return Ref{}, errors.Join(fmt.Errorf("run %q: no folder, no job id and no beginning of <name>_<id> of the %d runs known here; agentperf-tui runs lists them", run, len(records)), listErr)
+		err := fmt.Errorf("run %q: no folder, no job id and no beginning of <name>_<id> of the %d runs known here; "+
+			"agentperf-tui runs lists them", run, len(records))
+		return Ref{}, errors.Join(err, listErr)
 	}
 	names := make([]string, 0, len(hits))
 	for _, h := range hits {
 		names = append(names, h.Name+"_"+h.ID)
 	}
 	slices.Sort(names)
-	return Ref{}, fmt.Errorf("run %q: matches %d runs: %s; give more of the name", run, len(hits), strings.Join(names, ", "))
+	return Ref{}, fmt.Errorf("run %q: matches %d runs: %s; give more of the name",
+		run, len(hits), strings.Join(names, ", "))
 }
 
 // located is a run of the list. Where its folder is gone, its entry in the list is all
@@ -112,7 +115,10 @@ const searchDepth = 6
 // isRun tells a run's folder by its record, its harness's parameters, or outputs in the
 // client's folder: the client's own sources are in one of that name too.
 func isRun(dir string) bool {
-	for _, sign := range []string{rundir.RecordFile, "job_params.env", "agentperf/" + results.RequestsFile, "agentperf/" + results.ManifestFile} {
+	for _, sign := range []string{
+		rundir.RecordFile, "job_params.env", "agentperf/" + results.RequestsFile,
+		"agentperf/" + results.ManifestFile,
+	} {
 		if _, err := os.Stat(filepath.Join(dir, sign)); err == nil {
 			return true
 		}
@@ -149,7 +155,8 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 		if !d.IsDir() {
 			return nil
 		}
-		if d.Name() == ".staged" || path == "/proc" || path == "/sys" || strings.Count(filepath.Clean(path), string(filepath.Separator))-base > searchDepth {
+		if d.Name() == ".staged" || path == "/proc" || path == "/sys" ||
+			strings.Count(filepath.Clean(path), string(filepath.Separator))-base > searchDepth {
 			return fs.SkipDir
 		}
 		if !isRun(path) {

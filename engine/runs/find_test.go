@@ -26,7 +26,10 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s found %q, %v; want %s", in, l.Record.ID, err, want)
 		}
 	}
-	for in, says := range map[string]string{"": "empty", "dsv4": "matches 2 runs: dsv4-long_L2-bbbb, dsv4_L1-aaaa", "nothing": "2 runs known here", filepath.Join(a.Dir, rundir.RecordFile): "a file"} {
+	for in, says := range map[string]string{
+		"": "empty", "dsv4": "matches 2 runs: dsv4-long_L2-bbbb, dsv4_L1-aaaa",
+		"nothing": "2 runs known here", filepath.Join(a.Dir, rundir.RecordFile): "a file",
+	} {
 		if _, err := b.Find(t.Context(), in); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", in, err, says)
 		}
@@ -36,7 +39,9 @@ func TestFind(t *testing.T) {
 func TestRunsKeepsWhatCanNotBeRead(t *testing.T) {
 	t.Parallel()
 	b := runstest.New(t)
-	good, broken, gone := b.Run(t, "L1", "good", runstest.Host, runstest.Said(event.Done)), b.Run(t, "L2", "broken", runstest.Host, runstest.Said(event.Done)), b.Run(t, "L3", "gone", runstest.Host)
+	good := b.Run(t, "L1", "good", runstest.Host, runstest.Said(event.Done))
+	broken := b.Run(t, "L2", "broken", runstest.Host, runstest.Said(event.Done))
+	gone := b.Run(t, "L3", "gone", runstest.Host)
 	if err := os.WriteFile(filepath.Join(broken.Dir, rundir.PhasesFile), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,9 @@ func (r *Resolver) ResolveJob(l Ref, s event.Status, a slurm.Answer) event.Statu
 	case a.Error != "":
 		return r.outage(s, a)
 	case a.Cluster != "" && l.Record.Cluster != "" && a.Cluster != l.Record.Cluster:
-		s.State, s.Message = event.Unknown, fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there", l.Record.Cluster, a.Cluster)
+		s.State = event.Unknown
+		s.Message = fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there",
+			l.Record.Cluster, a.Cluster)
 		return s
 	case found:
 		return statusFromJob(l, s, job)
@@ -95,7 +97,9 @@ func statusFromJob(l Ref, s event.Status, j slurm.Job) event.Status {
 			s.State = event.Starting
 		}
 	case started && back(j.State) && s.Queue.At.After(s.Last):
-		s.State, s.Message = event.Pending, "Slurm has put its job back into the queue ("+j.State+"); a run starts only once: cancel it, and apply it again"
+		s.State = event.Pending
+		s.Message = "Slurm has put its job back into the queue (" + j.State +
+			"); a run starts only once: cancel it, and apply it again"
 	case started: // its own events are newer than any answer of the queue
 	case j.State == "RUNNING" || j.State == "SIGNALING" || j.State == "STAGE_OUT":
 		s.State = event.Starting
@@ -117,9 +121,11 @@ func back(state string) bool {
 
 // ends is what the scheduler's words for an end mean.
 var ends = map[string]event.State{
-	"CANCELLED": event.Cancelled, "REVOKED": event.Cancelled, "PREEMPTED": event.Cancelled, "TIMEOUT": event.Timeout, "DEADLINE": event.Timeout,
-	"FAILED": event.Failed, "NODE_FAIL": event.Failed, "BOOT_FAIL": event.Failed, "OUT_OF_MEMORY": event.Failed, "LAUNCH_FAILED": event.Failed, "RECONFIG_FAIL": event.Failed,
 	"COMPLETED": event.Done,
+	"CANCELLED": event.Cancelled, "REVOKED": event.Cancelled, "PREEMPTED": event.Cancelled,
+	"TIMEOUT": event.Timeout, "DEADLINE": event.Timeout,
+	"FAILED": event.Failed, "NODE_FAIL": event.Failed, "BOOT_FAIL": event.Failed, "OUT_OF_MEMORY": event.Failed,
+	"LAUNCH_FAILED": event.Failed, "RECONFIG_FAIL": event.Failed,
 }
 
 // statusFromEnd is the status of a run whose job has ended.

@@ -23,7 +23,10 @@ func slurmRun(t *testing.T) (*runs.Resolver, runs.Ref, time.Time) {
 	if err := os.Mkdir(filepath.Join(dir, rundir.LogsDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	rec := rundir.Record{ID: "7", Name: "x", Launcher: "slurm", Host: "login1", Created: now.Add(-10 * time.Minute), Comment: "agentperf-tui:a", Cluster: "c"}
+	rec := rundir.Record{
+		ID: "7", Name: "x", Launcher: "slurm", Host: "login1", Created: now.Add(-10 * time.Minute),
+		Comment: "agentperf-tui:a", Cluster: "c",
+	}
 	return r, runs.Ref{Dir: dir, Logs: rundir.Logs(dir), Record: rec}, now
 }
 
@@ -39,7 +42,10 @@ func TestResolveJob(t *testing.T) {
 	waits := job("PENDING", "Resources")
 	waits.Start = now.Add(time.Hour)
 	measuring := event.Status{State: event.Measuring, Last: now.Add(-2 * time.Second)}
-	outage := slurm.Answer{At: now.Add(-45 * time.Second), Tried: now, Error: "squeue: Unable to contact slurm controller", Jobs: []slurm.Job{job("RUNNING", "")}}
+	outage := slurm.Answer{
+		At: now.Add(-45 * time.Second), Tried: now, Error: "squeue: Unable to contact slurm controller",
+		Jobs: []slurm.Job{job("RUNNING", "")},
+	}
 	for _, c := range []struct {
 		name   string
 		status event.Status
@@ -54,21 +60,63 @@ func TestResolveJob(t *testing.T) {
 		{"script starts", event.Status{}, fresh(job("RUNNING", "")), event.Starting, nil},
 		{"runs", measuring, fresh(job("RUNNING", "")), event.Measuring, nil},
 		{"runs, the answer is older", measuring, fresh(waits), event.Measuring, nil},
-		{"put back into the queue", event.Status{State: event.Measuring, Last: now.Add(-time.Minute)}, fresh(waits), event.Pending, []string{"put its job back"}},
+		{
+			"put back into the queue",
+			event.Status{State: event.Measuring, Last: now.Add(-time.Minute)},
+			fresh(waits),
+			event.Pending,
+			[]string{"put its job back"},
+		},
 		{"suspended", measuring, fresh(job("SUSPENDED", "")), event.Measuring, []string{"SUSPENDED"}},
 		{"nodes are cleaned", measuring, fresh(job("COMPLETING", "")), event.Post, []string{"COMPLETING"}},
-		{"failed without a word", measuring, fresh(job("FAILED", "NonZeroExitCode")), event.Failed, []string{"FAILED NonZeroExitCode", "log of its job"}},
+		{
+			"failed without a word", measuring, fresh(job("FAILED", "NonZeroExitCode")), event.Failed,
+			[]string{"FAILED NonZeroExitCode", "log of its job"},
+		},
 		{"node failed", measuring, fresh(job("NODE_FAIL", "")), event.Failed, []string{"NODE_FAIL"}},
 		{"time is up", measuring, fresh(job("TIMEOUT", "TimeLimit")), event.Timeout, nil},
-		{"cancelled while it waited", event.Status{}, fresh(job("CANCELLED", "Dependency")), event.Cancelled, []string{"had not started: Slurm says CANCELLED Dependency"}},
+		{
+			"cancelled while it waited",
+			event.Status{},
+			fresh(job("CANCELLED", "Dependency")), event.Cancelled,
+			[]string{"had not started: Slurm says CANCELLED Dependency"},
+		},
 		{"ended well", measuring, fresh(job("COMPLETED", "")), event.Done, nil},
 		{"a new word", measuring, fresh(job("LAUNCH_ODD", "")), event.Unknown, []string{"LAUNCH_ODD"}},
-		{"outage", measuring, outage, event.Unknown, []string{"last answered 45s ago", "Unable to contact", "last heard 2s ago: measuring"}},
-		{"outage before any answer", event.Status{}, slurm.Answer{Tried: now, Error: "squeue has not answered for 10s"}, event.Unknown, []string{"has not answered yet", "never seen"}},
-		{"answer of another cluster", measuring, slurm.Answer{At: now, Tried: now, Cluster: "other"}, event.Unknown, []string{"on the cluster c", "is other"}},
+		{
+			"outage", measuring, outage, event.Unknown,
+			[]string{"last answered 45s ago", "Unable to contact", "last heard 2s ago: measuring"},
+		},
+		{
+			"outage before any answer",
+			event.Status{},
+			slurm.Answer{Tried: now, Error: "squeue has not answered for 10s"},
+			event.Unknown,
+			[]string{"has not answered yet", "never seen"},
+		},
+		{
+			"answer of another cluster", measuring,
+			slurm.Answer{At: now, Tried: now, Cluster: "other"},
+			event.Unknown,
+			[]string{"on the cluster c", "is other"},
+		},
 		{"no Slurm here, files are fresh", measuring, slurm.Answer{Error: "x", Missing: true}, event.Measuring, nil},
-		{"no Slurm here, files are old", event.Status{State: event.Ramp, Last: now.Add(-time.Hour)}, slurm.Answer{Error: "x", Missing: true}, event.Unknown, []string{"login1"}},
-		{"another job has the id", event.Status{}, slurm.Answer{At: now.Add(-11 * time.Minute), Tried: now, Jobs: []slurm.Job{{ID: "7", State: "RUNNING", Comment: "mine"}}}, event.Pending, nil},
+		{
+			"no Slurm here, files are old",
+			event.Status{State: event.Ramp, Last: now.Add(-time.Hour)},
+			slurm.Answer{Error: "x", Missing: true},
+			event.Unknown,
+			[]string{"login1"},
+		},
+		{
+			"another job has the id",
+			event.Status{},
+			slurm.Answer{
+				At: now.Add(-11 * time.Minute), Tried: now,
+				Jobs: []slurm.Job{{ID: "7", State: "RUNNING", Comment: "mine"}},
+			},
+			event.Pending, nil,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -92,11 +140,16 @@ func TestResolveJob(t *testing.T) {
 func TestCancelledByUs(t *testing.T) {
 	t.Parallel()
 	r, l, now := slurmRun(t)
-	if err := os.WriteFile(filepath.Join(l.Dir, rundir.CancelFile), []byte(`{"user": "ada", "host": "login3"}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(l.Dir, rundir.CancelFile), []byte(`{"user": "ada", "host": "login3"}`),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	a := slurm.Answer{At: now, Tried: now, Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: "CANCELLED", Reason: "Dependency", Comment: "agentperf-tui:a"}}}
-	if got := r.ResolveJob(l, event.Status{}, a); got.State != event.Cancelled || got.Message != "cancelled by ada on login3" {
+	a := slurm.Answer{
+		At: now, Tried: now, Cluster: "c",
+		Jobs: []slurm.Job{{ID: "7", State: "CANCELLED", Reason: "Dependency", Comment: "agentperf-tui:a"}},
+	}
+	if got := r.ResolveJob(l, event.Status{}, a); got.State != event.Cancelled ||
+		got.Message != "cancelled by ada on login3" {
 		t.Errorf("%s: %s", got.State, got.Message)
 	}
 }
@@ -107,19 +160,40 @@ func TestEveryWordOfSlurm(t *testing.T) {
 	t.Parallel()
 	r, l, now := slurmRun(t)
 	for word, want := range map[string][2]event.State{
-		"PENDING": {event.Pending, event.Pending}, "CONFIGURING": {event.Pending, event.Measuring}, "RUNNING": {event.Starting, event.Measuring},
-		"COMPLETING": {event.Post, event.Post}, "SIGNALING": {event.Starting, event.Measuring}, "STAGE_OUT": {event.Starting, event.Measuring},
-		"SUSPENDED": {event.Starting, event.Measuring}, "STOPPED": {event.Starting, event.Measuring}, "RESIZING": {event.Pending, event.Measuring},
-		"REQUEUED": {event.Pending, event.Pending}, "REQUEUE_FED": {event.Pending, event.Pending}, "REQUEUE_HOLD": {event.Pending, event.Pending},
-		"RESV_DEL_HOLD": {event.Pending, event.Pending}, "SPECIAL_EXIT": {event.Pending, event.Pending},
-		"COMPLETED": {event.Done, event.Done}, "CANCELLED": {event.Cancelled, event.Cancelled}, "REVOKED": {event.Cancelled, event.Cancelled},
-		"PREEMPTED": {event.Cancelled, event.Cancelled}, "TIMEOUT": {event.Timeout, event.Timeout}, "DEADLINE": {event.Timeout, event.Timeout},
-		"FAILED": {event.Failed, event.Failed}, "NODE_FAIL": {event.Failed, event.Failed}, "BOOT_FAIL": {event.Failed, event.Failed},
-		"OUT_OF_MEMORY": {event.Failed, event.Failed}, "LAUNCH_FAILED": {event.Failed, event.Failed}, "RECONFIG_FAIL": {event.Failed, event.Failed},
-		"POWER_UP_NODE": {event.Unknown, event.Unknown}, "EXPEDITING": {event.Unknown, event.Unknown},
+		"PENDING":       {event.Pending, event.Pending},
+		"CONFIGURING":   {event.Pending, event.Measuring},
+		"RUNNING":       {event.Starting, event.Measuring},
+		"COMPLETING":    {event.Post, event.Post},
+		"SIGNALING":     {event.Starting, event.Measuring},
+		"STAGE_OUT":     {event.Starting, event.Measuring},
+		"SUSPENDED":     {event.Starting, event.Measuring},
+		"STOPPED":       {event.Starting, event.Measuring},
+		"RESIZING":      {event.Pending, event.Measuring},
+		"REQUEUED":      {event.Pending, event.Pending},
+		"REQUEUE_FED":   {event.Pending, event.Pending},
+		"REQUEUE_HOLD":  {event.Pending, event.Pending},
+		"RESV_DEL_HOLD": {event.Pending, event.Pending},
+		"SPECIAL_EXIT":  {event.Pending, event.Pending},
+		"COMPLETED":     {event.Done, event.Done},
+		"CANCELLED":     {event.Cancelled, event.Cancelled},
+		"REVOKED":       {event.Cancelled, event.Cancelled},
+		"PREEMPTED":     {event.Cancelled, event.Cancelled},
+		"TIMEOUT":       {event.Timeout, event.Timeout},
+		"DEADLINE":      {event.Timeout, event.Timeout},
+		"FAILED":        {event.Failed, event.Failed},
+		"NODE_FAIL":     {event.Failed, event.Failed},
+		"BOOT_FAIL":     {event.Failed, event.Failed},
+		"OUT_OF_MEMORY": {event.Failed, event.Failed},
+		"LAUNCH_FAILED": {event.Failed, event.Failed},
+		"RECONFIG_FAIL": {event.Failed, event.Failed},
+		"POWER_UP_NODE": {event.Unknown, event.Unknown},
+		"EXPEDITING":    {event.Unknown, event.Unknown},
 	} {
 		for i, s := range []event.Status{{}, {State: event.Measuring, Last: now.Add(-time.Minute)}} {
-			a := slurm.Answer{At: now, Tried: now, Cluster: "c", Jobs: []slurm.Job{{ID: "7", State: word, Comment: "agentperf-tui:a"}}}
+			a := slurm.Answer{
+				At: now, Tried: now, Cluster: "c",
+				Jobs: []slurm.Job{{ID: "7", State: word, Comment: "agentperf-tui:a"}},
+			}
 			got := r.ResolveJob(l, s, a)
 			if got.State != want[i] {
 				t.Errorf("%s after %q: %s (%s), want %s", word, s.State, got.State, got.Message, want[i])
@@ -139,10 +213,22 @@ func TestForgottenJobs(t *testing.T) {
 		state       event.State
 		says        string
 	}{
-		{"accounting tells", `echo "7|NODE_FAIL|2026-11-30T03:50:00|Unknown|Unknown|n1|agentperf-tui:a"`, time.Minute, event.Failed, "NODE_FAIL"},
-		{"accounting lags", `echo "7|RUNNING|2026-11-30T03:50:00|Unknown|Unknown|n1|agentperf-tui:a"`, time.Minute, event.Unknown, "does not tell its end yet"},
-		{"an older job with the id", `echo "7|COMPLETED|2025-11-30T03:50:00|Unknown|Unknown|n1|"`, 11 * time.Minute, event.Failed, "left no last word"},
-		{"no accounting", `echo "Slurm accounting storage is disabled" >&2; exit 1`, time.Minute, event.Failed, "accounting storage is disabled"},
+		{
+			"accounting tells", `echo "7|NODE_FAIL|2026-11-30T03:50:00|Unknown|Unknown|n1|agentperf-tui:a"`, time.Minute,
+			event.Failed, "NODE_FAIL",
+		},
+		{
+			"accounting lags", `echo "7|RUNNING|2026-11-30T03:50:00|Unknown|Unknown|n1|agentperf-tui:a"`, time.Minute,
+			event.Unknown, "does not tell its end yet",
+		},
+		{
+			"an older job with the id", `echo "7|COMPLETED|2025-11-30T03:50:00|Unknown|Unknown|n1|"`, 11 * time.Minute,
+			event.Failed, "left no last word",
+		},
+		{
+			"no accounting", `echo "Slurm accounting storage is disabled" >&2; exit 1`, time.Minute, event.Failed,
+			"accounting storage is disabled",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, l, now := slurmRun(t)
@@ -152,7 +238,8 @@ func TestForgottenJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", dir+":/usr/bin:/bin")
-			got := r.ResolveJob(l, event.Status{State: event.Ready, Last: now.Add(-c.last)}, slurm.Answer{At: now, Tried: now, Cluster: "c"})
+			got := r.ResolveJob(l, event.Status{State: event.Ready, Last: now.Add(-c.last)},
+				slurm.Answer{At: now, Tried: now, Cluster: "c"})
 			if got.State != c.state || !strings.Contains(got.Message, c.says) {
 				t.Errorf("%s: %s", got.State, got.Message)
 			}

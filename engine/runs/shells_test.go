@@ -35,12 +35,16 @@ func TestShells(t *testing.T) {
 			t.Parallel()
 			b := runstest.New(t)
 			l := b.Run(t, "L1", "x", "elsewhere", runstest.Said(c.last))
-			p := plan.Plan{Nodes: []plan.Node{{Name: "n1"}}, Steps: []plan.Step{{Name: "decode_0", Nodes: c.nodes, Shell: []string{"bash"}}}}
+			p := plan.Plan{
+				Nodes: []plan.Node{{Name: "n1"}},
+				Steps: []plan.Step{{Name: "decode_0", Nodes: c.nodes, Shell: []string{"bash"}}},
+			}
 			if err := smallfile.WriteJSON(filepath.Join(l.Dir, rundir.BoundFile), p, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			got, err := b.Shells(l)
-			if len(got) != c.n || c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			if len(got) != c.n || c.says == "" && err != nil || c.says != "" &&
+				(err == nil || !strings.Contains(err.Error(), c.says)) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
@@ -64,7 +68,10 @@ func TestLogFiles(t *testing.T) {
 	for _, f := range files {
 		got = append(got, f.Step+" "+filepath.Base(f.Path))
 	}
-	if want := []string{"client benchmark.out", "decode_0 node1_decode_w0.out", "node2_decode_w0.out node2_decode_w0.out"}; !slices.Equal(got, want) {
+	if want := []string{
+		"client benchmark.out", "decode_0 node1_decode_w0.out",
+		"node2_decode_w0.out node2_decode_w0.out",
+	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

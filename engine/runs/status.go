@@ -117,7 +117,8 @@ const silence = 2 * time.Minute
 
 func (r *Resolver) onAnotherHost(l Ref, s event.Status) event.Status {
 	last := s.Last
-	if info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile)); err == nil && info.ModTime().After(last) {
+	info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile))
+	if err == nil && info.ModTime().After(last) {
 		last = info.ModTime()
 	}
 	if r.now().Sub(last) > silence {

@@ -26,16 +26,35 @@ func TestResolve(t *testing.T) {
 		says            string
 		log             string // of the job
 	}{
-		{name: "its end is final", events: []event.Event{runstest.Said(event.Measuring), runstest.Said(event.Done)}, want: event.Done},
+		{
+			name: "its end is final", events: []event.Event{runstest.Said(event.Measuring), runstest.Said(event.Done)},
+			want: event.Done,
+		},
 		{name: "alive", held: true, events: []event.Event{runstest.Said(event.Measuring)}, want: event.Measuring},
 		{name: "alive, nothing said yet", held: true, want: event.Starting},
-		{name: "dead without a word", events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed, says: "without a word"},
+		{
+			name: "dead without a word", events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed,
+			says: "without a word",
+		},
 		{name: "submitted a moment ago", created: time.Second, want: event.Pending},
 		{name: "never started", created: time.Hour, want: event.Failed, says: "without a word"},
-		{name: "on another machine, talking", elsewhere: true, events: []event.Event{runstest.Said(event.Measuring)}, want: event.Measuring},
-		{name: "on another machine, silent", elsewhere: true, after: time.Hour, events: []event.Event{runstest.Said(event.Measuring)}, want: event.Unknown, says: "other"},
-		{name: "dead of a full disk", log: "at work\nagentperf-tui: append event: no space left on device\n", events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed, says: "its log says: agentperf-tui: append event: no space left"},
-		{name: "dead, and its log is calm", log: "at work\n", events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed, says: "without a word"},
+		{
+			name: "on another machine, talking", elsewhere: true, events: []event.Event{runstest.Said(event.Measuring)},
+			want: event.Measuring,
+		},
+		{
+			name: "on another machine, silent", elsewhere: true, after: time.Hour,
+			events: []event.Event{runstest.Said(event.Measuring)}, want: event.Unknown, says: "other",
+		},
+		{
+			name: "dead of a full disk", log: "at work\nagentperf-tui: append event: no space left on device\n",
+			events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed,
+			says: "its log says: agentperf-tui: append event: no space left",
+		},
+		{
+			name: "dead, and its log is calm", log: "at work\n", events: []event.Event{runstest.Said(event.Measuring)},
+			want: event.Failed, says: "without a word",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

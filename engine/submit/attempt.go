@@ -33,7 +33,9 @@ func (s *Submitter) attempts() string { return filepath.Join(s.opt.State, "submi
 
 // attempt stages a run's files and puts the attempt to submit it on disk, with the
 // comment by which its job is found; done ends it as begin's does.
-func (s *Submitter) attempt(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, programs ...rundir.Program) (at attempt, done func(), err error) {
+func (s *Submitter) attempt(
+	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, programs ...rundir.Program,
+) (at attempt, done func(), err error) {
 	files, err := s.runFiles(ctx, p, pl, rec)
 	if err != nil {
 		return at, nil, fmt.Errorf("submit %s: %w", pl.Name, err)
@@ -108,9 +110,11 @@ func (s *Submitter) finishAttempt(ctx context.Context, path string) error {
 	j, err := slurm.Lookup(ctx, a.Record.Comment)
 	switch {
 	case err != nil:
-		return fmt.Errorf("an earlier submit of %s was cut off, and its job can't be looked for: %w; nothing was submitted", a.Record.Name, err)
+		return fmt.Errorf("an earlier submit of %s was cut off, and its job can't be looked for: %w; nothing was submitted",
+			a.Record.Name, err)
 	case j.ID == "" && a.srtctl() && s.opt.Now().Sub(a.Record.Created) < slurm.SrtctlLimit:
-		return fmt.Errorf("an earlier submit of %s was cut off, and the srtctl that it started may be at work yet; nothing was submitted; try again after %s, or remove %s if no srtctl runs",
+		return fmt.Errorf("an earlier submit of %s was cut off, and the srtctl that it started may be at work yet; nothing "+
+			"was submitted; try again after %s, or remove %s if no srtctl runs",
 			a.Record.Name, a.Record.Created.Add(slurm.SrtctlLimit).Local().Format("15:04:05"), path)
 	case j.ID == "" || j.Over() && !a.srtctl(): // a held job that is over never ran
 		return a.forget()
@@ -119,7 +123,8 @@ func (s *Submitter) finishAttempt(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("an earlier submit of %s was cut off: %w", a.Record.Name, err)
 	}
-	return fmt.Errorf("an earlier submit of %s was cut off after its job %s had been queued; that one goes on now, in %s, and nothing more was submitted; submit again for a second run", rec.Name, rec.ID, rec.Dir)
+	return fmt.Errorf("an earlier submit of %s was cut off after its job %s had been queued; that one goes on now, in "+
+		"%s, and nothing more was submitted; submit again for a second run", rec.Name, rec.ID, rec.Dir)
 }
 
 func (a attempt) srtctl() bool { return a.Record.Launcher == string(plan.Srtctl) }

@@ -38,7 +38,8 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	}
 	open, err := s.opt.Ports.Open(p.Recipe.File, workload)
 	if err == nil && len(open) > 0 {
-		err = fmt.Errorf("the port left %d must-fix questions open, the first is: %s; answer it, or submit all the same with --allow-todo", len(open), open[0])
+		err = fmt.Errorf("the port left %d must-fix questions open, the first is: %s; answer it, or submit all "+
+			"the same with --allow-todo", len(open), open[0])
 	}
 	return err
 }

@@ -36,7 +36,12 @@ func TestGateAsksForOpenQuestions(t *testing.T) {
 	}{
 		{"no ports", nil, 0, false, ""},
 		{"all answered", reports{}, 0, false, ""},
-		{"open", reports{"give the GPUs", "give the nodes"}, 0, false, "2 must-fix questions open, the first is: give the GPUs"},
+		{
+			"open",
+			reports{"give the GPUs", "give the nodes"},
+			0, false,
+			"2 must-fix questions open, the first is: give the GPUs",
+		},
 		{"open, and allowed", reports{"give the GPUs"}, 0, true, ""},
 		{"placeholders", reports{}, 1, false, "open placeholders"},
 		{"placeholders, and allowed", reports{}, 1, true, ""},

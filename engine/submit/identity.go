@@ -29,7 +29,10 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 	limited, cancel := context.WithTimeout(ctx, identifyLimit)
 	defer cancel()
 	if p.Workload != nil {
-		for _, d := range []recipes.Var{{Name: "trajectory_path", Value: p.Workload.TrajectoryPath}, {Name: "user_assignments_path", Value: p.Workload.AssignmentsPath}} {
+		for _, d := range []recipes.Var{
+			{Name: "trajectory_path", Value: p.Workload.TrajectoryPath},
+			{Name: "user_assignments_path", Value: p.Workload.AssignmentsPath},
+		} {
 			if d.Value == "" {
 				continue
 			}
@@ -49,8 +52,10 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 		return id
 	}
 	id.Tell("slurm", slurm.Version(ctx))
-	image := inTime(limited, identity.Image{Name: pl.Image}, func(i identity.Image) identity.Image { return identity.OfImage(i.Name) })
-	model := inTime(limited, identity.Model{Path: p.Recipe.ModelPath}, func(m identity.Model) identity.Model { return identity.OfModel(m.Path) })
+	image := inTime(limited, identity.Image{Name: pl.Image},
+		func(i identity.Image) identity.Image { return identity.OfImage(i.Name) })
+	model := inTime(limited, identity.Model{Path: p.Recipe.ModelPath},
+		func(m identity.Model) identity.Model { return identity.OfModel(m.Path) })
 	model.Expected = expectedRevision(p.Recipe)
 	id.Image, id.Model = &image, &model
 	return id

@@ -20,7 +20,8 @@ type localLauncher struct{ *Submitter }
 func (s localLauncher) gate(p *draft.Pair, pl *plan.Plan) error {
 	for _, path := range []string{p.Workload.TrajectoryPath, p.Workload.AssignmentsPath} {
 		if path != "" && p.Visible(path) == "" {
-			return fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with --dataset-root, or correct the path", pl.Name, p.Workload.File, path)
+			return fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with "+
+				"--dataset-root, or correct the path", pl.Name, p.Workload.File, path)
 		}
 	}
 	return nil
@@ -30,7 +31,9 @@ func (localLauncher) preflight(context.Context, *draft.Pair, *plan.Plan) ([]stri
 	return nil, nil
 }
 
-func (s localLauncher) submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
+func (s localLauncher) submit(
+	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record,
+) (rundir.Record, error) {
 	var err error
 	if rec.ID, err = rundir.NewLocalID(s.opt.Now()); err != nil {
 		return rec, err

@@ -38,9 +38,15 @@ func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	req := plan.Request{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target, OutputDir: out, Smoke: opt.Smoke, StallSeconds: s.opt.StallSeconds, Local: opt.Local}
+	req := plan.Request{
+		Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target,
+		OutputDir: out, Smoke: opt.Smoke, StallSeconds: s.opt.StallSeconds, Local: opt.Local,
+	}
 	if opt.Target == plan.Local && p.Workload != nil {
-		for _, d := range []struct{ key, path string }{{"trajectory_path", p.Workload.TrajectoryPath}, {"user_assignments_path", p.Workload.AssignmentsPath}} {
+		for _, d := range []struct{ key, path string }{
+			{"trajectory_path", p.Workload.TrajectoryPath},
+			{"user_assignments_path", p.Workload.AssignmentsPath},
+		} {
 			if here := p.Visible(d.path); here != "" && here != d.path {
 				req.Local.Paths = append(req.Local.Paths, recipes.Var{Name: d.key, Value: here})
 			}
@@ -53,9 +59,13 @@ func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 // workload, cluster file and how large it was to be. Edits are made on top.
 func (s *Submitter) Again(ctx context.Context, l runs.Ref, edits []recipes.Edit) (*draft.Pair, PlanOptions, error) {
 	r := l.Record
-	opt := PlanOptions{Target: plan.Target(r.Launcher), Smoke: r.Smoke, Local: plan.LocalScale{Users: r.Users, Seconds: r.Seconds}}
+	opt := PlanOptions{
+		Target: plan.Target(r.Launcher), Smoke: r.Smoke,
+		Local: plan.LocalScale{Users: r.Users, Seconds: r.Seconds},
+	}
 	if r.ID == "" {
-		return nil, opt, fmt.Errorf("submit %s again: it was not submitted from here, so its inputs are not recorded; apply its recipe", l.Dir)
+		return nil, opt, fmt.Errorf("submit %s again: it was not submitted from here, so its inputs are not "+
+			"recorded; apply its recipe", l.Dir)
 	}
 	f := draft.Files{Recipe: filepath.Join(l.Dir, rundir.RecipeFile), Edits: edits}
 	for name, to := range map[string]*string{rundir.WorkloadFile: &f.Workload, rundir.ClusterFile: &f.Cluster} {

@@ -30,7 +30,8 @@ func (s *Submitter) Preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan)
 func clusterNotes(ctx context.Context, p *draft.Pair, nodes int) ([]string, error) {
 	var notes []string
 	for _, name := range slurm.Overrides(os.Environ()) {
-		notes = append(notes, "$"+name+" is not passed to sbatch: it would beat the script; put it into the recipe's sbatch_directives")
+		notes = append(notes, "$"+name+" is not passed to sbatch: it would beat the script; put it into the "+
+			"recipe's sbatch_directives")
 	}
 	notes = append(notes, workloadNote(p)...)
 	partitions, err := slurm.Partitions(ctx, p.Recipe.Slurm.Partition)
@@ -81,11 +82,13 @@ func workloadNote(p *draft.Pair) []string {
 	path := p.Recipe.Benchmark.ConfigPath
 	here := p.Visible(path)
 	if here == "" {
-		return []string{fmt.Sprintf("the client reads %s, which this machine does not see: see to it that it is the workload of %s", path, p.Workload.File)}
+		return []string{fmt.Sprintf("the client reads %s, which this machine does not see: see to it that "+
+			"it is the workload of %s", path, p.Workload.File)}
 	}
 	data, err := os.ReadFile(here)
 	if err == nil && bytes.Equal(data, p.WorkloadText) {
 		return nil
 	}
-	return []string{fmt.Sprintf("the client reads %s, which differs from %s as checked here", path, filepath.Base(p.Workload.File))}
+	return []string{fmt.Sprintf("the client reads %s, which differs from %s as checked here",
+		path, filepath.Base(p.Workload.File))}
 }

@@ -56,11 +56,13 @@ func (s *Submitter) programsFor(ctx context.Context, partition string) (have []r
 	}
 	archs, err := slurm.Architectures(ctx, partition)
 	if err != nil || len(archs) == 0 {
-		return have, fmt.Sprintf("there is no %s beside this program: the run can't start on nodes of that architecture, and Slurm does not tell what the nodes are", missing[0]), nil
+		return have, fmt.Sprintf("there is no %s beside this program: the run can't start on nodes of that architecture, "+
+			"and Slurm does not tell what the nodes are", missing[0]), nil
 	}
 	for _, m := range machines {
 		if slices.Contains(missing, programFor(m.arch)) && slices.Contains(archs, m.uname) {
-			return nil, "", fmt.Errorf("nodes of partition %s are %s, and there is no %s beside %s or in programs_dir of the configuration; make dist builds it",
+			return nil, "", fmt.Errorf("nodes of partition %s are %s, and there is no %s beside %s or in programs_dir of the "+
+				"configuration; make dist builds it",
 				partition, m.uname, programFor(m.arch), s.opt.Program)
 		}
 	}

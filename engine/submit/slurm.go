@@ -43,7 +43,9 @@ func (s slurmLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Pl
 	return append(notes, said), nil
 }
 
-func (s slurmLauncher) submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
+func (s slurmLauncher) submit(
+	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record,
+) (rundir.Record, error) {
 	if err := s.finishAttempts(ctx); err != nil {
 		return rec, err
 	}
@@ -56,7 +58,8 @@ func (s slurmLauncher) submit(ctx context.Context, p *draft.Pair, pl *plan.Plan,
 		return rec, err
 	}
 	defer done()
-	id, err := slurm.Hold(ctx, filepath.Join(at.Staged, rundir.ScriptFile), strings.TrimSpace(at.Record.Comment+" "+comment(p)), rec.After)
+	id, err := slurm.Hold(ctx, filepath.Join(at.Staged, rundir.ScriptFile),
+		strings.TrimSpace(at.Record.Comment+" "+comment(p)), rec.After)
 	if errors.Is(err, slurm.ErrUnsure) {
 		return at.Record, err // the attempt stays on disk
 	}

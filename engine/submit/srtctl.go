@@ -41,7 +41,9 @@ func (srtctlLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Pla
 	return append([]string{path + " makes the job; srtctl dry-run shows its script"}, notes...), err
 }
 
-func (s srtctlLauncher) submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error) {
+func (s srtctlLauncher) submit(
+	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record,
+) (rundir.Record, error) {
 	if err := s.finishAttempts(ctx); err != nil {
 		return rec, err
 	}
@@ -77,16 +79,25 @@ func (s *Submitter) finishHanded(a attempt, h slurm.Handed) (rundir.Record, erro
 		err = s.opt.Registry.Add(rec)
 	}
 	if err != nil {
-		return rec, fmt.Errorf("job %s of srtctl is queued, and could not be recorded: %w; submit again to have it recorded", rec.ID, err)
+		return rec, fmt.Errorf("job %s of srtctl is queued, and could not be recorded: %w; submit again to have it recorded",
+			rec.ID, err)
 	}
 	return rec, a.forget()
 }
 
 // handOver gives srtctl a copy of the recipe that can be recognized.
-func handOver(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, staged string) (slurm.Handed, error) {
-	edits := []recipes.Edit{{Op: recipes.OpSet, Path: "sbatch_directives.comment", Value: strconv.Quote(strings.TrimSpace(rec.Comment + " " + comment(p)))}}
+func handOver(
+	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, staged string,
+) (slurm.Handed, error) {
+	edits := []recipes.Edit{{
+		Op: recipes.OpSet, Path: "sbatch_directives.comment",
+		Value: strconv.Quote(strings.TrimSpace(rec.Comment + " " + comment(p))),
+	}}
 	if rec.After != "" {
-		edits = append(edits, recipes.Edit{Op: recipes.OpSet, Path: "sbatch_directives.dependency", Value: strconv.Quote("afterany:" + rec.After)})
+		edits = append(edits, recipes.Edit{
+			Op: recipes.OpSet, Path: "sbatch_directives.dependency",
+			Value: strconv.Quote("afterany:" + rec.After),
+		})
 	}
 	text, err := edit.Apply(p.RecipeText, edits)
 	if err != nil {
@@ -109,7 +120,8 @@ func handOver(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Reco
 	j, lerr := slurm.Lookup(context.WithoutCancel(ctx), rec.Comment)
 	switch {
 	case lerr != nil:
-		return handed, fmt.Errorf("%w; %w: %w; submit again once the scheduler answers: the job is looked for first", err, slurm.ErrUnsure, lerr)
+		return handed, fmt.Errorf("%w; %w: %w; submit again once the scheduler answers: the job is looked for first",
+			err, slurm.ErrUnsure, lerr)
 	case j.ID == "" && errors.Is(err, slurm.ErrUnsure):
 		return handed, fmt.Errorf("%w; the next submit looks for it first", err)
 	case j.ID == "":

@@ -31,10 +31,14 @@ func commands(t *testing.T, scripts map[string]string) (dir string) {
 func bench(t *testing.T) (*runstest.Bench, *Submitter) {
 	t.Helper()
 	b := runstest.New(t)
-	files := draft.New(draft.Options{Getenv: func(string) string { return "" }, Now: b.Now, Host: runstest.Host, State: t.TempDir()})
+	files := draft.New(draft.Options{
+		Getenv: func(string) string { return "" }, Now: b.Now, Host: runstest.Host,
+		State: t.TempDir(),
+	})
 	return b, New(Options{
-		Registry: b.Registry, Files: files, State: t.TempDir(), Output: b.Output, StallSeconds: 300, Program: "/bin/true", Version: "test",
-		Host: runstest.Host, Now: b.Now,
+		Registry: b.Registry, Files: files, State: t.TempDir(), Output: b.Output, StallSeconds: 300, Program: "/bin/true",
+		Version: "test",
+		Host:    runstest.Host, Now: b.Now,
 	})
 }
 
@@ -80,14 +84,16 @@ func TestSrtctlCutOff(t *testing.T) {
 	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "may be at work yet") {
 		t.Fatalf("while srtctl may be at work: %v", err)
 	}
-	if err := os.WriteFile(dir+"/queue", []byte("7|PENDING|None|2026-11-30T12:00:00|N/A|N/A||"+first.Comment+" mine\n"), 0o644); err != nil {
+	if err := os.WriteFile(dir+"/queue", []byte("7|PENDING|None|2026-11-30T12:00:00|N/A|N/A||"+first.Comment+" mine\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing more was submitted") {
 		t.Fatalf("its job turned up: %v", err)
 	}
 	l, err := b.Find(t.Context(), "7")
-	if err != nil || l.Record.Launcher != "srtctl" || l.Dir != filepath.Join(b.Output, "7") || !exists(filepath.Join(l.Dir, rundir.RecipeFile)) {
+	if err != nil || l.Record.Launcher != "srtctl" || l.Dir != filepath.Join(b.Output, "7") ||
+		!exists(filepath.Join(l.Dir, rundir.RecipeFile)) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	for _, left := range []string{b.Output + "/.staged/*", s.attempts() + "/*"} {

@@ -14,7 +14,9 @@ import (
 )
 
 // runFiles are what a run takes with it into its folder.
-func (s *Submitter) runFiles(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) ([]rundir.File, error) {
+func (s *Submitter) runFiles(
+	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record,
+) ([]rundir.File, error) {
 	planJSON, err := smallfile.JSON(pl)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,8 @@ func (s *Submitter) runFiles(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 		}
 	}
 	if p.Workload != nil {
-		files = append(files, rundir.File{Name: rundir.WorkloadFile, Data: p.WorkloadText, Mode: 0o600}) // and this an API key
+		// and this an API key
+		files = append(files, rundir.File{Name: rundir.WorkloadFile, Data: p.WorkloadText, Mode: 0o600})
 	}
 	if pl.Script != "" {
 		files = append(files, rundir.File{Name: rundir.ScriptFile, Data: []byte(pl.Script), Mode: 0o755})

@@ -69,7 +69,9 @@ func (s *Submitter) Apply(ctx context.Context, p *draft.Pair, pl *plan.Plan, all
 // ApplyAfter is Apply for a run that starts when another one has ended, however
 // that ends: repeated runs are to measure the same, not one another. A local run is
 // not submitted before; the zero record is no run to wait for.
-func (s *Submitter) ApplyAfter(ctx context.Context, p *draft.Pair, pl *plan.Plan, allowTodo bool, after rundir.Record) (rundir.Record, error) {
+func (s *Submitter) ApplyAfter(
+	ctx context.Context, p *draft.Pair, pl *plan.Plan, allowTodo bool, after rundir.Record,
+) (rundir.Record, error) {
 	if err := s.Gate(p, pl, allowTodo); err != nil {
 		return rundir.Record{}, err
 	}
@@ -92,7 +94,8 @@ func (s *Submitter) ApplyAfter(ctx context.Context, p *draft.Pair, pl *plan.Plan
 // newRecord is what is known of a run before it is submitted.
 func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, error) {
 	rec := rundir.Record{
-		Version: 1, Name: pl.Name, Launcher: string(pl.Target), Host: s.opt.Host, Created: s.opt.Now().UTC(), Model: pl.Model, Levels: []int{}, Smoke: pl.Smoke,
+		Version: 1, Name: pl.Name, Launcher: string(pl.Target), Host: s.opt.Host, Created: s.opt.Now().UTC(), Model: pl.Model,
+		Levels: []int{}, Smoke: pl.Smoke,
 	}
 	if pl.Target == plan.Local {
 		rec.Users, rec.Seconds = pl.Scale.Users, pl.Scale.Seconds

@@ -20,7 +20,9 @@ import (
 const settle = 2 * time.Second
 
 // inAllocation runs the plan in the job's allocation.
-func (s Supervisor) inAllocation(ctx context.Context, dir string, rec rundir.Record, p *plan.Plan, log io.Writer) (int, error) {
+func (s Supervisor) inAllocation(
+	ctx context.Context, dir string, rec rundir.Record, p *plan.Plan, log io.Writer,
+) (int, error) {
 	id := s.Getenv("SLURM_JOB_ID")
 	if id != rec.ID {
 		return 1, fmt.Errorf("supervise %s: it belongs into the allocation of job %s, and this is %q", dir, rec.ID, id)
@@ -66,10 +68,16 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 	j, err := slurm.Status(ctx, rec)
 	nodes := s.Getenv("SLURM_JOB_NODELIST")
 	if j.WasPreempted() {
-		return job.Stopped{State: event.Cancelled, Why: "preempted: Slurm gives its nodes to a job of higher priority", Within: window}
+		return job.Stopped{
+			State: event.Cancelled, Why: "preempted: Slurm gives its nodes to a job of higher priority",
+			Within: window,
+		}
 	}
 	if down := slurm.Down(ctx, nodes); len(down) > 0 {
-		return job.Stopped{State: event.Failed, Why: "node " + strings.Join(down, ", ") + " of the allocation is down", Within: window}
+		return job.Stopped{
+			State: event.Failed, Why: "node " + strings.Join(down, ", ") + " of the allocation is down",
+			Within: window,
+		}
 	} else if j.NodeLost() { // and is back already, as after a restart of its slurmd
 		return job.Stopped{State: event.Failed, Why: "a node of the allocation was down: one of " + nodes, Within: window}
 	}
@@ -79,11 +87,17 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 	}
 	switch {
 	case j.AtLimit(s.Now()):
-		return job.Stopped{State: event.Timeout, Why: "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near"}
+		return job.Stopped{
+			State: event.Timeout,
+			Why:   "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near",
+		}
 	case j.State == "RUNNING":
 		return job.Stopped{State: event.Cancelled, Why: "a TERM signal came for the batch script alone"}
 	}
-	return job.Stopped{State: event.Cancelled, Why: "Slurm is ending the job: somebody cancelled it" + maybe(err), Within: window}
+	return job.Stopped{
+		State: event.Cancelled, Why: "Slurm is ending the job: somebody cancelled it" + maybe(err),
+		Within: window,
+	}
 }
 
 // maybe is added to what is said without the controller's word.

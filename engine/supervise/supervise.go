@@ -49,7 +49,8 @@ func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, er
 	code, err := s.run(ctx, dir, rec, &p, log)
 	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) { // and its log with it
 		why := "its supervisor stopped it at " + s.Now().UTC().Format("2006-01-02 15:04:05 UTC")
-		err = errors.Join(fmt.Errorf("run %s: its folder %s was removed while it ran; %s", rec.ID, dir, why), s.Registry.Lose(rec.ID, why))
+		err = errors.Join(fmt.Errorf("run %s: its folder %s was removed while it ran; %s", rec.ID, dir, why),
+			s.Registry.Lose(rec.ID, why))
 	}
 	return code, err
 }

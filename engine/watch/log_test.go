@@ -44,7 +44,10 @@ func TestLogEnded(t *testing.T) {
 			t.Parallel()
 			logs := t.TempDir()
 			log := filepath.Join(logs, "1_output_server.log")
-			for path, still := range map[string]time.Duration{log: c.log, filepath.Join(logs, "agentperf", results.RequestsFile): c.requests} {
+			for path, still := range map[string]time.Duration{
+				log: c.log,
+				filepath.Join(logs, "agentperf", results.RequestsFile): c.requests,
+			} {
 				if still == none {
 					continue
 				}

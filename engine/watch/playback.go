@@ -89,7 +89,8 @@ func (p *Playback) survey(ctx context.Context) error {
 		p.From, p.To = earlier(p.From, s.first), later(p.To, s.last)
 	}
 	if len(p.spans) == 0 {
-		return fmt.Errorf("%s has no rows of this client start; only what has request rows can be played back", results.RequestsFile)
+		return fmt.Errorf("%s has no rows of this client start; only what has request rows can be played back",
+			results.RequestsFile)
 	}
 	if n := len(p.events); n > 0 {
 		p.From, p.To = earlier(p.From, p.events[0].T), later(p.To, p.events[n-1].T)
@@ -114,7 +115,8 @@ func (p *Playback) plan() {
 		has := slices.ContainsFunc(p.context.Levels, func(l results.Level) bool { return l.Phase == s.phase })
 		if !has && !s.measure.IsZero() {
 			p.context.Levels = append(p.context.Levels, results.Level{
-				Phase: s.phase, Concurrency: s.level, Settling: s.measure.Sub(s.first).Seconds(), Timeout: s.end.Sub(s.first).Seconds(),
+				Phase: s.phase, Concurrency: s.level, Settling: s.measure.Sub(s.first).Seconds(),
+				Timeout: s.end.Sub(s.first).Seconds(),
 			})
 		}
 	}

@@ -75,7 +75,8 @@ func TestPlayback(t *testing.T) {
 			t.Errorf("never %s: %v", s, states)
 		}
 	}
-	if w := middle.Run.Phases[0].Window; w == nil || w.Source != results.Estimated || math.Abs(w.Start-1789001249) > 1e-3 || w.End > seconds(middle.At)+1e-3 {
+	if w := middle.Run.Phases[0].Window; w == nil || w.Source != results.Estimated ||
+		math.Abs(w.Start-1789001249) > 1e-3 || w.End > seconds(middle.At)+1e-3 {
 		t.Errorf("in the middle the window is %+v", w)
 	}
 	if u := p.at(t, p.From.Add(-time.Hour)); total(u) != 0 || u.Status.State != event.Starting {
@@ -116,7 +117,8 @@ func toldRows(second func(float64) float64) string {
 	rows := fmt.Sprintf(odd, second(0)) + `{"start_time":5,"end_time":6,"user_id":0,"success":true}` + "\n"
 	for i := range 20 {
 		s := second(float64(i))
-		rows += fmt.Sprintf(`{"phase_idx":0,"concurrency":4,"conversation_id":"a","conversation_idx":%d,"user_id":0,"request_id":"r","start_time":%f,"end_time":%f,"server_output_tokens":10,"success":true}`+"\n", i, s, s+0.5)
+		rows += fmt.Sprintf(`{"phase_idx":0,"concurrency":4,"conversation_id":"a","conversation_idx":%d,"user_id":0,`+
+			`"request_id":"r","start_time":%f,"end_time":%f,"server_output_tokens":10,"success":true}`+"\n", i, s, s+0.5)
 		if i == 10 || i == 19 {
 			rows += fmt.Sprintf(odd, s)
 		}
@@ -136,7 +138,8 @@ func TestPlaybackTellsTheEvents(t *testing.T) {
 	}
 	zero := 0
 	for _, err := range []error{
-		log.Add(event.StepStart, "client", event.Data{}), log.Add(event.Phase, "client", event.Data{Phase: &zero, Level: 4, State: event.Measuring}),
+		log.Add(event.StepStart, "client", event.Data{}),
+		log.Add(event.Phase, "client", event.Data{Phase: &zero, Level: 4, State: event.Measuring}),
 		log.Close(),
 	} {
 		if err != nil {
@@ -147,11 +150,13 @@ func TestPlaybackTellsTheEvents(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(l.Logs, "agentperf"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(l.Logs, "agentperf", results.RequestsFile), []byte(strings.TrimSuffix(rows, "\n")), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(l.Logs, "agentperf", results.RequestsFile),
+		[]byte(strings.TrimSuffix(rows, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	p := playback(t, l.Dir)
-	if !p.From.Equal(noon.Add(-time.Minute)) || p.To.Before(noon.Add(19*time.Second)) || p.To.After(noon.Add(time.Minute)) {
+	if !p.From.Equal(noon.Add(-time.Minute)) || p.To.Before(noon.Add(19*time.Second)) ||
+		p.To.After(noon.Add(time.Minute)) {
 		t.Fatalf("from %v to %v", p.From, p.To)
 	}
 	u := p.at(t, noon.Add(-time.Second))
@@ -177,7 +182,8 @@ func TestPlaybackNeedsRows(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(l.Logs, "agentperf"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(l.Logs, "agentperf", results.RequestsFile), []byte("{}\nnonsense\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(l.Logs, "agentperf", results.RequestsFile), []byte("{}\nnonsense\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Playback(t.Context(), l); err == nil || !strings.Contains(err.Error(), "request rows") {

@@ -34,7 +34,8 @@ func TestPhaseState(t *testing.T) {
 		{"the window is open", measured, 2 * time.Minute, event.Measuring, 90 * time.Second},
 		{"it is closed", stopped, 6 * time.Minute, event.Post, 5 * time.Minute},
 	} {
-		if got, since := phaseState(c.mark, plan, runstest.Noon.Add(c.after)); got != c.want || !since.Equal(runstest.Noon.Add(c.since)) {
+		if got, since := phaseState(c.mark, plan, runstest.Noon.Add(c.after)); got != c.want ||
+			!since.Equal(runstest.Noon.Add(c.since)) {
 			t.Errorf("%s: %s since %v, want %s since %v", c.name, got, since, c.want, runstest.Noon.Add(c.since))
 		}
 	}
@@ -52,7 +53,8 @@ func TestAClientWithoutEvents(t *testing.T) {
 	row := ""
 	for i, at := range []time.Duration{-40 * time.Second, -5 * time.Second} {
 		begin := float64(runstest.Noon.Add(at).UnixNano()) / 1e9
-		row += fmt.Sprintf(`{"phase_idx":0,"concurrency":4,"conversation_idx":%d,"user_id":%d,"request_id":"a%d","start_time":%f,"end_time":%f,"success":true}`+"\n", i, i, i, begin, begin+1)
+		row += fmt.Sprintf(`{"phase_idx":0,"concurrency":4,"conversation_idx":%d,"user_id":%d,"request_id":"a%d",`+
+			`"start_time":%f,"end_time":%f,"success":true}`+"\n", i, i, i, begin, begin+1)
 	}
 	if err := os.WriteFile(filepath.Join(dir, results.RequestsFile), []byte(row), 0o644); err != nil {
 		t.Fatal(err)

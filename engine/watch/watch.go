@@ -52,8 +52,8 @@ func (w *Watcher) Watch(ctx context.Context, l runs.Ref, opt Options) (<-chan Up
 		opt.Interval = time.Second
 	}
 	f := &follower{
-		Watcher: w, run: l, opt: opt, levels: c.Levels, fold: results.NewFold(), in: make(chan piece), stop: make(chan struct{}),
-		stems: map[string]time.Time{}, out: make(chan Update), answers: make(chan slurm.Answer),
+		Watcher: w, run: l, opt: opt, levels: c.Levels, fold: results.NewFold(), stems: map[string]time.Time{},
+		in: make(chan piece), stop: make(chan struct{}), out: make(chan Update), answers: make(chan slurm.Answer),
 	}
 	f.fold.Plan(c.Levels...)
 	go f.follow(ctx)
@@ -94,7 +94,10 @@ func (f *follower) follow(ctx context.Context) {
 	defer f.fold.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for _, name := range []string{event.FileName, event.ClientFileName, "agentperf/" + results.RequestsFile, "agentperf/" + results.ManifestFile} {
+	for _, name := range []string{
+		event.FileName, event.ClientFileName, "agentperf/" + results.RequestsFile,
+		"agentperf/" + results.ManifestFile,
+	} {
 		f.followFile(ctx, name)
 	}
 	if f.run.OnSlurm() {

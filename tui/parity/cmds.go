@@ -9,24 +9,23 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // Engine is what the comparison needs.
 type Engine interface {
-	Parity(ctx context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error)
-	References(ctx context.Context, names []string, phase int) ([]parity.Side, error)
+	Parity(ctx context.Context, ref, cand string, phase int, opt engine.ComparisonOptions) (engine.Comparison, error)
+	References(ctx context.Context, names []string, phase int) ([]engine.Side, error)
 	Levels(ctx context.Context, run string, gpus int) ([]results.Point, []results.TierResult, error)
 	Runs(ctx context.Context, roots []string) ([]engine.Summary, error)
-	WriteComparison(dir string, c parity.Comparison) (string, error)
+	WriteComparison(dir string, c engine.Comparison) (string, error)
 }
 
 type (
 	// comparedMsg answers one asking; an older one's answer is dropped.
 	comparedMsg struct {
 		gen   int
-		c     parity.Comparison
+		c     engine.Comparison
 		phase int // that was compared in the end
 		err   error
 	}
@@ -53,8 +52,8 @@ func (s *Screen) compare() tea.Cmd {
 	s.giveUp = giveUp
 	s.curve = nil
 	eng, ref, cand, refs, phase, force, gen := s.eng, s.ref, s.cand, slices.Clone(s.refs), s.phase, s.force, s.gen
-	ask := func(phase int) (c parity.Comparison, err error) {
-		opt := parity.Options{Force: force, Paired: true}
+	ask := func(phase int) (c engine.Comparison, err error) {
+		opt := engine.ComparisonOptions{Force: force, Paired: true}
 		if len(refs) > 0 {
 			if opt.References, err = eng.References(ctx, refs, phase); err != nil {
 				return c, err
@@ -68,7 +67,7 @@ func (s *Screen) compare() tea.Cmd {
 	}
 	return tea.Batch(levels, func() tea.Msg {
 		c, err := ask(phase)
-		if err != nil && phase == parity.AnyPhase {
+		if err != nil && phase == engine.AnyPhase {
 			// A side of several phases wants one to be named: the first is where
 			// to begin.
 			if first, ferr := ask(0); ferr == nil {

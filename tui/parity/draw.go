@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -26,7 +26,7 @@ func (s *Screen) View() string {
 	}
 	head := " " + s.th.Paint(ui.Muted, "reference ") + others(len(s.refs)) + sideText(s.c.Reference) + "\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
 	again := "" // a run that is still at work may be comparable later
-	if s.c.Verdict == parity.NotComparable {
+	if s.c.Verdict == engine.NotComparable {
 		again = s.th.Paint(ui.Muted, "R compares again")
 	}
 	rule := s.th.Titled(s.th.Paint(role, text), again, s.w)
@@ -90,7 +90,7 @@ func (s *Screen) viewNotes(w int) []string {
 			out = append(out, s.th.Paint(role, mark+" "+l))
 		}
 	}
-	if s.c.Verdict == parity.NotComparable || s.c.Forced {
+	if s.c.Verdict == engine.NotComparable || s.c.Forced {
 		for _, r := range s.c.Reasons {
 			add("⚠", r, ui.Warn)
 		}

@@ -3,7 +3,7 @@ package parity
 import (
 	"charm.land/bubbles/v2/key"
 
-	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -63,7 +63,7 @@ func (s *Screen) noForce() string {
 		return ""
 	case s.c == nil:
 		return "no comparison yet"
-	case s.c.Verdict != parity.NotComparable:
+	case s.c.Verdict != engine.NotComparable:
 		return "comparable"
 	case s.c.Delta == nil:
 		return "no difference to judge"

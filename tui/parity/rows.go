@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -38,7 +38,7 @@ type line struct {
 
 // linesOf are the rows of a comparison; one with two parts becomes two. Half is
 // the length of a gauge from its middle.
-func linesOf(c parity.Comparison, half int) []line {
+func linesOf(c engine.Comparison, half int) []line {
 	var out []line
 	for i, r := range c.Rows {
 		if len(r.Parts) < 2 {
@@ -53,8 +53,8 @@ func linesOf(c parity.Comparison, half int) []line {
 				}
 				return p.Shown[i]
 			}
-			one := parity.Row{
-				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.ShownDelta, Parts: []parity.Part{p},
+			one := engine.ComparisonRow{
+				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.ShownDelta, Parts: []engine.ComparisonPart{p},
 				Flags: slices.DeleteFunc(slices.Clone(p.Flags), func(f string) bool {
 					return strings.Contains(f, "invalid: ") && slices.Contains(said, f)
 				}),
@@ -66,7 +66,7 @@ func linesOf(c parity.Comparison, half int) []line {
 	return out
 }
 
-func lineOf(r parity.Row, primary bool, half int) line {
+func lineOf(r engine.ComparisonRow, primary bool, half int) line {
 	label, tolerance, role := r.Metric, "", ui.Plain
 	gaugeCell, interval := ui.Cell{}, ui.Cell{Role: ui.Muted}
 	detail := r.Metric
@@ -169,8 +169,8 @@ func percent(v *float64, decimals int) string {
 
 // summary counts what lies beyond its tolerance, noisy metrics aside; first of all
 // it says why no verdict can be given.
-func summary(c parity.Comparison) (text string, role ui.Role) {
-	if c.Verdict == parity.NotComparable {
+func summary(c engine.Comparison) (text string, role ui.Role) {
+	if c.Verdict == engine.NotComparable {
 		return "not comparable: " + ui.Clean(strings.Join(c.Reasons, "; ")), ui.Warn
 	}
 	judged := 0
@@ -199,7 +199,7 @@ func summary(c parity.Comparison) (text string, role ui.Role) {
 }
 
 // verdict is the state of a comparison.
-func verdict(c parity.Comparison) ui.State {
+func verdict(c engine.Comparison) ui.State {
 	band := "band ±" + percentOf(c.Band)
 	if c.BandFrom != "" {
 		band += " as measured"
@@ -209,16 +209,16 @@ func verdict(c parity.Comparison) ui.State {
 		forced = " (forced)"
 	}
 	switch c.Verdict {
-	case parity.Within:
+	case engine.Within:
 		return ui.State{Text: "✓ within the band" + forced + "  " + percent(c.Delta, 2), Role: ui.OK, Age: band}
-	case parity.Outside:
+	case engine.Outside:
 		return ui.State{Text: "✗ outside the band" + forced + "  " + percent(c.Delta, 2), Role: ui.Bad, Age: band}
 	}
 	return ui.State{Text: "⚠ not comparable", Role: ui.Warn, Age: band}
 }
 
 // sideText names a side on one line.
-func sideText(c parity.Column) string {
+func sideText(c engine.ComparisonColumn) string {
 	parts := []string{ui.Clean(c.Name)}
 	if c.About.Job != "" && !strings.Contains(c.Name, c.About.Job) {
 		parts = append(parts, "job "+c.About.Job)
@@ -246,7 +246,7 @@ type identity struct {
 }
 
 // identities sets both sides' identity side by side.
-func identities(c parity.Comparison) []identity {
+func identities(c engine.Comparison) []identity {
 	a, b := c.Reference.About, c.Candidate.About
 	users := func(n int) string {
 		if n == 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -32,7 +33,7 @@ func TestPartsHaveTheirOwnDirection(t *testing.T) {
 			figures := f.sides[1].Phase.Figures
 			n := len(figures)
 			figures[n-2].Value, figures[n-1].Value = c.local, c.sse
-			comparison := parity.Compare(f.sides[0], f.sides[1], parity.Options{})
+			comparison := parity.Compare(f.sides[0], f.sides[1], engine.ComparisonOptions{})
 			lines := linesOf(comparison, 5)
 			for label, want := range map[string]struct {
 				flags string

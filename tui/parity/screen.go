@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
-	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -27,7 +26,7 @@ type Screen struct {
 	w, h      int
 	lay       layout
 
-	c      *parity.Comparison
+	c      *engine.Comparison
 	lines  []line
 	table  ui.Table
 	view   view
@@ -55,7 +54,7 @@ type Screen struct {
 // New makes the comparison of two runs or files. An empty side is asked for: from
 // the runs known here and those in other tools' folders below the roots.
 func New(eng Engine, th ui.Theme, ref, cand string, roots ...string) *Screen {
-	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, roots: roots, keys: newKeys(), phase: parity.AnyPhase}
+	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, roots: roots, keys: newKeys(), phase: engine.AnyPhase}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.table.Columns, s.picker.Columns = columns(), pickerColumns()
 	s.fields.Columns, s.turns.Columns = fieldColumns(), turnColumns()
@@ -287,7 +286,7 @@ func (s *Screen) turnPhase(key string) tea.Cmd {
 		by = -1
 	}
 	at := s.phase
-	if at == parity.AnyPhase && s.c != nil {
+	if at == engine.AnyPhase && s.c != nil {
 		at = s.c.Candidate.Phase
 	}
 	if at+by < 0 {

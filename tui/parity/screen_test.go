@@ -29,7 +29,7 @@ type asked struct {
 
 type fake struct {
 	calls  []asked
-	sides  [2]parity.Side
+	sides  [2]engine.Side
 	err    error
 	fields []parity.FileDiff
 	many   bool // several phases: one must be named
@@ -38,13 +38,13 @@ type fake struct {
 	refs   []string // likewise
 }
 
-func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity.Options) (parity.Comparison, error) {
+func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt engine.ComparisonOptions) (engine.Comparison, error) {
 	f.calls = append(f.calls, asked{ref, cand, phase, opt.Force})
 	if f.err != nil {
-		return parity.Comparison{}, f.err
+		return engine.Comparison{}, f.err
 	}
 	if f.many && (phase < 0 || phase > 1) {
-		return parity.Comparison{}, errors.New("reference: x has the phases 0 (505 users), 1 (1010 users); choose one with --phase")
+		return engine.Comparison{}, errors.New("reference: x has the phases 0 (505 users), 1 (1010 users); choose one with --phase")
 	}
 	f.sides[0].Phase.Index, f.sides[1].Phase.Index = max(phase, 0), max(phase, 0)
 	c := parity.Compare(f.sides[0], f.sides[1], opt)
@@ -52,7 +52,7 @@ func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt parity
 	return c, nil
 }
 
-func (f *fake) WriteComparison(_ string, c parity.Comparison) (string, error) {
+func (f *fake) WriteComparison(_ string, c engine.Comparison) (string, error) {
 	return "/here/" + c.Candidate.Name + ".html", nil
 }
 
@@ -61,8 +61,8 @@ func (f *fake) Runs(_ context.Context, roots []string) ([]engine.Summary, error)
 	return f.runs, f.err
 }
 
-func side(name string, scale float64, window float64) parity.Side {
-	s := parity.Side{Name: name, Path: "/runs/" + name, About: parity.About{
+func side(name string, scale float64, window float64) engine.Side {
+	s := engine.Side{Name: name, Path: "/runs/" + name, About: parity.About{
 		Model: "dsv4-fp4", Seed: "42", Dataset: "/scratch/datasets/coding-agent-scenario_v2_500traj.jsonl", Job: "5922" + name[:2], Recipe: "/home/me/dsv4-5p1d.yaml",
 	}}
 	s.Phase = results.Phase{Concurrency: 1010, Requests: &results.Requests{Measured: 216835, Successful: 216835}, Window: &results.Window{Seconds: window, Source: results.FromManifest}}
@@ -92,11 +92,11 @@ func side(name string, scale float64, window float64) parity.Side {
 }
 
 func within() *fake {
-	return &fake{sides: [2]parity.Side{side("10-harness", 1, 1156), side("11-srt-slurm", 0.996, 1103)}}
+	return &fake{sides: [2]engine.Side{side("10-harness", 1, 1156), side("11-srt-slurm", 0.996, 1103)}}
 }
 
 func outside() *fake {
-	return &fake{sides: [2]parity.Side{side("10-harness", 1, 1156), side("11-srt-slurm", 0.96, 1103)}}
+	return &fake{sides: [2]engine.Side{side("10-harness", 1, 1156), side("11-srt-slurm", 0.96, 1103)}}
 }
 
 func different() *fake {
@@ -314,7 +314,7 @@ func TestLines(t *testing.T) {
 	t.Parallel()
 	f := outside()
 	f.sides[1].Phase.Figures[6].Value = 0.99 // more cache hits than allowed, for the better
-	c := parity.Compare(f.sides[0], f.sides[1], parity.Options{})
+	c := parity.Compare(f.sides[0], f.sides[1], engine.ComparisonOptions{})
 	got := map[string]ui.Role{}
 	for _, l := range linesOf(c, 5) {
 		got[l.cells[0].Text] = l.cells[4].Role
@@ -334,12 +334,12 @@ func TestLines(t *testing.T) {
 
 type blocked struct{ until chan struct{} }
 
-func (b blocked) Parity(context.Context, string, string, int, parity.Options) (parity.Comparison, error) {
+func (b blocked) Parity(context.Context, string, string, int, engine.ComparisonOptions) (engine.Comparison, error) {
 	<-b.until
-	return parity.Comparison{}, nil
+	return engine.Comparison{}, nil
 }
 
-func (b blocked) References(context.Context, []string, int) ([]parity.Side, error) {
+func (b blocked) References(context.Context, []string, int) ([]engine.Side, error) {
 	<-b.until
 	return nil, nil
 }
@@ -349,7 +349,7 @@ func (b blocked) Levels(context.Context, string, int) ([]results.Point, []result
 	return nil, nil, nil
 }
 
-func (blocked) WriteComparison(string, parity.Comparison) (string, error) { select {} }
+func (blocked) WriteComparison(string, engine.Comparison) (string, error) { select {} }
 
 func (b blocked) Runs(context.Context, []string) ([]engine.Summary, error) {
 	<-b.until

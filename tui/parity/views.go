@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -49,7 +49,7 @@ func turnColumns() []ui.Column {
 }
 
 // fieldRows are the fields that differ, after what identifies the two.
-func fieldRows(c parity.Comparison) [][]ui.Cell {
+func fieldRows(c engine.Comparison) [][]ui.Cell {
 	var rows [][]ui.Cell
 	for _, id := range identities(c) {
 		if id.ref != id.cand {
@@ -79,7 +79,7 @@ func fieldText(s *recipes.Side) string {
 }
 
 // fieldsTitle counts what is equal.
-func fieldsTitle(c parity.Comparison) string {
+func fieldsTitle(c engine.Comparison) string {
 	if len(c.Fields) == 0 {
 		return "recipes and workloads are not at hand for both sides; what identifies the two and differs:"
 	}
@@ -92,11 +92,11 @@ func fieldsTitle(c parity.Comparison) string {
 
 // turnRows are the shifts of TTFT: of all pairs, by input length, of users, of
 // single turns.
-func turnRows(p *parity.Pairing) [][]ui.Cell {
+func turnRows(p *engine.Pairing) [][]ui.Cell {
 	if p == nil {
 		return nil
 	}
-	row := func(name string, s parity.Shift, more string) []ui.Cell {
+	row := func(name string, s engine.Shift, more string) []ui.Cell {
 		out := []ui.Cell{{Text: name}, {Text: results.Decimal(float64(s.N), 0)}, {Text: "-"}, {Text: "-"}, {Text: more, Role: ui.Muted}}
 		if s.Median != nil {
 			out[2] = shiftCell(*s.Median)
@@ -149,7 +149,7 @@ func shiftCell(v float64) ui.Cell {
 	return c
 }
 
-func turnsTitle(p *parity.Pairing) string {
+func turnsTitle(p *engine.Pairing) string {
 	if p == nil {
 		return "no requests to pair: both sides must be folders with request rows"
 	}
@@ -218,7 +218,7 @@ func (s *Screen) viewSpread(w, h int) string {
 }
 
 // at is a percentile of one side of a distribution.
-func at(d *parity.Distribution, side []float64, percent float64) float64 {
+func at(d *engine.Distribution, side []float64, percent float64) float64 {
 	i := slices.Index(d.Percent, percent)
 	if i < 0 || i >= len(side) {
 		return math.NaN()
@@ -227,7 +227,7 @@ func at(d *parity.Distribution, side []float64, percent float64) float64 {
 }
 
 // shares are the percents of a side that lie below each of n steps up to top.
-func shares(d *parity.Distribution, side []float64, from, top float64, n int) []float64 {
+func shares(d *engine.Distribution, side []float64, from, top float64, n int) []float64 {
 	if n <= 0 || !(top > from) {
 		return nil
 	}

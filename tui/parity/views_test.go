@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-func (f *fake) References(_ context.Context, names []string, _ int) ([]parity.Side, error) {
+func (f *fake) References(_ context.Context, names []string, _ int) ([]engine.Side, error) {
 	f.refs = names
-	var out []parity.Side
+	var out []engine.Side
 	for i, n := range names {
 		out = append(out, side(n, 1+0.013*float64(i+1), 1150))
 	}
@@ -133,7 +133,7 @@ func TestReferences(t *testing.T) {
 
 func TestShares(t *testing.T) {
 	t.Parallel()
-	d := &parity.Distribution{Percent: []float64{0, 50, 100}, Reference: []float64{1, 2, 4}}
+	d := &engine.Distribution{Percent: []float64{0, 50, 100}, Reference: []float64{1, 2, 4}}
 	for i, want := range []float64{0, 0, 25, 50} {
 		if got := shares(d, d.Reference, 0, 2, 4)[i]; got != want {
 			t.Errorf("step %d: %v, want %v", i, got, want)

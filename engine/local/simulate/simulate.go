@@ -41,7 +41,8 @@ func WriteReference(ctx context.Context, dir, path string) error {
 		return fmt.Errorf("write reference: %w", err)
 	}
 	if p.Target != plan.Local || len(p.Phases) != 1 {
-		return fmt.Errorf("write reference for %s: want a local run of one phase, it is for %s with %d phases", dir, p.Target, len(p.Phases))
+		return fmt.Errorf("write reference for %s: want a local run of one phase, it is for %s with %d phases",
+			dir, p.Target, len(p.Phases))
 	}
 	w, _, err := recipes.LoadWorkload(filepath.Join(dir, "benchmark_config.yaml"))
 	if err != nil {
@@ -52,11 +53,17 @@ func WriteReference(ctx context.Context, dir, path string) error {
 		return fmt.Errorf("write reference: %w", err)
 	}
 	doc := map[string]any{
-		"about":                  map[string]any{"name": "mock arithmetic", "seed": fmt.Sprint(w.Seed), "dataset": w.TrajectoryPath, "model": p.Model},
+		"about": map[string]any{
+			"name": "mock arithmetic", "seed": fmt.Sprint(w.Seed),
+			"dataset": w.TrajectoryPath, "model": p.Model,
+		},
 		"phase":                  0,
 		"concurrency":            phase.Concurrency,
 		"measurement_duration_s": phase.Window.Seconds,
-		"requests":               map[string]int{"total": phase.Total, "measured": phase.Requests.Measured, "successful": phase.Requests.Successful, "failed": phase.Requests.Failed},
+		"requests": map[string]int{
+			"total": phase.Total, "measured": phase.Requests.Measured,
+			"successful": phase.Requests.Successful, "failed": phase.Requests.Failed,
+		},
 	}
 	for section, values := range phase.Figures.Statistics() {
 		doc[section] = values
@@ -111,7 +118,10 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 		}
 	}
 	mock := localMock()
-	s := &simulation{cfg: cfg, mock: mock, deploy: mockserver.NewDeployment(mock, workers), data: data, stop: cfg.PhaseTimeout, fold: results.NewFold()}
+	s := &simulation{
+		cfg: cfg, mock: mock, deploy: mockserver.NewDeployment(mock, workers), data: data,
+		stop: cfg.PhaseTimeout, fold: results.NewFold(),
+	}
 	n := p.Phases[0].Level
 	gap := func(i int) time.Duration { return time.Duration(float64(i) / cfg.SpawnRate * float64(time.Second)) }
 	for i := range n {
@@ -122,7 +132,10 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 		return none, err
 	}
 	settled := gap(n-1) + cfg.SettlingTime
-	manifest, err := json.Marshal(map[string]any{"phase_idx": 0, "settling_end": unixTime(settled), "actual_phase_end": unixTime(max(s.last, s.stop))})
+	manifest, err := json.Marshal(map[string]any{
+		"phase_idx": 0, "settling_end": unixTime(settled),
+		"actual_phase_end": unixTime(max(s.last, s.stop)),
+	})
 	if err != nil {
 		return none, err
 	}
@@ -193,9 +206,10 @@ func (s *simulation) request(m moment) error {
 	heap.Push(&s.queue, moment{at: end + step.Delay, user: m.user})
 	s.last = max(s.last, end)
 	row := map[string]any{
-		"phase_idx": 0, "concurrency": len(s.users), "conversation_id": step.Conversation, "conversation_idx": step.Turn, "user_id": m.user,
-		"request_id": session[:12], "start_time": unixTime(m.at), "end_time": unixTime(end), "server_input_tokens": prompt.Tokens, "server_output_tokens": tokens,
-		"server_cached_tokens": cached, "ttft": ttft.Seconds(), "success": true,
+		"phase_idx": 0, "concurrency": len(s.users), "conversation_id": step.Conversation, "conversation_idx": step.Turn,
+		"user_id": m.user, "request_id": session[:12], "start_time": unixTime(m.at), "end_time": unixTime(end),
+		"server_input_tokens": prompt.Tokens, "server_output_tokens": tokens, "server_cached_tokens": cached,
+		"ttft": ttft.Seconds(), "success": true,
 	}
 	if tokens > 1 {
 		row["itl"] = stream.Seconds() / float64(tokens-1)

@@ -55,7 +55,10 @@ func (b *Bench) Run(t *testing.T, id, name, host string, events ...event.Event) 
 	if err := os.MkdirAll(rundir.Logs(rec.Dir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for file, v := range map[string]any{rundir.RecordFile: rec, rundir.PhasesFile: []plan.Phase{{Level: 4, TimeoutSeconds: 60}}} {
+	for file, v := range map[string]any{
+		rundir.RecordFile: rec,
+		rundir.PhasesFile: []plan.Phase{{Level: 4, TimeoutSeconds: 60}},
+	} {
 		if err := smallfile.WriteJSON(filepath.Join(rec.Dir, file), v, 0o644); err != nil {
 			t.Fatal(err)
 		}
