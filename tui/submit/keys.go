@@ -9,16 +9,16 @@ import (
 )
 
 var (
-	submitKey = key.NewBinding(key.WithKeys("enter", "s"), key.WithHelp("enter", "submit…"))
-	targetKey = key.NewBinding(key.WithKeys("t"), key.WithHelp("t", "target local/slurm"))
-	moreKey   = key.NewBinding(key.WithKeys("+", "="), key.WithHelp("+ -", "users"))
+	submitKey = ui.Bind("enter", "submit…", "enter", "s")
+	targetKey = ui.Bind("t", "target local/slurm", "t")
+	moreKey   = ui.Bind("+ -", "users", "+", "=")
 	fewerKey  = key.NewBinding(key.WithKeys("-"))
-	longerKey = key.NewBinding(key.WithKeys("]"), key.WithHelp("[ ]", "phase length"))
+	longerKey = ui.Bind("[ ]", "phase length", "]")
 	shortKey  = key.NewBinding(key.WithKeys("["))
-	editKey   = key.NewBinding(key.WithKeys("e"), key.WithHelp("e", "edit"))
-	prevKey   = key.NewBinding(key.WithKeys("up", "k", "shift+tab"), key.WithHelp("↑ ↓", "section"))
+	editKey   = ui.Bind("e", "edit", "e")
+	prevKey   = ui.Bind("↑ ↓", "section", "up", "k", "shift+tab")
 	nextKey   = key.NewBinding(key.WithKeys("down", "j", "tab"))
-	pageUp    = key.NewBinding(key.WithKeys("pgup", "ctrl+b"), key.WithHelp("pgup pgdn", "scroll"))
+	pageUp    = ui.Bind("pgup pgdn", "scroll", "pgup", "ctrl+b")
 	pageDown  = key.NewBinding(key.WithKeys("pgdown", "ctrl+f", "space"))
 )
 
@@ -28,64 +28,54 @@ const (
 	stepSeconds = 10
 )
 
-func (s *Screen) bindings() []key.Binding {
+// Keys are the bindings.
+func (s *Screen) Keys() []key.Binding {
+	p := &s.proposal
 	submit, more, longer := submitKey, moreKey, longerKey
 	submit.SetEnabled(s.submittable())
-	if s.pair != nil && !s.pair.Report.OK() {
+	if p.pair != nil && !p.pair.Report.OK() {
 		submit.SetHelp("enter", "submit (errors first)")
 	}
-	more.SetEnabled(s.target == plan.Local)
-	longer.SetEnabled(s.target == plan.Local)
+	more.SetEnabled(p.target == plan.Local)
+	longer.SetEnabled(p.target == plan.Local)
 	edit := editKey
 	edit.SetEnabled(s.busy == "")
 	return []key.Binding{submit, prevKey, pageUp, targetKey, more, longer, edit}
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	p := &s.proposal
 	switch {
 	case key.Matches(msg, submitKey):
 		return s.ask()
 	case key.Matches(msg, prevKey):
-		s.move(-1)
+		s.pane.move(-1)
 	case key.Matches(msg, nextKey):
-		s.move(1)
+		s.pane.move(1)
 	case key.Matches(msg, pageUp):
-		s.scroll(-s.paneRows())
+		s.pane.view.PageUp()
 	case key.Matches(msg, pageDown):
-		s.scroll(s.paneRows())
+		s.pane.view.PageDown()
 	case key.Matches(msg, editKey) && s.busy == "":
 		return ui.Do(ui.OpenEdit{Recipe: s.files.Recipe, Workload: s.files.Workload})
 	case key.Matches(msg, targetKey):
-		s.target = map[plan.Target]plan.Target{plan.Local: plan.Slurm, plan.Slurm: plan.Local}[s.target]
+		p.target = map[plan.Target]plan.Target{plan.Local: plan.Slurm, plan.Slurm: plan.Local}[p.target]
 		return s.replan()
 	}
-	if s.target != plan.Local {
+	if p.target != plan.Local {
 		return nil
 	}
 	switch {
 	case key.Matches(msg, moreKey):
-		s.scale.Users = min(s.scale.Users+stepUsers, s.mostUsers())
+		p.scale.Users = min(p.scale.Users+stepUsers, p.mostUsers())
 	case key.Matches(msg, fewerKey):
-		s.scale.Users = max(s.scale.Users-stepUsers, 1)
+		p.scale.Users = max(p.scale.Users-stepUsers, 1)
 	case key.Matches(msg, longerKey):
-		s.scale.Seconds += stepSeconds
+		p.scale.Seconds += stepSeconds
 	case key.Matches(msg, shortKey):
-		s.scale.Seconds = max(s.scale.Seconds-stepSeconds, stepSeconds)
+		p.scale.Seconds = max(p.scale.Seconds-stepSeconds, stepSeconds)
 	default:
 		return nil
 	}
 	return s.replan()
-}
-
-// mostUsers is the recipe's highest level: a local run plays no more.
-func (s *Screen) mostUsers() int {
-	if s.pair == nil || s.pair.Recipe == nil {
-		return s.scale.Users
-	}
-	return max(s.pair.Recipe.Benchmark.MaxLevel(), 1)
-}
-
-func (s *Screen) move(by int) {
-	s.at = max(min(s.at+by, len(s.sections)-1), 0)
-	s.top = 0
 }

@@ -87,11 +87,11 @@ func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {
 	s := New(eng, ui.NewTheme(true), filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml"), plan.Local)
 	m := tui.New(nil, s, tui.Options{Dark: true})
 	s.Update(s.Init()())
-	if s.pair != nil {
-		for i := range s.pair.Report.Diagnostics { // the folder is another one each time
-			s.pair.Report.Diagnostics[i].File = filepath.Base(s.pair.Report.Diagnostics[i].File)
+	if s.proposal.pair != nil {
+		for i := range s.proposal.pair.Report.Diagnostics { // the folder is another one each time
+			s.proposal.pair.Report.Diagnostics[i].File = filepath.Base(s.proposal.pair.Report.Diagnostics[i].File)
 		}
-		s.arrange(plannedMsg{pair: s.pair, plan: s.plan})
+		s.pane.set(collect(s.proposal))
 	}
 	return s, m, eng
 }
@@ -132,10 +132,10 @@ func TestFrames(t *testing.T) {
 			s.SetSize(120, 36)
 			press(s, c.keys...)
 			// The workload's folder is another one each time.
-			for i, sec := range s.sections {
+			for i, sec := range s.pane.sections {
 				for j, l := range sec.lines {
 					if before, _, ok := strings.Cut(l.text, filepath.Dir(s.files.Workload)); ok {
-						s.sections[i].lines[j].text = before + "…)"
+						s.pane.sections[i].lines[j].text = before + "…)"
 					}
 				}
 			}
@@ -207,7 +207,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	s, _, _ := open(t, workload)
 	press(s, "t")
-	for _, sec := range s.sections {
+	for _, sec := range s.pane.sections {
 		for _, l := range sec.lines {
 			if strings.Contains(l.text, "sesame") {
 				t.Errorf("%s shows a secret", sec.title)
@@ -262,11 +262,11 @@ func TestLateAnswers(t *testing.T) {
 	t.Parallel()
 	s, _, _ := open(t, workload)
 	first, second := s.replan(), s.replan()
-	s.target = plan.Slurm
+	s.proposal.target = plan.Slurm
 	s.Update(second())
-	at := s.plan
+	at := s.proposal.plan
 	s.Update(first())
-	if s.plan != at {
+	if s.proposal.plan != at {
 		t.Error("a late answer replaced a newer one")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/texttable"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -17,6 +18,12 @@ import (
 type section struct {
 	title string
 	lines []line
+}
+
+// name is the title without its explanation.
+func (s section) name() string {
+	name, _, _ := strings.Cut(s.title, ":")
+	return ui.Clean(name)
 }
 
 // line is one line of a section, unbroken.
@@ -28,28 +35,28 @@ type line struct {
 
 // collect makes the sections: what stands against the submit first, then who runs
 // where, then the plan as dry-run prints it.
-func collect(msg plannedMsg, cluster clusterMsg) []section {
+func collect(p proposal) []section {
 	var out []section
-	if msg.pair != nil {
-		out = append(out, section{"CHECK: what was found", findings(msg.pair.Report.Diagnostics)})
-		if e := msg.pair.Report.Estimate; e != nil && msg.plan != nil {
+	if p.pair != nil {
+		out = append(out, section{"CHECK: what was found", findings(p.pair.Report.Diagnostics)})
+		if e := p.pair.Report.Estimate; e != nil && p.plan != nil {
 			out[0].lines = append(out[0].lines, line{mark: "·", role: ui.Muted, text: "run time " + e.Sentence()})
 		}
 	}
-	if msg.plan == nil {
+	if p.plan == nil {
 		return out
 	}
-	if notes := cluster.lines(); len(notes) > 0 {
+	if notes := p.cluster.lines(); len(notes) > 0 {
 		out = append(out, section{"CLUSTER: what it says now", notes})
 	}
-	for _, s := range msg.plan.Redacted().Sections() {
+	for _, s := range p.plan.Redacted().Sections() {
 		sec := section{title: s.Title}
-		if s.Title == "NODES" && msg.plan.Target.OnSlurm() {
-			sec = section{"NODES: each cell a GPU", nodeMap(msg.plan)}
+		if s.Title == "NODES" && p.plan.Target.OnSlurm() {
+			sec = section{"NODES: each cell a GPU", nodeMap(p.plan)}
 			s.Lines = nil
 		}
 		for _, l := range s.Lines {
-			if !msg.plan.Target.OnSlurm() {
+			if !p.plan.Target.OnSlurm() {
 				l = strings.ReplaceAll(l, "{node:0}", "this machine")
 			}
 			sec.lines = append(sec.lines, line{text: l})
@@ -61,7 +68,8 @@ func collect(msg plannedMsg, cluster clusterMsg) []section {
 
 // marks are those of findings by severity.
 var marks = map[recipes.Severity]line{
-	recipes.Error: {mark: "✗", role: ui.Bad}, recipes.Warning: {mark: "⚠", role: ui.Warn}, recipes.Note: {mark: "·", role: ui.Muted},
+	recipes.Error: {mark: "✗", role: ui.Bad}, recipes.Warning: {mark: "⚠", role: ui.Warn},
+	recipes.Note: {mark: "·", role: ui.Muted},
 }
 
 // findings are the diagnostics, the worst first.
@@ -88,11 +96,7 @@ func findings(ds recipes.Diagnostics) []line {
 
 // nodeMap draws each node with its GPUs by the role that uses them.
 func nodeMap(p *plan.Plan) []line {
-	wide := 0
-	for _, n := range p.Nodes {
-		wide = max(wide, ui.Width(nodeName(n)))
-	}
-	out := make([]line, 0, len(p.Nodes)+1)
+	rows := make([][]string, 0, len(p.Nodes))
 	used := map[schema.Role]bool{}
 	for _, n := range p.Nodes {
 		cells := slices.Repeat([]string{"·"}, p.GPUsPerNode)
@@ -108,7 +112,11 @@ func nodeMap(p *plan.Plan) []line {
 				}
 			}
 		}
-		out = append(out, line{text: ui.Fit(nodeName(n), wide) + "  " + strings.Join(cells, " ") + "  " + strings.Join(n.Roles, ", ")})
+		rows = append(rows, []string{nodeName(n), strings.Join(cells, " "), strings.Join(n.Roles, ", ")})
+	}
+	out := make([]line, 0, len(rows)+1)
+	for _, l := range texttable.Lines(rows) {
+		out = append(out, line{text: l})
 	}
 	var legend []string
 	for _, role := range schema.WorkerRoles() {
