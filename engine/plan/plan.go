@@ -81,6 +81,8 @@ type File struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 	Source  string `json:"source"`
+	// Role is the one whose engine it configures, in a plan that was just built.
+	Role schema.Role `json:"-"`
 }
 
 // A backend says what the environment of a step is, and when it is ready.

@@ -52,7 +52,8 @@ func (b *builder) configs() error {
 			return err
 		}
 		if name != "" {
-			b.p.Files = append(b.p.Files, File{Path: LogDir + "/" + name, Content: text, Source: b.r.Place(role.ConfigPath).Path})
+			source := b.r.Place(role.ConfigPath).Path
+			b.p.Files = append(b.p.Files, File{Path: LogDir + "/" + name, Content: text, Source: source, Role: role.Name})
 		}
 	}
 	return nil

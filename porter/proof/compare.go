@@ -170,7 +170,7 @@ func (p *prover) compareConfig(r schema.Role) {
 	}
 	var text string
 	for _, f := range p.plan.Files {
-		if strings.HasSuffix(f.Path, "trtllm_config_"+string(r)+".yaml") {
+		if f.Role == r {
 			text = f.Content
 		}
 	}
