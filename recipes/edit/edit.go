@@ -20,24 +20,54 @@ import (
 // parents; index n of a list of n entries appends. A value that means what the
 // file says already leaves it as it is, quotes included.
 func Set(data []byte, path, value string) ([]byte, error) {
-	out, err := set(data, path, value)
+	return one(data, recipes.Edit{Op: recipes.OpSet, Path: path, Value: value})
+}
+
+// Unset removes the entry at a path: the key with its value and the comment
+// behind it. A collection that loses its last entry stays, as {} or [].
+func Unset(data []byte, path string) ([]byte, error) {
+	return one(data, recipes.Edit{Op: recipes.OpUnset, Path: path})
+}
+
+// Apply makes several edits one after the other; the first that is refused ends it.
+func Apply(data []byte, edits []recipes.Edit) ([]byte, error) {
+	var err error
+	for _, e := range edits {
+		if data, err = one(data, e); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+func one(data []byte, e recipes.Edit) ([]byte, error) {
+	t, steps, err := open(data, e.Path)
+	var s spot
+	if err == nil {
+		s, err = t.find(steps)
+	}
+	var out []byte
+	if err == nil {
+		switch e.Op {
+		case recipes.OpSet:
+			out, err = t.set(s, steps, e.Value)
+		case recipes.OpUnset:
+			out, err = t.unset(s, steps)
+		case recipes.OpRename:
+			out, err = t.rename(s, steps, e.Value)
+		default:
+			err = errors.New("unknown operation")
+		}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("set %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", e.Op, e.Path, err)
 	}
 	return out, nil
 }
 
-func set(data []byte, path, value string) ([]byte, error) {
-	t, steps, err := open(data, path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := t.find(steps)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.rest) == 0 && string(data[t.content(s.node):t.end(s.node, s.indent)]) == value {
-		return data, nil
+func (t *text) set(s spot, steps []recipes.Step, value string) ([]byte, error) {
+	if len(s.rest) == 0 && string(t.data[t.content(s.node):t.end(s.node, s.indent)]) == value {
+		return t.data, nil
 	}
 	v, err := parseValue(value)
 	if err != nil {
@@ -46,35 +76,16 @@ func set(data []byte, path, value string) ([]byte, error) {
 	var cuts []cut
 	if len(s.rest) == 0 {
 		if v.says(s.node) {
-			return data, nil
+			return t.data, nil
 		}
 		cuts = t.replace(s, v.like(s.node))
 	} else if cuts, err = t.insert(s, v); err != nil {
 		return nil, err
 	}
-	out := splice(data, cuts)
-	return out, verify(t.root, out, func(root *yaml.Node) error { return setNode(root, steps, v.node) })
+	return t.splice(cuts, func(root *yaml.Node) error { return setNode(root, steps, v.node) })
 }
 
-// Unset removes the entry at a path: the key with its value and the comment
-// behind it. A collection that loses its last entry stays, as {} or [].
-func Unset(data []byte, path string) ([]byte, error) {
-	out, err := unset(data, path)
-	if err != nil {
-		return nil, fmt.Errorf("unset %s: %w", path, err)
-	}
-	return out, nil
-}
-
-func unset(data []byte, path string) ([]byte, error) {
-	t, steps, err := open(data, path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := t.find(steps)
-	if err != nil {
-		return nil, err
-	}
+func (t *text) unset(s spot, steps []recipes.Step) ([]byte, error) {
 	if len(s.rest) > 0 || len(s.parents) != len(steps) {
 		return nil, errors.New("the file has no such entry")
 	}
@@ -82,54 +93,16 @@ func unset(data []byte, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := splice(data, t.remove(s, up))
-	return out, verify(t.root, out, func(root *yaml.Node) error { return unsetNode(root, steps) })
+	return t.splice(t.remove(s, up), func(root *yaml.Node) error { return unsetNode(root, steps) })
 }
 
-// Rename gives the key at a path another name.
-func Rename(data []byte, path, key string) ([]byte, error) {
-	out, err := rename(data, path, key)
-	if err != nil {
-		return nil, fmt.Errorf("rename %s: %w", path, err)
-	}
-	return out, nil
-}
-
-func rename(data []byte, path, key string) ([]byte, error) {
-	t, steps, err := open(data, path)
-	if err != nil {
-		return nil, err
-	}
-	s, err := t.find(steps)
-	if err != nil {
-		return nil, err
-	}
+// rename gives the key another name.
+func (t *text) rename(s spot, steps []recipes.Step, key string) ([]byte, error) {
 	if len(s.rest) > 0 || s.key == nil || len(s.parents) != len(steps) {
 		return nil, errors.New("the file has no such key")
 	}
-	out := splice(data, []cut{{t.content(s.key), t.end(s.key, s.indent), keyText(key)}})
-	return out, verify(t.root, out, func(root *yaml.Node) error { return renameNode(root, steps, key) })
-}
-
-// Apply makes several edits one after the other; the first that is refused ends it.
-func Apply(data []byte, edits []recipes.Edit) ([]byte, error) {
-	var err error
-	for _, e := range edits {
-		switch e.Op {
-		case recipes.OpSet:
-			data, err = Set(data, e.Path, e.Value)
-		case recipes.OpUnset:
-			data, err = Unset(data, e.Path)
-		case recipes.OpRename:
-			data, err = Rename(data, e.Path, e.Value)
-		default:
-			err = fmt.Errorf("edit %s: unknown operation %q", e.Path, e.Op)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return data, nil
+	cuts := []cut{{t.content(s.key), t.end(s.key, s.indent), keyText(key)}}
+	return t.splice(cuts, func(root *yaml.Node) error { return renameNode(root, steps, key) })
 }
 
 func open(data []byte, path string) (*text, []recipes.Step, error) {

@@ -116,7 +116,7 @@ func TestRefused(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00:\x00 \x001\x00", "a", "1", Set, "UTF-8"},
 		{"anchor in use", "a: &x 1\nb: *x\n", "a", "", unset, "no longer be valid"},
 		{"no such entry", "a: 1\n", "b", "", unset, "no such entry"},
-		{"no such key", "a: 1\n", "b", "c", Rename, "no such key"},
+		{"no such key", "a: 1\n", "b", "c", rename, "no such key"},
 		{"explicit key", "? a\n: 1\n? b\n: 2\n", "b", "", unset, "by hand"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -127,6 +127,10 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+func rename(data []byte, path, key string) ([]byte, error) {
+	return Apply(data, []recipes.Edit{{Op: recipes.OpRename, Path: path, Value: key}})
 }
 
 func TestApply(t *testing.T) {
@@ -166,7 +170,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		for _, do := range []func() ([]byte, error){
 			func() ([]byte, error) { return Unset(data, path) },
-			func() ([]byte, error) { return Rename(data, path, value) },
+			func() ([]byte, error) { return rename(data, path, value) },
 		} {
 			if out, err := do(); (err == nil) == (out == nil) {
 				t.Errorf("%v and %q", err, out)

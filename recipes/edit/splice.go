@@ -20,6 +20,23 @@ type cut struct {
 	text       string
 }
 
+// splice makes cuts and compares what comes of it with the file's nodes, changed the
+// same way: nothing but what was asked for may differ.
+func (t *text) splice(cuts []cut, change func(root *yaml.Node) error) ([]byte, error) {
+	out := splice(t.data, cuts)
+	if err := change(t.root); err != nil {
+		return nil, err
+	}
+	now, err := parse(out)
+	if err != nil {
+		return nil, fmt.Errorf("the file would no longer be valid: %w", err)
+	}
+	if !same(t.root, now.root) {
+		return nil, errors.New("this place can't be changed without touching others: edit it by hand")
+	}
+	return out, nil
+}
+
 func splice(data []byte, cuts []cut) []byte {
 	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Compare(a.start, b.start) })
 	var out bytes.Buffer

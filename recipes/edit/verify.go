@@ -1,29 +1,10 @@
 package edit
 
 import (
-	"errors"
-	"fmt"
-
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 )
-
-// verify parses a result and compares it with the old nodes, changed the same
-// way: nothing but what was asked for may differ.
-func verify(root *yaml.Node, out []byte, change func(*yaml.Node) error) error {
-	if err := change(root); err != nil {
-		return err
-	}
-	t, err := parse(out)
-	if err != nil {
-		return fmt.Errorf("the file would no longer be valid: %w", err)
-	}
-	if !same(root, t.root) {
-		return errors.New("this place can't be changed without touching others: edit it by hand")
-	}
-	return nil
-}
 
 // same compares two values by meaning, anchors and aliases by name.
 func same(a, b *yaml.Node) bool {
