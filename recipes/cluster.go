@@ -13,7 +13,6 @@ import (
 type Cluster struct {
 	File string
 
-	Name                           string
 	Account, Partition, TimeLimit  string
 	GPUsPerNode                    int // 0: not given
 	GPUType                        string
@@ -24,7 +23,6 @@ type Cluster struct {
 	HealthAttempts, HealthInterval int // 0: not given
 	OutputDir                      string
 	ModelPaths, Containers, Mounts Env
-	BashPreamble, NetworkInterface string
 	SrtctlRoot                     string
 	HetJobs                        bool // default of recipes that say nothing
 	Preflight                      bool // model and image are looked for on the login node
@@ -77,13 +75,13 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 	v := read(doc, schema.Cluster(), rules{owner: "srtctl", unknown: Error})
 	diags = append(diags, v.diags...)
 	c := &Cluster{
-		File: file, Name: v.str("cluster", ""), Account: v.str("default_account", ""), Partition: v.str("default_partition", ""),
+		File: file, Account: v.str("default_account", ""), Partition: v.str("default_partition", ""),
 		TimeLimit: v.str("default_time_limit", ""), GPUsPerNode: v.int("gpus_per_node", 0), GPUType: v.str("default_gpu_type", ""),
 		GPUsPerNodeDirective: v.bool("use_gpus_per_node_directive", true), SegmentDirective: v.bool("use_segment_sbatch_directive", true),
 		ExclusiveDirective: v.bool("use_exclusive_sbatch_directive", false), SbatchDirectives: v.env("default_sbatch_directives"),
 		OutputDir: v.str("output_dir", ""), ModelPaths: v.env("model_paths"), Containers: v.env("containers"), Mounts: v.env("default_mounts"),
-		BashPreamble: v.str("default_bash_preamble", ""), NetworkInterface: v.str("network_interface", ""), SrtctlRoot: v.str("srtctl_root", ""),
-		HetJobs: v.bool("use_het_jobs", false), Preflight: v.bool("preflight", true),
+		SrtctlRoot: v.str("srtctl_root", ""),
+		HetJobs:    v.bool("use_het_jobs", false), Preflight: v.bool("preflight", true),
 	}
 	for _, kv := range pairs(v.byName["default_health_check"].node) {
 		if r, ok := rational(resolve(kv[1])); ok && r.IsInt() {

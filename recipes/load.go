@@ -116,8 +116,8 @@ func build(doc *Document, version int, v *values) *Recipe {
 	r := &Recipe{
 		File: doc.File, Schema: version, doc: doc, places: map[string]Place{},
 		Name: v.str("name", ""), ModelPath: v.str("model.path", ""), Container: v.str("model.container", ""),
-		Precision: v.str("model.precision", ""), StageDir: v.str("model.stage_dir", ""),
-		GPUType: v.str("resources.gpu_type", ""), GPUsPerNode: v.int("resources.gpus_per_node", 4), SpreadWorkers: v.bool("resources.spread_workers", false),
+		StageDir: v.str("model.stage_dir", ""),
+		GPUType:  v.str("resources.gpu_type", ""), GPUsPerNode: v.int("resources.gpus_per_node", 4), SpreadWorkers: v.bool("resources.spread_workers", false),
 		Engine: Engine{
 			Type: v.str("backend.type", schema.DefaultEngine), NUMAMemoryBind: v.str("backend.numa_memory_bind", ""), NUMACPUBind: v.bool("backend.numa_cpu_bind", false),
 			PublishEvents:   v.bool("backend.publish_events_and_metrics", false),
@@ -127,7 +127,7 @@ func build(doc *Document, version int, v *values) *Recipe {
 		Frontend: Frontend{
 			Type: v.str("frontend.type", schema.Dynamo), Multiple: v.bool("frontend.enable_multiple_frontends", true),
 			Placement: v.str("frontend.orchestrator_placement", "head"), Dedicated: v.bool("frontend.dedicated_node", false),
-			Args: v.flags("frontend.args"), Env: v.env("frontend.env"), Additional: v.int("frontend.num_additional_frontends", 9),
+			Args: v.flags("frontend.args"), Env: v.env("frontend.env"),
 		},
 		Dynamo: Dynamo{Install: v.bool("dynamo.install", true), RequestPlane: v.str("dynamo.request_plane", "tcp"), EventPlane: v.str("dynamo.event_plane", "")},
 		Benchmark: Benchmark{

@@ -1,7 +1,9 @@
 package recipes
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -16,7 +18,7 @@ type Recipe struct {
 
 	Name                  string
 	ModelPath, Container  string
-	Precision, StageDir   string
+	StageDir              string
 	GPUType               string
 	GPUsPerNode           int
 	SpreadWorkers         bool
@@ -90,13 +92,12 @@ type Role struct {
 
 // Frontend serves the API.
 type Frontend struct {
-	Type       string
-	Multiple   bool
-	Placement  string // head, first_decode, last_decode
-	Dedicated  bool
-	Args       []Flag
-	Env        Env
-	Additional int
+	Type      string
+	Multiple  bool
+	Placement string // head, first_decode, last_decode
+	Dedicated bool
+	Args      []Flag
+	Env       Env
 }
 
 // Flag is one frontend argument: --Name, or --Name Value.
@@ -230,34 +231,20 @@ func (r *Recipe) ServedModel() string {
 		return r.Engine.ServedModelName
 	}
 	p := r.ModelPath
-	for len(p) > 1 && p[len(p)-1] == '/' {
-		p = p[:len(p)-1]
+	if trimmed := strings.TrimRight(p, "/"); trimmed != "" {
+		p = trimmed
 	}
-	for i := len(p) - 1; i >= 0; i-- {
-		if p[i] == '/' || p[i] == ':' {
-			return p[i+1:]
-		}
-	}
-	return p
-}
-
-// LevelsText is the levels as the client takes them: 64,1010.
-func (b Benchmark) LevelsText() string {
-	s := ""
-	for i, l := range b.Levels {
-		if i > 0 {
-			s += ","
-		}
-		s += strconv.Itoa(l)
-	}
-	return s
+	return p[strings.LastIndexAny(p, "/:")+1:]
 }
 
 // MaxLevel is the highest concurrency; 0 without levels.
-func (b Benchmark) MaxLevel() int {
-	m := 0
-	for _, l := range b.Levels {
-		m = max(m, l)
+func (b Benchmark) MaxLevel() int { return slices.Max(append([]int{0}, b.Levels...)) }
+
+// Commas writes whole numbers as command lines take them: 64,1010.
+func Commas(ns []int) string {
+	parts := make([]string, 0, len(ns))
+	for _, n := range ns {
+		parts = append(parts, strconv.Itoa(n))
 	}
-	return m
+	return strings.Join(parts, ",")
 }

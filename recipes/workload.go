@@ -26,10 +26,8 @@ type Workload struct {
 	MaxStartingOffset                  int
 	Seed                               int64
 	RequestTimeoutSeconds              float64
-	MaxWorkers                         int
 	MaxTokens                          int
 	ReasoningEffort                    string // empty: none
-	ClientImpl                         string
 	RoutingHeaders, DynamoHeaders      bool
 	TrajectoriesPerUser                int // 0: not given
 
@@ -85,9 +83,9 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 		MinTotalTrajectories: v.quantity("min_total_trajectories"), MinTrajectoriesPerUser: v.quantity("min_trajectories_per_user"),
 		TrajectoryPath: v.str("trajectory_path", ""), AssignmentsPath: v.str("user_assignments_path", ""),
 		MaxStartingOffset: v.int("max_starting_line_offset", 10), Seed: int64(v.int("seed", 42)),
-		RequestTimeoutSeconds: v.quantity("timeout_seconds").Float(), MaxWorkers: v.int("max_workers", 8), MaxTokens: v.int("max_tokens", 16384),
-		ReasoningEffort: v.str("reasoning_effort", ""), ClientImpl: v.str("client_impl", "rust"),
-		RoutingHeaders: v.bool("send_conversation_routing_headers", false), DynamoHeaders: v.bool("use_dynamo_conv_aware_routing", false),
+		RequestTimeoutSeconds: v.quantity("timeout_seconds").Float(), MaxTokens: v.int("max_tokens", 16384),
+		ReasoningEffort: v.str("reasoning_effort", ""),
+		RoutingHeaders:  v.bool("send_conversation_routing_headers", false), DynamoHeaders: v.bool("use_dynamo_conv_aware_routing", false),
 		TrajectoriesPerUser: v.int("trajectories_per_user", 0),
 	}
 	if val, ok := v.byName["concurrencies"]; ok {

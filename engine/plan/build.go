@@ -187,5 +187,5 @@ func (b *builder) site() backend.Site {
 	return s
 }
 
-// ErrNoWorkload says that a target needs the workload file itself.
-var ErrNoWorkload = errors.New("the workload file is needed; give it with --workload")
+// errNoWorkload says that a target needs the workload file itself.
+var errNoWorkload = errors.New("the workload file is needed; give it with --workload")

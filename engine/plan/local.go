@@ -24,7 +24,7 @@ const neverEnough = 1_000_000
 // difference is a row of Substitutions.
 func (b *builder) local() error {
 	if b.Workload == nil {
-		return ErrNoWorkload
+		return errNoWorkload
 	}
 	b.substitute("nodes", fmt.Sprintf("%d nodes of %d GPUs", b.l.nodes, b.r.GPUsPerNode), "this machine", "one process a worker, no GPU")
 	b.substitute("container", b.r.Container, "none", "processes run on the host")
@@ -38,7 +38,7 @@ func (b *builder) local() error {
 	config := RunDir + "/benchmark_config.yaml"
 	b.p.Files = append(b.p.Files, File{Path: config, Content: string(sc.workload), Source: b.Workload.File + " with the swaps of this plan"})
 	b.client(nil, Binary, "replay", "--config", config, "--base-url", "http://"+front.Host+":"+front.Port+"/v1", "--model", b.p.Model,
-		"--concurrencies", joinInts(sc.levels), "--request-log-path", LogDir+"/agentperf/requests.jsonl",
+		"--concurrencies", recipes.Commas(sc.levels), "--request-log-path", LogDir+"/agentperf/requests.jsonl",
 		"--results-dir", LogDir+"/agentperf", "--events", LogDir+"/events.client.jsonl")
 	b.substitute("client", "external agentperf-client", "built-in replay client", "the external one needs its checkout and a container")
 	b.p.Nodes = []Node{{Index: 0, Name: nodeName(0), Roles: []string{}}}
@@ -72,7 +72,7 @@ func (b *builder) scale() (scaling, error) {
 	w := b.Workload
 	if b.Smoke {
 		b.levels = []int{b.r.Benchmark.MaxLevel()}
-		b.Local.Users, b.Local.Seconds = min(b.Local.Users, SmokeUsers), min(b.Local.Seconds, SmokeSeconds)
+		b.Local.Users, b.Local.Seconds = min(b.Local.Users, smokeUsers), min(b.Local.Seconds, smokeSeconds)
 	}
 	levels := b.levels
 	for _, c := range recipes.CheckTimeouts(w, levels) {
@@ -96,14 +96,14 @@ func (b *builder) scale() (scaling, error) {
 		rate = math.Ceil(float64(users-1)/ramp*1e6) / 1e6
 	}
 	set := []recipes.Var{
-		{Name: "concurrencies", Value: "[" + strings.ReplaceAll(joinInts(sc.levels), ",", ", ") + "]"},
+		{Name: "concurrencies", Value: "[" + strings.ReplaceAll(recipes.Commas(sc.levels), ",", ", ") + "]"},
 		{Name: "phase_timeout_seconds", Value: decimal(w.PhaseTimeout.Float() * factor)},
 		{Name: "settling_time_seconds", Value: decimal(w.Settling.Float() * factor)},
 		{Name: "min_measurement_seconds", Value: decimal(w.MinMeasurement.Float() * factor)},
 		{Name: "user_spawn_rate", Value: decimal(rate)},
 		{Name: "min_trajectories_per_user", Value: strconv.Itoa(neverEnough)},
 	}
-	b.substitute("users", joinInts(levels), joinInts(sc.levels), "the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")
+	b.substitute("users", recipes.Commas(levels), recipes.Commas(sc.levels), "the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")
 	for _, s := range set[1:] {
 		why := fmt.Sprintf("one factor for all times: %.4g", factor)
 		if s.Name == "min_trajectories_per_user" {

@@ -33,7 +33,7 @@ func (b *builder) slurm() error {
 	env.Set("SRT_FRONTEND_HOST", front.Host, backend.BuiltIn)
 	env.Set("SRT_FRONTEND_PORT", front.Port, backend.BuiltIn)
 	b.client(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+front.Host+":"+front.Port, "--model", b.p.Model,
-		"--client-dir", b.r.Benchmark.ClientDir, "--config", b.config, "--concurrencies", joinInts(b.levels))
+		"--client-dir", b.r.Benchmark.ClientDir, "--config", b.config, "--concurrencies", recipes.Commas(b.levels))
 	if b.Target == Srtctl {
 		return b.srtctl()
 	}
@@ -209,14 +209,6 @@ func CommandLine(argv []string) string {
 		parts = append(parts, quote(a))
 	}
 	return strings.Join(parts, " ")
-}
-
-func joinInts(ns []int) string {
-	parts := make([]string, 0, len(ns))
-	for _, n := range ns {
-		parts = append(parts, strconv.Itoa(n))
-	}
-	return strings.Join(parts, ",")
 }
 
 // Secrets are the variables of a step that may stand on no command line.

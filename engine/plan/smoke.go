@@ -11,12 +11,12 @@ import (
 // What a smoke run plays, at most: it proves that everything comes up and that
 // the client gets answers, and measures nothing that counts.
 const (
-	SmokeUsers   = 4
+	smokeUsers   = 4
 	smokeSettle  = 10.0 // s
 	smokeMeasure = 20.0 // s
 	smokeRate    = 1.0  // users/s, at least
-	// SmokeSeconds is a local smoke run's phase, its timeout.
-	SmokeSeconds = 12.0
+	// smokeSeconds is a local smoke run's phase, its timeout.
+	smokeSeconds = 12.0
 )
 
 // smokeFile is the client's workload in the log dir of a smoke run.
@@ -28,10 +28,10 @@ const smokeFile = "benchmark_config.smoke.yaml"
 func (b *builder) smoke() error {
 	w := b.Workload
 	if w == nil {
-		return ErrNoWorkload
+		return errNoWorkload
 	}
 	levels := b.levels
-	b.levels = []int{min(SmokeUsers, b.r.Benchmark.MaxLevel())}
+	b.levels = []int{min(smokeUsers, b.r.Benchmark.MaxLevel())}
 	settle, measure := atMost(w.Settling, smokeSettle), atMost(w.MinMeasurement, smokeMeasure)
 	rate := math.Max(w.SpawnRate.Float(), smokeRate)
 	timeout := math.Ceil(float64(b.levels[0]-1)/rate+settle+measure) + 1
@@ -46,7 +46,7 @@ func (b *builder) smoke() error {
 	if err != nil {
 		return err
 	}
-	b.substitute("users", joinInts(levels), joinInts(b.levels), "smoke run: it proves that all comes up")
+	b.substitute("users", recipes.Commas(levels), recipes.Commas(b.levels), "smoke run: it proves that all comes up")
 	for _, s := range set[1:] {
 		if from := b.quantity(s.Name); from != s.Value {
 			b.substitute(s.Name, from, s.Value, "smoke run: the shortest phase")

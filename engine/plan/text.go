@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/texttable"
 )
 
@@ -56,7 +57,7 @@ func each[T any](in []T, line func(T) string) []string {
 }
 
 func (s Step) lines() []string {
-	nodes := strings.ReplaceAll(joinInts(s.Nodes), ",", ", ")
+	nodes := strings.ReplaceAll(recipes.Commas(s.Nodes), ",", ", ")
 	out := []string{fmt.Sprintf("nodes %s  %d tasks  log %s", nodes, s.Tasks, s.Log)}
 	if r := s.Ready; r.Probe != ProbeNone {
 		want := ""

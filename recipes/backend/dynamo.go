@@ -99,7 +99,7 @@ func (d dynamo) workerEnv(s Site, w Worker, before, after []Var) Env {
 	}
 	e.Add(s.Recipe.Environment, "environment")
 	if len(w.GPUs) > 0 {
-		e.Set("CUDA_VISIBLE_DEVICES", joinInts(w.GPUs), BuiltIn)
+		e.Set("CUDA_VISIBLE_DEVICES", recipes.Commas(w.GPUs), BuiltIn)
 	}
 	return e
 }

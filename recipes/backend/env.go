@@ -3,7 +3,6 @@ package backend
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 )
@@ -41,11 +40,3 @@ func (e *Env) Add(vars recipes.Env, path string) {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
-
-func joinInts(ns []int) string {
-	parts := make([]string, 0, len(ns))
-	for _, n := range ns {
-		parts = append(parts, itoa(n))
-	}
-	return strings.Join(parts, ",")
-}

@@ -52,8 +52,8 @@ func files() []file {
 	}
 }
 
-// Describe is a row of a table in words.
-func Describe(name string, f schema.Field) Entry {
+// describe is a row of a table in words.
+func describe(name string, f schema.Field) Entry {
 	e := Entry{
 		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: f.Kind.String(), Default: f.Default, Unit: f.Unit,
 		Doc: f.Doc, Gotcha: f.Gotcha, Required: f.Required, Nullable: f.Nullable, Allowed: strings.Join(f.Enum, ", "),
@@ -71,12 +71,12 @@ func Describe(name string, f schema.Field) Entry {
 	return e
 }
 
-// All lists every field of every file, in the order in which one is written.
-func All() []Entry {
+// all lists every field of every file, in the order in which one is written.
+func all() []Entry {
 	var out []Entry
 	for _, f := range files() {
 		for _, row := range f.tables[0].Fields() {
-			out = append(out, Describe(f.name, row))
+			out = append(out, describe(f.name, row))
 		}
 	}
 	return out
@@ -97,7 +97,7 @@ func Explain(word string) Answer {
 			for _, row := range rows {
 				if !seen[row.Name()] {
 					seen[row.Name()] = true
-					a.Entries = append(a.Entries, Describe(f.name, row))
+					a.Entries = append(a.Entries, describe(f.name, row))
 				}
 			}
 		}
@@ -113,7 +113,7 @@ func Explain(word string) Answer {
 		}
 	}
 	if len(a.Entries) == 0 {
-		a.Entries = slices.DeleteFunc(All(), func(e Entry) bool { return last(e.Layout1) != word && last(e.Layout2) != word })
+		a.Entries = slices.DeleteFunc(all(), func(e Entry) bool { return last(e.Layout1) != word && last(e.Layout2) != word })
 	}
 	if len(a.Entries) == 0 {
 		a.Nearest = nearest(word)
@@ -125,7 +125,7 @@ func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:]
 
 func nearest(word string) string {
 	var names []string
-	for _, e := range All() {
+	for _, e := range all() {
 		names = append(names, e.Layout2, e.Layout1, last(e.Layout2), last(e.Layout1))
 	}
 	for _, r := range check.Rules() {

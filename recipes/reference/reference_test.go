@@ -19,7 +19,7 @@ func markdown() string {
 	b.WriteString("`agentperf-tui explain PATH` shows one field, `agentperf-tui explain RULE` one rule.\n\n")
 	titles := map[string]string{"recipe": "Recipe", "workload": "Workload file (`benchmark.agentperf_config`)", "cluster": "Cluster file (`srtslurm.yaml`)"}
 	section := ""
-	for _, e := range All() {
+	for _, e := range all() {
 		if e.File != section {
 			section = e.File
 			b.WriteString("## " + titles[section] + "\n\n")

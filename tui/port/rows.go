@@ -121,7 +121,7 @@ func facts(r *recipes.Recipe) []string {
 	if len(parts) > 0 {
 		out = append(out, strings.Join(parts, " + "))
 	}
-	if levels := r.Benchmark.LevelsText(); levels != "" {
+	if levels := recipes.Commas(r.Benchmark.Levels); levels != "" {
 		out = append(out, levels+" users")
 	}
 	return append(out, r.Engine.Type)
