@@ -39,7 +39,8 @@ func (p *Plan) mapText(f func(string) string) *Plan {
 		return out
 	}
 	out := *p
-	out.Nodes, out.Mounts, out.Files, out.Steps = slices.Clone(p.Nodes), slices.Clone(p.Mounts), slices.Clone(p.Files), slices.Clone(p.Steps)
+	out.Nodes, out.Mounts = slices.Clone(p.Nodes), slices.Clone(p.Mounts)
+	out.Files, out.Steps = slices.Clone(p.Files), slices.Clone(p.Steps)
 	out.Script, out.OutputDir = f(p.Script), f(p.OutputDir)
 	for i := range out.Nodes {
 		out.Nodes[i].Name = f(out.Nodes[i].Name)
@@ -52,7 +53,8 @@ func (p *Plan) mapText(f func(string) string) *Plan {
 	}
 	for i := range out.Steps {
 		s := &out.Steps[i]
-		s.Argv, s.Launch, s.Shell, s.Log, s.Ready.Target = all(s.Argv), all(s.Launch), all(s.Shell), f(s.Log), f(s.Ready.Target)
+		s.Argv, s.Launch, s.Shell = all(s.Argv), all(s.Launch), all(s.Shell)
+		s.Log, s.Ready.Target = f(s.Log), f(s.Ready.Target)
 		s.Env = slices.Clone(s.Env)
 		for j := range s.Env {
 			s.Env[j].Value = f(s.Env[j].Value)

@@ -47,7 +47,8 @@ func Build(req Request) (*Plan, error) {
 	b.p = &Plan{
 		Version: 1, Name: r.Name, Target: req.Target, Smoke: req.Smoke, Scale: req.Local, Model: r.ServedModel(),
 		Nodes: l.describe(), GPUsPerNode: r.GPUsPerNode, Image: r.Container, Mounts: []Mount{}, Files: []File{},
-		Phases: phases(req.Workload, r.Benchmark.Levels), Substitutions: []Substitution{}, Changes: req.Changes, OutputDir: req.OutputDir,
+		Phases: phases(req.Workload, r.Benchmark.Levels), Substitutions: []Substitution{}, Changes: req.Changes,
+		OutputDir: req.OutputDir,
 	}
 	if b.p.Changes == nil {
 		b.p.Changes = []recipes.Change{}
@@ -108,7 +109,8 @@ func phases(w *recipes.Workload, levels []int) []Phase {
 	for i, l := range levels {
 		p := Phase{Index: i, Level: l}
 		if w != nil {
-			p.SettleSeconds, p.TimeoutSeconds, p.MinMeasurement = w.Settling.Float(), w.PhaseTimeout.Float(), w.MinMeasurement.Float()
+			p.SettleSeconds, p.TimeoutSeconds = w.Settling.Float(), w.PhaseTimeout.Float()
+			p.MinMeasurement = w.MinMeasurement.Float()
 			p.MinTotal, p.MinPerUser = int(w.MinTotalTrajectories.Float()), int(w.MinTrajectoriesPerUser.Float())
 			if rate := w.SpawnRate.Float(); rate > 0 {
 				p.RampSeconds = float64(l-1) / rate
@@ -164,8 +166,9 @@ func (b *builder) client(env backend.Env, argv ...string) {
 	env.Add(b.r.Environment, "environment")
 	env.Add(b.r.Benchmark.Env, "benchmark.env")
 	b.add(Step{
-		Name: string(schema.Client), Role: schema.Client, Stage: Client, Nodes: []int{b.l.client}, Tasks: 1, Env: env, Argv: argv,
-		Log: "benchmark.out", Failure: "the run ends with the client's exit code", Ends: true, StallSeconds: b.StallSeconds,
+		Name: string(schema.Client), Role: schema.Client, Stage: Client, Nodes: []int{b.l.client}, Tasks: 1, Env: env,
+		Argv: argv,
+		Log:  "benchmark.out", Failure: "the run ends with the client's exit code", Ends: true, StallSeconds: b.StallSeconds,
 	})
 }
 

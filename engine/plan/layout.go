@@ -34,7 +34,8 @@ const mostNodes = 4096
 func place(r *recipes.Recipe) (layout, error) {
 	front, back := reserved(r)
 	if n, w := r.WorkerNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers; n > mostNodes || w > mostNodes {
-		return layout{}, fmt.Errorf("%d worker nodes and %d workers: more than %d of either is surely a slip", n, w, mostNodes)
+		return layout{}, fmt.Errorf("%d worker nodes and %d workers: more than %d of either is surely a slip",
+			n, w, mostNodes)
 	}
 	l := layout{nodes: r.WorkerNodes() + len(front) + len(back)}
 	l.head = len(front) // first worker node

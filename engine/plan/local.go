@@ -26,7 +26,8 @@ func (b *builder) local() error {
 	if b.Workload == nil {
 		return errNoWorkload
 	}
-	b.substitute("nodes", fmt.Sprintf("%d nodes of %d GPUs", b.l.nodes, b.r.GPUsPerNode), "this machine", "one process a worker, no GPU")
+	b.substitute("nodes", fmt.Sprintf("%d nodes of %d GPUs", b.l.nodes, b.r.GPUsPerNode), "this machine",
+		"one process a worker, no GPU")
 	b.substitute("container", b.r.Container, "none", "processes run on the host")
 	b.l = b.l.together()
 	b.standIns(backend.LocalMock())
@@ -36,11 +37,15 @@ func (b *builder) local() error {
 	}
 	front := b.serve(backend.LocalMock())
 	config := RunDir + "/benchmark_config.yaml"
-	b.p.Files = append(b.p.Files, File{Path: config, Content: string(sc.workload), Source: b.Workload.File + " with the swaps of this plan"})
-	b.client(nil, Binary, "replay", "--config", config, "--base-url", "http://"+front.Host+":"+front.Port+"/v1", "--model", b.p.Model,
-		"--concurrencies", recipes.Commas(sc.levels), "--request-log-path", LogDir+"/agentperf/requests.jsonl",
+	b.p.Files = append(b.p.Files, File{
+		Path: config, Content: string(sc.workload), Source: b.Workload.File + " with the swaps of this plan",
+	})
+	b.client(nil, Binary, "replay", "--config", config, "--base-url", "http://"+front.Host+":"+front.Port+"/v1",
+		"--model", b.p.Model, "--concurrencies", recipes.Commas(sc.levels),
+		"--request-log-path", LogDir+"/agentperf/requests.jsonl",
 		"--results-dir", LogDir+"/agentperf", "--events", LogDir+"/events.client.jsonl")
-	b.substitute("client", "external agentperf-client", "built-in replay client", "the external one needs its checkout and a container")
+	b.substitute("client", "external agentperf-client", "built-in replay client",
+		"the external one needs its checkout and a container")
 	b.p.Nodes = []Node{{Index: 0, Name: nodeName(0), Roles: []string{}}}
 	for i := range b.p.Steps {
 		b.p.Nodes[0].Roles = append(b.p.Nodes[0].Roles, strings.ReplaceAll(b.p.Steps[i].Name, "_", " "))
@@ -103,7 +108,8 @@ func (b *builder) scale() (scaling, error) {
 		{Name: "user_spawn_rate", Value: decimal(rate)},
 		{Name: "min_trajectories_per_user", Value: strconv.Itoa(neverEnough)},
 	}
-	b.substitute("users", recipes.Commas(levels), recipes.Commas(sc.levels), "the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")
+	b.substitute("users", recipes.Commas(levels), recipes.Commas(sc.levels),
+		"the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")
 	for _, s := range set[1:] {
 		why := fmt.Sprintf("one factor for all times: %.4g", factor)
 		if s.Name == "min_trajectories_per_user" {
@@ -126,7 +132,9 @@ func (b *builder) scale() (scaling, error) {
 
 func (b *builder) quantity(key string) string {
 	w := b.Workload
-	for _, q := range []recipes.Quantity{w.PhaseTimeout, w.Settling, w.MinMeasurement, w.SpawnRate, w.MinTrajectoriesPerUser} {
+	for _, q := range []recipes.Quantity{
+		w.PhaseTimeout, w.Settling, w.MinMeasurement, w.SpawnRate, w.MinTrajectoriesPerUser,
+	} {
 		if q.Key == key {
 			if q.Assumed {
 				return q.Text + " (assumed)"

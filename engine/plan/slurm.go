@@ -32,8 +32,9 @@ func (b *builder) slurm() error {
 	env.Set("SRTCTL_FRONTEND_TYPE", b.r.Frontend.Type, backend.BuiltIn)
 	env.Set("SRT_FRONTEND_HOST", front.Host, backend.BuiltIn)
 	env.Set("SRT_FRONTEND_PORT", front.Port, backend.BuiltIn)
-	b.client(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+front.Host+":"+front.Port, "--model", b.p.Model,
-		"--client-dir", b.r.Benchmark.ClientDir, "--config", b.config, "--concurrencies", recipes.Commas(b.levels))
+	b.client(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+front.Host+":"+front.Port,
+		"--model", b.p.Model, "--client-dir", b.r.Benchmark.ClientDir, "--config", b.config,
+		"--concurrencies", recipes.Commas(b.levels))
 	if b.Target == Srtctl {
 		return b.srtctl()
 	}
@@ -66,7 +67,8 @@ func (b *builder) srtctl() error {
 	}
 	b.substitute("launcher", "a batch script of this program", "srtctl apply -f RECIPE -o "+b.OutputDir+" -y --json",
 		"srtctl makes script and steps itself (srtctl dry-run shows them); nodes, roles and logs are laid out as below")
-	b.substitute("sbatch_directives.comment", "as the recipe has it", "one of this run's own, before it", "the job is found again by it")
+	b.substitute("sbatch_directives.comment", "as the recipe has it", "one of this run's own, before it",
+		"the job is found again by it")
 	return nil
 }
 
@@ -80,8 +82,8 @@ func (b *builder) srun(s *Step, options []string) []string {
 	for _, n := range s.Nodes {
 		names = append(names, nodeName(n))
 	}
-	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks), "--nodelist", strings.Join(names, ","),
-		"--output", LogDir+"/"+s.Log, "--open-mode", "append")
+	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks),
+		"--nodelist", strings.Join(names, ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
 	image := b.p.Image
 	if s.Role == schema.Client && b.r.Benchmark.Image != "" {
 		image = b.r.Benchmark.Image
@@ -163,7 +165,9 @@ func (b *builder) directives() []string {
 		out = append(out, "--exclusive")
 	}
 	for _, o := range []recipes.Var{
-		{Name: "account", Value: r.Slurm.Account}, {Name: "time", Value: r.Slurm.TimeLimit}, {Name: "partition", Value: r.Slurm.Partition},
+		{Name: "account", Value: r.Slurm.Account},
+		{Name: "time", Value: r.Slurm.TimeLimit},
+		{Name: "partition", Value: r.Slurm.Partition},
 	} {
 		if o.Value != "" {
 			out = append(out, option(o.Name, quote(o.Value)))

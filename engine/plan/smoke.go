@@ -54,7 +54,9 @@ func (b *builder) smoke() error {
 	}
 	b.config = "/logs/" + smokeFile
 	b.substitute("workload", b.r.Benchmark.ConfigPath, b.config, "smoke run: the client reads a changed copy")
-	b.p.Files = append(b.p.Files, File{Path: LogDir + "/" + smokeFile, Content: string(text), Source: w.File + " with the swaps of this plan"})
+	b.p.Files = append(b.p.Files, File{
+		Path: LogDir + "/" + smokeFile, Content: string(text), Source: w.File + " with the swaps of this plan",
+	})
 	short, _ := recipes.ParseWorkload(w.File, text)
 	b.p.Phases = phases(short, b.levels)
 	return nil

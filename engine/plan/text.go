@@ -23,9 +23,12 @@ func (p *Plan) Sections() []Section {
 			out = append(out, Section{title, lines})
 		}
 	}
-	add("NODES", each(p.Nodes, func(n Node) string { return texttable.Left(n.Name, 10) + " " + strings.Join(n.Roles, ", ") }))
+	add("NODES", each(p.Nodes, func(n Node) string {
+		return texttable.Left(n.Name, 10) + " " + strings.Join(n.Roles, ", ")
+	}))
 	add("PHASES", each(p.Phases, func(ph Phase) string {
-		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s", ph.Index, ph.Level, ph.RampSeconds, ph.SettleSeconds, ph.TimeoutSeconds)
+		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s",
+			ph.Index, ph.Level, ph.RampSeconds, ph.SettleSeconds, ph.TimeoutSeconds)
 	}))
 	add("SWAPS: what this target does instead of what the recipe says", each(p.Substitutions, func(s Substitution) string {
 		return fmt.Sprintf("%s %s → %s  (%s)", texttable.Left(s.What, 26), s.From, s.To, s.Why)
@@ -35,7 +38,9 @@ func (p *Plan) Sections() []Section {
 		changes = append(changes, fmt.Sprintf("%s %q → %q  (%s)", texttable.Left(c.Field, 26), c.From, c.To, c.Origin))
 	}
 	add("SITE: what the cluster file and the environment give", changes)
-	add("MOUNTS", each(p.Mounts, func(m Mount) string { return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source) }))
+	add("MOUNTS", each(p.Mounts, func(m Mount) string {
+		return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source)
+	}))
 	add("FILES", each(p.Files, func(f File) string {
 		return fmt.Sprintf("%s  %d lines  (%s)", f.Path, strings.Count(f.Content, "\n"), f.Source)
 	}))

@@ -146,7 +146,9 @@ type Readiness struct {
 // health is the readiness of a frontend that counts instances at a URL. Aggregated
 // workers count as decode instances.
 func health(r *recipes.Recipe, url string, timeout int, interval float64) Readiness {
-	ready := Readiness{Probe: ProbeHealth, Target: url, TimeoutSeconds: timeout, IntervalSeconds: interval, Decode: r.Agg.Workers}
+	ready := Readiness{
+		Probe: ProbeHealth, Target: url, TimeoutSeconds: timeout, IntervalSeconds: interval, Decode: r.Agg.Workers,
+	}
 	if r.Disaggregated() {
 		ready.Prefill, ready.Decode = r.Prefill.Workers, r.Decode.Workers
 	}

@@ -36,7 +36,8 @@ func (dynamo) Services(s Site) []Process {
 		string(schema.Etcd), "--data-dir", "/tmp/etcd-"+s.JobID, "--listen-client-urls", "http://0.0.0.0:"+itoa(etcdPort),
 		"--advertise-client-urls", "http://"+s.Infra.Address+":"+itoa(etcdPort))}
 	if plane := s.Recipe.Dynamo; plane.RequestPlane == recipes.NATSPlane || plane.EventPlane == recipes.NATSPlane {
-		out = append(out, service(schema.NATS, natsPort, "nats-server", "-js", "-sd", "/tmp/nats-"+s.JobID, "-p", itoa(natsPort)))
+		out = append(out, service(schema.NATS, natsPort, "nats-server", "-js", "-sd", "/tmp/nats-"+s.JobID,
+			"-p", itoa(natsPort)))
 	}
 	return out
 }

@@ -18,7 +18,8 @@ type Mock struct {
 // LocalMock is what every mock process of a local run is told.
 func LocalMock() Mock {
 	return Mock{
-		TTFT: 120 * time.Millisecond, PrefillPerToken: 40 * time.Microsecond, ITL: 10 * time.Millisecond, StreamInterval: 2, BlockTokens: 16,
+		TTFT: 120 * time.Millisecond, PrefillPerToken: 40 * time.Microsecond, ITL: 10 * time.Millisecond, StreamInterval: 2,
+		BlockTokens: 16,
 	}
 }
 
@@ -41,7 +42,9 @@ func (Mock) Services(Site) []Process { return nil }
 // Worker is one process, whatever the engine has GPUs.
 func (m Mock) Worker(s Site, w Worker) Process {
 	p := m.process(s, w.Step(), w.Role.Name)
-	p.Ready = Readiness{Probe: ProbeHTTP, Target: "http://" + p.Host + ":" + p.Port + "/health", TimeoutSeconds: 30, IntervalSeconds: 0.1}
+	p.Ready = Readiness{
+		Probe: ProbeHTTP, Target: "http://" + p.Host + ":" + p.Port + "/health", TimeoutSeconds: 30, IntervalSeconds: 0.1,
+	}
 	return p
 }
 
@@ -60,8 +63,12 @@ const loopback = "127.0.0.1"
 
 func (m Mock) process(s Site, step string, role schema.Role, more ...string) Process {
 	port := s.Port(step)
-	argv := append([]string{s.Program, "mock-server", "--listen", loopback + ":" + port, "--role", string(role), "--model", s.Model}, more...)
-	return Process{Name: step, Role: role, Tasks: 1, Env: Env{}, Argv: append(argv, m.flags()...), Host: loopback, Port: port}
+	argv := append([]string{
+		s.Program, "mock-server", "--listen", loopback + ":" + port, "--role", string(role), "--model", s.Model,
+	}, more...)
+	return Process{
+		Name: step, Role: role, Tasks: 1, Env: Env{}, Argv: append(argv, m.flags()...), Host: loopback, Port: port,
+	}
 }
 
 // Components are those of TensorRT-LLM, which the mock frontend speaks like.

@@ -35,7 +35,8 @@ func (t trtllm) Worker(s Site, w Worker) Process {
 	if bindMemory(r, w.Role.Name) {
 		argv = append(argv, "numactl", "-m", "0,1")
 	}
-	argv = append(argv, "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", s.ModelPath, "--served-model-name", s.Model)
+	argv = append(argv, "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", s.ModelPath,
+		"--served-model-name", s.Model)
 	if w.Role.Name != schema.Agg {
 		argv = append(argv, "--disaggregation-mode", string(w.Role.Name))
 	}
@@ -48,7 +49,10 @@ func (t trtllm) Worker(s Site, w Worker) Process {
 		fatal = fatalMarkers()
 	}
 	// One name for each worker, so that two on one node do not share memory.
-	memory := Var{Name: "TRTLLM_EPLB_SHM_NAME", Value: "moe_shared_" + string(w.Role.Name) + itoa(w.Index) + "_" + s.JobID, Origin: BuiltIn}
+	memory := Var{
+		Name: "TRTLLM_EPLB_SHM_NAME", Value: "moe_shared_" + string(w.Role.Name) + itoa(w.Index) + "_" + s.JobID,
+		Origin: BuiltIn,
+	}
 	return Process{
 		Name: w.Step(), Role: w.Role.Name, Tasks: w.Ranks, Env: t.workerEnv(s, w, before, []Var{memory}), Argv: argv,
 		// --wait ends the ranks of a worker whose leader has left without an error.
@@ -112,11 +116,13 @@ func (trtllm) Check(r *recipes.Recipe, cluster *recipes.Cluster, report Report) 
 	}
 	if r.SetupScript != "" {
 		report("setup-script", "setup_script",
-			"runs in every task of a worker, once a GPU and all at once, on a root that they share", "make it idempotent, with a lock")
+			"runs in every task of a worker, once a GPU and all at once, on a root that they share",
+			"make it idempotent, with a lock")
 	}
 	if cluster != nil && cluster.HetJobs && !r.Has("resources.het_jobs") {
 		report("cluster-file", "resources.het_jobs",
-			"use_het_jobs of the cluster file: srtctl refuses every trtllm recipe that does not say otherwise", "set it to false").Set("false", false)
+			"use_het_jobs of the cluster file: srtctl refuses every trtllm recipe that does not say otherwise",
+			"set it to false").Set("false", false)
 	}
 }
 
@@ -132,7 +138,8 @@ func parallelism(r *recipes.Recipe, role recipes.Role, report Report) {
 	}
 	if gpus := r.GPUsPerWorker(role); tp*pp != gpus {
 		report("gpus-per-worker", role.ConfigPath,
-			fmt.Sprintf("tensor_parallel_size %d × pipeline_parallel_size %d = %d, and a %s worker has %d GPUs", tp, pp, tp*pp, role.Name, gpus),
+			fmt.Sprintf("tensor_parallel_size %d × pipeline_parallel_size %d = %d, and a %s worker has %d GPUs", tp, pp, tp*pp,
+				role.Name, gpus),
 			"make them equal")
 	}
 }
