@@ -76,10 +76,14 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 	diags = append(diags, v.diags...)
 	c := &Cluster{
 		File: file, Account: v.str("default_account", ""), Partition: v.str("default_partition", ""),
-		TimeLimit: v.str("default_time_limit", ""), GPUsPerNode: v.int("gpus_per_node", 0), GPUType: v.str("default_gpu_type", ""),
-		GPUsPerNodeDirective: v.bool("use_gpus_per_node_directive", true), SegmentDirective: v.bool("use_segment_sbatch_directive", true),
-		ExclusiveDirective: v.bool("use_exclusive_sbatch_directive", false), SbatchDirectives: v.env("default_sbatch_directives"),
-		OutputDir: v.str("output_dir", ""), ModelPaths: v.env("model_paths"), Containers: v.env("containers"), Mounts: v.env("default_mounts"),
+		TimeLimit: v.str("default_time_limit", ""), GPUsPerNode: v.int("gpus_per_node", 0),
+		GPUType:              v.str("default_gpu_type", ""),
+		GPUsPerNodeDirective: v.bool("use_gpus_per_node_directive", true),
+		SegmentDirective:     v.bool("use_segment_sbatch_directive", true),
+		ExclusiveDirective:   v.bool("use_exclusive_sbatch_directive", false),
+		SbatchDirectives:     v.env("default_sbatch_directives"),
+		OutputDir:            v.str("output_dir", ""), ModelPaths: v.env("model_paths"), Containers: v.env("containers"),
+		Mounts:     v.env("default_mounts"),
 		SrtctlRoot: v.str("srtctl_root", ""),
 		HetJobs:    v.bool("use_het_jobs", false), Preflight: v.bool("preflight", true),
 	}
@@ -126,11 +130,16 @@ func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	fill("slurm.time_limit", &r.Slurm.TimeLimit, c.TimeLimit, "", "01:00:00")
 	fill("resources.gpu_type", &r.GPUType, c.GPUType, "", "")
 	if !r.Has("resources.gpus_per_node") && c.GPUsPerNode > 0 {
-		changes = append(changes, Change{Field: "resources.gpus_per_node", From: fmt.Sprint(r.GPUsPerNode), To: fmt.Sprint(c.GPUsPerNode), Origin: c.File})
+		changes = append(changes, Change{
+			Field: "resources.gpus_per_node", From: fmt.Sprint(r.GPUsPerNode), To: fmt.Sprint(c.GPUsPerNode), Origin: c.File,
+		})
 		r.GPUsPerNode = c.GPUsPerNode
 	}
 	if !r.Has("health_check.max_attempts") && !r.Has("health_check.interval_seconds") && c.HealthAttempts > 0 {
-		changes = append(changes, Change{Field: "health_check.max_attempts", From: fmt.Sprint(r.HealthAttempts), To: fmt.Sprint(c.HealthAttempts), Origin: c.File})
+		changes = append(changes, Change{
+			Field: "health_check.max_attempts", From: fmt.Sprint(r.HealthAttempts), To: fmt.Sprint(c.HealthAttempts),
+			Origin: c.File,
+		})
 		r.HealthAttempts = c.HealthAttempts
 		if c.HealthInterval > 0 {
 			r.HealthIntervalSeconds = c.HealthInterval

@@ -87,7 +87,8 @@ func (v *values) coerceNumber(n *yaml.Node, p Plain, other bool, f schema.Field,
 	}
 	if r, ok := rational(n); number && ok && f.Kind != schema.Float && !r.IsInt() && v.rules.unknown == Error {
 		whole := new(big.Int).Quo(r.Num(), r.Denom()).String()
-		d := v.add(Warning, at, at.Path, fmt.Sprintf("%s is no whole number: srtctl cuts it to %s", n.Value, whole), "write "+whole)
+		d := v.add(Warning, at, at.Path, fmt.Sprintf("%s is no whole number: srtctl cuts it to %s", n.Value, whole),
+			"write "+whole)
 		d.Rule, d.Edit = "coerced", &Edit{Op: OpSet, Path: at.Path, Value: whole}
 		return as(n, "!!int", whole)
 	}
@@ -128,7 +129,8 @@ func (v *values) free(n *yaml.Node, path string, depth int) {
 		if !other {
 			return
 		}
-		d := v.add(Warning, Place{Line: n.Line, Column: n.Column}, path, v.reads(n, p), fmt.Sprintf("write %s if that is meant, else quote it", p.Value))
+		d := v.add(Warning, Place{Line: n.Line, Column: n.Column}, path, v.reads(n, p),
+			fmt.Sprintf("write %s if that is meant, else quote it", p.Value))
 		d.Rule = "yaml-1.1"
 		if r, ok := rational(n); ok {
 			d.Fix = "write " + canonicalNumber(r)

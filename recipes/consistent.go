@@ -15,13 +15,17 @@ func (v *values) consistent(r *Recipe) Diagnostics {
 	bad := func(path, msg, fix string) { ds = append(ds, r.Diag(Error, path, msg, fix)) }
 	engine := schema.EngineNamed(r.Engine.Type)
 	if r.Frontend.Dedicated && r.Frontend.Placement != "head" {
-		bad("frontend.dedicated_node", "a dedicated frontend node needs orchestrator_placement head, found "+r.Frontend.Placement, "use one of the two")
+		bad("frontend.dedicated_node",
+			"a dedicated frontend node needs orchestrator_placement head, found "+r.Frontend.Placement, "use one of the two")
 	}
 	if r.Benchmark.Dedicated && r.Benchmark.Placement != "head" {
-		bad("benchmark.client_dedicated_node", "a dedicated client node needs client_placement head, found "+r.Benchmark.Placement, "use one of the two")
+		bad("benchmark.client_dedicated_node",
+			"a dedicated client node needs client_placement head, found "+r.Benchmark.Placement, "use one of the two")
 	}
 	if v.bool("resources.het_jobs", false) && (!engine.HetJobs || !r.Disaggregated()) {
-		bad("resources.het_jobs", fmt.Sprintf("heterogeneous jobs work with sglang, prefill and decode apart, and not with %s", r.Engine.Type), "remove it")
+		bad("resources.het_jobs",
+			fmt.Sprintf("heterogeneous jobs work with sglang, prefill and decode apart, and not with %s", r.Engine.Type),
+			"remove it")
 	}
 	if server, of := r.Frontend.Type, schema.EngineServedBy(r.Frontend.Type); of.Name != "" {
 		switch {
@@ -30,7 +34,8 @@ func (v *values) consistent(r *Recipe) Diagnostics {
 		case r.Frontend.Multiple:
 			bad("frontend.enable_multiple_frontends", server+" is one frontend", "set it to false")
 		case r.Agg.Given && r.Agg.Workers != 1:
-			bad(schema.Agg.WorkersPath(), fmt.Sprintf("%s serves one aggregated worker, found %d", server, r.Agg.Workers), "set it to 1")
+			bad(schema.Agg.WorkersPath(), fmt.Sprintf("%s serves one aggregated worker, found %d", server, r.Agg.Workers),
+				"set it to 1")
 		}
 	}
 	if profiler := v.str("profiling.type", "none"); profiler == engine.Unusable {
@@ -53,7 +58,8 @@ func (v *values) sources(r *Recipe) Diagnostics {
 	}
 	var ds Diagnostics
 	if len(given) > 1 {
-		ds = append(ds, r.Diag(Error, given[1], "one source of dynamo only, found "+strings.Join(given, " and "), "remove all but one"))
+		ds = append(ds, r.Diag(Error, given[1], "one source of dynamo only, found "+strings.Join(given, " and "),
+			"remove all but one"))
 	}
 	_, patches := v.byName["dynamo.cargo_patches"]
 	if _, rev := v.byName["dynamo.hash"]; patches && !rev {
@@ -72,12 +78,13 @@ func (v *values) layoutTwo(r *Recipe) Diagnostics {
 	}
 	var ds Diagnostics
 	if n, ok := v.byName["resources.decode_nodes"]; ok && n.node.Value == "0" && r.Decode.Workers > 0 {
-		d := r.Diag(Error, "resources.decode_nodes", "0 nodes: in layout 2 decode shares the prefill nodes by the word colocate", "write colocate")
+		d := r.Diag(Error, "resources.decode_nodes",
+			"0 nodes: in layout 2 decode shares the prefill nodes by the word colocate", "write colocate")
 		d.Set("colocate", true)
 		ds = append(ds, d)
 	}
 	if r.Benchmark.Type == "agentperf" {
-		for _, f := range []string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"} {
+		for _, f := range UnusedByAgentPerf() {
 			if r.Has(f) {
 				d := r.Diag(Error, f, "agentperf does not use it, and layout 2 refuses what a benchmark does not use", "remove it")
 				d.Unset(true)
@@ -86,6 +93,12 @@ func (v *values) layoutTwo(r *Recipe) Diagnostics {
 		}
 	}
 	return ds
+}
+
+// UnusedByAgentPerf lists what layout 1 takes beside agentperf, which does not use it,
+// and layout 2 refuses.
+func UnusedByAgentPerf() []string {
+	return []string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"}
 }
 
 // infraServices reads what layout 1 calls infra out of the services of layout 2:
@@ -124,7 +137,8 @@ func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml
 			continue
 		}
 		dedicated = dedicated || node == "dedicated"
-		if r, ok := rational(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: limit}); ok && infra == string(schema.NATS) && r.Num().IsInt64() {
+		if r, ok := rational(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: limit}); ok &&
+			infra == string(schema.NATS) && r.Num().IsInt64() {
 			payload = int(r.Num().Int64())
 		}
 	}

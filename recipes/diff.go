@@ -53,7 +53,9 @@ func (r *Recipe) Leaves() []Leaf {
 		}
 	}
 	out = serviceLeaves(out)
-	return slices.DeleteFunc(out, func(l Leaf) bool { return l.Canonical == "schema" || strings.HasPrefix(l.Canonical, "lock.") })
+	return slices.DeleteFunc(out, func(l Leaf) bool {
+		return l.Canonical == "schema" || strings.HasPrefix(l.Canonical, "lock.")
+	})
 }
 
 // oneConfig is the canonical path of an engine's configuration whichever engine it
@@ -83,7 +85,8 @@ func sameInOne(name, value string) (string, string) {
 	if rest, ok := strings.CutPrefix(name, "engine."); ok { // of an engine whose fields are not known here
 		return "backend." + rest, value
 	}
-	if role, rest, ok := strings.Cut(strings.TrimPrefix(name, "roles."), ".kv_events"); ok && strings.HasPrefix(name, "roles.") {
+	if role, rest, ok := strings.Cut(strings.TrimPrefix(name, "roles."), ".kv_events"); ok &&
+		strings.HasPrefix(name, "roles.") {
 		return "backend.kv_events_config." + schema.Role(role).Layout1() + rest, value
 	}
 	return name, value
@@ -264,5 +267,6 @@ func isWorkload(doc *Document) bool {
 	for _, kv := range pairs(doc.Root) {
 		have[kv[0].Value] = true
 	}
-	return (have["base_url"] || have["trajectory_path"] || have["concurrencies"]) && !have["resources"] && !have["benchmark"]
+	return (have["base_url"] || have["trajectory_path"] || have["concurrencies"]) && !have["resources"] &&
+		!have["benchmark"]
 }

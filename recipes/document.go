@@ -110,7 +110,10 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	}
 	var next yaml.Node
 	if err := dec.Decode(&next); err == nil {
-		w.found = append(w.found, Diagnostic{File: file, Line: next.Line, Column: 1, Severity: Warning, Message: "a second YAML document: only the first one is read"})
+		w.found = append(w.found, Diagnostic{
+			File: file, Line: next.Line, Column: 1, Severity: Warning,
+			Message: "a second YAML document: only the first one is read",
+		})
 	}
 	d.Root = doc.Content[0]
 	return d, w.found
@@ -177,7 +180,8 @@ func brokenLine(data []byte) int {
 	bad := func(n int) bool { // the first n lines
 		var doc yaml.Node
 		err := yaml.Unmarshal(data[:ends[n-1]], &doc)
-		return err != nil && !strings.Contains(err.Error(), "unexpected end of stream") && !strings.Contains(err.Error(), "expected ',' or")
+		return err != nil && !strings.Contains(err.Error(), "unexpected end of stream") &&
+			!strings.Contains(err.Error(), "expected ',' or")
 	}
 	if len(ends) == 0 || !bad(len(ends)) {
 		return 0
@@ -226,7 +230,8 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		if line, dup := first[key.Value]; dup && key.Tag != "!!merge" {
 			w.found = append(w.found, Diagnostic{
 				File: w.file, Line: key.Line, Column: key.Column, Path: at, Severity: Error,
-				Message: fmt.Sprintf("key given twice, first on line %d: which one holds depends on the reader", line), Fix: "remove one of the two", Rule: "duplicate-key",
+				Message: fmt.Sprintf("key given twice, first on line %d: which one holds depends on the reader", line),
+				Fix:     "remove one of the two", Rule: "duplicate-key",
 			})
 		}
 		first[key.Value] = key.Line

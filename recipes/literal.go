@@ -27,7 +27,8 @@ func Literal(t *schema.Table, path, typed string) string {
 		return typed
 	}
 	var doc yaml.Node
-	if len(typed) < 1<<16 && !nestsTooDeep([]byte(typed)) && yaml.Unmarshal([]byte(typed), &doc) == nil && len(doc.Content) == 1 {
+	if len(typed) < 1<<16 && !nestsTooDeep([]byte(typed)) && yaml.Unmarshal([]byte(typed), &doc) == nil &&
+		len(doc.Content) == 1 {
 		if v := doc.Content[0]; v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
 			if _, other := reads11(v); !other {
 				return typed

@@ -104,7 +104,8 @@ func schemaVersion(doc *Document) (int, *Diagnostic) {
 		}
 		return 0, &Diagnostic{
 			File: doc.File, Line: n.Line, Column: n.Column, Path: "schema", Severity: Error,
-			Message: fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)), Fix: "write schema: 2, or remove the line for layout 1",
+			Message: fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)),
+			Fix:     "write schema: 2, or remove the line for layout 1",
 		}
 	}
 	return 1, nil
@@ -117,9 +118,11 @@ func build(doc *Document, version int, v *values) *Recipe {
 		File: doc.File, Schema: version, doc: doc, places: map[string]Place{},
 		Name: v.str("name", ""), ModelPath: v.str("model.path", ""), Container: v.str("model.container", ""),
 		StageDir: v.str("model.stage_dir", ""),
-		GPUType:  v.str("resources.gpu_type", ""), GPUsPerNode: v.int("resources.gpus_per_node", 4), SpreadWorkers: v.bool("resources.spread_workers", false),
+		GPUType:  v.str("resources.gpu_type", ""), GPUsPerNode: v.int("resources.gpus_per_node", 4),
+		SpreadWorkers: v.bool("resources.spread_workers", false),
 		Engine: Engine{
-			Type: v.str("backend.type", schema.DefaultEngine), NUMAMemoryBind: v.str("backend.numa_memory_bind", ""), NUMACPUBind: v.bool("backend.numa_cpu_bind", false),
+			Type: v.str("backend.type", schema.DefaultEngine), NUMAMemoryBind: v.str("backend.numa_memory_bind", ""),
+			NUMACPUBind:     v.bool("backend.numa_cpu_bind", false),
 			PublishEvents:   v.bool("backend.publish_events_and_metrics", false),
 			SequentialStart: v.int("backend.sequential_node_start", 0), ServedModelName: v.str("backend.served_model_name", ""),
 		},
@@ -129,18 +132,29 @@ func build(doc *Document, version int, v *values) *Recipe {
 			Placement: v.str("frontend.orchestrator_placement", "head"), Dedicated: v.bool("frontend.dedicated_node", false),
 			Args: v.flags("frontend.args"), Env: v.env("frontend.env"),
 		},
-		Dynamo: Dynamo{Install: v.bool("dynamo.install", true), RequestPlane: v.str("dynamo.request_plane", "tcp"), EventPlane: v.str("dynamo.event_plane", "")},
+		Dynamo: Dynamo{
+			Install: v.bool("dynamo.install", true), RequestPlane: v.str("dynamo.request_plane", "tcp"),
+			EventPlane: v.str("dynamo.event_plane", ""),
+		},
 		Benchmark: Benchmark{
 			Type: v.str("benchmark.type", "manual"), Placement: v.str("benchmark.client_placement", "head"),
-			Dedicated: v.bool("benchmark.client_dedicated_node", false), Colocate: v.bool("benchmark.colocate_with_frontend", true),
-			Levels: v.levels(), ClientDir: v.str("benchmark.agentperf_client_dir", ""), ConfigPath: v.str("benchmark.agentperf_config", ""),
-			Image: v.str("benchmark.container_image", ""), Env: v.env("benchmark.env"),
+			Dedicated: v.bool("benchmark.client_dedicated_node", false),
+			Colocate:  v.bool("benchmark.colocate_with_frontend", true),
+			Levels:    v.levels(), ClientDir: v.str("benchmark.agentperf_client_dir", ""),
+			ConfigPath: v.str("benchmark.agentperf_config", ""),
+			Image:      v.str("benchmark.container_image", ""), Env: v.env("benchmark.env"),
 		},
 		DedicatedInfra: v.bool("infra.etcd_nats_dedicated_node", false),
-		Environment:    v.env("environment"), ExtraMounts: v.strings("extra_mount"), ContainerMounts: v.env("container_mounts"),
-		HealthAttempts: v.int("health_check.max_attempts", 180), HealthIntervalSeconds: v.int("health_check.interval_seconds", 10),
-		FatalMarkers: v.bool("health_check.fatal_log_markers", true), FatalPatterns: v.strings("health_check.extra_fatal_log_patterns"),
-		Slurm:       Slurm{Account: v.str("slurm.account", ""), Partition: v.str("slurm.partition", ""), TimeLimit: v.str("slurm.time_limit", "")},
+		Environment:    v.env("environment"), ExtraMounts: v.strings("extra_mount"),
+		ContainerMounts:       v.env("container_mounts"),
+		HealthAttempts:        v.int("health_check.max_attempts", 180),
+		HealthIntervalSeconds: v.int("health_check.interval_seconds", 10),
+		FatalMarkers:          v.bool("health_check.fatal_log_markers", true),
+		FatalPatterns:         v.strings("health_check.extra_fatal_log_patterns"),
+		Slurm: Slurm{
+			Account: v.str("slurm.account", ""), Partition: v.str("slurm.partition", ""),
+			TimeLimit: v.str("slurm.time_limit", ""),
+		},
 		SrunOptions: v.env("srun_options"), SbatchDirectives: v.env("sbatch_directives"),
 		SetupScript: v.str("setup_script", ""), Observability: v.bool("observability.enabled", false),
 		NATSPayloadMB: v.int("infra.nats_max_payload_mb", 0),

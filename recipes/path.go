@@ -30,7 +30,8 @@ func Join(path, key string) string {
 func SplitPath(path string) ([]Step, error) {
 	var steps []Step
 	bad := func(what string) ([]Step, error) {
-		return nil, fmt.Errorf("path %q: %s: want keys with dots between them, [i] for a list entry, odd keys in double quotes", path, what)
+		return nil, fmt.Errorf("path %q: %s: want keys with dots between them, [i] for a list entry, "+
+			"odd keys in double quotes", path, what)
 	}
 	for rest := path; ; {
 		var key string

@@ -109,9 +109,11 @@ func (c TimeoutCheck) Sentence() string {
 		return fmt.Sprintf("level %d: phase timeout unknown: %s is no valid number", c.Level, strings.Join(c.Unknown, ", "))
 	}
 	if c.OK {
-		return fmt.Sprintf("level %d: %s = %s ≤ %s, slack %s s", c.Level, c.Formula, short(c.Need), short(c.Timeout), short(c.Slack))
+		return fmt.Sprintf("level %d: %s = %s ≤ %s, slack %s s", c.Level, c.Formula, short(c.Need), short(c.Timeout),
+			short(c.Slack))
 	}
-	return fmt.Sprintf("level %d: %s = %s > %s, short by %s s", c.Level, c.Formula, short(c.Need), short(c.Timeout), short(-c.Slack))
+	return fmt.Sprintf("level %d: %s = %s > %s, short by %s s", c.Level, c.Formula, short(c.Need), short(c.Timeout),
+		short(-c.Slack))
 }
 
 func text(q Quantity) string {

@@ -3,6 +3,7 @@ package recipes
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -56,7 +57,9 @@ func read(d *Document, table *schema.Table, r rules) *values {
 }
 
 func (v *values) add(sev Severity, at Place, path, msg, fix string) *Diagnostic {
-	v.diags = append(v.diags, Diagnostic{File: v.doc.File, Line: at.Line, Column: at.Column, Path: path, Severity: sev, Message: msg, Fix: fix})
+	v.diags = append(v.diags, Diagnostic{
+		File: v.doc.File, Line: at.Line, Column: at.Column, Path: path, Severity: sev, Message: msg, Fix: fix,
+	})
 	return &v.diags[len(v.diags)-1]
 }
 
@@ -115,9 +118,12 @@ func (v *values) unknownKey(key *yaml.Node, t *schema.Node, logical, path string
 		v.add(Warning, at, path, "unknown key, kept: the client owns this file"+meant, "").Rule = "unknown-field"
 		return
 	case v.otherLayout(logical) != "":
-		v.add(Error, at, path, fmt.Sprintf("a field of layout %d; in layout %d it is %s", 3-v.rules.version, v.rules.version, v.otherLayout(logical)), "move it, or run migrate").Rule = "unknown-field"
+		v.add(Error, at, path, fmt.Sprintf("a field of layout %d; in layout %d it is %s",
+			3-v.rules.version, v.rules.version, v.otherLayout(logical)), "move it, or run migrate").Rule = "unknown-field"
 		return
-	case slices.ContainsFunc(v.rules.foreign, func(p string) bool { return logical == p || strings.HasPrefix(logical, p+".") }):
+	case slices.ContainsFunc(v.rules.foreign, func(p string) bool {
+		return logical == p || strings.HasPrefix(logical, p+".")
+	}):
 		v.add(Note, at, path, "not a field that is known here: carried as it is", "").Rule = "foreign"
 		return
 	}
@@ -169,7 +175,8 @@ func (v *values) one(val *yaml.Node, t *schema.Node, logical string, at Place) {
 		v.spots[logical+".type"] = at
 		v.field(n, *t.Children["type"].Field, at)
 	default:
-		v.add(Error, at, at.Path, fmt.Sprintf("want a mapping with %s, found %s", strings.Join(t.Keys(), ", "), describe(n)), "")
+		v.add(Error, at, at.Path, fmt.Sprintf("want a mapping with %s, found %s", strings.Join(t.Keys(), ", "), describe(n)),
+			"")
 	}
 }
 
@@ -177,7 +184,8 @@ func (v *values) field(n *yaml.Node, f schema.Field, at Place) {
 	n = resolve(n)
 	if isNull(n) {
 		if !f.Nullable && f.Kind != schema.Opaque && f.Kind != schema.FreeMap {
-			v.add(Error, at, at.Path, "may not be null: want "+f.Kind.String(), "give a value, or remove the line for the default")
+			v.add(Error, at, at.Path, "may not be null: want "+f.Kind.String(),
+				"give a value, or remove the line for the default")
 		}
 		return
 	}
@@ -209,17 +217,20 @@ func (v *values) stringMap(n *yaml.Node, f schema.Field, at Place) {
 		place := Place{Path: path, Line: kv[1].Line, Column: kv[1].Column}
 		v.under[Join(f.Name(), kv[0].Value)] = place
 		if p, other := reads11(kv[0]); other && p.Tag != "!!str" {
-			v.add(Warning, Place{Line: kv[0].Line, Column: kv[0].Column}, path, v.reads(kv[0], p), "quote the key").Rule = "yaml-1.1"
+			key := Place{Line: kv[0].Line, Column: kv[0].Column}
+			v.add(Warning, key, path, v.reads(kv[0], p), "quote the key").Rule = "yaml-1.1"
 		}
 		p, other := reads11(val)
+		no := fmt.Sprintf("not a string but %s: values here must be strings", describe(val))
 		switch {
 		case val.Kind != yaml.ScalarNode:
-			v.add(Error, place, path, fmt.Sprintf("not a string but %s: values here must be strings", describe(val)), "").Rule = "string-map"
+			v.add(Error, place, path, no, "").Rule = "string-map"
 		case other:
 			v.quote11(val, p, place)
 		case val.Tag != "!!str":
-			d := v.add(Error, place, path, fmt.Sprintf("not a string but %s: values here must be strings", describe(val)), fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value))
-			d.Rule, d.Edit = "string-map", &Edit{Op: OpSet, Path: path, Value: fmt.Sprintf("%q", val.Value), Safe: true}
+			d := v.add(Error, place, path, no, fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value))
+			d.Rule = "string-map"
+			d.Set(strconv.Quote(val.Value), true)
 		}
 	}
 }

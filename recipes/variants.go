@@ -47,7 +47,8 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 	if isWorkload(doc) {
 		return nil, append(diags, Diagnostic{
 			File: file, Line: 1, Column: 1, Severity: Error,
-			Message: file + " is a workload file, not a recipe", Fix: "give the recipe, and this file behind it with --workload " + file,
+			Message: file + " is a workload file, not a recipe",
+			Fix:     "give the recipe, and this file behind it with --workload " + file,
 		})
 	}
 	e := expander{doc: doc}
@@ -89,7 +90,8 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 		}
 		diags = append(diags, Diagnostic{
 			File: file, Line: 1, Column: 1, Severity: Error,
-			Message: fmt.Sprintf("the file holds %d recipes: %.400s", len(fits), strings.Join(names, ", ")), Fix: "name one behind the file: " + file + ":" + names[0],
+			Message: fmt.Sprintf("the file holds %d recipes: %.400s", len(fits), strings.Join(names, ", ")),
+			Fix:     "name one behind the file: " + file + ":" + names[0],
 		})
 	}
 	if len(fits) != 1 {
@@ -110,7 +112,9 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 		err = enc.Close()
 	}
 	if err != nil {
-		diags = append(diags, Diagnostic{File: file, Line: 1, Column: 1, Severity: Error, Message: "the recipe can't be written out: " + err.Error()})
+		diags = append(diags, Diagnostic{
+			File: file, Line: 1, Column: 1, Severity: Error, Message: "the recipe can't be written out: " + err.Error(),
+		})
 	}
 	return r, []byte(b.String()), diags
 }
@@ -123,7 +127,9 @@ type expander struct {
 }
 
 func (e *expander) fail(n *yaml.Node, where, format string, args ...any) {
-	e.diags = append(e.diags, Diagnostic{File: e.doc.File, Line: n.Line, Column: n.Column, Path: where, Severity: Error, Message: fmt.Sprintf(format, args...)})
+	e.diags = append(e.diags, Diagnostic{
+		File: e.doc.File, Line: n.Line, Column: n.Column, Path: where, Severity: Error, Message: fmt.Sprintf(format, args...),
+	})
 }
 
 func (e *expander) family(base *yaml.Node) {

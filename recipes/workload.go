@@ -77,15 +77,18 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 	diags.Sort()
 	w := &Workload{
 		File: file, doc: doc, vals: v,
-		BaseURL: v.str("base_url", ""), APIKey: v.str("api_key", ""), Model: v.str("model", ""), ServerType: v.str("server_type", schema.TRTLLM),
+		BaseURL: v.str("base_url", ""), APIKey: v.str("api_key", ""), Model: v.str("model", ""),
+		ServerType:   v.str("server_type", schema.TRTLLM),
 		PhaseTimeout: v.quantity("phase_timeout_seconds"), Settling: v.quantity("settling_time_seconds"),
 		SpawnRate: v.quantity("user_spawn_rate"), MinMeasurement: v.quantity("min_measurement_seconds"),
-		MinTotalTrajectories: v.quantity("min_total_trajectories"), MinTrajectoriesPerUser: v.quantity("min_trajectories_per_user"),
-		TrajectoryPath: v.str("trajectory_path", ""), AssignmentsPath: v.str("user_assignments_path", ""),
+		MinTotalTrajectories:   v.quantity("min_total_trajectories"),
+		MinTrajectoriesPerUser: v.quantity("min_trajectories_per_user"),
+		TrajectoryPath:         v.str("trajectory_path", ""), AssignmentsPath: v.str("user_assignments_path", ""),
 		MaxStartingOffset: v.int("max_starting_line_offset", 10), Seed: int64(v.int("seed", 42)),
 		RequestTimeoutSeconds: v.quantity("timeout_seconds").Float(), MaxTokens: v.int("max_tokens", 16384),
-		ReasoningEffort: v.str("reasoning_effort", ""),
-		RoutingHeaders:  v.bool("send_conversation_routing_headers", false), DynamoHeaders: v.bool("use_dynamo_conv_aware_routing", false),
+		ReasoningEffort:     v.str("reasoning_effort", ""),
+		RoutingHeaders:      v.bool("send_conversation_routing_headers", false),
+		DynamoHeaders:       v.bool("use_dynamo_conv_aware_routing", false),
 		TrajectoriesPerUser: v.int("trajectories_per_user", 0),
 	}
 	if val, ok := v.byName["concurrencies"]; ok {

@@ -8,11 +8,13 @@ import (
 func (c *checker) benchmark() {
 	r := c.r
 	if r.Benchmark.Type != "agentperf" {
-		c.report("not-run-here", "benchmark.type", fmt.Sprintf("benchmark %s can be read, not run here: only agentperf is", r.Benchmark.Type), "")
+		c.report("not-run-here", "benchmark.type",
+			fmt.Sprintf("benchmark %s can be read, not run here: only agentperf is", r.Benchmark.Type), "")
 		return
 	}
 	for _, f := range []struct{ path, value, what string }{
-		{"benchmark.agentperf_client_dir", r.Benchmark.ClientDir, "the client checkout"}, {"benchmark.agentperf_config", r.Benchmark.ConfigPath, "the workload file"},
+		{"benchmark.agentperf_client_dir", r.Benchmark.ClientDir, "the client checkout"},
+		{"benchmark.agentperf_config", r.Benchmark.ConfigPath, "the workload file"},
 	} {
 		_, covered := c.covering(f.value)
 		switch {
@@ -21,11 +23,13 @@ func (c *checker) benchmark() {
 		case !strings.HasPrefix(f.value, "/"):
 			c.report("agentperf-fields", f.path, fmt.Sprintf("%q is no absolute container path", f.value), "begin it with /")
 		case !strings.HasPrefix(f.value, "/TODO/") && !covered:
-			c.report("container-path", f.path, fmt.Sprintf("no mount of the recipe covers %s: the container may not see it", f.value), "add an extra_mount")
+			c.report("container-path", f.path,
+				fmt.Sprintf("no mount of the recipe covers %s: the container may not see it", f.value), "add an extra_mount")
 		}
 	}
 	if len(r.Benchmark.Levels) == 0 && !c.unreadLevels() {
-		c.report("agentperf-fields", "benchmark.concurrencies", "no concurrency level is given", "give concurrency or concurrencies")
+		c.report("agentperf-fields", "benchmark.concurrencies", "no concurrency level is given",
+			"give concurrency or concurrencies")
 	}
 	if r.Has("benchmark.concurrency") && r.Has("benchmark.concurrencies") && len(r.Benchmark.Levels) > 0 {
 		d := c.report("coerced", "benchmark.concurrencies", "concurrency is given too, and wins", "remove one of the two")
@@ -37,7 +41,8 @@ func (c *checker) benchmark() {
 // unreadLevels says whether the recipe gives levels that could not be read, which
 // is reported where they stand.
 func (c *checker) unreadLevels() bool {
-	return c.r != nil && len(c.r.Benchmark.Levels) == 0 && (c.r.Has("benchmark.concurrency") || c.r.Has("benchmark.concurrencies"))
+	return c.r != nil && len(c.r.Benchmark.Levels) == 0 &&
+		(c.r.Has("benchmark.concurrency") || c.r.Has("benchmark.concurrencies"))
 }
 
 // clientArguments: what the recipe adds to the client's command line can undo
@@ -47,7 +52,8 @@ func (c *checker) clientArguments() {
 		path := "benchmark.env." + v.Name
 		if strings.Contains(v.Value, "localhost") || strings.Contains(v.Value, "127.0.0.1") {
 			if c.r.Benchmark.Placement != "head" || c.r.Benchmark.Dedicated {
-				c.report("localhost", path, "the client runs on another node than the frontend: localhost is not it", "use SRT_FRONTEND_HOST and SRT_FRONTEND_PORT")
+				c.report("localhost", path, "the client runs on another node than the frontend: localhost is not it",
+					"use SRT_FRONTEND_HOST and SRT_FRONTEND_PORT")
 			}
 		}
 		if v.Name != "AGENTPERF_EXTRA_ARGS" {
@@ -55,7 +61,9 @@ func (c *checker) clientArguments() {
 		}
 		for _, flag := range []string{"--results-dir", "--request-log-path"} {
 			if strings.Contains(v.Value, flag) {
-				c.report("results-dir", path, flag+" takes the results out of the run's own folder: two runs could share it, and nothing here would find them", "remove it")
+				c.report("results-dir", path,
+					flag+" takes the results out of the run's own folder: two runs could share it, "+
+						"and nothing here would find them", "remove it")
 			}
 		}
 	}

@@ -49,11 +49,15 @@ func (c *checker) mounts() {
 		case slices.Contains(ownMounts, strings.TrimRight(m.container, "/")):
 			c.report("mounts", m.field, fmt.Sprintf("%q hides the built-in %s", text, m.container), "mount it elsewhere")
 		case m.host == c.r.ModelPath && m.host != "":
-			c.report("mounts", m.field, fmt.Sprintf("%q has the model's host path, which removes the /model mount", text), "mount its parent, or use /model")
+			c.report("mounts", m.field, fmt.Sprintf("%q has the model's host path, which removes the /model mount", text),
+				"mount its parent, or use /model")
 		case hosts[m.host] != "" && hosts[m.host] != text:
-			c.report("mount-order", m.field, fmt.Sprintf("%q replaces %q: of two mounts with one host path the later wins", text, hosts[m.host]), "keep one of the two")
+			c.report("mount-order", m.field,
+				fmt.Sprintf("%q replaces %q: of two mounts with one host path the later wins", text, hosts[m.host]),
+				"keep one of the two")
 		case targets[m.container] != "" && targets[m.container] != text:
-			c.report("mount-order", m.field, fmt.Sprintf("%q and %q claim one container path", text, targets[m.container]), "keep one of the two")
+			c.report("mount-order", m.field, fmt.Sprintf("%q and %q claim one container path", text, targets[m.container]),
+				"keep one of the two")
 		}
 		hosts[m.host], targets[m.container] = text, text
 	}

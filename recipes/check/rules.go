@@ -70,7 +70,8 @@ func rules() []recipes.Rule {
 		rule(21, w, "mount-order", "mounts",
 			"of two mounts with one host path the later wins; two hosts can claim one container path", "one of the two"),
 		{
-			Number: 22, Area: "worker exits", Bites: "an exit with code 0 in the middle of a run is no failure to srtctl; a launcher can outlive its engine",
+			Number: 22, Area: "worker exits",
+			Bites:   "an exit with code 0 in the middle of a run is no failure to srtctl; a launcher can outlive its engine",
 			Unknown: "happens in the run: any exit of a critical worker fails it there, and worker logs are watched",
 		},
 		rule(23, n, "dedicated-infra", "infra, services",

@@ -33,9 +33,13 @@ func (c *checker) role(role recipes.Role) {
 	r, nodes := c.r, role.Name.NodesPath()
 	if role.Colocated {
 		if r.Prefill.GPUs == 0 || role.GPUs == 0 {
-			c.report("colocate", nodes, "decode shares the prefill nodes, and both need their GPUs per worker given", "give gpus of both roles")
-		} else if have, want := r.Prefill.Nodes*r.GPUsPerNode, r.Prefill.Workers*r.Prefill.GPUs+role.Workers*role.GPUs; want > have {
-			c.report("colocate", nodes, fmt.Sprintf("prefill and decode together want %d GPUs, their nodes have %d", want, have), "more nodes, or fewer workers")
+			c.report("colocate", nodes, "decode shares the prefill nodes, and both need their GPUs per worker given",
+				"give gpus of both roles")
+		} else if have, want := r.Prefill.Nodes*r.GPUsPerNode,
+			r.Prefill.Workers*r.Prefill.GPUs+role.Workers*role.GPUs; want > have {
+			c.report("colocate", nodes,
+				fmt.Sprintf("prefill and decode together want %d GPUs, their nodes have %d", want, have),
+				"more nodes, or fewer workers")
 		}
 		return
 	}
@@ -46,13 +50,18 @@ func (c *checker) role(role recipes.Role) {
 	gpus := r.GPUsPerWorker(role)
 	have := role.Nodes * r.GPUsPerNode
 	if !r.Divides(role) {
-		c.report("gpus-per-worker", nodes, fmt.Sprintf("%d GPUs on %d nodes do not divide into %d workers: upstream would drop the rest", have, role.Nodes, role.Workers), "change nodes or workers, or give gpus")
+		c.report("gpus-per-worker", nodes,
+			fmt.Sprintf("%d GPUs on %d nodes do not divide into %d workers: upstream would drop the rest", have, role.Nodes,
+				role.Workers), "change nodes or workers, or give gpus")
 		return
 	}
 	if gpus*role.Workers > have {
-		c.report("gpus-per-worker", nodes, fmt.Sprintf("%d workers of %d GPUs want %d, %d nodes have %d", role.Workers, gpus, gpus*role.Workers, role.Nodes, have), "more nodes, or fewer workers")
+		c.report("gpus-per-worker", nodes,
+			fmt.Sprintf("%d workers of %d GPUs want %d, %d nodes have %d", role.Workers, gpus, gpus*role.Workers, role.Nodes,
+				have), "more nodes, or fewer workers")
 	}
 	if gpus > r.GPUsPerNode && gpus%r.GPUsPerNode != 0 {
-		c.report("gpus-per-worker", nodes, fmt.Sprintf("a worker of %d GPUs does not fill whole nodes of %d", gpus, r.GPUsPerNode), "whole nodes")
+		c.report("gpus-per-worker", nodes,
+			fmt.Sprintf("a worker of %d GPUs does not fill whole nodes of %d", gpus, r.GPUsPerNode), "whole nodes")
 	}
 }

@@ -9,8 +9,11 @@ import (
 )
 
 func (c *checker) workload() {
-	if u, err := url.Parse(c.w.BaseURL); c.w.BaseURL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		c.reportWorkload("placeholder-url", "base_url", fmt.Sprintf("%q is no URL: the client validates it before it is overridden", c.w.BaseURL), "http://placeholder:8000/v1")
+	if u, err := url.Parse(c.w.BaseURL); c.w.BaseURL != "" &&
+		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		c.reportWorkload("placeholder-url", "base_url",
+			fmt.Sprintf("%q is no URL: the client validates it before it is overridden", c.w.BaseURL),
+			"http://placeholder:8000/v1")
 	}
 	c.assignments()
 	if c.unreadLevels() {
@@ -25,7 +28,9 @@ func (c *checker) workload() {
 		c.timeout(t)
 	}
 	if len(c.out.Timeouts) > 0 && len(c.out.Timeouts[0].Assumed) > 0 {
-		c.reportWorkload("phase-timeout", "phase_timeout_seconds", "the timeout rule rests on assumed values: "+c.assumed(c.out.Timeouts[0].Assumed), "write them down").Severity = recipes.Note
+		c.reportWorkload("phase-timeout", "phase_timeout_seconds",
+			"the timeout rule rests on assumed values: "+c.assumed(c.out.Timeouts[0].Assumed),
+			"write them down").Severity = recipes.Note
 	}
 }
 
@@ -50,7 +55,8 @@ func (c *checker) timeout(t recipes.TimeoutCheck) {
 		for _, k := range t.Fixes {
 			fixes = append(fixes, k.String())
 		}
-		d := c.reportWorkload("phase-timeout", "phase_timeout_seconds", t.Sentence(), "any one of: "+strings.Join(fixes, "; "))
+		d := c.reportWorkload("phase-timeout", "phase_timeout_seconds", t.Sentence(),
+			"any one of: "+strings.Join(fixes, "; "))
 		d.Set(t.Fixes[0].Value, false)
 	}
 }

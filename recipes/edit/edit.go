@@ -149,7 +149,8 @@ func walk(root *yaml.Node, steps []recipes.Step) (spot, error) {
 	s := spot{node: root, rest: steps}
 	for len(s.rest) > 0 {
 		if s.node.Kind == yaml.AliasNode {
-			return s, fmt.Errorf("line %d holds an alias, *%s: edit what it stands for, or replace the alias as a whole", s.node.Line, s.node.Value)
+			return s, fmt.Errorf("line %d holds an alias, *%s: edit what it stands for, or replace the alias as a whole",
+				s.node.Line, s.node.Value)
 		}
 		if word(s, steps) {
 			s.rest = nil
@@ -166,14 +167,17 @@ func walk(root *yaml.Node, steps []recipes.Step) (spot, error) {
 		if s.node.Kind == yaml.MappingNode {
 			key = s.node.Content[i-1]
 		}
-		s = spot{node: s.node.Content[i], key: key, parents: append(s.parents, s.node), parent: s.node, index: i, rest: s.rest[1:]}
+		s = spot{
+			node: s.node.Content[i], key: key, parents: append(s.parents, s.node), parent: s.node, index: i, rest: s.rest[1:],
+		}
 	}
 	return s, nil
 }
 
 // word: engine: trtllm is short for engine: {type: trtllm}.
 func word(s spot, steps []recipes.Step) bool {
-	return len(s.rest) == 1 && s.rest[0].Key == "type" && len(steps) == 2 && s.key != nil && s.key.Value == "engine" && isWord(s.node)
+	return len(s.rest) == 1 && s.rest[0].Key == "type" && len(steps) == 2 && s.key != nil && s.key.Value == "engine" &&
+		isWord(s.node)
 }
 
 func isWord(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
@@ -205,7 +209,8 @@ func child(n *yaml.Node, step recipes.Step) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return 0, fmt.Errorf("key %q is given twice, on lines %d and %d: remove one of them", step.Key, n.Content[found].Line, n.Content[i].Line)
+			return 0, fmt.Errorf("key %q is given twice, on lines %d and %d: remove one of them", step.Key,
+				n.Content[found].Line, n.Content[i].Line)
 		}
 		found = i + 1
 	}

@@ -106,7 +106,9 @@ func (t *text) replace(s spot, v value) []cut {
 		if v.head == "" && prefix == "" {
 			start = from
 		}
-		return []cut{{start, end, t.spaced(start, end, prefix+v.head)}, {t.lineEnd(end), t.lineEnd(end), t.block(v.body, indent)}}
+		return []cut{
+			{start, end, t.spaced(start, end, prefix+v.head)}, {t.lineEnd(end), t.lineEnd(end), t.block(v.body, indent)},
+		}
 	}
 	if v.node.Kind == s.node.Kind {
 		indent = t.column(start)
@@ -147,7 +149,8 @@ func (t *text) spaced(start, end int, s string) string {
 func (t *text) insert(s spot, v value) ([]cut, error) {
 	if isWord(s.node) && s.node.Kind == yaml.ScalarNode {
 		if s.key == nil || s.key.Value != "engine" || s.parent != t.root {
-			return nil, fmt.Errorf("line %d: %q of the text %.40q, which is no mapping", s.node.Line, s.rest[0].Key, s.node.Value)
+			return nil, fmt.Errorf("line %d: %q of the text %.40q, which is no mapping", s.node.Line, s.rest[0].Key,
+				s.node.Value)
 		}
 		more, err := compose(s.rest, v, t.step())
 		if err != nil {
@@ -177,7 +180,10 @@ func (t *text) insert(s spot, v value) ([]cut, error) {
 func expandWord(word, more *yaml.Node) *yaml.Node {
 	c := *word
 	c.Anchor = ""
-	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: append([]*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "type"}, &c}, more.Content...)}
+	return &yaml.Node{
+		Kind: yaml.MappingNode, Tag: "!!map",
+		Content: append([]*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "type"}, &c}, more.Content...),
+	}
 }
 
 // insertFlow adds an entry to a collection in brackets: behind its last one, on

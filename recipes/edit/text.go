@@ -22,7 +22,8 @@ type text struct {
 
 func parse(data []byte) (*text, error) {
 	t := &text{data: data, eol: "\n", lines: []int{0}}
-	if bytes.HasPrefix(data, []byte{0xfe, 0xff}) || bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0}) {
+	if bytes.HasPrefix(data, []byte{0xfe, 0xff}) || bytes.HasPrefix(data, []byte{0xff, 0xfe}) ||
+		bytes.HasPrefix(data, []byte{0}) {
 		return nil, errors.New("the file is no UTF-8 text: convert it first")
 	}
 	doc, found := recipes.Parse("", data)

@@ -104,7 +104,8 @@ func bare(n *yaml.Node) *yaml.Node {
 }
 
 func plain(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	return n.Kind == yaml.ScalarNode &&
+		n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 }
 
 // like gives plain text the quotes of the text that it replaces.
@@ -122,7 +123,9 @@ func (v value) like(old *yaml.Node) value {
 }
 
 func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0x2028 || r == 0x2029 })
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029
+	})
 }
 
 // flowText writes a value in one line.
@@ -180,8 +183,8 @@ func quote(s string) string {
 // keyText writes a key, in quotes only if it needs some.
 func keyText(key string) string {
 	var doc yaml.Node
-	if len(key) < 256 && printable(key) && !strings.ContainsAny(key, ":,[]{}#\"'&*!|>%@`?") && yaml.Unmarshal([]byte(key), &doc) == nil &&
-		len(doc.Content) == 1 && isWord(doc.Content[0]) && doc.Content[0].Value == key && recipes.YAML11(key).Tag == "!!str" {
+	if len(key) < 256 && printable(key) && !strings.ContainsAny(key, ":,[]{}#\"'&*!|>%@`?") &&
+		yaml.Unmarshal([]byte(key), &doc) == nil && len(doc.Content) == 1 && isWord(doc.Content[0]) && doc.Content[0].Value == key && recipes.YAML11(key).Tag == "!!str" {
 		return key
 	}
 	return quote(key)

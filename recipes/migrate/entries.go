@@ -31,7 +31,8 @@ func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 		stop := max(m.spans[v][1], end)
 		line := m.lineStart(start)
 		if len(bytes.TrimSpace(m.data[line:start])) > 0 || line < from {
-			return nil, fmt.Errorf("line %d: %s does not begin its line: write it as key: value on a line of its own", k.Line, k.Value)
+			return nil, fmt.Errorf("line %d: %s does not begin its line: write it as key: value on a line of its own", k.Line,
+				k.Value)
 		}
 		colon := bytes.IndexByte(m.data[end:], ':')
 		if colon < 0 || len(bytes.TrimSpace(m.data[end:end+colon])) > 0 {
@@ -52,7 +53,9 @@ func (m *migration) flowEntries(n *yaml.Node) []entry {
 	var out []entry
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		at := m.spans[n.Content[i+1]]
-		out = append(out, entry{key: n.Content[i].Value, value: m.ended([]byte(" " + string(m.data[at[0]:at[1]]))), node: n.Content[i+1]})
+		out = append(out, entry{
+			key: n.Content[i].Value, value: m.ended([]byte(" " + string(m.data[at[0]:at[1]]))), node: n.Content[i+1],
+		})
 	}
 	return out
 }

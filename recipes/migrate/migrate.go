@@ -42,7 +42,10 @@ func migrated(file string, data []byte) (*migration, []byte, error) {
 	if old[0].Schema == 2 {
 		return nil, nil, errors.New("it is in layout 2 already")
 	}
-	m := &migration{data: data, eol: "\n", agentperf: old[0].Benchmark.Type == "agentperf", dropped: map[string]bool{}, dedicated: map[string]bool{}}
+	m := &migration{
+		data: data, eol: "\n", agentperf: old[0].Benchmark.Type == "agentperf", dropped: map[string]bool{},
+		dedicated: map[string]bool{},
+	}
 	if bytes.Contains(data, []byte("\r\n")) {
 		m.eol = "\r\n"
 	}
@@ -112,7 +115,9 @@ type migration struct {
 }
 
 // homes is what the mappings of layout 1 are called in layout 2.
-var homes = map[string]string{"backend": "engine", "resources": "resources", "frontend": "frontend", "benchmark": "benchmark", "dynamo": "dynamo"}
+var homes = map[string]string{
+	"backend": "engine", "resources": "resources", "frontend": "frontend", "benchmark": "benchmark", "dynamo": "dynamo",
+}
 
 func (m *migration) run() ([]byte, error) {
 	if m.root.Style&yaml.FlowStyle != 0 {
@@ -254,7 +259,7 @@ func (m *migration) moves(parent string, k entry) bool {
 }
 
 func (m *migration) unused(path string) bool {
-	return m.agentperf && slices.Contains([]string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"}, path)
+	return m.agentperf && slices.Contains(recipes.UnusedByAgentPerf(), path)
 }
 
 // field moves one entry below the top level.
@@ -269,7 +274,8 @@ func (m *migration) field(parent string, k entry) error {
 		m.place(append(strings.Split(homes[strings.SplitN(parent, ".", 2)[0]], "."), k.key), k)
 		return nil
 	case n.Field != nil && n.Field.V2 == "":
-		return fmt.Errorf("line %d: %s has no place in layout 2 that a program could choose: move it by hand", k.node.Line, path)
+		return fmt.Errorf("line %d: %s has no place in layout 2 that a program could choose: move it by hand", k.node.Line,
+			path)
 	case n.Field != nil:
 		m.place(strings.Split(n.Field.V2, "."), k)
 		return nil
@@ -295,7 +301,8 @@ func (m *migration) special(path string, k entry) (done bool, err error) {
 	switch {
 	case m.unused(path):
 		m.dropped[path] = true
-		m.notes = append(m.notes, fmt.Sprintf("%s (line %d) is left out: agentperf does not use it, and layout 2 refuses it", path, k.node.Line))
+		m.notes = append(m.notes,
+			fmt.Sprintf("%s (line %d) is left out: agentperf does not use it, and layout 2 refuses it", path, k.node.Line))
 	case path == schema.Decode.NodesPath() && word == "0":
 		k.value = strings.Replace(k.value, "0", "colocate", 1)
 		m.place([]string{"roles", string(schema.Decode), "nodes"}, k)

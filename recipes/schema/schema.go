@@ -165,7 +165,8 @@ func (t *Table) Lookup(path string) *Node {
 	n := t.root
 	for path != "" {
 		if f := n.Field; f != nil && len(n.Children) == 0 {
-			if f.Kind == StrMap || f.Kind == FreeMap || f.Kind == Opaque || f.Kind == StrList || f.Kind == IntList || f.Kind == Levels {
+			if f.Kind == StrMap || f.Kind == FreeMap || f.Kind == Opaque || f.Kind == StrList || f.Kind == IntList ||
+				f.Kind == Levels {
 				return n
 			}
 			return nil
