@@ -22,8 +22,10 @@ const (
 
 // recipeFields lists a recipe's fields in the order in which one is written.
 func recipeFields() []Field {
-	groups := [][]Field{headFields(), resourceFields(), engineFields(), dynamoFields(), frontendFields(), observeFields(),
-		benchmarkFields(), jobFields()}
+	groups := [][]Field{
+		headFields(), resourceFields(), engineFields(), dynamoFields(), frontendFields(), observeFields(),
+		benchmarkFields(), jobFields(),
+	}
 	var all []Field
 	for _, g := range groups {
 		all = append(all, g...)
