@@ -33,9 +33,9 @@ func (r *recorder) state(s event.State, why string, code *int) {
 }
 
 // say writes a line in srt-slurm's form.
-func (r *recorder) say(level, msg string) {
-	if _, err := fmt.Fprintf(r.log, "%s [%s] %s\n", r.now().Format("2006-01-02 15:04:05"), level, msg); err != nil &&
-		r.err == nil {
+func (r *recorder) say(severity, msg string) {
+	at := r.now().Format("2006-01-02 15:04:05")
+	if _, err := fmt.Fprintf(r.log, "%s [%s] %s\n", at, severity, msg); err != nil && r.err == nil {
 		r.err = fmt.Errorf("write the orchestrator's log: %w", err)
 	}
 }
