@@ -112,15 +112,16 @@ func (ls *Launches) First(r schema.Role) *Launch {
 	return nil
 }
 
+// FirstOfEach lists the frontend and the first worker of each role, as far as there are.
+func (ls *Launches) FirstOfEach() []*Launch {
+	all := []*Launch{ls.Frontend, ls.First(schema.Prefill), ls.First(schema.Decode)}
+	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
+}
+
 // All lists the launches that count: services, prefill, decode.
 func (ls *Launches) All() []*Launch {
-	var out []*Launch
-	for _, l := range []*Launch{ls.Etcd, ls.Frontend} {
-		if l != nil {
-			out = append(out, l)
-		}
-	}
-	return append(append(out, ls.Workers[schema.Prefill]...), ls.Workers[schema.Decode]...)
+	all := slices.Concat([]*Launch{ls.Etcd, ls.Frontend}, ls.Workers[schema.Prefill], ls.Workers[schema.Decode])
+	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
 }
 
 const executing = "Executing:"

@@ -161,7 +161,7 @@ func TestTwoTreesIntoOneFolder(t *testing.T) {
 	err := Port(t.Context(), root, opt, func(Row) error {
 		rows++
 		err := Port(t.Context(), root, opt, func(Row) error { t.Error("it ports all the same"); return nil })
-		var busy *BusyError
+		var busy *busyError
 		if !errors.As(err, &busy) || busy.Holder != holder(t) || !strings.Contains(err.Error(), busy.Holder) {
 			t.Errorf("refused with %v", err)
 		}
