@@ -9,8 +9,10 @@ import (
 func FuzzLaunchLine(f *testing.F) {
 	f.Add("[server] Executing: srun -l --export=ALL,A=b,c --nodelist gb[01-03] -N 1 -n 1 bash /h/start_dynamo_infra.sh " +
 		"frontend gb01 8333 </dev/null &> /d/4_output_frontend.log &")
-	f.Add(`Executing: srun -l --nodelist <n0> -N2 -n=8 bash /h/start_worker_dynamo.sh CTX 1 /m 8101 'A="x y" B=' none &> ` +
-		"/d/3_output_CTX_1.log &")
+	f.Add(
+		`Executing: srun -l --nodelist <n0> -N2 -n=8 bash /h/start_worker_dynamo.sh CTX 1 /m 8101 'A="x y" B=' none &> ` +
+			"/d/3_output_CTX_1.log &",
+	)
 	f.Add("Executing: srun bash start_worker_dynamo.sh GEN 0 'A=1")
 	f.Add("Executing: srun $((1+")
 	f.Fuzz(func(t *testing.T, line string) {
