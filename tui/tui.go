@@ -4,6 +4,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ type Model struct {
 	nextID  int
 	w, h    int
 	dialog  *asked
-	waiting []waiting
+	waiting []*asked // behind the dialog
 	toast   *toast
 	help    bool
 	hint    func(active string) string // demo: what to press next
@@ -333,13 +334,21 @@ const nobody = 0
 
 func (m *Model) ask(owner int, a ui.Ask) tea.Cmd {
 	m.nextID++
-	id := m.nextID
-	if m.dialog != nil && owner != nobody { // one question at a time
-		m.waiting = append(m.waiting, waiting{owner, a})
+	d := &asked{Dialog: ui.Dialog{Ask: a}, owner: owner, id: m.nextID}
+	switch {
+	case m.dialog == nil:
+	case owner == nobody: // goes before others
+		m.waiting = slices.Insert(m.waiting, 0, m.dialog)
+	default: // one question at a time
+		m.waiting = append(m.waiting, d)
 		return nil
 	}
-	m.dialog = &asked{Dialog: ui.Dialog{Ask: a}, owner: owner, id: id}
-	return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{id} })
+	return m.put(d)
+}
+
+func (m *Model) put(d *asked) tea.Cmd {
+	m.dialog, d.Armed = d, false
+	return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{d.id} })
 }
 
 func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -366,20 +375,13 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	var next tea.Cmd
 	if len(m.waiting) > 0 {
-		w := m.waiting[0]
+		next = m.put(m.waiting[0])
 		m.waiting = m.waiting[1:]
-		next = m.ask(w.owner, w.ask)
 	}
 	if e, there := m.entry(d.owner); there {
 		return tea.Batch(m.deliver(e, ui.Answer{ID: d.ID, Yes: yes}), next)
 	}
 	return next
-}
-
-// waiting is a question that another one is in front of.
-type waiting struct {
-	owner int
-	ask   ui.Ask
 }
 
 func (m *Model) mouse(at tea.Mouse, wheel int) tea.Cmd {

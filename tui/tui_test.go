@@ -220,6 +220,24 @@ func TestQuitAsksForUnsavedWork(t *testing.T) {
 	}
 }
 
+// The question about unsaved work goes before one that is open, which comes back.
+func TestQuitAsksBeforeOthers(t *testing.T) {
+	t.Parallel()
+	m := New(nil, keeper{&fake{name: "edit"}}, Options{Dark: true})
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	m.Update(owned{1, ui.Ask{ID: "first"}})
+	m.Update(armMsg{m.dialog.id})
+	m.Update(frametest.Keys("ctrl+c")[0])
+	if m.dialog.owner != nobody {
+		t.Fatalf("asked %+v", m.dialog)
+	}
+	m.Update(armMsg{m.dialog.id})
+	m.Update(frametest.Keys("n")[0])
+	if m.dialog == nil || m.dialog.ID != "first" || m.dialog.Armed {
+		t.Errorf("then asked %+v", m.dialog)
+	}
+}
+
 // A screen that was opened on top, and may hold unsaved work, is not closed by what
 // the one below replaces itself with.
 func TestReplaceSparesWhatLiesOnTop(t *testing.T) {

@@ -36,7 +36,7 @@ func (s *Screen) head() []string {
 func (s *Screen) View() string {
 	if s.run.problem != nil {
 		lines := []string{""}
-		for _, l := range ui.Wrap(strings.ReplaceAll(s.run.problem.Error(), "\n", "; "), s.w-6) {
+		for _, l := range ui.Wrap(ui.OneLine(s.run.problem), s.w-6) {
 			lines = append(lines, "   "+l)
 		}
 		return s.th.Paint(ui.Bad, " ✗ this run can't be shown") + strings.Join(lines, "\n")

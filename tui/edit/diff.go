@@ -175,7 +175,7 @@ func (d *diff) View(th ui.Theme) string {
 	body := ""
 	switch {
 	case d.err != nil:
-		for _, l := range ui.Wrap(d.err.Error(), w-4) {
+		for _, l := range ui.Wrap(ui.OneLine(d.err), w-4) {
 			body += "  " + th.Paint(ui.Warn, l) + "\n"
 		}
 	case d.rows == nil:

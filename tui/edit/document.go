@@ -221,7 +221,7 @@ func (d *document) title(th ui.Theme, active bool) string {
 func (d *document) View(th ui.Theme, r rect, focused bool) string {
 	switch {
 	case d.err != nil:
-		lines := ui.Wrap(d.err.Error(), r.w-4)
+		lines := ui.Wrap(ui.OneLine(d.err), r.w-4)
 		return ui.Box("\n  "+th.Paint(ui.Bad, strings.Join(lines, "\n  ")), r.w, r.h)
 	case !d.loaded:
 		return ui.Box("\n  "+th.Paint(ui.Muted, "reading "+ui.Clean(d.path)+" …"), r.w, r.h)

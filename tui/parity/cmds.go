@@ -101,7 +101,7 @@ func (s *Screen) levels() tea.Cmd {
 		for _, name := range names {
 			points, tiers, err := eng.Levels(ctx, name, 0)
 			if err != nil {
-				m.curve.left = append(m.curve.left, oneLine(err))
+				m.curve.left = append(m.curve.left, ui.OneLine(err))
 				continue
 			}
 			m.curve.points = append(m.curve.points, points...)

@@ -14,7 +14,7 @@ func (s *Screen) View() string {
 	case s.picking():
 		return s.viewPicker()
 	case s.err != nil:
-		lines := ui.Wrap(oneLine(s.err), s.w-6)
+		lines := ui.Wrap(ui.OneLine(s.err), s.w-6)
 		return s.th.Paint(ui.Bad, " ✗ these two can't be compared") + "\n\n   " + strings.Join(lines, "\n   ")
 	case s.c == nil:
 		return s.th.Paint(ui.Muted, " reading both sides …")
@@ -133,6 +133,3 @@ func tailCells(v string, n int) string {
 	}
 	return string(r)
 }
-
-// oneLine is an error that may have several causes.
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -115,7 +115,7 @@ func (s *Screen) viewPicker() string {
 	case len(s.runs) == 0:
 		text := "no other run with figures is known here; agentperf-tui parity REF CAND also takes folders and files"
 		if s.listErr != nil {
-			text = oneLine(s.listErr)
+			text = ui.OneLine(s.listErr)
 		}
 		return head + " " + strings.Join(ui.Wrap(text, s.w-2), "\n ")
 	}

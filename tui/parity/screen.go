@@ -157,7 +157,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		s.listing, s.listed, s.listErr = false, msg.at, msg.err
 		s.fillPicker(msg.runs)
 		if msg.err != nil && len(s.runs) > 0 {
-			return ui.Do(ui.Toast{Text: "not all runs could be read: " + oneLine(msg.err), Role: ui.Warn})
+			return ui.Do(ui.Toast{Text: "not all runs could be read: " + ui.OneLine(msg.err), Role: ui.Warn})
 		}
 	case ui.ThemeChanged:
 		s.th = msg.Theme

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -85,7 +86,10 @@ func (l *list) detail(th ui.Theme, w int, now time.Time) string {
 		}
 	}
 	second += "   " + ui.Clean(r.Dir)
-	third := "    " + lastWord(r, now)
+	third, last := "    "+lastWord(r, now), ui.Muted
+	if r.State == event.Failed {
+		last = ui.Bad
+	}
 	return ui.Fit(first, w) + "\n" + th.Paint(ui.Muted, ui.Fit(second, w)) + "\n" +
-		ui.Fit(th.Paint(roleOf(r), ui.Clean(third)), w)
+		ui.Fit(th.Paint(last, ui.Clean(third)), w)
 }

@@ -89,13 +89,6 @@ func matches(r engine.Summary, filter string) bool {
 	return true
 }
 
-func roleOf(r engine.Summary) ui.Role {
-	if r.State == event.Failed {
-		return ui.Bad
-	}
-	return ui.Muted
-}
-
 func lastWord(r engine.Summary, now time.Time) string {
 	if r.Message != "" {
 		return r.Message

@@ -4,7 +4,6 @@ package submit
 
 import (
 	"context"
-	"strings"
 
 	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
@@ -153,7 +152,7 @@ func (s *Screen) SetSize(w, h int) {
 func (s *Screen) View() string {
 	p := &s.proposal
 	if p.err != nil {
-		return "\n" + s.th.Paint(ui.Bad, "  ✗ ") + ui.Clean(strings.ReplaceAll(p.err.Error(), "\n", "; "))
+		return "\n" + s.th.Paint(ui.Bad, "  ✗ ") + ui.Clean(ui.OneLine(p.err))
 	}
 	if p.pair == nil {
 		return "\n" + s.th.Paint(ui.Muted, "  planning "+ui.Clean(s.files.Recipe)+"…")

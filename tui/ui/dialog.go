@@ -17,7 +17,7 @@ func (d Dialog) Draw(t Theme, w, h int) string {
 	title := Prose(d.Title, inner, 2)
 	answers := d.answers(t, inner)
 	const frame, blank, keys = 2, 2, 1
-	body := d.body(inner, max(h-frame-blank-keys-len(title)-len(answers), 0))
+	body := Prose(d.Body, inner, max(h-frame-blank-keys-len(title)-len(answers), 0))
 	lines := make([]string, 0, h)
 	for _, l := range title {
 		lines = append(lines, t.Title.Render(l))
@@ -29,28 +29,6 @@ func (d Dialog) Draw(t Theme, w, h int) string {
 		r = Bad
 	}
 	return t.bordered(strings.Join(lines, "\n"), r, 2)
-}
-
-// body is the text in at most so many lines of w cells; its own line breaks stay.
-func (d Dialog) body(w, most int) []string {
-	var out []string
-	for line := range strings.SplitSeq(d.Body, "\n") {
-		wrapped := Wrap(line, w)
-		if len(wrapped) == 0 {
-			wrapped = []string{""}
-		}
-		if out = append(out, wrapped...); len(out) > most {
-			break
-		}
-	}
-	if len(out) <= most {
-		return out
-	}
-	if out = out[:most]; most > 0 {
-		last := out[most-1]
-		out[most-1] = Fit(last, min(Width(last), w-2)) + " …"
-	}
-	return out
 }
 
 // answers are the two buttons, one below the other where a line is too short.

@@ -63,7 +63,7 @@ func (m Menu) Draw(t Theme, w, h int) string {
 	rows := max(min(len(m.Items), h-2-len(lines)-4), 1)
 	if m.Body != "" {
 		room := max(h-2-len(lines)-rows-3, 1)
-		lines = append(lines, Dialog{Ask: Ask{Body: m.Body}}.body(inner, room)...)
+		lines = append(lines, Prose(m.Body, inner, room)...)
 	}
 	lines = append(lines, "")
 	top := max(min(m.At-rows/2, len(m.Items)-rows), 0)

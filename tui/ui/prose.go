@@ -1,9 +1,21 @@
 package ui
 
-// Prose is a text of somebody else in at most so many lines of w cells; an
-// ellipsis says that there is more.
+import "strings"
+
+// OneLine is an error that may have several causes, in one line.
+func OneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// Prose is a text of somebody else in at most so many lines of w cells; its own line
+// breaks stay, and an ellipsis says that there is more.
 func Prose(s string, w, most int) []string {
-	lines := Wrap(s, w)
+	var lines []string
+	for line := range strings.SplitSeq(s, "\n") {
+		if wrapped := Wrap(line, w); len(wrapped) > 0 {
+			lines = append(lines, wrapped...)
+		} else if s != "" {
+			lines = append(lines, "")
+		}
+	}
 	if n := max(most, 0); len(lines) > n {
 		lines = lines[:n]
 		if n > 0 {

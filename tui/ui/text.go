@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -96,18 +97,17 @@ func Plural(n int, noun string) string {
 
 // Age is a duration in coarse steps, so that it does not change all the time.
 func Age(d time.Duration) string {
-	count := func(n int, unit string) string { return strconv.Itoa(n) + " " + unit }
 	switch s := int(d.Seconds()); {
 	case s < 5:
 		return "now"
 	case s < 60:
-		return count(s/5*5, "s")
+		return strconv.Itoa(s/5*5) + " s"
 	case s < 3600:
-		return count(s/60, "m")
+		return strconv.Itoa(s/60) + " m"
 	case s < 48*3600:
-		return count(s/3600, "h")
+		return strconv.Itoa(s/3600) + " h"
 	default:
-		return count(s/86400, "d")
+		return strconv.Itoa(s/86400) + " d"
 	}
 }
 
@@ -121,18 +121,9 @@ func Ago(d time.Duration) string {
 
 // Clock is a length of time as m:ss, or h:mm:ss.
 func Clock(seconds float64) string {
-	s := int(seconds + 0.5)
-	if s < 0 {
-		s = 0
-	}
-	two := func(n int) string {
-		if n < 10 {
-			return "0" + strconv.Itoa(n)
-		}
-		return strconv.Itoa(n)
-	}
+	s := max(int(seconds+0.5), 0)
 	if s >= 3600 {
-		return strconv.Itoa(s/3600) + ":" + two(s/60%60) + ":" + two(s%60)
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 	}
-	return strconv.Itoa(s/60) + ":" + two(s%60)
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
