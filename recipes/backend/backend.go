@@ -62,7 +62,7 @@ type Servers interface {
 
 // Report adds a finding of a rule about a field of the recipe, by its canonical path.
 // The pointer is good until the next finding.
-type Report func(rule, path, message, fix string) *recipes.Diagnostic
+type Report func(rule, path, fix, format string, args ...any) *recipes.Diagnostic
 
 // Omission is a field that a recipe gives and a plan leaves out.
 type Omission struct {

@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -20,12 +19,14 @@ func (trtllm) Title() string { return "TensorRT-LLM" }
 // Config is the file of a role's engine arguments, as the recipe has them.
 func (trtllm) Config(role recipes.Role) (name, text string, err error) {
 	text, err = role.Text()
-	return "trtllm_config_" + string(role.Name) + ".yaml", text, err
+	return configFile(role), text, err
 }
+
+func configFile(role recipes.Role) string { return "trtllm_config_" + string(role.Name) + ".yaml" }
 
 // Worker is one engine over the GPUs of one node or several whole ones.
 func (t trtllm) Worker(s Site, w Worker) Process {
-	r, config := s.Recipe, "trtllm_config_"+string(w.Role.Name)+".yaml"
+	r := s.Recipe
 	var argv []string
 	var before []Var
 	if r.Engine.NUMACPUBind {
@@ -40,7 +41,7 @@ func (t trtllm) Worker(s Site, w Worker) Process {
 	if w.Role.Name != schema.Agg {
 		argv = append(argv, "--disaggregation-mode", string(w.Role.Name))
 	}
-	argv = append(argv, "--extra-engine-args", s.Logs+"/"+config, "--request-plane", r.Dynamo.RequestPlane)
+	argv = append(argv, "--extra-engine-args", s.Logs+"/"+configFile(w.Role), "--request-plane", r.Dynamo.RequestPlane)
 	if r.Engine.PublishEvents {
 		argv = append(argv, "--publish-events-and-metrics")
 	}
@@ -110,19 +111,17 @@ func (trtllm) Check(r *recipes.Recipe, cluster *recipes.Cluster, report Report) 
 		placeholders(role.Env, role.Name.EnvPath(), report)
 	}
 	if r.Schema == 1 && len(r.SrunOptions) > 0 {
-		report("srun-options", "srun_options",
-			"srtctl of layout 1 gives them to the client's step alone: not to trtllm workers, frontend and infra",
-			"migrate to layout 2, where every step has them")
+		report("srun-options", "srun_options", "migrate to layout 2, where every step has them",
+			"srtctl of layout 1 gives them to the client's step alone: not to trtllm workers, frontend and infra")
 	}
 	if r.SetupScript != "" {
-		report("setup-script", "setup_script",
-			"runs in every task of a worker, once a GPU and all at once, on a root that they share",
-			"make it idempotent, with a lock")
+		report("setup-script", "setup_script", "make it idempotent, with a lock",
+			"runs in every task of a worker, once a GPU and all at once, on a root that they share")
 	}
 	if cluster != nil && cluster.HetJobs && !r.Has("resources.het_jobs") {
-		report("cluster-file", "resources.het_jobs",
-			"use_het_jobs of the cluster file: srtctl refuses every trtllm recipe that does not say otherwise",
-			"set it to false").Set("false", false)
+		report("cluster-file", "resources.het_jobs", "set it to false",
+			"use_het_jobs of the cluster file: srtctl refuses every trtllm recipe that does not say otherwise").
+			Set("false", false)
 	}
 }
 
@@ -137,18 +136,17 @@ func parallelism(r *recipes.Recipe, role recipes.Role, report Report) {
 		pp = 1
 	}
 	if gpus := r.GPUsPerWorker(role); tp*pp != gpus {
-		report("gpus-per-worker", role.ConfigPath,
-			fmt.Sprintf("tensor_parallel_size %d × pipeline_parallel_size %d = %d, and a %s worker has %d GPUs", tp, pp, tp*pp,
-				role.Name, gpus),
-			"make them equal")
+		report("gpus-per-worker", role.ConfigPath, "make them equal",
+			"tensor_parallel_size %d × pipeline_parallel_size %d = %d, and a %s worker has %d GPUs", tp, pp,
+			tp*pp, role.Name, gpus)
 	}
 }
 
 func placeholders(env recipes.Env, path string, report Report) {
 	for _, v := range env {
 		if strings.Contains(v.Value, "{node}") || strings.Contains(v.Value, "{node_id}") {
-			report("env-placeholder", recipes.Join(path, v.Name),
-				fmt.Sprintf("%q reaches trtllm workers as it stands: nothing is filled in", v.Value), "do without the placeholder")
+			report("env-placeholder", recipes.Join(path, v.Name), "do without the placeholder",
+				"%q reaches trtllm workers as it stands: nothing is filled in", v.Value)
 		}
 	}
 }

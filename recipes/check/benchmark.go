@@ -1,15 +1,14 @@
 package check
 
 import (
-	"fmt"
 	"strings"
 )
 
 func (c *checker) benchmark() {
 	r := c.r
 	if r.Benchmark.Type != "agentperf" {
-		c.report("not-run-here", "benchmark.type",
-			fmt.Sprintf("benchmark %s can be read, not run here: only agentperf is", r.Benchmark.Type), "")
+		c.report("not-run-here", "benchmark.type", "",
+			"benchmark %s can be read, not run here: only agentperf is", r.Benchmark.Type)
 		return
 	}
 	for _, f := range []struct{ path, value, what string }{
@@ -19,20 +18,21 @@ func (c *checker) benchmark() {
 		_, covered := c.covering(f.value)
 		switch {
 		case f.value == "":
-			c.report("agentperf-fields", f.path, "required by agentperf, and not given: container path of "+f.what, "add it")
+			c.report("agentperf-fields", f.path, "add it",
+				"required by agentperf, and not given: container path of %s", f.what)
 		case !strings.HasPrefix(f.value, "/"):
-			c.report("agentperf-fields", f.path, fmt.Sprintf("%q is no absolute container path", f.value), "begin it with /")
+			c.report("agentperf-fields", f.path, "begin it with /", "%q is no absolute container path", f.value)
 		case !strings.HasPrefix(f.value, "/TODO/") && !covered:
-			c.report("container-path", f.path,
-				fmt.Sprintf("no mount of the recipe covers %s: the container may not see it", f.value), "add an extra_mount")
+			c.report("container-path", f.path, "add an extra_mount",
+				"no mount of the recipe covers %s: the container may not see it", f.value)
 		}
 	}
 	if len(r.Benchmark.Levels) == 0 && !c.unreadLevels() {
-		c.report("agentperf-fields", "benchmark.concurrencies", "no concurrency level is given",
-			"give concurrency or concurrencies")
+		c.report("agentperf-fields", "benchmark.concurrencies", "give concurrency or concurrencies",
+			"no concurrency level is given")
 	}
 	if r.Has("benchmark.concurrency") && r.Has("benchmark.concurrencies") && len(r.Benchmark.Levels) > 0 {
-		d := c.report("coerced", "benchmark.concurrencies", "concurrency is given too, and wins", "remove one of the two")
+		d := c.report("coerced", "benchmark.concurrencies", "remove one of the two", "concurrency is given too, and wins")
 		d.Unset(false)
 	}
 	c.clientArguments()
@@ -52,8 +52,8 @@ func (c *checker) clientArguments() {
 		path := "benchmark.env." + v.Name
 		if strings.Contains(v.Value, "localhost") || strings.Contains(v.Value, "127.0.0.1") {
 			if c.r.Benchmark.Placement != "head" || c.r.Benchmark.Dedicated {
-				c.report("localhost", path, "the client runs on another node than the frontend: localhost is not it",
-					"use SRT_FRONTEND_HOST and SRT_FRONTEND_PORT")
+				c.report("localhost", path, "use SRT_FRONTEND_HOST and SRT_FRONTEND_PORT",
+					"the client runs on another node than the frontend: localhost is not it")
 			}
 		}
 		if v.Name != "AGENTPERF_EXTRA_ARGS" {
@@ -61,9 +61,9 @@ func (c *checker) clientArguments() {
 		}
 		for _, flag := range []string{"--results-dir", "--request-log-path"} {
 			if strings.Contains(v.Value, flag) {
-				c.report("results-dir", path,
-					flag+" takes the results out of the run's own folder: two runs could share it, "+
-						"and nothing here would find them", "remove it")
+				c.report("results-dir", path, "remove it",
+					"%s takes the results out of the run's own folder: "+
+						"two runs could share it, and nothing here would find them", flag)
 			}
 		}
 	}

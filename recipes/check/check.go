@@ -5,6 +5,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -78,13 +79,13 @@ type checker struct {
 
 // report adds a finding about a field of the recipe, by its canonical path. The
 // pointer is good until the next finding.
-func (c *checker) report(rule, path, msg, fix string) *recipes.Diagnostic {
-	return c.add(rule, c.r.Diag(c.severity[rule], path, msg, fix))
+func (c *checker) report(rule, path, fix, format string, args ...any) *recipes.Diagnostic {
+	return c.add(rule, c.r.Diag(c.severity[rule], path, fmt.Sprintf(format, args...), fix))
 }
 
 // reportWorkload is the same about a key of the workload.
-func (c *checker) reportWorkload(rule, key, msg, fix string) *recipes.Diagnostic {
-	return c.add(rule, c.w.Diag(c.severity[rule], key, msg, fix))
+func (c *checker) reportWorkload(rule, key, fix, format string, args ...any) *recipes.Diagnostic {
+	return c.add(rule, c.w.Diag(c.severity[rule], key, fmt.Sprintf(format, args...), fix))
 }
 
 func (c *checker) add(rule string, d recipes.Diagnostic) *recipes.Diagnostic {

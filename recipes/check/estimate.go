@@ -69,21 +69,21 @@ func span(seconds float64) string {
 func (c *checker) time() {
 	r := c.r
 	if r.HealthWindowSeconds() < 1800 && r.WorkerNodes() >= 8 {
-		c.report("health-window", "health_check.max_attempts",
-			fmt.Sprintf("servers get %d s to come up; %d nodes need 20 to 30 minutes",
-				r.HealthWindowSeconds(), r.WorkerNodes()), "max_attempts: 300").Set("300", false)
+		c.report("health-window", "health_check.max_attempts", "max_attempts: 300",
+			"servers get %d s to come up; %d nodes need 20 to 30 minutes", r.HealthWindowSeconds(), r.WorkerNodes()).
+			Set("300", false)
 	}
 	if c.cluster != nil && c.cluster.HealthAttempts > 0 && r.Has("health_check.interval_seconds") &&
 		!r.Has("health_check.max_attempts") {
-		c.report("health-window", "health_check.interval_seconds",
-			fmt.Sprintf("the cluster file's %d attempts are ignored as soon as the recipe has any health_check: "+
-				"it is %d attempts now", c.cluster.HealthAttempts, r.HealthAttempts), "give max_attempts too")
+		c.report("health-window", "health_check.interval_seconds", "give max_attempts too",
+			"the cluster file's %d attempts are ignored as soon as the recipe has any health_check: "+
+				"it is %d attempts now", c.cluster.HealthAttempts, r.HealthAttempts)
 	}
 	limit, ok := 0, false
 	if r.Slurm.TimeLimit != "" {
 		if limit, ok = Seconds(r.Slurm.TimeLimit); !ok {
-			c.report("time-limit", "slurm.time_limit", fmt.Sprintf("%q is no Slurm time", r.Slurm.TimeLimit),
-				"write HH:MM:SS or D-HH:MM:SS").Severity = recipes.Error
+			c.report("time-limit", "slurm.time_limit", "write HH:MM:SS or D-HH:MM:SS",
+				"%q is no Slurm time", r.Slurm.TimeLimit).Severity = recipes.Error
 		}
 	}
 	e := EstimateRun(r, c.w)
@@ -98,9 +98,8 @@ func (c *checker) time() {
 			has = "not in the recipe, so " + has
 		}
 		value := e.TimeLimit()
-		c.report("time-limit", "slurm.time_limit",
-			fmt.Sprintf("%s; health window, build of the client and phases may take %.0f s", has, e.Most),
-			"time_limit: \""+value+"\"").Set(`"`+value+`"`, false)
+		c.report("time-limit", "slurm.time_limit", "time_limit: \""+value+"\"",
+			"%s; health window, build of the client and phases may take %.0f s", has, e.Most).Set(`"`+value+`"`, false)
 	}
 }
 

@@ -39,15 +39,14 @@ func (c *checker) onHost() {
 	r := c.r
 	for _, f := range []struct{ path, value string }{{"model.path", r.ModelPath}, {"model.container", r.Container}} {
 		if (c.cluster == nil || c.cluster.Preflight) && c.missing(f.value) {
-			c.report("not-here", f.path, fmt.Sprintf("%s is not on this machine, where srtctl looks for it", f.value),
-				"correct it, or set preflight: false in the cluster file if only compute nodes see it")
+			c.report("not-here", f.path, "correct it, or set preflight: false in the cluster file if only compute nodes see it",
+				"%s is not on this machine, where srtctl looks for it", f.value)
 		}
 	}
 	if r.Engine.ServedModelName == "" && c.host.Real != nil && path.IsAbs(r.ModelPath) {
 		if real, err := c.host.Real(r.ModelPath); err == nil && path.Base(real) != path.Base(r.ModelPath) {
-			d := c.report("model-symlink", "model.path",
-				fmt.Sprintf("a link to %s: srtctl's workers serve as %s, its client asks for %s",
-					real, path.Base(real), path.Base(r.ModelPath)), "set served_model_name, or give the target")
+			d := c.report("model-symlink", "model.path", "set served_model_name, or give the target",
+				"a link to %s: srtctl's workers serve as %s, its client asks for %s", real, path.Base(real), path.Base(r.ModelPath))
 			d.Set(strconv.Quote(real), false)
 		}
 	}
@@ -55,14 +54,14 @@ func (c *checker) onHost() {
 		{"benchmark.agentperf_client_dir", r.Benchmark.ClientDir}, {"benchmark.agentperf_config", r.Benchmark.ConfigPath},
 	} {
 		if host, ok := c.outside(f.value); ok && c.missing(host) {
-			c.report("container-path", f.path, fmt.Sprintf("%s is %s on the host, and there is nothing there", f.value, host),
-				"correct it, or put it there")
+			c.report("container-path", f.path, "correct it, or put it there",
+				"%s is %s on the host, and there is nothing there", f.value, host)
 		}
 	}
 	if c.cluster != nil && c.cluster.SrtctlRoot != "" && r.SetupScript != "" &&
 		c.missing(path.Join(c.cluster.SrtctlRoot, "configs", r.SetupScript)) {
-		c.report("setup-script", "setup_script", fmt.Sprintf("%s/configs has no %s", c.cluster.SrtctlRoot, r.SetupScript),
-			"correct it: srtctl would only warn")
+		c.report("setup-script", "setup_script", "correct it: srtctl would only warn",
+			"%s/configs has no %s", c.cluster.SrtctlRoot, r.SetupScript)
 	}
 }
 
@@ -94,11 +93,11 @@ func (c *checker) assignments() {
 	level := c.r.Benchmark.MaxLevel()
 	switch {
 	case err != nil:
-		c.reportWorkload("assignments", "user_assignments_path",
-			fmt.Sprintf("%s can't be read as an assignments file: %v", p, err), "give the right file")
+		c.reportWorkload("assignments", "user_assignments_path", "give the right file",
+			"%s can't be read as an assignments file: %v", p, err)
 	case n < level:
-		c.reportWorkload("assignments", "user_assignments_path",
-			fmt.Sprintf("%s assigns %d users, and the highest level is %d", p, n, level), "a larger file, or a lower level")
+		c.reportWorkload("assignments", "user_assignments_path", "a larger file, or a lower level",
+			"%s assigns %d users, and the highest level is %d", p, n, level)
 	}
 }
 

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -35,7 +34,7 @@ func (c *checker) mountList() []mount {
 func (c *checker) mounts() {
 	for _, m := range c.r.ExtraMounts {
 		if !strings.Contains(m, ":") {
-			c.report("mounts", "extra_mount", fmt.Sprintf("%q has no colon: want host:container", m), "write host:container")
+			c.report("mounts", "extra_mount", "write host:container", "%q has no colon: want host:container", m)
 		}
 	}
 	hosts, targets := map[string]string{}, map[string]string{}
@@ -47,17 +46,16 @@ func (c *checker) mounts() {
 		}
 		switch {
 		case slices.Contains(ownMounts, strings.TrimRight(m.container, "/")):
-			c.report("mounts", m.field, fmt.Sprintf("%q hides the built-in %s", text, m.container), "mount it elsewhere")
+			c.report("mounts", m.field, "mount it elsewhere", "%q hides the built-in %s", text, m.container)
 		case m.host == c.r.ModelPath && m.host != "":
-			c.report("mounts", m.field, fmt.Sprintf("%q has the model's host path, which removes the /model mount", text),
-				"mount its parent, or use /model")
+			c.report("mounts", m.field, "mount its parent, or use /model",
+				"%q has the model's host path, which removes the /model mount", text)
 		case hosts[m.host] != "" && hosts[m.host] != text:
-			c.report("mount-order", m.field,
-				fmt.Sprintf("%q replaces %q: of two mounts with one host path the later wins", text, hosts[m.host]),
-				"keep one of the two")
+			c.report("mount-order", m.field, "keep one of the two",
+				"%q replaces %q: of two mounts with one host path the later wins", text, hosts[m.host])
 		case targets[m.container] != "" && targets[m.container] != text:
-			c.report("mount-order", m.field, fmt.Sprintf("%q and %q claim one container path", text, targets[m.container]),
-				"keep one of the two")
+			c.report("mount-order", m.field, "keep one of the two",
+				"%q and %q claim one container path", text, targets[m.container])
 		}
 		hosts[m.host], targets[m.container] = text, text
 	}

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"fmt"
-
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
@@ -10,7 +8,7 @@ import (
 // the divisions that it rounds without a word.
 func (c *checker) topology() {
 	r := c.r
-	bad := func(msg, fix string) { c.report("topology", "resources", msg, fix) }
+	bad := func(msg, fix string) { c.report("topology", "resources", fix, "%s", msg) }
 	disagg, agg := r.Disaggregated(), r.Agg.Given
 	switch {
 	case !disagg && !agg:
@@ -33,35 +31,32 @@ func (c *checker) role(role recipes.Role) {
 	r, nodes := c.r, role.Name.NodesPath()
 	if role.Colocated {
 		if r.Prefill.GPUs == 0 || role.GPUs == 0 {
-			c.report("colocate", nodes, "decode shares the prefill nodes, and both need their GPUs per worker given",
-				"give gpus of both roles")
+			c.report("colocate", nodes, "give gpus of both roles",
+				"decode shares the prefill nodes, and both need their GPUs per worker given")
 		} else if have, want := r.Prefill.Nodes*r.GPUsPerNode,
 			r.Prefill.Workers*r.Prefill.GPUs+role.Workers*role.GPUs; want > have {
-			c.report("colocate", nodes,
-				fmt.Sprintf("prefill and decode together want %d GPUs, their nodes have %d", want, have),
-				"more nodes, or fewer workers")
+			c.report("colocate", nodes, "more nodes, or fewer workers",
+				"prefill and decode together want %d GPUs, their nodes have %d", want, have)
 		}
 		return
 	}
 	if role.Nodes == 0 {
-		c.report("topology", nodes, fmt.Sprintf("%d %s workers on 0 nodes", role.Workers, role.Name), "give them nodes")
+		c.report("topology", nodes, "give them nodes", "%d %s workers on 0 nodes", role.Workers, role.Name)
 		return
 	}
 	gpus := r.GPUsPerWorker(role)
 	have := role.Nodes * r.GPUsPerNode
 	if !r.Divides(role) {
-		c.report("gpus-per-worker", nodes,
-			fmt.Sprintf("%d GPUs on %d nodes do not divide into %d workers: upstream would drop the rest", have, role.Nodes,
-				role.Workers), "change nodes or workers, or give gpus")
+		c.report("gpus-per-worker", nodes, "change nodes or workers, or give gpus",
+			"%d GPUs on %d nodes do not divide into %d workers: upstream would drop the rest", have, role.Nodes, role.Workers)
 		return
 	}
 	if gpus*role.Workers > have {
-		c.report("gpus-per-worker", nodes,
-			fmt.Sprintf("%d workers of %d GPUs want %d, %d nodes have %d", role.Workers, gpus, gpus*role.Workers, role.Nodes,
-				have), "more nodes, or fewer workers")
+		c.report("gpus-per-worker", nodes, "more nodes, or fewer workers",
+			"%d workers of %d GPUs want %d, %d nodes have %d", role.Workers, gpus, gpus*role.Workers, role.Nodes, have)
 	}
 	if gpus > r.GPUsPerNode && gpus%r.GPUsPerNode != 0 {
-		c.report("gpus-per-worker", nodes,
-			fmt.Sprintf("a worker of %d GPUs does not fill whole nodes of %d", gpus, r.GPUsPerNode), "whole nodes")
+		c.report("gpus-per-worker", nodes, "whole nodes",
+			"a worker of %d GPUs does not fill whole nodes of %d", gpus, r.GPUsPerNode)
 	}
 }

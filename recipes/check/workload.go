@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -11,9 +10,8 @@ import (
 func (c *checker) workload() {
 	if u, err := url.Parse(c.w.BaseURL); c.w.BaseURL != "" &&
 		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
-		c.reportWorkload("placeholder-url", "base_url",
-			fmt.Sprintf("%q is no URL: the client validates it before it is overridden", c.w.BaseURL),
-			"http://placeholder:8000/v1")
+		c.reportWorkload("placeholder-url", "base_url", "http://placeholder:8000/v1",
+			"%q is no URL: the client validates it before it is overridden", c.w.BaseURL)
 	}
 	c.assignments()
 	if c.unreadLevels() {
@@ -28,9 +26,8 @@ func (c *checker) workload() {
 		c.timeout(t)
 	}
 	if len(c.out.Timeouts) > 0 && len(c.out.Timeouts[0].Assumed) > 0 {
-		c.reportWorkload("phase-timeout", "phase_timeout_seconds",
-			"the timeout rule rests on assumed values: "+c.assumed(c.out.Timeouts[0].Assumed),
-			"write them down").Severity = recipes.Note
+		c.reportWorkload("phase-timeout", "phase_timeout_seconds", "write them down",
+			"the timeout rule rests on assumed values: %s", c.assumed(c.out.Timeouts[0].Assumed)).Severity = recipes.Note
 	}
 }
 
@@ -49,14 +46,14 @@ func (c *checker) assumed(keys []string) string {
 func (c *checker) timeout(t recipes.TimeoutCheck) {
 	switch {
 	case !t.Known:
-		c.reportWorkload("phase-timeout", "phase_timeout_seconds", t.Sentence(), "")
+		c.reportWorkload("phase-timeout", "phase_timeout_seconds", "", "%s", t.Sentence())
 	case !t.OK:
 		fixes := make([]string, 0, len(t.Fixes))
 		for _, k := range t.Fixes {
 			fixes = append(fixes, k.String())
 		}
-		d := c.reportWorkload("phase-timeout", "phase_timeout_seconds", t.Sentence(),
-			"any one of: "+strings.Join(fixes, "; "))
+		d := c.reportWorkload("phase-timeout", "phase_timeout_seconds", "any one of: "+strings.Join(fixes, "; "),
+			"%s", t.Sentence())
 		d.Set(t.Fixes[0].Value, false)
 	}
 }
