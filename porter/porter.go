@@ -28,6 +28,9 @@ type Artifact = harness.Artifact
 // Proof shows that a port loses nothing.
 type Proof = proof.Proof
 
+// ProofRow is a difference that the proof found, or several that are alike.
+type ProofRow = proof.Row
+
 // File says which of the two written files a field belongs to.
 type File string
 

@@ -1,7 +1,9 @@
 package port
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -10,216 +12,175 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// question is the one that is being answered, or the one under the cursor: in the
-// list the selected one, in the file the one about the line's field.
-func (s *Screen) question() (porter.Todo, bool) {
-	if s.answer != nil {
-		return s.asked, true
-	}
-	if s.pane == onTodos {
-		if s.todo < len(s.todos) {
-			return s.todos[s.todo], true
-		}
-		return porter.Todo{}, false
-	}
-	f := s.field(s.here())
-	for _, t := range s.todos {
-		if f.Path != "" && t.File == f.File && t.Path == f.Path {
-			return t, true
-		}
-	}
-	return porter.Todo{}, false
-}
-
-// notAcceptable is why the question under the cursor can't be settled by saying
-// that what is written stands; empty if it can.
-func (s *Screen) notAcceptable() string {
-	t, ok := s.question()
-	switch {
-	case !ok:
-		return "no question"
-	case t.Kind == porter.MustFix:
-		return "needs a value"
-	}
-	return ""
-}
-
-// accept settles the question under the cursor.
-func (s *Screen) accept() tea.Cmd {
-	if why := s.notAcceptable(); why != "" {
-		return ui.Do(ui.Toast{Text: "nothing to accept: " + why, Role: ui.Warn})
-	}
-	t, _ := s.question()
-	return s.settle(porter.Answer{ID: t.ID, Accepted: true})
-}
-
-// settle gives an answer; the port is made again with it.
-func (s *Screen) settle(a porter.Answer) tea.Cmd {
-	if s.porting {
-		return ui.Do(ui.Toast{Text: "the last answer is still being worked in", Role: ui.Muted})
-	}
-	s.before = s.opt
-	s.opt.Answers = append(slices.Clone(s.opt.Answers), a)
-	return s.port()
-}
-
-// searchKey is for the folder in which the datasets are looked for.
-func (s *Screen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
-	switch {
-	case key.Matches(msg, escKey):
-		s.search = nil
-	case key.Matches(msg, giveKey):
-		root := s.search.Value()
-		s.search = nil
-		if root == "" || s.porting {
-			return nil
-		}
-		s.before = s.opt
-		s.opt.DatasetRoots = append(slices.Clone(s.opt.DatasetRoots), root)
-		s.opt.Datasets = nil // the index is of the folders before
-		return s.port()
-	default:
-		s.search.Key(msg)
-	}
-	return nil
-}
-
-// askable is the question under the cursor, or one about the field there: any value
-// can be set. A remark about the whole run has none.
-func (s *Screen) askable() (porter.Todo, bool) {
-	if t, ok := s.question(); ok || s.pane != onFile {
-		return t, ok && t.Path != ""
-	}
-	f := s.field(s.here())
-	return porter.Todo{ID: f.ID(), Kind: ownValue, File: f.File, Path: f.Path, Message: "nothing is open here: a value of your own goes before what was read"}, f.Path != ""
-}
-
 // ownValue is the kind of a question that only the user asked.
 const ownValue porter.TodoKind = "set"
 
-// ask opens the input for what is under the cursor, with what is written, or the
-// first candidate where that is a placeholder or nothing.
-func (s *Screen) ask() {
-	t, ok := s.askable()
-	if !ok {
-		return
-	}
-	if i := slices.IndexFunc(s.todos, func(o porter.Todo) bool { return o.ID == t.ID }); i >= 0 {
-		s.todo, s.pane = i, onTodos
-	}
-	s.answer, s.asked = &ui.Input{}, t
-	f, there := s.fieldOf(t)
+// answer is an answer that is being typed, nil if none is. Whether it is acceptable
+// is said with every key.
+type answer struct {
+	*written
+	asked   porter.Todo
+	input   ui.Input
+	preview string // what would be written
+	refused error  // why it can't be
+}
+
+// newAnswer asks a question, with what is written, or the first candidate where that
+// is a placeholder or nothing.
+func newAnswer(w *written, t porter.Todo) *answer {
+	a := &answer{written: w, asked: t}
+	f, there := w.fieldOf(t)
 	switch {
 	case (t.Kind == porter.MustFix || !there) && len(t.Candidates) > 0:
-		s.answer.SetValue(t.Candidates[0].Value)
+		a.input.SetValue(t.Candidates[0].Value)
 	case f.Class != porter.Missing:
-		s.answer.SetValue(f.Value)
+		a.input.SetValue(f.Value)
 	}
-	s.tryAnswer()
-	s.arrange()
+	a.try()
+	return a
 }
 
-// tryAnswer finds out what would be written for what is typed.
-func (s *Screen) tryAnswer() {
-	s.preview, s.refused = "", nil
-	if t, ok := s.question(); ok && s.answer.Value() != "" {
-		s.preview, s.refused = s.written.res.Preview(t.ID, s.answer.Value())
+// try finds out what would be written for what is typed.
+func (a *answer) try() {
+	a.preview, a.refused = "", nil
+	if a.input.Value() != "" {
+		a.preview, a.refused = a.res.Preview(a.asked.ID, a.input.Value())
 	}
 }
 
-// dropAnswer ends the typing of an answer.
-func (s *Screen) dropAnswer() {
-	s.answer, s.preview, s.refused = nil, "", nil
-	s.arrange()
-}
-
-// shownField is the field that the pane with the keys is about.
-func (s *Screen) shownField() porter.Field {
-	if t, ok := s.question(); ok && s.pane == onTodos {
-		f, _ := s.fieldOf(t)
-		if len(f.Evidence) == 0 {
-			f.Evidence = t.Evidence
-		}
-		return f
-	}
-	return s.field(s.here())
-}
-
-func (s *Screen) fieldOf(t porter.Todo) (porter.Field, bool) {
-	for _, f := range s.written.res.Fields {
-		if f.File == t.File && f.Path == t.Path {
-			return f, true
-		}
-	}
-	return porter.Field{}, false
-}
-
-func (s *Screen) answerKey(msg tea.KeyPressMsg) tea.Cmd {
-	t, ok := s.question()
+// key handles a key. Once that is over, given is the answer, or nil for none.
+func (a *answer) key(msg tea.KeyPressMsg) (given *porter.Answer, over bool) {
 	switch {
-	case !ok || key.Matches(msg, escKey):
-		s.dropAnswer()
+	case key.Matches(msg, escKey):
+		return nil, true
 	case key.Matches(msg, offerKey):
-		s.offer(t, 1)
+		a.offer(1)
 	case key.Matches(msg, priorKey):
-		s.offer(t, -1)
-	case key.Matches(msg, giveKey) && s.refused != nil: // it says why
+		a.offer(-1)
 	case key.Matches(msg, giveKey):
-		value := s.answer.Value()
-		s.dropAnswer()
-		if value == "" {
-			return nil
+		if a.refused != nil { // it says why
+			return nil, false
 		}
-		f, ok := s.fieldOf(t)
-		switch same := ok && f.Value == value; {
-		case same && t.Kind == ownValue:
-			return nil
-		case same && t.Kind != porter.MustFix:
-			return s.settle(porter.Answer{ID: t.ID, Accepted: true})
-		}
-		return s.settle(porter.Answer{ID: t.ID, Value: value})
+		return a.given(), true
 	default:
-		s.answer.Key(msg)
-		s.tryAnswer()
+		a.input.Key(msg)
+		a.try()
 	}
-	return nil
+	return nil, false
+}
+
+// given is the answer that was typed, nil if there is nothing to it.
+func (a *answer) given() *porter.Answer {
+	value := a.input.Value()
+	f, ok := a.fieldOf(a.asked)
+	same := ok && f.Value == value
+	switch {
+	case value == "", same && a.asked.Kind == ownValue:
+		return nil
+	case same && a.asked.Kind != porter.MustFix:
+		return &porter.Answer{ID: a.asked.ID, Accepted: true}
+	}
+	return &porter.Answer{ID: a.asked.ID, Value: value}
+}
+
+func (a *answer) paste(text string) {
+	a.input.Insert(text)
+	a.try()
 }
 
 // offer puts the candidate after or before the one that stands there into the input.
-func (s *Screen) offer(t porter.Todo, by int) {
-	n := len(t.Candidates)
+func (a *answer) offer(by int) {
+	n := len(a.asked.Candidates)
 	if n == 0 {
 		return
 	}
 	next := 0
-	if i := s.offered(t); i >= 0 {
+	if i := a.offered(); i >= 0 {
 		next = (i + by + n) % n
 	}
-	s.answer.SetValue(t.Candidates[next].Value)
-	s.tryAnswer()
+	a.input.SetValue(a.asked.Candidates[next].Value)
+	a.try()
 }
 
 // offered is the candidate that stands in the input; -1: none.
-func (s *Screen) offered(t porter.Todo) int {
-	return slices.IndexFunc(t.Candidates, func(c porter.Candidate) bool { return c.Value == s.answer.Value() })
+func (a *answer) offered() int {
+	return slices.IndexFunc(a.asked.Candidates, func(c porter.Candidate) bool { return c.Value == a.input.Value() })
 }
 
-// openViewer opens the artifacts that a field rests on, or one artifact.
-func (s *Screen) openViewer() tea.Cmd {
-	var places []porter.Evidence
-	if s.pane == onArtifacts {
-		if a, ok := s.chosenArtifact(); ok && a.Present && a.Problem != "a directory" {
-			places = []porter.Evidence{{Artifact: a.Name}}
-		}
-	} else {
-		for _, e := range s.shownField().Evidence {
-			if e.Artifact != "answer" {
-				places = append(places, e)
-			}
-		}
+// need is how many lines the list of questions needs for the answer.
+func (a *answer) need() int {
+	const rows = 3 // the question, the input, what would be written
+	if a == nil {
+		return 0
 	}
-	if len(places) == 0 {
-		return ui.Do(ui.Toast{Text: "no artifact shows it", Role: ui.Warn})
+	return rows + len(a.asked.Candidates)
+}
+
+// rows are the lines under the question, at most h with candidates: what is typed,
+// what would be written, and what could be chosen.
+func (a *answer) rows(th ui.Theme, w, h int) []string {
+	rows := []string{belowLead + th.Paint(ui.Accent, "› ") + a.input.Draw(th, max(w-17, 1), true)}
+	at, n, note := a.offered(), len(a.asked.Candidates), ""
+	if all := ui.Plural(n, "candidate"); n > 0 && at >= 0 {
+		note = fmt.Sprintf("%d of %s · ", at+1, all)
+	} else if n > 0 {
+		note = all + ", ↓ chooses · "
 	}
-	return s.viewer.open(s.dir, places)
+	switch {
+	case a.refused != nil:
+		rows = append(rows, wrapped(th, belowLead+"  ", ui.Bad, a.refused.Error(), w)...)
+	case a.preview != "":
+		text := th.Paint(ui.Muted, note+"written as ") + th.Paint(ui.OK, ui.Clean(a.preview))
+		rows = append(rows, belowLead+"  "+text)
+	case note != "":
+		rows = append(rows, belowLead+"  "+th.Paint(ui.Muted, strings.TrimSuffix(note, " · ")))
+	}
+	room := h - len(rows)
+	top := max(min(at-room/2, n-room), 0)
+	for i := top; i < n && i < top+room; i++ {
+		rows = append(rows, candidateRow(th, a.asked.Candidates[i], i == at, w))
+	}
+	return rows
+}
+
+// candidateRow is one of those that can be chosen: the path, and of a file its size
+// and time.
+func candidateRow(th ui.Theme, c porter.Candidate, here bool, w int) string {
+	facts := ""
+	if c.Size > 0 {
+		facts = bytesText(c.Size)
+	}
+	if !c.Modified.IsZero() {
+		facts += "  " + c.Modified.Format("2006-01-02 15:04")
+	}
+	mark, path := "   ", tail(ui.Clean(c.Value), max(w-20-ui.Width(facts), 8))
+	if here {
+		mark, path = th.Paint(ui.Accent, " ▸ "), th.Selected.Render(path)
+	}
+	return "            " + ui.Ends(mark+path, th.Paint(ui.Muted, facts)+" ", max(w-12, 1))
+}
+
+// bytesText is a size as people read it.
+func bytesText(n int64) string {
+	switch {
+	case n < 10<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 10<<20:
+		return fmt.Sprintf("%d KB", n>>10)
+	case n < 10<<30:
+		return fmt.Sprintf("%d MB", n>>20)
+	}
+	return fmt.Sprintf("%d GB", n>>30)
+}
+
+// previewOf is the line of a field as the answer would have it; false if it stays.
+func (a *answer) previewOf(l line, f porter.Field) (string, bool) {
+	if a == nil || a.preview == "" || !l.first || f.Path == "" || f.File != a.asked.File || f.Path != a.asked.Path {
+		return "", false
+	}
+	key, _, found := strings.Cut(l.text, ": ")
+	if !found {
+		key = strings.TrimSuffix(l.text, ":")
+	}
+	return key + ": " + a.preview, true
 }

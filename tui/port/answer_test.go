@@ -25,18 +25,18 @@ func TestDatasetsAreIndexedOnce(t *testing.T) {
 		}
 	}
 	press(s, "s")
-	s.search.SetValue(root)
+	s.review.root.SetValue(root)
 	press(s, "enter", "tab", "e")
 	if v := ansi.Strip(s.View()); !strings.Contains(v, "1 of 2 candidates") || !strings.Contains(v, "231 KB") {
 		t.Fatalf("drawn\n%s", v)
 	}
 	press(s, "down")
-	want := filepath.Join(root, "b", filepath.Base(s.answer.Value()))
-	if s.answer.Value() != want || !strings.Contains(ansi.Strip(s.View()), "2 of 2") {
-		t.Errorf("the second is %s, want %s", s.answer.Value(), want)
+	want := filepath.Join(root, "b", filepath.Base(s.review.answer.input.Value()))
+	if s.review.answer.input.Value() != want || !strings.Contains(ansi.Strip(s.View()), "2 of 2") {
+		t.Errorf("the second is %s, want %s", s.review.answer.input.Value(), want)
 	}
 	press(s, "up", "up", "enter")
-	if f, _ := s.fieldOf(porter.Todo{File: porter.Workload, Path: "trajectory_path"}); f.Value != want {
+	if f, _ := s.review.written.fieldOf(porter.Todo{File: porter.Workload, Path: "trajectory_path"}); f.Value != want {
 		t.Errorf("written is %s, want %s", f.Value, want)
 	}
 	if last := eng.ports[len(eng.ports)-1]; last.Datasets == nil {
@@ -53,13 +53,13 @@ func TestLongErrorsAreShownWhole(t *testing.T) {
 		t.Errorf("drawn\n%s", s.View())
 	}
 	s.Leave()
-	if s.sheet != nil || s.stage != looking {
+	if s.sheet != nil || s.stage != reviewing {
 		t.Error("it can't be closed")
 	}
 	s = New(tree{&lab{}}, ui.NewTheme(true), "")
 	defer s.Close()
 	s.SetSize(60, 12)
-	s.err = fmt.Errorf("%s", long)
+	s.chooser.err = fmt.Errorf("%s", long)
 	if !strings.Contains(ansi.Strip(s.View()), "its end") {
 		t.Errorf("drawn\n%s", s.View())
 	}
@@ -69,24 +69,24 @@ func TestLongErrorsAreShownWhole(t *testing.T) {
 func TestAnyFieldCanBeSet(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
-	s.goTo(porter.Recipe, "extra_mount")
+	s.review.files.goTo(porter.Recipe, "extra_mount")
 	press(s, "e")
-	if s.answer == nil || !strings.Contains(ansi.Strip(s.View()), "▸ set       extra_mount") {
+	if s.review.answer == nil || !strings.Contains(ansi.Strip(s.View()), "▸ set       extra_mount") {
 		t.Fatalf("drawn\n%s", s.View())
 	}
-	if press(s, "enter"); len(s.opt.Answers) != 0 {
-		t.Errorf("as it was: %v", s.opt.Answers)
+	if press(s, "enter"); len(s.porting.opt.Answers) != 0 {
+		t.Errorf("as it was: %v", s.porting.opt.Answers)
 	}
 	press(s, "e", "backspace", ",", " ", "/", "d", "]")
 	if v := ansi.Strip(s.View()); !strings.Contains(v, `written as ["/scratch:/scratch", /d]`) {
 		t.Errorf("drawn\n%s", v)
 	}
 	press(s, "enter")
-	if f := s.field(s.here()); f.Path != "extra_mount" || f.Class != porter.Copied || !strings.Contains(f.Value, "/d") || f.Evidence[0].Artifact != "answer" {
+	if f := s.review.files.fieldHere(); f.Path != "extra_mount" || f.Class != porter.Copied || !strings.Contains(f.Value, "/d") || f.Evidence[0].Artifact != "answer" {
 		t.Errorf("set to %+v", f)
 	}
 	press(s, "k", "e")
-	if _, ok := s.askable(); s.answer != nil != ok {
+	if _, ok := s.review.askable(); s.review.answer != nil != ok {
 		t.Error("a line without a field has an input")
 	}
 }

@@ -11,18 +11,20 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// compare opens what was read against what is written: field by field, or launch
-// line by launch line.
-func (s *Screen) compare(launches bool) {
-	sh := &sheet{title: "raw against written", write: s.fieldDiff, differing: true, launchings: launches}
-	if launches {
-		sh.title, sh.write = "old launch lines against the new job", s.launchDiff
-	}
-	s.open(sh)
+// fieldDiff is what was read against what is written: for each field of the file that
+// is shown that is no plain copy.
+func (f *files) fieldDiff() *sheet {
+	return &sheet{title: "raw against written", write: f.diffLines, other: f.launchDiff}
+}
+
+// launchDiff is the proof: what each old launch line gave its worker, against what
+// the new job gives it.
+func (f *files) launchDiff() *sheet {
+	return &sheet{title: "old launch lines against the new job", write: f.proofLines, other: f.fieldDiff}
 }
 
 // pair draws an old and a new text one below the other, with lit what differs.
-func (s *Screen) pair(margin, old, now string, w int) []string {
+func pair(th ui.Theme, margin, old, now string, w int) []string {
 	old, now = ui.Clean(old), ui.Clean(now)
 	head, tail := common(old, now)
 	var out []string
@@ -35,12 +37,12 @@ func (s *Screen) pair(margin, old, now string, w int) []string {
 			continue
 		}
 		middle := len(side.text) - tail
-		for i, l := range lit(s.th, side.role, side.text, head, middle, w-ui.Width(margin)-3) {
+		for i, l := range lit(th, side.role, side.text, head, middle, w-ui.Width(margin)-3, unlimited, len(side.text)) {
 			sign := side.sign
 			if i > 0 {
 				sign = "  "
 			}
-			out = append(out, margin+s.th.Paint(side.role, sign)+l)
+			out = append(out, margin+th.Paint(side.role, sign)+l)
 		}
 	}
 	return out
@@ -61,41 +63,39 @@ func common(a, b string) (head, tail int) {
 	return head, tail
 }
 
-// fieldDiff compares, for each field of the file that is no plain copy, what was
-// read with what is written.
-func (s *Screen) fieldDiff(w int) (lines []string, first int) {
-	doc := s.written.docs[s.doc]
+func (f *files) diffLines(th ui.Theme, w int) (lines []string, first int) {
+	const margin = "         "
 	same := 0
-	for i, l := range doc.lines {
+	for i, l := range f.docs[f.doc].lines {
 		if !l.first {
 			continue
 		}
-		f := s.field(l)
-		here := i == s.at[s.doc]
-		if f.Class == porter.Copied && !here {
+		field := f.field(l)
+		here := i == f.at[f.doc]
+		if field.Class == porter.Copied && !here {
 			same++
 			continue
 		}
-		if i <= s.at[s.doc] {
+		if i <= f.at[f.doc] {
 			first = len(lines)
 		}
-		mark, role := letter(f.Class)
-		num := ui.Right(fmt.Sprint(i+1), 5)
+		mark, role := letter(field.Class)
+		at := ui.Muted
 		if here {
-			num = s.th.Paint(ui.Accent, num)
-		} else {
-			num = s.th.Paint(ui.Muted, num)
+			at = ui.Accent
 		}
-		lines = append(lines, num+" "+s.th.Paint(role, mark)+"  "+ui.Clean(f.Written))
-		lines = append(lines, s.pair("         ", raw(f), f.Value, w)...)
-		why := strings.Trim(f.Rule+": "+f.Why, ": ")
-		if len(f.Evidence) > 0 {
-			why = strings.Trim(place(f.Evidence[0])+" · "+why, "· ")
+		num := th.Paint(at, ui.Right(fmt.Sprint(i+1), 5))
+		lines = append(lines, num+" "+th.Paint(role, mark)+"  "+ui.Clean(field.Written))
+		lines = append(lines, pair(th, margin, raw(field), field.Value, w)...)
+		why := strings.Trim(field.Rule+": "+field.Why, ": ")
+		if len(field.Evidence) > 0 {
+			why = strings.Trim(place(field.Evidence[0])+" · "+why, "· ")
 		}
-		lines = append(lines, s.wrapped("         ", ui.Muted, why, w)...)
+		lines = append(lines, wrapped(th, margin, ui.Muted, why, w)...)
 	}
 	if same > 0 {
-		lines = append(lines, "", s.th.Paint(ui.OK, fmt.Sprintf("      ✓ %d more fields of this file are written as they were read", same)))
+		text := fmt.Sprintf("      ✓ %d more fields of this file are written as they were read", same)
+		lines = append(lines, "", th.Paint(ui.OK, text))
 	}
 	return lines, first
 }
@@ -112,45 +112,40 @@ func raw(f porter.Field) string {
 	return e.Key + " " + e.Raw
 }
 
-// place is where a piece of evidence stands.
-func place(e porter.Evidence) string {
-	if e.Line == 0 {
-		return e.Artifact
-	}
-	return fmt.Sprintf("%s:%d", e.Artifact, e.Line)
-}
-
-// launchDiff is the proof: what each old launch line gave its worker, against what
-// the new job gives it.
-func (s *Screen) launchDiff(w int) (lines []string, first int) {
-	p := &s.written.res.Proof
+func (f *files) proofLines(th ui.Theme, w int) (lines []string, first int) {
+	p := &f.res.Proof
 	text, role := verdict(p)
-	lines = s.wrapped(" ", role, text, w)
+	lines = wrapped(th, " ", role, text, w)
 	for _, l := range p.Lines {
 		who := l.Launches[0]
 		if n := len(l.Launches); n > 1 {
 			who += fmt.Sprintf(" and %d alike", n-1)
 		}
-		lines = append(lines, "", " "+s.th.Title.Render(ui.Clean(who))+s.th.Paint(ui.Muted, fmt.Sprintf("  now %s · %d kept, %d differ", ui.Clean(l.Step), l.Kept, len(l.Differences))))
+		sums := fmt.Sprintf("  now %s · %d kept, %d differ", ui.Clean(l.Step), l.Kept, len(l.Differences))
+		lines = append(lines, "", " "+th.Title.Render(ui.Clean(who))+th.Paint(ui.Muted, sums))
 		for _, d := range l.Grouped() {
-			name := d.Name
-			if d.To != "" {
-				name += " → " + d.To
-			}
-			head := s.wrapped("                  ", ui.Plain, name, w)
-			if len(head) > 0 {
-				head[0] = "   " + s.th.Paint(ui.Muted, ui.Fit(d.Kind, 8)+ui.Fit(d.What, 7)) + strings.TrimLeft(head[0], " ")
-			}
-			lines = append(lines, head...)
-			lines = append(lines, s.pair("                  ", d.Old, d.New, w)...)
-			rule, role := d.Rule, ui.Muted
-			if rule == "" {
-				rule, role = "NO RULE: an error of the porter", ui.Bad
-			}
-			lines = append(lines, s.wrapped("                  ", role, rule, w)...)
+			lines = append(lines, difference(th, d, w)...)
 		}
 	}
 	return lines, 0
+}
+
+// difference draws one that a rule has made.
+func difference(th ui.Theme, d porter.ProofRow, w int) []string {
+	const margin = "                  "
+	name := d.Name
+	if d.To != "" {
+		name += " → " + d.To
+	}
+	lines := wrapped(th, margin, ui.Plain, name, w)
+	if len(lines) > 0 {
+		lines[0] = "   " + th.Paint(ui.Muted, ui.Fit(d.Kind, 8)+ui.Fit(d.What, 7)) + strings.TrimLeft(lines[0], " ")
+	}
+	lines = append(lines, pair(th, margin, d.Old, d.New, w)...)
+	if d.Rule == "" {
+		return append(lines, wrapped(th, margin, ui.Bad, "NO RULE: an error of the porter", w)...)
+	}
+	return append(lines, wrapped(th, margin, ui.Muted, d.Rule, w)...)
 }
 
 // verdict is the proof in a line.
@@ -165,18 +160,18 @@ func verdict(p *porter.Proof) (string, ui.Role) {
 }
 
 // targetDiff compares the files that are there with those that would be written.
-func (s *Screen) targetDiff(targets []session.Target) func(w int) ([]string, int) {
-	return func(w int) (lines []string, first int) {
+func targetDiff(targets []session.Target) *sheet {
+	return &sheet{title: "there already", write: func(th ui.Theme, w int) (lines []string, first int) {
 		for _, t := range targets {
 			text, role := standing(t)
-			lines = append(lines, s.wrapped(" ", role, t.Path+": "+text, w)...)
+			lines = append(lines, wrapped(th, " ", role, t.Path+": "+text, w)...)
 			for _, d := range t.Diff {
-				lines = append(lines, "   "+s.th.Paint(diffRole(d), ui.Fit(ui.Clean(d), max(w-4, 1))))
+				lines = append(lines, "   "+th.Paint(diffRole(d), ui.Fit(ui.Clean(d), max(w-4, 1))))
 			}
 			lines = append(lines, "")
 		}
 		return lines, 0
-	}
+	}}
 }
 
 func diffRole(line string) ui.Role {
@@ -206,17 +201,19 @@ func standing(t session.Target) (string, ui.Role) {
 	return "new", ui.OK
 }
 
-// lit draws a text in lines of w cells, with the bytes between from and to lit.
-func lit(th ui.Theme, role ui.Role, text string, from, to, w int) []string {
+// lit draws a text in lines of w cells with the bytes between from and to lit, in at
+// most n lines, up to the one in which the byte enough is passed.
+func lit(th ui.Theme, role ui.Role, text string, from, to, w, n, enough int) []string {
 	var out []string
-	for at := 0; at < len(text); {
+	for at := 0; at < min(len(text), enough) && len(out) < n; {
 		piece := ansi.Truncate(text[at:], max(w, 2), "")
 		if piece == "" {
 			break
 		}
 		end := at + len(piece)
 		a, b := min(max(from, at), end), min(max(to, at), end)
-		out = append(out, th.Paint(ui.Muted, text[at:a])+th.Style(role).Bold(true).Render(text[a:b])+th.Paint(ui.Muted, text[b:end]))
+		middle := th.Style(role).Bold(true).Render(text[a:b])
+		out = append(out, th.Paint(ui.Muted, text[at:a])+middle+th.Paint(ui.Muted, text[b:end]))
 		at = end
 	}
 	return out

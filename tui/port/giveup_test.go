@@ -40,18 +40,18 @@ func TestNamesTypedWhileAnAnswerIsWorkedIn(t *testing.T) {
 		if c.fails {
 			eng.fails = errors.New("the disk is gone")
 		}
-		s.goTo(porter.Recipe, "resources.gpu_type")
+		s.review.files.goTo(porter.Recipe, "resources.gpu_type")
 		port := hold(t, s, "e", "ctrl+u", c.answer, "enter")
 		press(s, "w", "ctrl+u", "m", "y", ".", "y")
 		asked := drive(s, port)
-		if s.stage != writing || s.names[0].Value() != "my.y" {
-			t.Errorf("%s: stage %d, name %q", c.answer, s.stage, s.names[0].Value())
+		if s.stage != naming || s.writing.names[0].Value() != "my.y" {
+			t.Errorf("%s: stage %d, name %q", c.answer, s.stage, s.writing.names[0].Value())
 		}
 		if failed := len(asked) == 1 && asked[0].(ui.Toast).Role == ui.Bad; failed != c.fails {
 			t.Errorf("%s: asked %v", c.answer, asked)
 		}
-		if want := map[bool]int{true: 0, false: 1}[c.fails]; len(s.opt.Answers) != want {
-			t.Errorf("%s: %d answers, want %d", c.answer, len(s.opt.Answers), want)
+		if want := map[bool]int{true: 0, false: 1}[c.fails]; len(s.porting.opt.Answers) != want {
+			t.Errorf("%s: %d answers, want %d", c.answer, len(s.porting.opt.Answers), want)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestTheOriginsPathIsClean(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
 	press(s, "w")
-	s.names[0].SetValue("a\x1b]0;owned\x07b.yaml")
+	s.writing.names[0].SetValue("a\x1b]0;owned\x07b.yaml")
 	if v := s.View(); strings.Contains(v, "owned") || strings.ContainsRune(v, '\a') || !strings.Contains(v, "ab.provenance.json") {
 		t.Errorf("drawn: %q", v)
 	}
@@ -109,16 +109,16 @@ func TestAPortThatIsGivenUpEnds(t *testing.T) {
 	s := New(endless{}, ui.NewTheme(true), "")
 	defer s.Close()
 	s.SetSize(80, 20)
-	s.path.SetValue("/r")
-	s.choose()
+	s.chooser.path.SetValue("/r")
+	s.chooser.list()
 	ended := start(s.Update(frametest.Keys("enter")[0]))
 	s.Leave()
-	if m := (<-ended).(portedMsg); m.err == nil || s.ctx.Err() != nil {
-		t.Errorf("ended with %v, the screen's own work with %v", m.err, s.ctx.Err())
+	if m := (<-ended).(portedMsg); m.err == nil || s.porting.ctx.Err() != nil {
+		t.Errorf("ended with %v, the screen's own work with %v", m.err, s.porting.ctx.Err())
 	}
 	// One that is asked for while another runs ends that one.
-	ended = start(s.port())
-	next := start(s.port())
+	ended = start(s.porting.run())
+	next := start(s.porting.run())
 	<-ended
 	select {
 	case m := <-next:
@@ -148,7 +148,7 @@ func TestEscEndsAWrite(t *testing.T) {
 		t.Errorf("nothing says how to end it:\n%s", s.View())
 	}
 	press(s, "esc")
-	if s.stage != looking || s.saving {
+	if s.stage != reviewing || s.writing.saving {
 		t.Fatalf("stage %d", s.stage)
 	}
 	if cmd := s.Update(<-ended); cmd != nil {
@@ -189,7 +189,7 @@ func TestHomeIsExpandedByTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	press(s, "s", "~", "/", "d", "/", "enter")
-	if n := s.written.res.Open(porter.MustFix); n != 0 {
+	if n := s.review.written.res.Open(porter.MustFix); n != 0 {
 		t.Errorf("%d datasets are not found below ~", n)
 	}
 }
@@ -199,14 +199,14 @@ func TestClickOnAQuestion(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
 	press(s, "tab")
-	if s.todo != 0 || len(s.todos) < 4 {
-		t.Fatalf("question %d of %d", s.todo, len(s.todos))
+	if s.review.questions.at != 0 || len(s.review.questions.todos) < 4 {
+		t.Fatalf("question %d of %d", s.review.questions.at, len(s.review.questions.todos))
 	}
 	for _, c := range []struct{ row, want int }{{0, 0}, {1, 0}, {2, 1}, {1, 1}, {3, 2}, {0, 0}} {
-		s.todo = max(s.todo, 0)
-		drive(s, s.Update(ui.Mouse{X: s.boxes.todos.x + 1, Y: s.boxes.todos.y + c.row}))
-		if s.todo != c.want {
-			t.Errorf("a click on row %d picks question %d, want %d", c.row, s.todo, c.want)
+		s.review.questions.at = max(s.review.questions.at, 0)
+		drive(s, s.Update(ui.Mouse{X: s.review.boxes.todos.x + 1, Y: s.review.boxes.todos.y + c.row}))
+		if s.review.questions.at != c.want {
+			t.Errorf("a click on row %d picks question %d, want %d", c.row, s.review.questions.at, c.want)
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package port
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/porter"
@@ -11,17 +14,77 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// origin tells where the line under the cursor comes from, in at most h lines of
-// w cells: rule, evidence with the part that matched, why.
-func (s *Screen) origin(w, h int) []string {
-	if s.pane == onArtifacts {
-		return s.artifactOrigin(w)
+// excerptEngine reads the part of a file that evidence points to.
+type excerptEngine interface {
+	Excerpt(ctx context.Context, path string, line, column, length int) (session.Excerpt, error)
+}
+
+// origin tells where fields come from. Of the artifacts it keeps excerpts.
+type origin struct {
+	eng      excerptEngine
+	ctx      context.Context
+	excerpts map[porter.Evidence]excerpt
+	fetching bool
+}
+
+// excerpt is what was read for a piece of evidence.
+type excerpt struct {
+	session.Excerpt
+	err error
+}
+
+type excerptMsg struct {
+	of porter.Evidence
+	excerpt
+}
+
+// maxExcerpts bounds what is kept.
+const maxExcerpts = 1000
+
+// fetch reads what the evidence of a field points to, one at a time.
+func (o *origin) fetch(dir string, f porter.Field) tea.Cmd {
+	if o.fetching || len(f.Evidence) == 0 {
+		return nil
 	}
-	var out []string
-	if t, ok := s.question(); ok && s.pane == onTodos {
-		for _, l := range ui.Wrap(string(t.Kind)+": "+t.Message, w) {
-			out = append(out, s.th.Paint(kindRole(t.Kind), l))
+	e := f.Evidence[0]
+	if _, have := o.excerpts[e]; have || e.Line == 0 {
+		return nil
+	}
+	if len(o.excerpts) >= maxExcerpts {
+		clear(o.excerpts)
+	}
+	o.fetching = true
+	ctx, eng, path := o.ctx, o.eng, filepath.Join(dir, e.Artifact)
+	return func() tea.Msg {
+		length := len(e.Raw)
+		if e.Column == 0 {
+			length = 0
 		}
+		x, err := eng.Excerpt(ctx, path, e.Line, e.Column, length)
+		return excerptMsg{e, excerpt{x, err}}
+	}
+}
+
+func (o *origin) take(m excerptMsg) {
+	o.fetching = false
+	o.excerpts[m.of] = m.excerpt
+}
+
+// subject is what the origin tells of: a field, or none, and the question about it,
+// which comes first if that is what is looked at.
+type subject struct {
+	field    porter.Field
+	has      bool
+	question *porter.Todo
+	first    bool
+}
+
+// about tells of a subject, in some h lines of w cells: rule, evidence with the part
+// that matched, why.
+func (o *origin) about(th ui.Theme, s subject, w, h int) []string {
+	var out []string
+	if t := s.question; t != nil && s.first {
+		out = questionLines(th, *t, w)
 		if t.Path == "" {
 			return out
 		}
@@ -29,63 +92,49 @@ func (s *Screen) origin(w, h int) []string {
 			out = append(out, "")
 		}
 	}
-	l := s.here()
-	if l.field < 0 {
-		return append(out, s.th.Paint(ui.Muted, "no field on this line"))
+	if !s.has {
+		return append(out, th.Paint(ui.Muted, "no field on this line"))
 	}
-	f := s.field(l)
+	f := s.field
 	mark, role := letter(f.Class)
-	head := s.th.Paint(role, mark+" "+string(f.Class))
-	if f.Rule != "" {
-		head += "  " + ui.Clean(f.Rule)
-	}
-	if ui.Width(head) <= w {
-		out = append(out, head)
+	head := th.Paint(role, mark+" "+string(f.Class))
+	if rule := "  " + ui.Clean(f.Rule); f.Rule == "" || ui.Width(head+rule) <= w {
+		out = append(out, strings.TrimRight(head+rule, " "))
 	} else {
-		out = append(out, s.th.Paint(role, mark+" "+string(f.Class)))
-		out = append(out, ui.Wrap(f.Rule, w)...)
+		out = append(append(out, head), ui.Wrap(f.Rule, w)...)
 	}
-	for i, e := range f.Evidence {
-		if i == 1 {
-			out = append(out, s.more(f.Evidence[1:], w)...)
-			break
+	if len(f.Evidence) > 0 {
+		out = append(out, o.evidence(th, f.Evidence[0], w, max(h-len(out)-2, 1))...)
+		if more := f.Evidence[1:]; len(more) > 0 {
+			out = append(out, painted(th, ui.Muted, "also "+alsoAt(more), w)...)
 		}
-		out = append(out, s.evidence(e, w, max(h-len(out)-2, 1))...)
-	}
-	if len(f.Evidence) == 0 {
-		out = append(out, s.th.Paint(ui.Muted, "no artifact shows it"))
+	} else {
+		out = append(out, th.Paint(ui.Muted, "no artifact shows it"))
 	}
 	if f.Why != "" {
-		for _, l := range ui.Wrap("why: "+f.Why, w) {
-			out = append(out, s.th.Paint(ui.Muted, l))
-		}
+		out = append(out, painted(th, ui.Muted, "why: "+f.Why, w)...)
 	}
-	if t, ok := s.question(); ok && s.pane == onFile {
-		for _, l := range ui.Wrap(string(t.Kind)+": "+t.Message, w) {
-			out = append(out, s.th.Paint(kindRole(t.Kind), l))
-		}
+	if s.question != nil && !s.first {
+		out = append(out, questionLines(th, *s.question, w)...)
 	}
 	if h < 8 {
 		return out
 	}
-	tail := []string{""}
-	for _, l := range ui.Wrap(f.Path, w) {
-		tail = append(tail, s.th.Paint(ui.Muted, l))
-	}
-	return append(append(out, tail...), ui.Wrap(f.Value, w)...)
+	out = append(append(out, ""), painted(th, ui.Muted, f.Path, w)...)
+	return append(out, ui.Wrap(f.Value, w)...)
 }
 
-func (s *Screen) evidence(e porter.Evidence, w, most int) []string {
-	at := ui.Clean(e.Artifact)
-	if e.Line > 0 {
-		at += fmt.Sprintf(":%d", e.Line)
-	}
-	head := s.th.Paint(ui.Accent, at)
+func questionLines(th ui.Theme, t porter.Todo, w int) []string {
+	return painted(th, kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
+}
+
+func (o *origin) evidence(th ui.Theme, e porter.Evidence, w, most int) []string {
+	head := th.Paint(ui.Accent, ui.Clean(place(e)))
 	if e.Key != "" {
-		head += "  " + s.th.Paint(ui.Muted, ui.Clean(e.Key))
+		head += "  " + th.Paint(ui.Muted, ui.Clean(e.Key))
 	}
 	out := []string{ui.Fit(head, w)}
-	x, have := s.excerpts[e]
+	x, have := o.excerpts[e]
 	if !have || x.err != nil || x.Before+x.Match+x.After == "" {
 		for _, l := range ui.Wrap(e.Raw, w-2) {
 			out = append(out, "  "+l)
@@ -95,7 +144,7 @@ func (s *Screen) evidence(e porter.Evidence, w, most int) []string {
 	if most < unlimited/2 {
 		most = min(most, 5)
 	}
-	for _, l := range s.lighten(x.Excerpt, w-2, most) {
+	for _, l := range lighten(th, x.Excerpt, w-2, most) {
 		out = append(out, "  "+l)
 	}
 	return out
@@ -103,7 +152,7 @@ func (s *Screen) evidence(e porter.Evidence, w, most int) []string {
 
 // lighten draws an excerpt with the matched part lit: a little before it, and
 // what follows, in at most n lines of w cells.
-func (s *Screen) lighten(x session.Excerpt, w, n int) []string {
+func lighten(th ui.Theme, x session.Excerpt, w, n int) []string {
 	if w < 8 || n < 1 {
 		return nil
 	}
@@ -116,44 +165,36 @@ func (s *Screen) lighten(x session.Excerpt, w, n int) []string {
 		before = cutLeft(before, k-lead)
 	}
 	text, from, to := before+match+after, len(before), len(before)+len(match)
-	var out []string
-	for at := 0; at < len(text) && len(out) < n; {
-		piece := ansi.Truncate(text[at:], w, "")
-		if piece == "" {
-			break
-		}
-		end := at + len(piece)
-		a, b := min(max(from, at), end), min(max(to, at), end)
-		out = append(out, s.th.Paint(ui.Muted, text[at:a])+s.th.Title.Render(text[a:b])+s.th.Paint(ui.Muted, text[b:end]))
-		if at = end; at >= to && at > from && n < unlimited/2 {
-			break
-		}
+	end := max(to, from+1)
+	if n >= unlimited/2 {
+		end = len(text)
 	}
-	return out
+	return lit(th, ui.Accent, text, from, to, w, n, end)
 }
 
-// more names the other places that say the same.
-func (s *Screen) more(evs []porter.Evidence, w int) []string {
+// place is where a piece of evidence stands.
+func place(e porter.Evidence) string {
+	if e.Line == 0 {
+		return e.Artifact
+	}
+	return fmt.Sprintf("%s:%d", e.Artifact, e.Line)
+}
+
+// alsoAt names other places that say the same.
+func alsoAt(evs []porter.Evidence) string {
 	names := make([]string, 0, len(evs))
 	for i, e := range evs {
 		if i == 4 && len(evs) > 5 {
 			names = append(names, fmt.Sprintf("%d more", len(evs)-i))
 			break
 		}
-		at := e.Artifact
-		if e.Line > 0 {
-			at += fmt.Sprintf(":%d", e.Line)
-		}
+		at := place(e)
 		if e.Key != "" {
 			at += " " + e.Key
 		}
 		names = append(names, at)
 	}
-	var out []string
-	for _, l := range ui.Wrap("also "+strings.Join(names, ", "), w) {
-		out = append(out, s.th.Paint(ui.Muted, l))
-	}
-	return out
+	return strings.Join(names, ", ")
 }
 
 // cutLeft leaves the first n cells of a text out.

@@ -190,23 +190,23 @@ func TestEveryFieldHasItsLine(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
 	found := map[int]int{}
-	for _, d := range s.written.docs {
+	for _, d := range s.review.written.docs {
 		for _, l := range d.lines {
 			if l.first {
 				found[l.field]++
 			}
 		}
 	}
-	for i, f := range s.written.res.Fields {
+	for i, f := range s.review.written.res.Fields {
 		if found[i] != 1 {
 			t.Errorf("%s %s is on %d lines", f.File, f.Path, found[i])
 		}
 	}
-	if !s.goTo(porter.Recipe, "backend.prefill_environment.UCX_TLS") {
+	if !s.review.files.goTo(porter.Recipe, "backend.prefill_environment.UCX_TLS") {
 		t.Fatal("no such field")
 	}
 	drive(s, s.fetch())
-	got := strings.Join(s.origin(60, 20), "\n")
+	got := strings.Join(s.review.about(s.th, 60, 20), "\n")
 	for _, want := range []string{"translated", "rename DYN_UCX_TLS → UCX_TLS", "job.log:6", "DYN_UCX_TLS=cuda_ipc,cuda_copy,sm", "the harness script exported it"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
@@ -220,12 +220,12 @@ func TestChooseAndWrite(t *testing.T) {
 	s := open(t, eng, "")
 	drive(s, s.Update(tea.PasteMsg{Content: "../../testdata/bm"}))
 	press(s, "tab")
-	if got := s.path.Value(); got != "../../testdata/bm_agentperf_dsv4_5p1d/" {
+	if got := s.chooser.path.Value(); got != "../../testdata/bm_agentperf_dsv4_5p1d/" {
 		t.Fatalf("completed to %q", got)
 	}
 	press(s, "enter")
-	if s.stage != looking || s.dir != "../../testdata/bm_agentperf_dsv4_5p1d/c1010" {
-		t.Fatalf("stage %d, directory %q", s.stage, s.dir)
+	if s.stage != reviewing || s.porting.dir != "../../testdata/bm_agentperf_dsv4_5p1d/c1010" {
+		t.Fatalf("stage %d, directory %q", s.stage, s.porting.dir)
 	}
 	asked := press(s, "w", "enter")
 	want := ui.OpenEdit{Recipe: "bm_agentperf_dsv4_5p1d-c1010.yaml", Workload: "bm_agentperf_dsv4_5p1d-c1010.workload.yaml"}
@@ -258,7 +258,7 @@ func TestExistingFilesAreAskedAbout(t *testing.T) {
 		t.Fatalf("No wrote %v", eng.written)
 	}
 	s.Leave()
-	if s.stage != writing || s.sheet != nil {
+	if s.stage != naming || s.sheet != nil {
 		t.Fatalf("left to stage %d", s.stage)
 	}
 	drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
@@ -281,25 +281,25 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	eng := &lab{}
 	s := open(t, eng, sample)
-	before := len(s.todos)
+	before := len(s.review.questions.todos)
 	press(s, "tab", "e", "/", "d", "enter")
-	if len(s.todos) != before-1 || len(s.written.res.Answers) != 1 {
-		t.Fatalf("%d of %d questions left, answers %v", len(s.todos), before, s.written.res.Answers)
+	if len(s.review.questions.todos) != before-1 || len(s.review.written.res.Answers) != 1 {
+		t.Fatalf("%d of %d questions left, answers %v", len(s.review.questions.todos), before, s.review.written.res.Answers)
 	}
 	if asked := press(s, "a"); len(asked) != 1 { // the next one is a must-fix: it needs a value
 		t.Errorf("accepted a placeholder: %v", asked)
 	}
 	press(s, "down", "a")
-	if len(s.todos) != before-2 || !s.written.res.Answers[0].Accepted && !s.written.res.Answers[1].Accepted {
-		t.Errorf("%d of %d questions left, answers %v", len(s.todos), before, s.written.res.Answers)
+	if len(s.review.questions.todos) != before-2 || !s.review.written.res.Answers[0].Accepted && !s.review.written.res.Answers[1].Accepted {
+		t.Errorf("%d of %d questions left, answers %v", len(s.review.questions.todos), before, s.review.written.res.Answers)
 	}
 	ask, ok := s.Leave()().(ui.Ask)
 	if !ok || !ask.Danger {
 		t.Errorf("leaving with answers asks %v", ask)
 	}
 	press(s, "u", "u")
-	if len(s.todos) != before {
-		t.Errorf("undone to %d of %d questions", len(s.todos), before)
+	if len(s.review.questions.todos) != before {
+		t.Errorf("undone to %d of %d questions", len(s.review.questions.todos), before)
 	}
 	if got := s.Leave()(); got != (ui.Back{}) {
 		t.Errorf("leaving without answers asks %v", got)
@@ -310,10 +310,10 @@ func TestAnswers(t *testing.T) {
 func TestAnswerThatCanNotBe(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
-	s.goTo(porter.Recipe, "resources.gpu_type")
+	s.review.files.goTo(porter.Recipe, "resources.gpu_type")
 	asked := press(s, "e", "ctrl+u", "[", "enter")
-	if len(asked) != 0 || s.answer == nil || len(s.opt.Answers) != 0 || !strings.Contains(s.View(), "is no YAML value") {
-		t.Errorf("asked %v, answers %v:\n%s", asked, s.opt.Answers, s.View())
+	if len(asked) != 0 || s.review.answer == nil || len(s.porting.opt.Answers) != 0 || !strings.Contains(s.View(), "is no YAML value") {
+		t.Errorf("asked %v, answers %v:\n%s", asked, s.porting.opt.Answers, s.View())
 	}
 	press(s, "backspace", "g", "b", "2", "0", "0")
 	if v := ansi.Strip(s.View()); !strings.Contains(v, "written as gb200") || !strings.Contains(v, "i  gpus_per_node") && !strings.Contains(v, "gpu_type: gb200") {
@@ -334,12 +334,12 @@ func TestDatasetsAreSearched(t *testing.T) {
 		t.Error("a path is typed, and q would leave")
 	}
 	press(s, "enter")
-	if n := s.written.res.Open(porter.MustFix); n != 0 || s.search != nil {
+	if n := s.review.written.res.Open(porter.MustFix); n != 0 || s.review.root != nil {
 		t.Errorf("%d must-fix questions left", n)
 	}
 	press(s, "s", "/", "n", "o", "w", "h", "e", "r", "e")
-	if asked := press(s, "enter"); len(asked) != 1 || len(s.opt.DatasetRoots) != 1 {
-		t.Errorf("a folder that is not there: %v, roots %v", asked, s.opt.DatasetRoots)
+	if asked := press(s, "enter"); len(asked) != 1 || len(s.porting.opt.DatasetRoots) != 1 {
+		t.Errorf("a folder that is not there: %v, roots %v", asked, s.porting.opt.DatasetRoots)
 	}
 }
 
@@ -347,8 +347,8 @@ func TestLeavingGoesBackToTheChoice(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{recent: []string{sample}}, "")
 	press(s, "enter")
-	if s.stage != looking {
-		t.Fatalf("the recent one is not opened: stage %d, %v", s.stage, s.err)
+	if s.stage != reviewing {
+		t.Fatalf("the recent one is not opened: stage %d, %v", s.stage, s.chooser.err)
 	}
 	if cmd := s.Leave(); cmd != nil || s.stage != choosing {
 		t.Errorf("left to stage %d", s.stage)
@@ -365,8 +365,8 @@ func TestWhatCanNotBePortedIsSaid(t *testing.T) {
 		t.Errorf("stage %d:\n%s", s.stage, s.View())
 	}
 	s = open(t, tree{&lab{}}, "/results")
-	if s.path.Value() != "/results/" || s.rows[0].path != "/results/bm_a/c64" {
-		t.Errorf("a parent of runs: %q %v", s.path.Value(), s.rows)
+	if s.chooser.path.Value() != "/results/" || s.chooser.rows[0].path != "/results/bm_a/c64" {
+		t.Errorf("a parent of runs: %q %v", s.chooser.path.Value(), s.chooser.rows)
 	}
 }
 
@@ -431,22 +431,22 @@ func TestEngineThatBlocks(t *testing.T) {
 	}
 	press := s.Update(frametest.Keys("/")[0])
 	late := (<-hangs).(lookedMsg)
-	if press == nil || late.err == nil || s.looked != "/a/" {
-		t.Fatalf("typed on to another folder: %q is looked at, the one before ended with %v", s.looked, late.err)
+	if press == nil || late.err == nil || s.chooser.folder.of != "/a/" {
+		t.Fatalf("typed on to another folder: %q is looked at, the one before ended with %v", s.chooser.folder.of, late.err)
 	}
 	s.Update(late)
-	if s.lookErr != nil || s.pending != 2 {
-		t.Errorf("an answer about the folder before was taken: %v, %d to come", s.lookErr, s.pending)
+	if s.chooser.folder.err != nil || s.chooser.folder.pending != 2 {
+		t.Errorf("an answer about the folder before was taken: %v, %d to come", s.chooser.folder.err, s.chooser.folder.pending)
 	}
 	s.Update(frametest.Keys("enter")[0])
 	if s.stage != reading {
 		t.Fatalf("stage %d", s.stage)
 	}
 	_ = s.View()
-	gen := s.gen
+	gen := s.porting.gen
 	s.Leave()
 	s.Update(portedMsg{gen: gen, err: errors.New("late")})
-	if s.err != nil || s.stage != choosing {
-		t.Errorf("an answer that is of no use any more was taken: %v", s.err)
+	if s.chooser.err != nil || s.stage != choosing {
+		t.Errorf("an answer that is of no use any more was taken: %v", s.chooser.err)
 	}
 }

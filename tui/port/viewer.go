@@ -24,16 +24,21 @@ type viewer struct {
 	w      int
 }
 
-// artifacts opens files for the viewer.
-type artifacts struct{ eng Engine }
+// viewEngine opens files to be looked at.
+type viewEngine interface {
+	FileView(ctx context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error)
+}
 
-// LogView opens one file.
-func (a artifacts) LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error) {
+// oneFile makes the pane of logs open a file.
+type oneFile struct{ eng viewEngine }
+
+// LogView opens the file.
+func (a oneFile) LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error) {
 	return a.eng.FileView(ctx, session.Home(paths[0]))
 }
 
-func newViewer(ctx context.Context, eng Engine, th ui.Theme) viewer {
-	return viewer{pane: logs.NewFile(ctx, artifacts{eng}, th)}
+func newViewer(ctx context.Context, eng viewEngine, th ui.Theme) viewer {
+	return viewer{pane: logs.NewFile(ctx, oneFile{eng}, th)}
 }
 
 func (v *viewer) shown() bool { return len(v.places) > 0 }
@@ -69,8 +74,8 @@ func (v *viewer) leave() {
 }
 
 var (
-	placeKey = key.NewBinding(key.WithKeys("tab"), key.WithHelp("tab", "next place"))
-	closeKey = key.NewBinding(key.WithKeys("esc", "q", "o"), key.WithHelp("esc", "close"))
+	placeKey = ui.Bind("tab", "next place", "tab")
+	closeKey = ui.Bind("esc", "close", "esc", "q", "o")
 )
 
 func (v *viewer) keys() []key.Binding {

@@ -116,12 +116,12 @@ func TestViewerSearches(t *testing.T) {
 func TestViewerThatCanNotRead(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
-	s.dir = t.TempDir()
+	s.porting.dir = t.TempDir()
 	press(s, "o")
 	if v := ansi.Strip(s.View()); !s.viewer.shown() || !strings.Contains(v, "no such file") {
 		t.Errorf("drawn\n%s", v)
 	}
-	s.viewer = newViewer(s.ctx, blocked{}, s.th)
+	s.viewer = newViewer(s.porting.ctx, blocked{}, s.th)
 	s.viewer.setSize(80, 20)
 	cmd := s.viewer.open("/d", []porter.Evidence{{Artifact: "a"}})
 	ended := make(chan any, 1)
@@ -142,7 +142,7 @@ func TestViewerThatCanNotRead(t *testing.T) {
 func TestViewerOfWhatIsSelected(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
-	s.goTo(porter.Recipe, "resources.prefill_workers")
+	s.review.files.goTo(porter.Recipe, "resources.prefill_workers")
 	press(s, "o")
 	if e := s.viewer.places; len(e) != 5 || e[0].Artifact != "job.log" || !strings.Contains(ansi.Strip(s.View()), "--nodelist gb300-r07-n09") {
 		t.Fatalf("places %v", e)
@@ -158,8 +158,8 @@ func TestViewerOfWhatIsSelected(t *testing.T) {
 		t.Errorf("drawn\n%s", v)
 	}
 	s.Leave()
-	for range s.written.res.Artifacts {
-		if a, _ := s.chosenArtifact(); !a.Present {
+	for range s.review.written.res.Artifacts {
+		if a, _ := s.review.artifacts.here(); !a.Present {
 			if asked := press(s, "o"); len(asked) != 1 || s.viewer.shown() {
 				t.Errorf("a missing one: %v", asked)
 			}

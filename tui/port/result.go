@@ -31,6 +31,24 @@ type written struct {
 	facts []string // what the run is, the most telling first
 }
 
+// field of a line; the zero value where it has none.
+func (w *written) field(l line) porter.Field {
+	if l.field < 0 || w.res == nil {
+		return porter.Field{}
+	}
+	return w.res.Fields[l.field]
+}
+
+// fieldOf is the field that a question is about.
+func (w *written) fieldOf(t porter.Todo) (porter.Field, bool) {
+	for _, f := range w.res.Fields {
+		if f.File == t.File && f.Path == t.Path {
+			return f, true
+		}
+	}
+	return porter.Field{}, false
+}
+
 // leaf is a field's name and line in a file.
 type leaf struct {
 	path string
@@ -127,6 +145,37 @@ func facts(r *recipes.Recipe) []string {
 	return append(out, r.Engine.Type)
 }
 
+// factLine says what the run is, and what stands against running it.
+func (w *written) factLine(th ui.Theme, width int) string {
+	res := w.res
+	var open []string
+	if n := res.Open(porter.MustFix); n > 0 {
+		open = append(open, th.Paint(ui.Bad, fmt.Sprintf("%d must-fix", n)))
+	}
+	if n := res.Open(porter.Confirm); n > 0 {
+		open = append(open, th.Paint(ui.Warn, fmt.Sprintf("%d to confirm", n)))
+	}
+	if len(open) == 2 && width < 80 {
+		open = open[:1]
+	}
+	right := strings.Join(open, "  ") + " "
+	if len(open) == 0 {
+		right = th.Paint(ui.OK, "✓ nothing open ")
+	}
+	fits := func(parts []string) bool { return ui.Width(strings.Join(parts, " · "))+ui.Width(right)+2 <= width }
+	facts := append([]string{res.Source}, w.facts...)
+	if !fits(facts) { // the engine's name is the first to go, then the run's
+		facts = facts[:len(facts)-1]
+	}
+	if !fits(facts) {
+		facts = w.facts
+	}
+	for len(facts) > 1 && !fits(facts) {
+		facts = facts[:len(facts)-1]
+	}
+	return ui.Ends(" "+ui.Clean(strings.Join(facts, " · ")), right, width)
+}
+
 // letter is the mark of a class in the gutter.
 func letter(c porter.Class) (string, ui.Role) {
 	switch c {
@@ -147,7 +196,9 @@ func letter(c porter.Class) (string, ui.Role) {
 }
 
 // classes in the order in which they are counted.
-var classes = []porter.Class{porter.Copied, porter.Translated, porter.Inferred, porter.Default, porter.Guessed, porter.Missing}
+var classes = []porter.Class{
+	porter.Copied, porter.Translated, porter.Inferred, porter.Default, porter.Guessed, porter.Missing,
+}
 
 // summary counts the fields by class, as much as fits into w cells.
 func summary(res *porter.Result, w int) (string, ui.Role) {
@@ -172,14 +223,8 @@ func summary(res *porter.Result, w int) (string, ui.Role) {
 	if len(long)+30 <= w {
 		return long, role
 	}
-	return fmt.Sprintf("%d fields, %s open", len(res.Fields), questions(res.Open(porter.MustFix)+res.Open(porter.Confirm))), role
-}
-
-func questions(n int) string {
-	if n == 1 {
-		return "1 question"
-	}
-	return fmt.Sprintf("%d questions", n)
+	open := res.Open(porter.MustFix) + res.Open(porter.Confirm)
+	return fmt.Sprintf("%d fields, %s open", len(res.Fields), ui.Plural(open, "question")), role
 }
 
 // resting counts the fields that rest on each artifact; the key is a file name
@@ -204,7 +249,9 @@ func resting(res *porter.Result) map[string]int {
 
 // restsOn says whether a field rests on an artifact, or a file below it.
 func restsOn(f porter.Field, name string) bool {
-	return slices.ContainsFunc(f.Evidence, func(e porter.Evidence) bool { return e.Artifact == name || strings.HasPrefix(e.Artifact, name+"/") })
+	return slices.ContainsFunc(f.Evidence, func(e porter.Evidence) bool {
+		return e.Artifact == name || strings.HasPrefix(e.Artifact, name+"/")
+	})
 }
 
 // ranked are the questions, those that block first.
@@ -223,79 +270,4 @@ func kindRole(k porter.TodoKind) ui.Role {
 		return ui.Warn
 	}
 	return ui.Muted
-}
-
-// choice is a row of the list from which a run directory is chosen.
-type choice struct {
-	kind string // run, recent, folder, this
-	path string
-}
-
-// choices are what the typed path can become: runs that were found below it, then
-// folders, then what was ported before.
-func choices(typed string, dirs, runs, recent []string) []choice {
-	var out []choice
-	seen := map[string]bool{}
-	add := func(kind, path string) {
-		if !seen[path] {
-			seen[path] = true
-			out = append(out, choice{kind, path})
-		}
-	}
-	if typed == "" {
-		for _, r := range recent {
-			add("recent", r)
-		}
-	}
-	for _, r := range runs {
-		if strings.HasPrefix(r, strings.TrimPrefix(typed, "./")) || strings.HasPrefix(r, typed) {
-			add("run", r)
-		}
-	}
-	base, prefix := split(typed)
-	for _, d := range dirs {
-		if strings.HasPrefix(d, prefix) && (prefix != "" || !strings.HasPrefix(d, ".")) && !seen[base+d] {
-			add("folder", base+d)
-		}
-	}
-	if typed != "" {
-		for _, r := range recent {
-			if strings.Contains(r, typed) {
-				add("recent", r)
-			}
-		}
-		add("as typed", typed)
-	}
-	return out
-}
-
-// split takes a typed path apart: the folder, with its slash, and what is typed
-// of a name in it.
-func split(typed string) (base, prefix string) {
-	cut := strings.LastIndexByte(typed, '/') + 1
-	return typed[:cut], typed[cut:]
-}
-
-// completed is the typed path with what all folders that fit have in common.
-func completed(typed string, dirs []string) string {
-	base, prefix := split(typed)
-	common, n := "", 0
-	for _, d := range dirs {
-		if !strings.HasPrefix(d, prefix) || prefix == "" && strings.HasPrefix(d, ".") {
-			continue
-		}
-		if n++; n == 1 {
-			common = d
-		}
-		for !strings.HasPrefix(d, common) {
-			common = common[:len(common)-1]
-		}
-	}
-	switch n {
-	case 0:
-		return typed
-	case 1:
-		return base + common + "/"
-	}
-	return base + strings.ToValidUTF8(common, "")
 }

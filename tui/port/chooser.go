@@ -1,0 +1,272 @@
+package port
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// finder finds run directories.
+type finder interface {
+	// FindRuns lists run directories below a folder.
+	FindRuns(ctx context.Context, root string, depth int) ([]string, error)
+	// List lists the names of the folders in a folder, at most some thousands.
+	List(ctx context.Context, dir string) ([]string, error)
+	// Recent lists run directories that were ported before, the latest first.
+	Recent(ctx context.Context) ([]string, error)
+}
+
+// chooser lets a run directory be chosen: a path is typed, and what it can become
+// is listed below it.
+type chooser struct {
+	eng  finder
+	ctx  context.Context
+	w, h int
+
+	path   ui.Input
+	folder listing // that is being typed
+	gen    int     // of the listing
+	recent []string
+	asked  bool // for the recent ones
+	rows   []choice
+	row    int
+	err    error // of the last attempt to port
+}
+
+// listing is a folder as far as it is known.
+type listing struct {
+	of         string
+	dirs, runs []string
+	err        error
+	pending    int                // answers that are to come
+	stop       context.CancelFunc // ends the look; nil: there was none
+}
+
+// Bounds of the look around: a search below a project's root ends in time.
+const (
+	lookDepth = 3
+	lookFor   = 3 * time.Second
+)
+
+// chooserMsg is what a command of the chooser comes back with.
+type chooserMsg interface{ ofChooser() }
+
+type (
+	lookedMsg struct {
+		gen        int
+		dirs, runs []string // one of them; nil: the other, or nothing
+		err        error
+	}
+	recentMsg struct{ dirs []string }
+)
+
+func (lookedMsg) ofChooser() {}
+func (recentMsg) ofChooser() {}
+
+// start looks around, before the first attempt to port or after one that has failed.
+func (c *chooser) start(err error) tea.Cmd {
+	c.err = err
+	c.list()
+	return tea.Batch(c.look(), c.listRecent())
+}
+
+// look lists the folder that is being typed, and searches below it. A look at a
+// folder typed before is given up: one that hangs must not hold up the next.
+func (c *chooser) look() tea.Cmd {
+	base, _ := split(c.path.Value())
+	if c.folder.stop != nil {
+		if base == c.folder.of {
+			return nil
+		}
+		c.folder.stop()
+	}
+	ctx, done := context.WithTimeout(c.ctx, lookFor)
+	c.folder = listing{of: base, pending: 2, stop: done}
+	c.gen++
+	gen, eng, root := c.gen, c.eng, cmp.Or(base, ".")
+	list := func() tea.Msg {
+		dirs, err := eng.List(ctx, root)
+		return lookedMsg{gen: gen, dirs: dirs, err: err}
+	}
+	find := func() tea.Msg {
+		runs, err := eng.FindRuns(ctx, root, lookDepth)
+		if len(runs) > 0 && errors.Is(err, context.DeadlineExceeded) {
+			err = nil // what was found in time is of use
+		}
+		return lookedMsg{gen: gen, runs: runs, err: err}
+	}
+	return tea.Batch(list, find)
+}
+
+func (c *chooser) listRecent() tea.Cmd {
+	if c.asked {
+		return nil
+	}
+	c.asked = true
+	ctx, eng := c.ctx, c.eng
+	return func() tea.Msg {
+		dirs, err := eng.Recent(ctx)
+		if err != nil {
+			return recentMsg{} // a convenience: without it the path is typed
+		}
+		return recentMsg{dirs}
+	}
+}
+
+func (c *chooser) update(msg chooserMsg) {
+	switch m := msg.(type) {
+	case recentMsg:
+		c.recent = m.dirs
+	case lookedMsg:
+		if m.gen != c.gen {
+			return
+		}
+		c.folder.pending--
+		if m.runs != nil {
+			c.folder.runs = m.runs
+		}
+		if m.dirs != nil {
+			c.folder.dirs = m.dirs
+		}
+		c.folder.err = cmp.Or(m.err, c.folder.err)
+	}
+	c.list()
+}
+
+// list rebuilds the list for what is typed.
+func (c *chooser) list() {
+	typed := c.path.Value()
+	var dirs, runs []string
+	if base, _ := split(typed); base == c.folder.of {
+		dirs, runs = c.folder.dirs, c.folder.runs
+	}
+	c.rows = choices(typed, dirs, runs, c.recent)
+	c.move(0)
+}
+
+func (c *chooser) move(by int) { c.row = max(min(c.row+by, len(c.rows)-1), 0) }
+
+// key handles a key; a directory that is chosen comes back.
+func (c *chooser) key(msg tea.KeyPressMsg) (dir string, cmd tea.Cmd) {
+	switch {
+	case key.Matches(msg, escKey):
+		return "", ui.Do(ui.Back{})
+	case key.Matches(msg, prevKey):
+		c.move(-1)
+	case key.Matches(msg, followKey):
+		c.move(1)
+	case key.Matches(msg, completeKey):
+		if base, _ := split(c.path.Value()); base == c.folder.of {
+			c.path.SetValue(completed(c.path.Value(), c.folder.dirs))
+		}
+		return "", c.typed()
+	case key.Matches(msg, takeKey):
+		return c.take()
+	case c.path.Key(msg):
+		return "", c.typed()
+	}
+	return "", nil
+}
+
+func (c *chooser) paste(text string) tea.Cmd {
+	c.path.Insert(text)
+	return c.typed()
+}
+
+func (c *chooser) typed() tea.Cmd {
+	c.row, c.err = 0, nil
+	c.list()
+	return c.look()
+}
+
+// take opens the folder under the cursor, or chooses the run.
+func (c *chooser) take() (dir string, cmd tea.Cmd) {
+	if len(c.rows) == 0 {
+		return "", nil
+	}
+	at := c.rows[c.row]
+	if at.kind != "folder" {
+		c.err = nil
+		return at.path, nil
+	}
+	c.path.SetValue(at.path + "/")
+	return "", c.typed()
+}
+
+func (c *chooser) mouse(m ui.Mouse) {
+	if m.Wheel != 0 {
+		c.move(m.Wheel)
+	} else if i := c.top() + m.Y - c.head(); m.Y >= c.head() && i < len(c.rows) {
+		c.row = i
+	}
+}
+
+// head is the height of what stands above the list.
+func (c *chooser) head() int { return 2 + len(c.advice(ui.Theme{})) }
+
+// top is the first row in view.
+func (c *chooser) top() int {
+	room := c.h - c.head()
+	return max(min(c.row-room/2, len(c.rows)-room), 0)
+}
+
+func (c *chooser) view(th ui.Theme) string {
+	lines := []string{" " + th.Paint(ui.Muted, "run directory  ") + c.path.Draw(th, max(c.w-17, 1), true)}
+	lines = append(append(lines, c.advice(th)...), th.Line(c.w))
+	for i := c.top(); i < len(c.rows) && len(lines) < c.h; i++ {
+		at := c.rows[i]
+		role := ui.Muted
+		if at.kind == "run" || at.kind == "recent" {
+			role = ui.Accent
+		}
+		kind, path := ui.Fit(at.kind, 9), tail(ui.Clean(at.path), c.w-14)
+		if i == c.row {
+			lines = append(lines, th.Selected.Render(ui.Fit("▸ "+kind+"  "+path, c.w)))
+		} else {
+			lines = append(lines, "  "+th.Paint(role, kind)+"  "+path)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// advice is what stands under the typed path: what went wrong, or what was found.
+func (c *chooser) advice(th ui.Theme) []string {
+	n := 0
+	for _, at := range c.rows {
+		if at.kind == "run" {
+			n++
+		}
+	}
+	role, text := ui.Muted, ""
+	switch {
+	case c.err != nil:
+		role, text = ui.Bad, "✗ "+c.err.Error()
+	case c.folder.err != nil && n == 0:
+		role, text = ui.Warn, "⚠ "+c.folder.err.Error()
+	case c.folder.pending > 0:
+		text = "looking …"
+	case n == 1:
+		text = "1 run directory found"
+	case n > 1:
+		text = fmt.Sprintf("%d run directories found", n)
+	default:
+		text = fmt.Sprintf("a folder c<N> of the harness; looked for up to %d levels below", lookDepth)
+	}
+	return wrapped(th, " ", role, text, c.w)
+}
+
+// tail is the end of a path, which tells paths apart, in w cells.
+func tail(path string, w int) string {
+	if n := ui.Width(path); n > w {
+		return cutLeft(path, n-w+1)
+	}
+	return path
+}

@@ -1,0 +1,283 @@
+package port
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/session"
+	"github.com/agentperf/agentperf-tui/tui/ui"
+)
+
+// writeEngine writes the files of a port.
+type writeEngine interface {
+	portEngine
+	Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error
+	// Targets compares what would be written with what is there.
+	Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]session.Target, error)
+}
+
+// writing asks for the names of the files, says what they would replace, and writes
+// them.
+type writing struct {
+	eng writeEngine
+	ctx context.Context
+
+	names [2]ui.Input // of recipe and workload
+	at    int         // the one with the cursor
+
+	found    findings
+	checking bool
+	compared []session.Target // what is shown before it is replaced
+
+	saving bool
+	gen    int                // of the write that is asked for
+	stop   context.CancelFunc // ends that write
+}
+
+// findings are what some names mean; the zero value is not known yet.
+type findings struct {
+	names   [2]string
+	targets []session.Target
+	err     error
+}
+
+type (
+	checkedMsg struct{ findings }
+	writtenMsg struct {
+		gen     int
+		paths   [2]string // of recipe and workload
+		answers int       // that went into them
+		targets []session.Target
+		moved   bool // targets are others than those that were shown
+		err     error
+	}
+)
+
+// start begins with names that may have been typed before.
+func (w *writing) start() { w.at, w.found = 0, findings{} }
+
+func (w *writing) typed() [2]string { return [2]string{w.names[0].Value(), w.names[1].Value()} }
+
+// check finds out what the typed names would replace, one pair at a time: when it
+// answers, those typed by then are next.
+func (w *writing) check(p *porting) tea.Cmd {
+	names := w.typed()
+	if w.checking || names == w.found.names && (w.found.targets != nil || w.found.err != nil) {
+		return nil
+	}
+	w.checking = true
+	ctx, eng, dir, opt := w.ctx, w.eng, p.dir, p.options()
+	return func() tea.Msg {
+		m := checkedMsg{findings{names: names}}
+		opt.RecipeOut, opt.WorkloadOut = session.Home(names[0]), session.Home(names[1])
+		res, err := eng.Port(ctx, dir, opt)
+		if err == nil {
+			m.targets, err = eng.Targets(ctx, res, opt.RecipeOut, opt.WorkloadOut)
+		}
+		m.err = err
+		return m
+	}
+}
+
+func (w *writing) checked(m checkedMsg) { w.checking, w.found = false, m.findings }
+
+// write writes the files under the names that were typed. The recipe names the
+// workload file and takes up the answers of an earlier port, so the port is made
+// again for these names. By force only what has been shown is replaced.
+func (w *writing) write(p *porting, force bool) tea.Cmd {
+	if w.saving {
+		return nil
+	}
+	ctx, stop := context.WithCancel(w.ctx)
+	w.saving, w.stop = true, stop
+	w.gen++
+	eng, dir, opt, names, shown := w.eng, p.dir, p.options(), w.typed(), w.compared
+	m := writtenMsg{gen: w.gen, answers: len(opt.Answers)}
+	return func() tea.Msg {
+		m.paths = [2]string{session.Home(names[0]), session.Home(names[1])}
+		opt.RecipeOut, opt.WorkloadOut = m.paths[0], m.paths[1]
+		res, err := eng.Port(ctx, dir, opt)
+		if err == nil && force {
+			m.targets, err = eng.Targets(ctx, res, m.paths[0], m.paths[1])
+			if m.moved = err == nil && !allShown(m.targets, shown); m.moved {
+				return m
+			}
+		}
+		if err == nil {
+			err = eng.Write(ctx, res, m.paths[0], m.paths[1], force)
+		}
+		if m.exists(err) {
+			var terr error
+			if m.targets, terr = eng.Targets(ctx, res, m.paths[0], m.paths[1]); terr != nil {
+				err = terr
+			}
+		}
+		m.err = err
+		return m
+	}
+}
+
+// exists says whether an error is that files are there.
+func (writtenMsg) exists(err error) bool {
+	var exist *porter.ExistsError
+	return errors.As(err, &exist)
+}
+
+// allShown says whether all that would be replaced is among what was shown: the
+// difference from the same new text tells one old text from another.
+func allShown(now, shown []session.Target) bool {
+	for _, t := range now {
+		seen := slices.ContainsFunc(shown, func(o session.Target) bool { return reflect.DeepEqual(o, t) })
+		if t.There && !t.Same && !seen {
+			return false
+		}
+	}
+	return true
+}
+
+// ended says whether the write that is asked for has ended with a message.
+func (w *writing) ended(m writtenMsg) bool {
+	if m.gen != w.gen {
+		return false
+	}
+	w.saving = false
+	w.stop()
+	return true
+}
+
+// drop gives up a write.
+func (w *writing) drop() {
+	if w.saving {
+		w.gen++
+		w.saving = false
+		w.stop()
+	}
+}
+
+// tooLate says when a write that was given up had come to its end before.
+func tooLate(m writtenMsg) tea.Cmd {
+	if m.err != nil || m.moved {
+		return nil
+	}
+	return ui.Do(ui.Toast{Text: "it was too late to give up: " + m.paths[0] + " is written", Role: ui.Warn})
+}
+
+// key types a name.
+func (w *writing) key(msg tea.KeyPressMsg) {
+	if key.Matches(msg, nextKey) {
+		w.at = 1 - w.at
+	} else {
+		w.names[w.at].Key(msg)
+	}
+}
+
+// replaced are the names of the files that hold something else now.
+func (w *writing) replaced() []string {
+	var out []string
+	for _, t := range w.compared {
+		if t.There && !t.Same {
+			out = append(out, t.Path)
+		}
+	}
+	return out
+}
+
+// view asks for the names, with a summary of what goes into the files.
+func (w *writing) view(th ui.Theme, of *written, width, h int) string {
+	labels := [2]string{"recipe", "workload"}
+	lines := []string{of.factLine(th, width), th.Titled(th.Title.Render("write the files"), "", width)}
+	for i := range w.names {
+		focused, role := i == w.at && !w.saving, ui.Muted
+		if focused {
+			role = ui.Accent
+		}
+		note := w.target(th, i, width)
+		input := w.names[i].Draw(th, max(width-15-ui.Width(note), 1), focused)
+		lines = append(lines, "  "+th.Paint(role, ui.Fit(labels[i], 10))+input+" "+note)
+	}
+	origin := ui.Fit("origin", 10) + ui.Clean(porter.ProvenancePath(w.names[0].Value()))
+	lines = append(lines, ui.Ends("  "+th.Paint(ui.Muted, origin), w.target(th, 2, width)+"  ", width))
+	if w.found.err != nil {
+		lines = append(lines, wrapped(th, "            ", ui.Bad, w.found.err.Error(), width)...)
+	}
+	var gap []string
+	if h >= 16 {
+		gap = []string{""}
+	}
+	lines = append(append(append(lines, gap...), of.account(th, width)...), gap...)
+	if w.saving {
+		lines = append(lines, "  "+th.Paint(ui.Muted, "writing …  esc gives it up"))
+	} else if n := of.res.Open(porter.MustFix); n > 0 {
+		text := ui.Plural(n, "question") + " must be answered before a run; the files can be written all the same"
+		lines = append(lines, wrapped(th, "  ", ui.Warn, text, width)...)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// target says what the name of a file means, as far as that is known.
+func (w *writing) target(th ui.Theme, i, width int) string {
+	if i >= len(w.found.targets) || w.typed() != w.found.names {
+		return ""
+	}
+	text, role := standing(w.found.targets[i])
+	return th.Paint(role, ui.Fit(text, min(ui.Width(text), max(width/2-4, 1))))
+}
+
+// account sums up what goes into the files: fields by class, what is open, the proof.
+func (w *written) account(th ui.Theme, width int) []string {
+	counts := w.res.Summary()
+	fields := make([]string, 0, len(classes))
+	for _, c := range classes {
+		if counts[c] > 0 {
+			mark, role := letter(c)
+			fields = append(fields, th.Paint(role, mark)+fmt.Sprintf(" %d %s", counts[c], c))
+		}
+	}
+	var open []string
+	for _, k := range []porter.TodoKind{porter.MustFix, porter.Confirm, porter.Note} {
+		if n := w.res.Open(k); n > 0 {
+			open = append(open, th.Paint(kindRole(k), fmt.Sprintf("%d %s", n, k)))
+		}
+	}
+	if len(open) == 0 {
+		open = []string{th.Paint(ui.OK, "✓ nothing")}
+	}
+	if n := len(w.res.Answered); n > 0 {
+		open = append(open, th.Paint(ui.Muted, fmt.Sprintf("%d answered", n)))
+	}
+	label := func(text string) string { return "  " + th.Paint(ui.Muted, ui.Fit(text, 12)) }
+	out := flowed(label(fmt.Sprintf("%d fields", len(w.res.Fields))), fields, width)
+	out = append(out, flowed(label("open"), open, width)...)
+	text, role := verdict(&w.res.Proof)
+	proof := wrapped(th, "              ", role, text, width)
+	if len(proof) > 0 {
+		proof[0] = label("proof") + strings.TrimLeft(proof[0], " ")
+	}
+	return append(out, proof...)
+}
+
+// flowed are styled parts behind a label, in as many lines as they take.
+func flowed(label string, parts []string, w int) []string {
+	margin := strings.Repeat(" ", ui.Width(label))
+	var out []string
+	line := label
+	for _, p := range parts {
+		if line != label && line != margin && ui.Width(line)+ui.Width(p)+3 > w {
+			out = append(out, line)
+			line = margin
+		}
+		if line != label && line != margin {
+			line += "   "
+		}
+		line += p
+	}
+	return append(out, line)
+}
