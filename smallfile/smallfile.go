@@ -20,21 +20,30 @@ import (
 // ErrTooLarge says that a file is larger than one of its kind can be.
 var ErrTooLarge = errors.New("file too large")
 
-// Read reads a file of at most maxMiB; a larger one is an [ErrTooLarge]. What is not a
-// regular file is an error too, without a wait: a pipe may have no writer.
-func Read(path string, maxMiB int64) ([]byte, error) {
+// Open opens a regular file, of any size, for reading. Anything else is an error, without
+// a wait: a pipe may have no writer.
+func Open(path string) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("read %s: not a regular file", path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// Read reads a regular file of at most maxMiB; a larger one is an [ErrTooLarge].
+func Read(path string, maxMiB int64) ([]byte, error) {
+	f, _, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: not a regular file", path)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxMiB<<20+1))
 	if err == nil && int64(len(data)) > maxMiB<<20 {
 		err = fmt.Errorf("read %s: %w: larger than %d MiB", path, ErrTooLarge, maxMiB)

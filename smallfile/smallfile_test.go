@@ -38,6 +38,9 @@ func TestRead(t *testing.T) {
 		if _, err := Read(path, 1); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%s: %v", path, err)
 		}
+		if f, _, err := Open(path); err == nil || f != nil {
+			t.Errorf("%s is opened: %v", path, err)
+		}
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -127,7 +126,7 @@ const endBytes = 1 << 20
 func OfFile(key, path string) (File, error) { return ofFile(key, path, wholeLimit) }
 
 func ofFile(key, path string, limit int64) (File, error) {
-	f, info, err := open(path)
+	f, info, err := smallfile.Open(path)
 	if err != nil {
 		return File{}, fmt.Errorf("identify a file: %w", err)
 	}
@@ -152,19 +151,6 @@ func ofFile(key, path string, limit int64) (File, error) {
 	}
 	id.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return id, nil
-}
-
-// open opens a regular file. It looks before it does: a FIFO would wait for its writer.
-func open(path string) (*os.File, fs.FileInfo, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is none", path)
-	}
-	f, err := os.Open(path)
-	return f, info, err
 }
 
 // Sum is the hash of a text that was submitted; empty for none.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // modelFiles are the small files of a model's folder that tell it from another.
@@ -43,7 +45,7 @@ func OfModel(path string) Model {
 
 // downloaded is the revision that a hub's download tool left a note of.
 func downloaded(dir string) string {
-	f, _, err := open(filepath.Join(dir, ".cache/huggingface/download/config.json.metadata"))
+	f, _, err := smallfile.Open(filepath.Join(dir, ".cache/huggingface/download/config.json.metadata"))
 	if err != nil {
 		return ""
 	}

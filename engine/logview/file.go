@@ -18,6 +18,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 const (
@@ -64,16 +66,11 @@ func (f *File) open() error {
 	if f.handle != nil {
 		return nil
 	}
-	info, err := os.Stat(f.path)
+	handle, _, err := smallfile.Open(f.path)
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would block
-		return fmt.Errorf("open log %s: want a regular file", f.path)
-	}
-	if f.handle, err = os.Open(f.path); err != nil {
-		return fmt.Errorf("open log: %w", err)
-	}
+	f.handle = handle
 	return nil
 }
 

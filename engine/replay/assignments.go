@@ -1,11 +1,13 @@
 package replay
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // assignments says which conversations each user plays, by id.
@@ -14,17 +16,16 @@ type assignments struct {
 	perUser int // the longest list
 }
 
-// maxAssignments bounds the file, in bytes: 20,000 users take about a megabyte.
-const maxAssignments = 256 << 20
+// maxAssignments bounds the file, in MiB: 20,000 users take about one.
+const maxAssignments = 256
 
 func readAssignments(path string) (assignments, error) {
-	f, err := openRegular(path)
+	data, err := smallfile.Read(path, maxAssignments)
 	if err != nil {
 		return assignments{}, fmt.Errorf("open the user assignments: %w; "+
 			"set user_assignments_path to a file that this machine can read", err)
 	}
-	defer f.Close()
-	a, err := parseAssignments(f)
+	a, err := parseAssignments(data)
 	if err != nil {
 		return assignments{}, fmt.Errorf("read the user assignments: %s: %w", path, err)
 	}
@@ -33,9 +34,9 @@ func readAssignments(path string) (assignments, error) {
 
 // parseAssignments reads an object whose key "assignments" holds a list of
 // lists of conversation ids, or an object of such lists keyed by user index.
-func parseAssignments(r io.Reader) (assignments, error) {
+func parseAssignments(data []byte) (assignments, error) {
 	a := assignments{}
-	dec := json.NewDecoder(&boundedReader{r: r, left: maxAssignments})
+	dec := json.NewDecoder(bytes.NewReader(data))
 	err := object(dec, func(key string) error {
 		if key != "assignments" {
 			return dec.Decode(new(json.RawMessage))
@@ -125,19 +126,4 @@ func members(dec *json.Decoder, f func(key string) error) error {
 	}
 	_, err := dec.Token()
 	return err
-}
-
-// boundedReader fails, rather than ends, past its limit.
-type boundedReader struct {
-	r    io.Reader
-	left int64
-}
-
-func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errors.New("the file is larger than any assignments file: is it the right one?")
-	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
 }

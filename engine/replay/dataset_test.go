@@ -156,7 +156,7 @@ func TestAssignments(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a, err := parseAssignments(strings.NewReader(tt.text))
+			a, err := parseAssignments([]byte(tt.text))
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Errorf("got error %v, want one with %q", err, tt.err)
@@ -311,7 +311,7 @@ func FuzzParseAssignments(f *testing.F) {
 	f.Add(`{"metadata":{},"assignments":{"1":["a"],"0":["b"]}}`)
 	f.Add(`{"assignments":{"0":[null]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		a, err := parseAssignments(strings.NewReader(text))
+		a, err := parseAssignments([]byte(text))
 		if err != nil {
 			return
 		}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // turn is one recorded model request: where its parts lie in the file, and what
@@ -41,21 +43,9 @@ type trajectories struct {
 // maxLine bounds a row of a trajectory file; those in use have below a megabyte.
 const maxLine = 256 << 20
 
-// openRegular opens a file that is one: a pipe would be waited for.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	return os.Open(path)
-}
-
 // openTrajectories indexes the file at path. Errors name file and line.
 func openTrajectories(ctx context.Context, path, delayKey string) (*trajectories, error) {
-	f, err := openRegular(path)
+	f, _, err := smallfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the trajectories: %w; set trajectory_path to a file that this machine can read", err)
 	}
