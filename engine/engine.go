@@ -131,8 +131,8 @@ func New(opt Options) (*Engine, error) {
 func (e *Engine) Tiers() []results.Tier { return e.tiers }
 
 // Export reads all that is told of a run, see [report.Load].
-func (e *Engine) Export(ctx context.Context, l RunRef, bucketSeconds float64) (report.Run, error) {
-	return report.Load(ctx, l, e.tiers, bucketSeconds)
+func (e *Engine) Export(ctx context.Context, ref RunRef, bucketSeconds float64) (report.Run, error) {
+	return report.Load(ctx, ref, e.tiers, bucketSeconds)
 }
 
 // WriteComparison writes a comparison as a page into a folder, see
@@ -149,8 +149,8 @@ func (e *Engine) Replay(ctx context.Context, opt replay.Options) error {
 
 // WriteReference writes the figures that a local run must have, see
 // [simulate.WriteReference].
-func (*Engine) WriteReference(ctx context.Context, l RunRef, path string) error {
-	return simulate.WriteReference(ctx, l.Dir, path)
+func (*Engine) WriteReference(ctx context.Context, ref RunRef, path string) error {
+	return simulate.WriteReference(ctx, ref.Dir, path)
 }
 
 // Supervise runs the plan of a run's folder, see [supervise.Supervisor.Run].

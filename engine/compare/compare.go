@@ -92,25 +92,25 @@ func (c *Comparer) side(ctx context.Context, name string, phase int) (parity.Sid
 		s, err := parity.Load(ctx, name, phase, results.RunContext{})
 		return s, runs.Ref{}, err
 	}
-	l, err := c.runs.Find(ctx, name)
+	ref, err := c.runs.Find(ctx, name)
 	if err != nil {
-		return parity.Side{}, l, err
+		return parity.Side{}, ref, err
 	}
-	about, err := l.Context()
+	about, err := ref.Context()
 	if err != nil {
-		return parity.Side{}, l, err
+		return parity.Side{}, ref, err
 	}
-	s, err := parity.Load(ctx, l.Logs, phase, about)
+	s, err := parity.Load(ctx, ref.Logs, phase, about)
 	if err != nil {
-		return s, l, err
+		return s, ref, err
 	}
-	if l.Record.ID == "" {
-		s.Name = l.Label()
-		return s, l, nil
+	if ref.Record.ID == "" {
+		s.Name = ref.Label()
+		return s, ref, nil
 	}
-	status, err := c.runs.State(l)
+	status, err := c.runs.State(ref)
 	if err != nil {
-		return s, l, err
+		return s, ref, err
 	}
 	if status.State != event.Done {
 		verb := "is "
@@ -119,22 +119,22 @@ func (c *Comparer) side(ctx context.Context, name string, phase int) (parity.Sid
 		}
 		s.Failure = strings.TrimSuffix(verb+string(status.State)+": "+status.Message, ": ")
 	}
-	s.About.Model = l.Record.Model
-	id, err := c.runs.Identity(l)
+	s.About.Model = ref.Record.Model
+	id, err := c.runs.Identity(ref)
 	if err != nil {
-		return s, l, err
+		return s, ref, err
 	}
 	s.About.ClientCommit, s.About.DatasetHash = id.Client.String(), id.Dataset()
 	if id.Model != nil {
 		s.About.ModelRevision = cmp.Or(id.Model.Revision, id.Model.Expected)
 	}
-	s.Name, s.About.Job, s.About.Recipe = l.Label(), l.Record.ID, l.Record.Recipe
+	s.Name, s.About.Job, s.About.Recipe = ref.Label(), ref.Record.ID, ref.Record.Recipe
 	// What the run was really given, where that is another file than it came from.
 	for _, name := range []string{"benchmark_config.yaml", rundir.WorkloadFile} {
-		if w, _, err := recipes.LoadWorkload(filepath.Join(l.Dir, name)); err == nil && w != nil {
+		if w, _, err := recipes.LoadWorkload(filepath.Join(ref.Dir, name)); err == nil && w != nil {
 			s.About.Seed, s.About.Dataset = fmt.Sprint(w.Seed), w.TrajectoryPath
 			break
 		}
 	}
-	return s, l, nil
+	return s, ref, nil
 }

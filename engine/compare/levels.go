@@ -24,16 +24,16 @@ func (c *Comparer) Curve(ctx context.Context, runs []string, gpus int) ([]result
 // Levels are a run's levels, as points of Curve, and which of them keep the
 // configured service levels.
 func (c *Comparer) Levels(ctx context.Context, name string, gpus int) ([]results.Point, []results.TierResult, error) {
-	l, err := c.runs.Find(ctx, name)
+	ref, err := c.runs.Find(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	run, err := c.runs.Results(ctx, l)
+	run, err := c.runs.Results(ctx, ref)
 	if err != nil {
 		return nil, nil, err
 	}
 	if gpus <= 0 {
-		gpus = l.GPUs()
+		gpus = ref.GPUs()
 	}
-	return results.Curve(l.Label(), run.Phases, gpus), results.TierResults(run.Phases, c.tiers), nil
+	return results.Curve(ref.Label(), run.Phases, gpus), results.TierResults(run.Phases, c.tiers), nil
 }

@@ -3,7 +3,6 @@ package harness
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"strings"
 )
@@ -36,18 +35,18 @@ type Banner struct {
 	Values      map[string]Value // by label
 }
 
-// parseBanners finds the banners in the first part of a client log.
-func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error {
+// readBanners finds the banners in the first part of a client log.
+func readBanners(ctx context.Context, r io.Reader, a *Artifact) (found []Banner, err error) {
 	var cur *Banner
 	closeBanner := func() {
 		if cur != nil {
-			r.Banners = append(r.Banners, *cur)
+			found = append(found, *cur)
 			cur = nil
 		}
 	}
-	log := newLineReader(io.LimitReader(f, bannerLimit), "")
+	log := newLineReader(io.LimitReader(r, bannerLimit), "")
 	log.most = 64 << 10 // a banner has no longer lines, and what is longer costs no room
-	err := log.each(ctx, func(l rawLine) bool {
+	err = log.each(ctx, func(l rawLine) bool {
 		a.Lines = l.number
 		if !maybeBanner(l.text) {
 			return true
@@ -63,7 +62,7 @@ func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error 
 				closeBanner() // the client started again
 			}
 			if cur == nil {
-				if !bannerLabels[key] || len(r.Banners) >= maxBanners {
+				if !bannerLabels[key] || len(found) >= maxBanners {
 					return true // log lines that only resemble a banner
 				}
 				cur = &Banner{First: l.number, Values: map[string]Value{}}
@@ -76,12 +75,7 @@ func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error 
 		return true
 	})
 	closeBanner()
-	r.Banner = pickBanner(r.Banners)
-	a.Found = fmt.Sprintf("banner on line %d", r.Banner.First)
-	if len(r.Banners) == 0 {
-		a.Found = fmt.Sprintf("no banner in the first %d MiB", bannerLimit>>20)
-	}
-	return err
+	return found, err
 }
 
 // maxBanners bounds how many client starts are told apart.

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"io"
 	"path"
 	"strings"
@@ -20,20 +19,20 @@ var ownFlags = map[string]bool{
 	"--request-log-path": true, "--results-dir": true,
 }
 
-// parseClient finds the client's call, directly or inside bash -c '…', and the last
-// cd before it.
-func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
+// readClientCommand finds the client's call, directly or inside bash -c '…', and
+// the last cd before it.
+func readClientCommand(r io.Reader, a *Artifact) (cc ClientCommand, err error) {
 	a.Found = "no call of run.py"
-	data, err := io.ReadAll(io.LimitReader(f, maxLine))
+	data, err := io.ReadAll(io.LimitReader(r, maxLine))
 	if err != nil {
-		return err
+		return cc, err
 	}
 	text := clean(data)
 	a.Lines = strings.Count(text, "\n")
 	cmds, err := parseShell(text)
 	if err != nil {
 		a.problem(0, "can't be read as a shell script: "+err.Error()+"; is the file cut off?")
-		return nil
+		return cc, nil
 	}
 	var cd string
 	for _, c := range withNested(cmds, 0) {
@@ -45,15 +44,15 @@ func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
 				continue
 			}
 			a.Found = "client's command"
-			r.Client.Flags = extraFlags(c.words[i+1:])
-			r.Client.FlagsAt = findEvidence(a.Name, text, w.Text, "run.py", strings.Join(r.Client.Flags, " "))
+			cc.Flags = extraFlags(c.words[i+1:])
+			cc.FlagsAt = findEvidence(a.Name, text, w.Text, "run.py", strings.Join(cc.Flags, " "))
 			if cd != "" {
-				r.Client.Checkout = Value{cd, findEvidence(a.Name, text, "cd ", "cd", cd)}
+				cc.Checkout = Value{cd, findEvidence(a.Name, text, "cd ", "cd", cd)}
 			}
-			return nil
+			return cc, nil
 		}
 	}
-	return nil
+	return cc, nil
 }
 
 // findEvidence makes an Evidence of raw, which stands after a mark somewhere in

@@ -112,16 +112,15 @@ func (ls *Launches) First(r schema.Role) *Launch {
 	return nil
 }
 
-// FirstOfEach lists the frontend and the first worker of each role, as far as there are.
-func (ls *Launches) FirstOfEach() []*Launch {
-	all := []*Launch{ls.Frontend, ls.First(schema.Prefill), ls.First(schema.Decode)}
-	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
-}
-
 // All lists the launches that count: services, prefill, decode.
 func (ls *Launches) All() []*Launch {
-	all := slices.Concat([]*Launch{ls.Etcd, ls.Frontend}, ls.Workers[schema.Prefill], ls.Workers[schema.Decode])
-	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
+	var out []*Launch
+	for _, l := range []*Launch{ls.Etcd, ls.Frontend} {
+		if l != nil {
+			out = append(out, l)
+		}
+	}
+	return append(append(out, ls.Workers[schema.Prefill]...), ls.Workers[schema.Decode]...)
 }
 
 const executing = "Executing:"
@@ -133,18 +132,11 @@ const (
 	maxProblems = 50
 )
 
-// parseLaunches streams job.log, of any size.
-func (r *Run) parseLaunches(ctx context.Context, f io.Reader, a *Artifact) error {
-	ls := &r.Launches
-	*ls = Launches{Workers: map[schema.Role][]*Launch{}, artifact: a}
-	lr := newLineReader(f, executing)
-	var last int64
-	lr.progress = func(n int64) {
-		if n-last >= 64<<20 {
-			last = n
-			r.progress(a.Name, n, 0)
-		}
-	}
+// readLaunches streams job.log, of any size.
+func readLaunches(ctx context.Context, r io.Reader, a *Artifact, progress func(int64)) (Launches, error) {
+	ls := Launches{Workers: map[schema.Role][]*Launch{}, artifact: a}
+	lr := newLineReader(r, executing)
+	lr.progress = progress
 	err := lr.each(ctx, func(l rawLine) bool {
 		if l.cut {
 			ls.problem(l.number, fmt.Sprintf("launch line is longer than %d KiB", maxLine>>10))
@@ -157,7 +149,7 @@ func (r *Run) parseLaunches(ctx context.Context, f io.Reader, a *Artifact) error
 		err = ctx.Err()
 	}
 	a.Lines, a.Found = lr.line-1, count(ls.Count, "launch line")
-	return err
+	return ls, err
 }
 
 func (ls *Launches) problem(line int, text string) {
@@ -300,14 +292,13 @@ func (l *Launch) environment() {
 	at := make(map[string]int, cap(l.Env))
 	for _, v := range slices.Concat(l.export, l.env) {
 		v.At = l.At(v.Name, v.Raw, v.offset)
-		i, again := at[v.Name]
-		switch {
-		case v.bare && exportWords[v.Name]:
-		case v.bare:
+		if exportWords[v.Name] && v.bare {
+			continue
+		} else if v.bare {
 			l.BareNames = append(l.BareNames, Value{v.Name, v.At})
-		case again:
+		} else if i, again := at[v.Name]; again {
 			l.Env[i] = v
-		default:
+		} else {
 			at[v.Name] = len(l.Env)
 			l.Env = append(l.Env, v)
 		}

@@ -100,12 +100,12 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	if err := prepare(opt); err != nil {
 		return 1, err
 	}
-	diary, err := event.Append(filepath.Join(opt.LogDir, event.FileName), opt.Now)
+	events, err := event.Append(filepath.Join(opt.LogDir, event.FileName), opt.Now)
 	if err != nil {
 		return 1, fmt.Errorf("run plan %s: %w", opt.Plan.Name, err)
 	}
 	j := &run{
-		Options: opt, rec: &recorder{diary: diary, log: opt.Log, now: opt.Now},
+		Options: opt, rec: &recorder{events: events, log: opt.Log, now: opt.Now},
 		exits: make(chan *started, len(opt.Plan.Steps)), fatal: make(chan fatalLine), silent: make(chan time.Duration),
 	}
 	var enough context.CancelFunc
@@ -113,7 +113,7 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	defer enough()
 	go j.guard()
 	code := j.run(ctx)
-	return code, errors.Join(j.rec.err, diary.Close())
+	return code, errors.Join(j.rec.err, events.Close())
 }
 
 // prepare writes what the steps read, for the user's eyes only: a workload's API

@@ -11,18 +11,18 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 )
 
-// recorder writes what happens to the diary and to the orchestrator's log. The
-// first error of the diary is kept: a run whose records can't be written is
+// recorder writes what happens to the event log and to the orchestrator's log. The
+// first error of the event log is kept: a run whose records can't be written is
 // reported as such at its end, and goes on until then.
 type recorder struct {
-	diary *event.Appender
-	log   io.Writer
-	now   func() time.Time
-	err   error
+	events *event.Appender
+	log    io.Writer
+	now    func() time.Time
+	err    error
 }
 
 func (r *recorder) event(kind event.Kind, step string, data event.Data) {
-	if err := r.diary.Add(kind, step, data); err != nil && r.err == nil {
+	if err := r.events.Add(kind, step, data); err != nil && r.err == nil {
 		r.err = err
 		r.say("ERROR", err.Error())
 	}

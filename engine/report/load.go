@@ -9,14 +9,14 @@ import (
 
 // Load reads all that is told of a run: figures, phases over time in buckets
 // of so many seconds (0 chooses them), and which level keeps which of the service levels.
-func Load(ctx context.Context, l runs.Ref, tiers []results.Tier, bucketSeconds float64) (Run, error) {
-	c, err := l.Context()
+func Load(ctx context.Context, ref runs.Ref, tiers []results.Tier, bucketSeconds float64) (Run, error) {
+	c, err := ref.Context()
 	if err != nil {
 		return Run{}, err
 	}
-	run, series, err := results.LoadSeries(ctx, l.Logs, c, bucketSeconds)
+	run, series, err := results.LoadSeries(ctx, ref.Logs, c, bucketSeconds)
 	if err != nil {
 		return Run{}, err
 	}
-	return Run{Name: l.Label(), Run: run, Series: series, Tiers: results.TierResults(run.Phases, tiers)}, nil
+	return Run{Name: ref.Label(), Run: run, Series: series, Tiers: results.TierResults(run.Phases, tiers)}, nil
 }

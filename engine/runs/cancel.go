@@ -13,19 +13,19 @@ import (
 )
 
 // Cancel ends a run gracefully and waits until it has ended.
-func (s *Store) Cancel(ctx context.Context, l Ref) error {
+func (s *Store) Cancel(ctx context.Context, ref Ref) error {
 	switch {
-	case l.Record.ID == "":
-		return fmt.Errorf("cancel %s: it was not started here, so there is nothing to tell it to", l.Dir)
-	case l.OnSlurm():
-		return s.cancelSlurm(ctx, l)
-	case l.Record.Host != s.status.host:
-		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", l.Record.ID, l.Record.Host)
+	case ref.Record.ID == "":
+		return fmt.Errorf("cancel %s: it was not started here, so there is nothing to tell it to", ref.Dir)
+	case ref.OnSlurm():
+		return s.cancelSlurm(ctx, ref)
+	case ref.Record.Host != s.status.host:
+		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", ref.Record.ID, ref.Record.Host)
 	}
-	if err := l.gone(); err != nil {
-		return fmt.Errorf("cancel %s: %w", l.Label(), err)
+	if err := ref.gone(); err != nil {
+		return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 	}
-	return local.Cancel(ctx, l.Dir)
+	return local.Cancel(ctx, ref.Dir)
 }
 
 // gracePeriod is how long a job may take to stop gracefully: its client's 30 s and
@@ -35,24 +35,24 @@ const gracePeriod = 80 * time.Second
 // cancelSlurm ends a run's job: one that waits at once, one that runs through its
 // batch process, and the hard way when that has not ended it. A scheduler that does
 // not answer is an error, and nothing is done.
-func (s *Store) cancelSlurm(ctx context.Context, l Ref) error {
-	r := l.Record
+func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
+	r := ref.Record
 	j, err := slurm.Status(ctx, r)
 	switch {
 	case slurm.Gone(err) || err == nil && j.Over():
 		return nil
 	case err != nil:
-		return fmt.Errorf("cancel %s: %w; nothing was done", l.Label(), err)
+		return fmt.Errorf("cancel %s: %w; nothing was done", ref.Label(), err)
 	}
-	gone := l.gone() != nil
+	gone := ref.gone() != nil
 	if !gone {
-		if err := rundir.WriteCancel(l.Dir, s.status.host, s.status.now()); err != nil {
-			return fmt.Errorf("cancel %s: %w", l.Label(), err)
+		if err := rundir.WriteCancel(ref.Dir, s.status.host, s.status.now()); err != nil {
+			return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 		}
 	}
-	if !gone && j.State == "RUNNING" && l.Record.Launcher != string(plan.Srtctl) { // whose script passes no signal on
+	if !gone && j.State == "RUNNING" && ref.Record.Launcher != string(plan.Srtctl) { // whose script passes no signal on
 		if err := slurm.Terminate(ctx, r.ID); err != nil {
-			return fmt.Errorf("cancel %s: %w", l.Label(), err)
+			return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 		}
 		patience, done := context.WithTimeout(ctx, gracePeriod)
 		err := awaitEnd(patience, r)
@@ -62,10 +62,10 @@ func (s *Store) cancelSlurm(ctx context.Context, l Ref) error {
 		}
 	}
 	if err := slurm.Withdraw(ctx, r.ID); err != nil {
-		return fmt.Errorf("cancel %s: %w", l.Label(), err)
+		return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 	}
 	if err := awaitEnd(ctx, r); err != nil {
-		return fmt.Errorf("cancel %s: job %s was cancelled and has not ended yet: %w", l.Label(), r.ID, err)
+		return fmt.Errorf("cancel %s: job %s was cancelled and has not ended yet: %w", ref.Label(), r.ID, err)
 	}
 	return s.caughtUp(ctx)
 }

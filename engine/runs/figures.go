@@ -11,53 +11,53 @@ import (
 )
 
 // State is what can be said of a run now, see [Resolver.State].
-func (s *Store) State(l Ref) (event.Status, error) { return s.status.State(l) }
+func (s *Store) State(ref Ref) (event.Status, error) { return s.status.State(ref) }
 
 // Results reads a run's figures from its files.
-func (s *Store) Results(ctx context.Context, l Ref) (results.Run, error) {
-	c, err := s.context(l)
+func (s *Store) Results(ctx context.Context, ref Ref) (results.Run, error) {
+	c, err := s.context(ref)
 	if err != nil {
 		return results.Run{}, err
 	}
-	return results.Load(ctx, l.Logs, c)
+	return results.Load(ctx, ref.Logs, c)
 }
 
 // Rollup writes benchmark-rollup.json into the log dir and returns its path;
 // empty when no phase has ended.
-func (s *Store) Rollup(ctx context.Context, l Ref) (string, results.Rollup, error) {
-	c, err := s.context(l)
+func (s *Store) Rollup(ctx context.Context, ref Ref) (string, results.Rollup, error) {
+	c, err := s.context(ref)
 	if err != nil {
 		return "", results.Rollup{}, err
 	}
-	return results.WriteRollup(ctx, l.Logs, c)
+	return results.WriteRollup(ctx, ref.Logs, c)
 }
 
 // context is what a run's files tell for its figures, and whether they are all.
-func (s *Store) context(l Ref) (results.RunContext, error) {
-	c, err := l.Context()
-	if err != nil || l.Record.ID == "" {
+func (s *Store) context(ref Ref) (results.RunContext, error) {
+	c, err := ref.Context()
+	if err != nil || ref.Record.ID == "" {
 		return c, err
 	}
-	now, err := s.State(l)
+	now, err := s.State(ref)
 	if err != nil {
 		return c, err
 	}
 	if now.State != event.Unknown || now.Queue == nil || now.Queue.Error == "" { // an outage says nothing of the run
 		c.Partial = job.Partial(now.State, now.Message)
 	}
-	c.Identity = identity.JSON(l.Dir, l.Logs)
+	c.Identity = identity.JSON(ref.Dir, ref.Logs)
 	return c, nil
 }
 
 // Identity is what a run of ours ran with, as far as it is known by now; the zero
 // value for outputs of other tools.
-func (s *Store) Identity(l Ref) (identity.Identity, error) {
-	if l.Record.ID == "" {
+func (s *Store) Identity(ref Ref) (identity.Identity, error) {
+	if ref.Record.ID == "" {
 		return identity.Identity{}, nil
 	}
-	id, err := identity.Read(l.Dir, l.Logs)
+	id, err := identity.Read(ref.Dir, ref.Logs)
 	if err != nil {
-		return id, fmt.Errorf("%s: %w", l.Label(), err)
+		return id, fmt.Errorf("%s: %w", ref.Label(), err)
 	}
 	return id, nil
 }

@@ -75,11 +75,11 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 // located is a run of the list. Where its folder is gone, its entry in the list is all
 // that is known of it, and enough to find its job by.
 func located(r rundir.Record) (Ref, error) {
-	l, err := locate(r.Dir)
-	if err == nil && l.Record.ID == "" {
-		l = Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}
+	ref, err := locate(r.Dir)
+	if err == nil && ref.Record.ID == "" {
+		ref = Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}
 	}
-	return l, err
+	return ref, err
 }
 
 func locate(dir string) (Ref, error) {

@@ -30,7 +30,7 @@ func (r *Resolver) PollQueue(ctx context.Context, to chan<- slurm.Answer) {
 
 // ResolveJob turns what the events of a run that has not ended add up to, and what
 // the queue says, into what can be said of the run now.
-func (r *Resolver) ResolveJob(l Ref, s event.Status, a slurm.Answer) event.Status {
+func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Status {
 	if a.Tried.IsZero() && a.Error == "" { // nobody has been asked yet
 		if s.State == "" {
 			s.State = event.Pending
@@ -38,9 +38,9 @@ func (r *Resolver) ResolveJob(l Ref, s event.Status, a slurm.Answer) event.Statu
 		return s
 	}
 	if a.Missing {
-		return r.onAnotherHost(l, s)
+		return r.onAnotherHost(ref, s)
 	}
-	job, found := a.Find(l.Record)
+	job, found := a.Find(ref.Record)
 	s.Queue = &event.Queued{At: a.At, Error: a.Error}
 	if found {
 		s.Queue.State, s.Queue.Reason, s.Queue.Nodes = job.State, job.Reason, job.Nodes
@@ -52,20 +52,20 @@ func (r *Resolver) ResolveJob(l Ref, s event.Status, a slurm.Answer) event.Statu
 	switch {
 	case a.Error != "":
 		return r.outage(s, a)
-	case a.Cluster != "" && l.Record.Cluster != "" && a.Cluster != l.Record.Cluster:
+	case a.Cluster != "" && ref.Record.Cluster != "" && a.Cluster != ref.Record.Cluster:
 		s.State = event.Unknown
 		s.Message = fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there",
-			l.Record.Cluster, a.Cluster)
+			ref.Record.Cluster, a.Cluster)
 		return s
 	case found:
-		return statusFromJob(l, s, job)
-	case !a.At.After(l.Record.Created):
+		return statusFromJob(ref, s, job)
+	case !a.At.After(ref.Record.Created):
 		if s.State == "" {
 			s.State = event.Pending // the answer is older than the submit
 		}
 		return s
 	}
-	return r.statusFromAccounting(l, s)
+	return r.statusFromAccounting(ref, s)
 }
 
 // outage is a run whose scheduler does not answer: unknown, never ended.
@@ -85,11 +85,11 @@ func (r *Resolver) outage(s event.Status, a slurm.Answer) event.Status {
 func since(now, t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
 
 // statusFromJob is the status of a run whose job the scheduler knows.
-func statusFromJob(l Ref, s event.Status, j slurm.Job) event.Status {
+func statusFromJob(ref Ref, s event.Status, j slurm.Job) event.Status {
 	started := s.State != ""
 	switch {
 	case j.Over():
-		return statusFromEnd(l, s, j)
+		return statusFromEnd(ref, s, j)
 	case j.State == "COMPLETING":
 		s.State, s.Message = event.Post, "Slurm says COMPLETING"
 	case j.State == "SUSPENDED" || j.State == "STOPPED":
@@ -129,9 +129,9 @@ var ends = map[string]event.State{
 }
 
 // statusFromEnd is the status of a run whose job has ended.
-func statusFromEnd(l Ref, s event.Status, j slurm.Job) event.Status {
+func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
 	// It may have ended between the two looks: its last word counts.
-	if again, err := ReadStatus(l.Logs); err == nil && again.State.Final() {
+	if again, err := ReadStatus(ref.Logs); err == nil && again.State.Final() {
 		again.Queue = s.Queue
 		return again
 	}
@@ -148,7 +148,7 @@ func statusFromEnd(l Ref, s event.Status, j slurm.Job) event.Status {
 	} else {
 		s.Message += "; the run's own records have no end: see the log of its job"
 	}
-	by := rundir.CancelledBy(l.Dir)
+	by := rundir.CancelledBy(ref.Dir)
 	switch {
 	case state == event.Cancelled && by != "":
 		s.Message = by
@@ -192,18 +192,18 @@ const (
 )
 
 // statusFromAccounting is the status of a run whose job the queue does not know any more.
-func (r *Resolver) statusFromAccounting(l Ref, s event.Status) event.Status {
-	if again, err := ReadStatus(l.Logs); err == nil && again.State.Final() {
+func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
+	if again, err := ReadStatus(ref.Logs); err == nil && again.State.Final() {
 		return again
 	}
-	p := r.askAccounting(l)
+	p := r.askAccounting(ref)
 	if p.found && p.job.Over() {
 		s.Queue.State, s.Queue.Reason = p.job.State, p.job.Reason
-		return statusFromEnd(l, s, p.job)
+		return statusFromEnd(ref, s, p.job)
 	}
 	last := s.Last
-	if last.Before(l.Record.Created) {
-		last = l.Record.Created
+	if last.Before(ref.Record.Created) {
+		last = ref.Record.Created
 	}
 	if p.err == nil && r.now().Sub(last) < pastLimit {
 		s.State, s.Message = event.Unknown, "the queue has forgotten its job, and the accounting does not tell its end yet"
@@ -218,17 +218,17 @@ func (r *Resolver) statusFromAccounting(l Ref, s event.Status) event.Status {
 	return s
 }
 
-func (r *Resolver) askAccounting(l Ref) accounted {
+func (r *Resolver) askAccounting(ref Ref) accounted {
 	r.mu.Lock()
-	p, ok := r.accounting[l.Dir]
+	p, ok := r.accounting[ref.Dir]
 	r.mu.Unlock()
 	if ok && (p.found && p.job.Over() || r.now().Sub(p.asked) < pastEvery) {
 		return p
 	}
 	p = accounted{asked: r.now()}
-	p.job, p.found, p.err = slurm.Ended(context.Background(), l.Record) // has a time limit of its own
+	p.job, p.found, p.err = slurm.Ended(context.Background(), ref.Record) // has a time limit of its own
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.accounting[l.Dir] = p
+	r.accounting[ref.Dir] = p
 	return p
 }

@@ -67,20 +67,21 @@ func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 	var out []Summary
 	seen := map[string]bool{}
 	add := func(dir string) {
-		l, err := locate(dir)
-		if err == nil && !seen[l.Dir] {
-			seen[l.Dir] = true
+		ref, err := locate(dir)
+		if err == nil && !seen[ref.Dir] {
+			seen[ref.Dir] = true
 			var sum Summary
-			sum, err = s.summarize(ctx, l) // what can't be read of it is told beside it
+			sum, err = s.summarize(ctx, ref) // what can't be read of it is told beside it
 			out = append(out, sum)
 		}
 		problems = append(problems, err)
 	}
 	for _, r := range records {
-		if l := (Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}); l.gone() != nil {
-			now := s.status.Resolve(l, event.Status{})
+		if ref := (Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}); ref.gone() != nil {
+			now := s.status.Resolve(ref, event.Status{})
 			out = append(out, Summary{
-				Ref: l, ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created, State: now.State, Message: now.Message, Status: now,
+				Ref: ref, ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created,
+				State: now.State, Message: now.Message, Status: now,
 			})
 			continue
 		}
@@ -101,27 +102,30 @@ func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 	return out, errors.Join(problems...)
 }
 
-func (s *Store) summarize(ctx context.Context, l Ref) (Summary, error) {
-	sum := Summary{Ref: l, ID: l.Record.ID, Name: l.Record.Name, Dir: l.Dir, Source: l.Record.Launcher, Levels: l.Record.Levels}
+func (s *Store) summarize(ctx context.Context, ref Ref) (Summary, error) {
+	sum := Summary{
+		Ref: ref, ID: ref.Record.ID, Name: ref.Record.Name, Dir: ref.Dir, Source: ref.Record.Launcher,
+		Levels: ref.Record.Levels,
+	}
 	var err error
-	if sum.Status, err = s.State(l); err != nil {
+	if sum.Status, err = s.State(ref); err != nil {
 		return sum, err
 	}
 	sum.State, sum.Message, sum.Since = sum.Status.State, sum.Status.Message, sum.Status.Last
 	if sum.ID == "" {
-		sum.Name, sum.Source = l.Label(), "harness"
+		sum.Name, sum.Source = ref.Label(), "harness"
 	}
 	if sum.Since.IsZero() {
-		sum.Since = l.Record.Created
+		sum.Since = ref.Record.Created
 	}
-	if sum.Plan, err = l.phases(); err != nil {
+	if sum.Plan, err = ref.phases(); err != nil {
 		return sum, err
 	}
-	return sum, s.figures(ctx, l, &sum)
+	return sum, s.figures(ctx, ref, &sum)
 }
 
 // Phases are what the plan of a run says of its phases; none for external runs.
-func (s *Store) Phases(l Ref) ([]plan.Phase, error) { return l.phases() }
+func (s *Store) Phases(ref Ref) ([]plan.Phase, error) { return ref.phases() }
 
 // liveLimit is the size of the request log up to which a list shows the figures
 // of a run that is still writing: they are computed anew each time.
@@ -129,24 +133,24 @@ const liveLimit = 16 << 20
 
 // figures fills in the figures of the highest level. They are computed once for
 // outputs that no longer change.
-func (s *Store) figures(ctx context.Context, l Ref, sum *Summary) error {
-	info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile))
+func (s *Store) figures(ctx context.Context, ref Ref, sum *Summary) error {
+	info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("figures of %s: %w", l.Label(), err)
+		return fmt.Errorf("figures of %s: %w", ref.Label(), err)
 	}
 	growing := sum.ID != "" && !sum.State.Final() || sum.ID == "" && s.status.now().Sub(info.ModTime()) < Quiet
 	if growing && info.Size() > liveLimit {
 		return nil
 	}
-	run, err := s.cached(ctx, l)
+	run, err := s.cached(ctx, ref)
 	if err != nil {
 		return err
 	}
 	if sum.ID == "" {
-		sum.external(l, run)
+		sum.external(ref, run)
 	}
 	sum.progress(run)
 	best := -1
@@ -181,27 +185,27 @@ func stamp(logs string) string {
 	return s.String()
 }
 
-func (s *Store) cached(ctx context.Context, l Ref) (results.Run, error) {
-	now := stamp(l.Logs)
+func (s *Store) cached(ctx context.Context, ref Ref) (results.Run, error) {
+	now := stamp(ref.Logs)
 	s.mu.Lock()
-	old, ok := s.seen[l.Dir]
+	old, ok := s.seen[ref.Dir]
 	s.mu.Unlock()
 	if ok && old.stamp == now {
 		return old.run, nil
 	}
-	run, err := s.Results(ctx, l)
+	run, err := s.Results(ctx, ref)
 	if err != nil {
 		return run, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen[l.Dir] = seen{now, run}
+	s.seen[ref.Dir] = seen{now, run}
 	return run, nil
 }
 
 // external fills in what the outputs alone tell of another tool's run.
-func (s *Summary) external(l Ref, run results.Run) {
-	s.State, s.Since = External(l, run)
+func (s *Summary) external(ref Ref, run results.Run) {
+	s.State, s.Since = External(ref, run)
 	s.Levels = nil
 	for _, p := range run.Phases {
 		s.Levels = append(s.Levels, p.Concurrency)
@@ -210,12 +214,12 @@ func (s *Summary) external(l Ref, run results.Run) {
 
 // External is what the outputs alone tell of the state of another tool's run, and
 // when the last of them was written; zero: not known.
-func External(l Ref, run results.Run) (state event.State, last time.Time) {
+func External(ref Ref, run results.Run) (state event.State, last time.Time) {
 	state = event.Unknown
 	if n := len(run.Phases); n > 0 && run.Phases[n-1].Statistics != nil { // an earlier phase's end says nothing
 		state = event.Done
 	}
-	if info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile)); err == nil {
+	if info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile)); err == nil {
 		last = info.ModTime()
 	}
 	return state, last

@@ -21,8 +21,8 @@ type LogFile struct {
 
 // LogFiles lists a run's logs: the client's first, then the rest by name. Other
 // tools' folders have theirs too.
-func (s *Store) LogFiles(l Ref) ([]LogFile, error) {
-	entries, err := os.ReadDir(l.Logs)
+func (s *Store) LogFiles(ref Ref) ([]LogFile, error) {
+	entries, err := os.ReadDir(ref.Logs)
 	if err != nil {
 		return nil, fmt.Errorf("list logs: %w", err)
 	}
@@ -40,7 +40,7 @@ func (s *Store) LogFiles(l Ref) ([]LogFile, error) {
 		case again: // of another node, say
 			step = name
 		}
-		out = append(out, LogFile{Step: step, Path: filepath.Join(l.Logs, name)})
+		out = append(out, LogFile{Step: step, Path: filepath.Join(ref.Logs, name)})
 	}
 	slices.SortStableFunc(out, func(a, b LogFile) int {
 		if (a.Step == event.ClientStep) != (b.Step == "client") {
@@ -84,11 +84,11 @@ func stepOf(name string) (string, bool) {
 
 // LogOf finds a step's log; empty is the client. Planned takes one that is not
 // there yet too.
-func (s *Store) LogOf(l Ref, step string, planned bool) (LogFile, error) {
+func (s *Store) LogOf(ref Ref, step string, planned bool) (LogFile, error) {
 	if step == "" || step == "client.log" || step == "benchmark.out" {
 		step = event.ClientStep
 	}
-	files, err := s.LogFiles(l)
+	files, err := s.LogFiles(ref)
 	if err != nil {
 		return LogFile{}, err
 	}
@@ -99,25 +99,25 @@ func (s *Store) LogOf(l Ref, step string, planned bool) (LogFile, error) {
 		}
 		names = append(names, f.Step)
 	}
-	if path := s.plannedLog(l, step); planned && path != "" {
+	if path := plannedLog(ref, step); planned && path != "" {
 		return LogFile{Step: step, Path: path}, nil
 	}
 	if len(names) == 0 {
-		return LogFile{}, fmt.Errorf("log of %s: there is no log yet", l.Label())
+		return LogFile{}, fmt.Errorf("log of %s: there is no log yet", ref.Label())
 	}
-	return LogFile{}, fmt.Errorf("log of %s: no step %q; there are %s", l.Label(), step, strings.Join(names, ", "))
+	return LogFile{}, fmt.Errorf("log of %s: no step %q; there are %s", ref.Label(), step, strings.Join(names, ", "))
 }
 
 // plannedLog is the log of a step that has not started yet; empty if the plan has
 // no such step.
-func (s *Store) plannedLog(l Ref, step string) string {
+func plannedLog(ref Ref, step string) string {
 	var p plan.Plan
-	if err := rundir.ReadPlan(l.Dir, &p); err != nil {
+	if err := rundir.ReadPlan(ref.Dir, &p); err != nil {
 		return ""
 	}
 	for _, s := range p.Steps {
 		if s.Name == step {
-			return filepath.Join(l.Logs, s.Log)
+			return filepath.Join(ref.Logs, s.Log)
 		}
 	}
 	return ""

@@ -28,51 +28,51 @@ type Ref struct {
 }
 
 // OnSlurm says whether the run is a job of Slurm's, ours or srtctl's.
-func (l Ref) OnSlurm() bool { return plan.Target(l.Record.Launcher).OnSlurm() }
+func (r Ref) OnSlurm() bool { return plan.Target(r.Record.Launcher).OnSlurm() }
 
 // Label is the run's name for people.
-func (l Ref) Label() string {
-	if l.Record.ID != "" {
-		return l.Record.Name + "_" + l.Record.ID
+func (r Ref) Label() string {
+	if r.Record.ID != "" {
+		return r.Record.Name + "_" + r.Record.ID
 	}
-	return filepath.Base(filepath.Dir(l.Dir)) + "/" + filepath.Base(l.Dir)
+	return filepath.Base(filepath.Dir(r.Dir)) + "/" + filepath.Base(r.Dir)
 }
 
 // gone says that the folder of a run of the list is not there any more, and what its
 // supervisor left to say of that.
-func (l Ref) gone() error {
-	if _, err := os.Stat(l.Dir); l.Record.ID == "" || !errors.Is(err, fs.ErrNotExist) {
+func (r Ref) gone() error {
+	if _, err := os.Stat(r.Dir); r.Record.ID == "" || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.New(strings.TrimSuffix("its folder is gone: "+l.Dir+"; "+l.Record.Lost, "; "))
+	return errors.New(strings.TrimSuffix("its folder is gone: "+r.Dir+"; "+r.Record.Lost, "; "))
 }
 
-func (l Ref) phases() ([]plan.Phase, error) {
-	if l.Record.ID == "" {
+func (r Ref) phases() ([]plan.Phase, error) {
+	if r.Record.ID == "" {
 		return nil, nil
 	}
-	if err := l.gone(); err != nil {
-		return nil, fmt.Errorf("run %s: %w", l.Label(), err)
+	if err := r.gone(); err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.Label(), err)
 	}
 	var phases []plan.Phase
-	if err := smallfile.ReadJSON(filepath.Join(l.Dir, rundir.PhasesFile), &phases); err != nil {
-		return nil, fmt.Errorf("read the phases of %s: %w", l.Label(), err)
+	if err := smallfile.ReadJSON(filepath.Join(r.Dir, rundir.PhasesFile), &phases); err != nil {
+		return nil, fmt.Errorf("read the phases of %s: %w", r.Label(), err)
 	}
 	return phases, nil
 }
 
 // Context is what the run's own files tell of it beyond the client's outputs.
-func (l Ref) Context() (results.RunContext, error) {
+func (r Ref) Context() (results.RunContext, error) {
 	var c results.RunContext
-	if l.Record.ID == "" {
+	if r.Record.ID == "" {
 		return c, nil
 	}
-	phases, err := l.phases()
+	phases, err := r.phases()
 	if err != nil {
 		return c, err
 	}
 	c.Levels = job.Levels(phases)
-	status, err := ReadStatus(l.Logs)
+	status, err := ReadStatus(r.Logs)
 	if err != nil {
 		return c, err
 	}
@@ -86,18 +86,18 @@ func (l Ref) Context() (results.RunContext, error) {
 
 // GPUs are those of all the run's workers by its recipe; 0 when there is no
 // recipe, and of a local run, whose mock servers use none.
-func (l Ref) GPUs() int {
-	if l.Record.ID == "" || l.Record.Launcher == string(plan.Local) {
+func (r Ref) GPUs() int {
+	if r.Record.ID == "" || r.Record.Launcher == string(plan.Local) {
 		return 0
 	}
-	r, _, err := recipes.Load(filepath.Join(l.Dir, rundir.RecipeFile))
-	if err != nil || r == nil {
+	recipe, _, err := recipes.Load(filepath.Join(r.Dir, rundir.RecipeFile))
+	if err != nil || recipe == nil {
 		return 0
 	}
 	n := 0
-	for _, role := range r.Roles() {
+	for _, role := range recipe.Roles() {
 		if role.Given && role.Workers > 0 {
-			n += role.Workers * r.GPUsPerWorker(role)
+			n += role.Workers * recipe.GPUsPerWorker(role)
 		}
 	}
 	return n

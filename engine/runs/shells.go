@@ -18,28 +18,29 @@ type Shell struct {
 
 // Shells are the lines of a run's steps; none before its nodes are known, for runs
 // that are not ours or have ended, and for runs of another user, whose plan is not to be read.
-func (s *Store) Shells(l Ref) ([]Shell, error) {
+func (s *Store) Shells(ref Ref) ([]Shell, error) {
 	out := []Shell{}
-	if l.Record.ID == "" {
+	if ref.Record.ID == "" {
 		return out, nil
 	}
-	if s, err := s.State(l); err != nil || s.State.Final() {
+	if s, err := s.State(ref); err != nil || s.State.Final() {
 		return out, err
 	}
 	var p plan.Plan
-	err := rundir.ReadPlan(l.Dir, &p)
+	err := rundir.ReadPlan(ref.Dir, &p)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return out, nil
 	}
 	if err != nil {
-		return out, fmt.Errorf("shells of %s: %w", l.Label(), err)
+		return out, fmt.Errorf("shells of %s: %w", ref.Label(), err)
 	}
 	for _, s := range p.Steps {
 		if len(s.Shell) == 0 || len(p.Placeholders()) > 0 {
 			continue
 		}
 		if len(s.Nodes) == 0 || s.Nodes[0] < 0 || s.Nodes[0] >= len(p.Nodes) {
-			return out, fmt.Errorf("shells of %s: its plan puts the step %q on a node that it does not have", l.Label(), s.Name)
+			return out, fmt.Errorf("shells of %s: its plan puts the step %q on a node that it does not have",
+				ref.Label(), s.Name)
 		}
 		out = append(out, Shell{Step: s.Name, Node: p.Nodes[s.Nodes[0]].Name, Line: plan.CommandLine(s.Shell)})
 	}

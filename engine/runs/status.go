@@ -37,24 +37,24 @@ func NewResolver(queue *slurm.Queue, now func() time.Time, host string) *Resolve
 }
 
 // State is what can be said of a run now, from its own files and its job.
-func (r *Resolver) State(l Ref) (event.Status, error) {
-	s, err := ReadStatus(l.Logs)
+func (r *Resolver) State(ref Ref) (event.Status, error) {
+	s, err := ReadStatus(ref.Logs)
 	if err != nil {
 		return s, err
 	}
-	return r.Resolve(l, s), nil
+	return r.Resolve(ref, s), nil
 }
 
 // Resolve turns what the events add up to into what can be said of the run now: a run whose
 // supervisor is gone without a final word has failed, and one on another machine
 // whose end is not known is unknown.
-func (r *Resolver) Resolve(l Ref, s event.Status) event.Status {
-	if s.State.Final() || l.Record.ID == "" {
+func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
+	if s.State.Final() || ref.Record.ID == "" {
 		return s
 	}
-	gone := l.gone()
-	if l.OnSlurm() {
-		s = r.ResolveJob(l, s, r.queue.Ask(context.Background())) // has time limits of its own
+	gone := ref.gone()
+	if ref.OnSlurm() {
+		s = r.ResolveJob(ref, s, r.queue.Ask(context.Background())) // has time limits of its own
 		if gone != nil {
 			s.Message = strings.TrimSuffix(gone.Error()+"; "+s.Message, "; ")
 		}
@@ -64,13 +64,13 @@ func (r *Resolver) Resolve(l Ref, s event.Status) event.Status {
 		s.State, s.Message = event.Unknown, gone.Error()
 		return s
 	}
-	if l.Record.Host != r.host {
-		return r.onAnotherHost(l, s)
+	if ref.Record.Host != r.host {
+		return r.onAnotherHost(ref, s)
 	}
-	alive, err := local.Alive(l.Dir)
+	alive, err := local.Alive(ref.Dir)
 	if err == nil && !alive {
 		// It may have ended between the two looks: its last word counts.
-		if again, rerr := ReadStatus(l.Logs); rerr == nil && again.State.Final() {
+		if again, rerr := ReadStatus(ref.Logs); rerr == nil && again.State.Final() {
 			return again
 		}
 	}
@@ -79,13 +79,13 @@ func (r *Resolver) Resolve(l Ref, s event.Status) event.Status {
 		s.State, s.Message = event.Unknown, err.Error()
 	case alive && s.State == "":
 		s.State = event.Starting
-	case !alive && r.now().Sub(l.Record.Created) < local.StartTimeout && s.State == "":
+	case !alive && r.now().Sub(ref.Record.Created) < local.StartTimeout && s.State == "":
 		s.State = event.Pending
 	case !alive:
 		one := 1
 		s.State, s.ExitCode = event.Failed, &one
 		s.Message = "the run's supervisor ended without a word (killed?); its servers went with it"
-		if last := lastError(filepath.Join(l.Logs, "sweep_"+l.Record.ID+".log")); last != "" {
+		if last := lastError(filepath.Join(ref.Logs, "sweep_"+ref.Record.ID+".log")); last != "" {
 			s.Message = "the run's supervisor ended, and its servers with it; its log says: " + last
 		}
 	}
@@ -115,28 +115,28 @@ func lastError(path string) string {
 // not known any more: its lock is not seen from here.
 const silence = 2 * time.Minute
 
-func (r *Resolver) onAnotherHost(l Ref, s event.Status) event.Status {
+func (r *Resolver) onAnotherHost(ref Ref, s event.Status) event.Status {
 	last := s.Last
-	info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile))
+	info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile))
 	if err == nil && info.ModTime().After(last) {
 		last = info.ModTime()
 	}
 	if r.now().Sub(last) > silence {
-		s.State, s.Message = event.Unknown, "runs on "+l.Record.Host+", which has said nothing for a while; look there"
+		s.State, s.Message = event.Unknown, "runs on "+ref.Record.Host+", which has said nothing for a while; look there"
 	}
 	return s
 }
 
 // Ended says whether a run writes no more, by its status as resolved. UntilDone waits
 // out a state that is not known.
-func (r *Resolver) Ended(l Ref, s event.Status, untilDone bool) bool {
+func (r *Resolver) Ended(ref Ref, s event.Status, untilDone bool) bool {
 	if s.State == event.Unknown && s.Queue != nil && s.Queue.Error != "" {
 		return false // an outage passes
 	}
-	if l.Record.ID != "" {
+	if ref.Record.ID != "" {
 		return s.State.Final() || s.State == event.Unknown && !untilDone
 	}
-	info, err := os.Stat(filepath.Join(l.Logs, "agentperf", results.RequestsFile))
+	info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile))
 	if err != nil {
 		return !untilDone
 	}
@@ -175,6 +175,6 @@ func ReadStatus(logs string) (event.Status, error) {
 
 // EventsLag says whether a run in this state may be further than its events tell:
 // the client writes none, or, as with srtctl, nobody does.
-func (l Ref) EventsLag(s event.State) bool {
-	return s == event.Ready || s == event.Starting && l.Record.Launcher == string(plan.Srtctl)
+func (r Ref) EventsLag(s event.State) bool {
+	return s == event.Ready || s == event.Starting && r.Record.Launcher == string(plan.Srtctl)
 }

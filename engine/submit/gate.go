@@ -8,8 +8,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
-// ErrTodos says that a recipe still has placeholders of a port.
-var ErrTodos = errors.New("open placeholders: give the real values, or submit all the same with --allow-todo")
+// errTodos says that a recipe still has placeholders of a port.
+var errTodos = errors.New("open placeholders: give the real values, or submit all the same with --allow-todo")
 
 // Ports knows the reports of the ports that recipes come from.
 type Ports interface {
@@ -27,7 +27,7 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	case !p.Report.OnlyTodos():
 		return ErrInvalid
 	case p.Report.Todos > 0 && !allowTodo:
-		return ErrTodos
+		return errTodos
 	}
 	if err := s.launcher(pl.Target).gate(p, pl); err != nil || allowTodo || s.opt.Ports == nil {
 		return err

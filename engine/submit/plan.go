@@ -57,26 +57,26 @@ func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 
 // Again loads what an earlier run was submitted with, as its folder has it: recipe,
 // workload, cluster file and how large it was to be. Edits are made on top.
-func (s *Submitter) Again(ctx context.Context, l runs.Ref, edits []recipes.Edit) (*draft.Pair, PlanOptions, error) {
-	r := l.Record
+func (s *Submitter) Again(ctx context.Context, ref runs.Ref, edits []recipes.Edit) (*draft.Pair, PlanOptions, error) {
+	r := ref.Record
 	opt := PlanOptions{
 		Target: plan.Target(r.Launcher), Smoke: r.Smoke,
 		Local: plan.LocalScale{Users: r.Users, Seconds: r.Seconds},
 	}
 	if r.ID == "" {
 		return nil, opt, fmt.Errorf("submit %s again: it was not submitted from here, so its inputs are not "+
-			"recorded; apply its recipe", l.Dir)
+			"recorded; apply its recipe", ref.Dir)
 	}
-	f := draft.Files{Recipe: filepath.Join(l.Dir, rundir.RecipeFile), Edits: edits}
+	f := draft.Files{Recipe: filepath.Join(ref.Dir, rundir.RecipeFile), Edits: edits}
 	for name, to := range map[string]*string{rundir.WorkloadFile: &f.Workload, rundir.ClusterFile: &f.Cluster} {
-		if path := filepath.Join(l.Dir, name); exists(path) {
+		if path := filepath.Join(ref.Dir, name); exists(path) {
 			*to = path
 		}
 	}
 	f.NoCluster = f.Cluster == "" // the one that a search finds today was not the run's
 	p, err := s.opt.Files.Load(ctx, f)
 	if err != nil {
-		return nil, opt, fmt.Errorf("submit %s again: %w", l.Label(), err)
+		return nil, opt, fmt.Errorf("submit %s again: %w", ref.Label(), err)
 	}
 	p.Again = r
 	return p, opt, nil

@@ -39,7 +39,7 @@ func clusterNotes(ctx context.Context, p *draft.Pair, nodes int) ([]string, erro
 		err = fmt.Errorf("%w; --launcher local runs the plan on this machine", err)
 	}
 	for _, part := range partitions {
-		notes = append(notes, part.String(), room(part, nodes))
+		notes = append(notes, part.String(), fits(part, nodes))
 	}
 	return notes, err
 }
@@ -62,8 +62,8 @@ func testOnly(ctx context.Context, script string) (string, error) {
 	return strings.TrimPrefix(said, "sbatch: "), nil
 }
 
-// room says what a run's size means in a partition at this moment.
-func room(p slurm.Partition, nodes int) string {
+// fits says what a run's size means in a partition at this moment.
+func fits(p slurm.Partition, nodes int) string {
 	switch {
 	case nodes > p.Nodes:
 		return fmt.Sprintf("the run takes %d nodes, and %s has %d: it would wait for ever", nodes, p.Name, p.Nodes)

@@ -7,14 +7,14 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
-func TestRoom(t *testing.T) {
+func TestFits(t *testing.T) {
 	t.Parallel()
 	p := slurm.Partition{Name: "batch", Nodes: 13, Idle: 5}
 	for nodes, words := range map[int]string{
 		4: "4 of 5 idle", 5: "5 of 5 idle", 13: "waits for 8 more",
 		14: "has 13: it would wait for ever",
 	} {
-		if got := room(p, nodes); !strings.Contains(got, words) {
+		if got := fits(p, nodes); !strings.Contains(got, words) {
 			t.Errorf("%d nodes: %s", nodes, got)
 		}
 	}

@@ -32,11 +32,10 @@ func (s Supervisor) inAllocation(
 		atStart = slurm.Job{}
 	}
 	pairs, err := slurm.Bindings(ctx, p, id, s.Getenv("SLURM_JOB_NODELIST"), dir, rundir.Logs(dir))
-	if err != nil {
-		return 1, fmt.Errorf("supervise %s: %w", dir, err)
+	if err == nil {
+		p, err = bind(dir, p, pairs)
 	}
-	p = p.Bind(pairs...)
-	if err := rundir.WriteNew(filepath.Join(dir, rundir.BoundFile), p, 0o600); err != nil {
+	if err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
 	go identify(dir, log)                 // while the servers start; a file system that hangs holds nobody up

@@ -69,11 +69,10 @@ func (s Supervisor) run(ctx context.Context, dir string, rec rundir.Record, p *p
 
 func (s Supervisor) here(ctx context.Context, dir, id string, p *plan.Plan, log io.Writer) (int, error) {
 	pairs, err := local.Bindings(p, id, dir, rundir.Logs(dir), s.Program)
-	if err != nil {
-		return 1, fmt.Errorf("supervise %s: %w", dir, err)
+	if err == nil {
+		p, err = bind(dir, p, pairs)
 	}
-	p = p.Bind(pairs...)
-	if err := rundir.WriteNew(filepath.Join(dir, rundir.BoundFile), p, 0o600); err != nil {
+	if err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
 	runner := local.NewRunner()
@@ -81,6 +80,12 @@ func (s Supervisor) here(ctx context.Context, dir, id string, p *plan.Plan, log 
 	opt := s.options(dir, p, log, runner)
 	opt.Started = local.Tell
 	return job.Run(ctx, opt)
+}
+
+// bind fills in what is known by now, and writes the plan as it is run.
+func bind(dir string, p *plan.Plan, pairs []string) (*plan.Plan, error) {
+	p = p.Bind(pairs...)
+	return p, rundir.WriteNew(filepath.Join(dir, rundir.BoundFile), p, 0o600)
 }
 
 // options are those of any run of a bound plan.

@@ -16,7 +16,7 @@ import (
 // FollowLog streams the lines of a log from a byte on, until the run has ended or
 // ctx is done; a state that is not known is waited out. The channel is closed at
 // the end.
-func (w *Watcher) FollowLog(ctx context.Context, l runs.Ref, path string, from int64) (<-chan follow.Chunk, error) {
+func (w *Watcher) FollowLog(ctx context.Context, ref runs.Ref, path string, from int64) (<-chan follow.Chunk, error) {
 	stop := make(chan struct{})
 	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, Rest: true})
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *Watcher) FollowLog(ctx context.Context, l runs.Ref, path string, from i
 				return
 			case <-tick.C:
 			}
-			if s, err := runs.ReadStatus(l.Logs); err == nil && w.logEnded(l, w.status.Resolve(l, s), path) {
+			if s, err := runs.ReadStatus(ref.Logs); err == nil && w.logEnded(ref, w.status.Resolve(ref, s), path) {
 				return
 			}
 		}
@@ -51,11 +51,11 @@ const lookEvery = 2 * time.Second
 
 // logEnded says that nothing more comes to a log: its run has ended or, in another
 // tool's folder, neither it nor the requests have grown for a while.
-func (w *Watcher) logEnded(l runs.Ref, s event.Status, path string) bool {
-	if l.Record.ID != "" {
-		return w.status.Ended(l, s, true)
+func (w *Watcher) logEnded(ref runs.Ref, s event.Status, path string) bool {
+	if ref.Record.ID != "" {
+		return w.status.Ended(ref, s, true)
 	}
-	for _, p := range []string{path, filepath.Join(l.Logs, "agentperf", results.RequestsFile)} {
+	for _, p := range []string{path, filepath.Join(ref.Logs, "agentperf", results.RequestsFile)} {
 		if info, err := os.Stat(p); err == nil && w.now().Sub(info.ModTime()) <= runs.Quiet {
 			return false
 		}

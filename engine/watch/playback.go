@@ -45,14 +45,14 @@ type dated struct {
 }
 
 // Playback reads a run once to learn what it holds; then At tells any moment of it.
-func (*Watcher) Playback(ctx context.Context, l runs.Ref) (*Playback, error) {
-	p := &Playback{logs: l.Logs}
+func (*Watcher) Playback(ctx context.Context, ref runs.Ref) (*Playback, error) {
+	p := &Playback{logs: ref.Logs}
 	var err error
-	if p.context, err = l.Context(); err != nil {
+	if p.context, err = ref.Context(); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{event.FileName, event.ClientFileName} {
-		es, err := event.ReadFile(filepath.Join(l.Logs, name))
+		es, err := event.ReadFile(filepath.Join(ref.Logs, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (*Watcher) Playback(ctx context.Context, l runs.Ref) (*Playback, error) {
 	}
 	slices.SortStableFunc(p.events, func(a, b event.Event) int { return a.T.Compare(b.T) })
 	if err := p.survey(ctx); err != nil {
-		return nil, fmt.Errorf("play %s back: %w", l.Label(), err)
+		return nil, fmt.Errorf("play %s back: %w", ref.Label(), err)
 	}
 	return p, nil
 }

@@ -11,13 +11,13 @@ import (
 // its rows and the plan: its run would be ready until it ends.
 func (f *follower) progress(u *Update) {
 	s := &u.Status
-	foreign := f.run.Record.ID == ""
+	external := f.run.Record.ID == ""
 	switch {
-	case foreign && (s.State != event.Unknown || u.At.Sub(s.Last) > runs.Quiet):
+	case external && (s.State != event.Unknown || u.At.Sub(s.Last) > runs.Quiet):
 		return
-	case !foreign && (!f.run.EventsLag(s.State) || len(s.Phases) > 0):
+	case !external && (!f.run.EventsLag(s.State) || len(s.Phases) > 0):
 		return
-	case !foreign:
+	case !external:
 		last := s.Last
 		f.marks(u)
 		s.Last = later(s.Last, last)

@@ -43,8 +43,8 @@ func New(status *runs.Resolver, now func() time.Time) *Watcher {
 // Watch follows a run from its beginning, whenever it is called, until it ends
 // or ctx does. Updates are coalesced, never lost: each holds all events since the
 // one before. The channel is closed after the update with Done.
-func (w *Watcher) Watch(ctx context.Context, l runs.Ref, opt Options) (<-chan Update, error) {
-	c, err := l.Context()
+func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan Update, error) {
+	c, err := ref.Context()
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (w *Watcher) Watch(ctx context.Context, l runs.Ref, opt Options) (<-chan Up
 		opt.Interval = time.Second
 	}
 	f := &follower{
-		Watcher: w, run: l, opt: opt, levels: c.Levels, fold: results.NewFold(), stems: map[string]time.Time{},
+		Watcher: w, run: ref, opt: opt, levels: c.Levels, fold: results.NewFold(), stems: map[string]time.Time{},
 		in: make(chan piece), stop: make(chan struct{}), out: make(chan Update), answers: make(chan slurm.Answer),
 	}
 	f.fold.Plan(c.Levels...)

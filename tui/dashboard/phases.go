@@ -97,7 +97,7 @@ func (p phaseView) partsOf(now, ended time.Time) []part {
 		parts[2].planned = max(p.plan.TimeoutSeconds-p.plan.RampSeconds-p.plan.SettleSeconds, p.plan.MinMeasurement)
 	}
 	if p.mark == nil {
-		if p.result != nil && p.result.Window != nil { // another tool's run has no diary
+		if p.result != nil && p.result.Window != nil { // an external run has no events
 			parts[2].spent, parts[2].state = p.result.Window.Seconds, over
 			return parts[2:]
 		}

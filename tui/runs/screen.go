@@ -14,12 +14,6 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Engine is what this screen needs.
-type Engine interface {
-	Runs(ctx context.Context, roots []string) ([]engine.Summary, error)
-	Cancel(ctx context.Context, l engine.RunRef) error
-}
-
 // settledEvery is how many ticks pass between two looks when nothing runs.
 const settledEvery = 6
 

@@ -13,18 +13,6 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Engine is what this screen needs.
-type Engine interface {
-	Load(ctx context.Context, f engine.Files) (*engine.Pair, error)
-	Plan(p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error)
-	// Gate says what stands against submitting, findings aside.
-	Gate(p *engine.Pair, pl *plan.Plan, allowTodo bool) error
-	// Preflight asks the cluster; its last note is when the run would start, its
-	// error what makes the submit impossible.
-	Preflight(ctx context.Context, p *engine.Pair, pl *plan.Plan) (notes []string, err error)
-	Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (engine.Record, error)
-}
-
 // Screen is the plan of one run.
 type Screen struct {
 	eng    Engine

@@ -98,7 +98,7 @@ func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
 			s := newSite(t, "a run that ends while it measures: "+c.name)
 			s.longer(60)
 			rec := s.apply(small(c.more...)...)
-			s.until(rec.ID, "measuring") // by the rows: the client keeps no diary
+			s.until(rec.ID, "measuring") // by the rows: the client writes no events
 			s.rows(rec.Dir)
 			s.looksBeside(rec)
 			c.end(s, rec)

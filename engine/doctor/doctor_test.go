@@ -1,0 +1,48 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/rundir"
+)
+
+// What is missing is a fact like any other.
+func TestLook(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte("#!/bin/sh\necho slurm 24.05\necho more\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	dir := t.TempDir()
+	cluster := filepath.Join(dir, "srtslurm.yaml")
+	if err := os.WriteFile(cluster, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"TERM": "xterm", "NO_COLOR": "1", "TMUX": "/tmp/x", "SRTSLURM_CONFIG": cluster}
+	m := Machine{
+		Version: "1", Program: "/p", Config: filepath.Join(dir, "none.yaml"), State: dir, Output: dir,
+		Getenv:   func(name string) string { return env[name] },
+		Programs: []rundir.Program{{Path: "/p", Name: "p-amd64"}}, Missing: []string{"p-arm64"},
+	}
+	facts := map[string]Fact{}
+	for _, f := range m.Look(t.Context()) {
+		facts[f.What] = f
+	}
+	for _, want := range []Fact{
+		{"configuration", m.Config, "not there: defaults hold"},
+		{"cluster file", cluster, "in force"},
+		{"sbatch", "slurm 24.05", filepath.Join(bin, "sbatch")},
+		{"srtctl", "not found", "srt-slurm's own launcher"},
+		{"p-amd64", "/p", ""},
+		{"terminal", "xterm", "NO_COLOR is set: no colours inside tmux"},
+	} {
+		if got := facts[want.What]; got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	if f := facts["p-arm64"]; f.Found != "not found" || f.Note == "" {
+		t.Errorf("a program that is missing: %+v", f)
+	}
+}
