@@ -24,7 +24,9 @@ func TestFilesThatAreNoRecipes(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, says := range map[string]string{big: "larger than 4 MiB", pipe: "not a regular file", "/dev/zero": "not a regular file", dir: "not a regular file"} {
+	for path, says := range map[string]string{
+		big: "larger than 4 MiB", pipe: "not a regular file", "/dev/zero": "not a regular file", dir: "not a regular file",
+	} {
 		if _, _, err := Load(path); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("load %s: %v, want %q", path, err, says)
 		}

@@ -67,7 +67,8 @@ func TestBothLayoutsMeanTheSame(t *testing.T) {
 		if !slices.Equal(r.Benchmark.Levels, []int{64, 256}) || r.Benchmark.Placement != "last_decode" {
 			t.Errorf("%s: benchmark %+v", name, r.Benchmark)
 		}
-		if r.Prefill.Workers != 2 || r.Prefill.Nodes != 2 || r.GPUsPerWorker(r.Prefill) != 4 || r.GPUsPerWorker(r.Decode) != 8 || r.WorkerNodes() != 4 {
+		if r.Prefill.Workers != 2 || r.Prefill.Nodes != 2 || r.GPUsPerWorker(r.Prefill) != 4 ||
+			r.GPUsPerWorker(r.Decode) != 8 || r.WorkerNodes() != 4 {
 			t.Errorf("%s: roles %+v %+v", name, r.Prefill, r.Decode)
 		}
 		if v, ok := r.Decode.Env.Get("TRTLLM_ENABLE_PDL"); !ok || v != "1" {
@@ -89,13 +90,15 @@ func TestBothLayoutsMeanTheSame(t *testing.T) {
 
 func TestDiffNamesFieldsInEachSpelling(t *testing.T) {
 	t.Parallel()
-	b := strings.NewReplacer("workers: 2,", "workers: 1,", "tensor_parallel_size: 8", "tensor_parallel_size: 8, new_field: [1, 2]").Replace(small2)
+	b := strings.NewReplacer("workers: 2,", "workers: 1,", "tensor_parallel_size: 8",
+		"tensor_parallel_size: 8, new_field: [1, 2]").Replace(small2)
 	c := DiffRecipes(parse(t, small1), parse(t, b))
 	if len(c.Differences) != 2 || c.Total-c.Identical != 2 {
 		t.Fatalf("differences %+v", c)
 	}
 	d := c.Differences[0]
-	if d.Path != "resources.prefill_workers" || d.A.Path != "resources.prefill_workers" || d.B.Path != "roles.prefill.workers" || d.A.Value != "2" || d.B.Value != "1" || d.B.Line != 7 {
+	if d.Path != "resources.prefill_workers" || d.A.Path != "resources.prefill_workers" ||
+		d.B.Path != "roles.prefill.workers" || d.A.Value != "2" || d.B.Value != "1" || d.B.Line != 7 {
 		t.Errorf("first difference %+v %+v %+v", d, d.A, d.B)
 	}
 	if d := c.Differences[1]; d.A != nil || d.B.Value != "[1, 2]" {
@@ -110,8 +113,14 @@ func TestDiagnosticsHavePlaces(t *testing.T) {
 		line           int
 		path, says     string
 	}{
-		{"unknown key", "prefill_workers: 2", "prefil_workers: 2", 3, "resources.prefil_workers", `did you mean "prefill_workers"`},
-		{"env value no string", `TRTLLM_ENABLE_PDL: "1"`, `TRTLLM_ENABLE_PDL: 1`, 6, "backend.decode_environment.TRTLLM_ENABLE_PDL", "must be strings"},
+		{
+			"unknown key", "prefill_workers: 2", "prefil_workers: 2", 3, "resources.prefil_workers",
+			`did you mean "prefill_workers"`,
+		},
+		{
+			"env value no string", `TRTLLM_ENABLE_PDL: "1"`, `TRTLLM_ENABLE_PDL: 1`, 6,
+			"backend.decode_environment.TRTLLM_ENABLE_PDL", "must be strings",
+		},
 		{"enum", "request_plane: tcp", "request_plane: udp", 11, "dynamo.request_plane", "nats, tcp, http"},
 		{"bool", "install: false", "install: maybe", 11, "dynamo.install", "want bool"},
 		{"null", "max_attempts: 360", "max_attempts: null", 12, "health_check.max_attempts", "may not be null"},
@@ -120,7 +129,10 @@ func TestDiagnosticsHavePlaces(t *testing.T) {
 		{"bare level", `"64x256"`, `64`, 16, "benchmark.concurrencies", "want a list"},
 		{"empty levels", `"64x256"`, `[]`, 16, "benchmark.concurrencies", "no level"},
 		{"missing", "precision: fp4", "stage_dir: null", 2, "model.precision", "required"},
-		{"no mapping", "dynamo: {install: false, request_plane: tcp, event_plane: zmq}", "dynamo: [1]", 11, "dynamo", "want a mapping"},
+		{
+			"no mapping", "dynamo: {install: false, request_plane: tcp, event_plane: zmq}", "dynamo: [1]", 11, "dynamo",
+			"want a mapping",
+		},
 		{"duplicate", "name: ap-demo", "name: a\nname: ap-demo", 2, "name", "first on line 1"},
 		{"schema", "name: ap-demo", "name: ap-demo\nschema: 3", 2, "schema", "unknown layout"},
 	} {
@@ -134,7 +146,8 @@ func TestDiagnosticsHavePlaces(t *testing.T) {
 				t.Fatalf("want one finding, got %v", ds)
 			}
 			d := ds[0]
-			if d.Line != c.line || d.Path != c.path || !strings.Contains(d.Message, c.says) || d.Severity != Error || d.Column < 1 {
+			if d.Line != c.line || d.Path != c.path || !strings.Contains(d.Message, c.says) || d.Severity != Error ||
+				d.Column < 1 {
 				t.Errorf("got %s (fix %q), want line %d path %s with %q", d, d.Fix, c.line, c.path, c.says)
 			}
 		})
@@ -145,7 +158,8 @@ func TestHostileDocuments(t *testing.T) {
 	t.Parallel()
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
-		bomb += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 10), ",") + "]\n"
+		bomb += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 10), ",") +
+			"]\n"
 	}
 	for _, c := range []struct{ name, text, says string }{
 		{"empty", "", "empty"},
@@ -195,15 +209,19 @@ func FuzzParseRecipe(f *testing.F) {
 
 func TestClusterFillsWhatTheRecipeLeaves(t *testing.T) {
 	t.Parallel()
-	c, ds := ParseCluster("srtslurm.yaml", []byte("default_account: perf\ndefault_partition: batch\nmodel_paths: {alias: /models/$X/real}\ncontainers: {dyn: /img/dyn.sqsh}\ndefault_health_check: {max_attempts: 42}\n"))
+	c, ds := ParseCluster("srtslurm.yaml",
+		[]byte("default_account: perf\ndefault_partition: batch\nmodel_paths: {alias: /models/$X/real}\n"+
+			"containers: {dyn: /img/dyn.sqsh}\ndefault_health_check: {max_attempts: 42}\n"))
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
-	text := strings.NewReplacer("/m/my-model", "alias", "/img/dyn.sqsh", "dyn", "health_check: {max_attempts: 360, interval_seconds: 10}\n", "").Replace(small1) + "slurm: {partition: mine}\n"
+	text := strings.NewReplacer("/m/my-model", "alias", "/img/dyn.sqsh", "dyn",
+		"health_check: {max_attempts: 360, interval_seconds: 10}\n", "").Replace(small1) + "slurm: {partition: mine}\n"
 	r := parse(t, text)
 	env := map[string]string{"X": "x", "SLURM_ACCOUNT": "other"}
 	changes := c.Apply(r, func(k string) string { return env[k] })
-	if r.Slurm.Account != "perf" || r.Slurm.Partition != "mine" || r.Slurm.TimeLimit != "01:00:00" || r.ModelPath != "/models/x/real" || r.Container != "/img/dyn.sqsh" || r.HealthAttempts != 42 {
+	if r.Slurm.Account != "perf" || r.Slurm.Partition != "mine" || r.Slurm.TimeLimit != "01:00:00" ||
+		r.ModelPath != "/models/x/real" || r.Container != "/img/dyn.sqsh" || r.HealthAttempts != 42 {
 		t.Errorf("recipe after the cluster file: %+v", r)
 	}
 	var fields []string
@@ -211,7 +229,9 @@ func TestClusterFillsWhatTheRecipeLeaves(t *testing.T) {
 		fields = append(fields, ch.Field)
 	}
 	slices.Sort(fields)
-	if want := []string{"health_check.max_attempts", "model.container", "model.path", "slurm.account", "slurm.time_limit"}; !slices.Equal(fields, want) {
+	if want := []string{
+		"health_check.max_attempts", "model.container", "model.path", "slurm.account", "slurm.time_limit",
+	}; !slices.Equal(fields, want) {
 		t.Errorf("changes %v, want %v", fields, want)
 	}
 	if _, ds := ParseCluster("srtslurm.yaml", []byte("default_container: x\n")); ds.Errors() != 1 {

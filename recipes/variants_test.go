@@ -28,7 +28,9 @@ func TestOverrides(t *testing.T) {
 	t.Parallel()
 	data := corpusFile(t, "overrides.yaml")
 	all, ds := Variants("o.yaml", data, "")
-	if want := []string{"override_big", "override_named", "zip_override_batch[0]", "zip_override_batch[1]"}; len(ds) > 0 || !slices.Equal(selectors(all), want) {
+	if want := []string{
+		"override_big", "override_named", "zip_override_batch[0]", "zip_override_batch[1]",
+	}; len(ds) > 0 || !slices.Equal(selectors(all), want) {
 		t.Fatalf("got %v %v, want %v", selectors(all), ds, want)
 	}
 	if some, _ := Variants("o.yaml", data, "zip_*"); len(some) != 2 {
@@ -50,8 +52,10 @@ func TestOverrides(t *testing.T) {
 			t.Fatalf("%s: %v", c.selector, ds)
 		}
 		batch, _ := r.Prefill.ArgInt("max_batch_size")
-		if r.Name != c.name || !slices.Equal(r.Benchmark.Levels, c.levels) || r.Prefill.Workers != c.prefill || batch != c.batch {
-			t.Errorf("%s: name %s levels %v workers %d batch %d", c.selector, r.Name, r.Benchmark.Levels, r.Prefill.Workers, batch)
+		if r.Name != c.name || !slices.Equal(r.Benchmark.Levels, c.levels) || r.Prefill.Workers != c.prefill ||
+			batch != c.batch {
+			t.Errorf("%s: name %s levels %v workers %d batch %d", c.selector, r.Name, r.Benchmark.Levels, r.Prefill.Workers,
+				batch)
 		}
 		again, ds := ParseRecipe("resolved.yaml", text)
 		if len(ds) > 0 {
@@ -61,7 +65,8 @@ func TestOverrides(t *testing.T) {
 			t.Errorf("%s and its text differ: %+v", c.selector, d.Differences)
 		}
 	}
-	if r, ds := ParseRecipe("o.yaml", data); r != nil || ds.Errors() != 1 || !strings.Contains(ds[0].Message, "4 recipes: override_big") {
+	if r, ds := ParseRecipe("o.yaml", data); r != nil || ds.Errors() != 1 ||
+		!strings.Contains(ds[0].Message, "4 recipes: override_big") {
 		t.Errorf("a file of several without a selector: %v", ds)
 	}
 	if _, ds := Variants("o.yaml", data, "nope"); ds.Errors() != 1 || !strings.Contains(ds[0].Message, "override_named") {
@@ -72,7 +77,8 @@ func TestOverrides(t *testing.T) {
 // A finding in a variant names the line and the path in the file as it is written.
 func TestFindingsOfAVariantPointIntoTheFile(t *testing.T) {
 	t.Parallel()
-	data := []byte(strings.NewReplacer("      nodes: 2\n", "      nodez: 2\n", "frontend: {", "frontend: {x: 1, ").Replace(string(corpusFile(t, "overrides.yaml"))))
+	data := []byte(strings.NewReplacer("      nodes: 2\n", "      nodez: 2\n", "frontend: {",
+		"frontend: {x: 1, ").Replace(string(corpusFile(t, "overrides.yaml"))))
 	_, _, ds := Select("o.yaml", data, "override_big")
 	var got []string
 	for _, d := range ds {
@@ -99,7 +105,8 @@ func TestSweep(t *testing.T) {
 		t.Fatal(ds)
 	}
 	env, _ := r.Agg.Env.Get("BATCH")
-	if r.Name != "swept_batch16_levels1x2" || env != "16" || !slices.Equal(r.Benchmark.Levels, []int{1, 2}) || r.Benchmark.ConfigPath != "/ap/w-16.yaml" {
+	if r.Name != "swept_batch16_levels1x2" || env != "16" || !slices.Equal(r.Benchmark.Levels, []int{1, 2}) ||
+		r.Benchmark.ConfigPath != "/ap/w-16.yaml" {
 		t.Errorf("got %s, BATCH %s, levels %v, config %s", r.Name, env, r.Benchmark.Levels, r.Benchmark.ConfigPath)
 	}
 	if strings.Contains(string(text), "sweep:") || strings.Contains(string(text), "{batch}") {
@@ -128,10 +135,15 @@ func TestHostileFamilies(t *testing.T) {
 func TestEveryKindOfRecipeIsRead(t *testing.T) {
 	t.Parallel()
 	text := func(engine, bench, more string) string {
-		return "name: x\nmodel: {path: /m, container: c, precision: fp8}\nresources: {gpu_type: h100, gpus_per_node: 8, agg_nodes: 1, agg_workers: 1}\nbackend: {type: " + engine + ", own_key: 1}\nbenchmark: {type: " + bench + more + "}\n"
+		return "name: x\nmodel: {path: /m, container: c, precision: fp8}\n" +
+			"resources: {gpu_type: h100, gpus_per_node: 8, agg_nodes: 1, agg_workers: 1}\n" +
+			"backend: {type: " + engine + ", own_key: 1}\nbenchmark: {type: " + bench + more + "}\n"
 	}
 	for _, engine := range []string{"sglang", "vllm", "mocker"} {
-		for _, bench := range []string{"manual", "custom", "gpqa", "gsm8k", "lm-eval", "longbenchv2", "mmlu", "mooncake-router", "router", "sa-bench", "sglang-bench", "trace-replay"} {
+		for _, bench := range []string{
+			"manual", "custom", "gpqa", "gsm8k", "lm-eval", "longbenchv2", "mmlu", "mooncake-router", "router", "sa-bench",
+			"sglang-bench", "trace-replay",
+		} {
 			r, ds := ParseRecipe("r.yaml", []byte(text(engine, bench, ", own: [1]")))
 			if r == nil || ds.Errors() > 0 || len(ds) != 2 || ds[0].Severity != Note || ds[0].Rule != "foreign" {
 				t.Errorf("%s with %s: %v", engine, bench, ds)

@@ -36,10 +36,14 @@ func TestTimeoutRule(t *testing.T) {
 		{"the c1010 run", "2400.0", "", 1010, true, true, 851, nil},
 		{"equality holds", "1549", "", 1010, true, true, 0, nil},
 		{"one second short", "1548.0", "", 1010, true, false, -1, []string{
-			"phase_timeout_seconds ≥ 1549", "user_spawn_rate ≥ 1.001", "settling_time_seconds ≤ 239", "min_measurement_seconds ≤ 299", "concurrency ≤ 1009",
+			"phase_timeout_seconds ≥ 1549", "user_spawn_rate ≥ 1.001", "settling_time_seconds ≤ 239",
+			"min_measurement_seconds ≤ 299", "concurrency ≤ 1009",
 		}},
 		{"one user needs no ramp", "540", "", 1, true, true, 0, nil},
-		{"exact where floats are not", "543.0", "user_spawn_rate: 0.3\nmin_measurement_seconds: 299.6666666666\n", 2, true, true, 0, nil},
+		{
+			"exact where floats are not", "543.0", "user_spawn_rate: 0.3\nmin_measurement_seconds: 299.6666666666\n", 2, true,
+			true, 0, nil,
+		},
 		{"nothing but a longer timeout helps", "100", "", 1010, true, false, -1449, []string{"phase_timeout_seconds ≥ 1549"}},
 		{"empty is unknown", "", "", 1010, false, false, 0, nil},
 		{"text is unknown", "soon", "", 1010, false, false, 0, nil},

@@ -183,7 +183,12 @@ func TestSyntaxErrorsNameTheirLine(t *testing.T) {
 		line int
 		text string
 	}{
-		{40, "  badly: indented\n"}, {60, "      \tx: 1\n"}, {100, "no colon at all\n"}, {120, "      a: b: c\n"}, {30, "      x: [1, 2\n"}, {150, "   x: 1\n"},
+		{40, "  badly: indented\n"},
+		{60, "      \tx: 1\n"},
+		{100, "no colon at all\n"},
+		{120, "      a: b: c\n"},
+		{30, "      x: [1, 2\n"},
+		{150, "   x: 1\n"},
 	} {
 		broken := strings.Join(lines[:c.line-1], "") + c.text + strings.Join(lines[c.line-1:], "")
 		_, ds := Parse("r.yaml", []byte(broken))

@@ -20,7 +20,8 @@ backend:
     prefill: {tensor_parallel_size: 4, cuda_graph_config: null, x: 1.50}
     decode: {tensor_parallel_size: 8}
 environment: {SHARED: "global"}
-frontend: {type: dynamo, enable_multiple_frontends: false, args: {router-mode: kv, no-router-kv-events: true}, env: {HOME: /tmp}}
+frontend: {type: dynamo, enable_multiple_frontends: false, args: {router-mode: kv, no-router-kv-events: true},
+  env: {HOME: /tmp}}
 dynamo: {install: false, event_plane: zmq}
 benchmark:
   type: agentperf
@@ -51,7 +52,9 @@ func request(t *testing.T, text string, target Target) Request {
 		t.Fatal(ds)
 	}
 	w, _ := recipes.ParseWorkload("w.yaml", []byte(workload))
-	c, _ := recipes.ParseCluster("c.yaml", []byte("use_segment_sbatch_directive: false\ndefault_sbatch_directives: {comment: lost, mail-type: END}\ndefault_mounts: {/data: /data}"))
+	c, _ := recipes.ParseCluster("c.yaml",
+		[]byte("use_segment_sbatch_directive: false\ndefault_sbatch_directives: {comment: lost, mail-type: END}\n"+
+			"default_mounts: {/data: /data}"))
 	return Request{Recipe: r, Workload: w, Cluster: c, Target: target, OutputDir: "/out put"}
 }
 
@@ -81,18 +84,46 @@ func TestLayouts(t *testing.T) {
 		name, resources, more string
 		want                  string // roles by node
 	}{
-		{"one node a worker", "prefill_nodes: 2, prefill_workers: 2, decode_nodes: 2, decode_workers: 1", "", "etcd,frontend,prefill 0 | prefill 1 | decode 0,client | decode 0"},
-		{"two workers a node", "prefill_nodes: 1, prefill_workers: 2, decode_nodes: 1, decode_workers: 1", "", "etcd,frontend,prefill 0,prefill 1 | decode 0,client"},
-		{"decode starts on a fresh node", "prefill_nodes: 2, prefill_workers: 3, gpus_per_prefill: 2, decode_nodes: 1, decode_workers: 2, gpus_per_decode: 2", "", "etcd,frontend,prefill 0,prefill 1 | prefill 2 | decode 0,decode 1,client"},
-		{"spread", "spread_workers: true, prefill_nodes: 2, prefill_workers: 2, gpus_per_prefill: 2, decode_nodes: 1, decode_workers: 1", "", "etcd,frontend,prefill 0 | prefill 1 | decode 0,client"},
-		{"decode shares the nodes", "prefill_nodes: 1, prefill_workers: 1, gpus_per_prefill: 2, decode_nodes: 0, decode_workers: 1, gpus_per_decode: 2", "", "etcd,frontend,prefill 0,decode 0,client"},
-		{"dedicated infra", "prefill_nodes: 1, prefill_workers: 1, decode_nodes: 1, decode_workers: 1", "infra: {etcd_nats_dedicated_node: true}", "etcd | frontend,prefill 0 | decode 0,client"},
-		{"dedicated infra and frontend share", "prefill_nodes: 1, prefill_workers: 1, decode_nodes: 1, decode_workers: 1", "infra: {etcd_nats_dedicated_node: true}\nfrontend: {dedicated_node: true}", "etcd,frontend | prefill 0 | decode 0,client"},
+		{
+			"one node a worker", "prefill_nodes: 2, prefill_workers: 2, decode_nodes: 2, decode_workers: 1", "",
+			"etcd,frontend,prefill 0 | prefill 1 | decode 0,client | decode 0",
+		},
+		{
+			"two workers a node", "prefill_nodes: 1, prefill_workers: 2, decode_nodes: 1, decode_workers: 1", "",
+			"etcd,frontend,prefill 0,prefill 1 | decode 0,client",
+		},
+		{
+			"decode starts on a fresh node",
+			"prefill_nodes: 2, prefill_workers: 3, gpus_per_prefill: 2, decode_nodes: 1, decode_workers: 2, gpus_per_decode: 2",
+			"", "etcd,frontend,prefill 0,prefill 1 | prefill 2 | decode 0,decode 1,client",
+		},
+		{
+			"spread",
+			"spread_workers: true, prefill_nodes: 2, prefill_workers: 2, gpus_per_prefill: 2, decode_nodes: 1, " +
+				"decode_workers: 1",
+			"", "etcd,frontend,prefill 0 | prefill 1 | decode 0,client",
+		},
+		{
+			"decode shares the nodes",
+			"prefill_nodes: 1, prefill_workers: 1, gpus_per_prefill: 2, decode_nodes: 0, decode_workers: 1, gpus_per_decode: 2",
+			"", "etcd,frontend,prefill 0,decode 0,client",
+		},
+		{
+			"dedicated infra", "prefill_nodes: 1, prefill_workers: 1, decode_nodes: 1, decode_workers: 1",
+			"infra: {etcd_nats_dedicated_node: true}", "etcd | frontend,prefill 0 | decode 0,client",
+		},
+		{
+			"dedicated infra and frontend share", "prefill_nodes: 1, prefill_workers: 1, decode_nodes: 1, decode_workers: 1",
+			"infra: {etcd_nats_dedicated_node: true}\nfrontend: {dedicated_node: true}",
+			"etcd,frontend | prefill 0 | decode 0,client",
+		},
 		{"aggregated", "agg_nodes: 2, agg_workers: 1", "", "etcd,frontend,agg 0,client | agg 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			text := fmt.Sprintf("name: x\nmodel: {path: /m, container: /i, precision: f}\nresources: {gpus_per_node: 4, %s}\nbackend: {type: trtllm}\nbenchmark: {type: agentperf, concurrency: 1, client_placement: last_decode}\n%s\n", c.resources, c.more)
+			text := fmt.Sprintf("name: x\nmodel: {path: /m, container: /i, precision: f}\nresources: {gpus_per_node: 4, %s}\n"+
+				"backend: {type: trtllm}\nbenchmark: {type: agentperf, concurrency: 1, client_placement: last_decode}\n%s\n",
+				c.resources, c.more)
 			r, ds := recipes.ParseRecipe("r.yaml", []byte(text))
 			if ds.Errors() > 0 {
 				t.Fatal(ds)
@@ -152,20 +183,28 @@ func TestSlurmSteps(t *testing.T) {
 		t.Errorf("decode %+v", d)
 	}
 	want := []string{
-		"srun", "--jobid", "{job_id}", "--job-name", "decode_0", "--overlap", "--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1", "--wait=10",
-		"--nodes", "2", "--ntasks", "8", "--nodelist", "{node:2},{node:3}", "--output", "{log_dir}/{node:2}_decode_w0.out", "--open-mode", "append",
+		"srun", "--jobid", "{job_id}", "--job-name", "decode_0", "--overlap", "--mpi", "pmix", "--oversubscribe",
+		"--cpu-bind=verbose,none", "--kill-on-bad-exit=1", "--wait=10",
+		"--nodes", "2", "--ntasks", "8", "--nodelist", "{node:2},{node:3}", "--output", "{log_dir}/{node:2}_decode_w0.out",
+		"--open-mode", "append",
 		"--container-image", "/img/dyn.sqsh", "--no-container-entrypoint", "--no-container-mount-home", "--container-mounts",
-		"{log_dir}:/logs,/m/my-model:/model,{run_dir}/bin:/agentperf,/data:/data,/shared/ap:/ap:ro,{log_dir}/x:/x", "--export=ALL", "env",
-		"HEAD_NODE_IP={ip:0}", "ETCD_ENDPOINTS=http://{node:0}:2379", "NATS_SERVER=nats://{node:0}:4222", "DYN_SKIP_SGLANG_LOG_FORMATTING=1", "DYN_EVENT_PLANE=zmq",
-		"DYN_SYSTEM_PORT=7502", "DYN_LOG=info,dynamo_runtime::pipeline::network::ingress::push_handler=warn", "TRTLLM_EPLB_SHM_NAME=moe_shared_decode0_{job_id}", "SHARED=global",
-		"numactl", "-m", "0,1", "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", "/model", "--served-model-name", "my-model",
+		"{log_dir}:/logs,/m/my-model:/model,{run_dir}/bin:/agentperf,/data:/data,/shared/ap:/ap:ro,{log_dir}/x:/x",
+		"--export=ALL", "env",
+		"HEAD_NODE_IP={ip:0}", "ETCD_ENDPOINTS=http://{node:0}:2379", "NATS_SERVER=nats://{node:0}:4222",
+		"DYN_SKIP_SGLANG_LOG_FORMATTING=1", "DYN_EVENT_PLANE=zmq",
+		"DYN_SYSTEM_PORT=7502", "DYN_LOG=info,dynamo_runtime::pipeline::network::ingress::push_handler=warn",
+		"TRTLLM_EPLB_SHM_NAME=moe_shared_decode0_{job_id}", "SHARED=global",
+		"numactl", "-m", "0,1", "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", "/model",
+		"--served-model-name", "my-model",
 		"--disaggregation-mode", "decode", "--extra-engine-args", "/logs/trtllm_config_decode.yaml", "--request-plane", "tcp",
 	}
 	if !slices.Equal(d.Launch, want) {
 		t.Errorf("launch\n%q\nwant\n%q", d.Launch, want)
 	}
 	f := step(t, p, "frontend_0")
-	if want := []string{"python3", "-m", "dynamo.frontend", "--http-port=8000", "--router-mode", "kv", "--no-router-kv-events"}; !slices.Equal(f.Argv, want) {
+	if want := []string{
+		"python3", "-m", "dynamo.frontend", "--http-port=8000", "--router-mode", "kv", "--no-router-kv-events",
+	}; !slices.Equal(f.Argv, want) {
 		t.Errorf("frontend %q", f.Argv)
 	}
 	if f.Ready.Prefill != 2 || f.Ready.Decode != 1 || f.Ready.TimeoutSeconds != 1800 {
@@ -190,7 +229,8 @@ func TestEnvironment(t *testing.T) {
 		}
 		byName[v.Name] = v
 	}
-	if v := byName["SHARED"]; v.Value != "global" || v.Origin != "environment.SHARED" || v.Beats != "backend.prefill_environment.SHARED" {
+	if v := byName["SHARED"]; v.Value != "global" || v.Origin != "environment.SHARED" ||
+		v.Beats != "backend.prefill_environment.SHARED" {
 		t.Errorf("SHARED %+v", v)
 	}
 	if v := byName["DYN_LOG"]; v.Value != "info" || v.Beats != "built-in" {
@@ -218,7 +258,10 @@ func TestEnvironment(t *testing.T) {
 
 func TestSecret(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]bool{"HF_TOKEN": true, "API_KEY": true, "aws_secret_access": true, "DB_PASSWORD": true, "DYN_TOKENIZER": false, "KEYBOARD": false, "TOKENS": false} {
+	for name, want := range map[string]bool{
+		"HF_TOKEN": true, "API_KEY": true, "aws_secret_access": true, "DB_PASSWORD": true, "DYN_TOKENIZER": false,
+		"KEYBOARD": false, "TOKENS": false,
+	} {
 		if recipes.Secret(name) != want {
 			t.Errorf("recipes.Secret(%s) = %v", name, !want)
 		}
@@ -229,8 +272,10 @@ func TestScriptQuotesAndExecs(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm))
 	for _, line := range []string{
-		`#SBATCH --job-name="it's a \"demo\""`, `#SBATCH --nodes=4`, `#SBATCH --ntasks=16`, `#SBATCH --gpus-per-node=4`, `#SBATCH --comment='two words'`, `#SBATCH --exclusive`,
-		`#SBATCH --mail-type=END`, `#SBATCH --no-requeue`, `#SBATCH --signal=B:TERM@90`, `run='/out put'/"$SLURM_JOB_ID"`, `exec "$run/bin/agentperf-tui" job run --run-dir "$run"`,
+		`#SBATCH --job-name="it's a \"demo\""`, `#SBATCH --nodes=4`, `#SBATCH --ntasks=16`, `#SBATCH --gpus-per-node=4`,
+		`#SBATCH --comment='two words'`, `#SBATCH --exclusive`,
+		`#SBATCH --mail-type=END`, `#SBATCH --no-requeue`, `#SBATCH --signal=B:TERM@90`, `run='/out put'/"$SLURM_JOB_ID"`,
+		`exec "$run/bin/agentperf-tui" job run --run-dir "$run"`,
 	} {
 		if !strings.Contains(p.Script, line+"\n") {
 			t.Errorf("the script lacks %s:\n%s", line, p.Script)
@@ -244,7 +289,8 @@ func TestScriptQuotesAndExecs(t *testing.T) {
 func TestEngineConfigIsVerbatim(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm))
-	if f := p.Files[0]; f.Path != "{log_dir}/trtllm_config_prefill.yaml" || f.Content != "{tensor_parallel_size: 4, cuda_graph_config: null, x: 1.50}\n" {
+	if f := p.Files[0]; f.Path != "{log_dir}/trtllm_config_prefill.yaml" ||
+		f.Content != "{tensor_parallel_size: 4, cuda_graph_config: null, x: 1.50}\n" {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -258,7 +304,8 @@ func TestLocalScalesByOneFactor(t *testing.T) {
 	if ds.Errors() > 0 {
 		t.Fatal(ds)
 	}
-	if !slices.Equal(w.Levels, []int{1, 11}) || w.PhaseTimeout.Float() != 24 || w.Settling.Float() != 2.4 || w.MinMeasurement.Float() != 3 {
+	if !slices.Equal(w.Levels, []int{1, 11}) || w.PhaseTimeout.Float() != 24 || w.Settling.Float() != 2.4 ||
+		w.MinMeasurement.Float() != 3 {
 		t.Errorf("scaled workload:\n%s", p.Files[0].Content)
 	}
 	for _, c := range recipes.CheckTimeouts(w, w.Levels) {
@@ -273,7 +320,9 @@ func TestLocalScalesByOneFactor(t *testing.T) {
 	for _, s := range p.Substitutions {
 		swaps[s.What] = s.To
 	}
-	for what, to := range map[string]string{"users": "1,11", "phase_timeout_seconds": "24.0", "engines": "3 mock workers", "client": "built-in replay client"} {
+	for what, to := range map[string]string{
+		"users": "1,11", "phase_timeout_seconds": "24.0", "engines": "3 mock workers", "client": "built-in replay client",
+	} {
 		if swaps[what] != to {
 			t.Errorf("swap %s is %q, want %q", what, swaps[what], to)
 		}
@@ -290,7 +339,10 @@ func TestBind(t *testing.T) {
 	if got := p.Placeholders(); !slices.Equal(got, want) {
 		t.Fatalf("placeholders %v, want %v", got, want)
 	}
-	pairs := []string{"{ip:0}", "10.0.0.1", JobID, "7", LogDir, "/run/logs", RunDir, "/run", "{node:0}", "a", "{node:1}", "b", "{node:2}", "c", "{node:3}", "d"}
+	pairs := []string{
+		"{ip:0}", "10.0.0.1", JobID, "7", LogDir, "/run/logs", RunDir, "/run", "{node:0}", "a", "{node:1}", "b", "{node:2}",
+		"c", "{node:3}", "d",
+	}
 	b := p.Bind(pairs...)
 	if got := b.Placeholders(); len(got) != 0 {
 		t.Errorf("still unbound: %v", got)
@@ -313,7 +365,9 @@ func TestUnknownMountPlaceholder(t *testing.T) {
 
 func TestWhatAPlanLeavesOutIsTold(t *testing.T) {
 	t.Parallel()
-	text := "schema: 2\nname: x\nmodel: {path: /m, container: /i, precision: f}\nengine: trtllm\nroles: {prefill: {nodes: 1, workers: 1, container: /other}, decode: {nodes: 1, workers: 1}}\nsetup_script: s.sh\nprofiling: {type: nsys}\n"
+	text := "schema: 2\nname: x\nmodel: {path: /m, container: /i, precision: f}\nengine: trtllm\n" +
+		"roles: {prefill: {nodes: 1, workers: 1, container: /other}, decode: {nodes: 1, workers: 1}}\n" +
+		"setup_script: s.sh\nprofiling: {type: nsys}\n"
 	r, ds := recipes.ParseRecipe("r.yaml", []byte(text))
 	if r == nil {
 		t.Fatal(ds)

@@ -19,7 +19,8 @@ func TestASmokeRunIsShort(t *testing.T) {
 		t.Fatalf("%d nodes, %d steps, phases %+v", len(p.Nodes), len(p.Steps), p.Phases)
 	}
 	ph := p.Phases[0]
-	if ph.Level != smokeUsers || ph.TimeoutSeconds != 34 || ph.TimeoutSeconds < ph.RampSeconds+ph.SettleSeconds+ph.MinMeasurement {
+	if ph.Level != smokeUsers || ph.TimeoutSeconds != 34 ||
+		ph.TimeoutSeconds < ph.RampSeconds+ph.SettleSeconds+ph.MinMeasurement {
 		t.Errorf("phase %+v: want the shortest that its rule allows", ph)
 	}
 	argv := step(t, p, "client").Argv
@@ -29,13 +30,17 @@ func TestASmokeRunIsShort(t *testing.T) {
 		}
 	}
 	i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == LogDir+"/benchmark_config.smoke.yaml" })
-	if i < 0 || !strings.Contains(p.Files[i].Content, "trajectory_path: /ap/t.jsonl") || !strings.Contains(p.Files[i].Content, "phase_timeout_seconds: 34.0") {
+	if i < 0 || !strings.Contains(p.Files[i].Content, "trajectory_path: /ap/t.jsonl") ||
+		!strings.Contains(p.Files[i].Content, "phase_timeout_seconds: 34.0") {
 		t.Fatalf("files %+v", p.Files)
 	}
-	if w, ds := recipes.ParseWorkload("w.yaml", []byte(p.Files[i].Content)); ds.Errors() > 0 || !recipes.CheckTimeouts(w, []int{4})[0].OK {
+	if w, ds := recipes.ParseWorkload("w.yaml", []byte(p.Files[i].Content)); ds.Errors() > 0 ||
+		!recipes.CheckTimeouts(w, []int{4})[0].OK {
 		t.Errorf("the client would refuse its workload: %v", ds)
 	}
-	for _, what := range []string{"users", "phase_timeout_seconds", "settling_time_seconds", "min_measurement_seconds", "workload"} {
+	for _, what := range []string{
+		"users", "phase_timeout_seconds", "settling_time_seconds", "min_measurement_seconds", "workload",
+	} {
 		if !slices.ContainsFunc(p.Substitutions, func(s Substitution) bool { return s.What == what }) {
 			t.Errorf("no word on %s", what)
 		}
@@ -48,7 +53,10 @@ func TestShellBesideAStep(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm)).Bind(JobID, "7", LogDir, "/out/7/logs", RunDir, "/out/7", "{node:2}", "n3")
 	line := CommandLine(step(t, p, "decode_0").Shell)
-	for _, words := range []string{"srun --jobid 7 --overlap --mpi none --nodes 1 --ntasks 1 --nodelist n3 --pty ", "--container-image /img/dyn.sqsh", "--container-mounts ", "/out/7/logs:/logs"} {
+	for _, words := range []string{
+		"srun --jobid 7 --overlap --mpi none --nodes 1 --ntasks 1 --nodelist n3 --pty ", "--container-image /img/dyn.sqsh",
+		"--container-mounts ", "/out/7/logs:/logs",
+	} {
 		if !strings.Contains(line, words) {
 			t.Errorf("%s lacks %s", line, words)
 		}
@@ -76,7 +84,8 @@ func TestSmokeElsewhere(t *testing.T) {
 	}
 	req = local(t)
 	req.Smoke = true
-	if p := build(t, req); len(p.Phases) != 1 || p.Phases[0].Level != smokeUsers || p.Phases[0].TimeoutSeconds != smokeSeconds {
+	if p := build(t, req); len(p.Phases) != 1 || p.Phases[0].Level != smokeUsers ||
+		p.Phases[0].TimeoutSeconds != smokeSeconds {
 		t.Errorf("local: %+v", p.Phases)
 	}
 }

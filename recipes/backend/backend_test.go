@@ -55,7 +55,8 @@ func TestComponents(t *testing.T) {
 	t.Parallel()
 	got := All().Components()
 	for name, want := range map[string]schema.Role{
-		"prefill": schema.Prefill, "decode": schema.Decode, "backend": schema.Decode, "tensorrt_llm": schema.Decode, "frontend": "",
+		"prefill": schema.Prefill, "decode": schema.Decode, "backend": schema.Decode, "tensorrt_llm": schema.Decode,
+		"frontend": "",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)

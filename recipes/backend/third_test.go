@@ -63,8 +63,9 @@ func (third) Frontend(s backend.Site) backend.Process {
 	return backend.Process{
 		Name: "router", Role: schema.Frontend, Tasks: 1, Env: backend.Env{}, Argv: argv, Host: "127.0.0.1", Port: port,
 		Ready: backend.Readiness{
-			Probe: backend.ProbeHealth, Target: "http://127.0.0.1:" + port + "/health", TimeoutSeconds: 20, IntervalSeconds: 0.05,
-			Decode: len(s.Workers),
+			Probe: backend.ProbeHealth, Target: "http://127.0.0.1:" + port + "/health", TimeoutSeconds: 20,
+			IntervalSeconds: 0.05,
+			Decode:          len(s.Workers),
 		},
 	}
 }
@@ -74,7 +75,9 @@ func (third) Components() map[string]schema.Role {
 }
 
 func (third) Rules() []recipes.Rule {
-	return []recipes.Rule{{ID: "third-threads", Severity: recipes.Error, Area: "environment", Bites: "no threads", Right: "some"}}
+	return []recipes.Rule{
+		{ID: "third-threads", Severity: recipes.Error, Area: "environment", Bites: "no threads", Right: "some"},
+	}
 }
 
 func (third) Check(r *recipes.Recipe, _ *recipes.Cluster, report backend.Report) {
@@ -132,7 +135,8 @@ func TestAThirdBackendIsChecked(t *testing.T) {
 	}
 	f = load(t, strings.Replace(recipeText, "THIRD_THREADS", "OTHER", 1))
 	d := check.Run(f, check.Host{}).Diagnostics
-	if len(d) != 1 || d[0].Rule != "third-threads" || d[0].Severity != recipes.Error || d[0].Path != "environment" || d[0].Line != 7 {
+	if len(d) != 1 || d[0].Rule != "third-threads" || d[0].Severity != recipes.Error || d[0].Path != "environment" ||
+		d[0].Line != 7 {
 		t.Errorf("got %v, want its own rule", d)
 	}
 	f.Backends = nil
@@ -145,7 +149,10 @@ func TestAThirdBackendIsChecked(t *testing.T) {
 func build(t *testing.T, target plan.Target) *plan.Plan {
 	t.Helper()
 	f := load(t, recipeText)
-	req := plan.Request{Recipe: f.Recipe, Workload: f.Workload, Target: target, OutputDir: "/out", Local: plan.LocalScale{Users: 2, Seconds: 20}}
+	req := plan.Request{
+		Recipe: f.Recipe, Workload: f.Workload, Target: target, OutputDir: "/out",
+		Local: plan.LocalScale{Users: 2, Seconds: 20},
+	}
 	if _, err := plan.Build(req); err == nil || !strings.Contains(err.Error(), "only trtllm behind dynamo") {
 		t.Fatalf("without the backend: %v", err)
 	}
@@ -169,14 +176,19 @@ func TestAThirdBackendIsPlanned(t *testing.T) {
 	}
 	w := p.Steps[0]
 	wantArgv := []string{program, "wait", "--config", "/logs/third_agg.yaml"}
-	wantEnv := []plan.Var{{Name: "THIRD_LEADER", Value: "{ip:0}", Origin: "built-in"}, {Name: "THIRD_THREADS", Value: "3", Origin: "environment.THIRD_THREADS"}}
-	if !slices.Equal(w.Argv, wantArgv) || !slices.Equal(w.Env, wantEnv) || w.Tasks != 1 || !slices.Equal(w.Fatal, []string{"third died"}) {
+	wantEnv := []plan.Var{
+		{Name: "THIRD_LEADER", Value: "{ip:0}", Origin: "built-in"},
+		{Name: "THIRD_THREADS", Value: "3", Origin: "environment.THIRD_THREADS"},
+	}
+	if !slices.Equal(w.Argv, wantArgv) || !slices.Equal(w.Env, wantEnv) || w.Tasks != 1 ||
+		!slices.Equal(w.Fatal, []string{"third died"}) {
 		t.Errorf("worker %+v", w)
 	}
 	if launch := strings.Join(w.Launch, " "); !strings.Contains(launch, "--overlap --mpi none --nodes 1 ") {
 		t.Errorf("launch %s", launch)
 	}
-	if f := p.Files[0]; f.Path != "{log_dir}/third_agg.yaml" || f.Content != "{threads: 3}\n" || f.Source != "backend.vllm_config.aggregated" {
+	if f := p.Files[0]; f.Path != "{log_dir}/third_agg.yaml" || f.Content != "{threads: 3}\n" ||
+		f.Source != "backend.vllm_config.aggregated" {
 		t.Errorf("config %+v", f)
 	}
 	if argv := p.Steps[3].Argv; !slices.Contains(argv, "http://127.0.0.1:{port:router}") {
@@ -206,7 +218,9 @@ func execute(t *testing.T, p *plan.Plan, components map[string]schema.Role) (int
 	runner := local.NewRunner()
 	defer runner.Close()
 	var log bytes.Buffer
-	code, err := job.Run(t.Context(), job.Options{Plan: p, LogDir: dir, Runner: runner, Log: &log, Now: time.Now, Components: components})
+	code, err := job.Run(t.Context(), job.Options{
+		Plan: p, LogDir: dir, Runner: runner, Log: &log, Now: time.Now, Components: components,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,25 +75,52 @@ func TestRules(t *testing.T) {
 		path, says     string
 		line           int
 	}{
-		{"workers do not divide", "prefill_workers: 5", "prefill_workers: 3", recipes.Error, "resources.prefill_nodes", "do not divide", 6},
-		{"TP is not the GPUs", "{tensor_parallel_size: 32}", "{tensor_parallel_size: 16}", recipes.Error, "backend.trtllm_config.decode", "16", 14},
+		{
+			"workers do not divide", "prefill_workers: 5", "prefill_workers: 3", recipes.Error, "resources.prefill_nodes",
+			"do not divide", 6,
+		},
+		{
+			"TP is not the GPUs", "{tensor_parallel_size: 32}", "{tensor_parallel_size: 16}", recipes.Error,
+			"backend.trtllm_config.decode", "16", 14,
+		},
 		{"one side only", "  decode_nodes: 8\n  decode_workers: 1\n", "", recipes.Error, "resources", "only one of", 3},
-		{"agg beside disagg", "  decode_workers: 1\n", "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n", recipes.Error, "resources", "exclude each other", 3},
+		{
+			"agg beside disagg", "  decode_workers: 1\n", "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n",
+			recipes.Error, "resources", "exclude each other", 3,
+		},
 		{"gpu type case", "gpu_type: gb300", "gpu_type: GB300", recipes.Warning, "resources.gpu_type", "not lower case", 4},
-		{"parser flag", "{router-mode: kv}", "{dyn-tool-call-parser: x}", recipes.Error, "frontend.args.dyn-tool-call-parser", "refuses to start", 18},
-		{"several frontends", "enable_multiple_frontends: false", "enable_multiple_frontends: true", recipes.Warning, "frontend.enable_multiple_frontends", "45 MB", 17},
+		{
+			"parser flag", "{router-mode: kv}", "{dyn-tool-call-parser: x}", recipes.Error, "frontend.args.dyn-tool-call-parser",
+			"refuses to start", 18,
+		},
+		{
+			"several frontends", "enable_multiple_frontends: false", "enable_multiple_frontends: true", recipes.Warning,
+			"frontend.enable_multiple_frontends", "45 MB", 17,
+		},
 		{"install", "install: false", "install: true", recipes.Warning, "dynamo.install", "egress", 19},
 		{"window", "max_attempts: 300", "max_attempts: 100", recipes.Warning, "health_check.max_attempts", "1000 s", 20},
-		{"no client dir", "  agentperf_client_dir: /ap/client\n", "", recipes.Error, "benchmark.agentperf_client_dir", "required by agentperf", 21},
+		{
+			"no client dir", "  agentperf_client_dir: /ap/client\n", "", recipes.Error, "benchmark.agentperf_client_dir",
+			"required by agentperf", 21,
+		},
 		{"relative path", "/ap/client", "ap/client", recipes.Error, "benchmark.agentperf_client_dir", "no absolute", 24},
 		{"not mounted", "/ap/w.yaml", "/elsewhere/w.yaml", recipes.Warning, "benchmark.agentperf_config", "no mount", 25},
 		{"no level", "  concurrency: 1010\n", "", recipes.Error, "benchmark.concurrencies", "no concurrency level", 21},
 		{"mount without colon", "/shared/ap:/ap:ro", "/shared:/ap\", \"x", recipes.Error, "extra_mount", "no colon", 26},
-		{"mount hides configs", "/shared/ap:/ap:ro", "/shared/ap:/ap\", \"/x:/configs", recipes.Error, "extra_mount", "/configs", 26},
+		{
+			"mount hides configs", "/shared/ap:/ap:ro", "/shared/ap:/ap\", \"/x:/configs", recipes.Error, "extra_mount",
+			"/configs", 26,
+		},
 		{"placeholder", "/m/model", "/TODO/model", recipes.Error, "model.path", "open placeholder", 2},
 		{"other benchmark", "type: agentperf", "type: sa-bench", recipes.Warning, "benchmark.type", "not run here", 22},
-		{"short limit", "dynamo:", "slurm: {time_limit: '01:00:00'}\ndynamo:", recipes.Warning, "slurm.time_limit", "6300 s", 19},
-		{"observability", "dynamo:", "observability: {enabled: true}\ndynamo:", recipes.Warning, "observability.enabled", "measured", 19},
+		{
+			"short limit", "dynamo:", "slurm: {time_limit: '01:00:00'}\ndynamo:", recipes.Warning, "slurm.time_limit", "6300 s",
+			19,
+		},
+		{
+			"observability", "dynamo:", "observability: {enabled: true}\ndynamo:", recipes.Warning, "observability.enabled",
+			"measured", 19,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -116,13 +143,18 @@ func TestRules(t *testing.T) {
 // workload are not taken for them.
 func TestLevelsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"concurrency: abc", "concurrency: 99999999999999999999999", "concurrencies: []", "concurrencies: [8]\n  concurrency: abc"} {
+	for _, bad := range []string{
+		"concurrency: abc", "concurrency: 99999999999999999999999", "concurrencies: []",
+		"concurrencies: [8]\n  concurrency: abc",
+	} {
 		text := strings.Replace(recipe, "concurrency: 1010", bad, 1)
 		_, found := recipes.ParseRecipe("r.yaml", []byte(text))
 		if len(found) != 1 {
 			t.Errorf("%s: %v", bad, found)
 		}
-		if rep := run(t, text, workload); len(rep.Timeouts) > 0 || slices.ContainsFunc(rep.Diagnostics, func(d recipes.Diagnostic) bool { return strings.Contains(d.Message, "no concurrency level") }) {
+		if rep := run(t, text, workload); len(rep.Timeouts) > 0 ||
+			slices.ContainsFunc(rep.Diagnostics,
+				func(d recipes.Diagnostic) bool { return strings.Contains(d.Message, "no concurrency level") }) {
 			t.Errorf("%s: %v, timeouts %v", bad, rep.Diagnostics, rep.Timeouts)
 		}
 	}
@@ -135,7 +167,8 @@ func TestTimeoutFindingNamesLineAndFixes(t *testing.T) {
 		t.Fatalf("got %+v", rep)
 	}
 	d := rep.Diagnostics[0]
-	want := "any one of: phase_timeout_seconds ≥ 1549; user_spawn_rate ≥ 1.001; settling_time_seconds ≤ 239; min_measurement_seconds ≤ 299; concurrency ≤ 1009"
+	want := "any one of: phase_timeout_seconds ≥ 1549; user_spawn_rate ≥ 1.001; settling_time_seconds ≤ 239; " +
+		"min_measurement_seconds ≤ 299; concurrency ≤ 1009"
 	if d.File != "w.yaml" || d.Line != 4 || d.Fix != want || !strings.Contains(d.Message, "short by 1 s") {
 		t.Errorf("got %s\nfix %s", d, d.Fix)
 	}
@@ -146,8 +179,10 @@ func TestTimeoutFindingNamesLineAndFixes(t *testing.T) {
 
 func TestAssumedValuesAreSaid(t *testing.T) {
 	t.Parallel()
-	rep := run(t, recipe, strings.NewReplacer("user_spawn_rate: 1.0\n", "", "min_measurement_seconds: 300.0\n", "").Replace(workload))
-	if len(rep.Diagnostics) != 1 || rep.Diagnostics[0].Severity != recipes.Note || !strings.Contains(rep.Diagnostics[0].Message, "user_spawn_rate 1.0, min_measurement_seconds 300.0") {
+	rep := run(t, recipe,
+		strings.NewReplacer("user_spawn_rate: 1.0\n", "", "min_measurement_seconds: 300.0\n", "").Replace(workload))
+	if len(rep.Diagnostics) != 1 || rep.Diagnostics[0].Severity != recipes.Note ||
+		!strings.Contains(rep.Diagnostics[0].Message, "user_spawn_rate 1.0, min_measurement_seconds 300.0") {
 		t.Errorf("got %v", rep.Diagnostics)
 	}
 	if rep.Timeouts[0].Slack != 851 || len(rep.Timeouts[0].Assumed) != 2 {
@@ -165,7 +200,9 @@ func TestOnlyTodos(t *testing.T) {
 
 func TestSeconds(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]int{"90": 5400, "01:30": 90, "02:00:00": 7200, "1-00": 86400, "1-02:30": 95400, "1-00:00:01": 86401} {
+	for in, want := range map[string]int{
+		"90": 5400, "01:30": 90, "02:00:00": 7200, "1-00": 86400, "1-02:30": 95400, "1-00:00:01": 86401,
+	} {
 		if got, ok := Seconds(in); !ok || got != want {
 			t.Errorf("Seconds(%q) = %d, %v; want %d", in, got, ok, want)
 		}

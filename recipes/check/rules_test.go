@@ -48,61 +48,206 @@ func ruleCases() []ruleCase {
 	}
 	add := func(c ruleCase, text string) ruleCase { c.old, c.new = more(text); return c }
 	return []ruleCase{
-		add(ruleCase{rule: "string-map", sev: e, path: "environment.FOO", says: "must be strings", value: `"1"`}, "environment: {FOO: 1}"),
-		{rule: "env-override", old: "backend:\n", new: "environment: {A: x}\nbackend:\n  decode_environment: {A: y}\n", sev: w, path: "environment.A", says: "applied last"},
-		{rule: "env-placeholder", old: "backend:\n", new: "backend:\n  prefill_environment: {A: 'n{node_id}'}\n", sev: w, path: "backend.prefill_environment.A", says: "as it stands"},
-		add(ruleCase{rule: "srun-options", sev: w, path: "srun_options", says: "client's step alone"}, "srun_options: {mpi: pmix}"),
-		{rule: "levels", old: "concurrency: 1010", new: "concurrencies: 64", sev: e, path: "benchmark.concurrencies", says: "want a list", value: "[64]"},
-		{rule: "levels", old: "concurrency: 1010", new: `concurrencies: "64,128"`, sev: e, path: "benchmark.concurrencies", says: "whole number", value: "[64, 128]"},
-		{rule: "agentperf-fields", old: "  agentperf_client_dir: /ap/client\n", sev: e, path: "benchmark.agentperf_client_dir", says: "required by agentperf"},
-		{rule: "container-path", old: "/ap/w.yaml", new: "/other/w.yaml", sev: w, path: "benchmark.agentperf_config", says: "no mount"},
-		{rule: "container-path", old: "/shared/ap:/ap:ro", new: "/here/gone:/ap", sev: w, path: "benchmark.agentperf_config", says: "/here/gone/w.yaml on the host"},
-		{rule: "placeholder-url", wold: "http://placeholder:8000/v1", wnew: "placeholder", sev: e, path: "base_url", says: "no URL"},
-		{rule: "phase-timeout", wold: "2400.0", wnew: "1548", sev: e, path: "phase_timeout_seconds", says: "short by 1 s", value: "1549"},
-		{rule: "assignments", wold: "seed: 1\n", wnew: "user_assignments_path: /ap/few.json\n", sev: e, path: "user_assignments_path", says: "assigns 3 users, and the highest level is 1010"},
-		{rule: "localhost", old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  client_placement: last_decode\n  env: {AGENTPERF_EXTRA_ARGS: '--base-url http://localhost:8000/v1'}\n", sev: w, path: "benchmark.env.AGENTPERF_EXTRA_ARGS", says: "another node"},
-		{rule: "multiple-frontends", old: "enable_multiple_frontends: false", new: "num_additional_frontends: 2", sev: w, path: "frontend.enable_multiple_frontends", says: "45 MB", value: "false"},
-		{rule: "health-window", old: "max_attempts: 300", new: "max_attempts: 100", sev: w, path: "health_check.max_attempts", says: "1000 s", value: "300"},
-		{rule: "health-window", old: "max_attempts: 300", new: "interval_seconds: 10", cluster: "default_health_check: {max_attempts: 400}", sev: w, path: "health_check.interval_seconds", says: "400 attempts are ignored"},
-		add(ruleCase{rule: "time-limit", sev: w, path: "slurm.time_limit", says: "may take 6300 s", value: `"01:45:00"`}, "slurm: {time_limit: '01:30:00'}"),
-		{rule: "dynamo-install", old: "dynamo: {install: false}", new: "dynamo: {request_plane: tcp}", sev: w, path: "dynamo.install", says: "egress", value: "false"},
-		{rule: "topology", old: "  decode_workers: 1\n", new: "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n", sev: e, path: "resources", says: "exclude each other"},
-		{rule: "colocate", old: "decode_nodes: 8", new: "decode_nodes: 0", sev: e, path: "resources.decode_nodes", says: "GPUs per worker given"},
-		{rule: "gpus-per-worker", old: "tensor_parallel_size: 32", new: "tensor_parallel_size: 16", sev: e, path: "backend.trtllm_config.decode", says: "32 GPUs"},
-		{rule: "gpus-per-worker", old: "prefill_workers: 5", new: "prefill_workers: 3", sev: e, path: "resources.prefill_nodes", says: "do not divide"},
-		{rule: "segment", old: "prefill_nodes: 5\n  prefill_workers: 5", new: "prefill_nodes: 12\n  prefill_workers: 12", cluster: "cluster: x", sev: w, path: "resources", says: "--segment=20"},
-		{rule: "cluster-file", cluster: "use_het_jobs: true", sev: e, path: "resources.het_jobs", says: "refuses every trtllm recipe", value: "false"},
-		{rule: "cluster-gpus", old: "  gpus_per_node: 4\n", cluster: "gpus_per_node: 4", sev: w, path: "resources.gpus_per_node", says: "takes 4", value: "4"},
+		add(ruleCase{
+			rule: "string-map", sev: e, path: "environment.FOO", says: "must be strings", value: `"1"`,
+		}, "environment: {FOO: 1}"),
+		{
+			rule: "env-override", old: "backend:\n", new: "environment: {A: x}\nbackend:\n  decode_environment: {A: y}\n",
+			sev: w, path: "environment.A", says: "applied last",
+		},
+		{
+			rule: "env-placeholder", old: "backend:\n", new: "backend:\n  prefill_environment: {A: 'n{node_id}'}\n", sev: w,
+			path: "backend.prefill_environment.A", says: "as it stands",
+		},
+		add(ruleCase{
+			rule: "srun-options", sev: w, path: "srun_options", says: "client's step alone",
+		}, "srun_options: {mpi: pmix}"),
+		{
+			rule: "levels", old: "concurrency: 1010", new: "concurrencies: 64", sev: e, path: "benchmark.concurrencies",
+			says: "want a list", value: "[64]",
+		},
+		{
+			rule: "levels", old: "concurrency: 1010", new: `concurrencies: "64,128"`, sev: e, path: "benchmark.concurrencies",
+			says: "whole number", value: "[64, 128]",
+		},
+		{
+			rule: "agentperf-fields", old: "  agentperf_client_dir: /ap/client\n", sev: e,
+			path: "benchmark.agentperf_client_dir", says: "required by agentperf",
+		},
+		{
+			rule: "container-path", old: "/ap/w.yaml", new: "/other/w.yaml", sev: w, path: "benchmark.agentperf_config",
+			says: "no mount",
+		},
+		{
+			rule: "container-path", old: "/shared/ap:/ap:ro", new: "/here/gone:/ap", sev: w, path: "benchmark.agentperf_config",
+			says: "/here/gone/w.yaml on the host",
+		},
+		{
+			rule: "placeholder-url", wold: "http://placeholder:8000/v1", wnew: "placeholder", sev: e, path: "base_url",
+			says: "no URL",
+		},
+		{
+			rule: "phase-timeout", wold: "2400.0", wnew: "1548", sev: e, path: "phase_timeout_seconds", says: "short by 1 s",
+			value: "1549",
+		},
+		{
+			rule: "assignments", wold: "seed: 1\n", wnew: "user_assignments_path: /ap/few.json\n", sev: e,
+			path: "user_assignments_path", says: "assigns 3 users, and the highest level is 1010",
+		},
+		{
+			rule: "localhost", old: "  concurrency: 1010\n",
+			new: "  concurrency: 1010\n  client_placement: last_decode\n" +
+				"  env: {AGENTPERF_EXTRA_ARGS: '--base-url http://localhost:8000/v1'}\n",
+			sev: w, path: "benchmark.env.AGENTPERF_EXTRA_ARGS", says: "another node",
+		},
+		{
+			rule: "multiple-frontends", old: "enable_multiple_frontends: false", new: "num_additional_frontends: 2", sev: w,
+			path: "frontend.enable_multiple_frontends", says: "45 MB", value: "false",
+		},
+		{
+			rule: "health-window", old: "max_attempts: 300", new: "max_attempts: 100", sev: w, path: "health_check.max_attempts",
+			says: "1000 s", value: "300",
+		},
+		{
+			rule: "health-window", old: "max_attempts: 300", new: "interval_seconds: 10",
+			cluster: "default_health_check: {max_attempts: 400}", sev: w, path: "health_check.interval_seconds",
+			says: "400 attempts are ignored",
+		},
+		add(ruleCase{
+			rule: "time-limit", sev: w, path: "slurm.time_limit", says: "may take 6300 s", value: `"01:45:00"`,
+		}, "slurm: {time_limit: '01:30:00'}"),
+		{
+			rule: "dynamo-install", old: "dynamo: {install: false}", new: "dynamo: {request_plane: tcp}", sev: w,
+			path: "dynamo.install", says: "egress", value: "false",
+		},
+		{
+			rule: "topology", old: "  decode_workers: 1\n", new: "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n",
+			sev: e, path: "resources", says: "exclude each other",
+		},
+		{
+			rule: "colocate", old: "decode_nodes: 8", new: "decode_nodes: 0", sev: e, path: "resources.decode_nodes",
+			says: "GPUs per worker given",
+		},
+		{
+			rule: "gpus-per-worker", old: "tensor_parallel_size: 32", new: "tensor_parallel_size: 16", sev: e,
+			path: "backend.trtllm_config.decode", says: "32 GPUs",
+		},
+		{
+			rule: "gpus-per-worker", old: "prefill_workers: 5", new: "prefill_workers: 3", sev: e,
+			path: "resources.prefill_nodes", says: "do not divide",
+		},
+		{
+			rule: "segment", old: "prefill_nodes: 5\n  prefill_workers: 5", new: "prefill_nodes: 12\n  prefill_workers: 12",
+			cluster: "cluster: x", sev: w, path: "resources", says: "--segment=20",
+		},
+		{
+			rule: "cluster-file", cluster: "use_het_jobs: true", sev: e, path: "resources.het_jobs",
+			says: "refuses every trtllm recipe", value: "false",
+		},
+		{
+			rule: "cluster-gpus", old: "  gpus_per_node: 4\n", cluster: "gpus_per_node: 4", sev: w,
+			path: "resources.gpus_per_node", says: "takes 4", value: "4",
+		},
 		{rule: "not-here", old: "/m/model", new: "/here/gone", sev: w, path: "model.path", says: "not on this machine"},
-		{rule: "mounts", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/x:/configs`, sev: e, path: "extra_mount", says: "hides the built-in"},
-		{rule: "mount-order", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/shared/ap:/other`, sev: w, path: "extra_mount", says: "the later wins"},
-		add(ruleCase{rule: "dedicated-infra", sev: n, path: "infra.etcd_nats_dedicated_node", says: "takes 14 nodes"}, "infra: {etcd_nats_dedicated_node: true}"),
-		{rule: "nats-payload", old: "install: false", new: "install: false, request_plane: nats", sev: w, path: "dynamo.request_plane", says: "at most 1 MB", value: "24"},
-		add(ruleCase{rule: "observability", sev: w, path: "observability.enabled", says: "measured", value: "false"}, "observability: {enabled: true}"),
+		{
+			rule: "mounts", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/x:/configs`, sev: e, path: "extra_mount",
+			says: "hides the built-in",
+		},
+		{
+			rule: "mount-order", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/shared/ap:/other`, sev: w,
+			path: "extra_mount", says: "the later wins",
+		},
+		add(ruleCase{
+			rule: "dedicated-infra", sev: n, path: "infra.etcd_nats_dedicated_node", says: "takes 14 nodes",
+		}, "infra: {etcd_nats_dedicated_node: true}"),
+		{
+			rule: "nats-payload", old: "install: false", new: "install: false, request_plane: nats", sev: w,
+			path: "dynamo.request_plane", says: "at most 1 MB", value: "24",
+		},
+		add(ruleCase{
+			rule: "observability", sev: w, path: "observability.enabled", says: "measured", value: "false",
+		}, "observability: {enabled: true}"),
 		add(ruleCase{rule: "telemetry", sev: w, path: "telemetry", says: "only sa-bench"}, "telemetry: {enabled: true}"),
-		{rule: "gpu-type-case", old: "gb300", new: "GB300", sev: w, path: "resources.gpu_type", says: "not lower case", value: "gb300"},
-		{rule: "parser-flag", old: "router-mode: kv", new: "dyn-tool-call-parser: x", sev: e, path: "frontend.args.dyn-tool-call-parser", says: "refuses to start"},
-		{rule: "hf-home", old: "/m/model", new: "'hf:org/model'", sev: w, path: "model.path", says: "prefill workers have no HF_HOME"},
-		add(ruleCase{rule: "no-effect", sev: w, path: "output.log_dir", says: "not used", value: "-"}, "output: {log_dir: x, }"),
+		{
+			rule: "gpu-type-case", old: "gb300", new: "GB300", sev: w, path: "resources.gpu_type", says: "not lower case",
+			value: "gb300",
+		},
+		{
+			rule: "parser-flag", old: "router-mode: kv", new: "dyn-tool-call-parser: x", sev: e,
+			path: "frontend.args.dyn-tool-call-parser", says: "refuses to start",
+		},
+		{
+			rule: "hf-home", old: "/m/model", new: "'hf:org/model'", sev: w, path: "model.path",
+			says: "prefill workers have no HF_HOME",
+		},
+		add(ruleCase{
+			rule: "no-effect", sev: w, path: "output.log_dir", says: "not used", value: "-",
+		}, "output: {log_dir: x, }"),
 		add(ruleCase{rule: "setup-script", sev: w, path: "setup_script", says: "once a GPU"}, "setup_script: x.sh"),
-		{rule: "results-dir", old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  env: {AGENTPERF_EXTRA_ARGS: '--results-dir /x'}\n", sev: w, path: "benchmark.env.AGENTPERF_EXTRA_ARGS", says: "--results-dir"},
-		{rule: "model-symlink", old: "/m/model", new: "/here/link", sev: w, path: "model.path", says: "serve as target", value: `"/here/target"`},
-		add(ruleCase{rule: "yaml-1.1", sev: e, path: "slurm.time_limit", says: "int 43200", value: `"12:00:00"`}, "slurm: {time_limit: 12:00:00}"),
-		add(ruleCase{rule: "yaml-1.1", sev: e, path: "environment.A", says: "bool true", value: `"on"`}, "environment: {A: on}"),
-		add(ruleCase{rule: "yaml-1.1", sev: e, path: "environment.A", says: "int 750", value: `"12:30"`}, "environment: {A: 12:30}"),
-		{rule: "yaml-1.1", old: "{max_attempts: 300}", new: "{max_attempts: 0o454}", sev: e, path: "health_check.max_attempts", says: "is the text", value: "300"},
-		{rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: [1e-5]}", sev: w, path: "backend.trtllm_config.prefill.x[0]", says: "is the text", value: "1.0e-05"},
-		{rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: off}", sev: w, path: "backend.trtllm_config.prefill.x", says: "bool false"},
-		{rule: "yaml-1.1", wold: "2400.0", wnew: "2.4e3", sev: w, path: "phase_timeout_seconds", says: "is the text", value: "2400"},
+		{
+			rule: "results-dir", old: "  concurrency: 1010\n",
+			new: "  concurrency: 1010\n  env: {AGENTPERF_EXTRA_ARGS: '--results-dir /x'}\n", sev: w,
+			path: "benchmark.env.AGENTPERF_EXTRA_ARGS", says: "--results-dir",
+		},
+		{
+			rule: "model-symlink", old: "/m/model", new: "/here/link", sev: w, path: "model.path", says: "serve as target",
+			value: `"/here/target"`,
+		},
+		add(ruleCase{
+			rule: "yaml-1.1", sev: e, path: "slurm.time_limit", says: "int 43200", value: `"12:00:00"`,
+		}, "slurm: {time_limit: 12:00:00}"),
+		add(ruleCase{
+			rule: "yaml-1.1", sev: e, path: "environment.A", says: "bool true", value: `"on"`,
+		}, "environment: {A: on}"),
+		add(ruleCase{
+			rule: "yaml-1.1", sev: e, path: "environment.A", says: "int 750", value: `"12:30"`,
+		}, "environment: {A: 12:30}"),
+		{
+			rule: "yaml-1.1", old: "{max_attempts: 300}", new: "{max_attempts: 0o454}", sev: e,
+			path: "health_check.max_attempts", says: "is the text", value: "300",
+		},
+		{
+			rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: [1e-5]}", sev: w,
+			path: "backend.trtllm_config.prefill.x[0]", says: "is the text", value: "1.0e-05",
+		},
+		{
+			rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: off}", sev: w,
+			path: "backend.trtllm_config.prefill.x", says: "bool false",
+		},
+		{
+			rule: "yaml-1.1", wold: "2400.0", wnew: "2.4e3", sev: w, path: "phase_timeout_seconds", says: "is the text",
+			value: "2400",
+		},
 		{rule: "duplicate-key", old: "name: ap\n", new: "name: a\nname: ap\n", sev: e, path: "name", says: "first on line 1"},
-		{rule: "unknown-field", old: "prefill_workers", new: "prefil_workers", sev: e, path: "resources.prefil_workers", says: `"prefill_workers"`, value: "prefill_workers"},
+		{
+			rule: "unknown-field", old: "prefill_workers", new: "prefil_workers", sev: e, path: "resources.prefil_workers",
+			says: `"prefill_workers"`, value: "prefill_workers",
+		},
 		{rule: "type", old: "install: false", new: "install: maybe", sev: e, path: "dynamo.install", says: "want bool"},
-		{rule: "type", old: "precision: fp4", new: "precision: 4", sev: e, path: "model.precision", says: "want string", value: `"4"`},
-		{rule: "coerced", old: "max_attempts: 300", new: "max_attempts: '300'", sev: w, path: "health_check.max_attempts", says: "text", value: "300"},
-		{rule: "coerced", old: "max_attempts: 300", new: "max_attempts: 300.7", sev: w, path: "health_check.max_attempts", says: "cuts it to 300", value: "300"},
-		{rule: "coerced", old: "install: false", new: "install: 'no'", sev: w, path: "dynamo.install", says: "taken for false", value: "false"},
-		{rule: "foreign", old: "type: agentperf", new: "type: sa-bench\n  random_range_ratio: 0.8", sev: n, path: "benchmark.random_range_ratio", says: "carried"},
-		{rule: "not-run-here", old: "type: agentperf", new: "type: sa-bench", sev: w, path: "benchmark.type", says: "not run here"},
+		{
+			rule: "type", old: "precision: fp4", new: "precision: 4", sev: e, path: "model.precision", says: "want string",
+			value: `"4"`,
+		},
+		{
+			rule: "coerced", old: "max_attempts: 300", new: "max_attempts: '300'", sev: w, path: "health_check.max_attempts",
+			says: "text", value: "300",
+		},
+		{
+			rule: "coerced", old: "max_attempts: 300", new: "max_attempts: 300.7", sev: w, path: "health_check.max_attempts",
+			says: "cuts it to 300", value: "300",
+		},
+		{
+			rule: "coerced", old: "install: false", new: "install: 'no'", sev: w, path: "dynamo.install",
+			says: "taken for false", value: "false",
+		},
+		{
+			rule: "foreign", old: "type: agentperf", new: "type: sa-bench\n  random_range_ratio: 0.8", sev: n,
+			path: "benchmark.random_range_ratio", says: "carried",
+		},
+		{
+			rule: "not-run-here", old: "type: agentperf", new: "type: sa-bench", sev: w, path: "benchmark.type",
+			says: "not run here",
+		},
 		{rule: "todo", old: "/m/model", new: "/TODO/model", sev: e, path: "model.path", says: "open placeholder"},
 	}
 }
@@ -123,7 +268,8 @@ func pretend() Host {
 			if p != "/shared/ap/few.json" {
 				return nil, fs.ErrNotExist
 			}
-			return io.NopCloser(strings.NewReader(`{"metadata": {"n_users_total": 20000}, "assignments": [["a"], ["b"], ["c"]]}`)), nil
+			text := `{"metadata": {"n_users_total": 20000}, "assignments": [["a"], ["b"], ["c"]]}`
+			return io.NopCloser(strings.NewReader(text)), nil
 		},
 	}
 }
@@ -212,7 +358,8 @@ func TestTheTableOfRulesIsWhole(t *testing.T) {
 			t.Errorf("no test shows %s", r.ID)
 		}
 	}
-	if _, ds := recipes.ParseCluster("srtslurm.yaml", []byte("default_container: x\n")); len(ds) != 1 || ds[0].Rule != "cluster-file" || ds[0].Severity != recipes.Error {
+	if _, ds := recipes.ParseCluster("srtslurm.yaml", []byte("default_container: x\n")); len(ds) != 1 ||
+		ds[0].Rule != "cluster-file" || ds[0].Severity != recipes.Error {
 		t.Errorf("an unknown key of the cluster file: %v", ds)
 	}
 }
@@ -234,16 +381,29 @@ func TestLayoutTwo(t *testing.T) {
 	}
 	for _, c := range []ruleCase{
 		{old: "gpu_type: gb300", new: "gpu_type: GB300", path: "resources.gpu_type", says: "lower case", value: "gb300"},
-		{old: "frontend: {enable_multiple_frontends: false}\n", path: "frontend.enable_multiple_frontends", says: "45 MB", value: "false"},
+		{
+			old: "frontend: {enable_multiple_frontends: false}\n", path: "frontend.enable_multiple_frontends", says: "45 MB",
+			value: "false",
+		},
 		{old: "nodes: 8", new: "nodes: 0", path: "roles.decode.nodes", says: "colocate", value: "colocate"},
-		{old: "resources: {", new: "resources: {prefill_nodes: 5, ", path: "resources.prefill_nodes", says: "a field of layout 1; in layout 2 it is roles.prefill.nodes"},
-		{old: "engine: {type: trtllm}", new: "backend: {type: trtllm}", path: "backend", says: "a field of layout 1; in layout 2 it is engine"},
-		{old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  osl: 5\n", path: "benchmark.osl", says: "refuses", value: "-"},
+		{
+			old: "resources: {", new: "resources: {prefill_nodes: 5, ", path: "resources.prefill_nodes",
+			says: "a field of layout 1; in layout 2 it is roles.prefill.nodes",
+		},
+		{
+			old: "engine: {type: trtllm}", new: "backend: {type: trtllm}", path: "backend",
+			says: "a field of layout 1; in layout 2 it is engine",
+		},
+		{
+			old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  osl: 5\n", path: "benchmark.osl", says: "refuses",
+			value: "-",
+		},
 		{old: "engine: {type: trtllm}", new: "engine: vllm", path: "engine.type", says: "not run here"},
 		{old: "{tensor_parallel_size: 32}", new: "{tensor_parallel_size: 8}", path: "roles.decode.args", says: "32 GPUs"},
 	} {
 		found := c.run(t, two)
-		at := slices.IndexFunc(found, func(d recipes.Diagnostic) bool { return d.Path == c.path && strings.Contains(d.Message, c.says) })
+		at := slices.IndexFunc(found,
+			func(d recipes.Diagnostic) bool { return d.Path == c.path && strings.Contains(d.Message, c.says) })
 		if at < 0 {
 			t.Errorf("%s with %q is not among %v", c.path, c.says, found)
 			continue
@@ -280,7 +440,8 @@ func TestCountUsers(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	rep := run(t, strings.Replace(recipe, "dynamo:", "slurm: {time_limit: '02:00:00'}\ndynamo:", 1), workload)
-	want := "at most 1h45m: 50m to come up, 10m to build the client, level 1010 25m49s to 45m; 13 nodes, 22.8 node-hours; within the time limit of 2h"
+	want := "at most 1h45m: 50m to come up, 10m to build the client, level 1010 25m49s to 45m; 13 nodes, 22.8 " +
+		"node-hours; within the time limit of 2h"
 	if rep.Estimate == nil || rep.Estimate.Sentence() != want {
 		t.Errorf("got  %+v\nwant %s", rep.Estimate, want)
 	}
@@ -291,7 +452,9 @@ func TestEstimate(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[float64]string{0: "0s", 59.2: "1m", 1050: "17m30s", 600: "10m", 3600: "1h", 3610: "1h0m10s", 36000: "10h", 90000: "25h"} {
+	for in, want := range map[float64]string{
+		0: "0s", 59.2: "1m", 1050: "17m30s", 600: "10m", 3600: "1h", 3610: "1h0m10s", 36000: "10h", 90000: "25h",
+	} {
 		if got := span(in); got != want {
 			t.Errorf("%v s: got %s, want %s", in, got, want)
 		}
@@ -302,7 +465,8 @@ func TestSpan(t *testing.T) {
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(recipe), []byte(workload))
 	f.Add([]byte(two), []byte("concurrencies: [1]\nphase_timeout_seconds: 1e30\nuser_spawn_rate: 1e-9"))
-	f.Add([]byte("schema: 2\nroles: {decode: {nodes: colocate, workers: 9999999, gpus: 99999999}}\nbenchmark: {type: agentperf, concurrencies: 1x2}"), []byte("{}"))
+	f.Add([]byte("schema: 2\nroles: {decode: {nodes: colocate, workers: 9999999, gpus: 99999999}}\n"+
+		"benchmark: {type: agentperf, concurrencies: 1x2}"), []byte("{}"))
 	f.Fuzz(func(t *testing.T, r, w []byte) {
 		rec, found := recipes.ParseRecipe("r", r)
 		wl, _ := recipes.ParseWorkload("w", w)

@@ -42,7 +42,10 @@ func TestSet(t *testing.T) {
 		{"append in flow", "a: [x]\n", "a[1]", "y", "a: [x, y]\n"},
 		{"new key in flow", "a: { b: 1 }\n", "a.c", "2", "a: { b: 1, c: 2 }\n"},
 		{"new key in empty flow", "a: {}\n", "a.c.d", "2", "a: {c: {d: 2}}\n"},
-		{"flow over lines", "a: {\n  b: 1, # one\n  c: 2 # two\n}\n", "a.d", "3", "a: {\n  b: 1, # one\n  c: 2, # two\n  d: 3\n}\n"},
+		{
+			"flow over lines", "a: {\n  b: 1, # one\n  c: 2 # two\n}\n", "a.d", "3",
+			"a: {\n  b: 1, # one\n  c: 2, # two\n  d: 3\n}\n",
+		},
 		{"flow over lines, comma", "a: {\n  b: 1,\n}\n", "a.d", "3", "a: {\n  b: 1,\n  d: 3,\n}\n"},
 		{"child of null", "a:\nb: 1\n", "a.c", "2", "a:\n  c: 2\nb: 1\n"},
 		{"child of written null", "a: ~ # c\nb: 1\n", "a.c", "2", "a: # c\n  c: 2\nb: 1\n"},
@@ -51,7 +54,10 @@ func TestSet(t *testing.T) {
 		{"quoted path", "a:\n  \"b.c\": 1\n", `a."b.c"`, "2", "a:\n  \"b.c\": 2\n"},
 		{"odd key", "a: 1\n", `"b: c"`, "2", "a: 1\n\"b: c\": 2\n"},
 		{"engine word", "schema: 2\nengine: trtllm # c\n", "engine.type", "vllm", "schema: 2\nengine: vllm # c\n"},
-		{"engine word grows", "engine: trtllm\n", "engine.numa_memory_bind", "true", "engine: {type: trtllm, numa_memory_bind: true}\n"},
+		{
+			"engine word grows", "engine: trtllm\n", "engine.numa_memory_bind", "true",
+			"engine: {type: trtllm, numa_memory_bind: true}\n",
+		},
 		{"byte order mark", "\ufeffa: 1\n", "a", "2", "\ufeffa: 2\n"},
 		{"wide letters before", "{é: \"ü\", b: 1}\n", "b", "2", "{é: \"ü\", b: 2}\n"},
 		{"list entry to block", "a:\n- x\n- y\n", "a[0]", "k: 1\nl: 2", "a:\n- k: 1\n  l: 2\n- y\n"},

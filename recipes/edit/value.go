@@ -184,7 +184,8 @@ func quote(s string) string {
 func keyText(key string) string {
 	var doc yaml.Node
 	if len(key) < 256 && printable(key) && !strings.ContainsAny(key, ":,[]{}#\"'&*!|>%@`?") &&
-		yaml.Unmarshal([]byte(key), &doc) == nil && len(doc.Content) == 1 && isWord(doc.Content[0]) && doc.Content[0].Value == key && recipes.YAML11(key).Tag == "!!str" {
+		yaml.Unmarshal([]byte(key), &doc) == nil && len(doc.Content) == 1 && isWord(doc.Content[0]) &&
+		doc.Content[0].Value == key && recipes.YAML11(key).Tag == "!!str" {
 		return key
 	}
 	return quote(key)

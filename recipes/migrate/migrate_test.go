@@ -29,7 +29,8 @@ func TestGolden(t *testing.T) {
 			golden.Equal(t, "testdata/"+name+".2.yaml", got.Data)
 			// No comment is lost.
 			for line := range strings.Lines(string(data)) {
-				if _, comment, ok := strings.Cut(line, "# "); ok && !strings.Contains(string(got.Data), strings.TrimSpace(comment)) {
+				if _, comment, ok := strings.Cut(line, "# "); ok &&
+					!strings.Contains(string(got.Data), strings.TrimSpace(comment)) {
 					t.Errorf("the comment %q is lost", comment)
 				}
 			}
@@ -67,21 +68,39 @@ func TestSpecials(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{
-			"colocated decode", head + "resources: {prefill_nodes: 1, prefill_workers: 1, gpus_per_prefill: 2, decode_nodes: 0, decode_workers: 1, gpus_per_decode: 2}\nbackend: {type: trtllm}\n",
-			"resources: {}\nroles:\n  prefill:\n    nodes: 1\n    workers: 1\n    gpus: 2\n  decode:\n    nodes: colocate\n    workers: 1\n    gpus: 2\nengine:\n  type: trtllm\n",
+			"colocated decode", head +
+				"resources: {prefill_nodes: 1, prefill_workers: 1, gpus_per_prefill: 2, decode_nodes: 0, decode_workers: 1, " +
+				"gpus_per_decode: 2}\nbackend: {type: trtllm}\n",
+			"resources: {}\nroles:\n  prefill:\n    nodes: 1\n    workers: 1\n    gpus: 2\n  decode:\n    nodes: colocate\n" +
+				"    workers: 1\n    gpus: 2\nengine:\n  type: trtllm\n",
 		},
 		{
-			"dedicated nodes", head + "frontend:\n  # the API\n  orchestrator_placement: head\n  dedicated_node: true # own\nbenchmark:\n  client_dedicated_node: false\n  client_placement: first_decode\n",
+			"dedicated nodes", head +
+				"frontend:\n  # the API\n  orchestrator_placement: head\n  dedicated_node: true # own\nbenchmark:\n" +
+				"  client_dedicated_node: false\n  client_placement: first_decode\n",
 			"frontend:\n  placement:\n    node: dedicated # own\nbenchmark:\n  placement:\n    node: first_decode\n",
 		},
-		{"dynamo source", head + "dynamo:\n  install: true\n  hash: abc # pinned\n", "dynamo:\n  install: true\n  source:\n    rev: abc # pinned\n"},
-		{"payload alone", head + "infra: {nats_max_payload_mb: 24}\n", "services:\n  - name: nats\n    type: nats\n    options: {max_payload_mb: 24}\n"},
+		{
+			"dynamo source", head + "dynamo:\n  install: true\n  hash: abc # pinned\n",
+			"dynamo:\n  install: true\n  source:\n    rev: abc # pinned\n",
+		},
+		{
+			"payload alone", head + "infra: {nats_max_payload_mb: 24}\n",
+			"services:\n  - name: nats\n    type: nats\n    options: {max_payload_mb: 24}\n",
+		},
 		{"infra of nothing", head + "infra: {etcd_nats_dedicated_node: false}\nsetup_script: x.sh\n", "setup_script: x.sh\n"},
 		{"router", head + "frontend: {type: sglang}\n", "frontend:\n  type: sglang-router\n"},
 		{"nothing moves", head + "health_check: {max_attempts: 5}\n# end\n", "health_check: {max_attempts: 5}\n# end\n"},
 		{"layout named", "# top\nschema: 1\n" + head + "frontend: {type: dynamo}\n", "frontend: {type: dynamo}\n"},
-		{"own keys of another engine", head + "backend:\n  type: vllm\n  connector: nixl\n  vllm_config:\n    aggregated: {x: 1}\n", "engine:\n  type: vllm\n  connector: nixl\nroles:\n  agg:\n    args: {x: 1}\n"},
-		{"KV events", head + "backend:\n  type: sglang\n  kv_events_config:\n    prefill: true\n", "engine:\n  type: sglang\nroles:\n  prefill:\n    kv_events: true\n"},
+		{
+			"own keys of another engine",
+			head + "backend:\n  type: vllm\n  connector: nixl\n  vllm_config:\n    aggregated: {x: 1}\n",
+			"engine:\n  type: vllm\n  connector: nixl\nroles:\n  agg:\n    args: {x: 1}\n",
+		},
+		{
+			"KV events", head + "backend:\n  type: sglang\n  kv_events_config:\n    prefill: true\n",
+			"engine:\n  type: sglang\nroles:\n  prefill:\n    kv_events: true\n",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -107,7 +126,12 @@ func TestRefused(t *testing.T) {
 		{"errors", head + "unknown: 1\n", "correct its errors"},
 		{"not YAML", "{", "not valid YAML"},
 		{"family with errors", "base: {name: x}\noverride_a: {name: y}\n", "correct its errors"},
-		{"alias", head + "environment: &e {A: b}\nbackend: {type: trtllm, prefill_environment: *e}\nresources: &r {prefill_nodes: 1}\nfrontend: *f\n", "not valid YAML"},
+		{
+			"alias",
+			head + "environment: &e {A: b}\nbackend: {type: trtllm, prefill_environment: *e}\n" +
+				"resources: &r {prefill_nodes: 1}\nfrontend: *f\n",
+			"not valid YAML",
+		},
 		{"merge", head + "x: 1\n", "unknown field"},
 		{"braces", "{name: x, model: {path: /m, container: c, precision: fp8}}\n", "braces"},
 		{"KV store", head + "backend: {type: sglang, mooncake_kv_store: {x: 1}}\n", "by hand"},

@@ -17,14 +17,18 @@ func markdown() string {
 	b.WriteString("# Reference of recipe, workload and cluster file\n\n")
 	b.WriteString("Written from the tables in `recipes/schema` and `recipes/check` by `make golden`.\n")
 	b.WriteString("`agentperf-tui explain PATH` shows one field, `agentperf-tui explain RULE` one rule.\n\n")
-	titles := map[string]string{"recipe": "Recipe", "workload": "Workload file (`benchmark.agentperf_config`)", "cluster": "Cluster file (`srtslurm.yaml`)"}
+	titles := map[string]string{
+		"recipe": "Recipe", "workload": "Workload file (`benchmark.agentperf_config`)",
+		"cluster": "Cluster file (`srtslurm.yaml`)",
+	}
 	section := ""
 	for _, e := range all() {
 		if e.File != section {
 			section = e.File
 			b.WriteString("## " + titles[section] + "\n\n")
 			if section == "recipe" {
-				b.WriteString("Layout 1 has another path where one is given in brackets; a path that only one layout has says so.\n\n")
+				b.WriteString("Layout 1 has another path where one is given in brackets; a path that only one layout has says " +
+					"so.\n\n")
 			}
 			b.WriteString("| field | type | default | allowed | meaning | careful |\n| --- | --- | --- | --- | --- | --- |\n")
 		}
@@ -33,18 +37,22 @@ func markdown() string {
 			b.WriteString("\n")
 		}
 	}
-	b.WriteString("## What bites\n\nThe rule is the name that `check` reports; without one it can't be known before submit. `TestEachRule` in\n`recipes/check` shows each of them, under its name.\n\n")
-	b.WriteString("| # | area | what bites | rule | severity | what is right, or why it can't be known |\n| --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("## What bites\n\nThe rule is the name that `check` reports; without one it can't be known before " +
+		"submit. `TestEachRule` in\n`recipes/check` shows each of them, under its name.\n\n")
+	b.WriteString("| # | area | what bites | rule | severity | what is right, or why it can't be known |\n" +
+		"| --- | --- | --- | --- | --- | --- |\n")
 	for _, others := range []bool{false, true} {
 		if others {
-			b.WriteString("\nOther rules:\n\n| area | what bites | rule | severity | what is right |\n| --- | --- | --- | --- | --- |\n")
+			b.WriteString("\nOther rules:\n\n| area | what bites | rule | severity | what is right |\n" +
+				"| --- | --- | --- | --- | --- |\n")
 		}
 		for _, r := range check.Rules() {
 			rule, last := "`"+r.ID+"`", r.Right
 			if r.ID == "" {
 				rule, last = "-", r.Unknown
 			}
-			if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.Area, r.Bites, rule, r.Severity, last); r.Number == 0 == others {
+			if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.Area, r.Bites, rule, r.Severity,
+				last); r.Number == 0 == others {
 				if !others {
 					row = fmt.Sprintf("| %d ", r.Number) + row
 				}
@@ -78,7 +86,8 @@ func row(e Entry) string {
 	case e.Nullable:
 		def = "null"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", path, kind, def, e.Allowed, strings.ReplaceAll(e.Doc, "<", "&lt;"), strings.ReplaceAll(e.Gotcha, "<", "&lt;"))
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", path, kind, def, e.Allowed,
+		strings.ReplaceAll(e.Doc, "<", "&lt;"), strings.ReplaceAll(e.Gotcha, "<", "&lt;"))
 }
 
 func TestReferenceIsFresh(t *testing.T) {
@@ -127,8 +136,8 @@ func TestText(t *testing.T) {
   allowed  ≥ 0
   layout 1 resources.decode_nodes
   layout 2 roles.decode.nodes
-  careful  0 (layout 1) or colocate (layout 2) shares the prefill nodes: give the GPUs of both roles, and see that they fit
-`
+  careful  0 (layout 1) or colocate (layout 2) shares the prefill nodes: ` +
+		"give the GPUs of both roles, and see that they fit\n"
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

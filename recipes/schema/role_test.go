@@ -23,7 +23,8 @@ func TestNamesStandInOnePlace(t *testing.T) {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && path != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")) {
+		if d.IsDir() && path != root &&
+			(name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")) {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -78,7 +79,8 @@ func TestRolePaths(t *testing.T) {
 
 func TestEngines(t *testing.T) {
 	t.Parallel()
-	if f, _ := Recipe(1).Field("backend.type"); !slices.Equal(f.Enum, []string{"trtllm", "sglang", "vllm", "mocker"}) || f.Default != "sglang" {
+	if f, _ := Recipe(1).Field("backend.type"); !slices.Equal(f.Enum, []string{"trtllm", "sglang", "vllm", "mocker"}) ||
+		f.Default != "sglang" {
 		t.Errorf("backend.type %+v", f)
 	}
 	if e := EngineServedBy("trtllm_serve"); e.Name != TRTLLM {

@@ -65,7 +65,9 @@ func TestLookup(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]string{"prefil_workers": "prefill_workers", "Prefill_Workers": "prefill_workers", "zzzz": ""} {
+	for word, want := range map[string]string{
+		"prefil_workers": "prefill_workers", "Prefill_Workers": "prefill_workers", "zzzz": "",
+	} {
 		if got := Nearest(word, []string{"decode_workers", "prefill_workers", "nodes"}); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
