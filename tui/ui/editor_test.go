@@ -181,12 +181,14 @@ func FuzzEditorUndo(f *testing.F) {
 			e.Draw(NewTheme(true), true)
 		}
 		edited := e.Text()
-		for e.Undo() {
+		for len(e.done) > 0 {
+			e.Key(ctrl('z'))
 		}
 		if got := e.Text(); got != s {
 			t.Errorf("undone to %q, want %q", got, s)
 		}
-		for e.Redo() {
+		for len(e.undone) > 0 {
+			e.Key(ctrl('y'))
 		}
 		if got := e.Text(); got != edited {
 			t.Errorf("redone to %q, want %q", got, edited)

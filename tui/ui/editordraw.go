@@ -54,16 +54,6 @@ func byteAt(line string, cell int) int {
 	return at
 }
 
-// cell is the cell of a place in its line.
-func (e *Editor) cell(p Pos) int {
-	line, n := e.lines[p.Line], 0
-	for at := 0; at < p.Col; {
-		g := glyphOf(line[at:])
-		n, at = n+g.width, at+g.bytes
-	}
-	return n
-}
-
 // gutter is the width of signs and line numbers.
 func (e *Editor) gutter() int { return 3 + max(len(strconv.Itoa(len(e.lines))), 3) }
 

@@ -1,0 +1,154 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+)
+
+// Pos is a place in a text: line and byte in it, both from 0.
+type Pos struct{ Line, Col int }
+
+// buffer is the lines of a text, and what was done to them. It keeps every byte that
+// is not edited.
+type buffer struct {
+	lines        []string
+	version      int
+	done, undone []edit
+}
+
+// edit replaced a text by another.
+type edit struct {
+	from              Pos
+	removed, inserted string
+	at                Pos // of the cursor before
+}
+
+// maxUndo bounds what can be taken back.
+const maxUndo = 1000
+
+// clamp is the nearest place where the cursor can stand.
+func (b *buffer) clamp(p Pos) Pos {
+	p = b.within(p)
+	p.Col = min(p.Col, len(body(b.lines[p.Line])))
+	return p
+}
+
+// within is the nearest place in the text.
+func (b *buffer) within(p Pos) Pos {
+	if len(b.lines) == 0 {
+		b.lines = []string{""}
+	}
+	p.Line = min(max(p.Line, 0), len(b.lines)-1)
+	p.Col = min(max(p.Col, 0), len(b.lines[p.Line]))
+	return p
+}
+
+// body is a line without the carriage return of its end.
+func body(line string) string { return strings.TrimSuffix(line, "\r") }
+
+// replace replaces what lies between two places, and answers with the end of the new
+// text, or with the cursor if nothing changes.
+func (b *buffer) replace(from, to Pos, text string, cursor Pos) Pos {
+	from, to = b.within(from), b.within(to)
+	ed := edit{from: from, inserted: text, removed: b.between(from, to), at: cursor}
+	if ed.removed == text {
+		return cursor
+	}
+	b.undone = nil
+	b.done = append(b.done, ed)
+	if len(b.done) > maxUndo {
+		b.done = slices.Delete(b.done, 0, len(b.done)-maxUndo)
+	}
+	return b.splice(from, to, text)
+}
+
+// extend types on at the end of the last edit; false if the cursor is elsewhere.
+func (b *buffer) extend(text string, cursor Pos) bool {
+	n := len(b.done)
+	if n == 0 || cursor != end(b.done[n-1].from, b.done[n-1].inserted) {
+		return false
+	}
+	b.done[n-1].inserted += text
+	b.splice(cursor, cursor, text)
+	return true
+}
+
+func (b *buffer) between(from, to Pos) string {
+	if from.Line == to.Line {
+		return b.lines[from.Line][from.Col:to.Col]
+	}
+	parts := slices.Clone(b.lines[from.Line : to.Line+1])
+	parts[0] = parts[0][from.Col:]
+	parts[len(parts)-1] = parts[len(parts)-1][:to.Col]
+	return strings.Join(parts, "\n")
+}
+
+func (b *buffer) splice(from, to Pos, text string) Pos {
+	joined := b.lines[from.Line][:from.Col] + text + b.lines[to.Line][to.Col:]
+	b.lines = slices.Replace(b.lines, from.Line, to.Line+1, strings.Split(joined, "\n")...)
+	b.version++
+	return end(from, text)
+}
+
+// end is where a text ends that begins at a place.
+func end(from Pos, text string) Pos {
+	n := strings.Count(text, "\n")
+	if n == 0 {
+		return Pos{from.Line, from.Col + len(text)}
+	}
+	return Pos{from.Line + n, len(text) - strings.LastIndexByte(text, '\n') - 1}
+}
+
+// undo takes the last edit back, and answers with where the cursor was; false if
+// there is none.
+func (b *buffer) undo() (Pos, bool) {
+	if len(b.done) == 0 {
+		return Pos{}, false
+	}
+	ed := b.done[len(b.done)-1]
+	b.done, b.undone = b.done[:len(b.done)-1], append(b.undone, ed)
+	b.splice(ed.from, end(ed.from, ed.inserted), ed.removed)
+	return ed.at, true
+}
+
+// redo makes the last edit that was taken back again; false if there is none.
+func (b *buffer) redo() (Pos, bool) {
+	if len(b.undone) == 0 {
+		return Pos{}, false
+	}
+	ed := b.undone[len(b.undone)-1]
+	b.undone, b.done = b.undone[:len(b.undone)-1], append(b.done, ed)
+	return b.splice(ed.from, end(ed.from, ed.removed), ed.inserted), true
+}
+
+// back is the place a character before another, forth the one behind it.
+func (b *buffer) back(p Pos) Pos {
+	switch {
+	case p.Col > 0:
+		return Pos{p.Line, p.Col - lastCluster(b.lines[p.Line][:p.Col])}
+	case p.Line > 0:
+		return Pos{p.Line - 1, len(body(b.lines[p.Line-1]))}
+	}
+	return p
+}
+
+func (b *buffer) forth(p Pos) Pos {
+	rest := body(b.lines[p.Line])[p.Col:]
+	switch {
+	case rest != "":
+		return Pos{p.Line, p.Col + firstCluster(rest)}
+	case p.Line+1 < len(b.lines):
+		return Pos{p.Line + 1, 0}
+	}
+	return p
+}
+
+// cell is the cell of a place in its line.
+func (b *buffer) cell(p Pos) int {
+	line, n := b.lines[p.Line], 0
+	for at := 0; at < p.Col; {
+		g := glyphOf(line[at:])
+		n, at = n+g.width, at+g.bytes
+	}
+	return n
+}
