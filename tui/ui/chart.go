@@ -47,29 +47,33 @@ func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 	}
 	extent = extent.Rounded()
 	lo, hi := extent.Low, extent.High
-	cells := make([]cell, cols*h)
+	g := newGrid(cols, h)
+	for _, m := range marks {
+		for y := 0; y < h && m >= 0 && m <= 1; y++ {
+			g.put(min(int(m*float64(cols)), cols-1), y, '┊', muted)
+		}
+	}
 	for i, c := range curves {
-		plot(cells, cols, h, tail(c.Values, cols*2), lo, hi, i)
+		g.plot(tail(c.Values, cols*2), lo, hi, i)
 	}
 	rows := make([]string, h)
 	for y := range h {
-		rows[y] = t.Paint(Muted, label(y, h, lo, hi)) + t.row(cells[y*cols:(y+1)*cols], marks)
+		rows[y] = t.Paint(Muted, label(y, h, lo, hi)) + g.row(t, y)
 	}
 	return strings.Join(rows, "\n")
 }
 
-type cell struct {
-	dots  rune
-	curve int
-}
-
 func tail(v []float64, n int) []float64 { return v[max(0, len(v)-n):] }
 
-// brailleBits are the dots of a cell by column and row.
+// brailleBlank is the cell without dots; brailleBits are its dots by column and row.
+const brailleBlank = 0x2800
+
 var brailleBits = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
 
-func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int) {
-	offset := cols*2 - len(values)
+// plot draws a curve between two values, joined where it is steep.
+func (g grid) plot(values []float64, lo, hi float64, curve int) {
+	h := len(g.runes)
+	offset := len(g.runes[0])*2 - len(values)
 	last := -1
 	stroke := strokes[curve%len(strokes)].drawn
 	for i, v := range values {
@@ -80,7 +84,7 @@ func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int
 		x := offset + i
 		y := min(max(int((1-(v-lo)/(hi-lo))*float64(h*4-1)), 0), h*4-1)
 		from, to := y, y
-		if last >= 0 { // join the dots of a steep line
+		if last >= 0 {
 			from, to = min(y, last), max(y, last)
 			if from < y {
 				from++
@@ -89,57 +93,14 @@ func plot(cells []cell, cols, h int, values []float64, lo, hi float64, curve int
 			}
 		}
 		for d := from; d <= to && stroke(x); d++ {
-			c := &cells[d/4*cols+x/2]
-			c.dots |= brailleBits[x%2][d%4]
-			c.curve = curve
+			dots := brailleBits[x%2][d%4]
+			if r := g.runes[d/4][x/2]; r > brailleBlank { // other dots are in the cell
+				dots |= r
+			}
+			g.put(x/2, d/4, brailleBlank|dots, curve)
 		}
 		last = y
 	}
-}
-
-func (t Theme) row(cells []cell, marks []float64) string {
-	marked := make([]bool, len(cells))
-	for _, m := range marks {
-		if m >= 0 && m <= 1 {
-			marked[min(int(m*float64(len(cells))), len(cells)-1)] = true
-		}
-	}
-	// What a cell shows: a curve, a mark, or nothing.
-	const none, mark = -1, -2
-	kind := func(i int) int {
-		switch {
-		case cells[i].dots != 0:
-			return cells[i].curve % len(t.Lines)
-		case marked[i]:
-			return mark
-		}
-		return none
-	}
-	var b strings.Builder
-	for i := 0; i < len(cells); {
-		j := i
-		var run strings.Builder
-		for ; j < len(cells) && kind(j) == kind(i); j++ {
-			switch kind(j) {
-			case none:
-				run.WriteByte(' ')
-			case mark:
-				run.WriteRune('┊')
-			default:
-				run.WriteRune(0x2800 + cells[j].dots)
-			}
-		}
-		switch k := kind(i); k {
-		case none:
-			b.WriteString(run.String())
-		case mark:
-			b.WriteString(t.Paint(Muted, run.String()))
-		default:
-			b.WriteString(t.Lines[k].Render(run.String()))
-		}
-		i = j
-	}
-	return b.String()
 }
 
 // label is what stands left of row y: a value at the top, the middle and the bottom.

@@ -93,6 +93,9 @@ func (t Theme) DotsLegend(sets ...Dots) string {
 	return strings.Join(parts, "  ")
 }
 
+// muted is the kind of what belongs to no curve and no points.
+const muted = -1
+
 // grid is cells of one rune each, with the kind that it is of.
 type grid struct {
 	runes [][]rune
@@ -145,10 +148,13 @@ func (g grid) row(t Theme, y int) string {
 		for j < len(cells) && (cells[j] == ' ') == (cells[i] == ' ') && g.kinds[y][j] == g.kinds[y][i] {
 			j++
 		}
-		if run := string(cells[i:j]); cells[i] == ' ' {
+		switch run, kind := string(cells[i:j]), g.kinds[y][i]; {
+		case cells[i] == ' ':
 			b.WriteString(run)
-		} else {
-			b.WriteString(t.Lines[g.kinds[y][i]%len(t.Lines)].Render(run))
+		case kind == muted:
+			b.WriteString(t.Paint(Muted, run))
+		default:
+			b.WriteString(t.Lines[kind%len(t.Lines)].Render(run))
 		}
 		i = j
 	}
