@@ -190,7 +190,7 @@ func answerNode(table *schema.Table, f File, path, text string) (*yaml.Node, err
 	}
 	node, err := yamldoc.ParseValue(text)
 	wantsText := known && (row.Kind == schema.Str || row.Kind == schema.StrMap && rest != "")
-	if wantsText && (err != nil || node.Kind != yaml.ScalarNode) && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
+	if wantsText && (err != nil || node.Kind != yaml.ScalarNode) && strings.TrimLeft(text, "{[") == text {
 		return quoted(text), nil // typed by a person who did not think of YAML
 	}
 	if err != nil || !known {

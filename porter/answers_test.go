@@ -83,34 +83,50 @@ func TestAnswers(t *testing.T) {
 	for _, c := range []answerCase{
 		{
 			name: "a value, an acceptance, and what needs a value",
-			answers: "workload:trajectory_path: /data/t.jsonl\nrecipe:resources.gpu_type: {accepted: true}\nworkload:user_assignments_path: {accepted: true}\n" +
+			answers: "workload:trajectory_path: /data/t.jsonl\nrecipe:resources.gpu_type: {accepted: " +
+				"true}\nworkload:user_assignments_path: {accepted: true}\n" +
 				"recipe:benchmark.agentperf_client_dir#readable: {accepted: true}\n",
 			want: map[string]string{
-				"trajectory_path": "copied /data/t.jsonl", "resources.gpu_type": "copied gb300", "user_assignments_path": "todo /TODO/users.json",
+				"trajectory_path": "copied /data/t.jsonl", "resources.gpu_type": "copied gb300",
+				"user_assignments_path":          "todo /TODO/users.json",
 				"benchmark.agentperf_client_dir": "translated /scratch/client",
 			},
-			open:   []string{"workload:user_assignments_path", "recipe:benchmark.client_placement"},
-			closed: []string{"workload:trajectory_path", "recipe:resources.gpu_type", "recipe:benchmark.agentperf_client_dir#readable"},
+			open: []string{"workload:user_assignments_path", "recipe:benchmark.client_placement"},
+			closed: []string{
+				"workload:trajectory_path", "recipe:resources.gpu_type", "recipe:benchmark.agentperf_client_dir#readable",
+			},
 		},
 		{
 			name: "text where text is wanted, fields that nothing asked about, JSON",
-			answers: `{"recipe:resources.gpu_type": 300, "recipe:` + prefillEnv + `.A": 2, "recipe:` + prefillEnv + `.NEW": true, "workload:seed": 9, "workload:user_spawn_rate": 2.5,
-				"recipe:` + prefillArgs + `.\"k.l\".m": [1, 2], "workload:reasoning_effort": null, "recipe:frontend.args.router-mode": "round-robin"}`,
+			answers: `{"recipe:resources.gpu_type": 300, "recipe:` + prefillEnv + `.A": 2, "recipe:` + prefillEnv + `.NEW": true,
+				"workload:seed": 9, "workload:user_spawn_rate": 2.5, "recipe:` + prefillArgs + `.\"k.l\".m": [1, 2],
+				"workload:reasoning_effort": null, "recipe:frontend.args.router-mode": "round-robin"}`,
 			want: map[string]string{
-				"resources.gpu_type": `copied "300"`, prefillEnv + ".A": `copied "2"`, prefillEnv + ".NEW": `copied "true"`, "seed": "copied 9", "user_spawn_rate": "copied 2.5",
-				prefillArgs + `."k.l".m`: "copied [1, 2]", "reasoning_effort": "copied null", "frontend.args.router-mode": `copied "round-robin"`,
+				"resources.gpu_type": `copied "300"`, prefillEnv + ".A": `copied "2"`, prefillEnv +
+					".NEW": `copied "true"`, "seed": "copied 9", "user_spawn_rate": "copied 2.5",
+				prefillArgs + `."k.l".m`: "copied [1, 2]", "reasoning_effort": "copied null",
+				"frontend.args.router-mode": `copied "round-robin"`,
 			},
 			closed: []string{"recipe:resources.gpu_type"},
 		},
 		{
-			name: "no job.log: sizes and whole environments", files: map[string]string{harness.JobLog: "", harness.CTXConfig: ""},
-			answers: "recipe:resources.prefill_workers: 2\nrecipe:resources.prefill_nodes: 1\nrecipe:" + prefillEnv + ": {value: {A: 1, B: x}}\nrecipe:" + prefillArgs + ": {value: {a: {b: 1}, c: []}}\n",
+			name: "no job.log: sizes and whole environments", files: map[string]string{
+				harness.JobLog: "", harness.CTXConfig: "",
+			},
+			answers: "recipe:resources.prefill_workers: 2\nrecipe:resources.prefill_nodes: 1\nrecipe:" + prefillEnv +
+				": {value: {A: 1, B: x}}\nrecipe:" + prefillArgs + ": {value: {a: {b: 1}, c: []}}\n",
 			want: map[string]string{
-				"resources.prefill_workers": "copied 2", "resources.prefill_nodes": "copied 1", prefillEnv + ".A": `copied "1"`, prefillEnv + ".B": `copied "x"`, prefillEnv + ".DYN_LOG": `default "info"`,
+				"resources.prefill_workers": "copied 2", "resources.prefill_nodes": "copied 1", prefillEnv +
+					".A": `copied "1"`, prefillEnv + ".B": `copied "x"`, prefillEnv + ".DYN_LOG": `default "info"`,
 				prefillArgs + ".a.b": "copied 1", prefillArgs + ".c": "copied []", prefillArgs: "-",
 			},
-			open:   []string{"recipe:resources.decode_workers", "recipe:resources.decode_nodes", "recipe:backend.decode_environment"},
-			closed: []string{"recipe:resources.prefill_workers", "recipe:resources.prefill_nodes", "recipe:" + prefillEnv, "recipe:" + prefillArgs},
+			open: []string{
+				"recipe:resources.decode_workers", "recipe:resources.decode_nodes", "recipe:backend.decode_environment",
+			},
+			closed: []string{
+				"recipe:resources.prefill_workers", "recipe:resources.prefill_nodes", "recipe:" + prefillEnv,
+				"recipe:" + prefillArgs,
+			},
 		},
 		{
 			name: "text as a person types it", answers: "\"recipe:model.path\": {value: \"x\"}\n",
@@ -119,18 +135,42 @@ func TestAnswers(t *testing.T) {
 		},
 		{
 			name: "several levels", answers: "recipe:benchmark.concurrency: [64, 128]\n",
-			want: map[string]string{"benchmark.concurrencies": "copied [64, 128]", "benchmark.concurrency": "-", "concurrencies": "copied [64, 128]"},
+			want: map[string]string{
+				"benchmark.concurrencies": "copied [64, 128]", "benchmark.concurrency": "-", "concurrencies": "copied [64, 128]",
+			},
 		},
 		{
-			name: "workers that differ, settled by hand", files: map[string]string{harness.JobLog: jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"))},
+			name: "workers that differ, settled by hand", files: map[string]string{
+				harness.JobLog: jobLog(
+					frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"),
+					workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"),
+				),
+			},
 			answers: "recipe:" + prefillEnv + ".A#differs: \"2\"\nworkload:nothing#like: {accepted: true}\n",
 			want:    map[string]string{prefillEnv + ".A": `copied "2"`}, closed: []string{"recipe:" + prefillEnv + ".A#differs"},
 			open: []string{"run#answer workload:nothing%23like"},
 		},
-		{name: "no YAML for a number", answers: "workload:seed: 1\n", given: []Answer{{ID: "recipe:resources.gpus_per_node", Value: "["}}, err: `answer recipe:resources.gpus_per_node: "[" is no YAML value`},
-		{name: "not a time", answers: "recipe:slurm.time_limit: not a time\n", err: "answer recipe:slurm.time_limit: not a time is no Slurm time: want HH:MM:SS"},
-		{name: "not a number", answers: "recipe:resources.gpus_per_node: four\n", err: "answer recipe:resources.gpus_per_node: four does not fit resources.gpus_per_node: want int"},
-		{name: "not a word of the list", answers: "recipe:dynamo.request_plane: carrier-pigeon\n", err: "want one of nats, tcp, http"},
+		{
+			name:    "no YAML for a number",
+			answers: "workload:seed: 1\n",
+			given:   []Answer{{ID: "recipe:resources.gpus_per_node", Value: "["}},
+			err:     `answer recipe:resources.gpus_per_node: "[" is no YAML value`,
+		},
+		{
+			name:    "not a time",
+			answers: "recipe:slurm.time_limit: not a time\n",
+			err:     "answer recipe:slurm.time_limit: not a time is no Slurm time: want HH:MM:SS",
+		},
+		{
+			name:    "not a number",
+			answers: "recipe:resources.gpus_per_node: four\n",
+			err:     "answer recipe:resources.gpus_per_node: four does not fit resources.gpus_per_node: want int",
+		},
+		{
+			name:    "not a word of the list",
+			answers: "recipe:dynamo.request_plane: carrier-pigeon\n",
+			err:     "want one of nats, tcp, http",
+		},
 		{name: "no such field", answers: "recipe:model.weight: 3\n", err: "there is no such field"},
 		{name: "a list where a mapping is wanted", answers: "recipe:frontend.env: [A]\n", err: "want map of strings"},
 	} {
@@ -142,7 +182,8 @@ func TestLoadAnswersRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"a: {b: 1}\n": ":1: a: want a value, {value: …} or {accepted: true}", "a: {accepted: maybe}\n": "want a value", "- a\n": "a mapping is expected", "": "the file is empty", "a: [\n": "line",
+		"a: {b: 1}\n": ":1: a: want a value, {value: …} or {accepted: true}", "a: {accepted: maybe}\n": "want a value",
+		"- a\n": "a mapping is expected", "": "the file is empty", "a: [\n": "line",
 	} {
 		path := filepath.Join(dir, "a.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -170,9 +211,17 @@ func TestAnswersAreKept(t *testing.T) {
 		}
 		return r
 	}
-	write(Answer{ID: "workload:trajectory_path", Value: "/data/a.jsonl"}, Answer{ID: "recipe:resources.gpu_type", Accepted: true}, Answer{ID: "workload:gone", Value: "1"})
+	write(
+		Answer{ID: "workload:trajectory_path", Value: "/data/a.jsonl"},
+		Answer{ID: "recipe:resources.gpu_type", Accepted: true},
+		Answer{ID: "workload:gone", Value: "1"},
+	)
 	r := write(Answer{ID: "workload:trajectory_path#candidates", Value: "/data/b.jsonl"})
-	want := []Answer{{ID: "recipe:resources.gpu_type", Accepted: true}, {ID: "workload:gone", Value: "1"}, {ID: "workload:trajectory_path#candidates", Value: "/data/b.jsonl"}}
+	want := []Answer{
+		{ID: "recipe:resources.gpu_type", Accepted: true},
+		{ID: "workload:gone", Value: "1"},
+		{ID: "workload:trajectory_path#candidates", Value: "/data/b.jsonl"},
+	}
 	if diff := cmp.Diff(want, r.Answers); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
@@ -186,7 +235,10 @@ func TestAnswersAreKept(t *testing.T) {
 	if diff := cmp.Diff(want, stored.Answers); diff != "" {
 		t.Errorf("stored answers (-want +got):\n%s", diff)
 	}
-	back, err := parseAnswers("a.yaml", []byte("workload:trajectory_path#candidates: {accepted: false}\nrecipe:resources.gpu_type: {accepted: false}\n"))
+	back, err := parseAnswers(
+		"a.yaml",
+		[]byte("workload:trajectory_path#candidates: {accepted: false}\nrecipe:resources.gpu_type: {accepted: false}\n"),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +248,8 @@ func TestAnswersAreKept(t *testing.T) {
 	if err := os.WriteFile(ProvenancePath(recipe), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Port(t.Context(), dir, Options{RecipeOut: recipe}); err == nil || !strings.Contains(err.Error(), "its answers would be lost") {
+	if _, err := Port(t.Context(), dir, Options{RecipeOut: recipe}); err == nil ||
+		!strings.Contains(err.Error(), "its answers would be lost") {
 		t.Errorf("a broken report: %v", err)
 	}
 }
@@ -236,8 +289,11 @@ func TestOpenMustFix(t *testing.T) {
 		if _, err := port(t, dir, Options{Schema: schema, WorkloadOut: workload}).Write(recipe, workload, true); err != nil {
 			t.Fatal(err)
 		}
-		const rest = "recipe:resources.prefill_nodes recipe:resources.prefill_workers recipe:resources.decode_nodes recipe:resources.decode_workers recipe:backend.prefill_environment recipe:backend.decode_environment recipe:frontend.env"
-		if got, want := open(workload), "recipe:resources.gpus_per_node "+rest+" workload:trajectory_path workload:user_assignments_path"; got != want {
+		const rest = "recipe:resources.prefill_nodes recipe:resources.prefill_workers recipe:resources.decode_nodes " +
+			"recipe:resources.decode_workers recipe:backend.prefill_environment recipe:backend.decode_environment " +
+			"recipe:frontend.env"
+		if got, want := open(workload), "recipe:resources.gpus_per_node "+rest+" workload:trajectory_path "+
+			"workload:user_assignments_path"; got != want {
 			t.Errorf("schema %d: open\n%s, want\n%s", schema, got, want)
 		}
 		edit(recipe, "gpus_per_node: 4", "gpus_per_node: 8")
@@ -321,35 +377,51 @@ func TestDiffProvenance(t *testing.T) {
 	dir := lay(t, smallRun())
 	one := port(t, dir, Options{Schema: 1}).Provenance()
 	two := port(t, dir, Options{}).Provenance()
-	if d := DiffProvenance(one, two); d.Identical != d.Total-2 || len(d.Differences) != 2 || d.Differences[0].Row != "recipe:infra.etcd_nats_dedicated_node" || d.Differences[1].Row != "recipe:schema" {
+	if d := DiffProvenance(one, two); d.Identical != d.Total-2 || len(d.Differences) != 2 ||
+		d.Differences[0].Row != "recipe:infra.etcd_nats_dedicated_node" ||
+		d.Differences[1].Row != "recipe:schema" {
 		t.Errorf("two layouts of one run: %+v", d)
 	}
 	files := smallRun()
-	files[harness.JobLog] = strings.Replace(strings.Replace(files[harness.JobLog], "A=1", "A=2", 1), "HOME=/home/u ", "PATH=/bin ", 1)
+	files[harness.JobLog] = strings.Replace(
+		strings.Replace(files[harness.JobLog], "A=1", "A=2", 1),
+		"HOME=/home/u ",
+		"PATH=/bin ",
+		1,
+	)
 	files[harness.ClientLog] = strings.Replace(files[harness.ClientLog], "Seed: 7", "Seed: 8", 1)
-	other := port(t, lay(t, files), Options{Answers: []Answer{{ID: "recipe:resources.gpu_type", Value: "gb200"}}}).Provenance()
+	other := port(
+		t,
+		lay(t, files),
+		Options{Answers: []Answer{{ID: "recipe:resources.gpu_type", Value: "gb200"}}},
+	).Provenance()
 	d := DiffProvenance(two, other)
 	var got []string
 	for _, x := range d.Differences {
 		got = append(got, x.Row+": "+strings.Join(x.What, " "))
 	}
 	want := []string{
-		"recipe:resources.gpu_type: value class rule why evidence", "recipe:backend.prefill_environment.A: value evidence", "workload:seed: value evidence",
-		"dropped backend.prefill_environment HOME: ", "dropped backend.prefill_environment PATH: ", "question recipe:resources.gpu_type: ", "answer recipe:resources.gpu_type: ",
+		"recipe:resources.gpu_type: value class rule why evidence", "recipe:backend.prefill_environment.A: value evidence",
+		"workload:seed: value evidence",
+		"dropped backend.prefill_environment HOME: ", "dropped backend.prefill_environment PATH: ",
+		"question recipe:resources.gpu_type: ", "answer recipe:resources.gpu_type: ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)
 	}
 	text := d.Text("a.json", "b.json")
 	for _, line := range []string{
-		"workload:seed: value, evidence\n  - a.json: copied 7 <- client.log:10 Seed\n  - b.json: copied 8 <- client.log:10 Seed\n",
-		"answer recipe:resources.gpu_type\n  - a.json: not there\n  - b.json: gb200\n", "question recipe:resources.gpu_type\n  - a.json: confirm guessed",
+		"workload:seed: value, evidence\n  - a.json: copied 7 <- client.log:10 Seed\n  - b.json: copied 8 <- " +
+			"client.log:10 Seed\n",
+		"answer recipe:resources.gpu_type\n  - a.json: not there\n  - b.json: gb200\n",
+		"question recipe:resources.gpu_type\n  - a.json: confirm guessed",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("text lacks %q:\n%s", line, text)
 		}
 	}
-	if out, err := json.Marshal(d); err != nil || !strings.Contains(string(out), `"row":"workload:seed","what":["value","evidence"],"a":{"file":"workload"`) {
+	if out, err := json.Marshal(d); err != nil ||
+		!strings.Contains(string(out), `"row":"workload:seed","what":["value","evidence"],"a":{"file":"workload"`) {
 		t.Errorf("JSON: %v %s", err, out)
 	}
 }
@@ -357,7 +429,9 @@ func TestDiffProvenance(t *testing.T) {
 func TestLoadProvenance(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "p.json")
-	for text, want := range map[string]string{"x": "no report of a port", `{"version": 99}`: "has version 99, this program reads 1", "": "no report"} {
+	for text, want := range map[string]string{
+		"x": "no report of a port", `{"version": 99}`: "has version 99, this program reads 1", "": "no report",
+	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -395,7 +469,8 @@ func TestTimeLimitIsAsked(t *testing.T) {
 		t.Fatalf("questions\n%s", strings.Join(todoLines(r), "\n"))
 	}
 	given := port(t, sampleDir, Options{Answers: []Answer{{ID: r.Todos[i].ID, Value: "12:00:00"}}})
-	if text := recipeText(t, given); !strings.Contains(text, `time_limit: "12:00:00"`) || given.Open(Confirm) != r.Open(Confirm)-1 {
+	if text := recipeText(t, given); !strings.Contains(text, `time_limit: "12:00:00"`) ||
+		given.Open(Confirm) != r.Open(Confirm)-1 {
 		t.Errorf("recipe\n%s", text)
 	}
 	accepted := port(t, sampleDir, Options{Answers: []Answer{{ID: r.Todos[i].ID, Accepted: true}}})

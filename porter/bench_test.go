@@ -61,7 +61,15 @@ func BenchmarkPortBigJobLog(b *testing.B) {
 	w := bufio.NewWriterSize(f, 1<<20)
 	size := int64(0)
 	for i := 0; size < 1<<30; i++ {
-		n, err := fmt.Fprintf(w, "%d: 2026-01-01T00:00:00.%06d INFO engine: iter = %d, global_rank = %d, rank = 0, currank_total_requests = 16/16, elapsed = 23.4ms\n", i%32, i%1000000, i, i%32)
+		n, err := fmt.Fprintf(
+			w,
+			"%d: 2026-01-01T00:00:00.%06d INFO engine: iter = %d, global_rank = %d, rank = 0, currank_total_requests = "+
+				"16/16, elapsed = 23.4ms\n",
+			i%32,
+			i%1000000,
+			i,
+			i%32,
+		)
 		if err != nil {
 			b.Fatal(err)
 		}

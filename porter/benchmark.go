@@ -28,8 +28,9 @@ const (
 func (b *benchmark) fields() {
 	b.out.recipe("observability.enabled", boolean(false), fixed("it would perturb the measurement"))
 	b.out.recipe("benchmark.type", plain("agentperf"), fixed("the client of the harness"))
-	b.out.recipe("benchmark.client_placement", plain("last_decode"), fixed("away from frontend and prefill, which are busiest"))
-	b.out.ask(Confirm, Recipe, "benchmark.client_placement", "",
+	const placement = "benchmark.client_placement"
+	b.out.recipe(placement, plain("last_decode"), fixed("away from frontend and prefill, which are busiest"))
+	b.out.ask(Confirm, Recipe, placement, "", nil,
 		"review where the client runs: the harness's own choice is not recorded")
 	if list, from := b.concurrency(); len(list) == 1 {
 		b.out.recipe(levelField, list[0], from)
@@ -49,24 +50,25 @@ func (b *benchmark) concurrency() ([]*yaml.Node, origin) {
 	if v, ok := b.in.run.Params["CONCURRENCIES"]; ok {
 		if list, err := levels(v.Text); err == nil {
 			if atBanner && bannerErr == nil && !sameLevels(list, banner) {
-				b.out.ask(Confirm, Recipe, levelField, "banner",
-					fmt.Sprintf("CONCURRENCIES is %q, the banner shows %s: confirm which one", v.Text, shown.Text), v.At, shown.At)
+				b.out.ask(Confirm, Recipe, levelField, "banner", evidence(v.At, shown.At),
+					"CONCURRENCIES is %q, the banner shows %s: confirm which one", v.Text, shown.Text)
 			}
 			return list, copied(v.At)
 		}
-		b.out.ask(Confirm, Recipe, levelField, "levels",
-			fmt.Sprintf("CONCURRENCIES is %q, which is no list of levels", safetext.Clip(v.Text, 40)), v.At)
+		b.out.ask(Confirm, Recipe, levelField, "levels", evidence(v.At),
+			"CONCURRENCIES is %q, which is no list of levels", safetext.Clip(v.Text, 40))
 	}
 	if bannerErr == nil {
 		return banner, inferred("from the client's banner", "", shown.At)
 	}
 	if dir := filepath.Base(b.in.run.Dir); harness.IsRunName(dir) {
 		ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
-		b.out.ask(Confirm, Recipe, levelField, "", "taken from the directory's name, nothing else shows it: confirm", ev)
+		b.out.ask(Confirm, Recipe, levelField, "", evidence(ev),
+			"taken from the directory's name, nothing else shows it: confirm")
 		n, _ := strconv.Atoi(dir[1:])
 		return []*yaml.Node{integer(n)}, origin{Guessed, "from the directory's name", "", []Evidence{ev}}
 	}
-	b.out.ask(MustFix, Recipe, levelField, "", "no artifact shows the concurrency: set it")
+	b.out.ask(MustFix, Recipe, levelField, "", nil, "no artifact shows the concurrency: set it")
 	return []*yaml.Node{integer(1)}, placeholder("")
 }
 
@@ -96,7 +98,7 @@ func (b *benchmark) clientDir() {
 	dir := b.in.run.Client.Checkout
 	if dir.Text == "" {
 		b.out.recipe(base, plain("/TODO/agentperf-client"), placeholder("client_cmds_base.sh shows no cd before run.py"))
-		b.out.ask(MustFix, Recipe, base, "",
+		b.out.ask(MustFix, Recipe, base, "", nil,
 			"the client checkout is not known: give the container path of a pinned checkout")
 		return
 	}
@@ -106,7 +108,7 @@ func (b *benchmark) clientDir() {
 	if !b.in.mounted(text) {
 		say = "no extra_mount covers it: mount it"
 	}
-	b.out.ask(Confirm, Recipe, base, "readable", "a pinned checkout: "+say, dir.At)
+	b.out.ask(Confirm, Recipe, base, "readable", evidence(dir.At), "%s", "a pinned checkout: "+say)
 	askVariable(b.out, base, text, dir.At)
 }
 
@@ -114,7 +116,7 @@ func (b *benchmark) clientConfig() {
 	const base = "benchmark.agentperf_config"
 	if b.in.opt.WorkloadOut == "" {
 		b.out.recipe(base, plain("/TODO/workload.yaml"), placeholder("the workload file has no path yet"))
-		b.out.ask(MustFix, Recipe, base, "", "give the container path of the workload file")
+		b.out.ask(MustFix, Recipe, base, "", nil, "give the container path of the workload file")
 		return
 	}
 	abs, err := filepath.Abs(b.in.opt.WorkloadOut)
@@ -127,7 +129,7 @@ func (b *benchmark) clientConfig() {
 	if !b.in.mounted(text) {
 		say = "no extra_mount covers the workload file: mount its folder, or write it below a mounted one"
 	}
-	b.out.ask(Confirm, Recipe, base, "visible", say)
+	b.out.ask(Confirm, Recipe, base, "visible", nil, "%s", say)
 }
 
 // clientFlags hands further flags of the old client command to the bench step,
@@ -140,9 +142,8 @@ func (b *benchmark) clientFlags() {
 	}
 	for _, w := range client.Flags {
 		if w == "" || strings.ContainsAny(w, " \t\n") {
-			b.out.ask(MustFix, Recipe, base+"."+variable, "spaces",
-				fmt.Sprintf("the client's argument %q can't be passed on: the bench step splits at spaces", safetext.Clip(w, 60)),
-				client.FlagsAt)
+			b.out.ask(MustFix, Recipe, base+"."+variable, "spaces", evidence(client.FlagsAt),
+				"the client's argument %q can't be passed on: the bench step splits at spaces", safetext.Clip(w, 60))
 		}
 	}
 	b.out.entry(base, variable, quoted(strings.Join(client.Flags, " ")),

@@ -65,9 +65,8 @@ func (c *checks) recipe() (*recipes.Recipe, error) {
 func (c *checks) unreadable(file File, found recipes.Diagnostics) {
 	for _, d := range found {
 		if d.Severity == recipes.Error {
-			c.out.ask(MustFix, "", "", fmt.Sprintf("%s %s: %s", file, d.Path, d.Message),
-				fmt.Sprintf("the %s would be refused: %s: %s; an error of the porter, unless an answer explains it",
-					file, d.Path, d.Message))
+			c.out.ask(MustFix, "", "", fmt.Sprintf("%s %s: %s", file, d.Path, d.Message), nil,
+				"the %s would be refused: %s: %s; an error of the porter, unless an answer explains it", file, d.Path, d.Message)
 		}
 	}
 }
@@ -119,8 +118,11 @@ func (c *checks) prove() {
 	}
 	if err != nil {
 		p.Problem = strings.TrimPrefix(err.Error(), "plan recipe: ")
-		c.out.ask(MustFix, Recipe, "resources", "proof", "the recipe can't be planned: "+p.Problem+
-			"; an error of the porter, unless a question or an answer about the resources explains it")
+		c.out.ask(MustFix, Recipe, "resources", "proof", nil,
+			"%s",
+			"the recipe can't be planned: "+p.Problem+
+				"; an error of the porter, unless a question or an answer "+
+				"about the resources explains it")
 		return
 	}
 	*p = proof.Compare(c.in.run, pl, c.in.rewrites, c.out)
@@ -128,7 +130,8 @@ func (c *checks) prove() {
 		if i == maxProblems {
 			break
 		}
-		c.out.ask(MustFix, "", "", "proof "+text, "an error of the porter: "+text+
-			", and no rule says so: correct the recipe by hand, and report it")
+		c.out.ask(MustFix, "", "", "proof "+text, nil,
+			"%s", "an error of the porter: "+text+
+				", and no rule says so: correct the recipe by hand, and report it")
 	}
 }

@@ -19,48 +19,69 @@ const classDir = "../testdata/port"
 
 func TestClasses(t *testing.T) {
 	t.Parallel()
-	const prefillEnv, decodeEnv, prefillArgs, decodeArgs = "backend.prefill_environment", "backend.decode_environment", "backend.trtllm_config.prefill", "backend.trtllm_config.decode"
+	const prefillEnv, decodeEnv = "backend.prefill_environment", "backend.decode_environment"
+	const prefillArgs, decodeArgs = "backend.trtllm_config.prefill", "backend.trtllm_config.decode"
 	for _, c := range []inputCase{
 		{ // two workers share a node
-			dir:    "01-topology/c64",
-			want:   map[string]string{"resources.prefill_workers": "2", "resources.prefill_nodes": "1", "resources.gpus_per_node": "4", "resources.gpus_per_prefill": "-"},
+			dir: "01-topology/c64",
+			want: map[string]string{
+				"resources.prefill_workers": "2", "resources.prefill_nodes": "1", "resources.gpus_per_node": "4",
+				"resources.gpus_per_prefill": "-",
+			},
 			silent: []string{"differs", "both use", "-n is"},
 		},
 		{ // one worker spans two nodes
-			dir:    "01-topology/c128",
-			want:   map[string]string{"resources.prefill_workers": "1", "resources.prefill_nodes": "2", "resources.gpus_per_node": "4", "resources.gpus_per_prefill": "-"},
+			dir: "01-topology/c128",
+			want: map[string]string{
+				"resources.prefill_workers": "1", "resources.prefill_nodes": "2", "resources.gpus_per_node": "4",
+				"resources.gpus_per_prefill": "-",
+			},
 			silent: []string{"packs", "-n is"},
 		},
 		{ // decode workers of different size
-			dir:   "01-topology/c256",
-			want:  map[string]string{"resources.decode_workers": "2", "resources.decode_nodes": "3"},
-			todos: []string{"must-fix resources.decode_workers: GEN workers differ in size (8, 4 GPUs)", "must-fix resources: the recipe can't be planned: decode worker 1 needs 6 GPUs"},
+			dir:  "01-topology/c256",
+			want: map[string]string{"resources.decode_workers": "2", "resources.decode_nodes": "3"},
+			todos: []string{
+				"must-fix resources.decode_workers: GEN workers differ in size (8, 4 GPUs)",
+				"must-fix resources: the recipe can't be planned: decode worker 1 needs 6 GPUs",
+			},
 		},
 		{ // every spelling of srun's flags
-			dir:    "02-srun-flags/c64",
-			want:   map[string]string{"resources.prefill_workers": "2", "resources.prefill_nodes": "10", "resources.decode_nodes": "8", "resources.gpus_per_node": "4", "health_check.max_attempts": "300"},
+			dir: "02-srun-flags/c64",
+			want: map[string]string{
+				"resources.prefill_workers": "2", "resources.prefill_nodes": "10", "resources.decode_nodes": "8",
+				"resources.gpus_per_node": "4", "health_check.max_attempts": "300",
+			},
 			todos:  []string{"confirm srun_options: GEN 0 was launched with --cpus-per-task=72, which is not carried over"},
 			silent: []string{"host list", "-n is"},
 		},
 		{ // an --export list with commas, bare names, quotes
 			dir: "03-export/c64",
 			want: map[string]string{
-				"frontend.env.UCX_TLS": `"cuda_ipc,sm,tcp"`, "frontend.env.EMPTY": `""`, "frontend.env.NAME": `"a b"`, "frontend.env.ARGS": `"--a=b=c"`,
-				"frontend.env.LD_LIBRARY_PATH": "-", "frontend.env.PATH": "-", "frontend.env.DYN_KV_BLOCK_SIZE": `"128"`, "frontend.env.HOME": `"/tmp"`,
+				"frontend.env.UCX_TLS": `"cuda_ipc,sm,tcp"`, "frontend.env.EMPTY": `""`, "frontend.env.NAME": `"a b"`,
+				"frontend.env.ARGS":            `"--a=b=c"`,
+				"frontend.env.LD_LIBRARY_PATH": "-", "frontend.env.PATH": "-", "frontend.env.DYN_KV_BLOCK_SIZE": `"128"`,
+				"frontend.env.HOME": `"/tmp"`,
 			},
 			todos: []string{
 				`note frontend.env.UCX_TLS: srun splits --export at every comma, so the old job really got "cuda_ipc"`,
-				"confirm frontend.env: --export of frontend names LD_LIBRARY_PATH without a value", "confirm frontend.env.HF_TOKEN: looks like a secret",
+				"confirm frontend.env: --export of frontend names LD_LIBRARY_PATH without a value",
+				"confirm frontend.env.HF_TOKEN: looks like a secret",
 			},
 			silent: []string{"names PATH"},
 		},
 		{ // env lists with quotes and spaces, and of one token
 			dir: "04-env-list/c64",
 			want: map[string]string{
-				prefillEnv + ".NAME": `"x y"`, prefillEnv + ".EMPTY": `""`, prefillEnv + ".EQ": `"a=b"`, prefillEnv + ".TWO": `"two words"`, prefillEnv + ".JSON": `"{\"k\": \"v w\"}"`,
-				prefillEnv + ".UCX_TLS": `"rc,sm"`, prefillEnv + ".HOME": "-", decodeEnv + ".TRTLLM_ENABLE_PDL": `"1"`, "resources.gpus_per_node": "4",
+				prefillEnv + ".NAME": `"x y"`, prefillEnv + ".EMPTY": `""`, prefillEnv + ".EQ": `"a=b"`, prefillEnv +
+					".TWO": `"two words"`, prefillEnv + ".JSON": `"{\"k\": \"v w\"}"`,
+				prefillEnv + ".UCX_TLS": `"rc,sm"`, prefillEnv + ".HOME": "-", decodeEnv +
+					".TRTLLM_ENABLE_PDL": `"1"`, "resources.gpus_per_node": "4",
 			},
-			todos:  []string{"confirm " + prefillEnv + ".TWO: the value holds a space", `confirm ` + prefillEnv + `.NAME: CTX 1 differs in NAME ("x z" there, "x y" in CTX 0)`},
+			todos: []string{
+				"confirm " + prefillEnv + ".TWO: the value holds a space",
+				`confirm ` + prefillEnv + `.NAME: CTX 1 differs in NAME ("x z" there, "x y" in CTX 0)`,
+			},
 			silent: []string{prefillEnv + ".NAME: the value", "no list of variables"},
 		},
 		{ // a worker that was started again
@@ -71,30 +92,45 @@ func TestClasses(t *testing.T) {
 		{ // paths in env values
 			dir: "06-env-paths/c64",
 			want: map[string]string{
-				decodeEnv + ".EPLB": `"/scratch/eplb.yaml"`, decodeEnv + ".LIST": `"/opt/a:/lustre/b"`, decodeEnv + ".FLAG": `"--dir=/lustre/x"`, decodeEnv + ".OTHER": `"/lustre2/y"`,
+				decodeEnv + ".EPLB": `"/scratch/eplb.yaml"`, decodeEnv + ".LIST": `"/opt/a:/lustre/b"`, decodeEnv +
+					".FLAG": `"--dir=/lustre/x"`, decodeEnv + ".OTHER": `"/lustre2/y"`,
 				"frontend.env.CACHE": `"/scratch/cache"`,
 			},
-			todos: []string{"confirm " + decodeEnv + ".EPLB: confirm that the compute containers can read", "confirm " + decodeEnv + ".FLAG: holds /lustre/ inside", "confirm " + decodeEnv + ".LIST: holds /lustre/ inside"},
+			todos: []string{
+				"confirm " + decodeEnv + ".EPLB: confirm that the compute containers can read",
+				"confirm " + decodeEnv + ".FLAG: holds /lustre/ inside", "confirm " + decodeEnv + ".LIST: holds /lustre/ inside",
+			},
 		},
 		{ // a banner in colours, with CRLF and odd ranks, printed twice
-			dir: "07-banner/c64", want: map[string]string{"seed": "8", "max_workers": "4", "max_tokens": "100", "trajectory_path": "/TODO/traj.jsonl", "phase_timeout_seconds": "600.0"},
+			dir: "07-banner/c64", want: map[string]string{
+				"seed": "8", "max_workers": "4", "max_tokens": "100", "trajectory_path": "/TODO/traj.jsonl",
+				"phase_timeout_seconds": "600.0",
+			},
 			todos: []string{"note : client.log shows 2 starts of the client; the one on line 2 counts"},
 		},
 		{ // a banner that is cut off
-			dir: "07-banner/c128", want: map[string]string{"phase_timeout_seconds": "600.0", "max_workers": "4", "seed": "42", "trajectory_path": "/TODO/trajectories.jsonl"},
-			todos: []string{"confirm : the banner in client.log (line 1 to 9) is cut off", `note seed: the banner does not show "Seed"`, "must-fix trajectory_path: no artifact names the file"},
+			dir: "07-banner/c128", want: map[string]string{
+				"phase_timeout_seconds": "600.0", "max_workers": "4", "seed": "42", "trajectory_path": "/TODO/trajectories.jsonl",
+			},
+			todos: []string{
+				"confirm : the banner in client.log (line 1 to 9) is cut off", `note seed: the banner does not show "Seed"`,
+				"must-fix trajectory_path: no artifact names the file",
+			},
 		},
 		{ // booleans, None, several levels, float seconds, and log lines that resemble a banner
 			dir: "08-banner-values/c64",
 			want: map[string]string{
-				"benchmark.concurrencies": "[64, 1010]", "concurrencies": "[64, 1010]", "phase_timeout_seconds": "300.5", "reasoning_effort": "null",
+				"benchmark.concurrencies": "[64, 1010]", "concurrencies": "[64, 1010]", "phase_timeout_seconds": "300.5",
+				"reasoning_effort":                  "null",
 				"send_conversation_routing_headers": "false", "use_dynamo_conv_aware_routing": "true", "seed": "7",
 			},
 			todos:  []string{"confirm : tool-call delays were switched off", "confirm : the old client sampled power"},
 			silent: []string{"starts of the client"},
 		},
 		{ // phases with different settling times
-			dir: "09-settle/c64", want: map[string]string{"settling_time_seconds": "60.0", "benchmark.concurrencies": "[64, 128]"},
+			dir: "09-settle/c64", want: map[string]string{
+				"settling_time_seconds": "60.0", "benchmark.concurrencies": "[64, 128]",
+			},
 			todos: []string{"confirm settling_time_seconds: phases settled for different times (60, 0 s)"},
 		},
 		{ // no output files
@@ -108,13 +144,18 @@ func TestClasses(t *testing.T) {
 		{ // anchors, merge keys, comments, a separator, YAML 1.1 scalars; duplicate keys, a second document
 			dir: "11-engine-yaml/c64",
 			want: map[string]string{
-				prefillArgs + ".kv_cache_config.max_batch_size": "64", prefillArgs + ".kv_cache_config.max_seq_len": "147456", prefillArgs + ".again.max_batch_size": "128",
-				prefillArgs + ".enabled": "on", prefillArgs + ".time": "12:00:00", prefillArgs + ".mode": "0o14", prefillArgs + ".rate": "1e-5", prefillArgs + ".fraction": "0.40",
-				prefillArgs + ".nothing": "~", prefillArgs + ".path": "/scratch/eplb.yaml", decodeArgs + ".max_batch_size": "32", decodeArgs + ".second": "-",
+				prefillArgs + ".kv_cache_config.max_batch_size": "64", prefillArgs +
+					".kv_cache_config.max_seq_len": "147456", prefillArgs + ".again.max_batch_size": "128",
+				prefillArgs + ".enabled": "on", prefillArgs + ".time": "12:00:00", prefillArgs + ".mode": "0o14", prefillArgs +
+					".rate": "1e-5", prefillArgs + ".fraction": "0.40",
+				prefillArgs + ".nothing": "~", prefillArgs + ".path": "/scratch/eplb.yaml", decodeArgs +
+					".max_batch_size": "32", decodeArgs + ".second": "-",
 			},
 			todos: []string{
-				"note " + prefillArgs + ": ctx_config.yaml:6: anchors and merge keys are written out", "ctx_config.yaml:9: on is a bool for the engine", "ctx_config.yaml:10: 12:00:00 is a whole number",
-				"ctx_config.yaml:11: 0o14 is text", "ctx_config.yaml:12: 1e-5 is text", "must-fix " + decodeArgs + ": gen_config.yaml:3: key max_batch_size stands on line 2 and again on line 3",
+				"note " + prefillArgs + ": ctx_config.yaml:6: anchors and merge keys are written out", "ctx_config.yaml:9: on " +
+					"is a bool for the engine", "ctx_config.yaml:10: 12:00:00 is a whole number",
+				"ctx_config.yaml:11: 0o14 is text", "ctx_config.yaml:12: 1e-5 is text", "must-fix " + decodeArgs +
+					": gen_config.yaml:3: key max_batch_size stands on line 2 and again on line 3",
 				"must-fix " + decodeArgs + ": gen_config.yaml:4: the file holds more than one document",
 			},
 			silent: []string{"ctx_config.yaml:13"},
@@ -122,11 +163,15 @@ func TestClasses(t *testing.T) {
 		{ // a tab, bytes that are no text
 			dir: "11-engine-yaml/c128", want: map[string]string{prefillArgs: "{}", decodeArgs: "{}"},
 			todos: []string{
-				"must-fix " + prefillArgs + ": ctx_config.yaml can't be used: line 3: found character that cannot start any token", "must-fix " + decodeArgs + ": gen_config.yaml can't be used",
+				"must-fix " + prefillArgs +
+					": ctx_config.yaml can't be used: line 3: found character that cannot start any token", "must-fix " + decodeArgs +
+					": gen_config.yaml can't be used",
 			},
 		},
 		{ // servers that dynamo did not run
-			dir: "12-backend/c64", want: map[string]string{"model.path": "/scratch/models/m-fp8", prefillEnv + ".TRTLLM_ENABLE_PDL": `"1"`},
+			dir: "12-backend/c64", want: map[string]string{
+				"model.path": "/scratch/models/m-fp8", prefillEnv + ".TRTLLM_ENABLE_PDL": `"1"`,
+			},
 			todos: []string{`must-fix backend.type: SERVER_BACKEND is "trtllm"`},
 		},
 		{dir: "14-existing/c64", silent: []string{"error of the porter"}},
@@ -166,12 +211,15 @@ func TestNoRunDirectory(t *testing.T) {
 	parent := filepath.Join(classDir, "13-parent")
 	var pe *ParentError
 	for _, dir := range []string{parent, filepath.Join(classDir, "15-tree")} {
-		if _, err := Port(t.Context(), dir, Options{}); !errors.As(err, &pe) || len(pe.Runs) < 2 || !strings.Contains(err.Error(), "name one of them: "+pe.Runs[0]) {
+		if _, err := Port(t.Context(), dir, Options{}); !errors.As(err, &pe) || len(pe.Runs) < 2 ||
+			!strings.Contains(err.Error(), "name one of them: "+pe.Runs[0]) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
 	for path, want := range map[string]string{
-		parent + "/c64/job.log": "this is a file; give the run directory", parent + "/gone": "the link leads nowhere", parent + "/c64/agentperf": "no run directory", parent + "/no": "no such directory",
+		parent + "/c64/job.log": "this is a file; give the run directory", parent +
+			"/gone": "the link leads nowhere", parent + "/c64/agentperf": "no run directory", parent +
+			"/no": "no such directory",
 	} {
 		if _, err := Port(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
@@ -184,7 +232,8 @@ func TestNoRunDirectory(t *testing.T) {
 	if err := os.Chmod(locked, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Port(t.Context(), locked, Options{}); err == nil || !strings.Contains(err.Error(), "check its permissions") {
+	if _, err := Port(t.Context(), locked, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "check its permissions") {
 		t.Errorf("unreadable: %v", err)
 	}
 }
@@ -199,7 +248,8 @@ func TestExistingOutput(t *testing.T) {
 	recipe, workload := filepath.Join(out, "recipe.yaml"), filepath.Join(out, "workload.yaml")
 	r := port(t, filepath.Join(classDir, "14-existing", "c64"), Options{WorkloadOut: workload})
 	var exists *ExistsError
-	if _, err := r.Write(recipe, workload, false); !errors.As(err, &exists) || !slices.Equal(exists.Paths, []string{recipe}) {
+	if _, err := r.Write(recipe, workload, false); !errors.As(err, &exists) ||
+		!slices.Equal(exists.Paths, []string{recipe}) {
 		t.Errorf("existing recipe: %v", err)
 	}
 	if names, err := harness.ListDir(out, 10); err != nil || !slices.Equal(names, []string{"recipe.yaml"}) {

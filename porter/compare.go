@@ -109,6 +109,7 @@ func placeless(v any) any {
 // Text is the comparison for people: a summary, then two lines a difference. The
 // names stand for the two reports.
 func (d ProvenanceDiff) Text(a, b string) string {
+	a, b = safetext.Clip(a, 200), safetext.Clip(b, 200)
 	var out strings.Builder
 	fmt.Fprintf(&out, "%d/%d rows identical\n", d.Identical, d.Total)
 	for _, x := range d.Differences {
@@ -116,7 +117,7 @@ func (d ProvenanceDiff) Text(a, b string) string {
 		if len(x.What) > 0 {
 			out.WriteString(": " + strings.Join(x.What, ", "))
 		}
-		fmt.Fprintf(&out, "\n  - %s: %s\n  - %s: %s\n", safetext.Clip(a, 200), rowText(x.A), safetext.Clip(b, 200), rowText(x.B))
+		fmt.Fprintf(&out, "\n  - %s: %s\n  - %s: %s\n", a, rowText(x.A), b, rowText(x.B))
 	}
 	return out.String()
 }
@@ -124,7 +125,8 @@ func (d ProvenanceDiff) Text(a, b string) string {
 func rowText(row any) string {
 	switch r := row.(type) {
 	case Row:
-		return fmt.Sprintf("%s %s%s%s", r.Class, safetext.Clip(r.Value, 500), whence(r.Evidence, r.Value), because(r.Rule, r.Why))
+		value := safetext.Clip(r.Value, 500)
+		return fmt.Sprintf("%s %s%s%s", r.Class, value, whence(r.Evidence, r.Value), because(r.Rule, r.Why))
 	case Dropped:
 		return strings.TrimSpace(whence([]Evidence{r.Evidence}, "") + because(r.Rule, r.Why))
 	case Todo:

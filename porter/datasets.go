@@ -184,8 +184,12 @@ func (ds *Datasets) Find(name string) []Candidate {
 	}
 	want := nameHash(name)
 	var hits []hit
-	for i, _ := slices.BinarySearch(ds.files, want); i < len(ds.files) && ds.files[i]>>32 == want>>32 && len(hits) < maxCandidates; i++ {
-		d := ds.folders[ds.files[i]&(1<<32-1)]
+	first, _ := slices.BinarySearch(ds.files, want)
+	for _, f := range ds.files[first:] {
+		if f>>32 != want>>32 || len(hits) == maxCandidates {
+			break
+		}
+		d := ds.folders[f&(1<<32-1)]
 		h := hit{path: filepath.Join(d.path, name), linked: d.linked}
 		own, err := os.Lstat(h.path) // another name may have the same hash
 		if err != nil {

@@ -106,9 +106,11 @@ func (d *draft) drop(from, name, rule, why string, ev Evidence) {
 
 // ask opens a question. topic tells the questions about one field apart; it is
 // empty for the one that asks for the value itself.
-func (d *draft) ask(kind TodoKind, file File, path, topic, message string, ev ...Evidence) {
-	d.todo(topic, Todo{Kind: kind, File: file, Path: path, Message: message, Evidence: ev})
+func (d *draft) ask(kind TodoKind, file File, path, topic string, ev []Evidence, format string, args ...any) {
+	d.todo(topic, Todo{Kind: kind, File: file, Path: path, Message: fmt.Sprintf(format, args...), Evidence: ev})
 }
+
+func evidence(ev ...Evidence) []Evidence { return ev }
 
 // todo opens a question; the same one twice counts once.
 func (d *draft) todo(topic string, t Todo) {
@@ -218,8 +220,8 @@ func (d *draft) noteAnswers() {
 	}
 	for _, a := range d.res.Answers {
 		if _, asked := d.asked[a.ID]; !asked && !set[a.ID] {
-			d.ask(Note, "", "", "answer "+a.ID,
-				fmt.Sprintf("the answer to %s fits no question of this port; it is kept", safetext.Clip(a.ID, 200)))
+			d.ask(Note, "", "", "answer "+a.ID, nil,
+				"the answer to %s fits no question of this port; it is kept", safetext.Clip(a.ID, 200))
 		}
 	}
 }

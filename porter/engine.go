@@ -2,6 +2,7 @@ package porter
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gopkg.in/yaml.v3"
@@ -43,13 +44,13 @@ func (e *engineFields) cpuBind() {
 		e.out.recipe(base, boolean(false),
 			inferred("no prefill worker's log shows taskset -c", "in the first 4 MiB of each", pinning.Logs...))
 		if n := len(e.in.run.Launches.Workers[schema.Prefill]); n > len(pinning.Logs) {
-			e.out.ask(Note, Recipe, base, "logs",
-				fmt.Sprintf("only %d of %d prefill workers left a log to look at", len(pinning.Logs), n))
+			e.out.ask(Note, Recipe, base, "logs", nil,
+				"only %d of %d prefill workers left a log to look at", len(pinning.Logs), n)
 		}
 	default:
 		e.out.recipe(base, boolean(false), placeholder("no prefill worker's log is there"))
-		e.out.ask(Confirm, Recipe, base, "", "no log of a prefill worker (3_output_CTX_<i>.log) is there: "+
-			"confirm that workers were not pinned with taskset")
+		e.out.ask(Confirm, Recipe, base, "", nil,
+			"no log of a prefill worker (3_output_CTX_<i>.log) is there: confirm that workers were not pinned with taskset")
 	}
 }
 
@@ -57,15 +58,14 @@ func (e *engineFields) environment(r schema.Role) {
 	env := environment{e.in, e.out, rules.Worker, r.EnvPath()}
 	ws := e.in.run.Launches.Workers[r]
 	if len(ws) == 0 {
-		e.out.ask(MustFix, Recipe, env.base, "",
-			fmt.Sprintf("no %s launch line, so its environment is unknown: fill it in", harness.RoleWord(r)))
+		e.out.ask(MustFix, Recipe, env.base, "", nil,
+			"no %s launch line, so its environment is unknown: fill it in", harness.RoleWord(r))
 		env.fields(nil)
 		return
 	}
 	if !ws[0].HasEnv {
-		e.out.ask(MustFix, Recipe, env.base, "",
-			fmt.Sprintf("the launch of %s has no list of variables among its arguments: fill them in", ws[0].Name()),
-			ws[0].At("", "", 0))
+		e.out.ask(MustFix, Recipe, env.base, "", evidence(ws[0].At("", "", 0)),
+			"the launch of %s has no list of variables among its arguments: fill them in", ws[0].Name())
 	}
 	env.askBareNames(ws[0])
 	env.fields(ws[0].Env)
@@ -77,15 +77,10 @@ func (e *engineFields) jobEnvironment() {
 	v := e.in.run.Params["DYNAMO_JOB_ENV"]
 	launches := &e.in.run.Launches
 	for _, x := range harness.SplitEnvList(v.Text) {
-		found := launches.Count == 0
-		for _, l := range []*harness.Launch{launches.Frontend, launches.First(schema.Prefill), launches.First(schema.Decode)} {
-			_, has := l.Lookup(x.Name)
-			found = found || has
-		}
-		if !found {
-			e.out.ask(Confirm, "", "", "DYNAMO_JOB_ENV "+x.Name,
-				fmt.Sprintf("DYNAMO_JOB_ENV sets %s, but no launch line has it: add it if the servers need it",
-					safetext.Clip(x.Raw, 100)), v.At)
+		gives := func(l *harness.Launch) bool { _, has := l.Lookup(x.Name); return has }
+		if launches.Count > 0 && !slices.ContainsFunc(launches.FirstOfEach(), gives) {
+			e.out.ask(Confirm, "", "", "DYNAMO_JOB_ENV "+x.Name, evidence(v.At),
+				"DYNAMO_JOB_ENV sets %s, but no launch line has it: add it if the servers need it", safetext.Clip(x.Raw, 100))
 		}
 	}
 }
@@ -103,7 +98,8 @@ func (e *engineFields) config(r schema.Role) {
 			}
 		}
 		e.out.recipe(base, emptyMap(), placeholder(name+" "+what))
-		e.out.ask(MustFix, Recipe, base, "", fmt.Sprintf("%s %s: fill in the engine config", name, what), Evidence{Artifact: name})
+		e.out.ask(MustFix, Recipe, base, "", evidence(Evidence{Artifact: name}),
+			"%s %s: fill in the engine config", name, what)
 		return
 	}
 	e.askLines(MustFix, base, name, doc.Problems)
@@ -126,8 +122,8 @@ func (e *engineFields) config(r schema.Role) {
 
 func (e *engineFields) askLines(kind TodoKind, base, name string, ps []harness.Problem) {
 	for _, p := range ps {
-		e.out.ask(kind, Recipe, base, fmt.Sprintf("line %d", p.Line),
-			fmt.Sprintf("%s:%d: %s", name, p.Line, p.Text), Evidence{Artifact: name, Line: p.Line})
+		e.out.ask(kind, Recipe, base, fmt.Sprintf("line %d", p.Line), evidence(Evidence{Artifact: name, Line: p.Line}),
+			"%s:%d: %s", name, p.Line, p.Text)
 	}
 }
 
@@ -142,9 +138,9 @@ func (e *engineFields) checkSize(r schema.Role, doc *harness.Config, size yamldo
 	if err != nil || l == nil || l.Tasks == 0 || tp*pp == l.Tasks {
 		return
 	}
-	e.out.ask(Confirm, Recipe, r.ConfigPath(schema.TRTLLM)+".tensor_parallel_size", "ranks",
-		fmt.Sprintf("tensor × pipeline parallelism is %d, but %s was launched with -n %d: check both", tp*pp, l.Name(), l.Tasks),
-		doc.At(size), l.At("-n", strconv.Itoa(l.Tasks), 0))
+	at := evidence(doc.At(size), l.At("-n", strconv.Itoa(l.Tasks), 0))
+	e.out.ask(Confirm, Recipe, r.ConfigPath(schema.TRTLLM)+".tensor_parallel_size", "ranks", at,
+		"tensor × pipeline parallelism is %d, but %s was launched with -n %d: check both", tp*pp, l.Name(), l.Tasks)
 }
 
 // texts lists the strings of a value.

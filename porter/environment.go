@@ -54,17 +54,17 @@ func (e *environment) fields(vars []harness.Var) {
 // askValue asks about what a variable's value holds.
 func (e *environment) askValue(path, text string, v harness.Var) {
 	if v.Commas {
-		e.out.ask(Note, Recipe, path, "commas",
-			fmt.Sprintf("srun splits --export at every comma, so the old job really got %q; what was meant, %q, is written",
-				v.Slurm, v.Value), v.At)
+		e.out.ask(Note, Recipe, path, "commas", evidence(v.At),
+			"srun splits --export at every comma, so the old job really got %q; what was meant, %q, is written", v.Slurm,
+			v.Value)
 	}
 	if v.Spaced {
-		e.out.ask(Confirm, Recipe, path, "space", "the value holds a space that nothing quotes in the launch line: "+
-			"confirm that it belongs to the value", v.At)
+		e.out.ask(Confirm, Recipe, path, "space", evidence(v.At),
+			"the value holds a space that nothing quotes in the launch line: confirm that it belongs to the value")
 	}
 	if recipes.Secret(v.Name) && text != "" {
-		e.out.ask(Confirm, Recipe, path, "secret", "looks like a secret, and stands in the recipe and the report now: "+
-			"take it out before you share them", v.At)
+		e.out.ask(Confirm, Recipe, path, "secret", evidence(v.At),
+			"looks like a secret, and stands in the recipe and the report now: take it out before you share them")
 	}
 	askPath(e.in, e.out, path, text, v.At)
 	askVariable(e.out, path, text, v.At)
@@ -74,12 +74,12 @@ func (e *environment) askValue(path, text string, v harness.Var) {
 // environment, and about an old prefix where no rewrite reaches.
 func askPath(in *input, out *draft, path, text string, at Evidence) {
 	if strings.HasPrefix(text, "/") {
-		out.ask(Confirm, Recipe, path, "readable",
-			"confirm that the compute containers can read this path; copy it if it belongs to another user", at)
+		out.ask(Confirm, Recipe, path, "readable", evidence(at),
+			"confirm that the compute containers can read this path; copy it if it belongs to another user")
 	}
 	if old := in.rewrites.Inside(text); old != "" {
-		out.ask(Confirm, Recipe, path, "inside",
-			fmt.Sprintf("holds %s inside, where only a prefix is rewritten: correct it by hand if need be", old), at)
+		out.ask(Confirm, Recipe, path, "inside", evidence(at),
+			"holds %s inside, where only a prefix is rewritten: correct it by hand if need be", old)
 	}
 }
 
@@ -87,9 +87,9 @@ func askPath(in *input, out *draft, path, text string, at Evidence) {
 func (e *environment) askBareNames(l *harness.Launch) {
 	for _, v := range l.BareNames {
 		if !rules.Dropped(v.Text) {
-			e.out.ask(Confirm, Recipe, e.base, "export "+v.Text,
-				fmt.Sprintf("--export of %s names %s without a value: it came from the submitting shell, add it if it is needed",
-					l.Name(), safetext.Clip(v.Text, 60)), v.At)
+			e.out.ask(Confirm, Recipe, e.base, "export "+v.Text, evidence(v.At),
+				"--export of %s names %s without a value: it came from the submitting shell, add it if it is needed", l.Name(),
+				safetext.Clip(v.Text, 60))
 		}
 	}
 }
@@ -131,9 +131,9 @@ func (e *environment) compare(ws []*harness.Launch) {
 		if r, ok := rules.VariableOf(rules.Worker, name); ok && r.Verb == rules.Rename {
 			name = r.To
 		}
-		e.out.ask(Confirm, Recipe, recipes.Join(e.base, name), "differs",
-			fmt.Sprintf("%s differs in %s (%s there, %s in %s): a role has one environment, that of %s is written",
-				strings.Join(d.workers, ", "), d.name, d.there, d.here, here, here), d.at)
+		e.out.ask(Confirm, Recipe, recipes.Join(e.base, name), "differs", evidence(d.at),
+			"%s differs in %s (%s there, %s in %s): a role has one environment, that of %s is written",
+			strings.Join(d.workers, ", "), d.name, d.there, d.here, here, here)
 	}
 }
 

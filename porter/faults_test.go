@@ -31,9 +31,11 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 			want:  map[string]string{"resources.prefill_workers": "1", "resources.prefill_nodes": "2"},
 		},
 		{
-			name:  "2 a compressed host list is one node",
-			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "--nodelist=node[01-08] -N 8 -n 32", "A=1"), gen)},
-			want:  map[string]string{"resources.prefill_nodes": "8"},
+			name: "2 a compressed host list is one node",
+			files: map[string]string{
+				harness.JobLog: jobLog(workerLine("CTX", 0, "--nodelist=node[01-08] -N 8 -n 32", "A=1"), gen),
+			},
+			want: map[string]string{"resources.prefill_nodes": "8"},
 		},
 		{
 			name:  "3 a topology from a log without launch lines",
@@ -41,15 +43,24 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 			todos: []string{"must-fix resources.prefill_workers", "must-fix resources.decode_nodes"},
 		},
 		{
-			name:  "4 only the first worker's environment, split at spaces",
-			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", `A=1 B="two words"`), workerLine("CTX", 1, "-w n2 -N 1 -n 4", `A=2 B="two words"`), gen)},
+			name: "4 only the first worker's environment, split at spaces",
+			files: map[string]string{
+				harness.JobLog: jobLog(
+					workerLine("CTX", 0, "-w n1 -N 1 -n 4", `A=1 B="two words"`),
+					workerLine("CTX", 1, "-w n2 -N 1 -n 4", `A=2 B="two words"`), gen,
+				),
+			},
 			want:  map[string]string{"backend.prefill_environment.B": `"two words"`},
 			todos: []string{"backend.prefill_environment.A: CTX 1"},
 		},
 		{
-			name:  "6 a dotted word is taken for a number",
-			files: map[string]string{harness.ClientLog: strings.NewReplacer("Server type: trtllm", "Server type: trt.llm", "effort: None", "effort: v1.high").Replace(smallBanner)},
-			want:  map[string]string{"server_type": "trt.llm", "reasoning_effort": "v1.high"},
+			name: "6 a dotted word is taken for a number",
+			files: map[string]string{
+				harness.ClientLog: strings.NewReplacer(
+					"Server type: trtllm", "Server type: trt.llm", "effort: None", "effort: v1.high",
+				).Replace(smallBanner),
+			},
+			want: map[string]string{"server_type": "trt.llm", "reasoning_effort": "v1.high"},
 		},
 		{
 			name:  "7 another backend is ported as if it were dynamo",
@@ -67,9 +78,14 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 			todos: []string{"confirm phase_timeout_seconds: 60 s are too short for level 64"},
 		},
 		{
-			name:  "10 CPU pinning is looked for in one log",
-			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n2 -N 1 -n 4", "A=1"), gen), "3_output_CTX_1.log": "0: taskset -c 0-71 python\n"},
-			want:  map[string]string{"backend.numa_cpu_bind": "true"},
+			name: "10 CPU pinning is looked for in one log",
+			files: map[string]string{
+				harness.JobLog: jobLog(
+					workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n2 -N 1 -n 4", "A=1"), gen,
+				),
+				"3_output_CTX_1.log": "0: taskset -c 0-71 python\n",
+			},
+			want: map[string]string{"backend.numa_cpu_bind": "true"},
 		},
 	} {
 		t.Run(c.name, c.run)
@@ -108,7 +124,8 @@ func testFallbacksAreSaid(t *testing.T) {
 	t.Parallel()
 	r := port(t, lay(t, map[string]string{harness.JobParams: "\n"}), Options{})
 	for _, name := range []string{
-		"resources.gpus_per_node", "model.precision", "seed", "max_workers", "max_tokens", "phase_timeout_seconds", "max_starting_line_offset", "timeout_seconds", "client_impl", "extra_mount",
+		"resources.gpus_per_node", "model.precision", "seed", "max_workers", "max_tokens", "phase_timeout_seconds",
+		"max_starting_line_offset", "timeout_seconds", "client_impl", "extra_mount",
 	} {
 		i := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Path == name })
 		if i < 0 {

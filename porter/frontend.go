@@ -48,7 +48,7 @@ func (f *frontend) environment() {
 	env := environment{f.in, f.out, rules.Frontend, frontendEnv}
 	l := f.launch
 	if l == nil {
-		f.out.ask(MustFix, Recipe, frontendEnv, "",
+		f.out.ask(MustFix, Recipe, frontendEnv, "", nil,
 			"job.log has no launch line of the frontend: fill in its environment and check frontend.args")
 		env.fields(nil)
 		return
@@ -56,8 +56,8 @@ func (f *frontend) environment() {
 	if l.HasExport {
 		env.askBareNames(l)
 	} else {
-		f.out.ask(Confirm, Recipe, frontendEnv, "",
-			"the frontend's launch line has no --export list: confirm that it needs no environment", l.At("", "", 0))
+		f.out.ask(Confirm, Recipe, frontendEnv, "", evidence(l.At("", "", 0)),
+			"the frontend's launch line has no --export list: confirm that it needs no environment")
 	}
 	askLaunch(f.out, frontendEnv, l)
 	env.fields(l.Env)
@@ -65,18 +65,17 @@ func (f *frontend) environment() {
 
 // requestPlane is DYN_REQUEST_PLANE of the frontend, else of a worker.
 func (f *frontend) requestPlane() (plane string, from origin) {
-	ls := &f.in.run.Launches
 	var ev []Evidence
-	for _, l := range []*harness.Launch{ls.Frontend, ls.First(schema.Prefill), ls.First(schema.Decode)} {
-		v, ok := l.Lookup("DYN_REQUEST_PLANE")
-		if !ok || v.Value == "" {
+	for _, l := range f.in.run.Launches.FirstOfEach() {
+		v, _ := l.Lookup("DYN_REQUEST_PLANE")
+		if v.Value == "" {
 			continue
 		}
 		if plane == "" {
 			plane = v.Value
 		} else if v.Value != plane {
-			f.out.ask(Confirm, Recipe, "dynamo.request_plane", "disagrees",
-				fmt.Sprintf("the frontend and %s disagree (%s, %s): confirm which one", l.Name(), plane, v.Value), append(ev, v.At)...)
+			f.out.ask(Confirm, Recipe, "dynamo.request_plane", "disagrees", append(ev, v.At),
+				"the frontend and %s disagree (%s, %s): confirm which one", l.Name(), plane, v.Value)
 			continue
 		}
 		ev = append(ev, v.At)
@@ -104,8 +103,8 @@ func (f *frontend) args(plane string, planeFrom origin) {
 	}
 	f.fromVariable("kv-cache-block-size", "DYN_KV_BLOCK_SIZE", "128", func(s string) *yaml.Node {
 		if _, err := strconv.Atoi(s); err != nil {
-			f.out.ask(MustFix, Recipe, frontendArgs+".kv-cache-block-size", "",
-				fmt.Sprintf("DYN_KV_BLOCK_SIZE is %q: want a whole number", safetext.Clip(s, 40)))
+			f.out.ask(MustFix, Recipe, frontendArgs+".kv-cache-block-size", "", nil,
+				"DYN_KV_BLOCK_SIZE is %q: want a whole number", safetext.Clip(s, 40))
 			return quoted(s)
 		}
 		return number(s)
@@ -145,8 +144,8 @@ func (f *frontend) launched(words []harness.Word) {
 		case rules.IsParserFlag(name):
 			f.out.drop(frontendArgs, name, "exclude", rules.WhyNoParser, ev)
 		case slices.Contains(f.set, name):
-			f.out.ask(Confirm, Recipe, recipes.Join(frontendArgs, name), "launched",
-				fmt.Sprintf("the launch line passes --%s %s as well: check the value", name, safetext.Clip(value, 40)), ev)
+			f.out.ask(Confirm, Recipe, recipes.Join(frontendArgs, name), "launched", evidence(ev),
+				"the launch line passes --%s %s as well: check the value", name, safetext.Clip(value, 40))
 		case attached:
 			text, from := f.in.moved(value, ev)
 			f.arg(name, quoted(text), from)
@@ -179,9 +178,10 @@ func (f *frontend) infra() {
 	if _, ok := f.out.layout.table.Translate(base, f.out.layout.version); !ok {
 		where = ""
 	}
-	f.out.ask(Confirm, Recipe, where, "node",
-		fmt.Sprintf("etcd ran on %s, which no worker used; here it shares a node with the first worker: "+
-			"give it a dedicated node if that matters", safetext.Clip(l.Hosts[0], 80)), at)
+	f.out.ask(Confirm, Recipe, where, "node", evidence(at),
+		"etcd ran on %s, which no worker used; here it shares a node with the first worker: give it a dedicated node "+
+			"if that matters",
+		safetext.Clip(l.Hosts[0], 80))
 }
 
 // askEtcd asks about variables that etcd itself would read; a recipe has no
@@ -194,9 +194,9 @@ func (f *frontend) askEtcd() {
 	askFlags(f.out, l)
 	for _, v := range l.Env {
 		if strings.HasPrefix(v.Name, "ETCD_") && !rules.Dropped(v.Name) {
-			f.out.ask(Confirm, "", "", "etcd "+v.Name,
-				fmt.Sprintf("etcd was started with %s, and a recipe has no place for it: check that the default does",
-					safetext.Clip(v.At.Raw, 80)), v.At)
+			f.out.ask(Confirm, "", "", "etcd "+v.Name, evidence(v.At),
+				"etcd was started with %s, and a recipe has no place for it: check that the default does",
+				safetext.Clip(v.At.Raw, 80))
 		}
 	}
 }
@@ -211,12 +211,12 @@ func askFlags(out *draft, l *harness.Launch) {
 		given := fmt.Sprintf("%s was launched with %s", l.Name(), safetext.Clip(f.String(), 80))
 		switch {
 		case !known:
-			out.ask(Confirm, Recipe, rules.SrunOptions, f.Name,
-				given+", which is not carried over: add it to srun_options if all steps need it", l.OptionAt(f))
+			out.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
+				"%s", given+", which is not carried over: add it to srun_options if all steps need it")
 		case rule.Verb == rules.Same && f.Value != rule.Want && !sized:
 			want := harness.Option{Name: f.Name, Value: rule.Want}
-			out.ask(Confirm, Recipe, rules.SrunOptions, f.Name,
-				fmt.Sprintf("%s, and the new job starts it with %s: confirm that this is right", given, want), l.OptionAt(f))
+			out.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
+				"%s, and the new job starts it with %s: confirm that this is right", given, want)
 		}
 	}
 }

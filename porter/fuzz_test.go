@@ -46,7 +46,9 @@ func FuzzEngineYAML(f *testing.F) {
 }
 
 func FuzzPort(f *testing.F) {
-	for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.ClientScript, harness.ClientLog, harness.JobLog, harness.ClientConfig} {
+	for _, name := range []string{
+		harness.JobParams, harness.CTXConfig, harness.ClientScript, harness.ClientLog, harness.JobLog, harness.ClientConfig,
+	} {
 		f.Add(name, smallRun()[name])
 	}
 	f.Add(harness.ClientConfig, "seed: [1]\ntrajectory_path: 3\n? a\n")
@@ -84,7 +86,10 @@ func FuzzPort(f *testing.F) {
 
 func FuzzAnswers(f *testing.F) {
 	f.Add("recipe:model.path: /m\nworkload:seed: {value: 3}\nrecipe:resources.gpu_type: {accepted: true}\n")
-	f.Add(`{"recipe:backend.trtllm_config.prefill.\"a.b\"": {"value": {"c": [1, null]}}, "recipe:frontend.env": {"value": {"A": 1}}}`)
+	f.Add(
+		`{"recipe:backend.trtllm_config.prefill.\"a.b\"": {"value": {"c": [1, null]}}, ` +
+			`"recipe:frontend.env": {"value": {"A": 1}}}`,
+	)
 	f.Add("recipe:srun_options#--gres: {value: {a: b}}\nrecipe:benchmark.concurrency: [1, x]\nworkload:a#b: &x [*x]\n")
 	dir := lay(f, smallRun())
 	f.Fuzz(func(t *testing.T, s string) {

@@ -16,12 +16,18 @@ import (
 // files of a small but whole run; a test replaces or removes some.
 func smallRun() map[string]string {
 	return map[string]string{
-		harness.JobParams:    "MODEL_PATH=/lustre/models/m-fp8\nCONTAINER_IMAGE='/lustre/img.sqsh'\nexport CONTAINER_MOUNTS=\"/lustre:/lustre,/data:/data:ro\"\nCONCURRENCIES=\"64\" # one\nSERVER_BACKEND=dynamo\n",
-		harness.CTXConfig:    "tensor_parallel_size: 4\n",
-		harness.GENConfig:    "tensor_parallel_size: 4\n",
-		harness.ClientScript: "srun -N 1 --nodelist <node0_placeholder> bash -c 'cd /lustre/client; uv run python agentperf/run.py --config c.yaml --concurrencies 64' &> /logs/client.log\n",
-		harness.ClientLog:    smallBanner,
-		harness.JobLog:       jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1")),
+		harness.JobParams: "MODEL_PATH=/lustre/models/m-fp8\nCONTAINER_IMAGE='/lustre/img.sqsh'\nexport " +
+			"CONTAINER_MOUNTS=\"/lustre:/lustre,/data:/data:ro\"\nCONCURRENCIES=\"64\" # one\nSERVER_BACKEND=dynamo\n",
+		harness.CTXConfig: "tensor_parallel_size: 4\n",
+		harness.GENConfig: "tensor_parallel_size: 4\n",
+		harness.ClientScript: "srun -N 1 --nodelist <node0_placeholder> bash -c 'cd /lustre/client; uv run python " +
+			"agentperf/run.py --config c.yaml --concurrencies 64' &> /logs/client.log\n",
+		harness.ClientLog: smallBanner,
+		harness.JobLog: jobLog(
+			frontendLine("n1", ""),
+			workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"),
+			workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"),
+		),
 
 		"3_output_CTX_0.log": "0: started\n",
 		"agentperf/m__64u__phase0__dur600s__settle60s__traj3.json": "{}",
@@ -45,11 +51,22 @@ const smallBanner = `0:   Server type: trtllm
 func jobLog(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 func frontendLine(host, export string) string {
-	return "[server] Executing: srun -l --export=ALL,ROUTER_MODE=kv" + export + " --nodelist " + host + " -N 1 -n 1 bash /h/start_dynamo_infra.sh frontend " + host + " 8333 </dev/null &> /d/4_output_frontend.log &"
+	return "[server] Executing: srun -l --export=ALL,ROUTER_MODE=kv" + export + " --nodelist " + host +
+		" -N 1 -n 1 bash /h/start_dynamo_infra.sh frontend " + host + " 8333 </dev/null &> /d/4_output_frontend.log &"
 }
 
 func workerLine(role string, index int, flags, env string) string {
-	return fmt.Sprintf("[server] Executing: srun -l --export=ALL,HOME=/home/u %s --mpi=pmix --overlap bash /h/start_worker_dynamo.sh %s %d /lustre/models/m-fp8 8101 e2e '1010' true /d false '0-0' /d/c.yaml '%s CUDA_VISIBLE_DEVICES=0,1,2,3' none none &> /d/3_output_%s_%d.log &", flags, role, index, env, role, index)
+	return fmt.Sprintf(
+		"[server] Executing: srun -l --export=ALL,HOME=/home/u %s --mpi=pmix --overlap bash /h/start_worker_dynamo.sh %s "+
+			"%d /lustre/models/m-fp8 8101 e2e '1010' true /d false '0-0' /d/c.yaml '%s CUDA_VISIBLE_DEVICES=0,1,2,3' none "+
+			"none &> /d/3_output_%s_%d.log &",
+		flags,
+		role,
+		index,
+		env,
+		role,
+		index,
+	)
 }
 
 // lay writes files as bm_x/c64 and returns that directory.
@@ -161,11 +178,15 @@ func matches(s, pattern string) bool {
 func TestSmallRun(t *testing.T) {
 	inputCase{
 		want: map[string]string{
-			"name": "bm-x", "model.path": "/scratch/models/m-fp8", "model.precision": "fp8", "model.container": "/scratch/img.sqsh",
-			"extra_mount": `["/scratch:/scratch", "/data:/data:ro"]`, "resources.gpus_per_node": "4", "health_check.max_attempts": "-",
+			"name": "bm-x", "model.path": "/scratch/models/m-fp8", "model.precision": "fp8",
+			"model.container": "/scratch/img.sqsh",
+			"extra_mount":     `["/scratch:/scratch", "/data:/data:ro"]`, "resources.gpus_per_node": "4",
+			"health_check.max_attempts":      "-",
 			"benchmark.agentperf_client_dir": "/scratch/client", "reasoning_effort": "null", "seed": "7",
-			"send_conversation_routing_headers": "false", "use_dynamo_conv_aware_routing": "true", "phase_timeout_seconds": "600.0",
-			"settling_time_seconds": "60.0", "max_starting_line_offset": "5", "resources.gpus_per_prefill": "-", "benchmark.env.AGENTPERF_EXTRA_ARGS": "-",
+			"send_conversation_routing_headers": "false", "use_dynamo_conv_aware_routing": "true",
+			"phase_timeout_seconds": "600.0",
+			"settling_time_seconds": "60.0", "max_starting_line_offset": "5", "resources.gpus_per_prefill": "-",
+			"benchmark.env.AGENTPERF_EXTRA_ARGS": "-",
 		},
 		silent: []string{"cut off", "launched"},
 	}.run(t)
@@ -173,12 +194,18 @@ func TestSmallRun(t *testing.T) {
 
 func TestMissingArtifacts(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.GENConfig, harness.ClientScript, harness.ClientLog, harness.JobLog, "agentperf/m__64u__phase0__dur600s__settle60s__traj3.json", "3_output_CTX_0.log"} {
+	for _, name := range []string{
+		harness.JobParams, harness.CTXConfig, harness.GENConfig, harness.ClientScript, harness.ClientLog, harness.JobLog,
+		"agentperf/m__64u__phase0__dur600s__settle60s__traj3.json", "3_output_CTX_0.log",
+	} {
 		t.Run(name, func(t *testing.T) {
 			want := map[string]string{
-				harness.JobParams: "must-fix model.path: MODEL_PATH is not in", harness.CTXConfig: "must-fix backend.trtllm_config.prefill: ctx_config.yaml can't be used: missing",
-				harness.GENConfig: "must-fix backend.trtllm_config.decode: gen_config.yaml", harness.ClientScript: "must-fix benchmark.agentperf_client_dir",
-				harness.ClientLog: "confirm : client.log: missing", harness.JobLog: "must-fix resources.prefill_workers", "3_output_CTX_0.log": "confirm backend.numa_cpu_bind: no log",
+				harness.JobParams:    "must-fix model.path: MODEL_PATH is not in",
+				harness.CTXConfig:    "must-fix backend.trtllm_config.prefill: ctx_config.yaml can't be used: missing",
+				harness.GENConfig:    "must-fix backend.trtllm_config.decode: gen_config.yaml",
+				harness.ClientScript: "must-fix benchmark.agentperf_client_dir",
+				harness.ClientLog:    "confirm : client.log: missing", harness.JobLog: "must-fix resources.prefill_workers",
+				"3_output_CTX_0.log": "confirm backend.numa_cpu_bind: no log",
 			}[name]
 			if want == "" {
 				want = "confirm settling_time_seconds"
@@ -190,8 +217,13 @@ func TestMissingArtifacts(t *testing.T) {
 
 func TestBrokenArtifacts(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.GENConfig, harness.ClientScript, harness.ClientLog, harness.JobLog} {
-		for kind, text := range map[string]string{"bytes": "\xff\xfe\x00\x1b[ \x80 : '", "one line": strings.Repeat("x", 5<<18), "open quote": "A='\n[server] Executing: srun bash start_worker_dynamo.sh CTX 0 'x\n"} {
+	for _, name := range []string{
+		harness.JobParams, harness.CTXConfig, harness.GENConfig, harness.ClientScript, harness.ClientLog, harness.JobLog,
+	} {
+		for kind, text := range map[string]string{
+			"bytes": "\xff\xfe\x00\x1b[ \x80 : '", "one line": strings.Repeat("x", 5<<18),
+			"open quote": "A='\n[server] Executing: srun bash start_worker_dynamo.sh CTX 0 'x\n",
+		} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				inputCase{files: map[string]string{name: text}}.run(t)
 			})
@@ -204,7 +236,10 @@ func TestBrokenArtifacts(t *testing.T) {
 			delete(files, name)
 			files[name+"/x"] = ""
 			r := port(t, lay(t, files), Options{})
-			if !slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return a.Name == name && a.Problem == "not a regular file" }) {
+			if !slices.ContainsFunc(
+				r.Artifacts,
+				func(a Artifact) bool { return a.Name == name && a.Problem == "not a regular file" },
+			) {
 				t.Errorf("artifacts: %+v", r.Artifacts)
 			}
 		})
@@ -224,14 +259,16 @@ func TestDirectory(t *testing.T) {
 	}
 	empty := t.TempDir()
 	var pe *ParentError
-	if _, err := Port(t.Context(), parent, Options{}); !errors.As(err, &pe) || len(pe.Runs) != 2 || filepath.Base(pe.Runs[0]) != "c128" {
+	if _, err := Port(t.Context(), parent, Options{}); !errors.As(err, &pe) || len(pe.Runs) != 2 ||
+		filepath.Base(pe.Runs[0]) != "c128" {
 		t.Errorf("parent: %v", err)
 	}
 	if _, err := Port(t.Context(), filepath.Dir(parent), Options{}); !errors.As(err, &pe) || len(pe.Runs) != 2 {
 		t.Errorf("grandparent: %v", err)
 	}
 	for path, want := range map[string]string{
-		filepath.Join(dir, harness.JobLog): "this is a file", link: "link leads nowhere", empty: "no run directory", filepath.Join(dir, "no"): "no such directory",
+		filepath.Join(dir, harness.JobLog): "this is a file", link: "link leads nowhere", empty: "no run directory",
+		filepath.Join(dir, "no"): "no such directory",
 	} {
 		if _, err := Port(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
@@ -240,7 +277,8 @@ func TestDirectory(t *testing.T) {
 	if _, err := Port(t.Context(), dir, Options{Schema: 3}); err == nil {
 		t.Error("schema 3 was accepted")
 	}
-	if _, err := Port(t.Context(), dir, Options{DatasetRoots: []string{filepath.Join(dir, "no")}}); err == nil || !strings.Contains(err.Error(), "search datasets") {
+	if _, err := Port(t.Context(), dir, Options{DatasetRoots: []string{filepath.Join(dir, "no")}}); err == nil ||
+		!strings.Contains(err.Error(), "search datasets") {
 		t.Errorf("missing dataset root: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

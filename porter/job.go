@@ -98,10 +98,9 @@ func (j *jobFields) fromParams(base, variable, todo string, shown func(*harness.
 	text, from := j.in.moved(v.Text, v.At)
 	j.out.recipe(base, plain(text), from)
 	if other != "" {
-		j.out.ask(Confirm, Recipe, base, "launched",
-			fmt.Sprintf("%s is %s in %s, but %d of %d launches show %s: confirm which one",
-				variable, v.Text, harness.JobParams, len(otherAt), len(launches), other),
-			append([]Evidence{v.At}, few...)...)
+		j.out.ask(Confirm, Recipe, base, "launched", append([]Evidence{v.At}, few...),
+			"%s is %s in %s, but %d of %d launches show %s: confirm which one", variable, v.Text, harness.JobParams,
+			len(otherAt), len(launches), other)
 	}
 	askVariable(j.out, base, text, v.At)
 }
@@ -114,7 +113,8 @@ func askVariable(out *draft, path, text string, ev Evidence) {
 	}
 	c := text[i+1]
 	if c == '{' || c == '(' || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-		out.ask(Confirm, Recipe, path, "variable", "holds a shell variable, which is kept as text: replace it by its value", ev)
+		out.ask(Confirm, Recipe, path, "variable", evidence(ev),
+			"holds a shell variable, which is kept as text: replace it by its value")
 	}
 }
 
@@ -124,7 +124,7 @@ func (j *jobFields) precision() {
 	switch {
 	case !ok:
 		j.out.recipe(field, plain("fp8"), placeholder("the model's path is not known"))
-		j.out.ask(Confirm, Recipe, field, "", "can't be told without the model's path: confirm (a label only)")
+		j.out.ask(Confirm, Recipe, field, "", nil, "can't be told without the model's path: confirm (a label only)")
 	case strings.Contains(strings.ToLower(v.Text), "fp4"):
 		j.out.recipe(field, plain("fp4"), inferred("the model's path holds fp4", why, v.At))
 	default:
@@ -137,12 +137,13 @@ func (j *jobFields) backendKind() {
 	v, ok := params["SERVER_BACKEND"]
 	switch {
 	case !ok:
-		j.out.ask(Confirm, Recipe, "backend.type", "backend", "SERVER_BACKEND is not in job_params.env: "+
-			"confirm that the servers ran under dynamo; nothing else can be ported whole")
+		j.out.ask(Confirm, Recipe, "backend.type", "backend", nil,
+			"SERVER_BACKEND is not in job_params.env: confirm that the servers ran under dynamo; nothing else can be "+
+				"ported whole")
 	case v.Text != "dynamo":
-		j.out.ask(MustFix, Recipe, "backend.type", "backend",
-			fmt.Sprintf("SERVER_BACKEND is %q, and only dynamo can be ported whole: check frontend and workers by hand",
-				safetext.Clip(v.Text, 40)), v.At)
+		j.out.ask(MustFix, Recipe, "backend.type", "backend", evidence(v.At),
+			"SERVER_BACKEND is %q, and only dynamo can be ported whole: check frontend and workers by hand",
+			safetext.Clip(v.Text, 40))
 	}
 	for _, p := range []struct{ name, say string }{
 		{"NSYS_ENABLED", "the old run was profiled with nsys; the recipe does not profile"},
@@ -150,7 +151,7 @@ func (j *jobFields) backendKind() {
 		{"ENABLE_METRICS_POLL", "the old run polled server metrics; the recipe does not"},
 	} {
 		if v := params[p.name]; v.Text == "1" || strings.EqualFold(v.Text, "true") {
-			j.out.ask(Note, "", "", p.name, p.say, v.At)
+			j.out.ask(Note, "", "", p.name, evidence(v.At), "%s", p.say)
 		}
 	}
 }
@@ -200,9 +201,9 @@ func (j *jobFields) mountList() {
 	}
 	for _, l := range j.in.run.Launches.All() {
 		if l.Mounts.Value != "" && l.Mounts.Value != v.Text {
-			j.out.ask(Confirm, Recipe, field, l.Name(),
-				fmt.Sprintf("%s was launched with the mounts %s, not with CONTAINER_MOUNTS: confirm which ones",
-					l.Name(), safetext.Clip(l.Mounts.Value, 120)), l.OptionAt(l.Mounts))
+			j.out.ask(Confirm, Recipe, field, l.Name(), evidence(l.OptionAt(l.Mounts)),
+				"%s was launched with the mounts %s, not with CONTAINER_MOUNTS: confirm which ones", l.Name(),
+				safetext.Clip(l.Mounts.Value, 120))
 		}
 	}
 	list, given := j.in.rewrites.Mounts(v.Text), strings.Split(v.Text, ",")
@@ -210,7 +211,7 @@ func (j *jobFields) mountList() {
 	for _, m := range list {
 		same = same && slices.Contains(given, m)
 		if !strings.Contains(m, ":") {
-			j.out.ask(MustFix, Recipe, field, m, fmt.Sprintf("%s has no container side: write host:container", m), v.At)
+			j.out.ask(MustFix, Recipe, field, m, evidence(v.At), "%s has no container side: write host:container", m)
 		}
 	}
 	from := copied(v.At)

@@ -61,7 +61,9 @@ func TestBigLogs(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"on": `"on"`, "12:30": `"12:30"`, "none": "none", "1": `"1"`, "a: b": "'a: b'", "": `""`, "/x/y": "/x/y", "-": "'-'"} {
+	for in, want := range map[string]string{
+		"on": `"on"`, "12:30": `"12:30"`, "none": "none", "1": `"1"`, "a: b": "'a: b'", "": `""`, "/x/y": "/x/y", "-": "'-'",
+	} {
 		if got := yamldoc.Text(plain(in)); got != want {
 			t.Errorf("plain %q: %s, want %s", in, got, want)
 		}

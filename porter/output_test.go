@@ -71,7 +71,11 @@ func TestDatasetSearch(t *testing.T) {
 			t.Errorf("candidate without size or time: %+v", c)
 		}
 	}
-	if text := r.ProvenanceText(); !strings.Contains(text, "candidate "+filepath.Join(root, "a", "traj.jsonl")+" (12 bytes)") || strings.Contains(text, "2023") {
+	if text := r.ProvenanceText(); !strings.Contains(
+		text,
+		"candidate "+filepath.Join(root, "a", "traj.jsonl")+" (12 bytes)",
+	) ||
+		strings.Contains(text, "2023") {
 		t.Errorf("report:\n%s", text)
 	}
 	stored, err := r.ProvenanceJSON()
@@ -85,7 +89,11 @@ func TestDatasetSearch(t *testing.T) {
 
 func TestDatasetIndex(t *testing.T) {
 	t.Parallel()
-	root := datasetTree(t, []string{"a/traj.jsonl", "b/users.json", "b/x", "b/y"}, map[string]string{"a/loop": "..", "a/self": "self", "c": "a"})
+	root := datasetTree(
+		t,
+		[]string{"a/traj.jsonl", "b/users.json", "b/x", "b/y"},
+		map[string]string{"a/loop": "..", "a/self": "self", "c": "a"},
+	)
 	if err := os.Mkdir(filepath.Join(root, "b", "traj.jsonl"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +101,9 @@ func TestDatasetIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"traj.jsonl": "a/traj.jsonl", "users.json": "b/users.json", "z": "", "loop": ""} {
+	for name, want := range map[string]string{
+		"traj.jsonl": "a/traj.jsonl", "users.json": "b/users.json", "z": "", "loop": "",
+	} {
 		var got []string
 		for _, c := range ds.Find(name) {
 			rel, err := filepath.Rel(root, c.Value)
@@ -130,7 +140,10 @@ func TestDatasetIndex(t *testing.T) {
 func TestDatasetSearchFindsNothing(t *testing.T) {
 	t.Parallel()
 	r := port(t, lay(t, smallRun()), Options{DatasetRoots: []string{t.TempDir()}})
-	if all := todoLines(r); !slices.ContainsFunc(all, func(s string) bool { return matches(s, "must-fix trajectory_path: no file named traj.jsonl") }) {
+	if all := todoLines(r); !slices.ContainsFunc(
+		all,
+		func(s string) bool { return matches(s, "must-fix trajectory_path: no file named traj.jsonl") },
+	) {
 		t.Errorf("open questions:\n%s", strings.Join(all, "\n"))
 	}
 }
@@ -173,7 +186,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exists *ExistsError
-	if _, err := r.Write(recipe, workload, false); !errors.As(err, &exists) || len(exists.Paths) != 1 || !strings.Contains(err.Error(), workload+" is there already") {
+	if _, err := r.Write(recipe, workload, false); !errors.As(err, &exists) || len(exists.Paths) != 1 ||
+		!strings.Contains(err.Error(), workload+" is there already") {
 		t.Errorf("existing file: %v", err)
 	}
 	if names, err := harness.ListDir(dir, 10); err != nil || len(names) != 1 {
@@ -186,7 +200,9 @@ func TestWrite(t *testing.T) {
 		t.Errorf("written: %v (%v)", names, err)
 	}
 	for _, c := range []struct{ recipe, workload, want string }{
-		{recipe, recipe, "written twice"}, {dir, workload, "is a directory"}, {filepath.Join(dir, "no", "r.yaml"), workload, "no folder"},
+		{recipe, recipe, "written twice"}, {dir, workload, "is a directory"}, {
+			filepath.Join(dir, "no", "r.yaml"), workload, "no folder",
+		},
 	} {
 		if _, err := r.Write(c.recipe, c.workload, true); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c, err)
@@ -199,7 +215,10 @@ func TestWrite(t *testing.T) {
 
 func TestJobName(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"bm_agentperf_x": "bm-agentperf-x", "_a..b_": "a-b", "é": "", strings.Repeat("ab", 40): strings.Repeat("ab", 32), "A-b_-c": "A-b--c"} {
+	for in, want := range map[string]string{
+		"bm_agentperf_x": "bm-agentperf-x", "_a..b_": "a-b", "é": "", strings.Repeat("ab", 40): strings.Repeat("ab", 32),
+		"A-b_-c": "A-b--c",
+	} {
 		if got := jobName(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}

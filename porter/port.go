@@ -155,7 +155,7 @@ func askProblems(run *harness.Run, out *draft) {
 		if ours {
 			text += ": " + what
 		}
-		out.ask(Confirm, "", "", a.Name, text, Evidence{Artifact: a.Name})
+		out.ask(Confirm, "", "", a.Name, evidence(Evidence{Artifact: a.Name}), "%s", text)
 	}
 }
 
@@ -167,27 +167,26 @@ func askLines(out *draft, artifact string, kind TodoKind, ps []harness.Problem) 
 			where = fmt.Sprintf("%s:%d", artifact, p.Line)
 		}
 		if i == maxProblems-1 && len(ps) > maxProblems {
-			out.ask(kind, "", "", artifact+":more", fmt.Sprintf("%s: %d more problems like these", artifact, len(ps)-i), ev)
+			out.ask(kind, "", "", artifact+":more", evidence(ev), "%s: %d more problems like these", artifact, len(ps)-i)
 			return
 		}
-		out.ask(kind, "", "", where, where+": "+p.Text, ev)
+		out.ask(kind, "", "", where, evidence(ev), "%s", where+": "+p.Text)
 	}
 }
 
 func askBanners(run *harness.Run, out *draft) {
 	best, all := run.Banner, run.Banners
 	if len(best.Values) > 0 && !best.Complete {
-		out.ask(Confirm, "", "", "banner",
-			fmt.Sprintf("the banner in client.log (line %d to %d) is cut off; what it lacks got fallbacks", best.First, best.Last),
-			Evidence{Artifact: harness.ClientLog, Line: best.First})
+		out.ask(Confirm, "", "", "banner", evidence(Evidence{Artifact: harness.ClientLog, Line: best.First}),
+			"the banner in client.log (line %d to %d) is cut off; what it lacks got fallbacks", best.First, best.Last)
 	}
 	if len(all) > 1 {
 		var at []Evidence
 		for _, x := range all[:min(len(all), 8)] {
 			at = append(at, Evidence{Artifact: harness.ClientLog, Line: x.First})
 		}
-		out.ask(Note, "", "", "starts",
-			fmt.Sprintf("client.log shows %d starts of the client; the one on line %d counts", len(all), best.First), at...)
+		out.ask(Note, "", "", "starts", at,
+			"client.log shows %d starts of the client; the one on line %d counts", len(all), best.First)
 	}
 }
 

@@ -36,33 +36,58 @@ func TestProofRows(t *testing.T) {
 	}{
 		{
 			name: "rename, rewrite, drop, replace, add",
-			job:  jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", "DYN_KV_BLOCK_SIZE=64 DYN_UCX_TLS=rc UCX_TLS=tcp E=/lustre/x DYN_LOG=debug DYN_SYSTEM_PORT=1 TRTLLM_EPLB_SHM_NAME=x"), gen),
+			job: jobLog(
+				workerLine(
+					"CTX", 0, "-w n1 -N 1 -n 4",
+					"DYN_KV_BLOCK_SIZE=64 DYN_UCX_TLS=rc UCX_TLS=tcp E=/lustre/x DYN_LOG=debug DYN_SYSTEM_PORT=1 "+
+						"TRTLLM_EPLB_SHM_NAME=x",
+				),
+				gen,
+			),
 			want: []string{
-				"CTX 0: dropped env HOME old /home/u | srt-slurm or", "CTX 0: renamed env DYN_KV_BLOCK_SIZE → DYN_TRTLLM_KV_BLOCK_SIZE | only the harness",
-				"CTX 0: renamed env DYN_UCX_TLS → UCX_TLS | the harness", "CTX 0: dropped env UCX_TLS old tcp | replaced by DYN_UCX_TLS",
-				"CTX 0: changed env E old /lustre/x new /scratch/x | rewrite /lustre/", "CTX 0: changed env TRTLLM_EPLB_SHM_NAME old x new moe_shared_prefill0_{job_id} | srt-slurm sets it itself",
+				"CTX 0: dropped env HOME old /home/u | srt-slurm or", "CTX 0: renamed env DYN_KV_BLOCK_SIZE → " +
+					"DYN_TRTLLM_KV_BLOCK_SIZE | only the harness",
+				"CTX 0: renamed env DYN_UCX_TLS → UCX_TLS | the harness", "CTX 0: dropped env UCX_TLS old tcp | replaced by " +
+					"DYN_UCX_TLS",
+				"CTX 0: changed env E old /lustre/x new /scratch/x | rewrite /lustre/", "CTX 0: changed env " +
+					"TRTLLM_EPLB_SHM_NAME old x new moe_shared_prefill0_{job_id} | srt-slurm sets it itself",
 				"GEN 0: added env DYN_LOG new info | the default filter",
 			},
 		},
 		{
-			name: "a renamed value that is a path", job: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", "DYN_UCX_TLS=/lustre/x"), gen),
+			name: "a renamed value that is a path", job: jobLog(
+				workerLine("CTX", 0, "-w n1 -N 1 -n 4", "DYN_UCX_TLS=/lustre/x"), gen,
+			),
 			want: []string{"CTX 0: renamed env DYN_UCX_TLS → UCX_TLS | rewrite /lustre/"},
 		},
 		{
 			name: "commas, bare names, flags of the frontend",
-			job:  jobLog(strings.Replace(frontendLine("n1", ",UCX_TLS=a,b,LD_LIBRARY_PATH"), "8333 ", "8333 --dyn-tool-call-parser x --reset --cache-dir=/lustre/c --router-mode round ", 1), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), gen),
+			job: jobLog(
+				strings.Replace(
+					frontendLine("n1", ",UCX_TLS=a,b,LD_LIBRARY_PATH"), "8333 ",
+					"8333 --dyn-tool-call-parser x --reset --cache-dir=/lustre/c --router-mode round ", 1,
+				),
+				workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), gen,
+			),
 			want: []string{
-				`frontend: changed env UCX_TLS old a,b new a,b | srun split the old list at its commas and gave "a"`, "frontend: changed env LD_LIBRARY_PATH | came from the submitting shell",
-				"frontend: dropped flag --dyn-tool-call-parser old x | the frontend refuses", "frontend: changed flag --cache-dir old /lustre/c new /scratch/c | rewrite",
-				"frontend: changed flag --router-mode old round new kv | question recipe:frontend.args.router-mode#launched", "frontend: added flag --kv-cache-block-size new 128 | fallback for DYN_KV_BLOCK_SIZE",
+				`frontend: changed env UCX_TLS old a,b new a,b | srun split the old list at its commas and gave "a"`,
+				"frontend: changed env LD_LIBRARY_PATH | came from the submitting shell",
+				"frontend: dropped flag --dyn-tool-call-parser old x | the frontend refuses", "frontend: changed flag " +
+					"--cache-dir old /lustre/c new /scratch/c | rewrite",
+				"frontend: changed flag --router-mode old round new kv | question recipe:frontend.args.router-mode#launched",
+				"frontend: added flag --kv-cache-block-size new 128 | fallback for DYN_KV_BLOCK_SIZE",
 				"frontend: added flag --enforce-disagg | fixed: prefill and decode",
 			},
 		},
 		{
 			name: "workers that differ",
-			job:  jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1 C=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2 B=1"), workerLine("CTX", 2, "-w n4 -N 1 -n 4", "A=2 B=1"), gen),
+			job: jobLog(
+				workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1 C=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2 B=1"),
+				workerLine("CTX", 2, "-w n4 -N 1 -n 4", "A=2 B=1"), gen,
+			),
 			want: []string{
-				"CTX 1: changed env A old 2 new 1 | workers differ, and a role has one environment: question recipe:backend.prefill_environment.A#differs",
+				"CTX 1: changed env A old 2 new 1 | workers differ, and a role has one environment: question " +
+					"recipe:backend.prefill_environment.A#differs",
 				"CTX 1: dropped env B old 1 | workers differ", "CTX 1: added env C new 1 | workers differ",
 			},
 		},
@@ -79,32 +104,63 @@ func TestProofRows(t *testing.T) {
 				{ID: "recipe:model.path", Value: "/m"},
 			},
 			want: []string{
-				"CTX 0: changed env A old 1 new 2 | answer recipe:backend.prefill_environment.A", "CTX 0: added env N new 3 | answer", "CTX 0: added config x new 1 | answer recipe:backend.trtllm_config.prefill.x",
-				"CTX 0: changed config tensor_parallel_size old 4 new 8 | answer", "CTX 0: dropped flag --reservation old r1 | question recipe:srun_options#--reservation",
-				"GEN 0: added flag --gres | answer recipe:srun_options#--gres", "CTX 0: changed flag model old /lustre/models/m-fp8 new /m | answer recipe:model.path",
+				"CTX 0: changed env A old 1 new 2 | answer recipe:backend.prefill_environment.A", "CTX 0: added env N new 3 | " +
+					"answer", "CTX 0: added config x new 1 | answer recipe:backend.trtllm_config.prefill.x",
+				"CTX 0: changed config tensor_parallel_size old 4 new 8 | answer", "CTX 0: dropped flag --reservation old r1 | " +
+					"question recipe:srun_options#--reservation",
+				"GEN 0: added flag --gres | answer recipe:srun_options#--gres", "CTX 0: changed flag model old " +
+					"/lustre/models/m-fp8 new /m | answer recipe:model.path",
 			},
 		},
 		{
-			name: "two answers to one worker's size", job: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=1"), gen),
-			answers: []Answer{{ID: "recipe:resources.prefill_workers", Value: "1"}, {ID: "recipe:resources.prefill_nodes", Value: "2"}},
-			want:    []string{"CTX 0: changed flag --nodes old 1 new 2 | answer recipe:resources.prefill_workers", "CTX 1: dropped flag the whole launch | answer recipe:resources.prefill_workers"},
+			name: "two answers to one worker's size", job: jobLog(
+				workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=1"), gen,
+			),
+			answers: []Answer{
+				{ID: "recipe:resources.prefill_workers", Value: "1"}, {ID: "recipe:resources.prefill_nodes", Value: "2"},
+			},
+			want: []string{
+				"CTX 0: changed flag --nodes old 1 new 2 | answer recipe:resources.prefill_workers",
+				"CTX 1: dropped flag the whole launch | answer recipe:resources.prefill_workers",
+			},
 		},
 		{
-			name: "a worker thinly spread over nodes", job: jobLog(strings.ReplaceAll(workerLine("CTX", 0, "-w n1,n3 -N 2 -n 2", "A=1"), "CUDA_VISIBLE_DEVICES=0,1,2,3", "CUDA_VISIBLE_DEVICES=0"), gen),
+			name: "a worker thinly spread over nodes", job: jobLog(
+				strings.ReplaceAll(
+					workerLine("CTX", 0, "-w n1,n3 -N 2 -n 2", "A=1"), "CUDA_VISIBLE_DEVICES=0,1,2,3", "CUDA_VISIBLE_DEVICES=0",
+				),
+				gen,
+			),
 			want: []string{"CTX 0: changed flag --nodes old 2 new 1 | question recipe:resources.prefill_nodes#packing"},
 		},
 		{
-			name: "etcd", job: jobLog(strings.Replace(etcd(",ETCD_QUOTA_BACKEND_BYTES=1,ETCD_ENDPOINTS=http://n1:2379"), "-n 1", "-n 1 --mpi=pmix", 1), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), gen),
+			name: "etcd", job: jobLog(
+				strings.Replace(etcd(",ETCD_QUOTA_BACKEND_BYTES=1,ETCD_ENDPOINTS=http://n1:2379"), "-n 1", "-n 1 --mpi=pmix", 1),
+				workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), gen,
+			),
 			want: []string{
-				"etcd: dropped env ROUTER_MODE old kv | etcd does not read it", "etcd: dropped env ETCD_QUOTA_BACKEND_BYTES old 1 | question run#etcd ETCD_QUOTA_BACKEND_BYTES",
-				"etcd: dropped env ETCD_ENDPOINTS old http://n1:2379 | srt-slurm or the image", "etcd: dropped flag --mpi old pmix | etcd is no MPI program",
+				"etcd: dropped env ROUTER_MODE old kv | etcd does not read it", "etcd: dropped env ETCD_QUOTA_BACKEND_BYTES old " +
+					"1 | question run#etcd ETCD_QUOTA_BACKEND_BYTES",
+				"etcd: dropped env ETCD_ENDPOINTS old http://n1:2379 | srt-slurm or the image", "etcd: dropped flag --mpi old " +
+					"pmix | etcd is no MPI program",
 			},
 		},
 		{
-			name: "mounts and images of their own", job: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4 --container-mounts=/lustre:/lustre,/other:/other --container-image=/lustre/other.sqsh", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4 --container-image=/lustre/img.sqsh --container-mounts=/lustre:/lustre,/data:/data:ro", "A=1")),
+			name: "mounts and images of their own", job: jobLog(
+				workerLine(
+					"CTX", 0, "-w n1 -N 1 -n 4 --container-mounts=/lustre:/lustre,/other:/other --container-image=/lustre/other.sqsh",
+					"A=1",
+				),
+				workerLine(
+					"GEN", 0, "-w n2 -N 1 -n 4 --container-image=/lustre/img.sqsh --container-mounts=/lustre:/lustre,/data:/data:ro",
+					"A=1",
+				),
+			),
 			want: []string{
-				"CTX 0: dropped mount /other:/other | question recipe:extra_mount#CTX 0", "CTX 0: added mount /data:/data:ro | question recipe:extra_mount#CTX 0",
-				"CTX 0: changed flag --container-image old /lustre/other.sqsh new /scratch/img.sqsh | question recipe:model.container#launched", "GEN 0: changed mount /lustre:/lustre new /scratch:/scratch | containers",
+				"CTX 0: dropped mount /other:/other | question recipe:extra_mount#CTX 0", "CTX 0: added mount /data:/data:ro | " +
+					"question recipe:extra_mount#CTX 0",
+				"CTX 0: changed flag --container-image old /lustre/other.sqsh new /scratch/img.sqsh | question " +
+					"recipe:model.container#launched", "GEN 0: changed mount /lustre:/lustre new /scratch:/scratch | containers",
 			},
 		},
 	} {
@@ -163,22 +219,55 @@ func TestProofNotices(t *testing.T) {
 		spoil func(*draft)
 		want  []string
 	}{
-		{"a variable lost", drop("backend.prefill_environment.TRTLLM_ENABLE_PDL"), []string{"CTX 0: dropped env TRTLLM_ENABLE_PDL old 1"}},
-		{"a variable changed", set("backend.decode_environment.HF_HUB_OFFLINE", "0"), []string{"GEN 0: changed env HF_HUB_OFFLINE old 1 new 0"}},
-		{"a renamed variable changed", set("backend.prefill_environment.UCX_TLS", "tcp"), []string{"CTX 0: changed env DYN_UCX_TLS old cuda_ipc,cuda_copy,sm,self,tcp new tcp"}},
+		{
+			"a variable lost", drop("backend.prefill_environment.TRTLLM_ENABLE_PDL"),
+			[]string{"CTX 0: dropped env TRTLLM_ENABLE_PDL old 1"},
+		},
+		{
+			"a variable changed", set("backend.decode_environment.HF_HUB_OFFLINE", "0"),
+			[]string{"GEN 0: changed env HF_HUB_OFFLINE old 1 new 0"},
+		},
+		{
+			"a renamed variable changed", set("backend.prefill_environment.UCX_TLS", "tcp"),
+			[]string{"CTX 0: changed env DYN_UCX_TLS old cuda_ipc,cuda_copy,sm,self,tcp new tcp"},
+		},
 		{"a variable made up", add("backend.prefill_environment", "ZZ"), []string{"CTX 0: added env ZZ new x"}},
-		{"a variable of the frontend lost", drop("frontend.env.DYN_TOKENIZER_CACHE"), []string{"frontend: dropped env DYN_TOKENIZER_CACHE old 1"}},
+		{
+			"a variable of the frontend lost", drop("frontend.env.DYN_TOKENIZER_CACHE"),
+			[]string{"frontend: dropped env DYN_TOKENIZER_CACHE old 1"},
+		},
 		{"a flag made up", add("frontend.args", "zz"), []string{"frontend: added flag --zz new x"}},
-		{"an engine value lost", drop("backend.trtllm_config.decode.max_batch_size"), []string{"GEN 0: dropped config max_batch_size old 16"}},
-		{"an engine value changed", set("backend.trtllm_config.prefill.max_seq_len", "1"), []string{"CTX 0: changed config max_seq_len old 147456 new 1"}},
+		{
+			"an engine value lost", drop("backend.trtllm_config.decode.max_batch_size"),
+			[]string{"GEN 0: dropped config max_batch_size old 16"},
+		},
+		{
+			"an engine value changed", set("backend.trtllm_config.prefill.max_seq_len", "1"),
+			[]string{"CTX 0: changed config max_seq_len old 147456 new 1"},
+		},
 		{"an engine value made up", add("backend.trtllm_config.prefill", "zz"), []string{`CTX 0: added config zz new "x"`}},
-		{"a worker lost", func(d *draft) { set("resources.prefill_workers", "4")(d); set("resources.prefill_nodes", "4")(d) }, []string{"CTX 4: dropped flag the whole launch"}},
-		{"other sizes", set("resources.gpus_per_node", "2"), []string{"CTX 0: changed flag --ntasks old 4 new 2", "GEN 0: changed flag --ntasks old 32 new 16"}},
+		{
+			"a worker lost", func(d *draft) { set("resources.prefill_workers", "4")(d); set("resources.prefill_nodes", "4")(d) },
+			[]string{"CTX 4: dropped flag the whole launch"},
+		},
+		{
+			"other sizes", set("resources.gpus_per_node", "2"),
+			[]string{"CTX 0: changed flag --ntasks old 4 new 2", "GEN 0: changed flag --ntasks old 32 new 16"},
+		},
 		{"the image changed", set("model.container", "/x"), []string{
-			"etcd: changed flag --container-image old /lustre/fsw/portfolios/perf/users/bench-user/images/dynamo_1a2b3c4d_trtllm_9f8e7d6c.sqsh new /x",
+			"etcd: changed flag --container-image old " +
+				"/lustre/fsw/portfolios/perf/users/bench-user/images/dynamo_1a2b3c4d_trtllm_9f8e7d6c.sqsh new /x",
 		}},
-		{"the model changed", set("model.path", "/x"), []string{"CTX 0: changed flag model old /lustre/fsw/portfolios/perf/models/deepseek-v4-pro-nvfp4/hf/hf-0c0ffee_orig new /x"}},
-		{"a mount lost", drop("extra_mount"), []string{"etcd: dropped mount /lustre:/lustre", "etcd: dropped mount /scratch:/scratch"}},
+		{
+			"the model changed", set("model.path", "/x"),
+			[]string{
+				"CTX 0: changed flag model old /lustre/fsw/portfolios/perf/models/deepseek-v4-pro-nvfp4/hf/hf-0c0ffee_orig new /x",
+			},
+		},
+		{
+			"a mount lost", drop("extra_mount"),
+			[]string{"etcd: dropped mount /lustre:/lustre", "etcd: dropped mount /scratch:/scratch"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -217,11 +306,19 @@ func TestProofProblem(t *testing.T) {
 	if r := port(t, lay(t, files), Options{}); r.Proof.Summary() != "not proved: job.log shows no launch line" {
 		t.Errorf("no launch: %s", r.Proof.Summary())
 	}
-	files[harness.JobLog] = jobLog(frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"))
+	files[harness.JobLog] = jobLog(
+		frontendLine("n1", ""),
+		workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"),
+		workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"),
+	)
 	r := port(t, lay(t, files), Options{WorkloadOut: "/w.yaml", Answers: []Answer{
-		{ID: "recipe:resources.prefill_workers", Value: "9"}, {ID: "workload:trajectory_path", Value: "/t"}, {ID: "workload:user_assignments_path", Value: "/u"},
+		{
+			ID:    "recipe:resources.prefill_workers",
+			Value: "9",
+		}, {ID: "workload:trajectory_path", Value: "/t"}, {ID: "workload:user_assignments_path", Value: "/u"},
 	}})
-	if diff := cmp.Diff([]string{"recipe:resources#proof"}, mustFixIDs(r)); diff != "" || !strings.Contains(r.Proof.Problem, "prefill worker 0 needs 0 GPUs") {
+	if diff := cmp.Diff([]string{"recipe:resources#proof"}, mustFixIDs(r)); diff != "" ||
+		!strings.Contains(r.Proof.Problem, "prefill worker 0 needs 0 GPUs") {
 		t.Errorf("%s (-want +got):\n%s", r.Proof.Problem, diff)
 	}
 }

@@ -49,8 +49,9 @@ type Row struct {
 func (r *Result) Provenance() *Provenance {
 	l := newLayout(r.Schema)
 	p := &Provenance{
-		Version: provenanceVersion, Source: r.Source, Schema: r.Schema, Summary: r.Summary(), Artifacts: list(r.Artifacts),
-		Fields: make([]Row, 0, len(r.Fields)), Dropped: list(r.Dropped), Proof: r.Proof, Todos: list(r.Todos), Answers: list(r.Answers),
+		Version: provenanceVersion, Source: r.Source, Schema: r.Schema, Summary: r.Summary(), Proof: r.Proof,
+		Artifacts: list(r.Artifacts), Fields: make([]Row, 0, len(r.Fields)), Dropped: list(r.Dropped),
+		Todos: list(r.Todos), Answers: list(r.Answers),
 	}
 	for _, f := range r.Fields {
 		p.Fields = append(p.Fields, Row{f.File, f.Written, f.Path, f.Value, f.Class, f.Rule, f.Why, list(f.Evidence)})
@@ -149,7 +150,8 @@ func parseProvenance(path string, data []byte) (*Provenance, error) {
 		return nil, fmt.Errorf("load provenance: %s is no report of a port: %w", path, err)
 	}
 	if p.Version != provenanceVersion {
-		return nil, fmt.Errorf("load provenance: %s has version %d, this program reads %d: port again with this program", path, p.Version, provenanceVersion)
+		return nil, fmt.Errorf("load provenance: %s has version %d, this program reads %d: port again with this program",
+			path, p.Version, provenanceVersion)
 	}
 	return &p, nil
 }
@@ -179,13 +181,15 @@ func (r *Result) ProvenanceText() string {
 			file = f.File
 			fmt.Fprintf(&b, "\n%s\n", file)
 		}
-		fmt.Fprintf(&b, "  %-10s %s: %s%s%s\n", f.Class, safetext.Clip(f.Written, 200), safetext.Clip(f.Value, 500), whence(f.Evidence, f.Value), because(f.Rule, f.Why))
+		fmt.Fprintf(&b, "  %-10s %s: %s%s%s\n", f.Class, safetext.Clip(f.Written, 200), safetext.Clip(f.Value, 500),
+			whence(f.Evidence, f.Value), because(f.Rule, f.Why))
 	}
 	if len(r.Dropped) > 0 {
 		b.WriteString("\ndropped\n")
 	}
 	for _, d := range r.Dropped {
-		fmt.Fprintf(&b, "  %s %s%s%s\n", d.From, safetext.Clip(d.Name, 100), whence([]Evidence{d.Evidence}, ""), because(d.Rule, d.Why))
+		from := whence([]Evidence{d.Evidence}, "")
+		fmt.Fprintf(&b, "  %s %s%s%s\n", d.From, safetext.Clip(d.Name, 100), from, because(d.Rule, d.Why))
 	}
 	b.WriteString("\n")
 	b.WriteString(r.Proof.Text())

@@ -17,7 +17,8 @@ func (r *Result) RecipeYAML() ([]byte, error) {
 	if r.recipe != nil {
 		return r.recipe, nil
 	}
-	return r.render(Recipe, "# Ported from "+oneLine(r.Source)+". Where each field comes from: see the .provenance.json beside this file.\n")
+	return r.render(Recipe, "# Ported from "+oneLine(r.Source)+
+		". Where each field comes from: see the .provenance.json beside this file.\n")
 }
 
 // WorkloadYAML is the client's workload file, commented likewise.

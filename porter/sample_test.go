@@ -70,7 +70,8 @@ func TestSampleFacts(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"resources.prefill_workers": "5", "resources.prefill_nodes": "5", "resources.decode_workers": "1", "resources.decode_nodes": "8",
+		"resources.prefill_workers": "5", "resources.prefill_nodes": "5", "resources.decode_workers": "1",
+		"resources.decode_nodes":  "8",
 		"resources.gpus_per_node": "4", "backend.prefill_environment.DYN_TRTLLM_KV_BLOCK_SIZE": `"128"`,
 		"backend.decode_environment.UCX_TLS": `"cuda_ipc,cuda_copy,sm,self,tcp"`, "frontend.env.DYN_KV_BLOCK_SIZE": `"128"`,
 		"frontend.env.DYN_ROUTER_QUEUE_THRESHOLD": `"None"`, "frontend.env.HOME": `"/tmp"`,
@@ -79,7 +80,8 @@ func TestSampleFacts(t *testing.T) {
 		"model.precision":  "fp4",
 		"benchmark.type":   "agentperf",
 		"name":             "bm-agentperf-dsv4-5p1d",
-		"reasoning_effort": "high", "phase_timeout_seconds": "2400.0", "settling_time_seconds": "240.0", "power_dcgm_url": "null",
+		"reasoning_effort": "high", "phase_timeout_seconds": "2400.0", "settling_time_seconds": "240.0",
+		"power_dcgm_url":                 "null",
 		"infra.etcd_nats_dedicated_node": "false", "benchmark.concurrency": "1010", "health_check.max_attempts": "300",
 	}
 	for path, value := range want {
@@ -95,7 +97,10 @@ func TestSampleFacts(t *testing.T) {
 	if diff := cmp.Diff(wantCounts, counts); diff != "" {
 		t.Errorf("leaves (-want +got):\n%s", diff)
 	}
-	for _, gone := range []string{"DYN_UCX_TLS", "PATH", "VIRTUAL_ENV", "ETCD_ENDPOINTS", "CUDA_VISIBLE_DEVICES", "LD_PRELOAD", "NIXL_PLUGIN_DIR", "DYN_KV_BLOCK_SIZE"} {
+	for _, gone := range []string{
+		"DYN_UCX_TLS", "PATH", "VIRTUAL_ENV", "ETCD_ENDPOINTS", "CUDA_VISIBLE_DEVICES", "LD_PRELOAD", "NIXL_PLUGIN_DIR",
+		"DYN_KV_BLOCK_SIZE",
+	} {
 		if v, there := got["backend.prefill_environment."+gone]; there {
 			t.Errorf("%s=%s is still in the prefill environment", gone, v)
 		}
@@ -256,7 +261,11 @@ func TestSampleDatasets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := port(t, sampleDir, Options{DatasetRoots: []string{root}, PathRewrites: []rules.Rewrite{{Old: root + "/", New: "/data/"}}})
+	r := port(
+		t,
+		sampleDir,
+		Options{DatasetRoots: []string{root}, PathRewrites: []rules.Rewrite{{Old: root + "/", New: "/data/"}}},
+	)
 	text := workloadText(t, r)
 	for _, want := range []string{
 		"trajectory_path: /data/coding-agent-scenario_v2_500traj.jsonl\n",

@@ -33,12 +33,12 @@ func (t *topology) fields() {
 		}
 	}
 	for _, text := range t.gpus.clashes {
-		t.out.ask(Confirm, Recipe, gpusPerNode, "shared", text)
+		t.out.ask(Confirm, Recipe, gpusPerNode, "shared", nil, "%s", text)
 	}
 	perNode, from := t.gpus.perNode()
 	if perNode == 0 {
 		t.out.recipe(gpusPerNode, integer(4), placeholder("no launch line tells it"))
-		t.out.ask(MustFix, Recipe, gpusPerNode, "", "no launch line tells the GPUs of a node; 4 is a placeholder")
+		t.out.ask(MustFix, Recipe, gpusPerNode, "", nil, "no launch line tells the GPUs of a node; 4 is a placeholder")
 	} else {
 		t.out.recipe(gpusPerNode, integer(perNode), inferred(from, "checked against -n and -N of each worker", t.gpus.ev...))
 	}
@@ -53,8 +53,8 @@ func (t *topology) gpuType() {
 		t.out.recipe(base, plain(given), copied(Evidence{Artifact: "command line", Key: "--gpu-type", Raw: given}))
 		return
 	}
-	t.out.recipe(base, plain("gb300"), origin{class: Guessed, rule: "guess", why: "a run directory does not name its GPUs"})
-	t.out.ask(Confirm, Recipe, base, "",
+	t.out.recipe(base, plain("gb300"), origin{Guessed, "guess", "a run directory does not name its GPUs", nil})
+	t.out.ask(Confirm, Recipe, base, "", nil,
 		"guessed, since the run directory does not name the GPUs: confirm, or port with --gpu-type")
 }
 
@@ -74,7 +74,7 @@ func (t *topology) add(l *harness.Launch, s *shape) {
 	path := l.Role.NodesPath()
 	say := func(format string, args ...any) {
 		message := l.Name() + ": " + fmt.Sprintf(format, args...)
-		t.out.ask(Confirm, Recipe, path, l.Name()+" size", message, l.At("srun", "", 0))
+		t.out.ask(Confirm, Recipe, path, l.Name()+" size", evidence(l.At("srun", "", 0)), "%s", message)
 	}
 	askLaunch(t.out, path, l)
 	nodes := len(l.Hosts)
@@ -199,10 +199,8 @@ func (t *topology) roleSize(r schema.Role, s *shape, perNode int) {
 	if n == 0 {
 		t.out.recipe(nodes, integer(0), placeholder("no launch line of this role"))
 		t.out.recipe(workers, integer(0), placeholder("no launch line of this role"))
-		t.out.ask(MustFix, Recipe, nodes, "",
-			fmt.Sprintf("job.log has no launch line of a %s worker: give the nodes of all", word))
-		t.out.ask(MustFix, Recipe, workers, "",
-			fmt.Sprintf("job.log has no launch line of a %s worker: give their number", word))
+		t.out.ask(MustFix, Recipe, nodes, "", nil, "job.log has no launch line of a %s worker: give the nodes of all", word)
+		t.out.ask(MustFix, Recipe, workers, "", nil, "job.log has no launch line of a %s worker: give their number", word)
 		return
 	}
 	t.out.recipe(nodes, integer(s.nodes()), inferred("distinct nodes over all "+word+" launches", "", s.ev...))
@@ -210,18 +208,17 @@ func (t *topology) roleSize(r schema.Role, s *shape, perNode int) {
 	size := s.ranks[0]
 	if slices.ContainsFunc(s.ranks, func(other int) bool { return other != size }) {
 		sizes := strings.Trim(strings.ReplaceAll(fmt.Sprint(s.ranks[:min(n, 16)]), " ", ", "), "[]")
-		t.out.ask(MustFix, Recipe, workers, "sizes",
-			fmt.Sprintf("%s workers differ in size (%s GPUs), but a role has one size: split the run or choose one", word, sizes),
-			s.ev...)
+		t.out.ask(MustFix, Recipe, workers, "sizes", s.ev,
+			"%s workers differ in size (%s GPUs), but a role has one size: split the run or choose one", word, sizes)
 		return
 	}
 	if size == 0 || perNode == 0 {
 		return
 	}
 	if spread, want := slices.Max(s.spread), (size+perNode-1)/perNode; spread != want {
-		t.out.ask(Confirm, Recipe, nodes, "packing",
-			fmt.Sprintf("a %s worker ran on %d nodes; the new job packs its %d GPUs on %d: check that this is meant",
-				word, spread, size, want), s.ev...)
+		t.out.ask(Confirm, Recipe, nodes, "packing", s.ev,
+			"a %s worker ran on %d nodes; the new job packs its %d GPUs on %d: check that this is meant", word, spread, size,
+			want)
 	}
 	if s.nodes()*perNode/n != size {
 		t.out.recipe(r.GPUsPath(), integer(size),
@@ -236,11 +233,11 @@ func askLaunch(out *draft, path string, l *harness.Launch) {
 		for _, n := range l.StartLines {
 			at = append(at, Evidence{Artifact: harness.JobLog, Line: n})
 		}
-		out.ask(Note, "", "", l.Name()+" launches",
-			fmt.Sprintf("%s was launched %d times; the last launch (line %d) counts", l.Name(), l.Starts, l.Line), at...)
+		out.ask(Note, "", "", l.Name()+" launches", at,
+			"%s was launched %d times; the last launch (line %d) counts", l.Name(), l.Starts, l.Line)
 	}
 	askFlags(out, l)
 	for _, p := range l.Problems {
-		out.ask(Confirm, Recipe, path, l.Name()+" launch", l.Name()+": "+p, l.At("", "", 0))
+		out.ask(Confirm, Recipe, path, l.Name()+" launch", evidence(l.At("", "", 0)), "%s", l.Name()+": "+p)
 	}
 }

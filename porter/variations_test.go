@@ -15,7 +15,11 @@ func TestTopology(t *testing.T) {
 	t.Parallel()
 	gen := workerLine("GEN", 0, "-w n9 -N 1 -n 4", "A=1")
 	half := func(index int, host, gpus string) string {
-		return strings.ReplaceAll(workerLine("CTX", index, "-w "+host+" -N1 -n2", "A=1"), "CUDA_VISIBLE_DEVICES=0,1,2,3", "CUDA_VISIBLE_DEVICES="+gpus)
+		return strings.ReplaceAll(
+			workerLine("CTX", index, "-w "+host+" -N1 -n2", "A=1"),
+			"CUDA_VISIBLE_DEVICES=0,1,2,3",
+			"CUDA_VISIBLE_DEVICES="+gpus,
+		)
 	}
 	for _, c := range []inputCase{
 		{
@@ -26,7 +30,9 @@ func TestTopology(t *testing.T) {
 		{
 			name:  "a worker smaller than its node",
 			files: map[string]string{harness.JobLog: jobLog(half(0, "n1", "0,1"), gen)},
-			want:  map[string]string{"resources.prefill_workers": "1", "resources.gpus_per_node": "4", "resources.gpus_per_prefill": "2"},
+			want: map[string]string{
+				"resources.prefill_workers": "1", "resources.gpus_per_node": "4", "resources.gpus_per_prefill": "2",
+			},
 		},
 		{
 			name:  "-N against the host list",
@@ -40,10 +46,15 @@ func TestTopology(t *testing.T) {
 			todos: []string{"confirm resources.prefill_nodes: CTX 0: -n is 8 on 1 nodes, but CUDA_VISIBLE_DEVICES names 4"},
 		},
 		{
-			name:  "no host list",
-			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-N 2 -n 8", "A=1"), workerLine("CTX", 1, "-n 4", "A=1"), gen)},
-			want:  map[string]string{"resources.prefill_nodes": "3", "resources.prefill_workers": "2"},
-			todos: []string{"CTX 0: no host list that can be read; -N 2 was taken", "CTX 1: neither a host list nor -N", "must-fix resources.prefill_workers: CTX workers differ in size"},
+			name: "no host list",
+			files: map[string]string{
+				harness.JobLog: jobLog(workerLine("CTX", 0, "-N 2 -n 8", "A=1"), workerLine("CTX", 1, "-n 4", "A=1"), gen),
+			},
+			want: map[string]string{"resources.prefill_nodes": "3", "resources.prefill_workers": "2"},
+			todos: []string{
+				"CTX 0: no host list that can be read; -N 2 was taken", "CTX 1: neither a host list nor -N",
+				"must-fix resources.prefill_workers: CTX workers differ in size",
+			},
 		},
 		{
 			name:  "a host list that makes no sense",
@@ -51,14 +62,21 @@ func TestTopology(t *testing.T) {
 			todos: []string{"CTX 0: host list…bracket is not closed", `CTX 0: -N "x" is no count`},
 		},
 		{
-			name:  "eight nodes get more time to start",
-			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n[1-4] -N4 -n16", "A=1"), workerLine("GEN", 0, "-w n[5-8] -N4 -n16", "A=1"))},
-			want:  map[string]string{"health_check.max_attempts": "300"},
+			name: "eight nodes get more time to start",
+			files: map[string]string{
+				harness.JobLog: jobLog(
+					workerLine("CTX", 0, "-w n[1-4] -N4 -n16", "A=1"), workerLine("GEN", 0, "-w n[5-8] -N4 -n16", "A=1"),
+				),
+			},
+			want: map[string]string{"health_check.max_attempts": "300"},
 		},
 		{
 			name:  "tensor parallelism against the ranks",
 			files: map[string]string{harness.CTXConfig: "tensor_parallel_size: 2\npipeline_parallel_size: 4\n"},
-			todos: []string{"confirm backend.trtllm_config.prefill.tensor_parallel_size: tensor × pipeline parallelism is 8, but CTX 0 was launched with -n 4"},
+			todos: []string{
+				"confirm backend.trtllm_config.prefill.tensor_parallel_size: tensor × pipeline parallelism is 8, but CTX 0 was " +
+					"launched with -n 4",
+			},
 		},
 	} {
 		t.Run(c.name, c.run)
@@ -71,42 +89,73 @@ func TestLaunchLines(t *testing.T) {
 	gen := workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1")
 	for _, c := range []inputCase{
 		{
-			name:  "workers that differ",
-			files: map[string]string{harness.JobLog: jobLog(ctx, workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2 B=1"), workerLine("CTX", 2, "-w n4 -N 1 -n 4", "A=2"), workerLine("CTX", 3, "-w n5 -N 1 -n 4", "C=1"), gen)},
-			want:  map[string]string{"backend.prefill_environment.A": `"1"`, "backend.prefill_environment.B": "-"},
+			name: "workers that differ",
+			files: map[string]string{
+				harness.JobLog: jobLog(
+					ctx, workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2 B=1"), workerLine("CTX", 2, "-w n4 -N 1 -n 4", "A=2"),
+					workerLine("CTX", 3, "-w n5 -N 1 -n 4", "C=1"), gen,
+				),
+			},
+			want: map[string]string{"backend.prefill_environment.A": `"1"`, "backend.prefill_environment.B": "-"},
 			todos: []string{
-				`confirm backend.prefill_environment.A: CTX 1, CTX 2 differs in A ("2" there, "1" in CTX 0)`, `CTX 1 differs in B ("1" there, not set in CTX 0)`,
+				`confirm backend.prefill_environment.A: CTX 1, CTX 2 differs in A ("2" there, "1" in CTX 0)`,
+				`CTX 1 differs in B ("1" there, not set in CTX 0)`,
 				`CTX 3 differs in A (not set there, "1" in CTX 0)`,
 			},
 		},
 		{
-			name:  "flags of the frontend",
-			files: map[string]string{harness.JobLog: jobLog(strings.Replace(frontendLine("n1", ",DYN_KV_BLOCK_SIZE=x,DYN_FRONTEND_ENABLE_KV_EVENTS=1,DYN_REQUEST_PLANE=nats"), "8333 ", "8333 --dyn-tool-call-parser deepseek --router-temperature=0.5 --reset --router-mode kv ", 1), ctx, gen)},
+			name: "flags of the frontend",
+			files: map[string]string{
+				harness.JobLog: jobLog(
+					strings.Replace(
+						frontendLine("n1", ",DYN_KV_BLOCK_SIZE=x,DYN_FRONTEND_ENABLE_KV_EVENTS=1,DYN_REQUEST_PLANE=nats"), "8333 ",
+						"8333 --dyn-tool-call-parser deepseek --router-temperature=0.5 --reset --router-mode kv ", 1,
+					),
+					ctx, gen,
+				),
+			},
 			want: map[string]string{
-				"frontend.args.dyn-tool-call-parser": "-", "frontend.args.router-temperature": `"0.5"`, "frontend.args.reset": "true",
+				"frontend.args.dyn-tool-call-parser": "-", "frontend.args.router-temperature": `"0.5"`,
+				"frontend.args.reset":               "true",
 				"frontend.args.no-router-kv-events": "false", "dynamo.request_plane": "nats", "frontend.args.request-plane": "nats",
 			},
-			todos: []string{`must-fix frontend.args.kv-cache-block-size: DYN_KV_BLOCK_SIZE is "x"`, "confirm frontend.args.router-mode: the launch line passes"},
+			todos: []string{
+				`must-fix frontend.args.kv-cache-block-size: DYN_KV_BLOCK_SIZE is "x"`,
+				"confirm frontend.args.router-mode: the launch line passes",
+			},
 		},
 		{
 			name: "broken, foreign and cut lines",
-			files: map[string]string{harness.JobLog: jobLog(ctx, gen, "[server] Executing: bash -c 'x", "[server] Executing: srun bash start_worker_dynamo.sh AGG 0 m",
-				"[server] Executing: srun bash /h/start_worker_dynamo.sh GEN zero m 'B=1' &> /d/3_output_GEN_1.log", "[server] Executing: srun -w n1 bash /h/start_worker_dynamo.sh CTX 2 'A=")},
+			files: map[string]string{harness.JobLog: jobLog(
+				ctx, gen, "[server] Executing: bash -c 'x", "[server] Executing: srun bash start_worker_dynamo.sh AGG 0 m",
+				"[server] Executing: srun bash /h/start_worker_dynamo.sh GEN zero m 'B=1' &> /d/3_output_GEN_1.log",
+				"[server] Executing: srun -w n1 bash /h/start_worker_dynamo.sh CTX 2 'A=",
+			)},
 			want: map[string]string{"resources.decode_workers": "2"},
 			todos: []string{
-				`confirm : job.log:4: worker of unknown role "AGG"`, "confirm : job.log:6: launch line can't be read", `GEN 1: index "zero" is no number`,
+				`confirm : job.log:4: worker of unknown role "AGG"`, "confirm : job.log:6: launch line can't be read",
+				`GEN 1: index "zero" is no number`,
 			},
 		},
 		{
-			name:  "etcd on a node of its own",
-			files: map[string]string{harness.JobLog: jobLog(strings.Replace(frontendLine("n8", ""), "frontend n8 8333", "etcd n8 2379", 1), frontendLine("n8", ""), ctx, gen)},
+			name: "etcd on a node of its own",
+			files: map[string]string{
+				harness.JobLog: jobLog(
+					strings.Replace(frontendLine("n8", ""), "frontend n8 8333", "etcd n8 2379", 1), frontendLine("n8", ""), ctx, gen,
+				),
+			},
 			todos: []string{"confirm…: etcd ran on n8, which no worker used"},
 			want:  map[string]string{"infra.etcd_nats_dedicated_node": "false"},
 		},
 		{
-			name:  "another image than in job_params.env",
-			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4 --container-image=/lustre/other.sqsh", "A=1"), gen)},
-			todos: []string{"confirm model.container: CONTAINER_IMAGE is /lustre/img.sqsh in job_params.env, but 1 of 2 launches show /lustre/other.sqsh"},
+			name: "another image than in job_params.env",
+			files: map[string]string{
+				harness.JobLog: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 4 --container-image=/lustre/other.sqsh", "A=1"), gen),
+			},
+			todos: []string{
+				"confirm model.container: CONTAINER_IMAGE is /lustre/img.sqsh in job_params.env, but 1 of 2 launches show " +
+					"/lustre/other.sqsh",
+			},
 		},
 	} {
 		t.Run(c.name, c.run)
@@ -118,38 +167,64 @@ func TestParamsCases(t *testing.T) {
 	base := smallRun()[harness.JobParams]
 	for _, c := range []inputCase{
 		{
-			name: "several levels, switches, an unknown job variable", files: map[string]string{harness.JobParams: base + "CONCURRENCIES=\"64 1010\"\nNSYS_ENABLED=1\nDYNAMO_JOB_ENV='X=1 ROUTER_MODE=kv'\nBAD LINE\n"},
-			want: map[string]string{"benchmark.concurrencies": "[64, 1010]", "benchmark.concurrency": "-", "concurrencies": "[64, 1010]"},
+			name: "several levels, switches, an unknown job variable", files: map[string]string{
+				harness.JobParams: base + "CONCURRENCIES=\"64 1010\"\nNSYS_ENABLED=1\nDYNAMO_JOB_ENV='X=1 ROUTER_MODE=kv'\nBAD " +
+					"LINE\n",
+			},
+			want: map[string]string{
+				"benchmark.concurrencies": "[64, 1010]", "benchmark.concurrency": "-", "concurrencies": "[64, 1010]",
+			},
 			todos: []string{
-				"note : the old run was profiled", "confirm : DYNAMO_JOB_ENV sets X=1", "confirm : job_params.env:6: CONCURRENCIES is set again (first on line 4)",
+				"note : the old run was profiled", "confirm : DYNAMO_JOB_ENV sets X=1", "confirm : job_params.env:6: " +
+					"CONCURRENCIES is set again (first on line 4)",
 				"confirm : job_params.env:9: a command (BAD)",
 			},
 			silent: []string{"sets ROUTER_MODE"},
 		},
 		{
 			name: "levels that are none", files: map[string]string{harness.JobParams: strings.Replace(base, `"64"`, "many", 1)},
-			want: map[string]string{"benchmark.concurrency": "64"}, todos: []string{`CONCURRENCIES is "many"`, "confirm benchmark.concurrency: taken from the directory's name"},
+			want: map[string]string{"benchmark.concurrency": "64"}, todos: []string{
+				`CONCURRENCIES is "many"`, "confirm benchmark.concurrency: taken from the directory's name",
+			},
 		},
 		{
-			name: "levels from the banner", files: map[string]string{harness.JobParams: strings.Replace(base, "CONCURRENCIES", "X", 1), harness.ClientLog: "  Concurrencies: [64, 1010]\n" + smallBanner},
+			name: "levels from the banner", files: map[string]string{
+				harness.JobParams: strings.Replace(base, "CONCURRENCIES", "X", 1),
+				harness.ClientLog: "  Concurrencies: [64, 1010]\n" + smallBanner,
+			},
 			want: map[string]string{"benchmark.concurrencies": "[64, 1010]"},
 		},
 		{
-			name: "levels against the banner", files: map[string]string{harness.ClientLog: "  Concurrencies: [65]\n" + smallBanner},
-			want: map[string]string{"benchmark.concurrency": "64"}, todos: []string{`CONCURRENCIES is "64", the banner shows [65]`},
+			name: "levels against the banner", files: map[string]string{
+				harness.ClientLog: "  Concurrencies: [65]\n" + smallBanner,
+			},
+			want: map[string]string{"benchmark.concurrency": "64"}, todos: []string{
+				`CONCURRENCIES is "64", the banner shows [65]`,
+			},
 		},
 		{
-			name: "a variable in a path, fp4, mounts without a container side", files: map[string]string{harness.JobParams: "MODEL_PATH=${ROOT}/M-NVFP4\nCONTAINER_IMAGE=/x.sqsh\nCONTAINER_MOUNTS=/data\nCONCURRENCIES=64\nSERVER_BACKEND=dynamo\n"},
-			want:  map[string]string{"model.path": "${ROOT}/M-NVFP4", "model.precision": "fp4"},
-			todos: []string{"confirm model.path: holds a shell variable", "must-fix extra_mount: /data has no container side", "confirm benchmark.agentperf_client_dir: a pinned checkout: no extra_mount covers it"},
+			name: "a variable in a path, fp4, mounts without a container side", files: map[string]string{
+				harness.JobParams: "MODEL_PATH=${ROOT}/M-NVFP4\nCONTAINER_IMAGE=/x.sqsh\nCONTAINER_MOUNTS=/data\n" +
+					"CONCURRENCIES=64\nSERVER_BACKEND=dynamo\n",
+			},
+			want: map[string]string{"model.path": "${ROOT}/M-NVFP4", "model.precision": "fp4"},
+			todos: []string{
+				"confirm model.path: holds a shell variable", "must-fix extra_mount: /data has no container side",
+				"confirm benchmark.agentperf_client_dir: a pinned checkout: no extra_mount covers it",
+			},
 		},
 		{
-			name: "own rewrites first", opt: Options{PathRewrites: []rules.Rewrite{{Old: "/lustre/models/", New: "/fast/"}, {Old: "/data", New: "/data"}}},
+			name: "own rewrites first", opt: Options{
+				PathRewrites: []rules.Rewrite{{Old: "/lustre/models/", New: "/fast/"}, {Old: "/data", New: "/data"}},
+			},
 			want: map[string]string{"model.path": "/fast/m-fp8", "model.container": "/scratch/img.sqsh"},
 		},
 		{
 			name: "no default rewrite", opt: Options{NoDefaultRewrites: true, GPUType: "gb200", WorkloadOut: "/data/w.yaml"},
-			want:   map[string]string{"model.path": "/lustre/models/m-fp8", "extra_mount": `["/lustre:/lustre", "/data:/data:ro"]`, "resources.gpu_type": "gb200", "benchmark.agentperf_config": "/data/w.yaml"},
+			want: map[string]string{
+				"model.path": "/lustre/models/m-fp8", "extra_mount": `["/lustre:/lustre", "/data:/data:ro"]`,
+				"resources.gpu_type": "gb200", "benchmark.agentperf_config": "/data/w.yaml",
+			},
 			silent: []string{"gpu_type"},
 		},
 		{
@@ -165,35 +240,64 @@ func TestClientCases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []inputCase{
 		{
-			name: "values that make no sense", files: map[string]string{harness.ClientLog: strings.NewReplacer("Max workers: 4", "Max workers: four", "Timeout: 600.0s", "Timeout: 1e3s", "headers: disabled", "headers: maybe").Replace(smallBanner)},
-			want: map[string]string{"max_workers": "8", "phase_timeout_seconds": "3600.0"}, todos: []string{`confirm max_workers: the banner shows "four"`, `confirm phase_timeout_seconds`, `confirm send_conversation_routing_headers`},
+			name: "values that make no sense", files: map[string]string{
+				harness.ClientLog: strings.NewReplacer(
+					"Max workers: 4", "Max workers: four", "Timeout: 600.0s", "Timeout: 1e3s", "headers: disabled", "headers: maybe",
+				).Replace(smallBanner),
+			},
+			want: map[string]string{"max_workers": "8", "phase_timeout_seconds": "3600.0"}, todos: []string{
+				`confirm max_workers: the banner shows "four"`, `confirm phase_timeout_seconds`,
+				`confirm send_conversation_routing_headers`,
+			},
 		},
 		{
-			name: "no assignments, no delays", files: map[string]string{harness.ClientLog: strings.Replace(smallBanner, "User assignments: /tmp/agentperf-1/data/users.json", "Tool-call delays: disabled", 1)},
-			want: map[string]string{"user_assignments_path": "null"}, todos: []string{"confirm user_assignments_path: the banner names no", "confirm : tool-call delays were switched off"},
+			name: "no assignments, no delays", files: map[string]string{
+				harness.ClientLog: strings.Replace(
+					smallBanner, "User assignments: /tmp/agentperf-1/data/users.json", "Tool-call delays: disabled", 1,
+				),
+			},
+			want: map[string]string{"user_assignments_path": "null"}, todos: []string{
+				"confirm user_assignments_path: the banner names no", "confirm : tool-call delays were switched off",
+			},
 		},
 		{
-			name:  "further flags of the client",
-			files: map[string]string{harness.ClientScript: "cd /lustre/old\ncd /lustre/client && FOO=1 uv run \\\n python agentperf/run.py --config=c --concurrencies 64 128 --no-eval --seed 3 --tag 'a b'\n"},
-			want:  map[string]string{"benchmark.agentperf_client_dir": "/scratch/client", "benchmark.env.AGENTPERF_EXTRA_ARGS": `"--no-eval --seed 3 --tag a b"`},
+			name: "further flags of the client",
+			files: map[string]string{
+				harness.ClientScript: "cd /lustre/old\ncd /lustre/client && FOO=1 uv run \\\n python agentperf/run.py " +
+					"--config=c --concurrencies 64 128 --no-eval --seed 3 --tag 'a b'\n",
+			},
+			want: map[string]string{
+				"benchmark.agentperf_client_dir":     "/scratch/client",
+				"benchmark.env.AGENTPERF_EXTRA_ARGS": `"--no-eval --seed 3 --tag a b"`,
+			},
 			todos: []string{`must-fix benchmark.env.AGENTPERF_EXTRA_ARGS: the client's argument "a b"`},
 		},
 		{
-			name:  "a client script that is cut off",
-			files: map[string]string{harness.ClientScript: "srun bash -c 'cd /lustre/client; uv run python agentperf/run.py --config"},
-			todos: []string{"confirm : client_cmds_base.sh: can't be read as a shell script", "must-fix benchmark.agentperf_client_dir"},
+			name: "a client script that is cut off",
+			files: map[string]string{
+				harness.ClientScript: "srun bash -c 'cd /lustre/client; uv run python agentperf/run.py --config",
+			},
+			todos: []string{
+				"confirm : client_cmds_base.sh: can't be read as a shell script", "must-fix benchmark.agentperf_client_dir",
+			},
 		},
 		{
 			name: "the client's own configuration goes first",
-			files: map[string]string{harness.ClientConfig: "base_url: http://h:1/v1\nmodel: secret\napi_key: k\nphase_timeout_seconds: 700\nseed: 7\nsettling_time_seconds: 61.5\ntrajectory_path: /lustre/d/traj.jsonl\n" +
-				"user_assignments_path: /tmp/agentperf-9/users2.json\nuser_spawn_rate: 2.5\nmin_measurement_seconds: 30\nresults_dir: /lustre/r\nconcurrencies: [1]\nextra:\n  deep: /lustre/z\nreasoning_effort: high\n"},
+			files: map[string]string{harness.ClientConfig: "base_url: http://h:1/v1\nmodel: secret\napi_key: " +
+				"k\nphase_timeout_seconds: 700\nseed: 7\nsettling_time_seconds: 61.5\ntrajectory_path: /lustre/d/traj.jsonl\n" +
+				"user_assignments_path: /tmp/agentperf-9/users2.json\nuser_spawn_rate: 2.5\nmin_measurement_seconds: " +
+				"30\nresults_dir: /lustre/r\nconcurrencies: [1]\nextra:\n  deep: /lustre/z\nreasoning_effort: high\n"},
 			want: map[string]string{
-				"base_url": "http://placeholder:8000/v1", "model": "placeholder", "api_key": "dummy", "phase_timeout_seconds": "700", "seed": "7",
-				"settling_time_seconds": "61.5", "trajectory_path": "/scratch/d/traj.jsonl", "user_assignments_path": "/TODO/users2.json",
-				"user_spawn_rate": "2.5", "min_measurement_seconds": "30", "results_dir": "-", "concurrencies": "[64]", "reasoning_effort": "high",
+				"base_url": "http://placeholder:8000/v1", "model": "placeholder", "api_key": "dummy",
+				"phase_timeout_seconds": "700", "seed": "7",
+				"settling_time_seconds": "61.5", "trajectory_path": "/scratch/d/traj.jsonl",
+				"user_assignments_path": "/TODO/users2.json",
+				"user_spawn_rate":       "2.5", "min_measurement_seconds": "30", "results_dir": "-", "concurrencies": "[64]",
+				"reasoning_effort": "high",
 			},
 			todos: []string{
-				`confirm phase_timeout_seconds: benchmark_config.yaml says 700, "Phase Timeout" says 600.0`, `confirm settling_time_seconds: benchmark_config.yaml says 61.5`,
+				`confirm phase_timeout_seconds: benchmark_config.yaml says 700, "Phase Timeout" says 600.0`,
+				`confirm settling_time_seconds: benchmark_config.yaml says 61.5`,
 				"note concurrencies: benchmark_config.yaml says [1]", "confirm reasoning_effort",
 			},
 			silent: []string{"confirm seed"},
@@ -208,18 +312,35 @@ func TestEngineConfigCases(t *testing.T) {
 	const base = "backend.trtllm_config.prefill"
 	for _, c := range []inputCase{
 		{
-			name:  "as it is written",
-			files: map[string]string{harness.CTXConfig: "# head\na: null\nb: ~\nc: 1.50\nd: [x, 'y', \"z\"] # list\ne: {}\nf: 0x10\ng:\n  - p: /lustre/q\n  - 2\nh: 'on'\ni: |\n  two\n  lines\n1: one\n\"k.l\": 2\nm: []\n"},
+			name: "as it is written",
+			files: map[string]string{
+				harness.CTXConfig: "# head\na: null\nb: ~\nc: 1.50\nd: [x, 'y', \"z\"] # list\ne: {}\nf: 0x10\ng:\n  - p: " +
+					"/lustre/q\n  - 2\nh: 'on'\ni: |\n  two\n  lines\n1: one\n\"k.l\": 2\nm: []\n",
+			},
 			want: map[string]string{
-				base + ".a": "null", base + ".b": "~", base + ".c": "1.50", base + ".e": "{}", base + ".f": "0x10", base + ".g": "[{p: /scratch/q}, 2]",
-				base + ".h": `'on'`, base + ".i": `"two\nlines\n"`, base + ".1": "one", base + `."k.l"`: "2", base + ".m": "[]", base + ".d": `[x, 'y', "z"]`,
+				base + ".a": "null", base + ".b": "~", base + ".c": "1.50", base + ".e": "{}", base + ".f": "0x10", base +
+					".g": "[{p: /scratch/q}, 2]",
+				base + ".h": `'on'`, base + ".i": `"two\nlines\n"`, base + ".1": "one", base + `."k.l"`: "2", base +
+					".m": "[]", base + ".d": `[x, 'y', "z"]`,
 			},
 			todos: []string{"confirm " + base + ".g: confirm that the compute containers can read"},
 		},
-		{name: "a list at the top", files: map[string]string{harness.CTXConfig: "- 1\n"}, todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: line 1: a mapping"}},
-		{name: "only a comment", files: map[string]string{harness.CTXConfig: "# nothing\n"}, todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: the file is empty"}},
+		{
+			name:  "a list at the top",
+			files: map[string]string{harness.CTXConfig: "- 1\n"},
+			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: line 1: a mapping"},
+		},
+		{
+			name:  "only a comment",
+			files: map[string]string{harness.CTXConfig: "# nothing\n"},
+			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: the file is empty"},
+		},
 		{name: "an empty mapping", files: map[string]string{harness.CTXConfig: "{}\n"}, want: map[string]string{base: "{}"}},
-		{name: "a list as key", files: map[string]string{harness.CTXConfig: "? [a]\n: 1\n"}, todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: line 1: a key is a list"}},
+		{
+			name:  "a list as key",
+			files: map[string]string{harness.CTXConfig: "? [a]\n: 1\n"},
+			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: line 1: a key is a list"},
+		},
 	} {
 		t.Run(c.name, c.run)
 	}

@@ -108,8 +108,8 @@ func (w *workload) fromBanner(key, label string, otherwise *yaml.Node, read func
 	v, ok := w.in.run.Banner.Values[label]
 	if ok && read != nil {
 		if shown, rule = read(v.Text); shown == nil {
-			w.out.ask(Confirm, Workload, key, "banner",
-				fmt.Sprintf("the banner shows %q, which makes no sense here: set it", safetext.Clip(v.Text, 40)), v.At)
+			w.out.ask(Confirm, Workload, key, "banner", evidence(v.At),
+				"the banner shows %q, which makes no sense here: set it", safetext.Clip(v.Text, 40))
 		}
 	}
 	if node, ev, ok := w.in.configured(key); ok {
@@ -127,7 +127,7 @@ func (w *workload) fromBanner(key, label string, otherwise *yaml.Node, read func
 	case shown == nil:
 		w.out.workload(key, otherwise, fallback("the banner does not show "+label))
 		if len(w.in.run.Banner.Values) > 0 && !ok {
-			w.out.ask(Note, Workload, key, "fallback", fmt.Sprintf("the banner does not show %q: a fallback is written", label))
+			w.out.ask(Note, Workload, key, "fallback", nil, "the banner does not show %q: a fallback is written", label)
 		}
 	case rule != "":
 		w.out.workload(key, shown, translated(rule, "", v.At))
@@ -141,8 +141,9 @@ func (w *workload) compare(key string, node, shown *yaml.Node, label string, ev,
 	if node.Value == shown.Value || sameNumber(node.Value, shown.Value) || node.Tag == "!!null" && shown.Tag == "!!null" {
 		return
 	}
-	w.out.ask(Confirm, Workload, key, "disagrees", fmt.Sprintf("%s says %s, %q says %s: the former is written, confirm",
-		w.in.run.Config.Artifact, yamldoc.Text(node), label, yamldoc.Text(shown)), ev, shownAt)
+	w.out.ask(Confirm, Workload, key, "disagrees", evidence(ev, shownAt),
+		"%s says %s, %q says %s: the former is written, confirm", w.in.run.Config.Artifact, yamldoc.Text(node), label,
+		yamldoc.Text(shown))
 }
 
 func sameNumber(a, b string) bool {
@@ -165,8 +166,8 @@ func (w *workload) levels() {
 		list = flowList(f.node)
 	}
 	if node, ev, ok := w.in.configured(key); ok && yamldoc.Text(node) != yamldoc.Text(list) {
-		w.out.ask(Note, Workload, key, "disagrees", fmt.Sprintf("%s says %s, %s is written",
-			w.in.run.Config.Artifact, yamldoc.Text(node), yamldoc.Text(list)), ev)
+		w.out.ask(Note, Workload, key, "disagrees", evidence(ev),
+			"%s says %s, %s is written", w.in.run.Config.Artifact, yamldoc.Text(node), yamldoc.Text(list))
 	}
 	w.out.workload(key, list, origin{f.Class, f.Rule, "a placeholder: the recipe's levels are injected", f.Evidence})
 }
@@ -193,7 +194,7 @@ func (w *workload) settling() {
 		}
 	case len(values) == 0:
 		w.out.workload(key, number("240.0"), fallback("no output file shows it"))
-		w.out.ask(Confirm, Workload, key, "", "no output file shows the settling time: confirm the fallback")
+		w.out.ask(Confirm, Workload, key, "", nil, "no output file shows the settling time: confirm the fallback")
 	default:
 		seconds, _ := asSeconds(values[0])
 		if seconds == nil {
@@ -275,10 +276,10 @@ func (w *workload) noDataset(key, otherwise string) {
 	case key == assignmentsKey && banner.Complete:
 		at := Evidence{Artifact: harness.ClientLog, Line: banner.First}
 		w.out.workload(key, null(), inferred("the banner names no user assignments", "", at))
-		w.out.ask(Confirm, Workload, key, "", "the banner names no user assignments: confirm that the old run had none")
+		w.out.ask(Confirm, Workload, key, "", nil, "the banner names no user assignments: confirm that the old run had none")
 	default:
 		w.out.workload(key, plain("/TODO/"+otherwise), placeholder("no artifact names the file"))
-		w.out.ask(MustFix, Workload, key, "", "no artifact names the file: give its path")
+		w.out.ask(MustFix, Workload, key, "", nil, "no artifact names the file: give its path")
 	}
 }
 
@@ -318,7 +319,7 @@ func (w *workload) bannerNotes() {
 		},
 	} {
 		if v, ok := w.in.run.Banner.Values[n.label]; ok && v.Text != n.want {
-			w.out.ask(Confirm, Workload, "", n.label, n.say, v.At)
+			w.out.ask(Confirm, Workload, "", n.label, evidence(v.At), "%s", n.say)
 		}
 	}
 }

@@ -21,7 +21,8 @@ func (e *ExistsError) Error() string {
 	if len(e.Paths) > 1 {
 		verb = "are"
 	}
-	return fmt.Sprintf("write the port: %s %s there already; choose another name or pass --force", strings.Join(e.Paths, ", "), verb)
+	return fmt.Sprintf("write the port: %s %s there already; choose another name or pass --force",
+		strings.Join(e.Paths, ", "), verb)
 }
 
 // ProvenancePath is where the report of a recipe lies.
@@ -44,7 +45,11 @@ type output struct {
 }
 
 func (r *Result) outputs(recipe, workload string) []output {
-	return []output{{path: recipe, render: r.RecipeYAML}, {path: workload, render: r.WorkloadYAML}, {path: ProvenancePath(recipe), render: r.ProvenanceJSON}}
+	return []output{
+		{path: recipe, render: r.RecipeYAML},
+		{path: workload, render: r.WorkloadYAML},
+		{path: ProvenancePath(recipe), render: r.ProvenanceJSON},
+	}
 }
 
 // isArtifact says whether a file is called what harness runs call theirs.
@@ -67,11 +72,13 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 			return 0, fmt.Errorf("write the port: %w", err)
 		}
 		if seen[filepath.Clean(o.real)] {
-			return 0, fmt.Errorf("write the port: %s would be written twice; give recipe and workload names of their own", o.path)
+			return 0, fmt.Errorf("write the port: %s would be written twice; give recipe and workload names of their own",
+				o.path)
 		}
 		seen[filepath.Clean(o.real)] = true
 		if there && (r.isArtifact(o.path) || r.isArtifact(o.real)) {
-			return 0, fmt.Errorf("write the port: %s has the name of a harness artifact and is there already: it may be the source of a port; give another name", o.path)
+			return 0, fmt.Errorf("write the port: %s has the name of a harness artifact and is there already: "+
+				"it may be the source of a port; give another name", o.path)
 		}
 		if o.data, err = o.render(); err != nil {
 			return 0, err

@@ -15,7 +15,10 @@ func TestWriteByForce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	if err := errors.Join(os.WriteFile(in("real.yaml"), []byte("old"), 0o600), os.Symlink("real.yaml", in("link.yaml")), syscall.Mkfifo(in("pipe.yaml"), 0o600)); err != nil {
+	if err := errors.Join(
+		os.WriteFile(in("real.yaml"), []byte("old"), 0o600), os.Symlink("real.yaml", in("link.yaml")),
+		syscall.Mkfifo(in("pipe.yaml"), 0o600),
+	); err != nil {
 		t.Fatal(err)
 	}
 	r := port(t, filepath.Join(classDir, "14-existing", "c64"), Options{WorkloadOut: in("w.yaml")})
@@ -23,10 +26,12 @@ func TestWriteByForce(t *testing.T) {
 		t.Errorf("through a link: %d files, %v", n, err)
 	}
 	link, err := os.Lstat(in("link.yaml"))
-	if data, rerr := os.ReadFile(in("real.yaml")); err != nil || rerr != nil || link.Mode()&fs.ModeSymlink == 0 || !strings.Contains(string(data), "schema: 2") {
+	if data, rerr := os.ReadFile(in("real.yaml")); err != nil || rerr != nil || link.Mode()&fs.ModeSymlink == 0 ||
+		!strings.Contains(string(data), "schema: 2") {
 		t.Errorf("the link is %v, %v; behind it %q, %v", link.Mode(), err, data, rerr)
 	}
-	if _, err := r.Write(in("x.yaml"), in("pipe.yaml"), true); err == nil || !strings.Contains(err.Error(), "no plain file") {
+	if _, err := r.Write(in("x.yaml"), in("pipe.yaml"), true); err == nil ||
+		!strings.Contains(err.Error(), "no plain file") {
 		t.Errorf("a pipe: %v", err)
 	}
 	if _, err := r.Write(in("link.yaml"), in("real.yaml"), true); err == nil || !strings.Contains(err.Error(), "twice") {

@@ -81,3 +81,22 @@ func FuzzClean(f *testing.F) {
 		}
 	})
 }
+
+func TestClip(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in   string
+		n    int
+		want string
+	}{
+		{"short", 9, "short"},
+		{"exactly", 7, "exactly"},
+		{"too long", 3, "too…"},
+		{"é cut in half", 1, "…"},
+		{"a\x1b[31m\tb\u009b\xff", 20, "a?[31m?b??"},
+	} {
+		if got := Clip(c.in, c.n); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.in, c.n, got, c.want)
+		}
+	}
+}

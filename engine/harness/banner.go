@@ -3,6 +3,7 @@ package harness
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 )
@@ -35,18 +36,18 @@ type Banner struct {
 	Values      map[string]Value // by label
 }
 
-// readBanners finds the banners in the first part of a client log.
-func readBanners(ctx context.Context, r io.Reader, a *Artifact) (found []Banner, err error) {
+// parseBanners finds the banners in the first part of a client log.
+func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error {
 	var cur *Banner
 	closeBanner := func() {
 		if cur != nil {
-			found = append(found, *cur)
+			r.Banners = append(r.Banners, *cur)
 			cur = nil
 		}
 	}
-	log := newLineReader(io.LimitReader(r, bannerLimit), "")
+	log := newLineReader(io.LimitReader(f, bannerLimit), "")
 	log.most = 64 << 10 // a banner has no longer lines, and what is longer costs no room
-	err = log.each(ctx, func(l rawLine) bool {
+	err := log.each(ctx, func(l rawLine) bool {
 		a.Lines = l.number
 		if !maybeBanner(l.text) {
 			return true
@@ -62,7 +63,7 @@ func readBanners(ctx context.Context, r io.Reader, a *Artifact) (found []Banner,
 				closeBanner() // the client started again
 			}
 			if cur == nil {
-				if !bannerLabels[key] || len(found) >= maxBanners {
+				if !bannerLabels[key] || len(r.Banners) >= maxBanners {
 					return true // log lines that only resemble a banner
 				}
 				cur = &Banner{First: l.number, Values: map[string]Value{}}
@@ -75,7 +76,12 @@ func readBanners(ctx context.Context, r io.Reader, a *Artifact) (found []Banner,
 		return true
 	})
 	closeBanner()
-	return found, err
+	r.Banner = pickBanner(r.Banners)
+	a.Found = fmt.Sprintf("banner on line %d", r.Banner.First)
+	if len(r.Banners) == 0 {
+		a.Found = fmt.Sprintf("no banner in the first %d MiB", bannerLimit>>20)
+	}
+	return err
 }
 
 // maxBanners bounds how many client starts are told apart.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"io"
 	"path"
 	"strings"
@@ -19,20 +20,20 @@ var ownFlags = map[string]bool{
 	"--request-log-path": true, "--results-dir": true,
 }
 
-// readClientCommand finds the client's call, directly or inside bash -c '…', and
-// the last cd before it.
-func readClientCommand(r io.Reader, a *Artifact) (cc ClientCommand, err error) {
+// parseClient finds the client's call, directly or inside bash -c '…', and the last
+// cd before it.
+func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
 	a.Found = "no call of run.py"
-	data, err := io.ReadAll(io.LimitReader(r, maxLine))
+	data, err := io.ReadAll(io.LimitReader(f, maxLine))
 	if err != nil {
-		return cc, err
+		return err
 	}
 	text := clean(data)
 	a.Lines = strings.Count(text, "\n")
 	cmds, err := parseShell(text)
 	if err != nil {
 		a.problem(0, "can't be read as a shell script: "+err.Error()+"; is the file cut off?")
-		return cc, nil
+		return nil
 	}
 	var cd string
 	for _, c := range withNested(cmds, 0) {
@@ -44,15 +45,15 @@ func readClientCommand(r io.Reader, a *Artifact) (cc ClientCommand, err error) {
 				continue
 			}
 			a.Found = "client's command"
-			cc.Flags = extraFlags(c.words[i+1:])
-			cc.FlagsAt = findEvidence(a.Name, text, w.Text, "run.py", strings.Join(cc.Flags, " "))
+			r.Client.Flags = extraFlags(c.words[i+1:])
+			r.Client.FlagsAt = findEvidence(a.Name, text, w.Text, "run.py", strings.Join(r.Client.Flags, " "))
 			if cd != "" {
-				cc.Checkout = Value{cd, findEvidence(a.Name, text, "cd ", "cd", cd)}
+				r.Client.Checkout = Value{cd, findEvidence(a.Name, text, "cd ", "cd", cd)}
 			}
-			return cc, nil
+			return nil
 		}
 	}
-	return cc, nil
+	return nil
 }
 
 // findEvidence makes an Evidence of raw, which stands after a mark somewhere in

@@ -9,16 +9,18 @@ import (
 func FuzzLaunchLine(f *testing.F) {
 	f.Add("[server] Executing: srun -l --export=ALL,A=b,c --nodelist gb[01-03] -N 1 -n 1 bash /h/start_dynamo_infra.sh " +
 		"frontend gb01 8333 </dev/null &> /d/4_output_frontend.log &")
-	f.Add(`Executing: srun -l --nodelist <n0> -N2 -n=8 bash /h/start_worker_dynamo.sh CTX 1 /m 8101 'A="x y" B=' none &> ` +
-		"/d/3_output_CTX_1.log &")
+	f.Add(
+		`Executing: srun -l --nodelist <n0> -N2 -n=8 bash /h/start_worker_dynamo.sh CTX 1 /m 8101 'A="x y" B=' none &> ` +
+			"/d/3_output_CTX_1.log &",
+	)
 	f.Add("Executing: srun bash start_worker_dynamo.sh GEN 0 'A=1")
 	f.Add("Executing: srun $((1+")
 	f.Fuzz(func(t *testing.T, line string) {
-		ls, err := readLaunches(t.Context(), strings.NewReader(line), &Artifact{Name: JobLog}, nil)
-		if err != nil {
+		var run Run
+		if err := run.parseLaunches(t.Context(), strings.NewReader(line), &Artifact{Name: JobLog}); err != nil {
 			t.Fatal(err)
 		}
-		for r, ws := range ls.Workers {
+		for r, ws := range run.Launches.Workers {
 			for _, w := range ws {
 				if w.Role != r || w.Index < 0 || w.Starts < 1 {
 					t.Errorf("launch %+v", w)
@@ -86,11 +88,12 @@ func FuzzBanner(f *testing.F) {
 	f.Add("12: \x1b[1m  Seed:\x1b[0m 3\r\n  Seed: 4\nRunning 1 phase(s)")
 	f.Fuzz(func(t *testing.T, s string) {
 		a := Artifact{Name: ClientLog}
-		all, err := readBanners(t.Context(), strings.NewReader(s), &a)
+		var r Run
+		err := r.parseBanners(t.Context(), strings.NewReader(s), &a)
 		if err != nil || a.Lines > strings.Count(s, "\n")+1 {
 			t.Errorf("%d lines, %v", a.Lines, err)
 		}
-		for _, b := range all {
+		for _, b := range r.Banners {
 			if len(b.Values) == 0 || b.First < 1 || b.Last < b.First {
 				t.Errorf("banner %+v", b)
 			}
@@ -104,11 +107,11 @@ func FuzzParams(f *testing.F) {
 	f.Add("|Q\xd5\n+=\xdae[w")
 	f.Fuzz(func(t *testing.T, s string) {
 		a := Artifact{Name: "e"}
-		vars, err := readParams(t.Context(), strings.NewReader(s), &a)
-		if err != nil {
+		r := Run{Params: map[string]Value{}}
+		if err := r.parseParams(t.Context(), strings.NewReader(s), &a); err != nil {
 			t.Fatal(err)
 		}
-		for name, v := range vars {
+		for name, v := range r.Params {
 			if name == "" || v.At.Line < 1 || v.At.Line > a.Lines {
 				t.Errorf("%q: %q at %+v", s, name, v.At)
 			}
@@ -120,12 +123,12 @@ func FuzzClientCommand(f *testing.F) {
 	f.Add("srun <x> bash -c 'cd /a; uv run python agentperf/run.py --config c --no-eval'")
 	f.Fuzz(func(t *testing.T, s string) {
 		a := Artifact{Name: "c.sh"}
-		cc, err := readClientCommand(strings.NewReader(s), &a)
-		if err != nil {
+		var r Run
+		if err := r.parseClient(t.Context(), strings.NewReader(s), &a); err != nil {
 			t.Fatal(err)
 		}
-		if cc.Checkout.Text != "" && a.Found != "client's command" {
-			t.Errorf("%q: %+v", s, cc)
+		if r.Client.Checkout.Text != "" && a.Found != "client's command" {
+			t.Errorf("%q: %+v", s, r.Client)
 		}
 	})
 }

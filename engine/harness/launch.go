@@ -112,15 +112,16 @@ func (ls *Launches) First(r schema.Role) *Launch {
 	return nil
 }
 
+// FirstOfEach lists the frontend and the first worker of each role, as far as there are.
+func (ls *Launches) FirstOfEach() []*Launch {
+	all := []*Launch{ls.Frontend, ls.First(schema.Prefill), ls.First(schema.Decode)}
+	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
+}
+
 // All lists the launches that count: services, prefill, decode.
 func (ls *Launches) All() []*Launch {
-	var out []*Launch
-	for _, l := range []*Launch{ls.Etcd, ls.Frontend} {
-		if l != nil {
-			out = append(out, l)
-		}
-	}
-	return append(append(out, ls.Workers[schema.Prefill]...), ls.Workers[schema.Decode]...)
+	all := slices.Concat([]*Launch{ls.Etcd, ls.Frontend}, ls.Workers[schema.Prefill], ls.Workers[schema.Decode])
+	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
 }
 
 const executing = "Executing:"
@@ -132,11 +133,18 @@ const (
 	maxProblems = 50
 )
 
-// readLaunches streams job.log, of any size.
-func readLaunches(ctx context.Context, r io.Reader, a *Artifact, progress func(int64)) (Launches, error) {
-	ls := Launches{Workers: map[schema.Role][]*Launch{}, artifact: a}
-	lr := newLineReader(r, executing)
-	lr.progress = progress
+// parseLaunches streams job.log, of any size.
+func (r *Run) parseLaunches(ctx context.Context, f io.Reader, a *Artifact) error {
+	ls := &r.Launches
+	*ls = Launches{Workers: map[schema.Role][]*Launch{}, artifact: a}
+	lr := newLineReader(f, executing)
+	var last int64
+	lr.progress = func(n int64) {
+		if n-last >= 64<<20 {
+			last = n
+			r.progress(a.Name, n, 0)
+		}
+	}
 	err := lr.each(ctx, func(l rawLine) bool {
 		if l.cut {
 			ls.problem(l.number, fmt.Sprintf("launch line is longer than %d KiB", maxLine>>10))
@@ -149,7 +157,7 @@ func readLaunches(ctx context.Context, r io.Reader, a *Artifact, progress func(i
 		err = ctx.Err()
 	}
 	a.Lines, a.Found = lr.line-1, count(ls.Count, "launch line")
-	return ls, err
+	return err
 }
 
 func (ls *Launches) problem(line int, text string) {
@@ -292,13 +300,14 @@ func (l *Launch) environment() {
 	at := make(map[string]int, cap(l.Env))
 	for _, v := range slices.Concat(l.export, l.env) {
 		v.At = l.At(v.Name, v.Raw, v.offset)
-		if exportWords[v.Name] && v.bare {
-			continue
-		} else if v.bare {
+		i, again := at[v.Name]
+		switch {
+		case v.bare && exportWords[v.Name]:
+		case v.bare:
 			l.BareNames = append(l.BareNames, Value{v.Name, v.At})
-		} else if i, again := at[v.Name]; again {
+		case again:
 			l.Env[i] = v
-		} else {
+		default:
 			at[v.Name] = len(l.Env)
 			l.Env = append(l.Env, v)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 )
 
 // maxLine bounds one line of any artifact. The kernel takes no single argument
@@ -145,45 +146,16 @@ func (l *lineReader) fill() error {
 	return err
 }
 
+// escape is a terminal escape sequence: CSI, OSC or of one byte; perhaps cut off.
+var escape = regexp.MustCompile("(?s)\x1b(?:\\[[^@-~]*[@-~]?|\\].*?(?:\x07|\x1b\\\\|$)|[^][])?")
+
 // stripANSI removes terminal escape sequences and carriage returns at the end.
 func stripANSI(b []byte) []byte {
 	b = bytes.TrimRight(b, "\r")
 	if bytes.IndexByte(b, 0x1b) < 0 {
 		return b
 	}
-	out := make([]byte, 0, len(b))
-	for i := 0; i < len(b); i++ {
-		if b[i] != 0x1b {
-			out = append(out, b[i])
-			continue
-		}
-		i = escapeEnd(b, i)
-	}
-	return out
-}
-
-// escapeEnd is the index of the last byte of the escape sequence at i.
-func escapeEnd(b []byte, i int) int {
-	if i+1 >= len(b) {
-		return i
-	}
-	switch b[i+1] {
-	case '[':
-		for j := i + 2; j < len(b); j++ {
-			if b[j] >= 0x40 && b[j] <= 0x7e {
-				return j
-			}
-		}
-		return len(b) - 1
-	case ']':
-		for j := i + 2; j < len(b); j++ {
-			if b[j] == 7 || b[j] == '\\' && b[j-1] == 0x1b {
-				return j
-			}
-		}
-		return len(b) - 1
-	}
-	return i + 1
+	return escape.ReplaceAll(b, nil)
 }
 
 // stripRank removes the prefix that srun -l puts before each line ("12: ").

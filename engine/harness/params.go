@@ -8,24 +8,23 @@ import (
 	"github.com/agentperf/agentperf-tui/safetext"
 )
 
-// readParams reads shell assignments, one per line; the last one of a name holds. A
+// parseParams reads shell assignments, one per line; the last one of a name holds. A
 // line that is none is a problem, not an end.
-func readParams(ctx context.Context, r io.Reader, a *Artifact) (map[string]Value, error) {
-	vars := map[string]Value{}
-	err := newLineReader(io.LimitReader(r, maxLine), "").each(ctx, func(l rawLine) bool {
+func (r *Run) parseParams(ctx context.Context, f io.Reader, a *Artifact) error {
+	err := newLineReader(io.LimitReader(f, maxLine), "").each(ctx, func(l rawLine) bool {
 		a.Lines = l.number
 		if l.cut {
 			a.problem(l.number, "line is too long")
 		} else {
-			addParams(vars, a, l.number, clean(l.text))
+			r.assign(a, l.number, clean(l.text))
 		}
 		return true
 	})
-	a.Found = count(len(vars), "variable")
-	return vars, err
+	a.Found = count(len(r.Params), "variable")
+	return err
 }
 
-func addParams(vars map[string]Value, a *Artifact, number int, line string) {
+func (r *Run) assign(a *Artifact, number int, line string) {
 	cmds, err := parseShell(line)
 	if err != nil {
 		a.problem(number, err.Error())
@@ -43,10 +42,10 @@ func addParams(vars map[string]Value, a *Artifact, number int, line string) {
 				a.problem(number, "an assignment without a name")
 				continue
 			}
-			if old, again := vars[as.name]; again && old.Text != text {
+			if old, again := r.Params[as.name]; again && old.Text != text {
 				a.problem(number, fmt.Sprintf("%s is set again (first on line %d); the last one counts", as.name, old.At.Line))
 			}
-			vars[as.name] = Value{text, evidence(a.Name, number, line, as.name, text, as.value.Offset)}
+			r.Params[as.name] = Value{text, evidence(a.Name, number, line, as.name, text, as.value.Offset)}
 		}
 	}
 }

@@ -106,7 +106,11 @@ func TestParseShell(t *testing.T) {
 		want []string // words of each command
 		out  string
 	}{
-		{`srun -l --x="a b" 'c d' e\ f ${G}h "$(date)" &> /o.log &`, []string{"srun|-l|--x=a b|c d|e f|${G}h|$(date)"}, "/o.log"},
+		{
+			`srun -l --x="a b" 'c d' e\ f ${G}h "$(date)" &> /o.log &`,
+			[]string{"srun|-l|--x=a b|c d|e f|${G}h|$(date)"},
+			"/o.log",
+		},
 		{"srun --nodelist <node0_placeholder> -N 1", []string{"srun|--nodelist|<node0_placeholder>|-N|1"}, ""},
 		{"srun -w <n0>,<n1> <in >out 2>err", []string{"srun|-w|<n0>,<n1>"}, "out"},
 		{"a && b; c | d", []string{"a", "b", "c", "d"}, ""},
@@ -133,7 +137,8 @@ func TestParseShell(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"srun 'x": "without closing quote", strings.Repeat("$(", 3000): "too deeply nested", strings.Repeat("x", maxLine+1): "longer than",
+		"srun 'x": "without closing quote", strings.Repeat("$(", 3000): "too deeply nested",
+		strings.Repeat("x", maxLine+1): "longer than",
 	} {
 		if _, err := parseShell(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", in, err, want)
@@ -159,7 +164,10 @@ func TestLineReader(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	lines := 0
-	if err := newLineReader(strings.NewReader("a\n\nb\r\n"), "").each(t.Context(), func(rawLine) bool { lines++; return true }); err != nil || lines != 3 {
+	if err := newLineReader(strings.NewReader("a\n\nb\r\n"), "").each(
+		t.Context(), func(rawLine) bool { lines++; return true },
+	); err != nil ||
+		lines != 3 {
 		t.Errorf("%d lines, %v, want 3", lines, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -172,13 +180,16 @@ func TestLineReader(t *testing.T) {
 func TestStripANSI(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"\x1b[1;31mred\x1b[0m\r": "red", "a\x1b]0;title\x07b\x1b]8;;u\x1b\\c": "abc", "x\x1b": "x", "x\x1b[31": "x", "\x1b(Bz": "Bz", "plain": "plain", "e\x1b]open": "e",
+		"\x1b[1;31mred\x1b[0m\r": "red", "a\x1b]0;title\x07b\x1b]8;;u\x1b\\c": "abc", "x\x1b": "x", "x\x1b[31": "x",
+		"\x1b(Bz": "Bz", "plain": "plain", "e\x1b]open": "e",
 	} {
 		if got := string(stripANSI([]byte(in))); got != want {
 			t.Errorf("%q = %q, want %q", in, got, want)
 		}
 	}
-	for in, want := range map[string]string{"0: a": "a", "12:   b": "  b", "  7: c": "c", "a: b": "a: b", "12": "12", ": x": ": x", "": ""} {
+	for in, want := range map[string]string{
+		"0: a": "a", "12:   b": "  b", "  7: c": "c", "a: b": "a: b", "12": "12", ": x": ": x", "": "",
+	} {
 		if got := string(stripRank([]byte(in))); got != want {
 			t.Errorf("rank %q = %q, want %q", in, got, want)
 		}

@@ -118,7 +118,7 @@ func shellError(err error) error {
 
 func nesting(text string) int {
 	n := 0
-	for _, open := range []string{"(", "{", "`", "if", "while", "until", "for", "case", "time", "coproc", "select", "function"} {
+	for open := range strings.FieldsSeq("( { ` if while until for case time coproc select function") {
 		n += strings.Count(text, open)
 	}
 	return n

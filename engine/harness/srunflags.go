@@ -53,15 +53,17 @@ func (l *Launch) count(o Option) int {
 
 // longFlags spells srun's short flags out, as far as launch lines use them.
 var longFlags = map[string]string{
-	"-w": "--nodelist", "-N": "--nodes", "-n": "--ntasks", "-l": "--label", "-K": "--kill-on-bad-exit", "-s": "--oversubscribe",
-	"-c": "--cpus-per-task", "-G": "--gpus", "-J": "--job-name", "-o": "--output", "-e": "--error", "-t": "--time", "-p": "--partition",
+	"-w": "--nodelist", "-N": "--nodes", "-n": "--ntasks", "-l": "--label", "-K": "--kill-on-bad-exit",
+	"-s": "--oversubscribe", "-c": "--cpus-per-task", "-G": "--gpus", "-J": "--job-name", "-o": "--output",
+	"-e": "--error", "-t": "--time", "-p": "--partition",
 }
 
 // noValue lists the flags that take no value, or only an attached one.
 var noValue = map[string]bool{
-	"-l": true, "--label": true, "-K": true, "--kill-on-bad-exit": true, "-s": true, "--oversubscribe": true, "--overlap": true,
-	"--exclusive": true, "--unbuffered": true, "-u": true, "--no-container-mount-home": true, "--no-container-entrypoint": true,
-	"--container-mount-home": true, "--container-remap-root": true, "--container-writable": true, "--verbose": true, "-v": true, "--quiet": true, "-Q": true,
+	"-K": true, "-Q": true, "-l": true, "-s": true, "-u": true, "-v": true, "--exclusive": true, "--label": true,
+	"--kill-on-bad-exit": true, "--overlap": true, "--oversubscribe": true, "--quiet": true, "--unbuffered": true,
+	"--verbose": true, "--container-mount-home": true, "--container-remap-root": true,
+	"--container-writable": true, "--no-container-entrypoint": true, "--no-container-mount-home": true,
 }
 
 // startsCommand says where srun's flags end and what it runs begins.

@@ -141,7 +141,7 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 	}
 	for _, m := range results.Trends {
 		if m.Trend.Page != "" {
-			add(m.Trend.Page, m.Trend.Curve, func(b results.Bucket) float64 { return b.Of(m.Key) })
+			add(m.Trend.Page, m.Trend.Curve, func(b results.Bucket) float64 { return m.Shown(b.Of(m.Key)) })
 		}
 	}
 	const load = "Users and requests"

@@ -36,14 +36,6 @@ type Unit struct {
 	Scale float64
 }
 
-// Units of metrics.
-var (
-	TokensPerSecond = Unit{"tok/s", "tok/s", 1}
-	Tokens          = Unit{"tok", "tok", 1}
-	Seconds         = Unit{"s", "s", 1}
-	Fraction        = Unit{"fraction", "%", 100}
-)
-
 // Direction says which of two values is the better one; empty where neither is.
 type Direction string
 
@@ -107,11 +99,11 @@ const MainPlace = 3
 // Trend is a metric's series over time.
 type Trend struct {
 	Key   string // in a bucket
-	Chart string // title of the dashboard's chart; metrics of one title share it
+	Chart string // title of the dashboard's chart, with the unit; metrics of one title share it
 	Place int    // of that chart
 	Curve string // name of the curve
 	Peak  bool   // the highest of several values stands for them, else their mean
-	Page  string // title of the chart on an HTML page; empty: there is none
+	Page  string // title of the chart on an HTML page, likewise; empty: there is none
 }
 
 // Runs is a metric's place in the list of runs, which shows that of the highest level.
@@ -143,8 +135,11 @@ func Only(holds func(*Metric) bool) []*Metric {
 	return slices.DeleteFunc(slices.Clone(Metrics), func(m *Metric) bool { return !holds(m) })
 }
 
+// Shown is a value in the unit in which people are shown it.
+func (m *Metric) Shown(v float64) float64 { return v * m.Unit.Scale }
+
 // Number is a value as it is shown, without its unit; a dash for what is not known.
-func (m *Metric) Number(v float64) string { return Decimal(v*m.Unit.Scale, m.Decimals) }
+func (m *Metric) Number(v float64) string { return Decimal(m.Shown(v), m.Decimals) }
 
 // Text is a value with its unit; a dash for what is not known.
 func (m *Metric) Text(v float64) string {
@@ -156,7 +151,7 @@ func (m *Metric) Text(v float64) string {
 
 // RunsText is a value as lists of runs show it.
 func (m *Metric) RunsText(v float64, decimals int) string {
-	text := Decimal(v*m.Unit.Scale, decimals)
+	text := Decimal(m.Shown(v), decimals)
 	if text == "-" || m.Runs.Unit == "" {
 		return text
 	}

@@ -189,6 +189,14 @@ var Metrics = []*Metric{
 	},
 }
 
+// Units of metrics.
+var (
+	TokensPerSecond = Unit{"tok/s", "tok/s", 1}
+	Tokens          = Unit{"tok", "tok", 1}
+	Seconds         = Unit{"s", "s", 1}
+	Fraction        = Unit{"fraction", "%", 100}
+)
+
 // Sections of the client's statistics file.
 const (
 	localSpeeds = "output_speed_per_request_local_tok_s"

@@ -36,17 +36,6 @@ type RollupPhase struct {
 	Stats           json.RawMessage `json:"stats"` // as the client wrote it
 }
 
-// BuildRollup reads the output below dir, which is any folder that Load takes.
-// Without any statistics file its Phases are empty.
-func BuildRollup(ctx context.Context, dir string, rc RunContext) (Rollup, error) {
-	l, err := load(ctx, dir, rc)
-	if err != nil {
-		return Rollup{}, err
-	}
-	defer l.fold.Close()
-	return l.rollup(), nil
-}
-
 func (l *loaded) rollup() Rollup {
 	run := l.run()
 	doc := Rollup{

@@ -21,6 +21,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/smallfile"
 )
 
 // Limits of what is read for a person's eyes alone.
@@ -179,20 +180,12 @@ func (s Session) Recent(ctx context.Context) ([]string, error) {
 	if s.State == "" {
 		return nil, nil
 	}
-	f, err := os.Open(s.file())
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := smallfile.Read(s.file(), 1)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) == 0 {
-		return nil, nil
 	}
 	dirs := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	ctx, done := context.WithTimeout(ctx, time.Second)

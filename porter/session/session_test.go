@@ -23,7 +23,11 @@ func TestExcerpt(t *testing.T) {
 		match, before, after string
 		fails                bool
 	}{
-		{"in a long line", 2, 1001, 10, "NAME=value", "…" + strings.Repeat("x", around), strings.Repeat("x", around) + "…", false},
+		{
+			"in a long line", 2, 1001, 10, "NAME=value",
+			"…" + strings.Repeat("x", around), strings.Repeat("x", around) + "…",
+			false,
+		},
 		{"first line", 1, 1, 5, "first", "", "", false},
 		{"last line, no line end", 3, 2, 3, "ast", "l", "", false},
 		{"no column", 1, 0, 0, "", "", "first", false},
@@ -57,7 +61,8 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, err := range []error{
-		os.Mkdir(filepath.Join(dir, "b"), 0o755), os.Mkdir(filepath.Join(dir, "a"), 0o755), os.WriteFile(filepath.Join(dir, "file"), nil, 0o644),
+		os.Mkdir(filepath.Join(dir, "b"), 0o755), os.Mkdir(filepath.Join(dir, "a"), 0o755),
+		os.WriteFile(filepath.Join(dir, "file"), nil, 0o644),
 		os.Symlink(filepath.Join(dir, "a"), filepath.Join(dir, "link")), os.Symlink("nowhere", filepath.Join(dir, "dead")),
 	} {
 		if err != nil {

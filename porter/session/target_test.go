@@ -13,7 +13,11 @@ import (
 
 func TestTargets(t *testing.T) {
 	t.Parallel()
-	r, err := Session{}.Port(t.Context(), "../../testdata/bm_agentperf_dsv4_5p1d/c1010", porter.Options{WorkloadOut: "/data/w.yaml"})
+	r, err := Session{}.Port(
+		t.Context(),
+		"../../testdata/bm_agentperf_dsv4_5p1d/c1010",
+		porter.Options{WorkloadOut: "/data/w.yaml"},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +38,8 @@ func TestTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err = Session{}.Targets(t.Context(), r, recipe, workload)
-	if err != nil || !got[0].Same || !got[2].Same || got[1].Same || got[1].Removed != 1 || got[1].Added != 0 || got[1].Diff[1] != "-mine: 1" {
+	if err != nil || !got[0].Same || !got[2].Same || got[1].Same || got[1].Removed != 1 || got[1].Added != 0 ||
+		got[1].Diff[1] != "-mine: 1" {
 		t.Errorf("one was changed: %+v %v", got[1], err)
 	}
 	got, err = Session{}.Targets(t.Context(), r, filepath.Join(dir, "none", "r.yaml"), dir)

@@ -18,7 +18,9 @@ func BenchmarkPortTree(b *testing.B) {
 	root := b.TempDir()
 	for i := range 1000 {
 		dir := filepath.Join(root, fmt.Sprintf("bm_%d", i/10), fmt.Sprintf("c%d", 1+i%10))
-		for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.GENConfig, harness.ClientScript, harness.ClientLog, harness.JobLog} {
+		for _, name := range []string{
+			harness.JobParams, harness.CTXConfig, harness.GENConfig, harness.ClientScript, harness.ClientLog, harness.JobLog,
+		} {
 			text, err := os.ReadFile(filepath.Join(sample, name))
 			if err != nil {
 				b.Fatal(err)

@@ -15,13 +15,13 @@ import (
 // lockName is the file in OutDir that a call holds a lock on; it tells who does.
 const lockName = ".port-tree.lock"
 
-// BusyError says that another call ports to the same folder.
-type BusyError struct {
+// busyError says that another call ports to the same folder.
+type busyError struct {
 	Dir    string
 	Holder string // process and host; empty if it does not say
 }
 
-func (e *BusyError) Error() string {
+func (e *busyError) Error() string {
 	who := "another call"
 	if e.Holder != "" {
 		who = e.Holder
@@ -44,7 +44,7 @@ func (t *tree) take(path string) error {
 		if err != nil {
 			holder = nil // it is busy all the same
 		}
-		return &BusyError{Dir: t.opt.OutDir, Holder: safetext.Clip(strings.TrimSpace(string(holder)), 200)}
+		return &busyError{Dir: t.opt.OutDir, Holder: safetext.Clip(strings.TrimSpace(string(holder)), 200)}
 	}
 	host, err := os.Hostname()
 	if err != nil {

@@ -4,6 +4,7 @@ package tree
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -36,8 +37,8 @@ type Options struct {
 
 // Row is one run directory of a tree.
 type Row struct {
-	Run    string                  `json:"run"`    // path below the root
-	Status string                  `json:"status"` // ported, unchanged (files held the same), skipped (ported before from the same inputs), failed
+	Run    string                  `json:"run"` // path below the root
+	Status string                  `json:"status"`
 	Recipe string                  `json:"recipe,omitempty"`
 	Fields map[porter.Class]int    `json:"fields,omitempty"`
 	Todos  map[porter.TodoKind]int `json:"todos,omitempty"`
@@ -47,8 +48,8 @@ type Row struct {
 // The states of a run directory.
 const (
 	Ported    = "ported"
-	Unchanged = "unchanged"
-	Skipped   = "skipped"
+	Unchanged = "unchanged" // the files held the same
+	Skipped   = "skipped"   // ported before from the same inputs
 	Failed    = "failed"
 )
 
@@ -110,16 +111,16 @@ func Port(ctx context.Context, root string, opt Options, row func(Row) error) er
 	})
 	for i := range done {
 		report(porter.Progress{Stage: "tree", Name: t.runs[i], Done: int64(i), Total: int64(len(done))})
+		var r Row
 		select {
-		case r := <-done[i]:
-			if ctx.Err() != nil {
-				return fmt.Errorf("port the tree %s: %w; call it again to go on", root, ctx.Err())
-			}
-			if err := row(r); err != nil {
-				return err
-			}
+		case r = <-done[i]:
 		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
 			return fmt.Errorf("port the tree %s: %w; call it again to go on", root, ctx.Err())
+		}
+		if err := row(r); err != nil {
+			return err
 		}
 	}
 	return t.broken
@@ -189,12 +190,11 @@ func (t *tree) openRecord(path string) error {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			err = nil // a part of a line is none
 		}
-		if len(text) > 0 {
-			var line recordLine
-			if ends = json.Unmarshal(text, &line) == nil; ends {
-				t.known[line.Run] = line
-			}
+		var line recordLine
+		if json.Unmarshal(text, &line) == nil {
+			t.known[line.Run] = line
 		}
+		ends = len(text) == 0 && ends || bytes.HasSuffix(text, []byte("\n"))
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -292,7 +292,8 @@ func (t *tree) remember(line recordLine) {
 func (t *tree) stamp(run string, datasets []string) (string, error) {
 	o := t.opt.Options
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %d %q %q %t %q %t\n", t.opt.Program, o.Schema, o.GPUType, o.PathRewrites, o.NoDefaultRewrites, fmt.Sprint(o.Answers), o.Datasets == nil)
+	fmt.Fprintf(h, "%q %d %q %q %t %q %t\n", t.opt.Program, o.Schema, o.GPUType, o.PathRewrites, o.NoDefaultRewrites,
+		fmt.Sprint(o.Answers), o.Datasets == nil)
 	dir := filepath.Join(t.root, run)
 	names, err := harness.ListDir(dir, 100_000)
 	if err != nil {

@@ -35,7 +35,8 @@ func portTree(t *testing.T, root string, opt Options) string {
 	var rows []string
 	if err := Port(t.Context(), root, opt, func(r Row) error {
 		rows = append(rows, r.Run+" "+r.Status)
-		if (r.Error != "") != (r.Status == Failed) || r.Status != Failed && (r.Fields[porter.Copied] < 10 || r.Todos[porter.MustFix] != 2) {
+		if (r.Error != "") != (r.Status == Failed) || r.Status != Failed &&
+			(r.Fields[porter.Copied] < 10 || r.Todos[porter.MustFix] != 2) {
 			t.Errorf("row %+v", r)
 		}
 		return nil
@@ -98,7 +99,13 @@ func TestTree(t *testing.T) {
 func TestTreeDatasets(t *testing.T) {
 	t.Parallel()
 	root, data := layTree(t, "bm_a/c64"), t.TempDir()
-	opt := Options{OutDir: t.TempDir(), Options: porter.Options{DatasetRoots: []string{data}, Answers: []porter.Answer{{ID: "recipe:resources.gpu_type", Value: "gb200"}}}}
+	opt := Options{
+		OutDir: t.TempDir(),
+		Options: porter.Options{
+			DatasetRoots: []string{data},
+			Answers:      []porter.Answer{{ID: "recipe:resources.gpu_type", Value: "gb200"}},
+		},
+	}
 	if got := portTree(t, root, opt); got != "bm_a/c64 ported" {
 		t.Errorf("first: %s", got)
 	}
@@ -143,7 +150,8 @@ func TestTreeEnds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	put(t, file, "")
 	for root, opt := range map[string]Options{
-		filepath.Join(root, "none"): {OutDir: t.TempDir()}, t.TempDir(): {OutDir: t.TempDir()}, root: {OutDir: filepath.Join(file, "below")},
+		filepath.Join(root, "none"): {OutDir: t.TempDir()}, t.TempDir(): {OutDir: t.TempDir()},
+		root:               {OutDir: filepath.Join(file, "below")},
 		filepath.Dir(root): {OutDir: t.TempDir(), Options: porter.Options{DatasetRoots: []string{file}}},
 	} {
 		if err := Port(t.Context(), root, opt, func(Row) error { return nil }); err == nil {
@@ -161,7 +169,7 @@ func TestTwoTreesIntoOneFolder(t *testing.T) {
 	err := Port(t.Context(), root, opt, func(Row) error {
 		rows++
 		err := Port(t.Context(), root, opt, func(Row) error { t.Error("it ports all the same"); return nil })
-		var busy *BusyError
+		var busy *busyError
 		if !errors.As(err, &busy) || busy.Holder != holder(t) || !strings.Contains(err.Error(), busy.Holder) {
 			t.Errorf("refused with %v", err)
 		}
@@ -189,13 +197,19 @@ func TestClassTrees(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"15-tree", "."} {
 		var rows strings.Builder
-		opt := Options{OutDir: t.TempDir(), Options: porter.Options{DatasetRoots: []string{filepath.Join(classDir, "10-datasets", "data")}}}
+		opt := Options{
+			OutDir:  t.TempDir(),
+			Options: porter.Options{DatasetRoots: []string{filepath.Join(classDir, "10-datasets", "data")}},
+		}
 		if err := Port(t.Context(), filepath.Join(classDir, dir), opt, func(r Row) error {
 			total := 0
 			for _, n := range r.Fields {
 				total += n
 			}
-			fmt.Fprintf(&rows, "%s: %s, %d fields, %d todo, %d must-fix, %d confirm, %d note%s\n", r.Run, r.Status, total, r.Fields[porter.Missing], r.Todos[porter.MustFix], r.Todos[porter.Confirm], r.Todos[porter.Note], r.Error)
+			fmt.Fprintf(
+				&rows, "%s: %s, %d fields, %d todo, %d must-fix, %d confirm, %d note%s\n", r.Run, r.Status, total,
+				r.Fields[porter.Missing], r.Todos[porter.MustFix], r.Todos[porter.Confirm], r.Todos[porter.Note], r.Error,
+			)
 			return nil
 		}); err != nil {
 			t.Fatal(err)

@@ -68,7 +68,7 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus i
 	}
 	line := func(m *results.Metric, label string, decimals int, scale float64) figure {
 		cell := func(f results.Figure) ui.Cell {
-			c := ui.Cell{Text: results.Decimal(f.Value*m.Unit.Scale*scale, decimals)}
+			c := ui.Cell{Text: results.Decimal(m.Shown(f.Value)*scale, decimals)}
 			if f.Invalid != "" && c.Text != "-" {
 				c.Text, c.Role = "! "+c.Text, ui.Warn
 			}

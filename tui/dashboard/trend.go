@@ -43,7 +43,7 @@ var trends = func() []trend {
 		if i < 0 {
 			i, all = len(all), append(all, trend{title: m.Trend.Chart, place: m.Trend.Place})
 		}
-		of := func(b results.Bucket) float64 { return b.Of(m.Key) }
+		of := func(b results.Bucket) float64 { return m.Shown(b.Of(m.Key)) }
 		all[i].curves = append(all[i].curves, curve{m.Trend.Curve, of, m.Trend.Peak})
 	}
 	slices.SortStableFunc(all, func(a, b trend) int { return cmp.Compare(a.place, b.place) })

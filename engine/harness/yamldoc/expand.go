@@ -36,11 +36,12 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 		return x.expand(n.Alias, depth+1)
 	}
 	x.doc.tagged = x.doc.tagged || n.Style&yaml.TaggedStyle != 0
-	out := &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value, Line: n.Line, Column: n.Column}
+	out := bare(n)
 	switch n.Kind {
 	case yaml.ScalarNode:
 		if other := ReadsOtherwise(n); other != "" {
-			x.doc.Notes = append(x.doc.Notes, Problem{n.Line, fmt.Sprintf("%s is %s for the engine and srt-slurm (YAML 1.1), but not for newer readers; written as it stands", safetext.Clip(n.Value, 40), other)})
+			x.note(n.Line, "%s is %s for the engine and srt-slurm (YAML 1.1), but not for newer readers; written as it stands",
+				safetext.Clip(n.Value, 40), other)
 		}
 	case yaml.SequenceNode:
 		for _, c := range n.Content {
@@ -55,8 +56,17 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 func (x *expander) noteExpansion(line int) {
 	if !x.expanded {
 		x.expanded = true
-		x.doc.Notes = append(x.doc.Notes, Problem{line, "anchors and merge keys are written out in full"})
+		x.note(line, "anchors and merge keys are written out in full")
 	}
+}
+
+func (x *expander) note(line int, format string, args ...any) {
+	x.doc.Notes = append(x.doc.Notes, Problem{line, fmt.Sprintf(format, args...)})
+}
+
+// bare copies a node without anchor, comments and content.
+func bare(n *yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value, Line: n.Line, Column: n.Column}
 }
 
 func (x *expander) mapping(out, n *yaml.Node, depth int) {
@@ -80,12 +90,14 @@ func (x *expander) mapping(out, n *yaml.Node, depth int) {
 		id := k.Tag + " " + k.Value
 		value := x.expand(v, depth+1)
 		if place, again := at[id]; again {
-			x.doc.Problems = append(x.doc.Problems, Problem{k.Line, fmt.Sprintf("key %s stands on line %d and again on line %d; the last one counts, as it did for the engine", safetext.Clip(k.Value, 60), line[id], k.Line)})
+			text := fmt.Sprintf("key %s stands on line %d and again on line %d; the last one counts, as it did for the engine",
+				safetext.Clip(k.Value, 60), line[id], k.Line)
+			x.doc.Problems = append(x.doc.Problems, Problem{k.Line, text})
 			out.Content[place], line[id] = value, k.Line
 			continue
 		}
 		at[id], line[id] = len(out.Content)+1, k.Line
-		out.Content = append(out.Content, &yaml.Node{Kind: k.Kind, Style: k.Style, Tag: k.Tag, Value: k.Value, Line: k.Line, Column: k.Column}, value)
+		out.Content = append(out.Content, bare(k), value)
 	}
 	for _, m := range merged { // a key of the mapping itself, or of an earlier source, wins
 		for i := 0; i+1 < len(m.Content); i += 2 {

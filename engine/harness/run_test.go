@@ -60,7 +60,8 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	prefill, decode := r.Launches.Workers[schema.Prefill], r.Launches.Workers[schema.Decode]
-	if len(prefill) != 5 || len(decode) != 1 || r.Launches.Frontend == nil || r.Launches.Etcd == nil || r.Launches.Count != 8 {
+	if len(prefill) != 5 || len(decode) != 1 || r.Launches.Frontend == nil || r.Launches.Etcd == nil ||
+		r.Launches.Count != 8 {
 		t.Errorf("%d prefill workers, %d decode workers, %d launches", len(prefill), len(decode), r.Launches.Count)
 	}
 	if v, ok := decode[0].Lookup("HF_HUB_OFFLINE"); !ok || v.Value != "1" || v.At.Artifact != JobLog || v.At.Column == 0 {

@@ -90,7 +90,7 @@ func Open(dir string) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("can't list it; check its permissions: %w", err)
 	}
-	r := &Run{Dir: abs}
+	r := &Run{Dir: abs, Params: map[string]Value{}, Engines: map[schema.Role]*Config{}}
 	for _, e := range entries {
 		r.names = append(r.names, e.Name())
 	}
@@ -159,13 +159,31 @@ func (r *Run) Read(ctx context.Context, progress func(name string, done, total i
 	if progress == nil {
 		r.progress = func(string, int64, int64) {}
 	}
-	r.Params, r.Engines = map[string]Value{}, map[schema.Role]*Config{}
-	for _, step := range []func(context.Context) error{
-		r.readParams, r.readEngines, r.readClient, r.readBanners, r.readJob, r.readOutputs, r.readPinning, r.readConfig,
+	for _, a := range []struct {
+		name  string
+		parse parser
+	}{
+		{JobParams, r.parseParams},
+		{CTXConfig, r.parseEngine(schema.Prefill)},
+		{GENConfig, r.parseEngine(schema.Decode)},
+		{ClientScript, r.parseClient},
+		{ClientLog, r.parseBanners},
+		{JobLog, r.parseLaunches},
 	} {
-		if err := step(ctx); err != nil {
+		if err := r.read(ctx, a.name, a.parse); err != nil {
 			return err
 		}
+	}
+	r.listOutputs()
+	for _, name := range r.names {
+		if role, _ := workerLog(name); role == schema.Prefill && strings.HasSuffix(name, ".log") {
+			if err := r.read(ctx, name, r.parsePinning); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.read(ctx, r.configName(), r.parseConfig); err != nil {
+		return err
 	}
 	for _, name := range r.names { // the logs that nothing is read from
 		role, _ := workerLog(name)
@@ -173,32 +191,37 @@ func (r *Run) Read(ctx context.Context, progress func(name string, done, total i
 			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Present: true, Found: "not read"})
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
-func (r *Run) readParams(ctx context.Context) error {
-	return r.read(ctx, JobParams, func(f io.Reader, a *Artifact) (err error) {
-		r.Params, err = readParams(ctx, f, a)
-		return err
-	})
-}
+// parser reads one artifact, and tells in its row what was found.
+type parser func(context.Context, io.Reader, *Artifact) error
 
-func (r *Run) readEngines(ctx context.Context) error {
-	for _, e := range []struct {
-		role schema.Role
-		name string
-	}{{schema.Prefill, CTXConfig}, {schema.Decode, GENConfig}} {
-		if err := r.read(ctx, e.name, func(f io.Reader, a *Artifact) error {
-			c, err := readConfig(f, a)
-			if err == nil {
-				r.Engines[e.role] = c
-			}
-			return err
-		}); err != nil {
-			return err
+// parseEngine reads the engine config of a role; one that can't be used leaves none.
+func (r *Run) parseEngine(role schema.Role) parser {
+	return func(_ context.Context, f io.Reader, a *Artifact) error {
+		c, err := readConfig(f, a)
+		if err == nil {
+			r.Engines[role] = c
 		}
+		return err
 	}
-	return nil
+}
+
+// configName is what the harness called the client's own configuration.
+func (r *Run) configName() string {
+	base := path.Base(r.Params["BENCHMARK_CONFIG"].Text)
+	if base != "." && base != ".." && base != "/" && r.has(base) {
+		return base
+	}
+	return ClientConfig
+}
+
+func (r *Run) parseConfig(_ context.Context, f io.Reader, a *Artifact) (err error) {
+	if r.Config, err = readConfig(f, a); err == nil {
+		a.Problems, a.Notes = r.Config.Problems, r.Config.Notes
+	}
+	return err
 }
 
 func readConfig(f io.Reader, a *Artifact) (*Config, error) {
@@ -210,43 +233,11 @@ func readConfig(f io.Reader, a *Artifact) (*Config, error) {
 	return &Config{Doc: d, Artifact: a.Name}, nil
 }
 
-func (r *Run) readClient(ctx context.Context) error {
-	return r.read(ctx, ClientScript, func(f io.Reader, a *Artifact) (err error) {
-		r.Client, err = readClientCommand(f, a)
-		return err
-	})
-}
-
-func (r *Run) readBanners(ctx context.Context) error {
-	return r.read(ctx, ClientLog, func(f io.Reader, a *Artifact) (err error) {
-		r.Banners, err = readBanners(ctx, f, a)
-		r.Banner = pickBanner(r.Banners)
-		a.Found = fmt.Sprintf("banner on line %d", r.Banner.First)
-		if len(r.Banner.Values) == 0 {
-			a.Found = fmt.Sprintf("no banner in the first %d MiB", bannerLimit>>20)
-		}
-		return err
-	})
-}
-
-func (r *Run) readJob(ctx context.Context) error {
-	return r.read(ctx, JobLog, func(f io.Reader, a *Artifact) (err error) {
-		var last int64
-		r.Launches, err = readLaunches(ctx, f, a, func(n int64) {
-			if n-last >= 64<<20 {
-				last = n
-				r.progress(JobLog, n, 0)
-			}
-		})
-		return err
-	})
-}
-
 // maxOutputs bounds how many outputs of the client are listed.
 const maxOutputs = 100_000
 
-// readOutputs lists the client's output files; their names tell the settling time.
-func (r *Run) readOutputs(ctx context.Context) error {
+// listOutputs lists the client's output files; their names tell the settling time.
+func (r *Run) listOutputs() {
 	a := Artifact{Name: Results}
 	names, err := ListDir(filepath.Join(r.Dir, Results), maxOutputs)
 	switch {
@@ -269,7 +260,6 @@ func (r *Run) readOutputs(ctx context.Context) error {
 		a.Found = count(len(r.Outputs), "phase")
 	}
 	r.Artifacts = append(r.Artifacts, a)
-	return ctx.Err()
 }
 
 func newOutput(name string) Output {
@@ -279,38 +269,28 @@ func newOutput(name string) Output {
 	return Output{name, Value{text, Evidence{Artifact: Results + "/" + name, Key: key, Raw: text}}}
 }
 
-// readPinning looks for taskset in the first 4 MiB of every prefill worker's log.
-func (r *Run) readPinning(ctx context.Context) error {
+// parsePinning looks for taskset in the first 4 MiB of a prefill worker's log.
+func (r *Run) parsePinning(ctx context.Context, f io.Reader, a *Artifact) error {
 	const (
 		limit = 4 << 20
 		mark  = "taskset -c"
 	)
-	for _, name := range r.names {
-		if role, _ := workerLog(name); role != schema.Prefill || !strings.HasSuffix(name, ".log") {
-			continue
+	a.Found = "no CPU pinning"
+	lr := newLineReader(io.LimitReader(f, limit), mark)
+	err := lr.each(ctx, func(l rawLine) bool {
+		text := clean(l.text)
+		at := max(strings.Index(text, mark), 0)
+		if r.Pinning.Found.Artifact == "" {
+			r.Pinning.Found = evidence(a.Name, l.number, text, "taskset", firstWords(text[at:], 3), at)
 		}
-		if err := r.read(ctx, name, func(f io.Reader, a *Artifact) error {
-			a.Found = "no CPU pinning"
-			lr := newLineReader(io.LimitReader(f, limit), mark)
-			err := lr.each(ctx, func(l rawLine) bool {
-				text := clean(l.text)
-				at := strings.Index(text, mark)
-				if r.Pinning.Found.Artifact == "" {
-					r.Pinning.Found = evidence(name, l.number, text, "taskset", firstWords(text[max(at, 0):], 3), at)
-				}
-				a.Found = fmt.Sprintf("CPU pinning on line %d", l.number)
-				return false
-			})
-			a.Lines = lr.line - 1
-			if err == nil {
-				r.Pinning.Logs = append(r.Pinning.Logs, Evidence{Artifact: name})
-			}
-			return err
-		}); err != nil {
-			return err
-		}
+		a.Found = fmt.Sprintf("CPU pinning on line %d", l.number)
+		return false
+	})
+	a.Lines = lr.line - 1
+	if err == nil {
+		r.Pinning.Logs = append(r.Pinning.Logs, Evidence{Artifact: a.Name})
 	}
-	return nil
+	return err
 }
 
 func firstWords(s string, n int) string {
@@ -319,25 +299,10 @@ func firstWords(s string, n int) string {
 	return out[:min(len(out), 200)]
 }
 
-// readConfig reads the client's own configuration, where the harness left it
-// under its name.
-func (r *Run) readConfig(ctx context.Context) error {
-	name := ClientConfig
-	if base := path.Base(r.Params["BENCHMARK_CONFIG"].Text); base != "." && base != ".." && base != "/" && r.has(base) {
-		name = base
-	}
-	return r.read(ctx, name, func(f io.Reader, a *Artifact) (err error) {
-		if r.Config, err = readConfig(f, a); err == nil {
-			a.Problems, a.Notes = r.Config.Problems, r.Config.Notes
-		}
-		return err
-	})
-}
-
-// read opens an artifact, hands it to use and records how that went. An artifact
+// read opens an artifact, hands it to parse and records how that went. An artifact
 // that is absent, no regular file or unreadable is a problem, not an error; only
 // a context that ended is.
-func (r *Run) read(ctx context.Context, name string, use func(io.Reader, *Artifact) error) error {
+func (r *Run) read(ctx context.Context, name string, parse parser) error {
 	a := Artifact{Name: name}
 	defer func() { r.Artifacts = append(r.Artifacts, a) }()
 	path := filepath.Join(r.Dir, name)
@@ -364,7 +329,7 @@ func (r *Run) read(ctx context.Context, name string, use func(io.Reader, *Artifa
 		return nil
 	}
 	defer f.Close()
-	err = use(f, &a)
+	err = parse(ctx, f, &a)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("read %s: %w", name, ctx.Err())

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// lineOf is the line of a text that begins with a label, spaces aside; empty if there
+// is none.
+func lineOf(text, label string) string {
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(strings.TrimLeft(line, " |"), label)
+		if ok && (rest[0] == ' ' || rest[0] == '\n') {
+			return line
+		}
+	}
+	return ""
+}
+
+func decode[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %.200s", err, text)
+	}
+	return v
+}
+
+// columnOf are the cells of a column of CSV.
+func columnOf(t *testing.T, text, column string) []string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.Index(rows[0], column)
+	if i < 0 {
+		return nil
+	}
+	var out []string
+	for _, row := range rows[1:] {
+		out = append(out, row[i])
+	}
+	return out
+}
+
+// TestEveryMetricIsShown: a metric of the registry is in every surface that it is
+// declared for, with its value. It goes over the registry, so that a new entry is held
+// to it as well. What screens show is tested with the screens.
+func TestEveryMetricIsShown(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	run := s.path("run")
+	if err := os.CopyFS(run, os.DirFS(sampleRun)); err != nil {
+		t.Fatal(err)
+	}
+	type figure struct{ Value *float64 }
+	type phases struct {
+		Phases []struct{ Figures map[string]figure }
+		Series []struct{ Buckets []map[string]any }
+	}
+	text := s.want(0, "results", run).stdout
+	exported := s.want(0, "export", run, "--format", "json").stdout
+	figures := map[string]map[string]figure{
+		"results --json":       decode[phases](t, s.want(0, "results", run, "--json").stdout).Phases[0].Figures,
+		"export --format json": decode[phases](t, exported).Phases[0].Figures,
+	}
+	s.want(0, "rollup", run)
+	rollup, err := os.ReadFile(filepath.Join(run, results.RollupFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures["roll-up"] = decode[struct {
+		Ours phases `json:"agentperf_tui"`
+	}](t, string(rollup)).Ours.Phases[0].Figures
+	table := s.want(0, "export", run).stdout
+	page := html.UnescapeString(s.want(0, "export", run, "--format", "html").stdout)
+	for _, m := range results.Metrics {
+		f := results.Figure{Key: m.Key}
+		for what, all := range figures {
+			v := all[m.Key].Value
+			if v == nil {
+				t.Errorf("%s is not in %s", m.Key, what)
+				continue
+			}
+			f.Value = *v
+		}
+		if line := lineOf(text, m.Label); !strings.Contains(strings.Join(strings.Fields(line), " "), " "+f.Text()) {
+			t.Errorf("results: %s is not %s: %q", m.Label, f.Text(), line)
+		}
+		if !slices.Contains(columnOf(t, table, "metric"), m.Key) {
+			t.Errorf("%s is not in the CSV", m.Key)
+		}
+		if row := "<td>" + m.Label + "</td><td>" + f.Text(); !strings.Contains(regexp.MustCompile(`>\s+<`).ReplaceAllString(page, "><"), row) {
+			t.Errorf("%s is not in the page: no %s", m.Label, row)
+		}
+	}
+
+	series := s.want(0, "export", run, "--table", "series").stdout
+	bucket := decode[phases](t, exported).Series[0].Buckets[0]
+	for _, m := range results.Trends {
+		if _, ok := bucket[m.Trend.Key]; !ok || columnOf(t, series, m.Trend.Key) == nil {
+			t.Errorf("%s is not in the series", m.Trend.Key)
+		}
+		if m.Trend.Page != "" && !strings.Contains(page, ">"+m.Trend.Page+"</text>") {
+			t.Errorf("%s is not drawn on the page", m.Key)
+		}
+	}
+
+	list := decode[[]map[string]any](t, s.want(0, "runs", run, "--json").stdout)[0]
+	lines := s.want(0, "runs", run).stdout
+	watched := s.want(0, "watch", run, "--playback", "100").stdout
+	for _, m := range results.Metrics {
+		if m.Runs != nil && list[m.Runs.Key] == nil {
+			t.Errorf("%s is not in the list of runs", m.Runs.Key)
+		}
+		if m.Runs != nil && !strings.Contains(lines, m.Runs.Title) {
+			t.Errorf("%s is not in the table of runs", m.Runs.Title)
+		}
+		if m.Watch != "" && !strings.Contains(watched, " · "+m.Watch+" ") {
+			t.Errorf("%s is not on a line of watch: %s", m.Watch, watched)
+		}
+	}
+}
+
+// TestEveryMetricIsCompared is the same of comparisons, with the intervals and the
+// pairs that they are formed of.
+func TestEveryMetricIsCompared(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	run, err := filepath.Abs(sampleRun)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type part struct {
+		Key      string
+		Delta    *float64
+		Interval *struct{ Method string } `json:"interval_95"`
+	}
+	c := decode[struct {
+		Rows []struct {
+			Metric string
+			Parts  []part
+		}
+		Paired map[string]any
+	}](t, s.want(0, "parity", run, run, "--paired", "--json").stdout)
+	parts, rows := map[string]part{}, map[string]string{}
+	for _, r := range c.Rows {
+		for _, p := range r.Parts {
+			parts[p.Key], rows[p.Key] = p, r.Metric
+		}
+	}
+	text := s.want(0, "parity", run, run).stdout
+	markdown := s.want(0, "parity", run, run, "--format", "markdown").stdout
+	table := s.want(0, "export", "--parity", run, run).stdout
+	page := html.UnescapeString(s.want(0, "export", "--parity", run, run, "--format", "html").stdout)
+	for _, m := range results.Only(func(m *results.Metric) bool { return m.Parity != nil }) {
+		p, ok := parts[m.Key]
+		row := rows[m.Key]
+		switch {
+		case !ok || p.Delta == nil:
+			t.Errorf("%s is not in the JSON", m.Key)
+		case m.Parity.Row == "" && row != m.Label || m.Parity.Row != "" && row != m.Parity.Row:
+			t.Errorf("%s is in the row %q", m.Key, row)
+		case (p.Interval != nil) != (m.Formula.Kind != results.Stated):
+			t.Errorf("%s: interval %v", m.Key, p.Interval)
+		}
+		if !slices.Contains(columnOf(t, table, "key"), m.Key) {
+			t.Errorf("%s is not in the CSV", m.Key)
+		}
+		for what, in := range map[string]string{"text": text, "Markdown": markdown, "page": strings.ReplaceAll(page, "<td>", "\n")} {
+			if lineOf(strings.ReplaceAll(in, "</td>", " "), row) == "" {
+				t.Errorf("%s is not in the %s", row, what)
+			}
+		}
+	}
+	paired := s.want(0, "parity", run, run, "--paired").stdout
+	for _, q := range results.PairedQuantities() {
+		if c.Paired[q.Paired().Key] == nil || lineOf(paired, q.Paired().Label) == "" {
+			t.Errorf("%s is not among the pairs", q.Paired().Label)
+		}
+	}
+}

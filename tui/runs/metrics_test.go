@@ -1,0 +1,38 @@
+package runs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// TestEveryMetricIsShown: each metric that is declared for the list has its column, or
+// is told of the selected run.
+func TestEveryMetricIsShown(t *testing.T) {
+	t.Parallel()
+	runs := four()[1:2]
+	runs[0].Figures = nil
+	for i, m := range results.Metrics {
+		runs[0].Figures = append(runs[0].Figures, results.Figure{Key: m.Key, Value: (float64(i) + 1.25) / m.Unit.Scale})
+	}
+	s, _ := loaded(&fakeEngine{runs: runs})
+	s.SetSize(200, 40)
+	frame := ansi.Strip(s.View())
+	for i, m := range results.Metrics {
+		if m.Runs == nil {
+			continue
+		}
+		if m.Runs.Title == "" && m.Runs.Detail == "" {
+			t.Errorf("%s is declared for the list and for no place in it", m.Key)
+		}
+		if !strings.Contains(frame, m.Runs.Title) || m.Runs.Title != "" && !strings.Contains(frame, " "+results.Decimal(float64(i)+1.25, m.Runs.Decimals)) {
+			t.Errorf("no column %s", m.Runs.Title)
+		}
+		if m.Runs.Detail != "" && !strings.Contains(frame, m.Runs.Detail+" "+results.Decimal(float64(i)+1.25, m.Decimals)) {
+			t.Errorf("no %s beside the selected run", m.Runs.Detail)
+		}
+	}
+}
