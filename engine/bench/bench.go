@@ -130,7 +130,7 @@ func (s *step) run(ctx context.Context) (int, error) {
 // inputs checks everything that can be wrong before anything is made.
 func (s *step) inputs() (*recipes.Workload, error) {
 	var err error
-	if s.settings, err = settle(s.Options); err != nil {
+	if s.settings, err = newSettings(s.Options); err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(s.ClientDir); err != nil {

@@ -3,7 +3,6 @@ package bench
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -41,7 +40,8 @@ func (s *settings) in(name ...string) string {
 	return filepath.Join(append([]string{s.runtime}, name...)...)
 }
 
-func settle(opt Options) (settings, error) {
+// newSettings reads and checks what the environment says.
+func newSettings(opt Options) (settings, error) {
 	env := variables(opt.Environ)
 	s := settings{
 		rust: env.or("AGENTPERF_RUST_VERSION", rustVersion), uv: env.or("AGENTPERF_UV_VERSION", uvVersion),
@@ -187,48 +187,6 @@ func baseURL(endpoint string, env environ) (string, error) {
 		base = "/" + base
 	}
 	return u.Scheme + "://" + net.JoinHostPort(host, port) + base, nil
-}
-
-// lockResults takes the results folder for this run alone.
-func (s *step) lockResults() error {
-	if err := os.MkdirAll(s.ResultsDir, 0o755); err != nil {
-		return fmt.Errorf("make the results folder: %w", err)
-	}
-	var err error
-	if s.ResultsDir, err = filepath.Abs(s.ResultsDir); err != nil {
-		return fmt.Errorf("results folder: %w", err)
-	}
-	f, err := flock(filepath.Join(s.ResultsDir, ".bench.lock"), syscall.LOCK_EX)
-	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK):
-		return fmt.Errorf("another run writes into %s: two would mix their requests; "+
-			"wait for its end or give this one another folder", s.ResultsDir)
-	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK):
-		s.remarks = append(s.remarks,
-			"the file system of "+s.ResultsDir+" knows no locks: make sure that no other run writes there")
-		return nil
-	case err != nil:
-		return fmt.Errorf("lock the results folder: %w", err)
-	}
-	s.held = append(s.held, f)
-	return nil
-}
-
-// flock opens a file, making it, and locks it without waiting. Unless it is
-// unlocked, the lock ends with the last process that has the file open.
-func flock(path string, how int) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(&fs.PathError{Op: "flock", Path: path, Err: err}, f.Close())
-	}
-	return f, nil
-}
-
-func unlock(f *os.File) error {
-	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
 // environ is an environment by name; of two values the later one holds, as for a
