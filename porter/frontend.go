@@ -208,15 +208,15 @@ func askFlags(out *draft, l *harness.Launch) {
 	for _, f := range l.Flags {
 		rule, known := rules.FlagOf(f.Name)
 		sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // see topology
-		given := fmt.Sprintf("%s was launched with %s", l.Name(), safetext.Clip(f.String(), 80))
+		what := "which is not carried over: add it to srun_options if all steps need it"
 		switch {
-		case !known:
-			out.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
-				"%s", given+", which is not carried over: add it to srun_options if all steps need it")
-		case rule.Verb == rules.Same && f.Value != rule.Want && !sized:
+		case known && (rule.Verb != rules.Same || f.Value == rule.Want || sized):
+			continue
+		case known:
 			want := harness.Option{Name: f.Name, Value: rule.Want}
-			out.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
-				"%s, and the new job starts it with %s: confirm that this is right", given, want)
+			what = fmt.Sprintf("and the new job starts it with %s: confirm that this is right", want)
 		}
+		out.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
+			"%s was launched with %s, %s", l.Name(), safetext.Clip(f.String(), 80), what)
 	}
 }
