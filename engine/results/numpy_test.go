@@ -41,6 +41,7 @@ def percentiles(name, values, unit, ps):
 percentiles("ttft", col(ok, "ttft"), "s", (50, 95, 99))
 itl = col(ok, "itl"); sse = col(ok, "sse_output_speed")
 percentiles("output_speed_local", 1 / itl[itl > 0], "tok_s", (5, 25, 50, 95))
+percentiles("itl", itl[itl > 0], "s", (50, 95, 99))
 percentiles("output_speed_sse", sse[sse > 0], "tok_s", (5, 25, 50, 95))
 percentiles("e2e", np.array([r["end_time"] - r["start_time"] for r in ok]), "s", (50, 95, 99))
 json.dump({"figures": {k: float(v) for k, v in out.items()}, "measured": len(rows), "failed": len(rows) - len(ok)}, sys.stdout)

@@ -60,6 +60,7 @@ func TestFigures(t *testing.T) {
 		"output_tokens":             {40, 4},
 		"cached_tokens":             {360, 4},
 		"e2e_p50_s":                 {1, 4}, "e2e_p95_s": {1, 4}, "e2e_p99_s": {1, 4},
+		"itl_p50_s": {0.02, 2}, "itl_p95_s": {0.02, 2}, "itl_p99_s": {0.02, 2}, // one is null, one 0
 		"output_client_tok_s": {math.NaN(), 0},
 	}
 	for _, p := range []string{"p5", "p25", "p50", "p95"} {

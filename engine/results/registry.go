@@ -176,6 +176,24 @@ var Metrics = []*Metric{
 		Dashboard: &Dashboard{Label: "end to end p99 (s)", Decimals: 3, Place: 8},
 	},
 	{
+		Key: "itl_p50_s", Label: "Inter-token latency p50", Short: "ITL p50", Unit: Milliseconds, Decimals: 2, Better: Lower,
+		Formula: rank(ITL, 50), Valid: tailOfMost, Statistics: Statistic{"itl_s", "p50"},
+		Parity:    &Parity{Tolerance: 0.02},
+		Dashboard: &Dashboard{Label: "ITL p50 (ms)", Decimals: 2, Place: 11},
+	},
+	{
+		Key: "itl_p95_s", Label: "Inter-token latency p95", Short: "ITL p95", Unit: Milliseconds, Decimals: 2, Better: Lower,
+		Formula: rank(ITL, 95), Valid: tailOfMost, Statistics: Statistic{"itl_s", "p95"},
+		Parity:    &Parity{Tolerance: 0.05},
+		Dashboard: &Dashboard{Label: "ITL p95 (ms)", Decimals: 2, Place: 11},
+	},
+	{
+		Key: "itl_p99_s", Label: "Inter-token latency p99", Short: "ITL p99", Unit: Milliseconds, Decimals: 2, Better: Lower,
+		Formula: rank(ITL, 99), Valid: tailOfMost, Statistics: Statistic{"itl_s", "p99"},
+		Parity:    &Parity{Tolerance: 0.15, Noisy: true},
+		Dashboard: &Dashboard{Label: "ITL p99 (ms)", Decimals: 2, Place: 11},
+	},
+	{
 		Key: "input_tokens", Label: "Input tokens", Unit: Tokens,
 		Formula: Formula{Kind: Sum, Of: InputTokens}, Statistics: Statistic{"tokens_server", "input"},
 	},
@@ -194,6 +212,7 @@ var (
 	TokensPerSecond = Unit{"tok/s", "tok/s", 1}
 	Tokens          = Unit{"tok", "tok", 1}
 	Seconds         = Unit{"s", "s", 1}
+	Milliseconds    = Unit{"s", "ms", 1000}
 	Fraction        = Unit{"fraction", "%", 100}
 )
 
@@ -229,6 +248,7 @@ const (
 	Latency                // s, end to end
 	LocalSpeed             // tok/s, by the time between tokens
 	SSESpeed               // tok/s, by the client's events
+	ITL                    // s, the mean time between two tokens
 	quantities    = iota
 )
 
@@ -271,6 +291,12 @@ var quantityTable = [quantities]struct {
 		},
 	},
 	SSESpeed: {name: "speed", of: func(r *Request) float64 { return given(r.SSE > 0, r.SSE) }},
+	ITL: {
+		name: "inter-token latency", of: func(r *Request) float64 { return given(r.ITL > 0, r.ITL) },
+		paired: &Paired{
+			Key: "itl_s", Label: "Inter-token latency", Short: "ITL", Unit: Milliseconds, Decimals: 2, Better: Lower,
+		},
+	},
 }
 
 // Paired is how a quantity is compared request by request.

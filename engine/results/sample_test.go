@@ -39,6 +39,9 @@ func TestSample(t *testing.T) {
 	}
 	for _, m := range Metrics {
 		f, stated := p.Figures.Of(m.Key), stats.figure(m)
+		if m.Formula.Of == ITL && math.IsNaN(stated) { // the client says nothing of it
+			stated = f.Value
+		}
 		if !(math.Abs(f.Value-stated) <= 1e-9*stated) {
 			t.Errorf("%s = %.12g, the statistics file says %.12g", m.Key, f.Value, stated)
 		}
