@@ -83,7 +83,3 @@ func nextUpdate(ctx context.Context, updates <-chan engine.Update) tea.Cmd {
 		return updatedMsg{update: last, any: true, more: more}
 	}
 }
-
-func cancelRun(ctx context.Context, eng Engine, run engine.RunRef) tea.Cmd {
-	return func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, run)} }
-}

@@ -253,7 +253,8 @@ func failedUpdate() engine.Update {
 	one := 1
 	u.Done = true
 	u.Status.State, u.Status.ExitCode = event.Failed, &one
-	u.Status.Message = "prefill_2 ended with code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB"
+	u.Status.Message = "prefill_2 ended with code 1: torch.OutOfMemoryError: CUDA out of memory. " +
+		"Tried to allocate 3.91 GiB"
 	u.Status.Steps[4].State, u.Status.Steps[4].ExitCode, u.Status.Steps[4].Message = "exited", &one, "CUDA out of memory"
 	return u
 }

@@ -26,7 +26,10 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	k := s.keys
-	if cmd, ok := s.playback.Key(msg, k); ok {
+	if cmd, taken := s.playback.Key(msg, k); taken {
+		return cmd
+	}
+	if cmd, taken := s.log.Key(msg, k); taken {
 		return cmd
 	}
 	switch {
@@ -55,12 +58,6 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		return ui.Do(ui.OpenParity{Cand: s.run.ref.Dir})
 	case key.Matches(msg, k.cancel):
 		return s.askCancel()
-	case key.Matches(msg, k.log):
-		return s.log.turn(1)
-	case key.Matches(msg, k.logBack):
-		return s.log.turn(-1)
-	case key.Matches(msg, k.merge):
-		return s.log.merge()
 	case key.Matches(msg, k.zoom):
 		s.zoom, s.steps.focused = !s.zoom, false
 	case !s.steps.focused || !s.steps.table.Key(msg):

@@ -1,8 +1,11 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
@@ -147,6 +150,25 @@ func (r *runView) noCancel() string {
 		return "under way"
 	}
 	return ""
+}
+
+// cancel asks the run to end, if it can be.
+func (r *runView) cancel(ctx context.Context, eng Engine) tea.Cmd {
+	if r.noCancel() != "" {
+		return nil
+	}
+	r.cancelling = true
+	run := r.ref
+	said := ui.Toast{Text: "asked the run to end; its client has 30 s for what is in flight", Role: ui.Warn}
+	return tea.Batch(func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, run)} }, ui.Do(said))
+}
+
+func (r *runView) onCancelled(m cancelledMsg) tea.Cmd {
+	r.cancelling = false
+	if m.err != nil {
+		return ui.Fail(m.err)
+	}
+	return ui.Do(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
 }
 
 // noCompare is why there is nothing to compare.

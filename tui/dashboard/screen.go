@@ -108,16 +108,10 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	case logs.Msg:
 		return s.log.pane.Update(msg)
 	case cancelledMsg:
-		s.run.cancelling = false
-		if msg.err != nil {
-			return ui.Fail(msg.err)
-		}
-		return ui.Do(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
+		return s.run.onCancelled(msg)
 	case ui.Answer:
-		if msg.Yes && s.run.noCancel() == "" {
-			s.run.cancelling = true
-			said := ui.Toast{Text: "asked the run to end; its client has 30 s for what is in flight", Role: ui.Warn}
-			return tea.Batch(cancelRun(s.ctx, s.eng, s.run.ref), ui.Do(said))
+		if msg.Yes {
+			return s.run.cancel(s.ctx, s.eng)
 		}
 	case ui.Tick:
 		if s.run.tick(msg.Now); s.run.found && s.log.step == "" { // a log appears with its step

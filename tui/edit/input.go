@@ -24,13 +24,13 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		s.question = nil
-		return s.handle(asks)
+		return s.perform(asks)
 	case s.diff != nil:
 		asks, closed := s.diff.Key(msg)
 		if closed {
 			s.diff = nil
 		}
-		return s.handle(asks)
+		return s.perform(asks)
 	case s.finder.on:
 		s.finder.Key(msg, text)
 		return nil
@@ -59,7 +59,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		if e, ok := s.form.entry(); ok { // the text of the field is the active one
 			s.texts.active = e.side
 		}
-		return s.handle(asks)
+		return s.perform(asks)
 	case s.focus == onText:
 		return s.textKey(msg)
 	case key.Matches(msg, textKey):
@@ -70,7 +70,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	case msg.String() == "n", msg.String() == "N":
 		s.finder.search(text, msg.String() == "n", false)
 	}
-	return s.handle(s.problems.Key(msg))
+	return s.perform(s.problems.Key(msg))
 }
 
 // command handles the keys that work wherever the focus is.
@@ -78,9 +78,7 @@ func (s *Screen) command(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	text := &s.texts.doc().text
 	switch {
 	case key.Matches(msg, saveKey):
-		if cmd = s.texts.save(); cmd == nil && !s.texts.saving() { // else saved again when that has ended, which says so
-			cmd = ui.Do(ui.Toast{Text: "nothing to save", Role: ui.Muted})
-		}
+		cmd = s.texts.saveThen(s.texts.then)
 	case key.Matches(msg, submitKey):
 		cmd = s.submit()
 	case key.Matches(msg, fixKey):
@@ -88,7 +86,7 @@ func (s *Screen) command(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 			cmd = ui.Do(ui.Toast{Text: "nothing that a program can fix", Role: ui.Muted})
 		}
 	case key.Matches(msg, nextKey):
-		cmd = s.handle(s.problems.next(s.texts.active, text.Cursor().Line))
+		cmd = s.perform(s.problems.next(s.texts.active, text.Cursor().Line))
 	case key.Matches(msg, otherKey):
 		if s.texts.docs[workload].path != "" {
 			s.texts.active = 1 - s.texts.active
@@ -102,7 +100,7 @@ func (s *Screen) command(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	case key.Matches(msg, docKey):
 		s.reading = s.describe().known
 	case key.Matches(msg, diffKey):
-		cmd = s.handle(compareMsg{s.describe().side, onDisk})
+		cmd = s.perform(compareMsg{s.describe().side, onDisk})
 	case key.Matches(msg, handKey):
 		cmd = s.texts.doc().handOff()
 	case key.Matches(msg, findKey) && !s.form.on:

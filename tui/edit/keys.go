@@ -48,7 +48,7 @@ func (s *Screen) Keys() []key.Binding {
 	next.SetEnabled(some)
 	list.SetEnabled(some)
 	other.SetEnabled(s.texts.docs[workload].path != "")
-	submit := ui.Disabled(submitKey, s.notSubmittable())
+	submit := ui.Disabled(submitKey, s.checks.against(&s.texts, s.versions(), &s.problems))
 	switch {
 	case s.question != nil:
 		return []key.Binding{applyKey, chooseKey, closeKey}

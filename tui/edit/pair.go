@@ -213,10 +213,17 @@ func (p *pair) begin(example string) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// saveThen saves everything, and goes on with a message when that has ended.
+// saveThen saves everything, and goes on with a message when that has ended; without
+// one it says so.
 func (p *pair) saveThen(then tea.Msg) tea.Cmd {
 	p.then = then
-	return p.save()
+	if cmd := p.save(); cmd != nil || p.saving() {
+		return cmd
+	}
+	if p.then = nil; then == nil {
+		then = ui.Toast{Text: "nothing to save", Role: ui.Muted}
+	}
+	return ui.Do(then)
 }
 
 // save writes what is not saved; nil if there is nothing to start. A text that is

@@ -82,7 +82,8 @@ func TestProblemPane(t *testing.T) {
 	}
 	l.set(l.items[:1])
 	view := ansi.Strip(l.View(ui.NewTheme(true), 40, 2, true))
-	if lines := strings.Split(view, "\n"); l.at != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "▸ · recipe:2     a:") {
+	lines := strings.Split(view, "\n")
+	if l.at != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "▸ · recipe:2     a:") {
 		t.Errorf("at %d: %q", l.at, view)
 	}
 }
@@ -102,7 +103,8 @@ func TestFormPane(t *testing.T) {
 		}
 	}
 	d := f.pending().in(engine.Draft{Recipe: []byte(testRecipe), Workload: []byte(testWorkload)})
-	if want := strings.Replace(testWorkload, "1548.0", "99", 1); string(d.Workload) != want || string(d.Recipe) != testRecipe {
+	want := strings.Replace(testWorkload, "1548.0", "99", 1)
+	if string(d.Workload) != want || string(d.Recipe) != testRecipe {
 		t.Errorf("while it is typed the texts are\n%s\n%s", d.Recipe, d.Workload)
 	}
 	m, ok := f.Key(keyOf("enter")).(editMsg)

@@ -137,7 +137,7 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		s.paste(lineEnds.Replace(msg.Content))
 	case ui.Mouse:
-		return s.handle(s.mouse(msg))
+		return s.perform(s.mouse(msg))
 	case ui.ThemeChanged:
 		if s.th = msg.Theme; s.diff != nil {
 			s.diff.paint(s.th)
@@ -150,6 +150,15 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 			cmds = append(cmds, s.ask(s.texts.next()))
 		}
 		return tea.Batch(cmds...)
+	default:
+		return s.perform(msg)
+	}
+	return nil
+}
+
+// perform does what a pane asks for, and takes what a command came back with.
+func (s *Screen) perform(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
 	case ui.Back, ui.Toast:
 		return ui.Do(msg)
 	case armMsg:
@@ -206,18 +215,12 @@ func (s *Screen) onChecked(m checkedMsg) tea.Cmd {
 	return s.texts.keep()
 }
 
-// notSubmittable is why the pair can't be submitted now; empty if it can.
-func (s *Screen) notSubmittable() string {
-	errors, _ := s.problems.count()
-	return s.checks.against(&s.texts, s.versions(), errors)
-}
-
 // submitMsg asks for the submit screen, now that everything is saved.
 type submitMsg struct{}
 
 // submit saves what is not saved, and opens the submit screen then.
 func (s *Screen) submit() tea.Cmd {
-	if why := s.notSubmittable(); why != "" {
+	if why := s.checks.against(&s.texts, s.versions(), &s.problems); why != "" {
 		s.texts.then = nil
 		return ui.Do(ui.Toast{Text: "not to be submitted: " + why, Role: ui.Warn})
 	}

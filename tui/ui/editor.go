@@ -25,7 +25,8 @@ type Editor struct {
 
 // SetText replaces everything and forgets what could be undone.
 func (e *Editor) SetText(s string) {
-	*e = Editor{buffer: buffer{lines: strings.Split(s, "\n"), version: e.version + 1}, w: e.w, h: e.h, goal: -1, find: e.find}
+	b := buffer{lines: strings.Split(s, "\n"), version: e.version + 1}
+	*e = Editor{buffer: b, w: e.w, h: e.h, goal: -1, find: e.find}
 }
 
 // Text is the text, byte for byte.

@@ -10,8 +10,12 @@ import (
 // BenchmarkTable moves the cursor among 40 rows and draws them in 200 columns,
 // beside the component of the library that would do the same.
 func BenchmarkTable(b *testing.B) {
-	columns := []Column{{Title: "STATE"}, {Title: "RUN", Min: 16}, {Title: "CONC", Right: true}, {Title: "WHERE", Flex: true}}
-	theirColumns := []table.Column{{Title: "STATE", Width: 11}, {Title: "RUN", Width: 16}, {Title: "CONC", Width: 6}, {Title: "WHERE", Width: 150}}
+	columns := []Column{
+		{Title: "STATE"}, {Title: "RUN", Min: 16}, {Title: "CONC", Right: true}, {Title: "WHERE", Flex: true},
+	}
+	theirColumns := []table.Column{
+		{Title: "STATE", Width: 11}, {Title: "RUN", Width: 16}, {Title: "CONC", Width: 6}, {Title: "WHERE", Width: 150},
+	}
 	var rows [][]Cell
 	var theirRows []table.Row
 	for i := range 40 {
