@@ -210,12 +210,16 @@ func (hangs) LogView(ctx context.Context, _ ...string) (*engine.LogView, <-chan 
 	return nil, nil, ctx.Err()
 }
 
-func TestStop(t *testing.T) {
+func TestEscapeEndsWhatTakesLong(t *testing.T) {
 	t.Parallel()
 	p := NewFile(t.Context(), hangs{}, ui.NewTheme(true))
 	p.SetSize(60, 3)
 	cmd := p.OpenAt(Log{Name: "a", Path: "a"}, Place{Line: 3})
-	if !p.Stop() || p.Stop() {
+	escape := func(p *Pane) bool {
+		_, did := p.Escape()
+		return did
+	}
+	if !escape(p) || escape(p) {
 		t.Fatal("opening is to be stopped once")
 	}
 	late, ok := cmd().(Msg)
@@ -225,23 +229,17 @@ func TestStop(t *testing.T) {
 
 	r := fileRig(t, 60, 3, numbered(1000), Place{})
 	r.keys("down")
-	if r.p.Stop() {
+	if escape(r.p) {
 		t.Error("nothing is under way")
 	}
-	fetch := r.p.Scroll(1)
-	if !r.p.Stop() {
-		t.Error("what is being read")
-	}
-	r.run(fetch)
-	r.want("where it was", "      2  line 2", "      3  line 3", "      4  line 4")
 	count := r.p.goTo(500)
-	if !strings.Contains(r.title(), "counting lines") || !r.p.Stop() {
+	if !strings.Contains(r.title(), "counting lines") || !escape(r.p) {
 		t.Error("what is being counted")
 	}
 	r.run(count)
 	r.want("where it was", "      2  line 2", "      3  line 3", "      4  line 4")
 	search := r.p.searchFor("line 900")
-	if !r.p.Stop() || !strings.Contains(r.title(), "stopped") {
+	if !escape(r.p) || !strings.Contains(r.title(), "stopped") {
 		t.Errorf("a search: %q", r.title())
 	}
 	r.run(search)

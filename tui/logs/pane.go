@@ -94,17 +94,11 @@ func (p *Pane) Follow(on bool) tea.Cmd {
 	return p.followEnd(on)
 }
 
-// Escape ends what is going on in the pane: a search under way, what was searched
-// for, a filter. False: nothing is.
+// Escape ends what is going on in the pane: a search under way, the way to the place
+// that is opened, what was searched for, a filter. False: nothing is.
 func (p *Pane) Escape() (tea.Cmd, bool) {
 	defer p.draw()
 	return p.escape()
-}
-
-// Stop ends what is being opened, counted, read or searched. False: nothing is.
-func (p *Pane) Stop() bool {
-	defer p.draw()
-	return p.stop()
 }
 
 // Close leaves what is open.

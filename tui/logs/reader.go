@@ -294,7 +294,10 @@ func (r *reader) escape() (tea.Cmd, bool) {
 	switch {
 	case r.find.stop():
 		r.find.said = "stopped"
-	case r.src.seeking > 0 && r.src.at == nil:
+	case r.src.at != nil && r.src.err == nil:
+		r.src.close()
+		r.src.at, r.src.seeking, r.src.err = nil, 0, errors.New("stopped before the place was reached")
+	case r.src.seeking > 0:
 		r.src.seeking = 0
 		r.find.clear()
 	case r.find.clear():
@@ -304,20 +307,4 @@ func (r *reader) escape() (tea.Cmd, bool) {
 		return nil, false
 	}
 	return nil, true
-}
-
-func (r *reader) stop() bool {
-	switch {
-	case r.find.stop():
-		r.find.said = "stopped"
-	case r.src.at != nil && r.src.err == nil:
-		r.src.close()
-		r.src.at, r.src.seeking, r.src.err = nil, 0, errors.New("stopped before the place was reached")
-	case r.src.seeking > 0:
-		r.src.seeking = 0
-	case r.read.stop():
-	default:
-		return false
-	}
-	return true
 }

@@ -36,7 +36,7 @@ func TestDatasetsAreIndexedOnce(t *testing.T) {
 		t.Errorf("the second is %s, want %s", s.review.answer.input.Value(), want)
 	}
 	press(s, "up", "up", "enter")
-	if f, _ := s.review.written.fieldOf(porter.Todo{File: porter.Workload, Path: "trajectory_path"}); f.Value != want {
+	if f, _ := s.porting.result.fieldOf(porter.Todo{File: porter.Workload, Path: "trajectory_path"}); f.Value != want {
 		t.Errorf("written is %s, want %s", f.Value, want)
 	}
 	if last := eng.ports[len(eng.ports)-1]; last.Datasets == nil {

@@ -25,12 +25,10 @@ func (a *artifacts) here() (porter.Artifact, bool) {
 	return porter.Artifact{}, false
 }
 
-// resting are the fields that rest on the one under the cursor.
-func (a *artifacts) resting() []porter.Field {
-	here, ok := a.here()
-	var out []porter.Field
+// resting are the fields that rest on an artifact, or a file below it.
+func (a *artifacts) resting(name string) (out []porter.Field) {
 	for _, f := range a.res.Fields {
-		if ok && restsOn(f, here.Name) {
+		if restsOn(f, name) {
 			out = append(out, f)
 		}
 	}
@@ -42,15 +40,14 @@ func (a *artifacts) top(h int) int { return max(min(a.at-h/2, len(a.res.Artifact
 
 // view draws the list; those that a field rests on are lit.
 func (a *artifacts) view(th ui.Theme, b rect, focused bool, of porter.Field) string {
-	count := resting(a.res)
 	lines := make([]string, 0, b.h)
 	all := a.res.Artifacts
 	for i := a.top(b.h); i < len(all) && len(lines) < b.h; i++ {
 		at := all[i]
 		sign, role := artifactLook(at)
 		n := "-"
-		if c := count[at.Name]; c > 0 {
-			n = fmt.Sprint(c)
+		if fields := a.resting(at.Name); len(fields) > 0 {
+			n = fmt.Sprint(len(fields))
 		}
 		name := ui.Clean(at.Name)
 		if restsOn(of, at.Name) {
@@ -100,7 +97,7 @@ func (a *artifacts) about(th ui.Theme, w int) []string {
 	if at.Lines > 0 {
 		out = append(out, th.Paint(ui.Muted, fmt.Sprintf("%d lines read", at.Lines)))
 	}
-	fields := a.resting()
+	fields := a.resting(at.Name)
 	note := "what it would have told got fallbacks or questions"
 	switch {
 	case len(fields) > 0:

@@ -14,28 +14,17 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// finder finds run directories.
-type finder interface {
-	// FindRuns lists run directories below a folder.
-	FindRuns(ctx context.Context, root string, depth int) ([]string, error)
-	// List lists the names of the folders in a folder, at most some thousands.
-	List(ctx context.Context, dir string) ([]string, error)
-	// Recent lists run directories that were ported before, the latest first.
-	Recent(ctx context.Context) ([]string, error)
-}
-
 // chooser lets a run directory be chosen: a path is typed, and what it can become
 // is listed below it.
 type chooser struct {
-	eng  finder
-	ctx  context.Context
-	w, h int
+	eng    Engine
+	ctx    context.Context
+	wizard wizard
+	w, h   int
 
 	path   ui.Input
-	folder listing // that is being typed
-	gen    int     // of the listing
+	folder *listing // that is being typed
 	recent []string
-	asked  bool // for the recent ones
 	rows   []choice
 	row    int
 	err    error // of the last attempt to port
@@ -46,8 +35,8 @@ type listing struct {
 	of         string
 	dirs, runs []string
 	err        error
-	pending    int                // answers that are to come
-	stop       context.CancelFunc // ends the look; nil: there was none
+	pending    int // answers that are to come
+	stop       context.CancelFunc
 }
 
 // Bounds of the look around: a search below a project's root ends in time.
@@ -61,7 +50,7 @@ type chooserMsg interface{ ofChooser() }
 
 type (
 	lookedMsg struct {
-		gen        int
+		in         *listing
 		dirs, runs []string // one of them; nil: the other, or nothing
 		err        error
 	}
@@ -75,68 +64,52 @@ func (recentMsg) ofChooser() {}
 func (c *chooser) start(err error) tea.Cmd {
 	c.err = err
 	c.list()
-	return tea.Batch(c.look(), c.listRecent())
+	ctx, eng := c.ctx, c.eng
+	return tea.Batch(c.look(), func() tea.Msg {
+		dirs, err := eng.Recent(ctx)
+		if err != nil {
+			return nil // a convenience: without it the path is typed
+		}
+		return recentMsg{dirs}
+	})
 }
 
 // look lists the folder that is being typed, and searches below it. A look at a
 // folder typed before is given up: one that hangs must not hold up the next.
 func (c *chooser) look() tea.Cmd {
 	base, _ := split(c.path.Value())
-	if c.folder.stop != nil {
+	if c.folder != nil {
 		if base == c.folder.of {
 			return nil
 		}
 		c.folder.stop()
 	}
 	ctx, done := context.WithTimeout(c.ctx, lookFor)
-	c.folder = listing{of: base, pending: 2, stop: done}
-	c.gen++
-	gen, eng, root := c.gen, c.eng, cmp.Or(base, ".")
+	in := &listing{of: base, pending: 2, stop: done}
+	c.folder = in
+	eng, root := c.eng, cmp.Or(base, ".")
 	list := func() tea.Msg {
 		dirs, err := eng.List(ctx, root)
-		return lookedMsg{gen: gen, dirs: dirs, err: err}
+		return lookedMsg{in: in, dirs: dirs, err: err}
 	}
 	find := func() tea.Msg {
 		runs, err := eng.FindRuns(ctx, root, lookDepth)
 		if len(runs) > 0 && errors.Is(err, context.DeadlineExceeded) {
 			err = nil // what was found in time is of use
 		}
-		return lookedMsg{gen: gen, runs: runs, err: err}
+		return lookedMsg{in: in, runs: runs, err: err}
 	}
 	return tea.Batch(list, find)
-}
-
-func (c *chooser) listRecent() tea.Cmd {
-	if c.asked {
-		return nil
-	}
-	c.asked = true
-	ctx, eng := c.ctx, c.eng
-	return func() tea.Msg {
-		dirs, err := eng.Recent(ctx)
-		if err != nil {
-			return recentMsg{} // a convenience: without it the path is typed
-		}
-		return recentMsg{dirs}
-	}
 }
 
 func (c *chooser) update(msg chooserMsg) {
 	switch m := msg.(type) {
 	case recentMsg:
 		c.recent = m.dirs
-	case lookedMsg:
-		if m.gen != c.gen {
-			return
-		}
-		c.folder.pending--
-		if m.runs != nil {
-			c.folder.runs = m.runs
-		}
-		if m.dirs != nil {
-			c.folder.dirs = m.dirs
-		}
-		c.folder.err = cmp.Or(m.err, c.folder.err)
+	case lookedMsg: // of a folder before it does not matter
+		m.in.pending--
+		m.in.runs, m.in.dirs = append(m.in.runs, m.runs...), append(m.in.dirs, m.dirs...)
+		m.in.err = cmp.Or(m.err, m.in.err)
 	}
 	c.list()
 }
@@ -145,7 +118,7 @@ func (c *chooser) update(msg chooserMsg) {
 func (c *chooser) list() {
 	typed := c.path.Value()
 	var dirs, runs []string
-	if base, _ := split(typed); base == c.folder.of {
+	if base, _ := split(typed); c.folder != nil && base == c.folder.of {
 		dirs, runs = c.folder.dirs, c.folder.runs
 	}
 	c.rows = choices(typed, dirs, runs, c.recent)
@@ -154,11 +127,16 @@ func (c *chooser) list() {
 
 func (c *chooser) move(by int) { c.row = max(min(c.row+by, len(c.rows)-1), 0) }
 
-// key handles a key; a directory that is chosen comes back.
-func (c *chooser) key(msg tea.KeyPressMsg) (dir string, cmd tea.Cmd) {
+func (c *chooser) keys() []key.Binding {
+	return []key.Binding{takeKey, completeKey, prevKey, followKey, escKey}
+}
+
+func (c *chooser) typing() bool { return true }
+
+func (c *chooser) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, escKey):
-		return "", ui.Do(ui.Back{})
+		return ui.Do(ui.Back{})
 	case key.Matches(msg, prevKey):
 		c.move(-1)
 	case key.Matches(msg, followKey):
@@ -167,13 +145,13 @@ func (c *chooser) key(msg tea.KeyPressMsg) (dir string, cmd tea.Cmd) {
 		if base, _ := split(c.path.Value()); base == c.folder.of {
 			c.path.SetValue(completed(c.path.Value(), c.folder.dirs))
 		}
-		return "", c.typed()
+		return c.typed()
 	case key.Matches(msg, takeKey):
 		return c.take()
 	case c.path.Key(msg):
-		return "", c.typed()
+		return c.typed()
 	}
-	return "", nil
+	return nil
 }
 
 func (c *chooser) paste(text string) tea.Cmd {
@@ -187,26 +165,27 @@ func (c *chooser) typed() tea.Cmd {
 	return c.look()
 }
 
-// take opens the folder under the cursor, or chooses the run.
-func (c *chooser) take() (dir string, cmd tea.Cmd) {
+// take opens the folder under the cursor, or ports the run.
+func (c *chooser) take() tea.Cmd {
 	if len(c.rows) == 0 {
-		return "", nil
+		return nil
 	}
 	at := c.rows[c.row]
 	if at.kind != "folder" {
 		c.err = nil
-		return at.path, nil
+		return c.wizard.begin(at.path)
 	}
 	c.path.SetValue(at.path + "/")
-	return "", c.typed()
+	return c.typed()
 }
 
-func (c *chooser) mouse(m ui.Mouse) {
+func (c *chooser) mouse(m ui.Mouse) tea.Cmd {
 	if m.Wheel != 0 {
 		c.move(m.Wheel)
 	} else if i := c.top() + m.Y - c.head(); m.Y >= c.head() && i < len(c.rows) {
 		c.row = i
 	}
+	return nil
 }
 
 // head is the height of what stands above the list.
@@ -245,20 +224,19 @@ func (c *chooser) advice(th ui.Theme) []string {
 			n++
 		}
 	}
-	role, text := ui.Muted, ""
+	folder := cmp.Or(c.folder, &listing{})
+	role, text := ui.Muted, fmt.Sprintf("a folder c<N> of the harness; looked for up to %d levels below", lookDepth)
 	switch {
 	case c.err != nil:
 		role, text = ui.Bad, "✗ "+c.err.Error()
-	case c.folder.err != nil && n == 0:
-		role, text = ui.Warn, "⚠ "+c.folder.err.Error()
-	case c.folder.pending > 0:
+	case folder.err != nil && n == 0:
+		role, text = ui.Warn, "⚠ "+folder.err.Error()
+	case folder.pending > 0:
 		text = "looking …"
 	case n == 1:
 		text = "1 run directory found"
 	case n > 1:
 		text = fmt.Sprintf("%d run directories found", n)
-	default:
-		text = fmt.Sprintf("a folder c<N> of the harness; looked for up to %d levels below", lookDepth)
 	}
 	return wrapped(th, " ", role, text, c.w)
 }

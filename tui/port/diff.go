@@ -11,16 +11,15 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// fieldDiff is what was read against what is written: for each field of the file that
-// is shown that is no plain copy.
-func (f *files) fieldDiff() *sheet {
-	return &sheet{title: "raw against written", write: f.diffLines, other: f.launchDiff}
-}
-
-// launchDiff is the proof: what each old launch line gave its worker, against what
-// the new job gives it.
-func (f *files) launchDiff() *sheet {
-	return &sheet{title: "old launch lines against the new job", write: f.proofLines, other: f.fieldDiff}
+// compare opens what was read against what is written: field by field, or launch line
+// by launch line.
+func (r *review) compare(launches bool) {
+	sh := &sheet{title: "raw against written", write: r.files.diffLines}
+	if launches {
+		sh.title, sh.write = "old launch lines against the new job", r.files.proofLines
+	}
+	sh.other = func() { r.compare(!launches) }
+	r.wizard.open(sh)
 }
 
 // pair draws an old and a new text one below the other, with lit what differs.
@@ -63,6 +62,8 @@ func common(a, b string) (head, tail int) {
 	return head, tail
 }
 
+// diffLines compare, for each field of the file that is shown that is no plain copy,
+// what was read with what is written.
 func (f *files) diffLines(th ui.Theme, w int) (lines []string, first int) {
 	const margin = "         "
 	same := 0
@@ -112,6 +113,8 @@ func raw(f porter.Field) string {
 	return e.Key + " " + e.Raw
 }
 
+// proofLines are the proof: what each old launch line gave its worker, against what
+// the new job gives it.
 func (f *files) proofLines(th ui.Theme, w int) (lines []string, first int) {
 	p := &f.res.Proof
 	text, role := verdict(p)

@@ -117,8 +117,8 @@ func TestAPortThatIsGivenUpEnds(t *testing.T) {
 		t.Errorf("ended with %v, the screen's own work with %v", m.err, s.porting.ctx.Err())
 	}
 	// One that is asked for while another runs ends that one.
-	ended = start(s.porting.run())
-	next := start(s.porting.run())
+	ended = start(s.porting.port())
+	next := start(s.porting.port())
 	<-ended
 	select {
 	case m := <-next:
@@ -148,7 +148,7 @@ func TestEscEndsAWrite(t *testing.T) {
 		t.Errorf("nothing says how to end it:\n%s", s.View())
 	}
 	press(s, "esc")
-	if s.stage != reviewing || s.writing.saving {
+	if s.stage != reviewing || s.writing.now != nil {
 		t.Fatalf("stage %d", s.stage)
 	}
 	if cmd := s.Update(<-ended); cmd != nil {
@@ -189,7 +189,7 @@ func TestHomeIsExpandedByTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	press(s, "s", "~", "/", "d", "/", "enter")
-	if n := s.review.written.res.Open(porter.MustFix); n != 0 {
+	if n := s.porting.result.res.Open(porter.MustFix); n != 0 {
 		t.Errorf("%d datasets are not found below ~", n)
 	}
 }

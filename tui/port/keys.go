@@ -4,6 +4,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -46,34 +47,10 @@ var (
 	nextKey = ui.Bind("tab", "other name", "tab", "up", "down")
 )
 
-// Keys are the bindings that work now.
-func (s *Screen) Keys() []key.Binding {
-	moves := []key.Binding{upKey, downKey, pageUp, pageDown, homeKey, endKey}
-	switch {
-	case s.viewer.shown():
-		return s.viewer.keys()
-	case s.stage == comparing && s.writing.saving:
-		return nil
-	case s.stage == comparing:
-		return append([]key.Binding{yesKey, namesKey}, moves...)
-	case s.sheet != nil && s.sheet.other != nil:
-		return append([]key.Binding{shutKey, otherKey}, moves...)
-	case s.sheet != nil:
-		return append([]key.Binding{shutKey}, moves...)
-	case s.stage == choosing:
-		return []key.Binding{takeKey, completeKey, prevKey, followKey, escKey}
-	case s.stage == reading:
-		return nil
-	case s.stage == naming && s.writing.saving:
-		return []key.Binding{escKey}
-	case s.stage == naming:
-		return []key.Binding{saveKey, nextKey, escKey}
-	}
-	return s.review.keys(len(s.porting.opt.Answers) > 0)
-}
+// moves are the keys that move in any list or text.
+var moves = []key.Binding{upKey, downKey, pageUp, pageDown, homeKey, endKey}
 
-// keys are the bindings of the pane; undo says that there is an answer to take back.
-func (r *review) keys(undo bool) []key.Binding {
+func (r *review) keys() []key.Binding {
 	switch {
 	case r.root != nil:
 		return []key.Binding{findKey, escKey}
@@ -82,119 +59,40 @@ func (r *review) keys(undo bool) []key.Binding {
 	case r.answer != nil:
 		return []key.Binding{giveKey, escKey}
 	}
-	edit, back, accept := editKey, undoKey, ui.Disabled(acceptKey, r.notAcceptable())
+	edit, undo, accept := editKey, undoKey, ui.Disabled(acceptKey, r.notAcceptable())
 	_, any := r.askable()
 	edit.SetEnabled(any)
-	back.SetEnabled(undo)
+	undo.SetEnabled(len(r.job.opt.Answers) > 0)
 	if r.focus == onQuestions {
 		return []key.Binding{
-			writeKey, edit, accept, openKey, diffKey, seekKey, wholeKey, back, paneKey, fileKey, upKey, downKey,
+			writeKey, edit, accept, openKey, diffKey, seekKey, wholeKey, undo, paneKey, fileKey, upKey, downKey,
 		}
 	}
-	return []key.Binding{
-		writeKey, paneKey, openKey, diffKey, notedKey, fileKey, edit, accept, seekKey, wholeKey, back,
-		upKey, downKey, pageUp, pageDown, homeKey, endKey,
-	}
+	return append([]key.Binding{
+		writeKey, paneKey, openKey, diffKey, notedKey, fileKey, edit, accept, seekKey, wholeKey, undo,
+	}, moves...)
 }
 
-func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	switch {
-	case s.viewer.shown():
-		return s.viewer.key(msg)
-	case s.sheet != nil:
-		s.sheetKey(msg)
-		if s.stage == comparing && key.Matches(msg, yesKey) && !s.writing.saving {
-			return ui.Do(askToReplace(s.writing.replaced()))
-		}
-	case s.stage == choosing:
-		dir, cmd := s.chooser.key(msg)
-		if dir == "" {
-			return cmd
-		}
-		return s.begin(dir)
-	case s.stage == naming:
-		return s.nameKey(msg)
-	case s.stage == reviewing:
-		if what := s.review.key(msg); what != nil {
-			return s.do(what)
-		}
-		return s.review.fetch()
-	}
-	return nil
-}
-
-func (s *Screen) sheetKey(msg tea.KeyPressMsg) {
-	if !s.sheet.key(msg) && s.sheet.other != nil && key.Matches(msg, otherKey) {
-		s.open(s.sheet.other())
-	}
-}
-
-func (s *Screen) nameKey(msg tea.KeyPressMsg) tea.Cmd {
-	switch {
-	case key.Matches(msg, escKey):
-		s.stage = reviewing
-		s.writing.drop()
-		return nil
-	case s.writing.saving:
-		return nil
-	case key.Matches(msg, saveKey):
-		return s.writing.write(&s.porting, false)
-	}
-	s.writing.key(msg)
-	return s.writing.check(&s.porting)
-}
-
-// key handles a key; what it asks of the screen comes back.
-func (r *review) key(msg tea.KeyPressMsg) action {
+func (r *review) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case r.root != nil:
 		return r.rootKey(msg)
 	case r.answer != nil:
-		given, over := r.answer.key(msg)
-		if over {
-			r.dropInput()
-		}
-		if given != nil {
-			return answerAction(*given)
-		}
-		return nil
-	}
-	switch {
+		return r.answerKey(msg)
 	case key.Matches(msg, writeKey):
-		return writeAction{}
+		return r.wizard.nameFiles()
 	case key.Matches(msg, openKey):
-		return viewAction(r.places())
-	case key.Matches(msg, diffKey):
-		return sheetAction{r.files.fieldDiff()}
-	case key.Matches(msg, wholeKey):
-		return sheetAction{r.whole()}
+		return r.wizard.show(r.places())
 	case key.Matches(msg, undoKey):
-		return undoAction{}
+		return r.job.undo()
 	case key.Matches(msg, acceptKey):
 		return r.accept()
 	}
-	r.paneKey(msg)
-	return nil
-}
-
-// rootKey is for the folder in which the datasets are looked for.
-func (r *review) rootKey(msg tea.KeyPressMsg) action {
 	switch {
-	case key.Matches(msg, escKey):
-		r.dropInput()
-	case key.Matches(msg, findKey):
-		root := r.root.Value()
-		r.dropInput()
-		return datasetAction(root)
-	default:
-		r.root.Key(msg)
-	}
-	return nil
-}
-
-// paneKey handles a key that asks nothing of the screen.
-func (r *review) paneKey(msg tea.KeyPressMsg) {
-	switch {
+	case key.Matches(msg, diffKey):
+		r.compare(false)
+	case key.Matches(msg, wholeKey):
+		r.wizard.open(r.whole())
 	case key.Matches(msg, paneKey):
 		r.focus = (r.focus + 1) % panes
 		r.arrange()
@@ -212,15 +110,42 @@ func (r *review) paneKey(msg tea.KeyPressMsg) {
 	default:
 		r.move(motion(msg, r.boxes.file.h-1))
 	}
+	return r.fetch()
+}
+
+// rootKey is for the folder in which the datasets are looked for.
+func (r *review) rootKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case key.Matches(msg, escKey):
+		r.dropInput()
+	case key.Matches(msg, findKey):
+		root := r.root.Value()
+		r.dropInput()
+		return r.job.lookBelow(root)
+	default:
+		r.root.Key(msg)
+	}
+	return nil
+}
+
+func (r *review) answerKey(msg tea.KeyPressMsg) tea.Cmd {
+	given, over := r.answer.key(msg)
+	if over {
+		r.dropInput()
+	}
+	if given == nil {
+		return nil
+	}
+	return r.job.answer(*given)
 }
 
 // accept settles the question under the cursor.
-func (r *review) accept() action {
+func (r *review) accept() tea.Cmd {
 	if why := r.notAcceptable(); why != "" {
-		return remarkAction{Text: "nothing to accept: " + why, Role: ui.Warn}
+		return ui.Do(ui.Toast{Text: "nothing to accept: " + why, Role: ui.Warn})
 	}
 	t, _ := r.question()
-	return answerAction{ID: t.ID, Accepted: true}
+	return r.job.answer(porter.Answer{ID: t.ID, Accepted: true})
 }
 
 // motion is by how many lines a key moves; 0 if it is for something else.

@@ -14,17 +14,16 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// excerptEngine reads the part of a file that evidence points to.
-type excerptEngine interface {
-	Excerpt(ctx context.Context, path string, line, column, length int) (session.Excerpt, error)
-}
-
 // origin tells where fields come from. Of the artifacts it keeps excerpts.
 type origin struct {
-	eng      excerptEngine
+	eng      Engine
 	ctx      context.Context
 	excerpts map[porter.Evidence]excerpt
 	fetching bool
+}
+
+func newOrigin(ctx context.Context, eng Engine) origin {
+	return origin{eng: eng, ctx: ctx, excerpts: map[porter.Evidence]excerpt{}}
 }
 
 // excerpt is what was read for a piece of evidence.

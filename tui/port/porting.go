@@ -13,74 +13,74 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// portEngine ports a run directory.
-type portEngine interface {
-	Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error)
-}
-
 // porting is the port of a directory, made anew with each answer that is given.
 type porting struct {
-	eng portEngine
+	inert
+	eng Engine
 	ctx context.Context
+	w   int
 
 	dir    string
 	opt    porter.Options
 	before porter.Options // the last change
 	kept   int            // answers that have been written
+	result *written       // of the last port that has ended well
 
-	gen      int                // of the port that is asked for
-	stop     context.CancelFunc // ends it; nil: there was none
-	on       bool
-	progress porter.Progress
+	now *run // nil: none
+	at  porter.Progress
+}
+
+// run is a port under way.
+type run struct {
+	ctx      context.Context
+	stop     context.CancelFunc
+	progress chan porter.Progress
 }
 
 type (
 	portedMsg struct {
-		gen     int
-		written written
-		names   [2]string
-		err     error
+		run   *run
+		shown *written
+		names [2]string
+		err   error
 	}
 	progressMsg struct {
-		ctx  context.Context // of the port
-		gen  int
-		p    porter.Progress
-		from <-chan porter.Progress
+		run *run
+		at  porter.Progress
 	}
 )
 
 // begin ports another directory.
 func (p *porting) begin(dir string) tea.Cmd {
 	p.dir, p.opt, p.before, p.kept = dir, porter.Options{}, porter.Options{}, 0
-	return p.run()
+	p.result = &written{res: &porter.Result{}}
+	return p.port()
 }
 
-// run reads the directory. A port that is asked for while one runs ends the earlier
+// port reads the directory. A port that is asked for while one runs ends the earlier
 // one.
-func (p *porting) run() tea.Cmd {
+func (p *porting) port() tea.Cmd {
 	p.giveUp()
-	ctx, stop := context.WithCancel(p.ctx)
-	p.on, p.progress, p.stop = true, porter.Progress{}, stop
-	gen, eng, dir, opt := p.gen, p.eng, p.dir, p.options()
-	progress := make(chan porter.Progress, 1)
+	r := &run{progress: make(chan porter.Progress, 1)}
+	r.ctx, r.stop = context.WithCancel(p.ctx)
+	p.now, p.at = r, porter.Progress{}
+	eng, dir, opt := p.eng, p.dir, p.options()
 	opt.Progress = func(p porter.Progress) {
 		select {
-		case progress <- p:
+		case r.progress <- p:
 		default: // the screen is behind: it gets a later one
 		}
 	}
-	run := func() tea.Msg {
-		defer close(progress)
-		names := defaultNames(session.Home(dir))
-		opt.RecipeOut, opt.WorkloadOut = names[0], names[1]
-		res, err := eng.Port(ctx, dir, opt)
-		if err != nil {
-			return portedMsg{gen: gen, err: err}
+	return tea.Batch(func() tea.Msg {
+		defer close(r.progress)
+		m := portedMsg{run: r, names: defaultNames(session.Home(dir))}
+		opt.RecipeOut, opt.WorkloadOut = m.names[0], m.names[1]
+		var res *porter.Result
+		if res, m.err = eng.Port(r.ctx, dir, opt); m.err == nil {
+			m.shown, m.err = show(res)
 		}
-		w, err := show(res)
-		return portedMsg{gen, w, names, err}
-	}
-	return tea.Batch(run, wait(ctx, gen, progress))
+		return m
+	}, r.wait)
 }
 
 // options are what the port is made with, to be handed to a command.
@@ -92,53 +92,52 @@ func (p *porting) options() porter.Options {
 
 // giveUp ends the port that runs, and makes its answer void.
 func (p *porting) giveUp() {
-	p.gen++
-	p.on = false
-	if p.stop != nil {
-		p.stop()
+	if p.now != nil {
+		p.now.stop()
+		p.now = nil
 	}
 }
 
-// wait waits for a sign of life of a port.
-func wait(ctx context.Context, gen int, from <-chan porter.Progress) tea.Cmd {
-	return func() tea.Msg {
-		select {
-		case p, ok := <-from:
-			if ok {
-				return progressMsg{ctx, gen, p, from}
-			}
-		case <-ctx.Done():
+// wait waits for a sign of life.
+func (r *run) wait() tea.Msg {
+	select {
+	case at, ok := <-r.progress:
+		if ok {
+			return progressMsg{r, at}
 		}
-		return nil
+	case <-r.ctx.Done():
 	}
+	return nil
 }
 
 func (p *porting) progressed(m progressMsg) tea.Cmd {
-	if m.gen != p.gen || !p.on {
+	if m.run != p.now {
 		return nil
 	}
-	p.progress = m.p
-	return wait(m.ctx, m.gen, m.from)
+	p.at = m.at
+	return m.run.wait
 }
 
-// ended says whether the port that is asked for has ended with a message.
+// ended takes the end of a port; false if it was given up.
 func (p *porting) ended(m portedMsg) bool {
-	if m.gen != p.gen {
+	if m.run != p.now {
 		return false
 	}
-	p.on = false
-	p.stop()
+	p.giveUp()
+	if m.err == nil {
+		p.result, p.opt.Datasets = m.shown, m.shown.res.Datasets
+	}
 	return true
 }
 
 // answer ports again with one answer more.
 func (p *porting) answer(a porter.Answer) tea.Cmd {
-	if p.on {
+	if p.now != nil {
 		return ui.Do(ui.Toast{Text: "the last answer is still being worked in", Role: ui.Muted})
 	}
 	p.before = p.opt
 	p.opt.Answers = append(slices.Clone(p.opt.Answers), a)
-	return p.run()
+	return p.port()
 }
 
 // undo ports again without the last answer.
@@ -150,18 +149,18 @@ func (p *porting) undo() tea.Cmd {
 	p.before = p.opt
 	p.opt.Answers = p.opt.Answers[:n-1]
 	p.kept = min(p.kept, n-1)
-	return p.run()
+	return p.port()
 }
 
 // lookBelow ports again with one more folder that datasets are looked for in.
 func (p *porting) lookBelow(root string) tea.Cmd {
-	if root == "" || p.on {
+	if root == "" || p.now != nil {
 		return nil
 	}
 	p.before = p.opt
 	p.opt.DatasetRoots = append(slices.Clone(p.opt.DatasetRoots), root)
 	p.opt.Datasets = nil // the index is of the folders before
-	return p.run()
+	return p.port()
 }
 
 // takeBack takes the last change back, of which the port could not be made.
@@ -174,15 +173,13 @@ func (p *porting) unsaved() bool { return len(p.opt.Answers) > p.kept }
 func (p *porting) saved(answers int) { p.kept = min(answers, len(p.opt.Answers)) }
 
 // view says what is being read.
-func (p *porting) view(th ui.Theme, w int) string {
-	lines := []string{" " + th.Paint(ui.Muted, "reading ") + tail(ui.Clean(p.dir), w-10)}
-	if at := p.progress; at.Name != "" {
-		text := ui.Clean(at.Name)
-		if at.Total > 0 {
-			lines = append(lines, " "+th.Bar(min(40, w-4), float64(at.Done)/float64(at.Total), ui.Accent)+"  "+text)
-		} else {
-			lines = append(lines, " "+th.Paint(ui.Muted, at.Stage+" "+text))
-		}
+func (p *porting) view(th ui.Theme) string {
+	lines := []string{" " + th.Paint(ui.Muted, "reading ") + tail(ui.Clean(p.dir), p.w-10)}
+	if text := ui.Clean(p.at.Name); text != "" && p.at.Total > 0 {
+		bar := th.Bar(min(40, p.w-4), float64(p.at.Done)/float64(p.at.Total), ui.Accent)
+		lines = append(lines, " "+bar+"  "+text)
+	} else if text != "" {
+		lines = append(lines, " "+th.Paint(ui.Muted, p.at.Stage+" "+text))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -56,8 +56,8 @@ type leaf struct {
 }
 
 // show renders both files and finds the field of each line.
-func show(res *porter.Result) (written, error) {
-	w := written{res: res}
+func show(res *porter.Result) (*written, error) {
+	w := &written{res: res}
 	data, err := res.RecipeYAML()
 	if err != nil {
 		return w, err
@@ -176,28 +176,29 @@ func (w *written) factLine(th ui.Theme, width int) string {
 	return ui.Ends(" "+ui.Clean(strings.Join(facts, " · ")), right, width)
 }
 
-// letter is the mark of a class in the gutter.
-func letter(c porter.Class) (string, ui.Role) {
-	switch c {
-	case porter.Copied:
-		return "c", ui.Muted
-	case porter.Translated:
-		return "t", ui.Accent
-	case porter.Inferred:
-		return "i", ui.Accent
-	case porter.Default:
-		return "d", ui.Muted
-	case porter.Guessed:
-		return "g", ui.Warn
-	case porter.Missing:
-		return "T", ui.Bad
-	}
-	return "?", ui.Warn
+// classes are where a field can come from, in the order in which they are counted, with
+// the mark in the gutter.
+var classes = []struct {
+	class porter.Class
+	mark  string
+	role  ui.Role
+}{
+	{porter.Copied, "c", ui.Muted},
+	{porter.Translated, "t", ui.Accent},
+	{porter.Inferred, "i", ui.Accent},
+	{porter.Default, "d", ui.Muted},
+	{porter.Guessed, "g", ui.Warn},
+	{porter.Missing, "T", ui.Bad},
 }
 
-// classes in the order in which they are counted.
-var classes = []porter.Class{
-	porter.Copied, porter.Translated, porter.Inferred, porter.Default, porter.Guessed, porter.Missing,
+// letter is the mark of a class.
+func letter(c porter.Class) (string, ui.Role) {
+	for _, k := range classes {
+		if k.class == c {
+			return k.mark, k.role
+		}
+	}
+	return "?", ui.Warn
 }
 
 // summary counts the fields by class, as much as fits into w cells.
@@ -212,9 +213,9 @@ func summary(res *porter.Result, w int) (string, ui.Role) {
 	}
 	long := fmt.Sprintf("%d fields:", len(res.Fields))
 	for _, c := range classes {
-		if n := counts[c]; n > 0 {
-			name := string(c)
-			if c == porter.Missing {
+		if n := counts[c.class]; n > 0 {
+			name := string(c.class)
+			if c.class == porter.Missing {
 				name = "TODO"
 			}
 			long += fmt.Sprintf(" %d %s", n, name)
@@ -225,26 +226,6 @@ func summary(res *porter.Result, w int) (string, ui.Role) {
 	}
 	open := res.Open(porter.MustFix) + res.Open(porter.Confirm)
 	return fmt.Sprintf("%d fields, %s open", len(res.Fields), ui.Plural(open, "question")), role
-}
-
-// resting counts the fields that rest on each artifact; the key is a file name
-// relative to the run directory.
-func resting(res *porter.Result) map[string]int {
-	out := map[string]int{}
-	for _, f := range res.Fields {
-		seen := map[string]bool{}
-		for _, e := range f.Evidence {
-			name := e.Artifact
-			if cut := strings.IndexByte(name, '/'); cut > 0 {
-				name = name[:cut] // a file below an artifact that is a folder
-			}
-			if !seen[name] {
-				seen[name] = true
-				out[name]++
-			}
-		}
-	}
-	return out
 }
 
 // restsOn says whether a field rests on an artifact, or a file below it.

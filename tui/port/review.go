@@ -1,7 +1,6 @@
 package port
 
 import (
-	"context"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,14 +20,13 @@ const (
 )
 
 // review is a result being looked at: the written files, where each line comes from,
-// the artifacts, and the questions, which are answered here. What it asks of the
-// screen it says by an action.
+// the artifacts, and the questions, which are answered here.
 type review struct {
-	w, h    int
-	boxes   boxes
-	focus   focus
-	dir     string // that was ported
-	written *written
+	wizard wizard
+	job    *porting
+	w, h   int
+	boxes  boxes
+	focus  focus
 
 	files     files
 	artifacts artifacts
@@ -38,45 +36,18 @@ type review struct {
 	root      *ui.Input // folder to look for the datasets in, being typed; nil: none
 }
 
-// action is what a key asks of the screen; nil: nothing.
-type action interface{ action() }
-
-type (
-	answerAction  porter.Answer     // port again with it
-	datasetAction string            // port again with a folder more
-	undoAction    struct{}          // port again without the last answer
-	writeAction   struct{}          // ask for the names of the files
-	viewAction    []porter.Evidence // show these places
-	sheetAction   struct{ *sheet }  // show a long text
-	remarkAction  ui.Toast
-)
-
-func (answerAction) action()  {}
-func (datasetAction) action() {}
-func (undoAction) action()    {}
-func (writeAction) action()   {}
-func (viewAction) action()    {}
-func (sheetAction) action()   {}
-func (remarkAction) action()  {}
-
-func newReview(ctx context.Context, eng excerptEngine) review {
-	r := review{origin: origin{eng: eng, ctx: ctx, excerpts: map[porter.Evidence]excerpt{}}}
-	r.show(&written{res: &porter.Result{}})
-	return r
-}
-
 // begin is for another directory.
-func (r *review) begin(dir string) {
-	r.dir, r.focus = dir, onFile
+func (r *review) begin() {
+	r.focus, r.answer, r.root = onFile, nil, nil
 	r.files, r.artifacts, r.questions = files{}, artifacts{}, questions{}
-	r.answer, r.root = nil, nil
 	clear(r.origin.excerpts)
-	r.show(&written{res: &porter.Result{}})
+	r.show()
 }
 
-// show shows a result. The cursors stay where they are.
-func (r *review) show(w *written) {
-	r.written, r.files.written, r.artifacts.written = w, w, w
+// show shows the result of the port. The cursors stay where they are.
+func (r *review) show() {
+	w := r.job.result
+	r.files.written, r.artifacts.written = w, w
 	r.questions.take(w)
 	r.arrange()
 	if r.focus == onQuestions {
@@ -100,7 +71,7 @@ func (r *review) arrange() {
 func (r *review) typing() bool { return r.answer != nil || r.root != nil }
 
 // fetch reads the excerpt for the line under the cursor.
-func (r *review) fetch() tea.Cmd { return r.origin.fetch(r.dir, r.files.fieldHere()) }
+func (r *review) fetch() tea.Cmd { return r.origin.fetch(r.job.dir, r.files.fieldHere()) }
 
 // question is the one that is being answered, or the one under the cursor: in the
 // list the selected one, in the file the one about the line's field.
@@ -149,7 +120,7 @@ func (r *review) ask() {
 	if r.questions.pick(t.ID) {
 		r.focus = onQuestions
 	}
-	r.answer = newAnswer(r.written, t)
+	r.answer = newAnswer(r.job.result, t)
 	r.arrange()
 }
 
@@ -160,12 +131,13 @@ func (r *review) dropInput() {
 }
 
 // paste takes a text that was pasted into what is being typed.
-func (r *review) paste(text string) {
+func (r *review) paste(text string) tea.Cmd {
 	if r.root != nil {
 		r.root.Insert(text)
 	} else if r.answer != nil {
 		r.answer.paste(text)
 	}
+	return nil
 }
 
 // places are where the artifact under the cursor, or those that the field rests on,
@@ -179,7 +151,7 @@ func (r *review) places() []porter.Evidence {
 	}
 	f := r.files.fieldHere()
 	if t, ok := r.question(); ok && r.focus == onQuestions {
-		if f, _ = r.written.fieldOf(t); len(f.Evidence) == 0 {
+		if f, _ = r.job.result.fieldOf(t); len(f.Evidence) == 0 {
 			f.Evidence = t.Evidence
 		}
 	}
@@ -209,13 +181,14 @@ func (r *review) move(by int) {
 
 // goToResting goes to the first field that rests on the artifact under the cursor.
 func (r *review) goToResting() {
-	if fields := r.artifacts.resting(); len(fields) > 0 && r.files.goTo(fields[0].File, fields[0].Path) {
+	a, _ := r.artifacts.here()
+	if fields := r.artifacts.resting(a.Name); len(fields) > 0 && r.files.goTo(fields[0].File, fields[0].Path) {
 		r.focus = onFile
 	}
 }
 
-func (r *review) mouse(m ui.Mouse) {
-	in := func(b rect) bool { return m.In(b.x, b.y, b.w, b.h) }
+func (r *review) mouse(m ui.Mouse) tea.Cmd {
+	in := func(b rect) bool { return !r.typing() && m.In(b.x, b.y, b.w, b.h) }
 	to := func(f focus, by int) {
 		if r.focus = f; m.Wheel != 0 {
 			by = m.Wheel
@@ -234,6 +207,7 @@ func (r *review) mouse(m ui.Mouse) {
 	case in(b.todos):
 		to(onQuestions, r.questions.click(m.Y-b.todos.y, b.todos.h, r.focus == onQuestions))
 	}
+	return r.fetch()
 }
 
 // whole is all that is known of what is under the cursor.
@@ -260,13 +234,12 @@ func (r *review) about(th ui.Theme, w, h int) []string {
 	return r.origin.about(th, s, w, h)
 }
 
-// view draws the result; again says that it is being made anew.
-func (r *review) view(th ui.Theme, again bool) string {
+func (r *review) view(th ui.Theme) string {
 	b, field := r.boxes, r.files.fieldHere()
 	list := func(b rect) string { return r.artifacts.view(th, b, r.focus == onArtifacts, field) }
 	file := func() string { return r.files.view(th, b.file, r.focus == onFile, r.answer) }
 	fileTitle, originTitle := r.files.title(th, r.focus == onFile), "where it comes from"
-	parts := []string{r.written.factLine(th, r.w)}
+	parts := []string{r.job.result.factLine(th, r.w)}
 	if b.wide {
 		sep := th.Rule.Render(" │ ")
 		parts = append(parts, th.Line(r.w), ui.Beside(sep,
@@ -290,7 +263,7 @@ func (r *review) view(th ui.Theme, again bool) string {
 			parts = append(parts, ui.Box(" "+about, b.origin.w, b.origin.h))
 		}
 	}
-	parts = append(parts, th.Titled(r.questions.title(th, r.focus == onQuestions, again), "", r.w))
+	parts = append(parts, th.Titled(r.questions.title(th, r.focus == onQuestions, r.job.now != nil), "", r.w))
 	if b.todos.h > 0 {
 		parts = append(parts, r.questionsView(th))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/porter"
@@ -19,8 +20,7 @@ const (
 	choosing  stage = iota // a run directory
 	reading                // it is being ported
 	reviewing              // what was found
-	naming                 // names of the files are being typed
-	comparing              // files that are there with those that would take their places
+	naming                 // names of the files are being typed, or what they would replace is compared
 )
 
 // Screen is the wizard.
@@ -43,15 +43,28 @@ type Screen struct {
 // New makes the wizard; with a directory it starts to read at once.
 func New(eng Engine, th ui.Theme, dir string) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &Screen{
-		th: th, cancel: cancel,
-		chooser: chooser{eng: eng, ctx: ctx}, porting: porting{eng: eng, ctx: ctx, dir: dir}, review: newReview(ctx, eng),
-		writing: writing{eng: eng, ctx: ctx}, viewer: newViewer(ctx, eng, th),
-	}
+	s := &Screen{th: th, cancel: cancel}
+	s.porting = porting{eng: eng, ctx: ctx, dir: dir, result: &written{res: &porter.Result{}}}
+	s.chooser = chooser{eng: eng, ctx: ctx, wizard: s}
+	s.review = review{wizard: s, job: &s.porting, origin: newOrigin(ctx, eng)}
+	s.writing = writing{eng: eng, ctx: ctx, wizard: s, job: &s.porting}
+	s.viewer = newViewer(ctx, eng, th)
+	s.review.begin()
 	if s.chooser.path.SetValue(dir); dir != "" {
 		s.stage, s.given = reading, true
 	}
 	return s
+}
+
+// pane is the one that has the body.
+func (s *Screen) pane() pane {
+	switch {
+	case s.viewer.shown():
+		return &s.viewer
+	case s.sheet != nil:
+		return s.sheet
+	}
+	return [...]pane{choosing: &s.chooser, reading: &s.porting, reviewing: &s.review, naming: &s.writing}[s.stage]
 }
 
 // Name is the screen's breadcrumb.
@@ -65,7 +78,7 @@ func (s *Screen) State() ui.State {
 	case reading:
 		return ui.State{Text: "reading…", Role: ui.Muted}
 	}
-	text, role := summary(s.review.written.res, s.w)
+	text, role := summary(s.porting.result.res, s.w)
 	return ui.State{Text: text, Role: role}
 }
 
@@ -77,35 +90,30 @@ func (s *Screen) Init() tea.Cmd {
 	return s.chooser.start(nil)
 }
 
-// begin ports a directory.
-func (s *Screen) begin(dir string) tea.Cmd {
-	s.stage = reading
-	s.review.begin(dir)
-	return s.porting.begin(dir)
-}
-
 // Close ends the screen's work.
 func (s *Screen) Close() { s.cancel() }
 
 // Typing says whether keys are text now.
-func (s *Screen) Typing() bool {
-	switch {
-	case s.viewer.shown():
-		return s.viewer.pane.Typing()
-	case s.sheet != nil:
-		return false
-	}
-	return s.stage == choosing || s.stage == naming || s.stage == reviewing && s.review.typing()
-}
+func (s *Screen) Typing() bool { return s.pane().typing() }
+
+// Keys are the bindings that work now.
+func (s *Screen) Keys() []key.Binding { return s.pane().keys() }
+
+// View draws the body.
+func (s *Screen) View() string { return s.pane().view(s.th) }
 
 // SetSize gives the size of the body.
 func (s *Screen) SetSize(w, h int) {
 	s.w, s.h = w, h
 	s.chooser.w, s.chooser.h = w, h
+	s.porting.w = w
 	s.review.setSize(w, h)
+	s.writing.w, s.writing.h = w, h
 	s.viewer.setSize(w, h)
-	if s.sheet != nil {
-		s.sheet.layout(s.th, w, h)
+	for _, sh := range []*sheet{s.sheet, s.writing.compare} {
+		if sh != nil {
+			sh.layout(s.th, w, h)
+		}
 	}
 }
 
@@ -121,15 +129,15 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		return s.key(msg)
+		return s.pane().key(msg)
 	case tea.PasteMsg:
-		return s.paste(strings.TrimSpace(msg.Content))
+		return s.pane().paste(strings.TrimSpace(msg.Content))
 	case ui.Mouse:
-		return s.mouse(msg)
+		return s.pane().mouse(msg)
 	case ui.Answer:
 		switch {
-		case msg.ID == askReplace && msg.Yes && s.stage == comparing:
-			return s.writing.write(&s.porting, true)
+		case msg.ID == askReplace && msg.Yes && s.stage == naming && s.writing.compare != nil:
+			return s.writing.write(true)
 		case msg.ID == askLeave && msg.Yes:
 			return s.backward()
 		}
@@ -150,7 +158,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		return s.fetch()
 	case checkedMsg:
 		if s.writing.checked(msg); s.stage == naming {
-			return s.writing.check(&s.porting)
+			return s.writing.check()
 		}
 	case writtenMsg:
 		return s.takeWritten(msg)
@@ -166,31 +174,30 @@ func (s *Screen) fetch() tea.Cmd {
 	return s.review.fetch()
 }
 
-// do does what the review asks for.
-func (s *Screen) do(what action) tea.Cmd {
-	switch what := what.(type) {
-	case answerAction:
-		return s.porting.answer(porter.Answer(what))
-	case datasetAction:
-		return s.porting.lookBelow(string(what))
-	case undoAction:
-		return s.porting.undo()
-	case writeAction:
-		s.stage = naming
-		s.writing.start()
-		return s.writing.check(&s.porting)
-	case viewAction:
-		if len(what) == 0 {
-			return ui.Do(ui.Toast{Text: "no artifact shows it", Role: ui.Warn})
-		}
-		return s.viewer.open(s.porting.dir, what)
-	case sheetAction:
-		s.open(what.sheet)
-	case remarkAction:
-		return ui.Do(ui.Toast(what))
-	}
-	return s.fetch()
+// begin ports a directory.
+func (s *Screen) begin(dir string) tea.Cmd {
+	s.stage = reading
+	cmd := s.porting.begin(dir)
+	s.review.begin()
+	return cmd
 }
+
+// show opens the viewer.
+func (s *Screen) show(places []porter.Evidence) tea.Cmd {
+	if len(places) == 0 {
+		return ui.Do(ui.Toast{Text: "no artifact shows it", Role: ui.Warn})
+	}
+	return s.viewer.open(s.porting.dir, places)
+}
+
+// nameFiles goes on to the writing of the files.
+func (s *Screen) nameFiles() tea.Cmd {
+	s.stage = naming
+	return s.writing.start()
+}
+
+// goBack goes back to what was found.
+func (s *Screen) goBack() { s.stage = reviewing }
 
 // open puts a sheet over the body.
 func (s *Screen) open(sh *sheet) {
@@ -224,8 +231,7 @@ func (s *Screen) takePort(m portedMsg) tea.Cmd {
 		}
 		return s.chooser.start(m.err)
 	}
-	s.porting.opt.Datasets = m.written.res.Datasets
-	s.review.show(&m.written)
+	s.review.show()
 	if s.stage < reviewing { // later, names may be being typed
 		s.stage = reviewing
 		s.review.files.begin()
@@ -241,8 +247,8 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 	case !s.writing.ended(m):
 		return tooLate(m)
 	case m.moved || m.exists(m.err):
-		s.stage, s.writing.compared = comparing, m.targets
-		s.open(targetDiff(m.targets))
+		s.writing.compared, s.writing.compare = m.targets, targetDiff(m.targets)
+		s.writing.compare.open(s.th, s.w, s.h)
 		if m.moved {
 			text := "nothing is written: what is there has changed since it was shown"
 			return ui.Do(ui.Toast{Text: text, Role: ui.Warn})
@@ -251,7 +257,7 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 	case m.err != nil:
 		return s.fail(m.err)
 	}
-	s.stage, s.sheet = reviewing, nil
+	s.stage, s.writing.compare = reviewing, nil
 	s.porting.saved(m.answers)
 	return ui.Do(ui.OpenEdit{Recipe: m.paths[0], Workload: m.paths[1]})
 }
@@ -259,17 +265,15 @@ func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
 // Unsaved says whether answers were given that are in no file.
 func (s *Screen) Unsaved() bool { return s.stage >= reviewing && s.porting.unsaved() }
 
-// The questions of this screen.
-const (
-	askReplace = "replace"
-	askLeave   = "leave"
-)
+// askLeave is the question whether to lose answers.
+const askLeave = "leave"
 
-func askToReplace(paths []string) ui.Ask {
-	return ui.Ask{
-		ID: askReplace, Title: "Replace what is there?", Danger: true,
-		Body: strings.Join(paths, "\n"), Yes: "replace", No: "no",
+// Escape ends what is going on in the viewer before it is closed.
+func (s *Screen) Escape() (tea.Cmd, bool) {
+	if !s.viewer.shown() {
+		return nil, false
 	}
+	return s.viewer.pane.Escape()
 }
 
 // Leave goes back to the choice of a directory if the wizard began with it. Answers
@@ -280,11 +284,10 @@ func (s *Screen) Leave() tea.Cmd {
 		s.viewer.leave()
 		return nil
 	case s.sheet != nil:
-		if s.sheet = nil; s.stage == comparing {
-			s.stage = naming
-			return s.writing.check(&s.porting)
-		}
+		s.sheet = nil
 		return nil
+	case s.stage == naming && s.writing.compare != nil:
+		return s.writing.back()
 	case s.Unsaved():
 		return ui.Do(ui.Ask{
 			ID: askLeave, Title: "Leave without writing?", Danger: true,
@@ -305,54 +308,4 @@ func (s *Screen) backward() tea.Cmd {
 	s.stage = choosing
 	s.chooser.list()
 	return nil
-}
-
-func (s *Screen) paste(text string) tea.Cmd {
-	switch {
-	case s.viewer.shown():
-		return s.viewer.pane.Paste(text)
-	case s.sheet != nil:
-	case s.stage == choosing:
-		return s.chooser.paste(text)
-	case s.stage == naming:
-		s.writing.names[s.writing.at].Insert(text)
-		return s.writing.check(&s.porting)
-	case s.stage == reviewing:
-		s.review.paste(text)
-	}
-	return nil
-}
-
-func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
-	switch {
-	case s.viewer.shown():
-		return s.viewer.pane.Scroll(m.Wheel)
-	case s.sheet != nil:
-		s.sheet.scroll(m.Wheel)
-	case s.stage == choosing:
-		s.chooser.mouse(m)
-	case s.stage == reviewing && !s.review.typing():
-		s.review.mouse(m)
-		return s.fetch()
-	}
-	return nil
-}
-
-// View draws the body.
-func (s *Screen) View() string {
-	switch {
-	case s.viewer.shown():
-		return s.viewer.view(s.th)
-	case s.sheet != nil:
-		return s.sheet.view(s.th)
-	}
-	switch s.stage {
-	case choosing:
-		return s.chooser.view(s.th)
-	case reading:
-		return s.porting.view(s.th, s.w)
-	case naming:
-		return s.writing.view(s.th, s.review.written, s.w, s.h)
-	}
-	return s.review.view(s.th, s.porting.on)
 }

@@ -190,14 +190,14 @@ func TestEveryFieldHasItsLine(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
 	found := map[int]int{}
-	for _, d := range s.review.written.docs {
+	for _, d := range s.porting.result.docs {
 		for _, l := range d.lines {
 			if l.first {
 				found[l.field]++
 			}
 		}
 	}
-	for i, f := range s.review.written.res.Fields {
+	for i, f := range s.porting.result.res.Fields {
 		if found[i] != 1 {
 			t.Errorf("%s %s is on %d lines", f.File, f.Path, found[i])
 		}
@@ -242,7 +242,7 @@ func TestExistingFilesAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	eng := &lab{exists: true}
 	s := open(t, eng, sample)
-	if v := s.View(); len(press(s, "w", "enter")) > 0 || len(eng.written) > 0 || s.stage != comparing {
+	if v := s.View(); len(press(s, "w", "enter")) > 0 || len(eng.written) > 0 || s.writing.compare == nil {
 		t.Fatalf("wrote %v:\n%s", eng.written, v)
 	}
 	if v := ansi.Strip(s.View()); !strings.Contains(v, "+1 −1 lines") || !strings.Contains(v, "-mine: 1") {
@@ -254,11 +254,11 @@ func TestExistingFilesAreAskedAbout(t *testing.T) {
 		t.Fatalf("asked %v", asked)
 	}
 	drive(s, s.Update(ui.Answer{ID: ask.ID}))
-	if len(eng.written) > 0 || s.stage != comparing {
+	if len(eng.written) > 0 || s.writing.compare == nil {
 		t.Fatalf("No wrote %v", eng.written)
 	}
 	s.Leave()
-	if s.stage != naming || s.sheet != nil {
+	if s.stage != naming || s.writing.compare != nil {
 		t.Fatalf("left to stage %d", s.stage)
 	}
 	drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
@@ -283,15 +283,15 @@ func TestAnswers(t *testing.T) {
 	s := open(t, eng, sample)
 	before := len(s.review.questions.todos)
 	press(s, "tab", "e", "/", "d", "enter")
-	if len(s.review.questions.todos) != before-1 || len(s.review.written.res.Answers) != 1 {
-		t.Fatalf("%d of %d questions left, answers %v", len(s.review.questions.todos), before, s.review.written.res.Answers)
+	if len(s.review.questions.todos) != before-1 || len(s.porting.result.res.Answers) != 1 {
+		t.Fatalf("%d of %d questions left, answers %v", len(s.review.questions.todos), before, s.porting.result.res.Answers)
 	}
 	if asked := press(s, "a"); len(asked) != 1 { // the next one is a must-fix: it needs a value
 		t.Errorf("accepted a placeholder: %v", asked)
 	}
 	press(s, "down", "a")
-	if len(s.review.questions.todos) != before-2 || !s.review.written.res.Answers[0].Accepted && !s.review.written.res.Answers[1].Accepted {
-		t.Errorf("%d of %d questions left, answers %v", len(s.review.questions.todos), before, s.review.written.res.Answers)
+	if len(s.review.questions.todos) != before-2 || !s.porting.result.res.Answers[0].Accepted && !s.porting.result.res.Answers[1].Accepted {
+		t.Errorf("%d of %d questions left, answers %v", len(s.review.questions.todos), before, s.porting.result.res.Answers)
 	}
 	ask, ok := s.Leave()().(ui.Ask)
 	if !ok || !ask.Danger {
@@ -334,7 +334,7 @@ func TestDatasetsAreSearched(t *testing.T) {
 		t.Error("a path is typed, and q would leave")
 	}
 	press(s, "enter")
-	if n := s.review.written.res.Open(porter.MustFix); n != 0 || s.review.root != nil {
+	if n := s.porting.result.res.Open(porter.MustFix); n != 0 || s.review.root != nil {
 		t.Errorf("%d must-fix questions left", n)
 	}
 	press(s, "s", "/", "n", "o", "w", "h", "e", "r", "e")
@@ -443,9 +443,9 @@ func TestEngineThatBlocks(t *testing.T) {
 		t.Fatalf("stage %d", s.stage)
 	}
 	_ = s.View()
-	gen := s.porting.gen
+	run := s.porting.now
 	s.Leave()
-	s.Update(portedMsg{gen: gen, err: errors.New("late")})
+	s.Update(portedMsg{run: run, err: errors.New("late")})
 	if s.chooser.err != nil || s.stage != choosing {
 		t.Errorf("an answer that is of no use any more was taken: %v", s.chooser.err)
 	}

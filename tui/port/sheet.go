@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -11,10 +12,11 @@ import (
 
 // sheet is a long text in place of the body, to be scrolled.
 type sheet struct {
+	inert
 	title string
 	// write gives the lines at a width, and which of them is to be seen first.
 	write func(th ui.Theme, w int) (lines []string, first int)
-	other func() *sheet // what d leads to; nil: nothing
+	other func() // what d does; nil: nothing
 
 	lines     []string
 	top, w, h int
@@ -42,11 +44,24 @@ func (sh *sheet) scroll(by int) {
 	sh.top = max(min(sh.top+by, len(sh.lines)-sh.page()), 0)
 }
 
-// key scrolls; false if the key means nothing to a text.
-func (sh *sheet) key(msg tea.KeyPressMsg) bool {
-	by := motion(msg, sh.page())
-	sh.scroll(by)
-	return by != 0
+func (sh *sheet) keys() []key.Binding {
+	if sh.other != nil {
+		return append([]key.Binding{shutKey, otherKey}, moves...)
+	}
+	return append([]key.Binding{shutKey}, moves...)
+}
+
+func (sh *sheet) key(msg tea.KeyPressMsg) tea.Cmd {
+	sh.scroll(motion(msg, sh.page()))
+	if sh.other != nil && key.Matches(msg, otherKey) {
+		sh.other()
+	}
+	return nil
+}
+
+func (sh *sheet) mouse(m ui.Mouse) tea.Cmd {
+	sh.scroll(m.Wheel)
+	return nil
 }
 
 func (sh *sheet) view(th ui.Theme) string {

@@ -24,20 +24,15 @@ type viewer struct {
 	w      int
 }
 
-// viewEngine opens files to be looked at.
-type viewEngine interface {
-	FileView(ctx context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error)
-}
-
 // oneFile makes the pane of logs open a file.
-type oneFile struct{ eng viewEngine }
+type oneFile struct{ eng Engine }
 
 // LogView opens the file.
 func (a oneFile) LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error) {
 	return a.eng.FileView(ctx, session.Home(paths[0]))
 }
 
-func newViewer(ctx context.Context, eng viewEngine, th ui.Theme) viewer {
+func newViewer(ctx context.Context, eng Engine, th ui.Theme) viewer {
 	return viewer{pane: logs.NewFile(ctx, oneFile{eng}, th)}
 }
 
@@ -65,18 +60,22 @@ func (v *viewer) show(at int) tea.Cmd {
 	return v.pane.OpenAt(file, logs.Place{Line: int64(e.Line), Column: e.Column, Length: len(e.Raw)})
 }
 
-// leave ends what takes long in the viewer, or else closes it.
+// leave closes what is open, whatever it is at.
 func (v *viewer) leave() {
-	if !v.pane.Stop() {
-		v.pane.Close()
-		v.places = nil
-	}
+	v.pane.Close()
+	v.places = nil
 }
 
 var (
 	placeKey = ui.Bind("tab", "next place", "tab")
 	closeKey = ui.Bind("esc", "close", "esc", "q", "o")
 )
+
+func (v *viewer) typing() bool { return v.pane.Typing() }
+
+func (v *viewer) paste(text string) tea.Cmd { return v.pane.Paste(text) }
+
+func (v *viewer) mouse(m ui.Mouse) tea.Cmd { return v.pane.Scroll(m.Wheel) }
 
 func (v *viewer) keys() []key.Binding {
 	first, rest := v.pane.Keys()

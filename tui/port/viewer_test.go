@@ -126,14 +126,17 @@ func TestViewerThatCanNotRead(t *testing.T) {
 	cmd := s.viewer.open("/d", []porter.Evidence{{Artifact: "a"}})
 	ended := make(chan any, 1)
 	go func() { ended <- cmd() }()
-	if s.Leave(); !s.viewer.shown() {
+	if _, did := s.Escape(); !did || !s.viewer.shown() {
 		t.Error("the first esc closes")
 	}
 	s.Update(<-ended) // the read has ended with the context
 	if v := s.View(); strings.Contains(v, "context") {
 		t.Errorf("what was given up is told:\n%s", v)
 	}
-	if s.Leave(); s.viewer.shown() {
+	if _, did := s.Escape(); did {
+		t.Error("the second esc ends something more")
+	}
+	if s.Leave(); s.viewer.shown() || s.viewer.pane.View() == "" {
 		t.Error("the second esc stays")
 	}
 }
@@ -158,7 +161,7 @@ func TestViewerOfWhatIsSelected(t *testing.T) {
 		t.Errorf("drawn\n%s", v)
 	}
 	s.Leave()
-	for range s.review.written.res.Artifacts {
+	for range s.porting.result.res.Artifacts {
 		if a, _ := s.review.artifacts.here(); !a.Present {
 			if asked := press(s, "o"); len(asked) != 1 || s.viewer.shown() {
 				t.Errorf("a missing one: %v", asked)

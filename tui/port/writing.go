@@ -16,30 +16,23 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// writeEngine writes the files of a port.
-type writeEngine interface {
-	portEngine
-	Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error
-	// Targets compares what would be written with what is there.
-	Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]session.Target, error)
-}
-
 // writing asks for the names of the files, says what they would replace, and writes
 // them.
 type writing struct {
-	eng writeEngine
-	ctx context.Context
+	eng    Engine
+	ctx    context.Context
+	wizard wizard
+	job    *porting
+	w, h   int
 
-	names [2]ui.Input // of recipe and workload
-	at    int         // the one with the cursor
-
+	names    [2]ui.Input // of recipe and workload
+	at       int         // the one with the cursor
 	found    findings
 	checking bool
-	compared []session.Target // what is shown before it is replaced
+	now      *write // nil: none
 
-	saving bool
-	gen    int                // of the write that is asked for
-	stop   context.CancelFunc // ends that write
+	compared []session.Target // what is shown before it is replaced
+	compare  *sheet           // of it, in place of the names; nil: there was nothing yet
 }
 
 // findings are what some names mean; the zero value is not known yet.
@@ -49,10 +42,13 @@ type findings struct {
 	err     error
 }
 
+// write is one under way.
+type write struct{ stop context.CancelFunc }
+
 type (
 	checkedMsg struct{ findings }
 	writtenMsg struct {
-		gen     int
+		write   *write
 		paths   [2]string // of recipe and workload
 		answers int       // that went into them
 		targets []session.Target
@@ -62,19 +58,22 @@ type (
 )
 
 // start begins with names that may have been typed before.
-func (w *writing) start() { w.at, w.found = 0, findings{} }
+func (w *writing) start() tea.Cmd {
+	w.at, w.found = 0, findings{}
+	return w.check()
+}
 
 func (w *writing) typed() [2]string { return [2]string{w.names[0].Value(), w.names[1].Value()} }
 
 // check finds out what the typed names would replace, one pair at a time: when it
 // answers, those typed by then are next.
-func (w *writing) check(p *porting) tea.Cmd {
+func (w *writing) check() tea.Cmd {
 	names := w.typed()
 	if w.checking || names == w.found.names && (w.found.targets != nil || w.found.err != nil) {
 		return nil
 	}
 	w.checking = true
-	ctx, eng, dir, opt := w.ctx, w.eng, p.dir, p.options()
+	ctx, eng, dir, opt := w.ctx, w.eng, w.job.dir, w.job.options()
 	return func() tea.Msg {
 		m := checkedMsg{findings{names: names}}
 		opt.RecipeOut, opt.WorkloadOut = session.Home(names[0]), session.Home(names[1])
@@ -92,15 +91,14 @@ func (w *writing) checked(m checkedMsg) { w.checking, w.found = false, m.finding
 // write writes the files under the names that were typed. The recipe names the
 // workload file and takes up the answers of an earlier port, so the port is made
 // again for these names. By force only what has been shown is replaced.
-func (w *writing) write(p *porting, force bool) tea.Cmd {
-	if w.saving {
+func (w *writing) write(force bool) tea.Cmd {
+	if w.now != nil {
 		return nil
 	}
 	ctx, stop := context.WithCancel(w.ctx)
-	w.saving, w.stop = true, stop
-	w.gen++
-	eng, dir, opt, names, shown := w.eng, p.dir, p.options(), w.typed(), w.compared
-	m := writtenMsg{gen: w.gen, answers: len(opt.Answers)}
+	w.now = &write{stop}
+	eng, dir, opt, names, shown := w.eng, w.job.dir, w.job.options(), w.typed(), w.compared
+	m := writtenMsg{write: w.now, answers: len(opt.Answers)}
 	return func() tea.Msg {
 		m.paths = [2]string{session.Home(names[0]), session.Home(names[1])}
 		opt.RecipeOut, opt.WorkloadOut = m.paths[0], m.paths[1]
@@ -143,22 +141,20 @@ func allShown(now, shown []session.Target) bool {
 	return true
 }
 
-// ended says whether the write that is asked for has ended with a message.
+// ended takes the end of a write; false if it was given up.
 func (w *writing) ended(m writtenMsg) bool {
-	if m.gen != w.gen {
+	if m.write != w.now {
 		return false
 	}
-	w.saving = false
-	w.stop()
+	w.drop()
 	return true
 }
 
 // drop gives up a write.
 func (w *writing) drop() {
-	if w.saving {
-		w.gen++
-		w.saving = false
-		w.stop()
+	if w.now != nil {
+		w.now.stop()
+		w.now = nil
 	}
 }
 
@@ -170,13 +166,74 @@ func tooLate(m writtenMsg) tea.Cmd {
 	return ui.Do(ui.Toast{Text: "it was too late to give up: " + m.paths[0] + " is written", Role: ui.Warn})
 }
 
-// key types a name.
-func (w *writing) key(msg tea.KeyPressMsg) {
-	if key.Matches(msg, nextKey) {
-		w.at = 1 - w.at
-	} else {
-		w.names[w.at].Key(msg)
+func (w *writing) keys() []key.Binding {
+	switch {
+	case w.compare != nil && w.now != nil:
+		return nil
+	case w.compare != nil:
+		return append([]key.Binding{yesKey, namesKey}, moves...)
+	case w.now != nil:
+		return []key.Binding{escKey}
 	}
+	return []key.Binding{saveKey, nextKey, escKey}
+}
+
+func (w *writing) typing() bool { return w.compare == nil }
+
+func (w *writing) key(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case w.compare != nil:
+		return w.compareKey(msg)
+	case key.Matches(msg, escKey):
+		w.drop()
+		w.wizard.goBack()
+		return nil
+	case w.now != nil:
+		return nil
+	case key.Matches(msg, saveKey):
+		return w.write(false)
+	case key.Matches(msg, nextKey):
+		w.at = 1 - w.at
+		return nil
+	}
+	w.names[w.at].Key(msg)
+	return w.check()
+}
+
+func (w *writing) paste(text string) tea.Cmd {
+	if w.compare != nil {
+		return nil
+	}
+	w.names[w.at].Insert(text)
+	return w.check()
+}
+
+func (w *writing) mouse(m ui.Mouse) tea.Cmd {
+	if w.compare != nil {
+		w.compare.scroll(m.Wheel)
+	}
+	return nil
+}
+
+// askReplace is the question whether to replace what is compared.
+const askReplace = "replace"
+
+// compareKey is for the comparison with what is there.
+func (w *writing) compareKey(msg tea.KeyPressMsg) tea.Cmd {
+	w.compare.key(msg)
+	if w.now != nil || !key.Matches(msg, yesKey) {
+		return nil
+	}
+	return ui.Do(ui.Ask{
+		ID: askReplace, Title: "Replace what is there?", Danger: true,
+		Body: strings.Join(w.replaced(), "\n"), Yes: "replace", No: "no",
+	})
+}
+
+// back leaves the comparison for the names.
+func (w *writing) back() tea.Cmd {
+	w.compare = nil
+	return w.check()
 }
 
 // replaced are the names of the files that hold something else now.
@@ -191,44 +248,47 @@ func (w *writing) replaced() []string {
 }
 
 // view asks for the names, with a summary of what goes into the files.
-func (w *writing) view(th ui.Theme, of *written, width, h int) string {
-	labels := [2]string{"recipe", "workload"}
-	lines := []string{of.factLine(th, width), th.Titled(th.Title.Render("write the files"), "", width)}
+func (w *writing) view(th ui.Theme) string {
+	if w.compare != nil {
+		return w.compare.view(th)
+	}
+	labels, of := [2]string{"recipe", "workload"}, w.job.result
+	lines := []string{of.factLine(th, w.w), th.Titled(th.Title.Render("write the files"), "", w.w)}
 	for i := range w.names {
-		focused, role := i == w.at && !w.saving, ui.Muted
+		focused, role := i == w.at && w.now == nil, ui.Muted
 		if focused {
 			role = ui.Accent
 		}
-		note := w.target(th, i, width)
-		input := w.names[i].Draw(th, max(width-15-ui.Width(note), 1), focused)
+		note := w.target(th, i)
+		input := w.names[i].Draw(th, max(w.w-15-ui.Width(note), 1), focused)
 		lines = append(lines, "  "+th.Paint(role, ui.Fit(labels[i], 10))+input+" "+note)
 	}
 	origin := ui.Fit("origin", 10) + ui.Clean(porter.ProvenancePath(w.names[0].Value()))
-	lines = append(lines, ui.Ends("  "+th.Paint(ui.Muted, origin), w.target(th, 2, width)+"  ", width))
+	lines = append(lines, ui.Ends("  "+th.Paint(ui.Muted, origin), w.target(th, 2)+"  ", w.w))
 	if w.found.err != nil {
-		lines = append(lines, wrapped(th, "            ", ui.Bad, w.found.err.Error(), width)...)
+		lines = append(lines, wrapped(th, "            ", ui.Bad, w.found.err.Error(), w.w)...)
 	}
 	var gap []string
-	if h >= 16 {
+	if w.h >= 16 {
 		gap = []string{""}
 	}
-	lines = append(append(append(lines, gap...), of.account(th, width)...), gap...)
-	if w.saving {
+	lines = append(append(append(lines, gap...), of.account(th, w.w)...), gap...)
+	if w.now != nil {
 		lines = append(lines, "  "+th.Paint(ui.Muted, "writing …  esc gives it up"))
 	} else if n := of.res.Open(porter.MustFix); n > 0 {
 		text := ui.Plural(n, "question") + " must be answered before a run; the files can be written all the same"
-		lines = append(lines, wrapped(th, "  ", ui.Warn, text, width)...)
+		lines = append(lines, wrapped(th, "  ", ui.Warn, text, w.w)...)
 	}
 	return strings.Join(lines, "\n")
 }
 
 // target says what the name of a file means, as far as that is known.
-func (w *writing) target(th ui.Theme, i, width int) string {
+func (w *writing) target(th ui.Theme, i int) string {
 	if i >= len(w.found.targets) || w.typed() != w.found.names {
 		return ""
 	}
 	text, role := standing(w.found.targets[i])
-	return th.Paint(role, ui.Fit(text, min(ui.Width(text), max(width/2-4, 1))))
+	return th.Paint(role, ui.Fit(text, min(ui.Width(text), max(w.w/2-4, 1))))
 }
 
 // account sums up what goes into the files: fields by class, what is open, the proof.
@@ -236,9 +296,8 @@ func (w *written) account(th ui.Theme, width int) []string {
 	counts := w.res.Summary()
 	fields := make([]string, 0, len(classes))
 	for _, c := range classes {
-		if counts[c] > 0 {
-			mark, role := letter(c)
-			fields = append(fields, th.Paint(role, mark)+fmt.Sprintf(" %d %s", counts[c], c))
+		if n := counts[c.class]; n > 0 {
+			fields = append(fields, th.Paint(c.role, c.mark)+fmt.Sprintf(" %d %s", n, c.class))
 		}
 	}
 	var open []string
