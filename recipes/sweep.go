@@ -34,7 +34,7 @@ func (e *expander) sweep(selector string, sweep *yaml.Node, build func() *Docume
 	}
 	for i := range total {
 		e.out = append(e.out, Variant{Selector: fmt.Sprintf("%ssweep[%d]", selector, i), build: func() *Document {
-			s := swap{values: map[string]*yaml.Node{}, put: map[string]bool{}}
+			s := substitution{values: map[string]*yaml.Node{}, put: map[string]bool{}}
 			suffix, rest := "", i
 			for _, p := range slices.Backward(params) {
 				v := resolve(p.values[rest%len(p.values)])
@@ -93,16 +93,16 @@ func drop(n *yaml.Node, key string) {
 	}
 }
 
-// swap puts a sweep's values in the place of {name}. A text that is nothing else
+// substitution puts a sweep's values in the place of {name}. A text that is nothing else
 // takes a list as it is; all else becomes text, as srtctl has it.
-type swap struct {
+type substitution struct {
 	values map[string]*yaml.Node
 	put    map[string]bool
 }
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-func (s swap) node(n *yaml.Node, depth int) *yaml.Node {
+func (s substitution) node(n *yaml.Node, depth int) *yaml.Node {
 	n = resolve(n)
 	if depth > maxDepth {
 		return n

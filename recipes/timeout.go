@@ -25,20 +25,20 @@ type TimeoutCheck struct {
 	Assumed []string `json:"assumed"`       // inputs that the file does not give
 	Unknown []string `json:"unknown,omitempty"`
 	Formula string   `json:"formula"`
-	Fixes   []Knob   `json:"fixes,omitempty"` // each alone would satisfy the rule
+	Fixes   []Fix    `json:"fixes,omitempty"` // each alone would satisfy the rule
 	// Measurement is what is left for it if no stop criterion ends the phase earlier.
 	Measurement float64 `json:"measurement_seconds"`
 }
 
-// Knob is the smallest change of one input that would satisfy the rule.
-type Knob struct {
+// Fix is the smallest change of one input that would satisfy the rule.
+type Fix struct {
 	Key   string `json:"key"`
 	Op    string `json:"op"`    // ≥ or ≤
 	Value string `json:"value"` // decimal, rounded to the safe side at three places
 }
 
-// String is the knob as a person reads it: user_spawn_rate ≥ 1.001.
-func (k Knob) String() string { return k.Key + " " + k.Op + " " + k.Value }
+// String is the fix as a person reads it: user_spawn_rate ≥ 1.001.
+func (f Fix) String() string { return f.Key + " " + f.Op + " " + f.Value }
 
 // CheckTimeouts evaluates the rule for each level, in the given order.
 func CheckTimeouts(w *Workload, levels []int) []TimeoutCheck {
@@ -78,32 +78,32 @@ func checkTimeout(w *Workload, level int) TimeoutCheck {
 	c.Timeout, c.Need, c.Ramp, c.Slack = float(timeout), float(need), float(ramp), float(slack)
 	c.Measurement = float(new(big.Rat).Sub(timeout, sum(ramp, settle)))
 	if !c.OK {
-		c.Fixes = knobs(timeout, rate, settle, least, ramp, need, users)
+		c.Fixes = fixes(timeout, rate, settle, least, ramp, need, users)
 	}
 	return c
 }
 
-func knobs(timeout, rate, settle, least, ramp, need, users *big.Rat) []Knob {
-	fixes := []Knob{{"phase_timeout_seconds", "≥", decimal(need, true)}}
+func fixes(timeout, rate, settle, least, ramp, need, users *big.Rat) []Fix {
+	out := []Fix{{"phase_timeout_seconds", "≥", decimal(need, true)}}
 	sub := func(parts ...*big.Rat) *big.Rat { return new(big.Rat).Sub(timeout, sum(parts...)) }
 	if left := sub(settle, least); left.Sign() > 0 {
-		fixes = append(fixes, Knob{"user_spawn_rate", "≥", decimal(new(big.Rat).Quo(users, left), true)})
+		out = append(out, Fix{"user_spawn_rate", "≥", decimal(new(big.Rat).Quo(users, left), true)})
 	}
 	if left := sub(ramp, least); left.Sign() >= 0 {
-		fixes = append(fixes, Knob{"settling_time_seconds", "≤", decimal(left, false)})
+		out = append(out, Fix{"settling_time_seconds", "≤", decimal(left, false)})
 	}
 	if left := sub(ramp, settle); left.Sign() >= 0 {
-		fixes = append(fixes, Knob{"min_measurement_seconds", "≤", decimal(left, false)})
+		out = append(out, Fix{"min_measurement_seconds", "≤", decimal(left, false)})
 	}
 	if left := sub(settle, least); left.Sign() >= 0 {
 		most := new(big.Rat).Mul(left, rate)
 		whole := new(big.Int).Quo(most.Num(), most.Denom())
-		fixes = append(fixes, Knob{"concurrency", "≤", whole.Add(whole, big.NewInt(1)).String()})
+		out = append(out, Fix{"concurrency", "≤", whole.Add(whole, big.NewInt(1)).String()})
 	}
-	return fixes
+	return out
 }
 
-// Sentence is the check in one line, the way every face of the program shows it.
+// Sentence is the check in one line, as every UI shows it.
 func (c TimeoutCheck) Sentence() string {
 	if !c.Known {
 		return fmt.Sprintf("level %d: phase timeout unknown: %s is no valid number", c.Level, strings.Join(c.Unknown, ", "))

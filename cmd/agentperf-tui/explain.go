@@ -56,5 +56,5 @@ reports it with --json, explains the rule.`,
 
 func ruleText(r recipes.Rule) string {
 	return fmt.Sprintf("%s  (%s)\n  where    %s\n  bites    %s\n  right    %s\n",
-		r.ID, r.Severity, r.Area, r.Bites, r.Right)
+		r.ID, r.Severity, r.Area, r.Pitfall, r.Fix)
 }

@@ -430,7 +430,7 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 // partial then: what was measured is not lost. The last time it tells what stands
 // against it.
 func (j *run) rollup(fail *failure, last bool) {
-	known := results.RunContext{Levels: Levels(j.Plan.Phases)}
+	known := results.RunContext{Planned: Planned(j.Plan.Phases)}
 	if fail != nil {
 		known.Partial = Partial(fail.state, fail.why)
 	}
@@ -467,11 +467,11 @@ func Partial(state event.State, why string) string {
 	return strings.TrimSuffix("the run is "+string(state)+": "+why, ": ")
 }
 
-// Levels is what a plan says of its phases, for the figures.
-func Levels(phases []plan.Phase) []results.Level {
-	out := make([]results.Level, 0, len(phases))
+// Planned is what a plan says of its phases, for the figures.
+func Planned(phases []plan.Phase) []results.PlannedPhase {
+	out := make([]results.PlannedPhase, 0, len(phases))
 	for _, ph := range phases {
-		out = append(out, results.Level{
+		out = append(out, results.PlannedPhase{
 			Phase: ph.Index, Concurrency: ph.Level, Ramp: ph.RampSeconds, Settling: ph.SettleSeconds, Timeout: ph.TimeoutSeconds,
 			MinMeasurement: ph.MinMeasurement,
 		})

@@ -137,7 +137,7 @@ func Alive(dir string) (bool, error) {
 	return true, nil
 }
 
-// Cancel asks a run's supervisor to end in an orderly way and waits until it has.
+// Cancel asks a run's supervisor to stop gracefully and waits until it has.
 func Cancel(ctx context.Context, dir string) error {
 	alive, err := Alive(dir)
 	if err != nil {

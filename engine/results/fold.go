@@ -27,9 +27,9 @@ const (
 	ManifestFile = "phase_manifest.jsonl" // a row per ended phase
 )
 
-// Level is what the plan says of one phase. It is the window's last resort,
+// PlannedPhase is what the plan says of one phase. It is the window's last resort,
 // and says how long a measurement has to be. Times in seconds.
-type Level struct {
+type PlannedPhase struct {
 	Phase          int
 	Concurrency    int
 	Ramp           float64 // from the first user's start to the last's
@@ -41,7 +41,7 @@ type Level struct {
 // Fold gathers the client's output line by line. It is not safe for concurrent
 // use. Lines may come in any order of files, but in file order within one.
 type Fold struct {
-	levels   map[int]Level
+	planned  map[int]PlannedPhase
 	started  float64 // Unix s; NaN when no start is known
 	starts   starts
 	live     table
@@ -76,7 +76,7 @@ type fault struct {
 // NewFold starts from nothing.
 func NewFold() *Fold {
 	return &Fold{
-		levels: map[int]Level{}, started: math.NaN(), starts: newStarts(), analysis: map[string]*table{},
+		planned: map[int]PlannedPhase{}, started: math.NaN(), starts: newStarts(), analysis: map[string]*table{},
 		lines: map[string]int{}, faults: map[string]*fault{}, odd: map[string]*fault{}, kinds: []string{"unknown"}, tracks: map[int]*track{},
 	}
 }
@@ -90,9 +90,9 @@ func (f *Fold) Close() {
 }
 
 // Plan tells what was planned of the phases.
-func (f *Fold) Plan(levels ...Level) {
-	for _, l := range levels {
-		f.levels[l.Phase] = l
+func (f *Fold) Plan(planned ...PlannedPhase) {
+	for _, l := range planned {
+		f.planned[l.Phase] = l
 	}
 }
 

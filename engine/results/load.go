@@ -27,8 +27,8 @@ const (
 // RunContext is what the job's own files tell beyond the client's output. The zero
 // value is a run of which nothing else is known.
 type RunContext struct {
-	Start  time.Time // of the last client start; zero when unknown
-	Levels []Level   // the plan
+	Start   time.Time      // of the last client start; zero when unknown
+	Planned []PlannedPhase // by the plan
 	// Partial is why the run's outputs are not all that it was to give; empty: they
 	// are, or nobody can say.
 	Partial string
@@ -77,7 +77,7 @@ func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 		return nil, err
 	}
 	l := &loaded{fold: NewFold(), logDir: logDir, context: rc}
-	l.fold.Plan(rc.Levels...)
+	l.fold.Plan(rc.Planned...)
 	if !rc.Start.IsZero() {
 		l.fold.Start(rc.Start)
 	}

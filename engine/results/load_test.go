@@ -207,7 +207,7 @@ func TestNewestStatisticsCount(t *testing.T) {
 func TestKnown(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"requests.jsonl": line(0, 50, "") + "\n" + line(1, 110, "") + "\n" + line(1, 130, "") + "\n"})
-	run, err := Load(t.Context(), dir, RunContext{Start: time.Unix(100, 0), Levels: []Level{{Ramp: 7, Settling: 3, Timeout: 100, MinMeasurement: 30}}})
+	run, err := Load(t.Context(), dir, RunContext{Start: time.Unix(100, 0), Planned: []PlannedPhase{{Ramp: 7, Settling: 3, Timeout: 100, MinMeasurement: 30}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -267,7 +267,7 @@ func (b *builder) concurrency() int {
 		}
 		return b.stats.stem.Concurrency
 	}
-	return b.fold.levels[b.phase.Index].Concurrency
+	return b.fold.planned[b.phase.Index].Concurrency
 }
 
 // stop tells whether the client played all of the phase, from its word for why
@@ -307,17 +307,17 @@ func (b *builder) window() {
 			return
 		}
 	}
-	level, ok := b.fold.levels[p.Index]
+	planned, ok := b.fold.planned[p.Index]
 	if !ok || math.IsNaN(first) {
 		return
 	}
-	end := min(b.now, first+level.Timeout)
+	end := min(b.now, first+planned.Timeout)
 	for index := range b.fold.spans.phases {
 		if index > p.Index {
 			end = last // the next phase has begun
 		}
 	}
-	start := first + level.Ramp + level.Settling
+	start := first + planned.Ramp + planned.Settling
 	p.Window = newWindow(start, end, Estimated)
 }
 

@@ -86,7 +86,7 @@ func TestNoDataIsNoZero(t *testing.T) {
 
 func TestWindow(t *testing.T) {
 	t.Parallel()
-	level := Level{Phase: 0, Concurrency: 8, Ramp: 7, Settling: 3, Timeout: 100}
+	level := PlannedPhase{Phase: 0, Concurrency: 8, Ramp: 7, Settling: 3, Timeout: 100}
 	rows := []string{line(0, 100, ""), line(1, 130, "")}
 	tests := []struct {
 		name            string
@@ -171,7 +171,7 @@ func TestInvalid(t *testing.T) {
 				tt.manifest = window
 			}
 			f := fold(t, tt.manifest, "", tt.rows...)
-			f.Plan(Level{MinMeasurement: tt.least})
+			f.Plan(PlannedPhase{MinMeasurement: tt.least})
 			if diff := cmp.Diff(append([]string{}, tt.want...), only(t, f).Invalid); diff != "" {
 				t.Error(diff)
 			}

@@ -32,7 +32,7 @@ func (b *builder) validate(s *sums) error {
 	case s.every[OutputTokens].sum == 0:
 		b.invalid("no output tokens")
 	}
-	if least := b.fold.levels[p.Index].MinMeasurement; w.Seconds < least {
+	if least := b.fold.planned[p.Index].MinMeasurement; w.Seconds < least {
 		b.invalid("measured for %.1f s, at least %.1f s are wanted", w.Seconds, least)
 	}
 	if s.steps > 0 {

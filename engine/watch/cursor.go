@@ -39,7 +39,7 @@ func (p *Playback) rewind() (*cursor, error) {
 		return nil, err
 	}
 	c := &cursor{fold: results.NewFold(), file: f, rows: bufio.NewReaderSize(f, 1<<16), due: math.Inf(-1)}
-	c.fold.Plan(p.context.Levels...)
+	c.fold.Plan(p.context.Planned...)
 	if !p.context.Start.IsZero() {
 		c.fold.Start(p.context.Start)
 	}

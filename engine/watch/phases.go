@@ -39,7 +39,7 @@ func (s phaseSpan) mark(t time.Time) event.PhaseMark {
 }
 
 // phaseState is what a phase does at a time by its marks, and since when.
-func phaseState(m event.PhaseMark, levels []results.Level, now time.Time) (event.State, time.Time) {
+func phaseState(m event.PhaseMark, levels []results.PlannedPhase, now time.Time) (event.State, time.Time) {
 	switch {
 	case !m.Stop.IsZero():
 		return event.Post, m.Stop

@@ -112,9 +112,9 @@ func (p *Playback) plan() {
 		p.context.Start = p.spans[0].first
 	}
 	for _, s := range p.spans {
-		has := slices.ContainsFunc(p.context.Levels, func(l results.Level) bool { return l.Phase == s.phase })
+		has := slices.ContainsFunc(p.context.Planned, func(l results.PlannedPhase) bool { return l.Phase == s.phase })
 		if !has && !s.measure.IsZero() {
-			p.context.Levels = append(p.context.Levels, results.Level{
+			p.context.Planned = append(p.context.Planned, results.PlannedPhase{
 				Phase: s.phase, Concurrency: s.level, Settling: s.measure.Sub(s.first).Seconds(),
 				Timeout: s.end.Sub(s.first).Seconds(),
 			})

@@ -17,7 +17,7 @@ import (
 
 func TestPhaseState(t *testing.T) {
 	t.Parallel()
-	plan := []results.Level{{Phase: 0, Ramp: 30}, {Phase: 1, Ramp: 60}}
+	plan := []results.PlannedPhase{{Phase: 0, Ramp: 30}, {Phase: 1, Ramp: 60}}
 	second := event.PhaseMark{Phase: 1, Ramp: runstest.Noon}
 	measured, stopped := second, second
 	measured.Measure = runstest.Noon.Add(90 * time.Second)

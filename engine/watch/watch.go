@@ -52,10 +52,10 @@ func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan 
 		opt.Interval = time.Second
 	}
 	f := &follower{
-		Watcher: w, run: ref, opt: opt, levels: c.Levels, fold: results.NewFold(), stems: map[string]time.Time{},
+		Watcher: w, run: ref, opt: opt, levels: c.Planned, fold: results.NewFold(), stems: map[string]time.Time{},
 		in: make(chan piece), stop: make(chan struct{}), out: make(chan Update), answers: make(chan slurm.Answer),
 	}
-	f.fold.Plan(c.Levels...)
+	f.fold.Plan(c.Planned...)
 	go f.follow(ctx)
 	return f.out, nil
 }
@@ -71,7 +71,7 @@ type follower struct {
 	*Watcher
 	run    runs.Ref
 	opt    Options
-	levels []results.Level // of the plan
+	levels []results.PlannedPhase // of the plan
 	fold   *results.Fold
 	in     chan piece
 	stop   chan struct{}

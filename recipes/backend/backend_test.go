@@ -68,7 +68,7 @@ func TestComponents(t *testing.T) {
 func TestRulesHaveIDs(t *testing.T) {
 	t.Parallel()
 	for _, r := range All().Rules() {
-		if r.ID == "" || r.Severity == "" || r.Bites == "" || r.Right == "" {
+		if r.ID == "" || r.Severity == "" || r.Pitfall == "" || r.Fix == "" {
 			t.Errorf("%+v is not whole", r)
 		}
 	}

@@ -76,7 +76,7 @@ func (third) Components() map[string]schema.Role {
 
 func (third) Rules() []recipes.Rule {
 	return []recipes.Rule{
-		{ID: "third-threads", Severity: recipes.Error, Area: "environment", Bites: "no threads", Right: "some"},
+		{ID: "third-threads", Severity: recipes.Error, Area: "environment", Pitfall: "no threads", Fix: "some"},
 	}
 }
 

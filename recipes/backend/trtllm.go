@@ -86,17 +86,17 @@ func (t trtllm) Components() map[string]schema.Role {
 	return names
 }
 
-// Rules are what bites with TensorRT-LLM alone.
+// Rules are the pitfalls of TensorRT-LLM alone.
 func (trtllm) Rules() []recipes.Rule {
 	return []recipes.Rule{
 		{
 			ID: "env-placeholder", Number: 3, Severity: recipes.Warning, Area: "environment",
-			Bites: "{node} and {node_id} reach trtllm workers as they stand", Right: "do without them",
+			Pitfall: "{node} and {node_id} reach trtllm workers as they stand", Fix: "do without them",
 		},
 		{
 			ID: "srun-options", Number: 4, Severity: recipes.Warning, Area: "srun_options",
-			Bites: "srtctl of layout 1 does not apply them to trtllm workers, frontend and infra",
-			Right: "layout 2, where every step has them",
+			Pitfall: "srtctl of layout 1 does not apply them to trtllm workers, frontend and infra",
+			Fix:     "layout 2, where every step has them",
 		},
 	}
 }

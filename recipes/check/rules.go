@@ -20,8 +20,8 @@ func Rules() []recipes.Rule {
 // rules are those that hold whatever the backend.
 func rules() []recipes.Rule {
 	e, w, n := recipes.Error, recipes.Warning, recipes.Note
-	rule := func(number int, severity recipes.Severity, id, area, bites, right string) recipes.Rule {
-		return recipes.Rule{ID: id, Number: number, Severity: severity, Area: area, Bites: bites, Right: right}
+	rule := func(number int, severity recipes.Severity, id, area, pitfall, fix string) recipes.Rule {
+		return recipes.Rule{ID: id, Number: number, Severity: severity, Area: area, Pitfall: pitfall, Fix: fix}
 	}
 	return []recipes.Rule{
 		rule(1, e, "string-map", "environment maps", "a number or a bool is refused: values are strings", "quote it"),
@@ -71,7 +71,7 @@ func rules() []recipes.Rule {
 			"of two mounts with one host path the later wins; two hosts can claim one container path", "one of the two"),
 		{
 			Number: 22, Area: "worker exits",
-			Bites:   "an exit with code 0 in the middle of a run is no failure to srtctl; a launcher can outlive its engine",
+			Pitfall: "an exit with code 0 in the middle of a run is no failure to srtctl; a launcher can outlive its engine",
 			Unknown: "happens in the run: any exit of a critical worker fails it there, and worker logs are watched",
 		},
 		rule(23, n, "dedicated-infra", "infra, services",
@@ -98,7 +98,7 @@ func rules() []recipes.Rule {
 			"workers serve under the target's name, the client asks for the link's: every request fails",
 			"served_model_name, or the target"),
 		{
-			Number: 34, Area: "CPUs", Bites: "some partitions give few CPUs a task",
+			Number: 34, Area: "CPUs", Pitfall: "some partitions give few CPUs a task",
 			Unknown: "the partition's own limits decide, after submit: sbatch_directives with cpus-per-gpu or exclusive",
 		},
 		rule(35, e, "yaml-1.1", "scalars without quotes",

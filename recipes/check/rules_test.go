@@ -336,7 +336,7 @@ func TestTheTableOfRulesIsWhole(t *testing.T) {
 			t.Errorf("%s twice", r.ID)
 		}
 		known[r.ID] = true
-		if (r.ID == "") != (r.Unknown != "") || (r.ID == "") != (r.Right == "") || r.Bites == "" || r.Area == "" {
+		if (r.ID == "") != (r.Unknown != "") || (r.ID == "") != (r.Fix == "") || r.Pitfall == "" || r.Area == "" {
 			t.Errorf("rule %d %s: a row with a gap", r.Number, r.ID)
 		}
 	}

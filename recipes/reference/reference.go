@@ -26,7 +26,7 @@ type Entry struct {
 	Allowed  string `json:"allowed,omitempty"` // words, or a bound
 	Unit     string `json:"unit,omitempty"`
 	Doc      string `json:"doc"`
-	Gotcha   string `json:"gotcha,omitempty"`
+	Pitfall  string `json:"gotcha,omitempty"`
 	Required bool   `json:"required"`
 	Nullable bool   `json:"nullable"`
 }
@@ -56,7 +56,7 @@ func files() []file {
 func describe(name string, f schema.Field) Entry {
 	e := Entry{
 		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: f.Kind.String(), Default: f.Default, Unit: f.Unit,
-		Doc: f.Doc, Gotcha: f.Gotcha, Required: f.Required, Nullable: f.Nullable, Allowed: strings.Join(f.Enum, ", "),
+		Doc: f.Doc, Pitfall: f.Pitfall, Required: f.Required, Nullable: f.Nullable, Allowed: strings.Join(f.Enum, ", "),
 	}
 	if e.Path == "" {
 		e.Path = f.V1
@@ -168,6 +168,6 @@ func (e Entry) Text() string {
 		line("layout 1", spell(e.Layout1))
 		line("layout 2", spell(e.Layout2))
 	}
-	line("careful", e.Gotcha)
+	line("careful", e.Pitfall)
 	return b.String()
 }

@@ -47,11 +47,11 @@ func markdown() string {
 				"| --- | --- | --- | --- | --- |\n")
 		}
 		for _, r := range check.Rules() {
-			rule, last := "`"+r.ID+"`", r.Right
+			rule, last := "`"+r.ID+"`", r.Fix
 			if r.ID == "" {
 				rule, last = "-", r.Unknown
 			}
-			if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.Area, r.Bites, rule, r.Severity,
+			if row := fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.Area, r.Pitfall, rule, r.Severity,
 				last); r.Number == 0 == others {
 				if !others {
 					row = fmt.Sprintf("| %d ", r.Number) + row
@@ -87,7 +87,7 @@ func row(e Entry) string {
 		def = "null"
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", path, kind, def, e.Allowed,
-		strings.ReplaceAll(e.Doc, "<", "&lt;"), strings.ReplaceAll(e.Gotcha, "<", "&lt;"))
+		strings.ReplaceAll(e.Doc, "<", "&lt;"), strings.ReplaceAll(e.Pitfall, "<", "&lt;"))
 }
 
 func TestReferenceIsFresh(t *testing.T) {

@@ -11,19 +11,19 @@ func workloadFields() []Field {
 	const rule = "part of the phase-timeout rule, see phase_timeout_seconds"
 	return []Field{
 		key("base_url", Str, "placeholder; overridden at run time").required().
-			bites("validated before it is overridden: has to be a URL all the same"),
+			pitfall("validated before it is overridden: has to be a URL all the same"),
 		key("api_key", Str, "key that requests carry"),
 		key("model", Str, "placeholder; overridden at run time").required(),
 		key("server_type", Str, "kind of server").def(TRTLLM),
 		key("concurrencies", IntList, "placeholder; the recipe's levels are injected").required().min(1).unit("users"),
 		key("phase_timeout_seconds", Float, "the whole phase, ramp-up included").def("3600.0").above(0).unit("s").
-			bites("at least (level - 1) / user_spawn_rate + settling_time_seconds + min_measurement_seconds, for each level " +
+			pitfall("at least (level - 1) / user_spawn_rate + settling_time_seconds + min_measurement_seconds, for each level " +
 				"that the recipe injects"),
 		key("settling_time_seconds", Float, "after the last user started, before measurement").def("240.0").min(0).unit("s").
-			bites(rule),
+			pitfall(rule),
 		key("trajectory_path", Str, "recorded conversations, JSONL").required(),
 		key("user_assignments_path", Str, "which user plays which conversations, JSON").nullable().
-			bites("has to cover the highest concurrency"),
+			pitfall("has to cover the highest concurrency"),
 		key("max_starting_line_offset", Int, "random first turn of a user's first trajectory").def("10").min(0),
 		key("seed", Int, "of the random choices").def("42"),
 		key("timeout_seconds", Float, "one request; also how long requests may drain at the end of a phase").def("300.0").
@@ -35,9 +35,9 @@ func workloadFields() []Field {
 		key("send_conversation_routing_headers", Bool, "send X-Session-ID and X-Correlation-ID").def("false"),
 		key("use_dynamo_conv_aware_routing", Bool, "send X-Dynamo-Session-ID").def("false"),
 		key("power_dcgm_url", Str, "where power is sampled").nullable(),
-		key("user_spawn_rate", Float, "users that start a second").def("1.0").above(0).unit("users/s").bites(rule),
+		key("user_spawn_rate", Float, "users that start a second").def("1.0").above(0).unit("users/s").pitfall(rule),
 		key("min_measurement_seconds", Float, "stop criterion: not before this much measurement").def("300.0").min(0).
-			unit("s").bites(rule),
+			unit("s").pitfall(rule),
 		key("min_total_trajectories", Int, "stop criterion: trajectories completed in all").def("30").min(0),
 		key("min_trajectories_per_user", Int, "stop criterion: trajectories completed by every user").def("3").min(0),
 		key("trajectories_per_user", Int, "trajectories of a user when no assignments file is given").min(1),
@@ -59,14 +59,15 @@ func clusterFields() []Field {
 		key("default_partition", Str, "fills slurm.partition").nullable(),
 		key("default_time_limit", Str, "fills slurm.time_limit").nullable().unit("HH:MM:SS"),
 		key("default_gpu_type", Str, "fills resources.gpu_type").nullable(),
-		key("gpus_per_node", Int, "fills resources.gpus_per_node").nullable().min(1).bites("older srtctl does not apply it"),
+		key("gpus_per_node", Int, "fills resources.gpus_per_node").nullable().min(1).
+			pitfall("older srtctl does not apply it"),
 		key("network_interface", Str, "interface whose address nodes are reached at").nullable(),
 		key("use_gpus_per_node_directive", Bool, "emit --gpus-per-node").def("true").
-			bites("false where sbatch says invalid gres"),
+			pitfall("false where sbatch says invalid gres"),
 		key("use_segment_sbatch_directive", Bool, "emit --segment with all nodes").def("true").
-			bites("false where sbatch says invalid segment; a segment can't be larger than a rack"),
+			pitfall("false where sbatch says invalid segment; a segment can't be larger than a rack"),
 		key("use_exclusive_sbatch_directive", Bool, "emit --exclusive").def("false"),
-		key("use_het_jobs", Bool, "default of resources.het_jobs").def("false").bites("true breaks every trtllm recipe"),
+		key("use_het_jobs", Bool, "default of resources.het_jobs").def("false").pitfall("true breaks every trtllm recipe"),
 		key("default_sbatch_directives", StrMap, "merged under the recipe's sbatch_directives").nullable(),
 		key("default_health_check", FreeMap, "max_attempts and interval_seconds of recipes without any health_check").
 			nullable(),

@@ -1,6 +1,6 @@
 // Package schema is the table of every field that a recipe, a workload file or a
 // cluster file may hold: its path in both recipe layouts, its type, default and
-// allowed values, what it means and what bites. Loader, checker, diff, migration,
+// allowed values, what it means and its pitfalls. Loader, checker, diff, migration,
 // completion, explain and the reference are driven by it, so that a field is
 // described once. It knows nothing of files or YAML.
 package schema
@@ -55,7 +55,7 @@ type Field struct {
 	Open     bool // Min itself is not allowed
 	Unit     string
 	Doc      string // what it is, for a person; never empty
-	Gotcha   string // what bites, if anything does
+	Pitfall  string // what goes wrong with it; empty: nothing known
 }
 
 // Name is the canonical path of the field.

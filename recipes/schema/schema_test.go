@@ -17,7 +17,7 @@ func TestEveryRowIsWhole(t *testing.T) {
 				t.Errorf("%s %s: two rows", name, f.V1)
 			}
 			seen[f.V1] = true
-			for _, said := range []string{f.Doc, f.Gotcha} {
+			for _, said := range []string{f.Doc, f.Pitfall} {
 				if strings.HasSuffix(said, ".") || strings.Contains(said, "|") {
 					t.Errorf("%s %s: no full stop and no bar: %q", name, f.Name(), said)
 				}

@@ -215,7 +215,7 @@ func consequence(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 }
 
 // short is a fix with the name that fits into a line with four others.
-func short(k recipes.Knob) string {
+func short(k recipes.Fix) string {
 	names := map[string]string{
 		"phase_timeout_seconds": "timeout", "user_spawn_rate": "rate", "settling_time_seconds": "settle",
 		"min_measurement_seconds": "measure", "concurrency": "users",

@@ -121,7 +121,7 @@ func describe(t *schema.Table, path []string) (field, bool) {
 	if row.Nullable {
 		f.extra = append(f.extra, "null is allowed")
 	}
-	f.gotcha = row.Gotcha
+	f.gotcha = row.Pitfall
 	return f, true
 }
 

@@ -67,7 +67,7 @@ func (p problem) fix() editMsg {
 }
 
 // change makes a change that satisfies the timeout rule of a level.
-func change(k recipes.Knob, level int) editMsg {
+func change(k recipes.Fix, level int) editMsg {
 	m := editMsg{side: workload, change: func(text []byte) ([]byte, error) {
 		value := k.Value
 		if !strings.Contains(value, ".") {
