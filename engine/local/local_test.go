@@ -83,7 +83,7 @@ func TestSubmitAndCancel(t *testing.T) {
 	if !alive(t, dir) {
 		t.Fatal("a submitted run is not alive")
 	}
-	if _, err := Hold(t.Context(), dir); !errors.Is(err, ErrRunning) {
+	if _, err := Hold(t.Context(), dir); !errors.Is(err, errRunning) {
 		t.Errorf("a second supervisor: %v", err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, rundir.PIDFile))

@@ -77,8 +77,8 @@ func Submit(ctx context.Context, dir string) error {
 	}
 }
 
-// ErrRunning says that a run folder has a living supervisor already.
-var ErrRunning = errors.New("the run has a supervisor already")
+// errRunning says that a run folder has a living supervisor already.
+var errRunning = errors.New("the run has a supervisor already")
 
 // Whoever looks whether a run is alive holds its lock for a moment; a supervisor
 // that meets one tries again for as long.
@@ -94,7 +94,7 @@ func Hold(ctx context.Context, dir string) (release func() error, err error) {
 	ok, err := lock.TryLockContext(ctx, lockPause)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || err == nil && !ok:
-		return nil, ErrRunning
+		return nil, errRunning
 	case err != nil:
 		return nil, fmt.Errorf("take the lock: %w", err)
 	}

@@ -31,9 +31,9 @@ const (
 	firstBytes = 128 << 10
 )
 
-// File is one log. It need not exist yet; it may grow, and be truncated or
-// replaced: [File.Restart] then looks at what is there now.
-type File struct {
+// logFile is one log. It need not exist yet; it may grow, and be truncated or
+// replaced: after close the next read looks at what is there now.
+type logFile struct {
 	path  string
 	parts bool // long lines come in parts, see [NewFileView]
 
@@ -41,17 +41,11 @@ type File struct {
 	handle *os.File     // nil while there is no file
 }
 
-// NewFile is the log at path; nothing is read yet.
-func NewFile(path string) *File { return &File{path: path} }
+// newLogFile is the log at path; nothing is read yet.
+func newLogFile(path string) *logFile { return &logFile{path: path} }
 
-// Path is where the log lies.
-func (f *File) Path() string { return f.path }
-
-// Restart forgets the file that was open.
-func (f *File) Restart() { f.Close() }
-
-// Close closes the file; a later read opens it again.
-func (f *File) Close() {
+// close closes the file; a later read opens it again.
+func (f *logFile) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.handle != nil {
@@ -60,7 +54,7 @@ func (f *File) Close() {
 	}
 }
 
-func (f *File) open() error {
+func (f *logFile) open() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.handle != nil {
@@ -75,7 +69,7 @@ func (f *File) open() error {
 }
 
 // readAt fills buf as far as the file goes. A file that is not there is empty.
-func (f *File) readAt(buf []byte, at int64) (n int, eof bool, err error) {
+func (f *logFile) readAt(buf []byte, at int64) (n int, eof bool, err error) {
 	f.mu.RLock()
 	handle := f.handle
 	if handle == nil {
@@ -102,9 +96,9 @@ func (f *File) readAt(buf []byte, at int64) (n int, eof bool, err error) {
 	return n, false, nil
 }
 
-// End is the file's size in bytes. It reads past the size that the file system
+// end is the file's size in bytes. It reads past the size that the file system
 // tells, which may lag on a network.
-func (f *File) End() (int64, error) {
+func (f *logFile) end() (int64, error) {
 	at, err := f.size()
 	if err != nil {
 		return 0, err
@@ -119,7 +113,7 @@ func (f *File) End() (int64, error) {
 	}
 }
 
-func (f *File) size() (int64, error) {
+func (f *logFile) size() (int64, error) {
 	if _, _, err := f.readAt(nil, 0); err != nil { // opens it
 		return 0, err
 	}
@@ -153,7 +147,7 @@ type found struct {
 }
 
 // forward looks at the lines that begin at from or later.
-func (f *File) forward(from int64, s scan) (found, error) {
+func (f *logFile) forward(from int64, s scan) (found, error) {
 	out := found{reached: from}
 	buf := make([]byte, firstBytes)
 	var err error
@@ -264,7 +258,7 @@ func (out *found) keep(s scan, data []byte, l Line) {
 
 // lineEnd is where the line that goes on at from is over, its newline included;
 // false if it has none yet.
-func (f *File) lineEnd(ctx context.Context, from int64) (int64, bool, error) {
+func (f *logFile) lineEnd(ctx context.Context, from int64) (int64, bool, error) {
 	buf := make([]byte, blockBytes)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -284,7 +278,7 @@ func (f *File) lineEnd(ctx context.Context, from int64) (int64, bool, error) {
 }
 
 // lineStart is where the line begins of which the byte before from is a part.
-func (f *File) lineStart(ctx context.Context, from int64) (int64, error) {
+func (f *logFile) lineStart(ctx context.Context, from int64) (int64, error) {
 	buf := make([]byte, blockBytes)
 	for from > 0 {
 		if err := ctx.Err(); err != nil {
@@ -304,7 +298,7 @@ func (f *File) lineStart(ctx context.Context, from int64) (int64, error) {
 }
 
 // back looks at the lines that end at from or before, the nearest first.
-func (f *File) back(from int64, s scan) (found, error) {
+func (f *logFile) back(from int64, s scan) (found, error) {
 	out := found{reached: from}
 	buf := make([]byte, firstBytes)
 	for len(out.lines) < s.lines && from-out.reached <= s.budget {
@@ -326,7 +320,7 @@ func (f *File) back(from int64, s scan) (found, error) {
 }
 
 // backBlock looks at the lines in the bytes before out.reached.
-func (f *File) backBlock(out *found, buf []byte, s scan) error {
+func (f *logFile) backBlock(out *found, buf []byte, s scan) error {
 	hi := out.reached
 	lo := max(0, hi-int64(len(buf)))
 	data := buf[:hi-lo]
@@ -381,7 +375,7 @@ func (f *File) backBlock(out *found, buf []byte, s scan) error {
 }
 
 // backLong takes a line that ends at hi and has begun before lo.
-func (f *File) backLong(out *found, hi int64, begun bool, lo int64, s scan) error {
+func (f *logFile) backLong(out *found, hi int64, begun bool, lo int64, s scan) error {
 	start, err := f.lineStart(s.ctx, lo)
 	if err != nil {
 		return err

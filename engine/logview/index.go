@@ -13,7 +13,7 @@ const maxMarks = 8192
 // Index knows the numbers of a log's lines. It is built in steps, keeps a bounded
 // number of marks, and may be asked while it is built.
 type Index struct {
-	file *File
+	file *logFile
 
 	mu     sync.Mutex
 	stride int64   // bytes between two marks

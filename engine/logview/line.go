@@ -88,9 +88,9 @@ var stamp = regexp.MustCompile(`^.{0,40}?(?:\b(\d{4})[-/](\d\d)[-/](\d\d)[T _]` 
 	`|\b(\d\d)/(\d\d)/(\d{4})[-T ]|\b[IWEF](\d\d)(\d\d) +|(?:^|[[ (]))` +
 	`(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\b`)
 
-// Time is the time that a line says, in zone where it names none; day completes
+// time is the time that a line says, in zone where it names none; day completes
 // one that is only a time of day or lacks the year. False: it says none.
-func (l Line) Time(zone *time.Location, day time.Time) (time.Time, bool) {
+func (l Line) time(zone *time.Location, day time.Time) (time.Time, bool) {
 	s := l.Text
 	m := stamp.FindStringSubmatch(s[:min(len(s), 100)])
 	if m == nil {

@@ -37,7 +37,7 @@ func PartAt(line, at int64) int64 {
 }
 
 // inside says whether an offset is between two parts of a line.
-func (f *File) inside(at int64) (bool, error) {
+func (f *logFile) inside(at int64) (bool, error) {
 	if at == 0 || at%maxText != 0 {
 		return false, nil
 	}

@@ -14,7 +14,7 @@ const stepBytes = 64 << 20
 // View is one log, or several of them merged by the times in their lines: a line
 // without a time stays with the one before it.
 type View struct {
-	files []*File
+	files []*logFile
 	zone  *time.Location
 	days  []time.Time // of each file's last change, for lines that tell the time of day alone
 }
@@ -23,7 +23,7 @@ type View struct {
 func NewView(zone *time.Location, paths ...string) *View {
 	v := &View{zone: zone}
 	for _, p := range paths {
-		v.files = append(v.files, NewFile(p))
+		v.files = append(v.files, newLogFile(p))
 		v.days = append(v.days, changed(p))
 	}
 	return v
@@ -39,15 +39,12 @@ func changed(path string) time.Time {
 // Close closes the files.
 func (v *View) Close() {
 	for _, f := range v.files {
-		f.Close()
+		f.close()
 	}
 }
 
-// Files is how many logs are in the view.
-func (v *View) Files() int { return len(v.files) }
-
 // Restart looks anew at a log that was truncated or replaced.
-func (v *View) Restart(file int) { v.files[file].Restart() }
+func (v *View) Restart(file int) { v.files[file].close() }
 
 // Pos is a place between two lines: for each log the byte at which the next line
 // begins.
@@ -60,7 +57,7 @@ func (v *View) Start() Pos { return make(Pos, len(v.files)) }
 func (v *View) End() (Pos, error) {
 	p := v.Start()
 	for i, f := range v.files {
-		end, err := f.End()
+		end, err := f.end()
 		if err != nil {
 			return nil, err
 		}
@@ -194,7 +191,7 @@ func (v *View) refill(ctx context.Context, i int, h *head, q Query) error {
 		if q.Back {
 			j = len(h.lines) - 1 - k
 		}
-		t, ok := h.lines[j].Time(v.zone, v.days[i])
+		t, ok := h.lines[j].time(v.zone, v.days[i])
 		switch {
 		case ok:
 			before = t
@@ -212,14 +209,14 @@ func (v *View) refill(ctx context.Context, i int, h *head, q Query) error {
 // near.
 func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, error) {
 	timed := &Matcher{verify: func(text string) bool {
-		_, ok := Line{Text: text}.Time(v.zone, v.days[file])
+		_, ok := Line{Text: text}.time(v.zone, v.days[file])
 		return ok
 	}}
 	got, err := v.files[file].back(at, scan{ctx: ctx, match: timed, lines: 1, budget: firstBytes / 2})
 	if err != nil || len(got.lines) == 0 {
 		return time.Time{}, err
 	}
-	t, _ := got.lines[0].Time(v.zone, v.days[file])
+	t, _ := got.lines[0].time(v.zone, v.days[file])
 	return t, nil
 }
 

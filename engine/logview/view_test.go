@@ -287,7 +287,7 @@ func TestTimes(t *testing.T) {
 		"  File \"x.py\", line 17":                  "",
 		strings.Repeat("x", 200) + " 14:41:12 late": "",
 	} {
-		got, ok := (Line{Text: text}).Time(time.UTC, day)
+		got, ok := (Line{Text: text}).time(time.UTC, day)
 		if s := got.UTC().Format(time.RFC3339Nano); ok != (want != "") || ok && s != want {
 			t.Errorf("%q: %s %v, want %s", text, s, ok, want)
 		}
@@ -401,7 +401,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.OpenFile(v.files[1].Path(), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(v.files[1].path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,8 +412,8 @@ func TestWatch(t *testing.T) {
 	if g := <-grown; g.File != 1 || g.Restarted || g.Err != nil {
 		t.Errorf("a begun line: %+v", g)
 	}
-	write(t, v.files[0].Path(), "")
-	write(t, v.files[0].Path(), "anew, and longer\n")
+	write(t, v.files[0].path, "")
+	write(t, v.files[0].path, "anew, and longer\n")
 	for g := range grown {
 		if g.File == 0 && g.Restarted {
 			break
@@ -443,7 +443,7 @@ func FuzzStep(f *testing.F) {
 			t.Fatal(diff)
 		}
 		for _, l := range all {
-			l.Time(time.UTC, time.Time{})
+			l.time(time.UTC, time.Time{})
 			l.Coloured()
 		}
 		for _, l := range walk(t, v, Query{From: v.Start(), Lines: lines, Match: m}) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ErrExit is what [Serve] returns when it ended because of ServeOptions.ExitAfter.
-var ErrExit = errors.New("mock server exits as told to by its fault options")
+// errExit is what [Serve] returns when it ended because of ServeOptions.ExitAfter.
+var errExit = errors.New("mock server exits as told to by its fault options")
 
 // ServeOptions are the details of [Serve]; the zero value is useful.
 type ServeOptions struct {
@@ -51,7 +51,7 @@ func Serve(ctx context.Context, listen string, h http.Handler, opts ServeOptions
 	case <-exit:
 		err := srv.Close()
 		<-served
-		return errors.Join(ErrExit, err)
+		return errors.Join(errExit, err)
 	case <-ctx.Done():
 	}
 	grace := opts.Grace

@@ -309,8 +309,8 @@ func TestServe(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("an orderly end: got %v", err)
 	}
-	if err := Serve(t.Context(), "127.0.0.1:0", h, ServeOptions{ExitAfter: time.Millisecond}); !errors.Is(err, ErrExit) {
-		t.Errorf("got %v, want %v", err, ErrExit)
+	if err := Serve(t.Context(), "127.0.0.1:0", h, ServeOptions{ExitAfter: time.Millisecond}); !errors.Is(err, errExit) {
+		t.Errorf("got %v, want %v", err, errExit)
 	}
 	if err := Serve(t.Context(), "no address", h, ServeOptions{}); err == nil ||
 		!strings.Contains(err.Error(), `listen on "no address"`) {

@@ -41,8 +41,8 @@ func (t Timing) Prefill(key uint64, promptTokens, cachedTokens int) time.Duratio
 	return t.spread(d, key, saltPrefill)
 }
 
-// TokenInterval is the time between two output tokens of the request.
-func (t Timing) TokenInterval(key uint64) time.Duration {
+// tokenInterval is the time between two output tokens of the request.
+func (t Timing) tokenInterval(key uint64) time.Duration {
 	return t.spread(t.ITL, key, saltITL)
 }
 
@@ -59,7 +59,7 @@ func (t Timing) Events(outputTokens int) int {
 // it is sent, and its time after the first token.
 func (t Timing) Event(key uint64, i, outputTokens int) (tokensSoFar int, after time.Duration) {
 	last := min(i*t.interval(), outputTokens-1)
-	return last + 1, time.Duration(last) * t.TokenInterval(key)
+	return last + 1, time.Duration(last) * t.tokenInterval(key)
 }
 
 func (t Timing) interval() int { return max(t.StreamInterval, 1) }

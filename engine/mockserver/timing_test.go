@@ -42,7 +42,7 @@ func TestTimingSpread(t *testing.T) {
 	timing := Timing{PrefillBase: time.Second, ITL: time.Second, Spread: 0.2}
 	for name, f := range map[string]func(uint64) time.Duration{
 		"prefill": func(key uint64) time.Duration { return timing.Prefill(key, 10, 0) },
-		"itl":     timing.TokenInterval,
+		"itl":     timing.tokenInterval,
 	} {
 		least, most := time.Hour, time.Duration(0)
 		for key := range uint64(1000) {

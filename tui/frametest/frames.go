@@ -16,15 +16,15 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-// Sizes are the terminals that every screen is looked at in.
-var Sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
+// sizes are the terminals that every screen is looked at in.
+var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
 
 // Golden compares a model's frame at each size with testdata/<name>.<w>x<h>.txt,
 // and the styled one at 120x40 with .ansi, so that a change of layout and one of
 // colour are two differences. First it asserts that a frame has exactly its size.
 func Golden(t *testing.T, name string, m tea.Model) {
 	t.Helper()
-	for _, s := range Sizes {
+	for _, s := range sizes {
 		frame := Frame(t, m, s[0], s[1])
 		base := filepath.Join("testdata", fmt.Sprintf("%s.%dx%d", name, s[0], s[1]))
 		golden.Equal(t, base+".txt", plain(frame))
