@@ -85,11 +85,11 @@ type File struct {
 	Role schema.Role `json:"-"`
 }
 
-// A backend says what the environment of a step is, and when it is ready.
-type (
-	Var       = backend.Var
-	Readiness = backend.Readiness
-)
+// Var is one environment variable of a step with its origin, as a backend gives it.
+type Var = backend.Var
+
+// Readiness is what must be seen of a step before the next stage starts.
+type Readiness = backend.Readiness
 
 // The probes of a [Readiness].
 const (

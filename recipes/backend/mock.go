@@ -33,7 +33,7 @@ func (m Mock) flags() []string {
 // String is the speed as flags of the mock server.
 func (m Mock) String() string { return strings.Join(m.flags(), " ") }
 
-// Config: the flags say everything.
+// Config is none: the flags say everything.
 func (Mock) Config(recipes.Role) (name, text string, err error) { return "", "", nil }
 
 // Services are none: the frontend is told its workers' addresses.

@@ -86,7 +86,7 @@ func (third) Check(r *recipes.Recipe, _ *recipes.Cluster, report backend.Report)
 	}
 }
 
-func (third) Omissions(r *recipes.Recipe) []backend.Omission {
+func (third) Omissions(*recipes.Recipe) []backend.Omission {
 	return []backend.Omission{{Path: schema.Agg.ConfigPath("vllm"), Why: "third things are left out"}}
 }
 

@@ -30,14 +30,13 @@ func (r Role) Layout1() string {
 	return string(r)
 }
 
-// NodesPath, WorkersPath and GPUsPath are the canonical paths of how many nodes and
-// workers a role has, and how many GPUs one of its workers.
+// NodesPath is the canonical path of the number of a role's nodes.
 func (r Role) NodesPath() string { return "resources." + string(r) + "_nodes" }
 
-// WorkersPath is described with [Role.NodesPath].
+// WorkersPath is the canonical path of the number of a role's workers.
 func (r Role) WorkersPath() string { return "resources." + string(r) + "_workers" }
 
-// GPUsPath is described with [Role.NodesPath].
+// GPUsPath is the canonical path of the number of GPUs of one worker of a role.
 func (r Role) GPUsPath() string { return "resources.gpus_per_" + string(r) }
 
 // EnvPath is the canonical path of the environment of a role's workers.

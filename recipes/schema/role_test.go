@@ -23,28 +23,19 @@ func TestNamesStandInOnePlace(t *testing.T) {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && path != root &&
-			(name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")) {
+		aside := name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")
+		if d.IsDir() && path != root && aside {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
 		files++
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			lit, ok := n.(*ast.BasicLit)
-			if !ok || lit.Kind != token.STRING {
-				return true
-			}
-			if text, err := strconv.Unquote(lit.Value); err == nil && slices.Contains(names, text) {
+		for _, text := range literals(t, path) {
+			if slices.Contains(names, text) {
 				found[filepath.ToSlash(path)+" "+text]++
 			}
-			return true
-		})
+		}
 		return nil
 	})
 	if err != nil || files < 200 {
@@ -64,6 +55,25 @@ func TestNamesStandInOnePlace(t *testing.T) {
 	for where := range found {
 		t.Errorf("%s: take it from recipes/schema", where)
 	}
+}
+
+// literals lists the strings in a file of Go.
+func literals(t *testing.T, path string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				out = append(out, text)
+			}
+		}
+		return true
+	})
+	return out
 }
 
 func TestRolePaths(t *testing.T) {
