@@ -124,11 +124,11 @@ func (d *diff) onDiff(m diffMsg, th ui.Theme) {
 	d.view.SetYOffset(first - around - 1)
 }
 
-// paint draws the rows anew: they or the theme have changed.
+// paint draws the rows anew: they, the theme or the width have changed.
 func (d *diff) paint(th ui.Theme) {
 	lines := make([]string, len(d.rows))
 	for i, r := range d.rows {
-		lines[i] = r.View(th)
+		lines[i] = ui.Fit(r.View(th), d.view.Width())
 	}
 	d.view.SetContentLines(lines)
 }
@@ -136,9 +136,12 @@ func (d *diff) paint(th ui.Theme) {
 // diffHead is how many lines stand above the rows.
 const diffHead = 2
 
-func (d *diff) setSize(w, h int) {
-	d.view.SetWidth(w)
+func (d *diff) setSize(th ui.Theme, w, h int) {
 	d.view.SetHeight(max(h-diffHead, 0))
+	if w != d.view.Width() {
+		d.view.SetWidth(w)
+		d.paint(th)
+	}
 }
 
 // Key handles a key; closed says that the comparison is left.

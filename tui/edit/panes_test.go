@@ -164,7 +164,7 @@ func TestDiffPane(t *testing.T) {
 		fmt.Fprintf(&now, "new %d\n", i)
 	}
 	var d diff
-	d.setSize(60, 20)
+	d.setSize(ui.NewTheme(true), 60, 20)
 	d.onDiff(diffMsg{rows: folded(merge.Compare(old.String(), now.String())), added: 100, removed: 100}, ui.NewTheme(true))
 	for _, c := range []struct{ key, first, last string }{
 		{"", "old 0", "old 17"},
@@ -192,6 +192,9 @@ func TestDiffPane(t *testing.T) {
 	before := d.View(ui.NewTheme(true))
 	if d.paint(ui.NewTheme(false)); d.View(ui.NewTheme(true)) == before {
 		t.Error("the rows keep the colours of the old theme")
+	}
+	if d.setSize(ui.NewTheme(true), 14, 20); !strings.Contains(ansi.Strip(d.View(ui.NewTheme(true))), "- o…") {
+		t.Errorf("narrower:\n%s", ansi.Strip(d.View(ui.NewTheme(true))))
 	}
 }
 

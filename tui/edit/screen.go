@@ -109,7 +109,7 @@ func (s *Screen) SetSize(w, h int) {
 		s.texts.docs[i].text.SetSize(s.boxes.text[i].w, s.boxes.text[i].h)
 	}
 	if s.diff != nil {
-		s.diff.setSize(w, s.boxes.text[recipe].h)
+		s.diff.setSize(s.th, w, s.boxes.text[recipe].h)
 	}
 }
 
