@@ -46,10 +46,11 @@ func Build(req Request) (*Plan, error) {
 	}
 	b.p = &Plan{
 		Version: 1, Name: r.Name, Target: req.Target, Smoke: req.Smoke, Scale: req.Local, Model: r.ServedModel(),
-		Nodes: l.describe(), GPUsPerNode: r.GPUsPerNode, Image: r.Container, Mounts: []Mount{}, Files: []File{},
+		GPUsPerNode: r.GPUsPerNode, Image: r.Container, Mounts: []Mount{}, Files: []File{},
 		Phases: phases(req.Workload, r.Benchmark.Levels), Substitutions: []Substitution{}, Changes: req.Changes,
 		OutputDir: req.OutputDir,
 	}
+	b.p.Nodes = l.describe(b.registry())
 	if b.p.Changes == nil {
 		b.p.Changes = []recipes.Change{}
 	}
@@ -159,6 +160,14 @@ func (b *builder) serve(servers backend.Servers) backend.Process {
 	front := servers.Frontend(site)
 	add(front, FrontendStage, nodeName(b.l.frontend)+"_"+front.Name+".out", nil, b.l.frontend)
 	return front
+}
+
+// registry is the service with which the backend's workers register; empty: none.
+func (b *builder) registry() string {
+	if services := b.backend.Services(b.site()); len(services) > 0 {
+		return services[0].Name
+	}
+	return ""
 }
 
 // client adds the client's step, which runs this program.

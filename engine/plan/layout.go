@@ -193,14 +193,17 @@ func (p *packer) put(gpus int) (worker, bool) {
 	return w, true
 }
 
-// describe names every node and what happens on it.
-func (l *layout) describe() []Node {
+// describe names every node and what happens on it. Registry is the service with
+// which workers register; empty: none.
+func (l *layout) describe(registry string) []Node {
 	out := make([]Node, l.nodes)
 	for i := range out {
 		out[i] = Node{Index: i, Name: nodeName(i), Roles: []string{}}
 	}
 	add := func(node int, what string) { out[node].Roles = append(out[node].Roles, what) }
-	add(l.infra, string(schema.Etcd))
+	if registry != "" {
+		add(l.infra, registry)
+	}
 	add(l.frontend, string(schema.Frontend))
 	for _, w := range l.workers {
 		for _, n := range w.nodes {

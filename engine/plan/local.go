@@ -55,8 +55,8 @@ func (b *builder) local() error {
 
 // standIns notes which servers of the backend the mock servers replace.
 func (b *builder) standIns(mock backend.Mock) {
-	if services := b.backend.Services(b.site()); len(services) > 0 {
-		b.substitute(services[0].Name, "service registry", "none", "the frontend is told its workers' addresses")
+	if name := b.registry(); name != "" {
+		b.substitute(name, "service registry", "none", "the frontend is told its workers' addresses")
 	}
 	n := len(b.l.workers)
 	b.substitute("engines", fmt.Sprintf("%d %s workers", n, b.backend.Title()), fmt.Sprintf("%d mock workers", n),

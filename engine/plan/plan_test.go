@@ -133,7 +133,7 @@ func TestLayouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			var nodes []string
-			for _, n := range l.describe() {
+			for _, n := range l.describe("etcd") {
 				nodes = append(nodes, strings.Join(n.Roles, ","))
 			}
 			if got := strings.Join(nodes, " | "); got != c.want {

@@ -174,6 +174,9 @@ func TestAThirdBackendIsPlanned(t *testing.T) {
 	if want := []string{"agg_0", "agg_1", "router", "client"}; !slices.Equal(names, want) {
 		t.Fatalf("steps %v, want %v", names, want)
 	}
+	if want := []string{"frontend", "agg 0", "agg 1", "client"}; !slices.Equal(p.Nodes[0].Roles, want) {
+		t.Errorf("on the node: %v, want %v", p.Nodes[0].Roles, want)
+	}
 	w := p.Steps[0]
 	wantArgv := []string{program, "wait", "--config", "/logs/third_agg.yaml"}
 	wantEnv := []plan.Var{
