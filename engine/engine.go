@@ -20,8 +20,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/compare"
 	"github.com/agentperf/agentperf-tui/engine/doctor"
 	"github.com/agentperf/agentperf-tui/engine/draft"
-	"github.com/agentperf/agentperf-tui/engine/local/simulate"
-	"github.com/agentperf/agentperf-tui/engine/replay"
 	"github.com/agentperf/agentperf-tui/engine/report"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
@@ -118,7 +116,7 @@ func New(opt Options) (*Engine, error) {
 	status := runs.NewResolver(&slurm.Queue{Dir: paths.State, Every: every, Now: opt.Now}, opt.Now, host)
 	e.Store, e.Watcher = runs.New(e.registry, status), watch.New(status, opt.Now)
 	e.Drafts = draft.New(draft.Options{Getenv: opt.Getenv, Now: opt.Now, Host: host, State: paths.State})
-	e.Comparer = compare.New(e.Store, e.Drafts, c.BandPercent/100, e.tiers)
+	e.Comparer = compare.New(e.Store, c.BandPercent/100, e.tiers)
 	e.Submitter = submit.New(submit.Options{
 		Registry: e.registry, Files: e.Drafts, State: paths.State, Output: paths.Output, Host: host, Now: opt.Now,
 		Program: opt.Program, ProgramsDir: c.ProgramsDir, Version: opt.Version,
@@ -139,18 +137,6 @@ func (e *Engine) Export(ctx context.Context, ref RunRef, bucketSeconds float64) 
 // [report.WriteComparison].
 func (*Engine) WriteComparison(dir string, c parity.Comparison) (string, error) {
 	return report.WriteComparison(dir, c)
-}
-
-// Replay runs the built-in client, see [replay.Run].
-func (e *Engine) Replay(ctx context.Context, opt replay.Options) error {
-	opt.Version, opt.Now = e.opt.Version, e.opt.Now
-	return replay.Run(ctx, opt)
-}
-
-// WriteReference writes the figures that a local run must have, see
-// [simulate.WriteReference].
-func (*Engine) WriteReference(ctx context.Context, ref RunRef, path string) error {
-	return simulate.WriteReference(ctx, ref.Dir, path)
 }
 
 // Supervise runs the plan of a run's folder, see [supervise.Supervisor.Run].

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -269,4 +270,45 @@ func isWorkload(doc *Document) bool {
 	}
 	return (have["base_url"] || have["trajectory_path"] || have["concurrencies"]) && !have["resources"] &&
 		!have["benchmark"]
+}
+
+// DiffFiles compares two recipes or two workload files field by field; which they
+// are is told by their keys.
+func DiffFiles(a, b string) (Comparison, error) {
+	var c Comparison
+	kinds := [2]bool{}
+	for i, name := range []string{a, b} {
+		path, _ := SplitSelector(name)
+		data, err := Read(path)
+		if err != nil {
+			return c, fmt.Errorf("diff: %w", err)
+		}
+		kinds[i] = IsWorkload(path, data)
+	}
+	if kinds[0] != kinds[1] {
+		return c, fmt.Errorf("diff: one of %s and %s is a recipe and the other a workload file", a, b)
+	}
+	if kinds[0] {
+		wa, err := usable(LoadWorkload(a))
+		wb, err2 := usable(LoadWorkload(b))
+		if err := errors.Join(err, err2); err != nil {
+			return c, err
+		}
+		return DiffWorkloads(wa, wb), nil
+	}
+	ra, err := usable(Load(a))
+	rb, err2 := usable(Load(b))
+	if err := errors.Join(err, err2); err != nil {
+		return c, err
+	}
+	return DiffRecipes(ra, rb), nil
+}
+
+// usable makes an error of a file that has some: what it means is not certain.
+func usable[T any](v *T, found Diagnostics, err error) (*T, error) {
+	i := slices.IndexFunc(found, func(d Diagnostic) bool { return d.Severity == Error })
+	if err == nil && i >= 0 {
+		err = fmt.Errorf("%s: not compared while it has errors", found[i])
+	}
+	return v, err
 }

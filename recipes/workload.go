@@ -3,6 +3,7 @@ package recipes
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"gopkg.in/yaml.v3"
 
@@ -33,6 +34,17 @@ type Workload struct {
 
 	doc  *Document
 	vals *values
+}
+
+// Datasets are the files that the workload reads, by their keys; none of no workload.
+func (w *Workload) Datasets() []Var {
+	if w == nil {
+		return nil
+	}
+	all := []Var{
+		{Name: "trajectory_path", Value: w.TrajectoryPath}, {Name: "user_assignments_path", Value: w.AssignmentsPath},
+	}
+	return slices.DeleteFunc(all, func(d Var) bool { return d.Value == "" })
 }
 
 // Quantity is a number that the timeout rule rests on: exactly as written, and

@@ -20,7 +20,7 @@ func replayCmd(a *app) *cobra.Command {
 		Long: `Replay trajectories against any OpenAI-compatible server, with the flags and outputs
 of the external client. The banner and every output name the implementation.`,
 	}
-	opt := replay.Options{Log: a.stdout}
+	opt := replay.Options{Version: version, Now: time.Now, Log: a.stdout}
 	fl := cmd.Flags()
 	fl.StringVar(&opt.Workload, "config", "", "workload file (required)")
 	fl.StringVar(&opt.BaseURL, "base-url", "", "base URL of the API, with /v1 (required)")
@@ -45,11 +45,7 @@ of the external client. The banner and every output name the implementation.`,
 		if fl.Changed("seed") {
 			opt.Seed = seed
 		}
-		e, err := a.engine()
-		if err != nil {
-			return err
-		}
-		err = e.Replay(cmd.Context(), opt)
+		err := replay.Run(cmd.Context(), opt)
 		if errors.Is(err, replay.ErrInterrupted) {
 			return exitError{code: 1, err: err}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/local/simulate"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
@@ -188,7 +189,7 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.RunRef, error
 func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.RunRef) error {
 	d.step(6, "compare with what the mock servers' arithmetic gives")
 	ref := filepath.Join(d.dir, "reference.yaml")
-	if err := e.WriteReference(ctx, l, ref); err != nil {
+	if err := simulate.WriteReference(ctx, l.Dir, ref); err != nil {
 		return err
 	}
 	c, err := e.Parity(ctx, ref, l.Dir, parity.AnyPhase, parity.Options{})

@@ -23,11 +23,7 @@ they differ.`,
 		if isProvenance(args[0]) || isProvenance(args[1]) {
 			return a.diffProvenance(args[0], args[1])
 		}
-		e, err := a.engine()
-		if err != nil {
-			return err
-		}
-		c, err := e.Diff(cmd.Context(), args[0], args[1])
+		c, err := recipes.DiffFiles(args[0], args[1])
 		if err != nil {
 			return badInput(err)
 		}

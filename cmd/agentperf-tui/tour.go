@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/local/simulate"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
@@ -91,7 +92,7 @@ func (t *toured) Parity(
 			return parity.Comparison{}, err
 		}
 		ref = filepath.Join(t.dir, "reference-"+l.Record.ID+".yaml")
-		if err := t.WriteReference(ctx, l, ref); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := simulate.WriteReference(ctx, l.Dir, ref); err != nil && !errors.Is(err, fs.ErrExist) {
 			return parity.Comparison{}, err
 		}
 	}

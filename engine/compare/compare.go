@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
@@ -23,15 +24,14 @@ import (
 // Comparer compares runs. Make it with [New].
 type Comparer struct {
 	runs  *runs.Store
-	files *draft.Drafts
 	band  float64 // fraction
 	tiers []results.Tier
 }
 
 // New makes a comparer with the band of a verdict, a fraction, where none is given,
 // and the service levels.
-func New(store *runs.Store, files *draft.Drafts, band float64, tiers []results.Tier) *Comparer {
-	return &Comparer{runs: store, files: files, band: band, tiers: tiers}
+func New(store *runs.Store, band float64, tiers []results.Tier) *Comparer {
+	return &Comparer{runs: store, band: band, tiers: tiers}
 }
 
 // Parity compares two sides: runs by path, id or name, or files of figures.
@@ -56,7 +56,7 @@ func (c *Comparer) Parity(
 		return out, nil
 	}
 	for _, f := range []struct{ kind, name string }{{"recipe", rundir.RecipeFile}, {"workload", rundir.WorkloadFile}} {
-		d, err := c.files.Diff(ctx, filepath.Join(aRun.Dir, f.name), filepath.Join(bRun.Dir, f.name))
+		d, err := recipes.DiffFiles(filepath.Join(aRun.Dir, f.name), filepath.Join(bRun.Dir, f.name))
 		if err != nil {
 			out.Notes = append(out.Notes, fmt.Sprintf("the runs' %s files were not compared: %v", f.kind, err))
 			continue
@@ -137,4 +137,73 @@ func (c *Comparer) side(ctx context.Context, name string, phase int) (parity.Sid
 		}
 	}
 	return s, ref, nil
+}
+
+func (c *Comparer) identityDiff(a, b runs.Ref) (recipes.Comparison, error) {
+	of, err := c.runs.Identity(a)
+	if err != nil {
+		return recipes.Comparison{}, err
+	}
+	with, err := c.runs.Identity(b)
+	return identities(of, with), err
+}
+
+// identities compares what two runs ran with, field by field.
+func identities(a, b identity.Identity) recipes.Comparison {
+	c := recipes.Comparison{Differences: []recipes.Difference{}}
+	theirs := b.Fields()
+	for _, f := range a.Fields() {
+		c.Total++
+		side := &recipes.Side{Path: f.Path, Value: f.Value}
+		i := slices.IndexFunc(theirs, func(o identity.Field) bool { return o.Path == f.Path })
+		switch {
+		case i < 0:
+			c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, A: side})
+			continue
+		case theirs[i].Value == f.Value:
+			c.Identical++
+		default:
+			c.Differences = append(c.Differences,
+				recipes.Difference{Path: f.Path, A: side, B: &recipes.Side{Path: f.Path, Value: theirs[i].Value}})
+		}
+		theirs = slices.Delete(theirs, i, i+1)
+	}
+	for _, f := range theirs {
+		c.Total++
+		c.Differences = append(c.Differences,
+			recipes.Difference{Path: f.Path, B: &recipes.Side{Path: f.Path, Value: f.Value}})
+	}
+	return c
+}
+
+// Curve gives throughput per GPU against speed per user, a point for each level
+// of each run. The GPUs are those of the run's recipe, unless they are given;
+// of a local run and of one whose recipe is not at hand they are unknown.
+func (c *Comparer) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
+	points := []results.Point{}
+	for _, name := range runs {
+		more, _, err := c.Levels(ctx, name, gpus)
+		if err != nil {
+			return nil, err
+		}
+		points = append(points, more...)
+	}
+	return points, nil
+}
+
+// Levels are a run's levels, as points of Curve, and which of them keep the
+// configured service levels.
+func (c *Comparer) Levels(ctx context.Context, name string, gpus int) ([]results.Point, []results.TierResult, error) {
+	ref, err := c.runs.Find(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := c.runs.Results(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	if gpus <= 0 {
+		gpus = ref.GPUs()
+	}
+	return results.Curve(ref.Label(), run.Phases, gpus), results.TierResults(run.Phases, c.tiers), nil
 }

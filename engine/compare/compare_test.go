@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/runs"
@@ -22,11 +21,7 @@ const sampleRun = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 func bench(t *testing.T) *Comparer {
 	t.Helper()
 	b := runstest.New(t)
-	files := draft.New(draft.Options{
-		Getenv: func(string) string { return "" }, Now: b.Now, Host: runstest.Host,
-		State: t.TempDir(),
-	})
-	return New(b.Store, files, 0.02, nil)
+	return New(b.Store, 0.02, nil)
 }
 
 // ours makes a run of this program out of the sample's outputs.

@@ -24,7 +24,7 @@ func (d *Drafts) checkText(ctx context.Context, t Draft, host check.Host) (*Pair
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &Pair{File: t.RecipePath, WorkloadText: t.Workload, getenv: d.getenv}
+	p := &Pair{File: t.RecipePath, WorkloadText: t.Workload, getenv: d.opt.Getenv}
 	file, selector := recipes.SplitSelector(t.RecipePath)
 	var found recipes.Diagnostics
 	p.Recipe, p.RecipeText, found = recipes.Select(file, t.Recipe, selector)
@@ -34,7 +34,7 @@ func (d *Drafts) checkText(ctx context.Context, t Draft, host check.Host) (*Pair
 	}
 	found = append(found, more...)
 	if p.Recipe != nil {
-		p.Changes = p.Cluster.Apply(p.Recipe, d.getenv)
+		p.Changes = p.Cluster.Apply(p.Recipe, d.opt.Getenv)
 	}
 	if t.WorkloadPath != "" {
 		var ds recipes.Diagnostics
@@ -59,7 +59,7 @@ func (d *Drafts) loadCluster(p *Pair, t Draft) (recipes.Diagnostics, error) {
 		if err != nil {
 			return nil, fmt.Errorf("look for a cluster file: %w", err)
 		}
-		if path, err = recipes.FindCluster(dir, d.getenv); err != nil {
+		if path, err = recipes.FindCluster(dir, d.opt.Getenv); err != nil {
 			return nil, err
 		}
 	}
@@ -79,9 +79,9 @@ func (d *Drafts) loadCluster(p *Pair, t Draft) (recipes.Diagnostics, error) {
 // machine is what a check may ask this machine.
 func (d *Drafts) machine() check.Host {
 	return check.Host{
-		Real: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, d.getenv)) },
+		Real: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, d.opt.Getenv)) },
 		Open: func(p string) (io.ReadCloser, error) {
-			p = os.Expand(p, d.getenv)
+			p = os.Expand(p, d.opt.Getenv)
 			if info, err := os.Stat(p); err != nil {
 				return nil, err
 			} else if !info.Mode().IsRegular() { // a pipe would be waited for

@@ -24,17 +24,10 @@ type Options struct {
 }
 
 // Drafts reads and writes the files of runs. Make it with [New].
-type Drafts struct {
-	getenv func(string) string
-	now    func() time.Time
-	host   string
-	state  string
-}
+type Drafts struct{ opt Options }
 
 // New makes drafts.
-func New(opt Options) *Drafts {
-	return &Drafts{getenv: opt.Getenv, now: opt.Now, host: opt.Host, state: opt.State}
-}
+func New(opt Options) *Drafts { return &Drafts{opt: opt} }
 
 // Files names what a user gives for a run.
 type Files struct {
@@ -144,5 +137,5 @@ func (d *Drafts) WorkloadOf(ctx context.Context, recipePath string, recipe []byt
 	if r == nil {
 		return ""
 	}
-	return visible(r, r.Benchmark.ConfigPath, d.getenv)
+	return visible(r, r.Benchmark.ConfigPath, d.opt.Getenv)
 }

@@ -28,11 +28,11 @@ type Handoff struct {
 func (d *Drafts) Editor(name, text string) (*Handoff, error) {
 	line := "vi"
 	for _, v := range []string{"EDITOR", "VISUAL"} {
-		if s := d.getenv(v); s != "" {
+		if s := d.opt.Getenv(v); s != "" {
 			line = s
 		}
 	}
-	argv, err := shell.Fields(line, d.getenv)
+	argv, err := shell.Fields(line, d.opt.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("start the editor %q: %w; set EDITOR to a command with its arguments", line, err)
 	}

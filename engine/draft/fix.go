@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -76,11 +75,7 @@ func (d *Drafts) Fix(ctx context.Context, f Files) ([]Fixed, error) {
 
 // rewrite makes edits in a file, each that can be made.
 func (d *Drafts) rewrite(ctx context.Context, file string, todo []recipes.Edit) (made []recipes.Edit, err error) {
-	real, err := filepath.EvalSymlinks(file) // a link stays one
-	if err != nil {
-		return nil, fmt.Errorf("fix: %w", err)
-	}
-	before, err := recipes.Read(real)
+	before, err := recipes.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("fix: %w", err)
 	}
@@ -95,7 +90,7 @@ func (d *Drafts) rewrite(ctx context.Context, file string, todo []recipes.Edit) 
 	if len(made) == 0 {
 		return nil, nil
 	}
-	return made, d.Save(ctx, real, after, before)
+	return made, d.Save(ctx, file, after, before)
 }
 
 // edits parts what a person asked for by file, and writes each value as its

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,8 +11,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-
-	"github.com/google/renameio/v2"
 
 	"github.com/agentperf/agentperf-tui/smallfile"
 )
@@ -38,9 +35,6 @@ type unsavedFile struct {
 	Base []byte `json:"base"`
 }
 
-// maxUnsaved bounds what is read back, in MiB: two files of the largest size, as JSON.
-const maxUnsaved = 32
-
 // unsavedPath is where the unsaved text of a file is kept: in the state folder,
 // under a name that says nothing.
 func (d *Drafts) unsavedPath(path string) (file, abs string, err error) {
@@ -48,7 +42,7 @@ func (d *Drafts) unsavedPath(path string) (file, abs string, err error) {
 		return "", "", err
 	}
 	sum := sha256.Sum256([]byte(abs))
-	return filepath.Join(d.state, "unsaved", hex.EncodeToString(sum[:12])+".json"), abs, nil
+	return filepath.Join(d.opt.State, "unsaved", hex.EncodeToString(sum[:12])+".json"), abs, nil
 }
 
 // KeepUnsaved writes an unsaved text down, readable by its user alone, until
@@ -58,20 +52,14 @@ func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error
 		return err
 	}
 	file, abs, err := d.unsavedPath(path)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(file), 0o700)
+	}
+	if err == nil {
+		u := Unsaved{Path: abs, At: d.opt.Now(), Host: d.opt.Host, PID: os.Getpid()}
+		err = smallfile.WriteJSON(file, unsavedFile{u, []byte(text), []byte(base)}, 0o600)
+	}
 	if err != nil {
-		return fmt.Errorf("keep what is not saved: %w", err)
-	}
-	data, err := json.Marshal(unsavedFile{
-		Unsaved{Path: abs, At: d.now(), Host: d.host, PID: os.Getpid()},
-		[]byte(text), []byte(base),
-	})
-	if err != nil {
-		return fmt.Errorf("keep what is not saved: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("keep what is not saved: %w", err)
-	}
-	if err := renameio.WriteFile(file, data, 0o600); err != nil {
 		return fmt.Errorf("keep what is not saved: %w", err)
 	}
 	return nil
@@ -87,25 +75,22 @@ func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	if err != nil {
 		return u, false, fmt.Errorf("look for unsaved work: %w", err)
 	}
-	data, err := smallfile.Read(file, maxUnsaved)
+	var kept unsavedFile
+	err = smallfile.ReadJSON(file, &kept)
 	if errors.Is(err, fs.ErrNotExist) {
 		return u, false, nil
-	}
-	if err == nil {
-		var kept unsavedFile
-		err = json.Unmarshal(data, &kept)
-		u = kept.Unsaved
-		u.Text, u.Base = string(kept.Text), string(kept.Base)
 	}
 	if err != nil {
 		return u, false, fmt.Errorf("read the unsaved work of %s in %s: %w; remove that file if it is of no use",
 			path, file, err)
 	}
+	u = kept.Unsaved
+	u.Text, u.Base = string(kept.Text), string(kept.Base)
 	now, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return u, false, fmt.Errorf("look for unsaved work: %w", err)
 	}
-	u.Elsewhere = u.Host == d.host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
+	u.Elsewhere = u.Host == d.opt.Host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
 	return u, u.Path == abs && u.Text != string(now), nil
 }
 

@@ -28,7 +28,7 @@ func TestUnsaved(t *testing.T) {
 	if err := d.KeepUnsaved(t.Context(), path, "mine \xff", "base \xfe"); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(d.state, "unsaved", "*"))
+	files, err := filepath.Glob(filepath.Join(d.opt.State, "unsaved", "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("kept in %v, %v", files, err)
 	}

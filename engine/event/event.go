@@ -10,7 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -164,6 +167,20 @@ func Parse(line []byte) (Event, error) {
 		return Event{}, fmt.Errorf("event line: no kind or version in %.80q", line)
 	}
 	return e, nil
+}
+
+// ReadLogs reads all events of a run's log dir, by time; there may be none yet.
+func ReadLogs(dir string) ([]Event, error) {
+	var all []Event
+	for _, name := range []string{FileName, ClientFileName} {
+		es, err := ReadFile(filepath.Join(dir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		all = append(all, es...)
+	}
+	slices.SortStableFunc(all, func(a, b Event) int { return a.T.Compare(b.T) })
+	return all, nil
 }
 
 // maxLog is a hundred times the event log of a long run, in MiB.

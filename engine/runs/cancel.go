@@ -58,7 +58,8 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 		err := awaitEnd(patience, r)
 		done()
 		if err == nil {
-			return s.caughtUp(ctx)
+			s.catchUp(ctx)
+			return nil
 		}
 	}
 	if err := slurm.Withdraw(ctx, r.ID); err != nil {
@@ -67,7 +68,8 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 	if err := awaitEnd(ctx, r); err != nil {
 		return fmt.Errorf("cancel %s: job %s was cancelled and has not ended yet: %w", ref.Label(), r.ID, err)
 	}
-	return s.caughtUp(ctx)
+	s.catchUp(ctx)
+	return nil
 }
 
 // awaitEnd waits until a job does nothing any more. The controller is asked for this
@@ -88,17 +90,17 @@ func awaitEnd(ctx context.Context, r rundir.Record) error {
 	}
 }
 
-// caughtUp waits for an answer of the queue that is newer than this moment, so that
+// catchUp waits for an answer of the queue that is newer than this moment, so that
 // what is shown next is not the state before.
-func (s *Store) caughtUp(ctx context.Context) error {
+func (s *Store) catchUp(ctx context.Context) {
 	since := s.status.now()
 	for {
 		if a := s.status.queue.Ask(ctx); a.At.After(since) || a.Error != "" {
-			return nil
+			return
 		}
 		select {
 		case <-ctx.Done():
-			return nil // it is cancelled all the same
+			return // it is cancelled all the same
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

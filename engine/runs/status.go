@@ -2,11 +2,8 @@ package runs
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -157,20 +154,12 @@ const gaveUp = 10 * time.Minute
 // ReadStatus folds the events of a log dir. Without event files it is the zero
 // status.
 func ReadStatus(logs string) (event.Status, error) {
-	var all []event.Event
-	for _, name := range []string{event.FileName, event.ClientFileName} {
-		es, err := event.ReadFile(filepath.Join(logs, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return event.Status{}, err
-		}
-		all = append(all, es...)
-	}
-	slices.SortStableFunc(all, func(a, b event.Event) int { return a.T.Compare(b.T) })
 	var s event.Status
+	all, err := event.ReadLogs(logs)
 	for _, ev := range all {
 		s.Apply(ev)
 	}
-	return s, nil
+	return s, err
 }
 
 // EventsLag says whether a run in this state may be further than its events tell:

@@ -18,10 +18,10 @@ import (
 type localLauncher struct{ *Submitter }
 
 func (s localLauncher) gate(p *draft.Pair, pl *plan.Plan) error {
-	for _, path := range []string{p.Workload.TrajectoryPath, p.Workload.AssignmentsPath} {
-		if path != "" && p.Visible(path) == "" {
+	for _, d := range p.Workload.Datasets() {
+		if p.Visible(d.Value) == "" {
 			return fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with "+
-				"--dataset-root, or correct the path", pl.Name, p.Workload.File, path)
+				"--dataset-root, or correct the path", pl.Name, p.Workload.File, d.Value)
 		}
 	}
 	return nil

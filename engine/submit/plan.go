@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,11 +31,7 @@ func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 	if p.Recipe == nil || !p.Report.OnlyTodos() {
 		return nil, ErrInvalid
 	}
-	out := opt.OutputDir
-	if out == "" {
-		out = s.opt.Output
-	}
-	out, err := filepath.Abs(out)
+	out, err := filepath.Abs(cmp.Or(opt.OutputDir, s.opt.Output))
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
@@ -42,13 +39,10 @@ func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 		Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target,
 		OutputDir: out, Smoke: opt.Smoke, StallSeconds: s.opt.StallSeconds, Local: opt.Local,
 	}
-	if opt.Target == plan.Local && p.Workload != nil {
-		for _, d := range []struct{ key, path string }{
-			{"trajectory_path", p.Workload.TrajectoryPath},
-			{"user_assignments_path", p.Workload.AssignmentsPath},
-		} {
-			if here := p.Visible(d.path); here != "" && here != d.path {
-				req.Local.Paths = append(req.Local.Paths, recipes.Var{Name: d.key, Value: here})
+	if opt.Target == plan.Local {
+		for _, d := range p.Workload.Datasets() {
+			if here := p.Visible(d.Value); here != "" && here != d.Value {
+				req.Local.Paths = append(req.Local.Paths, recipes.Var{Name: d.Name, Value: here})
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,14 +50,9 @@ func (*Watcher) Playback(ctx context.Context, ref runs.Ref) (*Playback, error) {
 	if p.context, err = ref.Context(); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{event.FileName, event.ClientFileName} {
-		es, err := event.ReadFile(filepath.Join(ref.Logs, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		p.events = append(p.events, es...)
+	if p.events, err = event.ReadLogs(ref.Logs); err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(p.events, func(a, b event.Event) int { return a.T.Compare(b.T) })
 	if err := p.survey(ctx); err != nil {
 		return nil, fmt.Errorf("play %s back: %w", ref.Label(), err)
 	}

@@ -6,13 +6,13 @@ package simulate
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -90,7 +90,7 @@ type simulation struct {
 	deploy *mockserver.Deployment
 	data   *replay.Dataset
 	users  []*replay.Script
-	queue  moments
+	queue  []moment
 	stop   time.Duration
 	fold   *results.Fold
 	last   time.Duration // end of the last request
@@ -126,7 +126,7 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 	gap := func(i int) time.Duration { return time.Duration(float64(i) / cfg.SpawnRate * float64(time.Second)) }
 	for i := range n {
 		s.users = append(s.users, data.Script(i))
-		heap.Push(&s.queue, moment{at: gap(i), user: i})
+		s.push(moment{at: gap(i), user: i})
 	}
 	if err := s.run(ctx); err != nil {
 		return none, err
@@ -160,8 +160,9 @@ type moment struct {
 }
 
 func (s *simulation) run(ctx context.Context) error {
-	for s.queue.Len() > 0 {
-		m := heap.Pop(&s.queue).(moment)
+	for len(s.queue) > 0 {
+		m := s.queue[0]
+		s.queue = s.queue[1:]
 		if m.prompt != nil {
 			s.deploy.Prefilled(m.worker, *m.prompt)
 			continue
@@ -202,8 +203,8 @@ func (s *simulation) request(m moment) error {
 	_, stream := t.Event(prompt.Key, t.Events(tokens)-1, tokens)
 	first := m.at + ttft
 	end := first + stream
-	heap.Push(&s.queue, moment{at: first, worker: worker, prompt: &prompt})
-	heap.Push(&s.queue, moment{at: end + step.Delay, user: m.user})
+	s.push(moment{at: first, worker: worker, prompt: &prompt})
+	s.push(moment{at: end + step.Delay, user: m.user})
 	s.last = max(s.last, end)
 	row := map[string]any{
 		"phase_idx": 0, "concurrency": len(s.users), "conversation_id": step.Conversation, "conversation_idx": step.Turn,
@@ -222,23 +223,17 @@ func (s *simulation) request(m moment) error {
 	return s.fold.Live(line)
 }
 
-// moments is the queue, the earliest first; at one moment a prompt that is ready
-// comes before a request, and users in order.
-type moments []moment
-
-func (q moments) Len() int      { return len(q) }
-func (q moments) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q moments) Less(i, j int) bool {
-	a, b := q[i], q[j]
-	if a.at == b.at && (a.prompt != nil) != (b.prompt != nil) {
-		return a.prompt != nil
-	}
-	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.user, b.user)) < 0
-}
-func (q *moments) Push(m any) { *q = append(*q, m.(moment)) }
-func (q *moments) Pop() any {
-	old := *q
-	m := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return m
+// push puts a moment in its place in the queue, the earliest first; at one moment a prompt
+// that is ready comes before a request, and users in order.
+func (s *simulation) push(m moment) {
+	i, _ := slices.BinarySearchFunc(s.queue, m, func(a, b moment) int {
+		if a.at == b.at && (a.prompt != nil) != (b.prompt != nil) {
+			if a.prompt != nil {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.user, b.user))
+	})
+	s.queue = slices.Insert(s.queue, i, m)
 }
