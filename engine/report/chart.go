@@ -62,7 +62,8 @@ func (c drawing) svg() template.HTML {
 	fmt.Fprintf(&b, `<text x="%d" y="16" class="t">%s</text>`, left, title)
 	if c.from < c.to {
 		l, r := x(math.Max(c.from, xs.Low)), x(math.Min(c.to, xs.High))
-		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" class="w"><title>measurement window</title></rect>`, l, top, math.Max(0, r-l), height-top-bottom)
+		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" class="w"><title>measurement window</title></rect>`,
+			l, top, math.Max(0, r-l), height-top-bottom)
 	}
 	for _, v := range ys.Ticks(stepY) {
 		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" class="g"/><text x="%d" y="%.1f" class="y">%s</text>`,
@@ -77,7 +78,8 @@ func (c drawing) svg() template.HTML {
 	for i := len(c.lines) - 1; i >= 0 && len(c.lines) > 1; i-- {
 		name := html.EscapeString(c.lines[i].name)
 		at -= 7*len([]rune(c.lines[i].name)) + 40
-		fmt.Fprintf(&b, `<path d="M%d 12h24" class="l" %s/><text x="%d" y="16">%s</text>`, at, strokes[i%len(strokes)], at+28, name)
+		fmt.Fprintf(&b, `<path d="M%d 12h24" class="l" %s/><text x="%d" y="16">%s</text>`,
+			at, strokes[i%len(strokes)], at+28, name)
 	}
 	for i, l := range c.lines {
 		fmt.Fprintf(&b, `<path d="%s" class="l" %s/>`, l.path(x, y), strokes[i%len(strokes)])

@@ -53,7 +53,7 @@ func RunHTML(w io.Writer, r Run) error {
 	p.Facts = append(p.Facts, r.Warnings...)
 	for i, ph := range r.Phases {
 		one := part{
-			Title: fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Decimal(float64(ph.Concurrency), 0)),
+			Title: fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Count(ph.Concurrency)),
 			Bad:   ph.Invalid, Head: []string{"Metric", "Value", "n", "Client says", "Method"}, Notes: notes(ph),
 		}
 		for _, f := range ph.Figures {
@@ -85,11 +85,12 @@ func (p *part) dropEmpty(column int) {
 func notes(p results.Phase) []string {
 	var out []string
 	if w := p.Window; w != nil {
-		out = append(out, fmt.Sprintf("Measurement window %s s (%s), shaded in the drawings.", results.Decimal(w.Seconds, 1), w.Source))
+		out = append(out, fmt.Sprintf("Measurement window %s s (%s), shaded in the drawings.",
+			results.Decimal(w.Seconds, 1), w.Source))
 	}
 	if n := p.Requests; n != nil {
-		out = append(out, fmt.Sprintf("%s requests measured (%s failed), %s in settling, %s after the window.", results.Decimal(float64(n.Measured), 0),
-			results.Decimal(float64(n.Failed), 0), results.Decimal(float64(n.Settling), 0), results.Decimal(float64(n.After), 0)))
+		out = append(out, fmt.Sprintf("%s requests measured (%s failed), %s in settling, %s after the window.",
+			results.Count(n.Measured), results.Count(n.Failed), results.Count(n.Settling), results.Count(n.After)))
 	}
 	return append(out, p.Warnings...)
 }
@@ -100,19 +101,23 @@ func figureRow(f results.Figure) []string {
 		value += " ! " + f.Invalid
 	}
 	if f.N > 0 {
-		n = results.Decimal(float64(f.N), 0)
+		n = results.Count(f.N)
 	}
 	return []string{f.Label, value, n, f.ClientText(), f.Method}
 }
 
 func tiers(all []results.TierResult) part {
-	out := part{Title: "Service levels", Head: []string{"Tier", "Output speed p25, at least", "TTFT p95, at most", "Highest concurrency that meets it"}}
+	out := part{Title: "Service levels", Head: []string{
+		"Tier", "Output speed p25, at least", "TTFT p95, at most", "Highest concurrency that meets it",
+	}}
 	for _, r := range all {
 		best := "none"
 		if r.Concurrency > 0 {
-			best = results.Decimal(float64(r.Concurrency), 0)
+			best = results.Count(r.Concurrency)
 		}
-		out.Rows = append(out.Rows, []string{r.Tier.Name, results.Decimal(r.Tier.SpeedFloor, 1) + " tok/s", results.Decimal(r.Tier.TTFTCeiling, 3) + " s", best})
+		out.Rows = append(out.Rows, []string{
+			r.Tier.Name, results.Decimal(r.Tier.SpeedFloor, 1) + " tok/s", results.Decimal(r.Tier.TTFTCeiling, 3) + " s", best,
+		})
 	}
 	return out
 }
@@ -122,12 +127,13 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 		return nil
 	}
 	zero := s.Buckets[0].Start
+	nan := math.NaN()
 	var charts []drawing
 	add := func(title, curve string, value func(results.Bucket) float64) {
 		i := slices.IndexFunc(charts, func(c drawing) bool { return c.title == title })
 		if i < 0 {
 			i = len(charts)
-			c := drawing{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), from: math.NaN(), to: math.NaN()}
+			c := drawing{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), from: nan, to: nan}
 			if w != nil {
 				c.from, c.to = w.Start-zero, w.End-zero
 			}
@@ -161,9 +167,13 @@ func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 		Title: c.Reference.Name + " against " + c.Candidate.Name, Verdict: c.Summary(), Good: c.Verdict == parity.Within,
 		Facts: append([]string{"Reference: " + c.Reference.Title(), "Candidate: " + c.Candidate.Title()}, c.Notes...),
 	}
-	figures := part{Title: "Figures", Head: []string{"Metric", c.Reference.Name, c.Candidate.Name, "Δ", "95% within-run only", ""}}
+	figures := part{Title: "Figures", Head: []string{
+		"Metric", c.Reference.Name, c.Candidate.Name, "Δ", "95% within-run only", "",
+	}}
 	for _, r := range c.Rows {
-		figures.Rows = append(figures.Rows, []string{r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), strings.Join(r.Flags, ", ")})
+		figures.Rows = append(figures.Rows, []string{
+			r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), strings.Join(r.Flags, ", "),
+		})
 	}
 	if d := c.TTFT; d != nil {
 		figures.Charts = append(figures.Charts, drawing{
@@ -183,7 +193,8 @@ func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 
 func fields(f parity.FileDiff, c parity.Comparison) part {
 	out := part{
-		Title: fmt.Sprintf("%d/%d %s fields identical", f.Identical, f.Total, f.File), Head: []string{"Field", c.Reference.Name, c.Candidate.Name},
+		Title: fmt.Sprintf("%d/%d %s fields identical", f.Identical, f.Total, f.File),
+		Head:  []string{"Field", c.Reference.Name, c.Candidate.Name},
 	}
 	for _, d := range f.Differences {
 		row := []string{d.Path, "not given", "not given"}
@@ -200,7 +211,10 @@ func fields(f parity.FileDiff, c parity.Comparison) part {
 
 // CurveHTML writes a page of throughput per GPU against speed per user.
 func CurveHTML(w io.Writer, points []results.Point) error {
-	one := part{Title: "Levels", Head: []string{"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25", "TTFT p95", ""}}
+	one := part{Title: "Levels", Head: []string{
+		"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25",
+		"TTFT p95", "",
+	}}
 	perGPU := drawing{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s", dots: true}
 	whole := perGPU
 	whole.title = "Output tok/s"
@@ -209,11 +223,12 @@ func CurveHTML(w io.Writer, points []results.Point) error {
 		whole.point(p.Run, p.Speed50, p.Output)
 		gpus := "-"
 		if p.GPUs > 0 {
-			gpus = results.Decimal(float64(p.GPUs), 0)
+			gpus = results.Count(p.GPUs)
 		}
 		one.Rows = append(one.Rows, []string{
-			p.Run, results.Decimal(float64(p.Concurrency), 0), gpus, results.Decimal(p.OutputPerGPU, 1), results.Decimal(p.TotalPerGPU, 1),
-			results.Decimal(p.Speed50, 1) + " tok/s", results.Decimal(p.Speed25, 1) + " tok/s", results.Decimal(p.TTFT95, 3) + " s", p.Invalid,
+			p.Run, results.Count(p.Concurrency), gpus, results.Decimal(p.OutputPerGPU, 1), results.Decimal(p.TotalPerGPU, 1),
+			results.Decimal(p.Speed50, 1) + " tok/s", results.Decimal(p.Speed25, 1) + " tok/s",
+			results.Decimal(p.TTFT95, 3) + " s", p.Invalid,
 		})
 	}
 	one.Charts = []template.HTML{perGPU.svg()}

@@ -126,7 +126,9 @@ func number(v float64) string {
 
 // TiersCSV writes a line for each level's standing to each tier.
 func TiersCSV(w io.Writer, r Run) error {
-	rows := [][]string{{"tier", "speed_floor_tok_s", "ttft_ceiling_s", "highest_concurrency", "concurrency", "meets", "why"}}
+	rows := [][]string{{
+		"tier", "speed_floor_tok_s", "ttft_ceiling_s", "highest_concurrency", "concurrency", "meets", "why",
+	}}
 	for _, t := range r.Tiers {
 		for _, l := range t.Levels {
 			rows = append(rows, []string{

@@ -132,6 +132,9 @@ func orNaN(f *float64) float64 {
 	return *f
 }
 
+// Count prints n with thousands separators.
+func Count[N int | int32 | int64](n N) string { return Decimal(float64(n), 0) }
+
 // Decimal prints v with thousands separators and so many decimals; a dash for
 // NaN and infinity.
 func Decimal(v float64, decimals int) string {

@@ -77,7 +77,8 @@ type fault struct {
 func NewFold() *Fold {
 	return &Fold{
 		planned: map[int]PlannedPhase{}, started: math.NaN(), starts: newStarts(), analysis: map[string]*table{},
-		lines: map[string]int{}, faults: map[string]*fault{}, odd: map[string]*fault{}, kinds: []string{"unknown"}, tracks: map[int]*track{},
+		lines: map[string]int{}, faults: map[string]*fault{}, odd: map[string]*fault{}, kinds: []string{"unknown"},
+		tracks: map[int]*track{},
 	}
 }
 
@@ -288,7 +289,9 @@ func (f *Fold) begun() float64 {
 	for i := len(f.starts.begins) - 1; i >= 0; i-- {
 		// The client empties the manifest at its start, so that a window in it is of
 		// the last one: what looked like a start inside was users starting over.
-		if b := f.starts.begins[i]; !slices.ContainsFunc(f.manifest, func(m manifestRow) bool { return *m.SettlingEnd < b && b < *m.End }) {
+		b := f.starts.begins[i]
+		inside := func(m manifestRow) bool { return *m.SettlingEnd < b && b < *m.End }
+		if !slices.ContainsFunc(f.manifest, inside) {
 			return b
 		}
 	}

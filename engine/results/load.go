@@ -98,11 +98,11 @@ func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 	foreign := exists(filepath.Join(outDir, foreignFile)) || exists(filepath.Join(logDir, foreignFile))
 	switch {
 	case found == 0 && foreign:
-		return nil, fmt.Errorf("read results in %s: %s is another client's output, and there is nothing of agentperf-client; read it with that client's own tools",
-			outDir, foreignFile)
+		return nil, fmt.Errorf("read results in %s: %s is another client's output, and there is nothing of "+
+			"agentperf-client; read it with that client's own tools", outDir, foreignFile)
 	case found == 0:
-		return nil, fmt.Errorf("read results in %s: no %s, %s or statistics file; give the log dir of a run whose client has started: %w",
-			outDir, RequestsFile, ManifestFile, fs.ErrNotExist)
+		return nil, fmt.Errorf("read results in %s: no %s, %s or statistics file; "+
+			"give the log dir of a run whose client has started: %w", outDir, RequestsFile, ManifestFile, fs.ErrNotExist)
 	case foreign:
 		l.notes = append(l.notes, foreignFile+": another client's output, left out")
 	}

@@ -169,14 +169,13 @@ func (m *Metric) Brief() string {
 // doubt says why a figure over n of so many requests is not to be trusted; empty
 // where it is.
 func (m *Metric) doubt(n, requests int) string {
-	count := func(n int) string { return Decimal(float64(n), 0) }
 	if m.Valid.Half && 2*n < requests {
-		return fmt.Sprintf("no %s in %s of %s requests", m.Formula.Of.name(), count(requests-n), count(requests))
+		return fmt.Sprintf("no %s in %s of %s requests", m.Formula.Of.name(), Count(requests-n), Count(requests))
 	}
 	if p := m.Formula.Percentile; m.Valid.Tail > 0 && n > 0 {
 		need := int(math.Ceil(float64(100*m.Valid.Tail)/min(p, 100-p) - 1e-9))
 		if n < need {
-			return fmt.Sprintf("%s samples, p%g wants %s", count(n), p, count(need))
+			return fmt.Sprintf("%s samples, p%g wants %s", Count(n), p, Count(need))
 		}
 	}
 	return ""

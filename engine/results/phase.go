@@ -23,7 +23,7 @@ type Phase struct {
 	Index       int             `json:"phase_idx"`
 	Concurrency int             `json:"concurrency"`              // users; 0 when unknown
 	Stem        string          `json:"stem,omitempty"`           // of its statistics file
-	Partial     string          `json:"partial,omitempty"`        // why the client did not play all of it; empty: it did, or does not say
+	Partial     string          `json:"partial,omitempty"`        // why it was not played to its end; empty: nothing says so
 	Window      *Window         `json:"window"`                   // nil when it can't be told, or there was none
 	Total       int             `json:"total_requests"`           // of this client start
 	Requests    *Requests       `json:"requests"`                 // nil without a window
@@ -108,7 +108,8 @@ func (f *Fold) Run(now time.Time) Run {
 	}
 	run.EarlierStart = f.spans.earlier
 	if n := f.live.repeated.count(); n > 0 {
-		run.Warnings = append(run.Warnings, fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))
+		run.Warnings = append(run.Warnings,
+			fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))
 	}
 	if n := run.EarlierStart; n > 0 {
 		run.Warnings = append(run.Warnings, fmt.Sprintf("earlier start: %d rows, not counted", n))
@@ -165,7 +166,8 @@ func (f *Fold) faultTexts() []string {
 		texts = append(texts, text)
 	}
 	for _, name := range sortedKeys(f.odd) {
-		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value that can't be, which is taken as unknown: the first is %v", name, Decimal(float64(f.odd[name].n), 0), f.odd[name].first))
+		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value that can't be, which is taken as unknown: "+
+			"the first is %v", name, Count(f.odd[name].n), f.odd[name].first))
 	}
 	return texts
 }

@@ -257,45 +257,34 @@ var quantityTable = [quantities]struct {
 	of     func(*Request) float64
 	paired *Paired
 }{
-	OutputTokens: {name: "output tokens", of: func(r *Request) float64 {
-		return given(r.Output >= 0, float64(r.Output))
-	}},
-	InputTokens: {name: "input tokens", of: func(r *Request) float64 {
-		return given(r.Input >= 0, float64(r.Input))
-	}},
-	AllTokens: {name: "tokens", of: func(r *Request) float64 {
+	OutputTokens: {"output tokens", func(r *Request) float64 { return given(r.Output >= 0, float64(r.Output)) }, nil},
+	InputTokens:  {"input tokens", func(r *Request) float64 { return given(r.Input >= 0, float64(r.Input)) }, nil},
+	AllTokens: {"tokens", func(r *Request) float64 {
 		return given(r.Input >= 0 && r.Output >= 0, float64(r.Input)+float64(r.Output))
-	}},
-	CachedTokens: {name: "cached tokens", of: func(r *Request) float64 {
-		return given(r.Cached >= 0, float64(r.Cached))
-	}},
-	CachedOfInput: {name: "cached", of: func(r *Request) float64 {
+	}, nil},
+	CachedTokens: {"cached tokens", func(r *Request) float64 { return given(r.Cached >= 0, float64(r.Cached)) }, nil},
+	CachedOfInput: {"cached", func(r *Request) float64 {
 		return given(r.Cached >= 0 && r.Input >= 0, float64(r.Cached))
-	}},
-	InputOfCached: {name: "input tokens", of: func(r *Request) float64 {
+	}, nil},
+	InputOfCached: {"input tokens", func(r *Request) float64 {
 		return given(r.Cached >= 0 && r.Input >= 0, float64(r.Input))
-	}},
+	}, nil},
 	TTFT: {
-		name: "TTFT", of: func(r *Request) float64 { return r.TTFT },
-		paired: &Paired{Key: "ttft_s", Label: "TTFT", Unit: Seconds, Decimals: 3, Better: Lower},
+		"TTFT", func(r *Request) float64 { return r.TTFT },
+		&Paired{Key: "ttft_s", Label: "TTFT", Unit: Seconds, Decimals: 3, Better: Lower},
 	},
 	Latency: {
-		name: "latency", of: func(r *Request) float64 { return given(!r.unplaced && r.seconds() >= 0, r.seconds()) },
-		paired: &Paired{Key: "e2e_latency_s", Label: "End-to-end latency", Short: "end to end", Unit: Seconds, Decimals: 3, Better: Lower},
+		"latency", func(r *Request) float64 { return given(!r.unplaced && r.seconds() >= 0, r.seconds()) },
+		&Paired{"e2e_latency_s", "End-to-end latency", "end to end", Seconds, 3, Lower},
 	},
 	LocalSpeed: {
-		name: "speed", of: func(r *Request) float64 { return given(r.ITL > 0, 1/r.ITL) },
-		paired: &Paired{
-			Key: "output_speed_local_tok_s", Label: "Output speed (local)", Short: "speed",
-			Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		},
+		"speed", func(r *Request) float64 { return given(r.ITL > 0, 1/r.ITL) },
+		&Paired{"output_speed_local_tok_s", "Output speed (local)", "speed", TokensPerSecond, 1, Higher},
 	},
-	SSESpeed: {name: "speed", of: func(r *Request) float64 { return given(r.SSE > 0, r.SSE) }},
+	SSESpeed: {"speed", func(r *Request) float64 { return given(r.SSE > 0, r.SSE) }, nil},
 	ITL: {
-		name: "inter-token latency", of: func(r *Request) float64 { return given(r.ITL > 0, r.ITL) },
-		paired: &Paired{
-			Key: "itl_s", Label: "Inter-token latency", Short: "ITL", Unit: Milliseconds, Decimals: 2, Better: Lower,
-		},
+		"inter-token latency", func(r *Request) float64 { return given(r.ITL > 0, r.ITL) },
+		&Paired{"itl_s", "Inter-token latency", "ITL", Milliseconds, 2, Lower},
 	},
 }
 

@@ -39,7 +39,8 @@ type RollupPhase struct {
 func (l *loaded) rollup() Rollup {
 	run := l.run()
 	doc := Rollup{
-		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: run.Partial != "", Recomputed: run, Identity: l.context.Identity, Skipped: l.skipped,
+		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: run.Partial != "", Recomputed: run,
+		Identity: l.context.Identity, Skipped: l.skipped,
 	}
 	doc.Recomputed.LogDir = "" // the file says by its place what it is about
 	for _, s := range l.fold.stats {

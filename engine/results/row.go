@@ -43,7 +43,8 @@ func parseRow(line []byte, phase int, r *row) error {
 	r.unplaced = math.IsNaN(r.Start)
 	r.Request.Conversation, r.Request.Pass = uint32(p.conversation>>32), uint32(p.pass>>32)
 	if p.conversation != 0 && p.pass != 0 { // without either, a second pass through a trajectory looks like the first
-		r.key = max(1, mixed(mixed(mixed(p.conversation, p.pass), uint64(uint32(r.User))), uint64(uint32(r.Turn))<<16|uint64(r.phase)))
+		user, turn := uint64(uint32(r.User)), uint64(uint32(r.Turn))
+		r.key = max(1, mixed(mixed(mixed(p.conversation, p.pass), user), turn<<16|uint64(r.phase)))
 	}
 	return err
 }
@@ -90,7 +91,8 @@ const (
 
 var fieldNames = [...]string{
 	"phase_idx", "concurrency", "conversation_id", "conversation_idx", "user_id", "request_id", "start_time", "end_time",
-	"server_input_tokens", "server_output_tokens", "server_cached_tokens", "ttft", "itl", "sse_output_speed", "success", "has_output", "error_kind",
+	"server_input_tokens", "server_output_tokens", "server_cached_tokens", "ttft", "itl", "sse_output_speed", "success",
+	"has_output", "error_kind",
 }
 
 // writtenNames are the names as the client writes them, quotes and colon included.

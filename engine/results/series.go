@@ -88,12 +88,14 @@ func (f *Fold) Series(phase int, seconds float64) (Series, error) {
 	}
 	t := f.tracks[phase]
 	if t == nil || !t.goesOn(f, s.Seconds, span) {
-		t = &track{phase: phase, seconds: s.Seconds, from: math.Floor(span.first / s.Seconds), analysed: f.analysed(), begin: f.begin()}
+		t = &track{phase: phase, seconds: s.Seconds, analysed: f.analysed(), begin: f.begin()}
+		t.from = math.Floor(span.first / s.Seconds)
 		f.tracks[phase] = t
 	}
 	n := math.Floor(span.last/s.Seconds) - t.from + 1
 	if n > maxLongest {
-		return s, fmt.Errorf("phase %d over time: %s buckets of %g s: want at most %s; choose longer ones", phase, Decimal(n, 0), s.Seconds, Decimal(maxLongest, 0))
+		return s, fmt.Errorf("phase %d over time: %s buckets of %g s: want at most %s; choose longer ones",
+			phase, Decimal(n, 0), s.Seconds, Count(maxLongest))
 	}
 	if err := t.grow(f, int(n)); err != nil {
 		return s, err

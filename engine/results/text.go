@@ -32,7 +32,7 @@ func (r Run) Text() string {
 // Text prints one phase; see Run.Text.
 func (p Phase) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "phase %d, concurrency %s\n", p.Index, Decimal(float64(p.Concurrency), 0))
+	fmt.Fprintf(&b, "phase %d, concurrency %s\n", p.Index, Count(p.Concurrency))
 	if p.Partial != "" {
 		fmt.Fprintf(&b, "  PARTIAL   %s\n", p.Partial)
 	}
@@ -41,7 +41,7 @@ func (p Phase) Text() string {
 	if len(p.Errors) > 1 || len(p.Errors) == 1 && p.Errors["unknown"] == 0 { // else it says no more than the line above
 		var kinds []string
 		for _, kind := range sortedKeys(p.Errors) {
-			kinds = append(kinds, fmt.Sprintf("%s %s", kind, Decimal(float64(p.Errors[kind]), 0)))
+			kinds = append(kinds, fmt.Sprintf("%s %s", kind, Count(p.Errors[kind])))
 		}
 		fmt.Fprintf(&b, "  failures  %s\n", strings.Join(kinds, ", "))
 	}
@@ -88,7 +88,7 @@ func (f Figure) columns(phaseInvalid bool) []string {
 	n := ""
 	switch {
 	case f.N > 0:
-		n = Decimal(float64(f.N), 0)
+		n = Count(f.N)
 	case f.Method == methodStated && !math.IsNaN(f.Value):
 		n = "stated"
 	}
@@ -112,30 +112,35 @@ func (p Phase) window() string {
 }
 
 func (p Phase) counts() string {
-	n := func(i int) string { return Decimal(float64(i), 0) }
-	text := n(p.Total) + " in total"
+	text := Count(p.Total) + " in total"
 	r := p.Requests
 	if r == nil {
 		return text
 	}
-	text += fmt.Sprintf(", %s measured (%s ok, %s failed)", n(r.Measured), n(r.Successful), n(r.Failed))
+	text += fmt.Sprintf(", %s measured (%s ok, %s failed)", Count(r.Measured), Count(r.Successful), Count(r.Failed))
 	for _, c := range []struct {
 		name      string
 		n, failed int
-	}{{"settling", r.Settling, r.SettlingFailed}, {"after the window", r.After, r.AfterFailed}, {"without a start time", r.Unplaced, 0}} {
+	}{
+		{"settling", r.Settling, r.SettlingFailed},
+		{"after the window", r.After, r.AfterFailed},
+		{"without a start time", r.Unplaced, 0},
+	} {
 		if c.n == 0 {
 			continue
 		}
-		text += fmt.Sprintf(", %s %s", n(c.n), c.name)
+		text += fmt.Sprintf(", %s %s", Count(c.n), c.name)
 		if c.failed > 0 {
-			text += fmt.Sprintf(" (%s failed)", n(c.failed))
+			text += fmt.Sprintf(" (%s failed)", Count(c.failed))
 		}
 	}
 	return text
 }
 
 // figureColumns are those of [Figure.columns]; a unit stands close behind its value.
-var figureColumns = []texttable.Column{{Gap: 2}, {Gap: 2, Right: true}, {Gap: 1}, {Gap: 2, Right: true}, {Gap: 2, Right: true}}
+var figureColumns = []texttable.Column{
+	{Gap: 2}, {Gap: 2, Right: true}, {Gap: 1}, {Gap: 2, Right: true}, {Gap: 2, Right: true},
+}
 
 func bullets(b *strings.Builder, label string, texts []string) {
 	for _, t := range texts {

@@ -44,10 +44,12 @@ func (b *builder) validate(s *sums) error {
 	case n > 0:
 		b.invalid("%d request(s) begin before their user's previous one has ended", n)
 	case n < 0:
-		b.warn("not checked whether requests of one user overlap: the rows are out of order and more than %s", Decimal(maxSorted, 0))
+		b.warn("not checked whether requests of one user overlap: the rows are out of order and more than %s",
+			Count(maxSorted))
 	}
 	if p95 := s.ranks.percentile(LocalSpeed, 95); p95 > absurdSpeed {
-		b.warn("output speed p95 of %s tok/s: the server sends tokens in large chunks (stream_interval), speeds per request mean little", Decimal(p95, 0))
+		b.warn("output speed p95 of %s tok/s: the server sends tokens in large chunks (stream_interval), "+
+			"speeds per request mean little", Decimal(p95, 0))
 	}
 	if n := p.Requests.Unplaced; n > 0 {
 		b.warn("%d request(s) without start_time are in the total only", n)

@@ -249,10 +249,10 @@ func (p phaseView) criteria(th ui.Theme, now time.Time) []string {
 	}
 	out := []string{measured}
 	if pl.MinTotal > 0 {
-		out = append(out, "trajectories ≥ "+results.Decimal(float64(pl.MinTotal), 0))
+		out = append(out, "trajectories ≥ "+results.Count(pl.MinTotal))
 	}
 	if pl.MinPerUser > 0 {
-		out = append(out, "≥ "+results.Decimal(float64(pl.MinPerUser), 0)+" a user")
+		out = append(out, "≥ "+results.Count(pl.MinPerUser)+" a user")
 	}
 	return append(out, "timeout "+ui.Clock(pl.TimeoutSeconds))
 }
@@ -264,7 +264,7 @@ func (p phaseView) title(of int) string {
 		s += fmt.Sprintf(" (%d of %d)", p.place+1, of)
 	}
 	if p.level > 0 {
-		s += " · " + results.Decimal(float64(p.level), 0) + " users"
+		s += " · " + results.Count(p.level) + " users"
 	}
 	return s
 }

@@ -64,7 +64,7 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus i
 		if f.N == 0 {
 			return ui.Cell{}
 		}
-		return ui.Cell{Text: results.Decimal(float64(f.N), 0), Role: ui.Muted}
+		return ui.Cell{Text: results.Count(f.N), Role: ui.Muted}
 	}
 	line := func(m *results.Metric, label string, decimals int, scale float64) figure {
 		cell := func(f results.Figure) ui.Cell {
@@ -132,7 +132,8 @@ func compact(lines []figure) []figure {
 		return c
 	}
 	ttft := figure{
-		label: "TTFT 50 95 99 (s)", total: join(func(f figure) ui.Cell { return f.total }), recent: join(func(f figure) ui.Cell { return f.recent }), totalN: lines[at].totalN,
+		label: "TTFT 50 95 99 (s)", total: join(func(f figure) ui.Cell { return f.total }),
+		recent: join(func(f figure) ui.Cell { return f.recent }), totalN: lines[at].totalN,
 	}
 	out := []figure{lines[0], ttft, lines[errorRow]}
 	if i := find(results.LocalSpeed25); i >= 0 {
@@ -158,12 +159,12 @@ func usersOf(p phaseView, recent *results.Recent) figure {
 	for _, b := range p.series.Buckets {
 		most = max(most, b.Users)
 	}
-	f.total.Text = results.Decimal(float64(most), 0)
+	f.total.Text = results.Count(most)
 	if p.level > 0 {
-		f.total.Text += " of " + results.Decimal(float64(p.level), 0)
+		f.total.Text += " of " + results.Count(p.level)
 	}
 	if recent != nil {
-		f.recent.Text = results.Decimal(float64(recent.Users), 0)
+		f.recent.Text = results.Count(recent.Users)
 	}
 	return f
 }
@@ -178,7 +179,7 @@ func resultsOf(p phaseView) []results.Phase {
 func requestsOf(p phaseView, recent *results.Recent) figure {
 	line := figure{label: "requests (errors)", total: ui.Cell{Text: "-"}}
 	count := func(n, failed int) ui.Cell {
-		c := ui.Cell{Text: results.Decimal(float64(n), 0) + " (" + results.Decimal(float64(failed), 0) + ")"}
+		c := ui.Cell{Text: results.Count(n) + " (" + results.Count(failed) + ")"}
 		if failed > 0 {
 			c.Role = ui.Bad
 		}
@@ -195,12 +196,14 @@ func requestsOf(p phaseView, recent *results.Recent) figure {
 
 // tierLine says whether the phase keeps a service level.
 func tierLine(r results.TierResult) figure {
-	label := "SLO " + results.Decimal(r.Tier.SpeedFloor, 0) + " tok/s · " + strconv.FormatFloat(r.Tier.TTFTCeiling, 'f', -1, 64) + " s"
+	ceiling := strconv.FormatFloat(r.Tier.TTFTCeiling, 'f', -1, 64)
+	label := "SLO " + results.Decimal(r.Tier.SpeedFloor, 0) + " tok/s · " + ceiling + " s"
 	if len(r.Levels) == 0 {
 		return figure{label: label, total: ui.Cell{Text: "-"}}
 	}
 	if l := r.Levels[0]; !l.Meets {
-		return figure{label: label, total: ui.Cell{Text: "✗ misses", Role: ui.Warn}, why: ui.Cell{Text: missed(l.Why), Role: ui.Muted}}
+		why := ui.Cell{Text: missed(l.Why), Role: ui.Muted}
+		return figure{label: label, total: ui.Cell{Text: "✗ misses", Role: ui.Warn}, why: why}
 	}
 	return figure{label: label, total: ui.Cell{Text: "✓ holds", Role: ui.OK}}
 }
@@ -223,11 +226,12 @@ func missed(why string) string {
 func errorKinds(p phaseView, r *results.Recent) string {
 	var parts []string
 	if r != nil && r.Failed > 0 {
-		parts = append(parts, fmt.Sprintf("%s of %s requests of the last %.0f s failed: %s", results.Decimal(float64(r.Failed), 0), results.Decimal(float64(r.N), 0), r.Seconds, kindsText(r.Errors)))
+		parts = append(parts, fmt.Sprintf("%s of %s requests of the last %.0f s failed: %s",
+			results.Count(r.Failed), results.Count(r.N), r.Seconds, kindsText(r.Errors)))
 	}
 	if p.result != nil && p.result.Requests != nil && p.result.Requests.Failed > 0 {
 		n := p.result.Requests
-		text := results.Decimal(float64(n.Failed), 0) + " of " + results.Decimal(float64(n.Measured), 0) + " measured requests failed"
+		text := results.Count(n.Failed) + " of " + results.Count(n.Measured) + " measured requests failed"
 		if len(p.result.Errors) > 0 {
 			text += ": " + kindsText(p.result.Errors)
 		}
@@ -295,7 +299,9 @@ func stepsOf(st event.Status, files []engine.LogFile) []stepRow {
 	for _, f := range files {
 		if !seen[f.Step] {
 			name := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
-			out = append(out, stepRow{f.Step, []ui.Cell{{Text: f.Step}, {Text: "· log", Role: ui.Muted}, {}, {Text: ui.Clean(name), Role: ui.Muted}}})
+			out = append(out, stepRow{f.Step, []ui.Cell{
+				{Text: f.Step}, {Text: "· log", Role: ui.Muted}, {}, {Text: ui.Clean(name), Role: ui.Muted},
+			}})
 		}
 	}
 	return out

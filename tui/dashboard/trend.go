@@ -167,7 +167,8 @@ func timeAxis(from, to float64, marks []moment, w int) string {
 func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int) string {
 	curves := make([]ui.Curve, 0, len(t.curves))
 	for _, c := range t.curves {
-		curves = append(curves, ui.Curve{Label: c.label, Values: chart.Resample(valuesOf(buckets, c), c.peak, 2*(w-ui.ChartAxis))})
+		values := chart.Resample(valuesOf(buckets, c), c.peak, 2*(w-ui.ChartAxis))
+		curves = append(curves, ui.Curve{Label: c.label, Values: values})
 	}
 	head := ui.Ends(t.title, th.Legend(curves...), w)
 	if len(buckets) == 0 {
@@ -176,5 +177,6 @@ func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int
 	last := buckets[len(buckets)-1]
 	from, to := buckets[0].Start, last.Start+last.Seconds
 	axis := strings.Repeat(" ", ui.ChartAxis) + timeAxis(from, to, p.moments(), w-ui.ChartAxis)
-	return ui.Box(head+"\n"+th.Chart(w, h-2, fractions(p.moments(), from, to), curves...)+"\n"+th.Paint(ui.Muted, axis), w, h)
+	drawn := th.Chart(w, h-2, fractions(p.moments(), from, to), curves...)
+	return ui.Box(head+"\n"+drawn+"\n"+th.Paint(ui.Muted, axis), w, h)
 }

@@ -141,7 +141,7 @@ func textOf(l engine.LogLine) string {
 	if l.Cut == 0 {
 		return l.Text
 	}
-	return l.Text + " … " + results.Decimal(float64(l.Cut), 0) + " bytes more in the file"
+	return l.Text + " … " + results.Count(l.Cut) + " bytes more in the file"
 }
 
 // bytesOf is how many bytes of a safe text its first cells take.

@@ -54,7 +54,7 @@ func (p *Pane) name() string {
 func (p *Pane) where(w int) string {
 	text := ""
 	if n := p.win.lineNumber(p.win.first); n > 0 && p.only.match == nil {
-		text = "line " + results.Decimal(float64(n), 0) + " · "
+		text = "line " + results.Count(n) + " · "
 	}
 	size := p.src.end.Bytes()
 	if size == 0 {

@@ -24,7 +24,8 @@ func (s *Screen) View() string {
 	if s.busy {
 		text, role = "comparing again …", ui.Muted
 	}
-	head := " " + s.th.Paint(ui.Muted, "reference ") + others(len(s.refs)) + sideText(s.c.Reference) + "\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
+	head := " " + s.th.Paint(ui.Muted, "reference ") + others(len(s.refs)) + sideText(s.c.Reference) +
+		"\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
 	again := "" // a run that is still at work may be comparable later
 	if s.c.Verdict == engine.NotComparable {
 		again = s.th.Paint(ui.Muted, "R compares again")
@@ -56,7 +57,8 @@ func (s *Screen) View() string {
 	if l.table > 0 {
 		parts = append(parts, s.table.Draw(s.th))
 	}
-	return strings.Join(append(parts, s.th.Titled(title, s.th.Paint(ui.Muted, more), s.w), " "+strings.Join(lines, "\n ")), "\n")
+	parts = append(parts, s.th.Titled(title, s.th.Paint(ui.Muted, more), s.w), " "+strings.Join(lines, "\n "))
+	return strings.Join(parts, "\n")
 }
 
 // others says how many references there are, if there are several.

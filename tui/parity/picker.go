@@ -38,7 +38,8 @@ func pickerColumns() []ui.Column {
 func choices(runs []engine.Summary, taken ...string) []engine.Summary {
 	var out []engine.Summary
 	for _, r := range runs {
-		if !math.IsNaN(r.Figures.Of(results.Primary).Value) && !slices.Contains(taken, r.Dir) && (r.ID == "" || !slices.Contains(taken, r.ID)) {
+		free := !slices.Contains(taken, r.Dir) && (r.ID == "" || !slices.Contains(taken, r.ID))
+		if free && !math.IsNaN(r.Figures.Of(results.Primary).Value) {
 			out = append(out, r)
 		}
 	}
@@ -66,7 +67,8 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		for _, m := range results.Listed {
 			row = append(row, ui.Cell{Text: m.Number(r.Figures.Of(m.Key).Value)})
 		}
-		rows = append(rows, append(row, ui.Cell{Text: ui.Age(s.listed.Sub(r.Since)), Role: ui.Muted}, ui.Cell{Text: r.Source, Role: ui.Muted}))
+		age := ui.Cell{Text: ui.Age(s.listed.Sub(r.Since)), Role: ui.Muted}
+		rows = append(rows, append(row, age, ui.Cell{Text: r.Source, Role: ui.Muted}))
 	}
 	s.picker.SetRows(rows)
 }
@@ -94,7 +96,7 @@ func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, s.keys.list):
 		return s.list()
 	}
-	s.scroll(msg, &s.picker)
+	s.picker.Key(msg)
 	return nil
 }
 

@@ -195,7 +195,8 @@ func summary(c engine.Comparison) (text string, role ui.Role) {
 	if len(beyond) == 0 {
 		return fmt.Sprintf("all %d judged figures in their tolerance", judged), ui.OK
 	}
-	return fmt.Sprintf("%d of %d judged figures beyond their tolerance: %s", len(beyond), judged, strings.Join(beyond, ", ")), role
+	return fmt.Sprintf("%d of %d judged figures beyond their tolerance: %s",
+		len(beyond), judged, strings.Join(beyond, ", ")), role
 }
 
 // verdict is the state of a comparison.
@@ -225,7 +226,7 @@ func sideText(c engine.ComparisonColumn) string {
 	}
 	parts = append(parts, fmt.Sprintf("phase %d", c.Phase))
 	if c.Concurrency > 0 {
-		parts = append(parts, results.Decimal(float64(c.Concurrency), 0)+" users")
+		parts = append(parts, results.Count(c.Concurrency)+" users")
 	}
 	if c.Window != nil {
 		text := "window " + results.Decimal(*c.Window, 0) + " s"
@@ -252,7 +253,7 @@ func identities(c engine.Comparison) []identity {
 		if n == 0 {
 			return ""
 		}
-		return results.Decimal(float64(n), 0)
+		return results.Count(n)
 	}
 	window := func(w *float64) string {
 		if w == nil {

@@ -26,22 +26,21 @@ type Screen struct {
 	w, h      int
 	lay       layout
 
-	c      *engine.Comparison
-	lines  []line
-	table  ui.Table
-	view   view
-	fields ui.Table
-	turns  ui.Table
-	curve  *curve // nil until it is asked for
-	// levelTop is the first line of the list of levels that is shown.
-	levelTop int
-	phase    int
-	force    bool
-	lower    lower
-	gen      int
-	busy     bool
-	giveUp   context.CancelFunc
-	err      error
+	c         *engine.Comparison
+	lines     []line
+	table     ui.Table
+	view      view
+	fields    ui.Table
+	turns     ui.Table
+	curve     *curve   // nil until it is asked for
+	levelList ui.Table // its cursor is the first line of the list of levels that is shown
+	phase     int
+	force     bool
+	lower     lower
+	gen       int
+	busy      bool
+	giveUp    context.CancelFunc
+	err       error
 
 	adding  bool             // a further reference is chosen
 	runs    []engine.Summary // to choose from
@@ -136,6 +135,11 @@ func (s *Screen) arrange() {
 	for _, t := range []*ui.Table{&s.fields, &s.turns} {
 		t.SetSize(s.w, max(s.h-headLines-1-titleLines, 0))
 	}
+	s.levelList.Rows = nil
+	if s.curve != nil {
+		s.levelList.Rows = make([][]ui.Cell, max(len(levelLines(s.th, s.curve, s.w))-leastLevels, 0)+1)
+	}
+	s.levelList.SetSize(s.w, leastLevels+1)
 }
 
 // Update takes a message.
@@ -250,7 +254,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.again):
 		return s.compare()
 	default:
-		s.scroll(msg, s.more())
+		s.more().Key(msg)
 	}
 	return nil
 }
@@ -294,35 +298,4 @@ func (s *Screen) turnPhase(key string) tea.Cmd {
 	}
 	s.phase = at + by
 	return s.compare()
-}
-
-func (s *Screen) scroll(msg tea.KeyPressMsg, t *ui.Table) {
-	const far = 1 << 20
-	move, page := t.Move, t.Page()
-	if s.view == viewLevels && !s.picking() {
-		move, page = s.scrollLevels, leastLevels
-	}
-	k := s.keys
-	switch {
-	case key.Matches(msg, k.up):
-		move(-1)
-	case key.Matches(msg, k.down):
-		move(1)
-	case key.Matches(msg, k.pageUp):
-		move(-page)
-	case key.Matches(msg, k.pageDown):
-		move(page)
-	case key.Matches(msg, k.top):
-		move(-far)
-	case key.Matches(msg, k.end):
-		move(far)
-	}
-}
-
-// scrollLevels moves the list of levels.
-func (s *Screen) scrollLevels(by int) {
-	if s.curve != nil {
-		last := len(levelLines(s.th, s.curve, s.w)) - leastLevels
-		s.levelTop = min(max(s.levelTop+by, 0), max(last, 0))
-	}
 }

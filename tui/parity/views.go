@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -30,12 +31,19 @@ func (s *Screen) more() *ui.Table {
 		return &s.fields
 	case viewTurns:
 		return &s.turns
+	case viewLevels:
+		return &s.levelList
 	}
 	return &s.table
 }
 
 func fieldColumns() []ui.Column {
-	return []ui.Column{{Title: "FILE", Min: 8, Drop: 1}, {Title: "FIELD", Min: 16, Max: 60}, {Title: "REFERENCE", Min: 10, Max: 40}, {Title: "CANDIDATE", Min: 10, Flex: true}}
+	return []ui.Column{
+		{Title: "FILE", Min: 8, Drop: 1},
+		{Title: "FIELD", Min: 16, Max: 60},
+		{Title: "REFERENCE", Min: 10, Max: 40},
+		{Title: "CANDIDATE", Min: 10, Flex: true},
+	}
 }
 
 func turnColumns() []ui.Column {
@@ -51,24 +59,20 @@ func turnColumns() []ui.Column {
 // fieldRows are the fields that differ, after what identifies the two.
 func fieldRows(c engine.Comparison) [][]ui.Cell {
 	var rows [][]ui.Cell
+	add := func(file string, what ui.Cell, ref, cand string) {
+		rows = append(rows, []ui.Cell{{Text: file, Role: ui.Muted}, what, {Text: ref}, {Text: cand}})
+	}
 	for _, id := range identities(c) {
 		if id.ref != id.cand {
-			rows = append(rows, []ui.Cell{{Text: "run", Role: ui.Muted}, {Text: id.name, Role: id.role}, {Text: orDash(id.ref)}, {Text: orDash(id.cand)}})
+			add("run", ui.Cell{Text: id.name, Role: id.role}, cmp.Or(id.ref, "-"), cmp.Or(id.cand, "-"))
 		}
 	}
 	for _, f := range c.Fields {
 		for _, d := range f.Differences {
-			rows = append(rows, []ui.Cell{{Text: f.File, Role: ui.Muted}, {Text: d.Path}, {Text: fieldText(d.A)}, {Text: fieldText(d.B)}})
+			add(f.File, ui.Cell{Text: d.Path}, fieldText(d.A), fieldText(d.B))
 		}
 	}
 	return rows
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func fieldText(s *recipes.Side) string {
@@ -97,7 +101,7 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 		return nil
 	}
 	row := func(name string, s engine.Shift, more string) []ui.Cell {
-		out := []ui.Cell{{Text: name}, {Text: results.Decimal(float64(s.N), 0)}, {Text: "-"}, {Text: "-"}, {Text: more, Role: ui.Muted}}
+		out := []ui.Cell{{Text: name}, {Text: results.Count(s.N)}, {Text: "-"}, {Text: "-"}, {Text: more, Role: ui.Muted}}
 		if s.Median != nil {
 			out[2] = shiftCell(*s.Median)
 			out[3].Text = results.Decimal(100*s.Slower, 0)
@@ -153,14 +157,9 @@ func turnsTitle(p *engine.Pairing) string {
 	if p == nil {
 		return "no requests to pair: both sides must be folders with request rows"
 	}
-	share := func(of int) string {
-		if of == 0 {
-			return "-"
-		}
-		return results.Decimal(100*float64(p.Matched)/float64(of), 1) + "%"
-	}
-	text := fmt.Sprintf("%s requests found in both: %s of the reference's %s, %s of the candidate's %s", results.Decimal(float64(p.Matched), 0),
-		share(p.Reference), results.Decimal(float64(p.Reference), 0), share(p.Candidate), results.Decimal(float64(p.Candidate), 0))
+	text := fmt.Sprintf("%s requests found in both: %s of the reference's %s, %s of the candidate's %s",
+		results.Count(p.Matched), p.Share(p.Reference), results.Count(p.Reference), p.Share(p.Candidate),
+		results.Count(p.Candidate))
 	if p.Ambiguous > 0 {
 		text += fmt.Sprintf("; %d ambiguous, left out", p.Ambiguous)
 	}
@@ -199,22 +198,29 @@ func (s *Screen) titled(title string, t ui.Table, w int) string {
 func (s *Screen) viewSpread(w, h int) string {
 	d := s.c.TTFT
 	if d == nil {
-		return " " + strings.Join(ui.Wrap("no distribution to draw: both sides must be folders with request rows", w-2), "\n ")
+		const none = "no distribution to draw: both sides must be folders with request rows"
+		return " " + strings.Join(ui.Wrap(none, w-2), "\n ")
 	}
 	n := 2 * (w - ui.ChartAxis)
-	from, top := min(at(d, d.Reference, 0), at(d, d.Candidate, 0)), max(at(d, d.Reference, 99.5), at(d, d.Candidate, 99.5))
+	from := min(at(d, d.Reference, 0), at(d, d.Candidate, 0))
+	top := max(at(d, d.Reference, 99.5), at(d, d.Candidate, 99.5))
 	if from < top/4 {
 		from = 0
 	}
-	curves := []ui.Curve{{Label: "reference", Values: shares(d, d.Reference, from, top, n)}, {Label: "candidate", Values: shares(d, d.Candidate, from, top, n)}}
+	curves := []ui.Curve{
+		{Label: "reference", Values: shares(d, d.Reference, from, top, n)},
+		{Label: "candidate", Values: shares(d, d.Candidate, from, top, n)},
+	}
 	var facts []string
 	for _, p := range []float64{50, 95, 99} {
 		a, b := at(d, d.Reference, p), at(d, d.Candidate, p)
 		facts = append(facts, fmt.Sprintf("p%.0f %s, %s s", p, results.Decimal(a, 3), results.Decimal(b, 3)))
 	}
 	head := ui.Ends(" % of requests that wait at most so long", s.th.Legend(curves...)+" ", w)
-	axis := strings.Repeat(" ", ui.ChartAxis) + ui.Ends(results.Decimal(from, 2), results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxis)
-	return head + "\n" + s.th.Chart(w, h-3, nil, curves...) + "\n" + s.th.Paint(ui.Muted, axis) + "\n " + strings.Join(facts, s.th.Paint(ui.Muted, " · "))
+	axis := strings.Repeat(" ", ui.ChartAxis) +
+		ui.Ends(results.Decimal(from, 2), results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxis)
+	return head + "\n" + s.th.Chart(w, h-3, nil, curves...) + "\n" + s.th.Paint(ui.Muted, axis) +
+		"\n " + strings.Join(facts, s.th.Paint(ui.Muted, " · "))
 }
 
 // at is a percentile of one side of a distribution.
@@ -267,10 +273,11 @@ func (s *Screen) viewCurve(w, h int) string {
 	}
 	list := levelLines(s.th, s.curve, w)
 	room := max(h-1-len(list), min(h-1-leastLevels, 12), 0)
-	top := min(s.levelTop, max(len(list)-(h-1-room), 0))
+	top := min(s.levelList.Cursor, max(len(list)-(h-1-room), 0))
 	list = list[top:min(top+max(h-1-room, 0), len(list))]
 	head := ui.Ends(title, s.th.DotsLegend(sets...)+" ", w)
-	return head + "\n" + s.th.Scatter(w, room, "output speed p50 of a request (tok/s)", sets...) + "\n" + strings.Join(list, "\n")
+	drawn := s.th.Scatter(w, room, "output speed p50 of a request (tok/s)", sets...)
+	return head + "\n" + drawn + "\n" + strings.Join(list, "\n")
 }
 
 // dotsOf are the points by run; throughput is of whole runs where the GPUs of one
@@ -288,7 +295,7 @@ func dotsOf(points []results.Point) (sets []ui.Dots, perGPU bool) {
 			y = p.OutputPerGPU
 		}
 		d := &sets[i]
-		d.X, d.Y, d.Names = append(d.X, p.Speed50), append(d.Y, y), append(d.Names, results.Decimal(float64(p.Concurrency), 0))
+		d.X, d.Y, d.Names = append(d.X, p.Speed50), append(d.Y, y), append(d.Names, results.Count(p.Concurrency))
 	}
 	return sets, perGPU
 }
@@ -319,7 +326,7 @@ func levelLines(th ui.Theme, c *curve, w int) []string {
 			}
 			best := "at no level"
 			if r.Concurrency > 0 {
-				best = "up to " + results.Decimal(float64(r.Concurrency), 0) + " users"
+				best = "up to " + results.Count(r.Concurrency) + " users"
 			}
 			text += " " + ui.Clean(r.Tier.Name) + " " + best
 		}
@@ -338,7 +345,7 @@ func levelLines(th ui.Theme, c *curve, w int) []string {
 		if p.Invalid != "" {
 			mark = "! "
 		}
-		out = append(out, cells(mark+ui.Clean(p.Run), results.Decimal(float64(p.Concurrency), 0), results.Decimal(p.OutputPerGPU, 1),
+		out = append(out, cells(mark+ui.Clean(p.Run), results.Count(p.Concurrency), results.Decimal(p.OutputPerGPU, 1),
 			results.Decimal(p.Speed25, 1), results.Decimal(p.Speed50, 1), results.Decimal(p.TTFT95, 3)))
 	}
 	return out

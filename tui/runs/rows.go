@@ -23,7 +23,8 @@ func columns() []ui.Column {
 	for _, m := range results.Listed {
 		out = append(out, ui.Column{Title: m.Runs.Title, Right: true, Drop: m.Runs.Drop})
 	}
-	return append(out, ui.Column{Title: "AGE", Right: true, Drop: 1}, ui.Column{Title: "WHERE", Min: 8, Drop: 4, Flex: true})
+	return append(out, ui.Column{Title: "AGE", Right: true, Drop: 1},
+		ui.Column{Title: "WHERE", Min: 8, Drop: 4, Flex: true})
 }
 
 func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {

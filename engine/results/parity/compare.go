@@ -220,7 +220,7 @@ func column(s *Side) Column {
 func (s *Side) identity() [][2]string {
 	users := ""
 	if s.Phase.Concurrency > 0 {
-		users = results.Decimal(float64(s.Phase.Concurrency), 0)
+		users = results.Count(s.Phase.Concurrency)
 	}
 	a := s.About
 	return [][2]string{
@@ -365,7 +365,7 @@ func counts(label string, ref, cand *Side) Row {
 		if n == nil {
 			return "-"
 		}
-		return fmt.Sprintf("%s (%s)", results.Decimal(float64(n.Successful), 0), results.Decimal(float64(n.Failed), 0))
+		return fmt.Sprintf("%s (%s)", results.Count(n.Successful), results.Count(n.Failed))
 	}
 	return Row{Metric: label, Reference: text(ref), Candidate: text(cand), Delta: dash, Parts: []Part{}, Flags: []string{}}
 }

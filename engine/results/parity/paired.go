@@ -80,7 +80,9 @@ const (
 )
 
 // bandEdges of the input length in tokens.
-var bandEdges = []int32{1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, math.MaxInt32}
+var bandEdges = []int32{
+	1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, math.MaxInt32,
+}
 
 type place struct {
 	user, turn         int32
@@ -186,7 +188,9 @@ func shift(of results.Quantity, d []float64) Shift {
 // furthest are the pairs that moved most: half of them slower, half faster
 // where there are as many.
 func furthest(moved []Moved) []Moved {
-	slices.SortStableFunc(moved, func(a, b Moved) int { return cmp.Compare(b.Candidate-b.Reference, a.Candidate-a.Reference) })
+	slices.SortStableFunc(moved, func(a, b Moved) int {
+		return cmp.Compare(b.Candidate-b.Reference, a.Candidate-a.Reference)
+	})
 	if len(moved) <= shownTurns {
 		return append([]Moved{}, moved...)
 	}
@@ -211,9 +215,9 @@ func byLength(bands [][]float64) []MovedSet {
 	from := int32(0)
 	for k, d := range bands {
 		if len(d) > 0 {
-			name := fmt.Sprintf("%s to %s tokens", results.Decimal(float64(from), 0), results.Decimal(float64(bandEdges[k]), 0))
+			name := fmt.Sprintf("%s to %s tokens", results.Count(from), results.Count(bandEdges[k]))
 			if k == len(bands)-1 {
-				name = fmt.Sprintf("over %s tokens", results.Decimal(float64(from), 0))
+				name = fmt.Sprintf("over %s tokens", results.Count(from))
 			}
 			out = append(out, MovedSet{name, len(d), shift(results.TTFT, d)})
 		}
@@ -224,17 +228,20 @@ func byLength(bands [][]float64) []MovedSet {
 	return out
 }
 
+// Share is the part of so many requests that were found on both sides, in percent.
+func (p *Pairing) Share(of int) string {
+	if of == 0 {
+		return dash
+	}
+	return results.Decimal(100*float64(p.Matched)/float64(of), 1) + "%"
+}
+
 // Text prints the pairing for a terminal.
 func (p *Pairing) Text() string {
 	var b strings.Builder
-	share := func(n int) string {
-		if n == 0 {
-			return "-"
-		}
-		return results.Decimal(100*float64(p.Matched)/float64(n), 1) + "%"
-	}
-	fmt.Fprintf(&b, "paired requests: %s, that is %s of the reference's %s and %s of the candidate's %s", results.Decimal(float64(p.Matched), 0),
-		share(p.Reference), results.Decimal(float64(p.Reference), 0), share(p.Candidate), results.Decimal(float64(p.Candidate), 0))
+	fmt.Fprintf(&b, "paired requests: %s, that is %s of the reference's %s and %s of the candidate's %s",
+		results.Count(p.Matched), p.Share(p.Reference), results.Count(p.Reference), p.Share(p.Candidate),
+		results.Count(p.Candidate))
 	if p.Ambiguous > 0 {
 		fmt.Fprintf(&b, "; %d ambiguous, left out", p.Ambiguous)
 	}
@@ -243,7 +250,7 @@ func (p *Pairing) Text() string {
 		f := newForm(s.Of.Paired().Unit, s.Of.Paired().Decimals)
 		if s.N > 0 {
 			fmt.Fprintf(&b, "  %-33s  median %s, mean %s, worse in %s of %s\n", name, moved(f, *s.Median), moved(f, *s.Mean),
-				results.Decimal(100*s.Slower, 1)+"%", results.Decimal(float64(s.N), 0))
+				results.Decimal(100*s.Slower, 1)+"%", results.Count(s.N))
 		}
 	}
 	for _, s := range p.Shifts {

@@ -116,7 +116,8 @@ func (c Comparison) Summary() string {
 	if c.Verdict == NotComparable {
 		return "not comparable: " + strings.Join(c.Reasons, "; ")
 	}
-	text := fmt.Sprintf("%s the band: %s %s, band ±%s", c.Verdict, c.Rows[0].Metric, signed(*c.Delta, 2), percentText(c.Band))
+	text := fmt.Sprintf("%s the band: %s %s, band ±%s",
+		c.Verdict, c.Rows[0].Metric, signed(*c.Delta, 2), percentText(c.Band))
 	if c.BandFrom != "" {
 		text += " (" + c.BandFrom + ")"
 	}
@@ -146,7 +147,7 @@ func (c Column) Title() string {
 	}
 	parts = append(parts, fmt.Sprintf("phase %d", c.Phase))
 	if c.Concurrency > 0 {
-		parts = append(parts, results.Decimal(float64(c.Concurrency), 0)+" users")
+		parts = append(parts, results.Count(c.Concurrency)+" users")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -157,7 +158,9 @@ func (c Column) Title() string {
 func (c Comparison) Text() string {
 	table := [][]string{{"Metric", c.Reference.Name, c.Candidate.Name, "Δ", intervalTitle, "tolerance", ""}}
 	for _, r := range c.Rows {
-		table = append(table, []string{r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), r.gauges(), strings.Join(r.Flags, ", ")})
+		table = append(table, []string{
+			r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), r.gauges(), strings.Join(r.Flags, ", "),
+		})
 	}
 	if !c.hasIntervals() {
 		for i := range table {
@@ -267,8 +270,8 @@ func (c Comparison) Markdown() string {
 		}
 		return " " + text + " |"
 	}
-	fmt.Fprintf(&b, "| Metric | %s | %s | Δ |%s\n| --- | --- | --- | --- |%s\n", cell(c.Reference.Name), cell(c.Candidate.Name),
-		more(intervalTitle), more("---"))
+	fmt.Fprintf(&b, "| Metric | %s | %s | Δ |%s\n| --- | --- | --- | --- |%s\n",
+		cell(c.Reference.Name), cell(c.Candidate.Name), more(intervalTitle), more("---"))
 	for _, r := range c.Rows {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |%s\n", r.Metric, r.Reference, r.Candidate, r.Delta, more(r.Intervals()))
 	}

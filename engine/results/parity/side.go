@@ -222,14 +222,16 @@ func (s *Side) figures(data []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no figure under a key of the client's statistics file, such as throughput: {output_server_tok_s: 60822.2}")
+	return fmt.Errorf("no figure under a key of the client's statistics file, such as " +
+		"throughput: {output_server_tok_s: 60822.2}")
 }
 
 // set takes numbers, such as a seed or a job id, as they are written.
 func (a *About) set(values map[string]any) error {
 	fields := map[string]*string{
 		"name": &a.Name, "cluster": &a.Cluster, "job": &a.Job, "recipe": &a.Recipe, "client_commit": &a.ClientCommit,
-		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "dataset_hash": &a.DatasetHash, "seed": &a.Seed,
+		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "dataset_hash": &a.DatasetHash,
+		"seed": &a.Seed,
 	}
 	for key, value := range values {
 		field, ok := fields[key]
