@@ -26,8 +26,8 @@ func OpenMustFix(recipe, workload string) ([]Todo, error) {
 		return nil, err
 	}
 	now := map[File]map[string]any{}
-	if now[Recipe], err = recipeValues(recipe); err == nil && workload != "" {
-		now[Workload], err = workloadValues(workload)
+	if now[Recipe], err = valuesIn(recipe, recipes.ParseRecipe); err == nil && workload != "" {
+		now[Workload], err = valuesIn(workload, recipes.ParseWorkload)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for open questions: %w", err)
@@ -79,32 +79,24 @@ func decoded(text string) any {
 	return v
 }
 
-func recipeValues(path string) (map[string]any, error) {
+// parsed is a recipe or a workload.
+type parsed[T any] interface {
+	*T
+	Leaves() []recipes.Leaf
+}
+
+// valuesIn reads a file and decodes its leaves by their canonical paths.
+func valuesIn[T any, P parsed[T]](
+	path string, parse func(string, []byte) (P, recipes.Diagnostics),
+) (map[string]any, error) {
 	data, err := recipes.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	r, found := recipes.ParseRecipe(path, data)
-	if r == nil {
+	f, found := parse(path, data)
+	if f == nil {
 		return nil, errors.New(found[0].String())
 	}
-	return valuesAt(data, r.Leaves())
-}
-
-func workloadValues(path string) (map[string]any, error) {
-	data, err := recipes.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	w, found := recipes.ParseWorkload(path, data)
-	if w == nil {
-		return nil, errors.New(found[0].String())
-	}
-	return valuesAt(data, w.Leaves())
-}
-
-// valuesAt decodes the leaves of a file by their canonical paths.
-func valuesAt(data []byte, leaves []recipes.Leaf) (map[string]any, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
 		return nil, err
@@ -119,8 +111,8 @@ func valuesAt(data []byte, leaves []recipes.Leaf) (map[string]any, error) {
 		}
 	}
 	walk(&doc)
-	out := make(map[string]any, len(leaves))
-	for _, l := range leaves {
+	out := map[string]any{}
+	for _, l := range f.Leaves() {
 		var v any
 		if n := nodes[spot{l.Place.Line, l.Place.Column}]; n == nil || n.Decode(&v) != nil {
 			v = l.Value

@@ -162,15 +162,16 @@ func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
 		}
 	}
 	t.opt.Progress = nil
-	if err := os.MkdirAll(opt.OutDir, 0o755); err != nil {
-		return nil, fmt.Errorf("port the tree %s: %w", root, err)
+	if err = os.MkdirAll(opt.OutDir, 0o755); err == nil {
+		err = t.take(filepath.Join(opt.OutDir, lockName))
 	}
-	if err := t.take(filepath.Join(opt.OutDir, lockName)); err != nil {
-		return nil, fmt.Errorf("port the tree %s: %w", root, err)
+	if err == nil {
+		if err = t.openRecord(filepath.Join(opt.OutDir, recordName)); err != nil {
+			t.lock.Close()
+		}
 	}
-	if err := t.openRecord(filepath.Join(opt.OutDir, recordName)); err != nil {
-		t.lock.Close()
-		return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("port the tree %s: %w", root, err)
 	}
 	return t, nil
 }
@@ -180,7 +181,7 @@ func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
 func (t *tree) openRecord(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
-		return fmt.Errorf("port the tree %s: remember what is ported: %w", t.root, err)
+		return fmt.Errorf("remember what is ported: %w", err)
 	}
 	ends := true
 	lines := bufio.NewReaderSize(f, maxRecordLine)
@@ -204,7 +205,7 @@ func (t *tree) openRecord(path string) error {
 	}
 	if err != nil {
 		f.Close()
-		return fmt.Errorf("port the tree %s: read %s: %w", t.root, path, err)
+		return fmt.Errorf("read %s: %w", path, err)
 	}
 	t.record = f
 	return nil
