@@ -15,8 +15,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
-	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // Answer settles a [Todo]: with a value for its field, or by saying that what is

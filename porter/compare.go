@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // ProvenanceDiff is two reports compared row by row. Fields are matched by file

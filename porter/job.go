@@ -9,7 +9,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/porter/rules"
-	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // jobFields decides what belongs to the whole job.

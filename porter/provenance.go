@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/porter/rules"
-	"github.com/agentperf/agentperf-tui/safetext"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // provenanceVersion grows when a key changes its meaning.

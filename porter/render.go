@@ -8,8 +8,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
-	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // RecipeYAML is the recipe as a file, with a short comment at each open question.

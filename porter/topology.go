@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
-	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // roles are those of the workers that a harness run has.

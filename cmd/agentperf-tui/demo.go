@@ -15,8 +15,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 	"github.com/agentperf/agentperf-tui/testdata"
-	"github.com/agentperf/agentperf-tui/texttable"
 )
 
 func demoCmd(a *app) *cobra.Command {

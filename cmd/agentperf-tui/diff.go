@@ -8,7 +8,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 func diffCmd(a *app) *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
 // edits opens the editor on the local example.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
 // idleFor is how long an open dashboard is left alone.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
 func (s *shell) terminal(w, h int, args ...string) *frametest.Terminal {

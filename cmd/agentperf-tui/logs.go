@@ -10,8 +10,8 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/logview"
-	"github.com/agentperf/agentperf-tui/safetext"
-	"github.com/agentperf/agentperf-tui/texttable"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 // logOptions are the flags of logs.

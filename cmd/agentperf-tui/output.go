@@ -13,8 +13,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/safetext"
-	"github.com/agentperf/agentperf-tui/texttable"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 // output is where a command writes. After a write that failed it writes nothing more and

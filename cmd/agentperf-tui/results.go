@@ -10,8 +10,8 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/safetext"
-	"github.com/agentperf/agentperf-tui/texttable"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 func resultsCmd(a *app) *cobra.Command {

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Unsaved is what was typed into a file and not saved. It outlives the program.

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // version is the format's version, the v of every event.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // maxHosts bounds an expanded host list; no cluster is that large.

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
-	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // roleWords are the roles in the words of the harness.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // options reads the srun flags that a port needs, in every spelling.

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 const (

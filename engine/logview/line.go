@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/logline"
-	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // Line is one line of a log.

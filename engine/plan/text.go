@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/texttable"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 // Section is one part of a plan for people.

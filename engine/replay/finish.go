@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // manifestRow is the window of a finished phase, all times in Unix seconds.

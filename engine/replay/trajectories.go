@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // turn is one recorded model request: where its parts lie in the file, and what

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/percentile"
-	"github.com/agentperf/agentperf-tui/texttable"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 // Text prints a run for people: a block a phase, figures right-aligned with

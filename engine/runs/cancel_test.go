@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
 // A run of Slurm whose folder is gone still has a job, which a cancel ends.

@@ -11,8 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/runs"
-	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
 // A plan is a file like any other: one that names nodes it has not is told of. And

@@ -16,7 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Job is one job as the queue or the accounting shows it.

@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // slurmLauncher queues a run with sbatch. Its job is submitted on hold until the run's

@@ -17,7 +17,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // handedOver is the name of srtctl's copy of the recipe among the staged files.

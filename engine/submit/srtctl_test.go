@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
 // commands puts scripts in the place of the cluster's commands.

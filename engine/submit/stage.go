@@ -17,7 +17,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // runFiles are what a run takes with it into its folder.

@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/runs"
-	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
 // A followed log outlasts a state that is not known, and in another tool's folder

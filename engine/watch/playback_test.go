@@ -13,7 +13,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
 const harnessRun = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/engine/runs/runstest"
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
 // Silence is an alarm only while a phase runs, and not sooner than requests take.

@@ -12,8 +12,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
-	"github.com/agentperf/agentperf-tui/safetext"
 )
 
 // Reasons tells what a port did on purpose. Paths are those of recipe fields in the

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // Proof is the comparison of all launch lines.

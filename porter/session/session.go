@@ -21,7 +21,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Limits of what is read for a person's eyes alone.

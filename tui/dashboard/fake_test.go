@@ -18,7 +18,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
 // What is in the log's pane stays while the display is paused or older lines are

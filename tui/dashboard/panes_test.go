@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 
 	tea "charm.land/bubbletea/v2"
 )

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 	"github.com/agentperf/agentperf-tui/tui"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 

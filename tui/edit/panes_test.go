@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/merge"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/engine/logview"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 

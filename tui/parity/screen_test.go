@@ -15,8 +15,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 	"github.com/agentperf/agentperf-tui/tui"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
-	"github.com/agentperf/agentperf-tui/texttable"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 

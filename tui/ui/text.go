@@ -8,8 +8,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/agentperf/agentperf-tui/safetext"
-	"github.com/agentperf/agentperf-tui/texttable"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 // Clean is a text of somebody else, safe to draw on one line.

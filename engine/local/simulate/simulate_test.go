@@ -12,7 +12,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 const datasets = "../../../testdata/bm_agentperf_dsv4_5p1d/c1010/datasets/"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/recipes/edit"
-	"github.com/agentperf/agentperf-tui/tui/frametest"
+	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
 // recipe writes the settings of a run of two nodes into the recipe: a screen has no

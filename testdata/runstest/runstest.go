@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/runs"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
-	"github.com/agentperf/agentperf-tui/smallfile"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Host is the machine of a bench.
