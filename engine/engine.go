@@ -70,9 +70,9 @@ type Options struct {
 	Getenv   func(string) string
 	Now      func() time.Time
 	Program  string // default: this executable
-	// Ports knows the reports of ports: nothing is submitted over open questions, and a
+	// PortReports knows the reports of ports: nothing is submitted over open questions, and a
 	// recipe's report goes into the folder of its run. It may be nil.
-	Ports submit.Ports
+	PortReports submit.PortReports
 }
 
 // New finds the user's folders and reads the configuration. A configuration
@@ -120,7 +120,7 @@ func New(opt Options) (*Engine, error) {
 	e.Submitter = submit.New(submit.Options{
 		Registry: e.registry, Files: e.Drafts, State: paths.State, Output: paths.Output, Host: host, Now: opt.Now,
 		Program: opt.Program, ProgramsDir: c.ProgramsDir, Version: opt.Version,
-		StallSeconds: c.StallSeconds, Ports: opt.Ports,
+		StallSeconds: c.StallSeconds, PortReports: opt.PortReports,
 	})
 	return e, nil
 }

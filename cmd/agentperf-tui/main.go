@@ -105,7 +105,7 @@ func newApp(stdout, stderr io.Writer) *app {
 // engine opens the facade; a broken configuration is bad input.
 func (a *app) engine() (*engine.Engine, error) {
 	e, err := engine.New(engine.Options{
-		Version: version, OutputDir: a.outputDir, StateDir: a.stateDir, Ports: ports{},
+		Version: version, OutputDir: a.outputDir, StateDir: a.stateDir, PortReports: portReports{},
 	})
 	return e, badInput(err)
 }

@@ -205,16 +205,16 @@ func (s *Store) cached(ctx context.Context, ref Ref) (results.Run, error) {
 
 // external fills in what the outputs alone tell of another tool's run.
 func (s *Summary) external(ref Ref, run results.Run) {
-	s.State, s.Since = External(ref, run)
+	s.State, s.Since = ExternalState(ref, run)
 	s.Levels = nil
 	for _, p := range run.Phases {
 		s.Levels = append(s.Levels, p.Concurrency)
 	}
 }
 
-// External is what the outputs alone tell of the state of another tool's run, and
+// ExternalState is what the outputs alone tell of the state of another tool's run, and
 // when the last of them was written; zero: not known.
-func External(ref Ref, run results.Run) (state event.State, last time.Time) {
+func ExternalState(ref Ref, run results.Run) (state event.State, last time.Time) {
 	state = event.Unknown
 	if n := len(run.Phases); n > 0 && run.Phases[n-1].Statistics != nil { // an earlier phase's end says nothing
 		state = event.Done

@@ -45,10 +45,10 @@ func (s *Submitter) runFiles(
 		data, err := recipes.Read(p.Cluster.File)
 		add(rundir.ClusterFile, 0o600, data, err)
 	}
-	if s.opt.Ports != nil {
-		data, err := os.ReadFile(s.opt.Ports.Report(p.Recipe.File))
+	if s.opt.PortReports != nil {
+		data, err := os.ReadFile(s.opt.PortReports.Report(p.Recipe.File))
 		if !errors.Is(err, fs.ErrNotExist) {
-			add(s.opt.Ports.Report(rundir.RecipeFile), 0o600, data, err)
+			add(s.opt.PortReports.Report(rundir.RecipeFile), 0o600, data, err)
 		}
 	}
 	if pl.Script != "" {

@@ -30,7 +30,7 @@ type Options struct {
 	Version      string
 	Host         string // the name of this machine
 	Now          func() time.Time
-	Ports        Ports // nil: no recipe comes from a port
+	PortReports  PortReports // nil: no recipe comes from a port
 }
 
 // Submitter plans and submits runs. Make it with [New].
@@ -122,8 +122,8 @@ func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, erro
 // errTodos says that a recipe still has placeholders of a port.
 var errTodos = errors.New("open placeholders: give the real values, or submit all the same with --allow-todo")
 
-// Ports knows the reports of the ports that recipes come from.
-type Ports interface {
+// PortReports knows the reports of the ports that recipes come from.
+type PortReports interface {
 	// Report is where the report of a recipe lies, or would.
 	Report(recipe string) string
 	// Open lists the must-fix questions of a port that nobody has answered. A recipe
@@ -140,14 +140,14 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	case p.Report.Todos > 0 && !allowTodo:
 		return errTodos
 	}
-	if err := s.launcher(pl.Target).gate(p, pl); err != nil || allowTodo || s.opt.Ports == nil {
+	if err := s.launcher(pl.Target).gate(p, pl); err != nil || allowTodo || s.opt.PortReports == nil {
 		return err
 	}
 	workload := "" // only the compute nodes have it
 	if p.Workload != nil {
 		workload = p.Workload.File
 	}
-	open, err := s.opt.Ports.Open(p.Recipe.File, workload)
+	open, err := s.opt.PortReports.Open(p.Recipe.File, workload)
 	if err == nil && len(open) > 0 {
 		err = fmt.Errorf("the port left %d must-fix questions open, the first is: %s; answer it, or submit all "+
 			"the same with --allow-todo", len(open), open[0])

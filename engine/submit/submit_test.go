@@ -29,7 +29,7 @@ func TestGateAsksForOpenQuestions(t *testing.T) {
 	p, pl := pairFor(t, s)
 	for _, c := range []struct {
 		name      string
-		ports     Ports
+		reports   PortReports
 		todos     int
 		allowTodo bool
 		want      string
@@ -46,7 +46,7 @@ func TestGateAsksForOpenQuestions(t *testing.T) {
 		{"placeholders", reports{}, 1, false, "open placeholders"},
 		{"placeholders, and allowed", reports{}, 1, true, ""},
 	} {
-		s.opt.Ports, p.Report.Todos = c.ports, c.todos
+		s.opt.PortReports, p.Report.Todos = c.reports, c.todos
 		p.Report.Diagnostics = slices.Repeat(recipes.Diagnostics{{Severity: recipes.Error}}, c.todos)
 		for _, target := range []plan.Target{plan.Slurm, plan.Srtctl} {
 			pl.Target = target

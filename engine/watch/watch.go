@@ -255,7 +255,7 @@ func (f *follower) send(ctx context.Context, done bool) {
 	u.figures(f.fold, now)
 	u.Run.LogDir = f.run.Logs
 	if f.run.Record.ID == "" {
-		u.Status.State, u.Status.Last = runs.External(f.run, u.Run)
+		u.Status.State, u.Status.Last = runs.ExternalState(f.run, u.Run)
 		f.marks(&u)
 	}
 	f.progress(&u)

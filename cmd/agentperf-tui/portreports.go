@@ -2,14 +2,14 @@ package main
 
 import "github.com/agentperf/agentperf-tui/porter"
 
-// ports are the reports of ports, which the porter writes beside recipes.
-type ports struct{}
+// portReports are the reports of ports, which the porter writes beside recipes.
+type portReports struct{}
 
 // Report is where the report of a recipe lies.
-func (ports) Report(recipe string) string { return porter.ProvenancePath(recipe) }
+func (portReports) Report(recipe string) string { return porter.ProvenancePath(recipe) }
 
 // Open lists the must-fix questions that nobody has answered.
-func (ports) Open(recipe, workload string) ([]string, error) {
+func (portReports) Open(recipe, workload string) ([]string, error) {
 	todos, err := porter.OpenMustFix(recipe, workload)
 	open := make([]string, 0, len(todos))
 	for _, t := range todos {
