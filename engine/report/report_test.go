@@ -24,7 +24,10 @@ func load(t *testing.T) Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Run{Name: "dsv4/c1010", Run: run, Series: series, Tiers: results.TierResults(run.Phases, []results.Tier{{Name: "fast", SpeedFloor: 60, TTFTCeiling: 3}})}
+	return Run{
+		Name: "dsv4/c1010", Run: run, Series: series,
+		Tiers: results.TierResults(run.Phases, []results.Tier{{Name: "fast", SpeedFloor: 60, TTFTCeiling: 3}}),
+	}
 }
 
 func TestGolden(t *testing.T) {
@@ -40,7 +43,10 @@ func TestGolden(t *testing.T) {
 		"comparison.csv":  func(w io.Writer) error { return ComparisonCSV(w, c) },
 		"run.html":        func(w io.Writer) error { return RunHTML(w, r) },
 		"comparison.html": func(w io.Writer) error { return ComparisonHTML(w, c) },
-		"curve.html":      func(w io.Writer) error { return CurveHTML(w, append(points, results.Curve("other", r.Phases, 40)...)) },
+		"curve.html": func(w io.Writer) error {
+			return CurveHTML(w,
+				append(points, results.Curve("other", r.Phases, 40)...))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,9 +79,12 @@ func compare(t *testing.T) parity.Comparison {
 		t.Fatal(err)
 	}
 	c := parity.Compare(side, side, parity.Options{Paired: true})
-	c.Fields = []parity.FileDiff{{File: "recipe", Comparison: recipes.Comparison{Identical: 1, Total: 2, Differences: []recipes.Difference{
-		{Path: "model.path", A: &recipes.Side{Path: "model.path", Line: 3, Value: "/a"}},
-	}}}}
+	c.Fields = []parity.FileDiff{{
+		File: "recipe",
+		Comparison: recipes.Comparison{Identical: 1, Total: 2, Differences: []recipes.Difference{
+			{Path: "model.path", A: &recipes.Side{Path: "model.path", Line: 3, Value: "/a"}},
+		}},
+	}}
 	return c
 }
 
@@ -105,7 +114,8 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := write(&out, [][]string{{"=cmd|'/c calc'!A1", "-1.5", "+x", "", "plain"}}); err != nil || out.String() != "'=cmd|'/c calc'!A1,-1.5,'+x,,plain\n" {
+	if err := write(&out, [][]string{{"=cmd|'/c calc'!A1", "-1.5", "+x", "", "plain"}}); err != nil ||
+		out.String() != "'=cmd|'/c calc'!A1,-1.5,'+x,,plain\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 }

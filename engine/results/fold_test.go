@@ -20,7 +20,8 @@ import (
 func line(u int, s float64, more string) string {
 	members := map[string]any{
 		"phase_idx": 0, "concurrency": 8, "conversation_id": fmt.Sprint("c", u), "conversation_idx": 1, "user_id": u,
-		"request_id": fmt.Sprint("r", s), "start_time": s, "end_time": s + 1, "server_input_tokens": 100, "server_output_tokens": 10,
+		"request_id": fmt.Sprint("r", s), "start_time": s, "end_time": s + 1, "server_input_tokens": 100,
+		"server_output_tokens": 10,
 		"server_cached_tokens": 90, "ttft": 0.25, "itl": 0.02, "sse_output_speed": 40, "success": true,
 	}
 	if err := json.Unmarshal([]byte("{"+more+"}"), &members); err != nil {
@@ -71,7 +72,10 @@ func only(t *testing.T, f *Fold) Phase {
 func TestAnalysisWins(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, "", line(0, 110, `"server_output_tokens":1`), line(1, 111, ""), line(2, 112, ""))
-	for _, l := range []string{line(0, 110, `"server_output_tokens":7,"phase_idx":5,"messages":[{"content":"x"}]`), line(1, 111, "")} {
+	for _, l := range []string{
+		line(0, 110, `"server_output_tokens":7,"phase_idx":5,"messages":[{"content":"x"}]`),
+		line(1, 111, ""),
+	} {
 		if err := f.Analysis(testStem, []byte(l)); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +106,8 @@ func TestLiveDuplicates(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, "", line(0, 110, ""), line(0, 110, ""), line(0, 110, `"request_id":"other"`))
 	run := f.Run(f.lastTime())
-	if run.Phases[0].Total != 2 || len(run.Warnings) != 1 || !strings.HasPrefix(run.Warnings[0], "requests.jsonl: 1 row(s) of a request") {
+	if run.Phases[0].Total != 2 || len(run.Warnings) != 1 ||
+		!strings.HasPrefix(run.Warnings[0], "requests.jsonl: 1 row(s) of a request") {
 		t.Errorf("%d, %q", run.Phases[0].Total, run.Warnings)
 	}
 }
@@ -237,7 +242,8 @@ func TestValuesThatCanNotBe(t *testing.T) {
 	}
 	row := func(user int, more string) {
 		start := 1000 + 10*user
-		line := fmt.Sprintf(`{"phase_idx":0,"conversation_id":"c","conversation_idx":1,"user_id":%d,"request_id":"%d","start_time":%d,"end_time":%d,"success":true,"server_output_tokens":100%s}`, user, user, start, start+5, more)
+		line := fmt.Sprintf(`{"phase_idx":0,"conversation_id":"c","conversation_idx":1,"user_id":%d,"request_id":"%d",`+
+			`"start_time":%d,"end_time":%d,"success":true,"server_output_tokens":100%s}`, user, user, start, start+5, more)
 		if err := f.Live([]byte(line)); err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +252,8 @@ func TestValuesThatCanNotBe(t *testing.T) {
 		row(i, `,"ttft":1,"itl":0.01,"server_input_tokens":1000,"server_cached_tokens":500`)
 	}
 	for i, odd := range []string{
-		`,"ttft":-1`, `,"ttft":1e300`, `,"ttft":NaN`, `,"itl":Infinity`, `,"itl":-0.5`, `,"sse_output_speed":1e200`, `,"server_input_tokens":-5`,
+		`,"ttft":-1`, `,"ttft":1e300`, `,"ttft":NaN`, `,"itl":Infinity`, `,"itl":-0.5`, `,"sse_output_speed":1e200`,
+		`,"server_input_tokens":-5`,
 		`,"server_cached_tokens":1e30`, `,"server_input_tokens":0.5`,
 	} {
 		row(20+i, odd)
@@ -254,13 +261,15 @@ func TestValuesThatCanNotBe(t *testing.T) {
 	run := f.Run(time.Time{})
 	fs := run.Phases[0].Figures
 	for key, want := range map[string]float64{
-		"ttft_p50_s": 1, "ttft_p99_s": 1, "output_speed_local_p50_tok_s": 100, "cache_hit_rate": 0.5, "avg_input_per_request": 1000, "output_server_tok_s": 2.9,
+		"ttft_p50_s": 1, "ttft_p99_s": 1, "output_speed_local_p50_tok_s": 100, "cache_hit_rate": 0.5,
+		"avg_input_per_request": 1000, "output_server_tok_s": 2.9,
 	} {
 		if got := fs.Of(key).Value; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s is %v, want %v", key, got, want)
 		}
 	}
-	if got := strings.Join(run.Warnings, "; "); !strings.Contains(got, "requests.jsonl: 9 row(s) with a value that can't be, which is taken as unknown: the first is ttft -1") {
+	if got := strings.Join(run.Warnings, "; "); !strings.Contains(got,
+		"requests.jsonl: 9 row(s) with a value that can't be, which is taken as unknown: the first is ttft -1") {
 		t.Errorf("warnings: %s", got)
 	}
 	f.Forget(RequestsFile)
@@ -274,7 +283,8 @@ func TestTimesThatCanNotBe(t *testing.T) {
 	t.Parallel()
 	f := NewFold()
 	for _, line := range []string{
-		`{"user_id":1,"start_time":1000,"end_time":1001,"ttft":0.5,"success":true}`, `{"user_id":2,"start_time":1000.5,"end_time":1e300,"ttft":0.5,"success":true}`,
+		`{"user_id":1,"start_time":1000,"end_time":1001,"ttft":0.5,"success":true}`,
+		`{"user_id":2,"start_time":1000.5,"end_time":1e300,"ttft":0.5,"success":true}`,
 		`{"user_id":3,"start_time":-1e300,"end_time":1001.5,"ttft":0.5,"success":true}`,
 	} {
 		if err := f.Live([]byte(line)); err != nil {

@@ -113,7 +113,8 @@ func writeGigabytes(b *testing.B, path string, text bool) {
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
 	rng := rand.New(rand.NewPCG(7, 8))
-	const passage = `Please look at \"main.go\": the loop in func main() {\n\tfor i := range items {\n\t\tfmt.Println(items[i]) // caf\u00e9\n\t}\n} `
+	const passage = `Please look at \"main.go\": the loop in func main() {\n\tfor i := range items ` +
+		`{\n\t\tfmt.Println(items[i]) // caf\u00e9\n\t}\n} `
 	prose := strings.Repeat(passage, 2000)
 	const users = 20_000
 	ends := make([]float64, users)
@@ -128,9 +129,11 @@ func writeGigabytes(b *testing.B, path string, text bool) {
 			at *= len(passage)
 			more = `,"messages":[{"role":"user","content":"` + prose[at:at+n/len(passage)*len(passage)] + `"}]`
 		}
-		n, err := fmt.Fprintf(w, `{"phase_idx":0,"concurrency":20000,"conversation_id":"coding-agent-%03d","conversation_idx":%d,"user_id":%d,`+
+		n, err := fmt.Fprintf(w, `{"phase_idx":0,"concurrency":20000,"conversation_id":"coding-agent-%03d",`+
+			`"conversation_idx":%d,"user_id":%d,`+
 			`"request_id":"%012x","start_time":%.7f,"end_time":%.7f%s,"server_input_tokens":%d,"server_output_tokens":%d,`+
-			`"server_cached_tokens":%d,"ttft":%.6f,"itl":%.17g,"sse_output_speed":%.17g,"success":true,"x_request_id":"%016x%016x"}`+"\n",
+			`"server_cached_tokens":%d,"ttft":%.6f,"itl":%.17g,"sse_output_speed":%.17g,"success":true,`+
+			`"x_request_id":"%016x%016x"}`+"\n",
 			u%500, i/users, u, i, start, end, more, 20000+rng.IntN(60000), rng.IntN(700), rng.IntN(20000), 1+rng.Float64(),
 			0.005+0.01*rng.Float64(), 80+100*rng.Float64(), rng.Uint64(), rng.Uint64())
 		if err != nil {

@@ -28,9 +28,11 @@ func writeRows(b *testing.B, dir string) int64 {
 	for i := range benchRows { // in the order of their ends, as they are written
 		u, k := i%benchUsers, i/benchUsers
 		end := 1.789e9 + 5*float64(k+1) + float64(u)*5/benchUsers
-		fmt.Fprintf(w, `{"phase_idx":0,"concurrency":1010,"conversation_id":"coding-agent-%03d","conversation_idx":%d,"user_id":%d,`+
+		fmt.Fprintf(w, `{"phase_idx":0,"concurrency":1010,"conversation_id":"coding-agent-%03d","conversation_idx":%d,`+
+			`"user_id":%d,`+
 			`"request_id":"%012x","start_time":%.7f,"end_time":%.7f,"server_input_tokens":%d,"server_output_tokens":%d,`+
-			`"server_cached_tokens":%d,"ttft":%.6f,"itl":%.17g,"sse_output_speed":%.17g,"success":true,"x_request_id":"%016x%016x"}`+"\n",
+			`"server_cached_tokens":%d,"ttft":%.6f,"itl":%.17g,"sse_output_speed":%.17g,"success":true,`+
+			`"x_request_id":"%016x%016x"}`+"\n",
 			u%500, k, u, i, end-2-2.9*rng.Float64(), end, 20000+rng.IntN(60000), rng.IntN(700), rng.IntN(20000), 1+rng.Float64(),
 			0.005+0.01*rng.Float64(), 80+100*rng.Float64(), rng.Uint64(), rng.Uint64())
 	}

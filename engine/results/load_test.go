@@ -71,10 +71,23 @@ func TestLoadErrors(t *testing.T) {
 		want  string
 	}{
 		{"nothing there", nil, "none", fs.ErrNotExist, "read results: stat "},
-		{"empty folder", nil, ".", fs.ErrNotExist, "no requests.jsonl, phase_manifest.jsonl or statistics file; give the log dir"},
+		{
+			"empty folder", nil, ".", fs.ErrNotExist,
+			"no requests.jsonl, phase_manifest.jsonl or statistics file; give the log dir",
+		},
 		{"a file", map[string]string{"f": ""}, "f", nil, "is a file; give the log dir that holds agentperf/"},
-		{"another client", map[string]string{"agentperf/profile_export.jsonl": "{}"}, ".", nil, "profile_export.jsonl is another client's output"},
-		{"another client in the log dir", map[string]string{"agentperf/x": "", "profile_export.jsonl": "{}"}, ".", nil, "another client's output"},
+		{
+			"another client",
+			map[string]string{"agentperf/profile_export.jsonl": "{}"},
+			".", nil,
+			"profile_export.jsonl is another client's output",
+		},
+		{
+			"another client in the log dir",
+			map[string]string{"agentperf/x": "", "profile_export.jsonl": "{}"},
+			".", nil,
+			"another client's output",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,8 +219,12 @@ func TestNewestStatisticsCount(t *testing.T) {
 // TestKnown: the job's own files give the start and the plan.
 func TestKnown(t *testing.T) {
 	t.Parallel()
-	dir := tree(t, map[string]string{"requests.jsonl": line(0, 50, "") + "\n" + line(1, 110, "") + "\n" + line(1, 130, "") + "\n"})
-	run, err := Load(t.Context(), dir, RunContext{Start: time.Unix(100, 0), Planned: []PlannedPhase{{Ramp: 7, Settling: 3, Timeout: 100, MinMeasurement: 30}}})
+	dir := tree(t, map[string]string{"requests.jsonl": line(0, 50, "") + "\n" + line(1, 110, "") + "\n" +
+		line(1, 130, "") + "\n"})
+	run, err := Load(t.Context(), dir, RunContext{
+		Start:   time.Unix(100, 0),
+		Planned: []PlannedPhase{{Ramp: 7, Settling: 3, Timeout: 100, MinMeasurement: 30}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +261,8 @@ func TestGoldenSample(t *testing.T) {
 func TestText(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, `{"throughput":{"output_server_tok_s":3},"requests":{"total":9}}`,
-		line(0, 100, ""), line(1, 110, ""), line(2, 111, `"success":false`), line(3, 121, `"success":false`), line(4, 300, `"phase_idx":1,"concurrency":64`))
+		line(0, 100, ""), line(1, 110, ""), line(2, 111, `"success":false`), line(3, 121, `"success":false`),
+		line(4, 300, `"phase_idx":1,"concurrency":64`))
 	golden.Equal(t, "testdata/two-phases.txt", f.Run(f.lastTime()).Text())
 	golden.Equal(t, "testdata/empty.txt", NewFold().Run(time.Unix(0, 0)).Text())
 }
@@ -256,9 +274,12 @@ func TestRollup(t *testing.T) {
 	}
 	row := func(user int, at float64, phase string) string { return line(user, at, phase) + "\n" }
 	dir := tree(t, map[string]string{
-		"agentperf/requests.jsonl":                row(0, 110, `"concurrency":64`) + row(0, 210, `"phase_idx":1,"concurrency":1010`),
-		"agentperf/phase_manifest.jsonl":          window + "\n" + `{"phase_idx":1,"settling_end":205,"actual_phase_end":215}` + "\n",
-		"agentperf/" + stem(1010, 1) + ".json":    `{"phase":1,"concurrency":1010,"requests":{"total":1},"exact":0.10000000000000001,"later_key":{"b":1,"a":2}}`,
+		"agentperf/requests.jsonl": row(0, 110, `"concurrency":64`) +
+			row(0, 210, `"phase_idx":1,"concurrency":1010`),
+		"agentperf/phase_manifest.jsonl": window + "\n" +
+			`{"phase_idx":1,"settling_end":205,"actual_phase_end":215}` + "\n",
+		"agentperf/" + stem(1010, 1) + ".json": `{"phase":1,"concurrency":1010,"requests":{"total":1},` +
+			`"exact":0.10000000000000001,"later_key":{"b":1,"a":2}}`,
 		"agentperf/" + stem(64, 0) + ".json":      `{"phase":0,"concurrency":64,"requests":{"total":1}}`,
 		"agentperf/" + stem(8, 2) + ".json":       `{"phase":`,
 		"agentperf/other.json":                    `{}`,
@@ -316,18 +337,24 @@ func TestTierResults(t *testing.T) {
 		}}
 	}
 	phases := []Phase{
-		phase(16, 120, 1), phase(64, 100, 2), phase(256, 60, 4), phase(1010, 30, 2, "no output tokens"), phase(2000, math.NaN(), 1),
+		phase(16, 120, 1), phase(64, 100, 2), phase(256, 60, 4), phase(1010, 30, 2, "no output tokens"),
+		phase(2000, math.NaN(), 1),
 	}
 	got := TierResults(phases, []Tier{{"fast", 100, 2}, {"slow", 20, 10}, {"none", 1000, 1}})
 	want := []struct {
 		users int
 		whys  []string
 	}{
-		{64, []string{"", "", "output speed p25 60.0 tok/s, want at least 100.0 tok/s", "invalid: no output tokens", "output speed p25 -, want at least 100.0 tok/s"}},
+		{64, []string{
+			"", "", "output speed p25 60.0 tok/s, want at least 100.0 tok/s", "invalid: no output tokens",
+			"output speed p25 -, want at least 100.0 tok/s",
+		}},
 		{256, []string{"", "", "", "invalid: no output tokens", "output speed p25 -, want at least 20.0 tok/s"}},
 		{0, []string{
-			"output speed p25 120.0 tok/s, want at least 1,000.0 tok/s", "output speed p25 100.0 tok/s, want at least 1,000.0 tok/s",
-			"output speed p25 60.0 tok/s, want at least 1,000.0 tok/s", "invalid: no output tokens", "output speed p25 -, want at least 1,000.0 tok/s",
+			"output speed p25 120.0 tok/s, want at least 1,000.0 tok/s",
+			"output speed p25 100.0 tok/s, want at least 1,000.0 tok/s",
+			"output speed p25 60.0 tok/s, want at least 1,000.0 tok/s", "invalid: no output tokens",
+			"output speed p25 -, want at least 1,000.0 tok/s",
 		}},
 	}
 	for i, w := range want {

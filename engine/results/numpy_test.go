@@ -44,7 +44,8 @@ percentiles("output_speed_local", 1 / itl[itl > 0], "tok_s", (5, 25, 50, 95))
 percentiles("itl", itl[itl > 0], "s", (50, 95, 99))
 percentiles("output_speed_sse", sse[sse > 0], "tok_s", (5, 25, 50, 95))
 percentiles("e2e", np.array([r["end_time"] - r["start_time"] for r in ok]), "s", (50, 95, 99))
-json.dump({"figures": {k: float(v) for k, v in out.items()}, "measured": len(rows), "failed": len(rows) - len(ok)}, sys.stdout)
+figures = {k: float(v) for k, v in out.items()}
+json.dump({"figures": figures, "measured": len(rows), "failed": len(rows) - len(ok)}, sys.stdout)
 `
 
 // TestFiguresEqualNumpy compares every figure to an independent computation.
@@ -109,18 +110,23 @@ func writeMixedRows(t *testing.T, dir string, n int) {
 	var b strings.Builder
 	for i := range n {
 		start := 1.789e9 + float64(i)/20 + rng.Float64()
-		fmt.Fprintf(&b, `{"phase_idx":%d,"concurrency":%d,"conversation_id":"c%d","conversation_idx":%d,"user_id":%d,"request_id":"%012x","start_time":%.7f,"end_time":%.7f,`,
+		fmt.Fprintf(&b, `{"phase_idx":%d,"concurrency":%d,"conversation_id":"c%d","conversation_idx":%d,"user_id":%d,`+
+			`"request_id":"%012x","start_time":%.7f,"end_time":%.7f,`,
 			i*5/(4*n), 64+i*5/(4*n), i%50, i, i, i, start, start+rng.ExpFloat64()*5)
 		if rng.IntN(50) == 0 {
-			b.WriteString(`"server_input_tokens":null,"server_output_tokens":null,"server_cached_tokens":null,"ttft":null,"itl":null,"sse_output_speed":null,"success":false}` + "\n")
+			b.WriteString(`"server_input_tokens":null,"server_output_tokens":null,"server_cached_tokens":null,"ttft":null,` +
+				`"itl":null,"sse_output_speed":null,"success":false}` + "\n")
 			continue
 		}
-		fmt.Fprintf(&b, `"server_input_tokens":%s,"server_output_tokens":%s,"server_cached_tokens":%s,"ttft":%s,"itl":%s,"sse_output_speed":%s,"success":true%s}`+"\n",
-			number(rng.IntN(80000)), number(rng.IntN(900)), number(rng.IntN(20000)), number(rng.ExpFloat64()), number(0.001+rng.ExpFloat64()/50),
+		fmt.Fprintf(&b, `"server_input_tokens":%s,"server_output_tokens":%s,"server_cached_tokens":%s,"ttft":%s,"itl":%s,`+
+			`"sse_output_speed":%s,"success":true%s}`+"\n",
+			number(rng.IntN(80000)), number(rng.IntN(900)), number(rng.IntN(20000)), number(rng.ExpFloat64()),
+			number(0.001+rng.ExpFloat64()/50),
 			number(rng.NormFloat64()*20+150), []string{"", "", "", `,"has_output":true`, `,"has_output":false`}[rng.IntN(5)])
 	}
 	for name, text := range map[string]string{
-		RequestsFile: b.String(), ManifestFile: `{"phase_idx":0,"settling_end":1789000050.5,"actual_phase_end":1789000700.25}` + "\n",
+		RequestsFile: b.String(),
+		ManifestFile: `{"phase_idx":0,"settling_end":1789000050.5,"actual_phase_end":1789000700.25}` + "\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -21,7 +21,8 @@ func TestPassesWithoutRequestIDs(t *testing.T) {
 	f := NewFold()
 	for i := range 20 {
 		at := 1000 + float64(i)
-		rowOf(t, f, fmt.Sprintf(`{"phase_idx":0,"concurrency":1,"conversation_id":"c","conversation_idx":%d,"user_id":0,"start_time":%v,"end_time":%v,"server_output_tokens":10,"success":true}`, i%5, at, at+0.5))
+		rowOf(t, f, fmt.Sprintf(`{"phase_idx":0,"concurrency":1,"conversation_id":"c","conversation_idx":%d,"user_id":0,`+
+			`"start_time":%v,"end_time":%v,"server_output_tokens":10,"success":true}`, i%5, at, at+0.5))
 	}
 	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":1000,"actual_phase_end":1030}`)); err != nil {
 		t.Fatal(err)
@@ -40,7 +41,9 @@ func TestStartingOverIsNoRestart(t *testing.T) {
 	for i := range 20 {
 		for u := range 3 {
 			at := 1000 + float64(i)*8 + float64(u)*0.1
-			rowOf(t, f, fmt.Sprintf(`{"phase_idx":0,"concurrency":3,"conversation_id":"c%d","conversation_idx":%d,"user_id":%d,"request_id":"%012d","start_time":%v,"end_time":%v,"server_output_tokens":10,"success":true}`, u, i%2, u, i/2*3+u, at, at+1))
+			rowOf(t, f, fmt.Sprintf(`{"phase_idx":0,"concurrency":3,"conversation_id":"c%d","conversation_idx":%d,`+
+				`"user_id":%d,"request_id":"%012d","start_time":%v,"end_time":%v,"server_output_tokens":10,"success":true}`,
+				u, i%2, u, i/2*3+u, at, at+1))
 		}
 	}
 	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":999,"actual_phase_end":1200}`)); err != nil {
@@ -55,7 +58,8 @@ func TestStartingOverIsNoRestart(t *testing.T) {
 func TestImpossibleRowsAreNotSummed(t *testing.T) {
 	t.Parallel()
 	f := NewFold()
-	rowOf(t, f, `{"phase_idx":0,"user_id":0,"conversation_id":"a","request_id":"a","start_time":1000,"end_time":999,"server_output_tokens":-5,"ttft":-5,"success":true}`)
+	rowOf(t, f, `{"phase_idx":0,"user_id":0,"conversation_id":"a","request_id":"a","start_time":1000,"end_time":999,`+
+		`"server_output_tokens":-5,"ttft":-5,"success":true}`)
 	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":900,"actual_phase_end":1200}`)); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type Phase struct {
 	Index       int             `json:"phase_idx"`
 	Concurrency int             `json:"concurrency"`              // users; 0 when unknown
 	Stem        string          `json:"stem,omitempty"`           // of its statistics file
-	Partial     string          `json:"partial,omitempty"`        // why it was not played to its end; empty: nothing says so
+	Partial     string          `json:"partial,omitempty"`        // why it is a part of a phase; empty: nothing says so
 	Window      *Window         `json:"window"`                   // nil when it can't be told, or there was none
 	Total       int             `json:"total_requests"`           // of this client start
 	Requests    *Requests       `json:"requests"`                 // nil without a window

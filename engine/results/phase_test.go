@@ -15,12 +15,16 @@ func TestMeasured(t *testing.T) {
 	p := only(t, fold(t, window, "",
 		line(0, 109.999, ""), line(1, 109, `"success":false`), // settling
 		line(2, 110, ""), line(3, 119.999, ""), // the first and the last moment
-		line(4, 112, `"success":false,"server_input_tokens":null,"server_output_tokens":null,"server_cached_tokens":null,"ttft":null,"itl":null`),
+		line(4, 112, `"success":false,"server_input_tokens":null,"server_output_tokens":null,"server_cached_tokens":null,`+
+			`"ttft":null,"itl":null`),
 		line(5, 113, `"has_output":false`),
 		line(6, 120, ""), line(7, 121, `"success":false`), // after
 		line(0, 111, `"start_time":null`),
 	))
-	want := Requests{Measured: 4, Successful: 2, Failed: 2, Settling: 2, SettlingFailed: 1, After: 2, AfterFailed: 1, Unplaced: 1}
+	want := Requests{
+		Measured: 4, Successful: 2, Failed: 2, Settling: 2, SettlingFailed: 1, After: 2, AfterFailed: 1,
+		Unplaced: 1,
+	}
 	if diff := cmp.Diff(want, *p.Requests); diff != "" || p.Total != 9 {
 		t.Errorf("total %d, %s", p.Total, diff)
 	}
@@ -102,7 +106,10 @@ func TestWindow(t *testing.T) {
 		{"plan, to now", "", "", true, "", 150, &Window{110, 150, 40, Estimated}},
 		{"plan, to the timeout", "", "", true, "", 900, &Window{110, 200, 90, Estimated}},
 		{"plan, settling not over", "", "", true, "", 105, nil},
-		{"the phase ended while it settled", `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`, "", true, "", 150, nil},
+		{
+			"the phase ended while it settled", `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`, "", true, "", 150,
+			nil,
+		},
 		{"plan, next phase has begun", "", "", true, line(0, 140, `"phase_idx":1`), 150, &Window{110, 131, 21, Estimated}},
 		{"nothing", "", "", false, "", 150, nil},
 	}
@@ -125,7 +132,8 @@ func TestWindow(t *testing.T) {
 			if p.Requests == nil {
 				text = "unknown"
 			}
-			if tt.want == nil && (!strings.Contains(p.Text(), "window    "+text) || len(p.Invalid) != 1 || tt.level != (p.Requests != nil)) {
+			if tt.want == nil && (!strings.Contains(p.Text(), "window    "+text) || len(p.Invalid) != 1 ||
+				tt.level != (p.Requests != nil)) {
 				t.Errorf("without a window: %+v, %q", p.Requests, p.Invalid)
 			}
 		})
@@ -144,8 +152,14 @@ func TestInvalid(t *testing.T) {
 	}{
 		{name: "valid", rows: good, least: 10},
 		{name: "too short", rows: good, least: 10.5, want: []string{"measured for 10.0 s, at least 10.5 s are wanted"}},
-		{name: "nothing measured", rows: []string{line(0, 100, "")}, want: []string{"settling was not reached: no request started in the measurement window"}},
-		{name: "no output", rows: []string{line(0, 110, `"server_output_tokens":0`), line(1, 110, `"server_output_tokens":null`)}, want: []string{"no output tokens"}},
+		{
+			name: "nothing measured", rows: []string{line(0, 100, "")},
+			want: []string{"settling was not reached: no request started in the measurement window"},
+		},
+		{name: "no output", rows: []string{
+			line(0, 110, `"server_output_tokens":0`),
+			line(1, 110, `"server_output_tokens":null`),
+		}, want: []string{"no output tokens"}},
 		{
 			name: "end before start", rows: append(good[:3:3], line(2, 115, `"end_time":114`)),
 			want: []string{"the clock stepped: 1 request(s) end before they begin or before their first token"},
@@ -154,7 +168,10 @@ func TestInvalid(t *testing.T) {
 			name: "end before the first token", rows: append(good[:3:3], line(2, 115, `"ttft":30`)),
 			want: []string{"the clock stepped: 1 request(s) end before they begin or before their first token"},
 		},
-		{name: "overlap", rows: append(good[:3:3], line(0, 112.5, "")), want: []string{"1 request(s) begin before their user's previous one has ended"}},
+		{
+			name: "overlap", rows: append(good[:3:3], line(0, 112.5, "")),
+			want: []string{"1 request(s) begin before their user's previous one has ended"},
+		},
 		{
 			name: "overlap, the longer ends last", rows: []string{line(0, 112.5, ""), line(0, 112, `"end_time":115`)},
 			want: []string{"1 request(s) begin before their user's previous one has ended"},
@@ -228,8 +245,10 @@ func TestChunkedSpeedIsWarnedOf(t *testing.T) {
 
 func TestClientStatistics(t *testing.T) {
 	t.Parallel()
-	stats := `{"phase":0,"concurrency":8,"requests":{"total":3,"measured":2,"successful":2,"failed":0},"measurement_duration_s":10,` +
-		`"throughput":{"output_server_tok_s":2.01,"output_client_tok_s":7,"total_server_tok_s":23},"ttft_s":{"p50":null},"new":{"key":1}}`
+	stats := `{"phase":0,"concurrency":8,"requests":{"total":3,"measured":2,"successful":2,"failed":0},` +
+		`"measurement_duration_s":10,` +
+		`"throughput":{"output_server_tok_s":2.01,"output_client_tok_s":7,"total_server_tok_s":23},"ttft_s":{"p50":null},` +
+		`"new":{"key":1}}`
 	p := only(t, fold(t, window, stats, line(0, 110, ""), line(1, 111, "")))
 	for _, tt := range []struct {
 		key           string
@@ -255,9 +274,11 @@ func TestClientStatistics(t *testing.T) {
 
 func TestStatisticsAlone(t *testing.T) {
 	t.Parallel()
-	p := only(t, fold(t, "", `{"concurrency":8,"requests":{"total":9,"measured":5,"successful":4,"failed":1},"measurement_duration_s":10,"ttft_s":{"p50":1.5}}`))
+	p := only(t, fold(t, "", `{"concurrency":8,"requests":{"total":9,"measured":5,"successful":4,"failed":1},`+
+		`"measurement_duration_s":10,"ttft_s":{"p50":1.5}}`))
 	f := p.Figures.Of("ttft_p50_s")
-	if f.Value != 1.5 || f.N != 0 || f.Method != "as stated by the client" || p.Window.Seconds != 10 || p.Total != 9 || p.Requests.Failed != 1 {
+	if f.Value != 1.5 || f.N != 0 || f.Method != "as stated by the client" || p.Window.Seconds != 10 || p.Total != 9 ||
+		p.Requests.Failed != 1 {
 		t.Errorf("%+v, %+v, %+v", f, p.Window, p.Requests)
 	}
 }

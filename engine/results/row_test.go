@@ -13,7 +13,8 @@ import (
 func TestParseRow(t *testing.T) {
 	t.Parallel()
 	var got row
-	err := parseRow([]byte(`{"phase_idx":1,"concurrency":64,"conversation_id":"c","conversation_idx":3,"user_id":7,"request_id":"ab",`+
+	err := parseRow([]byte(`{"phase_idx":1,"concurrency":64,"conversation_id":"c","conversation_idx":3,"user_id":7,`+
+		`"request_id":"ab",`+
 		`"start_time":10.5,"end_time":12,"server_input_tokens":100,"server_output_tokens":20.0,"server_cached_tokens":null,`+
 		`"ttft":0.5,"itl":NaN,"sse_output_speed":1e999,"success":true,"response_text":"never kept"}`), -1, &got)
 	if err != nil {
@@ -84,7 +85,9 @@ func FuzzParseRow(f *testing.F) {
 
 func TestStatistics(t *testing.T) {
 	t.Parallel()
-	s, err := parseStatistics(harness.Stem{}, []byte(`{"ttft_s":{"p50":NaN,"p95":1.5},"x":-Infinity,"text":"NaN \" NaN","requests":{"total":12,"failed":1.5},"huge":1e999}`))
+	s, err := parseStatistics(harness.Stem{},
+		[]byte(`{"ttft_s":{"p50":NaN,"p95":1.5},"x":-Infinity,"text":"NaN \" NaN","requests":{"total":12,"failed":1.5},`+
+			`"huge":1e999}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,10 @@ func TestSeriesOfLateRows(t *testing.T) {
 	var rows []Request
 	for i := range 3000 {
 		start := 1000 + float64(i)/10
-		rows = append(rows, Request{Start: start, End: start + 1, TTFT: float64(i % 17), ITL: 0.01, Input: 1, Output: 2, Cached: -1, User: int32(i)})
+		rows = append(rows, Request{
+			Start: start, End: start + 1, TTFT: float64(i % 17), ITL: 0.01, Input: 1, Output: 2,
+			Cached: -1, User: int32(i),
+		})
 	}
 	series := func(order []int, look int) Series {
 		f := NewFold()

@@ -21,7 +21,8 @@ func seriesFold(t *testing.T) *Fold {
 		`"user_id":1,"start_time":106,"end_time":112,"success":false`,
 		`"user_id":0,"start_time":109,"end_time":121,"server_input_tokens":300,"server_output_tokens":40,"ttft":2,"itl":0.2`,
 	} {
-		if err := f.Live(fmt.Appendf(nil, `{"phase_idx":0,"conversation_id":"c","conversation_idx":%d,"request_id":"r",%s}`, i, row)); err != nil {
+		if err := f.Live(fmt.Appendf(nil, `{"phase_idx":0,"conversation_id":"c","conversation_idx":%d,"request_id":"r",%s}`,
+			i, row)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,12 +44,12 @@ func TestSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"phase_idx":0,"bucket_seconds":10,"buckets":[` +
-		`{"start":100,"seconds":10,"requests":2,"failed":0,"output_tok_s":4,"total_tok_s":34,"ttft_p50_s":2,"ttft_p95_s":2.9,` +
-		`"output_speed_local_p25_tok_s":12.5,"users":2,"in_flight":1.2},` +
-		`{"start":110,"seconds":10,"requests":1,"failed":1,"output_tok_s":null,"total_tok_s":null,"ttft_p50_s":null,"ttft_p95_s":null,` +
-		`"output_speed_local_p25_tok_s":null,"users":2,"in_flight":1.2},` +
-		`{"start":120,"seconds":1,"requests":1,"failed":0,"output_tok_s":40,"total_tok_s":340,"ttft_p50_s":2,"ttft_p95_s":2,` +
-		`"output_speed_local_p25_tok_s":5,"users":1,"in_flight":1}]}`
+		`{"start":100,"seconds":10,"requests":2,"failed":0,"output_tok_s":4,"total_tok_s":34,"ttft_p50_s":2,` +
+		`"ttft_p95_s":2.9,"output_speed_local_p25_tok_s":12.5,"users":2,"in_flight":1.2},` +
+		`{"start":110,"seconds":10,"requests":1,"failed":1,"output_tok_s":null,"total_tok_s":null,"ttft_p50_s":null,` +
+		`"ttft_p95_s":null,"output_speed_local_p25_tok_s":null,"users":2,"in_flight":1.2},` +
+		`{"start":120,"seconds":1,"requests":1,"failed":0,"output_tok_s":40,"total_tok_s":340,"ttft_p50_s":2,` +
+		`"ttft_p95_s":2,"output_speed_local_p25_tok_s":5,"users":1,"in_flight":1}]}`
 	if string(text) != want {
 		t.Errorf("%s, want\n%s", text, want)
 	}
@@ -90,8 +91,10 @@ func TestRecent(t *testing.T) {
 // that is no plain word is none.
 func TestFailuresByKind(t *testing.T) {
 	t.Parallel()
-	f := fold(t, window, "", line(0, 110, ""), line(1, 110, `"success":false,"error_kind":"timeout"`), line(2, 110, `"success":false,"error_kind":"timeout"`),
-		line(3, 111, `"success":false,"error_kind":"\u001b[31m"`), line(4, 111, `"success":false`), line(5, 300, `"success":false,"error_kind":"status"`))
+	f := fold(t, window, "", line(0, 110, ""), line(1, 110, `"success":false,"error_kind":"timeout"`),
+		line(2, 110, `"success":false,"error_kind":"timeout"`),
+		line(3, 111, `"success":false,"error_kind":"\u001b[31m"`), line(4, 111, `"success":false`),
+		line(5, 300, `"success":false,"error_kind":"status"`))
 	p := only(t, f)
 	if diff := cmp.Diff(map[string]int{"timeout": 2, "unknown": 2}, p.Errors); diff != "" {
 		t.Error(diff)

@@ -23,7 +23,8 @@ func (e event) row() string {
 	if users == 0 {
 		users = 2
 	}
-	return fmt.Sprintf(`{"phase_idx":%d,"concurrency":%d,"conversation_id":%q,"conversation_idx":%d,"user_id":%d,"request_id":%q,`+
+	return fmt.Sprintf(`{"phase_idx":%d,"concurrency":%d,"conversation_id":%q,"conversation_idx":%d,"user_id":%d,`+
+		`"request_id":%q,`+
 		`"start_time":%g,"end_time":%g,"server_input_tokens":10,"server_output_tokens":5,"success":true}`,
 		e.phase, users, e.conversation, e.turn, e.user, e.pass, e.start, e.end)
 }
@@ -72,7 +73,8 @@ func TestEarlierStarts(t *testing.T) {
 		},
 		{
 			name: "the first phase of several is the start", events: append(first[:4:4], event{0, "a", 4, "p5", 210, 211, 1, 4}),
-			phases: `{"phase_idx":1,"phase_start":210,"settling_end":210,"actual_phase_end":220}` + "\n" + `{"phase_idx":0,"phase_start":90,"settling_end":90,"actual_phase_end":120}`,
+			phases: `{"phase_idx":1,"phase_start":210,"settling_end":210,"actual_phase_end":220}` + "\n" +
+				`{"phase_idx":0,"phase_start":90,"settling_end":90,"actual_phase_end":120}`,
 		},
 		{name: "another seed, long gap", events: []event{
 			{0, "a", 0, "p1", 100, 101, 0, 0},
@@ -117,7 +119,8 @@ func TestEarlierStarts(t *testing.T) {
 				total += p.Total
 			}
 			if run.EarlierStart != tt.earlier || total != len(tt.events)-tt.earlier {
-				t.Errorf("earlier start: %d rows, this run %d; want %d, %d", run.EarlierStart, total, tt.earlier, len(tt.events)-tt.earlier)
+				t.Errorf("earlier start: %d rows, this run %d; want %d, %d", run.EarlierStart, total, tt.earlier,
+					len(tt.events)-tt.earlier)
 			}
 		})
 	}

@@ -21,13 +21,15 @@ func TestStopReason(t *testing.T) {
 			t.Parallel()
 			manifest, stats := "", ""
 			if tt.manifest != "" {
-				manifest = `{"phase_idx":0,"settling_end":110,"actual_phase_end":120,"stop_reason":"` + strings.ReplaceAll(tt.manifest, "\x1b", `\u001b`) + `"}`
+				manifest = `{"phase_idx":0,"settling_end":110,"actual_phase_end":120,"stop_reason":"` +
+					strings.ReplaceAll(tt.manifest, "\x1b", `\u001b`) + `"}`
 			}
 			if tt.stats != "" {
 				stats = `{"measurement_duration_s":5,"stop_reason":"` + tt.stats + `"}`
 			}
 			p := only(t, fold(t, manifest, stats, line(0, 110, ""), line(1, 111, "")))
-			if p.Partial != tt.partial || !strings.Contains(strings.Join(p.Warnings, "\n"), tt.warning) || tt.warning == "" && len(p.Warnings) > 0 {
+			if p.Partial != tt.partial || !strings.Contains(strings.Join(p.Warnings, "\n"), tt.warning) ||
+				tt.warning == "" && len(p.Warnings) > 0 {
 				t.Errorf("partial %q, warnings %q; want %q and %q", p.Partial, p.Warnings, tt.partial, tt.warning)
 			}
 			if shown := strings.Contains(p.Text(), "PARTIAL   "+tt.partial); shown != (tt.partial != "") {

@@ -38,13 +38,16 @@ type fake struct {
 	refs   []string // likewise
 }
 
-func (f *fake) Parity(_ context.Context, ref, cand string, phase int, opt engine.ComparisonOptions) (engine.Comparison, error) {
+func (f *fake) Parity(
+	_ context.Context, ref, cand string, phase int, opt engine.ComparisonOptions,
+) (engine.Comparison, error) {
 	f.calls = append(f.calls, asked{ref, cand, phase, opt.Force})
 	if f.err != nil {
 		return engine.Comparison{}, f.err
 	}
 	if f.many && (phase < 0 || phase > 1) {
-		return engine.Comparison{}, errors.New("reference: x has the phases 0 (505 users), 1 (1010 users); choose one with --phase")
+		return engine.Comparison{}, errors.New("reference: x has the phases 0 (505 users), 1 (1010 users); choose one " +
+			"with --phase")
 	}
 	f.sides[0].Phase.Index, f.sides[1].Phase.Index = max(phase, 0), max(phase, 0)
 	c := parity.Compare(f.sides[0], f.sides[1], opt)
@@ -63,9 +66,13 @@ func (f *fake) Runs(_ context.Context, roots []string) ([]engine.Summary, error)
 
 func side(name string, scale float64, window float64) engine.Side {
 	s := engine.Side{Name: name, Path: "/runs/" + name, About: parity.About{
-		Model: "dsv4-fp4", Seed: "42", Dataset: "/scratch/datasets/coding-agent-scenario_v2_500traj.jsonl", Job: "5922" + name[:2], Recipe: "/home/me/dsv4-5p1d.yaml",
+		Model: "dsv4-fp4", Seed: "42", Dataset: "/scratch/datasets/coding-agent-scenario_v2_500traj.jsonl",
+		Job: "5922" + name[:2], Recipe: "/home/me/dsv4-5p1d.yaml",
 	}}
-	s.Phase = results.Phase{Concurrency: 1010, Requests: &results.Requests{Measured: 216835, Successful: 216835}, Window: &results.Window{Seconds: window, Source: results.FromManifest}}
+	s.Phase = results.Phase{
+		Concurrency: 1010, Requests: &results.Requests{Measured: 216835, Successful: 216835},
+		Window: &results.Window{Seconds: window, Source: results.FromManifest},
+	}
 	for _, v := range []struct {
 		key   string
 		value float64
@@ -108,10 +115,16 @@ func different() *fake {
 
 func fielded() *fake {
 	f := within()
-	f.fields = []parity.FileDiff{{File: "recipe", Comparison: recipes.Comparison{Identical: 176, Total: 184, Differences: []recipes.Difference{
-		{Path: "backend.decode_environment.TLLM_LOG_LEVEL", A: &recipes.Side{Value: "INFO"}, B: &recipes.Side{Value: "WARNING"}},
-		{Path: "health_check.interval_seconds", B: &recipes.Side{Value: "10"}},
-	}}}, {File: "workload", Comparison: recipes.Comparison{Identical: 19, Total: 19}}}
+	f.fields = []parity.FileDiff{{
+		File: "recipe",
+		Comparison: recipes.Comparison{Identical: 176, Total: 184, Differences: []recipes.Difference{
+			{
+				Path: "backend.decode_environment.TLLM_LOG_LEVEL", A: &recipes.Side{Value: "INFO"},
+				B: &recipes.Side{Value: "WARNING"},
+			},
+			{Path: "health_check.interval_seconds", B: &recipes.Side{Value: "10"}},
+		}},
+	}, {File: "workload", Comparison: recipes.Comparison{Identical: 19, Total: 19}}}
 	return f
 }
 
@@ -125,9 +138,16 @@ func summaries() []engine.Summary {
 	out := results.Figure{Key: results.Primary, Value: 60573.2}
 	now := time.Now()
 	return []engine.Summary{
-		{ID: "592210", Name: "dsv4-5p1d-parity", Dir: "/runs/592210", Source: "slurm", State: event.Done, Since: now.Add(-31 * time.Minute), Levels: []int{505, 1010}, Figures: results.Figures{out, {Key: results.TTFT95, Value: 2.495}}},
+		{
+			ID: "592210", Name: "dsv4-5p1d-parity", Dir: "/runs/592210", Source: "slurm", State: event.Done,
+			Since: now.Add(-31 * time.Minute), Levels: []int{505, 1010},
+			Figures: results.Figures{out, {Key: results.TTFT95, Value: 2.495}},
+		},
 		{ID: "592233", Name: "pending", Dir: "/runs/592233", State: event.Pending},
-		{Name: "dsv4/c1010", Dir: "/old/c1010", Source: "harness", State: event.Done, Since: now.Add(-50 * time.Hour), Levels: []int{1010}, Figures: results.Figures{out}},
+		{
+			Name: "dsv4/c1010", Dir: "/old/c1010", Source: "harness", State: event.Done, Since: now.Add(-50 * time.Hour),
+			Levels: []int{1010}, Figures: results.Figures{out},
+		},
 	}
 }
 
@@ -175,7 +195,8 @@ func root(s *Screen) *tui.Model { return tui.New(nil, s, tui.Options{Dark: true}
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	broken := within()
-	broken.err = errors.New("candidate: run \"x\": no folder, no job id and no beginning of <name>_<id> of the 4 runs known here; agentperf-tui runs lists them")
+	broken.err = errors.New("candidate: run \"x\": no folder, no job id and no beginning of <name>_<id> of the 4 runs " +
+		"known here; agentperf-tui runs lists them")
 	list := within()
 	list.runs = summaries()
 	for name, c := range map[string]struct {
@@ -219,7 +240,8 @@ func TestCopy(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, within(), "a", "b")
 	r.send(frametest.Keys("m")...)
-	if c, ok := r.said().(ui.Copy); !ok || !strings.HasPrefix(c.Text, "**within the band") || !strings.Contains(c.Text, "| TTFT p50 |") {
+	if c, ok := r.said().(ui.Copy); !ok || !strings.HasPrefix(c.Text, "**within the band") ||
+		!strings.Contains(c.Text, "| TTFT p50 |") {
 		t.Errorf("m said %v", r.said())
 	}
 }
@@ -301,7 +323,10 @@ func TestLateAnswer(t *testing.T) {
 
 func TestGauge(t *testing.T) {
 	t.Parallel()
-	for position, want := range map[float64]string{0: "├────●────┤", 1: "├────┼────●", -1: "●────┼────┤", 0.4: "├────┼─●──┤", -1.2: "◀────┼────┤", 7: "├────┼────▶"} {
+	for position, want := range map[float64]string{
+		0: "├────●────┤", 1: "├────┼────●", -1: "●────┼────┤",
+		0.4: "├────┼─●──┤", -1.2: "◀────┼────┤", 7: "├────┼────▶",
+	} {
 		if got := gauge(position, 5); got != want {
 			t.Errorf("%v: %s, want %s", position, got, want)
 		}
@@ -320,14 +345,16 @@ func TestLines(t *testing.T) {
 		got[l.cells[0].Text] = l.cells[4].Role
 	}
 	for metric, want := range map[string]ui.Role{
-		"Output tok/s (server)": ui.Bad, "TTFT p50": ui.Bad, "TTFT p99": ui.Muted, "Cache hit rate": ui.Warn, "Avg input tokens": ui.Warn,
+		"Output tok/s (server)": ui.Bad, "TTFT p50": ui.Bad, "TTFT p99": ui.Muted, "Cache hit rate": ui.Warn,
+		"Avg input tokens":        ui.Warn,
 		"Speed p50 tok/s (local)": ui.Bad, "Speed p50 tok/s (SSE)": ui.Bad,
 	} {
 		if got[metric] != want {
 			t.Errorf("%s: role %v, want %v (%v)", metric, got[metric], want, got)
 		}
 	}
-	if text, role := summary(c); role != ui.Bad || !strings.HasPrefix(text, "10 of 10 judged figures beyond their tolerance: Output tok/s (server), ") {
+	if text, role := summary(c); role != ui.Bad ||
+		!strings.HasPrefix(text, "10 of 10 judged figures beyond their tolerance: Output tok/s (server), ") {
 		t.Errorf("summary %q %v", text, role)
 	}
 }
@@ -367,7 +394,8 @@ func TestBlockedEngine(t *testing.T) {
 		for _, s := range []*Screen{New(eng, ui.NewTheme(true), "a", "b"), New(eng, ui.NewTheme(true), "", "b")} {
 			s.SetSize(80, 20)
 			s.Init()
-			for _, m := range append(frametest.Keys("m", "f", "s", "d", "]", "[", "R", "enter", "down", "pgdown", "end", "r", "t", "g", "l", "l", "a"), ui.Mouse{Y: 5}, ui.Resumed{}) {
+			for _, m := range append(frametest.Keys("m", "f", "s", "d", "]", "[", "R", "enter", "down", "pgdown", "end", "r",
+				"t", "g", "l", "l", "a"), ui.Mouse{Y: 5}, ui.Resumed{}) {
 				s.Update(m)
 				if ansi.Strip(s.View()) == "" {
 					t.Error("an empty body")
@@ -398,9 +426,18 @@ func TestArrange(t *testing.T) {
 		show                     lower
 		want                     layout
 	}{
-		"all below":     {120, 40, 12, 4, 11, showTable, layout{tableY: 3, table: 13, tableW: 120, below: 23, all: true, gauge: 5}},
-		"beside":        {160, 30, 23, 4, 11, showTable, layout{tableY: 3, table: 27, tableW: 95, aside: 62, all: true, gauge: 5}},
-		"wide":          {190, 60, 23, 4, 11, showTable, layout{tableY: 3, table: 24, tableW: 190, below: 32, all: true, gauge: 18}},
+		"all below": {
+			120, 40, 12, 4, 11, showTable,
+			layout{tableY: 3, table: 13, tableW: 120, below: 23, all: true, gauge: 5},
+		},
+		"beside": {
+			160, 30, 23, 4, 11, showTable,
+			layout{tableY: 3, table: 27, tableW: 95, aside: 62, all: true, gauge: 5},
+		},
+		"wide": {
+			190, 60, 23, 4, 11, showTable,
+			layout{tableY: 3, table: 24, tableW: 190, below: 32, all: true, gauge: 18},
+		},
 		"notes":         {80, 20, 12, 5, 11, showTable, layout{tableY: 3, table: 13, tableW: 80, below: 3, gauge: 5}},
 		"table scrolls": {60, 12, 23, 5, 11, showTable, layout{tableY: 3, table: 5, tableW: 60, below: 3, gauge: 5}},
 		"sides":         {80, 20, 23, 5, 11, showSides, layout{tableY: 3, table: 5, tableW: 80, below: 11, gauge: 5}},

@@ -33,7 +33,8 @@ func (f *fake) Levels(_ context.Context, run string, _ int) ([]results.Point, []
 	for i, users := range []int{64, 256, 512, 1010} {
 		x := float64(i)
 		out = append(out, results.Point{
-			Run: "dsv4-5p1d_" + run, Concurrency: users, GPUs: 52, OutputPerGPU: scale * (180 + 330*x), TotalPerGPU: 9000, Speed50: 140 - 21*x*scale, Speed25: 120 - 20*x, TTFT95: 1 + 0.5*x,
+			Run: "dsv4-5p1d_" + run, Concurrency: users, GPUs: 52, OutputPerGPU: scale * (180 + 330*x), TotalPerGPU: 9000,
+			Speed50: 140 - 21*x*scale, Speed25: 120 - 20*x, TTFT95: 1 + 0.5*x,
 		})
 	}
 	tier := results.Tier{Name: "gold", SpeedFloor: 40, TTFTCeiling: 5}
@@ -56,7 +57,8 @@ func paired() *fake {
 			}
 			start := 30*float64(turn) + float64(user)/2
 			s.Requests = append(s.Requests, results.Request{
-				User: user, Turn: turn, Conversation: 7, Input: input, Output: 300, Cached: input / 2, Measured: i%200 != 3 || k == 0, Start: start, End: start + ttft + 4, TTFT: ttft, ITL: 0.013, SSE: 80,
+				User: user, Turn: turn, Conversation: 7, Input: input, Output: 300, Cached: input / 2,
+				Measured: i%200 != 3 || k == 0, Start: start, End: start + ttft + 4, TTFT: ttft, ITL: 0.013, SSE: 80,
 			})
 		}
 	}

@@ -28,7 +28,8 @@ func TestEveryMetricIsShown(t *testing.T) {
 		if m.Runs.Title == "" && m.Runs.Detail == "" {
 			t.Errorf("%s is declared for the list and for no place in it", m.Key)
 		}
-		if !strings.Contains(frame, m.Runs.Title) || m.Runs.Title != "" && !strings.Contains(frame, " "+results.Decimal(float64(i)+1.25, m.Runs.Decimals)) {
+		if !strings.Contains(frame, m.Runs.Title) || m.Runs.Title != "" &&
+			!strings.Contains(frame, " "+results.Decimal(float64(i)+1.25, m.Runs.Decimals)) {
 			t.Errorf("no column %s", m.Runs.Title)
 		}
 		if m.Runs.Detail != "" && !strings.Contains(frame, m.Runs.Detail+" "+results.Decimal(float64(i)+1.25, m.Decimals)) {

@@ -34,10 +34,19 @@ func TestWhatMakesTwoRunsComparable(t *testing.T) {
 		{"a path and a served name", "about: {model: /models/x/name}", "about: {model: name}", "", Within, ""},
 		{"another model", "about: {model: name}", "about: {model: other}", "", NotComparable, "model differs"},
 		{"one dataset in two places", "about: {dataset: /a/x.jsonl}", "about: {dataset: /b/x.jsonl}", "", Within, ""},
-		{"other contents", "about: {dataset_hash: 1f}", "about: {dataset_hash: 2f}", "", NotComparable, "contents of the datasets differ"},
-		{"another dataset", "about: {dataset: /a/x.jsonl}", "about: {dataset: /a/y.jsonl}", "", NotComparable, "dataset differs"},
+		{
+			"other contents", "about: {dataset_hash: 1f}", "about: {dataset_hash: 2f}", "", NotComparable,
+			"contents of the datasets differ",
+		},
+		{
+			"another dataset", "about: {dataset: /a/x.jsonl}", "about: {dataset: /a/y.jsonl}", "", NotComparable,
+			"dataset differs",
+		},
 		{"another seed", "about: {seed: 1}", "about: {seed: 2}", "", NotComparable, "seed differs"},
-		{"interrupted", "", "stop_reason: interrupted", "", NotComparable, "the candidate's phase is partial: the client was interrupted"},
+		{
+			"interrupted", "", "stop_reason: interrupted", "", NotComparable,
+			"the candidate's phase is partial: the client was interrupted",
+		},
 		{"stopped as planned", "stop_reason: timeout", "stop_reason: criteria", "", Within, ""},
 		{"a run that failed", "", "", "failed: decode_0 exited", NotComparable, "candidate's run failed"},
 	} {
@@ -56,7 +65,8 @@ func TestWhatMakesTwoRunsComparable(t *testing.T) {
 // Figures that no run has must not end the program.
 func TestAbsurdFigures(t *testing.T) {
 	t.Parallel()
-	tiny, huge := side(t, "throughput: {output_server_tok_s: 1.0e-300}"), side(t, "throughput: {output_server_tok_s: 1.0e+8}")
+	tiny, huge := side(t, "throughput: {output_server_tok_s: 1.0e-300}"),
+		side(t, "throughput: {output_server_tok_s: 1.0e+8}")
 	for _, c := range []Comparison{Compare(tiny, huge, Options{}), Compare(huge, tiny, Options{})} {
 		if c.Verdict != Outside || c.Text() == "" || c.Markdown() == "" {
 			t.Errorf("verdict %s", c.Verdict)
@@ -68,10 +78,14 @@ func TestAbsurdFigures(t *testing.T) {
 func TestTextAlignsWideNames(t *testing.T) {
 	t.Parallel()
 	delta := 0.0
-	c := Comparison{Delta: &delta, Reference: Column{Name: "参考运行"}, Candidate: Column{Name: "b"}, Rows: []Row{{Metric: "Requests", Reference: "1", Candidate: "2", Delta: "="}}}
+	c := Comparison{
+		Delta: &delta, Reference: Column{Name: "参考运行"}, Candidate: Column{Name: "b"},
+		Rows: []Row{{Metric: "Requests", Reference: "1", Candidate: "2", Delta: "="}},
+	}
 	_, table, _ := strings.Cut(c.Text(), "\n\nreference")
 	lines := strings.Split(table, "\n")
-	if want := []string{"Metric    参考运行  b  Δ  tolerance", "Requests         1  2  ="}; len(lines) < 6 || lines[3] != want[0] || lines[4] != want[1] {
+	if want := []string{"Metric    参考运行  b  Δ  tolerance", "Requests         1  2  ="}; len(lines) < 6 ||
+		lines[3] != want[0] || lines[4] != want[1] {
 		t.Errorf("got %q, want %q", lines, want)
 	}
 }

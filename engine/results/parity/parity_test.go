@@ -65,7 +65,8 @@ func TestPublishedTable(t *testing.T) {
 		}
 	}
 	notes := strings.Join(c.Notes, "\n")
-	if !strings.Contains(notes, "the windows differ: 1,156 s against 1,103 s, as the counts imply") || !strings.Contains(notes, "one run a side") {
+	if !strings.Contains(notes, "the windows differ: 1,156 s against 1,103 s, as the counts imply") ||
+		!strings.Contains(notes, "one run a side") {
 		t.Errorf("notes: %s", notes)
 	}
 	golden.Equal(t, "testdata/published.txt", c.Text())
@@ -137,21 +138,46 @@ func TestVerdict(t *testing.T) {
 		verdict   string
 		summary   string
 	}{
-		{name: "equal", a: 1000, b: 1000, verdict: Within, summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2%"},
-		{name: "at the edge", a: 1000, b: 980, verdict: Within, summary: "within the band: Output tok/s (server-reported) −2.00%, band ±2%"},
-		{name: "below", a: 1000, b: 979.9, verdict: Outside, summary: "outside the band: Output tok/s (server-reported) −2.01%, band ±2%"},
-		{name: "above", a: 1000, b: 1020.1, verdict: Outside, summary: "outside the band: Output tok/s (server-reported) +2.01%, band ±2%"},
-		{name: "a band of one's own", a: 1000, b: 1020.1, opt: Options{Band: 0.025}, verdict: Within, summary: "within the band: Output tok/s (server-reported) +2.01%, band ±2.5%"},
-		{name: "users differ", a: 1, b: 1, ref: "concurrency: 64", cand: "concurrency: 1010", verdict: NotComparable, summary: "not comparable: concurrency differs: 64 against 1,010"},
 		{
-			name: "all else differs", a: 1, b: 1, ref: "about: {model: a, seed: 42, dataset: x, client_commit: abc, model_revision: r1}",
-			cand: "about: {model: b, seed: 43, dataset: y, client_commit: def, model_revision: r2}", verdict: NotComparable,
-			summary: "not comparable: model differs: a against b; model revision differs: r1 against r2; seed differs: 42 against 43; dataset differs: x against y; client commit differs: abc against def",
+			name: "equal", a: 1000, b: 1000, verdict: Within,
+			summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2%",
 		},
-		{name: "unknown is no difference", a: 1, b: 1, ref: "about: {model: a, job: 570849}", verdict: Within, summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2%"},
 		{
-			name: "forced", a: 1, b: 1, ref: "about: {seed: 1}", cand: "about: {seed: 2}", opt: Options{Force: true}, verdict: Within,
-			summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2% (forced, although seed differs: 1 against 2)",
+			name: "at the edge", a: 1000, b: 980, verdict: Within,
+			summary: "within the band: Output tok/s (server-reported) −2.00%, band ±2%",
+		},
+		{
+			name: "below", a: 1000, b: 979.9, verdict: Outside,
+			summary: "outside the band: Output tok/s (server-reported) −2.01%, band ±2%",
+		},
+		{
+			name: "above", a: 1000, b: 1020.1, verdict: Outside,
+			summary: "outside the band: Output tok/s (server-reported) +2.01%, band ±2%",
+		},
+		{
+			name: "a band of one's own", a: 1000, b: 1020.1, opt: Options{Band: 0.025}, verdict: Within,
+			summary: "within the band: Output tok/s (server-reported) +2.01%, band ±2.5%",
+		},
+		{
+			name: "users differ", a: 1, b: 1, ref: "concurrency: 64", cand: "concurrency: 1010", verdict: NotComparable,
+			summary: "not comparable: concurrency differs: 64 against 1,010",
+		},
+		{
+			name: "all else differs", a: 1, b: 1, ref: "about: {model: a, seed: 42, dataset: x, client_commit: abc, " +
+				"model_revision: r1}",
+			cand: "about: {model: b, seed: 43, dataset: y, client_commit: def, model_revision: r2}", verdict: NotComparable,
+			summary: "not comparable: model differs: a against b; model revision differs: r1 against r2; seed differs: 42 " +
+				"against 43; dataset differs: x against y; client commit differs: abc against def",
+		},
+		{
+			name: "unknown is no difference", a: 1, b: 1, ref: "about: {model: a, job: 570849}", verdict: Within,
+			summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2%",
+		},
+		{
+			name: "forced", a: 1, b: 1, ref: "about: {seed: 1}", cand: "about: {seed: 2}", opt: Options{Force: true},
+			verdict: Within,
+			summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2% (forced, although seed differs: 1 " +
+				"against 2)",
 		},
 		{
 			name: "nothing to compare with", a: 0, b: 1, opt: Options{Force: true}, verdict: NotComparable,
@@ -269,7 +295,8 @@ func TestEveryKeyIsAFigure(t *testing.T) {
 
 func TestLoadErrors(t *testing.T) {
 	t.Parallel()
-	two := `{"benchmark":"agentperf","phases":[{"file":"m__64u__phase0__dur1s__settle0s__traj1.json","concurrency":64,"phase_idx":0,"stats":{}},` +
+	two := `{"benchmark":"agentperf","phases":[{"file":"m__64u__phase0__dur1s__settle0s__traj1.json","concurrency":64,` +
+		`"phase_idx":0,"stats":{}},` +
 		`{"file":"x","concurrency":1010,"phase_idx":1,"stats":{"ttft_s":{"p50":2}}}]}`
 	tests := []struct {
 		name, file, text string
@@ -279,13 +306,19 @@ func TestLoadErrors(t *testing.T) {
 		{"two phases", "r.json", two, AnyPhase, "has the phases 0 (64 users), 1 (1010 users); choose one with --phase"},
 		{"no such phase", "r.json", two, 2, "has the phases 0 (64 users), 1 (1010 users)"},
 		{"no phase", "r.json", `{"benchmark":"agentperf","phases":[]}`, AnyPhase, "no phase has begun"},
-		{"foreign roll-up", "r.json", `{"benchmark":"sa-bench","phases":[]}`, AnyPhase, `a roll-up of benchmark "sa-bench", want agentperf`},
+		{
+			"foreign roll-up", "r.json", `{"benchmark":"sa-bench","phases":[]}`, AnyPhase,
+			`a roll-up of benchmark "sa-bench", want agentperf`,
+		},
 		{"no figure", "f.yaml", "throughput: {output: 3}", AnyPhase, "no figure under a key of the client's statistics file"},
 		{"no YAML", "f.yaml", "a: [", AnyPhase, "yaml: "},
 		{"empty YAML", "f.yaml", "", AnyPhase, "it is empty"},
 		{"NaN in YAML", "f.yaml", "a: .nan", AnyPhase, "want plain numbers and texts"},
 		{"no JSON", "f.json", "{", AnyPhase, "neither a roll-up nor figures: "},
-		{"unknown about", "f.json", `{"about":{"commit":1}}`, AnyPhase, "about.commit: no such key; want client_commit, cluster, "},
+		{
+			"unknown about", "f.json", `{"about":{"commit":1}}`, AnyPhase,
+			"about.commit: no such key; want client_commit, cluster, ",
+		},
 		{"another kind of file", "f.csv", "a,b\n1,2\n", AnyPhase, "neither JSON nor YAML of figures"},
 	}
 	for _, tt := range tests {
@@ -310,7 +343,8 @@ func TestLoadErrors(t *testing.T) {
 func TestFilesAreJudgedByContent(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"table.txt": "throughput: {output_server_tok_s: 5}\n", "table": `{"throughput": {"output_server_tok_s": 5}}`, "json.yaml": ` {"throughput": {"output_server_tok_s": 5}}`,
+		"table.txt": "throughput: {output_server_tok_s: 5}\n", "table": `{"throughput": {"output_server_tok_s": 5}}`,
+		"json.yaml": ` {"throughput": {"output_server_tok_s": 5}}`,
 		"yaml.json": "throughput:\n  output_server_tok_s: 5\n",
 	} {
 		if s := load(t, write(t, name, text)); s.Phase.Figures.Of("output_server_tok_s").Value != 5 {

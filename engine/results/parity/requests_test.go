@@ -30,13 +30,16 @@ func rowsOf(t *testing.T, seed uint64, scale float64, tokens int) Side {
 			pass, turn := i/10, i%10
 			start := 1000 + float64(i)*4 + rng.Float64()
 			ttft := scale * (0.2 + float64(user)/100 + rng.Float64()/10)
-			fmt.Fprintf(&b, `{"phase_idx":0,"concurrency":40,"conversation_id":"c%d","conversation_idx":%d,"user_id":%d,"request_id":"%d-%d-%d",`+
-				`"start_time":%g,"end_time":%g,"server_input_tokens":%d,"server_output_tokens":%d,"server_cached_tokens":10,"ttft":%g,"itl":0.02,"sse_output_speed":60,"success":true}`+"\n",
+			fmt.Fprintf(&b, `{"phase_idx":0,"concurrency":40,"conversation_id":"c%d","conversation_idx":%d,"user_id":%d,`+
+				`"request_id":"%d-%d-%d",`+
+				`"start_time":%g,"end_time":%g,"server_input_tokens":%d,"server_output_tokens":%d,"server_cached_tokens":10,`+
+				`"ttft":%g,"itl":0.02,"sse_output_speed":60,"success":true}`+"\n",
 				user, turn, user, seed, user, pass, start, start+1+ttft, 900*(turn+1), tokens, ttft)
 		}
 	}
 	for name, text := range map[string]string{
-		results.RequestsFile: b.String(), results.ManifestFile: `{"phase_idx":0,"settling_end":1000,"actual_phase_end":1200}` + "\n",
+		results.RequestsFile: b.String(),
+		results.ManifestFile: `{"phase_idx":0,"settling_end":1000,"actual_phase_end":1200}` + "\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -69,7 +72,8 @@ func TestIntervals(t *testing.T) {
 				continue
 			}
 			n++
-			if d := *p.Delta; p.Interval.Low > d+1e-9 || p.Interval.High < d-1e-9 || !strings.HasSuffix(p.Interval.Method, "within-run only") {
+			if d := *p.Delta; p.Interval.Low > d+1e-9 || p.Interval.High < d-1e-9 ||
+				!strings.HasSuffix(p.Interval.Method, "within-run only") {
 				t.Errorf("%s: %g is not in %+v", p.Key, d, *p.Interval)
 			}
 			// TTFT grows by 0.01 s a user over 40 users: the median of such a run,
@@ -83,7 +87,8 @@ func TestIntervals(t *testing.T) {
 	if n < 15 {
 		t.Errorf("%d intervals", n)
 	}
-	if !strings.Contains(c.Markdown(), "| Δ | 95% within-run only |") || !strings.Contains(c.Text(), "95% within-run only") {
+	if !strings.Contains(c.Markdown(), "| Δ | 95% within-run only |") ||
+		!strings.Contains(c.Text(), "95% within-run only") {
 		t.Error(c.Markdown())
 	}
 	if c.TTFT == nil || len(c.TTFT.Percent) != 103 || math.Abs(c.TTFT.Candidate[50]/c.TTFT.Reference[50]-1.1) > 0.05 {
@@ -135,12 +140,16 @@ func TestPaired(t *testing.T) {
 	for _, band := range p.Bands {
 		names = append(names, fmt.Sprint(band.Name, " ", band.N))
 	}
-	want := []string{"0 to 1,000 tokens 160", "1,001 to 2,000 tokens 160", "2,001 to 5,000 tokens 480", "5,001 to 10,000 tokens 700"}
+	want := []string{
+		"0 to 1,000 tokens 160", "1,001 to 2,000 tokens 160", "2,001 to 5,000 tokens 480",
+		"5,001 to 10,000 tokens 700",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
 	text := p.Text()
-	if !strings.HasPrefix(text, "paired requests: 1,500, that is 75.0% of the reference's 2,000 and 100.0% of the candidate's 1,500\n") {
+	if !strings.HasPrefix(text, "paired requests: 1,500, that is 75.0% of the reference's 2,000 and 100.0% of the "+
+		"candidate's 1,500\n") {
 		t.Error(text)
 	}
 	// The same request twice can't be told apart.
@@ -161,7 +170,8 @@ func TestBandOfReferences(t *testing.T) {
 	if math.Abs(c.Band-0.02) > 1e-12 || c.Verdict != Within || c.Rows[3].Parts[0].Tolerance < 0.199 {
 		t.Errorf("band %g, %s, %+v", c.Band, c.Verdict, c.Rows[3])
 	}
-	if want := "within the band: Output tok/s (server-reported) +1.20%, band ±2% (largest difference between two of 3 reference runs)"; c.Summary() != want {
+	if want := "within the band: Output tok/s (server-reported) +1.20%, band ±2% (largest difference between two of 3 " +
+		"reference runs)"; c.Summary() != want {
 		t.Error(c.Summary())
 	}
 	ref.Phase.Concurrency = 64
@@ -170,7 +180,10 @@ func TestBandOfReferences(t *testing.T) {
 		note string
 	}{
 		{func(s *Side) { s.Phase.Concurrency = 8 }, "left out as a reference: side: concurrency differs: 64 against 8"},
-		{func(s *Side) { s.Failure = "failed: out of memory" }, "left out as a reference: side: the run failed: out of memory"},
+		{
+			func(s *Side) { s.Failure = "failed: out of memory" },
+			"left out as a reference: side: the run failed: out of memory",
+		},
 		{func(s *Side) { s.Phase.Invalid = []string{"no output tokens"} }, "left out as a reference: side: no output tokens"},
 	} {
 		wide := figures(t, 10, "")
@@ -191,7 +204,8 @@ func TestBandOfReferences(t *testing.T) {
 func TestWindowsAreToldApart(t *testing.T) {
 	t.Parallel()
 	a, b := figures(t, 1000, "measurement_duration_s: 19.7"), figures(t, 1000, "measurement_duration_s: 20.03")
-	if notes := strings.Join(Compare(a, b, Options{}).Notes, "\n"); !strings.Contains(notes, "the windows differ: 19.7 s against 20.0 s") {
+	if notes := strings.Join(Compare(a, b, Options{}).Notes, "\n"); !strings.Contains(notes,
+		"the windows differ: 19.7 s against 20.0 s") {
 		t.Error(notes)
 	}
 }
