@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/percentile"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 // Pairing compares request by request. Trajectories are the same in both runs,
@@ -249,8 +250,8 @@ func (p *Pairing) Text() string {
 	line := func(name string, s Shift) {
 		f := newForm(s.Of.Paired().Unit, s.Of.Paired().Decimals)
 		if s.N > 0 {
-			fmt.Fprintf(&b, "  %-33s  median %s, mean %s, worse in %s of %s\n", name, moved(f, *s.Median), moved(f, *s.Mean),
-				results.Decimal(100*s.Slower, 1)+"%", results.Count(s.N))
+			fmt.Fprintf(&b, "  %s  median %s, mean %s, worse in %s of %s\n", texttable.Left(name, 33),
+				moved(f, *s.Median), moved(f, *s.Mean), results.Decimal(100*s.Slower, 1)+"%", results.Count(s.N))
 		}
 	}
 	for _, s := range p.Shifts {
