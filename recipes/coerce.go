@@ -29,7 +29,8 @@ func (v *values) quote11(n *yaml.Node, p Plain, at Place) {
 		sev = Warning
 	}
 	d := v.add(sev, at, at.Path, v.reads(n, p), fmt.Sprintf("quote it: %q", n.Value))
-	d.Rule, d.Edit = "yaml-1.1", &Edit{Op: OpSet, Path: at.Path, Value: strconv.Quote(n.Value), Safe: true}
+	d.Rule = "yaml-1.1"
+	d.Set(strconv.Quote(n.Value), true)
 }
 
 // coerce reads a value as srtctl does where that takes more than the field's own
@@ -71,7 +72,8 @@ func (v *values) coerceNumber(n *yaml.Node, p Plain, other bool, f schema.Field,
 			sev = Warning
 		}
 		d := v.add(sev, at, at.Path, v.reads(n, p), "write "+text)
-		d.Rule, d.Edit = "yaml-1.1", &Edit{Op: OpSet, Path: at.Path, Value: text, Safe: true}
+		d.Rule = "yaml-1.1"
+		d.Set(text, true)
 		return n
 	}
 	if n.Tag == "!!str" && v.rules.unknown == Error {
@@ -89,7 +91,8 @@ func (v *values) coerceNumber(n *yaml.Node, p Plain, other bool, f schema.Field,
 		whole := new(big.Int).Quo(r.Num(), r.Denom()).String()
 		d := v.add(Warning, at, at.Path, fmt.Sprintf("%s is no whole number: srtctl cuts it to %s", n.Value, whole),
 			"write "+whole)
-		d.Rule, d.Edit = "coerced", &Edit{Op: OpSet, Path: at.Path, Value: whole}
+		d.Rule = "coerced"
+		d.Set(whole, false)
 		return as(n, "!!int", whole)
 	}
 	return n
@@ -98,7 +101,8 @@ func (v *values) coerceNumber(n *yaml.Node, p Plain, other bool, f schema.Field,
 // warn reports a value that srtctl most likely takes for another.
 func (v *values) warn(at Place, msg, text string) {
 	d := v.add(Warning, at, at.Path, msg, "write "+text)
-	d.Rule, d.Edit = "coerced", &Edit{Op: OpSet, Path: at.Path, Value: text, Safe: true}
+	d.Rule = "coerced"
+	d.Set(text, true)
 }
 
 func (v *values) entries(list *yaml.Node, at Place) {
@@ -134,7 +138,7 @@ func (v *values) free(n *yaml.Node, path string, depth int) {
 		d.Rule = "yaml-1.1"
 		if r, ok := rational(n); ok {
 			d.Fix = "write " + canonicalNumber(r)
-			d.Edit = &Edit{Op: OpSet, Path: path, Value: canonicalNumber(r), Safe: true}
+			d.Set(canonicalNumber(r), true)
 		}
 	}
 }

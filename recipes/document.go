@@ -63,6 +63,21 @@ type Place struct {
 	Line, Column int    // from 1
 }
 
+// finding makes a finding about the place.
+func (p Place) finding(file string, sev Severity, message, fix string) Diagnostic {
+	return Diagnostic{
+		File: file, Line: p.Line, Column: p.Column, Path: p.Path, Severity: sev, Message: message, Fix: fix,
+	}
+}
+
+// placeOf is where a node stands, under a path.
+func placeOf(n *yaml.Node, path string) Place {
+	return Place{Path: path, Line: n.Line, Column: n.Column}
+}
+
+// top is the beginning of a file, for what is said of it as a whole.
+var top = Place{Line: 1, Column: 1}
+
 // Read reads a file of at most 4 MiB; a larger one is an error, since no recipe is that large.
 func Read(path string) ([]byte, error) {
 	data, err := smallfile.Read(path, maxFileBytes>>20)
@@ -78,7 +93,7 @@ func Read(path string) ([]byte, error) {
 func Parse(file string, data []byte) (*Document, Diagnostics) {
 	d := &Document{File: file}
 	fail := func(line, col int, format string, args ...any) (*Document, Diagnostics) {
-		return d, Diagnostics{{File: file, Line: line, Column: col, Severity: Error, Message: fmt.Sprintf(format, args...)}}
+		return d, Diagnostics{Place{Line: line, Column: col}.finding(file, Error, fmt.Sprintf(format, args...), "")}
 	}
 	if len(data) > maxFileBytes {
 		return fail(0, 0, "larger than %d MiB", maxFileBytes>>20)
@@ -110,10 +125,8 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	}
 	var next yaml.Node
 	if err := dec.Decode(&next); err == nil {
-		w.found = append(w.found, Diagnostic{
-			File: file, Line: next.Line, Column: 1, Severity: Warning,
-			Message: "a second YAML document: only the first one is read",
-		})
+		second := Place{Line: next.Line, Column: 1}
+		w.found = append(w.found, second.finding(file, Warning, "a second YAML document: only the first one is read", ""))
 	}
 	d.Root = doc.Content[0]
 	return d, w.found
@@ -228,11 +241,10 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		key := n.Content[i]
 		at := Join(path, key.Value)
 		if line, dup := first[key.Value]; dup && key.Tag != "!!merge" {
-			w.found = append(w.found, Diagnostic{
-				File: w.file, Line: key.Line, Column: key.Column, Path: at, Severity: Error,
-				Message: fmt.Sprintf("key given twice, first on line %d: which one holds depends on the reader", line),
-				Fix:     "remove one of the two", Rule: "duplicate-key",
-			})
+			d := placeOf(key, at).finding(w.file, Error, fmt.Sprintf(
+				"key given twice, first on line %d: which one holds depends on the reader", line), "remove one of the two")
+			d.Rule = "duplicate-key"
+			w.found = append(w.found, d)
 		}
 		first[key.Value] = key.Line
 		w.walk(n.Content[i+1], at, depth+1)

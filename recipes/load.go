@@ -102,11 +102,10 @@ func schemaVersion(doc *Document) (int, *Diagnostic) {
 		if n.Tag == "!!int" && (n.Value == "1" || n.Value == "2") {
 			return int(n.Value[0] - '0'), nil
 		}
-		return 0, &Diagnostic{
-			File: doc.File, Line: n.Line, Column: n.Column, Path: "schema", Severity: Error,
-			Message: fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)),
-			Fix:     "write schema: 2, or remove the line for layout 1",
-		}
+		d := placeOf(n, "schema").finding(doc.File, Error,
+			fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)),
+			"write schema: 2, or remove the line for layout 1")
+		return 0, &d
 	}
 	return 1, nil
 }

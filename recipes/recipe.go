@@ -161,10 +161,7 @@ func (r *Recipe) Has(canonical string) bool { _, ok := r.places[canonical]; retu
 
 // Diag makes a finding about a canonical path of the recipe.
 func (r *Recipe) Diag(sev Severity, canonical, message, fix string) Diagnostic {
-	p := r.Place(canonical)
-	return Diagnostic{
-		File: r.File, Line: p.Line, Column: p.Column, Path: p.Path, Severity: sev, Message: message, Fix: fix,
-	}
+	return r.Place(canonical).finding(r.File, sev, message, fix)
 }
 
 // Roles lists the groups of workers in the order of [schema.WorkerRoles], those

@@ -57,9 +57,8 @@ func read(d *Document, table *schema.Table, r rules) *values {
 }
 
 func (v *values) add(sev Severity, at Place, path, msg, fix string) *Diagnostic {
-	v.diags = append(v.diags, Diagnostic{
-		File: v.doc.File, Line: at.Line, Column: at.Column, Path: path, Severity: sev, Message: msg, Fix: fix,
-	})
+	at.Path = path
+	v.diags = append(v.diags, at.finding(v.doc.File, sev, msg, fix))
 	return &v.diags[len(v.diags)-1]
 }
 
@@ -197,7 +196,7 @@ func (v *values) field(n *yaml.Node, f schema.Field, at Place) {
 			d.Rule = "levels"
 		}
 		if bad.text != "" {
-			d.Edit = &Edit{Op: OpSet, Path: at.Path, Value: bad.text, Safe: bad.safe}
+			d.Set(bad.text, bad.safe)
 		}
 		return
 	}
@@ -217,8 +216,7 @@ func (v *values) stringMap(n *yaml.Node, f schema.Field, at Place) {
 		place := Place{Path: path, Line: kv[1].Line, Column: kv[1].Column}
 		v.under[Join(f.Name(), kv[0].Value)] = place
 		if p, other := reads11(kv[0]); other && p.Tag != "!!str" {
-			key := Place{Line: kv[0].Line, Column: kv[0].Column}
-			v.add(Warning, key, path, v.reads(kv[0], p), "quote the key").Rule = "yaml-1.1"
+			v.add(Warning, placeOf(kv[0], path), path, v.reads(kv[0], p), "quote the key").Rule = "yaml-1.1"
 		}
 		p, other := reads11(val)
 		no := fmt.Sprintf("not a string but %s: values here must be strings", describe(val))

@@ -45,11 +45,8 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 		return nil, diags
 	}
 	if isWorkload(doc) {
-		return nil, append(diags, Diagnostic{
-			File: file, Line: 1, Column: 1, Severity: Error,
-			Message: file + " is a workload file, not a recipe",
-			Fix:     "give the recipe, and this file behind it with --workload " + file,
-		})
+		return nil, append(diags, top.finding(file, Error, file+" is a workload file, not a recipe",
+			"give the recipe, and this file behind it with --workload "+file))
 	}
 	e := expander{doc: doc}
 	if base := resolve(lookup(doc.Root, "base")); base != nil && base.Kind == yaml.MappingNode {
@@ -73,7 +70,7 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 		if len(e.out) == 1 && e.out[0].Selector == "" {
 			msg = fmt.Sprintf("the file is one recipe, and has no %q", selector)
 		}
-		diags = append(diags, Diagnostic{File: file, Line: 1, Column: 1, Severity: Error, Message: msg})
+		diags = append(diags, top.finding(file, Error, msg, ""))
 	}
 	return out, diags
 }
@@ -88,11 +85,9 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 		for _, v := range fits {
 			names = append(names, v.Selector)
 		}
-		diags = append(diags, Diagnostic{
-			File: file, Line: 1, Column: 1, Severity: Error,
-			Message: fmt.Sprintf("the file holds %d recipes: %.400s", len(fits), strings.Join(names, ", ")),
-			Fix:     "name one behind the file: " + file + ":" + names[0],
-		})
+		diags = append(diags, top.finding(file, Error,
+			fmt.Sprintf("the file holds %d recipes: %.400s", len(fits), strings.Join(names, ", ")),
+			"name one behind the file: "+file+":"+names[0]))
 	}
 	if len(fits) != 1 {
 		return nil, data, diags
@@ -112,9 +107,7 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 		err = enc.Close()
 	}
 	if err != nil {
-		diags = append(diags, Diagnostic{
-			File: file, Line: 1, Column: 1, Severity: Error, Message: "the recipe can't be written out: " + err.Error(),
-		})
+		diags = append(diags, top.finding(file, Error, "the recipe can't be written out: "+err.Error(), ""))
 	}
 	return r, []byte(b.String()), diags
 }
@@ -127,9 +120,7 @@ type expander struct {
 }
 
 func (e *expander) fail(n *yaml.Node, where, format string, args ...any) {
-	e.diags = append(e.diags, Diagnostic{
-		File: e.doc.File, Line: n.Line, Column: n.Column, Path: where, Severity: Error, Message: fmt.Sprintf(format, args...),
-	})
+	e.diags = append(e.diags, placeOf(n, where).finding(e.doc.File, Error, fmt.Sprintf(format, args...), ""))
 }
 
 func (e *expander) family(base *yaml.Node) {

@@ -133,11 +133,15 @@ func (v *values) quantity(key string) Quantity {
 	return q
 }
 
+// Quantity is the number at a key that the timeout rule or a stop criterion rests on.
+func (w *Workload) Quantity(key string) Quantity { return w.vals.quantity(key) }
+
 // Diag makes a finding about a key of the workload; one that the file leaves
 // out is reported at the top of the file.
 func (w *Workload) Diag(sev Severity, key, message, fix string) Diagnostic {
 	p := w.vals.nearest(key)
-	return Diagnostic{File: w.File, Line: p.Line, Column: p.Column, Path: key, Severity: sev, Message: message, Fix: fix}
+	p.Path = key
+	return p.finding(w.File, sev, message, fix)
 }
 
 // With is the workload as YAML with some keys set to other values: text as it is

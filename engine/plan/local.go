@@ -31,17 +31,12 @@ func (b *builder) local() error {
 	b.substitute("container", b.r.Container, "none", "processes run on the host")
 	b.l = b.l.together()
 	b.standIns(backend.LocalMock())
-	sc, err := b.scale()
-	if err != nil {
+	if err := b.scale(); err != nil {
 		return err
 	}
 	front := b.serve(backend.LocalMock())
-	config := RunDir + "/benchmark_config.yaml"
-	b.p.Files = append(b.p.Files, File{
-		Path: config, Content: string(sc.workload), Source: b.Workload.File + " with the swaps of this plan",
-	})
-	b.client(nil, Binary, "replay", "--config", config, "--base-url", "http://"+front.Host+":"+front.Port+"/v1",
-		"--model", b.p.Model, "--concurrencies", recipes.Commas(sc.levels),
+	b.client(nil, Binary, "replay", "--config", localWorkload, "--base-url", "http://"+front.Host+":"+front.Port+"/v1",
+		"--model", b.p.Model, "--concurrencies", recipes.Commas(b.levels),
 		"--request-log-path", LogDir+"/agentperf/requests.jsonl",
 		"--results-dir", LogDir+"/agentperf", "--events", LogDir+"/events.client.jsonl")
 	b.substitute("client", "external agentperf-client", "built-in replay client",
@@ -64,83 +59,48 @@ func (b *builder) standIns(mock backend.Mock) {
 	b.substitute("frontend", b.r.Frontend.Type, "mock frontend", "routes by session as dynamo does")
 }
 
-// scaling is the workload as this machine plays it.
-type scaling struct {
-	levels   []int
-	workload []byte
-}
+// localWorkload is the client's workload in the run's folder.
+const localWorkload = RunDir + "/benchmark_config.yaml"
 
 // scale shrinks users and times by one factor each, so that every phase keeps
 // its shape: the same shares of ramp, settling and measurement, and a timeout
 // rule that holds exactly if it held before.
-func (b *builder) scale() (scaling, error) {
+func (b *builder) scale() error {
 	w := b.Workload
 	if b.Smoke {
 		b.levels = []int{b.r.Benchmark.MaxLevel()}
 		b.Local.Users, b.Local.Seconds = min(b.Local.Users, smokeUsers), min(b.Local.Seconds, smokeSeconds)
 	}
-	levels := b.levels
-	for _, c := range recipes.CheckTimeouts(w, levels) {
+	for _, c := range recipes.CheckTimeouts(w, b.levels) {
 		if !c.Known {
-			return scaling{}, fmt.Errorf("%s: %s", w.File, c.Sentence())
+			return fmt.Errorf("%s: %s", w.File, c.Sentence())
 		}
 	}
 	users, seconds := b.Local.Users, b.Local.Seconds
 	if users < 1 || !(seconds > 0) || math.IsInf(seconds, 0) {
-		return scaling{}, fmt.Errorf("%d users and a phase of %g s: want at least one user and more than 0 s", users, seconds)
+		return fmt.Errorf("%d users and a phase of %g s: want at least one user and more than 0 s", users, seconds)
 	}
 	most := b.r.Benchmark.MaxLevel()
 	users = min(users, most)
 	factor := min(1, seconds/w.PhaseTimeout.Float())
-	sc := scaling{}
-	for _, l := range levels {
-		sc.levels = append(sc.levels, max(1, int(math.Round(float64(l)*float64(users)/float64(most)))))
+	var levels []int
+	for _, l := range b.levels {
+		levels = append(levels, max(1, int(math.Round(float64(l)*float64(users)/float64(most)))))
 	}
 	rate := w.SpawnRate.Float()
 	if ramp := float64(most-1) / rate * factor; users > 1 && ramp > 0 {
 		rate = math.Ceil(float64(users-1)/ramp*1e6) / 1e6
 	}
-	set := []recipes.Var{
-		{Name: "concurrencies", Value: "[" + strings.ReplaceAll(recipes.Commas(sc.levels), ",", ", ") + "]"},
-		{Name: "phase_timeout_seconds", Value: decimal(w.PhaseTimeout.Float() * factor)},
-		{Name: "settling_time_seconds", Value: decimal(w.Settling.Float() * factor)},
-		{Name: "min_measurement_seconds", Value: decimal(w.MinMeasurement.Float() * factor)},
-		{Name: "user_spawn_rate", Value: decimal(rate)},
-		{Name: "min_trajectories_per_user", Value: strconv.Itoa(neverEnough)},
+	b.play(levels, "the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")
+	times := shape(w.PhaseTimeout.Float()*factor, w.Settling.Float()*factor, w.MinMeasurement.Float()*factor, rate)
+	for _, s := range times {
+		b.substitute(s.Name, b.quantity(s.Name), s.Value, fmt.Sprintf("one factor for all times: %.4g", factor))
 	}
-	b.substitute("users", recipes.Commas(levels), recipes.Commas(sc.levels),
-		"the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")
-	for _, s := range set[1:] {
-		why := fmt.Sprintf("one factor for all times: %.4g", factor)
-		if s.Name == "min_trajectories_per_user" {
-			why = "mock answers are quick: by its criteria the phase would end at once instead of at its timeout"
-		}
-		b.substitute(s.Name, b.quantity(s.Name), s.Value, why)
-	}
+	stop := recipes.Var{Name: "min_trajectories_per_user", Value: strconv.Itoa(neverEnough)}
+	b.substitute(stop.Name, b.quantity(stop.Name), stop.Value,
+		"mock answers are quick: by its criteria the phase would end at once instead of at its timeout")
 	for _, p := range b.Local.Paths {
 		b.substitute(p.Name, "container path", p.Value, "no container: read through the recipe's mounts")
 	}
-	out, err := w.With(append(set, b.Local.Paths...))
-	if err != nil {
-		return sc, err
-	}
-	sc.workload = out
-	scaled, _ := recipes.ParseWorkload(w.File, out)
-	b.p.Phases = phases(scaled, sc.levels)
-	return sc, nil
-}
-
-func (b *builder) quantity(key string) string {
-	w := b.Workload
-	for _, q := range []recipes.Quantity{
-		w.PhaseTimeout, w.Settling, w.MinMeasurement, w.SpawnRate, w.MinTrajectoriesPerUser,
-	} {
-		if q.Key == key {
-			if q.Assumed {
-				return q.Text + " (assumed)"
-			}
-			return q.Text
-		}
-	}
-	return ""
+	return b.rewrite(localWorkload, append(append(times, stop), b.Local.Paths...))
 }

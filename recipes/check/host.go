@@ -130,7 +130,7 @@ func countIn(dec *json.Decoder) (int, error) {
 			return 0, err
 		}
 		if key != "assignments" {
-			if err := skipValue(dec); err != nil {
+			if err := skip(dec); err != nil {
 				return 0, err
 			}
 			continue
@@ -143,7 +143,7 @@ func countIn(dec *json.Decoder) (int, error) {
 		case json.Delim('['):
 			n := 0
 			for ; dec.More(); n++ {
-				if err := skipValue(dec); err != nil {
+				if err := skip(dec); err != nil {
 					return 0, err
 				}
 			}
@@ -171,7 +171,7 @@ func countKeys(dec *json.Decoder) (int, error) {
 			return 0, fmt.Errorf("assignments has the key %.40q, which is no user's number", name)
 		}
 		have[i] = true
-		if err := skipValue(dec); err != nil {
+		if err := skip(dec); err != nil {
 			return 0, err
 		}
 	}
@@ -182,21 +182,5 @@ func countKeys(dec *json.Decoder) (int, error) {
 	return n, nil
 }
 
-// skipValue passes one value without keeping it.
-func skipValue(dec *json.Decoder) error {
-	for depth := 0; ; {
-		t, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('['), json.Delim('{'):
-			depth++
-		case json.Delim(']'), json.Delim('}'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
-}
+// skip passes one value.
+func skip(dec *json.Decoder) error { return dec.Decode(new(json.RawMessage)) }

@@ -33,12 +33,8 @@ func (c *checker) workload() {
 
 func (c *checker) assumed(keys []string) string {
 	var parts []string
-	for _, q := range []recipes.Quantity{c.w.PhaseTimeout, c.w.SpawnRate, c.w.Settling, c.w.MinMeasurement} {
-		for _, k := range keys {
-			if q.Key == k {
-				parts = append(parts, k+" "+q.Text)
-			}
-		}
+	for _, k := range keys {
+		parts = append(parts, k+" "+c.w.Quantity(k).Text)
 	}
 	return strings.Join(parts, ", ")
 }
