@@ -19,7 +19,7 @@ func diffCmd(a *app) *cobra.Command {
 fields, a list counting as one; recipes of layout 1 and 2 by meaning. Exit code 1 if
 they differ.`,
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if isProvenance(args[0]) || isProvenance(args[1]) {
 			return a.diffProvenance(args[0], args[1])
 		}
