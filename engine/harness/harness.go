@@ -13,23 +13,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 )
 
-// Names of the artifacts of a run.
-const (
-	JobParams    = "job_params.env"
-	CTXConfig    = "ctx_config.yaml"
-	GENConfig    = "gen_config.yaml"
-	ClientScript = "client_cmds_base.sh"
-	ClientLog    = "client.log"
-	JobLog       = "job.log"
-	Results      = "agentperf" // folder of the client's outputs
-	ClientConfig = "benchmark_config.yaml"
-)
-
-// ArtifactNames lists them; a directory that holds none is no run.
-var ArtifactNames = []string{
-	JobParams, CTXConfig, GENConfig, ClientScript, ClientLog, JobLog, Results, ClientConfig,
-}
-
 // Evidence is one place in a run directory that a value rests on.
 type Evidence struct {
 	Artifact string `json:"artifact"`       // file name relative to the run directory

@@ -11,12 +11,28 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
+
+// Names of the artifacts of a run.
+const (
+	JobParams    = "job_params.env"
+	CTXConfig    = "ctx_config.yaml"
+	GENConfig    = "gen_config.yaml"
+	ClientScript = "client_cmds_base.sh"
+	ClientLog    = "client.log"
+	JobLog       = "job.log"
+	Results      = "agentperf" // folder of the client's outputs
+	ClientConfig = "benchmark_config.yaml"
+)
+
+// ArtifactNames lists them; a directory that holds none is no run.
+var ArtifactNames = []string{
+	JobParams, CTXConfig, GENConfig, ClientScript, ClientLog, JobLog, Results, ClientConfig,
+}
 
 // Artifact is one file that a run may hold.
 type Artifact struct {
@@ -65,90 +81,6 @@ type Pinning struct {
 type Output struct {
 	Name     string
 	Settling Value // seconds, as the name spells them
-}
-
-// Open lists a run directory. The error says what else the directory is.
-func Open(dir string) (*Run, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(abs)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		what := "no such directory"
-		if _, lerr := os.Lstat(abs); lerr == nil {
-			what = "the link leads nowhere"
-		}
-		return nil, fmt.Errorf("%s; give a run directory (c<N>): %w", what, err)
-	case err != nil:
-		return nil, err
-	case !info.IsDir():
-		return nil, errors.New("this is a file; give the run directory (c<N>) that holds it")
-	}
-	entries, err := os.ReadDir(abs)
-	if err != nil {
-		return nil, fmt.Errorf("can't list it; check its permissions: %w", err)
-	}
-	r := &Run{Dir: abs, Params: map[string]Value{}, Engines: map[schema.Role]*Config{}}
-	for _, e := range entries {
-		r.names = append(r.names, e.Name())
-	}
-	return r, nil
-}
-
-// IsRun says whether the directory holds an artifact of the harness.
-func (r *Run) IsRun() bool { return slices.ContainsFunc(ArtifactNames, r.has) }
-
-func (r *Run) has(name string) bool {
-	_, found := slices.BinarySearch(r.names, name)
-	return found
-}
-
-// IsRunName recognises c<N>.
-func IsRunName(name string) bool {
-	digits, ok := strings.CutPrefix(name, "c")
-	n, err := strconv.Atoi(digits)
-	return ok && err == nil && n > 0 && digits[0] != '+'
-}
-
-// FindRuns lists the c<N> directories below root that hold a harness artifact, at
-// most depth levels down, sorted by path; one that can't be looked into is listed
-// too, so that its port says why. Links below root are not followed; other folders
-// that can't be read are passed over.
-func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
-	var runs []string
-	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
-	start := root
-	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		start += string(filepath.Separator) // the root itself may be a link
-	}
-	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil || !d.IsDir() {
-			if path == start && err != nil {
-				return fmt.Errorf("look for runs below %s: %w", root, err)
-			}
-			return nil
-		}
-		if IsRunName(d.Name()) && slices.ContainsFunc(ArtifactNames, func(n string) bool {
-			_, err := os.Lstat(filepath.Join(path, n))
-			return !errors.Is(err, fs.ErrNotExist)
-		}) {
-			if path == start {
-				path = root
-			}
-			runs = append(runs, path)
-			return fs.SkipDir
-		}
-		if filepath.Clean(path) != "." && strings.Count(filepath.Clean(path), string(filepath.Separator))-base >= depth {
-			return fs.SkipDir
-		}
-		return nil
-	})
-	return runs, err
 }
 
 // Read reads the artifacts. One that is absent or can't be used says so in its row;
@@ -348,22 +280,4 @@ func reason(err error) string {
 		return pe.Err.Error()
 	}
 	return err.Error()
-}
-
-// ListDir lists at most limit names of a folder, sorted.
-func ListDir(dir string, limit int) ([]string, error) {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, errors.New("not a directory")
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(limit)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	slices.Sort(names)
-	return names, nil
 }
