@@ -72,7 +72,7 @@ func (o logOptions) match() (*logview.Matcher, error) {
 		}
 	}
 	if o.errors {
-		m = logview.Both(logview.Errors(), m)
+		m = logview.Errors().And(m)
 	}
 	return m, nil
 }

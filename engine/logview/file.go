@@ -31,8 +31,8 @@ const (
 	firstBytes = 128 << 10
 )
 
-// logFile is one log. It need not exist yet; it may grow, and be truncated or
-// replaced: after close the next read looks at what is there now.
+// logFile is one log. It need not exist yet; it may grow, and be truncated or replaced:
+// once it is closed, reading looks at what is there now.
 type logFile struct {
 	path  string
 	parts bool // long lines come in parts, see [NewFileView]
@@ -40,9 +40,6 @@ type logFile struct {
 	mu     sync.RWMutex // guards handle: reads go on beside each other
 	handle *os.File     // nil while there is no file
 }
-
-// newLogFile is the log at path; nothing is read yet.
-func newLogFile(path string) *logFile { return &logFile{path: path} }
 
 // close closes the file; a later read opens it again.
 func (f *logFile) close() {

@@ -28,13 +28,6 @@ func (v *View) NewIndex(file int) *Index {
 	return &Index{file: v.files[file], stride: 64 << 10, marks: []int64{0}}
 }
 
-// Counted is how many bytes have been counted.
-func (x *Index) Counted() int64 {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.done
-}
-
 // Last is the number of the last line among those that have been counted, from 1.
 func (x *Index) Last() int64 {
 	x.mu.Lock()
@@ -45,10 +38,8 @@ func (x *Index) Last() int64 {
 	return x.lines
 }
 
-// Step counts on for 64 MiB; true at the end of the file.
-func (x *Index) Step(ctx context.Context) (bool, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// step counts on for 64 MiB; true at the end of the file.
+func (x *Index) step(ctx context.Context) (bool, error) {
 	buf := make([]byte, blockBytes)
 	for limit := x.done + stepBytes; x.done < limit; {
 		if err := ctx.Err(); err != nil {
@@ -86,55 +77,59 @@ func (x *Index) mark() {
 	x.marks, x.stride = kept, 2*x.stride
 }
 
-// Line is the number, from 1, of the line that begins at a byte; false if the
-// index is not that far yet.
-func (x *Index) Line(ctx context.Context, at int64) (int64, bool, error) {
+// Number is the number, from 1, of the line that begins at a byte; 0 if the index is
+// more than a step away from it.
+func (x *Index) Number(ctx context.Context, at int64) (int64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if at > x.done+stepBytes {
+		return 0, nil
+	}
 	if at > x.done {
-		return 0, false, nil
+		if _, err := x.step(ctx); err != nil {
+			return 0, err
+		}
 	}
 	k := min(at/x.stride, int64(len(x.marks)-1))
 	n := x.marks[k]
 	buf := make([]byte, firstBytes)
 	for from := k * x.stride; from < at; {
 		if err := ctx.Err(); err != nil {
-			return 0, false, err
+			return 0, err
 		}
 		got, eof, err := x.file.readAt(buf[:min(int64(len(buf)), at-from)], from)
 		if err != nil {
-			return 0, false, err
+			return 0, err
 		}
 		n += int64(bytes.Count(buf[:got], []byte{'\n'}))
 		if from += int64(got); eof {
 			break
 		}
 	}
-	return n + 1, true, nil
+	return n + 1, nil
 }
 
-// Seek is Find that counts on for a step if the index is not that far: false if that
-// is not enough. It is to be called again then.
+// Seek is where a line begins, by its number from 1. An index that is not that far
+// counts on for a step; false if that is not enough. A number beyond the last line is
+// the end.
 func (x *Index) Seek(ctx context.Context, line int64) (int64, bool, error) {
-	if at, ok, err := x.Find(ctx, line); ok || err != nil {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if at, ok, err := x.find(ctx, line); x.done > 0 && ok || err != nil {
 		return at, ok, err
 	}
-	end, err := x.Step(ctx)
+	end, err := x.step(ctx) // of an index that is empty at least one, for Last
 	if err != nil {
 		return 0, false, err
 	}
-	at, ok, err := x.Find(ctx, line)
-	if !ok && err == nil && end {
-		return x.Counted(), true, nil
+	if at, ok, err := x.find(ctx, line); ok || err != nil {
+		return at, ok, err
 	}
-	return at, ok, err
+	return x.done, end, nil
 }
 
-// Find is where a line begins, by its number from 1; false if the index is not
-// that far yet. A number beyond the last line is the end.
-func (x *Index) Find(ctx context.Context, line int64) (int64, bool, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// find is where a line begins among those that have been counted.
+func (x *Index) find(ctx context.Context, line int64) (int64, bool, error) {
 	want := max(line-1, 0) // newlines before it
 	if want > x.lines {
 		return 0, false, nil

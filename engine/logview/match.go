@@ -43,15 +43,16 @@ func Regexp(expr string) (*Matcher, error) {
 	return m, nil
 }
 
-// Both matches the lines that a and b match; each may be nil.
-func Both(a, b *Matcher) *Matcher {
-	if a == nil {
-		return b
+// And matches the lines that both match; each may be nil.
+func (m *Matcher) And(other *Matcher) *Matcher {
+	if m == nil {
+		return other
 	}
-	if b == nil {
-		return a
+	if other == nil {
+		return m
 	}
-	return &Matcher{needles: a.needles, verify: func(s string) bool { return a.verify(s) && b.verify(s) }, re: a.re}
+	both := func(s string) bool { return m.verify(s) && other.verify(s) }
+	return &Matcher{needles: m.needles, verify: both, re: m.re}
 }
 
 // Match says whether a line with this safe text is wanted.

@@ -29,7 +29,7 @@ func lastPart(at int64, n int) int64 {
 
 // PartAt is where the part of a line begins that holds the byte at an offset, as far
 // as that can be told from where the line begins.
-func PartAt(line, at int64) int64 {
+func (*View) PartAt(line, at int64) int64 {
 	if at-line <= maxText {
 		return line
 	}

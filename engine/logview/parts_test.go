@@ -86,7 +86,7 @@ func TestSearchInParts(t *testing.T) {
 		if q.Back {
 			slices.Reverse(got)
 		}
-		if len(got) != 2 || !got[0].Part || got[0].At != PartAt(6, 6+5*maxText) || got[1].Part ||
+		if len(got) != 2 || !got[0].Part || got[0].At != v.PartAt(6, 6+5*maxText) || got[1].Part ||
 			got[1].Text != "needle at the end" {
 			t.Errorf("back %v: %d found", q.Back, len(got))
 		}
@@ -170,12 +170,24 @@ func TestSeek(t *testing.T) {
 			t.Errorf("%q: %d, %v, %v; the last line is %d", text, at, ok, err, x.Last())
 		}
 	}
+}
+
+// A long way is one of several steps, and what is far off has no number.
+func TestSeekInSteps(t *testing.T) {
+	t.Parallel()
+	small := fileView(t, "a\nb\n").NewIndex(0)
+	if at, ok, err := small.Seek(t.Context(), 1); at != 0 || !ok || err != nil || small.Last() != 2 {
+		t.Errorf("the first line at %d (%v, %v), the last is %d", at, ok, err, small.Last())
+	}
 	big := fileView(t, "")
 	if err := os.Truncate(big.files[0].path, 3*stepBytes); err != nil {
 		t.Fatal(err)
 	}
-	steps := 0
-	for x := big.NewIndex(0); ; steps++ {
+	x, steps := big.NewIndex(0), 0
+	if n, err := x.Number(t.Context(), 2*stepBytes); n != 0 || err != nil || x.done != 0 {
+		t.Errorf("number %d, %v; %d bytes counted", n, err, x.done)
+	}
+	for ; ; steps++ {
 		if _, ok, err := x.Seek(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		} else if ok {

@@ -23,7 +23,7 @@ type View struct {
 func NewView(zone *time.Location, paths ...string) *View {
 	v := &View{zone: zone}
 	for _, p := range paths {
-		v.files = append(v.files, newLogFile(p))
+		v.files = append(v.files, &logFile{path: p})
 		v.days = append(v.days, changed(p))
 	}
 	return v

@@ -171,7 +171,7 @@ func TestCancelled(t *testing.T) {
 			t.Error("a cancelled step says nothing")
 		}
 	}
-	if _, err := v.NewIndex(0).Step(ctx); err == nil {
+	if _, err := v.NewIndex(0).step(ctx); err == nil {
 		t.Error("a cancelled count says nothing")
 	}
 }
@@ -258,7 +258,7 @@ func TestMatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: Both(m, only)}))
+	both := texts(walk(t, v, Query{From: v.Start(), Lines: 9, Match: m.And(only)}))
 	if want := []string{"error 42 ms"}; !slices.Equal(both, want) {
 		t.Errorf("both: %q", both)
 	}
@@ -343,29 +343,29 @@ func TestIndex(t *testing.T) {
 	lines := long(2)
 	v := view(t, strings.Join(lines, "\n")+"\n")
 	x := v.NewIndex(0)
-	if _, ok, err := x.Find(t.Context(), 3); ok || err != nil {
+	if _, ok, err := x.find(t.Context(), 3); ok || err != nil {
 		t.Errorf("an empty index finds a line: %v", err)
 	}
 	for done := false; !done; {
 		var err error
-		if done, err = x.Step(t.Context()); err != nil {
+		if done, err = x.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if x.Counted() != end(t, v)[0] {
-		t.Errorf("counted %d", x.Counted())
+	if x.done != end(t, v)[0] {
+		t.Errorf("counted %d", x.done)
 	}
 	for i, l := range walk(t, v, Query{From: v.Start(), Lines: 100}) {
-		n, ok, err := x.Line(t.Context(), l.At)
-		if n != int64(i+1) || !ok || err != nil {
-			t.Fatalf("line %d has number %d (%v, %v)", i+1, n, ok, err)
+		n, err := x.Number(t.Context(), l.At)
+		if n != int64(i+1) || err != nil {
+			t.Fatalf("line %d has number %d (%v)", i+1, n, err)
 		}
-		at, ok, err := x.Find(t.Context(), int64(i+1))
+		at, ok, err := x.find(t.Context(), int64(i+1))
 		if at != l.At || !ok || err != nil {
 			t.Fatalf("line %d is found at %d, want %d (%v, %v)", i+1, at, l.At, ok, err)
 		}
 	}
-	if _, ok, err := x.Find(t.Context(), 99_999); ok || err != nil {
+	if _, ok, err := x.find(t.Context(), 99_999); ok || err != nil {
 		t.Errorf("a line beyond the end is found: %v", err)
 	}
 }
@@ -376,18 +376,18 @@ func TestIndexIsBounded(t *testing.T) {
 	v := view(t, strings.Repeat("1234567\n", 300_000))
 	x := v.NewIndex(0)
 	x.stride = 64
-	if _, err := x.Step(t.Context()); err != nil {
+	if _, err := x.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if len(x.marks) > maxMarks || x.stride <= 64 {
 		t.Errorf("%d marks %d bytes apart", len(x.marks), x.stride)
 	}
 	for _, n := range []int64{1, 2, 77_777, 300_000} {
-		if at, ok, err := x.Find(t.Context(), n); at != 8*(n-1) || !ok || err != nil {
+		if at, ok, err := x.find(t.Context(), n); at != 8*(n-1) || !ok || err != nil {
 			t.Errorf("line %d at %d (%v, %v)", n, at, ok, err)
 		}
-		if got, ok, err := x.Line(t.Context(), 8*(n-1)); got != n || !ok || err != nil {
-			t.Errorf("line %d has number %d (%v, %v)", n, got, ok, err)
+		if got, err := x.Number(t.Context(), 8*(n-1)); got != n || err != nil {
+			t.Errorf("line %d has number %d (%v)", n, got, err)
 		}
 	}
 }

@@ -103,7 +103,8 @@ func BenchmarkFirstFrame(b *testing.B) {
 	block := func(last string) string {
 		var t strings.Builder
 		for i := range 50_000 {
-			fmt.Fprintf(&t, "2026-11-30 14:41:12,250 INFO line %d of a worker's log: batch of 64, 1234 context tokens, 17.3 ms\n", i)
+			fmt.Fprintf(&t, "2026-11-30 14:41:12,250 INFO line %d of a worker's log: "+
+				"batch of 64, 1234 context tokens, 17.3 ms\n", i)
 		}
 		return t.String() + last
 	}

@@ -51,12 +51,9 @@ func (p *Pane) nameWidth() int {
 func (p *Pane) draw() {
 	p.rows = p.rows[:0]
 	w := &p.win
-	sub, number := w.sub, w.lineNumber(w.first)
+	sub := w.sub
 	for i := w.first; i < len(w.lines) && len(p.rows) < w.h; i++ {
 		l := w.lines[i]
-		if i > w.first && number > 0 && !l.Part {
-			number++
-		}
 		text := textOf(l)
 		marks := p.find.marks(l, text)
 		from := w.left
@@ -64,7 +61,7 @@ func (p *Pane) draw() {
 			from = sub * w.w
 		}
 		for row := sub; row < w.height(i) && len(p.rows) < w.h; row++ {
-			p.rows = append(p.rows, p.lead(l, number, row == 0)+p.part(l, text, marks, from))
+			p.rows = append(p.rows, p.lead(i, row == 0)+p.part(l, text, marks, from))
 			from += w.w
 		}
 		sub = 0
@@ -72,15 +69,15 @@ func (p *Pane) draw() {
 }
 
 // lead is what stands before a row.
-func (p *Pane) lead(l engine.LogLine, number int64, first bool) string {
-	mark := " "
+func (p *Pane) lead(i int, first bool) string {
+	l, mark := p.win.lines[i], " "
 	if first && p.find.points(l) {
 		mark = p.th.Paint(ui.Accent, "▸")
 	}
 	if p.file {
 		text := ""
-		if first && number > 0 && !l.Part && p.only.match == nil {
-			text = fmt.Sprint(number)
+		if n := p.win.lineNumber(i); first && n > 0 && !l.Part && p.only.match == nil {
+			text = fmt.Sprint(n)
 		}
 		return mark + p.th.Paint(ui.Muted, ui.Right(text, numbers-2)+"  ")
 	}
@@ -94,7 +91,9 @@ func (p *Pane) lead(l engine.LogLine, number int64, first bool) string {
 	return mark + p.th.Paint(ui.Muted, ui.Fit(ui.Clean(p.src.logs[l.File].Name), w-2)) + p.th.Rule.Render("│ ")
 }
 
-var roles = map[engine.Severity]ui.Role{engine.ErrorLine: ui.Bad, engine.WarningLine: ui.Warn, engine.DebugLine: ui.Muted}
+var roles = map[engine.Severity]ui.Role{
+	engine.ErrorLine: ui.Bad, engine.WarningLine: ui.Warn, engine.DebugLine: ui.Muted,
+}
 
 // part is the cells of a line from one on, as many as a row has.
 func (p *Pane) part(l engine.LogLine, text string, marks [][]int, from int) string {

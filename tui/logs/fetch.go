@@ -15,8 +15,6 @@ type fetchedMsg struct {
 	err   error
 }
 
-func (fetchedMsg) log() {}
-
 // reading is what is on its way into the window.
 type reading struct {
 	now     *fetch        // nil: nothing
@@ -65,7 +63,7 @@ func (f *fetch) run() tea.Cmd {
 	return func() tea.Msg {
 		done, err := f.step()
 		if done && err == nil && f.index != nil {
-			err = f.count()
+			f.number, err = f.index.Number(f.ctx, f.upAt[0])
 		}
 		return fetchedMsg{f, done, err}
 	}
@@ -105,20 +103,6 @@ func (f *fetch) step() (bool, error) {
 			return false, nil
 		}
 	}
-}
-
-// count finds the number of the first line that was read, unless that takes long.
-func (f *fetch) count() error {
-	if f.index.Counted() < f.upAt[0] {
-		if _, err := f.index.Step(f.ctx); err != nil {
-			return err
-		}
-	}
-	n, ok, err := f.index.Line(f.ctx, f.upAt[0])
-	if ok {
-		f.number = n
-	}
-	return err
 }
 
 // page is what was read, in the order of the log.

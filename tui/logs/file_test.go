@@ -58,7 +58,8 @@ func TestFileIsOpenedAtALine(t *testing.T) {
 	if first, last := r.numbered(); first != 49_996 || last != 50_007 || r.p.Following() {
 		t.Fatalf("lines %d to %d", first, last)
 	}
-	if row := r.shows()[4]; row != "▸  50000  line 50000" || !strings.Contains(r.p.View(), "\x1b[7;38;2;212;167;44m50000") {
+	if row := r.shows()[4]; row != "▸  50000  line 50000" ||
+		!strings.Contains(r.p.View(), "\x1b[7;38;2;212;167;44m50000") {
 		t.Errorf("not marked: %q\n%q", row, r.p.View())
 	}
 	for _, step := range []struct {
@@ -76,12 +77,17 @@ func TestFileIsOpenedAtALine(t *testing.T) {
 			r.keys(step.key)
 		}
 		if first, last := r.numbered(); first != step.first || last != step.last || len(r.p.win.lines) > 200 {
-			t.Errorf("%s: lines %d to %d, want %d to %d; %d are held", step.key, first, last, step.first, step.last, len(r.p.win.lines))
+			t.Errorf("%s: lines %d to %d, want %d to %d; %d are held",
+				step.key, first, last, step.first, step.last, len(r.p.win.lines))
 		}
 	}
 	r.run(r.p.OpenAt(r.log(), Place{Line: 7}))
 	if first, _ := r.numbered(); first != 3 || r.shows()[4] != "▸      7  line 7" {
 		t.Errorf("opened again at %q", r.shows())
+	}
+	r.run(r.p.OpenAt(r.log(), Place{Line: 1}))
+	if row := r.shows()[0]; row != "▸      1  line 1" || strings.Contains(r.title(), "no line") {
+		t.Errorf("at the first line: %q, title %q", row, r.title())
 	}
 	r.run(r.p.OpenAt(r.log(), Place{}))
 	if first, _ := r.numbered(); first != 1 || strings.Contains(r.p.View(), "▸") {
@@ -95,7 +101,8 @@ func TestFileIsOpenedAtALine(t *testing.T) {
 func TestFileHasChangedSince(t *testing.T) {
 	t.Parallel()
 	r := fileRig(t, 60, 3, numbered(60), Place{Line: 70, Column: 3, Length: 2})
-	if got := r.title(); !strings.Contains(got, "it has no line 70: it ends on line 60") || r.shows()[2] != "      60  line 60" {
+	if got := r.title(); !strings.Contains(got, "it has no line 70: it ends on line 60") ||
+		r.shows()[2] != "      60  line 60" {
 		t.Errorf("title %q, drawn %q", got, r.shows())
 	}
 	empty := fileRig(t, 60, 3, "", Place{Line: 3})

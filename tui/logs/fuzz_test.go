@@ -13,7 +13,8 @@ import (
 // Whatever a log holds and whichever keys are pressed: the window has exactly its
 // size, nothing in it but colours acts on the terminal, and nothing panics.
 func FuzzPane(f *testing.F) {
-	f.Add("one\n\x1b[31mtwo\x1b[2J\x00\xff\u202e\n日本語日本語\nERROR x\n10:00:01 y\n", "wkkjn/o\renE&t\rGg", uint8(20), uint8(4))
+	f.Add("one\n\x1b[31mtwo\x1b[2J\x00\xff\u202e\n日本語日本語\nERROR x\n10:00:01 y\n",
+		"wkkjn/o\renE&t\rGg", uint8(20), uint8(4))
 	f.Add(strings.Repeat("a long line ", 200)+"\n", "w\x1bjjk:2\ryaf", uint8(7), uint8(3))
 	f.Fuzz(func(t *testing.T, text, keys string, w, h uint8) {
 		if len(keys) > 60 || len(text) > 20_000 {
@@ -73,7 +74,10 @@ func (r *rig) check() {
 			r.t.Fatalf("a line of %d cells in a window of %d: %q", ui.Width(l), p.w, l)
 		}
 		left, right := p.Title(true, p.w)
-		if strings.ContainsFunc(ansi.Strip(l+left+right), func(c rune) bool { return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) }) {
+		if strings.ContainsFunc(ansi.Strip(l+left+right), func(c rune) bool {
+			return unicode.IsControl(c) ||
+				unicode.Is(unicode.Bidi_Control, c)
+		}) {
 			r.t.Fatalf("control characters in %q", l)
 		}
 	}

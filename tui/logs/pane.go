@@ -18,7 +18,7 @@ import (
 )
 
 // Msg is a message of the pane's own commands.
-type Msg interface{ log() }
+type Msg interface{ apply(r *reader) tea.Cmd }
 
 // Pane is the viewer.
 type Pane struct {
@@ -57,7 +57,8 @@ func (p *Pane) Open(logs ...Log) tea.Cmd {
 // OpenAt leaves what is open and opens a file at a place, which is marked.
 func (p *Pane) OpenAt(file Log, at Place) tea.Cmd {
 	cmd := p.Open(file)
-	p.startAt(at)
+	p.find.clear()
+	p.only, p.src.at, p.win.follow = filter{}, &at, false
 	p.draw()
 	return cmd
 }
@@ -85,7 +86,7 @@ func (p *Pane) SetSize(w, h int) {
 // Update takes a message of the pane's commands.
 func (p *Pane) Update(msg Msg) tea.Cmd {
 	defer p.draw()
-	return p.update(msg)
+	return msg.apply(&p.reader)
 }
 
 // Follow turns following the end on or off.

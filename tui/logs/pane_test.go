@@ -290,7 +290,8 @@ func TestSearch(t *testing.T) {
 	r.keys("n")
 	r.want("round the end", "▸Error one", "line 1", "line 2", "line 3")
 	r.keys("y")
-	if got := r.said[len(r.said)-1]; got != (ui.Copy{Text: "Error one\n", Said: "the line was sent to the terminal's clipboard"}) {
+	sent := ui.Copy{Text: "Error one\n", Said: "the line was sent to the terminal's clipboard"}
+	if got := r.said[len(r.said)-1]; got != sent {
 		t.Errorf("copied %v", got)
 	}
 	if _, ok := r.p.Escape(); !ok || r.p.find.query != "" {
@@ -385,7 +386,9 @@ func TestFilterShowsWhatThereIs(t *testing.T) {
 func TestGoToLine(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, 2, numbered(5000))
-	for _, c := range []struct{ typed, want string }{{"1,234", "line 1234"}, {"1", "line 1"}, {"4999", "line 4999"}, {"99999", "line 4999"}} {
+	for _, c := range []struct{ typed, want string }{
+		{"1,234", "line 1234"}, {"1", "line 1"}, {"4999", "line 4999"}, {"99999", "line 4999"},
+	} {
 		r.keys(":")
 		r.typed(c.typed)
 		r.keys("enter")
@@ -416,12 +419,14 @@ func TestMerged(t *testing.T) {
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 60, 4, "\x1b[31mred\x1b[0m \x1b[2Jx\x1b]0;t\x07\u202eb\x00\xff\tc\n1%\r2%\r3%\nDEBUG d\nWARN e\n")
-	if v := r.p.View(); strings.Contains(v, "\x1b[31m") || strings.Contains(v, "\x1b[2J") || strings.ContainsAny(v, "\x00\x07\u202e") {
+	if v := r.p.View(); strings.Contains(v, "\x1b[31m") || strings.Contains(v, "\x1b[2J") ||
+		strings.ContainsAny(v, "\x00\x07\u202e") {
 		t.Errorf("%q", v)
 	}
 	r.want("cleaned", "red xb? c", "3%", "DEBUG d", "WARN e")
 	r.keys("a")
-	if v := r.p.View(); !strings.Contains(v, "\x1b[31m") || strings.Contains(v, "\x1b[2J") || strings.ContainsAny(v, "\x00\x07\u202e") {
+	if v := r.p.View(); !strings.Contains(v, "\x1b[31m") || strings.Contains(v, "\x1b[2J") ||
+		strings.ContainsAny(v, "\x00\x07\u202e") {
 		t.Errorf("%q", v)
 	}
 }
@@ -458,43 +463,5 @@ func TestUnreadable(t *testing.T) {
 	p.Update(m)
 	if !strings.Contains(p.View(), "permission denied") || p.Settle() != nil {
 		t.Errorf("%q", p.View())
-	}
-}
-
-// Answers of a log that has been left, or of a page that is no longer wanted, are
-// dropped.
-func TestLateAnswers(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 20, 2, numbered(50), numbered(7))
-	late := r.p.Scroll(-1)
-	r.run(r.p.Open(Log{Name: "other", Path: filepath.Join(r.dir, "1")}))
-	r.run(late)
-	r.want("the other", "line 6", "line 7")
-	r.run(r.p.Update(grownMsg{gen: 1, end: logview.Pos{9}}))
-	if r.p.src.end[0] == 9 {
-		t.Error("growth of the log before counts")
-	}
-}
-
-// The watch of real files reaches the window.
-func TestGrowthIsTold(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 20, 2, "a\n")
-	r.write(0, "a\nb\nc\n")
-	r.grown <- logview.Growth{}
-	close(r.grown)
-	r.run(r.p.src.nextGrowth())
-	r.want("grown", "b", "c")
-}
-
-// After its end a pane does not look at logs that are closed.
-func TestNoGrowthAfterTheEnd(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, 20, 2, "a\n")
-	ctx, cancel := context.WithCancel(t.Context())
-	r.p.src.ctx = ctx
-	cancel()
-	if msg := r.p.src.nextGrowth()(); msg != nil {
-		t.Errorf("got %+v", msg)
 	}
 }

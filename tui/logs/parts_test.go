@@ -193,13 +193,16 @@ func TestSearchTakesWhatIsFound(t *testing.T) {
 	if s.take(foundMsg{find: f}) || s.reached[0] != 50 || s.now != f {
 		t.Error("a search that is not over has ended")
 	}
-	if !s.take(foundMsg{find: f, line: &line}) || s.now != nil || f.ctx.Err() == nil || !s.points(line) || !s.aim || s.said != "" {
+	if !s.take(foundMsg{find: f, line: &line}) || s.now != nil || f.ctx.Err() == nil || !s.points(line) ||
+		!s.aim || s.said != "" {
 		t.Errorf("found: %+v", s)
 	}
 	if got := s.marks(line, line.Text); len(got) != 1 || line.Text[got[0][0]:got[0][1]] != "err" {
 		t.Errorf("lit: %v", got)
 	}
-	for said, f := range map[string]find{"round the end": {wrapped: true}, "round the beginning": {wrapped: true, back: true}} {
+	for said, f := range map[string]find{
+		"round the end": {wrapped: true}, "round the beginning": {wrapped: true, back: true},
+	} {
 		if s.take(foundMsg{find: start(f), line: &line}); s.said != said {
 			t.Errorf("%q, want %q", s.said, said)
 		}
@@ -207,7 +210,15 @@ func TestSearchTakesWhatIsFound(t *testing.T) {
 	if s.take(foundMsg{find: start(find{}), over: true}); s.hit != nil || s.said != "nowhere" {
 		t.Errorf("no match: %+v", s)
 	}
-	f = start(find{})
+}
+
+func TestSearchIsStoppedAndCleared(t *testing.T) {
+	t.Parallel()
+	var s search
+	s.set("err")
+	line := engine.LogLine{At: 3, Next: 9, Text: "an error"}
+	s.start(t.Context(), find{})
+	f := s.now
 	if !s.stop() || s.stop() || f.ctx.Err() == nil {
 		t.Error("it is to be stopped once")
 	}
@@ -221,7 +232,8 @@ func TestSearchPointsToAPlace(t *testing.T) {
 	t.Parallel()
 	var s search
 	here, there := engine.LogLine{At: 100, Next: 200}, engine.LogLine{At: 200, Next: 300}
-	if at := s.point(100, Place{Line: 2, Column: 11, Length: 5}); at != 100 || !s.points(here) || s.points(there) || *s.spot != (spot{110, 115}) {
+	if at := s.point(100, Place{Line: 2, Column: 11, Length: 5}); at != 110 || !s.points(here) ||
+		s.points(there) || *s.spot != (spot{110, 115}) {
 		t.Errorf("gone to %d, %+v", at, s.spot)
 	}
 	s.hit = &there
@@ -231,7 +243,7 @@ func TestSearchPointsToAPlace(t *testing.T) {
 	if s.clear(); !s.points(here) {
 		t.Error("the place is lost")
 	}
-	if at := s.point(100, Place{Line: 2, Column: 1 << 20}); at <= 100 || at > 100+1<<20 {
+	if at := s.point(100, Place{Line: 2, Column: 1 << 20}); at != 99+1<<20 {
 		t.Errorf("deep in a line: gone to %d", at)
 	}
 	if s.leave(); s.points(here) {
@@ -265,7 +277,8 @@ func TestPrompt(t *testing.T) {
 		t.Error("entered and still asked")
 	}
 	p.open(askedLine, "")
-	if v := p.view(ui.NewTheme(true), 10); !strings.HasPrefix(v, "go to line: ") || press("esc") != cancelled || p.asked != askedNothing {
+	if v := p.view(ui.NewTheme(true), 10); !strings.HasPrefix(v, "go to line: ") || press("esc") != cancelled ||
+		p.asked != askedNothing {
 		t.Errorf("drawn %q", v)
 	}
 }

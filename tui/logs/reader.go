@@ -38,14 +38,6 @@ func (r *reader) open(logs []Log) tea.Cmd {
 	return r.src.open(logs)
 }
 
-// startAt has what is being opened begin at a place; what was searched for in the
-// file before is forgotten.
-func (r *reader) startAt(at Place) {
-	r.find.clear()
-	r.only = filter{}
-	r.src.at, r.win.follow = &at, false
-}
-
 // Settle reads what the window lacks since its size has changed.
 func (r *reader) Settle() tea.Cmd {
 	if r.read.now != nil || r.src.err != nil || r.src.at != nil || r.win.full() {
@@ -54,28 +46,15 @@ func (r *reader) Settle() tea.Cmd {
 	return r.fetch(r.win.here())
 }
 
-func (r *reader) update(msg Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case openedMsg:
-		return r.opened(msg)
-	case grownMsg:
-		return r.grown(msg)
-	case fetchedMsg:
-		return r.fetched(msg)
-	case foundMsg:
-		return r.found(msg)
-	case countedMsg:
-		return r.counted(msg)
-	}
-	return nil
-}
-
-func (r *reader) opened(m openedMsg) tea.Cmd {
-	if m.gen != r.src.gen || !r.src.take(m) {
+func (m openedMsg) apply(r *reader) tea.Cmd {
+	if m.gen != r.src.gen {
 		return nil
 	}
-	const small = 64 << 20 // counted in one step, so that lines have their numbers
-	if r.file || len(r.src.logs) == 1 && r.src.end.Bytes() <= small {
+	if r.src.err = m.err; m.err != nil {
+		return nil
+	}
+	r.src.view, r.src.changes, r.src.end = m.view, m.grown, m.end
+	if len(r.src.logs) == 1 {
 		r.src.index = r.src.view.NewIndex(0)
 	}
 	var first tea.Cmd
@@ -91,7 +70,7 @@ func (r *reader) opened(m openedMsg) tea.Cmd {
 	return tea.Batch(first, r.src.nextGrowth())
 }
 
-func (r *reader) grown(m grownMsg) tea.Cmd {
+func (m grownMsg) apply(r *reader) tea.Cmd {
 	if m.gen != r.src.gen {
 		return nil
 	}
@@ -116,10 +95,12 @@ func (r *reader) fetch(w wish) tea.Cmd {
 	if r.src.view == nil {
 		return nil
 	}
-	return r.read.start(r.src.ctx, fetch{wish: w, view: r.src.view, match: r.only.match, index: r.src.index, lines: r.win.held()})
+	return r.read.start(r.src.ctx, fetch{
+		wish: w, view: r.src.view, match: r.only.match, index: r.src.index, lines: r.win.held(),
+	})
 }
 
-func (r *reader) fetched(m fetchedMsg) tea.Cmd {
+func (m fetchedMsg) apply(r *reader) tea.Cmd {
 	f := m.fetch
 	switch {
 	case f != r.read.now:
@@ -178,10 +159,11 @@ func (r *reader) look(match *engine.LogMatcher, what string, from engine.LogPos,
 		return nil
 	}
 	r.src.seeking = 0
-	return r.find.start(r.src.ctx, find{view: r.src.view, match: engine.MatchBoth(match, r.only.match), what: what, at: from, back: back})
+	match = match.And(r.only.match)
+	return r.find.start(r.src.ctx, find{view: r.src.view, match: match, what: what, at: from, back: back})
 }
 
-func (r *reader) found(m foundMsg) tea.Cmd {
+func (m foundMsg) apply(r *reader) tea.Cmd {
 	f := m.find
 	if f != r.find.now {
 		return nil
@@ -223,14 +205,11 @@ func (r *reader) aim() {
 
 // goTo goes to a line by its number.
 func (r *reader) goTo(line int64) tea.Cmd {
-	if r.src.index == nil {
-		r.src.index = r.src.view.NewIndex(0)
-	}
 	r.src.at = nil
 	return r.src.seek(line)
 }
 
-func (r *reader) counted(m countedMsg) tea.Cmd {
+func (m countedMsg) apply(r *reader) tea.Cmd {
 	switch {
 	case m.gen != r.src.gen || m.line != r.src.seeking: // given up
 		return nil
@@ -248,7 +227,7 @@ func (r *reader) counted(m countedMsg) tea.Cmd {
 	if last := r.src.index.Last(); last < m.line {
 		r.find.said = fmt.Sprintf("it has no line %d: it ends on line %d", m.line, last)
 	} else {
-		m.at = r.find.point(m.at, *at)
+		m.at = r.src.view.PartAt(m.at, r.find.point(m.at, *at))
 	}
 	return r.fetch(r.win.at(engine.LogPos{m.at}, r.win.h/3))
 }

@@ -15,8 +15,6 @@ type foundMsg struct {
 	err  error
 }
 
-func (foundMsg) log() {}
-
 // find is a search under way. It is worked on by one command at a time.
 type find struct {
 	ctx     context.Context
@@ -132,15 +130,14 @@ func (s *search) take(m foundMsg) bool {
 	return true
 }
 
-// point marks a place in a line that begins at a byte, and says which byte is to be
-// gone to.
+// point marks a place in a line that begins at a byte, and says at which byte it is.
 func (s *search) point(line int64, at Place) int64 {
 	from, length := line, 0
 	if at.Column > 0 {
 		from, length = line+int64(at.Column)-1, at.Length
 	}
 	s.spot, s.aim = &spot{from, from + int64(length)}, true
-	return engine.LogPartAt(line, from)
+	return from
 }
 
 // points says whether a line is the one that is pointed to.

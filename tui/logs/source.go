@@ -49,10 +49,6 @@ type (
 	}
 )
 
-func (openedMsg) log()  {}
-func (grownMsg) log()   {}
-func (countedMsg) log() {}
-
 // source is what is open.
 type source struct {
 	eng     Source
@@ -64,7 +60,7 @@ type source struct {
 	view    *engine.LogView
 	changes <-chan engine.LogGrowth
 	end     engine.LogPos
-	index   *engine.LogIndex // nil: lines have no numbers
+	index   *engine.LogIndex // of a single log
 	at      *Place           // where to begin; nil: at the end, or it has begun
 	seeking int64            // number of the line that is looked for; 0: none
 	err     error
@@ -99,15 +95,6 @@ func (s *source) open(logs []Log) tea.Cmd {
 func (s *source) close() {
 	s.cancel()
 	s.gen++
-}
-
-// take takes what was opened; false if it can't be read.
-func (s *source) take(m openedMsg) bool {
-	if s.err = m.err; m.err != nil {
-		return false
-	}
-	s.view, s.changes, s.end = m.view, m.grown, m.end
-	return true
 }
 
 // burst is how many growths go into one message at most.

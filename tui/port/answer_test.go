@@ -82,7 +82,8 @@ func TestAnyFieldCanBeSet(t *testing.T) {
 		t.Errorf("drawn\n%s", v)
 	}
 	press(s, "enter")
-	if f := s.review.files.fieldHere(); f.Path != "extra_mount" || f.Class != porter.Copied || !strings.Contains(f.Value, "/d") || f.Evidence[0].Artifact != "answer" {
+	if f := s.review.files.fieldHere(); f.Path != "extra_mount" || f.Class != porter.Copied ||
+		!strings.Contains(f.Value, "/d") || f.Evidence[0].Artifact != "answer" {
 		t.Errorf("set to %+v", f)
 	}
 	press(s, "k", "e")

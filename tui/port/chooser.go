@@ -45,9 +45,6 @@ const (
 	lookFor   = 3 * time.Second
 )
 
-// chooserMsg is what a command of the chooser comes back with.
-type chooserMsg interface{ ofChooser() }
-
 type (
 	lookedMsg struct {
 		in         *listing
@@ -56,9 +53,6 @@ type (
 	}
 	recentMsg struct{ dirs []string }
 )
-
-func (lookedMsg) ofChooser() {}
-func (recentMsg) ofChooser() {}
 
 // start looks around, before the first attempt to port or after one that has failed.
 func (c *chooser) start(err error) tea.Cmd {
@@ -102,16 +96,18 @@ func (c *chooser) look() tea.Cmd {
 	return tea.Batch(list, find)
 }
 
-func (c *chooser) update(msg chooserMsg) {
-	switch m := msg.(type) {
-	case recentMsg:
-		c.recent = m.dirs
-	case lookedMsg: // of a folder before it does not matter
-		m.in.pending--
-		m.in.runs, m.in.dirs = append(m.in.runs, m.runs...), append(m.in.dirs, m.dirs...)
-		m.in.err = cmp.Or(m.err, m.in.err)
-	}
-	c.list()
+func (m recentMsg) apply(s *Screen) tea.Cmd {
+	s.chooser.recent = m.dirs
+	s.chooser.list()
+	return nil
+}
+
+func (m lookedMsg) apply(s *Screen) tea.Cmd {
+	in := m.in // of a folder before it does not matter
+	in.pending--
+	in.runs, in.dirs, in.err = append(in.runs, m.runs...), append(in.dirs, m.dirs...), cmp.Or(m.err, in.err)
+	s.chooser.list()
+	return nil
 }
 
 // list rebuilds the list for what is typed.

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -169,7 +170,8 @@ func targetDiff(targets []session.Target) *sheet {
 			text, role := standing(t)
 			lines = append(lines, wrapped(th, " ", role, t.Path+": "+text, w)...)
 			for _, d := range t.Diff {
-				lines = append(lines, "   "+th.Paint(diffRole(d), ui.Fit(ui.Clean(d), max(w-4, 1))))
+				role := cmp.Or(diffRoles[d[:min(len(d), 1)]], ui.Muted)
+				lines = append(lines, "   "+th.Paint(role, ui.Fit(ui.Clean(d), max(w-4, 1))))
 			}
 			lines = append(lines, "")
 		}
@@ -177,17 +179,8 @@ func targetDiff(targets []session.Target) *sheet {
 	}}
 }
 
-func diffRole(line string) ui.Role {
-	switch line[:min(len(line), 1)] {
-	case "+":
-		return ui.OK
-	case "-":
-		return ui.Bad
-	case "@":
-		return ui.Accent
-	}
-	return ui.Muted
-}
+// diffRoles are the roles of a difference's lines, by how they begin.
+var diffRoles = map[string]ui.Role{"+": ui.OK, "-": ui.Bad, "@": ui.Accent}
 
 // standing says what a file that would be written means for what is there.
 func standing(t session.Target) (string, ui.Role) {

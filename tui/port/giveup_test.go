@@ -83,7 +83,8 @@ func TestTheOriginsPathIsClean(t *testing.T) {
 	s := open(t, &lab{}, sample)
 	press(s, "w")
 	s.writing.names[0].SetValue("a\x1b]0;owned\x07b.yaml")
-	if v := s.View(); strings.Contains(v, "owned") || strings.ContainsRune(v, '\a') || !strings.Contains(v, "ab.provenance.json") {
+	if v := s.View(); strings.Contains(v, "owned") || strings.ContainsRune(v, '\a') ||
+		!strings.Contains(v, "ab.provenance.json") {
 		t.Errorf("drawn: %q", v)
 	}
 }

@@ -64,37 +64,35 @@ func (o *origin) fetch(dir string, f porter.Field) tea.Cmd {
 	}
 }
 
-func (o *origin) take(m excerptMsg) {
-	o.fetching = false
-	o.excerpts[m.of] = m.excerpt
+func (m excerptMsg) apply(s *Screen) tea.Cmd {
+	s.review.origin.fetching = false
+	s.review.origin.excerpts[m.of] = m.excerpt
+	return s.fetch()
 }
 
-// subject is what the origin tells of: a field, or none, and the question about it,
-// which comes first if that is what is looked at.
-type subject struct {
-	field    porter.Field
-	has      bool
-	question *porter.Todo
-	first    bool
-}
-
-// about tells of a subject, in some h lines of w cells: rule, evidence with the part
-// that matched, why.
-func (o *origin) about(th ui.Theme, s subject, w, h int) []string {
-	var out []string
-	if t := s.question; t != nil && s.first {
-		out = questionLines(th, *t, w)
-		if t.Path == "" {
-			return out
-		}
-		if h >= 8 {
-			out = append(out, "")
+// about tells where what is under the cursor comes from, in some h lines of w cells:
+// rule, evidence with the part that matched, why.
+func (r *review) about(th ui.Theme, w, h int) []string {
+	if r.focus == onArtifacts {
+		return r.artifacts.about(th, w)
+	}
+	var out, asked []string
+	if t, ok := r.question(); ok {
+		asked = painted(th, kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
+		if r.focus == onQuestions {
+			if out, asked = asked, nil; t.Path == "" {
+				return out
+			}
+			if h >= 8 {
+				out = append(out, "")
+			}
 		}
 	}
-	if !s.has {
+	l := r.files.here()
+	if l.field < 0 {
 		return append(out, th.Paint(ui.Muted, "no field on this line"))
 	}
-	f := s.field
+	f := r.files.field(l)
 	mark, role := letter(f.Class)
 	head := th.Paint(role, mark+" "+string(f.Class))
 	if rule := "  " + ui.Clean(f.Rule); f.Rule == "" || ui.Width(head+rule) <= w {
@@ -103,7 +101,7 @@ func (o *origin) about(th ui.Theme, s subject, w, h int) []string {
 		out = append(append(out, head), ui.Wrap(f.Rule, w)...)
 	}
 	if len(f.Evidence) > 0 {
-		out = append(out, o.evidence(th, f.Evidence[0], w, max(h-len(out)-2, 1))...)
+		out = append(out, r.origin.evidence(th, f.Evidence[0], w, max(h-len(out)-2, 1))...)
 		if more := f.Evidence[1:]; len(more) > 0 {
 			out = append(out, painted(th, ui.Muted, "also "+alsoAt(more), w)...)
 		}
@@ -113,18 +111,12 @@ func (o *origin) about(th ui.Theme, s subject, w, h int) []string {
 	if f.Why != "" {
 		out = append(out, painted(th, ui.Muted, "why: "+f.Why, w)...)
 	}
-	if s.question != nil && !s.first {
-		out = append(out, questionLines(th, *s.question, w)...)
-	}
+	out = append(out, asked...)
 	if h < 8 {
 		return out
 	}
 	out = append(append(out, ""), painted(th, ui.Muted, f.Path, w)...)
 	return append(out, ui.Wrap(f.Value, w)...)
-}
-
-func questionLines(th ui.Theme, t porter.Todo, w int) []string {
-	return painted(th, kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
 }
 
 func (o *origin) evidence(th ui.Theme, e porter.Evidence, w, most int) []string {

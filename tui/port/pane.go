@@ -28,6 +28,9 @@ func (inert) key(tea.KeyPressMsg) tea.Cmd { return nil }
 func (inert) paste(string) tea.Cmd        { return nil }
 func (inert) mouse(ui.Mouse) tea.Cmd      { return nil }
 
+// paneMsg is what a command of a pane comes back with: it changes the pane that asked.
+type paneMsg interface{ apply(s *Screen) tea.Cmd }
+
 // wizard is what panes ask of the screen.
 type wizard interface {
 	begin(dir string) tea.Cmd              // to port a directory

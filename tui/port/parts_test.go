@@ -37,7 +37,8 @@ func TestCompleted(t *testing.T) {
 	t.Parallel()
 	dirs := []string{".hidden", "bm_alpha", "bm_beta", "größe", "größer"}
 	for typed, want := range map[string]string{
-		"/r/b": "/r/bm_", "/r/bm_a": "/r/bm_alpha/", "/r/x": "/r/x", "bm_b": "bm_beta/", "/r/.h": "/r/.hidden/", "/r/g": "/r/größe", "/r/": "/r/",
+		"/r/b": "/r/bm_", "/r/bm_a": "/r/bm_alpha/", "/r/x": "/r/x", "bm_b": "bm_beta/",
+		"/r/.h": "/r/.hidden/", "/r/g": "/r/größe", "/r/": "/r/",
 	} {
 		if got := completed(typed, dirs); got != want {
 			t.Errorf("%q completes to %q, want %q", typed, got, want)
@@ -47,7 +48,10 @@ func TestCompleted(t *testing.T) {
 
 func TestSummaryFits(t *testing.T) {
 	t.Parallel()
-	res := &porter.Result{Fields: []porter.Field{{Class: porter.Copied}, {Class: porter.Missing}}, Todos: []porter.Todo{{Kind: porter.Confirm}}}
+	res := &porter.Result{
+		Fields: []porter.Field{{Class: porter.Copied}, {Class: porter.Missing}},
+		Todos:  []porter.Todo{{Kind: porter.Confirm}},
+	}
 	if got, role := summary(res, 120); got != "2 fields: 1 copied 1 TODO" || role != ui.Warn {
 		t.Errorf("wide: %q %v", got, role)
 	}

@@ -2,6 +2,7 @@ package port
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,11 +111,11 @@ func (r *run) wait() tea.Msg {
 	return nil
 }
 
-func (p *porting) progressed(m progressMsg) tea.Cmd {
-	if m.run != p.now {
+func (m progressMsg) apply(s *Screen) tea.Cmd {
+	if m.run != s.porting.now {
 		return nil
 	}
-	p.at = m.at
+	s.porting.at = m.at
 	return m.run.wait
 }
 
@@ -130,14 +131,47 @@ func (p *porting) ended(m portedMsg) bool {
 	return true
 }
 
+// apply takes a result, of the first port or of one with other answers.
+func (m portedMsg) apply(s *Screen) tea.Cmd {
+	switch {
+	case !s.porting.ended(m):
+		return nil
+	case m.err != nil && s.stage >= reviewing: // an answer, or a folder, that can't be
+		s.porting.takeBack()
+		return s.fail(m.err)
+	case m.err != nil:
+		s.stage, s.given = choosing, false
+		var parent *porter.ParentError
+		if errors.As(m.err, &parent) {
+			s.chooser.path.SetValue(strings.TrimSuffix(s.porting.dir, "/") + "/")
+			m.err = nil
+		}
+		return s.chooser.start(m.err)
+	}
+	s.review.show()
+	if s.stage < reviewing { // later, names may be being typed
+		s.stage = reviewing
+		s.review.files.begin()
+		s.review.files.scroll()
+		s.writing.names[0].SetValue(m.names[0])
+		s.writing.names[1].SetValue(m.names[1])
+	}
+	return s.fetch()
+}
+
+// change ports again with other options.
+func (p *porting) change(to func(opt *porter.Options)) tea.Cmd {
+	p.before, p.opt = p.opt, p.options()
+	to(&p.opt)
+	return p.port()
+}
+
 // answer ports again with one answer more.
 func (p *porting) answer(a porter.Answer) tea.Cmd {
 	if p.now != nil {
 		return ui.Do(ui.Toast{Text: "the last answer is still being worked in", Role: ui.Muted})
 	}
-	p.before = p.opt
-	p.opt.Answers = append(slices.Clone(p.opt.Answers), a)
-	return p.port()
+	return p.change(func(opt *porter.Options) { opt.Answers = append(opt.Answers, a) })
 }
 
 // undo ports again without the last answer.
@@ -146,10 +180,8 @@ func (p *porting) undo() tea.Cmd {
 	if n == 0 {
 		return nil
 	}
-	p.before = p.opt
-	p.opt.Answers = p.opt.Answers[:n-1]
 	p.kept = min(p.kept, n-1)
-	return p.port()
+	return p.change(func(opt *porter.Options) { opt.Answers = opt.Answers[:n-1] })
 }
 
 // lookBelow ports again with one more folder that datasets are looked for in.
@@ -157,10 +189,10 @@ func (p *porting) lookBelow(root string) tea.Cmd {
 	if root == "" || p.now != nil {
 		return nil
 	}
-	p.before = p.opt
-	p.opt.DatasetRoots = append(slices.Clone(p.opt.DatasetRoots), root)
-	p.opt.Datasets = nil // the index is of the folders before
-	return p.port()
+	return p.change(func(opt *porter.Options) {
+		opt.DatasetRoots = append(slices.Clone(opt.DatasetRoots), root)
+		opt.Datasets = nil // the index is of the folders before
+	})
 }
 
 // takeBack takes the last change back, of which the port could not be made.

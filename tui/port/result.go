@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -243,12 +244,7 @@ func ranked(res *porter.Result) []porter.Todo {
 	return out
 }
 
+// kindRole is how much a question matters; others than these are remarks.
 func kindRole(k porter.TodoKind) ui.Role {
-	switch k {
-	case porter.MustFix:
-		return ui.Bad
-	case porter.Confirm:
-		return ui.Warn
-	}
-	return ui.Muted
+	return cmp.Or(map[porter.TodoKind]ui.Role{porter.MustFix: ui.Bad, porter.Confirm: ui.Warn}[k], ui.Muted)
 }

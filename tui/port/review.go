@@ -221,19 +221,6 @@ func (r *review) whole() *sheet {
 	}}
 }
 
-// about tells where what is under the cursor comes from.
-func (r *review) about(th ui.Theme, w, h int) []string {
-	if r.focus == onArtifacts {
-		return r.artifacts.about(th, w)
-	}
-	l := r.files.here()
-	s := subject{field: r.files.field(l), has: l.field >= 0, first: r.focus == onQuestions}
-	if t, ok := r.question(); ok {
-		s.question = &t
-	}
-	return r.origin.about(th, s, w, h)
-}
-
 func (r *review) view(th ui.Theme) string {
 	b, field := r.boxes, r.files.fieldHere()
 	list := func(b rect) string { return r.artifacts.view(th, b, r.focus == onArtifacts, field) }

@@ -2,7 +2,6 @@ package port
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -147,21 +146,8 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		s.SetSize(s.w, s.h)
 	case logs.Msg:
 		return s.viewer.pane.Update(msg)
-	case chooserMsg:
-		s.chooser.update(msg)
-	case progressMsg:
-		return s.porting.progressed(msg)
-	case portedMsg:
-		return s.takePort(msg)
-	case excerptMsg:
-		s.review.origin.take(msg)
-		return s.fetch()
-	case checkedMsg:
-		if s.writing.checked(msg); s.stage == naming {
-			return s.writing.check()
-		}
-	case writtenMsg:
-		return s.takeWritten(msg)
+	case paneMsg:
+		return msg.apply(s)
 	}
 	return nil
 }
@@ -212,54 +198,6 @@ func (s *Screen) fail(err error) tea.Cmd {
 	}
 	s.open(failed(err))
 	return nil
-}
-
-// takePort takes a result, of the first port or of one with other answers.
-func (s *Screen) takePort(m portedMsg) tea.Cmd {
-	switch {
-	case !s.porting.ended(m):
-		return nil
-	case m.err != nil && s.stage >= reviewing: // an answer, or a folder, that can't be
-		s.porting.takeBack()
-		return s.fail(m.err)
-	case m.err != nil:
-		s.stage, s.given = choosing, false
-		var parent *porter.ParentError
-		if errors.As(m.err, &parent) {
-			s.chooser.path.SetValue(strings.TrimSuffix(s.porting.dir, "/") + "/")
-			m.err = nil
-		}
-		return s.chooser.start(m.err)
-	}
-	s.review.show()
-	if s.stage < reviewing { // later, names may be being typed
-		s.stage = reviewing
-		s.review.files.begin()
-		s.review.files.scroll()
-		s.writing.names[0].SetValue(m.names[0])
-		s.writing.names[1].SetValue(m.names[1])
-	}
-	return s.fetch()
-}
-
-func (s *Screen) takeWritten(m writtenMsg) tea.Cmd {
-	switch {
-	case !s.writing.ended(m):
-		return tooLate(m)
-	case m.moved || m.exists(m.err):
-		s.writing.compared, s.writing.compare = m.targets, targetDiff(m.targets)
-		s.writing.compare.open(s.th, s.w, s.h)
-		if m.moved {
-			text := "nothing is written: what is there has changed since it was shown"
-			return ui.Do(ui.Toast{Text: text, Role: ui.Warn})
-		}
-		return nil
-	case m.err != nil:
-		return s.fail(m.err)
-	}
-	s.stage, s.writing.compare = reviewing, nil
-	s.porting.saved(m.answers)
-	return ui.Do(ui.OpenEdit{Recipe: m.paths[0], Workload: m.paths[1]})
 }
 
 // Unsaved says whether answers were given that are in no file.

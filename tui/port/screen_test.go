@@ -63,7 +63,8 @@ func (l *lab) Recent(context.Context) ([]string, error) { return l.recent, nil }
 func (l *lab) Targets(_ context.Context, _ *porter.Result, recipe, workload string) ([]session.Target, error) {
 	out := []session.Target{{Path: recipe}, {Path: workload}, {Path: porter.ProvenancePath(recipe)}}
 	if l.exists {
-		out[0] = session.Target{Path: "/d/r.yaml", There: true, Added: 1, Removed: 1, Diff: []string{"@@ -1,2 +1,2 @@", cmp.Or(l.theirs, "-mine: 1"), "+name: x", " same"}}
+		diff := []string{"@@ -1,2 +1,2 @@", cmp.Or(l.theirs, "-mine: 1"), "+name: x", " same"}
+		out[0] = session.Target{Path: "/d/r.yaml", There: true, Added: 1, Removed: 1, Diff: diff}
 		out[2].There, out[2].Same = true, true
 	}
 	return out, nil
@@ -167,7 +168,9 @@ func (tree) List(_ context.Context, dir string) ([]string, error) {
 }
 
 func (tree) FindRuns(_ context.Context, root string, _ int) ([]string, error) {
-	return map[string][]string{".": {"results/bm_a/c64", "results/bm_a/c1010"}, "/results/": {"/results/bm_a/c64", "/results/bm_a/c1010"}}[root], nil
+	return map[string][]string{
+		".": {"results/bm_a/c64", "results/bm_a/c1010"}, "/results/": {"/results/bm_a/c64", "/results/bm_a/c1010"},
+	}[root], nil
 }
 
 func (tree) Recent(context.Context) ([]string, error) { return []string{"/old/bm_z/c32"}, nil }
@@ -207,7 +210,10 @@ func TestEveryFieldHasItsLine(t *testing.T) {
 	}
 	drive(s, s.fetch())
 	got := strings.Join(s.review.about(s.th, 60, 20), "\n")
-	for _, want := range []string{"translated", "rename DYN_UCX_TLS → UCX_TLS", "job.log:6", "DYN_UCX_TLS=cuda_ipc,cuda_copy,sm", "the harness script exported it"} {
+	for _, want := range []string{
+		"translated", "rename DYN_UCX_TLS → UCX_TLS", "job.log:6", "DYN_UCX_TLS=cuda_ipc,cuda_copy,sm",
+		"the harness script exported it",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
@@ -228,7 +234,8 @@ func TestChooseAndWrite(t *testing.T) {
 		t.Fatalf("stage %d, directory %q", s.stage, s.porting.dir)
 	}
 	asked := press(s, "w", "enter")
-	want := ui.OpenEdit{Recipe: "bm_agentperf_dsv4_5p1d-c1010.yaml", Workload: "bm_agentperf_dsv4_5p1d-c1010.workload.yaml"}
+	const stem = "bm_agentperf_dsv4_5p1d-c1010"
+	want := ui.OpenEdit{Recipe: stem + ".yaml", Workload: stem + ".workload.yaml"}
 	if len(asked) != 1 || asked[0] != want {
 		t.Fatalf("asked %v, want %v", asked, want)
 	}
@@ -290,7 +297,8 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("accepted a placeholder: %v", asked)
 	}
 	press(s, "down", "a")
-	if len(s.review.questions.todos) != before-2 || !s.porting.result.res.Answers[0].Accepted && !s.porting.result.res.Answers[1].Accepted {
+	if len(s.review.questions.todos) != before-2 || !s.porting.result.res.Answers[0].Accepted &&
+		!s.porting.result.res.Answers[1].Accepted {
 		t.Errorf("%d of %d questions left, answers %v", len(s.review.questions.todos), before, s.porting.result.res.Answers)
 	}
 	ask, ok := s.Leave()().(ui.Ask)
@@ -312,11 +320,13 @@ func TestAnswerThatCanNotBe(t *testing.T) {
 	s := open(t, &lab{}, sample)
 	s.review.files.goTo(porter.Recipe, "resources.gpu_type")
 	asked := press(s, "e", "ctrl+u", "[", "enter")
-	if len(asked) != 0 || s.review.answer == nil || len(s.porting.opt.Answers) != 0 || !strings.Contains(s.View(), "is no YAML value") {
+	if len(asked) != 0 || s.review.answer == nil || len(s.porting.opt.Answers) != 0 ||
+		!strings.Contains(s.View(), "is no YAML value") {
 		t.Errorf("asked %v, answers %v:\n%s", asked, s.porting.opt.Answers, s.View())
 	}
 	press(s, "backspace", "g", "b", "2", "0", "0")
-	if v := ansi.Strip(s.View()); !strings.Contains(v, "written as gb200") || !strings.Contains(v, "i  gpus_per_node") && !strings.Contains(v, "gpu_type: gb200") {
+	if v := ansi.Strip(s.View()); !strings.Contains(v, "written as gb200") ||
+		!strings.Contains(v, "i  gpus_per_node") && !strings.Contains(v, "gpu_type: gb200") {
 		t.Errorf("no preview:\n%s", v)
 	}
 	press(s, "esc")
@@ -436,7 +446,7 @@ func TestEngineThatBlocks(t *testing.T) {
 	}
 	s.Update(late)
 	if s.chooser.folder.err != nil || s.chooser.folder.pending != 2 {
-		t.Errorf("an answer about the folder before was taken: %v, %d to come", s.chooser.folder.err, s.chooser.folder.pending)
+		t.Errorf("an answer about the folder before was taken: %+v", s.chooser.folder)
 	}
 	s.Update(frametest.Keys("enter")[0])
 	if s.stage != reading {

@@ -51,7 +51,8 @@ func TestViewerScrollsAnywhere(t *testing.T) {
 	t.Parallel()
 	const n = 100000
 	s := viewing(t, n, 50000)
-	if first, last := numbersOf(t, s); first > 50000 || last < 50000 || !strings.Contains(ansi.Strip(s.View()), "▸  50000  line 50000") {
+	if first, last := numbersOf(t, s); first > 50000 || last < 50000 ||
+		!strings.Contains(ansi.Strip(s.View()), "▸  50000  line 50000") {
 		t.Fatalf("opened at %d to %d", first, last)
 	}
 	for range 300 {
@@ -147,7 +148,8 @@ func TestViewerOfWhatIsSelected(t *testing.T) {
 	s := open(t, &lab{}, sample)
 	s.review.files.goTo(porter.Recipe, "resources.prefill_workers")
 	press(s, "o")
-	if e := s.viewer.places; len(e) != 5 || e[0].Artifact != "job.log" || !strings.Contains(ansi.Strip(s.View()), "--nodelist gb300-r07-n09") {
+	if e := s.viewer.places; len(e) != 5 || e[0].Artifact != "job.log" ||
+		!strings.Contains(ansi.Strip(s.View()), "--nodelist gb300-r07-n09") {
 		t.Fatalf("places %v", e)
 	}
 	line := s.viewer.places[0].Line

@@ -86,7 +86,12 @@ func (w *writing) check() tea.Cmd {
 	}
 }
 
-func (w *writing) checked(m checkedMsg) { w.checking, w.found = false, m.findings }
+func (m checkedMsg) apply(s *Screen) tea.Cmd {
+	if s.writing.checking, s.writing.found = false, m.findings; s.stage != naming {
+		return nil
+	}
+	return s.writing.check()
+}
 
 // write writes the files under the names that were typed. The recipe names the
 // workload file and takes up the answers of an earlier port, so the port is made
@@ -148,6 +153,27 @@ func (w *writing) ended(m writtenMsg) bool {
 	}
 	w.drop()
 	return true
+}
+
+// apply opens the editor, or the comparison with what is there.
+func (m writtenMsg) apply(s *Screen) tea.Cmd {
+	switch {
+	case !s.writing.ended(m):
+		return tooLate(m)
+	case m.moved || m.exists(m.err):
+		s.writing.compared, s.writing.compare = m.targets, targetDiff(m.targets)
+		s.writing.compare.open(s.th, s.w, s.h)
+		if m.moved {
+			text := "nothing is written: what is there has changed since it was shown"
+			return ui.Do(ui.Toast{Text: text, Role: ui.Warn})
+		}
+		return nil
+	case m.err != nil:
+		return s.fail(m.err)
+	}
+	s.stage, s.writing.compare = reviewing, nil
+	s.porting.saved(m.answers)
+	return ui.Do(ui.OpenEdit{Recipe: m.paths[0], Workload: m.paths[1]})
 }
 
 // drop gives up a write.
