@@ -43,12 +43,13 @@ func candidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []c
 	case strings.Contains(word, ":"):
 		return values(t, lines, at.Line, word, all)
 	}
-	path, indent := parent(lines, at.Line, len(before)-len(word))
+	indent := len(before) - len(word)
+	path := parent(lines, at.Line, indent)
 	n, depth := lookup(t, path)
 	if depth < len(path) || len(n.Children) == 0 || len(path) == 0 && indent > 0 {
 		return nil, 0
 	}
-	have := siblings(lines, at.Line, len(before)-len(word))
+	have := siblings(lines, at.Line, indent)
 	for _, k := range n.Keys() {
 		if !strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) || slices.Contains(have, k) {
 			continue
@@ -102,15 +103,14 @@ func values(t *schema.Table, lines []string, row int, word string, all bool) ([]
 	return items, len(typed)
 }
 
-// parent is the path of the mapping that a line of an indentation is in, and the
-// indentation of its key's entries; for the top, of what there is.
-func parent(lines []string, row, indent int) (path []string, at int) {
+// parent is the path of the mapping that a line of an indentation is in; nil: the top.
+func parent(lines []string, row, indent int) []string {
 	for i := row - 1; i >= 0; i-- {
 		if _, n, ok := content(lines[i]); ok && n < indent {
-			return pathAt(lines, i), indent
+			return pathAt(lines, i)
 		}
 	}
-	return nil, indent
+	return nil
 }
 
 // siblings are the keys beside a line, in the same mapping.

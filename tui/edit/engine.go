@@ -1,6 +1,11 @@
 // Package edit is the editor of a recipe and its workload: two texts, the list of
 // what is wrong with them, and always in view the rule that a phase must have time
 // for its load. It holds texts and draws; what is wrong is for the engine to say.
+//
+// The screen is composed of panes: the pair of documents, the checker, the list of
+// problems, the form, the search, the completion, the comparison, the question. A
+// pane answers a key with a message that says what it asks for; the screen routes,
+// lays out, and follows after each message what it has changed.
 package edit
 
 import (
