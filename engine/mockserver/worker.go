@@ -40,12 +40,12 @@ func newWorker(cfg Config) http.Handler {
 	mux.HandleFunc("GET /health", w.health)
 	switch cfg.Role {
 	case schema.Prefill:
-		mux.HandleFunc("POST "+prefillPath, w.prefill)
+		mux.HandleFunc("POST "+prefillPath, w.chat(w.prefill))
 	case schema.Decode:
-		mux.HandleFunc("POST "+decodePath, w.decode)
+		mux.HandleFunc("POST "+decodePath, w.chat(w.decode))
 	default:
 		mux.HandleFunc("GET /v1/models", models(cfg.Model))
-		mux.HandleFunc("POST /v1/chat/completions", w.complete)
+		mux.HandleFunc("POST /v1/chat/completions", w.chat(w.complete))
 	}
 	return mux
 }
@@ -71,46 +71,44 @@ func (wk *worker) prefillPrompt(ctx context.Context, arrival time.Time, p Prompt
 	return cached, due, true
 }
 
-// asked is the job of a request; without one the request is refused.
-func (wk *worker) asked(w http.ResponseWriter, r *http.Request) (job, bool) {
-	body, ok := readBody(w, r)
-	if !ok {
-		return job{}, false
+// chat checks a request before what answers it; one that is refused has been answered.
+func (wk *worker) chat(answer func(http.ResponseWriter, *http.Request, job, time.Time)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		arrival := time.Now()
+		body, ok := readBody(w, r)
+		if !ok {
+			return
+		}
+		if j, ok := wk.cfg.parse(w, body); ok {
+			answer(w, r, j, arrival)
+		}
 	}
-	return wk.cfg.parse(w, body)
 }
 
-func (wk *worker) prefill(w http.ResponseWriter, r *http.Request) {
-	arrival := time.Now()
-	j, ok := wk.asked(w, r)
-	if !ok {
-		return
+func (wk *worker) prefill(w http.ResponseWriter, r *http.Request, j job, arrival time.Time) {
+	if cached, due, ok := wk.prefillPrompt(r.Context(), arrival, j.prompt); ok {
+		writeJSON(w, http.StatusOK,
+			prefillReply{PromptTokens: j.prompt.Tokens, CachedTokens: cached, FirstToken: due.UnixNano()})
 	}
-	cached, due, ok := wk.prefillPrompt(r.Context(), arrival, j.prompt)
-	if !ok {
-		return
-	}
-	writeJSON(w, http.StatusOK,
-		prefillReply{PromptTokens: j.prompt.Tokens, CachedTokens: cached, FirstToken: due.UnixNano()})
 }
 
-func (wk *worker) decode(w http.ResponseWriter, r *http.Request) {
-	arrival := time.Now()
-	j, ok := wk.asked(w, r)
-	if !ok {
-		return
+func (wk *worker) decode(w http.ResponseWriter, r *http.Request, j job, arrival time.Time) {
+	var told [2]int
+	for i, name := range []string{headerPromptTokens, headerCachedTokens} {
+		n, err := strconv.Atoi(r.Header.Get(name))
+		if err != nil {
+			refuse(w, http.StatusBadRequest, name+" is missing: decode is for the frontend, after prefill")
+			return
+		}
+		told[i] = n
 	}
-	prompt, err := strconv.Atoi(r.Header.Get(headerPromptTokens))
-	if err != nil {
-		refuse(w, http.StatusBadRequest, headerPromptTokens+" is missing: decode is for the frontend, after prefill")
-		return
+	wk.answer(w, r, j, usageOf(told[0], told[1], j.output), firstToken(r.Header.Get(headerFirstToken), arrival))
+}
+
+func (wk *worker) complete(w http.ResponseWriter, r *http.Request, j job, arrival time.Time) {
+	if cached, due, ok := wk.prefillPrompt(r.Context(), arrival, j.prompt); ok {
+		wk.answer(w, r, j, usageOf(j.prompt.Tokens, cached, j.output), due)
 	}
-	cached, err := strconv.Atoi(r.Header.Get(headerCachedTokens))
-	if err != nil {
-		refuse(w, http.StatusBadRequest, headerCachedTokens+" is missing: decode is for the frontend, after prefill")
-		return
-	}
-	wk.answer(w, r, j, usageOf(prompt, cached, j.output), firstToken(r.Header.Get(headerFirstToken), arrival))
 }
 
 // firstToken is the time that the prefill worker has promised, so that the hops
@@ -126,19 +124,6 @@ func firstToken(header string, arrival time.Time) time.Time {
 		return arrival
 	}
 	return arrival.Add(-late)
-}
-
-func (wk *worker) complete(w http.ResponseWriter, r *http.Request) {
-	arrival := time.Now()
-	j, ok := wk.asked(w, r)
-	if !ok {
-		return
-	}
-	cached, due, ok := wk.prefillPrompt(r.Context(), arrival, j.prompt)
-	if !ok {
-		return
-	}
-	wk.answer(w, r, j, usageOf(j.prompt.Tokens, cached, j.output), due)
 }
 
 func models(model string) http.HandlerFunc {
