@@ -31,6 +31,7 @@ lint: ## formatting, vet, staticcheck, lengths, go.mod
 	go vet $$PACKAGES
 	go tool staticcheck $$PACKAGES
 	go tool revive -config .revive.toml $$PACKAGES
+	@! LC_ALL=C.UTF-8 grep -rnE --include='*.go' '.{121}' . || { echo "lines of more than 120 columns (a tab counts 1)"; exit 1; }
 	go mod tidy -diff
 
 bench: ## figures of this machine, benchstat-able, then long fuzz runs

@@ -11,7 +11,8 @@ import (
 // What is missing is a fact like any other.
 func TestLook(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "sbatch"), []byte("#!/bin/sh\necho slurm 24.05\necho more\n"), 0o755); err != nil {
+	sbatch := []byte("#!/bin/sh\necho slurm 24.05\necho more\n")
+	if err := os.WriteFile(filepath.Join(bin, "sbatch"), sbatch, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin)
