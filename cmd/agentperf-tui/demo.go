@@ -15,8 +15,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/sample"
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
-	"github.com/agentperf/agentperf-tui/testdata"
 )
 
 func demoCmd(a *app) *cobra.Command {
@@ -138,10 +138,10 @@ func (d *demo) port(ctx context.Context) (string, error) {
 
 // unpack writes the sample run directory and returns its path.
 func (d *demo) unpack() (string, error) {
-	if err := os.CopyFS(d.dir, testdata.Sample); err != nil {
+	if err := os.CopyFS(d.dir, sample.Files); err != nil {
 		return "", fmt.Errorf("unpack the sample: %w", err)
 	}
-	return filepath.Join(d.dir, filepath.FromSlash(testdata.SampleDir)), nil
+	return filepath.Join(d.dir, filepath.FromSlash(sample.Dir)), nil
 }
 
 // endRuns ends the demo's runs, whose folder may be about to go.

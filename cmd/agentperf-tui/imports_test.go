@@ -115,8 +115,6 @@ func (l layout) refused(name, imp string) string {
 	switch {
 	case !ours:
 		return ""
-	case name == "cmd/agentperf-tui" && target == "testdata": // the demo's sample is embedded there
-		return ""
 	case l[target].forTests || slices.Contains(strings.Split(target, "/"), "testdata"):
 		if r.forTests {
 			return ""
