@@ -90,6 +90,16 @@ func (ds Diagnostics) count(s Severity) int {
 	return n
 }
 
+// BySeverity is the findings with the worst first, those of one severity in their order.
+func (ds Diagnostics) BySeverity() Diagnostics {
+	rank := []Severity{Error, Warning, Note}
+	out := slices.Clone(ds)
+	slices.SortStableFunc(out, func(a, b Diagnostic) int {
+		return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity)
+	})
+	return out
+}
+
 // Sort orders findings by file and place, so that two checks of one file print
 // the same list.
 func (ds Diagnostics) Sort() {

@@ -130,7 +130,7 @@ func evaluate(d engine.Draft) rule {
 	file, selector := recipes.SplitSelector(d.RecipePath)
 	r, _, found := recipes.Select(file, d.Recipe, selector)
 	if r == nil {
-		return rule{why: "the recipe can't be read: " + firstError(found)}
+		return rule{why: "the recipe can't be read: " + worst(found)}
 	}
 	if len(r.Benchmark.Levels) == 0 {
 		return rule{why: "the recipe gives no concurrency"}
@@ -140,18 +140,17 @@ func evaluate(d engine.Draft) rule {
 	}
 	w, found := recipes.ParseWorkload(d.WorkloadPath, d.Workload)
 	if w == nil {
-		return rule{why: "the workload can't be read: " + firstError(found)}
+		return rule{why: "the workload can't be read: " + worst(found)}
 	}
 	return rule{checks: recipes.CheckTimeouts(w, r.Benchmark.Levels)}
 }
 
-func firstError(ds recipes.Diagnostics) string {
-	for _, d := range ds {
-		if d.Severity == recipes.Error {
-			return fmt.Sprintf("line %d: %s", d.Line, d.Message)
-		}
+func worst(ds recipes.Diagnostics) string {
+	if ds.Errors() == 0 {
+		return "unknown"
 	}
-	return "unknown"
+	d := ds.BySeverity()[0]
+	return fmt.Sprintf("line %d: %s", d.Line, d.Message)
 }
 
 // View draws the rule in w cells: both sides, what is left or lacks, and below it

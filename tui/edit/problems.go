@@ -31,20 +31,15 @@ func (p problem) role() ui.Role {
 // each in the order of the files.
 func listed(ds recipes.Diagnostics, recipePath, workloadPath string) []problem {
 	out := make([]problem, 0, len(ds))
-	for _, sev := range []recipes.Severity{recipes.Error, recipes.Warning, recipes.Note} {
-		for _, d := range ds {
-			if d.Severity != sev {
-				continue
-			}
-			p := problem{d, elsewhere}
-			switch d.File {
-			case recipePath:
-				p.side = recipe
-			case workloadPath:
-				p.side = workload
-			}
-			out = append(out, p)
+	for _, d := range ds.BySeverity() {
+		p := problem{d, elsewhere}
+		switch d.File {
+		case recipePath:
+			p.side = recipe
+		case workloadPath:
+			p.side = workload
 		}
+		out = append(out, p)
 	}
 	return out
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -164,7 +163,8 @@ func (p *proposal) against(th ui.Theme) string {
 	case p.gate != nil:
 		return th.Paint(ui.Warn, "⚠ ") + ui.Clean(p.gate.Error())
 	case w > 0:
-		return th.Paint(ui.Warn, "⚠ "+ui.Plural(w, "warning")+": ") + ui.Clean(first(ds, recipes.Warning))
+		worst := ds.BySeverity()[0]
+		return th.Paint(ui.Warn, "⚠ "+ui.Plural(w, "warning")+": ") + ui.Clean(worst.Path+": "+worst.Message)
 	}
 	return th.Paint(ui.OK, "✓ nothing stands against it")
 }
@@ -183,13 +183,4 @@ func (p *proposal) where() string {
 		text += ": " + p.cluster.notes[len(p.cluster.notes)-1]
 	}
 	return text
-}
-
-func first(ds recipes.Diagnostics, sev recipes.Severity) string {
-	for _, d := range ds {
-		if d.Severity == sev {
-			return d.Path + ": " + d.Message
-		}
-	}
-	return ""
 }

@@ -75,17 +75,12 @@ var marks = map[recipes.Severity]line{
 // findings are the diagnostics, the worst first.
 func findings(ds recipes.Diagnostics) []line {
 	var out []line
-	for _, sev := range []recipes.Severity{recipes.Error, recipes.Warning, recipes.Note} {
-		for _, d := range ds {
-			if d.Severity != sev {
-				continue
-			}
-			l := marks[sev]
-			l.text = fmt.Sprintf("%s:%d  %s: %s", d.File, d.Line, d.Path, d.Message)
-			out = append(out, l)
-			if d.Fix != "" {
-				out = append(out, line{mark: " ", text: "fix: " + d.Fix})
-			}
+	for _, d := range ds.BySeverity() {
+		l := marks[d.Severity]
+		l.text = fmt.Sprintf("%s:%d  %s: %s", d.File, d.Line, d.Path, d.Message)
+		out = append(out, l)
+		if d.Fix != "" {
+			out = append(out, line{mark: " ", text: "fix: " + d.Fix})
 		}
 	}
 	if len(out) == 0 {
