@@ -154,3 +154,21 @@ func Decimal(v float64, decimals int) string {
 	}
 	return whole
 }
+
+// Minus is the sign that comparisons print.
+const Minus = "\u2212"
+
+// Change prints a change, a fraction, as a percentage with its sign.
+func Change(fraction float64, decimals int) string {
+	sign := "+"
+	if fraction < 0 {
+		sign = Minus
+	}
+	return sign + strconv.FormatFloat(math.Abs(fraction)*100, 'f', decimals, 64) + "%"
+}
+
+// Percent prints a fraction as a percentage with no more decimals than it needs, and
+// at most two.
+func Percent(fraction float64) string {
+	return strconv.FormatFloat(math.Round(fraction*1e4)/1e2, 'f', -1, 64) + "%"
+}

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// MaxRequests is how many requests of a phase LoadRequests returns: a comparison
+// maxRequests is how many requests of a phase LoadRequests returns: a comparison
 // of single requests holds them all in memory, 80 bytes each.
-const MaxRequests = 1 << 20
+const maxRequests = 1 << 20
 
 // LoadRequests is Load, and the requests of one phase in the order of their
 // start: of the only one when the index is negative. There are none when the
-// phase has more than MaxRequests.
+// phase has more than maxRequests.
 func LoadRequests(ctx context.Context, dir string, rc RunContext, phase int) (Run, []Request, error) {
 	l, err := load(ctx, dir, rc)
 	if err != nil {
@@ -30,7 +30,7 @@ func LoadRequests(ctx context.Context, dir string, rc RunContext, phase int) (Ru
 }
 
 func (f *Fold) requestsOf(p Phase) ([]Request, error) {
-	if p.Total > MaxRequests || f.spans.phases[p.Index] == nil {
+	if p.Total > maxRequests || f.spans.phases[p.Index] == nil {
 		return nil, nil
 	}
 	all := make([]Request, 0, p.Total)

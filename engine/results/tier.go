@@ -25,6 +25,7 @@ type TierLevel struct {
 	Concurrency int    `json:"concurrency"`
 	Meets       bool   `json:"meets"`
 	Why         string `json:"why,omitempty"` // why it does not
+	Brief       string `json:"-"`             // the same where there is little room
 }
 
 // TierResults tells for each tier the highest concurrency that meets it. A phase
@@ -34,9 +35,11 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 	for _, t := range tiers {
 		r := TierResult{Tier: t, Levels: []TierLevel{}}
 		for _, p := range phases {
-			why := t.misses(p)
-			r.Levels = append(r.Levels, TierLevel{Concurrency: p.Concurrency, Meets: why == "", Why: why})
-			if why == "" {
+			l := TierLevel{Concurrency: p.Concurrency}
+			l.Why, l.Brief = t.misses(p)
+			l.Meets = l.Why == ""
+			r.Levels = append(r.Levels, l)
+			if l.Meets {
 				r.Concurrency = max(r.Concurrency, p.Concurrency)
 			}
 		}
@@ -45,7 +48,8 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 	return out
 }
 
-func (t Tier) misses(p Phase) string {
+// misses says why a phase does not meet the tier, whole and in brief; empty where it does.
+func (t Tier) misses(p Phase) (why, brief string) {
 	speed, ttft := p.Figures.Of(LocalSpeed25), p.Figures.Of(TTFT95)
 	reasons := append([]string{}, p.Invalid...)
 	if p.Partial != "" {
@@ -57,13 +61,13 @@ func (t Tier) misses(p Phase) string {
 		}
 	}
 	if len(reasons) > 0 {
-		return "invalid: " + strings.Join(reasons, "; ")
+		return "invalid: " + strings.Join(reasons, "; "), "not valid"
 	}
 	switch {
 	case !(speed.Value >= t.SpeedFloor):
-		return fmt.Sprintf("output speed p25 %s, want at least %s tok/s", speed.Text(), Decimal(t.SpeedFloor, 1))
+		return fmt.Sprintf("output speed p25 %s, want at least %s tok/s", speed.Text(), Decimal(t.SpeedFloor, 1)), "speed"
 	case !(ttft.Value <= t.TTFTCeiling):
-		return fmt.Sprintf("TTFT p95 %s, want at most %s s", ttft.Text(), Decimal(t.TTFTCeiling, 3))
+		return fmt.Sprintf("TTFT p95 %s, want at most %s s", ttft.Text(), Decimal(t.TTFTCeiling, 3)), "TTFT"
 	}
-	return ""
+	return "", ""
 }

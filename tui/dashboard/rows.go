@@ -202,23 +202,10 @@ func tierLine(r results.TierResult) figure {
 		return figure{label: label, total: ui.Cell{Text: "-"}}
 	}
 	if l := r.Levels[0]; !l.Meets {
-		why := ui.Cell{Text: missed(l.Why), Role: ui.Muted}
+		why := ui.Cell{Text: l.Brief, Role: ui.Muted}
 		return figure{label: label, total: ui.Cell{Text: "✗ misses", Role: ui.Warn}, why: why}
 	}
 	return figure{label: label, total: ui.Cell{Text: "✓ holds", Role: ui.OK}}
-}
-
-// missed is which of the two limits is broken, short.
-func missed(why string) string {
-	what, _, _ := strings.Cut(why, ",")
-	what = strings.TrimSuffix(strings.TrimSuffix(what, " s"), " tok/s")
-	switch {
-	case strings.HasPrefix(what, "TTFT"):
-		return "TTFT"
-	case strings.HasPrefix(what, "output speed"):
-		return "speed"
-	}
-	return "not valid"
 }
 
 // errorKinds are the failed requests by their kind, the most frequent first: those

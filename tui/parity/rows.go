@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine"
@@ -77,13 +76,13 @@ func lineOf(r engine.ComparisonRow, primary bool, half int) line {
 			role = roleOf(*p.Position, r.Flags)
 			gaugeCell = ui.Cell{Text: gauge(*p.Position, half), Role: role}
 		}
-		tolerance = percentOf(p.Tolerance)
+		tolerance = results.Percent(p.Tolerance)
 		detail += ": tolerance ±" + tolerance
 		if p.Better != "" {
 			detail += ", " + string(p.Better) + " is better"
 		}
 		if in := p.Interval; in != nil {
-			interval.Text = percent(&in.Low, 1) + " … " + percent(&in.High, 1)
+			interval.Text = results.Change(in.Low, 1) + " … " + results.Change(in.High, 1)
 			detail += "; 95 % of differences within " + interval.Text + " by " + in.Method
 		}
 	}
@@ -150,23 +149,6 @@ func gauge(position float64, half int) string {
 	return string(g)
 }
 
-// percentOf prints a fraction with no more decimals than it needs, and at most two.
-func percentOf(fraction float64) string {
-	return strconv.FormatFloat(math.Round(fraction*1e4)/1e2, 'f', -1, 64) + "%"
-}
-
-// percent prints a difference with its sign; a dash when it is unknown.
-func percent(v *float64, decimals int) string {
-	if v == nil {
-		return "-"
-	}
-	sign := "+"
-	if *v < 0 {
-		sign = "−"
-	}
-	return sign + strconv.FormatFloat(math.Abs(*v)*100, 'f', decimals, 64) + "%"
-}
-
 // summary counts what lies beyond its tolerance, noisy metrics aside; first of all
 // it says why no verdict can be given.
 func summary(c engine.Comparison) (text string, role ui.Role) {
@@ -201,7 +183,7 @@ func summary(c engine.Comparison) (text string, role ui.Role) {
 
 // verdict is the state of a comparison.
 func verdict(c engine.Comparison) ui.State {
-	band := "band ±" + percentOf(c.Band)
+	band := "band ±" + results.Percent(c.Band)
 	if c.BandFrom != "" {
 		band += " as measured"
 	}
@@ -211,9 +193,9 @@ func verdict(c engine.Comparison) ui.State {
 	}
 	switch c.Verdict {
 	case engine.Within:
-		return ui.State{Text: "✓ within the band" + forced + "  " + percent(c.Delta, 2), Role: ui.OK, Age: band}
+		return ui.State{Text: "✓ within the band" + forced + "  " + results.Change(*c.Delta, 2), Role: ui.OK, Age: band}
 	case engine.Outside:
-		return ui.State{Text: "✗ outside the band" + forced + "  " + percent(c.Delta, 2), Role: ui.Bad, Age: band}
+		return ui.State{Text: "✗ outside the band" + forced + "  " + results.Change(*c.Delta, 2), Role: ui.Bad, Age: band}
 	}
 	return ui.State{Text: "⚠ not comparable", Role: ui.Warn, Age: band}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// DefaultBand is the run-to-run band of the primary metric, as a fraction.
-const DefaultBand = 0.02
+// defaultBand is the run-to-run band of the primary metric, as a fraction.
+const defaultBand = 0.02
 
 // Verdicts of a comparison.
 const (
@@ -29,7 +29,7 @@ const (
 
 // Options of Compare.
 type Options struct {
-	Band  float64 // fraction, for the primary metric; 0 is DefaultBand, or what References measure
+	Band  float64 // fraction, for the primary metric; 0 is 2 %, or what References measure
 	Force bool    // give a verdict although the runs are not comparable
 	// References are further runs of the reference's configuration. What they
 	// scatter by is the tolerance of each metric, unless Band is given.
@@ -134,7 +134,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	measured := spread(&ref, references)
 	from := ""
 	if !(opt.Band > 0) {
-		opt.Band = DefaultBand
+		opt.Band = defaultBand
 		if measured[results.Primary] > 0 {
 			opt.Band = measured[results.Primary]
 			from = fmt.Sprintf("largest difference between two of %d reference runs", len(references)+1)
@@ -334,7 +334,7 @@ func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 	case m.Parity.Noisy:
 		p.Flags = append(p.Flags, "noisy")
 	case beyond:
-		p.Flags = append(p.Flags, "beyond ±"+percentText(tolerance))
+		p.Flags = append(p.Flags, "beyond ±"+results.Percent(tolerance))
 	}
 	return p
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -12,10 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-const (
-	minus = "\u2212" // a true minus sign
-	dash  = "-"      // no figure, or no difference that makes sense
-)
+// dash stands for no figure, or no difference that makes sense.
+const dash = "-"
 
 // intervalTitle heads the intervals: what they leave out is what matters.
 const intervalTitle = "95% within-run only"
@@ -48,7 +45,7 @@ func (f form) number(v float64) string {
 	if known(v) == nil {
 		return dash
 	}
-	return strings.Replace(results.Decimal(v*f.scale, f.decimals), "-", minus, 1)
+	return strings.Replace(results.Decimal(v*f.scale, f.decimals), "-", results.Minus, 1)
 }
 
 // join puts the unit behind the numbers, unless there is none at all.
@@ -84,15 +81,7 @@ func deltaText(delta float64, ref, cand string) string {
 	if significant(ref) >= 6 && significant(cand) >= 6 {
 		decimals = 2
 	}
-	return signed(delta, decimals)
-}
-
-func signed(delta float64, decimals int) string {
-	sign := "+"
-	if delta < 0 {
-		sign = minus
-	}
-	return sign + strconv.FormatFloat(math.Abs(delta)*100, 'f', decimals, 64) + "%"
+	return results.Change(delta, decimals)
 }
 
 // significant counts the digits of a number as it is shown, leading zeros aside.
@@ -106,18 +95,13 @@ func significant(shown string) int {
 	return n
 }
 
-// percentText prints a fraction with no more decimals than it needs, and at most two.
-func percentText(fraction float64) string {
-	return strconv.FormatFloat(math.Round(fraction*1e4)/1e2, 'f', -1, 64) + "%"
-}
-
 // Summary is the verdict in one line.
 func (c Comparison) Summary() string {
 	if c.Verdict == NotComparable {
 		return "not comparable: " + strings.Join(c.Reasons, "; ")
 	}
 	text := fmt.Sprintf("%s the band: %s %s, band ±%s",
-		c.Verdict, c.Rows[0].Metric, signed(*c.Delta, 2), percentText(c.Band))
+		c.Verdict, c.Rows[0].Metric, results.Change(*c.Delta, 2), results.Percent(c.Band))
 	if c.BandFrom != "" {
 		text += " (" + c.BandFrom + ")"
 	}
@@ -196,7 +180,7 @@ func (r Row) Intervals() string {
 	var texts []string
 	for _, p := range r.Parts {
 		if in := p.Interval; in != nil {
-			texts = append(texts, signed(in.Low, 1)+" to "+signed(in.High, 1))
+			texts = append(texts, results.Change(in.Low, 1)+" to "+results.Change(in.High, 1))
 		}
 	}
 	return strings.Join(texts, " / ")
@@ -241,7 +225,7 @@ func (r Row) gauges() string {
 	if len(texts) == 0 {
 		return ""
 	}
-	return strings.Join(texts, " ") + " ±" + percentText(r.Parts[0].Tolerance)
+	return strings.Join(texts, " ") + " ±" + results.Percent(r.Parts[0].Tolerance)
 }
 
 func gauge(position float64) string {
