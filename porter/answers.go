@@ -246,7 +246,7 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 	if fitsKind(n, kind, len(row.Enum) > 0 && known) && (known || kind != schema.Str) || levels {
 		return n, nil
 	}
-	want := kind.String()
+	want := string(kind)
 	if len(row.Enum) > 0 {
 		want = "one of " + strings.Join(row.Enum, ", ")
 	}

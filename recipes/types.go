@@ -109,29 +109,21 @@ func listOf(n *yaml.Node, f schema.Field, good func(*yaml.Node) bool) wrong {
 	}
 	for i, e := range n.Content {
 		if e = resolve(e); e.Kind != yaml.ScalarNode || !good(e) {
-			return wrong{msg: fmt.Sprintf("entry %d is %s: want %s%s", i, describe(e), f.Kind, bound(f))}
+			return wrong{msg: fmt.Sprintf("entry %d is %s: want %s", i, describe(e), kindOf(f))}
 		}
 	}
 	return wrong{}
 }
 
-func bound(f schema.Field) string {
-	if !f.Bounded {
-		return ""
-	}
-	op := "≥"
-	if f.Open {
-		op = ">"
-	}
-	return fmt.Sprintf(" %s %s", op, strconv.FormatFloat(f.Min, 'f', -1, 64))
-}
+// kindOf is the kind of a field's value with its bound.
+func kindOf(f schema.Field) string { return strings.TrimRight(string(f.Kind)+" "+f.Bound(), " ") }
 
 func number(n *yaml.Node, f schema.Field) wrong {
 	if f.Kind == schema.NodeCount && n.Value == "colocate" {
 		return wrong{}
 	}
 	if n.Kind != yaml.ScalarNode || !inRange(n, f) {
-		return wrong{msg: fmt.Sprintf("want %s%s, found %s", f.Kind, bound(f), describe(n))}
+		return wrong{msg: fmt.Sprintf("want %s, found %s", kindOf(f), describe(n))}
 	}
 	return wrong{}
 }

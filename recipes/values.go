@@ -183,7 +183,7 @@ func (v *values) field(n *yaml.Node, f schema.Field, at Place) {
 	n = resolve(n)
 	if isNull(n) {
 		if !f.Nullable && f.Kind != schema.Opaque && f.Kind != schema.FreeMap {
-			v.add(Error, at, at.Path, "may not be null: want "+f.Kind.String(),
+			v.add(Error, at, at.Path, "may not be null: want "+string(f.Kind),
 				"give a value, or remove the line for the default")
 		}
 		return

@@ -6,7 +6,6 @@ package reference
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -55,18 +54,14 @@ func files() []file {
 // describe is a row of a table in words.
 func describe(name string, f schema.Field) Entry {
 	e := Entry{
-		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: f.Kind.String(), Default: f.Default, Unit: f.Unit,
+		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: string(f.Kind), Default: f.Default, Unit: f.Unit,
 		Doc: f.Doc, Pitfall: f.Pitfall, Required: f.Required, Nullable: f.Nullable, Allowed: strings.Join(f.Enum, ", "),
 	}
 	if e.Path == "" {
 		e.Path = f.V1
 	}
-	if f.Bounded {
-		op := "≥ "
-		if f.Open {
-			op = "> "
-		}
-		e.Allowed = op + strconv.FormatFloat(f.Min, 'f', -1, 64)
+	if bound := f.Bound(); bound != "" {
+		e.Allowed = bound
 	}
 	return e
 }

@@ -53,11 +53,3 @@ func EngineServedBy(frontend string) Engine {
 	}
 	return Engine{}
 }
-
-func engineNames() []string {
-	var names []string
-	for _, e := range Engines() {
-		names = append(names, e.Name)
-	}
-	return names
-}

@@ -2,42 +2,34 @@
 // cluster file may hold: its path in both recipe layouts, its type, default and
 // allowed values, what it means and its pitfalls. Loader, checker, diff, migration,
 // completion, explain and the reference are driven by it, so that a field is
-// described once. It knows nothing of files or YAML.
+// described once, in fields.yaml. It knows nothing of the files that are described.
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 )
 
 // Kind is the type of a field's value.
-type Kind int
+type Kind string
 
-// The kinds. Opaque values are carried, never looked into.
+// The kinds, in a user's words. Opaque values are carried, never looked into.
 const (
-	Str       Kind = iota // text
-	Int                   // whole number
-	Float                 // number
-	Bool                  // true or false
-	BoolOrStr             // bool, or one of the field's allowed words
-	NodeCount             // whole number, or the word colocate (decode only)
-	StrMap                // mapping whose values are strings: environment variables, options
-	FreeMap               // mapping that belongs to somebody else (engine config, frontend flags)
-	StrList               // list of strings
-	Levels                // concurrency levels: list of whole numbers, or "64x1010"
-	IntList               // list of whole numbers
-	Opaque                // any value
+	Str       Kind = "string"
+	Int       Kind = "int" // whole number
+	Float     Kind = "float"
+	Bool      Kind = "bool"
+	BoolOrStr Kind = "bool or word"    // bool, or one of the field's allowed words
+	NodeCount Kind = "int or colocate" // decode only
+	StrMap    Kind = "map of strings"  // environment variables, options
+	FreeMap   Kind = "map"             // it belongs to somebody else: engine config, frontend flags
+	StrList   Kind = "list of strings"
+	Levels    Kind = `list of ints or "64x1010"` // concurrency levels
+	IntList   Kind = "list of ints"
+	Opaque    Kind = "any"
 )
-
-var kindNames = map[Kind]string{
-	Str: "string", Int: "int", Float: "float", Bool: "bool", BoolOrStr: "bool or word", NodeCount: "int or colocate",
-	StrMap: "map of strings", FreeMap: "map", StrList: "list of strings", Levels: `list of ints or "64x1010"`,
-	IntList: "list of ints", Opaque: "any",
-}
-
-// String is the kind in a user's words.
-func (k Kind) String() string { return kindNames[k] }
 
 // Field is one row of the table.
 type Field struct {
@@ -50,13 +42,16 @@ type Field struct {
 	Nullable bool
 	Default  string   // as YAML text; empty: none
 	Enum     []string // allowed words; nil: any
-	Min      float64  // smallest number allowed, where Bounded
-	Bounded  bool
-	Open     bool // Min itself is not allowed
+	Min      float64  `yaml:"-"` // smallest number allowed, where Bounded
+	Bounded  bool     `yaml:"-"`
+	Open     bool     `yaml:"-"` // Min itself is not allowed
 	Unit     string
 	Doc      string // what it is, for a person; never empty
 	Pitfall  string // what goes wrong with it; empty: nothing known
 }
+
+// PortedWorkloadKeys is how many of the workload's keys a port writes.
+const PortedWorkloadKeys = 19
 
 // Name is the canonical path of the field.
 func (f Field) Name() string {
@@ -72,6 +67,17 @@ func (f Field) Path(version int) string {
 		return f.V2
 	}
 	return f.V1
+}
+
+// Bound is the least that a number may be, as ≥ 1 or > 0; empty where there is none.
+func (f Field) Bound() string {
+	switch {
+	case !f.Bounded:
+		return ""
+	case f.Open:
+		return fmt.Sprintf("> %g", f.Min)
+	}
+	return fmt.Sprintf("≥ %g", f.Min)
 }
 
 // Table is a set of fields with a tree over their paths in one layout.
@@ -138,10 +144,10 @@ func (t *Table) Field(name string) (Field, bool) {
 
 // The tables never change, so each is built once.
 var (
-	recipe1  = sync.OnceValue(func() *Table { return newTable(recipeFields(), 1) })
-	recipe2  = sync.OnceValue(func() *Table { return newTable(recipeFields(), 2) })
-	workload = sync.OnceValue(func() *Table { return newTable(workloadFields(), 1) })
-	cluster  = sync.OnceValue(func() *Table { return newTable(clusterFields(), 1) })
+	recipe1  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 1) })
+	recipe2  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 2) })
+	workload = sync.OnceValue(func() *Table { return newTable(fields()["workload"], 1) })
+	cluster  = sync.OnceValue(func() *Table { return newTable(fields()["cluster"], 1) })
 )
 
 // Recipe is the table of the recipe layout, version 1 or 2.

@@ -10,7 +10,7 @@ func TestEveryRowIsWhole(t *testing.T) {
 	for name, table := range map[string]*Table{"recipe": Recipe(2), "workload": Workload(), "cluster": Cluster()} {
 		seen := map[string]bool{}
 		for _, f := range table.Fields() {
-			if f.Doc == "" || f.Name() == "" || f.Kind.String() == "" {
+			if f.Doc == "" || f.Name() == "" || f.Kind == "" {
 				t.Errorf("%s %s: a row without doc or kind", name, f.Name())
 			}
 			if seen[f.V1] && f.V1 != "" {

@@ -58,7 +58,7 @@ func candidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []c
 		c := candidate{text: k + ": ", name: k, note: "keys below"}
 		switch f := child.Field; {
 		case f != nil:
-			c.note = f.Kind.String() + " · " + f.Doc
+			c.note = string(f.Kind) + " · " + f.Doc
 		default:
 			c.text = k + ":"
 		}

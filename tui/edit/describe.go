@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -94,14 +93,7 @@ func describe(t *schema.Table, path []string) (field, bool) {
 		return f, true
 	}
 	row := n.Field
-	f.kind = row.Kind.String()
-	if row.Bounded {
-		op := "≥"
-		if row.Open {
-			op = ">"
-		}
-		f.kind += fmt.Sprintf(" %s %g", op, row.Min)
-	}
+	f.kind = strings.TrimRight(string(row.Kind)+" "+row.Bound(), " ")
 	if row.Unit != "" {
 		f.kind += ", " + row.Unit
 	}
