@@ -397,7 +397,7 @@ func TestWatch(t *testing.T) {
 	v := view(t, "a\n", "b\n")
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	grown, err := v.Watch(ctx, end(t, v))
+	grown, err := v.watch(ctx, end(t, v))
 	if err != nil {
 		t.Fatal(err)
 	}

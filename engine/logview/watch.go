@@ -22,17 +22,17 @@ func Watched(ctx context.Context, v *View) (*View, <-chan Growth, error) {
 		v.Close()
 		return nil, nil, err
 	}
-	grown, err := v.Watch(ctx, end)
+	grown, err := v.watch(ctx, end)
 	if err != nil {
 		v.Close()
 	}
 	return v, grown, err
 }
 
-// Watch tells of every growth until ctx ends, from the places on that the view's
+// watch tells of every growth until ctx ends, from the places on that the view's
 // end had. Then it closes the channel. What grows while nobody listens is told in
 // one.
-func (v *View) Watch(ctx context.Context, from Pos) (<-chan Growth, error) {
+func (v *View) watch(ctx context.Context, from Pos) (<-chan Growth, error) {
 	out := make(chan Growth)
 	streams := make([]<-chan follow.Chunk, 0, len(v.files))
 	ctx, cancel := context.WithCancel(ctx)

@@ -37,13 +37,7 @@ func TestMain(m *testing.M) {
 type disk struct{}
 
 func (disk) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
-	v := logview.NewView(time.UTC, paths...)
-	end, err := v.End()
-	if err != nil {
-		return nil, nil, err
-	}
-	grown, err := v.Watch(ctx, end)
-	return v, grown, err
+	return logview.Watched(ctx, logview.NewView(time.UTC, paths...))
 }
 
 // firstFrame shows a log's end, says how long that took, and then pages up and goes

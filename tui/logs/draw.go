@@ -27,23 +27,11 @@ func (p *Pane) View() string {
 
 // room is the cells that a row of text has.
 func (p *Pane) room() int {
-	lead := gutter + p.nameWidth()
+	lead := gutter + p.src.nameWidth(p.w)
 	if p.file {
 		lead = gutter + numbers
 	}
 	return max(p.w-lead, 1)
-}
-
-// nameWidth is the column of logs' names in a merged view.
-func (p *Pane) nameWidth() int {
-	if len(p.src.logs) < 2 {
-		return 0
-	}
-	n := 0
-	for _, l := range p.src.logs {
-		n = max(n, ui.Width(l.Name))
-	}
-	return min(n, 12, p.w/4) + 2
 }
 
 // draw draws the rows; it is called whenever something has changed, so that a
@@ -81,7 +69,7 @@ func (p *Pane) lead(i int, first bool) string {
 		}
 		return mark + p.th.Paint(ui.Muted, ui.Right(text, numbers-2)+"  ")
 	}
-	w := p.nameWidth()
+	w := p.src.nameWidth(p.w)
 	switch {
 	case w == 0:
 		return mark
@@ -111,12 +99,16 @@ func (p *Pane) part(l engine.LogLine, text string, marks [][]int, from int) stri
 		}
 		hi, more = bytesOf(text, from+max(w-ui.Width(more), 0)), p.th.Paint(ui.Muted, more)
 	}
+	var b strings.Builder
+	if p.file && from > 0 && !p.win.wrap && text != "" { // there is more on this side too
+		b.WriteString(p.th.Paint(ui.Muted, "…"))
+		lo = bytesOf(text, from+1)
+	}
 	style := p.th.Style(roles[l.Severity()])
 	mark := p.th.Style(ui.Accent).Reverse(true)
 	if p.find.points(l) {
 		mark = p.th.Style(ui.Warn).Reverse(true)
 	}
-	var b strings.Builder
 	at := lo
 	for _, m := range marks {
 		a, z := max(m[0], at), min(m[1], hi)

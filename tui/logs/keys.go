@@ -85,7 +85,7 @@ func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.prevError):
 		return p.next(engine.MatchErrors(), "an error", true)
 	case key.Matches(msg, k.follow):
-		return p.followEnd(!p.win.follow)
+		return p.Follow(!p.win.follow)
 	case key.Matches(msg, k.wrap):
 		p.win.rewrap()
 		return p.fetch(p.win.here())
@@ -136,9 +136,9 @@ func (p *Pane) typed(what asked, how typing) tea.Cmd {
 	case what == askedSearch && p.find.match == nil && text != "": // no expression: then it is a text
 		return p.searchFor(regexp.QuoteMeta(text))
 	case what == askedFilter:
-		return p.filterText(text)
+		return p.filter(text)
 	case what == askedLine && text != "":
-		return p.goToText(text)
+		return p.goTo(text)
 	}
 	return nil
 }
@@ -153,20 +153,21 @@ func (p *Pane) Paste(text string) tea.Cmd {
 	return p.typed(p.prompt.asked, changed)
 }
 
-// filterText shows only lines that match.
-func (p *Pane) filterText(text string) tea.Cmd {
-	if text == "" {
-		return p.filterBy(filter{})
+// filter shows only lines that match a regular expression; all if it is empty.
+func (p *Pane) filter(text string) tea.Cmd {
+	f := filter{text: text}
+	if text != "" {
+		var err error
+		if f.match, err = engine.MatchRegexp(text); err != nil {
+			return ui.Fail(err)
+		}
 	}
-	m, err := engine.MatchRegexp(text)
-	if err != nil {
-		return ui.Fail(err)
-	}
-	return p.filterBy(filter{text, m})
+	p.only, p.find.hit = f, nil
+	return p.fetch(p.win.here())
 }
 
-// goToText goes to a line by its number.
-func (p *Pane) goToText(text string) tea.Cmd {
+// goTo goes to a line by its number.
+func (p *Pane) goTo(text string) tea.Cmd {
 	n, err := strconv.ParseInt(strings.NewReplacer(",", "", " ", "").Replace(text), 10, 64)
 	switch {
 	case err != nil || n < 1:
@@ -174,7 +175,8 @@ func (p *Pane) goToText(text string) tea.Cmd {
 	case len(p.src.logs) != 1 || p.src.view == nil:
 		return ui.Do(ui.Toast{Text: "lines have numbers in one log, not in a merged view", Role: ui.Warn})
 	}
-	return p.goTo(n)
+	p.src.at = nil
+	return p.src.seek(n)
 }
 
 // copied puts the line that was found into the clipboard, or else the lines in

@@ -11,6 +11,7 @@ package logs
 
 import (
 	"context"
+	"errors"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -33,7 +34,10 @@ type Pane struct {
 
 // New makes a pane for logs, without one; base bounds all of its work.
 func New(base context.Context, src Source, th ui.Theme) *Pane {
-	return &Pane{th: th, keys: newKeys(), reader: newReader(base, src)}
+	p := &Pane{th: th, keys: newKeys()}
+	p.src = source{eng: src, base: base, cancel: func() {}}
+	p.win.follow = true
+	return p
 }
 
 // NewFile makes a pane for files of any kind. It numbers the lines and searches
@@ -48,7 +52,10 @@ func NewFile(base context.Context, src Source, th ui.Theme) *Pane {
 
 // Open leaves the logs that are open and opens others, at their end.
 func (p *Pane) Open(logs ...Log) tea.Cmd {
-	cmd := p.open(logs)
+	p.read = reading{}
+	p.find.leave()
+	p.win.forget()
+	cmd := p.src.open(logs)
 	p.win.w = p.room()
 	p.draw()
 	return cmd
@@ -92,14 +99,36 @@ func (p *Pane) Update(msg Msg) tea.Cmd {
 // Follow turns following the end on or off.
 func (p *Pane) Follow(on bool) tea.Cmd {
 	defer p.draw()
-	return p.followEnd(on)
+	switch {
+	case on && !p.win.follow:
+		p.win.follow = true
+		return p.fetch(p.win.toEnd())
+	case !on:
+		p.win.hold()
+	}
+	return nil
 }
 
 // Escape ends what is going on in the pane: a search under way, the way to the place
 // that is opened, what was searched for, a filter. False: nothing is.
 func (p *Pane) Escape() (tea.Cmd, bool) {
 	defer p.draw()
-	return p.escape()
+	switch {
+	case p.find.stop():
+		p.find.said = "stopped"
+	case p.src.at != nil && p.src.err == nil:
+		p.src.close()
+		p.src.at, p.src.seeking, p.src.err = nil, 0, errors.New("stopped before the place was reached")
+	case p.src.seeking > 0:
+		p.src.seeking = 0
+		p.find.clear()
+	case p.find.clear():
+	case p.only.text != "":
+		return p.filter(""), true
+	default:
+		return nil, false
+	}
+	return nil, true
 }
 
 // Close leaves what is open.

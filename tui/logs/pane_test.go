@@ -365,7 +365,7 @@ func TestFilter(t *testing.T) {
 func TestFilterShowsWhatThereIs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 60, 3, numbered(1000))
-	cmd := r.p.filterText("9$")
+	cmd := r.p.filter("9$")
 	f := r.p.read.now
 	r.p.Update(fetchedMsg{&fetch{}, false, nil}) // of another wish
 	line := logview.Line{At: 10, Next: 17, Text: "line 9"}

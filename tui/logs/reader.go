@@ -1,8 +1,6 @@
 package logs
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,17 +23,6 @@ type reader struct {
 type filter struct {
 	text  string // a regular expression; empty: every line is shown
 	match *engine.LogMatcher
-}
-
-func newReader(base context.Context, eng Source) reader {
-	return reader{src: newSource(base, eng), win: window{follow: true}}
-}
-
-func (r *reader) open(logs []Log) tea.Cmd {
-	r.read = reading{}
-	r.find.leave()
-	r.win.forget()
-	return r.src.open(logs)
 }
 
 // Settle reads what the window lacks since its size has changed.
@@ -203,12 +190,6 @@ func (r *reader) aim() {
 	}
 }
 
-// goTo goes to a line by its number.
-func (r *reader) goTo(line int64) tea.Cmd {
-	r.src.at = nil
-	return r.src.seek(line)
-}
-
 func (m countedMsg) apply(r *reader) tea.Cmd {
 	switch {
 	case m.gen != r.src.gen || m.line != r.src.seeking: // given up
@@ -251,39 +232,3 @@ func (r *reader) Scroll(by int) tea.Cmd {
 
 // Following says that new lines scroll into view.
 func (r *reader) Following() bool { return r.win.follow }
-
-func (r *reader) followEnd(on bool) tea.Cmd {
-	if on == r.win.follow {
-		return nil
-	}
-	if !on {
-		r.win.hold()
-		return nil
-	}
-	r.win.follow = true
-	return r.fetch(r.win.toEnd())
-}
-
-func (r *reader) filterBy(f filter) tea.Cmd {
-	r.only, r.find.hit = f, nil
-	return r.fetch(r.win.here())
-}
-
-func (r *reader) escape() (tea.Cmd, bool) {
-	switch {
-	case r.find.stop():
-		r.find.said = "stopped"
-	case r.src.at != nil && r.src.err == nil:
-		r.src.close()
-		r.src.at, r.src.seeking, r.src.err = nil, 0, errors.New("stopped before the place was reached")
-	case r.src.seeking > 0:
-		r.src.seeking = 0
-		r.find.clear()
-	case r.find.clear():
-	case r.only.text != "":
-		return r.filterBy(filter{}), true
-	default:
-		return nil, false
-	}
-	return nil, true
-}

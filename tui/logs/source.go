@@ -2,6 +2,7 @@ package logs
 
 import (
 	"context"
+	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -66,10 +67,6 @@ type source struct {
 	err     error
 }
 
-func newSource(base context.Context, eng Source) source {
-	return source{eng: eng, base: base, cancel: func() {}}
-}
-
 // open leaves what is open and opens logs.
 func (s *source) open(logs []Log) tea.Cmd {
 	s.close()
@@ -89,6 +86,31 @@ func (s *source) open(logs []Log) tea.Cmd {
 		m.end, m.err = m.view.End()
 		return m
 	}
+}
+
+// nameWidth is the column of logs' names in a merged view of w cells.
+func (s *source) nameWidth(w int) int {
+	if len(s.logs) < 2 {
+		return 0
+	}
+	n := 0
+	for _, l := range s.logs {
+		n = max(n, ui.Width(l.Name))
+	}
+	return min(n, 12, w/4) + 2
+}
+
+// name is what is open, as the title says it.
+func (s *source) name(file bool) string {
+	switch n := len(s.logs); {
+	case n == 1 && file:
+		return ui.Clean(s.logs[0].Name)
+	case n == 1:
+		return ui.Clean(s.logs[0].Name) + " log"
+	case n > 1:
+		return fmt.Sprintf("%d logs by time", n)
+	}
+	return "log"
 }
 
 // close ends all work on what is open; its answers are dropped.

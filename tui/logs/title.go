@@ -15,7 +15,7 @@ func (p *Pane) Title(focused bool, w int) (left, right string) {
 	if p.Typing() {
 		return p.prompt.view(p.th, min(max(w-46, 16), 40)), p.th.Paint(ui.Muted, p.state())
 	}
-	if left = p.name(); focused {
+	if left = p.src.name(p.file); focused {
 		left = p.th.Title.Render(left)
 	}
 	if p.only.text != "" {
@@ -38,30 +38,18 @@ func (p *Pane) Title(focused bool, w int) (left, right string) {
 	return left, right
 }
 
-func (p *Pane) name() string {
-	switch n := len(p.src.logs); {
-	case n == 1 && p.file:
-		return ui.Clean(p.src.logs[0].Name)
-	case n == 1:
-		return ui.Clean(p.src.logs[0].Name) + " log"
-	case n > 1:
-		return fmt.Sprintf("%d logs by time", n)
-	}
-	return "log"
-}
-
 // where is how far down the window is.
-func (p *Pane) where(w int) string {
+func (r *reader) where(w int) string {
 	text := ""
-	if n := p.win.lineNumber(p.win.first); n > 0 && p.only.match == nil {
+	if n := r.win.lineNumber(r.win.first); n > 0 && r.only.match == nil {
 		text = "line " + results.Count(n) + " · "
 	}
-	size := p.src.end.Bytes()
+	size := r.src.end.Bytes()
 	if size == 0 {
 		return text + "held"
 	}
 	const roomy = 80
-	if text += fmt.Sprintf("%d %%", percent(p.win.bottomEdge().Bytes(), size)); w >= roomy {
+	if text += fmt.Sprintf("%d %%", percent(r.win.bottomEdge().Bytes(), size)); w >= roomy {
 		text += " of " + bytesText(size)
 	}
 	return text

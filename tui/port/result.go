@@ -50,12 +50,6 @@ func (w *written) fieldOf(t porter.Todo) (porter.Field, bool) {
 	return porter.Field{}, false
 }
 
-// leaf is a field's name and line in a file.
-type leaf struct {
-	path string
-	line int
-}
-
 // show renders both files and finds the field of each line.
 func show(res *porter.Result) (*written, error) {
 	w := &written{res: res}
@@ -63,13 +57,9 @@ func show(res *porter.Result) (*written, error) {
 	if err != nil {
 		return w, err
 	}
-	r, _ := recipes.ParseRecipe("recipe", data)
-	var leaves []leaf
-	if r != nil {
-		for _, l := range r.Leaves() {
-			leaves = append(leaves, leaf{l.Canonical, l.Place.Line})
-		}
-		leaves = append(leaves, leaf{"schema", r.Place("schema").Line})
+	var leaves []recipes.Leaf
+	if r, _ := recipes.ParseRecipe("recipe", data); r != nil {
+		leaves = append(r.Leaves(), recipes.Leaf{Canonical: "schema", Place: r.Place("schema")})
 		w.facts = facts(r)
 	}
 	w.docs[0] = numbered(res, porter.Recipe, string(data), leaves)
@@ -78,9 +68,7 @@ func show(res *porter.Result) (*written, error) {
 	}
 	leaves = nil
 	if wl, _ := recipes.ParseWorkload("workload", data); wl != nil {
-		for _, l := range wl.Leaves() {
-			leaves = append(leaves, leaf{l.Canonical, l.Place.Line})
-		}
+		leaves = wl.Leaves()
 	}
 	w.docs[1] = numbered(res, porter.Workload, string(data), leaves)
 	return w, nil
@@ -88,7 +76,7 @@ func show(res *porter.Result) (*written, error) {
 
 // numbered gives each line its field. The lines of a list belong to the field
 // that begins above them.
-func numbered(res *porter.Result, file porter.File, text string, leaves []leaf) document {
+func numbered(res *porter.Result, file porter.File, text string, leaves []recipes.Leaf) document {
 	byPath := map[string]int{}
 	for i, f := range res.Fields {
 		if f.File == file {
@@ -97,10 +85,9 @@ func numbered(res *porter.Result, file porter.File, text string, leaves []leaf) 
 	}
 	byLine := map[int]int{}
 	for _, l := range leaves {
-		if i, ok := byPath[l.path]; ok {
-			if _, taken := byLine[l.line]; !taken {
-				byLine[l.line] = i
-			}
+		i, ok := byPath[l.Canonical]
+		if _, taken := byLine[l.Place.Line]; ok && !taken {
+			byLine[l.Place.Line] = i
 		}
 	}
 	d := document{file: file}
