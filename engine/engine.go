@@ -62,14 +62,12 @@ type Paths struct {
 
 // Options are what a program passes to [New]; the zero value is the real world.
 type Options struct {
-	Version string
-	// OutputDir beats the configuration file's.
-	OutputDir string
-	// StateDir is used instead of the user's state folder.
-	StateDir string
-	Getenv   func(string) string
-	Now      func() time.Time
-	Program  string // default: this executable
+	Version   string
+	OutputDir string // beats the configuration file's
+	StateDir  string // used instead of the user's state folder
+	Getenv    func(string) string
+	Now       func() time.Time
+	Program   string // default: this executable
 	// PortReports knows the reports of ports: nothing is submitted over open questions, and a
 	// recipe's report goes into the folder of its run. It may be nil.
 	PortReports submit.PortReports

@@ -43,11 +43,8 @@ type (
 	Playback = watch.Playback
 )
 
-// Submits, see [submit].
-type (
-	// PlanOptions say where and how large a run is to be.
-	PlanOptions = submit.PlanOptions
-)
+// PlanOptions say where and how large a run is to be, see [submit].
+type PlanOptions = submit.PlanOptions
 
 // Comparisons, see [parity].
 type (

@@ -31,11 +31,10 @@ func New(opt Options) *Drafts { return &Drafts{opt: opt} }
 
 // Files names what a user gives for a run.
 type Files struct {
-	Recipe   string // behind a colon a selector, where the file holds several recipes
-	Workload string // empty: the recipe's agentperf_config, where this machine can see it
-	Cluster  string // empty: searched for as srtctl does
-	// NoCluster says that there is no cluster file, whatever a search would find.
-	NoCluster bool
+	Recipe    string // behind a colon a selector, where the file holds several recipes
+	Workload  string // empty: the recipe's agentperf_config, where this machine can see it
+	Cluster   string // empty: searched for as srtctl does
+	NoCluster bool   // there is none, whatever a search would find
 	// Edits are made in memory before anything else is done; a path that begins
 	// with a key of the workload file is meant for that one.
 	Edits []recipes.Edit

@@ -17,14 +17,13 @@ import (
 
 // Unsaved is what was typed into a file and not saved. It outlives the program.
 type Unsaved struct {
-	Path string    `json:"path"` // absolute
-	Text string    `json:"-"`
-	Base string    `json:"-"` // what was on disk when it was typed
-	At   time.Time `json:"at"`
-	Host string    `json:"host"`
-	PID  int       `json:"pid"` // of the program that wrote this, on that host
-	// Elsewhere: that program, or another one with its number, still runs here.
-	Elsewhere bool `json:"-"`
+	Path      string    `json:"path"` // absolute
+	Text      string    `json:"-"`
+	Base      string    `json:"-"` // what was on disk when it was typed
+	At        time.Time `json:"at"`
+	Host      string    `json:"host"`
+	PID       int       `json:"pid"` // of the program that wrote this, on that host
+	Elsewhere bool      `json:"-"`   // that program, or another one with its number, still runs here
 }
 
 // unsavedFile is how it is kept: as bytes, since a JSON string can't hold those that

@@ -6,6 +6,7 @@
 package event
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,10 +127,8 @@ func Append(path string, now func() time.Time) (*Appender, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read event file: %w", err), f.Close())
 	}
-	for line := range lines(data) {
-		if e, err := Parse(line); err == nil {
-			a.seq = max(a.seq, e.Seq)
-		}
+	for _, e := range parseAll(data) {
+		a.seq = max(a.seq, e.Seq)
 	}
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		if _, err := f.WriteString("\n"); err != nil {
@@ -194,11 +193,15 @@ func ReadFile(path string) ([]Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
+	return parseAll(data), nil
+}
+
+func parseAll(data []byte) []Event {
 	var out []Event
-	for line := range lines(data) {
+	for line := range bytes.Lines(data) {
 		if e, err := Parse(line); err == nil {
 			out = append(out, e)
 		}
 	}
-	return out, nil
+	return out
 }

@@ -1,20 +1,6 @@
 package event
 
-import (
-	"bytes"
-	"iter"
-	"time"
-)
-
-func lines(data []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for line := range bytes.Lines(data) {
-			if line = bytes.TrimSpace(line); len(line) > 0 && !yield(line) {
-				return
-			}
-		}
-	}
-}
+import "time"
 
 // Status is what the events of a run add up to. Its zero value is a run of which
 // nothing is known yet.

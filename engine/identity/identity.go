@@ -174,29 +174,14 @@ func (id *Identity) Tell(name, version string) {
 
 // Add takes over what another one knows, which was closer to it.
 func (id *Identity) Add(more Identity) {
-	take(&id.Recipe, more.Recipe)
-	take(&id.Workload, more.Workload)
-	take(&id.Plan, more.Plan)
-	if more.Image != nil {
-		id.Image = more.Image
-	}
-	if more.Model != nil {
-		id.Model = more.Model
-	}
-	if more.Client != nil {
-		id.Client = more.Client
-	}
+	id.Recipe, id.Workload = cmp.Or(more.Recipe, id.Recipe), cmp.Or(more.Workload, id.Workload)
+	id.Plan, id.Image = cmp.Or(more.Plan, id.Plan), cmp.Or(more.Image, id.Image)
+	id.Model, id.Client = cmp.Or(more.Model, id.Model), cmp.Or(more.Client, id.Client)
 	if more.Datasets != nil {
 		id.Datasets = more.Datasets
 	}
 	for _, t := range more.Tools {
 		id.Tell(t.Name, t.Version)
-	}
-}
-
-func take(to *string, from string) {
-	if from != "" {
-		*to = from
 	}
 }
 

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -26,10 +27,7 @@ func OfModel(path string) Model {
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
 		m.Resolved = real
 	}
-	at := path
-	if m.Resolved != "" {
-		at = m.Resolved
-	}
+	at := cmp.Or(m.Resolved, path)
 	for _, name := range modelFiles {
 		if f, err := OfFile(name, filepath.Join(at, name)); err == nil { // else it has none
 			m.Files = append(m.Files, f)

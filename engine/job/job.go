@@ -54,21 +54,17 @@ type Options struct {
 	Plan   *plan.Plan // bound
 	LogDir string
 	Runner Runner
-	// Log gets the orchestrator's own lines, in the words that srt-slurm's monitor looks for.
-	Log io.Writer
-	Now func() time.Time
+	Log    io.Writer // gets the orchestrator's own lines, in the words that srt-slurm's monitor looks for
+	Now    func() time.Time
 	// Components says which role an instance of a frontend's health answer has by the
 	// name of its component; others are not counted.
 	Components map[string]schema.Role
 	Grace      Grace // zero values: 30 s for the client, 10 s for servers
 	// Settle is how long a failure waits for a stop that explains it: a scheduler
 	// that ends a job signals its steps and this process at once.
-	Settle time.Duration
-	// Started, if set, is called once the run's records are open and its first
-	// event is written.
-	Started func()
-	// Identity, if set, is what the run runs with, for the roll-up; nil: not known.
-	Identity func() json.RawMessage
+	Settle   time.Duration
+	Started  func()                 // called once the run's records are open and its first event is written; may be nil
+	Identity func() json.RawMessage // what the run runs with, for the roll-up; nil: not known
 }
 
 // Stopped is the cause with which a run's context is cancelled; it decides what

@@ -26,8 +26,7 @@ type Config struct {
 	// BlockTokens is the size of a prefix-cache block in tokens; 0 means 128.
 	// All processes of one deployment must agree.
 	BlockTokens int
-	// CacheBlocks is the prefix cache's capacity; 0 means 65536 blocks.
-	CacheBlocks int
+	CacheBlocks int // the prefix cache's capacity; 0 means 65536 blocks
 	// MaxOutputTokens caps every answer, and is the length of one whose request
 	// states no limit; 0 means 256.
 	MaxOutputTokens int

@@ -19,10 +19,8 @@ type Prompt struct {
 	// Tokens is the prompt's length: for the tools (if any) and for each message
 	// the bytes of its compact JSON divided by four, rounded up, plus four.
 	Tokens int
-	// Key is the request's hash, from which spread and faults are drawn.
-	Key uint64
-	// blocks are the hashes of each prefix that is a whole number of blocks.
-	blocks []uint64
+	Key    uint64   // the request's hash, from which spread and faults are drawn
+	blocks []uint64 // the hashes of each prefix that is a whole number of blocks
 }
 
 // ParsePrompt counts and hashes a prompt. messages is a JSON array of at least

@@ -14,14 +14,9 @@ var errExit = errors.New("mock server exits as told to by its fault options")
 
 // ServeOptions are the details of [Serve]; the zero value is useful.
 type ServeOptions struct {
-	// Grace is how long requests in flight may take after the context has
-	// ended; 0 means 5 s.
-	Grace time.Duration
-	// ExitAfter ends the server abruptly after that time, as a crash would.
-	// 0 means never.
-	ExitAfter time.Duration
-	// Ready, if set, is called once with the address that is listened on.
-	Ready func(net.Addr)
+	Grace     time.Duration  // how long requests in flight may take after the context has ended; 0 means 5 s
+	ExitAfter time.Duration  // ends the server abruptly after that time, as a crash would; 0 means never
+	Ready     func(net.Addr) // called once with the address that is listened on; may be nil
 }
 
 // Serve listens on listen (host:port, port 0 picks a free one) until ctx ends,

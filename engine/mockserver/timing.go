@@ -6,12 +6,9 @@ import "time"
 // token leaves. All methods are pure functions of the fields and the request's
 // key, so a caller can compute what a stream must look like.
 type Timing struct {
-	// PrefillBase is the time of a prompt that is cached whole.
-	PrefillBase time.Duration
-	// PrefillPerToken is the time of each prompt token that is not cached.
-	PrefillPerToken time.Duration
-	// ITL is the time between two output tokens.
-	ITL time.Duration
+	PrefillBase     time.Duration // the time of a prompt that is cached whole
+	PrefillPerToken time.Duration // the time of each prompt token that is not cached
+	ITL             time.Duration // the time between two output tokens
 	// StreamInterval is the number of tokens an event carries after the first
 	// event, which always carries one. 0 means 1.
 	StreamInterval int

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,32 +67,13 @@ func (p *Plan) mapText(f func(string) string) *Plan {
 // Placeholders lists what is still unbound in what a run executes, sorted.
 func (p *Plan) Placeholders() []string {
 	var found []string
-	note := func(s string) string {
-		for rest := s; ; {
-			_, after, ok := strings.Cut(rest, "{")
-			if !ok {
-				return s
-			}
-			name, tail, closed := strings.Cut(after, "}")
-			if !closed {
-				return s
-			}
-			if holder := "{" + name + "}"; isPlaceholder(name) && !slices.Contains(found, holder) {
-				found = append(found, holder)
-			}
-			rest = tail
-		}
-	}
-	p.mapText(note)
+	p.mapText(func(s string) string {
+		found = append(found, placeholder.FindAllString(s, -1)...)
+		return s
+	})
 	slices.Sort(found)
-	return found
+	return slices.Compact(found)
 }
 
-func isPlaceholder(name string) bool {
-	switch "{" + name + "}" {
-	case JobID, RunDir, LogDir, Binary:
-		return true
-	}
-	kind, _, ok := strings.Cut(name, ":")
-	return ok && (kind == "node" || kind == "ip" || kind == "port")
-}
+// placeholder is one of those that [Plan.Bind] replaces.
+var placeholder = regexp.MustCompile(`\{(?:job_id|run_dir|log_dir|bin|(?:node|ip|port):[^}]*)\}`)

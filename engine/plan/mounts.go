@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,12 +20,7 @@ const (
 // path the later one holds.
 func (b *builder) mounts() error {
 	add := func(host, container, source string) {
-		for i, m := range b.p.Mounts {
-			if m.Host == host {
-				b.p.Mounts = append(b.p.Mounts[:i], b.p.Mounts[i+1:]...)
-				break
-			}
-		}
+		b.p.Mounts = slices.DeleteFunc(b.p.Mounts, func(m Mount) bool { return m.Host == host })
 		b.p.Mounts = append(b.p.Mounts, Mount{Host: host, Container: container, Source: source})
 	}
 	add(LogDir, containerLogs, backend.BuiltIn)

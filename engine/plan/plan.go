@@ -53,13 +53,11 @@ type Plan struct {
 	Phases      []Phase `json:"phases"`
 	// Substitutions are what the run does instead of what the recipe says.
 	Substitutions []Substitution   `json:"swaps"`
-	Changes       []recipes.Change `json:"changes"` // what the cluster file changed
-	Script        string           `json:"script"`  // sbatch script; empty for local
-	// OutputDir is the base below which the run's folder is made.
-	OutputDir string `json:"output_dir"`
-	Smoke     bool   `json:"smoke,omitempty"`
-	// Scale is what a local plan was asked to play.
-	Scale LocalScale `json:"-"`
+	Changes       []recipes.Change `json:"changes"`    // what the cluster file changed
+	Script        string           `json:"script"`     // sbatch script; empty for local
+	OutputDir     string           `json:"output_dir"` // the base below which the run's folder is made
+	Smoke         bool             `json:"smoke,omitempty"`
+	Scale         LocalScale       `json:"-"` // what a local plan was asked to play
 }
 
 // Node is one node of the run and what happens on it.
@@ -78,11 +76,10 @@ type Mount struct {
 
 // File is a file that the run needs and that the plan makes.
 type File struct {
-	Path    string `json:"path"`
-	Content string `json:"content"`
-	Source  string `json:"source"`
-	// Role is the one whose engine it configures, in a plan that was just built.
-	Role schema.Role `json:"-"`
+	Path    string      `json:"path"`
+	Content string      `json:"content"`
+	Source  string      `json:"source"`
+	Role    schema.Role `json:"-"` // the one whose engine it configures, in a plan that was just built
 }
 
 // Var is one environment variable of a step with its origin, as a backend gives it.
@@ -129,13 +126,11 @@ type Step struct {
 	Ready Readiness `json:"ready"`
 	// Fatal are patterns (RE2); a line of the step's log that one of them matches
 	// fails the run: an engine may die while its launcher lives on.
-	Fatal []string `json:"fatal,omitempty"`
-	// Failure says what an exit of the step before the run's end means.
-	Failure string `json:"failure"`
+	Fatal   []string `json:"fatal,omitempty"`
+	Failure string   `json:"failure"` // what an exit of the step before the run's end means
 	// StallSeconds is how long the client may be silent until that is told; 0: for ever.
 	StallSeconds float64 `json:"stall_seconds,omitempty"`
-	// Ends is true for the client, whose exit ends the run with its code.
-	Ends bool `json:"ends"`
+	Ends         bool    `json:"ends"` // true for the client, whose exit ends the run with its code
 }
 
 // Phase is one concurrency level as the plan expects it, in seconds.
@@ -160,27 +155,21 @@ type Substitution struct {
 
 // Request is what [Build] needs beside the recipe.
 type Request struct {
-	Recipe   *recipes.Recipe
-	Workload *recipes.Workload // nil: the recipe's container path stands, phases unknown
-	Cluster  *recipes.Cluster
-	Changes  []recipes.Change // what Cluster.Apply did to the recipe
-	Target   Target
-	// OutputDir is the base of run folders.
-	OutputDir string
-	// Smoke plays a few users for the shortest phase.
-	Smoke bool
-	// StallSeconds is how long the client may be silent until that is told.
-	StallSeconds float64
-	// Local scales a run to this machine; used by target local alone.
-	Local LocalScale
-	// Backends are those that a recipe may ask for; nil: those of this program.
-	Backends backend.List
+	Recipe       *recipes.Recipe
+	Workload     *recipes.Workload // nil: the recipe's container path stands, phases unknown
+	Cluster      *recipes.Cluster
+	Changes      []recipes.Change // what Cluster.Apply did to the recipe
+	Target       Target
+	OutputDir    string       // the base of run folders
+	Smoke        bool         // plays a few users for the shortest phase
+	StallSeconds float64      // how long the client may be silent until that is told
+	Local        LocalScale   // scales a run to this machine; used by target local alone
+	Backends     backend.List // those that a recipe may ask for; nil: those of this program
 }
 
 // LocalScale is how much of a run this machine plays.
 type LocalScale struct {
-	Users   int     // of the highest level; lower ones in proportion
-	Seconds float64 // of one phase: its timeout
-	// Paths are workload keys whose files this machine sees elsewhere.
-	Paths []recipes.Var
+	Users   int           // of the highest level; lower ones in proportion
+	Seconds float64       // of one phase: its timeout
+	Paths   []recipes.Var // workload keys whose files this machine sees elsewhere
 }

@@ -78,12 +78,8 @@ func (b *builder) srtctl() error {
 // Secrets do not stand on a command line: they come with srun's own environment.
 func (b *builder) srun(s *Step, options []string) []string {
 	argv := append([]string{"srun", "--jobid", JobID, "--job-name", s.Name, "--overlap"}, options...)
-	names := make([]string, 0, len(s.Nodes))
-	for _, n := range s.Nodes {
-		names = append(names, nodeName(n))
-	}
 	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks),
-		"--nodelist", strings.Join(names, ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
+		"--nodelist", strings.Join(each(s.Nodes, nodeName), ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
 	image := b.p.Image
 	if s.Role == schema.Client && b.r.Benchmark.Image != "" {
 		image = b.r.Benchmark.Image
@@ -119,11 +115,7 @@ func option(name, value string) string {
 }
 
 func (b *builder) mountList() string {
-	parts := make([]string, 0, len(b.p.Mounts))
-	for _, m := range b.p.Mounts {
-		parts = append(parts, m.Host+":"+m.Container)
-	}
-	return strings.Join(parts, ",")
+	return strings.Join(each(b.p.Mounts, func(m Mount) string { return m.Host + ":" + m.Container }), ",")
 }
 
 // script is the batch script: it picks the program for the node's architecture
@@ -208,11 +200,7 @@ func quoteIf(s string) string {
 
 // CommandLine is an argument vector as a shell would take it.
 func CommandLine(argv []string) string {
-	parts := make([]string, 0, len(argv))
-	for _, a := range argv {
-		parts = append(parts, quote(a))
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(each(argv, quote), " ")
 }
 
 // Secrets are the variables of a step that may stand on no command line.

@@ -9,8 +9,7 @@ const (
 	smokeSettle  = 10.0 // s
 	smokeMeasure = 20.0 // s
 	smokeRate    = 1.0  // users/s, at least
-	// smokeSeconds is a local smoke run's phase, its timeout.
-	smokeSeconds = 12.0
+	smokeSeconds = 12.0 // a local smoke run's phase, its timeout
 )
 
 // smokeFile is the client's workload in the log dir of a smoke run.

@@ -33,11 +33,9 @@ func (p *Plan) Sections() []Section {
 	add("SWAPS: what this target does instead of what the recipe says", each(p.Substitutions, func(s Substitution) string {
 		return fmt.Sprintf("%s %s → %s  (%s)", texttable.Left(s.What, 26), s.From, s.To, s.Why)
 	}))
-	changes := make([]string, 0, len(p.Changes))
-	for _, c := range p.Changes {
-		changes = append(changes, fmt.Sprintf("%s %q → %q  (%s)", texttable.Left(c.Field, 26), c.From, c.To, c.Origin))
-	}
-	add("SITE: what the cluster file and the environment give", changes)
+	add("SITE: what the cluster file and the environment give", each(p.Changes, func(c recipes.Change) string {
+		return fmt.Sprintf("%s %q → %q  (%s)", texttable.Left(c.Field, 26), c.From, c.To, c.Origin)
+	}))
 	add("MOUNTS", each(p.Mounts, func(m Mount) string {
 		return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source)
 	}))
@@ -53,6 +51,7 @@ func (p *Plan) Sections() []Section {
 	return out
 }
 
+// each is a text of every item.
 func each[T any](in []T, line func(T) string) []string {
 	out := make([]string, 0, len(in))
 	for _, v := range in {

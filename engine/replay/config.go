@@ -17,65 +17,47 @@ const implementation = "agentperf-tui built-in replay"
 // Config is one replay: where to send, what, and where the results go. Fields
 // without a remark are required; nothing has a hidden default.
 type Config struct {
-	// BaseURL is the API's base, usually ending in /v1.
-	BaseURL string
-	// APIKey is sent as a bearer token; empty sends none.
-	APIKey string
-	// Model is the served model's name.
-	Model string
-	// ServerType is recorded in the banner alone.
-	ServerType string
+	BaseURL    string // the API's base, usually ending in /v1
+	APIKey     string // sent as a bearer token; empty sends none
+	Model      string // the served model's name
+	ServerType string // recorded in the banner alone
 
-	// Concurrencies are the numbers of users, a phase each, in order.
-	Concurrencies []int
-	// PhaseTimeout ends a phase, counted from the start of its ramp-up.
-	PhaseTimeout time.Duration
-	// SettlingTime is between the last user's start and the measurement.
-	SettlingTime time.Duration
-	// SpawnRate is the ramp-up in users per second: user i starts at i/SpawnRate.
-	SpawnRate float64
+	Concurrencies []int         // the numbers of users, a phase each, in order
+	PhaseTimeout  time.Duration // ends a phase, counted from the start of its ramp-up
+	SettlingTime  time.Duration // between the last user's start and the measurement
+	SpawnRate     float64       // the ramp-up in users per second: user i starts at i/SpawnRate
 	// MinMeasurement, MinTotalTrajectories (completed by all users together since
 	// the phase began) and MinTrajectoriesPerUser (completed by each) are the stop
 	// criteria: a phase ends before its timeout once all of them hold.
 	MinMeasurement         time.Duration
 	MinTotalTrajectories   int
 	MinTrajectoriesPerUser int
-	// RequestTimeout limits one request, and the drain after the stop.
-	RequestTimeout time.Duration
-	// InterruptGrace limits the drain instead when the context ends.
-	InterruptGrace time.Duration
+	RequestTimeout         time.Duration // limits one request, and the drain after the stop
+	InterruptGrace         time.Duration // limits the drain instead when the context ends
 
-	// TrajectoryPath is the JSONL file of recorded turns.
-	TrajectoryPath string
+	TrajectoryPath string // the JSONL file of recorded turns
 	// AssignmentsPath is the JSON file of user assignments. Without it (empty)
 	// each user gets TrajectoriesPerUser conversations by a seeded choice.
 	AssignmentsPath     string
 	TrajectoriesPerUser int
-	// DelayKey is the key of a row's tool-call delay in milliseconds; empty plays
-	// without delays.
-	DelayKey string
+	DelayKey            string // the key of a row's tool-call delay in milliseconds; empty plays without delays
 	// MaxStartingOffset is the highest turn at which a user's first trajectory
 	// may begin. It is drawn from Seed.
 	MaxStartingOffset int
 	Seed              int64
 
-	// MaxTokens limits every request's output; a trajectory's own limit holds
-	// too, where it is smaller.
-	MaxTokens int
-	// ReasoningEffort is sent when not empty.
-	ReasoningEffort string
+	MaxTokens       int    // limits every request's output; a trajectory's own limit holds too, where it is smaller
+	ReasoningEffort string // sent when not empty
 	// RoutingHeaders sends X-Session-ID and X-Correlation-ID, DynamoHeaders
 	// X-Dynamo-Session-ID: one value for each pass through a trajectory.
 	RoutingHeaders bool
 	DynamoHeaders  bool
 
-	// ResultsDir takes the output files; it is created.
-	ResultsDir string
+	ResultsDir string // takes the output files; it is created
 	// RequestLogPath takes the live request rows; empty is requests.jsonl in
 	// ResultsDir. Rows are appended.
 	RequestLogPath string
-	// Version is this program's, for the client's name in all outputs.
-	Version string
+	Version        string // this program's, for the client's name in all outputs
 	// Log takes the banner, the summaries and one line for the first failure of
 	// each kind. nil is no log.
 	Log io.Writer

@@ -27,17 +27,13 @@ const (
 
 // Event is a phase's progress, plain data to be written to a file.
 type Event struct {
-	Kind eventKind `json:"kind"`
-	// Time is the moment it was due or happened, Unix seconds.
-	Time        float64 `json:"time"`
-	Phase       int     `json:"phase_idx"`
-	Concurrency int     `json:"concurrency"`
-	// Reason is set from the stop on.
-	Reason stopReason `json:"reason,omitempty"`
-	// Counts are of this phase so far.
-	Counts Counts `json:"counts"`
-	// Stem is the name of the phase's files without suffix.
-	Stem string `json:"stem"`
+	Kind        eventKind  `json:"kind"`
+	Time        float64    `json:"time"` // the moment it was due or happened, Unix seconds
+	Phase       int        `json:"phase_idx"`
+	Concurrency int        `json:"concurrency"`
+	Reason      stopReason `json:"reason,omitempty"` // set from the stop on
+	Counts      Counts     `json:"counts"`           // of this phase so far
+	Stem        string     `json:"stem"`             // the name of the phase's files without suffix
 }
 
 // Counts are requests and trajectories of a phase.

@@ -4,19 +4,15 @@ import "time"
 
 // Step is one request of a user and what follows it.
 type Step struct {
-	// Pass counts the trajectories that the user began before this one, from 0.
-	Pass int
+	Pass int // trajectories that the user began before this one, from 0
 	// Conversation is the trajectory's id, Turn the request's place in it from 0.
 	Conversation string
 	Turn         int
 	// OutputLimit is the trajectory's own limit in tokens, 0 for none; the
 	// configured limit holds as well.
 	OutputLimit int
-	// Delay is the recorded tool call after the response.
-	Delay time.Duration
-	// Last marks the trajectory's last turn: after its response the trajectory
-	// counts as completed.
-	Last bool
+	Delay       time.Duration // the recorded tool call after the response
+	Last        bool          // marks the trajectory's last turn: after its response the trajectory counts as completed
 
 	turn *turn
 }

@@ -18,15 +18,13 @@ import (
 
 // Options are what [New] needs.
 type Options struct {
-	Registry rundir.Registry
-	Files    *draft.Drafts
-	// State is the folder of the user's state, which holds the submits under way.
-	State  string
-	Output string // base of run folders
-	// StallSeconds is how long a client may say nothing until its run is called stalled.
-	StallSeconds float64
-	Program      string // this executable
-	ProgramsDir  string // holds it for other architectures of nodes; may be empty
+	Registry     rundir.Registry
+	Files        *draft.Drafts
+	State        string  // the folder of the user's state, which holds the submits under way
+	Output       string  // base of run folders
+	StallSeconds float64 // how long a client may say nothing until its run is called stalled
+	Program      string  // this executable
+	ProgramsDir  string  // holds it for other architectures of nodes; may be empty
 	Version      string
 	Host         string // the name of this machine
 	Now          func() time.Time

@@ -226,14 +226,7 @@ func (p *Playback) statusAt(t time.Time) event.Status {
 		}
 		m := ph.mark(t)
 		s.Phases = append(s.Phases, m)
-		switch {
-		case !m.Stop.IsZero():
-			s.State, s.Since = event.Post, m.Stop
-		case !m.Measure.IsZero():
-			s.State, s.Since = event.Measuring, m.Measure
-		default:
-			s.State, s.Since = event.Ramp, m.Ramp
-		}
+		s.State, s.Since = phaseState(m, nil, t)
 	}
 	if !t.Before(p.To) {
 		s.State, s.Since, s.Last = event.Done, p.To, p.To

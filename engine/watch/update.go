@@ -14,17 +14,14 @@ type Update struct {
 	At     time.Time
 	Events []event.Event // new ones, by time
 	Status event.Status
-	Run    results.Run // figures so far
-	// Series are the phases over time, in the order of Run.Phases.
-	Series []results.Series
+	Run    results.Run      // figures so far
+	Series []results.Series // the phases over time, in the order of Run.Phases
 	// Recent are the figures of the last minute of the newest phase; nil before
 	// the first request.
 	Recent *results.Recent
-	// Heard is when the client last wrote a request row or a line of its log; zero
-	// before it has.
-	Heard time.Time
-	Done  bool  // the last update: nothing more will come
-	Err   error // a file could not be read; the watch goes on
+	Heard  time.Time // when the client last wrote a request row or a line of its log; zero before it has
+	Done   bool      // the last update: nothing more will come
+	Err    error     // a file could not be read; the watch goes on
 }
 
 // alarm is how long the client of a phase that runs may say nothing, at least:

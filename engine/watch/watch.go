@@ -23,10 +23,8 @@ import (
 
 // Options say how closely to watch; zero values take the defaults.
 type Options struct {
-	// Interval is the shortest time between two updates: 1 s.
-	Interval time.Duration
-	// UntilDone waits out a run whose state is unknown instead of ending there.
-	UntilDone bool
+	Interval  time.Duration // the shortest time between two updates: 1 s
+	UntilDone bool          // waits out a run whose state is unknown instead of ending there
 }
 
 // Watcher follows runs. Make it with [New].
