@@ -62,6 +62,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 // Number is null in JSON when it is NaN or infinite.
 type Number float64
 
+// MarshalJSON writes a number or null.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if f := float64(n); math.IsNaN(f) || math.IsInf(f, 0) {
 		return []byte("null"), nil

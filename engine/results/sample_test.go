@@ -37,6 +37,18 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkStated(t, p, &stats)
+	for _, dir := range []string{filepath.Join(sample, "agentperf"), sample + "/."} {
+		if again, err := Load(t.Context(), dir, RunContext{}); err != nil || len(again.Phases) != 1 {
+			t.Errorf("%s: %v, %+v", dir, err, again.Phases)
+		}
+	}
+	t.Log("\n" + run.Text())
+}
+
+// checkStated compares the figures of a phase with what its client states.
+func checkStated(t *testing.T, p Phase, stats *statistics) {
+	t.Helper()
 	for _, m := range Metrics {
 		f, stated := p.Figures.Of(m.Key), stats.figure(m)
 		if m.Formula.Of == ITL && math.IsNaN(stated) { // the client says nothing of it
@@ -52,10 +64,4 @@ func TestSample(t *testing.T) {
 			t.Errorf("%s: no sample count", m.Key)
 		}
 	}
-	for _, dir := range []string{filepath.Join(sample, "agentperf"), sample + "/."} {
-		if again, err := Load(t.Context(), dir, RunContext{}); err != nil || len(again.Phases) != 1 {
-			t.Errorf("%s: %v, %+v", dir, err, again.Phases)
-		}
-	}
-	t.Log("\n" + run.Text())
 }
