@@ -57,7 +57,9 @@ type Formula struct {
 type Kind int
 
 // Kinds of formulas. Sums are over all measured requests, means and percentiles over
-// those of them that were successful; requests that lack the quantity are left out.
+// those of them that were successful; requests that lack the quantity are left out. The
+// interval of a difference comes of drawing blocks of time for a rate, users for a mean,
+// a share or a percentile; a sum, and what is stated, has none.
 const (
 	Stated     Kind = iota // by the client, of what the rows don't tell
 	Rate                   // sum per second of the window

@@ -16,7 +16,8 @@ const (
 )
 
 // Metrics are all metrics, in the order of output. To add one is to add an entry, and
-// its quantity below where it is one of a new kind.
+// its quantity below where it is one of a new kind; tests named TestEveryMetric… hold
+// all outputs and screens to it.
 var Metrics = []*Metric{
 	{
 		Key: Primary, Label: "Output tok/s (server-reported)", Short: "Output tok/s (server)",
