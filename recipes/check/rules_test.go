@@ -339,6 +339,10 @@ func TestTheTableOfRulesIsWhole(t *testing.T) {
 		if (r.ID == "") != (r.Unknown != "") || (r.ID == "") != (r.Fix == "") || r.Pitfall == "" || r.Area == "" {
 			t.Errorf("rule %d %s: a row with a gap", r.Number, r.ID)
 		}
+		if ranks := []recipes.Severity{recipes.Error, recipes.Warning, recipes.Note}; r.ID != "" &&
+			!slices.Contains(ranks, r.Severity) {
+			t.Errorf("%s: severity %q", r.ID, r.Severity)
+		}
 	}
 	for i := 1; i <= 35; i++ {
 		if !numbers[i] {
@@ -361,6 +365,13 @@ func TestTheTableOfRulesIsWhole(t *testing.T) {
 	if _, ds := recipes.ParseCluster("srtslurm.yaml", []byte("default_container: x\n")); len(ds) != 1 ||
 		ds[0].Rule != "cluster-file" || ds[0].Severity != recipes.Error {
 		t.Errorf("an unknown key of the cluster file: %v", ds)
+	}
+}
+
+func TestTheTableOfRulesIsReadStrictly(t *testing.T) {
+	t.Parallel()
+	if _, err := parseRules([]byte("- {id: a, gotcha: b}")); err == nil {
+		t.Error("an unknown key is taken")
 	}
 }
 
