@@ -13,19 +13,23 @@ import (
 type Cluster struct {
 	File string
 
-	Account, Partition, TimeLimit  string
-	GPUsPerNode                    int // 0: not given
-	GPUType                        string
-	GPUsPerNodeDirective           bool
-	SegmentDirective               bool
-	ExclusiveDirective             bool
-	SbatchDirectives               Env
-	HealthAttempts, HealthInterval int // 0: not given
-	OutputDir                      string
-	ModelPaths, Containers, Mounts Env
-	SrtctlRoot                     string
-	HetJobs                        bool // default of recipes that say nothing
-	Preflight                      bool // model and image are looked for on the login node
+	Account                        string `path:"default_account"`
+	Partition                      string `path:"default_partition"`
+	TimeLimit                      string `path:"default_time_limit"`
+	GPUsPerNode                    int    `path:"gpus_per_node"` // 0: not given
+	GPUType                        string `path:"default_gpu_type"`
+	GPUsPerNodeDirective           bool   `path:"use_gpus_per_node_directive"`
+	SegmentDirective               bool   `path:"use_segment_sbatch_directive"`
+	ExclusiveDirective             bool   `path:"use_exclusive_sbatch_directive"`
+	SbatchDirectives               Env    `path:"default_sbatch_directives"`
+	HealthAttempts, HealthInterval int    // 0: not given
+	OutputDir                      string `path:"output_dir"`
+	ModelPaths                     Env    `path:"model_paths"`
+	Containers                     Env    `path:"containers"`
+	Mounts                         Env    `path:"default_mounts"`
+	SrtctlRoot                     string `path:"srtctl_root"`
+	HetJobs                        bool   `path:"use_het_jobs"` // default of recipes that say nothing
+	Preflight                      bool   `path:"preflight"`    // model and image are looked for on the login node
 }
 
 // FindCluster is the cluster file in force: $SRTSLURM_CONFIG, else srtslurm.yaml
@@ -74,19 +78,8 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 	}
 	v := read(doc, schema.Cluster(), rules{owner: "srtctl", unknown: Error})
 	diags = append(diags, v.diags...)
-	c := &Cluster{
-		File: file, Account: v.str("default_account", ""), Partition: v.str("default_partition", ""),
-		TimeLimit: v.str("default_time_limit", ""), GPUsPerNode: v.int("gpus_per_node", 0),
-		GPUType:              v.str("default_gpu_type", ""),
-		GPUsPerNodeDirective: v.bool("use_gpus_per_node_directive", true),
-		SegmentDirective:     v.bool("use_segment_sbatch_directive", true),
-		ExclusiveDirective:   v.bool("use_exclusive_sbatch_directive", false),
-		SbatchDirectives:     v.env("default_sbatch_directives"),
-		OutputDir:            v.str("output_dir", ""), ModelPaths: v.env("model_paths"), Containers: v.env("containers"),
-		Mounts:     v.env("default_mounts"),
-		SrtctlRoot: v.str("srtctl_root", ""),
-		HetJobs:    v.bool("use_het_jobs", false), Preflight: v.bool("preflight", true),
-	}
+	c := &Cluster{File: file}
+	v.fill(c)
 	for _, kv := range pairs(v.byName["default_health_check"].node) {
 		if r, ok := rational(resolve(kv[1])); ok && r.IsInt() {
 			switch n := int(r.Num().Int64()); kv[0].Value {

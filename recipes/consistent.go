@@ -22,7 +22,7 @@ func (v *values) consistent(r *Recipe) Diagnostics {
 		bad("benchmark.client_dedicated_node",
 			"a dedicated client node needs client_placement head, found "+r.Benchmark.Placement, "use one of the two")
 	}
-	if v.bool("resources.het_jobs", false) && (!engine.HetJobs || !r.Disaggregated()) {
+	if v.bool("resources.het_jobs") && (!engine.HetJobs || !r.Disaggregated()) {
 		bad("resources.het_jobs",
 			fmt.Sprintf("heterogeneous jobs work with sglang, prefill and decode apart, and not with %s", r.Engine.Type),
 			"remove it")
@@ -38,7 +38,7 @@ func (v *values) consistent(r *Recipe) Diagnostics {
 				"set it to 1")
 		}
 	}
-	if profiler := v.str("profiling.type", "none"); profiler == engine.Unusable {
+	if profiler := v.str("profiling.type"); profiler == engine.Unusable {
 		bad("profiling.type", profiler+" does not profile "+engine.Name, "use nsys or nsys-time")
 	}
 	ds = append(ds, v.sources(r)...)
@@ -53,7 +53,7 @@ func (v *values) sources(r *Recipe) Diagnostics {
 			given = append(given, f)
 		}
 	}
-	if v.bool("dynamo.top_of_tree", false) {
+	if v.bool("dynamo.top_of_tree") {
 		given = append(given, "dynamo.top_of_tree")
 	}
 	var ds Diagnostics
@@ -71,7 +71,7 @@ func (v *values) sources(r *Recipe) Diagnostics {
 // layoutTwo holds what the newer layout is stricter about.
 func (v *values) layoutTwo(r *Recipe) Diagnostics {
 	if r.Schema != 2 {
-		if r.Decode.Given && v.str("resources.decode_nodes", "") == "colocate" {
+		if r.Decode.Given && v.str("resources.decode_nodes") == "colocate" {
 			return Diagnostics{r.Diag(Error, "resources.decode_nodes", "colocate is a word of layout 2", "write 0")}
 		}
 		return nil

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -115,49 +116,10 @@ func schemaVersion(doc *Document) (int, *Diagnostic) {
 func build(doc *Document, version int, v *values) *Recipe {
 	r := &Recipe{
 		File: doc.File, Schema: version, doc: doc, places: map[string]Place{},
-		Name: v.str("name", ""), ModelPath: v.str("model.path", ""), Container: v.str("model.container", ""),
-		StageDir: v.str("model.stage_dir", ""),
-		GPUType:  v.str("resources.gpu_type", ""), GPUsPerNode: v.int("resources.gpus_per_node", 4),
-		SpreadWorkers: v.bool("resources.spread_workers", false),
-		Engine: Engine{
-			Type: v.str("backend.type", schema.DefaultEngine), NUMAMemoryBind: v.str("backend.numa_memory_bind", ""),
-			NUMACPUBind:     v.bool("backend.numa_cpu_bind", false),
-			PublishEvents:   v.bool("backend.publish_events_and_metrics", false),
-			SequentialStart: v.int("backend.sequential_node_start", 0), ServedModelName: v.str("backend.served_model_name", ""),
-		},
 		Prefill: v.role(schema.Prefill), Decode: v.role(schema.Decode), Agg: v.role(schema.Agg),
-		Frontend: Frontend{
-			Type: v.str("frontend.type", schema.Dynamo), Multiple: v.bool("frontend.enable_multiple_frontends", true),
-			Placement: v.str("frontend.orchestrator_placement", "head"), Dedicated: v.bool("frontend.dedicated_node", false),
-			Args: v.flags("frontend.args"), Env: v.env("frontend.env"),
-		},
-		Dynamo: Dynamo{
-			Install: v.bool("dynamo.install", true), RequestPlane: v.str("dynamo.request_plane", "tcp"),
-			EventPlane: v.str("dynamo.event_plane", ""),
-		},
-		Benchmark: Benchmark{
-			Type: v.str("benchmark.type", "manual"), Placement: v.str("benchmark.client_placement", "head"),
-			Dedicated: v.bool("benchmark.client_dedicated_node", false),
-			Colocate:  v.bool("benchmark.colocate_with_frontend", true),
-			Levels:    v.levels(), ClientDir: v.str("benchmark.agentperf_client_dir", ""),
-			ConfigPath: v.str("benchmark.agentperf_config", ""),
-			Image:      v.str("benchmark.container_image", ""), Env: v.env("benchmark.env"),
-		},
-		DedicatedInfra: v.bool("infra.etcd_nats_dedicated_node", false),
-		Environment:    v.env("environment"), ExtraMounts: v.strings("extra_mount"),
-		ContainerMounts:       v.env("container_mounts"),
-		HealthAttempts:        v.int("health_check.max_attempts", 180),
-		HealthIntervalSeconds: v.int("health_check.interval_seconds", 10),
-		FatalMarkers:          v.bool("health_check.fatal_log_markers", true),
-		FatalPatterns:         v.strings("health_check.extra_fatal_log_patterns"),
-		Slurm: Slurm{
-			Account: v.str("slurm.account", ""), Partition: v.str("slurm.partition", ""),
-			TimeLimit: v.str("slurm.time_limit", ""),
-		},
-		SrunOptions: v.env("srun_options"), SbatchDirectives: v.env("sbatch_directives"),
-		SetupScript: v.str("setup_script", ""), Observability: v.bool("observability.enabled", false),
-		NATSPayloadMB: v.int("infra.nats_max_payload_mb", 0),
 	}
+	v.fill(r)
+	r.Benchmark.Levels = v.levels()
 	if val, ok := v.byName["telemetry"]; ok {
 		on := resolve(lookup(val.node, "enabled"))
 		r.Telemetry = on != nil && strings.EqualFold(on.Value, "true")
@@ -185,28 +147,65 @@ func build(doc *Document, version int, v *values) *Recipe {
 	return r
 }
 
-func (v *values) str(name, def string) string {
+// fill sets the fields of a struct whose tags name paths of the table, and of the
+// structs in it.
+func (v *values) fill(to any) { v.fillStruct(reflect.ValueOf(to).Elem()) }
+
+func (v *values) fillStruct(s reflect.Value) {
+	for i := range s.NumField() {
+		path := s.Type().Field(i).Tag.Get("path")
+		if path == "" {
+			if s.Field(i).Kind() == reflect.Struct {
+				v.fillStruct(s.Field(i))
+			}
+			continue
+		}
+		switch to := s.Field(i).Addr().Interface().(type) {
+		case *string:
+			*to = v.str(path)
+		case *int:
+			*to = v.int(path)
+		case *int64:
+			*to = int64(v.int(path))
+		case *float64:
+			*to = v.quantity(path).Float()
+		case *bool:
+			*to = v.bool(path)
+		case *[]string:
+			*to = v.strings(path)
+		case *Env:
+			*to = v.env(path)
+		case *[]Flag:
+			*to = v.flags(path)
+		case *Quantity:
+			*to = v.quantity(path)
+		default:
+			panic(fmt.Sprintf("%s: a field of no known type, %T", path, to))
+		}
+	}
+}
+
+// str is a field's text, or its default.
+func (v *values) str(name string) string {
 	if val, ok := v.byName[name]; ok {
 		return val.node.Value
 	}
-	return def
+	f, _ := v.table.Field(name)
+	return f.Default
 }
 
-func (v *values) int(name string, def int) int {
+func (v *values) int(name string) int {
 	if val, ok := v.byName[name]; ok {
 		if r, ok := rational(val.node); ok && r.IsInt() {
 			return int(r.Num().Int64())
 		}
 	}
-	return def
+	f, _ := v.table.Field(name)
+	n, _ := strconv.Atoi(f.Default) // 0 without one
+	return n
 }
 
-func (v *values) bool(name string, def bool) bool {
-	if val, ok := v.byName[name]; ok {
-		return strings.EqualFold(val.node.Value, "true")
-	}
-	return def
-}
+func (v *values) bool(name string) bool { return strings.EqualFold(v.str(name), "true") }
 
 func (v *values) strings(name string) []string {
 	var out []string
@@ -247,7 +246,7 @@ func (v *values) flags(name string) []Flag {
 
 // levels: concurrency wins over concurrencies, as upstream has it.
 func (v *values) levels() []int {
-	if n := v.int("benchmark.concurrency", 0); n > 0 {
+	if n := v.int("benchmark.concurrency"); n > 0 {
 		return []int{n}
 	}
 	if v.reported("benchmark.concurrency") { // it wins, whatever was meant
@@ -265,14 +264,14 @@ func (v *values) levels() []int {
 func (v *values) role(name schema.Role) Role {
 	nodes, workers := name.NodesPath(), name.WorkersPath()
 	r := Role{
-		Name: name, Nodes: v.int(nodes, 0), Workers: v.int(workers, 0), GPUs: v.int(name.GPUsPath(), 0),
+		Name: name, Nodes: v.int(nodes), Workers: v.int(workers), GPUs: v.int(name.GPUsPath()),
 		Env: v.env(name.EnvPath()), ConfigPath: name.ConfigPath(schema.TRTLLM),
 	}
 	_, givenNodes := v.byName[nodes]
 	_, givenWorkers := v.byName[workers]
 	r.Given = givenNodes || givenWorkers
 	if name == schema.Decode && givenNodes && r.Workers > 0 {
-		r.Colocated = v.str(nodes, "") == "colocate" || r.Nodes == 0
+		r.Colocated = v.str(nodes) == "colocate" || r.Nodes == 0
 	}
 	for _, engine := range schema.Engines() {
 		path := name.ConfigPath(engine.Name)

@@ -11,36 +11,38 @@ import (
 )
 
 // Recipe is a recipe's meaning, whichever layout it is written in. Values that
-// the file leaves out have upstream's defaults.
+// the file leaves out have upstream's defaults. The tag of a field is its canonical
+// path in the table, by which it is filled.
 type Recipe struct {
 	File   string
 	Schema int // 1 or 2, as written
 
-	Name                  string
-	ModelPath, Container  string
-	StageDir              string
-	GPUType               string
-	GPUsPerNode           int
-	SpreadWorkers         bool
+	Name                  string `path:"name"`
+	ModelPath             string `path:"model.path"`
+	Container             string `path:"model.container"`
+	StageDir              string `path:"model.stage_dir"`
+	GPUType               string `path:"resources.gpu_type"`
+	GPUsPerNode           int    `path:"resources.gpus_per_node"`
+	SpreadWorkers         bool   `path:"resources.spread_workers"`
 	Engine                Engine
 	Prefill, Decode, Agg  Role
 	Frontend              Frontend
 	Dynamo                Dynamo
 	Benchmark             Benchmark
-	DedicatedInfra        bool // etcd and NATS have a node of their own
-	NATSPayloadMB         int  // largest message of NATS in MB; 0: its own limit of 1
-	Environment           Env  // global: beats a role's own
-	ExtraMounts           []string
-	ContainerMounts       Env // host template to container template
-	HealthAttempts        int
-	HealthIntervalSeconds int
-	FatalMarkers          bool     // a worker's log may fail the run
-	FatalPatterns         []string // by these patterns too
+	DedicatedInfra        bool     `path:"infra.etcd_nats_dedicated_node"` // etcd and NATS have a node of their own
+	NATSPayloadMB         int      `path:"infra.nats_max_payload_mb"`      // 0: its own limit of 1
+	Environment           Env      `path:"environment"`                    // global: beats a role's own
+	ExtraMounts           []string `path:"extra_mount"`
+	ContainerMounts       Env      `path:"container_mounts"` // host template to container template
+	HealthAttempts        int      `path:"health_check.max_attempts"`
+	HealthIntervalSeconds int      `path:"health_check.interval_seconds"`
+	FatalMarkers          bool     `path:"health_check.fatal_log_markers"`        // a worker's log may fail the run
+	FatalPatterns         []string `path:"health_check.extra_fatal_log_patterns"` // by these patterns too
 	Slurm                 Slurm
-	SrunOptions           Env
-	SbatchDirectives      Env
-	SetupScript           string
-	Observability         bool
+	SrunOptions           Env    `path:"srun_options"`
+	SbatchDirectives      Env    `path:"sbatch_directives"`
+	SetupScript           string `path:"setup_script"`
+	Observability         bool   `path:"observability.enabled"`
 	Telemetry             bool
 
 	doc    *Document
@@ -68,12 +70,12 @@ func (e Env) Get(name string) (value string, ok bool) {
 
 // Engine is the serving engine's part.
 type Engine struct {
-	Type            string
-	NUMAMemoryBind  string // "", "true", "false" or "local"; empty: by GPU type
-	NUMACPUBind     bool
-	PublishEvents   bool
-	SequentialStart int
-	ServedModelName string
+	Type            string `path:"backend.type"`
+	NUMAMemoryBind  string `path:"backend.numa_memory_bind"` // "", "true", "false" or "local"; empty: by GPU type
+	NUMACPUBind     bool   `path:"backend.numa_cpu_bind"`
+	PublishEvents   bool   `path:"backend.publish_events_and_metrics"`
+	SequentialStart int    `path:"backend.sequential_node_start"`
+	ServedModelName string `path:"backend.served_model_name"`
 }
 
 // Role is a group of equal workers. A role that the recipe does not name has
@@ -92,12 +94,12 @@ type Role struct {
 
 // Frontend serves the API.
 type Frontend struct {
-	Type      string
-	Multiple  bool
-	Placement string // head, first_decode, last_decode
-	Dedicated bool
-	Args      []Flag
-	Env       Env
+	Type      string `path:"frontend.type"`
+	Multiple  bool   `path:"frontend.enable_multiple_frontends"`
+	Placement string `path:"frontend.orchestrator_placement"` // head, first_decode, last_decode
+	Dedicated bool   `path:"frontend.dedicated_node"`
+	Args      []Flag `path:"frontend.args"`
+	Env       Env    `path:"frontend.env"`
 }
 
 // Flag is one frontend argument: --Name, or --Name Value.
@@ -111,27 +113,29 @@ const NATSPlane = "nats"
 
 // Dynamo is how the dynamo runtime is installed and how its parts talk.
 type Dynamo struct {
-	Install      bool
-	RequestPlane string
-	EventPlane   string // empty: not set
+	Install      bool   `path:"dynamo.install"`
+	RequestPlane string `path:"dynamo.request_plane"`
+	EventPlane   string `path:"dynamo.event_plane"` // empty: not set
 }
 
 // Benchmark is the client's part.
 type Benchmark struct {
-	Type       string
-	Placement  string // head, first_decode, last_decode
-	Dedicated  bool
-	Colocate   bool  // dedicated roles share one node
-	Levels     []int // concurrency levels, one phase each
-	ClientDir  string
-	ConfigPath string // container path of the workload file
-	Image      string // empty: the model's
-	Env        Env
+	Type       string `path:"benchmark.type"`
+	Placement  string `path:"benchmark.client_placement"` // head, first_decode, last_decode
+	Dedicated  bool   `path:"benchmark.client_dedicated_node"`
+	Colocate   bool   `path:"benchmark.colocate_with_frontend"` // dedicated roles share one node
+	Levels     []int  // concurrency levels, one phase each
+	ClientDir  string `path:"benchmark.agentperf_client_dir"`
+	ConfigPath string `path:"benchmark.agentperf_config"` // container path of the workload file
+	Image      string `path:"benchmark.container_image"`  // empty: the model's
+	Env        Env    `path:"benchmark.env"`
 }
 
 // Slurm is what the allocation is asked for with.
 type Slurm struct {
-	Account, Partition, TimeLimit string
+	Account   string `path:"slurm.account"`
+	Partition string `path:"slurm.partition"`
+	TimeLimit string `path:"slurm.time_limit"`
 }
 
 // Place is where the value of a canonical path stands; the nearest mapping above
@@ -144,12 +148,9 @@ func (r *Recipe) Place(canonical string) Place {
 	if t, ok := table(r.Schema).Translate(canonical, r.Schema); ok {
 		p.Path = r.doc.spell(t)
 	}
-	for cut := len(canonical) - 1; cut > 0; cut-- {
-		if canonical[cut] != '.' {
-			continue
-		}
-		if up, ok := r.places[canonical[:cut]]; ok {
-			p.Line, p.Column = up.Line, up.Column
+	for up := range schema.Upwards(canonical) {
+		if at, ok := r.places[up]; ok {
+			p.Line, p.Column = at.Line, at.Column
 			break
 		}
 	}

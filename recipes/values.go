@@ -20,6 +20,7 @@ type value struct {
 // values are the fields of a document by canonical path.
 type values struct {
 	doc    *Document
+	table  *schema.Table
 	rules  rules
 	byName map[string]value
 	spots  map[string]Place // every mapping and field seen, by its path in the layout
@@ -42,7 +43,9 @@ type rules struct {
 // read walks a document along the table: unknown keys, wrong types and missing
 // fields become diagnostics, the rest values.
 func read(d *Document, table *schema.Table, r rules) *values {
-	v := &values{doc: d, rules: r, byName: map[string]value{}, spots: map[string]Place{}, under: map[string]Place{}}
+	v := &values{
+		doc: d, table: table, rules: r, byName: map[string]value{}, spots: map[string]Place{}, under: map[string]Place{},
+	}
 	v.mapping(d.Root, table.Root(), "")
 	for _, f := range table.Fields() {
 		path := f.Path(r.version)
@@ -69,15 +72,10 @@ func (v *values) reported(path string) bool {
 
 // nearest is the place of the deepest part of a path that the file has.
 func (v *values) nearest(path string) Place {
-	for p := path; p != ""; {
-		if at, ok := v.spots[p]; ok {
+	for up := range schema.Upwards(path) {
+		if at, ok := v.spots[up]; ok {
 			return at
 		}
-		cut := strings.LastIndexByte(p, '.')
-		if cut < 0 {
-			break
-		}
-		p = p[:cut]
 	}
 	if v.doc.Root == nil {
 		return Place{}

@@ -15,22 +15,27 @@ import (
 type Workload struct {
 	File string
 
-	BaseURL, APIKey, Model, ServerType string
-	Levels                             []int // placeholder: the recipe's levels are injected
-	PhaseTimeout                       Quantity
-	Settling                           Quantity
-	SpawnRate                          Quantity
-	MinMeasurement                     Quantity
-	MinTotalTrajectories               Quantity
-	MinTrajectoriesPerUser             Quantity
-	TrajectoryPath, AssignmentsPath    string
-	MaxStartingOffset                  int
-	Seed                               int64
-	RequestTimeoutSeconds              float64
-	MaxTokens                          int
-	ReasoningEffort                    string // empty: none
-	RoutingHeaders, DynamoHeaders      bool
-	TrajectoriesPerUser                int // 0: not given
+	BaseURL                string   `path:"base_url"`
+	APIKey                 string   `path:"api_key"`
+	Model                  string   `path:"model"`
+	ServerType             string   `path:"server_type"`
+	Levels                 []int    // placeholder: the recipe's levels are injected
+	PhaseTimeout           Quantity `path:"phase_timeout_seconds"`
+	Settling               Quantity `path:"settling_time_seconds"`
+	SpawnRate              Quantity `path:"user_spawn_rate"`
+	MinMeasurement         Quantity `path:"min_measurement_seconds"`
+	MinTotalTrajectories   Quantity `path:"min_total_trajectories"`
+	MinTrajectoriesPerUser Quantity `path:"min_trajectories_per_user"`
+	TrajectoryPath         string   `path:"trajectory_path"`
+	AssignmentsPath        string   `path:"user_assignments_path"`
+	MaxStartingOffset      int      `path:"max_starting_line_offset"`
+	Seed                   int64    `path:"seed"`
+	RequestTimeoutSeconds  float64  `path:"timeout_seconds"`
+	MaxTokens              int      `path:"max_tokens"`
+	ReasoningEffort        string   `path:"reasoning_effort"` // empty: none
+	RoutingHeaders         bool     `path:"send_conversation_routing_headers"`
+	DynamoHeaders          bool     `path:"use_dynamo_conv_aware_routing"`
+	TrajectoriesPerUser    int      `path:"trajectories_per_user"` // 0: not given
 
 	doc  *Document
 	vals *values
@@ -87,22 +92,8 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 	v := read(doc, schema.Workload(), rules{owner: "the client", unknown: Warning})
 	diags = append(diags, v.diags...)
 	diags.Sort()
-	w := &Workload{
-		File: file, doc: doc, vals: v,
-		BaseURL: v.str("base_url", ""), APIKey: v.str("api_key", ""), Model: v.str("model", ""),
-		ServerType:   v.str("server_type", schema.TRTLLM),
-		PhaseTimeout: v.quantity("phase_timeout_seconds"), Settling: v.quantity("settling_time_seconds"),
-		SpawnRate: v.quantity("user_spawn_rate"), MinMeasurement: v.quantity("min_measurement_seconds"),
-		MinTotalTrajectories:   v.quantity("min_total_trajectories"),
-		MinTrajectoriesPerUser: v.quantity("min_trajectories_per_user"),
-		TrajectoryPath:         v.str("trajectory_path", ""), AssignmentsPath: v.str("user_assignments_path", ""),
-		MaxStartingOffset: v.int("max_starting_line_offset", 10), Seed: int64(v.int("seed", 42)),
-		RequestTimeoutSeconds: v.quantity("timeout_seconds").Float(), MaxTokens: v.int("max_tokens", 16384),
-		ReasoningEffort:     v.str("reasoning_effort", ""),
-		RoutingHeaders:      v.bool("send_conversation_routing_headers", false),
-		DynamoHeaders:       v.bool("use_dynamo_conv_aware_routing", false),
-		TrajectoriesPerUser: v.int("trajectories_per_user", 0),
-	}
+	w := &Workload{File: file, doc: doc, vals: v}
+	v.fill(w)
 	if val, ok := v.byName["concurrencies"]; ok {
 		for _, e := range val.node.Content {
 			if r, ok := rational(resolve(e)); ok && r.IsInt() {

@@ -7,6 +7,7 @@ package schema
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -205,18 +206,22 @@ func (t *Table) Under(path string) []Field {
 // reach below a field: backend.prefill_environment.UCX_TLS becomes
 // roles.prefill.env.UCX_TLS. ok is false where the layout has no such field.
 func (t *Table) Translate(canonical string, version int) (path string, ok bool) {
-	for head := canonical; head != ""; {
+	for head := range Upwards(canonical) {
 		if f, found := t.Field(head); found {
 			to := f.Path(version)
 			return to + canonical[len(head):], to != ""
 		}
-		cut := strings.LastIndexByte(head, '.')
-		if cut < 0 {
-			break
-		}
-		head = head[:cut]
 	}
 	return "", false
+}
+
+// Upwards lists a dotted path and what it is below: a.b.c, a.b, a.
+func Upwards(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for path != "" && yield(path) {
+			path = path[:max(strings.LastIndexByte(path, '.'), 0)]
+		}
+	}
 }
 
 // Nearest is the known key closest to an unknown one, by edit distance; empty
