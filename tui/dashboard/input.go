@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -25,46 +24,28 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	k := s.keys
-	if cmd, taken := s.playback.Key(msg, k); taken {
+	if cmd, taken := ui.Press(msg, s.commands()); taken {
 		return cmd
 	}
-	if cmd, taken := s.log.Key(msg, k); taken {
-		return cmd
+	if s.steps.focused && s.steps.table.Key(msg) {
+		return nil
 	}
-	switch {
-	case key.Matches(msg, k.play):
-		return s.togglePlayback()
-	case key.Matches(msg, k.pause):
-		s.run.paused, s.run.still = !s.run.paused, s.run.now
-		if !s.run.paused && s.run.live != nil {
-			s.show(s.run.live)
-		}
-		return s.log.pane.Follow(!s.run.paused)
-	case key.Matches(msg, k.steps):
-		s.toggleSteps()
-	case key.Matches(msg, k.focus) && s.stepsShown():
-		s.steps.focused = !s.steps.focused
-	case key.Matches(msg, k.open) && s.steps.focused:
-		return s.openStep()
-	case key.Matches(msg, k.trend):
-		s.trend = (s.trend + 1) % len(trends)
-	case key.Matches(msg, k.phase):
-		s.run.turn(map[string]int{"[": -1, "]": 1}[msg.String()])
-	case key.Matches(msg, k.compare):
-		if why := s.run.noCompare(); why != "" {
-			return ui.Do(ui.Toast{Text: "compare: " + why, Role: ui.Warn})
-		}
-		return ui.Do(ui.OpenParity{Cand: s.run.ref.Dir})
-	case key.Matches(msg, k.cancel):
-		return s.askCancel()
-	case key.Matches(msg, k.zoom):
-		s.zoom, s.steps.focused = !s.zoom, false
-	case !s.steps.focused || !s.steps.table.Key(msg):
-		return s.log.pane.Key(msg)
-	}
-	return nil
+	return s.log.pane.Key(msg)
 }
+
+func (s *Screen) pause() tea.Cmd {
+	s.run.paused, s.run.still = !s.run.paused, s.run.now
+	if !s.run.paused && s.run.live != nil {
+		s.show(s.run.live)
+	}
+	return s.log.pane.Follow(!s.run.paused)
+}
+
+func (s *Screen) turnTrend() { s.trend = (s.trend + 1) % len(trends) }
+
+func (s *Screen) toggleZoom() { s.zoom, s.steps.focused = !s.zoom, false }
+
+func (s *Screen) compare() tea.Cmd { return ui.Do(ui.OpenParity{Cand: s.run.ref.Dir}) }
 
 func (s *Screen) toggleSteps() {
 	inView := s.w >= wide || s.run.noPhase()
@@ -85,9 +66,6 @@ func (s *Screen) openStep() tea.Cmd {
 }
 
 func (s *Screen) togglePlayback() tea.Cmd {
-	if why := s.playback.unavailable(s.run.live); why != "" {
-		return ui.Do(ui.Toast{Text: "play back: " + why, Role: ui.Warn})
-	}
 	switch {
 	case s.playback.on:
 		s.playback.on, s.playback.running = false, false
@@ -101,9 +79,6 @@ func (s *Screen) togglePlayback() tea.Cmd {
 }
 
 func (s *Screen) askCancel() tea.Cmd {
-	if why := s.run.noCancel(); why != "" {
-		return ui.Do(ui.Toast{Text: "cancel: " + why, Role: ui.Warn})
-	}
 	return ui.Do(ui.Ask{
 		ID: "cancel", Title: "Cancel " + s.run.ref.Label() + "?", Body: s.run.lost(s.clockNow()),
 		Yes: "cancel the run", No: "let it go on", Danger: true,

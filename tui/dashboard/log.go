@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
@@ -96,19 +95,6 @@ func (l *logPane) turn(by int) tea.Cmd {
 	at := max(slices.IndexFunc(l.files, func(f engine.LogFile) bool { return f.Step == l.step }), 0)
 	l.chosen = true
 	return l.open(l.files[(at+by+n)%n].Step)
-}
-
-// Key handles the keys that choose a log; false leaves a key to others.
-func (l *logPane) Key(msg tea.KeyPressMsg, k keyMap) (tea.Cmd, bool) {
-	switch {
-	case key.Matches(msg, k.log):
-		return l.turn(1), true
-	case key.Matches(msg, k.logBack):
-		return l.turn(-1), true
-	case key.Matches(msg, k.merge):
-		return l.merge(), true
-	}
-	return nil, false
 }
 
 // title is the rule above the log, in w cells.

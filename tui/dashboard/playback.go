@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
@@ -121,33 +120,27 @@ func clampTime(t, from, to time.Time) time.Time {
 	return t
 }
 
-// Key handles the keys of a playback; false leaves a key to others.
-func (t *playback) Key(msg tea.KeyPressMsg, k keyMap) (tea.Cmd, bool) {
-	if !t.on {
-		return nil, false
-	}
+// commands are the keys of a playback that is shown.
+func (t *playback) commands() []ui.Command {
 	by := t.play.To.Sub(t.play.From) / seeks
-	switch {
-	case key.Matches(msg, k.pause):
-		if t.running = !t.running; t.running && !t.at.Before(t.play.To) {
-			return t.step(t.play.From, 0), true
-		}
-		if !t.running {
-			t.gen++ // the step under way is not to be shown any more
-		}
-		return t.goOn(), true
-	case key.Matches(msg, k.faster):
-		t.speed = min(t.speed+1, len(speeds)-1)
-	case key.Matches(msg, k.slower):
-		t.speed = max(t.speed-1, 0)
-	case key.Matches(msg, k.seekBack):
-		return t.seek(-by), true
-	case key.Matches(msg, k.seekOn):
-		return t.seek(by), true
-	default:
-		return nil, false
+	return []ui.Command{
+		{Key: ui.Bind("-", "slower", "-"), Do: ui.Now(func() { t.speed = max(t.speed-1, 0) })},
+		{Key: ui.Bind("+", "faster", "+", "="), Do: ui.Now(func() { t.speed = min(t.speed+1, len(speeds)-1) })},
+		{Key: ui.Bind("<", "back", "<", ","), Do: func() tea.Cmd { return t.seek(-by) }},
+		{Key: ui.Bind(">", "forward", ">", "."), Do: func() tea.Cmd { return t.seek(by) }},
 	}
-	return nil, true
+}
+
+// pause stops the playback or goes on, from the beginning if it is at the end.
+func (t *playback) pause() tea.Cmd {
+	t.running = !t.running
+	switch {
+	case !t.running:
+		t.gen++ // the step under way is not to be shown any more
+	case !t.at.Before(t.play.To):
+		return t.step(t.play.From, 0)
+	}
+	return t.goOn()
 }
 
 // seek moves from where the screen is, or will be by seeks that are under way.

@@ -19,7 +19,6 @@ import (
 type Screen struct {
 	eng    Engine
 	th     ui.Theme
-	keys   keyMap
 	ctx    context.Context // ends with the screen, for all of its commands
 	cancel context.CancelFunc
 	w, h   int
@@ -35,7 +34,7 @@ type Screen struct {
 
 // New makes the dashboard of a run: a folder, an id or a name.
 func New(eng Engine, th ui.Theme, run string) *Screen {
-	s := &Screen{eng: eng, th: th, keys: newKeys(), run: runView{name: run, zone: time.Local, phase: -1}}
+	s := &Screen{eng: eng, th: th, run: runView{name: run, zone: time.Local, phase: -1}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.playback = playback{ctx: s.ctx, speed: firstSpeed, frame: frame}
 	s.log.pane = logs.New(s.ctx, eng, th)

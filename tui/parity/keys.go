@@ -2,67 +2,85 @@ package parity
 
 import (
 	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// keyMap is the bindings of the comparison and of its picker.
-type keyMap struct {
-	copy, page, force, swap, sides, phase, again, list, choose, add key.Binding
-	fields, turns, spread, levels                                   key.Binding
-
-	move []key.Binding // as tables have them
-}
-
-func newKeys() keyMap {
-	return keyMap{
-		copy:   ui.Bind("m", "copy as Markdown", "m"),
-		page:   ui.Bind("h", "HTML page", "h"),
-		force:  ui.Bind("f", "force a verdict", "f"),
-		swap:   ui.Bind("s", "swap sides", "s"),
-		sides:  ui.Bind("d", "sides", "d"),
-		list:   ui.Bind("R", "list again", "R"),
-		add:    ui.Bind("a", "add a reference", "a"),
-		fields: ui.Bind("r", "differences", "r"),
-		turns:  ui.Bind("t", "turns", "t"),
-		spread: ui.Bind("g", "TTFT drawn", "g"),
-		levels: ui.Bind("l", "levels", "l"),
-		phase:  ui.Bind("[ ]", "phase", "[", "]"),
-		again:  ui.Bind("R", "compare again", "R"),
-		choose: ui.Bind("enter", "choose", "enter"),
-		move: []key.Binding{
-			ui.Bind("↑", "row up", "up", "k"), ui.Bind("↓", "row down", "down", "j"),
-			ui.Bind("pgup", "a page up", "pgup"), ui.Bind("pgdn", "a page down", "pgdown"),
-			ui.Bind("home", "first row", "home", "g"), ui.Bind("end", "last row", "end", "G"),
-		},
+var (
+	swapKey   = ui.Bind("s", "swap sides", "s")
+	againKey  = ui.Bind("R", "compare again", "R")
+	chooseKey = ui.Bind("enter", "choose", "enter")
+	listKey   = ui.Bind("R", "list again", "R")
+	moveKeys  = []key.Binding{ // as tables have them
+		ui.Bind("↑", "row up", "up", "k"), ui.Bind("↓", "row down", "down", "j"),
+		ui.Bind("pgup", "a page up", "pgup"), ui.Bind("pgdn", "a page down", "pgdown"),
+		ui.Bind("home", "first row", "home", "g"), ui.Bind("end", "last row", "end", "G"),
 	}
-}
+)
 
 // Keys are the bindings that work now.
 func (s *Screen) Keys() []key.Binding {
-	k := s.keys
-	if s.picking() {
-		return append([]key.Binding{k.choose, k.list}, k.move...)
+	switch {
+	case s.picking():
+		return append([]key.Binding{chooseKey, listKey}, moveKeys...)
+	case s.err != nil:
+		return []key.Binding{againKey, swapKey}
 	}
+	return append(ui.Bindings(s.commands()), moveKeys...)
+}
+
+// commands are the keys of a comparison.
+func (s *Screen) commands() []ui.Command {
+	sides := [...]string{"all notes", "both sides", "the table"}[s.lower]
+	force := "force a verdict"
 	if s.force {
-		k.force.SetHelp("f", "no forced verdict")
+		force = "no forced verdict"
 	}
-	if s.err != nil {
-		return []key.Binding{k.again, k.swap}
+	return []ui.Command{
+		{
+			Key: ui.Bind("d", sides, "d"), Hidden: s.lay.all || s.view != viewFigures,
+			Do: ui.Now(func() { s.lower = (s.lower + 1) % (showSides + 1) }),
+		},
+		s.toView("r", "differences", viewFields),
+		s.toView("t", "turns", viewTurns),
+		s.toView("g", "TTFT drawn", viewSpread),
+		s.toView("l", "levels", viewLevels),
+		{Key: ui.Bind("m", "copy as Markdown", "m"), Do: s.copy, Name: "copy", Why: s.noCopy()},
+		{Key: ui.Bind("h", "HTML page", "h"), Do: s.writePage, Name: "HTML page", Why: s.noCopy()},
+		{Key: ui.Bind("f", force, "f"), Do: s.turnForce, Name: "force", Why: s.noForce()},
+		{Key: swapKey, Do: s.swap},
+		{Key: ui.Bind("a", "add a reference", "a"), Do: s.add},
+		{Key: ui.Bind("[ ]", "phase", "["), Do: func() tea.Cmd { return s.turnPhase(-1) }},
+		{Key: ui.Bind("[ ]", "phase", "]"), Do: func() tea.Cmd { return s.turnPhase(1) }, Hidden: true},
+		{Key: againKey, Do: s.compare},
 	}
-	k.sides.SetHelp("d", [...]string{"all notes", "both sides", "the table"}[s.lower])
-	views := []*key.Binding{viewFields: &k.fields, viewTurns: &k.turns, viewSpread: &k.spread, viewLevels: &k.levels}
-	if s.view != viewFigures {
-		views[s.view].SetHelp(views[s.view].Help().Key, "figures")
+}
+
+// toView shows a view, or the figures again when it is shown already.
+func (s *Screen) toView(k, desc string, v view) ui.Command {
+	if s.view == v {
+		desc, v = "figures", viewFigures
 	}
-	var out []key.Binding
-	if !s.lay.all && s.view == viewFigures {
-		out = append(out, k.sides)
+	return ui.Command{Key: ui.Bind(k, desc, k), Do: func() tea.Cmd {
+		if s.view = v; v == viewLevels && s.curve == nil {
+			return s.levels()
+		}
+		return nil
+	}}
+}
+
+func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	cmd, taken := ui.Press(msg, s.commands())
+	if !taken {
+		s.more().Key(msg)
 	}
-	out = append(out, k.fields, k.turns, k.spread, k.levels, ui.Disabled(k.copy, s.noCopy()),
-		ui.Disabled(k.page, s.noCopy()), ui.Disabled(k.force, s.noForce()), k.swap, k.add, k.phase, k.again)
-	return append(out, k.move...)
+	return cmd
+}
+
+func (s *Screen) copy() tea.Cmd {
+	return ui.Do(ui.Copy{Text: s.c.Markdown(), Said: "the comparison is in the clipboard, as Markdown"})
 }
 
 func (s *Screen) noCopy() string {
@@ -70,6 +88,11 @@ func (s *Screen) noCopy() string {
 		return "no comparison yet"
 	}
 	return ""
+}
+
+func (s *Screen) turnForce() tea.Cmd {
+	s.force = !s.force
+	return s.compare()
 }
 
 // noForce is why there is nothing to force.
@@ -85,4 +108,28 @@ func (s *Screen) noForce() string {
 		return "no difference to judge"
 	}
 	return ""
+}
+
+func (s *Screen) swap() tea.Cmd {
+	s.ref, s.cand, s.refs, s.c, s.err = s.cand, s.ref, nil, nil, nil
+	return s.compare()
+}
+
+func (s *Screen) add() tea.Cmd {
+	s.adding = true
+	s.fillPicker(s.runs)
+	return s.list()
+}
+
+// turnPhase compares the next phase; one that does not exist is told by the engine.
+func (s *Screen) turnPhase(by int) tea.Cmd {
+	at := s.phase
+	if at == engine.AnyPhase && s.c != nil {
+		at = s.c.Candidate.Phase
+	}
+	if at+by < 0 {
+		return ui.Do(ui.Toast{Text: "there is no phase before the first", Role: ui.Warn})
+	}
+	s.phase = at + by
+	return s.compare()
 }

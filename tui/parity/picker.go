@@ -75,7 +75,7 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 
 func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case key.Matches(msg, s.keys.choose):
+	case key.Matches(msg, chooseKey):
 		if s.picker.Cursor >= len(s.runs) {
 			return nil
 		}
@@ -93,7 +93,7 @@ func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		return s.compare()
-	case key.Matches(msg, s.keys.list):
+	case key.Matches(msg, listKey):
 		return s.list()
 	}
 	s.picker.Key(msg)

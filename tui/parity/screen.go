@@ -6,7 +6,6 @@ import (
 	"context"
 	"time"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/engine"
@@ -18,9 +17,8 @@ type Screen struct {
 	eng       Engine
 	th        ui.Theme
 	ref, cand string
-	refs      []string // further runs of the reference's configuration
-	roots     []string // where other tools' folders are looked for
-	keys      keyMap
+	refs      []string        // further runs of the reference's configuration
+	roots     []string        // where other tools' folders are looked for
 	ctx       context.Context // ends with the screen, for all of its commands
 	cancel    context.CancelFunc
 	w, h      int
@@ -53,7 +51,7 @@ type Screen struct {
 // New makes the comparison of two runs or files. An empty side is asked for: from
 // the runs known here and those in other tools' folders below the roots.
 func New(eng Engine, th ui.Theme, ref, cand string, roots ...string) *Screen {
-	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, roots: roots, keys: newKeys(), phase: engine.AnyPhase}
+	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, roots: roots, phase: engine.AnyPhase}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.table.Columns, s.picker.Columns = columns(), pickerColumns()
 	s.fields.Columns, s.turns.Columns = fieldColumns(), turnColumns()
@@ -213,63 +211,6 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 	return nil
 }
 
-func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	k := s.keys
-	switch {
-	case key.Matches(msg, k.copy):
-		if why := s.noCopy(); why != "" {
-			return ui.Do(ui.Toast{Text: "copy: " + why, Role: ui.Warn})
-		}
-		return ui.Do(ui.Copy{Text: s.c.Markdown(), Said: "the comparison is in the clipboard, as Markdown"})
-	case key.Matches(msg, k.page):
-		if why := s.noCopy(); why != "" {
-			return ui.Do(ui.Toast{Text: "HTML page: " + why, Role: ui.Warn})
-		}
-		return s.writePage()
-	case key.Matches(msg, k.force):
-		if why := s.noForce(); why != "" {
-			return ui.Do(ui.Toast{Text: "force: " + why, Role: ui.Warn})
-		}
-		s.force = !s.force
-		return s.compare()
-	case key.Matches(msg, k.swap):
-		s.ref, s.cand, s.refs, s.c, s.err = s.cand, s.ref, nil, nil, nil
-		return s.compare()
-	case key.Matches(msg, k.sides):
-		s.lower = (s.lower + 1) % (showSides + 1)
-	case key.Matches(msg, k.fields):
-		return s.see(viewFields)
-	case key.Matches(msg, k.turns):
-		return s.see(viewTurns)
-	case key.Matches(msg, k.spread):
-		return s.see(viewSpread)
-	case key.Matches(msg, k.levels):
-		return s.see(viewLevels)
-	case key.Matches(msg, k.add):
-		s.adding = true
-		s.fillPicker(s.runs)
-		return s.list()
-	case key.Matches(msg, k.phase):
-		return s.turnPhase(msg.String())
-	case key.Matches(msg, k.again):
-		return s.compare()
-	default:
-		s.more().Key(msg)
-	}
-	return nil
-}
-
-// see shows a view, or the figures again when it is shown already.
-func (s *Screen) see(v view) tea.Cmd {
-	if s.view == v {
-		v = viewFigures
-	}
-	if s.view = v; v == viewLevels && s.curve == nil {
-		return s.levels()
-	}
-	return nil
-}
-
 // Leave leaves a view or the choice of a reference before the screen.
 func (s *Screen) Leave() tea.Cmd {
 	switch {
@@ -281,21 +222,4 @@ func (s *Screen) Leave() tea.Cmd {
 		return ui.Do(ui.Back{})
 	}
 	return nil
-}
-
-// turnPhase compares the next phase; one that does not exist is told by the engine.
-func (s *Screen) turnPhase(key string) tea.Cmd {
-	by := 1
-	if key == "[" {
-		by = -1
-	}
-	at := s.phase
-	if at == engine.AnyPhase && s.c != nil {
-		at = s.c.Candidate.Phase
-	}
-	if at+by < 0 {
-		return ui.Do(ui.Toast{Text: "there is no phase before the first", Role: ui.Warn})
-	}
-	s.phase = at + by
-	return s.compare()
 }

@@ -1,6 +1,9 @@
 package ui
 
-import "charm.land/bubbles/v2/key"
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+)
 
 // Bind makes a binding of keys, shown in help as so named.
 func Bind(help, desc string, keys ...string) key.Binding {
@@ -16,4 +19,56 @@ func Disabled(b key.Binding, why string) key.Binding {
 	b.SetHelp(b.Help().Key, b.Help().Desc+" ("+why+")")
 	b.SetEnabled(false)
 	return b
+}
+
+// Command is a key of a screen as things are now: how it is listed, and what it does.
+type Command struct {
+	Key    key.Binding
+	Do     func() tea.Cmd // nil: it is only listed, and handled elsewhere
+	Hidden bool           // it works, but is not listed
+	// Why it can't be done now; empty: it can. Pressed all the same it says so, under
+	// its name.
+	Why, Name string
+}
+
+// Listed are commands that are handled elsewhere.
+func Listed(keys ...key.Binding) []Command {
+	out := make([]Command, 0, len(keys))
+	for _, k := range keys {
+		out = append(out, Command{Key: k})
+	}
+	return out
+}
+
+// Bindings are the keys of commands, for the footer and the help.
+func Bindings(commands []Command) []key.Binding {
+	var out []key.Binding
+	for _, c := range commands {
+		if !c.Hidden {
+			out = append(out, Disabled(c.Key, c.Why))
+		}
+	}
+	return out
+}
+
+// Press does what a key stands for; false if it is none of the commands.
+func Press(msg tea.KeyPressMsg, commands []Command) (cmd tea.Cmd, taken bool) {
+	for _, c := range commands {
+		switch {
+		case c.Do == nil || !key.Matches(msg, c.Key):
+		case c.Why != "":
+			return Do(Toast{Text: c.Name + ": " + c.Why, Role: Warn}), true
+		default:
+			return c.Do(), true
+		}
+	}
+	return nil, false
+}
+
+// Now makes of a change of a screen what a command does.
+func Now(change func()) func() tea.Cmd {
+	return func() tea.Cmd {
+		change()
+		return nil
+	}
 }
