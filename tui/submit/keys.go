@@ -8,20 +8,6 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-var (
-	submitKey = ui.Bind("enter", "submit…", "enter", "s")
-	targetKey = ui.Bind("t", "target local/slurm", "t")
-	moreKey   = ui.Bind("+ -", "users", "+", "=")
-	fewerKey  = key.NewBinding(key.WithKeys("-"))
-	longerKey = ui.Bind("[ ]", "phase length", "]")
-	shortKey  = key.NewBinding(key.WithKeys("["))
-	editKey   = ui.Bind("e", "edit", "e")
-	prevKey   = ui.Bind("↑ ↓", "section", "up", "k", "shift+tab")
-	nextKey   = key.NewBinding(key.WithKeys("down", "j", "tab"))
-	pageUp    = ui.Bind("pgup pgdn", "scroll", "pgup", "ctrl+b")
-	pageDown  = key.NewBinding(key.WithKeys("pgdown", "ctrl+f", "space"))
-)
-
 // stepUsers and stepSeconds are what one key press changes a local run by.
 const (
 	stepUsers   = 1
@@ -29,53 +15,56 @@ const (
 )
 
 // Keys are the bindings.
-func (s *Screen) Keys() []key.Binding {
+func (s *Screen) Keys() []key.Binding { return ui.Bindings(s.commands()) }
+
+func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	cmd, _ := ui.Press(msg, s.commands())
+	return cmd
+}
+
+func (s *Screen) commands() []ui.Command {
 	p := &s.proposal
-	submit, more, longer := submitKey, moreKey, longerKey
-	submit.SetEnabled(s.submittable())
+	submit, edit := ui.Bind("enter", "submit…", "enter", "s"), ui.Bind("e", "edit", "e")
 	if p.pair != nil && !p.pair.Report.OK() {
 		submit.SetHelp("enter", "submit (errors first)")
 	}
-	more.SetEnabled(p.target == plan.Local)
-	longer.SetEnabled(p.target == plan.Local)
-	edit := editKey
+	submit.SetEnabled(s.submittable())
 	edit.SetEnabled(s.busy == "")
-	return []key.Binding{submit, prevKey, pageUp, targetKey, more, longer, edit}
+	scale := func(help, desc string, change func(), keys ...string) ui.Command {
+		b := ui.Bind(help, desc, keys...)
+		b.SetEnabled(p.target == plan.Local)
+		return ui.Command{Key: b, Hidden: help == "", Do: func() tea.Cmd {
+			change()
+			return s.replan()
+		}}
+	}
+	users := func(by int) func() {
+		return func() { p.scale.Users = max(min(p.scale.Users+by, p.mostUsers()), 1) }
+	}
+	seconds := func(by float64) func() {
+		return func() { p.scale.Seconds = max(p.scale.Seconds+by, stepSeconds) }
+	}
+	return []ui.Command{
+		{Key: submit, Do: s.ask},
+		{Key: ui.Bind("↑ ↓", "section", "up", "k", "shift+tab"), Do: ui.Now(func() { s.pane.move(-1) })},
+		{Key: ui.Bind("", "", "down", "j", "tab"), Do: ui.Now(func() { s.pane.move(1) }), Hidden: true},
+		{Key: ui.Bind("pgup pgdn", "scroll", "pgup", "ctrl+b"), Do: ui.Now(s.pane.view.PageUp)},
+		{Key: ui.Bind("", "", "pgdown", "ctrl+f", "space"), Do: ui.Now(s.pane.view.PageDown), Hidden: true},
+		{Key: ui.Bind("t", "target local/slurm", "t"), Do: s.turnTarget},
+		scale("+ -", "users", users(stepUsers), "+", "="),
+		scale("", "", users(-stepUsers), "-"),
+		scale("[ ]", "phase length", seconds(stepSeconds), "]"),
+		scale("", "", seconds(-stepSeconds), "["),
+		{Key: edit, Do: s.edit},
+	}
 }
 
-func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+func (s *Screen) edit() tea.Cmd {
+	return ui.Do(ui.OpenEdit{Recipe: s.files.Recipe, Workload: s.files.Workload})
+}
+
+func (s *Screen) turnTarget() tea.Cmd {
 	p := &s.proposal
-	switch {
-	case key.Matches(msg, submitKey):
-		return s.ask()
-	case key.Matches(msg, prevKey):
-		s.pane.move(-1)
-	case key.Matches(msg, nextKey):
-		s.pane.move(1)
-	case key.Matches(msg, pageUp):
-		s.pane.view.PageUp()
-	case key.Matches(msg, pageDown):
-		s.pane.view.PageDown()
-	case key.Matches(msg, editKey) && s.busy == "":
-		return ui.Do(ui.OpenEdit{Recipe: s.files.Recipe, Workload: s.files.Workload})
-	case key.Matches(msg, targetKey):
-		p.target = map[plan.Target]plan.Target{plan.Local: plan.Slurm, plan.Slurm: plan.Local}[p.target]
-		return s.replan()
-	}
-	if p.target != plan.Local {
-		return nil
-	}
-	switch {
-	case key.Matches(msg, moreKey):
-		p.scale.Users = min(p.scale.Users+stepUsers, p.mostUsers())
-	case key.Matches(msg, fewerKey):
-		p.scale.Users = max(p.scale.Users-stepUsers, 1)
-	case key.Matches(msg, longerKey):
-		p.scale.Seconds += stepSeconds
-	case key.Matches(msg, shortKey):
-		p.scale.Seconds = max(p.scale.Seconds-stepSeconds, stepSeconds)
-	default:
-		return nil
-	}
+	p.target = map[plan.Target]plan.Target{plan.Local: plan.Slurm, plan.Slurm: plan.Local}[p.target]
 	return s.replan()
 }
