@@ -90,12 +90,7 @@ func (j *run) probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 		a := j.probe(ctx, r)
 		a.st = st
 		if a.ready || a.have != nil {
-			select {
-			case answers <- a:
-			case <-ctx.Done():
-				return
-			}
-			if a.ready {
+			if !send(ctx, answers, a) || a.ready {
 				return
 			}
 		}
@@ -103,10 +98,7 @@ func (j *run) probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 		case <-ctx.Done():
 			return
 		case <-deadline.C:
-			select {
-			case answers <- seen{st: st, over: true, last: a.last}:
-			case <-ctx.Done():
-			}
+			send(ctx, answers, seen{st: st, over: true, last: a.last})
 			return
 		case <-tick.C:
 		}
@@ -119,10 +111,10 @@ func (j *run) probe(ctx context.Context, r plan.Readiness) seen {
 	if r.Probe == plan.ProbeTCP {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, "tcp", r.Target)
-		if err != nil {
-			return seen{last: err.Error()}
+		if err == nil {
+			err = conn.Close()
 		}
-		if err := conn.Close(); err != nil {
+		if err != nil {
 			return seen{last: err.Error()}
 		}
 		return seen{ready: true}

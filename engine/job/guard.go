@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,10 +35,7 @@ func (j *run) guard() {
 			missing = 0
 		}
 		if missing == looks {
-			select {
-			case j.fatal <- fatalLine{line: "the run's folder was removed while it ran: " + j.LogDir}:
-			case <-j.watching.Done():
-			}
+			send(j.watching, j.fatal, fatalLine{line: "the run's folder was removed while it ran: " + j.LogDir})
 			return
 		}
 	}
@@ -67,25 +65,27 @@ func (j *run) listen(client *started) {
 			size, since = now, time.Now()
 			if stalled {
 				stalled = false
-				j.tell(0)
+				send(j.watching, j.silent, 0)
 			}
 		}
 		if silent := time.Since(since); silent >= most && !stalled {
 			stalled = true
-			j.tell(silent)
+			send(j.watching, j.silent, silent)
 		}
 	}
 }
 
-// tell hands on how long the client has been silent; 0: it is heard again.
-func (j *run) tell(silent time.Duration) {
+// send hands a value over, unless ctx ends before anybody takes it.
+func send[T any](ctx context.Context, to chan<- T, v T) bool {
 	select {
-	case j.silent <- silent:
-	case <-j.watching.Done():
+	case to <- v:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
-// stall records it.
+// stall records how long the client has been silent; 0: it is heard again.
 func (j *run) stall(client *started, silent time.Duration) {
 	if silent == 0 {
 		j.rec.say("INFO", client.step.Name+" is heard again")

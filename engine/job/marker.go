@@ -30,15 +30,10 @@ func watchLogs(ctx context.Context, st *started, log string, patterns []*regexp.
 			return // its exit is told anyway
 		case <-tick.C:
 		}
-		line := t.first(patterns)
-		if line == "" {
-			continue
+		if line := t.first(patterns); line != "" {
+			send(ctx, found, fatalLine{st: st, line: line})
+			return
 		}
-		select {
-		case found <- fatalLine{st: st, line: line}:
-		case <-ctx.Done():
-		}
-		return
 	}
 }
 

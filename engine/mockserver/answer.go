@@ -144,10 +144,8 @@ func (wk *worker) answer(w http.ResponseWriter, r *http.Request, j job, u usage,
 		return
 	}
 	head := completion{
-		ID:      fmt.Sprintf("chatcmpl-%016x", j.prompt.Key),
-		Object:  "chat.completion.chunk",
-		Created: first.Unix(),
-		Model:   j.request.Model,
+		ID: fmt.Sprintf("chatcmpl-%016x", j.prompt.Key), Object: "chat.completion.chunk", Created: first.Unix(),
+		Model: j.request.Model,
 	}
 	t := wk.cfg.text(j)
 	if j.request.Stream {

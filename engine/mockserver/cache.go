@@ -18,10 +18,7 @@ type prefixCache struct {
 
 func newPrefixCache(blockTokens, capacity int) *prefixCache {
 	return &prefixCache{
-		blockTokens: blockTokens,
-		capacity:    capacity,
-		order:       list.New(),
-		blocks:      make(map[uint64]*list.Element),
+		blockTokens: blockTokens, capacity: capacity, order: list.New(), blocks: make(map[uint64]*list.Element),
 	}
 }
 

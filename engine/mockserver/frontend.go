@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,10 +33,8 @@ func newFrontend(cfg Config) (http.Handler, error) {
 	if agg, disagg := len(cfg.AggURLs) > 0, len(cfg.PrefillURLs) > 0 && len(cfg.DecodeURLs) > 0; agg == disagg {
 		return nil, errors.New("mock server: a frontend needs either aggregated workers, or both prefill and decode workers")
 	}
-	tr := &http.Transport{
-		MaxIdleConnsPerHost: 1 << 16, // one a request in flight: never dial in the middle of a measurement
-		DisableCompression:  true,
-	}
+	// One connection a request in flight: never dial in the middle of a measurement.
+	tr := &http.Transport{MaxIdleConnsPerHost: 1 << 16, DisableCompression: true}
 	f := &frontend{cfg: cfg, client: &http.Client{Transport: tr}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", f.health)
@@ -54,16 +53,7 @@ type instance struct {
 func (f *frontend) health(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
-	components := make([]string, 0, len(f.cfg.PrefillURLs)+len(f.cfg.DecodeURLs)+len(f.cfg.AggURLs))
-	urls := make([]string, 0, cap(components))
-	add := func(component string, more []string) {
-		for _, u := range more {
-			components, urls = append(components, component), append(urls, u)
-		}
-	}
-	add(string(schema.Prefill), f.cfg.PrefillURLs)
-	add("tensorrt_llm", f.cfg.DecodeURLs)
-	add("tensorrt_llm", f.cfg.AggURLs)
+	urls := slices.Concat(f.cfg.PrefillURLs, f.cfg.DecodeURLs, f.cfg.AggURLs)
 	alive := make([]bool, len(urls))
 	var wg sync.WaitGroup
 	for i, u := range urls {
@@ -72,8 +62,12 @@ func (f *frontend) health(w http.ResponseWriter, r *http.Request) {
 	wg.Wait()
 	instances := []instance{}
 	for i, ok := range alive {
+		component := "tensorrt_llm"
+		if i < len(f.cfg.PrefillURLs) {
+			component = string(schema.Prefill)
+		}
 		if ok {
-			instances = append(instances, instance{Endpoint: "generate", Component: components[i]})
+			instances = append(instances, instance{Endpoint: "generate", Component: component})
 		}
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"instances": instances})
@@ -94,27 +88,23 @@ func (f *frontend) alive(ctx context.Context, base string) bool {
 }
 
 func (f *frontend) complete(w http.ResponseWriter, r *http.Request) {
-	body, ok := readBody(w, r)
-	if !ok {
-		return
-	}
-	j, ok := f.cfg.parse(w, body)
+	j, ok := f.cfg.parse(w, r)
 	if !ok {
 		return
 	}
 	session := affinity(r.Header, j.prompt)
 	if len(f.cfg.AggURLs) > 0 {
-		f.proxy(w, r, pick(f.cfg.AggURLs, session)+"/v1/chat/completions", body, nil)
+		f.proxy(w, r, pick(f.cfg.AggURLs, session)+"/v1/chat/completions", j.body, nil)
 		return
 	}
-	prefill, err := f.prefill(r.Context(), pick(f.cfg.PrefillURLs, session), body)
+	prefill, err := f.prefill(r.Context(), pick(f.cfg.PrefillURLs, session), j.body)
 	if err != nil {
 		if r.Context().Err() == nil {
 			refuse(w, http.StatusServiceUnavailable, err.Error())
 		}
 		return
 	}
-	f.proxy(w, r, pick(f.cfg.DecodeURLs, session)+decodePath, body, http.Header{
+	f.proxy(w, r, pick(f.cfg.DecodeURLs, session)+decodePath, j.body, http.Header{
 		headerPromptTokens: {strconv.Itoa(prefill.PromptTokens)},
 		headerCachedTokens: {strconv.Itoa(prefill.CachedTokens)},
 		headerFirstToken:   {strconv.FormatInt(prefill.FirstToken, 10)},
@@ -191,10 +181,7 @@ func (f *frontend) proxy(w http.ResponseWriter, r *http.Request, url string, bod
 	for {
 		n, err := resp.Body.Read(buf)
 		if n > 0 {
-			if _, werr := w.Write(buf[:n]); werr != nil {
-				return
-			}
-			if werr := out.Flush(); werr != nil {
+			if _, werr := w.Write(buf[:n]); werr != nil || out.Flush() != nil {
 				return
 			}
 		}

@@ -55,15 +55,20 @@ func (c Config) OutputTokens(limit int) int {
 
 // job is a checked request with everything that follows from it.
 type job struct {
+	body    []byte
 	request chatRequest
 	prompt  Prompt
 	output  int // tokens
 }
 
 // parse reads and checks a request. On failure it has answered already.
-func (c Config) parse(w http.ResponseWriter, body []byte) (job, bool) {
-	var j job
-	if err := json.Unmarshal(body, &j.request); err != nil {
+func (c Config) parse(w http.ResponseWriter, r *http.Request) (j job, ok bool) {
+	var err error
+	if j.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+		refuse(w, http.StatusBadRequest, fmt.Sprintf("read the request: %v", err))
+		return j, false
+	}
+	if err := json.Unmarshal(j.body, &j.request); err != nil {
 		refuse(w, http.StatusBadRequest, fmt.Sprintf("the request is not valid JSON: %v", err))
 		return j, false
 	}
@@ -82,16 +87,6 @@ func (c Config) parse(w http.ResponseWriter, body []byte) (job, bool) {
 		return j, false
 	}
 	return j, true
-}
-
-// readBody reads a whole request body. On failure it has answered already.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Sprintf("read the request: %v", err))
-		return nil, false
-	}
-	return body, true
 }
 
 func refuse(w http.ResponseWriter, status int, message string) {

@@ -22,11 +22,8 @@ type Timing struct {
 // 100 tok/s a request, spread by 20 %.
 func DefaultTiming() Timing {
 	return Timing{
-		PrefillBase:     50 * time.Millisecond,
-		PrefillPerToken: 20 * time.Microsecond,
-		ITL:             10 * time.Millisecond,
-		StreamInterval:  1,
-		Spread:          0.2,
+		PrefillBase: 50 * time.Millisecond, PrefillPerToken: 20 * time.Microsecond, ITL: 10 * time.Millisecond,
+		StreamInterval: 1, Spread: 0.2,
 	}
 }
 
@@ -39,9 +36,7 @@ func (t Timing) Prefill(key uint64, promptTokens, cachedTokens int) time.Duratio
 }
 
 // tokenInterval is the time between two output tokens of the request.
-func (t Timing) tokenInterval(key uint64) time.Duration {
-	return t.spread(t.ITL, key, saltITL)
-}
+func (t Timing) tokenInterval(key uint64) time.Duration { return t.spread(t.ITL, key, saltITL) }
 
 // Events is the number of events that carry outputTokens tokens.
 func (t Timing) Events(outputTokens int) int {

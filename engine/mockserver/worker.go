@@ -75,11 +75,7 @@ func (wk *worker) prefillPrompt(ctx context.Context, arrival time.Time, p Prompt
 func (wk *worker) chat(answer func(http.ResponseWriter, *http.Request, job, time.Time)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		arrival := time.Now()
-		body, ok := readBody(w, r)
-		if !ok {
-			return
-		}
-		if j, ok := wk.cfg.parse(w, body); ok {
+		if j, ok := wk.cfg.parse(w, r); ok {
 			answer(w, r, j, arrival)
 		}
 	}
@@ -129,8 +125,7 @@ func firstToken(header string, arrival time.Time) time.Time {
 func models(model string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{
-			"object": "list",
-			"data":   []map[string]any{{"id": model, "object": "model", "owned_by": "mock"}},
+			"object": "list", "data": []map[string]any{{"id": model, "object": "model", "owned_by": "mock"}},
 		})
 	}
 }

@@ -30,26 +30,19 @@ type client struct {
 // names, since a proxy would be measured along.
 func newClient(cfg Config) *client {
 	header := http.Header{
-		"Content-Type": {"application/json"},
-		"Accept":       {"text/event-stream"},
-		"User-Agent":   {cfg.clientName()},
+		"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "User-Agent": {cfg.clientName()},
 	}
 	if cfg.APIKey != "" {
 		header.Set("Authorization", "Bearer "+cfg.APIKey)
 	}
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	return &client{
-		url:     strings.TrimRight(cfg.BaseURL, "/") + "/chat/completions",
-		header:  header,
-		timeout: cfg.RequestTimeout,
+		url: strings.TrimRight(cfg.BaseURL, "/") + "/chat/completions", header: header, timeout: cfg.RequestTimeout,
 		http: &http.Client{Transport: &http.Transport{
-			DialContext:         dialer.DialContext,
-			MaxIdleConnsPerHost: 2 * cfg.maxConcurrency(),
-			DisableCompression:  true,
+			DialContext: dialer.DialContext, MaxIdleConnsPerHost: 2 * cfg.maxConcurrency(),
+			DisableCompression: true, ReadBufferSize: 16 << 10, WriteBufferSize: 64 << 10,
 			// HTTP/1.1 alone: one connection a user, no shared stream windows.
-			TLSNextProto:    map[string]func(string, *tls.Conn) http.RoundTripper{},
-			ReadBufferSize:  16 << 10,
-			WriteBufferSize: 64 << 10,
+			TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 		}},
 	}
 }

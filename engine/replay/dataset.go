@@ -24,22 +24,15 @@ type Dataset struct {
 // highest concurrency. It fails, naming file and line, when a row is malformed,
 // a turn missing or a user not covered; nothing has been sent then. Close it.
 func OpenDataset(ctx context.Context, cfg Config) (*Dataset, error) {
-	d, err := openTrajectoriesOf(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.assign(cfg); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return d, nil
-}
-
-func openTrajectoriesOf(ctx context.Context, cfg Config) (*Dataset, error) {
 	t, err := openTrajectories(ctx, cfg.TrajectoryPath, cfg.DelayKey)
 	if err != nil {
 		return nil, err
 	}
-	return &Dataset{trajectories: t, seed: cfg.Seed, maxOffset: cfg.MaxStartingOffset}, nil
+	d := &Dataset{trajectories: t, seed: cfg.Seed, maxOffset: cfg.MaxStartingOffset}
+	if err := d.assign(cfg); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
 }
 
 // assign fills the users' lists from the assignments file or by choice.
@@ -67,8 +60,7 @@ func (d *Dataset) assign(cfg Config) error {
 			i, ok := d.trajectories.byID[id]
 			if !ok {
 				return fmt.Errorf("%s: user %d is assigned conversation %q, which %s does not have: "+
-					"do the two files belong together?",
-					cfg.AssignmentsPath, user, id, cfg.TrajectoryPath)
+					"do the two files belong together?", cfg.AssignmentsPath, user, id, cfg.TrajectoryPath)
 			}
 			d.lists[user] = append(d.lists[user], i)
 		}
@@ -97,11 +89,11 @@ func (d *Dataset) turns() int { return d.trajectories.turns }
 // Prompt reads a step's messages and tools from the file. tools is nil when the
 // turn has none.
 func (d *Dataset) Prompt(s Step) (messages, tools json.RawMessage, err error) {
-	if messages, err = d.trajectories.read(nil, s.turn.messages, s.turn.line); err != nil {
+	if messages, err = d.trajectories.read(s.turn.messages, s.turn.line); err != nil {
 		return nil, nil, err
 	}
 	if s.turn.tools.len > 0 {
-		tools, err = d.trajectories.read(nil, s.turn.tools, s.turn.line)
+		tools, err = d.trajectories.read(s.turn.tools, s.turn.line)
 	}
 	return messages, tools, err
 }

@@ -18,18 +18,15 @@ type span struct {
 	len int
 }
 
-// row is what the index keeps of one line of a trajectory file. The spans are
-// those of the JSON values within the line.
+// row is one line of a trajectory file: a turn and the conversation that it is of.
 type row struct {
-	conversation    string
-	index           int
-	messages, tools span // tools is empty when the row has none
-	limit           int  // tokens, 0 for none
-	delay           time.Duration
+	turn
+	conversation string
 }
 
-// parseRow checks one line and finds its parts. Delays are in milliseconds
-// under delayKey; an empty key means that there are none.
+// parseRow checks one line and finds its parts; the spans are those of the JSON values
+// within the line. Delays are in milliseconds under delayKey; an empty key means that
+// there are none.
 func parseRow(line []byte, delayKey string) (row, error) {
 	if !json.Valid(line) {
 		return row{}, fmt.Errorf("not a JSON document: %w", json.Unmarshal(line, new(json.RawMessage)))

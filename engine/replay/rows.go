@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 )
@@ -41,10 +42,30 @@ type analysisRow struct {
 	Client       string    `json:"client"`
 }
 
+// rowWriter writes rows, each at once; safe for concurrent use.
+type rowWriter struct {
+	what string // for errors
+	mu   sync.Mutex
+	to   io.Writer
+}
+
+func (w *rowWriter) append(v any) error {
+	data, err := json.Marshal(v)
+	if err == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		_, err = w.to.Write(append(data, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the %s: %w", w.what, err)
+	}
+	return nil
+}
+
 // requestLog appends rows to a file that outlives this run: one write a row, so
 // that a reader sees whole rows and a crash loses none.
 type requestLog struct {
-	mu   sync.Mutex
+	rowWriter
 	file *os.File
 }
 
@@ -56,7 +77,7 @@ func openRequestLog(path string) (*requestLog, error) {
 	if err := endLastLine(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the request log %s: %w", path, err), f.Close())
 	}
-	return &requestLog{file: f}, nil
+	return &requestLog{rowWriter{what: "request log", to: f}, f}, nil
 }
 
 // endLastLine keeps the half row of a killed client from swallowing our first.
@@ -75,37 +96,20 @@ func endLastLine(f *os.File) error {
 	return err
 }
 
-func (l *requestLog) append(v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("write the request log: %w", err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, err := l.file.Write(append(data, '\n')); err != nil {
-		return fmt.Errorf("write the request log: %w", err)
-	}
-	return nil
-}
-
 // appendRow adds one row to a file that is open to others between the rows.
 func appendRow(path string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(data, '\n'))
-	return errors.Join(err, f.Close())
+	w := rowWriter{what: path, to: f}
+	return errors.Join(w.append(v), f.Close())
 }
 
 // analysisFile collects the analysis rows of a phase on disk, under a name that
 // says so until the phase has ended.
 type analysisFile struct {
-	mu   sync.Mutex
+	rowWriter
 	file *os.File
 	out  *bufio.Writer
 	path string
@@ -116,20 +120,8 @@ func createAnalysis(path string) (*analysisFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the analysis rows: %w", err)
 	}
-	return &analysisFile{file: f, out: bufio.NewWriterSize(f, 1<<16), path: path}, nil
-}
-
-func (a *analysisFile) append(v any) error {
-	data, err := json.Marshal(v)
-	if err == nil {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		_, err = a.out.Write(append(data, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("write the analysis rows: %w", err)
-	}
-	return nil
+	out := bufio.NewWriterSize(f, 1<<16)
+	return &analysisFile{rowWriter{what: "analysis rows", to: out}, f, out, path}, nil
 }
 
 // publish gives the file its name.

@@ -51,13 +51,8 @@ func (s *Script) Next() Step {
 	c := s.current()
 	t := &c.turns[s.turn]
 	step := Step{
-		Pass:         s.pass,
-		Conversation: c.id,
-		Turn:         s.turn,
-		OutputLimit:  t.limit,
-		Delay:        t.delay,
-		Last:         s.turn == len(c.turns)-1,
-		turn:         t,
+		Pass: s.pass, Conversation: c.id, Turn: s.turn, OutputLimit: t.limit, Delay: t.delay,
+		Last: s.turn == len(c.turns)-1, turn: t,
 	}
 	s.turn++
 	if step.Last {

@@ -124,13 +124,9 @@ func measure(samples []sample, w window) statistics {
 	s.Requests.Measured = len(ok) + s.Requests.Failed
 	s.TokensServer = sumServer(ok)
 	sumClient(&s, ok)
-	if out := s.TokensServer.Output; out != nil {
-		s.Throughput.OutputServer = ratio(float64(*out), duration)
-	} else {
-		s.Throughput.OutputServer = number(math.NaN())
-	}
-	s.Throughput.TotalServer = number(math.NaN())
-	if in, out := s.TokensServer.Input, s.TokensServer.Output; in != nil && out != nil {
+	in, out := s.TokensServer.Input, s.TokensServer.Output
+	s.Throughput.OutputServer, s.Throughput.TotalServer = per(out, duration), number(math.NaN())
+	if in != nil && out != nil {
 		s.Throughput.TotalServer = ratio(float64(*in+*out), duration)
 	}
 	s.TTFT = tailOf(ok, func(x sample) float64 { return x.ttft })
@@ -145,7 +141,7 @@ func sumServer(ok []sample) serverTokens {
 	t.Input, t.InputKnown = sum(ok, func(x sample) int32 { return x.input })
 	t.Output, t.OutputKnown = sum(ok, func(x sample) int32 { return x.output })
 	t.Cached, t.CachedKnown = sum(ok, func(x sample) int32 { return x.cached })
-	t.AvgInput, t.AvgOutput = mean(t.Input, t.InputKnown), mean(t.Output, t.OutputKnown)
+	t.AvgInput, t.AvgOutput = per(t.Input, float64(t.InputKnown)), per(t.Output, float64(t.OutputKnown))
 	var input, cached int
 	for _, x := range ok {
 		if x.input >= 0 && x.cached >= 0 {
@@ -178,11 +174,12 @@ func sum(ok []sample, of func(sample) int32) (*int, int) {
 	return &total, known
 }
 
-func mean(total *int, n int) number {
+// per is a total over something; no figure where it is not known.
+func per(total *int, over float64) number {
 	if total == nil {
 		return number(math.NaN())
 	}
-	return ratio(float64(*total), float64(n))
+	return ratio(float64(*total), over)
 }
 
 // sumClient fills in what the client counts by itself, which it divides by the

@@ -3,6 +3,7 @@ package replay
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 type turn struct {
 	line            int
 	index           int
-	messages, tools span
+	messages, tools span          // tools is empty when the turn has none
 	limit           int           // output tokens, 0 for none
 	delay           time.Duration // the tool call after the response
 }
@@ -69,8 +70,7 @@ func (t *trajectories) index(ctx context.Context, delayKey string) error {
 			t.byID[r.conversation] = i
 			t.conversations = append(t.conversations, conversation{id: r.conversation})
 		}
-		c := &t.conversations[i]
-		c.turns = append(c.turns, r.turn)
+		t.conversations[i].turns = append(t.conversations[i].turns, r.turn)
 	}
 	if len(rows) == 0 {
 		return fmt.Errorf("%s has no rows: want one turn a line", name)
@@ -100,12 +100,6 @@ func (c *conversation) order(file string) error {
 	return nil
 }
 
-// lineRow is a parsed line: which one, and its turn with spans in the file.
-type lineRow struct {
-	turn
-	conversation string
-}
-
 // line is a line of the file on its way to a parser.
 type line struct {
 	number int
@@ -116,24 +110,24 @@ type line struct {
 // scanRows parses all lines on all processors (files of several gigabytes take
 // seconds so, not minutes) and returns their rows in the order of the file. Of
 // several bad lines it reports the first.
-func scanRows(ctx context.Context, r io.Reader, name, delayKey string) ([]lineRow, error) {
+func scanRows(ctx context.Context, r io.Reader, name, delayKey string) ([]row, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	lines := make(chan line)
 	var (
 		wg    sync.WaitGroup
 		mu    sync.Mutex
-		rows  []lineRow
+		rows  []row
 		bad   error
 		badAt int
 	)
 	for range parsers {
 		wg.Go(func() {
 			for l := range lines {
-				lr, err := l.parse(delayKey)
+				r, err := l.parse(delayKey)
 				mu.Lock()
 				if err == nil {
-					rows = append(rows, lr)
+					rows = append(rows, r)
 				} else if bad == nil || l.number < badAt {
 					bad, badAt = fmt.Errorf("%s:%d: %w", name, l.number, err), l.number
 					cancel()
@@ -145,34 +139,23 @@ func scanRows(ctx context.Context, r io.Reader, name, delayKey string) ([]lineRo
 	err := splitLines(ctx, r, name, lines)
 	close(lines)
 	wg.Wait()
-	if bad != nil {
-		return nil, bad
-	}
-	if err != nil {
+	if err = cmp.Or(bad, err); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(rows, func(a, b lineRow) int { return a.line - b.line })
+	slices.SortFunc(rows, func(a, b row) int { return a.line - b.line })
 	return rows, nil
 }
 
 // parsers is enough to outrun a disk; each holds one line.
 const parsers = 8
 
-func (l line) parse(delayKey string) (lineRow, error) {
+// parse gives the row of a line, with its place and spans in the file.
+func (l line) parse(delayKey string) (row, error) {
 	r, err := parseRow(l.data, delayKey)
-	if err != nil {
-		return lineRow{}, err
-	}
+	r.line = l.number
 	r.messages.off += l.off
 	r.tools.off += l.off
-	return lineRow{
-		conversation: r.conversation,
-		turn: turn{
-			line: l.number, index: r.index,
-			messages: r.messages, tools: r.tools,
-			limit: r.limit, delay: r.delay,
-		},
-	}, nil
+	return r, err
 }
 
 // splitLines sends the lines that are not blank until the reader or ctx ends.
@@ -213,17 +196,15 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// read appends the bytes of s, a JSON list, to buf.
-func (t *trajectories) read(buf []byte, s span, line int) ([]byte, error) {
-	at := len(buf)
-	buf = slices.Grow(buf, s.len)[:at+s.len]
-	if _, err := t.file.ReadAt(buf[at:], s.off); err != nil {
+// read reads the bytes of s, a JSON list.
+func (t *trajectories) read(s span, line int) ([]byte, error) {
+	buf := make([]byte, s.len)
+	if _, err := t.file.ReadAt(buf, s.off); err != nil {
 		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: %w", t.file.Name(), line, err)
 	}
-	if buf[at] != '[' || buf[len(buf)-1] != ']' {
+	if buf[0] != '[' || buf[len(buf)-1] != ']' {
 		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: the file has changed since it was indexed; "+
-			"start again",
-			t.file.Name(), line)
+			"start again", t.file.Name(), line)
 	}
 	return buf, nil
 }

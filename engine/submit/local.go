@@ -17,7 +17,9 @@ import (
 // localLauncher starts a run on this machine.
 type localLauncher struct{ *Submitter }
 
-func (s localLauncher) gate(p *draft.Pair, pl *plan.Plan) error {
+// datasetsHere says which dataset of a run on this machine it does not have. On a
+// cluster the paths are those of other machines, see preflight.
+func datasetsHere(p *draft.Pair, pl *plan.Plan) error {
 	for _, d := range p.Workload.Datasets() {
 		if p.Visible(d.Value) == "" {
 			return fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with "+

@@ -21,9 +21,6 @@ import (
 // is not known, and a job whose submit was cut off at any point does not run either.
 type slurmLauncher struct{ *Submitter }
 
-// gate finds nothing: the paths are those of other machines, see preflight.
-func (slurmLauncher) gate(*draft.Pair, *plan.Plan) error { return nil }
-
 func (s slurmLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
 	_, note, err := s.programsFor(ctx, p.Recipe.Slurm.Partition)
 	if err != nil {

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,6 @@ const handedOver = "srtctl.yaml"
 // whatever becomes of srtctl's answer or of this program. What we know of the run
 // lies beside srtctl's own files, none of which is replaced.
 type srtctlLauncher struct{ *Submitter }
-
-// gate finds nothing, as that of Slurm.
-func (srtctlLauncher) gate(*draft.Pair, *plan.Plan) error { return nil }
 
 func (srtctlLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
 	path, err := exec.LookPath("srtctl")
@@ -67,12 +65,9 @@ func (s srtctlLauncher) submit(
 // stays on disk: the next submit tries again.
 func (s *Submitter) finishHanded(a attempt, h slurm.Handed) (rundir.Record, error) {
 	rec := a.Record
-	rec.ID, rec.Dir = h.ID, h.Dir
-	if rec.Dir == "" {
-		rec.Dir = filepath.Join(a.Base, rec.ID)
-	}
+	rec.ID = h.ID
 	var err error
-	if rec.Dir, err = filepath.Abs(rec.Dir); err != nil {
+	if rec.Dir, err = filepath.Abs(cmp.Or(h.Dir, filepath.Join(a.Base, h.ID))); err != nil {
 		return rec, err
 	}
 	if err = adopt(a.Staged, rec); err == nil {
@@ -89,15 +84,14 @@ func (s *Submitter) finishHanded(a attempt, h slurm.Handed) (rundir.Record, erro
 func handOver(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, staged string,
 ) (slurm.Handed, error) {
-	edits := []recipes.Edit{{
-		Op: recipes.OpSet, Path: "sbatch_directives.comment",
-		Value: strconv.Quote(strings.TrimSpace(rec.Comment + " " + comment(p))),
-	}}
+	var edits []recipes.Edit
+	set := func(directive, value string) {
+		edits = append(edits,
+			recipes.Edit{Op: recipes.OpSet, Path: "sbatch_directives." + directive, Value: strconv.Quote(value)})
+	}
+	set("comment", strings.TrimSpace(rec.Comment+" "+comment(p)))
 	if rec.After != "" {
-		edits = append(edits, recipes.Edit{
-			Op: recipes.OpSet, Path: "sbatch_directives.dependency",
-			Value: strconv.Quote("afterany:" + rec.After),
-		})
+		set("dependency", "afterany:"+rec.After)
 	}
 	text, err := edit.Apply(p.RecipeText, edits)
 	if err != nil {

@@ -39,8 +39,6 @@ func New(opt Options) *Submitter { return &Submitter{opt: opt} }
 
 // launcher is a way to submit: to Slurm, to this machine, to srtctl.
 type launcher interface {
-	// gate says what stands against a submit, the findings of the check aside.
-	gate(p *draft.Pair, pl *plan.Plan) error
 	// preflight looks at what a submit needs and returns what a user should know before
 	// saying yes; the error is what makes the submit impossible.
 	preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error)
@@ -138,8 +136,13 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	case p.Report.Todos > 0 && !allowTodo:
 		return errTodos
 	}
-	if err := s.launcher(pl.Target).gate(p, pl); err != nil || allowTodo || s.opt.PortReports == nil {
-		return err
+	if pl.Target == plan.Local {
+		if err := datasetsHere(p, pl); err != nil {
+			return err
+		}
+	}
+	if allowTodo || s.opt.PortReports == nil {
+		return nil
 	}
 	workload := "" // only the compute nodes have it
 	if p.Workload != nil {

@@ -67,16 +67,12 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 	j, err := slurm.Status(ctx, rec)
 	nodes := s.Getenv("SLURM_JOB_NODELIST")
 	if j.WasPreempted() {
-		return job.Stopped{
-			State: event.Cancelled, Why: "preempted: Slurm gives its nodes to a job of higher priority",
-			Within: window,
-		}
+		why := "preempted: Slurm gives its nodes to a job of higher priority"
+		return job.Stopped{State: event.Cancelled, Why: why, Within: window}
 	}
 	if down := slurm.Down(ctx, nodes); len(down) > 0 {
-		return job.Stopped{
-			State: event.Failed, Why: "node " + strings.Join(down, ", ") + " of the allocation is down",
-			Within: window,
-		}
+		why := "node " + strings.Join(down, ", ") + " of the allocation is down"
+		return job.Stopped{State: event.Failed, Why: why, Within: window}
 	} else if j.NodeLost() { // and is back already, as after a restart of its slurmd
 		return job.Stopped{State: event.Failed, Why: "a node of the allocation was down: one of " + nodes, Within: window}
 	}
@@ -86,25 +82,16 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 	}
 	switch {
 	case j.AtLimit(s.Now()):
-		return job.Stopped{
-			State: event.Timeout,
-			Why:   "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near",
-		}
+		why := "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near"
+		return job.Stopped{State: event.Timeout, Why: why}
 	case j.State == "RUNNING":
 		return job.Stopped{State: event.Cancelled, Why: "a TERM signal came for the batch script alone"}
 	}
-	return job.Stopped{
-		State: event.Cancelled, Why: "Slurm is ending the job: somebody cancelled it" + maybe(err),
-		Within: window,
+	why := "Slurm is ending the job: somebody cancelled it"
+	if err != nil { // without the controller's word
+		why += ", or it is preempted: the controller does not answer"
 	}
-}
-
-// maybe is added to what is said without the controller's word.
-func maybe(err error) string {
-	if err == nil {
-		return ""
-	}
-	return ", or it is preempted: the controller does not answer"
+	return job.Stopped{State: event.Cancelled, Why: why, Within: window}
 }
 
 // identify looks again at what a compute node has: image and model.
