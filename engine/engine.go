@@ -1,7 +1,8 @@
 // Package engine is the facade: everything that a user can do, as functions that
 // take a context and return values or streams. It finds the user's configuration and
 // folders and puts the parts together, each a package below; what is done is done
-// there. Nothing below it knows it, and nothing of it prints.
+// there, but for what takes several of them: comparisons of runs, and a look at what
+// this machine has. Nothing below it knows it, and nothing of it prints.
 package engine
 
 import (
@@ -17,8 +18,6 @@ import (
 
 	"github.com/adrg/xdg"
 
-	"github.com/agentperf/agentperf-tui/engine/compare"
-	"github.com/agentperf/agentperf-tui/engine/doctor"
 	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/report"
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -44,13 +43,13 @@ type Engine struct {
 	*submit.Submitter // plan, look at what stands against a submit, submit
 	*runs.Store       // find, list and cancel runs; their logs and figures
 	*watch.Watcher    // follow a run, play one back
-	*compare.Comparer // hold runs against each other
 
 	Paths Paths
 
 	opt      Options
 	registry rundir.Registry
-	tiers    []results.Tier
+	tiers    []results.Tier // the configured service levels
+	band     float64        // of the verdict of a comparison where none is given, a fraction
 }
 
 // Paths are the places of user-visible state, one for each kind.
@@ -108,13 +107,12 @@ func New(opt Options) (*Engine, error) {
 	if paths.Output, err = filepath.Abs(cmp.Or(opt.OutputDir, c.OutputDir, "outputs")); err != nil {
 		return nil, fmt.Errorf("find the output folder: %w", err)
 	}
-	e := &Engine{Paths: paths, opt: opt, tiers: c.tiers()}
+	e := &Engine{Paths: paths, opt: opt, tiers: c.tiers(), band: c.BandPercent / 100}
 	e.registry.Dir = filepath.Join(paths.State, "runs")
 	every := time.Duration(c.QueueSeconds * float64(time.Second))
 	status := runs.NewResolver(&slurm.Queue{Dir: paths.State, Every: every, Now: opt.Now}, opt.Now, host)
 	e.Store, e.Watcher = runs.New(e.registry, status), watch.New(status, opt.Now)
 	e.Drafts = draft.New(draft.Options{Getenv: opt.Getenv, Now: opt.Now, Host: host, State: paths.State})
-	e.Comparer = compare.New(e.Store, c.BandPercent/100, e.tiers)
 	e.Submitter = submit.New(submit.Options{
 		Registry: e.registry, Files: e.Drafts, State: paths.State, Output: paths.Output, Host: host, Now: opt.Now,
 		Program: opt.Program, ProgramsDir: c.ProgramsDir, Version: opt.Version,
@@ -141,15 +139,4 @@ func (*Engine) WriteComparison(dir string, c parity.Comparison) (string, error) 
 func (e *Engine) Supervise(ctx context.Context, dir string, log io.Writer) (int, error) {
 	s := supervise.Supervisor{Registry: e.registry, Program: e.opt.Program, Getenv: e.opt.Getenv, Now: e.opt.Now}
 	return s.Run(ctx, dir, log)
-}
-
-// Doctor says what this machine has and where a user's files lie, see
-// [doctor.Machine.Look].
-func (e *Engine) Doctor(ctx context.Context) []doctor.Fact {
-	m := doctor.Machine{
-		Version: e.opt.Version, Program: e.opt.Program, Config: e.Paths.Config, State: e.Paths.State, Output: e.Paths.Output,
-		Getenv: e.opt.Getenv,
-	}
-	m.Programs, m.Missing = e.Programs()
-	return m.Look(ctx)
 }

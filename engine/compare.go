@@ -1,7 +1,4 @@
-// Package compare holds runs against each other: two sides with a verdict, and the
-// levels of any number of runs. It knows where the figures of a run come from, not
-// how they are computed.
-package compare
+package engine
 
 import (
 	"cmp"
@@ -21,33 +18,20 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Comparer compares runs. Make it with [New].
-type Comparer struct {
-	runs  *runs.Store
-	band  float64 // fraction
-	tiers []results.Tier
-}
-
-// New makes a comparer with the band of a verdict, a fraction, where none is given,
-// and the service levels.
-func New(store *runs.Store, band float64, tiers []results.Tier) *Comparer {
-	return &Comparer{runs: store, band: band, tiers: tiers}
-}
-
 // Parity compares two sides: runs by path, id or name, or files of figures.
 // Where both are runs of ours, their recipes and workloads are compared too. The
 // band is that of the configuration unless one is given or references measure it.
-func (c *Comparer) Parity(
+func (e *Engine) Parity(
 	ctx context.Context, ref, cand string, phase int, opt parity.Options,
 ) (parity.Comparison, error) {
 	if opt.Band == 0 && len(opt.References) == 0 {
-		opt.Band = c.band
+		opt.Band = e.band
 	}
-	a, aRun, err := c.side(ctx, ref, phase)
+	a, aRun, err := e.side(ctx, ref, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("reference: %w", err)
 	}
-	b, bRun, err := c.side(ctx, cand, phase)
+	b, bRun, err := e.side(ctx, cand, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("candidate: %w", err)
 	}
@@ -63,7 +47,7 @@ func (c *Comparer) Parity(
 		}
 		out.Fields = append(out.Fields, parity.FileDiff{File: f.kind, Comparison: d})
 	}
-	if d, err := c.identityDiff(aRun, bRun); err != nil {
+	if d, err := e.identityDiff(aRun, bRun); err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("what the runs ran with was not compared: %v", err))
 	} else if d.Total > 0 {
 		out.Fields = append(out.Fields, parity.FileDiff{File: "identity", Comparison: d})
@@ -73,10 +57,10 @@ func (c *Comparer) Parity(
 
 // References loads further runs of a reference's configuration, for
 // parity.Options.
-func (c *Comparer) References(ctx context.Context, names []string, phase int) ([]parity.Side, error) {
+func (e *Engine) References(ctx context.Context, names []string, phase int) ([]parity.Side, error) {
 	var out []parity.Side
 	for _, name := range names {
-		s, _, err := c.side(ctx, name, phase)
+		s, _, err := e.side(ctx, name, phase)
 		if err != nil {
 			return nil, fmt.Errorf("reference: %w", err)
 		}
@@ -87,12 +71,12 @@ func (c *Comparer) References(ctx context.Context, names []string, phase int) ([
 }
 
 // side loads one side, and the run that it is, if it is one.
-func (c *Comparer) side(ctx context.Context, name string, phase int) (parity.Side, runs.Ref, error) {
+func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, runs.Ref, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		s, err := parity.Load(ctx, name, phase, results.RunContext{})
 		return s, runs.Ref{}, err
 	}
-	ref, err := c.runs.Find(ctx, name)
+	ref, err := e.Find(ctx, name)
 	if err != nil {
 		return parity.Side{}, ref, err
 	}
@@ -108,7 +92,7 @@ func (c *Comparer) side(ctx context.Context, name string, phase int) (parity.Sid
 		s.Name = ref.Label()
 		return s, ref, nil
 	}
-	status, err := c.runs.State(ref)
+	status, err := e.State(ref)
 	if err != nil {
 		return s, ref, err
 	}
@@ -120,7 +104,7 @@ func (c *Comparer) side(ctx context.Context, name string, phase int) (parity.Sid
 		s.Failure = strings.TrimSuffix(verb+string(status.State)+": "+status.Message, ": ")
 	}
 	s.About.Model = ref.Record.Model
-	id, err := c.runs.Identity(ref)
+	id, err := e.Identity(ref)
 	if err != nil {
 		return s, ref, err
 	}
@@ -139,12 +123,12 @@ func (c *Comparer) side(ctx context.Context, name string, phase int) (parity.Sid
 	return s, ref, nil
 }
 
-func (c *Comparer) identityDiff(a, b runs.Ref) (recipes.Comparison, error) {
-	of, err := c.runs.Identity(a)
+func (e *Engine) identityDiff(a, b runs.Ref) (recipes.Comparison, error) {
+	of, err := e.Identity(a)
 	if err != nil {
 		return recipes.Comparison{}, err
 	}
-	with, err := c.runs.Identity(b)
+	with, err := e.Identity(b)
 	return identities(of, with), err
 }
 
@@ -179,10 +163,10 @@ func identities(a, b identity.Identity) recipes.Comparison {
 // Curve gives throughput per GPU against speed per user, a point for each level
 // of each run. The GPUs are those of the run's recipe, unless they are given;
 // of a local run and of one whose recipe is not at hand they are unknown.
-func (c *Comparer) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
+func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
 	points := []results.Point{}
 	for _, name := range runs {
-		more, _, err := c.Levels(ctx, name, gpus)
+		more, _, err := e.Levels(ctx, name, gpus)
 		if err != nil {
 			return nil, err
 		}
@@ -193,17 +177,17 @@ func (c *Comparer) Curve(ctx context.Context, runs []string, gpus int) ([]result
 
 // Levels are a run's levels, as points of Curve, and which of them keep the
 // configured service levels.
-func (c *Comparer) Levels(ctx context.Context, name string, gpus int) ([]results.Point, []results.TierResult, error) {
-	ref, err := c.runs.Find(ctx, name)
+func (e *Engine) Levels(ctx context.Context, name string, gpus int) ([]results.Point, []results.TierResult, error) {
+	ref, err := e.Find(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	run, err := c.runs.Results(ctx, ref)
+	run, err := e.Results(ctx, ref)
 	if err != nil {
 		return nil, nil, err
 	}
 	if gpus <= 0 {
 		gpus = ref.GPUs()
 	}
-	return results.Curve(ref.Label(), run.Phases, gpus), results.TierResults(run.Phases, c.tiers), nil
+	return results.Curve(ref.Label(), run.Phases, gpus), results.TierResults(run.Phases, e.tiers), nil
 }

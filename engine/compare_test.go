@@ -1,4 +1,4 @@
-package compare
+package engine
 
 import (
 	"encoding/json"
@@ -15,13 +15,12 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-const sampleRun = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
+const sampleRun = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
-// bench is a comparer of runs by their paths.
-func bench(t *testing.T) *Comparer {
+// comparer compares runs by their paths.
+func comparer(t *testing.T) *Engine {
 	t.Helper()
-	b := runstest.New(t)
-	return New(b.Store, 0.02, nil)
+	return &Engine{Store: runstest.New(t).Store, band: 0.02}
 }
 
 // ours makes a run of this program out of the sample's outputs.
@@ -39,7 +38,7 @@ func ours(t *testing.T, id string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	example, err := os.ReadFile("../../recipes/examples/c1010.yaml")
+	example, err := os.ReadFile("../recipes/examples/c1010.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +58,7 @@ func ours(t *testing.T, id string) string {
 // TestCurve: 5 prefill workers of 4 GPUs and one decode worker of 32.
 func TestCurve(t *testing.T) {
 	t.Parallel()
-	c := bench(t)
+	c := comparer(t)
 	points, err := c.Curve(t.Context(), []string{ours(t, "1"), sampleRun}, 0)
 	if err != nil || len(points) != 2 {
 		t.Fatal(points, err)
@@ -80,7 +79,7 @@ func TestCurve(t *testing.T) {
 
 func TestParityComparesInputs(t *testing.T) {
 	t.Parallel()
-	e := bench(t)
+	e := comparer(t)
 	c, err := e.Parity(t.Context(), ours(t, "1"), ours(t, "2"), parity.AnyPhase, parity.Options{Paired: true})
 	if err != nil {
 		t.Fatal(err)

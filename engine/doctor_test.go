@@ -1,11 +1,12 @@
-package doctor
+package engine
 
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
-	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/submit"
 )
 
 // What is missing is a fact like any other.
@@ -22,28 +23,32 @@ func TestLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := map[string]string{"TERM": "xterm", "NO_COLOR": "1", "TMUX": "/tmp/x", "SRTSLURM_CONFIG": cluster}
-	m := Machine{
-		Version: "1", Program: "/p", Config: filepath.Join(dir, "none.yaml"), State: dir, Output: dir,
-		Getenv:   func(name string) string { return env[name] },
-		Programs: []rundir.Program{{Path: "/p", Name: "p-amd64"}}, Missing: []string{"p-arm64"},
+	here, away := "agentperf-tui-linux-amd64", "agentperf-tui-linux-arm64"
+	if runtime.GOARCH == "arm64" {
+		here, away = away, here
+	}
+	e := &Engine{
+		Submitter: submit.New(submit.Options{Program: cluster}), // any file will do
+		Paths:     Paths{Config: filepath.Join(dir, "none.yaml"), State: dir, Output: dir},
+		opt:       Options{Version: "1", Program: cluster, Getenv: func(name string) string { return env[name] }},
 	}
 	facts := map[string]Fact{}
-	for _, f := range m.Look(t.Context()) {
+	for _, f := range e.Doctor(t.Context()) {
 		facts[f.What] = f
 	}
 	for _, want := range []Fact{
-		{"configuration", m.Config, "not there: defaults hold"},
+		{"configuration", e.Paths.Config, "not there: defaults hold"},
 		{"cluster file", cluster, "in force"},
 		{"sbatch", "slurm 24.05", filepath.Join(bin, "sbatch")},
 		{"srtctl", "not found", "srt-slurm's own launcher"},
-		{"p-amd64", "/p", ""},
+		{here, cluster, ""},
 		{"terminal", "xterm", "NO_COLOR is set: no colours inside tmux"},
 	} {
 		if got := facts[want.What]; got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if f := facts["p-arm64"]; f.Found != "not found" || f.Note == "" {
+	if f := facts[away]; f.Found != "not found" || f.Note == "" {
 		t.Errorf("a program that is missing: %+v", f)
 	}
 }
