@@ -101,9 +101,12 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 // what it changed, so that nothing comes from the cluster file unseen.
 func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	var changes []Change
+	note := func(field string, from, to any, origin string) {
+		changes = append(changes, Change{Field: field, From: fmt.Sprint(from), To: fmt.Sprint(to), Origin: origin})
+	}
 	set := func(field string, to *string, value, origin string) {
 		if value != "" && *to != value {
-			changes = append(changes, Change{Field: field, From: *to, To: value, Origin: origin})
+			note(field, *to, value, origin)
 			*to = value
 		}
 	}
@@ -123,16 +126,11 @@ func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	fill("slurm.time_limit", &r.Slurm.TimeLimit, c.TimeLimit, "", "01:00:00")
 	fill("resources.gpu_type", &r.GPUType, c.GPUType, "", "")
 	if !r.Has("resources.gpus_per_node") && c.GPUsPerNode > 0 {
-		changes = append(changes, Change{
-			Field: "resources.gpus_per_node", From: fmt.Sprint(r.GPUsPerNode), To: fmt.Sprint(c.GPUsPerNode), Origin: c.File,
-		})
+		note("resources.gpus_per_node", r.GPUsPerNode, c.GPUsPerNode, c.File)
 		r.GPUsPerNode = c.GPUsPerNode
 	}
 	if !r.Has("health_check.max_attempts") && !r.Has("health_check.interval_seconds") && c.HealthAttempts > 0 {
-		changes = append(changes, Change{
-			Field: "health_check.max_attempts", From: fmt.Sprint(r.HealthAttempts), To: fmt.Sprint(c.HealthAttempts),
-			Origin: c.File,
-		})
+		note("health_check.max_attempts", r.HealthAttempts, c.HealthAttempts, c.File)
 		r.HealthAttempts = c.HealthAttempts
 		if c.HealthInterval > 0 {
 			r.HealthIntervalSeconds = c.HealthInterval

@@ -289,19 +289,20 @@ func DiffFiles(a, b string) (Comparison, error) {
 		return c, fmt.Errorf("diff: one of %s and %s is a recipe and the other a workload file", a, b)
 	}
 	if kinds[0] {
-		wa, err := usable(LoadWorkload(a))
-		wb, err2 := usable(LoadWorkload(b))
-		if err := errors.Join(err, err2); err != nil {
-			return c, err
-		}
-		return DiffWorkloads(wa, wb), nil
+		return diffLoaded(a, b, LoadWorkload, DiffWorkloads)
 	}
-	ra, err := usable(Load(a))
-	rb, err2 := usable(Load(b))
+	return diffLoaded(a, b, Load, DiffRecipes)
+}
+
+func diffLoaded[T any](
+	a, b string, load func(string) (*T, Diagnostics, error), diff func(a, b *T) Comparison,
+) (Comparison, error) {
+	x, err := usable(load(a))
+	y, err2 := usable(load(b))
 	if err := errors.Join(err, err2); err != nil {
-		return c, err
+		return Comparison{}, err
 	}
-	return DiffRecipes(ra, rb), nil
+	return diff(x, y), nil
 }
 
 // usable makes an error of a file that has some: what it means is not certain.

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -95,20 +96,17 @@ func lookup(n *yaml.Node, key string) *yaml.Node {
 }
 
 func schemaVersion(doc *Document) (int, *Diagnostic) {
-	for _, kv := range pairs(doc.Root) {
-		if kv[0].Value != "schema" {
-			continue
-		}
-		n := resolve(kv[1])
-		if n.Tag == "!!int" && (n.Value == "1" || n.Value == "2") {
-			return int(n.Value[0] - '0'), nil
-		}
-		d := placeOf(n, "schema").finding(doc.File, Error,
-			fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)),
-			"write schema: 2, or remove the line for layout 1")
-		return 0, &d
+	n := resolve(lookup(doc.Root, "schema"))
+	switch {
+	case n == nil:
+		return 1, nil
+	case n.Tag == "!!int" && (n.Value == "1" || n.Value == "2"):
+		return int(n.Value[0] - '0'), nil
 	}
-	return 1, nil
+	d := placeOf(n, "schema").finding(doc.File, Error,
+		fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)),
+		"write schema: 2, or remove the line for layout 1")
+	return 0, &d
 }
 
 // build turns values into the recipe; where a value is missing or of a wrong
@@ -218,12 +216,8 @@ func (v *values) strings(name string) []string {
 }
 
 func (v *values) env(name string) Env {
-	val, ok := v.byName[name]
-	if !ok {
-		return nil
-	}
 	var out Env
-	for _, kv := range pairs(val.node) {
+	for _, kv := range pairs(v.byName[name].node) {
 		out = append(out, Var{Name: kv[0].Value, Value: resolve(kv[1]).Value})
 	}
 	return out
@@ -287,13 +281,20 @@ func (r Role) Text() (string, error) {
 	if r.Args == nil {
 		return "", nil
 	}
+	text, err := marshal(r.Args)
+	if err != nil {
+		return "", fmt.Errorf("write engine config: %w", err)
+	}
+	return text, nil
+}
+
+// marshal writes a node as YAML, without aliases and merge keys.
+func marshal(n *yaml.Node) (string, error) {
 	var b strings.Builder
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
-	if err := enc.Encode(expanded(r.Args, 0)); err != nil {
-		return "", fmt.Errorf("write engine config: %w", err)
-	}
-	return b.String(), enc.Close()
+	err := errors.Join(enc.Encode(expanded(n, 0)), enc.Close())
+	return b.String(), err
 }
 
 // expanded is a copy without aliases and merge keys, which point out of the part

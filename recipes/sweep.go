@@ -44,7 +44,6 @@ func (e *expander) sweep(selector string, sweep *yaml.Node, build func() *Docume
 			}
 			doc := *build()
 			doc.Root, doc.swept = renamed(s.node(doc.Root, 0), suffix), s.put
-			drop(doc.Root, "sweep")
 			return &doc
 		}})
 	}
@@ -84,16 +83,7 @@ func label(n *yaml.Node) string {
 	return strings.Join(parts, "x")
 }
 
-func drop(n *yaml.Node, key string) {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			n.Content = append(n.Content[:i:i], n.Content[i+2:]...)
-			return
-		}
-	}
-}
-
-// substitution puts a sweep's values in the place of {name}. A text that is nothing else
+// substitution puts a sweep's values in the place of {name}, and leaves the sweep out. A text that is nothing else
 // takes a list as it is; all else becomes text, as srtctl has it.
 type substitution struct {
 	values map[string]*yaml.Node
@@ -113,11 +103,9 @@ func (s substitution) node(n *yaml.Node, depth int) *yaml.Node {
 	case yaml.MappingNode:
 		c.Content = nil
 		for _, kv := range pairs(n) {
-			val := kv[1]
 			if depth > 0 || kv[0].Value != "sweep" {
-				val = s.node(val, depth+1)
+				c.Content = append(c.Content, kv[0], s.node(kv[1], depth+1))
 			}
-			c.Content = append(c.Content, kv[0], val)
 		}
 	case yaml.SequenceNode:
 		c.Content = nil

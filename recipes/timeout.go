@@ -3,6 +3,7 @@ package recipes
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -43,15 +44,11 @@ func (f Fix) String() string { return f.Key + " " + f.Op + " " + f.Value }
 // CheckTimeouts evaluates the rule for each level, in the given order.
 func CheckTimeouts(w *Workload, levels []int) []TimeoutCheck {
 	out := make([]TimeoutCheck, 0, len(levels))
-	binding := -1
-	for i, l := range levels {
+	for _, l := range levels {
 		out = append(out, checkTimeout(w, l))
-		if binding < 0 || l > levels[binding] {
-			binding = i
-		}
 	}
-	if binding >= 0 {
-		out[binding].Binding = true
+	if len(levels) > 0 {
+		out[slices.Index(levels, slices.Max(levels))].Binding = true
 	}
 	return out
 }

@@ -99,17 +99,11 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 	if fits[0].Selector == "" {
 		return r, data, diags
 	}
-	var b strings.Builder
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	err := enc.Encode(expanded(doc.Root, 0))
-	if err == nil {
-		err = enc.Close()
-	}
+	text, err := marshal(doc.Root)
 	if err != nil {
 		diags = append(diags, top.finding(file, Error, "the recipe can't be written out: "+err.Error(), ""))
 	}
-	return r, []byte(b.String()), diags
+	return r, []byte(text), diags
 }
 
 // expander makes recipes out of a file's bases, overrides and sweeps.

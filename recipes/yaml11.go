@@ -30,11 +30,11 @@ var (
 
 // YAML11 is what a plain scalar means to a reader of YAML 1.1.
 func YAML11(s string) Plain {
-	if s == "" || len(s) > 64 {
-		return Plain{plainTag(s == ""), s}
+	if s == "" {
+		return Plain{"!!null", s}
 	}
 	// Most scalars are words: only these first characters can begin anything else.
-	if !strings.ContainsRune("0123456789+-.~nNyYtTfFoO<=", rune(s[0])) {
+	if len(s) > 64 || !strings.ContainsRune("0123456789+-.~nNyYtTfFoO<=", rune(s[0])) {
 		return Plain{"!!str", s}
 	}
 	switch {
@@ -55,13 +55,6 @@ func YAML11(s string) Plain {
 		return Plain{"!!timestamp", s}
 	}
 	return Plain{"!!str", s}
-}
-
-func plainTag(null bool) string {
-	if null {
-		return "!!null"
-	}
-	return "!!str"
 }
 
 func int11Value(s string) string {

@@ -129,6 +129,7 @@ type spot struct {
 	parents []*yaml.Node // the collections that hold it, from the top
 	parent  *yaml.Node   // the last of them; nil for the top
 	index   int          // of the value in the parent's Content
+	first   int          // of the entry there: its key, or the value itself in a list
 	indent  int          // indentation of the parent's entries
 	flow    bool         // stands inside brackets
 	rest    []recipes.Step
@@ -164,11 +165,13 @@ func walk(root *yaml.Node, steps []recipes.Step) (spot, error) {
 			break
 		}
 		var key *yaml.Node
+		first := i
 		if s.node.Kind == yaml.MappingNode {
-			key = s.node.Content[i-1]
+			first, key = i-1, s.node.Content[i-1]
 		}
 		s = spot{
-			node: s.node.Content[i], key: key, parents: append(s.parents, s.node), parent: s.node, index: i, rest: s.rest[1:],
+			node: s.node.Content[i], key: key, parents: append(s.parents, s.node), parent: s.node, index: i, first: first,
+			rest: s.rest[1:],
 		}
 	}
 	return s, nil

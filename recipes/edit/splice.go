@@ -220,12 +220,8 @@ func (t *text) insertFlow(s spot, entry *yaml.Node) ([]cut, error) {
 
 // remove takes an entry out of its collection.
 func (t *text) remove(s spot, up spot) []cut {
-	per := 1
-	if s.parent.Kind == yaml.MappingNode {
-		per = 2
-	}
-	kids := s.parent.Content
-	if len(kids) == per {
+	kids, first := s.parent.Content, s.first
+	if first == 0 && len(kids) == s.index+1 {
 		empty := value{node: &yaml.Node{Kind: s.parent.Kind}}
 		empty.head = flowText(empty.node)
 		if up.parent == nil {
@@ -233,7 +229,6 @@ func (t *text) remove(s spot, up spot) []cut {
 		}
 		return t.replace(up, empty)
 	}
-	first := s.index - per + 1
 	start, end := t.entry(s, kids[first]), max(t.end(kids[first], s.indent), t.end(s.node, s.indent))
 	next := len(t.data)
 	if s.index+1 < len(kids) {

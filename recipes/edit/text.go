@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -78,15 +79,8 @@ func (t *text) offset(n *yaml.Node) int {
 
 // lineStart and lineEnd bound the line of an offset, its line break excluded.
 func (t *text) lineStart(off int) int {
-	lo, hi := 0, len(t.lines)
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; t.lines[mid] <= off {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return t.lines[lo]
+	next, _ := slices.BinarySearch(t.lines, off+1)
+	return t.lines[max(next-1, 0)]
 }
 
 func (t *text) lineEnd(off int) int {

@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"slices"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -69,12 +71,8 @@ func unsetNode(root *yaml.Node, steps []recipes.Step) error {
 	if err != nil {
 		return err
 	}
-	per := 1
-	if s.parent.Kind == yaml.MappingNode {
-		per = 2
-	}
 	kids := s.parent.Content
-	s.parent.Content = append(append([]*yaml.Node{}, kids[:s.index-per+1]...), kids[s.index+1:]...)
+	s.parent.Content = slices.Concat(kids[:s.first], kids[s.index+1:])
 	return nil
 }
 
