@@ -375,8 +375,8 @@ func TestEveryPlaceholderIsAsked(t *testing.T) {
 func TestDiffProvenance(t *testing.T) {
 	t.Parallel()
 	dir := lay(t, smallRun())
-	one := port(t, dir, Options{Schema: 1}).Provenance()
-	two := port(t, dir, Options{}).Provenance()
+	one := port(t, dir, Options{Schema: 1}).provenance()
+	two := port(t, dir, Options{}).provenance()
 	if d := DiffProvenance(one, two); d.Identical != d.Total-2 || len(d.Differences) != 2 ||
 		d.Differences[0].Row != "recipe:infra.etcd_nats_dedicated_node" ||
 		d.Differences[1].Row != "recipe:schema" {
@@ -394,7 +394,7 @@ func TestDiffProvenance(t *testing.T) {
 		t,
 		lay(t, files),
 		Options{Answers: []Answer{{ID: "recipe:resources.gpu_type", Value: "gb200"}}},
-	).Provenance()
+	).provenance()
 	d := DiffProvenance(two, other)
 	var got []string
 	for _, x := range d.Differences {
@@ -451,7 +451,7 @@ func TestLoadProvenance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := DiffProvenance(r.Provenance(), back); d.Identical != d.Total || d.Total < 60 {
+	if d := DiffProvenance(r.provenance(), back); d.Identical != d.Total || d.Total < 60 {
 		t.Errorf("what is read differs from what was written: %+v", d)
 	}
 	if back.Texts[Recipe] != recipeText(t, r) || back.Texts[Workload] != workloadText(t, r) {

@@ -13,11 +13,11 @@ import (
 type ProvenanceDiff struct {
 	Identical   int              `json:"identical"`
 	Total       int              `json:"total"` // rows of either report
-	Differences []RowsDifference `json:"differences"`
+	Differences []rowsDifference `json:"differences"`
 }
 
-// RowsDifference is a row that differs; an absent side is nil.
-type RowsDifference struct {
+// rowsDifference is a row that differs; an absent side is nil.
+type rowsDifference struct {
 	Row  string   `json:"row"`  // what is compared: recipe:path, dropped …, question …, answer …
 	What []string `json:"what"` // which parts differ; empty where a side is absent
 	A    any      `json:"a"`
@@ -27,7 +27,7 @@ type RowsDifference struct {
 // DiffProvenance compares two stored reports. Evidence is the same if artifact,
 // key and raw value are, wherever in the artifact it stands.
 func DiffProvenance(a, b *Provenance) ProvenanceDiff {
-	d := ProvenanceDiff{Differences: []RowsDifference{}}
+	d := ProvenanceDiff{Differences: []rowsDifference{}}
 	diffRows(&d, a.Fields, b.Fields, func(r Row) string { return fieldKey(r.File, r.Canonical) })
 	diffRows(&d, a.droppedRows(), b.droppedRows(), func(x Dropped) string { return "dropped " + x.From + " " + x.Name })
 	diffRows(&d, a.Todos, b.Todos, func(t Todo) string { return "question " + t.ID })
@@ -64,15 +64,15 @@ func diffRows[T any](d *ProvenanceDiff, a, b []T, name func(T) string) {
 		case ok && len(what) == 0:
 			d.Identical++
 		case ok:
-			d.Differences = append(d.Differences, RowsDifference{key, what, l, r})
+			d.Differences = append(d.Differences, rowsDifference{key, what, l, r})
 		default:
-			d.Differences = append(d.Differences, RowsDifference{Row: key, What: []string{}, A: l})
+			d.Differences = append(d.Differences, rowsDifference{Row: key, What: []string{}, A: l})
 		}
 	}
 	for _, r := range b {
 		if key := name(r); !seen[key] {
 			d.Total++
-			d.Differences = append(d.Differences, RowsDifference{Row: key, What: []string{}, B: r})
+			d.Differences = append(d.Differences, rowsDifference{Row: key, What: []string{}, B: r})
 		}
 	}
 }

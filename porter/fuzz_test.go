@@ -131,7 +131,7 @@ func FuzzProvenance(f *testing.F) {
 		if d.Text("a", "b") == "" || d.Identical > d.Total {
 			t.Errorf("%q: %+v", s, d)
 		}
-		DiffProvenance(p, r.Provenance())
+		DiffProvenance(p, r.provenance())
 		for _, td := range p.Todos {
 			p.editedSince(td, map[File]map[string]any{Recipe: {"a": 1}})
 		}

@@ -15,7 +15,7 @@ import (
 // provenanceVersion grows when a key changes its meaning.
 const provenanceVersion = 1
 
-// Provenance is the stored form of a port, beside the recipe. Keys and order are
+// provenance is the stored form of a port, beside the recipe. Keys and order are
 // stable, so that two files can be compared line by line, and it holds nothing
 // that depends on the machine or the day.
 type Provenance struct {
@@ -45,8 +45,8 @@ type Row struct {
 	Evidence  []Evidence `json:"evidence"`
 }
 
-// Provenance is the result as it is stored.
-func (r *Result) Provenance() *Provenance {
+// provenance is the result as it is stored.
+func (r *Result) provenance() *Provenance {
 	l := newLayout(r.Schema)
 	p := &Provenance{
 		Version: provenanceVersion, Source: r.Source, Schema: r.Schema, Summary: r.Summary(), Proof: r.Proof,
@@ -68,7 +68,7 @@ func list[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 // ProvenanceJSON is the file beside the recipe: JSON with one row a line, so that
 // line by line comparison shows rows.
 func (r *Result) ProvenanceJSON() ([]byte, error) {
-	p := r.Provenance()
+	p := r.provenance()
 	recipe, err := r.RecipeYAML()
 	if err != nil {
 		return nil, err

@@ -186,9 +186,9 @@ func DiffRecipes(a, b *Recipe) Comparison {
 	return compare(a.Leaves(), b.Leaves(), table(1))
 }
 
-// DiffWorkloads compares two workload files; a key that one leaves out differs
+// diffWorkloads compares two workload files; a key that one leaves out differs
 // from any value, since the client's own defaults are not documented.
-func DiffWorkloads(a, b *Workload) Comparison {
+func diffWorkloads(a, b *Workload) Comparison {
 	return compare(a.Leaves(), b.Leaves(), nil)
 }
 
@@ -256,13 +256,8 @@ func side(l Leaf) *Side {
 	return s
 }
 
-// IsWorkload says whether a file is a workload rather than a recipe: it has the
+// isWorkload says whether a file is a workload rather than a recipe: it has the
 // client's keys at its top, and no model or resources mapping.
-func IsWorkload(file string, data []byte) bool {
-	doc, _ := Parse(file, data)
-	return isWorkload(doc)
-}
-
 func isWorkload(doc *Document) bool {
 	have := map[string]bool{}
 	for _, kv := range pairs(doc.Root) {
@@ -283,13 +278,14 @@ func DiffFiles(a, b string) (Comparison, error) {
 		if err != nil {
 			return c, fmt.Errorf("diff: %w", err)
 		}
-		kinds[i] = IsWorkload(path, data)
+		doc, _ := Parse(path, data)
+		kinds[i] = isWorkload(doc)
 	}
 	if kinds[0] != kinds[1] {
 		return c, fmt.Errorf("diff: one of %s and %s is a recipe and the other a workload file", a, b)
 	}
 	if kinds[0] {
-		return diffLoaded(a, b, LoadWorkload, DiffWorkloads)
+		return diffLoaded(a, b, LoadWorkload, diffWorkloads)
 	}
 	return diffLoaded(a, b, Load, DiffRecipes)
 }

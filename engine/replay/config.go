@@ -61,9 +61,9 @@ type Config struct {
 	// Log takes the banner, the summaries and one line for the first failure of
 	// each kind. nil is no log.
 	Log io.Writer
-	// OnEvent, if set, is told of a phase's progress, one call at a time. It
+	// onEvent, if set, is told of a phase's progress, one call at a time. It
 	// must return soon: the phase waits for it.
-	OnEvent func(Event)
+	onEvent func(phaseEvent)
 }
 
 func (c Config) clientName() string {

@@ -25,19 +25,19 @@ const (
 	stopFailed      stopReason = "failed"      // this client can't go on, for instance on a full disk
 )
 
-// Event is a phase's progress, plain data to be written to a file.
-type Event struct {
-	Kind        eventKind  `json:"kind"`
-	Time        float64    `json:"time"` // the moment it was due or happened, Unix seconds
-	Phase       int        `json:"phase_idx"`
-	Concurrency int        `json:"concurrency"`
-	Reason      stopReason `json:"reason,omitempty"` // set from the stop on
-	Counts      Counts     `json:"counts"`           // of this phase so far
-	Stem        string     `json:"stem"`             // the name of the phase's files without suffix
+// phaseEvent is a phase's progress, plain data to be written to a file.
+type phaseEvent struct {
+	Kind        eventKind   `json:"kind"`
+	Time        float64     `json:"time"` // the moment it was due or happened, Unix seconds
+	Phase       int         `json:"phase_idx"`
+	Concurrency int         `json:"concurrency"`
+	Reason      stopReason  `json:"reason,omitempty"` // set from the stop on
+	Counts      phaseCounts `json:"counts"`           // of this phase so far
+	Stem        string      `json:"stem"`             // the name of the phase's files without suffix
 }
 
-// Counts are requests and trajectories of a phase.
-type Counts struct {
+// phaseCounts are requests and trajectories of a phase.
+type phaseCounts struct {
 	Successful   int `json:"successful"`
 	Failed       int `json:"failed"`
 	InFlight     int `json:"in_flight"`

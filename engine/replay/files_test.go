@@ -25,8 +25,8 @@ func TestRunWritesEveryFile(t *testing.T) {
 	cfg.Concurrencies, cfg.SpawnRate, cfg.MaxStartingOffset, cfg.ReasoningEffort = []int{3, 8}, 50, 2, "high"
 	cfg.SettlingTime, cfg.MinMeasurement = 100*time.Millisecond, 300*time.Millisecond
 	cfg.MinTotalTrajectories, cfg.MinTrajectoriesPerUser = 5, 2
-	var events []Event
-	cfg.OnEvent = func(e Event) { events = append(events, e) }
+	var events []phaseEvent
+	cfg.onEvent = func(e phaseEvent) { events = append(events, e) }
 	cfg.RequestLogPath = filepath.Join(cfg.ResultsDir, "requests.jsonl")
 	manifestPath := filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl")
 	const half = `{"phase_idx":0,"conc`

@@ -31,7 +31,7 @@ type phase struct {
 	mu        sync.Mutex
 	stopped   bool
 	err       error
-	counts    Counts
+	counts    phaseCounts
 	completed []int // trajectories, a user each
 	lacking   int   // users with fewer than they must complete
 	samples   []sample
@@ -250,14 +250,14 @@ func (p *phase) fail(err error) {
 }
 
 func (p *phase) emit(kind eventKind, at time.Time, reason stopReason) {
-	if p.cfg.OnEvent == nil {
+	if p.cfg.onEvent == nil {
 		return
 	}
 	p.mu.Lock()
-	e := Event{
+	e := phaseEvent{
 		Kind: kind, Time: p.clock.seconds(at), Phase: p.index, Concurrency: p.users,
 		Reason: reason, Counts: p.counts, Stem: p.stem,
 	}
 	p.mu.Unlock()
-	p.cfg.OnEvent(e)
+	p.cfg.onEvent(e)
 }

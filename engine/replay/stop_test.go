@@ -27,8 +27,8 @@ func TestRunStopsAtTheTimeoutAndDrains(t *testing.T) {
 	cfg := testConfig(t, base, writeTrajectories(t, conversations(2, 3, 0)))
 	cfg.Concurrencies, cfg.TrajectoriesPerUser = []int{2}, 1
 	cfg.PhaseTimeout, cfg.MinTotalTrajectories = time.Second, 1000
-	var stop Event
-	cfg.OnEvent = func(e Event) {
+	var stop phaseEvent
+	cfg.onEvent = func(e phaseEvent) {
 		if e.Kind == eventStop {
 			stop = e
 		}
@@ -75,7 +75,7 @@ func TestRunInterrupted(t *testing.T) {
 			release := make(chan struct{})
 			cfg := testConfig(t, heldBack(t, 2, cancel, release)+"/v1", writeTrajectories(t, conversations(2, 3, 0)))
 			cfg.Concurrencies, cfg.InterruptGrace, cfg.MinTotalTrajectories = []int{2, 2}, tt.grace, 1000
-			cfg.OnEvent = func(e Event) {
+			cfg.onEvent = func(e phaseEvent) {
 				if e.Kind == eventStop && tt.ok > 0 {
 					close(release)
 				}
@@ -133,7 +133,7 @@ func TestRunFailsWhenTheDatasetShrinks(t *testing.T) {
 	path := writeTrajectories(t, conversations(1, 2, 0))
 	cfg := testConfig(t, disaggregated(t, mockserver.Config{Timing: fastTiming()}), path)
 	cfg.MinTotalTrajectories = 1000
-	cfg.OnEvent = func(e Event) {
+	cfg.onEvent = func(e phaseEvent) {
 		if e.Kind == eventPhaseStart {
 			if err := os.Truncate(path, 0); err != nil {
 				t.Error(err)

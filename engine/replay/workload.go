@@ -61,7 +61,7 @@ func Run(ctx context.Context, opt Options) error {
 		return err
 	}
 	var lost error // the first event that could not be written
-	cfg.OnEvent = func(ev Event) {
+	cfg.onEvent = func(ev phaseEvent) {
 		if err := appendPhase(log, ev); err != nil && lost == nil {
 			lost = err
 		}
@@ -117,7 +117,7 @@ var phaseStates = map[eventKind]event.State{
 	eventPhaseStart: event.Ramp, eventRampDone: event.Settling, eventSettlingDone: event.Measuring, eventStop: event.Post,
 }
 
-func appendPhase(log *event.Appender, ev Event) error {
+func appendPhase(log *event.Appender, ev phaseEvent) error {
 	data := event.Data{
 		Phase: &ev.Phase, Level: ev.Concurrency, State: phaseStates[ev.Kind],
 		Requests: ev.Counts.Successful + ev.Counts.Failed,

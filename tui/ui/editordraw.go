@@ -151,7 +151,7 @@ func (e *Editor) line(t Theme, s string, caret, w int) string {
 				flush(l)
 			}
 			if at == caret {
-				out.WriteString(t.Caret(g.text))
+				out.WriteString(t.caret(g.text))
 			} else {
 				run.WriteString(g.text)
 			}
@@ -161,7 +161,7 @@ func (e *Editor) line(t Theme, s string, caret, w int) string {
 	}
 	flush(look{})
 	if caret == len(s) && drawn < w {
-		out.WriteString(t.Caret(" "))
+		out.WriteString(t.caret(" "))
 		drawn++
 	}
 	return out.String() + strings.Repeat(" ", max(w-drawn, 0))
