@@ -13,62 +13,56 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// benchmark decides what drives the servers.
-type benchmark struct {
-	in  *input
-	out *draft
-}
-
 // Fields of the concurrency levels: a single one, or several.
 const (
 	levelField  = "benchmark.concurrency"
 	levelsField = "benchmark.concurrencies"
 )
 
-func (b *benchmark) fields() {
-	b.out.recipe("observability.enabled", boolean(false), fixed("it would perturb the measurement"))
-	b.out.recipe("benchmark.type", plain("agentperf"), fixed("the client of the harness"))
+// benchmarkFields decides what drives the servers.
+func (p *porting) benchmarkFields() {
+	p.recipe("observability.enabled", boolean(false), fixed("it would perturb the measurement"))
+	p.recipe("benchmark.type", plain("agentperf"), fixed("the client of the harness"))
 	const placement = "benchmark.client_placement"
-	b.out.recipe(placement, plain("last_decode"), fixed("away from frontend and prefill, which are busiest"))
-	b.out.ask(Confirm, Recipe, placement, "", nil,
-		"review where the client runs: the harness's own choice is not recorded")
-	if list, from := b.concurrency(); len(list) == 1 {
-		b.out.recipe(levelField, list[0], from)
+	p.recipe(placement, plain("last_decode"), fixed("away from frontend and prefill, which are busiest"))
+	p.ask(Confirm, Recipe, placement, "", nil, "review where the client runs: the harness's own choice is not recorded")
+	if list, from := p.concurrency(); len(list) == 1 {
+		p.recipe(levelField, list[0], from)
 	} else {
-		b.out.recipe(levelsField, flowList(list...), from)
+		p.recipe(levelsField, flowList(list...), from)
 	}
-	b.clientDir()
-	b.clientConfig()
-	b.clientFlags()
+	p.clientDir()
+	p.clientConfig()
+	p.clientFlags()
 }
 
 // concurrency finds the levels: job_params.env, else the banner, else the name
 // of the directory, which is a guess.
-func (b *benchmark) concurrency() ([]*yaml.Node, origin) {
-	shown, atBanner := b.in.run.Banner.Values["Concurrencies"]
+func (p *porting) concurrency() ([]*yaml.Node, origin) {
+	shown, atBanner := p.run.Banner.Values["Concurrencies"]
 	banner, bannerErr := levels(shown.Text)
-	if v, ok := b.in.run.Params["CONCURRENCIES"]; ok {
+	if v, ok := p.run.Params["CONCURRENCIES"]; ok {
 		if list, err := levels(v.Text); err == nil {
 			if atBanner && bannerErr == nil && !sameLevels(list, banner) {
-				b.out.ask(Confirm, Recipe, levelField, "banner", evidence(v.At, shown.At),
+				p.ask(Confirm, Recipe, levelField, "banner", evidence(v.At, shown.At),
 					"CONCURRENCIES is %q, the banner shows %s: confirm which one", v.Text, shown.Text)
 			}
 			return list, copied(v.At)
 		}
-		b.out.ask(Confirm, Recipe, levelField, "levels", evidence(v.At),
+		p.ask(Confirm, Recipe, levelField, "levels", evidence(v.At),
 			"CONCURRENCIES is %q, which is no list of levels", safetext.Clip(v.Text, 40))
 	}
 	if bannerErr == nil {
 		return banner, inferred("from the client's banner", "", shown.At)
 	}
-	if dir := filepath.Base(b.in.run.Dir); harness.IsRunName(dir) {
+	if dir := filepath.Base(p.run.Dir); harness.IsRunName(dir) {
 		ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
-		b.out.ask(Confirm, Recipe, levelField, "", evidence(ev),
+		p.ask(Confirm, Recipe, levelField, "", evidence(ev),
 			"taken from the directory's name, nothing else shows it: confirm")
 		n, _ := strconv.Atoi(dir[1:])
 		return []*yaml.Node{integer(n)}, origin{Guessed, "from the directory's name", "", []Evidence{ev}}
 	}
-	b.out.ask(MustFix, Recipe, levelField, "", nil, "no artifact shows the concurrency: set it")
+	p.ask(MustFix, Recipe, levelField, "", nil, "no artifact shows the concurrency: set it")
 	return []*yaml.Node{integer(1)}, placeholder("")
 }
 
@@ -93,59 +87,59 @@ func sameLevels(a, b []*yaml.Node) bool {
 	return slices.EqualFunc(a, b, func(x, y *yaml.Node) bool { return x.Value == y.Value })
 }
 
-func (b *benchmark) clientDir() {
+func (p *porting) clientDir() {
 	const base = "benchmark.agentperf_client_dir"
-	dir := b.in.run.Client.Checkout
+	dir := p.run.Client.Checkout
 	if dir.Text == "" {
-		b.out.recipe(base, plain("/TODO/agentperf-client"), placeholder("client_cmds_base.sh shows no cd before run.py"))
-		b.out.ask(MustFix, Recipe, base, "", nil,
+		p.recipe(base, plain("/TODO/agentperf-client"), placeholder("client_cmds_base.sh shows no cd before run.py"))
+		p.ask(MustFix, Recipe, base, "", nil,
 			"the client checkout is not known: give the container path of a pinned checkout")
 		return
 	}
-	text, from := b.in.moved(dir.Text, dir.At)
-	b.out.recipe(base, plain(text), from)
+	text, from := p.moved(dir.Text, dir.At)
+	p.recipe(base, plain(text), from)
 	say := "confirm that the compute containers can read it"
-	if !b.in.mounted(text) {
+	if !p.mounted(text) {
 		say = "no extra_mount covers it: mount it"
 	}
-	b.out.ask(Confirm, Recipe, base, "readable", evidence(dir.At), "%s", "a pinned checkout: "+say)
-	askVariable(b.out, base, text, dir.At)
+	p.ask(Confirm, Recipe, base, "readable", evidence(dir.At), "%s", "a pinned checkout: "+say)
+	p.askVariable(base, text, dir.At)
 }
 
-func (b *benchmark) clientConfig() {
+func (p *porting) clientConfig() {
 	const base = "benchmark.agentperf_config"
-	if b.in.opt.WorkloadOut == "" {
-		b.out.recipe(base, plain("/TODO/workload.yaml"), placeholder("the workload file has no path yet"))
-		b.out.ask(MustFix, Recipe, base, "", nil, "give the container path of the workload file")
+	if p.opt.WorkloadOut == "" {
+		p.recipe(base, plain("/TODO/workload.yaml"), placeholder("the workload file has no path yet"))
+		p.ask(MustFix, Recipe, base, "", nil, "give the container path of the workload file")
 		return
 	}
-	abs, err := filepath.Abs(b.in.opt.WorkloadOut)
+	abs, err := filepath.Abs(p.opt.WorkloadOut)
 	if err != nil {
-		abs = b.in.opt.WorkloadOut
+		abs = p.opt.WorkloadOut
 	}
-	text, from := b.in.moved(abs, Evidence{Artifact: "command line", Key: "--workload-out", Raw: abs})
-	b.out.recipe(base, plain(text), from)
+	text, from := p.moved(abs, Evidence{Artifact: "command line", Key: "--workload-out", Raw: abs})
+	p.recipe(base, plain(text), from)
 	say := "confirm that the containers see the workload file at this path"
-	if !b.in.mounted(text) {
+	if !p.mounted(text) {
 		say = "no extra_mount covers the workload file: mount its folder, or write it below a mounted one"
 	}
-	b.out.ask(Confirm, Recipe, base, "visible", nil, "%s", say)
+	p.ask(Confirm, Recipe, base, "visible", nil, "%s", say)
 }
 
 // clientFlags hands further flags of the old client command to the bench step,
 // which splits them at spaces and knows no quotes.
-func (b *benchmark) clientFlags() {
+func (p *porting) clientFlags() {
 	const base, variable = "benchmark.env", "AGENTPERF_EXTRA_ARGS"
-	client := b.in.run.Client
+	client := p.run.Client
 	if len(client.Flags) == 0 {
 		return
 	}
 	for _, w := range client.Flags {
 		if w == "" || strings.ContainsAny(w, " \t\n") {
-			b.out.ask(MustFix, Recipe, base+"."+variable, "spaces", evidence(client.FlagsAt),
+			p.ask(MustFix, Recipe, base+"."+variable, "spaces", evidence(client.FlagsAt),
 				"the client's argument %q can't be passed on: the bench step splits at spaces", safetext.Clip(w, 60))
 		}
 	}
-	b.out.entry(base, variable, quoted(strings.Join(client.Flags, " ")),
+	p.entry(base, variable, quoted(strings.Join(client.Flags, " ")),
 		translated("flags of the old client command", "the bench step passes the others itself", client.FlagsAt))
 }

@@ -20,8 +20,7 @@ const (
 // checks looks at what will be written as a run would, and asks about what stands
 // against it.
 type checks struct {
-	in   *input
-	out  *draft
+	*porting
 	read *recipes.Recipe // as it will be read; nil: not yet
 }
 
@@ -30,14 +29,14 @@ func (c *checks) outcome() {
 	if err != nil {
 		return // the proof tells of it
 	}
-	text, err := c.out.res.WorkloadYAML()
+	text, err := c.res.WorkloadYAML()
 	if err != nil {
 		return // the write tells of it
 	}
 	w, found := recipes.ParseWorkload("workload", text)
 	c.unreadable(Workload, found)
 	if w == nil || !c.rampUp(r, w) {
-		c.out.res.workload = text // no question about the workload comes after these
+		c.res.workload = text // no question about the workload comes after these
 	}
 	c.timeLimit(r, w)
 }
@@ -47,11 +46,11 @@ func (c *checks) recipe() (*recipes.Recipe, error) {
 	if c.read != nil {
 		return c.read, nil
 	}
-	text, err := c.out.res.RecipeYAML()
+	text, err := c.res.RecipeYAML()
 	if err != nil {
 		return nil, err
 	}
-	c.out.res.recipe = text
+	c.res.recipe = text
 	r, found := recipes.ParseRecipe("recipe", text)
 	if r == nil {
 		return nil, fmt.Errorf("plan recipe: %s", found[0])
@@ -65,7 +64,7 @@ func (c *checks) recipe() (*recipes.Recipe, error) {
 func (c *checks) unreadable(file File, found recipes.Diagnostics) {
 	for _, d := range found {
 		if d.Severity == recipes.Error {
-			c.out.ask(MustFix, "", "", fmt.Sprintf("%s %s: %s", file, d.Path, d.Message), nil,
+			c.ask(MustFix, "", "", fmt.Sprintf("%s %s: %s", file, d.Path, d.Message), nil,
 				"the %s would be refused: %s: %s; an error of the porter, unless an answer explains it", file, d.Path, d.Message)
 		}
 	}
@@ -77,7 +76,7 @@ func (c *checks) rampUp(r *recipes.Recipe, w *recipes.Workload) (asked bool) {
 		if !t.Known || t.OK || !t.Binding {
 			continue
 		}
-		c.out.todo("ramp-up", Todo{
+		c.todo("ramp-up", Todo{
 			Kind: Confirm, File: Workload, Path: "phase_timeout_seconds",
 			Candidates: []Candidate{{Value: fmt.Sprintf("%.1f", math.Ceil(t.Need))}},
 			Message: fmt.Sprintf("%g s are too short for level %d: ramp-up, settling and the least measurement take %g s",
@@ -96,7 +95,7 @@ func (c *checks) timeLimit(r *recipes.Recipe, w *recipes.Workload) {
 		return
 	}
 	value := e.TimeLimit()
-	c.out.todo("", Todo{
+	c.todo("", Todo{
 		Kind: Confirm, File: Recipe, Path: timeLimitField, Candidates: []Candidate{{Value: value}},
 		Message: fmt.Sprintf("no run directory tells the job's time limit; without one the cluster's holds, or 1 h, "+
 			"and this run may take up to %s: give it, or accept", value),
@@ -105,9 +104,9 @@ func (c *checks) timeLimit(r *recipes.Recipe, w *recipes.Workload) {
 
 // prove makes the proof, and turns what it can't explain into questions.
 func (c *checks) prove() {
-	p := &c.out.res.Proof
+	p := &c.res.Proof
 	p.Lines = []proof.Line{}
-	if len(c.in.run.Launches.All()) == 0 {
+	if len(c.run.Launches.All()) == 0 {
 		p.Problem = "job.log shows no launch line"
 		return
 	}
@@ -118,19 +117,19 @@ func (c *checks) prove() {
 	}
 	if err != nil {
 		p.Problem = strings.TrimPrefix(err.Error(), "plan recipe: ")
-		c.out.ask(MustFix, Recipe, "resources", "proof", nil,
+		c.ask(MustFix, Recipe, "resources", "proof", nil,
 			"%s",
 			"the recipe can't be planned: "+p.Problem+
 				"; an error of the porter, unless a question or an answer "+
 				"about the resources explains it")
 		return
 	}
-	*p = proof.Compare(c.in.run, pl, c.in.rewrites, c.out)
+	*p = proof.Compare(c.run, pl, c.rewrites, c)
 	for i, text := range p.Unexplained() {
 		if i == maxProblems {
 			break
 		}
-		c.out.ask(MustFix, "", "", "proof "+text, nil,
+		c.ask(MustFix, "", "", "proof "+text, nil,
 			"%s", "an error of the porter: "+text+
 				", and no rule says so: correct the recipe by hand, and report it")
 	}

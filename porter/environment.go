@@ -13,8 +13,7 @@ import (
 // environment decides the variables of workers and frontend: dropped, renamed,
 // rewritten and added to as the tables say.
 type environment struct {
-	in   *input
-	out  *draft
+	*porting
 	on   rules.Process
 	base string // field of the recipe
 }
@@ -26,14 +25,14 @@ func (e *environment) fields(vars []harness.Var) {
 		rule, ruled := rules.VariableOf(e.on, v.Name)
 		switch {
 		case ruled && rule.Verb == rules.Drop:
-			e.out.drop(e.base, v.Name, "drop", rule.Why, v.At)
+			e.drop(e.base, v.Name, "drop", rule.Why, v.At)
 			continue
 		case !ruled && renames[v.Name] != "":
-			e.out.drop(e.base, v.Name, "replaced by "+renames[v.Name], rules.WhyReplaced, v.At)
+			e.drop(e.base, v.Name, "replaced by "+renames[v.Name], rules.WhyReplaced, v.At)
 			continue
 		}
 		name := v.Name
-		text, from := e.in.moved(v.Value, v.At)
+		text, from := e.moved(v.Value, v.At)
 		if ruled {
 			name = rule.To
 			from.class = Translated
@@ -41,12 +40,12 @@ func (e *environment) fields(vars []harness.Var) {
 			from.why = rules.Join(rule.Why, from.why)
 		}
 		written[name] = true
-		e.out.entry(e.base, name, quoted(text), from)
+		e.entry(e.base, name, quoted(text), from)
 		e.askValue(recipes.Join(e.base, name), text, v)
 	}
 	for _, r := range rules.Added(e.on) {
 		if !written[r.Name] {
-			e.out.entry(e.base, r.Name, quoted(r.To), origin{class: Default, rule: "add " + r.Name + "=" + r.To, why: r.Why})
+			e.entry(e.base, r.Name, quoted(r.To), origin{class: Default, rule: "add " + r.Name + "=" + r.To, why: r.Why})
 		}
 	}
 }
@@ -54,31 +53,31 @@ func (e *environment) fields(vars []harness.Var) {
 // askValue asks about what a variable's value holds.
 func (e *environment) askValue(path, text string, v harness.Var) {
 	if v.Commas {
-		e.out.ask(Note, Recipe, path, "commas", evidence(v.At),
+		e.ask(Note, Recipe, path, "commas", evidence(v.At),
 			"srun splits --export at every comma, so the old job really got %q; what was meant, %q, is written", v.Slurm,
 			v.Value)
 	}
 	if v.Spaced {
-		e.out.ask(Confirm, Recipe, path, "space", evidence(v.At),
+		e.ask(Confirm, Recipe, path, "space", evidence(v.At),
 			"the value holds a space that nothing quotes in the launch line: confirm that it belongs to the value")
 	}
 	if recipes.Secret(v.Name) && text != "" {
-		e.out.ask(Confirm, Recipe, path, "secret", evidence(v.At),
+		e.ask(Confirm, Recipe, path, "secret", evidence(v.At),
 			"looks like a secret, and stands in the recipe and the report now: take it out before you share them")
 	}
-	askPath(e.in, e.out, path, text, v.At)
-	askVariable(e.out, path, text, v.At)
+	e.askPath(path, text, v.At)
+	e.askVariable(path, text, v.At)
 }
 
 // askPath asks about an absolute path that is left in an engine config or an
 // environment, and about an old prefix where no rewrite reaches.
-func askPath(in *input, out *draft, path, text string, at Evidence) {
+func (p *porting) askPath(path, text string, at Evidence) {
 	if strings.HasPrefix(text, "/") {
-		out.ask(Confirm, Recipe, path, "readable", evidence(at),
+		p.ask(Confirm, Recipe, path, "readable", evidence(at),
 			"confirm that the compute containers can read this path; copy it if it belongs to another user")
 	}
-	if old := in.rewrites.Inside(text); old != "" {
-		out.ask(Confirm, Recipe, path, "inside", evidence(at),
+	if old := p.rewrites.Inside(text); old != "" {
+		p.ask(Confirm, Recipe, path, "inside", evidence(at),
 			"holds %s inside, where only a prefix is rewritten: correct it by hand if need be", old)
 	}
 }
@@ -87,7 +86,7 @@ func askPath(in *input, out *draft, path, text string, at Evidence) {
 func (e *environment) askBareNames(l *harness.Launch) {
 	for _, v := range l.BareNames {
 		if !rules.Dropped(v.Text) {
-			e.out.ask(Confirm, Recipe, e.base, "export "+v.Text, evidence(v.At),
+			e.ask(Confirm, Recipe, e.base, "export "+v.Text, evidence(v.At),
 				"--export of %s names %s without a value: it came from the submitting shell, add it if it is needed", l.Name(),
 				safetext.Clip(v.Text, 60))
 		}
@@ -131,7 +130,7 @@ func (e *environment) compare(ws []*harness.Launch) {
 		if r, ok := rules.VariableOf(rules.Worker, name); ok && r.Verb == rules.Rename {
 			name = r.To
 		}
-		e.out.ask(Confirm, Recipe, recipes.Join(e.base, name), "differs", evidence(d.at),
+		e.ask(Confirm, Recipe, recipes.Join(e.base, name), "differs", evidence(d.at),
 			"%s differs in %s (%s there, %s in %s): a role has one environment, that of %s is written",
 			strings.Join(d.workers, ", "), d.name, d.there, d.here, here, here)
 	}

@@ -18,8 +18,7 @@ import (
 // frontend decides dynamo, the frontend's flags and environment, and where etcd
 // runs.
 type frontend struct {
-	in     *input
-	out    *draft
+	*porting
 	launch *harness.Launch // nil if there is none
 	set    []string        // flags that are written
 }
@@ -30,13 +29,13 @@ const (
 )
 
 func (f *frontend) fields() {
-	f.launch = f.in.run.Launches.Frontend
-	f.out.recipe("dynamo.install", boolean(false), fixed("the image already holds dynamo"))
+	f.launch = f.run.Launches.Frontend
+	f.recipe("dynamo.install", boolean(false), fixed("the image already holds dynamo"))
 	plane, planeFrom := f.requestPlane()
-	f.out.recipe("dynamo.request_plane", plain(plane), planeFrom)
-	f.out.recipe("dynamo.event_plane", plain("zmq"), fixed("the harness runs no NATS"))
-	f.out.recipe("frontend.type", plain(schema.Dynamo), fixed("the harness serves through dynamo's frontend"))
-	f.out.recipe("frontend.enable_multiple_frontends", boolean(false),
+	f.recipe("dynamo.request_plane", plain(plane), planeFrom)
+	f.recipe("dynamo.event_plane", plain("zmq"), fixed("the harness runs no NATS"))
+	f.recipe("frontend.type", plain(schema.Dynamo), fixed("the harness serves through dynamo's frontend"))
+	f.recipe("frontend.enable_multiple_frontends", boolean(false),
 		fixed("the harness runs one frontend, with no nginx before it"))
 	f.args(plane, planeFrom)
 	f.environment()
@@ -45,10 +44,10 @@ func (f *frontend) fields() {
 }
 
 func (f *frontend) environment() {
-	env := environment{f.in, f.out, rules.Frontend, frontendEnv}
+	env := environment{f.porting, rules.Frontend, frontendEnv}
 	l := f.launch
 	if l == nil {
-		f.out.ask(MustFix, Recipe, frontendEnv, "", nil,
+		f.ask(MustFix, Recipe, frontendEnv, "", nil,
 			"job.log has no launch line of the frontend: fill in its environment and check frontend.args")
 		env.fields(nil)
 		return
@@ -56,17 +55,17 @@ func (f *frontend) environment() {
 	if l.HasExport {
 		env.askBareNames(l)
 	} else {
-		f.out.ask(Confirm, Recipe, frontendEnv, "", evidence(l.At("", "", 0)),
+		f.ask(Confirm, Recipe, frontendEnv, "", evidence(l.At("", "", 0)),
 			"the frontend's launch line has no --export list: confirm that it needs no environment")
 	}
-	askLaunch(f.out, frontendEnv, l)
+	f.askLaunch(frontendEnv, l)
 	env.fields(l.Env)
 }
 
 // requestPlane is DYN_REQUEST_PLANE of the frontend, else of a worker.
 func (f *frontend) requestPlane() (plane string, from origin) {
 	var ev []Evidence
-	for _, l := range f.in.run.Launches.FirstOfEach() {
+	for _, l := range f.run.Launches.FirstOfEach() {
 		v, _ := l.Lookup("DYN_REQUEST_PLANE")
 		if v.Value == "" {
 			continue
@@ -74,7 +73,7 @@ func (f *frontend) requestPlane() (plane string, from origin) {
 		if plane == "" {
 			plane = v.Value
 		} else if v.Value != plane {
-			f.out.ask(Confirm, Recipe, "dynamo.request_plane", "disagrees", append(ev, v.At),
+			f.ask(Confirm, Recipe, "dynamo.request_plane", "disagrees", append(ev, v.At),
 				"the frontend and %s disagree (%s, %s): confirm which one", l.Name(), plane, v.Value)
 			continue
 		}
@@ -88,7 +87,7 @@ func (f *frontend) requestPlane() (plane string, from origin) {
 
 // arg writes a flag of the frontend.
 func (f *frontend) arg(name string, node *yaml.Node, from origin) {
-	f.out.entry(frontendArgs, name, node, from)
+	f.entry(frontendArgs, name, node, from)
 	f.set = append(f.set, name)
 }
 
@@ -103,7 +102,7 @@ func (f *frontend) args(plane string, planeFrom origin) {
 	}
 	f.fromVariable("kv-cache-block-size", "DYN_KV_BLOCK_SIZE", "128", func(s string) *yaml.Node {
 		if _, err := strconv.Atoi(s); err != nil {
-			f.out.ask(MustFix, Recipe, frontendArgs+".kv-cache-block-size", "", nil,
+			f.ask(MustFix, Recipe, frontendArgs+".kv-cache-block-size", "", nil,
 				"DYN_KV_BLOCK_SIZE is %q: want a whole number", safetext.Clip(s, 40))
 			return quoted(s)
 		}
@@ -142,12 +141,12 @@ func (f *frontend) launched(words []harness.Word) {
 		}
 		switch {
 		case rules.IsParserFlag(name):
-			f.out.drop(frontendArgs, name, "exclude", rules.WhyNoParser, ev)
+			f.drop(frontendArgs, name, "exclude", rules.WhyNoParser, ev)
 		case slices.Contains(f.set, name):
-			f.out.ask(Confirm, Recipe, recipes.Join(frontendArgs, name), "launched", evidence(ev),
+			f.ask(Confirm, Recipe, recipes.Join(frontendArgs, name), "launched", evidence(ev),
 				"the launch line passes --%s %s as well: check the value", name, safetext.Clip(value, 40))
 		case attached:
-			text, from := f.in.moved(value, ev)
+			text, from := f.moved(value, ev)
 			f.arg(name, quoted(text), from)
 		default:
 			f.arg(name, boolean(true), copied(ev))
@@ -158,27 +157,27 @@ func (f *frontend) launched(words []harness.Word) {
 // infra says whether etcd had a node of its own.
 func (f *frontend) infra() {
 	const base = "infra.etcd_nats_dedicated_node"
-	l := f.in.run.Launches.Etcd
+	l := f.run.Launches.Etcd
 	if l == nil || len(l.Hosts) == 0 {
-		f.out.recipe(base, boolean(false), fallback("no launch line shows the node of etcd"))
+		f.recipe(base, boolean(false), fallback("no launch line shows the node of etcd"))
 		return
 	}
 	at := l.OptionAt(l.Nodelist)
 	for _, r := range roles {
-		for _, w := range f.in.run.Launches.Workers[r] {
+		for _, w := range f.run.Launches.Workers[r] {
 			if slices.Contains(w.Hosts, l.Hosts[0]) {
-				f.out.recipe(base, boolean(false), inferred("etcd shares a node with "+w.Name(), "compared by host lists",
+				f.recipe(base, boolean(false), inferred("etcd shares a node with "+w.Name(), "compared by host lists",
 					at, w.OptionAt(w.Nodelist)))
 				return
 			}
 		}
 	}
-	f.out.recipe(base, boolean(false), origin{Default, "fixed", "etcd ran on a node without workers", []Evidence{at}})
+	f.recipe(base, boolean(false), origin{Default, "fixed", "etcd ran on a node without workers", []Evidence{at}})
 	where := base
-	if _, ok := f.out.layout.table.Translate(base, f.out.layout.version); !ok {
+	if _, ok := f.layout.table.Translate(base, f.layout.version); !ok {
 		where = ""
 	}
-	f.out.ask(Confirm, Recipe, where, "node", evidence(at),
+	f.ask(Confirm, Recipe, where, "node", evidence(at),
 		"etcd ran on %s, which no worker used; here it shares a node with the first worker: give it a dedicated node "+
 			"if that matters",
 		safetext.Clip(l.Hosts[0], 80))
@@ -187,14 +186,14 @@ func (f *frontend) infra() {
 // askEtcd asks about variables that etcd itself would read; a recipe has no
 // place for them.
 func (f *frontend) askEtcd() {
-	l := f.in.run.Launches.Etcd
+	l := f.run.Launches.Etcd
 	if l == nil {
 		return
 	}
-	askFlags(f.out, l)
+	f.askFlags(l)
 	for _, v := range l.Env {
 		if strings.HasPrefix(v.Name, "ETCD_") && !rules.Dropped(v.Name) {
-			f.out.ask(Confirm, "", "", "etcd "+v.Name, evidence(v.At),
+			f.ask(Confirm, "", "", "etcd "+v.Name, evidence(v.At),
 				"etcd was started with %s, and a recipe has no place for it: check that the default does",
 				safetext.Clip(v.At.Raw, 80))
 		}
@@ -204,7 +203,7 @@ func (f *frontend) askEtcd() {
 // askFlags asks about srun flags that no rule knows, or with a value that the new
 // job does not give: they are not carried over, since the recipe sets such flags
 // for all steps alike.
-func askFlags(out *draft, l *harness.Launch) {
+func (d *draft) askFlags(l *harness.Launch) {
 	for _, f := range l.Flags {
 		rule, known := rules.FlagOf(f.Name)
 		sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // see topology
@@ -216,7 +215,7 @@ func askFlags(out *draft, l *harness.Launch) {
 			want := harness.Option{Name: f.Name, Value: rule.Want}
 			what = fmt.Sprintf("and the new job starts it with %s: confirm that this is right", want)
 		}
-		out.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
+		d.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
 			"%s was launched with %s, %s", l.Name(), safetext.Clip(f.String(), 80), what)
 	}
 }

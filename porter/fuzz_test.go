@@ -31,10 +31,10 @@ func FuzzEngineYAML(f *testing.F) {
 		if err != nil {
 			return
 		}
-		in, d := &input{run: &harness.Run{}, rewrites: rules.DefaultRewrites}, newDraft(2, answers{})
-		in.run.Engines = map[schema.Role]*harness.Config{schema.Prefill: {Doc: doc, Artifact: harness.CTXConfig}}
-		(&engineFields{in, d}).config(schema.Prefill)
-		text, err := d.res.RecipeYAML()
+		p := &porting{&input{run: &harness.Run{}, rewrites: rules.DefaultRewrites}, newDraft(2, answers{})}
+		p.run.Engines = map[schema.Role]*harness.Config{schema.Prefill: {Doc: doc, Artifact: harness.CTXConfig}}
+		p.engineConfig(schema.Prefill)
+		text, err := p.res.RecipeYAML()
 		if err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}

@@ -12,41 +12,35 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// jobFields decides what belongs to the whole job.
-type jobFields struct {
-	in  *input
-	out *draft
-}
-
-// head decides name, model and image.
-func (j *jobFields) head() {
-	if j.in.opt.Schema == 2 {
-		j.out.recipe("schema", integer(2), fixed("the layout that today's srtctl loads"))
+// jobFields decides name, model and image.
+func (p *porting) jobFields() {
+	if p.opt.Schema == 2 {
+		p.recipe("schema", integer(2), fixed("the layout that today's srtctl loads"))
 	}
-	j.name()
-	j.fromParams("model.path", "MODEL_PATH", "/TODO/model", func(l *harness.Launch) (string, Evidence) {
+	p.nameField()
+	p.fromParams("model.path", "MODEL_PATH", "/TODO/model", func(l *harness.Launch) (string, Evidence) {
 		return l.Model, l.At("model", l.Model, 0)
 	})
-	j.fromParams("model.container", "CONTAINER_IMAGE", "/TODO/image.sqsh", func(l *harness.Launch) (string, Evidence) {
+	p.fromParams("model.container", "CONTAINER_IMAGE", "/TODO/image.sqsh", func(l *harness.Launch) (string, Evidence) {
 		return l.Image.Value, l.OptionAt(l.Image)
 	})
-	j.precision()
-	j.backendKind()
+	p.precision()
+	p.backendKind()
 }
 
-func (j *jobFields) name() {
-	dir := filepath.Base(j.in.run.Dir)
+func (p *porting) nameField() {
+	dir := filepath.Base(p.run.Dir)
 	if harness.IsRunName(dir) {
-		dir = filepath.Base(filepath.Dir(j.in.run.Dir))
+		dir = filepath.Base(filepath.Dir(p.run.Dir))
 	}
 	ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
 	switch name := jobName(dir); name {
 	case "":
-		j.out.recipe("name", plain("agentperf-ported-run"), fallback("the directory's name holds no letter", ev))
+		p.recipe("name", plain("agentperf-ported-run"), fallback("the directory's name holds no letter", ev))
 	case dir:
-		j.out.recipe("name", plain(name), copied(ev))
+		p.recipe("name", plain(name), copied(ev))
 	default:
-		j.out.recipe("name", plain(name), translated("letters, digits and - only", "Slurm job name and label of the run", ev))
+		p.recipe("name", plain(name), translated("letters, digits and - only", "Slurm job name and label of the run", ev))
 	}
 }
 
@@ -70,11 +64,11 @@ func jobName(s string) string {
 
 // fromParams takes a path from job_params.env. Where it is absent, what a launch
 // line shows is offered as an answer, not taken.
-func (j *jobFields) fromParams(base, variable, todo string, shown func(*harness.Launch) (string, Evidence)) {
-	v := j.in.run.Params[variable]
+func (p *porting) fromParams(base, variable, todo string, shown func(*harness.Launch) (string, Evidence)) {
+	v := p.run.Params[variable]
 	var other string // what launch lines show, where that is something else
 	var otherAt []Evidence
-	launches := j.in.run.Launches.All()
+	launches := p.run.Launches.All()
 	for _, l := range launches {
 		if o, ev := shown(l); o != "" && o != v.Text {
 			other, otherAt = o, append(otherAt, ev)
@@ -86,81 +80,81 @@ func (j *jobFields) fromParams(base, variable, todo string, shown func(*harness.
 			Kind: MustFix, File: Recipe, Path: base,
 			Message: fmt.Sprintf("%s is not in %s: give the path", variable, harness.JobParams),
 		}
-		j.out.recipe(base, plain(todo), placeholder(variable+" was not found"))
+		p.recipe(base, plain(todo), placeholder(variable+" was not found"))
 		if other != "" {
-			moved, _ := j.in.rewrites.Apply(other)
+			moved, _ := p.rewrites.Apply(other)
 			t.Evidence, t.Candidates = few, []Candidate{{Value: moved}}
 			t.Message += "; a launch line shows " + moved
 		}
-		j.out.todo("", t)
+		p.todo("", t)
 		return
 	}
-	text, from := j.in.moved(v.Text, v.At)
-	j.out.recipe(base, plain(text), from)
+	text, from := p.moved(v.Text, v.At)
+	p.recipe(base, plain(text), from)
 	if other != "" {
-		j.out.ask(Confirm, Recipe, base, "launched", append([]Evidence{v.At}, few...),
+		p.ask(Confirm, Recipe, base, "launched", append([]Evidence{v.At}, few...),
 			"%s is %s in %s, but %d of %d launches show %s: confirm which one", variable, v.Text, harness.JobParams,
 			len(otherAt), len(launches), other)
 	}
-	askVariable(j.out, base, text, v.At)
+	p.askVariable(base, text, v.At)
 }
 
 // askVariable asks about a shell variable that is left in a value of the recipe.
-func askVariable(out *draft, path, text string, ev Evidence) {
+func (d *draft) askVariable(path, text string, ev Evidence) {
 	i := strings.IndexByte(text, '$')
 	if i < 0 || i+1 == len(text) {
 		return
 	}
 	c := text[i+1]
 	if c == '{' || c == '(' || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-		out.ask(Confirm, Recipe, path, "variable", evidence(ev),
+		d.ask(Confirm, Recipe, path, "variable", evidence(ev),
 			"holds a shell variable, which is kept as text: replace it by its value")
 	}
 }
 
-func (j *jobFields) precision() {
+func (p *porting) precision() {
 	const field, why = "model.precision", "a label only; the run directory does not state it"
-	v, ok := j.in.run.Params["MODEL_PATH"]
+	v, ok := p.run.Params["MODEL_PATH"]
 	switch {
 	case !ok:
-		j.out.recipe(field, plain("fp8"), placeholder("the model's path is not known"))
-		j.out.ask(Confirm, Recipe, field, "", nil, "can't be told without the model's path: confirm (a label only)")
+		p.recipe(field, plain("fp8"), placeholder("the model's path is not known"))
+		p.ask(Confirm, Recipe, field, "", nil, "can't be told without the model's path: confirm (a label only)")
 	case strings.Contains(strings.ToLower(v.Text), "fp4"):
-		j.out.recipe(field, plain("fp4"), inferred("the model's path holds fp4", why, v.At))
+		p.recipe(field, plain("fp4"), inferred("the model's path holds fp4", why, v.At))
 	default:
-		j.out.recipe(field, plain("fp8"), inferred("the model's path does not hold fp4", why, v.At))
+		p.recipe(field, plain("fp8"), inferred("the model's path does not hold fp4", why, v.At))
 	}
 }
 
-func (j *jobFields) backendKind() {
-	params := j.in.run.Params
+func (p *porting) backendKind() {
+	params := p.run.Params
 	v, ok := params["SERVER_BACKEND"]
 	switch {
 	case !ok:
-		j.out.ask(Confirm, Recipe, "backend.type", "backend", nil,
+		p.ask(Confirm, Recipe, "backend.type", "backend", nil,
 			"SERVER_BACKEND is not in job_params.env: confirm that the servers ran under dynamo; nothing else can be "+
 				"ported whole")
 	case v.Text != "dynamo":
-		j.out.ask(MustFix, Recipe, "backend.type", "backend", evidence(v.At),
+		p.ask(MustFix, Recipe, "backend.type", "backend", evidence(v.At),
 			"SERVER_BACKEND is %q, and only dynamo can be ported whole: check frontend and workers by hand",
 			safetext.Clip(v.Text, 40))
 	}
-	for _, p := range []struct{ name, say string }{
+	for _, x := range []struct{ name, say string }{
 		{"NSYS_ENABLED", "the old run was profiled with nsys; the recipe does not profile"},
 		{"COLLECT_POWER", "the old run collected power; the recipe does not"},
 		{"ENABLE_METRICS_POLL", "the old run polled server metrics; the recipe does not"},
 	} {
-		if v := params[p.name]; v.Text == "1" || strings.EqualFold(v.Text, "true") {
-			j.out.ask(Note, "", "", p.name, evidence(v.At), "%s", p.say)
+		if v := params[x.name]; v.Text == "1" || strings.EqualFold(v.Text, "true") {
+			p.ask(Note, "", "", x.name, evidence(v.At), "%s", x.say)
 		}
 	}
 }
 
 // mounts decides the mounts, and how long the servers may take to come up.
-func (j *jobFields) mounts() {
-	j.mountList()
-	if n := nodeCount(j.in.run); n >= 8 {
-		j.out.recipe("health_check.max_attempts", integer(300), origin{
+func (p *porting) mounts() {
+	p.mountList()
+	if n := nodeCount(p.run); n >= 8 {
+		p.recipe("health_check.max_attempts", integer(300), origin{
 			class: Default, rule: "advice",
 			why: fmt.Sprintf("not ported: bringing up %d nodes takes 20 to 30 minutes, the default window is 30", n),
 		})
@@ -184,39 +178,39 @@ func nodeCount(run *harness.Run) int {
 	return n + len(hosts)
 }
 
-func (j *jobFields) mountList() {
+func (p *porting) mountList() {
 	const field = "extra_mount"
-	v := j.in.run.Params["CONTAINER_MOUNTS"]
+	v := p.run.Params["CONTAINER_MOUNTS"]
 	if v.Text == "" {
 		t := Todo{
 			Kind: MustFix, File: Recipe, Path: field,
 			Message: "CONTAINER_MOUNTS is not in job_params.env: add the mounts that the paths of this recipe need",
 		}
-		if l := j.in.run.Launches.Frontend; l != nil && l.Mounts.Value != "" {
-			shown := yamldoc.Text(quotedList(j.in.rewrites.Mounts(l.Mounts.Value)))
+		if l := p.run.Launches.Frontend; l != nil && l.Mounts.Value != "" {
+			shown := yamldoc.Text(quotedList(p.rewrites.Mounts(l.Mounts.Value)))
 			t.Evidence, t.Candidates = []Evidence{l.OptionAt(l.Mounts)}, []Candidate{{Value: shown}}
 		}
-		j.out.todo("", t)
+		p.todo("", t)
 		return
 	}
-	for _, l := range j.in.run.Launches.All() {
+	for _, l := range p.run.Launches.All() {
 		if l.Mounts.Value != "" && l.Mounts.Value != v.Text {
-			j.out.ask(Confirm, Recipe, field, l.Name(), evidence(l.OptionAt(l.Mounts)),
+			p.ask(Confirm, Recipe, field, l.Name(), evidence(l.OptionAt(l.Mounts)),
 				"%s was launched with the mounts %s, not with CONTAINER_MOUNTS: confirm which ones", l.Name(),
 				safetext.Clip(l.Mounts.Value, 120))
 		}
 	}
-	list, given := j.in.rewrites.Mounts(v.Text), strings.Split(v.Text, ",")
+	list, given := p.rewrites.Mounts(v.Text), strings.Split(v.Text, ",")
 	same := len(list) == len(given)
 	for _, m := range list {
 		same = same && slices.Contains(given, m)
 		if !strings.Contains(m, ":") {
-			j.out.ask(MustFix, Recipe, field, m, evidence(v.At), "%s has no container side: write host:container", m)
+			p.ask(MustFix, Recipe, field, m, evidence(v.At), "%s has no container side: write host:container", m)
 		}
 	}
 	from := copied(v.At)
 	if !same {
 		from = translated("rewritten prefixes, duplicates once", rules.WhyRewrite, v.At)
 	}
-	j.out.recipe(field, quotedList(list), from)
+	p.recipe(field, quotedList(list), from)
 }

@@ -57,71 +57,78 @@ func (e *ParentError) Error() string {
 // becomes a [Todo]; an error means that dir is no run directory ([ParentError] if
 // it holds some), an option is unusable, or ctx was cancelled.
 func Port(ctx context.Context, dir string, opt Options) (*Result, error) {
-	in, d, err := start(ctx, dir, opt)
+	p, err := start(ctx, dir, opt)
 	if err != nil {
 		return nil, err
 	}
-	d.decide(in)
-	d.conclude(in)
-	return d.res, nil
+	p.decide()
+	p.conclude()
+	return p.res, nil
+}
+
+// porting is a port in the making. Its methods that end in Fields each decide a part of the
+// fields, and ask about what they could not find.
+type porting struct {
+	*input
+	*draft
 }
 
 // start reads all that a port needs.
-func start(ctx context.Context, dir string, opt Options) (*input, *draft, error) {
+func start(ctx context.Context, dir string, opt Options) (*porting, error) {
 	if opt.Schema == 0 {
 		opt.Schema = 2
 	}
 	if opt.Schema != 1 && opt.Schema != 2 {
-		return nil, nil, fmt.Errorf("port %s: schema %d: want 1 or 2", dir, opt.Schema)
+		return nil, fmt.Errorf("port %s: schema %d: want 1 or 2", dir, opt.Schema)
 	}
 	run, err := openRun(ctx, dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	given, err := newAnswers(opt)
 	if err != nil {
-		return nil, nil, fmt.Errorf("port %s: %w", dir, err)
+		return nil, fmt.Errorf("port %s: %w", dir, err)
 	}
 	in, err := read(ctx, run, opt)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return in, newDraft(opt.Schema, given), nil
+	return &porting{in, newDraft(opt.Schema, given)}, nil
 }
 
 // decide makes the fields of both files from what was read.
-func (d *draft) decide(in *input) {
-	d.res.Source, d.res.Artifacts = in.source(), in.run.Artifacts
-	d.res.Datasets, d.res.DatasetNames = in.datasets, in.datasetNames()
-	askProblems(in.run, d)
-	(&jobFields{in, d}).head()
-	(&topology{in: in, out: d}).fields()
-	(&engineFields{in, d}).fields()
-	(&frontend{in: in, out: d}).fields()
-	(&benchmark{in, d}).fields()
-	(&jobFields{in, d}).mounts()
-	(&workload{in, d}).fields()
-	d.furtherAnswers()
-	d.sort()
-	d.settle(0)
+func (p *porting) decide() {
+	p.res.Source, p.res.Artifacts = p.source(), p.run.Artifacts
+	p.res.Datasets, p.res.DatasetNames = p.datasets, p.datasetNames()
+	p.askProblems()
+	p.jobFields()
+	(&topology{porting: p}).fields()
+	p.engineFields()
+	(&frontend{porting: p}).fields()
+	p.benchmarkFields()
+	p.mounts()
+	p.workloadFields()
+	p.furtherAnswers()
+	p.sort()
+	p.settle(0)
 }
 
 // conclude looks at what will be written as a run would, proves it, and closes the
 // questions.
-func (d *draft) conclude(in *input) {
-	n := len(d.res.Todos)
-	c := checks{in: in, out: d}
+func (p *porting) conclude() {
+	n := len(p.res.Todos)
+	c := checks{porting: p}
 	c.outcome()
 	c.prove()
-	d.settle(n)
-	d.noteAnswers()
+	p.settle(n)
+	p.noteAnswers()
 	rank := map[TodoKind]int{MustFix: 0, Confirm: 1, Note: 2}
-	slices.SortStableFunc(d.res.Todos, func(x, y Todo) int { return cmp.Compare(rank[x.Kind], rank[y.Kind]) })
-	if in.datasets != nil && in.datasets.partial != "" {
-		d.res.Notices = append(d.res.Notices, "dataset search: "+in.datasets.partial)
+	slices.SortStableFunc(p.res.Todos, func(x, y Todo) int { return cmp.Compare(rank[x.Kind], rank[y.Kind]) })
+	if p.datasets != nil && p.datasets.partial != "" {
+		p.res.Notices = append(p.res.Notices, "dataset search: "+p.datasets.partial)
 	}
-	if n := lustreNotice("/lustre", "/scratch"); n != "" && !in.opt.NoDefaultRewrites {
-		d.res.Notices = append(d.res.Notices, n)
+	if n := lustreNotice("/lustre", "/scratch"); n != "" && !p.opt.NoDefaultRewrites {
+		p.res.Notices = append(p.res.Notices, n)
 	}
 }
 
@@ -138,15 +145,15 @@ var consequences = map[string]string{
 }
 
 // askProblems asks about what could not be read as it should.
-func askProblems(run *harness.Run, out *draft) {
-	for _, a := range run.Artifacts {
-		askLines(out, a.Name, Confirm, a.Problems)
-		askLines(out, a.Name, Note, a.Notes)
+func (p *porting) askProblems() {
+	for _, a := range p.run.Artifacts {
+		p.askLines(a.Name, Confirm, a.Problems)
+		p.askLines(a.Name, Note, a.Notes)
 		if a.Name == harness.ClientLog {
-			askBanners(run, out)
+			p.askBanners()
 		}
 	}
-	for _, a := range run.Artifacts {
+	for _, a := range p.run.Artifacts {
 		what, ours := consequences[a.Name]
 		if a.Problem == "" || !ours && !a.Present {
 			continue
@@ -155,11 +162,11 @@ func askProblems(run *harness.Run, out *draft) {
 		if ours {
 			text += ": " + what
 		}
-		out.ask(Confirm, "", "", a.Name, evidence(Evidence{Artifact: a.Name}), "%s", text)
+		p.ask(Confirm, "", "", a.Name, evidence(Evidence{Artifact: a.Name}), "%s", text)
 	}
 }
 
-func askLines(out *draft, artifact string, kind TodoKind, ps []harness.Problem) {
+func (d *draft) askLines(artifact string, kind TodoKind, ps []harness.Problem) {
 	for i, p := range ps {
 		ev := Evidence{Artifact: artifact, Line: p.Line}
 		where := artifact
@@ -167,17 +174,17 @@ func askLines(out *draft, artifact string, kind TodoKind, ps []harness.Problem) 
 			where = fmt.Sprintf("%s:%d", artifact, p.Line)
 		}
 		if i == maxProblems-1 && len(ps) > maxProblems {
-			out.ask(kind, "", "", artifact+":more", evidence(ev), "%s: %d more problems like these", artifact, len(ps)-i)
+			d.ask(kind, "", "", artifact+":more", evidence(ev), "%s: %d more problems like these", artifact, len(ps)-i)
 			return
 		}
-		out.ask(kind, "", "", where, evidence(ev), "%s", where+": "+p.Text)
+		d.ask(kind, "", "", where, evidence(ev), "%s", where+": "+p.Text)
 	}
 }
 
-func askBanners(run *harness.Run, out *draft) {
-	best, all := run.Banner, run.Banners
+func (p *porting) askBanners() {
+	best, all := p.run.Banner, p.run.Banners
 	if len(best.Values) > 0 && !best.Complete {
-		out.ask(Confirm, "", "", "banner", evidence(Evidence{Artifact: harness.ClientLog, Line: best.First}),
+		p.ask(Confirm, "", "", "banner", evidence(Evidence{Artifact: harness.ClientLog, Line: best.First}),
 			"the banner in client.log (line %d to %d) is cut off; what it lacks got fallbacks", best.First, best.Last)
 	}
 	if len(all) > 1 {
@@ -185,7 +192,7 @@ func askBanners(run *harness.Run, out *draft) {
 		for _, x := range all[:min(len(all), 8)] {
 			at = append(at, Evidence{Artifact: harness.ClientLog, Line: x.First})
 		}
-		out.ask(Note, "", "", "starts", at,
+		p.ask(Note, "", "", "starts", at,
 			"client.log shows %d starts of the client; the one on line %d counts", len(all), best.First)
 	}
 }

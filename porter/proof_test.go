@@ -271,27 +271,27 @@ func TestProofNotices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			in, d, err := start(t.Context(), sampleDir, Options{})
+			p, err := start(t.Context(), sampleDir, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.decide(in)
-			d.conclude(in)
-			c.spoil(d)
-			d.res.Proof, d.res.recipe = Proof{}, nil
-			(&checks{in: in, out: d}).prove()
-			got := d.res.Proof.Unexplained()
+			p.decide()
+			p.conclude()
+			c.spoil(p.draft)
+			p.res.Proof, p.res.recipe = Proof{}, nil
+			(&checks{porting: p}).prove()
+			got := p.res.Proof.Unexplained()
 			for _, want := range c.want {
 				if !slices.Contains(got, want) {
 					t.Errorf("unexplained %q, want %q", got, want)
 				}
 			}
-			if all := todoLines(d.res); !slices.ContainsFunc(all, func(s string) bool {
+			if all := todoLines(p.res); !slices.ContainsFunc(all, func(s string) bool {
 				return strings.HasPrefix(s, "must-fix : an error of the porter: "+c.want[0])
 			}) {
 				t.Errorf("no question about it:\n%s", strings.Join(all, "\n"))
 			}
-			text := d.res.Proof.Text()
+			text := p.res.Proof.Text()
 			if !strings.Contains(text, "WITHOUT A RULE: an error of the porter") || !strings.Contains(text, "NO RULE") {
 				t.Errorf("report:\n%s", text)
 			}

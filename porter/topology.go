@@ -16,8 +16,7 @@ var roles = []schema.Role{schema.Prefill, schema.Decode}
 // topology decides nodes, workers and GPUs, and reports where -N, -n, the host
 // lists and CUDA_VISIBLE_DEVICES contradict one another.
 type topology struct {
-	in   *input
-	out  *draft
+	*porting
 	gpus gpuCount
 }
 
@@ -28,19 +27,19 @@ func (t *topology) fields() {
 	shapes := map[schema.Role]*shape{}
 	for _, r := range roles {
 		shapes[r] = &shape{hosts: map[string]bool{}}
-		for _, l := range t.in.run.Launches.Workers[r] {
+		for _, l := range t.run.Launches.Workers[r] {
 			t.add(l, shapes[r])
 		}
 	}
 	for _, text := range t.gpus.clashes {
-		t.out.ask(Confirm, Recipe, gpusPerNode, "shared", nil, "%s", text)
+		t.ask(Confirm, Recipe, gpusPerNode, "shared", nil, "%s", text)
 	}
 	perNode, from := t.gpus.perNode()
 	if perNode == 0 {
-		t.out.recipe(gpusPerNode, integer(4), placeholder("no launch line tells it"))
-		t.out.ask(MustFix, Recipe, gpusPerNode, "", nil, "no launch line tells the GPUs of a node; 4 is a placeholder")
+		t.recipe(gpusPerNode, integer(4), placeholder("no launch line tells it"))
+		t.ask(MustFix, Recipe, gpusPerNode, "", nil, "no launch line tells the GPUs of a node; 4 is a placeholder")
 	} else {
-		t.out.recipe(gpusPerNode, integer(perNode), inferred(from, "checked against -n and -N of each worker", t.gpus.ev...))
+		t.recipe(gpusPerNode, integer(perNode), inferred(from, "checked against -n and -N of each worker", t.gpus.ev...))
 	}
 	for _, r := range roles {
 		t.roleSize(r, shapes[r], perNode)
@@ -49,12 +48,12 @@ func (t *topology) fields() {
 
 func (t *topology) gpuType() {
 	const base = "resources.gpu_type"
-	if given := t.in.opt.GPUType; given != "" {
-		t.out.recipe(base, plain(given), copied(Evidence{Artifact: "command line", Key: "--gpu-type", Raw: given}))
+	if given := t.opt.GPUType; given != "" {
+		t.recipe(base, plain(given), copied(Evidence{Artifact: "command line", Key: "--gpu-type", Raw: given}))
 		return
 	}
-	t.out.recipe(base, plain("gb300"), origin{Guessed, "guess", "a run directory does not name its GPUs", nil})
-	t.out.ask(Confirm, Recipe, base, "", nil,
+	t.recipe(base, plain("gb300"), origin{Guessed, "guess", "a run directory does not name its GPUs", nil})
+	t.ask(Confirm, Recipe, base, "", nil,
 		"guessed, since the run directory does not name the GPUs: confirm, or port with --gpu-type")
 }
 
@@ -74,9 +73,9 @@ func (t *topology) add(l *harness.Launch, s *shape) {
 	path := l.Role.NodesPath()
 	say := func(format string, args ...any) {
 		message := l.Name() + ": " + fmt.Sprintf(format, args...)
-		t.out.ask(Confirm, Recipe, path, l.Name()+" size", evidence(l.At("srun", "", 0)), "%s", message)
+		t.ask(Confirm, Recipe, path, l.Name()+" size", evidence(l.At("srun", "", 0)), "%s", message)
 	}
-	askLaunch(t.out, path, l)
+	t.askLaunch(path, l)
 	nodes := len(l.Hosts)
 	switch {
 	case nodes == 0 && l.Nodes == 0:
@@ -197,18 +196,18 @@ func (t *topology) roleSize(r schema.Role, s *shape, perNode int) {
 	workers, nodes, word := r.WorkersPath(), r.NodesPath(), harness.RoleWord(r)
 	n := len(s.ranks)
 	if n == 0 {
-		t.out.recipe(nodes, integer(0), placeholder("no launch line of this role"))
-		t.out.recipe(workers, integer(0), placeholder("no launch line of this role"))
-		t.out.ask(MustFix, Recipe, nodes, "", nil, "job.log has no launch line of a %s worker: give the nodes of all", word)
-		t.out.ask(MustFix, Recipe, workers, "", nil, "job.log has no launch line of a %s worker: give their number", word)
+		t.recipe(nodes, integer(0), placeholder("no launch line of this role"))
+		t.recipe(workers, integer(0), placeholder("no launch line of this role"))
+		t.ask(MustFix, Recipe, nodes, "", nil, "job.log has no launch line of a %s worker: give the nodes of all", word)
+		t.ask(MustFix, Recipe, workers, "", nil, "job.log has no launch line of a %s worker: give their number", word)
 		return
 	}
-	t.out.recipe(nodes, integer(s.nodes()), inferred("distinct nodes over all "+word+" launches", "", s.ev...))
-	t.out.recipe(workers, integer(n), inferred("distinct "+word+" launches", "", s.ev...))
+	t.recipe(nodes, integer(s.nodes()), inferred("distinct nodes over all "+word+" launches", "", s.ev...))
+	t.recipe(workers, integer(n), inferred("distinct "+word+" launches", "", s.ev...))
 	size := s.ranks[0]
 	if slices.ContainsFunc(s.ranks, func(other int) bool { return other != size }) {
 		sizes := strings.Trim(strings.ReplaceAll(fmt.Sprint(s.ranks[:min(n, 16)]), " ", ", "), "[]")
-		t.out.ask(MustFix, Recipe, workers, "sizes", s.ev,
+		t.ask(MustFix, Recipe, workers, "sizes", s.ev,
 			"%s workers differ in size (%s GPUs), but a role has one size: split the run or choose one", word, sizes)
 		return
 	}
@@ -216,28 +215,28 @@ func (t *topology) roleSize(r schema.Role, s *shape, perNode int) {
 		return
 	}
 	if spread, want := slices.Max(s.spread), (size+perNode-1)/perNode; spread != want {
-		t.out.ask(Confirm, Recipe, nodes, "packing", s.ev,
+		t.ask(Confirm, Recipe, nodes, "packing", s.ev,
 			"a %s worker ran on %d nodes; the new job packs its %d GPUs on %d: check that this is meant", word, spread, size,
 			want)
 	}
 	if s.nodes()*perNode/n != size {
-		t.out.recipe(r.GPUsPath(), integer(size),
+		t.recipe(r.GPUsPath(), integer(size),
 			inferred("ranks (-n) of one worker", "nodes × GPUs a node / workers would give another size", s.ev...))
 	}
 }
 
 // askLaunch reports what is odd about a launch line.
-func askLaunch(out *draft, path string, l *harness.Launch) {
+func (d *draft) askLaunch(path string, l *harness.Launch) {
 	if l.Starts > 1 {
 		var at []Evidence
 		for _, n := range l.StartLines {
 			at = append(at, Evidence{Artifact: harness.JobLog, Line: n})
 		}
-		out.ask(Note, "", "", l.Name()+" launches", at,
+		d.ask(Note, "", "", l.Name()+" launches", at,
 			"%s was launched %d times; the last launch (line %d) counts", l.Name(), l.Starts, l.Line)
 	}
-	askFlags(out, l)
+	d.askFlags(l)
 	for _, p := range l.Problems {
-		out.ask(Confirm, Recipe, path, l.Name()+" launch", evidence(l.At("", "", 0)), "%s", l.Name()+": "+p)
+		d.ask(Confirm, Recipe, path, l.Name()+" launch", evidence(l.At("", "", 0)), "%s", l.Name()+": "+p)
 	}
 }

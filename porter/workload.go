@@ -16,13 +16,6 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// workload decides the client's own file: the ported keys in their order, then what
-// only its left-over configuration holds.
-type workload struct {
-	in  *input
-	out *draft
-}
-
 // Keys of the datasets, and the label of one in the banner.
 const (
 	trajectoriesKey   = "trajectory_path"
@@ -30,29 +23,31 @@ const (
 	bannerAssignments = "User assignments"
 )
 
-func (w *workload) fields() {
-	w.out.workload("base_url", plain("http://placeholder:8000/v1"), fixed("overridden at run time"))
-	w.out.workload("api_key", plain("dummy"), fixed("no key is needed, and none is carried over"))
-	w.out.workload("model", plain("placeholder"), fixed("overridden at run time"))
-	w.fromBanner("server_type", "Server type", plain(schema.TRTLLM), asText)
-	w.levels()
-	w.fromBanner("phase_timeout_seconds", "Phase Timeout", number("3600.0"), asSeconds)
-	w.settling()
-	w.dataset(trajectoriesKey, "trajectories.jsonl")
-	w.dataset(assignmentsKey, "user_assignments.json")
-	w.fromBanner("max_starting_line_offset", "Max ISL offset", number("10"), asNumber)
-	w.fromBanner("seed", "Seed", number("42"), asNumber)
-	w.fromBanner("timeout_seconds", "", number("300.0"), nil)
-	w.fromBanner("max_workers", "Max workers", number("8"), asNumber)
-	w.fromBanner("max_tokens", "Max tokens", number("16384"), asNumber)
-	w.fromBanner("reasoning_effort", "Reasoning effort", null(), asText)
-	w.fromBanner("client_impl", "", plain("rust"), nil)
-	w.fromBanner("send_conversation_routing_headers", "Conversation routing headers", boolean(false), asSwitch)
-	w.fromBanner("use_dynamo_conv_aware_routing", "Dynamo conv-aware routing (X-Dynamo-Session-ID)",
+// workloadFields decides the client's own file: the ported keys in their order, then what
+// only its left-over configuration holds.
+func (p *porting) workloadFields() {
+	p.workload("base_url", plain("http://placeholder:8000/v1"), fixed("overridden at run time"))
+	p.workload("api_key", plain("dummy"), fixed("no key is needed, and none is carried over"))
+	p.workload("model", plain("placeholder"), fixed("overridden at run time"))
+	p.fromBanner("server_type", "Server type", plain(schema.TRTLLM), asText)
+	p.workloadLevels()
+	p.fromBanner("phase_timeout_seconds", "Phase Timeout", number("3600.0"), asSeconds)
+	p.settling()
+	p.datasetField(trajectoriesKey, "trajectories.jsonl")
+	p.datasetField(assignmentsKey, "user_assignments.json")
+	p.fromBanner("max_starting_line_offset", "Max ISL offset", number("10"), asNumber)
+	p.fromBanner("seed", "Seed", number("42"), asNumber)
+	p.fromBanner("timeout_seconds", "", number("300.0"), nil)
+	p.fromBanner("max_workers", "Max workers", number("8"), asNumber)
+	p.fromBanner("max_tokens", "Max tokens", number("16384"), asNumber)
+	p.fromBanner("reasoning_effort", "Reasoning effort", null(), asText)
+	p.fromBanner("client_impl", "", plain("rust"), nil)
+	p.fromBanner("send_conversation_routing_headers", "Conversation routing headers", boolean(false), asSwitch)
+	p.fromBanner("use_dynamo_conv_aware_routing", "Dynamo conv-aware routing (X-Dynamo-Session-ID)",
 		boolean(false), asSwitch)
-	w.fromBanner("power_dcgm_url", "", null(), nil)
-	w.furtherKeys()
-	w.bannerNotes()
+	p.fromBanner("power_dcgm_url", "", null(), nil)
+	p.furtherKeys()
+	p.bannerNotes()
 }
 
 // Readers of a banner value. rule names what was changed; nil means the value
@@ -102,47 +97,47 @@ func asSwitch(s string) (node *yaml.Node, rule string) {
 
 // fromBanner writes a key from the client's left-over configuration, else from
 // the banner, else its fallback.
-func (w *workload) fromBanner(key, label string, otherwise *yaml.Node, read func(string) (*yaml.Node, string)) {
+func (p *porting) fromBanner(key, label string, otherwise *yaml.Node, read func(string) (*yaml.Node, string)) {
 	var shown *yaml.Node
 	var rule string
-	v, ok := w.in.run.Banner.Values[label]
+	v, ok := p.run.Banner.Values[label]
 	if ok && read != nil {
 		if shown, rule = read(v.Text); shown == nil {
-			w.out.ask(Confirm, Workload, key, "banner", evidence(v.At),
+			p.ask(Confirm, Workload, key, "banner", evidence(v.At),
 				"the banner shows %q, which makes no sense here: set it", safetext.Clip(v.Text, 40))
 		}
 	}
-	if node, ev, ok := w.in.configured(key); ok {
+	if node, ev, ok := p.configured(key); ok {
 		evs := []Evidence{ev}
 		if shown != nil {
 			evs = append(evs, v.At)
-			w.compare(key, node, shown, label, ev, v.At)
+			p.compareKey(key, node, shown, label, ev, v.At)
 		}
-		w.out.workload(key, node, origin{Copied, "", "the client's own configuration goes before its banner", evs})
+		p.workload(key, node, origin{Copied, "", "the client's own configuration goes before its banner", evs})
 		return
 	}
 	switch {
 	case shown == nil && read == nil:
-		w.out.workload(key, otherwise, fixed("no artifact shows it"))
+		p.workload(key, otherwise, fixed("no artifact shows it"))
 	case shown == nil:
-		w.out.workload(key, otherwise, fallback("the banner does not show "+label))
-		if len(w.in.run.Banner.Values) > 0 && !ok {
-			w.out.ask(Note, Workload, key, "fallback", nil, "the banner does not show %q: a fallback is written", label)
+		p.workload(key, otherwise, fallback("the banner does not show "+label))
+		if len(p.run.Banner.Values) > 0 && !ok {
+			p.ask(Note, Workload, key, "fallback", nil, "the banner does not show %q: a fallback is written", label)
 		}
 	case rule != "":
-		w.out.workload(key, shown, translated(rule, "", v.At))
+		p.workload(key, shown, translated(rule, "", v.At))
 	default:
-		w.out.workload(key, shown, copied(v.At))
+		p.workload(key, shown, copied(v.At))
 	}
 }
 
-// compare reports where the configuration and another source disagree.
-func (w *workload) compare(key string, node, shown *yaml.Node, label string, ev, shownAt Evidence) {
+// compareKey reports where the configuration and another source disagree.
+func (p *porting) compareKey(key string, node, shown *yaml.Node, label string, ev, shownAt Evidence) {
 	if node.Value == shown.Value || sameNumber(node.Value, shown.Value) || node.Tag == "!!null" && shown.Tag == "!!null" {
 		return
 	}
-	w.out.ask(Confirm, Workload, key, "disagrees", evidence(ev, shownAt),
-		"%s says %s, %q says %s: the former is written, confirm", w.in.run.Config.Artifact, yamldoc.Text(node), label,
+	p.ask(Confirm, Workload, key, "disagrees", evidence(ev, shownAt),
+		"%s says %s, %q says %s: the former is written, confirm", p.run.Config.Artifact, yamldoc.Text(node), label,
 		yamldoc.Text(shown))
 }
 
@@ -152,55 +147,55 @@ func sameNumber(a, b string) bool {
 	return err1 == nil && err2 == nil && x == y
 }
 
-// levels writes the same levels as the recipe; they are overridden at run time, but
+// workloadLevels writes the same levels as the recipe; they are overridden at run time, but
 // the client wants valid ones.
-func (w *workload) levels() {
+func (p *porting) workloadLevels() {
 	const key = "concurrencies"
-	i := slices.IndexFunc(w.out.res.Fields, func(f Field) bool { return f.base == levelField || f.base == levelsField })
+	i := slices.IndexFunc(p.res.Fields, func(f Field) bool { return f.base == levelField || f.base == levelsField })
 	if i < 0 {
 		return
 	}
-	f := w.out.res.Fields[i]
+	f := p.res.Fields[i]
 	list := f.node
 	if list.Kind == yaml.ScalarNode {
 		list = flowList(f.node)
 	}
-	if node, ev, ok := w.in.configured(key); ok && yamldoc.Text(node) != yamldoc.Text(list) {
-		w.out.ask(Note, Workload, key, "disagrees", evidence(ev),
-			"%s says %s, %s is written", w.in.run.Config.Artifact, yamldoc.Text(node), yamldoc.Text(list))
+	if node, ev, ok := p.configured(key); ok && yamldoc.Text(node) != yamldoc.Text(list) {
+		p.ask(Note, Workload, key, "disagrees", evidence(ev),
+			"%s says %s, %s is written", p.run.Config.Artifact, yamldoc.Text(node), yamldoc.Text(list))
 	}
-	w.out.workload(key, list, origin{f.Class, f.Rule, "a placeholder: the recipe's levels are injected", f.Evidence})
+	p.workload(key, list, origin{f.Class, f.Rule, "a placeholder: the recipe's levels are injected", f.Evidence})
 }
 
 // settling writes the settling time, which stands in the names of the outputs.
-func (w *workload) settling() {
+func (p *porting) settling() {
 	const key = "settling_time_seconds"
 	var at []Evidence
 	var values []string
-	for _, o := range w.in.run.Outputs {
+	for _, o := range p.run.Outputs {
 		if !slices.Contains(values, o.Settling.Text) {
 			values, at = append(values, o.Settling.Text), append(at, o.Settling.At)
 		}
 	}
-	node, ev, configured := w.in.configured(key)
+	node, ev, configured := p.configured(key)
 	switch {
 	case configured:
-		w.out.workload(key, node, origin{
+		p.workload(key, node, origin{
 			class: Copied, why: "the client's own configuration goes before the names of its outputs",
 			evidence: append([]Evidence{ev}, at...),
 		})
 		if len(values) > 0 && !sameNumber(values[0], node.Value) {
-			w.compare(key, node, number(values[0]), "settle in the output's name", ev, at[0])
+			p.compareKey(key, node, number(values[0]), "settle in the output's name", ev, at[0])
 		}
 	case len(values) == 0:
-		w.out.workload(key, number("240.0"), fallback("no output file shows it"))
-		w.out.ask(Confirm, Workload, key, "", nil, "no output file shows the settling time: confirm the fallback")
+		p.workload(key, number("240.0"), fallback("no output file shows it"))
+		p.ask(Confirm, Workload, key, "", nil, "no output file shows the settling time: confirm the fallback")
 	default:
 		seconds, _ := asSeconds(values[0])
 		if seconds == nil {
 			seconds = number("240.0")
 		}
-		w.out.workload(key, seconds, translated("settle<S>s in the names of the outputs", "", at...))
+		p.workload(key, seconds, translated("settle<S>s in the names of the outputs", "", at...))
 	}
 	if len(values) < 2 {
 		return
@@ -213,29 +208,29 @@ func (w *workload) settling() {
 	for _, v := range few {
 		t.Candidates = append(t.Candidates, Candidate{Value: v})
 	}
-	w.out.todo("phases", t)
+	p.todo("phases", t)
 }
 
-// dataset writes the path of a dataset: the original if the client's
+// datasetField writes the path of a dataset: the original if the client's
 // configuration has it, else the one file of that name below the dataset roots.
-func (w *workload) dataset(key, otherwise string) {
-	v, ok := w.in.dataset(key)
+func (p *porting) datasetField(key, otherwise string) {
+	v, ok := p.dataset(key)
 	if !ok {
-		w.noDataset(key, otherwise)
+		p.noDataset(key, otherwise)
 		return
 	}
 	name := path.Base(v.Text)
 	if !isStaged(v.Text) && strings.HasPrefix(v.Text, "/") {
-		text, from := w.in.moved(v.Text, v.At)
-		w.out.workload(key, plain(text), from)
+		text, from := p.moved(v.Text, v.At)
+		p.workload(key, plain(text), from)
 		return
 	}
 	const why = "the old run read a node-local copy"
-	hits := w.in.datasets.Find(name)
+	hits := p.datasets.Find(name)
 	if len(hits) == 1 {
-		text, rule := w.in.rewrites.Apply(hits[0].Value)
+		text, rule := p.rewrites.Apply(hits[0].Value)
 		rule = rules.Join("the only file of that name below the dataset roots", rule)
-		w.out.workload(key, plain(text),
+		p.workload(key, plain(text),
 			inferred(rule, why, v.At, Evidence{Artifact: "dataset root", Key: name, Raw: hits[0].Value}))
 		return
 	}
@@ -244,16 +239,16 @@ func (w *workload) dataset(key, otherwise string) {
 	case len(hits) > 1:
 		t.Message = fmt.Sprintf("%d files below the dataset roots are named %s: choose one", len(hits), name)
 		for _, h := range hits {
-			h.Value, _ = w.in.rewrites.Apply(h.Value)
+			h.Value, _ = p.rewrites.Apply(h.Value)
 			t.Candidates = append(t.Candidates, h)
 		}
-	case w.in.datasets == nil:
+	case p.datasets == nil:
 		t.Message = fmt.Sprintf("%s of %s: give the original, or port with --dataset-root", why, name)
 	default:
 		t.Message = fmt.Sprintf("no file named %s below the dataset roots: give its path", name)
 	}
-	w.out.workload(key, plain("/TODO/"+name), placeholder(why, v.At))
-	w.out.todo("", t)
+	p.workload(key, plain("/TODO/"+name), placeholder(why, v.At))
+	p.todo("", t)
 }
 
 // isStaged recognises node-local copies, which are gone with the job.
@@ -267,26 +262,26 @@ func isStaged(p string) bool {
 }
 
 // noDataset handles a dataset that no artifact names.
-func (w *workload) noDataset(key, otherwise string) {
-	banner := w.in.run.Banner
+func (p *porting) noDataset(key, otherwise string) {
+	banner := p.run.Banner
 	v, ok := banner.Values[bannerAssignments]
 	switch {
 	case key == assignmentsKey && ok:
-		w.out.workload(key, null(), translated("None → null", "", v.At))
+		p.workload(key, null(), translated("None → null", "", v.At))
 	case key == assignmentsKey && banner.Complete:
 		at := Evidence{Artifact: harness.ClientLog, Line: banner.First}
-		w.out.workload(key, null(), inferred("the banner names no user assignments", "", at))
-		w.out.ask(Confirm, Workload, key, "", nil, "the banner names no user assignments: confirm that the old run had none")
+		p.workload(key, null(), inferred("the banner names no user assignments", "", at))
+		p.ask(Confirm, Workload, key, "", nil, "the banner names no user assignments: confirm that the old run had none")
 	default:
-		w.out.workload(key, plain("/TODO/"+otherwise), placeholder("no artifact names the file"))
-		w.out.ask(MustFix, Workload, key, "", nil, "no artifact names the file: give its path")
+		p.workload(key, plain("/TODO/"+otherwise), placeholder("no artifact names the file"))
+		p.ask(MustFix, Workload, key, "", nil, "no artifact names the file: give its path")
 	}
 }
 
 // furtherKeys carries over what the client's left-over configuration holds
 // beyond the ported keys: spawn rate, stop criteria, and what we don't know.
-func (w *workload) furtherKeys() {
-	config := w.in.run.Config
+func (p *porting) furtherKeys() {
+	config := p.run.Config
 	if config == nil {
 		return
 	}
@@ -299,15 +294,15 @@ func (w *workload) furtherKeys() {
 		switch {
 		case ported[key]:
 		case key == "results_dir":
-			w.out.drop("workload", key, "drop", "the bench step sets it", ev)
+			p.drop("workload", key, "drop", "the bench step sets it", ev)
 		default:
-			node, from := w.in.movedNode(leaf.Node, ev)
-			w.out.put(Workload, "", leaf.Keys, node, from)
+			node, from := p.movedNode(leaf.Node, ev)
+			p.put(Workload, "", leaf.Keys, node, from)
 		}
 	}
 }
 
-func (w *workload) bannerNotes() {
+func (p *porting) bannerNotes() {
 	for _, n := range []struct{ label, want, say string }{
 		{
 			"Tool-call delays", "enabled", "tool-call delays were switched off in the old run: " +
@@ -318,8 +313,8 @@ func (w *workload) bannerNotes() {
 				"set it to sample again",
 		},
 	} {
-		if v, ok := w.in.run.Banner.Values[n.label]; ok && v.Text != n.want {
-			w.out.ask(Confirm, Workload, "", n.label, evidence(v.At), "%s", n.say)
+		if v, ok := p.run.Banner.Values[n.label]; ok && v.Text != n.want {
+			p.ask(Confirm, Workload, "", n.label, evidence(v.At), "%s", n.say)
 		}
 	}
 }
