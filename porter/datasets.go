@@ -32,10 +32,8 @@ type Datasets struct {
 // passed over, loops of links end, and beyond some millions of entries the search
 // stops; [Port] tells of it. A root that is no folder is an error. progress may be nil.
 func IndexDatasets(ctx context.Context, roots []string, progress func(Progress)) (*Datasets, error) {
-	if progress == nil {
-		progress = func(Progress) {}
-	}
-	s := search{ctx: ctx, report: progress, seen: map[string]bool{}, limit: maxSearchEntries}
+	opt := Options{Progress: progress}
+	s := search{ctx: ctx, report: opt.Report, seen: map[string]bool{}, limit: maxSearchEntries}
 	return s.index(roots)
 }
 
@@ -145,22 +143,20 @@ func (s *search) over() bool { return s.ctx.Err() != nil || s.entries >= s.limit
 
 // visit tells a file from a folder to descend into; a folder has a path.
 func visit(d folder, e os.DirEntry) (sub folder, file bool) {
-	link := e.Type()&os.ModeSymlink != 0
+	mode := e.Type()
+	link := mode&os.ModeSymlink != 0
 	sub = folder{filepath.Join(d.path, e.Name()), d.depth + 1, d.linked || link}
-	switch {
-	case e.IsDir():
-		return sub, false
-	case !link:
-		return folder{}, e.Type().IsRegular()
+	if link {
+		info, err := os.Stat(sub.path)
+		if err != nil {
+			return folder{}, false
+		}
+		mode = info.Mode()
 	}
-	info, err := os.Stat(sub.path)
-	if err != nil {
-		return folder{}, false
-	}
-	if info.IsDir() {
+	if mode.IsDir() {
 		return sub, false
 	}
-	return folder{}, info.Mode().IsRegular()
+	return folder{}, mode.IsRegular()
 }
 
 // nameHash is a hash of a file's name in the upper half of 64 bits.
@@ -201,10 +197,12 @@ func (ds *Datasets) Find(name string) []Candidate {
 		}
 	}
 	slices.SortFunc(hits, func(a, b hit) int {
-		if a.linked != b.linked {
-			return map[bool]int{false: -1, true: 1}[a.linked]
+		if a.linked == b.linked {
+			return strings.Compare(a.path, b.path)
+		} else if a.linked {
+			return 1
 		}
-		return strings.Compare(a.path, b.path)
+		return -1
 	})
 	var out []Candidate
 	for i, h := range hits {

@@ -49,13 +49,13 @@ func read(ctx context.Context, run *harness.Run, opt Options) (*input, error) {
 		in.rewrites = append(in.rewrites, rules.DefaultRewrites...)
 	}
 	progress := func(name string, done, total int64) {
-		opt.report(Progress{Stage: "read", Name: name, Done: done, Total: total})
+		opt.Report(Progress{Stage: "read", Name: name, Done: done, Total: total})
 	}
 	if err := run.Read(ctx, progress); err != nil {
 		return nil, fmt.Errorf("port %s: %w", run.Dir, err)
 	}
 	if in.datasets == nil && len(opt.DatasetRoots) > 0 && len(in.datasetNames()) > 0 {
-		found, err := IndexDatasets(ctx, opt.DatasetRoots, opt.report)
+		found, err := IndexDatasets(ctx, opt.DatasetRoots, opt.Report)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,8 @@ type Progress struct {
 	Total int64  // bytes; 0 where unknown
 }
 
-func (o *Options) report(p Progress) {
+// Report calls Progress where there is one.
+func (o *Options) Report(p Progress) {
 	if o.Progress != nil {
 		o.Progress(p)
 	}

@@ -156,7 +156,7 @@ func (r *Run) parseLaunches(ctx context.Context, f io.Reader, a *Artifact) error
 	if err == nil {
 		err = ctx.Err()
 	}
-	a.Lines, a.Found = lr.line-1, count(ls.Count, "launch line")
+	a.Lines, a.Found = lr.lines, count(ls.Count, "launch line")
 	return err
 }
 

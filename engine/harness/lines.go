@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -19,132 +20,85 @@ type rawLine struct {
 	cut    bool   // longer than the reader hands out; text is its beginning
 }
 
-// lineReader hands out the lines that hold a needle. Between two hits it only
-// counts newlines, so a log of any size is read at memory speed and in bounded
-// memory.
+// lineReader hands out the lines that hold a needle. It counts the others at the speed
+// of memory, and holds no more of a line than it hands out.
 type lineReader struct {
-	r      io.Reader
-	needle []byte // empty: every line
-	most   int    // bytes of a line that are handed out
-
-	buf      []byte
-	lo, hi   int // unread part of buf
-	line     int // number of the line at lo
-	eof      bool
-	full     bool // the last read filled buf
+	r        io.Reader
+	needle   []byte // empty: every line
+	most     int    // bytes of a line that are handed out
+	lines    int    // read so far; one without its newline does not count
+	read     int64  // bytes
 	progress func(bytes int64)
-	read     int64
+	long     []byte // beginning of a line that does not fit the buffer
 }
 
+// lineBuffer is small, since most files of a run are.
+const lineBuffer = 32 << 10
+
 func newLineReader(r io.Reader, needle string) *lineReader {
-	return &lineReader{r: r, needle: []byte(needle), most: maxLine, buf: make([]byte, 8<<10), line: 1}
+	return &lineReader{r: r, needle: []byte(needle), most: maxLine, progress: func(int64) {}}
 }
 
 // each calls yield for the lines with the needle until it returns false. It
 // returns the first error of the reader or the context.
 func (l *lineReader) each(ctx context.Context, yield func(rawLine) bool) error {
+	in := bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		n, err := l.r.Read(p)
+		l.read += int64(n)
+		l.progress(l.read)
+		return n, err
+	}), lineBuffer)
 	for {
-		goOn := l.scan(yield)
-		if !goOn || l.eof && l.lo == l.hi {
+		l.pass(in)
+		number := l.lines + 1
+		text, err := l.next(in)
+		switch {
+		case err == nil:
+			l.lines = number
+		case !errors.Is(err, io.EOF):
+			return err
+		case len(text) == 0:
 			return nil
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := l.fill(); err != nil {
-			return err
+		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
+		line := rawLine{number: number, text: text[:min(len(text), l.most)], cut: len(text) > l.most}
+		if bytes.Contains(line.text, l.needle) && !yield(line) || err != nil {
+			return nil
 		}
 	}
 }
 
-// scan takes the complete lines that are in the buffer; at the end of the file
-// also the last one, that has no newline.
-func (l *lineReader) scan(yield func(rawLine) bool) bool {
-	for l.lo < l.hi {
-		part := l.buf[l.lo:l.hi]
-		end := len(part)
-		if !l.eof { // an endless line is seen to be one many times faster from its beginning
-			if end = bytes.IndexByte(part, '\n') + 1; end > 0 {
-				end = bytes.LastIndexByte(part, '\n') + 1
-			}
-		}
-		if end == 0 {
-			if len(part) < l.most {
-				return true
-			}
-			return l.cutLine(part, yield)
-		}
-		hit := bytes.Index(part[:end], l.needle)
-		if hit < 0 {
-			l.skip(end)
-			return true
-		}
-		l.skip(bytes.LastIndexByte(part[:hit], '\n') + 1)
-		part = l.buf[l.lo:l.hi]
-		stop := bytes.IndexByte(part, '\n')
-		if stop < 0 {
-			stop = len(part)
-		}
-		line := rawLine{number: l.line, text: bytes.TrimSuffix(part[:stop], []byte("\r"))}
-		if len(line.text) > l.most {
-			line.text, line.cut = line.text[:l.most], true
-		}
-		l.skip(min(stop+1, len(part)))
-		if !yield(line) {
-			return false
-		}
+// pass passes over the buffered lines before the next one that holds the needle.
+func (l *lineReader) pass(in *bufio.Reader) {
+	part, _ := in.Peek(in.Buffered()) // what is buffered can be had
+	if hit := bytes.Index(part, l.needle); hit >= 0 {
+		part = part[:hit]
 	}
-	return true
+	part = part[:bytes.LastIndexByte(part, '\n')+1]
+	l.lines += bytes.Count(part, []byte("\n"))
+	_, _ = in.Discard(len(part))
 }
 
-// skip moves on by n bytes that begin at the start of a line.
-func (l *lineReader) skip(n int) {
-	l.line += bytes.Count(l.buf[l.lo:l.lo+n], []byte("\n"))
-	l.lo += n
+// next reads a line, of a long one what is handed out and two bytes for its ending.
+func (l *lineReader) next(in *bufio.Reader) ([]byte, error) {
+	part, err := in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return part, err
+	}
+	l.long = append(l.long[:0], part...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		part, err = in.ReadSlice('\n')
+		l.long = append(l.long, part[:min(len(part), l.most+2-len(l.long))]...)
+	}
+	return l.long, err
 }
 
-// cutLine hands out the beginning of an endless line and drops the rest of it.
-func (l *lineReader) cutLine(part []byte, yield func(rawLine) bool) bool {
-	goOn := true
-	if bytes.Contains(part, l.needle) {
-		goOn = yield(rawLine{number: l.line, text: part[:l.most], cut: true})
-	}
-	l.lo = l.hi
-	for goOn && !l.eof {
-		if l.fill() != nil {
-			return true // each asks again and reports it
-		}
-		if end := bytes.IndexByte(l.buf[l.lo:l.hi], '\n'); end >= 0 {
-			l.skip(end + 1)
-			return true
-		}
-		l.lo = l.hi
-	}
-	return goOn
-}
+type readerFunc func([]byte) (int, error)
 
-func (l *lineReader) fill() error {
-	if l.eof {
-		return nil
-	}
-	copy(l.buf, l.buf[l.lo:l.hi])
-	l.lo, l.hi = 0, l.hi-l.lo
-	if l.hi == len(l.buf) || l.full && len(l.buf) < 256<<10 { // small files shall not pay for large ones
-		l.buf = append(l.buf, make([]byte, len(l.buf))...)
-	}
-	n, err := l.r.Read(l.buf[l.hi:])
-	l.hi += n
-	l.full = l.hi == len(l.buf)
-	l.read += int64(n)
-	if l.progress != nil {
-		l.progress(l.read)
-	}
-	if errors.Is(err, io.EOF) {
-		l.eof = true
-		return nil
-	}
-	return err
-}
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // escape is a terminal escape sequence: CSI, OSC or of one byte; perhaps cut off.
 var escape = regexp.MustCompile("(?s)\x1b(?:\\[[^@-~]*[@-~]?|\\].*?(?:\x07|\x1b\\\\|$)|[^][])?")

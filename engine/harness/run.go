@@ -218,7 +218,7 @@ func (r *Run) parsePinning(ctx context.Context, f io.Reader, a *Artifact) error 
 		a.Found = fmt.Sprintf("CPU pinning on line %d", l.number)
 		return false
 	})
-	a.Lines = lr.line - 1
+	a.Lines = lr.lines
 	if err == nil {
 		r.Pinning.Logs = append(r.Pinning.Logs, Evidence{Artifact: a.Name})
 	}

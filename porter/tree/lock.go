@@ -1,10 +1,10 @@
 package tree
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/gofrs/flock"
@@ -14,20 +14,6 @@ import (
 
 // lockName is the file in OutDir that a call holds a lock on; it tells who does.
 const lockName = ".port-tree.lock"
-
-// busyError says that another call ports to the same folder.
-type busyError struct {
-	Dir    string
-	Holder string // process and host; empty if it does not say
-}
-
-func (e *busyError) Error() string {
-	who := "another call"
-	if e.Holder != "" {
-		who = e.Holder
-	}
-	return fmt.Sprintf("%s is ported to by %s; wait for its end, or give another --out-dir", e.Dir, who)
-}
 
 // take locks OutDir for this call: two would replace each other's half-written
 // folders, and both write the record. The kernel drops the lock of one that died.
@@ -40,11 +26,11 @@ func (t *tree) take(path string) error {
 	case err != nil:
 		return fmt.Errorf("lock %s: %w", path, err)
 	case !got:
-		holder, err := os.ReadFile(path)
-		if err != nil {
-			holder = nil // it is busy all the same
+		holder := "another call"
+		if text, err := os.ReadFile(path); err == nil && len(bytes.TrimSpace(text)) > 0 {
+			holder = safetext.Clip(string(bytes.TrimSpace(text)), 200) // process and host
 		}
-		return &busyError{Dir: t.opt.OutDir, Holder: safetext.Clip(strings.TrimSpace(string(holder)), 200)}
+		return fmt.Errorf("%s is ported to by %s; wait for its end, or give another --out-dir", t.opt.OutDir, holder)
 	}
 	host, err := os.Hostname()
 	if err != nil {

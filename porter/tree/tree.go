@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gofrs/flock"
 
@@ -80,37 +81,23 @@ func Port(ctx context.Context, root string, opt Options, row func(Row) error) er
 		return err
 	}
 	defer t.close()
-	report := opt.Progress
-	if report == nil {
-		report = func(porter.Progress) {}
-	}
 	done := make([]chan Row, len(t.runs))
 	for i := range done {
 		done[i] = make(chan Row, 1)
 	}
-	next := make(chan int)
+	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(t.opt.Workers, len(t.runs)) {
 		group.Go(func() {
-			for i := range next {
+			for i := next.Add(1) - 1; i < int64(len(t.runs)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 				done[i] <- t.one(ctx, t.runs[i])
 			}
 		})
 	}
 	defer group.Wait()
 	defer cancel()
-	group.Go(func() {
-		defer close(next)
-		for i := range t.runs {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return
-			}
-		}
-	})
 	for i := range done {
-		report(porter.Progress{Stage: "tree", Name: t.runs[i], Done: int64(i), Total: int64(len(done))})
+		opt.Report(porter.Progress{Stage: "tree", Name: t.runs[i], Done: int64(i), Total: int64(len(done))})
 		var r Row
 		select {
 		case r = <-done[i]:
