@@ -118,13 +118,9 @@ func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml
 					infra = name
 				}
 			case "placement":
-				if n := resolve(lookup(kv[1], "node")); n != nil {
-					node = n.Value
-				}
+				node = textAt(kv[1], "node")
 			case "options":
-				if n := resolve(lookup(kv[1], "max_payload_mb")); n != nil {
-					limit = n.Value
-				}
+				limit = textAt(kv[1], "max_payload_mb")
 				more = more || len(pairs(kv[1])) > 1
 			default:
 				more = true

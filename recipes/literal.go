@@ -46,7 +46,7 @@ func LayoutOf(data []byte) int {
 	if base := lookup(root, "base"); base != nil {
 		root = base
 	}
-	if n := resolve(lookup(root, "schema")); n != nil && n.Value == "2" {
+	if textAt(root, "schema") == "2" {
 		return 2
 	}
 	return 1

@@ -62,14 +62,10 @@ func parseDoc(doc *Document) (*Recipe, Diagnostics) {
 // it is known here. An engine may be named by the roles instead of the top.
 func kinds(doc *Document, version int) (engine, bench string) {
 	word := func(n *yaml.Node, key string) string {
-		n = resolve(n)
-		if n != nil && n.Kind == yaml.MappingNode {
-			n = resolve(lookup(n, key))
+		if n = resolve(n); n != nil && n.Kind == yaml.ScalarNode {
+			return n.Value
 		}
-		if n == nil || n.Kind != yaml.ScalarNode {
-			return ""
-		}
-		return n.Value
+		return textAt(n, key)
 	}
 	bench = word(lookup(doc.Root, "benchmark"), "type")
 	if version == 1 {
@@ -93,6 +89,14 @@ func lookup(n *yaml.Node, key string) *yaml.Node {
 		}
 	}
 	return nil
+}
+
+// textAt is the scalar at a key of a mapping; empty where there is none.
+func textAt(n *yaml.Node, key string) string {
+	if v := resolve(lookup(n, key)); v != nil {
+		return v.Value
+	}
+	return ""
 }
 
 func schemaVersion(doc *Document) (int, *Diagnostic) {
@@ -119,8 +123,7 @@ func build(doc *Document, version int, v *values) *Recipe {
 	v.fill(r)
 	r.Benchmark.Levels = v.levels()
 	if val, ok := v.byName["telemetry"]; ok {
-		on := resolve(lookup(val.node, "enabled"))
-		r.Telemetry = on != nil && strings.EqualFold(on.Value, "true")
+		r.Telemetry = strings.EqualFold(textAt(val.node, "enabled"), "true")
 	}
 	if val, ok := v.byName["services"]; ok {
 		dedicated, payload, _ := infraServices(val.node)

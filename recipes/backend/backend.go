@@ -11,6 +11,7 @@
 package backend
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -207,9 +208,7 @@ func (l List) Omissions(r *recipes.Recipe) []Omission {
 func (l List) Components() map[string]schema.Role {
 	out := LocalMock().Components()
 	for _, b := range l.all() {
-		for name, role := range b.Components() {
-			out[name] = role
-		}
+		maps.Copy(out, b.Components())
 	}
 	return out
 }

@@ -41,28 +41,40 @@ func Apply(data []byte, edits []recipes.Edit) ([]byte, error) {
 }
 
 func one(data []byte, e recipes.Edit) ([]byte, error) {
-	t, steps, err := open(data, e.Path)
-	var s spot
-	if err == nil {
-		s, err = t.find(steps)
-	}
-	var out []byte
-	if err == nil {
-		switch e.Op {
-		case recipes.OpSet:
-			out, err = t.set(s, steps, e.Value)
-		case recipes.OpUnset:
-			out, err = t.unset(s, steps)
-		case recipes.OpRename:
-			out, err = t.rename(s, steps, e.Value)
-		default:
-			err = errors.New("unknown operation")
-		}
-	}
+	out, err := change(data, e)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", e.Op, e.Path, err)
 	}
 	return out, nil
+}
+
+const maxSteps = 50
+
+func change(data []byte, e recipes.Edit) ([]byte, error) {
+	t, err := parse(data)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := recipes.SplitPath(e.Path)
+	if err != nil {
+		return nil, err
+	}
+	if len(steps) > maxSteps {
+		return nil, fmt.Errorf("more than %d levels", maxSteps)
+	}
+	s, err := t.find(steps)
+	if err != nil {
+		return nil, err
+	}
+	switch e.Op {
+	case recipes.OpSet:
+		return t.set(s, steps, e.Value)
+	case recipes.OpUnset:
+		return t.unset(s, steps)
+	case recipes.OpRename:
+		return t.rename(s, steps, e.Value)
+	}
+	return nil, errors.New("unknown operation")
 }
 
 func (t *text) set(s spot, steps []recipes.Step, value string) ([]byte, error) {
@@ -104,23 +116,6 @@ func (t *text) rename(s spot, steps []recipes.Step, key string) ([]byte, error) 
 	cuts := []cut{{t.content(s.key), t.end(s.key, s.indent), keyText(key)}}
 	return t.splice(cuts, func(root *yaml.Node) error { return renameNode(root, steps, key) })
 }
-
-func open(data []byte, path string) (*text, []recipes.Step, error) {
-	t, err := parse(data)
-	if err != nil {
-		return nil, nil, err
-	}
-	steps, err := recipes.SplitPath(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(steps) > maxSteps {
-		return nil, nil, fmt.Errorf("more than %d levels", maxSteps)
-	}
-	return t, steps, nil
-}
-
-const maxSteps = 50
 
 // spot is how far a path leads into a file.
 type spot struct {
