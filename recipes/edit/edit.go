@@ -68,7 +68,7 @@ func change(data []byte, e recipes.Edit) ([]byte, error) {
 	}
 	switch e.Op {
 	case recipes.OpSet:
-		return t.set(s, steps, e.Value)
+		return t.set(s, e.Value)
 	case recipes.OpUnset:
 		return t.unset(s, steps)
 	case recipes.OpRename:
@@ -77,7 +77,7 @@ func change(data []byte, e recipes.Edit) ([]byte, error) {
 	return nil, errors.New("unknown operation")
 }
 
-func (t *text) set(s spot, steps []recipes.Step, value string) ([]byte, error) {
+func (t *text) set(s spot, value string) ([]byte, error) {
 	if len(s.rest) == 0 && string(t.data[t.content(s.node):t.end(s.node, s.indent)]) == value {
 		return t.data, nil
 	}
@@ -94,7 +94,10 @@ func (t *text) set(s spot, steps []recipes.Step, value string) ([]byte, error) {
 	} else if cuts, err = t.insert(s, v); err != nil {
 		return nil, err
 	}
-	return t.splice(cuts, func(root *yaml.Node) error { return setNode(root, steps, v.node) })
+	if err := setNode(s, v.node); err != nil {
+		return nil, err
+	}
+	return t.splice(cuts)
 }
 
 func (t *text) unset(s spot, steps []recipes.Step) ([]byte, error) {
@@ -105,7 +108,9 @@ func (t *text) unset(s spot, steps []recipes.Step) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.splice(t.remove(s, up), func(root *yaml.Node) error { return unsetNode(root, steps) })
+	cuts := t.remove(s, up)
+	s.parent.Content = slices.Concat(s.parent.Content[:s.first], s.parent.Content[s.index+1:])
+	return t.splice(cuts)
 }
 
 // rename gives the key another name.
@@ -114,7 +119,8 @@ func (t *text) rename(s spot, steps []recipes.Step, key string) ([]byte, error) 
 		return nil, errors.New("the file has no such key")
 	}
 	cuts := []cut{{t.content(s.key), t.end(s.key, s.indent), keyText(key)}}
-	return t.splice(cuts, func(root *yaml.Node) error { return renameNode(root, steps, key) })
+	s.key.Value, s.key.Tag, s.key.Style = key, "!!str", 0
+	return t.splice(cuts)
 }
 
 // spot is how far a path leads into a file.
@@ -132,17 +138,7 @@ type spot struct {
 
 // find follows a path through the file.
 func (t *text) find(steps []recipes.Step) (spot, error) {
-	s, err := walk(t.root, steps)
-	if err == nil && s.parent != nil {
-		s.indent = t.column(t.content(s.parent))
-		s.flow = slices.ContainsFunc(s.parents, isFlow)
-	}
-	return s, err
-}
-
-// walk follows a path through nodes.
-func walk(root *yaml.Node, steps []recipes.Step) (spot, error) {
-	s := spot{node: root, rest: steps}
+	s := spot{node: t.root, rest: steps}
 	for len(s.rest) > 0 {
 		if s.node.Kind == yaml.AliasNode {
 			return s, fmt.Errorf("line %d holds an alias, *%s: edit what it stands for, or replace the alias as a whole",
@@ -168,6 +164,10 @@ func walk(root *yaml.Node, steps []recipes.Step) (spot, error) {
 			node: s.node.Content[i], key: key, parents: append(s.parents, s.node), parent: s.node, index: i, first: first,
 			rest: s.rest[1:],
 		}
+	}
+	if s.parent != nil {
+		s.indent = t.column(t.content(s.parent))
+		s.flow = slices.ContainsFunc(s.parents, isFlow)
 	}
 	return s, nil
 }

@@ -20,13 +20,10 @@ type cut struct {
 	text       string
 }
 
-// splice makes cuts and compares what comes of it with the file's nodes, changed the
-// same way: nothing but what was asked for may differ.
-func (t *text) splice(cuts []cut, change func(root *yaml.Node) error) ([]byte, error) {
+// splice makes cuts and compares what comes of it with the file's nodes, which are
+// changed the same way already: nothing but what was asked for may differ.
+func (t *text) splice(cuts []cut) ([]byte, error) {
 	out := splice(t.data, cuts)
-	if err := change(t.root); err != nil {
-		return nil, err
-	}
 	now, err := parse(out)
 	if err != nil {
 		return nil, fmt.Errorf("the file would no longer be valid: %w", err)

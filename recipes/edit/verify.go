@@ -1,8 +1,6 @@
 package edit
 
 import (
-	"slices"
-
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -39,11 +37,8 @@ func put(n, v *yaml.Node) {
 	}
 }
 
-func setNode(root *yaml.Node, steps []recipes.Step, v *yaml.Node) error {
-	s, err := walk(root, steps)
-	if err != nil {
-		return err
-	}
+// setNode gives the value at a place another one, as [text.set] gives its text.
+func setNode(s spot, v *yaml.Node) error {
 	if len(s.rest) == 0 {
 		put(s.node, v)
 		return nil
@@ -63,24 +58,5 @@ func setNode(root *yaml.Node, steps []recipes.Step, v *yaml.Node) error {
 	default:
 		put(s.node, more.node)
 	}
-	return nil
-}
-
-func unsetNode(root *yaml.Node, steps []recipes.Step) error {
-	s, err := walk(root, steps)
-	if err != nil {
-		return err
-	}
-	kids := s.parent.Content
-	s.parent.Content = slices.Concat(kids[:s.first], kids[s.index+1:])
-	return nil
-}
-
-func renameNode(root *yaml.Node, steps []recipes.Step, key string) error {
-	s, err := walk(root, steps)
-	if err != nil {
-		return err
-	}
-	s.key.Value, s.key.Tag, s.key.Style = key, "!!str", 0
 	return nil
 }
