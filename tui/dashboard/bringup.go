@@ -29,7 +29,7 @@ func (h headline) bringUp() []string {
 			st.Have.Prefill, want.Prefill, st.Have.Decode, want.Decode)
 	}
 	const lead = " bring-up  "
-	bar := h.th.Bar(min(max(h.w-ui.Width(lead+facts)-3, 6), 40), fraction(ready, started), ui.Accent)
+	bar := h.th.Bar(min(max(h.w-ui.Width(lead+facts)-3, 6), 40), float64(ready)/float64(started), ui.Accent)
 	second := " all started steps are ready"
 	if n := len(waiting); n > 0 {
 		first := waiting[0]

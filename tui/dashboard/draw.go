@@ -35,11 +35,8 @@ func (s *Screen) head() []string {
 // View draws the body.
 func (s *Screen) View() string {
 	if s.run.problem != nil {
-		lines := []string{""}
-		for _, l := range ui.Wrap(ui.OneLine(s.run.problem), s.w-6) {
-			lines = append(lines, "   "+l)
-		}
-		return s.th.Paint(ui.Bad, " ✗ this run can't be shown") + strings.Join(lines, "\n")
+		lines := ui.Wrap(ui.OneLine(s.run.problem), s.w-6)
+		return s.th.Paint(ui.Bad, " ✗ this run can't be shown") + "\n   " + strings.Join(lines, "\n   ")
 	}
 	if s.run.shown == nil {
 		return s.th.Paint(ui.Muted, " reading the run's files …")

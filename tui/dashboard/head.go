@@ -36,24 +36,16 @@ func (h headline) View(playback *playback) []string {
 		lines = append(lines, playback.View(h.th, h.w))
 	}
 	why, role := h.trouble(p)
-	mark := " ⚠ "
-	if role == ui.Bad {
-		mark = " ✗ "
-	}
-	for _, l := range ui.Prose(why, h.w-4, 2) {
-		lines, mark = append(lines, h.th.Paint(role, mark+l)), "   "
-	}
-	return lines
+	return append(lines, h.th.Marked(role, ui.Sign(role), ui.Prose(why, h.w-4, 2))...)
 }
 
 // phase is the headline while a phase goes on.
 func (h headline) phase(p phaseView) []string {
-	title := " " + p.title(len(h.run.phases)) + "  "
 	ended := time.Time{}
 	if h.run.shown.Done {
 		ended = h.run.shown.Status.Last
 	}
-	first := title + bars(h.th, p.partsOf(h.at, ended), h.w-ui.Width(title))
+	first := h.parts(p, ended)
 	var facts []string
 	switch end := p.ends(); {
 	case !end.IsZero():
@@ -129,21 +121,19 @@ func (h headline) ended(p phaseView, have bool) []string {
 			text += " · window as in the " + p.result.Window.Source
 		}
 	}
-	var lines []string
 	mark, role := ui.StateLook(string(st.State))
-	for i, l := range ui.Prose(text, h.w-4, 3) {
-		lead := "   "
-		if i == 0 {
-			lead = " " + mark + " "
-		}
-		lines = append(lines, h.th.Paint(role, lead+l))
-	}
+	lines := h.th.Marked(role, mark, ui.Prose(text, h.w-4, 3))
 	if !have || h.run.noPhase() {
 		ready, started, _ := bringUp(st)
 		return append(lines, fmt.Sprintf(" no phase has begun · %d of %d steps were ready", ready, started))
 	}
+	return append(lines, h.parts(p, st.Last))
+}
+
+// parts is how far a phase is, in a line.
+func (h headline) parts(p phaseView, ended time.Time) string {
 	title := " " + p.title(len(h.run.phases)) + "  "
-	return append(lines, title+bars(h.th, p.partsOf(h.at, st.Last), h.w-ui.Width(title)))
+	return title + bars(h.th, p.partsOf(h.at, ended), h.w-ui.Width(title))
 }
 
 // trouble is what to know before believing a figure, the worst first.

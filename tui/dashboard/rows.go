@@ -233,11 +233,11 @@ func kindsText(errors map[string]int) string {
 	})
 	parts := make([]string, 0, len(kinds))
 	for _, k := range kinds {
+		how := " × " + k
 		if k == "unknown" {
-			parts = append(parts, fmt.Sprintf("%d of unknown kind", errors[k]))
-			continue
+			how = " of unknown kind"
 		}
-		parts = append(parts, fmt.Sprintf("%d × %s", errors[k], k))
+		parts = append(parts, strconv.Itoa(errors[k])+how)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -245,10 +245,8 @@ func kindsText(errors map[string]int) string {
 // stepColumns head the table of steps.
 func stepColumns() []ui.Column {
 	return []ui.Column{
-		{Title: "STEP", Min: 12},
-		{Title: "STATE", Min: 9},
-		{Title: "READY AFTER (s)", Right: true, Drop: 2},
-		{Title: "LOG", Flex: true, Min: 8, Drop: 3},
+		{Title: "STEP", Min: 12}, {Title: "STATE", Min: 9},
+		{Title: "READY AFTER (s)", Right: true, Drop: 2}, {Title: "LOG", Flex: true, Min: 8, Drop: 3},
 	}
 }
 
@@ -276,11 +274,8 @@ func stepsOf(st event.Status, files []engine.LogFile) []stepRow {
 		if s.Seconds > 0 {
 			after = results.Decimal(s.Seconds, 1)
 		}
-		text := s.Log
-		if s.Message != "" {
-			text = s.Message
-		}
-		row.cells = []ui.Cell{{Text: s.Name}, stepState(st, s), {Text: after}, {Text: ui.Clean(text), Role: ui.Muted}}
+		said := ui.Cell{Text: ui.Clean(cmp.Or(s.Message, s.Log)), Role: ui.Muted}
+		row.cells = []ui.Cell{{Text: s.Name}, stepState(st, s), {Text: after}, said}
 		out = append(out, row)
 	}
 	for _, f := range files {
@@ -342,12 +337,4 @@ func failedStep(st event.Status) string {
 		}
 	}
 	return first
-}
-
-// fraction is a part of a whole, 0 of nothing.
-func fraction(part, whole int) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return float64(part) / float64(whole)
 }

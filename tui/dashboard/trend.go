@@ -79,17 +79,13 @@ func valuesOf(buckets []results.Bucket, c curve) []float64 {
 	}
 	var out []float64
 	for i := 0; i < len(buckets); i += each {
-		out = append(out, together(buckets[i:min(i+each, len(buckets))], c))
+		var values []float64
+		for _, b := range buckets[i:min(i+each, len(buckets))] {
+			values = append(values, c.of(b))
+		}
+		out = append(out, chart.Merge(values, c.peak))
 	}
 	return out
-}
-
-func together(buckets []results.Bucket, c curve) float64 {
-	values := make([]float64, 0, len(buckets))
-	for _, b := range buckets {
-		values = append(values, c.of(b))
-	}
-	return chart.Merge(values, c.peak)
 }
 
 // moment is a name for a time on a chart's axis.

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -194,7 +195,7 @@ func consequence(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 		}
 		return " " + th.Paint(ui.Muted, text)
 	}
-	hint := th.Key.Render("ctrl+f") + th.KeyText.Render(" apply ")
+	hint := th.Paint(ui.Accent, "ctrl+f") + th.Paint(ui.Muted, " apply ")
 	line := " " + th.Paint(ui.Muted, "fix ")
 	for i, k := range c.Fixes {
 		part, rest := short(k), ""
@@ -219,11 +220,7 @@ func short(k recipes.Fix) string {
 		"phase_timeout_seconds": "timeout", "user_spawn_rate": "rate", "settling_time_seconds": "settle",
 		"min_measurement_seconds": "measure", "concurrency": "users",
 	}
-	name, ok := names[k.Key]
-	if !ok {
-		name = k.Key
-	}
-	return name + " " + k.Op + " " + k.Value
+	return cmp.Or(names[k.Key], k.Key) + " " + k.Op + " " + k.Value
 }
 
 func number(f float64) string {

@@ -22,13 +22,9 @@ const (
 
 // diff is a comparison of a text; all keys go to it.
 type diff struct {
-	side           side
-	with           against
-	name           string    // of the text
-	rows           []diffRow // nil: not there yet
-	added, removed int
-	err            error
-	view           viewport.Model // of the rows
+	diffMsg
+	name string         // of the text
+	view viewport.Model // of the rows
 }
 
 // diffRow is a line of the comparison, or how many lines are left out.
@@ -37,10 +33,11 @@ type diffRow struct {
 	hidden int
 }
 
+// diffMsg is what a comparison found.
 type diffMsg struct {
 	side           side
 	with           against
-	rows           []diffRow
+	rows           []diffRow // nil: not there yet
 	added, removed int
 	err            error
 }
@@ -59,8 +56,8 @@ func (p *pair) compareWith(of side, with against) (*diff, tea.Cmd) {
 		return nil, nil
 	}
 	ctx, eng, port, disk, text := d.ctx, d.eng, p.docs[recipe].file, d.disk, d.text.Text()
-	return &diff{side: of, with: with, name: d.name(), view: viewport.New()}, func() tea.Msg {
-		m := diffMsg{side: of, with: with}
+	m := diffMsg{side: of, with: with}
+	return &diff{diffMsg: m, name: d.name(), view: viewport.New()}, func() tea.Msg {
 		old := disk
 		if with == asPorted {
 			var texts [2]string
@@ -118,7 +115,7 @@ func (d *diff) onDiff(m diffMsg, th ui.Theme) {
 	if d == nil || d.side != m.side || d.with != m.with {
 		return
 	}
-	d.rows, d.added, d.removed, d.err = m.rows, m.added, m.removed, m.err
+	d.diffMsg = m
 	d.paint(th)
 	first := slices.IndexFunc(d.rows, func(r diffRow) bool { return r.hidden == 0 && r.Op != merge.Same })
 	d.view.SetYOffset(first - around - 1)

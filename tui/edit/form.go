@@ -307,7 +307,7 @@ func (f *form) row(th ui.Theme, i, wide, room int, problems *problemList) string
 	sign := " "
 	for _, p := range problems.items { // errors come first
 		if p.side == e.side && (e.line >= 0 && p.Line == e.line+1 || p.Path == e.path) {
-			sign = th.Paint(p.role(), ui.Sign(p.role()))
+			sign = p.sign(th)
 			break
 		}
 	}

@@ -18,14 +18,12 @@ type problem struct {
 }
 
 func (p problem) role() ui.Role {
-	switch p.Severity {
-	case recipes.Error:
-		return ui.Bad
-	case recipes.Warning:
-		return ui.Warn
-	}
-	return ui.Muted
+	roles := map[recipes.Severity]ui.Role{recipes.Error: ui.Bad, recipes.Warning: ui.Warn, recipes.Note: ui.Muted}
+	return roles[p.Severity]
 }
+
+// sign is the mark of its severity in its colour.
+func (p problem) sign(th ui.Theme) string { return th.Paint(p.role(), ui.Sign(p.role())) }
 
 // listed orders findings for the list: errors first, then warnings, then notes,
 // each in the order of the files.
@@ -163,7 +161,7 @@ func (l *problemList) View(th ui.Theme, w, h int, focused bool) string {
 			mark, text = th.Paint(ui.Accent, "▸ "), th.Selected.Render(text)
 		}
 		where := th.Paint(ui.Muted, ui.Fit(fmt.Sprintf("%s:%d", p.side, p.Line), 12))
-		lines = append(lines, ui.Fit(mark+th.Paint(p.role(), ui.Sign(p.role()))+" "+where+" "+text, w))
+		lines = append(lines, ui.Fit(mark+p.sign(th)+" "+where+" "+text, w))
 	}
 	return ui.Box(strings.Join(lines, "\n"), w, h)
 }

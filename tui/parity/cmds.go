@@ -52,7 +52,7 @@ func (s *Screen) compare() tea.Cmd {
 		}
 		return eng.Parity(ctx, ref, cand, phase, opt)
 	}
-	levels := tea.Cmd(nil)
+	var levels tea.Cmd
 	if s.view == viewLevels {
 		levels = s.levels()
 	}
@@ -101,14 +101,6 @@ func (s *Screen) levels() tea.Cmd {
 			}
 		}
 		return m
-	}
-}
-
-func (s *Screen) listRuns() tea.Cmd {
-	ctx, eng, roots := s.ctx, s.eng, s.roots
-	return func() tea.Msg {
-		runs, err := eng.Runs(ctx, roots)
-		return runsListedMsg{runs, time.Now(), err}
 	}
 }
 

@@ -1,8 +1,11 @@
 package parity
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -24,7 +27,11 @@ func (s *Screen) View() string {
 	if s.busy {
 		text, role = "comparing again …", ui.Muted
 	}
-	head := " " + s.th.Paint(ui.Muted, "reference ") + others(len(s.refs)) + sideText(s.c.Reference) +
+	of := ""
+	if n := len(s.refs); n > 0 {
+		of = fmt.Sprintf("1 of %d · ", n+1)
+	}
+	head := " " + s.th.Paint(ui.Muted, "reference ") + of + sideText(s.c.Reference) +
 		"\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
 	again := "" // a run that is still at work may be comparable later
 	if s.c.Verdict == engine.NotComparable {
@@ -59,14 +66,6 @@ func (s *Screen) View() string {
 	}
 	parts = append(parts, s.th.Titled(title, s.th.Paint(ui.Muted, more), s.w), " "+strings.Join(lines, "\n "))
 	return strings.Join(parts, "\n")
-}
-
-// others says how many references there are, if there are several.
-func others(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("1 of %d · ", n+1)
 }
 
 // below is what is said beside the table: notes, sides, or both.
@@ -111,12 +110,9 @@ func (s *Screen) viewSides(w int) []string {
 	const name = 15
 	column := max((w-name-3)/2, 4)
 	cut := func(v string) string {
-		if v == "" {
-			v = "-"
-		}
-		v = ui.Clean(v)
+		v = ui.Clean(cmp.Or(v, "-"))
 		if n := ui.Width(v); n > column-1 { // the end of a path tells more than its beginning
-			v = "…" + tailCells(v, column-2)
+			v = ansi.TruncateLeft(v, n-column+2, "…")
 		}
 		return ui.Fit(v, column)
 	}
@@ -125,13 +121,4 @@ func (s *Screen) viewSides(w int) []string {
 		out = append(out, ui.Fit(id.name, name)+s.th.Paint(id.role, ui.Fit(id.mark, 2))+cut(id.ref)+cut(id.cand))
 	}
 	return out
-}
-
-// tailCells is the end of a text in at most n cells.
-func tailCells(v string, n int) string {
-	r := []rune(v)
-	for len(r) > 0 && ui.Width(string(r)) > n {
-		r = r[1:]
-	}
-	return string(r)
 }

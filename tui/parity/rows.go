@@ -117,17 +117,12 @@ func value(s string) ui.Cell {
 // roleOf is what a place in the tolerance means: beyond it and worse is bad,
 // beyond it and not worse is worth a look, and a noisy metric proves nothing.
 func roleOf(position float64, flags []string) ui.Role {
-	noisy, worse := false, false
-	for _, f := range flags {
-		noisy = noisy || f == "noisy"
-		worse = worse || f == "worse"
-	}
 	switch {
-	case noisy:
+	case slices.Contains(flags, "noisy"):
 		return ui.Muted
 	case math.Abs(position) <= 1:
 		return ui.OK
-	case worse:
+	case slices.Contains(flags, "worse"):
 		return ui.Bad
 	}
 	return ui.Warn
@@ -162,16 +157,14 @@ func summary(c engine.Comparison) (text string, role ui.Role) {
 			if p.Position == nil {
 				continue
 			}
-			how := roleOf(*p.Position, p.Flags)
-			if how == ui.Muted {
-				continue
+			switch how := roleOf(*p.Position, p.Flags); how {
+			case ui.Muted:
+			case ui.OK:
+				judged++
+			default:
+				judged++
+				role, beyond = max(role, how), append(beyond, p.Label)
 			}
-			judged++
-			if how == ui.OK {
-				continue
-			}
-			role = max(role, how)
-			beyond = append(beyond, p.Label)
 		}
 	}
 	if len(beyond) == 0 {
@@ -243,7 +236,7 @@ func identities(c engine.Comparison) []identity {
 		}
 		return results.Decimal(*w, 1) + " s"
 	}
-	out := []identity{
+	return []identity{
 		compareTwo("users", users(c.Reference.Concurrency), users(c.Candidate.Concurrency), true),
 		compareTwo("model", a.Model, b.Model, true),
 		compareTwo("model revision", a.ModelRevision, b.ModelRevision, true),
@@ -255,7 +248,6 @@ func identities(c engine.Comparison) []identity {
 		compareTwo("recipe", a.Recipe, b.Recipe, false),
 		compareTwo("job", a.Job, b.Job, false),
 	}
-	return out
 }
 
 // compareTwo marks a pair; of what may differ no mark is made.

@@ -101,7 +101,11 @@ func (s *Screen) list() tea.Cmd {
 		return nil
 	}
 	s.listing = true
-	return s.listRuns()
+	ctx, eng, roots := s.ctx, s.eng, s.roots
+	return func() tea.Msg {
+		runs, err := eng.Runs(ctx, roots)
+		return runsListedMsg{runs, time.Now(), err}
+	}
 }
 
 // Close gives up what is under way.

@@ -239,7 +239,7 @@ func (s *Screen) empty() string {
 	if s.loaded.IsZero() {
 		return "\n" + s.th.Paint(ui.Muted, "  reading the list of runs…")
 	}
-	k := func(name, text string) string { return "    " + s.th.Key.Render(ui.Fit(name, 4)) + text + "\n" }
+	k := func(name, text string) string { return "    " + s.th.Paint(ui.Accent, ui.Fit(name, 4)) + text + "\n" }
 	return "\n  " + s.th.Title.Render("No runs yet.") + "\n\n  Start with one of these:\n\n" +
 		k("p", "port an old harness run directory to a recipe") +
 		k("n", "open a recipe and submit it") + "\n" +

@@ -24,11 +24,14 @@ func (d Dialog) Draw(t Theme, w, h int) string {
 	}
 	lines = append(append(append(lines, ""), body...), "")
 	lines = append(append(lines, answers...), d.keys(t))
-	r := Accent
+	return t.bordered(strings.Join(lines, "\n"), d.role(), 2)
+}
+
+func (d Dialog) role() Role {
 	if d.Danger {
-		r = Bad
+		return Bad
 	}
-	return t.bordered(strings.Join(lines, "\n"), r, 2)
+	return Accent
 }
 
 // answers are the two buttons, one below the other where a line is too short.
@@ -41,11 +44,7 @@ func (d Dialog) answers(t Theme, w int) []string {
 		}
 		return t.Paint(Muted, "  "+text)
 	}
-	r := Accent
-	if d.Danger {
-		r = Bad
-	}
-	no, yes := button(d.No, !d.Yes, Accent), button(d.Ask.Yes, d.Yes, r)
+	no, yes := button(d.No, !d.Yes, Accent), button(d.Ask.Yes, d.Yes, d.role())
 	if line := no + "  " + yes; Width(line) <= w {
 		return []string{line}
 	}

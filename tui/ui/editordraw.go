@@ -105,15 +105,7 @@ func (e *Editor) Draw(t Theme, focused bool) string {
 
 // Sign is the mark of a role, so that nothing is said by colour alone.
 func Sign(r Role) string {
-	switch r {
-	case Bad:
-		return "✗"
-	case Warn:
-		return "⚠"
-	case OK:
-		return "✓"
-	}
-	return "·"
+	return map[Role]string{Bad: "✗", Warn: "⚠", OK: "✓", Plain: "·", Muted: "·", Accent: "·"}[r]
 }
 
 // line draws one line from the first cell in view in exactly w cells, with the

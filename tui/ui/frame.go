@@ -60,14 +60,14 @@ func (t Theme) Footer(keys []key.Binding, helpKey string, w int) string {
 // say why; and an item for which there is no room is drawn all the same where its
 // ellipsis has none either (v2.2.1), so that the last key would be cut off.
 func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
-	help := t.Key.Render(helpKey) + t.KeyText.Render(" help")
+	help := t.Paint(Accent, helpKey) + t.Paint(Muted, " help")
 	line, room := " ", w-Width("  · "+help+" ")
 	for _, k := range keys {
 		h := k.Help()
 		if h.Key == "" {
 			continue
 		}
-		part := t.Key.Render(h.Key) + t.KeyText.Render(" "+h.Desc)
+		part := t.Paint(Accent, h.Key) + t.Paint(Muted, " "+h.Desc)
 		if !k.Enabled() {
 			part = t.Rule.Render(h.Key + " " + h.Desc)
 		}
@@ -104,7 +104,7 @@ func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
 		}
 		for _, k := range g {
 			if help := k.Help(); help.Key != "" {
-				items = append(items, t.Key.Render(Fit(Clean(help.Key), keyWidth))+" "+Clean(help.Desc))
+				items = append(items, t.Paint(Accent, Fit(Clean(help.Key), keyWidth))+" "+Clean(help.Desc))
 			}
 		}
 	}

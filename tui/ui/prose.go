@@ -25,6 +25,15 @@ func Prose(s string, w, most int) []string {
 	return lines
 }
 
+// Marked are lines in a role, with a mark of one cell before the first.
+func (t Theme) Marked(r Role, mark string, lines []string) []string {
+	out := make([]string, 0, len(lines))
+	for _, l := range lines {
+		out, mark = append(out, t.Paint(r, " "+mark+" "+l)), " "
+	}
+	return out
+}
+
 // Titled is a thin rule with a text in it at the left and one at the right; the
 // right one goes first where both don't fit.
 func (t Theme) Titled(left, right string, w int) string {

@@ -92,12 +92,11 @@ func (t *Table) At(y int) (int, bool) {
 // Draw draws header and rows.
 func (t *Table) Draw(th Theme) string {
 	cols := t.layout()
-	var lines []string
-	head := make([]string, 0, len(cols))
+	head := ""
 	for _, c := range cols {
-		head = append(head, align(t.Columns[c.i].Title, c.w, t.Columns[c.i].Right))
+		head += "  " + align(t.Columns[c.i].Title, c.w, t.Columns[c.i].Right)
 	}
-	lines = append(lines, th.Paint(Muted, Fit("  "+strings.Join(head, "  "), t.w)))
+	lines := []string{th.Paint(Muted, Fit(head, t.w))}
 	for i := t.top; i < len(t.Rows) && len(lines) < t.h; i++ {
 		lines = append(lines, t.row(th, i, cols))
 	}
@@ -125,16 +124,11 @@ func (t *Table) layout() []placed {
 		}
 	}
 	dropped := make([]bool, len(widths))
-	total := func() int {
-		n := 2
-		for i, w := range widths {
-			if !dropped[i] {
-				n += w + 2
-			}
-		}
-		return n - 2
+	spare := t.w
+	for _, w := range widths {
+		spare -= w + 2
 	}
-	for total() > t.w {
+	for spare < 0 {
 		worst := -1
 		for i, c := range t.Columns {
 			if c.Drop > 0 && !dropped[i] && (worst < 0 || c.Drop > t.Columns[worst].Drop) {
@@ -145,8 +139,8 @@ func (t *Table) layout() []placed {
 			break
 		}
 		dropped[worst] = true
+		spare += widths[worst] + 2
 	}
-	spare := t.w - total()
 	var out []placed
 	for i, c := range t.Columns {
 		if dropped[i] {

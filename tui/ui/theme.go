@@ -12,8 +12,6 @@ type Theme struct {
 	styles [6]lipgloss.Style
 	// Selected is the row or field under the cursor, Title a heading.
 	Selected, Title, Rule lipgloss.Style
-	// Key and KeyText are the two parts of a binding in the footer.
-	Key, KeyText lipgloss.Style
 	// syntax are the colours of YAML, found is what a search has found.
 	syntax [kinds]lipgloss.Style
 	found  lipgloss.Style
@@ -40,7 +38,6 @@ func NewTheme(dark bool) Theme {
 	}
 	t.Title = t.styles[Accent].Bold(true)
 	t.Rule = colour("#c8ccd1", "#3b424a")
-	t.Key, t.KeyText = t.styles[Accent], t.styles[Muted]
 	t.Lines = []lipgloss.Style{t.styles[Accent], t.styles[Warn], t.styles[OK]}
 	t.syntax = [kinds]lipgloss.Style{
 		keyword: colour("#116b75", "#7cb7bb"), literal: colour("#7a3e9d", "#b9a0d4"), quoted: colour("#4d6b3c", "#a5b598"),
