@@ -54,13 +54,9 @@ func candidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []c
 		if !strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) || slices.Contains(have, k) {
 			continue
 		}
-		child := n.Children[k]
-		c := candidate{text: k + ": ", name: k, note: "keys below"}
-		switch f := child.Field; {
-		case f != nil:
-			c.note = string(f.Kind) + " · " + f.Doc
-		default:
-			c.text = k + ":"
+		c := candidate{text: k + ":", name: k, note: "keys below"}
+		if f := n.Children[k].Field; f != nil {
+			c.text, c.note = k+": ", string(f.Kind)+" · "+f.Doc
 		}
 		items = append(items, c)
 	}

@@ -13,51 +13,56 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-type keyMap struct {
-	search, next, prev, filter, nextError, prevError, follow, wrap, colours, copy, line key.Binding
-	up, down, pageUp, pageDown, top, end, left, right                                   key.Binding
-}
-
-func newKeys() keyMap {
-	return keyMap{
-		search:    ui.Bind("/", "search", "/"),
-		next:      ui.Bind("n", "next hit", "n"),
-		prev:      ui.Bind("N", "hit before", "N"),
-		filter:    ui.Bind("&", "only lines with", "&"),
-		nextError: ui.Bind("e", "next error", "e"),
-		prevError: ui.Bind("E", "error before", "E"),
-		follow:    ui.Bind("f", "follow the log's end", "f"),
-		wrap:      ui.Bind("w", "wrap lines", "w"),
-		colours:   ui.Bind("a", "the log's own colours", "a"),
-		copy:      ui.Bind("y", "copy lines", "y"),
-		line:      ui.Bind(":", "go to line", ":"),
-		up:        ui.Bind("↑", "scroll", "up", "k"),
-		down:      ui.Bind("↓", "scroll", "down", "j"),
-		pageUp:    ui.Bind("pgup", "a page up", "pgup"),
-		pageDown:  ui.Bind("pgdn", "a page down", "pgdown"),
-		top:       ui.Bind("home", "to the beginning", "home", "g"),
-		end:       ui.Bind("end", "to the end", "end", "G"),
-		left:      ui.Bind("←", "long lines", "left"),
-		right:     ui.Bind("→", "long lines", "right"),
-	}
-}
-
 // Typing says that keys are text now.
 func (p *Pane) Typing() bool { return p.prompt.asked != askedNothing }
 
 // Keys are the bindings that work now: the most useful, and the rest.
 func (p *Pane) Keys() (first, rest []key.Binding) {
-	k := p.keys
 	if p.Typing() {
 		return []key.Binding{ui.Bind("enter", "go", "enter"), ui.Bind("esc", "end it", "esc")}, nil
 	}
-	first = []key.Binding{k.search}
-	if p.find.query != "" {
-		first = append(first, k.next, k.prev)
+	found, others := p.commands()
+	return ui.Bindings(found), ui.Bindings(others)
+}
+
+func (p *Pane) commands() (first, rest []ui.Command) {
+	const aside = 16
+	page := max(p.win.h, 1)
+	prompt := func(what asked, text string) func() tea.Cmd { return ui.Now(func() { p.prompt.open(what, text) }) }
+	hit := func(back bool) func() tea.Cmd {
+		return func() tea.Cmd { return p.next(p.find.match, p.find.query, back) }
 	}
-	return first, []key.Binding{
-		k.filter, k.nextError, k.prevError, k.follow, k.wrap, k.line, k.copy, k.colours,
-		k.up, k.down, k.pageUp, k.pageDown, k.top, k.end, k.left, k.right,
+	mistake := func(back bool) func() tea.Cmd {
+		return func() tea.Cmd { return p.next(engine.MatchErrors(), "an error", back) }
+	}
+	left, right := ui.Bind("←", "long lines", "left"), ui.Bind("→", "long lines", "right")
+	if p.file {
+		left.SetKeys("left", "h")
+		right.SetKeys("right", "l")
+	}
+	scroll := func(by int) func() tea.Cmd { return func() tea.Cmd { return p.Scroll(by) } }
+	first = []ui.Command{
+		{Key: ui.Bind("/", "search", "/"), Do: prompt(askedSearch, p.find.query)},
+		{Key: ui.Bind("n", "next hit", "n"), Do: hit(false), Hidden: p.find.query == ""},
+		{Key: ui.Bind("N", "hit before", "N"), Do: hit(true), Hidden: p.find.query == ""},
+	}
+	return first, []ui.Command{
+		{Key: ui.Bind("&", "only lines with", "&"), Do: prompt(askedFilter, p.only.text)},
+		{Key: ui.Bind("e", "next error", "e"), Do: mistake(p.win.follow)}, // from the end on there is none below
+		{Key: ui.Bind("E", "error before", "E"), Do: mistake(true)},
+		{Key: ui.Bind("f", "follow the log's end", "f"), Do: func() tea.Cmd { return p.Follow(!p.win.follow) }},
+		{Key: ui.Bind("w", "wrap lines", "w"), Do: p.rewrap},
+		{Key: ui.Bind(":", "go to line", ":"), Do: prompt(askedLine, "")},
+		{Key: ui.Bind("y", "copy lines", "y"), Do: p.copied},
+		{Key: ui.Bind("a", "the log's own colours", "a"), Do: ui.Now(func() { p.colours = !p.colours })},
+		{Key: ui.Bind("↑", "scroll", "up", "k"), Do: scroll(-1)},
+		{Key: ui.Bind("↓", "scroll", "down", "j"), Do: scroll(1)},
+		{Key: ui.Bind("pgup", "a page up", "pgup"), Do: scroll(-page)},
+		{Key: ui.Bind("pgdn", "a page down", "pgdown"), Do: scroll(page)},
+		{Key: ui.Bind("home", "to the beginning", "home", "g"), Do: p.toTop},
+		{Key: ui.Bind("end", "to the end", "end", "G"), Do: p.toEnd},
+		{Key: left, Do: ui.Now(func() { p.win.shift(-aside) })},
+		{Key: right, Do: ui.Now(func() { p.shiftRight(aside) })},
 	}
 }
 
@@ -68,60 +73,33 @@ func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 		what := p.prompt.asked
 		return p.typed(what, p.prompt.key(msg))
 	}
-	k := p.keys
-	switch {
-	case key.Matches(msg, k.search):
-		p.prompt.open(askedSearch, p.find.query)
-	case key.Matches(msg, k.filter):
-		p.prompt.open(askedFilter, p.only.text)
-	case key.Matches(msg, k.line):
-		p.prompt.open(askedLine, "")
-	case key.Matches(msg, k.next):
-		return p.next(p.find.match, p.find.query, false)
-	case key.Matches(msg, k.prev):
-		return p.next(p.find.match, p.find.query, true)
-	case key.Matches(msg, k.nextError):
-		return p.next(engine.MatchErrors(), "an error", p.win.follow) // from the end on there is none below
-	case key.Matches(msg, k.prevError):
-		return p.next(engine.MatchErrors(), "an error", true)
-	case key.Matches(msg, k.follow):
-		return p.Follow(!p.win.follow)
-	case key.Matches(msg, k.wrap):
-		p.win.rewrap()
-		return p.fetch(p.win.here())
-	case key.Matches(msg, k.colours):
-		p.colours = !p.colours
-	case key.Matches(msg, k.copy):
-		return p.copied()
-	default:
-		return p.scrollKey(msg)
-	}
-	return nil
+	first, rest := p.commands()
+	cmd, _ := ui.Press(msg, append(first, rest...))
+	return cmd
 }
 
-func (p *Pane) scrollKey(msg tea.KeyPressMsg) tea.Cmd {
-	const aside = 16
-	k, page := p.keys, max(p.win.h, 1)
-	switch {
-	case key.Matches(msg, k.up):
-		return p.Scroll(-1)
-	case key.Matches(msg, k.down):
-		return p.Scroll(1)
-	case key.Matches(msg, k.pageUp):
-		return p.Scroll(-page)
-	case key.Matches(msg, k.pageDown):
-		return p.Scroll(page)
-	case key.Matches(msg, k.top) && p.src.view != nil:
-		return p.fetch(p.win.at(p.src.view.Start(), 0))
-	case key.Matches(msg, k.end):
-		p.win.follow = true
-		return p.fetch(p.win.toEnd())
-	case key.Matches(msg, k.left):
-		p.win.shift(-aside)
-	case key.Matches(msg, k.right) && !p.win.wrap:
-		p.win.shift(aside)
+func (p *Pane) rewrap() tea.Cmd {
+	p.win.rewrap()
+	return p.fetch(p.win.here())
+}
+
+// shiftRight shows more of long lines, which wrapped ones need not.
+func (p *Pane) shiftRight(by int) {
+	if !p.win.wrap {
+		p.win.shift(by)
 	}
-	return nil
+}
+
+func (p *Pane) toTop() tea.Cmd {
+	if p.src.view == nil {
+		return nil
+	}
+	return p.fetch(p.win.at(p.src.view.Start(), 0))
+}
+
+func (p *Pane) toEnd() tea.Cmd {
+	p.win.follow = true
+	return p.fetch(p.win.toEnd())
 }
 
 // typed does what a text is typed for.

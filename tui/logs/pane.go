@@ -25,7 +25,6 @@ type Msg interface{ apply(r *reader) tea.Cmd }
 type Pane struct {
 	reader
 	th      ui.Theme
-	keys    keyMap
 	w       int
 	colours bool // those that the log has
 	prompt  prompt
@@ -34,7 +33,7 @@ type Pane struct {
 
 // New makes a pane for logs, without one; base bounds all of its work.
 func New(base context.Context, src Source, th ui.Theme) *Pane {
-	p := &Pane{th: th, keys: newKeys()}
+	p := &Pane{th: th}
 	p.src = source{eng: src, base: base, cancel: func() {}}
 	p.win.follow = true
 	return p
@@ -45,8 +44,6 @@ func New(base context.Context, src Source, th ui.Theme) *Pane {
 func NewFile(base context.Context, src Source, th ui.Theme) *Pane {
 	p := New(base, src, th)
 	p.file = true
-	p.keys.left.SetKeys("left", "h")
-	p.keys.right.SetKeys("right", "l")
 	return p
 }
 
