@@ -32,7 +32,7 @@ type Model struct {
 	w, h    int
 	dialog  *asked
 	waiting []*asked // behind the dialog
-	toast   *toast
+	toast   *ui.Toast
 	help    bool
 	hint    func(active string) string // demo: what to press next
 	first   []ui.Open
@@ -46,12 +46,7 @@ type entry struct {
 
 type asked struct {
 	ui.Dialog
-	owner, id int
-}
-
-type toast struct {
-	ui.Toast
-	id int
+	owner int
 }
 
 // owned is an answer on its way to its screen.
@@ -62,8 +57,8 @@ type owned struct {
 
 type (
 	pulseMsg struct{ now time.Time }
-	armMsg   struct{ id int }
-	fadeMsg  struct{ id int }
+	armMsg   struct{ of *asked }
+	fadeMsg  struct{ of *ui.Toast }
 )
 
 // Options of [New].
@@ -143,12 +138,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case pulseMsg:
 		return m, tea.Batch(pulse(), m.deliver(m.active(), ui.Tick{Now: msg.now}))
 	case armMsg:
-		if m.dialog != nil && m.dialog.id == msg.id {
+		if m.dialog == msg.of {
 			m.dialog.Armed = true
 		}
 		return m, nil
 	case fadeMsg:
-		if m.toast != nil && m.toast.id == msg.id {
+		if m.toast != nil && m.toast == msg.of {
 			m.toast = nil
 			m.resize()
 		}
@@ -250,14 +245,12 @@ func (m *Model) show(t ui.Toast) tea.Cmd {
 	if t.Text == "" {
 		return nil
 	}
-	m.nextID++
-	id := m.nextID
-	m.toast = &toast{t, id}
+	m.toast = &t
 	m.resize()
 	if t.Role == ui.Bad {
 		return nil // stays until a key is pressed
 	}
-	return tea.Tick(toastFor, func(time.Time) tea.Msg { return fadeMsg{id} })
+	return tea.Tick(toastFor, func(time.Time) tea.Msg { return fadeMsg{&t} })
 }
 
 // Bindings of the workbench itself.
@@ -333,8 +326,7 @@ func (m *Model) quit() tea.Cmd {
 const nobody = 0
 
 func (m *Model) ask(owner int, a ui.Ask) tea.Cmd {
-	m.nextID++
-	d := &asked{Dialog: ui.Dialog{Ask: a}, owner: owner, id: m.nextID}
+	d := &asked{Dialog: ui.Dialog{Ask: a}, owner: owner}
 	switch {
 	case m.dialog == nil:
 	case owner == nobody: // goes before others
@@ -348,7 +340,7 @@ func (m *Model) ask(owner int, a ui.Ask) tea.Cmd {
 
 func (m *Model) put(d *asked) tea.Cmd {
 	m.dialog, d.Armed = d, false
-	return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{d.id} })
+	return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{d} })
 }
 
 func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {

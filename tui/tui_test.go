@@ -154,14 +154,14 @@ func TestDialogGrace(t *testing.T) {
 	if r.m.dialog == nil {
 		t.Fatal("a key that was typed before the dialog was seen answered it")
 	}
-	r.m.Update(armMsg{r.m.dialog.id})
+	r.m.Update(armMsg{r.m.dialog})
 	r.m.Update(frametest.Keys("x")[0])
 	r.send(frametest.Keys("enter")...)
 	if got, ok := a.got[len(a.got)-1].(ui.Answer); !ok || got.Yes || got.ID != "sure" {
 		t.Errorf("enter answered %v", a.got)
 	}
 	r.m.Update(owned{1, ui.Ask{ID: "again"}})
-	r.m.Update(armMsg{r.m.dialog.id})
+	r.m.Update(armMsg{r.m.dialog})
 	r.send(frametest.Keys("right", "enter")...)
 	if got, ok := a.got[len(a.got)-1].(ui.Answer); !ok || !got.Yes {
 		t.Errorf("right and enter answered %v", a.got[len(a.got)-1])
@@ -172,14 +172,14 @@ func TestToasts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, &fake{name: "a"}, nil)
 	r.m.Update(owned{1, ui.Toast{Text: "one", Role: ui.OK}})
-	old := r.m.toast.id
+	old := r.m.toast
 	r.m.Update(owned{1, ui.Toast{Text: "two", Role: ui.OK}})
 	r.m.Update(fadeMsg{old})
 	if r.m.toast == nil || r.m.toast.Text != "two" {
 		t.Error("an older toast's timer wiped a newer one")
 	}
 	r.run(r.m.own(1, ui.Fail(errors.New("broken"))))
-	r.m.Update(fadeMsg{0})
+	r.m.Update(fadeMsg{nil})
 	if r.m.toast == nil || r.m.toast.Role != ui.Bad {
 		t.Error("an error does not stay")
 	}
@@ -226,12 +226,12 @@ func TestQuitAsksBeforeOthers(t *testing.T) {
 	m := New(nil, keeper{&fake{name: "edit"}}, Options{Dark: true})
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	m.Update(owned{1, ui.Ask{ID: "first"}})
-	m.Update(armMsg{m.dialog.id})
+	m.Update(armMsg{m.dialog})
 	m.Update(frametest.Keys("ctrl+c")[0])
 	if m.dialog.owner != nobody {
 		t.Fatalf("asked %+v", m.dialog)
 	}
-	m.Update(armMsg{m.dialog.id})
+	m.Update(armMsg{m.dialog})
 	m.Update(frametest.Keys("n")[0])
 	if m.dialog == nil || m.dialog.ID != "first" || m.dialog.Armed {
 		t.Errorf("then asked %+v", m.dialog)
@@ -291,7 +291,7 @@ func TestQuestionsWaitForEachOther(t *testing.T) {
 		if r.m.dialog == nil || r.m.dialog.ID != want {
 			t.Fatalf("asked %+v, want %s", r.m.dialog, want)
 		}
-		r.m.Update(armMsg{r.m.dialog.id})
+		r.m.Update(armMsg{r.m.dialog})
 		r.m.Update(frametest.Keys("y")[0])
 	}
 	var got []string

@@ -64,7 +64,7 @@ func (s *Screen) viewUpper() string {
 	for i, w := range l.charts {
 		blocks = append(blocks, trends[(s.trend+i)%len(trends)].draw(s.th, p, buckets, w, l.upper))
 	}
-	return ui.Beside(s.th.Rule.Render(" │ "), blocks...)
+	return s.th.Beside(blocks...)
 }
 
 // figuresView is the table of figures of a phase.
@@ -114,5 +114,5 @@ func (s *Screen) viewLog() string {
 		name = s.th.Title.Render(name)
 	}
 	title += s.th.Titled(name, "", s.w-l.logW)
-	return title + "\n" + ui.Beside(s.th.Rule.Render(" │ "), body, s.steps.table.Draw(s.th))
+	return title + "\n" + s.th.Beside(body, s.steps.table.Draw(s.th))
 }

@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"slices"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -30,43 +32,47 @@ func (s *Screen) commands() []ui.Command {
 	play := ui.Command{
 		Key: ui.Bind("p", "play back", "p"), Do: s.togglePlayback, Name: "play back", Why: s.playback.unavailable(s.run.live),
 	}
-	var out []ui.Command
+	var time, panes []ui.Command
 	switch {
 	case s.playback.on:
 		play.Key.SetHelp("p", "leave")
 		pause.Do = s.playback.pause
-		out = append(append(append(out, pause), s.playback.commands()...), play, steps)
+		time = append(append(append(time, pause), s.playback.commands()...), play, steps)
 	case s.run.live != nil && s.run.live.Done:
-		out = append(out, play, steps, pause)
+		time = append(time, play, steps, pause)
 	default:
 		play.Hidden = true
-		out = append(out, pause, steps, play)
+		time = append(time, pause, steps, play)
 	}
 	if s.steps.focused {
-		out = append(out, ui.Command{Key: ui.Bind("enter", "its log", "enter"), Do: s.openStep})
+		time = append(time, ui.Command{Key: ui.Bind("enter", "its log", "enter"), Do: s.openStep})
 	}
-	ofLog, rest := s.log.pane.Keys()
-	out = append(out, ui.Command{Key: ui.Bind("l", "log", "l"), Do: func() tea.Cmd { return s.log.turn(1) }})
-	out = append(append(out, ui.Listed(ofLog...)...), ui.Command{Key: ui.Bind("t", "trend", "t"), Do: ui.Now(s.turnTrend)})
-	cancel := ui.Command{Key: ui.Bind("x", "cancel", "x"), Do: s.askCancel, Name: "cancel", Why: s.run.noCancel()}
-	compare := ui.Command{Key: ui.Bind("c", "compare", "c"), Do: s.compare, Name: "compare", Why: s.run.noCompare()}
-	if cancel.Why == "" {
-		out = append(out, cancel, compare)
-	} else {
-		out = append(out, compare, cancel)
-	}
-	out = append(out,
-		ui.Command{
-			Key: ui.Bind("[ ]", "phase", "["), Do: ui.Now(func() { s.run.turn(-1) }), Hidden: len(s.run.phases) < 2,
-		},
-		ui.Command{Key: ui.Bind("[ ]", "phase", "]"), Do: ui.Now(func() { s.run.turn(1) }), Hidden: true})
 	if s.stepsShown() {
 		toggle := ui.Now(func() { s.steps.focused = !s.steps.focused })
-		out = append(out, ui.Command{Key: ui.Bind("tab", "pane", "tab", "shift+tab"), Do: toggle})
+		panes = append(panes, ui.Command{Key: ui.Bind("tab", "pane", "tab", "shift+tab"), Do: toggle})
 	}
-	return append(append(out,
-		ui.Command{Key: ui.Bind("z", "zoom log", "z"), Do: ui.Now(s.toggleZoom)},
-		ui.Command{Key: ui.Bind("m", "merge logs by time", "m"), Do: s.log.merge},
-		ui.Command{Key: ui.Bind("L", "log before", "L"), Do: func() tea.Cmd { return s.log.turn(-1) }},
-	), ui.Listed(rest...)...)
+	cancel := ui.Command{Key: ui.Bind("x", "cancel", "x"), Do: s.askCancel, Name: "cancel", Why: s.run.noCancel()}
+	compare := ui.Command{Key: ui.Bind("c", "compare", "c"), Do: s.compare, Name: "compare", Why: s.run.noCompare()}
+	run := []ui.Command{cancel, compare}
+	if cancel.Why != "" { // what can be done goes first
+		run = []ui.Command{compare, cancel}
+	}
+	single := len(s.run.phases) < 2
+	ofLog, rest := s.log.pane.Keys()
+	return slices.Concat(time,
+		[]ui.Command{{Key: ui.Bind("l", "log", "l"), Do: func() tea.Cmd { return s.log.turn(1) }}},
+		ui.Listed(ofLog...),
+		[]ui.Command{{Key: ui.Bind("t", "trend", "t"), Do: ui.Now(s.turnTrend)}},
+		run,
+		[]ui.Command{
+			{Key: ui.Bind("[ ]", "phase", "["), Do: ui.Now(func() { s.run.turn(-1) }), Hidden: single},
+			{Key: ui.Bind("[ ]", "phase", "]"), Do: ui.Now(func() { s.run.turn(1) }), Hidden: true},
+		},
+		panes,
+		[]ui.Command{
+			{Key: ui.Bind("z", "zoom log", "z"), Do: ui.Now(s.toggleZoom)},
+			{Key: ui.Bind("m", "merge logs by time", "m"), Do: s.log.merge},
+			{Key: ui.Bind("L", "log before", "L"), Do: func() tea.Cmd { return s.log.turn(-1) }},
+		},
+		ui.Listed(rest...))
 }

@@ -245,8 +245,10 @@ func kindsText(errors map[string]int) string {
 // stepColumns head the table of steps.
 func stepColumns() []ui.Column {
 	return []ui.Column{
-		{Title: "STEP", Min: 12}, {Title: "STATE", Min: 9},
-		{Title: "READY AFTER (s)", Right: true, Drop: 2}, {Title: "LOG", Flex: true, Min: 8, Drop: 3},
+		{Title: "STEP", Min: 12},
+		{Title: "STATE", Min: 9},
+		{Title: "READY AFTER (s)", Right: true, Drop: 2},
+		{Title: "LOG", Flex: true, Min: 8, Drop: 3},
 	}
 }
 

@@ -257,7 +257,7 @@ func (f *form) View(th ui.Theme, w, h int, b boxes, problems *problemList) strin
 	case len(f.rows) == 0:
 		return ui.Box("\n  "+th.Paint(ui.Muted, "no fields: the text can't be read, see the problems below"), w, h)
 	case b.both:
-		return ui.Beside(th.Rule.Render(" │ "), f.part(th, b.text[recipe].w, h, problems, recipe, recipe),
+		return th.Beside(f.part(th, b.text[recipe].w, h, problems, recipe, recipe),
 			f.part(th, b.text[workload].w, h, problems, workload, workload))
 	}
 	return f.part(th, w, h, problems, recipe, workload)

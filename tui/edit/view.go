@@ -61,7 +61,7 @@ func (s *Screen) over(body string) string {
 // main is the texts in view, or one with the description of its field; the form or
 // the comparison takes their place.
 func (s *Screen) main() string {
-	sep, b := s.th.Rule.Render(" │ "), s.boxes
+	b := s.boxes
 	text := func(of side) string {
 		focused := of == s.texts.active && s.focus == onText && !s.form.on
 		return s.texts.docs[of].View(s.th, b.text[of], focused)
@@ -75,12 +75,12 @@ func (s *Screen) main() string {
 	case s.form.on:
 		main = s.form.View(s.th, b.text[recipe].w, b.text[recipe].h, b, &s.problems)
 	case b.both:
-		return ui.Beside(sep, text(recipe), text(workload))
+		return s.th.Beside(text(recipe), text(workload))
 	default:
 		main = text(s.texts.active)
 	}
 	if b.doc.h > 1 {
-		main = ui.Beside(sep, main, s.describe().View(s.th, b.doc.w, b.doc.h))
+		main = s.th.Beside(main, s.describe().View(s.th, b.doc.w, b.doc.h))
 	}
 	return main
 }
@@ -105,7 +105,7 @@ func (s *Screen) bottom() string {
 	}
 	switch {
 	case b.both:
-		return ui.Beside(s.th.Rule.Render(" │ "), list, s.describe().View(s.th, b.doc.w, b.doc.h))
+		return s.th.Beside(list, s.describe().View(s.th, b.doc.w, b.doc.h))
 	case b.doc.h == 1:
 		return ui.Fit(" "+s.describe().line(s.th), b.all.w) + "\n" + list
 	}

@@ -43,7 +43,7 @@ func (s *Screen) View() string {
 	}
 	if l.aside > 0 {
 		side := ui.Box(strings.Join(s.below(l.aside), "\n"), l.aside, l.table)
-		return head + "\n" + rule + "\n" + ui.Beside(s.th.Rule.Render(" │ "), s.table.Draw(s.th), side)
+		return head + "\n" + rule + "\n" + s.th.Beside(s.table.Draw(s.th), side)
 	}
 	title := "notes"
 	switch {

@@ -92,7 +92,7 @@ func (a *artifacts) about(th ui.Theme, w int) []string {
 		out = append(out, ui.Wrap(at.Found, w)...)
 	}
 	if at.Problem != "" {
-		out = append(out, painted(th, role, at.Problem, w)...)
+		out = append(out, th.Wrapped(role, at.Problem, w)...)
 	}
 	if at.Lines > 0 {
 		out = append(out, th.Paint(ui.Muted, fmt.Sprintf("%d lines read", at.Lines)))

@@ -228,13 +228,12 @@ func (r *review) view(th ui.Theme) string {
 	fileTitle, originTitle := r.files.title(th, r.focus == onFile), "where it comes from"
 	parts := []string{r.job.result.factLine(th, r.w)}
 	if b.wide {
-		sep := th.Rule.Render(" │ ")
-		parts = append(parts, th.Line(r.w), ui.Beside(sep,
+		parts = append(parts, th.Line(r.w), th.Beside(
 			ui.Fit(titled(th, " ARTIFACTS", r.focus == onArtifacts), b.artifacts.w),
 			ui.Fit(fileTitle, b.file.w), ui.Fit(titled(th, strings.ToUpper(originTitle), false), b.origin.w)))
 		if b.file.h > 0 {
 			about := strings.Join(r.about(th, b.origin.w, b.origin.h), "\n")
-			parts = append(parts, ui.Beside(sep, list(b.artifacts), file(), ui.Box(about, b.origin.w, b.origin.h)))
+			parts = append(parts, th.Beside(list(b.artifacts), file(), ui.Box(about, b.origin.w, b.origin.h)))
 		}
 	} else {
 		if r.focus == onArtifacts {

@@ -82,18 +82,9 @@ func failed(err error) *sheet {
 
 // wrapped are the lines of a text in a role, behind a margin.
 func wrapped(th ui.Theme, margin string, role ui.Role, text string, w int) []string {
-	lines := painted(th, role, text, w-ui.Width(margin)-1)
+	lines := th.Wrapped(role, text, w-ui.Width(margin)-1)
 	for i := range lines {
 		lines[i] = margin + lines[i]
-	}
-	return lines
-}
-
-// painted are the lines of a text in a role.
-func painted(th ui.Theme, role ui.Role, text string, w int) []string {
-	lines := ui.Wrap(text, w)
-	for i := range lines {
-		lines[i] = th.Paint(role, lines[i])
 	}
 	return lines
 }

@@ -10,25 +10,18 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-var (
-	openKey   = ui.Bind("enter", "open", "enter")
-	portKey   = ui.Bind("p", "port", "p")
-	newKey    = ui.Bind("n", "new from recipe", "n")
-	withKey   = ui.Bind("c", "compare with…", "c")
-	filterKey = ui.Bind("/", "filter", "/")
-	cancelKey = ui.Bind("x", "cancel", "x")
-	reloadKey = ui.Bind("r", "read again", "r")
-	upKey     = ui.Bind("↑ k", "up", "up", "k")
-	downKey   = ui.Bind("↓ j", "down", "down", "j")
-	pageUp    = ui.Bind("pgup", "page up", "pgup", "ctrl+b")
-	pageDown  = ui.Bind("pgdn", "page down", "pgdown", "ctrl+f")
-	homeKey   = ui.Bind("g", "first", "home", "g")
-	endKey    = ui.Bind("G", "last", "end", "G")
-)
+var moveKeys = []key.Binding{ // as tables have them
+	ui.Bind("↑ k", "up", "up", "k"), ui.Bind("↓ j", "down", "down", "j"),
+	ui.Bind("pgup", "page up", "pgup", "ctrl+b"), ui.Bind("pgdn", "page down", "pgdown", "ctrl+f"),
+	ui.Bind("g", "first", "home", "g"), ui.Bind("G", "last", "end", "G"),
+}
 
 // Keys are the bindings; cancelling a run that has ended says why it can't be.
-func (s *Screen) Keys() []key.Binding {
-	open, with, cancel := openKey, withKey, cancelKey
+func (s *Screen) Keys() []key.Binding { return append(ui.Bindings(s.commands()), moveKeys...) }
+
+func (s *Screen) commands() []ui.Command {
+	open, with := ui.Bind("enter", "open", "enter"), ui.Bind("c", "compare with…", "c")
+	cancel := ui.Bind("x", "cancel", "x")
 	run, ok := s.list.selected()
 	open.SetEnabled(ok)
 	with.SetEnabled(ok)
@@ -36,37 +29,29 @@ func (s *Screen) Keys() []key.Binding {
 	if ok && !cancellable(run) {
 		cancel = ui.Disabled(cancel, "it has ended")
 	}
-	return []key.Binding{
-		open, portKey, newKey, with, filterKey, cancel, reloadKey, upKey, downKey, pageUp, pageDown, homeKey, endKey,
+	return []ui.Command{
+		{Key: open, Do: s.open},
+		{Key: ui.Bind("p", "port", "p"), Do: func() tea.Cmd { return ui.Do(ui.OpenPort{}) }},
+		{Key: ui.Bind("n", "new from recipe", "n"), Do: ui.Now(func() { s.typing = typingRecipe })},
+		{Key: with, Do: s.compare},
+		{Key: ui.Bind("/", "filter", "/"), Do: ui.Now(func() { s.typing = typingFilter })},
+		{Key: cancel, Do: s.askCancel},
+		{Key: ui.Bind("r", "read again", "r"), Do: s.load},
 	}
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	switch s.typing {
-	case typingFilter:
+	switch {
+	case s.typing == typingFilter:
 		s.typeFilter(msg)
 		return nil
-	case typingRecipe:
+	case s.typing == typingRecipe:
 		return s.typeRecipe(msg)
-	}
-	switch {
 	case s.list.table.Key(msg):
-	case key.Matches(msg, openKey):
-		return s.open()
-	case key.Matches(msg, portKey):
-		return ui.Do(ui.OpenPort{})
-	case key.Matches(msg, newKey):
-		s.typing = typingRecipe
-	case key.Matches(msg, withKey):
-		return s.compare()
-	case key.Matches(msg, filterKey):
-		s.typing = typingFilter
-	case key.Matches(msg, reloadKey):
-		return s.load()
-	case key.Matches(msg, cancelKey):
-		return s.askCancel()
+		return nil
 	}
-	return nil
+	cmd, _ := ui.Press(msg, s.commands())
+	return cmd
 }
 
 func (s *Screen) typeFilter(msg tea.KeyPressMsg) {
@@ -120,10 +105,7 @@ func (s *Screen) Leave() tea.Cmd {
 // compare marks the run under the cursor, or opens the comparison with the one
 // that is marked.
 func (s *Screen) compare() tea.Cmd {
-	run, ok := s.list.selected()
-	if !ok {
-		return nil
-	}
+	run, _ := s.list.selected()
 	ref := s.list.marked
 	if s.list.marked = ""; ref == "" {
 		s.list.marked = run.Dir
@@ -136,10 +118,7 @@ func (s *Screen) compare() tea.Cmd {
 }
 
 func (s *Screen) askCancel() tea.Cmd {
-	run, ok := s.list.selected()
-	if !ok || !cancellable(run) {
-		return nil
-	}
+	run, _ := s.list.selected()
 	return ui.Do(ui.Ask{
 		ID: "cancel " + run.Dir, Title: "Cancel this run?",
 		Body: run.Name + " " + run.ID + " is " + string(run.State) + ". What was measured so far is kept.",

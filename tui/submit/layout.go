@@ -110,5 +110,5 @@ func (p *planPane) View() string {
 		}
 		names = append(names, text)
 	}
-	return ui.Beside(p.th.Rule.Render(" │ "), ui.Box(strings.Join(names, "\n"), list, p.h), view)
+	return p.th.Beside(ui.Box(strings.Join(names, "\n"), list, p.h), view)
 }

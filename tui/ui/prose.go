@@ -25,6 +25,15 @@ func Prose(s string, w, most int) []string {
 	return lines
 }
 
+// Wrapped are the lines of a text in a role.
+func (t Theme) Wrapped(r Role, text string, w int) []string {
+	lines := Wrap(text, w)
+	for i := range lines {
+		lines[i] = t.Paint(r, lines[i])
+	}
+	return lines
+}
+
 // Marked are lines in a role, with a mark of one cell before the first.
 func (t Theme) Marked(r Role, mark string, lines []string) []string {
 	out := make([]string, 0, len(lines))

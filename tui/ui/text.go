@@ -56,12 +56,10 @@ func Box(s string, w, h int) string {
 	return strings.Join(out, "\n")
 }
 
-// Beside puts blocks side by side with a separator between; each must already be
+// Beside puts blocks side by side with a thin rule between; each must already be
 // a box of h lines.
-func Beside(sep string, blocks ...string) string {
-	if len(blocks) == 0 {
-		return ""
-	}
+func (t Theme) Beside(blocks ...string) string {
+	sep := t.Rule.Render(" │ ")
 	rows := strings.Split(blocks[0], "\n")
 	for _, b := range blocks[1:] {
 		for i, line := range strings.Split(b, "\n") {
