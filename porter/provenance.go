@@ -15,7 +15,7 @@ import (
 // provenanceVersion grows when a key changes its meaning.
 const provenanceVersion = 1
 
-// provenance is the stored form of a port, beside the recipe. Keys and order are
+// Provenance is the stored form of a port, beside the recipe. Keys and order are
 // stable, so that two files can be compared line by line, and it holds nothing
 // that depends on the machine or the day.
 type Provenance struct {

@@ -74,13 +74,9 @@ func TestEveryMetricIsShown(t *testing.T) {
 		"export --format json": decode[phases](t, exported).Phases[0].Figures,
 	}
 	s.want(0, "rollup", run)
-	rollup, err := os.ReadFile(filepath.Join(run, results.RollupFile))
-	if err != nil {
-		t.Fatal(err)
-	}
 	figures["roll-up"] = decode[struct {
 		Ours phases `json:"agentperf_tui"`
-	}](t, string(rollup)).Ours.Phases[0].Figures
+	}](t, s.read("run/"+results.RollupFile)).Ours.Phases[0].Figures
 	table := s.want(0, "export", run).stdout
 	page := regexp.MustCompile(`>\s+<`).ReplaceAllString(s.want(0, "export", run, "--format", "html").stdout, "><")
 	page = html.UnescapeString(page)
