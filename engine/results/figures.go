@@ -47,20 +47,40 @@ func (f Figure) text(v float64) string {
 	return "-"
 }
 
+// figureJSON is a Figure as it is written, under its key.
+type figureJSON struct {
+	Value   Number `json:"value"`
+	Unit    string `json:"unit"`
+	N       int    `json:"n"`
+	Method  string `json:"method"`
+	Client  Number `json:"client,omitzero"`
+	Invalid string `json:"invalid,omitempty"`
+}
+
 // MarshalJSON writes null for what is not known.
 func (f Figure) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Value   Number  `json:"value"`
-		Unit    string  `json:"unit"`
-		N       int     `json:"n"`
-		Method  string  `json:"method"`
-		Client  *Number `json:"client,omitempty"`
-		Invalid string  `json:"invalid,omitempty"`
-	}{Number(f.Value), f.Unit, f.N, f.Method, known(f.Client), f.Invalid})
+	return json.Marshal(figureJSON{Number(f.Value), f.Unit, f.N, f.Method, Number(f.Client), f.Invalid})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote, but for the unit, which is the metric's.
+func (f *Figure) UnmarshalJSON(data []byte) error {
+	v := figureJSON{Value: unknown, Client: unknown}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
+	}
+	f.Value, f.Client = float64(v.Value), float64(v.Client)
+	f.N, f.Method, f.Invalid = v.N, v.Method, v.Invalid
+	return nil
 }
 
 // Number is null in JSON when it is NaN or infinite.
 type Number float64
+
+// unknown is a Number that is not known.
+var unknown = Number(math.NaN())
+
+// IsZero reports whether there is nothing to write.
+func (n Number) IsZero() bool { return math.IsNaN(float64(n)) }
 
 // MarshalJSON writes a number or null.
 func (n Number) MarshalJSON() ([]byte, error) {
@@ -68,14 +88,6 @@ func (n Number) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(n))
-}
-
-func known(f float64) *Number {
-	if math.IsNaN(f) {
-		return nil
-	}
-	n := Number(f)
-	return &n
 }
 
 // Figures are all figures of a phase, in the order in which they are shown.
@@ -104,33 +116,18 @@ func (fs Figures) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote. Figures that this version does
 // not know are left out.
 func (fs *Figures) UnmarshalJSON(data []byte) error {
-	var all map[string]struct {
-		Value   *float64 `json:"value"`
-		N       int      `json:"n"`
-		Method  string   `json:"method"`
-		Client  *float64 `json:"client"`
-		Invalid string   `json:"invalid"`
-	}
+	var all map[string]Figure
 	if err := json.Unmarshal(data, &all); err != nil {
 		return fmt.Errorf("figures: %w", err)
 	}
 	*fs = nil
 	for _, m := range Metrics {
-		if v, ok := all[m.Key]; ok {
-			f := m.figure()
-			f.Value, f.Client = orNaN(v.Value), orNaN(v.Client)
-			f.N, f.Method, f.Invalid = v.N, v.Method, v.Invalid
+		if f, ok := all[m.Key]; ok {
+			f.Key, f.Label, f.Unit = m.Key, m.Label, m.Unit.Name
 			*fs = append(*fs, f)
 		}
 	}
 	return nil
-}
-
-func orNaN(f *float64) float64 {
-	if f == nil {
-		return math.NaN()
-	}
-	return *f
 }
 
 // Count prints n with thousands separators.

@@ -145,7 +145,7 @@ func (f *Fold) take(t *table, name string, p *row) {
 		p.kind = f.kind(p.errorKind)
 	}
 	if p.odd != "" {
-		f.doubt(name, p.odd)
+		count(f.odd, name, errors.New(p.odd))
 	}
 	f.add(t, p.key, &p.Request)
 }
@@ -158,14 +158,6 @@ func (f *Fold) add(t *table, key uint64, r *Request) {
 	if err := t.add(key, r); err != nil && f.broken == nil {
 		f.broken = err
 	}
-}
-
-// doubt counts a row with a value that can't be, and keeps the first such value.
-func (f *Fold) doubt(name, what string) {
-	if f.odd[name] == nil {
-		f.odd[name] = &fault{first: errors.New(what)}
-	}
-	f.odd[name].n++
 }
 
 // kind is the number of a kind of failure. There are few; what comes after the
@@ -238,11 +230,15 @@ func (f *Fold) fault(name string, err error) error {
 		where = fmt.Sprintf("%s:%d", name, n)
 	}
 	err = fmt.Errorf("%s: %w", where, err)
-	if f.faults[name] == nil {
-		f.faults[name] = &fault{first: err}
-	}
-	f.faults[name].n++
+	count(f.faults, name, err)
 	return err
+}
+
+func count(faults map[string]*fault, name string, err error) {
+	if faults[name] == nil {
+		faults[name] = &fault{first: err}
+	}
+	faults[name].n++
 }
 
 // renew drops what was derived of rows that are gone.
@@ -272,16 +268,17 @@ func (f *Fold) begin() float64 {
 		return f.started
 	}
 	// The manifest is emptied at a start, so that its first phase is of the last one.
-	first := math.Inf(1)
+	begin := f.begun()
+	var starts []float64
 	for _, m := range f.manifest {
 		if m.Start != nil {
-			first = min(first, *m.Start)
+			starts = append(starts, *m.Start)
 		}
 	}
-	if math.IsInf(first, 1) {
-		first = math.Inf(-1)
+	if len(starts) > 0 {
+		begin = max(begin, slices.Min(starts))
 	}
-	return max(first, f.begun())
+	return begin
 }
 
 // begun is begin, by what the rows and the windows show.

@@ -54,28 +54,26 @@ const (
 	Estimated      = "estimated"
 )
 
+// windowJSON is a Window as it is written.
+type windowJSON struct {
+	Start   Number `json:"start"`
+	End     Number `json:"end"`
+	Seconds Number `json:"seconds"`
+	Source  string `json:"source"`
+}
+
 // MarshalJSON writes null for what is not known.
 func (w Window) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Start   Number `json:"start"`
-		End     Number `json:"end"`
-		Seconds Number `json:"seconds"`
-		Source  string `json:"source"`
-	}{Number(w.Start), Number(w.End), Number(w.Seconds), w.Source})
+	return json.Marshal(windowJSON{Number(w.Start), Number(w.End), Number(w.Seconds), w.Source})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (w *Window) UnmarshalJSON(data []byte) error {
-	var v struct {
-		Start   *float64 `json:"start"`
-		End     *float64 `json:"end"`
-		Seconds *float64 `json:"seconds"`
-		Source  string   `json:"source"`
-	}
+	v := windowJSON{Start: unknown, End: unknown, Seconds: unknown}
 	if err := json.Unmarshal(data, &v); err != nil {
 		return fmt.Errorf("window: %w", err)
 	}
-	*w = Window{Start: orNaN(v.Start), End: orNaN(v.End), Seconds: orNaN(v.Seconds), Source: v.Source}
+	*w = Window{float64(v.Start), float64(v.End), float64(v.Seconds), v.Source}
 	return nil
 }
 
@@ -117,7 +115,7 @@ func (f *Fold) Run(now time.Time) Run {
 	for _, index := range f.phases() {
 		b := &builder{fold: f, span: f.spans.phases[index], now: unix(now)}
 		if b.span == nil {
-			b.span = &span{first: math.NaN(), last: math.NaN(), concurrency: -1}
+			b.span = noSpan()
 		}
 		b.phase = Phase{Index: index, Total: b.span.total, Invalid: []string{}, Warnings: []string{}}
 		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool {
@@ -356,19 +354,18 @@ func (b *builder) count() error {
 // to compute it from.
 func (b *builder) stated() {
 	p := &b.phase
+	for _, m := range Metrics {
+		f := m.figure()
+		if b.stats != nil {
+			f.Value, f.Method = b.stats.figure(m), methodStated
+		}
+		p.Figures = append(p.Figures, f)
+	}
 	if b.stats == nil {
 		b.invalid("there is no request row of this phase")
-		for _, m := range Metrics {
-			p.Figures = append(p.Figures, m.figure())
-		}
 		return
 	}
 	b.warn("no request rows: all figures are %s", methodStated)
-	for _, m := range Metrics {
-		f := m.figure()
-		f.Value, f.Method = b.stats.figure(m), methodStated
-		p.Figures = append(p.Figures, f)
-	}
 	p.Total = max(0, b.stats.count("requests", "total"))
 	n := Requests{
 		Measured:   b.stats.count("requests", "measured"),
@@ -401,20 +398,14 @@ func (b *builder) compare(f Figure) Figure {
 }
 
 func (b *builder) compareCounts() {
-	if b.stats == nil || b.phase.Requests == nil {
+	r := b.phase.Requests
+	if b.stats == nil || r == nil {
 		return
 	}
-	for _, c := range []struct {
-		name string
-		rows int
-	}{
-		{"total", b.phase.Total},
-		{"measured", b.phase.Requests.Measured},
-		{"successful", b.phase.Requests.Successful},
-		{"failed", b.phase.Requests.Failed},
-	} {
-		if n := b.stats.count("requests", c.name); n >= 0 && n != c.rows {
-			b.warn("%s requests: the client counts %d, the rows give %d", c.name, n, c.rows)
+	rows := []int{b.phase.Total, r.Measured, r.Successful, r.Failed}
+	for i, name := range []string{"total", "measured", "successful", "failed"} {
+		if n := b.stats.count("requests", name); n >= 0 && n != rows[i] {
+			b.warn("%s requests: the client counts %d, the rows give %d", name, n, rows[i])
 		}
 	}
 }

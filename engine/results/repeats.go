@@ -11,38 +11,31 @@ type keySet struct {
 	n     int
 }
 
+// slot is where the key is, or where it goes.
+func (s *keySet) slot(key uint64) *uint64 {
+	mask := uint64(len(s.slots) - 1)
+	i := mix(key) & mask
+	for s.slots[i] != 0 && s.slots[i] != key {
+		i = (i + 1) & mask
+	}
+	return &s.slots[i]
+}
+
 // add reports whether the key is new.
 func (s *keySet) add(key uint64) bool {
 	if 2*(s.n+1) > len(s.slots) {
 		s.grow()
 	}
-	mask := uint64(len(s.slots) - 1)
-	for i := mix(key) & mask; ; i = (i + 1) & mask {
-		switch s.slots[i] {
-		case 0:
-			s.slots[i] = key
-			s.n++
-			return true
-		case key:
-			return false
-		}
-	}
-}
-
-func (s *keySet) has(key uint64) bool {
-	if s.n == 0 {
+	at := s.slot(key)
+	if *at == key {
 		return false
 	}
-	mask := uint64(len(s.slots) - 1)
-	for i := mix(key) & mask; ; i = (i + 1) & mask {
-		switch s.slots[i] {
-		case 0:
-			return false
-		case key:
-			return true
-		}
-	}
+	*at = key
+	s.n++
+	return true
 }
+
+func (s *keySet) has(key uint64) bool { return s.n > 0 && key != 0 && *s.slot(key) == key }
 
 // mix takes bits that the choice of a part leaves open.
 func mix(key uint64) uint64 { return key >> 20 }

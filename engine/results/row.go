@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 )
@@ -104,11 +105,9 @@ var writtenNames = func() (written [otherField + 1]string) {
 }()
 
 func fieldOf(key []byte) field {
-	if len(key) >= len("itl") {
-		for f, name := range fieldNames {
-			if string(key) == name {
-				return field(f)
-			}
+	for f, name := range fieldNames {
+		if string(key) == name {
+			return field(f)
 		}
 	}
 	return otherField
@@ -261,14 +260,10 @@ func (r *rowParser) set(f field, value []byte) (err error) {
 			err = fmt.Errorf("want at most %d", math.MaxUint16)
 		}
 		r.out.phase = uint16(phase)
-	case concurrencyField:
-		r.out.concurrency, err = parseIndex(value)
+	case concurrencyField, turnField, userField:
+		*r.count(f), err = parseIndex(value)
 	case conversationField:
 		r.conversation, err = parseID(value)
-	case turnField:
-		r.out.Turn, err = parseIndex(value)
-	case userField:
-		r.out.User, err = parseIndex(value)
 	case passField:
 		r.pass, err = parseID(value)
 	case inputField, outputField, cachedField:
@@ -279,13 +274,10 @@ func (r *rowParser) set(f field, value []byte) (err error) {
 	case kindField:
 		r.out.errorKind = parseKind(value)
 	case successField, hasOutputField:
-		switch string(value) {
-		case "false":
-			r.out.Failed = true
-		case "true":
-		default:
+		if value[0] != 't' && value[0] != 'f' {
 			err = fmt.Errorf("want true or false")
 		}
+		r.out.Failed = r.out.Failed || value[0] == 'f'
 	}
 	return err
 }
@@ -306,8 +298,7 @@ func parseKind(value []byte) string {
 // parseNumber gives NaN for what is no finite number ≥ 0: Python's NaN and
 // Infinity, and times or speeds that can't be.
 func parseNumber(value []byte) (float64, error) {
-	switch value[0] {
-	case 'N', 'I', '-':
+	if strings.IndexByte("NI-", value[0]) >= 0 {
 		return math.NaN(), nil
 	}
 	if f, n := parseDecimal(value); n == len(value) {
@@ -316,11 +307,10 @@ func parseNumber(value []byte) (float64, error) {
 	if !jsonrow.IsDigit(value[0]) {
 		return 0, fmt.Errorf("want a number")
 	}
-	f, err := strconv.ParseFloat(string(value), 64)
-	if err != nil {
-		return math.NaN(), nil // scanned as a number, so it is one beyond float64
+	if f, err := strconv.ParseFloat(string(value), 64); err == nil {
+		return f, nil
 	}
-	return f, nil
+	return math.NaN(), nil // scanned as a number, so it is one beyond float64
 }
 
 // parseCount accepts 124 and 124.0; what can't be a request's count of tokens is
@@ -330,11 +320,8 @@ func parseCount(value []byte) (int32, error) {
 		return int32(n), nil
 	}
 	f, err := parseNumber(value)
-	if err != nil {
+	if err != nil || f != math.Trunc(f) || f > math.MaxInt32 {
 		return -1, err
-	}
-	if f != math.Trunc(f) || f > math.MaxInt32 {
-		return -1, nil
 	}
 	return int32(f), nil
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -225,12 +226,7 @@ func parallel(workers int, work func(worker int) error) error {
 		done.Go(func() { errs[w] = work(w) })
 	}
 	done.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // bitset is a set of row indices.

@@ -45,10 +45,14 @@ func (f *Fold) survey() error {
 			}
 			s := parts[w][int(r.phase)]
 			if s == nil {
-				s = &span{first: math.NaN(), last: math.NaN(), concurrency: -1}
+				s = noSpan()
 				parts[w][int(r.phase)] = s
 			}
-			s.take(r)
+			one := span{1, r.Start, r.End, r.concurrency}
+			if r.unplaced {
+				one.first = math.NaN()
+			}
+			s.merge(&one)
 		})
 		if err != nil {
 			return err
@@ -58,11 +62,10 @@ func (f *Fold) survey() error {
 				all.earlier += earlier[w]
 			}
 			for phase, s := range part {
-				if whole := all.phases[phase]; whole != nil {
-					whole.merge(s)
-				} else {
-					all.phases[phase] = s
+				if all.phases[phase] == nil {
+					all.phases[phase] = noSpan()
 				}
+				all.phases[phase].merge(s)
 			}
 		}
 	}
@@ -70,18 +73,8 @@ func (f *Fold) survey() error {
 	return nil
 }
 
-func (s *span) take(r *Request) {
-	s.total++
-	if !r.unplaced && !(s.first <= r.Start) {
-		s.first = r.Start
-	}
-	if r.End > s.last || math.IsNaN(s.last) {
-		s.last = r.End
-	}
-	if s.concurrency < 0 {
-		s.concurrency = r.concurrency
-	}
-}
+// noSpan is that of no row.
+func noSpan() *span { return &span{first: math.NaN(), last: math.NaN(), concurrency: -1} }
 
 // merge adds rows that come later in order.
 func (s *span) merge(o *span) {
@@ -103,9 +96,8 @@ func (f *Fold) Span(phase int) (first, last time.Time) {
 	if err := f.survey(); err != nil { // told by Run
 		return first, last
 	}
-	s := f.spans.phases[phase]
-	if s == nil {
-		return first, last
+	if s := f.spans.phases[phase]; s != nil {
+		first, last = fromUnix(s.first), fromUnix(s.last)
 	}
-	return fromUnix(s.first), fromUnix(s.last)
+	return first, last
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 )
@@ -42,21 +43,15 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 func (s *statistics) number(path ...string) float64 {
 	var at any = s.values
 	for _, key := range path {
-		inner, ok := at.(map[string]any)
-		if !ok {
-			return math.NaN()
-		}
+		inner, _ := at.(map[string]any)
 		at = inner[key]
 	}
-	text, ok := at.(json.Number)
-	if !ok {
-		return math.NaN()
+	if text, ok := at.(json.Number); ok {
+		if f, err := text.Float64(); err == nil {
+			return f
+		}
 	}
-	f, err := text.Float64()
-	if err != nil {
-		return math.NaN()
-	}
-	return f
+	return math.NaN()
 }
 
 // figure is what the client states of a metric, NaN where it states nothing.
@@ -79,36 +74,15 @@ func withoutNaN(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return bytes.Clone(data)
 	}
-	out := make([]byte, 0, len(data))
-	quoted := false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\' && i+1 < len(data):
-			out = append(out, c)
-			i++
-		case !quoted && (c == 'N' || c == 'I' || c == '-'):
-			if n := wordNaN(data[i:]); n > 0 {
-				out = append(out, "null"...)
-				i += n - 1
-				continue
-			}
+	return wordsAndTexts.ReplaceAllFunc(data, func(token []byte) []byte {
+		if token[0] == '"' {
+			return token
 		}
-		out = append(out, data[i])
-	}
-	return out
+		return []byte("null")
+	})
 }
 
-// wordNaN is the length of the word at the start of data, 0 if it is another.
-func wordNaN(data []byte) int {
-	for _, w := range []string{"NaN", "Infinity", "-Infinity"} {
-		if bytes.HasPrefix(data, []byte(w)) {
-			return len(w)
-		}
-	}
-	return 0
-}
+var wordsAndTexts = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|NaN|-?Infinity`)
 
 // Statistics are the figures under the keys of the client's statistics file, by
 // section; what is not known is left out.
