@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 )
 
 // maxDepth of nested arrays and objects, the limit of encoding/json.
@@ -95,12 +96,13 @@ func (s *Scanner) Open() error {
 // stands behind the object.
 func (s *Scanner) More() (bool, error) {
 	more, err := s.more('}')
-	if err == nil && !more {
-		if s.space(); s.At < len(s.Line) {
-			err = s.want("the end of the line")
-		}
+	if err != nil || more {
+		return more, err
 	}
-	return more, err
+	if s.space(); s.At < len(s.Line) {
+		err = s.want("the end of the line")
+	}
+	return false, err
 }
 
 // more takes what stands before the next element, or after the last one.
@@ -172,16 +174,8 @@ func (s *Scanner) Value() error {
 		return s.nested('}')
 	case '[':
 		return s.nested(']')
-	case 't':
-		return s.word("true")
-	case 'f':
-		return s.word("false")
-	case 'n':
-		return s.word("null")
-	case 'N':
-		return s.word("NaN")
-	case 'I':
-		return s.word("Infinity")
+	case 't', 'f', 'n', 'N', 'I':
+		return s.word(words[c])
 	default:
 		if c == '-' || IsDigit(c) {
 			return s.number()
@@ -189,6 +183,9 @@ func (s *Scanner) Value() error {
 		return s.want("a value")
 	}
 }
+
+// words that are values, by their first letter.
+var words = [...]string{'t': "true", 'f': "false", 'n': "null", 'N': "NaN", 'I': "Infinity"}
 
 // nested scans an array or object.
 func (s *Scanner) nested(end byte) error {
@@ -303,44 +300,38 @@ func special(x uint64) uint64 {
 
 func (s *Scanner) escape() error {
 	s.At++
-	if s.At >= len(s.Line) {
+	switch {
+	case s.At >= len(s.Line):
 		return s.want("the end of the string")
-	}
-	switch s.Line[s.At] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		s.At++
-		return nil
-	case 'u':
-		s.At++
-		for range 4 {
-			if s.At >= len(s.Line) || !isHex(s.Line[s.At]) {
-				return s.want("four hexadecimal digits")
-			}
-			s.At++
-		}
-		return nil
-	default:
+	case strings.IndexByte(`"\/bfnrtu`, s.Line[s.At]) < 0:
 		return s.want("an escape that JSON knows")
+	case !s.take('u'):
+		s.At++
+		return nil
 	}
+	for range 4 {
+		if s.At >= len(s.Line) || !isHex(s.Line[s.At]) {
+			return s.want("four hexadecimal digits")
+		}
+		s.At++
+	}
+	return nil
 }
 
 func (s *Scanner) number() error {
 	if s.take('-') && s.At < len(s.Line) && s.Line[s.At] == 'I' {
 		return s.word("Infinity")
 	}
-	if !s.take('0') && !s.digits() {
-		return s.want("a digit")
+	ok := s.take('0') || s.digits()
+	if ok && s.take('.') {
+		ok = s.digits()
 	}
-	if s.take('.') && !s.digits() {
-		return s.want("a digit")
+	if ok && (s.take('e') || s.take('E')) {
+		_ = s.take('+') || s.take('-')
+		ok = s.digits()
 	}
-	if s.take('e') || s.take('E') {
-		if !s.take('+') {
-			s.take('-')
-		}
-		if !s.digits() {
-			return s.want("a digit")
-		}
+	if !ok {
+		return s.want("a digit")
 	}
 	return nil
 }

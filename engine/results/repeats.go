@@ -1,6 +1,9 @@
 package results
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // partKeys is how many keys are held at once while repeated rows are sought.
 const partKeys = 1 << 19
@@ -114,10 +117,8 @@ func resolveShort(tables []*table) error {
 		better := tables[:i+1]
 		err := t.eachKeys(0, func(row int, keys []uint64) {
 			for i, key := range keys {
-				for _, b := range better {
-					if b.keys.has(key) {
-						t.covered.set(row + i)
-					}
+				if slices.ContainsFunc(better, func(b *table) bool { return b.keys.has(key) }) {
+					t.covered.set(row + i)
 				}
 			}
 		})

@@ -33,12 +33,11 @@ type Bucket struct {
 
 // Of returns the value of a metric of Trends, by its key; NaN for any other.
 func (b Bucket) Of(key string) float64 {
-	for i, m := range Trends {
-		if m.Key == key && i < len(b.Values) {
-			return b.Values[i]
-		}
+	i := slices.IndexFunc(Trends, func(m *Metric) bool { return m.Key == key })
+	if i < 0 || i >= len(b.Values) {
+		return math.NaN()
 	}
-	return math.NaN()
+	return b.Values[i]
 }
 
 // MarshalJSON writes null for what is not known.
@@ -113,12 +112,11 @@ const (
 )
 
 func chooseBucket(span float64) float64 {
-	for _, b := range bucketSeconds {
-		if span/b < maxBuckets {
-			return b
-		}
+	i := slices.IndexFunc(bucketSeconds, func(b float64) bool { return span/b < maxBuckets })
+	if i < 0 {
+		i = len(bucketSeconds) - 1
 	}
-	return bucketSeconds[len(bucketSeconds)-1]
+	return bucketSeconds[i]
 }
 
 // track is a series that grows.
@@ -157,18 +155,14 @@ func (t *track) grow(f *Fold, buckets int) error {
 		}
 	}
 	wanted := func(x *extent) bool { return x.holds(t.phase) }
-	if t.seen == 0 {
-		for _, a := range f.tables() {
-			if a == &f.live {
-				break
-			}
-			if err := a.scan(1, 0, wanted, take); err != nil {
-				return err
-			}
-		}
+	tables := f.tables()
+	if t.seen > 0 {
+		tables = tables[len(tables)-1:] // the live rows
 	}
-	if err := f.live.scan(1, t.seen, wanted, take); err != nil {
-		return err
+	for _, a := range tables {
+		if err := a.scan(1, t.seen, wanted, take); err != nil {
+			return err
+		}
 	}
 	t.seen = f.live.n
 	t.settle(max(0, len(t.buckets)-openTracks))
@@ -349,18 +343,16 @@ func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error)
 	if err != nil {
 		return r, err
 	}
+	users := map[int32]bool{}
 	s, err := sum(func(_ int, visit func(int, *Request)) error {
 		for i := range ended {
 			visit(0, &ended[i])
+			users[ended[i].User] = true
 		}
 		return nil
 	}, 0, seconds, fmt.Sprintf("last %.0f s", seconds))
 	if err != nil {
 		return r, err
-	}
-	users := map[int32]bool{}
-	for i := range ended {
-		users[ended[i].User] = true
 	}
 	delete(users, -1) // not known
 	r.Users = len(users)

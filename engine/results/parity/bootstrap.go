@@ -198,12 +198,8 @@ func (d draws) weighted(values []valued, weights []int32, metrics []*results.Met
 		}
 		low, high := values[i].v, values[i].v
 		if below+int(weights[values[i].user]) <= next { // the next rank is the next value's that was drawn
-			for j := i + 1; j < len(values); j++ {
-				if weights[values[j].user] > 0 {
-					high = values[j].v
-					break
-				}
-			}
+			drawn := func(v valued) bool { return weights[v.user] > 0 }
+			high = values[i+1+slices.IndexFunc(values[i+1:], drawn)].v
 		}
 		d[m] = append(d[m], percentile.Between(low, high, part))
 	}

@@ -204,15 +204,13 @@ func (r *Row) intervals(of map[string]Interval) {
 
 func column(s *Side) Column {
 	seconds, implied := s.window()
-	a := s.About
+	about := s.About
+	for _, field := range about.fields() {
+		*field = clean(*field)
+	}
 	return Column{
-		Name: clean(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency,
+		Name: clean(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency, About: about,
 		Window: known(seconds), WindowImplied: implied, Invalid: append([]string{}, s.Phase.Invalid...),
-		About: About{
-			Name: clean(a.Name), Cluster: clean(a.Cluster), Job: clean(a.Job), Recipe: clean(a.Recipe),
-			ClientCommit: clean(a.ClientCommit), Model: clean(a.Model), ModelRevision: clean(a.ModelRevision),
-			Dataset: clean(a.Dataset), DatasetHash: clean(a.DatasetHash), Seed: clean(a.Seed),
-		},
 	}
 }
 
@@ -224,27 +222,22 @@ func (s *Side) identity() [][2]string {
 	}
 	a := s.About
 	return [][2]string{
-		{"concurrency", users},
-		{"model", a.Model},
-		{"model revision", a.ModelRevision},
-		{"seed", a.Seed},
-		{"dataset", a.Dataset},
-		{"client commit", a.ClientCommit},
+		{"concurrency", users}, {"model", a.Model}, {"model revision", a.ModelRevision}, {"seed", a.Seed},
+		{"dataset", a.Dataset}, {"client commit", a.ClientCommit},
 	}
 }
+
+var sideNames = [2]string{"reference", "candidate"}
 
 // failures are the sides that are a part of a run.
 func failures(ref, cand *Side) []string {
 	reasons := []string{}
-	for _, s := range []struct {
-		what string
-		side *Side
-	}{{"reference", ref}, {"candidate", cand}} {
-		if s.side.Failure != "" {
-			reasons = append(reasons, clean(fmt.Sprintf("the %s's run %s", s.what, s.side.Failure)))
+	for i, s := range []*Side{ref, cand} {
+		if s.Failure != "" {
+			reasons = append(reasons, clean(fmt.Sprintf("the %s's run %s", sideNames[i], s.Failure)))
 		}
-		if s.side.Phase.Partial != "" {
-			reasons = append(reasons, clean(fmt.Sprintf("the %s's phase is partial: %s", s.what, s.side.Phase.Partial)))
+		if s.Phase.Partial != "" {
+			reasons = append(reasons, clean(fmt.Sprintf("the %s's phase is partial: %s", sideNames[i], s.Phase.Partial)))
 		}
 	}
 	return reasons
@@ -291,9 +284,12 @@ func (l line) row(ref, cand *Side, tolerance float64) (row Row, any bool) {
 			marks[i] = marks[i] || p.Untrusted[i]
 		}
 		row.Parts = append(row.Parts, p)
-		row.Flags = append(row.Flags, p.Flags...)
+		for _, flag := range p.Flags {
+			if !slices.Contains(row.Flags, flag) {
+				row.Flags = append(row.Flags, flag)
+			}
+		}
 	}
-	row.Flags = distinct(row.Flags)
 	form := formOf(l.metrics[0])
 	row.Reference, row.Candidate = mark(form.join(a), marks[0]), mark(form.join(b), marks[1])
 	row.Delta = join(deltas)
@@ -327,7 +323,7 @@ func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 	for i, f := range []results.Figure{r, c} {
 		if f.Invalid != "" {
 			p.Untrusted[i] = true
-			p.Flags = append(p.Flags, []string{"reference", "candidate"}[i]+" invalid: "+clean(f.Invalid))
+			p.Flags = append(p.Flags, sideNames[i]+" invalid: "+clean(f.Invalid))
 		}
 	}
 	switch {
@@ -337,17 +333,6 @@ func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 		p.Flags = append(p.Flags, "beyond ±"+results.Percent(tolerance))
 	}
 	return p
-}
-
-// distinct keeps the first of texts that are the same.
-func distinct(texts []string) []string {
-	out := []string{}
-	for _, t := range texts {
-		if !slices.Contains(out, t) {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // mark shows at the figure itself that it must not be trusted.
@@ -361,11 +346,10 @@ func mark(text string, invalid bool) string {
 // counts is the row of measured requests, for which no difference makes sense.
 func counts(label string, ref, cand *Side) Row {
 	text := func(s *Side) string {
-		n := s.Phase.Requests
-		if n == nil {
-			return "-"
+		if n := s.Phase.Requests; n != nil {
+			return fmt.Sprintf("%s (%s)", results.Count(n.Successful), results.Count(n.Failed))
 		}
-		return fmt.Sprintf("%s (%s)", results.Count(n.Successful), results.Count(n.Failed))
+		return dash
 	}
 	return Row{Metric: label, Reference: text(ref), Candidate: text(cand), Delta: dash, Parts: []Part{}, Flags: []string{}}
 }
@@ -374,17 +358,16 @@ func counts(label string, ref, cand *Side) Row {
 func (c *Comparison) judge(force bool) {
 	if c.Delta == nil {
 		c.Reasons = append(c.Reasons, "no difference of "+c.Rows[0].Metric+" can be formed")
-		c.Verdict = NotComparable
-		return
+		force = false
 	}
-	if len(c.Reasons) > 0 && !force {
+	c.Forced = len(c.Reasons) > 0 && force
+	switch {
+	case len(c.Reasons) > 0 && !force:
 		c.Verdict = NotComparable
-		return
-	}
-	c.Forced = len(c.Reasons) > 0
-	c.Verdict = Within
-	if math.Abs(*c.Delta) > c.Band {
+	case math.Abs(*c.Delta) > c.Band:
 		c.Verdict = Outside
+	default:
+		c.Verdict = Within
 	}
 }
 

@@ -29,11 +29,10 @@ type Pairing struct {
 
 // MarshalJSON writes the shifts under their quantities' keys.
 func (p Pairing) MarshalJSON() ([]byte, error) {
-	var out results.Object
-	out.Add("reference_requests", p.Reference)
-	out.Add("candidate_requests", p.Candidate)
-	out.Add("matched", p.Matched)
-	out.Add("ambiguous", p.Ambiguous)
+	out := results.Object{
+		{Name: "reference_requests", Value: p.Reference}, {Name: "candidate_requests", Value: p.Candidate},
+		{Name: "matched", Value: p.Matched}, {Name: "ambiguous", Value: p.Ambiguous},
+	}
 	for _, s := range p.Shifts {
 		out.Add(s.Of.Paired().Key, s)
 	}
@@ -95,13 +94,9 @@ func pair(ref, cand []results.Request) *Pairing {
 	if len(ref) == 0 || len(cand) == 0 {
 		return nil
 	}
-	p := &Pairing{}
-	var theirs, ours map[place]*results.Request
-	var twice int
-	ours, p.Reference, twice = places(ref)
-	p.Ambiguous += twice
-	theirs, p.Candidate, twice = places(cand)
-	p.Ambiguous += twice
+	ours, references, twice := places(ref)
+	theirs, candidates, twiceToo := places(cand)
+	p := &Pairing{Reference: references, Candidate: candidates, Ambiguous: twice + twiceToo}
 	quantities := results.PairedQuantities()
 	shifts := make([][]float64, len(quantities))
 	users, bands := map[int32][]float64{}, make([][]float64, len(bandEdges))
@@ -125,10 +120,9 @@ func pair(ref, cand []results.Request) *Pairing {
 			k, _ := slices.BinarySearch(bandEdges, a.Input)
 			bands[k] = append(bands[k], d)
 		}
-		if d == 0 {
-			continue
+		if d != 0 {
+			moved = append(moved, Moved{int(a.User), int(a.Turn), int(a.Pass), int(a.Input), a.TTFT, b.TTFT})
 		}
-		moved = append(moved, Moved{int(a.User), int(a.Turn), int(a.Pass), int(a.Input), a.TTFT, b.TTFT})
 	}
 	for k, q := range quantities {
 		p.Shifts = append(p.Shifts, shift(q, shifts[k]))
@@ -152,11 +146,10 @@ func places(samples []results.Request) (at map[place]*results.Request, n, twice 
 			continue
 		}
 		if _, seen := at[placeOf(s)]; seen {
-			at[placeOf(s)] = nil
+			s = nil
 			twice++
-			continue
 		}
-		at[placeOf(s)] = s
+		at[placeOf(&samples[i])] = s
 	}
 	return at, n, twice
 }

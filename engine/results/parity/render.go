@@ -50,18 +50,15 @@ func (f form) number(v float64) string {
 
 // join puts the unit behind the numbers, unless there is none at all.
 func (f form) join(numbers []string) string {
-	text := join(numbers)
-	if text == dash {
-		return dash
+	if text := join(numbers); text != dash {
+		return text + f.unit
 	}
-	return text + f.unit
+	return dash
 }
 
 func join(parts []string) string {
-	for _, p := range parts {
-		if p != dash {
-			return strings.Join(parts, " / ")
-		}
+	if slices.ContainsFunc(parts, func(p string) bool { return p != dash }) {
+		return strings.Join(parts, " / ")
 	}
 	return dash
 }
@@ -116,14 +113,8 @@ func (c Column) Title() string {
 	parts := []string{c.Name}
 	a := c.About
 	for _, p := range [][2]string{
-		{"cluster", a.Cluster},
-		{"job", a.Job},
-		{"recipe", a.Recipe},
-		{"client", a.ClientCommit},
-		{"model", a.Model},
-		{"revision", a.ModelRevision},
-		{"dataset", a.Dataset},
-		{"seed", a.Seed},
+		{"cluster", a.Cluster}, {"job", a.Job}, {"recipe", a.Recipe}, {"client", a.ClientCommit}, {"model", a.Model},
+		{"revision", a.ModelRevision}, {"dataset", a.Dataset}, {"seed", a.Seed},
 	} {
 		if p[1] != "" {
 			parts = append(parts, p[0]+" "+p[1])

@@ -2,6 +2,7 @@ package parity
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -69,11 +70,10 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	s := Side{Path: path}
 	if info.IsDir() {
 		run, requests, err := results.LoadRequests(ctx, path, rc, phase)
-		if err != nil {
-			return Side{}, err
+		if err == nil {
+			s.Requests = requests
+			s.Phase, err = choose(run.Phases, phase, path)
 		}
-		s.Requests = requests
-		s.Phase, err = choose(run.Phases, phase, path)
 		if err != nil {
 			return Side{}, err
 		}
@@ -83,10 +83,7 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	if stem, ok := harness.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
 		s.About.Model = stem.Model
 	}
-	s.Name = s.About.Name
-	if s.Name == "" {
-		s.Name = nameOf(path)
-	}
+	s.Name = cmp.Or(s.About.Name, nameOf(path))
 	return s, nil
 }
 
@@ -217,22 +214,25 @@ func (s *Side) figures(data []byte) error {
 	if !ok {
 		s.Phase.Stem = ""
 	}
-	for _, f := range s.Phase.Figures {
-		if !math.IsNaN(f.Value) {
-			return nil
-		}
+	if slices.ContainsFunc(s.Phase.Figures, func(f results.Figure) bool { return !math.IsNaN(f.Value) }) {
+		return nil
 	}
 	return fmt.Errorf("no figure under a key of the client's statistics file, such as " +
 		"throughput: {output_server_tok_s: 60822.2}")
 }
 
-// set takes numbers, such as a seed or a job id, as they are written.
-func (a *About) set(values map[string]any) error {
-	fields := map[string]*string{
+// fields are all fields by their keys.
+func (a *About) fields() map[string]*string {
+	return map[string]*string{
 		"name": &a.Name, "cluster": &a.Cluster, "job": &a.Job, "recipe": &a.Recipe, "client_commit": &a.ClientCommit,
 		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "dataset_hash": &a.DatasetHash,
 		"seed": &a.Seed,
 	}
+}
+
+// set takes numbers, such as a seed or a job id, as they are written.
+func (a *About) set(values map[string]any) error {
+	fields := a.fields()
 	for key, value := range values {
 		field, ok := fields[key]
 		if !ok {

@@ -31,16 +31,13 @@ func distribution(ref, cand *Side) *Distribution {
 		}
 		slices.Sort(sides[i])
 	}
-	add := func(p float64) {
-		d.Percent = append(d.Percent, p)
+	for p := range 100 {
+		d.Percent = append(d.Percent, float64(p))
+	}
+	d.Percent = append(d.Percent, 99.5, 99.9, 100)
+	for _, p := range d.Percent {
 		d.Reference = append(d.Reference, percentile.Of(sides[0], p))
 		d.Candidate = append(d.Candidate, percentile.Of(sides[1], p))
-	}
-	for p := range 100 {
-		add(float64(p))
-	}
-	for _, p := range []float64{99.5, 99.9, 100} {
-		add(p)
 	}
 	return d
 }
