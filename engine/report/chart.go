@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/chart"
@@ -29,10 +30,8 @@ type line struct {
 // Colours that people with any colour vision tell apart; lines differ by their
 // dashes too.
 var strokes = []string{
-	`stroke="#0072b2"`,
-	`stroke="#d55e00" stroke-dasharray="6 3"`,
-	`stroke="#009e73" stroke-dasharray="2 3"`,
-	`stroke="#cc79a7" stroke-dasharray="9 3 2 3"`,
+	`stroke="#0072b2"`, `stroke="#d55e00" stroke-dasharray="6 3"`,
+	`stroke="#009e73" stroke-dasharray="2 3"`, `stroke="#cc79a7" stroke-dasharray="9 3 2 3"`,
 }
 
 const (
@@ -127,12 +126,9 @@ func (c *drawing) point(name string, x, y float64) {
 	if !chart.Drawable(x) {
 		return
 	}
-	i := 0
-	for i < len(c.lines) && c.lines[i].name != name {
-		i++
-	}
-	if i == len(c.lines) {
-		c.lines = append(c.lines, line{name: name})
+	i := slices.IndexFunc(c.lines, func(l line) bool { return l.name == name })
+	if i < 0 {
+		i, c.lines = len(c.lines), append(c.lines, line{name: name})
 	}
 	c.lines[i].x, c.lines[i].y = append(c.lines[i].x, x), append(c.lines[i].y, y)
 }

@@ -49,8 +49,7 @@ func (p page) write(w io.Writer) error {
 // RunHTML writes a page of one run: the figures of each phase, and drawings of
 // them over time.
 func RunHTML(w io.Writer, r Run) error {
-	p := page{Title: r.Name, Facts: append([]string{}, r.Errors...)}
-	p.Facts = append(p.Facts, r.Warnings...)
+	p := page{Title: r.Name, Facts: slices.Concat(r.Errors, r.Warnings)}
 	for i, ph := range r.Phases {
 		one := part{
 			Title: fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Count(ph.Concurrency)),
@@ -197,14 +196,7 @@ func fields(f parity.FileDiff, c parity.Comparison) part {
 		Head:  []string{"Field", c.Reference.Name, c.Candidate.Name},
 	}
 	for _, d := range f.Differences {
-		row := []string{d.Path, "not given", "not given"}
-		if d.A != nil {
-			row[1] = d.A.Value
-		}
-		if d.B != nil {
-			row[2] = d.B.Value
-		}
-		out.Rows = append(out.Rows, row)
+		out.Rows = append(out.Rows, []string{d.Path, parity.Given(d.A), parity.Given(d.B)})
 	}
 	return out
 }

@@ -6,6 +6,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -34,19 +35,17 @@ func PhasesCSV(w io.Writer, r Run) error {
 		"client_value", "invalid",
 	}}
 	for _, p := range r.Phases {
-		seconds, source := "", ""
+		window := results.Window{Seconds: math.NaN()}
 		if p.Window != nil {
-			seconds, source = number(p.Window.Seconds), p.Window.Source
+			window = *p.Window
 		}
 		for _, f := range p.Figures {
 			why := f.Invalid
-			if why == "" && len(p.Invalid) > 0 {
-				why = p.Invalid[0]
+			if len(p.Invalid) > 0 {
+				why = cmp.Or(why, p.Invalid[0])
 			}
-			rows = append(rows, []string{
-				strconv.Itoa(p.Index), strconv.Itoa(p.Concurrency), seconds, source, f.Key, number(f.Value), f.Unit,
-				strconv.Itoa(f.N), f.Method, number(f.Client), why,
-			})
+			rows = append(rows, cells(p.Index, p.Concurrency, window.Seconds, window.Source, f.Key, f.Value, f.Unit,
+				f.N, f.Method, f.Client, why))
 		}
 	}
 	return write(w, rows)
@@ -61,14 +60,12 @@ func SeriesCSV(w io.Writer, r Run) error {
 	rows := [][]string{append(head, "users", "in_flight")}
 	for _, s := range r.Series {
 		for _, b := range s.Buckets {
-			row := []string{
-				strconv.Itoa(s.Phase), number(b.Start), time.UnixMilli(int64(b.Start * 1000)).UTC().Format(time.RFC3339),
-				number(b.Seconds), strconv.Itoa(b.N), strconv.Itoa(b.Failed),
-			}
+			start := time.UnixMilli(int64(b.Start * 1000)).UTC().Format(time.RFC3339)
+			row := cells(s.Phase, b.Start, start, b.Seconds, b.N, b.Failed)
 			for _, v := range b.Values {
-				row = append(row, number(v))
+				row = append(row, cells(v)...)
 			}
-			rows = append(rows, append(row, strconv.Itoa(b.Users), number(b.InFlight)))
+			rows = append(rows, append(row, cells(b.Users, b.InFlight)...))
 		}
 	}
 	return write(w, rows)
@@ -81,14 +78,12 @@ func CurveCSV(w io.Writer, points []results.Point) error {
 		results.LocalSpeed50, results.LocalSpeed25, results.TTFT95, "invalid",
 	}}
 	for _, p := range points {
-		gpus := ""
+		gpus := math.NaN() // not known
 		if p.GPUs > 0 {
-			gpus = strconv.Itoa(p.GPUs)
+			gpus = float64(p.GPUs)
 		}
-		rows = append(rows, []string{
-			p.Run, strconv.Itoa(p.Concurrency), gpus, number(p.Output), number(p.OutputPerGPU), number(p.TotalPerGPU),
-			number(p.Speed50), number(p.Speed25), number(p.TTFT95), p.Invalid,
-		})
+		rows = append(rows, cells(p.Run, p.Concurrency, gpus, p.Output, p.OutputPerGPU, p.TotalPerGPU,
+			p.Speed50, p.Speed25, p.TTFT95, p.Invalid))
 	}
 	return write(w, rows)
 }
@@ -98,30 +93,16 @@ func write(w io.Writer, rows [][]string) error {
 	out := csv.NewWriter(w)
 	for _, row := range rows {
 		for i, cell := range row {
-			if _, err := strconv.ParseFloat(cell, 64); cell != "" && err != nil {
-				switch cell[0] {
-				case '=', '+', '-', '@', '\t', '\r':
-					row[i] = "'" + cell
-				}
+			_, err := strconv.ParseFloat(cell, 64)
+			if cell != "" && err != nil && strings.IndexByte("=+-@\t\r", cell[0]) >= 0 {
+				row[i] = "'" + cell
 			}
 		}
-		if err := out.Write(row); err != nil {
-			return fmt.Errorf("write CSV: %w", err)
-		}
 	}
-	out.Flush()
-	if err := out.Error(); err != nil {
+	if err := out.WriteAll(rows); err != nil {
 		return fmt.Errorf("write CSV: %w", err)
 	}
 	return nil
-}
-
-// number prints a float so that it reads back as the same; NaN is empty.
-func number(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // TiersCSV writes a line for each level's standing to each tier.
@@ -131,10 +112,8 @@ func TiersCSV(w io.Writer, r Run) error {
 	}}
 	for _, t := range r.Tiers {
 		for _, l := range t.Levels {
-			rows = append(rows, []string{
-				t.Tier.Name, number(t.Tier.SpeedFloor), number(t.Tier.TTFTCeiling), strconv.Itoa(t.Concurrency),
-				strconv.Itoa(l.Concurrency), strconv.FormatBool(l.Meets), l.Why,
-			})
+			rows = append(rows, cells(t.Tier.Name, t.Tier.SpeedFloor, t.Tier.TTFTCeiling, t.Concurrency,
+				l.Concurrency, l.Meets, l.Why))
 		}
 	}
 	return write(w, rows)
@@ -148,22 +127,33 @@ func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 	}}
 	for _, r := range c.Rows {
 		for _, p := range r.Parts {
-			low, high := "", ""
+			within := parity.Interval{Low: math.NaN(), High: math.NaN()}
 			if p.Interval != nil {
-				low, high = number(p.Interval.Low), number(p.Interval.High)
+				within = *p.Interval
 			}
-			rows = append(rows, []string{
-				r.Metric, p.Key, known(p.Reference), known(p.Candidate), known(p.Delta), number(p.Tolerance), low, high,
-				strings.Join(r.Flags, "; "),
-			})
+			rows = append(rows, cells(r.Metric, p.Key, p.Reference, p.Candidate, p.Delta, p.Tolerance, within.Low, within.High,
+				strings.Join(r.Flags, "; ")))
 		}
 	}
 	return write(w, rows)
 }
 
-func known(v *float64) string {
-	if v == nil {
-		return ""
+// cells prints numbers so that they read back as the same; what is not known is empty.
+func cells(values ...any) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		if known, ok := v.(*float64); ok {
+			v = math.NaN()
+			if known != nil {
+				v = *known
+			}
+		}
+		switch f, ok := v.(float64); {
+		case !ok:
+			out[i] = fmt.Sprint(v)
+		case !math.IsNaN(f) && !math.IsInf(f, 0):
+			out[i] = strconv.FormatFloat(f, 'f', -1, 64)
+		}
 	}
-	return number(*v)
+	return out
 }

@@ -118,22 +118,17 @@ func (p Phase) counts() string {
 		return text
 	}
 	text += fmt.Sprintf(", %s measured (%s ok, %s failed)", Count(r.Measured), Count(r.Successful), Count(r.Failed))
-	for _, c := range []struct {
-		name      string
-		n, failed int
-	}{
-		{"settling", r.Settling, r.SettlingFailed},
-		{"after the window", r.After, r.AfterFailed},
-		{"without a start time", r.Unplaced, 0},
-	} {
-		if c.n == 0 {
-			continue
+	add := func(what string, n, failed int) {
+		if n > 0 {
+			text += fmt.Sprintf(", %s %s", Count(n), what)
 		}
-		text += fmt.Sprintf(", %s %s", Count(c.n), c.name)
-		if c.failed > 0 {
-			text += fmt.Sprintf(" (%s failed)", Count(c.failed))
+		if failed > 0 {
+			text += fmt.Sprintf(" (%s failed)", Count(failed))
 		}
 	}
+	add("settling", r.Settling, r.SettlingFailed)
+	add("after the window", r.After, r.AfterFailed)
+	add("without a start time", r.Unplaced, 0)
 	return text
 }
 

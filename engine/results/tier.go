@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -51,15 +52,8 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 // misses says why a phase does not meet the tier, whole and in brief; empty where it does.
 func (t Tier) misses(p Phase) (why, brief string) {
 	speed, ttft := p.Figures.Of(LocalSpeed25), p.Figures.Of(TTFT95)
-	reasons := append([]string{}, p.Invalid...)
-	if p.Partial != "" {
-		reasons = append(reasons, p.Partial)
-	}
-	for _, f := range []Figure{speed, ttft} {
-		if f.Invalid != "" {
-			reasons = append(reasons, f.Invalid)
-		}
-	}
+	reasons := slices.Concat(p.Invalid, []string{p.Partial, speed.Invalid, ttft.Invalid})
+	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
 	if len(reasons) > 0 {
 		return "invalid: " + strings.Join(reasons, "; "), "not valid"
 	}

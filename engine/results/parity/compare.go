@@ -222,8 +222,12 @@ func (s *Side) identity() [][2]string {
 	}
 	a := s.About
 	return [][2]string{
-		{"concurrency", users}, {"model", a.Model}, {"model revision", a.ModelRevision}, {"seed", a.Seed},
-		{"dataset", a.Dataset}, {"client commit", a.ClientCommit},
+		{"concurrency", users},
+		{"model", a.Model},
+		{"model revision", a.ModelRevision},
+		{"seed", a.Seed},
+		{"dataset", a.Dataset},
+		{"client commit", a.ClientCommit},
 	}
 }
 

@@ -30,8 +30,10 @@ type Pairing struct {
 // MarshalJSON writes the shifts under their quantities' keys.
 func (p Pairing) MarshalJSON() ([]byte, error) {
 	out := results.Object{
-		{Name: "reference_requests", Value: p.Reference}, {Name: "candidate_requests", Value: p.Candidate},
-		{Name: "matched", Value: p.Matched}, {Name: "ambiguous", Value: p.Ambiguous},
+		{Name: "reference_requests", Value: p.Reference},
+		{Name: "candidate_requests", Value: p.Candidate},
+		{Name: "matched", Value: p.Matched},
+		{Name: "ambiguous", Value: p.Ambiguous},
 	}
 	for _, s := range p.Shifts {
 		out.Add(s.Of.Paired().Key, s)

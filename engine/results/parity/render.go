@@ -113,8 +113,14 @@ func (c Column) Title() string {
 	parts := []string{c.Name}
 	a := c.About
 	for _, p := range [][2]string{
-		{"cluster", a.Cluster}, {"job", a.Job}, {"recipe", a.Recipe}, {"client", a.ClientCommit}, {"model", a.Model},
-		{"revision", a.ModelRevision}, {"dataset", a.Dataset}, {"seed", a.Seed},
+		{"cluster", a.Cluster},
+		{"job", a.Job},
+		{"recipe", a.Recipe},
+		{"client", a.ClientCommit},
+		{"model", a.Model},
+		{"revision", a.ModelRevision},
+		{"dataset", a.Dataset},
+		{"seed", a.Seed},
 	} {
 		if p[1] != "" {
 			parts = append(parts, p[0]+" "+p[1])
@@ -193,13 +199,14 @@ func (c Comparison) fieldLines() []string {
 				out = append(out, fmt.Sprintf("  %s: %d more", f.File, len(f.Differences)-i))
 				break
 			}
-			out = append(out, clean(fmt.Sprintf("  %s %s: %s against %s", f.File, d.Path, sideValue(d.A), sideValue(d.B))))
+			out = append(out, clean(fmt.Sprintf("  %s %s: %s against %s", f.File, d.Path, Given(d.A), Given(d.B))))
 		}
 	}
 	return append([]string{strings.Join(heads, " and ") + " identical"}, out...)
 }
 
-func sideValue(s *recipes.Side) string {
+// Given is a field's value on a side that may not give it.
+func Given(s *recipes.Side) string {
 	if s == nil {
 		return "not given"
 	}
