@@ -28,7 +28,7 @@ type rowsDifference struct {
 // key and raw value are, wherever in the artifact it stands.
 func DiffProvenance(a, b *Provenance) ProvenanceDiff {
 	d := ProvenanceDiff{Differences: []rowsDifference{}}
-	diffRows(&d, a.Fields, b.Fields, func(r Row) string { return fieldKey(r.File, r.Canonical) })
+	diffRows(&d, a.Fields, b.Fields, func(f Field) string { return fieldKey(f.File, f.Path) })
 	diffRows(&d, a.droppedRows(), b.droppedRows(), func(x Dropped) string { return "dropped " + x.From + " " + x.Name })
 	diffRows(&d, a.Todos, b.Todos, func(t Todo) string { return "question " + t.ID })
 	diffRows(&d, a.Answers, b.Answers, func(x Answer) string { return "answer " + x.ID })
@@ -84,7 +84,7 @@ func differing[T any](a, b T) []string {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {
 		tag, _, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")
-		if tag != "path" && !reflect.DeepEqual(placeless(x.Field(i).Interface()), placeless(y.Field(i).Interface())) {
+		if tag != "" && tag != "path" && !reflect.DeepEqual(placeless(x.Field(i).Interface()), placeless(y.Field(i).Interface())) {
 			out = append(out, tag)
 		}
 	}
@@ -124,7 +124,7 @@ func (d ProvenanceDiff) Text(a, b string) string {
 
 func rowText(row any) string {
 	switch r := row.(type) {
-	case Row:
+	case Field:
 		value := safetext.Clip(r.Value, 500)
 		return fmt.Sprintf("%s %s%s%s", r.Class, value, whence(r.Evidence, r.Value), because(r.Rule, r.Why))
 	case Dropped:

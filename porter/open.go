@@ -50,8 +50,8 @@ func (p *Provenance) editedSince(t Todo, now map[File]map[string]any) bool {
 	}
 	written, present := map[string]any{}, map[string]any{}
 	for _, r := range p.Fields {
-		if r.File == file && within(r.Canonical, path) {
-			written[r.Canonical] = decoded(r.Value)
+		if r.File == file && within(r.Path, path) {
+			written[r.Path] = decoded(r.Value)
 		}
 	}
 	for name, v := range values {
@@ -79,45 +79,26 @@ func decoded(text string) any {
 	return v
 }
 
-// parsed is a recipe or a workload.
-type parsed[T any] interface {
-	*T
+// written is a recipe or a workload.
+type written interface {
+	comparable
 	Leaves() []recipes.Leaf
 }
 
 // valuesIn reads a file and decodes its leaves by their canonical paths.
-func valuesIn[T any, P parsed[T]](
-	path string, parse func(string, []byte) (P, recipes.Diagnostics),
-) (map[string]any, error) {
+func valuesIn[F written](path string, parse func(string, []byte) (F, recipes.Diagnostics)) (map[string]any, error) {
 	data, err := recipes.Read(path)
 	if err != nil {
 		return nil, err
 	}
+	var none F
 	f, found := parse(path, data)
-	if f == nil {
+	if f == none {
 		return nil, errors.New(found[0].String())
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return nil, err
-	}
-	type spot struct{ line, column int }
-	nodes := map[spot]*yaml.Node{}
-	var walk func(*yaml.Node)
-	walk = func(n *yaml.Node) {
-		nodes[spot{n.Line, n.Column}] = n
-		for _, c := range n.Content {
-			walk(c)
-		}
-	}
-	walk(&doc)
 	out := map[string]any{}
 	for _, l := range f.Leaves() {
-		var v any
-		if n := nodes[spot{l.Place.Line, l.Place.Column}]; n == nil || n.Decode(&v) != nil {
-			v = l.Value
-		}
-		out[l.Canonical] = v
+		out[l.Canonical] = l.Decoded()
 	}
 	return out, nil
 }

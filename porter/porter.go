@@ -57,16 +57,16 @@ var classes = []Class{Copied, Translated, Inferred, Default, Guessed, Missing}
 
 // Field is one leaf of a written file; a list counts as one leaf.
 type Field struct {
-	File File
-	Path string // dotted, in the spelling of schema 1; keys that hold a dot are quoted
-	// Written is the path in the spelling of the written file.
-	Written string
-	Value   string // YAML text of the value, on one line
-	Class   Class
-	Rule    string // translation, inference or default that was applied; empty for a plain copy
-	Why     string // reason for the rule
-	// Evidence lists what the value rests on, most telling first.
-	Evidence []Evidence
+	File    File   `json:"file"`
+	Written string `json:"path"` // as the written file spells it
+	// Path is dotted, in the spelling of schema 1; keys that hold a dot are quoted.
+	Path  string `json:"canonical"`
+	Value string `json:"value"` // YAML text of the value, on one line
+	Class Class  `json:"class"`
+	// Rule is the translation, inference or default that was applied; empty for a plain copy.
+	Rule     string     `json:"rule,omitempty"`
+	Why      string     `json:"why,omitempty"` // reason for the rule
+	Evidence []Evidence `json:"evidence"`      // what the value rests on, most telling first
 
 	base    string       // field of the schema table; empty in a workload
 	written string       // its path, as the file is written

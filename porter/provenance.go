@@ -24,7 +24,7 @@ type Provenance struct {
 	Schema    int           `json:"schema"`
 	Summary   map[Class]int `json:"summary"`
 	Artifacts []Artifact    `json:"artifacts"`
-	Fields    []Row         `json:"fields"`
+	Fields    []Field       `json:"fields"`
 	Dropped   []Dropped     `json:"dropped"`
 	Proof     Proof         `json:"proof"`
 	Todos     []Todo        `json:"todos"`   // open; paths as the written file spells them
@@ -33,28 +33,16 @@ type Provenance struct {
 	Texts map[File]string `json:"texts,omitempty"`
 }
 
-// Row is the stored form of a [Field].
-type Row struct {
-	File      File       `json:"file"`
-	Path      string     `json:"path"`      // as the written file spells it
-	Canonical string     `json:"canonical"` // as schema 1 spells it
-	Value     string     `json:"value"`     // YAML text
-	Class     Class      `json:"class"`
-	Rule      string     `json:"rule,omitempty"`
-	Why       string     `json:"why,omitempty"`
-	Evidence  []Evidence `json:"evidence"`
-}
-
 // provenance is the result as it is stored.
 func (r *Result) provenance() *Provenance {
 	l := newLayout(r.Schema)
 	p := &Provenance{
 		Version: provenanceVersion, Source: r.Source, Schema: r.Schema, Summary: r.Summary(), Proof: r.Proof,
-		Artifacts: list(r.Artifacts), Fields: make([]Row, 0, len(r.Fields)), Dropped: list(r.Dropped),
+		Artifacts: list(r.Artifacts), Fields: list(r.Fields), Dropped: list(r.Dropped),
 		Todos: list(r.Todos), Answers: list(r.Answers),
 	}
-	for _, f := range r.Fields {
-		p.Fields = append(p.Fields, Row{f.File, f.Written, f.Path, f.Value, f.Class, f.Rule, f.Why, list(f.Evidence)})
+	for i := range p.Fields {
+		p.Fields[i].Evidence = list(p.Fields[i].Evidence)
 	}
 	for i := range p.Todos {
 		p.Todos[i].Path = l.todoPath(p.Todos[i])

@@ -20,6 +20,15 @@ type Leaf struct {
 	node      *yaml.Node
 }
 
+// Decoded is the value as YAML decodes it, or its text where that is not possible.
+func (l Leaf) Decoded() any {
+	var v any
+	if l.node == nil || l.node.Decode(&v) != nil {
+		return l.Value
+	}
+	return v
+}
+
 // Difference is one field in which two files differ; an absent side is nil.
 type Difference struct {
 	Path string `json:"path"`

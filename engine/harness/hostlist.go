@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,46 +58,38 @@ func splitHosts(list string) []string {
 	return append(items, strings.TrimSpace(list[from:]))
 }
 
+// expandHost expands one item: what stands before its first brackets, what stands in
+// them, and likewise what follows.
 func expandHost(item string) ([]string, error) {
-	heads := []string{""}
-	for item != "" {
-		open := strings.IndexByte(item, '[')
-		if open < 0 {
-			open = len(item)
-		}
-		plain := item[:open]
-		if bad := strings.IndexAny(plain, "]$<>{}()* \t"); bad >= 0 {
-			return nil, fmt.Errorf("unexpected %q", plain[bad])
-		}
-		parts := []string{plain}
-		item = item[open:]
-		if item != "" {
-			shut := strings.IndexByte(item, ']')
-			if shut < 0 {
-				return nil, fmt.Errorf("bracket is not closed")
-			}
-			ids, err := expandRanges(item[1:shut])
-			if err != nil {
-				return nil, err
-			}
-			parts = parts[:0]
-			for _, id := range ids {
-				parts = append(parts, plain+id)
-			}
-			item = item[shut+1:]
-		}
-		if len(heads)*len(parts) > maxHosts {
-			return nil, fmt.Errorf("more than %d names", maxHosts)
-		}
-		next := make([]string, 0, len(heads)*len(parts))
-		for _, h := range heads {
-			for _, p := range parts {
-				next = append(next, h+p)
-			}
-		}
-		heads = next
+	head, rest, grouped := strings.Cut(item, "[")
+	if bad := strings.IndexAny(head, "]$<>{}()* \t"); bad >= 0 {
+		return nil, fmt.Errorf("unexpected %q", head[bad])
 	}
-	return heads, nil
+	if !grouped {
+		return []string{head}, nil
+	}
+	group, rest, closed := strings.Cut(rest, "]")
+	if !closed {
+		return nil, errors.New("bracket is not closed")
+	}
+	ids, err := expandRanges(group)
+	if err != nil {
+		return nil, err
+	}
+	tails, err := expandHost(rest)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids)*len(tails) > maxHosts {
+		return nil, fmt.Errorf("more than %d names", maxHosts)
+	}
+	var names []string
+	for _, id := range ids {
+		for _, tail := range tails {
+			names = append(names, head+id+tail)
+		}
+	}
+	return names, nil
 }
 
 // expandRanges expands "01-03,07"; the width of the first number is kept.

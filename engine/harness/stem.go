@@ -1,6 +1,8 @@
 package harness
 
 import (
+	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,53 +19,32 @@ type Stem struct {
 	Trajectories int     // per user
 }
 
+var stemForm = regexp.MustCompile(`^(.+)__(\d+)u__phase(\d+)__dur([\d.]+)s__settle([\d.]+)s__traj(\d+)$`)
+
 // ParseStem reads a file name without its extension, from the right, since the
 // model's name may contain the separator. It reports false for every other name,
 // and for one that could do harm on a terminal.
 func ParseStem(name string) (Stem, bool) {
-	var s Stem
-	var ok [5]bool
-	rest := name
-	for i, part := range []struct {
-		prefix, suffix string
-		set            func(string) bool
-	}{
-		{"traj", "", whole(&s.Trajectories)},
-		{"settle", "s", seconds(&s.Settling)},
-		{"dur", "s", seconds(&s.Timeout)},
-		{"phase", "", whole(&s.Phase)},
-		{"", "u", whole(&s.Concurrency)},
-	} {
-		at := strings.LastIndex(rest, "__")
-		if at < 0 {
-			return Stem{}, false
-		}
-		text, hasPrefix := strings.CutPrefix(rest[at+2:], part.prefix)
-		text, hasSuffix := strings.CutSuffix(text, part.suffix)
-		ok[i] = hasPrefix && hasSuffix && part.set(text)
-		rest = rest[:at]
+	parts := stemForm.FindStringSubmatch(name)
+	if parts == nil || strings.ContainsFunc(parts[1], unicode.IsControl) {
+		return Stem{}, false
 	}
-	s.Model = rest
-	if ok != [5]bool{true, true, true, true, true} || rest == "" || strings.ContainsFunc(rest, unicode.IsControl) {
+	s := Stem{Model: parts[1]}
+	var err [5]error
+	s.Concurrency, err[0] = whole(parts[2])
+	s.Phase, err[1] = whole(parts[3])
+	s.Timeout, err[2] = strconv.ParseFloat(parts[4], 64)
+	s.Settling, err[3] = strconv.ParseFloat(parts[5], 64)
+	s.Trajectories, err[4] = whole(parts[6])
+	if errors.Join(err[:]...) != nil {
 		return Stem{}, false
 	}
 	return s, true
 }
 
-func whole(to *int) func(string) bool {
-	return func(text string) bool {
-		n, err := strconv.ParseUint(text, 10, 31)
-		*to = int(n)
-		return err == nil
-	}
-}
-
-func seconds(to *float64) func(string) bool {
-	return func(text string) bool {
-		f, err := strconv.ParseFloat(text, 64)
-		*to = f
-		return err == nil && strings.Trim(text, "0123456789.") == ""
-	}
+func whole(text string) (int, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	return int(n), err
 }
 
 // String is the file name without its extension; times print without decimals
