@@ -17,26 +17,32 @@ func TestFieldsFile(t *testing.T) {
 	if len(all) != 3 || len(all["recipe"]) == 0 || len(all["workload"]) == 0 || len(all["cluster"]) == 0 {
 		t.Errorf("want the tables recipe, workload and cluster, found %d", len(all))
 	}
-	kinds := []Kind{Str, Int, Float, Bool, BoolOrStr, NodeCount, StrMap, FreeMap, StrList, Levels, IntList, Opaque}
 	for table, rows := range all {
 		for _, f := range rows {
-			if !slices.Contains(kinds, f.Kind) {
-				t.Errorf("%s %s: unknown kind %q", table, f.Name(), f.Kind)
-			}
-			if number := f.Kind == Int || f.Kind == NodeCount || f.Kind == Float || f.Kind == IntList; f.Bounded && !number {
-				t.Errorf("%s %s: a bound of a %s", table, f.Name(), f.Kind)
-			}
-			if f.Required && (f.Default != "" || f.Nullable) {
-				t.Errorf("%s %s: required, and with a default or null", table, f.Name())
-			}
-			words := len(f.Enum) > 0 && f.Kind == Str && f.Default != ""
-			if words && !slices.Contains(f.Enum, f.Default) {
-				t.Errorf("%s %s: the default %q is not allowed", table, f.Name(), f.Default)
-			}
-			if strings.Contains(f.V1+f.V2+f.Doc+f.Pitfall, "{role}") || strings.Contains(f.V1, "{mode}") {
-				t.Errorf("%s %s: a placeholder outside of each_role", table, f.Name())
-			}
+			checkField(t, table+" "+f.Name(), f)
 		}
+	}
+}
+
+// checkField tells of what no row of the file may say.
+func checkField(t *testing.T, name string, f Field) {
+	t.Helper()
+	kinds := []Kind{Str, Int, Float, Bool, BoolOrStr, NodeCount, StrMap, FreeMap, StrList, Levels, IntList, Opaque}
+	if !slices.Contains(kinds, f.Kind) {
+		t.Errorf("%s: unknown kind %q", name, f.Kind)
+	}
+	if number := []Kind{Int, NodeCount, Float, IntList}; f.Bounded && !slices.Contains(number, f.Kind) {
+		t.Errorf("%s: a bound of a %s", name, f.Kind)
+	}
+	if f.Required && (f.Default != "" || f.Nullable) {
+		t.Errorf("%s: required, and with a default or null", name)
+	}
+	words := len(f.Enum) > 0 && f.Kind == Str && f.Default != ""
+	if words && !slices.Contains(f.Enum, f.Default) {
+		t.Errorf("%s: the default %q is not allowed", name, f.Default)
+	}
+	if strings.Contains(f.V1+f.V2+f.Doc+f.Pitfall, "{role}") || strings.Contains(f.V1, "{mode}") {
+		t.Errorf("%s: a placeholder outside of each_role", name)
 	}
 }
 
