@@ -7,6 +7,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,15 +81,8 @@ func Run(ctx context.Context, opt Options) (int, error) {
 }
 
 func start(ctx context.Context, opt Options, lim limits) (int, error) {
-	if opt.ResultsDir == "" {
-		opt.ResultsDir = ResultsDir
-	}
-	if opt.EventFile == "" {
-		opt.EventFile = filepath.Join(filepath.Dir(opt.ResultsDir), event.ClientFileName)
-	}
-	if opt.SystemPath == "" {
-		opt.SystemPath = SystemPath
-	}
+	opt.ResultsDir, opt.SystemPath = cmp.Or(opt.ResultsDir, ResultsDir), cmp.Or(opt.SystemPath, SystemPath)
+	opt.EventFile = cmp.Or(opt.EventFile, filepath.Join(filepath.Dir(opt.ResultsDir), event.ClientFileName))
 	s := &step{Options: opt, lim: lim, rec: &recorder{log: opt.Log, now: opt.Now}}
 	code, err := s.run(ctx)
 	for _, f := range s.held {
@@ -231,10 +225,8 @@ func (s *step) client(ctx context.Context) (int, error) {
 		return 1, fmt.Errorf("run the client: %w", err)
 	}
 	took := s.Now().Sub(begun).Seconds()
-	s.rec.event(event.ClientStep, event.Data{
-		Message: fmt.Sprintf("ended with code %d after %.1f s", code, took),
-		Seconds: took, ExitCode: &code,
-	})
+	said := fmt.Sprintf("ended with code %d after %.1f s", code, took)
+	s.rec.event(event.ClientStep, event.Data{Message: said, Seconds: took, ExitCode: &code})
 	return code, nil
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -204,9 +205,4 @@ func variables(list []string) environ {
 }
 
 // or is a variable's value, or another one where it is unset or empty.
-func (e environ) or(name, fallback string) string {
-	if v := e[name]; v != "" {
-		return v
-	}
-	return fallback
-}
+func (e environ) or(name, fallback string) string { return cmp.Or(e[name], fallback) }

@@ -101,8 +101,7 @@ func (s *step) claim(change bool) (*os.File, error) {
 func (s *step) inputFiles(w *recipes.Workload) ([]input, error) {
 	var out []input
 	for _, p := range []recipes.Var{
-		{Name: "trajectory_path", Value: w.TrajectoryPath},
-		{Name: "user_assignments_path", Value: w.AssignmentsPath},
+		{Name: "trajectory_path", Value: w.TrajectoryPath}, {Name: "user_assignments_path", Value: w.AssignmentsPath},
 	} {
 		if p.Value == "" {
 			continue

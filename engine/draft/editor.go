@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -26,12 +27,7 @@ type Handoff struct {
 // into words as a shell does, and no shell runs. The name is that of the copy, so
 // that the editor knows the kind of file.
 func (d *Drafts) Editor(name, text string) (*Handoff, error) {
-	line := "vi"
-	for _, v := range []string{"EDITOR", "VISUAL"} {
-		if s := d.opt.Getenv(v); s != "" {
-			line = s
-		}
-	}
+	line := cmp.Or(d.opt.Getenv("VISUAL"), d.opt.Getenv("EDITOR"), "vi")
 	argv, err := shell.Fields(line, d.opt.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("start the editor %q: %w; set EDITOR to a command with its arguments", line, err)

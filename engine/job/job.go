@@ -6,6 +6,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,12 +88,8 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	if left := opt.Plan.Placeholders(); len(left) > 0 {
 		return 1, fmt.Errorf("run plan %s: still unbound: %v", opt.Plan.Name, left)
 	}
-	if opt.Grace.Client == 0 {
-		opt.Grace.Client = 30 * time.Second
-	}
-	if opt.Grace.Servers == 0 {
-		opt.Grace.Servers = 10 * time.Second
-	}
+	opt.Grace.Client = cmp.Or(opt.Grace.Client, 30*time.Second)
+	opt.Grace.Servers = cmp.Or(opt.Grace.Servers, 10*time.Second)
 	if err := prepare(opt); err != nil {
 		return 1, err
 	}
@@ -190,10 +187,9 @@ func (j *run) run(ctx context.Context) int {
 		fail = &failure{state: event.Done}
 	}
 	j.rec.state(fail.state, fail.why, &fail.code)
-	switch fail.state {
-	case event.Done:
+	if fail.state == event.Done {
 		j.rec.say("INFO", "✓ Sweep completed successfully")
-	default:
+	} else {
 		j.rec.say("ERROR", fmt.Sprintf("✗ Sweep failed (exit code: %d): %s", fail.code, fail.why))
 	}
 	return fail.code
@@ -294,10 +290,7 @@ func (j *run) dead(f fatalLine) *failure {
 func stopped(ctx context.Context) *failure {
 	var s Stopped
 	if errors.As(context.Cause(ctx), &s) {
-		if s.Why == "" {
-			s.Why = "stopped on request"
-		}
-		return &failure{state: s.State, code: 1, why: s.Why, within: s.Within}
+		return &failure{state: s.State, code: 1, why: cmp.Or(s.Why, "stopped on request"), within: s.Within}
 	}
 	return &failure{state: event.Cancelled, code: 1, why: "stopped"}
 }

@@ -50,11 +50,7 @@ func Submit(ctx context.Context, dir string) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = cmd.Start()
-	if cerr := w.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err := errors.Join(cmd.Start(), w.Close()); err != nil {
 		return fmt.Errorf("start run %s: %w", name, err)
 	}
 	word := make(chan string, 1)

@@ -219,10 +219,16 @@ func ExternalState(ref Ref, run results.Run) (state event.State, last time.Time)
 	if n := len(run.Phases); n > 0 && run.Phases[n-1].Statistics != nil { // an earlier phase's end says nothing
 		state = event.Done
 	}
-	if info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile)); err == nil {
-		last = info.ModTime()
+	return state, ref.wroteRows()
+}
+
+// wroteRows is when the client last wrote a row of its requests; zero before it has.
+func (r Ref) wroteRows() time.Time {
+	info, err := os.Stat(filepath.Join(r.Logs, "agentperf", results.RequestsFile))
+	if err != nil {
+		return time.Time{}
 	}
-	return state, last
+	return info.ModTime()
 }
 
 // progress tells the phase of a client that writes no events, by the figures so far:

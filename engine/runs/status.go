@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/logline"
 	"github.com/agentperf/agentperf-tui/engine/logview"
 	"github.com/agentperf/agentperf-tui/engine/plan"
-	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
@@ -114,9 +112,8 @@ const silence = 2 * time.Minute
 
 func (r *Resolver) onAnotherHost(ref Ref, s event.Status) event.Status {
 	last := s.Last
-	info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile))
-	if err == nil && info.ModTime().After(last) {
-		last = info.ModTime()
+	if wrote := ref.wroteRows(); wrote.After(last) {
+		last = wrote
 	}
 	if r.now().Sub(last) > silence {
 		s.State, s.Message = event.Unknown, "runs on "+ref.Record.Host+", which has said nothing for a while; look there"
@@ -133,15 +130,15 @@ func (r *Resolver) Ended(ref Ref, s event.Status, untilDone bool) bool {
 	if ref.Record.ID != "" {
 		return s.State.Final() || s.State == event.Unknown && !untilDone
 	}
-	info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile))
-	if err != nil {
+	wrote := ref.wroteRows()
+	if wrote.IsZero() {
 		return !untilDone
 	}
 	most := Quiet
 	if untilDone && !s.State.Final() {
 		most = gaveUp // it may be a stall
 	}
-	return r.now().Sub(info.ModTime()) > most
+	return r.now().Sub(wrote) > most
 }
 
 // Quiet is how long another tool's outputs must have been still to count as ended.

@@ -12,23 +12,14 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
-// hostnames are the nodes of a node list, in Slurm's order; the first one runs the
-// batch script.
-func hostnames(ctx context.Context, list string) ([]string, error) {
-	out, err := call(ctx, askLimit, "scontrol", "show", "hostnames", list)
-	if err != nil {
-		return nil, fmt.Errorf("list the nodes of %s: %w", list, err)
-	}
-	return strings.Fields(out), nil
-}
-
 // Bindings are the values of a plan's placeholders in an allocation: names and
 // addresses of its nodes, the job's id, and where the run's files are.
 func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string) ([]string, error) {
-	names, err := hostnames(ctx, nodeList)
+	out, err := call(ctx, askLimit, "scontrol", "show", "hostnames", nodeList)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list the nodes of %s: %w", nodeList, err)
 	}
+	names := strings.Fields(out) // in Slurm's order; the first one runs the batch script
 	if len(names) != len(p.Nodes) {
 		return nil, fmt.Errorf("the allocation %s has %d nodes, and the plan %d", nodeList, len(names), len(p.Nodes))
 	}

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -82,12 +83,7 @@ type Queue struct {
 	Now   func() time.Time
 }
 
-func (q *Queue) limit() time.Duration {
-	if q.Limit > 0 {
-		return q.Limit
-	}
-	return 10 * time.Second
-}
+func (q *Queue) limit() time.Duration { return cmp.Or(q.Limit, 10*time.Second) }
 
 // Ask gives the newest answer: the shared one, while it is younger than Every,
 // else a new one. A scheduler that does not answer is an Error in it, beside what
@@ -208,11 +204,46 @@ func parseQueue(out string) []Job {
 		if len(f) < 8 {
 			continue
 		}
-		j := Job{
+		jobs = append(jobs, Job{
 			ID: f[0], State: f[1], Reason: word(f[2]), Submitted: instant(f[3]), Start: instant(f[4]),
 			End: instant(f[5]), Nodes: f[6], Comment: word(f[7]),
+		})
+	}
+	return jobs
+}
+
+// Ended asks the accounting for the job of a run that the queue does not know any more. Ids
+// are used again: a job of another submit is not taken for it. It lags some
+// seconds behind the queue, and sites without accounting give an error.
+func Ended(ctx context.Context, r rundir.Record) (Job, bool, error) {
+	since := r.Created.Add(-time.Hour).Local().Format(timeForm)
+	out, err := call(ctx, 15*time.Second, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates",
+		"--jobs="+r.ID, "--starttime="+since, "--format="+accountForm)
+	if err != nil {
+		return Job{}, false, err
+	}
+	for _, j := range parseAccounting(out) {
+		if j.isOf(r) {
+			return j, true, nil
 		}
-		jobs = append(jobs, j)
+	}
+	return Job{}, false, nil
+}
+
+const accountForm = "JobIDRaw,State,Submit,Start,End,NodeList,Comment"
+
+func parseAccounting(out string) []Job {
+	var jobs []Job
+	for line := range strings.Lines(out) {
+		f := strings.SplitN(strings.TrimRight(line, "\n"), "|", 7)
+		if len(f) < 7 {
+			continue
+		}
+		state, by, _ := strings.Cut(f[1], " ") // CANCELLED by 1000
+		jobs = append(jobs, Job{
+			ID: f[0], State: state, Reason: by, Submitted: instant(f[2]), Start: instant(f[3]),
+			End: instant(f[4]), Nodes: f[5], Comment: word(f[6]),
+		})
 	}
 	return jobs
 }

@@ -87,11 +87,7 @@ func (s *Submitter) finishAttempts(ctx context.Context) error {
 		if free, err := lock.TryLock(); err != nil || !free {
 			continue // somebody is at it
 		}
-		err := s.finishAttempt(ctx, path)
-		if uerr := lock.Unlock(); err == nil {
-			err = uerr
-		}
-		if err != nil {
+		if err := errors.Join(s.finishAttempt(ctx, path), lock.Unlock()); err != nil {
 			return err
 		}
 	}

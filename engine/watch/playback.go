@@ -191,11 +191,10 @@ func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 	}
 	if p.cursor == nil || t.Before(p.cursor.at) {
 		p.close()
-		c, err := p.rewind()
-		if err != nil {
+		var err error
+		if p.cursor, err = p.rewind(); err != nil {
 			return Update{}, fmt.Errorf("play back: %w", err)
 		}
-		p.cursor = c
 	}
 	c := p.cursor
 	told := c.events
