@@ -55,8 +55,7 @@ func (e *Engine) Parity(
 	return out, nil
 }
 
-// References loads further runs of a reference's configuration, for
-// parity.Options.
+// References loads further runs of a reference's configuration, for parity.Options.
 func (e *Engine) References(ctx context.Context, names []string, phase int) ([]parity.Side, error) {
 	var out []parity.Side
 	for _, name := range names {

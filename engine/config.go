@@ -23,9 +23,8 @@ type config struct {
 	OutputDir   string  `yaml:"output_dir"`
 	BandPercent float64 `yaml:"band_percent"` // of the parity verdict; 2 if not given
 	Tiers       []tier  `yaml:"tiers"`
-	// QueueSeconds is the shortest time between two questions to squeue, see
-	// [slurm.DefaultEvery]. A site sets it with $AGENTPERF_TUI_QUEUE_SECONDS; of the two
-	// the longer one holds.
+	// QueueSeconds is the shortest time between two questions to squeue, see [slurm.DefaultEvery]. A
+	// site sets it with $AGENTPERF_TUI_QUEUE_SECONDS; of the two the longer one holds.
 	QueueSeconds float64 `yaml:"queue_seconds"`
 	// StallSeconds is how long a client may say nothing until its run is called
 	// stalled. $AGENTPERF_TUI_STALL_SECONDS wins.

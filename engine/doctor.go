@@ -42,7 +42,8 @@ func (e *Engine) Doctor(ctx context.Context) []Fact {
 	for _, p := range have {
 		facts = append(facts, Fact{What: p.Name, Found: p.Path})
 	}
-	const refused = "runs on such nodes are refused; make dist builds it, programs_dir of the configuration says where it lies"
+	const refused = "runs on such nodes are refused; make dist builds it, " +
+		"programs_dir of the configuration says where it lies"
 	for _, name := range missing {
 		facts = append(facts, Fact{What: name, Found: "not found", Note: refused})
 	}

@@ -36,8 +36,7 @@ const appName = "agentperf-tui"
 // process's own and not safe to write twice.
 var readHome sync.Once
 
-// Engine is what a user can do: the methods of its parts, and some of its own. Make it
-// with [New].
+// Engine is what a user can do: the methods of its parts, and some of its own. Make it with [New].
 type Engine struct {
 	*draft.Drafts     // load, check, edit and save recipes and workloads
 	*submit.Submitter // plan, look at what stands against a submit, submit
@@ -129,8 +128,7 @@ func (e *Engine) Export(ctx context.Context, ref RunRef, bucketSeconds float64) 
 	return report.Load(ctx, ref, e.tiers, bucketSeconds)
 }
 
-// WriteComparison writes a comparison as a page into a folder, see
-// [report.WriteComparison].
+// WriteComparison writes a comparison as a page into a folder, see [report.WriteComparison].
 func (*Engine) WriteComparison(dir string, c parity.Comparison) (string, error) {
 	return report.WriteComparison(dir, c)
 }

@@ -35,8 +35,7 @@ const (
 	ErrorLine   = logline.Error
 )
 
-// MatchRegexp matches the lines in which a regular expression is found, see
-// [logview.Regexp].
+// MatchRegexp matches the lines in which a regular expression is found, see [logview.Regexp].
 func MatchRegexp(expr string) (*LogMatcher, error) { return logview.Regexp(expr) }
 
 // MatchErrors matches the lines that tell of an error.

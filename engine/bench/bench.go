@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -71,11 +70,10 @@ var usual = limits{
 	git: time.Minute, grace: 25 * time.Second,
 }
 
-// Run prepares and runs the client and returns the step's exit code: the
-// client's own (a signal N counts as 128+N) once it has started, 143 (stopped)
-// or 1 with an error before that. When ctx ends, whatever runs gets SIGTERM and
-// is waited for. An error beside the client's code says that the step's own
-// records are not complete.
+// Run prepares and runs the client and returns the step's exit code: the client's own (a signal N
+// counts as 128+N) once it has started, 143 (stopped) or 1 with an error before that. When ctx
+// ends, whatever runs gets SIGTERM and is waited for. An error beside the client's code says that
+// the step's own records are not complete.
 func Run(ctx context.Context, opt Options) (int, error) {
 	return start(ctx, opt, usual)
 }
@@ -207,13 +205,9 @@ const script = "agentperf/run.py"
 // client runs the client itself. Nothing is said after its end: its own last
 // words are what a reader of the log looks for.
 func (s *step) client(ctx context.Context) (int, error) {
-	levels := make([]string, 0, len(s.Levels))
-	for _, l := range s.Levels {
-		levels = append(levels, strconv.Itoa(l))
-	}
 	argv := []string{
 		"uv", "run", "--no-sync", "python", script, "--config", s.in(configFile), "--base-url", s.baseURL, "--model", s.Model,
-		"--concurrencies", strings.Join(levels, ","), "--request-log-path", filepath.Join(s.ResultsDir, "requests.jsonl"),
+		"--concurrencies", recipes.Commas(s.Levels), "--request-log-path", filepath.Join(s.ResultsDir, "requests.jsonl"),
 		"--results-dir", s.ResultsDir,
 	}
 	argv = append(argv, s.extra...)

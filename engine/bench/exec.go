@@ -56,9 +56,8 @@ func (s *step) exec(ctx context.Context, c command) (int, error) {
 	return code, fmt.Errorf("output of %s: %w", c.argv[0], err)
 }
 
-// start starts a command. A program that has just been fetched may be busy for a
-// moment: a child that this process is making elsewhere has its file open until it
-// becomes another program.
+// start starts a command. A program that has just been fetched may be busy for a moment: a child
+// that this process is making elsewhere has its file open until it becomes another program.
 func (s *step) start(ctx context.Context, file string, c command) (*exec.Cmd, error) {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()

@@ -11,9 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/identity"
 )
 
-// identify leaves in the log dir what only this container sees: the client's
-// commit, the datasets as staged, the tools. What can't be told is left out: the
-// client runs all the same.
+// identify leaves in the log dir what only this container sees: the client's commit, the datasets
+// as staged, the tools. What can't be told is left out: the client runs all the same.
 func (s *step) identify(ctx context.Context, code identity.Code, inputs []input) error {
 	id := identity.Identity{Client: &code}
 	for _, in := range inputs {

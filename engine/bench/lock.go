@@ -197,8 +197,7 @@ func self(now time.Time) (holder, error) {
 	return holder{PID: os.Getpid(), Start: start, Host: name + " " + space, Since: now.UTC().Format(time.RFC3339)}, nil
 }
 
-// processStart is when a living process began, in clock ticks since boot. A
-// zombie does not live.
+// processStart is when a living process began, in clock ticks since boot. A zombie does not live.
 func processStart(pid int) (ticks uint64, alive bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

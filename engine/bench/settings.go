@@ -92,8 +92,7 @@ func (s *settings) place(env environ) error {
 	return nil
 }
 
-// makeRuntime makes the folders. The default one has a name that anybody could
-// have taken first.
+// makeRuntime makes the folders. The default one has a name that anybody could have taken first.
 func (s *settings) makeRuntime() error {
 	for _, d := range []string{s.in(), s.in("home"), s.in(dataDir)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {

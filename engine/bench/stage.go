@@ -26,9 +26,8 @@ type input struct {
 	fresh  bool        // the copy is as the source is now
 }
 
-// stage brings the datasets to the node and writes the workload that names the
-// copies. A copy has its source's time: one whose size or time differs from the
-// source is made again.
+// stage brings the datasets to the node and writes the workload that names the copies. A copy has
+// its source's time: one whose size or time differs from the source is made again.
 func (s *step) stage(ctx context.Context, w *recipes.Workload) ([]input, error) {
 	inputs, err := s.inputFiles(w)
 	if err != nil {
@@ -77,9 +76,8 @@ func (s *step) stage(ctx context.Context, w *recipes.Workload) ([]input, error) 
 	return inputs, nil
 }
 
-// claim marks the runtime's data as in use until the client has ended, by us
-// alone while it is about to change: a client that reads it must not get
-// another's workload.
+// claim marks the runtime's data as in use until the client has ended, by us alone while it is
+// about to change: a client that reads it must not get another's workload.
 func (s *step) claim(change bool) (*os.File, error) {
 	how := syscall.LOCK_SH
 	if change {
@@ -177,8 +175,7 @@ func whole(n int64, in input) error {
 	return nil
 }
 
-// progress is a reader that tells of each tenth that has been read, and ends
-// with its context.
+// progress is a reader that tells of each tenth that has been read, and ends with its context.
 type progress struct {
 	ctx         context.Context
 	r           io.Reader

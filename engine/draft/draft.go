@@ -40,8 +40,7 @@ type Files struct {
 	Edits []recipes.Edit
 }
 
-// Pair is a loaded recipe with what belongs to it, and all that is to be said
-// about them.
+// Pair is a loaded recipe with what belongs to it, and all that is to be said about them.
 type Pair struct {
 	Recipe   *recipes.Recipe
 	Workload *recipes.Workload // nil: not given and not found

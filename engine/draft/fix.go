@@ -93,8 +93,7 @@ func (d *Drafts) rewrite(ctx context.Context, file string, todo []recipes.Edit) 
 	return made, d.Save(ctx, file, after, before)
 }
 
-// edits parts what a person asked for by file, and writes each value as its
-// field takes it.
+// edits parts what a person asked for by file, and writes each value as its field takes it.
 func edits(recipe []byte, all []recipes.Edit) (forRecipe, forWorkload []recipes.Edit) {
 	version := recipes.LayoutOf(recipe)
 	for _, e := range all {

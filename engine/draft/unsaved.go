@@ -26,8 +26,7 @@ type Unsaved struct {
 	Elsewhere bool      `json:"-"`   // that program, or another one with its number, still runs here
 }
 
-// unsavedFile is how it is kept: as bytes, since a JSON string can't hold those that
-// are no UTF-8.
+// unsavedFile is how it is kept: as bytes, since a JSON string can't hold those that are no UTF-8.
 type unsavedFile struct {
 	Unsaved
 	Text []byte `json:"text"`
@@ -44,8 +43,7 @@ func (d *Drafts) unsavedPath(path string) (file, abs string, err error) {
 	return filepath.Join(d.opt.State, "unsaved", hex.EncodeToString(sum[:12])+".json"), abs, nil
 }
 
-// KeepUnsaved writes an unsaved text down, readable by its user alone, until
-// [Drafts.DropUnsaved].
+// KeepUnsaved writes an unsaved text down, readable by its user alone, until [Drafts.DropUnsaved].
 func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -64,8 +62,7 @@ func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error
 	return nil
 }
 
-// Unsaved reads what was kept of a file; ok is false if there is nothing, or the
-// same as on disk.
+// Unsaved reads what was kept of a file; ok is false if there is nothing, or the same as on disk.
 func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, false, err

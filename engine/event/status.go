@@ -1,6 +1,9 @@
 package event
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status is what the events of a run add up to. Its zero value is a run of which
 // nothing is known yet.
@@ -131,11 +134,9 @@ func (s *Status) phase(e Event) {
 	if e.Data.Phase == nil {
 		return
 	}
-	i := 0
-	for i < len(s.Phases) && s.Phases[i].Phase != *e.Data.Phase {
-		i++
-	}
-	if i == len(s.Phases) {
+	i := slices.IndexFunc(s.Phases, func(p PhaseMark) bool { return p.Phase == *e.Data.Phase })
+	if i < 0 {
+		i = len(s.Phases)
 		s.Phases = append(s.Phases, PhaseMark{Phase: *e.Data.Phase, Level: e.Data.Level})
 	}
 	p := &s.Phases[i]

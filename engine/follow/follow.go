@@ -2,11 +2,10 @@
 // growth, truncation, replacement by rename, a file or folder that appears only
 // later, lines that are half written at the moment of reading.
 //
-// It listens to inotify, and polls where that can't be trusted: on network file
-// systems, where no event arrives for what another node wrote, and wherever growth
-// was seen that no event told of. It knows nothing of what the lines mean,
-// passes every byte through untouched, and holds no more than a line and a
-// buffer in memory.
+// It listens to inotify, and polls where that can't be trusted: on network file systems, where no
+// event arrives for what another node wrote, and wherever growth was seen that no event told of. It
+// knows nothing of what the lines mean, passes every byte through untouched, and holds no more than
+// a line and a buffer in memory.
 package follow
 
 import (
@@ -159,9 +158,8 @@ func stopped(stop <-chan struct{}) bool {
 	}
 }
 
-// watcher wakes the follower by inotify events of the file's folder. Every
-// failure (no inotify, its limits reached, no such folder) leaves polling alone
-// to do the work.
+// watcher wakes the follower by inotify events of the file's folder. Every failure (no inotify, its
+// limits reached, no such folder) leaves polling alone to do the work.
 type watcher struct {
 	notify *fsnotify.Watcher
 	dir    string // the folder that is watched now, else empty

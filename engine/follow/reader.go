@@ -69,8 +69,7 @@ func (r *reader) pass(ctx context.Context) (grew bool, err error) {
 	}
 }
 
-// open opens the file; it refuses what is no regular file, since opening a pipe
-// would block.
+// open opens the file; it refuses what is no regular file, since opening a pipe would block.
 func (r *reader) open() error {
 	info, err := os.Stat(r.path)
 	if err != nil {
@@ -172,10 +171,9 @@ func (r *reader) drain(ctx context.Context) (grew bool, err error) {
 	return grew, nil
 }
 
-// reopen opens the path again. Some user-space file systems know files by their
-// names: there a file that was replaced has the attributes of the new one, and what
-// was open goes on with the bytes of the old one. Where nothing is at the path any
-// more, what is open stays.
+// reopen opens the path again. Some user-space file systems know files by their names: there a file
+// that was replaced has the attributes of the new one, and what was open goes on with the bytes of
+// the old one. Where nothing is at the path any more, what is open stays.
 func (r *reader) reopen() {
 	if again, err := os.OpenFile(r.path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // a pipe does not block
 		r.close()

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// silent are the magic numbers of file systems on which another node's writes make
-// no events.
+// silent are the magic numbers of file systems on which another node's writes make no events.
 var silent = map[int64]string{
 	0x6969: "nfs", 0x0bd00bd0: "lustre", 0x47504653: "gpfs", 0x19830326: "beegfs", 0x65735546: "fuse", 0x00c36400: "ceph",
 	0x517b: "smb", 0xff534d42: "cifs", 0xfe534d42: "smb", 0x01021997: "9p", 0x5346414f: "afs", 0x61636673: "acfs",

@@ -122,8 +122,7 @@ func bannerLine(b []byte) (key, value string, end bool) {
 
 func clean(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
 
-// pickBanner chooses the banner that counts: the first complete one, else the
-// one that shows most.
+// pickBanner chooses the banner that counts: the first complete one, else the one that shows most.
 func pickBanner(all []Banner) Banner {
 	var best Banner
 	for _, b := range all {

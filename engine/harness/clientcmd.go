@@ -20,8 +20,7 @@ var ownFlags = map[string]bool{
 	"--request-log-path": true, "--results-dir": true,
 }
 
-// parseClient finds the client's call, directly or inside bash -c '…', and the last
-// cd before it.
+// parseClient finds the client's call, directly or inside bash -c '…', and the last cd before it.
 func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
 	a.Found = "no call of run.py"
 	data, err := io.ReadAll(io.LimitReader(f, maxLine))

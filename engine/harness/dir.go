@@ -60,10 +60,9 @@ func IsRunName(name string) bool {
 	return ok && err == nil && n > 0 && digits[0] != '+'
 }
 
-// FindRuns lists the c<N> directories below root that hold a harness artifact, at
-// most depth levels down, sorted by path; one that can't be looked into is listed
-// too, so that its port says why. Links below root are not followed; other folders
-// that can't be read are passed over.
+// FindRuns lists the c<N> directories below root that hold a harness artifact, at most depth levels
+// down, sorted by path; one that can't be looked into is listed too, so that its port says why.
+// Links below root are not followed; other folders that can't be read are passed over.
 func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 	var runs []string
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))

@@ -1,9 +1,8 @@
-// Package harness reads what a run of the old benchmark harness leaves in its
-// directory: parameters, launch lines, engine configs, the client's command, its
-// banner and its outputs. Each value comes with the artifact and the line that it
-// stands on. What can't be read as it should is a problem beside the values, never an
-// error. The package judges nothing: what a value means for a recipe is the caller's
-// matter.
+// Package harness reads what a run of the old benchmark harness leaves in its directory:
+// parameters, launch lines, engine configs, the client's command, its banner and its outputs. Each
+// value comes with the artifact and the line that it stands on. What can't be read as it should is
+// a problem beside the values, never an error. The package judges nothing: what a value means for a
+// recipe is the caller's matter.
 package harness
 
 import (
@@ -27,8 +26,7 @@ type Evidence struct {
 // MaxRaw bounds the raw value of an [Evidence], in bytes.
 const MaxRaw = 4096
 
-// evidence makes an Evidence of raw, which is to be found in the line at or
-// after the byte offset.
+// evidence makes an Evidence of raw, which is to be found in the line at or after the byte offset.
 func evidence(artifact string, number int, line, key, raw string, offset int) Evidence {
 	ev := Evidence{Artifact: artifact, Line: number, Key: key, Raw: raw}
 	if len(ev.Raw) > MaxRaw {

@@ -126,8 +126,7 @@ func (ls *Launches) All() []*Launch {
 
 const executing = "Executing:"
 
-// Bounds of what is remembered of a job.log: different workers of a role, and
-// problems.
+// Bounds of what is remembered of a job.log: different workers of a role, and problems.
 const (
 	maxLaunches = 4096
 	maxProblems = 50

@@ -231,9 +231,8 @@ func firstWords(s string, n int) string {
 	return out[:min(len(out), 200)]
 }
 
-// read opens an artifact, hands it to parse and records how that went. An artifact
-// that is absent, no regular file or unreadable is a problem, not an error; only
-// a context that ended is.
+// read opens an artifact, hands it to parse and records how that went. An artifact that is absent,
+// no regular file or unreadable is a problem, not an error; only a context that ended is.
 func (r *Run) read(ctx context.Context, name string, parse parser) error {
 	a := Artifact{Name: name}
 	defer func() { r.Artifacts = append(r.Artifacts, a) }()

@@ -37,8 +37,7 @@ type Identity struct {
 	Image    *Image `json:"image,omitempty"`
 	Model    *Model `json:"model,omitempty"`
 	Client   *Code  `json:"client,omitempty"`
-	// Datasets are the files of the workload, in its order.
-	// One that could not be read has no hash.
+	// Datasets are the files of the workload, in its order. One that could not be read has no hash.
 	Datasets []File `json:"datasets,omitempty"`
 	Tools    []Tool `json:"tools,omitempty"` // by name
 }
@@ -109,8 +108,7 @@ type File struct {
 	Hashed   string `json:"hashed"` // how much of it the hash is of: whole or ends
 }
 
-// How much of a file a hash is of. The same file always has the same: it follows
-// from its size.
+// How much of a file a hash is of. The same file always has the same: it follows from its size.
 const (
 	whole = "whole"
 	ends  = "size, first and last MiB"

@@ -1,8 +1,7 @@
-// Package job runs the steps of a bound plan: in order, each stage once the one
-// before is ready, until the client ends, a step that must not end does, or a
-// stop is asked for; then it shuts down in the reverse order. It is the same code
-// in a Slurm allocation and on this machine: what starts a step is a [Runner].
-// It knows nothing of recipes.
+// Package job runs the steps of a bound plan: in order, each stage once the one before is ready,
+// until the client ends, a step that must not end does, or a stop is asked for; then it shuts down
+// in the reverse order. It is the same code in a Slurm allocation and on this machine: what starts
+// a step is a [Runner]. It knows nothing of recipes.
 package job
 
 import (
@@ -109,8 +108,7 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	return code, errors.Join(j.rec.err, events.Close())
 }
 
-// prepare writes what the steps read, for the user's eyes only: a workload's API
-// key is among it.
+// prepare writes what the steps read, for the user's eyes only: a workload's API key is among it.
 func prepare(opt Options) error {
 	if err := os.MkdirAll(filepath.Join(opt.LogDir, "agentperf"), 0o755); err != nil {
 		return fmt.Errorf("make log dir: %w", err)
@@ -415,9 +413,8 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 	return true
 }
 
-// rollup writes the roll-up from what is on disk, after a failure too, flagged as
-// partial then: what was measured is not lost. The last time it tells what stands
-// against it.
+// rollup writes the roll-up from what is on disk, after a failure too, flagged as partial then:
+// what was measured is not lost. The last time it tells what stands against it.
 func (j *run) rollup(fail *failure, last bool) {
 	known := results.RunContext{Planned: Planned(j.Plan.Phases)}
 	if fail != nil {

@@ -37,8 +37,7 @@ func watchLogs(ctx context.Context, st *started, log string, patterns []*regexp.
 	}
 }
 
-// fatalLine is a line that means that a step's work is over, or, without a step,
-// that the run is.
+// fatalLine is a line that means that a step's work is over, or, without a step, that the run is.
 type fatalLine struct {
 	st   *started
 	line string

@@ -44,8 +44,7 @@ func (r *recorder) say(severity, msg string) {
 // that, logs and rows are cut off somewhere.
 const room = 1 << 20
 
-// full says whether the file system of a folder is full. One that does not tell
-// counts as not full.
+// full says whether the file system of a folder is full. One that does not tell counts as not full.
 func full(dir string) bool {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -1,6 +1,5 @@
-// Package local runs a plan on this machine: a step is a process, and the run's
-// supervisor a process of its own that outlives the terminal. It knows nothing of
-// what the steps do.
+// Package local runs a plan on this machine: a step is a process, and the run's supervisor a
+// process of its own that outlives the terminal. It knows nothing of what the steps do.
 package local
 
 import (
@@ -15,9 +14,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
-// Runner starts steps as processes of this machine, each in a process group of
-// its own. They die with the process that made the runner, also when that is
-// killed: nothing is left behind.
+// Runner starts steps as processes of this machine, each in a process group of its own. They die
+// with the process that made the runner, also when that is killed: nothing is left behind.
 type Runner struct {
 	starts chan func()
 }

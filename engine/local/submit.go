@@ -80,9 +80,8 @@ var errRunning = errors.New("the run has a supervisor already")
 // that meets one tries again for as long.
 const lockPatience, lockPause = time.Second, 5 * time.Millisecond
 
-// Hold makes this process the supervisor of a run folder: it takes the lock by
-// which others see that the run is alive, and records its pid. The lock goes with
-// the process, however that ends.
+// Hold makes this process the supervisor of a run folder: it takes the lock by which others see
+// that the run is alive, and records its pid. The lock goes with the process, however that ends.
 func Hold(ctx context.Context, dir string) (release func() error, err error) {
 	ctx, done := context.WithTimeout(ctx, lockPatience)
 	defer done()

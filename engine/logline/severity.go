@@ -1,7 +1,6 @@
-// Package logline judges single lines of logs: how severe a line is, and which
-// line of a log tells why its program failed. Every word that stands for an error
-// is in this package, so that what is marked, searched for and reported agrees.
-// It reads no file.
+// Package logline judges single lines of logs: how severe a line is, and which line of a log tells
+// why its program failed. Every word that stands for an error is in this package, so that what is
+// marked, searched for and reported agrees. It reads no file.
 package logline
 
 import (
@@ -21,8 +20,7 @@ const (
 	Error
 )
 
-// errorWords are what loggers and tools write about an error, in the case that
-// they use.
+// errorWords are what loggers and tools write about an error, in the case that they use.
 var errorWords = []string{
 	"ERROR", "CRITICAL", "FATAL", "Traceback", "Error:", "Exception:", "panic:", "✗",
 	": error:", "fatal:", "fatal error", "address already in use",

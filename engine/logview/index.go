@@ -109,9 +109,8 @@ func (x *Index) Number(ctx context.Context, at int64) (int64, error) {
 	return n + 1, nil
 }
 
-// Seek is where a line begins, by its number from 1. An index that is not that far
-// counts on for a step; false if that is not enough. A number beyond the last line is
-// the end.
+// Seek is where a line begins, by its number from 1. An index that is not that far counts on for a
+// step; false if that is not enough. A number beyond the last line is the end.
 func (x *Index) Seek(ctx context.Context, line int64) (int64, bool, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

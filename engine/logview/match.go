@@ -58,8 +58,7 @@ func (m *Matcher) And(other *Matcher) *Matcher {
 // Match says whether a line with this safe text is wanted.
 func (m *Matcher) Match(text string) bool { return m.verify(text) }
 
-// Marks are the parts of a safe text that were searched for, as pairs of byte
-// indexes.
+// Marks are the parts of a safe text that were searched for, as pairs of byte indexes.
 func (m *Matcher) Marks(text string) [][]int {
 	if m == nil || m.re == nil {
 		return nil

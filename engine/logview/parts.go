@@ -2,10 +2,9 @@ package logview
 
 import "time"
 
-// NewFileView is a view of a file as it is: a line of more than 64 KiB comes in
-// parts, so that all of it can be seen and searched, and what stands before a
-// carriage return is kept. However long a line is, its parts are found without
-// reading the rest of it.
+// NewFileView is a view of a file as it is: a line of more than 64 KiB comes in parts, so that all
+// of it can be seen and searched, and what stands before a carriage return is kept. However long a
+// line is, its parts are found without reading the rest of it.
 //
 // A part ends where the byte offset in the file is a multiple of 64 KiB, so that
 // it is the same whichever way one comes to it.

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// stepBytes are looked at in one step of a search or a filter: some hundredths of
-// a second.
+// stepBytes are looked at in one step of a search or a filter: some hundredths of a second.
 const stepBytes = 64 << 20
 
 // View is one log, or several of them merged by the times in their lines: a line
@@ -46,8 +45,7 @@ func (v *View) Close() {
 // Restart looks anew at a log that was truncated or replaced.
 func (v *View) Restart(file int) { v.files[file].close() }
 
-// Pos is a place between two lines: for each log the byte at which the next line
-// begins.
+// Pos is a place between two lines: for each log the byte at which the next line begins.
 type Pos []int64
 
 // Start is the place before the first line.
@@ -205,8 +203,7 @@ func (v *View) refill(ctx context.Context, i int, h *head, q Query) error {
 	return nil
 }
 
-// timeBefore is the time of the nearest line above that has one; zero if none is
-// near.
+// timeBefore is the time of the nearest line above that has one; zero if none is near.
 func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, error) {
 	timed := &Matcher{verify: func(text string) bool {
 		_, ok := Line{Text: text}.time(v.zone, v.days[file])
@@ -220,9 +217,8 @@ func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, e
 	return t, nil
 }
 
-// pick is the log whose line is next: the one with the smallest time, or going
-// back the greatest. Equal times go by the logs' order, which keeps a line without
-// a time with the one before it.
+// pick is the log whose line is next: the one with the smallest time, or going back the greatest.
+// Equal times go by the logs' order, which keeps a line without a time with the one before it.
 func pick(heads []head, back bool) int {
 	best := -1
 	for i := range heads {

@@ -29,9 +29,8 @@ func Watched(ctx context.Context, v *View) (*View, <-chan Growth, error) {
 	return v, grown, err
 }
 
-// watch tells of every growth until ctx ends, from the places on that the view's
-// end had. Then it closes the channel. What grows while nobody listens is told in
-// one.
+// watch tells of every growth until ctx ends, from the places on that the view's end had. Then it
+// closes the channel. What grows while nobody listens is told in one.
 func (v *View) watch(ctx context.Context, from Pos) (<-chan Growth, error) {
 	out := make(chan Growth)
 	streams := make([]<-chan follow.Chunk, 0, len(v.files))

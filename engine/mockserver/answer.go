@@ -99,8 +99,7 @@ func (t text) delta(from, to int) message {
 	}
 	m := message{Reasoning: reasoning.String()}
 	if content.Len() > 0 {
-		s := content.String()
-		m.Content = &s
+		m.Content = new(content.String())
 	}
 	return m
 }
@@ -129,11 +128,10 @@ func (t text) toolDelta(from, to int) message {
 }
 
 func (t text) finish() *string {
-	reason := "length"
 	if t.toolCall {
-		reason = "tool_calls"
+		return new("tool_calls")
 	}
-	return &reason
+	return new("length")
 }
 
 // answer sends the output, whose first token is due at first.
@@ -172,9 +170,8 @@ func (wk *worker) answer(w http.ResponseWriter, r *http.Request, j job, u usage,
 func (wk *worker) stream(r *http.Request, s *stream, j job, t text, u usage, first time.Time, fault Fault) {
 	timing, key := wk.cfg.Timing, j.prompt.Key
 	events, sent := timing.Events(t.tokens), 0
-	empty := ""
 	s.start()
-	if !sleepUntil(r.Context(), first) || !s.delta(message{Role: "assistant", Content: &empty}, nil) {
+	if !sleepUntil(r.Context(), first) || !s.delta(message{Role: "assistant", Content: new("")}, nil) {
 		return
 	}
 	for i := range events {
@@ -207,8 +204,7 @@ func (wk *worker) stream(r *http.Request, s *stream, j job, t text, u usage, fir
 	_, _ = fmt.Fprint(s.w, "data: [DONE]\n\n") // the end of the answer, whether or not anyone reads it
 }
 
-// stream writes server-sent events. Its methods return false when the client
-// has gone.
+// stream writes server-sent events. Its methods return false when the client has gone.
 type stream struct {
 	w    http.ResponseWriter
 	out  *http.ResponseController
@@ -222,9 +218,8 @@ func (s *stream) start() {
 	s.w.WriteHeader(http.StatusOK)
 }
 
-// flushBefore sends what is written and waits for t. When t has passed already
-// it leaves the flush to a later event: a late server catches up in large
-// writes.
+// flushBefore sends what is written and waits for t. When t has passed already it leaves the flush
+// to a later event: a late server catches up in large writes.
 func (s *stream) flushBefore(r *http.Request, t time.Time) bool {
 	if time.Until(t) <= 0 {
 		return r.Context().Err() == nil

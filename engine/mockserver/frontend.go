@@ -18,8 +18,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// sessionHeaders name the conversation a request belongs to; the first that is
-// set decides.
+// sessionHeaders name the conversation a request belongs to; the first that is set decides.
 var sessionHeaders = []string{"X-Session-ID", "X-Correlation-ID", "X-Dynamo-Session-ID"}
 
 const healthTimeout = time.Second

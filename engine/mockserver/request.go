@@ -93,8 +93,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "code": status}})
 }
 
-// writeJSON answers with one document. A client that has gone is not an error
-// of the server's.
+// writeJSON answers with one document. A client that has gone is not an error of the server's.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -9,10 +9,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// The worker protocol behind the frontend. Prefill takes the chat request and
-// answers with prefillReply after the prompt's time. Decode takes the chat
-// request with the prefill's figures as headers, and answers as an OpenAI
-// server does.
+// The worker protocol behind the frontend. Prefill takes the chat request and answers with
+// prefillReply after the prompt's time. Decode takes the chat request with the prefill's figures as
+// headers, and answers as an OpenAI server does.
 const (
 	prefillPath = "/internal/prefill"
 	decodePath  = "/internal/decode"
@@ -58,9 +57,8 @@ func (wk *worker) health(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
-// prefillPrompt waits until the prompt is processed and tells how much of it
-// was cached and when its first token is due. It returns false when the client
-// has gone.
+// prefillPrompt waits until the prompt is processed and tells how much of it was cached and when
+// its first token is due. It returns false when the client has gone.
 func (wk *worker) prefillPrompt(ctx context.Context, arrival time.Time, p Prompt) (cached int, due time.Time, ok bool) {
 	cached = wk.cache.lookup(p)
 	due = arrival.Add(wk.cfg.Timing.Prefill(p.Key, p.Tokens, cached))
@@ -107,9 +105,8 @@ func (wk *worker) complete(w http.ResponseWriter, r *http.Request, j job, arriva
 	}
 }
 
-// firstToken is the time that the prefill worker has promised, so that the hops
-// between the processes do not add up. Clocks that differ by more than a second
-// are not believed.
+// firstToken is the time that the prefill worker has promised, so that the hops between the
+// processes do not add up. Clocks that differ by more than a second are not believed.
 func firstToken(header string, arrival time.Time) time.Time {
 	ns, err := strconv.ParseInt(header, 10, 64)
 	if err != nil {

@@ -45,8 +45,7 @@ func Target(path string) (real string, there, plain bool, err error) {
 	return real, true, true, err
 }
 
-// Write writes data to a path. A plain file keeps its permissions; a new one gets
-// those given.
+// Write writes data to a path. A plain file keeps its permissions; a new one gets those given.
 func Write(path string, data []byte, perm fs.FileMode) error {
 	real, _, plain, err := Target(path)
 	if err != nil {
@@ -81,8 +80,7 @@ func Stage(path string, data []byte, perm fs.FileMode) (*renameio.PendingFile, e
 	return f, nil
 }
 
-// Named is an error about a path that a user knows, and not about the temporary
-// file beside it.
+// Named is an error about a path that a user knows, and not about the temporary file beside it.
 func Named(path string, err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError

@@ -8,8 +8,7 @@ import "math"
 // Method names the definition beside a figure.
 const Method = "linear interpolation between closest ranks"
 
-// Of returns the p-th percentile, 0 to 100, of values in ascending order; NaN
-// without values.
+// Of returns the p-th percentile, 0 to 100, of values in ascending order; NaN without values.
 func Of(sorted []float64, p float64) float64 {
 	return At(len(sorted), p, func(rank int) float64 { return sorted[rank] })
 }

@@ -127,9 +127,8 @@ func (l *layout) pick(placement string) int {
 	return l.head
 }
 
-// placeWorkers packs workers over worker nodes: whole nodes for those of a
-// node's GPUs or more, contiguous GPU ranges for smaller ones. Decode starts on
-// a fresh node while there is one.
+// placeWorkers packs workers over worker nodes: whole nodes for those of a node's GPUs or more,
+// contiguous GPU ranges for smaller ones. Decode starts on a fresh node while there is one.
 func placeWorkers(r *recipes.Recipe, first int) ([]worker, error) {
 	p := packer{node: first, end: first + r.WorkerNodes(), perNode: r.GPUsPerNode, spread: r.SpreadWorkers}
 	var out []worker

@@ -6,9 +6,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// omitted are fields that srtctl heeds and a plan does not yet, whatever the
-// backend: a run would differ from what the recipe says, so each is told where it is
-// given.
+// omitted are fields that srtctl heeds and a plan does not yet, whatever the backend: a run would
+// differ from what the recipe says, so each is told where it is given.
 var omitted = []backend.Omission{
 	{Path: "setup_script", Why: "the script is not run"},
 	{Path: "model.stage_dir", Why: "the model is not copied to the nodes first"},

@@ -14,8 +14,7 @@ func (b *builder) play(levels []int, why string) {
 	b.levels = levels
 }
 
-// shape is what a workload says of the length of its phases, in seconds and users a
-// second.
+// shape is what a workload says of the length of its phases, in seconds and users a second.
 func shape(timeout, settle, measure, rate float64) []recipes.Var {
 	return []recipes.Var{
 		{Name: "phase_timeout_seconds", Value: decimal(timeout)},

@@ -133,8 +133,7 @@ func known(n *int) *int {
 // ended tells that nothing more of interest can come.
 func (a *answer) ended() bool { return a.done || a.failed }
 
-// kind judges a stream that has ended; broken tells that the connection did
-// before the stream.
+// kind judges a stream that has ended; broken tells that the connection did before the stream.
 func (a *answer) kind(broken bool) errorKind {
 	switch {
 	case a.failed:
@@ -153,16 +152,14 @@ const tokenBytes = 4
 // clientTokens estimates the output tokens from the text's bytes.
 func (a *answer) clientTokens() int { return (a.bytes + tokenBytes - 1) / tokenBytes }
 
-// itl is the mean time between two output tokens in seconds, over the server's
-// count, from the first to the last event with output. Nil when one event or one
-// token leaves no interval.
+// itl is the mean time between two output tokens in seconds, over the server's count, from the
+// first to the last event with output. Nil when one event or one token leaves no interval.
 func (a *answer) itl() *float64 {
 	seconds := a.lastOutput.Sub(a.firstOutput).Seconds()
 	if a.events < 2 || a.output == nil || *a.output < 2 || seconds <= 0 {
 		return nil
 	}
-	v := seconds / float64(*a.output-1)
-	return &v
+	return new(seconds / float64(*a.output-1))
 }
 
 // sseSpeed is the tokens that arrived after the first event per second of the
@@ -175,6 +172,5 @@ func (a *answer) sseSpeed() *float64 {
 		return nil
 	}
 	share := float64(a.bytes-a.firstBytes) / float64(a.bytes)
-	v := share * float64(*a.output) / seconds
-	return &v
+	return new(share * float64(*a.output) / seconds)
 }

@@ -75,8 +75,7 @@ func (c Config) clientName() string {
 
 func (c Config) maxConcurrency() int { return slices.Max(c.Concurrencies) }
 
-// Bounds far above what one machine can play, and far below what would exhaust
-// its memory.
+// Bounds far above what one machine can play, and far below what would exhaust its memory.
 const (
 	maxUsers   = 1 << 20
 	maxPerUser = 1 << 10

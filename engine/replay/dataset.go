@@ -86,8 +86,7 @@ func (d *Dataset) conversations() int { return len(d.trajectories.conversations)
 // turns is the number of requests in all trajectories together.
 func (d *Dataset) turns() int { return d.trajectories.turns }
 
-// Prompt reads a step's messages and tools from the file. tools is nil when the
-// turn has none.
+// Prompt reads a step's messages and tools from the file. tools is nil when the turn has none.
 func (d *Dataset) Prompt(s Step) (messages, tools json.RawMessage, err error) {
 	if messages, err = d.trajectories.read(s.turn.messages, s.turn.line); err != nil {
 		return nil, nil, err

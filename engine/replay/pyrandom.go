@@ -2,9 +2,8 @@ package replay
 
 import "math/bits"
 
-// pyRandom is Python's random.Random: a 32-bit Mersenne Twister, seeded and
-// read as CPython does, so that a user's starting offset is the one that the
-// external client draws.
+// pyRandom is Python's random.Random: a 32-bit Mersenne Twister, seeded and read as CPython does,
+// so that a user's starting offset is the one that the external client draws.
 type pyRandom struct {
 	state [624]uint32
 	next  int
@@ -75,8 +74,7 @@ func (r *pyRandom) randint(most int) int {
 	}
 }
 
-// bits is random.getrandbits(k), k from 1 to 64: words from the lowest, the last
-// one shortened.
+// bits is random.getrandbits(k), k from 1 to 64: words from the lowest, the last one shortened.
 func (r *pyRandom) bits(k int) uint64 {
 	if k <= 32 {
 		return uint64(r.uint32() >> (32 - k))

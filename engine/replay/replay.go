@@ -1,13 +1,11 @@
-// Package replay is the built-in client: it plays recorded agent conversations
-// against an OpenAI-compatible server, one request in flight a user, and leaves
-// the same files as the external AgentPerf client does. Those files, the banner
-// and the summary name this implementation, so that nobody takes its figures for
-// the external client's.
+// Package replay is the built-in client: it plays recorded agent conversations against an
+// OpenAI-compatible server, one request in flight a user, and leaves the same files as the external
+// AgentPerf client does. Those files, the banner and the summary name this implementation, so that
+// nobody takes its figures for the external client's.
 //
-// What each user sends, and in which order, is a pure function of the dataset
-// and the seed ([Script]); only the times are measured. The package reads no
-// workload file (the caller fills a [Config]) and knows nothing of recipes,
-// schedulers or screens.
+// What each user sends, and in which order, is a pure function of the dataset and the seed
+// ([Script]); only the times are measured. The package reads no workload file (the caller fills a
+// [Config]) and knows nothing of recipes, schedulers or screens.
 package replay
 
 import (
@@ -29,9 +27,8 @@ func (e *ConfigError) Error() string { return e.Err.Error() }
 // Unwrap is what is wrong with it.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// ErrInterrupted is what [Run] returns (wrapped) when its context ended before
-// the last phase had. The files of the phase that was cut short are written, and
-// say so.
+// ErrInterrupted is what [Run] returns (wrapped) when its context ended before the last phase had.
+// The files of the phase that was cut short are written, and say so.
 var ErrInterrupted = errors.New("the replay was interrupted")
 
 // errNothingSucceeded is what Run returns (wrapped) when not one request of a
@@ -43,9 +40,8 @@ var errNothingSucceeded = errors.New("no request succeeded")
 // results folder as it was. Failed requests are results, not an
 // error of play, unless all of a phase fail.
 //
-// When ctx ends, no new request is sent, those in flight get cfg.InterruptGrace,
-// the phase's files are written with what was measured, and play returns
-// [ErrInterrupted].
+// When ctx ends, no new request is sent, those in flight get cfg.InterruptGrace, the phase's files
+// are written with what was measured, and play returns [ErrInterrupted].
 func play(ctx context.Context, cfg Config) error {
 	if err := cfg.check(); err != nil {
 		return err

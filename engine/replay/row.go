@@ -24,9 +24,8 @@ type row struct {
 	conversation string
 }
 
-// parseRow checks one line and finds its parts; the spans are those of the JSON values
-// within the line. Delays are in milliseconds under delayKey; an empty key means that
-// there are none.
+// parseRow checks one line and finds its parts; the spans are those of the JSON values within the
+// line. Delays are in milliseconds under delayKey; an empty key means that there are none.
 func parseRow(line []byte, delayKey string) (row, error) {
 	if !json.Valid(line) {
 		return row{}, fmt.Errorf("not a JSON document: %w", json.Unmarshal(line, new(json.RawMessage)))

@@ -10,8 +10,7 @@ import (
 	"sync"
 )
 
-// requestRow is a row of the request log; the order of the fields is the
-// external client's.
+// requestRow is a row of the request log; the order of the fields is the external client's.
 type requestRow struct {
 	Phase        int      `json:"phase_idx"`
 	Concurrency  int      `json:"concurrency"`
@@ -31,8 +30,7 @@ type requestRow struct {
 	XRequestID   string   `json:"x_request_id"`
 }
 
-// analysisRow is what the analysis file adds. It holds no text of prompts or
-// answers.
+// analysisRow is what the analysis file adds. It holds no text of prompts or answers.
 type analysisRow struct {
 	requestRow
 	ClientTokens int       `json:"client_output_tokens_estimate"` // bytes of text / 4

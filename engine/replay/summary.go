@@ -71,8 +71,7 @@ func (n number) text(decimals int) string {
 	return grouped(strconv.FormatFloat(float64(n), 'f', decimals, 64))
 }
 
-// grouped puts commas into the digits before the point of a number that is not
-// negative.
+// grouped puts commas into the digits before the point of a number that is not negative.
 func grouped(s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	for at := len(whole) - 3; at > 0; at -= 3 {

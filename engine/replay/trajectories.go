@@ -16,8 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// turn is one recorded model request: where its parts lie in the file, and what
-// follows it.
+// turn is one recorded model request: where its parts lie in the file, and what follows it.
 type turn struct {
 	line            int
 	index           int

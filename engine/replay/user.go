@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// failurePause is the least time between a failed request and the same user's
-// next one, from start to start: a server that refuses at once must not be
-// flooded, nor the disk with rows.
+// failurePause is the least time between a failed request and the same user's next one, from start
+// to start: a server that refuses at once must not be flooded, nor the disk with rows.
 const failurePause = time.Second
 
 // playUser plays one user until the phase stops.
@@ -129,8 +128,7 @@ func (p *phase) row(user int, id, xid string, step Step, x *exchange) requestRow
 	return r
 }
 
-// record writes a request's rows, and tells people of the first failure of each
-// kind.
+// record writes a request's rows, and tells people of the first failure of each kind.
 func (p *phase) record(row requestRow, x *exchange) error {
 	if err := p.requests.append(row); err != nil {
 		return err

@@ -13,8 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Options are what the client's command line says on top of its workload
-// file.
+// Options are what the client's command line says on top of its workload file.
 type Options struct {
 	Workload       string // path
 	BaseURL, Model string
@@ -37,8 +36,7 @@ const DelayKey = "simulated_tool_delay_ms_after"
 // from outside; a job's end leaves no more.
 const drainOnStop = 5 * time.Second
 
-// Run replays a workload file. A stop through ctx leaves a partial phase and is
-// [ErrInterrupted].
+// Run replays a workload file. A stop through ctx leaves a partial phase and is [ErrInterrupted].
 func Run(ctx context.Context, opt Options) error {
 	w, found, err := recipes.LoadWorkload(opt.Workload)
 	if err != nil {

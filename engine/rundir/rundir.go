@@ -1,7 +1,6 @@
-// Package rundir is the layout of a run's folder, the interface between submit,
-// job and user: which file is called what, how a folder is staged and published,
-// and the record by which a run is known again. It knows nothing of what the
-// files mean.
+// Package rundir is the layout of a run's folder, the interface between submit, job and user: which
+// file is called what, how a folder is staged and published, and the record by which a run is known
+// again. It knows nothing of what the files mean.
 package rundir
 
 import (
@@ -67,8 +66,7 @@ type Record struct {
 // Program is a program to stage: the file, and its name in the run's bin folder.
 type Program struct{ Path, Name string }
 
-// ReadPlan reads the plan of a run's folder into p: as bound if the run has started,
-// else as shown.
+// ReadPlan reads the plan of a run's folder into p: as bound if the run has started, else as shown.
 func ReadPlan(dir string, p any) error {
 	err := smallfile.ReadJSON(filepath.Join(dir, BoundFile), p)
 	if errors.Is(err, fs.ErrNotExist) {

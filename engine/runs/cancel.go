@@ -72,8 +72,7 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 	return nil
 }
 
-// awaitEnd waits until a job does nothing any more. The controller is asked for this
-// one job alone.
+// awaitEnd waits until a job does nothing any more. The controller is asked for this one job alone.
 func awaitEnd(ctx context.Context, r rundir.Record) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -109,8 +109,7 @@ func statusFromJob(ref Ref, s event.Status, j slurm.Job) event.Status {
 	return s
 }
 
-// back says whether a job in this state waits; one that has started before was
-// requeued then.
+// back says whether a job in this state waits; one that has started before was requeued then.
 func back(state string) bool {
 	switch state {
 	case "PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
@@ -160,7 +159,7 @@ func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
 	if state == event.Done {
 		code, s.Message = 0, ""
 	}
-	s.State, s.ExitCode = state, &code
+	s.State, s.ExitCode = state, new(code)
 	return s
 }
 
@@ -209,8 +208,7 @@ func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
 		s.State, s.Message = event.Unknown, "the queue has forgotten its job, and the accounting does not tell its end yet"
 		return s
 	}
-	one := 1
-	s.State, s.ExitCode = event.Failed, &one
+	s.State, s.ExitCode = event.Failed, new(1)
 	s.Message = "the queue has forgotten its job, which left no last word"
 	if p.err != nil {
 		s.Message += fmt.Sprintf(", and no accounting tells more (%v)", p.err)

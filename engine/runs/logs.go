@@ -82,8 +82,7 @@ func stepOf(name string) (string, bool) {
 	return "", false
 }
 
-// LogOf finds a step's log; empty is the client. Planned takes one that is not
-// there yet too.
+// LogOf finds a step's log; empty is the client. Planned takes one that is not there yet too.
 func (s *Store) LogOf(ref Ref, step string, planned bool) (LogFile, error) {
 	if step == "" || step == "client.log" || step == "benchmark.out" {
 		step = event.ClientStep
@@ -108,8 +107,7 @@ func (s *Store) LogOf(ref Ref, step string, planned bool) (LogFile, error) {
 	return LogFile{}, fmt.Errorf("log of %s: no step %q; there are %s", ref.Label(), step, strings.Join(names, ", "))
 }
 
-// plannedLog is the log of a step that has not started yet; empty if the plan has
-// no such step.
+// plannedLog is the log of a step that has not started yet; empty if the plan has no such step.
 func plannedLog(ref Ref, step string) string {
 	var p plan.Plan
 	if err := rundir.ReadPlan(ref.Dir, &p); err != nil {

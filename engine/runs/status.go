@@ -77,8 +77,7 @@ func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 	case !alive && r.now().Sub(ref.Record.Created) < local.StartTimeout && s.State == "":
 		s.State = event.Pending
 	case !alive:
-		one := 1
-		s.State, s.ExitCode = event.Failed, &one
+		s.State, s.ExitCode = event.Failed, new(1)
 		s.Message = "the run's supervisor ended without a word (killed?); its servers went with it"
 		if last := lastError(filepath.Join(ref.Logs, "sweep_"+ref.Record.ID+".log")); last != "" {
 			s.Message = "the run's supervisor ended, and its servers with it; its log says: " + last
@@ -144,12 +143,10 @@ func (r *Resolver) Ended(ref Ref, s event.Status, untilDone bool) bool {
 // Quiet is how long another tool's outputs must have been still to count as ended.
 const Quiet = time.Minute
 
-// gaveUp is how long they must have been still where no phase's statistics say
-// that it has ended.
+// gaveUp is how long they must have been still where no phase's statistics say that it has ended.
 const gaveUp = 10 * time.Minute
 
-// ReadStatus folds the events of a log dir. Without event files it is the zero
-// status.
+// ReadStatus folds the events of a log dir. Without event files it is the zero status.
 func ReadStatus(logs string) (event.Status, error) {
 	var s event.Status
 	all, err := event.ReadLogs(logs)

@@ -45,8 +45,7 @@ func Status(ctx context.Context, r rundir.Record) (Job, error) {
 	return j, nil
 }
 
-// Gone says whether an error of [Status] means that the controller does not know
-// the job any more.
+// Gone says whether an error of [Status] means that the controller does not know the job any more.
 func Gone(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Invalid job id")
 }

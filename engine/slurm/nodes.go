@@ -84,8 +84,7 @@ func Down(ctx context.Context, list string) []string {
 	return out
 }
 
-// Architectures are those of the nodes of partitions (a,b) as uname calls them
-// (x86_64, aarch64).
+// Architectures are those of the nodes of partitions (a,b) as uname calls them (x86_64, aarch64).
 func Architectures(ctx context.Context, partitions string) ([]string, error) {
 	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "nodes")
 	if err != nil {

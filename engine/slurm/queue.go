@@ -85,9 +85,8 @@ type Queue struct {
 
 func (q *Queue) limit() time.Duration { return cmp.Or(q.Limit, 10*time.Second) }
 
-// Ask gives the newest answer: the shared one, while it is younger than Every,
-// else a new one. A scheduler that does not answer is an Error in it, beside what
-// was known before.
+// Ask gives the newest answer: the shared one, while it is younger than Every, else a new one. A
+// scheduler that does not answer is an Error in it, beside what was known before.
 func (q *Queue) Ask(ctx context.Context) Answer {
 	path, err := q.path()
 	if err != nil {
@@ -126,9 +125,8 @@ const (
 	sweepAge   = time.Hour        // no write takes that long
 )
 
-// sweep removes the temporary files of programs that were killed while they wrote
-// an answer. They lie beside it or where such files go; what can't be removed is
-// harmless.
+// sweep removes the temporary files of programs that were killed while they wrote an answer. They
+// lie beside it or where such files go; what can't be removed is harmless.
 func (q *Queue) sweep(path string) {
 	for _, dir := range []string{q.Dir, os.TempDir()} {
 		left, err := filepath.Glob(filepath.Join(dir, "."+filepath.Base(path)+"[0-9]*"))
@@ -281,8 +279,7 @@ func Version(ctx context.Context) string {
 	return words[len(words)-1]
 }
 
-// ClusterName is the name of the cluster that the commands speak to; empty when it
-// does not say.
+// ClusterName is the name of the cluster that the commands speak to; empty when it does not say.
 func ClusterName(ctx context.Context) string { return setting(ctx, "ClusterName") }
 
 // setting is a value of the cluster's configuration; empty when it does not say.

@@ -14,8 +14,7 @@ type Rank struct {
 	Of int `json:"of"`
 }
 
-// rankEvery is the shortest time between two looks at everybody's waiting jobs,
-// which may be many.
+// rankEvery is the shortest time between two looks at everybody's waiting jobs, which may be many.
 const rankEvery = time.Minute
 
 // wantRanks says whether it is time to look at all waiting jobs: never without one

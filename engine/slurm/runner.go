@@ -31,9 +31,8 @@ func NewRunner(id string) *Runner { return &Runner{id: id} }
 // for options of every step.
 var perTask = []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}
 
-// Start starts a step's Launch command. Secrets are in srun's environment alone;
-// everything else stands on the command line. The step's output and srun's own
-// words go to the log.
+// Start starts a step's Launch command. Secrets are in srun's environment alone; everything else
+// stands on the command line. The step's output and srun's own words go to the log.
 func (r *Runner) Start(step plan.Step, log string) (job.Process, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {

@@ -25,10 +25,9 @@ type Handed struct {
 	Dir string // of the job; empty: it does not say
 }
 
-// Srtctl has srtctl submit a recipe file; cluster is its cluster file, empty for
-// the one that it finds. An answer without a job id is an error: the job is to be
-// looked up by the comment in the recipe. [ErrUnsure] is one that was cut off, whose
-// job may turn up yet.
+// Srtctl has srtctl submit a recipe file; cluster is its cluster file, empty for the one that it
+// finds. An answer without a job id is an error: the job is to be looked up by the comment in the
+// recipe. [ErrUnsure] is one that was cut off, whose job may turn up yet.
 func Srtctl(ctx context.Context, recipe, base, cluster string) (Handed, error) {
 	if _, err := exec.LookPath("srtctl"); err != nil {
 		return Handed{}, fmt.Errorf("srtctl: %w", ErrMissing)

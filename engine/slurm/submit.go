@@ -113,9 +113,8 @@ func firstID(out string) string {
 	return id
 }
 
-// TestOnly asks the scheduler whether it would take a script, and when and where
-// it would start; the answer is a sentence of sbatch's, without the id in it, which
-// is that of no job.
+// TestOnly asks the scheduler whether it would take a script, and when and where it would start;
+// the answer is a sentence of sbatch's, without the id in it, which is that of no job.
 func TestOnly(ctx context.Context, script string) (string, error) {
 	path, err := filepath.Abs(script)
 	if err != nil {

@@ -74,9 +74,8 @@ func (a attempt) forget() error { return errors.Join(os.RemoveAll(a.Staged), a.e
 
 func (a attempt) end() error { return errors.Join(os.Remove(a.path), os.Remove(a.path+".lock")) }
 
-// finishAttempts looks for submits that were cut off. One whose job is in the
-// queue is brought to its end, and is the error: whoever submits again because of
-// it must not get two runs.
+// finishAttempts looks for submits that were cut off. One whose job is in the queue is brought to
+// its end, and is the error: whoever submits again because of it must not get two runs.
 func (s *Submitter) finishAttempts(ctx context.Context) error {
 	paths, err := filepath.Glob(filepath.Join(s.attempts(), "*.json"))
 	if err != nil {

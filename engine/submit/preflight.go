@@ -73,8 +73,7 @@ func fits(p slurm.Partition, nodes int) string {
 	return fmt.Sprintf("the run takes %d of %d idle nodes", nodes, p.Idle)
 }
 
-// workloadNote tells when the workload that was checked is not the one that the
-// client will read.
+// workloadNote tells when the workload that was checked is not the one that the client will read.
 func workloadNote(p *draft.Pair) []string {
 	if p.Workload == nil {
 		return nil

@@ -69,9 +69,8 @@ const builtInClient = "built-in"
 // system that hangs keeps nobody from submitting.
 const identifyLimit = 20 * time.Second
 
-// identify is what is known at submit of what a run runs with. Paths that only the
-// compute nodes have are looked at again in the job. What does not answer in time is
-// left out.
+// identify is what is known at submit of what a run runs with. Paths that only the compute nodes
+// have are looked at again in the job. What does not answer in time is left out.
 func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, planJSON []byte) identity.Identity {
 	id := identity.Identity{
 		Version: 1, Recipe: identity.Sum(p.RecipeText), Workload: identity.Sum(p.WorkloadText), Plan: identity.Sum(planJSON),

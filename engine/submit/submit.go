@@ -56,9 +56,8 @@ func (s *Submitter) launcher(t plan.Target) launcher {
 	return localLauncher{s}
 }
 
-// Apply submits a planned pair and returns the run once it is recorded and at
-// work. Errors in the files are [ErrInvalid]; open placeholders are an error too,
-// unless allowed.
+// Apply submits a planned pair and returns the run once it is recorded and at work. Errors in the
+// files are [ErrInvalid]; open placeholders are an error too, unless allowed.
 func (s *Submitter) Apply(ctx context.Context, p *draft.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error) {
 	return s.ApplyAfter(ctx, p, pl, allowTodo, rundir.Record{})
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/runs"
 )
 
-// FollowLog streams the lines of a log from a byte on, until the run has ended or
-// ctx is done; a state that is not known is waited out. The channel is closed at
-// the end.
+// FollowLog streams the lines of a log from a byte on, until the run has ended or ctx is done; a
+// state that is not known is waited out. The channel is closed at the end.
 func (w *Watcher) FollowLog(ctx context.Context, ref runs.Ref, path string, from int64) (<-chan follow.Chunk, error) {
 	stop := make(chan struct{})
 	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, Rest: true})

@@ -16,8 +16,7 @@ type Update struct {
 	Status event.Status
 	Run    results.Run      // figures so far
 	Series []results.Series // the phases over time, in the order of Run.Phases
-	// Recent are the figures of the last minute of the newest phase; nil before
-	// the first request.
+	// Recent are the figures of the last minute of the newest phase; nil before the first request.
 	Recent *results.Recent
 	Heard  time.Time // when the client last wrote a request row or a line of its log; zero before it has
 	Done   bool      // the last update: nothing more will come
@@ -28,10 +27,9 @@ type Update struct {
 // where requests take long, it is three times what the slowest hundredth takes.
 const alarm = time.Minute
 
-// Stalled is since when a phase that runs has been silent, neither a request
-// having ended nor a line having come of the client; zero as long as that is no
-// alarm. What the run's own orchestrator says of it, by the limit that its plan has,
-// comes first.
+// Stalled is since when a phase that runs has been silent, neither a request having ended nor a
+// line having come of the client; zero as long as that is no alarm. What the run's own orchestrator
+// says of it, by the limit that its plan has, comes first.
 func (u Update) Stalled(now time.Time) time.Time {
 	if since := u.Status.Stalled; !since.IsZero() && !u.Status.State.Final() {
 		return since

@@ -1,6 +1,5 @@
-// Package watch shows a run as it stands: live, followed until it ends, and played
-// back at any moment of the past. It reads the files of the run and asks for its
-// state; it changes nothing.
+// Package watch shows a run as it stands: live, followed until it ends, and played back at any
+// moment of the past. It reads the files of the run and asks for its state; it changes nothing.
 package watch
 
 import (

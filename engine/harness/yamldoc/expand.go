@@ -8,8 +8,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// expander copies a tree without anchors, aliases, merge keys, duplicate keys
-// and comments.
+// expander copies a tree without anchors, aliases, merge keys, duplicate keys and comments.
 type expander struct {
 	doc      *Doc
 	nodes    int

@@ -1,7 +1,6 @@
-// Package yamldoc reads a YAML mapping as nodes, so that the order, the spelling and
-// the style of its values survive. What a reader of YAML 1.1 would refuse or take
-// otherwise is resolved: anchors and merge keys are expanded, and of duplicate keys
-// the last one counts.
+// Package yamldoc reads a YAML mapping as nodes, so that the order, the spelling and the style of
+// its values survive. What a reader of YAML 1.1 would refuse or take otherwise is resolved: anchors
+// and merge keys are expanded, and of duplicate keys the last one counts.
 package yamldoc
 
 import (
@@ -41,8 +40,7 @@ func Join(path string, keys []*yaml.Node) string {
 	return path
 }
 
-// Problem is something about a line that could not be read as it should, or that is
-// worth a remark.
+// Problem is something about a line that could not be read as it should, or that is worth a remark.
 type Problem struct {
 	Line int // from 1; 0 where the whole file is meant
 	Text string

@@ -1,7 +1,6 @@
-// Package simulate plays a local run on a clock that costs nothing: the same users,
-// scripts, routing, caches and times as its mock servers and the built-in client
-// have, so that its figures are those that the run must have. It starts no process
-// and opens no connection.
+// Package simulate plays a local run on a clock that costs nothing: the same users, scripts,
+// routing, caches and times as its mock servers and the built-in client have, so that its figures
+// are those that the run must have. It starts no process and opens no connection.
 package simulate
 
 import (
@@ -28,10 +27,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// WriteReference writes the figures that the local run in a folder must have by the
-// mock servers' arithmetic alone. The file holds figures under the keys of the
-// client's statistics file, so that a comparison takes it as a side. A file that
-// exists is not replaced.
+// WriteReference writes the figures that the local run in a folder must have by the mock servers'
+// arithmetic alone. The file holds figures under the keys of the client's statistics file, so that
+// a comparison takes it as a side. A file that exists is not replaced.
 func WriteReference(ctx context.Context, dir, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("write reference: %s exists: %w", path, fs.ErrExist)
