@@ -224,8 +224,7 @@ func short(k recipes.Fix) string {
 }
 
 func number(f float64) string {
-	s := fmt.Sprintf("%.3f", f)
-	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
+	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", f), "0"), ".")
 }
 
 func seconds(f float64) string { return number(f) + " s" }

@@ -119,10 +119,7 @@ func (p *pending) in(d engine.Draft) engine.Draft {
 	if p == nil {
 		return d
 	}
-	text := &d.Recipe
-	if p.side == workload {
-		text = &d.Workload
-	}
+	text := [...]*[]byte{recipe: &d.Recipe, workload: &d.Workload}[p.side]
 	if out, err := p.set(*text); err == nil {
 		*text = out
 	}

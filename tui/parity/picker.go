@@ -3,7 +3,6 @@ package parity
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -54,16 +54,9 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		if r.ID != "" {
 			name += "_" + r.ID
 		}
-		levels := make([]string, 0, len(r.Levels))
-		for _, l := range r.Levels {
-			levels = append(levels, strconv.Itoa(l))
-		}
 		mark, role := ui.StateLook(string(r.State))
-		row := []ui.Cell{
-			{Text: name},
-			{Text: mark + " " + string(r.State), Role: role},
-			{Text: strings.Join(levels, ",")},
-		}
+		state := ui.Cell{Text: mark + " " + string(r.State), Role: role}
+		row := []ui.Cell{{Text: name}, state, {Text: recipes.Commas(r.Levels)}}
 		for _, m := range results.Listed {
 			row = append(row, ui.Cell{Text: m.Number(r.Figures.Of(m.Key).Value)})
 		}

@@ -318,6 +318,11 @@ func levelLines(th ui.Theme, c *curve, w int) []string {
 		return ui.Fit(line, w)
 	}
 	var out []string
+	add := func(r ui.Role, text string) {
+		for _, line := range ui.Wrap(text, w-2) {
+			out = append(out, th.Paint(r, " "+line))
+		}
+	}
 	for _, l := range c.kept {
 		text := ui.Clean(l.run) + " keeps"
 		for i, r := range l.tiers {
@@ -330,14 +335,10 @@ func levelLines(th ui.Theme, c *curve, w int) []string {
 			}
 			text += " " + ui.Clean(r.Tier.Name) + " " + best
 		}
-		for _, line := range ui.Wrap(text, w-2) {
-			out = append(out, " "+line)
-		}
+		add(ui.Plain, text)
 	}
 	for _, e := range c.left {
-		for _, line := range ui.Wrap("left out: "+e, w-2) {
-			out = append(out, th.Paint(ui.Warn, " "+line))
-		}
+		add(ui.Warn, "left out: "+e)
 	}
 	out = append(out, th.Paint(ui.Muted, cells("RUN", "USERS", "TOK/S A GPU", "SPEED P25", "SPEED P50", "TTFT P95 (s)")))
 	for _, p := range c.points {

@@ -3,6 +3,7 @@ package port
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/porter"
@@ -44,13 +45,11 @@ func (q *questions) about(f porter.Field) (porter.Todo, bool) {
 
 // pick puts the cursor on a question; false if it is none of the list.
 func (q *questions) pick(id string) bool {
-	for i, t := range q.todos {
-		if t.ID == id {
-			q.at = i
-			return true
-		}
+	i := slices.IndexFunc(q.todos, func(t porter.Todo) bool { return t.ID == id })
+	if i >= 0 {
+		q.at = i
 	}
-	return false
+	return i >= 0
 }
 
 // top is the first question in view among h lines.

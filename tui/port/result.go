@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/porter"
@@ -226,9 +225,9 @@ func restsOn(f porter.Field, name string) bool {
 // ranked are the questions, those that block first.
 func ranked(res *porter.Result) []porter.Todo {
 	rank := map[porter.TodoKind]int{porter.MustFix: 0, porter.Confirm: 1, porter.Note: 2}
-	out := append([]porter.Todo(nil), res.Todos...)
-	sort.SliceStable(out, func(i, j int) bool { return rank[out[i].Kind] < rank[out[j].Kind] })
-	return out
+	return slices.SortedStableFunc(slices.Values(res.Todos), func(a, b porter.Todo) int {
+		return cmp.Compare(rank[a.Kind], rank[b.Kind])
+	})
 }
 
 // kindRole is how much a question matters; others than these are remarks.

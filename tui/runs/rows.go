@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -29,10 +30,6 @@ func columns() []ui.Column {
 
 func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 	mark, role := ui.StateLook(string(r.State))
-	state := string(r.State)
-	if state == "" {
-		state = "unknown"
-	}
 	name := r.Name
 	if marked {
 		name = "◆ " + name
@@ -46,7 +43,7 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 		since = ui.Age(now.Sub(r.Since))
 	}
 	out := []ui.Cell{
-		{Text: mark + " " + state, Role: role},
+		{Text: mark + " " + cmp.Or(string(r.State), "unknown"), Role: role},
 		{Text: name},
 		{Text: r.ID, Role: ui.Muted},
 		{Text: levels(r.Levels)},

@@ -92,11 +92,10 @@ func (b *buffer) splice(from, to Pos, text string) Pos {
 
 // end is where a text ends that begins at a place.
 func end(from Pos, text string) Pos {
-	n := strings.Count(text, "\n")
-	if n == 0 {
-		return Pos{from.Line, from.Col + len(text)}
+	if last := strings.LastIndexByte(text, '\n'); last >= 0 {
+		return Pos{from.Line + strings.Count(text, "\n"), len(text) - last - 1}
 	}
-	return Pos{from.Line + n, len(text) - strings.LastIndexByte(text, '\n') - 1}
+	return Pos{from.Line, from.Col + len(text)}
 }
 
 // undo takes the last edit back, and answers with where the cursor was; false if

@@ -54,8 +54,7 @@ func (t Theme) Titled(left, right string, w int) string {
 	if Width(left)+Width(right)+4 > room {
 		right = ""
 	}
-	line := t.Line(lead) + " " + left + " "
-	tail := t.Line(lead)
+	line, tail := t.Line(lead)+" "+left+" ", t.Line(lead)
 	if right != "" {
 		tail = " " + right + " " + tail
 	}

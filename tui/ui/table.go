@@ -58,25 +58,22 @@ func (t *Table) Move(by int) {
 
 // Key handles the keys that move the cursor; false for others.
 func (t *Table) Key(msg tea.KeyPressMsg) bool {
-	const far = 1 << 30
-	by := 0
 	switch msg.String() {
 	case "up", "k":
-		by = -1
+		t.Move(-1)
 	case "down", "j":
-		by = 1
+		t.Move(1)
 	case "pgup", "ctrl+b":
-		by = -t.Page()
+		t.Move(-t.Page())
 	case "pgdown", "ctrl+f":
-		by = t.Page()
+		t.Move(t.Page())
 	case "home", "g":
-		by = -far
+		t.Move(-len(t.Rows))
 	case "end", "G":
-		by = far
+		t.Move(len(t.Rows))
 	default:
 		return false
 	}
-	t.Move(by)
 	return true
 }
 
