@@ -84,7 +84,8 @@ func differing[T any](a, b T) []string {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {
 		tag, _, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")
-		if tag != "" && tag != "path" && !reflect.DeepEqual(placeless(x.Field(i).Interface()), placeless(y.Field(i).Interface())) {
+		if tag != "" && tag != "path" &&
+			!reflect.DeepEqual(placeless(x.Field(i).Interface()), placeless(y.Field(i).Interface())) {
 			out = append(out, tag)
 		}
 	}

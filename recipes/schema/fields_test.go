@@ -79,7 +79,9 @@ func TestEachRowSaysOneThing(t *testing.T) {
 
 func TestAFieldsFileIsReadStrictly(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"recipe: [{path: a, kinds: int}]", "recipe: [{path: a, min: many}]", "recipe: {path: a}", ""} {
+	for _, text := range []string{
+		"recipe: [{path: a, kinds: int}]", "recipe: [{path: a, min: many}]", "recipe: {path: a}", "",
+	} {
 		if _, err := parseFields([]byte(text)); err == nil {
 			t.Errorf("%q is taken", text)
 		}
