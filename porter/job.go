@@ -3,6 +3,7 @@ package porter
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,21 +45,12 @@ func (p *porting) nameField() {
 	}
 }
 
+var notInJobName = regexp.MustCompile(`[^-0-9A-Za-z]+`)
+
 // jobName keeps letters, digits and hyphens; any run of others becomes one
 // hyphen. At most 64 bytes, with no hyphen at either end.
 func jobName(s string) string {
-	var out strings.Builder
-	inRun := false
-	for _, r := range s {
-		kept := r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-		if kept {
-			out.WriteRune(r)
-		} else if !inRun {
-			out.WriteByte('-')
-		}
-		inRun = !kept
-	}
-	name := strings.Trim(out.String(), "-")
+	name := strings.Trim(notInJobName.ReplaceAllString(s, "-"), "-")
 	return strings.TrimRight(name[:min(len(name), 64)], "-")
 }
 

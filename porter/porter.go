@@ -11,6 +11,7 @@ package porter
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -149,15 +150,13 @@ func (r *Result) Summary() map[Class]int {
 // SummaryLine is the summary in one line, classes in fixed order, zeros left out.
 func (r *Result) SummaryLine() string {
 	n := r.Summary()
-	text := fmt.Sprintf("%d fields", len(r.Fields))
-	sep := ": "
+	var parts []string
 	for _, c := range classes {
 		if n[c] > 0 {
-			text += fmt.Sprintf("%s%d %s", sep, n[c], c)
-			sep = ", "
+			parts = append(parts, fmt.Sprintf("%d %s", n[c], c))
 		}
 	}
-	return text
+	return strings.TrimSuffix(fmt.Sprintf("%d fields: %s", len(r.Fields), strings.Join(parts, ", ")), ": ")
 }
 
 // Open counts the open questions of a kind.

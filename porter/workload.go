@@ -3,6 +3,7 @@ package porter
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,9 +61,13 @@ func asText(s string) (node *yaml.Node, rule string) {
 	return plain(s), ""
 }
 
+var (
+	wholeNumber = regexp.MustCompile(`^-?\d{1,18}$`)
+	decimals    = regexp.MustCompile(`^\d+(\.\d+)?$`)
+)
+
 func asNumber(s string) (node *yaml.Node, rule string) {
-	digits := strings.TrimPrefix(s, "-")
-	if digits == "" || len(digits) > 18 || strings.Trim(digits, "0123456789") != "" {
+	if !wholeNumber.MatchString(s) {
 		return nil, ""
 	}
 	return number(s), ""
@@ -70,17 +75,16 @@ func asNumber(s string) (node *yaml.Node, rule string) {
 
 func asSeconds(s string) (node *yaml.Node, rule string) {
 	digits, ok := strings.CutSuffix(s, "s")
-	if strings.Trim(digits, "0123456789.") != "" || strings.Count(digits, ".") > 1 ||
-		strings.Trim(digits, ".") != digits || digits == "" || len(digits) > 18 {
+	if !decimals.MatchString(digits) || len(digits) > 18 {
 		return nil, ""
 	}
 	if !strings.Contains(digits, ".") {
 		digits += ".0"
 	}
 	if ok {
-		return number(digits), "unit s taken off"
+		rule = "unit s taken off"
 	}
-	return number(digits), ""
+	return number(digits), rule
 }
 
 func asSwitch(s string) (node *yaml.Node, rule string) {
@@ -172,9 +176,9 @@ func (p *porting) settling() {
 	const key = "settling_time_seconds"
 	var at []Evidence
 	var values []string
-	for _, o := range p.run.Outputs {
-		if !slices.Contains(values, o.Settling.Text) {
-			values, at = append(values, o.Settling.Text), append(at, o.Settling.At)
+	for _, v := range p.run.Settling {
+		if !slices.Contains(values, v.Text) {
+			values, at = append(values, v.Text), append(at, v.At)
 		}
 	}
 	node, ev, configured := p.configured(key)

@@ -112,18 +112,7 @@ func stripANSI(b []byte) []byte {
 	return escape.ReplaceAll(b, nil)
 }
 
-// stripRank removes the prefix that srun -l puts before each line ("12: ").
-func stripRank(b []byte) []byte {
-	i := 0
-	for i < len(b) && i < 7 && b[i] == ' ' {
-		i++
-	}
-	digits := i
-	for i < len(b) && i-digits < 7 && b[i] >= '0' && b[i] <= '9' {
-		i++
-	}
-	if i == digits || i >= len(b) || b[i] != ':' {
-		return b
-	}
-	return bytes.TrimPrefix(b[i+1:], []byte(" "))
-}
+// rank is the prefix that srun -l puts before each line ("12: ").
+var rank = regexp.MustCompile(`^ {0,7}[0-9]{1,7}: ?`)
+
+func stripRank(b []byte) []byte { return b[len(rank.Find(b)):] }

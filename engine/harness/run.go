@@ -63,7 +63,7 @@ type Run struct {
 	Banners  []Banner // one for each start of the client
 	Banner   Banner   // the one that counts; zero if there is none
 	Launches Launches
-	Outputs  []Output // by phase
+	Settling []Value // s, as the names of the outputs spell them, by phase
 	Pinning  Pinning
 	Config   *Config // the client's own configuration; nil if it was not left, or can't be used
 
@@ -75,12 +75,6 @@ type Run struct {
 type Pinning struct {
 	Logs  []Evidence // those that could be read
 	Found Evidence   // zero if none shows it
-}
-
-// Output is a file of the client's results.
-type Output struct {
-	Name     string
-	Settling Value // seconds, as the name spells them
 }
 
 // Read reads the artifacts. One that is absent or can't be used says so in its row;
@@ -180,25 +174,26 @@ func (r *Run) listOutputs() {
 	default:
 		a.Present = true
 		seen := map[string]bool{}
-		phase := map[string]int{}
+		phase := map[Value]int{}
 		for _, name := range names {
 			stem := strings.TrimSuffix(name, path.Ext(name))
 			if s, ok := ParseStem(stem); ok && !seen[stem] {
-				seen[stem], phase[name] = true, s.Phase
-				r.Outputs = append(r.Outputs, newOutput(name))
+				v := settling(name)
+				seen[stem], phase[v] = true, s.Phase
+				r.Settling = append(r.Settling, v)
 			}
 		}
-		slices.SortStableFunc(r.Outputs, func(x, y Output) int { return cmp.Compare(phase[x.Name], phase[y.Name]) })
-		a.Found = count(len(r.Outputs), "phase")
+		slices.SortStableFunc(r.Settling, func(x, y Value) int { return cmp.Compare(phase[x], phase[y]) })
+		a.Found = count(len(r.Settling), "phase")
 	}
 	r.Artifacts = append(r.Artifacts, a)
 }
 
-func newOutput(name string) Output {
+func settling(name string) Value {
 	const key = "settle"
 	text := name[strings.LastIndex(name, "__"+key)+len("__"+key):]
 	text, _, _ = strings.Cut(text, "s__")
-	return Output{name, Value{text, Evidence{Artifact: Results + "/" + name, Key: key, Raw: text}}}
+	return Value{text, Evidence{Artifact: Results + "/" + name, Key: key, Raw: text}}
 }
 
 // parsePinning looks for taskset in the first 4 MiB of a prefill worker's log.
@@ -255,12 +250,10 @@ func (r *Run) read(ctx context.Context, name string, parse parser) error {
 	a.Present = true
 	r.progress(name, 0, info.Size())
 	f, err := os.Open(path)
-	if err != nil {
-		a.Problem = reason(err)
-		return nil
+	if err == nil {
+		defer f.Close()
+		err = parse(ctx, f, &a)
 	}
-	defer f.Close()
-	err = parse(ctx, f, &a)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("read %s: %w", name, ctx.Err())

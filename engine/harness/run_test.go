@@ -78,7 +78,10 @@ func TestRead(t *testing.T) {
 		{"max tokens", r.Banner.Values["Max tokens"], "2000", ClientLog},
 		{"dataset", r.Banner.Values[LabelTrajectories], "traj.jsonl", ClientLog},
 		{"checkout", r.Client.Checkout, "agentperf", ClientScript},
-		{"settling", r.Outputs[0].Settling, "240", Results + "/" + r.Outputs[0].Name},
+		{
+			"settling", r.Settling[0], "240",
+			Results + "/hf-0c0ffee_orig__1010u__phase0__dur2400s__settle240s__traj3.json",
+		},
 	} {
 		if !strings.Contains(c.got.Text, c.want) || c.got.At.Artifact != c.at {
 			t.Errorf("%s: %+v, want %s in %s", c.name, c.got, c.want, c.at)

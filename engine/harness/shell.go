@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -43,29 +44,15 @@ const (
 	placeholderClose = '\x02'
 )
 
+var placeholder = regexp.MustCompile(`<[A-Za-z_]\w*>[\w>&]?`)
+
 func hidePlaceholders(s string) string {
-	if !strings.Contains(s, "<") {
-		return s
-	}
-	b := []byte(s)
-	for i := 0; i < len(b); i++ {
-		if b[i] != '<' {
-			continue
+	return placeholder.ReplaceAllStringFunc(s, func(m string) string {
+		if name, behind, _ := strings.Cut(m[1:], ">"); behind == "" {
+			return string(placeholderOpen) + name + string(placeholderClose)
 		}
-		j := i + 1
-		for j < len(b) && isNameByte(b[j], j == i+1) {
-			j++
-		}
-		if j == i+1 || j >= len(b) || b[j] != '>' {
-			continue
-		}
-		if j+1 < len(b) && (isNameByte(b[j+1], false) || b[j+1] == '>' || b[j+1] == '&') {
-			continue // "<in>out": two redirections
-		}
-		b[i], b[j] = placeholderOpen, placeholderClose
-		i = j
-	}
-	return string(b)
+		return m // "<in>out": two redirections
+	})
 }
 
 var showPlaceholders = strings.NewReplacer(string(placeholderOpen), "<", string(placeholderClose), ">")

@@ -58,9 +58,9 @@ func TestOutput(t *testing.T) {
 		"m__64u__phase0__dur600s__settle60s__traj3.json":           "60",
 		"a__settle1s__b__1u__phase2__dur1.5s__settle0.50s__traj1.": "0.50",
 	} {
-		o := newOutput(name)
-		if o.Settling.Text != want || o.Settling.At != (Evidence{Artifact: "agentperf/" + name, Key: "settle", Raw: want}) {
-			t.Errorf("%s: %+v, want %s", name, o.Settling, want)
+		got := settling(name)
+		if got != (Value{want, Evidence{Artifact: "agentperf/" + name, Key: "settle", Raw: want}}) {
+			t.Errorf("%s: %+v, want %s", name, got, want)
 		}
 	}
 }

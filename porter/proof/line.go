@@ -168,6 +168,7 @@ func (p *prover) flags(l *harness.Launch, step *plan.Step) {
 	}
 }
 
+// move compares a flag whose value the new job's own rules give.
 func (p *prover) move(f, n harness.Option, there bool, why string) {
 	switch {
 	case there && n.Value == f.Value:

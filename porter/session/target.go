@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Target is a file that a port would write, against what is there.
@@ -54,56 +54,49 @@ func (Session) Targets(ctx context.Context, r *porter.Result, recipe, workload s
 // compare compares a file with what it would hold.
 func compare(path string, data []byte) Target {
 	t := Target{Path: path}
-	if dir := filepath.Dir(path); !isFolder(dir) {
-		t.Problem = fmt.Sprintf("there is no folder %s", dir)
-		return t
-	}
+	dir := filepath.Dir(path)
 	info, err := os.Lstat(path)
 	switch {
+	case !isFolder(dir):
+		err = fmt.Errorf("there is no folder %s", dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return t
-	case err != nil:
-		t.Problem = err.Error()
-		return t
+	case err == nil:
+		t.There = true
+		err = t.compare(info, string(data))
 	}
-	t.There = true
-	if info.Mode()&fs.ModeSymlink != 0 {
-		info, err = os.Stat(path)
-	}
-	switch {
-	case err != nil:
-		t.Problem = "a link that leads nowhere"
-	case !info.Mode().IsRegular():
-		t.Problem = "no plain file"
-	case info.Size() > maxCompared:
-		t.Problem = "too large to compare"
-	}
-	if t.Problem != "" {
-		return t
-	}
-	f, err := os.Open(path)
 	if err != nil {
 		t.Problem = err.Error()
-		return t
 	}
-	defer f.Close()
-	old, err := io.ReadAll(io.LimitReader(f, maxCompared))
-	if err != nil {
-		t.Problem = err.Error()
-		return t
-	}
-	t.difference(string(old), string(data))
 	return t
 }
 
-func (t *Target) difference(old, now string) {
+func (t *Target) compare(info fs.FileInfo, now string) (err error) {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		info, err = os.Stat(t.Path)
+	}
+	switch {
+	case err != nil:
+		return errors.New("a link that leads nowhere")
+	case !info.Mode().IsRegular():
+		return errors.New("no plain file")
+	case info.Size() > maxCompared:
+		return errors.New("too large to compare")
+	}
+	old, err := smallfile.Read(t.Path, maxCompared>>20)
+	if err != nil {
+		return err
+	}
+	return t.difference(string(old), now)
+}
+
+func (t *Target) difference(old, now string) error {
 	if t.Same = old == now; t.Same {
-		return
+		return nil
 	}
 	text, err := udiff.ToUnified("", "", old, udiff.Lines(old, now), 3)
 	if err != nil {
-		t.Problem = err.Error()
-		return
+		return err
 	}
 	_, text, _ = strings.Cut(text, "\n@@") // what stands before it names the files
 	t.Diff = strings.Split(strings.TrimSuffix("@@"+text, "\n"), "\n")
@@ -115,6 +108,7 @@ func (t *Target) difference(old, now string) {
 			t.Removed++
 		}
 	}
+	return nil
 }
 
 func isFolder(path string) bool {

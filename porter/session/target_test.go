@@ -51,7 +51,9 @@ func TestTargets(t *testing.T) {
 func TestDifference(t *testing.T) {
 	t.Parallel()
 	var target Target
-	target.difference("a\nb\n", "a\nc\nd")
+	if err := target.difference("a\nb\n", "a\nc\nd"); err != nil {
+		t.Fatal(err)
+	}
 	want := []string{"@@ -1,2 +1,3 @@", " a", "-b", "+c", "+d", "\\ No newline at end of file"}
 	if diff := cmp.Diff(want, target.Diff); diff != "" || target.Added != 2 || target.Removed != 1 {
 		t.Errorf("+%d −%d\n%s", target.Added, target.Removed, diff)
