@@ -96,13 +96,14 @@ func differing[T any](a, b T) []string {
 func placeless(v any) any {
 	switch v := v.(type) {
 	case []Evidence:
-		var out []Evidence
-		for _, e := range v {
-			out = append(out, Evidence{Artifact: e.Artifact, Key: e.Key, Raw: e.Raw})
+		out := append([]Evidence(nil), v...)
+		for i := range out {
+			out[i].Line, out[i].Column = 0, 0
 		}
 		return out
 	case Evidence:
-		return Evidence{Artifact: v.Artifact, Key: v.Key, Raw: v.Raw}
+		v.Line, v.Column = 0, 0
+		return v
 	}
 	return v
 }

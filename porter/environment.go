@@ -22,18 +22,18 @@ func (e *environment) fields(vars []harness.Var) {
 	renames := rules.Renames(e.on, vars)
 	written := map[string]bool{}
 	for _, v := range vars {
-		rule, ruled := rules.VariableOf(e.on, v.Name)
+		rule := rules.VariableOf(e.on, v.Name)
 		switch {
-		case ruled && rule.Verb == rules.Drop:
+		case rule.Verb == rules.Drop:
 			e.drop(e.base, v.Name, "drop", rule.Why, v.At)
 			continue
-		case !ruled && renames[v.Name] != "":
+		case rule.Verb == "" && renames[v.Name] != "":
 			e.drop(e.base, v.Name, "replaced by "+renames[v.Name], rules.WhyReplaced, v.At)
 			continue
 		}
 		name := v.Name
 		text, from := e.moved(v.Value, v.At)
-		if ruled {
+		if rule.Verb == rules.Rename {
 			name = rule.To
 			from.class = Translated
 			from.rule = rules.Join("rename "+rule.Name+" → "+rule.To, from.rule)
@@ -127,7 +127,7 @@ func (e *environment) compare(ws []*harness.Launch) {
 	here := ws[0].Name()
 	for _, d := range report.rows {
 		name := d.name
-		if r, ok := rules.VariableOf(rules.Worker, name); ok && r.Verb == rules.Rename {
+		if r := rules.VariableOf(rules.Worker, name); r.Verb == rules.Rename {
 			name = r.To
 		}
 		e.ask(Confirm, Recipe, recipes.Join(e.base, name), "differs", evidence(d.at),

@@ -205,13 +205,14 @@ func (f *frontend) askEtcd() {
 // for all steps alike.
 func (d *draft) askFlags(l *harness.Launch) {
 	for _, f := range l.Flags {
-		rule, known := rules.FlagOf(f.Name)
+		rule := rules.FlagOf(f.Name)
 		sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // see topology
 		what := "which is not carried over: add it to srun_options if all steps need it"
 		switch {
-		case known && (rule.Verb != rules.Same || f.Value == rule.Want || sized):
+		case rule.Verb == "":
+		case rule.Verb != rules.Same || f.Value == rule.Want || sized:
 			continue
-		case known:
+		default:
 			want := harness.Option{Name: f.Name, Value: rule.Want}
 			what = fmt.Sprintf("and the new job starts it with %s: confirm that this is right", want)
 		}

@@ -26,16 +26,16 @@ func (p *prover) environment(l *harness.Launch, step *plan.Step) {
 	renames := rules.Renames(on, l.Env)
 	seen := map[string]bool{}
 	for _, v := range l.Env {
-		rule, ruled := rules.VariableOf(on, v.Name)
+		rule := rules.VariableOf(on, v.Name)
 		name := v.Name
-		if ruled && rule.Verb == rules.Rename {
+		if rule.Verb == rules.Rename {
 			name = rule.To
 		}
 		n, there := now[name]
 		switch {
-		case ruled && rule.Verb == rules.Drop:
+		case rule.Verb == rules.Drop:
 			p.managed(v, n, there, rule.Why)
-		case !ruled && renames[name] != "":
+		case rule.Verb == "" && renames[name] != "":
 			there = false // another one has the name now
 			p.differ(lost, "env", v.Name, v.Value, "", "replaced by "+renames[name]+": "+rules.WhyReplaced)
 		case there:
@@ -145,12 +145,12 @@ func (p *prover) flags(l *harness.Launch, step *plan.Step) {
 	for _, f := range l.Flags {
 		n, there := now[f.Name]
 		delete(now, f.Name)
-		rule, known := rules.FlagOf(f.Name)
+		rule := rules.FlagOf(f.Name)
 		switch {
-		case known && rule.Verb == rules.Apart:
-		case known && rule.Verb == rules.Move:
+		case rule.Verb == rules.Apart:
+		case rule.Verb == rules.Move:
 			p.move(f, n, there, rule.Why)
-		case known && rule.Verb == rules.Drop && !there:
+		case rule.Verb == rules.Drop && !there:
 			p.differ(lost, "flag", f.Name, f.Value, "", rule.Why)
 		case !there && f.Name == "--mpi" && l.Service != "":
 			p.differ(lost, "flag", f.Name, f.Value, "", l.Service+" is no MPI program")
@@ -161,8 +161,7 @@ func (p *prover) flags(l *harness.Launch, step *plan.Step) {
 		}
 	}
 	for _, f := range options {
-		rule, known := rules.FlagOf(f.Name)
-		if _, left := now[f.Name]; left && !(known && rule.Verb == rules.Apart) {
+		if _, left := now[f.Name]; left && rules.FlagOf(f.Name).Verb != rules.Apart {
 			p.differ(added, "flag", f.Name, "", "", cmp.Or(p.Answer(rules.SrunOptions), "srt-slurm's way to start a step"))
 		}
 	}

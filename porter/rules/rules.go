@@ -61,21 +61,18 @@ var variables = []Variable{
 
 func (v Variable) of(p Process) bool { return v.on == p || v.on == both }
 
-// VariableOf finds the rename or drop of a variable.
-func VariableOf(p Process, name string) (Variable, bool) {
+// VariableOf finds the rename or drop of a variable; one that stays has no verb.
+func VariableOf(p Process, name string) Variable {
 	for _, r := range variables {
 		if r.Verb != add && r.Name == name && r.of(p) {
-			return r, true
+			return r
 		}
 	}
-	return Variable{}, false
+	return Variable{}
 }
 
 // Dropped says whether a variable of a worker is not carried over.
-func Dropped(name string) bool {
-	r, _ := VariableOf(Worker, name)
-	return r.Verb == Drop
-}
+func Dropped(name string) bool { return VariableOf(Worker, name).Verb == Drop }
 
 // Added lists the variables that a process gets where the old launch gave none.
 func Added(p Process) []Variable {
@@ -86,7 +83,7 @@ func Added(p Process) []Variable {
 func Renames(p Process, vars []harness.Var) map[string]string {
 	out := map[string]string{}
 	for _, v := range vars {
-		if r, ok := VariableOf(p, v.Name); ok && r.Verb == Rename {
+		if r := VariableOf(p, v.Name); r.Verb == Rename {
 			out[r.To] = v.Name
 		}
 	}
@@ -111,7 +108,6 @@ const SrunOptions = "srun_options"
 // Flag is one row of the table of srun flags: what becomes of a flag of the old
 // launch line in the new job.
 type Flag struct {
-	Name string
 	Verb Verb
 	Why  string
 	Want string // value that the new job gives, where it is always the same
@@ -126,32 +122,26 @@ const (
 	Apart Verb = "apart"
 )
 
-var flags = []Flag{
-	{Name: "--nodes", Verb: Same, Want: "1"}, // of a service
-	{Name: "--ntasks", Verb: Same, Want: "1"},
-	{Name: "--overlap", Verb: Same},
-	{Name: "--no-container-mount-home", Verb: Same},
-	{Name: "--mpi", Verb: Same, Want: "pmix"},
-	{Name: "--container-image", Verb: Apart},
-	{Name: "--nodelist", Verb: Move, Why: "the nodes are those of the new allocation"},
-	{Name: "--cpu-bind", Verb: Move, Why: "srt-slurm binds workers by its own means"},
-	{Name: "--oversubscribe", Verb: Move, Why: "srt-slurm sets it for workers"},
-	{Name: "--kill-on-bad-exit", Verb: Move, Why: "srt-slurm sets it for workers"},
-	{Name: "--export", Verb: Apart},
-	{Name: "--container-mounts", Verb: Apart},
-	{Name: "--job-name", Verb: Move, Why: "each step has its own name"},
-	{Name: "--output", Verb: Move, Why: "each step has its own log"},
-	{Name: "--error", Verb: Move, Why: "each step has its own log"},
-	{Name: "--label", Verb: Drop, Why: "each step has its own log"},
-	{Name: "--container-name", Verb: Drop, Why: "each step has a container of its own"},
-	{Name: "--unbuffered", Verb: Drop, Why: "a matter of display"},
+var flags = map[string]Flag{
+	"--nodes":                   {Verb: Same, Want: "1"}, // of a service
+	"--ntasks":                  {Verb: Same, Want: "1"},
+	"--overlap":                 {Verb: Same},
+	"--no-container-mount-home": {Verb: Same},
+	"--mpi":                     {Verb: Same, Want: "pmix"},
+	"--container-image":         {Verb: Apart},
+	"--nodelist":                {Verb: Move, Why: "the nodes are those of the new allocation"},
+	"--cpu-bind":                {Verb: Move, Why: "srt-slurm binds workers by its own means"},
+	"--oversubscribe":           {Verb: Move, Why: "srt-slurm sets it for workers"},
+	"--kill-on-bad-exit":        {Verb: Move, Why: "srt-slurm sets it for workers"},
+	"--export":                  {Verb: Apart},
+	"--container-mounts":        {Verb: Apart},
+	"--job-name":                {Verb: Move, Why: "each step has its own name"},
+	"--output":                  {Verb: Move, Why: "each step has its own log"},
+	"--error":                   {Verb: Move, Why: "each step has its own log"},
+	"--label":                   {Verb: Drop, Why: "each step has its own log"},
+	"--container-name":          {Verb: Drop, Why: "each step has a container of its own"},
+	"--unbuffered":              {Verb: Drop, Why: "a matter of display"},
 }
 
-// FlagOf finds the rule of an srun flag, by its long name.
-func FlagOf(name string) (Flag, bool) {
-	i := slices.IndexFunc(flags, func(r Flag) bool { return r.Name == name })
-	if i < 0 {
-		return Flag{}, false
-	}
-	return flags[i], true
-}
+// FlagOf is the rule of an srun flag, by its long name; one that no rule knows has no verb.
+func FlagOf(name string) Flag { return flags[name] }

@@ -73,7 +73,7 @@ func TestVariables(t *testing.T) {
 		{Frontend, "HOME", Drop, ""},
 		{Worker, "DYN_LOG", "", ""},
 	} {
-		if r, ok := VariableOf(c.process, c.name); ok != (c.verb != "") || r.Verb != c.verb || r.To != c.to {
+		if r := VariableOf(c.process, c.name); r.Verb != c.verb || r.To != c.to {
 			t.Errorf("%s of %s: %+v", c.name, c.process, r)
 		}
 	}
@@ -91,10 +91,10 @@ func TestVariables(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	if r, ok := FlagOf("--mpi"); !ok || r.Verb != Same || r.Want != "pmix" {
+	if r := FlagOf("--mpi"); r.Verb != Same || r.Want != "pmix" {
 		t.Errorf("--mpi: %+v", r)
 	}
-	if _, ok := FlagOf("--gres"); ok {
+	if r := FlagOf("--gres"); r.Verb != "" {
 		t.Error("--gres has a rule")
 	}
 	for name, want := range map[string]bool{"dyn-tool-call-parser": true, "dyn-parser-x": false, "router-mode": false} {
