@@ -1,6 +1,10 @@
 package results
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"strings"
+)
 
 // Keys of metrics that code asks for by name; everything else goes over Metrics.
 const (
@@ -15,16 +19,15 @@ const (
 	OutputSum    = "output_tokens"
 )
 
-// Metrics are all metrics, in the order of output. To add one is to add an entry, and
-// its quantity below where it is one of a new kind; tests named TestEveryMetric… hold
-// all outputs and screens to it.
+// Metrics are all metrics, in the order of output. To add one is to add an entry, for
+// a percentile one of its family, and its quantity below where it is one of a new kind;
+// tests named TestEveryMetric… hold all outputs and screens to it.
 var Metrics = []*Metric{
 	{
 		Key: Primary, Label: "Output tok/s (server-reported)", Short: "Output tok/s (server)",
 		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
 		Formula: Formula{Kind: Rate, Of: OutputTokens}, Statistics: Statistic{"throughput", "output_server_tok_s"},
-		Parity:    &Parity{Published: true, Bare: true},
-		Dashboard: &Dashboard{Label: "output (tok/s)", Decimals: 1, Place: 1},
+		Parity: &Parity{Published: true, Bare: true}, Dashboard: &Dashboard{Label: "output (tok/s)", Decimals: 1, Place: 1},
 		Trend: &Trend{
 			Key: "output_tok_s", Chart: "output (tok/s)", Place: 2, Curve: "by the server's count", Page: "Output, tok/s",
 		},
@@ -46,29 +49,23 @@ var Metrics = []*Metric{
 		Dashboard: &Dashboard{Label: "total (tok/s)", Place: 1},
 		Trend:     &Trend{Key: "total_tok_s", Chart: "total (tok/s)", Place: 5, Curve: "input and output"},
 	},
-	{
-		Key: TTFT50, Label: "TTFT p50", Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: rank(TTFT, 50), Valid: tail, Statistics: Statistic{"ttft_s", "p50"},
+	ttft.at(50, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.025},
 		Dashboard: &Dashboard{Label: "TTFT p50 (s)", Decimals: 3, Place: 1},
 		Trend:     &Trend{Key: "ttft_p50_s", Chart: "TTFT (s)", Place: 1, Curve: "p50", Page: "TTFT, s"},
 		Watch:     "TTFT p50",
-	},
-	{
-		Key: TTFT95, Label: "TTFT p95", Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: rank(TTFT, 95), Valid: tail, Statistics: Statistic{"ttft_s", "p95"},
+	}),
+	ttft.at(95, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.05},
 		Dashboard: &Dashboard{Label: "TTFT p95 (s)", Decimals: 3, Place: 1},
 		Trend:     &Trend{Key: "ttft_p95_s", Chart: "TTFT (s)", Place: 1, Curve: "p95", Peak: true, Page: "TTFT, s"},
 		Runs:      &Runs{Key: "ttft_p95_s", Title: "TTFT P95", Unit: "s", Decimals: 2, Drop: 2},
 		Watch:     "p95",
-	},
-	{
-		Key: "ttft_p99_s", Label: "TTFT p99", Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: rank(TTFT, 99), Valid: tail, Statistics: Statistic{"ttft_s", "p99"},
+	}),
+	ttft.at(99, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.15, Noisy: true},
 		Dashboard: &Dashboard{Label: "TTFT p99 (s)", Decimals: 3, Place: 1},
-	},
+	}),
 	{
 		Key: "cache_hit_rate", Label: "Cache hit rate", Unit: Fraction, Decimals: 1, Better: Higher,
 		Formula:    Formula{Kind: Share, Of: CachedOfInput, Over: InputOfCached},
@@ -95,105 +92,51 @@ var Metrics = []*Metric{
 	{
 		Key: "median_output_per_request", Label: "Median output tokens/request", Short: "Median output tokens",
 		Unit: Tokens, Decimals: 1,
-		Formula: rank(OutputTokens, 50), Valid: tail, Statistics: Statistic{"tokens_server", "median_output_per_request"},
-		Parity:    &Parity{Tolerance: 0.02, Bare: true},
-		Dashboard: &Dashboard{Label: "median output (tok)", Decimals: 1, Place: 9},
+		Formula: Formula{Kind: Percentile, Of: OutputTokens, Percentile: 50}, Valid: tail,
+		Statistics: Statistic{"tokens_server", "median_output_per_request"},
+		Parity:     &Parity{Tolerance: 0.02, Bare: true},
+		Dashboard:  &Dashboard{Label: "median output (tok)", Decimals: 1, Place: 9},
 	},
-	{
-		Key: "output_speed_local_p5_tok_s", Label: "Output speed p5 (local)", Short: "Speed p5 tok/s (local)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: rank(LocalSpeed, 5), Valid: tailOfMost, Statistics: Statistic{localSpeeds, "p5"},
-		Parity:    &Parity{Row: "Per-request output speed p5 (local / SSE)", Tolerance: 0.05},
-		Dashboard: &Dashboard{Label: "speed p5 (tok/s)", Decimals: 1, Place: 7},
-	},
-	{
-		Key: LocalSpeed25, Label: "Output speed p25 (local)", Short: "Speed p25 tok/s (local)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: rank(LocalSpeed, 25), Valid: tailOfMost, Statistics: Statistic{localSpeeds, "p25"},
-		Parity:    &Parity{Row: "Per-request output speed p25 (local / SSE)", Tolerance: 0.03},
-		Dashboard: &Dashboard{Label: "speed p25 (tok/s)", Decimals: 1, Place: 2},
+	localSpeed.at(5, Metric{
+		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "speed p5 (tok/s)", Decimals: 1, Place: 7},
+	}),
+	localSpeed.at(25, Metric{
+		Parity: &Parity{Tolerance: 0.03}, Dashboard: &Dashboard{Label: "speed p25 (tok/s)", Decimals: 1, Place: 2},
 		Trend: &Trend{
 			Key: LocalSpeed25, Chart: "speed of a request (tok/s)", Place: 3, Curve: "p25",
 			Page: "Output speed of a request (local), p25, tok/s",
 		},
-	},
-	{
-		Key: LocalSpeed50, Label: "Output speed p50 (local)", Short: "Speed p50 tok/s (local)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: rank(LocalSpeed, 50), Valid: tailOfMost, Statistics: Statistic{localSpeeds, "p50"},
-		Parity:    &Parity{Row: "Per-request output speed p50 (local / SSE)", Published: true, Tolerance: 0.02},
+	}),
+	localSpeed.at(50, Metric{
+		Parity:    &Parity{Published: true, Tolerance: 0.02},
 		Dashboard: &Dashboard{Label: "speed p50 (tok/s)", Decimals: 1, Place: 4},
-	},
-	{
-		Key: "output_speed_local_p95_tok_s", Label: "Output speed p95 (local)", Short: "Speed p95 tok/s (local)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: rank(LocalSpeed, 95), Valid: tailOfMost, Statistics: Statistic{localSpeeds, "p95"},
-		Parity:    &Parity{Row: "Per-request output speed p95 (local / SSE)", Tolerance: 0.05},
-		Dashboard: &Dashboard{Label: "speed p95 (tok/s)", Decimals: 1, Place: 7},
-	},
-	{
-		Key: "output_speed_sse_p5_tok_s", Label: "Output speed p5 (SSE)", Short: "Speed p5 tok/s (SSE)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: rank(SSESpeed, 5), Valid: tailOfMost, Statistics: Statistic{sseSpeeds, "p5"},
-		Parity: &Parity{Row: "Per-request output speed p5 (local / SSE)", Tolerance: 0.05},
-	},
-	{
-		Key: "output_speed_sse_p25_tok_s", Label: "Output speed p25 (SSE)", Short: "Speed p25 tok/s (SSE)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: rank(SSESpeed, 25), Valid: tailOfMost, Statistics: Statistic{sseSpeeds, "p25"},
-		Parity: &Parity{Row: "Per-request output speed p25 (local / SSE)", Tolerance: 0.03},
-	},
-	{
-		Key: "output_speed_sse_p50_tok_s", Label: "Output speed p50 (SSE)", Short: "Speed p50 tok/s (SSE)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: rank(SSESpeed, 50), Valid: tailOfMost, Statistics: Statistic{sseSpeeds, "p50"},
-		Parity: &Parity{Row: "Per-request output speed p50 (local / SSE)", Published: true, Tolerance: 0.02},
-	},
-	{
-		Key: "output_speed_sse_p95_tok_s", Label: "Output speed p95 (SSE)", Short: "Speed p95 tok/s (SSE)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: rank(SSESpeed, 95), Valid: tailOfMost, Statistics: Statistic{sseSpeeds, "p95"},
-		Parity: &Parity{Row: "Per-request output speed p95 (local / SSE)", Tolerance: 0.05},
-	},
-	{
-		Key: "e2e_p50_s", Label: "End-to-end latency p50", Short: "End to end p50",
-		Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: rank(Latency, 50), Valid: tail, Statistics: Statistic{"e2e_latency_s", "p50"},
-		Parity:    &Parity{Tolerance: 0.025},
-		Dashboard: &Dashboard{Label: "end to end p50 (s)", Decimals: 3, Place: 5},
-	},
-	{
-		Key: "e2e_p95_s", Label: "End-to-end latency p95", Short: "End to end p95",
-		Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: rank(Latency, 95), Valid: tail, Statistics: Statistic{"e2e_latency_s", "p95"},
-		Parity:    &Parity{Tolerance: 0.05},
-		Dashboard: &Dashboard{Label: "end to end p95 (s)", Decimals: 3, Place: 5},
-	},
-	{
-		Key: Latency99, Label: "End-to-end latency p99", Short: "End to end p99",
-		Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: rank(Latency, 99), Valid: tail, Statistics: Statistic{"e2e_latency_s", "p99"},
+	}),
+	localSpeed.at(95, Metric{
+		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "speed p95 (tok/s)", Decimals: 1, Place: 7},
+	}),
+	sseSpeed.at(5, Metric{Parity: &Parity{Tolerance: 0.05}}),
+	sseSpeed.at(25, Metric{Parity: &Parity{Tolerance: 0.03}}),
+	sseSpeed.at(50, Metric{Parity: &Parity{Published: true, Tolerance: 0.02}}),
+	sseSpeed.at(95, Metric{Parity: &Parity{Tolerance: 0.05}}),
+	latency.at(50, Metric{
+		Parity: &Parity{Tolerance: 0.025}, Dashboard: &Dashboard{Label: "end to end p50 (s)", Decimals: 3, Place: 5},
+	}),
+	latency.at(95, Metric{
+		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "end to end p95 (s)", Decimals: 3, Place: 5},
+	}),
+	latency.at(99, Metric{
 		Parity:    &Parity{Tolerance: 0.15, Noisy: true},
 		Dashboard: &Dashboard{Label: "end to end p99 (s)", Decimals: 3, Place: 8},
-	},
-	{
-		Key: "itl_p50_s", Label: "Inter-token latency p50", Short: "ITL p50", Unit: Milliseconds, Decimals: 2, Better: Lower,
-		Formula: rank(ITL, 50), Valid: tailOfMost, Statistics: Statistic{"itl_s", "p50"},
-		Parity:    &Parity{Tolerance: 0.02},
-		Dashboard: &Dashboard{Label: "ITL p50 (ms)", Decimals: 2, Place: 11},
-	},
-	{
-		Key: "itl_p95_s", Label: "Inter-token latency p95", Short: "ITL p95", Unit: Milliseconds, Decimals: 2, Better: Lower,
-		Formula: rank(ITL, 95), Valid: tailOfMost, Statistics: Statistic{"itl_s", "p95"},
-		Parity:    &Parity{Tolerance: 0.05},
-		Dashboard: &Dashboard{Label: "ITL p95 (ms)", Decimals: 2, Place: 11},
-	},
-	{
-		Key: "itl_p99_s", Label: "Inter-token latency p99", Short: "ITL p99", Unit: Milliseconds, Decimals: 2, Better: Lower,
-		Formula: rank(ITL, 99), Valid: tailOfMost, Statistics: Statistic{"itl_s", "p99"},
-		Parity:    &Parity{Tolerance: 0.15, Noisy: true},
-		Dashboard: &Dashboard{Label: "ITL p99 (ms)", Decimals: 2, Place: 11},
-	},
+	}),
+	itl.at(50, Metric{
+		Parity: &Parity{Tolerance: 0.02}, Dashboard: &Dashboard{Label: "ITL p50 (ms)", Decimals: 2, Place: 11},
+	}),
+	itl.at(95, Metric{
+		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "ITL p95 (ms)", Decimals: 2, Place: 11},
+	}),
+	itl.at(99, Metric{
+		Parity: &Parity{Tolerance: 0.15, Noisy: true}, Dashboard: &Dashboard{Label: "ITL p99 (ms)", Decimals: 2, Place: 11},
+	}),
 	{
 		Key: "input_tokens", Label: "Input tokens", Unit: Tokens,
 		Formula: Formula{Kind: Sum, Of: InputTokens}, Statistics: Statistic{"tokens_server", "input"},
@@ -217,12 +160,6 @@ var (
 	Fraction        = Unit{"fraction", "%", 100}
 )
 
-// Sections of the client's statistics file.
-const (
-	localSpeeds = "output_speed_per_request_local_tok_s"
-	sseSpeeds   = "output_speed_per_request_sse_tok_s"
-)
-
 // A percentile wants ten values on its thinner side; a speed is a thing of most
 // requests as well.
 var (
@@ -230,8 +167,49 @@ var (
 	tailOfMost = Validity{Tail: 10, Half: true}
 )
 
-func rank(of Quantity, percentile float64) Formula {
-	return Formula{Kind: Percentile, Of: of, Percentile: percentile}
+// family is what the percentiles of a quantity share. In its texts, % stands for the
+// percentile, such as "p50".
+type family Metric
+
+const speedRow = "Per-request output speed % (local / SSE)"
+
+var (
+	ttft = family{
+		Key: "ttft_%_s", Label: "TTFT %", Unit: Seconds, Decimals: 3, Better: Lower,
+		Formula: Formula{Of: TTFT}, Valid: tail, Statistics: Statistic{"ttft_s", "%"},
+	}
+	localSpeed = family{
+		Key: "output_speed_local_%_tok_s", Label: "Output speed % (local)", Short: "Speed % tok/s (local)",
+		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: LocalSpeed}, Valid: tailOfMost,
+		Statistics: Statistic{"output_speed_per_request_local_tok_s", "%"}, Parity: &Parity{Row: speedRow},
+	}
+	sseSpeed = family{
+		Key: "output_speed_sse_%_tok_s", Label: "Output speed % (SSE)", Short: "Speed % tok/s (SSE)",
+		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: SSESpeed}, Valid: tailOfMost,
+		Statistics: Statistic{"output_speed_per_request_sse_tok_s", "%"}, Parity: &Parity{Row: speedRow},
+	}
+	latency = family{
+		Key: "e2e_%_s", Label: "End-to-end latency %", Short: "End to end %", Unit: Seconds, Decimals: 3, Better: Lower,
+		Formula: Formula{Of: Latency}, Valid: tail, Statistics: Statistic{"e2e_latency_s", "%"},
+	}
+	itl = family{
+		Key: "itl_%_s", Label: "Inter-token latency %", Short: "ITL %", Unit: Milliseconds, Decimals: 2, Better: Lower,
+		Formula: Formula{Of: ITL}, Valid: tailOfMost, Statistics: Statistic{"itl_s", "%"},
+	}
+)
+
+// at is the metric of one percentile, in the views that m has entries for.
+func (f family) at(percentile float64, m Metric) *Metric {
+	name := fmt.Sprintf("p%g", percentile)
+	named := func(pattern string) string { return strings.Replace(pattern, "%", name, 1) }
+	m.Key, m.Label, m.Short = named(f.Key), named(f.Label), named(f.Short)
+	m.Unit, m.Decimals, m.Better, m.Valid = f.Unit, f.Decimals, f.Better, f.Valid
+	m.Formula = Formula{Kind: Percentile, Of: f.Formula.Of, Percentile: percentile}
+	m.Statistics = Statistic{f.Statistics.Section, name}
+	if f.Parity != nil {
+		m.Parity.Row = named(f.Parity.Row)
+	}
+	return &m
 }
 
 // Quantity is a number that a request has. Metrics are formed of quantities.

@@ -214,21 +214,17 @@ func column(s *Side) Column {
 	}
 }
 
-// identity lists what must be the same on both sides.
-func (s *Side) identity() [][2]string {
+// identity lists what must be the same on both sides, in pairs of a name and a value.
+func (s *Side) identity() [][]string {
 	users := ""
 	if s.Phase.Concurrency > 0 {
 		users = results.Count(s.Phase.Concurrency)
 	}
 	a := s.About
-	return [][2]string{
-		{"concurrency", users},
-		{"model", a.Model},
-		{"model revision", a.ModelRevision},
-		{"seed", a.Seed},
-		{"dataset", a.Dataset},
-		{"client commit", a.ClientCommit},
-	}
+	return slices.Collect(slices.Chunk([]string{
+		"concurrency", users, "model", a.Model, "model revision", a.ModelRevision, "seed", a.Seed,
+		"dataset", a.Dataset, "client commit", a.ClientCommit,
+	}, 2))
 }
 
 var sideNames = [2]string{"reference", "candidate"}

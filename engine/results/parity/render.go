@@ -112,16 +112,10 @@ func (c Comparison) Summary() string {
 func (c Column) Title() string {
 	parts := []string{c.Name}
 	a := c.About
-	for _, p := range [][2]string{
-		{"cluster", a.Cluster},
-		{"job", a.Job},
-		{"recipe", a.Recipe},
-		{"client", a.ClientCommit},
-		{"model", a.Model},
-		{"revision", a.ModelRevision},
-		{"dataset", a.Dataset},
-		{"seed", a.Seed},
-	} {
+	for p := range slices.Chunk([]string{
+		"cluster", a.Cluster, "job", a.Job, "recipe", a.Recipe, "client", a.ClientCommit, "model", a.Model,
+		"revision", a.ModelRevision, "dataset", a.Dataset, "seed", a.Seed,
+	}, 2) {
 		if p[1] != "" {
 			parts = append(parts, p[0]+" "+p[1])
 		}
