@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -96,10 +97,8 @@ type Figures []Figure
 // Of returns the figure with a key such as "ttft_p50_s"; without one, a figure
 // whose Value is NaN.
 func (fs Figures) Of(key string) Figure {
-	for _, f := range fs {
-		if f.Key == key {
-			return f
-		}
+	if i := slices.IndexFunc(fs, func(f Figure) bool { return f.Key == key }); i >= 0 {
+		return fs[i]
 	}
 	return Figure{Key: key, Value: math.NaN(), Client: math.NaN()}
 }

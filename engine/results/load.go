@@ -86,8 +86,8 @@ func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 		return nil, err
 	}
 	found := 0
-	for _, name := range files {
-		ours, err := l.file(ctx, outDir, name)
+	for _, info := range files {
+		ours, err := l.file(ctx, outDir, info.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -145,27 +145,19 @@ func exists(path string) bool {
 
 // outputFiles lists the regular files of a folder, the oldest first, so that of
 // several statistics files of one phase the newest counts.
-func outputFiles(dir string) ([]string, error) {
+func outputFiles(dir string) ([]fs.FileInfo, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read results: %w", err)
 	}
-	type file struct {
-		name string
-		time time.Time
-	}
-	var files []file
+	var files []fs.FileInfo
 	for _, e := range entries {
 		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && info.Mode().IsRegular() {
-			files = append(files, file{e.Name(), info.ModTime()})
+			files = append(files, info)
 		}
 	}
-	slices.SortStableFunc(files, func(a, b file) int { return a.time.Compare(b.time) })
-	names := make([]string, len(files))
-	for i, f := range files {
-		names[i] = f.name
-	}
-	return names, nil
+	slices.SortStableFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	return files, nil
 }
 
 // file feeds one file to the fold; it reports whether it is the client's.
@@ -185,12 +177,8 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 		t, _ := f.analysisTable(stem)
 		return true, l.rows(ctx, path, t, stem.Phase)
 	case ok && ext == ".json":
-		data, err := ReadFile(path)
-		if errors.Is(err, smallfile.ErrTooLarge) {
-			l.notes = append(l.notes, err.Error())
-			return true, nil
-		}
-		if err != nil {
+		data, err := l.small(path)
+		if data == nil {
 			return true, err
 		}
 		if err := f.Statistics(stem, data); err != nil {
@@ -205,11 +193,7 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 
 // manifest reads a small file of a line a phase.
 func (l *loaded) manifest(path string) error {
-	data, err := ReadFile(path)
-	if errors.Is(err, smallfile.ErrTooLarge) {
-		l.notes = append(l.notes, err.Error())
-		return nil
-	}
+	data, err := l.small(path)
 	if err != nil {
 		return err
 	}
@@ -222,6 +206,16 @@ func (l *loaded) manifest(path string) error {
 		_ = l.fold.Manifest(line) // counted by the fold, and told with the run
 	}
 	return nil
+}
+
+// small is ReadFile; of a file that is too large it makes a note, and gives nil.
+func (l *loaded) small(path string) ([]byte, error) {
+	data, err := ReadFile(path)
+	if errors.Is(err, smallfile.ErrTooLarge) {
+		l.notes = append(l.notes, err.Error())
+		return nil, nil
+	}
+	return data, err
 }
 
 // ReadFile reads one of the small files of a phase's end: its statistics or the

@@ -317,8 +317,7 @@ func (b *builder) window() {
 			end = last // the next phase has begun
 		}
 	}
-	start := first + planned.Ramp + planned.Settling
-	p.Window = newWindow(start, end, Estimated)
+	p.Window = newWindow(first+planned.Ramp+planned.Settling, end, Estimated)
 }
 
 func newWindow(start, end float64, source string) *Window {
@@ -366,12 +365,9 @@ func (b *builder) stated() {
 		return
 	}
 	b.warn("no request rows: all figures are %s", methodStated)
-	p.Total = max(0, b.stats.count("requests", "total"))
-	n := Requests{
-		Measured:   b.stats.count("requests", "measured"),
-		Successful: b.stats.count("requests", "successful"),
-		Failed:     b.stats.count("requests", "failed"),
-	}
+	count := func(name string) int { return b.stats.count("requests", name) }
+	p.Total = max(0, count("total"))
+	n := Requests{Measured: count("measured"), Successful: count("successful"), Failed: count("failed")}
 	if n.Measured < 0 && n.Successful >= 0 && n.Failed >= 0 {
 		n.Measured = n.Successful + n.Failed
 	}
@@ -386,8 +382,7 @@ func (b *builder) compare(f Figure) Figure {
 		return f
 	}
 	m := Find(f.Key)
-	stated := b.stats.figure(m)
-	switch {
+	switch stated := b.stats.figure(m); {
 	case math.IsNaN(stated):
 	case m.Formula.Kind == Stated:
 		f.Value, f.Method = stated, methodStated

@@ -236,18 +236,12 @@ var quantityTable = [quantities]struct {
 	of     func(*Request) float64
 	paired *Paired
 }{
-	OutputTokens: {"output tokens", func(r *Request) float64 { return given(r.Output >= 0, float64(r.Output)) }, nil},
-	InputTokens:  {"input tokens", func(r *Request) float64 { return given(r.Input >= 0, float64(r.Input)) }, nil},
-	AllTokens: {"tokens", func(r *Request) float64 {
-		return given(r.Input >= 0 && r.Output >= 0, float64(r.Input)+float64(r.Output))
-	}, nil},
-	CachedTokens: {"cached tokens", func(r *Request) float64 { return given(r.Cached >= 0, float64(r.Cached)) }, nil},
-	CachedOfInput: {"cached", func(r *Request) float64 {
-		return given(r.Cached >= 0 && r.Input >= 0, float64(r.Cached))
-	}, nil},
-	InputOfCached: {"input tokens", func(r *Request) float64 {
-		return given(r.Cached >= 0 && r.Input >= 0, float64(r.Input))
-	}, nil},
+	OutputTokens:  {"output tokens", func(r *Request) float64 { return tokens(r.Output) }, nil},
+	InputTokens:   {"input tokens", func(r *Request) float64 { return tokens(r.Input) }, nil},
+	AllTokens:     {"tokens", func(r *Request) float64 { return tokens(r.Input) + tokens(r.Output) }, nil},
+	CachedTokens:  {"cached tokens", func(r *Request) float64 { return tokens(r.Cached) }, nil},
+	CachedOfInput: {"cached", func(r *Request) float64 { return given(r.Input >= 0, tokens(r.Cached)) }, nil},
+	InputOfCached: {"input tokens", func(r *Request) float64 { return given(r.Cached >= 0, tokens(r.Input)) }, nil},
 	TTFT: {
 		"TTFT", func(r *Request) float64 { return r.TTFT },
 		&Paired{Key: "ttft_s", Label: "TTFT", Unit: Seconds, Decimals: 3, Better: Lower},
@@ -295,6 +289,9 @@ func PairedQuantities() []Quantity {
 }
 
 func (q Quantity) name() string { return quantityTable[q].name }
+
+// tokens is a count, NaN where it is not known.
+func tokens(n int32) float64 { return given(n >= 0, float64(n)) }
 
 // given is v, or NaN where there is none.
 func given(is bool, v float64) float64 {

@@ -75,10 +75,7 @@ func (s *keySet) clear() {
 // were added.
 func (f *Fold) resolve() error {
 	tables := f.tables()
-	rows := 0
-	for _, t := range tables {
-		rows += t.n
-	}
+	rows := f.live.n + f.analysed()
 	if rows == f.resolved {
 		return nil
 	}

@@ -28,10 +28,10 @@ func binOf(v float64) int {
 // bounds are the bits of the lowest and highest value of a bin.
 func bounds(bin int) (low, high uint64) {
 	low, high = uint64(binBase+bin)<<binShift, uint64(binBase+bin+1)<<binShift-1
-	if bin == 0 {
+	switch bin {
+	case 0:
 		low = 0
-	}
-	if bin == bins-1 {
+	case bins - 1:
 		high = math.MaxInt64
 	}
 	return low, high

@@ -33,10 +33,9 @@ type starts struct {
 
 // trace is the first request of a user and the pass of its latest.
 type trace struct {
-	known        bool
-	conversation uint32
-	turn         int32
-	pass         uint32
+	known              bool
+	conversation, pass uint32
+	turn               int32
 }
 
 // traces are those of all users.
@@ -123,15 +122,9 @@ func (s *starts) trace(r *Request) {
 // trust ends a doubt: the gap was no restart.
 func (s *starts) trust() {
 	s.doubt.users.each(func(user int32, t *trace) {
-		if !t.known {
-			return
+		if t.known {
+			s.users.follow(&Request{User: user, Conversation: t.conversation, Turn: t.turn, Pass: t.pass})
 		}
-		before := s.users.at(user)
-		if !before.known {
-			*before = *t
-			s.users.n++
-		}
-		before.pass = t.pass
 	})
 	s.doubt = nil
 }

@@ -25,12 +25,13 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 		return statistics{}, fmt.Errorf("statistics of %d bytes: want at most %d", len(data), maxStatistics)
 	}
 	s := statistics{stem: stem, raw: withoutNaN(data)}
-	if err := json.Unmarshal(s.raw, new(json.RawMessage)); err != nil {
-		return statistics{}, fmt.Errorf("statistics: %w", err)
+	err := json.Unmarshal(s.raw, new(json.RawMessage)) // nothing may stand behind the object
+	if err == nil {
+		in := json.NewDecoder(bytes.NewReader(s.raw))
+		in.UseNumber() // a number beyond float64 is unknown, not an error
+		err = in.Decode(&s.values)
 	}
-	in := json.NewDecoder(bytes.NewReader(s.raw))
-	in.UseNumber() // a number beyond float64 is unknown, not an error
-	if err := in.Decode(&s.values); err != nil {
+	if err != nil {
 		return statistics{}, fmt.Errorf("statistics: %w", err)
 	}
 	if s.values == nil {

@@ -142,11 +142,10 @@ func (s *sums) merge(o *sums) {
 	}
 	s.Join(&o.Tally, 1)
 	for q, h := range o.counts {
-		if h == nil {
-			continue
-		}
-		for bin, n := range h {
-			s.counts[q][bin] += n
+		if h != nil {
+			for bin, n := range h {
+				s.counts[q][bin] += n
+			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package results
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -57,22 +56,19 @@ func (b *builder) validate(s *sums) error {
 	return nil
 }
 
-// contradictions are errors of the client's output.
+// contradictions are errors of the client's output, and the first that is found invalid.
 func (b *builder) contradictions() {
 	p := &b.phase
-	fail := func(text string) {
-		b.errors = append(b.errors, text)
-		p.Invalid = append(p.Invalid, text)
-	}
 	if n := len(b.manifest); n > 1 {
-		fail(fmt.Sprintf("%s: phase %d occurs %d times", ManifestFile, p.Index, n))
+		b.invalid("%s: phase %d occurs %d times", ManifestFile, p.Index, n)
 	}
 	for _, name := range sortedKeys(b.fold.analysis) {
 		t := b.fold.analysis[name]
 		if n := t.repeated.count(); n > 0 && t.extents[0].holds(p.Index) {
-			fail(fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", name, n))
+			b.invalid("%s: %d row(s) of a request that was there before, not counted", name, n)
 		}
 	}
+	b.errors = append(b.errors, p.Invalid...)
 }
 
 // maxSorted is how many rows are sorted to find overlaps.

@@ -101,11 +101,16 @@ func (d draws) blocks(s *Side, rng *rand.Rand) {
 		for range n {
 			all.Join(&blocks[rng.IntN(n)], 1)
 		}
-		for m := range d {
-			if m.Formula.Kind == results.Rate {
-				v, _ := all.Value(m, w.Seconds)
-				d[m] = append(d[m], v)
-			}
+		d.add(&all, w.Seconds, results.Rate)
+	}
+}
+
+// add appends the metrics of some kinds.
+func (d draws) add(all *results.Tally, seconds float64, kinds ...results.Kind) {
+	for m := range d {
+		if slices.Contains(kinds, m.Formula.Kind) {
+			v, _ := all.Value(m, seconds)
+			d[m] = append(d[m], v)
 		}
 	}
 }
@@ -167,12 +172,7 @@ func (d draws) users(s *Side, rng *rand.Rand) {
 		for u, w := range weights {
 			all.Join(&users[u], int(w))
 		}
-		for m := range d {
-			if k := m.Formula.Kind; k == results.Mean || k == results.Share {
-				v, _ := all.Value(m, 0)
-				d[m] = append(d[m], v)
-			}
-		}
+		d.add(&all, 0, results.Mean, results.Share)
 		for of, values := range samples {
 			d.weighted(values, weights, ranks[of])
 		}

@@ -208,16 +208,16 @@ func Given(s *recipes.Side) string {
 }
 
 func (r Row) gauges() string {
-	var texts []string
+	text := ""
 	for _, p := range r.Parts {
 		if p.Position != nil {
-			texts = append(texts, gauge(*p.Position))
+			text += gauge(*p.Position) + " "
 		}
 	}
-	if len(texts) == 0 {
+	if text == "" {
 		return ""
 	}
-	return strings.Join(texts, " ") + " ±" + results.Percent(r.Parts[0].Tolerance)
+	return text + "±" + results.Percent(r.Parts[0].Tolerance)
 }
 
 func gauge(position float64) string {
