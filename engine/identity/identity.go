@@ -6,6 +6,7 @@
 package identity
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,7 +16,10 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
@@ -209,4 +213,123 @@ func Write(path string, id Identity) error {
 		return fmt.Errorf("write what a run ran with: %w", err)
 	}
 	return nil
+}
+
+// Field is one thing that is known of a run.
+type Field struct{ Path, Value string }
+
+// Fields are all that is known, in a fixed order, for people and comparisons.
+// Times are left out: a copy is the same file.
+func (id Identity) Fields() []Field {
+	var out []Field
+	add := func(path, value string) {
+		if value != "" {
+			out = append(out, Field{path, value})
+		}
+	}
+	file := func(path string, f File) {
+		if f.SHA256 == "" {
+			return
+		}
+		add(path+".size", strconv.FormatInt(f.Size, 10))
+		add(path+".sha256", f.SHA256)
+		if f.Hashed != whole {
+			add(path+".hashed", f.Hashed)
+		}
+	}
+	add("client.commit", id.Client.String())
+	for _, d := range id.Datasets {
+		add(d.Key, d.Path)
+		file(d.Key, d)
+	}
+	if id.Model != nil {
+		add("model.path", cmp.Or(id.Model.Resolved, id.Model.Path))
+		add("model.revision", cmp.Or(id.Model.Revision, id.Model.Expected))
+		for _, f := range id.Model.Files {
+			file("model."+f.Key, f)
+		}
+	}
+	if id.Image != nil {
+		add("image", id.Image.Name)
+		if id.Image.File != nil {
+			file("image", *id.Image.File)
+		}
+	}
+	add("recipe.sha256", id.Recipe)
+	add("workload.sha256", id.Workload)
+	add("plan.sha256", id.Plan)
+	for _, t := range id.Tools {
+		add("tool."+t.Name, t.Version)
+	}
+	return out
+}
+
+// Dataset is a hash over all datasets; empty while one of them is not known.
+func (id Identity) Dataset() string {
+	text := ""
+	for _, d := range id.Datasets {
+		if d.SHA256 == "" {
+			return ""
+		}
+		text += d.Key + " " + d.SHA256 + "\n"
+	}
+	return Sum([]byte(text))
+}
+
+// modelFiles are the small files of a model's folder that tell it from another.
+var modelFiles = []string{"config.json", "hf_quant_config.json", "model.safetensors.index.json"}
+
+// snapshot is the folder of a revision in a hub's cache.
+var snapshot = regexp.MustCompile(`/snapshots/([0-9a-f]{7,64})(/|$)`)
+
+// OfModel looks at a model's folder, as far as this machine has it. An id of a hub
+// (hf:ORG/NAME) is all that is known of such a model.
+func OfModel(path string) Model {
+	m := Model{Path: path}
+	if strings.HasPrefix(path, "hf:") {
+		return m
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+		m.Resolved = real
+	}
+	at := cmp.Or(m.Resolved, path)
+	for _, name := range modelFiles {
+		if f, err := OfFile(name, filepath.Join(at, name)); err == nil { // else it has none
+			m.Files = append(m.Files, f)
+		}
+	}
+	if s := snapshot.FindStringSubmatch(at); s != nil {
+		m.Revision = s[1]
+	} else {
+		m.Revision = downloaded(at)
+	}
+	return m
+}
+
+// downloaded is the revision that a hub's download tool left a note of.
+func downloaded(dir string) string {
+	f, _, err := smallfile.Open(filepath.Join(dir, ".cache/huggingface/download/config.json.metadata"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, 4096)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return ""
+	}
+	if line = strings.TrimSpace(line); commit.MatchString(line) {
+		return line
+	}
+	return ""
+}
+
+var commit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
+// OfImage looks at an image, where it is a file that this machine has.
+func OfImage(name string) Image {
+	i := Image{Name: name}
+	if f, err := OfFile("image", name); err == nil { // else a registry's, or of the compute nodes
+		i.File = &f
+	}
+	return i
 }

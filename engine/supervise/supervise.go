@@ -11,13 +11,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
@@ -94,5 +97,98 @@ func (s Supervisor) options(dir string, p *plan.Plan, log io.Writer, runner job.
 	return job.Options{
 		Plan: p, LogDir: logs, Runner: runner, Log: log, Now: s.Now, Components: backend.All().Components(),
 		Identity: func() json.RawMessage { return identity.JSON(dir, logs) },
+	}
+}
+
+// settle is how long a step's failure waits for the TERM that may explain it.
+const settle = 2 * time.Second
+
+// inAllocation runs the plan in the job's allocation.
+func (s Supervisor) inAllocation(
+	ctx context.Context, dir string, rec rundir.Record, p *plan.Plan, log io.Writer,
+) (int, error) {
+	id := s.Getenv("SLURM_JOB_ID")
+	if id != rec.ID {
+		return 1, fmt.Errorf("supervise %s: it belongs into the allocation of job %s, and this is %q", dir, rec.ID, id)
+	}
+	atStart, err := slurm.Status(ctx, rec)
+	if err != nil { // its end is asked for again when it counts
+		atStart = slurm.Job{}
+	}
+	pairs, err := slurm.Bindings(ctx, p, id, s.Getenv("SLURM_JOB_NODELIST"), dir, rundir.Logs(dir))
+	if err == nil {
+		p, err = bind(dir, p, pairs)
+	}
+	if err != nil {
+		return 1, fmt.Errorf("supervise %s: %w", dir, err)
+	}
+	go identify(dir, log)                 // while the servers start; a file system that hangs holds nobody up
+	window := slurm.KillWait(ctx) * 4 / 5 // asked now: at the end there is no time for questions
+	running, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	go func() {
+		select {
+		case <-ctx.Done():
+			stop(s.whyStopped(dir, rec, atStart, window))
+		case <-running.Done():
+		}
+	}()
+	opt := s.options(dir, p, log, slurm.NewRunner(id))
+	opt.Settle = settle
+	return job.Run(running, opt)
+}
+
+// whyStopped tells what a TERM means: our own cancel, the time limit, or what the
+// controller says. A job that Slurm ends is killed within the window.
+func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.Stopped {
+	if by := rundir.CancelledBy(dir); by != "" {
+		return job.Stopped{State: event.Cancelled, Why: by}
+	}
+	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
+	defer done()
+	// The end of a job that Slurm is ending is now: only a running one has its limit
+	// there, which may have been changed since the start.
+	j, err := slurm.Status(ctx, rec)
+	nodes := s.Getenv("SLURM_JOB_NODELIST")
+	if j.WasPreempted() {
+		why := "preempted: Slurm gives its nodes to a job of higher priority"
+		return job.Stopped{State: event.Cancelled, Why: why, Within: window}
+	}
+	if down := slurm.Down(ctx, nodes); len(down) > 0 {
+		why := "node " + strings.Join(down, ", ") + " of the allocation is down"
+		return job.Stopped{State: event.Failed, Why: why, Within: window}
+	} else if j.NodeLost() { // and is back already, as after a restart of its slurmd
+		return job.Stopped{State: event.Failed, Why: "a node of the allocation was down: one of " + nodes, Within: window}
+	}
+	if err != nil || j.State != "RUNNING" {
+		atStart.State = j.State
+		j = atStart
+	}
+	switch {
+	case j.AtLimit(s.Now()):
+		why := "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near"
+		return job.Stopped{State: event.Timeout, Why: why}
+	case j.State == "RUNNING":
+		return job.Stopped{State: event.Cancelled, Why: "a TERM signal came for the batch script alone"}
+	}
+	why := "Slurm is ending the job: somebody cancelled it"
+	if err != nil { // without the controller's word
+		why += ", or it is preempted: the controller does not answer"
+	}
+	return job.Stopped{State: event.Cancelled, Why: why, Within: window}
+}
+
+// identify looks again at what a compute node has: image and model.
+func identify(dir string, log io.Writer) {
+	path := filepath.Join(dir, identity.FileName)
+	id, err := identity.Read(dir, "")
+	if err == nil && id.Image != nil && id.Model != nil {
+		image, model := identity.OfImage(id.Image.Name), identity.OfModel(id.Model.Path)
+		model.Expected = id.Model.Expected
+		id.Image, id.Model = &image, &model
+		err = identity.Write(path, id)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(log, "%v\n", err) // the run goes on
 	}
 }
