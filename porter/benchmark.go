@@ -102,7 +102,7 @@ func (p *porting) clientDir() {
 	if !p.mounted(text) {
 		say = "no extra_mount covers it: mount it"
 	}
-	p.ask(Confirm, Recipe, base, "readable", evidence(dir.At), "%s", "a pinned checkout: "+say)
+	p.ask(Confirm, Recipe, base, "readable", evidence(dir.At), "a pinned checkout: %s", say)
 	p.askVariable(base, text, dir.At)
 }
 

@@ -117,20 +117,14 @@ func (c *checks) prove() {
 	}
 	if err != nil {
 		p.Problem = strings.TrimPrefix(err.Error(), "plan recipe: ")
-		c.ask(MustFix, Recipe, "resources", "proof", nil,
-			"%s",
-			"the recipe can't be planned: "+p.Problem+
-				"; an error of the porter, unless a question or an answer "+
-				"about the resources explains it")
+		c.ask(MustFix, Recipe, "resources", "proof", nil, "the recipe can't be planned: %s; an error of the porter, "+
+			"unless a question or an answer about the resources explains it", p.Problem)
 		return
 	}
 	*p = proof.Compare(c.run, pl, c.rewrites, c)
-	for i, text := range p.Unexplained() {
-		if i == maxProblems {
-			break
-		}
+	unexplained := p.Unexplained()
+	for _, text := range unexplained[:min(len(unexplained), maxProblems)] {
 		c.ask(MustFix, "", "", "proof "+text, nil,
-			"%s", "an error of the porter: "+text+
-				", and no rule says so: correct the recipe by hand, and report it")
+			"an error of the porter: %s, and no rule says so: correct the recipe by hand, and report it", text)
 	}
 }

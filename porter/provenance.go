@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/porter/rules"
@@ -207,7 +206,7 @@ func size(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return " (" + strconv.FormatInt(n, 10) + " bytes)"
+	return fmt.Sprintf(" (%d bytes)", n)
 }
 
 // whence spells evidence: artifact:line key=raw, raw only where it says more

@@ -55,10 +55,11 @@ func (r *Result) render(file File, head string) ([]byte, error) {
 	out.WriteString(head)
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
-	if err := enc.Encode(root); err != nil {
-		return nil, fmt.Errorf("write the %s as YAML: %w", file, err)
+	err := enc.Encode(root)
+	if err == nil {
+		err = enc.Close()
 	}
-	if err := enc.Close(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("write the %s as YAML: %w", file, err)
 	}
 	return out.Bytes(), nil

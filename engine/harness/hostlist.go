@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,13 +13,16 @@ import (
 // maxHosts bounds an expanded host list; no cluster is that large.
 const maxHosts = 65536
 
+// hostItem is what stands between commas that no bracket holds.
+var hostItem = regexp.MustCompile(`(\[[^]]*]?|[^,[])+`)
+
 // expandHosts expands Slurm's compressed form, gb[01-03,07],x9, into names in
 // the order given, duplicates once. Several bracket groups in one name multiply.
 func expandHosts(list string) ([]string, error) {
 	var out []string
 	seen := map[string]bool{}
-	for _, item := range splitHosts(list) {
-		if item == "" {
+	for _, item := range hostItem.FindAllString(list, -1) {
+		if item = strings.TrimSpace(item); item == "" {
 			continue
 		}
 		names, err := expandHost(item)
@@ -36,26 +40,6 @@ func expandHosts(list string) ([]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// splitHosts cuts at the commas outside brackets.
-func splitHosts(list string) []string {
-	var items []string
-	depth, from := 0, 0
-	for i := range len(list) {
-		switch list[i] {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case ',':
-			if depth <= 0 {
-				items = append(items, strings.TrimSpace(list[from:i]))
-				from = i + 1
-			}
-		}
-	}
-	return append(items, strings.TrimSpace(list[from:]))
 }
 
 // expandHost expands one item: what stands before its first brackets, what stands in
