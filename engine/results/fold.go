@@ -283,10 +283,9 @@ func (f *Fold) begin() float64 {
 
 // begun is begin, by what the rows and the windows show.
 func (f *Fold) begun() float64 {
-	for i := len(f.starts.begins) - 1; i >= 0; i-- {
+	for _, b := range slices.Backward(f.starts.begins) {
 		// The client empties the manifest at its start, so that a window in it is of
 		// the last one: what looked like a start inside was users starting over.
-		b := f.starts.begins[i]
 		inside := func(m manifestRow) bool { return *m.SettlingEnd < b && b < *m.End }
 		if !slices.ContainsFunc(f.manifest, inside) {
 			return b

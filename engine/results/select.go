@@ -114,11 +114,7 @@ func (s *rankSet) split(of Quantity, before int, counts []uint32, ranks []int, b
 		if len(ranks) == 0 {
 			return
 		}
-		k := 0
-		for k < len(ranks) && ranks[k] < before+int(n) {
-			k++
-		}
-		if k > 0 {
+		if k, _ := slices.BinarySearch(ranks, before+int(n)); k > 0 {
 			low, high := bounds(bin)
 			s.cells = append(s.cells, cell{of: of, low: low, high: high, before: before, count: int(n), ranks: ranks[:k]})
 			ranks = ranks[k:]

@@ -146,9 +146,7 @@ func (f *Fold) analysed() int {
 }
 
 func (t *track) grow(f *Fold, buckets int) error {
-	for len(t.buckets) < buckets {
-		t.buckets = append(t.buckets, bucket{})
-	}
+	t.buckets = append(t.buckets, make([]bucket, max(0, buckets-len(t.buckets)))...)
 	take := func(_ int, r *Request) {
 		if int(r.phase) == t.phase && r.Start >= t.begin {
 			t.add(r)
