@@ -116,3 +116,19 @@ func (a *app) portReport(r *porter.Result, recipe, workload string) error {
 	a.lines(r.ProvenanceText())
 	return a.say("\nwrote %s, %s, %s\n", recipe, workload, porter.ProvenancePath(recipe))
 }
+
+// portReports are the reports of ports, which the porter writes beside recipes.
+type portReports struct{}
+
+// Report is where the report of a recipe lies.
+func (portReports) Report(recipe string) string { return porter.ProvenancePath(recipe) }
+
+// Open lists the must-fix questions that nobody has answered.
+func (portReports) Open(recipe, workload string) ([]string, error) {
+	todos, err := porter.OpenMustFix(recipe, workload)
+	open := make([]string, 0, len(todos))
+	for _, t := range todos {
+		open = append(open, t.Message)
+	}
+	return open, err
+}
