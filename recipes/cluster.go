@@ -54,9 +54,8 @@ func FindCluster(dir string, getenv func(string) string) (string, error) {
 	return "", nil
 }
 
-// LoadCluster reads a cluster file; an empty path gives the defaults. Errors in
-// the file are diagnostics: upstream ignores the whole file then, with a warning
-// that is easily missed.
+// LoadCluster reads a cluster file; an empty path gives the defaults. Errors in the file are
+// diagnostics: upstream ignores the whole file then, with a warning that is easily missed.
 func LoadCluster(path string) (*Cluster, Diagnostics, error) {
 	if path == "" {
 		c, _ := ParseCluster("", []byte("{}"))

@@ -101,9 +101,8 @@ func UnusedByAgentPerf() []string {
 	return []string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"}
 }
 
-// infraServices reads what layout 1 calls infra out of the services of layout 2:
-// etcd and NATS on a node of their own, and NATS's payload limit. Others are the
-// services that say more than that.
+// infraServices reads what layout 1 calls infra out of the services of layout 2: etcd and NATS on a
+// node of their own, and NATS's payload limit. Others are the services that say more than that.
 func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml.Node) {
 	if list.Kind != yaml.SequenceNode {
 		return false, 0, nil

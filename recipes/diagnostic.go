@@ -100,8 +100,7 @@ func (ds Diagnostics) BySeverity() Diagnostics {
 	return out
 }
 
-// Sort orders findings by file and place, so that two checks of one file print
-// the same list.
+// Sort orders findings by file and place, so that two checks of one file print the same list.
 func (ds Diagnostics) Sort() {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

@@ -126,8 +126,7 @@ func serviceLeaves(all []Leaf) []Leaf {
 	return all
 }
 
-// collect walks a mapping along the table; below a field everything is a leaf of
-// that field.
+// collect walks a mapping along the table; below a field everything is a leaf of that field.
 func collect(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
 	for _, kv := range pairs(n) {
 		val := resolve(kv[1])
@@ -188,9 +187,8 @@ func canonicalText(n *yaml.Node) string {
 	return n.Value
 }
 
-// DiffRecipes compares two recipes by meaning: layout 1 and 2 of one recipe are
-// identical, and a field that one leaves out equals the default that the other
-// writes down.
+// DiffRecipes compares two recipes by meaning: layout 1 and 2 of one recipe are identical, and a
+// field that one leaves out equals the default that the other writes down.
 func DiffRecipes(a, b *Recipe) Comparison {
 	return compare(a.Leaves(), b.Leaves(), table(1))
 }

@@ -1,9 +1,8 @@
-// Package recipes holds the files that describe a benchmark run: the srt-slurm
-// recipe in both of its layouts, the client's workload file and the cluster
-// file. It loads and validates them with positions, keeps them comparable field
-// by field, and knows the rule that ties a phase's timeout to its load. It knows
-// nothing of schedulers or processes, reads only the files that it is given, and
-// never prints.
+// Package recipes holds the files that describe a benchmark run: the srt-slurm recipe in both of
+// its layouts, the client's workload file and the cluster file. It loads and validates them with
+// positions, keeps them comparable field by field, and knows the rule that ties a phase's timeout
+// to its load. It knows nothing of schedulers or processes, reads only the files that it is given,
+// and never prints.
 package recipes
 
 import (

@@ -148,8 +148,7 @@ func build(doc *Document, version int, v *values) *Recipe {
 	return r
 }
 
-// fill sets the fields of a struct whose tags name paths of the table, and of the
-// structs in it.
+// fill sets the fields of a struct whose tags name paths of the table, and of the structs in it.
 func (v *values) fill(to any) { v.fillStruct(reflect.ValueOf(to).Elem()) }
 
 func (v *values) fillStruct(s reflect.Value) {

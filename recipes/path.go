@@ -24,9 +24,8 @@ func Join(path, key string) string {
 	return path + "." + key
 }
 
-// SplitPath reads a path as [Join] writes it: keys with dots between them, list
-// indices in brackets, keys with dots or spaces in double quotes:
-// roles.prefill.env."a.b", extra_mount[0].
+// SplitPath reads a path as [Join] writes it: keys with dots between them, list indices in
+// brackets, keys with dots or spaces in double quotes: roles.prefill.env."a.b", extra_mount[0].
 func SplitPath(path string) ([]Step, error) {
 	var steps []Step
 	bad := func(what string) ([]Step, error) {

@@ -222,10 +222,9 @@ func (r *Recipe) Nodes() int {
 // HealthWindowSeconds is how long servers may take to come up.
 func (r *Recipe) HealthWindowSeconds() int { return r.HealthAttempts * r.HealthIntervalSeconds }
 
-// ServedModel is the one name by which workers serve and clients ask: the
-// override if there is one, else the last part of the model path. (Upstream
-// resolves symlinks for the workers and not for the client, and then every
-// request fails.)
+// ServedModel is the one name by which workers serve and clients ask: the override if there is one,
+// else the last part of the model path. (Upstream resolves symlinks for the workers and not for the
+// client, and then every request fails.)
 func (r *Recipe) ServedModel() string {
 	if r.Engine.ServedModelName != "" {
 		return r.Engine.ServedModelName

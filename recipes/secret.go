@@ -27,8 +27,7 @@ func Redact(name, value string) string {
 	return value
 }
 
-// RedactYAML is YAML for display: what stands behind the name of a secret on a line
-// is hidden.
+// RedactYAML is YAML for display: what stands behind the name of a secret on a line is hidden.
 func RedactYAML(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -172,8 +172,7 @@ func rational(n *yaml.Node) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// levels reads concurrency levels: a list of whole numbers above 0, or an
-// x-separated string.
+// levels reads concurrency levels: a list of whole numbers above 0, or an x-separated string.
 func levels(n *yaml.Node) ([]int, error) {
 	var words []string
 	switch {

@@ -231,10 +231,9 @@ func (v *values) stringMap(n *yaml.Node, f schema.Field, at Place) {
 	}
 }
 
-// Literal writes what a person typed for a field as YAML: text of a field that
-// holds strings gets quotes where it would else be read as something else, so
-// that environment.FOO=1 sets "1". A path behind base. or override_x. is read
-// from there.
+// Literal writes what a person typed for a field as YAML: text of a field that holds strings gets
+// quotes where it would else be read as something else, so that environment.FOO=1 sets "1". A path
+// behind base. or override_x. is read from there.
 func Literal(t *schema.Table, path, typed string) string {
 	if first, rest, ok := strings.Cut(path, "."); ok && (first == "base" || strings.HasPrefix(first, "override_")) {
 		path = rest

@@ -210,8 +210,7 @@ func pick(n *yaml.Node, i, depth int) *yaml.Node {
 	return &c
 }
 
-// merge lays one mapping over another: mappings merge, lists and values are
-// replaced, null removes.
+// merge lays one mapping over another: mappings merge, lists and values are replaced, null removes.
 func merge(base, patch *yaml.Node, depth int) *yaml.Node {
 	base, patch = resolve(base), resolve(patch)
 	if base.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode || depth > maxDepth {

@@ -226,8 +226,7 @@ func (m *Model) open(what ui.Open) tea.Cmd {
 	return m.own(e.id, e.screen.Init())
 }
 
-// back leaves a screen, the active one if it still is; leaving the last one ends
-// the program.
+// back leaves a screen, the active one if it still is; leaving the last one ends the program.
 func (m *Model) back(id int) tea.Cmd {
 	if m.active().id != id {
 		return nil

@@ -37,8 +37,7 @@ func planFlags(cmd *cobra.Command, a *app) *planning {
 	return o
 }
 
-// planned loads and plans; with errors in the files these are printed and the
-// exit code is 1.
+// planned loads and plans; with errors in the files these are printed and the exit code is 1.
 func (a *app) planned(cmd *cobra.Command, args []string, f *inputs, o planning) (p planned, err error) {
 	if err := checkScale(o.scale); err != nil {
 		return p, err

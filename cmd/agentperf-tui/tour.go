@@ -56,8 +56,7 @@ func hint(screen string) string {
 	return "the run goes on by itself; when it is done, c compares it with the arithmetic"
 }
 
-// samplePort ports the sample, of which is known where its datasets lie and what
-// GPUs it ran on.
+// samplePort ports the sample, of which is known where its datasets lie and what GPUs it ran on.
 type samplePort struct {
 	porting
 	datasets string

@@ -1,8 +1,7 @@
-// Package backend says what it takes to run a serving engine behind its frontend:
-// the config files, command lines and environments of its processes, when they are
-// ready, which lines of their logs are fatal, what is wrong with recipes of the
-// engine, and what of them a plan leaves out. A backend is one file of this package
-// and one line of [All].
+// Package backend says what it takes to run a serving engine behind its frontend: the config files,
+// command lines and environments of its processes, when they are ready, which lines of their logs
+// are fatal, what is wrong with recipes of the engine, and what of them a plan leaves out. A
+// backend is one file of this package and one line of [All].
 //
 // It is below both that ask it: recipes/check, for what is wrong with a recipe, and
 // engine/plan, for what a recipe comes to. That is why it is with the recipes, which
@@ -38,8 +37,7 @@ type Backend interface {
 
 	// Rules are the rows that it adds to the table of rules.
 	Rules() []recipes.Rule
-	// Check reports what is wrong with a recipe of the engine. There may be no cluster
-	// file.
+	// Check reports what is wrong with a recipe of the engine. There may be no cluster file.
 	Check(r *recipes.Recipe, cluster *recipes.Cluster, report Report)
 	// Omissions lists what a recipe of the engine gives and no plan of it heeds.
 	Omissions(r *recipes.Recipe) []Omission
@@ -51,8 +49,7 @@ type Servers interface {
 	// Config is the file that the workers of a role are configured with: its name in
 	// the log dir, and its text. They need none if the name is empty.
 	Config(role recipes.Role) (name, text string, err error)
-	// Services are what workers and frontend meet through, the one with which workers
-	// register first.
+	// Services are what workers and frontend meet through, the one with which workers register first.
 	Services(s Site) []Process
 	// Worker is one worker of an engine.
 	Worker(s Site, w Worker) Process
@@ -78,8 +75,7 @@ type Omission struct {
 type Site struct {
 	Recipe *recipes.Recipe
 	Model  string // the name that workers serve
-	// ModelPath is where workers find the model: a folder of their container, or the
-	// model's id.
+	// ModelPath is where workers find the model: a folder of their container, or the model's id.
 	ModelPath string
 	Logs      string // the log dir as workers see it
 	Workers   []Worker
@@ -118,8 +114,7 @@ type Process struct {
 	Env   Env
 	Argv  []string // in its container
 	Ready Readiness
-	// Fatal are patterns (RE2) of log lines after which it is dead, whether it runs
-	// or not.
+	// Fatal are patterns (RE2) of log lines after which it is dead, whether it runs or not.
 	Fatal []string
 	// Host and Port are where clients reach a frontend.
 	Host, Port string
@@ -239,8 +234,7 @@ const BuiltIn = "built-in"
 // Env is the environment of a process. A name stands in it once.
 type Env []Var
 
-// Set gives a variable a value; a former value is replaced, and its origin kept as
-// what was beaten.
+// Set gives a variable a value; a former value is replaced, and its origin kept as what was beaten.
 func (e *Env) Set(name, value, origin string) {
 	beats := ""
 	if i := slices.IndexFunc(*e, func(v Var) bool { return v.Name == name }); i >= 0 {

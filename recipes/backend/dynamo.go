@@ -18,8 +18,7 @@ const (
 // defaultDynLog keeps one very chatty dynamo module quiet.
 const defaultDynLog = "info,dynamo_runtime::pipeline::network::ingress::push_handler=warn"
 
-// dynamo is what all engines behind dynamo's frontend have in common: a backend of
-// one embeds it.
+// dynamo is what all engines behind dynamo's frontend have in common: a backend of one embeds it.
 type dynamo struct{}
 
 // Services are etcd, in which workers register, and NATS where a plane asks for it.
@@ -84,9 +83,8 @@ func (dynamo) env(s Site) Env {
 	return e
 }
 
-// workerEnv is the environment of a worker. What its engine needs stands before the
-// environment of the role where that may replace it, else after it. The global
-// environment replaces either.
+// workerEnv is the environment of a worker. What its engine needs stands before the environment of
+// the role where that may replace it, else after it. The global environment replaces either.
 func (d dynamo) workerEnv(s Site, w Worker, before, after []Var) Env {
 	e := d.env(s)
 	e.Set("DYN_SYSTEM_PORT", itoa(systemPort+w.Number), BuiltIn)

@@ -29,8 +29,7 @@ func (r Report) OK() bool { return r.Diagnostics.Errors() == 0 }
 // OnlyTodos says whether open placeholders are all that stands against a run.
 func (r Report) OnlyTodos() bool { return r.Diagnostics.Errors() == r.Todos }
 
-// Files are the loaded files of a run. Each may be nil: the rules that need it
-// are left out then.
+// Files are the loaded files of a run. Each may be nil: the rules that need it are left out then.
 type Files struct {
 	Recipe   *recipes.Recipe
 	Workload *recipes.Workload

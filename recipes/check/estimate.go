@@ -10,9 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Estimate is how long a run takes at most: the whole health window, a slow
-// build of the client, and phases that no stop criterion ends before their
-// timeout. Durations are in seconds.
+// Estimate is how long a run takes at most: the whole health window, a slow build of the client,
+// and phases that no stop criterion ends before their timeout. Durations are in seconds.
 type Estimate struct {
 	Nodes     int         `json:"nodes"`
 	BringUp   float64     `json:"bring_up_seconds"`  // the health window
@@ -130,8 +129,7 @@ func EstimateRun(r *recipes.Recipe, w *recipes.Workload) *Estimate {
 	return e
 }
 
-// Seconds reads a Slurm time: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM or
-// D-HH:MM:SS.
+// Seconds reads a Slurm time: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM or D-HH:MM:SS.
 func Seconds(s string) (int, bool) {
 	days, rest, dashed := strings.Cut(s, "-")
 	total := 0

@@ -14,8 +14,7 @@ import (
 // Host is what this machine can be asked. A nil function is never asked: what
 // rests on it is not known then, and not reported.
 type Host struct {
-	// Real is a path with its variables and symlinks resolved; fs.ErrNotExist
-	// where there is nothing.
+	// Real is a path with its variables and symlinks resolved; fs.ErrNotExist where there is nothing.
 	Real func(path string) (string, error)
 	Open func(path string) (io.ReadCloser, error)
 }
@@ -156,8 +155,7 @@ func countIn(dec *json.Decoder) (int, error) {
 	return 0, errors.New("it has no assignments")
 }
 
-// countKeys counts users in an object keyed by their index: those from 0 to the
-// first gap.
+// countKeys counts users in an object keyed by their index: those from 0 to the first gap.
 func countKeys(dec *json.Decoder) (int, error) {
 	have := map[int]bool{}
 	for dec.More() {

@@ -120,8 +120,7 @@ func (c *checker) mounts() {
 	}
 }
 
-// covering is the mount that a container path lies below; ok is false where
-// there is none.
+// covering is the mount that a container path lies below; ok is false where there is none.
 func (c *checker) covering(path string) (best mount, ok bool) {
 	for _, m := range append([]mount{{"", "", "/logs"}, {"", c.r.ModelPath, "/model"}}, c.mountList()...) {
 		t := strings.TrimRight(m.container, "/")

@@ -15,10 +15,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Set gives the value at a path another text: YAML, as it is to stand in the
-// file. A key that is missing is added at the end of its mapping, with missing
-// parents; index n of a list of n entries appends. A value that means what the
-// file says already leaves it as it is, quotes included.
+// Set gives the value at a path another text: YAML, as it is to stand in the file. A key that is
+// missing is added at the end of its mapping, with missing parents; index n of a list of n entries
+// appends. A value that means what the file says already leaves it as it is, quotes included.
 func Set(data []byte, path, value string) ([]byte, error) {
 	return one(data, recipes.Edit{Op: recipes.OpSet, Path: path, Value: value})
 }

@@ -135,9 +135,8 @@ func (t *text) skip(i int) int {
 	return i
 }
 
-// end is where a node's bytes end. indent is the indentation of the collection
-// that holds it, which block scalars are measured from. yaml.v3 tells where a
-// node begins and nothing more.
+// end is where a node's bytes end. indent is the indentation of the collection that holds it, which
+// block scalars are measured from. yaml.v3 tells where a node begins and nothing more.
 func (t *text) end(n *yaml.Node, indent int) int {
 	i := t.content(n)
 	if n.Kind == yaml.AliasNode {

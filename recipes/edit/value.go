@@ -191,8 +191,7 @@ func keyText(key string) string {
 	return quote(key)
 }
 
-// compose wraps a value into the keys and list entries of a path that the file
-// does not have yet.
+// compose wraps a value into the keys and list entries of a path that the file does not have yet.
 func compose(rest []recipes.Step, v value, step int) (value, error) {
 	for _, s := range slices.Backward(rest) {
 		pad := step

@@ -1,7 +1,6 @@
-// Package examples holds recipes to start from, each with its workload and
-// documented in its own comments: the baseline that parity is measured with, a
-// small aggregated run, one with several levels, one for a machine without GPUs.
-// It holds files and knows nothing of what they mean.
+// Package examples holds recipes to start from, each with its workload and documented in its own
+// comments: the baseline that parity is measured with, a small aggregated run, one with several
+// levels, one for a machine without GPUs. It holds files and knows nothing of what they mean.
 package examples
 
 import (

@@ -62,9 +62,8 @@ func lines(s string) []string {
 	return strings.SplitAfter(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// Three brings two versions of a text together. Where both changed the same lines
-// in different ways both stand in the result, between the marks that git uses, and
-// count as a conflict.
+// Three brings two versions of a text together. Where both changed the same lines in different ways
+// both stand in the result, between the marks that git uses, and count as a conflict.
 func Three(base, mine, theirs string) (text string, conflicts int) {
 	ours, others := udiff.Lines(base, mine), udiff.Lines(base, theirs)
 	var out strings.Builder

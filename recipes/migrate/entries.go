@@ -20,9 +20,8 @@ type entry struct {
 	kids   []entry // set for mappings that are taken apart or put together
 }
 
-// entries takes a block mapping apart. from is where its first comment begins;
-// rest is what stands behind its last entry on lines of its own: nothing, since
-// comments there belong to what follows.
+// entries takes a block mapping apart. from is where its first comment begins; rest is what stands
+// behind its last entry on lines of its own: nothing, since comments there belong to what follows.
 func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 	var out []entry
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -96,8 +96,7 @@ func read(file string, data []byte) ([]*recipes.Recipe, error) {
 	return out, nil
 }
 
-// maxProved is how many recipes of one file are compared; those of a sweep are
-// all alike.
+// maxProved is how many recipes of one file are compared; those of a sweep are all alike.
 const maxProved = 32
 
 type migration struct {
@@ -327,9 +326,8 @@ func (m *migration) special(path string, k entry) (done bool, err error) {
 	return true, nil
 }
 
-// placement moves where frontend and client run: a node of their own is one of
-// the places in layout 2, and goes before head, the only place that may stand
-// beside it in layout 1.
+// placement moves where frontend and client run: a node of their own is one of the places in layout
+// 2, and goes before head, the only place that may stand beside it in layout 1.
 func (m *migration) placement(path string, k entry) (done bool) {
 	part, key, _ := strings.Cut(path, ".")
 	switch own := strings.EqualFold(k.node.Value, "true"); {

@@ -13,8 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Entry is a field as a person reads about it. Texts are empty where there is
-// nothing to say.
+// Entry is a field as a person reads about it. Texts are empty where there is nothing to say.
 type Entry struct {
 	File     string `json:"file"`              // recipe, workload or cluster
 	Path     string `json:"path"`              // in layout 2, or the only one it has

@@ -1,6 +1,5 @@
-// Package safetext makes text that somebody else wrote safe to show: a log line,
-// a file name, a message from a server. It knows nothing of where text comes from
-// or goes to.
+// Package safetext makes text that somebody else wrote safe to show: a log line, a file name, a
+// message from a server. It knows nothing of where text comes from or goes to.
 package safetext
 
 import (

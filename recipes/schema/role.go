@@ -1,7 +1,6 @@
 package schema
 
-// Role is what a node or a process of a run is there for, as recipes, plans and
-// logs spell it.
+// Role is what a node or a process of a run is there for, as recipes, plans and logs spell it.
 type Role string
 
 // The roles. An aggregated worker does prefill and decode in one engine; Infra
@@ -17,8 +16,7 @@ const (
 	NATS     Role = "nats"
 )
 
-// WorkerRoles lists the roles of engine workers in the order in which they are
-// placed and shown.
+// WorkerRoles lists the roles of engine workers in the order in which they are placed and shown.
 func WorkerRoles() []Role { return []Role{Prefill, Decode, Agg} }
 
 // Layout1 is a worker role as paths of layout 1 spell it where they belong to the

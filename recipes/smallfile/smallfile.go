@@ -1,7 +1,6 @@
-// Package smallfile reads and writes the small files that programs keep for
-// themselves and for each other: reads are bounded, writes replace a file at once
-// and whole. It knows nothing of what is in them; files that a user names are
-// written by engine/outfile.
+// Package smallfile reads and writes the small files that programs keep for themselves and for each
+// other: reads are bounded, writes replace a file at once and whole. It knows nothing of what is in
+// them; files that a user names are written by engine/outfile.
 package smallfile
 
 import (

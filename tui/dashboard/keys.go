@@ -21,8 +21,7 @@ func (s *Screen) Keys() []key.Binding {
 	return ui.Bindings(s.commands())
 }
 
-// commands are the keys of the dashboard; what none of them takes is for the log or
-// for the steps.
+// commands are the keys of the dashboard; what none of them takes is for the log or for the steps.
 func (s *Screen) commands() []ui.Command {
 	steps := ui.Command{Key: ui.Bind("s", "steps", "s"), Do: ui.Now(s.toggleSteps)}
 	pause := ui.Command{Key: ui.Bind("space", "pause", "space"), Do: s.pause}

@@ -21,8 +21,7 @@ type shape struct {
 	zoom    bool // the log takes all
 }
 
-// layout is where things go, in cells of the body. A width or height of 0 leaves
-// a thing out.
+// layout is where things go, in cells of the body. A width or height of 0 leaves a thing out.
 type layout struct {
 	head    int
 	upperY  int // below the rule that follows the headline

@@ -63,10 +63,9 @@ func (l *logPane) list(eng Engine, run engine.RunRef) tea.Cmd {
 	}
 }
 
-// pick opens the log that tells most, unless one was chosen: the job's until there is
-// the client's, that of a step that tells more, and whichever there is in other tools'
-// folders. It waits as long as the pane must not move: the display is paused, or
-// somebody reads older lines.
+// pick opens the log that tells most, unless one was chosen: the job's until there is the client's,
+// that of a step that tells more, and whichever there is in other tools' folders. It waits as long
+// as the pane must not move: the display is paused, or somebody reads older lines.
 func (l *logPane) pick(run *runView) tea.Cmd {
 	if l.held = false; l.chosen || len(l.files) == 0 {
 		return nil

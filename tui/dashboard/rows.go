@@ -14,8 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// figure is one line of the table of figures, with how many requests are behind
-// each of the two.
+// figure is one line of the table of figures, with how many requests are behind each of the two.
 type figure struct {
 	key             string // of the metric, if it is one
 	label           string
@@ -30,8 +29,7 @@ var shown = slices.SortedStableFunc(
 	slices.Values(results.Only(func(m *results.Metric) bool { return m.Dashboard != nil })),
 	func(a, b *results.Metric) int { return cmp.Compare(a.Dashboard.Place, b.Dashboard.Place) })
 
-// mainFigures of shown are to be seen wherever there is any room, and the service
-// levels with them.
+// mainFigures of shown are to be seen wherever there is any room, and the service levels with them.
 var mainFigures = len(results.Only(func(m *results.Metric) bool {
 	return m.Dashboard != nil && m.Dashboard.Place <= results.MainPlace
 }))
@@ -147,9 +145,8 @@ func compact(lines []figure) []figure {
 	return out
 }
 
-// usersOf tells how many users had a request in flight: at most in any step of
-// the series, of those that were planned. Of the last minute they are those whose
-// requests ended.
+// usersOf tells how many users had a request in flight: at most in any step of the series, of those
+// that were planned. Of the last minute they are those whose requests ended.
 func usersOf(p phaseView, recent *results.Recent) figure {
 	f := figure{label: "users active", total: ui.Cell{Text: "-"}}
 	if p.series == nil || len(p.series.Buckets) == 0 {

@@ -14,8 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Screen is the dashboard of one run. It routes what comes in to its panes, and
-// lays them out.
+// Screen is the dashboard of one run. It routes what comes in to its panes, and lays them out.
 type Screen struct {
 	eng    Engine
 	th     ui.Theme

@@ -94,9 +94,8 @@ func (c *checker) table(of side) *schema.Table {
 	return schema.Recipe(c.layout)
 }
 
-// against is why the texts can't be submitted now; empty if they can. While the
-// latest text is not checked yet nothing speaks against it: the submit screen checks
-// once more.
+// against is why the texts can't be submitted now; empty if they can. While the latest text is not
+// checked yet nothing speaks against it: the submit screen checks once more.
 func (c *checker) against(p *pair, now versions, l *problemList) string {
 	switch errors, _ := l.count(); {
 	case !p.docs[recipe].loaded:

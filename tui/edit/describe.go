@@ -14,9 +14,8 @@ func content(line string) (text string, indent int, ok bool) {
 	return text, len(line) - len(text), text != "" && text[0] != '#' && text != "\r"
 }
 
-// pathAt is the dotted path of the key on a line, told by indentation alone, so
-// that it works in a file that is no valid YAML while it is being typed. In a
-// list it is the path of the list.
+// pathAt is the dotted path of the key on a line, told by indentation alone, so that it works in a
+// file that is no valid YAML while it is being typed. In a list it is the path of the list.
 func pathAt(lines []string, row int) []string {
 	var path []string
 	indent := -1
@@ -48,8 +47,7 @@ func pathAt(lines []string, row int) []string {
 	return path
 }
 
-// lookup finds the deepest node of the table along a path, and how many keys of
-// the path it took.
+// lookup finds the deepest node of the table along a path, and how many keys of the path it took.
 func lookup(t *schema.Table, path []string) (n *schema.Node, depth int) {
 	n = t.Root()
 	for _, k := range path {
@@ -117,8 +115,7 @@ func describe(t *schema.Table, path []string) (field, bool) {
 	return f, true
 }
 
-// description is what is told of a line: what is wrong with it first, then what its
-// field means.
+// description is what is told of a line: what is wrong with it first, then what its field means.
 type description struct {
 	side     side
 	problems []problem

@@ -48,8 +48,7 @@ type compareMsg struct {
 	with against
 }
 
-// compareWith compares a text with its file, or with what a port wrote; nil if it is
-// not loaded.
+// compareWith compares a text with its file, or with what a port wrote; nil if it is not loaded.
 func (p *pair) compareWith(of side, with against) (*diff, tea.Cmd) {
 	d := &p.docs[of]
 	if !d.loaded {

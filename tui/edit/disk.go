@@ -23,8 +23,7 @@ type (
 		theirs, merged string
 		conflicts      int
 	}
-	// adoptMsg goes on with a text, nil for the one that is there, now that the disk
-	// has another one.
+	// adoptMsg goes on with a text, nil for the one that is there, now that the disk has another one.
 	adoptMsg struct {
 		side side
 		text *string
@@ -190,8 +189,7 @@ func (p *pair) onFound(m foundMsg, busy bool) (*question, tea.Cmd) {
 	return q, nil
 }
 
-// onLost goes on with work on a file that is not on disk; without any, a recipe can
-// be begun.
+// onLost goes on with work on a file that is not on disk; without any, a recipe can be begun.
 func (p *pair) onLost(m foundMsg) (*question, tea.Cmd) {
 	d := &p.docs[m.side]
 	d.kept.held = false
@@ -216,8 +214,7 @@ func (p *pair) next() (*question, tea.Cmd) {
 	return p.onFound(m, false)
 }
 
-// keep writes down what is not saved, and forgets what is. One such write is under
-// way for a text.
+// keep writes down what is not saved, and forgets what is. One such write is under way for a text.
 func (p *pair) keep() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {

@@ -46,8 +46,7 @@ type (
 	beginMsg struct{ example string }
 )
 
-// Update takes a message. While another question is open (busy), one that this
-// leads to waits.
+// Update takes a message. While another question is open (busy), one that this leads to waits.
 func (p *pair) Update(msg tea.Msg, busy bool) (*question, tea.Cmd) {
 	switch msg := msg.(type) {
 	case readMsg:

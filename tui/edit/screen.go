@@ -113,8 +113,7 @@ func (s *Screen) SetSize(w, h int) {
 	}
 }
 
-// lineEnds makes line feeds of the line ends of a paste: terminals send carriage
-// returns.
+// lineEnds makes line feeds of the line ends of a paste: terminals send carriage returns.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Update takes a message, and follows whatever it has changed: where things are,
@@ -234,8 +233,7 @@ func (s *Screen) submit() tea.Cmd {
 	return ui.Do(o)
 }
 
-// describe describes the line under the cursor: of the text, or of what has the
-// focus instead.
+// describe describes the line under the cursor: of the text, or of what has the focus instead.
 func (s *Screen) describe() description {
 	of, line := s.texts.active, s.texts.doc().text.Cursor().Line
 	e, inForm := s.form.entry()

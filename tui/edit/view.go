@@ -85,8 +85,7 @@ func (s *Screen) main() string {
 	return main
 }
 
-// bottom is the list of problems, with the description of the field beside or
-// above it.
+// bottom is the list of problems, with the description of the field beside or above it.
 func (s *Screen) bottom() string {
 	b := s.boxes
 	say := func(r ui.Role, text string) string { return ui.Box(" "+s.th.Paint(r, text), b.list.w, b.list.h) }

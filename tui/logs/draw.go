@@ -151,8 +151,7 @@ func cellsOf(text string) int {
 	return ui.Width(text)
 }
 
-// ascii says that each byte of a safe text takes a cell; long lines are looked at
-// often.
+// ascii says that each byte of a safe text takes a cell; long lines are looked at often.
 func ascii(text string) bool {
 	for i := range len(text) {
 		if text[i] >= 0x80 {

@@ -3,10 +3,9 @@
 // window, and holds what is in view and little else. All reading is done by
 // commands, step by step, and a newer request ends the older one's work.
 //
-// The [Pane] draws and takes keys. Below it the reader knows what is shown and
-// what is to be read. That one is made of parts that know nothing of each other:
-// what is open (source), what is held and in view of it (window), what is being
-// read (reading), a search and a filter.
+// The [Pane] draws and takes keys. Below it the reader knows what is shown and what is to be read.
+// That one is made of parts that know nothing of each other: what is open (source), what is held
+// and in view of it (window), what is being read (reading), a search and a filter.
 package logs
 
 import (
@@ -39,8 +38,7 @@ func New(base context.Context, src Source, th ui.Theme) *Pane {
 	return p
 }
 
-// NewFile makes a pane for files of any kind. It numbers the lines and searches
-// downwards.
+// NewFile makes a pane for files of any kind. It numbers the lines and searches downwards.
 func NewFile(base context.Context, src Source, th ui.Theme) *Pane {
 	p := New(base, src, th)
 	p.file = true

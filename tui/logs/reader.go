@@ -213,8 +213,7 @@ func (m countedMsg) apply(r *reader) tea.Cmd {
 	return r.fetch(r.win.at(engine.LogPos{m.at}, r.win.h/3))
 }
 
-// Scroll moves the window by so many rows; up stops following, and reaching the
-// end resumes it.
+// Scroll moves the window by so many rows; up stops following, and reaching the end resumes it.
 func (r *reader) Scroll(by int) tea.Cmd {
 	switch {
 	case r.src.view == nil || by == 0:

@@ -159,8 +159,7 @@ func (w *window) full() bool {
 // atEnd says that the last row is in the window.
 func (w *window) atEnd() bool { return w.bottom && w.rowsFrom(w.first, w.sub) <= w.h }
 
-// rowsFrom is how many rows there are from a row of a line on, at most a window
-// and one more.
+// rowsFrom is how many rows there are from a row of a line on, at most a window and one more.
 func (w *window) rowsFrom(line, sub int) int {
 	n := -sub
 	for i := line; i < len(w.lines) && n <= w.h; i++ {

@@ -59,8 +59,7 @@ func (s *Screen) compare() tea.Cmd {
 	return tea.Batch(levels, func() tea.Msg {
 		c, err := ask(phase)
 		if err != nil && phase == engine.AnyPhase {
-			// A side of several phases wants one to be named: the first is where
-			// to begin.
+			// A side of several phases wants one to be named: the first is where to begin.
 			if first, ferr := ask(0); ferr == nil {
 				return comparedMsg{gen: gen, c: first, phase: 0}
 			}
@@ -82,8 +81,7 @@ type kept struct {
 	tiers []results.TierResult
 }
 
-// levels reads the levels of all runs that are compared. A side that is no run
-// has none.
+// levels reads the levels of all runs that are compared. A side that is no run has none.
 func (s *Screen) levels() tea.Cmd {
 	ctx, eng, gen := s.ctx, s.eng, s.gen
 	names := append([]string{s.ref, s.cand}, s.refs...)

@@ -1,7 +1,6 @@
 package parity
 
-// wide is from where the sides and the notes stand beside the table if they do not
-// fit below it.
+// wide is from where the sides and the notes stand beside the table if they do not fit below it.
 const wide = 150
 
 const (

@@ -33,8 +33,7 @@ func pickerColumns() []ui.Column {
 	return append(out, ui.Column{Title: "AGE", Right: true, Drop: 2}, ui.Column{Title: "SOURCE", Drop: 3})
 }
 
-// choices are the runs that have figures to compare, but for those that are taken
-// already.
+// choices are the runs that have figures to compare, but for those that are taken already.
 func choices(runs []engine.Summary, taken ...string) []engine.Summary {
 	var out []engine.Summary
 	for _, r := range runs {

@@ -94,8 +94,7 @@ func fieldsTitle(c engine.Comparison) string {
 	return strings.Join(parts, ", ") + " identical"
 }
 
-// turnRows are the shifts of TTFT: of all pairs, by input length, of users, of
-// single turns.
+// turnRows are the shifts of TTFT: of all pairs, by input length, of users, of single turns.
 func turnRows(p *engine.Pairing) [][]ui.Cell {
 	if p == nil {
 		return nil

@@ -143,8 +143,7 @@ func (a *answer) rows(th ui.Theme, w, h int) []string {
 	return rows
 }
 
-// candidateRow is one of those that can be chosen: the path, and of a file its size
-// and time.
+// candidateRow is one of those that can be chosen: the path, and of a file its size and time.
 func candidateRow(th ui.Theme, c porter.Candidate, here bool, w int) string {
 	facts := ""
 	if c.Size > 0 {

@@ -79,8 +79,7 @@ func artifactLook(a porter.Artifact) (sign string, role ui.Role) {
 	return "✓", ui.OK
 }
 
-// about tells of the one under the cursor: what was read from it, and which fields
-// rest on it.
+// about tells of the one under the cursor: what was read from it, and which fields rest on it.
 func (a *artifacts) about(th ui.Theme, w int) []string {
 	at, ok := a.here()
 	if !ok {

@@ -46,8 +46,7 @@ func choices(typed string, dirs, runs, recent []string) []choice {
 	return out
 }
 
-// split takes a typed path apart: the folder, with its slash, and what is typed
-// of a name in it.
+// split takes a typed path apart: the folder, with its slash, and what is typed of a name in it.
 func split(typed string) (base, prefix string) {
 	cut := strings.LastIndexByte(typed, '/') + 1
 	return typed[:cut], typed[cut:]

@@ -48,8 +48,7 @@ func pair(th ui.Theme, margin, old, now string, w int) []string {
 	return out
 }
 
-// common is how many bytes two texts share at the start and at the end, cut at
-// whole characters.
+// common is how many bytes two texts share at the start and at the end, cut at whole characters.
 func common(a, b string) (head, tail int) {
 	ra, rb := []rune(a), []rune(b)
 	n := 0

@@ -17,8 +17,7 @@ import (
 	"github.com/agentperf/agentperf-tui/porter/session"
 )
 
-// Engine is what this screen needs: a [session.Session], and of the engine a view of
-// files.
+// Engine is what this screen needs: a [session.Session], and of the engine a view of files.
 type Engine interface {
 	Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error)
 	// FindRuns lists run directories below a folder.

@@ -42,8 +42,7 @@ func (f *files) scroll() {
 	}
 }
 
-// begin puts the cursor on the first field that was translated from a line of an
-// artifact.
+// begin puts the cursor on the first field that was translated from a line of an artifact.
 func (f *files) begin() {
 	for i, l := range f.docs[0].lines {
 		field := f.field(l)
@@ -102,8 +101,7 @@ func (f *files) title(th ui.Theme, focused bool) string {
 	return name(0, "recipe") + th.Rule.Render(" │ ") + name(1, "workload")
 }
 
-// view draws the lines in view; where an answer is being typed, its line is drawn as
-// it would be.
+// view draws the lines in view; where an answer is being typed, its line is drawn as it would be.
 func (f *files) view(th ui.Theme, b rect, focused bool, a *answer) string {
 	doc := f.docs[f.doc]
 	rows := make([]string, 0, b.h)

@@ -3,8 +3,7 @@ package port
 // rect is a part of the body in cells.
 type rect struct{ x, y, w, h int }
 
-// boxes are the parts of the body while a result is looked at. Titles take a line
-// above each.
+// boxes are the parts of the body while a result is looked at. Titles take a line above each.
 type boxes struct {
 	wide      bool // three columns; otherwise one below the other
 	artifacts rect // no width: left out

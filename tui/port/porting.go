@@ -58,8 +58,7 @@ func (p *porting) begin(dir string) tea.Cmd {
 	return p.port()
 }
 
-// port reads the directory. A port that is asked for while one runs ends the earlier
-// one.
+// port reads the directory. A port that is asked for while one runs ends the earlier one.
 func (p *porting) port() tea.Cmd {
 	p.giveUp()
 	r := &run{progress: make(chan porter.Progress, 1)}

@@ -106,8 +106,7 @@ func questionRow(th ui.Theme, t porter.Todo, selected bool, w int) []string {
 // belowLead is what lines below a question begin with.
 const belowLead = "             "
 
-// below is the line under the selected question: what could be chosen, or what stands
-// there now.
+// below is the line under the selected question: what could be chosen, or what stands there now.
 func (q *questions) below(th ui.Theme) []string {
 	t, ok := q.here()
 	if !ok {

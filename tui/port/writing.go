@@ -16,8 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// writing asks for the names of the files, says what they would replace, and writes
-// them.
+// writing asks for the names of the files, says what they would replace, and writes them.
 type writing struct {
 	eng    Engine
 	ctx    context.Context

@@ -102,8 +102,7 @@ func (s *Screen) Leave() tea.Cmd {
 	return nil
 }
 
-// compare marks the run under the cursor, or opens the comparison with the one
-// that is marked.
+// compare marks the run under the cursor, or opens the comparison with the one that is marked.
 func (s *Screen) compare() tea.Cmd {
 	run, _ := s.list.selected()
 	ref := s.list.marked

@@ -26,8 +26,7 @@ type proposal struct {
 	// cluster is what the cluster said of the plan in view; of another one while it
 	// is still being asked.
 	cluster clusterMsg
-	// planning: a newer plan is under way, and the one in view is not what the
-	// options say.
+	// planning: a newer plan is under way, and the one in view is not what the options say.
 	planning bool
 }
 

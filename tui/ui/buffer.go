@@ -8,8 +8,7 @@ import (
 // Pos is a place in a text: line and byte in it, both from 0.
 type Pos struct{ Line, Col int }
 
-// buffer is the lines of a text, and what was done to them. It keeps every byte that
-// is not edited.
+// buffer is the lines of a text, and what was done to them. It keeps every byte that is not edited.
 type buffer struct {
 	lines        []string
 	version      int
@@ -98,8 +97,7 @@ func end(from Pos, text string) Pos {
 	return Pos{from.Line, from.Col + len(text)}
 }
 
-// undo takes the last edit back, and answers with where the cursor was; false if
-// there is none.
+// undo takes the last edit back, and answers with where the cursor was; false if there is none.
 func (b *buffer) undo() (Pos, bool) {
 	if len(b.done) == 0 {
 		return Pos{}, false

@@ -29,10 +29,9 @@ var strokes = []struct {
 	{"⠄ ⠄", func(step int) bool { return step%4 == 0 }},
 }
 
-// Chart draws curves over w × h cells with braille dots, two steps a cell. The
-// newest values are at the right; what does not fit is left out on the left.
-// Every curve has its own colour and its own stroke. Marks are vertical lines
-// through the chart, each at a fraction of its length.
+// Chart draws curves over w × h cells with braille dots, two steps a cell. The newest values are at
+// the right; what does not fit is left out on the left. Every curve has its own colour and its own
+// stroke. Marks are vertical lines through the chart, each at a fraction of its length.
 func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 	cols := w - ChartAxis
 	if cols < 4 || h < 2 {
@@ -118,8 +117,7 @@ func label(y, h int, lo, hi float64) string {
 	return Right(text, ChartAxis-1) + "┤"
 }
 
-// short is a value in at most six cells, with the decimals that tell values of a
-// span apart.
+// short is a value in at most six cells, with the decimals that tell values of a span apart.
 func short(v, span float64) string {
 	switch a := math.Abs(v); {
 	case a >= 1e6:

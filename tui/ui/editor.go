@@ -6,9 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Editor is a small editor of lines. It keeps every byte that is not edited: line
-// ends of both kinds, tabs, bytes that are no UTF-8, a missing last line end. It
-// draws only the lines in view.
+// Editor is a small editor of lines. It keeps every byte that is not edited: line ends of both
+// kinds, tabs, bytes that are no UTF-8, a missing last line end. It draws only the lines in view.
 //
 // Not bubbles' textarea (v2.2.1): it keeps none of these bytes, has no undo, and a
 // key in a text of 2,000 lines takes it 170 ms with its frame, and this one 0.3 ms.
@@ -128,8 +127,7 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// breakLine starts a new line with the indentation of this one and its kind of
-// line end.
+// breakLine starts a new line with the indentation of this one and its kind of line end.
 func (e *Editor) breakLine() {
 	line := e.lines[e.at.Line]
 	lead := line[:min(len(line)-len(strings.TrimLeft(line, " ")), e.at.Col)]

@@ -50,8 +50,7 @@ func (t Theme) Header(crumbs []string, st State, w int) string {
 // Line is a thin rule.
 func (t Theme) Line(w int) string { return t.Rule.Render(strings.Repeat("─", max(w, 0))) }
 
-// Footer is a rule and the keys that work now, as many as fit; help, with its key,
-// is always last.
+// Footer is a rule and the keys that work now, as many as fit; help, with its key, is always last.
 func (t Theme) Footer(keys []key.Binding, helpKey string, w int) string {
 	return t.Line(w) + "\n" + t.keyLine(keys, helpKey, w)
 }

@@ -24,8 +24,7 @@ func (i *Input) SetValue(s string) { i.before, i.after = s, "" }
 // Value is the text.
 func (i *Input) Value() string { return i.before + i.after }
 
-// Insert types a text, of a paste for instance. Line breaks and control
-// characters are left out.
+// Insert types a text, of a paste for instance. Line breaks and control characters are left out.
 func (i *Input) Insert(s string) { i.before += Clean(s) }
 
 // Key handles a key of a text; false if it means nothing to one.

@@ -26,8 +26,7 @@ type Command struct {
 	Key    key.Binding
 	Do     func() tea.Cmd // nil: it is only listed, and handled elsewhere
 	Hidden bool           // it works, but is not listed
-	// Why it can't be done now; empty: it can. Pressed all the same it says so, under
-	// its name.
+	// Why it can't be done now; empty: it can. Pressed all the same it says so, under its name.
 	Why, Name string
 }
 

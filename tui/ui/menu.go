@@ -52,8 +52,7 @@ func (m *Menu) Key(msg tea.KeyPressMsg) (choice int, closed bool) {
 	return -1, false
 }
 
-// Draw draws the menu as a box of at most w × h cells; of a long list the part
-// around the cursor.
+// Draw draws the menu as a box of at most w × h cells; of a long list the part around the cursor.
 func (m Menu) Draw(t Theme, w, h int) string {
 	inner := min(max(w-8, 20), 96)
 	var lines []string

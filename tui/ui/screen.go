@@ -19,8 +19,7 @@ type Screen interface {
 	State() State
 	// Init starts the screen's work; it is called once.
 	Init() tea.Cmd
-	// Update takes a message of this screen's own commands, a key, or one of
-	// Mouse, Tick and Answer.
+	// Update takes a message of this screen's own commands, a key, or one of Mouse, Tick and Answer.
 	Update(msg tea.Msg) tea.Cmd
 	// SetSize gives the size of the body in cells.
 	SetSize(w, h int)
@@ -56,8 +55,7 @@ const (
 	Bad
 )
 
-// Tick is sent to the active screen every few seconds; it is how time reaches a
-// screen.
+// Tick is sent to the active screen every few seconds; it is how time reaches a screen.
 type Tick struct{ Now time.Time }
 
 // Mouse is a click or a turn of the wheel inside the body.
@@ -140,8 +138,7 @@ type ThemeChanged struct{ Theme Theme }
 // Resumed tells a screen that it is the active one again.
 type Resumed struct{}
 
-// Copy puts a text into the terminal's clipboard, through SSH and tmux too where
-// these allow it.
+// Copy puts a text into the terminal's clipboard, through SSH and tmux too where these allow it.
 type Copy struct{ Text, Said string }
 
 // Exec gives the terminal to another program until it ends; Done makes of its error

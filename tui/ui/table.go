@@ -102,8 +102,7 @@ func (t *Table) Draw(th Theme) string {
 
 type placed struct{ i, w int }
 
-// layout gives each column its width; columns that do not fit are dropped in
-// their order.
+// layout gives each column its width; columns that do not fit are dropped in their order.
 func (t *Table) layout() []placed {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {

@@ -56,8 +56,7 @@ func Box(s string, w, h int) string {
 	return strings.Join(out, "\n")
 }
 
-// Beside puts blocks side by side with a thin rule between; each must already be
-// a box of h lines.
+// Beside puts blocks side by side with a thin rule between; each must already be a box of h lines.
 func (t Theme) Beside(blocks ...string) string {
 	sep := t.Rule.Render(" │ ")
 	rows := strings.Split(blocks[0], "\n")
