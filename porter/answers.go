@@ -305,8 +305,7 @@ func answerEvidence(a Answer) Evidence {
 	return Evidence{Artifact: "answer", Key: a.ID, Raw: safetext.Clip(raw, harness.MaxRaw)}
 }
 
-// answered gives the field the value of an answer; a mapping makes a field of
-// each of its leaves.
+// answered gives the field the value of an answer; a mapping makes a field of each of its leaves.
 func (f Field) answered(a *fieldAnswer) []Field {
 	f.Class, f.Rule, f.Why, f.Evidence = Copied, "", "", append([]Evidence{answerEvidence(a.Answer)}, f.Evidence...)
 	if f.base == "benchmark.concurrency" && a.node.Kind == yaml.SequenceNode {

@@ -17,8 +17,7 @@ const (
 	defaultLimit = 3600
 )
 
-// checks looks at what will be written as a run would, and asks about what stands
-// against it.
+// checks looks at what will be written as a run would, and asks about what stands against it.
 type checks struct {
 	*porting
 	read *recipes.Recipe // as it will be read; nil: not yet

@@ -136,8 +136,7 @@ func (e *environment) compare(ws []*harness.Launch) {
 	}
 }
 
-// diffReport gathers differences, so that ten workers that differ in the same
-// way make one row.
+// diffReport gathers differences, so that ten workers that differ in the same way make one row.
 type diffReport struct{ rows []diffRow }
 
 type diffRow struct {

@@ -15,8 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// frontend decides dynamo, the frontend's flags and environment, and where etcd
-// runs.
+// frontend decides dynamo, the frontend's flags and environment, and where etcd runs.
 type frontend struct {
 	*porting
 	launch *harness.Launch // nil if there is none
@@ -183,8 +182,7 @@ func (f *frontend) infra() {
 		safetext.Clip(l.Hosts[0], 80))
 }
 
-// askEtcd asks about variables that etcd itself would read; a recipe has no
-// place for them.
+// askEtcd asks about variables that etcd itself would read; a recipe has no place for them.
 func (f *frontend) askEtcd() {
 	l := f.run.Launches.Etcd
 	if l == nil {
@@ -200,9 +198,8 @@ func (f *frontend) askEtcd() {
 	}
 }
 
-// askFlags asks about srun flags that no rule knows, or with a value that the new
-// job does not give: they are not carried over, since the recipe sets such flags
-// for all steps alike.
+// askFlags asks about srun flags that no rule knows, or with a value that the new job does not
+// give: they are not carried over, since the recipe sets such flags for all steps alike.
 func (d *draft) askFlags(l *harness.Launch) {
 	for _, f := range l.Flags {
 		rule := rules.FlagOf(f.Name)

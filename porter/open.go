@@ -13,10 +13,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// OpenMustFix lists the must-fix questions of a ported recipe that nobody has
-// answered: no answer was given, and the files still hold what the port wrote. A
-// recipe without a stored report has none. With no workload file its questions
-// count as open.
+// OpenMustFix lists the must-fix questions of a ported recipe that nobody has answered: no answer
+// was given, and the files still hold what the port wrote. A recipe without a stored report has
+// none. With no workload file its questions count as open.
 func OpenMustFix(recipe, workload string) ([]Todo, error) {
 	p, err := LoadProvenance(ProvenancePath(recipe))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -114,8 +114,7 @@ func (p *porting) decide() {
 	p.settle(0)
 }
 
-// conclude looks at what will be written as a run would, proves it, and closes the
-// questions.
+// conclude looks at what will be written as a run would, proves it, and closes the questions.
 func (p *porting) conclude() {
 	n := len(p.res.Todos)
 	c := checks{porting: p}

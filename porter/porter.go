@@ -1,12 +1,11 @@
 // Package porter turns a harness run directory into a recipe, a workload file
 // and a report that says where every single field came from.
 //
-// Artifacts give evidence, evidence gives fields, and everything that leaves the
-// package (both YAML files, the provenance report, the list of open questions) is
-// a view of the same fields. What can't be known is asked for, never guessed in
-// silence. The package prints nothing, starts nothing, and knows neither the
-// terminal nor the scheduler; given the same directory and options it produces
-// the same bytes on any machine.
+// Artifacts give evidence, evidence gives fields, and everything that leaves the package (both YAML
+// files, the provenance report, the list of open questions) is a view of the same fields. What
+// can't be known is asked for, never guessed in silence. The package prints nothing, starts
+// nothing, and knows neither the terminal nor the scheduler; given the same directory and options
+// it produces the same bytes on any machine.
 package porter
 
 import (

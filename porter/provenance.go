@@ -121,8 +121,7 @@ func rows[T any](w *jsonRows, key string, list []T) {
 // hundred kilobytes.
 const maxProvenance = 64
 
-// LoadProvenance reads a stored report. A file that is not there is an
-// [fs.ErrNotExist].
+// LoadProvenance reads a stored report. A file that is not there is an [fs.ErrNotExist].
 func LoadProvenance(path string) (*Provenance, error) {
 	data, err := smallfile.Read(path, maxProvenance)
 	if err != nil {
@@ -152,9 +151,8 @@ func (l layout) todoPath(t Todo) string {
 	return t.Path
 }
 
-// ProvenanceText is the report for people: one row a field, then what was
-// dropped, then the open questions. Rows don't depend on one another, so that two
-// reports can be compared line by line.
+// ProvenanceText is the report for people: one row a field, then what was dropped, then the open
+// questions. Rows don't depend on one another, so that two reports can be compared line by line.
 func (r *Result) ProvenanceText() string {
 	l := newLayout(r.Schema)
 	var b strings.Builder
@@ -209,8 +207,7 @@ func size(n int64) string {
 	return fmt.Sprintf(" (%d bytes)", n)
 }
 
-// whence spells evidence: artifact:line key=raw, raw only where it says more
-// than the value.
+// whence spells evidence: artifact:line key=raw, raw only where it says more than the value.
 func whence(evs []Evidence, value string) string {
 	var b strings.Builder
 	for i, e := range evs {

@@ -51,8 +51,7 @@ func (p *porting) workloadFields() {
 	p.bannerNotes()
 }
 
-// Readers of a banner value. rule names what was changed; nil means the value
-// makes no sense.
+// Readers of a banner value. rule names what was changed; nil means the value makes no sense.
 
 func asText(s string) (node *yaml.Node, rule string) {
 	if s == "None" || s == "null" || s == "" {

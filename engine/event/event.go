@@ -1,8 +1,7 @@
-// Package event is the event log of a run: what happened, one JSON object a line, in
-// files of the log dir. The orchestrator appends to one file and the client to
-// another; everyone else only reads. A run's state is a fold over these events,
-// so that a watcher that dies loses nothing and any other can take over. The
-// package knows nothing of what makes the events happen.
+// Package event is the event log of a run: what happened, one JSON object a line, in files of the
+// log dir. The orchestrator appends to one file and the client to another; everyone else only
+// reads. A run's state is a fold over these events, so that a watcher that dies loses nothing and
+// any other can take over. The package knows nothing of what makes the events happen.
 package event
 
 import (

@@ -13,10 +13,9 @@ import (
 
 const (
 	readBytes = 256 << 10
-	// tailBytes before the offset are read again each time and compared: a file
-	// that was truncated and has grown past the offset between two looks is seen
-	// only by its content. They also tell truncation without trusting a size
-	// that the network file system may have cached.
+	// tailBytes before the offset are read again each time and compared: a file that was truncated and
+	// has grown past the offset between two looks is seen only by its content. They also tell
+	// truncation without trusting a size that the network file system may have cached.
 	tailBytes = 256
 )
 

@@ -47,8 +47,7 @@ func whole(text string) (int, error) {
 	return int(n), err
 }
 
-// String is the file name without its extension; times print without decimals
-// when they are whole.
+// String is the file name without its extension; times print without decimals when they are whole.
 func (s Stem) String() string {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	return s.Model + "__" + strconv.Itoa(s.Concurrency) + "u__phase" + strconv.Itoa(s.Phase) +

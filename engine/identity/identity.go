@@ -1,8 +1,7 @@
-// Package identity says what a run ran with: the client's commit, its data, the
-// image and the model, the versions of the tools, and hashes of what was
-// submitted. Comparing two runs rests on it. The package knows what such a record
-// looks like and how a file is told from another at a bounded cost; who fills it in
-// is the one that sees the files, at submit or in the job.
+// Package identity says what a run ran with: the client's commit, its data, the image and the
+// model, the versions of the tools, and hashes of what was submitted. Comparing two runs rests on
+// it. The package knows what such a record looks like and how a file is told from another at a
+// bounded cost; who fills it in is the one that sees the files, at submit or in the job.
 package identity
 
 import (

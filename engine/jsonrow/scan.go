@@ -149,8 +149,7 @@ func (s *Scanner) Key() ([]byte, error) {
 	return key, nil
 }
 
-// Unquote returns the text of a scanned JSON string; it allocates only for
-// strings with escapes.
+// Unquote returns the text of a scanned JSON string; it allocates only for strings with escapes.
 func Unquote(raw []byte) ([]byte, error) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1], nil

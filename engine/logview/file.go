@@ -1,8 +1,7 @@
-// Package logview shows logs of any size through a window, with the file as the
-// store: a page is read where it is wanted, by byte offsets, from the end of a
-// file of 10 GB as quickly as from its beginning. It searches and filters in
-// bounded steps, so that a caller can show how far it is and stop; it merges
-// several logs by the times in their lines, and tells when a log grows.
+// Package logview shows logs of any size through a window, with the file as the store: a page is
+// read where it is wanted, by byte offsets, from the end of a file of 10 GB as quickly as from its
+// beginning. It searches and filters in bounded steps, so that a caller can show how far it is and
+// stop; it merges several logs by the times in their lines, and tells when a log grows.
 //
 // It holds no more than a page and a buffer in memory, and makes text safe to
 // show. It knows no run and no screen.

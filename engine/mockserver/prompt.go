@@ -23,9 +23,8 @@ type Prompt struct {
 	blocks []uint64 // the hashes of each prefix that is a whole number of blocks
 }
 
-// ParsePrompt counts and hashes a prompt. messages is a JSON array of at least
-// one message, tools a JSON array or null or nothing. A cache block has
-// blockTokens tokens (128 if not positive).
+// ParsePrompt counts and hashes a prompt. messages is a JSON array of at least one message, tools a
+// JSON array or null or nothing. A cache block has blockTokens tokens (128 if not positive).
 func ParsePrompt(messages, tools json.RawMessage, blockTokens int) (Prompt, error) {
 	if blockTokens <= 0 {
 		blockTokens = defaultBlockTokens

@@ -12,9 +12,8 @@ type Timing struct {
 	// StreamInterval is the number of tokens an event carries after the first
 	// event, which always carries one. 0 means 1.
 	StreamInterval int
-	// Spread is the largest relative deviation of prefill time and ITL from
-	// request to request (0.2 is ±20 %), drawn from the request's key; without
-	// it all percentiles would be equal. In [0, 1).
+	// Spread is the largest relative deviation of prefill time and ITL from request to request (0.2 is
+	// ±20 %), drawn from the request's key; without it all percentiles would be equal. In [0, 1).
 	Spread float64
 }
 

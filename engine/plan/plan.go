@@ -1,7 +1,6 @@
-// Package plan turns a recipe into everything that a run will do: nodes by
-// role, mounts, files, and every step with its environment, command and log. It
-// is pure: no file is read, no process asked. A dry-run prints the plan, and
-// what runs is the same value with its placeholders bound.
+// Package plan turns a recipe into everything that a run will do: nodes by role, mounts, files, and
+// every step with its environment, command and log. It is pure: no file is read, no process asked.
+// A dry-run prints the plan, and what runs is the same value with its placeholders bound.
 package plan
 
 import (
@@ -26,9 +25,8 @@ const (
 // OnSlurm says whether a run of this target is a job of Slurm's.
 func (t Target) OnSlurm() bool { return t == Slurm || t == Srtctl }
 
-// Placeholders that stand for what is not known before the run; [Plan.Bind]
-// replaces them. {node:N} is the name of node N of the allocation, {ip:N} its
-// address, {port:STEP} a local step's port.
+// Placeholders that stand for what is not known before the run; [Plan.Bind] replaces them. {node:N}
+// is the name of node N of the allocation, {ip:N} its address, {port:STEP} a local step's port.
 const (
 	JobID  = "{job_id}"
 	RunDir = "{run_dir}" // the run's own folder

@@ -35,10 +35,9 @@ var ErrInterrupted = errors.New("the replay was interrupted")
 // phase did: the files are written, and later phases are not played.
 var errNothingSucceeded = errors.New("no request succeeded")
 
-// play plays all phases of cfg and writes their files. Everything that can be
-// checked beforehand is, so that a bad configuration or dataset leaves the
-// results folder as it was. Failed requests are results, not an
-// error of play, unless all of a phase fail.
+// play plays all phases of cfg and writes their files. Everything that can be checked beforehand
+// is, so that a bad configuration or dataset leaves the results folder as it was. Failed requests
+// are results, not an error of play, unless all of a phase fail.
 //
 // When ctx ends, no new request is sent, those in flight get cfg.InterruptGrace, the phase's files
 // are written with what was measured, and play returns [ErrInterrupted].

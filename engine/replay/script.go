@@ -17,10 +17,9 @@ type Step struct {
 	turn *turn
 }
 
-// Script is the endless sequence of one user's steps: the assigned trajectories
-// in order, the first one from a seeded starting offset, then all over again
-// from their beginnings. It is the same for equal dataset, seed and user,
-// whatever the server does. Not for concurrent use.
+// Script is the endless sequence of one user's steps: the assigned trajectories in order, the first
+// one from a seeded starting offset, then all over again from their beginnings. It is the same for
+// equal dataset, seed and user, whatever the server does. Not for concurrent use.
 type Script struct {
 	conversations []conversation
 	list          []int

@@ -27,8 +27,7 @@ type line struct {
 	x, y []float64 // NaN in y is a gap
 }
 
-// Colours that people with any colour vision tell apart; lines differ by their
-// dashes too.
+// Colours that people with any colour vision tell apart; lines differ by their dashes too.
 var strokes = []string{
 	`stroke="#0072b2"`, `stroke="#d55e00" stroke-dasharray="6 3"`,
 	`stroke="#009e73" stroke-dasharray="2 3"`, `stroke="#cc79a7" stroke-dasharray="9 3 2 3"`,

@@ -46,8 +46,7 @@ func (p page) write(w io.Writer) error {
 	return nil
 }
 
-// RunHTML writes a page of one run: the figures of each phase, and drawings of
-// them over time.
+// RunHTML writes a page of one run: the figures of each phase, and drawings of them over time.
 func RunHTML(w io.Writer, r Run) error {
 	p := page{Title: r.Name, Facts: slices.Concat(r.Errors, r.Warnings)}
 	for i, ph := range r.Phases {

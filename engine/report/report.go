@@ -1,8 +1,7 @@
-// Package report writes what package results computed for other programs and
-// for people without this one: CSV of phases, of phases over time and of
-// curves, and HTML pages of a run or of a comparison. A page holds its drawings
-// and styles itself and asks for nothing over the network. The package reads no
-// files.
+// Package report writes what package results computed for other programs and for people without
+// this one: CSV of phases, of phases over time and of curves, and HTML pages of a run or of a
+// comparison. A page holds its drawings and styles itself and asks for nothing over the network.
+// The package reads no files.
 package report
 
 import (
@@ -36,8 +35,7 @@ type Run struct {
 	Tiers  []results.TierResult `json:"tiers,omitempty"`
 }
 
-// PhasesCSV writes a line for each figure of each phase. What is not known is
-// an empty cell.
+// PhasesCSV writes a line for each figure of each phase. What is not known is an empty cell.
 func PhasesCSV(w io.Writer, r Run) error {
 	rows := [][]string{{
 		"phase_idx", "concurrency", "window_seconds", "window_source", "metric", "value", "unit", "n", "method",

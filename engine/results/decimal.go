@@ -19,11 +19,10 @@ var powersOfTen = func() (p [maxFraction + 1]uint64) {
 	return p
 }()
 
-// parseDecimal reads the digits at the beginning of text, perhaps with a point
-// in them, as the nearest float64, and tells how many bytes they are: 0 when
-// there are none, or more than it can take, which strconv reads. Nearly all
-// numbers in request rows are of this form, and they are what takes the most
-// time in reading them.
+// parseDecimal reads the digits at the beginning of text, perhaps with a point in them, as the
+// nearest float64, and tells how many bytes they are: 0 when there are none, or more than it can
+// take, which strconv reads. Nearly all numbers in request rows are of this form, and they are what
+// takes the most time in reading them.
 func parseDecimal(text []byte) (v float64, n int) {
 	var m uint64
 	i, point := 0, -1

@@ -11,8 +11,7 @@ import (
 
 const methodStated = "as stated by the client"
 
-// Figure is one metric of one phase. Figures are exact: no histogram, no
-// sampling.
+// Figure is one metric of one phase. Figures are exact: no histogram, no sampling.
 type Figure struct {
 	Key     string  // snake_case, with the unit at its end
 	Label   string  // for people
@@ -29,8 +28,7 @@ func (m *Metric) figure() Figure {
 	return Figure{Key: m.Key, Label: m.Label, Unit: m.Unit.Name, Value: math.NaN(), Client: math.NaN()}
 }
 
-// Text is the value as people read it, with thousands separators and unit; a
-// dash without data.
+// Text is the value as people read it, with thousands separators and unit; a dash without data.
 func (f Figure) Text() string { return f.text(f.Value) }
 
 // ClientText is the client's value as people read it; empty where it says the same.
@@ -94,8 +92,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // Figures are all figures of a phase, in the order in which they are shown.
 type Figures []Figure
 
-// Of returns the figure with a key such as "ttft_p50_s"; without one, a figure
-// whose Value is NaN.
+// Of returns the figure with a key such as "ttft_p50_s"; without one, a figure whose Value is NaN.
 func (fs Figures) Of(key string) Figure {
 	if i := slices.IndexFunc(fs, func(f Figure) bool { return f.Key == key }); i >= 0 {
 		return fs[i]
@@ -112,8 +109,7 @@ func (fs Figures) MarshalJSON() ([]byte, error) {
 	return out.MarshalJSON()
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Figures that this version does
-// not know are left out.
+// UnmarshalJSON reads what MarshalJSON wrote. Figures that this version does not know are left out.
 func (fs *Figures) UnmarshalJSON(data []byte) error {
 	var all map[string]Figure
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -132,8 +128,7 @@ func (fs *Figures) UnmarshalJSON(data []byte) error {
 // Count prints n with thousands separators.
 func Count[N int | int32 | int64](n N) string { return Decimal(float64(n), 0) }
 
-// Decimal prints v with thousands separators and so many decimals; a dash for
-// NaN and infinity.
+// Decimal prints v with thousands separators and so many decimals; a dash for NaN and infinity.
 func Decimal(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"
@@ -164,8 +159,7 @@ func Change(fraction float64, decimals int) string {
 	return sign + strconv.FormatFloat(math.Abs(fraction)*100, 'f', decimals, 64) + "%"
 }
 
-// Percent prints a fraction as a percentage with no more decimals than it needs, and
-// at most two.
+// Percent prints a fraction as a percentage with no more decimals than it needs, and at most two.
 func Percent(fraction float64) string {
 	return strconv.FormatFloat(math.Round(fraction*1e4)/1e2, 'f', -1, 64) + "%"
 }

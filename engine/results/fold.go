@@ -160,8 +160,7 @@ func (f *Fold) add(t *table, key uint64, r *Request) {
 	}
 }
 
-// kind is the number of a kind of failure. There are few; what comes after the
-// 255th is unknown.
+// kind is the number of a kind of failure. There are few; what comes after the 255th is unknown.
 func (f *Fold) kind(name string) uint8 {
 	i := slices.Index(f.kinds, name)
 	if i < 0 && len(f.kinds) <= math.MaxUint8 {

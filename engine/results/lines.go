@@ -142,8 +142,7 @@ func (in *pieces) work(ctx context.Context, first, step, count int64, out chan<-
 	return nil
 }
 
-// parse parses the lines that begin in the piece at from. It returns its buffer
-// for the next time.
+// parse parses the lines that begin in the piece at from. It returns its buffer for the next time.
 func (in *pieces) parse(from int64, buf []byte, p *parsed) ([]byte, error) {
 	end := min(from+int64(in.piece), in.size)
 	at := max(0, from-1) // of buf in the file; the byte before the piece tells whether a line begins with it

@@ -36,11 +36,10 @@ type RunContext struct {
 	Identity json.RawMessage
 }
 
-// Load reads the output of a run from dir: a log dir, the client's folder in
-// it, a run dir with logs in it, or a harness c<N> folder. Estimated windows
-// end with the last request. An error is a folder without any output of the
-// client, or a file that could not be read; what is wrong inside the files is
-// told by the Run.
+// Load reads the output of a run from dir: a log dir, the client's folder in it, a run dir with
+// logs in it, or a harness c<N> folder. Estimated windows end with the last request. An error is a
+// folder without any output of the client, or a file that could not be read; what is wrong inside
+// the files is told by the Run.
 func Load(ctx context.Context, dir string, rc RunContext) (Run, error) {
 	l, err := load(ctx, dir, rc)
 	if err != nil {

@@ -168,8 +168,7 @@ func (m *Metric) Brief() string {
 	return m.Label
 }
 
-// doubt says why a figure over n of so many requests is not to be trusted; empty
-// where it is.
+// doubt says why a figure over n of so many requests is not to be trusted; empty where it is.
 func (m *Metric) doubt(n, requests int) string {
 	if m.Valid.Half && 2*n < requests {
 		return fmt.Sprintf("no %s in %s of %s requests", m.Formula.Of.name(), Count(requests-n), Count(requests))

@@ -77,8 +77,7 @@ func (w *Window) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Requests tells where the rows of a phase belong. Settling and After include
-// their failed ones.
+// Requests tells where the rows of a phase belong. Settling and After include their failed ones.
 type Requests struct {
 	Measured       int `json:"measured"`
 	Successful     int `json:"successful"` // of the measured
@@ -182,9 +181,8 @@ type builder struct {
 	errors   []string
 }
 
-// statistics picks the client's statistics of this phase. With rows of an
-// earlier client start in the folder, a file that does not count the rows of
-// this one is a left-over of that.
+// statistics picks the client's statistics of this phase. With rows of an earlier client start in
+// the folder, a file that does not count the rows of this one is a left-over of that.
 func (b *builder) statistics(restarted bool) {
 	p := &b.phase
 	for i := len(b.fold.stats) - 1; i >= 0; i-- {
@@ -349,8 +347,7 @@ func (b *builder) count() error {
 	return err
 }
 
-// stated takes every figure from the client's statistics, where there is no row
-// to compute it from.
+// stated takes every figure from the client's statistics, where there is no row to compute it from.
 func (b *builder) stated() {
 	p := &b.phase
 	for _, m := range Metrics {

@@ -160,8 +160,7 @@ var (
 	Fraction        = Unit{"fraction", "%", 100}
 )
 
-// A percentile wants ten values on its thinner side; a speed is a thing of most
-// requests as well.
+// A percentile wants ten values on its thinner side; a speed is a thing of most requests as well.
 var (
 	tail       = Validity{Tail: 10}
 	tailOfMost = Validity{Tail: 10, Half: true}

@@ -69,10 +69,9 @@ func (s *keySet) clear() {
 	s.n = 0
 }
 
-// resolve finds the rows that don't count: those of a request that the same
-// file had before, and those of a request that a better file has too (analysis
-// rows win over live ones). What was found before is kept while only live rows
-// were added.
+// resolve finds the rows that don't count: those of a request that the same file had before, and
+// those of a request that a better file has too (analysis rows win over live ones). What was found
+// before is kept while only live rows were added.
 func (f *Fold) resolve() error {
 	tables := f.tables()
 	rows := f.live.n + f.analysed()
@@ -126,8 +125,7 @@ func resolveShort(tables []*table) error {
 	return nil
 }
 
-// resolveLong goes over all keys once for each part of them, with several parts
-// side by side.
+// resolveLong goes over all keys once for each part of them, with several parts side by side.
 func resolveLong(tables []*table, parts int) error {
 	for _, t := range tables {
 		t.keys, t.keyed = keySet{}, 0

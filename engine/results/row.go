@@ -26,10 +26,9 @@ type row struct {
 	odd       string // the first value that can't be, with its field; it is taken as unknown
 }
 
-// parseRow decodes one line of requests.jsonl or of an analysis file, of which
-// the phase is known; it is negative for the former. Any key may be missing or
-// null, which is unknown and never 0 (except phase_idx, which is 0 then). A key
-// of another type is an error.
+// parseRow decodes one line of requests.jsonl or of an analysis file, of which the phase is known;
+// it is negative for the former. Any key may be missing or null, which is unknown and never 0
+// (except phase_idx, which is 0 then). A key of another type is an error.
 func parseRow(line []byte, phase int, r *row) error {
 	nan := math.NaN()
 	*r = row{Request: Request{
@@ -174,8 +173,7 @@ func (r *rowParser) number(f field) *float64 {
 	return nil
 }
 
-// most is the greatest value of a field that can be: beyond it the row is broken,
-// not the run slow.
+// most is the greatest value of a field that can be: beyond it the row is broken, not the run slow.
 func most(f field) float64 {
 	switch f {
 	case startField, endField:
@@ -313,8 +311,7 @@ func parseNumber(value []byte) (float64, error) {
 	return math.NaN(), nil // scanned as a number, so it is one beyond float64
 }
 
-// parseCount accepts 124 and 124.0; what can't be a request's count of tokens is
-// unknown.
+// parseCount accepts 124 and 124.0; what can't be a request's count of tokens is unknown.
 func parseCount(value []byte) (int32, error) {
 	if n, ok := digits(value); ok && n <= math.MaxInt32 {
 		return int32(n), nil

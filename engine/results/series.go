@@ -9,8 +9,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
-// Series is how a phase went over time, settling and what came after the window
-// included.
+// Series is how a phase went over time, settling and what came after the window included.
 type Series struct {
 	Phase   int      `json:"phase_idx"`
 	Seconds float64  `json:"bucket_seconds"`

@@ -14,11 +14,10 @@ const (
 	proofs = 3
 )
 
-// starts finds the last client start in the order of the rows of
-// requests.jsonl, which outlives a restart of the client. A new start shows by
-// a phase that goes back, by another concurrency in the same phase, or, within
-// phase 0, by a gap in which nothing was in flight and after which the users do
-// again what they did first (with another seed: begin another trajectory).
+// starts finds the last client start in the order of the rows of requests.jsonl, which outlives a
+// restart of the client. A new start shows by a phase that goes back, by another concurrency in the
+// same phase, or, within phase 0, by a gap in which nothing was in flight and after which the users
+// do again what they did first (with another seed: begin another trajectory).
 type starts struct {
 	begins      []float64 // start_time from which on rows are of a later start, a start each
 	seen        bool

@@ -45,9 +45,8 @@ func (t *Tally) Join(o *Tally, times int) {
 	}
 }
 
-// Value is a metric over a window of so many seconds, and the number of requests that
-// it is formed of. It is NaN for what needs single requests: a percentile, or what
-// the client alone can state.
+// Value is a metric over a window of so many seconds, and the number of requests that it is formed
+// of. It is NaN for what needs single requests: a percentile, or what the client alone can state.
 func (t *Tally) Value(m *Metric, seconds float64) (v float64, n int) {
 	f := m.Formula
 	every, ok := t.every[f.Of], t.ok[f.Of]
@@ -161,8 +160,7 @@ func (s *sums) byKind(names []string) map[string]int {
 	return out
 }
 
-// figures computes all metrics; of those that the client alone can state there is no
-// value.
+// figures computes all metrics; of those that the client alone can state there is no value.
 func (s *sums) figures() Figures {
 	out := make(Figures, 0, len(Metrics))
 	for _, m := range Metrics {

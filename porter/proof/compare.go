@@ -161,8 +161,7 @@ func (p *prover) config(r schema.Role) {
 	p.line.Differences = append(p.line.Differences, known.Differences...)
 }
 
-// compareConfig compares the engine config of a role with the file that the new
-// job writes.
+// compareConfig compares the engine config of a role with the file that the new job writes.
 func (p *prover) compareConfig(r schema.Role) {
 	old := p.run.Engines[r]
 	if old == nil {

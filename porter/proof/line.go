@@ -223,8 +223,7 @@ func (p *prover) mounts(l *harness.Launch) {
 	}
 }
 
-// frontendVariables are the variables that the harness's start script made the
-// frontend's flags of.
+// frontendVariables are the variables that the harness's start script made the frontend's flags of.
 var frontendVariables = map[string]string{
 	"router-mode": "ROUTER_MODE", "no-router-kv-events": "DYN_FRONTEND_ENABLE_KV_EVENTS",
 	"kv-cache-block-size": "DYN_KV_BLOCK_SIZE", "request-plane": "DYN_REQUEST_PLANE",

@@ -7,9 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Rewrite replaces the beginning of a path. Old and New usually end in a slash,
-// so that /lustre/ leaves /lustre2 alone; the bare folder (/lustre) is rewritten
-// as well.
+// Rewrite replaces the beginning of a path. Old and New usually end in a slash, so that /lustre/
+// leaves /lustre2 alone; the bare folder (/lustre) is rewritten as well.
 type Rewrite struct{ Old, New string }
 
 // DefaultRewrites holds on clusters where /lustre is a root symlink to the same
@@ -22,8 +21,7 @@ const WhyRewrite = "containers mount only the new prefix"
 // Rewrites is the ordered list of a port; the first match wins.
 type Rewrites []Rewrite
 
-// Apply rewrites the beginning of s. rule names what was done; it is empty if
-// nothing was.
+// Apply rewrites the beginning of s. rule names what was done; it is empty if nothing was.
 func (rs Rewrites) Apply(s string) (out, rule string) {
 	for _, r := range rs {
 		if r.Old == "" {
@@ -81,9 +79,8 @@ func (rs Rewrites) Node(n *yaml.Node) (out *yaml.Node, rule string) {
 	return &c, rule
 }
 
-// Mounts rewrites both sides of each mount of a comma-separated list, each once: the
-// paths that the recipe holds are rewritten as well, so that is where the containers
-// look.
+// Mounts rewrites both sides of each mount of a comma-separated list, each once: the paths that the
+// recipe holds are rewritten as well, so that is where the containers look.
 func (rs Rewrites) Mounts(list string) []string {
 	var out []string
 	for m := range strings.SplitSeq(list, ",") {

@@ -1,6 +1,5 @@
-// Package rules holds the tables of a port: what becomes of a path, a variable and an
-// srun flag of the old run in the new job. The port writes by them, and the proof
-// explains by them.
+// Package rules holds the tables of a port: what becomes of a path, a variable and an srun flag of
+// the old run in the new job. The port writes by them, and the proof explains by them.
 package rules
 
 import (
@@ -113,9 +112,8 @@ type Flag struct {
 	Want string // value that the new job gives, where it is always the same
 }
 
-// The verbs of flags, and [Drop]. What is the same must have the same value in the
-// new job; what moves has one that the new job's own rules give; what is compared
-// apart is a matter of its own.
+// The verbs of flags, and [Drop]. What is the same must have the same value in the new job; what
+// moves has one that the new job's own rules give; what is compared apart is a matter of its own.
 const (
 	Same  Verb = "same"
 	Move  Verb = "move"

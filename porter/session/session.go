@@ -38,8 +38,7 @@ type Session struct {
 	DatasetRoots []string // folders in which datasets are always looked for
 }
 
-// Port ports a run directory, and remembers it. The ~ of its folders and files is
-// expanded.
+// Port ports a run directory, and remembers it. The ~ of its folders and files is expanded.
 func (s Session) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
 	opt.DatasetRoots = append(slices.Clone(s.DatasetRoots), opt.DatasetRoots...)
 	for i, root := range opt.DatasetRoots {
@@ -127,8 +126,7 @@ func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload str
 	return err
 }
 
-// Excerpt reads around a place of a file. Lines far into a large file are not
-// looked for.
+// Excerpt reads around a place of a file. Lines far into a large file are not looked for.
 func (Session) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
 	f, err := os.Open(Home(path))

@@ -18,11 +18,13 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/gofrs/flock"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // Options steer the port of all run directories below a folder. RecipeOut
@@ -57,9 +59,8 @@ const (
 // maxDepth bounds how far below the root run directories are looked for.
 const maxDepth = 16
 
-// recordName is the file in OutDir that remembers what was ported from what: one
-// JSON object a line, the last one about a run holds. It depends on file times,
-// and so on the machine.
+// recordName is the file in OutDir that remembers what was ported from what: one JSON object a
+// line, the last one about a run holds. It depends on file times, and so on the machine.
 const recordName = "port-tree.jsonl"
 
 type recordLine struct {
@@ -68,11 +69,10 @@ type recordLine struct {
 	Datasets []string `json:"datasets"` // names that were looked for
 }
 
-// Port ports every run directory below root, several at a time, and calls row for
-// each in the order of their paths. What is ported already is skipped, so that an
-// interrupted call can be made again. One that fails does not stop the others. An
-// error means that root or OutDir can't be used, that ctx was cancelled, or that
-// row failed.
+// Port ports every run directory below root, several at a time, and calls row for each in the order
+// of their paths. What is ported already is skipped, so that an interrupted call can be made again.
+// One that fails does not stop the others. An error means that root or OutDir can't be used, that
+// ctx was cancelled, or that row failed.
 func Port(ctx context.Context, root string, opt Options, row func(Row) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -298,4 +298,40 @@ func (t *tree) stamp(run string, datasets []string) (string, error) {
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// lockName is the file in OutDir that a call holds a lock on; it tells who does.
+const lockName = ".port-tree.lock"
+
+// take locks OutDir for this call: two would replace each other's half-written
+// folders, and both write the record. The kernel drops the lock of one that died.
+// A file system without locks is no reason not to port.
+func (t *tree) take(path string) error {
+	t.lock = flock.New(path)
+	switch got, err := t.lock.TryLock(); {
+	case errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOSYS):
+		return nil
+	case err != nil:
+		return fmt.Errorf("lock %s: %w", path, err)
+	case !got:
+		holder := "another call"
+		if text, err := os.ReadFile(path); err == nil && len(bytes.TrimSpace(text)) > 0 {
+			holder = safetext.Clip(string(bytes.TrimSpace(text)), 200) // process and host
+		}
+		return fmt.Errorf("%s is ported to by %s; wait for its end, or give another --out-dir", t.opt.OutDir, holder)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "this host"
+	}
+	if err := os.WriteFile(path, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644); err != nil {
+		t.lock.Close()
+		return fmt.Errorf("lock %s: %w", path, err)
+	}
+	return nil
+}
+
+func (t *tree) close() {
+	t.record.Close()
+	t.lock.Close()
 }

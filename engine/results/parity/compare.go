@@ -1,8 +1,7 @@
-// Package parity compares two runs of one configuration: a table of metrics
-// with their differences, a verdict on the primary metric against a band, and
-// what stands in the way of comparing them at all. It renders that as text,
-// Markdown and JSON. It reads figures through package results and knows nothing
-// of jobs or screens.
+// Package parity compares two runs of one configuration: a table of metrics with their differences,
+// a verdict on the primary metric against a band, and what stands in the way of comparing them at
+// all. It renders that as text, Markdown and JSON. It reads figures through package results and
+// knows nothing of jobs or screens.
 package parity
 
 import (
@@ -83,8 +82,7 @@ type Row struct {
 	Flags     []string `json:"flags"`
 }
 
-// Part is the number behind a row, or one of the two. Deltas are fractions of
-// the reference.
+// Part is the number behind a row, or one of the two. Deltas are fractions of the reference.
 type Part struct {
 	Key        string            `json:"key"`
 	Reference  *float64          `json:"reference"`
@@ -258,9 +256,8 @@ func differences(ref, cand *Side) []string {
 	return reasons
 }
 
-// same compares what identifies a run. A model may be known by its path, its
-// served name or its name in a file, where a slash became _; a dataset may lie
-// elsewhere on another machine.
+// same compares what identifies a run. A model may be known by its path, its served name or its
+// name in a file, where a slash became _; a dataset may lie elsewhere on another machine.
 func same(what, a, b string) bool {
 	switch what {
 	case "model":

@@ -12,10 +12,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// Pairing compares request by request. Trajectories are the same in both runs,
-// so a request is found again by user, conversation, turn, and how often the
-// user had begun that conversation before. Only requests that were measured and
-// successful on both sides count.
+// Pairing compares request by request. Trajectories are the same in both runs, so a request is
+// found again by user, conversation, turn, and how often the user had begun that conversation
+// before. Only requests that were measured and successful on both sides count.
 type Pairing struct {
 	Reference int // requests
 	Candidate int
@@ -181,8 +180,7 @@ func shift(of results.Quantity, d []float64) Shift {
 	return s
 }
 
-// furthest are the pairs that moved most: half of them slower, half faster
-// where there are as many.
+// furthest are the pairs that moved most: half of them slower, half faster where there are as many.
 func furthest(moved []Moved) []Moved {
 	slices.SortStableFunc(moved, func(a, b Moved) int {
 		return cmp.Compare(b.Candidate-b.Reference, a.Candidate-a.Reference)

@@ -165,8 +165,7 @@ func (c Comparison) hasIntervals() bool {
 	return slices.ContainsFunc(c.Rows, func(r Row) bool { return r.Intervals() != "" })
 }
 
-// Intervals are those of the row's differences as people read them; empty
-// where there is none.
+// Intervals are those of the row's differences as people read them; empty where there is none.
 func (r Row) Intervals() string {
 	var texts []string
 	for _, p := range r.Parts {

@@ -34,11 +34,9 @@ type Side struct {
 	Path  string // where it was loaded from
 	About About
 	Phase results.Phase
-	// Failure says that the run did not end well: "failed: …". Its figures are of a
-	// part of a run.
+	// Failure says that the run did not end well: "failed: …". Its figures are of a part of a run.
 	Failure string
-	// Requests are the phase's, where a folder with request rows was loaded; see
-	// results.LoadRequests.
+	// Requests are the phase's, where a folder with request rows was loaded; see results.LoadRequests.
 	Requests []results.Request
 }
 
@@ -57,11 +55,10 @@ type About struct {
 	Seed          string `json:"seed,omitempty"`
 }
 
-// Load reads a side from a folder that results.Load takes, a
-// benchmark-rollup.json, the client's statistics JSON, or a YAML or JSON file of
-// figures under the statistics file's keys, in which "about" may say what the
-// fields of About say. Phase is the index of the phase to compare, or AnyPhase;
-// it has no meaning for a file of one phase.
+// Load reads a side from a folder that results.Load takes, a benchmark-rollup.json, the client's
+// statistics JSON, or a YAML or JSON file of figures under the statistics file's keys, in which
+// "about" may say what the fields of About say. Phase is the index of the phase to compare, or
+// AnyPhase; it has no meaning for a file of one phase.
 func Load(ctx context.Context, path string, phase int, rc results.RunContext) (Side, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -42,9 +42,8 @@ func distribution(ref, cand *Side) *Distribution {
 	return d
 }
 
-// fit are the further references that the band may be measured with, and a note
-// on each of the others: one run of something else would widen the band until
-// everything is within.
+// fit are the further references that the band may be measured with, and a note on each of the
+// others: one run of something else would widen the band until everything is within.
 func fit(ref *Side, more []Side) (fits []Side, notes []string) {
 	notes = []string{}
 	for i := range more {
