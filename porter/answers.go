@@ -184,7 +184,7 @@ func answerNode(table *schema.Table, f File, path, text string) (*yaml.Node, err
 	row, rest, known := fieldOf(table, path)
 	switch {
 	case f == Workload:
-		row, known = workloadTable().Field(path)
+		row, known = schema.Workload().Field(path)
 	case f != Recipe || !known:
 		return nil, errors.New("there is no such field; take the ID from the report")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // draft collects the fields and the questions of a port.
@@ -139,7 +140,7 @@ func (d *draft) sort() {
 		rank[f.Name()] = i
 	}
 	keyRank := map[string]int{}
-	for i, f := range workloadTable().Fields() {
+	for i, f := range schema.Workload().Fields() {
 		keyRank[f.Name()] = i + 1
 	}
 	order := func(f Field) int {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -73,19 +72,7 @@ type layout struct {
 	table   *schema.Table
 }
 
-func newLayout(version int) layout {
-	if version == 1 {
-		return layout{1, schema1()}
-	}
-	return layout{version, schema2()}
-}
-
-// The tables are large, and the same for all ports.
-var (
-	schema1       = sync.OnceValue(func() *schema.Table { return schema.Recipe(1) })
-	schema2       = sync.OnceValue(func() *schema.Table { return schema.Recipe(2) })
-	workloadTable = sync.OnceValue(schema.Workload)
-)
+func newLayout(version int) layout { return layout{version, schema.Recipe(version)} }
 
 // insert puts a field's value into the tree, and records the nodes on its way by
 // their canonical paths.

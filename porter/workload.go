@@ -289,7 +289,7 @@ func (p *porting) furtherKeys() {
 		return
 	}
 	ported := map[string]bool{}
-	for _, f := range workloadTable().Fields()[:schema.PortedWorkloadKeys] {
+	for _, f := range schema.Workload().Fields()[:schema.PortedWorkloadKeys] {
 		ported[f.Name()] = true
 	}
 	for _, leaf := range config.Leaves {

@@ -234,8 +234,7 @@ func (l *Launch) follows(old *Launch) {
 func (l *Launch) read(c command, offset int) bool {
 	script := slices.IndexFunc(c.words, func(w Word) bool {
 		base := path.Base(w.Text)
-		return strings.HasPrefix(base, "start_worker") ||
-			strings.HasPrefix(base, "start_") && strings.Contains(base, "infra")
+		return strings.HasPrefix(base, "start_worker") || strings.HasPrefix(base, "start_") && strings.Contains(base, "infra")
 	})
 	if script < 1 || script+1 >= len(c.words) || path.Base(c.words[0].Text) != "srun" {
 		return false

@@ -21,8 +21,7 @@ func (c *checker) benchmark() {
 		_, covered := c.covering(f.value)
 		switch {
 		case f.value == "":
-			c.report("agentperf-fields", f.path, "add it",
-				"required by agentperf, and not given: container path of %s", f.what)
+			c.report("agentperf-fields", f.path, "add it", "required by agentperf, and not given: container path of %s", f.what)
 		case !strings.HasPrefix(f.value, "/"):
 			c.report("agentperf-fields", f.path, "begin it with /", "%q is no absolute container path", f.value)
 		case !strings.HasPrefix(f.value, "/TODO/") && !covered:
