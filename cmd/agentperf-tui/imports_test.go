@@ -36,8 +36,8 @@ var uiLibraries = []string{"charm.land/"}
 // forUI are the packages of which tui may import values, beside recipes, its own and those
 // below them: what a screen does goes through the facade.
 var forUI = []string{
-	"engine", "engine/event", "engine/plan", "engine/results", "engine/chart", "engine/capacity", "porter",
-	"porter/session", "safetext", "texttable",
+	"engine", "engine/event", "engine/plan", "engine/results", "engine/chart", "porter",
+	"porter/session",
 }
 
 var quoted = regexp.MustCompile("`([^`]+)`")

@@ -1,8 +1,8 @@
 // Package bench is the step that runs the external AgentPerf client, in the container on the
 // client's node: it builds the client's checkout in a runtime folder of its own, brings the
 // datasets next to it, and becomes the client's parent: signals go through, the exit code comes
-// back. It trusts neither the image's environment nor an earlier start in the same folder. It knows
-// nothing of Slurm, of the servers or of what the client measures.
+// back. It trusts neither the image's environment nor an earlier start in the same folder. It knows of
+// Slurm only the job's id, and nothing of the servers or of what the client measures.
 package bench
 
 import (

@@ -92,7 +92,7 @@ const (
 	ClientConfig = "benchmark_config.yaml"
 )
 
-// ArtifactNames lists them; a directory that holds none is no run.
+// ArtifactNames are those by which a directory is known as a run: it holds one of them at least.
 var ArtifactNames = []string{
 	JobParams, CTXConfig, GENConfig, ClientScript, ClientLog, JobLog, Results, ClientConfig,
 }

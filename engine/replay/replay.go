@@ -4,8 +4,8 @@
 // nobody takes its figures for the external client's.
 //
 // What each user sends, and in which order, is a pure function of the dataset and the seed
-// ([Script]); only the times are measured. The package reads no workload file (the caller fills a
-// [Config]) and knows nothing of recipes, schedulers or screens.
+// ([Script]); only the times are measured. [Run] reads the workload file, the rest knows only a
+// [Config]. The package knows nothing of schedulers or screens.
 package replay
 
 import (

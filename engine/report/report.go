@@ -1,7 +1,7 @@
 // Package report writes what package results computed for other programs and for people without
 // this one: CSV of phases, of phases over time and of curves, and HTML pages of a run or of a
 // comparison. A page holds its drawings and styles itself and asks for nothing over the network.
-// The package reads no files.
+// Only [Load], which reads a run, and [WriteComparison] touch the disk.
 package report
 
 import (

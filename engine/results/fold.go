@@ -3,8 +3,8 @@
 // counts, percentiles and the reasons why a figure must not be trusted.
 //
 // The same fold serves a run that is still writing and one that has ended. It
-// knows nothing of jobs, screens or how a file is followed; only Load and the
-// roll-up touch the disk. It keeps no text of prompts or responses.
+// knows nothing of jobs, screens or how a file is followed; the Load functions and the
+// roll-up read and write files of a run. It keeps no text of prompts or responses.
 package results
 
 import (

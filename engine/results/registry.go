@@ -12,6 +12,7 @@ const (
 	TotalRate    = "total_server_tok_s"
 	TTFT50       = "ttft_p50_s"
 	TTFT95       = "ttft_p95_s"
+	TTFT99       = "ttft_p99_s"
 	AvgOutput    = "avg_output_per_request"
 	LocalSpeed25 = "output_speed_local_p25_tok_s"
 	LocalSpeed50 = "output_speed_local_p50_tok_s"

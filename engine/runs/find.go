@@ -124,7 +124,7 @@ const searchDepth = 6
 // client's folder: the client's own sources are in one of that name too.
 func isRun(dir string) bool {
 	for _, sign := range []string{
-		rundir.RecordFile, "job_params.env", "agentperf/" + results.RequestsFile,
+		rundir.RecordFile, harness.JobParams, "agentperf/" + results.RequestsFile,
 		"agentperf/" + results.ManifestFile,
 	} {
 		if _, err := os.Stat(filepath.Join(dir, sign)); err == nil {

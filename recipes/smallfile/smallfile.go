@@ -1,5 +1,5 @@
-// Package smallfile reads and writes the small files that programs keep for themselves and for each
-// other: reads are bounded, writes replace a file at once and whole. It knows nothing of what is in
+// Package smallfile reads files that others may write meanwhile or have made a pipe, bounded and
+// without waiting, and writes those that the program keeps for itself, at once and whole. It knows nothing of what is in
 // them; files that a user names are written by engine/outfile.
 package smallfile
 

@@ -109,14 +109,15 @@ func compact(lines []figure) []figure {
 	find := func(key string) int {
 		return slices.IndexFunc(lines, func(f figure) bool { return f.key == key })
 	}
-	at := find(results.TTFT50)
-	if at < 0 {
+	keys := []string{results.TTFT50, results.TTFT95, results.TTFT99}
+	if slices.ContainsFunc(keys, func(k string) bool { return find(k) < 0 }) {
 		return lines
 	}
 	join := func(of func(figure) ui.Cell) ui.Cell {
 		var parts []string
 		var c ui.Cell
-		for _, f := range lines[at : at+3] {
+		for _, key := range keys {
+			f := lines[find(key)]
 			text := strings.TrimPrefix(of(f).Text, "! ")
 			if v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64); err == nil {
 				text = results.Decimal(v, 2)
@@ -131,14 +132,14 @@ func compact(lines []figure) []figure {
 	}
 	ttft := figure{
 		label: "TTFT 50 95 99 (s)", total: join(func(f figure) ui.Cell { return f.total }),
-		recent: join(func(f figure) ui.Cell { return f.recent }), totalN: lines[at].totalN,
+		recent: join(func(f figure) ui.Cell { return f.recent }), totalN: lines[find(results.TTFT50)].totalN,
 	}
 	out := []figure{lines[0], ttft, lines[errorRow]}
 	if i := find(results.LocalSpeed25); i >= 0 {
 		out = append(out, lines[i])
 	}
 	for i, f := range lines[1:] {
-		if i+1 != errorRow && (i+1 < at || i+1 > at+2) && f.key != results.LocalSpeed25 {
+		if i+1 != errorRow && !slices.Contains(keys, f.key) && f.key != results.LocalSpeed25 {
 			out = append(out, f)
 		}
 	}

@@ -19,7 +19,8 @@ type Screen interface {
 	State() State
 	// Init starts the screen's work; it is called once.
 	Init() tea.Cmd
-	// Update takes a message of this screen's own commands, a key, or one of Mouse, Tick and Answer.
+	// Update takes a message of this screen's own commands, a key, a paste, or one of Mouse, Tick,
+	// Answer, Resumed and ThemeChanged. A screen may be a Keeper, Leaver or Escaper too.
 	Update(msg tea.Msg) tea.Cmd
 	// SetSize gives the size of the body in cells.
 	SetSize(w, h int)

@@ -1,6 +1,6 @@
 // Package logline judges single lines of logs: how severe a line is, and which line of a log tells
-// why its program failed. Every word that stands for an error is in this package, so that what is
-// marked, searched for and reported agrees. It reads no file.
+// why its program failed. What is marked and searched for goes by errorWords, why a program failed by
+// grave and likely. Patterns that end a run are those of its backend (recipes/backend).
 package logline
 
 import (
