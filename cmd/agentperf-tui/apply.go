@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -103,7 +104,7 @@ func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 	}
 	notes, err := e.Preflight(ctx, p.pair, pl)
 	a.notes(notes)
-	if err != nil {
+	if err = cmp.Or(err, a.stderr.err); err != nil {
 		return err
 	}
 	if !o.yes {

@@ -20,7 +20,7 @@ func replayCmd(a *app) *cobra.Command {
 		Long: `Replay trajectories against any OpenAI-compatible server, with the flags and outputs
 of the external client. The banner and every output name the implementation.`,
 	}
-	opt := replay.Options{Version: version, Now: time.Now, Log: a.stdout}
+	opt := replay.Options{Version: version, Now: time.Now, Log: a.stdout.Writer}
 	fl := cmd.Flags()
 	fl.StringVar(&opt.Workload, "config", "", "workload file (required)")
 	fl.StringVar(&opt.BaseURL, "base-url", "", "base URL of the API, with /v1 (required)")

@@ -5,6 +5,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/event"
 )
 
 // Columns of a table stand where they belong whatever other people's names are of.
@@ -51,5 +54,22 @@ func TestOutputEndsAtTheFirstError(t *testing.T) {
 	code := execute(t.Context(), []string{"version"}, &failing{}, &said)
 	if code != 1 || said.String() != "agentperf-tui: no space left\n" {
 		t.Errorf("exit code %d, %q", code, said.String())
+	}
+}
+
+// Who watches learns at once that nothing can be written, on either side: a run that has
+// no phase yet may take hours.
+func TestWatchEndsWithItsOutput(t *testing.T) {
+	t.Parallel()
+	waiting := engine.Update{Events: []event.Event{{Kind: event.RunState}}, Err: errors.New("a file is not readable")}
+	for name, a := range map[string]*app{
+		"data": newApp(&failing{}, io.Discard), "messages": newApp(io.Discard, &failing{}),
+	} {
+		if err := a.updateText(waiting); err == nil {
+			t.Errorf("%s that can't be written are no error", name)
+		}
+	}
+	if err := newApp(io.Discard, io.Discard).updateText(waiting); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -65,7 +66,7 @@ func (a *app) updateText(u engine.Update) error {
 			clock(u.At), clock(since), age(u.At.Sub(since)))
 	}
 	if len(u.Run.Phases) == 0 || u.Status.State == event.Post {
-		return nil
+		return cmp.Or(a.stdout.err, a.stderr.err)
 	}
 	line := phaseLine(u.Run.Phases[len(u.Run.Phases)-1])
 	if r := u.Recent; r != nil && r.N > 0 {
