@@ -1,6 +1,6 @@
 // Package smallfile reads files that others may write meanwhile or have made a pipe, bounded and
-// without waiting, and writes those that the program keeps for itself, at once and whole. It knows nothing of what is in
-// them; files that a user names are written by engine/outfile.
+// without waiting, and writes those that the program keeps for itself, at once and whole. Files that
+// a user names are written by engine/outfile.
 package smallfile
 
 import (
