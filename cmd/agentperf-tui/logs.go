@@ -153,7 +153,7 @@ func (a *app) logs(
 				err = errors.Join(err, p.line(line))
 			}
 		}
-		if err = errors.Join(err, out.Flush()); err != nil {
+		if err = errors.Join(err, out.Flush(), a.stderr.err); err != nil {
 			return err
 		}
 	}
