@@ -300,3 +300,21 @@ func TestFailedStep(t *testing.T) {
 		}
 	}
 }
+
+// The one line of the three TTFT holds those that its label names, whatever stands between.
+func TestCompactTakesTTFTByKey(t *testing.T) {
+	t.Parallel()
+	lines := make([]figure, errorRow+1)
+	for _, f := range [][2]string{
+		{results.TTFT50, "0.50"}, {"ttft_p90_s", "0.90"}, {results.TTFT95, "0.95"}, {results.TTFT99, "0.99"},
+	} {
+		lines = append(lines, figure{key: f[0], total: ui.Cell{Text: f[1]}, recent: ui.Cell{Text: "-"}})
+	}
+	got := compact(lines)
+	if got[1].label != "TTFT 50 95 99 (s)" || got[1].total.Text != "0.50 0.95 0.99" {
+		t.Errorf("%q shows %q", got[1].label, got[1].total.Text)
+	}
+	if last := got[len(got)-1]; last.key != "ttft_p90_s" {
+		t.Errorf("the percentile between them is lost: %+v", got)
+	}
+}
