@@ -13,13 +13,14 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // usage makes a wrong number of arguments exit 2.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
-			return badInput(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+			return badInput(problem.Errorf(problem.Usage, "%w; see %s --help", err, cmd.CommandPath()))
 		}
 		return nil
 	}

@@ -6,16 +6,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/reference"
 )
 
 func explainCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "explain [PATH]", Short: "What a field, or a rule of check, is", Args: usage(cobra.MaximumNArgs(1)),
-		Long: `What a field of recipe, workload or cluster file is: type, default, allowed values,
-unit, and what bites. PATH may be in the spelling of either layout, or the last part
-of it; a mapping lists its fields, nothing lists all. The name of a rule, as check
-reports it with --json, explains the rule.`,
+		Use: "explain [NAME]", Short: "Explain a field, a rule of check or an error", Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Explain a name: a field, a rule of check, or the id of an error.
+
+For a field of recipe, workload or cluster file: type, default, allowed values, unit
+and pitfall. The path can be in the spelling of either layout, or only its last part;
+a mapping lists its fields; without a name all fields are listed. The id of a rule is
+in the output of check --json; the id of an error is in brackets at the end of its
+message.`,
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		word := ""
@@ -26,18 +30,22 @@ reports it with --json, explains the rule.`,
 		if a.json {
 			a.print(ans)
 		}
-		if ans.Rule == nil && len(ans.Entries) == 0 {
+		if ans.Rule == nil && ans.Error == nil && len(ans.Entries) == 0 {
 			meant := ""
 			if ans.Nearest != "" {
 				meant = fmt.Sprintf("; did you mean %s?", ans.Nearest)
 			}
-			return badInput(fmt.Errorf("explain %q: no field and no rule is called so%s", word, meant))
+			return badInput(problem.Errorf(problem.UnknownWord,
+				"explain: %q: no field, rule or error has this name%s", word, meant))
 		}
 		switch {
 		case a.json:
 			return nil
 		case ans.Rule != nil:
 			return a.say("%s", ruleText(*ans.Rule))
+		case ans.Error != nil:
+			return a.say("%s: %s\n  cause    %s\n  remedy   %s\n", ans.Error.ID, ans.Error.Title, ans.Error.Cause,
+				ans.Error.Remedy)
 		case len(ans.Entries) == 1:
 			return a.say("%s", ans.Entries[0].Text())
 		}
@@ -55,6 +63,6 @@ reports it with --json, explains the rule.`,
 }
 
 func ruleText(r recipes.Rule) string {
-	return fmt.Sprintf("%s  (%s)\n  where    %s\n  bites    %s\n  right    %s\n",
+	return fmt.Sprintf("%s  (%s)\n  where    %s\n  pitfall  %s\n  fix      %s\n",
 		r.ID, r.Severity, r.Area, r.Pitfall, r.Fix)
 }

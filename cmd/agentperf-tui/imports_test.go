@@ -22,6 +22,7 @@ type row struct {
 	allowed    []string
 	everything bool // is allowed
 	forTests   bool // by its purpose: tests alone import it, and it may import test data
+	forAll     bool // by its purpose: every package may import it
 }
 
 // listed is a package as go list has it. Imports are those of its production code.
@@ -55,6 +56,7 @@ func readLayout(readme string) layout {
 		r := row{
 			everything: strings.TrimSpace(cells[3]) == "everything",
 			forTests:   strings.HasPrefix(strings.TrimSpace(cells[2]), "for tests"),
+			forAll:     strings.HasPrefix(strings.TrimSpace(cells[2]), "for all packages"),
 		}
 		for _, m := range quoted.FindAllStringSubmatch(cells[3], -1) {
 			r.allowed = append(r.allowed, m[1])
@@ -113,7 +115,7 @@ func (l layout) refused(name, imp string) string {
 	}
 	target, ours := strings.CutPrefix(imp, module)
 	switch {
-	case !ours:
+	case !ours, l[target].forAll:
 		return ""
 	case l[target].forTests || slices.Contains(strings.Split(target, "/"), "testdata"):
 		if r.forTests {

@@ -10,11 +10,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // version is set by the linker.
@@ -39,16 +42,38 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var exit exitError
 	if err != nil && !errors.As(err, &exit) {
 		exit = exitError{code: 1, err: err}
+		if strings.HasPrefix(err.Error(), "unknown command ") {
+			exit = exitError{code: 2, err: problem.Mark(problem.Usage, err)} // cobra has no type for it
+		}
 	}
 	if exit.err == nil {
 		if failed := cmp.Or(a.stdout.err, a.stderr.err); failed != nil {
 			exit = exitError{code: 1, err: failed}
 		}
 	}
-	if exit.err != nil && a.note("agentperf-tui: %s\n", exit.err) != nil {
+	if exit.err != nil && a.report(exit) != nil {
 		return 1
 	}
 	return exit.code
+}
+
+// report writes the error that ended the command to stderr: as text that ends with
+// the id of the error or, with --json, as one object.
+func (a *app) report(exit exitError) error {
+	id := problem.Of(exit.err)
+	if !a.json {
+		return a.note("agentperf-tui: %s [%s]\n", exit.err, id)
+	}
+	return a.stderr.json(map[string]any{"error": errorJSON{
+		ID: id, Message: safetext.Lines(exit.err.Error()), ExitCode: exit.code,
+	}}, "")
+}
+
+// errorJSON is an error in JSON.
+type errorJSON struct {
+	ID       problem.ID `json:"id"`
+	Message  string     `json:"message"`
+	ExitCode int        `json:"exit_code"`
 }
 
 // exitError carries an exit code: 1 the check or run failed, 2 usage or bad
@@ -131,7 +156,7 @@ runs live and compares them. Without a command it opens the workbench.`,
 		return exitWith(2)
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return badInput(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
+		return badInput(problem.Errorf(problem.Usage, "%w; see %s --help", err, cmd.CommandPath()))
 	})
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one document, or one object a line for streams")
 	root.AddCommand(

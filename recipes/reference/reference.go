@@ -1,6 +1,6 @@
-// Package reference is what people look up: the fields of recipe, workload and
-// cluster file in either layout's spelling, and the rules that findings name. It
-// shows the two tables and adds nothing to them.
+// Package reference answers `agentperf-tui explain`: it looks up fields of recipe,
+// workload and cluster file in the spelling of either layout, rules of check, and
+// ids of errors. All text comes from the tables of schema, check and problem.
 package reference
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -29,12 +30,13 @@ type Entry struct {
 	Nullable bool   `json:"nullable"`
 }
 
-// Answer is what is known about a word. All of it is empty for one that nothing
-// is called; Nearest then says what was meant, perhaps.
+// Answer describes a word: fields, or a rule, or an error. If nothing has that
+// name, Nearest is the most similar name, or empty.
 type Answer struct {
-	Entries []Entry       `json:"fields"`
-	Rule    *recipes.Rule `json:"rule,omitempty"`
-	Nearest string        `json:"nearest,omitempty"`
+	Entries []Entry        `json:"fields"`
+	Rule    *recipes.Rule  `json:"rule,omitempty"`
+	Error   *problem.Entry `json:"error,omitempty"`
+	Nearest string         `json:"nearest,omitempty"`
 }
 
 type file struct {
@@ -76,9 +78,13 @@ func all() []Entry {
 	return out
 }
 
-// Explain looks a word up: a path in either layout, which may reach below a field;
-// a mapping, which lists its fields; the last part of a path; a rule's name.
+// Explain looks up a word: the id of a rule or an error; a path in either layout,
+// also below a field; a mapping, which lists its fields; or the last part of a path.
+// An empty word lists all fields.
 func Explain(word string) Answer {
+	if e, ok := problem.Find(problem.ID(word)); ok {
+		return Answer{Entries: []Entry{}, Error: &e}
+	}
 	for _, r := range check.Rules() {
 		if r.ID == word && word != "" {
 			return Answer{Entries: []Entry{}, Rule: &r}
@@ -124,6 +130,9 @@ func nearest(word string) string {
 	}
 	for _, r := range check.Rules() {
 		names = append(names, r.ID)
+	}
+	for _, e := range problem.All() {
+		names = append(names, string(e.ID))
 	}
 	return schema.Nearest(word, slices.DeleteFunc(names, func(n string) bool { return n == "" }))
 }

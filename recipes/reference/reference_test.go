@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
@@ -16,7 +17,7 @@ func markdown() string {
 	var b strings.Builder
 	b.WriteString("# Reference of recipe, workload and cluster file\n\n")
 	b.WriteString("Written from the tables in `recipes/schema` and `recipes/check` by `make golden`.\n")
-	b.WriteString("`agentperf-tui explain PATH` shows one field, `agentperf-tui explain RULE` one rule.\n\n")
+	b.WriteString("`agentperf-tui explain NAME` shows one field, one rule of `check` or one error.\n\n")
 	titles := map[string]string{
 		"recipe": "Recipe", "workload": "Workload file (`benchmark.agentperf_config`)",
 		"cluster": "Cluster file (`srtslurm.yaml`)",
@@ -59,6 +60,11 @@ func markdown() string {
 				b.WriteString(row)
 			}
 		}
+	}
+	fmt.Fprintf(&b, "\n## Errors\n\nThe id stands in brackets at the end of an error message, and in the `id` of its JSON "+
+		"form. %d ids:\n\n| id | error | cause | remedy |\n| --- | --- | --- | --- |\n", len(problem.All()))
+	for _, e := range problem.All() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.ID, e.Title, e.Cause, e.Remedy)
 	}
 	return b.String()
 }
@@ -124,6 +130,28 @@ func TestExplain(t *testing.T) {
 	}
 	if a := Explain(""); len(a.Entries) < 200 {
 		t.Errorf("everything: %d fields", len(a.Entries))
+	}
+}
+
+func TestIDsAreUnique(t *testing.T) {
+	t.Parallel()
+	rules := map[string]bool{}
+	for _, r := range check.Rules() {
+		rules[r.ID] = true
+	}
+	for _, e := range problem.All() {
+		a := Explain(string(e.ID))
+		if a.Error == nil || a.Error.ID != e.ID {
+			t.Errorf("%s: explained as %+v", e.ID, a)
+		}
+		if rules[string(e.ID)] {
+			t.Errorf("%s is the id of a rule and of an error", e.ID)
+		}
+		for _, f := range all() {
+			if f.Layout1 == string(e.ID) || f.Layout2 == string(e.ID) {
+				t.Errorf("%s is the id of an error and a field", e.ID)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,32 @@
+package problem
+
+// Errors of configuration and environment.
+const (
+	ConfigInvalid      ID = "config-invalid"
+	EnvironmentInvalid ID = "environment-invalid"
+	StateDirUnset      ID = "state-dir-unset"
+	EditorUnset        ID = "editor-unset"
+)
+
+var configEntries = []Entry{
+	{
+		ID: ConfigInvalid, Title: "invalid configuration",
+		Cause:  "The configuration file has an unknown key, or a value outside its range.",
+		Remedy: "Correct the line; the README lists all keys.",
+	},
+	{
+		ID: EnvironmentInvalid, Title: "invalid environment variable",
+		Cause:  "An environment variable has a value outside its range.",
+		Remedy: "Correct or unset the variable.",
+	},
+	{
+		ID: StateDirUnset, Title: "no directory for state",
+		Cause:  "Neither HOME nor XDG_STATE_HOME is set, so known runs can't be recorded.",
+		Remedy: "Set one of them.",
+	},
+	{
+		ID: EditorUnset, Title: "no editor",
+		Cause:  "Neither VISUAL nor EDITOR names a program.",
+		Remedy: "Set EDITOR.",
+	},
+}
