@@ -35,7 +35,7 @@ message.`,
 			if ans.Nearest != "" {
 				meant = fmt.Sprintf("; did you mean %s?", ans.Nearest)
 			}
-			return badInput(problem.Errorf(problem.UnknownWord,
+			return badInput(problem.Errorf(problem.NameUnknown,
 				"explain: %q: no field, rule or error has this name%s", word, meant))
 		}
 		switch {

@@ -5,7 +5,7 @@ const (
 	ClientInvalid     ID = "client-invalid"
 	ClientBuildFailed ID = "client-build-failed"
 	ResultsInUse      ID = "results-in-use"
-	NothingSucceeded  ID = "nothing-succeeded"
+	AllRequestsFailed ID = "all-requests-failed"
 	ServerInvalid     ID = "server-invalid"
 	ServerFailed      ID = "server-failed"
 )
@@ -17,28 +17,28 @@ var clientEntries = []Entry{
 		Remedy: "See the message; benchmark.agentperf_client_dir names the checkout.",
 	},
 	{
-		ID: ClientBuildFailed, Title: "build of the client failed",
+		ID: ClientBuildFailed, Title: "client build failed",
 		Cause:  "A step of the client's build failed or took too long.",
-		Remedy: "See the log of the client.",
+		Remedy: "See the client's log.",
 	},
 	{
-		ID: ResultsInUse, Title: "another run writes there",
+		ID: ResultsInUse, Title: "results directory in use",
 		Cause:  "Two clients would write into one results directory, or use one runtime.",
 		Remedy: "Choose another directory, or wait until the other run has ended.",
 	},
 	{
-		ID: NothingSucceeded, Title: "no request succeeded",
+		ID: AllRequestsFailed, Title: "all requests failed",
 		Cause:  "Every request of the replay failed.",
-		Remedy: "See the client's log for the kinds of failure.",
+		Remedy: "See the client's log for the reasons.",
 	},
 	{
-		ID: ServerInvalid, Title: "mock server can't start",
-		Cause:  "The options of the mock server contradict each other, or are outside their range.",
+		ID: ServerInvalid, Title: "invalid mock server options",
+		Cause:  "The options of the mock server contradict each other or are out of range.",
 		Remedy: "Correct the option that the message names.",
 	},
 	{
 		ID: ServerFailed, Title: "server failed",
-		Cause:  "A server answered with an error, or ended.",
-		Remedy: "See its log.",
+		Cause:  "A server returned an error or exited.",
+		Remedy: "See the server's log.",
 	},
 }

@@ -11,58 +11,58 @@ const (
 	NotConfirmed         ID = "not-confirmed"
 	Interrupted          ID = "interrupted"
 	TimedOut             ID = "timed-out"
-	UnknownWord          ID = "unknown-word"
+	NameUnknown          ID = "name-unknown"
 )
 
 var commandEntries = []Entry{
 	{
 		ID: Usage, Title: "wrong usage",
-		Cause:  "The command, a flag or the number of arguments is not what the command takes.",
+		Cause:  "The command does not exist, or does not take this flag or this number of arguments.",
 		Remedy: "Run the command with --help.",
 	},
 	{
-		ID: FlagValue, Title: "invalid value of a flag",
-		Cause:  "The value of a flag has another form or lies outside its range.",
-		Remedy: "Give a value of the form that the message names.",
+		ID: FlagValue, Title: "invalid flag value",
+		Cause:  "The value of a flag has the wrong form or is out of range.",
+		Remedy: "Pass a value of the form that the message names.",
 	},
 	{
-		ID: FlagConflict, Title: "flags that exclude each other",
-		Cause:  "Two flags were given, or a flag and an argument, of which only one can hold.",
-		Remedy: "Leave out one of them.",
+		ID: FlagConflict, Title: "conflicting flags",
+		Cause:  "Two flags, or a flag and an argument, exclude each other.",
+		Remedy: "Leave one of them out.",
 	},
 	{
 		ID: JSONNotAvailable, Title: "no JSON output",
-		Cause:  "The command shows something to people and prints no data.",
+		Cause:  "The command is interactive and prints no data.",
 		Remedy: "Leave out --json, or use the command that prints the data.",
 	},
 	{
-		ID: TerminalRequired, Title: "a terminal is required",
-		Cause:  "The command opens a screen, and its input or output is not a terminal.",
-		Remedy: "Run it in a terminal, or use the plain command that does the same.",
+		ID: TerminalRequired, Title: "terminal required",
+		Cause:  "The command opens a screen, but its input or output is not a terminal.",
+		Remedy: "Run it in a terminal, or use the plain command for the same task.",
 	},
 	{
-		ID: ConfirmationRequired, Title: "a confirmation is required",
-		Cause:  "The command asks before it acts, and standard input is not a terminal.",
+		ID: ConfirmationRequired, Title: "confirmation required",
+		Cause:  "The command asks for confirmation, but standard input is not a terminal.",
 		Remedy: "Pass --yes.",
 	},
 	{
 		ID: NotConfirmed, Title: "not confirmed",
-		Cause:  "The question was answered with no, so nothing was done.",
+		Cause:  "The confirmation was declined, so nothing was done.",
 		Remedy: "Run the command again and answer yes.",
 	},
 	{
 		ID: Interrupted, Title: "interrupted",
-		Cause:  "A signal or a key ended the command before it was done.",
-		Remedy: "Run it again. Runs that were submitted go on.",
+		Cause:  "A signal or a key stopped the command before it was done.",
+		Remedy: "Run it again. Submitted runs continue.",
 	},
 	{
 		ID: TimedOut, Title: "timed out",
-		Cause:  "Something did not answer within its time limit.",
-		Remedy: "Try again; if it happens again, look at the load of the machine, the file system and the cluster.",
+		Cause:  "An operation did not finish within its time limit.",
+		Remedy: "Try again; if it fails again, check the load of the machine, the file system and the cluster.",
 	},
 	{
-		ID: UnknownWord, Title: "nothing by that name",
-		Cause:  "explain knows no field, rule or error of that name.",
-		Remedy: "Run explain without an argument for all fields.",
+		ID: NameUnknown, Title: "unknown name",
+		Cause:  "No field, rule or error has this name.",
+		Remedy: "Run explain without an argument to list all fields.",
 	},
 }

@@ -11,21 +11,21 @@ const (
 var configEntries = []Entry{
 	{
 		ID: ConfigInvalid, Title: "invalid configuration",
-		Cause:  "The configuration file has an unknown key, or a value outside its range.",
-		Remedy: "Correct the line; the README lists all keys.",
+		Cause:  "The configuration file has an unknown key, or a value that is out of range.",
+		Remedy: "Correct the line; README.md lists all keys.",
 	},
 	{
 		ID: EnvironmentInvalid, Title: "invalid environment variable",
-		Cause:  "An environment variable has a value outside its range.",
+		Cause:  "The value of an environment variable is out of range.",
 		Remedy: "Correct or unset the variable.",
 	},
 	{
-		ID: StateDirUnset, Title: "no directory for state",
-		Cause:  "Neither HOME nor XDG_STATE_HOME is set, so known runs can't be recorded.",
+		ID: StateDirUnset, Title: "no state directory",
+		Cause:  "Neither HOME nor XDG_STATE_HOME is set, so runs can't be recorded.",
 		Remedy: "Set one of them.",
 	},
 	{
-		ID: EditorUnset, Title: "no editor",
+		ID: EditorUnset, Title: "no editor set",
 		Cause:  "Neither VISUAL nor EDITOR names a program.",
 		Remedy: "Set EDITOR.",
 	},

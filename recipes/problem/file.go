@@ -2,49 +2,49 @@ package problem
 
 // Errors of files and the operating system.
 const (
-	FileNotFound     ID = "file-not-found"
-	PermissionDenied ID = "permission-denied"
-	FileExists       ID = "file-exists"
-	FileChanged      ID = "file-changed"
-	FileReadOnly     ID = "file-read-only"
-	NotAFile         ID = "not-a-file"
-	NotADirectory    ID = "not-a-directory"
-	FileTooLarge     ID = "file-too-large"
-	FileTruncated    ID = "file-truncated"
-	JSONInvalid      ID = "json-invalid"
-	NoSpace          ID = "no-space"
-	WriteFailed      ID = "write-failed"
-	SystemError      ID = "system-error"
-	AddressInUse     ID = "address-in-use"
-	NoAnswer         ID = "no-answer"
-	CommandNotFound  ID = "command-not-found"
-	ProgramFailed    ID = "program-failed"
+	FileNotFound      ID = "file-not-found"
+	PermissionDenied  ID = "permission-denied"
+	FileExists        ID = "file-exists"
+	FileChanged       ID = "file-changed"
+	FileReadOnly      ID = "file-read-only"
+	NotAFile          ID = "not-a-file"
+	NotADirectory     ID = "not-a-directory"
+	FileTooLarge      ID = "file-too-large"
+	FileTruncated     ID = "file-truncated"
+	JSONInvalid       ID = "json-invalid"
+	NoSpace           ID = "no-space"
+	WriteFailed       ID = "write-failed"
+	SystemError       ID = "system-error"
+	AddressInUse      ID = "address-in-use"
+	ServerUnreachable ID = "server-unreachable"
+	CommandNotFound   ID = "command-not-found"
+	ProgramFailed     ID = "program-failed"
 )
 
 var fileEntries = []Entry{
 	{
 		ID: FileNotFound, Title: "file or directory not found",
 		Cause:  "The path does not exist on this machine.",
-		Remedy: "Correct the path. Paths of containers and compute nodes may not exist here.",
+		Remedy: "Correct the path. Paths in containers and on compute nodes may not exist here.",
 	},
 	{
 		ID: PermissionDenied, Title: "permission denied",
-		Cause:  "The user may not read or write the file, or not enter its directory.",
+		Cause:  "The user may not read or write the file, or may not enter its directory.",
 		Remedy: "Change the permissions, or use another path.",
 	},
 	{
 		ID: FileExists, Title: "file exists",
-		Cause:  "The command would have to replace a file, and it never does so unasked.",
-		Remedy: "Give another name, or pass --force where the command has it.",
+		Cause:  "The command would overwrite an existing file.",
+		Remedy: "Use another name, or pass --force where the command has it.",
 	},
 	{
-		ID: FileChanged, Title: "file changed by someone else",
-		Cause:  "The file is no longer what it was when it was read.",
-		Remedy: "Read it again and repeat the change, or save under another name.",
+		ID: FileChanged, Title: "file changed on disk",
+		Cause:  "The file has changed since it was read.",
+		Remedy: "Reload it and repeat the change, or save under another name.",
 	},
 	{
 		ID: FileReadOnly, Title: "file is read-only",
-		Cause:  "The file or its file system can't be written.",
+		Cause:  "The file or its file system is read-only.",
 		Remedy: "Make it writable, or save a copy.",
 	},
 	{
@@ -59,17 +59,17 @@ var fileEntries = []Entry{
 	},
 	{
 		ID: FileTooLarge, Title: "file too large",
-		Cause:  "The file is larger than any file of its kind.",
+		Cause:  "The file is larger than the limit for its kind.",
 		Remedy: "Check that it is the right file.",
 	},
 	{
-		ID: FileTruncated, Title: "file ends early",
-		Cause:  "The file or the answer of a server ends before its content is complete.",
+		ID: FileTruncated, Title: "unexpected end of file",
+		Cause:  "The file, or the response of a server, ends before its content is complete.",
 		Remedy: "Copy or write the file again.",
 	},
 	{
 		ID: JSONInvalid, Title: "invalid JSON",
-		Cause:  "The file is not JSON, or a value in it has the wrong type.",
+		Cause:  "The file is not valid JSON, or a value in it has the wrong type.",
 		Remedy: "Correct the file, or give the path of another one.",
 	},
 	{
@@ -78,33 +78,33 @@ var fileEntries = []Entry{
 		Remedy: "Free space, or choose another output directory.",
 	},
 	{
-		ID: WriteFailed, Title: "output could not be written",
-		Cause:  "The output could not be written to the end.",
-		Remedy: "See the message for the cause; what was there before is kept.",
+		ID: WriteFailed, Title: "write failed",
+		Cause:  "The output could not be written completely.",
+		Remedy: "See the message for the cause; the previous content is kept.",
 	},
 	{
-		ID: SystemError, Title: "error of the operating system",
+		ID: SystemError, Title: "operating system error",
 		Cause:  "The operating system refused an operation.",
 		Remedy: "See the message for the call and its reason.",
 	},
 	{
 		ID: AddressInUse, Title: "address already in use",
-		Cause:  "Another process listens on the address.",
-		Remedy: "Choose another port, or end that process.",
+		Cause:  "Another process is listening on the address.",
+		Remedy: "Choose another port, or stop that process.",
 	},
 	{
-		ID: NoAnswer, Title: "no answer from a server",
-		Cause:  "A server can't be reached at its address.",
-		Remedy: "Check the address, and that the server runs.",
+		ID: ServerUnreachable, Title: "server unreachable",
+		Cause:  "No server answers at the address.",
+		Remedy: "Check the address, and that the server is running.",
 	},
 	{
 		ID: CommandNotFound, Title: "command not found",
-		Cause:  "A program that is needed is not on the PATH.",
+		Cause:  "A required program is not on the PATH.",
 		Remedy: "Install it, load its module, or add its directory to the PATH.",
 	},
 	{
-		ID: ProgramFailed, Title: "a program failed",
-		Cause:  "Another program ended with an error.",
-		Remedy: "See its output in the message or in the log that the message names.",
+		ID: ProgramFailed, Title: "program failed",
+		Cause:  "Another program exited with an error.",
+		Remedy: "See its output in the message, or the log that the message names.",
 	},
 }

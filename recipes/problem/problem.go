@@ -1,8 +1,7 @@
 // Package problem is the catalogue of errors. Each kind of error that a user can
-// meet has a stable id, a cause and a remedy; `agentperf-tui explain ID` shows them,
-// as it shows the rules of check. Production code makes its errors with [New] and
-// [Errorf], so that none is without an id. fmt.Errorf with %w is for context only:
-// a wrapped error keeps its id.
+// meet has a stable id, a cause and a remedy; `agentperf-tui explain ID` shows them.
+// Production code creates errors with [New] and [Errorf], so that each has an id.
+// fmt.Errorf with %w only adds context: a wrapped error keeps its id.
 package problem
 
 import (
@@ -46,14 +45,14 @@ func (e *Error) Unwrap() error { return e.err }
 // New returns an error with an id, as errors.New does.
 func New(id ID, text string) error { return &Error{ID: id, err: errors.New(text)} }
 
-// Errorf returns an error with an id, formatted as fmt.Errorf does. An error wrapped
-// by %w is still found by errors.Is; the id is that of the outer error.
+// Errorf returns an error with an id, formatted as fmt.Errorf does. errors.Is still
+// finds an error that is wrapped by %w; the id is that of the outer error.
 func Errorf(id ID, format string, args ...any) error {
 	return &Error{ID: id, err: fmt.Errorf(format, args...)}
 }
 
-// Mark gives an error of a library an id. An error that has an id, or that [Of] can
-// classify, is returned as it is; so is nil.
+// Mark gives an id to an error of a library. It returns an error that [Of] can
+// classify, and nil, unchanged.
 func Mark(id ID, err error) error {
 	if err == nil || Of(err) != Internal {
 		return err
@@ -61,9 +60,9 @@ func Mark(id ID, err error) error {
 	return &Error{ID: id, err: err}
 }
 
-// Of returns the id of an error: that of the outermost [Error] in its chain or, if
-// there is none, the id for the error of the operating system or of Go's library in
-// it. It is [Internal] for any other error and empty for nil.
+// Of returns the id of the outermost [Error] in the chain of err. Without one, it
+// classifies errors of the operating system and of Go's standard library. It is
+// [Internal] for any other error and empty for nil.
 func Of(err error) ID {
 	if err == nil {
 		return ""
@@ -71,16 +70,16 @@ func Of(err error) ID {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return e.ID
 	}
-	for _, known := range sentinels {
-		if errors.Is(err, known.err) {
-			return known.id
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			return s.id
 		}
 	}
-	return ofType(err)
+	return classifyType(err)
 }
 
-// ofType classifies errors by their type.
-func ofType(err error) ID {
+// classifyType classifies errors by their type.
+func classifyType(err error) ID {
 	var (
 		exit    *exec.ExitError
 		syntax  *json.SyntaxError
@@ -95,7 +94,7 @@ func ofType(err error) ID {
 	case errors.As(err, &syntax), errors.As(err, &badType):
 		return JSONInvalid
 	case errors.As(err, &lookup):
-		return NoAnswer
+		return ServerUnreachable
 	case errors.As(err, &network) && network.Timeout():
 		return TimedOut
 	case errors.As(err, &number):
@@ -104,8 +103,8 @@ func ofType(err error) ID {
 	return Internal
 }
 
-// sentinels are the errors of the operating system and of Go's library that users
-// meet, the more specific ones first.
+// sentinels are errors of the operating system and of Go's standard library, the
+// more specific ones first.
 var sentinels = []struct {
 	err error
 	id  ID
@@ -116,7 +115,7 @@ var sentinels = []struct {
 	{syscall.EDQUOT, NoSpace},
 	{syscall.EROFS, FileReadOnly},
 	{syscall.EADDRINUSE, AddressInUse},
-	{syscall.ECONNREFUSED, NoAnswer},
+	{syscall.ECONNREFUSED, ServerUnreachable},
 	{syscall.ENOTDIR, NotADirectory},
 	{syscall.EISDIR, NotAFile},
 	{exec.ErrNotFound, CommandNotFound},
@@ -126,12 +125,12 @@ var sentinels = []struct {
 	{io.ErrUnexpectedEOF, FileTruncated},
 }
 
-// Internal is the id of an error that the program did not foresee.
+// Internal is the id of errors that can only come from a bug in the program.
 const Internal ID = "internal"
 
 var internalEntries = []Entry{{
 	ID: Internal, Title: "internal error",
-	Cause:  "The program met an error that it has no id for.",
+	Cause:  "An error that has no id, which is a bug in the program.",
 	Remedy: "Report it with the command and the message.",
 }}
 
@@ -143,8 +142,8 @@ func All() []Entry {
 	return all
 }
 
-// Find returns the entry of an id.
-func Find(id ID) (Entry, bool) {
+// Find returns the entry of an id; ok is false if the catalogue has none.
+func Find(id ID) (e Entry, ok bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(e Entry) bool { return e.ID == id })
 	if i < 0 {

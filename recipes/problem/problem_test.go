@@ -22,7 +22,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 	seen := map[problem.ID]bool{}
 	for _, e := range problem.All() {
 		if !isID.MatchString(string(e.ID)) || seen[e.ID] {
-			t.Errorf("id %q is not in words with hyphens, or stands twice", e.ID)
+			t.Errorf("id %q is a duplicate, or is not lower-case words joined by hyphens", e.ID)
 		}
 		seen[e.ID] = true
 		if e.Title == "" || strings.HasSuffix(e.Title, ".") ||
@@ -34,7 +34,7 @@ func TestCatalogueIsComplete(t *testing.T) {
 		}
 	}
 	if _, ok := problem.Find("no-such-id"); ok {
-		t.Error("an id that is not in the catalogue is found")
+		t.Error("Find found an id that is not in the catalogue")
 	}
 }
 
@@ -57,18 +57,18 @@ func TestOf(t *testing.T) {
 		{"file", fmt.Errorf("read: %w", missing), problem.FileNotFound},
 		{"full disk", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, problem.NoSpace},
 		{"other call", &fs.PathError{Op: "write", Path: "x", Err: syscall.EBADF}, problem.SystemError},
-		{"no JSON", json.Unmarshal([]byte("{]"), &struct{}{}), problem.JSONInvalid},
-		{"stopped", fmt.Errorf("read: %w", context.Canceled), problem.Interrupted},
+		{"invalid JSON", json.Unmarshal([]byte("{]"), &struct{}{}), problem.JSONInvalid},
+		{"interrupted", fmt.Errorf("read: %w", context.Canceled), problem.Interrupted},
 		{"unknown", errors.New("plain"), problem.Internal},
 	} {
 		if got := problem.Of(tt.err); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if err := problem.Errorf(problem.RunNotFound, "look: %w", missing); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("what was wrapped is not found")
+	if err := problem.Errorf(problem.RunNotFound, "open: %w", missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("errors.Is does not find the wrapped error")
 	}
 	if problem.Mark(problem.YAMLInvalid, nil) != nil {
-		t.Error("no error was marked")
+		t.Error("Mark made an error of nil")
 	}
 }

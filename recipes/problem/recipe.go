@@ -10,7 +10,7 @@ const (
 	WorkloadMissing    ID = "workload-missing"
 	DatasetMissing     ID = "dataset-missing"
 	DatasetInvalid     ID = "dataset-invalid"
-	UnlikeFiles        ID = "unlike-files"
+	FileKindMismatch   ID = "file-kind-mismatch"
 	MigrationRefused   ID = "migration-refused"
 	ExampleUnknown     ID = "example-unknown"
 	QuestionUnanswered ID = "question-unanswered"
@@ -20,67 +20,67 @@ const (
 var recipeEntries = []Entry{
 	{
 		ID: YAMLInvalid, Title: "invalid YAML",
-		Cause:  "The file is not YAML, or uses a part of YAML that is not supported there.",
+		Cause:  "The file is not YAML, or uses a YAML feature that is not supported here.",
 		Remedy: "Correct the line that the message names.",
 	},
 	{
-		ID: RecipeInvalid, Title: "errors in the files of a run",
+		ID: RecipeInvalid, Title: "recipe, workload or cluster file has errors",
 		Cause:  "The recipe, the workload or the cluster file has errors.",
-		Remedy: "Run check for the list, correct them and try again.",
+		Remedy: "Run check to list them, correct them and try again.",
 	},
 	{
 		ID: ValueInvalid, Title: "invalid value",
-		Cause:  "A value does not have the type or the range of its field.",
-		Remedy: "See explain FIELD for what is allowed.",
+		Cause:  "A value does not fit the type or the range of its field.",
+		Remedy: "See explain FIELD for the allowed values.",
 	},
 	{
 		ID: FieldUnknown, Title: "unknown field",
 		Cause:  "The path is not a field of the file.",
-		Remedy: "See explain for all fields.",
+		Remedy: "Run explain to list all fields.",
 	},
 	{
 		ID: EditRefused, Title: "edit not possible",
-		Cause:  "The value can't be changed without changing others, such as what an alias stands for.",
+		Cause:  "The value can't be changed without changing other values, such as those that an alias refers to.",
 		Remedy: "Edit the file by hand.",
 	},
 	{
 		ID: WorkloadMissing, Title: "workload file required",
-		Cause:  "No workload was given, and the recipe names none that this machine can see.",
+		Cause:  "No workload was given, and the recipe names none that this machine can read.",
 		Remedy: "Pass --workload FILE.",
 	},
 	{
 		ID: DatasetMissing, Title: "dataset not found",
-		Cause:  "The workload names a dataset that this machine does not have.",
+		Cause:  "A dataset that the workload names does not exist on this machine.",
 		Remedy: "Port again with --dataset-root, or correct the path in the workload.",
 	},
 	{
 		ID: DatasetInvalid, Title: "invalid dataset",
-		Cause:  "A trajectory or assignment file has a line or an entry that can't be used.",
+		Cause:  "A trajectory or assignments file has an invalid line or entry.",
 		Remedy: "Correct the line that the message names, or use another dataset.",
 	},
 	{
-		ID: UnlikeFiles, Title: "files of different types",
+		ID: FileKindMismatch, Title: "files of different kinds",
 		Cause:  "A recipe was compared with a workload.",
-		Remedy: "Compare files of one kind.",
+		Remedy: "Compare two files of one kind.",
 	},
 	{
 		ID: MigrationRefused, Title: "migration not possible",
-		Cause:  "A part of the recipe has no equivalent in layout 2 that a program could choose.",
+		Cause:  "A part of the recipe has no single equivalent in layout 2.",
 		Remedy: "Change that part by hand, then migrate again.",
 	},
 	{
-		ID: ExampleUnknown, Title: "no such example",
-		Cause:  "There is no example recipe of that name.",
-		Remedy: "The message lists the names.",
+		ID: ExampleUnknown, Title: "unknown example",
+		Cause:  "No example recipe has this name.",
+		Remedy: "Use one of the names that the message lists.",
 	},
 	{
-		ID: QuestionUnanswered, Title: "questions are open",
+		ID: QuestionUnanswered, Title: "unanswered questions",
 		Cause:  "The port of this recipe left questions that must be answered before a run.",
 		Remedy: "Answer them in the port screen or with --answers, or pass --allow-todo.",
 	},
 	{
-		ID: PlaceholderOpen, Title: "placeholders are open",
-		Cause:  "The files still hold placeholders instead of values.",
-		Remedy: "Give the values, or pass --allow-todo.",
+		ID: PlaceholderOpen, Title: "unresolved placeholders",
+		Cause:  "The files still contain placeholders instead of values.",
+		Remedy: "Replace them, or pass --allow-todo.",
 	},
 }

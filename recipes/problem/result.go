@@ -11,23 +11,23 @@ const (
 
 var resultEntries = []Entry{
 	{
-		ID: ResultsNotFound, Title: "no results",
+		ID: ResultsNotFound, Title: "results not found",
 		Cause:  "The directory holds no output of the client.",
-		Remedy: "Give the run, its log directory or the directory agentperf in it.",
+		Remedy: "Give the run, its log directory, or the directory agentperf in it.",
 	},
 	{
 		ID: PhaseUnknown, Title: "no such phase",
-		Cause:  "The run has no phase of that index, or has several and none was chosen.",
+		Cause:  "The run has no phase with this index, or has several phases and none was chosen.",
 		Remedy: "Pass --phase N.",
 	},
 	{
 		ID: RowsUnreadable, Title: "unreadable request rows",
-		Cause:  "Rows, a manifest or statistics can't be read as what the client writes.",
+		Cause:  "Request rows, a manifest or a statistics file of the client can't be parsed.",
 		Remedy: "See the message for file, line and column.",
 	},
 	{
-		ID: FiguresInvalid, Title: "invalid file of figures",
-		Cause:  "The file has an unknown key or a value outside its range, or no figure at all.",
+		ID: FiguresInvalid, Title: "invalid figures file",
+		Cause:  "The file has an unknown key, a value that is out of range, or no figures at all.",
 		Remedy: "Use the keys of the client's statistics file.",
 	},
 	{

@@ -5,12 +5,12 @@ const (
 	RunNotFound         ID = "run-not-found"
 	RunAmbiguous        ID = "run-ambiguous"
 	RunExternal         ID = "run-external"
-	RunElsewhere        ID = "run-elsewhere"
-	RunGone             ID = "run-gone"
+	RunOnOtherHost      ID = "run-on-other-host"
+	RunDirectoryMissing ID = "run-directory-missing"
 	RunUnreadable       ID = "run-unreadable"
 	RunFailed           ID = "run-failed"
 	RunNotEnded         ID = "run-not-ended"
-	RunOtherJob         ID = "run-other-job"
+	JobIDReused         ID = "job-id-reused"
 	LogNotFound         ID = "log-not-found"
 	AllocationMismatch  ID = "allocation-mismatch"
 	PlaybackNotPossible ID = "playback-not-possible"
@@ -20,25 +20,25 @@ var runEntries = []Entry{
 	{
 		ID: RunNotFound, Title: "run not found",
 		Cause:  "No path, job id or recorded run matches the name.",
-		Remedy: "Run runs for the list.",
+		Remedy: "The command runs lists all runs.",
 	},
 	{
-		ID: RunAmbiguous, Title: "more than one run matches",
-		Cause:  "The beginning of a name matches several runs.",
+		ID: RunAmbiguous, Title: "ambiguous run name",
+		Cause:  "Several runs have a name that begins like this.",
 		Remedy: "Give more of the name, or the job id.",
 	},
 	{
 		ID: RunExternal, Title: "external run",
-		Cause:  "The run was not submitted from here, so it can only be read.",
+		Cause:  "The run was submitted by another program, so it can only be read.",
 		Remedy: "Use the program that submitted it.",
 	},
 	{
-		ID: RunElsewhere, Title: "the run is on another host",
+		ID: RunOnOtherHost, Title: "run on another host",
 		Cause:  "A local run can only be controlled on the host that it runs on.",
 		Remedy: "Log in to that host.",
 	},
 	{
-		ID: RunGone, Title: "the run's directory is gone",
+		ID: RunDirectoryMissing, Title: "run directory missing",
 		Cause:  "The directory of a recorded run was removed or moved.",
 		Remedy: "Give its new path, or restore it.",
 	},
@@ -48,33 +48,33 @@ var runEntries = []Entry{
 		Remedy: "See the message for the file.",
 	},
 	{
-		ID: RunFailed, Title: "the run did not succeed",
-		Cause:  "The run has failed, was cancelled or reached its time limit.",
+		ID: RunFailed, Title: "run did not succeed",
+		Cause:  "The run failed, was cancelled or reached its time limit.",
 		Remedy: "See runs show RUN and logs RUN.",
 	},
 	{
-		ID: RunNotEnded, Title: "the run has not ended",
-		Cause:  "The watch ended before the run did; the run goes on.",
-		Remedy: "Run watch again.",
+		ID: RunNotEnded, Title: "run has not ended",
+		Cause:  "The watch ended before the run; the run continues.",
+		Remedy: "Start watch again.",
 	},
 	{
-		ID: RunOtherJob, Title: "another job has this id",
-		Cause:  "The job id belongs to another job now.",
-		Remedy: "Nothing was cancelled; see squeue.",
+		ID: JobIDReused, Title: "job id reused",
+		Cause:  "The job id now belongs to another job.",
+		Remedy: "Nothing was cancelled; check squeue.",
 	},
 	{
 		ID: LogNotFound, Title: "log not found",
-		Cause:  "The step has no log, or has not begun.",
-		Remedy: "Run logs RUN --list.",
+		Cause:  "The step has no log, or has not started.",
+		Remedy: "The command logs RUN --list lists all logs.",
 	},
 	{
-		ID: AllocationMismatch, Title: "another allocation than planned",
-		Cause:  "The job's nodes or environment are not those of the run's plan.",
+		ID: AllocationMismatch, Title: "allocation does not match the plan",
+		Cause:  "The nodes or the environment of the job are not those of the run's plan.",
 		Remedy: "Submit the run again.",
 	},
 	{
-		ID: PlaybackNotPossible, Title: "no playback",
-		Cause:  "The run has no request rows of this client start.",
-		Remedy: "See results RUN for what there is.",
+		ID: PlaybackNotPossible, Title: "playback not possible",
+		Cause:  "There are no request rows for this start of the client.",
+		Remedy: "See results RUN for the available data.",
 	},
 }
