@@ -185,11 +185,11 @@ func (m *Model) answer(o owned) tea.Cmd {
 		return m.open(msg)
 	case ui.Replace:
 		if asker.id != m.active().id { // something was opened on top, and may hold unsaved work
-			return m.show(msg.Said)
+			return m.show(msg.Toast)
 		}
 		m.active().screen.Close()
 		m.stack = m.stack[:len(m.stack)-1]
-		return tea.Batch(m.open(msg.With), m.show(msg.Said))
+		return tea.Batch(m.open(msg.With), m.show(msg.Toast))
 	case ui.Back:
 		return m.back(o.id)
 	case ui.Toast:
@@ -199,7 +199,7 @@ func (m *Model) answer(o owned) tea.Cmd {
 	case ui.Exec:
 		return tea.Exec(msg.Program, func(err error) tea.Msg { return owned{o.id, msg.Done(err)} })
 	case ui.Copy:
-		return tea.Batch(tea.SetClipboard(msg.Text), m.show(ui.Toast{Text: msg.Said, Role: ui.OK}))
+		return tea.Batch(tea.SetClipboard(msg.Text), m.show(ui.Toast{Text: msg.Message, Role: ui.OK}))
 	case tea.QuitMsg:
 		return tea.Quit
 	}
@@ -311,7 +311,7 @@ func (m *Model) quit() tea.Cmd {
 		return tea.Quit
 	}
 	for _, e := range m.stack {
-		if k, ok := e.screen.(ui.Keeper); ok && k.Unsaved() {
+		if k, ok := e.screen.(ui.UnsavedReporter); ok && k.Unsaved() {
 			return m.ask(nobody, ui.Ask{
 				Title: "Quit with unsaved changes?", Body: "What was typed in " + e.screen.Name() + " is not saved.",
 				Yes: "quit", No: "stay", Danger: true,
@@ -388,7 +388,7 @@ func (m *Model) extraRows() []string {
 	var rows []string
 	if m.toast != nil {
 		mark := map[ui.Role]string{ui.Bad: "✗ ", ui.Warn: "⚠ ", ui.OK: "✓ "}[m.toast.Role]
-		for _, line := range ui.Prose(mark+strings.ReplaceAll(m.toast.Text, "\n", "; "), max(m.w-2, 1), max(m.h/5, 1)) {
+		for _, line := range ui.WrapAtMost(mark+strings.ReplaceAll(m.toast.Text, "\n", "; "), max(m.w-2, 1), max(m.h/5, 1)) {
 			rows = append(rows, m.theme.Paint(m.toast.Role, ui.Fit(" "+line, m.w)))
 		}
 	}
@@ -443,7 +443,7 @@ func (m *Model) frame() string {
 	parts = append(parts, m.theme.Footer(s.Keys(), help, m.w))
 	frame := strings.Join(parts, "\n")
 	if m.dialog != nil {
-		frame = ui.Centre(frame, m.dialog.Draw(m.theme, m.w, m.h), m.w, m.h)
+		frame = ui.OverlayCentred(frame, m.dialog.Draw(m.theme, m.w, m.h), m.w, m.h)
 	}
 	return frame
 }

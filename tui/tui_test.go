@@ -112,7 +112,7 @@ func TestNavigation(t *testing.T) {
 	t.Parallel()
 	a, b := &fake{name: "a"}, &fake{name: "b"}
 	r := newRig(t, a, b)
-	a.reply = ui.Do(ui.OpenRun{Run: "x"})
+	a.reply = ui.Send(ui.OpenRun{Run: "x"})
 	r.send(frametest.Keys("enter")...)
 	if len(r.m.stack) != 2 || b.w != 80 || b.h != 20 {
 		t.Fatalf("stack %d, second screen %dx%d", len(r.m.stack), b.w, b.h)
@@ -178,7 +178,7 @@ func TestToasts(t *testing.T) {
 	if r.m.toast == nil || r.m.toast.Text != "two" {
 		t.Error("an older toast's timer wiped a newer one")
 	}
-	r.run(r.m.own(1, ui.Fail(errors.New("broken"))))
+	r.run(r.m.own(1, ui.ShowError(errors.New("broken"))))
 	r.m.Update(fadeMsg{nil})
 	if r.m.toast == nil || r.m.toast.Role != ui.Bad {
 		t.Error("an error does not stay")
@@ -245,13 +245,13 @@ func TestReplaceSparesWhatLiesOnTop(t *testing.T) {
 	a, b := &fake{name: "submit"}, &fake{name: "edit"}
 	r := newRig(t, a, b)
 	r.send(owned{1, ui.OpenEdit{}})
-	r.m.Update(owned{1, ui.Replace{With: ui.OpenRun{}, Said: ui.Toast{Text: "submitted"}}})
+	r.m.Update(owned{1, ui.Replace{With: ui.OpenRun{}, Toast: ui.Toast{Text: "submitted"}}})
 	if len(r.m.stack) != 2 || b.closed || r.m.toast == nil || r.m.toast.Text != "submitted" {
 		t.Errorf("stack %d, editor closed %v, toast %+v", len(r.m.stack), b.closed, r.m.toast)
 	}
 	c := &fake{name: "run"}
 	r.m.make = func(ui.Open, ui.Theme) ui.Screen { return c }
-	r.m.Update(owned{r.m.active().id, ui.Replace{With: ui.OpenRun{}, Said: ui.Toast{Text: "again"}}})
+	r.m.Update(owned{r.m.active().id, ui.Replace{With: ui.OpenRun{}, Toast: ui.Toast{Text: "again"}}})
 	if len(r.m.stack) != 2 || !b.closed || r.m.active().screen != c || r.m.toast.Text != "again" {
 		t.Errorf("stack %d, top %s, toast %+v", len(r.m.stack), r.m.active().screen.Name(), r.m.toast)
 	}

@@ -47,7 +47,7 @@ func (s *Screen) View() string {
 		b.WriteString(ui.Fit(line, s.w) + "\n")
 	}
 	if l.upper > 0 {
-		b.WriteString(s.th.Line(s.w) + "\n" + s.viewUpper() + "\n")
+		b.WriteString(s.th.RuleLine(s.w) + "\n" + s.viewUpper() + "\n")
 	}
 	b.WriteString(s.viewLog())
 	return b.String()
@@ -113,6 +113,6 @@ func (s *Screen) viewLog() string {
 	if s.steps.focused {
 		name = s.th.Title.Render(name)
 	}
-	title += s.th.Titled(name, "", s.w-l.logW)
+	title += s.th.TitledRule(name, "", s.w-l.logW)
 	return title + "\n" + s.th.Beside(body, s.steps.table.Draw(s.th))
 }

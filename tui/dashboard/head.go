@@ -36,7 +36,7 @@ func (h headline) View(playback *playback) []string {
 		lines = append(lines, playback.View(h.th, h.w))
 	}
 	why, role := h.trouble(p)
-	return append(lines, h.th.Marked(role, ui.Sign(role), ui.Prose(why, h.w-4, 2))...)
+	return append(lines, h.th.PaintMarked(role, ui.Sign(role), ui.WrapAtMost(why, h.w-4, 2))...)
 }
 
 // phase is the headline while a phase goes on.
@@ -121,8 +121,8 @@ func (h headline) ended(p phaseView, have bool) []string {
 			text += " · window as in the " + p.result.Window.Source
 		}
 	}
-	mark, role := ui.StateLook(string(st.State))
-	lines := h.th.Marked(role, mark, ui.Prose(text, h.w-4, 3))
+	mark, role := ui.StateMark(string(st.State))
+	lines := h.th.PaintMarked(role, mark, ui.WrapAtMost(text, h.w-4, 3))
 	if !have || h.run.noPhase() {
 		ready, started, _ := bringUp(st)
 		return append(lines, fmt.Sprintf(" no phase has begun · %d of %d steps were ready", ready, started))

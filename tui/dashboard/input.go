@@ -14,7 +14,7 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 	case m.Wheel != 0:
 		return s.log.pane.Scroll(m.Wheel)
 	case onSteps:
-		if i, ok := s.steps.table.At(m.Y - s.lay.stepsY); ok {
+		if i, ok := s.steps.table.RowAt(m.Y - s.lay.stepsY); ok {
 			s.steps.table.Cursor, s.steps.focused = i, true
 		}
 	default:
@@ -24,7 +24,7 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	if cmd, taken := ui.Press(msg, s.commands()); taken {
+	if cmd, taken := ui.HandleKey(msg, s.commands()); taken {
 		return cmd
 	}
 	if s.steps.focused && s.steps.table.Key(msg) {
@@ -45,7 +45,7 @@ func (s *Screen) turnTrend() { s.trend = (s.trend + 1) % len(trends) }
 
 func (s *Screen) toggleZoom() { s.zoom, s.steps.focused = !s.zoom, false }
 
-func (s *Screen) compare() tea.Cmd { return ui.Do(ui.OpenParity{Cand: s.run.ref.Dir}) }
+func (s *Screen) compare() tea.Cmd { return ui.Send(ui.OpenParity{Cand: s.run.ref.Dir}) }
 
 func (s *Screen) toggleSteps() {
 	inView := s.w >= wide || s.run.noPhase()
@@ -58,7 +58,7 @@ func (s *Screen) openStep() tea.Cmd {
 	case !ok:
 		return nil
 	case log == "":
-		return ui.Do(ui.Toast{Text: "this step has no log here", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "this step has no log here", Role: ui.Warn})
 	default:
 		s.log.chosen = true
 		return s.log.open(log)
@@ -79,7 +79,7 @@ func (s *Screen) togglePlayback() tea.Cmd {
 }
 
 func (s *Screen) askCancel() tea.Cmd {
-	return ui.Do(ui.Ask{
+	return ui.Send(ui.Ask{
 		ID: "cancel", Title: "Cancel " + s.run.ref.Label() + "?", Body: s.run.lost(s.clockNow()),
 		Yes: "cancel the run", No: "let it go on", Danger: true,
 	})

@@ -23,13 +23,14 @@ func (s *Screen) Keys() []key.Binding {
 
 // commands are the keys of the dashboard; what none of them takes is for the log or for the steps.
 func (s *Screen) commands() []ui.Command {
-	steps := ui.Command{Key: ui.Bind("s", "steps", "s"), Do: ui.Now(s.toggleSteps)}
+	steps := ui.Command{Key: ui.Bind("s", "steps", "s"), Do: ui.NoCmd(s.toggleSteps)}
 	pause := ui.Command{Key: ui.Bind("space", "pause", "space"), Do: s.pause}
 	if s.run.paused || s.playback.on && !s.playback.running {
 		pause.Key.SetHelp("space", "go on")
 	}
 	play := ui.Command{
-		Key: ui.Bind("p", "play back", "p"), Do: s.togglePlayback, Name: "play back", Why: s.playback.unavailable(s.run.live),
+		Key: ui.Bind("p", "play back", "p"), Do: s.togglePlayback,
+		Name: "play back", Unavailable: s.playback.unavailable(s.run.live),
 	}
 	var time, panes []ui.Command
 	switch {
@@ -47,31 +48,33 @@ func (s *Screen) commands() []ui.Command {
 		time = append(time, ui.Command{Key: ui.Bind("enter", "its log", "enter"), Do: s.openStep})
 	}
 	if s.stepsShown() {
-		toggle := ui.Now(func() { s.steps.focused = !s.steps.focused })
+		toggle := ui.NoCmd(func() { s.steps.focused = !s.steps.focused })
 		panes = append(panes, ui.Command{Key: ui.Bind("tab", "pane", "tab", "shift+tab"), Do: toggle})
 	}
-	cancel := ui.Command{Key: ui.Bind("x", "cancel", "x"), Do: s.askCancel, Name: "cancel", Why: s.run.noCancel()}
-	compare := ui.Command{Key: ui.Bind("c", "compare", "c"), Do: s.compare, Name: "compare", Why: s.run.noCompare()}
+	cancel := ui.Command{Key: ui.Bind("x", "cancel", "x"), Do: s.askCancel, Name: "cancel", Unavailable: s.run.noCancel()}
+	compare := ui.Command{
+		Key: ui.Bind("c", "compare", "c"), Do: s.compare, Name: "compare", Unavailable: s.run.noCompare(),
+	}
 	run := []ui.Command{cancel, compare}
-	if cancel.Why != "" { // what can be done goes first
+	if cancel.Unavailable != "" { // what can be done goes first
 		run = []ui.Command{compare, cancel}
 	}
 	single := len(s.run.phases) < 2
 	ofLog, rest := s.log.pane.Keys()
 	return slices.Concat(time,
 		[]ui.Command{{Key: ui.Bind("l", "log", "l"), Do: func() tea.Cmd { return s.log.turn(1) }}},
-		ui.Listed(ofLog...),
-		[]ui.Command{{Key: ui.Bind("t", "trend", "t"), Do: ui.Now(s.turnTrend)}},
+		ui.HelpOnly(ofLog...),
+		[]ui.Command{{Key: ui.Bind("t", "trend", "t"), Do: ui.NoCmd(s.turnTrend)}},
 		run,
 		[]ui.Command{
-			{Key: ui.Bind("[ ]", "phase", "["), Do: ui.Now(func() { s.run.turn(-1) }), Hidden: single},
-			{Key: ui.Bind("[ ]", "phase", "]"), Do: ui.Now(func() { s.run.turn(1) }), Hidden: true},
+			{Key: ui.Bind("[ ]", "phase", "["), Do: ui.NoCmd(func() { s.run.turn(-1) }), Hidden: single},
+			{Key: ui.Bind("[ ]", "phase", "]"), Do: ui.NoCmd(func() { s.run.turn(1) }), Hidden: true},
 		},
 		panes,
 		[]ui.Command{
-			{Key: ui.Bind("z", "zoom log", "z"), Do: ui.Now(s.toggleZoom)},
+			{Key: ui.Bind("z", "zoom log", "z"), Do: ui.NoCmd(s.toggleZoom)},
 			{Key: ui.Bind("m", "merge logs by time", "m"), Do: s.log.merge},
 			{Key: ui.Bind("L", "log before", "L"), Do: func() tea.Cmd { return s.log.turn(-1) }},
 		},
-		ui.Listed(rest...))
+		ui.HelpOnly(rest...))
 }

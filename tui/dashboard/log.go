@@ -41,7 +41,7 @@ func (l *logPane) merge() tea.Cmd {
 		l.merged = false
 		return l.open(l.step)
 	case len(l.files) < 2:
-		return ui.Do(ui.Toast{Text: "there are no several logs to merge", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "there are no several logs to merge", Role: ui.Warn})
 	}
 	all := make([]logs.Log, 0, len(l.files))
 	for _, f := range l.files {
@@ -105,7 +105,7 @@ func (l *logPane) title(th ui.Theme, focused bool, w int) string {
 		}
 		right += th.Paint(ui.Muted, fmt.Sprintf("%d logs", n))
 	}
-	return th.Titled(left, right, w)
+	return th.TitledRule(left, right, w)
 }
 
 // stepsPane is the table of the run's steps.

@@ -60,7 +60,7 @@ func (t *playback) open(eng Engine, run engine.RunRef) tea.Cmd {
 func (t *playback) onOpened(m playbackOpenedMsg) tea.Cmd {
 	t.opening = false
 	if m.err != nil {
-		return ui.Fail(m.err)
+		return ui.ShowError(m.err)
 	}
 	t.play = m.play
 	return t.start()
@@ -124,8 +124,8 @@ func clampTime(t, from, to time.Time) time.Time {
 func (t *playback) commands() []ui.Command {
 	by := t.play.To.Sub(t.play.From) / seeks
 	return []ui.Command{
-		{Key: ui.Bind("-", "slower", "-"), Do: ui.Now(func() { t.speed = max(t.speed-1, 0) })},
-		{Key: ui.Bind("+", "faster", "+", "="), Do: ui.Now(func() { t.speed = min(t.speed+1, len(speeds)-1) })},
+		{Key: ui.Bind("-", "slower", "-"), Do: ui.NoCmd(func() { t.speed = max(t.speed-1, 0) })},
+		{Key: ui.Bind("+", "faster", "+", "="), Do: ui.NoCmd(func() { t.speed = min(t.speed+1, len(speeds)-1) })},
 		{Key: ui.Bind("<", "back", "<", ","), Do: func() tea.Cmd { return t.seek(-by) }},
 		{Key: ui.Bind(">", "forward", ">", "."), Do: func() tea.Cmd { return t.seek(by) }},
 	}

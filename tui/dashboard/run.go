@@ -160,15 +160,15 @@ func (r *runView) cancel(ctx context.Context, eng Engine) tea.Cmd {
 	r.cancelling = true
 	run := r.ref
 	said := ui.Toast{Text: "asked the run to end; its client has 30 s for what is in flight", Role: ui.Warn}
-	return tea.Batch(func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, run)} }, ui.Do(said))
+	return tea.Batch(func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, run)} }, ui.Send(said))
 }
 
 func (r *runView) onCancelled(m cancelledMsg) tea.Cmd {
 	r.cancelling = false
 	if m.err != nil {
-		return ui.Fail(m.err)
+		return ui.ShowError(m.err)
 	}
-	return ui.Do(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
+	return ui.Send(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
 }
 
 // noCompare is why there is nothing to compare.
@@ -203,7 +203,7 @@ func (r *runView) State() ui.State {
 		return ui.State{Text: "reading", Role: ui.Muted}
 	}
 	st := r.live.Status
-	mark, role := ui.StateLook(string(st.State))
+	mark, role := ui.StateMark(string(st.State))
 	out := ui.State{Text: mark + " " + ui.Clean(string(st.State)), Role: role}
 	if !r.live.Stalled(r.now).IsZero() {
 		out.Text, out.Role = out.Text+" · STALLED", ui.Bad

@@ -91,7 +91,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		if !s.run.onFound(msg) {
 			return nil
 		}
-		return tea.Batch(nextUpdate(s.ctx, s.run.updates), s.log.list(s.eng, s.run.ref), ui.Fail(msg.planErr))
+		return tea.Batch(nextUpdate(s.ctx, s.run.updates), s.log.list(s.eng, s.run.ref), ui.ShowError(msg.planErr))
 	case updatedMsg:
 		return s.onUpdated(msg)
 	case playbackOpenedMsg:
@@ -161,7 +161,7 @@ func (s *Screen) onPlayed(m playedMsg) tea.Cmd {
 		return nil
 	case m.err != nil:
 		s.playback.running = false
-		return ui.Fail(m.err)
+		return ui.ShowError(m.err)
 	}
 	s.playback.at = m.update.At
 	s.show(&m.update)

@@ -163,16 +163,16 @@ func timeAxis(from, to float64, marks []moment, w int) string {
 func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int) string {
 	curves := make([]ui.Curve, 0, len(t.curves))
 	for _, c := range t.curves {
-		values := chart.Resample(valuesOf(buckets, c), c.peak, 2*(w-ui.ChartAxis))
+		values := chart.Resample(valuesOf(buckets, c), c.peak, 2*(w-ui.ChartAxisWidth))
 		curves = append(curves, ui.Curve{Label: c.label, Values: values})
 	}
-	head := ui.Ends(t.title, th.Legend(curves...), w)
+	head := ui.LeftRight(t.title, th.Legend(curves...), w)
 	if len(buckets) == 0 {
-		return ui.Box(head+"\n\n"+th.Paint(ui.Muted, strings.Repeat(" ", ui.ChartAxis)+"no requests yet"), w, h)
+		return ui.Box(head+"\n\n"+th.Paint(ui.Muted, strings.Repeat(" ", ui.ChartAxisWidth)+"no requests yet"), w, h)
 	}
 	last := buckets[len(buckets)-1]
 	from, to := buckets[0].Start, last.Start+last.Seconds
-	axis := strings.Repeat(" ", ui.ChartAxis) + timeAxis(from, to, p.moments(), w-ui.ChartAxis)
+	axis := strings.Repeat(" ", ui.ChartAxisWidth) + timeAxis(from, to, p.moments(), w-ui.ChartAxisWidth)
 	drawn := th.Chart(w, h-2, fractions(p.moments(), from, to), curves...)
 	return ui.Box(head+"\n"+drawn+"\n"+th.Paint(ui.Muted, axis), w, h)
 }

@@ -36,7 +36,7 @@ func BenchmarkKeystroke(b *testing.B) {
 	m.Update(tea.WindowSizeMsg{Width: 200, Height: 60})
 	drive(s, s.Init())
 	s.texts.active = recipe
-	s.texts.docs[recipe].text.Go(ui.Pos{Line: 1000, Col: 20})
+	s.texts.docs[recipe].text.MoveTo(ui.Pos{Line: 1000, Col: 20})
 	answers := make(chan tea.Msg, 64)
 	keys := frametest.Keys("a", "b", "backspace", "c", "backspace", "backspace", "down", "x", "backspace", "up")
 	took := make([]time.Duration, 0, 4096)

@@ -178,7 +178,7 @@ func (r rule) View(th ui.Theme, w int) string {
 	right := th.Paint(ui.Muted, levels) + " "
 	switch {
 	case ui.Width(line)+ui.Width(right) < w:
-		line = ui.Ends(line, right, w)
+		line = ui.LeftRight(line, right, w)
 	case ui.Width(line) > w:
 		line = " " + verdict + "  " + sum
 	}
@@ -210,7 +210,7 @@ func consequence(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 		}
 		line += part
 	}
-	return ui.Ends(line, hint, w)
+	return ui.LeftRight(line, hint, w)
 }
 
 // short is a fix with the name that fits into a line with four others.

@@ -127,7 +127,7 @@ type description struct {
 // lines are the description in lines of w cells.
 func (d description) lines(th ui.Theme, w int) []string {
 	var out []string
-	add := func(r ui.Role, text string) { out = append(out, th.Wrapped(r, text, w)...) }
+	add := func(r ui.Role, text string) { out = append(out, th.PaintWrapped(r, text, w)...) }
 	for _, p := range d.problems {
 		add(p.role(), ui.Sign(p.role())+" "+p.Message)
 		if p.Fix != "" && p.Path != "phase_timeout_seconds" { // the rule has these

@@ -184,7 +184,7 @@ func (d *diff) View(th ui.Theme) string {
 	default:
 		body = d.view.View()
 	}
-	return ui.Box(ui.Ends(head, said, w)+"\n\n"+body, w, d.view.Height()+diffHead)
+	return ui.Box(ui.LeftRight(head, said, w)+"\n\n"+body, w, d.view.Height()+diffHead)
 }
 
 // View draws the row.

@@ -99,7 +99,7 @@ func (d *document) onMerged(m mergedMsg, busy bool) (*question, tea.Cmd) {
 		note = ui.Plural(m.conflicts, "conflict") + ", marked in the text"
 	}
 	q := &question{Menu: ui.Menu{
-		Title: d.name() + " changed on disk", Foot: "ctrl+z takes each of them back · esc decides later",
+		Title: d.name() + " changed on disk", Footer: "ctrl+z takes each of them back · esc decides later",
 		Body: "Someone else has written " + d.file + " since it was read, and what is typed here is not saved.",
 	}}
 	q.add(adoptMsg{m.side, &m.merged, m.theirs}, ui.Item{Text: "merge both", Note: note})
@@ -126,7 +126,7 @@ func (p *pair) adopt(m adoptMsg) {
 			break
 		}
 	}
-	d.text.Go(at)
+	d.text.MoveTo(at)
 	d.compare()
 }
 
@@ -165,7 +165,7 @@ func (p *pair) onFound(m foundMsg, busy bool) (*question, tea.Cmd) {
 		return p.onLost(m)
 	case !m.ok:
 		d.kept.held = false
-		return nil, ui.Fail(m.err)
+		return nil, ui.ShowError(m.err)
 	}
 	note := ""
 	if m.kept.Base != d.disk {
@@ -176,7 +176,7 @@ func (p *pair) onFound(m foundMsg, busy bool) (*question, tea.Cmd) {
 	}
 	at := m.kept.At.Local().Format("Jan 2 at 15:04")
 	q := &question{Menu: ui.Menu{
-		Title: "Unsaved work on " + d.name(), Foot: "esc takes it back too, and ctrl+z then gives the saved text",
+		Title: "Unsaved work on " + d.name(), Footer: "esc takes it back too, and ctrl+z then gives the saved text",
 		Body: fmt.Sprintf("The program ended on %s before %s was saved.", at, d.file),
 	}}
 	if m.kept.Elsewhere {
@@ -195,13 +195,13 @@ func (p *pair) onLost(m foundMsg) (*question, tea.Cmd) {
 	d.kept.held = false
 	if !m.ok {
 		if m.side == recipe {
-			return newRecipe(m.file), ui.Fail(m.err)
+			return newRecipe(m.file), ui.ShowError(m.err)
 		}
-		return nil, ui.Fail(m.err)
+		return nil, ui.ShowError(m.err)
 	}
 	d.begin(m.file, m.kept.Text)
 	text := filepath.Base(m.file) + " is not on disk: this is what was not saved of it"
-	return nil, tea.Batch(ui.Do(ui.Toast{Text: text, Role: ui.Warn}), p.seek())
+	return nil, tea.Batch(ui.Send(ui.Toast{Text: text, Role: ui.Warn}), p.seek())
 }
 
 // next makes the offer that had to wait for another question.
@@ -242,7 +242,7 @@ func (p *pair) onKept(m keptMsg) tea.Cmd {
 			return nil
 		}
 		p.keepErr = true
-		return ui.Fail(m.err)
+		return ui.ShowError(m.err)
 	}
 	d.kept.version, p.keepErr = m.version, false
 	if m.base != d.disk { // someone else wrote meanwhile

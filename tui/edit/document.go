@@ -119,7 +119,7 @@ func (d *document) readFirst(path string, files func() []string) tea.Cmd {
 func (d *document) load(m readMsg) {
 	d.err, d.loaded, d.path, d.file, d.disk = nil, true, m.path, m.file, m.text
 	d.text.SetText(m.text)
-	d.text.Go(ui.Pos{Line: firstLine(d.text.Lines())})
+	d.text.MoveTo(ui.Pos{Line: firstLine(d.text.Lines())})
 }
 
 // begin fills a document whose file is not there yet.
@@ -178,9 +178,9 @@ func (d *document) edit(change func([]byte) ([]byte, error)) tea.Cmd {
 func (d *document) onEdited(m editedMsg) (tea.Cmd, bool) {
 	switch {
 	case m.err != nil:
-		return ui.Fail(m.err), false
+		return ui.ShowError(m.err), false
 	case m.version != d.text.Version():
-		return ui.Do(ui.Toast{Text: "the text was changed meanwhile: once more", Role: ui.Warn}), false
+		return ui.Send(ui.Toast{Text: "the text was changed meanwhile: once more", Role: ui.Warn}), false
 	}
 	d.replace(m.text)
 	return nil, true
@@ -193,10 +193,10 @@ func (d *document) handOff() tea.Cmd {
 	}
 	h, err := d.eng.Editor(d.name(), d.text.Text())
 	if err != nil {
-		return ui.Fail(err)
+		return ui.ShowError(err)
 	}
 	m := editedMsg{side: d.side, version: d.text.Version()}
-	return ui.Do(ui.Exec{Program: h, Done: func(err error) tea.Msg {
+	return ui.Send(ui.Exec{Program: h, Done: func(err error) tea.Msg {
 		m.text, m.err = h.Result(), err
 		return m
 	}})

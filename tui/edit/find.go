@@ -24,8 +24,8 @@ func (f *finder) open(text *ui.Editor) {
 
 // search goes to the next place, or the one before.
 func (f *finder) search(text *ui.Editor, forward, here bool) {
-	text.Search(f.input.Value())
-	f.nth, f.of = text.Found(forward, here)
+	text.Highlight(f.input.Value())
+	f.nth, f.of = text.FindNext(forward, here)
 }
 
 // Key handles a key while the search is typed.
@@ -37,7 +37,7 @@ func (f *finder) Key(msg tea.KeyPressMsg, text *ui.Editor) {
 		f.search(text, false, false)
 	case "esc":
 		f.on = false
-		text.Search("")
+		text.Highlight("")
 	default:
 		if f.input.Key(msg) {
 			f.typed(text)
@@ -53,7 +53,7 @@ func (f *finder) Paste(s string, text *ui.Editor) {
 
 // typed searches from where the search began.
 func (f *finder) typed(text *ui.Editor) {
-	text.Go(f.from)
+	text.MoveTo(f.from)
 	f.search(text, true, true)
 }
 
@@ -68,5 +68,5 @@ func (f *finder) View(th ui.Theme, w int) string {
 	}
 	said += th.Paint(ui.Muted, " · enter next · ↑ previous · esc ")
 	label := " " + th.Paint(ui.Accent, "find ")
-	return ui.Ends(label+f.input.Draw(th, max(w-ui.Width(label)-ui.Width(said)-2, 8), true), said, w)
+	return ui.LeftRight(label+f.input.Draw(th, max(w-ui.Width(label)-ui.Width(said)-2, 8), true), said, w)
 }

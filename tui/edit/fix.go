@@ -17,7 +17,7 @@ const timeoutRule = "phase-timeout"
 // fixes lists what a program can fix: here first, then the changes of which each
 // alone satisfies the timeout rule, then the rest. It is nil if there is nothing.
 func fixes(here, all []problem, r rule) *question {
-	q := &question{Menu: ui.Menu{Title: "Fix", Foot: "a number or enter makes it · ctrl+z takes it back · esc closes"}}
+	q := &question{Menu: ui.Menu{Title: "Fix", Footer: "a number or enter makes it · ctrl+z takes it back · esc closes"}}
 	c, _ := r.binding()
 	seen := map[recipes.Edit]bool{}
 	add := func(ps []problem) {

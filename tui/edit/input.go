@@ -83,7 +83,7 @@ func (s *Screen) command(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 		cmd = s.submit()
 	case key.Matches(msg, fixKey):
 		if s.question = fixes(s.describe().problems, s.problems.items, s.checks.rule); s.question == nil {
-			cmd = ui.Do(ui.Toast{Text: "nothing that a program can fix", Role: ui.Muted})
+			cmd = ui.Send(ui.Toast{Text: "nothing that a program can fix", Role: ui.Muted})
 		}
 	case key.Matches(msg, nextKey):
 		cmd = s.perform(s.problems.next(s.texts.active, text.Cursor().Line))
@@ -120,13 +120,13 @@ func (s *Screen) textKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, listKey):
 		s.focus, s.comp = onProblems, nil
-		d.text.Search("")
+		d.text.Highlight("")
 		return nil
 	case !d.loaded:
 		return nil
 	case key.Matches(msg, compKey):
 		if s.comp = complete(table, &d.text, true, false); s.comp == nil {
-			return ui.Do(ui.Toast{Text: "nothing known that could stand here", Role: ui.Muted})
+			return ui.Send(ui.Toast{Text: "nothing known that could stand here", Role: ui.Muted})
 		}
 		return nil
 	}

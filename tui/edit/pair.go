@@ -159,7 +159,7 @@ func (p *pair) onRead(m readMsg) tea.Cmd {
 	case errors.Is(m.err, fs.ErrNotExist):
 		d.fresh = true
 		d.compare()
-		return ui.Do(ui.Toast{Text: d.name() + " is gone from the disk: saving writes it anew", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: d.name() + " is gone from the disk: saving writes it anew", Role: ui.Warn})
 	case m.err != nil: // not now: the next look may
 		return nil
 	case m.text == d.disk:
@@ -173,7 +173,7 @@ func (p *pair) onRead(m readMsg) tea.Cmd {
 	}
 	p.adopt(adoptMsg{m.side, &m.text, m.text})
 	text := d.name() + " was changed on disk, and is read again: ctrl+z gives the old text"
-	return ui.Do(ui.Toast{Text: text, Role: ui.Warn})
+	return ui.Send(ui.Toast{Text: text, Role: ui.Warn})
 }
 
 // onFirstRead takes a file that is read for the first time.
@@ -195,7 +195,7 @@ func (p *pair) onFirstRead(m readMsg) tea.Cmd {
 func (p *pair) begin(example string) tea.Cmd {
 	r, w, err := examples.Read(example)
 	if err != nil {
-		return ui.Fail(err)
+		return ui.ShowError(err)
 	}
 	file, _ := recipes.SplitSelector(p.docs[recipe].path)
 	if p.docs[workload].path == "" {
@@ -222,7 +222,7 @@ func (p *pair) saveThen(then tea.Msg) tea.Cmd {
 	if p.then = nil; then == nil {
 		then = ui.Toast{Text: "nothing to save", Role: ui.Muted}
 	}
-	return ui.Do(then)
+	return ui.Send(then)
 }
 
 // save writes what is not saved; nil if there is nothing to start. A text that is
@@ -251,7 +251,7 @@ func (p *pair) onSaved(m savedMsg) tea.Cmd {
 	if m.err != nil {
 		p.then, p.again = nil, false
 		if !errors.Is(m.err, engine.ErrChanged) {
-			return ui.Fail(m.err)
+			return ui.ShowError(m.err)
 		}
 		d.fresh, d.asked = false, nil // somebody was faster
 		return d.read()               // which asks
@@ -269,7 +269,7 @@ func (p *pair) onSaved(m savedMsg) tea.Cmd {
 	if p.then = nil; then == nil {
 		then = ui.Toast{Text: "saved", Role: ui.OK}
 	}
-	return tea.Batch(p.keep(), ui.Do(then))
+	return tea.Batch(p.keep(), ui.Send(then))
 }
 
 // leave forgets what was kept of the edits, which are saved or not wanted, and goes.
@@ -301,5 +301,5 @@ func (p *pair) tabs(th ui.Theme, b boxes, remark string) string {
 	case p.docs[workload].path != "":
 		line += th.Rule.Render("  │ ") + title(workload)
 	}
-	return ui.Ends(line, th.Paint(ui.Muted, remark), b.all.w)
+	return ui.LeftRight(line, th.Paint(ui.Muted, remark), b.all.w)
 }

@@ -141,7 +141,7 @@ func TestCompletionPane(t *testing.T) {
 	t.Parallel()
 	var text ui.Editor
 	text.SetText("model:\n  p")
-	text.Go(ui.Pos{Line: 1, Col: 3})
+	text.MoveTo(ui.Pos{Line: 1, Col: 3})
 	c := complete(schema.Recipe(2), &text, false, false)
 	if c == nil || len(c.items) != 2 {
 		t.Fatalf("offers %+v", c)

@@ -55,7 +55,7 @@ func (q *question) Key(msg tea.KeyPressMsg) (chosen tea.Msg, closed bool) {
 func (q *question) View(th ui.Theme, w, h int) string {
 	m := q.Menu
 	if q.cold { // says how to answer once an answer is taken
-		m.Foot = " "
+		m.Footer = " "
 	}
 	return m.Draw(th, w, h)
 }
@@ -63,7 +63,7 @@ func (q *question) View(th ui.Theme, w, h int) string {
 // leaving asks before edits are lost.
 func leaving(unsaved []string) *question {
 	q := &question{
-		Menu: ui.Menu{Title: "Leave without saving?", Body: "Not saved: " + strings.Join(unsaved, ", "), At: 1},
+		Menu: ui.Menu{Title: "Leave without saving?", Body: "Not saved: " + strings.Join(unsaved, ", "), Cursor: 1},
 		hot:  map[string]int{"ctrl+s": 0, "s": 0},
 	}
 	q.add(saveMsg{leaveMsg{}}, ui.Item{Text: "save, then leave", Note: "ctrl+s"})
@@ -75,7 +75,7 @@ func leaving(unsaved []string) *question {
 // newRecipe offers to begin a recipe that is not there yet.
 func newRecipe(path string) *question {
 	q := &question{esc: ui.Back{}, Menu: ui.Menu{
-		Title: "There is no " + path, Foot: "a number or enter chooses · esc goes back",
+		Title: "There is no " + path, Footer: "a number or enter chooses · esc goes back",
 		Body: "A new recipe can begin as one of the examples, each with its workload. Nothing is written before it is saved.",
 	}}
 	q.add(q.esc, ui.Item{Text: "go back", Note: "esc"})

@@ -112,7 +112,7 @@ func TestAStaleReadIsDropped(t *testing.T) {
 func TestPastedLineEnds(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
-	s.texts.docs[workload].text.Go(ui.Pos{})
+	s.texts.docs[workload].text.MoveTo(ui.Pos{})
 	drive(s, s.Update(tea.PasteMsg{Content: "a: 1\rb: 2\r\nc: 3\nd: 4\r\r"}))
 	if got, want := textOf(s, workload), "a: 1\nb: 2\nc: 3\nd: 4\n\n"+testWorkload; got != want {
 		t.Errorf("pasted %q", got)

@@ -70,7 +70,7 @@ func (s *Screen) Unsaved() bool { return len(s.texts.unsaved()) > 0 }
 func (s *Screen) Leave() tea.Cmd {
 	open := s.texts.unsaved()
 	if len(open) == 0 {
-		return ui.Do(ui.Back{})
+		return ui.Send(ui.Back{})
 	}
 	s.question = leaving(open)
 	return nil
@@ -159,7 +159,7 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 func (s *Screen) perform(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ui.Back, ui.Toast:
-		return ui.Do(msg)
+		return ui.Send(msg)
 	case armMsg:
 		msg.of.cold = false
 	case ruleMsg:
@@ -177,7 +177,7 @@ func (s *Screen) perform(msg tea.Msg) tea.Cmd {
 	case goToMsg:
 		s.toText()
 		s.texts.active = msg.side
-		s.texts.doc().text.Go(msg.at)
+		s.texts.doc().text.MoveTo(msg.at)
 		s.texts.doc().text.Centre()
 	case submitMsg:
 		return s.submit()
@@ -209,7 +209,7 @@ func (s *Screen) onChecked(m checkedMsg) tea.Cmd {
 		s.form.fill(m.entries)
 	}
 	for i := range s.texts.docs {
-		s.texts.docs[i].text.Mark(marks(s.problems.items, side(i)))
+		s.texts.docs[i].text.SetMarks(marks(s.problems.items, side(i)))
 	}
 	return s.texts.keep()
 }
@@ -221,7 +221,7 @@ type submitMsg struct{}
 func (s *Screen) submit() tea.Cmd {
 	if why := s.checks.against(&s.texts, s.versions(), &s.problems); why != "" {
 		s.texts.then = nil
-		return ui.Do(ui.Toast{Text: "not to be submitted: " + why, Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "not to be submitted: " + why, Role: ui.Warn})
 	}
 	if s.Unsaved() || s.texts.saving() {
 		return s.texts.saveThen(submitMsg{})
@@ -230,7 +230,7 @@ func (s *Screen) submit() tea.Cmd {
 	if w := &s.texts.docs[workload]; w.loaded {
 		o.Workload = w.path
 	}
-	return ui.Do(o)
+	return ui.Send(o)
 }
 
 // describe describes the line under the cursor: of the text, or of what has the focus instead.

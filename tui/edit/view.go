@@ -26,11 +26,11 @@ func (s *Screen) View() string {
 	default:
 		tabs = s.texts.tabs(s.th, b, fmt.Sprintf("line %d ", d.text.Cursor().Line+1))
 	}
-	parts := []string{ui.Box(rule.View(s.th, b.bar.w), b.bar.w, b.bar.h), s.th.Line(b.all.w), tabs}
+	parts := []string{ui.Box(rule.View(s.th, b.bar.w), b.bar.w, b.bar.h), s.th.RuleLine(b.all.w), tabs}
 	if b.text[recipe].h > 0 {
 		parts = append(parts, s.main())
 	}
-	parts = append(parts, s.th.Line(b.all.w))
+	parts = append(parts, s.th.RuleLine(b.all.w))
 	if b.list.h > 0 {
 		parts = append(parts, s.bottom())
 	}
@@ -47,13 +47,13 @@ func (s *Screen) over(body string) string {
 		if rows := strings.Count(box, "\n") + 1; y+rows > h { // above the line
 			y -= rows + 1
 		}
-		body = ui.Put(body, box, x, y, w)
+		body = ui.Overlay(body, box, x, y, w)
 	}
 	if s.reading {
-		body = ui.Centre(body, s.describe().framed(s.th, w, h), w, h)
+		body = ui.OverlayCentred(body, s.describe().framed(s.th, w, h), w, h)
 	}
 	if s.question != nil {
-		body = ui.Centre(body, s.question.View(s.th, w, h), w, h)
+		body = ui.OverlayCentred(body, s.question.View(s.th, w, h), w, h)
 	}
 	return body
 }

@@ -28,7 +28,7 @@ func (p *Pane) Keys() (first, rest []key.Binding) {
 func (p *Pane) commands() (first, rest []ui.Command) {
 	const aside = 16
 	page := max(p.win.h, 1)
-	prompt := func(what asked, text string) func() tea.Cmd { return ui.Now(func() { p.prompt.open(what, text) }) }
+	prompt := func(what asked, text string) func() tea.Cmd { return ui.NoCmd(func() { p.prompt.open(what, text) }) }
 	hit := func(back bool) func() tea.Cmd {
 		return func() tea.Cmd { return p.next(p.find.match, p.find.query, back) }
 	}
@@ -54,15 +54,15 @@ func (p *Pane) commands() (first, rest []ui.Command) {
 		{Key: ui.Bind("w", "wrap lines", "w"), Do: p.rewrap},
 		{Key: ui.Bind(":", "go to line", ":"), Do: prompt(askedLine, "")},
 		{Key: ui.Bind("y", "copy lines", "y"), Do: p.copied},
-		{Key: ui.Bind("a", "the log's own colours", "a"), Do: ui.Now(func() { p.colours = !p.colours })},
+		{Key: ui.Bind("a", "the log's own colours", "a"), Do: ui.NoCmd(func() { p.colours = !p.colours })},
 		{Key: ui.Bind("↑", "scroll", "up", "k"), Do: scroll(-1)},
 		{Key: ui.Bind("↓", "scroll", "down", "j"), Do: scroll(1)},
 		{Key: ui.Bind("pgup", "a page up", "pgup"), Do: scroll(-page)},
 		{Key: ui.Bind("pgdn", "a page down", "pgdown"), Do: scroll(page)},
 		{Key: ui.Bind("home", "to the beginning", "home", "g"), Do: p.toTop},
 		{Key: ui.Bind("end", "to the end", "end", "G"), Do: p.toEnd},
-		{Key: left, Do: ui.Now(func() { p.win.shift(-aside) })},
-		{Key: right, Do: ui.Now(func() { p.shiftRight(aside) })},
+		{Key: left, Do: ui.NoCmd(func() { p.win.shift(-aside) })},
+		{Key: right, Do: ui.NoCmd(func() { p.shiftRight(aside) })},
 	}
 }
 
@@ -74,7 +74,7 @@ func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 		return p.typed(what, p.prompt.key(msg))
 	}
 	first, rest := p.commands()
-	cmd, _ := ui.Press(msg, append(first, rest...))
+	cmd, _ := ui.HandleKey(msg, append(first, rest...))
 	return cmd
 }
 
@@ -137,7 +137,7 @@ func (p *Pane) filter(text string) tea.Cmd {
 	if text != "" {
 		var err error
 		if f.match, err = engine.MatchRegexp(text); err != nil {
-			return ui.Fail(err)
+			return ui.ShowError(err)
 		}
 	}
 	p.only, p.find.hit = f, nil
@@ -149,9 +149,9 @@ func (p *Pane) goTo(text string) tea.Cmd {
 	n, err := strconv.ParseInt(strings.NewReplacer(",", "", " ", "").Replace(text), 10, 64)
 	switch {
 	case err != nil || n < 1:
-		return ui.Do(ui.Toast{Text: fmt.Sprintf("go to line %q: want a number from 1", text), Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: fmt.Sprintf("go to line %q: want a number from 1", text), Role: ui.Warn})
 	case len(p.src.logs) != 1 || p.src.view == nil:
-		return ui.Do(ui.Toast{Text: "lines have numbers in one log, not in a merged view", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "lines have numbers in one log, not in a merged view", Role: ui.Warn})
 	}
 	p.src.at = nil
 	return p.src.seek(n)
@@ -165,7 +165,7 @@ func (p *Pane) copied() tea.Cmd {
 		lines = []engine.LogLine{*p.find.hit}
 	}
 	if len(lines) == 0 {
-		return ui.Do(ui.Toast{Text: "copy: no line is in view", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "copy: no line is in view", Role: ui.Warn})
 	}
 	text := make([]string, 0, len(lines))
 	for _, l := range lines {
@@ -175,5 +175,5 @@ func (p *Pane) copied() tea.Cmd {
 	if len(lines) == 1 {
 		said = "the line was sent to the terminal's clipboard"
 	}
-	return ui.Do(ui.Copy{Text: strings.Join(text, "\n") + "\n", Said: said})
+	return ui.Send(ui.Copy{Text: strings.Join(text, "\n") + "\n", Message: said})
 }

@@ -290,7 +290,7 @@ func TestSearch(t *testing.T) {
 	r.keys("n")
 	r.want("round the end", "▸Error one", "line 1", "line 2", "line 3")
 	r.keys("y")
-	sent := ui.Copy{Text: "Error one\n", Said: "the line was sent to the terminal's clipboard"}
+	sent := ui.Copy{Text: "Error one\n", Message: "the line was sent to the terminal's clipboard"}
 	if got := r.said[len(r.said)-1]; got != sent {
 		t.Errorf("copied %v", got)
 	}
@@ -435,7 +435,7 @@ func TestCopyInView(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 30, 2, numbered(9))
 	r.keys("y")
-	if got := r.said[0]; got != (ui.Copy{Text: "line 8\nline 9\n", Said: "2 lines sent to the terminal's clipboard"}) {
+	if got := r.said[0]; got != (ui.Copy{Text: "line 8\nline 9\n", Message: "2 lines sent to the terminal's clipboard"}) {
 		t.Errorf("copied %v", got)
 	}
 	empty := newRig(t, 30, 2, "")

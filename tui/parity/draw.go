@@ -37,7 +37,7 @@ func (s *Screen) View() string {
 	if s.c.Verdict == engine.NotComparable {
 		again = s.th.Paint(ui.Muted, "R compares again")
 	}
-	rule := s.th.Titled(s.th.Paint(role, text), again, s.w)
+	rule := s.th.TitledRule(s.th.Paint(role, text), again, s.w)
 	if s.view != viewFigures {
 		return head + "\n" + rule + "\n" + s.viewMore(s.w, max(s.h-headLines-1, 0))
 	}
@@ -64,7 +64,7 @@ func (s *Screen) View() string {
 	if l.table > 0 {
 		parts = append(parts, s.table.Draw(s.th))
 	}
-	parts = append(parts, s.th.Titled(title, s.th.Paint(ui.Muted, more), s.w), " "+strings.Join(lines, "\n "))
+	parts = append(parts, s.th.TitledRule(title, s.th.Paint(ui.Muted, more), s.w), " "+strings.Join(lines, "\n "))
 	return strings.Join(parts, "\n")
 }
 

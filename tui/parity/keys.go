@@ -41,15 +41,15 @@ func (s *Screen) commands() []ui.Command {
 	return []ui.Command{
 		{
 			Key: ui.Bind("d", sides, "d"), Hidden: s.lay.all || s.view != viewFigures,
-			Do: ui.Now(func() { s.lower = (s.lower + 1) % (showSides + 1) }),
+			Do: ui.NoCmd(func() { s.lower = (s.lower + 1) % (showSides + 1) }),
 		},
 		s.toView("r", "differences", viewFields),
 		s.toView("t", "turns", viewTurns),
 		s.toView("g", "TTFT drawn", viewSpread),
 		s.toView("l", "levels", viewLevels),
-		{Key: ui.Bind("m", "copy as Markdown", "m"), Do: s.copy, Name: "copy", Why: s.noCopy()},
-		{Key: ui.Bind("h", "HTML page", "h"), Do: s.writePage, Name: "HTML page", Why: s.noCopy()},
-		{Key: ui.Bind("f", force, "f"), Do: s.turnForce, Name: "force", Why: s.noForce()},
+		{Key: ui.Bind("m", "copy as Markdown", "m"), Do: s.copy, Name: "copy", Unavailable: s.noCopy()},
+		{Key: ui.Bind("h", "HTML page", "h"), Do: s.writePage, Name: "HTML page", Unavailable: s.noCopy()},
+		{Key: ui.Bind("f", force, "f"), Do: s.turnForce, Name: "force", Unavailable: s.noForce()},
 		{Key: swapKey, Do: s.swap},
 		{Key: ui.Bind("a", "add a reference", "a"), Do: s.add},
 		{Key: ui.Bind("[ ]", "phase", "["), Do: func() tea.Cmd { return s.turnPhase(-1) }},
@@ -72,7 +72,7 @@ func (s *Screen) toView(k, desc string, v view) ui.Command {
 }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	cmd, taken := ui.Press(msg, s.commands())
+	cmd, taken := ui.HandleKey(msg, s.commands())
 	if !taken {
 		s.more().Key(msg)
 	}
@@ -80,7 +80,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (s *Screen) copy() tea.Cmd {
-	return ui.Do(ui.Copy{Text: s.c.Markdown(), Said: "the comparison is in the clipboard, as Markdown"})
+	return ui.Send(ui.Copy{Text: s.c.Markdown(), Message: "the comparison is in the clipboard, as Markdown"})
 }
 
 func (s *Screen) noCopy() string {
@@ -128,7 +128,7 @@ func (s *Screen) turnPhase(by int) tea.Cmd {
 		at = s.c.Candidate.Phase
 	}
 	if at+by < 0 {
-		return ui.Do(ui.Toast{Text: "there is no phase before the first", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "there is no phase before the first", Role: ui.Warn})
 	}
 	s.phase = at + by
 	return s.compare()

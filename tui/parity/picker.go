@@ -53,7 +53,7 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		if r.ID != "" {
 			name += "_" + r.ID
 		}
-		mark, role := ui.StateLook(string(r.State))
+		mark, role := ui.StateMark(string(r.State))
 		state := ui.Cell{Text: mark + " " + string(r.State), Role: role}
 		row := []ui.Cell{{Text: name}, state, {Text: recipes.Commas(r.Levels)}}
 		for _, m := range results.Listed {
@@ -102,7 +102,7 @@ func (s *Screen) viewPicker() string {
 	case s.cand != "":
 		other = "candidate  " + ui.Clean(s.cand)
 	}
-	head := " Which run is the " + s.wanted() + "?\n " + s.th.Paint(ui.Muted, other) + "\n" + s.th.Line(s.w) + "\n"
+	head := " Which run is the " + s.wanted() + "?\n " + s.th.Paint(ui.Muted, other) + "\n" + s.th.RuleLine(s.w) + "\n"
 	switch {
 	case s.listed.IsZero():
 		return head + s.th.Paint(ui.Muted, " reading the list of runs …")

@@ -163,7 +163,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		s.listing, s.listed, s.listErr = false, msg.at, msg.err
 		s.fillPicker(msg.runs)
 		if msg.err != nil && len(s.runs) > 0 {
-			return ui.Do(ui.Toast{Text: "not all runs could be read: " + ui.OneLine(msg.err), Role: ui.Warn})
+			return ui.Send(ui.Toast{Text: "not all runs could be read: " + ui.OneLine(msg.err), Role: ui.Warn})
 		}
 	case ui.ThemeChanged:
 		s.th = msg.Theme
@@ -186,7 +186,7 @@ func (s *Screen) onCompared(m comparedMsg) tea.Cmd {
 	if m.err != nil {
 		if s.c != nil { // what stands stays: another phase may not exist
 			s.phase = s.c.Candidate.Phase
-			return ui.Fail(m.err)
+			return ui.ShowError(m.err)
 		}
 		s.err = m.err
 		return nil
@@ -209,7 +209,7 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 	}
 	if m.Wheel != 0 {
 		t.Move(m.Wheel)
-	} else if i, ok := t.At(y); ok {
+	} else if i, ok := t.RowAt(y); ok {
 		t.Move(i - t.Cursor)
 	}
 	return nil
@@ -223,7 +223,7 @@ func (s *Screen) Leave() tea.Cmd {
 	case s.view != viewFigures && !s.picking():
 		s.view = viewFigures
 	default:
-		return ui.Do(ui.Back{})
+		return ui.Send(ui.Back{})
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func (s *Screen) viewMore(w, h int) string {
 const titleLines = 2
 
 func (s *Screen) titled(title string, t ui.Table, w int) string {
-	lines := ui.Prose(title, w-2, titleLines)
+	lines := ui.WrapAtMost(title, w-2, titleLines)
 	for len(lines) < titleLines {
 		lines = append(lines, "")
 	}
@@ -200,7 +200,7 @@ func (s *Screen) viewSpread(w, h int) string {
 		const none = "no distribution to draw: both sides must be folders with request rows"
 		return " " + strings.Join(ui.Wrap(none, w-2), "\n ")
 	}
-	n := 2 * (w - ui.ChartAxis)
+	n := 2 * (w - ui.ChartAxisWidth)
 	from := min(at(d, d.Reference, 0), at(d, d.Candidate, 0))
 	top := max(at(d, d.Reference, 99.5), at(d, d.Candidate, 99.5))
 	if from < top/4 {
@@ -215,9 +215,9 @@ func (s *Screen) viewSpread(w, h int) string {
 		a, b := at(d, d.Reference, p), at(d, d.Candidate, p)
 		facts = append(facts, fmt.Sprintf("p%.0f %s, %s s", p, results.Decimal(a, 3), results.Decimal(b, 3)))
 	}
-	head := ui.Ends(" % of requests that wait at most so long", s.th.Legend(curves...)+" ", w)
-	axis := strings.Repeat(" ", ui.ChartAxis) +
-		ui.Ends(results.Decimal(from, 2), results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxis)
+	head := ui.LeftRight(" % of requests that wait at most so long", s.th.Legend(curves...)+" ", w)
+	axis := strings.Repeat(" ", ui.ChartAxisWidth) +
+		ui.LeftRight(results.Decimal(from, 2), results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxisWidth)
 	return head + "\n" + s.th.Chart(w, h-3, nil, curves...) + "\n" + s.th.Paint(ui.Muted, axis) +
 		"\n " + strings.Join(facts, s.th.Paint(ui.Muted, " · "))
 }
@@ -274,20 +274,20 @@ func (s *Screen) viewCurve(w, h int) string {
 	room := max(h-1-len(list), min(h-1-leastLevels, 12), 0)
 	top := min(s.levelList.Cursor, max(len(list)-(h-1-room), 0))
 	list = list[top:min(top+max(h-1-room, 0), len(list))]
-	head := ui.Ends(title, s.th.DotsLegend(sets...)+" ", w)
+	head := ui.LeftRight(title, s.th.ScatterLegend(sets...)+" ", w)
 	drawn := s.th.Scatter(w, room, "output speed p50 of a request (tok/s)", sets...)
 	return head + "\n" + drawn + "\n" + strings.Join(list, "\n")
 }
 
 // dotsOf are the points by run; throughput is of whole runs where the GPUs of one
 // of them are not known.
-func dotsOf(points []results.Point) (sets []ui.Dots, perGPU bool) {
+func dotsOf(points []results.Point) (sets []ui.Points, perGPU bool) {
 	perGPU = !slices.ContainsFunc(points, func(p results.Point) bool { return p.GPUs <= 0 })
 	for _, p := range points {
-		i := slices.IndexFunc(sets, func(d ui.Dots) bool { return d.Label == ui.Clean(p.Run) })
+		i := slices.IndexFunc(sets, func(d ui.Points) bool { return d.Label == ui.Clean(p.Run) })
 		if i < 0 {
 			i = len(sets)
-			sets = append(sets, ui.Dots{Label: ui.Clean(p.Run)})
+			sets = append(sets, ui.Points{Label: ui.Clean(p.Run)})
 		}
 		y := p.Output
 		if perGPU {

@@ -156,7 +156,7 @@ func candidateRow(th ui.Theme, c porter.Candidate, here bool, w int) string {
 	if here {
 		mark, path = th.Paint(ui.Accent, " ▸ "), th.Selected.Render(path)
 	}
-	return "            " + ui.Ends(mark+path, th.Paint(ui.Muted, facts)+" ", max(w-12, 1))
+	return "            " + ui.LeftRight(mark+path, th.Paint(ui.Muted, facts)+" ", max(w-12, 1))
 }
 
 // bytesText is a size as people read it.

@@ -64,7 +64,7 @@ func (a *artifacts) view(th ui.Theme, b rect, focused bool, of porter.Field) str
 			told := ui.Clean(strings.Trim(at.Found+"; "+at.Problem, "; "))
 			text = ui.Fit(text, 30) + th.Paint(ui.Muted, told)
 		}
-		lines = append(lines, ui.Ends(text, th.Paint(ui.Muted, n), b.w))
+		lines = append(lines, ui.LeftRight(text, th.Paint(ui.Muted, n), b.w))
 	}
 	return ui.Box(strings.Join(lines, "\n"), b.w, b.h)
 }
@@ -91,7 +91,7 @@ func (a *artifacts) about(th ui.Theme, w int) []string {
 		out = append(out, ui.Wrap(at.Found, w)...)
 	}
 	if at.Problem != "" {
-		out = append(out, th.Wrapped(role, at.Problem, w)...)
+		out = append(out, th.PaintWrapped(role, at.Problem, w)...)
 	}
 	if at.Lines > 0 {
 		out = append(out, th.Paint(ui.Muted, fmt.Sprintf("%d lines read", at.Lines)))

@@ -132,7 +132,7 @@ func (c *chooser) typing() bool { return true }
 func (c *chooser) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, escKey):
-		return ui.Do(ui.Back{})
+		return ui.Send(ui.Back{})
 	case key.Matches(msg, prevKey):
 		c.move(-1)
 	case key.Matches(msg, followKey):
@@ -195,7 +195,7 @@ func (c *chooser) top() int {
 
 func (c *chooser) view(th ui.Theme) string {
 	lines := []string{" " + th.Paint(ui.Muted, "run directory  ") + c.path.Draw(th, max(c.w-17, 1), true)}
-	lines = append(append(lines, c.advice(th)...), th.Line(c.w))
+	lines = append(append(lines, c.advice(th)...), th.RuleLine(c.w))
 	for i := c.top(); i < len(c.rows) && len(lines) < c.h; i++ {
 		at := c.rows[i]
 		role := ui.Muted

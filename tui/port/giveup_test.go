@@ -60,7 +60,7 @@ func TestNamesTypedWhileAnAnswerIsWorkedIn(t *testing.T) {
 func TestAnswersAreUnsavedUntilWritten(t *testing.T) {
 	t.Parallel()
 	s := open(t, &lab{}, sample)
-	var keeper ui.Keeper = s
+	var keeper ui.UnsavedReporter = s
 	if keeper.Unsaved() {
 		t.Error("nothing is answered")
 	}

@@ -142,7 +142,7 @@ func (r *review) answerKey(msg tea.KeyPressMsg) tea.Cmd {
 // accept settles the question under the cursor.
 func (r *review) accept() tea.Cmd {
 	if why := r.notAcceptable(); why != "" {
-		return ui.Do(ui.Toast{Text: "nothing to accept: " + why, Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "nothing to accept: " + why, Role: ui.Warn})
 	}
 	t, _ := r.question()
 	return r.job.answer(porter.Answer{ID: t.ID, Accepted: true})

@@ -78,7 +78,7 @@ func (r *review) about(th ui.Theme, w, h int) []string {
 	}
 	var out, asked []string
 	if t, ok := r.question(); ok {
-		asked = th.Wrapped(kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
+		asked = th.PaintWrapped(kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
 		if r.focus == onQuestions {
 			if out, asked = asked, nil; t.Path == "" {
 				return out
@@ -103,19 +103,19 @@ func (r *review) about(th ui.Theme, w, h int) []string {
 	if len(f.Evidence) > 0 {
 		out = append(out, r.origin.evidence(th, f.Evidence[0], w, max(h-len(out)-2, 1))...)
 		if more := f.Evidence[1:]; len(more) > 0 {
-			out = append(out, th.Wrapped(ui.Muted, "also "+alsoAt(more), w)...)
+			out = append(out, th.PaintWrapped(ui.Muted, "also "+alsoAt(more), w)...)
 		}
 	} else {
 		out = append(out, th.Paint(ui.Muted, "no artifact shows it"))
 	}
 	if f.Why != "" {
-		out = append(out, th.Wrapped(ui.Muted, "why: "+f.Why, w)...)
+		out = append(out, th.PaintWrapped(ui.Muted, "why: "+f.Why, w)...)
 	}
 	out = append(out, asked...)
 	if h < 8 {
 		return out
 	}
-	out = append(append(out, ""), th.Wrapped(ui.Muted, f.Path, w)...)
+	out = append(append(out, ""), th.PaintWrapped(ui.Muted, f.Path, w)...)
 	return append(out, ui.Wrap(f.Value, w)...)
 }
 

@@ -168,7 +168,7 @@ func (p *porting) change(to func(opt *porter.Options)) tea.Cmd {
 // answer ports again with one answer more.
 func (p *porting) answer(a porter.Answer) tea.Cmd {
 	if p.now != nil {
-		return ui.Do(ui.Toast{Text: "the last answer is still being worked in", Role: ui.Muted})
+		return ui.Send(ui.Toast{Text: "the last answer is still being worked in", Role: ui.Muted})
 	}
 	return p.change(func(opt *porter.Options) { opt.Answers = append(opt.Answers, a) })
 }

@@ -160,7 +160,7 @@ func (w *written) factLine(th ui.Theme, width int) string {
 	for len(facts) > 1 && !fits(facts) {
 		facts = facts[:len(facts)-1]
 	}
-	return ui.Ends(" "+ui.Clean(strings.Join(facts, " · ")), right, width)
+	return ui.LeftRight(" "+ui.Clean(strings.Join(facts, " · ")), right, width)
 }
 
 // classes are where a field can come from, in the order in which they are counted, with

@@ -228,7 +228,7 @@ func (r *review) view(th ui.Theme) string {
 	fileTitle, originTitle := r.files.title(th, r.focus == onFile), "where it comes from"
 	parts := []string{r.job.result.factLine(th, r.w)}
 	if b.wide {
-		parts = append(parts, th.Line(r.w), th.Beside(
+		parts = append(parts, th.RuleLine(r.w), th.Beside(
 			ui.Fit(titled(th, " ARTIFACTS", r.focus == onArtifacts), b.artifacts.w),
 			ui.Fit(fileTitle, b.file.w), ui.Fit(titled(th, strings.ToUpper(originTitle), false), b.origin.w)))
 		if b.file.h > 0 {
@@ -239,17 +239,17 @@ func (r *review) view(th ui.Theme) string {
 		if r.focus == onArtifacts {
 			fileTitle, file = titled(th, "artifacts", true), func() string { return list(b.file) }
 		}
-		parts = append(parts, th.Titled(fileTitle, "", r.w))
+		parts = append(parts, th.TitledRule(fileTitle, "", r.w))
 		if b.file.h > 0 {
 			parts = append(parts, file())
 		}
-		parts = append(parts, th.Titled(titled(th, originTitle, false), "", r.w))
+		parts = append(parts, th.TitledRule(titled(th, originTitle, false), "", r.w))
 		if b.origin.h > 0 {
 			about := strings.Join(r.about(th, b.origin.w-2, b.origin.h), "\n ")
 			parts = append(parts, ui.Box(" "+about, b.origin.w, b.origin.h))
 		}
 	}
-	parts = append(parts, th.Titled(r.questions.title(th, r.focus == onQuestions, r.job.now != nil), "", r.w))
+	parts = append(parts, th.TitledRule(r.questions.title(th, r.focus == onQuestions, r.job.now != nil), "", r.w))
 	if b.todos.h > 0 {
 		parts = append(parts, r.questionsView(th))
 	}

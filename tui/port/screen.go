@@ -171,7 +171,7 @@ func (s *Screen) begin(dir string) tea.Cmd {
 // show opens the viewer.
 func (s *Screen) show(places []porter.Evidence) tea.Cmd {
 	if len(places) == 0 {
-		return ui.Do(ui.Toast{Text: "no artifact shows it", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "no artifact shows it", Role: ui.Warn})
 	}
 	return s.viewer.open(s.porting.dir, places)
 }
@@ -194,7 +194,7 @@ func (s *Screen) open(sh *sheet) {
 // fail says what went wrong: in a remark where it fits into one line, else whole.
 func (s *Screen) fail(err error) tea.Cmd {
 	if ui.Width(ui.Clean(err.Error()))+4 <= s.w {
-		return ui.Fail(err)
+		return ui.ShowError(err)
 	}
 	s.open(failed(err))
 	return nil
@@ -227,13 +227,13 @@ func (s *Screen) Leave() tea.Cmd {
 	case s.stage == naming && s.writing.compare != nil:
 		return s.writing.back()
 	case s.Unsaved():
-		return ui.Do(ui.Ask{
+		return ui.Send(ui.Ask{
 			ID: askLeave, Title: "Leave without writing?", Danger: true,
 			Body: "Answers that were given here are not written yet: w writes them with the recipe.",
 			Yes:  "discard them", No: "stay",
 		})
 	case s.stage == choosing:
-		return ui.Do(ui.Back{})
+		return ui.Send(ui.Back{})
 	}
 	return s.backward()
 }
@@ -241,7 +241,7 @@ func (s *Screen) Leave() tea.Cmd {
 func (s *Screen) backward() tea.Cmd {
 	s.porting.giveUp() // whatever comes is of no use
 	if s.given {
-		return ui.Do(ui.Back{})
+		return ui.Send(ui.Back{})
 	}
 	s.stage = choosing
 	s.chooser.list()

@@ -70,7 +70,8 @@ func (sh *sheet) view(th ui.Theme) string {
 	if len(sh.lines) > sh.page() {
 		right = th.Paint(ui.Muted, fmt.Sprintf("%d–%d of %d", sh.top+1, end, len(sh.lines)))
 	}
-	return th.Titled(th.Title.Render(sh.title), right, sh.w) + "\n" + strings.Join(sh.lines[min(sh.top, end):end], "\n")
+	return th.TitledRule(th.Title.Render(sh.title), right, sh.w) + "\n" +
+		strings.Join(sh.lines[min(sh.top, end):end], "\n")
 }
 
 // failed is an error that has no room in a line.
@@ -82,7 +83,7 @@ func failed(err error) *sheet {
 
 // wrapped are the lines of a text in a role, behind a margin.
 func wrapped(th ui.Theme, margin string, role ui.Role, text string, w int) []string {
-	lines := th.Wrapped(role, text, w-ui.Width(margin)-1)
+	lines := th.PaintWrapped(role, text, w-ui.Width(margin)-1)
 	for i := range lines {
 		lines[i] = margin + lines[i]
 	}

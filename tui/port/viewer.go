@@ -103,5 +103,5 @@ func (v *viewer) key(msg tea.KeyPressMsg) tea.Cmd {
 
 func (v *viewer) view(th ui.Theme) string {
 	left, right := v.pane.Title(true, v.w)
-	return th.Titled(left, right, v.w) + "\n" + v.pane.View()
+	return th.TitledRule(left, right, v.w) + "\n" + v.pane.View()
 }

@@ -164,7 +164,7 @@ func (m writtenMsg) apply(s *Screen) tea.Cmd {
 		s.writing.compare.open(s.th, s.w, s.h)
 		if m.moved {
 			text := "nothing is written: what is there has changed since it was shown"
-			return ui.Do(ui.Toast{Text: text, Role: ui.Warn})
+			return ui.Send(ui.Toast{Text: text, Role: ui.Warn})
 		}
 		return nil
 	case m.err != nil:
@@ -172,7 +172,7 @@ func (m writtenMsg) apply(s *Screen) tea.Cmd {
 	}
 	s.stage, s.writing.compare = reviewing, nil
 	s.porting.saved(m.answers)
-	return ui.Do(ui.OpenEdit{Recipe: m.paths[0], Workload: m.paths[1]})
+	return ui.Send(ui.OpenEdit{Recipe: m.paths[0], Workload: m.paths[1]})
 }
 
 // drop gives up a write.
@@ -188,7 +188,7 @@ func tooLate(m writtenMsg) tea.Cmd {
 	if m.err != nil || m.moved {
 		return nil
 	}
-	return ui.Do(ui.Toast{Text: "it was too late to give up: " + m.paths[0] + " is written", Role: ui.Warn})
+	return ui.Send(ui.Toast{Text: "it was too late to give up: " + m.paths[0] + " is written", Role: ui.Warn})
 }
 
 func (w *writing) keys() []key.Binding {
@@ -249,7 +249,7 @@ func (w *writing) compareKey(msg tea.KeyPressMsg) tea.Cmd {
 	if w.now != nil || !key.Matches(msg, yesKey) {
 		return nil
 	}
-	return ui.Do(ui.Ask{
+	return ui.Send(ui.Ask{
 		ID: askReplace, Title: "Replace what is there?", Danger: true,
 		Body: strings.Join(w.replaced(), "\n"), Yes: "replace", No: "no",
 	})
@@ -278,7 +278,7 @@ func (w *writing) view(th ui.Theme) string {
 		return w.compare.view(th)
 	}
 	labels, of := [2]string{"recipe", "workload"}, w.job.result
-	lines := []string{of.factLine(th, w.w), th.Titled(th.Title.Render("write the files"), "", w.w)}
+	lines := []string{of.factLine(th, w.w), th.TitledRule(th.Title.Render("write the files"), "", w.w)}
 	for i := range w.names {
 		focused, role := i == w.at && w.now == nil, ui.Muted
 		if focused {
@@ -289,7 +289,7 @@ func (w *writing) view(th ui.Theme) string {
 		lines = append(lines, "  "+th.Paint(role, ui.Fit(labels[i], 10))+input+" "+note)
 	}
 	origin := ui.Fit("origin", 10) + ui.Clean(porter.ProvenancePath(w.names[0].Value()))
-	lines = append(lines, ui.Ends("  "+th.Paint(ui.Muted, origin), w.target(th, 2)+"  ", w.w))
+	lines = append(lines, ui.LeftRight("  "+th.Paint(ui.Muted, origin), w.target(th, 2)+"  ", w.w))
 	if w.found.err != nil {
 		lines = append(lines, wrapped(th, "            ", ui.Bad, w.found.err.Error(), w.w)...)
 	}

@@ -31,10 +31,10 @@ func (s *Screen) commands() []ui.Command {
 	}
 	return []ui.Command{
 		{Key: open, Do: s.open},
-		{Key: ui.Bind("p", "port", "p"), Do: func() tea.Cmd { return ui.Do(ui.OpenPort{}) }},
-		{Key: ui.Bind("n", "new from recipe", "n"), Do: ui.Now(func() { s.typing = typingRecipe })},
+		{Key: ui.Bind("p", "port", "p"), Do: func() tea.Cmd { return ui.Send(ui.OpenPort{}) }},
+		{Key: ui.Bind("n", "new from recipe", "n"), Do: ui.NoCmd(func() { s.typing = typingRecipe })},
 		{Key: with, Do: s.compare},
-		{Key: ui.Bind("/", "filter", "/"), Do: ui.Now(func() { s.typing = typingFilter })},
+		{Key: ui.Bind("/", "filter", "/"), Do: ui.NoCmd(func() { s.typing = typingFilter })},
 		{Key: cancel, Do: s.askCancel},
 		{Key: ui.Bind("r", "read again", "r"), Do: s.load},
 	}
@@ -50,7 +50,7 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	case s.list.table.Key(msg):
 		return nil
 	}
-	cmd, _ := ui.Press(msg, s.commands())
+	cmd, _ := ui.HandleKey(msg, s.commands())
 	return cmd
 }
 
@@ -86,7 +86,7 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 // pressed once too often on the way back to it: q leaves the workbench.
 func (s *Screen) Escape() (tea.Cmd, bool) {
 	if s.list.plain() {
-		return ui.Do(ui.Toast{Text: "q leaves the workbench; runs go on"}), true
+		return ui.Send(ui.Toast{Text: "q leaves the workbench; runs go on"}), true
 	}
 	return s.Leave(), true
 }
@@ -94,7 +94,7 @@ func (s *Screen) Escape() (tea.Cmd, bool) {
 // Leave gives up a filter or a mark first.
 func (s *Screen) Leave() tea.Cmd {
 	if s.list.plain() {
-		return ui.Do(ui.Back{})
+		return ui.Send(ui.Back{})
 	}
 	s.list.filter.SetValue("")
 	s.list.marked = ""
@@ -113,12 +113,12 @@ func (s *Screen) compare() tea.Cmd {
 	if ref == "" || ref == run.Dir {
 		return nil
 	}
-	return ui.Do(ui.OpenParity{Ref: ref, Cand: run.Dir})
+	return ui.Send(ui.OpenParity{Ref: ref, Cand: run.Dir})
 }
 
 func (s *Screen) askCancel() tea.Cmd {
 	run, _ := s.list.selected()
-	return ui.Do(ui.Ask{
+	return ui.Send(ui.Ask{
 		ID: "cancel " + run.Dir, Title: "Cancel this run?",
 		Body: run.Name + " " + run.ID + " is " + string(run.State) + ". What was measured so far is kept.",
 		Yes:  "cancel it", No: "let it run", Danger: true,

@@ -61,7 +61,7 @@ func (l *list) lastLine(th ui.Theme, w int) string {
 	if len(l.shown) <= l.table.Page() {
 		return line
 	}
-	return ui.Ends(line, th.Paint(ui.Muted, fmt.Sprintf("%d of %d ", l.table.Cursor+1, len(l.shown))), w)
+	return ui.LeftRight(line, th.Paint(ui.Muted, fmt.Sprintf("%d of %d ", l.table.Cursor+1, len(l.shown))), w)
 }
 
 // detail is the selected run in three lines.
@@ -70,7 +70,7 @@ func (l *list) detail(th ui.Theme, w int, now time.Time) string {
 	if !ok {
 		return "\n\n"
 	}
-	mark, role := ui.StateLook(string(r.State))
+	mark, role := ui.StateMark(string(r.State))
 	first := th.Paint(role, "  "+mark+" ") + ui.Clean(r.Name)
 	if r.ID != "" {
 		first += th.Paint(ui.Muted, "  "+ui.Clean(r.ID))

@@ -29,7 +29,7 @@ func columns() []ui.Column {
 }
 
 func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
-	mark, role := ui.StateLook(string(r.State))
+	mark, role := ui.StateMark(string(r.State))
 	name := r.Name
 	if marked {
 		name = "◆ " + name

@@ -112,9 +112,9 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.take(msg)
 	case cancelledMsg:
 		if msg.err != nil {
-			return ui.Fail(msg.err)
+			return ui.ShowError(msg.err)
 		}
-		return tea.Batch(s.load(), ui.Do(ui.Toast{Text: msg.name + " was cancelled", Role: ui.OK}))
+		return tea.Batch(s.load(), ui.Send(ui.Toast{Text: msg.name + " was cancelled", Role: ui.OK}))
 	case ui.Tick:
 		s.now = msg.Now
 		s.ticks++
@@ -157,7 +157,7 @@ func (s *Screen) take(msg loadedMsg) tea.Cmd {
 	}
 	s.list.show(s.now)
 	if msg.err != nil && first { // told once, not at each look
-		return ui.Fail(msg.err)
+		return ui.ShowError(msg.err)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 		table.Move(m.Wheel)
 		return nil
 	}
-	i, ok := table.At(m.Y)
+	i, ok := table.RowAt(m.Y)
 	if ok && i == table.Cursor {
 		return s.open()
 	}
@@ -180,7 +180,7 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 
 func (s *Screen) open() tea.Cmd {
 	if run, ok := s.list.selected(); ok {
-		return ui.Do(ui.OpenRun{Run: run.Dir})
+		return ui.Send(ui.OpenRun{Run: run.Dir})
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (s *Screen) View() string {
 	}
 	lines := []string{s.list.table.Draw(s.th)}
 	if s.detailRows() > 1 {
-		lines = append(lines, s.th.Line(s.w), s.list.detail(s.th, s.w, s.now))
+		lines = append(lines, s.th.RuleLine(s.w), s.list.detail(s.th, s.w, s.now))
 	}
 	lines = append(lines, s.lastLine())
 	return strings.Join(lines, "\n")

@@ -18,7 +18,7 @@ const (
 func (s *Screen) Keys() []key.Binding { return ui.Bindings(s.commands()) }
 
 func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	cmd, _ := ui.Press(msg, s.commands())
+	cmd, _ := ui.HandleKey(msg, s.commands())
 	return cmd
 }
 
@@ -46,10 +46,10 @@ func (s *Screen) commands() []ui.Command {
 	}
 	return []ui.Command{
 		{Key: submit, Do: s.ask},
-		{Key: ui.Bind("↑ ↓", "section", "up", "k", "shift+tab"), Do: ui.Now(func() { s.pane.move(-1) })},
-		{Key: ui.Bind("", "", "down", "j", "tab"), Do: ui.Now(func() { s.pane.move(1) }), Hidden: true},
-		{Key: ui.Bind("pgup pgdn", "scroll", "pgup", "ctrl+b"), Do: ui.Now(s.pane.view.PageUp)},
-		{Key: ui.Bind("", "", "pgdown", "ctrl+f", "space"), Do: ui.Now(s.pane.view.PageDown), Hidden: true},
+		{Key: ui.Bind("↑ ↓", "section", "up", "k", "shift+tab"), Do: ui.NoCmd(func() { s.pane.move(-1) })},
+		{Key: ui.Bind("", "", "down", "j", "tab"), Do: ui.NoCmd(func() { s.pane.move(1) }), Hidden: true},
+		{Key: ui.Bind("pgup pgdn", "scroll", "pgup", "ctrl+b"), Do: ui.NoCmd(s.pane.view.PageUp)},
+		{Key: ui.Bind("", "", "pgdown", "ctrl+f", "space"), Do: ui.NoCmd(s.pane.view.PageDown), Hidden: true},
 		{Key: ui.Bind("t", "target local/slurm", "t"), Do: s.turnTarget},
 		scale("+ -", "users", users(stepUsers), "+", "="),
 		scale("", "", users(-stepUsers), "-"),
@@ -60,7 +60,7 @@ func (s *Screen) commands() []ui.Command {
 }
 
 func (s *Screen) edit() tea.Cmd {
-	return ui.Do(ui.OpenEdit{Recipe: s.files.Recipe, Workload: s.files.Workload})
+	return ui.Send(ui.OpenEdit{Recipe: s.files.Recipe, Workload: s.files.Workload})
 }
 
 func (s *Screen) turnTarget() tea.Cmd {

@@ -82,7 +82,7 @@ func (p *planPane) fill() {
 		}
 		title = p.th.Paint(role, title)
 		if i == p.at && w == p.w {
-			title = ui.Ends(title, p.th.Paint(ui.Muted, fmt.Sprintf("%d of %d", i+1, len(p.sections))), w)
+			title = ui.LeftRight(title, p.th.Paint(ui.Muted, fmt.Sprintf("%d of %d", i+1, len(p.sections))), w)
 		}
 		lines = append(lines, title)
 		for _, l := range p.sections[i].lines {

@@ -89,16 +89,16 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case submittedMsg:
 		s.busy = ""
 		if msg.err != nil {
-			return ui.Fail(msg.err)
+			return ui.ShowError(msg.err)
 		}
 		said := ui.Toast{Text: "submitted " + msg.run.Name + "_" + msg.run.ID, Role: ui.OK}
-		return ui.Do(ui.Replace{With: ui.OpenRun{Run: msg.run.Dir}, Said: said})
+		return ui.Send(ui.Replace{With: ui.OpenRun{Run: msg.run.Dir}, Toast: said})
 	case ui.Answer:
 		if msg.ID != askSubmit || !msg.Yes || s.busy != "" {
 			return nil
 		}
 		if s.asked == nil || s.asked != s.proposal.plan { // planned anew since the question
-			return ui.Do(ui.Toast{Text: "the plan has changed since the question: look at it and submit again", Role: ui.Warn})
+			return ui.Send(ui.Toast{Text: "the plan has changed since the question: look at it and submit again", Role: ui.Warn})
 		}
 		return s.submit()
 	case ui.Resumed:
@@ -122,7 +122,7 @@ func (s *Screen) ask() tea.Cmd {
 		return nil
 	}
 	s.asked = p.plan
-	return ui.Do(ui.Ask{
+	return ui.Send(ui.Ask{
 		ID: askSubmit, Title: "Submit " + p.plan.Name + "?", Yes: "submit", No: "not yet",
 		Body: p.summary() + "\n" + p.where() + ".\nInto " + p.plan.OutputDir + ".",
 	})
@@ -153,7 +153,7 @@ func (s *Screen) View() string {
 	for _, l := range []string{what, p.against(s.th), s.th.Paint(ui.Muted, ui.Clean(p.where()))} {
 		head += ui.Fit("  "+l, s.w) + "\n"
 	}
-	return head + s.th.Line(s.w) + "\n" + s.pane.View()
+	return head + s.th.RuleLine(s.w) + "\n" + s.pane.View()
 }
 
 // Typing is false: no key is text here.

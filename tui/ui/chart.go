@@ -15,8 +15,8 @@ type Curve struct {
 	Values []float64
 }
 
-// ChartAxis is the width of the labels at a chart's left.
-const ChartAxis = 7
+// ChartAxisWidth is the width in cells of the y axis and its labels.
+const ChartAxisWidth = 7
 
 // strokes tell curves apart where colours are off: which steps of a curve are
 // drawn, and how its legend looks. They repeat after the last.
@@ -33,7 +33,7 @@ var strokes = []struct {
 // the right; what does not fit is left out on the left. Every curve has its own colour and its own
 // stroke. Marks are vertical lines through the chart, each at a fraction of its length.
 func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
-	cols := w - ChartAxis
+	cols := w - ChartAxisWidth
 	if cols < 4 || h < 2 {
 		return Box("", w, h)
 	}
@@ -42,7 +42,7 @@ func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 		extent = extent.With(tail(c.Values, cols*2)...)
 	}
 	if extent.Empty() {
-		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxis)+"no values yet"), w, h)
+		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxisWidth)+"no values yet"), w, h)
 	}
 	extent = extent.Rounded()
 	lo, hi := extent.Low, extent.High
@@ -114,7 +114,7 @@ func label(y, h int, lo, hi float64) string {
 		step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(h-1)))) // a row tells no more
 		text = short(math.Round((hi-(hi-lo)*float64(y)/float64(h-1))/step)*step, hi-lo)
 	}
-	return Right(text, ChartAxis-1) + "┤"
+	return Right(text, ChartAxisWidth-1) + "┤"
 }
 
 // short is a value in at most six cells, with the decimals that tell values of a span apart.
@@ -137,7 +137,7 @@ func short(v, span float64) string {
 func (t Theme) Legend(curves ...Curve) string {
 	parts := make([]string, 0, len(curves))
 	for i, c := range curves {
-		parts = append(parts, t.Lines[i%len(t.Lines)].Render(strokes[i%len(strokes)].sample+" "+c.Label))
+		parts = append(parts, t.CurveStyles[i%len(t.CurveStyles)].Render(strokes[i%len(strokes)].sample+" "+c.Label))
 	}
 	return strings.Join(parts, "  ")
 }

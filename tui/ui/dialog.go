@@ -14,10 +14,10 @@ type Dialog struct {
 // it: what is cut where there is no room is the body, and an ellipsis says so.
 func (d Dialog) Draw(t Theme, w, h int) string {
 	inner := min(max(w-8, 20), 72)
-	title := Prose(d.Title, inner, 2)
+	title := WrapAtMost(d.Title, inner, 2)
 	answers := d.answers(t, inner)
 	const frame, blank, keys = 2, 2, 1
-	body := Prose(d.Body, inner, max(h-frame-blank-keys-len(title)-len(answers), 0))
+	body := WrapAtMost(d.Body, inner, max(h-frame-blank-keys-len(title)-len(answers), 0))
 	lines := make([]string, 0, h)
 	for _, l := range title {
 		lines = append(lines, t.Title.Render(l))

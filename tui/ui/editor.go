@@ -41,7 +41,7 @@ func (e *Editor) Version() int { return e.version }
 func (e *Editor) Cursor() Pos { return e.at }
 
 // Mark sets the signs in the gutter, by line from 0.
-func (e *Editor) Mark(marks map[int]Role) { e.marks = marks }
+func (e *Editor) SetMarks(marks map[int]Role) { e.marks = marks }
 
 // SetSize sets the size in cells, the gutter included.
 func (e *Editor) SetSize(w, h int) {
@@ -50,7 +50,7 @@ func (e *Editor) SetSize(w, h int) {
 }
 
 // Go moves the cursor to a place, or the nearest there is.
-func (e *Editor) Go(to Pos) {
+func (e *Editor) MoveTo(to Pos) {
 	e.at, e.goal, e.typing = e.clamp(to), -1, false
 	e.reveal()
 }
@@ -63,7 +63,7 @@ func (e *Editor) Centre() {
 
 // Replace replaces what lies between two places, as one step that can be undone;
 // the cursor goes to the end of the new text.
-func (e *Editor) Replace(from, to Pos, text string) { e.Go(e.replace(from, to, text, e.at)) }
+func (e *Editor) Replace(from, to Pos, text string) { e.MoveTo(e.replace(from, to, text, e.at)) }
 
 // Insert types a text at the cursor, of a paste for instance.
 func (e *Editor) Insert(text string) {
@@ -75,7 +75,7 @@ func (e *Editor) Insert(text string) {
 // typed inserts what one key gave; the characters of a word are one step.
 func (e *Editor) typed(text string) {
 	if e.typing && text != " " && e.extend(text, e.at) {
-		e.Go(end(e.at, text))
+		e.MoveTo(end(e.at, text))
 	} else {
 		e.Insert(text)
 	}
@@ -98,7 +98,7 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 			n := min(2, len(lead)-len(strings.TrimLeft(lead, " ")))
 			at := e.at
 			e.Replace(Pos{at.Line, 0}, Pos{at.Line, n}, "")
-			e.Go(Pos{at.Line, at.Col - n})
+			e.MoveTo(Pos{at.Line, at.Col - n})
 		}
 	case "backspace":
 		e.Replace(e.back(e.at), e.at, "")
@@ -112,11 +112,11 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 		e.Replace(e.at, to, "")
 	case "ctrl+z":
 		if at, ok := e.undo(); ok {
-			e.Go(at)
+			e.MoveTo(at)
 		}
 	case "ctrl+y":
 		if at, ok := e.redo(); ok {
-			e.Go(at)
+			e.MoveTo(at)
 		}
 	default:
 		if msg.Text == "" {
@@ -142,9 +142,9 @@ func (e *Editor) breakLine() {
 func (e *Editor) walk(key string) bool {
 	switch key {
 	case "left":
-		e.Go(e.back(e.at))
+		e.MoveTo(e.back(e.at))
 	case "right":
-		e.Go(e.forth(e.at))
+		e.MoveTo(e.forth(e.at))
 	case "up":
 		e.vertical(-1)
 	case "down":
@@ -158,13 +158,13 @@ func (e *Editor) walk(key string) bool {
 		if e.at.Col == lead {
 			lead = 0
 		}
-		e.Go(Pos{e.at.Line, lead})
+		e.MoveTo(Pos{e.at.Line, lead})
 	case "end", "ctrl+e":
-		e.Go(Pos{e.at.Line, len(e.lines[e.at.Line])})
+		e.MoveTo(Pos{e.at.Line, len(e.lines[e.at.Line])})
 	case "ctrl+home":
-		e.Go(Pos{})
+		e.MoveTo(Pos{})
 	case "ctrl+end":
-		e.Go(Pos{len(e.lines), 0})
+		e.MoveTo(Pos{len(e.lines), 0})
 	default:
 		return false
 	}
@@ -177,7 +177,7 @@ func (e *Editor) vertical(by int) {
 		goal = e.cell(e.at)
 	}
 	line := min(max(e.at.Line+by, 0), len(e.lines)-1)
-	e.Go(Pos{line, byteAt(e.lines[line], goal)})
+	e.MoveTo(Pos{line, byteAt(e.lines[line], goal)})
 	e.goal = goal
 }
 
@@ -185,7 +185,7 @@ func (e *Editor) vertical(by int) {
 func (e *Editor) Click(x, y int) {
 	e.at = e.clamp(e.at)
 	line := min(e.top+y, len(e.lines)-1)
-	e.Go(Pos{line, byteAt(e.lines[line], max(x-e.gutter(), 0)+e.left)})
+	e.MoveTo(Pos{line, byteAt(e.lines[line], max(x-e.gutter(), 0)+e.left)})
 }
 
 // Scroll moves the view, and the cursor with it where it would leave.
@@ -203,12 +203,12 @@ type match struct{ from, to int }
 
 // Search lights a text wherever it stands; an empty one lights nothing. Without a
 // capital letter in it letter case does not matter.
-func (e *Editor) Search(what string) { e.find = what }
+func (e *Editor) Highlight(what string) { e.find = what }
 
 // Found moves the cursor to the next place of what is searched for, or the one
 // before, from the cursor on and around the end; here counts the place under the
 // cursor too. It says which of how many places that is, from 1; 0: there is none.
-func (e *Editor) Found(forward, here bool) (nth, of int) {
+func (e *Editor) FindNext(forward, here bool) (nth, of int) {
 	var places []Pos
 	for y, l := range e.lines {
 		for _, m := range e.found(body(l)) {
@@ -233,7 +233,7 @@ func (e *Editor) Found(forward, here bool) (nth, of int) {
 		}
 		i = (i + len(places)) % len(places)
 	}
-	e.Go(places[i])
+	e.MoveTo(places[i])
 	e.Centre()
 	return i + 1, len(places)
 }

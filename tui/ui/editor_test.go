@@ -87,7 +87,7 @@ func TestEditorKeys(t *testing.T) {
 			var e Editor
 			e.SetText(c.from)
 			e.SetSize(30, 5)
-			e.Go(c.at)
+			e.MoveTo(c.at)
 			press(&e, c.keys...)
 			if got := e.Text(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
@@ -101,7 +101,7 @@ func TestEditorUpAndDownAimForTheColumn(t *testing.T) {
 	var e Editor
 	e.SetText("abcdef\na\nabcdef")
 	e.SetSize(30, 5)
-	e.Go(Pos{0, 4})
+	e.MoveTo(Pos{0, 4})
 	press(&e, code(tea.KeyDown))
 	if got := e.Cursor(); got != (Pos{1, 1}) {
 		t.Errorf("on the short line at %v", got)
@@ -117,7 +117,7 @@ func TestEditorDrawsItsSize(t *testing.T) {
 	th := NewTheme(true)
 	var e Editor
 	e.SetText("short\n" + strings.Repeat("wide 世界 ", 50) + "\n\t\x1b[31m\x00\xff\u202e\n")
-	e.Mark(map[int]Role{1: Bad})
+	e.SetMarks(map[int]Role{1: Bad})
 	for _, s := range [][2]int{{0, 0}, {1, 1}, {7, 3}, {40, 10}} {
 		e.SetSize(s[0], s[1])
 		for range 100 {

@@ -44,15 +44,15 @@ func (t Theme) Header(crumbs []string, st State, w int) string {
 			left += t.Paint(Muted, Clean(c))
 		}
 	}
-	return Ends(left, right+" ", w) + "\n" + t.Line(w)
+	return LeftRight(left, right+" ", w) + "\n" + t.RuleLine(w)
 }
 
-// Line is a thin rule.
-func (t Theme) Line(w int) string { return t.Rule.Render(strings.Repeat("─", max(w, 0))) }
+// RuleLine returns a horizontal rule of w cells.
+func (t Theme) RuleLine(w int) string { return t.Rule.Render(strings.Repeat("─", max(w, 0))) }
 
 // Footer is a rule and the keys that work now, as many as fit; help, with its key, is always last.
 func (t Theme) Footer(keys []key.Binding, helpKey string, w int) string {
-	return t.Line(w) + "\n" + t.keyLine(keys, helpKey, w)
+	return t.RuleLine(w) + "\n" + t.keyLine(keys, helpKey, w)
 }
 
 // Not bubbles' help: it leaves disabled bindings out, here they keep their place and

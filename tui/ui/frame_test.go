@@ -115,7 +115,7 @@ func TestDialogFits(t *testing.T) {
 						t.Errorf("no %q at the end of\n%s", want, ansi.Strip(block))
 					}
 				}
-				framed(t, Centre(Box("", w, h), block, w, h), w, h)
+				framed(t, OverlayCentred(Box("", w, h), block, w, h), w, h)
 			})
 		}
 	}
@@ -170,13 +170,13 @@ func TestChartOfInfinities(t *testing.T) {
 	}
 }
 
-func TestStateLook(t *testing.T) {
+func TestStateMark(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string]string{
 		"done": "✓", "failed": "✗", "timeout": "✗", "cancelled": "⊘", "pending": "◌", "unknown": "?", "": "?",
 		"measuring": "●", "starting": "●",
 	} {
-		if got, _ := StateLook(state); got != want || Width(got) != 1 {
+		if got, _ := StateMark(state); got != want || Width(got) != 1 {
 			t.Errorf("%q: %s, want %s", state, got, want)
 		}
 	}

@@ -24,14 +24,14 @@ func Disabled(b key.Binding, why string) key.Binding {
 // Command is a key of a screen as things are now: how it is listed, and what it does.
 type Command struct {
 	Key    key.Binding
-	Do     func() tea.Cmd // nil: it is only listed, and handled elsewhere
+	Do     func() tea.Cmd // nil if the key is handled elsewhere and only listed
 	Hidden bool           // it works, but is not listed
 	// Why it can't be done now; empty: it can. Pressed all the same it says so, under its name.
-	Why, Name string
+	Unavailable, Name string
 }
 
-// Listed are commands that are handled elsewhere.
-func Listed(keys ...key.Binding) []Command {
+// HelpOnly lists keys that are handled elsewhere.
+func HelpOnly(keys ...key.Binding) []Command {
 	out := make([]Command, 0, len(keys))
 	for _, k := range keys {
 		out = append(out, Command{Key: k})
@@ -44,19 +44,19 @@ func Bindings(commands []Command) []key.Binding {
 	var out []key.Binding
 	for _, c := range commands {
 		if !c.Hidden {
-			out = append(out, Disabled(c.Key, c.Why))
+			out = append(out, Disabled(c.Key, c.Unavailable))
 		}
 	}
 	return out
 }
 
-// Press does what a key stands for; false if it is none of the commands.
-func Press(msg tea.KeyPressMsg, commands []Command) (cmd tea.Cmd, taken bool) {
+// HandleKey runs the command that a key is bound to; taken is false if there is none.
+func HandleKey(msg tea.KeyPressMsg, commands []Command) (cmd tea.Cmd, taken bool) {
 	for _, c := range commands {
 		switch {
 		case c.Do == nil || !key.Matches(msg, c.Key):
-		case c.Why != "":
-			return Do(Toast{Text: c.Name + ": " + c.Why, Role: Warn}), true
+		case c.Unavailable != "":
+			return Send(Toast{Text: c.Name + ": " + c.Unavailable, Role: Warn}), true
 		default:
 			return c.Do(), true
 		}
@@ -64,8 +64,8 @@ func Press(msg tea.KeyPressMsg, commands []Command) (cmd tea.Cmd, taken bool) {
 	return nil, false
 }
 
-// Now makes of a change of a screen what a command does.
-func Now(change func()) func() tea.Cmd {
+// NoCmd adapts a function that returns no command to [Command].Do.
+func NoCmd(change func()) func() tea.Cmd {
 	return func() tea.Cmd {
 		change()
 		return nil

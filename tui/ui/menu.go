@@ -15,11 +15,11 @@ import (
 // Not bubbles' list: it turns pages where this one scrolls, knows no numbers to
 // choose by, and its box is as high as it is told, not as its items are.
 type Menu struct {
-	Title string
-	Body  string // may be empty; its line breaks stay
-	Items []Item
-	At    int // under the cursor
-	Foot  string
+	Title  string
+	Body   string // may be empty; its line breaks stay
+	Items  []Item
+	Cursor int // under the cursor
+	Footer string
 }
 
 // Item is one line of a menu.
@@ -38,12 +38,12 @@ func (m *Menu) Key(msg tea.KeyPressMsg) (choice int, closed bool) {
 	}
 	switch msg.String() {
 	case "up", "k", "left", "shift+tab":
-		m.At = (m.At + n - 1) % max(n, 1)
+		m.Cursor = (m.Cursor + n - 1) % max(n, 1)
 	case "down", "j", "right", "tab":
-		m.At = (m.At + 1) % max(n, 1)
+		m.Cursor = (m.Cursor + 1) % max(n, 1)
 	case "enter":
 		if n > 0 {
-			return m.At, true
+			return m.Cursor, true
 		}
 		return -1, true
 	case "esc", "q":
@@ -56,16 +56,16 @@ func (m *Menu) Key(msg tea.KeyPressMsg) (choice int, closed bool) {
 func (m Menu) Draw(t Theme, w, h int) string {
 	inner := min(max(w-8, 20), 96)
 	var lines []string
-	for _, l := range Prose(m.Title, inner, 2) {
+	for _, l := range WrapAtMost(m.Title, inner, 2) {
 		lines = append(lines, t.Title.Render(l))
 	}
 	rows := max(min(len(m.Items), h-2-len(lines)-4), 1)
 	if m.Body != "" {
 		room := max(h-2-len(lines)-rows-3, 1)
-		lines = append(lines, Prose(m.Body, inner, room)...)
+		lines = append(lines, WrapAtMost(m.Body, inner, room)...)
 	}
 	lines = append(lines, "")
-	top := max(min(m.At-rows/2, len(m.Items)-rows), 0)
+	top := max(min(m.Cursor-rows/2, len(m.Items)-rows), 0)
 	for i := top; i < min(top+rows, len(m.Items)); i++ {
 		it := m.Items[i]
 		number := "  "
@@ -79,13 +79,13 @@ func (m Menu) Draw(t Theme, w, h int) string {
 		}
 		text = Fit(text, min(Width(text), inner-4))
 		note = Fit(note, min(Width(note), max(inner-4-Width(text), 0)))
-		if i == m.At {
+		if i == m.Cursor {
 			lines = append(lines, t.Paint(Accent, "▸ "+number)+t.Selected.Render(text)+t.Paint(Muted, note))
 		} else {
 			lines = append(lines, t.Paint(Muted, "  "+number)+t.Paint(it.Role, text)+t.Paint(Muted, note))
 		}
 	}
-	foot := m.Foot
+	foot := m.Footer
 	if foot == "" {
 		foot = "↑ ↓ choose · enter · esc closes"
 	}
@@ -101,9 +101,9 @@ func (t Theme) bordered(block string, r Role, pad int) string {
 	return s.Padding(0, pad).Render(block)
 }
 
-// Put lays a block over a frame of w cells a line, its left upper corner at a cell;
-// it is moved to where it has room. Only the lines below it are touched.
-func Put(frame, block string, x, y, w int) string {
+// Overlay draws a block over a frame w cells wide, with the block's upper left corner
+// at x, y, or nearer to the origin where it would not fit.
+func Overlay(frame, block string, x, y, w int) string {
 	rows, over := strings.Split(frame, "\n"), strings.Split(block, "\n")
 	bw := Width(over[0])
 	x = max(min(x, w-bw), 0)
@@ -122,7 +122,7 @@ func Put(frame, block string, x, y, w int) string {
 	return strings.Join(rows, "\n")
 }
 
-// Centre lays a block over the middle of a frame of w × h cells.
-func Centre(frame, block string, w, h int) string {
-	return Put(frame, block, (w-Width(strings.SplitN(block, "\n", 2)[0]))/2, (h-strings.Count(block, "\n")-1)/2, w)
+// OverlayCentred draws a block over the middle of a frame of w × h cells.
+func OverlayCentred(frame, block string, w, h int) string {
+	return Overlay(frame, block, (w-Width(strings.SplitN(block, "\n", 2)[0]))/2, (h-strings.Count(block, "\n")-1)/2, w)
 }

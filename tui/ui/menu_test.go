@@ -44,13 +44,13 @@ func TestMenuStaysWithinItsRoom(t *testing.T) {
 	t.Parallel()
 	th := NewTheme(true)
 	m := Menu{
-		Title: strings.Repeat("title 世界 ", 20), Body: strings.Repeat("body ", 200), Foot: strings.Repeat("foot ", 40),
+		Title: strings.Repeat("title 世界 ", 20), Body: strings.Repeat("body ", 200), Footer: strings.Repeat("foot ", 40),
 	}
 	for range 30 {
 		note := "\x1b[31m" + strings.Repeat("note ", 40)
 		m.Items = append(m.Items, Item{Text: strings.Repeat("text ", 40), Note: note, Role: Bad})
 	}
-	m.At = 29
+	m.Cursor = 29
 	for _, size := range [][2]int{{60, 12}, {80, 20}, {200, 56}} {
 		w, h := size[0], size[1]
 		box := m.Draw(th, w, h)
@@ -62,7 +62,7 @@ func TestMenuStaysWithinItsRoom(t *testing.T) {
 		}
 		under := strings.TrimSuffix(strings.Repeat(Fit(th.Paint(Warn, strings.Repeat("世界", 200)), w)+"\n", h), "\n")
 		for _, at := range [][2]int{{0, 0}, {3, 2}, {w, h}, {-5, -5}} {
-			for i, l := range strings.Split(Put(under, box, at[0], at[1], w), "\n") {
+			for i, l := range strings.Split(Overlay(under, box, at[0], at[1], w), "\n") {
 				if Width(l) != w {
 					t.Errorf("%dx%d at %v: line %d is %d wide", w, h, at, i, Width(l))
 				}

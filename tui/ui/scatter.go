@@ -7,9 +7,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/chart"
 )
 
-// Dots are the points of one kind in a drawing: of one run, say. A point whose
-// place is not known is left out.
-type Dots struct {
+// Points is one series of a scatter plot, such as the points of one run. Points with
+// a coordinate that can't be drawn are left out.
+type Points struct {
 	Label string
 	X, Y  []float64
 	Names []string // beside the points, where there is room
@@ -20,8 +20,8 @@ var dotMarks = []rune{'●', '◆', '▲', '■', '○', '◇'}
 
 // Scatter draws points over w × h cells, both axes from 0, those of one kind
 // joined in their order. The last line is the x axis with its title.
-func (t Theme) Scatter(w, h int, xTitle string, sets ...Dots) string {
-	cols, rows := w-ChartAxis, h-1
+func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
+	cols, rows := w-ChartAxisWidth, h-1
 	maxX, maxY := 0.0, 0.0
 	for _, s := range sets {
 		for i := range s.X {
@@ -34,7 +34,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Dots) string {
 		return Box("", w, h)
 	}
 	if !(maxX > 0 && maxY > 0) {
-		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxis)+"no points to draw"), w, h)
+		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxisWidth)+"no points to draw"), w, h)
 	}
 	maxX, maxY = chart.RangeOf(0, maxX*1.02).Rounded().High, chart.RangeOf(0, maxY*1.02).Rounded().High
 	g := newGrid(cols, rows)
@@ -53,9 +53,9 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Dots) string {
 			last = i
 		}
 	}
-	for _, draw := range []func(d Dots, i, x, y, kind int){ // over the lines, and no name over a point
-		func(_ Dots, _, x, y, kind int) { g.put(x, y, dotMarks[kind%len(dotMarks)], kind) },
-		func(d Dots, i, x, y, kind int) {
+	for _, draw := range []func(d Points, i, x, y, kind int){ // over the lines, and no name over a point
+		func(_ Points, _, x, y, kind int) { g.put(x, y, dotMarks[kind%len(dotMarks)], kind) },
+		func(d Points, i, x, y, kind int) {
 			if i < len(d.Names) {
 				g.name(x+1, y, d.Names[i], kind)
 			}
@@ -75,20 +75,20 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Dots) string {
 		out = append(out, t.Paint(Muted, label(y, rows, 0, maxY))+g.row(t, y))
 	}
 	right := short(maxX, maxX)
-	axis := Ends("0  "+xTitle, right, cols)
-	return strings.Join(append(out, t.Paint(Muted, strings.Repeat(" ", ChartAxis)+axis)), "\n")
+	axis := LeftRight("0  "+xTitle, right, cols)
+	return strings.Join(append(out, t.Paint(Muted, strings.Repeat(" ", ChartAxisWidth)+axis)), "\n")
 }
 
 // has says whether point i has a place.
-func (d Dots) has(i int) bool {
+func (d Points) has(i int) bool {
 	return i < len(d.Y) && chart.Drawable(d.X[i]) && chart.Drawable(d.Y[i]) && d.X[i] >= 0 && d.Y[i] >= 0
 }
 
-// DotsLegend is the names of kinds of points in their colours, each with its mark.
-func (t Theme) DotsLegend(sets ...Dots) string {
+// ScatterLegend returns the labels of the series in their colours, each with its mark.
+func (t Theme) ScatterLegend(sets ...Points) string {
 	parts := make([]string, 0, len(sets))
 	for k, s := range sets {
-		parts = append(parts, t.Lines[k%len(t.Lines)].Render(string(dotMarks[k%len(dotMarks)])+" "+s.Label))
+		parts = append(parts, t.CurveStyles[k%len(t.CurveStyles)].Render(string(dotMarks[k%len(dotMarks)])+" "+s.Label))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -113,7 +113,7 @@ func newGrid(w, h int) grid {
 func (g grid) put(x, y int, r rune, kind int) { g.runes[y][x], g.kinds[y][x] = r, kind }
 
 // join draws a dotted line between two points.
-func (g grid) join(at func(x, y float64) (int, int), s Dots, i, j, kind int) {
+func (g grid) join(at func(x, y float64) (int, int), s Points, i, j, kind int) {
 	x0, y0 := at(s.X[i], s.Y[i])
 	x1, y1 := at(s.X[j], s.Y[j])
 	n := max(x1-x0, x0-x1, y1-y0, y0-y1)
@@ -154,7 +154,7 @@ func (g grid) row(t Theme, y int) string {
 		case kind == muted:
 			b.WriteString(t.Paint(Muted, run))
 		default:
-			b.WriteString(t.Lines[kind%len(t.Lines)].Render(run))
+			b.WriteString(t.CurveStyles[kind%len(t.CurveStyles)].Render(run))
 		}
 		i = j
 	}

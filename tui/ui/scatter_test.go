@@ -10,8 +10,8 @@ import (
 
 func TestScatter(t *testing.T) {
 	t.Parallel()
-	a := Dots{Label: "a", X: []float64{10, 50, 100}, Y: []float64{100, 50, 10}, Names: []string{"64", "128", "256"}}
-	b := Dots{Label: "b", X: []float64{math.NaN(), 50}, Y: []float64{1, 25}}
+	a := Points{Label: "a", X: []float64{10, 50, 100}, Y: []float64{100, 50, 10}, Names: []string{"64", "128", "256"}}
+	b := Points{Label: "b", X: []float64{math.NaN(), 50}, Y: []float64{1, 25}}
 	got := ansi.Strip(NewTheme(true).Scatter(60, 12, "speed", a, b))
 	for _, want := range []string{"●64", "●128", "●256", "◆", "·", "0  speed"} {
 		if !strings.Contains(got, want) {
@@ -21,7 +21,7 @@ func TestScatter(t *testing.T) {
 	if n := strings.Count(got, "◆"); n != 1 {
 		t.Errorf("%d points of b", n)
 	}
-	for _, sets := range [][]Dots{
+	for _, sets := range [][]Points{
 		nil,
 		{{X: []float64{1}, Y: []float64{math.Inf(1)}}},
 		{{X: []float64{-1}, Y: []float64{2}}},

@@ -20,7 +20,7 @@ type Screen interface {
 	// Init starts the screen's work; it is called once.
 	Init() tea.Cmd
 	// Update takes a message of this screen's own commands, a key, a paste, or one of Mouse, Tick,
-	// Answer, Resumed and ThemeChanged. A screen may be a Keeper, Leaver or Escaper too.
+	// Answer, Resumed and ThemeChanged. A screen may be an UnsavedReporter, Leaver or Escaper too.
 	Update(msg tea.Msg) tea.Cmd
 	// SetSize gives the size of the body in cells.
 	SetSize(w, h int)
@@ -97,8 +97,8 @@ type Back struct{}
 // Replace opens a screen in the place of the one that asks, with a remark. If
 // another one was opened on top meanwhile, only the remark is made.
 type Replace struct {
-	With Open
-	Said Toast
+	With  Open
+	Toast Toast
 }
 
 // Toast is a short remark at the bottom. An error stays until a key is pressed.
@@ -122,15 +122,15 @@ type Answer struct {
 	Yes bool
 }
 
-// Do makes a command of a message.
-func Do(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
+// Send returns a command that sends a message.
+func Send(msg tea.Msg) tea.Cmd { return func() tea.Msg { return msg } }
 
-// Fail makes a toast of an error; nil does nothing.
-func Fail(err error) tea.Cmd {
+// ShowError returns a command that shows an error as a toast. For nil it returns nil.
+func ShowError(err error) tea.Cmd {
 	if err == nil {
 		return nil
 	}
-	return Do(Toast{Text: err.Error(), Role: Bad})
+	return Send(Toast{Text: err.Error(), Role: Bad})
 }
 
 // ThemeChanged tells that the terminal's background is known now.
@@ -140,7 +140,7 @@ type ThemeChanged struct{ Theme Theme }
 type Resumed struct{}
 
 // Copy puts a text into the terminal's clipboard, through SSH and tmux too where these allow it.
-type Copy struct{ Text, Said string }
+type Copy struct{ Text, Message string }
 
 // Exec gives the terminal to another program until it ends; Done makes of its error
 // the message that the screen gets then.
@@ -149,8 +149,8 @@ type Exec struct {
 	Done    func(error) tea.Msg
 }
 
-// Keeper is a screen that may hold what would be lost if the program ended now.
-type Keeper interface{ Unsaved() bool }
+// UnsavedReporter is a screen that may hold unsaved changes.
+type UnsavedReporter interface{ Unsaved() bool }
 
 // Leaver is a screen that wants a word before it is left.
 type Leaver interface {

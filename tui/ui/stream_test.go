@@ -35,21 +35,21 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-func TestProse(t *testing.T) {
+func TestWrapAtMost(t *testing.T) {
 	t.Parallel()
-	if got, want := Prose("one two three four five", 9, 2), []string{"one two", "three …"}; !slices.Equal(got, want) {
+	if got, want := WrapAtMost("one two three four five", 9, 2), []string{"one two", "three …"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := Prose("short", 9, 2); !slices.Equal(got, []string{"short"}) || len(Prose("x", 9, 0)) > 0 {
+	if got := WrapAtMost("short", 9, 2); !slices.Equal(got, []string{"short"}) || len(WrapAtMost("x", 9, 0)) > 0 {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestTitled(t *testing.T) {
+func TestTitledRule(t *testing.T) {
 	t.Parallel()
 	th := NewTheme(true)
 	for _, w := range []int{1, 5, 12, 20, 40, 100} {
-		if n := Width(th.Titled("a title", "at the right", w)); n != max(w, 4) && n != w {
+		if n := Width(th.TitledRule("a title", "at the right", w)); n != max(w, 4) && n != w {
 			t.Errorf("%d cells wide, want %d", n, w)
 		}
 	}

@@ -81,7 +81,7 @@ func (t *Table) Key(msg tea.KeyPressMsg) bool {
 func (t *Table) Page() int { return max(t.h-1, 1) }
 
 // At is the row that is drawn at line y of the table; false outside the rows.
-func (t *Table) At(y int) (int, bool) {
+func (t *Table) RowAt(y int) (int, bool) {
 	i := t.top + y - 1
 	return i, y >= 1 && i < len(t.Rows)
 }

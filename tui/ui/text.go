@@ -70,9 +70,9 @@ func (t Theme) Beside(blocks ...string) string {
 	return strings.Join(rows, "\n")
 }
 
-// Ends puts one text at the left and one at the right of a line of w cells; the
+// LeftRight puts one text at the left and one at the right of a line of w cells; the
 // left one is cut first.
-func Ends(left, right string, w int) string {
+func LeftRight(left, right string, w int) string {
 	r := Width(right)
 	if r >= w {
 		return Fit(right, w)
@@ -128,9 +128,9 @@ func Clock(seconds float64) string {
 // OneLine is an error that may have several causes, in one line.
 func OneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// Prose is a text of somebody else in at most so many lines of w cells; its own line
-// breaks stay, and an ellipsis says that there is more.
-func Prose(s string, w, most int) []string {
+// WrapAtMost wraps a text to at most so many lines of w cells. It keeps the text's own
+// line breaks, and ends with an ellipsis if lines were cut.
+func WrapAtMost(s string, w, most int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(s, "\n") {
 		if wrapped := Wrap(line, w); len(wrapped) > 0 {
@@ -148,8 +148,8 @@ func Prose(s string, w, most int) []string {
 	return lines
 }
 
-// Wrapped are the lines of a text in a role.
-func (t Theme) Wrapped(r Role, text string, w int) []string {
+// PaintWrapped wraps a text to w cells and draws it in a role.
+func (t Theme) PaintWrapped(r Role, text string, w int) []string {
 	lines := Wrap(text, w)
 	for i := range lines {
 		lines[i] = t.Paint(r, lines[i])
@@ -157,8 +157,8 @@ func (t Theme) Wrapped(r Role, text string, w int) []string {
 	return lines
 }
 
-// Marked are lines in a role, with a mark of one cell before the first.
-func (t Theme) Marked(r Role, mark string, lines []string) []string {
+// PaintMarked draws lines in a role, with a mark of one cell before the first.
+func (t Theme) PaintMarked(r Role, mark string, lines []string) []string {
 	out := make([]string, 0, len(lines))
 	for _, l := range lines {
 		out, mark = append(out, t.Paint(r, " "+mark+" "+l)), " "
@@ -166,9 +166,9 @@ func (t Theme) Marked(r Role, mark string, lines []string) []string {
 	return out
 }
 
-// Titled is a thin rule with a text in it at the left and one at the right; the
-// right one goes first where both don't fit.
-func (t Theme) Titled(left, right string, w int) string {
+// TitledRule returns a horizontal rule with one text at the left and one at the right.
+// The right one is left out if both do not fit.
+func (t Theme) TitledRule(left, right string, w int) string {
 	const lead = 1
 	room := w - 2*lead - 2
 	if Width(left) > room {
@@ -177,11 +177,11 @@ func (t Theme) Titled(left, right string, w int) string {
 	if Width(left)+Width(right)+4 > room {
 		right = ""
 	}
-	line, tail := t.Line(lead)+" "+left+" ", t.Line(lead)
+	line, tail := t.RuleLine(lead)+" "+left+" ", t.RuleLine(lead)
 	if right != "" {
 		tail = " " + right + " " + tail
 	}
-	return line + t.Line(w-Width(line)-Width(tail)) + tail
+	return line + t.RuleLine(w-Width(line)-Width(tail)) + tail
 }
 
 // Wrap breaks a text of somebody else into lines of at most w cells: at spaces

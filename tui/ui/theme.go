@@ -18,7 +18,7 @@ type Theme struct {
 	inks   map[look][2]string
 	ends   [6][2]string // what each role puts before and behind a text
 	// Lines are the colours of the curves of a chart, in order.
-	Lines []lipgloss.Style
+	CurveStyles []lipgloss.Style
 }
 
 // NewTheme is the theme for a dark or a light terminal.
@@ -38,7 +38,7 @@ func NewTheme(dark bool) Theme {
 	}
 	t.Title = t.styles[Accent].Bold(true)
 	t.Rule = colour("#c8ccd1", "#3b424a")
-	t.Lines = []lipgloss.Style{t.styles[Accent], t.styles[Warn], t.styles[OK]}
+	t.CurveStyles = []lipgloss.Style{t.styles[Accent], t.styles[Warn], t.styles[OK]}
 	t.syntax = [kinds]lipgloss.Style{
 		keyword: colour("#116b75", "#7cb7bb"), literal: colour("#7a3e9d", "#b9a0d4"), quoted: colour("#4d6b3c", "#a5b598"),
 		mark: t.styles[Muted], comment: t.styles[Muted],
@@ -90,9 +90,9 @@ func (t Theme) Paint(r Role, s string) string {
 	return t.ends[r][0] + s + t.ends[r][1]
 }
 
-// StateLook is the mark, one cell wide, and the role of a run's state as the
-// events name it. All screens show a state alike, and never by its colour alone.
-func StateLook(state string) (mark string, role Role) {
+// StateMark returns the mark, one cell wide, and the role of a run's state. All
+// screens show a state alike, and never by its colour alone.
+func StateMark(state string) (mark string, role Role) {
 	switch state {
 	case "done":
 		return "✓", OK
