@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -38,7 +39,8 @@ type Cluster struct {
 func FindCluster(dir string, getenv func(string) string) (string, error) {
 	if p := getenv("SRTSLURM_CONFIG"); p != "" {
 		if _, err := os.Stat(p); err != nil {
-			return "", fmt.Errorf("cluster file from SRTSLURM_CONFIG: %w; correct or unset the variable", err)
+			return "", problem.Errorf(problem.EnvironmentInvalid,
+				"find cluster file from SRTSLURM_CONFIG: %w; correct or unset the variable", err)
 		}
 		return p, nil
 	}
@@ -47,7 +49,7 @@ func FindCluster(dir string, getenv func(string) string) (string, error) {
 		if _, err := os.Stat(p); err == nil {
 			return p, nil
 		} else if !os.IsNotExist(err) {
-			return "", fmt.Errorf("cluster file: %w", err)
+			return "", fmt.Errorf("find cluster file: %w", err)
 		}
 		dir = filepath.Join(dir, "..")
 	}

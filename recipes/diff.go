@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -289,7 +290,8 @@ func DiffFiles(a, b string) (Comparison, error) {
 		kinds[i] = isWorkload(doc)
 	}
 	if kinds[0] != kinds[1] {
-		return c, fmt.Errorf("diff: one of %s and %s is a recipe and the other a workload file", a, b)
+		return c, problem.Errorf(problem.FileKindMismatch, "diff %s %s: one is a recipe and the other a workload file; "+
+			"give two files of the same type", a, b)
 	}
 	if kinds[0] {
 		return diffLoaded(a, b, LoadWorkload, diffWorkloads)
@@ -308,11 +310,11 @@ func diffLoaded[T any](
 	return diff(x, y), nil
 }
 
-// usable makes an error of a file that has some: what it means is not certain.
+// usable returns an error for a file whose findings include errors, since its meaning is uncertain.
 func usable[T any](v *T, found Diagnostics, err error) (*T, error) {
 	i := slices.IndexFunc(found, func(d Diagnostic) bool { return d.Severity == Error })
 	if err == nil && i >= 0 {
-		err = fmt.Errorf("%s: not compared while it has errors", found[i])
+		err = problem.Errorf(problem.RecipeInvalid, "diff: %s; correct the errors first", found[i])
 	}
 	return v, err
 }

@@ -77,11 +77,11 @@ func placeOf(n *yaml.Node, path string) Place {
 // top is the beginning of a file, for what is said of it as a whole.
 var top = Place{Line: 1, Column: 1}
 
-// Read reads a file of at most 4 MiB; a larger one is an error, since no recipe is that large.
+// Read reads a file of at most 4 MiB. A larger file is an error: no recipe or workload is that large.
 func Read(path string) ([]byte, error) {
 	data, err := smallfile.Read(path, maxFileBytes>>20)
 	if errors.Is(err, smallfile.ErrTooLarge) {
-		return nil, fmt.Errorf("%w, which no recipe is: give the right file", err)
+		return nil, fmt.Errorf("%w; check that it is the right file", err)
 	}
 	return data, err
 }

@@ -25,7 +25,8 @@ func TestFilesThatAreNoRecipes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, says := range map[string]string{
-		big: "larger than 4 MiB", pipe: "not a regular file", "/dev/zero": "not a regular file", dir: "not a regular file",
+		big: "file too large: the limit is 4 MiB; check", pipe: "not a regular file",
+		"/dev/zero": "not a regular file", dir: "not a regular file",
 	} {
 		if _, _, err := Load(path); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("load %s: %v, want %q", path, err, says)

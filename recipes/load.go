@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -285,7 +286,7 @@ func (r Role) Text() (string, error) {
 	}
 	text, err := marshal(r.Args)
 	if err != nil {
-		return "", fmt.Errorf("write engine config: %w", err)
+		return "", problem.Errorf(problem.YAMLInvalid, "encode engine configuration: %w", err)
 	}
 	return text, nil
 }

@@ -1,9 +1,10 @@
 package recipes
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Step is one part of a path: a key of a mapping, or an index of a list.
@@ -29,8 +30,8 @@ func Join(path, key string) string {
 func SplitPath(path string) ([]Step, error) {
 	var steps []Step
 	bad := func(what string) ([]Step, error) {
-		return nil, fmt.Errorf("path %q: %s: want keys with dots between them, [i] for a list entry, "+
-			"odd keys in double quotes", path, what)
+		return nil, problem.Errorf(problem.FieldPathInvalid, "parse field path %q: %s; separate keys by dots, "+
+			"write [i] for a list entry, put keys with dots or spaces in double quotes", path, what)
 	}
 	for rest := path; ; {
 		var key string
@@ -53,7 +54,7 @@ func SplitPath(path string) ([]Step, error) {
 			digits, after, ok := strings.Cut(rest[1:], "]")
 			i, err := strconv.Atoi(digits)
 			if !ok || err != nil || i < 0 {
-				return bad("a list index is no number in brackets")
+				return bad("a list index is not a whole number in brackets")
 			}
 			steps = append(steps, Step{Index: i})
 			rest = after

@@ -126,8 +126,8 @@ func TestDiagnosticsHavePlaces(t *testing.T) {
 		{"null", "max_attempts: 360", "max_attempts: null", 12, "health_check.max_attempts", "may not be null"},
 		{"range", "gpus_per_node: 4", "gpus_per_node: 0", 3, "resources.gpus_per_node", "≥ 1"},
 		{"level", `"64x256"`, `"64,256"`, 16, "benchmark.concurrencies", "whole number"},
-		{"bare level", `"64x256"`, `64`, 16, "benchmark.concurrencies", "want a list"},
-		{"empty levels", `"64x256"`, `[]`, 16, "benchmark.concurrencies", "no level"},
+		{"bare level", `"64x256"`, `64`, 16, "benchmark.concurrencies", "expected a list"},
+		{"empty levels", `"64x256"`, `[]`, 16, "benchmark.concurrencies", "no concurrency level"},
 		{"missing", "precision: fp4", "stage_dir: null", 2, "model.precision", "required"},
 		{
 			"no mapping", "dynamo: {install: false, request_plane: tcp, event_plane: zmq}", "dynamo: [1]", 11, "dynamo",

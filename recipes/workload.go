@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -142,7 +143,7 @@ func (w *Workload) With(set []Var) ([]byte, error) {
 	for _, s := range set {
 		var n yaml.Node
 		if err := yaml.Unmarshal([]byte(s.Value), &n); err != nil || len(n.Content) != 1 {
-			return nil, fmt.Errorf("set %s: %q is no YAML value", s.Name, s.Value)
+			return nil, problem.Errorf(problem.ValueInvalid, "set %s in the workload: not a YAML value: %q", s.Name, s.Value)
 		}
 		done := false
 		for i := 0; i+1 < len(root.Content); i += 2 {
@@ -156,7 +157,7 @@ func (w *Workload) With(set []Var) ([]byte, error) {
 	}
 	out, err := yaml.Marshal(root)
 	if err != nil {
-		return nil, fmt.Errorf("write workload: %w", err)
+		return nil, problem.Errorf(problem.YAMLInvalid, "encode workload: %w", err)
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -183,16 +184,18 @@ func levels(n *yaml.Node) ([]int, error) {
 			words = append(words, resolve(e).Value)
 		}
 	default:
-		return nil, fmt.Errorf("want a list of whole numbers or %q, found %s", "64x1010", describe(n))
+		return nil, problem.Errorf(problem.ValueInvalid, "expected a list of whole numbers or a string like %q, got %s",
+			"64x1010", describe(n))
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("no level: the client would fall back to the placeholder levels of the workload")
+		return nil, problem.New(problem.ValueInvalid,
+			"no concurrency level: the client would use the placeholder levels in the workload")
 	}
 	out := make([]int, 0, len(words))
 	for _, w := range words {
 		l, err := strconv.Atoi(strings.TrimSpace(w))
 		if err != nil || l < 1 {
-			return nil, fmt.Errorf("level %q is no whole number above 0", w)
+			return nil, problem.Errorf(problem.ValueInvalid, "concurrency level must be a whole number of at least 1, got %q", w)
 		}
 		out = append(out, l)
 	}

@@ -99,9 +99,9 @@ func TestSplitPath(t *testing.T) {
 		{"a..b", nil, "a key is missing"},
 		{"a.", nil, "a key is missing"},
 		{"[0]", nil, "a key is missing"},
-		{"a[x]", nil, "no number"},
-		{"a[-1]", nil, "no number"},
-		{"a[1", nil, "no number"},
+		{"a[x]", nil, "not a whole number"},
+		{"a[-1]", nil, "not a whole number"},
+		{"a[1", nil, "not a whole number"},
 		{"a[1]b", nil, "a dot is missing"},
 		{`"a"b`, nil, "a dot is missing"},
 	} {

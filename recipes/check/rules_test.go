@@ -64,7 +64,7 @@ func ruleCases() []ruleCase {
 		}, "srun_options: {mpi: pmix}"),
 		{
 			rule: "levels", old: "concurrency: 1010", new: "concurrencies: 64", sev: e, path: "benchmark.concurrencies",
-			says: "want a list", value: "[64]",
+			says: "expected a list", value: "[64]",
 		},
 		{
 			rule: "levels", old: "concurrency: 1010", new: `concurrencies: "64,128"`, sev: e, path: "benchmark.concurrencies",

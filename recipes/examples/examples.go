@@ -5,9 +5,10 @@ package examples
 
 import (
 	"embed"
-	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 //go:embed *.yaml
@@ -37,7 +38,8 @@ func Read(name string) (recipe, workload []byte, err error) {
 		workload, err = files.ReadFile(name + workloadSuffix)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("no example is called %q: there are %s", name, strings.Join(Names(), ", "))
+		return nil, nil, problem.Errorf(problem.ExampleUnknown, "no such example: %q (available: %s)", name,
+			strings.Join(Names(), ", "))
 	}
 	return recipe, workload, nil
 }

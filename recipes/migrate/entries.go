@@ -2,11 +2,12 @@ package migrate
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // entry is one key of a mapping as it is written: the comments above it, the
@@ -30,12 +31,13 @@ func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 		stop := max(m.spans[v][1], end)
 		line := m.lineStart(start)
 		if len(bytes.TrimSpace(m.data[line:start])) > 0 || line < from {
-			return nil, fmt.Errorf("line %d: %s does not begin its line: write it as key: value on a line of its own", k.Line,
-				k.Value)
+			return nil, problem.Errorf(problem.MigrationRefused,
+				"line %d: %s is not at the start of its line; write key: value on a line of its own", k.Line, k.Value)
 		}
 		colon := bytes.IndexByte(m.data[end:], ':')
 		if colon < 0 || len(bytes.TrimSpace(m.data[end:end+colon])) > 0 {
-			return nil, fmt.Errorf("line %d: no colon behind %s", k.Line, k.Value)
+			return nil, problem.Errorf(problem.MigrationRefused,
+				"line %d: no colon follows %s; write key: value on one line", k.Line, k.Value)
 		}
 		behind := m.nextLine(stop)
 		out = append(out, entry{
@@ -64,20 +66,23 @@ func (m *migration) children(e entry) ([]entry, error) {
 	n := e.node
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return nil, fmt.Errorf("line %d: %s is an alias: write out what it stands for", n.Line, e.key)
+		return nil, problem.Errorf(problem.MigrationRefused,
+			"line %d: %s is an alias; replace it by the value it refers to", n.Line, e.key)
 	case n.Kind != yaml.MappingNode:
 		return nil, nil
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if n.Content[i].Tag == "!!merge" {
-			return nil, fmt.Errorf("line %d: %s holds a merge key: write out what it stands for", n.Content[i].Line, e.key)
+			return nil, problem.Errorf(problem.MigrationRefused,
+				"line %d: %s contains a merge key; replace it by the fields it adds", n.Content[i].Line, e.key)
 		}
 	}
 	if n.Style&yaml.FlowStyle != 0 || len(n.Content) == 0 {
 		return m.flowEntries(n), nil
 	}
 	if n.Anchor != "" {
-		return nil, fmt.Errorf("line %d: %s has an anchor: write it out where it is used", n.Line, e.key)
+		return nil, problem.Errorf(problem.MigrationRefused,
+			"line %d: %s has an anchor; replace its aliases by the value and remove it", n.Line, e.key)
 	}
 	from := m.lineStart(m.spans[n.Content[0]][0])
 	for from > 0 { // comments and blank lines above the first key are its own

@@ -6,7 +6,6 @@ package migrate
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -37,10 +37,10 @@ func Recipe(file string, data []byte) (Result, error) {
 func migrated(file string, data []byte) (*migration, []byte, error) {
 	old, err := read(file, data)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w; correct the errors first", err)
 	}
 	if old[0].Schema == 2 {
-		return nil, nil, errors.New("it is in layout 2 already")
+		return nil, nil, problem.New(problem.MigrationNotNeeded, "already in layout 2")
 	}
 	m := &migration{
 		data: data, eol: "\n", agentperf: old[0].Benchmark.Type == "agentperf", dropped: map[string]bool{},
@@ -58,12 +58,14 @@ func migrated(file string, data []byte) (*migration, []byte, error) {
 	}
 	now, err := read(file, out)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the result would not hold, migrate it by hand: %w", err)
+		return nil, nil, problem.Errorf(problem.MigrationRefused,
+			"the result would have an error: %w; migrate it by hand", err)
 	}
 	for i := range old {
 		for _, d := range recipes.DiffRecipes(old[i], now[i]).Differences {
 			if !m.dropped[d.Path] {
-				return nil, nil, fmt.Errorf("%s would not mean the same, migrate it by hand", d.Path)
+				return nil, nil, problem.Errorf(problem.MigrationRefused,
+					"%s would change its meaning; migrate it by hand", d.Path)
 			}
 		}
 	}
@@ -74,7 +76,7 @@ func migrated(file string, data []byte) (*migration, []byte, error) {
 func read(file string, data []byte) ([]*recipes.Recipe, error) {
 	all, found := recipes.Variants(file, data, "")
 	if len(all) == 0 {
-		return nil, errors.New(found[0].String())
+		return nil, invalid(found[0])
 	}
 	selectors := []string{}
 	if base, _ := recipes.Variants(file, data, "base"); len(base) == 1 && len(all) > 1 {
@@ -88,12 +90,24 @@ func read(file string, data []byte) ([]*recipes.Recipe, error) {
 		r, _, found := recipes.Select(file, data, s)
 		for _, d := range found {
 			if d.Severity == recipes.Error {
-				return nil, fmt.Errorf("correct its errors first: %s", d)
+				return nil, invalid(d)
 			}
 		}
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// invalid returns the error for a finding in the recipe. [Recipe] adds the file name.
+func invalid(d recipes.Diagnostic) error {
+	where := ""
+	if d.Line > 0 {
+		where = fmt.Sprintf("line %d, column %d: ", d.Line, d.Column)
+	}
+	if d.Path != "" {
+		where += d.Path + ": "
+	}
+	return problem.Errorf(problem.RecipeInvalid, "%s%s", where, d.Message)
 }
 
 // maxProved is how many recipes of one file are compared; those of a sweep are all alike.
@@ -120,7 +134,8 @@ var homes = map[string]string{
 
 func (m *migration) run() ([]byte, error) {
 	if m.root.Style&yaml.FlowStyle != 0 {
-		return nil, errors.New("the whole recipe is in braces: write it on lines")
+		return nil, problem.New(problem.MigrationRefused,
+			"the recipe is one mapping in braces; write one field per line")
 	}
 	all, err := m.entries(m.root, 0)
 	if err != nil {
@@ -273,8 +288,8 @@ func (m *migration) field(parent string, k entry) error {
 		m.place(append(strings.Split(homes[strings.SplitN(parent, ".", 2)[0]], "."), k.key), k)
 		return nil
 	case n.Field != nil && n.Field.V2 == "":
-		return fmt.Errorf("line %d: %s has no place in layout 2 that a program could choose: move it by hand", k.node.Line,
-			path)
+		return problem.Errorf(problem.MigrationRefused, "line %d: %s has no single equivalent in layout 2; move it by hand",
+			k.node.Line, path)
 	case n.Field != nil:
 		m.place(strings.Split(n.Field.V2, "."), k)
 		return nil

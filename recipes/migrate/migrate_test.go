@@ -123,9 +123,9 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, says string }{
 		{"layout 2", "schema: 2\n" + head, "already"},
-		{"errors", head + "unknown: 1\n", "correct its errors"},
+		{"errors", head + "unknown: 1\n", "correct the errors"},
 		{"not YAML", "{", "not valid YAML"},
-		{"family with errors", "base: {name: x}\noverride_a: {name: y}\n", "correct its errors"},
+		{"family with errors", "base: {name: x}\noverride_a: {name: y}\n", "correct the errors"},
 		{
 			"alias",
 			head + "environment: &e {A: b}\nbackend: {type: trtllm, prefill_environment: *e}\n" +

@@ -6,12 +6,14 @@ const (
 	RecipeInvalid      ID = "recipe-invalid"
 	ValueInvalid       ID = "value-invalid"
 	FieldUnknown       ID = "field-unknown"
+	FieldPathInvalid   ID = "field-path-invalid"
 	EditRefused        ID = "edit-refused"
 	WorkloadMissing    ID = "workload-missing"
 	DatasetMissing     ID = "dataset-missing"
 	DatasetInvalid     ID = "dataset-invalid"
 	FileKindMismatch   ID = "file-kind-mismatch"
 	MigrationRefused   ID = "migration-refused"
+	MigrationNotNeeded ID = "migration-not-needed"
 	ExampleUnknown     ID = "example-unknown"
 	QuestionUnanswered ID = "question-unanswered"
 	PlaceholderOpen    ID = "placeholder-open"
@@ -37,6 +39,11 @@ var recipeEntries = []Entry{
 		ID: FieldUnknown, Title: "unknown field",
 		Cause:  "The path is not a field of the file.",
 		Remedy: "Run explain to list all fields.",
+	},
+	{
+		ID: FieldPathInvalid, Title: "invalid field path",
+		Cause:  "The path of a field is not keys separated by dots.",
+		Remedy: "Write it like roles.prefill.nodes or extra_mount[0]; put keys with dots or spaces in double quotes.",
 	},
 	{
 		ID: EditRefused, Title: "edit not possible",
@@ -65,8 +72,14 @@ var recipeEntries = []Entry{
 	},
 	{
 		ID: MigrationRefused, Title: "migration not possible",
-		Cause:  "A part of the recipe has no single equivalent in layout 2.",
-		Remedy: "Change that part by hand, then migrate again.",
+		Cause: "A part of the recipe has no single equivalent in layout 2, or is written in a way that can't be moved " +
+			"line by line: an alias, an anchor, a merge key, braces.",
+		Remedy: "Change the part that the message names by hand, then migrate again.",
+	},
+	{
+		ID: MigrationNotNeeded, Title: "already in layout 2",
+		Cause:  "The recipe has schema: 2, so there is nothing to migrate.",
+		Remedy: "Use the recipe unchanged.",
 	},
 	{
 		ID: ExampleUnknown, Title: "unknown example",

@@ -14,10 +14,12 @@ import (
 	"syscall"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// ErrTooLarge says that a file is larger than one of its kind can be.
-var ErrTooLarge = errors.New("file too large")
+// ErrTooLarge is the error for a file that exceeds its size limit.
+var ErrTooLarge = problem.New(problem.FileTooLarge, "file too large")
 
 // Open opens a regular file, of any size, for reading. Anything else is an error, without
 // a wait: a pipe may have no writer.
@@ -28,7 +30,7 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("read %s: not a regular file", path)
+		err = problem.Errorf(problem.NotAFile, "read %s: not a regular file", path)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
@@ -45,7 +47,7 @@ func Read(path string, maxMiB int64) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxMiB<<20+1))
 	if err == nil && int64(len(data)) > maxMiB<<20 {
-		err = fmt.Errorf("read %s: %w: larger than %d MiB", path, ErrTooLarge, maxMiB)
+		err = fmt.Errorf("read %s: %w: the limit is %d MiB", path, ErrTooLarge, maxMiB)
 	}
 	if err != nil {
 		return nil, err
@@ -63,7 +65,7 @@ func ReadJSON(path string, v any) error {
 		return err
 	}
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(v); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %w", path, problem.Mark(problem.JSONInvalid, err))
 	}
 	return nil
 }
