@@ -7,10 +7,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // maxDepth of nested arrays and objects, the limit of encoding/json.
@@ -56,11 +57,11 @@ type Scanner struct {
 	first   bool // an object or array has just begun
 }
 
-func (s *Scanner) want(what string) error {
+func (s *Scanner) expected(what string) error {
 	if s.At >= len(s.Line) {
-		return fmt.Errorf("column %d: the line ends, want %s", s.At+1, what)
+		return problem.Errorf(problem.JSONInvalid, "column %d: expected %s, found the end of the line", s.At+1, what)
 	}
-	return fmt.Errorf("column %d: %q, want %s", s.At+1, s.Line[s.At], what)
+	return problem.Errorf(problem.JSONInvalid, "column %d: expected %s, found %q", s.At+1, what, s.Line[s.At])
 }
 
 func (s *Scanner) space() {
@@ -86,7 +87,7 @@ func (s *Scanner) take(c byte) bool {
 func (s *Scanner) Open() error {
 	s.space()
 	if !s.take('{') {
-		return s.want("an object")
+		return s.expected("an object")
 	}
 	s.first = true
 	return nil
@@ -100,7 +101,7 @@ func (s *Scanner) More() (bool, error) {
 		return more, err
 	}
 	if s.space(); s.At < len(s.Line) {
-		err = s.want("the end of the line")
+		err = s.expected("the end of the line")
 	}
 	return false, err
 }
@@ -123,9 +124,9 @@ func (s *Scanner) more(end byte) (bool, error) {
 		s.space()
 		return true, nil
 	case end == '}':
-		return false, s.want("a comma or a closing brace")
+		return false, s.expected("a comma or a closing brace")
 	}
-	return false, s.want("a comma or a closing bracket")
+	return false, s.expected("a comma or a closing bracket")
 }
 
 // Key scans a name and its colon, and returns the name.
@@ -143,7 +144,7 @@ func (s *Scanner) Key() ([]byte, error) {
 	}
 	s.space()
 	if !s.take(':') {
-		return nil, s.want("a colon")
+		return nil, s.expected("a colon")
 	}
 	s.space()
 	return key, nil
@@ -164,7 +165,7 @@ func Unquote(raw []byte) ([]byte, error) {
 // Value scans a value of any kind; it is Line from where At was before to where it is now.
 func (s *Scanner) Value() error {
 	if s.At >= len(s.Line) {
-		return s.want("a value")
+		return s.expected("a value")
 	}
 	switch c := s.Line[s.At]; c {
 	case '"':
@@ -179,7 +180,7 @@ func (s *Scanner) Value() error {
 		if c == '-' || IsDigit(c) {
 			return s.number()
 		}
-		return s.want("a value")
+		return s.expected("a value")
 	}
 }
 
@@ -190,7 +191,7 @@ var words = [...]string{'t': "true", 'f': "false", 'n': "null", 'N': "NaN", 'I':
 func (s *Scanner) nested(end byte) error {
 	s.At++
 	if s.depth++; s.depth >= maxDepth {
-		return errors.New("more than 10,000 levels of nesting")
+		return problem.Errorf(problem.JSONInvalid, "column %d: more than 10,000 levels of nesting", s.At+1)
 	}
 	s.first = true
 	for {
@@ -214,7 +215,7 @@ func (s *Scanner) nested(end byte) error {
 func (s *Scanner) word(w string) error {
 	for k := range len(w) {
 		if !s.take(w[k]) {
-			return s.want(w)
+			return s.expected(w)
 		}
 	}
 	return nil
@@ -228,7 +229,7 @@ const shortText = 64
 // string, which is no field that is needed, only the end is sought.
 func (s *Scanner) text() error {
 	if !s.take('"') {
-		return s.want("a string")
+		return s.expected("a string")
 	}
 	s.escaped = false
 	b := s.Line
@@ -245,7 +246,7 @@ func (s *Scanner) text() error {
 		switch {
 		case i >= len(b):
 			s.At = i
-			return s.want("the end of the string")
+			return s.expected("a closing quote")
 		case b[i] == '"':
 			s.At = i + 1
 			return nil
@@ -259,7 +260,7 @@ func (s *Scanner) text() error {
 			i = s.At
 		case b[i] < ' ':
 			s.At = i
-			return s.want("no control character in a string")
+			return s.expected("a string without control characters")
 		default:
 			i++
 		}
@@ -274,7 +275,7 @@ func (s *Scanner) longText(from int) error {
 		n := bytes.IndexByte(s.Line[i:], '"')
 		if n < 0 {
 			s.At = len(s.Line)
-			return s.want("the end of the string")
+			return s.expected("a closing quote")
 		}
 		i += n
 		slashes := 0
@@ -301,16 +302,16 @@ func (s *Scanner) escape() error {
 	s.At++
 	switch {
 	case s.At >= len(s.Line):
-		return s.want("the end of the string")
+		return s.expected("a closing quote")
 	case strings.IndexByte(`"\/bfnrtu`, s.Line[s.At]) < 0:
-		return s.want("an escape that JSON knows")
+		return s.expected("a valid JSON escape")
 	case !s.take('u'):
 		s.At++
 		return nil
 	}
 	for range 4 {
 		if s.At >= len(s.Line) || !isHex(s.Line[s.At]) {
-			return s.want("four hexadecimal digits")
+			return s.expected("four hexadecimal digits")
 		}
 		s.At++
 	}
@@ -330,7 +331,7 @@ func (s *Scanner) number() error {
 		ok = s.digits()
 	}
 	if !ok {
-		return s.want("a digit")
+		return s.expected("a digit")
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/engine/runs"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Run is all that is told of one run.
@@ -107,7 +108,7 @@ func write(w io.Writer, rows [][]string) error {
 		}
 	}
 	if err := out.WriteAll(rows); err != nil {
-		return fmt.Errorf("write CSV: %w", err)
+		return fmt.Errorf("write CSV: %w", problem.Mark(problem.WriteFailed, err))
 	}
 	return nil
 }

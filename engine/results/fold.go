@@ -10,7 +10,6 @@ package results
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Names of the client's files that are no stem.
@@ -70,7 +70,7 @@ type manifestRow struct {
 // fault counts the lines of a file that could not be read, and keeps the first.
 type fault struct {
 	n     int
-	first error
+	first string
 }
 
 // NewFold starts from nothing.
@@ -145,7 +145,7 @@ func (f *Fold) take(t *table, name string, p *row) {
 		p.kind = f.kind(p.errorKind)
 	}
 	if p.odd != "" {
-		count(f.odd, name, errors.New(p.odd))
+		count(f.odd, name, p.odd)
 	}
 	f.add(t, p.key, &p.Request)
 }
@@ -178,7 +178,7 @@ func (f *Fold) Manifest(line []byte) error {
 	var m manifestRow
 	err := json.Unmarshal(line, &m)
 	if err == nil && (m.Phase == nil || m.SettlingEnd == nil || m.End == nil) {
-		err = errors.New("want phase_idx, settling_end and actual_phase_end")
+		err = problem.New(problem.RowsUnreadable, "phase_idx, settling_end or actual_phase_end is missing")
 	}
 	if err != nil {
 		return f.fault(ManifestFile, err)
@@ -229,13 +229,13 @@ func (f *Fold) fault(name string, err error) error {
 		where = fmt.Sprintf("%s:%d", name, n)
 	}
 	err = fmt.Errorf("%s: %w", where, err)
-	count(f.faults, name, err)
+	count(f.faults, name, err.Error())
 	return err
 }
 
-func count(faults map[string]*fault, name string, err error) {
+func count(faults map[string]*fault, name, text string) {
 	if faults[name] == nil {
-		faults[name] = &fault{first: err}
+		faults[name] = &fault{first: text}
 	}
 	faults[name].n++
 }

@@ -153,8 +153,9 @@ func TestUnreadableLines(t *testing.T) {
 		}
 	}
 	want := []string{
-		`not counted: phase_manifest.jsonl:3: want phase_idx, settling_end and actual_phase_end (the first of 2 such lines)`,
-		`not counted: requests.jsonl:4: column 1: '\x1b', want an object (the first of 2 such lines)`,
+		`not counted: phase_manifest.jsonl:3: ` +
+			`phase_idx, settling_end or actual_phase_end is missing (the first of 2 such lines)`,
+		`not counted: requests.jsonl:4: column 1: expected an object, found '\x1b' (the first of 2 such lines)`,
 	}
 	run := f.Run(f.lastTime())
 	if diff := cmp.Diff(want, run.Warnings); diff != "" || run.Phases[0].Total != 1 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 const (
@@ -54,7 +55,7 @@ func (l *loaded) rows(ctx context.Context, path string, t *table, phase int) err
 		l.notes = append(l.notes, fmt.Sprintf("%s: %d line(s) longer than 64 MiB, not counted", name, skipped))
 	}
 	if err != nil {
-		return fmt.Errorf("read results from %s: %w", path, err)
+		return fmt.Errorf("read results: %s: %w", path, err)
 	}
 	return nil
 }
@@ -212,7 +213,7 @@ func (in *pieces) slide(buf []byte, i int, next int64) ([]byte, error) {
 		return buf, nil
 	}
 	if errors.Is(err, io.EOF) {
-		err = errors.New("it was truncated while it was read; try again")
+		err = problem.New(problem.FileChanged, "file was truncated while being read; try again")
 	}
 	return buf, err
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -97,11 +98,11 @@ func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 	foreign := exists(filepath.Join(outDir, foreignFile)) || exists(filepath.Join(logDir, foreignFile))
 	switch {
 	case found == 0 && foreign:
-		return nil, fmt.Errorf("read results in %s: %s is another client's output, and there is nothing of "+
-			"agentperf-client; read it with that client's own tools", outDir, foreignFile)
+		return nil, problem.Errorf(problem.ResultsNotFound, "read results: %s: found %s of another client, but no output of "+
+			"agentperf-client; use the tools of that client", outDir, foreignFile)
 	case found == 0:
-		return nil, fmt.Errorf("read results in %s: no %s, %s or statistics file; "+
-			"give the log dir of a run whose client has started: %w", outDir, RequestsFile, ManifestFile, fs.ErrNotExist)
+		return nil, problem.Errorf(problem.ResultsNotFound, "read results: %s: found no %s, %s or statistics file; "+
+			"give the log directory of a run whose client has started", outDir, RequestsFile, ManifestFile)
 	case foreign:
 		l.notes = append(l.notes, foreignFile+": another client's output, left out")
 	}
@@ -115,7 +116,8 @@ func locate(dir string) (logDir, outDir string, err error) {
 		return "", "", fmt.Errorf("read results: %w", err)
 	}
 	if !info.IsDir() {
-		return "", "", fmt.Errorf("read results: %s is a file; give the log dir that holds %s/", dir, clientDir)
+		return "", "", problem.Errorf(problem.NotADirectory,
+			"read results: %s: is not a directory; give the log directory that contains %s/", dir, clientDir)
 	}
 	for _, log := range []string{dir, filepath.Join(dir, "logs")} {
 		if out := filepath.Join(log, clientDir); isDir(out) {
@@ -124,7 +126,7 @@ func locate(dir string) (logDir, outDir string, err error) {
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return "", "", fmt.Errorf("read results in %s: %w", dir, err)
+		return "", "", fmt.Errorf("read results: %s: %w", dir, err)
 	}
 	if filepath.Base(abs) == clientDir {
 		return filepath.Dir(abs), abs, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
@@ -67,34 +67,39 @@ func TestLoadErrors(t *testing.T) {
 		name  string
 		files map[string]string
 		arg   string
-		is    error
+		id    problem.ID
 		want  string
 	}{
-		{"nothing there", nil, "none", fs.ErrNotExist, "read results: stat "},
+		{"no such directory", nil, "none", problem.FileNotFound, "read results: stat "},
 		{
-			"empty folder", nil, ".", fs.ErrNotExist,
-			"no requests.jsonl, phase_manifest.jsonl or statistics file; give the log dir",
+			"empty directory", nil, ".", problem.ResultsNotFound,
+			"found no requests.jsonl, phase_manifest.jsonl or statistics file; give the log directory",
 		},
-		{"a file", map[string]string{"f": ""}, "f", nil, "is a file; give the log dir that holds agentperf/"},
+		{
+			"a file",
+			map[string]string{"f": ""},
+			"f", problem.NotADirectory,
+			"is not a directory; give the log directory that contains agentperf/",
+		},
 		{
 			"another client",
 			map[string]string{"agentperf/profile_export.jsonl": "{}"},
-			".", nil,
-			"profile_export.jsonl is another client's output",
+			".", problem.ResultsNotFound,
+			"found profile_export.jsonl of another client",
 		},
 		{
-			"another client in the log dir",
+			"another client in the log directory",
 			map[string]string{"agentperf/x": "", "profile_export.jsonl": "{}"},
-			".", nil,
-			"another client's output",
+			".", problem.ResultsNotFound,
+			"found profile_export.jsonl of another client",
 		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Load(t.Context(), filepath.Join(tree(t, tt.files), tt.arg), RunContext{})
-			if err == nil || !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
-				t.Errorf("%v, want %q", err, tt.want)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || problem.Of(err) != tt.id {
+				t.Errorf("%s: %v, want %s: %q", problem.Of(err), err, tt.id, tt.want)
 			}
 		})
 	}
@@ -124,7 +129,7 @@ func TestLoadNotes(t *testing.T) {
 	}
 	text := strings.Join(run.Warnings, "\n")
 	for _, want := range []string{
-		"not counted: requests.jsonl:2: column 1: 'r', want an object",
+		"not counted: requests.jsonl:2: column 1: expected an object, found 'r'",
 		"not counted: " + testStem.String() + ".json: statistics: unexpected end of JSON input",
 		"requests.jsonl: the last line is half written, not counted",
 		"profile_export.jsonl: another client's output, left out",

@@ -156,7 +156,7 @@ func (f *Fold) phases() []int {
 func (f *Fold) faultTexts() []string {
 	texts := []string{}
 	for _, name := range sortedKeys(f.faults) {
-		text := fmt.Sprintf("not counted: %v", f.faults[name].first)
+		text := fmt.Sprintf("not counted: %s", f.faults[name].first)
 		if n := f.faults[name].n; n > 1 {
 			text += fmt.Sprintf(" (the first of %d such lines)", n)
 		}
@@ -164,7 +164,7 @@ func (f *Fold) faultTexts() []string {
 	}
 	for _, name := range sortedKeys(f.odd) {
 		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value that can't be, which is taken as unknown: "+
-			"the first is %v", name, Count(f.odd[name].n), f.odd[name].first))
+			"the first is %s", name, Count(f.odd[name].n), f.odd[name].first))
 	}
 	return texts
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // seed of all hashes of this process, so that the rows of two runs can be paired.
@@ -150,7 +151,7 @@ func (r *rowParser) parse() error {
 		}
 		if value := r.Line[from:r.At]; f != otherField && value[0] != 'n' { // null: no other JSON value begins so
 			if err := r.set(f, value); err != nil {
-				return fmt.Errorf("%s %.40q: %w", fieldNames[f], value, err)
+				return fmt.Errorf("%s: %.40q %w", fieldNames[f], value, err)
 			}
 		}
 	}
@@ -255,7 +256,7 @@ func (r *rowParser) set(f field, value []byte) (err error) {
 	case phaseField:
 		var phase int32
 		if phase, err = parseIndex(value); err == nil && phase > math.MaxUint16 {
-			err = fmt.Errorf("want at most %d", math.MaxUint16)
+			err = problem.Errorf(problem.RowsUnreadable, "must be at most %d", math.MaxUint16)
 		}
 		r.out.phase = uint16(phase)
 	case concurrencyField, turnField, userField:
@@ -273,7 +274,7 @@ func (r *rowParser) set(f field, value []byte) (err error) {
 		r.out.errorKind = parseKind(value)
 	case successField, hasOutputField:
 		if value[0] != 't' && value[0] != 'f' {
-			err = fmt.Errorf("want true or false")
+			err = problem.New(problem.RowsUnreadable, "is not true or false")
 		}
 		r.out.Failed = r.out.Failed || value[0] == 'f'
 	}
@@ -303,7 +304,7 @@ func parseNumber(value []byte) (float64, error) {
 		return f, nil
 	}
 	if !jsonrow.IsDigit(value[0]) {
-		return 0, fmt.Errorf("want a number")
+		return 0, problem.New(problem.RowsUnreadable, "is not a number")
 	}
 	if f, err := strconv.ParseFloat(string(value), 64); err == nil {
 		return f, nil
@@ -341,7 +342,7 @@ func digits(value []byte) (n int64, ok bool) {
 func parseIndex(value []byte) (int32, error) {
 	n, ok := digits(value)
 	if !ok || n > math.MaxInt32 {
-		return -1, fmt.Errorf("want a whole number from 0 to 2147483647")
+		return -1, problem.New(problem.RowsUnreadable, "is not a whole number from 0 to 2147483647")
 	}
 	return int32(n), nil
 }
@@ -355,7 +356,7 @@ func parseID(value []byte) (uint64, error) {
 		}
 		value = text
 	} else if !jsonrow.IsDigit(value[0]) {
-		return 0, fmt.Errorf("want a string")
+		return 0, problem.New(problem.RowsUnreadable, "is not a string")
 	}
 	return maphash.Bytes(seed, value), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/percentile"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Series is how a phase went over time, settling and what came after the window included.
@@ -92,7 +93,8 @@ func (f *Fold) Series(phase int, seconds float64) (Series, error) {
 	}
 	n := math.Floor(span.last/s.Seconds) - t.from + 1
 	if n > maxLongest {
-		return s, fmt.Errorf("phase %d over time: %s buckets of %g s: want at most %s; choose longer ones",
+		return s, problem.Errorf(problem.TooManyBuckets,
+			"time series of phase %d: %s buckets of %g s, must be at most %s; use longer buckets",
 			phase, Decimal(n, 0), s.Seconds, Count(maxLongest))
 	}
 	if err := t.grow(f, int(n)); err != nil {

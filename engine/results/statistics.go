@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // maxStatistics is more than ten thousand times the size of a real file.
@@ -22,10 +23,14 @@ type statistics struct {
 
 func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 	if len(data) > maxStatistics {
-		return statistics{}, fmt.Errorf("statistics of %d bytes: want at most %d", len(data), maxStatistics)
+		return statistics{}, problem.Errorf(problem.FileTooLarge,
+			"statistics: %d bytes, must be at most %d", len(data), maxStatistics)
 	}
 	s := statistics{stem: stem, raw: withoutNaN(data)}
 	err := json.Unmarshal(s.raw, new(json.RawMessage)) // nothing may stand behind the object
+	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(s.raw), []byte("{")) {
+		err = problem.New(problem.RowsUnreadable, "is not a JSON object")
+	}
 	if err == nil {
 		in := json.NewDecoder(bytes.NewReader(s.raw))
 		in.UseNumber() // a number beyond float64 is unknown, not an error
@@ -33,9 +38,6 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 	}
 	if err != nil {
 		return statistics{}, fmt.Errorf("statistics: %w", err)
-	}
-	if s.values == nil {
-		return statistics{}, fmt.Errorf("statistics: null, want an object")
 	}
 	return s, nil
 }

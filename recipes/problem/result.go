@@ -12,7 +12,7 @@ const (
 var resultEntries = []Entry{
 	{
 		ID: ResultsNotFound, Title: "results not found",
-		Cause:  "The directory holds no output of the client.",
+		Cause:  "The directory holds no output of the client, or no phase has started.",
 		Remedy: "Give the run, its log directory, or the directory agentperf in it.",
 	},
 	{

@@ -46,8 +46,8 @@ func (f *fake) Parity(
 		return engine.Comparison{}, f.err
 	}
 	if f.many && (phase < 0 || phase > 1) {
-		return engine.Comparison{}, errors.New("reference: x has the phases 0 (505 users), 1 (1010 users); choose one " +
-			"with --phase")
+		return engine.Comparison{}, errors.New("reference: load figures: x: more than one phase; choose one " +
+			"with --phase (available: 0 (505 users), 1 (1010 users))")
 	}
 	f.sides[0].Phase.Index, f.sides[1].Phase.Index = max(phase, 0), max(phase, 0)
 	c := parity.Compare(f.sides[0], f.sides[1], opt)

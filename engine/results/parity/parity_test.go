@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
@@ -303,30 +304,36 @@ func TestLoadErrors(t *testing.T) {
 		phase            int
 		want             string
 	}{
-		{"two phases", "r.json", two, AnyPhase, "has the phases 0 (64 users), 1 (1010 users); choose one with --phase"},
-		{"no such phase", "r.json", two, 2, "has the phases 0 (64 users), 1 (1010 users)"},
-		{"no phase", "r.json", `{"benchmark":"agentperf","phases":[]}`, AnyPhase, "no phase has begun"},
+		{
+			"two phases", "r.json", two, AnyPhase,
+			"more than one phase; choose one with --phase (available: 0 (64 users), 1 (1010 users))",
+		},
+		{"no such phase", "r.json", two, 2, "no phase 2; choose one with --phase (available: 0 (64 users), 1 (1010 users))"},
+		{"no phase", "r.json", `{"benchmark":"agentperf","phases":[]}`, AnyPhase, "no phase has started"},
 		{
 			"foreign roll-up", "r.json", `{"benchmark":"sa-bench","phases":[]}`, AnyPhase,
-			`a roll-up of benchmark "sa-bench", want agentperf`,
+			`is a roll-up of benchmark "sa-bench", must be of agentperf`,
 		},
-		{"no figure", "f.yaml", "throughput: {output: 3}", AnyPhase, "no figure under a key of the client's statistics file"},
+		{
+			"no figure", "f.yaml", "throughput: {output: 3}", AnyPhase,
+			"no figure found; use the keys of the client's statistics file",
+		},
 		{"no YAML", "f.yaml", "a: [", AnyPhase, "yaml: "},
-		{"empty YAML", "f.yaml", "", AnyPhase, "it is empty"},
-		{"NaN in YAML", "f.yaml", "a: .nan", AnyPhase, "want plain numbers and texts"},
-		{"no JSON", "f.json", "{", AnyPhase, "neither a roll-up nor figures: "},
+		{"empty YAML", "f.yaml", "", AnyPhase, "f.yaml: is empty; "},
+		{"NaN in YAML", "f.yaml", "a: .nan", AnyPhase, "values must be numbers or text"},
+		{"no JSON", "f.json", "{", AnyPhase, "is neither a roll-up nor a statistics file: "},
 		{
 			"unknown about", "f.json", `{"about":{"commit":1}}`, AnyPhase,
-			"about.commit: no such key; want client_commit, cluster, ",
+			"no such key: about.commit (available: client_commit, cluster, ",
 		},
-		{"another kind of file", "f.csv", "a,b\n1,2\n", AnyPhase, "neither JSON nor YAML of figures"},
+		{"another kind of file", "f.csv", "a,b\n1,2\n", AnyPhase, "is neither JSON nor a YAML mapping"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Load(t.Context(), write(t, tt.file, tt.text), tt.phase, results.RunContext{})
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("%v, want %q", err, tt.want)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || problem.Of(err) == problem.Internal {
+				t.Errorf("%s: %v, want %q", problem.Of(err), err, tt.want)
 			}
 		})
 	}

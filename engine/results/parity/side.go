@@ -20,6 +20,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // maxFile is far above the size of any roll-up or file of figures.
@@ -62,20 +63,20 @@ type About struct {
 func Load(ctx context.Context, path string, phase int, rc results.RunContext) (Side, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return Side{}, fmt.Errorf("load a side of the comparison: %w", err)
+		return Side{}, fmt.Errorf("load figures: %w", err)
 	}
 	s := Side{Path: path}
 	if info.IsDir() {
 		run, requests, err := results.LoadRequests(ctx, path, rc, phase)
 		if err == nil {
 			s.Requests = requests
-			s.Phase, err = choose(run.Phases, phase, path)
+			s.Phase, err = choosePhase(run.Phases, phase, path)
 		}
 		if err != nil {
 			return Side{}, err
 		}
-	} else if err := s.file(phase); err != nil {
-		return Side{}, fmt.Errorf("load %s: %w", path, err)
+	} else if err := s.loadFile(phase); err != nil {
+		return Side{}, err
 	}
 	if stem, ok := harness.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
 		s.About.Model = stem.Model
@@ -100,7 +101,8 @@ func nameOf(path string) string {
 	}
 }
 
-func choose(phases []results.Phase, index int, path string) (results.Phase, error) {
+// choosePhase returns the phase with an index, or the only phase for [AnyPhase].
+func choosePhase(phases []results.Phase, index int, path string) (results.Phase, error) {
 	var have []string
 	for _, p := range phases {
 		if p.Index == index || index == AnyPhase && len(phases) == 1 {
@@ -109,37 +111,49 @@ func choose(phases []results.Phase, index int, path string) (results.Phase, erro
 		have = append(have, fmt.Sprintf("%d (%d users)", p.Index, p.Concurrency))
 	}
 	if len(have) == 0 {
-		return results.Phase{}, fmt.Errorf("%s: no phase has begun, there is nothing to compare", path)
+		return results.Phase{}, problem.Errorf(problem.ResultsNotFound, "load figures: %s: no phase has started", path)
 	}
-	return results.Phase{}, fmt.Errorf("%s has the phases %s; choose one with --phase", path, strings.Join(have, ", "))
+	what := "more than one phase"
+	if index != AnyPhase {
+		what = fmt.Sprintf("no phase %d", index)
+	}
+	return results.Phase{}, problem.Errorf(problem.PhaseUnknown,
+		"load figures: %s: %s; choose one with --phase (available: %s)", path, what, strings.Join(have, ", "))
 }
 
-// file reads a roll-up, statistics or a table of figures.
-func (s *Side) file(phase int) error {
-	data, err := read(s.Path)
+// loadFile reads a roll-up, statistics or a table of figures.
+func (s *Side) loadFile(phase int) error {
+	data, err := readFile(s.Path)
 	if err != nil {
-		return err
+		return fmt.Errorf("load figures: %w", err)
 	}
 	// By what is in it, not by its name: JSON begins with a brace, and else it is YAML.
 	if trimmed := bytes.TrimSpace(data); !bytes.HasPrefix(trimmed, []byte("{")) {
 		var values map[string]any
 		if err := yaml.Unmarshal(data, &values); err != nil {
-			return fmt.Errorf("neither JSON nor YAML of figures: %w", err)
+			return problem.Errorf(problem.FiguresInvalid,
+				"load figures: %s: is neither JSON nor a YAML mapping: %w", s.Path, err)
 		}
 		if values == nil {
-			return fmt.Errorf("it is empty; want figures under the keys of the client's statistics file")
+			return problem.Errorf(problem.FiguresInvalid, "load figures: %s: is empty; "+
+				"it must hold figures under the keys of the client's statistics file", s.Path)
 		}
 		if data, err = json.Marshal(values); err != nil {
-			return fmt.Errorf("want plain numbers and texts: %w", err)
+			return problem.Errorf(problem.FiguresInvalid,
+				"load figures: %s: values must be numbers or text: %w", s.Path, err)
 		}
 	}
-	if done, err := s.rollup(data, phase); done || err != nil {
+	if done, err := s.loadRollup(data, phase); done || err != nil {
 		return err
 	}
-	return s.figures(data)
+	if err := s.loadStatistics(data); err != nil {
+		return fmt.Errorf("load figures: %s: %w", s.Path, err)
+	}
+	return nil
 }
 
-func read(path string) ([]byte, error) {
+// readFile reads a file of at most maxFile bytes.
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -147,24 +161,26 @@ func read(path string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("larger than %d MiB; this is no file of figures", maxFile>>20)
+		err = problem.Errorf(problem.FileTooLarge,
+			"%s: is larger than %d MiB; give a roll-up or a file of figures", path, maxFile>>20)
 	}
 	return data, err
 }
 
-// rollup reads a roll-up, false if it is none. Our own figures in it win over
-// the client's, as they do when the run itself is read.
-func (s *Side) rollup(data []byte, phase int) (bool, error) {
+// loadRollup reads a roll-up; it returns false if data is not a roll-up. The recomputed
+// figures in it are preferred to the client's, as in [results.Load].
+func (s *Side) loadRollup(data []byte, phase int) (bool, error) {
 	var doc struct {
 		Benchmark string                `json:"benchmark"`
 		Phases    []results.RollupPhase `json:"phases"`
 		Ours      *results.Run          `json:"agentperf_tui"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil || doc.Phases == nil {
-		return false, nil // read as figures next, which tells what is wrong
+		return false, nil // loadStatistics reports what is wrong
 	}
 	if doc.Benchmark != "agentperf" {
-		return true, fmt.Errorf("a roll-up of benchmark %q, want agentperf", doc.Benchmark)
+		return true, problem.Errorf(problem.FiguresInvalid,
+			"load figures: %s: is a roll-up of benchmark %q, must be of agentperf", s.Path, doc.Benchmark)
 	}
 	fold := results.NewFold()
 	for _, p := range doc.Phases {
@@ -173,7 +189,7 @@ func (s *Side) rollup(data []byte, phase int) (bool, error) {
 			stem = harness.Stem{Concurrency: p.Concurrency, Phase: p.PhaseIdx}
 		}
 		if err := fold.Statistics(stem, p.Stats); err != nil {
-			return true, err
+			return true, fmt.Errorf("load figures: %s: %w", s.Path, err)
 		}
 	}
 	phases := fold.Run(time.Time{}).Phases
@@ -181,12 +197,12 @@ func (s *Side) rollup(data []byte, phase int) (bool, error) {
 		phases = doc.Ours.Phases
 	}
 	var err error
-	s.Phase, err = choose(phases, phase, s.Path)
+	s.Phase, err = choosePhase(phases, phase, s.Path)
 	return true, err
 }
 
-// figures reads statistics, or a table under their keys.
-func (s *Side) figures(data []byte) error {
+// loadStatistics reads a statistics file, or a table of figures under its keys.
+func (s *Side) loadStatistics(data []byte) error {
 	var head struct {
 		About map[string]any `json:"about"`
 		Phase int            `json:"phase"`
@@ -194,7 +210,7 @@ func (s *Side) figures(data []byte) error {
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber()
 	if err := in.Decode(&head); err != nil {
-		return fmt.Errorf("neither a roll-up nor figures: %w", err)
+		return problem.Errorf(problem.FiguresInvalid, "is neither a roll-up nor a statistics file: %w", err)
 	}
 	if err := s.About.set(head.About); err != nil {
 		return err
@@ -214,7 +230,7 @@ func (s *Side) figures(data []byte) error {
 	if slices.ContainsFunc(s.Phase.Figures, func(f results.Figure) bool { return !math.IsNaN(f.Value) }) {
 		return nil
 	}
-	return fmt.Errorf("no figure under a key of the client's statistics file, such as " +
+	return problem.New(problem.FiguresInvalid, "no figure found; use the keys of the client's statistics file, such as "+
 		"throughput: {output_server_tok_s: 60822.2}")
 }
 
@@ -233,7 +249,8 @@ func (a *About) set(values map[string]any) error {
 	for key, value := range values {
 		field, ok := fields[key]
 		if !ok {
-			return fmt.Errorf("about.%s: no such key; want %s", key, strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+			return problem.Errorf(problem.FiguresInvalid, "no such key: about.%s (available: %s)", key,
+				strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		}
 		*field = fmt.Sprint(value)
 	}
