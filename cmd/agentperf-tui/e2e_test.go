@@ -287,7 +287,7 @@ func TestBadInput(t *testing.T) {
 		{2, "unknown flag", []string{"check", "--nope"}},
 		{2, "unknown command", []string{"frobnicate"}},
 		{2, "no job id", []string{"watch", "nowhere"}},
-		{2, "a file", []string{"results", "broken.yaml"}},
+		{2, "is not a directory; give a run directory", []string{"results", "broken.yaml"}},
 		{2, "--out and --workload-out", []string{"port", sampleRun}},
 		{2, "no such file", []string{"port", "nowhere", "--out", "a", "--workload-out", "b"}},
 		{2, "launcher", []string{"dry-run", "broken.yaml", "--launcher", "moon"}},

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -112,7 +113,7 @@ func Stage(base string, files []File, programs ...Program) (string, error) {
 func fill(dir string, files []File, programs []Program) error {
 	for _, d := range []string{filepath.Join(dir, LogsDir), filepath.Join(dir, BinDir)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
-			return fmt.Errorf("stage run: %w; choose another folder with --output-dir", err)
+			return fmt.Errorf("stage run: %w; choose another directory with --output-dir", err)
 		}
 	}
 	for _, f := range files {
@@ -123,7 +124,7 @@ func fill(dir string, files []File, programs []Program) error {
 	}
 	for _, p := range programs {
 		if err := copyFile(p.Path, filepath.Join(dir, BinDir, p.Name)); err != nil {
-			return fmt.Errorf("stage run: copy the program, so that an upgrade can't break the run: %w", err)
+			return fmt.Errorf("stage run: copy the program: %w", err)
 		}
 	}
 	return nil
@@ -133,7 +134,7 @@ func fill(dir string, files []File, programs []Program) error {
 func Publish(staged, base, id string) (string, error) {
 	dir := filepath.Join(base, id)
 	if _, err := os.Lstat(dir); err == nil {
-		return "", fmt.Errorf("publish run %s: %s exists already", id, dir)
+		return "", problem.Errorf(problem.RunExists, "publish run %s: %s already exists", id, dir)
 	}
 	if err := os.Rename(staged, dir); err != nil {
 		return "", fmt.Errorf("publish run %s: %w", id, err)
@@ -158,7 +159,7 @@ func copyFile(from, to string) error {
 // WriteNew writes a JSON file that must not be there yet.
 func WriteNew(path string, v any, mode fs.FileMode) error {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("write %s: it is there already: this run has been started before", path)
+		return problem.Errorf(problem.RunExists, "write %s: file already exists; the run has been started before", path)
 	}
 	return smallfile.WriteJSON(path, v, mode)
 }
@@ -217,7 +218,7 @@ func (g Registry) Lose(id, why string) error {
 	path := filepath.Join(g.Dir, id+".json")
 	var r Record
 	if err := smallfile.ReadJSON(path, &r); err != nil {
-		return fmt.Errorf("note what became of run %s: %w", id, err)
+		return fmt.Errorf("record the loss of run %s: %w", id, err)
 	}
 	r.Lost = why
 	return smallfile.WriteJSON(path, r, 0o644)

@@ -40,7 +40,7 @@ func TestStageAndPublish(t *testing.T) {
 	if staged, err = Stage(base, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Publish(staged, base, "L1"); err == nil || !strings.Contains(err.Error(), "exists already") {
+	if _, err := Publish(staged, base, "L1"); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("a second run of one id: %v", err)
 	}
 }
@@ -76,7 +76,7 @@ func TestConcurrentSubmits(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if _, err := Publish(staged, base, id); err != nil && !strings.Contains(err.Error(), "exists already") {
+				if _, err := Publish(staged, base, id); err != nil && !strings.Contains(err.Error(), "already exists") {
 					t.Error(err)
 				}
 			}

@@ -10,17 +10,20 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Cancel ends a run gracefully and waits until it has ended.
 func (s *Store) Cancel(ctx context.Context, ref Ref) error {
 	switch {
 	case ref.Record.ID == "":
-		return fmt.Errorf("cancel %s: it was not started here, so there is nothing to tell it to", ref.Dir)
+		return problem.Errorf(problem.RunExternal,
+			"cancel %s: external run; cancel it with the program that submitted it", ref.Dir)
 	case ref.OnSlurm():
 		return s.cancelSlurm(ctx, ref)
 	case ref.Record.Host != s.status.host:
-		return fmt.Errorf("cancel %s: it runs on %s; cancel it there", ref.Record.ID, ref.Record.Host)
+		return problem.Errorf(problem.RunOnOtherHost, "cancel %s: the run is on host %s; cancel it there",
+			ref.Record.ID, ref.Record.Host)
 	}
 	if err := ref.gone(); err != nil {
 		return fmt.Errorf("cancel %s: %w", ref.Label(), err)
@@ -42,7 +45,7 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 	case slurm.Gone(err) || err == nil && j.Over():
 		return nil
 	case err != nil:
-		return fmt.Errorf("cancel %s: %w; nothing was done", ref.Label(), err)
+		return fmt.Errorf("cancel %s: %w; nothing was cancelled", ref.Label(), err)
 	}
 	gone := ref.gone() != nil
 	if !gone {
@@ -66,7 +69,7 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 		return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 	}
 	if err := awaitEnd(ctx, r); err != nil {
-		return fmt.Errorf("cancel %s: job %s was cancelled and has not ended yet: %w", ref.Label(), r.ID, err)
+		return fmt.Errorf("cancel %s: job %s was signalled but has not ended yet: %w", ref.Label(), r.ID, err)
 	}
 	s.catchUp(ctx)
 	return nil

@@ -43,7 +43,7 @@ esac`,
 	if l.Record.ID != "7" || l.Dir != rec.Dir {
 		t.Fatalf("found %+v", l)
 	}
-	if s, err := b.State(l); err != nil || !strings.Contains(s.Message, "its folder is gone") {
+	if s, err := b.State(l); err != nil || !strings.Contains(s.Message, "run directory not found") {
 		t.Errorf("state %+v, %v", s, err)
 	}
 	if err := b.Cancel(t.Context(), l); err != nil {
@@ -62,7 +62,7 @@ func TestALocalRunWithoutItsFolder(t *testing.T) {
 	if err := os.RemoveAll(l.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Cancel(t.Context(), l); err == nil || !strings.Contains(err.Error(), "its folder is gone") {
+	if err := b.Cancel(t.Context(), l); err == nil || !strings.Contains(err.Error(), "run directory not found") {
 		t.Errorf("cancel: %v", err)
 	}
 }

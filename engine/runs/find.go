@@ -21,6 +21,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -45,11 +46,12 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 		return Ref{}, err
 	}
 	if run == "" {
-		return Ref{}, errors.New("run: the name is empty; agentperf-tui runs lists the runs that are known")
+		return Ref{}, problem.New(problem.RunNotFound, "find run: the name is empty; list recorded runs with agentperf-tui runs")
 	}
 	if info, err := os.Stat(run); err == nil {
 		if !info.IsDir() {
-			return Ref{}, fmt.Errorf("run %s: a file, want a run's folder or its log dir", run)
+			return Ref{}, problem.Errorf(problem.NotADirectory,
+				"find run %q: is not a directory; give a run directory or its log directory", run)
 		}
 		return locate(run)
 	}
@@ -67,8 +69,8 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 	case 1:
 		return located(hits[0])
 	case 0:
-		err := fmt.Errorf("run %q: no folder, no job id and no beginning of <name>_<id> of the %d runs known here; "+
-			"agentperf-tui runs lists them", run, len(records))
+		err := problem.Errorf(problem.RunNotFound, "find run %q: not a directory, and no match among %d recorded runs; "+
+			"list them with agentperf-tui runs", run, len(records))
 		return Ref{}, errors.Join(err, listErr)
 	}
 	names := make([]string, 0, len(hits))
@@ -76,7 +78,7 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 		names = append(names, h.Name+"_"+h.ID)
 	}
 	slices.Sort(names)
-	return Ref{}, fmt.Errorf("run %q: matches %d runs: %s; give more of the name",
+	return Ref{}, problem.Errorf(problem.RunAmbiguous, "find run %q: matches %d runs: %s; give more of the name",
 		run, len(hits), strings.Join(names, ", "))
 }
 
@@ -174,7 +176,8 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 		return fs.SkipDir
 	})
 	if unread > maxUnread {
-		bad = append(bad, fmt.Errorf("and %d more folders below %s can't be read", unread-maxUnread, root))
+		bad = append(bad, problem.Errorf(problem.SystemError,
+			"find runs below %s: %d more directories can't be read", root, unread-maxUnread))
 	}
 	return out, errors.Join(append(bad, err)...)
 }
@@ -203,7 +206,8 @@ func (r Ref) gone() error {
 	if _, err := os.Stat(r.Dir); r.Record.ID == "" || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.New(strings.TrimSuffix("its folder is gone: "+r.Dir+"; "+r.Record.Lost, "; "))
+	text := strings.TrimSuffix("run directory not found: "+r.Dir+"; "+r.Record.Lost, "; ")
+	return problem.New(problem.RunDirectoryMissing, text)
 }
 
 func (r Ref) phases() ([]plan.Phase, error) {

@@ -28,7 +28,7 @@ func TestFind(t *testing.T) {
 	}
 	for in, says := range map[string]string{
 		"": "empty", "dsv4": "matches 2 runs: dsv4-long_L2-bbbb, dsv4_L1-aaaa",
-		"nothing": "2 runs known here", filepath.Join(a.Dir, rundir.RecordFile): "a file",
+		"nothing": "no match among 2 recorded runs", filepath.Join(a.Dir, rundir.RecordFile): "is not a directory",
 	} {
 		if _, err := b.Find(t.Context(), in); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", in, err, says)

@@ -90,7 +90,7 @@ func TestResolveJob(t *testing.T) {
 		{
 			"outage before any answer",
 			event.Status{},
-			slurm.Answer{Tried: now, Error: "squeue has not answered for 10s"},
+			slurm.Answer{Tried: now, Error: "squeue: no answer within 10s"},
 			event.Unknown,
 			[]string{"has not answered yet", "never seen"},
 		},

@@ -91,7 +91,7 @@ func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 	}
 	for _, root := range roots {
 		if _, err := os.Stat(root); err != nil {
-			problems = append(problems, fmt.Errorf("look for runs: %w", err))
+			problems = append(problems, fmt.Errorf("find runs: %w", err))
 			continue
 		}
 		dirs, err := findRuns(ctx, root)
@@ -291,7 +291,7 @@ func (s *Store) Identity(ref Ref) (identity.Identity, error) {
 	}
 	id, err := identity.Read(ref.Dir, ref.Logs)
 	if err != nil {
-		return id, fmt.Errorf("%s: %w", ref.Label(), err)
+		return id, fmt.Errorf("read the identity of %s: %w", ref.Label(), err)
 	}
 	return id, nil
 }

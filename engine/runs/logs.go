@@ -13,6 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // LogFile is one log of a run.
@@ -104,9 +105,10 @@ func (s *Store) LogOf(ref Ref, step string, planned bool) (LogFile, error) {
 		return LogFile{Step: step, Path: path}, nil
 	}
 	if len(names) == 0 {
-		return LogFile{}, fmt.Errorf("log of %s: there is no log yet", ref.Label())
+		return LogFile{}, problem.Errorf(problem.LogNotFound, "find log of %s: no log yet", ref.Label())
 	}
-	return LogFile{}, fmt.Errorf("log of %s: no step %q; there are %s", ref.Label(), step, strings.Join(names, ", "))
+	return LogFile{}, problem.Errorf(problem.LogNotFound, "find log of %s: no such step: %q (available: %s)",
+		ref.Label(), step, strings.Join(names, ", "))
 }
 
 // plannedLog is the log of a step that has not started yet; empty if the plan has no such step.
@@ -153,7 +155,7 @@ func (s *Store) Shells(ref Ref) ([]Shell, error) {
 			continue
 		}
 		if len(s.Nodes) == 0 || s.Nodes[0] < 0 || s.Nodes[0] >= len(p.Nodes) {
-			return out, fmt.Errorf("shells of %s: its plan puts the step %q on a node that it does not have",
+			return out, problem.Errorf(problem.RunUnreadable, "shells of %s: the plan has no node for step %q",
 				ref.Label(), s.Name)
 		}
 		out = append(out, Shell{Step: s.Name, Node: p.Nodes[s.Nodes[0]].Name, Line: plan.CommandLine(s.Shell)})

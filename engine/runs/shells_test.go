@@ -27,9 +27,9 @@ func TestShells(t *testing.T) {
 	}{
 		"one":         {[]int{0}, event.Unknown, 1, ""},
 		"ended":       {[]int{0}, event.Done, 0, ""},
-		"beyond":      {[]int{7}, event.Unknown, 0, "node that it does not have"},
-		"before":      {[]int{-1}, event.Unknown, 0, "node that it does not have"},
-		"none at all": {nil, event.Unknown, 0, "node that it does not have"},
+		"beyond":      {[]int{7}, event.Unknown, 0, "no node for step"},
+		"before":      {[]int{-1}, event.Unknown, 0, "no node for step"},
+		"none at all": {nil, event.Unknown, 0, "no node for step"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,24 +7,25 @@ package slurm
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // mostOutput bounds what is read of a command: a queue of 100,000 jobs fits.
 const mostOutput = 32 << 20
 
-// ErrMissing says that this machine has no Slurm commands.
-var ErrMissing = errors.New(
-	"there is no such command on the PATH: this machine is no login node of a Slurm cluster, or its module is not loaded")
+// ErrNotFound is the error of a Slurm command that is not on the PATH.
+var ErrNotFound = problem.New(problem.SlurmNotFound, "Slurm not found")
 
-// errLate says that a command was ended since its time was up.
-var errLate = errors.New("has not answered")
+// errNoAnswer is the error of a command that was killed at its time limit.
+var errNoAnswer = problem.New(problem.SlurmTimeout, "no answer")
 
 // output collects a command's output up to a limit.
 type output struct {
@@ -36,7 +37,7 @@ type output struct {
 func (o *output) Write(p []byte) (int, error) {
 	if o.Len()+len(p) > o.most {
 		o.over = true
-		return 0, errors.New("more output than expected")
+		return 0, io.ErrShortWrite
 	}
 	return o.Buffer.Write(p)
 }
@@ -52,7 +53,8 @@ func call(ctx context.Context, limit time.Duration, name string, args ...string)
 func callBoth(ctx context.Context, limit time.Duration, name string, args ...string) (printed, said string, err error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", "", fmt.Errorf("%s: %w", name, ErrMissing)
+		return "", "", fmt.Errorf("%w: no %s on the PATH; log in to a login node of the cluster, or load its module",
+			ErrNotFound, name)
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -67,13 +69,13 @@ func callBoth(ctx context.Context, limit time.Duration, name string, args ...str
 	case ctx.Err() != nil:
 		return printed, said, fmt.Errorf("%s: %w", name, ctx.Err())
 	case limited.Err() != nil:
-		return printed, said, fmt.Errorf("%s %w for %v", name, errLate, limit)
+		return printed, said, fmt.Errorf("%s: %w within %v", name, errNoAnswer, limit)
 	case out.over:
-		return "", said, fmt.Errorf("%s printed more than %d MB", name, mostOutput>>20)
+		return "", said, problem.Errorf(problem.SlurmFailed, "%s: more than %d MB of output", name, mostOutput>>20)
 	case said == "":
-		return printed, said, fmt.Errorf("%s: %w", name, err)
+		return printed, said, problem.Errorf(problem.SlurmFailed, "%s: %w", name, err)
 	}
-	return printed, said, fmt.Errorf("%s: %.400s", name, said)
+	return printed, said, problem.Errorf(problem.SlurmFailed, "%s: %.400s", name, said)
 }
 
 // ours are beginnings of variables that change what Slurm's commands do or print:

@@ -2,11 +2,11 @@ package slurm
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Over says whether a job in this state does nothing any more.
@@ -39,7 +39,7 @@ func Status(ctx context.Context, r rundir.Record) (Job, error) {
 		Preempted: instant(field(out, "PreemptTime")),
 	}
 	if !j.isOf(r) {
-		return j, fmt.Errorf("job %s is another one now: submitted %s, comment %q",
+		return j, problem.Errorf(problem.JobIDReused, "job %s: the id belongs to another job now (submitted %s, comment %q)",
 			r.ID, j.Submitted.Local().Format(timeForm), j.Comment)
 	}
 	return j, nil

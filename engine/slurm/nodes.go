@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Bindings are the values of a plan's placeholders in an allocation: names and
@@ -17,11 +18,12 @@ import (
 func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string) ([]string, error) {
 	out, err := call(ctx, askLimit, "scontrol", "show", "hostnames", nodeList)
 	if err != nil {
-		return nil, fmt.Errorf("list the nodes of %s: %w", nodeList, err)
+		return nil, fmt.Errorf("list the nodes of allocation %s: %w", nodeList, err)
 	}
 	names := strings.Fields(out) // in Slurm's order; the first one runs the batch script
 	if len(names) != len(p.Nodes) {
-		return nil, fmt.Errorf("the allocation %s has %d nodes, and the plan %d", nodeList, len(names), len(p.Nodes))
+		return nil, problem.Errorf(problem.AllocationMismatch, "bind the plan: allocation %s: has %d nodes, the plan %d",
+			nodeList, len(names), len(p.Nodes))
 	}
 	told := nodeAddresses(ctx, nodeList)
 	pairs := []string{plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs}
@@ -88,7 +90,7 @@ func Down(ctx context.Context, list string) []string {
 func Architectures(ctx context.Context, partitions string) ([]string, error) {
 	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "nodes")
 	if err != nil {
-		return nil, fmt.Errorf("ask for the nodes' architecture: %w", err)
+		return nil, fmt.Errorf("read the architecture of the nodes: %w", err)
 	}
 	var out []string
 	wanted := strings.Split(partitions, ",")
@@ -139,7 +141,7 @@ func (p Partition) String() string {
 func Partitions(ctx context.Context, list string) ([]Partition, error) {
 	out, err := call(ctx, askLimit, "sinfo", "--noheader", "--format=%R|%l|%s|%D|%T")
 	if err != nil {
-		return nil, fmt.Errorf("ask for partition %s: %w", list, err)
+		return nil, fmt.Errorf("read partition %s: %w", list, err)
 	}
 	var found []Partition
 	for name := range strings.SplitSeq(list, ",") {
@@ -176,8 +178,8 @@ func parsePartition(out, name string) (Partition, error) {
 		}
 	}
 	if p.TimeLimit == "" {
-		return p, fmt.Errorf("there is no partition %s here: there are %s; "+
-			"name one in the recipe (slurm.partition) or the cluster file", name, strings.Join(names, ", "))
+		return p, problem.Errorf(problem.PartitionUnknown, "no such partition: %s (available: %s); "+
+			"set slurm.partition in the recipe or default_partition in the cluster file", name, strings.Join(names, ", "))
 	}
 	return p, nil
 }

@@ -126,7 +126,8 @@ func TestParsePartition(t *testing.T) {
 		got.String() != "partition long: nodes 2 idle; time limit infinite; nodes of a job 1-8" {
 		t.Errorf("got %+v %v", got, err)
 	}
-	if _, err := parsePartition(out, "bach"); err == nil || !strings.Contains(err.Error(), "there are batch, long") {
+	const says = "no such partition: bach (available: batch, long)"
+	if _, err := parsePartition(out, "bach"); err == nil || !strings.Contains(err.Error(), says) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -98,14 +98,14 @@ func (q *Queue) Ask(ctx context.Context) Answer {
 		return a
 	}
 	if err := os.MkdirAll(q.Dir, 0o755); err != nil {
-		return Answer{Tried: q.Now(), Error: fmt.Sprintf("share the queue's answer: %v", err)}
+		return Answer{Tried: q.Now(), Error: fmt.Sprintf("share the answer of squeue: %v", err)}
 	}
 	// Whoever holds the lock asks, within its time limit; the others wait for that.
 	waiting, cancel := context.WithTimeout(ctx, 2*q.limit())
 	defer cancel()
 	lock := flock.New(path + ".lock")
 	if ok, err := lock.TryLockContext(waiting, 20*time.Millisecond); !ok {
-		a.Error = fmt.Sprintf("another program has been asking squeue: %v", err)
+		a.Error = fmt.Sprintf("wait for the squeue call of another program: %v", err)
 		return a
 	}
 	defer func() { _ = lock.Unlock() }() // it goes with the process at the latest
@@ -156,8 +156,8 @@ func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
 		return a
 	}
 	out, err := call(ctx, q.limit(), "squeue", "--me", "--noheader", "--states=all", "--format="+queueForm)
-	if errors.Is(err, ErrMissing) || ctx.Err() != nil {
-		a.Error, a.Missing = err.Error(), errors.Is(err, ErrMissing) // of this shell or this moment: nothing for the others
+	if errors.Is(err, ErrNotFound) || ctx.Err() != nil {
+		a.Error, a.Missing = err.Error(), errors.Is(err, ErrNotFound) // of this shell or this moment: nothing for the others
 		return a
 	}
 	a.Tried, a.Error = q.Now(), ""
@@ -180,7 +180,7 @@ func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
 func (q *Queue) path() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
-		return "", fmt.Errorf("share the queue's answer: %w", err)
+		return "", fmt.Errorf("share the answer of squeue: %w", err)
 	}
 	sum := sha256.Sum256([]byte(os.Getenv("SLURM_CONF")))
 	return filepath.Join(q.Dir, "squeue-"+host+"-"+hex.EncodeToString(sum[:4])+".json"), nil

@@ -114,7 +114,7 @@ func TestACommandThatHangsIsEnded(t *testing.T) {
 	fake(t, "squeue", `exec sleep 60`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
 	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Limit: 50 * time.Millisecond, Now: c.now}
-	if a := q.Ask(t.Context()); !strings.Contains(a.Error, "has not answered for 50ms") || !a.At.IsZero() {
+	if a := q.Ask(t.Context()); !strings.Contains(a.Error, "no answer within 50ms") || !a.At.IsZero() {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -123,7 +123,7 @@ func TestAMachineWithoutSlurm(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	c := &clock{t: local("2026-11-30T04:00:00")}
 	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
-	if a := q.Ask(t.Context()); !a.Missing || !strings.Contains(a.Error, "no login node") {
+	if a := q.Ask(t.Context()); !a.Missing || !strings.Contains(a.Error, "Slurm not found: no squeue") {
 		t.Errorf("got %+v", a)
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os/exec"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Limits of srtctl's checks and its sbatch.
@@ -19,6 +20,10 @@ const (
 	SrtctlLimit = srtctlLimit + submitLimit
 )
 
+// ErrNoSrtctl is the error of a machine without srtctl.
+var ErrNoSrtctl = problem.New(problem.CommandNotFound,
+	"no srtctl on the PATH; install it, or use the launcher slurm")
+
 // Handed is what srtctl says of a job that it has queued.
 type Handed struct {
 	ID  string
@@ -27,10 +32,10 @@ type Handed struct {
 
 // Srtctl has srtctl submit a recipe file; cluster is its cluster file, empty for the one that it
 // finds. An answer without a job id is an error: the job is to be looked up by the comment in the
-// recipe. [ErrUnsure] is one that was cut off, whose job may turn up yet.
+// recipe. [ErrSubmitUnconfirmed] is one that was cut off, whose job may turn up yet.
 func Srtctl(ctx context.Context, recipe, base, cluster string) (Handed, error) {
 	if _, err := exec.LookPath("srtctl"); err != nil {
-		return Handed{}, fmt.Errorf("srtctl: %w", ErrMissing)
+		return Handed{}, ErrNoSrtctl
 	}
 	args := []string{"srtctl", "apply", "-f", recipe, "-o", base, "-y", "--json"}
 	if cluster != "" {
@@ -46,14 +51,14 @@ func Srtctl(ctx context.Context, recipe, base, cluster string) (Handed, error) {
 		why = strings.TrimPrefix(err.Error(), "env: ")
 	}
 	switch {
-	case ctx.Err() != nil || errors.Is(err, errLate): // what it had started may go on
-		return h, fmt.Errorf("srtctl apply: %s; %w", why, ErrUnsure)
+	case ctx.Err() != nil || errors.Is(err, errNoAnswer): // what it had started may go on
+		return h, problem.Errorf(problem.SubmitUnconfirmed, "srtctl apply: %s; %w", why, ErrSubmitUnconfirmed)
 	case err != nil:
-		return h, fmt.Errorf("srtctl apply: %s", why)
+		return h, problem.Errorf(problem.SrtctlFailed, "srtctl apply: %s", why)
 	case said == "":
 		said = out
 	}
-	return h, fmt.Errorf("srtctl apply told no job id but %.200q", said)
+	return h, problem.Errorf(problem.SrtctlFailed, "srtctl apply: no job id in its output: %.200q", said)
 }
 
 // submittedJob is how sbatch tells a job in prose.

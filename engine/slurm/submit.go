@@ -9,11 +9,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// ErrUnsure says that sbatch gave no answer and the job is not to be found: it may
-// turn up yet. It is held then, and does not run.
-var ErrUnsure = errors.New("it is not known whether the job was queued")
+// ErrSubmitUnconfirmed is the error of a submit whose command did not answer and whose job
+// was not found. The job may still appear in the queue.
+var ErrSubmitUnconfirmed = problem.New(problem.SubmitUnconfirmed, "not known whether the job was queued")
 
 // Limits of the commands at submit. sbatch may wait for a busy controller.
 const (
@@ -35,28 +37,29 @@ func Hold(ctx context.Context, script, comment, until string) (id string, err er
 	if id := firstID(out); err == nil && id != "" {
 		return id, nil
 	}
-	if errors.Is(err, ErrMissing) {
+	if errors.Is(err, ErrNotFound) {
 		return "", fmt.Errorf("submit: %w", err)
 	}
 	if err == nil {
-		err = fmt.Errorf("sbatch printed no job id but %.80q", out)
+		err = problem.Errorf(problem.SlurmFailed, "sbatch: no job id in its output: %.80q", out)
 	}
 	after := context.WithoutCancel(ctx)
 	j, lerr := Lookup(after, comment)
 	id = j.ID
 	switch {
 	case lerr != nil:
-		return "", fmt.Errorf("submit: %w; %w: %w; submit again once the scheduler answers: the job is looked for first",
-			err, ErrUnsure, lerr)
+		return "", problem.Errorf(problem.SubmitUnconfirmed,
+			"submit: %w; %w: %w; submit again once Slurm answers: the job is looked up first", err, ErrSubmitUnconfirmed, lerr)
 	case id == "" && ctx.Err() != nil:
-		return "", fmt.Errorf("submit: %w; nothing was queued", err)
+		return "", fmt.Errorf("submit: %w; no job was queued", err)
 	case id == "":
 		return "", fmt.Errorf("submit: %w", err)
 	case ctx.Err() != nil:
 		if cerr := scancel(after, id); cerr != nil {
-			return "", fmt.Errorf("submit: %w; job %s was queued, is held, and could not be taken back: %w", err, id, cerr)
+			return "", fmt.Errorf("submit: %w; job %s was queued on hold and could not be cancelled: %w; "+
+				"cancel it with: scancel %s", err, id, cerr, id)
 		}
-		return "", fmt.Errorf("submit: %w; job %s, which was queued already, has been taken back", err, id)
+		return "", fmt.Errorf("submit: %w; job %s was already queued and has been cancelled", err, id)
 	}
 	return id, nil
 }
@@ -91,7 +94,8 @@ func Release(ctx context.Context, id string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("job %s is queued, recorded and held: %w; let it go with: scontrol release %s", id, err, id)
+		return fmt.Errorf("release job %s: %w; the job is queued on hold and recorded; release it with: scontrol release %s",
+			id, err, id)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -79,7 +80,7 @@ func (a attempt) end() error { return errors.Join(os.Remove(a.path), os.Remove(a
 func (s *Submitter) finishAttempts(ctx context.Context) error {
 	paths, err := filepath.Glob(filepath.Join(s.attempts(), "*.json"))
 	if err != nil {
-		return err
+		return problem.Errorf(problem.EnvironmentInvalid, "list interrupted submits: %s: %w", s.attempts(), err)
 	}
 	for _, path := range paths {
 		lock := flock.New(path + ".lock")
@@ -99,27 +100,29 @@ func (s *Submitter) finishAttempt(ctx context.Context, path string) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // brought to its end since it was listed
 		}
-		return fmt.Errorf("an earlier submit was cut off: %w; remove the file", err)
+		return problem.Errorf(problem.SubmitUnfinished, "finish an interrupted submit: %w; remove the file", err)
 	}
 	a.path = path
 	j, err := slurm.Lookup(ctx, a.Record.Comment)
 	switch {
 	case err != nil:
-		return fmt.Errorf("an earlier submit of %s was cut off, and its job can't be looked for: %w; nothing was submitted",
-			a.Record.Name, err)
+		return problem.Errorf(problem.SubmitUnfinished,
+			"finish the interrupted submit of %s: look up its job: %w; nothing was submitted", a.Record.Name, err)
 	case j.ID == "" && a.srtctl() && s.opt.Now().Sub(a.Record.Created) < slurm.SrtctlLimit:
-		return fmt.Errorf("an earlier submit of %s was cut off, and the srtctl that it started may be at work yet; nothing "+
-			"was submitted; try again after %s, or remove %s if no srtctl runs",
+		return problem.Errorf(problem.SubmitUnfinished,
+			"finish the interrupted submit of %s: its srtctl may still be running; nothing was submitted; "+
+				"try again after %s, or remove %s if no srtctl is running",
 			a.Record.Name, a.Record.Created.Add(slurm.SrtctlLimit).Local().Format("15:04:05"), path)
 	case j.ID == "" || j.Over() && !a.srtctl(): // a held job that is over never ran
 		return a.forget()
 	}
 	rec, err := s.finishQueued(context.WithoutCancel(ctx), a, j.ID)
 	if err != nil {
-		return fmt.Errorf("an earlier submit of %s was cut off: %w", a.Record.Name, err)
+		return problem.Errorf(problem.SubmitUnfinished, "finish the interrupted submit of %s: %w", a.Record.Name, err)
 	}
-	return fmt.Errorf("an earlier submit of %s was cut off after its job %s had been queued; that one goes on now, in "+
-		"%s, and nothing more was submitted; submit again for a second run", rec.Name, rec.ID, rec.Dir)
+	return problem.Errorf(problem.SubmitUnfinished,
+		"submit: finished an interrupted submit of %s instead: its job %s was already queued, and its run directory "+
+			"is %s; submit again for a second run", rec.Name, rec.ID, rec.Dir)
 }
 
 func (a attempt) srtctl() bool { return a.Record.Launcher == string(plan.Srtctl) }

@@ -12,6 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/replay"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // localLauncher starts a run on this machine.
@@ -22,8 +23,8 @@ type localLauncher struct{ *Submitter }
 func datasetsHere(p *draft.Pair, pl *plan.Plan) error {
 	for _, d := range p.Workload.Datasets() {
 		if p.Visible(d.Value) == "" {
-			return fmt.Errorf("submit %s: %s names %s, which this machine does not have; port with "+
-				"--dataset-root, or correct the path", pl.Name, p.Workload.File, d.Value)
+			return problem.Errorf(problem.DatasetMissing, "submit %s: %s: dataset not found on this machine: %s; "+
+				"correct the path, or port with --dataset-root", pl.Name, p.Workload.File, d.Value)
 		}
 	}
 	return nil

@@ -35,7 +35,7 @@ func clusterNotes(ctx context.Context, p *draft.Pair, nodes int) ([]string, erro
 	}
 	notes = append(notes, workloadNote(p)...)
 	partitions, err := slurm.Partitions(ctx, p.Recipe.Slurm.Partition)
-	if errors.Is(err, slurm.ErrMissing) {
+	if errors.Is(err, slurm.ErrNotFound) {
 		err = fmt.Errorf("%w; --launcher local runs the plan on this machine", err)
 	}
 	for _, part := range partitions {
@@ -57,7 +57,7 @@ func testOnly(ctx context.Context, script string) (string, error) {
 	}
 	said, err := slurm.TestOnly(ctx, file.Name())
 	if err != nil {
-		return "", fmt.Errorf("the scheduler would not take it: %w", err)
+		return "", fmt.Errorf("test the batch script: %w", err)
 	}
 	return strings.TrimPrefix(said, "sbatch: "), nil
 }

@@ -57,7 +57,7 @@ func (s slurmLauncher) submit(
 	defer done()
 	id, err := slurm.Hold(ctx, filepath.Join(at.Staged, rundir.ScriptFile),
 		strings.TrimSpace(at.Record.Comment+" "+comment(p)), rec.After)
-	if errors.Is(err, slurm.ErrUnsure) {
+	if errors.Is(err, slurm.ErrSubmitUnconfirmed) {
 		return at.Record, err // the attempt stays on disk
 	}
 	if err != nil {

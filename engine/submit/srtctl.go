@@ -18,6 +18,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -33,7 +34,7 @@ type srtctlLauncher struct{ *Submitter }
 func (srtctlLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
 	path, err := exec.LookPath("srtctl")
 	if err != nil {
-		return nil, errors.New("there is no srtctl on the PATH; install it, or take the launcher slurm")
+		return nil, slurm.ErrNoSrtctl
 	}
 	notes, err := clusterNotes(ctx, p, len(pl.Nodes))
 	return append([]string{path + " makes the job; srtctl dry-run shows its script"}, notes...), err
@@ -51,7 +52,7 @@ func (s srtctlLauncher) submit(
 	}
 	defer done()
 	handed, err := handOver(ctx, p, pl, at.Record, at.Staged)
-	if errors.Is(err, slurm.ErrUnsure) {
+	if errors.Is(err, slurm.ErrSubmitUnconfirmed) {
 		return at.Record, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt stays on disk
 	}
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Submitter) finishHanded(a attempt, h slurm.Handed) (rundir.Record, erro
 		err = s.opt.Registry.Add(rec)
 	}
 	if err != nil {
-		return rec, fmt.Errorf("job %s of srtctl is queued, and could not be recorded: %w; submit again to have it recorded",
+		return rec, fmt.Errorf("record the run of srtctl job %s: %w; the job is queued; submit again to record it",
 			rec.ID, err)
 	}
 	return rec, a.forget()
@@ -108,16 +109,16 @@ func handOver(
 		}
 	}
 	handed, err := slurm.Srtctl(ctx, recipe, pl.OutputDir, cluster)
-	if err == nil || errors.Is(err, slurm.ErrMissing) {
+	if err == nil || errors.Is(err, slurm.ErrNoSrtctl) {
 		return handed, err
 	}
 	j, lerr := slurm.Lookup(context.WithoutCancel(ctx), rec.Comment)
 	switch {
 	case lerr != nil:
-		return handed, fmt.Errorf("%w; %w: %w; submit again once the scheduler answers: the job is looked for first",
-			err, slurm.ErrUnsure, lerr)
-	case j.ID == "" && errors.Is(err, slurm.ErrUnsure):
-		return handed, fmt.Errorf("%w; the next submit looks for it first", err)
+		return handed, problem.Errorf(problem.SubmitUnconfirmed,
+			"%w; %w: %w; submit again once Slurm answers: the job is looked up first", err, slurm.ErrSubmitUnconfirmed, lerr)
+	case j.ID == "" && errors.Is(err, slurm.ErrSubmitUnconfirmed):
+		return handed, fmt.Errorf("%w; the next submit looks it up first", err)
 	case j.ID == "":
 		return handed, err // nothing was queued
 	}

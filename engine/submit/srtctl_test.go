@@ -81,14 +81,14 @@ func TestSrtctlCutOff(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "not known whether") {
 		t.Fatalf("cut off: %v", err)
 	}
-	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "may be at work yet") {
-		t.Fatalf("while srtctl may be at work: %v", err)
+	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "may still be running") {
+		t.Fatalf("while srtctl may still be running: %v", err)
 	}
 	if err := os.WriteFile(dir+"/queue", []byte("7|PENDING|None|2026-11-30T12:00:00|N/A|N/A||"+first.Comment+" mine\n"),
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing more was submitted") {
+	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "finished an interrupted submit") {
 		t.Fatalf("its job turned up: %v", err)
 	}
 	l, err := b.Find(t.Context(), "7")

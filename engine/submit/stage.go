@@ -17,6 +17,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -168,14 +169,14 @@ func (s *Submitter) programsFor(ctx context.Context, partition string) (have []r
 	}
 	archs, err := slurm.Architectures(ctx, partition)
 	if err != nil || len(archs) == 0 {
-		return have, fmt.Sprintf("there is no %s beside this program: the run can't start on nodes of that architecture, "+
-			"and Slurm does not tell what the nodes are", missing[0]), nil
+		return have, fmt.Sprintf("%s not found beside this program: the run can't start on nodes of that architecture, "+
+			"and the architecture of the nodes is unknown", missing[0]), nil
 	}
 	for _, m := range machines {
 		if slices.Contains(missing, programFor(m.arch)) && slices.Contains(archs, m.uname) {
-			return nil, "", fmt.Errorf("nodes of partition %s are %s, and there is no %s beside %s or in programs_dir of the "+
-				"configuration; make dist builds it",
-				partition, m.uname, programFor(m.arch), s.opt.Program)
+			return nil, "", problem.Errorf(problem.ProgramMissing, "no binary for the %s nodes of partition %s: %s not found "+
+				"beside %s or in programs_dir of the configuration; build it with make dist",
+				m.uname, partition, programFor(m.arch), s.opt.Program)
 		}
 	}
 	return have, "", nil

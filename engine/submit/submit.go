@@ -6,7 +6,6 @@ package submit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/runs"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Options are what [New] needs.
@@ -117,8 +117,9 @@ func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, erro
 	return rec, nil
 }
 
-// errTodos says that a recipe still has placeholders of a port.
-var errTodos = errors.New("open placeholders: give the real values, or submit all the same with --allow-todo")
+// errPlaceholders is the error of files in which a port left placeholders.
+var errPlaceholders = problem.New(problem.PlaceholderOpen,
+	"submit: the files have open placeholders; replace them, or pass --allow-todo")
 
 // PortReports knows the reports of the ports that recipes come from.
 type PortReports interface {
@@ -136,7 +137,7 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	case !p.Report.OnlyTodos():
 		return ErrInvalid
 	case p.Report.Todos > 0 && !allowTodo:
-		return errTodos
+		return errPlaceholders
 	}
 	if pl.Target == plan.Local {
 		if err := datasetsHere(p, pl); err != nil {
@@ -152,8 +153,8 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	}
 	open, err := s.opt.PortReports.Open(p.Recipe.File, workload)
 	if err == nil && len(open) > 0 {
-		err = fmt.Errorf("the port left %d must-fix questions open, the first is: %s; answer it, or submit all "+
-			"the same with --allow-todo", len(open), open[0])
+		err = problem.Errorf(problem.QuestionUnanswered, "submit: %d must-fix questions of the port are open (first: %s); "+
+			"answer them, or pass --allow-todo", len(open), open[0])
 	}
 	return err
 }
@@ -166,8 +167,8 @@ type PlanOptions struct {
 	Local     plan.LocalScale
 }
 
-// ErrInvalid says that the files of a run have errors; the report has them.
-var ErrInvalid = errors.New("the files have errors; run check for the list")
+// ErrInvalid is the error of files with errors. The check report lists them.
+var ErrInvalid = problem.New(problem.RecipeInvalid, "the files have errors; list them with agentperf-tui check")
 
 // Plan makes the plan of a loaded pair. With errors in the report it is
 // [ErrInvalid]; open placeholders alone do not stand against a plan.
@@ -202,8 +203,8 @@ func (s *Submitter) Again(ctx context.Context, ref runs.Ref, edits []recipes.Edi
 		Local: plan.LocalScale{Users: r.Users, Seconds: r.Seconds},
 	}
 	if r.ID == "" {
-		return nil, opt, fmt.Errorf("submit %s again: it was not submitted from here, so its inputs are not "+
-			"recorded; apply its recipe", ref.Dir)
+		return nil, opt, problem.Errorf(problem.ResubmitNotPossible,
+			"submit %s again: external run: its inputs are not recorded; apply its recipe", ref.Dir)
 	}
 	f := draft.Files{Recipe: filepath.Join(ref.Dir, rundir.RecipeFile), Edits: edits}
 	for name, to := range map[string]*string{rundir.WorkloadFile: &f.Workload, rundir.ClusterFile: &f.Cluster} {

@@ -40,7 +40,7 @@ func TestGateAsksForOpenQuestions(t *testing.T) {
 			"open",
 			reports{"give the GPUs", "give the nodes"},
 			0, false,
-			"2 must-fix questions open, the first is: give the GPUs",
+			"2 must-fix questions of the port are open (first: give the GPUs)",
 		},
 		{"open, and allowed", reports{"give the GPUs"}, 0, true, ""},
 		{"placeholders", reports{}, 1, false, "open placeholders"},

@@ -84,7 +84,7 @@ func TestWatchOfARunWithoutItsFolder(t *testing.T) {
 	if err := os.RemoveAll(l.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Watch(t.Context(), l, Options{}); err == nil || !strings.Contains(err.Error(), "its folder is gone") {
+	if _, err := w.Watch(t.Context(), l, Options{}); err == nil || !strings.Contains(err.Error(), "run directory not found") {
 		t.Errorf("watch: %v", err)
 	}
 }

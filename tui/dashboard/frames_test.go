@@ -76,8 +76,8 @@ func errorsUpdate() engine.Update {
 func TestNoRun(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.findErr = errors.New("run \"592210\": no folder, no job id and no beginning of <name>_<id> " +
-		"of the 4 runs known here; agentperf-tui runs lists them")
+	f.findErr = errors.New("find run \"592210\": not a directory, and no match among 4 recorded runs; " +
+		"list them with agentperf-tui runs")
 	s := New(f, ui.NewTheme(true), "592210")
 	defer s.Close()
 	s.Update(s.Init()())

@@ -195,8 +195,8 @@ func root(s *Screen) *tui.Model { return tui.New(nil, s, tui.Options{Dark: true}
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	broken := within()
-	broken.err = errors.New("candidate: run \"x\": no folder, no job id and no beginning of <name>_<id> of the 4 runs " +
-		"known here; agentperf-tui runs lists them")
+	broken.err = errors.New("candidate: find run \"x\": not a directory, and no match among 4 recorded runs; " +
+		"list them with agentperf-tui runs")
 	list := within()
 	list.runs = summaries()
 	for name, c := range map[string]struct {

@@ -53,7 +53,7 @@ func controllerAway(t *testing.T, c Cluster) {
 		!strings.Contains(last.Message, "last answered") || !strings.Contains(last.Message, "last heard") {
 		t.Errorf("got %+v %+v", last, last.Queue)
 	}
-	if _, errs, code := s.run("cancel", rec.ID, "--yes"); code != 1 || !strings.Contains(errs, "nothing was done") {
+	if _, errs, code := s.run("cancel", rec.ID, "--yes"); code != 1 || !strings.Contains(errs, "nothing was cancelled") {
 		t.Errorf("cancel: exit %d %s", code, errs)
 	}
 	if out := s.want(0, "runs"); !strings.Contains(out, "unknown") {

@@ -90,7 +90,7 @@ func TestApplyKilledDuringSbatch(t *testing.T) {
 	s.hanging("killed")(syscall.SIGKILL)
 	_, errs, code := s.run(s.argv("killed")...)
 	jobs := s.jobs("killed")
-	if code != 1 || len(jobs) != 1 || !strings.Contains(errs, "job "+jobs[0]+" had been queued") {
+	if code != 1 || len(jobs) != 1 || !strings.Contains(errs, "job "+jobs[0]+" was already queued") {
 		t.Fatalf("exit %d, jobs %v\n%s", code, jobs, errs)
 	}
 	if out := s.want(0, "runs"); !strings.Contains(out, "pending") || !strings.Contains(out, jobs[0]) {
