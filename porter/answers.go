@@ -15,6 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
@@ -72,7 +73,7 @@ func answerOf(id string, n *yaml.Node) (Answer, error) {
 			return a, nil
 		}
 	}
-	return a, errors.New("want a value, {value: …} or {accepted: true}")
+	return a, problem.New(problem.AnswerInvalid, "must be a value, {value: …} or {accepted: true}")
 }
 
 // keptAnswers are those stored with an earlier port of the same recipe; none if
@@ -86,7 +87,7 @@ func keptAnswers(recipe string) ([]Answer, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; its answers would be lost: repair it, or move it away", err)
+		return nil, fmt.Errorf("%w; repair the file, or move it away (its answers are then lost)", err)
 	}
 	return p.Answers, nil
 }
@@ -165,7 +166,7 @@ func newAnswers(opt Options) (answers, error) {
 		}
 		node, err := answerNode(table, f, path, a.Value)
 		if err != nil {
-			return as, fmt.Errorf("answer %s: %w", safetext.Clip(a.ID, 200), err)
+			return as, problem.Errorf(problem.AnswerInvalid, "answer %s: %w", safetext.Clip(a.ID, 200), err)
 		}
 		as.values[key] = &fieldAnswer{Answer: a, node: node}
 	}
@@ -179,14 +180,14 @@ func (as *answers) sorted() []Answer {
 // answerNode is the value of an answer, as its field may hold it.
 func answerNode(table *schema.Table, f File, path, text string) (*yaml.Node, error) {
 	if yamldoc.Join("", splitKeys(path)) != path {
-		return nil, errors.New("the path is not spelled as the report spells it; take the ID from there")
+		return nil, problem.New(problem.AnswerInvalid, "no such field; copy the ID from the report")
 	}
 	row, rest, known := fieldOf(table, path)
 	switch {
 	case f == Workload:
 		row, known = schema.Workload().Field(path)
 	case f != Recipe || !known:
-		return nil, errors.New("there is no such field; take the ID from the report")
+		return nil, problem.New(problem.AnswerInvalid, "no such field; copy the ID from the report")
 	}
 	node, err := yamldoc.ParseValue(text)
 	wantsText := known && (row.Kind == schema.Str || row.Kind == schema.StrMap && rest != "")
@@ -239,18 +240,19 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 	}
 	n = asStrings(n, kind)
 	if _, ok := check.Seconds(n.Value); row.Name() == timeLimitField && !ok {
-		return nil, fmt.Errorf("%s is no Slurm time: want HH:MM:SS or D-HH:MM:SS", safetext.Clip(yamldoc.Text(n), 60))
+		return nil, problem.Errorf(problem.AnswerInvalid, "invalid value %s; must be a Slurm time, HH:MM:SS or D-HH:MM:SS",
+			safetext.Clip(yamldoc.Text(n), 60))
 	}
 	known := len(row.Enum) == 0 || slices.Contains(row.Enum, n.Value)
 	levels := row.Name() == "benchmark.concurrency" && n.Kind == yaml.SequenceNode
 	if fitsKind(n, kind, len(row.Enum) > 0 && known) && (known || kind != schema.Str) || levels {
 		return n, nil
 	}
-	want := string(kind)
+	want := "of type " + string(kind)
 	if len(row.Enum) > 0 {
 		want = "one of " + strings.Join(row.Enum, ", ")
 	}
-	return nil, fmt.Errorf("%s does not fit %s: want %s", safetext.Clip(yamldoc.Text(n), 60), row.Name(), want)
+	return nil, problem.Errorf(problem.AnswerInvalid, "invalid value %s; must be %s", safetext.Clip(yamldoc.Text(n), 60), want)
 }
 
 // asStrings makes text of scalars where the field wants text.

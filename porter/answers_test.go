@@ -154,25 +154,25 @@ func TestAnswers(t *testing.T) {
 			name:    "no YAML for a number",
 			answers: "workload:seed: 1\n",
 			given:   []Answer{{ID: "recipe:resources.gpus_per_node", Value: "["}},
-			err:     `answer recipe:resources.gpus_per_node: "[" is no YAML value`,
+			err:     `answer recipe:resources.gpus_per_node: "[" is not a YAML value`,
 		},
 		{
 			name:    "not a time",
 			answers: "recipe:slurm.time_limit: not a time\n",
-			err:     "answer recipe:slurm.time_limit: not a time is no Slurm time: want HH:MM:SS",
+			err:     "answer recipe:slurm.time_limit: invalid value not a time; must be a Slurm time, HH:MM:SS",
 		},
 		{
 			name:    "not a number",
 			answers: "recipe:resources.gpus_per_node: four\n",
-			err:     "answer recipe:resources.gpus_per_node: four does not fit resources.gpus_per_node: want int",
+			err:     "answer recipe:resources.gpus_per_node: invalid value four; must be of type int",
 		},
 		{
 			name:    "not a word of the list",
 			answers: "recipe:dynamo.request_plane: carrier-pigeon\n",
-			err:     "want one of nats, tcp, http",
+			err:     "must be one of nats, tcp, http",
 		},
-		{name: "no such field", answers: "recipe:model.weight: 3\n", err: "there is no such field"},
-		{name: "a list where a mapping is wanted", answers: "recipe:frontend.env: [A]\n", err: "want map of strings"},
+		{name: "no such field", answers: "recipe:model.weight: 3\n", err: "no such field"},
+		{name: "a list where a mapping is wanted", answers: "recipe:frontend.env: [A]\n", err: "must be of type map of strings"},
 	} {
 		t.Run(c.name, c.run)
 	}
@@ -182,8 +182,8 @@ func TestLoadAnswersRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"a: {b: 1}\n": ":1: a: want a value, {value: …} or {accepted: true}", "a: {accepted: maybe}\n": "want a value",
-		"- a\n": "a mapping is expected", "": "the file is empty", "a: [\n": "line",
+		"a: {b: 1}\n": ":1: a: must be a value, {value: …} or {accepted: true}", "a: {accepted: maybe}\n": "must be a value",
+		"- a\n": "the top level must be a mapping", "": "file is empty", "a: [\n": "line",
 	} {
 		path := filepath.Join(dir, "a.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
@@ -249,7 +249,7 @@ func TestAnswersAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Port(t.Context(), dir, Options{RecipeOut: recipe}); err == nil ||
-		!strings.Contains(err.Error(), "its answers would be lost") {
+		!strings.Contains(err.Error(), "its answers are then lost") {
 		t.Errorf("a broken report: %v", err)
 	}
 }
@@ -430,7 +430,7 @@ func TestLoadProvenance(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "p.json")
 	for text, want := range map[string]string{
-		"x": "no report of a port", `{"version": 99}`: "has version 99, this program reads 1", "": "no report",
+		"x": "is not a port report", `{"version": 99}`: "has version 99, but this program reads version 1", "": "is not a port report",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package porter
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -39,11 +38,11 @@ func (p *porting) benchmarkFields() {
 // concurrency finds the levels: job_params.env, else the banner, else the name
 // of the directory, which is a guess.
 func (p *porting) concurrency() ([]*yaml.Node, origin) {
-	shown, atBanner := p.run.Banner.Values["Concurrencies"]
-	banner, bannerErr := levels(shown.Text)
+	shown := p.run.Banner.Values["Concurrencies"]
+	banner, inBanner := parseLevels(shown.Text)
 	if v, ok := p.run.Params["CONCURRENCIES"]; ok {
-		if list, err := levels(v.Text); err == nil {
-			if atBanner && bannerErr == nil && !sameLevels(list, banner) {
+		if list, ok := parseLevels(v.Text); ok {
+			if inBanner && !sameLevels(list, banner) {
 				p.ask(Confirm, Recipe, levelField, "banner", evidence(v.At, shown.At),
 					"CONCURRENCIES is %q, the banner shows %s: confirm which one", v.Text, shown.Text)
 			}
@@ -52,7 +51,7 @@ func (p *porting) concurrency() ([]*yaml.Node, origin) {
 		p.ask(Confirm, Recipe, levelField, "levels", evidence(v.At),
 			"CONCURRENCIES is %q, which is no list of levels", safetext.Clip(v.Text, 40))
 	}
-	if bannerErr == nil {
+	if inBanner {
 		return banner, inferred("from the client's banner", "", shown.At)
 	}
 	if dir := filepath.Base(p.run.Dir); harness.IsRunName(dir) {
@@ -66,21 +65,17 @@ func (p *porting) concurrency() ([]*yaml.Node, origin) {
 	return []*yaml.Node{integer(1)}, placeholder("")
 }
 
-// levels reads concurrency levels: "64 1010", "64,1010" or "[64, 1010]".
-func levels(s string) ([]*yaml.Node, error) {
-	var out []*yaml.Node
+// parseLevels reads concurrency levels: "64 1010", "64,1010" or "[64, 1010]".
+func parseLevels(s string) (levels []*yaml.Node, ok bool) {
 	isSep := func(r rune) bool { return r == ' ' || r == ',' || r == '\t' }
 	for _, w := range strings.FieldsFunc(strings.Trim(s, "[] "), isSep) {
 		n, err := strconv.Atoi(w)
-		if err != nil || n < 1 || len(out) == 1000 {
-			return nil, fmt.Errorf("%q is no list of concurrency levels", safetext.Clip(s, 40))
+		if err != nil || n < 1 || len(levels) == 1000 {
+			return nil, false
 		}
-		out = append(out, integer(n))
+		levels = append(levels, integer(n))
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("no concurrency level in %q", safetext.Clip(s, 40))
-	}
-	return out, nil
+	return levels, len(levels) > 0
 }
 
 func sameLevels(a, b []*yaml.Node) bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/agentperf/agentperf-tui/porter/proof"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 const (
@@ -52,7 +53,7 @@ func (c *checks) recipe() (*recipes.Recipe, error) {
 	c.res.recipe = text
 	r, found := recipes.ParseRecipe("recipe", text)
 	if r == nil {
-		return nil, fmt.Errorf("plan recipe: %s", found[0])
+		return nil, problem.Errorf(problem.RecipeInvalid, "plan recipe: %s", found[0])
 	}
 	c.read = r
 	c.unreadable(Recipe, found)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
@@ -212,13 +213,13 @@ func TestNoRunDirectory(t *testing.T) {
 	var pe *ParentError
 	for _, dir := range []string{parent, filepath.Join(classDir, "15-tree")} {
 		if _, err := Port(t.Context(), dir, Options{}); !errors.As(err, &pe) || len(pe.Runs) < 2 ||
-			!strings.Contains(err.Error(), "name one of them: "+pe.Runs[0]) {
+			!strings.Contains(err.Error(), "give one of "+pe.Runs[0]) || problem.Of(err) != problem.HarnessRunNotFound {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
 	for path, want := range map[string]string{
-		parent + "/c64/job.log": "this is a file; give the run directory", parent +
-			"/gone": "the link leads nowhere", parent + "/c64/agentperf": "no run directory", parent +
+		parent + "/c64/job.log": "is a file; give the run directory", parent +
+			"/gone": "broken symbolic link", parent + "/c64/agentperf": "is not a harness run directory", parent +
 			"/no": "no such directory",
 	} {
 		if _, err := Port(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Bounds of a dataset search.
@@ -41,13 +43,12 @@ func (s *search) index(roots []string) (*Datasets, error) {
 	for _, root := range roots {
 		abs, err := filepath.Abs(root)
 		if err != nil {
-			return nil, fmt.Errorf("search datasets below %s: %w", root, err)
+			return nil, fmt.Errorf("search for datasets: %s: %w", root, err)
 		}
-		if info, err := os.Stat(abs); err != nil || !info.IsDir() {
-			if err == nil {
-				err = errors.New("not a directory")
-			}
-			return nil, fmt.Errorf("search datasets below %s: %w", root, err)
+		if info, err := os.Stat(abs); err != nil {
+			return nil, fmt.Errorf("search for datasets: %w", err)
+		} else if !info.IsDir() {
+			return nil, problem.Errorf(problem.NotADirectory, "search for datasets: %s: is not a directory", root)
 		}
 		s.walk(folder{path: abs})
 	}
@@ -57,7 +58,7 @@ func (s *search) index(roots []string) (*Datasets, error) {
 		s.walk(next)
 	}
 	if err := s.ctx.Err(); err != nil {
-		return nil, fmt.Errorf("search datasets: %w", err)
+		return nil, fmt.Errorf("search for datasets: %w", err)
 	}
 	if s.unreadable > 0 {
 		s.found.partial = fmt.Sprintf("%d folders could not be read", s.unreadable)

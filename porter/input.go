@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // input is what the fields are decided from: what was read, and what was asked for.
@@ -38,8 +39,9 @@ func openRun(ctx context.Context, dir string) (*harness.Run, error) {
 	if len(runs) > 0 {
 		return nil, &ParentError{dir, runs}
 	}
-	return nil, fmt.Errorf("port %s: no run directory: none of %s is there, nor a c<N> directory below it",
-		dir, strings.Join(harness.ArtifactNames, ", "))
+	return nil, problem.Errorf(problem.HarnessRunNotFound,
+		"port %s: is not a harness run directory: it holds none of %s, and no c<N> directory with one of them", dir,
+		strings.Join(harness.ArtifactNames, ", "))
 }
 
 // read reads the artifacts, and looks for the datasets that they name.

@@ -267,7 +267,7 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("grandparent: %v", err)
 	}
 	for path, want := range map[string]string{
-		filepath.Join(dir, harness.JobLog): "this is a file", link: "link leads nowhere", empty: "no run directory",
+		filepath.Join(dir, harness.JobLog): "is a file", link: "broken symbolic link", empty: "is not a harness run directory",
 		filepath.Join(dir, "no"): "no such directory",
 	} {
 		if _, err := Port(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) {
@@ -278,7 +278,7 @@ func TestDirectory(t *testing.T) {
 		t.Error("schema 3 was accepted")
 	}
 	if _, err := Port(t.Context(), dir, Options{DatasetRoots: []string{filepath.Join(dir, "no")}}); err == nil ||
-		!strings.Contains(err.Error(), "search datasets") {
+		!strings.Contains(err.Error(), "search for datasets") {
 		t.Errorf("missing dataset root: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

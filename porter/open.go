@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // OpenMustFix lists the must-fix questions of a ported recipe that nobody has answered: no answer
@@ -93,7 +94,7 @@ func valuesIn[F written](path string, parse func(string, []byte) (F, recipes.Dia
 	var none F
 	f, found := parse(path, data)
 	if f == none {
-		return nil, errors.New(found[0].String())
+		return nil, problem.New(problem.RecipeInvalid, found[0].String())
 	}
 	out := map[string]any{}
 	for _, l := range f.Leaves() {

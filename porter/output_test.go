@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // datasetTree lays out files and links below a folder; all files have one time.
@@ -187,7 +188,7 @@ func TestWrite(t *testing.T) {
 	}
 	var exists *ExistsError
 	if _, err := r.Write(recipe, workload, false); !errors.As(err, &exists) || len(exists.Paths) != 1 ||
-		!strings.Contains(err.Error(), workload+" is there already") {
+		!strings.Contains(err.Error(), workload+" already exists") || problem.Of(err) != problem.FileExists {
 		t.Errorf("existing file: %v", err)
 	}
 	if names, err := harness.ListDir(dir, 10); err != nil || len(names) != 1 {

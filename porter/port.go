@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Options steer a port. The zero value is useful.
@@ -50,9 +51,12 @@ type ParentError struct {
 }
 
 func (e *ParentError) Error() string {
-	return fmt.Sprintf("port %s: this is the parent of %d run directories; name one of them: %s",
+	return fmt.Sprintf("port %s: is not a run directory, but holds %d of them; give one of %s, or pass --tree",
 		e.Dir, len(e.Runs), strings.Join(e.Runs, ", "))
 }
+
+// Unwrap gives the error its id.
+func (e *ParentError) Unwrap() error { return problem.New(problem.HarnessRunNotFound, e.Error()) }
 
 // Port reads the harness run directory dir. Whatever is wrong with an artifact
 // becomes a [Todo]; an error means that dir is no run directory ([ParentError] if
@@ -80,7 +84,7 @@ func start(ctx context.Context, dir string, opt Options) (*porting, error) {
 		opt.Schema = 2
 	}
 	if opt.Schema != 1 && opt.Schema != 2 {
-		return nil, fmt.Errorf("port %s: schema %d: want 1 or 2", dir, opt.Schema)
+		return nil, problem.Errorf(problem.FlagValue, "port %s: schema must be 1 or 2, got %d", dir, opt.Schema)
 	}
 	run, err := openRun(ctx, dir)
 	if err != nil {

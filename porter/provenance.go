@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
@@ -79,7 +80,7 @@ func (r *Result) ProvenanceJSON() ([]byte, error) {
 	w.value(",", "texts", map[File]string{Recipe: string(recipe), Workload: string(workload)})
 	w.out.WriteString("\n}\n")
 	if w.err != nil {
-		return nil, fmt.Errorf("write the provenance of %s: %w", r.Source, w.err)
+		return nil, fmt.Errorf("write port report of %s: %w", r.Source, w.err)
 	}
 	return w.out.Bytes(), nil
 }
@@ -125,7 +126,7 @@ const maxProvenance = 64
 func LoadProvenance(path string) (*Provenance, error) {
 	data, err := smallfile.Read(path, maxProvenance)
 	if err != nil {
-		return nil, fmt.Errorf("load provenance: %w", err)
+		return nil, fmt.Errorf("load port report: %w", err)
 	}
 	return parseProvenance(path, data)
 }
@@ -133,10 +134,11 @@ func LoadProvenance(path string) (*Provenance, error) {
 func parseProvenance(path string, data []byte) (*Provenance, error) {
 	var p Provenance
 	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("load provenance: %s is no report of a port: %w", path, err)
+		return nil, problem.Errorf(problem.ReportInvalid, "load port report: %s: is not a port report: %w", path, err)
 	}
 	if p.Version != provenanceVersion {
-		return nil, fmt.Errorf("load provenance: %s has version %d, this program reads %d: port again with this program",
+		return nil, problem.Errorf(problem.ReportInvalid,
+			"load port report: %s: has version %d, but this program reads version %d; port again with this program",
 			path, p.Version, provenanceVersion)
 	}
 	return &p, nil

@@ -328,18 +328,18 @@ func TestEngineConfigCases(t *testing.T) {
 		{
 			name:  "a list at the top",
 			files: map[string]string{harness.CTXConfig: "- 1\n"},
-			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: line 1: a mapping"},
+			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: line 1: the top level must be a mapping"},
 		},
 		{
 			name:  "only a comment",
 			files: map[string]string{harness.CTXConfig: "# nothing\n"},
-			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: the file is empty"},
+			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: file is empty"},
 		},
 		{name: "an empty mapping", files: map[string]string{harness.CTXConfig: "{}\n"}, want: map[string]string{base: "{}"}},
 		{
 			name:  "a list as key",
 			files: map[string]string{harness.CTXConfig: "? [a]\n: 1\n"},
-			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: line 1: a key is a list"},
+			todos: []string{"must-fix " + base + ": ctx_config.yaml can't be used: line 1: a key must not be a list"},
 		},
 	} {
 		t.Run(c.name, c.run)

@@ -11,19 +11,22 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/agentperf/agentperf-tui/engine/outfile"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // ExistsError says that an output file is there already; nothing was written.
 type ExistsError struct{ Paths []string }
 
 func (e *ExistsError) Error() string {
-	verb := "is"
+	verb := "exists"
 	if len(e.Paths) > 1 {
-		verb = "are"
+		verb = "exist"
 	}
-	return fmt.Sprintf("write the port: %s %s there already; choose another name or pass --force",
-		strings.Join(e.Paths, ", "), verb)
+	return fmt.Sprintf("write port: %s already %s; choose another name or pass --force", strings.Join(e.Paths, ", "), verb)
 }
+
+// Unwrap gives the error its id.
+func (e *ExistsError) Unwrap() error { return problem.New(problem.FileExists, e.Error()) }
 
 // ProvenancePath is where the report of a recipe lies.
 func ProvenancePath(recipe string) string {
@@ -69,16 +72,16 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 		o := &outs[i]
 		there, err := o.target()
 		if err != nil {
-			return 0, fmt.Errorf("write the port: %w", err)
+			return 0, fmt.Errorf("write port: %w", err)
 		}
 		if seen[filepath.Clean(o.real)] {
-			return 0, fmt.Errorf("write the port: %s would be written twice; give recipe and workload names of their own",
-				o.path)
+			return 0, problem.Errorf(problem.OutputConflict,
+				"write port: %s would be written twice; give recipe and workload different names", o.path)
 		}
 		seen[filepath.Clean(o.real)] = true
 		if there && (r.isArtifact(o.path) || r.isArtifact(o.real)) {
-			return 0, fmt.Errorf("write the port: %s has the name of a harness artifact and is there already: "+
-				"it may be the source of a port; give another name", o.path)
+			return 0, problem.Errorf(problem.OutputConflict,
+				"write port: %s exists and has the name of a harness artifact; give another name", o.path)
 		}
 		if o.data, err = o.render(); err != nil {
 			return 0, err
@@ -99,7 +102,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 			continue
 		}
 		if o.staged, err = outfile.Stage(o.real, o.data, 0o644); err != nil {
-			return 0, fmt.Errorf("write the port: %w", outfile.Named(o.path, err))
+			return 0, fmt.Errorf("write port: %w", outfile.Named(o.path, err))
 		}
 		defer o.staged.Cleanup() // no effect once the file is in its place
 	}
@@ -108,7 +111,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 			continue
 		}
 		if err := o.staged.CloseAtomicallyReplace(); err != nil {
-			return 0, fmt.Errorf("write the port: %w", outfile.Named(o.path, err))
+			return 0, fmt.Errorf("write port: %w", outfile.Named(o.path, err))
 		}
 		written++
 	}
@@ -137,7 +140,7 @@ func (r *Result) WriteFolder(dir string) error {
 		err = os.Rename(part, dir)
 	}
 	if err != nil {
-		return fmt.Errorf("write the port: %w", err)
+		return fmt.Errorf("write port: %w", err)
 	}
 	return nil
 }
@@ -156,7 +159,7 @@ func holds(path string, data []byte) bool {
 func (o *output) target() (there bool, err error) {
 	real, there, plain, err := outfile.Target(o.path)
 	if err == nil && !plain {
-		err = fmt.Errorf("%s is no plain file; give another name", o.path)
+		err = problem.Errorf(problem.NotAFile, "%s: is not a regular file; give another name", o.path)
 	}
 	o.real = real
 	return there, err

@@ -31,7 +31,7 @@ func TestWriteByForce(t *testing.T) {
 		t.Errorf("the link is %v, %v; behind it %q, %v", link.Mode(), err, data, rerr)
 	}
 	if _, err := r.Write(in("x.yaml"), in("pipe.yaml"), true); err == nil ||
-		!strings.Contains(err.Error(), "no plain file") {
+		!strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a pipe: %v", err)
 	}
 	if _, err := r.Write(in("link.yaml"), in("real.yaml"), true); err == nil || !strings.Contains(err.Error(), "twice") {

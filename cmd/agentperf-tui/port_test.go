@@ -60,7 +60,7 @@ recipe:resources.gpu_type: {accepted: true}
 		t.Fatal(err)
 	}
 	_, errs := mustRun(t, 2, append(args, "--answers", answers)...)
-	if !strings.Contains(errs, "many does not fit resources.gpus_per_node: want int") {
+	if !strings.Contains(errs, "invalid value many; must be of type int") {
 		t.Errorf("message %q", errs)
 	}
 }
@@ -90,7 +90,7 @@ func TestPortTree(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "bm_a/c64/job_params.env"), []byte("PORT=1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if text, _ = mustRun(t, 1, args...); !strings.Contains(text, "are there already") {
+	if text, _ = mustRun(t, 1, args...); !strings.Contains(text, "already exist;") {
 		t.Errorf("a recipe that was edited, of a run that changed:\n%s", text)
 	}
 	mustRun(t, 1, append(args, "--force", "--strict")...) // that run has open questions now

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -26,17 +27,17 @@ func Open(dir string) (*Run, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		what := "no such directory"
 		if _, lerr := os.Lstat(abs); lerr == nil {
-			what = "the link leads nowhere"
+			what = "broken symbolic link"
 		}
-		return nil, fmt.Errorf("%s; give a run directory (c<N>): %w", what, err)
+		return nil, problem.Errorf(problem.FileNotFound, "%s; give a run directory (c<N>)", what)
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, errors.New("this is a file; give the run directory (c<N>) that holds it")
+		return nil, problem.New(problem.NotADirectory, "is a file; give the run directory (c<N>) that holds it")
 	}
 	entries, err := os.ReadDir(abs)
 	if err != nil {
-		return nil, fmt.Errorf("can't list it; check its permissions: %w", err)
+		return nil, fmt.Errorf("not readable; check its permissions: %w", err)
 	}
 	r := &Run{Dir: abs, Params: map[string]Value{}, Engines: map[schema.Role]*Config{}}
 	for _, e := range entries {
@@ -76,7 +77,7 @@ func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 		}
 		if err != nil || !d.IsDir() {
 			if path == start && err != nil {
-				return fmt.Errorf("look for runs below %s: %w", root, err)
+				return fmt.Errorf("search for run directories: %w", err)
 			}
 			return nil
 		}
@@ -101,7 +102,7 @@ func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 // ListDir lists at most limit names of a folder, sorted.
 func ListDir(dir string, limit int) ([]string, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, errors.New("not a directory")
+		return nil, problem.New(problem.NotADirectory, "is not a directory")
 	}
 	f, err := os.Open(dir)
 	if err != nil {

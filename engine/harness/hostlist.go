@@ -1,12 +1,12 @@
 package harness
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
@@ -36,7 +36,7 @@ func expandHosts(list string) ([]string, error) {
 			}
 		}
 		if len(out) > maxHosts {
-			return nil, fmt.Errorf("host list %q: more than %d names", safetext.Clip(list, 80), maxHosts)
+			return nil, problem.Errorf(problem.ArtifactInvalid, "host list %q: more than %d names", safetext.Clip(list, 80), maxHosts)
 		}
 	}
 	return out, nil
@@ -47,14 +47,14 @@ func expandHosts(list string) ([]string, error) {
 func expandHost(item string) ([]string, error) {
 	head, rest, grouped := strings.Cut(item, "[")
 	if bad := strings.IndexAny(head, "]$<>{}()* \t"); bad >= 0 {
-		return nil, fmt.Errorf("unexpected %q", head[bad])
+		return nil, problem.Errorf(problem.ArtifactInvalid, "unexpected %q", head[bad])
 	}
 	if !grouped {
 		return []string{head}, nil
 	}
 	group, rest, closed := strings.Cut(rest, "]")
 	if !closed {
-		return nil, errors.New("bracket is not closed")
+		return nil, problem.New(problem.ArtifactInvalid, "bracket is not closed")
 	}
 	ids, err := expandRanges(group)
 	if err != nil {
@@ -65,7 +65,7 @@ func expandHost(item string) ([]string, error) {
 		return nil, err
 	}
 	if len(ids)*len(tails) > maxHosts {
-		return nil, fmt.Errorf("more than %d names", maxHosts)
+		return nil, problem.Errorf(problem.ArtifactInvalid, "more than %d names", maxHosts)
 	}
 	var names []string
 	for _, id := range ids {
@@ -87,16 +87,16 @@ func expandRanges(s string) ([]string, error) {
 		from, err1 := strconv.ParseUint(lo, 10, 48)
 		to, err2 := strconv.ParseUint(hi, 10, 48)
 		if err1 != nil || err2 != nil || to < from {
-			return nil, fmt.Errorf("range %q", part)
+			return nil, problem.Errorf(problem.ArtifactInvalid, "invalid range %q", part)
 		}
 		if to-from >= maxHosts || len(lo) > 18 {
-			return nil, fmt.Errorf("range %q: more than %d names", part, maxHosts)
+			return nil, problem.Errorf(problem.ArtifactInvalid, "range %q: more than %d names", part, maxHosts)
 		}
 		for i := from; i <= to; i++ {
 			ids = append(ids, fmt.Sprintf("%0*d", len(lo), i))
 		}
 		if len(ids) > maxHosts {
-			return nil, fmt.Errorf("more than %d names", maxHosts)
+			return nil, problem.Errorf(problem.ArtifactInvalid, "more than %d names", maxHosts)
 		}
 	}
 	return ids, nil

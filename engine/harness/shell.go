@@ -2,18 +2,19 @@ package harness
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // maxNesting bounds what the shell parser, which is recursive, gets to see.
 const maxNesting = 2000
 
-var errTooNested = errors.New("too deeply nested to be a command of the harness")
+var errTooNested = problem.New(problem.ArtifactInvalid, "too deeply nested for a command of the harness")
 
 // Word is one argument of a command: quotes removed, variables kept as text.
 type Word struct {
@@ -65,7 +66,7 @@ func isNameByte(c byte, first bool) bool {
 // inside lists, pipes and compound commands included.
 func parseShell(text string) ([]command, error) {
 	if len(text) > maxLine {
-		return nil, fmt.Errorf("longer than %d KiB", maxLine>>10)
+		return nil, problem.Errorf(problem.ArtifactInvalid, "longer than %d KiB", maxLine>>10)
 	}
 	if nesting(text) > maxNesting {
 		return nil, errTooNested
@@ -98,9 +99,9 @@ var shellParsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Va
 func shellError(err error) error {
 	var parse syntax.ParseError
 	if errors.As(err, &parse) {
-		return errors.New(showPlaceholders.Replace(parse.Text))
+		return problem.New(problem.ArtifactInvalid, showPlaceholders.Replace(parse.Text))
 	}
-	return err
+	return problem.Mark(problem.ArtifactInvalid, err)
 }
 
 func nesting(text string) int {

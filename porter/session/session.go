@@ -21,6 +21,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -145,7 +146,7 @@ func (Session) Excerpt(ctx context.Context, path string, line, column, length in
 			n++
 		case errors.Is(err, bufio.ErrBufferFull) && len(part) > 0:
 		default:
-			return e, fmt.Errorf("%s has no line %d within its first %d MiB", path, line, maxSkipped>>20)
+			return e, problem.Errorf(problem.ArtifactInvalid, "%s: no line %d in the first %d MiB", path, line, maxSkipped>>20)
 		}
 	}
 	from := max(column-1-around, 0)

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -58,7 +58,7 @@ func compare(path string, data []byte) Target {
 	info, err := os.Lstat(path)
 	switch {
 	case !isFolder(dir):
-		err = fmt.Errorf("there is no folder %s", dir)
+		err = problem.Errorf(problem.NotADirectory, "no such directory: %s", dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return t
 	case err == nil:
@@ -77,11 +77,11 @@ func (t *Target) compare(info fs.FileInfo, now string) (err error) {
 	}
 	switch {
 	case err != nil:
-		return errors.New("a link that leads nowhere")
+		return problem.New(problem.FileNotFound, "is a broken symbolic link")
 	case !info.Mode().IsRegular():
-		return errors.New("no plain file")
+		return problem.New(problem.NotAFile, "is not a regular file")
 	case info.Size() > maxCompared:
-		return errors.New("too large to compare")
+		return problem.New(problem.FileTooLarge, "is too large to compare")
 	}
 	old, err := smallfile.Read(t.Path, maxCompared>>20)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestTargets(t *testing.T) {
 		t.Errorf("one was changed: %+v %v", got[1], err)
 	}
 	got, err = Session{}.Targets(t.Context(), r, filepath.Join(dir, "none", "r.yaml"), dir)
-	if err != nil || got[0].Problem == "" || got[1].Problem != "no plain file" {
+	if err != nil || got[0].Problem == "" || got[1].Problem != "is not a regular file" {
 		t.Errorf("no folder, and a folder: %+v %v", got, err)
 	}
 }

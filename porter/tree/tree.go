@@ -24,6 +24,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
@@ -104,7 +105,7 @@ func Port(ctx context.Context, root string, opt Options, row func(Row) error) er
 		case <-ctx.Done():
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("port the tree %s: %w; call it again to go on", root, ctx.Err())
+			return fmt.Errorf("port tree %s: %w; run it again to continue", root, ctx.Err())
 		}
 		if err := row(r); err != nil {
 			return err
@@ -134,12 +135,12 @@ func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
 		return nil, err
 	}
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("port the tree %s: there is no run directory (c<N>) in it", root)
+		return nil, problem.Errorf(problem.HarnessRunNotFound, "port tree %s: no run directory (c<N>) found", root)
 	}
 	for _, r := range runs {
 		rel, err := filepath.Rel(root, r)
 		if err != nil {
-			return nil, fmt.Errorf("port the tree %s: %w", root, err)
+			return nil, fmt.Errorf("port tree %s: %w", root, err)
 		}
 		t.runs = append(t.runs, rel)
 	}
@@ -158,7 +159,7 @@ func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("port the tree %s: %w", root, err)
+		return nil, fmt.Errorf("port tree %s: %w", root, err)
 	}
 	return t, nil
 }
@@ -168,7 +169,7 @@ func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
 func (t *tree) openRecord(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
-		return fmt.Errorf("remember what is ported: %w", err)
+		return fmt.Errorf("record what was ported: %w", err)
 	}
 	ends := true
 	lines := bufio.NewReaderSize(f, maxRecordLine)
@@ -271,7 +272,7 @@ func (t *tree) remember(line recordLine) {
 		_, err = t.record.Write(append(text, '\n'))
 	}
 	if err != nil && t.broken == nil {
-		t.broken = fmt.Errorf("port the tree %s: remember what is ported: %w", t.root, err)
+		t.broken = fmt.Errorf("port tree %s: record what was ported: %w", t.root, err)
 	}
 }
 
@@ -314,11 +315,12 @@ func (t *tree) take(path string) error {
 	case err != nil:
 		return fmt.Errorf("lock %s: %w", path, err)
 	case !got:
-		holder := "another call"
+		holder := "another process"
 		if text, err := os.ReadFile(path); err == nil && len(bytes.TrimSpace(text)) > 0 {
 			holder = safetext.Clip(string(bytes.TrimSpace(text)), 200) // process and host
 		}
-		return fmt.Errorf("%s is ported to by %s; wait for its end, or give another --out-dir", t.opt.OutDir, holder)
+		return problem.Errorf(problem.OutputInUse, "%s is in use by %s; wait until it has ended, or pass another --out-dir",
+			t.opt.OutDir, holder)
 	}
 	host, err := os.Hostname()
 	if err != nil {

@@ -141,7 +141,7 @@ func TestTreeEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
 	err := Port(ctx, root, Options{OutDir: t.TempDir(), Workers: 1}, func(Row) error { n++; cancel(); return nil })
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "call it again to go on") || n != 1 {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "run it again to continue") || n != 1 {
 		t.Errorf("cancelled after %d: %v", n, err)
 	}
 	if got := portTree(t, root, opt); strings.Count(got, Failed) > 0 {
@@ -169,7 +169,7 @@ func TestTwoTreesIntoOneFolder(t *testing.T) {
 	err := Port(t.Context(), root, opt, func(Row) error {
 		rows++
 		err := Port(t.Context(), root, opt, func(Row) error { t.Error("it ports all the same"); return nil })
-		if err == nil || !strings.Contains(err.Error(), " is ported to by "+holder(t)+"; wait for its end") {
+		if err == nil || !strings.Contains(err.Error(), " is in use by "+holder(t)+"; wait until it has ended") {
 			t.Errorf("refused with %v", err)
 		}
 		return nil

@@ -7,12 +7,14 @@ const (
 	AnswerInvalid      ID = "answer-invalid"
 	ReportInvalid      ID = "report-invalid"
 	ReportMissing      ID = "report-missing"
+	OutputConflict     ID = "output-conflict"
+	OutputInUse        ID = "output-in-use"
 )
 
 var portEntries = []Entry{
 	{
 		ID: HarnessRunNotFound, Title: "not a harness run directory",
-		Cause:  "Neither the directory nor any directory below it holds the files that the harness writes.",
+		Cause:  "The directory holds none of the files that the harness writes.",
 		Remedy: "Give the directory c<N> of one run, or pass --tree for many runs.",
 	},
 	{
@@ -34,5 +36,15 @@ var portEntries = []Entry{
 		ID: ReportMissing, Title: "no port report",
 		Cause:  "There is no provenance file beside the recipe.",
 		Remedy: "Port the run directory, or give a recipe that a port wrote.",
+	},
+	{
+		ID: OutputConflict, Title: "output path in conflict",
+		Cause:  "Two outputs have the same path, or an output would replace a file of the harness.",
+		Remedy: "Give another name.",
+	},
+	{
+		ID: OutputInUse, Title: "output directory in use",
+		Cause:  "Another port writes to the same output directory.",
+		Remedy: "Wait until it has ended, or pass another --out-dir.",
 	},
 }

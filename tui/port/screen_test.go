@@ -321,7 +321,7 @@ func TestAnswerThatCanNotBe(t *testing.T) {
 	s.review.files.goTo(porter.Recipe, "resources.gpu_type")
 	asked := press(s, "e", "ctrl+u", "[", "enter")
 	if len(asked) != 0 || s.review.answer == nil || len(s.porting.opt.Answers) != 0 ||
-		!strings.Contains(s.View(), "is no YAML value") {
+		!strings.Contains(s.View(), "is not a YAML value") {
 		t.Errorf("asked %v, answers %v:\n%s", asked, s.porting.opt.Answers, s.View())
 	}
 	press(s, "backspace", "g", "b", "2", "0", "0")

@@ -5,6 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
@@ -18,7 +19,7 @@ type expander struct {
 
 func (x *expander) fail(line int, format string, args ...any) *yaml.Node {
 	if x.err == nil {
-		x.err = fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...))
+		x.err = problem.Errorf(problem.YAMLInvalid, "line %d: %s", line, fmt.Sprintf(format, args...))
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
 }
@@ -83,7 +84,7 @@ func (x *expander) mapping(out, n *yaml.Node, depth int) {
 			k = k.Alias
 		}
 		if k.Kind != yaml.ScalarNode {
-			x.fail(k.Line, "a key is a list or a mapping")
+			x.fail(k.Line, "a key must not be a list or a mapping")
 			return
 		}
 		id := k.Tag + " " + k.Value
@@ -118,7 +119,7 @@ func (x *expander) mergeSources(v *yaml.Node, depth int) []*yaml.Node {
 	}
 	for _, m := range list {
 		if m.Kind != yaml.MappingNode {
-			x.fail(v.Line, "<< wants a mapping")
+			x.fail(v.Line, "<< must be followed by a mapping or a list of mappings")
 			return nil
 		}
 	}

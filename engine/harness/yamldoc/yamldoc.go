@@ -6,13 +6,13 @@ package yamldoc
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
@@ -73,7 +73,7 @@ func Read(r io.Reader) (*Doc, error) {
 		return nil, err
 	}
 	if len(data) > maxBytes {
-		return nil, fmt.Errorf("larger than %d MiB", maxBytes>>20)
+		return nil, problem.Errorf(problem.FileTooLarge, "larger than %d MiB", maxBytes>>20)
 	}
 	d := &Doc{Lines: strings.Split(string(data), "\n")}
 	top, err := d.parse(data)
@@ -82,7 +82,7 @@ func Read(r io.Reader) (*Doc, error) {
 	}
 	if d.tagged {
 		if _, err := yaml.Marshal(top); err != nil { // a tag that does not fit its value
-			return nil, fmt.Errorf("can't be written again: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+			return nil, problem.Errorf(problem.YAMLInvalid, "invalid tag: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		}
 	}
 	d.Leaves = Leaves(nil, top)
@@ -96,7 +96,7 @@ func Parse(data []byte) (*yaml.Node, error) { return (&Doc{}).parse(data) }
 func ParseValue(text string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := decode(yaml.NewDecoder(strings.NewReader(text)), &doc); err != nil || len(doc.Content) == 0 {
-		return nil, fmt.Errorf("%q is no YAML value", safetext.Clip(text, 60))
+		return nil, problem.Errorf(problem.YAMLInvalid, "%q is not a YAML value", safetext.Clip(text, 60))
 	}
 	x := expander{doc: &Doc{}}
 	return x.expand(doc.Content[0], 0), x.err
@@ -107,9 +107,9 @@ func (d *Doc) parse(data []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	switch err := decode(dec, &doc); {
 	case errors.Is(err, io.EOF):
-		return nil, errors.New("the file is empty")
+		return nil, problem.New(problem.YAMLInvalid, "file is empty")
 	case err != nil:
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, problem.New(problem.YAMLInvalid, strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	var second yaml.Node
 	if err := decode(dec, &second); !errors.Is(err, io.EOF) {
@@ -118,7 +118,7 @@ func (d *Doc) parse(data []byte) (*yaml.Node, error) {
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: a mapping is expected at the top", top.Line)
+		return nil, problem.Errorf(problem.YAMLInvalid, "line %d: the top level must be a mapping", top.Line)
 	}
 	x := expander{doc: d}
 	flat := x.expand(top, 0)
@@ -129,7 +129,7 @@ func (d *Doc) parse(data []byte) (*yaml.Node, error) {
 func decode(dec *yaml.Decoder, n *yaml.Node) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the YAML parser gave up: %v", p)
+			err = problem.Errorf(problem.YAMLInvalid, "parse YAML: %v", p)
 		}
 	}()
 	return dec.Decode(n)
