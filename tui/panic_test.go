@@ -16,7 +16,7 @@ import (
 // The test binary plays the program that panics.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_PANIC") != "" {
-		first := &fake{name: "runs"}
+		first := &fakeScreen{name: "runs"}
 		_, err := tea.NewProgram(New(nil, &panicking{first}, Options{Dark: true})).Run()
 		fmt.Println("ended:", err)
 		os.Exit(3)
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // panicking is a screen that panics at a key.
-type panicking struct{ *fake }
+type panicking struct{ *fakeScreen }
 
 func (p *panicking) Update(msg tea.Msg) tea.Cmd {
 	if _, ok := msg.(tea.KeyPressMsg); ok {

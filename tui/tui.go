@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	tickEvery  = 5 * time.Second        // ages on screens are coarse
-	dialogWait = 400 * time.Millisecond // until a dialog takes keys
-	toastFor   = 6 * time.Second
+	tickInterval = 5 * time.Second        // ages on screens are coarse
+	dialogDelay  = 400 * time.Millisecond // until a dialog takes keys
+	toastTime    = 6 * time.Second
 )
 
 // Factory makes the screen that was asked for, in the theme of the moment.
@@ -25,17 +25,17 @@ type Factory func(what ui.Open, th ui.Theme) ui.Screen
 
 // Model is the root of the program.
 type Model struct {
-	make    Factory
-	theme   ui.Theme
-	stack   []entry
-	nextID  int
-	w, h    int
-	dialog  *asked
-	waiting []*asked // behind the dialog
-	toast   *ui.Toast
-	help    bool
-	hint    func(active string) string // demo: what to press next
-	first   []ui.Open
+	newScreen Factory
+	theme     ui.Theme
+	stack     []entry
+	nextID    int
+	w, h      int
+	dialog    *dialog
+	queue     []*dialog // behind the dialog
+	toast     *ui.Toast
+	help      bool
+	hint      func(active string) string // demo: what to press next
+	openFirst []ui.Open
 }
 
 // entry is a screen with the id by which its commands' answers find it.
@@ -44,21 +44,21 @@ type entry struct {
 	screen ui.Screen
 }
 
-type asked struct {
+type dialog struct {
 	ui.Dialog
 	owner int
 }
 
 // owned is an answer on its way to its screen.
-type owned struct {
+type screenMsg struct {
 	id  int
 	msg tea.Msg
 }
 
 type (
-	pulseMsg struct{ now time.Time }
-	armMsg   struct{ of *asked }
-	fadeMsg  struct{ of *ui.Toast }
+	tickMsg         struct{ now time.Time }
+	dialogReadyMsg  struct{ of *dialog }
+	toastExpiredMsg struct{ of *ui.Toast }
 )
 
 // Options of [New].
@@ -73,7 +73,7 @@ type Options struct {
 
 // New makes the workbench with its first screen.
 func New(factory Factory, first ui.Screen, opt Options) *Model {
-	m := &Model{make: factory, theme: ui.NewTheme(opt.Dark), hint: opt.Hint, first: opt.Open}
+	m := &Model{newScreen: factory, theme: ui.NewTheme(opt.Dark), hint: opt.Hint, openFirst: opt.Open}
 	m.push(first)
 	return m
 }
@@ -88,20 +88,20 @@ func (m *Model) active() entry { return m.stack[len(m.stack)-1] }
 // Init starts the first screen and the pulse.
 func (m *Model) Init() tea.Cmd {
 	e := m.active()
-	cmds := []tea.Cmd{m.own(e.id, e.screen.Init()), pulse(), tea.RequestBackgroundColor}
-	for _, o := range m.first {
+	cmds := []tea.Cmd{m.forScreen(e.id, e.screen.Init()), tick(), tea.RequestBackgroundColor}
+	for _, o := range m.openFirst {
 		cmds = append(cmds, m.open(o))
 	}
 	return tea.Batch(cmds...)
 }
 
-func pulse() tea.Cmd {
-	return tea.Tick(tickEvery, func(now time.Time) tea.Msg { return pulseMsg{now} })
+func tick() tea.Cmd {
+	return tea.Tick(tickInterval, func(now time.Time) tea.Msg { return tickMsg{now} })
 }
 
 // own wraps a command so that its answer is addressed to a screen. Messages that
 // are for the workbench pass as they are.
-func (m *Model) own(id int, cmd tea.Cmd) tea.Cmd {
+func (m *Model) forScreen(id int, cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
@@ -112,11 +112,11 @@ func (m *Model) own(id int, cmd tea.Cmd) tea.Cmd {
 		case tea.BatchMsg:
 			out := make(tea.BatchMsg, 0, len(msg))
 			for _, c := range msg {
-				out = append(out, m.own(id, c))
+				out = append(out, m.forScreen(id, c))
 			}
 			return out
 		default:
-			return owned{id, msg}
+			return screenMsg{id, msg}
 		}
 	}
 }
@@ -135,45 +135,45 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			cmds = append(cmds, m.deliver(e, ui.ThemeChanged{Theme: m.theme}))
 		}
 		return m, tea.Batch(cmds...)
-	case pulseMsg:
-		return m, tea.Batch(pulse(), m.deliver(m.active(), ui.Tick{Now: msg.now}))
-	case armMsg:
+	case tickMsg:
+		return m, tea.Batch(tick(), m.deliver(m.active(), ui.Tick{Now: msg.now}))
+	case dialogReadyMsg:
 		if m.dialog == msg.of {
-			m.dialog.Armed = true
+			m.dialog.AcceptsKeys = true
 		}
 		return m, nil
-	case fadeMsg:
+	case toastExpiredMsg:
 		if m.toast != nil && m.toast == msg.of {
 			m.toast = nil
 			m.resize()
 		}
 		return m, nil
-	case owned:
-		return m, m.answer(msg)
+	case screenMsg:
+		return m, m.handleScreenMsg(msg)
 	case tea.FocusMsg: // whoever comes back may have changed something
 		return m, m.deliver(m.active(), ui.Resumed{})
 	case tea.KeyPressMsg:
-		return m, m.key(msg)
+		return m, m.handleKey(msg)
 	case tea.PasteMsg:
 		if m.dialog == nil && !m.help {
 			return m, m.deliver(m.active(), msg)
 		}
 	case tea.MouseClickMsg:
-		return m, m.mouse(msg.Mouse(), 0)
+		return m, m.handleMouse(msg.Mouse(), 0)
 	case tea.MouseWheelMsg:
 		by := 3
 		if msg.Button == tea.MouseWheelUp {
 			by = -3
 		}
-		return m, m.mouse(msg.Mouse(), by)
+		return m, m.handleMouse(msg.Mouse(), by)
 	}
 	return m, nil
 }
 
 // answer handles what a screen's command came back with. Of a screen that has been
 // left only a remark is taken: its work may have ended badly since.
-func (m *Model) answer(o owned) tea.Cmd {
-	asker, there := m.entry(o.id)
+func (m *Model) handleScreenMsg(o screenMsg) tea.Cmd {
+	asker, there := m.findEntry(o.id)
 	if _, remark := o.msg.(ui.Toast); !there && !remark {
 		return nil
 	}
@@ -185,21 +185,21 @@ func (m *Model) answer(o owned) tea.Cmd {
 		return m.open(msg)
 	case ui.Replace:
 		if asker.id != m.active().id { // something was opened on top, and may hold unsaved work
-			return m.show(msg.Toast)
+			return m.showToast(msg.Toast)
 		}
 		m.active().screen.Close()
 		m.stack = m.stack[:len(m.stack)-1]
-		return tea.Batch(m.open(msg.With), m.show(msg.Toast))
+		return tea.Batch(m.open(msg.With), m.showToast(msg.Toast))
 	case ui.Back:
 		return m.back(o.id)
 	case ui.Toast:
-		return m.show(msg)
+		return m.showToast(msg)
 	case ui.Ask:
-		return m.ask(o.id, msg)
+		return m.openDialog(o.id, msg)
 	case ui.Exec:
-		return tea.Exec(msg.Program, func(err error) tea.Msg { return owned{o.id, msg.Done(err)} })
+		return tea.Exec(msg.Program, func(err error) tea.Msg { return screenMsg{o.id, msg.Done(err)} })
 	case ui.Copy:
-		return tea.Batch(tea.SetClipboard(msg.Text), m.show(ui.Toast{Text: msg.Message, Role: ui.OK}))
+		return tea.Batch(tea.SetClipboard(msg.Text), m.showToast(ui.Toast{Text: msg.Message, Role: ui.OK}))
 	case tea.QuitMsg:
 		return tea.Quit
 	}
@@ -207,7 +207,7 @@ func (m *Model) answer(o owned) tea.Cmd {
 }
 
 // entry finds a screen of the stack.
-func (m *Model) entry(id int) (entry, bool) {
+func (m *Model) findEntry(id int) (entry, bool) {
 	for _, e := range m.stack {
 		if e.id == id {
 			return e, true
@@ -216,14 +216,14 @@ func (m *Model) entry(id int) (entry, bool) {
 	return entry{}, false
 }
 
-func (m *Model) deliver(e entry, msg tea.Msg) tea.Cmd { return m.own(e.id, e.screen.Update(msg)) }
+func (m *Model) deliver(e entry, msg tea.Msg) tea.Cmd { return m.forScreen(e.id, e.screen.Update(msg)) }
 
 func (m *Model) open(what ui.Open) tea.Cmd {
-	m.push(m.make(what, m.theme))
+	m.push(m.newScreen(what, m.theme))
 	m.toast = nil
 	m.resize()
 	e := m.active()
-	return m.own(e.id, e.screen.Init())
+	return m.forScreen(e.id, e.screen.Init())
 }
 
 // back leaves a screen, the active one if it still is; leaving the last one ends the program.
@@ -240,7 +240,7 @@ func (m *Model) back(id int) tea.Cmd {
 	return m.deliver(m.active(), ui.Resumed{})
 }
 
-func (m *Model) show(t ui.Toast) tea.Cmd {
+func (m *Model) showToast(t ui.Toast) tea.Cmd {
 	if t.Text == "" {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (m *Model) show(t ui.Toast) tea.Cmd {
 	if t.Role == ui.Bad {
 		return nil // stays until a key is pressed
 	}
-	return tea.Tick(toastFor, func(time.Time) tea.Msg { return fadeMsg{&t} })
+	return tea.Tick(toastTime, func(time.Time) tea.Msg { return toastExpiredMsg{&t} })
 }
 
 // Bindings of the workbench itself.
@@ -259,17 +259,17 @@ var (
 	helpKey = key.NewBinding(key.WithKeys("?", "f1"), key.WithHelp("?", "help"))
 )
 
-func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
+func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	if msg.Code == tea.KeyEscape && msg.Mod == tea.ModAlt { // what two fast ones look like
 		esc := tea.KeyPressMsg{Code: tea.KeyEscape}
-		first := m.key(esc)
-		return tea.Batch(first, m.key(esc))
+		first := m.handleKey(esc)
+		return tea.Batch(first, m.handleKey(esc))
 	}
 	if key.Matches(msg, quitKey) {
 		return m.quit()
 	}
 	if m.dialog != nil {
-		return m.dialogKey(msg)
+		return m.handleDialogKey(msg)
 	}
 	if m.help {
 		m.help = false
@@ -284,7 +284,7 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	if !typing && msg.Mod == tea.ModAlt { // esc and the next key, when they come in one read
 		next := msg
 		next.Mod = 0
-		return tea.Batch(m.key(tea.KeyPressMsg{Code: tea.KeyEscape}), m.key(next))
+		return tea.Batch(m.handleKey(tea.KeyPressMsg{Code: tea.KeyEscape}), m.handleKey(next))
 	}
 	switch {
 	case key.Matches(msg, helpKey) && (!typing || msg.Text == ""):
@@ -293,11 +293,11 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, backKey) && !typing:
 		if in, ok := e.screen.(ui.Escaper); ok && msg.String() == "esc" {
 			if cmd, did := in.Escape(); did {
-				return m.own(e.id, cmd)
+				return m.forScreen(e.id, cmd)
 			}
 		}
 		if l, ok := e.screen.(ui.Leaver); ok {
-			return m.own(e.id, l.Leave())
+			return m.forScreen(e.id, l.Leave())
 		}
 		return m.back(e.id) // at once: the next key is for the screen below
 	}
@@ -307,12 +307,12 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 // quit ends the program, unless a screen holds unsaved work: then it asks, and a
 // second ctrl+c takes that for a yes.
 func (m *Model) quit() tea.Cmd {
-	if m.dialog != nil && m.dialog.owner == nobody {
+	if m.dialog != nil && m.dialog.owner == workbenchID {
 		return tea.Quit
 	}
 	for _, e := range m.stack {
 		if k, ok := e.screen.(ui.UnsavedReporter); ok && k.Unsaved() {
-			return m.ask(nobody, ui.Ask{
+			return m.openDialog(workbenchID, ui.Ask{
 				Title: "Quit with unsaved changes?", Body: "What was typed in " + e.screen.Name() + " is not saved.",
 				Yes: "quit", No: "stay", Danger: true,
 			})
@@ -322,35 +322,35 @@ func (m *Model) quit() tea.Cmd {
 }
 
 // nobody owns the workbench's own question.
-const nobody = 0
+const workbenchID = 0
 
-func (m *Model) ask(owner int, a ui.Ask) tea.Cmd {
-	d := &asked{Dialog: ui.Dialog{Ask: a}, owner: owner}
+func (m *Model) openDialog(owner int, a ui.Ask) tea.Cmd {
+	d := &dialog{Dialog: ui.Dialog{Ask: a}, owner: owner}
 	switch {
 	case m.dialog == nil:
-	case owner == nobody: // goes before others
-		m.waiting = slices.Insert(m.waiting, 0, m.dialog)
+	case owner == workbenchID: // goes before others
+		m.queue = slices.Insert(m.queue, 0, m.dialog)
 	default: // one question at a time
-		m.waiting = append(m.waiting, d)
+		m.queue = append(m.queue, d)
 		return nil
 	}
-	return m.put(d)
+	return m.showDialog(d)
 }
 
-func (m *Model) put(d *asked) tea.Cmd {
-	m.dialog, d.Armed = d, false
-	return tea.Tick(dialogWait, func(time.Time) tea.Msg { return armMsg{d} })
+func (m *Model) showDialog(d *dialog) tea.Cmd {
+	m.dialog, d.AcceptsKeys = d, false
+	return tea.Tick(dialogDelay, func(time.Time) tea.Msg { return dialogReadyMsg{d} })
 }
 
-func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *Model) handleDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	d := m.dialog
-	if !d.Armed {
+	if !d.AcceptsKeys {
 		return nil
 	}
-	yes := d.Yes
+	yes := d.YesSelected
 	switch msg.String() {
 	case "left", "right", "tab", "shift+tab", "h", "l":
-		d.Yes = !d.Yes
+		d.YesSelected = !d.YesSelected
 		return nil
 	case "y":
 		yes = true
@@ -361,21 +361,21 @@ func (m *Model) dialogKey(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.dialog = nil
-	if d.owner == nobody && yes {
+	if d.owner == workbenchID && yes {
 		return tea.Quit
 	}
 	var next tea.Cmd
-	if len(m.waiting) > 0 {
-		next = m.put(m.waiting[0])
-		m.waiting = m.waiting[1:]
+	if len(m.queue) > 0 {
+		next = m.showDialog(m.queue[0])
+		m.queue = m.queue[1:]
 	}
-	if e, there := m.entry(d.owner); there {
+	if e, there := m.findEntry(d.owner); there {
 		return tea.Batch(m.deliver(e, ui.Answer{ID: d.ID, Yes: yes}), next)
 	}
 	return next
 }
 
-func (m *Model) mouse(at tea.Mouse, wheel int) tea.Cmd {
+func (m *Model) handleMouse(at tea.Mouse, wheel int) tea.Cmd {
 	y := at.Y - ui.HeaderRows
 	if m.dialog != nil || m.help || y < 0 || y >= m.bodyHeight() {
 		return nil

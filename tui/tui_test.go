@@ -14,7 +14,7 @@ import (
 )
 
 // fake is a screen that notes what it is told.
-type fake struct {
+type fakeScreen struct {
 	name   string
 	got    []tea.Msg
 	w, h   int
@@ -23,49 +23,49 @@ type fake struct {
 	reply  tea.Cmd
 }
 
-func (f *fake) Name() string    { return f.name }
-func (f *fake) State() ui.State { return ui.State{Text: "ready", Role: ui.OK, Age: "files now"} }
-func (f *fake) Init() tea.Cmd   { return nil }
-func (f *fake) Update(m tea.Msg) tea.Cmd {
+func (f *fakeScreen) Name() string    { return f.name }
+func (f *fakeScreen) State() ui.State { return ui.State{Text: "ready", Role: ui.OK, Age: "files now"} }
+func (f *fakeScreen) Init() tea.Cmd   { return nil }
+func (f *fakeScreen) Update(m tea.Msg) tea.Cmd {
 	f.got = append(f.got, m)
 	r := f.reply
 	f.reply = nil
 	return r
 }
-func (f *fake) SetSize(w, h int) { f.w, f.h = w, h }
-func (f *fake) View() string     { return strings.Repeat("body of "+f.name+"\n", 3) }
-func (f *fake) Keys() []key.Binding {
+func (f *fakeScreen) SetSize(w, h int) { f.w, f.h = w, h }
+func (f *fakeScreen) View() string     { return strings.Repeat("body of "+f.name+"\n", 3) }
+func (f *fakeScreen) Keys() []key.Binding {
 	return []key.Binding{key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", "open"))}
 }
-func (f *fake) Typing() bool { return f.typing }
-func (f *fake) Close()       { f.closed = true }
+func (f *fakeScreen) Typing() bool { return f.typing }
+func (f *fakeScreen) Close()       { f.closed = true }
 
-type rig struct {
+type testModel struct {
 	t *testing.T
 	m *Model
 }
 
-func newRig(t *testing.T, first *fake, second *fake) rig {
+func newTestModel(t *testing.T, first *fakeScreen, second *fakeScreen) testModel {
 	m := New(func(ui.Open, ui.Theme) ui.Screen { return second }, first, Options{Dark: true})
-	r := rig{t, m}
+	r := testModel{t, m}
 	r.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	return r
 }
 
 // send updates the model and runs the commands, ticks aside.
-func (r rig) send(msgs ...tea.Msg) {
+func (r testModel) send(msgs ...tea.Msg) {
 	for _, msg := range msgs {
 		_, cmd := r.m.Update(msg)
 		r.run(cmd)
 	}
 }
 
-func (r rig) run(cmd tea.Cmd) {
+func (r testModel) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
 	switch msg := cmd().(type) {
-	case nil, tea.QuitMsg, fadeMsg:
+	case nil, tea.QuitMsg, toastExpiredMsg:
 	case tea.BatchMsg:
 		for _, c := range msg {
 			r.run(c)
@@ -77,19 +77,19 @@ func (r rig) run(cmd tea.Cmd) {
 
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range map[string]func(rig){
-		"plain": func(rig) {},
-		"toast": func(r rig) { r.send(owned{1, ui.Toast{Text: "disk full:\nfree some space", Role: ui.Bad}}) },
-		"help":  func(r rig) { r.send(frametest.Keys("?")...) },
-		"dialog": func(r rig) {
-			r.m.Update(owned{1, ui.Ask{
+	for name, prepare := range map[string]func(testModel){
+		"plain": func(testModel) {},
+		"toast": func(r testModel) { r.send(screenMsg{1, ui.Toast{Text: "disk full:\nfree some space", Role: ui.Bad}}) },
+		"help":  func(r testModel) { r.send(frametest.Keys("?")...) },
+		"dialog": func(r testModel) {
+			r.m.Update(screenMsg{1, ui.Ask{
 				Title: "Cancel the run?", Body: "It has measured 612 s.", Yes: "cancel it", No: "let it go on", Danger: true,
 			}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, &fake{name: "runs"}, nil)
+			r := newTestModel(t, &fakeScreen{name: "runs"}, nil)
 			prepare(r)
 			frametest.Golden(t, name, r.m)
 		})
@@ -98,7 +98,7 @@ func TestFrames(t *testing.T) {
 
 func TestEverySizeIsDrawnWhole(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, &fake{name: strings.Repeat("long name ", 20)}, nil)
+	r := newTestModel(t, &fakeScreen{name: strings.Repeat("long name ", 20)}, nil)
 	for _, s := range [][2]int{{20, 5}, {59, 16}, {60, 15}, {60, 16}, {61, 17}, {500, 200}} {
 		frametest.Frame(t, r.m, s[0], s[1])
 	}
@@ -110,8 +110,8 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 
 func TestNavigation(t *testing.T) {
 	t.Parallel()
-	a, b := &fake{name: "a"}, &fake{name: "b"}
-	r := newRig(t, a, b)
+	a, b := &fakeScreen{name: "a"}, &fakeScreen{name: "b"}
+	r := newTestModel(t, a, b)
 	a.reply = ui.Send(ui.OpenRun{Run: "x"})
 	r.send(frametest.Keys("enter")...)
 	if len(r.m.stack) != 2 || b.w != 80 || b.h != 20 {
@@ -119,7 +119,7 @@ func TestNavigation(t *testing.T) {
 	}
 	// An answer of the first screen's command reaches it, though it is covered.
 	type late struct{}
-	r.send(owned{1, late{}})
+	r.send(screenMsg{1, late{}})
 	if _, ok := a.got[len(a.got)-1].(late); !ok {
 		t.Errorf("the covered screen got %v", a.got)
 	}
@@ -135,7 +135,7 @@ func TestNavigation(t *testing.T) {
 	}
 	// What the left screen's commands answer goes nowhere.
 	before := len(a.got)
-	r.send(owned{2, late{}})
+	r.send(screenMsg{2, late{}})
 	if len(a.got) != before || len(b.got) != 1 {
 		t.Errorf("an answer of a left screen reached %v %v", a.got[before:], b.got)
 	}
@@ -147,21 +147,21 @@ func TestNavigation(t *testing.T) {
 // A dialog ignores keys until it has been in view for a moment, and its default is No.
 func TestDialogGrace(t *testing.T) {
 	t.Parallel()
-	a := &fake{name: "a"}
-	r := newRig(t, a, nil)
-	r.m.Update(owned{1, ui.Ask{ID: "sure", Yes: "yes", No: "no"}})
+	a := &fakeScreen{name: "a"}
+	r := newTestModel(t, a, nil)
+	r.m.Update(screenMsg{1, ui.Ask{ID: "sure", Yes: "yes", No: "no"}})
 	r.m.Update(frametest.Keys("y")[0])
 	if r.m.dialog == nil {
 		t.Fatal("a key that was typed before the dialog was seen answered it")
 	}
-	r.m.Update(armMsg{r.m.dialog})
+	r.m.Update(dialogReadyMsg{r.m.dialog})
 	r.m.Update(frametest.Keys("x")[0])
 	r.send(frametest.Keys("enter")...)
 	if got, ok := a.got[len(a.got)-1].(ui.Answer); !ok || got.Yes || got.ID != "sure" {
 		t.Errorf("enter answered %v", a.got)
 	}
-	r.m.Update(owned{1, ui.Ask{ID: "again"}})
-	r.m.Update(armMsg{r.m.dialog})
+	r.m.Update(screenMsg{1, ui.Ask{ID: "again"}})
+	r.m.Update(dialogReadyMsg{r.m.dialog})
 	r.send(frametest.Keys("right", "enter")...)
 	if got, ok := a.got[len(a.got)-1].(ui.Answer); !ok || !got.Yes {
 		t.Errorf("right and enter answered %v", a.got[len(a.got)-1])
@@ -170,16 +170,16 @@ func TestDialogGrace(t *testing.T) {
 
 func TestToasts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, &fake{name: "a"}, nil)
-	r.m.Update(owned{1, ui.Toast{Text: "one", Role: ui.OK}})
+	r := newTestModel(t, &fakeScreen{name: "a"}, nil)
+	r.m.Update(screenMsg{1, ui.Toast{Text: "one", Role: ui.OK}})
 	old := r.m.toast
-	r.m.Update(owned{1, ui.Toast{Text: "two", Role: ui.OK}})
-	r.m.Update(fadeMsg{old})
+	r.m.Update(screenMsg{1, ui.Toast{Text: "two", Role: ui.OK}})
+	r.m.Update(toastExpiredMsg{old})
 	if r.m.toast == nil || r.m.toast.Text != "two" {
 		t.Error("an older toast's timer wiped a newer one")
 	}
-	r.run(r.m.own(1, ui.ShowError(errors.New("broken"))))
-	r.m.Update(fadeMsg{nil})
+	r.run(r.m.forScreen(1, ui.ShowError(errors.New("broken"))))
+	r.m.Update(toastExpiredMsg{nil})
 	if r.m.toast == nil || r.m.toast.Role != ui.Bad {
 		t.Error("an error does not stay")
 	}
@@ -202,13 +202,13 @@ func TestBindingsExist(t *testing.T) {
 }
 
 // keeper is a screen with unsaved work.
-type keeper struct{ *fake }
+type unsavedScreen struct{ *fakeScreen }
 
-func (keeper) Unsaved() bool { return true }
+func (unsavedScreen) Unsaved() bool { return true }
 
 func TestQuitAsksForUnsavedWork(t *testing.T) {
 	t.Parallel()
-	m := New(nil, keeper{&fake{name: "edit"}}, Options{Dark: true})
+	m := New(nil, unsavedScreen{&fakeScreen{name: "edit"}}, Options{Dark: true})
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	m.Update(frametest.Keys("ctrl+c")[0])
 	if m.dialog == nil {
@@ -223,17 +223,17 @@ func TestQuitAsksForUnsavedWork(t *testing.T) {
 // The question about unsaved work goes before one that is open, which comes back.
 func TestQuitAsksBeforeOthers(t *testing.T) {
 	t.Parallel()
-	m := New(nil, keeper{&fake{name: "edit"}}, Options{Dark: true})
+	m := New(nil, unsavedScreen{&fakeScreen{name: "edit"}}, Options{Dark: true})
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
-	m.Update(owned{1, ui.Ask{ID: "first"}})
-	m.Update(armMsg{m.dialog})
+	m.Update(screenMsg{1, ui.Ask{ID: "first"}})
+	m.Update(dialogReadyMsg{m.dialog})
 	m.Update(frametest.Keys("ctrl+c")[0])
-	if m.dialog.owner != nobody {
+	if m.dialog.owner != workbenchID {
 		t.Fatalf("asked %+v", m.dialog)
 	}
-	m.Update(armMsg{m.dialog})
+	m.Update(dialogReadyMsg{m.dialog})
 	m.Update(frametest.Keys("n")[0])
-	if m.dialog == nil || m.dialog.ID != "first" || m.dialog.Armed {
+	if m.dialog == nil || m.dialog.ID != "first" || m.dialog.AcceptsKeys {
 		t.Errorf("then asked %+v", m.dialog)
 	}
 }
@@ -242,16 +242,16 @@ func TestQuitAsksBeforeOthers(t *testing.T) {
 // the one below replaces itself with.
 func TestReplaceSparesWhatLiesOnTop(t *testing.T) {
 	t.Parallel()
-	a, b := &fake{name: "submit"}, &fake{name: "edit"}
-	r := newRig(t, a, b)
-	r.send(owned{1, ui.OpenEdit{}})
-	r.m.Update(owned{1, ui.Replace{With: ui.OpenRun{}, Toast: ui.Toast{Text: "submitted"}}})
+	a, b := &fakeScreen{name: "submit"}, &fakeScreen{name: "edit"}
+	r := newTestModel(t, a, b)
+	r.send(screenMsg{1, ui.OpenEdit{}})
+	r.m.Update(screenMsg{1, ui.Replace{With: ui.OpenRun{}, Toast: ui.Toast{Text: "submitted"}}})
 	if len(r.m.stack) != 2 || b.closed || r.m.toast == nil || r.m.toast.Text != "submitted" {
 		t.Errorf("stack %d, editor closed %v, toast %+v", len(r.m.stack), b.closed, r.m.toast)
 	}
-	c := &fake{name: "run"}
-	r.m.make = func(ui.Open, ui.Theme) ui.Screen { return c }
-	r.m.Update(owned{r.m.active().id, ui.Replace{With: ui.OpenRun{}, Toast: ui.Toast{Text: "again"}}})
+	c := &fakeScreen{name: "run"}
+	r.m.newScreen = func(ui.Open, ui.Theme) ui.Screen { return c }
+	r.m.Update(screenMsg{r.m.active().id, ui.Replace{With: ui.OpenRun{}, Toast: ui.Toast{Text: "again"}}})
 	if len(r.m.stack) != 2 || !b.closed || r.m.active().screen != c || r.m.toast.Text != "again" {
 		t.Errorf("stack %d, top %s, toast %+v", len(r.m.stack), r.m.active().screen.Name(), r.m.toast)
 	}
@@ -261,8 +261,8 @@ func TestReplaceSparesWhatLiesOnTop(t *testing.T) {
 // screen that is covered by then.
 func TestOpenTwiceOpensOnce(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, &fake{name: "a"}, &fake{name: "b"})
-	r.send(owned{1, ui.OpenSubmit{}}, owned{1, ui.OpenSubmit{}})
+	r := newTestModel(t, &fakeScreen{name: "a"}, &fakeScreen{name: "b"})
+	r.send(screenMsg{1, ui.OpenSubmit{}}, screenMsg{1, ui.OpenSubmit{}})
 	if len(r.m.stack) != 2 {
 		t.Errorf("stack %d", len(r.m.stack))
 	}
@@ -270,12 +270,12 @@ func TestOpenTwiceOpensOnce(t *testing.T) {
 
 func TestScreensThatWereLeftOpenNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, &fake{name: "a"}, &fake{name: "b"})
-	r.send(owned{99, ui.OpenRun{}}, owned{99, ui.Ask{ID: "x"}}, owned{99, ui.Replace{With: ui.OpenRun{}}})
+	r := newTestModel(t, &fakeScreen{name: "a"}, &fakeScreen{name: "b"})
+	r.send(screenMsg{99, ui.OpenRun{}}, screenMsg{99, ui.Ask{ID: "x"}}, screenMsg{99, ui.Replace{With: ui.OpenRun{}}})
 	if len(r.m.stack) != 1 || r.m.dialog != nil {
 		t.Errorf("stack %d, dialog %v", len(r.m.stack), r.m.dialog)
 	}
-	r.m.Update(owned{99, ui.Toast{Text: "the submit failed", Role: ui.Bad}})
+	r.m.Update(screenMsg{99, ui.Toast{Text: "the submit failed", Role: ui.Bad}})
 	if r.m.toast == nil {
 		t.Error("how the work of a left screen ended is not told")
 	}
@@ -283,15 +283,15 @@ func TestScreensThatWereLeftOpenNothing(t *testing.T) {
 
 func TestQuestionsWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	a := &fake{name: "a"}
-	r := newRig(t, a, nil)
-	r.m.Update(owned{1, ui.Ask{ID: "first"}})
-	r.m.Update(owned{1, ui.Ask{ID: "second"}})
+	a := &fakeScreen{name: "a"}
+	r := newTestModel(t, a, nil)
+	r.m.Update(screenMsg{1, ui.Ask{ID: "first"}})
+	r.m.Update(screenMsg{1, ui.Ask{ID: "second"}})
 	for _, want := range []string{"first", "second"} {
 		if r.m.dialog == nil || r.m.dialog.ID != want {
 			t.Fatalf("asked %+v, want %s", r.m.dialog, want)
 		}
-		r.m.Update(armMsg{r.m.dialog})
+		r.m.Update(dialogReadyMsg{r.m.dialog})
 		r.m.Update(frametest.Keys("y")[0])
 	}
 	var got []string
@@ -307,10 +307,10 @@ func TestQuestionsWaitForEachOther(t *testing.T) {
 
 func TestThemeReachesCoveredScreens(t *testing.T) {
 	t.Parallel()
-	a, b := &fake{name: "a"}, &fake{name: "b"}
-	r := newRig(t, a, b)
-	r.send(owned{1, ui.OpenRun{}}, tea.BackgroundColorMsg{Color: lipgloss.Color("#ffffff")})
-	for _, f := range []*fake{a, b} {
+	a, b := &fakeScreen{name: "a"}, &fakeScreen{name: "b"}
+	r := newTestModel(t, a, b)
+	r.send(screenMsg{1, ui.OpenRun{}}, tea.BackgroundColorMsg{Color: lipgloss.Color("#ffffff")})
+	for _, f := range []*fakeScreen{a, b} {
 		if _, ok := f.got[len(f.got)-1].(ui.ThemeChanged); !ok {
 			t.Errorf("%s was not told: %v", f.name, f.got)
 		}
@@ -320,9 +320,9 @@ func TestThemeReachesCoveredScreens(t *testing.T) {
 // Two fast escs reach a program as one key with alt; both count.
 func TestTwoFastEscs(t *testing.T) {
 	t.Parallel()
-	first, second := &fake{name: "runs"}, &fake{name: "edit", typing: true}
-	r := newRig(t, first, second)
-	r.send(owned{1, ui.OpenEdit{}})
+	first, second := &fakeScreen{name: "runs"}, &fakeScreen{name: "edit", typing: true}
+	r := newTestModel(t, first, second)
+	r.send(screenMsg{1, ui.OpenEdit{}})
 	r.send(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
 	n := 0
 	for _, m := range second.got {
@@ -335,22 +335,22 @@ func TestTwoFastEscs(t *testing.T) {
 	}
 }
 
-type program struct{ tea.ExecCommand }
+type fakeProgram struct{ tea.ExecCommand }
 
 // A program that gets the terminal answers to the screen that started it.
 func TestExec(t *testing.T) {
 	t.Parallel()
-	first := &fake{name: "runs"}
-	r := newRig(t, first, nil)
+	first := &fakeScreen{name: "runs"}
+	r := newTestModel(t, first, nil)
 	r.m.Update(tea.FocusMsg{})
 	if len(first.got) != 1 || first.got[0] != (ui.Resumed{}) {
 		t.Errorf("coming back to the terminal: %v", first.got)
 	}
-	_, cmd := r.m.Update(owned{1, ui.Exec{Program: program{}, Done: func(error) tea.Msg { return ui.Tick{} }}})
+	_, cmd := r.m.Update(screenMsg{1, ui.Exec{Program: fakeProgram{}, Done: func(error) tea.Msg { return ui.Tick{} }}})
 	if cmd == nil {
 		t.Fatal("nothing runs")
 	}
-	if _, wrapped := cmd().(owned); wrapped {
+	if _, wrapped := cmd().(screenMsg); wrapped {
 		t.Error("the library does not get its message")
 	}
 }

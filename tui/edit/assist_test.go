@@ -35,7 +35,7 @@ func TestCandidates(t *testing.T) {
 			t.Parallel()
 			before, after, _ := strings.Cut(c.text, "|")
 			at := ui.Pos{Line: strings.Count(before, "\n"), Col: len(before) - strings.LastIndexByte(before, '\n') - 1}
-			items, _ := candidates(schema.Recipe(2), strings.Split(before+after, "\n"), at, c.all)
+			items, _ := findCandidates(schema.Recipe(2), strings.Split(before+after, "\n"), at, c.all)
 			var names []string
 			for _, it := range items {
 				names = append(names, it.name)
@@ -87,14 +87,14 @@ func TestForm(t *testing.T) {
 		t.Helper()
 		for i, e := range s.form.rows {
 			if e.path == path {
-				s.form.at = i
+				s.form.cursor = i
 				return
 			}
 		}
 		t.Fatalf("%s is not in the form: %+v", path, s.form.rows)
 	}
 	press(s, "ctrl+o")
-	if e, ok := s.form.entry(); !ok || e.path != "phase_timeout_seconds" {
+	if e, ok := s.form.current(); !ok || e.path != "phase_timeout_seconds" {
 		t.Errorf("the form opens at %v", e)
 	}
 	press(s, "1", "5", "5", "0")
@@ -125,7 +125,7 @@ func TestForm(t *testing.T) {
 		t.Error("an empty value is not taken out")
 	}
 	press(s, "esc", "ctrl+z")
-	if s.form.on || !strings.Contains(textOf(s, recipe), "max_attempts") {
+	if s.form.active || !strings.Contains(textOf(s, recipe), "max_attempts") {
 		t.Error("not back in the text, or not undone")
 	}
 }
@@ -135,30 +135,30 @@ func TestFind(t *testing.T) {
 	s, _ := open(t, testRecipe, testWorkload)
 	at := func() int { return s.texts.docs[workload].text.Cursor().Line + 1 }
 	press(s, "ctrl+w", "S", "e", "T")
-	if s.finder.of != 0 {
-		t.Errorf("a capital letter is meant: %d", s.finder.of)
+	if s.finder.matches != 0 {
+		t.Errorf("a capital letter is meant: %d", s.finder.matches)
 	}
 	press(s, "backspace", "backspace", "backspace", "s", "e", "t")
-	if s.finder.nth != 1 || s.finder.of != 1 || at() != 8 {
-		t.Errorf("%d of %d, line %d", s.finder.nth, s.finder.of, at())
+	if s.finder.match != 1 || s.finder.matches != 1 || at() != 8 {
+		t.Errorf("%d of %d, line %d", s.finder.match, s.finder.matches, at())
 	}
 	press(s, "backspace", "backspace", "backspace", "s", "e", "c", "enter")
-	if s.finder.of != 3 || at() != 8 {
-		t.Errorf("%d of %d, line %d", s.finder.nth, s.finder.of, at())
+	if s.finder.matches != 3 || at() != 8 {
+		t.Errorf("%d of %d, line %d", s.finder.match, s.finder.matches, at())
 	}
 	press(s, "up", "up")
 	if at() != 9 {
 		t.Errorf("backwards around the end: line %d", at())
 	}
 	press(s, "esc", "f3")
-	if at() != 7 || s.finder.on {
+	if at() != 7 || s.finder.active {
 		t.Errorf("again: line %d", at())
 	}
 	press(s, "esc", "n")
 	if at() != 8 {
 		t.Errorf("n: line %d", at())
 	}
-	if press(s, "/", "esc"); s.finder.on || s.focus != onText {
+	if press(s, "/", "esc"); s.finder.active || s.focus != onText {
 		t.Error("esc leaves the search for the text")
 	}
 }
@@ -197,7 +197,7 @@ func FuzzCandidates(f *testing.F) {
 		at := ui.Pos{Line: min(max(line, 0), len(lines)-1)}
 		at.Col = min(max(col, 0), len(lines[at.Line]))
 		for _, all := range []bool{false, true} {
-			items, typed := candidates(schema.Recipe(2), lines, at, all)
+			items, typed := findCandidates(schema.Recipe(2), lines, at, all)
 			if typed > at.Col {
 				t.Errorf("%d bytes before column %d", typed, at.Col)
 			}

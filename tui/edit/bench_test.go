@@ -15,7 +15,7 @@ import (
 )
 
 // long is a recipe of 2,000 lines.
-func long() string {
+func longRecipe() string {
 	var b strings.Builder
 	b.WriteString(testRecipe + "environment:\n")
 	for i := strings.Count(b.String(), "\n"); i < 2000; i++ {
@@ -29,7 +29,7 @@ func long() string {
 // frame. What a key starts runs beside the loop, as in the program, and its answer
 // is taken when it is there, outside the measured time: it is a message of its own.
 func BenchmarkKeystroke(b *testing.B) {
-	d := &disk{files: map[string]string{"/r.yaml": long(), "/w.yaml": testWorkload}}
+	d := &fakeEngine{files: map[string]string{"/r.yaml": longRecipe(), "/w.yaml": testWorkload}}
 	s := New(d, ui.NewTheme(true), "/r.yaml", "/w.yaml")
 	defer s.Close()
 	m := tui.New(nil, s, tui.Options{Dark: true})
@@ -45,12 +45,12 @@ func BenchmarkKeystroke(b *testing.B) {
 		cmd := s.Update(keys[i%len(keys)])
 		_ = m.View()
 		took = append(took, time.Since(began))
-		background(cmd, answers)
+		runInBackground(cmd, answers)
 		for pending := true; pending; {
 			select {
 			case msg := <-answers:
 				began := time.Now()
-				background(s.Update(msg), answers)
+				runInBackground(s.Update(msg), answers)
 				_ = m.View()
 				took = append(took, time.Since(began))
 			default:
@@ -64,7 +64,7 @@ func BenchmarkKeystroke(b *testing.B) {
 }
 
 // background runs a command as the program does: beside the loop.
-func background(cmd tea.Cmd, answers chan<- tea.Msg) {
+func runInBackground(cmd tea.Cmd, answers chan<- tea.Msg) {
 	if cmd == nil {
 		return
 	}
@@ -73,7 +73,7 @@ func background(cmd tea.Cmd, answers chan<- tea.Msg) {
 		case nil:
 		case tea.BatchMsg:
 			for _, c := range msg {
-				background(c, answers)
+				runInBackground(c, answers)
 			}
 		default:
 			answers <- msg

@@ -18,42 +18,42 @@ import (
 // else when that has caught up with the keys, so that fast typing is not checked
 // letter by letter. One request of each kind is under way.
 type checker struct {
-	rule               rule
-	layout             int      // of the recipe, as last read
-	todos              int      // placeholders among the problems, which need a value before a submit
-	err                error    // the check itself failed
-	ruleAt, checkAt    versions // of the texts that the latest answer is about
-	ruleBusy, checking bool
+	rule                          timeoutResult
+	layout                        int      // of the recipe, as last read
+	todos                         int      // placeholders among the problems, which need a value before a submit
+	err                           error    // the check itself failed
+	ruleVersions, checkedVersions versions // of the texts that the latest answer is about
+	ruleBusy, checking            bool
 }
 
 type (
 	ruleMsg struct {
-		at   versions
-		rule rule
+		versions versions
+		rule     timeoutResult
 	}
 	checkedMsg struct {
-		at       versions
-		problems []problem
+		versions versions
+		problems []finding
 		layout   int
 		todos    int // placeholders among the errors
-		entries  []entry
+		entries  []formField
 		err      error
 	}
 )
 
 // next starts what is due for the texts as they stand, with a value that is being
 // typed; nil if nothing is.
-func (c *checker) next(p *pair, typed *pending, at versions) tea.Cmd {
+func (c *checker) startNext(p *pair, typed *pendingValue, at versions) tea.Cmd {
 	switch {
 	case !p.docs[recipe].loaded:
-	case !c.ruleBusy && at != c.ruleAt:
+	case !c.ruleBusy && at != c.ruleVersions:
 		c.ruleBusy = true
 		d := p.draft()
-		return func() tea.Msg { return ruleMsg{at, evaluate(typed.in(d))} }
-	case !c.checking && at == c.ruleAt && at != c.checkAt:
+		return func() tea.Msg { return ruleMsg{at, evaluateRule(typed.applyTo(d))} }
+	case !c.checking && at == c.ruleVersions && at != c.checkedVersions:
 		c.checking = true
 		ctx, eng, d := p.docs[recipe].ctx, p.docs[recipe].eng, p.draft()
-		return func() tea.Msg { return check(ctx, eng, at, typed.in(d)) }
+		return func() tea.Msg { return check(ctx, eng, at, typed.applyTo(d)) }
 	}
 	return nil
 }
@@ -61,12 +61,12 @@ func (c *checker) next(p *pair, typed *pending, at versions) tea.Cmd {
 func check(ctx context.Context, eng Engine, at versions, d engine.Draft) checkedMsg {
 	p, err := eng.CheckText(ctx, d)
 	if err != nil {
-		return checkedMsg{at: at, err: err}
+		return checkedMsg{versions: at, err: err}
 	}
 	file, _ := recipes.SplitSelector(d.RecipePath)
 	m := checkedMsg{
-		at: at, todos: p.Report.Todos, problems: listed(p.Report.Diagnostics, file, d.WorkloadPath),
-		entries: entries(p.Recipe, p.Workload),
+		versions: at, todos: p.Report.Todos, problems: sortFindings(p.Report.Diagnostics, file, d.WorkloadPath),
+		entries: formFieldsOf(p.Recipe, p.Workload),
 	}
 	if p.Recipe != nil {
 		m.layout = p.Recipe.Schema
@@ -74,10 +74,12 @@ func check(ctx context.Context, eng Engine, at versions, d engine.Draft) checked
 	return m
 }
 
-func (c *checker) onRule(m ruleMsg) { c.ruleBusy, c.ruleAt, c.rule = false, m.at, m.rule }
+func (c *checker) handleRule(m ruleMsg) {
+	c.ruleBusy, c.ruleVersions, c.rule = false, m.versions, m.rule
+}
 
-func (c *checker) onChecked(m checkedMsg) {
-	c.checking, c.checkAt, c.err = false, m.at, m.err
+func (c *checker) handleChecked(m checkedMsg) {
+	c.checking, c.checkedVersions, c.err = false, m.versions, m.err
 	if m.err != nil {
 		return
 	}
@@ -87,7 +89,7 @@ func (c *checker) onChecked(m checkedMsg) {
 }
 
 // table is the table of fields of a text.
-func (c *checker) table(of side) *schema.Table {
+func (c *checker) fieldTable(of side) *schema.Table {
 	if of == workload {
 		return schema.Workload()
 	}
@@ -96,11 +98,11 @@ func (c *checker) table(of side) *schema.Table {
 
 // against is why the texts can't be submitted now; empty if they can. While the latest text is not
 // checked yet nothing speaks against it: the submit screen checks once more.
-func (c *checker) against(p *pair, now versions, l *problemList) string {
+func (c *checker) submitBlocker(p *pair, now versions, l *problemList) string {
 	switch errors, _ := l.count(); {
 	case !p.docs[recipe].loaded:
 		return "no recipe"
-	case now != c.checkAt:
+	case now != c.checkedVersions:
 	case errors > c.todos:
 		return ui.Plural(errors, "error")
 	case c.todos > 0:
@@ -110,13 +112,13 @@ func (c *checker) against(p *pair, now versions, l *problemList) string {
 }
 
 // rule is the timeout rule, evaluated.
-type rule struct {
-	checks []recipes.TimeoutCheck
-	why    string // why there are none
+type timeoutResult struct {
+	checks  []recipes.TimeoutCheck
+	unknown string // why there are none
 }
 
 // binding is the check that decides: of the level that needs most.
-func (r rule) binding() (recipes.TimeoutCheck, bool) {
+func (r timeoutResult) binding() (recipes.TimeoutCheck, bool) {
 	for _, c := range r.checks {
 		if c.Binding {
 			return c, true
@@ -126,26 +128,26 @@ func (r rule) binding() (recipes.TimeoutCheck, bool) {
 }
 
 // evaluate applies the timeout rule to the texts as they stand.
-func evaluate(d engine.Draft) rule {
+func evaluateRule(d engine.Draft) timeoutResult {
 	file, selector := recipes.SplitSelector(d.RecipePath)
 	r, _, found := recipes.Select(file, d.Recipe, selector)
 	if r == nil {
-		return rule{why: "the recipe can't be read: " + worst(found)}
+		return timeoutResult{unknown: "the recipe can't be read: " + firstError(found)}
 	}
 	if len(r.Benchmark.Levels) == 0 {
-		return rule{why: "the recipe gives no concurrency"}
+		return timeoutResult{unknown: "the recipe gives no concurrency"}
 	}
 	if d.WorkloadPath == "" {
-		return rule{why: "there is no workload file"}
+		return timeoutResult{unknown: "there is no workload file"}
 	}
 	w, found := recipes.ParseWorkload(d.WorkloadPath, d.Workload)
 	if w == nil {
-		return rule{why: "the workload can't be read: " + worst(found)}
+		return timeoutResult{unknown: "the workload can't be read: " + firstError(found)}
 	}
-	return rule{checks: recipes.CheckTimeouts(w, r.Benchmark.Levels)}
+	return timeoutResult{checks: recipes.CheckTimeouts(w, r.Benchmark.Levels)}
 }
 
-func worst(ds recipes.Diagnostics) string {
+func firstError(ds recipes.Diagnostics) string {
 	if ds.Errors() == 0 {
 		return "unknown"
 	}
@@ -155,12 +157,12 @@ func worst(ds recipes.Diagnostics) string {
 
 // View draws the rule in w cells: both sides, what is left or lacks, and below it
 // what would make it hold.
-func (r rule) View(th ui.Theme, w int) string {
+func (r timeoutResult) View(th ui.Theme, w int) string {
 	title := " " + th.Paint(ui.Muted, "phase timeout  ")
 	c, ok := r.binding()
 	switch {
 	case !ok:
-		return title + th.Paint(ui.Warn, "? unknown: ") + ui.Clean(r.why)
+		return title + th.Paint(ui.Warn, "? unknown: ") + ui.Clean(r.unknown)
 	case !c.Known:
 		return title + th.Paint(ui.Warn, "? unknown: "+strings.Join(c.Unknown, ", ")+" is no valid number") +
 			"\n " + th.Paint(ui.Muted, "needs "+c.Formula)
@@ -182,11 +184,11 @@ func (r rule) View(th ui.Theme, w int) string {
 	case ui.Width(line) > w:
 		line = " " + verdict + "  " + sum
 	}
-	return line + "\n" + consequence(th, c, w)
+	return line + "\n" + fixesOrSlack(th, c, w)
 }
 
 // consequence is what follows: the fixes, or what is left for the measurement.
-func consequence(th ui.Theme, c recipes.TimeoutCheck, w int) string {
+func fixesOrSlack(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 	if c.OK {
 		text := number(c.Measurement) + " s left for the measurement"
 		if len(c.Assumed) > 0 {
@@ -197,7 +199,7 @@ func consequence(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 	hint := th.Paint(ui.Accent, "ctrl+f") + th.Paint(ui.Muted, " apply ")
 	line := " " + th.Paint(ui.Muted, "fix ")
 	for i, k := range c.Fixes {
-		part, rest := short(k), ""
+		part, rest := shortFix(k), ""
 		if i > 0 {
 			part = th.Rule.Render(" · ") + part
 		}
@@ -214,7 +216,7 @@ func consequence(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 }
 
 // short is a fix with the name that fits into a line with four others.
-func short(k recipes.Fix) string {
+func shortFix(k recipes.Fix) string {
 	names := map[string]string{
 		"phase_timeout_seconds": "timeout", "user_spawn_rate": "rate", "settling_time_seconds": "settle",
 		"min_measurement_seconds": "measure", "concurrency": "users",

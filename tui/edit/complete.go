@@ -13,10 +13,10 @@ import (
 
 // completion is what may stand at the cursor: keys, or values of the key.
 type completion struct {
-	items []candidate
-	at    int
-	typed int  // bytes before the cursor that a choice replaces
-	meant bool // asked for or walked in: enter takes it, else only tab does
+	items     []candidate
+	cursor    int
+	prefixLen int  // bytes before the cursor that a choice replaces
+	explicit  bool // asked for or walked in: enter takes it, else only tab does
 }
 
 type candidate struct {
@@ -26,11 +26,11 @@ type candidate struct {
 }
 
 // offers is how many candidates are in view.
-const offers = 8
+const visibleCandidates = 8
 
 // candidates are what may stand at the cursor, told by indentation alone. Without
 // all, a value that is typed already is not offered again.
-func candidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []candidate, typed int) {
+func findCandidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []candidate, typed int) {
 	line := strings.TrimSuffix(lines[at.Line], "\r")
 	before := line[:min(at.Col, len(line))]
 	if rest := line[len(before):]; strings.TrimSpace(rest) != "" && rest[0] != ' ' {
@@ -41,15 +41,15 @@ func candidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []c
 	case strings.HasPrefix(word, "#"), strings.HasPrefix(word, "- "):
 		return nil, 0
 	case strings.Contains(word, ":"):
-		return values(t, lines, at.Line, word, all)
+		return valueCandidates(t, lines, at.Line, word, all)
 	}
 	indent := len(before) - len(word)
-	path := parent(lines, at.Line, indent)
+	path := parentPath(lines, at.Line, indent)
 	n, depth := lookup(t, path)
 	if depth < len(path) || len(n.Children) == 0 || len(path) == 0 && indent > 0 {
 		return nil, 0
 	}
-	have := siblings(lines, at.Line, indent)
+	have := siblingKeys(lines, at.Line, indent)
 	for _, k := range n.Keys() {
 		if !strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) || slices.Contains(have, k) {
 			continue
@@ -64,7 +64,7 @@ func candidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []c
 }
 
 // values are the words that a key may have.
-func values(t *schema.Table, lines []string, row int, word string, all bool) ([]candidate, int) {
+func valueCandidates(t *schema.Table, lines []string, row int, word string, all bool) ([]candidate, int) {
 	_, rest, _ := strings.Cut(word, ":")
 	typed := strings.TrimLeft(rest, " ")
 	if rest == "" || strings.ContainsAny(typed, "#\"'[{") {
@@ -100,9 +100,9 @@ func values(t *schema.Table, lines []string, row int, word string, all bool) ([]
 }
 
 // parent is the path of the mapping that a line of an indentation is in; nil: the top.
-func parent(lines []string, row, indent int) []string {
+func parentPath(lines []string, row, indent int) []string {
 	for i := row - 1; i >= 0; i-- {
-		if _, n, ok := content(lines[i]); ok && n < indent {
+		if _, n, ok := trimIndent(lines[i]); ok && n < indent {
 			return pathAt(lines, i)
 		}
 	}
@@ -110,10 +110,10 @@ func parent(lines []string, row, indent int) []string {
 }
 
 // siblings are the keys beside a line, in the same mapping.
-func siblings(lines []string, row, indent int) (keys []string) {
+func siblingKeys(lines []string, row, indent int) (keys []string) {
 	for _, step := range []int{-1, 1} {
 		for i := row + step; i >= 0 && i < len(lines); i += step {
-			trimmed, n, ok := content(lines[i])
+			trimmed, n, ok := trimIndent(lines[i])
 			if !ok {
 				continue
 			}
@@ -131,13 +131,13 @@ func siblings(lines []string, row, indent int) (keys []string) {
 // complete is the list of what may stand at the cursor of a text; nil: nothing. One
 // that opens by itself, neither asked for nor walked in before (meant), takes no
 // enter, so that a line break stays one.
-func complete(t *schema.Table, text *ui.Editor, asked, meant bool) *completion {
-	items, typed := candidates(t, text.Lines(), text.Cursor(), asked)
+func newCompletion(t *schema.Table, text *ui.Editor, asked, meant bool) *completion {
+	items, typed := findCandidates(t, text.Lines(), text.Cursor(), asked)
 	meant = meant || asked
 	if len(items) == 0 || !meant && typed == 0 {
 		return nil
 	}
-	return &completion{items: items, typed: typed, meant: meant}
+	return &completion{items: items, prefixLen: typed, explicit: meant}
 }
 
 // Key handles a key while the list is open, and inserts what is chosen; without
@@ -146,7 +146,7 @@ func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, taken bool
 	switch msg.String() {
 	case "tab":
 	case "enter":
-		if !c.meant {
+		if !c.explicit {
 			return false, false
 		}
 	case "down", "up":
@@ -154,10 +154,10 @@ func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, taken bool
 		if msg.String() == "up" {
 			by = len(c.items) - 1
 		}
-		if c.meant { // the first one is under the cursor already
-			c.at = (c.at + by) % len(c.items)
+		if c.explicit { // the first one is under the cursor already
+			c.cursor = (c.cursor + by) % len(c.items)
 		}
-		c.meant = true
+		c.explicit = true
 		return true, true
 	case "esc":
 		return false, true
@@ -165,14 +165,14 @@ func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, taken bool
 		return true, false
 	}
 	at := text.Cursor()
-	text.Replace(ui.Pos{Line: at.Line, Col: at.Col - c.typed}, at, c.items[c.at].text)
+	text.Replace(ui.Pos{Line: at.Line, Col: at.Col - c.prefixLen}, at, c.items[c.cursor].text)
 	return false, true
 }
 
 // View draws the list for a body of w cells.
 func (c *completion) View(th ui.Theme, w int) string {
-	rows := min(len(c.items), offers)
-	top := max(min(c.at-rows/2, len(c.items)-rows), 0)
+	rows := min(len(c.items), visibleCandidates)
+	top := max(min(c.cursor-rows/2, len(c.items)-rows), 0)
 	wide, notes := 0, 0
 	for _, it := range c.items {
 		wide, notes = max(wide, ui.Width(it.name)), max(notes, ui.Width(it.note))
@@ -181,13 +181,13 @@ func (c *completion) View(th ui.Theme, w int) string {
 	lines := make([]string, 0, rows+1)
 	for i := top; i < top+rows; i++ {
 		name := ui.Fit(c.items[i].name, wide)
-		if i == c.at {
+		if i == c.cursor {
 			name = th.Selected.Render(name)
 		}
 		lines = append(lines, name+"  "+th.Paint(ui.Muted, ui.Fit(c.items[i].note, notes)))
 	}
 	how := "tab takes it"
-	if c.meant {
+	if c.explicit {
 		how = "tab or enter"
 	}
 	if n := len(c.items) - rows; n > 0 {

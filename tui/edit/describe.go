@@ -9,7 +9,7 @@ import (
 )
 
 // content is a line without its indentation; false if nothing but a comment is on it.
-func content(line string) (text string, indent int, ok bool) {
+func trimIndent(line string) (text string, indent int, ok bool) {
 	text = strings.TrimLeft(line, " ")
 	return text, len(line) - len(text), text != "" && text[0] != '#' && text != "\r"
 }
@@ -20,7 +20,7 @@ func pathAt(lines []string, row int) []string {
 	var path []string
 	indent := -1
 	for i := min(row, len(lines)-1); i >= 0; i-- {
-		trimmed, n, ok := content(lines[i])
+		trimmed, n, ok := trimIndent(lines[i])
 		if !ok {
 			if i == row {
 				return nil
@@ -61,21 +61,21 @@ func lookup(t *schema.Table, path []string) (n *schema.Node, depth int) {
 }
 
 // field describes what the cursor is on: a title, and what is to be known.
-type field struct {
-	path   string
-	kind   string // type, unit, range
-	doc    string
-	extra  []string // default, allowed words, keys below
-	gotcha string   // what bites
+type fieldInfo struct {
+	path    string
+	kind    string // type, unit, range
+	doc     string
+	extra   []string // default, allowed words, keys below
+	pitfall string   // what bites
 }
 
 // describe looks a path up in the table of its file.
-func describe(t *schema.Table, path []string) (field, bool) {
+func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 	if len(path) == 0 {
-		return field{}, false
+		return fieldInfo{}, false
 	}
 	n, depth := lookup(t, path)
-	f := field{path: strings.Join(path, ".")}
+	f := fieldInfo{path: strings.Join(path, ".")}
 	switch {
 	case depth == 0:
 		f.doc = "not a known key"
@@ -111,15 +111,15 @@ func describe(t *schema.Table, path []string) (field, bool) {
 	if row.Nullable {
 		f.extra = append(f.extra, "null is allowed")
 	}
-	f.gotcha = row.Pitfall
+	f.pitfall = row.Pitfall
 	return f, true
 }
 
 // description is what is told of a line: what is wrong with it first, then what its field means.
 type description struct {
 	side     side
-	problems []problem
-	field    field
+	problems []finding
+	field    fieldInfo
 	known    bool // there is a field
 	loaded   bool // there is a text
 }
@@ -149,8 +149,8 @@ func (d description) lines(th ui.Theme, w int) []string {
 	for _, e := range d.field.extra {
 		add(ui.Muted, e)
 	}
-	if d.field.gotcha != "" {
-		add(ui.Warn, "careful: "+d.field.gotcha)
+	if d.field.pitfall != "" {
+		add(ui.Warn, "careful: "+d.field.pitfall)
 	}
 	return out
 }

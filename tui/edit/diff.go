@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -9,19 +8,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/agentperf/agentperf-tui/recipes/merge"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // against is what the text is compared with.
-type against int
+type diffBase int
 
 const (
-	onDisk against = iota
-	asPorted
+	baseDisk diffBase = iota
+	basePort
 )
 
 // diff is a comparison of a text; all keys go to it.
-type diff struct {
+type diffView struct {
 	diffMsg
 	name string         // of the text
 	view viewport.Model // of the rows
@@ -36,7 +36,7 @@ type diffRow struct {
 // diffMsg is what a comparison found.
 type diffMsg struct {
 	side           side
-	with           against
+	base           diffBase
 	rows           []diffRow // nil: not there yet
 	added, removed int
 	err            error
@@ -45,26 +45,27 @@ type diffMsg struct {
 // compareMsg asks for a comparison.
 type compareMsg struct {
 	side side
-	with against
+	base diffBase
 }
 
 // compareWith compares a text with its file, or with what a port wrote; nil if it is not loaded.
-func (p *pair) compareWith(of side, with against) (*diff, tea.Cmd) {
+func (p *pair) compareWith(of side, with diffBase) (*diffView, tea.Cmd) {
 	d := &p.docs[of]
 	if !d.loaded {
 		return nil, nil
 	}
 	ctx, eng, port, disk, text := d.ctx, d.eng, p.docs[recipe].file, d.disk, d.text.Text()
-	m := diffMsg{side: of, with: with}
-	return &diff{diffMsg: m, name: d.name(), view: viewport.New()}, func() tea.Msg {
+	m := diffMsg{side: of, base: with}
+	return &diffView{diffMsg: m, name: d.name(), view: viewport.New()}, func() tea.Msg {
 		old := disk
-		if with == asPorted {
+		if with == basePort {
 			var texts [2]string
 			if texts[recipe], texts[workload], m.err = eng.Ported(ctx, port); m.err != nil {
 				return m
 			}
 			if old = texts[of]; old == "" {
-				m.err = errors.New("the report of the port does not have the text that was written: port again to compare with it")
+				m.err = problem.Errorf(problem.ReportInvalid,
+					"compare %s with the port: the port report does not contain its text; port again", of)
 				return m
 			}
 		}
@@ -77,20 +78,20 @@ func (p *pair) compareWith(of side, with against) (*diff, tea.Cmd) {
 				m.removed++
 			}
 		}
-		m.rows = folded(lines)
+		m.rows = collapseUnchanged(lines)
 		return m
 	}
 }
 
 // around is how many equal lines are shown beside a change.
-const around = 3
+const contextLines = 3
 
 // folded leaves long equal parts out.
-func folded(lines []merge.Line) []diffRow {
+func collapseUnchanged(lines []merge.Line) []diffRow {
 	near := make([]bool, len(lines))
 	for i, l := range lines {
 		if l.Op != merge.Same {
-			for j := max(i-around, 0); j < min(i+around+1, len(lines)); j++ {
+			for j := max(i-contextLines, 0); j < min(i+contextLines+1, len(lines)); j++ {
 				near[j] = true
 			}
 		}
@@ -110,18 +111,18 @@ func folded(lines []merge.Line) []diffRow {
 }
 
 // onDiff takes a comparison, and begins on the first change.
-func (d *diff) onDiff(m diffMsg, th ui.Theme) {
-	if d == nil || d.side != m.side || d.with != m.with {
+func (d *diffView) handleDiff(m diffMsg, th ui.Theme) {
+	if d == nil || d.side != m.side || d.base != m.base {
 		return
 	}
 	d.diffMsg = m
-	d.paint(th)
+	d.render(th)
 	first := slices.IndexFunc(d.rows, func(r diffRow) bool { return r.hidden == 0 && r.Op != merge.Same })
-	d.view.SetYOffset(first - around - 1)
+	d.view.SetYOffset(first - contextLines - 1)
 }
 
 // paint draws the rows anew: they, the theme or the width have changed.
-func (d *diff) paint(th ui.Theme) {
+func (d *diffView) render(th ui.Theme) {
 	lines := make([]string, len(d.rows))
 	for i, r := range d.rows {
 		lines[i] = ui.Fit(r.View(th), d.view.Width())
@@ -130,23 +131,23 @@ func (d *diff) paint(th ui.Theme) {
 }
 
 // diffHead is how many lines stand above the rows.
-const diffHead = 2
+const diffHeaderRows = 2
 
-func (d *diff) setSize(th ui.Theme, w, h int) {
-	d.view.SetHeight(max(h-diffHead, 0))
+func (d *diffView) setSize(th ui.Theme, w, h int) {
+	d.view.SetHeight(max(h-diffHeaderRows, 0))
 	if w != d.view.Width() {
 		d.view.SetWidth(w)
-		d.paint(th)
+		d.render(th)
 	}
 }
 
 // Key handles a key; closed says that the comparison is left.
-func (d *diff) Key(msg tea.KeyPressMsg) (asks tea.Msg, closed bool) {
+func (d *diffView) Key(msg tea.KeyPressMsg) (asks tea.Msg, closed bool) {
 	switch msg.String() {
 	case "tab", "left", "right", "ctrl+g":
-		return compareMsg{d.side, 1 - d.with}, false
+		return compareMsg{d.side, 1 - d.base}, false
 	case "ctrl+t":
-		return compareMsg{1 - d.side, d.with}, false
+		return compareMsg{1 - d.side, d.base}, false
 	case "esc", "q":
 		return nil, true
 	case "home", "g":
@@ -160,16 +161,16 @@ func (d *diff) Key(msg tea.KeyPressMsg) (asks tea.Msg, closed bool) {
 }
 
 // View draws the comparison where the texts are.
-func (d *diff) View(th ui.Theme) string {
+func (d *diffView) View(th ui.Theme) string {
 	w := d.view.Width()
-	tab := func(with against, text string) string {
-		if with == d.with {
+	tab := func(with diffBase, text string) string {
+		if with == d.base {
 			return th.Selected.Render(" " + text + " ")
 		}
 		return th.Paint(ui.Muted, " "+text+" ")
 	}
 	head := " " + th.Title.Render(ui.Clean(d.name)) + "  " +
-		tab(onDisk, "against the file on disk") + tab(asPorted, "against the port")
+		tab(baseDisk, "against the file on disk") + tab(basePort, "against the port")
 	said := th.Paint(ui.Muted, fmt.Sprintf("+%d −%d lines ", d.added, d.removed))
 	body := ""
 	switch {
@@ -184,7 +185,7 @@ func (d *diff) View(th ui.Theme) string {
 	default:
 		body = d.view.View()
 	}
-	return ui.Box(ui.LeftRight(head, said, w)+"\n\n"+body, w, d.view.Height()+diffHead)
+	return ui.Box(ui.LeftRight(head, said, w)+"\n\n"+body, w, d.view.Height()+diffHeaderRows)
 }
 
 // View draws the row.

@@ -30,23 +30,23 @@ type (
 		disk string
 	}
 	// foundMsg is what an earlier program kept of a text, merged with the file.
-	foundMsg struct {
-		side   side
-		file   string
-		kept   engine.Unsaved
-		ok     bool
-		merged string
-		clash  int
-		err    error
+	recoveredMsg struct {
+		side      side
+		file      string
+		backup    engine.Unsaved
+		ok        bool
+		merged    string
+		conflicts int
+		err       error
 	}
 	// restoreMsg takes back what was kept, forgetMsg discards it.
 	restoreMsg struct {
 		side side
 		text string
 	}
-	forgetMsg struct{ side side }
+	discardMsg struct{ side side }
 	// keptMsg tells that a text was written down; version 0: that nothing is kept any more.
-	keptMsg struct {
+	backedUpMsg struct {
 		side    side
 		version int
 		base    string // what was on disk
@@ -55,20 +55,20 @@ type (
 )
 
 // kept is what is written down of a text in case the program ends.
-type kept struct {
+type backup struct {
 	version int // of the text; 0: nothing, -1: what is no longer right
 	busy    bool
 	// held: an earlier program may have kept something that the user has not decided
 	// on; it is not overwritten.
-	held bool
+	undecided bool
 }
 
 // look reads both files again, to see whether someone else wrote them.
-func (p *pair) look() tea.Cmd {
+func (p *pair) checkDisk() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
-		if d := &p.docs[i]; d.loaded && !d.saving && !d.fresh && !d.looking { // a disk that hangs is asked once
-			d.looking = true
+		if d := &p.docs[i]; d.loaded && !d.saving && !d.isNew && !d.checkingDisk { // a disk that hangs is asked once
+			d.checkingDisk = true
 			cmds = append(cmds, d.read())
 		}
 	}
@@ -86,14 +86,14 @@ func (d *document) merge(theirs string) tea.Cmd {
 
 // onMerged asks what is to become of two versions. The choice may wait: it is asked
 // about again at the next look at the disk.
-func (d *document) onMerged(m mergedMsg, busy bool) (*question, tea.Cmd) {
+func (d *document) handleMerged(m mergedMsg, busy bool) (*question, tea.Cmd) {
 	if d.theirs = &m.theirs; busy {
 		return nil, nil
 	}
 	if m.version != d.text.Version() {
 		return nil, d.merge(m.theirs)
 	}
-	d.asked = &m.theirs
+	d.askedAbout = &m.theirs
 	note := "no conflicts"
 	if m.conflicts > 0 {
 		note = ui.Plural(m.conflicts, "conflict") + ", marked in the text"
@@ -113,9 +113,9 @@ func (d *document) onMerged(m mergedMsg, busy bool) (*question, tea.Cmd) {
 func (p *pair) adopt(m adoptMsg) {
 	d := &p.docs[m.side]
 	if m.disk != d.disk {
-		d.kept.version = -1 // it names what was on disk
+		d.backup.version = -1 // it names what was on disk
 	}
-	d.disk, d.theirs, d.asked, d.fresh = m.disk, nil, nil, false
+	d.disk, d.theirs, d.askedAbout, d.isNew = m.disk, nil, nil, false
 	at := d.text.Cursor()
 	if m.text != nil {
 		d.replace(*m.text)
@@ -127,27 +127,27 @@ func (p *pair) adopt(m adoptMsg) {
 		}
 	}
 	d.text.MoveTo(at)
-	d.compare()
+	d.updateUnsaved()
 }
 
 // recover looks for work that an earlier program could not save. The workload of a
 // recipe that was begun here is kept under the name beside it, whatever it names.
-func (p *pair) recover(of side) tea.Cmd {
+func (p *pair) findUnsaved(of side) tea.Cmd {
 	d := &p.docs[of]
-	d.kept.held = true
+	d.backup.undecided = true
 	ctx, eng, disk, files := d.ctx, d.eng, d.disk, []string{d.file}
 	if of == workload && !d.loaded && p.docs[recipe].file != "" {
-		files = append(files, beside(p.docs[recipe].file))
+		files = append(files, defaultWorkloadPath(p.docs[recipe].file))
 	}
 	return func() tea.Msg {
-		m := foundMsg{side: of}
+		m := recoveredMsg{side: of}
 		for _, m.file = range files {
-			if m.kept, m.ok, m.err = eng.Unsaved(ctx, m.file); m.ok || m.err != nil {
+			if m.backup, m.ok, m.err = eng.Unsaved(ctx, m.file); m.ok || m.err != nil {
 				break
 			}
 		}
 		if m.ok {
-			m.merged, m.clash = merge.Three(m.kept.Base, m.kept.Text, disk)
+			m.merged, m.conflicts = merge.Three(m.backup.Base, m.backup.Text, disk)
 		}
 		return m
 	}
@@ -155,98 +155,98 @@ func (p *pair) recover(of side) tea.Cmd {
 
 // onFound offers unsaved work. Leaving the question open takes it too: what is not
 // wanted is one undo away.
-func (p *pair) onFound(m foundMsg, busy bool) (*question, tea.Cmd) {
+func (p *pair) handleRecovered(m recoveredMsg, busy bool) (*question, tea.Cmd) {
 	d := &p.docs[m.side]
 	switch {
 	case busy && (m.ok || !d.loaded): // one question at a time
-		p.offers = append(p.offers, m)
+		p.waiting = append(p.waiting, m)
 		return nil, nil
 	case !d.loaded:
-		return p.onLost(m)
+		return p.handleMissingFile(m)
 	case !m.ok:
-		d.kept.held = false
+		d.backup.undecided = false
 		return nil, ui.ShowError(m.err)
 	}
 	note := ""
-	if m.kept.Base != d.disk {
+	if m.backup.Base != d.disk {
 		note = "merged with what is on disk now"
-		if m.clash > 0 {
-			note += ", " + ui.Plural(m.clash, "conflict")
+		if m.conflicts > 0 {
+			note += ", " + ui.Plural(m.conflicts, "conflict")
 		}
 	}
-	at := m.kept.At.Local().Format("Jan 2 at 15:04")
+	at := m.backup.At.Local().Format("Jan 2 at 15:04")
 	q := &question{Menu: ui.Menu{
 		Title: "Unsaved work on " + d.name(), Footer: "esc takes it back too, and ctrl+z then gives the saved text",
 		Body: fmt.Sprintf("The program ended on %s before %s was saved.", at, d.file),
 	}}
-	if m.kept.Elsewhere {
+	if m.backup.Elsewhere {
 		q.Body = fmt.Sprintf("Another program, process %d, seems to have %s open, and had not saved it on %s.",
-			m.kept.PID, d.file, at)
+			m.backup.PID, d.file, at)
 	}
 	q.esc = restoreMsg{m.side, m.merged}
 	q.add(q.esc, ui.Item{Text: "take it back", Note: note})
-	q.add(forgetMsg{m.side}, ui.Item{Text: "throw it away", Role: ui.Bad})
+	q.add(discardMsg{m.side}, ui.Item{Text: "throw it away", Role: ui.Bad})
 	return q, nil
 }
 
 // onLost goes on with work on a file that is not on disk; without any, a recipe can be begun.
-func (p *pair) onLost(m foundMsg) (*question, tea.Cmd) {
+func (p *pair) handleMissingFile(m recoveredMsg) (*question, tea.Cmd) {
 	d := &p.docs[m.side]
-	d.kept.held = false
+	d.backup.undecided = false
 	if !m.ok {
 		if m.side == recipe {
-			return newRecipe(m.file), ui.ShowError(m.err)
+			return newRecipeQuestion(m.file), ui.ShowError(m.err)
 		}
 		return nil, ui.ShowError(m.err)
 	}
-	d.begin(m.file, m.kept.Text)
+	d.startNew(m.file, m.backup.Text)
 	text := filepath.Base(m.file) + " is not on disk: this is what was not saved of it"
-	return nil, tea.Batch(ui.Send(ui.Toast{Text: text, Role: ui.Warn}), p.seek())
+	return nil, tea.Batch(ui.Send(ui.Toast{Text: text, Role: ui.Warn}), p.findWorkload())
 }
 
 // next makes the offer that had to wait for another question.
-func (p *pair) next() (*question, tea.Cmd) {
-	if len(p.offers) == 0 {
+func (p *pair) nextQuestion() (*question, tea.Cmd) {
+	if len(p.waiting) == 0 {
 		return nil, nil
 	}
-	m := p.offers[0]
-	p.offers = p.offers[1:]
-	return p.onFound(m, false)
+	m := p.waiting[0]
+	p.waiting = p.waiting[1:]
+	return p.handleRecovered(m, false)
 }
 
 // keep writes down what is not saved, and forgets what is. One such write is under way for a text.
-func (p *pair) keep() tea.Cmd {
+func (p *pair) backUp() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
 		d := &p.docs[i]
-		ctx, eng, file, m := d.ctx, d.eng, d.file, keptMsg{side: d.side, base: d.disk}
+		ctx, eng, file, m := d.ctx, d.eng, d.file, backedUpMsg{side: d.side, base: d.disk}
 		switch version := d.text.Version(); {
-		case !d.loaded || d.kept.busy || d.kept.held:
-		case d.unsaved && d.kept.version != version:
-			d.kept.busy, m.version = true, version
+		case !d.loaded || d.backup.busy || d.backup.undecided:
+		case d.unsaved && d.backup.version != version:
+			d.backup.busy, m.version = true, version
 			text := d.text.Text()
 			cmds = append(cmds, func() tea.Msg { m.err = eng.KeepUnsaved(ctx, file, text, m.base); return m })
-		case !d.unsaved && d.kept.version != 0:
-			d.kept.busy = true
+		case !d.unsaved && d.backup.version != 0:
+			d.backup.busy = true
 			cmds = append(cmds, func() tea.Msg { m.err = eng.DropUnsaved(ctx, file); return m })
 		}
 	}
 	return tea.Batch(cmds...)
 }
 
-func (p *pair) onKept(m keptMsg) tea.Cmd {
+func (p *pair) handleBackedUp(m backedUpMsg) tea.Cmd {
 	d := &p.docs[m.side]
-	d.kept.busy = false
+	d.backup.busy = false
 	if m.err != nil {
-		if p.keepErr { // told once
+		if p.backupFailed { // told once
 			return nil
 		}
-		p.keepErr = true
+		p.backupFailed = true
 		return ui.ShowError(m.err)
 	}
-	d.kept.version, p.keepErr = m.version, false
+	d.backup.version, p.backupFailed = m.version, false
 	if m.base != d.disk { // someone else wrote meanwhile
-		d.kept.version = -1
+		d.backup.version = -1
 	}
 	return nil
 }

@@ -122,11 +122,11 @@ func TestAMenuThatPopsUpWaits(t *testing.T) {
 	s, d := open(t, testRecipe, testWorkload)
 	press(s, "x")
 	d.files["/w.yaml"] = "theirs: 1\n"
-	s.ask(&question{Menu: ui.Menu{Items: []ui.Item{{Text: "bad"}}}}, nil)
+	s.openQuestion(&question{Menu: ui.Menu{Items: []ui.Item{{Text: "bad"}}}}, nil)
 	if press(s, "1", "enter", "esc"); s.question == nil {
 		t.Error("answered at once")
 	}
-	s.Update(armMsg{s.question})
+	s.Update(questionReadyMsg{s.question})
 	if press(s, "esc"); s.question != nil {
 		t.Error("never answered")
 	}
@@ -150,7 +150,7 @@ func TestUnsavedWorkSurvives(t *testing.T) {
 		"merged":     {"1", testWorkload + "seed: 1\n", "seed: 1", true},
 		"not wanted": {"2", testWorkload, "\nphase_timeout_seconds: 1548.0", false},
 	} {
-		again := &disk{files: map[string]string{"/r.yaml": testRecipe, "/w.yaml": c.disk}}
+		again := &fakeEngine{files: map[string]string{"/r.yaml": testRecipe, "/w.yaml": c.disk}}
 		if err := again.KeepUnsaved(t.Context(), "/w.yaml", d.unsaved["/w.yaml"].Text, testWorkload); err != nil {
 			t.Fatal(err)
 		}
@@ -183,11 +183,11 @@ func TestUnsavedWorkElsewhere(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
 	kept := engine.Unsaved{PID: 42, Elsewhere: true, Base: testWorkload}
-	s.Update(foundMsg{side: workload, ok: true, kept: kept, merged: testWorkload})
+	s.Update(recoveredMsg{side: workload, ok: true, backup: kept, merged: testWorkload})
 	if s.question == nil || !strings.Contains(s.question.Body, "process 42") {
 		t.Errorf("asked %+v", s.question)
 	}
-	if s.texts.look() == nil || s.texts.look() != nil {
+	if s.texts.checkDisk() == nil || s.texts.checkDisk() != nil {
 		t.Error("looked twice at once")
 	}
 }
@@ -222,7 +222,7 @@ func TestTheUsersEditor(t *testing.T) {
 // A recipe that is not there can be begun; one that can't be read is said so.
 func TestARecipeThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	d := &disk{files: map[string]string{}}
+	d := &fakeEngine{files: map[string]string{}}
 	s := New(d, ui.NewTheme(true), "/n.yaml", "")
 	defer s.Close()
 	s.SetSize(80, 20)
@@ -233,8 +233,8 @@ func TestARecipeThatIsNotThere(t *testing.T) {
 	if asked := press(s, "1"); len(asked) != 1 || asked[0] != (ui.Back{}) {
 		t.Errorf("going back: %v", asked)
 	}
-	s.ask(newRecipe("/n.yaml"), nil)
-	s.question.cold = false
+	s.openQuestion(newRecipeQuestion("/n.yaml"), nil)
+	s.question.ignoresKeys = false
 	press(s, "3")
 	if len(d.files) > 0 || !s.Unsaved() {
 		t.Errorf("written before it is saved: %v", d.files)

@@ -16,7 +16,7 @@ type side int
 
 // A finding may be in neither text, as one in the cluster file is.
 const (
-	elsewhere side = iota - 1
+	otherFile side = iota - 1
 	recipe
 	workload
 )
@@ -34,25 +34,25 @@ type document struct {
 	disk string // as it is on disk, as far as known
 	err  error  // why it could not be read
 
-	loaded  bool
-	fresh   bool // there is no such file yet
-	unsaved bool // the text is not what is on disk, as of a version of it
-	version int
-	saving  bool
-	looking bool    // at the disk
-	theirs  *string // what someone else wrote to the file, while that is undecided
-	asked   *string // of these, what the user was asked about
-	kept    kept
+	loaded          bool
+	isNew           bool // there is no such file yet
+	unsaved         bool // the text is not what is on disk, as of a version of it
+	comparedVersion int
+	saving          bool
+	checkingDisk    bool    // at the disk
+	theirs          *string // what someone else wrote to the file, while that is undecided
+	askedAbout      *string // of these, what the user was asked about
+	backup          backup
 }
 
 type (
 	readMsg struct {
-		side side
-		path string // as given
-		file string // that was read
-		text string
-		err  error
-		disk string // as known when the read began: if it is another by now, the answer is about the past
+		side       side
+		path       string // as given
+		file       string // that was read
+		text       string
+		err        error
+		diskBefore string // as known when the read began: if it is another by now, the answer is about the past
 	}
 	savedMsg struct {
 		side side
@@ -75,9 +75,9 @@ type (
 
 func (d *document) name() string { return filepath.Base(d.path) }
 
-func (d *document) compare() {
-	d.version = d.text.Version()
-	d.unsaved = d.loaded && (d.fresh || d.text.Text() != d.disk)
+func (d *document) updateUnsaved() {
+	d.comparedVersion = d.text.Version()
+	d.unsaved = d.loaded && (d.isNew || d.text.Text() != d.disk)
 }
 
 // read reads the file, if one is given.
@@ -97,7 +97,7 @@ func (d *document) read() tea.Cmd {
 // readFirst reads the first of some files that can be read; without one the error
 // is about the first. The path as given is that of the file if it is empty.
 func (d *document) readFirst(path string, files func() []string) tea.Cmd {
-	ctx, eng, m := d.ctx, d.eng, readMsg{side: d.side, path: path, disk: d.disk}
+	ctx, eng, m := d.ctx, d.eng, readMsg{side: d.side, path: path, diskBefore: d.disk}
 	return func() tea.Msg {
 		for i, file := range files() {
 			data, err := eng.ReadFile(ctx, file)
@@ -123,8 +123,8 @@ func (d *document) load(m readMsg) {
 }
 
 // begin fills a document whose file is not there yet.
-func (d *document) begin(path, text string) {
-	d.err, d.loaded, d.fresh, d.path, d.file = nil, true, true, path, path
+func (d *document) startNew(path, text string) {
+	d.err, d.loaded, d.isNew, d.path, d.file = nil, true, true, path, path
 	d.text.SetText(text)
 }
 
@@ -147,7 +147,7 @@ func firstLine(lines []string) int {
 func (d *document) save() tea.Cmd {
 	d.saving = true
 	ctx, eng, file, m, before := d.ctx, d.eng, d.file, savedMsg{side: d.side, text: d.text.Text()}, []byte(d.disk)
-	if d.fresh {
+	if d.isNew {
 		before = nil
 	}
 	return func() tea.Msg {
@@ -159,7 +159,7 @@ func (d *document) save() tea.Cmd {
 // replace replaces what differs of the text, as one step that can be undone, so
 // that the cursor lands on the change.
 func (d *document) replace(next string) {
-	from, to, text := difference(d.text.Text(), next)
+	from, to, text := changedRange(d.text.Text(), next)
 	d.text.Replace(from, to, text)
 	d.text.Centre()
 }
@@ -175,7 +175,7 @@ func (d *document) edit(change func([]byte) ([]byte, error)) tea.Cmd {
 }
 
 // onEdited takes a text that was changed; false if it can't be taken.
-func (d *document) onEdited(m editedMsg) (tea.Cmd, bool) {
+func (d *document) handleEdited(m editedMsg) (tea.Cmd, bool) {
 	switch {
 	case m.err != nil:
 		return ui.ShowError(m.err), false
@@ -187,7 +187,7 @@ func (d *document) onEdited(m editedMsg) (tea.Cmd, bool) {
 }
 
 // handOff gives the text to the user's own editor, and takes back what that leaves.
-func (d *document) handOff() tea.Cmd {
+func (d *document) openExternalEditor() tea.Cmd {
 	if !d.loaded {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (d *document) View(th ui.Theme, r rect, focused bool) string {
 
 // difference is the one part in which two texts differ: where it is in the first,
 // and what stands there in the second.
-func difference(a, b string) (from, to ui.Pos, text string) {
+func changedRange(a, b string) (from, to ui.Pos, text string) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -240,10 +240,10 @@ func difference(a, b string) (from, to ui.Pos, text string) {
 	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
-	return place(a, head), place(a, len(a)-tail), b[head : len(b)-tail]
+	return position(a, head), position(a, len(a)-tail), b[head : len(b)-tail]
 }
 
 // place is a byte of a text as line and column.
-func place(s string, at int) ui.Pos {
+func position(s string, at int) ui.Pos {
 	return ui.Pos{Line: strings.Count(s[:at], "\n"), Col: at - strings.LastIndexByte(s[:at], '\n') - 1}
 }

@@ -10,14 +10,14 @@ import (
 
 // finder searches a text.
 type finder struct {
-	on      bool // being typed
-	input   ui.Input
-	nth, of int
-	from    ui.Pos // where the cursor was when it began
+	active         bool // being typed
+	input          ui.Input
+	match, matches int
+	start          ui.Pos // where the cursor was when it began
 }
 
 func (f *finder) open(text *ui.Editor) {
-	f.on, f.from = true, text.Cursor()
+	f.active, f.start = true, text.Cursor()
 	f.input.SetValue(f.input.Value())
 	f.search(text, true, true)
 }
@@ -25,7 +25,7 @@ func (f *finder) open(text *ui.Editor) {
 // search goes to the next place, or the one before.
 func (f *finder) search(text *ui.Editor, forward, here bool) {
 	text.Highlight(f.input.Value())
-	f.nth, f.of = text.FindNext(forward, here)
+	f.match, f.matches = text.FindNext(forward, here)
 }
 
 // Key handles a key while the search is typed.
@@ -36,11 +36,11 @@ func (f *finder) Key(msg tea.KeyPressMsg, text *ui.Editor) {
 	case "up", "shift+f3":
 		f.search(text, false, false)
 	case "esc":
-		f.on = false
+		f.active = false
 		text.Highlight("")
 	default:
 		if f.input.Key(msg) {
-			f.typed(text)
+			f.searchFromStart(text)
 		}
 	}
 }
@@ -48,12 +48,12 @@ func (f *finder) Key(msg tea.KeyPressMsg, text *ui.Editor) {
 // Paste types a text.
 func (f *finder) Paste(s string, text *ui.Editor) {
 	f.input.Insert(s)
-	f.typed(text)
+	f.searchFromStart(text)
 }
 
 // typed searches from where the search began.
-func (f *finder) typed(text *ui.Editor) {
-	text.MoveTo(f.from)
+func (f *finder) searchFromStart(text *ui.Editor) {
+	text.MoveTo(f.start)
 	f.search(text, true, true)
 }
 
@@ -61,8 +61,8 @@ func (f *finder) typed(text *ui.Editor) {
 func (f *finder) View(th ui.Theme, w int) string {
 	said := th.Paint(ui.Muted, "what is to be found")
 	switch {
-	case f.of > 0:
-		said = th.Paint(ui.Muted, fmt.Sprintf("%d of %d", f.nth, f.of))
+	case f.matches > 0:
+		said = th.Paint(ui.Muted, fmt.Sprintf("%d of %d", f.match, f.matches))
 	case f.input.Value() != "":
 		said = th.Paint(ui.Warn, "not found")
 	}

@@ -1,38 +1,38 @@
 package edit
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // timeoutRule is what findings of the rule that is always in view are called.
-const timeoutRule = "phase-timeout"
+const phaseTimeoutRule = "phase-timeout"
 
 // fixes lists what a program can fix: here first, then the changes of which each
 // alone satisfies the timeout rule, then the rest. It is nil if there is nothing.
-func fixes(here, all []problem, r rule) *question {
+func fixMenu(here, all []finding, r timeoutResult) *question {
 	q := &question{Menu: ui.Menu{Title: "Fix", Footer: "a number or enter makes it · ctrl+z takes it back · esc closes"}}
 	c, _ := r.binding()
 	seen := map[recipes.Edit]bool{}
-	add := func(ps []problem) {
+	add := func(ps []finding) {
 		for _, p := range ps {
-			if !p.fixable() || seen[*p.Edit] || p.Rule == timeoutRule && len(c.Fixes) > 0 {
+			if !p.fixable() || seen[*p.Edit] || p.Rule == phaseTimeoutRule && len(c.Fixes) > 0 {
 				continue
 			}
 			seen[*p.Edit] = true
 			note := fmt.Sprintf("%s:%d %s", p.side, p.Line, p.Message)
-			q.add(p.fix(), ui.Item{Text: inWords(*p.Edit), Note: note, Role: p.role()})
+			q.add(p.fixMsg(), ui.Item{Text: editText(*p.Edit), Note: note, Role: p.role()})
 		}
 	}
 	add(here)
 	for _, k := range c.Fixes {
-		q.add(change(k, c.Level), ui.Item{Text: k.String(), Note: "the phase timeout holds"})
+		q.add(ruleFixMsg(k, c.Level), ui.Item{Text: k.String(), Note: "the phase timeout holds"})
 	}
 	add(all)
 	if len(q.Items) == 0 {
@@ -42,7 +42,7 @@ func fixes(here, all []problem, r rule) *question {
 }
 
 // inWords is an edit as a person reads it.
-func inWords(e recipes.Edit) string {
+func editText(e recipes.Edit) string {
 	switch e.Op {
 	case recipes.OpUnset:
 		return "remove " + e.Path
@@ -53,10 +53,10 @@ func inWords(e recipes.Edit) string {
 }
 
 // fixable says whether a problem comes with an edit of one of the texts.
-func (p problem) fixable() bool { return p.Edit != nil && p.side != elsewhere }
+func (p finding) fixable() bool { return p.Edit != nil && p.side != otherFile }
 
 // fix makes the edit that a problem comes with.
-func (p problem) fix() editMsg {
+func (p finding) fixMsg() editMsg {
 	return editMsg{p.side, func(text []byte) ([]byte, error) {
 		out, err := edit.Apply(text, []recipes.Edit{*p.Edit})
 		if err != nil {
@@ -67,7 +67,7 @@ func (p problem) fix() editMsg {
 }
 
 // change makes a change that satisfies the timeout rule of a level.
-func change(k recipes.Fix, level int) editMsg {
+func ruleFixMsg(k recipes.Fix, level int) editMsg {
 	m := editMsg{side: workload, change: func(text []byte) ([]byte, error) {
 		value := k.Value
 		if !strings.Contains(value, ".") {
@@ -76,7 +76,7 @@ func change(k recipes.Fix, level int) editMsg {
 		return edit.Set(text, k.Key, value)
 	}}
 	if k.Key == "concurrency" {
-		m = editMsg{side: recipe, change: func(text []byte) ([]byte, error) { return setLevel(text, level, k.Value) }}
+		m = editMsg{side: recipe, change: func(text []byte) ([]byte, error) { return setConcurrency(text, level, k.Value) }}
 	}
 	do := m.change
 	m.change = func(text []byte) ([]byte, error) {
@@ -90,10 +90,10 @@ func change(k recipes.Fix, level int) editMsg {
 }
 
 // setLevel gives one concurrency level of a recipe another value.
-func setLevel(text []byte, level int, value string) ([]byte, error) {
-	r, _ := recipes.ParseRecipe("recipe", text)
+func setConcurrency(text []byte, level int, value string) ([]byte, error) {
+	r, found := recipes.ParseRecipe("recipe", text)
 	if r == nil {
-		return nil, errors.New("the recipe can't be read")
+		return nil, problem.Errorf(problem.YAMLInvalid, "read the recipe: %s", firstError(found))
 	}
 	if r.Has("benchmark.concurrency") {
 		return edit.Set(text, r.Place("benchmark.concurrency").Path, value)

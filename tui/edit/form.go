@@ -32,7 +32,7 @@ var formFields = [2][]string{
 }
 
 // entry is a field of the form.
-type entry struct {
+type formField struct {
 	side  side
 	path  string // as the file spells it
 	line  int    // in the file, from 0; -1: it is not there
@@ -43,8 +43,8 @@ type entry struct {
 
 // entries are the fields of the form, with their values. Of two spellings of one
 // thing the given one is shown, and only the roles that the recipe has.
-func entries(r *recipes.Recipe, w *recipes.Workload) []entry {
-	var out []entry
+func formFieldsOf(r *recipes.Recipe, w *recipes.Workload) []formField {
+	var out []formField
 	add := func(of side, t *schema.Table, leaves []recipes.Leaf, spell func(name string) string) {
 		have := map[string]recipes.Leaf{}
 		for _, l := range leaves {
@@ -56,7 +56,7 @@ func entries(r *recipes.Recipe, w *recipes.Workload) []entry {
 			if !ok || !given && (hidden(name, have) || spell(name) == "") {
 				continue
 			}
-			e := entry{side: of, path: spell(name), line: -1, field: f, table: t}
+			e := formField{side: of, path: spell(name), line: -1, field: f, table: t}
 			if given {
 				e.path, e.line, e.value = l.Place.Path, l.Place.Line-1, l.Value
 			}
@@ -92,35 +92,35 @@ func hidden(name string, have map[string]recipes.Leaf) bool {
 
 // form is the view of the fields that matter.
 type form struct {
-	on     bool
-	rows   []entry
-	at     int
-	typing bool // the value of the field under the cursor
-	input  ui.Input
-	keys   int // grows with each, for what is asked about them
+	active  bool
+	rows    []formField
+	cursor  int
+	typing  bool // the value of the field under the cursor
+	input   ui.Input
+	version int // grows with each, for what is asked about them
 }
 
 // pending is a value that is being typed in the form.
-type pending struct {
-	entry
+type pendingValue struct {
+	formField
 	value string
 }
 
 // pending is the change that would be made now; nil: none.
-func (f *form) pending() *pending {
-	if e, ok := f.entry(); ok && f.typing {
-		return &pending{e, f.input.Value()}
+func (f *form) pending() *pendingValue {
+	if e, ok := f.current(); ok && f.typing {
+		return &pendingValue{e, f.input.Value()}
 	}
 	return nil
 }
 
 // in is a draft with the value in it; one that can't be set changes nothing.
-func (p *pending) in(d engine.Draft) engine.Draft {
+func (p *pendingValue) applyTo(d engine.Draft) engine.Draft {
 	if p == nil {
 		return d
 	}
 	text := [...]*[]byte{recipe: &d.Recipe, workload: &d.Workload}[p.side]
-	if out, err := p.set(*text); err == nil {
+	if out, err := p.apply(*text); err == nil {
 		*text = out
 	}
 	return d
@@ -128,78 +128,78 @@ func (p *pending) in(d engine.Draft) engine.Draft {
 
 // set gives the field its value, in quotes where it would not be read as text else;
 // an empty one takes it out of the file.
-func (p *pending) set(text []byte) (out []byte, err error) {
+func (p *pendingValue) apply(text []byte) (out []byte, err error) {
 	if strings.TrimSpace(p.value) == "" {
 		out, err = edit.Unset(text, p.path)
 	} else {
 		out, err = edit.Set(text, p.path, recipes.Literal(p.table, p.path, p.value))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("give %s the value %q: %w", p.path, p.value, err)
+		return nil, fmt.Errorf("set %s to %q: %w", p.path, p.value, err)
 	}
 	return out, nil
 }
 
 // fill gives the form the fields as they were read, unless one is being typed.
-func (f *form) fill(rows []entry) {
-	if !f.typing && (len(rows) > 0 || f.on) {
+func (f *form) setRows(rows []formField) {
+	if !f.typing && (len(rows) > 0 || f.active) {
 		f.rows = rows
-		f.at = max(min(f.at, len(rows)-1), 0)
+		f.cursor = max(min(f.cursor, len(rows)-1), 0)
 	}
 }
 
 // open begins on the field of a line of a text, if there is one; it returns the text
 // of the field that it begins on.
 func (f *form) open(of side, line int) side {
-	f.on = true
+	f.active = true
 	for i, e := range f.rows {
 		if e.side == of && e.line == line {
-			f.at = i
+			f.cursor = i
 		}
 	}
-	if e, ok := f.entry(); ok {
+	if e, ok := f.current(); ok {
 		return e.side
 	}
 	return of
 }
 
 // entry is the field under the cursor.
-func (f *form) entry() (entry, bool) {
-	if f.on && f.at < len(f.rows) {
-		return f.rows[f.at], true
+func (f *form) current() (formField, bool) {
+	if f.active && f.cursor < len(f.rows) {
+		return f.rows[f.cursor], true
 	}
-	return entry{}, false
+	return formField{}, false
 }
 
 // Key handles a key: it may ask for a change of a text, or to go to the field there.
 func (f *form) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
 	if f.typing {
-		return f.typed(msg)
+		return f.handleTypingKey(msg)
 	}
 	n := max(len(f.rows), 1)
-	e, ok := f.entry()
+	e, ok := f.current()
 	switch msg.String() {
 	case "left", "right":
 		for i := range f.rows { // the first field of the other text
 			if f.rows[i].side != e.side {
-				f.at = i
+				f.cursor = i
 				break
 			}
 		}
 	case "up", "k":
-		f.at = (f.at + n - 1) % n
+		f.cursor = (f.cursor + n - 1) % n
 	case "down", "j", "tab":
-		f.at = (f.at + 1) % n
+		f.cursor = (f.cursor + 1) % n
 	case "home", "g":
-		f.at = 0
+		f.cursor = 0
 	case "end", "G":
-		f.at = n - 1
+		f.cursor = n - 1
 	case "enter", "e":
 		if f.typing = ok; ok {
 			f.input.SetValue(e.value)
 		}
 	case "esc", "q":
-		f.on = false
+		f.active = false
 		if ok && e.line >= 0 {
 			return goToMsg{e.side, ui.Pos{Line: e.line}}
 		}
@@ -207,19 +207,19 @@ func (f *form) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
 		if ok && msg.Text >= "0" && msg.Text <= "9" { // a new number
 			f.typing = true
 			f.input.SetValue(msg.Text)
-			f.keys++
+			f.version++
 		}
 	}
 	return nil
 }
 
 // typed handles a key while a value is typed: the rule and the findings follow.
-func (f *form) typed(msg tea.KeyPressMsg) (asks tea.Msg) {
-	e := f.rows[f.at]
+func (f *form) handleTypingKey(msg tea.KeyPressMsg) (asks tea.Msg) {
+	e := f.rows[f.cursor]
 	switch msg.String() {
 	case "enter":
 		if p := f.pending(); p.value != e.value {
-			asks = editMsg{p.side, p.set}
+			asks = editMsg{p.side, p.apply}
 		}
 		f.typing = false
 	case "esc":
@@ -237,14 +237,14 @@ func (f *form) typed(msg tea.KeyPressMsg) (asks tea.Msg) {
 			return nil
 		}
 	}
-	f.keys++
+	f.version++
 	return asks
 }
 
 // Paste types a text.
 func (f *form) Paste(s string) {
 	f.input.Insert(s)
-	f.keys++
+	f.version++
 }
 
 // View draws the form in a box, with the signs of what is wrong; where both texts
@@ -253,15 +253,15 @@ func (f *form) View(th ui.Theme, w, h int, b boxes, problems *problemList) strin
 	switch {
 	case len(f.rows) == 0:
 		return ui.Box("\n  "+th.Paint(ui.Muted, "no fields: the text can't be read, see the problems below"), w, h)
-	case b.both:
-		return th.Beside(f.part(th, b.text[recipe].w, h, problems, recipe, recipe),
-			f.part(th, b.text[workload].w, h, problems, workload, workload))
+	case b.sideBySide:
+		return th.Beside(f.drawFields(th, b.text[recipe].w, h, problems, recipe, recipe),
+			f.drawFields(th, b.text[workload].w, h, problems, workload, workload))
 	}
-	return f.part(th, w, h, problems, recipe, workload)
+	return f.drawFields(th, w, h, problems, recipe, workload)
 }
 
 // part draws the fields of some of the texts.
-func (f *form) part(th ui.Theme, w, h int, problems *problemList, from, to side) string {
+func (f *form) drawFields(th ui.Theme, w, h int, problems *problemList, from, to side) string {
 	wide := 0
 	for _, e := range f.rows {
 		wide = max(wide, ui.Width(e.path))
@@ -269,33 +269,33 @@ func (f *form) part(th ui.Theme, w, h int, problems *problemList, from, to side)
 	wide = min(wide, max(w/2, 10))
 	room := max(min(w-wide-24, 60), 8)
 	var lines []string
-	at, last := 0, elsewhere
+	at, last := 0, otherFile
 	for i, e := range f.rows {
 		if e.side < from || e.side > to {
 			continue
 		}
 		if e.side != last && from != to {
-			if last != elsewhere {
+			if last != otherFile {
 				lines = append(lines, "")
 			}
 			lines = append(lines, " "+th.Paint(ui.Muted, e.side.String()))
 		}
-		if last = e.side; i == f.at {
+		if last = e.side; i == f.cursor {
 			at = len(lines)
 		}
-		lines = append(lines, f.row(th, i, wide, room, problems))
+		lines = append(lines, f.drawRow(th, i, wide, room, problems))
 	}
 	top := max(min(at-h/2, len(lines)-h), 0)
 	return ui.Box(strings.Join(lines[top:], "\n"), w, h)
 }
 
-func (f *form) row(th ui.Theme, i, wide, room int, problems *problemList) string {
+func (f *form) drawRow(th ui.Theme, i, wide, room int, problems *problemList) string {
 	e := f.rows[i]
 	mark, name, value := "  ", ui.Fit(ui.Clean(e.path), wide), ui.Fit(ui.Clean(e.value), room)
 	if e.value == "" {
 		value = th.Paint(ui.Muted, ui.Fit("–", room))
 	}
-	if i == f.at {
+	if i == f.cursor {
 		mark, name = th.Paint(ui.Accent, "▸ "), th.Selected.Render(name)
 		if f.typing {
 			value = f.input.Draw(th, room, true)

@@ -15,8 +15,8 @@ type goToMsg struct {
 
 // key gives a key to what is open on top, else to the screen's own bindings, else
 // to what has the focus. What a pane asks for is a message.
-func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
-	text := &s.texts.doc().text
+func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
+	text := &s.texts.activeDoc().text
 	switch {
 	case s.question != nil:
 		asks, answered := s.question.Key(msg)
@@ -24,45 +24,45 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		s.question = nil
-		return s.perform(asks)
+		return s.handlePaneMsg(asks)
 	case s.diff != nil:
 		asks, closed := s.diff.Key(msg)
 		if closed {
 			s.diff = nil
 		}
-		return s.perform(asks)
-	case s.finder.on:
+		return s.handlePaneMsg(asks)
+	case s.finder.active:
 		s.finder.Key(msg, text)
 		return nil
 	}
-	if s.reading { // any key closes the description; esc does nothing else
-		if s.reading = false; key.Matches(msg, closeKey, docKey) {
+	if s.describing { // any key closes the description; esc does nothing else
+		if s.describing = false; key.Matches(msg, closeKey, describeKey) {
 			return nil
 		}
 	}
-	if s.comp != nil {
-		open, taken := s.comp.Key(msg, text)
+	if s.completion != nil {
+		open, taken := s.completion.Key(msg, text)
 		if !open {
-			s.comp = nil
+			s.completion = nil
 		}
 		if taken {
 			return nil
 		}
 	}
-	if cmd, taken := s.command(msg); taken {
-		s.comp = nil
+	if cmd, taken := s.handleShortcut(msg); taken {
+		s.completion = nil
 		return cmd
 	}
 	switch {
-	case s.form.on:
+	case s.form.active:
 		asks := s.form.Key(msg)
-		if e, ok := s.form.entry(); ok { // the text of the field is the active one
+		if e, ok := s.form.current(); ok { // the text of the field is the active one
 			s.texts.active = e.side
 		}
-		return s.perform(asks)
+		return s.handlePaneMsg(asks)
 	case s.focus == onText:
-		return s.textKey(msg)
-	case key.Matches(msg, textKey):
+		return s.handleTextKey(msg)
+	case key.Matches(msg, enterTextKey):
 		s.focus = onText
 	case key.Matches(msg, slashKey):
 		s.focus = onText
@@ -70,43 +70,43 @@ func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	case msg.String() == "n", msg.String() == "N":
 		s.finder.search(text, msg.String() == "n", false)
 	}
-	return s.perform(s.problems.Key(msg))
+	return s.handlePaneMsg(s.problems.Key(msg))
 }
 
 // command handles the keys that work wherever the focus is.
-func (s *Screen) command(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
-	text := &s.texts.doc().text
+func (s *Screen) handleShortcut(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
+	text := &s.texts.activeDoc().text
 	switch {
 	case key.Matches(msg, saveKey):
-		cmd = s.texts.saveThen(s.texts.then)
+		cmd = s.texts.saveThen(s.texts.afterSave)
 	case key.Matches(msg, submitKey):
 		cmd = s.submit()
 	case key.Matches(msg, fixKey):
-		if s.question = fixes(s.describe().problems, s.problems.items, s.checks.rule); s.question == nil {
+		if s.question = fixMenu(s.describeLine().problems, s.problems.items, s.checks.rule); s.question == nil {
 			cmd = ui.Send(ui.Toast{Text: "nothing that a program can fix", Role: ui.Muted})
 		}
 	case key.Matches(msg, nextKey):
-		cmd = s.perform(s.problems.next(s.texts.active, text.Cursor().Line))
-	case key.Matches(msg, otherKey):
+		cmd = s.handlePaneMsg(s.problems.goToNext(s.texts.active, text.Cursor().Line))
+	case key.Matches(msg, otherTextKey):
 		if s.texts.docs[workload].path != "" {
 			s.texts.active = 1 - s.texts.active
 		}
-		s.toText()
-	case key.Matches(msg, formKey) && s.form.on:
-		s.toText()
+		s.focusText()
+	case key.Matches(msg, formKey) && s.form.active:
+		s.focusText()
 	case key.Matches(msg, formKey):
 		s.focus = onText
 		s.texts.active = s.form.open(s.texts.active, text.Cursor().Line)
-	case key.Matches(msg, docKey):
-		s.reading = s.describe().known
+	case key.Matches(msg, describeKey):
+		s.describing = s.describeLine().known
 	case key.Matches(msg, diffKey):
-		cmd = s.perform(compareMsg{s.describe().side, onDisk})
-	case key.Matches(msg, handKey):
-		cmd = s.texts.doc().handOff()
-	case key.Matches(msg, findKey) && !s.form.on:
+		cmd = s.handlePaneMsg(compareMsg{s.describeLine().side, baseDisk})
+	case key.Matches(msg, externalKey):
+		cmd = s.texts.activeDoc().openExternalEditor()
+	case key.Matches(msg, findKey) && !s.form.active:
 		s.focus = onText
 		s.finder.open(text)
-	case key.Matches(msg, againKey) && s.finder.input.Value() != "":
+	case key.Matches(msg, findNextKey) && s.finder.input.Value() != "":
 		s.finder.search(text, true, false)
 	default:
 		return nil, false
@@ -115,58 +115,58 @@ func (s *Screen) command(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 }
 
 // textKey handles a key of the text.
-func (s *Screen) textKey(msg tea.KeyPressMsg) tea.Cmd {
-	d, table := s.texts.doc(), s.checks.table(s.texts.active)
+func (s *Screen) handleTextKey(msg tea.KeyPressMsg) tea.Cmd {
+	d, table := s.texts.activeDoc(), s.checks.fieldTable(s.texts.active)
 	switch {
-	case key.Matches(msg, listKey):
-		s.focus, s.comp = onProblems, nil
+	case key.Matches(msg, leaveTextKey):
+		s.focus, s.completion = onProblems, nil
 		d.text.Highlight("")
 		return nil
 	case !d.loaded:
 		return nil
-	case key.Matches(msg, compKey):
-		if s.comp = complete(table, &d.text, true, false); s.comp == nil {
+	case key.Matches(msg, completeKey):
+		if s.completion = newCompletion(table, &d.text, true, false); s.completion == nil {
 			return ui.Send(ui.Toast{Text: "nothing known that could stand here", Role: ui.Muted})
 		}
 		return nil
 	}
-	before, meant := d.text.Version(), s.comp != nil && s.comp.meant
+	before, meant := d.text.Version(), s.completion != nil && s.completion.explicit
 	d.text.Key(msg)
-	s.comp = nil
+	s.completion = nil
 	if d.text.Version() != before && (msg.Text != "" || msg.String() == "backspace") {
-		s.comp = complete(table, &d.text, false, meant)
+		s.completion = newCompletion(table, &d.text, false, meant)
 	}
 	return nil
 }
 
 // toText gives the keys to the active text.
-func (s *Screen) toText() {
-	s.focus, s.form.on, s.form.typing = onText, false, false
+func (s *Screen) focusText() {
+	s.focus, s.form.active, s.form.typing = onText, false, false
 }
 
-func (s *Screen) paste(text string) {
-	d := s.texts.doc()
+func (s *Screen) handlePaste(text string) {
+	d := s.texts.activeDoc()
 	switch {
 	case s.question != nil || s.diff != nil:
-	case s.finder.on:
+	case s.finder.active:
 		s.finder.Paste(text, &d.text)
 	case s.form.typing:
 		s.form.Paste(text)
-	case s.focus == onText && !s.form.on && d.loaded:
-		s.comp = nil
+	case s.focus == onText && !s.form.active && d.loaded:
+		s.completion = nil
 		d.text.Insert(text)
 	}
 }
 
-func (s *Screen) mouse(m ui.Mouse) (asks tea.Msg) {
+func (s *Screen) handleMouse(m ui.Mouse) (asks tea.Msg) {
 	switch {
-	case s.question != nil || s.form.on:
+	case s.question != nil || s.form.active:
 		return nil
 	case s.diff != nil:
 		s.diff.view.ScrollDown(m.Wheel)
 		return nil
 	}
-	s.comp, s.reading = nil, false
+	s.completion, s.describing = nil, false
 	in := func(r rect) bool { return m.In(r.x, r.y, r.w, r.h) }
 	switch list := s.boxes.list; {
 	case in(list) && m.Wheel == 0:
@@ -178,7 +178,7 @@ func (s *Screen) mouse(m ui.Mouse) (asks tea.Msg) {
 	for i := range s.texts.docs {
 		r, d := s.boxes.text[i], &s.texts.docs[i]
 		switch {
-		case !in(r) || !s.boxes.both && d.side != s.texts.active:
+		case !in(r) || !s.boxes.sideBySide && d.side != s.texts.active:
 		case m.Wheel != 0:
 			d.text.Scroll(m.Wheel)
 		default:

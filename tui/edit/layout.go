@@ -8,18 +8,18 @@ type boxes struct {
 	bar  rect    // the timeout rule: two lines
 	tabs rect    // which texts are in view
 	text [2]rect // equal where only one of them is in view
-	doc  rect    // the field under the cursor; no height: left out
+	desc rect    // the field under the cursor; no height: left out
 	list rect    // problems
 	all  rect
 	// side by side, or one text at a time.
-	both bool
+	sideBySide bool
 }
 
 // Sizes at which the arrangement changes.
 const (
-	bothFrom = 140 // both texts side by side
-	docFrom  = 100 // the field's description beside the text, or the list
-	docWidth = 40
+	sideBySideFrom = 140 // both texts side by side
+	descFrom       = 100 // the field's description beside the text, or the list
+	descWidth      = 40
 )
 
 // layout arranges the body. Both texts are in view from 140 columns on. In a
@@ -28,7 +28,7 @@ const (
 func layout(w, h int, two bool) boxes {
 	w, h = max(w, 0), max(h, 0)
 	b := boxes{all: rect{0, 0, w, h}, bar: rect{0, 0, w, min(2, h)}}
-	b.both = two && w >= bothFrom
+	b.sideBySide = two && w >= sideBySideFrom
 	y := b.bar.h + 1 // a rule
 	b.tabs = rect{0, y, w, 1}
 	y++
@@ -37,19 +37,19 @@ func layout(w, h int, two bool) boxes {
 		listH = 1
 	}
 	docLine := 0
-	if w < docFrom && h >= 16 {
+	if w < descFrom && h >= 16 {
 		docLine = 1
 	}
 	textH := max(h-y-1-listH-docLine, 0)
 	switch {
-	case b.both:
+	case b.sideBySide:
 		left := (w - 3) / 2
 		b.text[recipe] = rect{0, y, left, textH}
 		b.text[workload] = rect{left + 3, y, w - 3 - left, textH}
-	case w >= docFrom:
-		b.text[recipe] = rect{0, y, w - docWidth - 3, textH}
+	case w >= descFrom:
+		b.text[recipe] = rect{0, y, w - descWidth - 3, textH}
 		b.text[workload] = b.text[recipe]
-		b.doc = rect{w - docWidth, y, docWidth, textH}
+		b.desc = rect{w - descWidth, y, descWidth, textH}
 	default:
 		b.text[recipe] = rect{0, y, w, textH}
 		b.text[workload] = b.text[recipe]
@@ -57,11 +57,11 @@ func layout(w, h int, two bool) boxes {
 	y += textH + 1
 	b.list = rect{0, y + docLine, w, max(min(listH, h-y-docLine), 0)}
 	switch {
-	case b.both:
+	case b.sideBySide:
 		b.list.w = (w - 3) / 2
-		b.doc = rect{b.list.w + 3, y, w - 3 - b.list.w, b.list.h}
+		b.desc = rect{b.list.w + 3, y, w - 3 - b.list.w, b.list.h}
 	case docLine > 0:
-		b.doc = rect{0, y, w, 1}
+		b.desc = rect{0, y, w, 1}
 	}
 	return b
 }

@@ -19,12 +19,12 @@ import (
 // notices what someone else writes, and keeps what is not saved. What the user has
 // to decide about is a question that it returns.
 type pair struct {
-	docs    [2]document
-	active  side
-	then    tea.Msg    // what follows once everything is saved
-	again   bool       // save once more when the save under way has ended
-	offers  []foundMsg // that wait for the answer to another question
-	keepErr bool       // that nothing can be kept has been told
+	docs         [2]document
+	active       side
+	afterSave    tea.Msg        // what follows once everything is saved
+	saveAgain    bool           // save once more when the save under way has ended
+	waiting      []recoveredMsg // that wait for the answer to another question
+	backupFailed bool           // that nothing can be kept has been told
 }
 
 func newPair(ctx context.Context, eng Engine, paths ...string) pair {
@@ -43,36 +43,36 @@ type (
 	// leaveMsg leaves the screen, and forgets what was kept of the edits.
 	leaveMsg struct{}
 	// beginMsg fills both texts from an example.
-	beginMsg struct{ example string }
+	exampleMsg struct{ example string }
 )
 
 // Update takes a message. While another question is open (busy), one that this leads to waits.
 func (p *pair) Update(msg tea.Msg, busy bool) (*question, tea.Cmd) {
 	switch msg := msg.(type) {
 	case readMsg:
-		return nil, p.onRead(msg)
+		return nil, p.handleRead(msg)
 	case savedMsg:
-		return nil, p.onSaved(msg)
-	case keptMsg:
-		return nil, p.onKept(msg)
+		return nil, p.handleSaved(msg)
+	case backedUpMsg:
+		return nil, p.handleBackedUp(msg)
 	case mergedMsg:
-		return p.docs[msg.side].onMerged(msg, busy)
-	case foundMsg:
-		return p.onFound(msg, busy)
+		return p.docs[msg.side].handleMerged(msg, busy)
+	case recoveredMsg:
+		return p.handleRecovered(msg, busy)
 	case adoptMsg:
 		p.adopt(msg)
 	case restoreMsg:
-		p.docs[msg.side].kept.held = false
+		p.docs[msg.side].backup.undecided = false
 		p.docs[msg.side].replace(msg.text)
-		return p.next()
-	case forgetMsg:
-		p.docs[msg.side].kept = kept{version: -1}
-		q, cmd := p.next()
-		return q, tea.Batch(p.keep(), cmd)
+		return p.nextQuestion()
+	case discardMsg:
+		p.docs[msg.side].backup = backup{version: -1}
+		q, cmd := p.nextQuestion()
+		return q, tea.Batch(p.backUp(), cmd)
 	case editMsg:
 		return nil, p.docs[msg.side].edit(msg.change)
-	case beginMsg:
-		return nil, p.begin(msg.example)
+	case exampleMsg:
+		return nil, p.startFromExample(msg.example)
 	case saveMsg:
 		return nil, p.saveThen(msg.then)
 	case leaveMsg:
@@ -82,10 +82,10 @@ func (p *pair) Update(msg tea.Msg, busy bool) (*question, tea.Cmd) {
 }
 
 // follow compares what was edited with the disk.
-func (p *pair) follow() {
+func (p *pair) updateUnsaved() {
 	for i := range p.docs {
-		if d := &p.docs[i]; d.version != d.text.Version() {
-			d.compare()
+		if d := &p.docs[i]; d.comparedVersion != d.text.Version() {
+			d.updateUnsaved()
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (p *pair) follow() {
 type versions struct{ recipe, workload, form int }
 
 // doc is the text that keys are for.
-func (p *pair) doc() *document { return &p.docs[p.active] }
+func (p *pair) activeDoc() *document { return &p.docs[p.active] }
 
 func (p *pair) draft() engine.Draft {
 	d := engine.Draft{RecipePath: p.docs[recipe].path, Recipe: []byte(p.docs[recipe].text.Text())}
@@ -120,7 +120,7 @@ func (p *pair) saving() bool { return p.docs[recipe].saving || p.docs[workload].
 
 // seek looks for the workload of the recipe if none is given: the file that it
 // names, as the recipe's mounts show it, else one beside the recipe.
-func (p *pair) seek() tea.Cmd {
+func (p *pair) findWorkload() tea.Cmd {
 	w := &p.docs[workload]
 	if w.path != "" {
 		return nil
@@ -136,37 +136,37 @@ func (p *pair) seek() tea.Cmd {
 			}
 			files = append(files, seen, filepath.Join(filepath.Dir(file), filepath.Base(named)))
 		}
-		return append(files, beside(file))
+		return append(files, defaultWorkloadPath(file))
 	})
 }
 
 // beside is the name of a recipe's workload file beside it.
-func beside(file string) string {
+func defaultWorkloadPath(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".workload.yaml"
 }
 
 // onRead takes a file. What someone else wrote to one that was not edited is the
 // new text, and one undo brings the old one back; otherwise it is asked about. An
 // answer is dropped if what is on disk moved on since it was asked for.
-func (p *pair) onRead(m readMsg) tea.Cmd {
+func (p *pair) handleRead(m readMsg) tea.Cmd {
 	d := &p.docs[m.side]
-	d.looking = false
+	d.checkingDisk = false
 	switch {
 	case !d.loaded:
-		return p.onFirstRead(m)
-	case d.disk != m.disk || d.saving || d.fresh:
+		return p.handleFirstRead(m)
+	case d.disk != m.diskBefore || d.saving || d.isNew:
 		return nil
 	case errors.Is(m.err, fs.ErrNotExist):
-		d.fresh = true
-		d.compare()
+		d.isNew = true
+		d.updateUnsaved()
 		return ui.Send(ui.Toast{Text: d.name() + " is gone from the disk: saving writes it anew", Role: ui.Warn})
 	case m.err != nil: // not now: the next look may
 		return nil
 	case m.text == d.disk:
-		d.theirs, d.asked = nil, nil
+		d.theirs, d.askedAbout = nil, nil
 		return nil
 	case d.unsaved && m.text != d.text.Text():
-		if d.asked != nil && m.text == *d.asked { // decided later
+		if d.askedAbout != nil && m.text == *d.askedAbout { // decided later
 			return nil
 		}
 		return d.merge(m.text)
@@ -177,36 +177,36 @@ func (p *pair) onRead(m readMsg) tea.Cmd {
 }
 
 // onFirstRead takes a file that is read for the first time.
-func (p *pair) onFirstRead(m readMsg) tea.Cmd {
+func (p *pair) handleFirstRead(m readMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	switch {
 	case m.err == nil:
 		d.load(m)
-		return tea.Batch(p.recover(m.side), p.seek())
+		return tea.Batch(p.findUnsaved(m.side), p.findWorkload())
 	case errors.Is(m.err, fs.ErrNotExist):
 		d.path, d.file, d.err = m.path, m.file, m.err
-		return p.recover(m.side)
+		return p.findUnsaved(m.side)
 	}
 	d.path, d.err = m.path, m.err
 	return nil
 }
 
 // begin fills both texts from an example.
-func (p *pair) begin(example string) tea.Cmd {
+func (p *pair) startFromExample(example string) tea.Cmd {
 	r, w, err := examples.Read(example)
 	if err != nil {
 		return ui.ShowError(err)
 	}
 	file, _ := recipes.SplitSelector(p.docs[recipe].path)
 	if p.docs[workload].path == "" {
-		p.docs[workload].path = beside(file)
+		p.docs[workload].path = defaultWorkloadPath(file)
 	}
 	p.docs[recipe].path = file
 	var cmds []tea.Cmd
 	for i, text := range [][]byte{r, w} {
 		if d := &p.docs[i]; !d.loaded {
-			d.begin(d.path, string(text))
-			cmds = append(cmds, p.recover(d.side))
+			d.startNew(d.path, string(text))
+			cmds = append(cmds, p.findUnsaved(d.side))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -215,11 +215,11 @@ func (p *pair) begin(example string) tea.Cmd {
 // saveThen saves everything, and goes on with a message when that has ended; without
 // one it says so.
 func (p *pair) saveThen(then tea.Msg) tea.Cmd {
-	p.then = then
-	if cmd := p.save(); cmd != nil || p.saving() {
+	p.afterSave = then
+	if cmd := p.saveUnsaved(); cmd != nil || p.saving() {
 		return cmd
 	}
-	if p.then = nil; then == nil {
+	if p.afterSave = nil; then == nil {
 		then = ui.Toast{Text: "nothing to save", Role: ui.Muted}
 	}
 	return ui.Send(then)
@@ -228,14 +228,14 @@ func (p *pair) saveThen(then tea.Msg) tea.Cmd {
 // save writes what is not saved; nil if there is nothing to start. A text that is
 // being saved is saved again afterwards, with what was typed meanwhile; one that
 // someone else wrote meanwhile is asked about first.
-func (p *pair) save() tea.Cmd {
+func (p *pair) saveUnsaved() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
 		switch d := &p.docs[i]; {
 		case d.saving:
-			p.again = true
+			p.saveAgain = true
 		case d.theirs != nil:
-			p.then = nil
+			p.afterSave = nil
 			cmds = append(cmds, d.merge(*d.theirs))
 		case d.unsaved:
 			cmds = append(cmds, d.save())
@@ -245,31 +245,31 @@ func (p *pair) save() tea.Cmd {
 }
 
 // onSaved takes the outcome of a save, and goes on with what waited for it.
-func (p *pair) onSaved(m savedMsg) tea.Cmd {
+func (p *pair) handleSaved(m savedMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	d.saving = false
 	if m.err != nil {
-		p.then, p.again = nil, false
+		p.afterSave, p.saveAgain = nil, false
 		if !errors.Is(m.err, engine.ErrChanged) {
 			return ui.ShowError(m.err)
 		}
-		d.fresh, d.asked = false, nil // somebody was faster
-		return d.read()               // which asks
+		d.isNew, d.askedAbout = false, nil // somebody was faster
+		return d.read()                    // which asks
 	}
-	d.disk, d.fresh = m.text, false
-	d.compare()
+	d.disk, d.isNew = m.text, false
+	d.updateUnsaved()
 	if p.saving() {
 		return nil
 	}
-	then, again := p.then, p.again
-	p.again = false
+	then, again := p.afterSave, p.saveAgain
+	p.saveAgain = false
 	if (again || then != nil) && len(p.unsaved()) > 0 {
-		return p.save()
+		return p.saveUnsaved()
 	}
-	if p.then = nil; then == nil {
+	if p.afterSave = nil; then == nil {
 		then = ui.Toast{Text: "saved", Role: ui.OK}
 	}
-	return tea.Batch(p.keep(), ui.Send(then))
+	return tea.Batch(p.backUp(), ui.Send(then))
 }
 
 // leave forgets what was kept of the edits, which are saved or not wanted, and goes.
@@ -277,7 +277,7 @@ func (p *pair) leave() tea.Cmd {
 	ctx, eng := p.docs[recipe].ctx, p.docs[recipe].eng
 	var files []string
 	for i := range p.docs {
-		if d := &p.docs[i]; d.loaded && !d.kept.held {
+		if d := &p.docs[i]; d.loaded && !d.backup.undecided {
 			files = append(files, d.file)
 		}
 	}
@@ -296,7 +296,7 @@ func (p *pair) tabs(th ui.Theme, b boxes, remark string) string {
 	title := func(of side) string { return p.docs[of].title(th, of == p.active) }
 	line := title(recipe)
 	switch {
-	case b.both:
+	case b.sideBySide:
 		return ui.Fit(line, b.text[recipe].w) + th.Rule.Render(" │ ") + ui.Fit(title(workload), b.text[workload].w)
 	case p.docs[workload].path != "":
 		line += th.Rule.Render("  │ ") + title(workload)

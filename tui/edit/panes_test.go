@@ -35,16 +35,16 @@ func TestQuestionPane(t *testing.T) {
 		{"down", nil, false},
 		{"x", nil, false},
 	} {
-		q := leaving([]string{"r.yaml"})
+		q := leaveQuestion([]string{"r.yaml"})
 		if chosen, closed := q.Key(keyOf(c.key)); chosen != c.chosen || closed != c.closed {
 			t.Errorf("%s: %v %v, want %v %v", c.key, chosen, closed, c.chosen, c.closed)
 		}
 	}
-	q := newRecipe("/n.yaml")
+	q := newRecipeQuestion("/n.yaml")
 	if chosen, closed := q.Key(keyOf("esc")); chosen != (ui.Back{}) || !closed {
 		t.Errorf("esc: %v %v", chosen, closed)
 	}
-	q.popUp()
+	q.delayKeys()
 	if _, closed := q.Key(keyOf("1")); closed || strings.Contains(q.View(ui.NewTheme(true), 80, 20), "esc goes back") {
 		t.Error("answered before it was seen")
 	}
@@ -54,13 +54,13 @@ func TestProblemPane(t *testing.T) {
 	t.Parallel()
 	fix := &recipes.Edit{Op: recipes.OpUnset, Path: "a"}
 	l := &problemList{}
-	if l.Key(keyOf("enter")) != nil || l.next(recipe, 0) != nil || l.click(0, 3) != nil {
+	if l.Key(keyOf("enter")) != nil || l.goToNext(recipe, 0) != nil || l.click(0, 3) != nil {
 		t.Error("an empty list asks for something")
 	}
-	l.set([]problem{
+	l.set([]finding{
 		{recipes.Diagnostic{Line: 2, Column: 3, Path: "a", Edit: fix}, recipe},
 		{recipes.Diagnostic{Line: 9, Path: "b"}, workload},
-		{recipes.Diagnostic{Path: "c", Edit: fix}, elsewhere},
+		{recipes.Diagnostic{Path: "c", Edit: fix}, otherFile},
 	})
 	if got, want := l.Key(keyOf("enter")), (goToMsg{recipe, ui.Pos{Line: 1, Col: 2}}); got != want {
 		t.Errorf("enter asks for %v", got)
@@ -68,23 +68,23 @@ func TestProblemPane(t *testing.T) {
 	if m, ok := l.Key(keyOf("f")).(editMsg); !ok || m.side != recipe {
 		t.Error("f makes no edit")
 	}
-	if got, want := l.next(recipe, 1), (goToMsg{workload, ui.Pos{Line: 8}}); got != want {
+	if got, want := l.goToNext(recipe, 1), (goToMsg{workload, ui.Pos{Line: 8}}); got != want {
 		t.Errorf("next asks for %v", got)
 	}
-	if got, want := l.next(recipe, 1), (goToMsg{workload, ui.Pos{Line: 8}}); got != want {
+	if got, want := l.goToNext(recipe, 1), (goToMsg{workload, ui.Pos{Line: 8}}); got != want {
 		t.Errorf("next from elsewhere asks for %v", got)
 	}
 	if _, ok := l.Key(keyOf("f")).(ui.Toast); !ok {
 		t.Error("f without an edit says nothing")
 	}
-	if l.Key(keyOf("down")); l.Key(keyOf("down")) != nil || l.at != 2 || l.Key(keyOf("enter")) != nil {
-		t.Errorf("at %d; a problem of neither text is gone to", l.at)
+	if l.Key(keyOf("down")); l.Key(keyOf("down")) != nil || l.cursor != 2 || l.Key(keyOf("enter")) != nil {
+		t.Errorf("at %d; a problem of neither text is gone to", l.cursor)
 	}
 	l.set(l.items[:1])
 	view := ansi.Strip(l.View(ui.NewTheme(true), 40, 2, true))
 	lines := strings.Split(view, "\n")
-	if l.at != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "▸ · recipe:2     a:") {
-		t.Errorf("at %d: %q", l.at, view)
+	if l.cursor != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "▸ · recipe:2     a:") {
+		t.Errorf("at %d: %q", l.cursor, view)
 	}
 }
 
@@ -93,28 +93,28 @@ func TestFormPane(t *testing.T) {
 	r, _ := recipes.ParseRecipe("r", []byte(testRecipe))
 	w, _ := recipes.ParseWorkload("w", []byte(testWorkload))
 	f := &form{}
-	f.fill(entries(r, w))
-	if got := f.open(workload, 6); got != workload || f.rows[f.at].path != "phase_timeout_seconds" {
-		t.Fatalf("opens on %v of %s", f.rows[f.at], got)
+	f.setRows(formFieldsOf(r, w))
+	if got := f.open(workload, 6); got != workload || f.rows[f.cursor].path != "phase_timeout_seconds" {
+		t.Fatalf("opens on %v of %s", f.rows[f.cursor], got)
 	}
 	for _, k := range []string{"9", "9"} {
 		if asks := f.Key(keyOf(k)); asks != nil {
 			t.Errorf("%s asks for %v", k, asks)
 		}
 	}
-	d := f.pending().in(engine.Draft{Recipe: []byte(testRecipe), Workload: []byte(testWorkload)})
+	d := f.pending().applyTo(engine.Draft{Recipe: []byte(testRecipe), Workload: []byte(testWorkload)})
 	want := strings.Replace(testWorkload, "1548.0", "99", 1)
 	if string(d.Workload) != want || string(d.Recipe) != testRecipe {
 		t.Errorf("while it is typed the texts are\n%s\n%s", d.Recipe, d.Workload)
 	}
 	m, ok := f.Key(keyOf("enter")).(editMsg)
-	if !ok || m.side != workload || f.typing || f.keys != 3 {
-		t.Errorf("enter asks for %v, typing %v, %d changes", m, f.typing, f.keys)
+	if !ok || m.side != workload || f.typing || f.version != 3 {
+		t.Errorf("enter asks for %v, typing %v, %d changes", m, f.typing, f.version)
 	}
 	if f.Key(keyOf("enter")); f.Key(keyOf("enter")) != nil {
 		t.Error("the same value is set")
 	}
-	if got, want := f.Key(keyOf("esc")), (goToMsg{workload, ui.Pos{Line: 6}}); got != want || f.on {
+	if got, want := f.Key(keyOf("esc")), (goToMsg{workload, ui.Pos{Line: 6}}); got != want || f.active {
 		t.Errorf("esc asks for %v", got)
 	}
 }
@@ -126,13 +126,13 @@ func TestFinderPane(t *testing.T) {
 	var f finder
 	f.open(&text)
 	f.Paste("one", &text)
-	if f.nth != 1 || f.of != 2 || !strings.Contains(ansi.Strip(f.View(ui.NewTheme(true), 80)), "1 of 2") {
-		t.Errorf("%d of %d", f.nth, f.of)
+	if f.match != 1 || f.matches != 2 || !strings.Contains(ansi.Strip(f.View(ui.NewTheme(true), 80)), "1 of 2") {
+		t.Errorf("%d of %d", f.match, f.matches)
 	}
 	if f.Key(keyOf("enter"), &text); text.Cursor().Line != 2 {
 		t.Errorf("enter goes to %v", text.Cursor())
 	}
-	if f.Key(keyOf("esc"), &text); f.on {
+	if f.Key(keyOf("esc"), &text); f.active {
 		t.Error("esc does not end it")
 	}
 }
@@ -142,7 +142,7 @@ func TestCompletionPane(t *testing.T) {
 	var text ui.Editor
 	text.SetText("model:\n  p")
 	text.MoveTo(ui.Pos{Line: 1, Col: 3})
-	c := complete(schema.Recipe(2), &text, false, false)
+	c := newCompletion(schema.Recipe(2), &text, false, false)
 	if c == nil || len(c.items) != 2 {
 		t.Fatalf("offers %+v", c)
 	}
@@ -163,9 +163,10 @@ func TestDiffPane(t *testing.T) {
 		fmt.Fprintf(&old, "old %d\n", i)
 		fmt.Fprintf(&now, "new %d\n", i)
 	}
-	var d diff
+	var d diffView
 	d.setSize(ui.NewTheme(true), 60, 20)
-	d.onDiff(diffMsg{rows: folded(merge.Compare(old.String(), now.String())), added: 100, removed: 100}, ui.NewTheme(true))
+	rows := collapseUnchanged(merge.Compare(old.String(), now.String()))
+	d.handleDiff(diffMsg{rows: rows, added: 100, removed: 100}, ui.NewTheme(true))
 	for _, c := range []struct{ key, first, last string }{
 		{"", "old 0", "old 17"},
 		{"end", "new 82", "new 99"},
@@ -183,14 +184,14 @@ func TestDiffPane(t *testing.T) {
 			t.Errorf("after %q:\n%s", c.key, strings.Join(lines, "\n"))
 		}
 	}
-	if asks, _ := d.Key(keyOf("tab")); asks != (compareMsg{0, asPorted}) {
+	if asks, _ := d.Key(keyOf("tab")); asks != (compareMsg{0, basePort}) {
 		t.Errorf("tab asks for %v", asks)
 	}
 	if _, closed := d.Key(keyOf("esc")); !closed {
 		t.Error("esc does not close it")
 	}
 	before := d.View(ui.NewTheme(true))
-	if d.paint(ui.NewTheme(false)); d.View(ui.NewTheme(true)) == before {
+	if d.render(ui.NewTheme(false)); d.View(ui.NewTheme(true)) == before {
 		t.Error("the rows keep the colours of the old theme")
 	}
 	if d.setSize(ui.NewTheme(true), 14, 20); !strings.Contains(ansi.Strip(d.View(ui.NewTheme(true))), "- o…") {
@@ -206,17 +207,17 @@ func TestDocumentPane(t *testing.T) {
 		t.Errorf("before it is read: %q", view)
 	}
 	d.load(readMsg{path: "/r.yaml", file: "/r.yaml", text: "# head\na: 1\n"})
-	if d.compare(); d.unsaved || d.text.Cursor().Line != 1 {
+	if d.updateUnsaved(); d.unsaved || d.text.Cursor().Line != 1 {
 		t.Errorf("read: unsaved %v, cursor %v", d.unsaved, d.text.Cursor())
 	}
 	m := d.edit(func([]byte) ([]byte, error) { return []byte("# head\na: 2\n"), nil })().(editedMsg)
-	if _, ok := d.onEdited(m); !ok || d.text.Text() != m.text {
+	if _, ok := d.handleEdited(m); !ok || d.text.Text() != m.text {
 		t.Errorf("edited to %q", d.text.Text())
 	}
-	if _, ok := d.onEdited(m); ok {
+	if _, ok := d.handleEdited(m); ok {
 		t.Error("a change of an older text is taken")
 	}
-	if d.compare(); !d.unsaved || !strings.Contains(ansi.Strip(d.title(th, true)), "r.yaml ●") {
+	if d.updateUnsaved(); !d.unsaved || !strings.Contains(ansi.Strip(d.title(th, true)), "r.yaml ●") {
 		t.Errorf("unsaved %v", d.unsaved)
 	}
 }

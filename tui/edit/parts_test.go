@@ -56,7 +56,7 @@ func TestDescribe(t *testing.T) {
 		{schema.Recipe(2), "roles.prefill.env.UCX_TLS", "below roles.prefill.env: "},
 		{schema.Recipe(1), "resources.gpus_per_node", "default 4"},
 	} {
-		f, ok := describe(c.table, strings.Split(c.path, "."))
+		f, ok := describeField(c.table, strings.Split(c.path, "."))
 		got := strings.Join(append([]string{f.path, f.kind, f.doc}, f.extra...), "|")
 		if !ok || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.path, got, c.want)
@@ -73,7 +73,7 @@ func TestDifference(t *testing.T) {
 		{"aa", "aaa", "a"},
 		{"a\r\nb", "a\r\nc\r\nb", "c\r\n"},
 	} {
-		from, to, text := difference(c.a, c.b)
+		from, to, text := changedRange(c.a, c.b)
 		if text != c.text {
 			t.Errorf("%q to %q: %v %v %q", c.a, c.b, from, to, text)
 		}
@@ -82,7 +82,7 @@ func TestDifference(t *testing.T) {
 
 func TestListedErrorsComeFirst(t *testing.T) {
 	t.Parallel()
-	got := listed(recipes.Diagnostics{
+	got := sortFindings(recipes.Diagnostics{
 		{File: "r", Line: 1, Severity: recipes.Note},
 		{File: "w", Line: 2, Severity: recipes.Error},
 		{File: "c", Line: 3, Severity: recipes.Warning},
@@ -90,7 +90,7 @@ func TestListedErrorsComeFirst(t *testing.T) {
 	if len(got) != 3 || got[0].side != workload || got[1].side != -1 || got[2].side != recipe {
 		t.Errorf("%v", got)
 	}
-	if m := marks(got, workload); len(m) != 1 {
+	if m := lineMarks(got, workload); len(m) != 1 {
 		t.Errorf("marks %v", m)
 	}
 }
@@ -111,14 +111,14 @@ func TestLayout(t *testing.T) {
 	} {
 		b := layout(c.w, c.h, true)
 		heights := b.text[0].h != c.text || b.list.h != c.list
-		if heights || b.both != c.both || b.doc.h > 0 != c.doc || b.doc.h > 1 != c.docIsAColumn {
+		if heights || b.sideBySide != c.both || b.desc.h > 0 != c.doc || b.desc.h > 1 != c.docIsAColumn {
 			t.Errorf("%dx%d: %+v", c.w, c.h, b)
 		}
 	}
 	for w := 0; w < 220; w += 7 {
 		for h := range 60 {
 			b := layout(w, h, true)
-			for _, r := range []rect{b.text[0], b.text[1], b.list, b.doc} {
+			for _, r := range []rect{b.text[0], b.text[1], b.list, b.desc} {
 				if r.w < 0 || r.h < 0 || r.x+r.w > w || r.h > 0 && r.y+r.h > max(h, 6) {
 					t.Fatalf("%dx%d: %+v sticks out of %+v", w, h, r, b)
 				}

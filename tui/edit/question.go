@@ -14,22 +14,22 @@ import (
 // is a message for the screen.
 type question struct {
 	ui.Menu
-	choices []tea.Msg      // of each item; nil does nothing
-	esc     tea.Msg        // nil: esc only closes
-	hot     map[string]int // further keys that choose an item
-	cold    bool           // opened by itself just now: keys are meant for something else
+	choices     []tea.Msg      // of each item; nil does nothing
+	esc         tea.Msg        // nil: esc only closes
+	shortcuts   map[string]int // further keys that choose an item
+	ignoresKeys bool           // opened by itself just now: keys are meant for something else
 }
 
 // grace is how long a question that opens by itself takes no keys.
-const grace = 400 * time.Millisecond
+const keyDelay = 400 * time.Millisecond
 
 // armMsg says that a question has been seen long enough to be meant.
-type armMsg struct{ of *question }
+type questionReadyMsg struct{ question *question }
 
 // popUp makes a question one that no key asked for.
-func (q *question) popUp() tea.Cmd {
-	q.cold = true
-	return tea.Tick(grace, func(time.Time) tea.Msg { return armMsg{q} })
+func (q *question) delayKeys() tea.Cmd {
+	q.ignoresKeys = true
+	return tea.Tick(keyDelay, func(time.Time) tea.Msg { return questionReadyMsg{q} })
 }
 
 func (q *question) add(choice tea.Msg, it ui.Item) {
@@ -38,10 +38,10 @@ func (q *question) add(choice tea.Msg, it ui.Item) {
 
 // Key handles a key; closed says that the question is answered, by what is chosen.
 func (q *question) Key(msg tea.KeyPressMsg) (chosen tea.Msg, closed bool) {
-	if q.cold {
+	if q.ignoresKeys {
 		return nil, false
 	}
-	if i, ok := q.hot[msg.String()]; ok {
+	if i, ok := q.shortcuts[msg.String()]; ok {
 		return q.choices[i], true
 	}
 	i, closed := q.Menu.Key(msg)
@@ -54,17 +54,17 @@ func (q *question) Key(msg tea.KeyPressMsg) (chosen tea.Msg, closed bool) {
 // View draws the question as a box of at most w × h cells.
 func (q *question) View(th ui.Theme, w, h int) string {
 	m := q.Menu
-	if q.cold { // says how to answer once an answer is taken
+	if q.ignoresKeys { // says how to answer once an answer is taken
 		m.Footer = " "
 	}
 	return m.Draw(th, w, h)
 }
 
 // leaving asks before edits are lost.
-func leaving(unsaved []string) *question {
+func leaveQuestion(unsaved []string) *question {
 	q := &question{
-		Menu: ui.Menu{Title: "Leave without saving?", Body: "Not saved: " + strings.Join(unsaved, ", "), Cursor: 1},
-		hot:  map[string]int{"ctrl+s": 0, "s": 0},
+		Menu:      ui.Menu{Title: "Leave without saving?", Body: "Not saved: " + strings.Join(unsaved, ", "), Cursor: 1},
+		shortcuts: map[string]int{"ctrl+s": 0, "s": 0},
 	}
 	q.add(saveMsg{leaveMsg{}}, ui.Item{Text: "save, then leave", Note: "ctrl+s"})
 	q.add(nil, ui.Item{Text: "stay", Note: "esc"})
@@ -73,14 +73,14 @@ func leaving(unsaved []string) *question {
 }
 
 // newRecipe offers to begin a recipe that is not there yet.
-func newRecipe(path string) *question {
+func newRecipeQuestion(path string) *question {
 	q := &question{esc: ui.Back{}, Menu: ui.Menu{
 		Title: "There is no " + path, Footer: "a number or enter chooses · esc goes back",
 		Body: "A new recipe can begin as one of the examples, each with its workload. Nothing is written before it is saved.",
 	}}
 	q.add(q.esc, ui.Item{Text: "go back", Note: "esc"})
 	for _, name := range examples.Names() {
-		q.add(beginMsg{name}, ui.Item{Text: "new, from " + name})
+		q.add(exampleMsg{name}, ui.Item{Text: "new, from " + name})
 	}
 	return q
 }

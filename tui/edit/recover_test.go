@@ -13,11 +13,11 @@ import (
 // program starts again.
 func TestARecipeThatWasNeverSavedSurvives(t *testing.T) {
 	t.Parallel()
-	d := &disk{files: map[string]string{}}
+	d := &fakeEngine{files: map[string]string{}}
 	s := New(d, ui.NewTheme(true), "/n.yaml", "")
 	s.SetSize(80, 20)
 	drive(s, s.Init())
-	s.question.cold = false
+	s.question.ignoresKeys = false
 	press(s, "3")
 	press(s, "x", "y")
 	drive(s, s.Update(ui.Tick{}))
@@ -42,7 +42,7 @@ func TestARecipeThatWasNeverSavedSurvives(t *testing.T) {
 // What is kept of a workload is not overwritten by a recipe that is begun.
 func TestBeginningAsksForWhatIsKept(t *testing.T) {
 	t.Parallel()
-	d := &disk{files: map[string]string{}}
+	d := &fakeEngine{files: map[string]string{}}
 	if err := d.KeepUnsaved(t.Context(), "/n.workload.yaml", "mine: 1\n", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -50,13 +50,13 @@ func TestBeginningAsksForWhatIsKept(t *testing.T) {
 	defer s.Close()
 	s.SetSize(80, 20)
 	drive(s, s.Init())
-	s.question.cold = false
+	s.question.ignoresKeys = false
 	press(s, "3")
 	drive(s, s.Update(ui.Tick{}))
 	if s.question == nil || d.unsaved["/n.workload.yaml"].Text != "mine: 1\n" {
 		t.Fatalf("menu %v, kept %q", s.question, d.unsaved["/n.workload.yaml"].Text)
 	}
-	s.question.cold = false
+	s.question.ignoresKeys = false
 	if press(s, "1"); textOf(s, workload) != "mine: 1\n" {
 		t.Errorf("taken back %q", textOf(s, workload))
 	}
@@ -70,11 +70,11 @@ func TestAnOfferThatHadToWait(t *testing.T) {
 	if err := d.KeepUnsaved(t.Context(), "/w.yaml", "mine: 1\n", testWorkload); err != nil {
 		t.Fatal(err)
 	}
-	found := s.texts.recover(workload)
+	found := s.texts.findUnsaved(workload)
 	s.question = &question{Menu: ui.Menu{Items: []ui.Item{{Text: "another question"}}}}
 	drive(s, found)
 	press(s, "esc", "x")
-	drive(s, tea.Batch(s.texts.keep(), s.texts.leave()))
+	drive(s, tea.Batch(s.texts.backUp(), s.texts.leave()))
 	if d.unsaved["/w.yaml"].Text != "mine: 1\n" {
 		t.Errorf("kept %q", d.unsaved["/w.yaml"].Text)
 	}
@@ -90,14 +90,14 @@ func TestKeepMineSurvives(t *testing.T) {
 	press(s, "x")
 	d.files["/w.yaml"] = testWorkload + "seed: 1\n"
 	drive(s, s.Update(ui.Tick{}))
-	s.question.cold = false
+	s.question.ignoresKeys = false
 	press(s, "2")
 	drive(s, s.Update(ui.Tick{}))
 	if got := d.unsaved["/w.yaml"]; got.Base != d.files["/w.yaml"] || got.Text != textOf(s, workload) {
 		t.Errorf("kept on %q", got.Base)
 	}
-	s.Update(keptMsg{side: workload, version: s.texts.docs[workload].text.Version(), base: testWorkload})
-	if s.texts.docs[workload].kept.version != -1 {
+	s.Update(backedUpMsg{side: workload, version: s.texts.docs[workload].text.Version(), base: testWorkload})
+	if s.texts.docs[workload].backup.version != -1 {
 		t.Error("a write from before the choice counts")
 	}
 }

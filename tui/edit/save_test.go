@@ -13,10 +13,10 @@ import (
 )
 
 // good is a workload without anything against submitting it.
-var good = strings.NewReplacer("1548.0", "1549.0", "/TODO/", "/scratch/").Replace(testWorkload)
+var validWorkload = strings.NewReplacer("1548.0", "1549.0", "/TODO/", "/scratch/").Replace(testWorkload)
 
 // hold presses a key and keeps what it started from running.
-func hold(t *testing.T, s *Screen, name string) tea.Cmd {
+func pressWithoutRunning(t *testing.T, s *Screen, name string) tea.Cmd {
 	t.Helper()
 	cmd := s.Update(frametest.Keys(name)[0])
 	if cmd == nil {
@@ -29,9 +29,9 @@ func hold(t *testing.T, s *Screen, name string) tea.Cmd {
 // first has ended.
 func TestSavingDuringASave(t *testing.T) {
 	t.Parallel()
-	s, d := open(t, testRecipe, good)
+	s, d := open(t, testRecipe, validWorkload)
 	press(s, "#")
-	first := hold(t, s, "ctrl+s")
+	first := pressWithoutRunning(t, s, "ctrl+s")
 	press(s, "y")
 	if asked := press(s, "ctrl+s"); len(asked) > 0 {
 		t.Errorf("a second save while the first runs: %v", asked)
@@ -51,9 +51,9 @@ func TestSubmittingDuringASave(t *testing.T) {
 	t.Parallel()
 	want := ui.OpenSubmit{Recipe: "/r.yaml", Workload: "/w.yaml"}
 	for _, c := range []struct{ first, then string }{{"ctrl+s", "ctrl+r"}, {"ctrl+r", ""}, {"ctrl+r", "ctrl+r"}} {
-		s, d := open(t, testRecipe, good)
+		s, d := open(t, testRecipe, validWorkload)
 		press(s, "down", "end", "0")
-		first := hold(t, s, c.first)
+		first := pressWithoutRunning(t, s, c.first)
 		press(s, "0")
 		if c.then != "" {
 			if asked := press(s, c.then); len(asked) > 0 {
@@ -61,7 +61,7 @@ func TestSubmittingDuringASave(t *testing.T) {
 			}
 		}
 		asked := drive(s, first)
-		if len(asked) != 1 || asked[0] != want || s.texts.then != nil {
+		if len(asked) != 1 || asked[0] != want || s.texts.afterSave != nil {
 			t.Errorf("%v: asked %v", c, asked)
 		}
 		if !strings.Contains(d.files["/w.yaml"], "240.000") {
@@ -73,12 +73,12 @@ func TestSubmittingDuringASave(t *testing.T) {
 // An error that is typed while the save runs keeps the submit screen closed.
 func TestSubmittingAnErrorTypedDuringTheSave(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t, testRecipe, good)
+	s, _ := open(t, testRecipe, validWorkload)
 	press(s, "down", "end", "0")
-	first := hold(t, s, "ctrl+r")
+	first := pressWithoutRunning(t, s, "ctrl+r")
 	press(s, "x")
 	asked := drive(s, first)
-	if toast, ok := asked[0].(ui.Toast); len(asked) != 1 || !ok || toast.Role != ui.Warn || s.texts.then != nil {
+	if toast, ok := asked[0].(ui.Toast); len(asked) != 1 || !ok || toast.Role != ui.Warn || s.texts.afterSave != nil {
 		t.Errorf("asked %v", asked)
 	}
 }
@@ -86,7 +86,7 @@ func TestSubmittingAnErrorTypedDuringTheSave(t *testing.T) {
 // A read that began before an edit and its save does not bring the old text back.
 func TestAStaleReadIsDropped(t *testing.T) {
 	t.Parallel()
-	s, d := open(t, testRecipe, good)
+	s, d := open(t, testRecipe, validWorkload)
 	old := s.texts.docs[workload].read()()
 	press(s, "#", "ctrl+s")
 	now := textOf(s, workload)
@@ -133,8 +133,8 @@ func TestOpenPlaceholdersAreNotSubmitted(t *testing.T) {
 // handed on.
 func TestTheWorkloadBehindAMount(t *testing.T) {
 	t.Parallel()
-	d := &disk{seen: "/host/w.yaml", files: map[string]string{
-		"/here/r.yaml": testRecipe, "/host/w.yaml": good, "/here/w.yaml": "another",
+	d := &fakeEngine{workloadPath: "/host/w.yaml", files: map[string]string{
+		"/here/r.yaml": testRecipe, "/host/w.yaml": validWorkload, "/here/w.yaml": "another",
 	}}
 	s := New(d, ui.NewTheme(true), "/here/r.yaml", "")
 	defer s.Close()
@@ -144,7 +144,7 @@ func TestTheWorkloadBehindAMount(t *testing.T) {
 		t.Errorf("found %q %v", f.path, f.err)
 	}
 
-	d = &disk{files: map[string]string{"/here/r.yaml": testRecipe}}
+	d = &fakeEngine{files: map[string]string{"/here/r.yaml": testRecipe}}
 	s = New(d, ui.NewTheme(true), "/here/r.yaml", "")
 	defer s.Close()
 	s.SetSize(80, 20)
@@ -165,7 +165,7 @@ func TestOneRecipeOfSeveral(t *testing.T) {
 	if err := os.WriteFile(file, []byte(indented), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := &disk{files: map[string]string{file: indented, filepath.Join(dir, "w.yaml"): good}}
+	d := &fakeEngine{files: map[string]string{file: indented, filepath.Join(dir, "w.yaml"): validWorkload}}
 	s := New(d, ui.NewTheme(true), file+":override_big", "")
 	defer s.Close()
 	s.SetSize(80, 20)
@@ -177,7 +177,7 @@ func TestOneRecipeOfSeveral(t *testing.T) {
 		t.Errorf("the workload is looked for as %q", f.path)
 	}
 	if c, ok := s.checks.rule.binding(); !ok || c.Level != 1010 {
-		t.Errorf("the rule is about %v: %s", c, s.checks.rule.why)
+		t.Errorf("the rule is about %v: %s", c, s.checks.rule.unknown)
 	}
 	press(s, "end", " ", "#", "ctrl+s")
 	if got := d.files[file]; !strings.HasPrefix(got, "base: #") {

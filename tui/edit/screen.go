@@ -30,10 +30,10 @@ type Screen struct {
 	finder   finder
 	focus    focus
 	// What is open on top of these; nil: nothing is.
-	question *question
-	diff     *diff
-	comp     *completion
-	reading  bool // the description of the field is open
+	question   *question
+	diff       *diffView
+	completion *completion
+	describing bool // the description of the field is open
 }
 
 // New makes the editor of a recipe and its workload; without a workload the one
@@ -42,7 +42,7 @@ func New(eng Engine, th ui.Theme, recipePath, workloadPath string) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Screen{
 		th: th, cancel: cancel, texts: newPair(ctx, eng, recipePath, workloadPath),
-		checks: checker{layout: 2, rule: rule{why: "…"}},
+		checks: checker{layout: 2, rule: timeoutResult{unknown: "…"}},
 	}
 }
 
@@ -59,8 +59,8 @@ func (s *Screen) Close() { s.cancel() }
 
 // Typing says whether keys are text now.
 func (s *Screen) Typing() bool {
-	return s.focus == onText && s.texts.doc().loaded || s.form.on || s.question != nil || s.diff != nil ||
-		s.finder.on || s.reading
+	return s.focus == onText && s.texts.activeDoc().loaded || s.form.active || s.question != nil || s.diff != nil ||
+		s.finder.active || s.describing
 }
 
 // Unsaved says whether a text is not what is on disk.
@@ -72,7 +72,7 @@ func (s *Screen) Leave() tea.Cmd {
 	if len(open) == 0 {
 		return ui.Send(ui.Back{})
 	}
-	s.question = leaving(open)
+	s.question = leaveQuestion(open)
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (s *Screen) State() ui.State {
 		return ui.State{Text: "not read", Role: ui.Bad}
 	case s.checks.err != nil:
 		st.Text, st.Role = "not checked", ui.Bad
-	case s.checks.checkAt == versions{}:
+	case s.checks.checkedVersions == versions{}:
 		return ui.State{Text: "checking…", Role: ui.Muted}
 	case errors > 0:
 		st.Text, st.Role = ui.Plural(errors, "error"), ui.Bad
@@ -114,104 +114,104 @@ func (s *Screen) SetSize(w, h int) {
 }
 
 // lineEnds makes line feeds of the line ends of a paste: terminals send carriage returns.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+var normalizeLineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Update takes a message, and follows whatever it has changed: where things are,
 // what is saved, and what has to be checked.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	cmd := s.handle(msg)
-	s.texts.follow()
+	s.texts.updateUnsaved()
 	s.SetSize(s.boxes.all.w, s.boxes.all.h)
-	return tea.Batch(cmd, s.checks.next(&s.texts, s.form.pending(), s.versions()))
+	return tea.Batch(cmd, s.checks.startNext(&s.texts, s.form.pending(), s.versions()))
 }
 
 func (s *Screen) versions() versions {
-	return versions{s.texts.docs[recipe].text.Version(), s.texts.docs[workload].text.Version(), s.form.keys}
+	return versions{s.texts.docs[recipe].text.Version(), s.texts.docs[workload].text.Version(), s.form.version}
 }
 
 func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		return s.key(msg)
+		return s.handleKey(msg)
 	case tea.PasteMsg:
-		s.paste(lineEnds.Replace(msg.Content))
+		s.handlePaste(normalizeLineEnds.Replace(msg.Content))
 	case ui.Mouse:
-		return s.perform(s.mouse(msg))
+		return s.handlePaneMsg(s.handleMouse(msg))
 	case ui.ThemeChanged:
 		if s.th = msg.Theme; s.diff != nil {
-			s.diff.paint(s.th)
+			s.diff.render(s.th)
 		}
 	case ui.Resumed:
-		return s.texts.look()
+		return s.texts.checkDisk()
 	case ui.Tick:
-		cmds := []tea.Cmd{s.texts.look(), s.texts.keep()}
+		cmds := []tea.Cmd{s.texts.checkDisk(), s.texts.backUp()}
 		if s.question == nil { // it was another question that the next one waited for
-			cmds = append(cmds, s.ask(s.texts.next()))
+			cmds = append(cmds, s.openQuestion(s.texts.nextQuestion()))
 		}
 		return tea.Batch(cmds...)
 	default:
-		return s.perform(msg)
+		return s.handlePaneMsg(msg)
 	}
 	return nil
 }
 
 // perform does what a pane asks for, and takes what a command came back with.
-func (s *Screen) perform(msg tea.Msg) tea.Cmd {
+func (s *Screen) handlePaneMsg(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ui.Back, ui.Toast:
 		return ui.Send(msg)
-	case armMsg:
-		msg.of.cold = false
+	case questionReadyMsg:
+		msg.question.ignoresKeys = false
 	case ruleMsg:
-		s.checks.onRule(msg)
+		s.checks.handleRule(msg)
 	case checkedMsg:
-		return s.onChecked(msg)
+		return s.handleChecked(msg)
 	case diffMsg:
-		s.diff.onDiff(msg, s.th)
+		s.diff.handleDiff(msg, s.th)
 	case compareMsg:
-		next, cmd := s.texts.compareWith(msg.side, msg.with)
+		next, cmd := s.texts.compareWith(msg.side, msg.base)
 		if next != nil {
 			s.diff = next
 		}
 		return cmd
 	case goToMsg:
-		s.toText()
+		s.focusText()
 		s.texts.active = msg.side
-		s.texts.doc().text.MoveTo(msg.at)
-		s.texts.doc().text.Centre()
+		s.texts.activeDoc().text.MoveTo(msg.at)
+		s.texts.activeDoc().text.Centre()
 	case submitMsg:
 		return s.submit()
 	case editedMsg:
-		cmd, done := s.texts.docs[msg.side].onEdited(msg)
-		if done && !s.form.on {
+		cmd, done := s.texts.docs[msg.side].handleEdited(msg)
+		if done && !s.form.active {
 			s.texts.active, s.focus = msg.side, onText
 		}
 		return cmd
 	default:
-		return s.ask(s.texts.Update(msg, s.question != nil || s.form.typing))
+		return s.openQuestion(s.texts.Update(msg, s.question != nil || s.form.typing))
 	}
 	return nil
 }
 
 // ask puts a question that no key asked for, if there is one.
-func (s *Screen) ask(q *question, cmd tea.Cmd) tea.Cmd {
+func (s *Screen) openQuestion(q *question, cmd tea.Cmd) tea.Cmd {
 	if q == nil {
 		return cmd
 	}
-	s.question, s.comp, s.reading = q, nil, false
-	return tea.Batch(cmd, q.popUp())
+	s.question, s.completion, s.describing = q, nil, false
+	return tea.Batch(cmd, q.delayKeys())
 }
 
-func (s *Screen) onChecked(m checkedMsg) tea.Cmd {
-	s.checks.onChecked(m)
+func (s *Screen) handleChecked(m checkedMsg) tea.Cmd {
+	s.checks.handleChecked(m)
 	if m.err == nil {
 		s.problems.set(m.problems)
-		s.form.fill(m.entries)
+		s.form.setRows(m.entries)
 	}
 	for i := range s.texts.docs {
-		s.texts.docs[i].text.SetMarks(marks(s.problems.items, side(i)))
+		s.texts.docs[i].text.SetMarks(lineMarks(s.problems.items, side(i)))
 	}
-	return s.texts.keep()
+	return s.texts.backUp()
 }
 
 // submitMsg asks for the submit screen, now that everything is saved.
@@ -219,8 +219,8 @@ type submitMsg struct{}
 
 // submit saves what is not saved, and opens the submit screen then.
 func (s *Screen) submit() tea.Cmd {
-	if why := s.checks.against(&s.texts, s.versions(), &s.problems); why != "" {
-		s.texts.then = nil
+	if why := s.checks.submitBlocker(&s.texts, s.versions(), &s.problems); why != "" {
+		s.texts.afterSave = nil
 		return ui.Send(ui.Toast{Text: "not to be submitted: " + why, Role: ui.Warn})
 	}
 	if s.Unsaved() || s.texts.saving() {
@@ -234,25 +234,25 @@ func (s *Screen) submit() tea.Cmd {
 }
 
 // describe describes the line under the cursor: of the text, or of what has the focus instead.
-func (s *Screen) describe() description {
-	of, line := s.texts.active, s.texts.doc().text.Cursor().Line
-	e, inForm := s.form.entry()
+func (s *Screen) describeLine() description {
+	of, line := s.texts.active, s.texts.activeDoc().text.Cursor().Line
+	e, inForm := s.form.current()
 	p, listed := s.problems.current()
 	listed = listed && s.focus == onProblems
 	switch {
 	case inForm:
 		of, line = e.side, e.line
-	case listed && p.side != elsewhere:
+	case listed && p.side != otherFile:
 		of, line = p.side, p.Line-1
 	}
-	d := description{side: of, problems: s.problems.on(of, line), loaded: s.texts.doc().loaded}
+	d := description{side: of, problems: s.problems.onLine(of, line), loaded: s.texts.activeDoc().loaded}
 	if listed {
-		d.problems = []problem{p}
+		d.problems = []finding{p}
 	}
 	path := pathAt(s.texts.docs[of].text.Lines(), line)
 	if inForm {
 		path = strings.Split(e.path, ".")
 	}
-	d.field, d.known = describe(s.checks.table(of), path)
+	d.field, d.known = describeField(s.checks.fieldTable(of), path)
 	return d
 }

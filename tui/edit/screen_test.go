@@ -20,18 +20,18 @@ import (
 )
 
 // disk is an engine on files in memory.
-type disk struct {
-	mu      sync.Mutex
-	files   map[string]string
-	checks  int
-	fail    error
-	seen    string // where the workload of any recipe is seen
-	unsaved map[string]engine.Unsaved
-	ported  [2]string
-	editor  string // command
+type fakeEngine struct {
+	mu           sync.Mutex
+	files        map[string]string
+	checks       int
+	fail         error
+	workloadPath string // where the workload of any recipe is seen
+	unsaved      map[string]engine.Unsaved
+	ported       [2]string
+	editor       string // command
 }
 
-func (d *disk) KeepUnsaved(_ context.Context, path, text, base string) error {
+func (d *fakeEngine) KeepUnsaved(_ context.Context, path, text, base string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.unsaved == nil {
@@ -42,21 +42,21 @@ func (d *disk) KeepUnsaved(_ context.Context, path, text, base string) error {
 	return nil
 }
 
-func (d *disk) Unsaved(_ context.Context, path string) (engine.Unsaved, bool, error) {
+func (d *fakeEngine) Unsaved(_ context.Context, path string) (engine.Unsaved, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	u, ok := d.unsaved[path]
 	return u, ok, nil
 }
 
-func (d *disk) DropUnsaved(_ context.Context, path string) error {
+func (d *fakeEngine) DropUnsaved(_ context.Context, path string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.unsaved, path)
 	return nil
 }
 
-func (d *disk) Editor(name, text string) (*engine.Handoff, error) {
+func (d *fakeEngine) Editor(name, text string) (*engine.Handoff, error) {
 	e, err := engine.New(engine.Options{StateDir: "/nowhere", Program: "/bin/true", Getenv: func(k string) string {
 		if k == "EDITOR" {
 			return d.editor
@@ -69,16 +69,16 @@ func (d *disk) Editor(name, text string) (*engine.Handoff, error) {
 	return e.Editor(name, text)
 }
 
-func (d *disk) Ported(context.Context, string) (recipe, workload string, err error) {
+func (d *fakeEngine) Ported(context.Context, string) (recipe, workload string, err error) {
 	if d.ported[0] == "" {
 		return "", "", errors.New("no report of a port lies beside it")
 	}
 	return d.ported[0], d.ported[1], nil
 }
 
-func (d *disk) WorkloadOf(context.Context, string, []byte) string { return d.seen }
+func (d *fakeEngine) WorkloadOf(context.Context, string, []byte) string { return d.workloadPath }
 
-func (d *disk) ReadFile(_ context.Context, path string) ([]byte, error) {
+func (d *fakeEngine) ReadFile(_ context.Context, path string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, ok := d.files[path]
@@ -88,7 +88,7 @@ func (d *disk) ReadFile(_ context.Context, path string) ([]byte, error) {
 	return []byte(s), nil
 }
 
-func (d *disk) CheckText(_ context.Context, in engine.Draft) (*engine.Pair, error) {
+func (d *fakeEngine) CheckText(_ context.Context, in engine.Draft) (*engine.Pair, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.checks++
@@ -124,7 +124,7 @@ func (d *disk) CheckText(_ context.Context, in engine.Draft) (*engine.Pair, erro
 	return p, nil
 }
 
-func (d *disk) Save(_ context.Context, path string, data, before []byte) error {
+func (d *fakeEngine) Save(_ context.Context, path string, data, before []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.files[path] != string(before) {
@@ -183,9 +183,9 @@ user_assignments_path: /scratch/data/20k.json
 `
 )
 
-func open(t *testing.T, recipe, workload string) (*Screen, *disk) {
+func open(t *testing.T, recipe, workload string) (*Screen, *fakeEngine) {
 	t.Helper()
-	d := &disk{files: map[string]string{"/r.yaml": recipe, "/w.yaml": workload}}
+	d := &fakeEngine{files: map[string]string{"/r.yaml": recipe, "/w.yaml": workload}}
 	s := New(d, ui.NewTheme(true), "/r.yaml", "/w.yaml")
 	t.Cleanup(s.Close)
 	s.SetSize(80, 20)
@@ -364,7 +364,7 @@ func TestSubmit(t *testing.T) {
 func TestTheRecipesWorkloadIsFound(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/scratch/w.yaml", "/here/w.yaml", "/here/r.workload.yaml"} {
-		d := &disk{files: map[string]string{"/here/r.yaml": testRecipe, path: testWorkload}}
+		d := &fakeEngine{files: map[string]string{"/here/r.yaml": testRecipe, path: testWorkload}}
 		s := New(d, ui.NewTheme(true), "/here/r.yaml", "")
 		s.SetSize(80, 20)
 		drive(s, s.Init())
@@ -418,46 +418,52 @@ func TestAFailedCheckIsNotAGoodOne(t *testing.T) {
 }
 
 // blocked is an engine that never answers.
-type blocked struct{}
+type blockedEngine struct{}
 
-func (blocked) ReadFile(ctx context.Context, _ string) ([]byte, error) {
+func (blockedEngine) ReadFile(ctx context.Context, _ string) ([]byte, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (blocked) CheckText(ctx context.Context, _ engine.Draft) (*engine.Pair, error) {
+func (blockedEngine) CheckText(ctx context.Context, _ engine.Draft) (*engine.Pair, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (blocked) WorkloadOf(ctx context.Context, _ string, _ []byte) string {
+func (blockedEngine) WorkloadOf(ctx context.Context, _ string, _ []byte) string {
 	<-ctx.Done()
 	return ""
 }
 
-func (blocked) KeepUnsaved(ctx context.Context, _, _, _ string) error { <-ctx.Done(); return ctx.Err() }
+func (blockedEngine) KeepUnsaved(ctx context.Context, _, _, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
 
-func (blocked) DropUnsaved(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
+func (blockedEngine) DropUnsaved(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
 
-func (blocked) Unsaved(ctx context.Context, _ string) (u engine.Unsaved, ok bool, err error) {
+func (blockedEngine) Unsaved(ctx context.Context, _ string) (u engine.Unsaved, ok bool, err error) {
 	<-ctx.Done()
 	return u, false, ctx.Err()
 }
 
-func (blocked) Editor(string, string) (*engine.Handoff, error) { return nil, errors.New("none") }
+func (blockedEngine) Editor(string, string) (*engine.Handoff, error) { return nil, errors.New("none") }
 
-func (blocked) Ported(ctx context.Context, _ string) (r, w string, err error) {
+func (blockedEngine) Ported(ctx context.Context, _ string) (r, w string, err error) {
 	<-ctx.Done()
 	return "", "", ctx.Err()
 }
 
-func (blocked) Save(ctx context.Context, _ string, _, _ []byte) error { <-ctx.Done(); return ctx.Err() }
+func (blockedEngine) Save(ctx context.Context, _ string, _, _ []byte) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
 
 // No key waits for the engine, a text is edited while a check runs, and only one
 // check runs at a time.
 func TestEngineThatBlocks(t *testing.T) {
 	t.Parallel()
-	s := New(blocked{}, ui.NewTheme(true), "/r.yaml", "/w.yaml")
+	s := New(blockedEngine{}, ui.NewTheme(true), "/r.yaml", "/w.yaml")
 	defer s.Close()
 	s.SetSize(80, 20)
 	s.Init()
@@ -466,10 +472,10 @@ func TestEngineThatBlocks(t *testing.T) {
 		s.Update(k)
 		_ = s.View()
 	}
-	s.question, s.diff, s.finder.on = nil, nil, false
+	s.question, s.diff, s.finder.active = nil, nil, false
 	s.Update(readMsg{side: recipe, path: "/r.yaml", text: testRecipe})
 	s.Update(readMsg{side: workload, path: "/w.yaml", text: testWorkload})
-	s.Update(ruleMsg{at: s.versions(), rule: evaluate(s.texts.draft())})
+	s.Update(ruleMsg{versions: s.versions(), rule: evaluateRule(s.texts.draft())})
 	if !s.checks.checking {
 		t.Fatal("no check was asked for")
 	}
@@ -487,9 +493,9 @@ func TestEngineThatBlocks(t *testing.T) {
 		t.Errorf("%d requests while one is in flight", cmds)
 	}
 	// The answer about an older text starts a check of the newer one.
-	s.checks.ruleBusy, s.checks.ruleAt = false, s.versions()
-	cmd := s.Update(checkedMsg{at: versions{1, 1, 0}})
-	if cmd == nil || !s.checks.checking || s.versions() == s.checks.checkAt {
+	s.checks.ruleBusy, s.checks.ruleVersions = false, s.versions()
+	cmd := s.Update(checkedMsg{versions: versions{1, 1, 0}})
+	if cmd == nil || !s.checks.checking || s.versions() == s.checks.checkedVersions {
 		t.Error("a stale answer is taken for the last word")
 	}
 }

@@ -11,7 +11,7 @@ import (
 // Both texts are edited like any other, and a pasted line break is left out.
 func TestTypedTexts(t *testing.T) {
 	t.Parallel()
-	s, _ := loaded(&fakeEngine{runs: four()})
+	s, _ := loaded(&fakeEngine{runs: fourRuns()})
 	s.SetSize(120, 36)
 	press(s, "/")
 	s.Update(tea.PasteMsg{Content: "dsv4\n"})
@@ -33,7 +33,7 @@ func TestTypedTexts(t *testing.T) {
 // The environment is read when the command runs.
 func TestHomeOfARecipe(t *testing.T) {
 	t.Setenv("HOME", "/home/of")
-	s, _ := loaded(&fakeEngine{runs: four()})
+	s, _ := loaded(&fakeEngine{runs: fourRuns()})
 	if got, want := press(s, "n", "~", "/", "r", "enter"), (ui.OpenEdit{Recipe: "/home/of/r"}); got != want {
 		t.Errorf("opened %#v, want %#v", got, want)
 	}

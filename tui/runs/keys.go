@@ -10,14 +10,14 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-var moveKeys = []key.Binding{ // as tables have them
+var tableKeys = []key.Binding{ // as tables have them
 	ui.Bind("↑ k", "up", "up", "k"), ui.Bind("↓ j", "down", "down", "j"),
 	ui.Bind("pgup", "page up", "pgup", "ctrl+b"), ui.Bind("pgdn", "page down", "pgdown", "ctrl+f"),
 	ui.Bind("g", "first", "home", "g"), ui.Bind("G", "last", "end", "G"),
 }
 
 // Keys are the bindings; cancelling a run that has ended says why it can't be.
-func (s *Screen) Keys() []key.Binding { return append(ui.Bindings(s.commands()), moveKeys...) }
+func (s *Screen) Keys() []key.Binding { return append(ui.Bindings(s.commands()), tableKeys...) }
 
 func (s *Screen) commands() []ui.Command {
 	open, with := ui.Bind("enter", "open", "enter"), ui.Bind("c", "compare with…", "c")
@@ -40,7 +40,7 @@ func (s *Screen) commands() []ui.Command {
 	}
 }
 
-func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case s.typing == typingFilter:
 		s.typeFilter(msg)
@@ -64,7 +64,7 @@ func (s *Screen) typeFilter(msg tea.KeyPressMsg) {
 	default:
 		s.list.filter.Key(msg)
 	}
-	s.list.show(s.now)
+	s.list.applyFilter(s.now)
 }
 
 func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
@@ -85,7 +85,7 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 // Escape gives up a filter or a mark. Nothing is behind this screen, and esc is
 // pressed once too often on the way back to it: q leaves the workbench.
 func (s *Screen) Escape() (tea.Cmd, bool) {
-	if s.list.plain() {
+	if s.list.unfiltered() {
 		return ui.Send(ui.Toast{Text: "q leaves the workbench; runs go on"}), true
 	}
 	return s.Leave(), true
@@ -93,23 +93,23 @@ func (s *Screen) Escape() (tea.Cmd, bool) {
 
 // Leave gives up a filter or a mark first.
 func (s *Screen) Leave() tea.Cmd {
-	if s.list.plain() {
+	if s.list.unfiltered() {
 		return ui.Send(ui.Back{})
 	}
 	s.list.filter.SetValue("")
-	s.list.marked = ""
-	s.list.show(s.now)
+	s.list.reference = ""
+	s.list.applyFilter(s.now)
 	return nil
 }
 
 // compare marks the run under the cursor, or opens the comparison with the one that is marked.
 func (s *Screen) compare() tea.Cmd {
 	run, _ := s.list.selected()
-	ref := s.list.marked
-	if s.list.marked = ""; ref == "" {
-		s.list.marked = run.Dir
+	ref := s.list.reference
+	if s.list.reference = ""; ref == "" {
+		s.list.reference = run.Dir
 	}
-	s.list.show(s.now)
+	s.list.applyFilter(s.now)
 	if ref == "" || ref == run.Dir {
 		return nil
 	}

@@ -12,22 +12,22 @@ import (
 
 // list is the runs in a table, with a filter, a mark and the selected run below it.
 type list struct {
-	all    []engine.Summary
-	shown  []engine.Summary // after the filter
-	table  ui.Table
-	filter ui.Input
-	marked string // folder of the run to compare with
+	all       []engine.Summary
+	shown     []engine.Summary // after the filter
+	table     ui.Table
+	filter    ui.Input
+	reference string // folder of the run to compare with
 }
 
 // show applies the filter; the cursor stays on its run.
-func (l *list) show(now time.Time) {
+func (l *list) applyFilter(now time.Time) {
 	at, _ := l.selected()
 	l.shown = nil
 	var rows [][]ui.Cell
 	for _, r := range l.all {
-		if matches(r, l.filter.Value()) {
+		if matchesFilter(r, l.filter.Value()) {
 			l.shown = append(l.shown, r)
-			rows = append(rows, row(r, now, r.Dir == l.marked))
+			rows = append(rows, row(r, now, r.Dir == l.reference))
 		}
 	}
 	for i, r := range l.shown {
@@ -46,7 +46,7 @@ func (l *list) selected() (engine.Summary, bool) {
 }
 
 // plain says that there is neither a filter nor a mark.
-func (l *list) plain() bool { return l.filter.Value() == "" && l.marked == "" }
+func (l *list) unfiltered() bool { return l.filter.Value() == "" && l.reference == "" }
 
 // lastLine is the filter or the mark, and where the cursor is in a long list.
 func (l *list) lastLine(th ui.Theme, w int) string {
@@ -55,7 +55,7 @@ func (l *list) lastLine(th ui.Theme, w int) string {
 	case l.filter.Value() != "":
 		text := fmt.Sprintf("  filter %q: %d of %d runs", l.filter.Value(), len(l.shown), len(l.all))
 		line = th.Paint(ui.Muted, text)
-	case l.marked != "":
+	case l.reference != "":
 		line = th.Paint(ui.Accent, "  ◆ is compared with the one you choose now: c, or esc to give up")
 	}
 	if len(l.shown) <= l.table.Page() {
@@ -86,7 +86,7 @@ func (l *list) detail(th ui.Theme, w int, now time.Time) string {
 		}
 	}
 	second += "   " + ui.Clean(r.Dir)
-	third, last := "    "+lastWord(r, now), ui.Muted
+	third, last := "    "+lastMessage(r, now), ui.Muted
 	if r.State == event.Failed {
 		last = ui.Bad
 	}

@@ -13,7 +13,7 @@ import (
 // is told of the selected run.
 func TestEveryMetricIsShown(t *testing.T) {
 	t.Parallel()
-	runs := four()[1:2]
+	runs := fourRuns()[1:2]
 	runs[0].Figures = nil
 	for i, m := range results.Metrics {
 		runs[0].Figures = append(runs[0].Figures, results.Figure{Key: m.Key, Value: (float64(i) + 1.25) / m.Unit.Scale})

@@ -62,7 +62,7 @@ func levels(ls []int) string {
 	return strings.Join(parts, ",")
 }
 
-func running(rs []engine.Summary) int {
+func countRunning(rs []engine.Summary) int {
 	n := 0
 	for _, r := range rs {
 		if cancellable(r) {
@@ -77,7 +77,7 @@ func cancellable(r engine.Summary) bool {
 	return r.ID != "" && !r.State.Final() && r.State != event.Unknown && r.State != ""
 }
 
-func matches(r engine.Summary, filter string) bool {
+func matchesFilter(r engine.Summary, filter string) bool {
 	about := strings.Join([]string{r.Name, r.ID, string(r.State), r.Source, r.Message, levels(r.Levels)}, " ")
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(strings.ToLower(about), word) {
@@ -87,7 +87,7 @@ func matches(r engine.Summary, filter string) bool {
 	return true
 }
 
-func lastWord(r engine.Summary, now time.Time) string {
+func lastMessage(r engine.Summary, now time.Time) string {
 	if r.Message != "" {
 		return r.Message
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // settledEvery is how many ticks pass between two looks when nothing runs.
-const settledEvery = 6
+const idleTicks = 6
 
 // Screen is the list of runs.
 type Screen struct {
@@ -65,7 +65,7 @@ func (s *Screen) State() ui.State {
 		return ui.State{Text: "reading…", Role: ui.Muted}
 	}
 	age := "files " + ui.Age(s.now.Sub(s.loaded))
-	if n := running(s.list.all); n > 0 {
+	if n := countRunning(s.list.all); n > 0 {
 		return ui.State{Text: fmt.Sprintf("%d running", n), Role: ui.OK, Age: age}
 	}
 	return ui.State{Text: fmt.Sprintf("%d runs", len(s.list.all)), Role: ui.Muted, Age: age}
@@ -109,7 +109,7 @@ func cancelRun(ctx context.Context, eng Engine, l engine.RunRef) tea.Cmd {
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case loadedMsg:
-		return s.take(msg)
+		return s.handleLoaded(msg)
 	case cancelledMsg:
 		if msg.err != nil {
 			return ui.ShowError(msg.err)
@@ -118,7 +118,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case ui.Tick:
 		s.now = msg.Now
 		s.ticks++
-		if running(s.list.all) > 0 || s.ticks >= settledEvery {
+		if countRunning(s.list.all) > 0 || s.ticks >= idleTicks {
 			return s.load()
 		}
 	case ui.Resumed:
@@ -126,7 +126,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case ui.ThemeChanged:
 		s.th = msg.Theme
 	case ui.Mouse:
-		return s.mouse(msg)
+		return s.handleMouse(msg)
 	case ui.Answer:
 		if run, ok := s.list.selected(); ok && msg.Yes && msg.ID == "cancel "+run.Dir {
 			return cancelRun(s.ctx, s.eng, run.Ref)
@@ -135,17 +135,17 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		switch s.typing {
 		case typingFilter:
 			s.list.filter.Insert(msg.Content)
-			s.list.show(s.now)
+			s.list.applyFilter(s.now)
 		case typingRecipe:
 			s.recipe.Insert(msg.Content)
 		}
 	case tea.KeyPressMsg:
-		return s.key(msg)
+		return s.handleKey(msg)
 	}
 	return nil
 }
 
-func (s *Screen) take(msg loadedMsg) tea.Cmd {
+func (s *Screen) handleLoaded(msg loadedMsg) tea.Cmd {
 	s.loading, s.loaded = false, msg.at
 	if msg.at.After(s.now) {
 		s.now = msg.at
@@ -155,14 +155,14 @@ func (s *Screen) take(msg loadedMsg) tea.Cmd {
 	if msg.runs != nil || msg.err == nil {
 		s.list.all = msg.runs
 	}
-	s.list.show(s.now)
+	s.list.applyFilter(s.now)
 	if msg.err != nil && first { // told once, not at each look
 		return ui.ShowError(msg.err)
 	}
 	return nil
 }
 
-func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
+func (s *Screen) handleMouse(m ui.Mouse) tea.Cmd {
 	table := &s.list.table
 	if m.Wheel != 0 {
 		table.Move(m.Wheel)

@@ -49,7 +49,7 @@ func figures(output, ttft, cache float64) results.Figures {
 	}
 }
 
-func four() []engine.Summary {
+func fourRuns() []engine.Summary {
 	at := func(ago time.Duration) time.Time { return now.Add(-ago) }
 	return []engine.Summary{
 		{
@@ -97,14 +97,14 @@ func TestFrames(t *testing.T) {
 	for name, make := range map[string]func() *tui.Model{
 		"reading": func() *tui.Model { _, m := screen(&fakeEngine{}); return m },
 		"empty":   func() *tui.Model { _, m := loaded(&fakeEngine{}); return m },
-		"four":    func() *tui.Model { _, m := loaded(&fakeEngine{runs: four()}); return m },
+		"four":    func() *tui.Model { _, m := loaded(&fakeEngine{runs: fourRuns()}); return m },
 		"failed": func() *tui.Model {
-			s, m := loaded(&fakeEngine{runs: four()})
+			s, m := loaded(&fakeEngine{runs: fourRuns()})
 			press(s, "down", "down")
 			return m
 		},
 		"filter": func() *tui.Model {
-			s, m := loaded(&fakeEngine{runs: four()})
+			s, m := loaded(&fakeEngine{runs: fourRuns()})
 			press(s, "/", "d", "s", "v")
 			return m
 		},
@@ -127,7 +127,7 @@ func press(s *Screen, keys ...string) (last tea.Msg) {
 
 func TestKeysOpenScreens(t *testing.T) {
 	t.Parallel()
-	s, _ := loaded(&fakeEngine{runs: four()})
+	s, _ := loaded(&fakeEngine{runs: fourRuns()})
 	s.SetSize(120, 36)
 	for _, c := range []struct {
 		keys []string
@@ -147,7 +147,7 @@ func TestKeysOpenScreens(t *testing.T) {
 
 func TestCancelIsAskedAndOnlyForWhatRuns(t *testing.T) {
 	t.Parallel()
-	f := &fakeEngine{runs: four()}
+	f := &fakeEngine{runs: fourRuns()}
 	s, _ := loaded(f)
 	ask, ok := press(s, "x").(ui.Ask)
 	if !ok || !ask.Danger {
@@ -167,9 +167,9 @@ func TestCancelIsAskedAndOnlyForWhatRuns(t *testing.T) {
 
 func TestTheCursorStaysOnItsRun(t *testing.T) {
 	t.Parallel()
-	s, _ := loaded(&fakeEngine{runs: four()})
+	s, _ := loaded(&fakeEngine{runs: fourRuns()})
 	press(s, "down", "down")
-	runs := append([]engine.Summary{{ID: "L1", Name: "new", Dir: "/runs/9"}}, four()...)
+	runs := append([]engine.Summary{{ID: "L1", Name: "new", Dir: "/runs/9"}}, fourRuns()...)
 	s.Update(loadedMsg{runs: runs, at: now})
 	if r, _ := s.list.selected(); r.Dir != "/runs/3" {
 		t.Errorf("the cursor went to %s", r.Dir)
@@ -179,7 +179,7 @@ func TestTheCursorStaysOnItsRun(t *testing.T) {
 func TestAnErrorBesideRunsIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := screen(&fakeEngine{})
-	msg := loadedMsg{runs: four(), at: now, err: errors.New("one folder can't be read")}
+	msg := loadedMsg{runs: fourRuns(), at: now, err: errors.New("one folder can't be read")}
 	if s.Update(msg) == nil {
 		t.Error("the error was not told")
 	}
@@ -194,7 +194,7 @@ func TestAnErrorBesideRunsIsToldOnce(t *testing.T) {
 // An engine that does not answer never blocks a key, and is asked once.
 func TestABlockedEngine(t *testing.T) {
 	t.Parallel()
-	f := &fakeEngine{runs: four(), block: make(chan struct{})}
+	f := &fakeEngine{runs: fourRuns(), block: make(chan struct{})}
 	s, m := screen(f)
 	load := s.Init()
 	answered := make(chan tea.Msg, 1)
@@ -212,8 +212,8 @@ func TestABlockedEngine(t *testing.T) {
 
 func TestNothingIsReadWhileNothingRuns(t *testing.T) {
 	t.Parallel()
-	s, _ := loaded(&fakeEngine{runs: four()[1:3]})
-	for i := 1; i < settledEvery; i++ {
+	s, _ := loaded(&fakeEngine{runs: fourRuns()[1:3]})
+	for i := 1; i < idleTicks; i++ {
 		if s.Update(ui.Tick{Now: now}) != nil {
 			t.Fatalf("tick %d read the list again", i)
 		}

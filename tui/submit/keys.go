@@ -17,7 +17,7 @@ const (
 // Keys are the bindings.
 func (s *Screen) Keys() []key.Binding { return ui.Bindings(s.commands()) }
 
-func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	cmd, _ := ui.HandleKey(msg, s.commands())
 	return cmd
 }
@@ -39,7 +39,7 @@ func (s *Screen) commands() []ui.Command {
 		}}
 	}
 	users := func(by int) func() {
-		return func() { p.scale.Users = max(min(p.scale.Users+by, p.mostUsers()), 1) }
+		return func() { p.scale.Users = max(min(p.scale.Users+by, p.maxUsers()), 1) }
 	}
 	seconds := func(by float64) func() {
 		return func() { p.scale.Seconds = max(p.scale.Seconds+by, stepSeconds) }
@@ -50,7 +50,7 @@ func (s *Screen) commands() []ui.Command {
 		{Key: ui.Bind("", "", "down", "j", "tab"), Do: ui.NoCmd(func() { s.pane.move(1) }), Hidden: true},
 		{Key: ui.Bind("pgup pgdn", "scroll", "pgup", "ctrl+b"), Do: ui.NoCmd(s.pane.view.PageUp)},
 		{Key: ui.Bind("", "", "pgdown", "ctrl+f", "space"), Do: ui.NoCmd(s.pane.view.PageDown), Hidden: true},
-		{Key: ui.Bind("t", "target local/slurm", "t"), Do: s.turnTarget},
+		{Key: ui.Bind("t", "target local/slurm", "t"), Do: s.toggleTarget},
 		scale("+ -", "users", users(stepUsers), "+", "="),
 		scale("", "", users(-stepUsers), "-"),
 		scale("[ ]", "phase length", seconds(stepSeconds), "]"),
@@ -63,7 +63,7 @@ func (s *Screen) edit() tea.Cmd {
 	return ui.Send(ui.OpenEdit{Recipe: s.files.Recipe, Workload: s.files.Workload})
 }
 
-func (s *Screen) turnTarget() tea.Cmd {
+func (s *Screen) toggleTarget() tea.Cmd {
 	p := &s.proposal
 	p.target = map[plan.Target]plan.Target{plan.Local: plan.Slurm, plan.Slurm: plan.Local}[p.target]
 	return s.replan()

@@ -12,18 +12,18 @@ import (
 
 // headRows are the lines that answer the screen's question: what will run, what
 // stands against it, and how it differs from the recipe; then a rule.
-const headRows = 4
+const headerRows = 4
 
 // wide is the least width at which the list of sections stands beside the one under
 // the cursor; narrower, that one's title tells how many there are.
-const wide = 90
+const listFrom = 90
 
 // planPane is what there is to look through: the sections' names where there is room
 // for a list, and their lines from the one under the cursor on.
 type planPane struct {
 	th       ui.Theme
 	sections []section
-	at       int // under the cursor
+	cursor   int // under the cursor
 	w, h     int
 	view     viewport.Model // of the lines
 }
@@ -31,32 +31,32 @@ type planPane struct {
 // set replaces the sections and keeps the one under the cursor.
 func (p *planPane) set(sections []section) {
 	at := ""
-	if p.at < len(p.sections) {
-		at = p.sections[p.at].name()
+	if p.cursor < len(p.sections) {
+		at = p.sections[p.cursor].name()
 	}
 	p.sections = sections
 	if i := slices.IndexFunc(sections, func(s section) bool { return s.name() == at }); i >= 0 {
-		p.at = i
+		p.cursor = i
 	}
-	p.at = max(min(p.at, len(sections)-1), 0)
-	p.fill()
+	p.cursor = max(min(p.cursor, len(sections)-1), 0)
+	p.render()
 }
 
 func (p *planPane) setSize(w, h int) {
 	p.w, p.h = w, h
-	p.fill()
+	p.render()
 }
 
 func (p *planPane) move(by int) {
-	p.at = max(min(p.at+by, len(p.sections)-1), 0)
-	p.fill()
+	p.cursor = max(min(p.cursor+by, len(p.sections)-1), 0)
+	p.render()
 	p.view.GotoTop()
 }
 
 // listWidth is the width of the list of sections, which shows each name whole; 0
 // where there is no room for a list.
 func (p *planPane) listWidth() int {
-	if p.w < wide {
+	if p.w < listFrom {
 		return 0
 	}
 	w := 0
@@ -67,26 +67,26 @@ func (p *planPane) listWidth() int {
 }
 
 // fill makes the lines anew.
-func (p *planPane) fill() {
+func (p *planPane) render() {
 	w := p.w
 	if list := p.listWidth(); list > 0 {
 		w -= list + 3
 	}
 	var lines []string
-	for i := p.at; i < len(p.sections); i++ {
+	for i := p.cursor; i < len(p.sections); i++ {
 		role, title := ui.Muted, ui.Clean(p.sections[i].title)
-		if i == p.at {
+		if i == p.cursor {
 			role = ui.Accent
 		} else {
 			lines = append(lines, "")
 		}
 		title = p.th.Paint(role, title)
-		if i == p.at && w == p.w {
+		if i == p.cursor && w == p.w {
 			title = ui.LeftRight(title, p.th.Paint(ui.Muted, fmt.Sprintf("%d of %d", i+1, len(p.sections))), w)
 		}
 		lines = append(lines, title)
 		for _, l := range p.sections[i].lines {
-			lines = append(lines, l.rows(p.th, w)...)
+			lines = append(lines, l.wrap(p.th, w)...)
 		}
 	}
 	p.view.SetWidth(w)
@@ -102,10 +102,10 @@ func (p *planPane) View() string {
 		return view
 	}
 	var names []string
-	from := max(min(p.at-p.h/2, len(p.sections)-p.h), 0)
+	from := max(min(p.cursor-p.h/2, len(p.sections)-p.h), 0)
 	for i := from; i < len(p.sections) && len(names) < p.h; i++ {
 		text := ui.Fit(" "+p.sections[i].name(), list)
-		if i == p.at {
+		if i == p.cursor {
 			text = p.th.Selected.Render(ui.Fit("▸"+p.sections[i].name(), list))
 		}
 		names = append(names, text)

@@ -47,7 +47,7 @@ type (
 )
 
 // make loads the files and plans.
-func (p *proposal) make(ctx context.Context, eng Engine, files engine.Files) tea.Cmd {
+func (p *proposal) load(ctx context.Context, eng Engine, files engine.Files) tea.Cmd {
 	p.gen++
 	p.planning = true
 	msg, opt := plannedMsg{gen: p.gen}, engine.PlanOptions{Target: p.target, Local: p.scale}
@@ -65,12 +65,12 @@ func (p *proposal) make(ctx context.Context, eng Engine, files engine.Files) tea
 }
 
 // onPlanned takes a plan; false if it is not the newest.
-func (p *proposal) onPlanned(msg plannedMsg) bool {
+func (p *proposal) handlePlanned(msg plannedMsg) bool {
 	if msg.gen != p.gen {
 		return false
 	}
 	p.pair, p.plan, p.gate, p.err, p.cluster, p.planning = msg.pair, msg.plan, msg.gate, msg.err, clusterMsg{}, false
-	p.scale.Users = min(p.scale.Users, p.mostUsers())
+	p.scale.Users = min(p.scale.Users, p.maxUsers())
 	if errors.Is(msg.err, engine.ErrInvalid) {
 		p.err = nil // the findings say it better
 	}
@@ -78,7 +78,7 @@ func (p *proposal) onPlanned(msg plannedMsg) bool {
 }
 
 // mostUsers is the recipe's highest level: a local run plays no more.
-func (p *proposal) mostUsers() int {
+func (p *proposal) maxUsers() int {
 	if p.pair == nil || p.pair.Recipe == nil {
 		return p.scale.Users
 	}
@@ -98,12 +98,12 @@ func (p *proposal) preflight(ctx context.Context, eng Engine) tea.Cmd {
 }
 
 // asking says whether the cluster has not answered yet for the plan in view.
-func (p *proposal) asking() bool {
+func (p *proposal) clusterPending() bool {
 	return p.plan != nil && p.target == plan.Slurm && p.cluster.gen != p.gen
 }
 
 func (p *proposal) submittable() bool {
-	return p.plan != nil && p.pair != nil && p.pair.Report.OK() && p.gate == nil && !p.planning && !p.asking() &&
+	return p.plan != nil && p.pair != nil && p.pair.Report.OK() && p.gate == nil && !p.planning && !p.clusterPending() &&
 		p.cluster.err == nil
 }
 
@@ -118,7 +118,7 @@ func (p *proposal) State() ui.State {
 		return ui.State{Text: ui.Plural(p.pair.Report.Diagnostics.Errors(), "error"), Role: ui.Bad}
 	case p.gate != nil:
 		return ui.State{Text: "not yet", Role: ui.Warn}
-	case p.asking():
+	case p.clusterPending():
 		return ui.State{Text: "asking the cluster…", Role: ui.Muted}
 	case p.cluster.err != nil:
 		return ui.State{Text: "the cluster refuses", Role: ui.Bad}
@@ -150,7 +150,7 @@ func (p *proposal) summary() string {
 }
 
 // against is what stands against the submit, in one line; the sections tell more.
-func (p *proposal) against(th ui.Theme) string {
+func (p *proposal) statusLine(th ui.Theme) string {
 	ds := p.pair.Report.Diagnostics
 	e, w := ds.Errors(), ds.Warnings()
 	switch {
@@ -169,14 +169,14 @@ func (p *proposal) against(th ui.Theme) string {
 }
 
 // where is the target, and what it says of this run.
-func (p *proposal) where() string {
+func (p *proposal) targetLine() string {
 	text := fmt.Sprintf("target %s", p.target)
 	switch {
 	case p.plan == nil:
 	case p.target == plan.Local:
 		text += fmt.Sprintf(": %d users, a phase of %.0f s; %d things differ from the recipe: see SWAPS",
 			p.scale.Users, p.scale.Seconds, len(p.plan.Substitutions))
-	case p.asking():
+	case p.clusterPending():
 		text += ": asking the cluster…"
 	case p.cluster.err == nil && len(p.cluster.notes) > 0: // the last word is when it would start
 		text += ": " + p.cluster.notes[len(p.cluster.notes)-1]

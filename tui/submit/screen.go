@@ -22,10 +22,10 @@ type Screen struct {
 	cancel context.CancelFunc
 	w      int
 
-	proposal proposal
-	pane     planPane
-	busy     string     // what is under way; empty: nothing
-	asked    *plan.Plan // the plan that the question was put for
+	proposal  proposal
+	pane      planPane
+	busy      string     // what is under way; empty: nothing
+	askedPlan *plan.Plan // the plan that the question was put for
 }
 
 // New makes the screen for a recipe and its workload, on this machine or on Slurm.
@@ -55,7 +55,7 @@ func (s *Screen) State() ui.State {
 func (s *Screen) Init() tea.Cmd { return s.replan() }
 
 // replan loads and plans anew: the files may have changed since.
-func (s *Screen) replan() tea.Cmd { return s.proposal.make(s.ctx, s.eng, s.files) }
+func (s *Screen) replan() tea.Cmd { return s.proposal.load(s.ctx, s.eng, s.files) }
 
 type submittedMsg struct {
 	run engine.Record
@@ -76,15 +76,15 @@ func (s *Screen) submit() tea.Cmd {
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case plannedMsg:
-		if !s.proposal.onPlanned(msg) {
+		if !s.proposal.handlePlanned(msg) {
 			return nil
 		}
-		s.pane.set(collect(s.proposal))
+		s.pane.set(buildSections(s.proposal))
 		return s.proposal.preflight(s.ctx, s.eng)
 	case clusterMsg:
 		if msg.gen == s.proposal.gen {
 			s.proposal.cluster = msg
-			s.pane.set(collect(s.proposal))
+			s.pane.set(buildSections(s.proposal))
 		}
 	case submittedMsg:
 		s.busy = ""
@@ -97,7 +97,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		if msg.ID != askSubmit || !msg.Yes || s.busy != "" {
 			return nil
 		}
-		if s.asked == nil || s.asked != s.proposal.plan { // planned anew since the question
+		if s.askedPlan == nil || s.askedPlan != s.proposal.plan { // planned anew since the question
 			return ui.Send(ui.Toast{Text: "the plan has changed since the question: look at it and submit again", Role: ui.Warn})
 		}
 		return s.submit()
@@ -105,11 +105,11 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		return s.replan()
 	case ui.ThemeChanged:
 		s.th, s.pane.th = msg.Theme, msg.Theme
-		s.pane.fill()
+		s.pane.render()
 	case ui.Mouse:
 		s.pane.view.ScrollDown(msg.Wheel)
 	case tea.KeyPressMsg:
-		return s.key(msg)
+		return s.handleKey(msg)
 	}
 	return nil
 }
@@ -121,10 +121,10 @@ func (s *Screen) ask() tea.Cmd {
 	if !s.submittable() {
 		return nil
 	}
-	s.asked = p.plan
+	s.askedPlan = p.plan
 	return ui.Send(ui.Ask{
 		ID: askSubmit, Title: "Submit " + p.plan.Name + "?", Yes: "submit", No: "not yet",
-		Body: p.summary() + "\n" + p.where() + ".\nInto " + p.plan.OutputDir + ".",
+		Body: p.summary() + "\n" + p.targetLine() + ".\nInto " + p.plan.OutputDir + ".",
 	})
 }
 
@@ -133,7 +133,7 @@ func (s *Screen) submittable() bool { return s.busy == "" && s.proposal.submitta
 // SetSize gives the size of the body.
 func (s *Screen) SetSize(w, h int) {
 	s.w = w
-	s.pane.setSize(w, max(h-headRows, 1))
+	s.pane.setSize(w, max(h-headerRows, 1))
 }
 
 // View draws the screen.
@@ -150,7 +150,7 @@ func (s *Screen) View() string {
 		what = ui.Clean(p.summary())
 	}
 	head := ""
-	for _, l := range []string{what, p.against(s.th), s.th.Paint(ui.Muted, ui.Clean(p.where()))} {
+	for _, l := range []string{what, p.statusLine(s.th), s.th.Paint(ui.Muted, ui.Clean(p.targetLine()))} {
 		head += ui.Fit("  "+l, s.w) + "\n"
 	}
 	return head + s.th.RuleLine(s.w) + "\n" + s.pane.View()

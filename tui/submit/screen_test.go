@@ -43,15 +43,15 @@ trajectory_path: /ap/t.jsonl
 `
 
 // recorder is the real engine, but for the submit itself.
-type recorder struct {
+type fakeEngine struct {
 	*engine.Engine
-	submitted []*plan.Plan
-	gate, err error
-	refused   error
+	submitted  []*plan.Plan
+	gate, err  error
+	clusterErr error
 }
 
 // Preflight is what a cluster of 16 nodes says.
-func (r *recorder) Preflight(_ context.Context, _ *engine.Pair, pl *plan.Plan) ([]string, error) {
+func (r *fakeEngine) Preflight(_ context.Context, _ *engine.Pair, pl *plan.Plan) ([]string, error) {
 	if pl.Target != plan.Slurm {
 		return nil, nil
 	}
@@ -59,17 +59,17 @@ func (r *recorder) Preflight(_ context.Context, _ *engine.Pair, pl *plan.Plan) (
 		"the client reads /ap/w.yaml, which this machine does not see: see to it that it is the workload of w.yaml",
 		"partition batch: nodes 12 idle, 3 allocated, 1 drained; time limit 1-00:00:00",
 		"to start at 2026-11-30T14:40:00 using 288 processors on nodes gb300-T[01-04] in partition batch",
-	}, r.refused
+	}, r.clusterErr
 }
 
-func (r *recorder) Gate(*engine.Pair, *plan.Plan, bool) error { return r.gate }
+func (r *fakeEngine) Gate(*engine.Pair, *plan.Plan, bool) error { return r.gate }
 
-func (r *recorder) Apply(_ context.Context, _ *engine.Pair, pl *plan.Plan, _ bool) (engine.Record, error) {
+func (r *fakeEngine) Apply(_ context.Context, _ *engine.Pair, pl *plan.Plan, _ bool) (engine.Record, error) {
 	r.submitted = append(r.submitted, pl)
 	return engine.Record{Name: pl.Name, ID: "L1", Dir: "/runs/L1"}, r.err
 }
 
-func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {
+func open(t *testing.T, wl string) (*Screen, *tui.Model, *fakeEngine) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"r.yaml": recipe, "w.yaml": wl} {
@@ -83,7 +83,7 @@ func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eng := &recorder{Engine: real}
+	eng := &fakeEngine{Engine: real}
 	s := New(eng, ui.NewTheme(true), filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml"), plan.Local)
 	m := tui.New(nil, s, tui.Options{Dark: true})
 	s.Update(s.Init()())
@@ -91,7 +91,7 @@ func open(t *testing.T, wl string) (*Screen, *tui.Model, *recorder) {
 		for i := range s.proposal.pair.Report.Diagnostics { // the folder is another one each time
 			s.proposal.pair.Report.Diagnostics[i].File = filepath.Base(s.proposal.pair.Report.Diagnostics[i].File)
 		}
-		s.pane.set(collect(s.proposal))
+		s.pane.set(buildSections(s.proposal))
 	}
 	return s, m, eng
 }
@@ -221,7 +221,7 @@ func TestSecretsAreHidden(t *testing.T) {
 func TestTheClusterIsAskedFirst(t *testing.T) {
 	t.Parallel()
 	s, _, eng := open(t, workload)
-	eng.refused = errors.New("the scheduler would not take it: Requested node configuration is not available")
+	eng.clusterErr = errors.New("the scheduler would not take it: Requested node configuration is not available")
 	s.SetSize(120, 30)
 	late := s.Update(s.Update(frametest.Keys("t")[0])())
 	if got := press(s, "enter"); got != nil || s.State().Text != "asking the cluster…" {
@@ -251,7 +251,7 @@ func TestFold(t *testing.T) {
 		{"    indented words here", 16, []string{"    indented", "  words here"}},
 		{"日本語日本語日本語", 10, []string{"日本語日本", "  語日本語"}},
 	} {
-		if got := fold(c.text, c.w, "  "); !slices.Equal(got, c.want) {
+		if got := wrapPlain(c.text, c.w, "  "); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}

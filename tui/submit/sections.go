@@ -35,10 +35,10 @@ type line struct {
 
 // collect makes the sections: what stands against the submit first, then who runs
 // where, then the plan as dry-run prints it.
-func collect(p proposal) []section {
+func buildSections(p proposal) []section {
 	var out []section
 	if p.pair != nil {
-		out = append(out, section{"CHECK: what was found", findings(p.pair.Report.Diagnostics)})
+		out = append(out, section{"CHECK: what was found", findingLines(p.pair.Report.Diagnostics)})
 		if e := p.pair.Report.Estimate; e != nil && p.plan != nil {
 			out[0].lines = append(out[0].lines, line{mark: "·", role: ui.Muted, text: "run time " + e.Sentence()})
 		}
@@ -67,16 +67,16 @@ func collect(p proposal) []section {
 }
 
 // marks are those of findings by severity.
-var marks = map[recipes.Severity]line{
+var severityMarks = map[recipes.Severity]line{
 	recipes.Error: {mark: "✗", role: ui.Bad}, recipes.Warning: {mark: "⚠", role: ui.Warn},
 	recipes.Note: {mark: "·", role: ui.Muted},
 }
 
 // findings are the diagnostics, the worst first.
-func findings(ds recipes.Diagnostics) []line {
+func findingLines(ds recipes.Diagnostics) []line {
 	var out []line
 	for _, d := range ds.BySeverity() {
-		l := marks[d.Severity]
+		l := severityMarks[d.Severity]
 		l.text = fmt.Sprintf("%s:%d  %s: %s", d.File, d.Line, d.Path, d.Message)
 		out = append(out, l)
 		if d.Fix != "" {
@@ -96,7 +96,7 @@ func nodeMap(p *plan.Plan) []line {
 	for _, n := range p.Nodes {
 		cells := slices.Repeat([]string{"·"}, p.GPUsPerNode)
 		for _, st := range p.Steps {
-			letter, ok := letters[st.Role]
+			letter, ok := roleLetters[st.Role]
 			if !ok || !slices.Contains(st.Nodes, n.Index) {
 				continue
 			}
@@ -116,7 +116,7 @@ func nodeMap(p *plan.Plan) []line {
 	var legend []string
 	for _, role := range schema.WorkerRoles() {
 		if used[role] {
-			legend = append(legend, letters[role]+" "+string(role))
+			legend = append(legend, roleLetters[role]+" "+string(role))
 		}
 	}
 	if len(legend) > 0 {
@@ -134,7 +134,7 @@ func nodeName(n plan.Node) string {
 }
 
 // letters stand for a GPU's role in the node map.
-var letters = map[schema.Role]string{schema.Prefill: "P", schema.Decode: "D", schema.Agg: "A"}
+var roleLetters = map[schema.Role]string{schema.Prefill: "P", schema.Decode: "D", schema.Agg: "A"}
 
 // lines are the cluster's answers; the one that makes the submit impossible first.
 func (c clusterMsg) lines() []line {
@@ -150,15 +150,15 @@ func (c clusterMsg) lines() []line {
 
 // rows are a line at a width: broken at spaces where it can be, so that nothing of
 // what will run is out of sight.
-func (l line) rows(th ui.Theme, w int) []string {
+func (l line) wrap(th ui.Theme, w int) []string {
 	if l.mark == "" {
-		rows := fold(ui.Clean(l.text), w, "    ")
+		rows := wrapPlain(ui.Clean(l.text), w, "    ")
 		for i, r := range rows {
-			rows[i] = paint(th, r, l.role)
+			rows[i] = paintSource(th, r, l.role)
 		}
 		return rows
 	}
-	rows := fold(ui.Clean(l.text), w-2, "")
+	rows := wrapPlain(ui.Clean(l.text), w-2, "")
 	for i, r := range rows {
 		lead := "  "
 		if i == 0 {
@@ -173,7 +173,7 @@ func (l line) rows(th ui.Theme, w int) []string {
 }
 
 // paint mutes where a value comes from: what stands in brackets at the end.
-func paint(th ui.Theme, row string, role ui.Role) string {
+func paintSource(th ui.Theme, row string, role ui.Role) string {
 	if i := strings.LastIndex(row, "  ("); role == ui.Plain && i >= 0 && strings.HasSuffix(row, ")") {
 		return row[:i] + th.Paint(ui.Muted, row[i:])
 	}
@@ -183,7 +183,7 @@ func paint(th ui.Theme, row string, role ui.Role) string {
 // fold breaks a plain line at spaces, keeping those within; a word that is longer
 // than a line is broken behind a separator of its parts, and only else anywhere.
 // Lines after the first begin with the indent.
-func fold(s string, w int, indent string) []string {
+func wrapPlain(s string, w int, indent string) []string {
 	w = max(w, 10)
 	var out []string
 	lead := ""

@@ -10,16 +10,16 @@ type Pos struct{ Line, Col int }
 
 // buffer is the lines of a text, and what was done to them. It keeps every byte that is not edited.
 type buffer struct {
-	lines        []string
-	version      int
-	done, undone []edit
+	lines                []string
+	version              int
+	undoStack, redoStack []edit
 }
 
 // edit replaced a text by another.
 type edit struct {
 	from              Pos
 	removed, inserted string
-	at                Pos // of the cursor before
+	cursorBefore      Pos // of the cursor before
 }
 
 // maxUndo bounds what can be taken back.
@@ -27,13 +27,13 @@ const maxUndo = 1000
 
 // clamp is the nearest place where the cursor can stand.
 func (b *buffer) clamp(p Pos) Pos {
-	p = b.within(p)
-	p.Col = min(p.Col, len(body(b.lines[p.Line])))
+	p = b.clampToText(p)
+	p.Col = min(p.Col, len(withoutCR(b.lines[p.Line])))
 	return p
 }
 
 // within is the nearest place in the text.
-func (b *buffer) within(p Pos) Pos {
+func (b *buffer) clampToText(p Pos) Pos {
 	if len(b.lines) == 0 {
 		b.lines = []string{""}
 	}
@@ -43,31 +43,31 @@ func (b *buffer) within(p Pos) Pos {
 }
 
 // body is a line without the carriage return of its end.
-func body(line string) string { return strings.TrimSuffix(line, "\r") }
+func withoutCR(line string) string { return strings.TrimSuffix(line, "\r") }
 
 // replace replaces what lies between two places, and answers with the end of the new
 // text, or with the cursor if nothing changes.
 func (b *buffer) replace(from, to Pos, text string, cursor Pos) Pos {
-	from, to = b.within(from), b.within(to)
-	ed := edit{from: from, inserted: text, removed: b.between(from, to), at: cursor}
+	from, to = b.clampToText(from), b.clampToText(to)
+	ed := edit{from: from, inserted: text, removed: b.between(from, to), cursorBefore: cursor}
 	if ed.removed == text {
 		return cursor
 	}
-	b.undone = nil
-	b.done = append(b.done, ed)
-	if len(b.done) > maxUndo {
-		b.done = slices.Delete(b.done, 0, len(b.done)-maxUndo)
+	b.redoStack = nil
+	b.undoStack = append(b.undoStack, ed)
+	if len(b.undoStack) > maxUndo {
+		b.undoStack = slices.Delete(b.undoStack, 0, len(b.undoStack)-maxUndo)
 	}
 	return b.splice(from, to, text)
 }
 
 // extend types on at the end of the last edit; false if the cursor is elsewhere.
 func (b *buffer) extend(text string, cursor Pos) bool {
-	n := len(b.done)
-	if n == 0 || cursor != end(b.done[n-1].from, b.done[n-1].inserted) {
+	n := len(b.undoStack)
+	if n == 0 || cursor != endOf(b.undoStack[n-1].from, b.undoStack[n-1].inserted) {
 		return false
 	}
-	b.done[n-1].inserted += text
+	b.undoStack[n-1].inserted += text
 	b.splice(cursor, cursor, text)
 	return true
 }
@@ -86,11 +86,11 @@ func (b *buffer) splice(from, to Pos, text string) Pos {
 	joined := b.lines[from.Line][:from.Col] + text + b.lines[to.Line][to.Col:]
 	b.lines = slices.Replace(b.lines, from.Line, to.Line+1, strings.Split(joined, "\n")...)
 	b.version++
-	return end(from, text)
+	return endOf(from, text)
 }
 
 // end is where a text ends that begins at a place.
-func end(from Pos, text string) Pos {
+func endOf(from Pos, text string) Pos {
 	if last := strings.LastIndexByte(text, '\n'); last >= 0 {
 		return Pos{from.Line + strings.Count(text, "\n"), len(text) - last - 1}
 	}
@@ -99,38 +99,38 @@ func end(from Pos, text string) Pos {
 
 // undo takes the last edit back, and answers with where the cursor was; false if there is none.
 func (b *buffer) undo() (Pos, bool) {
-	if len(b.done) == 0 {
+	if len(b.undoStack) == 0 {
 		return Pos{}, false
 	}
-	ed := b.done[len(b.done)-1]
-	b.done, b.undone = b.done[:len(b.done)-1], append(b.undone, ed)
-	b.splice(ed.from, end(ed.from, ed.inserted), ed.removed)
-	return ed.at, true
+	ed := b.undoStack[len(b.undoStack)-1]
+	b.undoStack, b.redoStack = b.undoStack[:len(b.undoStack)-1], append(b.redoStack, ed)
+	b.splice(ed.from, endOf(ed.from, ed.inserted), ed.removed)
+	return ed.cursorBefore, true
 }
 
 // redo makes the last edit that was taken back again; false if there is none.
 func (b *buffer) redo() (Pos, bool) {
-	if len(b.undone) == 0 {
+	if len(b.redoStack) == 0 {
 		return Pos{}, false
 	}
-	ed := b.undone[len(b.undone)-1]
-	b.undone, b.done = b.undone[:len(b.undone)-1], append(b.done, ed)
-	return b.splice(ed.from, end(ed.from, ed.removed), ed.inserted), true
+	ed := b.redoStack[len(b.redoStack)-1]
+	b.redoStack, b.undoStack = b.redoStack[:len(b.redoStack)-1], append(b.undoStack, ed)
+	return b.splice(ed.from, endOf(ed.from, ed.removed), ed.inserted), true
 }
 
 // back is the place a character before another, forth the one behind it.
-func (b *buffer) back(p Pos) Pos {
+func (b *buffer) previous(p Pos) Pos {
 	switch {
 	case p.Col > 0:
 		return Pos{p.Line, p.Col - lastCluster(b.lines[p.Line][:p.Col])}
 	case p.Line > 0:
-		return Pos{p.Line - 1, len(body(b.lines[p.Line-1]))}
+		return Pos{p.Line - 1, len(withoutCR(b.lines[p.Line-1]))}
 	}
 	return p
 }
 
-func (b *buffer) forth(p Pos) Pos {
-	rest := body(b.lines[p.Line])[p.Col:]
+func (b *buffer) next(p Pos) Pos {
+	rest := withoutCR(b.lines[p.Line])[p.Col:]
 	switch {
 	case rest != "":
 		return Pos{p.Line, p.Col + firstCluster(rest)}
@@ -141,7 +141,7 @@ func (b *buffer) forth(p Pos) Pos {
 }
 
 // cell is the cell of a place in its line.
-func (b *buffer) cell(p Pos) int {
+func (b *buffer) cellOf(p Pos) int {
 	line, n := b.lines[p.Line], 0
 	for at := 0; at < p.Col; {
 		g := glyphOf(line[at:])

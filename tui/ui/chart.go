@@ -39,7 +39,7 @@ func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 	}
 	extent := chart.RangeOf()
 	for _, c := range curves {
-		extent = extent.With(tail(c.Values, cols*2)...)
+		extent = extent.With(lastN(c.Values, cols*2)...)
 	}
 	if extent.Empty() {
 		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxisWidth)+"no values yet"), w, h)
@@ -49,20 +49,20 @@ func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 	g := newGrid(cols, h)
 	for _, m := range marks {
 		for y := 0; y < h && m >= 0 && m <= 1; y++ {
-			g.put(min(int(m*float64(cols)), cols-1), y, '┊', muted)
+			g.put(min(int(m*float64(cols)), cols-1), y, '┊', noSeries)
 		}
 	}
 	for i, c := range curves {
-		g.plot(tail(c.Values, cols*2), lo, hi, i)
+		g.plot(lastN(c.Values, cols*2), lo, hi, i)
 	}
 	rows := make([]string, h)
 	for y := range h {
-		rows[y] = t.Paint(Muted, label(y, h, lo, hi)) + g.row(t, y)
+		rows[y] = t.Paint(Muted, axisLabel(y, h, lo, hi)) + g.row(t, y)
 	}
 	return strings.Join(rows, "\n")
 }
 
-func tail(v []float64, n int) []float64 { return v[max(0, len(v)-n):] }
+func lastN(v []float64, n int) []float64 { return v[max(0, len(v)-n):] }
 
 // brailleBlank is the cell without dots; brailleBits are its dots by column and row.
 const brailleBlank = 0x2800
@@ -103,22 +103,22 @@ func (g grid) plot(values []float64, lo, hi float64, curve int) {
 }
 
 // label is what stands left of row y: a value at the top, the middle and the bottom.
-func label(y, h int, lo, hi float64) string {
+func axisLabel(y, h int, lo, hi float64) string {
 	text := ""
 	switch {
 	case y == 0:
-		text = short(hi, hi-lo)
+		text = shortNumber(hi, hi-lo)
 	case y == h-1:
-		text = short(lo, hi-lo)
+		text = shortNumber(lo, hi-lo)
 	case h >= 5 && y == (h-1)/2:
 		step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(h-1)))) // a row tells no more
-		text = short(math.Round((hi-(hi-lo)*float64(y)/float64(h-1))/step)*step, hi-lo)
+		text = shortNumber(math.Round((hi-(hi-lo)*float64(y)/float64(h-1))/step)*step, hi-lo)
 	}
 	return Right(text, ChartAxisWidth-1) + "┤"
 }
 
 // short is a value in at most six cells, with the decimals that tell values of a span apart.
-func short(v, span float64) string {
+func shortNumber(v, span float64) string {
 	switch a := math.Abs(v); {
 	case a >= 1e6:
 		return strconv.FormatFloat(v/1e6, 'f', 1, 64) + "M"

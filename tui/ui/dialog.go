@@ -6,8 +6,8 @@ import "strings"
 // by itself must not be answered by a key that was meant for something else.
 type Dialog struct {
 	Ask
-	Armed bool
-	Yes   bool // the choice under the cursor
+	AcceptsKeys bool
+	YesSelected bool // the choice under the cursor
 }
 
 // Draw draws the dialog as a box of at most w × h cells. The answers are always in
@@ -15,7 +15,7 @@ type Dialog struct {
 func (d Dialog) Draw(t Theme, w, h int) string {
 	inner := min(max(w-8, 20), 72)
 	title := WrapAtMost(d.Title, inner, 2)
-	answers := d.answers(t, inner)
+	answers := d.buttons(t, inner)
 	const frame, blank, keys = 2, 2, 1
 	body := WrapAtMost(d.Body, inner, max(h-frame-blank-keys-len(title)-len(answers), 0))
 	lines := make([]string, 0, h)
@@ -23,7 +23,7 @@ func (d Dialog) Draw(t Theme, w, h int) string {
 		lines = append(lines, t.Title.Render(l))
 	}
 	lines = append(append(append(lines, ""), body...), "")
-	lines = append(append(lines, answers...), d.keys(t))
+	lines = append(append(lines, answers...), d.keyHint(t))
 	return t.bordered(strings.Join(lines, "\n"), d.role(), 2)
 }
 
@@ -35,7 +35,7 @@ func (d Dialog) role() Role {
 }
 
 // answers are the two buttons, one below the other where a line is too short.
-func (d Dialog) answers(t Theme, w int) []string {
+func (d Dialog) buttons(t Theme, w int) []string {
 	button := func(text string, on bool, r Role) string {
 		text = Clean(text)
 		text = Fit(text, min(Width(text), w-3)) + " "
@@ -44,7 +44,7 @@ func (d Dialog) answers(t Theme, w int) []string {
 		}
 		return t.Paint(Muted, "  "+text)
 	}
-	no, yes := button(d.No, !d.Yes, Accent), button(d.Ask.Yes, d.Yes, d.role())
+	no, yes := button(d.No, !d.YesSelected, Accent), button(d.Ask.Yes, d.YesSelected, d.role())
 	if line := no + "  " + yes; Width(line) <= w {
 		return []string{line}
 	}
@@ -52,8 +52,8 @@ func (d Dialog) answers(t Theme, w int) []string {
 }
 
 // keys says how to answer, once an answer is taken.
-func (d Dialog) keys(t Theme) string {
-	if !d.Armed {
+func (d Dialog) keyHint(t Theme) string {
+	if !d.AcceptsKeys {
 		return ""
 	}
 	return t.Paint(Muted, " ← → choose · enter · y / n")

@@ -7,20 +7,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-func press(e *Editor, keys ...tea.KeyPressMsg) {
+func pressKeys(e *Editor, keys ...tea.KeyPressMsg) {
 	for _, k := range keys {
 		e.Key(k)
 	}
 }
 
-func text(s string) (keys []tea.KeyPressMsg) {
+func typeText(s string) (keys []tea.KeyPressMsg) {
 	for _, r := range s {
 		keys = append(keys, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	return keys
 }
 
-func code(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c} }
+func keyCode(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c} }
 
 func ctrl(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c, Mod: tea.ModCtrl} }
 
@@ -38,9 +38,11 @@ func TestEditorKeepsWhatIsNotEdited(t *testing.T) {
 			if got := e.Text(); got != s {
 				t.Fatalf("%q became %q", s, got)
 			}
-			press(&e, code(tea.KeyDown), code(tea.KeyEnd), code(tea.KeyHome), code(tea.KeyPgDown), code(tea.KeyUp))
-			press(&e, text("x")...)
-			press(&e, code(tea.KeyBackspace))
+			for _, k := range []rune{tea.KeyDown, tea.KeyEnd, tea.KeyHome, tea.KeyPgDown, tea.KeyUp} {
+				pressKeys(&e, keyCode(k))
+			}
+			pressKeys(&e, typeText("x")...)
+			pressKeys(&e, keyCode(tea.KeyBackspace))
 			if got := e.Text(); got != s {
 				t.Errorf("typed and deleted a character: %q became %q", s, got)
 			}
@@ -50,13 +52,13 @@ func TestEditorKeepsWhatIsNotEdited(t *testing.T) {
 
 func TestEditorKeys(t *testing.T) {
 	t.Parallel()
-	enter, back, del := code(tea.KeyEnter), code(tea.KeyBackspace), code(tea.KeyDelete)
+	enter, back, del := keyCode(tea.KeyEnter), keyCode(tea.KeyBackspace), keyCode(tea.KeyDelete)
 	for _, c := range []struct {
 		name, from, want string
 		at               Pos
 		keys             []tea.KeyPressMsg
 	}{
-		{"type", "ab", "aXb", Pos{0, 1}, text("X")},
+		{"type", "ab", "aXb", Pos{0, 1}, typeText("X")},
 		{"new line keeps the indentation", "  a: 1", "  a: 1\n  ", Pos{0, 6}, []tea.KeyPressMsg{enter}},
 		{"new line inside the indentation", "  a", " \n  a", Pos{0, 1}, []tea.KeyPressMsg{enter}},
 		{"new line of the file's kind", "a\r\nb", "a\r\n\r\nb", Pos{0, 1}, []tea.KeyPressMsg{enter}},
@@ -69,16 +71,16 @@ func TestEditorKeys(t *testing.T) {
 		{"delete at the bottom", "a", "a", Pos{0, 1}, []tea.KeyPressMsg{del}},
 		{"cut to the end", "abc\nd", "a\nd", Pos{0, 1}, []tea.KeyPressMsg{ctrl('k')}},
 		{"cut the line end", "a\nd", "ad", Pos{0, 1}, []tea.KeyPressMsg{ctrl('k')}},
-		{"indent", "a", "  a", Pos{0, 0}, []tea.KeyPressMsg{code(tea.KeyTab)}},
-		{"indent to an even column", " a", "  a", Pos{0, 1}, []tea.KeyPressMsg{code(tea.KeyTab)}},
+		{"indent", "a", "  a", Pos{0, 0}, []tea.KeyPressMsg{keyCode(tea.KeyTab)}},
+		{"indent to an even column", " a", "  a", Pos{0, 1}, []tea.KeyPressMsg{keyCode(tea.KeyTab)}},
 		{"outdent", "    a", "  a", Pos{0, 5}, []tea.KeyPressMsg{{Code: tea.KeyTab, Mod: tea.ModShift}}},
-		{"undo a word", "a ", "a ", Pos{0, 2}, append(text("word"), ctrl('z'))},
-		{"undo is by words", "", "one", Pos{0, 0}, append(text("one two"), ctrl('z'))},
-		{"redo", "", "one two", Pos{0, 0}, append(text("one two"), ctrl('z'), ctrl('y'))},
+		{"undo a word", "a ", "a ", Pos{0, 2}, append(typeText("word"), ctrl('z'))},
+		{"undo is by words", "", "one", Pos{0, 0}, append(typeText("one two"), ctrl('z'))},
+		{"redo", "", "one two", Pos{0, 0}, append(typeText("one two"), ctrl('z'), ctrl('y'))},
 		{
 			"an edit forgets what was undone", "", "x",
 			Pos{0, 0},
-			append(append(text("one"), ctrl('z')), append(text("x"), ctrl('y'))...),
+			append(append(typeText("one"), ctrl('z')), append(typeText("x"), ctrl('y'))...),
 		},
 		{"undo with nothing to undo", "a", "a", Pos{0, 0}, []tea.KeyPressMsg{ctrl('z')}},
 	} {
@@ -88,7 +90,7 @@ func TestEditorKeys(t *testing.T) {
 			e.SetText(c.from)
 			e.SetSize(30, 5)
 			e.MoveTo(c.at)
-			press(&e, c.keys...)
+			pressKeys(&e, c.keys...)
 			if got := e.Text(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -102,11 +104,11 @@ func TestEditorUpAndDownAimForTheColumn(t *testing.T) {
 	e.SetText("abcdef\na\nabcdef")
 	e.SetSize(30, 5)
 	e.MoveTo(Pos{0, 4})
-	press(&e, code(tea.KeyDown))
+	pressKeys(&e, keyCode(tea.KeyDown))
 	if got := e.Cursor(); got != (Pos{1, 1}) {
 		t.Errorf("on the short line at %v", got)
 	}
-	press(&e, code(tea.KeyDown))
+	pressKeys(&e, keyCode(tea.KeyDown))
 	if got := e.Cursor(); got != (Pos{2, 4}) {
 		t.Errorf("below the short line at %v", got)
 	}
@@ -121,7 +123,7 @@ func TestEditorDrawsItsSize(t *testing.T) {
 	for _, s := range [][2]int{{0, 0}, {1, 1}, {7, 3}, {40, 10}} {
 		e.SetSize(s[0], s[1])
 		for range 100 {
-			press(&e, code(tea.KeyRight))
+			pressKeys(&e, keyCode(tea.KeyRight))
 		}
 		got := e.Draw(th, true)
 		if s[0] == 0 {
@@ -148,7 +150,7 @@ func TestEditorClickAndScroll(t *testing.T) {
 	e.SetText(strings.Repeat("line\n", 100))
 	e.SetSize(30, 10)
 	e.Scroll(50)
-	e.Click(e.gutter()+2, 3)
+	e.Click(e.gutterWidth()+2, 3)
 	if got := e.Cursor(); got != (Pos{53, 2}) {
 		t.Errorf("a click in the fourth line from 50 on went to %v", got)
 	}
@@ -164,9 +166,9 @@ func FuzzEditorUndo(f *testing.F) {
 	f.Add("", []byte("hello\x00world\x01\x01\x02"))
 	f.Fuzz(func(t *testing.T, s string, ops []byte) {
 		keys := []tea.KeyPressMsg{
-			code(tea.KeyEnter), code(tea.KeyBackspace), code(tea.KeyDelete),
-			code(tea.KeyLeft), code(tea.KeyUp), code(tea.KeyDown),
-			ctrl('k'), code(tea.KeyTab), code(tea.KeyEnd), code(tea.KeyHome), code(tea.KeyPgDown),
+			keyCode(tea.KeyEnter), keyCode(tea.KeyBackspace), keyCode(tea.KeyDelete),
+			keyCode(tea.KeyLeft), keyCode(tea.KeyUp), keyCode(tea.KeyDown),
+			ctrl('k'), keyCode(tea.KeyTab), keyCode(tea.KeyEnd), keyCode(tea.KeyHome), keyCode(tea.KeyPgDown),
 			{Code: tea.KeyTab, Mod: tea.ModShift},
 		}
 		var e Editor
@@ -181,13 +183,13 @@ func FuzzEditorUndo(f *testing.F) {
 			e.Draw(NewTheme(true), true)
 		}
 		edited := e.Text()
-		for len(e.done) > 0 {
+		for len(e.undoStack) > 0 {
 			e.Key(ctrl('z'))
 		}
 		if got := e.Text(); got != s {
 			t.Errorf("undone to %q, want %q", got, s)
 		}
-		for len(e.undone) > 0 {
+		for len(e.redoStack) > 0 {
 			e.Key(ctrl('y'))
 		}
 		if got := e.Text(); got != edited {
@@ -202,18 +204,18 @@ func TestInput(t *testing.T) {
 		name, from, want string
 		keys             []tea.KeyPressMsg
 	}{
-		{"type at the end", "ab", "abc", text("c")},
-		{"type in the middle", "ab", "aXb", append([]tea.KeyPressMsg{code(tea.KeyLeft)}, text("X")...)},
-		{"delete a character of several bytes", "aé\u0301", "a", []tea.KeyPressMsg{code(tea.KeyBackspace)}},
+		{"type at the end", "ab", "abc", typeText("c")},
+		{"type in the middle", "ab", "aXb", append([]tea.KeyPressMsg{keyCode(tea.KeyLeft)}, typeText("X")...)},
+		{"delete a character of several bytes", "aé\u0301", "a", []tea.KeyPressMsg{keyCode(tea.KeyBackspace)}},
 		{
 			"nothing to delete", "", "",
-			[]tea.KeyPressMsg{code(tea.KeyBackspace), code(tea.KeyDelete), code(tea.KeyLeft), code(tea.KeyRight)},
+			[]tea.KeyPressMsg{keyCode(tea.KeyBackspace), keyCode(tea.KeyDelete), keyCode(tea.KeyLeft), keyCode(tea.KeyRight)},
 		},
 		{"cut a part of a path", "/a/b/c", "/a/b/", []tea.KeyPressMsg{ctrl('w')}},
 		{"cut a folder of a path", "/a/b/", "/a/", []tea.KeyPressMsg{ctrl('w')}},
 		{"cut all", "/a/b/", "", []tea.KeyPressMsg{ctrl('u')}},
-		{"home and delete", "abc", "bc", []tea.KeyPressMsg{code(tea.KeyHome), code(tea.KeyDelete)}},
-		{"cut to the end", "abc", "a", []tea.KeyPressMsg{code(tea.KeyHome), code(tea.KeyRight), ctrl('k')}},
+		{"home and delete", "abc", "bc", []tea.KeyPressMsg{keyCode(tea.KeyHome), keyCode(tea.KeyDelete)}},
+		{"cut to the end", "abc", "a", []tea.KeyPressMsg{keyCode(tea.KeyHome), keyCode(tea.KeyRight), ctrl('k')}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

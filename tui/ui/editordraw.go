@@ -11,16 +11,16 @@ import (
 
 // glyph is a character of a line as it is drawn.
 type glyph struct {
-	text  string
-	bytes int
-	width int
-	alien bool // drawn as a sign: a tab, a control character, no UTF-8
+	text        string
+	bytes       int
+	width       int
+	substituted bool // drawn as a sign: a tab, a control character, no UTF-8
 }
 
 // glyphOf is the first character of a text that is not empty. What would move
 // the cursor or hide something is drawn as one visible cell.
 func glyphOf(s string) glyph {
-	if ascii(s[0]) && (len(s) == 1 || s[1] < utf8.RuneSelf) { // nothing combines with it
+	if printableASCII(s[0]) && (len(s) == 1 || s[1] < utf8.RuneSelf) { // nothing combines with it
 		return glyph{s[:1], 1, 1, false}
 	}
 	c, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
@@ -38,11 +38,11 @@ func glyphOf(s string) glyph {
 }
 
 // ascii says whether a byte is a printable character of its own.
-func ascii(c byte) bool { return c >= ' ' && c < 0x7f }
+func printableASCII(c byte) bool { return c >= ' ' && c < 0x7f }
 
 // byteAt is the byte of a line at a cell, or its end.
 func byteAt(line string, cell int) int {
-	line = body(line)
+	line = withoutCR(line)
 	at := 0
 	for at < len(line) {
 		g := glyphOf(line[at:])
@@ -55,16 +55,16 @@ func byteAt(line string, cell int) int {
 }
 
 // gutter is the width of signs and line numbers.
-func (e *Editor) gutter() int { return 3 + max(len(strconv.Itoa(len(e.lines))), 3) }
+func (e *Editor) gutterWidth() int { return 3 + max(len(strconv.Itoa(len(e.lines))), 3) }
 
 // reveal scrolls so that the cursor is in view.
-func (e *Editor) reveal() {
+func (e *Editor) scrollToCursor() {
 	if e.h <= 0 || e.w <= 0 {
 		return
 	}
-	e.at = e.clamp(e.at)
-	e.top = max(min(e.top, e.at.Line), e.at.Line-e.h+1, 0)
-	room, cell := max(e.w-e.gutter()-1, 1), e.cell(e.at)
+	e.cursor = e.clamp(e.cursor)
+	e.top = max(min(e.top, e.cursor.Line), e.cursor.Line-e.h+1, 0)
+	room, cell := max(e.w-e.gutterWidth()-1, 1), e.cellOf(e.cursor)
 	if cell < e.left || cell >= e.left+room {
 		e.left = max(cell-room*2/3, 0)
 	}
@@ -78,8 +78,8 @@ func (e *Editor) Draw(t Theme, focused bool) string {
 	if e.w <= 0 || e.h <= 0 {
 		return ""
 	}
-	num := e.gutter() - 3
-	if e.w < e.gutter() {
+	num := e.gutterWidth() - 3
+	if e.w < e.gutterWidth() {
 		return Box("", e.w, e.h)
 	}
 	rows := make([]string, e.h)
@@ -94,11 +94,11 @@ func (e *Editor) Draw(t Theme, focused bool) string {
 			sign = t.Paint(r, Sign(r))
 		}
 		look := Muted
-		if i == e.at.Line && focused {
-			look, caret = Accent, e.at.Col
+		if i == e.cursor.Line && focused {
+			look, caret = Accent, e.cursor.Col
 		}
 		n = t.Paint(look, strings.Repeat(" ", max(num-len(n), 0))+n)
-		rows[y] = sign + n + "  " + e.line(t, e.lines[i], caret, e.w-e.gutter())
+		rows[y] = sign + n + "  " + e.drawLine(t, e.lines[i], caret, e.w-e.gutterWidth())
 	}
 	return strings.Join(rows, "\n")
 }
@@ -110,14 +110,14 @@ func Sign(r Role) string {
 
 // line draws one line from the first cell in view in exactly w cells, with the
 // colours of YAML and what is searched for lit.
-func (e *Editor) line(t Theme, s string, caret, w int) string {
-	s = body(s)
+func (e *Editor) drawLine(t Theme, s string, caret, w int) string {
+	s = withoutCR(s)
 	var out, run strings.Builder
-	kinds, lit := spans(s), e.found(s)
-	var now look
-	flush := func(next look) {
+	kinds, lit := spans(s), e.matches(s)
+	var now syntaxStyle
+	flush := func(next syntaxStyle) {
 		if run.Len() > 0 {
-			out.WriteString(t.ink(now, run.String()))
+			out.WriteString(t.paintSyntax(now, run.String()))
 			run.Reset()
 		}
 		now = next
@@ -135,15 +135,15 @@ func (e *Editor) line(t Theme, s string, caret, w int) string {
 			break
 		}
 		if cell >= e.left {
-			l := look{kind: kinds[0].kind, lit: len(lit) > 0 && at >= lit[0].from}
-			if g.alien {
+			l := syntaxStyle{kind: kinds[0].kind, highlighted: len(lit) > 0 && at >= lit[0].from}
+			if g.substituted {
 				l.kind = comment
 			}
 			if l != now || at == caret {
 				flush(l)
 			}
 			if at == caret {
-				out.WriteString(t.caret(g.text))
+				out.WriteString(t.drawCursor(g.text))
 			} else {
 				run.WriteString(g.text)
 			}
@@ -151,15 +151,15 @@ func (e *Editor) line(t Theme, s string, caret, w int) string {
 		}
 		cell, at = cell+g.width, at+g.bytes
 	}
-	flush(look{})
+	flush(syntaxStyle{})
 	if caret == len(s) && drawn < w {
-		out.WriteString(t.caret(" "))
+		out.WriteString(t.drawCursor(" "))
 		drawn++
 	}
 	return out.String() + strings.Repeat(" ", max(w-drawn, 0))
 }
 
 // CaretCell is the cell of the drawn editor at which the cursor stands.
-func (e *Editor) CaretCell() (x, y int) {
-	return e.gutter() + e.cell(e.clamp(e.at)) - e.left, e.at.Line - e.top
+func (e *Editor) CursorCell() (x, y int) {
+	return e.gutterWidth() + e.cellOf(e.clamp(e.cursor)) - e.left, e.cursor.Line - e.top
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // framed fails unless a block is lines of exactly w cells, h of them.
-func framed(t *testing.T, block string, w, h int) {
+func checkSize(t *testing.T, block string, w, h int) {
 	t.Helper()
 	lines := strings.Split(block, "\n")
 	if len(lines) != h {
@@ -52,7 +52,7 @@ func TestHelpHidesNothingSilently(t *testing.T) {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			t.Parallel()
 			help := NewTheme(true).Help("\x1b[5mrun\x07", [][]key.Binding{bindings(c.n), leave}, c.w, c.h)
-			framed(t, help, c.w, c.h)
+			checkSize(t, help, c.w, c.h)
 			if strings.ContainsAny(help, "\x07") || strings.Contains(help, "\x1b[5m") {
 				t.Error("the title's escapes reach the terminal")
 			}
@@ -79,7 +79,7 @@ func TestFooterFits(t *testing.T) {
 	t.Parallel()
 	for w := MinWidth; w < 140; w++ {
 		footer := NewTheme(true).Footer(bindings(12), "f1", w)
-		framed(t, footer, w, 2)
+		checkSize(t, footer, w, 2)
 		if text := ansi.Strip(footer); !strings.Contains(text, ". · f1 help ") {
 			t.Errorf("width %d: %q", w, text)
 		}
@@ -100,7 +100,7 @@ func TestDialogFits(t *testing.T) {
 			t.Run(fmt.Sprint(name, size), func(t *testing.T) {
 				t.Parallel()
 				w, h := size[0], size[1]
-				block := Dialog{Ask: a, Armed: true}.Draw(NewTheme(true), w, h)
+				block := Dialog{Ask: a, AcceptsKeys: true}.Draw(NewTheme(true), w, h)
 				lines := strings.Split(ansi.Strip(block), "\n")
 				if len(lines) > h {
 					t.Errorf("%d lines in a frame of %d", len(lines), h)
@@ -115,7 +115,7 @@ func TestDialogFits(t *testing.T) {
 						t.Errorf("no %q at the end of\n%s", want, ansi.Strip(block))
 					}
 				}
-				framed(t, OverlayCentred(Box("", w, h), block, w, h), w, h)
+				checkSize(t, OverlayCentred(Box("", w, h), block, w, h), w, h)
 			})
 		}
 	}
@@ -153,7 +153,7 @@ func FuzzChart(f *testing.F) {
 		for ; len(b) >= 8; b = b[8:] {
 			c.Values = append(c.Values, math.Float64frombits(binary.LittleEndian.Uint64(b)))
 		}
-		framed(t, NewTheme(true).Chart(w, h, []float64{0, 0.5, 1, 7}, c, Curve{}), w, h)
+		checkSize(t, NewTheme(true).Chart(w, h, []float64{0, 0.5, 1, 7}, c, Curve{}), w, h)
 	})
 }
 

@@ -77,11 +77,11 @@ func (i *Input) Draw(t Theme, w int, focused bool) string {
 	if over := Width(before) + Width(at) - w; over > 0 {
 		before = ansi.TruncateLeft(before, over+1, "…")
 	}
-	return Fit(before+t.caret(at)+rest, w)
+	return Fit(before+t.drawCursor(at)+rest, w)
 }
 
 // caret draws what is under a text cursor.
-func (t Theme) caret(s string) string { return t.styles[Accent].Reverse(true).Render(s) }
+func (t Theme) drawCursor(s string) string { return t.styles[Accent].Reverse(true).Render(s) }
 
 // firstCluster is the length in bytes of the first character as a person sees it.
 func firstCluster(s string) int {

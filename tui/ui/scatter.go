@@ -25,7 +25,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 	maxX, maxY := 0.0, 0.0
 	for _, s := range sets {
 		for i := range s.X {
-			if s.has(i) {
+			if s.drawable(i) {
 				maxX, maxY = max(maxX, s.X[i]), max(maxY, s.Y[i])
 			}
 		}
@@ -44,7 +44,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 	for k, s := range sets {
 		last := -1
 		for i := range s.X {
-			if !s.has(i) {
+			if !s.drawable(i) {
 				continue
 			}
 			if last >= 0 {
@@ -63,7 +63,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 	} {
 		for k, s := range sets {
 			for i := range s.X {
-				if s.has(i) {
+				if s.drawable(i) {
 					x, y := at(s.X[i], s.Y[i])
 					draw(s, i, x, y, k)
 				}
@@ -72,15 +72,15 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 	}
 	out := make([]string, 0, h)
 	for y := range rows {
-		out = append(out, t.Paint(Muted, label(y, rows, 0, maxY))+g.row(t, y))
+		out = append(out, t.Paint(Muted, axisLabel(y, rows, 0, maxY))+g.row(t, y))
 	}
-	right := short(maxX, maxX)
+	right := shortNumber(maxX, maxX)
 	axis := LeftRight("0  "+xTitle, right, cols)
 	return strings.Join(append(out, t.Paint(Muted, strings.Repeat(" ", ChartAxisWidth)+axis)), "\n")
 }
 
 // has says whether point i has a place.
-func (d Points) has(i int) bool {
+func (d Points) drawable(i int) bool {
 	return i < len(d.Y) && chart.Drawable(d.X[i]) && chart.Drawable(d.Y[i]) && d.X[i] >= 0 && d.Y[i] >= 0
 }
 
@@ -94,23 +94,23 @@ func (t Theme) ScatterLegend(sets ...Points) string {
 }
 
 // muted is the kind of what belongs to no curve and no points.
-const muted = -1
+const noSeries = -1
 
 // grid is cells of one rune each, with the kind that it is of.
 type grid struct {
-	runes [][]rune
-	kinds [][]int
+	runes  [][]rune
+	series [][]int
 }
 
 func newGrid(w, h int) grid {
 	g := grid{make([][]rune, h), make([][]int, h)}
 	for y := range h {
-		g.runes[y], g.kinds[y] = []rune(strings.Repeat(" ", w)), make([]int, w)
+		g.runes[y], g.series[y] = []rune(strings.Repeat(" ", w)), make([]int, w)
 	}
 	return g
 }
 
-func (g grid) put(x, y int, r rune, kind int) { g.runes[y][x], g.kinds[y][x] = r, kind }
+func (g grid) put(x, y int, r rune, kind int) { g.runes[y][x], g.series[y][x] = r, kind }
 
 // join draws a dotted line between two points.
 func (g grid) join(at func(x, y float64) (int, int), s Points, i, j, kind int) {
@@ -145,13 +145,13 @@ func (g grid) row(t Theme, y int) string {
 	cells := g.runes[y]
 	for i := 0; i < len(cells); {
 		j := i + 1
-		for j < len(cells) && (cells[j] == ' ') == (cells[i] == ' ') && g.kinds[y][j] == g.kinds[y][i] {
+		for j < len(cells) && (cells[j] == ' ') == (cells[i] == ' ') && g.series[y][j] == g.series[y][i] {
 			j++
 		}
-		switch run, kind := string(cells[i:j]), g.kinds[y][i]; {
+		switch run, kind := string(cells[i:j]), g.series[y][i]; {
 		case cells[i] == ' ':
 			b.WriteString(run)
-		case kind == muted:
+		case kind == noSeries:
 			b.WriteString(t.Paint(Muted, run))
 		default:
 			b.WriteString(t.CurveStyles[kind%len(t.CurveStyles)].Render(run))

@@ -34,7 +34,7 @@ func TestScatter(t *testing.T) {
 	}
 	for w := 1; w < 80; w++ {
 		for h := 1; h < 12; h++ {
-			framed(t, NewTheme(true).Scatter(w, h, "output speed", a, b), w, h)
+			checkSize(t, NewTheme(true).Scatter(w, h, "output speed", a, b), w, h)
 		}
 	}
 }

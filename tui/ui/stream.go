@@ -6,7 +6,7 @@ import (
 )
 
 // drainFor is how long a command goes on collecting once it has something to tell.
-const drainFor = 20 * time.Millisecond
+const drainTime = 20 * time.Millisecond
 
 // Drain waits for a value of a stream and takes along what follows it at once,
 // until size has been reached or 20 ms are over: one message then carries a
@@ -21,7 +21,7 @@ func Drain[T any](ctx context.Context, in <-chan T, limit int, size func(T) int)
 			}
 			got, n = append(got, v), n+size(v)
 			if over == nil {
-				over = time.After(drainFor)
+				over = time.After(drainTime)
 			}
 		case <-over:
 			return got, true

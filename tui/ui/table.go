@@ -95,15 +95,15 @@ func (t *Table) Draw(th Theme) string {
 	}
 	lines := []string{th.Paint(Muted, Fit(head, t.w))}
 	for i := t.top; i < len(t.Rows) && len(lines) < t.h; i++ {
-		lines = append(lines, t.row(th, i, cols))
+		lines = append(lines, t.drawRow(th, i, cols))
 	}
 	return Box(strings.Join(lines, "\n"), t.w, t.h)
 }
 
-type placed struct{ i, w int }
+type columnWidth struct{ i, w int }
 
 // layout gives each column its width; columns that do not fit are dropped in their order.
-func (t *Table) layout() []placed {
+func (t *Table) layout() []columnWidth {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {
 		widths[i] = max(c.Min, Width(c.Title))
@@ -137,7 +137,7 @@ func (t *Table) layout() []placed {
 		dropped[worst] = true
 		spare += widths[worst] + 2
 	}
-	var out []placed
+	var out []columnWidth
 	for i, c := range t.Columns {
 		if dropped[i] {
 			continue
@@ -146,12 +146,12 @@ func (t *Table) layout() []placed {
 		if c.Flex {
 			w = max(w+spare, 4)
 		}
-		out = append(out, placed{i, w})
+		out = append(out, columnWidth{i, w})
 	}
 	return out
 }
 
-func (t *Table) row(th Theme, i int, cols []placed) string {
+func (t *Table) drawRow(th Theme, i int, cols []columnWidth) string {
 	selected := i == t.Cursor
 	parts := make([]string, 0, len(cols))
 	for _, c := range cols {

@@ -13,10 +13,10 @@ type Theme struct {
 	// Selected is the row or field under the cursor, Title a heading.
 	Selected, Title, Rule lipgloss.Style
 	// syntax are the colours of YAML, found is what a search has found.
-	syntax [kinds]lipgloss.Style
-	found  lipgloss.Style
-	inks   map[look][2]string
-	ends   [6][2]string // what each role puts before and behind a text
+	syntax      [numKinds]lipgloss.Style
+	match       lipgloss.Style
+	syntaxCodes map[syntaxStyle][2]string
+	roleCodes   [6][2]string // what each role puts before and behind a text
 	// Lines are the colours of the curves of a chart, in order.
 	CurveStyles []lipgloss.Style
 }
@@ -34,45 +34,45 @@ func NewTheme(dark bool) Theme {
 	}
 	t.Selected = lipgloss.NewStyle().Bold(true).Background(pick(lipgloss.Color("#dbe9f9"), lipgloss.Color("#243447")))
 	for r := range t.styles {
-		t.ends[r] = ends(t.styles[r])
+		t.roleCodes[r] = escapeCodes(t.styles[r])
 	}
 	t.Title = t.styles[Accent].Bold(true)
 	t.Rule = colour("#c8ccd1", "#3b424a")
 	t.CurveStyles = []lipgloss.Style{t.styles[Accent], t.styles[Warn], t.styles[OK]}
-	t.syntax = [kinds]lipgloss.Style{
+	t.syntax = [numKinds]lipgloss.Style{
 		keyword: colour("#116b75", "#7cb7bb"), literal: colour("#7a3e9d", "#b9a0d4"), quoted: colour("#4d6b3c", "#a5b598"),
 		mark: t.styles[Muted], comment: t.styles[Muted],
 	}
-	t.found = lipgloss.NewStyle().Background(pick(lipgloss.Color("#f2e3a8"), lipgloss.Color("#5a4a1c")))
-	t.inks = make(map[look][2]string)
-	for k := range kinds {
+	t.match = lipgloss.NewStyle().Background(pick(lipgloss.Color("#f2e3a8"), lipgloss.Color("#5a4a1c")))
+	t.syntaxCodes = make(map[syntaxStyle][2]string)
+	for k := range numKinds {
 		for _, lit := range []bool{false, true} {
 			s := t.syntax[k]
 			if lit {
-				s = s.Background(t.found.GetBackground())
+				s = s.Background(t.match.GetBackground())
 			}
-			t.inks[look{k, lit}] = ends(s)
+			t.syntaxCodes[syntaxStyle{k, lit}] = escapeCodes(s)
 		}
 	}
 	return t
 }
 
 // look is how a part of a text is drawn.
-type look struct {
-	kind kind
-	lit  bool // found by a search
+type syntaxStyle struct {
+	kind        kind
+	highlighted bool // found by a search
 }
 
 // ends are what a style puts before and behind a text. Rendering each part by its
 // style would take longer than all else that a key does.
-func ends(s lipgloss.Style) [2]string {
+func escapeCodes(s lipgloss.Style) [2]string {
 	before, behind, _ := strings.Cut(s.Render("x"), "x")
 	return [2]string{before, behind}
 }
 
 // ink draws a clean text in a look.
-func (t Theme) ink(l look, s string) string {
-	e := t.inks[l]
+func (t Theme) paintSyntax(l syntaxStyle, s string) string {
+	e := t.syntaxCodes[l]
 	return e[0] + s + e[1]
 }
 
@@ -87,7 +87,7 @@ func (t Theme) Paint(r Role, s string) string {
 	if strings.Contains(s, "\n") {
 		return t.styles[r].Render(s)
 	}
-	return t.ends[r][0] + s + t.ends[r][1]
+	return t.roleCodes[r][0] + s + t.roleCodes[r][1]
 }
 
 // StateMark returns the mark, one cell wide, and the role of a run's state. All

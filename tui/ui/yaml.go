@@ -15,7 +15,7 @@ const (
 	quoted
 	mark // punctuation, anchors, aliases, tags
 	comment
-	kinds // how many there are
+	numKinds // how many there are
 )
 
 // span is a part of a line up to a byte.
@@ -55,7 +55,7 @@ func spans(s string) []span {
 		add(at, mark)
 	}
 	for at < end {
-		next, k := value(s[:end], at)
+		next, k := valueSpan(s[:end], at)
 		add(next, k)
 		at = next
 	}
@@ -91,7 +91,7 @@ var literalWord = regexp.MustCompile(
 	`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0x[0-9a-fA-F]+|true|false|null|~)$`)
 
 // value is the next part of a value: where it ends, and what it is.
-func value(s string, at int) (to int, k kind) {
+func valueSpan(s string, at int) (to int, k kind) {
 	switch c := s[at]; {
 	case c == '"' || c == '\'':
 		for to = at + 1; to < len(s) && s[to] != c; to++ {
