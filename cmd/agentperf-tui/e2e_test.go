@@ -286,7 +286,7 @@ func TestBadInput(t *testing.T) {
 		{1, "", []string{"check", "broken.yaml"}},
 		{2, "unknown flag", []string{"check", "--nope"}},
 		{2, "unknown command", []string{"frobnicate"}},
-		{2, "no job id", []string{"watch", "nowhere"}},
+		{2, "no match among 0 recorded runs", []string{"watch", "nowhere"}},
 		{2, "is not a directory; give a run directory", []string{"results", "broken.yaml"}},
 		{2, "--out and --workload-out", []string{"port", sampleRun}},
 		{2, "no such directory", []string{"port", "nowhere", "--out", "a", "--workload-out", "b"}},

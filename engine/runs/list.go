@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
-	"github.com/agentperf/agentperf-tui/engine/identity"
-	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
@@ -126,9 +124,6 @@ func (s *Store) summarize(ctx context.Context, ref Ref) (Summary, error) {
 	return sum, s.figures(ctx, ref, &sum)
 }
 
-// Phases are what the plan of a run says of its phases; none for external runs.
-func (s *Store) Phases(ref Ref) ([]plan.Phase, error) { return ref.phases() }
-
 // liveLimit is the size of the request log up to which a list shows the figures
 // of a run that is still writing: they are computed anew each time.
 const liveLimit = 16 << 20
@@ -224,15 +219,6 @@ func ExternalState(ref Ref, run results.Run) (state event.State, last time.Time)
 	return state, ref.wroteRows()
 }
 
-// wroteRows is when the client last wrote a row of its requests; zero before it has.
-func (r Ref) wroteRows() time.Time {
-	info, err := os.Stat(filepath.Join(r.Logs, "agentperf", results.RequestsFile))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
-
 // progress tells the phase of a client that writes no events, by the figures so far:
 // its run would be ready until it ends.
 func (s *Summary) progress(run results.Run) {
@@ -242,56 +228,4 @@ func (s *Summary) progress(run results.Run) {
 			s.State = event.Measuring
 		}
 	}
-}
-
-// State is what can be said of a run now, see [Resolver.State].
-func (s *Store) State(ref Ref) (event.Status, error) { return s.status.State(ref) }
-
-// Results reads a run's figures from its files.
-func (s *Store) Results(ctx context.Context, ref Ref) (results.Run, error) {
-	c, err := s.context(ref)
-	if err != nil {
-		return results.Run{}, err
-	}
-	return results.Load(ctx, ref.Logs, c)
-}
-
-// Rollup writes benchmark-rollup.json into the log dir and returns its path;
-// empty when no phase has ended.
-func (s *Store) Rollup(ctx context.Context, ref Ref) (string, results.Rollup, error) {
-	c, err := s.context(ref)
-	if err != nil {
-		return "", results.Rollup{}, err
-	}
-	return results.WriteRollup(ctx, ref.Logs, c)
-}
-
-// context is what a run's files tell for its figures, and whether they are all.
-func (s *Store) context(ref Ref) (results.RunContext, error) {
-	c, err := ref.Context()
-	if err != nil || ref.Record.ID == "" {
-		return c, err
-	}
-	now, err := s.State(ref)
-	if err != nil {
-		return c, err
-	}
-	if now.State != event.Unknown || now.Queue == nil || now.Queue.Error == "" { // an outage says nothing of the run
-		c.Partial = job.Partial(now.State, now.Message)
-	}
-	c.Identity = identity.JSON(ref.Dir, ref.Logs)
-	return c, nil
-}
-
-// Identity is what a run of ours ran with, as far as it is known by now; the zero
-// value for outputs of other tools.
-func (s *Store) Identity(ref Ref) (identity.Identity, error) {
-	if ref.Record.ID == "" {
-		return identity.Identity{}, nil
-	}
-	id, err := identity.Read(ref.Dir, ref.Logs)
-	if err != nil {
-		return id, fmt.Errorf("read the identity of %s: %w", ref.Label(), err)
-	}
-	return id, nil
 }

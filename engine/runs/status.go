@@ -11,7 +11,6 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/local"
 	"github.com/agentperf/agentperf-tui/engine/logline"
 	"github.com/agentperf/agentperf-tui/engine/logview"
-	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
@@ -154,10 +153,4 @@ func ReadStatus(logs string) (event.Status, error) {
 		s.Apply(ev)
 	}
 	return s, err
-}
-
-// EventsLag says whether a run in this state may be further than its events tell:
-// the client writes none, or, as with srtctl, nobody does.
-func (r Ref) EventsLag(s event.State) bool {
-	return s == event.Ready || s == event.Starting && r.Record.Launcher == string(plan.Srtctl)
 }

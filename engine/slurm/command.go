@@ -102,15 +102,3 @@ func Overrides(env []string) []string {
 	slices.Sort(out)
 	return out
 }
-
-// timeForm is how the commands print a time, in the cluster's local zone.
-const timeForm = "2006-01-02T15:04:05"
-
-// instant reads a time; N/A, Unknown and the like are the zero time.
-func instant(s string) time.Time {
-	t, err := time.ParseInLocation(timeForm, s, time.Local)
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
-}

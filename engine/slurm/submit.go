@@ -100,14 +100,6 @@ func Release(ctx context.Context, id string) error {
 	return nil
 }
 
-// Withdraw takes a job back that has not started.
-func Withdraw(ctx context.Context, id string) error { return scancel(ctx, id) }
-
-func scancel(ctx context.Context, args ...string) error {
-	_, err := call(ctx, askLimit, "scancel", args...)
-	return err
-}
-
 // firstID is the id in sbatch's parsable answer, ID or ID;CLUSTER.
 func firstID(out string) string {
 	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")

@@ -1,0 +1,49 @@
+package slurm
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ClusterName is the name of the cluster that the commands speak to; empty when it does not say.
+func ClusterName(ctx context.Context) string { return setting(ctx, "ClusterName") }
+
+// KillWait is the time that this cluster gives a job from TERM to KILL; Slurm's own
+// default where it does not say.
+func KillWait(ctx context.Context) time.Duration {
+	text, _, _ := strings.Cut(setting(ctx, "KillWait"), " ") // 30 sec
+	seconds, err := strconv.Atoi(text)
+	if err != nil || seconds < 1 {
+		return 30 * time.Second
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// Version is Slurm's, as its commands tell; empty where there are none.
+func Version(ctx context.Context) string {
+	out, err := call(ctx, askLimit, "scontrol", "--version")
+	if err != nil {
+		return ""
+	}
+	words := strings.Fields(out) // slurm 24.11.5, slurm-wlm 22.05.8
+	if len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
+
+// setting is a value of the cluster's configuration; empty when it does not say.
+func setting(ctx context.Context, key string) string {
+	out, err := call(ctx, 10*time.Second, "scontrol", "show", "config")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(out) {
+		if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
