@@ -42,13 +42,13 @@ func (e *Engine) Parity(
 	for _, f := range []struct{ kind, name string }{{"recipe", rundir.RecipeFile}, {"workload", rundir.WorkloadFile}} {
 		d, err := recipes.DiffFiles(filepath.Join(aRun.Dir, f.name), filepath.Join(bRun.Dir, f.name))
 		if err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("the runs' %s files were not compared: %v", f.kind, err))
+			out.Notes = append(out.Notes, fmt.Sprintf("the %s files of the runs were not compared: %v", f.kind, err))
 			continue
 		}
 		out.Fields = append(out.Fields, parity.FileDiff{File: f.kind, Comparison: d})
 	}
 	if d, err := e.identityDiff(aRun, bRun); err != nil {
-		out.Notes = append(out.Notes, fmt.Sprintf("what the runs ran with was not compared: %v", err))
+		out.Notes = append(out.Notes, fmt.Sprintf("the identities of the runs were not compared: %v", err))
 	} else if d.Total > 0 {
 		out.Fields = append(out.Fields, parity.FileDiff{File: "identity", Comparison: d})
 	}

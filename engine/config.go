@@ -16,6 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // config is the user's configuration file, with what the environment says instead.
@@ -60,34 +61,37 @@ func readConfig(path string, getenv func(string) string) (config, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return c, fmt.Errorf("read configuration %s: %s; known keys are output_dir, band_percent, tiers, queue_seconds, "+
-			"stall_seconds, programs_dir", path, inYAML(err))
+		return c, problem.Errorf(problem.ConfigInvalid, "read configuration %s: %s; known keys: output_dir, band_percent, "+
+			"tiers, queue_seconds, stall_seconds, programs_dir", path, describeYAMLError(err))
 	}
 	if text := getenv(queueSetting); text != "" {
 		site, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(site > 0 && site <= 3600) {
-			return c, fmt.Errorf("%s is %q: want seconds, more than 0 and at most 3600", queueSetting, text)
+			return c, problem.Errorf(problem.EnvironmentInvalid,
+				"read $%s: must be more than 0 and at most 3600 seconds, got %q", queueSetting, text)
 		}
 		c.QueueSeconds = max(c.QueueSeconds, site)
 	}
 	if text := getenv(stallSetting); text != "" {
 		if c.StallSeconds, err = strconv.ParseFloat(text, 64); err != nil || !(c.StallSeconds > 0) {
-			return c, fmt.Errorf("%s is %q: want seconds, more than 0", stallSetting, text)
+			return c, problem.Errorf(problem.EnvironmentInvalid,
+				"read $%s: must be more than 0 seconds, got %q", stallSetting, text)
 		}
 	}
+	wrong := ""
 	switch {
 	case !(c.BandPercent > 0 && c.BandPercent <= 100):
-		err = fmt.Errorf("band_percent is %g: want more than 0 and at most 100", c.BandPercent)
+		wrong = fmt.Sprintf("band_percent must be more than 0 and at most 100, got %g", c.BandPercent)
 	case !(c.StallSeconds >= 0 && c.StallSeconds <= 86400):
-		err = fmt.Errorf("stall_seconds is %g: want at most 86400", c.StallSeconds)
+		wrong = fmt.Sprintf("stall_seconds must be between 0 and 86400, got %g", c.StallSeconds)
 	case !(c.QueueSeconds >= 0 && c.QueueSeconds <= 3600):
-		err = fmt.Errorf("queue_seconds is %g: want at most 3600", c.QueueSeconds)
+		wrong = fmt.Sprintf("queue_seconds must be between 0 and 3600, got %g", c.QueueSeconds)
 	default:
 		c.QueueSeconds = cmp.Or(c.QueueSeconds, slurm.DefaultEvery.Seconds())
 		c.StallSeconds = cmp.Or(c.StallSeconds, defaultStall)
 		return c, nil
 	}
-	return c, fmt.Errorf("read configuration %s: %w", path, err)
+	return c, problem.Errorf(problem.ConfigInvalid, "read configuration %s: %s", path, wrong)
 }
 
 // tiers are the configured service levels.
@@ -99,15 +103,15 @@ func (c config) tiers() []results.Tier {
 	return out
 }
 
-// The words of the YAML library about values and keys, which name Go's types.
+// Messages of the YAML library that name Go types.
 var (
-	oddValue = regexp.MustCompile("(line \\d+): cannot unmarshal !!\\w+ (`[^`]*`)? ?into \\S+")
-	oddKey   = regexp.MustCompile(`(line \d+): field (\S+) not found in type \S+`)
+	wrongType  = regexp.MustCompile("(line \\d+): cannot unmarshal !!\\w+ (`[^`]*` )?into \\S+")
+	unknownKey = regexp.MustCompile(`(line \d+): field (\S+) not found in type \S+`)
 )
 
-// inYAML says what is wrong in a file in the file's words.
-func inYAML(err error) string {
+// describeYAMLError describes an error of the YAML library without naming Go types.
+func describeYAMLError(err error) string {
 	text := strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:")), " ")
-	text = oddKey.ReplaceAllString(text, "$1: there is no key $2")
-	return oddValue.ReplaceAllString(text, "$1: $2 is not the kind of value that its key takes")
+	text = unknownKey.ReplaceAllString(text, "$1: unknown key $2")
+	return wrongType.ReplaceAllString(text, "$1: value ${2}has the wrong type for its key")
 }

@@ -8,7 +8,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +27,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/submit"
 	"github.com/agentperf/agentperf-tui/engine/supervise"
 	"github.com/agentperf/agentperf-tui/engine/watch"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 const appName = "agentperf-tui"
@@ -84,16 +84,16 @@ func New(opt Options) (*Engine, error) {
 	var err error
 	if opt.Program == "" {
 		if opt.Program, err = os.Executable(); err != nil {
-			return nil, fmt.Errorf("find this program: %w", err)
+			return nil, fmt.Errorf("find the path of this program: %w", err)
 		}
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("find this machine's name: %w", err)
+		return nil, fmt.Errorf("find the name of this host: %w", err)
 	}
 	if opt.StateDir == "" && opt.Getenv("HOME") == "" && opt.Getenv("XDG_STATE_HOME") == "" {
-		return nil, errors.New("neither HOME nor XDG_STATE_HOME is set: " +
-			"there is no place to remember runs in; set one of them")
+		return nil, problem.New(problem.StateDirUnset, "find the state directory: "+
+			"neither HOME nor XDG_STATE_HOME is set; set one of them")
 	}
 	paths := Paths{
 		Config: filepath.Join(xdg.ConfigHome, appName, "config.yaml"),
@@ -104,7 +104,7 @@ func New(opt Options) (*Engine, error) {
 		return nil, err
 	}
 	if paths.Output, err = filepath.Abs(cmp.Or(opt.OutputDir, c.OutputDir, "outputs")); err != nil {
-		return nil, fmt.Errorf("find the output folder: %w", err)
+		return nil, fmt.Errorf("find the output directory: %w", err)
 	}
 	e := &Engine{Paths: paths, opt: opt, tiers: c.tiers(), band: c.BandPercent / 100}
 	e.registry.Dir = filepath.Join(paths.State, "runs")

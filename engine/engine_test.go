@@ -17,8 +17,8 @@ func TestConfiguration(t *testing.T) {
 		"band_percent: -1\n":      "more than 0",
 		"band_percent: .nan\n":    "more than 0",
 		"bandpercent: 1\n":        "known keys",
-		"queue_seconds: 3601\n":   "queue_seconds is 3601: want at most 3600",
-		"stall_seconds: 100000\n": "stall_seconds is 100000: want at most 86400",
+		"queue_seconds: 3601\n":   "queue_seconds must be between 0 and 3600, got 3601",
+		"stall_seconds: 100000\n": "stall_seconds must be between 0 and 86400, got 100000",
 	} {
 		_, err := readConfig(write(t, text), none)
 		if !strings.Contains(fmt.Sprint(err), says) {
@@ -44,9 +44,9 @@ func TestSettingsOfASite(t *testing.T) {
 		{"", "", 20, 60, ""},
 		{"10", "5", 20, 5, ""},
 		{"30", "90", 30, 90, ""},
-		{"often", "", 0, 0, `AGENTPERF_TUI_QUEUE_SECONDS is "often"`},
+		{"often", "", 0, 0, `$AGENTPERF_TUI_QUEUE_SECONDS: must be more than 0 and at most 3600 seconds, got "often"`},
 		{"4000", "", 0, 0, "at most 3600"},
-		{"", "0", 0, 0, `AGENTPERF_TUI_STALL_SECONDS is "0"`},
+		{"", "0", 0, 0, `$AGENTPERF_TUI_STALL_SECONDS: must be more than 0 seconds, got "0"`},
 	} {
 		got, err := readConfig(path, func(name string) string {
 			return map[string]string{queueSetting: c.queue, stallSetting: c.stall}[name]

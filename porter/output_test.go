@@ -202,7 +202,7 @@ func TestWrite(t *testing.T) {
 	}
 	for _, c := range []struct{ recipe, workload, want string }{
 		{recipe, recipe, "written twice"}, {dir, workload, "is a directory"}, {
-			filepath.Join(dir, "no", "r.yaml"), workload, "no folder",
+			filepath.Join(dir, "no", "r.yaml"), workload, "directory not found",
 		},
 	} {
 		if _, err := r.Write(c.recipe, c.workload, true); err == nil || !strings.Contains(err.Error(), c.want) {

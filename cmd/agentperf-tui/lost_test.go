@@ -46,9 +46,9 @@ func TestNonsenseIsBadInput(t *testing.T) {
 		}
 	}
 	for text, words := range map[string]string{
-		"queue_seconds: often\n": "`often` is not the kind of value", "tiers: 3\n": "line 1",
-		"colour: red\n": "there is no key colour", "band_percent: [1]\n": "not the kind of value",
-		"stall_seconds: -1\n": "stall_seconds is -1",
+		"queue_seconds: often\n": "`often` has the wrong type", "tiers: 3\n": "line 1",
+		"colour: red\n": "unknown key colour", "band_percent: [1]\n": "wrong type",
+		"stall_seconds: -1\n": "stall_seconds must be",
 	} {
 		if err := os.MkdirAll(s.dir+"/config/agentperf-tui", 0o755); err != nil {
 			t.Fatal(err)

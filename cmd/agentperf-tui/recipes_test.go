@@ -140,7 +140,7 @@ func TestMigrate(t *testing.T) {
 	s.want(0, "diff", "r.yaml", "r2.yaml")
 	s.want(2, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "there already")
 	s.want(2, "migrate", "r2.yaml").says(t, "already in layout 2")
-	s.want(2, "migrate", "r.yaml", "--out", "nodir/x").says(t, "there is no folder nodir; create it first")
+	s.want(2, "migrate", "r.yaml", "--out", "nodir/x").says(t, "directory not found: nodir; create it first")
 	var got struct {
 		Text  string
 		Notes []string

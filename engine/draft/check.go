@@ -2,7 +2,6 @@ package draft
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // CheckText checks the files of a run as they stand in an editor. Of the disk
@@ -85,7 +85,7 @@ func (d *Drafts) machine() check.Host {
 			if info, err := os.Stat(p); err != nil {
 				return nil, err
 			} else if !info.Mode().IsRegular() { // a pipe would be waited for
-				return nil, errors.New("no regular file")
+				return nil, problem.New(problem.NotAFile, "is not a regular file")
 			}
 			return os.Open(p)
 		},

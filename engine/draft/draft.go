@@ -13,6 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/edit"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Options are what [New] needs.
@@ -98,7 +99,8 @@ func (d *Drafts) Load(ctx context.Context, f Files) (*Pair, error) {
 			return nil, fmt.Errorf("edit %s: %w", t.WorkloadPath, err)
 		}
 	case len(forWorkload) > 0:
-		return nil, fmt.Errorf("edit %s: a key of the workload file, and none is given or found: give it with --workload",
+		return nil, problem.Errorf(problem.WorkloadMissing,
+			"edit %s: this is a key of the workload, and no workload file was given or found; pass --workload FILE",
 			forWorkload[0].Path)
 	}
 	p, err := d.checkText(ctx, t, d.machine())

@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Handoff is a text in the hands of the user's own editor: a copy of it, never the
@@ -30,10 +31,11 @@ func (d *Drafts) Editor(name, text string) (*Handoff, error) {
 	line := cmp.Or(d.opt.Getenv("VISUAL"), d.opt.Getenv("EDITOR"), "vi")
 	argv, err := shell.Fields(line, d.opt.Getenv)
 	if err != nil {
-		return nil, fmt.Errorf("start the editor %q: %w; set EDITOR to a command with its arguments", line, err)
+		return nil, problem.Errorf(problem.EnvironmentInvalid,
+			"parse the editor command %q: %w; set EDITOR to a command and its arguments", line, err)
 	}
 	if len(argv) == 0 {
-		return nil, fmt.Errorf("start the editor: %q names none; set EDITOR", line)
+		return nil, problem.Errorf(problem.EditorUnset, "start the editor: no command in %q; set EDITOR", line)
 	}
 	return &Handoff{argv: argv, name: filepath.Base(name), text: text}, nil
 }
@@ -52,7 +54,7 @@ func (h *Handoff) SetStderr(w io.Writer) { h.err = w }
 func (h *Handoff) Run() (err error) {
 	dir, err := os.MkdirTemp("", "agentperf-edit-*") // 0700
 	if err != nil {
-		return fmt.Errorf("hand the text to the editor: %w", err)
+		return fmt.Errorf("copy the text for the editor: %w", err)
 	}
 	path := filepath.Join(dir, h.name)
 	defer func() {
@@ -61,19 +63,19 @@ func (h *Handoff) Run() (err error) {
 			_ = os.RemoveAll(dir) // in the temporary folder, which the system clears
 			return
 		}
-		err = fmt.Errorf("%w; what was written in the editor is kept in %s", err, path)
+		err = fmt.Errorf("%w; your edits are kept in %s", err, path)
 	}()
 	if err := os.WriteFile(path, []byte(h.text), 0o600); err != nil {
-		return fmt.Errorf("hand the text to the editor: %w", err)
+		return fmt.Errorf("copy the text for the editor: %w", err)
 	}
 	cmd := exec.Command(h.argv[0], append(h.argv[1:len(h.argv):len(h.argv)], path)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = h.in, h.out, h.err
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("run the editor %s: %w; the text is as it was", h.argv[0], err)
+		return fmt.Errorf("run the editor %s: %w; the text is unchanged", h.argv[0], err)
 	}
 	data, err := recipes.Read(path)
 	if err != nil {
-		return fmt.Errorf("take the text back from the editor: %w; it is as it was", err)
+		return fmt.Errorf("read the edited text: %w; the text is unchanged", err)
 	}
 	h.result = string(data)
 	return nil

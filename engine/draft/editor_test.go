@@ -57,10 +57,10 @@ func TestHandoff(t *testing.T) {
 		{"quoted", "", `"` + script + `" '-x y'`, "-x y:r.yaml\n", "text\nmore", ""},
 		{"visual first", `'` + script + `' -v`, "false", "-v:r.yaml\n", "text\nmore", ""},
 		{"variables", "", `'` + script + `' "$FLAG"`, "of the user:r.yaml\n", "text\nmore", ""},
-		{"none", "", " ", "", "", "names none"},
+		{"none", "", " ", "", "", "no command in"},
 		{"half a quote", "", `vi "`, "", "", "set EDITOR"},
 		{"no command is run to find it", "", "$(touch /tmp/agentperf-never)", "", "", "set EDITOR"},
-		{"fails", "", "false", "", "", "as it was"},
+		{"fails", "", "false", "", "", "the text is unchanged"},
 		{"not there", "", "/nowhere/vi", "", "", "/nowhere/vi"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/outfile"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -60,7 +61,7 @@ func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error
 		err = smallfile.WriteJSON(file, unsavedFile{u, []byte(text), []byte(base)}, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("keep what is not saved: %w", err)
+		return fmt.Errorf("keep unsaved changes: %w", err)
 	}
 	return nil
 }
@@ -72,7 +73,7 @@ func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	}
 	file, abs, err := d.unsavedPath(path)
 	if err != nil {
-		return u, false, fmt.Errorf("look for unsaved work: %w", err)
+		return u, false, fmt.Errorf("look for unsaved changes: %w", err)
 	}
 	var kept unsavedFile
 	err = smallfile.ReadJSON(file, &kept)
@@ -80,14 +81,14 @@ func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 		return u, false, nil
 	}
 	if err != nil {
-		return u, false, fmt.Errorf("read the unsaved work of %s in %s: %w; remove that file if it is of no use",
+		return u, false, fmt.Errorf("read the unsaved changes to %s from %s: %w; delete that file if you don't need them",
 			path, file, err)
 	}
 	u = kept.Unsaved
 	u.Text, u.Base = string(kept.Text), string(kept.Base)
 	now, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return u, false, fmt.Errorf("look for unsaved work: %w", err)
+		return u, false, fmt.Errorf("look for unsaved changes: %w", err)
 	}
 	u.Elsewhere = u.Host == d.opt.Host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
 	return u, u.Path == abs && u.Text != string(now), nil
@@ -103,13 +104,13 @@ func (d *Drafts) DropUnsaved(ctx context.Context, path string) error {
 		err = os.Remove(file)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forget what was not saved: %w", err)
+		return fmt.Errorf("discard unsaved changes: %w", err)
 	}
 	return nil
 }
 
 // ErrChanged says that a file is no longer what it was when it was read.
-var ErrChanged = errors.New("changed on disk by someone else since it was read")
+var ErrChanged = problem.New(problem.FileChanged, "the file has changed on disk since it was read")
 
 // Save writes an edited file atomically, if it still is on disk as it was read;
 // before nil means that it must not be there yet.
@@ -133,7 +134,7 @@ func (*Drafts) Save(ctx context.Context, path string, data, before []byte) error
 		mode = info.Mode().Perm()
 	}
 	if mode&0o200 == 0 {
-		return fmt.Errorf("save %s: it is read-only; make it writable, or save a copy", path)
+		return problem.Errorf(problem.FileReadOnly, "save %s: the file is read-only; make it writable, or save a copy", path)
 	}
 	if err := outfile.Write(path, data, mode); err != nil {
 		return fmt.Errorf("save: %w", err)

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -119,19 +120,19 @@ type Appender struct {
 func Append(path string, now func() time.Time) (*Appender, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("open event file: %w", err)
+		return nil, fmt.Errorf("open event log: %w", err)
 	}
 	a := &Appender{f: f, now: now}
 	data, err := io.ReadAll(f)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read event file: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("read event log: %w", err), f.Close())
 	}
 	for _, e := range parseAll(data) {
 		a.seq = max(a.seq, e.Seq)
 	}
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		if _, err := f.WriteString("\n"); err != nil {
-			return nil, errors.Join(fmt.Errorf("end the last event: %w", err), f.Close())
+			return nil, errors.Join(fmt.Errorf("terminate the last event: %w", err), f.Close())
 		}
 	}
 	return a, nil
@@ -144,7 +145,7 @@ func (a *Appender) Add(kind Kind, step string, data Data) error {
 	a.seq++
 	line, err := json.Marshal(Event{V: version, T: a.now().UTC(), Seq: a.seq, Kind: kind, Step: step, Data: data})
 	if err != nil {
-		return fmt.Errorf("encode event: %w", err)
+		return problem.Errorf(problem.Internal, "encode event: %w", err)
 	}
 	if _, err := a.f.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("append event: %w", err)
@@ -159,10 +160,10 @@ func (a *Appender) Close() error { return a.f.Close() }
 func Parse(line []byte) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e); err != nil {
-		return Event{}, fmt.Errorf("event line: %w", err)
+		return Event{}, problem.Errorf(problem.RunUnreadable, "parse event: %w", err)
 	}
 	if e.Kind == "" || e.V < 1 {
-		return Event{}, fmt.Errorf("event line: no kind or version in %.80q", line)
+		return Event{}, problem.Errorf(problem.RunUnreadable, "parse event: kind or version is missing in %.80q", line)
 	}
 	return e, nil
 }
@@ -190,7 +191,7 @@ const maxLog = 64
 func ReadFile(path string) ([]Event, error) {
 	data, err := smallfile.Read(path, maxLog)
 	if err != nil {
-		return nil, fmt.Errorf("read events: %w", err)
+		return nil, fmt.Errorf("read event log: %w", err)
 	}
 	return parseAll(data), nil
 }

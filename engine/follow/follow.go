@@ -18,6 +18,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 const (
@@ -62,7 +64,8 @@ type Options struct {
 // and drops nothing. File fails only for options that make no sense.
 func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
 	if path == "" || opt.From < 0 || opt.MaxLine < 0 || opt.Poll < 0 {
-		return nil, fmt.Errorf("follow %q from byte %d (line limit %d, poll %s): want a path and no negative number",
+		return nil, problem.Errorf(problem.Internal,
+			"follow %q: path must not be empty and options not negative, got From %d, MaxLine %d, Poll %s",
 			path, opt.From, opt.MaxLine, opt.Poll)
 	}
 	if opt.MaxLine == 0 {
@@ -266,7 +269,7 @@ func FileSystem(path string) (name string, polled bool, err error) {
 			break
 		}
 		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return "", true, fmt.Errorf("file system of %s: %w", path, err)
+			return "", true, fmt.Errorf("find the file system of %s: %w", path, err)
 		}
 	}
 	if name, ok := silent[int64(st.Type)&0xffffffff]; ok {

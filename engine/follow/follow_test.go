@@ -277,7 +277,7 @@ func TestNotAFile(t *testing.T) {
 	}
 	c := start(t, path, fast(true))
 	ch := <-c
-	if ch.Err == nil || !strings.Contains(ch.Err.Error(), "it is a folder; want a regular file") {
+	if ch.Err == nil || !strings.Contains(ch.Err.Error(), "is a directory, not a regular file") {
 		t.Fatalf("got %+v, want an error that says folder", ch)
 	}
 	if err := os.Remove(path); err != nil {

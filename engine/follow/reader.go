@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 const (
@@ -75,7 +77,7 @@ func (r *reader) open() error {
 		return fmt.Errorf("follow %s: %w", r.path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("follow %s: it is a %s; want a regular file", r.path, kind(info.Mode()))
+		return problem.Errorf(problem.NotAFile, "follow %s: is a %s, not a regular file", r.path, kind(info.Mode()))
 	}
 	file, err := os.Open(r.path)
 	if err != nil {
@@ -105,7 +107,7 @@ func (r *reader) open() error {
 func kind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
-		return "folder"
+		return "directory"
 	case m&fs.ModeNamedPipe != 0:
 		return "pipe"
 	default:

@@ -129,7 +129,7 @@ func OfFile(key, path string) (File, error) { return ofFile(key, path, wholeLimi
 func ofFile(key, path string, limit int64) (File, error) {
 	f, info, err := smallfile.Open(path)
 	if err != nil {
-		return File{}, fmt.Errorf("identify a file: %w", err)
+		return File{}, fmt.Errorf("hash file: %w", err)
 	}
 	defer f.Close()
 	id := File{
@@ -148,7 +148,7 @@ func ofFile(key, path string, limit int64) (File, error) {
 		}
 	}
 	if err != nil {
-		return File{}, fmt.Errorf("identify a file: %w", err)
+		return File{}, fmt.Errorf("hash file: %w", err)
 	}
 	id.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return id, nil
@@ -197,7 +197,7 @@ func Read(dir, logs string) (Identity, error) {
 			continue
 		}
 		if err != nil {
-			return id, fmt.Errorf("read what a run ran with: %w", err)
+			return id, fmt.Errorf("read run identity: %w", err)
 		}
 		id.Version = max(id.Version, part.Version)
 		id.Add(part)
@@ -209,7 +209,7 @@ func Read(dir, logs string) (Identity, error) {
 func Write(path string, id Identity) error {
 	id.Version = 1
 	if err := smallfile.WriteJSON(path, id, 0o644); err != nil {
-		return fmt.Errorf("write what a run ran with: %w", err)
+		return fmt.Errorf("write run identity: %w", err)
 	}
 	return nil
 }

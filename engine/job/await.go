@@ -162,7 +162,7 @@ func instances(body []byte, roles map[string]schema.Role) (event.Count, error) {
 		} `json:"instances"`
 	}
 	if err := json.Unmarshal(body, &doc); err != nil {
-		return event.Count{}, fmt.Errorf("health answer is no JSON: %w", err)
+		return event.Count{}, fmt.Errorf("health response is not JSON: %w", err)
 	}
 	var n event.Count
 	for _, i := range doc.Instances {

@@ -3,11 +3,12 @@ package job
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // markerEvery is how often logs are looked at for fatal lines.
@@ -48,7 +49,7 @@ func compile(patterns []string) ([]*regexp.Regexp, error) {
 	for _, p := range patterns {
 		re, err := regexp.Compile(p)
 		if err != nil {
-			return nil, fmt.Errorf("pattern of a fatal log line: %w", err)
+			return nil, problem.Errorf(problem.PlanInvalid, "compile fatal log pattern: %w", err)
 		}
 		out = append(out, re)
 	}

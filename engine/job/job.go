@@ -22,6 +22,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -80,12 +81,15 @@ type Stopped struct {
 // Error says what stopped the run.
 func (s Stopped) Error() string { return "the run was stopped: " + string(s.State) }
 
+// Unwrap gives the error its id.
+func (s Stopped) Unwrap() error { return problem.New(problem.RunFailed, s.Error()) }
+
 // Run executes the plan and returns the exit code: 0, the client's own, or 1 for
 // any other failure. The error is non-nil only when the run's own records could
 // not be written; how the run went is in its events.
 func Run(ctx context.Context, opt Options) (int, error) {
 	if left := opt.Plan.Placeholders(); len(left) > 0 {
-		return 1, fmt.Errorf("run plan %s: still unbound: %v", opt.Plan.Name, left)
+		return 1, problem.Errorf(problem.Internal, "run plan %s: unbound placeholders: %v", opt.Plan.Name, left)
 	}
 	opt.Grace.Client = cmp.Or(opt.Grace.Client, 30*time.Second)
 	opt.Grace.Servers = cmp.Or(opt.Grace.Servers, 10*time.Second)
@@ -111,7 +115,7 @@ func Run(ctx context.Context, opt Options) (int, error) {
 // prepare writes what the steps read, for the user's eyes only: a workload's API key is among it.
 func prepare(opt Options) error {
 	if err := os.MkdirAll(filepath.Join(opt.LogDir, "agentperf"), 0o755); err != nil {
-		return fmt.Errorf("make log dir: %w", err)
+		return fmt.Errorf("create log directory: %w", err)
 	}
 	for _, f := range opt.Plan.Files {
 		if err := renameio.WriteFile(f.Path, []byte(f.Content), 0o600); err != nil {

@@ -3,10 +3,11 @@ package logview
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Matcher says whether a line is wanted. It looks for words that such a line must
@@ -34,7 +35,7 @@ func Regexp(expr string) (*Matcher, error) {
 	}
 	re, err := regexp.Compile(flags + expr)
 	if err != nil {
-		return nil, fmt.Errorf("search for %q: %w", expr, err)
+		return nil, problem.Errorf(problem.PatternInvalid, "search for %q: %w", expr, err)
 	}
 	m := &Matcher{verify: re.MatchString, re: re}
 	if tree, err := syntax.Parse(flags+expr, syntax.Perl); err == nil {

@@ -11,12 +11,17 @@ import (
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// TargetError says that nothing can be written under a name: another one is wanted.
-type TargetError struct{ Problem string }
+// TargetError reports that nothing can be written to a path and another one must be given.
+type TargetError struct{ err error }
 
-func (e *TargetError) Error() string { return e.Problem }
+func (e *TargetError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error with its id.
+func (e *TargetError) Unwrap() error { return e.err }
 
 // Target is where a write to a path ends up, links followed. There: something is
 // there already; plain: it is a file that may be replaced, or will be one.
@@ -26,18 +31,20 @@ func Target(path string) (real string, there, plain bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		dir := filepath.Dir(path)
 		if d, err := os.Stat(dir); err != nil || !d.IsDir() {
-			return "", false, false, &TargetError{fmt.Sprintf("there is no folder %s; create it first", dir)}
+			return "", false, false, &TargetError{
+				problem.Errorf(problem.FileNotFound, "directory not found: %s; create it first", dir),
+			}
 		}
 		if _, err := os.Lstat(path); err == nil {
 			return "", true, false, &TargetError{
-				fmt.Sprintf("%s is a link that leads nowhere; remove it, or give another name", path),
+				problem.Errorf(problem.FileNotFound, "%s is a dangling symbolic link; remove it, or give another name", path),
 			}
 		}
 		return path, false, true, nil
 	case err != nil:
 		return "", false, false, err
 	case info.IsDir():
-		return "", true, false, &TargetError{fmt.Sprintf("%s is a directory; give a file name", path)}
+		return "", true, false, &TargetError{problem.Errorf(problem.NotAFile, "%s is a directory; give a file name", path)}
 	case !info.Mode().IsRegular():
 		return path, true, false, nil
 	}

@@ -32,8 +32,8 @@ func TestWrite(t *testing.T) {
 		{"link", "", fs.ModeSymlink | 0o777},
 		{"old", "", 0o600},
 		{"pipe", "", fs.ModeNamedPipe | 0o600},
-		{"nowhere", "leads nowhere", fs.ModeSymlink | 0o777},
-		{"none/x", "there is no folder " + in("none") + "; create it first", 0},
+		{"nowhere", "dangling symbolic link", fs.ModeSymlink | 0o777},
+		{"none/x", "directory not found: " + in("none") + "; create it first", 0},
 		{".", "is a directory", fs.ModeDir | 0o755},
 	} {
 		err := Write(in(c.name), []byte("now"), 0o640)

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -31,7 +31,8 @@ func Build(req Request) (*Plan, error) {
 	fail := func(err error) error { return fmt.Errorf("plan %s: %w", r.File, err) }
 	servers, runs := req.Backends.Of(r)
 	if !runs || r.Benchmark.Type != "agentperf" {
-		return nil, fail(fmt.Errorf("engine %s, frontend %s, benchmark %s: only %s with benchmark agentperf can be run",
+		return nil, fail(problem.Errorf(problem.PlanUnsupported,
+			"engine %s, frontend %s, benchmark %s is not supported; use %s with benchmark agentperf",
 			r.Engine.Type, r.Frontend.Type, r.Benchmark.Type, req.Backends))
 	}
 	if err := refuse(req); err != nil {
@@ -76,11 +77,11 @@ var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 func refuse(req Request) error {
 	r := req.Recipe
 	if n := strings.IndexFunc(r.Name, unicode.IsControl); n >= 0 || len(r.Name) > 128 || strings.HasPrefix(r.Name, "-") {
-		return fmt.Errorf("name %.40q can't be a job's name: "+
-			"want at most 128 bytes without control characters that do not begin with -", r.Name)
+		return problem.Errorf(problem.PlanInvalid, "name: %.40q is not a valid job name; "+
+			"use at most 128 bytes, no control characters and no leading -", r.Name)
 	}
 	if len(r.Benchmark.Levels) == 0 {
-		return errors.New("no concurrency level; give benchmark.concurrency or concurrencies")
+		return problem.New(problem.PlanInvalid, "no concurrency level; set benchmark.concurrency or benchmark.concurrencies")
 	}
 	options := slices.Concat(r.SbatchDirectives, r.SrunOptions)
 	if req.Cluster != nil {
@@ -88,17 +89,19 @@ func refuse(req Request) error {
 	}
 	for _, o := range options {
 		if !optionName.MatchString(o.Name) {
-			return fmt.Errorf("%q is no name of a Slurm option: want letters, digits and -", o.Name)
+			return problem.Errorf(problem.PlanInvalid,
+				"%q is not a valid name of a Slurm option; use letters, digits and -", o.Name)
 		}
 	}
 	for _, o := range r.SbatchDirectives {
 		if slices.Contains(oneJob, o.Name) {
-			return fmt.Errorf("sbatch directive %s: a run is one job with one log; remove it", o.Name)
+			return problem.Errorf(problem.PlanInvalid,
+				"sbatch directive %s is not supported, because a run is one job with one log; remove it", o.Name)
 		}
 	}
 	for _, pattern := range r.FatalPatterns {
 		if _, err := regexp.Compile(pattern); err != nil {
-			return fmt.Errorf("extra_fatal_log_patterns: %w", err)
+			return problem.Errorf(problem.PlanInvalid, "extra_fatal_log_patterns: %w", err)
 		}
 	}
 	return nil
@@ -200,4 +203,4 @@ func (b *builder) site() backend.Site {
 }
 
 // errNoWorkload says that a target needs the workload file itself.
-var errNoWorkload = errors.New("the workload file is needed; give it with --workload")
+var errNoWorkload = problem.New(problem.WorkloadMissing, "a workload file is required; pass --workload FILE")

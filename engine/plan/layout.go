@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -34,8 +35,8 @@ const mostNodes = 4096
 func place(r *recipes.Recipe) (layout, error) {
 	front, back := reserved(r)
 	if n, w := r.WorkerNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers; n > mostNodes || w > mostNodes {
-		return layout{}, fmt.Errorf("%d worker nodes and %d workers: more than %d of either is surely a slip",
-			n, w, mostNodes)
+		return layout{}, problem.Errorf(problem.PlanInvalid,
+			"at most %d worker nodes and %[1]d workers are supported, got %d nodes and %d workers", mostNodes, n, w)
 	}
 	l := layout{nodes: r.WorkerNodes() + len(front) + len(back)}
 	l.head = len(front) // first worker node
@@ -140,8 +141,9 @@ func placeWorkers(r *recipes.Recipe, first int) ([]worker, error) {
 		for i := range role.Workers {
 			w, ok := p.put(gpus)
 			if !ok {
-				return nil, fmt.Errorf("%s worker %d needs %d GPUs, and the recipe's %d worker nodes of %d GPUs are used up; "+
-					"raise %s nodes or lower its workers", role.Name, i, gpus, p.end-first, r.GPUsPerNode, role.Name)
+				return nil, problem.Errorf(problem.PlanInvalid,
+					"%s worker %d needs %d GPUs, but the recipe's %d worker nodes of %d GPUs are used up; "+
+						"increase the %s nodes or reduce its workers", role.Name, i, gpus, p.end-first, r.GPUsPerNode, role.Name)
 			}
 			w.role, w.index = role, i
 			out = append(out, w)

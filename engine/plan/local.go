@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Defaults of [LocalScale]: what two cores play without distorting the figures.
@@ -73,12 +74,13 @@ func (b *builder) scale() error {
 	}
 	for _, c := range recipes.CheckTimeouts(w, b.levels) {
 		if !c.Known {
-			return fmt.Errorf("%s: %s", w.File, c.Sentence())
+			return problem.Errorf(problem.PlanInvalid, "%s: %s", w.File, c.Sentence())
 		}
 	}
 	users, seconds := b.Local.Users, b.Local.Seconds
 	if users < 1 || !(seconds > 0) || math.IsInf(seconds, 0) {
-		return fmt.Errorf("%d users and a phase of %g s: want at least one user and more than 0 s", users, seconds)
+		return problem.Errorf(problem.FlagValue,
+			"users must be at least 1 and the phase longer than 0 s, got %d users and %g s", users, seconds)
 	}
 	most := b.r.Benchmark.MaxLevel()
 	users = min(users, most)

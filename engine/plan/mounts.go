@@ -1,13 +1,13 @@
 package plan
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Where a container of the run has the log dir and the model.
@@ -42,7 +42,7 @@ func (b *builder) mounts() error {
 	for _, m := range b.r.ExtraMounts {
 		host, container, ok := strings.Cut(m, ":")
 		if !ok {
-			return fmt.Errorf("extra_mount %q has no colon: want host:container", m)
+			return problem.Errorf(problem.PlanInvalid, "extra_mount: %q has no colon; write host:container", m)
 		}
 		add(host, container, "extra_mount")
 	}
@@ -77,8 +77,8 @@ func (b *builder) template(s string) (string, error) {
 		name, tail, closed := strings.Cut(after, "}")
 		v, have := known[name]
 		if !closed || !have {
-			return "", fmt.Errorf("container_mounts %q: unknown placeholder {%s}: want job_id, run_name, head_node_ip, "+
-				"log_dir, model_path, container_image or gpus_per_node", s, name)
+			return "", problem.Errorf(problem.PlanInvalid, "container_mounts: unknown placeholder {%s} in %q (available: "+
+				"job_id, run_name, head_node_ip, log_dir, model_path, container_image, gpus_per_node)", name, s)
 		}
 		out.WriteString(v)
 		rest = tail

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -63,7 +63,8 @@ func (b *builder) configs() error {
 // srtctl leaves the job to srtctl: what it will do is what its own dry-run shows.
 func (b *builder) srtctl() error {
 	if b.Smoke {
-		return errors.New("srtctl gives the client the workload that the recipe names: a smoke run takes the launcher slurm")
+		return problem.New(problem.PlanUnsupported,
+			"srtctl can't start a smoke run, because it reads the workload that the recipe names; use --launcher slurm")
 	}
 	b.substitute("launcher", "a batch script of this program", "srtctl apply -f RECIPE -o "+b.OutputDir+" -y --json",
 		"srtctl makes script and steps itself (srtctl dry-run shows them); nodes, roles and logs are laid out as below")

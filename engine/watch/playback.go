@@ -17,6 +17,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/runs"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -54,7 +55,7 @@ func (*Watcher) Playback(ctx context.Context, ref runs.Ref) (*Playback, error) {
 		return nil, err
 	}
 	if err := p.survey(ctx); err != nil {
-		return nil, fmt.Errorf("play %s back: %w", ref.Label(), err)
+		return nil, fmt.Errorf("play back %s: %w", ref.Label(), err)
 	}
 	return p, nil
 }
@@ -83,8 +84,8 @@ func (p *Playback) survey(ctx context.Context) error {
 		p.From, p.To = earlier(p.From, s.first), later(p.To, s.last)
 	}
 	if len(p.spans) == 0 {
-		return fmt.Errorf("%s has no rows of this client start; only what has request rows can be played back",
-			results.RequestsFile)
+		return problem.Errorf(problem.PlaybackNotPossible,
+			"%s has no request rows since the last start of the client, and playback needs them", results.RequestsFile)
 	}
 	if n := len(p.events); n > 0 {
 		p.From, p.To = earlier(p.From, p.events[0].T), later(p.To, p.events[n-1].T)
@@ -193,14 +194,14 @@ func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 		p.close()
 		var err error
 		if p.cursor, err = p.rewind(); err != nil {
-			return Update{}, fmt.Errorf("play back: %w", err)
+			return Update{}, fmt.Errorf("play back run: %w", err)
 		}
 	}
 	c := p.cursor
 	told := c.events
 	if err := p.advance(ctx, c, t); err != nil {
 		p.close()
-		return Update{}, fmt.Errorf("play back: %w", err)
+		return Update{}, fmt.Errorf("play back run: %w", err)
 	}
 	c.at = t
 	u := Update{At: t, Events: p.events[told:c.events], Status: c.status, Heard: earlier(t, p.To), Done: !t.Before(p.To)}

@@ -12,6 +12,7 @@ const (
 	Interrupted          ID = "interrupted"
 	TimedOut             ID = "timed-out"
 	NameUnknown          ID = "name-unknown"
+	PatternInvalid       ID = "pattern-invalid"
 )
 
 var commandEntries = []Entry{
@@ -64,5 +65,10 @@ var commandEntries = []Entry{
 		ID: NameUnknown, Title: "unknown name",
 		Cause:  "No field, rule or error has this name.",
 		Remedy: "Run explain without an argument to list all fields.",
+	},
+	{
+		ID: PatternInvalid, Title: "invalid search pattern",
+		Cause:  "The pattern of a search or filter is not a regular expression in RE2 syntax.",
+		Remedy: "Correct it. Put a backslash before a special character to search for the character itself.",
 	},
 }

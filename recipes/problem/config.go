@@ -16,7 +16,7 @@ var configEntries = []Entry{
 	},
 	{
 		ID: EnvironmentInvalid, Title: "invalid environment variable",
-		Cause:  "The value of an environment variable is out of range.",
+		Cause:  "The value of an environment variable can't be parsed or is out of range.",
 		Remedy: "Correct or unset the variable.",
 	},
 	{

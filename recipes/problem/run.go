@@ -74,7 +74,7 @@ var runEntries = []Entry{
 	},
 	{
 		ID: PlaybackNotPossible, Title: "playback not possible",
-		Cause:  "There are no request rows for this start of the client.",
+		Cause:  "The run has no request rows since the last start of its client.",
 		Remedy: "See results RUN for the available data.",
 	},
 }

@@ -62,7 +62,7 @@ func TestSrtctlIsMissing(t *testing.T) {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	smoke := append([]string{"dry-run", "r.yaml", "--launcher", "srtctl", "--smoke"}, s.settings()...)
-	if _, errs, code := s.run(smoke...); code == 0 || !strings.Contains(errs, "takes the launcher slurm") {
+	if _, errs, code := s.run(smoke...); code == 0 || !strings.Contains(errs, "use --launcher slurm") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
