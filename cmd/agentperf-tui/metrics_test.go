@@ -103,7 +103,7 @@ func TestEveryMetricIsShown(t *testing.T) {
 
 	series := s.want(0, "export", run, "--table", "series").stdout
 	bucket := decode[phases](t, exported).Series[0].Buckets[0]
-	for _, m := range results.Trends {
+	for _, m := range results.TrendMetrics {
 		if _, ok := bucket[m.Trend.Key]; !ok || columnOf(t, series, m.Trend.Key) == nil {
 			t.Errorf("%s is not in the series", m.Trend.Key)
 		}
@@ -159,15 +159,15 @@ func TestEveryMetricIsCompared(t *testing.T) {
 	markdown := s.want(0, "parity", run, run, "--format", "markdown").stdout
 	table := s.want(0, "export", "--parity", run, run).stdout
 	page := html.UnescapeString(s.want(0, "export", "--parity", run, run, "--format", "html").stdout)
-	for _, m := range results.Only(func(m *results.Metric) bool { return m.Parity != nil }) {
+	for _, m := range results.FilterMetrics(func(m *results.Metric) bool { return m.Parity != nil }) {
 		p, ok := parts[m.Key]
 		row := rows[m.Key]
 		switch {
 		case !ok || p.Delta == nil:
 			t.Errorf("%s is not in the JSON", m.Key)
-		case m.Parity.Row == "" && row != m.Label || m.Parity.Row != "" && row != m.Parity.Row:
+		case m.Parity.RowLabel == "" && row != m.Label || m.Parity.RowLabel != "" && row != m.Parity.RowLabel:
 			t.Errorf("%s is in the row %q", m.Key, row)
-		case (p.Interval != nil) != (m.Formula.Kind != results.Stated):
+		case (p.Interval != nil) != (m.Formula.Kind != results.ClientReported):
 			t.Errorf("%s: interval %v", m.Key, p.Interval)
 		}
 		if !slices.Contains(columnOf(t, table, "key"), m.Key) {

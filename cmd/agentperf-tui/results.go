@@ -81,7 +81,7 @@ func (a *app) tiers(tiers []results.TierResult) error {
 			safetext.Clean(r.Tier.Name), r.Tier.SpeedFloor, r.Tier.TTFTCeiling, best)
 		for _, l := range r.Levels {
 			if !l.Meets {
-				a.say("  not at %d users: %s\n", l.Concurrency, l.Why)
+				a.say("  not at %d users: %s\n", l.Concurrency, l.Reason)
 			}
 		}
 	}

@@ -48,15 +48,15 @@ and outputs of other tools; newest first.`,
 			return a.print(runs)
 		}
 		head := []string{"STATE", "RUN", "ID", "SOURCE", "USERS"}
-		for _, m := range results.Listed {
+		for _, m := range results.RunsColumnMetrics {
 			head = append(head, m.Runs.Title)
 		}
 		rows := [][]string{append(head, "AGE", "WHY")}
 		for _, r := range runs {
 			levels := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]")
 			row := []string{string(r.State), clip(r.Name, 48), r.ID, r.Source, levels}
-			for _, m := range results.Listed {
-				row = append(row, m.RunsText(r.Figures.Of(m.Key).Value, m.Decimals))
+			for _, m := range results.RunsColumnMetrics {
+				row = append(row, m.RunsText(r.Figures.Get(m.Key).Value, m.Decimals))
 			}
 			rows = append(rows, append(row, sinceText(r.Since), clip(r.Message, 120)))
 		}

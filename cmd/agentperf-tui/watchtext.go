@@ -71,7 +71,7 @@ func (a *app) updateText(u engine.Update) error {
 	line := phaseLine(u.Run.Phases[len(u.Run.Phases)-1])
 	if r := u.Recent; r != nil && r.N > 0 {
 		line += fmt.Sprintf(" · last %.0f s: out %s, TTFT p95 %s (n %d)",
-			r.Seconds, r.Figures.Of(results.Primary).Text(), r.Figures.Of(results.TTFT95).Text(), r.N)
+			r.Seconds, r.Figures.Get(results.Primary).Text(), r.Figures.Get(results.TTFT95).Text(), r.N)
 	}
 	return a.say("%s  %s  %s\n", clock(u.At), u.Status.State, line)
 }
@@ -87,7 +87,7 @@ func phaseLine(p results.Phase) string {
 	s += fmt.Sprintf(", %d measured (%s)", p.Requests.Measured, ui.Plural(p.Requests.Failed, "error"))
 	for _, m := range results.Metrics {
 		if m.Watch != "" {
-			s += " · " + m.Watch + " " + p.Figures.Of(m.Key).Text()
+			s += " · " + m.Watch + " " + p.Figures.Get(m.Key).Text()
 		}
 	}
 	return s + " (window " + p.Window.Source + ")"

@@ -51,7 +51,7 @@ func TestMerge(t *testing.T) {
 		{nil, nan, nan},
 	} {
 		same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-		if mean, peak := Merge(tt.in, false), Merge(tt.in, true); !same(mean, tt.mean) || !same(peak, tt.peak) {
+		if mean, peak := Aggregate(tt.in, false), Aggregate(tt.in, true); !same(mean, tt.mean) || !same(peak, tt.peak) {
 			t.Errorf("%v: %g and %g, want %g and %g", tt.in, mean, peak, tt.mean, tt.peak)
 		}
 	}
@@ -60,7 +60,7 @@ func TestMerge(t *testing.T) {
 func TestRound(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]float64{0: 1, 0.3: 0.5, 1: 1, 1.01: 2, 20: 20, 51: 100, math.Inf(-1): 1} {
-		if got := Round(v); math.Abs(got-want) > 1e-12 {
+		if got := NiceStep(v); math.Abs(got-want) > 1e-12 {
 			t.Errorf("Round(%g) is %g, want %g", v, got, want)
 		}
 	}
@@ -80,12 +80,12 @@ func TestRounded(t *testing.T) {
 		{RangeOf(5), Range{5, 5.002}},
 		{RangeOf(-3, 7.5, math.NaN(), math.Inf(1)), Range{-4, 8}},
 	} {
-		got := tt.in.Rounded()
+		got := tt.in.Nice()
 		if math.Abs(got.Low-tt.want.Low) > 1e-9 || math.Abs(got.High-tt.want.High) > 1e-9 {
 			t.Errorf("%v: %v, want %v", tt.in, got, tt.want)
 		}
 	}
-	if r := RangeOf(math.NaN()); !r.Empty() || !r.Rounded().Empty() || RangeOf(0).Empty() {
+	if r := RangeOf(math.NaN()); !r.Empty() || !r.Nice().Empty() || RangeOf(0).Empty() {
 		t.Error("what is empty is not told")
 	}
 }

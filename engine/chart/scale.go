@@ -30,9 +30,9 @@ func (r Range) With(values ...float64) Range {
 // Empty reports whether r holds no value.
 func (r Range) Empty() bool { return !(r.Low <= r.High) }
 
-// Rounded returns the round numbers around r, close enough that its values fill most
+// Nice returns the round numbers around r, close enough that its values fill most
 // of an axis; the axis begins at 0 where that costs less than half of it.
-func (r Range) Rounded() Range {
+func (r Range) Nice() Range {
 	if r.Empty() {
 		return r
 	}
@@ -42,7 +42,7 @@ func (r Range) Rounded() Range {
 	// Ten steps are more than the span; a step tells no more than the values do.
 	step := decimal(2, magnitude(max(math.Abs(r.High)/100, 1e-9))-1)
 	if r.High > r.Low {
-		step = max(step, Round((r.High-r.Low)/10*(1+2*tolerance)))
+		step = max(step, NiceStep((r.High-r.Low)/10*(1+2*tolerance)))
 	}
 	r.Low, r.High = math.Floor(r.Low/step)*step, math.Ceil(r.High/step)*step
 	if r.High <= r.Low {
@@ -54,9 +54,9 @@ func (r Range) Rounded() Range {
 // tolerance is the part of a number that its computation may be off by.
 const tolerance = 1e-9
 
-// Round returns the smallest of 1, 2 and 5 times a power of ten that is at least v; 1
+// NiceStep returns the smallest of 1, 2 and 5 times a power of ten that is at least v; 1
 // for what is not positive.
-func Round(v float64) float64 {
+func NiceStep(v float64) float64 {
 	if !(v > 0) {
 		return 1
 	}
@@ -103,7 +103,7 @@ func Resample(values []float64, peak bool, n int) []float64 {
 	for i := range out {
 		from, to := float64(i)*float64(k)/float64(n), float64(i+1)*float64(k)/float64(n)
 		if to-from >= 1 {
-			out[i] = Merge(values[int(from):max(int(to), int(from)+1)], peak)
+			out[i] = Aggregate(values[int(from):max(int(to), int(from)+1)], peak)
 			continue
 		}
 		mid := (from+to)/2 - 0.5 // in values, from the middle of the first
@@ -125,9 +125,9 @@ func between(a, b, share float64) float64 {
 	return a + (b-a)*share
 }
 
-// Merge is the mean of the values that are drawable, or the highest of them: a slow
+// Aggregate is the mean of the values that are drawable, or the highest of them: a slow
 // moment must not vanish in a mean. NaN without any.
-func Merge(values []float64, peak bool) float64 {
+func Aggregate(values []float64, peak bool) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {
 		if Drawable(v) {

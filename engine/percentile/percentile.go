@@ -10,17 +10,17 @@ const Method = "linear interpolation between closest ranks"
 
 // Of returns the p-th percentile, 0 to 100, of values in ascending order; NaN without values.
 func Of(sorted []float64, p float64) float64 {
-	return At(len(sorted), p, func(rank int) float64 { return sorted[rank] })
+	return OfFunc(len(sorted), p, func(rank int) float64 { return sorted[rank] })
 }
 
-// At is Of for n values of which value returns the one at a rank, counted from 0 in
+// OfFunc is Of for n values of which value returns the one at a rank, counted from 0 in
 // ascending order.
-func At(n int, p float64, value func(rank int) float64) float64 {
+func OfFunc(n int, p float64, value func(rank int) float64) float64 {
 	if n == 0 {
 		return math.NaN()
 	}
 	low, high, part := Ranks(n, p)
-	return Between(value(low), value(high), part)
+	return Interpolate(value(low), value(high), part)
 }
 
 // Ranks returns the two ranks of n > 0 values that the p-th percentile lies
@@ -31,5 +31,5 @@ func Ranks(n int, p float64) (low, high int, part float64) {
 	return low, min(low+1, n-1), rank - float64(low)
 }
 
-// Between interpolates between two values; part is from 0 to 1.
-func Between(low, high, part float64) float64 { return low + (high-low)*part }
+// Interpolate interpolates between two values; part is from 0 to 1.
+func Interpolate(low, high, part float64) float64 { return low + (high-low)*part }

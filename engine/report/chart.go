@@ -50,7 +50,7 @@ func (c drawing) svg() template.HTML {
 	if xs.High == xs.Low {
 		xs.High = xs.Low + 1
 	}
-	stepX, stepY := chart.Round((xs.High-xs.Low)/6), chart.Round(ys.High/4)
+	stepX, stepY := chart.NiceStep((xs.High-xs.Low)/6), chart.NiceStep(ys.High/4)
 	ys = chart.Range{High: math.Max(stepY, math.Ceil(ys.High/stepY)*stepY)}
 	x := func(v float64) float64 { return left + (v-xs.Low)/(xs.High-xs.Low)*(width-left-right) }
 	y := func(v float64) float64 { return height - bottom - v/ys.High*(height-top-bottom) }

@@ -143,9 +143,9 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 		}
 		charts[i].lines = append(charts[i].lines, l)
 	}
-	for _, m := range results.Trends {
+	for _, m := range results.TrendMetrics {
 		if m.Trend.Page != "" {
-			add(m.Trend.Page, m.Trend.Curve, func(b results.Bucket) float64 { return m.Shown(b.Of(m.Key)) })
+			add(m.Trend.Page, m.Trend.Curve, func(b results.Bucket) float64 { return m.DisplayValue(b.Get(m.Key)) })
 		}
 	}
 	const load = "Users and requests"
@@ -195,7 +195,7 @@ func fields(f parity.FileDiff, c parity.Comparison) part {
 		Head:  []string{"Field", c.Reference.Name, c.Candidate.Name},
 	}
 	for _, d := range f.Differences {
-		out.Rows = append(out.Rows, []string{d.Path, parity.Given(d.A), parity.Given(d.B)})
+		out.Rows = append(out.Rows, []string{d.Path, parity.FieldText(d.A), parity.FieldText(d.B)})
 	}
 	return out
 }

@@ -62,7 +62,7 @@ func PhasesCSV(w io.Writer, r Run) error {
 // SeriesCSV writes a line for each bucket of each phase.
 func SeriesCSV(w io.Writer, r Run) error {
 	head := []string{"phase_idx", "start", "start_utc", "seconds", "requests", "failed"}
-	for _, m := range results.Trends {
+	for _, m := range results.TrendMetrics {
 		head = append(head, m.Trend.Key)
 	}
 	rows := [][]string{append(head, "users", "in_flight")}
@@ -121,7 +121,7 @@ func TiersCSV(w io.Writer, r Run) error {
 	for _, t := range r.Tiers {
 		for _, l := range t.Levels {
 			rows = append(rows, cells(t.Tier.Name, t.Tier.SpeedFloor, t.Tier.TTFTCeiling, t.Concurrency,
-				l.Concurrency, l.Meets, l.Why))
+				l.Concurrency, l.Meets, l.Reason))
 		}
 	}
 	return write(w, rows)

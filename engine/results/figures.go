@@ -40,7 +40,7 @@ func (f Figure) ClientText() string {
 }
 
 func (f Figure) text(v float64) string {
-	if m := Find(f.Key); m != nil {
+	if m := FindMetric(f.Key); m != nil {
 		return m.Text(v)
 	}
 	return "-"
@@ -92,8 +92,8 @@ func (n Number) MarshalJSON() ([]byte, error) {
 // Figures are all figures of a phase, in the order in which they are shown.
 type Figures []Figure
 
-// Of returns the figure with a key such as "ttft_p50_s"; without one, a figure whose Value is NaN.
-func (fs Figures) Of(key string) Figure {
+// Get returns the figure with a key such as "ttft_p50_s"; without one, a figure whose Value is NaN.
+func (fs Figures) Get(key string) Figure {
 	if i := slices.IndexFunc(fs, func(f Figure) bool { return f.Key == key }); i >= 0 {
 		return fs[i]
 	}

@@ -38,9 +38,9 @@ type PlannedPhase struct {
 	MinMeasurement float64 // 0 when unknown
 }
 
-// Fold gathers the client's output line by line. It is not safe for concurrent
+// Aggregator gathers the client's output line by line. It is not safe for concurrent
 // use. Lines may come in any order of files, but in file order within one.
-type Fold struct {
+type Aggregator struct {
 	planned  map[int]PlannedPhase
 	started  float64 // Unix s; NaN when no start is known
 	starts   starts
@@ -73,50 +73,50 @@ type fault struct {
 	first string
 }
 
-// NewFold starts from nothing.
-func NewFold() *Fold {
-	return &Fold{
+// NewAggregator starts from nothing.
+func NewAggregator() *Aggregator {
+	return &Aggregator{
 		planned: map[int]PlannedPhase{}, started: math.NaN(), starts: newStarts(), analysis: map[string]*table{},
 		lines: map[string]int{}, faults: map[string]*fault{}, odd: map[string]*fault{}, kinds: []string{"unknown"},
 		tracks: map[int]*track{},
 	}
 }
 
-// Close gives back the disk space of a Fold that holds more rows than it keeps
-// in memory. The Fold must not be used afterwards.
-func (f *Fold) Close() {
+// Close gives back the disk space of an Aggregator that holds more rows than it keeps
+// in memory. The Aggregator must not be used afterwards.
+func (f *Aggregator) Close() {
 	for _, t := range f.tables() {
 		t.close()
 	}
 }
 
-// Plan tells what was planned of the phases.
-func (f *Fold) Plan(planned ...PlannedPhase) {
+// AddPlan tells what was planned of the phases.
+func (f *Aggregator) AddPlan(planned ...PlannedPhase) {
 	for _, l := range planned {
 		f.planned[l.Phase] = l
 	}
 }
 
-// Start tells when the client was started, from the job's events. Only rows of
+// SetStart tells when the client was started, from the job's events. Only rows of
 // the latest start count. Without it the start is sought in the rows.
-func (f *Fold) Start(t time.Time) {
+func (f *Aggregator) SetStart(t time.Time) {
 	if s := unix(t); math.IsNaN(f.started) || s > f.started {
 		f.started = s
 	}
 }
 
-// Live takes a line of requests.jsonl. An error tells what is wrong with the
+// AddRequestRow takes a line of requests.jsonl. An error tells what is wrong with the
 // line; it is counted and shown in Run.Warnings as well.
-func (f *Fold) Live(line []byte) error { return f.row(&f.live, RequestsFile, -1, line) }
+func (f *Aggregator) AddRequestRow(line []byte) error { return f.row(&f.live, RequestsFile, -1, line) }
 
-// Analysis takes a line of the file <stem>.jsonl, whose rows win over the live
+// AddAnalysisRow takes a line of the file <stem>.jsonl, whose rows win over the live
 // ones. The phase is the stem's.
-func (f *Fold) Analysis(stem harness.Stem, line []byte) error {
+func (f *Aggregator) AddAnalysisRow(stem harness.Stem, line []byte) error {
 	t, name := f.analysisTable(stem)
 	return f.row(t, name, stem.Phase, line)
 }
 
-func (f *Fold) analysisTable(stem harness.Stem) (*table, string) {
+func (f *Aggregator) analysisTable(stem harness.Stem) (*table, string) {
 	name := stem.String() + ".jsonl"
 	t := f.analysis[name]
 	if t == nil {
@@ -126,7 +126,7 @@ func (f *Fold) analysisTable(stem harness.Stem) (*table, string) {
 	return t, name
 }
 
-func (f *Fold) row(t *table, name string, phase int, line []byte) error {
+func (f *Aggregator) row(t *table, name string, phase int, line []byte) error {
 	f.lines[name]++
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
@@ -140,7 +140,7 @@ func (f *Fold) row(t *table, name string, phase int, line []byte) error {
 }
 
 // take takes the rows of a file in its order.
-func (f *Fold) take(t *table, name string, p *row) {
+func (f *Aggregator) take(t *table, name string, p *row) {
 	if p.errorKind != "" {
 		p.kind = f.kind(p.errorKind)
 	}
@@ -150,7 +150,7 @@ func (f *Fold) take(t *table, name string, p *row) {
 	f.add(t, p.key, &p.Request)
 }
 
-func (f *Fold) add(t *table, key uint64, r *Request) {
+func (f *Aggregator) add(t *table, key uint64, r *Request) {
 	t.place(r)
 	if t == &f.live {
 		f.starts.add(r)
@@ -161,7 +161,7 @@ func (f *Fold) add(t *table, key uint64, r *Request) {
 }
 
 // kind is the number of a kind of failure. There are few; what comes after the 255th is unknown.
-func (f *Fold) kind(name string) uint8 {
+func (f *Aggregator) kind(name string) uint8 {
 	i := slices.Index(f.kinds, name)
 	if i < 0 && len(f.kinds) <= math.MaxUint8 {
 		i = len(f.kinds)
@@ -170,8 +170,8 @@ func (f *Fold) kind(name string) uint8 {
 	return uint8(max(i, 0))
 }
 
-// Manifest takes a line of phase_manifest.jsonl.
-func (f *Fold) Manifest(line []byte) error {
+// AddManifestRow takes a line of phase_manifest.jsonl.
+func (f *Aggregator) AddManifestRow(line []byte) error {
 	if f.lines[ManifestFile]++; len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
@@ -187,22 +187,22 @@ func (f *Fold) Manifest(line []byte) error {
 	return nil
 }
 
-// Statistics takes the whole file <stem>.json. A later one replaces an earlier
+// AddStatistics takes the whole file <stem>.json. A later one replaces an earlier
 // one of the same stem; of several stems of a phase the last one given counts.
-func (f *Fold) Statistics(stem harness.Stem, data []byte) error {
+func (f *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
 	name := stem.String() + ".json"
 	s, err := parseStatistics(stem, data)
 	if err != nil {
 		return f.fault(name, err)
 	}
-	f.Forget(name)
+	f.DropFile(name)
 	f.stats = append(f.stats, s)
 	return nil
 }
 
-// Forget drops all that came from a file, by its base name: it was truncated or
+// DropFile drops all that came from a file, by its base name: it was truncated or
 // replaced, and its lines will be given again.
-func (f *Fold) Forget(name string) {
+func (f *Aggregator) DropFile(name string) {
 	delete(f.lines, name)
 	delete(f.faults, name)
 	delete(f.odd, name)
@@ -223,7 +223,7 @@ func (f *Fold) Forget(name string) {
 	}
 }
 
-func (f *Fold) fault(name string, err error) error {
+func (f *Aggregator) fault(name string, err error) error {
 	where := name
 	if n := f.lines[name]; n > 0 {
 		where = fmt.Sprintf("%s:%d", name, n)
@@ -241,7 +241,7 @@ func count(faults map[string]*fault, name, text string) {
 }
 
 // renew drops what was derived of rows that are gone.
-func (f *Fold) renew() {
+func (f *Aggregator) renew() {
 	f.resolved, f.spans, f.tracks = -1, spans{}, map[int]*track{}
 	for _, t := range f.tables() {
 		t.covered = nil
@@ -252,7 +252,7 @@ func (f *Fold) renew() {
 // is told apart from rows of earlier client starts.
 func (t *table) place(r *Request) {
 	switch {
-	case !r.unplaced:
+	case !r.noStartTime:
 		t.near = r.Start
 	case !math.IsNaN(r.End):
 		r.Start = r.End
@@ -262,7 +262,7 @@ func (t *table) place(r *Request) {
 }
 
 // begin is the start_time from which on rows are of the last client start.
-func (f *Fold) begin() float64 {
+func (f *Aggregator) begin() float64 {
 	if !math.IsNaN(f.started) {
 		return f.started
 	}
@@ -281,7 +281,7 @@ func (f *Fold) begin() float64 {
 }
 
 // begun is begin, by what the rows and the windows show.
-func (f *Fold) begun() float64 {
+func (f *Aggregator) begun() float64 {
 	for _, b := range slices.Backward(f.starts.begins) {
 		// The client empties the manifest at its start, so that a window in it is of
 		// the last one: what looked like a start inside was users starting over.
@@ -295,7 +295,7 @@ func (f *Fold) begun() float64 {
 
 // requests visits the rows of a phase that count: those of the last client
 // start, each request once.
-func (f *Fold) requests(phase int) source {
+func (f *Aggregator) requests(phase int) source {
 	return func(workers int, visit func(worker int, r *Request)) error {
 		return f.scan(workers, func(x *extent) bool { return x.holds(phase) }, func(w int, r *Request) {
 			if int(r.phase) == phase {
@@ -306,7 +306,7 @@ func (f *Fold) requests(phase int) source {
 }
 
 // scan visits the rows that count in wanted blocks.
-func (f *Fold) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
+func (f *Aggregator) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
 	begin := f.begin()
 	for _, t := range f.tables() {
 		err := t.scan(workers, 0, wanted, func(w int, r *Request) {

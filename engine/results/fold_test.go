@@ -39,30 +39,30 @@ var testStem = harness.Stem{Model: "m", Concurrency: 8, Phase: 0, Timeout: 100, 
 const window = `{"phase_idx":0,"settling_end":110,"actual_phase_end":120}`
 
 // fold feeds live rows, a manifest and statistics, each where given.
-func fold(t *testing.T, manifest, stats string, rows ...string) *Fold {
+func fold(t *testing.T, manifest, stats string, rows ...string) *Aggregator {
 	t.Helper()
-	f := NewFold()
+	f := NewAggregator()
 	for _, r := range rows {
-		if err := f.Live([]byte(r)); err != nil {
+		if err := f.AddRequestRow([]byte(r)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if manifest != "" {
-		if err := f.Manifest([]byte(manifest)); err != nil {
+		if err := f.AddManifestRow([]byte(manifest)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if stats != "" {
-		if err := f.Statistics(testStem, []byte(stats)); err != nil {
+		if err := f.AddStatistics(testStem, []byte(stats)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return f
 }
 
-func only(t *testing.T, f *Fold) Phase {
+func only(t *testing.T, f *Aggregator) Phase {
 	t.Helper()
-	run := f.Run(f.lastTime())
+	run := f.Snapshot(f.lastTime())
 	if len(run.Phases) != 1 {
 		t.Fatalf("%d phases, want 1: %+v", len(run.Phases), run)
 	}
@@ -76,19 +76,19 @@ func TestAnalysisWins(t *testing.T) {
 		line(0, 110, `"server_output_tokens":7,"phase_idx":5,"messages":[{"content":"x"}]`),
 		line(1, 111, ""),
 	} {
-		if err := f.Analysis(testStem, []byte(l)); err != nil {
+		if err := f.AddAnalysisRow(testStem, []byte(l)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p := only(t, f)
-	if got := p.Figures.Of("output_tokens").Value; got != 27 || p.Total != 3 {
+	if got := p.Figures.Get("output_tokens").Value; got != 27 || p.Total != 3 {
 		t.Errorf("%g output tokens of %d requests, want 27 of 3", got, p.Total)
 	}
 	// The same request twice in one analysis file is told, not summed.
-	if err := f.Analysis(testStem, []byte(line(1, 111, ""))); err != nil {
+	if err := f.AddAnalysisRow(testStem, []byte(line(1, 111, ""))); err != nil {
 		t.Fatal(err)
 	}
-	run := f.Run(f.lastTime())
+	run := f.Snapshot(f.lastTime())
 	want := []string{testStem.String() + ".jsonl: 1 row(s) of a request that was there before, not counted"}
 	if diff := cmp.Diff(want, run.Errors); diff != "" || run.Phases[0].Total != 3 {
 		t.Error(run.Phases[0].Total, diff)
@@ -96,8 +96,8 @@ func TestAnalysisWins(t *testing.T) {
 	if diff := cmp.Diff(want, run.Phases[0].Invalid); diff != "" {
 		t.Error(diff)
 	}
-	f.Forget(testStem.String() + ".jsonl")
-	if got := only(t, f).Figures.Of("output_tokens").Value; got != 21 {
+	f.DropFile(testStem.String() + ".jsonl")
+	if got := only(t, f).Figures.Get("output_tokens").Value; got != 21 {
 		t.Errorf("%g output tokens by the live rows, want 21", got)
 	}
 }
@@ -105,7 +105,7 @@ func TestAnalysisWins(t *testing.T) {
 func TestLiveDuplicates(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, "", line(0, 110, ""), line(0, 110, ""), line(0, 110, `"request_id":"other"`))
-	run := f.Run(f.lastTime())
+	run := f.Snapshot(f.lastTime())
 	if run.Phases[0].Total != 2 || len(run.Warnings) != 1 ||
 		!strings.HasPrefix(run.Warnings[0], "requests.jsonl: 1 row(s) of a request") {
 		t.Errorf("%d, %q", run.Phases[0].Total, run.Warnings)
@@ -115,15 +115,15 @@ func TestLiveDuplicates(t *testing.T) {
 func TestManifestTwice(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, "", line(0, 110, ""))
-	if err := f.Manifest([]byte(window)); err != nil {
+	if err := f.AddManifestRow([]byte(window)); err != nil {
 		t.Fatal(err)
 	}
-	run := f.Run(f.lastTime())
+	run := f.Snapshot(f.lastTime())
 	want := []string{"phase_manifest.jsonl: phase 0 occurs 2 times"}
 	if diff := cmp.Diff(want, run.Errors); diff != "" {
 		t.Error(diff)
 	}
-	f.Forget(ManifestFile) // as the client does at its start
+	f.DropFile(ManifestFile) // as the client does at its start
 	if p := only(t, f); p.Window != nil {
 		t.Errorf("window %+v without a manifest", p.Window)
 	}
@@ -132,9 +132,9 @@ func TestManifestTwice(t *testing.T) {
 func TestManifestOfAnEarlierStart(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, "", line(0, 110, ""))
-	f.Start(time.Unix(200, 0))
-	run := f.Run(time.Unix(201, 0))
-	if len(run.Phases) != 0 || run.EarlierStart != 1 {
+	f.SetStart(time.Unix(200, 0))
+	run := f.Snapshot(time.Unix(201, 0))
+	if len(run.Phases) != 0 || run.EarlierStartRows != 1 {
 		t.Errorf("%+v", run)
 	}
 }
@@ -143,12 +143,12 @@ func TestUnreadableLines(t *testing.T) {
 	t.Parallel()
 	f := fold(t, window, "", line(0, 110, ""))
 	for _, l := range []string{"", "  \r", "\x1b[0m", `{"user_id":"x"}`} {
-		if err := f.Live([]byte(l)); (err == nil) != (strings.TrimSpace(l) == "") {
+		if err := f.AddRequestRow([]byte(l)); (err == nil) != (strings.TrimSpace(l) == "") {
 			t.Errorf("%q: %v", l, err)
 		}
 	}
 	for _, l := range []string{"", `{"phase_idx":0}`, `[`} {
-		if err := f.Manifest([]byte(l)); (err == nil) != (l == "") {
+		if err := f.AddManifestRow([]byte(l)); (err == nil) != (l == "") {
 			t.Errorf("%q: %v", l, err)
 		}
 	}
@@ -157,7 +157,7 @@ func TestUnreadableLines(t *testing.T) {
 			`phase_idx, settling_end or actual_phase_end is missing (the first of 2 such lines)`,
 		`not counted: requests.jsonl:4: column 1: expected an object, found '\x1b' (the first of 2 such lines)`,
 	}
-	run := f.Run(f.lastTime())
+	run := f.Snapshot(f.lastTime())
 	if diff := cmp.Diff(want, run.Warnings); diff != "" || run.Phases[0].Total != 1 {
 		t.Error(diff)
 	}
@@ -167,14 +167,15 @@ func TestStatisticsOfAnotherStart(t *testing.T) {
 	t.Parallel()
 	stats := `{"requests":{"total":200},"measurement_duration_s":10}`
 	f := fold(t, "", stats, line(0, 110, ""), line(1, 210, ""))
-	f.Start(time.Unix(200, 0))
+	f.SetStart(time.Unix(200, 0))
 	later := testStem
 	later.Phase = 1
-	if err := f.Statistics(later, []byte(stats)); err != nil {
+	if err := f.AddStatistics(later, []byte(stats)); err != nil {
 		t.Fatal(err)
 	}
-	run := f.Run(f.lastTime())
-	if len(run.Phases) != 1 || run.Phases[0].Window != nil || run.Phases[0].Statistics != nil || run.EarlierStart != 1 {
+	run := f.Snapshot(f.lastTime())
+	if len(run.Phases) != 1 || run.Phases[0].Window != nil || run.Phases[0].Statistics != nil ||
+		run.EarlierStartRows != 1 {
 		t.Errorf("%+v", run)
 	}
 	if w := run.Phases[0].Warnings; len(w) != 1 || !strings.Contains(w[0], "it is of an earlier start") {
@@ -196,7 +197,7 @@ func TestOrderOfFilesDoesNotMatter(t *testing.T) {
 	var want []byte
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		f := NewFold()
+		f := NewAggregator()
 		at := map[string]int{}
 		for left := []string{ManifestFile, RequestsFile, "analysis"}; len(left) > 0; {
 			k := rng.IntN(len(left))
@@ -210,18 +211,18 @@ func TestOrderOfFilesDoesNotMatter(t *testing.T) {
 			var err error
 			switch name {
 			case ManifestFile:
-				err = f.Manifest(l)
+				err = f.AddManifestRow(l)
 			case RequestsFile:
-				err = f.Live(l)
+				err = f.AddRequestRow(l)
 			default:
-				err = f.Analysis(testStem, l)
+				err = f.AddAnalysisRow(testStem, l)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Run(time.Unix(115, 0)) // looking changes nothing
+			f.Snapshot(time.Unix(115, 0)) // looking changes nothing
 		}
-		got, err := json.Marshal(f.Run(time.Unix(200, 0)))
+		got, err := json.Marshal(f.Snapshot(time.Unix(200, 0)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,15 +238,15 @@ func TestOrderOfFilesDoesNotMatter(t *testing.T) {
 // What can't be is counted and named, and no figure is formed of it.
 func TestValuesThatCanNotBe(t *testing.T) {
 	t.Parallel()
-	f := NewFold()
-	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":1000,"actual_phase_end":2000}`)); err != nil {
+	f := NewAggregator()
+	if err := f.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":1000,"actual_phase_end":2000}`)); err != nil {
 		t.Fatal(err)
 	}
 	row := func(user int, more string) {
 		start := 1000 + 10*user
 		line := fmt.Sprintf(`{"phase_idx":0,"conversation_id":"c","conversation_idx":1,"user_id":%d,"request_id":"%d",`+
 			`"start_time":%d,"end_time":%d,"success":true,"server_output_tokens":100%s}`, user, user, start, start+5, more)
-		if err := f.Live([]byte(line)); err != nil {
+		if err := f.AddRequestRow([]byte(line)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -259,13 +260,13 @@ func TestValuesThatCanNotBe(t *testing.T) {
 	} {
 		row(20+i, odd)
 	}
-	run := f.Run(time.Time{})
+	run := f.Snapshot(time.Time{})
 	fs := run.Phases[0].Figures
 	for key, want := range map[string]float64{
 		"ttft_p50_s": 1, "ttft_p99_s": 1, "output_speed_local_p50_tok_s": 100, "cache_hit_rate": 0.5,
 		"avg_input_per_request": 1000, "output_server_tok_s": 2.9,
 	} {
-		if got := fs.Of(key).Value; math.Abs(got-want) > 1e-12 {
+		if got := fs.Get(key).Value; math.Abs(got-want) > 1e-12 {
 			t.Errorf("%s is %v, want %v", key, got, want)
 		}
 	}
@@ -273,8 +274,8 @@ func TestValuesThatCanNotBe(t *testing.T) {
 		"requests.jsonl: 9 row(s) with a value that can't be, which is taken as unknown: the first is ttft -1") {
 		t.Errorf("warnings: %s", got)
 	}
-	f.Forget(RequestsFile)
-	if got := f.Run(time.Time{}).Warnings; len(got) != 0 {
+	f.DropFile(RequestsFile)
+	if got := f.Snapshot(time.Time{}).Warnings; len(got) != 0 {
 		t.Errorf("after the file was replaced: %v", got)
 	}
 }
@@ -282,17 +283,17 @@ func TestValuesThatCanNotBe(t *testing.T) {
 // Times beyond any calendar are no times.
 func TestTimesThatCanNotBe(t *testing.T) {
 	t.Parallel()
-	f := NewFold()
+	f := NewAggregator()
 	for _, line := range []string{
 		`{"user_id":1,"start_time":1000,"end_time":1001,"ttft":0.5,"success":true}`,
 		`{"user_id":2,"start_time":1000.5,"end_time":1e300,"ttft":0.5,"success":true}`,
 		`{"user_id":3,"start_time":-1e300,"end_time":1001.5,"ttft":0.5,"success":true}`,
 	} {
-		if err := f.Live([]byte(line)); err != nil {
+		if err := f.AddRequestRow([]byte(line)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if first, last := f.Span(0); first.Unix() != 1000 || last.Unix() != 1001 {
+	if first, last := f.PhaseSpan(0); first.Unix() != 1000 || last.Unix() != 1001 {
 		t.Errorf("from %v to %v", first, last)
 	}
 	if s, err := f.Series(0, 0); err != nil || len(s.Buckets) > 3 {

@@ -26,8 +26,8 @@ type TierResult struct {
 type TierLevel struct {
 	Concurrency int    `json:"concurrency"`
 	Meets       bool   `json:"meets"`
-	Why         string `json:"why,omitempty"` // why it does not
-	Brief       string `json:"-"`             // the same where there is little room
+	Reason      string `json:"why,omitempty"` // why it does not
+	ShortReason string `json:"-"`             // the same where there is little room
 }
 
 // TierResults tells for each tier the highest concurrency that meets it. A phase
@@ -38,8 +38,8 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 		r := TierResult{Tier: t, Levels: []TierLevel{}}
 		for _, p := range phases {
 			l := TierLevel{Concurrency: p.Concurrency}
-			l.Why, l.Brief = t.misses(p)
-			l.Meets = l.Why == ""
+			l.Reason, l.ShortReason = t.misses(p)
+			l.Meets = l.Reason == ""
 			r.Levels = append(r.Levels, l)
 			if l.Meets {
 				r.Concurrency = max(r.Concurrency, p.Concurrency)
@@ -52,7 +52,7 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 
 // misses says why a phase does not meet the tier, whole and in brief; empty where it does.
 func (t Tier) misses(p Phase) (why, brief string) {
-	speed, ttft := p.Figures.Of(LocalSpeed25), p.Figures.Of(TTFT95)
+	speed, ttft := p.Figures.Get(LocalSpeed25), p.Figures.Get(TTFT95)
 	reasons := slices.Concat(p.Invalid, []string{p.Partial, speed.Invalid, ttft.Invalid})
 	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
 	if len(reasons) > 0 {
@@ -96,7 +96,7 @@ func Curve(run string, phases []Phase, gpus int) []Point {
 		if p.Partial != "" {
 			why = append([]string{p.Partial}, why...)
 		}
-		v := func(key string) float64 { return p.Figures.Of(key).Value }
+		v := func(key string) float64 { return p.Figures.Get(key).Value }
 		points = append(points, Point{
 			Run: run, Concurrency: p.Concurrency, GPUs: gpus, Output: v(Primary),
 			OutputPerGPU: per(v(Primary)), TotalPerGPU: per(v(TotalRate)),

@@ -52,7 +52,7 @@ func Load(ctx context.Context, dir string, rc RunContext) (Run, error) {
 
 // loaded is a fold and where it came from.
 type loaded struct {
-	fold    *Fold
+	fold    *Aggregator
 	logDir  string
 	context RunContext
 	skipped []string // JSON files that are no statistics
@@ -60,7 +60,7 @@ type loaded struct {
 }
 
 func (l *loaded) run() Run {
-	run := l.fold.Run(time.Time{})
+	run := l.fold.Snapshot(time.Time{})
 	run.LogDir, run.Partial = l.logDir, l.context.Partial
 	run.Warnings = append(run.Warnings, l.notes...)
 	for _, p := range run.Phases {
@@ -76,10 +76,10 @@ func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{fold: NewFold(), logDir: logDir, context: rc}
-	l.fold.Plan(rc.Planned...)
+	l := &loaded{fold: NewAggregator(), logDir: logDir, context: rc}
+	l.fold.AddPlan(rc.Planned...)
 	if !rc.Start.IsZero() {
-		l.fold.Start(rc.Start)
+		l.fold.SetStart(rc.Start)
 	}
 	files, err := outputFiles(outDir)
 	if err != nil {
@@ -182,7 +182,7 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 		if data == nil {
 			return true, err
 		}
-		if err := f.Statistics(stem, data); err != nil {
+		if err := f.AddStatistics(stem, data); err != nil {
 			l.skipped = append(l.skipped, err.Error())
 		}
 		return true, nil
@@ -204,7 +204,7 @@ func (l *loaded) manifest(path string) error {
 			l.notes = append(l.notes, ManifestFile+": the last line is half written, not counted")
 			continue
 		}
-		_ = l.fold.Manifest(line) // counted by the fold, and told with the run
+		_ = l.fold.AddManifestRow(line) // counted by the fold, and told with the run
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // lastTime is the latest time that any row tells.
-func (f *Fold) lastTime() time.Time {
+func (f *Aggregator) lastTime() time.Time {
 	last := 0.0
 	for _, t := range f.tables() {
 		last = max(last, t.last)
@@ -249,7 +249,7 @@ func fromUnix(s float64) time.Time {
 }
 
 // LoadSeries is Load, and the phases over time in buckets of so many seconds; 0
-// chooses them, see Fold.Series.
+// chooses them, see [Aggregator.Series].
 func LoadSeries(ctx context.Context, dir string, rc RunContext, seconds float64) (Run, []Series, error) {
 	l, err := load(ctx, dir, rc)
 	if err != nil {

@@ -73,7 +73,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		l.fold.Run(time.Time{})
+		l.fold.Snapshot(time.Time{})
 	}
 }
 
@@ -103,7 +103,7 @@ func BenchmarkUpdate(b *testing.B) {
 			f.add(&f.live, mixed(uint64(n), 3), &r)
 			n++
 		}
-		f.Run(time.Time{})
+		f.Snapshot(time.Time{})
 		_, err1 := f.Series(0, 0)
 		_, err2 := f.Recent(0, 60, time.Time{})
 		if err := errors.Join(err1, err2); err != nil {

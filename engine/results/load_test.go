@@ -216,8 +216,8 @@ func TestNewestStatisticsCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := run.Phases[0]
-	if p.Figures.Of("ttft_p50_s").Value != 2 || len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0], old.String()) {
-		t.Errorf("%g, %q", p.Figures.Of("ttft_p50_s").Value, p.Warnings)
+	if p.Figures.Get("ttft_p50_s").Value != 2 || len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0], old.String()) {
+		t.Errorf("%g, %q", p.Figures.Get("ttft_p50_s").Value, p.Warnings)
 	}
 }
 
@@ -234,8 +234,9 @@ func TestKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := run.Phases[0]
-	if diff := cmp.Diff(&Window{120, 131, 11, Estimated}, p.Window); diff != "" || run.EarlierStart != 1 || p.Total != 2 {
-		t.Errorf("earlier %d, total %d, %s", run.EarlierStart, p.Total, diff)
+	if diff := cmp.Diff(&Window{120, 131, 11, Estimated}, p.Window); diff != "" ||
+		run.EarlierStartRows != 1 || p.Total != 2 {
+		t.Errorf("earlier %d, total %d, %s", run.EarlierStartRows, p.Total, diff)
 	}
 }
 
@@ -268,8 +269,8 @@ func TestText(t *testing.T) {
 	f := fold(t, window, `{"throughput":{"output_server_tok_s":3},"requests":{"total":9}}`,
 		line(0, 100, ""), line(1, 110, ""), line(2, 111, `"success":false`), line(3, 121, `"success":false`),
 		line(4, 300, `"phase_idx":1,"concurrency":64`))
-	golden.Equal(t, "testdata/two-phases.txt", f.Run(f.lastTime()).Text())
-	golden.Equal(t, "testdata/empty.txt", NewFold().Run(time.Unix(0, 0)).Text())
+	golden.Equal(t, "testdata/two-phases.txt", f.Snapshot(f.lastTime()).Text())
+	golden.Equal(t, "testdata/empty.txt", NewAggregator().Snapshot(time.Unix(0, 0)).Text())
 }
 
 func TestRollup(t *testing.T) {
@@ -365,8 +366,8 @@ func TestTierResults(t *testing.T) {
 	for i, w := range want {
 		var whys []string
 		for _, l := range got[i].Levels {
-			whys = append(whys, l.Why)
-			if l.Meets != (l.Why == "") {
+			whys = append(whys, l.Reason)
+			if l.Meets != (l.Reason == "") {
 				t.Errorf("%+v", l)
 			}
 		}
@@ -375,7 +376,7 @@ func TestTierResults(t *testing.T) {
 		}
 	}
 	slow := TierResults(phases[2:3], []Tier{{"calm", 50, 3}})
-	if why := slow[0].Levels[0].Why; why != "TTFT p95 4.000 s, want at most 3.000 s" {
+	if why := slow[0].Levels[0].Reason; why != "TTFT p95 4.000 s, want at most 3.000 s" {
 		t.Error(why)
 	}
 }

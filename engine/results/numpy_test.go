@@ -90,7 +90,7 @@ func TestFiguresEqualNumpy(t *testing.T) {
 		t.Errorf("%d figures by numpy of %d", len(want.Figures), len(Metrics)-1)
 	}
 	for key, v := range want.Figures {
-		if got := p.Figures.Of(key).Value; !(math.Abs(got-v) <= 1e-9*math.Abs(v)) {
+		if got := p.Figures.Get(key).Value; !(math.Abs(got-v) <= 1e-9*math.Abs(v)) {
 			t.Errorf("%s: %.17g, numpy says %.17g", key, got, v)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-func rowOf(t *testing.T, f *Fold, line string) {
+func rowOf(t *testing.T, f *Aggregator, line string) {
 	t.Helper()
-	if err := f.Live([]byte(line)); err != nil {
+	if err := f.AddRequestRow([]byte(line)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -18,16 +18,16 @@ func rowOf(t *testing.T, f *Fold, line string) {
 // request id these are passes, not duplicates.
 func TestPassesWithoutRequestIDs(t *testing.T) {
 	t.Parallel()
-	f := NewFold()
+	f := NewAggregator()
 	for i := range 20 {
 		at := 1000 + float64(i)
 		rowOf(t, f, fmt.Sprintf(`{"phase_idx":0,"concurrency":1,"conversation_id":"c","conversation_idx":%d,"user_id":0,`+
 			`"start_time":%v,"end_time":%v,"server_output_tokens":10,"success":true}`, i%5, at, at+0.5))
 	}
-	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":1000,"actual_phase_end":1030}`)); err != nil {
+	if err := f.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":1000,"actual_phase_end":1030}`)); err != nil {
 		t.Fatal(err)
 	}
-	run := f.Run(time.Time{})
+	run := f.Snapshot(time.Time{})
 	if p := run.Phases[0]; p.Total != 20 || p.Requests.Measured != 20 {
 		t.Errorf("%d in total, %d measured: %v %v", p.Total, p.Requests.Measured, run.Warnings, p.Warnings)
 	}
@@ -37,7 +37,7 @@ func TestPassesWithoutRequestIDs(t *testing.T) {
 // the manifest, which is emptied at each start and covers those rows, says no.
 func TestStartingOverIsNoRestart(t *testing.T) {
 	t.Parallel()
-	f := NewFold()
+	f := NewAggregator()
 	for i := range 20 {
 		for u := range 3 {
 			at := 1000 + float64(i)*8 + float64(u)*0.1
@@ -46,26 +46,26 @@ func TestStartingOverIsNoRestart(t *testing.T) {
 				u, i%2, u, i/2*3+u, at, at+1))
 		}
 	}
-	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":999,"actual_phase_end":1200}`)); err != nil {
+	if err := f.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":999,"actual_phase_end":1200}`)); err != nil {
 		t.Fatal(err)
 	}
-	run := f.Run(time.Time{})
-	if p := run.Phases[0]; p.Total != 60 || run.EarlierStart != 0 {
-		t.Errorf("%d in total, %d of an earlier start", p.Total, run.EarlierStart)
+	run := f.Snapshot(time.Time{})
+	if p := run.Phases[0]; p.Total != 60 || run.EarlierStartRows != 0 {
+		t.Errorf("%d in total, %d of an earlier start", p.Total, run.EarlierStartRows)
 	}
 }
 
 func TestImpossibleRowsAreNotSummed(t *testing.T) {
 	t.Parallel()
-	f := NewFold()
+	f := NewAggregator()
 	rowOf(t, f, `{"phase_idx":0,"user_id":0,"conversation_id":"a","request_id":"a","start_time":1000,"end_time":999,`+
 		`"server_output_tokens":-5,"ttft":-5,"success":true}`)
-	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":900,"actual_phase_end":1200}`)); err != nil {
+	if err := f.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":900,"actual_phase_end":1200}`)); err != nil {
 		t.Fatal(err)
 	}
-	run := f.Run(time.Time{})
+	run := f.Snapshot(time.Time{})
 	for _, key := range []string{"output_server_tok_s", "ttft_p50_s", "e2e_p50_s"} {
-		if v := run.Phases[0].Figures.Of(key).Value; !math.IsNaN(v) && v < 0 {
+		if v := run.Phases[0].Figures.Get(key).Value; !math.IsNaN(v) && v < 0 {
 			t.Errorf("%s is %v", key, v)
 		}
 	}

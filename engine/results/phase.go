@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Run is all that is known of one run of the client.
+// Run is what the output of one run of the client contains.
 type Run struct {
-	LogDir       string   `json:"log_dir,omitempty"` // where Load found it
-	Partial      string   `json:"partial,omitempty"` // why these are not all results; empty: they are, or it is not known
-	Phases       []Phase  `json:"phases"`            // by index
-	EarlierStart int      `json:"earlier_start_rows"`
-	Errors       []string `json:"errors"`   // the output contradicts itself
-	Warnings     []string `json:"warnings"` // lines that could not be read, files that were left out
+	LogDir           string   `json:"log_dir,omitempty"` // where Load found it
+	Partial          string   `json:"partial,omitempty"` // why the results are incomplete; empty if complete or unknown
+	Phases           []Phase  `json:"phases"`            // by index
+	EarlierStartRows int      `json:"earlier_start_rows"`
+	Errors           []string `json:"errors"`   // the output contradicts itself
+	Warnings         []string `json:"warnings"` // lines that could not be read, files that were left out
 }
 
 // Phase is one concurrency level.
@@ -44,7 +44,7 @@ type Window struct {
 
 // measures reports whether the request started in the window.
 func (w *Window) measures(r *Request) bool {
-	return w != nil && !r.unplaced && !(r.Start < w.Start) && !(r.Start >= w.End)
+	return w != nil && !r.noStartTime && !(r.Start < w.Start) && !(r.Start >= w.End)
 }
 
 // Sources of a Window, best first.
@@ -86,12 +86,12 @@ type Requests struct {
 	SettlingFailed int `json:"settling_failed"`
 	After          int `json:"after"` // started after the window
 	AfterFailed    int `json:"after_failed"`
-	Unplaced       int `json:"unplaced"` // have no start_time
+	NoStartTime    int `json:"unplaced"` // have no start_time
 }
 
-// Run is the state at the time now, which bounds only estimated windows; a zero
+// Snapshot is the state at the time now, which bounds only estimated windows; a zero
 // now is the time of the last request.
-func (f *Fold) Run(now time.Time) Run {
+func (f *Aggregator) Snapshot(now time.Time) Run {
 	if now.IsZero() {
 		now = f.lastTime()
 	}
@@ -103,12 +103,12 @@ func (f *Fold) Run(now time.Time) Run {
 		run.Errors = append(run.Errors, f.broken.Error())
 		return run
 	}
-	run.EarlierStart = f.spans.earlier
+	run.EarlierStartRows = f.spans.earlier
 	if n := f.live.repeated.count(); n > 0 {
 		run.Warnings = append(run.Warnings,
 			fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))
 	}
-	if n := run.EarlierStart; n > 0 {
+	if n := run.EarlierStartRows; n > 0 {
 		run.Warnings = append(run.Warnings, fmt.Sprintf("earlier start: %d rows, not counted", n))
 	}
 	for _, index := range f.phases() {
@@ -120,7 +120,7 @@ func (f *Fold) Run(now time.Time) Run {
 		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool {
 			return *m.Phase != index || *m.End < f.begin() // left by an earlier start that the client has yet to wipe
 		})
-		b.statistics(run.EarlierStart > 0)
+		b.statistics(run.EarlierStartRows > 0)
 		if b.span.total == 0 && len(b.manifest) == 0 && b.stats == nil {
 			run.Warnings = append(run.Warnings, b.phase.Warnings...)
 			continue
@@ -138,7 +138,7 @@ func (f *Fold) Run(now time.Time) Run {
 }
 
 // phases are the indices of all phases that anything is known of.
-func (f *Fold) phases() []int {
+func (f *Aggregator) phases() []int {
 	var all []int
 	for index := range f.spans.phases {
 		all = append(all, index)
@@ -153,7 +153,7 @@ func (f *Fold) phases() []int {
 	return slices.Compact(all)
 }
 
-func (f *Fold) faultTexts() []string {
+func (f *Aggregator) faultTexts() []string {
 	texts := []string{}
 	for _, name := range sortedKeys(f.faults) {
 		text := fmt.Sprintf("not counted: %s", f.faults[name].first)
@@ -171,7 +171,7 @@ func (f *Fold) faultTexts() []string {
 
 // builder makes one Phase.
 type builder struct {
-	fold     *Fold
+	fold     *Aggregator
 	span     *span
 	now      float64
 	manifest []manifestRow
@@ -332,8 +332,8 @@ func (b *builder) count() error {
 			failed = 1
 		}
 		switch {
-		case r.unplaced:
-			n.Unplaced++
+		case r.noStartTime:
+			n.NoStartTime++
 		case r.Start < w.Start:
 			n.Settling++
 			n.SettlingFailed += failed
@@ -378,10 +378,10 @@ func (b *builder) compare(f Figure) Figure {
 	if b.stats == nil {
 		return f
 	}
-	m := Find(f.Key)
+	m := FindMetric(f.Key)
 	switch stated := b.stats.figure(m); {
 	case math.IsNaN(stated):
-	case m.Formula.Kind == Stated:
+	case m.Formula.Kind == ClientReported:
 		f.Value, f.Method = stated, methodStated
 	case math.IsNaN(f.Value) || math.Abs(stated-f.Value) > 0.01*math.Abs(f.Value):
 		f.Client = stated

@@ -23,7 +23,7 @@ func TestMeasured(t *testing.T) {
 	))
 	want := Requests{
 		Measured: 4, Successful: 2, Failed: 2, Settling: 2, SettlingFailed: 1, After: 2, AfterFailed: 1,
-		Unplaced: 1,
+		NoStartTime: 1,
 	}
 	if diff := cmp.Diff(want, *p.Requests); diff != "" || p.Total != 9 {
 		t.Errorf("total %d, %s", p.Total, diff)
@@ -122,9 +122,9 @@ func TestWindow(t *testing.T) {
 			}
 			f := fold(t, tt.manifest, tt.stats, all...)
 			if tt.level {
-				f.Plan(level)
+				f.AddPlan(level)
 			}
-			p := f.Run(time.Unix(tt.now, 0)).Phases[0]
+			p := f.Snapshot(time.Unix(tt.now, 0)).Phases[0]
 			if diff := cmp.Diff(tt.want, p.Window); diff != "" {
 				t.Error(diff)
 			}
@@ -188,7 +188,7 @@ func TestInvalid(t *testing.T) {
 				tt.manifest = window
 			}
 			f := fold(t, tt.manifest, "", tt.rows...)
-			f.Plan(PlannedPhase{MinMeasurement: tt.least})
+			f.AddPlan(PlannedPhase{MinMeasurement: tt.least})
 			if diff := cmp.Diff(append([]string{}, tt.want...), only(t, f).Invalid); diff != "" {
 				t.Error(diff)
 			}
@@ -228,7 +228,7 @@ func TestInvalidFigures(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := only(t, fold(t, window, "", rows(tt.n, tt.silent)...))
-			if got := p.Figures.Of(tt.key).Invalid; got != tt.want {
+			if got := p.Figures.Get(tt.key).Invalid; got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
@@ -259,7 +259,7 @@ func TestClientStatistics(t *testing.T) {
 		{"output_client_tok_s", 7, math.NaN()}, // stated only
 		{"ttft_p50_s", 0.25, math.NaN()},
 	} {
-		f := p.Figures.Of(tt.key)
+		f := p.Figures.Get(tt.key)
 		if f.Value != tt.value || f.Client != tt.client && !(math.IsNaN(f.Client) && math.IsNaN(tt.client)) {
 			t.Errorf("%s: %g, client %g; want %g, %g", tt.key, f.Value, f.Client, tt.value, tt.client)
 		}
@@ -276,7 +276,7 @@ func TestStatisticsAlone(t *testing.T) {
 	t.Parallel()
 	p := only(t, fold(t, "", `{"concurrency":8,"requests":{"total":9,"measured":5,"successful":4,"failed":1},`+
 		`"measurement_duration_s":10,"ttft_s":{"p50":1.5}}`))
-	f := p.Figures.Of("ttft_p50_s")
+	f := p.Figures.Get("ttft_p50_s")
 	if f.Value != 1.5 || f.N != 0 || f.Method != "as stated by the client" || p.Window.Seconds != 10 || p.Total != 9 ||
 		p.Requests.Failed != 1 {
 		t.Errorf("%+v, %+v, %+v", f, p.Window, p.Requests)

@@ -27,10 +27,11 @@ var Metrics = []*Metric{
 	{
 		Key: Primary, Label: "Output tok/s (server-reported)", Short: "Output tok/s (server)",
 		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: Formula{Kind: Rate, Of: OutputTokens}, Statistics: Statistic{"throughput", "output_server_tok_s"},
-		Parity: &Parity{Published: true, Bare: true}, Dashboard: &Dashboard{Label: "output (tok/s)", Decimals: 1, Place: 1},
+		Formula: Formula{Kind: Rate, Of: OutputTokens}, Statistics: StatisticsPath{"throughput", "output_server_tok_s"},
+		Parity:    &Parity{Published: true, UnitInLabel: true},
+		Dashboard: &Dashboard{Label: "output (tok/s)", Decimals: 1, Priority: 1},
 		Trend: &Trend{
-			Key: "output_tok_s", Chart: "output (tok/s)", Place: 2, Curve: "by the server's count", Page: "Output, tok/s",
+			Key: "output_tok_s", Chart: "output (tok/s)", Priority: 2, Curve: "by the server's count", Page: "Output, tok/s",
 		},
 		Runs:  &Runs{Key: "output_tok_s", Title: "OUT TOK/S"},
 		Watch: "out",
@@ -38,117 +39,118 @@ var Metrics = []*Metric{
 	{
 		Key: "output_client_tok_s", Label: "Output tok/s (client-estimated)", Short: "Output tok/s (client)",
 		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: Formula{Kind: Stated}, Statistics: Statistic{"throughput", "output_client_tok_s"},
-		Parity:    &Parity{Published: true, Tolerance: 0.02, Bare: true},
-		Dashboard: &Dashboard{Label: "output, client (tok/s)", Decimals: 1, Place: 10},
+		Formula: Formula{Kind: ClientReported}, Statistics: StatisticsPath{"throughput", "output_client_tok_s"},
+		Parity:    &Parity{Published: true, Tolerance: 0.02, UnitInLabel: true},
+		Dashboard: &Dashboard{Label: "output, client (tok/s)", Decimals: 1, Priority: 10},
 	},
 	{
 		Key: TotalRate, Label: "Total tok/s (server-reported)", Short: "Total tok/s (server)",
 		Unit: TokensPerSecond, Decimals: 1, Better: Higher,
-		Formula: Formula{Kind: Rate, Of: AllTokens}, Statistics: Statistic{"throughput", "total_server_tok_s"},
-		Parity:    &Parity{Published: true, Tolerance: 0.02, Bare: true},
-		Dashboard: &Dashboard{Label: "total (tok/s)", Place: 1},
-		Trend:     &Trend{Key: "total_tok_s", Chart: "total (tok/s)", Place: 5, Curve: "input and output"},
+		Formula: Formula{Kind: Rate, Of: AllTokens}, Statistics: StatisticsPath{"throughput", "total_server_tok_s"},
+		Parity:    &Parity{Published: true, Tolerance: 0.02, UnitInLabel: true},
+		Dashboard: &Dashboard{Label: "total (tok/s)", Priority: 1},
+		Trend:     &Trend{Key: "total_tok_s", Chart: "total (tok/s)", Priority: 5, Curve: "input and output"},
 	},
 	ttft.at(50, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.025},
-		Dashboard: &Dashboard{Label: "TTFT p50 (s)", Decimals: 3, Place: 1},
-		Trend:     &Trend{Key: "ttft_p50_s", Chart: "TTFT (s)", Place: 1, Curve: "p50", Page: "TTFT, s"},
+		Dashboard: &Dashboard{Label: "TTFT p50 (s)", Decimals: 3, Priority: 1},
+		Trend:     &Trend{Key: "ttft_p50_s", Chart: "TTFT (s)", Priority: 1, Curve: "p50", Page: "TTFT, s"},
 		Watch:     "TTFT p50",
 	}),
 	ttft.at(95, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.05},
-		Dashboard: &Dashboard{Label: "TTFT p95 (s)", Decimals: 3, Place: 1},
-		Trend:     &Trend{Key: "ttft_p95_s", Chart: "TTFT (s)", Place: 1, Curve: "p95", Peak: true, Page: "TTFT, s"},
+		Dashboard: &Dashboard{Label: "TTFT p95 (s)", Decimals: 3, Priority: 1},
+		Trend:     &Trend{Key: "ttft_p95_s", Chart: "TTFT (s)", Priority: 1, Curve: "p95", Peak: true, Page: "TTFT, s"},
 		Runs:      &Runs{Key: "ttft_p95_s", Title: "TTFT P95", Unit: "s", Decimals: 2, Drop: 2},
 		Watch:     "p95",
 	}),
 	ttft.at(99, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.15, Noisy: true},
-		Dashboard: &Dashboard{Label: "TTFT p99 (s)", Decimals: 3, Place: 1},
+		Dashboard: &Dashboard{Label: "TTFT p99 (s)", Decimals: 3, Priority: 1},
 	}),
 	{
 		Key: "cache_hit_rate", Label: "Cache hit rate", Unit: Fraction, Decimals: 1, Better: Higher,
 		Formula:    Formula{Kind: Share, Of: CachedOfInput, Over: InputOfCached},
-		Statistics: Statistic{"tokens_server", "cache_hit_rate"},
+		Statistics: StatisticsPath{"tokens_server", "cache_hit_rate"},
 		Parity:     &Parity{Published: true, Tolerance: 0.01},
-		Dashboard:  &Dashboard{Label: "cache hit (%)", Decimals: 1, Place: 3},
+		Dashboard:  &Dashboard{Label: "cache hit (%)", Decimals: 1, Priority: 3},
 		Runs:       &Runs{Key: "cache_hit_rate", Detail: "cache"},
 		Watch:      "cache",
 	},
 	{
 		Key: "avg_input_per_request", Label: "Avg input tokens/request", Short: "Avg input tokens",
 		Unit: Tokens, Decimals: 1,
-		Formula: Formula{Kind: Mean, Of: InputTokens}, Statistics: Statistic{"tokens_server", "avg_input_per_request"},
-		Parity:    &Parity{Published: true, Tolerance: 0.01, Bare: true},
-		Dashboard: &Dashboard{Label: "input a request (tok)", Decimals: 1, Place: 6},
+		Formula: Formula{Kind: Mean, Of: InputTokens}, Statistics: StatisticsPath{"tokens_server", "avg_input_per_request"},
+		Parity:    &Parity{Published: true, Tolerance: 0.01, UnitInLabel: true},
+		Dashboard: &Dashboard{Label: "input a request (tok)", Decimals: 1, Priority: 6},
 	},
 	{
 		Key: AvgOutput, Label: "Avg output tokens/request", Short: "Avg output tokens",
 		Unit: Tokens, Decimals: 1,
-		Formula: Formula{Kind: Mean, Of: OutputTokens}, Statistics: Statistic{"tokens_server", "avg_output_per_request"},
-		Parity:    &Parity{Published: true, Tolerance: 0.02, Bare: true},
-		Dashboard: &Dashboard{Label: "output a request (tok)", Decimals: 1, Place: 6},
+		Formula: Formula{Kind: Mean, Of: OutputTokens}, Statistics: StatisticsPath{"tokens_server", "avg_output_per_request"},
+		Parity:    &Parity{Published: true, Tolerance: 0.02, UnitInLabel: true},
+		Dashboard: &Dashboard{Label: "output a request (tok)", Decimals: 1, Priority: 6},
 	},
 	{
 		Key: "median_output_per_request", Label: "Median output tokens/request", Short: "Median output tokens",
 		Unit: Tokens, Decimals: 1,
-		Formula: Formula{Kind: Percentile, Of: OutputTokens, Percentile: 50}, Valid: tail,
-		Statistics: Statistic{"tokens_server", "median_output_per_request"},
-		Parity:     &Parity{Tolerance: 0.02, Bare: true},
-		Dashboard:  &Dashboard{Label: "median output (tok)", Decimals: 1, Place: 9},
+		Formula: Formula{Kind: Percentile, Of: OutputTokens, Percentile: 50}, Validity: tail,
+		Statistics: StatisticsPath{"tokens_server", "median_output_per_request"},
+		Parity:     &Parity{Tolerance: 0.02, UnitInLabel: true},
+		Dashboard:  &Dashboard{Label: "median output (tok)", Decimals: 1, Priority: 9},
 	},
 	localSpeed.at(5, Metric{
-		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "speed p5 (tok/s)", Decimals: 1, Place: 7},
+		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "speed p5 (tok/s)", Decimals: 1, Priority: 7},
 	}),
 	localSpeed.at(25, Metric{
-		Parity: &Parity{Tolerance: 0.03}, Dashboard: &Dashboard{Label: "speed p25 (tok/s)", Decimals: 1, Place: 2},
+		Parity: &Parity{Tolerance: 0.03}, Dashboard: &Dashboard{Label: "speed p25 (tok/s)", Decimals: 1, Priority: 2},
 		Trend: &Trend{
-			Key: LocalSpeed25, Chart: "speed of a request (tok/s)", Place: 3, Curve: "p25",
+			Key: LocalSpeed25, Chart: "speed of a request (tok/s)", Priority: 3, Curve: "p25",
 			Page: "Output speed of a request (local), p25, tok/s",
 		},
 	}),
 	localSpeed.at(50, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.02},
-		Dashboard: &Dashboard{Label: "speed p50 (tok/s)", Decimals: 1, Place: 4},
+		Dashboard: &Dashboard{Label: "speed p50 (tok/s)", Decimals: 1, Priority: 4},
 	}),
 	localSpeed.at(95, Metric{
-		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "speed p95 (tok/s)", Decimals: 1, Place: 7},
+		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "speed p95 (tok/s)", Decimals: 1, Priority: 7},
 	}),
 	sseSpeed.at(5, Metric{Parity: &Parity{Tolerance: 0.05}}),
 	sseSpeed.at(25, Metric{Parity: &Parity{Tolerance: 0.03}}),
 	sseSpeed.at(50, Metric{Parity: &Parity{Published: true, Tolerance: 0.02}}),
 	sseSpeed.at(95, Metric{Parity: &Parity{Tolerance: 0.05}}),
 	latency.at(50, Metric{
-		Parity: &Parity{Tolerance: 0.025}, Dashboard: &Dashboard{Label: "end to end p50 (s)", Decimals: 3, Place: 5},
+		Parity: &Parity{Tolerance: 0.025}, Dashboard: &Dashboard{Label: "end to end p50 (s)", Decimals: 3, Priority: 5},
 	}),
 	latency.at(95, Metric{
-		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "end to end p95 (s)", Decimals: 3, Place: 5},
+		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "end to end p95 (s)", Decimals: 3, Priority: 5},
 	}),
 	latency.at(99, Metric{
 		Parity:    &Parity{Tolerance: 0.15, Noisy: true},
-		Dashboard: &Dashboard{Label: "end to end p99 (s)", Decimals: 3, Place: 8},
+		Dashboard: &Dashboard{Label: "end to end p99 (s)", Decimals: 3, Priority: 8},
 	}),
 	itl.at(50, Metric{
-		Parity: &Parity{Tolerance: 0.02}, Dashboard: &Dashboard{Label: "ITL p50 (ms)", Decimals: 2, Place: 11},
+		Parity: &Parity{Tolerance: 0.02}, Dashboard: &Dashboard{Label: "ITL p50 (ms)", Decimals: 2, Priority: 11},
 	}),
 	itl.at(95, Metric{
-		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "ITL p95 (ms)", Decimals: 2, Place: 11},
+		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "ITL p95 (ms)", Decimals: 2, Priority: 11},
 	}),
 	itl.at(99, Metric{
-		Parity: &Parity{Tolerance: 0.15, Noisy: true}, Dashboard: &Dashboard{Label: "ITL p99 (ms)", Decimals: 2, Place: 11},
+		Parity:    &Parity{Tolerance: 0.15, Noisy: true},
+		Dashboard: &Dashboard{Label: "ITL p99 (ms)", Decimals: 2, Priority: 11},
 	}),
 	{
 		Key: "input_tokens", Label: "Input tokens", Unit: Tokens,
-		Formula: Formula{Kind: Sum, Of: InputTokens}, Statistics: Statistic{"tokens_server", "input"},
+		Formula: Formula{Kind: Sum, Of: InputTokens}, Statistics: StatisticsPath{"tokens_server", "input"},
 	},
 	{
 		Key: OutputSum, Label: "Output tokens", Unit: Tokens,
-		Formula: Formula{Kind: Sum, Of: OutputTokens}, Statistics: Statistic{"tokens_server", "output"},
+		Formula: Formula{Kind: Sum, Of: OutputTokens}, Statistics: StatisticsPath{"tokens_server", "output"},
 	},
 	{
 		Key: "cached_tokens", Label: "Cached tokens", Unit: Tokens,
-		Formula: Formula{Kind: Sum, Of: CachedTokens}, Statistics: Statistic{"tokens_server", "cached"},
+		Formula: Formula{Kind: Sum, Of: CachedTokens}, Statistics: StatisticsPath{"tokens_server", "cached"},
 	},
 }
 
@@ -163,8 +165,8 @@ var (
 
 // A percentile wants ten values on its thinner side; a speed is a thing of most requests as well.
 var (
-	tail       = Validity{Tail: 10}
-	tailOfMost = Validity{Tail: 10, Half: true}
+	tail       = Validity{MinTail: 10}
+	tailOfMost = Validity{MinTail: 10, RequireHalf: true}
 )
 
 // family is what the percentiles of a quantity share. In its texts, % stands for the
@@ -176,25 +178,25 @@ const speedRow = "Per-request output speed % (local / SSE)"
 var (
 	ttft = family{
 		Key: "ttft_%_s", Label: "TTFT %", Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: Formula{Of: TTFT}, Valid: tail, Statistics: Statistic{"ttft_s", "%"},
+		Formula: Formula{Of: TTFT}, Validity: tail, Statistics: StatisticsPath{"ttft_s", "%"},
 	}
 	localSpeed = family{
 		Key: "output_speed_local_%_tok_s", Label: "Output speed % (local)", Short: "Speed % tok/s (local)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: LocalSpeed}, Valid: tailOfMost,
-		Statistics: Statistic{"output_speed_per_request_local_tok_s", "%"}, Parity: &Parity{Row: speedRow},
+		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: LocalSpeed}, Validity: tailOfMost,
+		Statistics: StatisticsPath{"output_speed_per_request_local_tok_s", "%"}, Parity: &Parity{RowLabel: speedRow},
 	}
 	sseSpeed = family{
 		Key: "output_speed_sse_%_tok_s", Label: "Output speed % (SSE)", Short: "Speed % tok/s (SSE)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: SSESpeed}, Valid: tailOfMost,
-		Statistics: Statistic{"output_speed_per_request_sse_tok_s", "%"}, Parity: &Parity{Row: speedRow},
+		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: SSESpeed}, Validity: tailOfMost,
+		Statistics: StatisticsPath{"output_speed_per_request_sse_tok_s", "%"}, Parity: &Parity{RowLabel: speedRow},
 	}
 	latency = family{
 		Key: "e2e_%_s", Label: "End-to-end latency %", Short: "End to end %", Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: Formula{Of: Latency}, Valid: tail, Statistics: Statistic{"e2e_latency_s", "%"},
+		Formula: Formula{Of: Latency}, Validity: tail, Statistics: StatisticsPath{"e2e_latency_s", "%"},
 	}
 	itl = family{
 		Key: "itl_%_s", Label: "Inter-token latency %", Short: "ITL %", Unit: Milliseconds, Decimals: 2, Better: Lower,
-		Formula: Formula{Of: ITL}, Valid: tailOfMost, Statistics: Statistic{"itl_s", "%"},
+		Formula: Formula{Of: ITL}, Validity: tailOfMost, Statistics: StatisticsPath{"itl_s", "%"},
 	}
 )
 
@@ -203,11 +205,11 @@ func (f family) at(percentile float64, m Metric) *Metric {
 	name := fmt.Sprintf("p%g", percentile)
 	named := func(pattern string) string { return strings.Replace(pattern, "%", name, 1) }
 	m.Key, m.Label, m.Short = named(f.Key), named(f.Label), named(f.Short)
-	m.Unit, m.Decimals, m.Better, m.Valid = f.Unit, f.Decimals, f.Better, f.Valid
+	m.Unit, m.Decimals, m.Better, m.Validity = f.Unit, f.Decimals, f.Better, f.Validity
 	m.Formula = Formula{Kind: Percentile, Of: f.Formula.Of, Percentile: percentile}
-	m.Statistics = Statistic{f.Statistics.Section, name}
+	m.Statistics = StatisticsPath{f.Statistics.Section, name}
 	if f.Parity != nil {
-		m.Parity.Row = named(f.Parity.Row)
+		m.Parity.RowLabel = named(f.Parity.RowLabel)
 	}
 	return &m
 }
@@ -234,7 +236,7 @@ const (
 var quantityTable = [quantities]struct {
 	name   string // in reasons
 	of     func(*Request) float64
-	paired *Paired
+	paired *PairedMetric
 }{
 	OutputTokens:  {"output tokens", func(r *Request) float64 { return tokens(r.Output) }, nil},
 	InputTokens:   {"input tokens", func(r *Request) float64 { return tokens(r.Input) }, nil},
@@ -244,25 +246,25 @@ var quantityTable = [quantities]struct {
 	InputOfCached: {"input tokens", func(r *Request) float64 { return given(r.Cached >= 0, tokens(r.Input)) }, nil},
 	TTFT: {
 		"TTFT", func(r *Request) float64 { return r.TTFT },
-		&Paired{Key: "ttft_s", Label: "TTFT", Unit: Seconds, Decimals: 3, Better: Lower},
+		&PairedMetric{Key: "ttft_s", Label: "TTFT", Unit: Seconds, Decimals: 3, Better: Lower},
 	},
 	Latency: {
-		"latency", func(r *Request) float64 { return given(!r.unplaced && r.seconds() >= 0, r.seconds()) },
-		&Paired{"e2e_latency_s", "End-to-end latency", "end to end", Seconds, 3, Lower},
+		"latency", func(r *Request) float64 { return given(!r.noStartTime && r.seconds() >= 0, r.seconds()) },
+		&PairedMetric{"e2e_latency_s", "End-to-end latency", "end to end", Seconds, 3, Lower},
 	},
 	LocalSpeed: {
 		"speed", func(r *Request) float64 { return given(r.ITL > 0, 1/r.ITL) },
-		&Paired{"output_speed_local_tok_s", "Output speed (local)", "speed", TokensPerSecond, 1, Higher},
+		&PairedMetric{"output_speed_local_tok_s", "Output speed (local)", "speed", TokensPerSecond, 1, Higher},
 	},
 	SSESpeed: {"speed", func(r *Request) float64 { return given(r.SSE > 0, r.SSE) }, nil},
 	ITL: {
 		"inter-token latency", func(r *Request) float64 { return given(r.ITL > 0, r.ITL) },
-		&Paired{"itl_s", "Inter-token latency", "ITL", Milliseconds, 2, Lower},
+		&PairedMetric{"itl_s", "Inter-token latency", "ITL", Milliseconds, 2, Lower},
 	},
 }
 
-// Paired is how a quantity is compared request by request.
-type Paired struct {
+// PairedMetric is how a quantity is compared request by request.
+type PairedMetric struct {
 	Key      string // in JSON
 	Label    string
 	Short    string // where there is little room
@@ -271,11 +273,11 @@ type Paired struct {
 	Better   Direction
 }
 
-// Of is the quantity of a request; NaN where it has none.
-func (q Quantity) Of(r *Request) float64 { return quantityTable[q].of(r) }
+// Get is the quantity of a request; NaN where it has none.
+func (q Quantity) Value(r *Request) float64 { return quantityTable[q].of(r) }
 
-// Paired is how it is compared request by request; nil where it is not.
-func (q Quantity) Paired() *Paired { return quantityTable[q].paired }
+// PairedMetric is how it is compared request by request; nil where it is not.
+func (q Quantity) Paired() *PairedMetric { return quantityTable[q].paired }
 
 // PairedQuantities are those that are compared request by request, in their order.
 func PairedQuantities() []Quantity {

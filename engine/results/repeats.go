@@ -72,7 +72,7 @@ func (s *keySet) clear() {
 // resolve finds the rows that don't count: those of a request that the same file had before, and
 // those of a request that a better file has too (analysis rows win over live ones). What was found
 // before is kept while only live rows were added.
-func (f *Fold) resolve() error {
+func (f *Aggregator) resolve() error {
 	tables := f.tables()
 	rows := f.live.n + f.analysed()
 	if rows == f.resolved {
@@ -186,7 +186,7 @@ func (r *resolver) mark(rows *bitset, row int) {
 }
 
 // tables are all files' rows, the better ones first; the live rows come last.
-func (f *Fold) tables() []*table {
+func (f *Aggregator) tables() []*table {
 	var all []*table
 	for _, name := range sortedKeys(f.analysis) {
 		all = append(all, f.analysis[name])

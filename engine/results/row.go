@@ -41,7 +41,7 @@ func parseRow(line []byte, phase int, r *row) error {
 	if phase >= 0 {
 		r.phase = uint16(min(phase, math.MaxUint16))
 	}
-	r.unplaced = math.IsNaN(r.Start)
+	r.noStartTime = math.IsNaN(r.Start)
 	r.Request.Conversation, r.Request.Pass = uint32(p.conversation>>32), uint32(p.pass>>32)
 	if p.conversation != 0 && p.pass != 0 { // without either, a second pass through a trajectory looks like the first
 		user, turn := uint64(uint32(r.User)), uint64(uint32(r.Turn))
@@ -50,9 +50,9 @@ func parseRow(line []byte, phase int, r *row) error {
 	return err
 }
 
-// RowEnd is when the request of a line of requests.jsonl ended, in Unix s; NaN when
-// the line does not tell.
-func RowEnd(line []byte) float64 {
+// RowEndTime returns when the request in a line of requests.jsonl ended, in Unix
+// seconds. It returns NaN if the line does not contain it.
+func RowEndTime(line []byte) float64 {
 	var r row
 	if err := parseRow(line, -1, &r); err != nil {
 		return math.NaN()

@@ -126,11 +126,11 @@ func FuzzStatistics(f *testing.F) {
 		if !json.Valid(s.raw) {
 			t.Fatalf("%q: kept as %q", data, s.raw)
 		}
-		fold := NewFold()
-		if err := fold.Statistics(harness.Stem{}, data); err != nil {
+		fold := NewAggregator()
+		if err := fold.AddStatistics(harness.Stem{}, data); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := json.Marshal(fold.Run(fold.lastTime())); err != nil {
+		if _, err := json.Marshal(fold.Snapshot(fold.lastTime())); err != nil {
 			t.Fatalf("%q: %v", data, err)
 		}
 	})

@@ -31,12 +31,12 @@ type Request struct {
 	Conversation          uint32 // hash of conversation_id, the same for all runs that this process reads
 	// Pass is how often the user had begun the conversation before, where LoadRequests
 	// gives the row; until then it is a hash of request_id.
-	Pass     uint32
-	phase    uint16
-	kind     uint8 // of failure, an index into Fold.kinds; 0 when the row has none
-	Failed   bool
-	Measured bool // it started in the measurement window, where LoadRequests gives the row
-	unplaced bool // the row has no start_time, and Start stands in for it
+	Pass        uint32
+	phase       uint16
+	kind        uint8 // of failure, an index into Aggregator.kinds; 0 when the row has none
+	Failed      bool
+	Measured    bool // it started in the measurement window, where LoadRequests gives the row
+	noStartTime bool // the row has no start_time, and Start stands in for it
 }
 
 func (r *Request) seconds() float64 { return r.End - r.Start }
@@ -272,7 +272,7 @@ func LoadRequests(ctx context.Context, dir string, rc RunContext, phase int) (Ru
 	return run, nil, nil
 }
 
-func (f *Fold) requestsOf(p Phase) ([]Request, error) {
+func (f *Aggregator) requestsOf(p Phase) ([]Request, error) {
 	if p.Total > maxRequests || f.spans.phases[p.Index] == nil {
 		return nil, nil
 	}

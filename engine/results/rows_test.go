@@ -16,7 +16,7 @@ import (
 func TestMoreRowsThanMemory(t *testing.T) {
 	t.Parallel()
 	const n = residentBlocks*blockRows + 3*blockRows + 17
-	f := NewFold()
+	f := NewAggregator()
 	defer f.Close()
 	analysis, _ := f.analysisTable(testStem)
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -57,29 +57,29 @@ func TestMoreRowsThanMemory(t *testing.T) {
 	if got := f.live.repeated.count(); got != repeated {
 		t.Errorf("%d repeated rows, want %d", got, repeated)
 	}
-	figures := f.Run(time.Time{}).Phases[0].Figures
+	figures := f.Snapshot(time.Time{}).Phases[0].Figures
 	for _, m := range Metrics {
 		values := want[m.Formula.Of]
 		if m.Formula.Kind != Percentile || values == nil {
 			continue
 		}
 		slices.Sort(values)
-		if got, want := figures.Of(m.Key).Value, percentile.Of(values, m.Formula.Percentile); got != want {
+		if got, want := figures.Get(m.Key).Value, percentile.Of(values, m.Formula.Percentile); got != want {
 			t.Errorf("%s: %g, want %g", m.Key, got, want)
 		}
 	}
-	if got := figures.Of("output_speed_local_p5_tok_s").Value; got != 100 {
+	if got := figures.Get("output_speed_local_p5_tok_s").Value; got != 100 {
 		t.Errorf("speeds that are all the same: %g, want 100", got)
 	}
 }
 
 // checkLong looks at a long fold, and gives its output tokens.
-func (f *Fold) checkLong(t *testing.T, n int) float64 {
+func (f *Aggregator) checkLong(t *testing.T, n int) float64 {
 	t.Helper()
-	if err := f.Manifest([]byte(`{"phase_idx":0,"settling_end":0,"actual_phase_end":1e9}`)); err != nil {
+	if err := f.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":0,"actual_phase_end":1e9}`)); err != nil {
 		t.Fatal(err)
 	}
-	run := f.Run(time.Time{})
+	run := f.Snapshot(time.Time{})
 	if len(run.Errors) > 0 || run.Phases[0].Requests.Measured != n {
 		t.Fatalf("%q, %+v", run.Errors, run.Phases[0].Requests)
 	}
@@ -95,7 +95,7 @@ func (f *Fold) checkLong(t *testing.T, n int) float64 {
 	if err != nil || recent.N < 9000 || recent.N > 11000 {
 		t.Errorf("%d requests in the last 10 s, %v", recent.N, err)
 	}
-	return run.Phases[0].Figures.Of("output_tokens").Value
+	return run.Phases[0].Figures.Get("output_tokens").Value
 }
 
 // TestSelect: exact ranks of values that crowd into few bins, and of extremes.
@@ -153,7 +153,7 @@ func TestSeriesOfLateRows(t *testing.T) {
 		})
 	}
 	series := func(order []int, look int) Series {
-		f := NewFold()
+		f := NewAggregator()
 		defer f.Close()
 		var s Series
 		for k, i := range order {

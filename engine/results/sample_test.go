@@ -18,7 +18,7 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(run.Phases) != 1 || run.EarlierStart != 0 || len(run.Errors)+len(run.Warnings) != 0 {
+	if len(run.Phases) != 1 || run.EarlierStartRows != 0 || len(run.Errors)+len(run.Warnings) != 0 {
 		t.Fatalf("run: %+v", run)
 	}
 	p := run.Phases[0]
@@ -50,7 +50,7 @@ func TestSample(t *testing.T) {
 func checkStated(t *testing.T, p Phase, stats *statistics) {
 	t.Helper()
 	for _, m := range Metrics {
-		f, stated := p.Figures.Of(m.Key), stats.figure(m)
+		f, stated := p.Figures.Get(m.Key), stats.figure(m)
 		if m.Formula.Of == ITL && math.IsNaN(stated) { // the client says nothing of it
 			stated = f.Value
 		}

@@ -84,7 +84,7 @@ func (s *rankSet) ask(of Quantity, n int, p float64) {
 
 // percentile is that of a quantity whose ranks were asked for and found.
 func (s *rankSet) percentile(of Quantity, p float64) float64 {
-	return percentile.At(s.n[of], p, func(rank int) float64 { return s.found[of][rank] })
+	return percentile.OfFunc(s.n[of], p, func(rank int) float64 { return s.found[of][rank] })
 }
 
 // source visits requests, each worker some of them.
@@ -153,7 +153,7 @@ func (s *rankSet) pass(rows source) error {
 			if index[of] == nil {
 				continue
 			}
-			v := Quantity(of).Of(r)
+			v := Quantity(of).Value(r)
 			if math.IsNaN(v) || index[of][binOf(v)] == 0 {
 				continue
 			}

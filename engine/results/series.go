@@ -31,9 +31,9 @@ type Bucket struct {
 	InFlight float64 // requests in flight, the mean over the bucket
 }
 
-// Of returns the value of a metric of Trends, by its key; NaN for any other.
-func (b Bucket) Of(key string) float64 {
-	i := slices.IndexFunc(Trends, func(m *Metric) bool { return m.Key == key })
+// Get returns the value of a metric of Trends, by its key; NaN for any other.
+func (b Bucket) Get(key string) float64 {
+	i := slices.IndexFunc(TrendMetrics, func(m *Metric) bool { return m.Key == key })
 	if i < 0 || i >= len(b.Values) {
 		return math.NaN()
 	}
@@ -43,8 +43,8 @@ func (b Bucket) Of(key string) float64 {
 // MarshalJSON writes null for what is not known.
 func (b Bucket) MarshalJSON() ([]byte, error) {
 	out := Object{{"start", Number(b.Start)}, {"seconds", Number(b.Seconds)}, {"requests", b.N}, {"failed", b.Failed}}
-	for _, m := range Trends {
-		out.Add(m.Trend.Key, Number(b.Of(m.Key)))
+	for _, m := range TrendMetrics {
+		out.Add(m.Trend.Key, Number(b.Get(m.Key)))
 	}
 	out.Add("users", b.Users)
 	out.Add("in_flight", Number(b.InFlight))
@@ -73,7 +73,7 @@ var bucketSeconds = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600
 // Series divides a phase into buckets of so many seconds; 0 chooses a length
 // that gives at most 240. Buckets begin at whole multiples of their length.
 // While only live rows are added, a later call looks at these alone.
-func (f *Fold) Series(phase int, seconds float64) (Series, error) {
+func (f *Aggregator) Series(phase int, seconds float64) (Series, error) {
 	s := Series{Phase: phase, Seconds: seconds, Buckets: []Bucket{}}
 	if err := f.survey(); err != nil {
 		return s, err
@@ -133,12 +133,12 @@ type track struct {
 }
 
 // goesOn tells whether the track holds for the rows that there are now.
-func (t *track) goesOn(f *Fold, seconds float64, s *span) bool {
+func (t *track) goesOn(f *Aggregator, seconds float64, s *span) bool {
 	return t.seconds == seconds && t.begin == f.begin() && t.analysed == f.analysed() && s.first >= t.from*t.seconds
 }
 
 // analysed is the number of analysis rows.
-func (f *Fold) analysed() int {
+func (f *Aggregator) analysed() int {
 	n := 0
 	for _, t := range f.analysis {
 		n += t.n
@@ -146,7 +146,7 @@ func (f *Fold) analysed() int {
 	return n
 }
 
-func (t *track) grow(f *Fold, buckets int) error {
+func (t *track) grow(f *Aggregator, buckets int) error {
 	t.buckets = append(t.buckets, make([]bucket, max(0, buckets-len(t.buckets)))...)
 	take := func(_ int, r *Request) {
 		if int(r.phase) == t.phase && r.Start >= t.begin {
@@ -180,7 +180,7 @@ type bucket struct {
 }
 
 func (t *track) add(r *Request) {
-	if r.unplaced || !(r.End >= r.Start) {
+	if r.noStartTime || !(r.End >= r.Start) {
 		return
 	}
 	at := func(time float64) int { return min(max(int(math.Floor(time/t.seconds)-t.from), 0), len(t.buckets)-1) }
@@ -220,7 +220,7 @@ func (b *bucket) take(r *Request) {
 }
 
 // trendRanked are the quantities of which a bucket holds the values.
-var trendRanked = ranked(Trends)
+var trendRanked = ranked(TrendMetrics)
 
 // hold keeps the values of a successful request until the bucket is settled.
 func (b *bucket) hold(r *Request) {
@@ -234,7 +234,7 @@ func (b *bucket) hold(r *Request) {
 		if !is {
 			continue
 		}
-		if v := Quantity(q).Of(r); !math.IsNaN(v) {
+		if v := Quantity(q).Value(r); !math.IsNaN(v) {
 			b.values[q] = append(b.values[q], v)
 		}
 	}
@@ -256,7 +256,7 @@ func (t *track) settle(n int) {
 
 // repair computes settled buckets again that got more rows: rows come in the
 // order of their ends, but nothing keeps a file from having them otherwise.
-func (t *track) repair(f *Fold) error {
+func (t *track) repair(f *Aggregator) error {
 	again := map[int]*bucket{}
 	earliest, latest := math.Inf(1), math.Inf(-1)
 	for i := range t.buckets {
@@ -271,7 +271,7 @@ func (t *track) repair(f *Fold) error {
 	}
 	wanted := func(x *extent) bool { return x.holds(t.phase) && x.earliest <= latest && x.latest >= earliest }
 	err := f.scan(1, wanted, func(_ int, r *Request) {
-		if int(r.phase) != t.phase || r.Failed || r.unplaced || !(r.End >= r.Start) {
+		if int(r.phase) != t.phase || r.Failed || r.noStartTime || !(r.End >= r.Start) {
 			return
 		}
 		if b := again[int(math.Floor(r.End/t.seconds)-t.from)]; b != nil {
@@ -286,8 +286,8 @@ func (t *track) repair(f *Fold) error {
 
 // percentiles are those among Trends, NaN at the place of other metrics.
 func (b *bucket) percentiles() []float64 {
-	out := make([]float64, len(Trends))
-	for i, m := range Trends {
+	out := make([]float64, len(TrendMetrics))
+	for i, m := range TrendMetrics {
 		out[i] = math.NaN()
 		if f := m.Formula; f.Kind == Percentile && b.values != nil {
 			slices.Sort(b.values[f.Of])
@@ -302,7 +302,7 @@ func (b *bucket) show(start, seconds float64) Bucket {
 		b.shown = b.percentiles()
 	}
 	values := slices.Clone(b.shown)
-	for i, m := range Trends {
+	for i, m := range TrendMetrics {
 		switch {
 		case m.Formula.Kind == Percentile:
 		case b.n > 0:
@@ -319,7 +319,7 @@ func (b *bucket) show(start, seconds float64) Bucket {
 
 // Recent computes the figures of a phase over the requests that ended in the
 // last seconds before now; a zero now is the phase's last end.
-func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error) {
+func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, error) {
 	err := f.survey()
 	if s := f.spans.phases[phase]; now.IsZero() && s != nil {
 		now = fromUnix(s.last)
@@ -335,7 +335,7 @@ func (f *Fold) Recent(phase int, seconds float64, now time.Time) (Recent, error)
 	var ended []Request
 	wanted := func(x *extent) bool { return x.holds(phase) && x.latest > until-seconds && x.earliest <= until }
 	err = f.scan(1, wanted, func(_ int, q *Request) {
-		if int(q.phase) == phase && !q.unplaced && q.End > until-seconds && q.End <= until {
+		if int(q.phase) == phase && !q.noStartTime && q.End > until-seconds && q.End <= until {
 			ended = append(ended, *q)
 		}
 	})

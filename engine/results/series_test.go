@@ -12,17 +12,17 @@ import (
 )
 
 // seriesFold has one user's requests from 100 s on, and a failed one of another.
-func seriesFold(t *testing.T) *Fold {
+func seriesFold(t *testing.T) *Aggregator {
 	t.Helper()
-	f := NewFold()
+	f := NewAggregator()
 	for i, row := range []string{
 		`"user_id":0,"start_time":100,"end_time":104,"server_input_tokens":100,"server_output_tokens":10,"ttft":1,"itl":0.1`,
 		`"user_id":0,"start_time":105,"end_time":108,"server_input_tokens":200,"server_output_tokens":30,"ttft":3,"itl":0.05`,
 		`"user_id":1,"start_time":106,"end_time":112,"success":false`,
 		`"user_id":0,"start_time":109,"end_time":121,"server_input_tokens":300,"server_output_tokens":40,"ttft":2,"itl":0.2`,
 	} {
-		if err := f.Live(fmt.Appendf(nil, `{"phase_idx":0,"conversation_id":"c","conversation_idx":%d,"request_id":"r",%s}`,
-			i, row)); err != nil {
+		line := fmt.Appendf(nil, `{"phase_idx":0,"conversation_id":"c","conversation_idx":%d,"request_id":"r",%s}`, i, row)
+		if err := f.AddRequestRow(line); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestSeries(t *testing.T) {
 func TestRecent(t *testing.T) {
 	t.Parallel()
 	f := seriesFold(t)
-	recent := func(f *Fold, seconds float64, now time.Time) Recent {
+	recent := func(f *Aggregator, seconds float64, now time.Time) Recent {
 		r, err := f.Recent(0, seconds, now)
 		if err != nil {
 			t.Fatal(err)
@@ -75,13 +75,13 @@ func TestRecent(t *testing.T) {
 	if r.N != 3 || r.Failed != 1 || r.Errors["unknown"] != 1 || r.Until.Unix() != 121 {
 		t.Errorf("%+v", r)
 	}
-	if out := r.Figures.Of("output_server_tok_s"); math.Abs(out.Value-70.0/15) > 1e-12 || out.N != 2 {
+	if out := r.Figures.Get("output_server_tok_s"); math.Abs(out.Value-70.0/15) > 1e-12 || out.N != 2 {
 		t.Errorf("output %+v", out)
 	}
-	if r := recent(f, 60, time.Unix(500, 0)); r.N != 0 || !math.IsNaN(r.Figures.Of("ttft_p50_s").Value) {
+	if r := recent(f, 60, time.Unix(500, 0)); r.N != 0 || !math.IsNaN(r.Figures.Get("ttft_p50_s").Value) {
 		t.Errorf("long after the last request: %+v", r)
 	}
-	text, err := json.Marshal(recent(NewFold(), 60, time.Time{}))
+	text, err := json.Marshal(recent(NewAggregator(), 60, time.Time{}))
 	if err != nil || len(text) == 0 {
 		t.Errorf("%s, %v", text, err)
 	}

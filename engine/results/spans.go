@@ -22,7 +22,7 @@ type spans struct {
 }
 
 // survey finds all spans, unless nothing has changed.
-func (f *Fold) survey() error {
+func (f *Aggregator) survey() error {
 	if err := f.resolve(); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (f *Fold) survey() error {
 				parts[w][int(r.phase)] = s
 			}
 			one := span{1, r.Start, r.End, r.concurrency}
-			if r.unplaced {
+			if r.noStartTime {
 				one.first = math.NaN()
 			}
 			s.merge(&one)
@@ -90,9 +90,9 @@ func (s *span) merge(o *span) {
 	}
 }
 
-// Span is when a phase's first request of this client start began and its last one
+// PhaseSpan is when a phase's first request of this client start began and its last one
 // ended; zero times without a request.
-func (f *Fold) Span(phase int) (first, last time.Time) {
+func (f *Aggregator) PhaseSpan(phase int) (first, last time.Time) {
 	if err := f.survey(); err != nil { // told by Run
 		return first, last
 	}

@@ -58,7 +58,7 @@ func newStarts() starts {
 
 // add takes the rows in file order.
 func (s *starts) add(r *Request) {
-	if r.unplaced {
+	if r.noStartTime {
 		return
 	}
 	other := r.concurrency >= 0 && s.concurrency >= 0 && r.concurrency != s.concurrency

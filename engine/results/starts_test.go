@@ -98,28 +98,28 @@ func TestEarlierStarts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := NewFold()
+			f := NewAggregator()
 			if tt.started != 0 {
-				f.Start(time.UnixMilli(int64(tt.started * 1000)))
-				f.Start(time.Unix(50, 0)) // an older one changes nothing
+				f.SetStart(time.UnixMilli(int64(tt.started * 1000)))
+				f.SetStart(time.Unix(50, 0)) // an older one changes nothing
 			}
 			for _, e := range tt.events {
-				if err := f.Live([]byte(e.row())); err != nil {
+				if err := f.AddRequestRow([]byte(e.row())); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for line := range strings.Lines(tt.phases) {
-				if err := f.Manifest([]byte(line)); err != nil {
+				if err := f.AddManifestRow([]byte(line)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			run := f.Run(f.lastTime())
+			run := f.Snapshot(f.lastTime())
 			total := 0
 			for _, p := range run.Phases {
 				total += p.Total
 			}
-			if run.EarlierStart != tt.earlier || total != len(tt.events)-tt.earlier {
-				t.Errorf("earlier start: %d rows, this run %d; want %d, %d", run.EarlierStart, total, tt.earlier,
+			if run.EarlierStartRows != tt.earlier || total != len(tt.events)-tt.earlier {
+				t.Errorf("earlier start: %d rows, this run %d; want %d, %d", run.EarlierStartRows, total, tt.earlier,
 					len(tt.events)-tt.earlier)
 			}
 		})

@@ -92,7 +92,7 @@ var wordsAndTexts = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|NaN|-?Infinity`)
 func (fs Figures) Statistics() map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for _, m := range Metrics {
-		v, at := fs.Of(m.Key).Value, m.Statistics
+		v, at := fs.Get(m.Key).Value, m.Statistics
 		if math.IsNaN(v) {
 			continue
 		}

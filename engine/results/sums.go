@@ -24,7 +24,7 @@ type Tally struct {
 // Add counts a request in.
 func (t *Tally) Add(r *Request) {
 	for q := range Quantity(quantities) {
-		if v := q.Of(r); !math.IsNaN(v) {
+		if v := q.Value(r); !math.IsNaN(v) {
 			t.add(q, v, r.Failed)
 		}
 	}
@@ -37,8 +37,8 @@ func (t *Tally) add(q Quantity, v float64, failed bool) {
 	}
 }
 
-// Join counts in the requests of another tally, each so many times.
-func (t *Tally) Join(o *Tally, times int) {
+// Merge counts in the requests of another tally, each so many times.
+func (t *Tally) Merge(o *Tally, times int) {
 	for q := range quantities {
 		t.every[q].join(o.every[q], times)
 		t.ok[q].join(o.ok[q], times)
@@ -123,7 +123,7 @@ func (s *sums) add(r *Request) {
 		s.errors[r.kind]++
 	}
 	for q := range Quantity(quantities) {
-		v := q.Of(r)
+		v := q.Value(r)
 		if math.IsNaN(v) {
 			continue
 		}
@@ -139,7 +139,7 @@ func (s *sums) merge(o *sums) {
 	for k, n := range o.errors {
 		s.errors[k] += n
 	}
-	s.Join(&o.Tally, 1)
+	s.Merge(&o.Tally, 1)
 	for q, h := range o.counts {
 		if h != nil {
 			for bin, n := range h {

@@ -128,7 +128,7 @@ func (p Phase) counts() string {
 	}
 	add("settling", r.Settling, r.SettlingFailed)
 	add("after the window", r.After, r.AfterFailed)
-	add("without a start time", r.Unplaced, 0)
+	add("without a start time", r.NoStartTime, 0)
 	return text
 }
 

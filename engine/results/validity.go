@@ -50,7 +50,7 @@ func (b *builder) validate(s *sums) error {
 		b.warn("output speed p95 of %s tok/s: the server sends tokens in large chunks (stream_interval), "+
 			"speeds per request mean little", Decimal(p95, 0))
 	}
-	if n := p.Requests.Unplaced; n > 0 {
+	if n := p.Requests.NoStartTime; n > 0 {
 		b.warn("%d request(s) without start_time are in the total only", n)
 	}
 	return nil
@@ -92,7 +92,7 @@ type flights struct {
 }
 
 func (o *overlaps) add(r *Request) {
-	if r.unplaced || r.User < 0 || math.IsNaN(r.End) {
+	if r.noStartTime || r.User < 0 || math.IsNaN(r.End) {
 		return
 	}
 	last := o.users.at(r.User)

@@ -52,7 +52,7 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	out.Add("levels", s.Levels)
 	for _, m := range results.Metrics {
 		if m.Runs != nil {
-			out.Add(m.Runs.Key, results.Number(s.Figures.Of(m.Key).Value))
+			out.Add(m.Runs.Key, results.Number(s.Figures.Get(m.Key).Value))
 		}
 	}
 	out.Add("errors", s.Errors)

@@ -17,7 +17,7 @@ import (
 // cursor is a moment of the playback: a fold with all that had happened by a time.
 type cursor struct {
 	at      time.Time
-	fold    *results.Fold
+	fold    *results.Aggregator
 	file    *os.File
 	rows    *bufio.Reader
 	pending []byte // the row that comes next, which ended at due
@@ -38,10 +38,10 @@ func (p *Playback) rewind() (*cursor, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cursor{fold: results.NewFold(), file: f, rows: bufio.NewReaderSize(f, 1<<16), due: math.Inf(-1)}
-	c.fold.Plan(p.context.Planned...)
+	c := &cursor{fold: results.NewAggregator(), file: f, rows: bufio.NewReaderSize(f, 1<<16), due: math.Inf(-1)}
+	c.fold.AddPlan(p.context.Planned...)
 	if !p.context.Start.IsZero() {
-		c.fold.Start(p.context.Start)
+		c.fold.SetStart(p.context.Start)
 	}
 	return c, nil
 }
@@ -62,17 +62,17 @@ func (p *Playback) advance(ctx context.Context, c *cursor, t time.Time) error {
 			return ctx.Err()
 		}
 		if c.pending != nil {
-			_ = c.fold.Live(c.pending) // what is wrong with it is among the run's warnings
+			_ = c.fold.AddRequestRow(c.pending) // what is wrong with it is among the run's warnings
 		}
 		if err := c.next(); err != nil {
 			return err
 		}
 	}
 	for ; c.started < len(p.manifest) && !p.manifest[c.started].at.After(t); c.started++ {
-		_ = c.fold.Manifest(p.manifest[c.started].data)
+		_ = c.fold.AddManifestRow(p.manifest[c.started].data)
 	}
 	for ; c.stated < len(p.stats) && !p.stats[c.stated].at.After(t); c.stated++ {
-		_ = c.fold.Statistics(p.stats[c.stated].stem, p.stats[c.stated].data)
+		_ = c.fold.AddStatistics(p.stats[c.stated].stem, p.stats[c.stated].data)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (c *cursor) read() error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if c.end = results.RowEnd(c.ahead); len(c.ahead) == 0 {
+	if c.end = results.RowEndTime(c.ahead); len(c.ahead) == 0 {
 		c.ahead, c.end = nil, math.NaN()
 	}
 	return nil

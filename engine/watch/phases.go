@@ -15,9 +15,9 @@ type phaseSpan struct {
 	first, last, measure, end time.Time
 }
 
-func spanOf(f *results.Fold, p results.Phase) phaseSpan {
+func spanOf(f *results.Aggregator, p results.Phase) phaseSpan {
 	s := phaseSpan{phase: p.Index, level: p.Concurrency}
-	s.first, s.last = f.Span(p.Index)
+	s.first, s.last = f.PhaseSpan(p.Index)
 	if w := p.Window; w != nil && w.End > w.Start {
 		s.measure = fromUnix(w.Start)
 		if w.Source != results.Estimated { // whose end is the present

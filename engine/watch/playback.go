@@ -74,7 +74,7 @@ func (p *Playback) survey(ctx context.Context) error {
 	if err := p.advance(ctx, c, far); err != nil {
 		return err
 	}
-	run := c.fold.Run(time.Time{})
+	run := c.fold.Snapshot(time.Time{})
 	for _, ph := range run.Phases {
 		s := spanOf(c.fold, ph)
 		if s.first.IsZero() {

@@ -48,7 +48,7 @@ func (u Update) Stalled(now time.Time) time.Time {
 	}
 	most := alarm
 	if n := len(u.Run.Phases); n > 0 {
-		if slow := u.Run.Phases[n-1].Figures.Of(results.Latency99).Value; slow > 0 && slow < 3600 {
+		if slow := u.Run.Phases[n-1].Figures.Get(results.Latency99).Value; slow > 0 && slow < 3600 {
 			most = max(most, time.Duration(3*slow*float64(time.Second)))
 		}
 	}
@@ -59,8 +59,8 @@ func (u Update) Stalled(now time.Time) time.Time {
 }
 
 // figures fills in what a fold tells at a time; zero: the time of the last request.
-func (u *Update) figures(f *results.Fold, now time.Time) {
-	u.Run = f.Run(now)
+func (u *Update) figures(f *results.Aggregator, now time.Time) {
+	u.Run = f.Snapshot(now)
 	for _, p := range u.Run.Phases {
 		series, err := f.Series(p.Index, 0)
 		u.Series = append(u.Series, series)

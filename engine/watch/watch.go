@@ -49,10 +49,10 @@ func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan 
 		opt.Interval = time.Second
 	}
 	f := &follower{
-		Watcher: w, run: ref, opt: opt, levels: c.Planned, fold: results.NewFold(), stems: map[string]time.Time{},
+		Watcher: w, run: ref, opt: opt, levels: c.Planned, fold: results.NewAggregator(), stems: map[string]time.Time{},
 		in: make(chan piece), stop: make(chan struct{}), out: make(chan Update), answers: make(chan slurm.Answer),
 	}
-	f.fold.Plan(c.Planned...)
+	f.fold.AddPlan(c.Planned...)
 	go f.follow(ctx)
 	return f.out, nil
 }
@@ -69,7 +69,7 @@ type follower struct {
 	run    runs.Ref
 	opt    Options
 	levels []results.PlannedPhase // of the plan
-	fold   *results.Fold
+	fold   *results.Aggregator
 	in     chan piece
 	stop   chan struct{}
 	stems  map[string]time.Time // statistics files by name, as last read
@@ -163,19 +163,19 @@ func (f *follower) handle(p piece) {
 		f.err = p.Err
 	}
 	if p.Restarted {
-		f.fold.Forget(p.name)
+		f.fold.DropFile(p.name)
 	}
 	for _, line := range p.Lines {
 		switch p.name {
 		case event.FileName, event.ClientFileName:
 			f.event(line)
 		case results.RequestsFile:
-			_ = f.fold.Live(line) // what is wrong with it is among the run's warnings
+			_ = f.fold.AddRequestRow(line) // what is wrong with it is among the run's warnings
 		case results.ManifestFile:
-			_ = f.fold.Manifest(line)
+			_ = f.fold.AddManifestRow(line)
 		default:
 			if stem, ok := harness.ParseStem(strings.TrimSuffix(p.name, ".jsonl")); ok {
-				_ = f.fold.Analysis(stem, line)
+				_ = f.fold.AddAnalysisRow(stem, line)
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func (f *follower) event(line []byte) {
 	f.fresh = append(f.fresh, e)
 	f.events.Apply(e)
 	if e.Kind == event.StepStart && e.Step == event.ClientStep {
-		f.fold.Start(e.T)
+		f.fold.SetStart(e.T)
 	}
 }
 
@@ -220,7 +220,7 @@ func (f *follower) statistics(ctx context.Context) {
 		case isStats && (!known || !seen.Equal(info.ModTime())):
 			data, err := results.ReadFile(filepath.Join(dir, name))
 			if err == nil {
-				err = f.fold.Statistics(stem, data)
+				err = f.fold.AddStatistics(stem, data)
 			}
 			if err != nil {
 				f.err = err // half written, perhaps: read again at its next change

@@ -323,8 +323,8 @@ func (r *rig) said() tea.Msg {
 
 // trendValues are the values of a bucket; what is not given is not known.
 func trendValues(by map[string]float64) []float64 {
-	out := make([]float64, len(results.Trends))
-	for i, m := range results.Trends {
+	out := make([]float64, len(results.TrendMetrics))
+	for i, m := range results.TrendMetrics {
 		v, ok := by[m.Key]
 		if out[i] = v; !ok {
 			out[i] = math.NaN()

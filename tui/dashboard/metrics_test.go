@@ -42,7 +42,7 @@ func TestEveryMetricIsShown(t *testing.T) {
 		charts += frame()
 		r.send(frametest.Keys("t")...)
 	}
-	for _, m := range results.Trends {
+	for _, m := range results.TrendMetrics {
 		drawn := slices.ContainsFunc(strings.Split(charts, "\n"), func(line string) bool {
 			return strings.Contains(line, m.Trend.Chart) && strings.Contains(line, m.Trend.Curve)
 		})

@@ -26,12 +26,12 @@ type figure struct {
 // shown are the metrics that have a line, the most telling first: what does not fit is
 // left out from the end.
 var shown = slices.SortedStableFunc(
-	slices.Values(results.Only(func(m *results.Metric) bool { return m.Dashboard != nil })),
-	func(a, b *results.Metric) int { return cmp.Compare(a.Dashboard.Place, b.Dashboard.Place) })
+	slices.Values(results.FilterMetrics(func(m *results.Metric) bool { return m.Dashboard != nil })),
+	func(a, b *results.Metric) int { return cmp.Compare(a.Dashboard.Priority, b.Dashboard.Priority) })
 
 // mainFigures of shown are to be seen wherever there is any room, and the service levels with them.
-var mainFigures = len(results.Only(func(m *results.Metric) bool {
-	return m.Dashboard != nil && m.Dashboard.Place <= results.MainPlace
+var mainFigures = len(results.FilterMetrics(func(m *results.Metric) bool {
+	return m.Dashboard != nil && m.Dashboard.Priority <= results.MainPriority
 }))
 
 // errorRow is where the line of requests and errors stands: it is never left out
@@ -66,19 +66,19 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus i
 	}
 	line := func(m *results.Metric, label string, decimals int, scale float64) figure {
 		cell := func(f results.Figure) ui.Cell {
-			c := ui.Cell{Text: results.Decimal(m.Shown(f.Value)*scale, decimals)}
+			c := ui.Cell{Text: results.Decimal(m.DisplayValue(f.Value)*scale, decimals)}
 			if f.Invalid != "" && c.Text != "-" {
 				c.Text, c.Role = "! "+c.Text, ui.Warn
 			}
 			return c
 		}
-		total := figures.Of(m.Key)
+		total := figures.Get(m.Key)
 		if bad && total.Invalid == "" {
 			total.Invalid = p.result.Invalid[0]
 		}
 		f := figure{key: m.Key, label: label, total: cell(total), totalN: count(total)}
 		if recent != nil {
-			r := recent.Figures.Of(m.Key)
+			r := recent.Figures.Get(m.Key)
 			r.Invalid = "" // a minute never has the samples that a tail wants
 			f.recent, f.recentN = cell(r), count(r)
 		}
@@ -91,8 +91,8 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus i
 	more := []figure{usersOf(p, recent)}
 	if gpus > 0 {
 		each := 1 / float64(gpus)
-		more = append(more, line(results.Find(results.Primary), "output a GPU (tok/s)", 1, each),
-			line(results.Find(results.TotalRate), "total a GPU (tok/s)", 1, each))
+		more = append(more, line(results.FindMetric(results.Primary), "output a GPU (tok/s)", 1, each),
+			line(results.FindMetric(results.TotalRate), "total a GPU (tok/s)", 1, each))
 	}
 	for _, r := range results.TierResults(resultsOf(p), tiers) {
 		more = append(more, tierLine(r))
@@ -200,7 +200,7 @@ func tierLine(r results.TierResult) figure {
 		return figure{label: label, total: ui.Cell{Text: "-"}}
 	}
 	if l := r.Levels[0]; !l.Meets {
-		why := ui.Cell{Text: l.Brief, Role: ui.Muted}
+		why := ui.Cell{Text: l.ShortReason, Role: ui.Muted}
 		return figure{label: label, total: ui.Cell{Text: "✗ misses", Role: ui.Warn}, why: why}
 	}
 	return figure{label: label, total: ui.Cell{Text: "✓ holds", Role: ui.OK}}

@@ -38,12 +38,12 @@ var trends = func() []trend {
 			{"failed requests", func(b results.Bucket) float64 { return float64(b.Failed) }, true},
 		}},
 	}
-	for _, m := range results.Trends {
+	for _, m := range results.TrendMetrics {
 		i := slices.IndexFunc(all, func(t trend) bool { return t.title == m.Trend.Chart })
 		if i < 0 {
-			i, all = len(all), append(all, trend{title: m.Trend.Chart, place: m.Trend.Place})
+			i, all = len(all), append(all, trend{title: m.Trend.Chart, place: m.Trend.Priority})
 		}
-		of := func(b results.Bucket) float64 { return m.Shown(b.Of(m.Key)) }
+		of := func(b results.Bucket) float64 { return m.DisplayValue(b.Get(m.Key)) }
 		all[i].curves = append(all[i].curves, curve{m.Trend.Curve, of, m.Trend.Peak})
 	}
 	slices.SortStableFunc(all, func(a, b trend) int { return cmp.Compare(a.place, b.place) })
@@ -83,7 +83,7 @@ func valuesOf(buckets []results.Bucket, c curve) []float64 {
 		for _, b := range buckets[i:min(i+each, len(buckets))] {
 			values = append(values, c.of(b))
 		}
-		out = append(out, chart.Merge(values, c.peak))
+		out = append(out, chart.Aggregate(values, c.peak))
 	}
 	return out
 }

@@ -35,11 +35,11 @@ func TestEveryMetricIsShown(t *testing.T) {
 		}
 		found := false
 		for line := range strings.Lines(frame) {
-			_, rest, ok := strings.Cut(line, m.Brief()+" ")
+			_, rest, ok := strings.Cut(line, m.ShortLabel()+" ")
 			found = found || ok && strings.Count(rest, want) >= 2
 		}
 		if !found {
-			t.Errorf("no row %s with %s", m.Brief(), want)
+			t.Errorf("no row %s with %s", m.ShortLabel(), want)
 		}
 	}
 	r.send(frametest.Keys("t")...)

@@ -23,7 +23,7 @@ func pickerColumns() []ui.Column {
 		{Title: "STATE", Min: 11},
 		{Title: "USERS", Right: true},
 	}
-	for _, m := range results.Listed {
+	for _, m := range results.RunsColumnMetrics {
 		title := m.Runs.Title
 		if m.Runs.Unit != "" {
 			title += " (" + m.Runs.Unit + ")"
@@ -38,7 +38,7 @@ func choices(runs []engine.Summary, taken ...string) []engine.Summary {
 	var out []engine.Summary
 	for _, r := range runs {
 		free := !slices.Contains(taken, r.Dir) && (r.ID == "" || !slices.Contains(taken, r.ID))
-		if free && !math.IsNaN(r.Figures.Of(results.Primary).Value) {
+		if free && !math.IsNaN(r.Figures.Get(results.Primary).Value) {
 			out = append(out, r)
 		}
 	}
@@ -56,8 +56,8 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		mark, role := ui.StateMark(string(r.State))
 		state := ui.Cell{Text: mark + " " + string(r.State), Role: role}
 		row := []ui.Cell{{Text: name}, state, {Text: recipes.Commas(r.Levels)}}
-		for _, m := range results.Listed {
-			row = append(row, ui.Cell{Text: m.Number(r.Figures.Of(m.Key).Value)})
+		for _, m := range results.RunsColumnMetrics {
+			row = append(row, ui.Cell{Text: m.NumberText(r.Figures.Get(m.Key).Value)})
 		}
 		age := ui.Cell{Text: ui.Age(s.listed.Sub(r.Since)), Role: ui.Muted}
 		rows = append(rows, append(row, age, ui.Cell{Text: r.Source, Role: ui.Muted}))

@@ -47,13 +47,13 @@ func linesOf(c engine.Comparison, half int) []line {
 		var said []string // of the first part: what is true of both is told once
 		for _, p := range r.Parts {
 			mark := func(i int) string {
-				if p.Untrusted[i] && p.Shown[i] != "-" {
-					return p.Shown[i] + " !"
+				if p.Invalid[i] && p.Text[i] != "-" {
+					return p.Text[i] + " !"
 				}
-				return p.Shown[i]
+				return p.Text[i]
 			}
 			one := engine.ComparisonRow{
-				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.ShownDelta, Parts: []engine.ComparisonPart{p},
+				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.DeltaText, Parts: []engine.ComparisonPart{p},
 				Flags: slices.DeleteFunc(slices.Clone(p.Flags), func(f string) bool {
 					return strings.Contains(f, "invalid: ") && slices.Contains(said, f)
 				}),
@@ -177,7 +177,7 @@ func summary(c engine.Comparison) (text string, role ui.Role) {
 // verdict is the state of a comparison.
 func verdict(c engine.Comparison) ui.State {
 	band := "band ±" + results.Percent(c.Band)
-	if c.BandFrom != "" {
+	if c.BandSource != "" {
 		band += " as measured"
 	}
 	forced := ""
@@ -205,7 +205,7 @@ func sideText(c engine.ComparisonColumn) string {
 	}
 	if c.Window != nil {
 		text := "window " + results.Decimal(*c.Window, 0) + " s"
-		if c.WindowImplied {
+		if c.WindowDerived {
 			text += ", implied"
 		}
 		parts = append(parts, text)

@@ -109,11 +109,11 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 	}
 	var others []string
 	for _, s := range p.Shifts {
-		if q := s.Of.Paired(); s.Of != results.TTFT && s.Median != nil {
-			others = append(others, q.Short+" "+signed(*s.Median*q.Unit.Scale, q.Decimals)+" "+q.Unit.Shown)
+		if q := s.Quantity.Paired(); s.Quantity != results.TTFT && s.Median != nil {
+			others = append(others, q.Short+" "+signed(*s.Median*q.Unit.Scale, q.Decimals)+" "+q.Unit.Display)
 		}
 	}
-	rows := [][]ui.Cell{row("all pairs", p.Of(results.TTFT), strings.Join(others, ", "))}
+	rows := [][]ui.Cell{row("all pairs", p.Shift(results.TTFT), strings.Join(others, ", "))}
 	for _, b := range p.Bands {
 		rows = append(rows, row(b.Name, b.Shift, "by input"))
 	}
@@ -157,7 +157,7 @@ func turnsTitle(p *engine.Pairing) string {
 		return "no requests to pair: both sides must be folders with request rows"
 	}
 	text := fmt.Sprintf("%s requests found in both: %s of the reference's %s, %s of the candidate's %s",
-		results.Count(p.Matched), p.Share(p.Reference), results.Count(p.Reference), p.Share(p.Candidate),
+		results.Count(p.Matched), p.MatchedPercent(p.Reference), results.Count(p.Reference), p.MatchedPercent(p.Candidate),
 		results.Count(p.Candidate))
 	if p.Ambiguous > 0 {
 		text += fmt.Sprintf("; %d ambiguous, left out", p.Ambiguous)

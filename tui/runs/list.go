@@ -82,7 +82,7 @@ func (l *list) detail(th ui.Theme, w int, now time.Time) string {
 	second := fmt.Sprintf("    errors %d", r.Errors)
 	for _, m := range results.Metrics {
 		if m.Runs != nil && m.Runs.Detail != "" {
-			second += "   " + m.Runs.Detail + " " + m.Text(r.Figures.Of(m.Key).Value)
+			second += "   " + m.Runs.Detail + " " + m.Text(r.Figures.Get(m.Key).Value)
 		}
 	}
 	second += "   " + ui.Clean(r.Dir)

@@ -21,7 +21,7 @@ func columns() []ui.Column {
 		{Title: "JOB", Drop: 3},
 		{Title: "CONC", Right: true},
 	}
-	for _, m := range results.Listed {
+	for _, m := range results.RunsColumnMetrics {
 		out = append(out, ui.Column{Title: m.Runs.Title, Right: true, Drop: m.Runs.Drop})
 	}
 	return append(out, ui.Column{Title: "AGE", Right: true, Drop: 1},
@@ -48,8 +48,8 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 		{Text: r.ID, Role: ui.Muted},
 		{Text: levels(r.Levels)},
 	}
-	for _, m := range results.Listed {
-		out = append(out, ui.Cell{Text: m.RunsText(r.Figures.Of(m.Key).Value, m.Runs.Decimals)})
+	for _, m := range results.RunsColumnMetrics {
+		out = append(out, ui.Cell{Text: m.RunsText(r.Figures.Get(m.Key).Value, m.Runs.Decimals)})
 	}
 	return append(out, ui.Cell{Text: since, Role: ui.Muted}, where)
 }

@@ -44,7 +44,7 @@ func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 	if extent.Empty() {
 		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxisWidth)+"no values yet"), w, h)
 	}
-	extent = extent.Rounded()
+	extent = extent.Nice()
 	lo, hi := extent.Low, extent.High
 	g := newGrid(cols, h)
 	for _, m := range marks {

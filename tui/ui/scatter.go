@@ -36,7 +36,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 	if !(maxX > 0 && maxY > 0) {
 		return Box(t.Paint(Muted, strings.Repeat(" ", ChartAxisWidth)+"no points to draw"), w, h)
 	}
-	maxX, maxY = chart.RangeOf(0, maxX*1.02).Rounded().High, chart.RangeOf(0, maxY*1.02).Rounded().High
+	maxX, maxY = chart.RangeOf(0, maxX*1.02).Nice().High, chart.RangeOf(0, maxY*1.02).Nice().High
 	g := newGrid(cols, rows)
 	at := func(x, y float64) (int, int) {
 		return min(int(x/maxX*float64(cols)), cols-1), min(max(int((1-y/maxY)*float64(rows)), 0), rows-1)

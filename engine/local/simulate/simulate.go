@@ -90,7 +90,7 @@ type simulation struct {
 	users  []*replay.Script
 	queue  []moment
 	stop   time.Duration
-	fold   *results.Fold
+	fold   *results.Aggregator
 	last   time.Duration // end of the last request
 }
 
@@ -118,7 +118,7 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 	mock := localMock()
 	s := &simulation{
 		cfg: cfg, mock: mock, deploy: mockserver.NewDeployment(mock, workers), data: data,
-		stop: cfg.PhaseTimeout, fold: results.NewFold(),
+		stop: cfg.PhaseTimeout, fold: results.NewAggregator(),
 	}
 	n := p.Phases[0].Level
 	gap := func(i int) time.Duration { return time.Duration(float64(i) / cfg.SpawnRate * float64(time.Second)) }
@@ -137,10 +137,10 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 	if err != nil {
 		return none, err
 	}
-	if err := s.fold.Manifest(manifest); err != nil {
+	if err := s.fold.AddManifestRow(manifest); err != nil {
 		return none, err
 	}
-	run := s.fold.Run(time.Time{})
+	run := s.fold.Snapshot(time.Time{})
 	if len(run.Phases) != 1 || run.Phases[0].Requests == nil || len(run.Errors) > 0 {
 		return none, fmt.Errorf("the simulated phase has no figures: %v", run.Errors)
 	}
@@ -218,7 +218,7 @@ func (s *simulation) request(m moment) error {
 	if err != nil {
 		return err
 	}
-	return s.fold.Live(line)
+	return s.fold.AddRequestRow(line)
 }
 
 // push puts a moment in its place in the queue, the earliest first; at one moment a prompt

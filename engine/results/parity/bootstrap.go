@@ -71,7 +71,7 @@ func (s *Side) draws(stream uint64) draws {
 	rng := rand.New(rand.NewPCG(20_260_101, stream))
 	out := draws{}
 	for _, m := range results.Metrics {
-		if m.Parity != nil && m.Formula.Kind != results.Stated && m.Formula.Kind != results.Sum {
+		if m.Parity != nil && m.Formula.Kind != results.ClientReported && m.Formula.Kind != results.Sum {
 			out[m] = make([]float64, 0, replicates)
 		}
 	}
@@ -99,7 +99,7 @@ func (d draws) blocks(s *Side, rng *rand.Rand) {
 	for range replicates {
 		var all results.Tally
 		for range n {
-			all.Join(&blocks[rng.IntN(n)], 1)
+			all.Merge(&blocks[rng.IntN(n)], 1)
 		}
 		d.add(&all, w.Seconds, results.Rate)
 	}
@@ -148,7 +148,7 @@ func (d draws) users(s *Side, rng *rand.Rand) {
 			continue
 		}
 		for of := range ranks {
-			if v := of.Of(r); !math.IsNaN(v) {
+			if v := of.Value(r); !math.IsNaN(v) {
 				samples[of] = append(samples[of], valued{v, u})
 			}
 		}
@@ -170,7 +170,7 @@ func (d draws) users(s *Side, rng *rand.Rand) {
 		}
 		var all results.Tally
 		for u, w := range weights {
-			all.Join(&users[u], int(w))
+			all.Merge(&users[u], int(w))
 		}
 		d.add(&all, 0, results.Mean, results.Share)
 		for of, values := range samples {
@@ -201,6 +201,6 @@ func (d draws) weighted(values []valued, weights []int32, metrics []*results.Met
 			drawn := func(v valued) bool { return weights[v.user] > 0 }
 			high = values[i+1+slices.IndexFunc(values[i+1:], drawn)].v
 		}
-		d[m] = append(d[m], percentile.Between(low, high, part))
+		d[m] = append(d[m], percentile.Interpolate(low, high, part))
 	}
 }

@@ -38,16 +38,16 @@ type Options struct {
 
 // Comparison is two sides, metric by metric.
 type Comparison struct {
-	Reference Column   `json:"reference"`
-	Candidate Column   `json:"candidate"`
-	Verdict   string   `json:"verdict"`
-	Band      float64  `json:"band"`                // fraction
-	BandFrom  string   `json:"band_from,omitempty"` // how the band was measured; empty when it was given
-	Delta     *float64 `json:"delta"`               // of the primary metric, fraction; nil when unknown
-	Reasons   []string `json:"reasons"`             // why the two are not comparable
-	Forced    bool     `json:"forced"`              // a verdict was given in spite of Reasons
-	Rows      []Row    `json:"rows"`
-	Notes     []string `json:"notes"`
+	Reference  Column   `json:"reference"`
+	Candidate  Column   `json:"candidate"`
+	Verdict    string   `json:"verdict"`
+	Band       float64  `json:"band"`                // fraction
+	BandSource string   `json:"band_from,omitempty"` // how the band was measured; empty when it was given
+	Delta      *float64 `json:"delta"`               // of the primary metric, fraction; nil when unknown
+	Reasons    []string `json:"reasons"`             // why the two are not comparable
+	Forced     bool     `json:"forced"`              // a verdict was given in spite of Reasons
+	Rows       []Row    `json:"rows"`
+	Notes      []string `json:"notes"`
 	// TTFT is the distribution of both sides, where request rows are at hand.
 	TTFT   *Distribution `json:"ttft_distribution,omitempty"`
 	Fields []FileDiff    `json:"fields,omitempty"` // recipe and workload, where both are at hand; set by the caller
@@ -68,7 +68,7 @@ type Column struct {
 	Phase         int      `json:"phase_idx"`
 	Concurrency   int      `json:"concurrency"`    // 0 when unknown
 	Window        *float64 `json:"window_seconds"` // nil when unknown
-	WindowImplied bool     `json:"window_implied"` // computed from tokens and rate
+	WindowDerived bool     `json:"window_implied"` // computed from tokens and rate
 	Invalid       []string `json:"invalid"`
 }
 
@@ -84,19 +84,19 @@ type Row struct {
 
 // Part is the number behind a row, or one of the two. Deltas are fractions of the reference.
 type Part struct {
-	Key        string            `json:"key"`
-	Reference  *float64          `json:"reference"`
-	Candidate  *float64          `json:"candidate"`
-	Delta      *float64          `json:"delta"`
-	Tolerance  float64           `json:"tolerance"`
-	Position   *float64          `json:"position"` // delta / tolerance: within the tolerance from -1 to 1
-	Better     results.Direction `json:"better"`
-	Interval   *Interval         `json:"interval_95,omitempty"` // of the delta, where request rows are at hand
-	Flags      []string          `json:"-"`                     // those of the row that are about this part
-	Untrusted  [2]bool           `json:"-"`                     // the reference, the candidate
-	Label      string            `json:"-"`                     // where there is little room
-	Shown      [2]string         `json:"-"`                     // the reference, the candidate, without a unit
-	ShownDelta string            `json:"-"`
+	Key       string            `json:"key"`
+	Reference *float64          `json:"reference"`
+	Candidate *float64          `json:"candidate"`
+	Delta     *float64          `json:"delta"`
+	Tolerance float64           `json:"tolerance"`
+	Position  *float64          `json:"position"` // delta / tolerance: within the tolerance from -1 to 1
+	Better    results.Direction `json:"better"`
+	Interval  *Interval         `json:"interval_95,omitempty"` // of the delta, where request rows are at hand
+	Flags     []string          `json:"-"`                     // those of the row that are about this part
+	Invalid   [2]bool           `json:"-"`                     // the reference, the candidate
+	Label     string            `json:"-"`                     // where there is little room
+	Text      [2]string         `json:"-"`                     // the reference, the candidate, without a unit
+	DeltaText string            `json:"-"`
 }
 
 // line is a row of the table: a metric, or several that share it.
@@ -113,7 +113,7 @@ func lines() []line {
 		if m.Parity == nil {
 			continue
 		}
-		to, label := &more, cmp.Or(m.Parity.Row, m.Label)
+		to, label := &more, cmp.Or(m.Parity.RowLabel, m.Label)
 		if m.Parity.Published {
 			to = &published
 		}
@@ -140,7 +140,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	}
 	within := intervals(&ref, &cand)
 	c := Comparison{
-		Reference: column(&ref), Candidate: column(&cand), Band: opt.Band, BandFrom: from,
+		Reference: column(&ref), Candidate: column(&cand), Band: opt.Band, BandSource: from,
 		Reasons: append(failures(&ref, &cand), differences(&ref, &cand)...), Notes: unfit,
 	}
 	if len(references) == 0 && len(unfit) > 0 {
@@ -208,7 +208,7 @@ func column(s *Side) Column {
 	}
 	return Column{
 		Name: clean(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency, About: about,
-		Window: known(seconds), WindowImplied: implied, Invalid: append([]string{}, s.Phase.Invalid...),
+		Window: known(seconds), WindowDerived: implied, Invalid: append([]string{}, s.Phase.Invalid...),
 	}
 }
 
@@ -276,9 +276,9 @@ func (l line) row(ref, cand *Side, tolerance float64) (row Row, any bool) {
 	for _, m := range l.metrics {
 		p := part(m, ref, cand, tolerance)
 		any = any || p.Reference != nil || p.Candidate != nil
-		a, b, deltas = append(a, p.Shown[0]), append(b, p.Shown[1]), append(deltas, p.ShownDelta)
+		a, b, deltas = append(a, p.Text[0]), append(b, p.Text[1]), append(deltas, p.DeltaText)
 		for i := range marks {
-			marks[i] = marks[i] || p.Untrusted[i]
+			marks[i] = marks[i] || p.Invalid[i]
 		}
 		row.Parts = append(row.Parts, p)
 		for _, flag := range p.Flags {
@@ -295,12 +295,12 @@ func (l line) row(ref, cand *Side, tolerance float64) (row Row, any bool) {
 
 // part compares a metric.
 func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
-	r, c := ref.Phase.Figures.Of(m.Key), cand.Phase.Figures.Of(m.Key)
+	r, c := ref.Phase.Figures.Get(m.Key), cand.Phase.Figures.Get(m.Key)
 	delta := (c.Value - r.Value) / r.Value
 	p := Part{
 		Key: m.Key, Reference: known(r.Value), Candidate: known(c.Value), Delta: known(delta), Tolerance: tolerance,
-		Better: m.Better, Label: m.Brief(),
-		Untrusted: [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0},
+		Better: m.Better, Label: m.ShortLabel(),
+		Invalid: [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0},
 	}
 	beyond := false
 	if p.Delta != nil {
@@ -315,11 +315,11 @@ func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 		p.Flags = append(p.Flags, "worse")
 	}
 	form := formOf(m)
-	p.Shown = [2]string{form.number(r.Value), form.number(c.Value)}
-	p.ShownDelta = deltaText(delta, p.Shown[0], p.Shown[1])
+	p.Text = [2]string{form.number(r.Value), form.number(c.Value)}
+	p.DeltaText = deltaText(delta, p.Text[0], p.Text[1])
 	for i, f := range []results.Figure{r, c} {
 		if f.Invalid != "" {
-			p.Untrusted[i] = true
+			p.Invalid[i] = true
 			p.Flags = append(p.Flags, sideNames[i]+" invalid: "+clean(f.Invalid))
 		}
 	}
@@ -380,7 +380,7 @@ func (c *Comparison) note(ref, cand *Side, references int) {
 	}
 	if r, k := c.Reference.Window, c.Candidate.Window; r != nil && k != nil && math.Abs(*k-*r) > 0.01**r {
 		how := ""
-		if c.Reference.WindowImplied || c.Candidate.WindowImplied {
+		if c.Reference.WindowDerived || c.Candidate.WindowDerived {
 			how = ", as the counts imply"
 		}
 		a, b := apart(*r, *k)

@@ -19,11 +19,11 @@ type Pairing struct {
 	Reference int // requests
 	Candidate int
 	Matched   int
-	Ambiguous int        // several requests of one side are the same by these four; left out
-	Shifts    []Shift    // by quantity: those of results.PairedQuantities, in their order
-	Turns     []Moved    // single requests whose TTFT moved most, the slower ones first
-	Users     []MovedSet // by their median shift, the slower ones first
-	Bands     []MovedSet // by input tokens, ascending
+	Ambiguous int             // several requests of one side are the same by these four; left out
+	Shifts    []Shift         // by quantity: those of results.PairedQuantities, in their order
+	Turns     []PairedRequest // single requests whose TTFT moved most, the slower ones first
+	Users     []ShiftGroup    // by their median shift, the slower ones first
+	Bands     []ShiftGroup    // by input tokens, ascending
 }
 
 // MarshalJSON writes the shifts under their quantities' keys.
@@ -35,7 +35,7 @@ func (p Pairing) MarshalJSON() ([]byte, error) {
 		{Name: "ambiguous", Value: p.Ambiguous},
 	}
 	for _, s := range p.Shifts {
-		out.Add(s.Of.Paired().Key, s)
+		out.Add(s.Quantity.Paired().Key, s)
 	}
 	out.Add("turns", p.Turns)
 	out.Add("users", p.Users)
@@ -43,22 +43,22 @@ func (p Pairing) MarshalJSON() ([]byte, error) {
 	return out.MarshalJSON()
 }
 
-// Of returns the shift of one of results.PairedQuantities.
-func (p *Pairing) Of(q results.Quantity) Shift {
-	return p.Shifts[slices.IndexFunc(p.Shifts, func(s Shift) bool { return s.Of == q })]
+// Shift returns the shift of one of results.PairedQuantities.
+func (p *Pairing) Shift(q results.Quantity) Shift {
+	return p.Shifts[slices.IndexFunc(p.Shifts, func(s Shift) bool { return s.Quantity == q })]
 }
 
 // Shift is the candidate's value minus the reference's over all pairs.
 type Shift struct {
-	Of     results.Quantity `json:"-"`
-	N      int              `json:"n"`
-	Mean   *float64         `json:"mean"`   // nil without pairs
-	Median *float64         `json:"median"` // in the unit of the value
-	Slower float64          `json:"slower"` // fraction of pairs in which the candidate is worse
+	Quantity results.Quantity `json:"-"`
+	N        int              `json:"n"`
+	Mean     *float64         `json:"mean"`   // nil without pairs
+	Median   *float64         `json:"median"` // in the unit of the value
+	Slower   float64          `json:"slower"` // fraction of pairs in which the candidate is worse
 }
 
-// Moved is one pair.
-type Moved struct {
+// PairedRequest is one request with its TTFT in both runs.
+type PairedRequest struct {
 	User      int     `json:"user"`
 	Turn      int     `json:"turn"`
 	Pass      int     `json:"pass"`
@@ -67,8 +67,8 @@ type Moved struct {
 	Candidate float64 `json:"candidate_s"`
 }
 
-// MovedSet is the TTFT of several pairs.
-type MovedSet struct {
+// ShiftGroup is the TTFT shift of a group of pairs.
+type ShiftGroup struct {
 	Name  string `json:"name"`
 	N     int    `json:"n"`
 	Shift Shift  `json:"ttft_s"`
@@ -101,7 +101,7 @@ func pair(ref, cand []results.Request) *Pairing {
 	quantities := results.PairedQuantities()
 	shifts := make([][]float64, len(quantities))
 	users, bands := map[int32][]float64{}, make([][]float64, len(bandEdges))
-	var moved []Moved
+	var moved []PairedRequest
 	for i := range ref { // in order, so that the result has one
 		at := placeOf(&ref[i])
 		a, b := ours[at], theirs[at]
@@ -110,9 +110,9 @@ func pair(ref, cand []results.Request) *Pairing {
 		}
 		p.Matched++
 		for k, q := range quantities {
-			shifts[k] = appendKnown(shifts[k], q.Of(b)-q.Of(a))
+			shifts[k] = appendKnown(shifts[k], q.Value(b)-q.Value(a))
 		}
-		d := results.TTFT.Of(b) - results.TTFT.Of(a)
+		d := results.TTFT.Value(b) - results.TTFT.Value(a)
 		if math.IsNaN(d) {
 			continue
 		}
@@ -122,7 +122,7 @@ func pair(ref, cand []results.Request) *Pairing {
 			bands[k] = append(bands[k], d)
 		}
 		if d != 0 {
-			moved = append(moved, Moved{int(a.User), int(a.Turn), int(a.Pass), int(a.Input), a.TTFT, b.TTFT})
+			moved = append(moved, PairedRequest{int(a.User), int(a.Turn), int(a.Pass), int(a.Input), a.TTFT, b.TTFT})
 		}
 	}
 	for k, q := range quantities {
@@ -164,7 +164,7 @@ func appendKnown(to []float64, v float64) []float64 {
 
 // shift sums up differences of a quantity.
 func shift(of results.Quantity, d []float64) Shift {
-	s := Shift{Of: of, N: len(d)}
+	s := Shift{Quantity: of, N: len(d)}
 	if s.N == 0 {
 		return s
 	}
@@ -181,31 +181,31 @@ func shift(of results.Quantity, d []float64) Shift {
 }
 
 // furthest are the pairs that moved most: half of them slower, half faster where there are as many.
-func furthest(moved []Moved) []Moved {
-	slices.SortStableFunc(moved, func(a, b Moved) int {
+func furthest(moved []PairedRequest) []PairedRequest {
+	slices.SortStableFunc(moved, func(a, b PairedRequest) int {
 		return cmp.Compare(b.Candidate-b.Reference, a.Candidate-a.Reference)
 	})
 	if len(moved) <= shownTurns {
-		return append([]Moved{}, moved...)
+		return append([]PairedRequest{}, moved...)
 	}
 	return append(slices.Clone(moved[:shownTurns/2]), moved[len(moved)-shownTurns/2:]...)
 }
 
-func slowest(users map[int32][]float64) []MovedSet {
-	out := []MovedSet{}
+func slowest(users map[int32][]float64) []ShiftGroup {
+	out := []ShiftGroup{}
 	for user, d := range users {
 		if len(d) >= fewestPairs {
-			out = append(out, MovedSet{fmt.Sprintf("user %d", user), len(d), shift(results.TTFT, d)})
+			out = append(out, ShiftGroup{fmt.Sprintf("user %d", user), len(d), shift(results.TTFT, d)})
 		}
 	}
-	slices.SortFunc(out, func(a, b MovedSet) int {
+	slices.SortFunc(out, func(a, b ShiftGroup) int {
 		return cmp.Or(cmp.Compare(*b.Shift.Median, *a.Shift.Median), cmp.Compare(a.Name, b.Name))
 	})
 	return out[:min(len(out), shownUsers)]
 }
 
-func byLength(bands [][]float64) []MovedSet {
-	out := []MovedSet{}
+func byLength(bands [][]float64) []ShiftGroup {
+	out := []ShiftGroup{}
 	from := int32(0)
 	for k, d := range bands {
 		if len(d) > 0 {
@@ -213,7 +213,7 @@ func byLength(bands [][]float64) []MovedSet {
 			if k == len(bands)-1 {
 				name = fmt.Sprintf("over %s tokens", results.Count(from))
 			}
-			out = append(out, MovedSet{name, len(d), shift(results.TTFT, d)})
+			out = append(out, ShiftGroup{name, len(d), shift(results.TTFT, d)})
 		}
 		if k < len(bands)-1 {
 			from = bandEdges[k] + 1
@@ -222,8 +222,8 @@ func byLength(bands [][]float64) []MovedSet {
 	return out
 }
 
-// Share is the part of so many requests that were found on both sides, in percent.
-func (p *Pairing) Share(of int) string {
+// MatchedPercent is the part of so many requests that were found on both sides, in percent.
+func (p *Pairing) MatchedPercent(of int) string {
 	if of == 0 {
 		return dash
 	}
@@ -234,21 +234,21 @@ func (p *Pairing) Share(of int) string {
 func (p *Pairing) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "paired requests: %s, that is %s of the reference's %s and %s of the candidate's %s",
-		results.Count(p.Matched), p.Share(p.Reference), results.Count(p.Reference), p.Share(p.Candidate),
+		results.Count(p.Matched), p.MatchedPercent(p.Reference), results.Count(p.Reference), p.MatchedPercent(p.Candidate),
 		results.Count(p.Candidate))
 	if p.Ambiguous > 0 {
 		fmt.Fprintf(&b, "; %d ambiguous, left out", p.Ambiguous)
 	}
 	b.WriteString("\n")
 	line := func(name string, s Shift) {
-		f := newForm(s.Of.Paired().Unit, s.Of.Paired().Decimals)
+		f := newForm(s.Quantity.Paired().Unit, s.Quantity.Paired().Decimals)
 		if s.N > 0 {
 			fmt.Fprintf(&b, "  %s  median %s, mean %s, worse in %s of %s\n", texttable.Left(name, 33),
 				moved(f, *s.Median), moved(f, *s.Mean), results.Decimal(100*s.Slower, 1)+"%", results.Count(s.N))
 		}
 	}
 	for _, s := range p.Shifts {
-		line(s.Of.Paired().Label, s)
+		line(s.Quantity.Paired().Label, s)
 	}
 	for _, set := range slices.Concat(p.Bands, p.Users) {
 		line("TTFT, "+set.Name, set.Shift)

@@ -287,7 +287,7 @@ func TestEveryKeyIsAFigure(t *testing.T) {
 	side := load(t, sample)
 	for _, l := range lines() {
 		for _, m := range l.metrics {
-			if side.Phase.Figures.Of(m.Key).Label == "" {
+			if side.Phase.Figures.Get(m.Key).Label == "" {
 				t.Errorf("%s: package results has no figure %s", l.label, m.Key)
 			}
 		}
@@ -341,7 +341,7 @@ func TestLoadErrors(t *testing.T) {
 		t.Error("no such file: no error")
 	}
 	s, err := Load(t.Context(), write(t, "r.json", two), 1, results.RunContext{})
-	if err != nil || s.Phase.Concurrency != 1010 || s.Phase.Figures.Of("ttft_p50_s").Value != 2 {
+	if err != nil || s.Phase.Concurrency != 1010 || s.Phase.Figures.Get("ttft_p50_s").Value != 2 {
 		t.Errorf("phase 1: %+v, %v", s.Phase, err)
 	}
 }
@@ -354,7 +354,7 @@ func TestFilesAreJudgedByContent(t *testing.T) {
 		"json.yaml": ` {"throughput": {"output_server_tok_s": 5}}`,
 		"yaml.json": "throughput:\n  output_server_tok_s: 5\n",
 	} {
-		if s := load(t, write(t, name, text)); s.Phase.Figures.Of("output_server_tok_s").Value != 5 {
+		if s := load(t, write(t, name, text)); s.Phase.Figures.Get("output_server_tok_s").Value != 5 {
 			t.Errorf("%s: %+v", name, s.Phase.Figures)
 		}
 	}

@@ -27,16 +27,16 @@ type form struct {
 // formOf is that of a metric's row.
 func formOf(m *results.Metric) form {
 	f := newForm(m.Unit, m.Decimals)
-	if m.Parity.Bare {
+	if m.Parity.UnitInLabel {
 		f.unit = ""
 	}
 	return f
 }
 
 func newForm(unit results.Unit, decimals int) form {
-	f := form{decimals: decimals, scale: unit.Scale, unit: " " + unit.Shown}
+	f := form{decimals: decimals, scale: unit.Scale, unit: " " + unit.Display}
 	if unit == results.Fraction {
-		f.unit = unit.Shown
+		f.unit = unit.Display
 	}
 	return f
 }
@@ -99,8 +99,8 @@ func (c Comparison) Summary() string {
 	}
 	text := fmt.Sprintf("%s the band: %s %s, band ±%s",
 		c.Verdict, c.Rows[0].Metric, results.Change(*c.Delta, 2), results.Percent(c.Band))
-	if c.BandFrom != "" {
-		text += " (" + c.BandFrom + ")"
+	if c.BandSource != "" {
+		text += " (" + c.BandSource + ")"
 	}
 	if c.Forced {
 		text += " (forced, although " + strings.Join(c.Reasons, "; ") + ")"
@@ -192,14 +192,14 @@ func (c Comparison) fieldLines() []string {
 				out = append(out, fmt.Sprintf("  %s: %d more", f.File, len(f.Differences)-i))
 				break
 			}
-			out = append(out, clean(fmt.Sprintf("  %s %s: %s against %s", f.File, d.Path, Given(d.A), Given(d.B))))
+			out = append(out, clean(fmt.Sprintf("  %s %s: %s against %s", f.File, d.Path, FieldText(d.A), FieldText(d.B))))
 		}
 	}
 	return append([]string{strings.Join(heads, " and ") + " identical"}, out...)
 }
 
-// Given is a field's value on a side that may not give it.
-func Given(s *recipes.Side) string {
+// FieldText is a field's value on a side that may not give it.
+func FieldText(s *recipes.Side) string {
 	if s == nil {
 		return "not given"
 	}

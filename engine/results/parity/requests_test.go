@@ -129,7 +129,7 @@ func TestPaired(t *testing.T) {
 	if p.Reference != 2000 || p.Candidate != 1500 || p.Matched != 1500 || p.Ambiguous != 0 {
 		t.Fatalf("%+v", p)
 	}
-	ttft, speed := p.Of(results.TTFT), p.Of(results.LocalSpeed)
+	ttft, speed := p.Shift(results.TTFT), p.Shift(results.LocalSpeed)
 	if m := *ttft.Median; m < 0.35 || m > 0.55 || ttft.Slower != 1 || speed.Slower != 0 || *speed.Median != 0 {
 		t.Errorf("%g, %+v", m, p)
 	}
@@ -196,7 +196,7 @@ func TestBandOfReferences(t *testing.T) {
 			t.Errorf("with no fit reference: %s, %q", c.Verdict, c.Reasons)
 		}
 	}
-	if c := Compare(ref, cand, Options{References: more, Band: 0.01}); c.Verdict != Outside || c.BandFrom != "" {
+	if c := Compare(ref, cand, Options{References: more, Band: 0.01}); c.Verdict != Outside || c.BandSource != "" {
 		t.Errorf("a given band wins: %s", c.Summary())
 	}
 }

@@ -182,17 +182,17 @@ func (s *Side) loadRollup(data []byte, phase int) (bool, error) {
 		return true, problem.Errorf(problem.FiguresInvalid,
 			"load figures: %s: is a roll-up of benchmark %q, must be of agentperf", s.Path, doc.Benchmark)
 	}
-	fold := results.NewFold()
+	fold := results.NewAggregator()
 	for _, p := range doc.Phases {
 		stem, ok := harness.ParseStem(strings.TrimSuffix(p.File, ".json"))
 		if !ok {
 			stem = harness.Stem{Concurrency: p.Concurrency, Phase: p.PhaseIdx}
 		}
-		if err := fold.Statistics(stem, p.Stats); err != nil {
+		if err := fold.AddStatistics(stem, p.Stats); err != nil {
 			return true, fmt.Errorf("load figures: %s: %w", s.Path, err)
 		}
 	}
-	phases := fold.Run(time.Time{}).Phases
+	phases := fold.Snapshot(time.Time{}).Phases
 	if doc.Ours != nil && len(doc.Ours.Phases) > 0 {
 		phases = doc.Ours.Phases
 	}
@@ -219,11 +219,11 @@ func (s *Side) loadStatistics(data []byte) error {
 	if !ok {
 		stem.Phase = head.Phase
 	}
-	fold := results.NewFold()
-	if err := fold.Statistics(stem, data); err != nil {
+	fold := results.NewAggregator()
+	if err := fold.AddStatistics(stem, data); err != nil {
 		return err
 	}
-	s.Phase = fold.Run(time.Time{}).Phases[0]
+	s.Phase = fold.Snapshot(time.Time{}).Phases[0]
 	if !ok {
 		s.Phase.Stem = ""
 	}
@@ -264,10 +264,10 @@ func (s *Side) window() (seconds float64, implied bool) {
 	if p.Window != nil {
 		return p.Window.Seconds, false
 	}
-	rate := p.Figures.Of(results.Primary).Value
-	tokens := p.Figures.Of(results.OutputSum).Value
+	rate := p.Figures.Get(results.Primary).Value
+	tokens := p.Figures.Get(results.OutputSum).Value
 	if math.IsNaN(tokens) && p.Requests != nil {
-		tokens = p.Figures.Of(results.AvgOutput).Value * float64(p.Requests.Successful)
+		tokens = p.Figures.Get(results.AvgOutput).Value * float64(p.Requests.Successful)
 	}
 	if !(rate > 0) {
 		return math.NaN(), true

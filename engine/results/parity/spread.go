@@ -23,7 +23,7 @@ func distribution(ref, cand *Side) *Distribution {
 	for i, s := range []*Side{ref, cand} {
 		for k := range s.Requests {
 			if r := &s.Requests[k]; r.Measured && !r.Failed {
-				sides[i] = appendKnown(sides[i], results.TTFT.Of(r))
+				sides[i] = appendKnown(sides[i], results.TTFT.Value(r))
 			}
 		}
 		if len(sides[i]) == 0 {
@@ -74,7 +74,7 @@ func spread(ref *Side, more []Side) map[string]float64 {
 	for _, m := range results.Metrics {
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, s := range append([]Side{*ref}, more...) {
-			v := s.Phase.Figures.Of(m.Key).Value
+			v := s.Phase.Figures.Get(m.Key).Value
 			low, high = min(low, v), max(high, v) // NaN where one of them has none
 		}
 		out[m.Key] = (high - low) / ((high + low) / 2)
