@@ -3,12 +3,13 @@ package check
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Host is what this machine can be asked. A nil function is never asked: what
@@ -112,7 +113,7 @@ func countUsers(r io.Reader) (int, error) {
 	dec := json.NewDecoder(limited)
 	n, err := countIn(dec)
 	if limited.N <= 0 {
-		return 0, fmt.Errorf("larger than %d MiB", maxAssignmentBytes>>20)
+		return 0, problem.Errorf(problem.FileTooLarge, "larger than %d MiB", maxAssignmentBytes>>20)
 	}
 	return n, err
 }
@@ -121,7 +122,7 @@ func countIn(dec *json.Decoder) (int, error) {
 	if t, err := dec.Token(); err != nil {
 		return 0, err
 	} else if t != json.Delim('{') {
-		return 0, errors.New("want an object with assignments")
+		return 0, problem.New(problem.DatasetInvalid, "not a JSON object")
 	}
 	for dec.More() {
 		key, err := dec.Token()
@@ -150,9 +151,9 @@ func countIn(dec *json.Decoder) (int, error) {
 		case json.Delim('{'):
 			return countKeys(dec)
 		}
-		return 0, errors.New("assignments is neither a list nor an object")
+		return 0, problem.New(problem.DatasetInvalid, "the key assignments is neither a list nor an object")
 	}
-	return 0, errors.New("it has no assignments")
+	return 0, problem.New(problem.DatasetInvalid, "the key assignments is missing")
 }
 
 // countKeys counts users in an object keyed by their index: those from 0 to the first gap.
@@ -166,7 +167,7 @@ func countKeys(dec *json.Decoder) (int, error) {
 		name, _ := key.(string) // a key of an object is always a string
 		i, err := strconv.Atoi(name)
 		if err != nil || i < 0 || i > maxUsers {
-			return 0, fmt.Errorf("assignments has the key %.40q, which is no user's number", name)
+			return 0, problem.Errorf(problem.DatasetInvalid, "assignments: %.40q is not a user number", name)
 		}
 		have[i] = true
 		if err := skip(dec); err != nil {

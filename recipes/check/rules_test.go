@@ -385,10 +385,10 @@ func TestCountUsers(t *testing.T) {
 		{`{"assignments": [["a", "b"], ["c"]]}`, 2, ""},
 		{`{"metadata": {"x": [{}]}, "assignments": {"0": ["a"], "1": [], "3": []}, "more": {`, 2, ""},
 		{`{"assignments": []}`, 0, ""},
-		{`{"metadata": {}}`, 0, "no assignments"},
-		{`[]`, 0, "want an object"},
+		{`{"metadata": {}}`, 0, "is missing"},
+		{`[]`, 0, "not a JSON object"},
 		{`{"assignments": 5}`, 0, "neither"},
-		{`{"assignments": {"x": 1}}`, 0, "no user's number"},
+		{`{"assignments": {"x": 1}}`, 0, "not a user number"},
 		{`{"assignments": [[`, 0, "EOF"},
 	} {
 		got, err := countUsers(strings.NewReader(c.text))

@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// corpus is every recipe and workload that the tests of this package know.
+// corpus returns the recipes and workloads that these tests edit, by path.
 func corpus(t testing.TB) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -27,31 +27,31 @@ func corpus(t testing.TB) map[string][]byte {
 		}
 	}
 	if len(files) < 18 {
-		t.Fatalf("the corpus has %d files only", len(files))
+		t.Fatalf("the corpus has only %d files", len(files))
 	}
 	return files
 }
 
-// entry1 is one value of a file, with its path and its bytes.
-type entry1 struct {
+// entry is one value of a file with its path and text.
+type entry struct {
 	path   string
 	node   *yaml.Node
 	source string
 }
 
-func entries(t testing.TB, data []byte) []entry1 {
+func entries(t testing.TB, data []byte) []entry {
 	t.Helper()
 	p, err := parse(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []entry1
+	var out []entry
 	var visit func(n *yaml.Node, path string, indent int)
 	visit = func(n *yaml.Node, path string, indent int) {
 		if path != "" {
-			out = append(out, entry1{path, n, string(data[p.content(n):p.end(n, indent)])})
+			out = append(out, entry{path, n, string(data[p.valueStart(n):p.nodeEnd(n, indent)])})
 		}
-		indent = p.column(p.content(n))
+		indent = p.column(p.valueStart(n))
 		switch n.Kind {
 		case yaml.MappingNode:
 			for i := 0; i+1 < len(n.Content); i += 2 {
@@ -69,22 +69,22 @@ func entries(t testing.TB, data []byte) []entry1 {
 	return out
 }
 
-// few thins the entries of a long file out, for the tests that edit it often.
-func few(all []entry1, most int) []entry1 {
-	var out []entry1
-	for i := 0; i < len(all); i += 1 + len(all)/most {
+// sample returns about limit entries, evenly distributed over the file.
+func sample(all []entry, limit int) []entry {
+	var out []entry
+	for i := 0; i < len(all); i += 1 + len(all)/limit {
 		out = append(out, all[i])
 	}
 	return out
 }
 
-func TestAValueSetToItselfChangesNoByte(t *testing.T) {
+func TestSetCurrentValueKeepsFile(t *testing.T) {
 	t.Parallel()
 	for name, data := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			n := 0
-			for _, e := range few(entries(t, data), 50) {
+			for _, e := range sample(entries(t, data), 50) {
 				got, err := Set(data, e.path, e.source)
 				if err != nil {
 					t.Fatalf("%s = %q: %v", e.path, e.source, err)
@@ -95,18 +95,18 @@ func TestAValueSetToItselfChangesNoByte(t *testing.T) {
 				n++
 			}
 			if n < 7 {
-				t.Errorf("%d values only", n)
+				t.Errorf("only %d values", n)
 			}
 		})
 	}
 }
 
-func TestAnotherValueChangesThatOneAlone(t *testing.T) {
+func TestSetChangesOnlyOneValue(t *testing.T) {
 	t.Parallel()
 	for name, data := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			for _, e := range few(entries(t, data), 8) {
+			for _, e := range sample(entries(t, data), 8) {
 				if e.node.Kind != yaml.ScalarNode || e.node.Value == "" || e.node.Style&yaml.TaggedStyle != 0 {
 					continue
 				}
@@ -115,15 +115,15 @@ func TestAnotherValueChangesThatOneAlone(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s = %s: %v", e.path, text, err)
 					}
-					prefix, suffix := around(data, got)
-					if was := string(data[prefix : len(data)-suffix]); len(was) > len(e.source) {
-						t.Fatalf("%s = %s: more than the value was replaced: %q is not within %q", e.path, text, was, e.source)
+					prefix, suffix := commonEnds(data, got)
+					if replaced := string(data[prefix : len(data)-suffix]); len(replaced) > len(e.source) {
+						t.Fatalf("%s = %s: more than the value was replaced: %q, want only %q", e.path, text, replaced, e.source)
 					}
 					back, err := Set(got, e.path, e.source)
 					if err != nil {
 						t.Fatalf("%s back to %q: %v", e.path, e.source, err)
 					}
-					quotesStay := isWord(e.node) && plain(e.node) && text[0] == '"' || text == "word"
+					quotesStay := isString(e.node) && isPlain(e.node) && text[0] == '"' || text == "word"
 					if oneLine := !bytes.Contains([]byte(e.source), []byte("\n")); oneLine && !quotesStay && !bytes.Equal(back, data) {
 						t.Fatalf("%s = %s and back to %q:\n%s", e.path, text, e.source, back)
 					}
@@ -133,8 +133,8 @@ func TestAnotherValueChangesThatOneAlone(t *testing.T) {
 	}
 }
 
-// around is how many bytes two texts have in common at their beginning and end.
-func around(a, b []byte) (prefix, suffix int) {
+// commonEnds returns how many bytes two texts have in common at the start and at the end.
+func commonEnds(a, b []byte) (prefix, suffix int) {
 	n := min(len(a), len(b))
 	for prefix < n && a[prefix] == b[prefix] {
 		prefix++
@@ -145,13 +145,12 @@ func around(a, b []byte) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-// Added and removed again, a key leaves no trace.
-func TestAKeyAddedAndRemoved(t *testing.T) {
+func TestUnsetUndoesSetOfNewKey(t *testing.T) {
 	t.Parallel()
 	for name, data := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			for _, e := range few(entries(t, data), 16) {
+			for _, e := range sample(entries(t, data), 16) {
 				if e.node.Kind != yaml.MappingNode || len(e.node.Content) == 0 {
 					continue
 				}
@@ -166,7 +165,7 @@ func TestAKeyAddedAndRemoved(t *testing.T) {
 						t.Fatalf("unset %s: %v in\n%s", path, err, got)
 					}
 					if !bytes.Equal(back, data) {
-						t.Fatalf("%s left a trace:\n%s", path, back)
+						t.Fatalf("%s: the file differs after the key was added and removed:\n%s", path, back)
 					}
 				}
 			}
@@ -174,17 +173,17 @@ func TestAKeyAddedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestEveryEntryCanBeRemoved(t *testing.T) {
+func TestUnsetRemovesAnyEntry(t *testing.T) {
 	t.Parallel()
 	for name, data := range corpus(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
-			for _, e := range few(entries(t, data), 8) {
+			for _, e := range sample(entries(t, data), 8) {
 				anchored := bytes.Contains([]byte(e.source), []byte("&")) || e.node.Anchor != ""
 				got, err := Unset(data, e.path)
 				if err != nil {
 					if anchored {
-						continue // something else stands on it
+						continue // an alias may refer to it
 					}
 					t.Fatalf("unset %s: %v", e.path, err)
 				}

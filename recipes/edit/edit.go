@@ -1,46 +1,45 @@
-// Package edit changes one value of a YAML file as a person would: it splices
-// text at the value's place and leaves every other byte alone, comments, blank
-// lines, order, quotes, indentation, anchors and line ends included. It knows
-// YAML and paths, and nothing of what a file means. Each result is parsed again
-// and compared, so that an edit either does what was asked for or is refused.
+// Package edit changes single values of a YAML file. It replaces only the bytes of
+// the value: comments, blank lines, order, quotes, indentation, anchors and line
+// endings stay. Each result is parsed again and compared with the wanted one, so that
+// an edit either changes exactly what was asked for or fails.
 package edit
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Set gives the value at a path another text: YAML, as it is to stand in the file. A key that is
-// missing is added at the end of its mapping, with missing parents; index n of a list of n entries
-// appends. A value that means what the file says already leaves it as it is, quotes included.
+// Set sets the value at a path. The value is YAML text. A missing key is added at the end of its
+// mapping, together with missing parents; index n of a list of n entries appends to the list.
+// If the file has an equal value already, it is left unchanged, quotes included.
 func Set(data []byte, path, value string) ([]byte, error) {
-	return one(data, recipes.Edit{Op: recipes.OpSet, Path: path, Value: value})
+	return applyOne(data, recipes.Edit{Op: recipes.OpSet, Path: path, Value: value})
 }
 
-// Unset removes the entry at a path: the key with its value and the comment
-// behind it. A collection that loses its last entry stays, as {} or [].
+// Unset removes the entry at a path: the key, its value and the comment on its last
+// line. A collection that loses its last entry becomes {} or [].
 func Unset(data []byte, path string) ([]byte, error) {
-	return one(data, recipes.Edit{Op: recipes.OpUnset, Path: path})
+	return applyOne(data, recipes.Edit{Op: recipes.OpUnset, Path: path})
 }
 
-// Apply makes several edits one after the other; the first that is refused ends it.
+// Apply makes edits in order. It stops at the first one that fails.
 func Apply(data []byte, edits []recipes.Edit) ([]byte, error) {
 	var err error
 	for _, e := range edits {
-		if data, err = one(data, e); err != nil {
+		if data, err = applyOne(data, e); err != nil {
 			return nil, err
 		}
 	}
 	return data, nil
 }
 
-func one(data []byte, e recipes.Edit) ([]byte, error) {
-	out, err := change(data, e)
+func applyOne(data []byte, e recipes.Edit) ([]byte, error) {
+	out, err := dispatch(data, e)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", e.Op, e.Path, err)
 	}
@@ -49,8 +48,8 @@ func one(data []byte, e recipes.Edit) ([]byte, error) {
 
 const maxSteps = 50
 
-func change(data []byte, e recipes.Edit) ([]byte, error) {
-	t, err := parse(data)
+func dispatch(data []byte, e recipes.Edit) ([]byte, error) {
+	d, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
@@ -59,129 +58,131 @@ func change(data []byte, e recipes.Edit) ([]byte, error) {
 		return nil, err
 	}
 	if len(steps) > maxSteps {
-		return nil, fmt.Errorf("more than %d levels", maxSteps)
+		return nil, problem.Errorf(problem.EditRefused, "the path has more than %d parts", maxSteps)
 	}
-	s, err := t.find(steps)
+	dst, err := d.locate(steps)
 	if err != nil {
 		return nil, err
 	}
 	switch e.Op {
 	case recipes.OpSet:
-		return t.set(s, e.Value)
+		return d.set(dst, e.Value)
 	case recipes.OpUnset:
-		return t.unset(s, steps)
+		return d.unset(dst, steps)
 	case recipes.OpRename:
-		return t.rename(s, steps, e.Value)
+		return d.rename(dst, steps, e.Value)
 	}
-	return nil, errors.New("unknown operation")
+	return nil, problem.New(problem.Internal, "unknown operation")
 }
 
-func (t *text) set(s spot, value string) ([]byte, error) {
-	if len(s.rest) == 0 && string(t.data[t.content(s.node):t.end(s.node, s.indent)]) == value {
-		return t.data, nil
+func (d *document) set(dst target, value string) ([]byte, error) {
+	if len(dst.missing) == 0 && string(d.data[d.valueStart(dst.node):d.nodeEnd(dst.node, dst.indent)]) == value {
+		return d.data, nil
 	}
 	v, err := parseValue(value)
 	if err != nil {
 		return nil, err
 	}
-	var cuts []cut
-	if len(s.rest) == 0 {
-		if v.says(s.node) {
-			return t.data, nil
+	var changes []replacement
+	if len(dst.missing) == 0 {
+		if v.matches(dst.node) {
+			return d.data, nil
 		}
-		cuts = t.replace(s, v.like(s.node))
-	} else if cuts, err = t.insert(s, v); err != nil {
+		changes = d.replace(dst, v.withQuotesOf(dst.node))
+	} else if changes, err = d.insert(dst, v); err != nil {
 		return nil, err
 	}
-	if err := setNode(s, v.node); err != nil {
+	if err := setNode(dst, v.node); err != nil {
 		return nil, err
 	}
-	return t.splice(cuts)
+	return d.splice(changes)
 }
 
-func (t *text) unset(s spot, steps []recipes.Step) ([]byte, error) {
-	if len(s.rest) > 0 || len(s.parents) != len(steps) {
-		return nil, errors.New("the file has no such entry")
+func (d *document) unset(dst target, steps []recipes.Step) ([]byte, error) {
+	if len(dst.missing) > 0 || len(dst.parents) != len(steps) {
+		return nil, problem.New(problem.EntryNotFound, "the file has no such entry")
 	}
-	up, err := t.find(steps[:len(steps)-1])
+	parent, err := d.locate(steps[:len(steps)-1])
 	if err != nil {
 		return nil, err
 	}
-	cuts := t.remove(s, up)
-	s.parent.Content = slices.Concat(s.parent.Content[:s.first], s.parent.Content[s.index+1:])
-	return t.splice(cuts)
+	changes := d.remove(dst, parent)
+	dst.parent.Content = slices.Concat(dst.parent.Content[:dst.entryIndex], dst.parent.Content[dst.index+1:])
+	return d.splice(changes)
 }
 
-// rename gives the key another name.
-func (t *text) rename(s spot, steps []recipes.Step, key string) ([]byte, error) {
-	if len(s.rest) > 0 || s.key == nil || len(s.parents) != len(steps) {
-		return nil, errors.New("the file has no such key")
+// rename renames the key.
+func (d *document) rename(dst target, steps []recipes.Step, key string) ([]byte, error) {
+	if len(dst.missing) > 0 || dst.key == nil || len(dst.parents) != len(steps) {
+		return nil, problem.New(problem.EntryNotFound, "the file has no such key")
 	}
-	cuts := []cut{{t.content(s.key), t.end(s.key, s.indent), keyText(key)}}
-	s.key.Value, s.key.Tag, s.key.Style = key, "!!str", 0
-	return t.splice(cuts)
+	changes := []replacement{{d.valueStart(dst.key), d.nodeEnd(dst.key, dst.indent), keyText(key)}}
+	dst.key.Value, dst.key.Tag, dst.key.Style = key, "!!str", 0
+	return d.splice(changes)
 }
 
-// spot is how far a path leads into a file.
-type spot struct {
-	node    *yaml.Node   // the deepest value on the path
-	key     *yaml.Node   // its key; nil for a list entry and for the top
-	parents []*yaml.Node // the collections that hold it, from the top
-	parent  *yaml.Node   // the last of them; nil for the top
-	index   int          // of the value in the parent's Content
-	first   int          // of the entry there: its key, or the value itself in a list
-	indent  int          // indentation of the parent's entries
-	flow    bool         // stands inside brackets
-	rest    []recipes.Step
+// target is the deepest value of a file that a path leads to.
+type target struct {
+	node       *yaml.Node
+	key        *yaml.Node     // nil for a list entry and for the root
+	parents    []*yaml.Node   // the collections that contain node, the root first
+	parent     *yaml.Node     // the last of parents; nil for the root
+	index      int            // index of node in parent.Content
+	entryIndex int            // index of the entry there: of the key, or of node in a list
+	indent     int            // indentation of the parent's entries
+	flow       bool           // inside of {} or []
+	missing    []recipes.Step // the rest of the path, which the file does not have
 }
 
-// find follows a path through the file.
-func (t *text) find(steps []recipes.Step) (spot, error) {
-	s := spot{node: t.root, rest: steps}
-	for len(s.rest) > 0 {
-		if s.node.Kind == yaml.AliasNode {
-			return s, fmt.Errorf("line %d holds an alias, *%s: edit what it stands for, or replace the alias as a whole",
-				s.node.Line, s.node.Value)
+// locate follows a path through the file.
+func (d *document) locate(steps []recipes.Step) (target, error) {
+	dst := target{node: d.root, missing: steps}
+	for len(dst.missing) > 0 {
+		if dst.node.Kind == yaml.AliasNode {
+			return dst, problem.Errorf(problem.EditRefused,
+				"line %d: the value is the alias *%s; edit the value that it refers to, or replace the alias",
+				dst.node.Line, dst.node.Value)
 		}
-		if word(s, steps) {
-			s.rest = nil
+		if isShortEngine(dst, steps) {
+			dst.missing = nil
 			break
 		}
-		i, err := child(s.node, s.rest[0])
+		i, err := findChild(dst.node, dst.missing[0])
 		if err != nil {
-			return s, err
+			return dst, err
 		}
 		if i < 0 {
 			break
 		}
 		var key *yaml.Node
-		first := i
-		if s.node.Kind == yaml.MappingNode {
-			first, key = i-1, s.node.Content[i-1]
+		entry := i
+		if dst.node.Kind == yaml.MappingNode {
+			entry, key = i-1, dst.node.Content[i-1]
 		}
-		s = spot{
-			node: s.node.Content[i], key: key, parents: append(s.parents, s.node), parent: s.node, index: i, first: first,
-			rest: s.rest[1:],
+		dst = target{
+			node: dst.node.Content[i], key: key, parents: append(dst.parents, dst.node), parent: dst.node,
+			index: i, entryIndex: entry, missing: dst.missing[1:],
 		}
 	}
-	if s.parent != nil {
-		s.indent = t.column(t.content(s.parent))
-		s.flow = slices.ContainsFunc(s.parents, isFlow)
+	if dst.parent != nil {
+		dst.indent = d.column(d.valueStart(dst.parent))
+		dst.flow = slices.ContainsFunc(dst.parents, isFlow)
 	}
-	return s, nil
+	return dst, nil
 }
 
-// word: engine: trtllm is short for engine: {type: trtllm}.
-func word(s spot, steps []recipes.Step) bool {
-	return len(s.rest) == 1 && s.rest[0].Key == "type" && len(steps) == 2 && s.key != nil && s.key.Value == "engine" &&
-		isWord(s.node)
+// isShortEngine reports whether the path is engine.type and the file has
+// engine: trtllm, the short form of engine: {type: trtllm}.
+func isShortEngine(dst target, steps []recipes.Step) bool {
+	return len(dst.missing) == 1 && dst.missing[0].Key == "type" && len(steps) == 2 &&
+		dst.key != nil && dst.key.Value == "engine" && isString(dst.node)
 }
 
-func isWord(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
+func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
 
-// child is the index in Content of a step's value; -1 where the node has room
-// for it and no such entry.
-func child(n *yaml.Node, step recipes.Step) (int, error) {
+// findChild returns the index in n.Content of the value that a step leads to. It is
+// -1 if n has no such entry and one can be added.
+func findChild(n *yaml.Node, step recipes.Step) (int, error) {
 	empty := n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 	if step.Index >= 0 {
 		switch {
@@ -190,15 +191,16 @@ func child(n *yaml.Node, step recipes.Step) (int, error) {
 		case n.Kind == yaml.SequenceNode && step.Index < len(n.Content):
 			return step.Index, nil
 		case n.Kind == yaml.SequenceNode:
-			return 0, fmt.Errorf("line %d: the list has %d entries, [%d] is none of them", n.Line, len(n.Content), step.Index)
+			return 0, problem.Errorf(problem.EntryNotFound, "line %d: [%d] is out of range, the list has %d entries",
+				n.Line, step.Index, len(n.Content))
 		}
-		return 0, fmt.Errorf("line %d: [%d] of something that is no list", n.Line, step.Index)
+		return 0, problem.Errorf(problem.EntryNotFound, "line %d: not a list, so it has no entry [%d]", n.Line, step.Index)
 	}
 	if n.Kind != yaml.MappingNode {
-		if empty || isWord(n) && step.Key != "" {
+		if empty || isString(n) && step.Key != "" {
 			return -1, nil
 		}
-		return 0, fmt.Errorf("line %d: %q of something that is no mapping", n.Line, step.Key)
+		return 0, problem.Errorf(problem.EntryNotFound, "line %d: not a mapping, so it has no key %q", n.Line, step.Key)
 	}
 	found := -1
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -206,19 +208,19 @@ func child(n *yaml.Node, step recipes.Step) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return 0, fmt.Errorf("key %q is given twice, on lines %d and %d: remove one of them", step.Key,
-				n.Content[found].Line, n.Content[i].Line)
+			return 0, problem.Errorf(problem.EditRefused, "the key %q is given twice, on lines %d and %d; remove one of them",
+				step.Key, n.Content[found].Line, n.Content[i].Line)
 		}
 		found = i + 1
 	}
 	return found, nil
 }
 
-// isFlow says whether a collection is written in brackets, or is a pair inside some.
+// isFlow reports whether a collection is written in {} or [], or is a single pair in such a list.
 func isFlow(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode && n.Style&yaml.FlowStyle != 0 }
 
-// same compares two values by meaning, anchors and aliases by name.
-func same(a, b *yaml.Node) bool {
+// equal compares the values of two nodes, and their anchors and aliases by name.
+func equal(a, b *yaml.Node) bool {
 	if a.Kind != b.Kind || a.Kind != yaml.AliasNode && a.Anchor != b.Anchor || len(a.Content) != len(b.Content) {
 		return false
 	}
@@ -229,15 +231,15 @@ func same(a, b *yaml.Node) bool {
 		return false
 	}
 	for i := range a.Content {
-		if !same(a.Content[i], b.Content[i]) {
+		if !equal(a.Content[i], b.Content[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// put changes a node into another, its anchor kept.
-func put(n, v *yaml.Node) {
+// replaceNode overwrites n with v. An anchor of n is kept.
+func replaceNode(n, v *yaml.Node) {
 	anchor := n.Anchor
 	if n.Kind == yaml.AliasNode {
 		anchor = ""
@@ -248,26 +250,26 @@ func put(n, v *yaml.Node) {
 	}
 }
 
-// setNode gives the value at a place another one, as [text.set] gives its text.
-func setNode(s spot, v *yaml.Node) error {
-	if len(s.rest) == 0 {
-		put(s.node, v)
+// setNode makes the same change in the nodes of the file that [document.set] makes in its text.
+func setNode(dst target, v *yaml.Node) error {
+	if len(dst.missing) == 0 {
+		replaceNode(dst.node, v)
 		return nil
 	}
-	rest := s.rest
-	if s.node.Kind == yaml.SequenceNode {
+	rest := dst.missing
+	if dst.node.Kind == yaml.SequenceNode {
 		rest = append([]recipes.Step{{Index: 0}}, rest[1:]...)
 	}
-	more, err := compose(rest, value{node: v, head: "x"}, 0)
+	more, err := wrapInPath(rest, value{node: v, head: "x"}, 0)
 	switch {
 	case err != nil:
 		return err
-	case s.node.Kind != yaml.ScalarNode:
-		s.node.Content = append(s.node.Content, more.node.Content...)
-	case isWord(s.node):
-		put(s.node, expandWord(s.node, more.node))
+	case dst.node.Kind != yaml.ScalarNode:
+		dst.node.Content = append(dst.node.Content, more.node.Content...)
+	case isString(dst.node):
+		replaceNode(dst.node, expandEngine(dst.node, more.node))
 	default:
-		put(s.node, more.node)
+		replaceNode(dst.node, more.node)
 	}
 	return nil
 }

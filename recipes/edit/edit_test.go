@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 func TestSet(t *testing.T) {
@@ -22,16 +23,16 @@ func TestSet(t *testing.T) {
 		{"empty value with comment", "a: # c\nb: 1\n", "a", "x", "a: x # c\nb: 1\n"},
 		{"empty value and block", "a: # c\nb: 1\n", "a", "x: 1\ny: 2", "a: # c\n  x: 1\n  y: 2\nb: 1\n"},
 		{"block to scalar", "a: # c\n  # d\n  x: 1\n  y: 2 # e\nb: 1\n", "a", "{}", "a: {} # c\n  # d\nb: 1\n"},
-		{"scalar to block", "a: 5 # c\nb: 1\n", "a", "- x\n- y", "a: # c\n  - x\n  - y\nb: 1\n"},
-		{"list keeps its place", "a:\n- x\nb: 1\n", "a", "- y\n- z", "a:\n- y\n- z\nb: 1\n"},
+		{"scalar to list", "a: 5 # c\nb: 1\n", "a", "- x\n- y", "a: # c\n  - x\n  - y\nb: 1\n"},
+		{"list without indentation", "a:\n- x\nb: 1\n", "a", "- y\n- z", "a:\n- y\n- z\nb: 1\n"},
 		{"block of literal text", "a: 5 # c\nb: 1\n", "a", "|\n  one\n    two", "a: | # c\n  one\n    two\nb: 1\n"},
-		{"literal to word", "a: |\n  x\n\n  y\nb: 1\n", "a", "z", "a: z\nb: 1\n"},
+		{"literal to string", "a: |\n  x\n\n  y\nb: 1\n", "a", "z", "a: z\nb: 1\n"},
 		{"anchor kept", "a: &x 1\nb: *x\n", "a", "2", "a: &x 2\nb: *x\n"},
 		{"anchored block", "a: &x\n  k: 1\nb: *x\n", "a", "{k: 2}", "a: &x {k: 2}\nb: *x\n"},
-		{"alias replaced", "a: &x 1\nb: *x\n", "b", "2", "a: &x 1\nb: 2\n"},
-		{"merged key overridden", "a: &x {k: 1}\nb:\n  <<: *x\n", "b.k", "2", "a: &x {k: 1}\nb:\n  <<: *x\n  k: 2\n"},
+		{"replace alias", "a: &x 1\nb: *x\n", "b", "2", "a: &x 1\nb: 2\n"},
+		{"override merged key", "a: &x {k: 1}\nb:\n  <<: *x\n", "b.k", "2", "a: &x {k: 1}\nb:\n  <<: *x\n  k: 2\n"},
 		{"in flow", "a: {b: 1, c: [x, y]} # c\n", "a.c[1]", "z, w", "a: {b: 1, c: [x, \"z, w\"]} # c\n"},
-		{"key without value in flow", "a: {b, c: 1}\n", "a.b", "2", "a: {b: 2, c: 1}\n"},
+		{"flow key without value", "a: {b, c: 1}\n", "a.b", "2", "a: {b: 2, c: 1}\n"},
 		{"block value in flow", "a: {b: 1}\n", "a.b", "x: 1\ny: [2]", "a: {b: {x: 1, y: [2]}}\n"},
 		{"new key", "a:\n  b: 1 # c\n\nd: 2\n", "a.e", "3", "a:\n  b: 1 # c\n  e: 3\n\nd: 2\n"},
 		{"new key, four spaces", "a:\n    b: 1\n", "c.d", "3", "a:\n    b: 1\nc:\n    d: 3\n"},
@@ -48,20 +49,20 @@ func TestSet(t *testing.T) {
 		},
 		{"flow over lines, comma", "a: {\n  b: 1,\n}\n", "a.d", "3", "a: {\n  b: 1,\n  d: 3,\n}\n"},
 		{"child of null", "a:\nb: 1\n", "a.c", "2", "a:\n  c: 2\nb: 1\n"},
-		{"child of written null", "a: ~ # c\nb: 1\n", "a.c", "2", "a: # c\n  c: 2\nb: 1\n"},
+		{"child of explicit null", "a: ~ # c\nb: 1\n", "a.c", "2", "a: # c\n  c: 2\nb: 1\n"},
 		{"no final newline", "a: 1", "b", "2", "a: 1\nb: 2"},
 		{"CRLF", "a:\r\n  b: 1\r\nc: 2\r\n", "a.d", "x: 1\ny: 2", "a:\r\n  b: 1\r\n  d:\r\n    x: 1\r\n    y: 2\r\nc: 2\r\n"},
 		{"quoted path", "a:\n  \"b.c\": 1\n", `a."b.c"`, "2", "a:\n  \"b.c\": 2\n"},
-		{"odd key", "a: 1\n", `"b: c"`, "2", "a: 1\n\"b: c\": 2\n"},
-		{"engine word", "schema: 2\nengine: trtllm # c\n", "engine.type", "vllm", "schema: 2\nengine: vllm # c\n"},
+		{"key that needs quotes", "a: 1\n", `"b: c"`, "2", "a: 1\n\"b: c\": 2\n"},
+		{"short engine", "schema: 2\nengine: trtllm # c\n", "engine.type", "vllm", "schema: 2\nengine: vllm # c\n"},
 		{
-			"engine word grows", "engine: trtllm\n", "engine.numa_memory_bind", "true",
+			"expand short engine", "engine: trtllm\n", "engine.numa_memory_bind", "true",
 			"engine: {type: trtllm, numa_memory_bind: true}\n",
 		},
 		{"byte order mark", "\ufeffa: 1\n", "a", "2", "\ufeffa: 2\n"},
-		{"wide letters before", "{é: \"ü\", b: 1}\n", "b", "2", "{é: \"ü\", b: 2}\n"},
+		{"multi-byte characters before", "{é: \"ü\", b: 1}\n", "b", "2", "{é: \"ü\", b: 2}\n"},
 		{"list entry to block", "a:\n- x\n- y\n", "a[0]", "k: 1\nl: 2", "a:\n- k: 1\n  l: 2\n- y\n"},
-		{"nothing is null", "a: 1\n", "a", "", "a: null\n"},
+		{"empty value is null", "a: 1\n", "a", "", "a: null\n"},
 		{"second document untouched", "a: 1\n---\na: 2\n", "a", "3", "a: 3\n---\na: 2\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -101,35 +102,38 @@ func TestUnset(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestErrors(t *testing.T) {
 	t.Parallel()
 	unset := func(data []byte, path, _ string) ([]byte, error) { return Unset(data, path) }
 	for _, c := range []struct {
 		name, in, path, value string
-		do                    func([]byte, string, string) ([]byte, error)
-		says                  string
+		edit                  func([]byte, string, string) ([]byte, error)
+		want                  string
 	}{
 		{"through an alias", "a: &x {k: 1}\nb: *x\n", "b.k", "2", Set, "alias"},
-		{"given twice", "a: 1\na: 2\n", "a", "3", Set, "given twice"},
-		{"key of a number", "a: 1\n", "a.b", "3", Set, "no mapping"},
-		{"key of text", "a: x\n", "a.b", "3", Set, "no mapping"},
-		{"index of a mapping", "a: {b: 1}\n", "a[0]", "3", Set, "no list"},
-		{"far index", "a: [1]\n", "a[5]", "3", Set, "[5] is none"},
-		{"list begun in the middle", "a: 1\n", "b[1]", "3", Set, "begin with [0]"},
-		{"broken value", "a: 1\n", "a", "{", Set, "not valid YAML"},
-		{"broken file", "a: {\n", "a", "1", Set, "not valid YAML"},
-		{"broken path", "a: 1\n", "a..b", "1", Set, "a key is missing"},
+		{"duplicate key", "a: 1\na: 2\n", "a", "3", Set, "given twice"},
+		{"key of a number", "a: 1\n", "a.b", "3", Set, "not a mapping"},
+		{"key of a string", "a: x\n", "a.b", "3", Set, "not a mapping"},
+		{"index of a mapping", "a: {b: 1}\n", "a[0]", "3", Set, "not a list"},
+		{"index out of range", "a: [1]\n", "a[5]", "3", Set, "[5] is out of range"},
+		{"index 1 of a new list", "a: 1\n", "b[1]", "3", Set, "begin with [0]"},
+		{"invalid value", "a: 1\n", "a", "{", Set, "not valid YAML"},
+		{"invalid file", "a: {\n", "a", "1", Set, "not valid YAML"},
+		{"invalid path", "a: 1\n", "a..b", "1", Set, "a key is missing"},
 		{"UTF-16", "\xff\xfea\x00:\x00 \x001\x00", "a", "1", Set, "UTF-8"},
-		{"anchor in use", "a: &x 1\nb: *x\n", "a", "", unset, "no longer be valid"},
+		{"anchor in use", "a: &x 1\nb: *x\n", "a", "", unset, "would be invalid"},
 		{"no such entry", "a: 1\n", "b", "", unset, "no such entry"},
 		{"no such key", "a: 1\n", "b", "c", rename, "no such key"},
 		{"explicit key", "? a\n: 1\n? b\n: 2\n", "b", "", unset, "by hand"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := c.do([]byte(c.in), c.path, c.value)
-			if err == nil || !strings.Contains(err.Error(), c.says) || got != nil {
-				t.Errorf("got %q, %v; want an error with %q", got, err, c.says)
+			got, err := c.edit([]byte(c.in), c.path, c.value)
+			if err == nil || !strings.Contains(err.Error(), c.want) || got != nil {
+				t.Errorf("got %q, %v; want an error with %q", got, err, c.want)
+			}
+			if problem.Of(err) == problem.Internal {
+				t.Errorf("%v has no id", err)
 			}
 		})
 	}
@@ -150,11 +154,11 @@ func TestApply(t *testing.T) {
 		t.Errorf("got %v\n%s", err, got)
 	}
 	if _, err := Apply([]byte("a: 1\n"), []recipes.Edit{{Op: "paint", Path: "a"}}); err == nil {
-		t.Error("an unknown operation must be refused")
+		t.Error("an unknown operation is accepted")
 	}
 }
 
-// Any edit of any bytes is done as asked or refused; nothing panics.
+// FuzzEdit checks that an edit of any file either succeeds or fails, without a panic.
 func FuzzEdit(f *testing.F) {
 	for _, name := range []string{"anchors2", "scalars2", "crlf1", "flow1"} {
 		data, err := os.ReadFile("testdata/" + name + ".yaml")

@@ -3,8 +3,6 @@ package edit
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,34 +10,36 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// cut replaces the bytes from start to end by text.
-type cut struct {
+// replacement replaces the bytes from start to end with text.
+type replacement struct {
 	start, end int
 	text       string
 }
 
-// splice makes cuts and compares what comes of it with the file's nodes, which are
-// changed the same way already: nothing but what was asked for may differ.
-func (t *text) splice(cuts []cut) ([]byte, error) {
-	out := splice(t.data, cuts)
+// splice changes the text. It fails if the result does not parse to the nodes of d,
+// which have the wanted values already.
+func (d *document) splice(changes []replacement) ([]byte, error) {
+	out := splice(d.data, changes)
 	now, err := parse(out)
 	if err != nil {
-		return nil, fmt.Errorf("the file would no longer be valid: %w", err)
+		return nil, problem.Errorf(problem.EditRefused, "the edited file would be invalid: %w", err)
 	}
-	if !same(t.root, now.root) {
-		return nil, errors.New("this place can't be changed without touching others: edit it by hand")
+	if !equal(d.root, now.root) {
+		return nil, problem.New(problem.EditRefused,
+			"the value can't be changed without changing others; edit the file by hand")
 	}
 	return out, nil
 }
 
-func splice(data []byte, cuts []cut) []byte {
-	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Compare(a.start, b.start) })
+func splice(data []byte, changes []replacement) []byte {
+	slices.SortStableFunc(changes, func(a, b replacement) int { return cmp.Compare(a.start, b.start) })
 	var out bytes.Buffer
 	at := 0
-	for _, c := range cuts {
-		if c.start < at { // overlapping places: verify refuses what comes of it
+	for _, c := range changes {
+		if c.start < at { // overlaps the previous one: the comparison fails later
 			continue
 		}
 		out.Write(data[at:c.start])
@@ -50,20 +50,21 @@ func splice(data []byte, cuts []cut) []byte {
 	return out.Bytes()
 }
 
-// block is lines as they stand in the file, each behind a line break.
-func (t *text) block(lines []string, indent int) string {
+// indentedBlock joins lines, each with a line break before it and indented.
+func (d *document) indentedBlock(lines []string, indent int) string {
 	var b strings.Builder
 	for _, l := range indented(lines, indent) {
-		b.WriteString(t.eol + l)
+		b.WriteString(d.eol + l)
 	}
 	return b.String()
 }
 
-// step is the file's indentation: that of the first mapping within a mapping.
-func (t *text) step() int {
-	for i := 0; i+1 < len(t.root.Content); i += 2 {
-		if v := t.root.Content[i+1]; v.Kind == yaml.MappingNode && !isFlow(v) {
-			if n := t.column(t.content(v)) - t.column(t.content(t.root)); n > 0 && n <= 8 {
+// indentStep returns the indentation of the first mapping inside the root mapping,
+// or 2 if there is none.
+func (d *document) indentStep() int {
+	for i := 0; i+1 < len(d.root.Content); i += 2 {
+		if v := d.root.Content[i+1]; v.Kind == yaml.MappingNode && !isFlow(v) {
+			if n := d.column(d.valueStart(v)) - d.column(d.valueStart(d.root)); n > 0 && n <= 8 {
 				return n
 			}
 		}
@@ -71,69 +72,70 @@ func (t *text) step() int {
 	return 2
 }
 
-// replace puts a value in the place of an existing one; its anchor stays.
-func (t *text) replace(s spot, v value) []cut {
-	start, end := t.content(s.node), t.end(s.node, s.indent)
+// replace replaces an existing value. Its anchor is kept.
+func (d *document) replace(dst target, v value) []replacement {
+	start, end := d.valueStart(dst.node), d.nodeEnd(dst.node, dst.indent)
 	from, prefix := start, ""
-	if s.node.Style&yaml.TaggedStyle != 0 {
-		from, start = t.offset(s.node), t.offset(s.node)
-		if s.node.Anchor != "" {
-			prefix = "&" + s.node.Anchor + " "
+	if dst.node.Style&yaml.TaggedStyle != 0 {
+		from, start = d.nodeStart(dst.node), d.nodeStart(dst.node)
+		if dst.node.Anchor != "" {
+			prefix = "&" + dst.node.Anchor + " "
 		}
-	} else if s.key != nil {
-		if from = t.behindKey(s); s.node.Anchor != "" && s.node.Kind != yaml.AliasNode {
-			from = t.offset(s.node) + 1 + len(s.node.Anchor)
+	} else if dst.key != nil {
+		if from = d.afterColon(dst); dst.node.Anchor != "" && dst.node.Kind != yaml.AliasNode {
+			from = d.nodeStart(dst.node) + 1 + len(dst.node.Anchor)
 		}
 	}
-	if s.flow {
-		return []cut{{start, end, t.spaced(start, end, prefix+flowText(v.node))}}
+	if dst.flow {
+		return []replacement{{start, end, d.withSeparator(start, end, prefix+flowText(v.node))}}
 	}
-	first := t.lineStart(start)
-	inline := s.node.Kind == yaml.ScalarNode || s.node.Kind == yaml.AliasNode || isFlow(s.node)
-	if v.head == "" && (s.key == nil || inline && first > from) { // its first line takes the old value's place
-		indent := t.column(start)
+	first := d.lineStart(start)
+	inline := dst.node.Kind == yaml.ScalarNode || dst.node.Kind == yaml.AliasNode || isFlow(dst.node)
+	if v.head == "" && (dst.key == nil || inline && first > from) { // the first line replaces the old value
+		indent := d.column(start)
 		if start == end {
-			indent = s.indent + 2
+			indent = dst.indent + 2
 		}
-		head := t.spaced(start, end, prefix+v.body[0])
-		return []cut{{start, end, head}, {t.lineEnd(end), t.lineEnd(end), t.block(v.body[1:], indent)}}
+		head := d.withSeparator(start, end, prefix+v.body[0])
+		return []replacement{{start, end, head}, {d.lineEnd(end), d.lineEnd(end), d.indentedBlock(v.body[1:], indent)}}
 	}
-	indent := s.indent + t.step()
+	indent := dst.indent + d.indentStep()
 	if inline || first <= from {
 		if v.head == "" && prefix == "" {
 			start = from
 		}
-		return []cut{
-			{start, end, t.spaced(start, end, prefix+v.head)}, {t.lineEnd(end), t.lineEnd(end), t.block(v.body, indent)},
+		return []replacement{
+			{start, end, d.withSeparator(start, end, prefix+v.head)},
+			{d.lineEnd(end), d.lineEnd(end), d.indentedBlock(v.body, indent)},
 		}
 	}
-	if v.node.Kind == s.node.Kind {
-		indent = t.column(start)
+	if v.node.Kind == dst.node.Kind {
+		indent = d.column(start)
 	}
 	head := prefix + v.head
 	if head != "" {
 		head = " " + head
 	}
-	before := t.lineEnd(t.lineStart(first - 1)) // the end of the line above the block
-	return []cut{{from, from, head}, {before, t.lineEnd(end), t.block(v.body, indent)}}
+	before := d.lineEnd(d.lineStart(first - 1)) // the end of the line above the block
+	return []replacement{{from, from, head}, {before, d.lineEnd(end), d.indentedBlock(v.body, indent)}}
 }
 
-// behindKey is the offset behind the colon of a spot's key.
-func (t *text) behindKey(s spot) int {
-	i := t.skip(t.end(s.key, s.indent))
-	if i < len(t.data) && t.data[i] == ':' {
+// afterColon returns the offset after the colon of the key.
+func (d *document) afterColon(dst target) int {
+	i := d.skip(d.nodeEnd(dst.key, dst.indent))
+	if i < len(d.data) && d.data[i] == ':' {
 		i++
 	}
 	return i
 }
 
-// spaced puts a space before text that would else touch what stands there; a
-// key of a flow mapping that has no value yet gets its colon.
-func (t *text) spaced(start, end int, s string) string {
+// withSeparator adds a space before an inserted value where one is needed, and a
+// colon after a key of a flow mapping that has none.
+func (d *document) withSeparator(start, end int, s string) string {
 	if s == "" || start == 0 || start != end {
 		return s
 	}
-	switch c := t.data[start-1]; {
+	switch c := d.data[start-1]; {
 	case c == ':' || c == '-':
 		return " " + s
 	case !unicode.IsSpace(rune(c)):
@@ -142,40 +144,41 @@ func (t *text) spaced(start, end int, s string) string {
 	return s
 }
 
-// insert adds what a path lacks.
-func (t *text) insert(s spot, v value) ([]cut, error) {
-	if isWord(s.node) && s.node.Kind == yaml.ScalarNode {
-		if s.key == nil || s.key.Value != "engine" || s.parent != t.root {
-			return nil, fmt.Errorf("line %d: %q of the text %.40q, which is no mapping", s.node.Line, s.rest[0].Key,
-				s.node.Value)
+// insert adds the missing part of the path.
+func (d *document) insert(dst target, v value) ([]replacement, error) {
+	if isString(dst.node) && dst.node.Kind == yaml.ScalarNode {
+		if dst.key == nil || dst.key.Value != "engine" || dst.parent != d.root {
+			return nil, problem.Errorf(problem.EntryNotFound, "line %d: %.40q is not a mapping, so it has no key %q",
+				dst.node.Line, dst.node.Value, dst.missing[0].Key)
 		}
-		more, err := compose(s.rest, v, t.step())
+		more, err := wrapInPath(dst.missing, v, d.indentStep())
 		if err != nil {
 			return nil, err
 		}
-		n := expandWord(s.node, more.node)
-		return t.replace(s, value{node: n, head: flowText(n)}), nil
+		n := expandEngine(dst.node, more.node)
+		return d.replace(dst, value{node: n, head: flowText(n)}), nil
 	}
-	rest := s.rest
-	if s.node.Kind == yaml.SequenceNode {
-		rest = append([]recipes.Step{{Index: 0}}, rest[1:]...) // at its end, whatever its number
+	rest := dst.missing
+	if dst.node.Kind == yaml.SequenceNode {
+		rest = append([]recipes.Step{{Index: 0}}, rest[1:]...) // a list of one entry, to be appended
 	}
-	more, err := compose(rest, v, t.step())
+	more, err := wrapInPath(rest, v, d.indentStep())
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case s.node.Kind == yaml.ScalarNode: // null
-		return t.replace(s, more), nil
-	case isFlow(s.node):
-		return t.insertFlow(s, more.node)
+	case dst.node.Kind == yaml.ScalarNode: // null
+		return d.replace(dst, more), nil
+	case isFlow(dst.node):
+		return d.insertFlow(dst, more.node)
 	}
-	at := t.lineEnd(t.end(s.node, s.indent))
-	return []cut{{at, at, t.block(more.body, t.column(t.content(s.node)))}}, nil
+	at := d.lineEnd(d.nodeEnd(dst.node, dst.indent))
+	return []replacement{{at, at, d.indentedBlock(more.body, d.column(d.valueStart(dst.node)))}}, nil
 }
 
-func expandWord(word, more *yaml.Node) *yaml.Node {
-	c := *word
+// expandEngine turns the short form engine: trtllm into a mapping with more entries.
+func expandEngine(name, more *yaml.Node) *yaml.Node {
+	c := *name
 	c.Anchor = ""
 	return &yaml.Node{
 		Kind: yaml.MappingNode, Tag: "!!map",
@@ -183,87 +186,89 @@ func expandWord(word, more *yaml.Node) *yaml.Node {
 	}
 }
 
-// insertFlow adds an entry to a collection in brackets: behind its last one, on
-// a line of its own if that has one.
-func (t *text) insertFlow(s spot, entry *yaml.Node) ([]cut, error) {
+// insertFlow appends an entry to a collection in {} or []. The entry gets its own
+// line if the last one has its own line.
+func (d *document) insertFlow(dst target, entry *yaml.Node) ([]replacement, error) {
 	text := flowText(entry)
 	text = text[1 : len(text)-1]
-	open, closer := t.content(s.node), t.end(s.node, s.indent)-1
-	if open >= len(t.data) || t.data[open] != '{' && t.data[open] != '[' {
-		return nil, errors.New("a pair without braces: edit it by hand")
+	open, closer := d.valueStart(dst.node), d.nodeEnd(dst.node, dst.indent)-1
+	if open >= len(d.data) || d.data[open] != '{' && d.data[open] != '[' {
+		return nil, problem.New(problem.EditRefused, "a key and value in a list without braces; edit the file by hand")
 	}
-	kids := s.node.Content
-	if len(kids) == 0 {
-		return []cut{{open + 1, open + 1, text}}, nil
+	children := dst.node.Content
+	if len(children) == 0 {
+		return []replacement{{open + 1, open + 1, text}}, nil
 	}
 	last := 0
-	for _, k := range kids {
-		last = max(last, t.end(k, s.indent))
+	for _, c := range children {
+		last = max(last, d.nodeEnd(c, dst.indent))
 	}
-	first := kids[len(kids)-1]
-	if s.node.Kind == yaml.MappingNode {
-		first = kids[len(kids)-2]
+	lastEntry := children[len(children)-1]
+	if dst.node.Kind == yaml.MappingNode {
+		lastEntry = children[len(children)-2]
 	}
-	lead := t.offset(first)
-	if t.lineStart(lead) == t.lineStart(open) || t.lineStart(closer) == t.lineStart(last) {
-		return []cut{{last, last, ", " + text}}, nil
+	start := d.nodeStart(lastEntry)
+	if d.lineStart(start) == d.lineStart(open) || d.lineStart(closer) == d.lineStart(last) {
+		return []replacement{{last, last, ", " + text}}, nil
 	}
-	if i := t.skip(last); i < closer && t.data[i] == ',' {
-		at := t.lineEnd(i)
-		return []cut{{at, at, t.block([]string{text + ","}, t.column(lead))}}, nil
+	if i := d.skip(last); i < closer && d.data[i] == ',' {
+		at := d.lineEnd(i)
+		return []replacement{{at, at, d.indentedBlock([]string{text + ","}, d.column(start))}}, nil
 	}
-	return []cut{{last, last, ","}, {t.lineEnd(last), t.lineEnd(last), t.block([]string{text}, t.column(lead))}}, nil
+	at := d.lineEnd(last)
+	return []replacement{{last, last, ","}, {at, at, d.indentedBlock([]string{text}, d.column(start))}}, nil
 }
 
-// remove takes an entry out of its collection.
-func (t *text) remove(s spot, up spot) []cut {
-	kids, first := s.parent.Content, s.first
-	if first == 0 && len(kids) == s.index+1 {
-		empty := value{node: &yaml.Node{Kind: s.parent.Kind}}
+// remove removes an entry from its collection, which parent leads to.
+func (d *document) remove(dst, parent target) []replacement {
+	children, first := dst.parent.Content, dst.entryIndex
+	if first == 0 && len(children) == dst.index+1 {
+		empty := value{node: &yaml.Node{Kind: dst.parent.Kind}}
 		empty.head = flowText(empty.node)
-		if up.parent == nil {
-			return []cut{{t.content(t.root), t.end(t.root, 0), empty.head}}
+		if parent.parent == nil {
+			return []replacement{{d.valueStart(d.root), d.nodeEnd(d.root, 0), empty.head}}
 		}
-		return t.replace(up, empty)
+		return d.replace(parent, empty)
 	}
-	start, end := t.entry(s, kids[first]), max(t.end(kids[first], s.indent), t.end(s.node, s.indent))
-	next := len(t.data)
-	if s.index+1 < len(kids) {
-		next = t.entry(s, kids[s.index+1])
+	start := d.entryStart(dst, children[first])
+	end := max(d.nodeEnd(children[first], dst.indent), d.nodeEnd(dst.node, dst.indent))
+	next := len(d.data)
+	if dst.index+1 < len(children) {
+		next = d.entryStart(dst, children[dst.index+1])
 	}
 	switch {
-	case isFlow(s.parent) && s.index+1 < len(kids):
-		return []cut{{start, next, ""}}
-	case isFlow(s.parent):
+	case isFlow(dst.parent) && dst.index+1 < len(children):
+		return []replacement{{start, next, ""}}
+	case isFlow(dst.parent):
 		before := 0
-		for _, k := range kids[:first] {
-			before = max(before, t.end(k, s.indent))
+		for _, c := range children[:first] {
+			before = max(before, d.nodeEnd(c, dst.indent))
 		}
-		return []cut{{before, end, ""}}
-	case len(bytes.TrimSpace(t.data[t.lineStart(start):start])) > 0:
-		return []cut{{start, next, ""}} // the first key of a list entry: the next takes its place
+		return []replacement{{before, end, ""}}
+	case len(bytes.TrimSpace(d.data[d.lineStart(start):start])) > 0:
+		return []replacement{{start, next, ""}} // the first key of a list entry: the next takes its place
 	}
-	begin, stop := t.lineStart(start), t.lineEnd(end)
-	if stop < len(t.data) {
-		return []cut{{begin, stop + breakLen(t.data[stop:]), ""}}
+	begin, stop := d.lineStart(start), d.lineEnd(end)
+	if stop < len(d.data) {
+		return []replacement{{begin, stop + lineBreakLen(d.data[stop:]), ""}}
 	}
 	if begin > 0 {
-		begin = t.lineEnd(t.lineStart(begin - 1))
+		begin = d.lineEnd(d.lineStart(begin - 1))
 	}
-	return []cut{{begin, stop, ""}}
+	return []replacement{{begin, stop, ""}}
 }
 
-// entry is where an entry begins: its key, or the dash of a block list.
-func (t *text) entry(s spot, n *yaml.Node) int {
-	at := t.offset(n)
-	if s.parent.Kind == yaml.MappingNode || isFlow(s.parent) {
+// entryStart returns the offset at which an entry begins: its key, or the dash of a block list.
+func (d *document) entryStart(dst target, n *yaml.Node) int {
+	at := d.nodeStart(n)
+	if dst.parent.Kind == yaml.MappingNode || isFlow(dst.parent) {
 		return at
 	}
 	for i := at - 1; i >= 0; i-- {
-		if t.data[i] == '-' {
+		if d.data[i] == '-' {
 			return i
 		}
-		if !unicode.IsSpace(rune(t.data[i])) {
+		if !unicode.IsSpace(rune(d.data[i])) {
 			break
 		}
 	}

@@ -2,8 +2,6 @@ package edit
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -11,45 +9,50 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// text is a file with its nodes and what is needed to find their bytes.
-type text struct {
+// document is a parsed file. It finds the bytes of each node, of which yaml.v3 gives
+// only the line and column where the node begins.
+type document struct {
 	data  []byte
-	lines []int // offset at which each line starts
-	eol   string
+	lines []int  // offset at which each line starts
+	eol   string // line ending
 	root  *yaml.Node
 }
 
-func parse(data []byte) (*text, error) {
-	t := &text{data: data, eol: "\n", lines: []int{0}}
+func parse(data []byte) (*document, error) {
 	if bytes.HasPrefix(data, []byte{0xfe, 0xff}) || bytes.HasPrefix(data, []byte{0xff, 0xfe}) ||
 		bytes.HasPrefix(data, []byte{0}) {
-		return nil, errors.New("the file is no UTF-8 text: convert it first")
+		return nil, problem.New(problem.YAMLInvalid, "the file is not UTF-8; convert it to UTF-8 first")
 	}
 	doc, found := recipes.Parse("", data)
 	if doc.Root == nil {
-		return nil, fmt.Errorf("line %d: %s", found[0].Line, found[0].Message)
+		return nil, problem.Errorf(problem.YAMLInvalid, "line %d: %s", found[0].Line, found[0].Message)
 	}
-	t.root = doc.Root
+	return newDocument(data, doc.Root), nil
+}
+
+func newDocument(data []byte, root *yaml.Node) *document {
+	d := &document{data: data, eol: "\n", lines: []int{0}, root: root}
 	for i := 0; i < len(data); {
-		n := breakLen(data[i:])
+		n := lineBreakLen(data[i:])
 		if n == 0 {
 			i++
 			continue
 		}
-		if len(t.lines) == 1 && n == 2 && data[i] == '\r' {
-			t.eol = "\r\n"
+		if len(d.lines) == 1 && n == 2 && data[i] == '\r' {
+			d.eol = "\r\n"
 		}
 		i += n
-		t.lines = append(t.lines, i)
+		d.lines = append(d.lines, i)
 	}
-	return t, nil
+	return d
 }
 
-// breakLen is the length of a line break at the start of b, as YAML 1.1 has
-// them, which is what node positions count by; 0 where there is none.
-func breakLen(b []byte) int {
+// lineBreakLen returns the length of the line break at the start of b, or 0. Line breaks
+// are those of YAML 1.1, which the positions of nodes are counted by.
+func lineBreakLen(b []byte) int {
 	switch {
 	case bytes.HasPrefix(b, []byte("\r\n")), bytes.HasPrefix(b, []byte("\u0085")):
 		return 2
@@ -61,53 +64,54 @@ func breakLen(b []byte) int {
 	return 0
 }
 
-// offset is where a node begins, its anchor and tag included.
-func (t *text) offset(n *yaml.Node) int {
-	i := len(t.data)
-	if n.Line >= 1 && n.Line <= len(t.lines) {
-		i = t.lines[n.Line-1]
+// nodeStart returns the offset at which a node begins, including its anchor and tag.
+func (d *document) nodeStart(n *yaml.Node) int {
+	i := len(d.data)
+	if n.Line >= 1 && n.Line <= len(d.lines) {
+		i = d.lines[n.Line-1]
 	}
-	if n.Line == 1 && bytes.HasPrefix(t.data, []byte("\ufeff")) {
-		i += 3 // a byte order mark takes no column
+	if n.Line == 1 && bytes.HasPrefix(d.data, []byte("\ufeff")) {
+		i += 3 // a byte order mark is not counted as a column
 	}
-	for col := 1; col < n.Column && i < len(t.data); col++ {
-		_, size := utf8.DecodeRune(t.data[i:])
+	for col := 1; col < n.Column && i < len(d.data); col++ {
+		_, size := utf8.DecodeRune(d.data[i:])
 		i += size
 	}
 	return i
 }
 
-// lineStart and lineEnd bound the line of an offset, its line break excluded.
-func (t *text) lineStart(off int) int {
-	next, _ := slices.BinarySearch(t.lines, off+1)
-	return t.lines[max(next-1, 0)]
+// lineStart returns the offset at which the line of an offset begins.
+func (d *document) lineStart(off int) int {
+	next, _ := slices.BinarySearch(d.lines, off+1)
+	return d.lines[max(next-1, 0)]
 }
 
-func (t *text) lineEnd(off int) int {
-	for off < len(t.data) && breakLen(t.data[off:]) == 0 {
+// lineEnd returns the offset of the line break that ends the line of an offset.
+func (d *document) lineEnd(off int) int {
+	for off < len(d.data) && lineBreakLen(d.data[off:]) == 0 {
 		off++
 	}
 	return off
 }
 
-// column is the indentation, from 0, of what stands at an offset.
-func (t *text) column(off int) int { return utf8.RuneCount(t.data[t.lineStart(off):off]) }
+// column returns the column of an offset, from 0.
+func (d *document) column(off int) int { return utf8.RuneCount(d.data[d.lineStart(off):off]) }
 
-// content is where a node's value begins, behind its anchor and tag.
-func (t *text) content(n *yaml.Node) int {
-	i := t.offset(n)
+// valueStart returns the offset at which a node's value begins, after its anchor and tag.
+func (d *document) valueStart(n *yaml.Node) int {
+	i := d.nodeStart(n)
 	if n.Anchor == "" && n.Style&yaml.TaggedStyle == 0 || n.Kind == yaml.AliasNode {
 		return i
 	}
-	for i < len(t.data) && (t.data[i] == '&' || t.data[i] == '!') {
-		for i < len(t.data) && !bytes.ContainsRune([]byte(" \t\r\n"), rune(t.data[i])) {
+	for i < len(d.data) && (d.data[i] == '&' || d.data[i] == '!') {
+		for i < len(d.data) && !bytes.ContainsRune([]byte(" \t\r\n"), rune(d.data[i])) {
 			i++
 		}
-		next := t.skip(i)
-		if t.blank(n) || next == len(t.data) {
-			return i // nothing follows: the value is an empty null
+		next := d.skip(i)
+		if isEmptyScalar(n) || next == len(d.data) {
+			return i // the value is empty: null
 		}
-		if c := t.data[next]; n.Kind == yaml.ScalarNode && n.Style&^yaml.TaggedStyle == 0 && c != '&' && c != '!' {
+		if c := d.data[next]; n.Kind == yaml.ScalarNode && n.Style&^yaml.TaggedStyle == 0 && c != '&' && c != '!' {
 			return next
 		}
 		i = next
@@ -115,19 +119,19 @@ func (t *text) content(n *yaml.Node) int {
 	return i
 }
 
-func (t *text) blank(n *yaml.Node) bool {
+func isEmptyScalar(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Style&^yaml.TaggedStyle == 0 && n.Value == ""
 }
 
-// skip passes white space, line breaks and comments.
-func (t *text) skip(i int) int {
-	for i < len(t.data) {
-		r, size := utf8.DecodeRune(t.data[i:])
+// skip returns the offset after white space, line breaks and comments.
+func (d *document) skip(i int) int {
+	for i < len(d.data) {
+		r, size := utf8.DecodeRune(d.data[i:])
 		switch {
-		case unicode.IsSpace(r) || r == '\ufeff' || breakLen(t.data[i:]) > 0:
+		case unicode.IsSpace(r) || r == '\ufeff' || lineBreakLen(d.data[i:]) > 0:
 			i += size
-		case r == '#' && (i == 0 || unicode.IsSpace(rune(t.data[i-1]))):
-			i = t.lineEnd(i)
+		case r == '#' && (i == 0 || unicode.IsSpace(rune(d.data[i-1]))):
+			i = d.lineEnd(i)
 		default:
 			return i
 		}
@@ -135,49 +139,49 @@ func (t *text) skip(i int) int {
 	return i
 }
 
-// end is where a node's bytes end. indent is the indentation of the collection that holds it, which
-// block scalars are measured from. yaml.v3 tells where a node begins and nothing more.
-func (t *text) end(n *yaml.Node, indent int) int {
-	i := t.content(n)
+// nodeEnd returns the offset at which a node ends. indent is the indentation of the
+// collection that contains it, which the extent of a block scalar depends on.
+func (d *document) nodeEnd(n *yaml.Node, indent int) int {
+	i := d.valueStart(n)
 	if n.Kind == yaml.AliasNode {
 		return i + 1 + len(n.Value)
 	}
 	if n.Kind == yaml.ScalarNode {
-		return t.scalarEnd(n, i, indent)
+		return d.scalarEnd(n, i, indent)
 	}
-	open := i < len(t.data) && (t.data[i] == '{' || t.data[i] == '[') && n.Style&yaml.FlowStyle != 0
+	open := i < len(d.data) && (d.data[i] == '{' || d.data[i] == '[') && n.Style&yaml.FlowStyle != 0
 	if !open {
-		indent = t.column(i)
+		indent = d.column(i)
 	} else {
 		i++
 	}
 	for _, c := range n.Content {
-		i = max(i, t.end(c, indent))
+		i = max(i, d.nodeEnd(c, indent))
 	}
 	if open {
-		for i = t.skip(i); i < len(t.data) && t.data[i] == ','; i = t.skip(i) {
+		for i = d.skip(i); i < len(d.data) && d.data[i] == ','; i = d.skip(i) {
 			i++
 		}
-		i = min(i+1, len(t.data))
+		i = min(i+1, len(d.data))
 	}
 	return i
 }
 
-func (t *text) scalarEnd(n *yaml.Node, i, indent int) int {
+func (d *document) scalarEnd(n *yaml.Node, i, indent int) int {
 	switch {
 	case n.Style&yaml.DoubleQuotedStyle != 0:
-		for i++; i < len(t.data) && t.data[i] != '"'; i++ {
-			if t.data[i] == '\\' {
+		for i++; i < len(d.data) && d.data[i] != '"'; i++ {
+			if d.data[i] == '\\' {
 				i++
 			}
 		}
-		return min(i+1, len(t.data))
+		return min(i+1, len(d.data))
 	case n.Style&yaml.SingleQuotedStyle != 0:
-		for i++; i < len(t.data); i++ {
-			if t.data[i] != '\'' {
+		for i++; i < len(d.data); i++ {
+			if d.data[i] != '\'' {
 				continue
 			}
-			if i+1 < len(t.data) && t.data[i+1] == '\'' {
+			if i+1 < len(d.data) && d.data[i+1] == '\'' {
 				i++
 				continue
 			}
@@ -185,15 +189,15 @@ func (t *text) scalarEnd(n *yaml.Node, i, indent int) int {
 		}
 		return i
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		return t.blockEnd(i, indent)
+		return d.blockEnd(i, indent)
 	}
-	// A plain scalar may be folded over lines: all but its white space is as written.
+	// A plain scalar may span lines: only its white space differs from the text.
 	for _, r := range n.Value {
-		if unicode.IsSpace(r) || breakLen([]byte(string(r))) > 0 {
+		if unicode.IsSpace(r) || lineBreakLen([]byte(string(r))) > 0 {
 			continue
 		}
-		for i < len(t.data) {
-			at, size := utf8.DecodeRune(t.data[i:])
+		for i < len(d.data) {
+			at, size := utf8.DecodeRune(d.data[i:])
 			i += size
 			if at == r {
 				break
@@ -203,11 +207,11 @@ func (t *text) scalarEnd(n *yaml.Node, i, indent int) int {
 	return i
 }
 
-// blockEnd is the end of a literal or folded scalar whose header is at i.
-func (t *text) blockEnd(i, indent int) int {
+// blockEnd returns the end of a literal or folded scalar whose header is at offset i.
+func (d *document) blockEnd(i, indent int) int {
 	keep, want := false, -1
-	header := t.lineEnd(i)
-	for _, c := range t.data[i:header] {
+	header := d.lineEnd(i)
+	for _, c := range d.data[i:header] {
 		if c == '#' {
 			break
 		}
@@ -219,14 +223,14 @@ func (t *text) blockEnd(i, indent int) int {
 		}
 	}
 	end := header
-	for at := header; at < len(t.data); {
-		at += breakLen(t.data[at:])
-		stop := t.lineEnd(at)
-		line := t.data[at:stop]
+	for at := header; at < len(d.data); {
+		at += lineBreakLen(d.data[at:])
+		stop := d.lineEnd(at)
+		line := d.data[at:stop]
 		lead := len(line) - len(bytes.TrimLeft(line, " "))
 		switch blank := len(bytes.TrimSpace(line)) == 0; {
 		case blank && (want < 0 || lead <= want):
-			if keep && at < len(t.data) {
+			if keep && at < len(d.data) {
 				end = stop
 			}
 		case want < 0 && lead > indent:
@@ -241,24 +245,24 @@ func (t *text) blockEnd(i, indent int) int {
 	return end
 }
 
-// Spans parses a file and gives the offsets at which each of its nodes begins,
-// anchor and tag included, and ends.
+// Spans parses a file and returns its root and the byte range of each node,
+// including its anchor and tag.
 func Spans(data []byte) (*yaml.Node, map[*yaml.Node][2]int, error) {
-	t, err := parse(data)
+	d, err := parse(data)
 	if err != nil {
 		return nil, nil, err
 	}
 	spans := map[*yaml.Node][2]int{}
 	var visit func(n *yaml.Node, indent int)
 	visit = func(n *yaml.Node, indent int) {
-		spans[n] = [2]int{t.offset(n), t.end(n, indent)}
+		spans[n] = [2]int{d.nodeStart(n), d.nodeEnd(n, indent)}
 		if !isFlow(n) {
-			indent = t.column(t.content(n))
+			indent = d.column(d.valueStart(n))
 		}
 		for _, c := range n.Content {
 			visit(c, indent)
 		}
 	}
-	visit(t.root, 0)
-	return t.root, spans, nil
+	visit(d.root, 0)
+	return d.root, spans, nil
 }

@@ -9,43 +9,46 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// value is what is to be written: its meaning, and its text for block context.
-// The head goes behind the key, the body on lines of its own, indented.
+// value is a value to be written, parsed and as text.
 type value struct {
 	node *yaml.Node
-	head string
-	body []string
+	head string   // on the line of the key
+	body []string // lines below the key, without their indentation
 }
 
 const maxValueBytes = 1 << 20
 
-// parseValue reads a value as YAML text. Blocks keep their lines, comments too;
-// what is written in one line stays as it is.
+// parseValue parses YAML text. Values of several lines keep their lines and comments;
+// those of one line are kept as written.
 func parseValue(s string) (value, error) {
 	s = strings.ReplaceAll(strings.Trim(s, "\r\n"), "\r\n", "\n")
 	switch {
 	case len(s) > maxValueBytes:
-		return value{}, fmt.Errorf("the value is larger than %d MiB", maxValueBytes>>20)
+		return value{}, problem.Errorf(problem.ValueInvalid, "the value is larger than %d MiB", maxValueBytes>>20)
 	case strings.TrimSpace(s) == "":
 		s = "null"
-	case alias(s):
+	case isAlias(s):
 		return value{node: &yaml.Node{Kind: yaml.AliasNode, Value: s[1:]}, head: s}, nil
 	}
 	lines := dedent(strings.Split(s, "\n"))
-	t, err := parse([]byte("v:\n  " + strings.Join(lines, "\n  ") + "\n"))
-	if err != nil {
-		return value{}, fmt.Errorf("the value is not valid YAML: %w", err)
+	data := []byte("v:\n  " + strings.Join(lines, "\n  ") + "\n")
+	doc, found := recipes.Parse("", data)
+	if doc.Root == nil {
+		return value{}, problem.Errorf(problem.YAMLInvalid, "value %.40q: %s", s, found[0].Message)
 	}
-	if len(t.root.Content) != 2 {
-		return value{}, fmt.Errorf("the value %.40q is no single YAML value: quote it if it is text", s)
+	d := newDocument(data, doc.Root)
+	if len(d.root.Content) != 2 {
+		return value{}, problem.Errorf(problem.YAMLInvalid,
+			"value %.40q: more than one YAML value; quote it if it is text", s)
 	}
-	v := value{node: t.root.Content[1]}
+	v := value{node: d.root.Content[1]}
 	if v.node.Anchor != "" {
-		return value{}, fmt.Errorf("the value begins with an anchor, &%s: the place keeps the one it has", v.node.Anchor)
+		return value{}, problem.Errorf(problem.EditRefused, "value %.40q: has the anchor &%s; leave it out", s, v.node.Anchor)
 	}
-	source := string(t.data[t.offset(v.node):t.end(v.node, 0)])
+	source := string(d.data[d.nodeStart(v.node):d.nodeEnd(v.node, 0)])
 	first, rest, multi := strings.Cut(source, "\n")
 	switch {
 	case v.node.Kind != yaml.ScalarNode && !isFlow(v.node):
@@ -58,16 +61,16 @@ func parseValue(s string) (value, error) {
 		v.head = flowText(v.node)
 	}
 	if v.head == "" && len(v.body) == 0 {
-		v.head = flowText(v.node) // a comment alone, say, is null
+		v.head = flowText(v.node) // null, such as a comment without a value
 	}
 	return v, nil
 }
 
-func alias(s string) bool {
+func isAlias(s string) bool {
 	return len(s) > 1 && s[0] == '*' && !strings.ContainsAny(s[1:], " \t\n[]{},:*&")
 }
 
-// dedent takes away the indentation that all lines share.
+// dedent removes the indentation that all lines have in common.
 func dedent(lines []string) []string {
 	least := -1
 	for _, l := range lines {
@@ -85,17 +88,17 @@ func dedent(lines []string) []string {
 	return out
 }
 
-// says tells whether the file says already what the value means. Quotes that
-// are given for a plain scalar are meant: they change how other readers take it.
-func (v value) says(old *yaml.Node) bool {
-	if !same(v.node, bare(old)) {
+// matches reports whether a node of the file has the value already. Adding quotes to a
+// plain scalar is a change: readers of YAML 1.1 may read it differently.
+func (v value) matches(old *yaml.Node) bool {
+	if !equal(v.node, withoutAnchor(old)) {
 		return false
 	}
-	return v.node.Kind != yaml.ScalarNode || plain(v.node) || !plain(old)
+	return v.node.Kind != yaml.ScalarNode || isPlain(v.node) || !isPlain(old)
 }
 
-// bare is a node without its anchor.
-func bare(n *yaml.Node) *yaml.Node {
+// withoutAnchor returns a copy of a node without its anchor.
+func withoutAnchor(n *yaml.Node) *yaml.Node {
 	c := *n
 	if c.Kind != yaml.AliasNode {
 		c.Anchor = ""
@@ -103,32 +106,33 @@ func bare(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-func plain(n *yaml.Node) bool {
+// isPlain reports whether a node is a scalar without quotes.
+func isPlain(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode &&
 		n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 }
 
-// like gives plain text the quotes of the text that it replaces.
-func (v value) like(old *yaml.Node) value {
-	if !plain(v.node) || !isWord(v.node) || !isWord(old) || v.node.Style&yaml.TaggedStyle != 0 {
+// withQuotesOf adds the quotes of the string that v replaces, if v is a string without quotes.
+func (v value) withQuotesOf(old *yaml.Node) value {
+	if !isPlain(v.node) || !isString(v.node) || !isString(old) || v.node.Style&yaml.TaggedStyle != 0 {
 		return v
 	}
 	switch {
 	case old.Style&yaml.DoubleQuotedStyle != 0:
 		v.head = quote(v.node.Value)
-	case old.Style&yaml.SingleQuotedStyle != 0 && printable(v.node.Value):
+	case old.Style&yaml.SingleQuotedStyle != 0 && isPrintable(v.node.Value):
 		v.head = "'" + strings.ReplaceAll(v.node.Value, "'", "''") + "'"
 	}
 	return v
 }
 
-func printable(s string) bool {
+func isPrintable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029
 	})
 }
 
-// flowText writes a value in one line.
+// flowText formats a value on one line.
 func flowText(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -149,15 +153,15 @@ func flowText(n *yaml.Node) string {
 	switch {
 	case n.ShortTag() == "!!null":
 		return "null"
-	case plain(n) && printable(n.Value) && !strings.ContainsAny(n.Value, ",[]{}#"):
+	case isPlain(n) && isPrintable(n.Value) && !strings.ContainsAny(n.Value, ",[]{}#"):
 		return n.Value
-	case n.Style&yaml.SingleQuotedStyle != 0 && printable(n.Value):
+	case n.Style&yaml.SingleQuotedStyle != 0 && isPrintable(n.Value):
 		return "'" + strings.ReplaceAll(n.Value, "'", "''") + "'"
 	}
 	return quote(n.Value)
 }
 
-// quote writes a string in double quotes.
+// quote formats a string in double quotes.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -169,7 +173,7 @@ func quote(s string) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case printable(string(r)) && r != 0xfeff:
+		case isPrintable(string(r)) && r != 0xfeff:
 			b.WriteRune(r)
 		case r <= 0xff:
 			fmt.Fprintf(&b, `\x%02x`, r)
@@ -180,26 +184,27 @@ func quote(s string) string {
 	return b.String() + `"`
 }
 
-// keyText writes a key, in quotes only if it needs some.
+// keyText formats a key, in quotes only if it needs them.
 func keyText(key string) string {
 	var doc yaml.Node
-	if len(key) < 256 && printable(key) && !strings.ContainsAny(key, ":,[]{}#\"'&*!|>%@`?") &&
-		yaml.Unmarshal([]byte(key), &doc) == nil && len(doc.Content) == 1 && isWord(doc.Content[0]) &&
+	if len(key) < 256 && isPrintable(key) && !strings.ContainsAny(key, ":,[]{}#\"'&*!|>%@`?") &&
+		yaml.Unmarshal([]byte(key), &doc) == nil && len(doc.Content) == 1 && isString(doc.Content[0]) &&
 		doc.Content[0].Value == key && recipes.YAML11(key).Tag == "!!str" {
 		return key
 	}
 	return quote(key)
 }
 
-// compose wraps a value into the keys and list entries of a path that the file does not have yet.
-func compose(rest []recipes.Step, v value, step int) (value, error) {
-	for _, s := range slices.Backward(rest) {
-		pad := step
+// wrapInPath wraps a value in the keys and list entries of a path that the file does
+// not have yet. indent is the indentation of each level.
+func wrapInPath(path []recipes.Step, v value, indent int) (value, error) {
+	for _, s := range slices.Backward(path) {
+		pad := indent
 		var first string
 		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		if s.Index >= 0 {
 			if s.Index != 0 {
-				return v, fmt.Errorf("[%d] of a list that the file does not have: begin with [0]", s.Index)
+				return v, problem.Errorf(problem.EntryNotFound, "[%d] is out of range, the list is empty; begin with [0]", s.Index)
 			}
 			pad, first = 2, "-"
 			n = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{v.node}}

@@ -8,6 +8,7 @@ const (
 	FieldUnknown       ID = "field-unknown"
 	FieldPathInvalid   ID = "field-path-invalid"
 	EditRefused        ID = "edit-refused"
+	EntryNotFound      ID = "entry-not-found"
 	WorkloadMissing    ID = "workload-missing"
 	DatasetMissing     ID = "dataset-missing"
 	DatasetInvalid     ID = "dataset-invalid"
@@ -22,8 +23,8 @@ const (
 var recipeEntries = []Entry{
 	{
 		ID: YAMLInvalid, Title: "invalid YAML",
-		Cause:  "The file is not YAML, or uses a YAML feature that is not supported here.",
-		Remedy: "Correct the line that the message names.",
+		Cause:  "The file or the value is not YAML, or uses a YAML feature that is not supported here.",
+		Remedy: "Correct what the message names; quote a value that is text.",
 	},
 	{
 		ID: RecipeInvalid, Title: "recipe, workload or cluster file has errors",
@@ -49,6 +50,11 @@ var recipeEntries = []Entry{
 		ID: EditRefused, Title: "edit not possible",
 		Cause:  "The value can't be changed without changing other values, such as those that an alias refers to.",
 		Remedy: "Edit the file by hand.",
+	},
+	{
+		ID: EntryNotFound, Title: "entry not in the file",
+		Cause:  "The path leads to a key or a list entry that the file does not have.",
+		Remedy: "Correct the path: keys are joined by dots, list entries are [0], [1] and so on.",
 	},
 	{
 		ID: WorkloadMissing, Title: "workload file required",
