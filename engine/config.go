@@ -24,7 +24,7 @@ type config struct {
 	OutputDir   string  `yaml:"output_dir"`
 	BandPercent float64 `yaml:"band_percent"` // of the parity verdict; 2 if not given
 	Tiers       []tier  `yaml:"tiers"`
-	// QueueSeconds is the shortest time between two questions to squeue, see [slurm.DefaultEvery]. A
+	// QueueSeconds is the shortest time between two questions to squeue, see [slurm.DefaultInterval]. A
 	// site sets it with $AGENTPERF_TUI_QUEUE_SECONDS; of the two the longer one holds.
 	QueueSeconds float64 `yaml:"queue_seconds"`
 	// StallSeconds is how long a client may say nothing until its run is called
@@ -87,7 +87,7 @@ func readConfig(path string, getenv func(string) string) (config, error) {
 	case !(c.QueueSeconds >= 0 && c.QueueSeconds <= 3600):
 		wrong = fmt.Sprintf("queue_seconds must be between 0 and 3600, got %g", c.QueueSeconds)
 	default:
-		c.QueueSeconds = cmp.Or(c.QueueSeconds, slurm.DefaultEvery.Seconds())
+		c.QueueSeconds = cmp.Or(c.QueueSeconds, slurm.DefaultInterval.Seconds())
 		c.StallSeconds = cmp.Or(c.StallSeconds, defaultStall)
 		return c, nil
 	}

@@ -109,7 +109,7 @@ func New(opt Options) (*Engine, error) {
 	e := &Engine{Paths: paths, opt: opt, tiers: c.tiers(), band: c.BandPercent / 100}
 	e.registry.Dir = filepath.Join(paths.State, "runs")
 	every := time.Duration(c.QueueSeconds * float64(time.Second))
-	status := runs.NewResolver(&slurm.Queue{Dir: paths.State, Every: every, Now: opt.Now}, opt.Now, host)
+	status := runs.NewResolver(&slurm.Queue{Dir: paths.State, Interval: every, Now: opt.Now}, opt.Now, host)
 	e.Store, e.Watcher = runs.New(e.registry, status), watch.New(status, opt.Now)
 	e.Drafts = draft.New(draft.Options{Getenv: opt.Getenv, Now: opt.Now, Host: host, State: paths.State})
 	e.Submitter = submit.New(submit.Options{

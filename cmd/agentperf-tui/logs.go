@@ -92,7 +92,7 @@ func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]
 	}
 	var files []engine.LogFile
 	for _, s := range steps {
-		f, err := e.LogOf(l, s, o.follow)
+		f, err := e.FindLog(l, s, o.follow)
 		if err != nil {
 			return nil, err
 		}

@@ -22,20 +22,20 @@ import (
 
 // Names inside a run's folder.
 const (
-	RecordFile    = "run.json"
-	PlanFile      = "plan.json"        // as shown; 0600, since it may hold secrets
-	BoundFile     = "plan.bound.json"  // as run; 0600 too
-	RecipeFile    = "config.yaml"      // byte copy of what was submitted
-	WorkloadFile  = "workload.yaml"    // likewise
-	ClusterFile   = "srtslurm.yaml"    // the cluster file as it was at submit
-	ScriptFile    = "sbatch_script.sh" // of a Slurm job, as submitted
-	CancelFile    = "cancel.json"      // who asked for the run's end, and when
-	PhasesFile    = "phases.json"      // what the plan says of the phases, for everyone to read
-	LockFile      = "supervisor.lock"  // held while a local run's supervisor lives
-	PIDFile       = "supervisor.pid"
-	LogsDir       = "logs"
-	BinDir        = "bin"
-	stagingFolder = ".staged"
+	RecordFile   = "run.json"
+	PlanFile     = "plan.json"        // as shown; 0600, since it may hold secrets
+	BoundFile    = "plan.bound.json"  // as run; 0600 too
+	RecipeFile   = "config.yaml"      // byte copy of what was submitted
+	WorkloadFile = "workload.yaml"    // likewise
+	ClusterFile  = "srtslurm.yaml"    // the cluster file as it was at submit
+	ScriptFile   = "sbatch_script.sh" // of a Slurm job, as submitted
+	CancelFile   = "cancel.json"      // who asked for the run's end, and when
+	PhasesFile   = "phases.json"      // what the plan says of the phases, for everyone to read
+	LockFile     = "supervisor.lock"  // held while a local run's supervisor lives
+	PIDFile      = "supervisor.pid"
+	LogsDir      = "logs"
+	BinDir       = "bin"
+	stagingDir   = ".staged"
 )
 
 // Record says what a run is. It is written once, before the run starts.
@@ -103,14 +103,14 @@ func Stage(base string, files []File, programs ...Program) (string, error) {
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", fmt.Errorf("stage run: %w", err)
 	}
-	dir := filepath.Join(base, stagingFolder, hex.EncodeToString(b[:]))
-	if err := fill(dir, files, programs); err != nil {
+	dir := filepath.Join(base, stagingDir, hex.EncodeToString(b[:]))
+	if err := writeStaged(dir, files, programs); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	return dir, nil
 }
 
-func fill(dir string, files []File, programs []Program) error {
+func writeStaged(dir string, files []File, programs []Program) error {
 	for _, d := range []string{filepath.Join(dir, LogsDir), filepath.Join(dir, BinDir)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return fmt.Errorf("stage run: %w; choose another directory with --output-dir", err)
@@ -213,8 +213,8 @@ func (g Registry) Add(r Record) error {
 	return smallfile.WriteJSON(filepath.Join(g.Dir, r.ID+".json"), r, 0o644)
 }
 
-// Lose notes what became of a listed run whose folder is gone.
-func (g Registry) Lose(id, why string) error {
+// MarkLost notes what became of a listed run whose folder is gone.
+func (g Registry) MarkLost(id, why string) error {
 	path := filepath.Join(g.Dir, id+".json")
 	var r Record
 	if err := smallfile.ReadJSON(path, &r); err != nil {

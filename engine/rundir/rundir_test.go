@@ -52,7 +52,7 @@ func TestAFailedStageLeavesNothing(t *testing.T) {
 		Program{filepath.Join(base, "no such program"), "agentperf-tui"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}
-	left, err := os.ReadDir(filepath.Join(base, stagingFolder))
+	left, err := os.ReadDir(filepath.Join(base, stagingDir))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left %v, %v", left, err)
 	}

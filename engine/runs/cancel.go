@@ -25,7 +25,7 @@ func (s *Store) Cancel(ctx context.Context, ref Ref) error {
 		return problem.Errorf(problem.RunOnOtherHost, "cancel %s: the run is on host %s; cancel it there",
 			ref.Record.ID, ref.Record.Host)
 	}
-	if err := ref.gone(); err != nil {
+	if err := ref.checkDir(); err != nil {
 		return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 	}
 	return local.Cancel(ctx, ref.Dir)
@@ -42,12 +42,12 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 	r := ref.Record
 	j, err := slurm.Status(ctx, r)
 	switch {
-	case slurm.Gone(err) || err == nil && j.Over():
+	case slurm.IsJobNotFound(err) || err == nil && j.Ended():
 		return nil
 	case err != nil:
 		return fmt.Errorf("cancel %s: %w; nothing was cancelled", ref.Label(), err)
 	}
-	gone := ref.gone() != nil
+	gone := ref.checkDir() != nil
 	if !gone {
 		if err := rundir.WriteCancel(ref.Dir, s.status.host, s.status.now()); err != nil {
 			return fmt.Errorf("cancel %s: %w", ref.Label(), err)
@@ -65,7 +65,7 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 			return nil
 		}
 	}
-	if err := slurm.Withdraw(ctx, r.ID); err != nil {
+	if err := slurm.Cancel(ctx, r.ID); err != nil {
 		return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 	}
 	if err := awaitEnd(ctx, r); err != nil {
@@ -81,7 +81,7 @@ func awaitEnd(ctx context.Context, r rundir.Record) error {
 	defer tick.Stop()
 	for {
 		j, err := slurm.Status(ctx, r)
-		if slurm.Gone(err) || err == nil && j.Over() {
+		if slurm.IsJobNotFound(err) || err == nil && j.Ended() {
 			return nil
 		}
 		select {

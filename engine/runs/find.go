@@ -29,13 +29,13 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 			return Ref{}, problem.Errorf(problem.NotADirectory,
 				"find run %q: is not a directory; give a run directory or its log directory", run)
 		}
-		return locate(run)
+		return refFromPath(run)
 	}
 	records, listErr := s.registry.List()
 	var hits []rundir.Record
 	for _, r := range records {
 		if r.ID == run || r.Name+"_"+r.ID == run {
-			return located(r)
+			return refFromRecord(r)
 		}
 		if strings.HasPrefix(r.Name+"_"+r.ID, run) {
 			hits = append(hits, r)
@@ -43,7 +43,7 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 	}
 	switch len(hits) {
 	case 1:
-		return located(hits[0])
+		return refFromRecord(hits[0])
 	case 0:
 		err := problem.Errorf(problem.RunNotFound, "find run %q: not a directory, and no match among %d recorded runs; "+
 			"list them with agentperf-tui runs", run, len(records))
@@ -60,15 +60,15 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 
 // located is a run of the list. Where its folder is gone, its entry in the list is all
 // that is known of it, and enough to find its job by.
-func located(r rundir.Record) (Ref, error) {
-	ref, err := locate(r.Dir)
+func refFromRecord(r rundir.Record) (Ref, error) {
+	ref, err := refFromPath(r.Dir)
 	if err == nil && ref.Record.ID == "" {
 		ref = Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}
 	}
 	return ref, err
 }
 
-func locate(dir string) (Ref, error) {
+func refFromPath(dir string) (Ref, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return Ref{}, err
@@ -92,8 +92,8 @@ func locate(dir string) (Ref, error) {
 	return Ref{Dir: dir, Logs: logs}, nil
 }
 
-// maxUnread is how many unreadable folders are named; more are counted.
-const maxUnread = 3
+// maxNamedErrors is how many unreadable folders are named; more are counted.
+const maxNamedErrors = 3
 
 // searchDepth bounds the look for runs below a root.
 const searchDepth = 6
@@ -130,7 +130,7 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 	}
 	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			if unread++; unread <= maxUnread {
+			if unread++; unread <= maxNamedErrors {
 				bad = append(bad, err)
 			}
 			return fs.SkipDir
@@ -151,9 +151,9 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 		out = append(out, path)
 		return fs.SkipDir
 	})
-	if unread > maxUnread {
+	if unread > maxNamedErrors {
 		bad = append(bad, problem.Errorf(problem.SystemError,
-			"find runs below %s: %d more directories can't be read", root, unread-maxUnread))
+			"find runs below %s: %d more directories can't be read", root, unread-maxNamedErrors))
 	}
 	return out, errors.Join(append(bad, err)...)
 }

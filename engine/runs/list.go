@@ -67,7 +67,7 @@ func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 	var out []Summary
 	seen := map[string]bool{}
 	add := func(dir string) {
-		ref, err := locate(dir)
+		ref, err := refFromPath(dir)
 		if err == nil && !seen[ref.Dir] {
 			seen[ref.Dir] = true
 			var sum Summary
@@ -77,7 +77,7 @@ func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 		problems = append(problems, err)
 	}
 	for _, r := range records {
-		if ref := (Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}); ref.gone() != nil {
+		if ref := (Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}); ref.checkDir() != nil {
 			now := s.status.Resolve(ref, event.Status{})
 			out = append(out, Summary{
 				Ref: ref, ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created,
@@ -121,16 +121,16 @@ func (s *Store) summarize(ctx context.Context, ref Ref) (Summary, error) {
 	if sum.Plan, err = ref.phases(); err != nil {
 		return sum, err
 	}
-	return sum, s.figures(ctx, ref, &sum)
+	return sum, s.fillFigures(ctx, ref, &sum)
 }
 
-// liveLimit is the size of the request log up to which a list shows the figures
+// maxLiveSize is the size of the request log up to which a list shows the figures
 // of a run that is still writing: they are computed anew each time.
-const liveLimit = 16 << 20
+const maxLiveSize = 16 << 20
 
 // figures fills in the figures of the highest level. They are computed once for
 // outputs that no longer change.
-func (s *Store) figures(ctx context.Context, ref Ref, sum *Summary) error {
+func (s *Store) fillFigures(ctx context.Context, ref Ref, sum *Summary) error {
 	info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -138,18 +138,18 @@ func (s *Store) figures(ctx context.Context, ref Ref, sum *Summary) error {
 	if err != nil {
 		return fmt.Errorf("figures of %s: %w", ref.Label(), err)
 	}
-	growing := sum.ID != "" && !sum.State.Final() || sum.ID == "" && s.status.now().Sub(info.ModTime()) < Quiet
-	if growing && info.Size() > liveLimit {
+	growing := sum.ID != "" && !sum.State.Final() || sum.ID == "" && s.status.now().Sub(info.ModTime()) < QuietPeriod
+	if growing && info.Size() > maxLiveSize {
 		return nil
 	}
-	run, err := s.cached(ctx, ref)
+	run, err := s.cachedResults(ctx, ref)
 	if err != nil {
 		return err
 	}
 	if sum.ID == "" {
-		sum.external(ref, run)
+		sum.fillExternal(ref, run)
 	}
-	sum.progress(run)
+	sum.fillProgress(run)
 	best := -1
 	for i, p := range run.Phases {
 		if p.Requests != nil {
@@ -166,13 +166,13 @@ func (s *Store) figures(ctx context.Context, ref Ref, sum *Summary) error {
 }
 
 // seen is a run's figures and the state of the files that they are of.
-type seen struct {
+type cachedFigures struct {
 	stamp string
 	run   results.Run
 }
 
 // stamp changes whenever the client writes something.
-func stamp(logs string) string {
+func outputStamp(logs string) string {
 	var s strings.Builder
 	for _, name := range []string{".", results.RequestsFile, results.ManifestFile} {
 		if info, err := os.Stat(filepath.Join(logs, "agentperf", name)); err == nil {
@@ -182,10 +182,10 @@ func stamp(logs string) string {
 	return s.String()
 }
 
-func (s *Store) cached(ctx context.Context, ref Ref) (results.Run, error) {
-	now := stamp(ref.Logs)
+func (s *Store) cachedResults(ctx context.Context, ref Ref) (results.Run, error) {
+	now := outputStamp(ref.Logs)
 	s.mu.Lock()
-	old, ok := s.seen[ref.Dir]
+	old, ok := s.cache[ref.Dir]
 	s.mu.Unlock()
 	if ok && old.stamp == now {
 		return old.run, nil
@@ -196,12 +196,12 @@ func (s *Store) cached(ctx context.Context, ref Ref) (results.Run, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen[ref.Dir] = seen{now, run}
+	s.cache[ref.Dir] = cachedFigures{now, run}
 	return run, nil
 }
 
 // external fills in what the outputs alone tell of another tool's run.
-func (s *Summary) external(ref Ref, run results.Run) {
+func (s *Summary) fillExternal(ref Ref, run results.Run) {
 	s.State, s.Since = ExternalState(ref, run)
 	s.Levels = nil
 	for _, p := range run.Phases {
@@ -216,12 +216,12 @@ func ExternalState(ref Ref, run results.Run) (state event.State, last time.Time)
 	if n := len(run.Phases); n > 0 && run.Phases[n-1].Statistics != nil { // an earlier phase's end says nothing
 		state = event.Done
 	}
-	return state, ref.wroteRows()
+	return state, ref.lastRowTime()
 }
 
 // progress tells the phase of a client that writes no events, by the figures so far:
 // its run would be ready until it ends.
-func (s *Summary) progress(run results.Run) {
+func (s *Summary) fillProgress(run results.Run) {
 	if n := len(run.Phases); n > 0 && s.Ref.EventsLag(s.State) {
 		s.State = event.Settling
 		if w := run.Phases[n-1].Window; w != nil && w.End > w.Start {

@@ -33,7 +33,7 @@ func (s *Store) LogFiles(ref Ref) ([]LogFile, error) {
 		if entry.IsDir() {
 			continue
 		}
-		step, ok := stepOf(name)
+		step, ok := stepOfLog(name)
 		again := slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == step })
 		switch {
 		case !ok || again && step == event.ClientStep: // client.log is a link to benchmark.out
@@ -61,7 +61,7 @@ var (
 )
 
 // stepOf names the step that a log file belongs to, in all tools' naming.
-func stepOf(name string) (string, bool) {
+func stepOfLog(name string) (string, bool) {
 	switch {
 	case name == "client.log", name == "benchmark.out":
 		return event.ClientStep, true
@@ -83,8 +83,8 @@ func stepOf(name string) (string, bool) {
 	return "", false
 }
 
-// LogOf finds a step's log; empty is the client. Planned takes one that is not there yet too.
-func (s *Store) LogOf(ref Ref, step string, planned bool) (LogFile, error) {
+// FindLog finds a step's log; empty is the client. Planned takes one that is not there yet too.
+func (s *Store) FindLog(ref Ref, step string, planned bool) (LogFile, error) {
 	if step == "" || step == "client.log" || step == "benchmark.out" {
 		step = event.ClientStep
 	}

@@ -39,7 +39,7 @@ func (r Ref) Label() string {
 
 // gone says that the folder of a run of the list is not there any more, and what its
 // supervisor left to say of that.
-func (r Ref) gone() error {
+func (r Ref) checkDir() error {
 	if _, err := os.Stat(r.Dir); r.Record.ID == "" || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (r Ref) phases() ([]plan.Phase, error) {
 	if r.Record.ID == "" {
 		return nil, nil
 	}
-	if err := r.gone(); err != nil {
+	if err := r.checkDir(); err != nil {
 		return nil, fmt.Errorf("run %s: %w", r.Label(), err)
 	}
 	var phases []plan.Phase
@@ -103,8 +103,8 @@ func (r Ref) GPUs() int {
 	return n
 }
 
-// wroteRows is when the client last wrote a row of its requests; zero before it has.
-func (r Ref) wroteRows() time.Time {
+// lastRowTime is when the client last wrote a row of its requests; zero before it has.
+func (r Ref) lastRowTime() time.Time {
 	info, err := os.Stat(filepath.Join(r.Logs, "agentperf", results.RequestsFile))
 	if err != nil {
 		return time.Time{}

@@ -21,7 +21,7 @@ func (r *Resolver) PollQueue(ctx context.Context, to chan<- slurm.Answer) {
 			return
 		}
 		select {
-		case <-time.After(r.queue.Every):
+		case <-time.After(r.queue.Interval):
 		case <-ctx.Done():
 			return
 		}
@@ -37,8 +37,8 @@ func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Sta
 		}
 		return s
 	}
-	if a.Missing {
-		return r.onAnotherHost(ref, s)
+	if a.NoSlurm {
+		return r.resolveRemote(ref, s)
 	}
 	job, found := a.Find(ref.Record)
 	s.Queue = &event.Queued{At: a.At, Error: a.Error}
@@ -46,12 +46,12 @@ func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Sta
 		s.Queue.State, s.Queue.Reason, s.Queue.Nodes = job.State, job.Reason, job.Nodes
 		if job.State == "PENDING" {
 			s.Queue.Start = job.Start
-			s.Queue.Position, s.Queue.Waiting = a.Ranks[job.ID].At, a.Ranks[job.ID].Of
+			s.Queue.Position, s.Queue.Waiting = a.Ranks[job.ID].Position, a.Ranks[job.ID].Total
 		}
 	}
 	switch {
 	case a.Error != "":
-		return r.outage(s, a)
+		return r.statusDuringOutage(s, a)
 	case a.Cluster != "" && ref.Record.Cluster != "" && a.Cluster != ref.Record.Cluster:
 		s.State = event.Unknown
 		s.Message = fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there",
@@ -69,7 +69,7 @@ func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Sta
 }
 
 // outage is a run whose scheduler does not answer: unknown, never ended.
-func (r *Resolver) outage(s event.Status, a slurm.Answer) event.Status {
+func (r *Resolver) statusDuringOutage(s event.Status, a slurm.Answer) event.Status {
 	last := "never seen"
 	if s.State != "" {
 		last = fmt.Sprintf("last heard %s ago: %s", since(r.now(), s.Last), s.State)
@@ -88,7 +88,7 @@ func since(now, t time.Time) time.Duration { return now.Sub(t).Round(time.Second
 func statusFromJob(ref Ref, s event.Status, j slurm.Job) event.Status {
 	started := s.State != ""
 	switch {
-	case j.Over():
+	case j.Ended():
 		return statusFromEnd(ref, s, j)
 	case j.State == "COMPLETING":
 		s.State, s.Message = event.Post, "Slurm says COMPLETING"
@@ -96,7 +96,7 @@ func statusFromJob(ref Ref, s event.Status, j slurm.Job) event.Status {
 		if s.Message = "Slurm says " + j.State; !started {
 			s.State = event.Starting
 		}
-	case started && back(j.State) && s.Queue.At.After(s.Last):
+	case started && waitsInQueue(j.State) && s.Queue.At.After(s.Last):
 		s.State = event.Pending
 		s.Message = "Slurm has put its job back into the queue (" + j.State +
 			"); a run starts only once: cancel it, and apply it again"
@@ -104,13 +104,13 @@ func statusFromJob(ref Ref, s event.Status, j slurm.Job) event.Status {
 	case j.State == "RUNNING" || j.State == "SIGNALING" || j.State == "STAGE_OUT":
 		s.State = event.Starting
 	default:
-		s.State, s.Message = event.Pending, waiting(j)
+		s.State, s.Message = event.Pending, pendingMessage(j)
 	}
 	return s
 }
 
 // back says whether a job in this state waits; one that has started before was requeued then.
-func back(state string) bool {
+func waitsInQueue(state string) bool {
 	switch state {
 	case "PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
 		return true
@@ -119,7 +119,7 @@ func back(state string) bool {
 }
 
 // ends is what the scheduler's words for an end mean.
-var ends = map[string]event.State{
+var endStates = map[string]event.State{
 	"COMPLETED": event.Done,
 	"CANCELLED": event.Cancelled, "REVOKED": event.Cancelled, "PREEMPTED": event.Cancelled,
 	"TIMEOUT": event.Timeout, "DEADLINE": event.Timeout,
@@ -134,7 +134,7 @@ func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
 		again.Queue = s.Queue
 		return again
 	}
-	state, ok := ends[j.State]
+	state, ok := endStates[j.State]
 	if !ok {
 		s.State, s.Message = event.Unknown, "Slurm says "+j.State+", which is no state known here"
 		return s
@@ -164,7 +164,7 @@ func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
 }
 
 // waiting is why a job waits, and for how long.
-func waiting(j slurm.Job) string {
+func pendingMessage(j slurm.Job) string {
 	msg := j.Reason
 	if j.Reason == "JobHeldUser" {
 		msg = "held: its submit did not come to an end; apply anything to finish it, or scontrol release " + j.ID
@@ -175,8 +175,8 @@ func waiting(j slurm.Job) string {
 	return msg
 }
 
-// accounted is what the accounting said of a run that the queue has forgotten.
-type accounted struct {
+// accountingAnswer is what the accounting said of a run that the queue has forgotten.
+type accountingAnswer struct {
 	asked time.Time
 	job   slurm.Job
 	found bool
@@ -186,8 +186,8 @@ type accounted struct {
 // Times of a run that the queue has forgotten: between two questions to the
 // accounting, and from its last activity until it counts as ended.
 const (
-	pastEvery = 15 * time.Second
-	pastLimit = 10 * time.Minute
+	accountingInterval = 15 * time.Second
+	accountingDeadline = 10 * time.Minute
 )
 
 // statusFromAccounting is the status of a run whose job the queue does not know any more.
@@ -195,8 +195,8 @@ func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
 	if again, err := ReadStatus(ref.Logs); err == nil && again.State.Final() {
 		return again
 	}
-	p := r.askAccounting(ref)
-	if p.found && p.job.Over() {
+	p := r.queryAccounting(ref)
+	if p.found && p.job.Ended() {
 		s.Queue.State, s.Queue.Reason = p.job.State, p.job.Reason
 		return statusFromEnd(ref, s, p.job)
 	}
@@ -204,7 +204,7 @@ func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
 	if last.Before(ref.Record.Created) {
 		last = ref.Record.Created
 	}
-	if p.err == nil && r.now().Sub(last) < pastLimit {
+	if p.err == nil && r.now().Sub(last) < accountingDeadline {
 		s.State, s.Message = event.Unknown, "the queue has forgotten its job, and the accounting does not tell its end yet"
 		return s
 	}
@@ -216,15 +216,15 @@ func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
 	return s
 }
 
-func (r *Resolver) askAccounting(ref Ref) accounted {
+func (r *Resolver) queryAccounting(ref Ref) accountingAnswer {
 	r.mu.Lock()
 	p, ok := r.accounting[ref.Dir]
 	r.mu.Unlock()
-	if ok && (p.found && p.job.Over() || r.now().Sub(p.asked) < pastEvery) {
+	if ok && (p.found && p.job.Ended() || r.now().Sub(p.asked) < accountingInterval) {
 		return p
 	}
-	p = accounted{asked: r.now()}
-	p.job, p.found, p.err = slurm.Ended(context.Background(), ref.Record) // has a time limit of its own
+	p = accountingAnswer{asked: r.now()}
+	p.job, p.found, p.err = slurm.LookupAccounting(context.Background(), ref.Record) // has a time limit of its own
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.accounting[ref.Dir] = p

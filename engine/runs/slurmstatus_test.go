@@ -100,11 +100,11 @@ func TestResolveJob(t *testing.T) {
 			event.Unknown,
 			[]string{"on the cluster c", "is other"},
 		},
-		{"no Slurm here, files are fresh", measuring, slurm.Answer{Error: "x", Missing: true}, event.Measuring, nil},
+		{"no Slurm here, files are fresh", measuring, slurm.Answer{Error: "x", NoSlurm: true}, event.Measuring, nil},
 		{
 			"no Slurm here, files are old",
 			event.Status{State: event.Ramp, Last: now.Add(-time.Hour)},
-			slurm.Answer{Error: "x", Missing: true},
+			slurm.Answer{Error: "x", NoSlurm: true},
 			event.Unknown,
 			[]string{"login1"},
 		},

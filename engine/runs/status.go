@@ -22,12 +22,12 @@ type Resolver struct {
 	host  string // this machine
 
 	mu         sync.Mutex
-	accounting map[string]accounted // by the folder of the run
+	accounting map[string]accountingAnswer // by the folder of the run
 }
 
 // NewResolver makes a resolver that asks a queue, on the machine host.
 func NewResolver(queue *slurm.Queue, now func() time.Time, host string) *Resolver {
-	return &Resolver{queue: queue, now: now, host: host, accounting: map[string]accounted{}}
+	return &Resolver{queue: queue, now: now, host: host, accounting: map[string]accountingAnswer{}}
 }
 
 // State is what can be said of a run now, from its own files and its job.
@@ -46,7 +46,7 @@ func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 	if s.State.Final() || ref.Record.ID == "" {
 		return s
 	}
-	gone := ref.gone()
+	gone := ref.checkDir()
 	if ref.OnSlurm() {
 		s = r.ResolveJob(ref, s, r.queue.Ask(context.Background())) // has time limits of its own
 		if gone != nil {
@@ -59,7 +59,7 @@ func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 		return s
 	}
 	if ref.Record.Host != r.host {
-		return r.onAnotherHost(ref, s)
+		return r.resolveRemote(ref, s)
 	}
 	alive, err := local.Alive(ref.Dir)
 	if err == nil && !alive {
@@ -104,16 +104,16 @@ func lastError(path string) string {
 	return ""
 }
 
-// silence is how long a run on another machine may say nothing until its state is
+// remoteSilence is how long a run on another machine may say nothing until its state is
 // not known any more: its lock is not seen from here.
-const silence = 2 * time.Minute
+const remoteSilence = 2 * time.Minute
 
-func (r *Resolver) onAnotherHost(ref Ref, s event.Status) event.Status {
+func (r *Resolver) resolveRemote(ref Ref, s event.Status) event.Status {
 	last := s.Last
-	if wrote := ref.wroteRows(); wrote.After(last) {
+	if wrote := ref.lastRowTime(); wrote.After(last) {
 		last = wrote
 	}
-	if r.now().Sub(last) > silence {
+	if r.now().Sub(last) > remoteSilence {
 		s.State, s.Message = event.Unknown, "runs on "+ref.Record.Host+", which has said nothing for a while; look there"
 	}
 	return s
@@ -128,22 +128,22 @@ func (r *Resolver) Ended(ref Ref, s event.Status, untilDone bool) bool {
 	if ref.Record.ID != "" {
 		return s.State.Final() || s.State == event.Unknown && !untilDone
 	}
-	wrote := ref.wroteRows()
+	wrote := ref.lastRowTime()
 	if wrote.IsZero() {
 		return !untilDone
 	}
-	most := Quiet
+	most := QuietPeriod
 	if untilDone && !s.State.Final() {
-		most = gaveUp // it may be a stall
+		most = externalStallLimit // it may be a stall
 	}
 	return r.now().Sub(wrote) > most
 }
 
-// Quiet is how long another tool's outputs must have been still to count as ended.
-const Quiet = time.Minute
+// QuietPeriod is how long another tool's outputs must have been still to count as ended.
+const QuietPeriod = time.Minute
 
-// gaveUp is how long they must have been still where no phase's statistics say that it has ended.
-const gaveUp = 10 * time.Minute
+// externalStallLimit is how long they must have been still where no phase's statistics say that it has ended.
+const externalStallLimit = 10 * time.Minute
 
 // ReadStatus folds the events of a log dir. Without event files it is the zero status.
 func ReadStatus(logs string) (event.Status, error) {

@@ -21,13 +21,13 @@ type Store struct {
 	registry rundir.Registry
 	status   *Resolver
 
-	mu   sync.Mutex
-	seen map[string]seen // figures of the list of runs, by folder
+	mu    sync.Mutex
+	cache map[string]cachedFigures // figures of the list of runs, by folder
 }
 
 // New makes the store of the runs in a registry.
 func New(registry rundir.Registry, status *Resolver) *Store {
-	return &Store{registry: registry, status: status, seen: map[string]seen{}}
+	return &Store{registry: registry, status: status, cache: map[string]cachedFigures{}}
 }
 
 // State is what can be said of a run now, see [Resolver.State].
@@ -38,7 +38,7 @@ func (s *Store) Phases(ref Ref) ([]plan.Phase, error) { return ref.phases() }
 
 // Results reads a run's figures from its files.
 func (s *Store) Results(ctx context.Context, ref Ref) (results.Run, error) {
-	c, err := s.context(ref)
+	c, err := s.runContext(ref)
 	if err != nil {
 		return results.Run{}, err
 	}
@@ -48,7 +48,7 @@ func (s *Store) Results(ctx context.Context, ref Ref) (results.Run, error) {
 // Rollup writes benchmark-rollup.json into the log dir and returns its path;
 // empty when no phase has ended.
 func (s *Store) Rollup(ctx context.Context, ref Ref) (string, results.Rollup, error) {
-	c, err := s.context(ref)
+	c, err := s.runContext(ref)
 	if err != nil {
 		return "", results.Rollup{}, err
 	}
@@ -56,7 +56,7 @@ func (s *Store) Rollup(ctx context.Context, ref Ref) (string, results.Rollup, er
 }
 
 // context is what a run's files tell for its figures, and whether they are all.
-func (s *Store) context(ref Ref) (results.RunContext, error) {
+func (s *Store) runContext(ref Ref) (results.RunContext, error) {
 	c, err := ref.Context()
 	if err != nil || ref.Record.ID == "" {
 		return c, err

@@ -11,22 +11,22 @@ import (
 // Ended asks the accounting for the job of a run that the queue does not know any more. Ids
 // are used again: a job of another submit is not taken for it. It lags some
 // seconds behind the queue, and sites without accounting give an error.
-func Ended(ctx context.Context, r rundir.Record) (Job, bool, error) {
-	since := r.Created.Add(-time.Hour).Local().Format(timeForm)
+func LookupAccounting(ctx context.Context, r rundir.Record) (Job, bool, error) {
+	since := r.Created.Add(-time.Hour).Local().Format(timeLayout)
 	out, err := call(ctx, 15*time.Second, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates",
-		"--jobs="+r.ID, "--starttime="+since, "--format="+accountForm)
+		"--jobs="+r.ID, "--starttime="+since, "--format="+accountingFormat)
 	if err != nil {
 		return Job{}, false, err
 	}
 	for _, j := range parseAccounting(out) {
-		if j.isOf(r) {
+		if j.belongsTo(r) {
 			return j, true, nil
 		}
 	}
 	return Job{}, false, nil
 }
 
-const accountForm = "JobIDRaw,State,Submit,Start,End,NodeList,Comment"
+const accountingFormat = "JobIDRaw,State,Submit,Start,End,NodeList,Comment"
 
 func parseAccounting(out string) []Job {
 	var jobs []Job
@@ -37,8 +37,8 @@ func parseAccounting(out string) []Job {
 		}
 		state, by, _ := strings.Cut(f[1], " ") // CANCELLED by 1000
 		jobs = append(jobs, Job{
-			ID: f[0], State: state, Reason: by, Submitted: instant(f[2]), Start: instant(f[3]),
-			End: instant(f[4]), Nodes: f[5], Comment: word(f[6]),
+			ID: f[0], State: state, Reason: by, Submitted: parseTime(f[2]), Start: parseTime(f[3]),
+			End: parseTime(f[4]), Nodes: f[5], Comment: noneAsEmpty(f[6]),
 		})
 	}
 	return jobs

@@ -10,10 +10,10 @@ func Terminate(ctx context.Context, id string) error {
 	return scancel(ctx, "--batch", "--signal=TERM", id)
 }
 
-// Withdraw takes a job back that has not started.
-func Withdraw(ctx context.Context, id string) error { return scancel(ctx, id) }
+// Cancel takes a job back that has not started.
+func Cancel(ctx context.Context, id string) error { return scancel(ctx, id) }
 
 func scancel(ctx context.Context, args ...string) error {
-	_, err := call(ctx, askLimit, "scancel", args...)
+	_, err := call(ctx, queryLimit, "scancel", args...)
 	return err
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // ClusterName is the name of the cluster that the commands speak to; empty when it does not say.
-func ClusterName(ctx context.Context) string { return setting(ctx, "ClusterName") }
+func ClusterName(ctx context.Context) string { return configValue(ctx, "ClusterName") }
 
 // KillWait is the time that this cluster gives a job from TERM to KILL; Slurm's own
 // default where it does not say.
 func KillWait(ctx context.Context) time.Duration {
-	text, _, _ := strings.Cut(setting(ctx, "KillWait"), " ") // 30 sec
+	text, _, _ := strings.Cut(configValue(ctx, "KillWait"), " ") // 30 sec
 	seconds, err := strconv.Atoi(text)
 	if err != nil || seconds < 1 {
 		return 30 * time.Second
@@ -23,7 +23,7 @@ func KillWait(ctx context.Context) time.Duration {
 
 // Version is Slurm's, as its commands tell; empty where there are none.
 func Version(ctx context.Context) string {
-	out, err := call(ctx, askLimit, "scontrol", "--version")
+	out, err := call(ctx, queryLimit, "scontrol", "--version")
 	if err != nil {
 		return ""
 	}
@@ -35,7 +35,7 @@ func Version(ctx context.Context) string {
 }
 
 // setting is a value of the cluster's configuration; empty when it does not say.
-func setting(ctx context.Context, key string) string {
+func configValue(ctx context.Context, key string) string {
 	out, err := call(ctx, 10*time.Second, "scontrol", "show", "config")
 	if err != nil {
 		return ""

@@ -22,23 +22,23 @@ type Job struct {
 	Preempted time.Time `json:"preempted"` // zero: it is not; only [Status] tells
 }
 
-// skew is how far the clock of this machine and the controller's may differ.
-const skew = 2 * time.Minute
+// maxClockSkew is how far the clock of this machine and the controller's may differ.
+const maxClockSkew = 2 * time.Minute
 
-// isOf says whether the job is that of a run. A cluster uses ids again: the comment
+// belongsTo says whether the job is that of a run. A cluster uses ids again: the comment
 // that it was submitted with tells, or else the time of the submit.
-func (j Job) isOf(r rundir.Record) bool {
+func (j Job) belongsTo(r rundir.Record) bool {
 	if j.ID != r.ID {
 		return false
 	}
 	if r.Comment != "" && strings.Contains(j.Comment, r.Comment) {
 		return true
 	}
-	return j.Comment == "" && j.Submitted.Sub(r.Created).Abs() < skew
+	return j.Comment == "" && j.Submitted.Sub(r.Created).Abs() < maxClockSkew
 }
 
 // Over says whether a job in this state does nothing any more.
-func (j Job) Over() bool {
+func (j Job) Ended() bool {
 	switch j.State {
 	case "PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "REQUEUED",
 		"REQUEUE_FED", "REQUEUE_HOLD", "RESIZING", "RESV_DEL_HOLD", "SPECIAL_EXIT":
@@ -49,11 +49,11 @@ func (j Job) Over() bool {
 
 // Warning is how long before its time limit a job is told, see [Request]'s
 // --signal; Slurm may be a minute early.
-const warning = 90*time.Second + 70*time.Second
+const limitWarning = 90*time.Second + 70*time.Second
 
 // AtLimit says whether a TERM at this moment is the time limit's.
-func (j Job) AtLimit(now time.Time) bool {
-	return !j.End.IsZero() && j.End.Sub(now) <= warning
+func (j Job) NearTimeLimit(now time.Time) bool {
+	return !j.End.IsZero() && j.End.Sub(now) <= limitWarning
 }
 
 // WasPreempted says whether Slurm ends, or ended, the job to make room for another.
@@ -66,24 +66,24 @@ func (j Job) NodeLost() bool { return j.State == "NODE_FAIL" || j.Reason == "Nod
 // Status asks the controller for the job of a run, without regard to the shared answer: for
 // an action that needs to know now.
 func Status(ctx context.Context, r rundir.Record) (Job, error) {
-	out, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "job", r.ID)
+	out, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "job", r.ID)
 	if err != nil {
 		return Job{}, err
 	}
 	j := Job{
-		ID: field(out, "JobId"), State: field(out, "JobState"), Reason: word(field(out, "Reason")),
-		Submitted: instant(field(out, "SubmitTime")), Start: instant(field(out, "StartTime")),
-		End: instant(field(out, "EndTime")), Nodes: word(field(out, "NodeList")), Comment: word(field(out, "Comment")),
-		Preempted: instant(field(out, "PreemptTime")),
+		ID: field(out, "JobId"), State: field(out, "JobState"), Reason: noneAsEmpty(field(out, "Reason")),
+		Submitted: parseTime(field(out, "SubmitTime")), Start: parseTime(field(out, "StartTime")),
+		End: parseTime(field(out, "EndTime")), Nodes: noneAsEmpty(field(out, "NodeList")), Comment: noneAsEmpty(field(out, "Comment")),
+		Preempted: parseTime(field(out, "PreemptTime")),
 	}
-	if !j.isOf(r) {
+	if !j.belongsTo(r) {
 		return j, problem.Errorf(problem.JobIDReused, "job %s: the id belongs to another job now (submitted %s, comment %q)",
-			r.ID, j.Submitted.Local().Format(timeForm), j.Comment)
+			r.ID, j.Submitted.Local().Format(timeLayout), j.Comment)
 	}
 	return j, nil
 }
 
-// Gone says whether an error of [Status] means that the controller does not know the job any more.
-func Gone(err error) bool {
+// IsJobNotFound says whether an error of [Status] means that the controller does not know the job any more.
+func IsJobNotFound(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Invalid job id")
 }

@@ -15,7 +15,7 @@ import (
 // Bindings are the values of a plan's placeholders in an allocation: names and
 // addresses of its nodes, the job's id, and where the run's files are.
 func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string) ([]string, error) {
-	out, err := call(ctx, askLimit, "scontrol", "show", "hostnames", nodeList)
+	out, err := call(ctx, queryLimit, "scontrol", "show", "hostnames", nodeList)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes of allocation %s: %w", nodeList, err)
 	}
@@ -60,7 +60,7 @@ func address(ctx context.Context, name, told string) string {
 // nodeAddresses is NodeAddr of each node; empty where Slurm does not say.
 func nodeAddresses(ctx context.Context, list string) map[string]string {
 	out := map[string]string{}
-	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "node", list)
+	text, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "node", list)
 	if err != nil {
 		return out // names alone then
 	}
@@ -70,9 +70,9 @@ func nodeAddresses(ctx context.Context, list string) map[string]string {
 	return out
 }
 
-// Down are the nodes of a list that are lost; none where Slurm does not answer.
-func Down(ctx context.Context, list string) []string {
-	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "node", list)
+// DownNodes are the nodes of a list that are lost; none where Slurm does not answer.
+func DownNodes(ctx context.Context, list string) []string {
+	text, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "node", list)
 	if err != nil {
 		return nil
 	}
@@ -87,7 +87,7 @@ func Down(ctx context.Context, list string) []string {
 
 // Architectures are those of the nodes of partitions (a,b) as uname calls them (x86_64, aarch64).
 func Architectures(ctx context.Context, partitions string) ([]string, error) {
-	text, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "nodes")
+	text, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "nodes")
 	if err != nil {
 		return nil, fmt.Errorf("read the architecture of the nodes: %w", err)
 	}

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// timeForm is how the commands print a time, in the cluster's local zone.
-const timeForm = "2006-01-02T15:04:05"
+// timeLayout is how the commands print a time, in the cluster's local zone.
+const timeLayout = "2006-01-02T15:04:05"
 
 // instant reads a time; N/A, Unknown and the like are the zero time.
-func instant(s string) time.Time {
-	t, err := time.ParseInLocation(timeForm, s, time.Local)
+func parseTime(s string) time.Time {
+	t, err := time.ParseInLocation(timeLayout, s, time.Local)
 	if err != nil {
 		return time.Time{}
 	}
@@ -28,7 +28,7 @@ func field(line, name string) string {
 }
 
 // word is a field without Slurm's ways to say that there is nothing.
-func word(s string) string {
+func noneAsEmpty(s string) string {
 	switch s {
 	case "None", "(null)", "N/A":
 		return ""

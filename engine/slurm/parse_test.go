@@ -12,7 +12,7 @@ import (
 )
 
 func local(text string) time.Time {
-	t, err := time.ParseInLocation(timeForm, text, time.Local)
+	t, err := time.ParseInLocation(timeLayout, text, time.Local)
 	if err != nil {
 		panic(err)
 	}
@@ -73,7 +73,7 @@ func TestAJobIsKnownByMoreThanItsID(t *testing.T) {
 		{"no comment, same time", Job{ID: "12", Submitted: at.Add(3 * time.Second)}, true},
 		{"no comment, a year before", Job{ID: "12", Submitted: at.AddDate(-1, 0, 0)}, false},
 	} {
-		if got := c.job.isOf(r); got != c.want {
+		if got := c.job.belongsTo(r); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -94,7 +94,7 @@ func TestFirstID(t *testing.T) {
 		"12\n": "12", "12;cluster\n": "12", "": "", "Submitted batch job 12\n": "",
 		"-1": "", "12_3": "",
 	} {
-		if got := firstID(in); got != want {
+		if got := parseJobID(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestEnvironment(t *testing.T) {
 	if got := environment(env); !slices.Equal(got, []string{"HOME=/h", "SLURM_CONF=/c"}) {
 		t.Errorf("got %v", got)
 	}
-	if got := Overrides(env); !slices.Equal(got, []string{"SBATCH_ACCOUNT", "SBATCH_PARTITION"}) {
+	if got := SbatchVars(env); !slices.Equal(got, []string{"SBATCH_ACCOUNT", "SBATCH_PARTITION"}) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -138,7 +138,7 @@ func TestOverAndLimit(t *testing.T) {
 		"PENDING": false, "RUNNING": false, "COMPLETING": false, "COMPLETED": true,
 		"NODE_FAIL": true, "TIMEOUT": true,
 	} {
-		if got := (Job{State: state}).Over(); got != want {
+		if got := (Job{State: state}).Ended(); got != want {
 			t.Errorf("%s: %v", state, got)
 		}
 	}
@@ -146,11 +146,11 @@ func TestOverAndLimit(t *testing.T) {
 	for end, want := range map[time.Duration]bool{
 		90 * time.Second: true, 150 * time.Second: true, 10 * time.Minute: false,
 	} {
-		if got := (Job{End: now.Add(end)}).AtLimit(now); got != want {
+		if got := (Job{End: now.Add(end)}).NearTimeLimit(now); got != want {
 			t.Errorf("%v before the end: %v", end, got)
 		}
 	}
-	if (Job{}).AtLimit(now) {
+	if (Job{}).NearTimeLimit(now) {
 		t.Error("a job without a limit is at it")
 	}
 }
@@ -173,7 +173,7 @@ func FuzzAnswers(f *testing.F) {
 		if n := len(parseSteps(s)); n > lines {
 			t.Errorf("%d steps in %d lines", n, lines)
 		}
-		if id := firstID(s); strings.ContainsAny(id, "; \n-") {
+		if id := parseJobID(s); strings.ContainsAny(id, "; \n-") {
 			t.Errorf("id %q", id)
 		}
 		if p, err := parsePartition(s, "batch"); err == nil && (p.TimeLimit == "" || p.Idle > p.Nodes && p.Nodes >= 0) {

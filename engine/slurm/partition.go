@@ -32,7 +32,7 @@ func (p Partition) String() string {
 // Partitions looks at each partition in a list (a,b). A partition that there is
 // not is an error that names those that there are.
 func Partitions(ctx context.Context, list string) ([]Partition, error) {
-	out, err := call(ctx, askLimit, "sinfo", "--noheader", "--format=%R|%l|%s|%D|%T")
+	out, err := call(ctx, queryLimit, "sinfo", "--noheader", "--format=%R|%l|%s|%D|%T")
 	if err != nil {
 		return nil, fmt.Errorf("read partition %s: %w", list, err)
 	}

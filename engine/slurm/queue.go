@@ -26,7 +26,7 @@ type Answer struct {
 	Error   string    `json:"error,omitempty"` // why that one brought nothing; then At is older
 	Cluster string    `json:"cluster,omitempty"`
 	Jobs    []Job     `json:"jobs"`
-	Missing bool      `json:"-"` // this machine has no Slurm to ask
+	NoSlurm bool      `json:"-"` // this machine has no Slurm to ask
 
 	Ranks  map[string]Rank `json:"ranks,omitempty"` // of jobs that wait, by id
 	Ranked time.Time       `json:"ranked"`          // the newest question for them
@@ -35,26 +35,26 @@ type Answer struct {
 // Find looks for the job of a run.
 func (a Answer) Find(r rundir.Record) (Job, bool) {
 	for _, j := range a.Jobs {
-		if j.isOf(r) {
+		if j.belongsTo(r) {
 			return j, true
 		}
 	}
 	return Job{}, false
 }
 
-// DefaultEvery is the shortest time between two questions to the queue.
-const DefaultEvery = 5 * time.Second
+// DefaultInterval is the shortest time between two questions to the queue.
+const DefaultInterval = 5 * time.Second
 
 // Queue asks squeue for the user's jobs. All programs of a user on one host share
 // one answer, which lies in Dir, and ask at most once in Every.
 type Queue struct {
-	Dir   string
-	Every time.Duration
-	Limit time.Duration // of one squeue; 0: 10 s
-	Now   func() time.Time
+	Dir      string
+	Interval time.Duration
+	Timeout  time.Duration // of one squeue; 0: 10 s
+	Now      func() time.Time
 }
 
-func (q *Queue) limit() time.Duration { return cmp.Or(q.Limit, 10*time.Second) }
+func (q *Queue) timeout() time.Duration { return cmp.Or(q.Timeout, 10*time.Second) }
 
 // Ask gives the newest answer: the shared one, while it is younger than Every, else a new one. A
 // scheduler that does not answer is an Error in it, beside what was known before.
@@ -71,7 +71,7 @@ func (q *Queue) Ask(ctx context.Context) Answer {
 		return Answer{Tried: q.Now(), Error: fmt.Sprintf("share the answer of squeue: %v", err)}
 	}
 	// Whoever holds the lock asks, within its time limit; the others wait for that.
-	waiting, cancel := context.WithTimeout(ctx, 2*q.limit())
+	waiting, cancel := context.WithTimeout(ctx, 2*q.timeout())
 	defer cancel()
 	lock := flock.New(path + ".lock")
 	if ok, err := lock.TryLockContext(waiting, 20*time.Millisecond); !ok {
@@ -85,27 +85,27 @@ func (q *Queue) Ask(ctx context.Context) Answer {
 	if q.fresh(a) {
 		return a
 	}
-	if q.Now().Sub(a.Tried) > sweepAfter { // the first question for a while
-		q.sweep(path)
+	if q.Now().Sub(a.Tried) > cleanupInterval { // the first question for a while
+		q.removeStaleTemp(path)
 	}
-	return q.renew(ctx, path, a)
+	return q.refresh(ctx, path, a)
 }
 
 const (
-	sweepAfter = 10 * time.Minute // without a question
-	sweepAge   = time.Hour        // no write takes that long
+	cleanupInterval = 10 * time.Minute // without a question
+	tempFileAge     = time.Hour        // no write takes that long
 )
 
 // sweep removes the temporary files of programs that were killed while they wrote an answer. They
 // lie beside it or where such files go; what can't be removed is harmless.
-func (q *Queue) sweep(path string) {
+func (q *Queue) removeStaleTemp(path string) {
 	for _, dir := range []string{q.Dir, os.TempDir()} {
 		left, err := filepath.Glob(filepath.Join(dir, "."+filepath.Base(path)+"[0-9]*"))
 		if err != nil {
 			continue // a folder whose name is a bad pattern
 		}
 		for _, name := range left {
-			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && q.Now().Sub(info.ModTime()) > sweepAge {
+			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && q.Now().Sub(info.ModTime()) > tempFileAge {
 				_ = os.Remove(name)
 			}
 		}
@@ -114,20 +114,20 @@ func (q *Queue) sweep(path string) {
 
 func (q *Queue) fresh(a Answer) bool {
 	age := q.Now().Sub(a.Tried)
-	return age >= 0 && age < q.Every
+	return age >= 0 && age < q.Interval
 }
 
-func (q *Queue) renew(ctx context.Context, path string, a Answer) Answer {
-	if a.wantRanks(q.Now(), 2*q.Every) { // in the place of the usual question: never two at once
-		q.rank(ctx, &a)
+func (q *Queue) refresh(ctx context.Context, path string, a Answer) Answer {
+	if a.ranksDue(q.Now(), 2*q.Interval) { // in the place of the usual question: never two at once
+		q.updateRanks(ctx, &a)
 		if err := smallfile.WriteJSON(path, a, 0o644); err != nil {
 			a.Error = err.Error()
 		}
 		return a
 	}
-	out, err := call(ctx, q.limit(), "squeue", "--me", "--noheader", "--states=all", "--format="+queueForm)
+	out, err := call(ctx, q.timeout(), "squeue", "--me", "--noheader", "--states=all", "--format="+queueFormat)
 	if errors.Is(err, ErrNotFound) || ctx.Err() != nil {
-		a.Error, a.Missing = err.Error(), errors.Is(err, ErrNotFound) // of this shell or this moment: nothing for the others
+		a.Error, a.NoSlurm = err.Error(), errors.Is(err, ErrNotFound) // of this shell or this moment: nothing for the others
 		return a
 	}
 	a.Tried, a.Error = q.Now(), ""
@@ -162,10 +162,10 @@ func readAnswer(path string) (Answer, error) {
 	return a, err
 }
 
-// queueForm has the comment last: it is the one field that may hold the separator.
-const queueForm = "%A|%T|%r|%V|%S|%e|%N|%k"
+// queueFormat has the comment last: it is the one field that may hold the separator.
+const queueFormat = "%A|%T|%r|%V|%S|%e|%N|%k"
 
-// parseQueue reads lines of squeue in queueForm; others are passed over.
+// parseQueue reads lines of squeue in queueFormat; others are passed over.
 func parseQueue(out string) []Job {
 	jobs := []Job{}
 	for line := range strings.Lines(out) {
@@ -174,8 +174,8 @@ func parseQueue(out string) []Job {
 			continue
 		}
 		jobs = append(jobs, Job{
-			ID: f[0], State: f[1], Reason: word(f[2]), Submitted: instant(f[3]), Start: instant(f[4]),
-			End: instant(f[5]), Nodes: f[6], Comment: word(f[7]),
+			ID: f[0], State: f[1], Reason: noneAsEmpty(f[2]), Submitted: parseTime(f[3]), Start: parseTime(f[4]),
+			End: parseTime(f[5]), Nodes: f[6], Comment: noneAsEmpty(f[7]),
 		})
 	}
 	return jobs

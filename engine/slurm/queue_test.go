@@ -63,7 +63,7 @@ func TestManyAskersMakeOneQuestion(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 20 { // each its own, as separate programs have
 			wg.Go(func() {
-				q := &Queue{Dir: state, Every: 5 * time.Second, Now: c.now}
+				q := &Queue{Dir: state, Interval: 5 * time.Second, Now: c.now}
 				a := q.Ask(t.Context())
 				if j, ok := a.Find(rundir.Record{ID: "7", Comment: "agentperf-tui:a"}); !ok || j.State != "RUNNING" ||
 					a.Error != "" || a.Cluster != "fake" {
@@ -94,14 +94,14 @@ func TestAnOutageKeepsWhatWasKnown(t *testing.T) {
 [ -e "$(dirname "$0")/away" ] && { echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1; }
 echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
-	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
+	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Now: c.now}
 	first := q.Ask(t.Context())
 	if err := os.WriteFile(dir+"/away", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	c.pass(6 * time.Second)
 	a := q.Ask(t.Context())
-	if !strings.Contains(a.Error, "Unable to contact") || !a.At.Equal(first.At) || len(a.Jobs) != 1 || a.Missing {
+	if !strings.Contains(a.Error, "Unable to contact") || !a.At.Equal(first.At) || len(a.Jobs) != 1 || a.NoSlurm {
 		t.Errorf("got %+v", a)
 	}
 	c.pass(time.Second)
@@ -113,7 +113,7 @@ echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
 func TestACommandThatHangsIsEnded(t *testing.T) {
 	fake(t, "squeue", `exec sleep 60`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
-	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Limit: 50 * time.Millisecond, Now: c.now}
+	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Timeout: 50 * time.Millisecond, Now: c.now}
 	if a := q.Ask(t.Context()); !strings.Contains(a.Error, "no answer within 50ms") || !a.At.IsZero() {
 		t.Errorf("got %+v", a)
 	}
@@ -122,8 +122,8 @@ func TestACommandThatHangsIsEnded(t *testing.T) {
 func TestAMachineWithoutSlurm(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	c := &clock{t: local("2026-11-30T04:00:00")}
-	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
-	if a := q.Ask(t.Context()); !a.Missing || !strings.Contains(a.Error, "Slurm not found: no squeue") {
+	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Now: c.now}
+	if a := q.Ask(t.Context()); !a.NoSlurm || !strings.Contains(a.Error, "Slurm not found: no squeue") {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -133,7 +133,7 @@ func TestAMachineWithoutSlurm(t *testing.T) {
 func TestAnOldAnswerIsAskedAnew(t *testing.T) {
 	fake(t, "squeue", `echo "7|PENDING|Resources|2026-11-30T04:00:00|N/A|N/A||agentperf-tui:a"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
-	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
+	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Now: c.now}
 	q.Ask(t.Context())
 	c.pass(10 * time.Hour)
 	if a := q.Ask(t.Context()); !a.At.Equal(c.now()) {
@@ -155,7 +155,7 @@ func TestOnlyNamesNoJob(t *testing.T) {
 func TestATornAnswerIsAskedAnew(t *testing.T) {
 	fake(t, "squeue", `echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|c"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
-	q := &Queue{Dir: t.TempDir(), Every: 5 * time.Second, Now: c.now}
+	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Now: c.now}
 	path, err := q.path()
 	if err != nil {
 		t.Fatal(err)

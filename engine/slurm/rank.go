@@ -10,26 +10,26 @@ import (
 // Rank is a waiting job's place among all that wait for its partitions, by priority.
 // What is smaller or fits elsewhere may start before it all the same.
 type Rank struct {
-	At int `json:"at"` // from 1
-	Of int `json:"of"`
+	Position int `json:"at"` // from 1
+	Total    int `json:"of"`
 }
 
 // rankEvery is the shortest time between two looks at everybody's waiting jobs, which may be many.
 const rankEvery = time.Minute
 
-// wantRanks says whether it is time to look at all waiting jobs: never without one
+// ranksDue says whether it is time to look at all waiting jobs: never without one
 // of the user's own among them, nor while the scheduler does not answer, nor when
 // the jobs themselves are older than that: the question takes the place of theirs.
-func (a Answer) wantRanks(now time.Time, most time.Duration) bool {
+func (a Answer) ranksDue(now time.Time, most time.Duration) bool {
 	return a.Error == "" && now.Sub(a.At) < most && now.Sub(a.Ranked) >= rankEvery &&
 		slices.ContainsFunc(a.Jobs, func(j Job) bool { return j.State == "PENDING" })
 }
 
 // rank asks for the order of all waiting jobs. Sites that hide the others' jobs,
 // and errors, give no ranks.
-func (q *Queue) rank(ctx context.Context, a *Answer) {
+func (q *Queue) updateRanks(ctx context.Context, a *Answer) {
 	a.Tried, a.Ranked, a.Ranks = q.Now(), q.Now(), nil
-	out, err := call(ctx, q.limit(), "squeue", "--noheader", "--states=PENDING", "--sort=-p,i", "--format=%A|%P")
+	out, err := call(ctx, q.timeout(), "squeue", "--noheader", "--states=PENDING", "--sort=-p,i", "--format=%A|%P")
 	if err != nil {
 		return
 	}
@@ -65,9 +65,9 @@ func parseRanks(out string, mine []string) map[string]Rank {
 			if !slices.ContainsFunc(j.partitions, func(p string) bool { return slices.Contains(all[at].partitions, p) }) {
 				continue
 			}
-			r.Of++
+			r.Total++
 			if i <= at {
-				r.At++
+				r.Position++
 			}
 		}
 		ranks[id] = r

@@ -33,7 +33,7 @@ func TestRanksAreAskedForSeldom(t *testing.T) {
 		{"the jobs are of yesterday", Answer{At: now.Add(-10 * time.Hour), Jobs: pending}, false},
 		{"outage", Answer{At: now, Jobs: pending, Error: "no answer"}, false},
 	} {
-		if got := c.a.wantRanks(now, 10*time.Second); got != c.want {
+		if got := c.a.ranksDue(now, 10*time.Second); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

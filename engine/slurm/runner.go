@@ -27,9 +27,9 @@ type Runner struct {
 // NewRunner makes a runner for the job with this id.
 func NewRunner(id string) *Runner { return &Runner{id: id} }
 
-// perTask are variables of the batch script's own tasks, which srun would take
+// perTaskVars are variables of the batch script's own tasks, which srun would take
 // for options of every step.
-var perTask = []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}
+var perTaskVars = []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}
 
 // Start starts a step's Launch command. Secrets are in srun's environment alone; everything else
 // stands on the command line. The step's output and srun's own words go to the log.
@@ -42,7 +42,7 @@ func (r *Runner) Start(step plan.Step, log string) (job.Process, error) {
 	cmd := exec.Command(step.Launch[0], step.Launch[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); !slices.Contains(perTask, name) {
+		if name, _, _ := strings.Cut(v, "="); !slices.Contains(perTaskVars, name) {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
@@ -70,7 +70,7 @@ func (r *Runner) stepID(ctx context.Context, name string) (string, error) {
 	if time.Since(r.at) < time.Second {
 		return "", nil
 	}
-	out, err := call(ctx, askLimit, "scontrol", "--oneliner", "show", "steps", r.id)
+	out, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "steps", r.id)
 	if err != nil {
 		return "", err
 	}
@@ -127,7 +127,7 @@ func (p *process) Kill() error {
 // by scancel itself it is refused by the nodes on which the step has no task; where Slurm knows no such
 // step or does not answer, srun gets its own.
 func (p *process) signal(name string, instead syscall.Signal) {
-	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
 	defer cancel()
 	id, err := p.r.stepID(ctx, p.name)
 	if err == nil && id != "" {

@@ -7,25 +7,25 @@ func TestParseSrtctl(t *testing.T) {
 	for _, c := range []struct {
 		out    string
 		failed bool
-		want   Handed
+		want   SrtctlJob
 	}{
 		{
 			`{"status":"submitted","slurm_job_id":"12","job_name":"x","output_dir":"/o/12"}` + "\n", false,
-			Handed{"12", "/o/12"},
+			SrtctlJob{"12", "/o/12"},
 		},
-		{`{"status":"submitted","slurm_job_id":"12","output_dir":"/o/12"}` + "\n", true, Handed{"12", "/o/12"}},
+		{`{"status":"submitted","slurm_job_id":"12","output_dir":"/o/12"}` + "\n", true, SrtctlJob{"12", "/o/12"}},
 		{
 			"loading\n{\"status\": \"submitted\", \"slurm_job_id\": 13, \"output_dir\": \"/o/13\"}\nbye", false,
-			Handed{"13", "/o/13"},
+			SrtctlJob{"13", "/o/13"},
 		},
-		{"checking\nSubmitted batch job 14\n", false, Handed{ID: "14"}},
-		{"Submitted batch job 14\n", true, Handed{}},
-		{"nothing was submitted: your job limit of 20 is reached\n", false, Handed{}},
-		{"sbatch: could not be submitted after job 7\n", true, Handed{}},
-		{`{"status":"error","error":"no such partition"}` + "\n", false, Handed{}},
-		{`{"slurm_job_id":"12; rm -rf /"}`, false, Handed{ID: "12"}},
-		{`{"slurm_job_id":"x"}`, false, Handed{}},
-		{"", false, Handed{}},
+		{"checking\nSubmitted batch job 14\n", false, SrtctlJob{ID: "14"}},
+		{"Submitted batch job 14\n", true, SrtctlJob{}},
+		{"nothing was submitted: your job limit of 20 is reached\n", false, SrtctlJob{}},
+		{"sbatch: could not be submitted after job 7\n", true, SrtctlJob{}},
+		{`{"status":"error","error":"no such partition"}` + "\n", false, SrtctlJob{}},
+		{`{"slurm_job_id":"12; rm -rf /"}`, false, SrtctlJob{ID: "12"}},
+		{`{"slurm_job_id":"x"}`, false, SrtctlJob{}},
+		{"", false, SrtctlJob{}},
 	} {
 		if got := parseSrtctl(c.out, !c.failed); got != c.want {
 			t.Errorf("%q, failed %v: %+v, want %+v", c.out, c.failed, got, c.want)

@@ -20,21 +20,21 @@ var ErrSubmitUnconfirmed = problem.New(problem.SubmitUnconfirmed, "not known whe
 // Limits of the commands at submit. sbatch may wait for a busy controller.
 const (
 	submitLimit = 60 * time.Second
-	askLimit    = 10 * time.Second
+	queryLimit  = 10 * time.Second
 )
 
-// Hold queues a batch script in the held state, so that nothing can start before
+// SubmitHeld queues a batch script in the held state, so that nothing can start before
 // the run's folder has its name and the run is recorded; [Release] lets it go.
 // Whatever happens to sbatch's answer, the job is looked up by its comment, which
 // must be unique, and never queued twice. With a cancelled ctx the job is taken
 // back. Until, if not empty, is a job for whose end, however it ends, this one waits.
-func Hold(ctx context.Context, script, comment, until string) (id string, err error) {
+func SubmitHeld(ctx context.Context, script, comment, until string) (id string, err error) {
 	args := []string{"--parsable", "--hold", "--comment=" + comment}
 	if until != "" {
 		args = append(args, "--dependency=afterany:"+until)
 	}
 	out, err := call(ctx, submitLimit, "sbatch", append(args, script)...)
-	if id := firstID(out); err == nil && id != "" {
+	if id := parseJobID(out); err == nil && id != "" {
 		return id, nil
 	}
 	if errors.Is(err, ErrNotFound) {
@@ -67,13 +67,13 @@ func Hold(ctx context.Context, script, comment, until string) (id string, err er
 // Lookup finds a job by its comment: in the queue, and then in the accounting
 // where there is one. A job without an id is a no of everyone that was asked.
 func Lookup(ctx context.Context, comment string) (Job, error) {
-	out, err := call(ctx, askLimit, "squeue", "--me", "--noheader", "--states=all", "--format="+queueForm)
+	out, err := call(ctx, queryLimit, "squeue", "--me", "--noheader", "--states=all", "--format="+queueFormat)
 	if err != nil {
 		return Job{}, err
 	}
 	jobs := parseQueue(out)
-	out, err = call(ctx, askLimit, "sacct", "--allocations", "--noheader", "--parsable2",
-		"--starttime="+time.Now().Add(-24*time.Hour).Format(timeForm), "--format="+accountForm)
+	out, err = call(ctx, queryLimit, "sacct", "--allocations", "--noheader", "--parsable2",
+		"--starttime="+time.Now().Add(-24*time.Hour).Format(timeLayout), "--format="+accountingFormat)
 	if err == nil { // else there is no accounting here: the queue's word stands
 		jobs = append(jobs, parseAccounting(out)...)
 	}
@@ -89,7 +89,7 @@ func Lookup(ctx context.Context, comment string) (Job, error) {
 func Release(ctx context.Context, id string) error {
 	var err error
 	for range 3 {
-		if _, err = call(ctx, askLimit, "scontrol", "release", id); err == nil || ctx.Err() != nil {
+		if _, err = call(ctx, queryLimit, "scontrol", "release", id); err == nil || ctx.Err() != nil {
 			break
 		}
 	}
@@ -100,8 +100,8 @@ func Release(ctx context.Context, id string) error {
 	return nil
 }
 
-// firstID is the id in sbatch's parsable answer, ID or ID;CLUSTER.
-func firstID(out string) string {
+// parseJobID is the id in sbatch's parsable answer, ID or ID;CLUSTER.
+func parseJobID(out string) string {
 	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")
 	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
 		return ""
@@ -117,8 +117,8 @@ func TestOnly(ctx context.Context, script string) (string, error) {
 		return "", err
 	}
 	// The answer is on the error stream, and the exit code 0.
-	_, said, err := callBoth(ctx, askLimit, "sbatch", "--test-only", path)
-	return testedJob.ReplaceAllString(said, "$1"), err
+	_, said, err := callWithStderr(ctx, queryLimit, "sbatch", "--test-only", path)
+	return testedPattern.ReplaceAllString(said, "$1"), err
 }
 
-var testedJob = regexp.MustCompile(`\bJob \d+ (to start )`)
+var testedPattern = regexp.MustCompile(`\bJob \d+ (to start )`)

@@ -18,8 +18,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// commentTag begins the comment of our jobs; what stands behind it is unique.
-const commentTag = "agentperf-tui:"
+// commentPrefix begins the comment of our jobs; what stands behind it is unique.
+const commentPrefix = "agentperf-tui:"
 
 // attempt is a submit under way, on disk from before sbatch is called until the
 // run is recorded: if its end is missing, the next submit finishes it first.
@@ -30,11 +30,11 @@ type attempt struct {
 	path   string
 }
 
-func (s *Submitter) attempts() string { return filepath.Join(s.opt.State, "submitting") }
+func (s *Submitter) attemptDir() string { return filepath.Join(s.opt.State, "submitting") }
 
 // attempt stages a run's files and puts the attempt to submit it on disk, with the
 // comment by which its job is found; done ends it as begin's does.
-func (s *Submitter) attempt(
+func (s *Submitter) newAttempt(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, programs ...rundir.Program,
 ) (at attempt, done func(), err error) {
 	files, err := s.runFiles(ctx, p, pl, rec)
@@ -46,9 +46,9 @@ func (s *Submitter) attempt(
 		return at, nil, err
 	}
 	tag := filepath.Base(staged)
-	rec.Comment, rec.Cluster = commentTag+tag, slurm.ClusterName(ctx)
-	at = attempt{Staged: staged, Base: pl.OutputDir, Record: rec, path: filepath.Join(s.attempts(), tag+".json")}
-	if done, err = at.begin(); err != nil {
+	rec.Comment, rec.Cluster = commentPrefix+tag, slurm.ClusterName(ctx)
+	at = attempt{Staged: staged, Base: pl.OutputDir, Record: rec, path: filepath.Join(s.attemptDir(), tag+".json")}
+	if done, err = at.record(); err != nil {
 		return at, nil, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), os.RemoveAll(staged))
 	}
 	return at, done, nil
@@ -56,7 +56,7 @@ func (s *Submitter) attempt(
 
 // begin puts the attempt on disk; done gives up the lock that shows others that
 // somebody is at work on it.
-func (a attempt) begin() (done func(), err error) {
+func (a attempt) record() (done func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(a.path), 0o755); err != nil {
 		return nil, fmt.Errorf("record the submit: %w", err)
 	}
@@ -71,30 +71,30 @@ func (a attempt) begin() (done func(), err error) {
 }
 
 // forget removes an attempt of which nothing has come.
-func (a attempt) forget() error { return errors.Join(os.RemoveAll(a.Staged), a.end()) }
+func (a attempt) discard() error { return errors.Join(os.RemoveAll(a.Staged), a.remove()) }
 
-func (a attempt) end() error { return errors.Join(os.Remove(a.path), os.Remove(a.path+".lock")) }
+func (a attempt) remove() error { return errors.Join(os.Remove(a.path), os.Remove(a.path+".lock")) }
 
-// finishAttempts looks for submits that were cut off. One whose job is in the queue is brought to
+// finishInterrupted looks for submits that were cut off. One whose job is in the queue is brought to
 // its end, and is the error: whoever submits again because of it must not get two runs.
-func (s *Submitter) finishAttempts(ctx context.Context) error {
-	paths, err := filepath.Glob(filepath.Join(s.attempts(), "*.json"))
+func (s *Submitter) finishInterrupted(ctx context.Context) error {
+	paths, err := filepath.Glob(filepath.Join(s.attemptDir(), "*.json"))
 	if err != nil {
-		return problem.Errorf(problem.EnvironmentInvalid, "list interrupted submits: %s: %w", s.attempts(), err)
+		return problem.Errorf(problem.EnvironmentInvalid, "list interrupted submits: %s: %w", s.attemptDir(), err)
 	}
 	for _, path := range paths {
 		lock := flock.New(path + ".lock")
 		if free, err := lock.TryLock(); err != nil || !free {
 			continue // somebody is at it
 		}
-		if err := errors.Join(s.finishAttempt(ctx, path), lock.Unlock()); err != nil {
+		if err := errors.Join(s.finishInterruptedAttempt(ctx, path), lock.Unlock()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Submitter) finishAttempt(ctx context.Context, path string) error {
+func (s *Submitter) finishInterruptedAttempt(ctx context.Context, path string) error {
 	a := attempt{}
 	if err := smallfile.ReadJSON(path, &a); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,8 @@ func (s *Submitter) finishAttempt(ctx context.Context, path string) error {
 			"finish the interrupted submit of %s: its srtctl may still be running; nothing was submitted; "+
 				"try again after %s, or remove %s if no srtctl is running",
 			a.Record.Name, a.Record.Created.Add(slurm.SrtctlLimit).Local().Format("15:04:05"), path)
-	case j.ID == "" || j.Over() && !a.srtctl(): // a held job that is over never ran
-		return a.forget()
+	case j.ID == "" || j.Ended() && !a.srtctl(): // a held job that is over never ran
+		return a.discard()
 	}
 	rec, err := s.finishQueued(context.WithoutCancel(ctx), a, j.ID)
 	if err != nil {
@@ -129,7 +129,7 @@ func (a attempt) srtctl() bool { return a.Record.Launcher == string(plan.Srtctl)
 
 func (s *Submitter) finishQueued(ctx context.Context, a attempt, id string) (rundir.Record, error) {
 	if a.srtctl() {
-		return s.finishHanded(a, slurm.Handed{ID: id})
+		return s.recordSrtctlRun(a, slurm.SrtctlJob{ID: id})
 	}
-	return s.finish(ctx, a, id)
+	return s.publishAndRelease(ctx, a, id)
 }

@@ -18,9 +18,9 @@ import (
 // localLauncher starts a run on this machine.
 type localLauncher struct{ *Submitter }
 
-// datasetsHere says which dataset of a run on this machine it does not have. On a
-// cluster the paths are those of other machines, see preflight.
-func datasetsHere(p *draft.Pair, pl *plan.Plan) error {
+// checkDatasetsExist says which dataset of a run on this machine it does not have. On a
+// cluster the paths are those of other architectures, see preflight.
+func checkDatasetsExist(p *draft.Pair, pl *plan.Plan) error {
 	for _, d := range p.Workload.Datasets() {
 		if p.Visible(d.Value) == "" {
 			return problem.Errorf(problem.DatasetMissing, "submit %s: %s: dataset not found on this machine: %s; "+

@@ -29,7 +29,7 @@ func (s *Submitter) Preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan)
 // clusterNotes tells what of the cluster and of the files at hand matters to any job.
 func clusterNotes(ctx context.Context, p *draft.Pair, nodes int) ([]string, error) {
 	var notes []string
-	for _, name := range slurm.Overrides(os.Environ()) {
+	for _, name := range slurm.SbatchVars(os.Environ()) {
 		notes = append(notes, "$"+name+" is not passed to sbatch: it would beat the script; put it into the "+
 			"recipe's sbatch_directives")
 	}
@@ -39,7 +39,7 @@ func clusterNotes(ctx context.Context, p *draft.Pair, nodes int) ([]string, erro
 		err = fmt.Errorf("%w; --launcher local runs the plan on this machine", err)
 	}
 	for _, part := range partitions {
-		notes = append(notes, part.String(), fits(part, nodes))
+		notes = append(notes, part.String(), sizeNote(part, nodes))
 	}
 	return notes, err
 }
@@ -63,7 +63,7 @@ func testOnly(ctx context.Context, script string) (string, error) {
 }
 
 // fits says what a run's size means in a partition at this moment.
-func fits(p slurm.Partition, nodes int) string {
+func sizeNote(p slurm.Partition, nodes int) string {
 	switch {
 	case nodes > p.Nodes:
 		return fmt.Sprintf("the run takes %d nodes, and %s has %d: it would wait for ever", nodes, p.Name, p.Nodes)

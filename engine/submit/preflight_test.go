@@ -14,7 +14,7 @@ func TestFits(t *testing.T) {
 		4: "4 of 5 idle", 5: "5 of 5 idle", 13: "waits for 8 more",
 		14: "has 13: it would wait for ever",
 	} {
-		if got := fits(p, nodes); !strings.Contains(got, words) {
+		if got := sizeNote(p, nodes); !strings.Contains(got, words) {
 			t.Errorf("%d nodes: %s", nodes, got)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 type slurmLauncher struct{ *Submitter }
 
 func (s slurmLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
-	_, note, err := s.programsFor(ctx, p.Recipe.Slurm.Partition)
+	_, note, err := s.programsForPartition(ctx, p.Recipe.Slurm.Partition)
 	if err != nil {
 		return nil, err
 	}
@@ -43,28 +43,28 @@ func (s slurmLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Pl
 func (s slurmLauncher) submit(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record,
 ) (rundir.Record, error) {
-	if err := s.finishAttempts(ctx); err != nil {
+	if err := s.finishInterrupted(ctx); err != nil {
 		return rec, err
 	}
-	programs, _, err := s.programsFor(ctx, p.Recipe.Slurm.Partition)
+	programs, _, err := s.programsForPartition(ctx, p.Recipe.Slurm.Partition)
 	if err != nil {
 		return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 	}
-	at, done, err := s.attempt(ctx, p, pl, rec, programs...)
+	at, done, err := s.newAttempt(ctx, p, pl, rec, programs...)
 	if err != nil {
 		return rec, err
 	}
 	defer done()
-	id, err := slurm.Hold(ctx, filepath.Join(at.Staged, rundir.ScriptFile),
+	id, err := slurm.SubmitHeld(ctx, filepath.Join(at.Staged, rundir.ScriptFile),
 		strings.TrimSpace(at.Record.Comment+" "+comment(p)), rec.After)
 	if errors.Is(err, slurm.ErrSubmitUnconfirmed) {
 		return at.Record, err // the attempt stays on disk
 	}
 	if err != nil {
-		return rec, errors.Join(err, at.forget())
+		return rec, errors.Join(err, at.discard())
 	}
 	at.Record.Created = s.opt.Now().UTC()
-	return s.finish(context.WithoutCancel(ctx), at, id)
+	return s.publishAndRelease(context.WithoutCancel(ctx), at, id)
 }
 
 // comment is what the recipe or the site wants the job's comment to be.
@@ -78,7 +78,7 @@ func comment(p *draft.Pair) string {
 
 // finish gives the folder of a job on hold its name, records the run and releases the
 // job. Where one of these fails the job is withdrawn.
-func (s *Submitter) finish(ctx context.Context, a attempt, id string) (rundir.Record, error) {
+func (s *Submitter) publishAndRelease(ctx context.Context, a attempt, id string) (rundir.Record, error) {
 	rec := a.Record
 	rec.ID, rec.Dir = id, filepath.Join(a.Base, id)
 	err := publish(a, rec)
@@ -86,12 +86,12 @@ func (s *Submitter) finish(ctx context.Context, a attempt, id string) (rundir.Re
 		err = s.opt.Registry.Add(rec)
 	}
 	if err != nil {
-		return rec, errors.Join(err, slurm.Withdraw(ctx, id), a.forget())
+		return rec, errors.Join(err, slurm.Cancel(ctx, id), a.discard())
 	}
 	if err := slurm.Release(ctx, id); err != nil {
 		return rec, err // the attempt stays on disk: the next submit tries again
 	}
-	return rec, a.end()
+	return rec, a.remove()
 }
 
 func publish(a attempt, rec rundir.Record) error {

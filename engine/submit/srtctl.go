@@ -22,8 +22,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// handedOver is the name of srtctl's copy of the recipe among the staged files.
-const handedOver = "srtctl.yaml"
+// srtctlRecipe is the name of srtctl's copy of the recipe among the staged files.
+const srtctlRecipe = "srtctl.yaml"
 
 // srtctlLauncher hands the recipe to srtctl, which makes the job, its script and its
 // folder. The recipe gets a comment of its own, by which the job is found again
@@ -43,48 +43,48 @@ func (srtctlLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Pla
 func (s srtctlLauncher) submit(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record,
 ) (rundir.Record, error) {
-	if err := s.finishAttempts(ctx); err != nil {
+	if err := s.finishInterrupted(ctx); err != nil {
 		return rec, err
 	}
-	at, done, err := s.attempt(ctx, p, pl, rec)
+	at, done, err := s.newAttempt(ctx, p, pl, rec)
 	if err != nil {
 		return rec, err
 	}
 	defer done()
-	handed, err := handOver(ctx, p, pl, at.Record, at.Staged)
+	handed, err := runSrtctl(ctx, p, pl, at.Record, at.Staged)
 	if errors.Is(err, slurm.ErrSubmitUnconfirmed) {
 		return at.Record, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt stays on disk
 	}
 	if err != nil {
-		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), at.forget())
+		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), at.discard())
 	}
 	at.Record.Created = s.opt.Now().UTC()
-	return s.finishHanded(at, handed)
+	return s.recordSrtctlRun(at, handed)
 }
 
-// finishHanded records a run that srtctl has queued. Where that fails the attempt
+// recordSrtctlRun records a run that srtctl has queued. Where that fails the attempt
 // stays on disk: the next submit tries again.
-func (s *Submitter) finishHanded(a attempt, h slurm.Handed) (rundir.Record, error) {
+func (s *Submitter) recordSrtctlRun(a attempt, h slurm.SrtctlJob) (rundir.Record, error) {
 	rec := a.Record
 	rec.ID = h.ID
 	var err error
 	if rec.Dir, err = filepath.Abs(cmp.Or(h.Dir, filepath.Join(a.Base, h.ID))); err != nil {
 		return rec, err
 	}
-	if err = adopt(a.Staged, rec); err == nil {
+	if err = moveStagedFiles(a.Staged, rec); err == nil {
 		err = s.opt.Registry.Add(rec)
 	}
 	if err != nil {
 		return rec, fmt.Errorf("record the run of srtctl job %s: %w; the job is queued; submit again to record it",
 			rec.ID, err)
 	}
-	return rec, a.forget()
+	return rec, a.discard()
 }
 
-// handOver gives srtctl a copy of the recipe that can be recognized.
-func handOver(
+// runSrtctl gives srtctl a copy of the recipe that can be recognized.
+func runSrtctl(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, staged string,
-) (slurm.Handed, error) {
+) (slurm.SrtctlJob, error) {
 	var edits []recipes.Edit
 	set := func(directive, value string) {
 		edits = append(edits,
@@ -96,16 +96,16 @@ func handOver(
 	}
 	text, err := edit.Apply(p.RecipeText, edits)
 	if err != nil {
-		return slurm.Handed{}, err
+		return slurm.SrtctlJob{}, err
 	}
-	recipe := filepath.Join(staged, handedOver)
+	recipe := filepath.Join(staged, srtctlRecipe)
 	if err := os.WriteFile(recipe, text, 0o600); err != nil {
-		return slurm.Handed{}, err
+		return slurm.SrtctlJob{}, err
 	}
 	cluster := p.Cluster.File
 	if cluster != "" {
 		if cluster, err = filepath.Abs(cluster); err != nil {
-			return slurm.Handed{}, err
+			return slurm.SrtctlJob{}, err
 		}
 	}
 	handed, err := slurm.Srtctl(ctx, recipe, pl.OutputDir, cluster)
@@ -122,11 +122,11 @@ func handOver(
 	case j.ID == "":
 		return handed, err // nothing was queued
 	}
-	return slurm.Handed{ID: j.ID}, nil
+	return slurm.SrtctlJob{ID: j.ID}, nil
 }
 
 // adopt puts our files beside srtctl's: all that an earlier, cut off one left.
-func adopt(staged string, rec rundir.Record) error {
+func moveStagedFiles(staged string, rec rundir.Record) error {
 	if err := os.MkdirAll(rundir.Logs(rec.Dir), 0o755); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func adopt(staged string, rec rundir.Record) error {
 	}
 	for _, f := range files {
 		to := filepath.Join(rec.Dir, f.Name())
-		if f.IsDir() || f.Name() == handedOver || f.Name() == rundir.RecordFile || exists(to) {
+		if f.IsDir() || f.Name() == srtctlRecipe || f.Name() == rundir.RecordFile || exists(to) {
 			continue
 		}
 		if err := os.Rename(filepath.Join(staged, f.Name()), to); err != nil {

@@ -96,7 +96,7 @@ func TestSrtctlCutOff(t *testing.T) {
 		!exists(filepath.Join(l.Dir, rundir.RecipeFile)) {
 		t.Errorf("%+v, %v", l, err)
 	}
-	for _, left := range []string{b.Output + "/.staged/*", s.attempts() + "/*"} {
+	for _, left := range []string{b.Output + "/.staged/*", s.attemptDir() + "/*"} {
 		if names, err := filepath.Glob(left); err != nil || len(names) > 0 {
 			t.Errorf("left behind: %v, %v", names, err)
 		}
@@ -111,7 +111,7 @@ func TestSrtctlCutOff(t *testing.T) {
 		t.Fatal("no error")
 	}
 	b.At = b.At.Add(time.Hour)
-	if err := s.finishAttempts(t.Context()); err != nil {
+	if err := s.finishInterrupted(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -80,7 +80,7 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 	limited, cancel := context.WithTimeout(ctx, identifyLimit)
 	defer cancel()
 	for _, d := range p.Workload.Datasets() {
-		f := inTime(limited, identity.File{Key: d.Name}, func(none identity.File) identity.File {
+		f := withDeadline(limited, identity.File{Key: d.Name}, func(none identity.File) identity.File {
 			f, err := identity.OfFile(d.Name, p.Visible(d.Value))
 			if err != nil { // the client sees it, and looks
 				return none
@@ -95,18 +95,18 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 		return id
 	}
 	id.Tell("slurm", slurm.Version(ctx))
-	image := inTime(limited, identity.Image{Name: pl.Image},
+	image := withDeadline(limited, identity.Image{Name: pl.Image},
 		func(i identity.Image) identity.Image { return identity.OfImage(i.Name) })
-	model := inTime(limited, identity.Model{Path: p.Recipe.ModelPath},
+	model := withDeadline(limited, identity.Model{Path: p.Recipe.ModelPath},
 		func(m identity.Model) identity.Model { return identity.OfModel(m.Path) })
 	model.Expected = expectedRevision(p.Recipe)
 	id.Image, id.Model = &image, &model
 	return id
 }
 
-// inTime is what a look brings, or what was known before where it takes longer than
+// withDeadline is what a look brings, or what was known before where it takes longer than
 // ctx: a read of a file system that hangs can't be ended, only left behind.
-func inTime[T any](ctx context.Context, known T, look func(T) T) T {
+func withDeadline[T any](ctx context.Context, known T, look func(T) T) T {
 	found := make(chan T, 1)
 	go func() { found <- look(known) }()
 	select {
@@ -130,16 +130,16 @@ func expectedRevision(r *recipes.Recipe) string {
 // programName is this program in a run's bin folder.
 const programName = "agentperf-tui"
 
-// machines are architectures of nodes by uname, with Go's names.
-var machines = []struct{ uname, arch string }{{"x86_64", "amd64"}, {"aarch64", "arm64"}}
+// architectures are architectures of nodes by uname, with Go's names.
+var architectures = []struct{ uname, arch string }{{"x86_64", "amd64"}, {"aarch64", "arm64"}}
 
-func programFor(arch string) string { return programName + "-linux-" + arch }
+func programFileName(arch string) string { return programName + "-linux-" + arch }
 
 // Programs are the copies of this program that a run takes with it, and the names of
 // those that were not found.
 func (s *Submitter) Programs() (have []rundir.Program, missing []string) {
-	for _, m := range machines {
-		name := programFor(m.arch)
+	for _, m := range architectures {
+		name := programFileName(m.arch)
 		candidates := []string{filepath.Join(filepath.Dir(s.opt.Program), name)}
 		if s.opt.ProgramsDir != "" {
 			candidates = slices.Insert(candidates, 0, filepath.Join(s.opt.ProgramsDir, name))
@@ -160,9 +160,9 @@ func (s *Submitter) Programs() (have []rundir.Program, missing []string) {
 	return have, missing
 }
 
-// programsFor refuses a submit to nodes for which there is no program; note tells
+// programsForPartition refuses a submit to nodes for which there is no program; note tells
 // that it is not known whether one is missing.
-func (s *Submitter) programsFor(ctx context.Context, partition string) (have []rundir.Program, note string, err error) {
+func (s *Submitter) programsForPartition(ctx context.Context, partition string) (have []rundir.Program, note string, err error) {
 	have, missing := s.Programs()
 	if len(missing) == 0 {
 		return have, "", nil
@@ -172,11 +172,11 @@ func (s *Submitter) programsFor(ctx context.Context, partition string) (have []r
 		return have, fmt.Sprintf("%s not found beside this program: the run can't start on nodes of that architecture, "+
 			"and the architecture of the nodes is unknown", missing[0]), nil
 	}
-	for _, m := range machines {
-		if slices.Contains(missing, programFor(m.arch)) && slices.Contains(archs, m.uname) {
+	for _, m := range architectures {
+		if slices.Contains(missing, programFileName(m.arch)) && slices.Contains(archs, m.uname) {
 			return nil, "", problem.Errorf(problem.ProgramMissing, "no binary for the %s nodes of partition %s: %s not found "+
 				"beside %s or in programs_dir of the configuration; build it with make dist",
-				m.uname, partition, programFor(m.arch), s.opt.Program)
+				m.uname, partition, programFileName(m.arch), s.opt.Program)
 		}
 	}
 	return have, "", nil

@@ -14,10 +14,10 @@ func TestALookThatHangsIsLeftOut(t *testing.T) {
 	defer close(hangs)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if got := inTime(ctx, 1, func(int) int { <-hangs; return 2 }); got != 1 {
+	if got := withDeadline(ctx, 1, func(int) int { <-hangs; return 2 }); got != 1 {
 		t.Errorf("got %d", got)
 	}
-	if got := inTime(t.Context(), 1, func(v int) int { return v + 1 }); got != 2 {
+	if got := withDeadline(t.Context(), 1, func(v int) int { return v + 1 }); got != 2 {
 		t.Errorf("got %d", got)
 	}
 }

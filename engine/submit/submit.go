@@ -140,7 +140,7 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 		return errPlaceholders
 	}
 	if pl.Target == plan.Local {
-		if err := datasetsHere(p, pl); err != nil {
+		if err := checkDatasetsExist(p, pl); err != nil {
 			return err
 		}
 	}

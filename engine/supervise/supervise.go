@@ -53,7 +53,7 @@ func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, er
 	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) { // and its log with it
 		why := "its supervisor stopped it at " + s.Now().UTC().Format("2006-01-02 15:04:05 UTC")
 		err = errors.Join(fmt.Errorf("run %s: its folder %s was removed while it ran; %s", rec.ID, dir, why),
-			s.Registry.Lose(rec.ID, why))
+			s.Registry.MarkLost(rec.ID, why))
 	}
 	return code, err
 }
@@ -154,7 +154,7 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 		why := "preempted: Slurm gives its nodes to a job of higher priority"
 		return job.Stopped{State: event.Cancelled, Why: why, Within: window}
 	}
-	if down := slurm.Down(ctx, nodes); len(down) > 0 {
+	if down := slurm.DownNodes(ctx, nodes); len(down) > 0 {
 		why := "node " + strings.Join(down, ", ") + " of the allocation is down"
 		return job.Stopped{State: event.Failed, Why: why, Within: window}
 	} else if j.NodeLost() { // and is back already, as after a restart of its slurmd
@@ -165,7 +165,7 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 		j = atStart
 	}
 	switch {
-	case j.AtLimit(s.Now()):
+	case j.NearTimeLimit(s.Now()):
 		why := "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near"
 		return job.Stopped{State: event.Timeout, Why: why}
 	case j.State == "RUNNING":

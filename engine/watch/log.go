@@ -55,7 +55,7 @@ func (w *Watcher) logEnded(ref runs.Ref, s event.Status, path string) bool {
 		return w.status.Ended(ref, s, true)
 	}
 	for _, p := range []string{path, filepath.Join(ref.Logs, "agentperf", results.RequestsFile)} {
-		if info, err := os.Stat(p); err == nil && w.now().Sub(info.ModTime()) <= runs.Quiet {
+		if info, err := os.Stat(p); err == nil && w.now().Sub(info.ModTime()) <= runs.QuietPeriod {
 			return false
 		}
 	}

@@ -82,7 +82,7 @@ func (f *follower) progress(u *Update) {
 	s := &u.Status
 	external := f.run.Record.ID == ""
 	switch {
-	case external && (s.State != event.Unknown || u.At.Sub(s.Last) > runs.Quiet):
+	case external && (s.State != event.Unknown || u.At.Sub(s.Last) > runs.QuietPeriod):
 		return
 	case !external && (!f.run.EventsLag(s.State) || len(s.Phases) > 0):
 		return

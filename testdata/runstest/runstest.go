@@ -36,7 +36,7 @@ func New(t *testing.T) *Bench {
 	t.Helper()
 	state := t.TempDir()
 	b := &Bench{Registry: rundir.Registry{Dir: filepath.Join(state, "runs")}, Output: t.TempDir(), At: Noon}
-	b.Resolver = runs.NewResolver(&slurm.Queue{Dir: state, Every: time.Minute, Now: b.Now}, b.Now, Host)
+	b.Resolver = runs.NewResolver(&slurm.Queue{Dir: state, Interval: time.Minute, Now: b.Now}, b.Now, Host)
 	b.Store = runs.New(b.Registry, b.Resolver)
 	return b
 }
