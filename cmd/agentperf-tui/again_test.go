@@ -80,14 +80,14 @@ func sameFiles(t *testing.T, a, b string, names ...string) {
 	}
 }
 
-func TestNotAllWereSubmitted(t *testing.T) {
+func TestSomeRepeatsWereSubmitted(t *testing.T) {
 	t.Parallel()
 	first := rundir.Record{Name: "x", ID: "L1"}
-	if err := notAll([]rundir.Record{first}, 3, context.Canceled); !errors.Is(err, context.Canceled) ||
-		!strings.HasPrefix(err.Error(), "1 of 3 runs were submitted, the last one is x_L1, which goes on; no more were: ") {
+	if err := someSubmitted([]rundir.Record{first}, 3, context.Canceled); !errors.Is(err, context.Canceled) ||
+		!strings.HasPrefix(err.Error(), "1 of 3 runs were submitted (the last one, x_L1, continues): ") {
 		t.Error(err)
 	}
-	if err := notAll(nil, 3, context.Canceled); err.Error() != context.Canceled.Error() {
+	if err := someSubmitted(nil, 3, context.Canceled); err.Error() != context.Canceled.Error() {
 		t.Error(err)
 	}
 }

@@ -8,9 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
+	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// applying is what apply was told.
+// applying holds the flags of apply.
 type applying struct {
 	*planning
 	yes, allowTodo, watch bool
@@ -20,35 +22,39 @@ type applying struct {
 
 func applyCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "apply RECIPE", Short: "Check, plan and submit a run", Args: usage(cobra.MaximumNArgs(1)),
-		Long: `Check, plan and submit a run, and print it once it is recorded and queued or at work.
-A job is queued held, and let go once its folder is complete and the run is recorded:
-whatever interrupts a submit, no job runs that is not listed, and none runs twice.
-With --launcher local the plan runs on this machine: mock servers stand in for the
-engines, the built-in client replays, users and times are scaled; dry-run
---launcher local shows each of these swaps. The run goes on when this command ends.
+		Use: "apply [RECIPE]", Short: "Check, plan and submit a run", Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Check, plan and submit a run, and print its name and directory. The run continues when
+this command ends.
 
-With --launcher srtctl an installed srtctl makes the job from the same recipe; it is
-watched, listed and cancelled like any other.
+A Slurm job is submitted on hold and released when its directory is complete and the
+run is recorded. If a submit is interrupted, no unrecorded job runs, and no job runs
+twice. With --launcher local the plan runs on this machine: mock servers replace the
+engines, the built-in client replays the workload, and users and times are scaled
+down; dry-run --launcher local lists each substitution. With --launcher srtctl, an
+installed srtctl submits the job from the same recipe.
 
---smoke plays 4 users for the shortest phase on the same nodes: a proof that all comes
-up. --repeat N submits N runs of the same, each waiting for the end of the one before,
-however that ends, so that they measure the run-to-run band and not one another. Slurm
-does the waiting for its jobs; for runs on this machine this command does, until the
-last one is submitted.
---again RUN submits what an earlier run was submitted with, as its folder has it.`,
+--smoke replays 4 users for the shortest phase on the same nodes, to test that all
+servers start. --repeat N submits the run N times, to measure the run-to-run band; each
+run starts when the one before has ended. For local runs this command waits until the
+last one is submitted. --again RUN submits the recorded inputs of an earlier run.`,
+		Example: `  agentperf-tui apply r.yaml --workload w.yaml
+  agentperf-tui apply r.yaml --workload w.yaml --launcher local --yes
+  agentperf-tui apply r.yaml --workload w.yaml --set benchmark.concurrency=512 --repeat 3
+  agentperf-tui apply --again dsv4_12345`,
 	}
 	f, o := inputFlags(cmd), &applying{planning: planFlags(cmd, a)}
 	fl := cmd.Flags()
 	fl.BoolVar(&o.yes, "yes", false, "submit without asking")
-	fl.BoolVar(&o.allowTodo, "allow-todo", false, "submit although placeholders are open")
+	fl.BoolVar(&o.allowTodo, "allow-todo", false, "submit although placeholders or questions are open")
 	fl.BoolVar(&o.watch, "watch", false, "follow the run until it ends; exit with its result")
-	fl.BoolVar(&o.smoke, "smoke", false, "4 users for the shortest phase, to prove that all comes up")
-	fl.IntVar(&o.repeat, "repeat", 1, "submit so many runs, one after another")
-	fl.StringVar(&o.again, "again", "", "submit an earlier run's recorded inputs instead of a recipe")
+	fl.BoolVar(&o.smoke, "smoke", false, "replay 4 users for the shortest phase, to test that all servers start")
+	fl.IntVar(&o.repeat, "repeat", 1, "number of runs to submit, one after another")
+	fl.StringVar(&o.again, "again", "", "submit the recorded inputs of this earlier `RUN` instead of a recipe")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.repeat < 1 || o.repeat > mostRepeats {
-			return badInput(fmt.Errorf("--repeat %d: want 1 to %d", o.repeat, mostRepeats))
+			return badInput(
+				problem.Errorf(problem.FlagValue, "--repeat: must be between 1 and %d, got %d", mostRepeats, o.repeat),
+			)
 		}
 		p, err := a.toApply(cmd, args, f, o)
 		if err != nil {
@@ -59,18 +65,18 @@ last one is submitted.
 	return cmd
 }
 
-// mostRepeats is more than a band needs, and less than a slip of the keyboard.
+// mostRepeats is more than a band needs, and fewer than a typing error would submit.
 const mostRepeats = 50
 
-// toApply loads and plans what is to be submitted: files, or an earlier run's.
+// toApply loads and plans the files to submit, or those of an earlier run.
 func (a *app) toApply(cmd *cobra.Command, args []string, f *inputs, o *applying) (p planned, err error) {
 	if o.again == "" {
 		return a.planned(cmd, args, f, *o.planning)
 	}
 	given := cmd.Flags().Changed
 	if len(args) > 0 || given("file") || given("workload") || given("cluster") {
-		return p, badInput(fmt.Errorf("--again %s: the run's own files are taken; "+
-			"change them with --set, or apply a recipe without --again", o.again))
+		return p, badInput(problem.Errorf(problem.FlagConflict, "--again %s: uses the files of that run; "+
+			"change them with --set, or leave out --again", o.again))
 	}
 	e, l, err := a.find(cmd.Context(), o.again)
 	if err != nil {
@@ -81,9 +87,7 @@ func (a *app) toApply(cmd *cobra.Command, args []string, f *inputs, o *applying)
 		return p, badInput(err)
 	}
 	if given("launcher") {
-		if opt.Target, err = target(o.launcher); err != nil {
-			return p, err
-		}
+		opt.Target = plan.Target(o.launcher)
 	}
 	if given("users") || opt.Local.Users == 0 {
 		opt.Local.Users = o.scale.Users
@@ -96,7 +100,7 @@ func (a *app) toApply(cmd *cobra.Command, args []string, f *inputs, o *applying)
 	return planned{e, pair, pl}, err
 }
 
-// apply asks and submits, once for each repeat, and follows if that was asked for.
+// apply asks for confirmation, submits each repeat, and with --watch follows the runs.
 func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 	e, pl := p.engine, p.plan
 	if err := e.Gate(p.pair, pl, o.allowTodo); err != nil {
@@ -121,13 +125,13 @@ func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 	last := engine.Record{}
 	for range o.repeat {
 		if last, err = e.ApplyAfter(ctx, p.pair, pl, o.allowTodo, last); err != nil {
-			return notAll(runs, o.repeat, err)
+			return someSubmitted(runs, o.repeat, err)
 		}
 		runs = append(runs, last)
 		if a.json {
 			err = a.printLine(last)
 		} else {
-			err = a.say("run %s_%s\nfolder %s\n", last.Name, last.ID, last.Dir)
+			err = a.say("run %s_%s\ndirectory %s\n", last.Name, last.ID, last.Dir)
 		}
 		if err != nil {
 			return err
@@ -149,12 +153,12 @@ func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 	return failed
 }
 
-// notAll tells what has become of repeated runs when one of them was not submitted.
-func notAll(runs []engine.Record, want int, err error) error {
+// someSubmitted says how many of the repeated runs were submitted before err.
+func someSubmitted(runs []engine.Record, want int, err error) error {
 	if len(runs) == 0 {
 		return err
 	}
 	last := runs[len(runs)-1]
-	return fmt.Errorf("%d of %d runs were submitted, the last one is %s_%s, which goes on; no more were: %w",
+	return fmt.Errorf("%d of %d runs were submitted (the last one, %s_%s, continues): %w",
 		len(runs), want, last.Name, last.ID, err)
 }

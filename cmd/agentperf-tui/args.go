@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -16,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// usage makes a wrong number of arguments exit 2.
+// usage gives a wrong number of arguments exit code 2.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -26,70 +24,72 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// recipeFlag accepts -f FILE wherever a recipe is a positional argument.
+// recipeFlag adds -f FILE, an alternative to the argument RECIPE.
 func recipeFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().StringP("file", "f", "", "recipe file, instead of the argument")
+	return cmd.Flags().StringP("file", "f", "", "recipe file, instead of the argument RECIPE")
 }
 
-// recipeArg is the recipe of a command line, given either way.
+// recipeArg returns the recipe given as argument or with -f.
 func recipeArg(args []string, flag string) (string, error) {
 	switch {
 	case flag != "" && len(args) > 0:
-		return "", badInput(fmt.Errorf("two recipes are given, %s and -f %s", args[0], flag))
+		return "", badInput(
+			problem.Errorf(problem.FlagConflict, "two recipes were given: %s and -f %s; give only one", args[0], flag),
+		)
 	case flag != "":
 		return flag, nil
 	case len(args) == 1:
 		return args[0], nil
 	}
-	return "", badInput(errors.New("no recipe is given"))
+	return "", badInput(problem.New(problem.Usage, "no recipe was given; pass it as argument or with -f"))
 }
 
-// inputs are the files of a run as a command line names and changes them.
+// inputs holds the files of a run and the changes to them given on the command line.
 type inputs struct {
 	engine.Files
-	file *string // the recipe as -f gives it
+	file *string // the value of -f
 }
 
-// inputFlags bind the flags that name a run's files and change them.
+// inputFlags adds the flags of inputs.
 func inputFlags(cmd *cobra.Command) *inputs {
 	f := &inputs{file: recipeFlag(cmd)}
 	cmd.Flags().StringVar(&f.Workload, "workload", "",
-		"workload file (default: the recipe's agentperf_config, where it can be seen)")
+		"workload file (default: agentperf_config of the recipe, if it is visible here)")
 	cmd.Flags().StringVar(&f.Cluster, "cluster", "",
-		"cluster file (default: $SRTSLURM_CONFIG, or srtslurm.yaml here or up to two folders above)")
+		"cluster file (default: $SRTSLURM_CONFIG, or srtslurm.yaml here or up to two directories above)")
 	cmd.Flags().Var(&edits{op: recipes.OpSet, to: &f.Edits}, "set",
-		"`path=value` to use instead of what the files say, in the order given; keys of the workload file too")
-	cmd.Flags().Var(&edits{op: recipes.OpUnset, to: &f.Edits}, "unset", "`path` to leave out of the files")
+		"set a field of the recipe or workload: `path=value`; repeatable, applied in order")
+	cmd.Flags().Var(&edits{op: recipes.OpUnset, to: &f.Edits}, "unset", "remove the field at `path`; repeatable")
 	return f
 }
 
-// edits is a flag that may be given several times; --set and --unset share one
-// list, since their order counts.
+// edits is the value of --set and --unset. Both append to one list, because their
+// order matters.
 type edits struct {
 	op recipes.Op
 	to *[]recipes.Edit
 }
 
-// Set takes one edit.
+// Set appends one edit.
 func (e *edits) Set(text string) error {
 	path, value, ok := text, "", true
 	if e.op == recipes.OpSet {
 		path, value, ok = strings.Cut(text, "=")
 	}
 	if !ok || path == "" {
-		return fmt.Errorf("want path=value, found %q", text)
+		return problem.Errorf(problem.FlagValue, "must be path=value, got %q", text)
 	}
 	*e.to = append(*e.to, recipes.Edit{Op: e.op, Path: path, Value: value})
 	return nil
 }
 
-// String is empty: there is no default to show.
+// String returns "": the flags have no default.
 func (e *edits) String() string { return "" }
 
 // Type names the value in help texts.
 func (e *edits) Type() string { return "string" }
 
-// load reads the files of a command line.
+// load loads the files given on the command line.
 func (a *app) load(ctx context.Context, args []string, f *inputs) (e *engine.Engine, p *engine.Pair, err error) {
 	if f.Recipe, err = recipeArg(args, *f.file); err != nil {
 		return nil, nil, err
@@ -101,11 +101,11 @@ func (a *app) load(ctx context.Context, args []string, f *inputs) (e *engine.Eng
 	return e, p, badInput(err)
 }
 
-// required refuses a command line that lacks one of these flags.
+// required returns an error if one of the flags was not given.
 func required(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if cmd.Flags().Lookup(name).Value.String() == "" {
-			return badInput(fmt.Errorf("--%s is required", name))
+			return badInput(problem.Errorf(problem.Usage, "--%s is required", name))
 		}
 	}
 	return nil
@@ -120,40 +120,29 @@ func (a *app) find(ctx context.Context, run string) (*engine.Engine, engine.RunR
 	return e, l, badInput(err)
 }
 
-// scaleFlags bind what target local plays of a run.
+// scaleFlags adds the flags that scale a local run down.
 func scaleFlags(cmd *cobra.Command, s *plan.LocalScale) {
-	cmd.Flags().IntVar(&s.Users, "users", plan.DefaultUsers, "launcher local: users of the highest level")
-	cmd.Flags().Float64Var(&s.Seconds, "seconds", plan.DefaultSeconds, "launcher local: length of a phase, its timeout")
+	cmd.Flags().IntVar(&s.Users, "users", plan.DefaultUsers, "local launcher: users of the highest concurrency level")
+	cmd.Flags().Float64Var(&s.Seconds, "seconds", plan.DefaultSeconds, "local launcher: timeout of a phase, in seconds")
 }
 
-// checkScale makes nonsense bad input.
+// checkScale checks the values of scaleFlags.
 func checkScale(s plan.LocalScale) error {
 	if s.Users < 1 || !(s.Seconds > 0) || math.IsInf(s.Seconds, 0) {
-		return badInput(fmt.Errorf("--users %d --seconds %g: want at least one user and more than 0 s", s.Users, s.Seconds))
+		return badInput(problem.Errorf(problem.FlagValue,
+			"--users must be at least 1 and --seconds more than 0, got %d and %g", s.Users, s.Seconds))
 	}
 	return nil
 }
 
-// target reads --launcher.
-func target(launcher string) (plan.Target, error) {
-	switch launcher {
-	case "slurm":
-		return plan.Slurm, nil
-	case "local":
-		return plan.Local, nil
-	case "srtctl":
-		return plan.Srtctl, nil
-	}
-	return "", badInput(fmt.Errorf("launcher %q: want slurm, local or srtctl", launcher))
-}
-
-// parseLevels reads concurrency levels: 64,1010.
+// parseLevels parses concurrency levels such as 64,1010.
 func parseLevels(text string) ([]int, error) {
 	var levels []int
 	for l := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(l))
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("--concurrencies %q: %q is no whole number above 0", text, l)
+			return nil, problem.Errorf(problem.FlagValue,
+				"--concurrencies %q: %q is not a whole number above 0", text, l)
 		}
 		levels = append(levels, n)
 	}

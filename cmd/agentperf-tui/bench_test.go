@@ -125,7 +125,7 @@ func TestBenchUsage(t *testing.T) {
 		{"no levels", func(a []string) []string { return a[:10] }, "--concurrencies is required"},
 		{
 			"level", func(a []string) []string { return append(a[:11:11], "1,x") },
-			`--concurrencies "1,x": "x" is no whole number above 0`,
+			`--concurrencies "1,x": "x" is not a whole number above 0`,
 		},
 		{"argument", func(a []string) []string { return append(a, "more") }, "job bench --help"},
 	} {

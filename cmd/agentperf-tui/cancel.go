@@ -9,7 +9,11 @@ import (
 
 func cancelCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cancel RUN", Short: "End a run in an orderly way and wait for it", Args: usage(cobra.ExactArgs(1)),
+		Use: "cancel RUN", Short: "Stop a run gracefully and wait for its end", Args: usage(cobra.ExactArgs(1)),
+		Long: `Stop a run gracefully and wait until it has ended, 3 minutes at most. What was measured
+is kept, and rolled up as partial.`,
+		Example: `  agentperf-tui cancel dsv4_12345
+  agentperf-tui cancel 12345 --yes`,
 	}
 	yes := cmd.Flags().Bool("yes", false, "cancel without asking")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

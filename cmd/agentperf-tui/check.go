@@ -16,16 +16,21 @@ import (
 
 func checkCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "check RECIPE", Short: "All that is wrong with a recipe and its workload", Args: usage(cobra.MaximumNArgs(1)),
-		Long: `Check a recipe and its workload: every finding with file:line:col, the phase-timeout
-rule for each concurrency level, how long the run takes at most, open placeholders,
-and what the cluster file puts in. A file of several recipes (base and override_*, or
-a sweep) is checked whole; file.yaml:override_x is one of them. --fix makes the fixes
-that say the same as before (quotes, letter case), and --set and --unset, in the files;
-without it nothing is written. Exit code 1 on an error.`,
+		Use: "check [RECIPE]", Short: "Check a recipe and its workload", Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Check a recipe and its workload. Prints each finding with file:line:col, the phase
+timeout rule for each concurrency level, an upper bound of the run time, open
+placeholders, and the values from the cluster file. A file with several recipes (base
+and override_*, or a sweep) is checked as a whole; file.yaml:override_x selects one.
+
+--fix writes the fixes that don't change the meaning (quotes, letter case), and the
+changes of --set and --unset, to the files. Without it nothing is written. Exit code 1
+if there is an error.`,
+		Example: `  agentperf-tui check r.yaml --workload w.yaml
+  agentperf-tui check r.yaml --set benchmark.concurrency=512
+  agentperf-tui check r.yaml --fix`,
 	}
 	f := inputFlags(cmd)
-	fix := cmd.Flags().Bool("fix", false, "write the fixes that change no meaning")
+	fix := cmd.Flags().Bool("fix", false, "write the fixes that don't change the meaning")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := recipeArg(args, *f.file)
 		if err != nil {
@@ -102,7 +107,7 @@ func (a *app) fix(ctx context.Context, e *engine.Engine, f engine.Files, names [
 func (a *app) checkText(p *engine.Pair) error {
 	a.diagnostics(p.Report.Diagnostics)
 	if p.Workload == nil && p.Recipe != nil {
-		a.note("no workload file: the timeout rule was not checked; give it with --workload\n")
+		a.note("no workload file: the phase timeout rule was not checked; pass --workload\n")
 	}
 	for _, t := range p.Report.Timeouts {
 		a.say("%s\n", timeoutLine(t, len(p.Report.Timeouts) > 1))

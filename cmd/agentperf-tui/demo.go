@@ -16,20 +16,23 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/sample"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 func demoCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "demo", Short: "The whole pipeline on an embedded sample, in about a minute", Args: usage(cobra.NoArgs),
-		Long: `Port a sample run directory, check the result, plan it, run it on this machine with
-mock servers and the built-in client, watch it, roll it up, and compare the figures
-with those that the mock servers' arithmetic gives. Exit code 0 if the pipeline works;
-the verdict of the comparison is printed.`,
+		Use: "demo", Short: "Run the whole pipeline on an embedded sample", Args: usage(cobra.NoArgs),
+		Long: `Port an embedded run directory, check and plan the result, run it on this machine with
+mock servers and the built-in client, watch it, roll it up, and compare the figures with
+those computed from the timing of the mock servers. It takes about a minute. Exit code 0
+if the pipeline works; the verdict of the comparison is printed.`,
+		Example: `  agentperf-tui demo
+  agentperf-tui demo --headless --keep demo-files`,
 	}
-	headless := cmd.Flags().Bool("headless", false, "print instead of opening the workbench")
+	headless := cmd.Flags().Bool("headless", false, "print text instead of opening the workbench")
 	keep := cmd.Flags().String("keep", "",
-		"keep everything in this new folder (default: a temporary one, removed at the end)")
+		"keep all files in this new directory (default: a temporary one, removed at the end)")
 	d := &demo{app: a}
 	scaleFlags(cmd, &d.scale)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -37,10 +40,12 @@ the verdict of the comparison is printed.`,
 			return err
 		}
 		if a.json {
-			return badInput(errors.New("the demo is a show for people: it has no --json; its parts have"))
+			return badInput(problem.New(problem.JSONNotAvailable,
+				"demo: has no JSON output; the commands that it runs have"))
 		}
 		if !*headless && !isTerminal() {
-			return badInput(errors.New("the demo's screens need a terminal; give --headless to see it as text"))
+			return badInput(problem.New(problem.TerminalRequired,
+				"demo: not a terminal; pass --headless to run it as text"))
 		}
 		dir := *keep
 		if dir == "" {
@@ -110,7 +115,7 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	if path == "" {
-		return errors.New("the run left no finished phase")
+		return problem.New(problem.ResultsNotFound, "demo: the run has no completed phase")
 	}
 	d.say("%s\n", path)
 	return d.compare(ctx, e, l)

@@ -13,11 +13,12 @@ import (
 
 func diffCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "diff A B", Args: usage(cobra.ExactArgs(2)),
-		Short: "Compare two recipes, workload files or port reports, field by field",
-		Long: `Compare two recipes, two workload files or two provenance reports of ports in leaf
-fields, a list counting as one; recipes of layout 1 and 2 by meaning. Exit code 1 if
-they differ.`,
+		Use: "diff A B", Short: "Compare two recipes, workloads or port reports", Args: usage(cobra.ExactArgs(2)),
+		Long: `Compare two recipes, two workload files or two port reports field by field. A list
+counts as one field. Recipes of layout 1 and layout 2 are compared by meaning. Exit
+code 1 if they differ.`,
+		Example: `  agentperf-tui diff r.yaml other.yaml
+  agentperf-tui diff r.provenance.json other.provenance.json`,
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if isProvenance(args[0]) || isProvenance(args[1]) {

@@ -6,10 +6,12 @@ import (
 
 func doctorCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "What this machine has, and where this program keeps things",
-		Args: usage(cobra.NoArgs),
+		Use: "doctor", Short: "Show the environment and where files are kept", Args: usage(cobra.NoArgs),
+		Long: `Show what this program finds on this machine (Slurm, srtctl, the terminal, the file
+system) and where it keeps its files.`,
+		Example: `  agentperf-tui doctor`,
 	}
-	cmd.Flags().StringVar(&a.outputDir, "output-dir", "", "base of run folders")
+	cmd.Flags().StringVar(&a.outputDir, "output-dir", "", "parent of run directories")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		e, err := a.engine()
 		if err != nil {

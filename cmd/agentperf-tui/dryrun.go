@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,46 +8,45 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// planning is where and how large a run is to be.
+// planning holds the flags that select the launcher and the scale of a run.
 type planning struct {
 	launcher string
 	smoke    bool
 	scale    plan.LocalScale
 }
 
-// planned is a plan with the files that it is of.
+// planned is a plan and the files that it was made from.
 type planned struct {
 	engine *engine.Engine
 	pair   *engine.Pair
 	plan   *plan.Plan
 }
 
-// planFlags bind what a plan depends on beside the files.
+// planFlags adds the flags of planning.
 func planFlags(cmd *cobra.Command, a *app) *planning {
 	o := &planning{}
 	fl := cmd.Flags()
-	fl.StringVar(&o.launcher, "launcher", "slurm", "slurm, local or srtctl")
+	choiceFlag(fl, &o.launcher, "launcher", "", string(plan.Slurm), string(plan.Local), string(plan.Srtctl))
 	scaleFlags(cmd, &o.scale)
 	fl.StringVar(&a.outputDir, "output-dir", "",
-		"base of run folders (default: output_dir of the configuration, else ./outputs)")
+		"parent of run directories (default: output_dir of the configuration, else ./outputs)")
 	return o
 }
 
-// planned loads and plans; with errors in the files these are printed and the exit code is 1.
+// planned loads the files and plans the run. Errors in the files are printed; the exit code is 1.
 func (a *app) planned(cmd *cobra.Command, args []string, f *inputs, o planning) (p planned, err error) {
 	if err := checkScale(o.scale); err != nil {
 		return p, err
 	}
-	to, err := target(o.launcher)
-	if err != nil {
-		return p, err
-	}
+	to := plan.Target(o.launcher)
 	for _, name := range []string{"users", "seconds"} {
 		if to != plan.Local && cmd.Flags().Changed(name) {
-			return p, badInput(fmt.Errorf("--%s is for --launcher local; elsewhere the workload says it", name))
+			return p, badInput(problem.Errorf(problem.FlagConflict,
+				"--%s: only valid with --launcher local; for a cluster set it in the workload", name))
 		}
 	}
 	if p.engine, p.pair, err = a.load(cmd.Context(), args, f); err != nil {
@@ -58,7 +56,7 @@ func (a *app) planned(cmd *cobra.Command, args []string, f *inputs, o planning) 
 	return p, err
 }
 
-// plan plans what was loaded, or prints what is wrong with it.
+// plan plans the loaded files, or prints their findings.
 func (a *app) plan(e *engine.Engine, p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error) {
 	if p.Recipe != nil && p.Report.OnlyTodos() {
 		return e.Plan(p, opt)
@@ -68,18 +66,20 @@ func (a *app) plan(e *engine.Engine, p *engine.Pair, opt engine.PlanOptions) (*p
 	} else {
 		a.diagnostics(p.Report.Diagnostics)
 	}
-	return nil, exitWith(1) // the findings say it all
+	return nil, exitWith(1) // the findings are printed
 }
 
 func dryRunCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "dry-run RECIPE", Short: "Show the whole plan of a run; write nothing", Args: usage(cobra.MaximumNArgs(1)),
-		Long: `Show everything that a run will do: nodes by role, mounts, files, each step's
-environment with its origin and its command, and the batch script. Secrets are
-hidden. {node:0} and the like stand for what is known only in the job.`,
+		Use: "dry-run [RECIPE]", Short: "Show the plan of a run; write nothing", Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Show everything that a run will do: nodes by role, mounts, files, the environment of
+each step with its origin, each command, and the batch script. Secrets are redacted.
+Placeholders such as {node:0} are values that are known only in the job.`,
+		Example: `  agentperf-tui dry-run r.yaml --workload w.yaml
+  agentperf-tui dry-run r.yaml --workload w.yaml --launcher local`,
 	}
 	f, o := inputFlags(cmd), planFlags(cmd, a)
-	cmd.Flags().BoolVar(&o.smoke, "smoke", false, "the plan of apply --smoke")
+	cmd.Flags().BoolVar(&o.smoke, "smoke", false, "show the plan of apply --smoke")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		p, err := a.planned(cmd, args, f, *o)
 		if err != nil {

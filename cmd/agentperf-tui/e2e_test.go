@@ -281,7 +281,7 @@ func TestBadInput(t *testing.T) {
 		says string
 		args []string
 	}{
-		{2, "no recipe is given", []string{"check"}},
+		{2, "no recipe was given", []string{"check"}},
 		{2, "no such file", []string{"check", "nowhere.yaml"}},
 		{1, "", []string{"check", "broken.yaml"}},
 		{2, "unknown flag", []string{"check", "--nope"}},
@@ -294,12 +294,12 @@ func TestBadInput(t *testing.T) {
 		{2, "--band", []string{"parity", "a", "b", "--band", "x"}},
 		{2, "reference", []string{"parity", "a", "b"}},
 		{2, "required", []string{"replay"}},
-		{2, "--users is for --launcher local", []string{"dry-run", "broken.yaml", "--users", "3"}},
-		{2, "--seconds is for --launcher local", []string{"apply", "broken.yaml", "--seconds", "3", "--yes"}},
-		{2, "--gpus -3", []string{"export", sampleRun, "--table", "curve", "--gpus", "-3"}},
-		{2, "--bucket -1", []string{"export", sampleRun, "--table", "series", "--bucket", "-1"}},
-		{2, "--interval -1s", []string{"watch", sampleRun, "--interval", "-1s"}},
-		{2, "broken.yaml is no folder", []string{"runs", "broken.yaml"}},
+		{2, "--users: only valid with --launcher local", []string{"dry-run", "broken.yaml", "--users", "3"}},
+		{2, "--seconds: only valid with --launcher local", []string{"apply", "broken.yaml", "--seconds", "3", "--yes"}},
+		{2, "--gpus: must be the number of GPUs of all workers, got -3", []string{"export", sampleRun, "--table", "curve", "--gpus", "-3"}},
+		{2, "--bucket: must be a number of seconds above 0, got -1", []string{"export", sampleRun, "--table", "series", "--bucket", "-1"}},
+		{2, "--interval: must not be negative, got -1s", []string{"watch", sampleRun, "--interval", "-1s"}},
+		{2, "broken.yaml: is not a directory", []string{"runs", "broken.yaml"}},
 		{2, "accepts 2 arg", []string{"diff", "a"}},
 	} {
 		o := s.run(c.args...)

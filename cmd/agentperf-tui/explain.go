@@ -12,7 +12,7 @@ import (
 
 func explainCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "explain [NAME]", Short: "Explain a field, a rule of check or an error", Args: usage(cobra.MaximumNArgs(1)),
+		Use: "explain [NAME]", Short: "Explain a field, a rule or an error", Args: usage(cobra.MaximumNArgs(1)),
 		Long: `Explain a name: a field, a rule of check, or the id of an error.
 
 For a field of recipe, workload or cluster file: type, default, allowed values, unit
@@ -20,6 +20,9 @@ and pitfall. The path can be in the spelling of either layout, or only its last 
 a mapping lists its fields; without a name all fields are listed. The id of a rule is
 in the output of check --json; the id of an error is in brackets at the end of its
 message.`,
+		Example: `  agentperf-tui explain benchmark.agentperf_config
+  agentperf-tui explain phase-timeout
+  agentperf-tui explain run-not-found`,
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		word := ""

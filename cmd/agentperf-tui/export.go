@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,9 +12,10 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/outfile"
 	"github.com/agentperf/agentperf-tui/engine/report"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// exporting are the flags of export.
+// exporting holds the flags of export.
 type exporting struct {
 	format, table, out string
 	parity, force      bool
@@ -26,23 +26,27 @@ type exporting struct {
 func exportCmd(a *app) *cobra.Command {
 	var x exporting
 	cmd := &cobra.Command{
-		Use: "export RUN...", Args: usage(cobra.MinimumNArgs(1)),
-		Short: "Write figures, time series, curves or an HTML report for others",
-		Long: `Write what is known of a run as CSV, JSON or an HTML page that needs no network.
-CSV holds one table: the figures of the phases, the phases over time (series), which
-level meets which of the configured service levels (tiers), or throughput per GPU
-against speed per user over the levels of one or several runs (curve).
-With --parity the two arguments are the sides of a comparison.`,
+		Use: "export RUN...", Short: "Export figures as CSV, JSON or HTML", Args: usage(cobra.MinimumNArgs(1)),
+		Long: `Export a run as CSV, JSON or a self-contained HTML page. CSV contains one table: the
+figures of the phases; the phases over time (series); the concurrency levels that meet
+each configured service level (tiers); or throughput per GPU against speed per user over
+the levels of one or several runs (curve).
+
+With --parity, export the comparison of two runs, REF and CAND.`,
+		Example: `  agentperf-tui export dsv4_12345 --format html -o run.html
+  agentperf-tui export dsv4_12345 --table series -o series.csv
+  agentperf-tui export --table curve dsv4_12345 dsv4_12346
+  agentperf-tui export --parity REF CAND --format html -o parity.html`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&x.format, "format", "csv", "csv, json or html")
-	f.StringVar(&x.table, "table", "phases", "phases, series, tiers or curve; JSON and HTML hold the first three together")
-	f.StringVarP(&x.out, "out", "o", "", "file to write; standard output if not given")
+	choiceFlag(f, &x.format, "format", "", "csv", "json", "html")
+	choiceFlag(f, &x.table, "table", "; JSON and HTML contain the first three", "phases", "series", "tiers", "curve")
+	f.StringVarP(&x.out, "out", "o", "", "file to write (default: standard output)")
 	f.BoolVar(&x.parity, "parity", false, "export the comparison of REF and CAND")
-	f.BoolVar(&x.force, "force", false, "with --parity: give a verdict although the runs are not comparable")
-	f.Float64Var(&x.bucket, "bucket", 0, "seconds of a step of the series (default: chosen by the length of the phase)")
-	f.IntVar(&x.gpus, "gpus", 0, "GPUs of a run, for the curve (default: those of its recipe)")
-	f.IntVar(&x.phase, "phase", parity.AnyPhase, "with --parity: phase to compare; needed where a side has several")
+	f.BoolVar(&x.force, "force", false, "with --parity: compare runs that are not comparable")
+	f.Float64Var(&x.bucket, "bucket", 0, "seconds per point of the series (default: by the length of the phase)")
+	f.IntVar(&x.gpus, "gpus", 0, "number of GPUs of a run, for the curve (default: from its recipe)")
+	f.IntVar(&x.phase, "phase", parity.AnyPhase, "with --parity: phase to compare; required if a side has several")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if a.json {
 			x.format = "json"
@@ -60,7 +64,7 @@ With --parity the two arguments are the sides of a comparison.`,
 	return cmd
 }
 
-// written is the outcome of a write to a file that the user named.
+// written wraps the error of a write to a file that the user named.
 func written(what string, err error) error {
 	var target *outfile.TargetError
 	switch {
@@ -79,14 +83,10 @@ func (a *app) export(cmd *cobra.Command, args []string, x exporting, w io.Writer
 	}
 	to := newApp(w, a.stderr)
 	switch {
-	case x.format != "csv" && x.format != "json" && x.format != "html":
-		return fmt.Errorf("--format %q: want csv, json or html", x.format)
-	case !slices.Contains([]string{"phases", "series", "tiers", "curve"}, x.table):
-		return fmt.Errorf("--table %q: want phases, series, tiers or curve", x.table)
 	case x.gpus < 0:
-		return fmt.Errorf("--gpus %d: want the GPUs of all workers", x.gpus)
+		return problem.Errorf(problem.FlagValue, "--gpus: must be the number of GPUs of all workers, got %d", x.gpus)
 	case !(x.bucket >= 0):
-		return fmt.Errorf("--bucket %g: want seconds", x.bucket)
+		return problem.Errorf(problem.FlagValue, "--bucket: must be a number of seconds above 0, got %g", x.bucket)
 	case x.parity:
 		return to.exportParity(cmd, e, args, x)
 	case x.table == "curve":
@@ -102,7 +102,7 @@ func (a *app) export(cmd *cobra.Command, args []string, x exporting, w io.Writer
 		}
 		return report.CurveHTML(w, points)
 	case len(args) != 1:
-		return fmt.Errorf("%d runs: want one, or --table curve or --parity", len(args))
+		return problem.Errorf(problem.Usage, "%d runs were given; give one, or use --table curve or --parity", len(args))
 	}
 	return to.exportRun(cmd, e, args[0], x)
 }
@@ -130,7 +130,7 @@ func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x exp
 
 func (a *app) exportParity(cmd *cobra.Command, e *engine.Engine, args []string, x exporting) error {
 	if len(args) != 2 {
-		return fmt.Errorf("--parity with %d arguments: want REF and CAND", len(args))
+		return problem.Errorf(problem.Usage, "--parity: needs two runs, REF and CAND, got %d", len(args))
 	}
 	c, err := e.Parity(cmd.Context(), args[0], args[1], x.phase, parity.Options{Force: x.force, Paired: true})
 	switch {

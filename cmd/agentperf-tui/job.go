@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,9 +17,12 @@ import (
 
 // jobCmd are the commands of the job itself.
 func jobCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "job", Short: "Commands that a job runs", Hidden: true}
-	run := &cobra.Command{Use: "run", Short: "Supervise a published run folder", Args: usage(cobra.NoArgs)}
-	dir := run.Flags().String("run-dir", "", "the run's folder")
+	cmd := &cobra.Command{Use: "job", Short: "Run the commands of a job", Hidden: true, Args: usage(cobra.NoArgs)}
+	run := &cobra.Command{
+		Use: "run", Short: "Supervise the run in a run directory", Args: usage(cobra.NoArgs),
+		Example: `  agentperf-tui job run --run-dir outputs/12345`,
+	}
+	dir := run.Flags().String("run-dir", "", "run directory (required)")
 	run.RunE = func(cmd *cobra.Command, _ []string) error {
 		e, err := a.engine()
 		if err != nil {
@@ -42,6 +46,7 @@ func jobCmd(a *app) *cobra.Command {
 		}
 		return exitWith(code)
 	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return errors.Join(cmd.Help(), exitWith(2)) }
 	cmd.AddCommand(run, benchCmd(a))
 	return cmd
 }
@@ -50,20 +55,22 @@ func jobCmd(a *app) *cobra.Command {
 func benchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "bench", Short: "Build and run the external client", Args: usage(cobra.NoArgs),
-		Long: `Build the external client in a runtime folder of its own, stage its datasets and run
-it. The exit code is the client's. SIGTERM goes to the client, which is waited for.`,
+		Long: `Build the external client in a runtime directory of its own, stage its datasets and run
+it. The exit code is that of the client. SIGTERM is forwarded to the client.`,
+		Example: `  agentperf-tui job bench --endpoint http://node1:8000 --model dsv4 \
+      --client-dir /client --config /w.yaml --concurrencies 64`,
 	}
 	opt := bench.Options{Log: a.stdout.Writer, Now: time.Now} // a file goes to the client as it is
 	fl := cmd.Flags()
 	fl.StringVar(&opt.Endpoint, "endpoint", "",
-		"http://host:port of the frontend; SRT_FRONTEND_HOST and SRT_FRONTEND_PORT win (required)")
+		"http://host:port of the frontend; SRT_FRONTEND_HOST and SRT_FRONTEND_PORT override it (required)")
 	fl.StringVar(&opt.Model, "model", "", "served model name (required)")
-	fl.StringVar(&opt.ClientDir, "client-dir", "", "the client's checkout (required)")
+	fl.StringVar(&opt.ClientDir, "client-dir", "", "checkout of the client (required)")
 	fl.StringVar(&opt.Config, "config", "", "workload file (required)")
-	levels := fl.String("concurrencies", "", "levels, one phase each: 64,1010 (required)")
-	fl.StringVar(&opt.ResultsDir, "results-dir", bench.ResultsDir, "folder of the client's outputs")
+	levels := fl.String("concurrencies", "", "concurrency levels, one phase each: 64,1010 (required)")
+	fl.StringVar(&opt.ResultsDir, "results-dir", bench.ResultsDir, "output directory of the client")
 	fl.StringVar(&opt.EventFile, "events", "",
-		"append progress events to this file (default: events.client.jsonl beside the results folder)")
+		"append progress events to this file (default: events.client.jsonl beside the output directory)")
 	fl.StringVar(&opt.SystemPath, "system-path", bench.SystemPath,
 		"folders of the image's programs, searched behind the runtime's own")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

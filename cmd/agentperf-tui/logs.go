@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/logview"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
@@ -23,21 +24,24 @@ type logOptions struct {
 
 func logsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "logs RUN [STEP...]", Short: "Print a step's log; without STEP the client's", Args: usage(cobra.MinimumNArgs(1)),
-		Long: `Print the log of a step: client, job, frontend_0, prefill_0, decode_0 …
-Control characters and terminal escapes are removed. With --merge several logs, or
-all, are printed as one, by the times in their lines.`,
+		Use: "logs RUN [STEP...]", Short: "Print the log of a step", Args: usage(cobra.MinimumNArgs(1)),
+		Long: `Print the log of a step: client, job, frontend_0, prefill_0, decode_0 …; without STEP
+that of the client. Control characters and terminal escapes are removed. With --merge,
+several logs, or all of them, are printed in the order of the times in their lines.`,
+		Example: `  agentperf-tui logs dsv4_12345 -f
+  agentperf-tui logs dsv4_12345 prefill_0 --grep timeout
+  agentperf-tui logs dsv4_12345 --merge --errors -n 20`,
 	}
 	var o logOptions
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.follow, "follow", "f", false, "go on until the run ends")
+	flags.BoolVarP(&o.follow, "follow", "f", false, "follow the log until the run ends")
 	flags.StringVar(&o.grep, "grep", "",
-		"only lines that match this regular expression; case counts only if it has a capital")
-	flags.BoolVar(&o.errors, "errors", false, "only lines that tell of an error")
-	flags.IntVarP(&o.last, "lines", "n", 0, "only the last lines, so many; 0 prints all")
-	flags.BoolVar(&o.merge, "merge", false, "several logs, or without STEP all, by time")
-	flags.BoolVar(&o.colours, "colour", false, "keep the log's own colours")
-	flags.BoolVar(&o.list, "list", false, "list the logs instead")
+		"print only lines that match this `regexp`; case-sensitive only if it has an upper-case letter")
+	flags.BoolVar(&o.errors, "errors", false, "print only error lines")
+	flags.IntVarP(&o.last, "lines", "n", 0, "print only the last `N` lines; 0 prints all")
+	flags.BoolVar(&o.merge, "merge", false, "merge several logs, or without STEP all, by time")
+	flags.BoolVar(&o.colours, "colour", false, "keep the colours of the log")
+	flags.BoolVar(&o.list, "list", false, "list the logs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		match, err := o.match()
 		if err != nil {
@@ -63,7 +67,7 @@ all, are printed as one, by the times in their lines.`,
 func (o logOptions) match() (*logview.Matcher, error) {
 	var m *logview.Matcher
 	if o.last < 0 {
-		return nil, fmt.Errorf("--lines %d: want a number from 0", o.last)
+		return nil, problem.Errorf(problem.FlagValue, "--lines: must be 0 or more, got %d", o.last)
 	}
 	if o.grep != "" {
 		var err error
@@ -81,12 +85,16 @@ func (o logOptions) match() (*logview.Matcher, error) {
 func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]engine.LogFile, error) {
 	switch {
 	case o.merge && o.follow:
-		return nil, errors.New(
-			"logs --merge --follow: merged logs can't be followed here; follow one, or see them in the workbench")
+		return nil, problem.New(problem.FlagConflict,
+			"logs: --merge and --follow exclude each other; follow one log, or use the workbench")
 	case o.merge && len(steps) == 0:
 		return e.LogFiles(l)
 	case len(steps) > 1 && !o.merge:
-		return nil, fmt.Errorf("logs: %d steps; add --merge to print them by time, or name one", len(steps))
+		return nil, problem.Errorf(
+			problem.Usage,
+			"logs: %d steps were given; name one, or pass --merge to print them by time",
+			len(steps),
+		)
 	case len(steps) == 0:
 		steps = []string{""}
 	}

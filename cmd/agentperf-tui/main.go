@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -42,9 +41,6 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var exit exitError
 	if err != nil && !errors.As(err, &exit) {
 		exit = exitError{code: 1, err: err}
-		if strings.HasPrefix(err.Error(), "unknown command ") {
-			exit = exitError{code: 2, err: problem.Mark(problem.Usage, err)} // cobra has no type for it
-		}
 	}
 	if exit.err == nil {
 		if failed := cmp.Or(a.stdout.err, a.stderr.err); failed != nil {
@@ -137,15 +133,16 @@ func (a *app) engine() (*engine.Engine, error) {
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "agentperf-tui",
-		Short: "Port, check, plan, run, watch and compare AgentPerf benchmarks",
-		Long: `agentperf-tui is a workbench for AgentPerf trajectory-replay benchmarks: it ports
-old harness runs to srt-slurm recipes, checks them, plans and runs them, watches
-runs live and compares them. Without a command it opens the workbench.`,
+		Use: "agentperf-tui", Short: "Port, run, watch and compare AgentPerf benchmarks",
+		Long: `agentperf-tui is a workbench for AgentPerf trajectory-replay benchmarks. It ports old
+harness runs to srt-slurm recipes, checks and plans them, runs them on Slurm or on this
+machine, watches runs live, and compares them. Without a command it opens the workbench.`,
+		Example: `  agentperf-tui
+  agentperf-tui demo`,
 		SilenceUsage: true, SilenceErrors: true, Version: version,
 		Args: usage(cobra.NoArgs),
 	}
-	roots := root.Flags().StringArray("root", nil, "folder in which the workbench looks for runs of other tools; repeat")
+	roots := root.Flags().StringArray("root", nil, "directory to search for external runs; repeatable")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if isTerminal() {
 			return a.openWorkbench(cmd.Context(), *roots)
@@ -156,21 +153,35 @@ runs live and compares them. Without a command it opens the workbench.`,
 		return exitWith(2)
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return badInput(problem.Errorf(problem.Usage, "%w; see %s --help", err, cmd.CommandPath()))
+		return badInput(problem.Mark(problem.Usage, fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())))
 	})
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one document, or one object a line for streams")
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one document, or for streams one object per line")
 	root.AddCommand(
 		portCmd(a), editCmd(a), checkCmd(a), explainCmd(a), diffCmd(a), migrateCmd(a),
 		dryRunCmd(a), applyCmd(a), runsCmd(a), watchCmd(a), logsCmd(a), cancelCmd(a),
 		resultsCmd(a), rollupCmd(a), parityCmd(a), exportCmd(a),
 		replayCmd(a), mockServerCmd(a), demoCmd(a), doctorCmd(a), jobCmd(a), versionCmd(a),
 	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Short, cmd.Example = "Show help for a command", "  agentperf-tui help port"
+		case "completion":
+			cmd.Short, cmd.Example = "Print a completion script for a shell", "  source <(agentperf-tui completion bash)"
+		}
+	}
+	if err := a.complete(root); err != nil {
+		panic(err) // two completions for one flag
+	}
 	return root
 }
 
 func versionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: usage(cobra.NoArgs),
+		Example: `  agentperf-tui version`,
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
 				return a.print(map[string]string{"version": version})

@@ -10,14 +10,16 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/migrate"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 func migrateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "migrate RECIPE", Short: "Write a recipe of layout 1 in layout 2", Args: usage(cobra.MaximumNArgs(1)),
-		Long: `Write a recipe of layout 1 in layout 2, comments and order kept as far as fields that
-move allow. The result is read again and has to mean the same. Without --out it is
-printed; a file that is there already is never overwritten.`,
+		Use: "migrate [RECIPE]", Short: "Convert a recipe of layout 1 to layout 2", Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Convert a recipe of layout 1 to layout 2. Comments and order are kept where fields stay
+in place. The result is read back and must have the same meaning. Without --out it is
+printed. An existing file is never overwritten.`,
+		Example: `  agentperf-tui migrate old.yaml --out new.yaml`,
 	}
 	flag := recipeFlag(cmd)
 	out := cmd.Flags().String("out", "", "file to write")
@@ -43,7 +45,7 @@ printed; a file that is there already is never overwritten.`,
 			return err
 		}
 		if _, err := os.Lstat(*out); !errors.Is(err, fs.ErrNotExist) {
-			return badInput(fmt.Errorf("migrate: %s is there already: give another name", *out))
+			return badInput(problem.Errorf(problem.FileExists, "migrate: %s: file exists; give another name", *out))
 		}
 		e, err := a.engine()
 		if err != nil {

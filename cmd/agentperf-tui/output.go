@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
@@ -29,6 +29,7 @@ type output struct {
 func (o *output) Write(p []byte) (n int, err error) {
 	if o.err == nil {
 		n, o.err = o.Writer.Write(p)
+		o.err = problem.Mark(problem.WriteFailed, o.err)
 	}
 	return n, o.err
 }
@@ -99,7 +100,7 @@ func (a *app) diagnostics(ds recipes.Diagnostics) {
 // confirm puts a question that only a terminal can answer; no is the default.
 func (a *app) confirm(ctx context.Context, question string) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return badInput(errors.New("nobody to ask: give --yes to go on without a question"))
+		return badInput(problem.New(problem.ConfirmationRequired, "stdin is not a terminal: pass --yes"))
 	}
 	if err := a.note("%s [y/N] ", question); err != nil {
 		return err
@@ -114,10 +115,10 @@ func (a *app) confirm(ctx context.Context, question string) error {
 	}()
 	select {
 	case <-ctx.Done():
-		return exitError{code: 1, err: errors.New("interrupted")}
+		return exitError{code: 1, err: problem.New(problem.Interrupted, "interrupted")}
 	case s := <-answer:
 		if s != "y" && s != "yes" {
-			return exitError{code: 1, err: errors.New("not confirmed: nothing was done")}
+			return exitError{code: 1, err: problem.New(problem.NotConfirmed, "not confirmed; nothing was done")}
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func TestOutputEndsAtTheFirstError(t *testing.T) {
 	}
 	var said strings.Builder
 	code := execute(t.Context(), []string{"version"}, &failing{}, &said)
-	if code != 1 || said.String() != "agentperf-tui: no space left\n" {
+	if code != 1 || said.String() != "agentperf-tui: no space left [write-failed]\n" {
 		t.Errorf("exit code %d, %q", code, said.String())
 	}
 }

@@ -1,30 +1,39 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 func parityCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "parity REF CAND", Short: "Compare two runs side by side and give a verdict", Args: usage(cobra.ExactArgs(2)),
-		Long: `Compare two runs of one configuration. REF and CAND are runs, log dirs,
-benchmark-rollup.json files, client statistics files, or YAML or JSON files of figures
-with the statistics file's keys. Exit code 0 inside the band, 1 outside, 3 not comparable.`,
+		Use: "parity REF CAND", Short: "Compare two runs and give a verdict", Args: usage(cobra.ExactArgs(2)),
+		Long: `Compare two runs of one configuration side by side. REF and CAND are runs, log
+directories, benchmark-rollup.json files, statistics files of the client, or YAML or
+JSON files of figures with the same keys. Exit code 0 if the primary metric is within
+the band, 1 if it is not, 3 if the runs are not comparable.`,
+		Example: `  agentperf-tui parity dsv4_12345 dsv4_12346
+  agentperf-tui parity reference.yaml dsv4_12346 --paired
+  agentperf-tui parity ref1 cand --ref ref2 --ref ref3 --format markdown`,
 	}
 	fl := cmd.Flags()
-	phase := fl.Int("phase", parity.AnyPhase, "phase to compare; needed where a side has several")
-	band := fl.String("band", "", "band of the primary metric, such as 2% (default: band_percent of the configuration)")
-	force := fl.Bool("force", false, "give a verdict although the runs are not comparable")
-	format := fl.String("format", "table", "table, markdown or json")
+	phase := fl.Int("phase", parity.AnyPhase, "phase to compare; required if a side has several")
+	band := fl.String(
+		"band",
+		"",
+		"tolerance band of the primary metric, such as 2% (default: band_percent of the configuration)",
+	)
+	force := fl.Bool("force", false, "compare runs that are not comparable")
+	var format string
+	choiceFlag(fl, &format, "format", "", "table", "markdown", "json")
 	more := fl.StringArray("ref", nil,
-		"a further run of REF's configuration, repeatable: the band is what the references differ by")
-	paired := fl.Bool("paired", false, "compare request by request too: which turns, users and input lengths moved")
+		"another reference; repeatable: the band is computed from all references")
+	paired := fl.Bool("paired", false, "also compare request by request: by turn, user and input length")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, err := a.engine()
 		if err != nil {
@@ -34,7 +43,9 @@ with the statistics file's keys. Exit code 0 inside the band, 1 outside, 3 not c
 		if *band != "" {
 			percent, err := strconv.ParseFloat(strings.TrimSuffix(*band, "%"), 64)
 			if err != nil || !(percent > 0 && percent <= 100) {
-				return badInput(fmt.Errorf("--band %q: want a percentage above 0, such as 2%%", *band))
+				return badInput(
+					problem.Errorf(problem.FlagValue, "--band: must be a percentage above 0, such as 2%%, got %q", *band),
+				)
 			}
 			opt.Band = percent / 100
 		}
@@ -46,14 +57,12 @@ with the statistics file's keys. Exit code 0 inside the band, 1 outside, 3 not c
 			return badInput(err)
 		}
 		switch {
-		case *format == "json" || a.json:
+		case format == "json" || a.json:
 			a.print(c)
-		case *format == "markdown":
+		case format == "markdown":
 			a.say("%s", c.Markdown())
-		case *format == "table":
-			a.say("%s", c.Text())
 		default:
-			return badInput(fmt.Errorf("--format %q: want table, markdown or json", *format))
+			a.say("%s", c.Text())
 		}
 		return exitWith(map[string]int{parity.Within: 0, parity.Outside: 1, parity.NotComparable: 3}[c.Verdict])
 	}

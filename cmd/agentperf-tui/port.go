@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +9,8 @@ import (
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/porter/tree"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // portFlags are the flags of port that both of its forms know.
@@ -24,23 +24,26 @@ type portFlags struct {
 
 func portCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "port RUN_DIR --out RECIPE --workload-out WORKLOAD | port --tree ROOT --out-dir DIR",
-		Short: "Turn a harness run directory into a recipe and a workload", Args: usage(cobra.MaximumNArgs(1)),
-		Long: `Turn a harness run directory c<N>/ into an srt-slurm recipe, the client's workload
-file and a provenance report: for every field the artifact and line that it came
-from. What can't be found is asked for, never guessed in silence. The report proves,
-launch line by launch line, that nothing is lost.
+		Use: "port [RUN_DIR]", Short: "Port a harness run to a recipe and a workload",
+		Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Port a harness run directory c<N>/ to an srt-slurm recipe, the workload file of the
+client, and a report that names the artifact and line of every field. A value that
+can't be found becomes a question. The report compares each old launch line with the
+new job, token by token.
 
-With --tree every run directory below ROOT is ported to a folder of its own below
-DIR; what was ported before from the same inputs is skipped.`,
+With --tree, port every run directory below ROOT to a directory of its own below
+--out-dir. Runs that were ported before from the same inputs are skipped.`,
+		Example: `  agentperf-tui port results/bm_dsv4/c1010 --out r.yaml --workload-out w.yaml
+  agentperf-tui port results/bm_dsv4/c1010 --out r.yaml --workload-out w.yaml --answers answers.yaml
+  agentperf-tui port --tree results --out-dir ported`,
 	}
 	f := &portFlags{}
 	fl := cmd.Flags()
 	out := fl.String("out", "", "recipe to write")
 	workload := fl.String("workload-out", "", "workload file to write")
-	root := fl.String("tree", "", "port every c<N> below this folder")
-	outDir := fl.String("out-dir", "", "folder that a tree is ported to")
-	fl.StringArrayVar(&f.opt.DatasetRoots, "dataset-root", nil, "folder to look for the datasets in; repeat")
+	root := fl.String("tree", "", "port every c<N> below this directory")
+	outDir := fl.String("out-dir", "", "output directory of --tree")
+	fl.StringArrayVar(&f.opt.DatasetRoots, "dataset-root", nil, "directory to search for the datasets; repeatable")
 	fl.StringArrayVar(&f.rewrites, "path-rewrite", nil,
 		"OLD=NEW: rewrite a path prefix, before the default /lustre/=/scratch/; repeat")
 	fl.BoolVar(&f.opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
@@ -60,8 +63,8 @@ DIR; what was ported before from the same inputs is skipped.`,
 			opt := tree.Options{Options: f.opt, OutDir: *outDir, Force: f.force, Program: version}
 			return a.portTree(cmd.Context(), *root, opt, f.strict)
 		case !single:
-			return badInput(errors.New("a run directory, --out and --workload-out are required, and nothing else; " +
-				"or --tree and --out-dir"))
+			return badInput(problem.New(problem.Usage,
+				"port: give a run directory with --out and --workload-out, or --tree with --out-dir"))
 		}
 		f.opt.RecipeOut, f.opt.WorkloadOut = *out, *workload
 		return a.portOne(cmd.Context(), args[0], f)
@@ -74,7 +77,7 @@ func (f *portFlags) read() error {
 	for _, r := range f.rewrites {
 		from, to, ok := strings.Cut(r, "=")
 		if !ok || from == "" {
-			return fmt.Errorf("--path-rewrite %q: want OLD=NEW", r)
+			return problem.Errorf(problem.FlagValue, "--path-rewrite: must be OLD=NEW, got %q", r)
 		}
 		f.opt.PathRewrites = append(f.opt.PathRewrites, rules.Rewrite{Old: from, New: to})
 	}
@@ -98,7 +101,14 @@ func (a *app) portOne(ctx context.Context, dir string, f *portFlags) error {
 		return err
 	}
 	if n := r.Open(porter.MustFix); f.strict && n > 0 {
-		return exitError{code: 1, err: fmt.Errorf("%d must-fix questions are open", n)}
+		return exitError{
+			code: 1,
+			err: problem.Errorf(
+				problem.QuestionUnanswered,
+				"port: %s open; answer with --answers",
+				ui.Plural(n, "must-fix question"),
+			),
+		}
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/tree"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
 // portTree ports every run directory below root and prints a row for each: JSON
@@ -46,7 +48,11 @@ func (a *app) portTree(ctx context.Context, root string, opt tree.Options, stric
 	case t.states[tree.Failed] > 0:
 		return exitWith(1)
 	case strict && t.mustFix > 0:
-		return exitError{code: 1, err: fmt.Errorf("%d must-fix questions are open", t.mustFix)}
+		return exitError{
+			code: 1,
+			err: problem.Errorf(problem.QuestionUnanswered, "port: %s open",
+				ui.Plural(t.mustFix, "must-fix question")),
+		}
 	}
 	return nil
 }

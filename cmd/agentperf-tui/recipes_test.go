@@ -51,7 +51,7 @@ func TestSetAndUnsetAreInMemory(t *testing.T) {
 	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--unset", "slurm.time_limit").says(t, "may take 6300 s")
 	s.want(0, "dry-run", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64",
 		"--set", "environment.NEW=7").says(t, "64 users", "NEW=7")
-	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--set", "a").says(t, "want path=value")
+	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--set", "a").says(t, "must be path=value")
 	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--unset", "roles.prefill.nope").says(t, "no such entry")
 	if s.read("r.yaml")+s.read("w.yaml") != before {
 		t.Error("a check wrote to the files")
@@ -138,7 +138,7 @@ func TestMigrate(t *testing.T) {
 	s.port("--schema", "1", "--gpu-type", "gb300")
 	s.want(0, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "wrote r2.yaml")
 	s.want(0, "diff", "r.yaml", "r2.yaml")
-	s.want(2, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "there already")
+	s.want(2, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "file exists")
 	s.want(2, "migrate", "r2.yaml").says(t, "already in layout 2")
 	s.want(2, "migrate", "r.yaml", "--out", "nodir/x").says(t, "directory not found: nodir; create it first")
 	var got struct {

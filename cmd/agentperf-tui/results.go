@@ -16,9 +16,11 @@ import (
 
 func resultsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "results RUN", Short: "Figures per phase, recomputed from the request rows", Args: usage(cobra.ExactArgs(1)),
-		Long: `Figures of each phase, recomputed from the request rows. RUN is a run, a log dir,
-a harness directory or the client's output folder.`,
+		Use: "results RUN", Short: "Show the figures of each phase", Args: usage(cobra.ExactArgs(1)),
+		Long: `Show the figures of each phase, recomputed from the request rows. RUN is a run, a log
+directory, a harness run directory or the output directory of the client.`,
+		Example: `  agentperf-tui results dsv4_12345
+  agentperf-tui results results/bm_dsv4/c1010 --json`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, l, err := a.find(cmd.Context(), args[0])
@@ -90,7 +92,10 @@ func (a *app) tiers(tiers []results.TierResult) error {
 
 func rollupCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rollup RUN", Short: "Write " + results.RollupFile + " into the run's log dir", Args: usage(cobra.ExactArgs(1)),
+		Use: "rollup RUN", Short: "Write " + results.RollupFile + " to the log directory",
+		Args:    usage(cobra.ExactArgs(1)),
+		Long:    "Write " + results.RollupFile + ", the figures of all phases of a run, to its log directory.",
+		Example: `  agentperf-tui rollup dsv4_12345`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, l, err := a.find(cmd.Context(), args[0])

@@ -12,14 +12,18 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 func runsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "runs [ROOT...]", Short: "List runs: those submitted here, and those found below the roots",
-		Long: `List the runs submitted from here and, below the given roots, harness directories
-and outputs of other tools; newest first.`,
+		Use: "runs [ROOT...]", Short: "List recorded runs and the runs below ROOT",
+		Long: `List the runs submitted from here and, below the given roots, harness run directories
+and the outputs of other tools; newest first.`,
+		Example: `  agentperf-tui runs
+  agentperf-tui runs /lustre/results --json
+  agentperf-tui runs show dsv4_12345`,
 	}
 	cmd.AddCommand(showCmd(a))
 	cmd.RunE = func(cmd *cobra.Command, roots []string) error {
@@ -29,9 +33,9 @@ and outputs of other tools; newest first.`,
 		}
 		for _, root := range roots {
 			if info, err := os.Stat(root); err != nil {
-				return badInput(fmt.Errorf("look for runs: %w", err))
+				return badInput(fmt.Errorf("runs: %w", err))
 			} else if !info.IsDir() {
-				return badInput(fmt.Errorf("look for runs: %s is no folder; give one that runs lie below", root))
+				return badInput(problem.Errorf(problem.NotADirectory, "runs: %s: is not a directory", root))
 			}
 		}
 		runs, err := e.Runs(cmd.Context(), roots)
@@ -97,8 +101,8 @@ func age(d time.Duration) string {
 // showCmd tells of one run what is not in its figures.
 func showCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show RUN", Args: usage(cobra.ExactArgs(1)),
-		Short: "One run: its state, what it ran with, and how to open a shell beside its steps",
+		Use: "show RUN", Short: "Show state, identity and shell commands of a run", Args: usage(cobra.ExactArgs(1)),
+		Example: `  agentperf-tui runs show dsv4_12345`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, l, err := a.find(cmd.Context(), args[0])

@@ -2,32 +2,34 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 func watchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "watch RUN", Short: "Follow a run: events, phases and figures", Args: usage(cobra.ExactArgs(1)),
-		Long: `Follow a run from its beginning until it ends, whenever the command is started.
-Exit code 0 if it is done, 1 if it failed, was cancelled or timed out.`,
+		Long: `Follow a run from its beginning until it ends. Exit code 0 if it is done; 1 if it
+failed, was cancelled or timed out.`,
+		Example: `  agentperf-tui watch dsv4_12345
+  agentperf-tui watch dsv4_12345 --json
+  agentperf-tui watch dsv4_12345 --playback 20`,
 	}
 	var opt engine.WatchOptions
 	speed := cmd.Flags().Float64("playback", 0,
-		"play a run that has ended back, so many times as fast as it was: 1 to 100")
+		"play back a run that has ended, at 1 to 100 times its speed")
 	cmd.Flags().BoolVar(&opt.UntilDone, "until-done", false,
-		"wait out a run whose state is unknown instead of ending there")
-	cmd.Flags().DurationVar(&opt.Interval, "interval", time.Second, "shortest time between two updates")
+		"keep waiting while the state of the run is unknown")
+	cmd.Flags().DurationVar(&opt.Interval, "interval", time.Second, "minimum time between two updates")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if opt.Interval < 0 {
-			return badInput(fmt.Errorf("--interval %v: want a time above 0", opt.Interval))
+			return badInput(problem.Errorf(problem.FlagValue, "--interval: must not be negative, got %v", opt.Interval))
 		}
 		e, l, err := a.find(cmd.Context(), args[0])
 		if err != nil {
@@ -37,7 +39,13 @@ Exit code 0 if it is done, 1 if it failed, was cancelled or timed out.`,
 			return a.watch(cmd.Context(), e, l, opt)
 		}
 		if !(*speed >= 1 && *speed <= 100) {
-			return badInput(fmt.Errorf("--playback %g: want 1 to 100 times the run's own speed", *speed))
+			return badInput(
+				problem.Errorf(
+					problem.FlagValue,
+					"--playback: must be between 1 and 100 (times the speed of the run), got %g",
+					*speed,
+				),
+			)
 		}
 		return a.playback(cmd.Context(), e, l, *speed, opt.Interval)
 	}
@@ -70,7 +78,7 @@ func (a *app) playback(
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return exitError{code: 1, err: errors.New("interrupted")}
+			return exitError{code: 1, err: problem.New(problem.Interrupted, "interrupted")}
 		}
 	}
 }
@@ -96,14 +104,17 @@ func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.RunRef, opt 
 		}
 	}
 	if !last.Done {
-		return exitError{code: 1, err: fmt.Errorf("watch %s: stopped before its end; the run goes on", l.Label())}
+		return exitError{
+			code: 1,
+			err:  problem.Errorf(problem.RunNotEnded, "watch %s: stopped before the run ended; the run continues", l.Label()),
+		}
 	}
 	if last.Status.State != event.Done {
 		why := last.Status.Message
 		if why != "" {
 			why = ": " + safetext.Clean(why)
 		}
-		return exitError{code: 1, err: fmt.Errorf("%s is %s%s", l.Label(), last.Status.State, why)}
+		return exitError{code: 1, err: problem.Errorf(problem.RunFailed, "run %s: %s%s", l.Label(), last.Status.State, why)}
 	}
 	return nil
 }

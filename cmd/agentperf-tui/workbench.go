@@ -16,6 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/session"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/dashboard"
 	"github.com/agentperf/agentperf-tui/tui/edit"
@@ -67,7 +68,11 @@ type drafting struct{ *engine.Engine }
 func (drafting) Ported(_ context.Context, recipePath string) (recipe, workload string, err error) {
 	p, err := porter.LoadProvenance(porter.ProvenancePath(recipePath))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", "", fmt.Errorf("no report of a port lies beside %s: there is nothing ported to compare with", recipePath)
+		return "", "", problem.Errorf(
+			problem.ReportMissing,
+			"compare with the port: %s: has no port report beside it",
+			recipePath,
+		)
 	}
 	if err != nil {
 		return "", "", err
@@ -89,7 +94,8 @@ func portSession(e *engine.Engine) porting { return porting{session.Session{Stat
 // workbench runs the terminal program until it is left.
 func (a *app) workbench(ctx context.Context, m *tui.Model) error {
 	if !isTerminal() {
-		return badInput(errors.New("the workbench needs a terminal; every screen is a command too, see --help"))
+		return badInput(problem.New(problem.TerminalRequired,
+			"workbench: not a terminal; every screen is also a command, see --help"))
 	}
 	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(fps)}
 	if os.Getenv("NO_COLOR") != "" { // any value, by no-color.org
@@ -117,12 +123,14 @@ func (a *app) openWorkbench(ctx context.Context, roots []string, first ...ui.Ope
 
 func editCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "edit RECIPE", Short: "Edit a recipe and its workload, checked as one types",
-		Args: usage(cobra.MaximumNArgs(1)),
+		Use: "edit [RECIPE]", Short: "Edit a recipe and its workload", Args: usage(cobra.MaximumNArgs(1)),
+		Long: `Edit a recipe and its workload side by side in the workbench. Both are checked on each
+keystroke. If the recipe does not exist, it starts from an example.`,
+		Example: `  agentperf-tui edit r.yaml --workload w.yaml`,
 	}
 	flag := recipeFlag(cmd)
 	workload := cmd.Flags().String("workload", "",
-		"workload file (default: the recipe's agentperf_config, where it can be seen)")
+		"workload file (default: agentperf_config of the recipe, if it is visible here)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		recipe, err := recipeArg(args, *flag)
 		if err != nil {

@@ -15,6 +15,10 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
+// Recorded returns the recorded runs; their directories are not looked at. Records
+// that can't be read are in the error, beside the others.
+func (s *Store) Recorded() ([]rundir.Record, error) { return s.registry.List() }
+
 // Find finds a run: a path (log dir or run dir), an exact job id, or a unique
 // prefix of <name>_<id>, in this order. Several matches are an error that lists them.
 func (s *Store) Find(ctx context.Context, run string) (Ref, error) {

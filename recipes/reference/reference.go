@@ -123,10 +123,11 @@ func Explain(word string) Answer {
 
 func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-func nearest(word string) string {
+// Names lists everything that [Explain] knows: paths of fields in either layout, rules and errors.
+func Names() []string {
 	var names []string
 	for _, e := range all() {
-		names = append(names, e.Layout2, e.Layout1, last(e.Layout2), last(e.Layout1))
+		names = append(names, e.Layout2, e.Layout1)
 	}
 	for _, r := range check.Rules() {
 		names = append(names, r.ID)
@@ -134,7 +135,16 @@ func nearest(word string) string {
 	for _, e := range problem.All() {
 		names = append(names, string(e.ID))
 	}
-	return schema.Nearest(word, slices.DeleteFunc(names, func(n string) bool { return n == "" }))
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
+}
+
+func nearest(word string) string {
+	names := Names()
+	for _, name := range names {
+		names = append(names, last(name))
+	}
+	return schema.Nearest(word, names)
 }
 
 // Text is an entry for a terminal, a line for each thing there is to say.
