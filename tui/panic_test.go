@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// The test binary plays the program that panics.
+// TestMain runs the test binary as the program that panics, if PLAY_PANIC is set.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_PANIC") != "" {
 		first := &fakeScreen{name: "runs"}
@@ -36,8 +36,8 @@ func (p *panicking) Update(msg tea.Msg) tea.Cmd {
 
 var _ ui.Screen = (*panicking)(nil)
 
-// A panic in a screen gives the terminal back: the alternate screen is left, the
-// cursor shown, and what went wrong is on the terminal's own screen.
+// A panic in a screen restores the terminal: the program leaves the alternate screen,
+// shows the cursor and prints the error.
 func TestPanicRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -60,6 +60,6 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		t.Error("the cursor stays hidden")
 	}
 	if !strings.Contains(term.Screen(), "ended:") {
-		t.Errorf("nothing was said:\n%s", term.Screen())
+		t.Errorf("no error message:\n%s", term.Screen())
 	}
 }

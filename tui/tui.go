@@ -1,6 +1,6 @@
-// Package tui is the workbench: a stack of screens in one frame. The root model
-// only routes: sizes, keys, dialogs, toasts and time go where they belong, and
-// what a screen's command answers goes to the screen that asked, visible or not.
+// Package tui implements the workbench: a stack of screens in one frame. The root
+// model passes sizes, keys and ticks to the active screen, and shows dialogs and
+// toasts. The message of a screen's command goes to that screen, visible or not.
 package tui
 
 import (
@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	tickInterval = 5 * time.Second        // ages on screens are coarse
-	dialogDelay  = 400 * time.Millisecond // until a dialog takes keys
+	tickInterval = 5 * time.Second        // screens show ages in steps of 5 s
+	dialogDelay  = 400 * time.Millisecond // before a dialog accepts keys
 	toastTime    = 6 * time.Second
 )
 
-// Factory makes the screen that was asked for, in the theme of the moment.
+// Factory returns a new screen in the current theme.
 type Factory func(what ui.Open, th ui.Theme) ui.Screen
 
-// Model is the root of the program.
+// Model is the root model of the program.
 type Model struct {
 	newScreen Factory
 	theme     ui.Theme
@@ -31,14 +31,14 @@ type Model struct {
 	nextID    int
 	w, h      int
 	dialog    *dialog
-	queue     []*dialog // behind the dialog
+	queue     []*dialog // shown after the current dialog
 	toast     *ui.Toast
 	help      bool
-	hint      func(active string) string // demo: what to press next
+	hint      func(active string) string // next step of the guided tour; may be nil
 	openFirst []ui.Open
 }
 
-// entry is a screen with the id by which its commands' answers find it.
+// entry is a screen with the id to which messages of its commands are addressed.
 type entry struct {
 	id     int
 	screen ui.Screen
@@ -46,10 +46,10 @@ type entry struct {
 
 type dialog struct {
 	ui.Dialog
-	owner int
+	owner int // id of the screen that opened it
 }
 
-// owned is an answer on its way to its screen.
+// screenMsg is a message from a screen's command, addressed to that screen.
 type screenMsg struct {
 	id  int
 	msg tea.Msg
@@ -57,21 +57,21 @@ type screenMsg struct {
 
 type (
 	tickMsg         struct{ now time.Time }
-	dialogReadyMsg  struct{ of *dialog }
-	toastExpiredMsg struct{ of *ui.Toast }
+	dialogReadyMsg  struct{ dialog *dialog }
+	toastExpiredMsg struct{ toast *ui.Toast }
 )
 
-// Options of [New].
+// Options are the options of [New].
 type Options struct {
 	Dark bool
-	// Hint gives, for the name of the active screen, the line that a guided tour
-	// shows above the keys; nil shows none.
+	// Hint returns the line that a guided tour shows above the key hints, given the
+	// name of the active screen. It may be nil.
 	Hint func(active string) string
-	// Open are screens to open at the start, on top of the first one.
+	// Open lists the screens to open at the start, on top of the first one.
 	Open []ui.Open
 }
 
-// New makes the workbench with its first screen.
+// New returns a workbench that shows its first screen.
 func New(factory Factory, first ui.Screen, opt Options) *Model {
 	m := &Model{newScreen: factory, theme: ui.NewTheme(opt.Dark), hint: opt.Hint, openFirst: opt.Open}
 	m.push(first)
@@ -85,7 +85,7 @@ func (m *Model) push(s ui.Screen) {
 
 func (m *Model) active() entry { return m.stack[len(m.stack)-1] }
 
-// Init starts the first screen and the pulse.
+// Init starts the first screen and the ticks.
 func (m *Model) Init() tea.Cmd {
 	e := m.active()
 	cmds := []tea.Cmd{m.forScreen(e.id, e.screen.Init()), tick(), tea.RequestBackgroundColor}
@@ -99,8 +99,7 @@ func tick() tea.Cmd {
 	return tea.Tick(tickInterval, func(now time.Time) tea.Msg { return tickMsg{now} })
 }
 
-// own wraps a command so that its answer is addressed to a screen. Messages that
-// are for the workbench pass as they are.
+// forScreen wraps a command so that its message is addressed to a screen.
 func (m *Model) forScreen(id int, cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
@@ -138,19 +137,19 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tickMsg:
 		return m, tea.Batch(tick(), m.deliver(m.active(), ui.Tick{Now: msg.now}))
 	case dialogReadyMsg:
-		if m.dialog == msg.of {
+		if m.dialog == msg.dialog {
 			m.dialog.AcceptsKeys = true
 		}
 		return m, nil
 	case toastExpiredMsg:
-		if m.toast != nil && m.toast == msg.of {
+		if m.toast != nil && m.toast == msg.toast {
 			m.toast = nil
 			m.resize()
 		}
 		return m, nil
 	case screenMsg:
 		return m, m.handleScreenMsg(msg)
-	case tea.FocusMsg: // whoever comes back may have changed something
+	case tea.FocusMsg: // files may have changed while the terminal had no focus
 		return m, m.deliver(m.active(), ui.Resumed{})
 	case tea.KeyPressMsg:
 		return m, m.handleKey(msg)
@@ -170,21 +169,21 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// answer handles what a screen's command came back with. Of a screen that has been
-// left only a remark is taken: its work may have ended badly since.
+// handleScreenMsg handles a message from a screen's command. After a screen was closed
+// only its toasts are shown, so that a late failure is still reported.
 func (m *Model) handleScreenMsg(o screenMsg) tea.Cmd {
-	asker, there := m.findEntry(o.id)
-	if _, remark := o.msg.(ui.Toast); !there && !remark {
+	sender, found := m.findEntry(o.id)
+	if _, isToast := o.msg.(ui.Toast); !found && !isToast {
 		return nil
 	}
 	switch msg := o.msg.(type) {
 	case ui.Open:
-		if asker.id != m.active().id { // asked twice in a hurry
+		if sender.id != m.active().id { // the key was pressed twice, and the screen is covered by now
 			return nil
 		}
 		return m.open(msg)
 	case ui.Replace:
-		if asker.id != m.active().id { // something was opened on top, and may hold unsaved work
+		if sender.id != m.active().id { // another screen lies on top, and may hold unsaved changes
 			return m.showToast(msg.Toast)
 		}
 		m.active().screen.Close()
@@ -203,10 +202,10 @@ func (m *Model) handleScreenMsg(o screenMsg) tea.Cmd {
 	case tea.QuitMsg:
 		return tea.Quit
 	}
-	return m.deliver(asker, o.msg)
+	return m.deliver(sender, o.msg)
 }
 
-// entry finds a screen of the stack.
+// findEntry returns the screen with an id, if it is still open.
 func (m *Model) findEntry(id int) (entry, bool) {
 	for _, e := range m.stack {
 		if e.id == id {
@@ -226,7 +225,7 @@ func (m *Model) open(what ui.Open) tea.Cmd {
 	return m.forScreen(e.id, e.screen.Init())
 }
 
-// back leaves a screen, the active one if it still is; leaving the last one ends the program.
+// back closes a screen if it is the active one. Closing the last one ends the program.
 func (m *Model) back(id int) tea.Cmd {
 	if m.active().id != id {
 		return nil
@@ -254,13 +253,13 @@ func (m *Model) showToast(t ui.Toast) tea.Cmd {
 
 // Bindings of the workbench itself.
 var (
-	quitKey = key.NewBinding(key.WithKeys("ctrl+c"), key.WithHelp("ctrl+c", "quit; runs go on"))
+	quitKey = key.NewBinding(key.WithKeys("ctrl+c"), key.WithHelp("ctrl+c", "quit; runs continue"))
 	backKey = key.NewBinding(key.WithKeys("q", "esc"), key.WithHelp("q esc", "back"))
 	helpKey = key.NewBinding(key.WithKeys("?", "f1"), key.WithHelp("?", "help"))
 )
 
 func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
-	if msg.Code == tea.KeyEscape && msg.Mod == tea.ModAlt { // what two fast ones look like
+	if msg.Code == tea.KeyEscape && msg.Mod == tea.ModAlt { // two fast escapes arrive as one key
 		esc := tea.KeyPressMsg{Code: tea.KeyEscape}
 		first := m.handleKey(esc)
 		return tea.Batch(first, m.handleKey(esc))
@@ -281,7 +280,7 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	e := m.active()
 	typing := e.screen.Typing()
-	if !typing && msg.Mod == tea.ModAlt { // esc and the next key, when they come in one read
+	if !typing && msg.Mod == tea.ModAlt { // esc and another key in one read arrive as alt+key
 		next := msg
 		next.Mod = 0
 		return tea.Batch(m.handleKey(tea.KeyPressMsg{Code: tea.KeyEscape}), m.handleKey(next))
@@ -291,29 +290,29 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.help = true
 		return nil
 	case key.Matches(msg, backKey) && !typing:
-		if in, ok := e.screen.(ui.Escaper); ok && msg.String() == "esc" {
-			if cmd, did := in.Escape(); did {
+		if x, ok := e.screen.(ui.Escaper); ok && msg.String() == "esc" {
+			if cmd, handled := x.Escape(); handled {
 				return m.forScreen(e.id, cmd)
 			}
 		}
 		if l, ok := e.screen.(ui.Leaver); ok {
 			return m.forScreen(e.id, l.Leave())
 		}
-		return m.back(e.id) // at once: the next key is for the screen below
+		return m.back(e.id) // not as a message: the next key is for the screen below
 	}
 	return m.deliver(e, msg)
 }
 
-// quit ends the program, unless a screen holds unsaved work: then it asks, and a
-// second ctrl+c takes that for a yes.
+// quit ends the program. If a screen holds unsaved changes it asks first; a second
+// ctrl+c quits without an answer.
 func (m *Model) quit() tea.Cmd {
 	if m.dialog != nil && m.dialog.owner == workbenchID {
 		return tea.Quit
 	}
 	for _, e := range m.stack {
-		if k, ok := e.screen.(ui.UnsavedReporter); ok && k.Unsaved() {
+		if r, ok := e.screen.(ui.UnsavedReporter); ok && r.Unsaved() {
 			return m.openDialog(workbenchID, ui.Ask{
-				Title: "Quit with unsaved changes?", Body: "What was typed in " + e.screen.Name() + " is not saved.",
+				Title: "Quit with unsaved changes?", Body: "The changes in " + e.screen.Name() + " are not saved.",
 				Yes: "quit", No: "stay", Danger: true,
 			})
 		}
@@ -321,16 +320,16 @@ func (m *Model) quit() tea.Cmd {
 	return tea.Quit
 }
 
-// nobody owns the workbench's own question.
+// workbenchID is the owner of the workbench's own dialog; screens have ids from 1.
 const workbenchID = 0
 
 func (m *Model) openDialog(owner int, a ui.Ask) tea.Cmd {
 	d := &dialog{Dialog: ui.Dialog{Ask: a}, owner: owner}
 	switch {
 	case m.dialog == nil:
-	case owner == workbenchID: // goes before others
+	case owner == workbenchID: // goes before the others
 		m.queue = slices.Insert(m.queue, 0, m.dialog)
-	default: // one question at a time
+	default: // one dialog at a time
 		m.queue = append(m.queue, d)
 		return nil
 	}
@@ -369,7 +368,7 @@ func (m *Model) handleDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 		next = m.showDialog(m.queue[0])
 		m.queue = m.queue[1:]
 	}
-	if e, there := m.findEntry(d.owner); there {
+	if e, ok := m.findEntry(d.owner); ok {
 		return tea.Batch(m.deliver(e, ui.Answer{ID: d.ID, Yes: yes}), next)
 	}
 	return next
@@ -383,7 +382,7 @@ func (m *Model) handleMouse(at tea.Mouse, wheel int) tea.Cmd {
 	return m.deliver(m.active(), ui.Mouse{X: at.X, Y: y, Wheel: wheel})
 }
 
-// extraRows are the lines between body and footer: a toast, the tour's hint.
+// extraRows returns the lines between body and footer: the toast and the tour's hint.
 func (m *Model) extraRows() []string {
 	var rows []string
 	if m.toast != nil {
@@ -411,7 +410,7 @@ func (m *Model) resize() {
 	m.active().screen.SetSize(m.w, m.bodyHeight())
 }
 
-// View draws the frame.
+// View returns the frame and the terminal modes.
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.frame())
 	v.AltScreen, v.ReportFocus, v.MouseMode, v.WindowTitle = true, true, tea.MouseModeCellMotion, "agentperf-tui"
@@ -423,7 +422,7 @@ func (m *Model) frame() string {
 		return ""
 	}
 	if m.w < ui.MinWidth || m.h < ui.MinHeight {
-		return ui.Box("terminal too small: this needs 60 × 16", m.w, m.h)
+		return ui.Box("terminal too small: needs at least 60 × 16", m.w, m.h)
 	}
 	s := m.active().screen
 	crumbs := make([]string, 0, len(m.stack))

@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// fake is a screen that notes what it is told.
+// fakeScreen is a screen that records its messages.
 type fakeScreen struct {
 	name   string
 	got    []tea.Msg
@@ -23,9 +23,11 @@ type fakeScreen struct {
 	reply  tea.Cmd
 }
 
-func (f *fakeScreen) Name() string    { return f.name }
-func (f *fakeScreen) State() ui.State { return ui.State{Text: "ready", Role: ui.OK, Age: "files now"} }
-func (f *fakeScreen) Init() tea.Cmd   { return nil }
+func (f *fakeScreen) Name() string { return f.name }
+func (f *fakeScreen) State() ui.State {
+	return ui.State{Text: "ready", Role: ui.OK, Age: "updated just now"}
+}
+func (f *fakeScreen) Init() tea.Cmd { return nil }
 func (f *fakeScreen) Update(m tea.Msg) tea.Cmd {
 	f.got = append(f.got, m)
 	r := f.reply
@@ -52,7 +54,7 @@ func newTestModel(t *testing.T, first *fakeScreen, second *fakeScreen) testModel
 	return r
 }
 
-// send updates the model and runs the commands, ticks aside.
+// send updates the model and runs the commands, but for ticks.
 func (r testModel) send(msgs ...tea.Msg) {
 	for _, msg := range msgs {
 		_, cmd := r.m.Update(msg)
@@ -83,7 +85,7 @@ func TestFrames(t *testing.T) {
 		"help":  func(r testModel) { r.send(frametest.Keys("?")...) },
 		"dialog": func(r testModel) {
 			r.m.Update(screenMsg{1, ui.Ask{
-				Title: "Cancel the run?", Body: "It has measured 612 s.", Yes: "cancel it", No: "let it go on", Danger: true,
+				Title: "Cancel the run?", Body: "It has measured 612 s.", Yes: "cancel run", No: "keep running", Danger: true,
 			}})
 		},
 	} {
@@ -96,7 +98,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-func TestEverySizeIsDrawnWhole(t *testing.T) {
+func TestFrameFillsEverySize(t *testing.T) {
 	t.Parallel()
 	r := newTestModel(t, &fakeScreen{name: strings.Repeat("long name ", 20)}, nil)
 	for _, s := range [][2]int{{20, 5}, {59, 16}, {60, 15}, {60, 16}, {61, 17}, {500, 200}} {
@@ -104,7 +106,7 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 	}
 	_, _ = r.m.Update(tea.WindowSizeMsg{})
 	if r.m.View().Content != "" {
-		t.Error("a terminal of 0x0 is drawn to")
+		t.Error("a frame for a terminal of 0x0 is not empty")
 	}
 }
 
@@ -117,7 +119,7 @@ func TestNavigation(t *testing.T) {
 	if len(r.m.stack) != 2 || b.w != 80 || b.h != 20 {
 		t.Fatalf("stack %d, second screen %dx%d", len(r.m.stack), b.w, b.h)
 	}
-	// An answer of the first screen's command reaches it, though it is covered.
+	// A message of the first screen's command reaches it, though it is covered.
 	type late struct{}
 	r.send(screenMsg{1, late{}})
 	if _, ok := a.got[len(a.got)-1].(late); !ok {
@@ -126,33 +128,33 @@ func TestNavigation(t *testing.T) {
 	b.typing = true
 	r.send(frametest.Keys("q")...)
 	if len(r.m.stack) != 2 {
-		t.Error("q is text while a screen takes text")
+		t.Error("q closed a screen that accepts text")
 	}
 	b.typing = false
 	r.send(frametest.Keys("q")...)
 	if len(r.m.stack) != 1 || !b.closed {
 		t.Errorf("stack %d, closed %v", len(r.m.stack), b.closed)
 	}
-	// What the left screen's commands answer goes nowhere.
+	// Messages of the closed screen's commands are dropped.
 	before := len(a.got)
 	r.send(screenMsg{2, late{}})
 	if len(a.got) != before || len(b.got) != 1 {
-		t.Errorf("an answer of a left screen reached %v %v", a.got[before:], b.got)
+		t.Errorf("a message of a closed screen reached %v %v", a.got[before:], b.got)
 	}
 	if _, cmd := r.m.Update(frametest.Keys("q")[0]); cmd == nil {
 		t.Error("q on the last screen does nothing")
 	}
 }
 
-// A dialog ignores keys until it has been in view for a moment, and its default is No.
-func TestDialogGrace(t *testing.T) {
+// A dialog ignores keys at first, and its default is No.
+func TestDialogIgnoresKeysAtFirst(t *testing.T) {
 	t.Parallel()
 	a := &fakeScreen{name: "a"}
 	r := newTestModel(t, a, nil)
 	r.m.Update(screenMsg{1, ui.Ask{ID: "sure", Yes: "yes", No: "no"}})
 	r.m.Update(frametest.Keys("y")[0])
 	if r.m.dialog == nil {
-		t.Fatal("a key that was typed before the dialog was seen answered it")
+		t.Fatal("a key pressed before the dialog was visible answered it")
 	}
 	r.m.Update(dialogReadyMsg{r.m.dialog})
 	r.m.Update(frametest.Keys("x")[0])
@@ -176,43 +178,43 @@ func TestToasts(t *testing.T) {
 	r.m.Update(screenMsg{1, ui.Toast{Text: "two", Role: ui.OK}})
 	r.m.Update(toastExpiredMsg{old})
 	if r.m.toast == nil || r.m.toast.Text != "two" {
-		t.Error("an older toast's timer wiped a newer one")
+		t.Error("the timer of an older toast removed a newer one")
 	}
 	r.run(r.m.forScreen(1, ui.ShowError(errors.New("broken"))))
 	r.m.Update(toastExpiredMsg{nil})
 	if r.m.toast == nil || r.m.toast.Role != ui.Bad {
-		t.Error("an error does not stay")
+		t.Error("the toast of an error disappeared")
 	}
 	r.send(frametest.Keys("x")...)
 	if r.m.toast != nil {
-		t.Error("a key does not dismiss an error")
+		t.Error("a key did not remove the toast of an error")
 	}
 }
 
-// Every binding of the workbench is a key that exists.
-func TestBindingsExist(t *testing.T) {
+// Every binding of the workbench names a key.
+func TestBindingsHaveKeys(t *testing.T) {
 	t.Parallel()
 	for _, b := range []key.Binding{quitKey, backKey, helpKey} {
 		for _, k := range b.Keys() {
 			if k == " " || k == "" {
-				t.Errorf("binding %q never matches", k)
+				t.Errorf("binding %q is empty", k)
 			}
 		}
 	}
 }
 
-// keeper is a screen with unsaved work.
+// unsavedScreen is a screen with unsaved changes.
 type unsavedScreen struct{ *fakeScreen }
 
 func (unsavedScreen) Unsaved() bool { return true }
 
-func TestQuitAsksForUnsavedWork(t *testing.T) {
+func TestQuitAsksAboutUnsavedChanges(t *testing.T) {
 	t.Parallel()
 	m := New(nil, unsavedScreen{&fakeScreen{name: "edit"}}, Options{Dark: true})
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	m.Update(frametest.Keys("ctrl+c")[0])
 	if m.dialog == nil {
-		t.Fatal("ctrl+c lost unsaved work without a question")
+		t.Fatal("ctrl+c discarded unsaved changes without asking")
 	}
 	_, cmd := m.Update(frametest.Keys("ctrl+c")[0])
 	if _, ok := cmd().(tea.QuitMsg); !ok {
@@ -220,8 +222,8 @@ func TestQuitAsksForUnsavedWork(t *testing.T) {
 	}
 }
 
-// The question about unsaved work goes before one that is open, which comes back.
-func TestQuitAsksBeforeOthers(t *testing.T) {
+// The dialog about unsaved changes replaces an open one, which then returns.
+func TestQuitDialogGoesFirst(t *testing.T) {
 	t.Parallel()
 	m := New(nil, unsavedScreen{&fakeScreen{name: "edit"}}, Options{Dark: true})
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
@@ -229,18 +231,18 @@ func TestQuitAsksBeforeOthers(t *testing.T) {
 	m.Update(dialogReadyMsg{m.dialog})
 	m.Update(frametest.Keys("ctrl+c")[0])
 	if m.dialog.owner != workbenchID {
-		t.Fatalf("asked %+v", m.dialog)
+		t.Fatalf("dialog %+v", m.dialog)
 	}
 	m.Update(dialogReadyMsg{m.dialog})
 	m.Update(frametest.Keys("n")[0])
 	if m.dialog == nil || m.dialog.ID != "first" || m.dialog.AcceptsKeys {
-		t.Errorf("then asked %+v", m.dialog)
+		t.Errorf("next dialog %+v", m.dialog)
 	}
 }
 
-// A screen that was opened on top, and may hold unsaved work, is not closed by what
-// the one below replaces itself with.
-func TestReplaceSparesWhatLiesOnTop(t *testing.T) {
+// A screen that was opened on top, and may hold unsaved changes, stays open when the
+// one below asks to be replaced.
+func TestReplaceKeepsScreenOnTop(t *testing.T) {
 	t.Parallel()
 	a, b := &fakeScreen{name: "submit"}, &fakeScreen{name: "edit"}
 	r := newTestModel(t, a, b)
@@ -257,9 +259,8 @@ func TestReplaceSparesWhatLiesOnTop(t *testing.T) {
 	}
 }
 
-// A key pressed twice in a hurry opens a screen once: the second wish comes from a
-// screen that is covered by then.
-func TestOpenTwiceOpensOnce(t *testing.T) {
+// A key pressed twice opens a screen once: by the second message the sender is covered.
+func TestOpenTwiceOpensOneScreen(t *testing.T) {
 	t.Parallel()
 	r := newTestModel(t, &fakeScreen{name: "a"}, &fakeScreen{name: "b"})
 	r.send(screenMsg{1, ui.OpenSubmit{}}, screenMsg{1, ui.OpenSubmit{}})
@@ -268,7 +269,7 @@ func TestOpenTwiceOpensOnce(t *testing.T) {
 	}
 }
 
-func TestScreensThatWereLeftOpenNothing(t *testing.T) {
+func TestClosedScreenOpensNothing(t *testing.T) {
 	t.Parallel()
 	r := newTestModel(t, &fakeScreen{name: "a"}, &fakeScreen{name: "b"})
 	r.send(screenMsg{99, ui.OpenRun{}}, screenMsg{99, ui.Ask{ID: "x"}}, screenMsg{99, ui.Replace{With: ui.OpenRun{}}})
@@ -277,11 +278,11 @@ func TestScreensThatWereLeftOpenNothing(t *testing.T) {
 	}
 	r.m.Update(screenMsg{99, ui.Toast{Text: "the submit failed", Role: ui.Bad}})
 	if r.m.toast == nil {
-		t.Error("how the work of a left screen ended is not told")
+		t.Error("the toast of a closed screen was dropped")
 	}
 }
 
-func TestQuestionsWaitForEachOther(t *testing.T) {
+func TestDialogsAreQueued(t *testing.T) {
 	t.Parallel()
 	a := &fakeScreen{name: "a"}
 	r := newTestModel(t, a, nil)
@@ -289,7 +290,7 @@ func TestQuestionsWaitForEachOther(t *testing.T) {
 	r.m.Update(screenMsg{1, ui.Ask{ID: "second"}})
 	for _, want := range []string{"first", "second"} {
 		if r.m.dialog == nil || r.m.dialog.ID != want {
-			t.Fatalf("asked %+v, want %s", r.m.dialog, want)
+			t.Fatalf("dialog %+v, want %s", r.m.dialog, want)
 		}
 		r.m.Update(dialogReadyMsg{r.m.dialog})
 		r.m.Update(frametest.Keys("y")[0])
@@ -312,13 +313,13 @@ func TestThemeReachesCoveredScreens(t *testing.T) {
 	r.send(screenMsg{1, ui.OpenRun{}}, tea.BackgroundColorMsg{Color: lipgloss.Color("#ffffff")})
 	for _, f := range []*fakeScreen{a, b} {
 		if _, ok := f.got[len(f.got)-1].(ui.ThemeChanged); !ok {
-			t.Errorf("%s was not told: %v", f.name, f.got)
+			t.Errorf("%s did not get the theme: %v", f.name, f.got)
 		}
 	}
 }
 
-// Two fast escs reach a program as one key with alt; both count.
-func TestTwoFastEscs(t *testing.T) {
+// Two fast escapes arrive as one key with alt; both are handled.
+func TestTwoFastEscapes(t *testing.T) {
 	t.Parallel()
 	first, second := &fakeScreen{name: "runs"}, &fakeScreen{name: "edit", typing: true}
 	r := newTestModel(t, first, second)
@@ -337,20 +338,20 @@ func TestTwoFastEscs(t *testing.T) {
 
 type fakeProgram struct{ tea.ExecCommand }
 
-// A program that gets the terminal answers to the screen that started it.
+// The message of a program that was given the terminal goes to the screen that started it.
 func TestExec(t *testing.T) {
 	t.Parallel()
 	first := &fakeScreen{name: "runs"}
 	r := newTestModel(t, first, nil)
 	r.m.Update(tea.FocusMsg{})
 	if len(first.got) != 1 || first.got[0] != (ui.Resumed{}) {
-		t.Errorf("coming back to the terminal: %v", first.got)
+		t.Errorf("after the terminal got the focus: %v", first.got)
 	}
 	_, cmd := r.m.Update(screenMsg{1, ui.Exec{Program: fakeProgram{}, Done: func(error) tea.Msg { return ui.Tick{} }}})
 	if cmd == nil {
-		t.Fatal("nothing runs")
+		t.Fatal("no command was returned")
 	}
 	if _, wrapped := cmd().(screenMsg); wrapped {
-		t.Error("the library does not get its message")
+		t.Error("the exec message was addressed to a screen")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// long is a recipe of 2,000 lines.
+// longRecipe is a recipe of 2,000 lines.
 func longRecipe() string {
 	var b strings.Builder
 	b.WriteString(testRecipe + "environment:\n")
@@ -63,7 +63,7 @@ func BenchmarkKeystroke(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)-1])/1e6, "max-ms")
 }
 
-// background runs a command as the program does: beside the loop.
+// runInBackground runs a command as the program does: beside the loop.
 func runInBackground(cmd tea.Cmd, answers chan<- tea.Msg) {
 	if cmd == nil {
 		return

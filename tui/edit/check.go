@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// next starts what is due for the texts as they stand, with a value that is being
+// startNext starts what is due for the texts as they stand, with a value that is being
 // typed; nil if nothing is.
 func (c *checker) startNext(p *pair, typed *pendingValue, at versions) tea.Cmd {
 	switch {
@@ -88,7 +88,7 @@ func (c *checker) handleChecked(m checkedMsg) {
 	}
 }
 
-// table is the table of fields of a text.
+// fieldTable is the table of fields of a text.
 func (c *checker) fieldTable(of side) *schema.Table {
 	if of == workload {
 		return schema.Workload()
@@ -96,7 +96,7 @@ func (c *checker) fieldTable(of side) *schema.Table {
 	return schema.Recipe(c.layout)
 }
 
-// against is why the texts can't be submitted now; empty if they can. While the latest text is not
+// submitBlocker is why the texts can't be submitted now; empty if they can. While the latest text is not
 // checked yet nothing speaks against it: the submit screen checks once more.
 func (c *checker) submitBlocker(p *pair, now versions, l *problemList) string {
 	switch errors, _ := l.count(); {
@@ -111,7 +111,7 @@ func (c *checker) submitBlocker(p *pair, now versions, l *problemList) string {
 	return ""
 }
 
-// rule is the timeout rule, evaluated.
+// timeoutResult is the timeout rule, evaluated.
 type timeoutResult struct {
 	checks  []recipes.TimeoutCheck
 	unknown string // why there are none
@@ -127,7 +127,7 @@ func (r timeoutResult) binding() (recipes.TimeoutCheck, bool) {
 	return recipes.TimeoutCheck{}, false
 }
 
-// evaluate applies the timeout rule to the texts as they stand.
+// evaluateRule applies the timeout rule to the texts as they stand.
 func evaluateRule(d engine.Draft) timeoutResult {
 	file, selector := recipes.SplitSelector(d.RecipePath)
 	r, _, found := recipes.Select(file, d.Recipe, selector)
@@ -187,7 +187,7 @@ func (r timeoutResult) View(th ui.Theme, w int) string {
 	return line + "\n" + fixesOrSlack(th, c, w)
 }
 
-// consequence is what follows: the fixes, or what is left for the measurement.
+// fixesOrSlack is what follows: the fixes, or what is left for the measurement.
 func fixesOrSlack(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 	if c.OK {
 		text := number(c.Measurement) + " s left for the measurement"
@@ -215,7 +215,7 @@ func fixesOrSlack(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 	return ui.LeftRight(line, hint, w)
 }
 
-// short is a fix with the name that fits into a line with four others.
+// shortFix is a fix with the name that fits into a line with four others.
 func shortFix(k recipes.Fix) string {
 	names := map[string]string{
 		"phase_timeout_seconds": "timeout", "user_spawn_rate": "rate", "settling_time_seconds": "settle",

@@ -25,10 +25,10 @@ type candidate struct {
 	note string
 }
 
-// offers is how many candidates are in view.
+// visibleCandidates is how many candidates are in view.
 const visibleCandidates = 8
 
-// candidates are what may stand at the cursor, told by indentation alone. Without
+// findCandidates are what may stand at the cursor, told by indentation alone. Without
 // all, a value that is typed already is not offered again.
 func findCandidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []candidate, typed int) {
 	line := strings.TrimSuffix(lines[at.Line], "\r")
@@ -63,7 +63,7 @@ func findCandidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items
 	return items, len(word)
 }
 
-// values are the words that a key may have.
+// valueCandidates are the words that a key may have.
 func valueCandidates(t *schema.Table, lines []string, row int, word string, all bool) ([]candidate, int) {
 	_, rest, _ := strings.Cut(word, ":")
 	typed := strings.TrimLeft(rest, " ")
@@ -99,7 +99,7 @@ func valueCandidates(t *schema.Table, lines []string, row int, word string, all 
 	return items, len(typed)
 }
 
-// parent is the path of the mapping that a line of an indentation is in; nil: the top.
+// parentPath is the path of the mapping that a line of an indentation is in; nil: the top.
 func parentPath(lines []string, row, indent int) []string {
 	for i := row - 1; i >= 0; i-- {
 		if _, n, ok := trimIndent(lines[i]); ok && n < indent {
@@ -109,7 +109,7 @@ func parentPath(lines []string, row, indent int) []string {
 	return nil
 }
 
-// siblings are the keys beside a line, in the same mapping.
+// siblingKeys are the keys beside a line, in the same mapping.
 func siblingKeys(lines []string, row, indent int) (keys []string) {
 	for _, step := range []int{-1, 1} {
 		for i := row + step; i >= 0 && i < len(lines); i += step {
@@ -128,7 +128,7 @@ func siblingKeys(lines []string, row, indent int) (keys []string) {
 	return keys
 }
 
-// complete is the list of what may stand at the cursor of a text; nil: nothing. One
+// newCompletion is the list of what may stand at the cursor of a text; nil: nothing. One
 // that opens by itself, neither asked for nor walked in before (meant), takes no
 // enter, so that a line break stays one.
 func newCompletion(t *schema.Table, text *ui.Editor, asked, meant bool) *completion {

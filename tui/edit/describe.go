@@ -8,7 +8,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// content is a line without its indentation; false if nothing but a comment is on it.
+// trimIndent is a line without its indentation; false if nothing but a comment is on it.
 func trimIndent(line string) (text string, indent int, ok bool) {
 	text = strings.TrimLeft(line, " ")
 	return text, len(line) - len(text), text != "" && text[0] != '#' && text != "\r"
@@ -60,7 +60,7 @@ func lookup(t *schema.Table, path []string) (n *schema.Node, depth int) {
 	return n, depth
 }
 
-// field describes what the cursor is on: a title, and what is to be known.
+// fieldInfo describes what the cursor is on: a title, and what is to be known.
 type fieldInfo struct {
 	path    string
 	kind    string // type, unit, range
@@ -69,7 +69,7 @@ type fieldInfo struct {
 	pitfall string   // what bites
 }
 
-// describe looks a path up in the table of its file.
+// describeField looks a path up in the table of its file.
 func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 	if len(path) == 0 {
 		return fieldInfo{}, false

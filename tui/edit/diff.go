@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// against is what the text is compared with.
+// diffBase is what the text is compared with.
 type diffBase int
 
 const (
@@ -20,7 +20,7 @@ const (
 	basePort
 )
 
-// diff is a comparison of a text; all keys go to it.
+// diffView is a comparison of a text; all keys go to it.
 type diffView struct {
 	diffMsg
 	name string         // of the text
@@ -83,10 +83,10 @@ func (p *pair) compareWith(of side, with diffBase) (*diffView, tea.Cmd) {
 	}
 }
 
-// around is how many equal lines are shown beside a change.
+// contextLines is how many equal lines are shown beside a change.
 const contextLines = 3
 
-// folded leaves long equal parts out.
+// collapseUnchanged leaves long equal parts out.
 func collapseUnchanged(lines []merge.Line) []diffRow {
 	near := make([]bool, len(lines))
 	for i, l := range lines {
@@ -110,7 +110,7 @@ func collapseUnchanged(lines []merge.Line) []diffRow {
 	return rows
 }
 
-// onDiff takes a comparison, and begins on the first change.
+// handleDiff takes a comparison, and begins on the first change.
 func (d *diffView) handleDiff(m diffMsg, th ui.Theme) {
 	if d == nil || d.side != m.side || d.base != m.base {
 		return
@@ -121,7 +121,7 @@ func (d *diffView) handleDiff(m diffMsg, th ui.Theme) {
 	d.view.SetYOffset(first - contextLines - 1)
 }
 
-// paint draws the rows anew: they, the theme or the width have changed.
+// render draws the rows anew: they, the theme or the width have changed.
 func (d *diffView) render(th ui.Theme) {
 	lines := make([]string, len(d.rows))
 	for i, r := range d.rows {
@@ -130,7 +130,7 @@ func (d *diffView) render(th ui.Theme) {
 	d.view.SetContentLines(lines)
 }
 
-// diffHead is how many lines stand above the rows.
+// diffHeaderRows is how many lines stand above the rows.
 const diffHeaderRows = 2
 
 func (d *diffView) setSize(th ui.Theme, w, h int) {

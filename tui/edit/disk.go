@@ -29,7 +29,7 @@ type (
 		text *string
 		disk string
 	}
-	// foundMsg is what an earlier program kept of a text, merged with the file.
+	// recoveredMsg is what an earlier program kept of a text, merged with the file.
 	recoveredMsg struct {
 		side      side
 		file      string
@@ -45,7 +45,7 @@ type (
 		text string
 	}
 	discardMsg struct{ side side }
-	// keptMsg tells that a text was written down; version 0: that nothing is kept any more.
+	// backedUpMsg tells that a text was written down; version 0: that nothing is kept any more.
 	backedUpMsg struct {
 		side    side
 		version int
@@ -54,7 +54,7 @@ type (
 	}
 )
 
-// kept is what is written down of a text in case the program ends.
+// backup is what is written down of a text in case the program ends.
 type backup struct {
 	version int // of the text; 0: nothing, -1: what is no longer right
 	busy    bool
@@ -63,7 +63,7 @@ type backup struct {
 	undecided bool
 }
 
-// look reads both files again, to see whether someone else wrote them.
+// checkDisk reads both files again, to see whether someone else wrote them.
 func (p *pair) checkDisk() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
@@ -84,7 +84,7 @@ func (d *document) merge(theirs string) tea.Cmd {
 	}
 }
 
-// onMerged asks what is to become of two versions. The choice may wait: it is asked
+// handleMerged asks what is to become of two versions. The choice may wait: it is asked
 // about again at the next look at the disk.
 func (d *document) handleMerged(m mergedMsg, busy bool) (*question, tea.Cmd) {
 	if d.theirs = &m.theirs; busy {
@@ -130,7 +130,7 @@ func (p *pair) adopt(m adoptMsg) {
 	d.updateUnsaved()
 }
 
-// recover looks for work that an earlier program could not save. The workload of a
+// findUnsaved looks for work that an earlier program could not save. The workload of a
 // recipe that was begun here is kept under the name beside it, whatever it names.
 func (p *pair) findUnsaved(of side) tea.Cmd {
 	d := &p.docs[of]
@@ -153,7 +153,7 @@ func (p *pair) findUnsaved(of side) tea.Cmd {
 	}
 }
 
-// onFound offers unsaved work. Leaving the question open takes it too: what is not
+// handleRecovered offers unsaved work. Leaving the question open takes it too: what is not
 // wanted is one undo away.
 func (p *pair) handleRecovered(m recoveredMsg, busy bool) (*question, tea.Cmd) {
 	d := &p.docs[m.side]
@@ -189,7 +189,7 @@ func (p *pair) handleRecovered(m recoveredMsg, busy bool) (*question, tea.Cmd) {
 	return q, nil
 }
 
-// onLost goes on with work on a file that is not on disk; without any, a recipe can be begun.
+// handleMissingFile goes on with work on a file that is not on disk; without any, a recipe can be begun.
 func (p *pair) handleMissingFile(m recoveredMsg) (*question, tea.Cmd) {
 	d := &p.docs[m.side]
 	d.backup.undecided = false
@@ -204,7 +204,7 @@ func (p *pair) handleMissingFile(m recoveredMsg) (*question, tea.Cmd) {
 	return nil, tea.Batch(ui.Send(ui.Toast{Text: text, Role: ui.Warn}), p.findWorkload())
 }
 
-// next makes the offer that had to wait for another question.
+// nextQuestion makes the offer that had to wait for another question.
 func (p *pair) nextQuestion() (*question, tea.Cmd) {
 	if len(p.waiting) == 0 {
 		return nil, nil
@@ -214,7 +214,7 @@ func (p *pair) nextQuestion() (*question, tea.Cmd) {
 	return p.handleRecovered(m, false)
 }
 
-// keep writes down what is not saved, and forgets what is. One such write is under way for a text.
+// backUp writes down what is not saved, and forgets what is. One such write is under way for a text.
 func (p *pair) backUp() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {

@@ -122,7 +122,7 @@ func (d *document) load(m readMsg) {
 	d.text.MoveTo(ui.Pos{Line: firstLine(d.text.Lines())})
 }
 
-// begin fills a document whose file is not there yet.
+// startNew fills a document whose file is not there yet.
 func (d *document) startNew(path, text string) {
 	d.err, d.loaded, d.isNew, d.path, d.file = nil, true, true, path, path
 	d.text.SetText(text)
@@ -174,7 +174,7 @@ func (d *document) edit(change func([]byte) ([]byte, error)) tea.Cmd {
 	}
 }
 
-// onEdited takes a text that was changed; false if it can't be taken.
+// handleEdited takes a text that was changed; false if it can't be taken.
 func (d *document) handleEdited(m editedMsg) (tea.Cmd, bool) {
 	switch {
 	case m.err != nil:
@@ -186,7 +186,7 @@ func (d *document) handleEdited(m editedMsg) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// handOff gives the text to the user's own editor, and takes back what that leaves.
+// openExternalEditor gives the text to the user's own editor, and takes back what that leaves.
 func (d *document) openExternalEditor() tea.Cmd {
 	if !d.loaded {
 		return nil
@@ -229,7 +229,7 @@ func (d *document) View(th ui.Theme, r rect, focused bool) string {
 	return d.text.Draw(th, focused)
 }
 
-// difference is the one part in which two texts differ: where it is in the first,
+// changedRange is the one part in which two texts differ: where it is in the first,
 // and what stands there in the second.
 func changedRange(a, b string) (from, to ui.Pos, text string) {
 	head := 0
@@ -243,7 +243,7 @@ func changedRange(a, b string) (from, to ui.Pos, text string) {
 	return position(a, head), position(a, len(a)-tail), b[head : len(b)-tail]
 }
 
-// place is a byte of a text as line and column.
+// position is a byte of a text as line and column.
 func position(s string, at int) ui.Pos {
 	return ui.Pos{Line: strings.Count(s[:at], "\n"), Col: at - strings.LastIndexByte(s[:at], '\n') - 1}
 }

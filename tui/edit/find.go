@@ -51,7 +51,7 @@ func (f *finder) Paste(s string, text *ui.Editor) {
 	f.searchFromStart(text)
 }
 
-// typed searches from where the search began.
+// searchFromStart searches from where the search began.
 func (f *finder) searchFromStart(text *ui.Editor) {
 	text.MoveTo(f.start)
 	f.search(text, true, true)

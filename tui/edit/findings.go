@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// problem is a finding with the text that it is in.
+// finding is a finding with the text that it is in.
 type finding struct {
 	recipes.Diagnostic
 	side side
@@ -25,7 +25,7 @@ func (p finding) role() ui.Role {
 // sign is the mark of its severity in its colour.
 func (p finding) sign(th ui.Theme) string { return th.Paint(p.role(), ui.Sign(p.role())) }
 
-// listed orders findings for the list: errors first, then warnings, then notes,
+// sortFindings orders findings for the list: errors first, then warnings, then notes,
 // each in the order of the files.
 func sortFindings(ds recipes.Diagnostics, recipePath, workloadPath string) []finding {
 	out := make([]finding, 0, len(ds))
@@ -42,7 +42,7 @@ func sortFindings(ds recipes.Diagnostics, recipePath, workloadPath string) []fin
 	return out
 }
 
-// marks are the worst findings of each line of a text, by line from 0.
+// lineMarks are the worst findings of each line of a text, by line from 0.
 func lineMarks(ps []finding, of side) map[int]ui.Role {
 	out := map[int]ui.Role{}
 	for _, p := range ps {
@@ -74,7 +74,7 @@ func (l *problemList) current() (finding, bool) {
 	return finding{}, false
 }
 
-// next goes to the problem under the cursor, or the one after it if it is the one
+// goToNext goes to the problem under the cursor, or the one after it if it is the one
 // on this line, from 0, of a text.
 func (l *problemList) goToNext(of side, line int) (asks tea.Msg) {
 	p, ok := l.current()
@@ -87,7 +87,7 @@ func (l *problemList) goToNext(of side, line int) (asks tea.Msg) {
 	return l.items[l.cursor].goToMsg()
 }
 
-// on are the problems of a line, from 0, of a text.
+// onLine are the problems of a line, from 0, of a text.
 func (l *problemList) onLine(of side, line int) (out []finding) {
 	for _, p := range l.items {
 		if p.side == of && p.Line == line+1 {
@@ -127,7 +127,7 @@ func (l *problemList) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
 	return nil
 }
 
-// place is where the problem is; nil if that is in neither text.
+// goToMsg is where the problem is; nil if that is in neither text.
 func (p finding) goToMsg() tea.Msg {
 	if p.side == otherFile || p.Line < 1 {
 		return nil

@@ -11,10 +11,10 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// timeoutRule is what findings of the rule that is always in view are called.
+// phaseTimeoutRule is what findings of the rule that is always in view are called.
 const phaseTimeoutRule = "phase-timeout"
 
-// fixes lists what a program can fix: here first, then the changes of which each
+// fixMenu lists what a program can fix: here first, then the changes of which each
 // alone satisfies the timeout rule, then the rest. It is nil if there is nothing.
 func fixMenu(here, all []finding, r timeoutResult) *question {
 	q := &question{Menu: ui.Menu{Title: "Fix", Footer: "a number or enter makes it · ctrl+z takes it back · esc closes"}}
@@ -41,7 +41,7 @@ func fixMenu(here, all []finding, r timeoutResult) *question {
 	return q
 }
 
-// inWords is an edit as a person reads it.
+// editText is an edit as a person reads it.
 func editText(e recipes.Edit) string {
 	switch e.Op {
 	case recipes.OpUnset:
@@ -55,7 +55,7 @@ func editText(e recipes.Edit) string {
 // fixable says whether a problem comes with an edit of one of the texts.
 func (p finding) fixable() bool { return p.Edit != nil && p.side != otherFile }
 
-// fix makes the edit that a problem comes with.
+// fixMsg makes the edit that a problem comes with.
 func (p finding) fixMsg() editMsg {
 	return editMsg{p.side, func(text []byte) ([]byte, error) {
 		out, err := edit.Apply(text, []recipes.Edit{*p.Edit})
@@ -66,7 +66,7 @@ func (p finding) fixMsg() editMsg {
 	}}
 }
 
-// change makes a change that satisfies the timeout rule of a level.
+// ruleFixMsg makes a change that satisfies the timeout rule of a level.
 func ruleFixMsg(k recipes.Fix, level int) editMsg {
 	m := editMsg{side: workload, change: func(text []byte) ([]byte, error) {
 		value := k.Value
@@ -89,7 +89,7 @@ func ruleFixMsg(k recipes.Fix, level int) editMsg {
 	return m
 }
 
-// setLevel gives one concurrency level of a recipe another value.
+// setConcurrency gives one concurrency level of a recipe another value.
 func setConcurrency(text []byte, level int, value string) ([]byte, error) {
 	r, found := recipes.ParseRecipe("recipe", text)
 	if r == nil {

@@ -31,7 +31,7 @@ var formFields = [2][]string{
 	},
 }
 
-// entry is a field of the form.
+// formField is a field of the form.
 type formField struct {
 	side  side
 	path  string // as the file spells it
@@ -41,7 +41,7 @@ type formField struct {
 	table *schema.Table // that the field is of
 }
 
-// entries are the fields of the form, with their values. Of two spellings of one
+// formFieldsOf are the fields of the form, with their values. Of two spellings of one
 // thing the given one is shown, and only the roles that the recipe has.
 func formFieldsOf(r *recipes.Recipe, w *recipes.Workload) []formField {
 	var out []formField
@@ -100,13 +100,13 @@ type form struct {
 	version int // grows with each, for what is asked about them
 }
 
-// pending is a value that is being typed in the form.
+// pendingValue is a value that is being typed in the form.
 type pendingValue struct {
 	formField
 	value string
 }
 
-// pending is the change that would be made now; nil: none.
+// pendingValue is the change that would be made now; nil: none.
 func (f *form) pending() *pendingValue {
 	if e, ok := f.current(); ok && f.typing {
 		return &pendingValue{e, f.input.Value()}
@@ -114,7 +114,7 @@ func (f *form) pending() *pendingValue {
 	return nil
 }
 
-// in is a draft with the value in it; one that can't be set changes nothing.
+// applyTo is a draft with the value in it; one that can't be set changes nothing.
 func (p *pendingValue) applyTo(d engine.Draft) engine.Draft {
 	if p == nil {
 		return d
@@ -126,7 +126,7 @@ func (p *pendingValue) applyTo(d engine.Draft) engine.Draft {
 	return d
 }
 
-// set gives the field its value, in quotes where it would not be read as text else;
+// apply gives the field its value, in quotes where it would not be read as text else;
 // an empty one takes it out of the file.
 func (p *pendingValue) apply(text []byte) (out []byte, err error) {
 	if strings.TrimSpace(p.value) == "" {
@@ -140,7 +140,7 @@ func (p *pendingValue) apply(text []byte) (out []byte, err error) {
 	return out, nil
 }
 
-// fill gives the form the fields as they were read, unless one is being typed.
+// setRows gives the form the fields as they were read, unless one is being typed.
 func (f *form) setRows(rows []formField) {
 	if !f.typing && (len(rows) > 0 || f.active) {
 		f.rows = rows
@@ -163,7 +163,7 @@ func (f *form) open(of side, line int) side {
 	return of
 }
 
-// entry is the field under the cursor.
+// formField is the field under the cursor.
 func (f *form) current() (formField, bool) {
 	if f.active && f.cursor < len(f.rows) {
 		return f.rows[f.cursor], true
@@ -213,7 +213,7 @@ func (f *form) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
 	return nil
 }
 
-// typed handles a key while a value is typed: the rule and the findings follow.
+// handleTypingKey handles a key while a value is typed: the rule and the findings follow.
 func (f *form) handleTypingKey(msg tea.KeyPressMsg) (asks tea.Msg) {
 	e := f.rows[f.cursor]
 	switch msg.String() {
@@ -260,7 +260,7 @@ func (f *form) View(th ui.Theme, w, h int, b boxes, problems *problemList) strin
 	return f.drawFields(th, w, h, problems, recipe, workload)
 }
 
-// part draws the fields of some of the texts.
+// drawFields draws the fields of some of the texts.
 func (f *form) drawFields(th ui.Theme, w, h int, problems *problemList, from, to side) string {
 	wide := 0
 	for _, e := range f.rows {

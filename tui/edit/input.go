@@ -13,7 +13,7 @@ type goToMsg struct {
 	at   ui.Pos
 }
 
-// key gives a key to what is open on top, else to the screen's own bindings, else
+// handleKey gives a key to what is open on top, else to the screen's own bindings, else
 // to what has the focus. What a pane asks for is a message.
 func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	text := &s.texts.activeDoc().text
@@ -73,7 +73,7 @@ func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	return s.handlePaneMsg(s.problems.Key(msg))
 }
 
-// command handles the keys that work wherever the focus is.
+// handleShortcut handles the keys that work wherever the focus is.
 func (s *Screen) handleShortcut(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	text := &s.texts.activeDoc().text
 	switch {
@@ -114,7 +114,7 @@ func (s *Screen) handleShortcut(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	return cmd, true
 }
 
-// textKey handles a key of the text.
+// handleTextKey handles a key of the text.
 func (s *Screen) handleTextKey(msg tea.KeyPressMsg) tea.Cmd {
 	d, table := s.texts.activeDoc(), s.checks.fieldTable(s.texts.active)
 	switch {
@@ -139,7 +139,7 @@ func (s *Screen) handleTextKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// toText gives the keys to the active text.
+// focusText gives the keys to the active text.
 func (s *Screen) focusText() {
 	s.focus, s.form.active, s.form.typing = onText, false, false
 }

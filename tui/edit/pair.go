@@ -42,7 +42,7 @@ type (
 	saveMsg struct{ then tea.Msg }
 	// leaveMsg leaves the screen, and forgets what was kept of the edits.
 	leaveMsg struct{}
-	// beginMsg fills both texts from an example.
+	// exampleMsg fills both texts from an example.
 	exampleMsg struct{ example string }
 )
 
@@ -81,7 +81,7 @@ func (p *pair) Update(msg tea.Msg, busy bool) (*question, tea.Cmd) {
 	return nil, nil
 }
 
-// follow compares what was edited with the disk.
+// updateUnsaved compares what was edited with the disk.
 func (p *pair) updateUnsaved() {
 	for i := range p.docs {
 		if d := &p.docs[i]; d.comparedVersion != d.text.Version() {
@@ -94,7 +94,7 @@ func (p *pair) updateUnsaved() {
 // then. The zero value is none.
 type versions struct{ recipe, workload, form int }
 
-// doc is the text that keys are for.
+// activeDoc is the text that keys are for.
 func (p *pair) activeDoc() *document { return &p.docs[p.active] }
 
 func (p *pair) draft() engine.Draft {
@@ -118,7 +118,7 @@ func (p *pair) unsaved() (names []string) {
 // saving says whether a save is under way.
 func (p *pair) saving() bool { return p.docs[recipe].saving || p.docs[workload].saving }
 
-// seek looks for the workload of the recipe if none is given: the file that it
+// findWorkload looks for the workload of the recipe if none is given: the file that it
 // names, as the recipe's mounts show it, else one beside the recipe.
 func (p *pair) findWorkload() tea.Cmd {
 	w := &p.docs[workload]
@@ -140,12 +140,12 @@ func (p *pair) findWorkload() tea.Cmd {
 	})
 }
 
-// beside is the name of a recipe's workload file beside it.
+// defaultWorkloadPath is the name of a recipe's workload file beside it.
 func defaultWorkloadPath(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".workload.yaml"
 }
 
-// onRead takes a file. What someone else wrote to one that was not edited is the
+// handleRead takes a file. What someone else wrote to one that was not edited is the
 // new text, and one undo brings the old one back; otherwise it is asked about. An
 // answer is dropped if what is on disk moved on since it was asked for.
 func (p *pair) handleRead(m readMsg) tea.Cmd {
@@ -176,7 +176,7 @@ func (p *pair) handleRead(m readMsg) tea.Cmd {
 	return ui.Send(ui.Toast{Text: text, Role: ui.Warn})
 }
 
-// onFirstRead takes a file that is read for the first time.
+// handleFirstRead takes a file that is read for the first time.
 func (p *pair) handleFirstRead(m readMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	switch {
@@ -191,7 +191,7 @@ func (p *pair) handleFirstRead(m readMsg) tea.Cmd {
 	return nil
 }
 
-// begin fills both texts from an example.
+// startFromExample fills both texts from an example.
 func (p *pair) startFromExample(example string) tea.Cmd {
 	r, w, err := examples.Read(example)
 	if err != nil {
@@ -225,7 +225,7 @@ func (p *pair) saveThen(then tea.Msg) tea.Cmd {
 	return ui.Send(then)
 }
 
-// save writes what is not saved; nil if there is nothing to start. A text that is
+// saveUnsaved writes what is not saved; nil if there is nothing to start. A text that is
 // being saved is saved again afterwards, with what was typed meanwhile; one that
 // someone else wrote meanwhile is asked about first.
 func (p *pair) saveUnsaved() tea.Cmd {
@@ -244,7 +244,7 @@ func (p *pair) saveUnsaved() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// onSaved takes the outcome of a save, and goes on with what waited for it.
+// handleSaved takes the outcome of a save, and goes on with what waited for it.
 func (p *pair) handleSaved(m savedMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	d.saving = false

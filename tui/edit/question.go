@@ -20,13 +20,13 @@ type question struct {
 	ignoresKeys bool           // opened by itself just now: keys are meant for something else
 }
 
-// grace is how long a question that opens by itself takes no keys.
+// keyDelay is how long a question that opens by itself takes no keys.
 const keyDelay = 400 * time.Millisecond
 
-// armMsg says that a question has been seen long enough to be meant.
+// questionReadyMsg says that a question has been seen long enough to be meant.
 type questionReadyMsg struct{ question *question }
 
-// popUp makes a question one that no key asked for.
+// delayKeys makes a question one that no key asked for.
 func (q *question) delayKeys() tea.Cmd {
 	q.ignoresKeys = true
 	return tea.Tick(keyDelay, func(time.Time) tea.Msg { return questionReadyMsg{q} })
@@ -60,7 +60,7 @@ func (q *question) View(th ui.Theme, w, h int) string {
 	return m.Draw(th, w, h)
 }
 
-// leaving asks before edits are lost.
+// leaveQuestion asks before edits are lost.
 func leaveQuestion(unsaved []string) *question {
 	q := &question{
 		Menu:      ui.Menu{Title: "Leave without saving?", Body: "Not saved: " + strings.Join(unsaved, ", "), Cursor: 1},
@@ -72,7 +72,7 @@ func leaveQuestion(unsaved []string) *question {
 	return q
 }
 
-// newRecipe offers to begin a recipe that is not there yet.
+// newRecipeQuestion offers to begin a recipe that is not there yet.
 func newRecipeQuestion(path string) *question {
 	q := &question{esc: ui.Back{}, Menu: ui.Menu{
 		Title: "There is no " + path, Footer: "a number or enter chooses · esc goes back",

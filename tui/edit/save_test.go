@@ -12,10 +12,10 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// good is a workload without anything against submitting it.
+// validWorkload is a workload without anything against submitting it.
 var validWorkload = strings.NewReplacer("1548.0", "1549.0", "/TODO/", "/scratch/").Replace(testWorkload)
 
-// hold presses a key and keeps what it started from running.
+// pressWithoutRunning presses a key and keeps what it started from running.
 func pressWithoutRunning(t *testing.T, s *Screen, name string) tea.Cmd {
 	t.Helper()
 	cmd := s.Update(frametest.Keys(name)[0])

@@ -113,7 +113,7 @@ func (s *Screen) SetSize(w, h int) {
 	}
 }
 
-// lineEnds makes line feeds of the line ends of a paste: terminals send carriage returns.
+// normalizeLineEnds makes line feeds of the line ends of a paste: terminals send carriage returns.
 var normalizeLineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Update takes a message, and follows whatever it has changed: where things are,
@@ -155,7 +155,7 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// perform does what a pane asks for, and takes what a command came back with.
+// handlePaneMsg does what a pane asks for, and takes what a command came back with.
 func (s *Screen) handlePaneMsg(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ui.Back, ui.Toast:
@@ -193,7 +193,7 @@ func (s *Screen) handlePaneMsg(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// ask puts a question that no key asked for, if there is one.
+// openQuestion puts a question that no key asked for, if there is one.
 func (s *Screen) openQuestion(q *question, cmd tea.Cmd) tea.Cmd {
 	if q == nil {
 		return cmd
@@ -233,7 +233,7 @@ func (s *Screen) submit() tea.Cmd {
 	return ui.Send(o)
 }
 
-// describe describes the line under the cursor: of the text, or of what has the focus instead.
+// describeLine describes the line under the cursor: of the text, or of what has the focus instead.
 func (s *Screen) describeLine() description {
 	of, line := s.texts.active, s.texts.activeDoc().text.Cursor().Line
 	e, inForm := s.form.current()

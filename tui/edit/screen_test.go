@@ -19,7 +19,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// disk is an engine on files in memory.
+// fakeEngine is an engine on files in memory.
 type fakeEngine struct {
 	mu           sync.Mutex
 	files        map[string]string
@@ -417,7 +417,7 @@ func TestAFailedCheckIsNotAGoodOne(t *testing.T) {
 	}
 }
 
-// blocked is an engine that never answers.
+// blockedEngine is an engine that never answers.
 type blockedEngine struct{}
 
 func (blockedEngine) ReadFile(ctx context.Context, _ string) ([]byte, error) {

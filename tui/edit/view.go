@@ -37,7 +37,7 @@ func (s *Screen) View() string {
 	return s.drawOverlays(strings.Join(parts, "\n"))
 }
 
-// over lays what is open on top over the body.
+// drawOverlays lays what is open on top over the body.
 func (s *Screen) drawOverlays(body string) string {
 	w, h := s.boxes.all.w, s.boxes.all.h
 	if s.completion != nil && !s.form.active && s.focus == onText {
@@ -58,7 +58,7 @@ func (s *Screen) drawOverlays(body string) string {
 	return body
 }
 
-// main is the texts in view, or one with the description of its field; the form or
+// drawMain is the texts in view, or one with the description of its field; the form or
 // the comparison takes their place.
 func (s *Screen) drawMain() string {
 	b := s.boxes
@@ -85,7 +85,7 @@ func (s *Screen) drawMain() string {
 	return main
 }
 
-// bottom is the list of problems, with the description of the field beside or above it.
+// drawBottom is the list of problems, with the description of the field beside or above it.
 func (s *Screen) drawBottom() string {
 	b := s.boxes
 	say := func(r ui.Role, text string) string { return ui.Box(" "+s.th.Paint(r, text), b.list.w, b.list.h) }

@@ -19,7 +19,7 @@ type list struct {
 	reference string // folder of the run to compare with
 }
 
-// show applies the filter; the cursor stays on its run.
+// applyFilter applies the filter; the cursor stays on its run.
 func (l *list) applyFilter(now time.Time) {
 	at, _ := l.selected()
 	l.shown = nil
@@ -45,7 +45,7 @@ func (l *list) selected() (engine.Summary, bool) {
 	return engine.Summary{}, false
 }
 
-// plain says that there is neither a filter nor a mark.
+// unfiltered says that there is neither a filter nor a mark.
 func (l *list) unfiltered() bool { return l.filter.Value() == "" && l.reference == "" }
 
 // lastLine is the filter or the mark, and where the cursor is in a long list.

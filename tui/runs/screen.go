@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// settledEvery is how many ticks pass between two looks when nothing runs.
+// idleTicks is how many ticks pass between two looks when nothing runs.
 const idleTicks = 6
 
 // Screen is the list of runs.

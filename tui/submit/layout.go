@@ -10,11 +10,11 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// headRows are the lines that answer the screen's question: what will run, what
+// headerRows are the lines that answer the screen's question: what will run, what
 // stands against it, and how it differs from the recipe; then a rule.
 const headerRows = 4
 
-// wide is the least width at which the list of sections stands beside the one under
+// listFrom is the least width at which the list of sections stands beside the one under
 // the cursor; narrower, that one's title tells how many there are.
 const listFrom = 90
 
@@ -66,7 +66,7 @@ func (p *planPane) listWidth() int {
 	return min(w, p.w/3)
 }
 
-// fill makes the lines anew.
+// render makes the lines anew.
 func (p *planPane) render() {
 	w := p.w
 	if list := p.listWidth(); list > 0 {

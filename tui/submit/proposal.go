@@ -46,7 +46,7 @@ type (
 	}
 )
 
-// make loads the files and plans.
+// load loads the files and plans.
 func (p *proposal) load(ctx context.Context, eng Engine, files engine.Files) tea.Cmd {
 	p.gen++
 	p.planning = true
@@ -64,7 +64,7 @@ func (p *proposal) load(ctx context.Context, eng Engine, files engine.Files) tea
 	}
 }
 
-// onPlanned takes a plan; false if it is not the newest.
+// handlePlanned takes a plan; false if it is not the newest.
 func (p *proposal) handlePlanned(msg plannedMsg) bool {
 	if msg.gen != p.gen {
 		return false
@@ -77,7 +77,7 @@ func (p *proposal) handlePlanned(msg plannedMsg) bool {
 	return true
 }
 
-// mostUsers is the recipe's highest level: a local run plays no more.
+// maxUsers is the recipe's highest level: a local run plays no more.
 func (p *proposal) maxUsers() int {
 	if p.pair == nil || p.pair.Recipe == nil {
 		return p.scale.Users
@@ -97,7 +97,7 @@ func (p *proposal) preflight(ctx context.Context, eng Engine) tea.Cmd {
 	}
 }
 
-// asking says whether the cluster has not answered yet for the plan in view.
+// clusterPending says whether the cluster has not answered yet for the plan in view.
 func (p *proposal) clusterPending() bool {
 	return p.plan != nil && p.target == plan.Slurm && p.cluster.gen != p.gen
 }
@@ -149,7 +149,7 @@ func (p *proposal) summary() string {
 	return fmt.Sprintf("%s workers, %s users, on %s.", strings.Join(workers, " and "), strings.Join(users, ", "), where)
 }
 
-// against is what stands against the submit, in one line; the sections tell more.
+// statusLine is what stands against the submit, in one line; the sections tell more.
 func (p *proposal) statusLine(th ui.Theme) string {
 	ds := p.pair.Report.Diagnostics
 	e, w := ds.Errors(), ds.Warnings()
@@ -168,7 +168,7 @@ func (p *proposal) statusLine(th ui.Theme) string {
 	return th.Paint(ui.OK, "✓ nothing stands against it")
 }
 
-// where is the target, and what it says of this run.
+// targetLine is the target, and what it says of this run.
 func (p *proposal) targetLine() string {
 	text := fmt.Sprintf("target %s", p.target)
 	switch {

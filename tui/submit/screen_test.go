@@ -42,7 +42,7 @@ min_measurement_seconds: 300.0
 trajectory_path: /ap/t.jsonl
 `
 
-// recorder is the real engine, but for the submit itself.
+// fakeEngine is the real engine, but for the submit itself.
 type fakeEngine struct {
 	*engine.Engine
 	submitted  []*plan.Plan

@@ -33,7 +33,7 @@ type line struct {
 	role ui.Role // of the mark, or of the text where there is none
 }
 
-// collect makes the sections: what stands against the submit first, then who runs
+// buildSections makes the sections: what stands against the submit first, then who runs
 // where, then the plan as dry-run prints it.
 func buildSections(p proposal) []section {
 	var out []section
@@ -66,13 +66,13 @@ func buildSections(p proposal) []section {
 	return out
 }
 
-// marks are those of findings by severity.
+// severityMarks are those of findings by severity.
 var severityMarks = map[recipes.Severity]line{
 	recipes.Error: {mark: "✗", role: ui.Bad}, recipes.Warning: {mark: "⚠", role: ui.Warn},
 	recipes.Note: {mark: "·", role: ui.Muted},
 }
 
-// findings are the diagnostics, the worst first.
+// findingLines are the diagnostics, the worst first.
 func findingLines(ds recipes.Diagnostics) []line {
 	var out []line
 	for _, d := range ds.BySeverity() {
@@ -133,7 +133,7 @@ func nodeName(n plan.Node) string {
 	return n.Name
 }
 
-// letters stand for a GPU's role in the node map.
+// roleLetters stand for a GPU's role in the node map.
 var roleLetters = map[schema.Role]string{schema.Prefill: "P", schema.Decode: "D", schema.Agg: "A"}
 
 // lines are the cluster's answers; the one that makes the submit impossible first.
@@ -148,7 +148,7 @@ func (c clusterMsg) lines() []line {
 	return out
 }
 
-// rows are a line at a width: broken at spaces where it can be, so that nothing of
+// wrap are a line at a width: broken at spaces where it can be, so that nothing of
 // what will run is out of sight.
 func (l line) wrap(th ui.Theme, w int) []string {
 	if l.mark == "" {
@@ -172,7 +172,7 @@ func (l line) wrap(th ui.Theme, w int) []string {
 	return rows
 }
 
-// paint mutes where a value comes from: what stands in brackets at the end.
+// paintSource mutes where a value comes from: what stands in brackets at the end.
 func paintSource(th ui.Theme, row string, role ui.Role) string {
 	if i := strings.LastIndex(row, "  ("); role == ui.Plain && i >= 0 && strings.HasSuffix(row, ")") {
 		return row[:i] + th.Paint(ui.Muted, row[i:])
@@ -180,7 +180,7 @@ func paintSource(th ui.Theme, row string, role ui.Role) string {
 	return th.Paint(role, row)
 }
 
-// fold breaks a plain line at spaces, keeping those within; a word that is longer
+// wrapPlain breaks a plain line at spaces, keeping those within; a word that is longer
 // than a line is broken behind a separator of its parts, and only else anywhere.
 // Lines after the first begin with the indent.
 func wrapPlain(s string, w int, indent string) []string {

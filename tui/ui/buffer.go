@@ -5,34 +5,34 @@ import (
 	"strings"
 )
 
-// Pos is a place in a text: line and byte in it, both from 0.
+// Pos is a position in a text: the line, and the byte in that line. Both count from 0.
 type Pos struct{ Line, Col int }
 
-// buffer is the lines of a text, and what was done to them. It keeps every byte that is not edited.
+// buffer holds the lines of a text and its undo history. Bytes that are not edited stay as they are.
 type buffer struct {
 	lines                []string
 	version              int
 	undoStack, redoStack []edit
 }
 
-// edit replaced a text by another.
+// edit is the replacement of one piece of text by another.
 type edit struct {
 	from              Pos
 	removed, inserted string
-	cursorBefore      Pos // of the cursor before
+	cursorBefore      Pos
 }
 
-// maxUndo bounds what can be taken back.
+// maxUndo is the greatest number of edits that can be undone.
 const maxUndo = 1000
 
-// clamp is the nearest place where the cursor can stand.
+// clamp returns the nearest position at which the cursor can be.
 func (b *buffer) clamp(p Pos) Pos {
 	p = b.clampToText(p)
 	p.Col = min(p.Col, len(withoutCR(b.lines[p.Line])))
 	return p
 }
 
-// within is the nearest place in the text.
+// clampToText returns the nearest position in the text, carriage returns included.
 func (b *buffer) clampToText(p Pos) Pos {
 	if len(b.lines) == 0 {
 		b.lines = []string{""}
@@ -42,11 +42,11 @@ func (b *buffer) clampToText(p Pos) Pos {
 	return p
 }
 
-// body is a line without the carriage return of its end.
+// withoutCR returns a line without its trailing carriage return.
 func withoutCR(line string) string { return strings.TrimSuffix(line, "\r") }
 
-// replace replaces what lies between two places, and answers with the end of the new
-// text, or with the cursor if nothing changes.
+// replace replaces the text between two positions. It returns the end of the new
+// text, or cursor if nothing changes.
 func (b *buffer) replace(from, to Pos, text string, cursor Pos) Pos {
 	from, to = b.clampToText(from), b.clampToText(to)
 	ed := edit{from: from, inserted: text, removed: b.between(from, to), cursorBefore: cursor}
@@ -61,7 +61,7 @@ func (b *buffer) replace(from, to Pos, text string, cursor Pos) Pos {
 	return b.splice(from, to, text)
 }
 
-// extend types on at the end of the last edit; false if the cursor is elsewhere.
+// extend adds text to the last edit. It returns false if the cursor is not at its end.
 func (b *buffer) extend(text string, cursor Pos) bool {
 	n := len(b.undoStack)
 	if n == 0 || cursor != endOf(b.undoStack[n-1].from, b.undoStack[n-1].inserted) {
@@ -89,7 +89,7 @@ func (b *buffer) splice(from, to Pos, text string) Pos {
 	return endOf(from, text)
 }
 
-// end is where a text ends that begins at a place.
+// endOf returns the end of a text that begins at a position.
 func endOf(from Pos, text string) Pos {
 	if last := strings.LastIndexByte(text, '\n'); last >= 0 {
 		return Pos{from.Line + strings.Count(text, "\n"), len(text) - last - 1}
@@ -97,7 +97,7 @@ func endOf(from Pos, text string) Pos {
 	return Pos{from.Line, from.Col + len(text)}
 }
 
-// undo takes the last edit back, and answers with where the cursor was; false if there is none.
+// undo reverts the last edit and returns the cursor before it; false if there is none.
 func (b *buffer) undo() (Pos, bool) {
 	if len(b.undoStack) == 0 {
 		return Pos{}, false
@@ -108,7 +108,7 @@ func (b *buffer) undo() (Pos, bool) {
 	return ed.cursorBefore, true
 }
 
-// redo makes the last edit that was taken back again; false if there is none.
+// redo repeats the edit that was undone last and returns its end; false if there is none.
 func (b *buffer) redo() (Pos, bool) {
 	if len(b.redoStack) == 0 {
 		return Pos{}, false
@@ -118,7 +118,7 @@ func (b *buffer) redo() (Pos, bool) {
 	return b.splice(ed.from, endOf(ed.from, ed.removed), ed.inserted), true
 }
 
-// back is the place a character before another, forth the one behind it.
+// previous returns the position one character before p.
 func (b *buffer) previous(p Pos) Pos {
 	switch {
 	case p.Col > 0:
@@ -129,6 +129,7 @@ func (b *buffer) previous(p Pos) Pos {
 	return p
 }
 
+// next returns the position one character after p.
 func (b *buffer) next(p Pos) Pos {
 	rest := withoutCR(b.lines[p.Line])[p.Col:]
 	switch {
@@ -140,7 +141,7 @@ func (b *buffer) next(p Pos) Pos {
 	return p
 }
 
-// cell is the cell of a place in its line.
+// cellOf returns the cell of a position in its line.
 func (b *buffer) cellOf(p Pos) int {
 	line, n := b.lines[p.Line], 0
 	for at := 0; at < p.Col; {

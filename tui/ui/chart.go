@@ -8,8 +8,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/chart"
 )
 
-// Curve is one line of a chart: a value a step, NaN where there is none; an
-// infinite value is none either.
+// Curve is one line of a chart, with one value per step. NaN and infinite values
+// are gaps.
 type Curve struct {
 	Label  string
 	Values []float64
@@ -18,8 +18,8 @@ type Curve struct {
 // ChartAxisWidth is the width in cells of the y axis and its labels.
 const ChartAxisWidth = 7
 
-// strokes tell curves apart where colours are off: which steps of a curve are
-// drawn, and how its legend looks. They repeat after the last.
+// strokes distinguish curves without colours: a stroke has a sample for the legend,
+// and draws only some of the steps. They repeat after the last.
 var strokes = []struct {
 	sample string
 	drawn  func(step int) bool
@@ -29,9 +29,9 @@ var strokes = []struct {
 	{"⠄ ⠄", func(step int) bool { return step%4 == 0 }},
 }
 
-// Chart draws curves over w × h cells with braille dots, two steps a cell. The newest values are at
-// the right; what does not fit is left out on the left. Every curve has its own colour and its own
-// stroke. Marks are vertical lines through the chart, each at a fraction of its length.
+// Chart draws curves on w × h cells with braille dots, two steps per cell. The newest
+// values are at the right; the oldest are left out if there are too many. Marks are
+// vertical lines, each at a fraction of the chart's width.
 func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 	cols := w - ChartAxisWidth
 	if cols < 4 || h < 2 {
@@ -64,12 +64,12 @@ func (t Theme) Chart(w, h int, marks []float64, curves ...Curve) string {
 
 func lastN(v []float64, n int) []float64 { return v[max(0, len(v)-n):] }
 
-// brailleBlank is the cell without dots; brailleBits are its dots by column and row.
+// brailleBlank is the braille pattern without dots; brailleBits are its dots by column and row.
 const brailleBlank = 0x2800
 
 var brailleBits = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
 
-// plot draws a curve between two values, joined where it is steep.
+// plot draws a curve on an axis from lo to hi. Where it is steep its points are joined.
 func (g grid) plot(values []float64, lo, hi float64, curve int) {
 	h := len(g.runes)
 	offset := len(g.runes[0])*2 - len(values)
@@ -93,7 +93,7 @@ func (g grid) plot(values []float64, lo, hi float64, curve int) {
 		}
 		for d := from; d <= to && stroke(x); d++ {
 			dots := brailleBits[x%2][d%4]
-			if r := g.runes[d/4][x/2]; r > brailleBlank { // other dots are in the cell
+			if r := g.runes[d/4][x/2]; r > brailleBlank { // the cell has other dots
 				dots |= r
 			}
 			g.put(x/2, d/4, brailleBlank|dots, curve)
@@ -102,7 +102,7 @@ func (g grid) plot(values []float64, lo, hi float64, curve int) {
 	}
 }
 
-// label is what stands left of row y: a value at the top, the middle and the bottom.
+// axisLabel returns the y axis at row y, with values at the top, the middle and the bottom.
 func axisLabel(y, h int, lo, hi float64) string {
 	text := ""
 	switch {
@@ -111,13 +111,13 @@ func axisLabel(y, h int, lo, hi float64) string {
 	case y == h-1:
 		text = shortNumber(lo, hi-lo)
 	case h >= 5 && y == (h-1)/2:
-		step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(h-1)))) // a row tells no more
+		step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(h-1)))) // the precision of one row
 		text = shortNumber(math.Round((hi-(hi-lo)*float64(y)/float64(h-1))/step)*step, hi-lo)
 	}
 	return Right(text, ChartAxisWidth-1) + "┤"
 }
 
-// short is a value in at most six cells, with the decimals that tell values of a span apart.
+// shortNumber formats a value in at most six cells, with the decimals that its axis needs.
 func shortNumber(v, span float64) string {
 	switch a := math.Abs(v); {
 	case a >= 1e6:
@@ -133,7 +133,7 @@ func shortNumber(v, span float64) string {
 	}
 }
 
-// Legend is the names of curves in their colours, each with its stroke.
+// Legend returns the labels of curves in their colours, each with its stroke.
 func (t Theme) Legend(curves ...Curve) string {
 	parts := make([]string, 0, len(curves))
 	for i, c := range curves {
@@ -142,11 +142,11 @@ func (t Theme) Legend(curves ...Curve) string {
 	return strings.Join(parts, "  ")
 }
 
-// eighths fill a cell from the left.
+// eighths are blocks that fill a cell from the left.
 var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
-// Bar is a progress bar of w cells, filled by a fraction from 0 to 1. It moves by
-// an eighth of a cell; bubbles' progress by a whole one.
+// Bar returns a progress bar of w cells, filled by a fraction from 0 to 1, in steps of
+// an eighth of a cell; the progress bar of bubbles has steps of a cell.
 func (t Theme) Bar(w int, fraction float64, r Role) string {
 	if w <= 0 {
 		return ""

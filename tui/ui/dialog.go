@@ -2,28 +2,28 @@ package ui
 
 import "strings"
 
-// Dialog is an open question. Keys count only once Armed: a question that opens
-// by itself must not be answered by a key that was meant for something else.
+// Dialog is an open dialog. It ignores keys until AcceptsKeys is set, so that a key
+// pressed before the dialog was visible does not answer it.
 type Dialog struct {
 	Ask
 	AcceptsKeys bool
-	YesSelected bool // the choice under the cursor
+	YesSelected bool // the button under the cursor
 }
 
-// Draw draws the dialog as a box of at most w × h cells. The answers are always in
-// it: what is cut where there is no room is the body, and an ellipsis says so.
+// Draw draws the dialog as a box of at most w × h cells. A body that does not fit is
+// cut and ends with an ellipsis; the buttons are always visible.
 func (d Dialog) Draw(t Theme, w, h int) string {
 	inner := min(max(w-8, 20), 72)
 	title := WrapAtMost(d.Title, inner, 2)
-	answers := d.buttons(t, inner)
+	buttons := d.buttons(t, inner)
 	const frame, blank, keys = 2, 2, 1
-	body := WrapAtMost(d.Body, inner, max(h-frame-blank-keys-len(title)-len(answers), 0))
+	body := WrapAtMost(d.Body, inner, max(h-frame-blank-keys-len(title)-len(buttons), 0))
 	lines := make([]string, 0, h)
 	for _, l := range title {
 		lines = append(lines, t.Title.Render(l))
 	}
 	lines = append(append(append(lines, ""), body...), "")
-	lines = append(append(lines, answers...), d.keyHint(t))
+	lines = append(append(lines, buttons...), d.keyHint(t))
 	return t.bordered(strings.Join(lines, "\n"), d.role(), 2)
 }
 
@@ -34,7 +34,7 @@ func (d Dialog) role() Role {
 	return Accent
 }
 
-// answers are the two buttons, one below the other where a line is too short.
+// buttons returns the two buttons, one below the other if they do not fit in a line.
 func (d Dialog) buttons(t Theme, w int) []string {
 	button := func(text string, on bool, r Role) string {
 		text = Clean(text)
@@ -51,10 +51,10 @@ func (d Dialog) buttons(t Theme, w int) []string {
 	return []string{no, yes}
 }
 
-// keys says how to answer, once an answer is taken.
+// keyHint returns the keys of the dialog, once it accepts keys.
 func (d Dialog) keyHint(t Theme) string {
 	if !d.AcceptsKeys {
 		return ""
 	}
-	return t.Paint(Muted, " ← → choose · enter · y / n")
+	return t.Paint(Muted, " ← → choose · enter confirm · y / n")
 }

@@ -24,7 +24,7 @@ func keyCode(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c} }
 
 func ctrl(c rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: c, Mod: tea.ModCtrl} }
 
-func TestEditorKeepsWhatIsNotEdited(t *testing.T) {
+func TestEditorKeepsUneditedBytes(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]string{
 		"empty": "", "no last line end": "a: 1", "crlf": "a: 1\r\nb: 2\r\n", "mixed": "a\r\nb\nc\r", "tabs": "\ta:\t1\n",
@@ -61,24 +61,24 @@ func TestEditorKeys(t *testing.T) {
 		{"type", "ab", "aXb", Pos{0, 1}, typeText("X")},
 		{"new line keeps the indentation", "  a: 1", "  a: 1\n  ", Pos{0, 6}, []tea.KeyPressMsg{enter}},
 		{"new line inside the indentation", "  a", " \n  a", Pos{0, 1}, []tea.KeyPressMsg{enter}},
-		{"new line of the file's kind", "a\r\nb", "a\r\n\r\nb", Pos{0, 1}, []tea.KeyPressMsg{enter}},
+		{"new line keeps the kind of line end", "a\r\nb", "a\r\n\r\nb", Pos{0, 1}, []tea.KeyPressMsg{enter}},
 		{"join lines", "a\nb", "ab", Pos{1, 0}, []tea.KeyPressMsg{back}},
-		{"join lines of the other kind", "a\r\nb", "ab", Pos{1, 0}, []tea.KeyPressMsg{back}},
+		{"join lines with a carriage return", "a\r\nb", "ab", Pos{1, 0}, []tea.KeyPressMsg{back}},
 		{"delete at the end of a line", "a\nb", "ab", Pos{0, 1}, []tea.KeyPressMsg{del}},
 		{"delete a character of several bytes", "aé\u0301b", "ab", Pos{0, 5}, []tea.KeyPressMsg{back}},
-		{"delete what is no character", "a\xffb", "ab", Pos{0, 2}, []tea.KeyPressMsg{back}},
+		{"delete an invalid byte", "a\xffb", "ab", Pos{0, 2}, []tea.KeyPressMsg{back}},
 		{"backspace at the top", "a", "a", Pos{0, 0}, []tea.KeyPressMsg{back}},
 		{"delete at the bottom", "a", "a", Pos{0, 1}, []tea.KeyPressMsg{del}},
-		{"cut to the end", "abc\nd", "a\nd", Pos{0, 1}, []tea.KeyPressMsg{ctrl('k')}},
-		{"cut the line end", "a\nd", "ad", Pos{0, 1}, []tea.KeyPressMsg{ctrl('k')}},
+		{"delete to the end of the line", "abc\nd", "a\nd", Pos{0, 1}, []tea.KeyPressMsg{ctrl('k')}},
+		{"delete the line end", "a\nd", "ad", Pos{0, 1}, []tea.KeyPressMsg{ctrl('k')}},
 		{"indent", "a", "  a", Pos{0, 0}, []tea.KeyPressMsg{keyCode(tea.KeyTab)}},
 		{"indent to an even column", " a", "  a", Pos{0, 1}, []tea.KeyPressMsg{keyCode(tea.KeyTab)}},
 		{"outdent", "    a", "  a", Pos{0, 5}, []tea.KeyPressMsg{{Code: tea.KeyTab, Mod: tea.ModShift}}},
 		{"undo a word", "a ", "a ", Pos{0, 2}, append(typeText("word"), ctrl('z'))},
-		{"undo is by words", "", "one", Pos{0, 0}, append(typeText("one two"), ctrl('z'))},
+		{"undo removes one word", "", "one", Pos{0, 0}, append(typeText("one two"), ctrl('z'))},
 		{"redo", "", "one two", Pos{0, 0}, append(typeText("one two"), ctrl('z'), ctrl('y'))},
 		{
-			"an edit forgets what was undone", "", "x",
+			"an edit clears the redo history", "", "x",
 			Pos{0, 0},
 			append(append(typeText("one"), ctrl('z')), append(typeText("x"), ctrl('y'))...),
 		},
@@ -98,7 +98,7 @@ func TestEditorKeys(t *testing.T) {
 	}
 }
 
-func TestEditorUpAndDownAimForTheColumn(t *testing.T) {
+func TestEditorUpAndDownKeepTheColumn(t *testing.T) {
 	t.Parallel()
 	var e Editor
 	e.SetText("abcdef\na\nabcdef")
@@ -106,15 +106,15 @@ func TestEditorUpAndDownAimForTheColumn(t *testing.T) {
 	e.MoveTo(Pos{0, 4})
 	pressKeys(&e, keyCode(tea.KeyDown))
 	if got := e.Cursor(); got != (Pos{1, 1}) {
-		t.Errorf("on the short line at %v", got)
+		t.Errorf("cursor on the short line: %v", got)
 	}
 	pressKeys(&e, keyCode(tea.KeyDown))
 	if got := e.Cursor(); got != (Pos{2, 4}) {
-		t.Errorf("below the short line at %v", got)
+		t.Errorf("cursor below the short line: %v", got)
 	}
 }
 
-func TestEditorDrawsItsSize(t *testing.T) {
+func TestEditorFillsItsSize(t *testing.T) {
 	t.Parallel()
 	th := NewTheme(true)
 	var e Editor
@@ -152,15 +152,15 @@ func TestEditorClickAndScroll(t *testing.T) {
 	e.Scroll(50)
 	e.Click(e.gutterWidth()+2, 3)
 	if got := e.Cursor(); got != (Pos{53, 2}) {
-		t.Errorf("a click in the fourth line from 50 on went to %v", got)
+		t.Errorf("scrolled to line 50, a click in the fourth line moved the cursor to %v", got)
 	}
 	e.Scroll(-1000)
 	if got := e.Cursor(); got.Line != 9 {
-		t.Errorf("scrolled to the top, and the cursor is on %v", got)
+		t.Errorf("scrolled to the top, cursor %v", got)
 	}
 }
 
-// Whatever is done to a text, undoing all of it gives the text back.
+// Undoing all edits restores the text, and redoing them the edited text.
 func FuzzEditorUndo(f *testing.F) {
 	f.Add("a: 1\r\n\tb: \xff\n", []byte("\x00\x01xyz\x02\x03\x04\x05\x06\x07\x08\x09"))
 	f.Add("", []byte("hello\x00world\x01\x01\x02"))
@@ -187,13 +187,13 @@ func FuzzEditorUndo(f *testing.F) {
 			e.Key(ctrl('z'))
 		}
 		if got := e.Text(); got != s {
-			t.Errorf("undone to %q, want %q", got, s)
+			t.Errorf("undo gave %q, want %q", got, s)
 		}
 		for len(e.redoStack) > 0 {
 			e.Key(ctrl('y'))
 		}
 		if got := e.Text(); got != edited {
-			t.Errorf("redone to %q, want %q", got, edited)
+			t.Errorf("redo gave %q, want %q", got, edited)
 		}
 	})
 }
@@ -211,11 +211,11 @@ func TestInput(t *testing.T) {
 			"nothing to delete", "", "",
 			[]tea.KeyPressMsg{keyCode(tea.KeyBackspace), keyCode(tea.KeyDelete), keyCode(tea.KeyLeft), keyCode(tea.KeyRight)},
 		},
-		{"cut a part of a path", "/a/b/c", "/a/b/", []tea.KeyPressMsg{ctrl('w')}},
-		{"cut a folder of a path", "/a/b/", "/a/", []tea.KeyPressMsg{ctrl('w')}},
-		{"cut all", "/a/b/", "", []tea.KeyPressMsg{ctrl('u')}},
+		{"delete the last part of a path", "/a/b/c", "/a/b/", []tea.KeyPressMsg{ctrl('w')}},
+		{"delete the last directory of a path", "/a/b/", "/a/", []tea.KeyPressMsg{ctrl('w')}},
+		{"delete to the start", "/a/b/", "", []tea.KeyPressMsg{ctrl('u')}},
 		{"home and delete", "abc", "bc", []tea.KeyPressMsg{keyCode(tea.KeyHome), keyCode(tea.KeyDelete)}},
-		{"cut to the end", "abc", "a", []tea.KeyPressMsg{keyCode(tea.KeyHome), keyCode(tea.KeyRight), ctrl('k')}},
+		{"delete to the end", "abc", "a", []tea.KeyPressMsg{keyCode(tea.KeyHome), keyCode(tea.KeyRight), ctrl('k')}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +229,7 @@ func TestInput(t *testing.T) {
 			}
 			for w := range 12 {
 				if got := Width(i.Draw(NewTheme(true), w, true)); got != w {
-					t.Errorf("drawn %d wide instead of %d", got, w)
+					t.Errorf("%d cells wide, want %d", got, w)
 				}
 			}
 		})
@@ -291,7 +291,7 @@ func FuzzSpans(f *testing.F) {
 			at = s.to
 		}
 		if at != len(line) {
-			t.Fatalf("%q is coloured up to %d of %d", line, at, len(line))
+			t.Fatalf("%q: spans end at %d of %d", line, at, len(line))
 		}
 	})
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// glyph is a character of a line as it is drawn.
+// glyph is one character of a line as it is drawn.
 type glyph struct {
 	text        string
 	bytes       int
 	width       int
-	substituted bool // drawn as a sign: a tab, a control character, no UTF-8
+	substituted bool // stands for a tab, a control character or invalid UTF-8
 }
 
-// glyphOf is the first character of a text that is not empty. What would move
-// the cursor or hide something is drawn as one visible cell.
+// glyphOf returns the first character of a text that is not empty. Characters that
+// would move the terminal's cursor or hide text are drawn as one visible cell.
 func glyphOf(s string) glyph {
-	if printableASCII(s[0]) && (len(s) == 1 || s[1] < utf8.RuneSelf) { // nothing combines with it
+	if printableASCII(s[0]) && (len(s) == 1 || s[1] < utf8.RuneSelf) { // no combining character follows
 		return glyph{s[:1], 1, 1, false}
 	}
 	c, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
@@ -37,10 +37,10 @@ func glyphOf(s string) glyph {
 	return glyph{c, len(c), w, false}
 }
 
-// ascii says whether a byte is a printable character of its own.
+// printableASCII reports whether a byte is a printable ASCII character.
 func printableASCII(c byte) bool { return c >= ' ' && c < 0x7f }
 
-// byteAt is the byte of a line at a cell, or its end.
+// byteAt returns the byte offset in a line at a cell, or the line's length.
 func byteAt(line string, cell int) int {
 	line = withoutCR(line)
 	at := 0
@@ -54,10 +54,10 @@ func byteAt(line string, cell int) int {
 	return at
 }
 
-// gutter is the width of signs and line numbers.
+// gutterWidth returns the width of the marks and line numbers.
 func (e *Editor) gutterWidth() int { return 3 + max(len(strconv.Itoa(len(e.lines))), 3) }
 
-// reveal scrolls so that the cursor is in view.
+// scrollToCursor scrolls so that the cursor is in view.
 func (e *Editor) scrollToCursor() {
 	if e.h <= 0 || e.w <= 0 {
 		return
@@ -73,7 +73,7 @@ func (e *Editor) scrollToCursor() {
 	}
 }
 
-// Draw draws the lines in view, with signs and numbers before them.
+// Draw draws the lines in view, each with its mark and number.
 func (e *Editor) Draw(t Theme, focused bool) string {
 	if e.w <= 0 || e.h <= 0 {
 		return ""
@@ -103,13 +103,13 @@ func (e *Editor) Draw(t Theme, focused bool) string {
 	return strings.Join(rows, "\n")
 }
 
-// Sign is the mark of a role, so that nothing is said by colour alone.
+// Sign returns the mark of a role, which makes the role visible without colours.
 func Sign(r Role) string {
 	return map[Role]string{Bad: "✗", Warn: "⚠", OK: "✓", Plain: "·", Muted: "·", Accent: "·"}[r]
 }
 
-// line draws one line from the first cell in view in exactly w cells, with the
-// colours of YAML and what is searched for lit.
+// drawLine draws one line in exactly w cells, from the first cell in view, with YAML
+// syntax colours and highlighted matches.
 func (e *Editor) drawLine(t Theme, s string, caret, w int) string {
 	s = withoutCR(s)
 	var out, run strings.Builder
@@ -159,7 +159,7 @@ func (e *Editor) drawLine(t Theme, s string, caret, w int) string {
 	return out.String() + strings.Repeat(" ", max(w-drawn, 0))
 }
 
-// CaretCell is the cell of the drawn editor at which the cursor stands.
+// CursorCell returns the cell of the drawn editor that the cursor is on.
 func (e *Editor) CursorCell() (x, y int) {
 	return e.gutterWidth() + e.cellOf(e.clamp(e.cursor)) - e.left, e.cursor.Line - e.top
 }

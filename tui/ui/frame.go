@@ -8,20 +8,20 @@ import (
 	"charm.land/bubbles/v2/key"
 )
 
-// Rows that the workbench takes from a screen: two at the top, two at the bottom.
+// Rows that the workbench uses above and below a screen.
 const (
 	HeaderRows = 2
 	FooterRows = 2
 )
 
-// MinWidth and MinHeight are the smallest terminal that is drawn for.
+// MinWidth and MinHeight are the size in cells of the smallest supported terminal.
 const (
 	MinWidth  = 60
 	MinHeight = 16
 )
 
-// Header is the title line and its rule: breadcrumbs left, state and age right.
-// Where it is too narrow the age goes first, then the front of the breadcrumbs.
+// Header returns the title line and its rule: breadcrumbs left, state and age right.
+// In a narrow terminal the age is left out first, then the first breadcrumbs.
 func (t Theme) Header(crumbs []string, st State, w int) string {
 	right := t.Paint(st.Role, Clean(st.Text))
 	if st.Age != "" {
@@ -50,14 +50,14 @@ func (t Theme) Header(crumbs []string, st State, w int) string {
 // RuleLine returns a horizontal rule of w cells.
 func (t Theme) RuleLine(w int) string { return t.Rule.Render(strings.Repeat("─", max(w, 0))) }
 
-// Footer is a rule and the keys that work now, as many as fit; help, with its key, is always last.
+// Footer returns a rule and as many key hints as fit. The key of the help is always last.
 func (t Theme) Footer(keys []key.Binding, helpKey string, w int) string {
 	return t.RuleLine(w) + "\n" + t.keyLine(keys, helpKey, w)
 }
 
-// Not bubbles' help: it leaves disabled bindings out, here they keep their place and
-// say why; and an item for which there is no room is drawn all the same where its
-// ellipsis has none either (v2.2.1), so that the last key would be cut off.
+// keyLine returns the key hints. The help of bubbles (v2.2.1) leaves disabled bindings
+// out, while here they are shown with the reason; and it draws one item too many if
+// there is no room for its ellipsis.
 func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 	help := t.Paint(Accent, helpKey) + t.Paint(Muted, " help")
 	line, room := " ", w-Width("  · "+help+" ")
@@ -84,10 +84,10 @@ func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 	return Fit(line+help, w)
 }
 
-// Help lists all bindings of a screen, in as many columns as it takes. The last
-// group, how to leave, comes first: it is in view in any window, and of the rest a
-// line says how many have no room. Bubbles' full help makes a column of each group:
-// the editor's 15 keys would be cut at the bottom of a small window, uncounted.
+// Help lists all bindings of a screen, in as many columns as needed. The last group,
+// how to leave the screen, comes first, so that it is always visible. A line counts the
+// bindings that do not fit. The full help of bubbles has one column per group, and
+// would cut long groups without notice.
 func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
 	const head, leastColumn = 3, 26
 	keyWidth := 1
@@ -116,7 +116,7 @@ func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
 		}
 	}
 	rows = max((len(items)+cols-1)/cols, 1)
-	lines := []string{"", "  " + t.Title.Render(Clean(title)) + t.Paint(Muted, "   any key closes this"), ""}
+	lines := []string{"", "  " + t.Title.Render(Clean(title)) + t.Paint(Muted, "   any key closes"), ""}
 	for y := range rows {
 		line := "  "
 		for x := range cols {

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// framed fails unless a block is lines of exactly w cells, h of them.
+// checkSize fails unless a block is lines of exactly w cells, h of them.
 func checkSize(t *testing.T, block string, w, h int) {
 	t.Helper()
 	lines := strings.Split(block, "\n")
@@ -33,9 +33,9 @@ func bindings(n int) []key.Binding {
 	return out
 }
 
-// However many bindings there are, how to leave is in view, and the rest is either
-// all there or counted.
-func TestHelpHidesNothingSilently(t *testing.T) {
+// The help always shows how to leave, and all other bindings or the number of those that
+// do not fit.
+func TestHelpCountsHiddenBindings(t *testing.T) {
 	t.Parallel()
 	leave := []key.Binding{Bind("q", "back", "q"), Bind("ctrl+c", "quit", "ctrl+c")}
 	for _, c := range []struct{ n, w, h int }{
@@ -54,27 +54,27 @@ func TestHelpHidesNothingSilently(t *testing.T) {
 			help := NewTheme(true).Help("\x1b[5mrun\x07", [][]key.Binding{bindings(c.n), leave}, c.w, c.h)
 			checkSize(t, help, c.w, c.h)
 			if strings.ContainsAny(help, "\x07") || strings.Contains(help, "\x1b[5m") {
-				t.Error("the title's escapes reach the terminal")
+				t.Error("the help contains escape sequences of the title")
 			}
 			if c.h < 12 {
 				return
 			}
 			text := ansi.Strip(help)
 			if !strings.Contains(text, "back") || !strings.Contains(text, "quit") {
-				t.Errorf("how to leave is not said:\n%s", text)
+				t.Errorf("the help does not show how to leave:\n%s", text)
 			}
 			seen := strings.Count(text, "does ")
 			if seen < c.n && !strings.Contains(text, fmt.Sprintf("%d more: enlarge the window", c.n-seen)) {
-				t.Errorf("%d of %d bindings, and no word of the rest:\n%s", seen, c.n, text)
+				t.Errorf("the help shows %d of %d bindings and does not count the others:\n%s", seen, c.n, text)
 			}
 			if seen == c.n && strings.Contains(text, "more:") {
-				t.Errorf("all are in view, and yet:\n%s", text)
+				t.Errorf("the help shows all bindings and counts more:\n%s", text)
 			}
 		})
 	}
 }
 
-// At no width is the key of the help cut off, nor a binding that comes before it.
+// At any width the footer ends with a complete binding and the key of the help.
 func TestFooterFits(t *testing.T) {
 	t.Parallel()
 	for w := MinWidth; w < 140; w++ {
@@ -86,7 +86,7 @@ func TestFooterFits(t *testing.T) {
 	}
 }
 
-// The answers are in the frame, whatever the question's texts are.
+// The buttons are in the frame, whatever the texts of the dialog.
 func TestDialogFits(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("/a/very/long/path", 40)
@@ -121,11 +121,11 @@ func TestDialogFits(t *testing.T) {
 	}
 	short := ansi.Strip(Dialog{Ask: Ask{Title: "t", Body: "one\n\ntwo", Yes: "y", No: "n"}}.Draw(NewTheme(true), 60, 16))
 	if strings.Contains(short, "…") || strings.Count(short, "\n") != 9 {
-		t.Errorf("a short question is not shown as it is:\n%s", short)
+		t.Errorf("a short dialog is cut:\n%s", short)
 	}
 }
 
-// FuzzChart draws whatever numbers: what has no place on the axis is a gap.
+// FuzzChart draws any numbers: values that can't be drawn are gaps.
 func FuzzChart(f *testing.F) {
 	inf, big := math.Inf(1), math.MaxFloat64
 	for _, values := range [][]float64{
@@ -163,10 +163,10 @@ func TestChartOfInfinities(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	got := th.Chart(20, 5, nil, Curve{Values: []float64{1, inf, 3, -inf, 2}})
 	if want := th.Chart(20, 5, nil, Curve{Values: []float64{1, nan, 3, nan, 2}}); got != want {
-		t.Errorf("an infinite value is no gap:\n%s\nwant\n%s", got, want)
+		t.Errorf("an infinite value is not a gap:\n%s\nwant\n%s", got, want)
 	}
 	if got := ansi.Strip(th.Chart(40, 5, nil, Curve{Values: []float64{inf}})); !strings.Contains(got, "no values yet") {
-		t.Errorf("nothing but an infinite value:\n%s", got)
+		t.Errorf("a curve with only an infinite value:\n%s", got)
 	}
 }
 

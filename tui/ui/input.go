@@ -7,27 +7,27 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Input is one line of text that is being typed. It has no blinking cursor, so
-// that nothing moves while nobody types.
+// Input is a text field of one line. Its cursor does not blink, so that an idle screen
+// stays still.
 //
-// Not bubbles' textinput (v2.2.1): it edits by rune, so that backspace takes the
-// accent and leaves the letter; its cursor counts runes where wide characters take
-// two cells; ctrl+w takes a whole path; ctrl+v starts a program that reads the
-// clipboard; and of a paste it keeps marks that reorder text.
+// The textinput of bubbles (v2.2.1) edits by rune: backspace removes an accent and
+// leaves the letter, and the cursor is misplaced after wide characters. Its ctrl+w
+// removes a whole path, its ctrl+v starts a program that reads the clipboard, and it
+// keeps pasted bidirectional controls.
 type Input struct {
-	before, after string // around the cursor
+	before, after string // the cursor
 }
 
-// SetValue replaces the text; the cursor goes to its end.
+// SetValue replaces the text and moves the cursor to its end.
 func (i *Input) SetValue(s string) { i.before, i.after = s, "" }
 
-// Value is the text.
+// Value returns the text.
 func (i *Input) Value() string { return i.before + i.after }
 
-// Insert types a text, of a paste for instance. Line breaks and control characters are left out.
+// Insert inserts a text, such as a paste, without line breaks and control characters.
 func (i *Input) Insert(s string) { i.before += Clean(s) }
 
-// Key handles a key of a text; false if it means nothing to one.
+// Key handles a key. It returns false for a key that a text field has no use for.
 func (i *Input) Key(msg tea.KeyPressMsg) bool {
 	switch msg.String() {
 	case "left":
@@ -58,13 +58,13 @@ func (i *Input) Key(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// move takes bytes over the cursor: to the left or to the right.
+// move moves the cursor by a number of bytes to the left or to the right.
 func (i *Input) move(left, right int) {
 	all, at := i.Value(), len(i.before)-left+right
 	i.before, i.after = all[:at], all[at:]
 }
 
-// Draw draws the part around the cursor in w cells.
+// Draw draws the text in w cells, scrolled to the cursor.
 func (i *Input) Draw(t Theme, w int, focused bool) string {
 	before, after := Clean(i.before), Clean(i.after)
 	if !focused {
@@ -80,17 +80,17 @@ func (i *Input) Draw(t Theme, w int, focused bool) string {
 	return Fit(before+t.drawCursor(at)+rest, w)
 }
 
-// caret draws what is under a text cursor.
+// drawCursor draws the character under a text cursor.
 func (t Theme) drawCursor(s string) string { return t.styles[Accent].Reverse(true).Render(s) }
 
-// firstCluster is the length in bytes of the first character as a person sees it.
+// firstCluster returns the length in bytes of the first grapheme cluster.
 func firstCluster(s string) int {
 	c, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	return len(c)
 }
 
-// lastCluster is the same for the last one. It starts some bytes before the end,
-// so that a long text costs no more than a short one.
+// lastCluster returns the length in bytes of the last grapheme cluster. It starts
+// a few bytes before the end, so that a long text takes no longer than a short one.
 func lastCluster(s string) int {
 	from := max(len(s)-64, 0)
 	for from > 0 && from < len(s) && s[from]&0xc0 == 0x80 { // inside a rune

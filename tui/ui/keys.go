@@ -5,28 +5,29 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Bind makes a binding of keys, shown in help as so named.
+// Bind returns a binding of keys; help and desc are its key and description on screen.
 func Bind(help, desc string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, desc))
 }
 
-// Disabled is a binding that keeps its place and says why it does nothing; without
-// a reason it is as it was.
-func Disabled(b key.Binding, why string) key.Binding {
-	if why == "" {
+// Disabled returns a binding that is disabled and shows the reason. With an empty
+// reason it returns the binding unchanged.
+func Disabled(b key.Binding, reason string) key.Binding {
+	if reason == "" {
 		return b
 	}
-	b.SetHelp(b.Help().Key, b.Help().Desc+" ("+why+")")
+	b.SetHelp(b.Help().Key, b.Help().Desc+" ("+reason+")")
 	b.SetEnabled(false)
 	return b
 }
 
-// Command is a key of a screen as things are now: how it is listed, and what it does.
+// Command is a key binding of a screen with its current action.
 type Command struct {
 	Key    key.Binding
 	Do     func() tea.Cmd // nil if the key is handled elsewhere and only listed
-	Hidden bool           // it works, but is not listed
-	// Why it can't be done now; empty: it can. Pressed all the same it says so, under its name.
+	Hidden bool           // the key works, but is not listed
+	// Unavailable is the reason why the command can't be run now; empty if it can. If the
+	// key is pressed anyway, a toast shows Name and the reason.
 	Unavailable, Name string
 }
 
@@ -39,7 +40,7 @@ func HelpOnly(keys ...key.Binding) []Command {
 	return out
 }
 
-// Bindings are the keys of commands, for the footer and the help.
+// Bindings returns the bindings of commands, for the footer and the help.
 func Bindings(commands []Command) []key.Binding {
 	var out []key.Binding
 	for _, c := range commands {
@@ -50,8 +51,8 @@ func Bindings(commands []Command) []key.Binding {
 	return out
 }
 
-// HandleKey runs the command that a key is bound to; taken is false if there is none.
-func HandleKey(msg tea.KeyPressMsg, commands []Command) (cmd tea.Cmd, taken bool) {
+// HandleKey runs the command that a key is bound to; handled is false if there is none.
+func HandleKey(msg tea.KeyPressMsg, commands []Command) (cmd tea.Cmd, handled bool) {
 	for _, c := range commands {
 		switch {
 		case c.Do == nil || !key.Matches(msg, c.Key):

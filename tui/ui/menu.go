@@ -10,27 +10,27 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Menu is a short list to choose from, drawn over a screen: what may be done now.
+// Menu is a short list of choices, drawn over a screen.
 //
-// Not bubbles' list: it turns pages where this one scrolls, knows no numbers to
-// choose by, and its box is as high as it is told, not as its items are.
+// The list of bubbles has pages instead of scrolling, can't choose by number, and has
+// a fixed height.
 type Menu struct {
 	Title  string
-	Body   string // may be empty; its line breaks stay
+	Body   string // may be empty; may have several lines
 	Items  []Item
-	Cursor int // under the cursor
+	Cursor int // index of an item
 	Footer string
 }
 
 // Item is one line of a menu.
 type Item struct {
 	Text string
-	Note string // behind it, muted
+	Note string // after the text, muted
 	Role Role
 }
 
-// Key handles a key: the number of an item or enter chooses one, esc closes. The
-// choice is -1 while nothing is chosen.
+// Key handles a key: the number of an item or enter chooses an item, esc closes the
+// menu. Choice is the index of the chosen item, or -1.
 func (m *Menu) Key(msg tea.KeyPressMsg) (choice int, closed bool) {
 	n := len(m.Items)
 	if d, err := strconv.Atoi(msg.String()); err == nil && d >= 1 && d <= n {
@@ -52,7 +52,7 @@ func (m *Menu) Key(msg tea.KeyPressMsg) (choice int, closed bool) {
 	return -1, false
 }
 
-// Draw draws the menu as a box of at most w × h cells; of a long list the part around the cursor.
+// Draw draws the menu as a box of at most w × h cells. A long list is scrolled to the cursor.
 func (m Menu) Draw(t Theme, w, h int) string {
 	inner := min(max(w-8, 20), 96)
 	var lines []string
@@ -87,13 +87,13 @@ func (m Menu) Draw(t Theme, w, h int) string {
 	}
 	foot := m.Footer
 	if foot == "" {
-		foot = "↑ ↓ choose · enter · esc closes"
+		foot = "↑ ↓ choose · enter select · esc close"
 	}
 	lines = append(lines, "", t.Paint(Muted, Fit(foot, min(Width(foot), inner))))
 	return t.Framed(strings.Join(lines, "\n"))
 }
 
-// Framed is a block in a thin frame, for what is drawn over a screen.
+// Framed returns a block in a thin frame, to be drawn over a screen.
 func (t Theme) Framed(block string) string { return t.bordered(block, Accent, 1) }
 
 func (t Theme) bordered(block string, r Role, pad int) string {
@@ -113,7 +113,7 @@ func Overlay(frame, block string, x, y, w int) string {
 			break
 		}
 		left, right := ansi.Truncate(rows[y+i], x, ""), ansi.TruncateLeft(rows[y+i], x+bw, "")
-		if Width(right) > w-x-bw { // half a wide character lies below
+		if Width(right) > w-x-bw { // it begins with half a wide character
 			right = ansi.TruncateLeft(rows[y+i], x+bw+1, "")
 		}
 		gap := strings.Repeat(" ", max(w-x-bw-Width(right), 0))

@@ -38,9 +38,8 @@ func TestMenuKeys(t *testing.T) {
 	}
 }
 
-// Whatever its texts are, a menu stays within its room, and what lies under a block
-// keeps its width.
-func TestMenuStaysWithinItsRoom(t *testing.T) {
+// A menu with long texts stays within its size, and a frame keeps its width under it.
+func TestMenuStaysWithinItsSize(t *testing.T) {
 	t.Parallel()
 	th := NewTheme(true)
 	m := Menu{
@@ -58,7 +57,7 @@ func TestMenuStaysWithinItsRoom(t *testing.T) {
 			t.Errorf("%dx%d: %d lines of %d", w, h, n, Width(strings.Split(box, "\n")[0]))
 		}
 		if !strings.Contains(box, "▸") {
-			t.Errorf("%dx%d: the choice is out of view", w, h)
+			t.Errorf("%dx%d: the item under the cursor is out of view", w, h)
 		}
 		under := strings.TrimSuffix(strings.Repeat(Fit(th.Paint(Warn, strings.Repeat("世界", 200)), w)+"\n", h), "\n")
 		for _, at := range [][2]int{{0, 0}, {3, 2}, {w, h}, {-5, -5}} {

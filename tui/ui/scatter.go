@@ -12,14 +12,14 @@ import (
 type Points struct {
 	Label string
 	X, Y  []float64
-	Names []string // beside the points, where there is room
+	Names []string // shown beside the points if there is room
 }
 
-// dotMarks tell the kinds apart where colours are off. They repeat after the last.
-var dotMarks = []rune{'●', '◆', '▲', '■', '○', '◇'}
+// pointMarks distinguish series without colours. They repeat after the last.
+var pointMarks = []rune{'●', '◆', '▲', '■', '○', '◇'}
 
-// Scatter draws points over w × h cells, both axes from 0, those of one kind
-// joined in their order. The last line is the x axis with its title.
+// Scatter draws series of points on w × h cells. Both axes start at 0, and the points
+// of a series are joined in their order. The last line is the x axis with its title.
 func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 	cols, rows := w-ChartAxisWidth, h-1
 	maxX, maxY := 0.0, 0.0
@@ -53,11 +53,11 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 			last = i
 		}
 	}
-	for _, draw := range []func(d Points, i, x, y, kind int){ // over the lines, and no name over a point
-		func(_ Points, _, x, y, kind int) { g.put(x, y, dotMarks[kind%len(dotMarks)], kind) },
-		func(d Points, i, x, y, kind int) {
+	for _, draw := range []func(d Points, i, x, y, series int){ // points cover lines, and names cover neither
+		func(_ Points, _, x, y, series int) { g.put(x, y, pointMarks[series%len(pointMarks)], series) },
+		func(d Points, i, x, y, series int) {
 			if i < len(d.Names) {
-				g.name(x+1, y, d.Names[i], kind)
+				g.name(x+1, y, d.Names[i], series)
 			}
 		},
 	} {
@@ -79,7 +79,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 	return strings.Join(append(out, t.Paint(Muted, strings.Repeat(" ", ChartAxisWidth)+axis)), "\n")
 }
 
-// has says whether point i has a place.
+// drawable reports whether point i can be drawn.
 func (d Points) drawable(i int) bool {
 	return i < len(d.Y) && chart.Drawable(d.X[i]) && chart.Drawable(d.Y[i]) && d.X[i] >= 0 && d.Y[i] >= 0
 }
@@ -88,15 +88,15 @@ func (d Points) drawable(i int) bool {
 func (t Theme) ScatterLegend(sets ...Points) string {
 	parts := make([]string, 0, len(sets))
 	for k, s := range sets {
-		parts = append(parts, t.CurveStyles[k%len(t.CurveStyles)].Render(string(dotMarks[k%len(dotMarks)])+" "+s.Label))
+		parts = append(parts, t.CurveStyles[k%len(t.CurveStyles)].Render(string(pointMarks[k%len(pointMarks)])+" "+s.Label))
 	}
 	return strings.Join(parts, "  ")
 }
 
-// muted is the kind of what belongs to no curve and no points.
+// noSeries is the series of cells that belong to none.
 const noSeries = -1
 
-// grid is cells of one rune each, with the kind that it is of.
+// grid is an array of cells, each with a rune and the index of its series.
 type grid struct {
 	runes  [][]rune
 	series [][]int
@@ -110,22 +110,22 @@ func newGrid(w, h int) grid {
 	return g
 }
 
-func (g grid) put(x, y int, r rune, kind int) { g.runes[y][x], g.series[y][x] = r, kind }
+func (g grid) put(x, y int, r rune, series int) { g.runes[y][x], g.series[y][x] = r, series }
 
-// join draws a dotted line between two points.
-func (g grid) join(at func(x, y float64) (int, int), s Points, i, j, kind int) {
+// join draws a dotted line between two points of a series.
+func (g grid) join(at func(x, y float64) (int, int), s Points, i, j, series int) {
 	x0, y0 := at(s.X[i], s.Y[i])
 	x1, y1 := at(s.X[j], s.Y[j])
 	n := max(x1-x0, x0-x1, y1-y0, y0-y1)
 	for k := 1; k < n; k++ {
 		part := float64(k) / float64(n)
 		x, y := x0+int(math.Round(part*float64(x1-x0))), y0+int(math.Round(part*float64(y1-y0)))
-		g.put(x, y, '·', kind)
+		g.put(x, y, '·', series)
 	}
 }
 
-// name writes a text where nothing stands but dots of lines, or not at all.
-func (g grid) name(x, y int, text string, kind int) {
+// name writes the name of a point, unless it would cover a point or another name.
+func (g grid) name(x, y int, text string, series int) {
 	r := []rune(text)
 	if x+len(r) > len(g.runes[y]) {
 		x -= len(r) + 1 // to the left of its point
@@ -136,7 +136,7 @@ func (g grid) name(x, y int, text string, kind int) {
 		}
 	}
 	for i, c := range r {
-		g.put(x+i, y, c, kind)
+		g.put(x+i, y, c, series)
 	}
 }
 
@@ -148,13 +148,13 @@ func (g grid) row(t Theme, y int) string {
 		for j < len(cells) && (cells[j] == ' ') == (cells[i] == ' ') && g.series[y][j] == g.series[y][i] {
 			j++
 		}
-		switch run, kind := string(cells[i:j]), g.series[y][i]; {
+		switch run, series := string(cells[i:j]), g.series[y][i]; {
 		case cells[i] == ' ':
 			b.WriteString(run)
-		case kind == noSeries:
+		case series == noSeries:
 			b.WriteString(t.Paint(Muted, run))
 		default:
-			b.WriteString(t.CurveStyles[kind%len(t.CurveStyles)].Render(run))
+			b.WriteString(t.CurveStyles[series%len(t.CurveStyles)].Render(run))
 		}
 		i = j
 	}

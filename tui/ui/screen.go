@@ -1,6 +1,5 @@
-// Package ui is what all screens are made of: the contract between a screen and
-// the workbench around it, the theme, and the parts that are drawn the same way
-// everywhere. It knows no screen and no engine.
+// Package ui holds what all screens share: the interface between a screen and the
+// workbench, the theme, and widgets. It does not depend on any screen or on the engine.
 package ui
 
 import (
@@ -10,40 +9,40 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Screen is one place of the workbench. It is told its size and its messages, and
-// draws itself; it does I/O only inside the commands that it returns.
+// Screen is a screen of the workbench. It gets its size and its messages, and draws
+// itself. It does I/O only in the commands that it returns.
 type Screen interface {
-	// Name is the screen's part of the breadcrumbs.
+	// Name returns the screen's name in the breadcrumbs.
 	Name() string
-	// State is what stands top right: the state of what is shown, with its age.
+	// State returns the state shown at the top right, with its age.
 	State() State
-	// Init starts the screen's work; it is called once.
+	// Init returns the screen's first command. It is called once.
 	Init() tea.Cmd
-	// Update takes a message of this screen's own commands, a key, a paste, or one of Mouse, Tick,
-	// Answer, Resumed and ThemeChanged. A screen may be an UnsavedReporter, Leaver or Escaper too.
+	// Update handles a message of one of the screen's commands, a key, a paste, or a Mouse, Tick,
+	// Answer, Resumed or ThemeChanged. A screen may be an UnsavedReporter, Leaver or Escaper too.
 	Update(msg tea.Msg) tea.Cmd
-	// SetSize gives the size of the body in cells.
+	// SetSize sets the size of the body in cells.
 	SetSize(w, h int)
-	// View is the body; the workbench cuts and pads it to its size.
+	// View returns the body; the workbench cuts and pads it to its size.
 	View() string
-	// Keys are the bindings that work now, the most useful first. A disabled one
-	// is shown with the reason in its help.
+	// Keys returns the bindings of the moment, the most useful first. Disabled ones are
+	// shown with the reason.
 	Keys() []key.Binding
-	// Typing says that keys are text now, so that none is a shortcut of the workbench.
+	// Typing reports whether keys are text, so that the workbench has no shortcuts.
 	Typing() bool
-	// Close ends the screen's work; its commands' answers go nowhere afterwards.
+	// Close stops the screen's work. Later messages of its commands are dropped.
 	Close()
 }
 
-// State is a short text with a meaning.
+// State is a short text with a role and an age.
 type State struct {
 	Text string
 	Role Role
-	// Age is how old the state is, with its source: "events 1 s". Empty: not known.
+	// Age tells how old the state is, with its source: "events 1 s". Empty if unknown.
 	Age string
 }
 
-// Role is what a colour stands for.
+// Role is the meaning of a colour.
 type Role int
 
 // The roles.
@@ -56,32 +55,32 @@ const (
 	Bad
 )
 
-// Tick is sent to the active screen every few seconds; it is how time reaches a screen.
+// Tick is sent to the active screen every few seconds, with the current time.
 type Tick struct{ Now time.Time }
 
-// Mouse is a click or a turn of the wheel inside the body.
+// Mouse is a click or a turn of the wheel in the body.
 type Mouse struct {
 	X, Y  int // in the body
-	Wheel int // lines down; negative is up; 0 is a click
+	Wheel int // lines down, negative for up; 0 for a click
 }
 
-// In says whether it happened in a part of the body.
+// In reports whether the mouse is in a rectangle of the body.
 func (m Mouse) In(x, y, w, h int) bool { return m.X >= x && m.X < x+w && m.Y >= y && m.Y < y+h }
 
-// Open asks the workbench for another screen.
+// Open is a message that asks the workbench to open a screen on top.
 type Open interface{ open() }
 
-// The screens that can be asked for.
+// The screens that can be opened.
 type (
-	// OpenPort is the port wizard; with a directory it starts reading at once.
+	// OpenPort opens the port wizard. With a directory it starts to read it.
 	OpenPort struct{ Dir string }
-	// OpenEdit is the editor.
+	// OpenEdit opens the editor.
 	OpenEdit struct{ Recipe, Workload string }
-	// OpenSubmit shows the plan of a pair and asks whether to submit it.
+	// OpenSubmit opens the plan of a recipe and its workload.
 	OpenSubmit struct{ Recipe, Workload string }
-	// OpenRun is the dashboard of a run: a folder, an id or a name.
+	// OpenRun opens the dashboard of a run, given its directory, job id or name.
 	OpenRun struct{ Run string }
-	// OpenParity compares two runs.
+	// OpenParity opens the comparison of two runs.
 	OpenParity struct{ Ref, Cand string }
 )
 
@@ -91,32 +90,32 @@ func (OpenSubmit) open() {}
 func (OpenRun) open()    {}
 func (OpenParity) open() {}
 
-// Back leaves the active screen.
+// Back is a message that closes the active screen.
 type Back struct{}
 
-// Replace opens a screen in the place of the one that asks, with a remark. If
-// another one was opened on top meanwhile, only the remark is made.
+// Replace is a message that replaces the sender by another screen and shows a toast.
+// If another screen was opened on top meanwhile, only the toast is shown.
 type Replace struct {
 	With  Open
 	Toast Toast
 }
 
-// Toast is a short remark at the bottom. An error stays until a key is pressed.
+// Toast is a short message at the bottom. With role Bad it stays until a key is pressed.
 type Toast struct {
 	Text string
 	Role Role
 }
 
-// Ask opens a dialog; the answer goes to the screen that asked.
+// Ask is a message that opens a dialog. The sender gets an Answer.
 type Ask struct {
 	ID      string
 	Title   string
 	Body    string
-	Yes, No string // the words of the two choices; No is the default
+	Yes, No string // the texts of the two buttons; No is the default
 	Danger  bool
 }
 
-// Answer is what was chosen in a dialog.
+// Answer is the choice made in a dialog.
 type Answer struct {
 	ID  string
 	Yes bool
@@ -133,17 +132,18 @@ func ShowError(err error) tea.Cmd {
 	return Send(Toast{Text: err.Error(), Role: Bad})
 }
 
-// ThemeChanged tells that the terminal's background is known now.
+// ThemeChanged is sent to all screens when the terminal's background is known.
 type ThemeChanged struct{ Theme Theme }
 
-// Resumed tells a screen that it is the active one again.
+// Resumed is sent to a screen when it becomes the active one again.
 type Resumed struct{}
 
-// Copy puts a text into the terminal's clipboard, through SSH and tmux too where these allow it.
+// Copy is a message that copies Text to the terminal's clipboard (OSC 52), which works
+// through SSH and, if enabled, tmux. Message is then shown as a toast.
 type Copy struct{ Text, Message string }
 
-// Exec gives the terminal to another program until it ends; Done makes of its error
-// the message that the screen gets then.
+// Exec is a message that gives the terminal to another program until it ends. The
+// sender then gets the message that Done returns.
 type Exec struct {
 	Program tea.ExecCommand
 	Done    func(error) tea.Msg
@@ -152,14 +152,14 @@ type Exec struct {
 // UnsavedReporter is a screen that may hold unsaved changes.
 type UnsavedReporter interface{ Unsaved() bool }
 
-// Leaver is a screen that wants a word before it is left.
+// Leaver is a screen that is asked before it is closed.
 type Leaver interface {
-	// Leave is called instead of leaving; it answers with Back when it is time.
+	// Leave is called instead of closing the screen; its command sends Back to close it.
 	Leave() tea.Cmd
 }
 
-// Escaper is a screen in which esc ends something before it leaves the screen.
+// Escaper is a screen in which esc may cancel something instead of closing the screen.
 type Escaper interface {
-	// Escape ends what is going on; false if nothing is, and the screen is left.
+	// Escape cancels what is in progress; false if nothing is, and the screen is closed.
 	Escape() (tea.Cmd, bool)
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// drainFor is how long a command goes on collecting once it has something to tell.
+// drainTime is how long Drain collects values after the first one.
 const drainTime = 20 * time.Millisecond
 
-// Drain waits for a value of a stream and takes along what follows it at once,
-// until size has been reached or 20 ms are over: one message then carries a
-// burst. More is false once the stream has ended or ctx is done.
+// Drain waits for a value of a stream and then collects more for 20 ms, or until their
+// sizes add up to limit, so that a burst becomes one message. More is false once the
+// stream has ended or ctx is done.
 func Drain[T any](ctx context.Context, in <-chan T, limit int, size func(T) int) (got []T, more bool) {
 	var over <-chan time.Time
 	for n := 0; n < limit; {

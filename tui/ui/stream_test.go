@@ -21,7 +21,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("%v %v, want two of size 2 and more", got, more)
 	}
 	if got, more = Drain(t.Context(), in, 4, one); !slices.Equal(got, []int{6}) || !more {
-		t.Errorf("%v %v, want what there is and more", got, more)
+		t.Errorf("%v %v, want the value that is there and more", got, more)
 	}
 	in <- 7
 	close(in)
@@ -31,7 +31,7 @@ func TestDrain(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got, more = Drain(ctx, make(chan int), 4, one); got != nil || more {
-		t.Errorf("%v %v, want nothing once the context has ended", got, more)
+		t.Errorf("%v %v, want nothing once the context is done", got, more)
 	}
 }
 

@@ -9,24 +9,25 @@ import (
 // Column is one column of a table.
 type Column struct {
 	Title string
-	Right bool // numbers: aligned at the right
-	Min   int  // least width; a table too narrow for it drops columns
-	Max   int  // greatest width of a column that does not flex; 0: none
-	// Drop orders what goes first when there is no room: the highest; 0 stays.
+	Right bool // right-aligned, for numbers
+	Min   int  // least width; columns are dropped if the table is too narrow
+	Max   int  // greatest width, unless Flex is set; 0 for no limit
+	// Drop is the order in which columns are dropped if there is no room: the highest
+	// first; 0 is never dropped.
 	Drop int
-	Flex bool // takes the room that is left
+	Flex bool // takes the remaining width
 }
 
-// Cell is a text with a meaning.
+// Cell is a text with a role.
 type Cell struct {
 	Text string
 	Role Role
 }
 
-// Table is rows under a header with a cursor. It draws only the rows that fit.
+// Table is a table with a header and a cursor.
 //
-// Not bubbles' table: its columns have fixed widths and one alignment, its cells no
-// roles, and a move of the cursor takes four times as long (BenchmarkTable).
+// The table of bubbles has columns of fixed width and one alignment, cells without
+// roles, and takes four times as long to move the cursor (BenchmarkTable).
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
@@ -35,19 +36,19 @@ type Table struct {
 	w, h    int
 }
 
-// SetSize sets the size in cells, the header included, and keeps the cursor in view.
+// SetSize sets the size in cells, including the header, and keeps the cursor in view.
 func (t *Table) SetSize(w, h int) {
 	t.w, t.h = w, h
 	t.Move(0)
 }
 
-// SetRows replaces the rows; the cursor stays on its row's number.
+// SetRows replaces the rows. The cursor keeps its row number.
 func (t *Table) SetRows(rows [][]Cell) {
 	t.Rows = rows
 	t.Move(0)
 }
 
-// Move moves the cursor by so many rows.
+// Move moves the cursor by a number of rows.
 func (t *Table) Move(by int) {
 	t.Cursor = min(max(t.Cursor+by, 0), max(len(t.Rows)-1, 0))
 	body := max(t.h-1, 1)
@@ -77,16 +78,16 @@ func (t *Table) Key(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// Page is how many rows are in view.
+// Page returns the number of rows in view.
 func (t *Table) Page() int { return max(t.h-1, 1) }
 
-// At is the row that is drawn at line y of the table; false outside the rows.
+// RowAt returns the row drawn at line y of the table; false outside the rows.
 func (t *Table) RowAt(y int) (int, bool) {
 	i := t.top + y - 1
 	return i, y >= 1 && i < len(t.Rows)
 }
 
-// Draw draws header and rows.
+// Draw draws the header and the rows in view.
 func (t *Table) Draw(th Theme) string {
 	cols := t.layout()
 	head := ""
@@ -102,7 +103,7 @@ func (t *Table) Draw(th Theme) string {
 
 type columnWidth struct{ i, w int }
 
-// layout gives each column its width; columns that do not fit are dropped in their order.
+// layout returns the columns that fit, with their widths.
 func (t *Table) layout() []columnWidth {
 	widths := make([]int, len(t.Columns))
 	for i, c := range t.Columns {

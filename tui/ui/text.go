@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// Clean is a text of somebody else, safe to draw on one line.
+// Clean returns an untrusted text without control characters, to be drawn on one line.
 func Clean(s string) string { return safetext.Clean(s) }
 
 // Fit cuts or pads a styled line to exactly w cells.
@@ -20,15 +20,15 @@ func Fit(s string, w int) string {
 	if w <= 0 {
 		return ""
 	}
-	n := Width(s) // once: every line of every frame comes through here
-	if n > w {    // a wide character that has no room leaves a cell
+	n := Width(s) // only once: every line of every frame is fitted
+	if n > w {    // may leave a cell free if a wide character does not fit
 		s = ansi.Truncate(s, w, "…")
 		n = Width(s)
 	}
 	return s + strings.Repeat(" ", max(w-n, 0))
 }
 
-// Right pads a line on the left to w cells; a longer one is cut.
+// Right aligns a line at the right of w cells; a longer one is cut.
 func Right(s string, w int) string {
 	if Width(s) > w {
 		return Fit(s, w)
@@ -36,7 +36,7 @@ func Right(s string, w int) string {
 	return texttable.Right(s, w)
 }
 
-// Width is the number of cells that a styled text takes.
+// Width returns the number of cells of a styled text.
 func Width(s string) int { return texttable.Width(s) }
 
 // Box cuts and pads a block to exactly w × h cells.
@@ -56,7 +56,7 @@ func Box(s string, w, h int) string {
 	return strings.Join(out, "\n")
 }
 
-// Beside puts blocks side by side with a thin rule between; each must already be a box of h lines.
+// Beside puts blocks of the same height side by side, separated by vertical rules.
 func (t Theme) Beside(blocks ...string) string {
 	sep := t.Rule.Render(" │ ")
 	rows := strings.Split(blocks[0], "\n")
@@ -84,7 +84,7 @@ func LeftRight(left, right string, w int) string {
 	return Fit(left, w-r-gap) + strings.Repeat(" ", gap) + right
 }
 
-// Plural is a count with its noun.
+// Plural returns a count with its noun.
 func Plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -92,7 +92,7 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// Age is a duration in coarse steps, so that it does not change all the time.
+// Age formats a duration in coarse steps, so that an idle screen rarely changes.
 func Age(d time.Duration) string {
 	switch s := int(d.Seconds()); {
 	case s < 5:
@@ -108,15 +108,15 @@ func Age(d time.Duration) string {
 	}
 }
 
-// Ago is Age as a part of a sentence.
+// Ago formats a duration as "5 m ago" or "just now".
 func Ago(d time.Duration) string {
 	if age := Age(d); age != "now" {
 		return age + " ago"
 	}
-	return "now"
+	return "just now"
 }
 
-// Clock is a length of time as m:ss, or h:mm:ss.
+// Clock formats a duration as m:ss, or h:mm:ss.
 func Clock(seconds float64) string {
 	s := max(int(seconds+0.5), 0)
 	if s >= 3600 {
@@ -125,7 +125,7 @@ func Clock(seconds float64) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// OneLine is an error that may have several causes, in one line.
+// OneLine returns an error's message in one line.
 func OneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // WrapAtMost wraps a text to at most so many lines of w cells. It keeps the text's own
@@ -184,8 +184,8 @@ func (t Theme) TitledRule(left, right string, w int) string {
 	return line + t.RuleLine(w-Width(line)-Width(tail)) + tail
 }
 
-// Wrap breaks a text of somebody else into lines of at most w cells: at spaces
-// where it can, inside a word where that alone is longer than a line.
+// Wrap breaks an untrusted text into lines of at most w cells: at spaces, or inside
+// words that are longer than a line.
 func Wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
@@ -203,7 +203,7 @@ func Wrap(s string, w int) []string {
 		line += word
 		for Width(line) > w {
 			head := ansi.Truncate(line, w, "")
-			if head == "" { // one wide character, and no room for it
+			if head == "" { // a wide character in one cell
 				break
 			}
 			lines = append(lines, head)

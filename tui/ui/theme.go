@@ -6,22 +6,22 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Theme is the styles by role. Colour only where it means something: the rest is
-// the terminal's own.
+// Theme holds the styles of roles, text and charts. Plain text has the terminal's own
+// colours.
 type Theme struct {
 	styles [6]lipgloss.Style
-	// Selected is the row or field under the cursor, Title a heading.
+	// Selected is the style of the row or field under the cursor, Title that of headings.
 	Selected, Title, Rule lipgloss.Style
-	// syntax are the colours of YAML, found is what a search has found.
+	// syntax holds the styles of YAML, match that of search matches.
 	syntax      [numKinds]lipgloss.Style
 	match       lipgloss.Style
 	syntaxCodes map[syntaxStyle][2]string
-	roleCodes   [6][2]string // what each role puts before and behind a text
-	// Lines are the colours of the curves of a chart, in order.
+	roleCodes   [6][2]string // escape codes before and after a text
+	// CurveStyles are the styles of the curves of a chart, in order.
 	CurveStyles []lipgloss.Style
 }
 
-// NewTheme is the theme for a dark or a light terminal.
+// NewTheme returns the theme for a dark or a light terminal.
 func NewTheme(dark bool) Theme {
 	pick := lipgloss.LightDark(dark)
 	colour := func(light, darker string) lipgloss.Style {
@@ -57,26 +57,26 @@ func NewTheme(dark bool) Theme {
 	return t
 }
 
-// look is how a part of a text is drawn.
+// syntaxStyle is the style of a part of a line of YAML.
 type syntaxStyle struct {
 	kind        kind
-	highlighted bool // found by a search
+	highlighted bool // matches the search
 }
 
-// ends are what a style puts before and behind a text. Rendering each part by its
-// style would take longer than all else that a key does.
+// escapeCodes returns the escape codes of a style, before and after a text. To render each
+// part with its style would take most of the time of a key press.
 func escapeCodes(s lipgloss.Style) [2]string {
-	before, behind, _ := strings.Cut(s.Render("x"), "x")
-	return [2]string{before, behind}
+	before, after, _ := strings.Cut(s.Render("x"), "x")
+	return [2]string{before, after}
 }
 
-// ink draws a clean text in a look.
+// paintSyntax draws a clean text in a style.
 func (t Theme) paintSyntax(l syntaxStyle, s string) string {
 	e := t.syntaxCodes[l]
 	return e[0] + s + e[1]
 }
 
-// Style is the style of a role.
+// Style returns the style of a role.
 func (t Theme) Style(r Role) lipgloss.Style { return t.styles[r] }
 
 // Paint draws a text in a role.

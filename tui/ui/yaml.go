@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// kind is what a part of a line of YAML is.
+// kind is the kind of a part of a line of YAML.
 type kind int
 
 const (
 	plain   kind = iota
-	keyword      // the name of a field
+	keyword      // a mapping's key
 	literal      // a number, true, false, null
 	quoted
 	mark // punctuation, anchors, aliases, tags
 	comment
-	numKinds // how many there are
+	numKinds // number of kinds
 )
 
-// span is a part of a line up to a byte.
+// span is a part of a line: it ends before byte to, and starts where the last one ends.
 type span struct {
 	to   int
 	kind kind
 }
 
-// spans colours one line of YAML by itself: a text of several lines is taken for
-// what its lines look like. There is at least one; the last goes on to the end.
+// spans splits a line of YAML into parts, without regard to other lines. There is at
+// least one part, and the last one reaches to the end of the line.
 func spans(s string) []span {
 	out := make([]span, 0, 8)
 	add := func(to int, k kind) {
@@ -68,7 +68,7 @@ func spans(s string) []span {
 	return out
 }
 
-// keyEnd is the colon behind the key that a line begins with; -1: there is none.
+// keyEnd returns the offset of the colon after the key at the start of a line; -1 without one.
 func keyEnd(s string) int {
 	if s == "" || strings.IndexByte("[{&*!|>%@`", s[0]) >= 0 {
 		return -1
@@ -90,7 +90,7 @@ func keyEnd(s string) int {
 var literalWord = regexp.MustCompile(
 	`^(?:[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0x[0-9a-fA-F]+|true|false|null|~)$`)
 
-// value is the next part of a value: where it ends, and what it is.
+// valueSpan returns the end and the kind of the next part of a value.
 func valueSpan(s string, at int) (to int, k kind) {
 	switch c := s[at]; {
 	case c == '"' || c == '\'':
@@ -123,7 +123,7 @@ func valueSpan(s string, at int) (to int, k kind) {
 	return to, plain
 }
 
-// commentStart is where a YAML comment begins in a line; -1 without one.
+// commentStart returns the offset of the comment in a line of YAML; -1 without one.
 func commentStart(s string) int {
 	quote := byte(0)
 	for i := range len(s) {
