@@ -185,7 +185,7 @@ func TestWorkbenchInASmallTerminalWithoutColours(t *testing.T) {
 	term := s.terminal(60, 16)
 	term.WaitFor("No runs yet")
 	term.Press("?")
-	term.WaitFor("any key closes this")
+	term.WaitFor("any key closes")
 	term.Press("ctrl+c")
 	if code := term.Wait(); code != 0 {
 		t.Errorf("exit %d", code)

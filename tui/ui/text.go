@@ -108,12 +108,12 @@ func Age(d time.Duration) string {
 	}
 }
 
-// Ago formats a duration as "5 m ago" or "just now".
+// Ago formats a duration as "5 m ago" or "now".
 func Ago(d time.Duration) string {
 	if age := Age(d); age != "now" {
 		return age + " ago"
 	}
-	return "just now"
+	return "now"
 }
 
 // Clock formats a duration as m:ss, or h:mm:ss.
