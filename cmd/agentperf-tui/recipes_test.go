@@ -189,7 +189,7 @@ func TestReplayOfBadInput(t *testing.T) {
 	for _, c := range []struct{ config, url, says string }{
 		{"nosuch", "http://x/v1", "nosuch"},
 		{"r.yaml", "http://x/v1", "r.yaml:"},
-		{"w.yaml", "nonsense", `base_url is "nonsense"`},
+		{"w.yaml", "nonsense", `base_url must be http://host:port/v1, got "nonsense"`},
 	} {
 		s.want(2, "replay", "--config", c.config, "--base-url", c.url, "--model", "m", "--results-dir", "out").says(t, c.says)
 	}

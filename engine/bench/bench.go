@@ -22,6 +22,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // ResultsDir is where the client writes: the log dir is mounted at /logs.
@@ -125,31 +126,33 @@ func (s *step) inputs() (*recipes.Workload, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(s.ClientDir); err != nil {
-		return nil, fmt.Errorf("client checkout: %w; "+
+		return nil, problem.Errorf(problem.ClientInvalid, "client checkout: %w; "+
 			"mount it into the container with extra_mount, or correct benchmark.agentperf_client_dir", err)
 	} else if !info.IsDir() {
-		return nil, fmt.Errorf("client checkout %s is no folder; correct benchmark.agentperf_client_dir", s.ClientDir)
+		return nil, problem.Errorf(problem.ClientInvalid, "client checkout: %s is not a directory; "+
+			"correct benchmark.agentperf_client_dir", s.ClientDir)
 	}
 	if s.ClientDir, err = filepath.Abs(s.ClientDir); err != nil {
 		return nil, fmt.Errorf("client checkout: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(s.ClientDir, script)); err != nil {
-		return nil, fmt.Errorf("%s is no checkout of the client: %w", s.ClientDir, err)
+		return nil, problem.Errorf(problem.ClientInvalid, "client checkout: %s is not a checkout of the client: %w; "+
+			"correct benchmark.agentperf_client_dir", s.ClientDir, err)
 	}
 	w, found, err := recipes.LoadWorkload(s.Config)
 	if err != nil {
-		return nil, fmt.Errorf("%w; mount its folder with extra_mount, or correct benchmark.agentperf_config", err)
+		return nil, fmt.Errorf("%w; mount its directory with extra_mount, or correct benchmark.agentperf_config", err)
 	}
 	for _, d := range found {
 		if w == nil {
-			return nil, fmt.Errorf("workload: %s", d)
+			return nil, problem.Errorf(problem.RecipeInvalid, "workload: %s", d)
 		}
 		if d.Severity == recipes.Error { // the client owns this file and decides
 			s.rec.say("workload: %s", d)
 		}
 	}
 	if w.TrajectoryPath == "" {
-		return nil, fmt.Errorf("workload %s: trajectory_path is not set", s.Config)
+		return nil, problem.Errorf(problem.RecipeInvalid, "workload %s: trajectory_path is not set", s.Config)
 	}
 	return w, nil
 }

@@ -163,15 +163,15 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{"no checkout", func(w *world) { w.opt.ClientDir = w.path("gone") }, "mount it into the container"},
-		{"checkout is a file", func(w *world) { w.opt.ClientDir = w.opt.Config }, "is no folder"},
-		{"not the client", func(w *world) { w.opt.ClientDir = w.path("in") }, "is no checkout of the client"},
+		{"checkout is a file", func(w *world) { w.opt.ClientDir = w.opt.Config }, "is not a directory"},
+		{"not the client", func(w *world) { w.opt.ClientDir = w.path("in") }, "is not a checkout of the client"},
 		{"no workload", func(w *world) { w.opt.Config = w.path("gone.yaml") }, "correct benchmark.agentperf_config"},
 		{"broken workload", func(w *world) { w.write("workload.yaml", "a: [") }, "workload.yaml:1"},
 		{"no trajectories", func(w *world) { w.write("workload.yaml", "model: m\n") }, "trajectory_path is not set"},
-		{"no levels", func(w *world) { w.opt.Levels = nil }, "no concurrency level"},
-		{"level 0", func(w *world) { w.opt.Levels = []int{1, 0} }, "level 0"},
-		{"endpoint", func(w *world) { w.opt.Endpoint = "127.0.0.1:8000" }, "want http://host:port"},
-		{"relative runtime", func(w *world) { w.env("AGENTPERF_RUNTIME=r") }, "want an absolute path"},
+		{"no levels", func(w *world) { w.opt.Levels = nil }, "concurrency levels: none given"},
+		{"level 0", func(w *world) { w.opt.Levels = []int{1, 0} }, "concurrency level must be at least 1, got 0"},
+		{"endpoint", func(w *world) { w.opt.Endpoint = "127.0.0.1:8000" }, "endpoint must be http://host:port"},
+		{"relative runtime", func(w *world) { w.env("AGENTPERF_RUNTIME=r") }, "must be an absolute path"},
 		{"no job", func(w *world) { w.env("AGENTPERF_RUNTIME=") }, "set AGENTPERF_RUNTIME"},
 		{"odd job", func(w *world) { w.env("AGENTPERF_RUNTIME=", "SLURM_JOB_ID=../x") }, "set AGENTPERF_RUNTIME"},
 	} {
@@ -193,7 +193,7 @@ func TestResultsFolderIsOneRuns(t *testing.T) {
 	w.hang("client")
 	first := w.background(t.Context(), w.opt)
 	w.hangs("client")
-	w.want(1, "another run writes into "+w.path("logs/agentperf"))
+	w.want(1, "another run writes to "+w.path("logs/agentperf"))
 	w.goOn("client")
 	r := <-first
 	w.check(r.code, r.err, 0, "")
@@ -211,7 +211,7 @@ func TestOneRuntimeOneWorkload(t *testing.T) {
 	w.write("other.yaml", "trajectory_path: "+w.path("in/traj.jsonl")+"\n")
 	before := w.read("runtime/benchmark_config.yaml")
 	code, err := start(t.Context(), other, w.lim)
-	w.check(code, err, 1, "with another workload or other data")
+	w.check(code, err, 1, "a client with another workload or dataset is running in ")
 	if got := w.read("runtime/benchmark_config.yaml"); got != before {
 		t.Errorf("the running client's workload became\n%s", got)
 	}

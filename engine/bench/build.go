@@ -15,6 +15,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/agentperf/agentperf-tui/engine/identity"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Names in the runtime folder.
@@ -75,7 +76,8 @@ func (s *step) build(ctx context.Context, marker string) error {
 	if err := os.Remove(s.in(readyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("forget the last build: %w", err)
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, s.lim.build, fmt.Errorf("not done within %s", s.lim.build))
+	limited, cancel := context.WithTimeoutCause(ctx, s.lim.build,
+		problem.Errorf(problem.ClientBuildFailed, "not done within %s", s.lim.build))
 	defer cancel()
 	do := func(name string, f func() error) error {
 		err := s.rec.step(name, f)
@@ -83,7 +85,7 @@ func (s *step) build(ctx context.Context, marker string) error {
 		case err != nil && ctx.Err() != nil:
 			return err
 		case err != nil:
-			return fmt.Errorf("build step %s: %w; %s", name, err, egress)
+			return problem.Errorf(problem.ClientBuildFailed, "build step %s: %w; %s", name, err, egress)
 		}
 		return nil
 	}
@@ -127,7 +129,7 @@ func (s *step) build(ctx context.Context, marker string) error {
 func (s *step) installUV(ctx context.Context) error {
 	err := s.tool(ctx, nil, "python3", "-m", "pip", "install", "--user", "uv=="+s.uv)
 	if err == nil && s.look("uv") == "" {
-		err = errors.New("pip has installed no program uv in " + s.in("home/.local/bin"))
+		err = problem.Errorf(problem.ClientBuildFailed, "pip did not install uv in %s", s.in("home/.local/bin"))
 	}
 	return err
 }
@@ -141,7 +143,7 @@ func (s *step) installRust(ctx context.Context) error {
 	}
 	err := s.tool(ctx, nil, "rustup-init", "-y", "--no-modify-path", "--profile", "minimal", "--default-toolchain", s.rust)
 	if err == nil && s.look("cargo") == "" {
-		err = errors.New("rustup-init has installed no cargo in " + s.in("cargo/bin"))
+		err = problem.Errorf(problem.ClientBuildFailed, "rustup-init did not install cargo in %s", s.in("cargo/bin"))
 	}
 	return err
 }
@@ -161,7 +163,7 @@ func (s *step) fetchRustup(ctx context.Context) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("fetch %s: status %s", url, resp.Status)
+		return problem.Errorf(problem.ClientBuildFailed, "fetch %s: status %s", url, resp.Status)
 	}
 	if err := os.MkdirAll(s.in("cargo/bin"), 0o700); err != nil {
 		return fmt.Errorf("fetch rustup-init: %w", err)
@@ -172,7 +174,7 @@ func (s *step) fetchRustup(ctx context.Context) error {
 	}
 	n, err := io.Copy(f, io.LimitReader(resp.Body, rustupBytes))
 	if err == nil && n == rustupBytes {
-		err = fmt.Errorf("more than %d MiB: no installer is that large", rustupBytes>>20)
+		err = problem.Errorf(problem.ClientBuildFailed, "larger than %d MiB, so not an installer", rustupBytes>>20)
 	}
 	if err == nil {
 		err = f.CloseAtomicallyReplace()

@@ -220,7 +220,7 @@ func TestOldToolsAreNotRustup(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "git", "uv")
 	w.program(w.path("bin/rustup-init"), "#!/bin/sh\n")
-	w.want(1, "rustup-init has installed no cargo in "+w.path("runtime/cargo/bin"))
+	w.want(1, "rustup-init did not install cargo in "+w.path("runtime/cargo/bin"))
 }
 
 func TestShown(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // command is a program to run in the client's checkout.
@@ -28,7 +30,7 @@ type command struct {
 func (s *step) exec(ctx context.Context, c command) (int, error) {
 	file := s.look(c.argv[0])
 	if file == "" {
-		return 0, fmt.Errorf("no program %s in %s", c.argv[0], s.path)
+		return 0, problem.Errorf(problem.CommandNotFound, "command not found: %s (searched in %s)", c.argv[0], s.path)
 	}
 	if ctx.Err() != nil {
 		return 0, fmt.Errorf("start %s: %w", c.argv[0], context.Cause(ctx))
@@ -116,21 +118,10 @@ func (s *step) tool(ctx context.Context, stdout io.Writer, argv ...string) error
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
 	case code != 0:
-		return exitError{what: argv[0], code: code, last: said.String()}
+		message := fmt.Sprintf("%s exited with code %d: %s", argv[0], code, said)
+		return problem.New(problem.ProgramFailed, strings.TrimSuffix(message, ": "))
 	}
 	return nil
-}
-
-// exitError is a program that failed by its own word.
-type exitError struct {
-	what string
-	code int
-	last string // line of its output
-}
-
-// Error says who failed, how, and in which words.
-func (e exitError) Error() string {
-	return strings.TrimSuffix(fmt.Sprintf("%s exited with code %d: %s", e.what, e.code, e.last), ": ")
 }
 
 // lastLine passes output on and remembers its last line with text in it.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // buildLock lets one start at a time prepare a runtime folder. It is a folder,
@@ -154,7 +156,7 @@ func (s *step) acquire(ctx context.Context, l *buildLock) error {
 	}
 	return s.rec.step("wait for the build lock", func() error {
 		ctx, cancel := context.WithTimeoutCause(ctx, s.lim.wait,
-			fmt.Errorf("not free within %s; if nobody builds there, remove it", s.lim.wait))
+			problem.Errorf(problem.ResultsInUse, "still held after %s; if no build is running, remove it", s.lim.wait))
 		defer cancel()
 		tick := time.NewTicker(s.lim.poll)
 		defer tick.Stop()
@@ -220,23 +222,23 @@ func parseStat(stat string) (ticks uint64, alive bool) {
 // lockResults takes the results folder for this run alone.
 func (s *step) lockResults() error {
 	if err := os.MkdirAll(s.ResultsDir, 0o755); err != nil {
-		return fmt.Errorf("make the results folder: %w", err)
+		return fmt.Errorf("create the results directory: %w", err)
 	}
 	var err error
 	if s.ResultsDir, err = filepath.Abs(s.ResultsDir); err != nil {
-		return fmt.Errorf("results folder: %w", err)
+		return fmt.Errorf("results directory: %w", err)
 	}
 	f, err := flock(filepath.Join(s.ResultsDir, ".bench.lock"), syscall.LOCK_EX)
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		return fmt.Errorf("another run writes into %s: two would mix their requests; "+
-			"wait for its end or give this one another folder", s.ResultsDir)
+		return problem.Errorf(problem.ResultsInUse, "results directory: another run writes to %s; "+
+			"wait until it has ended, or choose another directory", s.ResultsDir)
 	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK):
 		s.remarks = append(s.remarks,
-			"the file system of "+s.ResultsDir+" knows no locks: make sure that no other run writes there")
+			"the file system of "+s.ResultsDir+" does not support locks: make sure that no other run writes there")
 		return nil
 	case err != nil:
-		return fmt.Errorf("lock the results folder: %w", err)
+		return fmt.Errorf("lock the results directory: %w", err)
 	}
 	s.held = append(s.held, f)
 	return nil

@@ -108,10 +108,10 @@ func TestAbandonedLocks(t *testing.T) {
 		{"process gone", zombie, 0, 0, "its holder is dead"},
 		{"PID used again", other, 0, 0, "its holder is dead"},
 		{"alive, old", me, time.Hour, 0, "it is 1h0m"},
-		{"alive", me, 0, 1, "not free within"},
-		{"on another host", afar, time.Minute, 1, "not free within"},
+		{"alive", me, 0, 1, "still held after"},
+		{"on another host", afar, time.Minute, 1, "still held after"},
 		{"on another host, old", afar, time.Hour, 0, "it is 1h0m"},
-		{"no record", nil, time.Minute, 1, "not free within"},
+		{"no record", nil, time.Minute, 1, "still held after"},
 		{"no record, old", nil, time.Hour, 0, "it is 1h0m"},
 		{"torn record", "{", time.Minute, 1, "a process that left no record"},
 	} {

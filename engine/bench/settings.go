@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Versions of the tools that a build installs where the image has none.
@@ -49,11 +50,11 @@ func newSettings(opt Options) (settings, error) {
 		mirror: strings.TrimRight(env.or("RUSTUP_UPDATE_ROOT", "https://static.rust-lang.org/rustup"), "/"),
 	}
 	if len(opt.Levels) == 0 {
-		return s, errors.New("no concurrency level: the client would fall back to its placeholders")
+		return s, problem.New(problem.ValueInvalid, "concurrency levels: none given; pass at least one")
 	}
 	for _, l := range opt.Levels {
 		if l < 1 {
-			return s, fmt.Errorf("concurrency level %d: want a whole number above 0", l)
+			return s, problem.Errorf(problem.ValueInvalid, "concurrency level must be at least 1, got %d", l)
 		}
 	}
 	var err error
@@ -78,15 +79,15 @@ var jobID = regexp.MustCompile(`^[A-Za-z0-9_.-]*[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 func (s *settings) place(env environ) error {
 	if dir := env.or("AGENTPERF_RUNTIME", ""); dir != "" {
 		if !filepath.IsAbs(dir) {
-			return fmt.Errorf("AGENTPERF_RUNTIME %q: want an absolute path", dir)
+			return problem.Errorf(problem.EnvironmentInvalid, "AGENTPERF_RUNTIME must be an absolute path, got %q", dir)
 		}
 		s.runtime, s.foreign = filepath.Clean(dir), true
 		return nil
 	}
 	id := env.or("SLURM_JOB_ID", "")
 	if !jobID.MatchString(id) {
-		return fmt.Errorf("no folder for the client's build: SLURM_JOB_ID is %q; "+
-			"set AGENTPERF_RUNTIME to a folder on the node", id)
+		return problem.Errorf(problem.EnvironmentInvalid, "choose the client's runtime directory: "+
+			"SLURM_JOB_ID %q is not a job id; set AGENTPERF_RUNTIME to a directory on the node", id)
 	}
 	s.runtime = "/tmp/agentperf-" + id
 	return nil
@@ -96,7 +97,7 @@ func (s *settings) place(env environ) error {
 func (s *settings) makeRuntime() error {
 	for _, d := range []string{s.in(), s.in("home"), s.in(dataDir)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
-			return fmt.Errorf("make the client's runtime: %w; choose another folder with AGENTPERF_RUNTIME", err)
+			return fmt.Errorf("create the client's runtime directory: %w; choose another one with AGENTPERF_RUNTIME", err)
 		}
 	}
 	info, err := os.Lstat(s.runtime)
@@ -104,8 +105,8 @@ func (s *settings) makeRuntime() error {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("the client's runtime %s is no folder of ours; choose another one with AGENTPERF_RUNTIME",
-			s.runtime)
+		return problem.Errorf(problem.ClientInvalid, "client's runtime directory: %s is not a directory owned by this user; "+
+			"choose another one with AGENTPERF_RUNTIME", s.runtime)
 	}
 	return nil
 }
@@ -163,21 +164,22 @@ func (s *settings) look(name string) string {
 func baseURL(endpoint string, env environ) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
-		return "", fmt.Errorf("endpoint: %w; want http://host:port", err)
+		return "", problem.Errorf(problem.ValueInvalid, "endpoint must be http://host:port: %w", err)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" ||
 		u.RawQuery != "" || u.User != nil {
-		return "", fmt.Errorf("endpoint %q: want http://host:port", endpoint)
+		return "", problem.Errorf(problem.ValueInvalid, "endpoint must be http://host:port, got %q", endpoint)
 	}
 	host, port := u.Hostname(), u.Port()
 	if h := env.or("SRT_FRONTEND_HOST", ""); h != "" {
 		host, port = strings.Trim(h, "[]"), env.or("SRT_FRONTEND_PORT", port)
 		if strings.ContainsAny(host, "/?#@[]% \t\r\n") {
-			return "", fmt.Errorf("SRT_FRONTEND_HOST %q: want a host's name or address", h)
+			return "", problem.Errorf(problem.EnvironmentInvalid, "SRT_FRONTEND_HOST must be a host name or address, got %q", h)
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return "", fmt.Errorf("port %q of the endpoint at %s: want a number from 1 to 65535", port, host)
+		return "", problem.Errorf(problem.ValueInvalid,
+			"endpoint on %s: port must be between 1 and 65535, got %q", host, port)
 	}
 	base, given := env["AGENTPERF_BASE_PATH"]
 	if !given {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // input is a dataset of the workload and its copy on the node.
@@ -71,7 +72,7 @@ func (s *step) stage(ctx context.Context, w *recipes.Workload) ([]input, error) 
 		return nil, fmt.Errorf("write the client's workload: %w", err)
 	}
 	if err := syscall.Flock(int(use.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
-		return nil, fmt.Errorf("share the runtime: %w", err)
+		return nil, fmt.Errorf("share the lock on the client's runtime directory: %w", err)
 	}
 	return inputs, nil
 }
@@ -85,11 +86,11 @@ func (s *step) claim(change bool) (*os.File, error) {
 	}
 	f, err := flock(s.in(".in-use"), how)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("another client runs in %s with another workload or other data; "+
-			"give this one a folder of its own with AGENTPERF_RUNTIME", s.runtime)
+		return nil, problem.Errorf(problem.ResultsInUse, "client's runtime directory: a client with another workload or "+
+			"dataset is running in %s; choose another one with AGENTPERF_RUNTIME", s.runtime)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("claim the runtime: %w", err)
+		return nil, fmt.Errorf("lock the client's runtime directory: %w", err)
 	}
 	return f, nil
 }
@@ -111,14 +112,17 @@ func (s *step) inputFiles(w *recipes.Workload) ([]input, error) {
 		in.copy = s.in(dataDir, filepath.Base(in.source))
 		var err error
 		if in.info, err = os.Stat(in.source); err != nil {
-			return nil, fmt.Errorf("%s: %w; mount its folder into the container, or correct the workload", p.Name, err)
+			return nil, problem.Errorf(problem.DatasetMissing,
+				"%s: %w; mount its directory into the container, or correct the workload", p.Name, err)
 		}
 		if !in.info.Mode().IsRegular() || in.info.Size() == 0 {
-			return nil, fmt.Errorf("%s: %s is empty or no file; correct the workload or the dataset", p.Name, in.source)
+			return nil, problem.Errorf(problem.DatasetInvalid,
+				"%s: %s is empty or not a regular file; correct the workload or the dataset", p.Name, in.source)
 		}
 		for _, other := range out {
 			if other.copy == in.copy {
-				return nil, fmt.Errorf("%s and %s: both are called %s and would be one copy; rename one of the files",
+				return nil, problem.Errorf(problem.DatasetInvalid,
+					"%s and %s: both files are named %s, so one copy would overwrite the other; rename one of them",
 					other.key, in.key, filepath.Base(in.source))
 			}
 		}
@@ -169,8 +173,8 @@ func whole(n int64, in input) error {
 		return err
 	}
 	if n != in.info.Size() || !same(now, in.info) {
-		return fmt.Errorf("%s changed while it was copied (%d of %d bytes); start again once it is written",
-			in.source, n, in.info.Size())
+		return problem.Errorf(problem.DatasetChanged,
+			"%s changed while it was copied (%d of %d bytes); start again when it is complete", in.source, n, in.info.Size())
 	}
 	return nil
 }

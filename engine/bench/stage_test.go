@@ -49,16 +49,16 @@ func TestStagingRefusals(t *testing.T) {
 		{"empty", func(w *world) { w.write("in/traj.jsonl", "") }, "trajectory_path: " + "%s/in/traj.jsonl is empty"},
 		{
 			"missing", func(w *world) { w.remove("in/users.json") },
-			"user_assignments_path: stat %s/in/users.json: no such file or directory; mount its folder",
+			"user_assignments_path: stat %s/in/users.json: no such file or directory; mount its directory",
 		},
 		{
 			"folder", func(w *world) { w.remove("in/users.json"); w.mkdir("in/users.json") },
-			"%s/in/users.json is empty or no file",
+			"%s/in/users.json is empty or not a regular file",
 		},
 		{"one basename", func(w *world) {
 			w.write("b/traj.jsonl", "[]")
 			w.write("workload.yaml", fmt.Sprintf(workload, w.path("in/traj.jsonl"), w.path("b/traj.jsonl")))
-		}, "both are called traj.jsonl"},
+		}, "both files are named traj.jsonl"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -154,12 +154,12 @@ func TestBaseURL(t *testing.T) {
 		{"IPv6", "http://[::1]:8000", environ{"SRT_FRONTEND_HOST": "fd00::7"}, "http://[fd00::7]:8000/v1", ""},
 		{"base path", "http://n1:8000", environ{"AGENTPERF_BASE_PATH": "api/v2/"}, "http://n1:8000/api/v2", ""},
 		{"no base path", "http://n1:8000", environ{"AGENTPERF_BASE_PATH": ""}, "http://n1:8000", ""},
-		{"path", "http://n1:8000/v1", nil, "", "want http://host:port"},
-		{"no scheme", "n1:8000", nil, "", "want http://host:port"},
-		{"no port", "http://n1", nil, "", `port ""`},
-		{"bad port", "http://n1:8000", environ{"SRT_FRONTEND_HOST": "n2", "SRT_FRONTEND_PORT": "http"}, "", `port "http"`},
-		{"port 0", "http://n1:0", nil, "", `port "0"`},
-		{"bad host", "http://n1:8000", environ{"SRT_FRONTEND_HOST": "n2/x"}, "", `SRT_FRONTEND_HOST "n2/x"`},
+		{"path", "http://n1:8000/v1", nil, "", "endpoint must be http://host:port, got "},
+		{"no scheme", "n1:8000", nil, "", "endpoint must be http://host:port, got "},
+		{"no port", "http://n1", nil, "", `65535, got ""`},
+		{"bad port", "http://n1:8000", environ{"SRT_FRONTEND_HOST": "n2", "SRT_FRONTEND_PORT": "http"}, "", `65535, got "http"`},
+		{"port 0", "http://n1:0", nil, "", `endpoint on n1: port must be between 1 and 65535, got "0"`},
+		{"bad host", "http://n1:8000", environ{"SRT_FRONTEND_HOST": "n2/x"}, "", `SRT_FRONTEND_HOST must be a host name or address, got "n2/x"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

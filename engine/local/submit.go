@@ -20,6 +20,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // readyFD is the descriptor through which a supervisor tells that it is at work.
@@ -67,17 +68,18 @@ func Submit(ctx context.Context, dir string) error {
 	go func() { _ = cmd.Wait() }() // its end is in its log; this only reaps it
 	select {
 	case <-ctx.Done():
-		return fmt.Errorf("start run %s: %w; look at %s", name, ctx.Err(), logPath)
+		return fmt.Errorf("start run %s: the supervisor did not report ready: %w; see %s", name, ctx.Err(), logPath)
 	case line := <-word:
 		if line != ready {
-			return fmt.Errorf("start run %s: its supervisor ended at once; look at %s", name, logPath)
+			return problem.Errorf(problem.SupervisorEnded, "start run %s: the supervisor ended before it was ready; see %s",
+				name, logPath)
 		}
 		return nil
 	}
 }
 
 // errRunning says that a run folder has a living supervisor already.
-var errRunning = errors.New("the run has a supervisor already")
+var errRunning = problem.New(problem.RunExists, "the run already has a supervisor")
 
 // Whoever looks whether a run is alive holds its lock for a moment; a supervisor
 // that meets one tries again for as long.
@@ -94,11 +96,11 @@ func Hold(ctx context.Context, dir string) (release func() error, err error) {
 	case errors.Is(err, context.DeadlineExceeded) || err == nil && !ok:
 		return nil, errRunning
 	case err != nil:
-		return nil, fmt.Errorf("take the lock: %w", err)
+		return nil, fmt.Errorf("lock the run: %w", err)
 	}
 	if err := renameio.WriteFile(filepath.Join(dir, rundir.PIDFile), []byte(strconv.Itoa(os.Getpid())+"\n"),
 		0o644); err != nil {
-		return nil, errors.Join(fmt.Errorf("record the supervisor: %w", err), lock.Unlock())
+		return nil, errors.Join(fmt.Errorf("record the supervisor's process id: %w", err), lock.Unlock())
 	}
 	return lock.Unlock, nil
 }
@@ -127,7 +129,7 @@ func Alive(dir string) (bool, error) {
 	lock := flock.New(path)
 	free, err := lock.TryRLock()
 	if err != nil {
-		return false, fmt.Errorf("look at the lock: %w", err)
+		return false, fmt.Errorf("check the run's lock: %w", err)
 	}
 	if free {
 		return false, lock.Unlock()
@@ -150,13 +152,14 @@ func Cancel(ctx context.Context, dir string) error {
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
 	if err != nil || pid < 2 {
-		return fmt.Errorf("cancel: %s holds no pid", filepath.Join(dir, rundir.PIDFile))
+		return problem.Errorf(problem.RunUnreadable, "cancel: %s does not hold a process id",
+			filepath.Join(dir, rundir.PIDFile))
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("cancel: signal supervisor %d: %w", pid, err)
 	}
 	if err := AwaitEnd(ctx, dir); err != nil {
-		return fmt.Errorf("cancel: supervisor %d was asked to end and has not yet: %w", pid, err)
+		return fmt.Errorf("cancel: supervisor %d was sent SIGTERM and is still running: %w", pid, err)
 	}
 	return nil
 }

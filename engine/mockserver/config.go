@@ -9,9 +9,10 @@
 package mockserver
 
 import (
-	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
@@ -68,17 +69,21 @@ func (c Config) withDefaults() Config {
 // configuration contradicts itself.
 func New(cfg Config) (http.Handler, error) {
 	if t := cfg.Timing; t.PrefillBase < 0 || t.PrefillPerToken < 0 || t.ITL < 0 {
-		return nil, fmt.Errorf("mock server: times %v, %v, %v: want none below 0", t.PrefillBase, t.PrefillPerToken, t.ITL)
+		return nil, problem.Errorf(problem.ServerInvalid,
+			"mock server: TTFT, prefill time per token and ITL must not be negative, got %v, %v, %v",
+			t.PrefillBase, t.PrefillPerToken, t.ITL)
 	}
 	if !(cfg.ToolCalls >= 0 && cfg.ToolCalls <= 1) {
-		return nil, fmt.Errorf("mock server: %g of the requests answered by tool calls: want a fraction from 0 to 1",
-			cfg.ToolCalls)
+		return nil, problem.Errorf(problem.ServerInvalid,
+			"mock server: fraction of tool calls must be between 0 and 1, got %g", cfg.ToolCalls)
 	}
 	if !(cfg.Timing.Spread >= 0 && cfg.Timing.Spread < 1) {
-		return nil, fmt.Errorf("mock server: spread %g: want a fraction from 0 to below 1", cfg.Timing.Spread)
+		return nil, problem.Errorf(problem.ServerInvalid,
+			"mock server: spread must be at least 0 and less than 1, got %g", cfg.Timing.Spread)
 	}
 	if f := cfg.Faults; !(f.HTTPError >= 0 && f.Abort >= 0 && f.EventError >= 0 && f.HTTPError+f.Abort+f.EventError <= 1) {
-		return nil, fmt.Errorf("mock server: fault rates %g, %g, %g: want fractions that add up to at most 1",
+		return nil, problem.Errorf(problem.ServerInvalid,
+			"mock server: fault rates must be fractions that add up to at most 1, got %g, %g, %g",
 			f.HTTPError, f.Abort, f.EventError)
 	}
 	cfg = cfg.withDefaults()
@@ -88,7 +93,8 @@ func New(cfg Config) (http.Handler, error) {
 	case schema.Frontend:
 		return newFrontend(cfg)
 	}
-	return nil, fmt.Errorf("mock server: role %q: want agg, prefill, decode or frontend", cfg.Role)
+	return nil, problem.Errorf(problem.ServerInvalid,
+		"mock server: role must be agg, prefill, decode or frontend, got %q", cfg.Role)
 }
 
 // Fault is what happens to one request.

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -30,7 +31,8 @@ type frontend struct {
 
 func newFrontend(cfg Config) (http.Handler, error) {
 	if agg, disagg := len(cfg.AggURLs) > 0, len(cfg.PrefillURLs) > 0 && len(cfg.DecodeURLs) > 0; agg == disagg {
-		return nil, errors.New("mock server: a frontend needs either aggregated workers, or both prefill and decode workers")
+		return nil, problem.New(problem.ServerInvalid,
+			"mock server: a frontend needs either aggregated workers, or both prefill and decode workers")
 	}
 	// One connection a request in flight: never dial in the middle of a measurement.
 	tr := &http.Transport{MaxIdleConnsPerHost: 1 << 16, DisableCompression: true}
@@ -154,10 +156,10 @@ func (f *frontend) prefill(ctx context.Context, base string, body []byte) (prefi
 		return reply, fmt.Errorf("prefill worker %s: %w", base, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return reply, fmt.Errorf("prefill worker %s: status %s", base, resp.Status)
+		return reply, problem.Errorf(problem.ServerFailed, "prefill worker %s: status %s", base, resp.Status)
 	}
 	if err := json.Unmarshal(data, &reply); err != nil {
-		return reply, fmt.Errorf("prefill worker %s: reply is no JSON: %w", base, err)
+		return reply, problem.Errorf(problem.ServerFailed, "prefill worker %s: reply is not valid JSON: %w", base, err)
 	}
 	return reply, nil
 }

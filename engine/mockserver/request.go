@@ -3,11 +3,12 @@ package mockserver
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"net/http"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // maxBody bounds a request: the longest prompts in use are a few megabytes.
@@ -34,7 +35,7 @@ func (r chatRequest) limit() (int, error) {
 			continue
 		}
 		if *p < 1 {
-			return 0, fmt.Errorf("max_tokens is %d: want at least 1", *p)
+			return 0, problem.Errorf(problem.RequestInvalid, "max_tokens must be at least 1, got %d", *p)
 		}
 		if limit == 0 || *p < limit {
 			limit = *p
@@ -126,10 +127,10 @@ func ParsePrompt(messages, tools json.RawMessage, blockTokens int) (Prompt, erro
 	}
 	var parts []json.RawMessage
 	if err := json.Unmarshal(messages, &parts); err != nil {
-		return Prompt{}, fmt.Errorf("messages is not a JSON array: %w", err)
+		return Prompt{}, problem.Errorf(problem.RequestInvalid, "messages is not a JSON array: %w", err)
 	}
 	if len(parts) == 0 {
-		return Prompt{}, errors.New("messages is empty: want at least one message")
+		return Prompt{}, problem.New(problem.RequestInvalid, "messages is empty; send at least one message")
 	}
 	if hasTools(tools) {
 		// A chat template puts the tools before the first message.
@@ -138,7 +139,7 @@ func ParsePrompt(messages, tools json.RawMessage, blockTokens int) (Prompt, erro
 	var stream bytes.Buffer
 	for _, p := range parts {
 		if err := json.Compact(&stream, p); err != nil {
-			return Prompt{}, fmt.Errorf("messages or tools hold invalid JSON: %w", err)
+			return Prompt{}, problem.Errorf(problem.RequestInvalid, "messages or tools is not valid JSON: %w", err)
 		}
 		pad := (bytesPerToken - stream.Len()%bytesPerToken) % bytesPerToken
 		stream.Write(make([]byte, pad+messageOverhead*bytesPerToken))

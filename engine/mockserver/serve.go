@@ -7,10 +7,12 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // errExit is what [Serve] returns when it ended because of ServeOptions.ExitAfter.
-var errExit = errors.New("mock server exits as told to by its fault options")
+var errExit = problem.New(problem.ServerFailed, "mock server: ended by --exit-after")
 
 // ServeOptions are the details of [Serve]; the zero value is useful.
 type ServeOptions struct {
@@ -25,7 +27,8 @@ func Serve(ctx context.Context, listen string, h http.Handler, opts ServeOptions
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", listen)
 	if err != nil {
-		return fmt.Errorf("mock server: listen on %q: %w; pick another --listen address", listen, err)
+		return fmt.Errorf("mock server: listen on %q: %w; choose another --listen address", listen,
+			problem.Mark(problem.ServerInvalid, err))
 	}
 	if opts.Ready != nil {
 		opts.Ready(ln.Addr())
@@ -42,7 +45,7 @@ func Serve(ctx context.Context, listen string, h http.Handler, opts ServeOptions
 	}
 	select {
 	case err := <-served:
-		return fmt.Errorf("mock server on %s: %w", ln.Addr(), err)
+		return fmt.Errorf("mock server on %s: %w", ln.Addr(), problem.Mark(problem.ServerFailed, err))
 	case <-exit:
 		err := srv.Close()
 		<-served

@@ -278,10 +278,10 @@ func TestFrontendWithoutWorkers(t *testing.T) {
 func TestNewRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]Config{
-		`role "": want agg`: {},
-		"a frontend needs":  {Role: schema.Frontend, PrefillURLs: []string{"http://x"}},
-		"spread 1":          {Role: schema.Agg, Timing: Timing{Spread: 1}},
-		"fault rates":       {Role: schema.Agg, Faults: Faults{Abort: 0.7, HTTPError: 0.7}},
+		`role must be agg, prefill, decode or frontend, got ""`: {},
+		"a frontend needs": {Role: schema.Frontend, PrefillURLs: []string{"http://x"}},
+		"spread must be at least 0 and less than 1, got 1": {Role: schema.Agg, Timing: Timing{Spread: 1}},
+		"fault rates must be fractions":                    {Role: schema.Agg, Faults: Faults{Abort: 0.7, HTTPError: 0.7}},
 	} {
 		if _, err := New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got error %v, want one with %q", cfg, err, want)

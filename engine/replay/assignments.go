@@ -3,10 +3,10 @@ package replay
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -22,12 +22,11 @@ const maxAssignments = 256
 func readAssignments(path string) (assignments, error) {
 	data, err := smallfile.Read(path, maxAssignments)
 	if err != nil {
-		return assignments{}, fmt.Errorf("open the user assignments: %w; "+
-			"set user_assignments_path to a file that this machine can read", err)
+		return assignments{}, openError("user assignments", "user_assignments_path", err)
 	}
 	a, err := parseAssignments(data)
 	if err != nil {
-		return assignments{}, fmt.Errorf("read the user assignments: %s: %w", path, err)
+		return assignments{}, problem.Errorf(problem.DatasetInvalid, "user assignments: %s: %w", path, err)
 	}
 	return a, nil
 }
@@ -42,7 +41,7 @@ func parseAssignments(data []byte) (assignments, error) {
 			return dec.Decode(new(json.RawMessage))
 		}
 		if a.users != nil {
-			return errors.New(`the key "assignments" occurs twice`)
+			return problem.New(problem.DatasetInvalid, `duplicate key "assignments"`)
 		}
 		a.users = make(map[int][]string)
 		return a.parseUsers(dec)
@@ -51,7 +50,8 @@ func parseAssignments(data []byte) (assignments, error) {
 		return assignments{}, fmt.Errorf("at byte %d: %w", dec.InputOffset(), err)
 	}
 	if len(a.users) == 0 {
-		return assignments{}, errors.New(`no users: want a key "assignments" with a list of conversation ids for each user`)
+		return assignments{}, problem.New(problem.DatasetInvalid,
+			`no users found; add the key "assignments" with a list of conversation ids for each user`)
 	}
 	return a, nil
 }
@@ -74,24 +74,25 @@ func (a *assignments) parseUsers(dec *json.Decoder) error {
 		return members(dec, func(key string) error {
 			user, err := strconv.Atoi(key)
 			if err != nil || user < 0 || strconv.Itoa(user) != key {
-				return fmt.Errorf("assignments: key %q: want a user index such as \"0\"", key)
+				return problem.Errorf(problem.DatasetInvalid, "assignments: key %q is not a user index such as \"0\"", key)
 			}
-			if _, twice := a.users[user]; twice {
-				return fmt.Errorf("assignments: user %d occurs twice", user)
+			if _, duplicate := a.users[user]; duplicate {
+				return problem.Errorf(problem.DatasetInvalid, "assignments: duplicate user %d", user)
 			}
 			return a.parseUser(dec, user)
 		})
 	}
-	return fmt.Errorf("assignments is %v: want a list of lists, or an object keyed by user index", open)
+	return problem.Errorf(problem.DatasetInvalid,
+		"assignments must be a list of lists or an object keyed by user index, got %v", open)
 }
 
 func (a *assignments) parseUser(dec *json.Decoder, user int) error {
 	var ids []string
 	if err := dec.Decode(&ids); err != nil {
-		return fmt.Errorf("user %d: want a list of conversation ids: %w", user, err)
+		return problem.Errorf(problem.DatasetInvalid, "user %d: not a list of conversation ids: %w", user, err)
 	}
 	if len(ids) == 0 {
-		return fmt.Errorf("user %d: the list is empty: want at least one conversation id", user)
+		return problem.Errorf(problem.DatasetInvalid, "user %d: no conversation ids; assign at least one", user)
 	}
 	a.users[user] = ids
 	a.perUser = max(a.perUser, len(ids))
@@ -105,7 +106,7 @@ func object(dec *json.Decoder, f func(key string) error) error {
 		return err
 	}
 	if open != json.Delim('{') {
-		return fmt.Errorf("found %v: want a JSON object", open)
+		return problem.Errorf(problem.DatasetInvalid, "not a JSON object: %v", open)
 	}
 	return members(dec, f)
 }
@@ -118,7 +119,7 @@ func members(dec *json.Decoder, f func(key string) error) error {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return fmt.Errorf("found %v: want a key", key)
+			return problem.Errorf(problem.DatasetInvalid, "not a JSON key: %v", key)
 		}
 		if err := f(name); err != nil {
 			return err

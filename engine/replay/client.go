@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // maxErrorText bounds what is kept of an error response.
@@ -86,7 +88,7 @@ func (c *client) send(ctx context.Context, start time.Time, body []byte, header 
 	return x
 }
 
-var errTimeout = errors.New("the request's time limit passed")
+var errTimeout = problem.New(problem.TimedOut, "request time limit exceeded")
 
 func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange, body []byte,
 	header http.Header,

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // implementation is what the banner and every output call this client.
@@ -89,7 +91,7 @@ func (c Config) check() error {
 	var errs []error
 	want := func(ok bool, name string, got any, wanted string) {
 		if !ok {
-			errs = append(errs, fmt.Errorf("%s is %v: want %s", name, got, wanted))
+			errs = append(errs, problem.Errorf(problem.ValueInvalid, "%s must be %s, got %v", name, wanted, got))
 		}
 	}
 	u, err := url.Parse(c.BaseURL)
@@ -97,9 +99,9 @@ func (c Config) check() error {
 		fmt.Sprintf("%q", c.BaseURL), "http://host:port/v1")
 	want(c.Model != "" && len(c.Model) <= maxModel && strings.IndexFunc(c.Model, unicode.IsControl) < 0,
 		"model", fmt.Sprintf("%q", c.Model), fmt.Sprintf("the served model's name, at most %d bytes long", maxModel))
-	want(len(c.Concurrencies) > 0, "concurrencies", "empty", "at least one number of users")
+	want(len(c.Concurrencies) > 0, "concurrencies", "an empty list", "at least one number of users")
 	for _, n := range c.Concurrencies {
-		want(n > 0 && n <= maxUsers, "a concurrency", n, fmt.Sprintf("1 to %d", maxUsers))
+		want(n > 0 && n <= maxUsers, "concurrency", n, fmt.Sprintf("between 1 and %d", maxUsers))
 	}
 	want(c.PhaseTimeout > 0, "phase_timeout_seconds", c.PhaseTimeout, "more than 0")
 	want(c.SettlingTime >= 0, "settling_time_seconds", c.SettlingTime, "0 or more")
@@ -109,16 +111,16 @@ func (c Config) check() error {
 	want(c.MinTotalTrajectories >= 0, "min_total_trajectories", c.MinTotalTrajectories, "0 or more")
 	want(c.MinTrajectoriesPerUser >= 0, "min_trajectories_per_user", c.MinTrajectoriesPerUser, "0 or more")
 	want(c.RequestTimeout > 0, "timeout_seconds", c.RequestTimeout, "more than 0")
-	want(c.InterruptGrace >= 0, "the grace time after an interrupt", c.InterruptGrace, "0 or more")
-	want(c.TrajectoryPath != "", "trajectory_path", "empty", "a JSONL file of trajectories")
+	want(c.InterruptGrace >= 0, "grace time after an interrupt", c.InterruptGrace, "0 or more")
+	want(c.TrajectoryPath != "", "trajectory_path", `""`, "the path of a JSONL file")
 	want(c.AssignmentsPath != "" || c.TrajectoriesPerUser >= 1 && c.TrajectoriesPerUser <= maxPerUser,
 		"trajectories_per_user", c.TrajectoriesPerUser,
-		fmt.Sprintf("1 to %d, since user_assignments_path is not set", maxPerUser))
+		fmt.Sprintf("between 1 and %d when user_assignments_path is not set", maxPerUser))
 	want(c.MaxStartingOffset >= 0, "max_starting_line_offset", c.MaxStartingOffset, "0 or more")
 	want(c.MaxTokens >= 1, "max_tokens", c.MaxTokens, "1 or more")
-	want(c.ResultsDir != "", "the results folder", "empty", "a path")
+	want(c.ResultsDir != "", "results directory", `""`, "set")
 	if len(errs) > 0 {
-		return &ConfigError{fmt.Errorf("the replay can't start:\n%w", errors.Join(errs...))}
+		return &ConfigError{problem.Errorf(problem.ValueInvalid, "replay: invalid configuration:\n%w", errors.Join(errs...))}
 	}
 	return nil
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Dataset is the trajectories and who plays which, checked for every user of a
@@ -35,6 +36,15 @@ func OpenDataset(ctx context.Context, cfg Config) (*Dataset, error) {
 	return d, nil
 }
 
+// openError reports a dataset file that can't be opened; key is the workload field that names it.
+func openError(what, key string, err error) error {
+	id := problem.Of(err)
+	if id == problem.FileNotFound {
+		id = problem.DatasetMissing
+	}
+	return problem.Errorf(id, "%s: %w; set %s to a file that this machine can read", what, err, key)
+}
+
 // assign fills the users' lists from the assignments file or by choice.
 func (d *Dataset) assign(cfg Config) error {
 	n := cfg.maxConcurrency()
@@ -52,15 +62,15 @@ func (d *Dataset) assign(cfg Config) error {
 	for user := range n {
 		ids, ok := a.users[user]
 		if !ok {
-			return fmt.Errorf("%s has %d users but none with index %d, and the highest concurrency is %d: "+
-				"use a file that covers users 0 to %d, or lower the concurrency",
-				cfg.AssignmentsPath, len(a.users), user, n, n-1)
+			return problem.Errorf(problem.DatasetInvalid, "user assignments: %s: no entry for user %d (%d users in all); "+
+				"use a file that covers users 0 to %d, or lower the concurrency of %d",
+				cfg.AssignmentsPath, user, len(a.users), n-1, n)
 		}
 		for _, id := range ids {
 			i, ok := d.trajectories.byID[id]
 			if !ok {
-				return fmt.Errorf("%s: user %d is assigned conversation %q, which %s does not have: "+
-					"do the two files belong together?", cfg.AssignmentsPath, user, id, cfg.TrajectoryPath)
+				return problem.Errorf(problem.DatasetInvalid, "user assignments: %s: user %d: conversation %q is not in %s; "+
+					"check that the two files belong together", cfg.AssignmentsPath, user, id, cfg.TrajectoryPath)
 			}
 			d.lists[user] = append(d.lists[user], i)
 		}

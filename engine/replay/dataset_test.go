@@ -26,16 +26,16 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 		{name: "does not begin at 0", text: row("a", 1), want: `:1: conversation "a" has turn 1 but no turn 0`},
 		{
 			name: "duplicate", text: row("a", 0) + "\n\n" + row("a", 0),
-			want: `:3: turn 0 of conversation "a" occurs twice, first on line 1`,
+			want: `:3: duplicate turn 0 of conversation "a", first on line 1`,
 		},
-		{name: "no JSON", text: goodRow + "\n{\"conversation_id\":\n", want: ":2: not a JSON document"},
+		{name: "no JSON", text: goodRow + "\n{\"conversation_id\":\n", want: ":2: not valid JSON"},
 		{name: "a list", text: "[1]", want: ":1: not a JSON object"},
 		{name: "no id", text: `{"conversation_idx":0,"messages":[1]}`, want: ":1: conversation_id is missing"},
 		{name: "id is a number", text: `{"conversation_id":7}`, want: ":1: conversation_id: "},
 		{name: "no index", text: `{"conversation_id":"a","messages":[1]}`, want: ":1: conversation_idx is missing"},
 		{
 			name: "negative index", text: `{"conversation_id":"a","conversation_idx":-1}`,
-			want: ":1: conversation_idx: -1: want a whole number",
+			want: ":1: conversation_idx: must be a whole number from 0 to 1048576, got -1",
 		},
 		{name: "no messages", text: `{"conversation_id":"a","conversation_idx":0}`, want: ":1: messages is missing"},
 		{
@@ -44,21 +44,21 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 		},
 		{
 			name: "messages is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":"hi"}`,
-			want: `:1: messages: "hi": want a list`,
+			want: `:1: messages: must be a list, got "hi"`,
 		},
 		{
 			name: "negative delay", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":-5}`,
-			want: ":1: delay_ms: -5: want milliseconds",
+			want: ":1: delay_ms: must be milliseconds, a number from 0 to 604800000, got -5",
 		},
 		{
 			name: "delay is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":"5"}`,
-			want: `:1: delay_ms: "5": want milliseconds`,
+			want: `:1: delay_ms: must be milliseconds, a number from 0 to 604800000, got "5"`,
 		},
 		{
 			name: "no target", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"target_output_tokens":0}`,
-			want: ":1: target_output_tokens: 0: want",
+			want: ":1: target_output_tokens: must be a whole number from 1 to",
 		},
-		{name: "blank", text: "\n \n", want: "has no rows"},
+		{name: "blank", text: "\n \n", want: ": no rows"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -142,16 +142,16 @@ func TestAssignments(t *testing.T) {
 		{name: "lists", text: `{"metadata":{"per_user":9},"assignments":[["a"],["a","b"]]}`, users: 2, perUser: 2},
 		{name: "keyed", text: `{"assignments":{"1":["a"],"0":["b"]},"more":[1,{"x":[]}]}`, users: 2, perUser: 1},
 		{name: "no JSON", text: `{"assignments":[["a"`, err: "unexpected EOF"},
-		{name: "a list", text: `[["a"]]`, err: "want a JSON object"},
-		{name: "no key", text: `{"users":[]}`, err: `no users: want a key "assignments"`},
+		{name: "a list", text: `[["a"]]`, err: "not a JSON object"},
+		{name: "no key", text: `{"users":[]}`, err: `no users found; add the key "assignments"`},
 		{name: "empty", text: `{"assignments":{}}`, err: "no users"},
-		{name: "not by index", text: `{"assignments":{"zero":["a"]}}`, err: `key "zero": want a user index`},
-		{name: "index with zeros", text: `{"assignments":{"01":["a"]}}`, err: `key "01": want a user index`},
-		{name: "user twice", text: `{"assignments":{"0":["a"],"0":["b"]}}`, err: "user 0 occurs twice"},
-		{name: "key twice", text: `{"assignments":[["a"]],"assignments":[["a"]]}`, err: "occurs twice"},
-		{name: "empty list", text: `{"assignments":[["a"],[]]}`, err: "user 1: the list is empty"},
-		{name: "numbers", text: `{"assignments":[[1]]}`, err: "user 0: want a list of conversation ids"},
-		{name: "text", text: `{"assignments":"all"}`, err: "assignments is all: want a list of lists"},
+		{name: "not by index", text: `{"assignments":{"zero":["a"]}}`, err: `key "zero" is not a user index`},
+		{name: "index with zeros", text: `{"assignments":{"01":["a"]}}`, err: `key "01" is not a user index`},
+		{name: "user twice", text: `{"assignments":{"0":["a"],"0":["b"]}}`, err: "duplicate user 0"},
+		{name: "key twice", text: `{"assignments":[["a"]],"assignments":[["a"]]}`, err: `duplicate key "assignments"`},
+		{name: "empty list", text: `{"assignments":[["a"],[]]}`, err: "user 1: no conversation ids"},
+		{name: "numbers", text: `{"assignments":[[1]]}`, err: "user 0: not a list of conversation ids"},
+		{name: "text", text: `{"assignments":"all"}`, err: "assignments must be a list of lists or an object keyed by user index, got all"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,19 +179,19 @@ func TestCoverageIsCheckedBeforeAnythingStarts(t *testing.T) {
 	}{
 		{
 			name: "too few", assignments: `{"assignments":[["agent-000"],["agent-001"]]}`,
-			want: "has 2 users but none with index 2, and the highest concurrency is 3",
+			want: "no entry for user 2 (2 users in all); use a file that covers users 0 to 2",
 		},
 		{
 			name: "a hole", assignments: `{"assignments":{"0":["agent-000"],"2":["agent-000"],"3":["agent-000"]}}`,
-			want: "has 3 users but none with index 1, and the highest concurrency is 3",
+			want: "no entry for user 1 (3 users in all); use a file that covers users 0 to 2",
 		},
 		{
 			name: "unknown conversation", assignments: `{"assignments":[["agent-000"],["x"],["agent-000"]]}`,
-			want: `user 1 is assigned conversation "x"`,
+			want: `user 1: conversation "x" is not in `,
 		},
 		{
 			name: "metadata alone", assignments: `{"metadata":{"n_users_total":1000},"assignments":[["agent-000"]]}`,
-			want: "has 1 users but none with index 1",
+			want: "no entry for user 1 (1 users in all)",
 		},
 	}
 	for _, tt := range tests {

@@ -162,17 +162,17 @@ func TestConfigErrorsComeTogether(t *testing.T) {
 	t.Parallel()
 	err := play(t.Context(), Config{BaseURL: "localhost:8000", Concurrencies: []int{0}, MaxStartingOffset: -1})
 	for _, want := range []string{
-		`base_url is "localhost:8000": want http://host:port/v1`,
-		`model is "": want the served model's name`,
-		"a concurrency is 0: want 1 to",
-		"phase_timeout_seconds is 0s: want more than 0",
-		"user_spawn_rate is 0: want at least",
-		"timeout_seconds is 0s: want more than 0",
-		"trajectory_path is empty",
-		"trajectories_per_user is 0",
-		"max_starting_line_offset is -1: want 0 or more",
-		"max_tokens is 0: want 1 or more",
-		"the results folder is empty",
+		`base_url must be http://host:port/v1, got "localhost:8000"`,
+		`model must be the served model's name, at most 180 bytes long, got ""`,
+		"concurrency must be between 1 and 1048576, got 0",
+		"phase_timeout_seconds must be more than 0, got 0s",
+		"user_spawn_rate must be at least 0.001 users per second, got 0",
+		"\ntimeout_seconds must be more than 0, got 0s",
+		`trajectory_path must be the path of a JSONL file, got ""`,
+		"trajectories_per_user must be between 1 and 1024 when user_assignments_path is not set, got 0",
+		"max_starting_line_offset must be 0 or more, got -1",
+		"max_tokens must be 1 or more, got 0",
+		`results directory must be set, got ""`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)

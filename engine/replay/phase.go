@@ -73,7 +73,7 @@ func (r *run) phase(ctx context.Context, index, users int) error {
 	}
 	p.emit(eventPhaseEnd, time.Now(), reason)
 	if c := p.counts; ctx.Err() == nil && c.Successful == 0 && c.Failed > 0 {
-		return fmt.Errorf("phase %d: %w: %d failed; the log and the analysis rows say how",
+		return fmt.Errorf("phase %d: %w, %d failed; see the log and the analysis rows",
 			index, errNothingSucceeded, c.Failed)
 	}
 	return nil

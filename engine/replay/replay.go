@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // ConfigError says that a replay can't start with what was given for it.
@@ -29,11 +31,11 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 
 // ErrInterrupted is what [Run] returns (wrapped) when its context ended before the last phase had.
 // The files of the phase that was cut short are written, and say so.
-var ErrInterrupted = errors.New("the replay was interrupted")
+var ErrInterrupted = problem.New(problem.Interrupted, "replay interrupted")
 
 // errNothingSucceeded is what Run returns (wrapped) when not one request of a
 // phase did: the files are written, and later phases are not played.
-var errNothingSucceeded = errors.New("no request succeeded")
+var errNothingSucceeded = problem.New(problem.AllRequestsFailed, "no request succeeded")
 
 // play plays all phases of cfg and writes their files. Everything that can be checked beforehand
 // is, so that a bad configuration or dataset leaves the results folder as it was. Failed requests
@@ -71,7 +73,7 @@ func runPhases(ctx context.Context, cfg Config, log *logger, data *Dataset) (err
 			return err
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%w in phase %d of %d: %w", ErrInterrupted, i, len(cfg.Concurrencies), context.Cause(ctx))
+			return fmt.Errorf("%w in phase %d: %w", ErrInterrupted, i, context.Cause(ctx))
 		}
 	}
 	return nil
@@ -96,7 +98,7 @@ func (r *run) manifestPath() string {
 func (r *run) prepareFiles() error {
 	for _, dir := range []string{r.cfg.ResultsDir, filepath.Dir(r.cfg.RequestLogPath)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("make the results folder: %w", err)
+			return fmt.Errorf("create the results directory: %w", err)
 		}
 	}
 	if err := os.WriteFile(r.manifestPath(), nil, 0o644); err != nil {

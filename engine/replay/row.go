@@ -3,13 +3,13 @@ package replay
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // span is a piece of a file or of a row.
@@ -28,10 +28,10 @@ type row struct {
 // line. Delays are in milliseconds under delayKey; an empty key means that there are none.
 func parseRow(line []byte, delayKey string) (row, error) {
 	if !json.Valid(line) {
-		return row{}, fmt.Errorf("not a JSON document: %w", json.Unmarshal(line, new(json.RawMessage)))
+		return row{}, problem.Errorf(problem.DatasetInvalid, "not valid JSON: %w", json.Unmarshal(line, new(json.RawMessage)))
 	}
 	if c := bytes.TrimLeft(line, " \t\r\n"); c[0] != '{' {
-		return row{}, errors.New("not a JSON object: want one turn a line")
+		return row{}, problem.New(problem.DatasetInvalid, "not a JSON object; each line must hold one turn")
 	}
 	var r row
 	index, limits := -1, [2]int{}
@@ -66,13 +66,13 @@ func parseRow(line []byte, delayKey string) (row, error) {
 	r.index, r.limit = index, smallest(limits[0], limits[1])
 	switch {
 	case r.conversation == "":
-		return row{}, errors.New("conversation_id is missing or empty")
+		return row{}, problem.New(problem.DatasetInvalid, "conversation_id is missing or empty")
 	case index < 0:
-		return row{}, errors.New("conversation_idx is missing")
+		return row{}, problem.New(problem.DatasetInvalid, "conversation_idx is missing")
 	case r.messages.len == 0:
-		return row{}, errors.New("messages is missing")
+		return row{}, problem.New(problem.DatasetInvalid, "messages is missing")
 	case isEmptyList(line[r.messages.off:][:r.messages.len]):
-		return row{}, errors.New("messages is empty: want the whole conversation so far")
+		return row{}, problem.New(problem.DatasetInvalid, "messages is empty; it must hold the conversation so far")
 	}
 	return r, nil
 }
@@ -84,7 +84,7 @@ const maxTurns = 1 << 20
 func count(v []byte, least, most int) (int, error) {
 	n, err := strconv.Atoi(string(clip(v)))
 	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%s: want a whole number from %d to %d", clip(v), least, most)
+		return 0, problem.Errorf(problem.DatasetInvalid, "must be a whole number from %d to %d, got %s", least, most, clip(v))
 	}
 	return n, nil
 }
@@ -103,14 +103,14 @@ func milliseconds(v []byte) (time.Duration, error) {
 	const most = 7 * 24 * 3600 * 1000 // a week; more would be another unit
 	ms, err := strconv.ParseFloat(string(clip(v)), 64)
 	if err != nil || !(ms >= 0 && ms <= most) {
-		return 0, fmt.Errorf("%s: want milliseconds, a number from 0 to %d", clip(v), most)
+		return 0, problem.Errorf(problem.DatasetInvalid, "must be milliseconds, a number from 0 to %d, got %s", most, clip(v))
 	}
 	return time.Duration(ms * float64(time.Millisecond)), nil
 }
 
 func list(v []byte, off int) (span, error) {
 	if v[0] != '[' {
-		return span{}, fmt.Errorf("%s: want a list", clip(v))
+		return span{}, problem.Errorf(problem.DatasetInvalid, "must be a list, got %s", clip(v))
 	}
 	return span{off: int64(off), len: len(v)}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Options are what the client's command line says on top of its workload file.
@@ -44,7 +45,7 @@ func Run(ctx context.Context, opt Options) error {
 	}
 	for _, d := range found {
 		if d.Severity == recipes.Error {
-			return &ConfigError{Err: fmt.Errorf("replay: %s", d)}
+			return &ConfigError{Err: problem.Errorf(problem.RecipeInvalid, "replay: %s", d)}
 		}
 	}
 	cfg, err := ConfigOf(w, opt)
@@ -74,7 +75,7 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 		w.MinTrajectoriesPerUser,
 	} {
 		if q.Value == nil {
-			return Config{}, fmt.Errorf("replay: %s: %s is no valid number", w.File, q.Key)
+			return Config{}, problem.Errorf(problem.ValueInvalid, "replay: %s: %s is not a valid number", w.File, q.Key)
 		}
 	}
 	seconds := func(f float64) time.Duration { return time.Duration(math.Round(f * float64(time.Second))) }

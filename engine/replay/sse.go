@@ -2,13 +2,14 @@ package replay
 
 import (
 	"bytes"
-	"errors"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // maxEvent bounds one server-sent event, in bytes.
 const maxEvent = 16 << 20
 
-var errEventTooLong = errors.New("a server-sent event is longer than 16 MiB")
+var errEventTooLong = problem.New(problem.ServerFailed, "server-sent event longer than 16 MiB")
 
 // sseParser cuts a byte stream into server-sent events. Bytes may arrive cut
 // anywhere; lines end in CR, LF or both.

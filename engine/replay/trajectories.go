@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -47,11 +48,11 @@ const maxLine = 256 << 20
 func openTrajectories(ctx context.Context, path, delayKey string) (*trajectories, error) {
 	f, _, err := smallfile.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("open the trajectories: %w; set trajectory_path to a file that this machine can read", err)
+		return nil, openError("trajectories", "trajectory_path", err)
 	}
 	t := &trajectories{file: f, byID: make(map[string]int)}
 	if err := t.index(ctx, delayKey); err != nil {
-		return nil, errors.Join(fmt.Errorf("read the trajectories: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("trajectories: %w", err), f.Close())
 	}
 	return t, nil
 }
@@ -72,7 +73,7 @@ func (t *trajectories) index(ctx context.Context, delayKey string) error {
 		t.conversations[i].turns = append(t.conversations[i].turns, r.turn)
 	}
 	if len(rows) == 0 {
-		return fmt.Errorf("%s has no rows: want one turn a line", name)
+		return problem.Errorf(problem.DatasetInvalid, "%s: no rows; the file must hold one turn per line", name)
 	}
 	t.turns = len(rows)
 	for i := range t.conversations {
@@ -89,10 +90,12 @@ func (c *conversation) order(file string) error {
 	for i, t := range c.turns {
 		switch {
 		case i > 0 && t.index == c.turns[i-1].index:
-			return fmt.Errorf("%s:%d: turn %d of conversation %q occurs twice, first on line %d; remove one of them",
+			return problem.Errorf(problem.DatasetInvalid,
+				"%s:%d: duplicate turn %d of conversation %q, first on line %d; remove one of them",
 				file, t.line, t.index, c.id, c.turns[i-1].line)
 		case t.index != i:
-			return fmt.Errorf("%s:%d: conversation %q has turn %d but no turn %d; turns must count up from 0 without a gap",
+			return problem.Errorf(problem.DatasetInvalid,
+				"%s:%d: conversation %q has turn %d but no turn %d; number turns from 0 without gaps",
 				file, t.line, c.id, t.index, i)
 		}
 	}
@@ -186,7 +189,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		if len(data)+len(part) > maxLine {
-			return nil, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+			return nil, problem.Errorf(problem.DatasetInvalid, "line longer than %d MiB", maxLine>>20)
 		}
 		data = append(data, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -199,11 +202,11 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 func (t *trajectories) read(s span, line int) ([]byte, error) {
 	buf := make([]byte, s.len)
 	if _, err := t.file.ReadAt(buf, s.off); err != nil {
-		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: %w", t.file.Name(), line, err)
+		return nil, fmt.Errorf("read a turn: %s:%d: %w", t.file.Name(), line, problem.Mark(problem.DatasetChanged, err))
 	}
 	if buf[0] != '[' || buf[len(buf)-1] != ']' {
-		return nil, fmt.Errorf("read a turn of the trajectories: %s:%d: the file has changed since it was indexed; "+
-			"start again", t.file.Name(), line)
+		return nil, problem.Errorf(problem.DatasetChanged,
+			"read a turn: %s:%d: the file changed after it was indexed; start the replay again", t.file.Name(), line)
 	}
 	return buf, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -51,8 +52,9 @@ func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, er
 	}
 	code, err := s.run(ctx, dir, rec, &p, log)
 	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) { // and its log with it
-		why := "its supervisor stopped it at " + s.Now().UTC().Format("2006-01-02 15:04:05 UTC")
-		err = errors.Join(fmt.Errorf("run %s: its folder %s was removed while it ran; %s", rec.ID, dir, why),
+		why := "the supervisor stopped the run at " + s.Now().UTC().Format("2006-01-02 15:04:05 UTC")
+		err = errors.Join(
+			problem.Errorf(problem.RunDirectoryMissing, "run %s: directory %s was removed during the run; %s", rec.ID, dir, why),
 			s.Registry.MarkLost(rec.ID, why))
 	}
 	return code, err
@@ -109,7 +111,8 @@ func (s Supervisor) inAllocation(
 ) (int, error) {
 	id := s.Getenv("SLURM_JOB_ID")
 	if id != rec.ID {
-		return 1, fmt.Errorf("supervise %s: it belongs into the allocation of job %s, and this is %q", dir, rec.ID, id)
+		return 1, problem.Errorf(problem.AllocationMismatch, "supervise %s: SLURM_JOB_ID is %q, not %s, the run's job",
+			dir, id, rec.ID)
 	}
 	atStart, err := slurm.Status(ctx, rec)
 	if err != nil { // its end is asked for again when it counts

@@ -44,7 +44,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ dir, says string }{
 		"no record":             {t.TempDir(), rundir.RecordFile},
-		"of another allocation": {folder(t, plan.Slurm), `belongs into the allocation of job 7, and this is "8"`},
+		"of another allocation": {folder(t, plan.Slurm), `SLURM_JOB_ID is "8", not 7`},
 		"one that has been run": {started, "has been started before"},
 	} {
 		code, err := s.Run(t.Context(), c.dir, io.Discard)

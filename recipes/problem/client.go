@@ -8,13 +8,14 @@ const (
 	AllRequestsFailed ID = "all-requests-failed"
 	ServerInvalid     ID = "server-invalid"
 	ServerFailed      ID = "server-failed"
+	RequestInvalid    ID = "request-invalid"
 )
 
 var clientEntries = []Entry{
 	{
 		ID: ClientInvalid, Title: "client can't be used",
-		Cause:  "The checkout, the build or the runtime of the external client can't be used.",
-		Remedy: "See the message; benchmark.agentperf_client_dir names the checkout.",
+		Cause:  "The checkout or the runtime directory of the external client can't be used.",
+		Remedy: "See the message. benchmark.agentperf_client_dir names the checkout, AGENTPERF_RUNTIME the directory.",
 	},
 	{
 		ID: ClientBuildFailed, Title: "client build failed",
@@ -40,5 +41,10 @@ var clientEntries = []Entry{
 		ID: ServerFailed, Title: "server failed",
 		Cause:  "A server returned an error or exited.",
 		Remedy: "See the server's log.",
+	},
+	{
+		ID: RequestInvalid, Title: "invalid request",
+		Cause:  "A chat request, or the conversation that it is made from, is not valid.",
+		Remedy: "Correct the field that the message names.",
 	},
 }

@@ -12,6 +12,7 @@ const (
 	WorkloadMissing    ID = "workload-missing"
 	DatasetMissing     ID = "dataset-missing"
 	DatasetInvalid     ID = "dataset-invalid"
+	DatasetChanged     ID = "dataset-changed"
 	FileKindMismatch   ID = "file-kind-mismatch"
 	MigrationRefused   ID = "migration-refused"
 	MigrationNotNeeded ID = "migration-not-needed"
@@ -70,6 +71,11 @@ var recipeEntries = []Entry{
 		ID: DatasetInvalid, Title: "invalid dataset",
 		Cause:  "A trajectory or assignments file has an invalid line or entry.",
 		Remedy: "Correct the line that the message names, or use another dataset.",
+	},
+	{
+		ID: DatasetChanged, Title: "dataset changed while in use",
+		Cause:  "A trajectory or assignment file was written while it was read or copied.",
+		Remedy: "Wait until the file is complete, then start again.",
 	},
 	{
 		ID: FileKindMismatch, Title: "files of different kinds",

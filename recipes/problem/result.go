@@ -7,6 +7,8 @@ const (
 	RowsUnreadable  ID = "rows-unreadable"
 	FiguresInvalid  ID = "figures-invalid"
 	TooManyBuckets  ID = "too-many-buckets"
+
+	ReferenceNotPossible ID = "reference-not-possible"
 )
 
 var resultEntries = []Entry{
@@ -34,5 +36,10 @@ var resultEntries = []Entry{
 		ID: TooManyBuckets, Title: "too many buckets",
 		Cause:  "The time series would have more buckets than can be shown.",
 		Remedy: "Pass a longer --bucket.",
+	},
+	{
+		ID: ReferenceNotPossible, Title: "no simulated reference",
+		Cause:  "Only a local run of one phase can be simulated, and its phase must have time for at least one request.",
+		Remedy: "Give a run that was submitted with --launcher local and one concurrency level.",
 	},
 }

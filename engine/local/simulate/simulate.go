@@ -24,6 +24,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -32,15 +33,15 @@ import (
 // a comparison takes it as a side. A file that exists is not replaced.
 func WriteReference(ctx context.Context, dir, path string) error {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("write reference: %s exists: %w", path, fs.ErrExist)
+		return fmt.Errorf("write reference: %s: %w", path, fs.ErrExist)
 	}
 	p := &plan.Plan{}
 	if err := rundir.ReadPlan(dir, p); err != nil {
 		return fmt.Errorf("write reference: %w", err)
 	}
 	if p.Target != plan.Local || len(p.Phases) != 1 {
-		return fmt.Errorf("write reference for %s: want a local run of one phase, it is for %s with %d phases",
-			dir, p.Target, len(p.Phases))
+		return problem.Errorf(problem.ReferenceNotPossible,
+			"write reference: %s: not a local run of one phase, but a %s run of %d", dir, p.Target, len(p.Phases))
 	}
 	w, _, err := recipes.LoadWorkload(filepath.Join(dir, "benchmark_config.yaml"))
 	if err != nil {
@@ -142,7 +143,7 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 	}
 	run := s.fold.Snapshot(time.Time{})
 	if len(run.Phases) != 1 || run.Phases[0].Requests == nil || len(run.Errors) > 0 {
-		return none, fmt.Errorf("the simulated phase has no figures: %v", run.Errors)
+		return none, problem.Errorf(problem.ReferenceNotPossible, "the simulated phase has no figures: %v", run.Errors)
 	}
 	return run.Phases[0], nil
 }

@@ -78,8 +78,8 @@ func TestWriteReference(t *testing.T) {
 func TestWriteReferenceRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ dir, says string }{
-		"a job of Slurm": {folder(t, plan.Slurm, 4), "want a local run of one phase"},
-		"two phases":     {folder(t, plan.Local, 4, 8), "with 2 phases"},
+		"a job of Slurm": {folder(t, plan.Slurm, 4), "not a local run of one phase, but a slurm run of 1"},
+		"two phases":     {folder(t, plan.Local, 4, 8), "but a local run of 2"},
 		"no plan":        {t.TempDir(), "no such file"},
 	} {
 		err := WriteReference(t.Context(), c.dir, filepath.Join(t.TempDir(), "r.yaml"))
