@@ -31,7 +31,7 @@ func banner(cfg Config) string {
 	line("Model", cfg.Model)
 	line("Server type", cfg.ServerType)
 	line("Concurrencies", intList(cfg.Concurrencies))
-	line("Connection pool", fmt.Sprintf("%d (auto-sized, keepalive expiry disabled)", 2*cfg.maxConcurrency()))
+	line("Connection pool", fmt.Sprintf("%d (auto-sized, keepalive expiry disabled)", cfg.maxConcurrency()))
 	line("Phase Timeout", floatSeconds(cfg.PhaseTimeout)+"s")
 	line("Max ISL offset", cfg.MaxStartingOffset)
 	if cfg.AssignmentsPath != "" {

@@ -27,9 +27,8 @@ type client struct {
 	timeout time.Duration
 }
 
-// newClient keeps every connection: one a user, opened at its first request and
-// never again. It goes straight to the server, whatever proxy the environment
-// names, since a proxy would be measured along.
+// newClient returns a client that opens at most one connection per user and keeps it.
+// It ignores proxy settings of the environment, since a proxy would distort the measurement.
 func newClient(cfg Config) *client {
 	header := http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "User-Agent": {cfg.clientName()},
@@ -41,8 +40,8 @@ func newClient(cfg Config) *client {
 	return &client{
 		url: strings.TrimRight(cfg.BaseURL, "/") + "/chat/completions", header: header, timeout: cfg.RequestTimeout,
 		http: &http.Client{Transport: &http.Transport{
-			DialContext: dialer.DialContext, MaxIdleConnsPerHost: 2 * cfg.maxConcurrency(),
-			DisableCompression: true, ReadBufferSize: 16 << 10, WriteBufferSize: 64 << 10,
+			DialContext: dialer.DialContext, DisableCompression: true, ReadBufferSize: 16 << 10, WriteBufferSize: 64 << 10,
+			MaxConnsPerHost: cfg.maxConcurrency(), MaxIdleConnsPerHost: cfg.maxConcurrency(),
 			// HTTP/1.1 alone: one connection a user, no shared stream windows.
 			TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 		}},

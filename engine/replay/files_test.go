@@ -164,7 +164,7 @@ agentperf-tui built-in replay 1.2.3
   Model: m
   Server type: trtllm
   Concurrencies: [64, 1010]
-  Connection pool: 2020 (auto-sized, keepalive expiry disabled)
+  Connection pool: 1010 (auto-sized, keepalive expiry disabled)
   Phase Timeout: 2400.0s
   Max ISL offset: 10
   User assignments: /d/a.json
