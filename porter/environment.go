@@ -61,7 +61,7 @@ func (e *environment) askValue(path, text string, v harness.Var) {
 		e.ask(Confirm, Recipe, path, "space", evidence(v.At),
 			"the value holds a space that nothing quotes in the launch line: confirm that it belongs to the value")
 	}
-	if recipes.Secret(v.Name) && text != "" {
+	if recipes.IsSecret(v.Name) && text != "" {
 		e.ask(Confirm, Recipe, path, "secret", evidence(v.At),
 			"looks like a secret, and stands in the recipe and the report now: take it out before you share them")
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // reads says how a plain scalar is read by those who read YAML 1.1.
-func (v *values) reads(n *yaml.Node, p Plain) string {
+func (v *values) reads(n *yaml.Node, p Scalar) string {
 	what := fmt.Sprintf("%s %s", strings.TrimPrefix(p.Tag, "!!"), p.Value)
 	if p.Tag == "!!str" {
 		what = "the text " + strconv.Quote(n.Value)
@@ -23,7 +23,7 @@ func (v *values) reads(n *yaml.Node, p Plain) string {
 
 // quote11 reports a string without quotes that YAML 1.1 takes for something
 // else, or that only YAML 1.1 takes for a string.
-func (v *values) quote11(n *yaml.Node, p Plain, at Place) {
+func (v *values) quote11(n *yaml.Node, p Scalar, at Position) {
 	sev := Error
 	if p.Tag == "!!str" || v.rules.unknown == Warning {
 		sev = Warning
@@ -36,7 +36,7 @@ func (v *values) quote11(n *yaml.Node, p Plain, at Place) {
 // coerce reads a value as srtctl does where that takes more than the field's own
 // type: numbers in quotes, fractions of whole numbers, words for true and false.
 // Such a value is warned about, not refused.
-func (v *values) coerce(n *yaml.Node, f schema.Field, at Place) *yaml.Node {
+func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 	if n.Kind == yaml.SequenceNode && f.Kind == schema.StrList {
 		v.entries(n, at)
 	}
@@ -64,7 +64,7 @@ func (v *values) coerce(n *yaml.Node, f schema.Field, at Place) *yaml.Node {
 	return n
 }
 
-func (v *values) coerceNumber(n *yaml.Node, p Plain, other bool, f schema.Field, at Place) *yaml.Node {
+func (v *values) coerceNumber(n *yaml.Node, p Scalar, other bool, f schema.Field, at Position) *yaml.Node {
 	r, number := rational(n)
 	if other && number && canonicalNumber(r) != n.Value { // 0o14 and 1e-5 are text to a reader of YAML 1.1
 		text, sev := canonicalNumber(r), Error
@@ -99,16 +99,16 @@ func (v *values) coerceNumber(n *yaml.Node, p Plain, other bool, f schema.Field,
 }
 
 // warn reports a value that srtctl most likely takes for another.
-func (v *values) warn(at Place, msg, text string) {
+func (v *values) warn(at Position, msg, text string) {
 	d := v.add(Warning, at, at.Path, msg, "write "+text)
 	d.Rule = "coerced"
 	d.Set(text, true)
 }
 
-func (v *values) entries(list *yaml.Node, at Place) {
+func (v *values) entries(list *yaml.Node, at Position) {
 	for i, e := range list.Content {
 		if p, other := reads11(resolve(e)); other && p.Tag != "!!str" {
-			v.quote11(resolve(e), p, Place{Path: fmt.Sprintf("%s[%d]", at.Path, i), Line: e.Line, Column: e.Column})
+			v.quote11(resolve(e), p, Position{Path: fmt.Sprintf("%s[%d]", at.Path, i), Line: e.Line, Column: e.Column})
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (v *values) free(n *yaml.Node, path string, depth int) {
 		if !other {
 			return
 		}
-		d := v.add(Warning, Place{Line: n.Line, Column: n.Column}, path, v.reads(n, p),
+		d := v.add(Warning, Position{Line: n.Line, Column: n.Column}, path, v.reads(n, p),
 			fmt.Sprintf("write %s if that is meant, else quote it", p.Value))
 		d.Rule = "yaml-1.1"
 		if r, ok := rational(n); ok {

@@ -16,7 +16,7 @@ import (
 // Leaf is one field of a file, a list counting as one.
 type Leaf struct {
 	Canonical string // schema 1 spelling: what two layouts are compared by
-	Place     Place
+	Position  Position
 	Value     string // canonical text of the value
 	node      *yaml.Node
 }
@@ -113,14 +113,14 @@ func serviceLeaves(all []Leaf) []Leaf {
 		dedicated, payload, others := infraServices(l.node)
 		var in []Leaf
 		if dedicated {
-			in = append(in, Leaf{Canonical: "infra.etcd_nats_dedicated_node", Place: l.Place, Value: "true"})
+			in = append(in, Leaf{Canonical: "infra.etcd_nats_dedicated_node", Position: l.Position, Value: "true"})
 		}
 		if payload > 0 {
-			in = append(in, Leaf{Canonical: "infra.nats_max_payload_mb", Place: l.Place, Value: strconv.Itoa(payload)})
+			in = append(in, Leaf{Canonical: "infra.nats_max_payload_mb", Position: l.Position, Value: strconv.Itoa(payload)})
 		}
 		if len(others) > 0 {
 			rest := &yaml.Node{Kind: yaml.SequenceNode, Content: others}
-			in = append(in, Leaf{Canonical: l.Canonical, Place: l.Place, Value: canonicalText(rest), node: rest})
+			in = append(in, Leaf{Canonical: l.Canonical, Position: l.Position, Value: canonicalText(rest), node: rest})
 		}
 		return slices.Replace(all, i, i+1, in...)
 	}
@@ -131,7 +131,7 @@ func serviceLeaves(all []Leaf) []Leaf {
 func collect(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
 	for _, kv := range pairs(n) {
 		val := resolve(kv[1])
-		at := Place{Path: d.pathOf(kv[0], Join(path, kv[0].Value)), Line: kv[1].Line, Column: kv[1].Column}
+		at := Position{Path: d.pathOf(kv[0], Join(path, kv[0].Value)), Line: kv[1].Line, Column: kv[1].Column}
 		name := Join(canonical, kv[0].Value)
 		var next *schema.Node
 		if t != nil {
@@ -150,7 +150,7 @@ func collect(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, 
 		if val.Kind == yaml.MappingNode && next != nil && next.Field == nil {
 			continue // a mapping of the layout that holds nothing says nothing
 		}
-		*out = append(*out, Leaf{Canonical: name, Place: at, Value: canonicalText(val), node: val})
+		*out = append(*out, Leaf{Canonical: name, Position: at, Value: canonicalText(val), node: val})
 	}
 }
 
@@ -257,8 +257,8 @@ func isDefault(l Leaf, defaults *schema.Table) bool {
 
 // side is for display: a secret is told to differ, not shown.
 func side(l Leaf) *Side {
-	s := &Side{Path: l.Place.Path, Line: l.Place.Line, Value: l.Value}
-	if keys, err := SplitPath(l.Place.Path); err == nil && len(keys) > 0 {
+	s := &Side{Path: l.Position.Path, Line: l.Position.Line, Value: l.Value}
+	if keys, err := SplitPath(l.Position.Path); err == nil && len(keys) > 0 {
 		s.Value = Redact(keys[len(keys)-1].Key, l.Value)
 	}
 	return s

@@ -56,26 +56,26 @@ func (d *Document) spell(path string) string {
 	return path
 }
 
-// Place is where a value stands in a file.
-type Place struct {
+// Position is the location of a value in a file.
+type Position struct {
 	Path         string // dotted, as the user spells it
 	Line, Column int    // from 1
 }
 
 // finding makes a finding about the place.
-func (p Place) finding(file string, sev Severity, message, fix string) Diagnostic {
+func (p Position) finding(file string, sev Severity, message, fix string) Diagnostic {
 	return Diagnostic{
 		File: file, Line: p.Line, Column: p.Column, Path: p.Path, Severity: sev, Message: message, Fix: fix,
 	}
 }
 
 // placeOf is where a node stands, under a path.
-func placeOf(n *yaml.Node, path string) Place {
-	return Place{Path: path, Line: n.Line, Column: n.Column}
+func placeOf(n *yaml.Node, path string) Position {
+	return Position{Path: path, Line: n.Line, Column: n.Column}
 }
 
 // top is the beginning of a file, for what is said of it as a whole.
-var top = Place{Line: 1, Column: 1}
+var top = Position{Line: 1, Column: 1}
 
 // Read reads a file of at most 4 MiB. A larger file is an error: no recipe or workload is that large.
 func Read(path string) ([]byte, error) {
@@ -92,7 +92,7 @@ func Read(path string) ([]byte, error) {
 func Parse(file string, data []byte) (*Document, Diagnostics) {
 	d := &Document{File: file}
 	fail := func(line, col int, format string, args ...any) (*Document, Diagnostics) {
-		return d, Diagnostics{Place{Line: line, Column: col}.finding(file, Error, fmt.Sprintf(format, args...), "")}
+		return d, Diagnostics{Position{Line: line, Column: col}.finding(file, Error, fmt.Sprintf(format, args...), "")}
 	}
 	if len(data) > maxFileBytes {
 		return fail(0, 0, "larger than %d MiB", maxFileBytes>>20)
@@ -124,7 +124,7 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	}
 	var next yaml.Node
 	if err := dec.Decode(&next); err == nil {
-		second := Place{Line: next.Line, Column: 1}
+		second := Position{Line: next.Line, Column: 1}
 		w.found = append(w.found, second.finding(file, Warning, "a second YAML document: only the first one is read", ""))
 	}
 	d.Root = doc.Content[0]

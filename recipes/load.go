@@ -118,7 +118,7 @@ func schemaVersion(doc *Document) (int, *Diagnostic) {
 // type the default stands, and the diagnostics say so.
 func build(doc *Document, version int, v *values) *Recipe {
 	r := &Recipe{
-		File: doc.File, Schema: version, doc: doc, places: map[string]Place{},
+		File: doc.File, Schema: version, doc: doc, places: map[string]Position{},
 		Prefill: v.role(schema.Prefill), Decode: v.role(schema.Decode), Agg: v.role(schema.Agg),
 	}
 	v.fill(r)
@@ -133,7 +133,7 @@ func build(doc *Document, version int, v *values) *Recipe {
 	for name, val := range v.byName {
 		r.places[name] = val.place
 	}
-	for _, more := range []map[string]Place{v.under, v.spots} {
+	for _, more := range []map[string]Position{v.under, v.spots} {
 		for path, at := range more {
 			if _, ok := r.places[path]; !ok {
 				r.places[path] = at
@@ -233,7 +233,7 @@ func (v *values) flags(name string) []Flag {
 		switch {
 		case isNull(n) || n.Tag == "!!bool" && !strings.EqualFold(n.Value, "true"):
 		case n.Tag == "!!bool":
-			out = append(out, Flag{Name: kv[0].Value, Bare: true})
+			out = append(out, Flag{Name: kv[0].Value, NoValue: true})
 		default:
 			out = append(out, Flag{Name: kv[0].Value, Value: n.Value})
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Step is one part of a path: a key of a mapping, or an index of a list.
-type Step struct {
+// PathElement is one part of a path: a key of a mapping, or an index of a list.
+type PathElement struct {
 	Key   string
 	Index int // of a list entry; -1: the step is a key
 }
@@ -27,9 +27,9 @@ func Join(path, key string) string {
 
 // SplitPath reads a path as [Join] writes it: keys with dots between them, list indices in
 // brackets, keys with dots or spaces in double quotes: roles.prefill.env."a.b", extra_mount[0].
-func SplitPath(path string) ([]Step, error) {
-	var steps []Step
-	bad := func(what string) ([]Step, error) {
+func SplitPath(path string) ([]PathElement, error) {
+	var steps []PathElement
+	bad := func(what string) ([]PathElement, error) {
 		return nil, problem.Errorf(problem.FieldPathInvalid, "parse field path %q: %s; separate keys by dots, "+
 			"write [i] for a list entry, put keys with dots or spaces in double quotes", path, what)
 	}
@@ -49,14 +49,14 @@ func SplitPath(path string) ([]Step, error) {
 				return bad("a key is missing")
 			}
 		}
-		steps = append(steps, Step{Key: key, Index: -1})
+		steps = append(steps, PathElement{Key: key, Index: -1})
 		for strings.HasPrefix(rest, "[") {
 			digits, after, ok := strings.Cut(rest[1:], "]")
 			i, err := strconv.Atoi(digits)
 			if !ok || err != nil || i < 0 {
 				return bad("a list index is not a whole number in brackets")
 			}
-			steps = append(steps, Step{Index: i})
+			steps = append(steps, PathElement{Index: i})
 			rest = after
 		}
 		if rest == "" {

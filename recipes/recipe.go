@@ -46,7 +46,7 @@ type Recipe struct {
 	Telemetry             bool
 
 	doc    *Document
-	places map[string]Place // by canonical path
+	places map[string]Position // by canonical path
 }
 
 // Var is one environment variable, option or mount, in the file's order.
@@ -105,7 +105,7 @@ type Frontend struct {
 // Flag is one frontend argument: --Name, or --Name Value.
 type Flag struct {
 	Name, Value string
-	Bare        bool // no value: the recipe says true
+	NoValue     bool // no value: the recipe says true
 }
 
 // NATSPlane is the word by which one of dynamo's planes runs over NATS.
@@ -138,13 +138,13 @@ type Slurm struct {
 	TimeLimit string `path:"slurm.time_limit"`
 }
 
-// Place is where the value of a canonical path stands; the nearest mapping above
+// Position returns the position of the value at a canonical path: that of the nearest mapping above
 // it, or the top of the file, if the file leaves it out.
-func (r *Recipe) Place(canonical string) Place {
+func (r *Recipe) Position(canonical string) Position {
 	if p, ok := r.places[canonical]; ok {
 		return p
 	}
-	p := Place{Path: canonical, Line: 1, Column: 1}
+	p := Position{Path: canonical, Line: 1, Column: 1}
 	if t, ok := table(r.Schema).Translate(canonical, r.Schema); ok {
 		p.Path = r.doc.spell(t)
 	}
@@ -162,7 +162,7 @@ func (r *Recipe) Has(canonical string) bool { _, ok := r.places[canonical]; retu
 
 // Diag makes a finding about a canonical path of the recipe.
 func (r *Recipe) Diag(sev Severity, canonical, message, fix string) Diagnostic {
-	return r.Place(canonical).finding(r.File, sev, message, fix)
+	return r.Position(canonical).finding(r.File, sev, message, fix)
 }
 
 // Roles lists the groups of workers in the order of [schema.WorkerRoles], those
@@ -198,9 +198,9 @@ func (r *Recipe) WorkerNodes() int {
 	return max(1, n)
 }
 
-// Divides says whether the GPUs of a role's nodes can be shared out among its
+// GPUsDivideEvenly reports whether the GPUs of a role's nodes can be shared out among its
 // workers, none left over.
-func (r *Recipe) Divides(role Role) bool {
+func (r *Recipe) GPUsDivideEvenly(role Role) bool {
 	return role.Nodes > 0 && (role.GPUs > 0 || role.Nodes*r.GPUsPerNode%role.Workers == 0)
 }
 
@@ -239,8 +239,8 @@ func (r *Recipe) ServedModel() string {
 // MaxLevel is the highest concurrency; 0 without levels.
 func (b Benchmark) MaxLevel() int { return slices.Max(append([]int{0}, b.Levels...)) }
 
-// Commas writes whole numbers as command lines take them: 64,1010.
-func Commas(ns []int) string {
+// JoinInts writes whole numbers as command lines take them: 64,1010.
+func JoinInts(ns []int) string {
 	parts := make([]string, 0, len(ns))
 	for _, n := range ns {
 		parts = append(parts, strconv.Itoa(n))

@@ -74,7 +74,7 @@ func TestBothLayoutsMeanTheSame(t *testing.T) {
 		if v, ok := r.Decode.Env.Get("TRTLLM_ENABLE_PDL"); !ok || v != "1" {
 			t.Errorf("%s: env %v", name, r.Decode.Env)
 		}
-		want := []Flag{{Name: "router-mode", Value: "kv"}, {Name: "no-router-kv-events", Bare: true}}
+		want := []Flag{{Name: "router-mode", Value: "kv"}, {Name: "no-router-kv-events", NoValue: true}}
 		if !slices.Equal(r.Frontend.Args, want) {
 			t.Errorf("%s: flags %+v, want %+v", name, r.Frontend.Args, want)
 		}

@@ -9,8 +9,8 @@ import (
 // between underscores. (DYN_TOKENIZER has none.)
 var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS"}
 
-// Secret says whether the value of a variable or a key is not to be shown.
-func Secret(name string) bool {
+// IsSecret reports whether the value of a variable or a key is not to be shown.
+func IsSecret(name string) bool {
 	return slices.ContainsFunc(strings.Split(strings.ToUpper(name), "_"), func(word string) bool {
 		return slices.Contains(secretWords, word)
 	})
@@ -21,7 +21,7 @@ const Hidden = "‹hidden›"
 
 // Redact is a value for display: [Hidden] where its name says that it is a secret.
 func Redact(name, value string) string {
-	if Secret(name) {
+	if IsSecret(name) {
 		return Hidden
 	}
 	return value
@@ -32,7 +32,7 @@ func RedactYAML(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		key, _, ok := strings.Cut(line, ":")
-		if name := strings.Trim(key, " \t\"'-{"); ok && Secret(name) {
+		if name := strings.Trim(key, " \t\"'-{"); ok && IsSecret(name) {
 			line = key + ": " + Hidden + "\n"
 		}
 		b.WriteString(line)

@@ -100,8 +100,8 @@ func fixes(timeout, rate, settle, least, ramp, need, users *big.Rat) []Fix {
 	return out
 }
 
-// Sentence is the check in one line, as every UI shows it.
-func (c TimeoutCheck) Sentence() string {
+// Summary is the check in one line, as every UI shows it.
+func (c TimeoutCheck) Summary() string {
 	if !c.Known {
 		return fmt.Sprintf("level %d: phase timeout unknown: %s is no valid number", c.Level, strings.Join(c.Unknown, ", "))
 	}

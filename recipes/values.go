@@ -14,7 +14,7 @@ import (
 // value is one field's node and where it stands.
 type value struct {
 	node  *yaml.Node
-	place Place
+	place Position
 }
 
 // values are the fields of a document by canonical path.
@@ -23,8 +23,8 @@ type values struct {
 	table  *schema.Table
 	rules  rules
 	byName map[string]value
-	spots  map[string]Place // every mapping and field seen, by its path in the layout
-	under  map[string]Place // what stands in fields that are maps of strings, by canonical path
+	spots  map[string]Position // every mapping and field seen, by its path in the layout
+	under  map[string]Position // what stands in fields that are maps of strings, by canonical path
 	diags  Diagnostics
 }
 
@@ -44,7 +44,8 @@ type rules struct {
 // fields become diagnostics, the rest values.
 func read(d *Document, table *schema.Table, r rules) *values {
 	v := &values{
-		doc: d, table: table, rules: r, byName: map[string]value{}, spots: map[string]Place{}, under: map[string]Place{},
+		doc: d, table: table, rules: r,
+		byName: map[string]value{}, spots: map[string]Position{}, under: map[string]Position{},
 	}
 	v.mapping(d.Root, table.Root(), "")
 	for _, f := range table.Fields() {
@@ -59,7 +60,7 @@ func read(d *Document, table *schema.Table, r rules) *values {
 	return v
 }
 
-func (v *values) add(sev Severity, at Place, path, msg, fix string) *Diagnostic {
+func (v *values) add(sev Severity, at Position, path, msg, fix string) *Diagnostic {
 	at.Path = path
 	v.diags = append(v.diags, at.finding(v.doc.File, sev, msg, fix))
 	return &v.diags[len(v.diags)-1]
@@ -71,16 +72,16 @@ func (v *values) reported(path string) bool {
 }
 
 // nearest is the place of the deepest part of a path that the file has.
-func (v *values) nearest(path string) Place {
+func (v *values) nearest(path string) Position {
 	for up := range schema.Upwards(path) {
 		if at, ok := v.spots[up]; ok {
 			return at
 		}
 	}
 	if v.doc.Root == nil {
-		return Place{}
+		return Position{}
 	}
-	return Place{Line: v.doc.Root.Line, Column: v.doc.Root.Column}
+	return Position{Line: v.doc.Root.Line, Column: v.doc.Root.Column}
 }
 
 // mapping reads a mapping whose path in the layout is given; what is reported has
@@ -89,7 +90,7 @@ func (v *values) mapping(n *yaml.Node, t *schema.Node, path string) {
 	for _, kv := range pairs(n) {
 		key, val := kv[0], kv[1]
 		logical := Join(path, key.Value)
-		at := Place{Path: v.doc.pathOf(key, logical), Line: val.Line, Column: val.Column}
+		at := Position{Path: v.doc.pathOf(key, logical), Line: val.Line, Column: val.Column}
 		if val.Kind != yaml.ScalarNode { // a mapping's own position is that of its first key
 			at.Line, at.Column = key.Line, key.Column
 		}
@@ -104,7 +105,7 @@ func (v *values) mapping(n *yaml.Node, t *schema.Node, path string) {
 }
 
 func (v *values) unknownKey(key *yaml.Node, t *schema.Node, logical, path string) {
-	at := Place{Line: key.Line, Column: key.Column}
+	at := Position{Line: key.Line, Column: key.Column}
 	near := schema.Nearest(key.Value, t.Keys())
 	meant := ""
 	if near != "" {
@@ -157,7 +158,7 @@ func (v *values) otherLayout(path string) string {
 	return ""
 }
 
-func (v *values) one(val *yaml.Node, t *schema.Node, logical string, at Place) {
+func (v *values) one(val *yaml.Node, t *schema.Node, logical string, at Position) {
 	if t.Field != nil {
 		v.field(val, *t.Field, at)
 		return
@@ -177,7 +178,7 @@ func (v *values) one(val *yaml.Node, t *schema.Node, logical string, at Place) {
 	}
 }
 
-func (v *values) field(n *yaml.Node, f schema.Field, at Place) {
+func (v *values) field(n *yaml.Node, f schema.Field, at Position) {
 	n = resolve(n)
 	if isNull(n) {
 		if !f.Nullable && f.Kind != schema.Opaque && f.Kind != schema.FreeMap {
@@ -207,11 +208,11 @@ func (v *values) field(n *yaml.Node, f schema.Field, at Place) {
 	v.byName[f.Name()] = value{node: n, place: at}
 }
 
-func (v *values) stringMap(n *yaml.Node, f schema.Field, at Place) {
+func (v *values) stringMap(n *yaml.Node, f schema.Field, at Position) {
 	for _, kv := range pairs(n) {
 		val := resolve(kv[1])
 		path := v.doc.pathOf(kv[0], Join(at.Path, kv[0].Value))
-		place := Place{Path: path, Line: kv[1].Line, Column: kv[1].Column}
+		place := Position{Path: path, Line: kv[1].Line, Column: kv[1].Column}
 		v.under[Join(f.Name(), kv[0].Value)] = place
 		if p, other := reads11(kv[0]); other && p.Tag != "!!str" {
 			v.add(Warning, placeOf(kv[0], path), path, v.reads(kv[0], p), "quote the key").Rule = "yaml-1.1"
@@ -231,10 +232,10 @@ func (v *values) stringMap(n *yaml.Node, f schema.Field, at Place) {
 	}
 }
 
-// Literal writes what a person typed for a field as YAML: text of a field that holds strings gets
+// YAMLValue writes what a person typed for a field as YAML: text of a field that holds strings gets
 // quotes where it would else be read as something else, so that environment.FOO=1 sets "1". A path
 // behind base. or override_x. is read from there.
-func Literal(t *schema.Table, path, typed string) string {
+func YAMLValue(t *schema.Table, path, typed string) string {
 	if first, rest, ok := strings.Cut(path, "."); ok && (first == "base" || strings.HasPrefix(first, "override_")) {
 		path = rest
 	}

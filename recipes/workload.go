@@ -56,11 +56,11 @@ func (w *Workload) Datasets() []Var {
 // Quantity is a number that the timeout rule rests on: exactly as written, and
 // whether the file says it or it is assumed.
 type Quantity struct {
-	Key     string
-	Value   *big.Rat // nil: unknown, since the file holds no valid number
-	Text    string   // as written, or the assumed value
-	Assumed bool
-	Place   Place
+	Key      string
+	Value    *big.Rat // nil: unknown, since the file holds no valid number
+	Text     string   // as written, or the assumed value
+	Assumed  bool
+	Position Position
 }
 
 // Float is the quantity as a float64; 0 if it is unknown.
@@ -109,9 +109,9 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 // number is unknown; only an absent key falls back to the assumed value.
 func (v *values) quantity(key string) Quantity {
 	f, _ := schema.Workload().Field(key)
-	q := Quantity{Key: key, Place: Place{Path: key}}
+	q := Quantity{Key: key, Position: Position{Path: key}}
 	if at, ok := v.spots[key]; ok {
-		q.Place = at
+		q.Position = at
 		val, ok := v.byName[key]
 		if !ok {
 			return q

@@ -157,7 +157,7 @@ func FuzzParseWorkload(f *testing.F) {
 			if c.OK && !c.Known {
 				t.Errorf("unknown and ok: %+v", c)
 			}
-			_ = c.Sentence()
+			_ = c.Summary()
 		}
 	})
 }

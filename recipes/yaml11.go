@@ -9,8 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Plain is what a reader makes of a scalar without quotes.
-type Plain struct {
+// Scalar is what a reader makes of a scalar without quotes.
+type Scalar struct {
 	Tag   string // !!str, !!int, !!float, !!bool, !!null, !!timestamp, !!merge or !!value
 	Value string // canonical: 43200 for 12:00:00, true for on
 }
@@ -28,33 +28,33 @@ var (
 		`[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?)$`)
 )
 
-// YAML11 is what a plain scalar means to a reader of YAML 1.1.
-func YAML11(s string) Plain {
+// ResolveYAML11 returns what a plain scalar means to a reader of YAML 1.1.
+func ResolveYAML11(s string) Scalar {
 	if s == "" {
-		return Plain{"!!null", s}
+		return Scalar{"!!null", s}
 	}
 	// Most scalars are words: only these first characters can begin anything else.
 	if len(s) > 64 || !strings.ContainsRune("0123456789+-.~nNyYtTfFoO<=", rune(s[0])) {
-		return Plain{"!!str", s}
+		return Scalar{"!!str", s}
 	}
 	switch {
 	case s == "~" || s == "null" || s == "Null" || s == "NULL":
-		return Plain{"!!null", "null"}
+		return Scalar{"!!null", "null"}
 	case s == "<<":
-		return Plain{"!!merge", s}
+		return Scalar{"!!merge", s}
 	case s == "=":
-		return Plain{"!!value", s} // which PyYAML then fails on
+		return Scalar{"!!value", s} // which PyYAML then fails on
 	case bool11.MatchString(s):
 		yes := s[0] == 'y' || s[0] == 'Y' || s[0] == 't' || s[0] == 'T' || strings.EqualFold(s, "on")
-		return Plain{"!!bool", strconv.FormatBool(yes)}
+		return Scalar{"!!bool", strconv.FormatBool(yes)}
 	case int11.MatchString(s):
-		return Plain{"!!int", int11Value(s)}
+		return Scalar{"!!int", int11Value(s)}
 	case float11.MatchString(s):
-		return Plain{"!!float", float11Value(s)}
+		return Scalar{"!!float", float11Value(s)}
 	case time11.MatchString(s):
-		return Plain{"!!timestamp", s}
+		return Scalar{"!!timestamp", s}
 	}
-	return Plain{"!!str", s}
+	return Scalar{"!!str", s}
 }
 
 func int11Value(s string) string {
@@ -102,11 +102,11 @@ func float11Value(s string) string {
 
 // reads11 compares the two readings of a scalar as it stands in a file: other is
 // set where they differ.
-func reads11(n *yaml.Node) (p Plain, other bool) {
+func reads11(n *yaml.Node) (p Scalar, other bool) {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || n.Value == "" {
-		return Plain{}, false
+		return Scalar{}, false
 	}
-	p = YAML11(n.Value)
+	p = ResolveYAML11(n.Value)
 	if p.Tag != n.ShortTag() {
 		return p, true
 	}

@@ -76,7 +76,7 @@ func TestYAML11(t *testing.T) {
 		{"None", "!!str", "None"},
 		{"1.2.3", "!!str", "1.2.3"},
 	} {
-		if got := YAML11(c.text); got.Tag != c.tag || got.Value != c.value {
+		if got := ResolveYAML11(c.text); got.Tag != c.tag || got.Value != c.value {
 			t.Errorf("%q: got %s %s, want %s %s", c.text, got.Tag, got.Value, c.tag, c.value)
 		}
 	}
@@ -84,17 +84,17 @@ func TestYAML11(t *testing.T) {
 
 func TestSplitPath(t *testing.T) {
 	t.Parallel()
-	key := func(k string) Step { return Step{Key: k, Index: -1} }
+	key := func(k string) PathElement { return PathElement{Key: k, Index: -1} }
 	for _, c := range []struct {
 		path string
-		want []Step
+		want []PathElement
 		says string
 	}{
-		{"a", []Step{key("a")}, ""},
-		{"a.b-c.d_e", []Step{key("a"), key("b-c"), key("d_e")}, ""},
-		{`a."b.c".d`, []Step{key("a"), key("b.c"), key("d")}, ""},
-		{"a[0][12].b", []Step{key("a"), {Index: 0}, {Index: 12}, key("b")}, ""},
-		{`"[x]"`, []Step{key("[x]")}, ""},
+		{"a", []PathElement{key("a")}, ""},
+		{"a.b-c.d_e", []PathElement{key("a"), key("b-c"), key("d_e")}, ""},
+		{`a."b.c".d`, []PathElement{key("a"), key("b.c"), key("d")}, ""},
+		{"a[0][12].b", []PathElement{key("a"), {Index: 0}, {Index: 12}, key("b")}, ""},
+		{`"[x]"`, []PathElement{key("[x]")}, ""},
 		{"", nil, "a key is missing"},
 		{"a..b", nil, "a key is missing"},
 		{"a.", nil, "a key is missing"},
@@ -156,7 +156,7 @@ func TestLiteral(t *testing.T) {
 		{"roles.prefill.args.x", "1", "1"},
 		{"unknown.path", "1", "1"},
 	} {
-		if got := Literal(schema.Recipe(2), c.path, c.typed); got != c.want {
+		if got := YAMLValue(schema.Recipe(2), c.path, c.typed); got != c.want {
 			t.Errorf("%s=%s: got %s, want %s", c.path, c.typed, got, c.want)
 		}
 	}

@@ -133,7 +133,7 @@ func timeoutLine(t recipes.TimeoutCheck, several bool) string {
 	if !t.OK {
 		mark = "✗"
 	}
-	line := mark + " phase timeout, " + t.Sentence()
+	line := mark + " phase timeout, " + t.Summary()
 	if t.Binding && several {
 		line += " (binding)"
 	}

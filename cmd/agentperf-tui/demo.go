@@ -174,7 +174,7 @@ func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.RunRef, error
 		return engine.RunRef{}, err
 	}
 	for _, s := range pl.Substitutions {
-		d.say("  %s %s → %s\n", texttable.Left(s.What, 24), s.From, s.To)
+		d.say("  %s %s → %s\n", texttable.AlignLeft(s.What, 24), s.From, s.To)
 	}
 	if err := d.step(4, "run and watch it"); err != nil {
 		return engine.RunRef{}, err

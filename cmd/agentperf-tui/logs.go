@@ -236,7 +236,7 @@ func (p logPrinter) line(l logview.Line) error {
 		}{name, text}, "")
 	}
 	if name != "" {
-		text = texttable.Left(name, 12) + " " + text
+		text = texttable.AlignLeft(name, 12) + " " + text
 	}
 	_, err := fmt.Fprintln(p.out, text)
 	return err

@@ -61,7 +61,7 @@ func (a *app) report(exit exitError) error {
 		return a.note("agentperf-tui: %s [%s]\n", exit.err, id)
 	}
 	return a.stderr.json(map[string]any{"error": errorJSON{
-		ID: id, Message: safetext.Lines(exit.err.Error()), ExitCode: exit.code,
+		ID: id, Message: safetext.CleanLines(exit.err.Error()), ExitCode: exit.code,
 	}}, "")
 }
 

@@ -36,7 +36,7 @@ func (o *output) Write(p []byte) (n int, err error) {
 
 // text writes text for people; whatever is in it comes out without control characters.
 func (o *output) text(format string, args []any) error {
-	_, err := io.WriteString(o, safetext.Lines(fmt.Sprintf(format, args...)))
+	_, err := io.WriteString(o, safetext.CleanLines(fmt.Sprintf(format, args...)))
 	return err
 }
 

@@ -68,7 +68,7 @@ func (a *app) ranWith(id identity.Identity) {
 		if strings.HasSuffix(f.Path, "sha256") && len(value) > 12 {
 			value = value[:12] + "…"
 		}
-		a.say("  %s %s\n", texttable.Left(f.Path, 32), safetext.Clean(value))
+		a.say("  %s %s\n", texttable.AlignLeft(f.Path, 32), safetext.Clean(value))
 	}
 }
 

@@ -209,7 +209,7 @@ const script = "agentperf/run.py"
 func (s *step) client(ctx context.Context) (int, error) {
 	argv := []string{
 		"uv", "run", "--no-sync", "python", script, "--config", s.in(configFile), "--base-url", s.baseURL, "--model", s.Model,
-		"--concurrencies", recipes.Commas(s.Levels), "--request-log-path", filepath.Join(s.ResultsDir, "requests.jsonl"),
+		"--concurrencies", recipes.JoinInts(s.Levels), "--request-log-path", filepath.Join(s.ResultsDir, "requests.jsonl"),
 		"--results-dir", s.ResultsDir,
 	}
 	argv = append(argv, s.extra...)

@@ -44,7 +44,7 @@ func (d *Drafts) checkText(ctx context.Context, t Draft, host check.Host) (*Pair
 	p.Report = check.Run(check.Files{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster}, host)
 	if p.Recipe != nil {
 		for _, g := range plan.Omissions(p.Recipe, nil) {
-			found = append(found, p.Recipe.Diag(recipes.Warning, g.Path, "a plan of this program leaves it out: "+g.Why, ""))
+			found = append(found, p.Recipe.Diag(recipes.Warning, g.Path, "a plan of this program leaves it out: "+g.Reason, ""))
 		}
 	}
 	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)

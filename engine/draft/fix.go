@@ -105,7 +105,7 @@ func edits(recipe []byte, all []recipes.Edit) (forRecipe, forWorkload []recipes.
 			table = schema.Workload()
 		}
 		if e.Op == recipes.OpSet {
-			e.Value = recipes.Literal(table, e.Path, e.Value)
+			e.Value = recipes.YAMLValue(table, e.Path, e.Value)
 		}
 		if ours {
 			forWorkload = append(forWorkload, e)

@@ -54,7 +54,7 @@ func (l Line) Span(from, to int64) (lo, hi int) {
 }
 
 // Coloured is the text with the colours that the log has.
-func (l Line) Coloured() string { return safetext.Coloured(l.raw) }
+func (l Line) Coloured() string { return safetext.CleanKeepColors(l.raw) }
 
 // fill takes over the line's bytes, of which there are size in the file. Unless all of
 // it is wanted, only what a carriage return has not overwritten counts.

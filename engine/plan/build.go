@@ -29,7 +29,7 @@ type builder struct {
 func Build(req Request) (*Plan, error) {
 	r := req.Recipe
 	fail := func(err error) error { return fmt.Errorf("plan %s: %w", r.File, err) }
-	servers, runs := req.Backends.Of(r)
+	servers, runs := req.Backends.For(r)
 	if !runs || r.Benchmark.Type != "agentperf" {
 		return nil, fail(problem.Errorf(problem.PlanUnsupported,
 			"engine %s, frontend %s, benchmark %s is not supported; use %s with benchmark agentperf",
@@ -185,10 +185,10 @@ func (b *builder) client(env backend.Env, argv ...string) {
 }
 
 // site tells a backend where things are.
-func (b *builder) site() backend.Site {
+func (b *builder) site() backend.Deployment {
 	node := func(i int) backend.Node { return backend.Node{Name: nodeName(i), Address: address(i)} }
-	s := backend.Site{
-		Recipe: b.r, Model: b.p.Model, ModelPath: b.modelPath(), Logs: containerLogs, JobID: JobID, Program: Binary,
+	s := backend.Deployment{
+		Recipe: b.r, Model: b.p.Model, ModelPath: b.modelPath(), LogDir: containerLogs, JobID: JobID, Program: Binary,
 		Head: node(b.l.head), Infra: node(b.l.infra), Frontend: node(b.l.frontend),
 		Port: func(step string) string { return "{port:" + step + "}" },
 	}

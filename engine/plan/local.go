@@ -37,7 +37,7 @@ func (b *builder) local() error {
 	}
 	front := b.serve(backend.LocalMock())
 	b.client(nil, Binary, "replay", "--config", localWorkload, "--base-url", "http://"+front.Host+":"+front.Port+"/v1",
-		"--model", b.p.Model, "--concurrencies", recipes.Commas(b.levels),
+		"--model", b.p.Model, "--concurrencies", recipes.JoinInts(b.levels),
 		"--request-log-path", LogDir+"/agentperf/requests.jsonl",
 		"--results-dir", LogDir+"/agentperf", "--events", LogDir+"/events.client.jsonl")
 	b.substitute("client", "external agentperf-client", "built-in replay client",
@@ -74,7 +74,7 @@ func (b *builder) scale() error {
 	}
 	for _, c := range recipes.CheckTimeouts(w, b.levels) {
 		if !c.Known {
-			return problem.Errorf(problem.PlanInvalid, "%s: %s", w.File, c.Sentence())
+			return problem.Errorf(problem.PlanInvalid, "%s: %s", w.File, c.Summary())
 		}
 	}
 	users, seconds := b.Local.Users, b.Local.Seconds

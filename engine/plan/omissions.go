@@ -9,39 +9,39 @@ import (
 // omitted are fields that srtctl heeds and a plan does not yet, whatever the backend: a run would
 // differ from what the recipe says, so each is told where it is given.
 var omitted = []backend.Omission{
-	{Path: "setup_script", Why: "the script is not run"},
-	{Path: "model.stage_dir", Why: "the model is not copied to the nodes first"},
-	{Path: "services", Why: "only etcd and NATS are started"},
-	{Path: "host_setup", Why: "the commands are not run"},
-	{Path: "post_eval", Why: "it is not run"},
-	{Path: "telemetry", Why: "nothing is collected"},
-	{Path: "identity", Why: "it is not verified"},
+	{Path: "setup_script", Reason: "the script is not run"},
+	{Path: "model.stage_dir", Reason: "the model is not copied to the nodes first"},
+	{Path: "services", Reason: "only etcd and NATS are started"},
+	{Path: "host_setup", Reason: "the commands are not run"},
+	{Path: "post_eval", Reason: "it is not run"},
+	{Path: "telemetry", Reason: "nothing is collected"},
+	{Path: "identity", Reason: "it is not verified"},
 }
 
 // omittedOfRole are the same, below each role of layout 2.
 var omittedOfRole = []backend.Omission{
-	{Path: "engine", Why: "the role's own engine is not used"},
-	{Path: "container", Why: "the role runs in the model's container"},
-	{Path: "sidecar", Why: "it is not started"},
-	{Path: "restart", Why: "a worker that exits ends the run"},
-	{Path: "critical", Why: "every worker is critical"},
-	{Path: "srun_options", Why: "they are not passed on"},
+	{Path: "engine", Reason: "the role's own engine is not used"},
+	{Path: "container", Reason: "the role runs in the model's container"},
+	{Path: "sidecar", Reason: "it is not started"},
+	{Path: "restart", Reason: "a worker that exits ends the run"},
+	{Path: "critical", Reason: "every worker is critical"},
+	{Path: "srun_options", Reason: "they are not passed on"},
 }
 
 // Omissions lists what a recipe gives and its plan leaves out. Backends are those
 // that it may ask for; nil: those of this program.
 func Omissions(r *recipes.Recipe, backends backend.List) []backend.Omission {
 	var out []backend.Omission
-	add := func(path, why string) { out = append(out, backend.Omission{Path: path, Why: why}) }
+	add := func(path, why string) { out = append(out, backend.Omission{Path: path, Reason: why}) }
 	for _, o := range omitted {
 		if r.Has(o.Path) {
-			add(o.Path, o.Why)
+			add(o.Path, o.Reason)
 		}
 	}
 	for _, role := range schema.WorkerRoles() {
 		for _, o := range omittedOfRole {
 			if path := "roles." + string(role) + "." + o.Path; r.Has(path) {
-				add(path, o.Why)
+				add(path, o.Reason)
 			}
 		}
 	}

@@ -230,10 +230,10 @@ func TestEnvironment(t *testing.T) {
 		byName[v.Name] = v
 	}
 	if v := byName["SHARED"]; v.Value != "global" || v.Origin != "environment.SHARED" ||
-		v.Beats != "backend.prefill_environment.SHARED" {
+		v.Overrides != "backend.prefill_environment.SHARED" {
 		t.Errorf("SHARED %+v", v)
 	}
-	if v := byName["DYN_LOG"]; v.Value != "info" || v.Beats != "built-in" {
+	if v := byName["DYN_LOG"]; v.Value != "info" || v.Overrides != "built-in" {
 		t.Errorf("DYN_LOG %+v", v)
 	}
 	if !slices.Contains(s.Launch, "UCX_TLS=cuda_ipc,sm,tcp") || !slices.Contains(s.Launch, "--container-env=HF_TOKEN") {
@@ -262,8 +262,8 @@ func TestSecret(t *testing.T) {
 		"HF_TOKEN": true, "API_KEY": true, "aws_secret_access": true, "DB_PASSWORD": true, "DYN_TOKENIZER": false,
 		"KEYBOARD": false, "TOKENS": false,
 	} {
-		if recipes.Secret(name) != want {
-			t.Errorf("recipes.Secret(%s) = %v", name, !want)
+		if recipes.IsSecret(name) != want {
+			t.Errorf("recipes.IsSecret(%s) = %v", name, !want)
 		}
 	}
 }
@@ -310,7 +310,7 @@ func TestLocalScalesByOneFactor(t *testing.T) {
 	}
 	for _, c := range recipes.CheckTimeouts(w, w.Levels) {
 		if !c.OK {
-			t.Errorf("the rule broke: %s", c.Sentence())
+			t.Errorf("the rule broke: %s", c.Summary())
 		}
 	}
 	if got := p.Phases[1].RampSeconds; got < 10.08 || got > 10.1 {

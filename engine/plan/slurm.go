@@ -34,7 +34,7 @@ func (b *builder) slurm() error {
 	env.Set("SRT_FRONTEND_PORT", front.Port, backend.BuiltIn)
 	b.client(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+front.Host+":"+front.Port,
 		"--model", b.p.Model, "--client-dir", b.r.Benchmark.ClientDir, "--config", b.config,
-		"--concurrencies", recipes.Commas(b.levels))
+		"--concurrencies", recipes.JoinInts(b.levels))
 	if b.Target == Srtctl {
 		return b.srtctl()
 	}
@@ -53,7 +53,7 @@ func (b *builder) configs() error {
 			return err
 		}
 		if name != "" {
-			source := b.r.Place(role.ConfigPath).Path
+			source := b.r.Position(role.ConfigPath).Path
 			b.p.Files = append(b.p.Files, File{Path: LogDir + "/" + name, Content: text, Source: source, Role: role.Name})
 		}
 	}
@@ -93,7 +93,7 @@ func (b *builder) srun(s *Step, options []string) []string {
 	argv = append(argv, "--export=ALL")
 	var secrets, sets []string
 	for _, v := range s.Env {
-		if recipes.Secret(v.Name) {
+		if recipes.IsSecret(v.Name) {
 			secrets = append(secrets, v.Name)
 			continue
 		}
@@ -206,5 +206,5 @@ func CommandLine(argv []string) string {
 
 // Secrets are the variables of a step that may stand on no command line.
 func (s Step) Secrets() []Var {
-	return slices.DeleteFunc(slices.Clone(s.Env), func(v Var) bool { return !recipes.Secret(v.Name) })
+	return slices.DeleteFunc(slices.Clone(s.Env), func(v Var) bool { return !recipes.IsSecret(v.Name) })
 }

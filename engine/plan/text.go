@@ -24,17 +24,17 @@ func (p *Plan) Sections() []Section {
 		}
 	}
 	add("NODES", each(p.Nodes, func(n Node) string {
-		return texttable.Left(n.Name, 10) + " " + strings.Join(n.Roles, ", ")
+		return texttable.AlignLeft(n.Name, 10) + " " + strings.Join(n.Roles, ", ")
 	}))
 	add("PHASES", each(p.Phases, func(ph Phase) string {
 		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s",
 			ph.Index, ph.Level, ph.RampSeconds, ph.SettleSeconds, ph.TimeoutSeconds)
 	}))
 	add("SWAPS: what this target does instead of what the recipe says", each(p.Substitutions, func(s Substitution) string {
-		return fmt.Sprintf("%s %s → %s  (%s)", texttable.Left(s.What, 26), s.From, s.To, s.Why)
+		return fmt.Sprintf("%s %s → %s  (%s)", texttable.AlignLeft(s.What, 26), s.From, s.To, s.Why)
 	}))
 	add("SITE: what the cluster file and the environment give", each(p.Changes, func(c recipes.Change) string {
-		return fmt.Sprintf("%s %q → %q  (%s)", texttable.Left(c.Field, 26), c.From, c.To, c.Origin)
+		return fmt.Sprintf("%s %q → %q  (%s)", texttable.AlignLeft(c.Field, 26), c.From, c.To, c.Origin)
 	}))
 	add("MOUNTS", each(p.Mounts, func(m Mount) string {
 		return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source)
@@ -61,7 +61,7 @@ func each[T any](in []T, line func(T) string) []string {
 }
 
 func (s Step) lines() []string {
-	nodes := strings.ReplaceAll(recipes.Commas(s.Nodes), ",", ", ")
+	nodes := strings.ReplaceAll(recipes.JoinInts(s.Nodes), ",", ", ")
 	out := []string{fmt.Sprintf("nodes %s  %d tasks  log %s", nodes, s.Tasks, s.Log)}
 	if r := s.Ready; r.Probe != ProbeNone {
 		want := ""
@@ -79,8 +79,8 @@ func (s Step) lines() []string {
 	}
 	for _, v := range s.Env {
 		beats := ""
-		if v.Beats != "" {
-			beats = ", beats " + v.Beats
+		if v.Overrides != "" {
+			beats = ", beats " + v.Overrides
 		}
 		out = append(out, fmt.Sprintf("env %s=%s  (%s%s)", v.Name, v.Value, v.Origin, beats))
 	}

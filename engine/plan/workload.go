@@ -10,7 +10,7 @@ import (
 
 // play has other levels played than the recipe's.
 func (b *builder) play(levels []int, why string) {
-	b.substitute("users", recipes.Commas(b.levels), recipes.Commas(levels), why)
+	b.substitute("users", recipes.JoinInts(b.levels), recipes.JoinInts(levels), why)
 	b.levels = levels
 }
 
@@ -27,7 +27,7 @@ func shape(timeout, settle, measure, rate float64) []recipes.Var {
 // rewrite gives the client a copy of the workload, at a path, with the levels that
 // are played and other values of some keys.
 func (b *builder) rewrite(path string, set []recipes.Var) error {
-	levels := "[" + strings.ReplaceAll(recipes.Commas(b.levels), ",", ", ") + "]"
+	levels := "[" + strings.ReplaceAll(recipes.JoinInts(b.levels), ",", ", ") + "]"
 	text, err := b.Workload.With(append([]recipes.Var{{Name: "concurrencies", Value: levels}}, set...))
 	if err != nil {
 		return err

@@ -50,11 +50,11 @@ type Servers interface {
 	// the log dir, and its text. They need none if the name is empty.
 	Config(role recipes.Role) (name, text string, err error)
 	// Services are what workers and frontend meet through, the one with which workers register first.
-	Services(s Site) []Process
+	Services(s Deployment) []Process
 	// Worker is one worker of an engine.
-	Worker(s Site, w Worker) Process
+	Worker(s Deployment, w Worker) Process
 	// Frontend is what clients send their requests to.
-	Frontend(s Site) Process
+	Frontend(s Deployment) Process
 	// Components says which role a worker has by the name of its component in the
 	// frontend's health answer; one that is not listed is not counted.
 	Components() map[string]schema.Role
@@ -66,18 +66,18 @@ type Report func(rule, path, fix, format string, args ...any) *recipes.Diagnosti
 
 // Omission is a field that a recipe gives and a plan leaves out.
 type Omission struct {
-	Path string // canonical
-	Why  string
+	Path   string // canonical
+	Reason string
 }
 
-// Site is where the processes of a run are. Its texts may hold placeholders for
+// Deployment describes where the processes of a run are. Its texts may hold placeholders for
 // what is known only when the run starts.
-type Site struct {
+type Deployment struct {
 	Recipe *recipes.Recipe
 	Model  string // the name that workers serve
 	// ModelPath is where workers find the model: a folder of their container, or the model's id.
 	ModelPath string
-	Logs      string // the log dir as workers see it
+	LogDir    string // the log dir as workers see it
 	Workers   []Worker
 	// Head is the node that addresses the run, Infra that of the services.
 	Head, Infra, Frontend Node
@@ -163,9 +163,9 @@ func (l List) all() List {
 	return l
 }
 
-// Of is the backend of a recipe's engine, nil if there is none, and whether it runs
+// For returns the backend of a recipe's engine, nil if there is none, and whether it runs
 // the engine behind the recipe's frontend.
-func (l List) Of(r *recipes.Recipe) (b Backend, runs bool) {
+func (l List) For(r *recipes.Recipe) (b Backend, runs bool) {
 	for _, have := range l.all() {
 		switch engine, frontend := have.Names(); {
 		case engine != r.Engine.Type:
@@ -190,7 +190,7 @@ func (l List) Rules() []recipes.Rule {
 // Omissions lists what the recipe's backend leaves out. Of an engine that none runs it
 // is what all of them leave out.
 func (l List) Omissions(r *recipes.Recipe) []Omission {
-	if b, _ := l.Of(r); b != nil {
+	if b, _ := l.For(r); b != nil {
 		return b.Omissions(r)
 	}
 	var out []Omission
@@ -222,10 +222,10 @@ func (l List) String() string {
 
 // Var is one environment variable of a process with its origin.
 type Var struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"`          // built-in, recipe path, cluster file
-	Beats  string `json:"beats,omitempty"` // origin of a value that this one replaced
+	Name      string `json:"name"`
+	Value     string `json:"value"`
+	Origin    string `json:"origin"`          // built-in, recipe path, cluster file
+	Overrides string `json:"beats,omitempty"` // origin of a value that this one replaced
 }
 
 // BuiltIn is the origin of what comes from this program.
@@ -241,7 +241,7 @@ func (e *Env) Set(name, value, origin string) {
 		beats = (*e)[i].Origin
 		*e = slices.Delete(*e, i, i+1)
 	}
-	*e = append(*e, Var{Name: name, Value: value, Origin: origin, Beats: beats})
+	*e = append(*e, Var{Name: name, Value: value, Origin: origin, Overrides: beats})
 }
 
 // Add sets variables of a mapping in a file, given by its path there.

@@ -28,7 +28,7 @@ func TestOf(t *testing.T) {
 		{"trtllm", "trtllm_serve", true, false},
 		{"sglang", "dynamo", false, false},
 	} {
-		b, runs := List(nil).Of(recipe(t, c.engine, c.frontend))
+		b, runs := List(nil).For(recipe(t, c.engine, c.frontend))
 		if (b != nil) != c.known || runs != c.runs {
 			t.Errorf("%s behind %s: %v, runs %v", c.engine, c.frontend, b, runs)
 		}
@@ -44,7 +44,10 @@ func TestEnvKeepsOneOfEachName(t *testing.T) {
 	e.Set("A", "1", BuiltIn)
 	e.Set("B", "2", BuiltIn)
 	e.Add(recipes.Env{{Name: "A", Value: "3"}}, "environment")
-	want := Env{{Name: "B", Value: "2", Origin: BuiltIn}, {Name: "A", Value: "3", Origin: "environment.A", Beats: BuiltIn}}
+	want := Env{
+		{Name: "B", Value: "2", Origin: BuiltIn},
+		{Name: "A", Value: "3", Origin: "environment.A", Overrides: BuiltIn},
+	}
 	if !slices.Equal(e, want) {
 		t.Errorf("got %+v, want %+v", e, want)
 	}

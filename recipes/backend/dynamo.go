@@ -22,7 +22,7 @@ const defaultDynLog = "info,dynamo_runtime::pipeline::network::ingress::push_han
 type dynamo struct{}
 
 // Services are etcd, in which workers register, and NATS where a plane asks for it.
-func (dynamo) Services(s Site) []Process {
+func (dynamo) Services(s Deployment) []Process {
 	service := func(role schema.Role, port int, argv ...string) Process {
 		return Process{
 			Name: string(role), Role: role, Tasks: 1, Env: Env{}, Argv: argv,
@@ -42,12 +42,12 @@ func (dynamo) Services(s Site) []Process {
 }
 
 // Frontend is ready once its health answer counts all workers.
-func (d dynamo) Frontend(s Site) Process {
+func (d dynamo) Frontend(s Deployment) Process {
 	r, port := s.Recipe, itoa(frontendPort)
 	argv := []string{"python3", "-m", "dynamo.frontend", "--http-port=" + port}
 	for _, f := range r.Frontend.Args {
 		argv = append(argv, "--"+f.Name)
-		if !f.Bare {
+		if !f.NoValue {
 			argv = append(argv, f.Value)
 		}
 	}
@@ -71,7 +71,7 @@ func (dynamo) Components() map[string]schema.Role {
 }
 
 // env is what every process of dynamo's starts from.
-func (dynamo) env(s Site) Env {
+func (dynamo) env(s Deployment) Env {
 	var e Env
 	e.Set("HEAD_NODE_IP", s.Head.Address, BuiltIn)
 	e.Set("ETCD_ENDPOINTS", "http://"+s.Infra.Name+":"+itoa(etcdPort), BuiltIn)
@@ -85,20 +85,20 @@ func (dynamo) env(s Site) Env {
 
 // workerEnv is the environment of a worker. What its engine needs stands before the environment of
 // the role where that may replace it, else after it. The global environment replaces either.
-func (d dynamo) workerEnv(s Site, w Worker, before, after []Var) Env {
+func (d dynamo) workerEnv(s Deployment, w Worker, before, after []Var) Env {
 	e := d.env(s)
 	e.Set("DYN_SYSTEM_PORT", itoa(systemPort+w.Number), BuiltIn)
 	e.Set("DYN_LOG", defaultDynLog, BuiltIn)
 	for _, v := range before {
 		e.Set(v.Name, v.Value, v.Origin)
 	}
-	e.Add(w.Role.Env, s.Recipe.Place(w.Role.Name.EnvPath()).Path)
+	e.Add(w.Role.Env, s.Recipe.Position(w.Role.Name.EnvPath()).Path)
 	for _, v := range after {
 		e.Set(v.Name, v.Value, v.Origin)
 	}
 	e.Add(s.Recipe.Environment, "environment")
 	if len(w.GPUs) > 0 {
-		e.Set("CUDA_VISIBLE_DEVICES", recipes.Commas(w.GPUs), BuiltIn)
+		e.Set("CUDA_VISIBLE_DEVICES", recipes.JoinInts(w.GPUs), BuiltIn)
 	}
 	return e
 }

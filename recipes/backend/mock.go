@@ -37,10 +37,10 @@ func (m Mock) String() string { return strings.Join(m.flags(), " ") }
 func (Mock) Config(recipes.Role) (name, text string, err error) { return "", "", nil }
 
 // Services are none: the frontend is told its workers' addresses.
-func (Mock) Services(Site) []Process { return nil }
+func (Mock) Services(Deployment) []Process { return nil }
 
 // Worker is one process, whatever the engine has GPUs.
-func (m Mock) Worker(s Site, w Worker) Process {
+func (m Mock) Worker(s Deployment, w Worker) Process {
 	p := m.process(s, w.Step(), w.Role.Name)
 	p.Ready = Readiness{
 		Probe: ProbeHTTP, Target: "http://" + p.Host + ":" + p.Port + "/health", TimeoutSeconds: 30, IntervalSeconds: 0.1,
@@ -49,7 +49,7 @@ func (m Mock) Worker(s Site, w Worker) Process {
 }
 
 // Frontend routes to all workers by session.
-func (m Mock) Frontend(s Site) Process {
+func (m Mock) Frontend(s Deployment) Process {
 	var workers []string
 	for _, w := range s.Workers {
 		workers = append(workers, "--"+string(w.Role.Name), "http://"+loopback+":"+s.Port(w.Step()))
@@ -61,7 +61,7 @@ func (m Mock) Frontend(s Site) Process {
 
 const loopback = "127.0.0.1"
 
-func (m Mock) process(s Site, step string, role schema.Role, more ...string) Process {
+func (m Mock) process(s Deployment, step string, role schema.Role, more ...string) Process {
 	port := s.Port(step)
 	argv := append([]string{
 		s.Program, "mock-server", "--listen", loopback + ":" + port, "--role", string(role), "--model", s.Model,

@@ -40,21 +40,21 @@ func (third) Config(role recipes.Role) (name, text string, err error) {
 	return "third_" + string(role.Name) + ".yaml", text, err
 }
 
-func (third) Services(backend.Site) []backend.Process { return nil }
+func (third) Services(backend.Deployment) []backend.Process { return nil }
 
-func (third) Worker(s backend.Site, w backend.Worker) backend.Process {
+func (third) Worker(s backend.Deployment, w backend.Worker) backend.Process {
 	var env backend.Env
 	env.Set("THIRD_LEADER", w.Nodes[0].Address, backend.BuiltIn)
 	env.Add(w.Role.Env, w.Role.Name.EnvPath())
 	env.Add(s.Recipe.Environment, "environment")
 	return backend.Process{
 		Name: w.Step(), Role: w.Role.Name, Tasks: len(w.Nodes), Srun: []string{"--mpi", "none"}, Env: env,
-		Argv:  []string{program, "wait", "--config", s.Logs + "/third_" + string(w.Role.Name) + ".yaml"},
+		Argv:  []string{program, "wait", "--config", s.LogDir + "/third_" + string(w.Role.Name) + ".yaml"},
 		Fatal: []string{"third died"},
 	}
 }
 
-func (third) Frontend(s backend.Site) backend.Process {
+func (third) Frontend(s backend.Deployment) backend.Process {
 	port := s.Port("router")
 	argv := []string{program, "route", "127.0.0.1:" + port}
 	for range s.Workers {
@@ -87,7 +87,7 @@ func (third) Check(r *recipes.Recipe, _ *recipes.Cluster, report backend.Report)
 }
 
 func (third) Omissions(*recipes.Recipe) []backend.Omission {
-	return []backend.Omission{{Path: schema.Agg.ConfigPath("vllm"), Why: "third things are left out"}}
+	return []backend.Omission{{Path: schema.Agg.ConfigPath("vllm"), Reason: "third things are left out"}}
 }
 
 var all = backend.List{third{}}
@@ -198,7 +198,7 @@ func TestAThirdBackendIsPlanned(t *testing.T) {
 		t.Errorf("the client does not ask its frontend: %v", argv)
 	}
 	left := plan.Omissions(load(t, recipeText).Recipe, all)
-	if len(left) != 1 || left[0].Why != "third things are left out" {
+	if len(left) != 1 || left[0].Reason != "third things are left out" {
 		t.Errorf("omissions %v", left)
 	}
 }

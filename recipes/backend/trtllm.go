@@ -25,7 +25,7 @@ func (trtllm) Config(role recipes.Role) (name, text string, err error) {
 func configFile(role recipes.Role) string { return "trtllm_config_" + string(role.Name) + ".yaml" }
 
 // Worker is one engine over the GPUs of one node or several whole ones.
-func (t trtllm) Worker(s Site, w Worker) Process {
+func (t trtllm) Worker(s Deployment, w Worker) Process {
 	r := s.Recipe
 	var argv []string
 	var before []Var
@@ -41,7 +41,7 @@ func (t trtllm) Worker(s Site, w Worker) Process {
 	if w.Role.Name != schema.Agg {
 		argv = append(argv, "--disaggregation-mode", string(w.Role.Name))
 	}
-	argv = append(argv, "--extra-engine-args", s.Logs+"/"+configFile(w.Role), "--request-plane", r.Dynamo.RequestPlane)
+	argv = append(argv, "--extra-engine-args", s.LogDir+"/"+configFile(w.Role), "--request-plane", r.Dynamo.RequestPlane)
 	if r.Engine.PublishEvents {
 		argv = append(argv, "--publish-events-and-metrics")
 	}
@@ -128,7 +128,7 @@ func (trtllm) Check(r *recipes.Recipe, cluster *recipes.Cluster, report Report) 
 // parallelism: TP × PP is the number of ranks of a worker; upstream does not verify it.
 func parallelism(r *recipes.Recipe, role recipes.Role, report Report) {
 	tp, ok := role.ArgInt("tensor_parallel_size")
-	if !ok || !role.Given || role.Workers == 0 || role.Colocated || !r.Divides(role) {
+	if !ok || !role.Given || role.Workers == 0 || role.Colocated || !r.GPUsDivideEvenly(role) {
 		return
 	}
 	pp, ok := role.ArgInt("pipeline_parallel_size")

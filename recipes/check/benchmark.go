@@ -106,14 +106,14 @@ func (c *checker) assumed(keys []string) string {
 func (c *checker) timeout(t recipes.TimeoutCheck) {
 	switch {
 	case !t.Known:
-		c.reportWorkload("phase-timeout", "phase_timeout_seconds", "", "%s", t.Sentence())
+		c.reportWorkload("phase-timeout", "phase_timeout_seconds", "", "%s", t.Summary())
 	case !t.OK:
 		fixes := make([]string, 0, len(t.Fixes))
 		for _, k := range t.Fixes {
 			fixes = append(fixes, k.String())
 		}
 		d := c.reportWorkload("phase-timeout", "phase_timeout_seconds", "any one of: "+strings.Join(fixes, "; "),
-			"%s", t.Sentence())
+			"%s", t.Summary())
 		d.Set(t.Fixes[0].Value, false)
 	}
 }

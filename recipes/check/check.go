@@ -50,7 +50,7 @@ func Run(f Files, host Host) Report {
 		c.infra()
 		c.mounts()
 		c.benchmark()
-		if b, _ := f.Backends.Of(c.r); b != nil {
+		if b, _ := f.Backends.For(c.r); b != nil {
 			b.Check(c.r, c.cluster, c.report)
 		}
 		c.job()
@@ -104,7 +104,8 @@ func (c *checker) placeholders(file string, leaves []recipes.Leaf) {
 		if strings.HasPrefix(l.Value, "/TODO/") {
 			c.out.Todos++
 			c.out.Diagnostics = append(c.out.Diagnostics, recipes.Diagnostic{
-				File: file, Line: l.Place.Line, Column: l.Place.Column, Path: l.Place.Path, Severity: recipes.Error, Rule: "todo",
+				File: file, Line: l.Position.Line, Column: l.Position.Column, Path: l.Position.Path,
+				Severity: recipes.Error, Rule: "todo",
 				Message: "open placeholder " + l.Value, Fix: "give the real value",
 			})
 		}

@@ -24,7 +24,7 @@ func (c *checker) engine() {
 		c.report("observability", "backend.publish_events_and_metrics", "set it to false for measured runs",
 			"publishing events costs performance").Set("false", false)
 	}
-	if _, runs := c.Backends.Of(r); !runs {
+	if _, runs := c.Backends.For(r); !runs {
 		c.report("not-run-here", "backend.type", "",
 			"%s behind a %s frontend can be read, not run here: only %s is", r.Engine.Type, r.Frontend.Type, c.Backends)
 	}
@@ -98,7 +98,7 @@ func (c *checker) infra() {
 			"NATS carries messages of at most %d MB, and long prompts are larger", max(1, r.NATSPayloadMB))
 		if r.Schema == 1 {
 			d.Edit = &recipes.Edit{
-				Op: recipes.OpSet, Path: r.Place("infra.nats_max_payload_mb").Path, Value: fmt.Sprint(natsPayloadMB),
+				Op: recipes.OpSet, Path: r.Position("infra.nats_max_payload_mb").Path, Value: fmt.Sprint(natsPayloadMB),
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func (c *checker) role(role recipes.Role) {
 	}
 	gpus := r.GPUsPerWorker(role)
 	have := role.Nodes * r.GPUsPerNode
-	if !r.Divides(role) {
+	if !r.GPUsDivideEvenly(role) {
 		c.report("gpus-per-worker", nodes, "change nodes or workers, or give gpus",
 			"%d GPUs on %d nodes do not divide into %d workers: upstream would drop the rest", have, role.Nodes, role.Workers)
 		return

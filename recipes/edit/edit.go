@@ -98,7 +98,7 @@ func (d *document) set(dst target, value string) ([]byte, error) {
 	return d.splice(changes)
 }
 
-func (d *document) unset(dst target, steps []recipes.Step) ([]byte, error) {
+func (d *document) unset(dst target, steps []recipes.PathElement) ([]byte, error) {
 	if len(dst.missing) > 0 || len(dst.parents) != len(steps) {
 		return nil, problem.New(problem.EntryNotFound, "the file has no such entry")
 	}
@@ -112,7 +112,7 @@ func (d *document) unset(dst target, steps []recipes.Step) ([]byte, error) {
 }
 
 // rename renames the key.
-func (d *document) rename(dst target, steps []recipes.Step, key string) ([]byte, error) {
+func (d *document) rename(dst target, steps []recipes.PathElement, key string) ([]byte, error) {
 	if len(dst.missing) > 0 || dst.key == nil || len(dst.parents) != len(steps) {
 		return nil, problem.New(problem.EntryNotFound, "the file has no such key")
 	}
@@ -124,18 +124,18 @@ func (d *document) rename(dst target, steps []recipes.Step, key string) ([]byte,
 // target is the deepest value of a file that a path leads to.
 type target struct {
 	node       *yaml.Node
-	key        *yaml.Node     // nil for a list entry and for the root
-	parents    []*yaml.Node   // the collections that contain node, the root first
-	parent     *yaml.Node     // the last of parents; nil for the root
-	index      int            // index of node in parent.Content
-	entryIndex int            // index of the entry there: of the key, or of node in a list
-	indent     int            // indentation of the parent's entries
-	flow       bool           // inside of {} or []
-	missing    []recipes.Step // the rest of the path, which the file does not have
+	key        *yaml.Node            // nil for a list entry and for the root
+	parents    []*yaml.Node          // the collections that contain node, the root first
+	parent     *yaml.Node            // the last of parents; nil for the root
+	index      int                   // index of node in parent.Content
+	entryIndex int                   // index of the entry there: of the key, or of node in a list
+	indent     int                   // indentation of the parent's entries
+	flow       bool                  // inside of {} or []
+	missing    []recipes.PathElement // the rest of the path, which the file does not have
 }
 
 // locate follows a path through the file.
-func (d *document) locate(steps []recipes.Step) (target, error) {
+func (d *document) locate(steps []recipes.PathElement) (target, error) {
 	dst := target{node: d.root, missing: steps}
 	for len(dst.missing) > 0 {
 		if dst.node.Kind == yaml.AliasNode {
@@ -173,7 +173,7 @@ func (d *document) locate(steps []recipes.Step) (target, error) {
 
 // isShortEngine reports whether the path is engine.type and the file has
 // engine: trtllm, the short form of engine: {type: trtllm}.
-func isShortEngine(dst target, steps []recipes.Step) bool {
+func isShortEngine(dst target, steps []recipes.PathElement) bool {
 	return len(dst.missing) == 1 && dst.missing[0].Key == "type" && len(steps) == 2 &&
 		dst.key != nil && dst.key.Value == "engine" && isString(dst.node)
 }
@@ -182,7 +182,7 @@ func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTa
 
 // findChild returns the index in n.Content of the value that a step leads to. It is
 // -1 if n has no such entry and one can be added.
-func findChild(n *yaml.Node, step recipes.Step) (int, error) {
+func findChild(n *yaml.Node, step recipes.PathElement) (int, error) {
 	empty := n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 	if step.Index >= 0 {
 		switch {
@@ -258,7 +258,7 @@ func setNode(dst target, v *yaml.Node) error {
 	}
 	rest := dst.missing
 	if dst.node.Kind == yaml.SequenceNode {
-		rest = append([]recipes.Step{{Index: 0}}, rest[1:]...)
+		rest = append([]recipes.PathElement{{Index: 0}}, rest[1:]...)
 	}
 	more, err := wrapInPath(rest, value{node: v, head: "x"}, 0)
 	switch {

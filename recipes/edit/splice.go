@@ -160,7 +160,7 @@ func (d *document) insert(dst target, v value) ([]replacement, error) {
 	}
 	rest := dst.missing
 	if dst.node.Kind == yaml.SequenceNode {
-		rest = append([]recipes.Step{{Index: 0}}, rest[1:]...) // a list of one entry, to be appended
+		rest = append([]recipes.PathElement{{Index: 0}}, rest[1:]...) // a list of one entry, to be appended
 	}
 	more, err := wrapInPath(rest, v, d.indentStep())
 	if err != nil {

@@ -189,7 +189,7 @@ func keyText(key string) string {
 	var doc yaml.Node
 	if len(key) < 256 && isPrintable(key) && !strings.ContainsAny(key, ":,[]{}#\"'&*!|>%@`?") &&
 		yaml.Unmarshal([]byte(key), &doc) == nil && len(doc.Content) == 1 && isString(doc.Content[0]) &&
-		doc.Content[0].Value == key && recipes.YAML11(key).Tag == "!!str" {
+		doc.Content[0].Value == key && recipes.ResolveYAML11(key).Tag == "!!str" {
 		return key
 	}
 	return quote(key)
@@ -197,7 +197,7 @@ func keyText(key string) string {
 
 // wrapInPath wraps a value in the keys and list entries of a path that the file does
 // not have yet. indent is the indentation of each level.
-func wrapInPath(path []recipes.Step, v value, indent int) (value, error) {
+func wrapInPath(path []recipes.PathElement, v value, indent int) (value, error) {
 	for _, s := range slices.Backward(path) {
 		pad := indent
 		var first string

@@ -13,9 +13,9 @@ type Op byte
 
 // The lines of a comparison: in both texts, in the old one only, in the new one only.
 const (
-	Same    Op = ' '
-	Removed Op = '-'
-	Added   Op = '+'
+	Unchanged Op = ' '
+	Removed   Op = '-'
+	Added     Op = '+'
 )
 
 // Line is a line of a comparison, without its line end.
@@ -45,12 +45,12 @@ func Compare(old, new string) []Line {
 		}
 	}
 	for _, e := range edits {
-		add(Same, old[at:e.Start])
+		add(Unchanged, old[at:e.Start])
 		add(Removed, old[e.Start:e.End])
 		add(Added, e.New)
 		at = e.End
 	}
-	add(Same, old[at:])
+	add(Unchanged, old[at:])
 	return out
 }
 
@@ -62,9 +62,9 @@ func lines(s string) []string {
 	return strings.SplitAfter(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// Three brings two versions of a text together. Where both changed the same lines in different ways
+// ThreeWay brings two versions of a text together. Where both changed the same lines in different ways
 // both stand in the result, between the marks that git uses, and count as a conflict.
-func Three(base, mine, theirs string) (text string, conflicts int) {
+func ThreeWay(base, mine, theirs string) (text string, conflicts int) {
 	ours, others := udiff.Lines(base, mine), udiff.Lines(base, theirs)
 	var out strings.Builder
 	at := 0

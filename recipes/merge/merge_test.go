@@ -25,7 +25,7 @@ func TestThree(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, n := Three(c.base, c.mine, c.theirs)
+			got, n := ThreeWay(c.base, c.mine, c.theirs)
 			if got != c.want || n != c.conflicts {
 				t.Errorf("%d conflicts: %q, want %q", n, got, c.want)
 			}
@@ -43,7 +43,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	last := Compare("a\nb\n", "b\n")[1]
-	if last != (Line{Same, "b", 2, 1}) {
+	if last != (Line{Unchanged, "b", 2, 1}) {
 		t.Errorf("numbers: %+v", last)
 	}
 }
@@ -52,13 +52,13 @@ func TestCompare(t *testing.T) {
 func FuzzThree(f *testing.F) {
 	f.Add("a\nb\nc\n", "a\nm\nc\n", "a\nt\nc\nd")
 	f.Fuzz(func(t *testing.T, base, mine, theirs string) {
-		if got, n := Three(base, mine, base); got != mine || n != 0 {
+		if got, n := ThreeWay(base, mine, base); got != mine || n != 0 {
 			t.Errorf("mine alone: %q", got)
 		}
-		if got, n := Three(base, base, theirs); got != theirs || n != 0 {
+		if got, n := ThreeWay(base, base, theirs); got != theirs || n != 0 {
 			t.Errorf("theirs alone: %q", got)
 		}
-		got, n := Three(base, mine, theirs)
+		got, n := ThreeWay(base, mine, theirs)
 		if n == 0 {
 			return
 		}

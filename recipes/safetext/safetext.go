@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Lines is a text of several lines, each made safe as by [Clean].
-func Lines(s string) string {
+// CleanLines is a text of several lines, each made safe as by [Clean].
+func CleanLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
 		lines[i] = Clean(l)
@@ -27,9 +27,9 @@ func Clean(s string) string {
 	return strings.Map(visible, ansi.Strip(strings.ToValidUTF8(s, "?")))
 }
 
-// Coloured is Clean with the sequences kept that set colours and weight; what they
+// CleanKeepColors is Clean with the sequences kept that set colours and weight; what they
 // have set ends with the text.
-func Coloured(s string) string {
+func CleanKeepColors(s string) string {
 	if plain(s) {
 		return s
 	}

@@ -40,7 +40,7 @@ func TestColoured(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := Coloured(c.in); got != c.want {
+			if got := CleanKeepColors(c.in); got != c.want {
 				t.Errorf("Coloured(%q) = %q, want %q", c.in, got, c.want)
 			}
 		})
@@ -51,7 +51,7 @@ func TestColoured(t *testing.T) {
 func FuzzColoured(f *testing.F) {
 	f.Add("a\x1b[31mb\u009bc\x1b]8;;x\x1b\\d")
 	f.Fuzz(func(t *testing.T, s string) {
-		left := Coloured(s)
+		left := CleanKeepColors(s)
 		for {
 			from := strings.IndexByte(left, 0x1b)
 			if from < 0 {

@@ -13,11 +13,11 @@ import (
 // Width is the number of cells that a line takes.
 func Width(s string) int { return ansi.StringWidth(s) }
 
-// Left pads a line with spaces on the right to w cells; a wider one stays as it is.
-func Left(s string, w int) string { return s + blanks(w-Width(s)) }
+// AlignLeft pads a line with spaces on the right to w cells; a wider one stays as it is.
+func AlignLeft(s string, w int) string { return s + blanks(w-Width(s)) }
 
-// Right pads a line with spaces on the left to w cells; a wider one stays as it is.
-func Right(s string, w int) string { return blanks(w-Width(s)) + s }
+// AlignRight pads a line with spaces on the left to w cells; a wider one stays as it is.
+func AlignRight(s string, w int) string { return blanks(w-Width(s)) + s }
 
 func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
@@ -50,9 +50,9 @@ func Lines(rows [][]string, columns ...Column) []string {
 		for i, cell := range row {
 			line.WriteString(blanks(columns[i].Gap))
 			if columns[i].Right {
-				line.WriteString(Right(cell, widths[i]))
+				line.WriteString(AlignRight(cell, widths[i]))
 			} else {
-				line.WriteString(Left(cell, widths[i]))
+				line.WriteString(AlignLeft(cell, widths[i]))
 			}
 		}
 		lines = append(lines, strings.TrimRight(line.String(), " "))

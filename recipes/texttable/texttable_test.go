@@ -63,10 +63,10 @@ func TestPadding(t *testing.T) {
 		{"", 2, "  ", "  "},
 		{"a", -1, "a", "a"},
 	} {
-		if got := Left(c.text, c.w); got != c.left {
+		if got := AlignLeft(c.text, c.w); got != c.left {
 			t.Errorf("left: %q, want %q", got, c.left)
 		}
-		if got := Right(c.text, c.w); got != c.right {
+		if got := AlignRight(c.text, c.w); got != c.right {
 			t.Errorf("right: %q, want %q", got, c.right)
 		}
 	}

@@ -90,7 +90,7 @@ const contextLines = 3
 func collapseUnchanged(lines []merge.Line) []diffRow {
 	near := make([]bool, len(lines))
 	for i, l := range lines {
-		if l.Op != merge.Same {
+		if l.Op != merge.Unchanged {
 			for j := max(i-contextLines, 0); j < min(i+contextLines+1, len(lines)); j++ {
 				near[j] = true
 			}
@@ -117,7 +117,7 @@ func (d *diffView) handleDiff(m diffMsg, th ui.Theme) {
 	}
 	d.diffMsg = m
 	d.render(th)
-	first := slices.IndexFunc(d.rows, func(r diffRow) bool { return r.hidden == 0 && r.Op != merge.Same })
+	first := slices.IndexFunc(d.rows, func(r diffRow) bool { return r.hidden == 0 && r.Op != merge.Unchanged })
 	d.view.SetYOffset(first - contextLines - 1)
 }
 

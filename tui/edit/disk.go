@@ -79,7 +79,7 @@ func (p *pair) checkDisk() tea.Cmd {
 func (d *document) merge(theirs string) tea.Cmd {
 	base, mine, m := d.disk, d.text.Text(), mergedMsg{side: d.side, version: d.text.Version(), theirs: theirs}
 	return func() tea.Msg {
-		m.merged, m.conflicts = merge.Three(base, mine, theirs)
+		m.merged, m.conflicts = merge.ThreeWay(base, mine, theirs)
 		return m
 	}
 }
@@ -147,7 +147,7 @@ func (p *pair) findUnsaved(of side) tea.Cmd {
 			}
 		}
 		if m.ok {
-			m.merged, m.conflicts = merge.Three(m.backup.Base, m.backup.Text, disk)
+			m.merged, m.conflicts = merge.ThreeWay(m.backup.Base, m.backup.Text, disk)
 		}
 		return m
 	}

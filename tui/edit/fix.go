@@ -96,7 +96,7 @@ func setConcurrency(text []byte, level int, value string) ([]byte, error) {
 		return nil, problem.Errorf(problem.YAMLInvalid, "read the recipe: %s", firstError(found))
 	}
 	if r.Has("benchmark.concurrency") {
-		return edit.Set(text, r.Place("benchmark.concurrency").Path, value)
+		return edit.Set(text, r.Position("benchmark.concurrency").Path, value)
 	}
 	levels := make([]string, 0, len(r.Benchmark.Levels))
 	for _, l := range r.Benchmark.Levels {
@@ -106,5 +106,5 @@ func setConcurrency(text []byte, level int, value string) ([]byte, error) {
 		}
 		levels = append(levels, n)
 	}
-	return edit.Set(text, r.Place("benchmark.concurrencies").Path, "["+strings.Join(levels, ", ")+"]")
+	return edit.Set(text, r.Position("benchmark.concurrencies").Path, "["+strings.Join(levels, ", ")+"]")
 }

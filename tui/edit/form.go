@@ -58,13 +58,13 @@ func formFieldsOf(r *recipes.Recipe, w *recipes.Workload) []formField {
 			}
 			e := formField{side: of, path: spell(name), line: -1, field: f, table: t}
 			if given {
-				e.path, e.line, e.value = l.Place.Path, l.Place.Line-1, l.Value
+				e.path, e.line, e.value = l.Position.Path, l.Position.Line-1, l.Value
 			}
 			out = append(out, e)
 		}
 	}
 	if r != nil {
-		add(recipe, schema.Recipe(r.Schema), r.Leaves(), func(name string) string { return r.Place(name).Path })
+		add(recipe, schema.Recipe(r.Schema), r.Leaves(), func(name string) string { return r.Position(name).Path })
 	}
 	if w != nil {
 		add(workload, schema.Workload(), w.Leaves(), func(name string) string { return name })
@@ -132,7 +132,7 @@ func (p *pendingValue) apply(text []byte) (out []byte, err error) {
 	if strings.TrimSpace(p.value) == "" {
 		out, err = edit.Unset(text, p.path)
 	} else {
-		out, err = edit.Set(text, p.path, recipes.Literal(p.table, p.path, p.value))
+		out, err = edit.Set(text, p.path, recipes.YAMLValue(p.table, p.path, p.value))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("set %s to %q: %w", p.path, p.value, err)

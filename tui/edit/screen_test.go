@@ -105,7 +105,7 @@ func (d *fakeEngine) CheckText(_ context.Context, in engine.Draft) (*engine.Pair
 	if r, w := p.Recipe, p.Workload; r != nil && w != nil {
 		for _, c := range recipes.CheckTimeouts(w, r.Benchmark.Levels) {
 			if c.Known && !c.OK {
-				found = append(found, w.Diag(recipes.Error, "phase_timeout_seconds", c.Sentence(), "any one of: …"))
+				found = append(found, w.Diag(recipes.Error, "phase_timeout_seconds", c.Summary(), "any one of: …"))
 			}
 		}
 		if strings.HasPrefix(w.TrajectoryPath, "/TODO/") {
@@ -297,7 +297,7 @@ func TestFixes(t *testing.T) {
 		s, _ := open(t, testRecipe, testWorkload)
 		press(s, "ctrl+f", fmt.Sprint(i+1))
 		if c, ok := s.checks.rule.binding(); !ok || !c.OK {
-			t.Errorf("fix %d: the rule does not hold: %s", i+1, c.Sentence())
+			t.Errorf("fix %d: the rule does not hold: %s", i+1, c.Summary())
 		}
 		if got := textOf(s, s.texts.active); !strings.Contains(got, want) {
 			t.Errorf("fix %d: %q not in\n%s", i+1, want, got)

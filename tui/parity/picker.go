@@ -55,7 +55,7 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		}
 		mark, role := ui.StateMark(string(r.State))
 		state := ui.Cell{Text: mark + " " + string(r.State), Role: role}
-		row := []ui.Cell{{Text: name}, state, {Text: recipes.Commas(r.Levels)}}
+		row := []ui.Cell{{Text: name}, state, {Text: recipes.JoinInts(r.Levels)}}
 		for _, m := range results.RunsColumnMetrics {
 			row = append(row, ui.Cell{Text: m.NumberText(r.Figures.Get(m.Key).Value)})
 		}

@@ -58,7 +58,7 @@ func show(res *porter.Result) (*written, error) {
 	}
 	var leaves []recipes.Leaf
 	if r, _ := recipes.ParseRecipe("recipe", data); r != nil {
-		leaves = append(r.Leaves(), recipes.Leaf{Canonical: "schema", Place: r.Place("schema")})
+		leaves = append(r.Leaves(), recipes.Leaf{Canonical: "schema", Position: r.Position("schema")})
 		w.facts = facts(r)
 	}
 	w.docs[0] = numbered(res, porter.Recipe, string(data), leaves)
@@ -85,8 +85,8 @@ func numbered(res *porter.Result, file porter.File, text string, leaves []recipe
 	byLine := map[int]int{}
 	for _, l := range leaves {
 		i, ok := byPath[l.Canonical]
-		if _, taken := byLine[l.Place.Line]; ok && !taken {
-			byLine[l.Place.Line] = i
+		if _, taken := byLine[l.Position.Line]; ok && !taken {
+			byLine[l.Position.Line] = i
 		}
 	}
 	d := document{file: file}
@@ -126,7 +126,7 @@ func facts(r *recipes.Recipe) []string {
 	if len(parts) > 0 {
 		out = append(out, strings.Join(parts, " + "))
 	}
-	if levels := recipes.Commas(r.Benchmark.Levels); levels != "" {
+	if levels := recipes.JoinInts(r.Benchmark.Levels); levels != "" {
 		out = append(out, levels+" users")
 	}
 	return append(out, r.Engine.Type)

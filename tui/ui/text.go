@@ -33,7 +33,7 @@ func Right(s string, w int) string {
 	if Width(s) > w {
 		return Fit(s, w)
 	}
-	return texttable.Right(s, w)
+	return texttable.AlignRight(s, w)
 }
 
 // Width returns the number of cells of a styled text.

@@ -74,7 +74,7 @@ func ReadsOtherwise(n *yaml.Node) string {
 	}
 	kind := "!!str"
 	if first := n.Value[0] | 0x20; len(n.Value) <= 5 || first < 'a' || first > 'z' { // no longer word is a bool
-		kind = recipes.YAML11(n.Value).Tag
+		kind = recipes.ResolveYAML11(n.Value).Tag
 	}
 	if words[kind] == "" {
 		kind = "!!str"

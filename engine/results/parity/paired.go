@@ -243,7 +243,7 @@ func (p *Pairing) Text() string {
 	line := func(name string, s Shift) {
 		f := newForm(s.Quantity.Paired().Unit, s.Quantity.Paired().Decimals)
 		if s.N > 0 {
-			fmt.Fprintf(&b, "  %s  median %s, mean %s, worse in %s of %s\n", texttable.Left(name, 33),
+			fmt.Fprintf(&b, "  %s  median %s, mean %s, worse in %s of %s\n", texttable.AlignLeft(name, 33),
 				moved(f, *s.Median), moved(f, *s.Mean), results.Decimal(100*s.Slower, 1)+"%", results.Count(s.N))
 		}
 	}
