@@ -107,7 +107,7 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 	if err != nil {
 		return s, ref, err
 	}
-	s.About.ClientCommit, s.About.DatasetHash = id.Client.String(), id.Dataset()
+	s.About.ClientCommit, s.About.DatasetHash = id.Client.String(), id.DatasetHash()
 	if id.Model != nil {
 		s.About.ModelRevision = cmp.Or(id.Model.Revision, id.Model.Expected)
 	}
@@ -165,7 +165,7 @@ func identities(a, b identity.Identity) recipes.Comparison {
 func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
 	points := []results.Point{}
 	for _, name := range runs {
-		more, _, err := e.Levels(ctx, name, gpus)
+		more, _, err := e.RunCurve(ctx, name, gpus)
 		if err != nil {
 			return nil, err
 		}
@@ -174,9 +174,9 @@ func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.
 	return points, nil
 }
 
-// Levels are a run's levels, as points of Curve, and which of them keep the
+// RunCurve are a run's levels, as points of Curve, and which of them keep the
 // configured service levels.
-func (e *Engine) Levels(ctx context.Context, name string, gpus int) ([]results.Point, []results.TierResult, error) {
+func (e *Engine) RunCurve(ctx context.Context, name string, gpus int) ([]results.Point, []results.TierResult, error) {
 	ref, err := e.Find(ctx, name)
 	if err != nil {
 		return nil, nil, err

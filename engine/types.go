@@ -24,8 +24,8 @@ type (
 	Draft = draft.Draft
 	// Unsaved is what was typed into a file and not saved.
 	Unsaved = draft.Unsaved
-	// Handoff is a text in the hands of the user's own editor.
-	Handoff = draft.Handoff
+	// EditorCommand is a text in the hands of the user's own editor.
+	EditorCommand = draft.EditorCommand
 )
 
 // Runs, see [runs], and what is told of them, see [watch].
@@ -126,5 +126,5 @@ func FileView(ctx context.Context, path string) (*LogView, <-chan LogGrowth, err
 	if _, err := os.Stat(path); err != nil {
 		return nil, nil, err
 	}
-	return logview.Watched(ctx, logview.NewFileView(path))
+	return logview.Watch(ctx, logview.NewFileView(path))
 }

@@ -102,7 +102,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 			continue
 		}
 		if o.staged, err = outfile.Stage(o.real, o.data, 0o644); err != nil {
-			return 0, fmt.Errorf("write port: %w", outfile.Named(o.path, err))
+			return 0, fmt.Errorf("write port: %w", outfile.WithPath(o.path, err))
 		}
 		defer o.staged.Cleanup() // no effect once the file is in its place
 	}
@@ -111,7 +111,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 			continue
 		}
 		if err := o.staged.CloseAtomicallyReplace(); err != nil {
-			return 0, fmt.Errorf("write port: %w", outfile.Named(o.path, err))
+			return 0, fmt.Errorf("write port: %w", outfile.WithPath(o.path, err))
 		}
 		written++
 	}

@@ -36,7 +36,7 @@ func jobCmd(a *app) *cobra.Command {
 		go func() {
 			select {
 			case <-signals:
-				cancel(job.Stopped{State: event.Cancelled})
+				cancel(job.StopCause{State: event.Cancelled})
 			case <-ctx.Done():
 			}
 		}()

@@ -203,7 +203,7 @@ func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query,
 			return nil, err
 		}
 		for _, l := range got.Lines {
-			if whole && l.Begun {
+			if whole && l.Unfinished {
 				return got.Reached.Before(l), nil
 			}
 			if err := p.line(l); err != nil {

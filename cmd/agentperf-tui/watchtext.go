@@ -41,7 +41,7 @@ func (a *app) updateJSON(l engine.RunRef, u engine.Update) error {
 	if u.Err != nil {
 		doc.Error = u.Err.Error()
 	}
-	if since := u.Stalled(u.At); !since.IsZero() {
+	if since := u.StalledSince(u.At); !since.IsZero() {
 		since = since.UTC()
 		doc.Stalled = &since
 	}
@@ -61,7 +61,7 @@ func (a *app) updateText(u engine.Update) error {
 		}
 		return a.say("state %s\n\n%s", u.Status.State, u.Run.Text())
 	}
-	if since := u.Stalled(u.At); !since.IsZero() {
+	if since := u.StalledSince(u.At); !since.IsZero() {
 		a.say("%s  STALLED: no request has ended and the client has written nothing since %s, %s ago\n",
 			clock(u.At), clock(since), age(u.At.Sub(since)))
 	}
@@ -115,7 +115,7 @@ func eventText(e event.Event) string {
 	case event.Phase:
 		if d.Phase != nil {
 			now := strings.TrimSpace(string(d.State) + " " + d.Message)
-			return fmt.Sprintf("client: phase %d, %d users: %s", *d.Phase, d.Level, now)
+			return fmt.Sprintf("client: phase %d, %d users: %s", *d.Phase, d.Concurrency, now)
 		}
 	}
 	return strings.TrimSpace(string(e.Kind) + " " + e.Step + " " + d.Message)

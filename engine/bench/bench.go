@@ -109,7 +109,7 @@ func (s *step) run(ctx context.Context) (int, error) {
 	if err := s.lockResults(); err != nil {
 		return 1, err
 	}
-	if s.rec.events, err = event.Append(s.EventFile, s.Now); err != nil {
+	if s.rec.events, err = event.OpenAppender(s.EventFile, s.Now); err != nil {
 		return 1, err
 	}
 	code, err := s.work(ctx, w)
@@ -185,7 +185,7 @@ func (s *step) prepare(ctx context.Context, w *recipes.Workload) error {
 	return errors.Join(err, lock.release())
 }
 
-func (s *step) ready(ctx context.Context, code identity.Code, w *recipes.Workload) error {
+func (s *step) ready(ctx context.Context, code identity.Checkout, w *recipes.Workload) error {
 	if marker := marker(code); s.built(marker) {
 		s.rec.say("the client is built already: %s", marker)
 	} else if err := s.build(ctx, marker); err != nil {

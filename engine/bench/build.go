@@ -32,7 +32,7 @@ const unknownCommit = "unknown"
 
 // marker is what READY holds after a build: architecture and commit of the
 // checkout, and of one with changes a hash of these.
-func marker(code identity.Code) string { return machine() + ":" + code.String() }
+func marker(code identity.Checkout) string { return machine() + ":" + code.String() }
 
 // git asks for the checkout's commit and for a hash of its changes, nil for none.
 func (s *step) git(ctx context.Context, commit *string) (changes []byte, err error) {

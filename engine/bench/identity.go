@@ -13,10 +13,10 @@ import (
 
 // identify leaves in the log dir what only this container sees: the client's commit, the datasets
 // as staged, the tools. What can't be told is left out: the client runs all the same.
-func (s *step) identify(ctx context.Context, code identity.Code, inputs []input) error {
+func (s *step) identify(ctx context.Context, code identity.Checkout, inputs []input) error {
 	id := identity.Identity{Client: &code}
 	for _, in := range inputs {
-		f, err := identity.OfFile(in.key, in.copy) // the copy is the source, and nearer
+		f, err := identity.HashFile(in.key, in.copy) // the copy is the source, and nearer
 		if err != nil {
 			return err
 		}
@@ -31,9 +31,9 @@ func (s *step) identify(ctx context.Context, code identity.Code, inputs []input)
 			s.rec.say("the version of %s can't be told: %v", name, err)
 			continue
 		}
-		id.Tell(name, version(out.String()))
+		id.SetTool(name, version(out.String()))
 	}
-	id.Tell("python", venvVersion(s.in(venvDir)))
+	id.SetTool("python", venvVersion(s.in(venvDir)))
 	return identity.Write(filepath.Join(filepath.Dir(s.EventFile), identity.ClientFileName), id)
 }
 
@@ -62,12 +62,12 @@ func venvVersion(dir string) string {
 
 // checkout is the client's commit; of one with changes the beginning of a hash of
 // these. A commit that git can't tell is unknownCommit.
-func (s *step) checkout(ctx context.Context) identity.Code {
-	code := identity.Code{Dir: s.ClientDir, Commit: unknownCommit}
+func (s *step) checkout(ctx context.Context) identity.Checkout {
+	code := identity.Checkout{Dir: s.ClientDir, Commit: unknownCommit}
 	changes, err := s.git(ctx, &code.Commit)
 	if err != nil {
 		s.rec.say("the commit of %s can't be told, so it is built at each start: %v", s.ClientDir, err)
-		return identity.Code{Dir: s.ClientDir, Commit: unknownCommit}
+		return identity.Checkout{Dir: s.ClientDir, Commit: unknownCommit}
 	}
 	if changes != nil {
 		code.Dirty, code.Changes = true, hex.EncodeToString(changes)[:12]

@@ -49,17 +49,17 @@ type Pair struct {
 	Changes  []recipes.Change
 	Report   check.Report
 
-	File  string        // of the recipe, as it was given
-	Again rundir.Record // the earlier run that these are the files of; zero: none
+	File        string        // of the recipe, as it was given
+	Resubmitted rundir.Record // the earlier run that these are the files of; zero: none
 
 	RecipeText, WorkloadText []byte // as they were checked
 
 	getenv func(string) string
 }
 
-// Visible is where this machine sees a path of the recipe's containers: as it stands,
+// HostPath is where this machine sees a path of the recipe's containers: as it stands,
 // or through the recipe's mounts; empty: nowhere.
-func (p *Pair) Visible(path string) string { return visible(p.Recipe, path, p.getenv) }
+func (p *Pair) HostPath(path string) string { return visible(p.Recipe, path, p.getenv) }
 
 // Draft is the files of a run as they stand in an editor, saved or not.
 type Draft struct {
@@ -115,7 +115,7 @@ func (d *Drafts) Load(ctx context.Context, f Files) (*Pair, error) {
 func warnOfAnother(p *Pair, given string) {
 	const field = "benchmark.agentperf_config"
 	path := p.Recipe.Benchmark.ConfigPath
-	runs, err := os.Stat(p.Visible(path))
+	runs, err := os.Stat(p.HostPath(path))
 	if err != nil {
 		return // nothing to compare with here: the container's own path
 	}

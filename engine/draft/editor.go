@@ -14,9 +14,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Handoff is a text in the hands of the user's own editor: a copy of it, never the
+// EditorCommand is a text in the hands of the user's own editor: a copy of it, never the
 // file itself, so that nothing is saved that nobody wanted saved. It is run once.
-type Handoff struct {
+type EditorCommand struct {
 	argv       []string
 	name, text string
 	in         io.Reader
@@ -27,7 +27,7 @@ type Handoff struct {
 // Editor prepares a hand-off to $VISUAL or $EDITOR, or vi. The variable is split
 // into words as a shell does, and no shell runs. The name is that of the copy, so
 // that the editor knows the kind of file.
-func (d *Drafts) Editor(name, text string) (*Handoff, error) {
+func (d *Drafts) Editor(name, text string) (*EditorCommand, error) {
 	line := cmp.Or(d.opt.Getenv("VISUAL"), d.opt.Getenv("EDITOR"), "vi")
 	argv, err := shell.Fields(line, d.opt.Getenv)
 	if err != nil {
@@ -37,21 +37,21 @@ func (d *Drafts) Editor(name, text string) (*Handoff, error) {
 	if len(argv) == 0 {
 		return nil, problem.Errorf(problem.EditorUnset, "start the editor: no command in %q; set EDITOR", line)
 	}
-	return &Handoff{argv: argv, name: filepath.Base(name), text: text}, nil
+	return &EditorCommand{argv: argv, name: filepath.Base(name), text: text}, nil
 }
 
 // SetStdin is where the editor reads keys from.
-func (h *Handoff) SetStdin(r io.Reader) { h.in = r }
+func (h *EditorCommand) SetStdin(r io.Reader) { h.in = r }
 
 // SetStdout is where the editor draws.
-func (h *Handoff) SetStdout(w io.Writer) { h.out = w }
+func (h *EditorCommand) SetStdout(w io.Writer) { h.out = w }
 
 // SetStderr is where the editor complains.
-func (h *Handoff) SetStderr(w io.Writer) { h.err = w }
+func (h *EditorCommand) SetStderr(w io.Writer) { h.err = w }
 
 // Run writes the copy, runs the editor on it to its end, and reads it back.
 // Where that fails and the copy has been changed, it is kept, and the error says where.
-func (h *Handoff) Run() (err error) {
+func (h *EditorCommand) Run() (err error) {
 	dir, err := os.MkdirTemp("", "agentperf-edit-*") // 0700
 	if err != nil {
 		return fmt.Errorf("copy the text for the editor: %w", err)
@@ -59,7 +59,7 @@ func (h *Handoff) Run() (err error) {
 	path := filepath.Join(dir, h.name)
 	defer func() {
 		info, serr := os.Stat(path)
-		if err == nil || serr != nil || !info.Mode().IsRegular() || h.isIn(path) {
+		if err == nil || serr != nil || !info.Mode().IsRegular() || h.isUnchanged(path) {
 			_ = os.RemoveAll(dir) // in the temporary folder, which the system clears
 			return
 		}
@@ -82,10 +82,10 @@ func (h *Handoff) Run() (err error) {
 }
 
 // isIn says whether a file holds the text as it was handed over.
-func (h *Handoff) isIn(path string) bool {
+func (h *EditorCommand) isUnchanged(path string) bool {
 	data, err := os.ReadFile(path)
 	return err == nil && string(data) == h.text
 }
 
 // Result is the text as the editor left it, after a Run without an error.
-func (h *Handoff) Result() string { return h.result }
+func (h *EditorCommand) Result() string { return h.result }

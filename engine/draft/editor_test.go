@@ -22,7 +22,7 @@ func TestAFailedEditorKeepsWhatWasWritten(t *testing.T) {
 		if err := os.WriteFile(editor, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		h := &Handoff{argv: []string{editor}, name: "r.yaml", text: "theirs\n"}
+		h := &EditorCommand{argv: []string{editor}, name: "r.yaml", text: "theirs\n"}
 		err := h.Run()
 		found, gerr := filepath.Glob(filepath.Join(os.TempDir(), "agentperf-edit-*", "r.yaml"))
 		if gerr != nil || (len(found) == 1) != kept {
@@ -44,7 +44,7 @@ func TestAFailedEditorKeepsWhatWasWritten(t *testing.T) {
 }
 
 // The editor's words are split as a shell does, and what it leaves comes back.
-func TestHandoff(t *testing.T) {
+func TestEditorCommand(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "my editor")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$1:${2##*/}\"\nprintf more >> \"$2\"\nexit $3\n"),

@@ -30,15 +30,15 @@ func (*Drafts) Recipes(name string) ([]string, error) {
 	return names, nil
 }
 
-// Fixed is one file that [Drafts.Fix] changed, and what it did there.
-type Fixed struct {
+// FixedFile is one file that [Drafts.Fix] changed, and what it did there.
+type FixedFile struct {
 	File  string         `json:"file"`
 	Edits []recipes.Edit `json:"edits"`
 }
 
 // Fix makes the given edits, and those of the findings that say the same as
 // before, in the files themselves. One that can't be made is left to the person.
-func (d *Drafts) Fix(ctx context.Context, f Files) ([]Fixed, error) {
+func (d *Drafts) Fix(ctx context.Context, f Files) ([]FixedFile, error) {
 	p, err := d.Load(ctx, f)
 	if err != nil {
 		return nil, err
@@ -60,14 +60,14 @@ func (d *Drafts) Fix(ctx context.Context, f Files) ([]Fixed, error) {
 			todo[f.File] = append(todo[f.File], *f.Edit)
 		}
 	}
-	var done []Fixed
+	var done []FixedFile
 	for _, name := range names {
 		made, err := d.rewrite(ctx, name, todo[name])
 		if err != nil {
 			return done, err
 		}
 		if len(made) > 0 {
-			done = append(done, Fixed{File: name, Edits: made})
+			done = append(done, FixedFile{File: name, Edits: made})
 		}
 	}
 	return done, nil

@@ -21,13 +21,13 @@ import (
 
 // Unsaved is what was typed into a file and not saved. It outlives the program.
 type Unsaved struct {
-	Path      string    `json:"path"` // absolute
-	Text      string    `json:"-"`
-	Base      string    `json:"-"` // what was on disk when it was typed
-	At        time.Time `json:"at"`
-	Host      string    `json:"host"`
-	PID       int       `json:"pid"` // of the program that wrote this, on that host
-	Elsewhere bool      `json:"-"`   // that program, or another one with its number, still runs here
+	Path          string    `json:"path"` // absolute
+	Text          string    `json:"-"`
+	Base          string    `json:"-"` // what was on disk when it was typed
+	At            time.Time `json:"at"`
+	Host          string    `json:"host"`
+	PID           int       `json:"pid"` // of the program that wrote this, on that host
+	WriterRunning bool      `json:"-"`   // that program, or another one with its number, still runs here
 }
 
 // unsavedFile is how it is kept: as bytes, since a JSON string can't hold those that are no UTF-8.
@@ -47,7 +47,7 @@ func (d *Drafts) unsavedPath(path string) (file, abs string, err error) {
 	return filepath.Join(d.opt.State, "unsaved", hex.EncodeToString(sum[:12])+".json"), abs, nil
 }
 
-// KeepUnsaved writes an unsaved text down, readable by its user alone, until [Drafts.DropUnsaved].
+// KeepUnsaved writes an unsaved text down, readable by its user alone, until [Drafts.DiscardUnsaved].
 func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -90,12 +90,12 @@ func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return u, false, fmt.Errorf("look for unsaved changes: %w", err)
 	}
-	u.Elsewhere = u.Host == d.opt.Host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
+	u.WriterRunning = u.Host == d.opt.Host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
 	return u, u.Path == abs && u.Text != string(now), nil
 }
 
-// DropUnsaved forgets what was kept of a file.
-func (d *Drafts) DropUnsaved(ctx context.Context, path string) error {
+// DiscardUnsaved forgets what was kept of a file.
+func (d *Drafts) DiscardUnsaved(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func TestUnsaved(t *testing.T) {
 	modes(t, map[string]os.FileMode{files[0]: 0o600, filepath.Dir(files[0]): 0o700})
 	u, ok, err := d.Unsaved(t.Context(), path)
 	if !ok || err != nil || u.Path != path || u.Text != "mine \xff" || u.Base != "base \xfe" || u.At.IsZero() ||
-		u.PID != os.Getpid() || u.Elsewhere {
+		u.PID != os.Getpid() || u.WriterRunning {
 		t.Errorf("found %+v %v %v", u, ok, err)
 	}
 	if err := os.WriteFile(path, []byte(u.Text), 0o600); err != nil {
@@ -45,7 +45,7 @@ func TestUnsaved(t *testing.T) {
 		t.Errorf("offered though it is on disk: %v", err)
 	}
 	for range 2 {
-		if err := d.DropUnsaved(t.Context(), path); err != nil {
+		if err := d.DiscardUnsaved(t.Context(), path); err != nil {
 			t.Fatal(err)
 		}
 	}

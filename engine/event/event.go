@@ -84,20 +84,20 @@ type Event struct {
 
 // Data is the union of what events carry; a kind fills its own fields.
 type Data struct {
-	State    State   `json:"state,omitempty"`
-	Message  string  `json:"message,omitempty"`
-	ExitCode *int    `json:"exit_code,omitempty"`
-	PID      int     `json:"pid,omitempty"`
-	Log      string  `json:"log,omitempty"`     // file in the log dir
-	Seconds  float64 `json:"seconds,omitempty"` // s
-	Have     *Count  `json:"have,omitempty"`
-	Want     *Count  `json:"want,omitempty"`
-	Phase    *int    `json:"phase,omitempty"`
-	Level    int     `json:"level,omitempty"` // users of the phase
-	Active   int     `json:"active,omitempty"`
-	Requests int     `json:"requests,omitempty"`
-	Failures int     `json:"failures,omitempty"`
-	Cut      int     `json:"cut,omitempty"` // requests in flight that the stop cut off
+	State       State   `json:"state,omitempty"`
+	Message     string  `json:"message,omitempty"`
+	ExitCode    *int    `json:"exit_code,omitempty"`
+	PID         int     `json:"pid,omitempty"`
+	Log         string  `json:"log,omitempty"`     // file in the log dir
+	Seconds     float64 `json:"seconds,omitempty"` // s
+	Have        *Count  `json:"have,omitempty"`
+	Want        *Count  `json:"want,omitempty"`
+	Phase       *int    `json:"phase,omitempty"`
+	Concurrency int     `json:"level,omitempty"` // users of the phase
+	Active      int     `json:"active,omitempty"`
+	Requests    int     `json:"requests,omitempty"`
+	Failures    int     `json:"failures,omitempty"`
+	Cut         int     `json:"cut,omitempty"` // requests in flight that the stop cut off
 }
 
 // Count is a number of healthy workers by role.
@@ -115,9 +115,9 @@ type Appender struct {
 	now func() time.Time
 }
 
-// Append opens an event log and goes on after its last event. A last line that was
+// OpenAppender opens an event log and goes on after its last event. A last line that was
 // only half written is ended first, so that it can't swallow the next one.
-func Append(path string, now func() time.Time) (*Appender, error) {
+func OpenAppender(path string, now func() time.Time) (*Appender, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open event log: %w", err)

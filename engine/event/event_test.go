@@ -16,7 +16,7 @@ func TestAppendGoesOnAfterATornLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
 	now := func() time.Time { return start }
-	a, err := Append(path, now)
+	a, err := OpenAppender(path, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestAppendGoesOnAfterATornLine(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if a, err = Append(path, now); err != nil {
+	if a, err = OpenAppender(path, now); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Add(Info, "", Data{Message: "b"}); err != nil {
@@ -66,7 +66,7 @@ func TestParseRefusesWhatIsNoEvent(t *testing.T) {
 
 func phase(n, seconds int, s State, why string) Event {
 	return Event{
-		V: 1, T: at(seconds), Kind: Phase, Step: "client", Data: Data{Phase: &n, Level: 12, State: s, Message: why},
+		V: 1, T: at(seconds), Kind: Phase, Step: "client", Data: Data{Phase: &n, Concurrency: 12, State: s, Message: why},
 	}
 }
 
@@ -97,7 +97,7 @@ func TestStatusDoesNotDependOnTheOrderOfTheFiles(t *testing.T) {
 		if s.State != Done || s.Message != "" || !s.Since.Equal(at(42)) || *s.ExitCode != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
-		if len(s.Phases) != 1 || s.Phases[0].Reason != "timeout" || !s.Phases[0].Measure.Equal(at(12)) ||
+		if len(s.Phases) != 1 || s.Phases[0].Reason != "timeout" || !s.Phases[0].Measuring.Equal(at(12)) ||
 			!s.Phases[0].Stop.Equal(at(38)) {
 			t.Errorf("%s: phases %+v", name, s.Phases)
 		}
@@ -135,8 +135,8 @@ func TestStatusInTheMiddle(t *testing.T) {
 	s.Apply(Event{T: at(0), Kind: StepStart, Step: "client", Data: Data{Log: "benchmark.out"}})
 	s.Apply(Event{T: at(1), Kind: StepReady, Step: "nobody"})
 	s.Apply(Event{T: at(3), Kind: StepExit, Step: "client", Data: Data{ExitCode: &code}})
-	if len(s.Steps) != 1 || s.Steps[0].State != "exited" || s.Client == nil || *s.Client != 1 {
-		t.Errorf("steps %+v, client %v", s.Steps, s.Client)
+	if len(s.Steps) != 1 || s.Steps[0].State != "exited" || s.ClientExitCode == nil || *s.ClientExitCode != 1 {
+		t.Errorf("steps %+v, client %v", s.Steps, s.ClientExitCode)
 	}
 }
 

@@ -8,24 +8,24 @@ import (
 // Status is what the events of a run add up to. Its zero value is a run of which
 // nothing is known yet.
 type Status struct {
-	State    State        `json:"state"`
-	Message  string       `json:"message,omitempty"` // why, when it failed
-	Since    time.Time    `json:"since,omitzero"`    // of the state
-	Last     time.Time    `json:"last,omitzero"`     // of the newest event
-	Started  time.Time    `json:"started,omitzero"`  // of the first event
-	ExitCode *int         `json:"exit_code,omitempty"`
-	Client   *int         `json:"client_exit_code,omitempty"` // the client's own code
-	Have     Count        `json:"have"`
-	Want     Count        `json:"want"`
-	Steps    []StepStatus `json:"steps"`
-	Phases   []PhaseMark  `json:"phases"`
-	Stalled  time.Time    `json:"stalled_since,omitzero"` // of a client that says nothing while it should; zero: it does
-	Queue    *Queued      `json:"queue,omitempty"`        // what the scheduler says; nil where none is asked
+	State          State        `json:"state"`
+	Message        string       `json:"message,omitempty"` // why, when it failed
+	Since          time.Time    `json:"since,omitzero"`    // of the state
+	Last           time.Time    `json:"last,omitzero"`     // of the newest event
+	Started        time.Time    `json:"started,omitzero"`  // of the first event
+	ExitCode       *int         `json:"exit_code,omitempty"`
+	ClientExitCode *int         `json:"client_exit_code,omitempty"` // the client's own code
+	Have           Count        `json:"have"`
+	Want           Count        `json:"want"`
+	Steps          []StepStatus `json:"steps"`
+	Phases         []PhaseTimes `json:"phases"`
+	StalledSince   time.Time    `json:"stalled_since,omitzero"` // of a client that says nothing while it should; zero: it does
+	Queue          *QueueEntry  `json:"queue,omitempty"`        // what the scheduler says; nil where none is asked
 }
 
-// Queued is a job as the scheduler shows it, with the age of that word. No event
+// QueueEntry is a job as the scheduler shows it, with the age of that word. No event
 // says it: whoever judges a run adds it to what the events add up to.
-type Queued struct {
+type QueueEntry struct {
 	State  string    `json:"state,omitempty"`  // the scheduler's word; empty: it has no such job
 	Reason string    `json:"reason,omitempty"` // why it waits
 	Start  time.Time `json:"start,omitzero"`   // expected while it waits; zero: not known
@@ -49,16 +49,16 @@ type StepStatus struct {
 	Log      string    `json:"log,omitempty"`
 }
 
-// PhaseMark is what the client said of a phase: when each part of it began.
-type PhaseMark struct {
-	Phase    int       `json:"phase"`
-	Level    int       `json:"level"`
-	Ramp     time.Time `json:"ramp,omitzero"`
-	Settling time.Time `json:"settling,omitzero"`
-	Measure  time.Time `json:"measuring,omitzero"`
-	Stop     time.Time `json:"stop,omitzero"`
-	Reason   string    `json:"stop_reason,omitempty"`
-	Cut      int       `json:"cut"`
+// PhaseTimes is what the client said of a phase: when each part of it began.
+type PhaseTimes struct {
+	Phase       int       `json:"phase"`
+	Concurrency int       `json:"level"`
+	Ramp        time.Time `json:"ramp,omitzero"`
+	Settling    time.Time `json:"settling,omitzero"`
+	Measuring   time.Time `json:"measuring,omitzero"`
+	Stop        time.Time `json:"stop,omitzero"`
+	Reason      string    `json:"stop_reason,omitempty"`
+	Cut         int       `json:"cut"`
 }
 
 // Apply folds one event in. Events of the two files may come in any order
@@ -87,7 +87,7 @@ func (s *Status) Apply(e Event) {
 			st.State, st.ExitCode, st.Message = "exited", e.Data.ExitCode, e.Data.Message
 		}
 		if e.Step == ClientStep {
-			s.Client = e.Data.ExitCode
+			s.ClientExitCode = e.Data.ExitCode
 		}
 	case Health:
 		if e.Data.Have != nil {
@@ -99,9 +99,9 @@ func (s *Status) Apply(e Event) {
 	case Phase:
 		s.phase(e)
 	case Stall:
-		s.Stalled = time.Time{}
+		s.StalledSince = time.Time{}
 		if e.Data.Seconds > 0 {
-			s.Stalled = e.T.Add(-time.Duration(e.Data.Seconds * float64(time.Second)))
+			s.StalledSince = e.T.Add(-time.Duration(e.Data.Seconds * float64(time.Second)))
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (s *Status) state(e Event) {
 	}
 	s.State, s.Since = e.Data.State, e.T
 	if s.State.Final() {
-		s.Stalled = time.Time{}
+		s.StalledSince = time.Time{}
 	}
 	if e.Data.Message != "" {
 		s.Message = e.Data.Message
@@ -134,19 +134,19 @@ func (s *Status) phase(e Event) {
 	if e.Data.Phase == nil {
 		return
 	}
-	i := slices.IndexFunc(s.Phases, func(p PhaseMark) bool { return p.Phase == *e.Data.Phase })
+	i := slices.IndexFunc(s.Phases, func(p PhaseTimes) bool { return p.Phase == *e.Data.Phase })
 	if i < 0 {
 		i = len(s.Phases)
-		s.Phases = append(s.Phases, PhaseMark{Phase: *e.Data.Phase, Level: e.Data.Level})
+		s.Phases = append(s.Phases, PhaseTimes{Phase: *e.Data.Phase, Concurrency: e.Data.Concurrency})
 	}
 	p := &s.Phases[i]
 	switch e.Data.State {
 	case Ramp:
-		*p = PhaseMark{Phase: p.Phase, Level: e.Data.Level, Ramp: e.T}
+		*p = PhaseTimes{Phase: p.Phase, Concurrency: e.Data.Concurrency, Ramp: e.T}
 	case Settling:
 		p.Settling = e.T
 	case Measuring:
-		p.Measure = e.T
+		p.Measuring = e.T
 	case Post:
 		p.Stop, p.Reason, p.Cut = e.T, e.Data.Message, e.Data.Cut
 	}

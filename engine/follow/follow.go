@@ -47,10 +47,10 @@ type Options struct {
 	From int64 // first byte to read: 0, or the Offset of an earlier Chunk
 	// Stop is closed when the writer has finished: File reads up to the end, then closes
 	// the channel. Nil never stops.
-	Stop    <-chan struct{}
-	Rest    bool // after Stop, also deliver a last line that has no newline
-	Begun   bool // also send a chunk, without lines, when only the begun line has grown
-	MaxLine int  // bytes; longer lines are counted in Skipped; 0 is 64 MiB
+	Stop          <-chan struct{}
+	FinalPartial  bool // after Stop, also deliver a last line that has no newline
+	PartialGrowth bool // also send a chunk, without lines, when only the begun line has grown
+	MaxLine       int  // bytes; longer lines are counted in Skipped; 0 is 64 MiB
 	// Poll is the longest pause between two looks, an eighth of it after growth where
 	// events are not trusted. 0 is 2 s.
 	Poll time.Duration
@@ -77,7 +77,7 @@ func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
 	f := &follower{path: path, opt: opt, out: make(chan Chunk)}
 	f.read = reader{
 		path: path, offset: opt.From, parsed: opt.From, told: opt.From, maxLine: opt.MaxLine,
-		begun: opt.Begun, emit: f.send,
+		begun: opt.PartialGrowth, emit: f.send,
 	}
 	go f.run(ctx)
 	return f.out, nil
@@ -116,7 +116,7 @@ func (f *follower) run(ctx context.Context) {
 			return
 		}
 		if last {
-			if f.opt.Rest {
+			if f.opt.FinalPartial {
 				f.read.rest(ctx)
 			}
 			return

@@ -112,7 +112,7 @@ func TestFinishedFile(t *testing.T) {
 		{name: "empty"},
 		{name: "two lines", text: "a\nbc\n", want: []string{"a", "bc"}, offset: 5},
 		{name: "half line held back", text: "a\nbc", want: []string{"a"}, offset: 2},
-		{name: "half line asked for", text: "a\nbc", opt: Options{Rest: true}, want: []string{"a", "bc"}, offset: 4},
+		{name: "half line asked for", text: "a\nbc", opt: Options{FinalPartial: true}, want: []string{"a", "bc"}, offset: 4},
 		{name: "bytes untouched", text: "\x00\xff\x1b[1m\r\n\n", want: []string{"\x00\xff\x1b[1m\r", ""}, offset: 9},
 		{name: "from the middle", text: "a\nbc\nd\n", opt: Options{From: 2}, want: []string{"bc", "d"}, offset: 7},
 		{name: "from the end", text: "a\n", opt: Options{From: 2}},
@@ -122,7 +122,7 @@ func TestFinishedFile(t *testing.T) {
 			offset: 10, skipped: 1,
 		},
 		{name: "line at the limit", text: "abcd\n", opt: Options{MaxLine: 4}, want: []string{"abcd"}, offset: 5},
-		{name: "rest over the limit", text: "abcde", opt: Options{MaxLine: 4, Rest: true}, offset: 5, skipped: 1},
+		{name: "rest over the limit", text: "abcde", opt: Options{MaxLine: 4, FinalPartial: true}, offset: 5, skipped: 1},
 		{
 			name: "line longer than the buffer", text: strings.Repeat("x", 3*readBytes) + "\ny\n",
 			want: []string{strings.Repeat("x", 3*readBytes), "y"}, offset: 3*readBytes + 3,
@@ -336,7 +336,7 @@ func chaos(t testing.TB, seed uint64, done func() bool) int {
 	w := &writer{t: t, rng: rand.New(rand.NewPCG(seed, 7)), path: filepath.Join(t.TempDir(), "f"), destroys: seed%2 == 1}
 	opt := fast(seed%4 < 2)
 	stop := make(chan struct{})
-	opt.Stop, opt.Rest = stop, true
+	opt.Stop, opt.FinalPartial = stop, true
 	c, err := File(t.Context(), w.path, opt)
 	if err != nil {
 		t.Fatal(err)

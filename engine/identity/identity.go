@@ -33,13 +33,13 @@ const (
 // Identity is what a run ran with. What is empty is not known (yet): paths that
 // only compute nodes have are looked at in the job.
 type Identity struct {
-	Version  int    `json:"version"`
-	Recipe   string `json:"recipe_sha256,omitempty"`
-	Workload string `json:"workload_sha256,omitempty"`
-	Plan     string `json:"plan_sha256,omitempty"` // of the plan as shown
-	Image    *Image `json:"image,omitempty"`
-	Model    *Model `json:"model,omitempty"`
-	Client   *Code  `json:"client,omitempty"`
+	Version  int       `json:"version"`
+	Recipe   string    `json:"recipe_sha256,omitempty"`
+	Workload string    `json:"workload_sha256,omitempty"`
+	Plan     string    `json:"plan_sha256,omitempty"` // of the plan as shown
+	Image    *Image    `json:"image,omitempty"`
+	Model    *Model    `json:"model,omitempty"`
+	Client   *Checkout `json:"client,omitempty"`
 	// Datasets are the files of the workload, in its order. One that could not be read has no hash.
 	Datasets []File `json:"datasets,omitempty"`
 	Tools    []Tool `json:"tools,omitempty"` // by name
@@ -75,8 +75,8 @@ type Model struct {
 	Files []File `json:"files,omitempty"`
 }
 
-// Code is a checkout, or a program that is its own checkout.
-type Code struct {
+// Checkout is a checkout, or a program that is its own checkout.
+type Checkout struct {
 	Dir    string `json:"dir,omitempty"`
 	Commit string `json:"commit"`
 	// Dirty says that the checkout had changes; Changes is the beginning of their hash.
@@ -85,7 +85,7 @@ type Code struct {
 }
 
 // String is the commit, and that there were changes.
-func (c *Code) String() string {
+func (c *Checkout) String() string {
 	switch {
 	case c == nil:
 		return ""
@@ -122,11 +122,11 @@ const wholeLimit = 256 << 20
 
 const endBytes = 1 << 20
 
-// OfFile looks at a file. One of more than 256 MiB is hashed by its size and its
+// HashFile looks at a file. One of more than 256 MiB is hashed by its size and its
 // ends alone: images and datasets may have many GB.
-func OfFile(key, path string) (File, error) { return ofFile(key, path, wholeLimit) }
+func HashFile(key, path string) (File, error) { return hashFile(key, path, wholeLimit) }
 
-func ofFile(key, path string, limit int64) (File, error) {
+func hashFile(key, path string, limit int64) (File, error) {
 	f, info, err := smallfile.Open(path)
 	if err != nil {
 		return File{}, fmt.Errorf("hash file: %w", err)
@@ -163,8 +163,8 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Tell puts a tool's version into the list.
-func (id *Identity) Tell(name, version string) {
+// SetTool puts a tool's version into the list.
+func (id *Identity) SetTool(name, version string) {
 	if version == "" {
 		return
 	}
@@ -173,8 +173,8 @@ func (id *Identity) Tell(name, version string) {
 	slices.SortFunc(id.Tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Add takes over what another one knows, which was closer to it.
-func (id *Identity) Add(more Identity) {
+// Merge takes over what another one knows, which was closer to it.
+func (id *Identity) Merge(more Identity) {
 	id.Recipe, id.Workload = cmp.Or(more.Recipe, id.Recipe), cmp.Or(more.Workload, id.Workload)
 	id.Plan, id.Image = cmp.Or(more.Plan, id.Plan), cmp.Or(more.Image, id.Image)
 	id.Model, id.Client = cmp.Or(more.Model, id.Model), cmp.Or(more.Client, id.Client)
@@ -182,7 +182,7 @@ func (id *Identity) Add(more Identity) {
 		id.Datasets = more.Datasets
 	}
 	for _, t := range more.Tools {
-		id.Tell(t.Name, t.Version)
+		id.SetTool(t.Name, t.Version)
 	}
 }
 
@@ -200,7 +200,7 @@ func Read(dir, logs string) (Identity, error) {
 			return id, fmt.Errorf("read run identity: %w", err)
 		}
 		id.Version = max(id.Version, part.Version)
-		id.Add(part)
+		id.Merge(part)
 	}
 	return id, nil
 }
@@ -263,8 +263,8 @@ func (id Identity) Fields() []Field {
 	return out
 }
 
-// Dataset is a hash over all datasets; empty while one of them is not known.
-func (id Identity) Dataset() string {
+// DatasetHash is a hash over all datasets; empty while one of them is not known.
+func (id Identity) DatasetHash() string {
 	text := ""
 	for _, d := range id.Datasets {
 		if d.SHA256 == "" {
@@ -281,9 +281,9 @@ var modelFiles = []string{"config.json", "hf_quant_config.json", "model.safetens
 // snapshot is the folder of a revision in a hub's cache.
 var snapshot = regexp.MustCompile(`/snapshots/([0-9a-f]{7,64})(/|$)`)
 
-// OfModel looks at a model's folder, as far as this machine has it. An id of a hub
+// InspectModel looks at a model's folder, as far as this machine has it. An id of a hub
 // (hf:ORG/NAME) is all that is known of such a model.
-func OfModel(path string) Model {
+func InspectModel(path string) Model {
 	m := Model{Path: path}
 	if strings.HasPrefix(path, "hf:") {
 		return m
@@ -293,7 +293,7 @@ func OfModel(path string) Model {
 	}
 	at := cmp.Or(m.Resolved, path)
 	for _, name := range modelFiles {
-		if f, err := OfFile(name, filepath.Join(at, name)); err == nil { // else it has none
+		if f, err := HashFile(name, filepath.Join(at, name)); err == nil { // else it has none
 			m.Files = append(m.Files, f)
 		}
 	}
@@ -324,10 +324,10 @@ func downloaded(dir string) string {
 
 var commit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
-// OfImage looks at an image, where it is a file that this machine has.
-func OfImage(name string) Image {
+// InspectImage looks at an image, where it is a file that this machine has.
+func InspectImage(name string) Image {
 	i := Image{Name: name}
-	if f, err := OfFile("image", name); err == nil { // else a registry's, or of the compute nodes
+	if f, err := HashFile("image", name); err == nil { // else a registry's, or of the compute nodes
 		i.File = &f
 	}
 	return i

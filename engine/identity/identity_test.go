@@ -23,11 +23,11 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-func TestOfFile(t *testing.T) {
+func TestHashFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	small := write(t, dir+"/small", "abc")
-	f, err := OfFile("trajectory_path", small)
+	f, err := HashFile("trajectory_path", small)
 	if err != nil || f.SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" ||
 		f.Hashed != whole || f.Size != 3 {
 		t.Errorf("%+v, %v", f, err)
@@ -35,7 +35,7 @@ func TestOfFile(t *testing.T) {
 	// Beyond the limit a file is its size and its ends: a change in the middle is not seen, any other is.
 	text := strings.Repeat("x", 3*endBytes)
 	of := func(text string) string {
-		f, err := ofFile("", write(t, dir+"/large", text), 1024)
+		f, err := hashFile("", write(t, dir+"/large", text), 1024)
 		if err != nil || f.Hashed != ends {
 			t.Fatalf("%+v, %v", f, err)
 		}
@@ -54,13 +54,13 @@ func TestOfFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{dir, dir + "/none", dir + "/fifo"} {
-		if _, err := OfFile("", path); err == nil {
+		if _, err := HashFile("", path); err == nil {
 			t.Errorf("%s is identified", path)
 		}
 	}
 }
 
-func TestOfModel(t *testing.T) {
+func TestInspectModel(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const revision = "0123456789abcdef0123456789abcdef01234567"
@@ -78,12 +78,12 @@ func TestOfModel(t *testing.T) {
 		dir + "/none":  {},
 		"hf:org/name":  {},
 	} {
-		got := OfModel(path)
+		got := InspectModel(path)
 		if got.Path != path || got.Resolved != want.Resolved || got.Revision != want.Revision {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
-	if m := OfModel(dir + "/plain"); len(m.Files) != 1 || m.Files[0].Key != "config.json" {
+	if m := InspectModel(dir + "/plain"); len(m.Files) != 1 || m.Files[0].Key != "config.json" {
 		t.Errorf("%+v", m)
 	}
 }
@@ -98,13 +98,13 @@ func TestPartsAddUp(t *testing.T) {
 		Recipe: "r", Plan: "p", Image: &Image{Name: "/image.sqsh"},
 		Datasets: []File{{Key: "trajectory_path", Path: "/here", SHA256: "1"}},
 	}
-	submit.Tell("slurm", "22.05.8")
-	submit.Tell("agentperf-tui", "v1")
+	submit.SetTool("slurm", "22.05.8")
+	submit.SetTool("agentperf-tui", "v1")
 	client := Identity{
-		Client:   &Code{Commit: "abc", Dirty: true, Changes: "0123"},
+		Client:   &Checkout{Commit: "abc", Dirty: true, Changes: "0123"},
 		Datasets: []File{{Key: "trajectory_path", Path: "/there", SHA256: "2", Hashed: whole}},
 	}
-	client.Tell("uv", "0.8.22")
+	client.SetTool("uv", "0.8.22")
 	if err := Write(dir+"/"+FileName, submit); err != nil {
 		t.Fatal(err)
 	}
@@ -133,11 +133,11 @@ tool.uv=0.8.22
 	if diff := cmp.Diff(want, text.String()); diff != "" {
 		t.Error(diff)
 	}
-	if id.Dataset() == "" || id.Dataset() == submit.Dataset() {
-		t.Errorf("hash over the datasets: %q", id.Dataset())
+	if id.DatasetHash() == "" || id.DatasetHash() == submit.DatasetHash() {
+		t.Errorf("hash over the datasets: %q", id.DatasetHash())
 	}
 	submit.Datasets = append(submit.Datasets, File{Key: "user_assignments_path", Path: "/of/the/nodes"})
-	if got := submit.Dataset(); got != "" {
+	if got := submit.DatasetHash(); got != "" {
 		t.Errorf("hash over a part of the datasets: %q", got)
 	}
 	if got := submit.Fields(); !slices.Contains(got, Field{"user_assignments_path", "/of/the/nodes"}) ||
@@ -153,7 +153,7 @@ func FuzzRead(f *testing.F) {
 		dir := t.TempDir()
 		write(t, dir+"/"+FileName, string(data))
 		if id, err := Read(dir, dir); err == nil {
-			_, _ = id.Fields(), id.Dataset()
+			_, _ = id.Fields(), id.DatasetHash()
 		}
 	})
 }

@@ -20,7 +20,7 @@ func TestASilentClientIsTold(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "go")
 	steps := []plan.Step{{
 		Name: "client", Stage: plan.Client, Launch: self("until", file), Log: "benchmark.out",
-		Ends: true, StallSeconds: 0.2,
+		EndsRun: true, StallSeconds: 0.2,
 	}}
 	dir := t.TempDir()
 	runner := local.NewRunner()
@@ -55,8 +55,8 @@ func TestASilentClientIsTold(t *testing.T) {
 			told = append(told, e.Data.Seconds)
 		}
 	}
-	if code != 7 || len(told) != 2 || told[0] < 0.2 || told[1] != 0 || !status.Stalled.IsZero() {
-		t.Errorf("exit %d, stalls %v, stalled since %v", code, told, status.Stalled)
+	if code != 7 || len(told) != 2 || told[0] < 0.2 || told[1] != 0 || !status.StalledSince.IsZero() {
+		t.Errorf("exit %d, stalls %v, stalled since %v", code, told, status.StalledSince)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestARunWithoutAFolderStops(t *testing.T) {
 		}
 	}
 	steps := []plan.Step{
-		{Name: "client", Stage: plan.Client, Launch: self("hang", ""), Log: "../benchmark.out", Ends: true},
+		{Name: "client", Stage: plan.Client, Launch: self("hang", ""), Log: "../benchmark.out", EndsRun: true},
 	}
 	code, _ := job.Run(t.Context(), job.Options{ // its records are gone with the folder
 		Plan: &plan.Plan{Name: "test", Steps: steps}, LogDir: dir, Runner: runner, Log: &log, Now: time.Now,

@@ -61,28 +61,28 @@ type Options struct {
 	// name of its component; others are not counted.
 	Components map[string]schema.Role
 	Grace      Grace // zero values: 30 s for the client, 10 s for servers
-	// Settle is how long a failure waits for a stop that explains it: a scheduler
+	// StopWait is how long a failure waits for a stop that explains it: a scheduler
 	// that ends a job signals its steps and this process at once.
-	Settle   time.Duration
+	StopWait time.Duration
 	Started  func()                 // called once the run's records are open and its first event is written; may be nil
 	Identity func() json.RawMessage // what the run runs with, for the roll-up; nil: not known
 }
 
-// Stopped is the cause with which a run's context is cancelled; it decides what
+// StopCause is the cause with which a run's context is cancelled; it decides what
 // the run is called afterwards.
-type Stopped struct {
-	State event.State
-	Why   string // empty: on request
-	// Within is the time after which everything is killed; 0: nobody will. The
+type StopCause struct {
+	State  event.State
+	Reason string // empty: on request
+	// KillAfter is the time after which everything is killed; 0: nobody will. The
 	// shutdown keeps within it, so that the run's last words are said.
-	Within time.Duration
+	KillAfter time.Duration
 }
 
 // Error says what stopped the run.
-func (s Stopped) Error() string { return "the run was stopped: " + string(s.State) }
+func (s StopCause) Error() string { return "the run was stopped: " + string(s.State) }
 
 // Unwrap gives the error its id.
-func (s Stopped) Unwrap() error { return problem.New(problem.RunFailed, s.Error()) }
+func (s StopCause) Unwrap() error { return problem.New(problem.RunFailed, s.Error()) }
 
 // Run executes the plan and returns the exit code: 0, the client's own, or 1 for
 // any other failure. The error is non-nil only when the run's own records could
@@ -96,7 +96,7 @@ func Run(ctx context.Context, opt Options) (int, error) {
 	if err := prepare(opt); err != nil {
 		return 1, err
 	}
-	events, err := event.Append(filepath.Join(opt.LogDir, event.FileName), opt.Now)
+	events, err := event.OpenAppender(filepath.Join(opt.LogDir, event.FileName), opt.Now)
 	if err != nil {
 		return 1, fmt.Errorf("run plan %s: %w", opt.Plan.Name, err)
 	}
@@ -199,10 +199,10 @@ func (j *run) run(ctx context.Context) int {
 
 // settle gives a failure the reason that a stop request has, if one comes with it.
 func (j *run) settle(ctx context.Context, fail *failure) *failure {
-	if fail == nil || fail.state != event.Failed || j.Settle == 0 {
+	if fail == nil || fail.state != event.Failed || j.StopWait == 0 {
 		return fail
 	}
-	timer := time.NewTimer(j.Settle)
+	timer := time.NewTimer(j.StopWait)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -265,7 +265,7 @@ func (j *run) ended(st *started) *failure {
 	st.ended = true
 	code := st.proc.ExitCode()
 	why := ""
-	if !st.asked && !st.step.Ends {
+	if !st.asked && !st.step.EndsRun {
 		why = fmt.Sprintf("%s exited with code %d before the run's end", st.step.Name, code)
 		why += cause(filepath.Join(j.LogDir, st.step.Log))
 	}
@@ -290,9 +290,9 @@ func (j *run) dead(f fatalLine) *failure {
 
 // stopped is the failure that a cancelled context stands for.
 func stopped(ctx context.Context) *failure {
-	var s Stopped
+	var s StopCause
 	if errors.As(context.Cause(ctx), &s) {
-		return &failure{state: s.State, code: 1, why: cmp.Or(s.Why, "stopped on request"), within: s.Within}
+		return &failure{state: s.State, code: 1, why: cmp.Or(s.Reason, "stopped on request"), within: s.KillAfter}
 	}
 	return &failure{state: event.Cancelled, code: 1, why: "stopped"}
 }
@@ -420,9 +420,9 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 // rollup writes the roll-up from what is on disk, after a failure too, flagged as partial then:
 // what was measured is not lost. The last time it tells what stands against it.
 func (j *run) rollup(fail *failure, last bool) {
-	known := results.RunContext{Planned: Planned(j.Plan.Phases)}
+	known := results.RunContext{Planned: PlannedPhases(j.Plan.Phases)}
 	if fail != nil {
-		known.Partial = Partial(fail.state, fail.why)
+		known.Partial = PartialReason(fail.state, fail.why)
 	}
 	if j.Identity != nil {
 		known.Identity = j.Identity()
@@ -448,21 +448,21 @@ func (j *run) rollup(fail *failure, last bool) {
 	}
 }
 
-// Partial is why the results of a run that has come to this state are not all that
+// PartialReason is why the results of a run that has come to this state are not all that
 // it was to give; empty for one that is done.
-func Partial(state event.State, why string) string {
+func PartialReason(state event.State, why string) string {
 	if state == event.Done {
 		return ""
 	}
 	return strings.TrimSuffix("the run is "+string(state)+": "+why, ": ")
 }
 
-// Planned is what a plan says of its phases, for the figures.
-func Planned(phases []plan.Phase) []results.PlannedPhase {
+// PlannedPhases is what a plan says of its phases, for the figures.
+func PlannedPhases(phases []plan.Phase) []results.PlannedPhase {
 	out := make([]results.PlannedPhase, 0, len(phases))
 	for _, ph := range phases {
 		out = append(out, results.PlannedPhase{
-			Phase: ph.Index, Concurrency: ph.Level, Ramp: ph.RampSeconds, Settling: ph.SettleSeconds, Timeout: ph.TimeoutSeconds,
+			Phase: ph.Index, Concurrency: ph.Concurrency, Ramp: ph.RampSeconds, Settling: ph.SettlingSeconds, Timeout: ph.TimeoutSeconds,
 			MinMeasurement: ph.MinMeasurement,
 		})
 	}

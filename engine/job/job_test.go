@@ -169,7 +169,7 @@ func frontend(t *testing.T, prefill, decode int) plan.Step {
 }
 
 func client(args ...string) plan.Step {
-	return plan.Step{Name: "client", Stage: plan.Client, Launch: self(args...), Log: "benchmark.out", Ends: true}
+	return plan.Step{Name: "client", Stage: plan.Client, Launch: self(args...), Log: "benchmark.out", EndsRun: true}
 }
 
 func TestAGoodRun(t *testing.T) {
@@ -177,7 +177,7 @@ func TestAGoodRun(t *testing.T) {
 	h := execute(t.Context(), t,
 		[]plan.Step{worker(t, "prefill_0"), worker(t, "decode_0"), frontend(t, 1, 1), client("exit", "0")}, nil)
 	if h.code != 0 || h.status.State != event.Done || h.status.ExitCode == nil || *h.status.ExitCode != 0 ||
-		*h.status.Client != 0 {
+		*h.status.ClientExitCode != 0 {
 		t.Errorf("code %d, status %+v\n%s", h.code, h.status, h.log)
 	}
 	var states []event.State
@@ -321,7 +321,7 @@ func TestStop(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			h := execute(ctx, t, c.steps, func(line string) {
 				if strings.Contains(line, c.at) {
-					cancel(job.Stopped{State: c.state})
+					cancel(job.StopCause{State: c.state})
 				}
 			})
 			if h.code != 1 || h.status.State != c.state {
@@ -369,7 +369,7 @@ func TestAStopExplainsAFailureBeforeIt(t *testing.T) {
 	var log safeBuffer
 	log.on = func(line string) {
 		if strings.Contains(line, "exited with code") {
-			cancel(job.Stopped{State: event.Timeout, Why: "time is up"})
+			cancel(job.StopCause{State: event.Timeout, Reason: "time is up"})
 		}
 	}
 	runner := local.NewRunner()
@@ -381,7 +381,7 @@ func TestAStopExplainsAFailureBeforeIt(t *testing.T) {
 				client("hang", ""),
 			},
 		},
-		LogDir: dir, Runner: runner, Log: &log, Now: time.Now, Settle: time.Minute,
+		LogDir: dir, Runner: runner, Log: &log, Now: time.Now, StopWait: time.Minute,
 	})
 	if code != 1 || err != nil || !strings.Contains(log.String(), "time is up") {
 		t.Errorf("code %d, %v\n%s", code, err, log.String())

@@ -179,7 +179,7 @@ func (f *logFile) forward(from int64, s scan) (found, error) {
 			if err != nil {
 				return out, err
 			}
-			l := Line{At: out.reached, Next: next, Begun: !ended}
+			l := Line{At: out.reached, Next: next, Unfinished: !ended}
 			out.keep(s, data, l)
 			if out.end = !ended; ended {
 				out.reached = next
@@ -194,7 +194,7 @@ func (out *found) take(data []byte, s scan) {
 	n := out.split(data, s)
 	out.reached += int64(n)
 	if out.inside = data[n-1] != '\n'; out.inside && len(out.lines) > 0 {
-		out.lines[len(out.lines)-1].Begun = false // another part follows
+		out.lines[len(out.lines)-1].Unfinished = false // another part follows
 	}
 }
 
@@ -226,11 +226,11 @@ func (out *found) split(data []byte, s scan) int {
 		l := Line{At: out.reached + int64(at)}
 		end, next := bytes.IndexByte(data[at:], '\n'), 1
 		if end < 0 {
-			end, next, l.Begun = len(data)-at, 0, true
+			end, next, l.Unfinished = len(data)-at, 0, true
 		}
 		if s.parts {
-			if l.Part = at == 0 && out.inside || at > 0 && data[at-1] != '\n'; end > maxText {
-				end, next, l.Begun = int(nextPart(l.At)-l.At), 0, false
+			if l.Continued = at == 0 && out.inside || at > 0 && data[at-1] != '\n'; end > maxText {
+				end, next, l.Unfinished = int(nextPart(l.At)-l.At), 0, false
 			}
 		}
 		l.Next = l.At + int64(end+next)
@@ -244,7 +244,7 @@ func (out *found) split(data []byte, s scan) int {
 func (out *found) keep(s scan, data []byte, l Line) {
 	size := int64(len(data))
 	if !s.parts {
-		if size = l.Next - l.At; !l.Begun {
+		if size = l.Next - l.At; !l.Unfinished {
 			size--
 		}
 	}
@@ -349,12 +349,12 @@ func (f *logFile) backBlock(out *found, buf []byte, s scan) error {
 	block.split(data[block.reached-lo:], all)
 	if s.parts && len(block.lines) > 0 {
 		last := &block.lines[len(block.lines)-1]
-		if last.Begun { // or the next part follows
+		if last.Unfinished { // or the next part follows
 			goesOn, err := f.inside(last.Next)
 			if err != nil {
 				return err
 			}
-			last.Begun = !goesOn
+			last.Unfinished = !goesOn
 		}
 	}
 	out.reached = block.reached
@@ -382,7 +382,7 @@ func (f *logFile) backLong(out *found, hi int64, begun bool, lo int64, s scan) e
 	if err != nil {
 		return err
 	}
-	out.keep(s, head[:n], Line{At: start, Next: hi, Begun: begun})
+	out.keep(s, head[:n], Line{At: start, Next: hi, Unfinished: begun})
 	out.reached = start
 	return nil
 }

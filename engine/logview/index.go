@@ -174,9 +174,9 @@ type Growth struct {
 	Err       error // why it can't be read now; watching goes on
 }
 
-// Watched is a view with what tells of its growth from its end on, until ctx ends. If
+// Watch is a view with what tells of its growth from its end on, until ctx ends. If
 // it can't be read it is closed.
-func Watched(ctx context.Context, v *View) (*View, <-chan Growth, error) {
+func Watch(ctx context.Context, v *View) (*View, <-chan Growth, error) {
 	end, err := v.End()
 	if err != nil {
 		v.Close()
@@ -197,7 +197,7 @@ func (v *View) watch(ctx context.Context, from Pos) (<-chan Growth, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	for i, f := range v.files {
 		const held = 64 << 10 // only whether it grows is wanted
-		in, err := follow.File(ctx, f.path, follow.Options{From: from[i], Begun: true, MaxLine: held})
+		in, err := follow.File(ctx, f.path, follow.Options{From: from[i], PartialGrowth: true, MaxLine: held})
 		if err != nil {
 			cancel()
 			return nil, err

@@ -14,13 +14,13 @@ import (
 
 // Line is one line of a log.
 type Line struct {
-	File  int    // which of the view's
-	At    int64  // byte at which it begins
-	Next  int64  // byte at which the next one begins
-	Text  string // safe to show; at most 64 KiB of the line
-	Cut   int64  // bytes of the line that are not in Text
-	Begun bool   // it has no newline yet
-	Part  bool   // it goes on with the line before it, see [NewFileView]
+	File       int    // which of the view's
+	At         int64  // byte at which it begins
+	Next       int64  // byte at which the next one begins
+	Text       string // safe to show; at most 64 KiB of the line
+	Cut        int64  // bytes of the line that are not in Text
+	Unfinished bool   // it has no newline yet
+	Continued  bool   // it goes on with the line before it, see [NewFileView]
 
 	raw string
 }

@@ -22,7 +22,7 @@ func fileView(t testing.TB, text string) *View {
 func joined(lines []Line) []string {
 	var out []string
 	for _, l := range lines {
-		if l.Part {
+		if l.Continued {
 			out[len(out)-1] += l.Text
 		} else {
 			out = append(out, l.Text)
@@ -55,9 +55,9 @@ func TestPartsBothWays(t *testing.T) {
 				}
 				at := int64(0)
 				for i, l := range got {
-					if l.At != at || l.Cut != 0 || l.Begun != (ending == "" && i == len(got)-1) || len(l.Text) > maxText {
+					if l.At != at || l.Cut != 0 || l.Unfinished != (ending == "" && i == len(got)-1) || len(l.Text) > maxText {
 						t.Fatalf("%s: line %d of %d: at %d to %d, cut %d, begun %v, want at %d",
-							name, i, len(got), l.At, l.Next, l.Cut, l.Begun, at)
+							name, i, len(got), l.At, l.Next, l.Cut, l.Unfinished, at)
 					}
 					at = l.Next
 				}
@@ -86,7 +86,7 @@ func TestSearchInParts(t *testing.T) {
 		if q.Back {
 			slices.Reverse(got)
 		}
-		if len(got) != 2 || !got[0].Part || got[0].At != v.PartAt(6, 6+5*maxText) || got[1].Part ||
+		if len(got) != 2 || !got[0].Continued || got[0].At != v.PartAt(6, 6+5*maxText) || got[1].Continued ||
 			got[1].Text != "needle at the end" {
 			t.Errorf("back %v: %d found", q.Back, len(got))
 		}
@@ -132,11 +132,11 @@ func TestHugeFile(t *testing.T) {
 		t.Skip(err)
 	}
 	got, err := v.Step(t.Context(), Query{From: v.Start(), Lines: 4})
-	if err != nil || len(got.Lines) != 4 || got.Lines[1].Text != "second" || got.Lines[2].Part || !got.Lines[3].Part {
+	if err != nil || len(got.Lines) != 4 || got.Lines[1].Text != "second" || got.Lines[2].Continued || !got.Lines[3].Continued {
 		t.Errorf("the beginning: %d lines, %v", len(got.Lines), err)
 	}
 	got, err = v.Step(t.Context(), Query{From: end(t, v), Lines: 4, Back: true})
-	if err != nil || len(got.Lines) != 4 || !got.Lines[0].Part || !got.Lines[0].Begun ||
+	if err != nil || len(got.Lines) != 4 || !got.Lines[0].Continued || !got.Lines[0].Unfinished ||
 		got.Lines[3].At != 4<<30-4*maxText {
 		t.Errorf("the end: %d lines, %v", len(got.Lines), err)
 	}

@@ -42,8 +42,8 @@ func (v *View) Close() {
 	}
 }
 
-// Restart looks anew at a log that was truncated or replaced.
-func (v *View) Restart(file int) { v.files[file].close() }
+// Reopen looks anew at a log that was truncated or replaced.
+func (v *View) Reopen(file int) { v.files[file].close() }
 
 // Pos is a place between two lines: for each log the byte at which the next line begins.
 type Pos []int64
@@ -95,8 +95,8 @@ type Query struct {
 	Match *Matcher // nil: every line
 }
 
-// Found is the answer: lines in the order in which they were looked for.
-type Found struct {
+// Result is the answer: lines in the order in which they were looked for.
+type Result struct {
 	Lines   []Line
 	Reached Pos  // where to go on
 	End     bool // there is nothing more in this direction
@@ -104,8 +104,8 @@ type Found struct {
 
 // Step looks for lines until it has enough of them or has looked at 64 MiB: then
 // the answer has neither End nor all lines, and a query from Reached goes on.
-func (v *View) Step(ctx context.Context, q Query) (Found, error) {
-	out := Found{Reached: slices.Clone(q.From)}
+func (v *View) Step(ctx context.Context, q Query) (Result, error) {
+	out := Result{Reached: slices.Clone(q.From)}
 	if len(v.files) == 1 {
 		got, err := v.look(ctx, 0, q.From[0], q, q.Lines, stepBytes)
 		out.Lines, out.Reached[0], out.End = got.lines, got.reached, got.end
@@ -147,7 +147,7 @@ type head struct {
 }
 
 // reached is where the query stands: before what was looked at and not taken.
-func (v *View) reached(out Found, heads []head, q Query) Found {
+func (v *View) reached(out Result, heads []head, q Query) Result {
 	for i, h := range heads {
 		switch {
 		case len(h.lines) == 0:

@@ -102,7 +102,7 @@ func TestEveryLineBothWays(t *testing.T) {
 			if diff := cmp.Diff(want, texts(got)); diff != "" {
 				t.Fatalf("%s, %d at a time: %.300s", name, n, diff)
 			}
-			if last := got[len(got)-1]; last.Begun != (ending == "") || last.Next != end(t, v)[0] {
+			if last := got[len(got)-1]; last.Unfinished != (ending == "") || last.Next != end(t, v)[0] {
 				t.Errorf("%s: last line %+v", name, last)
 			}
 			at := int64(0)
@@ -139,7 +139,7 @@ func TestNothingThere(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	v.Restart(0)
+	v.Reopen(0)
 	if got := texts(walk(t, v, Query{From: v.Start(), Lines: 9})); !slices.Equal(got, []string{"another"}) {
 		t.Errorf("%q", got)
 	}

@@ -68,10 +68,10 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	}
 	f, err := Stage(real, data, perm)
 	if err != nil {
-		return Named(path, err)
+		return WithPath(path, err)
 	}
 	defer f.Cleanup() // no effect once the file is in its place
-	return Named(path, f.CloseAtomicallyReplace())
+	return WithPath(path, f.CloseAtomicallyReplace())
 }
 
 // Stage writes data beside a plain file, to take its place.
@@ -87,8 +87,8 @@ func Stage(path string, data []byte, perm fs.FileMode) (*renameio.PendingFile, e
 	return f, nil
 }
 
-// Named is an error about a path that a user knows, and not about the temporary file beside it.
-func Named(path string, err error) error {
+// WithPath is an error about a path that a user knows, and not about the temporary file beside it.
+func WithPath(path string, err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError
 	switch {

@@ -61,7 +61,7 @@ func TestWrite(t *testing.T) {
 		&fs.PathError{Op: "open", Path: "/d/.x123", Err: syscall.EACCES},
 		&os.LinkError{Op: "rename", Old: "/d/.x123", New: "/d/x", Err: syscall.EACCES},
 	} {
-		if got := Named("x", err); got.Error() != "x: permission denied" || !errors.Is(got, syscall.EACCES) {
+		if got := WithPath("x", err); got.Error() != "x: permission denied" || !errors.Is(got, syscall.EACCES) {
 			t.Errorf("%v", got)
 		}
 	}

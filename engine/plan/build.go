@@ -111,9 +111,9 @@ func refuse(req Request) error {
 func phases(w *recipes.Workload, levels []int) []Phase {
 	out := make([]Phase, 0, len(levels))
 	for i, l := range levels {
-		p := Phase{Index: i, Level: l}
+		p := Phase{Index: i, Concurrency: l}
 		if w != nil {
-			p.SettleSeconds, p.TimeoutSeconds = w.Settling.Float(), w.PhaseTimeout.Float()
+			p.SettlingSeconds, p.TimeoutSeconds = w.Settling.Float(), w.PhaseTimeout.Float()
 			p.MinMeasurement = w.MinMeasurement.Float()
 			p.MinTotal, p.MinPerUser = int(w.MinTotalTrajectories.Float()), int(w.MinTrajectoriesPerUser.Float())
 			if rate := w.SpawnRate.Float(); rate > 0 {
@@ -180,7 +180,7 @@ func (b *builder) client(env backend.Env, argv ...string) {
 	b.add(Step{
 		Name: string(schema.Client), Role: schema.Client, Stage: Client, Nodes: []int{b.l.client}, Tasks: 1, Env: env,
 		Argv: argv,
-		Log:  "benchmark.out", Failure: "the run ends with the client's exit code", Ends: true, StallSeconds: b.StallSeconds,
+		Log:  "benchmark.out", Failure: "the run ends with the client's exit code", EndsRun: true, StallSeconds: b.StallSeconds,
 	})
 }
 

@@ -128,19 +128,19 @@ type Step struct {
 	Failure string   `json:"failure"` // what an exit of the step before the run's end means
 	// StallSeconds is how long the client may be silent until that is told; 0: for ever.
 	StallSeconds float64 `json:"stall_seconds,omitempty"`
-	Ends         bool    `json:"ends"` // true for the client, whose exit ends the run with its code
+	EndsRun      bool    `json:"ends"` // true for the client, whose exit ends the run with its code
 }
 
 // Phase is one concurrency level as the plan expects it, in seconds.
 type Phase struct {
-	Index          int     `json:"index"`
-	Level          int     `json:"level"` // users
-	RampSeconds    float64 `json:"ramp_seconds"`
-	SettleSeconds  float64 `json:"settling_seconds"`
-	TimeoutSeconds float64 `json:"timeout_seconds"`
-	MinMeasurement float64 `json:"min_measurement_seconds"`
-	MinTotal       int     `json:"min_total_trajectories"`
-	MinPerUser     int     `json:"min_trajectories_per_user"`
+	Index           int     `json:"index"`
+	Concurrency     int     `json:"level"` // users
+	RampSeconds     float64 `json:"ramp_seconds"`
+	SettlingSeconds float64 `json:"settling_seconds"`
+	TimeoutSeconds  float64 `json:"timeout_seconds"`
+	MinMeasurement  float64 `json:"min_measurement_seconds"`
+	MinTotal        int     `json:"min_total_trajectories"`
+	MinPerUser      int     `json:"min_trajectories_per_user"`
 }
 
 // Substitution is one thing that a run does instead of what the recipe says.

@@ -211,7 +211,7 @@ func TestSlurmSteps(t *testing.T) {
 		t.Errorf("health gate %+v", f.Ready)
 	}
 	c := step(t, p, "client")
-	if !c.Ends || !slices.Contains(c.Argv, "64,1010") || !slices.Equal(c.Nodes, []int{2}) {
+	if !c.EndsRun || !slices.Contains(c.Argv, "64,1010") || !slices.Equal(c.Nodes, []int{2}) {
 		t.Errorf("client %+v", c)
 	}
 }

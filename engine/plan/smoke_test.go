@@ -19,8 +19,8 @@ func TestASmokeRunIsShort(t *testing.T) {
 		t.Fatalf("%d nodes, %d steps, phases %+v", len(p.Nodes), len(p.Steps), p.Phases)
 	}
 	ph := p.Phases[0]
-	if ph.Level != smokeUsers || ph.TimeoutSeconds != 34 ||
-		ph.TimeoutSeconds < ph.RampSeconds+ph.SettleSeconds+ph.MinMeasurement {
+	if ph.Concurrency != smokeUsers || ph.TimeoutSeconds != 34 ||
+		ph.TimeoutSeconds < ph.RampSeconds+ph.SettlingSeconds+ph.MinMeasurement {
 		t.Errorf("phase %+v: want the shortest that its rule allows", ph)
 	}
 	argv := step(t, p, "client").Argv
@@ -84,7 +84,7 @@ func TestSmokeElsewhere(t *testing.T) {
 	}
 	req = local(t)
 	req.Smoke = true
-	if p := build(t, req); len(p.Phases) != 1 || p.Phases[0].Level != smokeUsers ||
+	if p := build(t, req); len(p.Phases) != 1 || p.Phases[0].Concurrency != smokeUsers ||
 		p.Phases[0].TimeoutSeconds != smokeSeconds {
 		t.Errorf("local: %+v", p.Phases)
 	}

@@ -28,7 +28,7 @@ func (p *Plan) Sections() []Section {
 	}))
 	add("PHASES", each(p.Phases, func(ph Phase) string {
 		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s",
-			ph.Index, ph.Level, ph.RampSeconds, ph.SettleSeconds, ph.TimeoutSeconds)
+			ph.Index, ph.Concurrency, ph.RampSeconds, ph.SettlingSeconds, ph.TimeoutSeconds)
 	}))
 	add("SWAPS: what this target does instead of what the recipe says", each(p.Substitutions, func(s Substitution) string {
 		return fmt.Sprintf("%s %s → %s  (%s)", texttable.AlignLeft(s.What, 26), s.From, s.To, s.Why)

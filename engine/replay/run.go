@@ -55,7 +55,7 @@ func Run(ctx context.Context, opt Options) error {
 	if opt.EventFile == "" {
 		return play(ctx, cfg)
 	}
-	log, err := event.Append(opt.EventFile, opt.Now)
+	log, err := event.OpenAppender(opt.EventFile, opt.Now)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ var phaseStates = map[eventKind]event.State{
 
 func appendPhase(log *event.Appender, ev phaseEvent) error {
 	data := event.Data{
-		Phase: &ev.Phase, Level: ev.Concurrency, State: phaseStates[ev.Kind],
+		Phase: &ev.Phase, Concurrency: ev.Concurrency, State: phaseStates[ev.Kind],
 		Requests: ev.Counts.Successful + ev.Counts.Failed,
 		Failures: ev.Counts.Failed, Active: ev.Counts.InFlight, Cut: ev.Counts.CutOff, Message: string(ev.Reason),
 	}

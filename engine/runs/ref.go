@@ -71,7 +71,7 @@ func (r Ref) Context() (results.RunContext, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Planned = job.Planned(phases)
+	c.Planned = job.PlannedPhases(phases)
 	status, err := ReadStatus(r.Logs)
 	if err != nil {
 		return c, err

@@ -41,7 +41,7 @@ func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Sta
 		return r.resolveRemote(ref, s)
 	}
 	job, found := a.Find(ref.Record)
-	s.Queue = &event.Queued{At: a.At, Error: a.Error}
+	s.Queue = &event.QueueEntry{At: a.At, Error: a.Error}
 	if found {
 		s.Queue.State, s.Queue.Reason, s.Queue.Nodes = job.State, job.Reason, job.Nodes
 		if job.State == "PENDING" {

@@ -66,7 +66,7 @@ func (s *Store) runContext(ref Ref) (results.RunContext, error) {
 		return c, err
 	}
 	if now.State != event.Unknown || now.Queue == nil || now.Queue.Error == "" { // an outage says nothing of the run
-		c.Partial = job.Partial(now.State, now.Message)
+		c.Partial = job.PartialReason(now.State, now.Message)
 	}
 	c.Identity = identity.JSON(ref.Dir, ref.Logs)
 	return c, nil

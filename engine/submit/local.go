@@ -22,7 +22,7 @@ type localLauncher struct{ *Submitter }
 // cluster the paths are those of other architectures, see preflight.
 func checkDatasetsExist(p *draft.Pair, pl *plan.Plan) error {
 	for _, d := range p.Workload.Datasets() {
-		if p.Visible(d.Value) == "" {
+		if p.HostPath(d.Value) == "" {
 			return problem.Errorf(problem.DatasetMissing, "submit %s: %s: dataset not found on this machine: %s; "+
 				"correct the path, or port with --dataset-root", pl.Name, p.Workload.File, d.Value)
 		}
@@ -68,7 +68,7 @@ func (s localLauncher) submit(
 func checkDataset(ctx context.Context, w *recipes.Workload, pl *plan.Plan) error {
 	opt := replay.Options{Model: pl.Model, DelayKey: replay.DelayKey}
 	for _, ph := range pl.Phases {
-		opt.Levels = append(opt.Levels, ph.Level)
+		opt.Levels = append(opt.Levels, ph.Concurrency)
 	}
 	cfg, err := replay.ConfigOf(w, opt)
 	if err != nil {

@@ -79,7 +79,7 @@ func workloadNote(p *draft.Pair) []string {
 		return nil
 	}
 	path := p.Recipe.Benchmark.ConfigPath
-	here := p.Visible(path)
+	here := p.HostPath(path)
 	if here == "" {
 		return []string{fmt.Sprintf("the client reads %s, which this machine does not see: see to it that "+
 			"it is the workload of %s", path, p.Workload.File)}

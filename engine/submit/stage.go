@@ -76,12 +76,12 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 	id := identity.Identity{
 		Version: 1, Recipe: identity.Sum(p.RecipeText), Workload: identity.Sum(p.WorkloadText), Plan: identity.Sum(planJSON),
 	}
-	id.Tell(programName, s.opt.Version)
+	id.SetTool(programName, s.opt.Version)
 	limited, cancel := context.WithTimeout(ctx, identifyLimit)
 	defer cancel()
 	for _, d := range p.Workload.Datasets() {
 		f := withDeadline(limited, identity.File{Key: d.Name}, func(none identity.File) identity.File {
-			f, err := identity.OfFile(d.Name, p.Visible(d.Value))
+			f, err := identity.HashFile(d.Name, p.HostPath(d.Value))
 			if err != nil { // the client sees it, and looks
 				return none
 			}
@@ -91,14 +91,14 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 		id.Datasets = append(id.Datasets, f)
 	}
 	if pl.Target == plan.Local { // no image and no model: mock servers answer
-		id.Client = &identity.Code{Commit: builtInClient}
+		id.Client = &identity.Checkout{Commit: builtInClient}
 		return id
 	}
-	id.Tell("slurm", slurm.Version(ctx))
+	id.SetTool("slurm", slurm.Version(ctx))
 	image := withDeadline(limited, identity.Image{Name: pl.Image},
-		func(i identity.Image) identity.Image { return identity.OfImage(i.Name) })
+		func(i identity.Image) identity.Image { return identity.InspectImage(i.Name) })
 	model := withDeadline(limited, identity.Model{Path: p.Recipe.ModelPath},
-		func(m identity.Model) identity.Model { return identity.OfModel(m.Path) })
+		func(m identity.Model) identity.Model { return identity.InspectModel(m.Path) })
 	model.Expected = expectedRevision(p.Recipe)
 	id.Image, id.Model = &image, &model
 	return id

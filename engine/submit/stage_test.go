@@ -31,7 +31,7 @@ func TestADatasetThatIsNotSeen(t *testing.T) {
 	p.Workload = &recipes.Workload{TrajectoryPath: p.Recipe.File, AssignmentsPath: "/of/the/nodes"}
 	id := s.identify(t.Context(), p, pl, nil)
 	if len(id.Datasets) != 2 || id.Datasets[0].SHA256 == "" || id.Datasets[1].Path != "/of/the/nodes" ||
-		id.Datasets[1].SHA256 != "" || id.Dataset() != "" {
+		id.Datasets[1].SHA256 != "" || id.DatasetHash() != "" {
 		t.Errorf("%+v", id.Datasets)
 	}
 }

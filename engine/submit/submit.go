@@ -108,11 +108,11 @@ func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, erro
 			return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 		}
 	}
-	if p.Again.ID != "" { // its files are copies: where they came from is more use
-		rec.Again, rec.Recipe, rec.Workload = p.Again.ID, p.Again.Recipe, p.Again.Workload
+	if p.Resubmitted.ID != "" { // its files are copies: where they came from is more use
+		rec.Again, rec.Recipe, rec.Workload = p.Resubmitted.ID, p.Resubmitted.Recipe, p.Resubmitted.Workload
 	}
 	for _, ph := range pl.Phases {
-		rec.Levels = append(rec.Levels, ph.Level)
+		rec.Levels = append(rec.Levels, ph.Concurrency)
 	}
 	return rec, nil
 }
@@ -186,7 +186,7 @@ func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 	}
 	if opt.Target == plan.Local {
 		for _, d := range p.Workload.Datasets() {
-			if here := p.Visible(d.Value); here != "" && here != d.Value {
+			if here := p.HostPath(d.Value); here != "" && here != d.Value {
 				req.Local.Paths = append(req.Local.Paths, recipes.Var{Name: d.Name, Value: here})
 			}
 		}
@@ -217,6 +217,6 @@ func (s *Submitter) Again(ctx context.Context, ref runs.Ref, edits []recipes.Edi
 	if err != nil {
 		return nil, opt, fmt.Errorf("submit %s again: %w", ref.Label(), err)
 	}
-	p.Again = r
+	p.Resubmitted = r
 	return p, opt, nil
 }

@@ -137,15 +137,15 @@ func (s Supervisor) inAllocation(
 		}
 	}()
 	opt := s.options(dir, p, log, slurm.NewRunner(id))
-	opt.Settle = settle
+	opt.StopWait = settle
 	return job.Run(running, opt)
 }
 
 // whyStopped tells what a TERM means: our own cancel, the time limit, or what the
 // controller says. A job that Slurm ends is killed within the window.
-func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.Stopped {
+func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.StopCause {
 	if by := rundir.CancelledBy(dir); by != "" {
-		return job.Stopped{State: event.Cancelled, Why: by}
+		return job.StopCause{State: event.Cancelled, Reason: by}
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
 	defer done()
@@ -155,13 +155,13 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 	nodes := s.Getenv("SLURM_JOB_NODELIST")
 	if j.WasPreempted() {
 		why := "preempted: Slurm gives its nodes to a job of higher priority"
-		return job.Stopped{State: event.Cancelled, Why: why, Within: window}
+		return job.StopCause{State: event.Cancelled, Reason: why, KillAfter: window}
 	}
 	if down := slurm.DownNodes(ctx, nodes); len(down) > 0 {
 		why := "node " + strings.Join(down, ", ") + " of the allocation is down"
-		return job.Stopped{State: event.Failed, Why: why, Within: window}
+		return job.StopCause{State: event.Failed, Reason: why, KillAfter: window}
 	} else if j.NodeLost() { // and is back already, as after a restart of its slurmd
-		return job.Stopped{State: event.Failed, Why: "a node of the allocation was down: one of " + nodes, Within: window}
+		return job.StopCause{State: event.Failed, Reason: "a node of the allocation was down: one of " + nodes, KillAfter: window}
 	}
 	if err != nil || j.State != "RUNNING" {
 		atStart.State = j.State
@@ -170,15 +170,15 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 	switch {
 	case j.NearTimeLimit(s.Now()):
 		why := "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near"
-		return job.Stopped{State: event.Timeout, Why: why}
+		return job.StopCause{State: event.Timeout, Reason: why}
 	case j.State == "RUNNING":
-		return job.Stopped{State: event.Cancelled, Why: "a TERM signal came for the batch script alone"}
+		return job.StopCause{State: event.Cancelled, Reason: "a TERM signal came for the batch script alone"}
 	}
 	why := "Slurm is ending the job: somebody cancelled it"
 	if err != nil { // without the controller's word
 		why += ", or it is preempted: the controller does not answer"
 	}
-	return job.Stopped{State: event.Cancelled, Why: why, Within: window}
+	return job.StopCause{State: event.Cancelled, Reason: why, KillAfter: window}
 }
 
 // identify looks again at what a compute node has: image and model.
@@ -186,7 +186,7 @@ func identify(dir string, log io.Writer) {
 	path := filepath.Join(dir, identity.FileName)
 	id, err := identity.Read(dir, "")
 	if err == nil && id.Image != nil && id.Model != nil {
-		image, model := identity.OfImage(id.Image.Name), identity.OfModel(id.Model.Path)
+		image, model := identity.InspectImage(id.Image.Name), identity.InspectModel(id.Model.Path)
 		model.Expected = id.Model.Expected
 		id.Image, id.Model = &image, &model
 		err = identity.Write(path, id)

@@ -17,7 +17,7 @@ import (
 // state that is not known is waited out. The channel is closed at the end.
 func (w *Watcher) FollowLog(ctx context.Context, ref runs.Ref, path string, from int64) (<-chan follow.Chunk, error) {
 	stop := make(chan struct{})
-	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, Rest: true})
+	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, FinalPartial: true})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (w *Watcher) FollowLog(ctx context.Context, ref runs.Ref, path string, from
 // LogView opens logs for looking at them: one, or several merged by time. The
 // channel tells when one grows, until ctx ends.
 func (*Watcher) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
-	return logview.Watched(ctx, logview.NewView(time.Local, paths...))
+	return logview.Watch(ctx, logview.NewView(time.Local, paths...))
 }
 
 // lookEvery is how often a followed log asks whether its run has ended.

@@ -28,10 +28,10 @@ func spanOf(f *results.Aggregator, p results.Phase) phaseSpan {
 }
 
 // mark is what can be said of a phase at a time without events.
-func (s phaseSpan) mark(t time.Time) event.PhaseMark {
-	m := event.PhaseMark{Phase: s.phase, Level: s.level, Ramp: s.first}
+func (s phaseSpan) mark(t time.Time) event.PhaseTimes {
+	m := event.PhaseTimes{Phase: s.phase, Concurrency: s.level, Ramp: s.first}
 	if !s.measure.IsZero() && !t.Before(s.measure) {
-		m.Measure = s.measure
+		m.Measuring = s.measure
 	}
 	if !s.end.IsZero() && !t.Before(s.end) {
 		m.Stop = s.end
@@ -40,12 +40,12 @@ func (s phaseSpan) mark(t time.Time) event.PhaseMark {
 }
 
 // phaseState is what a phase does at a time by its marks, and since when.
-func phaseState(m event.PhaseMark, levels []results.PlannedPhase, now time.Time) (event.State, time.Time) {
+func phaseState(m event.PhaseTimes, levels []results.PlannedPhase, now time.Time) (event.State, time.Time) {
 	switch {
 	case !m.Stop.IsZero():
 		return event.Post, m.Stop
-	case !m.Measure.IsZero():
-		return event.Measuring, m.Measure
+	case !m.Measuring.IsZero():
+		return event.Measuring, m.Measuring
 	}
 	for _, l := range levels {
 		if full := m.Ramp.Add(time.Duration(l.Ramp * float64(time.Second))); l.Phase == m.Phase && !now.Before(full) {

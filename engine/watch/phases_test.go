@@ -18,13 +18,13 @@ import (
 func TestPhaseState(t *testing.T) {
 	t.Parallel()
 	plan := []results.PlannedPhase{{Phase: 0, Ramp: 30}, {Phase: 1, Ramp: 60}}
-	second := event.PhaseMark{Phase: 1, Ramp: runstest.Noon}
+	second := event.PhaseTimes{Phase: 1, Ramp: runstest.Noon}
 	measured, stopped := second, second
-	measured.Measure = runstest.Noon.Add(90 * time.Second)
-	stopped.Measure, stopped.Stop = measured.Measure, runstest.Noon.Add(5*time.Minute)
+	measured.Measuring = runstest.Noon.Add(90 * time.Second)
+	stopped.Measuring, stopped.Stop = measured.Measuring, runstest.Noon.Add(5*time.Minute)
 	for _, c := range []struct {
 		name  string
-		mark  event.PhaseMark
+		mark  event.PhaseTimes
 		after time.Duration
 		want  event.State
 		since time.Duration
@@ -72,7 +72,7 @@ func TestAClientWithoutEvents(t *testing.T) {
 		if len(u.Run.Phases) == 0 || u.Status.Last.IsZero() { // rows and events are read side by side
 			continue
 		}
-		if u.Status.State != event.Measuring || len(u.Status.Phases) != 1 || u.Status.Phases[0].Level != 4 {
+		if u.Status.State != event.Measuring || len(u.Status.Phases) != 1 || u.Status.Phases[0].Concurrency != 4 {
 			t.Errorf("%s, %+v", u.Status.State, u.Status.Phases)
 		}
 		return

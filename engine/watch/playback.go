@@ -204,7 +204,7 @@ func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 		return Update{}, fmt.Errorf("play back run: %w", err)
 	}
 	c.at = t
-	u := Update{At: t, Events: p.events[told:c.events], Status: c.status, Heard: earlier(t, p.To), Done: !t.Before(p.To)}
+	u := Update{At: t, Events: p.events[told:c.events], Status: c.status, LastActivity: earlier(t, p.To), Done: !t.Before(p.To)}
 	now := t
 	if u.Done {
 		now = time.Time{}

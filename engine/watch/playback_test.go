@@ -132,14 +132,14 @@ func TestPlaybackTellsTheEvents(t *testing.T) {
 	noon := runstest.Noon
 	l := runstest.New(t).Run(t, "L1", "x", runstest.Host, runstest.Said(event.Starting))
 	second := func(s float64) float64 { return seconds(noon) + s }
-	log, err := event.Append(filepath.Join(l.Logs, event.ClientFileName), func() time.Time { return noon })
+	log, err := event.OpenAppender(filepath.Join(l.Logs, event.ClientFileName), func() time.Time { return noon })
 	if err != nil {
 		t.Fatal(err)
 	}
 	zero := 0
 	for _, err := range []error{
 		log.Add(event.StepStart, "client", event.Data{}),
-		log.Add(event.Phase, "client", event.Data{Phase: &zero, Level: 4, State: event.Measuring}),
+		log.Add(event.Phase, "client", event.Data{Phase: &zero, Concurrency: 4, State: event.Measuring}),
 		log.Close(),
 	} {
 		if err != nil {

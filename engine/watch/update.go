@@ -17,21 +17,21 @@ type Update struct {
 	Run    results.Run      // figures so far
 	Series []results.Series // the phases over time, in the order of Run.Phases
 	// Recent are the figures of the last minute of the newest phase; nil before the first request.
-	Recent *results.Recent
-	Heard  time.Time // when the client last wrote a request row or a line of its log; zero before it has
-	Done   bool      // the last update: nothing more will come
-	Err    error     // a file could not be read; the watch goes on
+	Recent       *results.Recent
+	LastActivity time.Time // when the client last wrote a request row or a line of its log; zero before it has
+	Done         bool      // the last update: nothing more will come
+	Err          error     // a file could not be read; the watch goes on
 }
 
 // alarm is how long the client of a phase that runs may say nothing, at least:
 // where requests take long, it is three times what the slowest hundredth takes.
 const alarm = time.Minute
 
-// Stalled is since when a phase that runs has been silent, neither a request having ended nor a
+// StalledSince is since when a phase that runs has been silent, neither a request having ended nor a
 // line having come of the client; zero as long as that is no alarm. What the run's own orchestrator
 // says of it, by the limit that its plan has, comes first.
-func (u Update) Stalled(now time.Time) time.Time {
-	if since := u.Status.Stalled; !since.IsZero() && !u.Status.State.Final() {
+func (u Update) StalledSince(now time.Time) time.Time {
+	if since := u.Status.StalledSince; !since.IsZero() && !u.Status.State.Final() {
 		return since
 	}
 	switch u.Status.State {
@@ -43,7 +43,7 @@ func (u Update) Stalled(now time.Time) time.Time {
 	default:
 		return time.Time{}
 	}
-	if u.Heard.IsZero() {
+	if u.LastActivity.IsZero() {
 		return time.Time{}
 	}
 	most := alarm
@@ -52,10 +52,10 @@ func (u Update) Stalled(now time.Time) time.Time {
 			most = max(most, time.Duration(3*slow*float64(time.Second)))
 		}
 	}
-	if now.Sub(u.Heard) < most {
+	if now.Sub(u.LastActivity) < most {
 		return time.Time{}
 	}
-	return u.Heard
+	return u.LastActivity
 }
 
 // figures fills in what a fold tells at a time; zero: the time of the last request.

@@ -29,20 +29,20 @@ func TestStalled(t *testing.T) {
 		"other tool's":     {event.Unknown, slow, time.Hour, true},
 		"nothing yet":      {event.Unknown, results.Run{}, time.Hour, false},
 	} {
-		u := Update{Heard: runstest.Noon, Run: c.run, Status: event.Status{State: c.state}}
-		if got := u.Stalled(runstest.Noon.Add(c.after)); got.Equal(runstest.Noon) != c.want {
+		u := Update{LastActivity: runstest.Noon, Run: c.run, Status: event.Status{State: c.state}}
+		if got := u.StalledSince(runstest.Noon.Add(c.after)); got.Equal(runstest.Noon) != c.want {
 			t.Errorf("%s: stalled since %v, want %v", name, got, c.want)
 		}
 	}
-	told := event.Status{State: event.Ready, Stalled: runstest.Noon}
-	if s := (Update{Status: told}).Stalled(runstest.Noon); !s.Equal(runstest.Noon) {
+	told := event.Status{State: event.Ready, StalledSince: runstest.Noon}
+	if s := (Update{Status: told}).StalledSince(runstest.Noon); !s.Equal(runstest.Noon) {
 		t.Errorf("told by the run: %v", s)
 	}
 	told.State = event.Failed
-	if s := (Update{Status: told}).Stalled(runstest.Noon); !s.IsZero() {
+	if s := (Update{Status: told}).StalledSince(runstest.Noon); !s.IsZero() {
 		t.Errorf("told, and over: %v", s)
 	}
-	if s := (Update{Status: event.Status{State: event.Measuring}}).Stalled(runstest.Noon); !s.IsZero() {
+	if s := (Update{Status: event.Status{State: event.Measuring}}).StalledSince(runstest.Noon); !s.IsZero() {
 		t.Errorf("never heard: %v", s)
 	}
 }

@@ -133,7 +133,7 @@ func (f *follower) follow(ctx context.Context) {
 
 // followFile reads one file of the log dir into the watcher's channel.
 func (f *follower) followFile(ctx context.Context, name string) {
-	chunks, err := follow.File(ctx, filepath.Join(f.run.Logs, name), follow.Options{Stop: f.stop, Rest: true})
+	chunks, err := follow.File(ctx, filepath.Join(f.run.Logs, name), follow.Options{Stop: f.stop, FinalPartial: true})
 	if err != nil {
 		f.err = err
 		return
@@ -245,7 +245,7 @@ func (f *follower) resolve() event.Status {
 func (f *follower) send(ctx context.Context, done bool) {
 	now := f.now()
 	slices.SortStableFunc(f.fresh, func(a, b event.Event) int { return a.T.Compare(b.T) })
-	u := Update{At: now, Events: f.fresh, Status: f.resolve(), Heard: heard(f.run.Logs), Done: done, Err: f.err}
+	u := Update{At: now, Events: f.fresh, Status: f.resolve(), LastActivity: heard(f.run.Logs), Done: done, Err: f.err}
 	if done || f.status.Ended(f.run, u.Status, f.opt.UntilDone) {
 		now = time.Time{} // windows end with the last request, as they do when read later
 	}
@@ -259,7 +259,7 @@ func (f *follower) send(ctx context.Context, done bool) {
 	select {
 	case f.out <- u:
 		f.fresh, f.err = nil, nil
-		f.last, f.stalled = u, !u.Stalled(u.At).IsZero()
+		f.last, f.stalled = u, !u.StalledSince(u.At).IsZero()
 	case <-ctx.Done():
 	}
 }
@@ -271,8 +271,8 @@ func (f *follower) listen() bool {
 	if u.Run.Phases == nil {
 		return false
 	}
-	u.Heard = heard(f.run.Logs)
-	return f.stalled == u.Stalled(f.now()).IsZero() || u.Heard.Sub(f.last.Heard) > alarm/4
+	u.LastActivity = heard(f.run.Logs)
+	return f.stalled == u.StalledSince(f.now()).IsZero() || u.LastActivity.Sub(f.last.LastActivity) > alarm/4
 }
 
 // heard is when the client last wrote something; zero before it has.

@@ -57,7 +57,7 @@ func (b *Bench) Run(t *testing.T, id, name, host string, events ...event.Event) 
 	}
 	for file, v := range map[string]any{
 		rundir.RecordFile: rec,
-		rundir.PhasesFile: []plan.Phase{{Level: 4, TimeoutSeconds: 60}},
+		rundir.PhasesFile: []plan.Phase{{Concurrency: 4, TimeoutSeconds: 60}},
 	} {
 		if err := smallfile.WriteJSON(filepath.Join(rec.Dir, file), v, 0o644); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func (b *Bench) Run(t *testing.T, id, name, host string, events ...event.Event) 
 		t.Fatal(err)
 	}
 	at := b.At.Add(-time.Minute)
-	log, err := event.Append(filepath.Join(rundir.Logs(rec.Dir), event.FileName), func() time.Time { return at })
+	log, err := event.OpenAppender(filepath.Join(rundir.Logs(rec.Dir), event.FileName), func() time.Time { return at })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func newFake(t testing.TB) *fake {
 	}}
 	for i, level := range []int{505, 1010} {
 		f.phases = append(f.phases, plan.Phase{
-			Index: i, Level: level, RampSeconds: float64(level - 1), SettleSeconds: 240, TimeoutSeconds: 2400,
+			Index: i, Concurrency: level, RampSeconds: float64(level - 1), SettlingSeconds: 240, TimeoutSeconds: 2400,
 			MinMeasurement: 300, MinTotal: 30, MinPerUser: 3,
 		})
 	}
@@ -215,7 +215,7 @@ func bringUpUpdate() engine.Update {
 
 // pendingUpdate waits in the queue.
 func pendingUpdate() engine.Update {
-	return engine.Update{At: at(80), Status: event.Status{State: event.Pending, Message: "Priority", Queue: &event.Queued{
+	return engine.Update{At: at(80), Status: event.Status{State: event.Pending, Message: "Priority", Queue: &event.QueueEntry{
 		State: "PENDING", Reason: "Priority", Start: at(2280), Position: 3, Waiting: 41, At: at(76),
 	}}}
 }
@@ -225,11 +225,11 @@ func measuringUpdate() engine.Update {
 	const second = 2600.0
 	u := engine.Update{At: at(second + 1009 + 240 + 612), Status: event.Status{
 		State: event.Measuring, Since: at(second + 1249), Started: at(0), Last: at(second + 1249), Steps: steps(9, true),
-		Phases: []event.PhaseMark{
+		Phases: []event.PhaseTimes{
 			{
-				Phase: 0, Level: 505, Ramp: at(160), Settling: at(664), Measure: at(904), Stop: at(2560), Reason: "timeout", Cut: 3,
+				Phase: 0, Concurrency: 505, Ramp: at(160), Settling: at(664), Measuring: at(904), Stop: at(2560), Reason: "timeout", Cut: 3,
 			},
-			{Phase: 1, Level: 1010, Ramp: at(second), Settling: at(second + 1009), Measure: at(second + 1249)},
+			{Phase: 1, Concurrency: 1010, Ramp: at(second), Settling: at(second + 1009), Measuring: at(second + 1249)},
 		},
 	}}
 	p := measured(1, 1010, 114201, second+1249, second+1861)
@@ -264,10 +264,10 @@ func killedUpdate() engine.Update {
 	u := bringUpUpdate()
 	one := 1
 	u.Done, u.At = true, at(500)
-	u.Status.State, u.Status.Client = event.Failed, &one
+	u.Status.State, u.Status.ClientExitCode = event.Failed, &one
 	u.Status.Message = "decode_0 exited with code 137 before the run's end; its log ends: listening on 127.0.0.1:28682"
 	u.Status.Last = at(400)
-	u.Status.Phases = []event.PhaseMark{{Phase: 0, Level: 505, Ramp: at(160), Stop: at(400), Reason: "interrupted"}}
+	u.Status.Phases = []event.PhaseTimes{{Phase: 0, Concurrency: 505, Ramp: at(160), Stop: at(400), Reason: "interrupted"}}
 	p := measured(0, 505, 0, 904, 400)
 	p.Figures, p.Invalid = nil, []string{
 		"settling was not reached: the phase is 504.0 s short of it", "measured for 0.0 s, at least 300.0 s are wanted",

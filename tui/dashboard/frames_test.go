@@ -51,7 +51,7 @@ func TestFrames(t *testing.T) {
 
 func stalledUpdate() engine.Update {
 	u := measuringUpdate()
-	u.Heard = u.At.Add(-300 * time.Second)
+	u.LastActivity = u.At.Add(-300 * time.Second)
 	u.Recent.N = 0
 	return u
 }

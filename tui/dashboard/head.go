@@ -68,7 +68,7 @@ func (h headline) phase(p phaseView) []string {
 	return []string{first, " " + h.some(facts)}
 }
 
-func stopText(m *event.PhaseMark) string {
+func stopText(m *event.PhaseTimes) string {
 	text := "stopped by " + ui.Clean(m.Reason)
 	if m.Reason == "" {
 		text = "stopped"
@@ -107,8 +107,8 @@ func (h headline) ended(p phaseView, have bool) []string {
 		if st.Message != "" {
 			text += ": " + st.Message
 		}
-		if st.Client != nil && *st.Client != 0 {
-			text += fmt.Sprintf(" (client's exit code %d)", *st.Client)
+		if st.ClientExitCode != nil && *st.ClientExitCode != 0 {
+			text += fmt.Sprintf(" (client's exit code %d)", *st.ClientExitCode)
 		}
 	default:
 		if !st.Last.IsZero() {
@@ -139,7 +139,7 @@ func (h headline) parts(p phaseView, ended time.Time) string {
 // trouble is what to know before believing a figure, the worst first.
 func (h headline) trouble(p phaseView) (string, ui.Role) {
 	u := h.run.shown
-	if since := u.Stalled(h.at); !since.IsZero() {
+	if since := u.StalledSince(h.at); !since.IsZero() {
 		return "STALLED since " + h.run.clock(since) + ", for " + ui.Clock(h.at.Sub(since).Seconds()) +
 			": no request has ended and the client has written nothing", ui.Bad
 	}

@@ -127,7 +127,7 @@ lllllllllllllsssssss`},
 
 func TestParts(t *testing.T) {
 	t.Parallel()
-	pl := &plan.Phase{RampSeconds: 10, SettleSeconds: 5, TimeoutSeconds: 60, MinMeasurement: 20}
+	pl := &plan.Phase{RampSeconds: 10, SettlingSeconds: 5, TimeoutSeconds: 60, MinMeasurement: 20}
 	for name, c := range map[string]struct {
 		p     phaseView
 		now   float64
@@ -136,27 +136,27 @@ func TestParts(t *testing.T) {
 	}{
 		"not begun": {p: phaseView{plan: pl}, want: "ramp 0:10  settling 0:05  measuring ~0:45"},
 		"ramp": {
-			p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0)}}, now: 4,
+			p: phaseView{plan: pl, mark: &event.PhaseTimes{Ramp: at(0)}}, now: 4,
 			want: "ramp 0:04 / 0:10  settling 0:05  measuring ~0:45",
 		},
 		"measuring": {
-			p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16)}}, now: 36,
+			p: phaseView{plan: pl, mark: &event.PhaseTimes{Ramp: at(0), Settling: at(11), Measuring: at(16)}}, now: 36,
 			want: "ramp ✓ 0:11  settling ✓ 0:05  measuring 0:20 / ~0:45",
 		},
 		"stopped": {
-			p:   phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(11), Measure: at(16), Stop: at(36)}},
+			p:   phaseView{plan: pl, mark: &event.PhaseTimes{Ramp: at(0), Settling: at(11), Measuring: at(16), Stop: at(36)}},
 			now: 90, want: "ramp ✓ 0:11  settling ✓ 0:05  measuring ✓ 0:20 / ~0:45",
 		},
 		"cut short": {
-			p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Stop: at(3)}}, now: 90,
+			p: phaseView{plan: pl, mark: &event.PhaseTimes{Ramp: at(0), Stop: at(3)}}, now: 90,
 			want: "ramp ✗ 0:03 / 0:10  settling not reached  measuring not reached",
 		},
 		"killed": {
-			p: phaseView{plan: pl, mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 90, ended: at(12),
+			p: phaseView{plan: pl, mark: &event.PhaseTimes{Ramp: at(0), Settling: at(10)}}, now: 90, ended: at(12),
 			want: "ramp ✓ 0:10  settling ✗ 0:02 / 0:05  measuring not reached",
 		},
 		"without plan": {
-			p: phaseView{mark: &event.PhaseMark{Ramp: at(0), Settling: at(10)}}, now: 12,
+			p: phaseView{mark: &event.PhaseTimes{Ramp: at(0), Settling: at(10)}}, now: 12,
 			want: "ramp ✓ 0:10  settling 0:02  measuring",
 		},
 		"foreign": {

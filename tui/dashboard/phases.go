@@ -21,7 +21,7 @@ type phaseView struct {
 	place  int // in their order
 	level  int
 	plan   *plan.Phase
-	mark   *event.PhaseMark
+	mark   *event.PhaseTimes
 	result *results.Phase
 	series *results.Series
 }
@@ -39,14 +39,14 @@ func phasesOf(planned []plan.Phase, u *engine.Update) []phaseView {
 		return &out[len(out)-1]
 	}
 	for i := range planned {
-		at(planned[i].Index, planned[i].Level).plan = &planned[i]
+		at(planned[i].Index, planned[i].Concurrency).plan = &planned[i]
 	}
 	if u == nil {
 		return out
 	}
 	for i := range u.Status.Phases {
 		m := &u.Status.Phases[i]
-		at(m.Phase, m.Level).mark = m
+		at(m.Phase, m.Concurrency).mark = m
 	}
 	for i := range u.Run.Phases {
 		p := &u.Run.Phases[i]
@@ -93,8 +93,8 @@ func (p phaseView) partsOf(now, ended time.Time) []part {
 	nan := math.NaN()
 	parts := []part{{name: "ramp", planned: nan}, {name: "settling", planned: nan}, {name: "measuring", planned: nan}}
 	if p.plan != nil {
-		parts[0].planned, parts[1].planned = p.plan.RampSeconds, p.plan.SettleSeconds
-		parts[2].planned = max(p.plan.TimeoutSeconds-p.plan.RampSeconds-p.plan.SettleSeconds, p.plan.MinMeasurement)
+		parts[0].planned, parts[1].planned = p.plan.RampSeconds, p.plan.SettlingSeconds
+		parts[2].planned = max(p.plan.TimeoutSeconds-p.plan.RampSeconds-p.plan.SettlingSeconds, p.plan.MinMeasurement)
 	}
 	if p.mark == nil {
 		if p.result != nil && p.result.Window != nil { // an external run has no events
@@ -107,10 +107,10 @@ func (p phaseView) partsOf(now, ended time.Time) []part {
 	if stop.IsZero() {
 		stop = ended
 	}
-	begins := []time.Time{p.mark.Ramp, p.mark.Settling, p.mark.Measure}
+	begins := []time.Time{p.mark.Ramp, p.mark.Settling, p.mark.Measuring}
 	if p.plan == nil && p.mark.Settling.IsZero() { // of another tool's run nothing tells the two apart
 		parts = []part{{name: "ramp, settling", planned: nan}, parts[2]}
-		begins = []time.Time{p.mark.Ramp, p.mark.Measure}
+		begins = []time.Time{p.mark.Ramp, p.mark.Measuring}
 	}
 	last := len(parts) - 1
 	for i := range parts {
@@ -244,7 +244,7 @@ func (p phaseView) criteria(th ui.Theme, now time.Time) []string {
 	}
 	pl := p.plan
 	measured := fmt.Sprintf("stop: measured ≥ %s", ui.Clock(pl.MinMeasurement))
-	if p.mark != nil && !p.mark.Measure.IsZero() && now.Sub(p.mark.Measure).Seconds() >= pl.MinMeasurement {
+	if p.mark != nil && !p.mark.Measuring.IsZero() && now.Sub(p.mark.Measuring).Seconds() >= pl.MinMeasurement {
 		measured += th.Paint(ui.OK, " ✓")
 	}
 	out := []string{measured}

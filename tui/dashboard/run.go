@@ -205,7 +205,7 @@ func (r *runView) State() ui.State {
 	st := r.live.Status
 	mark, role := ui.StateMark(string(st.State))
 	out := ui.State{Text: mark + " " + ui.Clean(string(st.State)), Role: role}
-	if !r.live.Stalled(r.now).IsZero() {
+	if !r.live.StalledSince(r.now).IsZero() {
 		out.Text, out.Role = out.Text+" · STALLED", ui.Bad
 	}
 	add := func(text string, since time.Time) {

@@ -101,7 +101,7 @@ func (p phaseView) moments() []moment {
 		return nil
 	}
 	var out []moment
-	for _, m := range []moment{{p.mark.Measure, "measuring"}, {p.mark.Stop, "stop"}, {p.mark.Settling, "settling"}} {
+	for _, m := range []moment{{p.mark.Measuring, "measuring"}, {p.mark.Stop, "stop"}, {p.mark.Settling, "settling"}} {
 		if !m.at.IsZero() {
 			out = append(out, m)
 		}

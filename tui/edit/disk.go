@@ -179,7 +179,7 @@ func (p *pair) handleRecovered(m recoveredMsg, busy bool) (*question, tea.Cmd) {
 		Title: "Unsaved work on " + d.name(), Footer: "esc takes it back too, and ctrl+z then gives the saved text",
 		Body: fmt.Sprintf("The program ended on %s before %s was saved.", at, d.file),
 	}}
-	if m.backup.Elsewhere {
+	if m.backup.WriterRunning {
 		q.Body = fmt.Sprintf("Another program, process %d, seems to have %s open, and had not saved it on %s.",
 			m.backup.PID, d.file, at)
 	}
@@ -228,7 +228,7 @@ func (p *pair) backUp() tea.Cmd {
 			cmds = append(cmds, func() tea.Msg { m.err = eng.KeepUnsaved(ctx, file, text, m.base); return m })
 		case !d.unsaved && d.backup.version != 0:
 			d.backup.busy = true
-			cmds = append(cmds, func() tea.Msg { m.err = eng.DropUnsaved(ctx, file); return m })
+			cmds = append(cmds, func() tea.Msg { m.err = eng.DiscardUnsaved(ctx, file); return m })
 		}
 	}
 	return tea.Batch(cmds...)

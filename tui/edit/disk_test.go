@@ -182,7 +182,7 @@ func TestUnsavedWorkSurvives(t *testing.T) {
 func TestUnsavedWorkElsewhere(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
-	kept := engine.Unsaved{PID: 42, Elsewhere: true, Base: testWorkload}
+	kept := engine.Unsaved{PID: 42, WriterRunning: true, Base: testWorkload}
 	s.Update(recoveredMsg{side: workload, ok: true, backup: kept, merged: testWorkload})
 	if s.question == nil || !strings.Contains(s.question.Body, "process 42") {
 		t.Errorf("asked %+v", s.question)

@@ -25,12 +25,12 @@ type Engine interface {
 	// CheckText checks both texts as they stand.
 	CheckText(ctx context.Context, d engine.Draft) (*engine.Pair, error)
 	// KeepUnsaved writes down what would be lost with the program, Unsaved finds it
-	// again, DropUnsaved forgets it.
+	// again, DiscardUnsaved removes it.
 	KeepUnsaved(ctx context.Context, path, text, base string) error
 	Unsaved(ctx context.Context, path string) (engine.Unsaved, bool, error)
-	DropUnsaved(ctx context.Context, path string) error
+	DiscardUnsaved(ctx context.Context, path string) error
 	// Editor prepares the user's own editor on a copy of a text.
-	Editor(name, text string) (*engine.Handoff, error)
+	Editor(name, text string) (*engine.EditorCommand, error)
 	// Ported is the recipe and workload as the port of this recipe wrote them.
 	Ported(ctx context.Context, recipePath string) (recipe, workload string, err error)
 	// Save writes a file if it still is on disk as it was read; otherwise the

@@ -283,7 +283,7 @@ func (p *pair) leave() tea.Cmd {
 	}
 	return func() tea.Msg {
 		for _, f := range files {
-			if err := eng.DropUnsaved(ctx, f); err != nil {
+			if err := eng.DiscardUnsaved(ctx, f); err != nil {
 				return ui.Toast{Text: err.Error(), Role: ui.Bad}
 			}
 		}

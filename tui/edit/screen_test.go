@@ -49,14 +49,14 @@ func (d *fakeEngine) Unsaved(_ context.Context, path string) (engine.Unsaved, bo
 	return u, ok, nil
 }
 
-func (d *fakeEngine) DropUnsaved(_ context.Context, path string) error {
+func (d *fakeEngine) DiscardUnsaved(_ context.Context, path string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.unsaved, path)
 	return nil
 }
 
-func (d *fakeEngine) Editor(name, text string) (*engine.Handoff, error) {
+func (d *fakeEngine) Editor(name, text string) (*engine.EditorCommand, error) {
 	e, err := engine.New(engine.Options{StateDir: "/nowhere", Program: "/bin/true", Getenv: func(k string) string {
 		if k == "EDITOR" {
 			return d.editor
@@ -440,14 +440,19 @@ func (blockedEngine) KeepUnsaved(ctx context.Context, _, _, _ string) error {
 	return ctx.Err()
 }
 
-func (blockedEngine) DropUnsaved(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
+func (blockedEngine) DiscardUnsaved(ctx context.Context, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
 
 func (blockedEngine) Unsaved(ctx context.Context, _ string) (u engine.Unsaved, ok bool, err error) {
 	<-ctx.Done()
 	return u, false, ctx.Err()
 }
 
-func (blockedEngine) Editor(string, string) (*engine.Handoff, error) { return nil, errors.New("none") }
+func (blockedEngine) Editor(string, string) (*engine.EditorCommand, error) {
+	return nil, errors.New("none")
+}
 
 func (blockedEngine) Ported(ctx context.Context, _ string) (r, w string, err error) {
 	<-ctx.Done()

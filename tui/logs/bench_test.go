@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 type disk struct{}
 
 func (disk) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
-	return logview.Watched(ctx, logview.NewView(time.UTC, paths...))
+	return logview.Watch(ctx, logview.NewView(time.UTC, paths...))
 }
 
 // firstFrame shows a log's end, says how long that took, and then pages up and goes

@@ -64,7 +64,7 @@ func (p *Pane) lead(i int, first bool) string {
 	}
 	if p.file {
 		text := ""
-		if n := p.win.lineNumber(i); first && n > 0 && !l.Part && p.only.match == nil {
+		if n := p.win.lineNumber(i); first && n > 0 && !l.Continued && p.only.match == nil {
 			text = fmt.Sprint(n)
 		}
 		return mark + p.th.Paint(ui.Muted, ui.Right(text, numbers-2)+"  ")

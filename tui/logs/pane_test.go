@@ -63,7 +63,7 @@ func (r *rig) grow(text string, restarted bool) {
 	r.write(0, text)
 	m := grownMsg{gen: r.p.src.gen}
 	if restarted {
-		r.p.src.view.Restart(0)
+		r.p.src.view.Reopen(0)
 		m.restarted = []int{0}
 	}
 	var err error

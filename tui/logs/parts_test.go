@@ -118,7 +118,7 @@ func TestWindowScrolls(t *testing.T) {
 func TestWindowNumbersItsLines(t *testing.T) {
 	t.Parallel()
 	w := filled(10, 3, 5, 5, 5, 5)
-	w.lines[1].Part, w.lines[2].Part = true, true
+	w.lines[1].Continued, w.lines[2].Continued = true, true
 	for i, want := range []int64{7, 7, 7, 8, 8} {
 		if got := w.lineNumber(i); got != want {
 			t.Errorf("line %d has number %d, want %d", i, got, want)

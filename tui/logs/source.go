@@ -133,7 +133,7 @@ func (s *source) nextGrowth() tea.Cmd {
 		for _, g := range got {
 			m.err = g.Err
 			if g.Restarted {
-				view.Restart(g.File)
+				view.Reopen(g.File)
 				m.restarted = append(m.restarted, g.File)
 			}
 		}

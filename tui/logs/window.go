@@ -189,7 +189,7 @@ func (w *window) place(i int) engine.LogPos {
 func (w *window) lineNumber(i int) int64 {
 	n := w.number
 	for k := 1; k <= min(i, len(w.lines)-1) && n > 0; k++ {
-		if !w.lines[k].Part {
+		if !w.lines[k].Continued {
 			n++
 		}
 	}

@@ -88,7 +88,7 @@ func (s *Screen) levels() tea.Cmd {
 	return func() tea.Msg {
 		m := levelsMsg{gen: gen}
 		for _, name := range names {
-			points, tiers, err := eng.Levels(ctx, name, 0)
+			points, tiers, err := eng.RunCurve(ctx, name, 0)
 			if err != nil {
 				m.curve.left = append(m.curve.left, ui.OneLine(err))
 				continue

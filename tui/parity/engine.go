@@ -11,7 +11,7 @@ import (
 type Engine interface {
 	Parity(ctx context.Context, ref, cand string, phase int, opt engine.ComparisonOptions) (engine.Comparison, error)
 	References(ctx context.Context, names []string, phase int) ([]engine.Side, error)
-	Levels(ctx context.Context, run string, gpus int) ([]results.Point, []results.TierResult, error)
+	RunCurve(ctx context.Context, run string, gpus int) ([]results.Point, []results.TierResult, error)
 	Runs(ctx context.Context, roots []string) ([]engine.Summary, error)
 	WriteComparison(dir string, c engine.Comparison) (string, error)
 }

@@ -371,7 +371,7 @@ func (b blocked) References(context.Context, []string, int) ([]engine.Side, erro
 	return nil, nil
 }
 
-func (b blocked) Levels(context.Context, string, int) ([]results.Point, []results.TierResult, error) {
+func (b blocked) RunCurve(context.Context, string, int) ([]results.Point, []results.TierResult, error) {
 	<-b.until
 	return nil, nil, nil
 }

@@ -21,7 +21,7 @@ func (f *fake) References(_ context.Context, names []string, _ int) ([]engine.Si
 	return out, f.err
 }
 
-func (f *fake) Levels(_ context.Context, run string, _ int) ([]results.Point, []results.TierResult, error) {
+func (f *fake) RunCurve(_ context.Context, run string, _ int) ([]results.Point, []results.TierResult, error) {
 	if run == "figures.yaml" {
 		return nil, nil, errors.New("run figures.yaml: a file, want a run's folder or its log dir")
 	}

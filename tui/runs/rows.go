@@ -116,8 +116,8 @@ func progress(r engine.Summary, now time.Time) (done, total float64, what string
 			seconds float64
 			what    string
 		}{
-			{mark.Measure, p.TimeoutSeconds - p.RampSeconds - p.SettleSeconds, "measuring"},
-			{mark.Settling, p.SettleSeconds, "settling"},
+			{mark.Measuring, p.TimeoutSeconds - p.RampSeconds - p.SettlingSeconds, "measuring"},
+			{mark.Settling, p.SettlingSeconds, "settling"},
 			{mark.Ramp, p.RampSeconds, "ramp-up"},
 		} {
 			if !part.since.IsZero() {

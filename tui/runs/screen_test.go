@@ -59,11 +59,11 @@ func fourRuns() []engine.Summary {
 			Ref:     engine.RunRef{Dir: "/runs/1", Record: engine.Record{ID: "x", Name: "y"}},
 			Status: event.Status{
 				Last: at(2 * time.Second),
-				Phases: []event.PhaseMark{{
-					Ramp: at(1861 * time.Second), Settling: at(852 * time.Second), Measure: at(612 * time.Second),
+				Phases: []event.PhaseTimes{{
+					Ramp: at(1861 * time.Second), Settling: at(852 * time.Second), Measuring: at(612 * time.Second),
 				}},
 			},
-			Plan: []plan.Phase{{RampSeconds: 1009, SettleSeconds: 240, TimeoutSeconds: 2400}},
+			Plan: []plan.Phase{{RampSeconds: 1009, SettlingSeconds: 240, TimeoutSeconds: 2400}},
 		},
 		{
 			Name: "dsv4-5p1d/c1010", Dir: "/h/c1010", Source: "harness", State: event.Done, Since: at(50 * time.Hour),

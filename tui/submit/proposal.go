@@ -140,7 +140,7 @@ func (p *proposal) summary() string {
 	}
 	users := make([]string, 0, len(p.plan.Phases))
 	for _, ph := range p.plan.Phases {
-		users = append(users, fmt.Sprint(ph.Level))
+		users = append(users, fmt.Sprint(ph.Concurrency))
 	}
 	where := fmt.Sprintf("%d nodes of %d GPUs", len(p.plan.Nodes), p.plan.GPUsPerNode)
 	if p.plan.Target == plan.Local {

@@ -161,7 +161,7 @@ func TestSubmitIsAskedThenDone(t *testing.T) {
 	}
 	s.Update(cmd())
 	first := func() plan.Phase { return eng.submitted[0].Phases[0] }
-	if len(eng.submitted) != 1 || first().Level != 13 || first().TimeoutSeconds != 50 {
+	if len(eng.submitted) != 1 || first().Concurrency != 13 || first().TimeoutSeconds != 50 {
 		t.Errorf("submitted %+v", eng.submitted)
 	}
 }

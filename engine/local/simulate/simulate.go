@@ -121,7 +121,7 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 		cfg: cfg, mock: mock, deploy: mockserver.NewDeployment(mock, workers), data: data,
 		stop: cfg.PhaseTimeout, fold: results.NewAggregator(),
 	}
-	n := p.Phases[0].Level
+	n := p.Phases[0].Concurrency
 	gap := func(i int) time.Duration { return time.Duration(float64(i) / cfg.SpawnRate * float64(time.Second)) }
 	for i := range n {
 		s.users = append(s.users, data.Script(i))

@@ -23,7 +23,7 @@ func folder(t *testing.T, target plan.Target, levels ...int) string {
 	dir := t.TempDir()
 	p := plan.Plan{Target: target, Model: "m", Steps: []plan.Step{{Role: "prefill"}, {Role: "prefill"}, {Role: "decode"}}}
 	for _, l := range levels {
-		p.Phases = append(p.Phases, plan.Phase{Level: l})
+		p.Phases = append(p.Phases, plan.Phase{Concurrency: l})
 	}
 	if err := smallfile.WriteJSON(filepath.Join(dir, rundir.PlanFile), p, 0o600); err != nil {
 		t.Fatal(err)
