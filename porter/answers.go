@@ -258,7 +258,7 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 // asStrings makes text of scalars where the field wants text.
 func asStrings(n *yaml.Node, kind schema.Kind) *yaml.Node {
 	switch {
-	case kind == schema.Str && n.Kind == yaml.ScalarNode && (n.Tag != "!!str" || yamldoc.ReadsOtherwise(n) != ""):
+	case kind == schema.Str && n.Kind == yaml.ScalarNode && (n.Tag != "!!str" || yamldoc.YAML11Type(n) != ""):
 		return quoted(n.Value) // 12:00:00 is a number to a YAML 1.1 reader
 	case kind == schema.StrMap && n.Kind == yaml.MappingNode:
 		for i := 1; i < len(n.Content); i += 2 {

@@ -470,7 +470,7 @@ func TestTimeLimitIsAsked(t *testing.T) {
 	}
 	given := port(t, sampleDir, Options{Answers: []Answer{{ID: r.Todos[i].ID, Value: "12:00:00"}}})
 	if text := recipeText(t, given); !strings.Contains(text, `time_limit: "12:00:00"`) ||
-		given.Open(Confirm) != r.Open(Confirm)-1 {
+		given.CountOpen(Confirm) != r.CountOpen(Confirm)-1 {
 		t.Errorf("recipe\n%s", text)
 	}
 	accepted := port(t, sampleDir, Options{Answers: []Answer{{ID: r.Todos[i].ID, Accepted: true}}})

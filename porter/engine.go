@@ -52,7 +52,7 @@ func (p *porting) workerEnvironment(r schema.Role) {
 	ws := p.run.Launches.Workers[r]
 	if len(ws) == 0 {
 		p.ask(MustFix, Recipe, env.base, "", nil,
-			"no %s launch line, so its environment is unknown: fill it in", harness.RoleWord(r))
+			"no %s launch line, so its environment is unknown: fill it in", harness.RoleName(r))
 		env.fields(nil)
 		return
 	}

@@ -24,16 +24,16 @@ func (e *environment) fields(vars []harness.Var) {
 	for _, v := range vars {
 		rule := rules.VariableOf(e.on, v.Name)
 		switch {
-		case rule.Verb == rules.Drop:
+		case rule.Action == rules.Drop:
 			e.drop(e.base, v.Name, "drop", rule.Why, v.At)
 			continue
-		case rule.Verb == "" && renames[v.Name] != "":
+		case rule.Action == "" && renames[v.Name] != "":
 			e.drop(e.base, v.Name, "replaced by "+renames[v.Name], rules.WhyReplaced, v.At)
 			continue
 		}
 		name := v.Name
 		text, from := e.moved(v.Value, v.At)
-		if rule.Verb == rules.Rename {
+		if rule.Action == rules.Rename {
 			name = rule.To
 			from.class = Translated
 			from.rule = rules.Join("rename "+rule.Name+" → "+rule.To, from.rule)
@@ -52,12 +52,12 @@ func (e *environment) fields(vars []harness.Var) {
 
 // askValue asks about what a variable's value holds.
 func (e *environment) askValue(path, text string, v harness.Var) {
-	if v.Commas {
+	if v.HasCommas {
 		e.ask(Note, Recipe, path, "commas", evidence(v.At),
-			"srun splits --export at every comma, so the old job really got %q; what was meant, %q, is written", v.Slurm,
+			"srun splits --export at every comma, so the old job really got %q; what was meant, %q, is written", v.Truncated,
 			v.Value)
 	}
-	if v.Spaced {
+	if v.UnquotedSpace {
 		e.ask(Confirm, Recipe, path, "space", evidence(v.At),
 			"the value holds a space that nothing quotes in the launch line: confirm that it belongs to the value")
 	}
@@ -76,7 +76,7 @@ func (p *porting) askPath(path, text string, at Evidence) {
 		p.ask(Confirm, Recipe, path, "readable", evidence(at),
 			"confirm that the compute containers can read this path; copy it if it belongs to another user")
 	}
-	if old := p.rewrites.Inside(text); old != "" {
+	if old := p.rewrites.FindInside(text); old != "" {
 		p.ask(Confirm, Recipe, path, "inside", evidence(at),
 			"holds %s inside, where only a prefix is rewritten: correct it by hand if need be", old)
 	}
@@ -85,7 +85,7 @@ func (p *porting) askPath(path, text string, at Evidence) {
 // askBareNames asks about variables that came from the submitting shell.
 func (e *environment) askBareNames(l *harness.Launch) {
 	for _, v := range l.BareNames {
-		if !rules.Dropped(v.Text) {
+		if !rules.IsDropped(v.Text) {
 			e.ask(Confirm, Recipe, e.base, "export "+v.Text, evidence(v.At),
 				"--export of %s names %s without a value: it came from the submitting shell, add it if it is needed", l.Name(),
 				safetext.Clip(v.Text, 60))
@@ -109,7 +109,7 @@ func (e *environment) compare(ws []*harness.Launch) {
 		for _, v := range w.Env {
 			have[v.Name] = true
 			ref, known := want[v.Name]
-			if known && ref.Value == v.Value || rules.Dropped(v.Name) {
+			if known && ref.Value == v.Value || rules.IsDropped(v.Name) {
 				continue
 			}
 			was := unset
@@ -119,7 +119,7 @@ func (e *environment) compare(ws []*harness.Launch) {
 			report.add(v.Name, w.Name(), quote(v), was, v.At)
 		}
 		for _, v := range first {
-			if !have[v.Name] && !rules.Dropped(v.Name) {
+			if !have[v.Name] && !rules.IsDropped(v.Name) {
 				report.add(v.Name, w.Name(), unset, quote(v), v.At)
 			}
 		}
@@ -127,7 +127,7 @@ func (e *environment) compare(ws []*harness.Launch) {
 	here := ws[0].Name()
 	for _, d := range report.rows {
 		name := d.name
-		if r := rules.VariableOf(rules.Worker, name); r.Verb == rules.Rename {
+		if r := rules.VariableOf(rules.Worker, name); r.Action == rules.Rename {
 			name = r.To
 		}
 		e.ask(Confirm, Recipe, recipes.Join(e.base, name), "differs", evidence(d.at),

@@ -140,7 +140,7 @@ func (f *frontend) launched(words []harness.Word) {
 		}
 		switch {
 		case rules.IsParserFlag(name):
-			f.drop(frontendArgs, name, "exclude", rules.WhyNoParser, ev)
+			f.drop(frontendArgs, name, "exclude", rules.WhyParserFlag, ev)
 		case slices.Contains(f.set, name):
 			f.ask(Confirm, Recipe, recipes.Join(frontendArgs, name), "launched", evidence(ev),
 				"the launch line passes --%s %s as well: check the value", name, safetext.Clip(value, 40))
@@ -190,7 +190,7 @@ func (f *frontend) askEtcd() {
 	}
 	f.askFlags(l)
 	for _, v := range l.Env {
-		if strings.HasPrefix(v.Name, "ETCD_") && !rules.Dropped(v.Name) {
+		if strings.HasPrefix(v.Name, "ETCD_") && !rules.IsDropped(v.Name) {
 			f.ask(Confirm, "", "", "etcd "+v.Name, evidence(v.At),
 				"etcd was started with %s, and a recipe has no place for it: check that the default does",
 				safetext.Clip(v.At.Raw, 80))
@@ -206,11 +206,11 @@ func (d *draft) askFlags(l *harness.Launch) {
 		sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // see topology
 		what := "which is not carried over: add it to srun_options if all steps need it"
 		switch {
-		case rule.Verb == "":
-		case rule.Verb != rules.Same || f.Value == rule.Want || sized:
+		case rule.Action == "":
+		case rule.Action != rules.MustMatch || f.Value == rule.Expected || sized:
 			continue
 		default:
-			want := harness.Option{Name: f.Name, Value: rule.Want}
+			want := harness.Option{Name: f.Name, Value: rule.Expected}
 			what = fmt.Sprintf("and the new job starts it with %s: confirm that this is right", want)
 		}
 		d.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),

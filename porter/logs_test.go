@@ -54,7 +54,7 @@ func TestBigLogs(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 30<<20 {
 		t.Errorf("allocated %d MiB, want at most 30", got>>20)
 	}
-	if r.Open(MustFix) != 3 {
+	if r.CountOpen(MustFix) != 3 {
 		t.Errorf("open questions: %v", todoLines(r))
 	}
 }

@@ -158,8 +158,8 @@ func (r *Result) SummaryLine() string {
 	return strings.TrimSuffix(fmt.Sprintf("%d fields: %s", len(r.Fields), strings.Join(parts, ", ")), ": ")
 }
 
-// Open counts the open questions of a kind.
-func (r *Result) Open(kind TodoKind) int {
+// CountOpen returns the number of open questions of a kind.
+func (r *Result) CountOpen(kind TodoKind) int {
 	n := 0
 	for _, t := range r.Todos {
 		if t.Kind == kind {

@@ -45,13 +45,13 @@ func TestProofRows(t *testing.T) {
 				gen,
 			),
 			want: []string{
-				"CTX 0: dropped env HOME old /home/u | srt-slurm or", "CTX 0: renamed env DYN_KV_BLOCK_SIZE → " +
+				"CTX 0: dropped env HOME old /home/u | set by srt-slurm or", "CTX 0: renamed env DYN_KV_BLOCK_SIZE → " +
 					"DYN_TRTLLM_KV_BLOCK_SIZE | only the harness",
 				"CTX 0: renamed env DYN_UCX_TLS → UCX_TLS | the harness", "CTX 0: dropped env UCX_TLS old tcp | replaced by " +
 					"DYN_UCX_TLS",
 				"CTX 0: changed env E old /lustre/x new /scratch/x | rewrite /lustre/", "CTX 0: changed env " +
 					"TRTLLM_EPLB_SHM_NAME old x new moe_shared_prefill0_{job_id} | srt-slurm sets it itself",
-				"GEN 0: added env DYN_LOG new info | the default filter",
+				"GEN 0: added env DYN_LOG new info | the default log level",
 			},
 		},
 		{
@@ -141,7 +141,7 @@ func TestProofRows(t *testing.T) {
 			want: []string{
 				"etcd: dropped env ROUTER_MODE old kv | etcd does not read it", "etcd: dropped env ETCD_QUOTA_BACKEND_BYTES old " +
 					"1 | question run#etcd ETCD_QUOTA_BACKEND_BYTES",
-				"etcd: dropped env ETCD_ENDPOINTS old http://n1:2379 | srt-slurm or the image", "etcd: dropped flag --mpi old " +
+				"etcd: dropped env ETCD_ENDPOINTS old http://n1:2379 | set by srt-slurm or the image", "etcd: dropped flag --mpi old " +
 					"pmix | etcd is no MPI program",
 			},
 		},

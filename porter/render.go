@@ -148,7 +148,7 @@ func comment(at [2]*yaml.Node, t Todo) {
 // plain is text without quotes, unless some YAML reader would take it for something else.
 func plain(s string) *yaml.Node {
 	n := scalar("!!str", s)
-	if yamldoc.ReadsOtherwise(n) != "" {
+	if yamldoc.YAML11Type(n) != "" {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n

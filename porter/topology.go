@@ -193,7 +193,7 @@ func (g *gpuCount) perNode() (n int, from string) {
 // roleSize decides nodes and workers of a role, and the GPUs of one worker where
 // they don't follow from these.
 func (t *topology) roleSize(r schema.Role, s *shape, perNode int) {
-	workers, nodes, word := r.WorkersPath(), r.NodesPath(), harness.RoleWord(r)
+	workers, nodes, word := r.WorkersPath(), r.NodesPath(), harness.RoleName(r)
 	n := len(s.ranks)
 	if n == 0 {
 		t.recipe(nodes, integer(0), placeholder("no launch line of this role"))

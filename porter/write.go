@@ -118,10 +118,10 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 	return written, nil
 }
 
-// WriteFolder writes a port to a folder that is not there yet, and that appears
+// WriteDirectory writes a port to a new directory, which appears
 // with all its files. They are not forced to the disk one by one, as [Result.Write]
 // does: a thousand of them would wait for it thrice each, and can be made again.
-func (r *Result) WriteFolder(dir string) error {
+func (r *Result) WriteDirectory(dir string) error {
 	part := dir + ".part"
 	err := os.RemoveAll(part) // of a call that was killed
 	if err == nil {

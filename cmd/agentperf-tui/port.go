@@ -100,7 +100,7 @@ func (a *app) portOne(ctx context.Context, dir string, f *portFlags) error {
 	if err := a.portReport(r, f.opt.RecipeOut, f.opt.WorkloadOut); err != nil {
 		return err
 	}
-	if n := r.Open(porter.MustFix); f.strict && n > 0 {
+	if n := r.CountOpen(porter.MustFix); f.strict && n > 0 {
 		return exitError{
 			code: 1,
 			err: problem.Errorf(

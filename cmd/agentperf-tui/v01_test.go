@@ -148,7 +148,7 @@ func TestStateOfVersion01IsRead(t *testing.T) {
 	if err := os.MkdirAll(s.path("bm_agentperf_dsv4_5p1d/c1010"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	recent, err := session.Session{State: state}.Recent(t.Context())
+	recent, err := session.Session{StateDir: state}.Recent(t.Context())
 	if err != nil || len(recent) != 1 || !strings.HasSuffix(recent[0], "bm_agentperf_dsv4_5p1d/c1010") {
 		t.Errorf("what was ported: %v, %v", recent, err)
 	}

@@ -89,7 +89,7 @@ func (porting) FileView(ctx context.Context, path string) (*engine.LogView, <-ch
 }
 
 // portSession remembers what was ported, in the user's state folder.
-func portSession(e *engine.Engine) porting { return porting{session.Session{State: e.Paths.State}} }
+func portSession(e *engine.Engine) porting { return porting{session.Session{StateDir: e.Paths.State}} }
 
 // workbench runs the terminal program until it is left.
 func (a *app) workbench(ctx context.Context, m *tui.Model) error {

@@ -16,8 +16,8 @@ import (
 // roleWords are the roles in the words of the harness.
 var roleWords = map[string]schema.Role{"CTX": schema.Prefill, "GEN": schema.Decode}
 
-// RoleWord is a worker's role in the words of the harness.
-func RoleWord(r schema.Role) string {
+// RoleName is the name that the harness gives to a role: CTX or GEN.
+func RoleName(r schema.Role) string {
 	if r == schema.Prefill {
 		return "CTX"
 	}
@@ -71,7 +71,7 @@ func (l *Launch) Name() string {
 	if l.Service != "" {
 		return l.Service
 	}
-	return fmt.Sprintf("%s %d", RoleWord(l.Role), l.Index)
+	return fmt.Sprintf("%s %d", RoleName(l.Role), l.Index)
 }
 
 // At is evidence on the launch line of raw, at or after a byte offset.

@@ -11,15 +11,15 @@ import (
 
 // Var is one NAME=value of an environment.
 type Var struct {
-	Name, Value string
-	Raw         string // NAME=value as written, quotes included
-	At          Evidence
-	Spaced      bool // the value holds a space that no quote protects
+	Name, Value   string
+	Raw           string // NAME=value as written, quotes included
+	At            Evidence
+	UnquotedSpace bool // the value holds a space that no quote protects
 
-	// Commas is true where the value was meant to hold commas: srun splits --export at
-	// every comma, so the job got only Slurm, what stands before the first.
-	Commas bool
-	Slurm  string
+	// HasCommas is set where the value was meant to contain commas: srun splits --export at every
+	// comma, so the old job got only Truncated, the part before the first one.
+	HasCommas bool
+	Truncated string
 
 	bare   bool // a name of an --export list that has no value
 	offset int  // byte offset of Raw in its line
@@ -45,7 +45,7 @@ func splitEnvList(s string, offset int) []Var {
 		}
 		v := newVar(strings.TrimRight(s[from:to], " \t\r\n"), offset+from)
 		_, value, _ := strings.Cut(v.Raw, "=")
-		v.Spaced = value == v.Value && strings.ContainsAny(value, " \t\r\n")
+		v.UnquotedSpace = value == v.Value && strings.ContainsAny(value, " \t\r\n")
 		vars = append(vars, v)
 	}
 	return vars
@@ -142,11 +142,11 @@ func splitExport(s string, offset int) []Var {
 			out, begin = append(out, Var{Name: piece, Raw: piece, offset: offset + from, bare: true}), from
 		case last != nil && !last.bare:
 			slurm := last.Value
-			if last.Commas {
-				slurm = last.Slurm
+			if last.HasCommas {
+				slurm = last.Truncated
 			}
 			*last = newVar(s[begin:to], last.offset)
-			last.Commas, last.Slurm = true, slurm
+			last.HasCommas, last.Truncated = true, slurm
 		}
 		from = to + 1
 	}

@@ -90,7 +90,7 @@ func TestSplitExport(t *testing.T) {
 			if e.bare {
 				got = append(got, e.Name)
 			} else {
-				got = append(got, e.Name+"|"+e.Value+"|"+e.Slurm)
+				got = append(got, e.Name+"|"+e.Value+"|"+e.Truncated)
 			}
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {

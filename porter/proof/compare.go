@@ -83,7 +83,7 @@ func (p *prover) launch(l *harness.Launch, name string) {
 		}
 	}
 	for i := range p.lines {
-		if old := &p.lines[i]; l.Role != "" && old.like(p.line, harness.RoleWord(l.Role)) {
+		if old := &p.lines[i]; l.Role != "" && old.like(p.line, harness.RoleName(l.Role)) {
 			old.Launches, old.Lines = append(old.Launches, l.Name()), append(old.Lines, l.Line)
 			return
 		}
@@ -93,7 +93,7 @@ func (p *prover) launch(l *harness.Launch, name string) {
 
 // like says whether the line of a worker compares like another one.
 func (l *Line) like(other Line, role string) bool {
-	return strings.HasPrefix(l.Launches[0], role) && l.Kept == other.Kept &&
+	return strings.HasPrefix(l.Launches[0], role) && l.Unchanged == other.Unchanged &&
 		reflect.DeepEqual(l.Differences, other.Differences)
 }
 
@@ -109,7 +109,7 @@ func (p *prover) differ(kind, what, name, old, new, rule string) {
 func (p *prover) same(what, name, old, new, rule string) {
 	switch moved, how := p.rewrites.Apply(old); {
 	case old == new:
-		p.line.Kept++
+		p.line.Unchanged++
 	case moved == new:
 		p.differ(changed, what, name, old, new, how+": "+rules.WhyRewrite)
 	default:
@@ -157,7 +157,7 @@ func (p *prover) config(r schema.Role) {
 		p.configs[r] = known
 	}
 	p.line = whole
-	p.line.Kept += known.Kept
+	p.line.Unchanged += known.Unchanged
 	p.line.Differences = append(p.line.Differences, known.Differences...)
 }
 
@@ -189,7 +189,7 @@ func (p *prover) compareConfig(r schema.Role) {
 		case !there:
 			p.differ(lost, "config", path, yamldoc.Text(leaf.Node), "", answer(path))
 		case sameNode(leaf.Node, node):
-			p.line.Kept++
+			p.line.Unchanged++
 		case sameNode(moved, node):
 			p.differ(changed, "config", path, yamldoc.Text(leaf.Node), yamldoc.Text(node), how+": "+rules.WhyRewrite)
 		default:

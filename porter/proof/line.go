@@ -28,14 +28,14 @@ func (p *prover) environment(l *harness.Launch, step *plan.Step) {
 	for _, v := range l.Env {
 		rule := rules.VariableOf(on, v.Name)
 		name := v.Name
-		if rule.Verb == rules.Rename {
+		if rule.Action == rules.Rename {
 			name = rule.To
 		}
 		n, there := now[name]
 		switch {
-		case rule.Verb == rules.Drop:
+		case rule.Action == rules.Drop:
 			p.managed(v, n, there, rule.Why)
-		case rule.Verb == "" && renames[name] != "":
+		case rule.Action == "" && renames[name] != "":
 			there = false // another one has the name now
 			p.differ(lost, "env", v.Name, v.Value, "", "replaced by "+renames[name]+": "+rules.WhyReplaced)
 		case there:
@@ -63,7 +63,7 @@ func (p *prover) managed(v harness.Var, n plan.Var, there bool, why string) {
 	case !there:
 		p.differ(lost, "env", v.Name, v.Value, "", why)
 	case n.Value == v.Value:
-		p.line.Kept++
+		p.line.Unchanged++
 	default:
 		p.differ(changed, "env", v.Name, v.Value, n.Value, why)
 	}
@@ -76,8 +76,8 @@ func (p *prover) variable(v harness.Var, n plan.Var, base string, rule rules.Var
 	switch {
 	case n.Value == moved && how != "":
 		explained = how + ": " + rules.WhyRewrite
-	case n.Value == moved && v.Commas:
-		explained = "srun split the old list at its commas and gave " + strconv.Quote(v.Slurm) +
+	case n.Value == moved && v.HasCommas:
+		explained = "srun split the old list at its commas and gave " + strconv.Quote(v.Truncated) +
 			"; what was meant is given now"
 	case n.Value != moved && n.Origin == "built-in":
 		explained = "srt-slurm sets it itself"
@@ -85,11 +85,11 @@ func (p *prover) variable(v harness.Var, n plan.Var, base string, rule rules.Var
 		explained = p.variableRule(base, n.Name)
 	}
 	switch {
-	case rule.Verb == rules.Rename && n.Value == moved:
+	case rule.Action == rules.Rename && n.Value == moved:
 		p.differ(renamed, "env", v.Name, "", "", cmp.Or(explained, rule.Why))
 		p.line.Differences[len(p.line.Differences)-1].To = n.Name
-	case n.Value == v.Value && !v.Commas:
-		p.line.Kept++
+	case n.Value == v.Value && !v.HasCommas:
+		p.line.Unchanged++
 	default:
 		p.differ(changed, "env", v.Name, v.Value, n.Value, explained)
 	}
@@ -147,10 +147,10 @@ func (p *prover) flags(l *harness.Launch, step *plan.Step) {
 		delete(now, f.Name)
 		rule := rules.FlagOf(f.Name)
 		switch {
-		case rule.Verb == rules.Apart:
-		case rule.Verb == rules.Move:
+		case rule.Action == rules.Separate:
+		case rule.Action == rules.Managed:
 			p.move(f, n, there, rule.Why)
-		case rule.Verb == rules.Drop && !there:
+		case rule.Action == rules.Drop && !there:
 			p.differ(lost, "flag", f.Name, f.Value, "", rule.Why)
 		case !there && f.Name == "--mpi" && l.Service != "":
 			p.differ(lost, "flag", f.Name, f.Value, "", l.Service+" is no MPI program")
@@ -161,7 +161,7 @@ func (p *prover) flags(l *harness.Launch, step *plan.Step) {
 		}
 	}
 	for _, f := range options {
-		if _, left := now[f.Name]; left && rules.FlagOf(f.Name).Verb != rules.Apart {
+		if _, left := now[f.Name]; left && rules.FlagOf(f.Name).Action != rules.Separate {
 			p.differ(added, "flag", f.Name, "", "", cmp.Or(p.Answer(rules.SrunOptions), "srt-slurm's way to start a step"))
 		}
 	}
@@ -171,7 +171,7 @@ func (p *prover) flags(l *harness.Launch, step *plan.Step) {
 func (p *prover) move(f, n harness.Option, there bool, why string) {
 	switch {
 	case there && n.Value == f.Value:
-		p.line.Kept++
+		p.line.Unchanged++
 	case there:
 		p.differ(changed, "flag", f.Name, "", "", why)
 	default:
@@ -204,7 +204,7 @@ func (p *prover) mounts(l *harness.Launch) {
 		seen[to] = true
 		switch {
 		case now[to] && to == m:
-			p.line.Kept++
+			p.line.Unchanged++
 		case now[to]:
 			p.differ(changed, "mount", m, "", to, rules.WhyRewrite)
 		default:
@@ -250,7 +250,7 @@ func (p *prover) arguments(l *harness.Launch, step *plan.Step) {
 		case there:
 			p.same("flag", "--"+name, old[name], value, rule)
 		case rules.IsParserFlag(name):
-			p.differ(lost, "flag", "--"+name, old[name], "", rules.WhyNoParser)
+			p.differ(lost, "flag", "--"+name, old[name], "", rules.WhyParserFlag)
 		default:
 			p.differ(lost, "flag", "--"+name, old[name], "", rule)
 		}

@@ -22,7 +22,7 @@ type Line struct {
 	Launches    []string `json:"launches"` // such as CTX 0
 	Lines       []int    `json:"job_log_lines"`
 	Step        string   `json:"step"` // of the plan; of the first launch
-	Kept        int      `json:"kept"` // names whose value is the same
+	Unchanged   int      `json:"kept"` // names whose value is the same
 	Differences []Row    `json:"differences"`
 }
 
@@ -66,7 +66,7 @@ func (p *Proof) Summary() string {
 	launches, kept, differ := 0, 0, 0
 	for _, l := range p.Lines {
 		launches += len(l.Launches)
-		kept += l.Kept * len(l.Launches)
+		kept += l.Unchanged * len(l.Launches)
 		differ += len(l.Differences) * len(l.Launches)
 	}
 	noun := "launch lines"
@@ -104,7 +104,7 @@ func (p *Proof) Text() string {
 		if n := len(l.Launches); n > 1 {
 			who = fmt.Sprintf("%s and %d alike", who, n-1)
 		}
-		fmt.Fprintf(&b, "  %s, now %s: %d kept, %d differ\n", who, l.Step, l.Kept, len(l.Differences))
+		fmt.Fprintf(&b, "  %s, now %s: %d kept, %d differ\n", who, l.Step, l.Unchanged, len(l.Differences))
 		for _, d := range l.Grouped() {
 			rule := d.Rule
 			if rule == "" {

@@ -73,7 +73,7 @@ func TestCompare(t *testing.T) {
 			{Kind: lost, What: "env", Name: "ANSWERED", Old: "1", Rule: "answer recipe:frontend.env.ANSWERED"},
 			{Kind: added, What: "flag", Name: "--fixed", Rule: "fixed: always so"},
 		}},
-		{Launches: []string{"CTX 0", "CTX 1"}, Lines: []int{1, 2}, Step: "prefill_0", Kept: 2, Differences: []Row{
+		{Launches: []string{"CTX 0", "CTX 1"}, Lines: []int{1, 2}, Step: "prefill_0", Unchanged: 2, Differences: []Row{
 			{
 				Kind: renamed,
 				What: "env",
@@ -81,7 +81,7 @@ func TestCompare(t *testing.T) {
 				To:   "UCX_TLS",
 				Rule: "the harness script exported it under this name",
 			},
-			{Kind: lost, What: "env", Name: "HOME", Old: "/h", Rule: "srt-slurm or the image manages it"},
+			{Kind: lost, What: "env", Name: "HOME", Old: "/h", Rule: "set by srt-slurm or the image"},
 			{
 				Kind: changed, What: "env", Name: "P", Old: "/lustre/x", New: "/scratch/x",
 				Rule: "rewrite /lustre/ → /scratch/: " + rules.WhyRewrite,
@@ -106,7 +106,7 @@ func TestCompare(t *testing.T) {
 func TestText(t *testing.T) {
 	t.Parallel()
 	p := Proof{Lines: []Line{{
-		Launches: []string{"CTX 0", "CTX 1"}, Step: "prefill_0", Kept: 3,
+		Launches: []string{"CTX 0", "CTX 1"}, Step: "prefill_0", Unchanged: 3,
 		Differences: []Row{
 			{Kind: lost, What: "env", Name: "A", Old: "1", Rule: "managed"},
 			{Kind: lost, What: "env", Name: "B", Old: "2", Rule: "managed"},

@@ -1,5 +1,6 @@
-// Package rules holds the tables of a port: what becomes of a path, a variable and an srun flag of
-// the old run in the new job. The port writes by them, and the proof explains by them.
+// Package rules holds the tables of a port: how paths, environment variables and srun flags of the
+// old run are carried over to the new job. The port applies them; the proof uses them to explain
+// differences.
 package rules
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
-// Process is what a launch line starts.
+// Process is the kind of process that a launch line starts.
 type Process string
 
 // The processes whose environments are carried over.
@@ -22,145 +23,144 @@ const (
 	both Process = "both"
 )
 
-// Verb is what becomes of a variable or a flag.
-type Verb string
+// Action is how a variable or a flag is carried over.
+type Action string
 
-// The verbs of variables.
+// The actions on variables.
 const (
-	Rename Verb = "rename"
-	Drop   Verb = "drop"
-	add    Verb = "add"
+	Rename Action = "rename"
+	Drop   Action = "drop"
+	add    Action = "add"
 )
 
 // Variable is one row of the table of environment translations.
 type Variable struct {
-	on   Process
-	Verb Verb
-	Name string
-	To   string // new name of a rename, value of an added one
-	Why  string
+	on     Process
+	Action Action
+	Name   string
+	To     string // new name of a rename, value of an added one
+	Why    string
 }
 
-const managed = "srt-slurm or the image manages it"
+const whyManaged = "set by srt-slurm or the image"
 
 var variables = []Variable{
 	{
 		Worker, Rename, "DYN_KV_BLOCK_SIZE", "DYN_TRTLLM_KV_BLOCK_SIZE",
-		"only the harness understood the old name; without it dynamo silently falls back to a wrong block size",
+		"only the harness reads the old name; without the new one dynamo silently uses a wrong block size",
 	},
 	{Worker, Rename, "DYN_UCX_TLS", "UCX_TLS", "the harness script exported it under this name"},
-	{both, Drop, "CUDA_VISIBLE_DEVICES", "", managed},
-	{both, Drop, "ETCD_ENDPOINTS", "", managed},
-	{both, Drop, "PATH", "", managed},
-	{both, Drop, "LD_PRELOAD", "", managed},
-	{both, Drop, "VIRTUAL_ENV", "", managed},
-	{both, Drop, "NIXL_PLUGIN_DIR", "", managed},
-	{both, Drop, "HOME", "", managed},
-	{Worker, add, "DYN_LOG", "info", "the default filter is noisier than the harness's"},
+	{both, Drop, "CUDA_VISIBLE_DEVICES", "", whyManaged},
+	{both, Drop, "ETCD_ENDPOINTS", "", whyManaged},
+	{both, Drop, "PATH", "", whyManaged},
+	{both, Drop, "LD_PRELOAD", "", whyManaged},
+	{both, Drop, "VIRTUAL_ENV", "", whyManaged},
+	{both, Drop, "NIXL_PLUGIN_DIR", "", whyManaged},
+	{both, Drop, "HOME", "", whyManaged},
+	{Worker, add, "DYN_LOG", "info", "the default log level is more verbose than the harness's"},
 	{Frontend, add, "HOME", "/tmp", "the image's HOME is read-only"},
 }
 
 func (v Variable) of(p Process) bool { return v.on == p || v.on == both }
 
-// VariableOf finds the rename or drop of a variable; one that stays has no verb.
+// VariableOf returns the rename or drop rule of a variable. Action is empty for a variable that is
+// carried over unchanged.
 func VariableOf(p Process, name string) Variable {
 	for _, r := range variables {
-		if r.Verb != add && r.Name == name && r.of(p) {
+		if r.Action != add && r.Name == name && r.of(p) {
 			return r
 		}
 	}
 	return Variable{}
 }
 
-// Dropped says whether a variable of a worker is not carried over.
-func Dropped(name string) bool { return VariableOf(Worker, name).Verb == Drop }
+// IsDropped reports whether a variable of a worker is not carried over.
+func IsDropped(name string) bool { return VariableOf(Worker, name).Action == Drop }
 
-// Added lists the variables that a process gets where the old launch gave none.
+// Added returns the variables that a process gets in addition to those of the old launch.
 func Added(p Process) []Variable {
-	return slices.DeleteFunc(slices.Clone(variables), func(r Variable) bool { return r.Verb != add || !r.of(p) })
+	return slices.DeleteFunc(slices.Clone(variables), func(r Variable) bool { return r.Action != add || !r.of(p) })
 }
 
-// Renames maps the new names of a launch's variables to the old ones.
+// Renames maps the new names of renamed variables to their old names.
 func Renames(p Process, vars []harness.Var) map[string]string {
 	out := map[string]string{}
 	for _, v := range vars {
-		if r := VariableOf(p, v.Name); r.Verb == Rename {
+		if r := VariableOf(p, v.Name); r.Action == Rename {
 			out[r.To] = v.Name
 		}
 	}
 	return out
 }
 
-// WhyReplaced is why a variable is left out whose name another one gets.
-const WhyReplaced = "the harness script exported that one over it"
+// WhyReplaced is why a variable is left out when another one is renamed to its name.
+const WhyReplaced = "the harness script overwrote it with that variable"
 
-// IsParserFlag says whether a frontend flag would keep the frontend from
-// starting; the parsers are set in the workers' environment.
+// IsParserFlag reports whether a frontend flag selects a parser. The frontend does not start with
+// such a flag; parsers are set in the workers' environment.
 func IsParserFlag(name string) bool {
 	return strings.HasPrefix(name, "dyn-") && strings.HasSuffix(name, "-parser")
 }
 
-// WhyNoParser is why such a flag is left out.
-const WhyNoParser = "the frontend refuses to start with it; parsers are set in the workers' environment"
+// WhyParserFlag is why a parser flag is left out.
+const WhyParserFlag = "the frontend refuses to start with it; parsers are set in the workers' environment"
 
-// SrunOptions is the recipe's field of srun flags for all steps alike.
+// SrunOptions is the recipe field for srun flags that apply to all steps.
 const SrunOptions = "srun_options"
 
-// Flag is one row of the table of srun flags: what becomes of a flag of the old
-// launch line in the new job.
+// Flag is one row of the table of srun flags: how a flag of the old launch line is carried over.
 type Flag struct {
-	Verb Verb
-	Why  string
-	Want string // value that the new job gives, where it is always the same
+	Action   Action
+	Why      string
+	Expected string // value in the new job, where it is always the same
 }
 
-// The verbs of flags, and [Drop]. What is the same must have the same value in the new job; what
-// moves has one that the new job's own rules give; what is compared apart is a matter of its own.
+// The actions on flags, besides [Drop].
 const (
-	Same  Verb = "same"
-	Move  Verb = "move"
-	Apart Verb = "apart"
+	MustMatch Action = "same"  // must have the same value in the new job
+	Managed   Action = "move"  // the new job sets a value of its own
+	Separate  Action = "apart" // compared separately
 )
 
 var flags = map[string]Flag{
-	"--nodes":                   {Verb: Same, Want: "1"}, // of a service
-	"--ntasks":                  {Verb: Same, Want: "1"},
-	"--overlap":                 {Verb: Same},
-	"--no-container-mount-home": {Verb: Same},
-	"--mpi":                     {Verb: Same, Want: "pmix"},
-	"--container-image":         {Verb: Apart},
-	"--nodelist":                {Verb: Move, Why: "the nodes are those of the new allocation"},
-	"--cpu-bind":                {Verb: Move, Why: "srt-slurm binds workers by its own means"},
-	"--oversubscribe":           {Verb: Move, Why: "srt-slurm sets it for workers"},
-	"--kill-on-bad-exit":        {Verb: Move, Why: "srt-slurm sets it for workers"},
-	"--export":                  {Verb: Apart},
-	"--container-mounts":        {Verb: Apart},
-	"--job-name":                {Verb: Move, Why: "each step has its own name"},
-	"--output":                  {Verb: Move, Why: "each step has its own log"},
-	"--error":                   {Verb: Move, Why: "each step has its own log"},
-	"--label":                   {Verb: Drop, Why: "each step has its own log"},
-	"--container-name":          {Verb: Drop, Why: "each step has a container of its own"},
-	"--unbuffered":              {Verb: Drop, Why: "a matter of display"},
+	"--nodes":                   {Action: MustMatch, Expected: "1"}, // of a service
+	"--ntasks":                  {Action: MustMatch, Expected: "1"},
+	"--overlap":                 {Action: MustMatch},
+	"--no-container-mount-home": {Action: MustMatch},
+	"--mpi":                     {Action: MustMatch, Expected: "pmix"},
+	"--container-image":         {Action: Separate},
+	"--nodelist":                {Action: Managed, Why: "the nodes are those of the new allocation"},
+	"--cpu-bind":                {Action: Managed, Why: "srt-slurm sets the CPU binding of workers"},
+	"--oversubscribe":           {Action: Managed, Why: "srt-slurm sets it for workers"},
+	"--kill-on-bad-exit":        {Action: Managed, Why: "srt-slurm sets it for workers"},
+	"--export":                  {Action: Separate},
+	"--container-mounts":        {Action: Separate},
+	"--job-name":                {Action: Managed, Why: "each step has its own name"},
+	"--output":                  {Action: Managed, Why: "each step has its own log"},
+	"--error":                   {Action: Managed, Why: "each step has its own log"},
+	"--label":                   {Action: Drop, Why: "each step has its own log"},
+	"--container-name":          {Action: Drop, Why: "each step has its own container"},
+	"--unbuffered":              {Action: Drop, Why: "affects only how output is displayed"},
 }
 
-// FlagOf is the rule of an srun flag, by its long name; one that no rule knows has no verb.
+// FlagOf returns the rule for an srun flag by its long name. Action is empty for an unknown flag.
 func FlagOf(name string) Flag { return flags[name] }
 
-// Rewrite replaces the beginning of a path. Old and New usually end in a slash, so that /lustre/
-// leaves /lustre2 alone; the bare folder (/lustre) is rewritten as well.
+// Rewrite replaces a path prefix. Old and New usually end in a slash, so that /lustre/ does not match
+// /lustre2; the directory itself (/lustre) is rewritten as well.
 type Rewrite struct{ Old, New string }
 
-// DefaultRewrites holds on clusters where /lustre is a root symlink to the same
-// place as /scratch and containers mount only the latter.
+// DefaultRewrites apply to clusters where /lustre is a symbolic link to /scratch and containers mount
+// only /scratch.
 var DefaultRewrites = []Rewrite{{"/lustre/", "/scratch/"}}
 
 // WhyRewrite is why a path is rewritten.
 const WhyRewrite = "containers mount only the new prefix"
 
-// Rewrites is the ordered list of a port; the first match wins.
+// Rewrites is an ordered list of rewrites; the first match wins.
 type Rewrites []Rewrite
 
-// Apply rewrites the beginning of s. rule names what was done; it is empty if nothing was.
+// Apply rewrites the prefix of s. rule names the rewrite; it is empty if none matched.
 func (rs Rewrites) Apply(s string) (out, rule string) {
 	for _, r := range rs {
 		if r.Old == "" {
@@ -182,8 +182,9 @@ func (rs Rewrites) Apply(s string) (out, rule string) {
 	return s, ""
 }
 
-// Inside finds an old prefix that stands within a value, where no rule reaches.
-func (rs Rewrites) Inside(s string) string {
+// FindInside returns an old prefix that occurs anywhere in s. Apply does not rewrite it unless s
+// begins with it.
+func (rs Rewrites) FindInside(s string) string {
 	for _, r := range rs {
 		if r.Old != "" && r.Old != r.New && strings.Contains(s, r.Old) {
 			return r.Old
@@ -192,7 +193,7 @@ func (rs Rewrites) Inside(s string) string {
 	return ""
 }
 
-// Node rewrites the strings of a YAML value; the original stays as it is.
+// Node rewrites the strings of a copy of a YAML value.
 func (rs Rewrites) Node(n *yaml.Node) (out *yaml.Node, rule string) {
 	if n.Kind == yaml.ScalarNode {
 		if n.Tag != "!!str" {
@@ -218,8 +219,8 @@ func (rs Rewrites) Node(n *yaml.Node) (out *yaml.Node, rule string) {
 	return &c, rule
 }
 
-// Mounts rewrites both sides of each mount of a comma-separated list, each once: the paths that the
-// recipe holds are rewritten as well, so that is where the containers look.
+// Mounts rewrites both sides of each mount of a comma-separated list and removes duplicates. The
+// container side is rewritten because the paths in the recipe are.
 func (rs Rewrites) Mounts(list string) []string {
 	var out []string
 	for m := range strings.SplitSeq(list, ",") {
@@ -234,7 +235,7 @@ func (rs Rewrites) Mounts(list string) []string {
 	return out
 }
 
-// Join puts two rules or reasons, either of which may be empty, behind one another.
+// Join joins two rules or reasons with a semicolon. Either may be empty.
 func Join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

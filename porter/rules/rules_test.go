@@ -22,11 +22,11 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
-func TestInside(t *testing.T) {
+func TestFindInside(t *testing.T) {
 	t.Parallel()
 	rs := Rewrites(DefaultRewrites)
 	for in, want := range map[string]string{"--dir=/lustre/x": "/lustre/", "/scratch/x": "", "": ""} {
-		if got := rs.Inside(in); got != want {
+		if got := rs.FindInside(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestVariables(t *testing.T) {
 	for _, c := range []struct {
 		process Process
 		name    string
-		verb    Verb
+		action  Action
 		to      string
 	}{
 		{Worker, "DYN_KV_BLOCK_SIZE", Rename, "DYN_TRTLLM_KV_BLOCK_SIZE"},
@@ -73,7 +73,7 @@ func TestVariables(t *testing.T) {
 		{Frontend, "HOME", Drop, ""},
 		{Worker, "DYN_LOG", "", ""},
 	} {
-		if r := VariableOf(c.process, c.name); r.Verb != c.verb || r.To != c.to {
+		if r := VariableOf(c.process, c.name); r.Action != c.action || r.To != c.to {
 			t.Errorf("%s of %s: %+v", c.name, c.process, r)
 		}
 	}
@@ -84,17 +84,17 @@ func TestVariables(t *testing.T) {
 	if added := Added(Frontend); len(added) != 1 || added[0].Name != "HOME" || added[0].To != "/tmp" {
 		t.Errorf("added to the frontend: %+v", added)
 	}
-	if !Dropped("PATH") || Dropped("DYN_UCX_TLS") || Dropped("A") {
+	if !IsDropped("PATH") || IsDropped("DYN_UCX_TLS") || IsDropped("A") {
 		t.Error("which variables are dropped")
 	}
 }
 
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	if r := FlagOf("--mpi"); r.Verb != Same || r.Want != "pmix" {
+	if r := FlagOf("--mpi"); r.Action != MustMatch || r.Expected != "pmix" {
 		t.Errorf("--mpi: %+v", r)
 	}
-	if r := FlagOf("--gres"); r.Verb != "" {
+	if r := FlagOf("--gres"); r.Action != "" {
 		t.Error("--gres has a rule")
 	}
 	for name, want := range map[string]bool{"dyn-tool-call-parser": true, "dyn-parser-x": false, "router-mode": false} {

@@ -35,7 +35,7 @@ const (
 
 // Session works on real files; the zero value remembers nothing.
 type Session struct {
-	State        string   // folder in which it remembers what was ported; empty: nowhere
+	StateDir     string   // folder in which it remembers what was ported; empty: nowhere
 	DatasetRoots []string // folders in which datasets are always looked for
 }
 
@@ -43,19 +43,19 @@ type Session struct {
 func (s Session) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
 	opt.DatasetRoots = append(slices.Clone(s.DatasetRoots), opt.DatasetRoots...)
 	for i, root := range opt.DatasetRoots {
-		opt.DatasetRoots[i] = Home(root)
+		opt.DatasetRoots[i] = ExpandHome(root)
 	}
-	opt.RecipeOut, opt.WorkloadOut = Home(opt.RecipeOut), Home(opt.WorkloadOut)
-	r, err := porter.Port(ctx, Home(dir), opt)
+	opt.RecipeOut, opt.WorkloadOut = ExpandHome(opt.RecipeOut), ExpandHome(opt.WorkloadOut)
+	r, err := porter.Port(ctx, ExpandHome(dir), opt)
 	if err == nil {
-		s.remember(ctx, Home(dir))
+		s.remember(ctx, ExpandHome(dir))
 	}
 	return r, err
 }
 
 // FindRuns lists run directories below a folder: those found until ctx ends.
 func (Session) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
-	return inTime(ctx, root, func() ([]string, error) { return harness.FindRuns(ctx, Home(root), depth) })
+	return inTime(ctx, root, func() ([]string, error) { return harness.FindRuns(ctx, ExpandHome(root), depth) })
 }
 
 // List lists the folders in a folder, links to folders included.
@@ -91,7 +91,7 @@ func inTime[T any](ctx context.Context, name string, ask func() (T, error)) (T, 
 }
 
 func list(ctx context.Context, dir string) ([]string, error) {
-	f, err := os.Open(Home(dir))
+	f, err := os.Open(ExpandHome(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -123,14 +123,14 @@ func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload str
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	_, err := r.Write(Home(recipe), Home(workload), force)
+	_, err := r.Write(ExpandHome(recipe), ExpandHome(workload), force)
 	return err
 }
 
 // Excerpt reads around a place of a file. Lines far into a large file are not looked for.
 func (Session) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
-	f, err := os.Open(Home(path))
+	f, err := os.Open(ExpandHome(path))
 	if err != nil {
 		return e, err
 	}
@@ -171,12 +171,12 @@ func (Session) Excerpt(ctx context.Context, path string, line, column, length in
 	return e, nil
 }
 
-func (s Session) file() string { return filepath.Join(s.State, "ported") }
+func (s Session) file() string { return filepath.Join(s.StateDir, "ported") }
 
 // Recent lists what was ported before and is still there, or on a file system that
 // does not answer within a second.
 func (s Session) Recent(ctx context.Context) ([]string, error) {
-	if s.State == "" {
+	if s.StateDir == "" {
 		return nil, nil
 	}
 	data, err := smallfile.Read(s.file(), 1)
@@ -211,11 +211,11 @@ func (s Session) Recent(ctx context.Context) ([]string, error) {
 // can't be written, the next wizard offers less.
 func (s Session) remember(ctx context.Context, dir string) {
 	abs, err := filepath.Abs(dir)
-	if s.State == "" || err != nil || strings.ContainsRune(abs, '\n') {
+	if s.StateDir == "" || err != nil || strings.ContainsRune(abs, '\n') {
 		return
 	}
 	dirs, err := s.Recent(ctx)
-	if err != nil || os.MkdirAll(s.State, 0o755) != nil {
+	if err != nil || os.MkdirAll(s.StateDir, 0o755) != nil {
 		return
 	}
 	dirs = slices.DeleteFunc(dirs, func(o string) bool { return o == abs })
@@ -223,8 +223,8 @@ func (s Session) remember(ctx context.Context, dir string) {
 	_ = renameio.WriteFile(s.file(), []byte(strings.Join(dirs, "\n")+"\n"), 0o644) // see above
 }
 
-// Home expands the ~ of a typed path.
-func Home(path string) string {
+// ExpandHome replaces a leading ~ of a typed path by the home directory.
+func ExpandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && rest[0] != '/' {
 		return path

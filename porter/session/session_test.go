@@ -44,7 +44,7 @@ func TestExcerpt(t *testing.T) {
 
 func TestRecent(t *testing.T) {
 	t.Parallel()
-	s := Session{State: filepath.Join(t.TempDir(), "state")}
+	s := Session{StateDir: filepath.Join(t.TempDir(), "state")}
 	if got, err := s.Recent(t.Context()); err != nil || got != nil {
 		t.Errorf("at first: %v %v", got, err)
 	}

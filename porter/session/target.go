@@ -18,7 +18,7 @@ import (
 // Target is a file that a port would write, against what is there.
 type Target struct {
 	Path    string
-	There   bool     // a file of that name
+	Exists  bool     // a file of that name
 	Same    bool     // and it holds just that
 	Diff    []string // unified, from what is there to what would be; the first byte of a line tells which
 	Added   int      // lines
@@ -32,7 +32,7 @@ const maxCompared = 8 << 20
 // Targets compares the files that a port would write, recipe, workload and report,
 // with those that are there.
 func (Session) Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]Target, error) {
-	recipe, workload = Home(recipe), Home(workload)
+	recipe, workload = ExpandHome(recipe), ExpandHome(workload)
 	var out []Target
 	for _, f := range []struct {
 		path   string
@@ -62,7 +62,7 @@ func compare(path string, data []byte) Target {
 	case errors.Is(err, fs.ErrNotExist):
 		return t
 	case err == nil:
-		t.There = true
+		t.Exists = true
 		err = t.compare(info, string(data))
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ func TestTargets(t *testing.T) {
 	dir := t.TempDir()
 	recipe, workload := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml")
 	got, err := Session{}.Targets(t.Context(), r, recipe, workload)
-	if err != nil || len(got) != 3 || slices.ContainsFunc(got, func(t Target) bool { return t.There || t.Problem != "" }) {
+	if err != nil || len(got) != 3 || slices.ContainsFunc(got, func(t Target) bool { return t.Exists || t.Problem != "" }) {
 		t.Fatalf("an empty folder: %+v %v", got, err)
 	}
 	if _, err := r.Write(recipe, workload, false); err != nil {

@@ -234,7 +234,7 @@ func (t *tree) one(ctx context.Context, run string) Row {
 	}
 	n := 1
 	if _, lerr := os.Lstat(out); errors.Is(lerr, fs.ErrNotExist) {
-		err = r.WriteFolder(out)
+		err = r.WriteDirectory(out)
 	} else {
 		n, err = r.Write(recipe, workload, t.opt.Force)
 	}

@@ -124,7 +124,7 @@ func (f *files) proofLines(th ui.Theme, w int) (lines []string, first int) {
 		if n := len(l.Launches); n > 1 {
 			who += fmt.Sprintf(" and %d alike", n-1)
 		}
-		sums := fmt.Sprintf("  now %s · %d kept, %d differ", ui.Clean(l.Step), l.Kept, len(l.Differences))
+		sums := fmt.Sprintf("  now %s · %d kept, %d differ", ui.Clean(l.Step), l.Unchanged, len(l.Differences))
 		lines = append(lines, "", " "+th.Title.Render(ui.Clean(who))+th.Paint(ui.Muted, sums))
 		for _, d := range l.Grouped() {
 			lines = append(lines, difference(th, d, w)...)
@@ -184,13 +184,13 @@ var diffRoles = map[string]ui.Role{"+": ui.OK, "-": ui.Bad, "@": ui.Accent}
 // standing says what a file that would be written means for what is there.
 func standing(t session.Target) (string, ui.Role) {
 	switch {
-	case t.Problem != "" && t.There:
+	case t.Problem != "" && t.Exists:
 		return "is there: " + t.Problem, ui.Warn
 	case t.Problem != "":
 		return t.Problem, ui.Bad
 	case t.Same:
 		return "is there and the same", ui.Muted
-	case t.There:
+	case t.Exists:
 		return fmt.Sprintf("is there: +%d −%d lines", t.Added, t.Removed), ui.Warn
 	}
 	return "new", ui.OK

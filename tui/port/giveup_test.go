@@ -190,7 +190,7 @@ func TestHomeIsExpandedByTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	press(s, "s", "~", "/", "d", "/", "enter")
-	if n := s.porting.result.res.Open(porter.MustFix); n != 0 {
+	if n := s.porting.result.res.CountOpen(porter.MustFix); n != 0 {
 		t.Errorf("%d datasets are not found below ~", n)
 	}
 }

@@ -73,7 +73,7 @@ func (p *porting) port() tea.Cmd {
 	}
 	return tea.Batch(func() tea.Msg {
 		defer close(r.progress)
-		m := portedMsg{run: r, names: defaultNames(session.Home(dir))}
+		m := portedMsg{run: r, names: defaultNames(session.ExpandHome(dir))}
 		opt.RecipeOut, opt.WorkloadOut = m.names[0], m.names[1]
 		var res *porter.Result
 		if res, m.err = eng.Port(r.ctx, dir, opt); m.err == nil {

@@ -136,10 +136,10 @@ func facts(r *recipes.Recipe) []string {
 func (w *written) factLine(th ui.Theme, width int) string {
 	res := w.res
 	var open []string
-	if n := res.Open(porter.MustFix); n > 0 {
+	if n := res.CountOpen(porter.MustFix); n > 0 {
 		open = append(open, th.Paint(ui.Bad, fmt.Sprintf("%d must-fix", n)))
 	}
-	if n := res.Open(porter.Confirm); n > 0 {
+	if n := res.CountOpen(porter.Confirm); n > 0 {
 		open = append(open, th.Paint(ui.Warn, fmt.Sprintf("%d to confirm", n)))
 	}
 	if len(open) == 2 && width < 80 {
@@ -193,9 +193,9 @@ func summary(res *porter.Result, w int) (string, ui.Role) {
 	counts := res.Summary()
 	role := ui.OK
 	switch {
-	case res.Open(porter.MustFix) > 0:
+	case res.CountOpen(porter.MustFix) > 0:
 		role = ui.Bad
-	case res.Open(porter.Confirm) > 0:
+	case res.CountOpen(porter.Confirm) > 0:
 		role = ui.Warn
 	}
 	long := fmt.Sprintf("%d fields:", len(res.Fields))
@@ -211,7 +211,7 @@ func summary(res *porter.Result, w int) (string, ui.Role) {
 	if len(long)+30 <= w {
 		return long, role
 	}
-	open := res.Open(porter.MustFix) + res.Open(porter.Confirm)
+	open := res.CountOpen(porter.MustFix) + res.CountOpen(porter.Confirm)
 	return fmt.Sprintf("%d fields, %s open", len(res.Fields), ui.Plural(open, "question")), role
 }
 

@@ -64,8 +64,8 @@ func (l *lab) Targets(_ context.Context, _ *porter.Result, recipe, workload stri
 	out := []session.Target{{Path: recipe}, {Path: workload}, {Path: porter.ProvenancePath(recipe)}}
 	if l.exists {
 		diff := []string{"@@ -1,2 +1,2 @@", cmp.Or(l.theirs, "-mine: 1"), "+name: x", " same"}
-		out[0] = session.Target{Path: "/d/r.yaml", There: true, Added: 1, Removed: 1, Diff: diff}
-		out[2].There, out[2].Same = true, true
+		out[0] = session.Target{Path: "/d/r.yaml", Exists: true, Added: 1, Removed: 1, Diff: diff}
+		out[2].Exists, out[2].Same = true, true
 	}
 	return out, nil
 }
@@ -344,7 +344,7 @@ func TestDatasetsAreSearched(t *testing.T) {
 		t.Error("a path is typed, and q would leave")
 	}
 	press(s, "enter")
-	if n := s.porting.result.res.Open(porter.MustFix); n != 0 || s.review.root != nil {
+	if n := s.porting.result.res.CountOpen(porter.MustFix); n != 0 || s.review.root != nil {
 		t.Errorf("%d must-fix questions left", n)
 	}
 	press(s, "s", "/", "n", "o", "w", "h", "e", "r", "e")

@@ -29,7 +29,7 @@ type oneFile struct{ eng Engine }
 
 // LogView opens the file.
 func (a oneFile) LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error) {
-	return a.eng.FileView(ctx, session.Home(paths[0]))
+	return a.eng.FileView(ctx, session.ExpandHome(paths[0]))
 }
 
 func newViewer(ctx context.Context, eng Engine, th ui.Theme) viewer {

@@ -75,7 +75,7 @@ func (w *writing) check() tea.Cmd {
 	ctx, eng, dir, opt := w.ctx, w.eng, w.job.dir, w.job.options()
 	return func() tea.Msg {
 		m := checkedMsg{findings{names: names}}
-		opt.RecipeOut, opt.WorkloadOut = session.Home(names[0]), session.Home(names[1])
+		opt.RecipeOut, opt.WorkloadOut = session.ExpandHome(names[0]), session.ExpandHome(names[1])
 		res, err := eng.Port(ctx, dir, opt)
 		if err == nil {
 			m.targets, err = eng.Targets(ctx, res, opt.RecipeOut, opt.WorkloadOut)
@@ -104,7 +104,7 @@ func (w *writing) write(force bool) tea.Cmd {
 	eng, dir, opt, names, shown := w.eng, w.job.dir, w.job.options(), w.typed(), w.compared
 	m := writtenMsg{write: w.now, answers: len(opt.Answers)}
 	return func() tea.Msg {
-		m.paths = [2]string{session.Home(names[0]), session.Home(names[1])}
+		m.paths = [2]string{session.ExpandHome(names[0]), session.ExpandHome(names[1])}
 		opt.RecipeOut, opt.WorkloadOut = m.paths[0], m.paths[1]
 		res, err := eng.Port(ctx, dir, opt)
 		if err == nil && force {
@@ -138,7 +138,7 @@ func (writtenMsg) exists(err error) bool {
 func allShown(now, shown []session.Target) bool {
 	for _, t := range now {
 		seen := slices.ContainsFunc(shown, func(o session.Target) bool { return reflect.DeepEqual(o, t) })
-		if t.There && !t.Same && !seen {
+		if t.Exists && !t.Same && !seen {
 			return false
 		}
 	}
@@ -265,7 +265,7 @@ func (w *writing) back() tea.Cmd {
 func (w *writing) replaced() []string {
 	var out []string
 	for _, t := range w.compared {
-		if t.There && !t.Same {
+		if t.Exists && !t.Same {
 			out = append(out, t.Path)
 		}
 	}
@@ -300,7 +300,7 @@ func (w *writing) view(th ui.Theme) string {
 	lines = append(append(append(lines, gap...), of.account(th, w.w)...), gap...)
 	if w.now != nil {
 		lines = append(lines, "  "+th.Paint(ui.Muted, "writing …  esc gives it up"))
-	} else if n := of.res.Open(porter.MustFix); n > 0 {
+	} else if n := of.res.CountOpen(porter.MustFix); n > 0 {
 		text := ui.Plural(n, "question") + " must be answered before a run; the files can be written all the same"
 		lines = append(lines, wrapped(th, "  ", ui.Warn, text, w.w)...)
 	}
@@ -327,7 +327,7 @@ func (w *written) account(th ui.Theme, width int) []string {
 	}
 	var open []string
 	for _, k := range []porter.TodoKind{porter.MustFix, porter.Confirm, porter.Note} {
-		if n := w.res.Open(k); n > 0 {
+		if n := w.res.CountOpen(k); n > 0 {
 			open = append(open, th.Paint(kindRole(k), fmt.Sprintf("%d %s", n, k)))
 		}
 	}

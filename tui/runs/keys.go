@@ -74,7 +74,7 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 	case "enter":
 		s.typing = typingNothing
 		if path := strings.TrimSpace(s.recipe.Value()); path != "" {
-			return func() tea.Msg { return ui.OpenEdit{Recipe: session.Home(path)} }
+			return func() tea.Msg { return ui.OpenEdit{Recipe: session.ExpandHome(path)} }
 		}
 	default:
 		s.recipe.Key(msg)

@@ -39,7 +39,7 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 	out := bare(n)
 	switch n.Kind {
 	case yaml.ScalarNode:
-		if other := ReadsOtherwise(n); other != "" {
+		if other := YAML11Type(n); other != "" {
 			x.note(n.Line, "%s is %s for the engine and srt-slurm (YAML 1.1), but not for newer readers; written as it stands",
 				safetext.Clip(n.Value, 40), other)
 		}

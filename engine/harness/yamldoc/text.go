@@ -65,10 +65,10 @@ func inFlow(n *yaml.Node) *yaml.Node {
 // words are what a reader of YAML 1.1 may take a plain scalar for.
 var words = map[string]string{"!!str": "text", "!!bool": "a bool", "!!int": "a whole number", "!!float": "a number"}
 
-// ReadsOtherwise says what a reader of YAML 1.1 makes of a plain scalar, if that is
+// YAML11Type says what a reader of YAML 1.1 makes of a plain scalar, if that is
 // something else than what readers of YAML 1.2 make of it: they differ in words (on,
 // yes), base 60 (12:00:00), octal (0o14) and exponents (1e-5).
-func ReadsOtherwise(n *yaml.Node) string {
+func YAML11Type(n *yaml.Node) string {
 	if n.Style&^yaml.FlowStyle != 0 || words[n.Tag] == "" || !strings.ContainsAny(n.Value, "0123456789oOnNyYfF") {
 		return ""
 	}
