@@ -1,6 +1,6 @@
-// Package rundir is the layout of a run's folder, the interface between submit, job and user: which
-// file is called what, how a folder is staged and published, and the record by which a run is known
-// again. It knows nothing of what the files mean.
+// Package rundir defines the layout of a run directory, the interface between submit, job and user:
+// the names of its files, how it is staged and published, and the record that identifies a run.
+// It does not interpret the files.
 package rundir
 
 import (
@@ -20,55 +20,56 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Names inside a run's folder.
+// Names inside a run directory.
 const (
 	RecordFile   = "run.json"
-	PlanFile     = "plan.json"        // as shown; 0600, since it may hold secrets
-	BoundFile    = "plan.bound.json"  // as run; 0600 too
-	RecipeFile   = "config.yaml"      // byte copy of what was submitted
-	WorkloadFile = "workload.yaml"    // likewise
-	ClusterFile  = "srtslurm.yaml"    // the cluster file as it was at submit
-	ScriptFile   = "sbatch_script.sh" // of a Slurm job, as submitted
-	CancelFile   = "cancel.json"      // who asked for the run's end, and when
-	PhasesFile   = "phases.json"      // what the plan says of the phases, for everyone to read
-	LockFile     = "supervisor.lock"  // held while a local run's supervisor lives
+	PlanFile     = "plan.json"        // the plan with placeholders; mode 0600: it may hold secrets
+	BoundFile    = "plan.bound.json"  // the plan with the job's nodes and addresses; mode 0600
+	RecipeFile   = "config.yaml"      // the recipe as submitted, byte for byte
+	WorkloadFile = "workload.yaml"    // the workload as submitted, byte for byte
+	ClusterFile  = "srtslurm.yaml"    // the cluster file as submitted
+	ScriptFile   = "sbatch_script.sh" // the batch script of a Slurm job, as submitted
+	CancelFile   = "cancel.json"      // who cancelled the run, where and when
+	PhasesFile   = "phases.json"      // the planned phases; readable by all users
+	LockFile     = "supervisor.lock"  // locked while the supervisor of a local run is running
 	PIDFile      = "supervisor.pid"
 	LogsDir      = "logs"
 	BinDir       = "bin"
 	stagingDir   = ".staged"
 )
 
-// Record says what a run is. It is written once, before the run starts.
+// Record identifies and describes a run. It is written once, before the run starts.
 type Record struct {
 	Version  int       `json:"version"`
-	ID       string    `json:"id"` // L<utc>-<hex>, or the scheduler's job id
+	ID       string    `json:"id"` // L<utc>-<hex>, or the Slurm job id
 	Name     string    `json:"name"`
 	Launcher string    `json:"launcher"` // local, slurm, srtctl
-	Host     string    `json:"host"`     // where it was submitted
+	Host     string    `json:"host"`     // the host that submitted it
 	Created  time.Time `json:"created"`
 	Model    string    `json:"model"`
-	Levels   []int     `json:"levels"` // users, as played
-	Recipe   string    `json:"recipe"` // where it came from
+	Levels   []int     `json:"levels"` // concurrency levels, as replayed
+	Recipe   string    `json:"recipe"` // path of the original
 	Workload string    `json:"workload"`
-	Dir      string    `json:"dir"` // of the run, absolute
-	// Comment and Cluster tell a Slurm job from another one with the same id.
+	Dir      string    `json:"dir"` // absolute path of the run directory
+	// Comment and Cluster distinguish a Slurm job from another one with the same id.
 	Comment string `json:"comment,omitempty"`
 	Cluster string `json:"cluster,omitempty"`
-	// What else was asked for, so that the run can be submitted again.
+	// Options of the submit, so that the run can be submitted again.
 	Smoke   bool    `json:"smoke,omitempty"`
-	Users   int     `json:"users,omitempty"`   // of a local run, of its highest level
-	Seconds float64 `json:"seconds,omitempty"` // of a local run's phase
-	Again   string  `json:"again,omitempty"`   // the run of which this is another one
-	// Lost is what the run's supervisor left in the list of runs when it stopped since
-	// the run's folder had been removed.
+	Users   int     `json:"users,omitempty"`   // local run: users of the highest level
+	Seconds float64 `json:"seconds,omitempty"` // local run: duration of a phase
+	Again   string  `json:"again,omitempty"`   // id of the run that this one repeats
+	// Lost is the message of a supervisor that stopped because the run directory
+	// had been removed.
 	Lost  string `json:"lost,omitempty"`
-	After string `json:"after,omitempty"` // the run for whose end this one waits
+	After string `json:"after,omitempty"` // id of the run that must end before this one starts
 }
 
-// Program is a program to stage: the file, and its name in the run's bin folder.
+// Program is an executable to stage: its path, and its name in the run's bin directory.
 type Program struct{ Path, Name string }
 
-// ReadPlan reads the plan of a run's folder into p: as bound if the run has started, else as shown.
+// ReadPlan reads the plan of a run into p: the bound plan if the run has started, else the
+// plan with placeholders.
 func ReadPlan(dir string, p any) error {
 	err := smallfile.ReadJSON(filepath.Join(dir, BoundFile), p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,10 +78,10 @@ func ReadPlan(dir string, p any) error {
 	return err
 }
 
-// Logs is the log dir of a run's folder.
+// Logs returns the log directory of a run directory.
 func Logs(dir string) string { return filepath.Join(dir, LogsDir) }
 
-// NewLocalID makes the id of a local run: L, the time in UTC, four random hex digits.
+// NewLocalID returns a new id for a local run: L, the time in UTC, and four random hex digits.
 func NewLocalID(now time.Time) (string, error) {
 	var b [2]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -89,15 +90,15 @@ func NewLocalID(now time.Time) (string, error) {
 	return "L" + now.UTC().Format("20060102T150405") + "-" + hex.EncodeToString(b[:]), nil
 }
 
-// File is one file to stage.
+// File is a file to stage.
 type File struct {
-	Name string // relative to the run's folder
+	Name string // relative to the run directory
 	Data []byte
 	Mode fs.FileMode
 }
 
-// Stage writes everything of a run into a folder of its own below base, where
-// nothing can find it half done, and returns that folder.
+// Stage writes the files of a run into a new hidden directory below base and returns
+// its path. [Publish] makes the complete directory visible.
 func Stage(base string, files []File, programs ...Program) (string, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -130,7 +131,7 @@ func writeStaged(dir string, files []File, programs []Program) error {
 	return nil
 }
 
-// Publish moves a staged folder to its final name, which must be free.
+// Publish renames a staged directory to base/id, which must not exist.
 func Publish(staged, base, id string) (string, error) {
 	dir := filepath.Join(base, id)
 	if _, err := os.Lstat(dir); err == nil {
@@ -156,7 +157,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// WriteNew writes a JSON file that must not be there yet.
+// WriteNew writes v as JSON to a file that must not exist.
 func WriteNew(path string, v any, mode fs.FileMode) error {
 	if _, err := os.Lstat(path); err == nil {
 		return problem.Errorf(problem.RunExists, "write %s: file already exists; the run has been started before", path)
@@ -164,8 +165,8 @@ func WriteNew(path string, v any, mode fs.FileMode) error {
 	return smallfile.WriteJSON(path, v, mode)
 }
 
-// ReadRecord reads the record of a run's folder; the folder may have been moved
-// since, so Dir is where it was found.
+// ReadRecord reads the record in a run directory. Its Dir is dir, since the directory
+// may have been moved.
 func ReadRecord(dir string) (Record, error) {
 	var r Record
 	if err := smallfile.ReadJSON(filepath.Join(dir, RecordFile), &r); err != nil {
@@ -175,24 +176,25 @@ func ReadRecord(dir string) (Record, error) {
 	return r, nil
 }
 
-// cancelRequest is who asked for the end of a run.
+// cancelRequest records who cancelled a run.
 type cancelRequest struct {
 	User string    `json:"user"`
 	Host string    `json:"host"`
 	At   time.Time `json:"t"`
 }
 
-// WriteCancel records in a run's folder that the user of this process asks for the
-// run's end, on a host at a time.
+// WriteCancel records in a run directory that the current user cancels the run from
+// host at the given time.
 func WriteCancel(dir, host string, at time.Time) error {
 	by := cancelRequest{Host: host, At: at.UTC()}
-	if u, err := user.Current(); err == nil { // its name is for people only
+	if u, err := user.Current(); err == nil { // without a name the request is still valid
 		by.User = u.Username
 	}
 	return smallfile.WriteJSON(filepath.Join(dir, CancelFile), by, 0o644)
 }
 
-// CancelledBy tells who asked for a run's end and where; empty: nobody did.
+// CancelledBy returns a message that names who cancelled a run and from which host.
+// It is empty if the run was not cancelled with this program.
 func CancelledBy(dir string) string {
 	var by cancelRequest
 	if err := smallfile.ReadJSON(filepath.Join(dir, CancelFile), &by); err != nil {
@@ -201,8 +203,8 @@ func CancelledBy(dir string) string {
 	return "cancelled by " + by.User + " on " + by.Host
 }
 
-// Registry is the list of runs known to a user: one small file a run, in the
-// user's state folder. The runs' folders stay where the user put them.
+// Registry is the list of a user's recorded runs: one small file per run in the state
+// directory. The run directories are elsewhere.
 type Registry struct{ Dir string }
 
 // Add records a run.
@@ -213,19 +215,19 @@ func (g Registry) Add(r Record) error {
 	return smallfile.WriteJSON(filepath.Join(g.Dir, r.ID+".json"), r, 0o644)
 }
 
-// MarkLost notes what became of a listed run whose folder is gone.
-func (g Registry) MarkLost(id, why string) error {
+// MarkLost adds to the record of a run whose directory was removed why it stopped.
+func (g Registry) MarkLost(id, reason string) error {
 	path := filepath.Join(g.Dir, id+".json")
 	var r Record
 	if err := smallfile.ReadJSON(path, &r); err != nil {
 		return fmt.Errorf("record the loss of run %s: %w", id, err)
 	}
-	r.Lost = why
+	r.Lost = reason
 	return smallfile.WriteJSON(path, r, 0o644)
 }
 
-// List reads all recorded runs. Entries that can't be read come back as errors
-// beside the ones that can. A run's folder may be gone, for a while or for good.
+// List returns all recorded runs. It returns the records it could read together with an
+// error for those it could not. The directory of a recorded run may no longer exist.
 func (g Registry) List() ([]Record, error) {
 	entries, err := os.ReadDir(g.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

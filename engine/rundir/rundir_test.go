@@ -35,17 +35,17 @@ func TestStageAndPublish(t *testing.T) {
 		}
 	}
 	if r, err := ReadRecord(dir); err != nil || r.ID != "L1" || r.Dir != dir {
-		t.Errorf("record %+v, %v: a moved run is where it was found", r, err)
+		t.Errorf("record %+v, %v, want dir %s", r, err, dir)
 	}
 	if staged, err = Stage(base, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Publish(staged, base, "L1"); err == nil || !strings.Contains(err.Error(), "already exists") {
-		t.Errorf("a second run of one id: %v", err)
+		t.Errorf("publish an id twice: %v", err)
 	}
 }
 
-func TestAFailedStageLeavesNothing(t *testing.T) {
+func TestStageRemovesItsFilesOnError(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	if _, err := Stage(base, nil,
@@ -54,11 +54,11 @@ func TestAFailedStageLeavesNothing(t *testing.T) {
 	}
 	left, err := os.ReadDir(filepath.Join(base, stagingDir))
 	if err != nil || len(left) != 0 {
-		t.Errorf("left %v, %v", left, err)
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 
-// Many submit at once into one base; none gets in another's way.
+// Concurrent submits into one output directory do not disturb each other.
 func TestConcurrentSubmits(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -89,7 +89,7 @@ func TestRegistry(t *testing.T) {
 	t.Parallel()
 	g := Registry{Dir: filepath.Join(t.TempDir(), "runs")}
 	if rs, err := g.List(); err != nil || rs != nil {
-		t.Errorf("at first: %v, %v", rs, err)
+		t.Errorf("empty registry: %v, %v", rs, err)
 	}
 	for _, id := range []string{"L1", "L2"} {
 		if err := g.Add(Record{ID: id, Dir: "/gone/" + id}); err != nil {
@@ -101,17 +101,17 @@ func TestRegistry(t *testing.T) {
 	}
 	rs, err := g.List()
 	if len(rs) != 2 || err == nil || !strings.Contains(err.Error(), "torn.json") {
-		t.Errorf("got %v, %v: want both runs, and the torn entry told", rs, err)
+		t.Errorf("got %v, %v: want both runs, and an error for torn.json", rs, err)
 	}
 }
 
-func TestWriteNewRefusesToReplace(t *testing.T) {
+func TestWriteNewDoesNotOverwrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), BoundFile)
 	if err := WriteNew(path, 1, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteNew(path, 2, 0o600); err == nil {
-		t.Error("a run can be started twice")
+		t.Error("an existing file was overwritten")
 	}
 }

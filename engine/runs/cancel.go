@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Cancel ends a run gracefully and waits until it has ended.
+// Cancel stops a run gracefully and waits until it has ended.
 func (s *Store) Cancel(ctx context.Context, ref Ref) error {
 	switch {
 	case ref.Record.ID == "":
@@ -31,13 +31,13 @@ func (s *Store) Cancel(ctx context.Context, ref Ref) error {
 	return local.Cancel(ctx, ref.Dir)
 }
 
-// gracePeriod is how long a job may take to stop gracefully: its client's 30 s and
-// its servers' 10, each followed by a kill.
+// gracePeriod is how long a job may take to stop gracefully: 30 s for the client and 10 s for
+// each tier of servers, each followed by a kill.
 const gracePeriod = 80 * time.Second
 
-// cancelSlurm ends a run's job: one that waits at once, one that runs through its
-// batch process, and the hard way when that has not ended it. A scheduler that does
-// not answer is an error, and nothing is done.
+// cancelSlurm cancels the job of a run. It cancels a pending job at once. It asks the batch
+// process of a running job to stop, and cancels the job if it has not ended after
+// gracePeriod. If Slurm does not answer, it changes nothing and returns an error.
 func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 	r := ref.Record
 	j, err := slurm.Status(ctx, r)
@@ -47,21 +47,22 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 	case err != nil:
 		return fmt.Errorf("cancel %s: %w; nothing was cancelled", ref.Label(), err)
 	}
-	gone := ref.checkDir() != nil
-	if !gone {
+	noDir := ref.checkDir() != nil
+	if !noDir {
 		if err := rundir.WriteCancel(ref.Dir, s.status.host, s.status.now()); err != nil {
 			return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 		}
 	}
-	if !gone && j.State == "RUNNING" && ref.Record.Launcher != string(plan.Srtctl) { // whose script passes no signal on
+	// The batch script of srtctl does not forward signals.
+	if !noDir && j.State == "RUNNING" && ref.Record.Launcher != string(plan.Srtctl) {
 		if err := slurm.Terminate(ctx, r.ID); err != nil {
 			return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 		}
-		patience, done := context.WithTimeout(ctx, gracePeriod)
-		err := awaitEnd(patience, r)
+		graceCtx, done := context.WithTimeout(ctx, gracePeriod)
+		err := awaitEnd(graceCtx, r)
 		done()
 		if err == nil {
-			s.catchUp(ctx)
+			s.awaitFreshQueue(ctx)
 			return nil
 		}
 	}
@@ -71,11 +72,11 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 	if err := awaitEnd(ctx, r); err != nil {
 		return fmt.Errorf("cancel %s: job %s was signalled but has not ended yet: %w", ref.Label(), r.ID, err)
 	}
-	s.catchUp(ctx)
+	s.awaitFreshQueue(ctx)
 	return nil
 }
 
-// awaitEnd waits until a job does nothing any more. The controller is asked for this one job alone.
+// awaitEnd waits until a job has ended. It asks the controller for this job once a second.
 func awaitEnd(ctx context.Context, r rundir.Record) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -92,9 +93,9 @@ func awaitEnd(ctx context.Context, r rundir.Record) error {
 	}
 }
 
-// catchUp waits for an answer of the queue that is newer than this moment, so that
-// what is shown next is not the state before.
-func (s *Store) catchUp(ctx context.Context) {
+// awaitFreshQueue waits for an answer of the queue that is newer than now, so that the next
+// status shown is not the one before the cancel.
+func (s *Store) awaitFreshQueue(ctx context.Context) {
 	since := s.status.now()
 	for {
 		if a := s.status.queue.Ask(ctx); a.At.After(since) || a.Error != "" {
@@ -102,7 +103,7 @@ func (s *Store) catchUp(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-			return // it is cancelled all the same
+			return // the job is cancelled anyway
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

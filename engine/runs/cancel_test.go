@@ -11,8 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-// A run of Slurm whose folder is gone still has a job, which a cancel ends.
-func TestARunWithoutItsFolderIsCancelled(t *testing.T) {
+// The job of a run without its run directory can be cancelled.
+func TestCancelWithoutRunDirectory(t *testing.T) {
 	b := runstest.New(t)
 	bin := t.TempDir()
 	for name, text := range map[string]string{
@@ -54,8 +54,8 @@ esac`,
 	}
 }
 
-// A local run without its folder has nothing that could be told.
-func TestALocalRunWithoutItsFolder(t *testing.T) {
+// A local run without its run directory can't be cancelled.
+func TestCancelLocalWithoutRunDirectory(t *testing.T) {
 	t.Parallel()
 	b := runstest.New(t)
 	l := b.Run(t, "L1", "x", runstest.Host)

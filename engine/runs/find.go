@@ -15,18 +15,19 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Recorded returns the recorded runs; their directories are not looked at. Records
-// that can't be read are in the error, beside the others.
+// Recorded returns the recorded runs without looking at their directories. It returns the
+// records it could read together with an error for those it could not.
 func (s *Store) Recorded() ([]rundir.Record, error) { return s.registry.List() }
 
-// Find finds a run: a path (log dir or run dir), an exact job id, or a unique
-// prefix of <name>_<id>, in this order. Several matches are an error that lists them.
+// Find returns the run with the given path (run directory or log directory), exact job id or
+// unique prefix of <name>_<id>, in this order. The error for several matches lists them.
 func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 	if err := ctx.Err(); err != nil {
 		return Ref{}, err
 	}
 	if run == "" {
-		return Ref{}, problem.New(problem.RunNotFound, "find run: the name is empty; list recorded runs with agentperf-tui runs")
+		return Ref{}, problem.New(problem.RunNotFound,
+			"find run: the name is empty; list recorded runs with agentperf-tui runs")
 	}
 	if info, err := os.Stat(run); err == nil {
 		if !info.IsDir() {
@@ -62,8 +63,8 @@ func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 		run, len(hits), strings.Join(names, ", "))
 }
 
-// located is a run of the list. Where its folder is gone, its entry in the list is all
-// that is known of it, and enough to find its job by.
+// refFromRecord returns the Ref of a recorded run. If its directory does not exist, the Ref
+// has the record of the registry, which is enough to find its job.
 func refFromRecord(r rundir.Record) (Ref, error) {
 	ref, err := refFromPath(r.Dir)
 	if err == nil && ref.Record.ID == "" {
@@ -72,15 +73,17 @@ func refFromRecord(r rundir.Record) (Ref, error) {
 	return ref, err
 }
 
+// refFromPath returns the Ref of a run by its run directory, its log directory or the client's
+// output directory.
 func refFromPath(dir string) (Ref, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return Ref{}, err
 	}
-	if filepath.Base(dir) == "agentperf" { // the client's folder in the log dir was given
+	if filepath.Base(dir) == "agentperf" { // the client's output directory
 		dir = filepath.Dir(dir)
 	}
-	for _, d := range []string{dir, filepath.Dir(dir)} { // the log dir was given
+	for _, d := range []string{dir, filepath.Dir(dir)} { // dir may be the log directory
 		rec, err := rundir.ReadRecord(d)
 		if err == nil {
 			return Ref{Dir: d, Logs: rundir.Logs(d), Record: rec}, nil
@@ -96,20 +99,21 @@ func refFromPath(dir string) (Ref, error) {
 	return Ref{Dir: dir, Logs: logs}, nil
 }
 
-// maxNamedErrors is how many unreadable folders are named; more are counted.
+// maxNamedErrors is how many unreadable directories an error names; more are counted.
 const maxNamedErrors = 3
 
-// searchDepth bounds the look for runs below a root.
+// searchDepth limits the search for runs below a root, in directory levels.
 const searchDepth = 6
 
-// isRun tells a run's folder by its record, its harness's parameters, or outputs in the
-// client's folder: the client's own sources are in one of that name too.
+// isRun reports whether dir is a run directory. It has a record, the job parameters of the
+// harness, or outputs in the directory agentperf; the name alone is not enough, since the
+// client's sources are in a directory agentperf too.
 func isRun(dir string) bool {
-	for _, sign := range []string{
+	for _, name := range []string{
 		rundir.RecordFile, harness.JobParams, "agentperf/" + results.RequestsFile,
 		"agentperf/" + results.ManifestFile,
 	} {
-		if _, err := os.Stat(filepath.Join(dir, sign)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return true
 		}
 	}
@@ -121,8 +125,7 @@ func isRun(dir string) bool {
 	})
 }
 
-// findRuns looks for run folders below a root: ours by their record, others by
-// the client's output folder.
+// findRuns returns the run directories below a root. It does not search inside them.
 func findRuns(ctx context.Context, root string) ([]string, error) {
 	var out []string
 	var bad []error
@@ -130,7 +133,7 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
 	start := root
 	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		start += string(filepath.Separator) // the root itself may be a link
+		start += string(filepath.Separator) // follow the root if it is a symbolic link
 	}
 	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

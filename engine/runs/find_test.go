@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestRunsKeepsWhatCanNotBeRead(t *testing.T) {
+func TestRunsListsRunsWithErrors(t *testing.T) {
 	t.Parallel()
 	b := runstest.New(t)
 	good := b.Run(t, "L1", "good", runstest.Host, runstest.Said(event.Done))
@@ -57,12 +57,12 @@ func TestRunsKeepsWhatCanNotBeRead(t *testing.T) {
 		t.Errorf("runs %v", got)
 	}
 	if err == nil || !strings.Contains(err.Error(), "L2") {
-		t.Errorf("the broken run is not told of: %v", err)
+		t.Errorf("want an error that names the broken run, got %v", err)
 	}
 	if err := b.Cancel(t.Context(), good); err != nil {
-		t.Errorf("cancelling a run that has ended: %v", err)
+		t.Errorf("cancel a run that has ended: %v", err)
 	}
 	if runs, err := b.Runs(t.Context(), []string{"/no/such/root"}); !errors.Is(err, fs.ErrNotExist) || len(runs) != 3 {
-		t.Errorf("a root that is not there: %v, and %d runs beside it", err, len(runs))
+		t.Errorf("a root that does not exist: %v, and %d runs", err, len(runs))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A folder of the client's sources is no run, one with outputs of the client is.
+// A directory with the client's sources is not a run.
 func TestFindRuns(t *testing.T) {
 	t.Parallel()
 	got, err := findRuns(t.Context(), "../../testdata")
@@ -14,7 +14,7 @@ func TestFindRuns(t *testing.T) {
 	}
 	for _, dir := range got {
 		if filepath.Base(dir) == "checkout" {
-			t.Errorf("%s is taken for a run", dir)
+			t.Errorf("%s is not a run", dir)
 		}
 	}
 }

@@ -17,25 +17,25 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
-// Summary is one line of the list of runs.
+// Summary is an entry of the list of runs.
 type Summary struct {
 	Ref     Ref
 	ID      string // empty for external runs
 	Name    string
 	Dir     string
-	Source  string // the launcher; harness for external runs
+	Source  string // launcher; "harness" for external runs
 	State   event.State
 	Message string
 	Since   time.Time // last activity
 	Levels  []int
-	Figures results.Figures // of the highest level; nil without data
-	Errors  int             // failed requests of all phases
+	Figures results.Figures // of the highest concurrency level; nil without data
+	Errors  int             // failed requests in all phases
 	Status  event.Status
 	Plan    []plan.Phase // none for external runs
 }
 
-// MarshalJSON writes what the list tells, with the figures of it under keys of their
-// own; null for those that are not known.
+// MarshalJSON encodes the summary with a key for each figure of the list, null if the figure
+// is unknown.
 func (s Summary) MarshalJSON() ([]byte, error) {
 	var out results.Object
 	out.Add("id", s.ID)
@@ -59,8 +59,8 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	return out.MarshalJSON()
 }
 
-// Runs lists the runs known here and, below the given roots, the folders of other
-// tools; newest first. What could not be read is the error beside the rest.
+// Runs lists the recorded runs and the runs below the given roots, newest first. It returns the
+// runs it could read together with an error for those it could not.
 func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 	records, err := s.registry.List()
 	problems := []error{err}
@@ -71,7 +71,7 @@ func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 		if err == nil && !seen[ref.Dir] {
 			seen[ref.Dir] = true
 			var sum Summary
-			sum, err = s.summarize(ctx, ref) // what can't be read of it is told beside it
+			sum, err = s.summarize(ctx, ref) // sum is valid despite an error
 			out = append(out, sum)
 		}
 		problems = append(problems, err)
@@ -124,12 +124,12 @@ func (s *Store) summarize(ctx context.Context, ref Ref) (Summary, error) {
 	return sum, s.fillFigures(ctx, ref, &sum)
 }
 
-// maxLiveSize is the size of the request log up to which a list shows the figures
-// of a run that is still writing: they are computed anew each time.
+// maxLiveSize is the largest file of request rows, in bytes, for which the list shows the
+// figures of a run that is running. They are recomputed on each refresh.
 const maxLiveSize = 16 << 20
 
-// figures fills in the figures of the highest level. They are computed once for
-// outputs that no longer change.
+// fillFigures sets the figures of the highest concurrency level. It computes them only once
+// for outputs that no longer change.
 func (s *Store) fillFigures(ctx context.Context, ref Ref, sum *Summary) error {
 	info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -165,13 +165,13 @@ func (s *Store) fillFigures(ctx context.Context, ref Ref, sum *Summary) error {
 	return nil
 }
 
-// seen is a run's figures and the state of the files that they are of.
+// cachedFigures are the figures of a run and the stamp of the files they were computed from.
 type cachedFigures struct {
 	stamp string
 	run   results.Run
 }
 
-// stamp changes whenever the client writes something.
+// outputStamp returns a string that changes whenever the client writes an output.
 func outputStamp(logs string) string {
 	var s strings.Builder
 	for _, name := range []string{".", results.RequestsFile, results.ManifestFile} {
@@ -200,7 +200,7 @@ func (s *Store) cachedResults(ctx context.Context, ref Ref) (results.Run, error)
 	return run, nil
 }
 
-// external fills in what the outputs alone tell of another tool's run.
+// fillExternal sets the state and the concurrency levels of an external run from its outputs.
 func (s *Summary) fillExternal(ref Ref, run results.Run) {
 	s.State, s.Since = ExternalState(ref, run)
 	s.Levels = nil
@@ -209,18 +209,18 @@ func (s *Summary) fillExternal(ref Ref, run results.Run) {
 	}
 }
 
-// ExternalState is what the outputs alone tell of the state of another tool's run, and
-// when the last of them was written; zero: not known.
+// ExternalState returns the state of an external run according to its outputs, and when the
+// client last wrote a request row; zero if unknown.
 func ExternalState(ref Ref, run results.Run) (state event.State, last time.Time) {
 	state = event.Unknown
-	if n := len(run.Phases); n > 0 && run.Phases[n-1].Statistics != nil { // an earlier phase's end says nothing
+	if n := len(run.Phases); n > 0 && run.Phases[n-1].Statistics != nil { // the last phase has ended
 		state = event.Done
 	}
 	return state, ref.lastRowTime()
 }
 
-// progress tells the phase of a client that writes no events, by the figures so far:
-// its run would be ready until it ends.
+// fillProgress sets the state of a run whose client writes no events from its figures.
+// Otherwise the run would be shown as ready until it ends.
 func (s *Summary) fillProgress(run results.Run) {
 	if n := len(run.Phases); n > 0 && s.Ref.EventsLag(s.State) {
 		s.State = event.Settling

@@ -14,14 +14,14 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// LogFile is one log of a run.
+// LogFile is a log of a run.
 type LogFile struct {
-	Step string `json:"step"` // as a user names it
+	Step string `json:"step"` // name of the step, as in the command logs
 	Path string `json:"path"`
 }
 
-// LogFiles lists a run's logs: the client's first, then the rest by name. Other
-// tools' folders have theirs too.
+// LogFiles lists the logs of a run, the client's first, the others by name. It also finds the
+// logs of external runs.
 func (s *Store) LogFiles(ref Ref) ([]LogFile, error) {
 	entries, err := os.ReadDir(ref.Logs)
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) LogFiles(ref Ref) ([]LogFile, error) {
 		switch {
 		case !ok || again && step == event.ClientStep: // client.log is a link to benchmark.out
 			continue
-		case again: // of another node, say
+		case again: // a log of the same step on another node
 			step = name
 		}
 		out = append(out, LogFile{Step: step, Path: filepath.Join(ref.Logs, name)})
@@ -60,7 +60,8 @@ var (
 	harnessLog = regexp.MustCompile(`^\d_output_(.+)\.log$`)
 )
 
-// stepOf names the step that a log file belongs to, in all tools' naming.
+// stepOfLog returns the step that a log file belongs to, by the file names of this program,
+// srtctl and the harness.
 func stepOfLog(name string) (string, bool) {
 	switch {
 	case name == "client.log", name == "benchmark.out":
@@ -83,7 +84,8 @@ func stepOfLog(name string) (string, bool) {
 	return "", false
 }
 
-// FindLog finds a step's log; empty is the client. Planned takes one that is not there yet too.
+// FindLog returns the log of a step; an empty step is the client. With planned it also returns a
+// log that does not exist yet.
 func (s *Store) FindLog(ref Ref, step string, planned bool) (LogFile, error) {
 	if step == "" || step == "client.log" || step == "benchmark.out" {
 		step = event.ClientStep
@@ -109,7 +111,8 @@ func (s *Store) FindLog(ref Ref, step string, planned bool) (LogFile, error) {
 		ref.Label(), step, strings.Join(names, ", "))
 }
 
-// plannedLog is the log of a step that has not started yet; empty if the plan has no such step.
+// plannedLog returns the path of the log of a step that has not started; empty if the plan has
+// no such step.
 func plannedLog(ref Ref, step string) string {
 	var p plan.Plan
 	if err := rundir.ReadPlan(ref.Dir, &p); err != nil {

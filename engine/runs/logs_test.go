@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-// A log is listed once by all its names, and logs of the same step of two nodes both.
+// A log with two names is listed once; logs of a step on two nodes are both listed.
 func TestLogFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

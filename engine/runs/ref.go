@@ -19,17 +19,18 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Ref is a run that was found: by path, id or name. Make it with [Store.Find].
+// Ref refers to a run that [Store.Find] has found.
 type Ref struct {
-	Dir    string        // the run's folder; of an external run the folder that was given
-	Logs   string        // its log dir
-	Record rundir.Record // zero of an external run, which another tool made
+	Dir    string        // run directory; for an external run the given directory
+	Logs   string        // log directory
+	Record rundir.Record // zero for an external run
 }
 
-// OnSlurm says whether the run is a job of Slurm's, ours or srtctl's.
+// OnSlurm reports whether the run is a Slurm job, submitted directly or with srtctl.
 func (r Ref) OnSlurm() bool { return plan.Target(r.Record.Launcher).OnSlurm() }
 
-// Label is the run's name for people.
+// Label returns the name of the run for messages: <name>_<id>, or the last two elements of
+// the path of an external run.
 func (r Ref) Label() string {
 	if r.Record.ID != "" {
 		return r.Record.Name + "_" + r.Record.ID
@@ -37,8 +38,8 @@ func (r Ref) Label() string {
 	return filepath.Base(filepath.Dir(r.Dir)) + "/" + filepath.Base(r.Dir)
 }
 
-// gone says that the folder of a run of the list is not there any more, and what its
-// supervisor left to say of that.
+// checkDir returns an error if the directory of a recorded run does not exist. The error
+// includes the last message of the run's supervisor, if any.
 func (r Ref) checkDir() error {
 	if _, err := os.Stat(r.Dir); r.Record.ID == "" || !errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -61,7 +62,8 @@ func (r Ref) phases() ([]plan.Phase, error) {
 	return phases, nil
 }
 
-// Context is what the run's own files tell of it beyond the client's outputs.
+// Context returns what the run's own files add to the client's outputs: the planned phases
+// and the start of the client.
 func (r Ref) Context() (results.RunContext, error) {
 	var c results.RunContext
 	if r.Record.ID == "" {
@@ -84,8 +86,8 @@ func (r Ref) Context() (results.RunContext, error) {
 	return c, nil
 }
 
-// GPUs are those of all the run's workers by its recipe; 0 when there is no
-// recipe, and of a local run, whose mock servers use none.
+// GPUs returns the number of GPUs of all workers according to the recipe. It is 0 without a
+// recipe and for a local run, whose mock servers use none.
 func (r Ref) GPUs() int {
 	if r.Record.ID == "" || r.Record.Launcher == string(plan.Local) {
 		return 0
@@ -103,7 +105,7 @@ func (r Ref) GPUs() int {
 	return n
 }
 
-// lastRowTime is when the client last wrote a row of its requests; zero before it has.
+// lastRowTime returns when the client last wrote a request row; zero if it has written none.
 func (r Ref) lastRowTime() time.Time {
 	info, err := os.Stat(filepath.Join(r.Logs, "agentperf", results.RequestsFile))
 	if err != nil {
@@ -112,8 +114,8 @@ func (r Ref) lastRowTime() time.Time {
 	return info.ModTime()
 }
 
-// EventsLag says whether a run in this state may be further than its events tell:
-// the client writes none, or, as with srtctl, nobody does.
+// EventsLag reports whether a run may be further than its event log in the given state. The
+// client writes no events, and a run of srtctl has no event log.
 func (r Ref) EventsLag(s event.State) bool {
 	return s == event.Ready || s == event.Starting && r.Record.Launcher == string(plan.Srtctl)
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Shell is a command line to copy, which opens a shell beside a step of a run.
+// Shell is a command line that opens a shell next to a running step, on its first node.
 type Shell struct {
 	Step string `json:"step"`
-	Node string `json:"node"` // its first one
+	Node string `json:"node"`
 	Line string `json:"line"`
 }
 
-// Shells are the lines of a run's steps; none before its nodes are known, for runs
-// that are not ours or have ended, and for runs of another user, whose plan is not to be read.
+// Shells returns the shells of a run's steps. There are none before the nodes of the run are
+// known, for a run that has ended, for an external run, and if the plan belongs to another user.
 func (s *Store) Shells(ref Ref) ([]Shell, error) {
 	out := []Shell{}
 	if ref.Record.ID == "" {

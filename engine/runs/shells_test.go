@@ -12,8 +12,8 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-// A plan is a file like any other: one that names nodes it has not is told of. And
-// beside the steps of a run that has ended no shell can be opened.
+// A plan with a step on a node that it does not have is an error. A run that has ended has no
+// shells.
 func TestShells(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -22,11 +22,11 @@ func TestShells(t *testing.T) {
 		n     int
 		says  string
 	}{
-		"one":         {[]int{0}, event.Unknown, 1, ""},
-		"ended":       {[]int{0}, event.Done, 0, ""},
-		"beyond":      {[]int{7}, event.Unknown, 0, "no node for step"},
-		"before":      {[]int{-1}, event.Unknown, 0, "no node for step"},
-		"none at all": {nil, event.Unknown, 0, "no node for step"},
+		"one node":           {[]int{0}, event.Unknown, 1, ""},
+		"run has ended":      {[]int{0}, event.Done, 0, ""},
+		"index too large":    {[]int{7}, event.Unknown, 0, "no node for step"},
+		"index is negative":  {[]int{-1}, event.Unknown, 0, "no node for step"},
+		"step without nodes": {nil, event.Unknown, 0, "no node for step"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

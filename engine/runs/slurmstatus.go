@@ -11,8 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
-// PollQueue sends the queue's answers for as long as ctx lasts. They are shared:
-// any number of watchers of a user make one question of them.
+// PollQueue sends answers of the queue until ctx is done. All watchers of a user share them
+// (see [slurm.Queue]).
 func (r *Resolver) PollQueue(ctx context.Context, to chan<- slurm.Answer) {
 	for {
 		select {
@@ -28,10 +28,10 @@ func (r *Resolver) PollQueue(ctx context.Context, to chan<- slurm.Answer) {
 	}
 }
 
-// ResolveJob turns what the events of a run that has not ended add up to, and what
-// the queue says, into what can be said of the run now.
+// ResolveJob resolves the current status of a Slurm run that has not ended from s, the status
+// according to its events, and a, the answer of the queue.
 func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Status {
-	if a.Tried.IsZero() && a.Error == "" { // nobody has been asked yet
+	if a.Tried.IsZero() && a.Error == "" { // no request yet
 		if s.State == "" {
 			s.State = event.Pending
 		}
@@ -54,7 +54,7 @@ func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Sta
 		return r.statusDuringOutage(s, a)
 	case a.Cluster != "" && ref.Record.Cluster != "" && a.Cluster != ref.Record.Cluster:
 		s.State = event.Unknown
-		s.Message = fmt.Sprintf("its job is on the cluster %s, and the Slurm of this machine is %s; look there",
+		s.Message = fmt.Sprintf("its job is on cluster %s, and this host belongs to cluster %s; see it there",
 			ref.Record.Cluster, a.Cluster)
 		return s
 	case found:
@@ -68,15 +68,16 @@ func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Sta
 	return r.statusFromAccounting(ref, s)
 }
 
-// outage is a run whose scheduler does not answer: unknown, never ended.
+// statusDuringOutage returns the status of a run while Slurm does not answer: unknown, never
+// ended.
 func (r *Resolver) statusDuringOutage(s event.Status, a slurm.Answer) event.Status {
-	last := "never seen"
+	last := "no activity seen"
 	if s.State != "" {
-		last = fmt.Sprintf("last heard %s ago: %s", since(r.now(), s.Last), s.State)
+		last = fmt.Sprintf("last activity %s ago: %s", since(r.now(), s.Last), s.State)
 	}
-	asked := "the queue has not answered yet"
+	asked := "Slurm has not answered yet"
 	if !a.At.IsZero() {
-		asked = fmt.Sprintf("the queue last answered %s ago", since(r.now(), a.At))
+		asked = fmt.Sprintf("Slurm last answered %s ago", since(r.now(), a.At))
 	}
 	s.State, s.Message = event.Unknown, fmt.Sprintf("%s (%s); %s", asked, a.Error, last)
 	return s
@@ -84,23 +85,23 @@ func (r *Resolver) statusDuringOutage(s event.Status, a slurm.Answer) event.Stat
 
 func since(now, t time.Time) time.Duration { return now.Sub(t).Round(time.Second) }
 
-// statusFromJob is the status of a run whose job the scheduler knows.
+// statusFromJob returns the status of a run whose job is in the queue.
 func statusFromJob(ref Ref, s event.Status, j slurm.Job) event.Status {
 	started := s.State != ""
 	switch {
 	case j.Ended():
 		return statusFromEnd(ref, s, j)
 	case j.State == "COMPLETING":
-		s.State, s.Message = event.Post, "Slurm says COMPLETING"
+		s.State, s.Message = event.Post, "Slurm state COMPLETING"
 	case j.State == "SUSPENDED" || j.State == "STOPPED":
-		if s.Message = "Slurm says " + j.State; !started {
+		if s.Message = "Slurm state " + j.State; !started {
 			s.State = event.Starting
 		}
 	case started && waitsInQueue(j.State) && s.Queue.At.After(s.Last):
 		s.State = event.Pending
-		s.Message = "Slurm has put its job back into the queue (" + j.State +
-			"); a run starts only once: cancel it, and apply it again"
-	case started: // its own events are newer than any answer of the queue
+		s.Message = "Slurm requeued the job (" + j.State +
+			"), but a run starts only once; cancel it and apply it again"
+	case started: // the events are newer than any answer of the queue
 	case j.State == "RUNNING" || j.State == "SIGNALING" || j.State == "STAGE_OUT":
 		s.State = event.Starting
 	default:
@@ -109,7 +110,8 @@ func statusFromJob(ref Ref, s event.Status, j slurm.Job) event.Status {
 	return s
 }
 
-// back says whether a job in this state waits; one that has started before was requeued then.
+// waitsInQueue reports whether a job in this state is pending. A job that had started has been
+// requeued then.
 func waitsInQueue(state string) bool {
 	switch state {
 	case "PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
@@ -118,7 +120,7 @@ func waitsInQueue(state string) bool {
 	return false
 }
 
-// ends is what the scheduler's words for an end mean.
+// endStates are the run states for the final states of Slurm jobs.
 var endStates = map[string]event.State{
 	"COMPLETED": event.Done,
 	"CANCELLED": event.Cancelled, "REVOKED": event.Cancelled, "PREEMPTED": event.Cancelled,
@@ -127,34 +129,34 @@ var endStates = map[string]event.State{
 	"LAUNCH_FAILED": event.Failed, "RECONFIG_FAIL": event.Failed,
 }
 
-// statusFromEnd is the status of a run whose job has ended.
+// statusFromEnd returns the status of a run whose job has ended.
 func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
-	// It may have ended between the two looks: its last word counts.
+	// The run may have written its final event since s was read. That event takes precedence.
 	if again, err := ReadStatus(ref.Logs); err == nil && again.State.Final() {
 		again.Queue = s.Queue
 		return again
 	}
 	state, ok := endStates[j.State]
 	if !ok {
-		s.State, s.Message = event.Unknown, "Slurm says "+j.State+", which is no state known here"
+		s.State, s.Message = event.Unknown, "unknown Slurm state "+j.State
 		return s
 	}
 	code := 1
-	why := s.Message // of an end that was under way
-	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm says %s %s", j.State, j.Reason))
+	reason := s.Message // of a stop that had begun
+	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm state %s %s", j.State, j.Reason))
 	if s.State == "" && (j.Nodes == "" || j.Nodes == "None assigned") {
-		s.Message = "it had not started: " + s.Message
+		s.Message = "not started: " + s.Message
 	} else {
-		s.Message += "; the run's own records have no end: see the log of its job"
+		s.Message += "; the event log of the run has no end; see the log of its job"
 	}
 	by := rundir.CancelledBy(ref.Dir)
 	switch {
 	case state == event.Cancelled && by != "":
 		s.Message = by
 	case j.WasPreempted():
-		s.Message = "preempted: Slurm gave its nodes to a job of higher priority"
-	case why != "":
-		s.Message = why + "; " + s.Message
+		s.Message = "preempted: its nodes were given to a job of higher priority"
+	case reason != "":
+		s.Message = reason + "; " + s.Message
 	}
 	if state == event.Done {
 		code, s.Message = 0, ""
@@ -163,11 +165,11 @@ func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
 	return s
 }
 
-// waiting is why a job waits, and for how long.
+// pendingMessage returns why a job is pending and when it is expected to start.
 func pendingMessage(j slurm.Job) string {
 	msg := j.Reason
 	if j.Reason == "JobHeldUser" {
-		msg = "held: its submit did not come to an end; apply anything to finish it, or scontrol release " + j.ID
+		msg = "on hold: its submit was interrupted; finish it with any apply, or with scontrol release " + j.ID
 	}
 	if !j.Start.IsZero() {
 		msg += fmt.Sprintf(", expected to start %s", j.Start.Local().Format("2006-01-02 15:04"))
@@ -175,7 +177,8 @@ func pendingMessage(j slurm.Job) string {
 	return msg
 }
 
-// accountingAnswer is what the accounting said of a run that the queue has forgotten.
+// accountingAnswer is the answer of the accounting database about a run whose job has left the
+// queue.
 type accountingAnswer struct {
 	asked time.Time
 	job   slurm.Job
@@ -183,14 +186,15 @@ type accountingAnswer struct {
 	err   error
 }
 
-// Times of a run that the queue has forgotten: between two questions to the
-// accounting, and from its last activity until it counts as ended.
 const (
+	// accountingInterval is the shortest time between two requests to the accounting database.
 	accountingInterval = 15 * time.Second
+	// accountingDeadline is how long after its last activity a run whose job has left the queue
+	// counts as ended without an answer of the accounting database.
 	accountingDeadline = 10 * time.Minute
 )
 
-// statusFromAccounting is the status of a run whose job the queue does not know any more.
+// statusFromAccounting returns the status of a run whose job has left the queue.
 func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
 	if again, err := ReadStatus(ref.Logs); err == nil && again.State.Final() {
 		return again
@@ -205,17 +209,18 @@ func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
 		last = ref.Record.Created
 	}
 	if p.err == nil && r.now().Sub(last) < accountingDeadline {
-		s.State, s.Message = event.Unknown, "the queue has forgotten its job, and the accounting does not tell its end yet"
+		s.State, s.Message = event.Unknown, "its job has left the queue, and the accounting database has no end yet"
 		return s
 	}
 	s.State, s.ExitCode = event.Failed, new(1)
-	s.Message = "the queue has forgotten its job, which left no last word"
+	s.Message = "its job has left the queue without a final event"
 	if p.err != nil {
-		s.Message += fmt.Sprintf(", and no accounting tells more (%v)", p.err)
+		s.Message += fmt.Sprintf("; accounting not available (%v)", p.err)
 	}
 	return s
 }
 
+// queryAccounting returns the latest answer of the accounting database.
 func (r *Resolver) queryAccounting(ref Ref) accountingAnswer {
 	r.mu.Lock()
 	p, ok := r.accounting[ref.Dir]
@@ -224,7 +229,7 @@ func (r *Resolver) queryAccounting(ref Ref) accountingAnswer {
 		return p
 	}
 	p = accountingAnswer{asked: r.now()}
-	p.job, p.found, p.err = slurm.LookupAccounting(context.Background(), ref.Record) // has a time limit of its own
+	p.job, p.found, p.err = slurm.LookupAccounting(context.Background(), ref.Record) // has its own time limit
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.accounting[ref.Dir] = p

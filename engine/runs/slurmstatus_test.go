@@ -13,8 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
-// slurmRun is a resolver at a fixed time, and a run of Slurm that was submitted
-// ten minutes before.
+// slurmRun returns a resolver at a fixed time and a Slurm run that was submitted ten minutes
+// earlier.
 func slurmRun(t *testing.T) (*runs.Resolver, runs.Ref, time.Time) {
 	t.Helper()
 	now := time.Date(2026, 11, 30, 4, 0, 0, 0, time.UTC)
@@ -53,56 +53,56 @@ func TestResolveJob(t *testing.T) {
 		state  event.State
 		says   []string
 	}{
-		{"nobody asked yet", event.Status{}, slurm.Answer{}, event.Pending, nil},
-		{"waits", event.Status{}, fresh(waits), event.Pending, []string{"Resources", "expected to start "}},
-		{"held", event.Status{}, fresh(job("PENDING", "JobHeldUser")), event.Pending, []string{"scontrol release 7"}},
-		{"nodes boot", event.Status{}, fresh(job("CONFIGURING", "")), event.Pending, nil},
-		{"script starts", event.Status{}, fresh(job("RUNNING", "")), event.Starting, nil},
-		{"runs", measuring, fresh(job("RUNNING", "")), event.Measuring, nil},
-		{"runs, the answer is older", measuring, fresh(waits), event.Measuring, nil},
+		{"no request yet", event.Status{}, slurm.Answer{}, event.Pending, nil},
+		{"pending", event.Status{}, fresh(waits), event.Pending, []string{"Resources", "expected to start "}},
+		{"on hold", event.Status{}, fresh(job("PENDING", "JobHeldUser")), event.Pending, []string{"scontrol release 7"}},
+		{"nodes are booting", event.Status{}, fresh(job("CONFIGURING", "")), event.Pending, nil},
+		{"batch script starts", event.Status{}, fresh(job("RUNNING", "")), event.Starting, nil},
+		{"running", measuring, fresh(job("RUNNING", "")), event.Measuring, nil},
+		{"running, older answer", measuring, fresh(waits), event.Measuring, nil},
 		{
-			"put back into the queue",
+			"requeued",
 			event.Status{State: event.Measuring, Last: now.Add(-time.Minute)},
 			fresh(waits),
 			event.Pending,
-			[]string{"put its job back"},
+			[]string{"requeued the job"},
 		},
 		{"suspended", measuring, fresh(job("SUSPENDED", "")), event.Measuring, []string{"SUSPENDED"}},
-		{"nodes are cleaned", measuring, fresh(job("COMPLETING", "")), event.Post, []string{"COMPLETING"}},
+		{"nodes are completing", measuring, fresh(job("COMPLETING", "")), event.Post, []string{"COMPLETING"}},
 		{
-			"failed without a word", measuring, fresh(job("FAILED", "NonZeroExitCode")), event.Failed,
+			"failed without a final event", measuring, fresh(job("FAILED", "NonZeroExitCode")), event.Failed,
 			[]string{"FAILED NonZeroExitCode", "log of its job"},
 		},
 		{"node failed", measuring, fresh(job("NODE_FAIL", "")), event.Failed, []string{"NODE_FAIL"}},
-		{"time is up", measuring, fresh(job("TIMEOUT", "TimeLimit")), event.Timeout, nil},
+		{"time limit reached", measuring, fresh(job("TIMEOUT", "TimeLimit")), event.Timeout, nil},
 		{
-			"cancelled while it waited",
+			"cancelled while pending",
 			event.Status{},
 			fresh(job("CANCELLED", "Dependency")), event.Cancelled,
-			[]string{"had not started: Slurm says CANCELLED Dependency"},
+			[]string{"not started: Slurm state CANCELLED Dependency"},
 		},
-		{"ended well", measuring, fresh(job("COMPLETED", "")), event.Done, nil},
-		{"a new word", measuring, fresh(job("LAUNCH_ODD", "")), event.Unknown, []string{"LAUNCH_ODD"}},
+		{"completed", measuring, fresh(job("COMPLETED", "")), event.Done, nil},
+		{"unknown Slurm state", measuring, fresh(job("LAUNCH_ODD", "")), event.Unknown, []string{"LAUNCH_ODD"}},
 		{
 			"outage", measuring, outage, event.Unknown,
-			[]string{"last answered 45s ago", "Unable to contact", "last heard 2s ago: measuring"},
+			[]string{"last answered 45s ago", "Unable to contact", "last activity 2s ago: measuring"},
 		},
 		{
 			"outage before any answer",
 			event.Status{},
 			slurm.Answer{Tried: now, Error: "squeue: no answer within 10s"},
 			event.Unknown,
-			[]string{"has not answered yet", "never seen"},
+			[]string{"has not answered yet", "no activity seen"},
 		},
 		{
 			"answer of another cluster", measuring,
 			slurm.Answer{At: now, Tried: now, Cluster: "other"},
 			event.Unknown,
-			[]string{"on the cluster c", "is other"},
+			[]string{"on cluster c", "belongs to cluster other"},
 		},
-		{"no Slurm here, files are fresh", measuring, slurm.Answer{Error: "x", NoSlurm: true}, event.Measuring, nil},
+		{"no Slurm on this host, recent files", measuring, slurm.Answer{Error: "x", NoSlurm: true}, event.Measuring, nil},
 		{
-			"no Slurm here, files are old",
+			"no Slurm on this host, old files",
 			event.Status{State: event.Ramp, Last: now.Add(-time.Hour)},
 			slurm.Answer{Error: "x", NoSlurm: true},
 			event.Unknown,
@@ -136,8 +136,8 @@ func TestResolveJob(t *testing.T) {
 	}
 }
 
-// A cancel of ours says more than Slurm, which tells no user.
-func TestCancelledByUs(t *testing.T) {
+// The cancel record names the user and host, which Slurm does not.
+func TestCancelledWithThisProgram(t *testing.T) {
 	t.Parallel()
 	r, l, now := slurmRun(t)
 	if err := os.WriteFile(filepath.Join(l.Dir, rundir.CancelFile), []byte(`{"user": "ada", "host": "login3"}`),
@@ -154,12 +154,11 @@ func TestCancelledByUs(t *testing.T) {
 	}
 }
 
-// Every word of Slurm's for a job, of a run that has not started and of one that
-// measures: none of them is an error, and only an end is called one.
-func TestEveryWordOfSlurm(t *testing.T) {
+// Every job state of Slurm, for a run that has not started and for one that is measuring.
+func TestEveryJobState(t *testing.T) {
 	t.Parallel()
 	r, l, now := slurmRun(t)
-	for word, want := range map[string][2]event.State{
+	for jobState, want := range map[string][2]event.State{
 		"PENDING":       {event.Pending, event.Pending},
 		"CONFIGURING":   {event.Pending, event.Measuring},
 		"RUNNING":       {event.Starting, event.Measuring},
@@ -192,21 +191,21 @@ func TestEveryWordOfSlurm(t *testing.T) {
 		for i, s := range []event.Status{{}, {State: event.Measuring, Last: now.Add(-time.Minute)}} {
 			a := slurm.Answer{
 				At: now, Tried: now, Cluster: "c",
-				Jobs: []slurm.Job{{ID: "7", State: word, Comment: "agentperf-tui:a"}},
+				Jobs: []slurm.Job{{ID: "7", State: jobState, Comment: "agentperf-tui:a"}},
 			}
 			got := r.ResolveJob(l, s, a)
 			if got.State != want[i] {
-				t.Errorf("%s after %q: %s (%s), want %s", word, s.State, got.State, got.Message, want[i])
+				t.Errorf("%s after %q: %s (%s), want %s", jobState, s.State, got.State, got.Message, want[i])
 			}
-			if word == "PREEMPTED" && !strings.Contains(got.Message, "higher priority") {
+			if jobState == "PREEMPTED" && !strings.Contains(got.Message, "higher priority") {
 				t.Errorf("preempted: %s", got.Message)
 			}
 		}
 	}
 }
 
-// A job that the queue has forgotten: the accounting tells, if there is one.
-func TestForgottenJobs(t *testing.T) {
+// The end of a job that has left the queue comes from the accounting database, if there is one.
+func TestJobsThatLeftTheQueue(t *testing.T) {
 	for _, c := range []struct {
 		name, sacct string
 		last        time.Duration // ago
@@ -214,16 +213,16 @@ func TestForgottenJobs(t *testing.T) {
 		says        string
 	}{
 		{
-			"accounting tells", `echo "7|NODE_FAIL|2026-11-30T03:50:00|Unknown|Unknown|n1|agentperf-tui:a"`, time.Minute,
+			"end is recorded", `echo "7|NODE_FAIL|2026-11-30T03:50:00|Unknown|Unknown|n1|agentperf-tui:a"`, time.Minute,
 			event.Failed, "NODE_FAIL",
 		},
 		{
 			"accounting lags", `echo "7|RUNNING|2026-11-30T03:50:00|Unknown|Unknown|n1|agentperf-tui:a"`, time.Minute,
-			event.Unknown, "does not tell its end yet",
+			event.Unknown, "has no end yet",
 		},
 		{
-			"an older job with the id", `echo "7|COMPLETED|2025-11-30T03:50:00|Unknown|Unknown|n1|"`, 11 * time.Minute,
-			event.Failed, "left no last word",
+			"an older job with the same id", `echo "7|COMPLETED|2025-11-30T03:50:00|Unknown|Unknown|n1|"`, 11 * time.Minute,
+			event.Failed, "without a final event",
 		},
 		{
 			"no accounting", `echo "Slurm accounting storage is disabled" >&2; exit 1`, time.Minute, event.Failed,

@@ -14,23 +14,23 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
-// Resolver says what the state of a run is by all the evidence: its events, its
-// files, its supervisor, its job. Make it with [NewResolver].
+// Resolver resolves the state of a run from its events, its files, its supervisor and its job.
+// Use [NewResolver] to create one.
 type Resolver struct {
 	queue *slurm.Queue
 	now   func() time.Time
-	host  string // this machine
+	host  string // name of this host
 
 	mu         sync.Mutex
-	accounting map[string]accountingAnswer // by the folder of the run
+	accounting map[string]accountingAnswer // by run directory
 }
 
-// NewResolver makes a resolver that asks a queue, on the machine host.
+// NewResolver returns a Resolver for programs on the given host.
 func NewResolver(queue *slurm.Queue, now func() time.Time, host string) *Resolver {
 	return &Resolver{queue: queue, now: now, host: host, accounting: map[string]accountingAnswer{}}
 }
 
-// State is what can be said of a run now, from its own files and its job.
+// State returns the current status of a run from its files and its job.
 func (r *Resolver) State(ref Ref) (event.Status, error) {
 	s, err := ReadStatus(ref.Logs)
 	if err != nil {
@@ -39,23 +39,23 @@ func (r *Resolver) State(ref Ref) (event.Status, error) {
 	return r.Resolve(ref, s), nil
 }
 
-// Resolve turns what the events add up to into what can be said of the run now: a run whose
-// supervisor is gone without a final word has failed, and one on another machine
-// whose end is not known is unknown.
+// Resolve resolves the current status of a run from s, the status according to its events. A
+// local run whose supervisor has ended without a final event has failed. A local run on
+// another host becomes unknown if it shows no activity.
 func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 	if s.State.Final() || ref.Record.ID == "" {
 		return s
 	}
-	gone := ref.checkDir()
+	dirErr := ref.checkDir()
 	if ref.OnSlurm() {
-		s = r.ResolveJob(ref, s, r.queue.Ask(context.Background())) // has time limits of its own
-		if gone != nil {
-			s.Message = strings.TrimSuffix(gone.Error()+"; "+s.Message, "; ")
+		s = r.ResolveJob(ref, s, r.queue.Ask(context.Background())) // has its own time limits
+		if dirErr != nil {
+			s.Message = strings.TrimSuffix(dirErr.Error()+"; "+s.Message, "; ")
 		}
 		return s
 	}
-	if gone != nil {
-		s.State, s.Message = event.Unknown, gone.Error()
+	if dirErr != nil {
+		s.State, s.Message = event.Unknown, dirErr.Error()
 		return s
 	}
 	if ref.Record.Host != r.host {
@@ -63,7 +63,7 @@ func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 	}
 	alive, err := local.Alive(ref.Dir)
 	if err == nil && !alive {
-		// It may have ended between the two looks: its last word counts.
+		// The run may have written its final event since s was read. That event takes precedence.
 		if again, rerr := ReadStatus(ref.Logs); rerr == nil && again.State.Final() {
 			return again
 		}
@@ -77,16 +77,16 @@ func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 		s.State = event.Pending
 	case !alive:
 		s.State, s.ExitCode = event.Failed, new(1)
-		s.Message = "the run's supervisor ended without a word (killed?); its servers went with it"
+		s.Message = "the supervisor of the run ended without a final event (killed?); its servers have ended too"
 		if last := lastError(filepath.Join(ref.Logs, "sweep_"+ref.Record.ID+".log")); last != "" {
-			s.Message = "the run's supervisor ended, and its servers with it; its log says: " + last
+			s.Message = "the supervisor of the run ended; its servers have ended too; last line of its log: " + last
 		}
 	}
 	return s
 }
 
-// lastError is the last line of the job's log, if it tells of an error: of a full disk
-// it is the only trace, for the events could not be written then.
+// lastError returns the last line of the job's log if it is an error. After a full disk it is
+// the only trace, since events could not be written either.
 func lastError(path string) string {
 	v := logview.NewView(time.Local, path)
 	defer v.Close()
@@ -104,8 +104,8 @@ func lastError(path string) string {
 	return ""
 }
 
-// remoteSilence is how long a run on another machine may say nothing until its state is
-// not known any more: its lock is not seen from here.
+// remoteSilence is how long a run on another host may show no activity before its state is
+// unknown. Its lock is not visible on this host.
 const remoteSilence = 2 * time.Minute
 
 func (r *Resolver) resolveRemote(ref Ref, s event.Status) event.Status {
@@ -114,16 +114,16 @@ func (r *Resolver) resolveRemote(ref Ref, s event.Status) event.Status {
 		last = wrote
 	}
 	if r.now().Sub(last) > remoteSilence {
-		s.State, s.Message = event.Unknown, "runs on "+ref.Record.Host+", which has said nothing for a while; look there"
+		s.State, s.Message = event.Unknown, "no recent activity; see the run on its host "+ref.Record.Host
 	}
 	return s
 }
 
-// Ended says whether a run writes no more, by its status as resolved. UntilDone waits
-// out a state that is not known.
+// Ended reports whether a run has stopped writing, according to its resolved status. With
+// untilDone a run in an unknown state has not ended.
 func (r *Resolver) Ended(ref Ref, s event.Status, untilDone bool) bool {
 	if s.State == event.Unknown && s.Queue != nil && s.Queue.Error != "" {
-		return false // an outage passes
+		return false // Slurm may answer again
 	}
 	if ref.Record.ID != "" {
 		return s.State.Final() || s.State == event.Unknown && !untilDone
@@ -132,20 +132,22 @@ func (r *Resolver) Ended(ref Ref, s event.Status, untilDone bool) bool {
 	if wrote.IsZero() {
 		return !untilDone
 	}
-	most := QuietPeriod
+	limit := QuietPeriod
 	if untilDone && !s.State.Final() {
-		most = externalStallLimit // it may be a stall
+		limit = externalStallLimit // it may be stalled
 	}
-	return r.now().Sub(wrote) > most
+	return r.now().Sub(wrote) > limit
 }
 
-// QuietPeriod is how long another tool's outputs must have been still to count as ended.
+// QuietPeriod is how long the outputs of an external run must be unchanged for the run to count
+// as ended.
 const QuietPeriod = time.Minute
 
-// externalStallLimit is how long they must have been still where no phase's statistics say that it has ended.
+// externalStallLimit is the same if the statistics of the last phase are missing.
 const externalStallLimit = 10 * time.Minute
 
-// ReadStatus folds the events of a log dir. Without event files it is the zero status.
+// ReadStatus returns the status according to the events in a log directory; zero without
+// events.
 func ReadStatus(logs string) (event.Status, error) {
 	var s event.Status
 	all, err := event.ReadLogs(logs)

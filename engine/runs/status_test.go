@@ -27,33 +27,33 @@ func TestResolve(t *testing.T) {
 		log             string // of the job
 	}{
 		{
-			name: "its end is final", events: []event.Event{runstest.Said(event.Measuring), runstest.Said(event.Done)},
+			name: "final event", events: []event.Event{runstest.Said(event.Measuring), runstest.Said(event.Done)},
 			want: event.Done,
 		},
 		{name: "alive", held: true, events: []event.Event{runstest.Said(event.Measuring)}, want: event.Measuring},
-		{name: "alive, nothing said yet", held: true, want: event.Starting},
+		{name: "alive, no event yet", held: true, want: event.Starting},
 		{
-			name: "dead without a word", events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed,
-			says: "without a word",
+			name: "dead without a final event", events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed,
+			says: "without a final event",
 		},
 		{name: "submitted a moment ago", created: time.Second, want: event.Pending},
-		{name: "never started", created: time.Hour, want: event.Failed, says: "without a word"},
+		{name: "never started", created: time.Hour, want: event.Failed, says: "without a final event"},
 		{
-			name: "on another machine, talking", elsewhere: true, events: []event.Event{runstest.Said(event.Measuring)},
+			name: "on another host, active", elsewhere: true, events: []event.Event{runstest.Said(event.Measuring)},
 			want: event.Measuring,
 		},
 		{
-			name: "on another machine, silent", elsewhere: true, after: time.Hour,
+			name: "on another host, silent", elsewhere: true, after: time.Hour,
 			events: []event.Event{runstest.Said(event.Measuring)}, want: event.Unknown, says: "other",
 		},
 		{
-			name: "dead of a full disk", log: "at work\nagentperf-tui: append event: no space left on device\n",
+			name: "dead after a full disk", log: "running\nagentperf-tui: append event: no space left on device\n",
 			events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed,
-			says: "its log says: agentperf-tui: append event: no space left",
+			says: "last line of its log: agentperf-tui: append event: no space left",
 		},
 		{
-			name: "dead, and its log is calm", log: "at work\n", events: []event.Event{runstest.Said(event.Measuring)},
-			want: event.Failed, says: "without a word",
+			name: "dead, no error in its log", log: "running\n", events: []event.Event{runstest.Said(event.Measuring)},
+			want: event.Failed, says: "without a final event",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,9 +84,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A run that ends between the look at its events and the look at its lock is not
-// called dead: its last word counts.
-func TestResolveReadsTheLastWord(t *testing.T) {
+// A run that ends after its events were read and before its lock is checked has not failed.
+func TestResolveReadsTheFinalEvent(t *testing.T) {
 	t.Parallel()
 	b := runstest.New(t)
 	l := b.Run(t, "L1", "a", runstest.Host, runstest.Said(event.Measuring), runstest.Said(event.Done))

@@ -1,6 +1,6 @@
-// Package runs is the runs that are known here, and the folders of other tools: how
-// one is found, what its state is by all the evidence, its logs and figures, and how
-// it is cancelled. It knows what a run left behind, not how it was submitted.
+// Package runs finds, lists and cancels recorded and external runs, resolves their state from
+// all available evidence, and reads their logs and figures. It does not know how runs are
+// submitted.
 package runs
 
 import (
@@ -16,27 +16,27 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
-// Store is the runs that are known here. Make it with [New].
+// Store gives access to the recorded runs. Use [New] to create one.
 type Store struct {
 	registry rundir.Registry
 	status   *Resolver
 
 	mu    sync.Mutex
-	cache map[string]cachedFigures // figures of the list of runs, by folder
+	cache map[string]cachedFigures // figures of the list of runs, by run directory
 }
 
-// New makes the store of the runs in a registry.
+// New returns a Store of the runs in a registry.
 func New(registry rundir.Registry, status *Resolver) *Store {
 	return &Store{registry: registry, status: status, cache: map[string]cachedFigures{}}
 }
 
-// State is what can be said of a run now, see [Resolver.State].
+// State returns the current status of a run, as [Resolver.State] does.
 func (s *Store) State(ref Ref) (event.Status, error) { return s.status.State(ref) }
 
-// Phases are what the plan of a run says of its phases; none for external runs.
+// Phases returns the planned phases of a run; none for an external run.
 func (s *Store) Phases(ref Ref) ([]plan.Phase, error) { return ref.phases() }
 
-// Results reads a run's figures from its files.
+// Results computes the figures of a run from its files.
 func (s *Store) Results(ctx context.Context, ref Ref) (results.Run, error) {
 	c, err := s.runContext(ref)
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Store) Results(ctx context.Context, ref Ref) (results.Run, error) {
 	return results.Load(ctx, ref.Logs, c)
 }
 
-// Rollup writes benchmark-rollup.json into the log dir and returns its path;
-// empty when no phase has ended.
+// Rollup writes benchmark-rollup.json into the log directory and returns its path. The path is
+// empty if no phase has ended.
 func (s *Store) Rollup(ctx context.Context, ref Ref) (string, results.Rollup, error) {
 	c, err := s.runContext(ref)
 	if err != nil {
@@ -55,7 +55,8 @@ func (s *Store) Rollup(ctx context.Context, ref Ref) (string, results.Rollup, er
 	return results.WriteRollup(ctx, ref.Logs, c)
 }
 
-// context is what a run's files tell for its figures, and whether they are all.
+// runContext returns the run context for computing the figures, including whether they are
+// partial.
 func (s *Store) runContext(ref Ref) (results.RunContext, error) {
 	c, err := ref.Context()
 	if err != nil || ref.Record.ID == "" {
@@ -65,15 +66,16 @@ func (s *Store) runContext(ref Ref) (results.RunContext, error) {
 	if err != nil {
 		return c, err
 	}
-	if now.State != event.Unknown || now.Queue == nil || now.Queue.Error == "" { // an outage says nothing of the run
+	// During an outage of Slurm it is not known whether the run has ended.
+	if now.State != event.Unknown || now.Queue == nil || now.Queue.Error == "" {
 		c.Partial = job.PartialReason(now.State, now.Message)
 	}
 	c.Identity = identity.JSON(ref.Dir, ref.Logs)
 	return c, nil
 }
 
-// Identity is what a run of ours ran with, as far as it is known by now; the zero
-// value for outputs of other tools.
+// Identity returns the commits, hashes and versions recorded for a run so far. It is zero for
+// an external run.
 func (s *Store) Identity(ref Ref) (identity.Identity, error) {
 	if ref.Record.ID == "" {
 		return identity.Identity{}, nil

@@ -8,9 +8,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
-// Ended asks the accounting for the job of a run that the queue does not know any more. Ids
-// are used again: a job of another submit is not taken for it. It lags some
-// seconds behind the queue, and sites without accounting give an error.
+// LookupAccounting finds the job of a run in the accounting database, after it has left the
+// queue. The database lags some seconds behind the queue. A job of another submit with the
+// same id does not match. A site without accounting is an error.
 func LookupAccounting(ctx context.Context, r rundir.Record) (Job, bool, error) {
 	since := r.Created.Add(-time.Hour).Local().Format(timeLayout)
 	out, err := call(ctx, 15*time.Second, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates",

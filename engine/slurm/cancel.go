@@ -4,13 +4,13 @@ import (
 	"context"
 )
 
-// Terminate asks the batch process of a running job alone to end, which then ends
-// its steps in order. A plain cancel would signal every step at once.
+// Terminate sends SIGTERM to the batch process of a running job, which then stops its steps
+// in order. [Cancel] would signal all steps at once.
 func Terminate(ctx context.Context, id string) error {
 	return scancel(ctx, "--batch", "--signal=TERM", id)
 }
 
-// Cancel takes a job back that has not started.
+// Cancel cancels a job, pending or running.
 func Cancel(ctx context.Context, id string) error { return scancel(ctx, id) }
 
 func scancel(ctx context.Context, args ...string) error {

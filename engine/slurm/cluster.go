@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ClusterName is the name of the cluster that the commands speak to; empty when it does not say.
+// ClusterName returns the name of the cluster; empty if it is unknown.
 func ClusterName(ctx context.Context) string { return configValue(ctx, "ClusterName") }
 
-// KillWait is the time that this cluster gives a job from TERM to KILL; Slurm's own
-// default where it does not say.
+// KillWait returns the time between SIGTERM and SIGKILL when this cluster ends a job. It
+// returns Slurm's default of 30 s if the setting is unknown.
 func KillWait(ctx context.Context) time.Duration {
 	text, _, _ := strings.Cut(configValue(ctx, "KillWait"), " ") // 30 sec
 	seconds, err := strconv.Atoi(text)
@@ -21,7 +21,7 @@ func KillWait(ctx context.Context) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// Version is Slurm's, as its commands tell; empty where there are none.
+// Version returns the version of Slurm; empty if it is unknown.
 func Version(ctx context.Context) string {
 	out, err := call(ctx, queryLimit, "scontrol", "--version")
 	if err != nil {
@@ -34,7 +34,7 @@ func Version(ctx context.Context) string {
 	return words[len(words)-1]
 }
 
-// setting is a value of the cluster's configuration; empty when it does not say.
+// configValue returns a value of the cluster's configuration; empty if it is unknown.
 func configValue(ctx context.Context, key string) string {
 	out, err := call(ctx, 10*time.Second, "scontrol", "show", "config")
 	if err != nil {

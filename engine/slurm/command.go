@@ -1,7 +1,7 @@
-// Package slurm speaks to a Slurm cluster through its commands: it submits a run's folder, starts a
-// plan's steps with srun inside the allocation, asks the queue and the accounting how a job stands,
-// and cancels. Every command has a time limit, and what a scheduler that does not answer leaves
-// open is said to be open. It knows nothing of recipes, and of a run's files only where they lie.
+// Package slurm controls a Slurm cluster through its commands. It submits batch scripts, starts the
+// steps of a plan with srun inside the allocation, reads the state of jobs from squeue and sacct,
+// and cancels jobs. Every command has a time limit; if Slurm does not answer, the result is an
+// error or an unknown state, never a guess.
 package slurm
 
 import (
@@ -18,39 +18,41 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// maxOutput bounds what is read of a command: a queue of 100,000 jobs fits.
+// maxOutput limits the output of a command, in bytes. A queue of 100,000 jobs fits.
 const maxOutput = 32 << 20
 
-// ErrNotFound is the error of a Slurm command that is not on the PATH.
+// ErrNotFound means that a Slurm command is not on the PATH.
 var ErrNotFound = problem.New(problem.SlurmNotFound, "Slurm not found")
 
-// errNoAnswer is the error of a command that was killed at its time limit.
+// errNoAnswer means that a command was killed at its time limit.
 var errNoAnswer = problem.New(problem.SlurmTimeout, "no answer")
 
-// output collects a command's output up to a limit.
+// output collects the output of a command up to a limit.
 type output struct {
 	bytes.Buffer
-	most int
-	over bool
+	limit    int // bytes
+	exceeded bool
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	if o.Len()+len(p) > o.most {
-		o.over = true
+	if o.Len()+len(p) > o.limit {
+		o.exceeded = true
 		return 0, io.ErrShortWrite
 	}
 	return o.Buffer.Write(p)
 }
 
-// call runs a Slurm command and returns what it printed. It ends at the limit, or
-// with ctx. The error names the command and what it said.
+// call runs a Slurm command for at most the given time and returns its standard output.
+// The error contains the name of the command and its standard error.
 func call(ctx context.Context, limit time.Duration, name string, args ...string) (string, error) {
 	out, _, err := callWithStderr(ctx, limit, name, args...)
 	return out, err
 }
 
-// callWithStderr gives what a command said on its error stream too, in one line.
-func callWithStderr(ctx context.Context, limit time.Duration, name string, args ...string) (printed, said string, err error) {
+// callWithStderr is call that also returns standard error, joined into one line.
+func callWithStderr(ctx context.Context, limit time.Duration, name string, args ...string) (
+	stdout, stderr string, err error,
+) {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", "", fmt.Errorf("%w: no %s on the PATH; log in to a login node of the cluster, or load its module",
@@ -59,39 +61,40 @@ func callWithStderr(ctx context.Context, limit time.Duration, name string, args 
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, path, args...)
-	out, told := &output{most: maxOutput}, &output{most: 64 << 10}
-	cmd.Stdout, cmd.Stderr, cmd.Env, cmd.WaitDelay = out, told, environment(os.Environ()), time.Second
+	out, errOut := &output{limit: maxOutput}, &output{limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr, cmd.Env, cmd.WaitDelay = out, errOut, environment(os.Environ()), time.Second
 	err = cmd.Run()
-	printed, said = out.String(), strings.Join(strings.Fields(told.String()), " ")
+	stdout, stderr = out.String(), strings.Join(strings.Fields(errOut.String()), " ")
 	switch {
 	case err == nil:
-		return printed, said, nil
+		return stdout, stderr, nil
 	case ctx.Err() != nil:
-		return printed, said, fmt.Errorf("%s: %w", name, ctx.Err())
+		return stdout, stderr, fmt.Errorf("%s: %w", name, ctx.Err())
 	case limited.Err() != nil:
-		return printed, said, fmt.Errorf("%s: %w within %v", name, errNoAnswer, limit)
-	case out.over:
-		return "", said, problem.Errorf(problem.SlurmFailed, "%s: more than %d MB of output", name, maxOutput>>20)
-	case said == "":
-		return printed, said, problem.Errorf(problem.SlurmFailed, "%s: %w", name, err)
+		return stdout, stderr, fmt.Errorf("%s: %w within %v", name, errNoAnswer, limit)
+	case out.exceeded:
+		return "", stderr, problem.Errorf(problem.SlurmFailed, "%s: more than %d MB of output", name, maxOutput>>20)
+	case stderr == "":
+		return stdout, stderr, problem.Errorf(problem.SlurmFailed, "%s: %w", name, err)
 	}
-	return printed, said, problem.Errorf(problem.SlurmFailed, "%s: %.400s", name, said)
+	return stdout, stderr, problem.Errorf(problem.SlurmFailed, "%s: %.400s", name, stderr)
 }
 
-// overridePrefixes are beginnings of variables that change what Slurm's commands do or print:
-// they would beat the batch script, or make its answers unreadable.
-var overridePrefixes = []string{"SBATCH_", "SQUEUE_", "SACCT_", "SCANCEL_", "SINFO_", "SLURM_TIME_FORMAT=", "SLURM_BITSTR_LEN="}
+// overridePrefixes are prefixes of environment variables that override the options of a
+// batch script or change the output format of Slurm commands.
+var overridePrefixes = []string{
+	"SBATCH_", "SQUEUE_", "SACCT_", "SCANCEL_", "SINFO_", "SLURM_TIME_FORMAT=", "SLURM_BITSTR_LEN=",
+}
 
-// environment is an environment (NAME=VALUE) without the variables that would
-// beat the options of a batch script or change the form of answers.
+// environment returns env (NAME=VALUE) without the variables that overridePrefixes match.
 func environment(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		return slices.ContainsFunc(overridePrefixes, func(o string) bool { return strings.HasPrefix(v, o) })
 	})
 }
 
-// Overrides names the variables of an environment that sbatch would let beat the
-// batch script, and that are therefore not passed on.
+// SbatchVars returns the names of the SBATCH_ variables in env, sorted. They would override
+// the options of a batch script and are therefore not passed to sbatch.
 func SbatchVars(env []string) []string {
 	var out []string
 	for _, v := range env {

@@ -9,24 +9,25 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Job is one job as the queue or the accounting shows it.
+// Job is a job as squeue, sacct or scontrol reports it.
 type Job struct {
 	ID        string    `json:"id"`
-	State     string    `json:"state"` // Slurm's word: PENDING, RUNNING, NODE_FAIL …
+	State     string    `json:"state"` // as in Slurm: PENDING, RUNNING, NODE_FAIL …
 	Reason    string    `json:"reason,omitempty"`
 	Submitted time.Time `json:"submitted"`
-	Start     time.Time `json:"start"` // expected while pending; zero: not known
-	End       time.Time `json:"end"`   // by its time limit while it runs
+	Start     time.Time `json:"start"` // expected while pending; zero: unknown
+	End       time.Time `json:"end"`   // by its time limit while it is running
 	Nodes     string    `json:"nodes,omitempty"`
 	Comment   string    `json:"comment,omitempty"`
-	Preempted time.Time `json:"preempted"` // zero: it is not; only [Status] tells
+	Preempted time.Time `json:"preempted"` // zero: not preempted; set by [Status] only
 }
 
-// maxClockSkew is how far the clock of this machine and the controller's may differ.
+// maxClockSkew is the largest accepted difference between the clocks of this machine and the
+// Slurm controller.
 const maxClockSkew = 2 * time.Minute
 
-// belongsTo says whether the job is that of a run. A cluster uses ids again: the comment
-// that it was submitted with tells, or else the time of the submit.
+// belongsTo reports whether j is the job of a run. A cluster reuses job ids, so the comment
+// or, without one, the time of the submit must match too.
 func (j Job) belongsTo(r rundir.Record) bool {
 	if j.ID != r.ID {
 		return false
@@ -37,7 +38,7 @@ func (j Job) belongsTo(r rundir.Record) bool {
 	return j.Comment == "" && j.Submitted.Sub(r.Created).Abs() < maxClockSkew
 }
 
-// Over says whether a job in this state does nothing any more.
+// Ended reports whether the job is in a final state.
 func (j Job) Ended() bool {
 	switch j.State {
 	case "PENDING", "CONFIGURING", "RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "REQUEUED",
@@ -47,24 +48,24 @@ func (j Job) Ended() bool {
 	return true
 }
 
-// Warning is how long before its time limit a job is told, see [Request]'s
-// --signal; Slurm may be a minute early.
+// limitWarning is how long before its time limit a job may get SIGTERM: the 90 s of the batch
+// script's --signal option, and a minute more because Slurm may be early.
 const limitWarning = 90*time.Second + 70*time.Second
 
-// AtLimit says whether a TERM at this moment is the time limit's.
+// NearTimeLimit reports whether a SIGTERM at the given time announces the job's time limit.
 func (j Job) NearTimeLimit(now time.Time) bool {
 	return !j.End.IsZero() && j.End.Sub(now) <= limitWarning
 }
 
-// WasPreempted says whether Slurm ends, or ended, the job to make room for another.
+// WasPreempted reports whether Slurm ended, or is ending, the job in favor of another one.
 func (j Job) WasPreempted() bool { return j.State == "PREEMPTED" || !j.Preempted.IsZero() }
 
-// NodeLost says whether Slurm ends the job because one of its nodes is, or was,
-// down: the node itself may be up again by now.
+// NodeLost reports whether Slurm ended, or is ending, the job because one of its nodes went
+// down. The node may be up again by now.
 func (j Job) NodeLost() bool { return j.State == "NODE_FAIL" || j.Reason == "NodeDown" }
 
-// Status asks the controller for the job of a run, without regard to the shared answer: for
-// an action that needs to know now.
+// Status asks the controller for the current state of a run's job, bypassing the shared
+// answer of [Queue].
 func Status(ctx context.Context, r rundir.Record) (Job, error) {
 	out, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "job", r.ID)
 	if err != nil {
@@ -73,8 +74,8 @@ func Status(ctx context.Context, r rundir.Record) (Job, error) {
 	j := Job{
 		ID: field(out, "JobId"), State: field(out, "JobState"), Reason: noneAsEmpty(field(out, "Reason")),
 		Submitted: parseTime(field(out, "SubmitTime")), Start: parseTime(field(out, "StartTime")),
-		End: parseTime(field(out, "EndTime")), Nodes: noneAsEmpty(field(out, "NodeList")), Comment: noneAsEmpty(field(out, "Comment")),
-		Preempted: parseTime(field(out, "PreemptTime")),
+		End: parseTime(field(out, "EndTime")), Nodes: noneAsEmpty(field(out, "NodeList")),
+		Comment: noneAsEmpty(field(out, "Comment")), Preempted: parseTime(field(out, "PreemptTime")),
 	}
 	if !j.belongsTo(r) {
 		return j, problem.Errorf(problem.JobIDReused, "job %s: the id belongs to another job now (submitted %s, comment %q)",
@@ -83,7 +84,8 @@ func Status(ctx context.Context, r rundir.Record) (Job, error) {
 	return j, nil
 }
 
-// IsJobNotFound says whether an error of [Status] means that the controller does not know the job any more.
+// IsJobNotFound reports whether an error of [Status] means that the controller no longer has
+// the job.
 func IsJobNotFound(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "Invalid job id")
 }

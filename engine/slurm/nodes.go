@@ -12,33 +12,35 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Bindings are the values of a plan's placeholders in an allocation: names and
-// addresses of its nodes, the job's id, and where the run's files are.
+// Bindings returns the placeholders of a plan and their values in an allocation, as
+// alternating names and values: the job id, the run and log directories, and the names and
+// addresses of the nodes.
 func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string) ([]string, error) {
 	out, err := call(ctx, queryLimit, "scontrol", "show", "hostnames", nodeList)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes of allocation %s: %w", nodeList, err)
 	}
-	names := strings.Fields(out) // in Slurm's order; the first one runs the batch script
+	names := strings.Fields(out) // in Slurm's order: the first one runs the batch script
 	if len(names) != len(p.Nodes) {
 		return nil, problem.Errorf(problem.AllocationMismatch, "bind the plan: allocation %s: has %d nodes, the plan %d",
 			nodeList, len(names), len(p.Nodes))
 	}
-	told := nodeAddresses(ctx, nodeList)
+	addresses := nodeAddresses(ctx, nodeList)
 	pairs := []string{plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs}
 	for i, name := range names {
-		pairs = append(pairs, fmt.Sprintf("{node:%d}", i), name, fmt.Sprintf("{ip:%d}", i), address(ctx, name, told[name]))
+		pairs = append(pairs, fmt.Sprintf("{node:%d}", i), name,
+			fmt.Sprintf("{ip:%d}", i), address(ctx, name, addresses[name]))
 	}
 	return pairs, nil
 }
 
-// address is where other nodes reach a node: what its name stands for, if that is
-// no loopback address (as on a node that lists itself in /etc/hosts), else what
-// Slurm calls it; the name itself where neither is an address.
-func address(ctx context.Context, name, told string) string {
+// address returns the IP address at which other nodes reach a node: that of its host name
+// or, if it is a loopback address (a node may list itself in /etc/hosts), that of its NodeAddr.
+// It returns the name if neither resolves.
+func address(ctx context.Context, name, nodeAddr string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	for _, n := range []string{name, told} {
+	for _, n := range []string{name, nodeAddr} {
 		if n == "" {
 			continue
 		}
@@ -57,12 +59,12 @@ func address(ctx context.Context, name, told string) string {
 	return name
 }
 
-// nodeAddresses is NodeAddr of each node; empty where Slurm does not say.
+// nodeAddresses returns the NodeAddr of each node by name; empty if Slurm does not answer.
 func nodeAddresses(ctx context.Context, list string) map[string]string {
 	out := map[string]string{}
 	text, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "node", list)
 	if err != nil {
-		return out // names alone then
+		return out // host names may resolve without it
 	}
 	for line := range strings.Lines(text) {
 		out[field(line, "NodeName")] = field(line, "NodeAddr")
@@ -70,7 +72,7 @@ func nodeAddresses(ctx context.Context, list string) map[string]string {
 	return out
 }
 
-// DownNodes are the nodes of a list that are lost; none where Slurm does not answer.
+// DownNodes returns the nodes of a node list that are down; none if Slurm does not answer.
 func DownNodes(ctx context.Context, list string) []string {
 	text, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "node", list)
 	if err != nil {
@@ -85,7 +87,8 @@ func DownNodes(ctx context.Context, list string) []string {
 	return out
 }
 
-// Architectures are those of the nodes of partitions (a,b) as uname calls them (x86_64, aarch64).
+// Architectures returns the architectures of the nodes in a list of partitions (a,b), sorted
+// and named as uname does: aarch64, x86_64.
 func Architectures(ctx context.Context, partitions string) ([]string, error) {
 	text, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "nodes")
 	if err != nil {

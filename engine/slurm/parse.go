@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// timeLayout is how the commands print a time, in the cluster's local zone.
+// timeLayout is the time format of Slurm commands, in local time.
 const timeLayout = "2006-01-02T15:04:05"
 
-// instant reads a time; N/A, Unknown and the like are the zero time.
+// parseTime parses a time. It returns the zero time for N/A, Unknown and the like.
 func parseTime(s string) time.Time {
 	t, err := time.ParseInLocation(timeLayout, s, time.Local)
 	if err != nil {
@@ -17,7 +17,7 @@ func parseTime(s string) time.Time {
 	return t.UTC()
 }
 
-// field is the value of NAME=VALUE in a line of scontrol's.
+// field returns the value of NAME=VALUE in a line of scontrol output.
 func field(line, name string) string {
 	for word := range strings.FieldsSeq(line) {
 		if v, ok := strings.CutPrefix(word, name+"="); ok {
@@ -27,7 +27,7 @@ func field(line, name string) string {
 	return ""
 }
 
-// word is a field without Slurm's ways to say that there is nothing.
+// noneAsEmpty returns s, or the empty string if s is one of Slurm's words for an unset field.
 func noneAsEmpty(s string) string {
 	switch s {
 	case "None", "(null)", "N/A":

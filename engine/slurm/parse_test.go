@@ -57,8 +57,8 @@ func TestParseAccounting(t *testing.T) {
 	}
 }
 
-// A cluster uses ids again.
-func TestAJobIsKnownByMoreThanItsID(t *testing.T) {
+// A cluster reuses job ids.
+func TestJobMatchesByCommentOrSubmitTime(t *testing.T) {
 	t.Parallel()
 	at := local("2026-11-30T04:00:00")
 	r := rundir.Record{ID: "12", Comment: "agentperf-tui:ab", Created: at}
@@ -88,7 +88,7 @@ func TestParseSteps(t *testing.T) {
 	}
 }
 
-func TestFirstID(t *testing.T) {
+func TestParseJobID(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"12\n": "12", "12;cluster\n": "12", "": "", "Submitted batch job 12\n": "",
@@ -123,7 +123,7 @@ func TestParsePartition(t *testing.T) {
 		t.Errorf("got %+v %v", got, err)
 	}
 	if got, err := parsePartition(out, "long"); err != nil ||
-		got.String() != "partition long: nodes 2 idle; time limit infinite; nodes of a job 1-8" {
+		got.String() != "partition long: nodes 2 idle; time limit infinite; nodes per job 1-8" {
 		t.Errorf("got %+v %v", got, err)
 	}
 	const says = "no such partition: bach (available: batch, long)"
@@ -132,7 +132,7 @@ func TestParsePartition(t *testing.T) {
 	}
 }
 
-func TestOverAndLimit(t *testing.T) {
+func TestJobEndedAndNearTimeLimit(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string]bool{
 		"PENDING": false, "RUNNING": false, "COMPLETING": false, "COMPLETED": true,
@@ -151,11 +151,11 @@ func TestOverAndLimit(t *testing.T) {
 		}
 	}
 	if (Job{}).NearTimeLimit(now) {
-		t.Error("a job without a limit is at it")
+		t.Error("a job without a time limit is near it")
 	}
 }
 
-func FuzzAnswers(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"12|PENDING|None|2026-11-30T04:00:00|N/A|N/A||c\n", "12|CANCELLED by 0|Unknown|Unknown|Unknown||\n",
 		"StepId=3.0 Name=a\n", "12;x\n", "batch|1:00|1-8|3|idle\n", "NodeName=a Arch=x86_64 =",

@@ -10,27 +10,27 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Partition is what a partition has, and what it allows.
+// Partition describes the nodes and limits of a partition.
 type Partition struct {
 	Name      string
-	TimeLimit string // of a job, in Slurm's form; infinite
-	Sizes     string // nodes of a job: 1-infinite
+	TimeLimit string // of a job, as Slurm prints it: 1-00:00:00, infinite
+	Sizes     string // allowed nodes of a job: 1-infinite
 	Nodes     int
 	Idle      int
-	States    []string // counts by state: 3 idle
+	States    []string // number of nodes by state: "3 idle"
 }
 
-// String is the partition in one line.
+// String describes the partition in one line.
 func (p Partition) String() string {
 	text := fmt.Sprintf("partition %s: nodes %s; time limit %s", p.Name, strings.Join(p.States, ", "), p.TimeLimit)
 	if p.Sizes != "1-infinite" {
-		text += "; nodes of a job " + p.Sizes
+		text += "; nodes per job " + p.Sizes
 	}
 	return text
 }
 
-// Partitions looks at each partition in a list (a,b). A partition that there is
-// not is an error that names those that there are.
+// Partitions reads each partition in a list (a,b). The error for an unknown partition names
+// the available ones.
 func Partitions(ctx context.Context, list string) ([]Partition, error) {
 	out, err := call(ctx, queryLimit, "sinfo", "--noheader", "--format=%R|%l|%s|%D|%T")
 	if err != nil {

@@ -19,20 +19,20 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Answer is what is known of a user's jobs.
+// Answer is the latest information about a user's jobs.
 type Answer struct {
-	At      time.Time `json:"at"`              // when the jobs were as they stand here; zero: never asked
-	Tried   time.Time `json:"tried"`           // the newest question
-	Error   string    `json:"error,omitempty"` // why that one brought nothing; then At is older
+	At      time.Time `json:"at"`              // time of Jobs; zero: Slurm has never answered
+	Tried   time.Time `json:"tried"`           // time of the latest request
+	Error   string    `json:"error,omitempty"` // why the latest request failed; At is older then
 	Cluster string    `json:"cluster,omitempty"`
 	Jobs    []Job     `json:"jobs"`
-	NoSlurm bool      `json:"-"` // this machine has no Slurm to ask
+	NoSlurm bool      `json:"-"` // Slurm commands not found
 
-	Ranks  map[string]Rank `json:"ranks,omitempty"` // of jobs that wait, by id
-	Ranked time.Time       `json:"ranked"`          // the newest question for them
+	Ranks  map[string]Rank `json:"ranks,omitempty"` // of pending jobs, by job id
+	Ranked time.Time       `json:"ranked"`          // time of the latest request for Ranks
 }
 
-// Find looks for the job of a run.
+// Find returns the job of a run.
 func (a Answer) Find(r rundir.Record) (Job, bool) {
 	for _, j := range a.Jobs {
 		if j.belongsTo(r) {
@@ -42,22 +42,22 @@ func (a Answer) Find(r rundir.Record) (Job, bool) {
 	return Job{}, false
 }
 
-// DefaultInterval is the shortest time between two questions to the queue.
+// DefaultInterval is the default of [Queue]'s Interval.
 const DefaultInterval = 5 * time.Second
 
-// Queue asks squeue for the user's jobs. All programs of a user on one host share
-// one answer, which lies in Dir, and ask at most once in Every.
+// Queue requests the user's jobs from squeue. All programs of a user on one host share the
+// answer in a file in Dir and call squeue at most once per Interval.
 type Queue struct {
 	Dir      string
 	Interval time.Duration
-	Timeout  time.Duration // of one squeue; 0: 10 s
+	Timeout  time.Duration // of a call of squeue; 0: 10 s
 	Now      func() time.Time
 }
 
 func (q *Queue) timeout() time.Duration { return cmp.Or(q.Timeout, 10*time.Second) }
 
-// Ask gives the newest answer: the shared one, while it is younger than Every, else a new one. A
-// scheduler that does not answer is an Error in it, beside what was known before.
+// Ask returns the shared answer if it is younger than Interval, else a new one. If Slurm does
+// not answer, Error says why and the jobs are those of the last answer.
 func (q *Queue) Ask(ctx context.Context) Answer {
 	path, err := q.path()
 	if err != nil {
@@ -70,7 +70,7 @@ func (q *Queue) Ask(ctx context.Context) Answer {
 	if err := os.MkdirAll(q.Dir, 0o755); err != nil {
 		return Answer{Tried: q.Now(), Error: fmt.Sprintf("share the answer of squeue: %v", err)}
 	}
-	// Whoever holds the lock asks, within its time limit; the others wait for that.
+	// The holder of the lock calls squeue; the other programs wait for its answer.
 	waiting, cancel := context.WithTimeout(ctx, 2*q.timeout())
 	defer cancel()
 	lock := flock.New(path + ".lock")
@@ -78,31 +78,31 @@ func (q *Queue) Ask(ctx context.Context) Answer {
 		a.Error = fmt.Sprintf("wait for the squeue call of another program: %v", err)
 		return a
 	}
-	defer func() { _ = lock.Unlock() }() // it goes with the process at the latest
+	defer func() { _ = lock.Unlock() }() // released at the latest when the process ends
 	if a, err = readAnswer(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		a = Answer{} // torn or foreign: asked anew
+		a = Answer{} // an invalid file is replaced
 	}
 	if q.fresh(a) {
 		return a
 	}
-	if q.Now().Sub(a.Tried) > cleanupInterval { // the first question for a while
+	if q.Now().Sub(a.Tried) > cleanupInterval { // the first request for a while
 		q.removeStaleTemp(path)
 	}
 	return q.refresh(ctx, path, a)
 }
 
 const (
-	cleanupInterval = 10 * time.Minute // without a question
-	tempFileAge     = time.Hour        // no write takes that long
+	cleanupInterval = 10 * time.Minute // without a request
+	tempFileAge     = time.Hour        // older temporary files are not in use
 )
 
-// sweep removes the temporary files of programs that were killed while they wrote an answer. They
-// lie beside it or where such files go; what can't be removed is harmless.
+// removeStaleTemp removes the temporary files of programs that were killed while they wrote an
+// answer, beside the answer and in the system's temporary directory.
 func (q *Queue) removeStaleTemp(path string) {
 	for _, dir := range []string{q.Dir, os.TempDir()} {
 		left, err := filepath.Glob(filepath.Join(dir, "."+filepath.Base(path)+"[0-9]*"))
 		if err != nil {
-			continue // a folder whose name is a bad pattern
+			continue // the directory has a name that is no valid pattern
 		}
 		for _, name := range left {
 			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && q.Now().Sub(info.ModTime()) > tempFileAge {
@@ -118,7 +118,7 @@ func (q *Queue) fresh(a Answer) bool {
 }
 
 func (q *Queue) refresh(ctx context.Context, path string, a Answer) Answer {
-	if a.ranksDue(q.Now(), 2*q.Interval) { // in the place of the usual question: never two at once
+	if a.ranksDue(q.Now(), 2*q.Interval) { // instead of the request for the jobs: never two at once
 		q.updateRanks(ctx, &a)
 		if err := smallfile.WriteJSON(path, a, 0o644); err != nil {
 			a.Error = err.Error()
@@ -127,7 +127,8 @@ func (q *Queue) refresh(ctx context.Context, path string, a Answer) Answer {
 	}
 	out, err := call(ctx, q.timeout(), "squeue", "--me", "--noheader", "--states=all", "--format="+queueFormat)
 	if errors.Is(err, ErrNotFound) || ctx.Err() != nil {
-		a.Error, a.NoSlurm = err.Error(), errors.Is(err, ErrNotFound) // of this shell or this moment: nothing for the others
+		// Not written: the error is due to this process's environment or cancellation.
+		a.Error, a.NoSlurm = err.Error(), errors.Is(err, ErrNotFound)
 		return a
 	}
 	a.Tried, a.Error = q.Now(), ""
@@ -145,8 +146,8 @@ func (q *Queue) refresh(ctx context.Context, path string, a Answer) Answer {
 	return a
 }
 
-// path is the file of the shared answer: one a host, and one a configuration of
-// Slurm, since a host may be a login node of two clusters.
+// path returns the path of the shared answer. There is one file per host and per Slurm
+// configuration, since a host may be a login node of two clusters.
 func (q *Queue) path() (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -162,10 +163,10 @@ func readAnswer(path string) (Answer, error) {
 	return a, err
 }
 
-// queueFormat has the comment last: it is the one field that may hold the separator.
+// queueFormat ends with the comment, the only field that may contain the separator.
 const queueFormat = "%A|%T|%r|%V|%S|%e|%N|%k"
 
-// parseQueue reads lines of squeue in queueFormat; others are passed over.
+// parseQueue parses the output of squeue in queueFormat. It skips other lines.
 func parseQueue(out string) []Job {
 	jobs := []Job{}
 	for line := range strings.Lines(out) {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
-// fake puts scripts in the place of Slurm's commands for this test.
+// fake replaces a Slurm command by a script for this test.
 func fake(t *testing.T, name, script string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -27,7 +27,7 @@ func fake(t *testing.T, name, script string) (dir string) {
 	return dir
 }
 
-// clock is a time that tests set.
+// clock is a clock that a test sets.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -39,29 +39,30 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-func (c *clock) pass(d time.Duration) {
+func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.t = c.t.Add(d)
 }
 
-func asked(t *testing.T, dir string) int {
+// requests returns how often the fake command was called.
+func requests(t *testing.T, dir string) int {
 	t.Helper()
-	data, err := os.ReadFile(dir + "/asked")
+	data, err := os.ReadFile(dir + "/calls")
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
 	return strings.Count(string(data), "x")
 }
 
-func TestManyAskersMakeOneQuestion(t *testing.T) {
+func TestQueueIsShared(t *testing.T) {
 	dir := fake(t, "squeue",
-		`printf x >>"$(dirname "$0")/asked"; echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
+		`printf x >>"$(dirname "$0")/calls"; echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
 	state := t.TempDir()
 	ask := func() {
 		var wg sync.WaitGroup
-		for range 20 { // each its own, as separate programs have
+		for range 20 { // one queue each, like separate programs
 			wg.Go(func() {
 				q := &Queue{Dir: state, Interval: 5 * time.Second, Now: c.now}
 				a := q.Ask(t.Context())
@@ -74,23 +75,23 @@ func TestManyAskersMakeOneQuestion(t *testing.T) {
 		wg.Wait()
 	}
 	ask()
-	if n := asked(t, dir); n != 1 {
-		t.Errorf("%d questions, want 1", n)
+	if n := requests(t, dir); n != 1 {
+		t.Errorf("%d requests, want 1", n)
 	}
-	c.pass(4 * time.Second)
+	c.advance(4 * time.Second)
 	ask()
-	if n := asked(t, dir); n != 1 {
-		t.Errorf("%d questions within 5 s, want 1", n)
+	if n := requests(t, dir); n != 1 {
+		t.Errorf("%d requests within 5 s, want 1", n)
 	}
-	c.pass(time.Second)
+	c.advance(time.Second)
 	ask()
-	if n := asked(t, dir); n != 2 {
-		t.Errorf("%d questions after 5 s, want 2", n)
+	if n := requests(t, dir); n != 2 {
+		t.Errorf("%d requests after 5 s, want 2", n)
 	}
 }
 
-func TestAnOutageKeepsWhatWasKnown(t *testing.T) {
-	dir := fake(t, "squeue", `printf x >>"$(dirname "$0")/asked"
+func TestOutageKeepsLastJobs(t *testing.T) {
+	dir := fake(t, "squeue", `printf x >>"$(dirname "$0")/calls"
 [ -e "$(dirname "$0")/away" ] && { echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1; }
 echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
@@ -99,18 +100,18 @@ echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|agentperf-tui:a"`)
 	if err := os.WriteFile(dir+"/away", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c.pass(6 * time.Second)
+	c.advance(6 * time.Second)
 	a := q.Ask(t.Context())
 	if !strings.Contains(a.Error, "Unable to contact") || !a.At.Equal(first.At) || len(a.Jobs) != 1 || a.NoSlurm {
 		t.Errorf("got %+v", a)
 	}
-	c.pass(time.Second)
-	if a := q.Ask(t.Context()); asked(t, dir) != 2 || a.Error == "" {
-		t.Errorf("%d questions: a failed one is not repeated at once; %+v", asked(t, dir), a)
+	c.advance(time.Second)
+	if a := q.Ask(t.Context()); requests(t, dir) != 2 || a.Error == "" {
+		t.Errorf("%d requests, want 2: a failed one is not repeated at once; %+v", requests(t, dir), a)
 	}
 }
 
-func TestACommandThatHangsIsEnded(t *testing.T) {
+func TestHangingCommandIsKilled(t *testing.T) {
 	fake(t, "squeue", `exec sleep 60`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
 	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Timeout: 50 * time.Millisecond, Now: c.now}
@@ -119,7 +120,7 @@ func TestACommandThatHangsIsEnded(t *testing.T) {
 	}
 }
 
-func TestAMachineWithoutSlurm(t *testing.T) {
+func TestSlurmNotFound(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	c := &clock{t: local("2026-11-30T04:00:00")}
 	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Now: c.now}
@@ -128,31 +129,29 @@ func TestAMachineWithoutSlurm(t *testing.T) {
 	}
 }
 
-// A waiting job has its rank asked for in the place of the jobs, but not when those
-// are old: what was true last night is not what is true now.
-func TestAnOldAnswerIsAskedAnew(t *testing.T) {
+// The ranks of pending jobs are requested instead of the jobs, but not if the jobs are old.
+func TestOldAnswerIsReplaced(t *testing.T) {
 	fake(t, "squeue", `echo "7|PENDING|Resources|2026-11-30T04:00:00|N/A|N/A||agentperf-tui:a"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
 	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Now: c.now}
 	q.Ask(t.Context())
-	c.pass(10 * time.Hour)
+	c.advance(10 * time.Hour)
 	if a := q.Ask(t.Context()); !a.At.Equal(c.now()) {
-		t.Errorf("at %v it is an answer of %v", c.now(), a.At)
+		t.Errorf("at %v: got an answer of %v", c.now(), a.At)
 	}
 }
 
-// The id that a test submit prints is that of no job.
-func TestOnlyNamesNoJob(t *testing.T) {
+// No job has the id that sbatch --test-only prints.
+func TestTestOnlyRemovesJobID(t *testing.T) {
 	fake(t, "sbatch",
 		`echo "sbatch: Job 1 to start at 2026-11-30T14:40:00 using 288 processors on nodes n[01-04] in partition batch" >&2`)
 	const want = "sbatch: to start at 2026-11-30T14:40:00 using 288 processors on nodes n[01-04] in partition batch"
-	if said, err := TestOnly(t.Context(), "x.sh"); err != nil || said != want {
-		t.Errorf("%q, %v", said, err)
+	if msg, err := TestOnly(t.Context(), "x.sh"); err != nil || msg != want {
+		t.Errorf("%q, %v", msg, err)
 	}
 }
 
-// What is in the shared file may be torn, or somebody else's.
-func TestATornAnswerIsAskedAnew(t *testing.T) {
+func TestTruncatedAnswerIsReplaced(t *testing.T) {
 	fake(t, "squeue", `echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|c"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
 	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Now: c.now}
@@ -173,9 +172,9 @@ func TestATornAnswerIsAskedAnew(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	if _, err := os.Stat(old); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a killed program's file is left: %v", err)
+		t.Errorf("a stale temporary file is left: %v", err)
 	}
 	if _, err := os.Stat(recent); err != nil {
-		t.Errorf("a file that may be being written: %v", err)
+		t.Errorf("a recent temporary file: %v", err)
 	}
 }

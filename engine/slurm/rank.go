@@ -7,26 +7,27 @@ import (
 	"time"
 )
 
-// Rank is a waiting job's place among all that wait for its partitions, by priority.
-// What is smaller or fits elsewhere may start before it all the same.
+// Rank is the position of a pending job, by priority, among all pending jobs of its
+// partitions. Slurm may start a lower-ranked job first if it fits into a gap (backfill).
 type Rank struct {
-	Position int `json:"at"` // from 1
+	Position int `json:"at"` // starts at 1
 	Total    int `json:"of"`
 }
 
-// rankEvery is the shortest time between two looks at everybody's waiting jobs, which may be many.
-const rankEvery = time.Minute
+// rankInterval is the shortest time between two requests for the pending jobs of all users,
+// which may be many.
+const rankInterval = time.Minute
 
-// ranksDue says whether it is time to look at all waiting jobs: never without one
-// of the user's own among them, nor while the scheduler does not answer, nor when
-// the jobs themselves are older than that: the question takes the place of theirs.
-func (a Answer) ranksDue(now time.Time, most time.Duration) bool {
-	return a.Error == "" && now.Sub(a.At) < most && now.Sub(a.Ranked) >= rankEvery &&
+// ranksDue reports whether the ranks should be requested now. The request takes the place of
+// one for the user's jobs. It is therefore made only if Slurm answers, a job of the user is
+// pending, and the jobs are not older than maxAge.
+func (a Answer) ranksDue(now time.Time, maxAge time.Duration) bool {
+	return a.Error == "" && now.Sub(a.At) < maxAge && now.Sub(a.Ranked) >= rankInterval &&
 		slices.ContainsFunc(a.Jobs, func(j Job) bool { return j.State == "PENDING" })
 }
 
-// rank asks for the order of all waiting jobs. Sites that hide the others' jobs,
-// and errors, give no ranks.
+// updateRanks requests the order of all pending jobs. There are no ranks after an error and
+// on sites that hide the jobs of other users.
 func (q *Queue) updateRanks(ctx context.Context, a *Answer) {
 	a.Tried, a.Ranked, a.Ranks = q.Now(), q.Now(), nil
 	out, err := call(ctx, q.timeout(), "squeue", "--noheader", "--states=PENDING", "--sort=-p,i", "--format=%A|%P")
@@ -42,7 +43,8 @@ func (q *Queue) updateRanks(ctx context.Context, a *Answer) {
 	a.Ranks = parseRanks(out, mine)
 }
 
-// parseRanks reads waiting jobs and their partitions, the next one first.
+// parseRanks returns the ranks of the jobs mine, by id. out lists all pending jobs and their
+// partitions by descending priority.
 func parseRanks(out string, mine []string) map[string]Rank {
 	type job struct {
 		id         string

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRanks(t *testing.T) {
+func TestParseRanks(t *testing.T) {
 	t.Parallel()
 	const out = "7|batch\n9|gb300\nnonsense\n8|batch,gb300\n3|batch\n12|gb300\n"
 	want := map[string]Rank{"8": {3, 5}, "3": {3, 3}, "12": {3, 3}, "7": {1, 3}}
@@ -16,8 +16,8 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// All waiting jobs are looked at for one's own sake only, and seldom.
-func TestRanksAreAskedForSeldom(t *testing.T) {
+// Ranks are requested only while a job of the user is pending, and once a minute at most.
+func TestRanksDue(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	pending, running := []Job{{State: "RUNNING"}, {State: "PENDING"}}, []Job{{State: "RUNNING"}}
@@ -26,11 +26,11 @@ func TestRanksAreAskedForSeldom(t *testing.T) {
 		a    Answer
 		want bool
 	}{
-		{"never asked", Answer{At: now, Jobs: pending}, true},
-		{"none waits", Answer{At: now, Jobs: running}, false},
-		{"asked just now", Answer{At: now, Jobs: pending, Ranked: now.Add(-59 * time.Second)}, false},
-		{"a minute ago", Answer{At: now, Jobs: pending, Ranked: now.Add(-time.Minute)}, true},
-		{"the jobs are of yesterday", Answer{At: now.Add(-10 * time.Hour), Jobs: pending}, false},
+		{"never requested", Answer{At: now, Jobs: pending}, true},
+		{"no pending job", Answer{At: now, Jobs: running}, false},
+		{"requested just now", Answer{At: now, Jobs: pending, Ranked: now.Add(-59 * time.Second)}, false},
+		{"requested a minute ago", Answer{At: now, Jobs: pending, Ranked: now.Add(-time.Minute)}, true},
+		{"old jobs", Answer{At: now.Add(-10 * time.Hour), Jobs: pending}, false},
 		{"outage", Answer{At: now, Jobs: pending, Error: "no answer"}, false},
 	} {
 		if got := c.a.ranksDue(now, 10*time.Second); got != c.want {

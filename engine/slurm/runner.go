@@ -15,30 +15,29 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
-// Runner starts steps of an allocation with srun.
+// Runner starts the steps of a job with srun.
 type Runner struct {
 	id string
 
 	mu    sync.Mutex
-	steps map[string]string // ids by name
-	at    time.Time
+	steps map[string]string // step ids by name
+	at    time.Time         // of steps
 }
 
-// NewRunner makes a runner for the job with this id.
+// NewRunner returns a Runner for the job with this id.
 func NewRunner(id string) *Runner { return &Runner{id: id} }
 
-// perTaskVars are variables of the batch script's own tasks, which srun would take
-// for options of every step.
+// perTaskVars describe the tasks of the batch script. srun would apply them to every step.
 var perTaskVars = []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}
 
-// Start starts a step's Launch command. Secrets are in srun's environment alone; everything else
-// stands on the command line. The step's output and srun's own words go to the log.
+// Start starts the Launch command of a step and appends the output of the step and of srun to
+// the file log. Secrets are passed in srun's environment, never on the command line.
 func (r *Runner) Start(step plan.Step, log string) (job.Process, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open log of %s: %w", step.Name, err)
 	}
-	defer out.Close() // srun has its own
+	defer out.Close() // srun has inherited it
 	cmd := exec.Command(step.Launch[0], step.Launch[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
 	for _, v := range os.Environ() {
@@ -49,7 +48,7 @@ func (r *Runner) Start(step plan.Step, log string) (job.Process, error) {
 	for _, v := range step.Secrets() {
 		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
 	}
-	// A group of its own: a signal for the batch script is not for the steps.
+	// In a separate process group, so that signals to the batch script do not reach srun.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", step.Name, err)
@@ -59,8 +58,8 @@ func (r *Runner) Start(step plan.Step, log string) (job.Process, error) {
 	return p, nil
 }
 
-// stepID is the id of a running step; empty when Slurm has none of that name. One
-// question serves all steps that are asked for in the same second.
+// stepID returns the id of a running step; empty if Slurm has no step of that name. It asks
+// Slurm at most once per second.
 func (r *Runner) stepID(ctx context.Context, name string) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +87,7 @@ func parseSteps(out string) map[string]string {
 	return steps
 }
 
-// process is one srun and its step.
+// process is a running srun and its step.
 type process struct {
 	r    *Runner
 	name string
@@ -106,34 +105,34 @@ func (p *process) PID() int              { return p.cmd.Process.Pid }
 func (p *process) Done() <-chan struct{} { return p.done }
 func (p *process) ExitCode() int         { return p.code }
 
-// Terminate asks the step's tasks to end: through Slurm, since a TERM to srun
-// would have them killed. It does not wait, so that a tier is asked all at once,
-// and a scheduler that is away holds nobody up.
+// Terminate sends SIGTERM to the step's tasks through Slurm, since srun would kill them if it
+// got the signal itself. It does not wait for Slurm, so that the steps of a tier are
+// signalled at the same time.
 func (p *process) Terminate() error {
 	go p.signal("TERM", syscall.SIGTERM)
 	return nil
 }
 
-// Kill ends the step, and its srun.
+// Kill kills the step and its srun.
 func (p *process) Kill() error {
 	go func() {
 		p.signal("KILL", 0)
-		_ = p.cmd.Process.Kill() // gone already is as good
+		_ = p.cmd.Process.Kill() // it may have ended
 	}()
 	return nil
 }
 
-// signal sends a signal to every process of the step, through the controller: sent
-// by scancel itself it is refused by the nodes on which the step has no task; where Slurm knows no such
-// step or does not answer, srun gets its own.
-func (p *process) signal(name string, instead syscall.Signal) {
+// signal sends a signal to every process of the step through the controller: nodes on which
+// the step has no task would reject it if scancel sent it directly. If Slurm has no such step
+// or does not answer, srun gets the signal fallback, if not 0.
+func (p *process) signal(name string, fallback syscall.Signal) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryLimit)
 	defer cancel()
 	id, err := p.r.stepID(ctx, p.name)
 	if err == nil && id != "" {
 		err = scancel(ctx, "--ctld", "--signal="+name, "--full", id)
 	}
-	if (err != nil || id == "") && instead != 0 {
-		_ = p.cmd.Process.Signal(instead) // gone already is as good
+	if (err != nil || id == "") && fallback != 0 {
+		_ = p.cmd.Process.Signal(fallback) // it may have ended
 	}
 }

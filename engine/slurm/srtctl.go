@@ -12,27 +12,28 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Limits of srtctl's checks and its sbatch.
+// Time limits of srtctl.
 const (
 	srtctlLimit = 3 * time.Minute
-	// SrtctlLimit is the time after which an srtctl whose caller was killed is taken
-	// to have ended as well.
+	// SrtctlLimit is the time after which an srtctl whose caller was killed is assumed to
+	// have ended.
 	SrtctlLimit = srtctlLimit + submitLimit
 )
 
-// ErrNoSrtctl is the error of a machine without srtctl.
+// ErrNoSrtctl means that srtctl is not on the PATH.
 var ErrNoSrtctl = problem.New(problem.CommandNotFound,
 	"no srtctl on the PATH; install it, or use the launcher slurm")
 
-// SrtctlJob is what srtctl says of a job that it has queued.
+// SrtctlJob is a job that srtctl has submitted.
 type SrtctlJob struct {
 	ID  string
-	Dir string // of the job; empty: it does not say
+	Dir string // its output directory; empty: unknown
 }
 
-// Srtctl has srtctl submit a recipe file; cluster is its cluster file, empty for the one that it
-// finds. An answer without a job id is an error: the job is to be looked up by the comment in the
-// recipe. [ErrSubmitUnconfirmed] is one that was cut off, whose job may turn up yet.
+// Srtctl submits a recipe file with srtctl. cluster is the cluster file; if it is empty, srtctl
+// searches for one. Without a job id in srtctl's output it returns an error, and the caller
+// has to look up the job by the comment in the recipe. The error is [ErrSubmitUnconfirmed] if
+// srtctl was interrupted: its job may still appear in the queue.
 func Srtctl(ctx context.Context, recipe, base, cluster string) (SrtctlJob, error) {
 	if _, err := exec.LookPath("srtctl"); err != nil {
 		return SrtctlJob{}, ErrNoSrtctl
@@ -41,33 +42,32 @@ func Srtctl(ctx context.Context, recipe, base, cluster string) (SrtctlJob, error
 	if cluster != "" {
 		args = append([]string{"SRTSLURM_CONFIG=" + cluster}, args...)
 	}
-	out, said, err := callWithStderr(ctx, srtctlLimit, "env", args...)
+	out, stderr, err := callWithStderr(ctx, srtctlLimit, "env", args...)
 	h := parseSrtctl(out, err == nil)
 	if h.ID != "" {
-		return h, nil // whatever it complains of afterwards, the job is there
+		return h, nil // an error after the submit does not matter: the job exists
 	}
 	why := ""
 	if err != nil {
 		why = strings.TrimPrefix(err.Error(), "env: ")
 	}
 	switch {
-	case ctx.Err() != nil || errors.Is(err, errNoAnswer): // what it had started may go on
+	case ctx.Err() != nil || errors.Is(err, errNoAnswer): // its child processes may still be running
 		return h, problem.Errorf(problem.SubmitUnconfirmed, "srtctl apply: %s; %w", why, ErrSubmitUnconfirmed)
 	case err != nil:
 		return h, problem.Errorf(problem.SrtctlFailed, "srtctl apply: %s", why)
-	case said == "":
-		said = out
+	case stderr == "":
+		stderr = out
 	}
-	return h, problem.Errorf(problem.SrtctlFailed, "srtctl apply: no job id in its output: %.200q", said)
+	return h, problem.Errorf(problem.SrtctlFailed, "srtctl apply: no job id in its output: %.200q", stderr)
 }
 
-// submittedPattern is how sbatch tells a job in prose.
+// submittedPattern matches the message of sbatch without --parsable.
 var submittedPattern = regexp.MustCompile(`(?m)^Submitted batch job (\d+)$`)
 
-// parseSrtctl reads the last line of JSON that names a job, or else, of an srtctl
-// that ended well, sbatch's sentence. Other prose with numbers in it says nothing:
-// an error may speak of another job.
-func parseSrtctl(out string, well bool) SrtctlJob {
+// parseSrtctl returns the job in the last JSON line that has a job id or, if srtctl succeeded,
+// in the message of sbatch. Other numbers are ignored: an error may name another job.
+func parseSrtctl(out string, succeeded bool) SrtctlJob {
 	var h SrtctlJob
 	for line := range strings.Lines(out) {
 		var doc struct {
@@ -81,7 +81,7 @@ func parseSrtctl(out string, well bool) SrtctlJob {
 			h = SrtctlJob{ID: id, Dir: doc.Dir}
 		}
 	}
-	if m := submittedPattern.FindStringSubmatch(out); well && h.ID == "" && m != nil {
+	if m := submittedPattern.FindStringSubmatch(out); succeeded && h.ID == "" && m != nil {
 		h.ID = m[1]
 	}
 	return h

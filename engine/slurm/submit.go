@@ -13,25 +13,25 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// ErrSubmitUnconfirmed is the error of a submit whose command did not answer and whose job
-// was not found. The job may still appear in the queue.
+// ErrSubmitUnconfirmed means that a submit command did not answer and its job was not found.
+// The job may still appear in the queue.
 var ErrSubmitUnconfirmed = problem.New(problem.SubmitUnconfirmed, "not known whether the job was queued")
 
-// Limits of the commands at submit. sbatch may wait for a busy controller.
+// Time limits of commands.
 const (
-	submitLimit = 60 * time.Second
+	submitLimit = 60 * time.Second // sbatch may wait for a busy controller
 	queryLimit  = 10 * time.Second
 )
 
-// SubmitHeld queues a batch script in the held state, so that nothing can start before
-// the run's folder has its name and the run is recorded; [Release] lets it go.
-// Whatever happens to sbatch's answer, the job is looked up by its comment, which
-// must be unique, and never queued twice. With a cancelled ctx the job is taken
-// back. Until, if not empty, is a job for whose end, however it ends, this one waits.
-func SubmitHeld(ctx context.Context, script, comment, until string) (id string, err error) {
+// SubmitHeld submits a batch script on hold and returns the job id. The job can't start before
+// [Release], when the run directory has its final name and the run is recorded. If sbatch does
+// not return a job id, SubmitHeld looks up the job by its comment, which must be unique. If ctx
+// is cancelled, the job is cancelled too. after, if not empty, is a job that must end first,
+// in whatever state.
+func SubmitHeld(ctx context.Context, script, comment, after string) (id string, err error) {
 	args := []string{"--parsable", "--hold", "--comment=" + comment}
-	if until != "" {
-		args = append(args, "--dependency=afterany:"+until)
+	if after != "" {
+		args = append(args, "--dependency=afterany:"+after)
 	}
 	out, err := call(ctx, submitLimit, "sbatch", append(args, script)...)
 	if id := parseJobID(out); err == nil && id != "" {
@@ -43,8 +43,8 @@ func SubmitHeld(ctx context.Context, script, comment, until string) (id string, 
 	if err == nil {
 		err = problem.Errorf(problem.SlurmFailed, "sbatch: no job id in its output: %.80q", out)
 	}
-	after := context.WithoutCancel(ctx)
-	j, lerr := Lookup(after, comment)
+	uncancelled := context.WithoutCancel(ctx)
+	j, lerr := Lookup(uncancelled, comment)
 	id = j.ID
 	switch {
 	case lerr != nil:
@@ -55,7 +55,7 @@ func SubmitHeld(ctx context.Context, script, comment, until string) (id string, 
 	case id == "":
 		return "", fmt.Errorf("submit: %w", err)
 	case ctx.Err() != nil:
-		if cerr := scancel(after, id); cerr != nil {
+		if cerr := scancel(uncancelled, id); cerr != nil {
 			return "", fmt.Errorf("submit: %w; job %s was queued on hold and could not be cancelled: %w; "+
 				"cancel it with: scancel %s", err, id, cerr, id)
 		}
@@ -64,8 +64,8 @@ func SubmitHeld(ctx context.Context, script, comment, until string) (id string, 
 	return id, nil
 }
 
-// Lookup finds a job by its comment: in the queue, and then in the accounting
-// where there is one. A job without an id is a no of everyone that was asked.
+// Lookup finds a job by its comment in the queue and in the accounting database, if there is
+// one. It returns the zero Job if neither has it.
 func Lookup(ctx context.Context, comment string) (Job, error) {
 	out, err := call(ctx, queryLimit, "squeue", "--me", "--noheader", "--states=all", "--format="+queueFormat)
 	if err != nil {
@@ -74,7 +74,7 @@ func Lookup(ctx context.Context, comment string) (Job, error) {
 	jobs := parseQueue(out)
 	out, err = call(ctx, queryLimit, "sacct", "--allocations", "--noheader", "--parsable2",
 		"--starttime="+time.Now().Add(-24*time.Hour).Format(timeLayout), "--format="+accountingFormat)
-	if err == nil { // else there is no accounting here: the queue's word stands
+	if err == nil { // else the site has no accounting
 		jobs = append(jobs, parseAccounting(out)...)
 	}
 	for _, j := range jobs {
@@ -85,7 +85,7 @@ func Lookup(ctx context.Context, comment string) (Job, error) {
 	return Job{}, nil
 }
 
-// Release lets a held job go.
+// Release releases a job on hold.
 func Release(ctx context.Context, id string) error {
 	var err error
 	for range 3 {
@@ -100,7 +100,8 @@ func Release(ctx context.Context, id string) error {
 	return nil
 }
 
-// parseJobID is the id in sbatch's parsable answer, ID or ID;CLUSTER.
+// parseJobID returns the job id in the output of sbatch --parsable: ID or ID;CLUSTER. It is
+// empty for any other text.
 func parseJobID(out string) string {
 	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")
 	if _, err := strconv.ParseUint(id, 10, 64); err != nil {
@@ -109,16 +110,17 @@ func parseJobID(out string) string {
 	return id
 }
 
-// TestOnly asks the scheduler whether it would take a script, and when and where it would start;
-// the answer is a sentence of sbatch's, without the id in it, which is that of no job.
+// TestOnly checks a batch script with sbatch --test-only and returns the message of sbatch, which
+// says when and where the job would start. It removes the job id from the message, since no job
+// has it.
 func TestOnly(ctx context.Context, script string) (string, error) {
 	path, err := filepath.Abs(script)
 	if err != nil {
 		return "", err
 	}
-	// The answer is on the error stream, and the exit code 0.
-	_, said, err := callWithStderr(ctx, queryLimit, "sbatch", "--test-only", path)
-	return testedPattern.ReplaceAllString(said, "$1"), err
+	// sbatch prints the message to standard error, with exit code 0.
+	_, stderr, err := callWithStderr(ctx, queryLimit, "sbatch", "--test-only", path)
+	return testedPattern.ReplaceAllString(stderr, "$1"), err
 }
 
 var testedPattern = regexp.MustCompile(`\bJob \d+ (to start )`)

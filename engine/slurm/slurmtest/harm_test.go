@@ -50,7 +50,7 @@ func controllerAway(t *testing.T, c Cluster) {
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.State == "unknown" })
 	noticed := time.Since(began)
 	if last.State != "unknown" || last.Queue == nil || last.Queue.Error == "" ||
-		!strings.Contains(last.Message, "last answered") || !strings.Contains(last.Message, "last heard") {
+		!strings.Contains(last.Message, "last answered") || !strings.Contains(last.Message, "last activity") {
 		t.Errorf("got %+v %+v", last, last.Queue)
 	}
 	if _, errs, code := s.run("cancel", rec.ID, "--yes"); code != 1 || !strings.Contains(errs, "nothing was cancelled") {

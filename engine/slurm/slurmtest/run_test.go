@@ -70,7 +70,7 @@ func TestTheAccountingLags(t *testing.T) {
 	}
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.State == "unknown" })
 	if last.State != "unknown" || last.ExitCode != nil ||
-		!strings.Contains(last.Message, "the accounting does not tell its end yet") {
+		!strings.Contains(last.Message, "the accounting database has no end yet") {
 		t.Errorf("got %+v", last)
 	}
 	noticed := time.Since(began)
