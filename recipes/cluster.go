@@ -77,12 +77,12 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 	if doc.Root == nil {
 		return nil, diags
 	}
-	v := read(doc, schema.Cluster(), rules{owner: "srtctl", unknown: Error})
+	v := readValues(doc, schema.Cluster(), strictness{reader: "srtctl", unknownKeys: Error})
 	diags = append(diags, v.diags...)
 	c := &Cluster{File: file}
 	v.fill(c)
 	for _, kv := range pairs(v.byName["default_health_check"].node) {
-		if r, ok := rational(resolve(kv[1])); ok && r.IsInt() {
+		if r, ok := parseNumber(resolveAlias(kv[1])); ok && r.IsInt() {
 			switch n := int(r.Num().Int64()); kv[0].Value {
 			case "max_attempts":
 				c.HealthAttempts = n

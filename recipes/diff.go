@@ -54,16 +54,16 @@ type Comparison struct {
 // Leaves lists a recipe's fields by their canonical paths. Fields that only
 // say what layout the file is in (schema) and lock data are no fields of the run.
 func (r *Recipe) Leaves() []Leaf {
-	t := table(r.Schema)
+	t := recipeTable(r.Schema)
 	var out []Leaf
-	collect(r.doc, r.doc.Root, t.Root(), "", "", &out)
+	collectLeaves(r.doc, r.doc.Root, t.Root(), "", "", &out)
 	for i, l := range out {
-		out[i].Canonical = oneConfig(l.Canonical)
+		out[i].Canonical = unifyEngineConfig(l.Canonical)
 		if r.Schema == 2 {
-			out[i].Canonical, out[i].Value = sameInOne(out[i].Canonical, l.Value)
+			out[i].Canonical, out[i].Value = layout1Spelling(out[i].Canonical, l.Value)
 		}
 	}
-	out = serviceLeaves(out)
+	out = servicesAsInfra(out)
 	return slices.DeleteFunc(out, func(l Leaf) bool {
 		return l.Canonical == "schema" || strings.HasPrefix(l.Canonical, "lock.")
 	})
@@ -71,7 +71,7 @@ func (r *Recipe) Leaves() []Leaf {
 
 // oneConfig is the canonical path of an engine's configuration whichever engine it
 // belongs to: layout 2 has one place for all.
-func oneConfig(path string) string {
+func unifyEngineConfig(path string) string {
 	for _, e := range schema.Engines() {
 		if rest, ok := strings.CutPrefix(path, "backend."+e.Name+"_config."); ok {
 			return "backend." + schema.TRTLLM + "_config." + rest
@@ -82,7 +82,7 @@ func oneConfig(path string) string {
 
 // sameInOne is what layout 1 calls a field and value of layout 2 that have another
 // name there than the table says.
-func sameInOne(name, value string) (string, string) {
+func layout1Spelling(name, value string) (string, string) {
 	switch name + "=" + value {
 	case "benchmark.client_placement=dedicated":
 		return "benchmark.client_dedicated_node", "true"
@@ -105,12 +105,12 @@ func sameInOne(name, value string) (string, string) {
 
 // serviceLeaves puts the services of layout 2 that layout 1 writes as infra in
 // the place that they have there.
-func serviceLeaves(all []Leaf) []Leaf {
+func servicesAsInfra(all []Leaf) []Leaf {
 	for i, l := range all {
 		if l.Canonical != "services" || l.node.Kind != yaml.SequenceNode {
 			continue
 		}
-		dedicated, payload, others := infraServices(l.node)
+		dedicated, payload, others := parseInfraServices(l.node)
 		var in []Leaf
 		if dedicated {
 			in = append(in, Leaf{Canonical: "infra.etcd_nats_dedicated_node", Position: l.Position, Value: "true"})
@@ -128,9 +128,9 @@ func serviceLeaves(all []Leaf) []Leaf {
 }
 
 // collect walks a mapping along the table; below a field everything is a leaf of that field.
-func collect(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
+func collectLeaves(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
 	for _, kv := range pairs(n) {
-		val := resolve(kv[1])
+		val := resolveAlias(kv[1])
 		at := Position{Path: d.pathOf(kv[0], Join(path, kv[0].Value)), Line: kv[1].Line, Column: kv[1].Column}
 		name := Join(canonical, kv[0].Value)
 		var next *schema.Node
@@ -144,7 +144,7 @@ func collect(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, 
 			name = next.Field.Name()
 		}
 		if val.Kind == yaml.MappingNode && len(val.Content) > 0 {
-			collect(d, val, next, at.Path, name, out)
+			collectLeaves(d, val, next, at.Path, name, out)
 			continue
 		}
 		if val.Kind == yaml.MappingNode && next != nil && next.Field == nil {
@@ -157,7 +157,7 @@ func collect(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, 
 // canonicalText is a value without its style: quotes, flow or block, 1.0 or 1.00.
 // Text and number stay apart: "1" differs from 1.
 func canonicalText(n *yaml.Node) string {
-	n = resolve(n)
+	n = resolveAlias(n)
 	switch n.Kind {
 	case yaml.SequenceNode:
 		parts := make([]string, 0, len(n.Content))
@@ -172,7 +172,7 @@ func canonicalText(n *yaml.Node) string {
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
-	if r, ok := rational(n); ok {
+	if r, ok := parseNumber(n); ok {
 		return r.RatString()
 	}
 	switch n.Tag {
@@ -191,23 +191,23 @@ func canonicalText(n *yaml.Node) string {
 // DiffRecipes compares two recipes by meaning: layout 1 and 2 of one recipe are identical, and a
 // field that one leaves out equals the default that the other writes down.
 func DiffRecipes(a, b *Recipe) Comparison {
-	return compare(a.Leaves(), b.Leaves(), table(1))
+	return compareLeaves(a.Leaves(), b.Leaves(), recipeTable(1))
 }
 
 // diffWorkloads compares two workload files; a key that one leaves out differs
 // from any value, since the client's own defaults are not documented.
 func diffWorkloads(a, b *Workload) Comparison {
-	return compare(a.Leaves(), b.Leaves(), nil)
+	return compareLeaves(a.Leaves(), b.Leaves(), nil)
 }
 
 // Leaves lists the keys of a workload file.
 func (w *Workload) Leaves() []Leaf {
 	var out []Leaf
-	collect(w.doc, w.doc.Root, schema.Workload().Root(), "", "", &out)
+	collectLeaves(w.doc, w.doc.Root, schema.Workload().Root(), "", "", &out)
 	return out
 }
 
-func compare(a, b []Leaf, defaults *schema.Table) Comparison {
+func compareLeaves(a, b []Leaf, defaults *schema.Table) Comparison {
 	right := map[string]Leaf{}
 	for _, l := range b {
 		right[l.Canonical] = l
@@ -222,9 +222,9 @@ func compare(a, b []Leaf, defaults *schema.Table) Comparison {
 		case ok && r.Value == l.Value, !ok && isDefault(l, defaults):
 			c.Identical++
 		case ok:
-			c.Differences = append(c.Differences, Difference{Path: l.Canonical, A: side(l), B: side(r)})
+			c.Differences = append(c.Differences, Difference{Path: l.Canonical, A: newSide(l), B: newSide(r)})
 		default:
-			c.Differences = append(c.Differences, Difference{Path: l.Canonical, A: side(l)})
+			c.Differences = append(c.Differences, Difference{Path: l.Canonical, A: newSide(l)})
 		}
 	}
 	for _, l := range b {
@@ -236,7 +236,7 @@ func compare(a, b []Leaf, defaults *schema.Table) Comparison {
 			c.Identical++
 			continue
 		}
-		c.Differences = append(c.Differences, Difference{Path: l.Canonical, B: side(l)})
+		c.Differences = append(c.Differences, Difference{Path: l.Canonical, B: newSide(l)})
 	}
 	return c
 }
@@ -256,7 +256,7 @@ func isDefault(l Leaf, defaults *schema.Table) bool {
 }
 
 // side is for display: a secret is told to differ, not shown.
-func side(l Leaf) *Side {
+func newSide(l Leaf) *Side {
 	s := &Side{Path: l.Position.Path, Line: l.Position.Line, Value: l.Value}
 	if keys, err := SplitPath(l.Position.Path); err == nil && len(keys) > 0 {
 		s.Value = Redact(keys[len(keys)-1].Key, l.Value)
@@ -294,16 +294,16 @@ func DiffFiles(a, b string) (Comparison, error) {
 			"give two files of the same type", a, b)
 	}
 	if kinds[0] {
-		return diffLoaded(a, b, LoadWorkload, diffWorkloads)
+		return loadAndDiff(a, b, LoadWorkload, diffWorkloads)
 	}
-	return diffLoaded(a, b, Load, DiffRecipes)
+	return loadAndDiff(a, b, Load, DiffRecipes)
 }
 
-func diffLoaded[T any](
+func loadAndDiff[T any](
 	a, b string, load func(string) (*T, Diagnostics, error), diff func(a, b *T) Comparison,
 ) (Comparison, error) {
-	x, err := usable(load(a))
-	y, err2 := usable(load(b))
+	x, err := requireNoErrors(load(a))
+	y, err2 := requireNoErrors(load(b))
 	if err := errors.Join(err, err2); err != nil {
 		return Comparison{}, err
 	}
@@ -311,7 +311,7 @@ func diffLoaded[T any](
 }
 
 // usable returns an error for a file whose findings include errors, since its meaning is uncertain.
-func usable[T any](v *T, found Diagnostics, err error) (*T, error) {
+func requireNoErrors[T any](v *T, found Diagnostics, err error) (*T, error) {
 	i := slices.IndexFunc(found, func(d Diagnostic) bool { return d.Severity == Error })
 	if err == nil && i >= 0 {
 		err = problem.Errorf(problem.RecipeInvalid, "diff: %s; correct the errors first", found[i])

@@ -35,23 +35,23 @@ type Document struct {
 
 	// For one recipe of a file that holds several: the path in the file of each
 	// key, where absent fields would go, and the texts that a sweep put in.
-	paths map[*yaml.Node]string
-	home  string
-	swept map[string]bool
+	keyPaths    map[*yaml.Node]string
+	prefix      string
+	sweptValues map[string]bool
 }
 
 // pathOf is a key's path as the file spells it.
 func (d *Document) pathOf(key *yaml.Node, path string) string {
-	if p, ok := d.paths[key]; ok {
+	if p, ok := d.keyPaths[key]; ok {
 		return p
 	}
 	return path
 }
 
 // spell is the path in the file of a field that the file does not give.
-func (d *Document) spell(path string) string {
-	if d.home != "" {
-		return d.home + "." + path
+func (d *Document) filePath(path string) string {
+	if d.prefix != "" {
+		return d.prefix + "." + path
 	}
 	return path
 }
@@ -63,19 +63,19 @@ type Position struct {
 }
 
 // finding makes a finding about the place.
-func (p Position) finding(file string, sev Severity, message, fix string) Diagnostic {
+func (p Position) diagnostic(file string, sev Severity, message, fix string) Diagnostic {
 	return Diagnostic{
 		File: file, Line: p.Line, Column: p.Column, Path: p.Path, Severity: sev, Message: message, Fix: fix,
 	}
 }
 
 // placeOf is where a node stands, under a path.
-func placeOf(n *yaml.Node, path string) Position {
+func positionOf(n *yaml.Node, path string) Position {
 	return Position{Path: path, Line: n.Line, Column: n.Column}
 }
 
 // top is the beginning of a file, for what is said of it as a whole.
-var top = Position{Line: 1, Column: 1}
+var fileStart = Position{Line: 1, Column: 1}
 
 // Read reads a file of at most 4 MiB. A larger file is an error: no recipe or workload is that large.
 func Read(path string) ([]byte, error) {
@@ -92,12 +92,12 @@ func Read(path string) ([]byte, error) {
 func Parse(file string, data []byte) (*Document, Diagnostics) {
 	d := &Document{File: file}
 	fail := func(line, col int, format string, args ...any) (*Document, Diagnostics) {
-		return d, Diagnostics{Position{Line: line, Column: col}.finding(file, Error, fmt.Sprintf(format, args...), "")}
+		return d, Diagnostics{Position{Line: line, Column: col}.diagnostic(file, Error, fmt.Sprintf(format, args...), "")}
 	}
 	if len(data) > maxFileBytes {
 		return fail(0, 0, "larger than %d MiB", maxFileBytes>>20)
 	}
-	if separators(data) > 2*maxNodes {
+	if countSeparators(data) > 2*maxNodes {
 		return fail(0, 0, "more than %d values", maxNodes)
 	}
 	if nestsTooDeep(data) {
@@ -109,12 +109,12 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 		return fail(1, 1, "the file is empty: want a mapping of fields")
 	} else if err != nil {
 		line, msg := syntaxError(err)
-		if at := brokenLine(data); at > 0 {
+		if at := firstBadLine(data); at > 0 {
 			line = at
 		}
 		return fail(line, 1, "not valid YAML: %s", msg)
 	}
-	if len(doc.Content) == 0 || resolve(doc.Content[0]).Kind != yaml.MappingNode {
+	if len(doc.Content) == 0 || resolveAlias(doc.Content[0]).Kind != yaml.MappingNode {
 		return fail(doc.Line, doc.Column, "the top level is no mapping: want `field: value` lines")
 	}
 	w := walker{file: file}
@@ -125,15 +125,15 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	var next yaml.Node
 	if err := dec.Decode(&next); err == nil {
 		second := Position{Line: next.Line, Column: 1}
-		w.found = append(w.found, second.finding(file, Warning, "a second YAML document: only the first one is read", ""))
+		w.diags = append(w.diags, second.diagnostic(file, Warning, "a second YAML document: only the first one is read", ""))
 	}
 	d.Root = doc.Content[0]
-	return d, w.found
+	return d, w.diags
 }
 
 // separators bounds the number of values from above before any of them takes
 // memory: a value has a mark before it or behind it.
-func separators(data []byte) int {
+func countSeparators(data []byte) int {
 	n := 0
 	for _, mark := range []string{",", "\n", "\r", ":", "[", "{", "- "} {
 		n += bytes.Count(data, []byte(mark))
@@ -179,7 +179,7 @@ func syntaxError(err error) (line int, msg string) {
 // brokenLine is the first line with which a file can't be read any more. yaml.v3
 // often names the start of the mapping that an error is in, which may be the top
 // of the file. 0: not found, or too large to look for it.
-func brokenLine(data []byte) int {
+func firstBadLine(data []byte) int {
 	if len(data) > maxFileBytes/16 {
 		return 0
 	}
@@ -202,7 +202,7 @@ func brokenLine(data []byte) int {
 }
 
 // resolve follows an alias to what it stands for.
-func resolve(n *yaml.Node) *yaml.Node {
+func resolveAlias(n *yaml.Node) *yaml.Node {
 	for i := 0; n != nil && n.Kind == yaml.AliasNode && i < maxDepth; i++ {
 		n = n.Alias
 	}
@@ -215,7 +215,7 @@ type walker struct {
 	file     string
 	nodes    int
 	tooLarge bool
-	found    Diagnostics
+	diags    Diagnostics
 }
 
 func (w *walker) walk(n *yaml.Node, path string, depth int) {
@@ -240,10 +240,10 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		key := n.Content[i]
 		at := Join(path, key.Value)
 		if line, dup := first[key.Value]; dup && key.Tag != "!!merge" {
-			d := placeOf(key, at).finding(w.file, Error, fmt.Sprintf(
+			d := positionOf(key, at).diagnostic(w.file, Error, fmt.Sprintf(
 				"key given twice, first on line %d: which one holds depends on the reader", line), "remove one of the two")
 			d.Rule = "duplicate-key"
-			w.found = append(w.found, d)
+			w.diags = append(w.diags, d)
 		}
 		first[key.Value] = key.Line
 		w.walk(n.Content[i+1], at, depth+1)
@@ -253,7 +253,7 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 // pairs lists a mapping's keys and values in order, merge keys (<<) expanded
 // behind the mapping's own.
 func pairs(n *yaml.Node) [][2]*yaml.Node {
-	n = resolve(n)
+	n = resolveAlias(n)
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
@@ -274,7 +274,7 @@ func pairs(n *yaml.Node) [][2]*yaml.Node {
 		add(n.Content[i], n.Content[i+1])
 	}
 	for _, m := range merges {
-		m = resolve(m)
+		m = resolveAlias(m)
 		sources := []*yaml.Node{m}
 		if m.Kind == yaml.SequenceNode {
 			sources = m.Content
@@ -289,6 +289,6 @@ func pairs(n *yaml.Node) [][2]*yaml.Node {
 }
 
 func isNull(n *yaml.Node) bool {
-	n = resolve(n)
+	n = resolveAlias(n)
 	return n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null"
 }

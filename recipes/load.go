@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-func table(version int) *schema.Table { return schema.Recipe(version) }
+func recipeTable(version int) *schema.Table { return schema.Recipe(version) }
 
 // Load reads a recipe; a selector behind a colon names one of a file that holds
 // several (see [Variants]). The error is about the file itself (missing,
@@ -36,37 +36,37 @@ func ParseRecipe(file string, data []byte) (*Recipe, Diagnostics) {
 }
 
 // parseDoc reads a document that is one recipe.
-func parseDoc(doc *Document) (*Recipe, Diagnostics) {
+func parseRecipeDocument(doc *Document) (*Recipe, Diagnostics) {
 	version, d := schemaVersion(doc)
 	if d != nil {
 		return nil, Diagnostics{*d}
 	}
-	engine, bench := kinds(doc, version)
-	r := rules{version: version, owner: "srtctl", unknown: Error}
+	engine, bench := engineAndBenchmark(doc, version)
+	r := strictness{version: version, reader: "srtctl", unknownKeys: Error}
 	if !schema.EngineNamed(engine).Described {
 		r.foreign = append(r.foreign, "backend", "engine", "roles")
 	}
 	if bench != "agentperf" {
 		r.foreign = append(r.foreign, "benchmark")
 	}
-	v := read(doc, table(version), r)
-	recipe := build(doc, version, v)
+	v := readValues(doc, recipeTable(version), r)
+	recipe := buildRecipe(doc, version, v)
 	if recipe.Engine.Type = engine; engine == "" {
 		recipe.Engine.Type = schema.DefaultEngine
 	}
-	diags := append(v.diags, v.consistent(recipe)...)
+	diags := append(v.diags, v.checkConsistency(recipe)...)
 	diags.Sort()
 	return recipe, diags
 }
 
 // kinds are the engine and the benchmark of a recipe, which decide what else of
 // it is known here. An engine may be named by the roles instead of the top.
-func kinds(doc *Document, version int) (engine, bench string) {
+func engineAndBenchmark(doc *Document, version int) (engine, bench string) {
 	word := func(n *yaml.Node, key string) string {
-		if n = resolve(n); n != nil && n.Kind == yaml.ScalarNode {
+		if n = resolveAlias(n); n != nil && n.Kind == yaml.ScalarNode {
 			return n.Value
 		}
-		return textAt(n, key)
+		return scalarAt(n, key)
 	}
 	bench = word(lookup(doc.Root, "benchmark"), "type")
 	if version == 1 {
@@ -93,22 +93,22 @@ func lookup(n *yaml.Node, key string) *yaml.Node {
 }
 
 // textAt is the scalar at a key of a mapping; empty where there is none.
-func textAt(n *yaml.Node, key string) string {
-	if v := resolve(lookup(n, key)); v != nil {
+func scalarAt(n *yaml.Node, key string) string {
+	if v := resolveAlias(lookup(n, key)); v != nil {
 		return v.Value
 	}
 	return ""
 }
 
 func schemaVersion(doc *Document) (int, *Diagnostic) {
-	n := resolve(lookup(doc.Root, "schema"))
+	n := resolveAlias(lookup(doc.Root, "schema"))
 	switch {
 	case n == nil:
 		return 1, nil
 	case n.Tag == "!!int" && (n.Value == "1" || n.Value == "2"):
 		return int(n.Value[0] - '0'), nil
 	}
-	d := placeOf(n, "schema").finding(doc.File, Error,
+	d := positionOf(n, "schema").diagnostic(doc.File, Error,
 		fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)),
 		"write schema: 2, or remove the line for layout 1")
 	return 0, &d
@@ -116,27 +116,27 @@ func schemaVersion(doc *Document) (int, *Diagnostic) {
 
 // build turns values into the recipe; where a value is missing or of a wrong
 // type the default stands, and the diagnostics say so.
-func build(doc *Document, version int, v *values) *Recipe {
+func buildRecipe(doc *Document, version int, v *values) *Recipe {
 	r := &Recipe{
-		File: doc.File, Schema: version, doc: doc, places: map[string]Position{},
+		File: doc.File, Schema: version, doc: doc, positions: map[string]Position{},
 		Prefill: v.role(schema.Prefill), Decode: v.role(schema.Decode), Agg: v.role(schema.Agg),
 	}
 	v.fill(r)
-	r.Benchmark.Levels = v.levels()
+	r.Benchmark.Levels = v.concurrencyLevels()
 	if val, ok := v.byName["telemetry"]; ok {
-		r.Telemetry = strings.EqualFold(textAt(val.node, "enabled"), "true")
+		r.Telemetry = strings.EqualFold(scalarAt(val.node, "enabled"), "true")
 	}
 	if val, ok := v.byName["services"]; ok {
-		dedicated, payload, _ := infraServices(val.node)
+		dedicated, payload, _ := parseInfraServices(val.node)
 		r.DedicatedInfra, r.NATSPayloadMB = r.DedicatedInfra || dedicated, max(r.NATSPayloadMB, payload)
 	}
 	for name, val := range v.byName {
-		r.places[name] = val.place
+		r.positions[name] = val.position
 	}
-	for _, more := range []map[string]Position{v.under, v.spots} {
+	for _, more := range []map[string]Position{v.mapPositions, v.positions} {
 		for path, at := range more {
-			if _, ok := r.places[path]; !ok {
-				r.places[path] = at
+			if _, ok := r.positions[path]; !ok {
+				r.positions[path] = at
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func (v *values) str(name string) string {
 
 func (v *values) int(name string) int {
 	if val, ok := v.byName[name]; ok {
-		if r, ok := rational(val.node); ok && r.IsInt() {
+		if r, ok := parseNumber(val.node); ok && r.IsInt() {
 			return int(r.Num().Int64())
 		}
 	}
@@ -212,7 +212,7 @@ func (v *values) strings(name string) []string {
 	var out []string
 	if val, ok := v.byName[name]; ok {
 		for _, e := range val.node.Content {
-			out = append(out, resolve(e).Value)
+			out = append(out, resolveAlias(e).Value)
 		}
 	}
 	return out
@@ -221,7 +221,7 @@ func (v *values) strings(name string) []string {
 func (v *values) env(name string) Env {
 	var out Env
 	for _, kv := range pairs(v.byName[name].node) {
-		out = append(out, Var{Name: kv[0].Value, Value: resolve(kv[1]).Value})
+		out = append(out, Var{Name: kv[0].Value, Value: resolveAlias(kv[1]).Value})
 	}
 	return out
 }
@@ -229,7 +229,7 @@ func (v *values) env(name string) Env {
 func (v *values) flags(name string) []Flag {
 	var out []Flag
 	for _, kv := range pairs(v.byName[name].node) {
-		n := resolve(kv[1])
+		n := resolveAlias(kv[1])
 		switch {
 		case isNull(n) || n.Tag == "!!bool" && !strings.EqualFold(n.Value, "true"):
 		case n.Tag == "!!bool":
@@ -242,7 +242,7 @@ func (v *values) flags(name string) []Flag {
 }
 
 // levels: concurrency wins over concurrencies, as upstream has it.
-func (v *values) levels() []int {
+func (v *values) concurrencyLevels() []int {
 	if n := v.int("benchmark.concurrency"); n > 0 {
 		return []int{n}
 	}
@@ -250,7 +250,7 @@ func (v *values) levels() []int {
 		return nil
 	}
 	if val, ok := v.byName["benchmark.concurrencies"]; ok {
-		ls, err := levels(val.node)
+		ls, err := parseLevels(val.node)
 		if err == nil { // an error is among the diagnostics already
 			return ls
 		}
@@ -284,7 +284,7 @@ func (r Role) Text() (string, error) {
 	if r.Args == nil {
 		return "", nil
 	}
-	text, err := marshal(r.Args)
+	text, err := marshalYAML(r.Args)
 	if err != nil {
 		return "", problem.Errorf(problem.YAMLInvalid, "encode engine configuration: %w", err)
 	}
@@ -292,18 +292,18 @@ func (r Role) Text() (string, error) {
 }
 
 // marshal writes a node as YAML, without aliases and merge keys.
-func marshal(n *yaml.Node) (string, error) {
+func marshalYAML(n *yaml.Node) (string, error) {
 	var b strings.Builder
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
-	err := errors.Join(enc.Encode(expanded(n, 0)), enc.Close())
+	err := errors.Join(enc.Encode(expandAliases(n, 0)), enc.Close())
 	return b.String(), err
 }
 
 // expanded is a copy without aliases and merge keys, which point out of the part
 // that is written; scalars keep their spelling.
-func expanded(n *yaml.Node, depth int) *yaml.Node {
-	n = resolve(n)
+func expandAliases(n *yaml.Node, depth int) *yaml.Node {
+	n = resolveAlias(n)
 	if n == nil || depth > maxDepth {
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	}
@@ -311,12 +311,12 @@ func expanded(n *yaml.Node, depth int) *yaml.Node {
 	c.Anchor, c.Content = "", nil
 	if n.Kind == yaml.MappingNode {
 		for _, kv := range pairs(n) {
-			c.Content = append(c.Content, expanded(kv[0], depth+1), expanded(kv[1], depth+1))
+			c.Content = append(c.Content, expandAliases(kv[0], depth+1), expandAliases(kv[1], depth+1))
 		}
 		return &c
 	}
 	for _, e := range n.Content {
-		c.Content = append(c.Content, expanded(e, depth+1))
+		c.Content = append(c.Content, expandAliases(e, depth+1))
 	}
 	return &c
 }
@@ -325,7 +325,7 @@ func expanded(n *yaml.Node, depth int) *yaml.Node {
 func (r Role) ArgInt(key string) (int, bool) {
 	for _, kv := range pairs(r.Args) {
 		if kv[0].Value == key {
-			n, err := strconv.Atoi(resolve(kv[1]).Value)
+			n, err := strconv.Atoi(resolveAlias(kv[1]).Value)
 			return n, err == nil
 		}
 	}

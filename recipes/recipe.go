@@ -45,8 +45,8 @@ type Recipe struct {
 	Observability         bool   `path:"observability.enabled"`
 	Telemetry             bool
 
-	doc    *Document
-	places map[string]Position // by canonical path
+	doc       *Document
+	positions map[string]Position // by canonical path
 }
 
 // Var is one environment variable, option or mount, in the file's order.
@@ -141,15 +141,15 @@ type Slurm struct {
 // Position returns the position of the value at a canonical path: that of the nearest mapping above
 // it, or the top of the file, if the file leaves it out.
 func (r *Recipe) Position(canonical string) Position {
-	if p, ok := r.places[canonical]; ok {
+	if p, ok := r.positions[canonical]; ok {
 		return p
 	}
 	p := Position{Path: canonical, Line: 1, Column: 1}
-	if t, ok := table(r.Schema).Translate(canonical, r.Schema); ok {
-		p.Path = r.doc.spell(t)
+	if t, ok := recipeTable(r.Schema).Translate(canonical, r.Schema); ok {
+		p.Path = r.doc.filePath(t)
 	}
 	for up := range schema.Upwards(canonical) {
-		if at, ok := r.places[up]; ok {
+		if at, ok := r.positions[up]; ok {
 			p.Line, p.Column = at.Line, at.Column
 			break
 		}
@@ -158,11 +158,11 @@ func (r *Recipe) Position(canonical string) Position {
 }
 
 // Has says whether the file gives a canonical path.
-func (r *Recipe) Has(canonical string) bool { _, ok := r.places[canonical]; return ok }
+func (r *Recipe) Has(canonical string) bool { _, ok := r.positions[canonical]; return ok }
 
 // Diag makes a finding about a canonical path of the recipe.
 func (r *Recipe) Diag(sev Severity, canonical, message, fix string) Diagnostic {
-	return r.Position(canonical).finding(r.File, sev, message, fix)
+	return r.Position(canonical).diagnostic(r.File, sev, message, fix)
 }
 
 // Roles lists the groups of workers in the order of [schema.WorkerRoles], those

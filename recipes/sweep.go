@@ -10,47 +10,47 @@ import (
 )
 
 // param is one dimension of a sweep.
-type param struct {
+type sweepParameter struct {
 	name   string
 	values []*yaml.Node
 }
 
 // sweep expands a recipe's sweep, the last parameter fastest; without one there
 // is nothing to expand.
-func (e *expander) sweep(selector string, sweep *yaml.Node, build func() *Document) {
-	params, total, ok := e.params(sweep)
+func (e *expander) expandSweep(selector string, sweep *yaml.Node, build func() *Document) {
+	params, total, ok := e.parseSweep(sweep)
 	switch {
 	case !ok:
 		return
 	case len(params) == 0:
-		e.out = append(e.out, Variant{Selector: selector, build: build})
+		e.variants = append(e.variants, Variant{Selector: selector, build: build})
 		return
 	case total > maxVariants:
-		e.fail(resolve(sweep), "sweep", "stands for more than %d recipes", maxVariants)
+		e.fail(resolveAlias(sweep), "sweep", "stands for more than %d recipes", maxVariants)
 		return
 	}
 	if selector != "" {
 		selector += "/"
 	}
 	for i := range total {
-		e.out = append(e.out, Variant{Selector: fmt.Sprintf("%ssweep[%d]", selector, i), build: func() *Document {
-			s := substitution{values: map[string]*yaml.Node{}, put: map[string]bool{}}
+		e.variants = append(e.variants, Variant{Selector: fmt.Sprintf("%ssweep[%d]", selector, i), build: func() *Document {
+			s := substitution{values: map[string]*yaml.Node{}, inserted: map[string]bool{}}
 			suffix, rest := "", i
 			for _, p := range slices.Backward(params) {
-				v := resolve(p.values[rest%len(p.values)])
+				v := resolveAlias(p.values[rest%len(p.values)])
 				rest /= len(p.values)
 				s.values[p.name] = v
-				suffix = "_" + p.name + label(v) + suffix
+				suffix = "_" + p.name + nameLabel(v) + suffix
 			}
 			doc := *build()
-			doc.Root, doc.swept = renamed(s.node(doc.Root, 0), suffix), s.put
+			doc.Root, doc.sweptValues = withNameSuffix(s.apply(doc.Root, 0), suffix), s.inserted
 			return &doc
 		}})
 	}
 }
 
-func (e *expander) params(n *yaml.Node) (all []param, total int, ok bool) {
-	n = resolve(n)
+func (e *expander) parseSweep(n *yaml.Node) (all []sweepParameter, total int, ok bool) {
+	n = resolveAlias(n)
 	if isNull(n) {
 		return nil, 1, true
 	}
@@ -60,25 +60,25 @@ func (e *expander) params(n *yaml.Node) (all []param, total int, ok bool) {
 	}
 	total = 1
 	for _, kv := range pairs(n) {
-		list := resolve(kv[1])
+		list := resolveAlias(kv[1])
 		if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
 			e.fail(kv[0], Join("sweep", kv[0].Value), "want a list of values, found %s", describe(list))
 			return nil, 0, false
 		}
-		all = append(all, param{kv[0].Value, list.Content})
+		all = append(all, sweepParameter{kv[0].Value, list.Content})
 		total = min(total*len(list.Content), maxVariants+1)
 	}
 	return all, total, true
 }
 
 // label is a value within a name.
-func label(n *yaml.Node) string {
+func nameLabel(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
 		return n.Value
 	}
 	parts := make([]string, 0, len(n.Content))
 	for _, c := range n.Content {
-		parts = append(parts, resolve(c).Value)
+		parts = append(parts, resolveAlias(c).Value)
 	}
 	return strings.Join(parts, "x")
 }
@@ -86,14 +86,14 @@ func label(n *yaml.Node) string {
 // substitution puts a sweep's values in the place of {name}, and leaves the sweep out. A text that is nothing else
 // takes a list as it is; all else becomes text, as srtctl has it.
 type substitution struct {
-	values map[string]*yaml.Node
-	put    map[string]bool
+	values   map[string]*yaml.Node
+	inserted map[string]bool
 }
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-func (s substitution) node(n *yaml.Node, depth int) *yaml.Node {
-	n = resolve(n)
+func (s substitution) apply(n *yaml.Node, depth int) *yaml.Node {
+	n = resolveAlias(n)
 	if depth > maxDepth {
 		return n
 	}
@@ -104,13 +104,13 @@ func (s substitution) node(n *yaml.Node, depth int) *yaml.Node {
 		c.Content = nil
 		for _, kv := range pairs(n) {
 			if depth > 0 || kv[0].Value != "sweep" {
-				c.Content = append(c.Content, kv[0], s.node(kv[1], depth+1))
+				c.Content = append(c.Content, kv[0], s.apply(kv[1], depth+1))
 			}
 		}
 	case yaml.SequenceNode:
 		c.Content = nil
 		for _, e := range n.Content {
-			c.Content = append(c.Content, s.node(e, depth+1))
+			c.Content = append(c.Content, s.apply(e, depth+1))
 		}
 	case yaml.ScalarNode:
 		if n.Tag != "!!str" || !strings.Contains(n.Value, "{") {
@@ -131,7 +131,7 @@ func (s substitution) node(n *yaml.Node, depth int) *yaml.Node {
 		})
 		if c.Value != n.Value {
 			c.Style = yaml.DoubleQuotedStyle
-			s.put[c.Value] = true
+			s.inserted[c.Value] = true
 		}
 	}
 	return &c

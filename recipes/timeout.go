@@ -62,7 +62,7 @@ func checkTimeout(w *Workload, level int) TimeoutCheck {
 			c.Assumed = append(c.Assumed, q.Key)
 		}
 	}
-	c.Formula = fmt.Sprintf("(%d − 1) / %s + %s + %s", level, text(w.SpawnRate), text(w.Settling), text(w.MinMeasurement))
+	c.Formula = fmt.Sprintf("(%d − 1) / %s + %s + %s", level, quantityText(w.SpawnRate), quantityText(w.Settling), quantityText(w.MinMeasurement))
 	if len(c.Unknown) > 0 || level < 1 {
 		return c
 	}
@@ -72,25 +72,25 @@ func checkTimeout(w *Workload, level int) TimeoutCheck {
 	need := sum(ramp, settle, least)
 	slack := new(big.Rat).Sub(timeout, need)
 	c.Known, c.OK = true, slack.Sign() >= 0
-	c.Timeout, c.Need, c.Ramp, c.Slack = float(timeout), float(need), float(ramp), float(slack)
-	c.Measurement = float(new(big.Rat).Sub(timeout, sum(ramp, settle)))
+	c.Timeout, c.Need, c.Ramp, c.Slack = toFloat(timeout), toFloat(need), toFloat(ramp), toFloat(slack)
+	c.Measurement = toFloat(new(big.Rat).Sub(timeout, sum(ramp, settle)))
 	if !c.OK {
-		c.Fixes = fixes(timeout, rate, settle, least, ramp, need, users)
+		c.Fixes = timeoutFixes(timeout, rate, settle, least, ramp, need, users)
 	}
 	return c
 }
 
-func fixes(timeout, rate, settle, least, ramp, need, users *big.Rat) []Fix {
-	out := []Fix{{"phase_timeout_seconds", "≥", decimal(need, true)}}
+func timeoutFixes(timeout, rate, settle, least, ramp, need, users *big.Rat) []Fix {
+	out := []Fix{{"phase_timeout_seconds", "≥", formatDecimal(need, true)}}
 	sub := func(parts ...*big.Rat) *big.Rat { return new(big.Rat).Sub(timeout, sum(parts...)) }
 	if left := sub(settle, least); left.Sign() > 0 {
-		out = append(out, Fix{"user_spawn_rate", "≥", decimal(new(big.Rat).Quo(users, left), true)})
+		out = append(out, Fix{"user_spawn_rate", "≥", formatDecimal(new(big.Rat).Quo(users, left), true)})
 	}
 	if left := sub(ramp, least); left.Sign() >= 0 {
-		out = append(out, Fix{"settling_time_seconds", "≤", decimal(left, false)})
+		out = append(out, Fix{"settling_time_seconds", "≤", formatDecimal(left, false)})
 	}
 	if left := sub(ramp, settle); left.Sign() >= 0 {
-		out = append(out, Fix{"min_measurement_seconds", "≤", decimal(left, false)})
+		out = append(out, Fix{"min_measurement_seconds", "≤", formatDecimal(left, false)})
 	}
 	if left := sub(settle, least); left.Sign() >= 0 {
 		most := new(big.Rat).Mul(left, rate)
@@ -106,18 +106,18 @@ func (c TimeoutCheck) Summary() string {
 		return fmt.Sprintf("level %d: phase timeout unknown: %s is no valid number", c.Level, strings.Join(c.Unknown, ", "))
 	}
 	if c.OK {
-		return fmt.Sprintf("level %d: %s = %s ≤ %s, slack %s s", c.Level, c.Formula, short(c.Need), short(c.Timeout),
-			short(c.Slack))
+		return fmt.Sprintf("level %d: %s = %s ≤ %s, slack %s s", c.Level, c.Formula, formatSeconds(c.Need), formatSeconds(c.Timeout),
+			formatSeconds(c.Slack))
 	}
-	return fmt.Sprintf("level %d: %s = %s > %s, short by %s s", c.Level, c.Formula, short(c.Need), short(c.Timeout),
-		short(-c.Slack))
+	return fmt.Sprintf("level %d: %s = %s > %s, short by %s s", c.Level, c.Formula, formatSeconds(c.Need), formatSeconds(c.Timeout),
+		formatSeconds(-c.Slack))
 }
 
-func text(q Quantity) string {
+func quantityText(q Quantity) string {
 	if q.Value == nil {
 		return "?"
 	}
-	return decimal(q.Value, true)
+	return formatDecimal(q.Value, true)
 }
 
 func sum(parts ...*big.Rat) *big.Rat {
@@ -128,16 +128,16 @@ func sum(parts ...*big.Rat) *big.Rat {
 	return s
 }
 
-func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
+func toFloat(r *big.Rat) float64 { f, _ := r.Float64(); return f }
 
-func short(f float64) string {
+func formatSeconds(f float64) string {
 	s := fmt.Sprintf("%.3f", f)
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
 // decimal prints a ratio with at most three decimals, rounded up or down so that
 // the printed value still satisfies the rule.
-func decimal(r *big.Rat, up bool) string {
+func formatDecimal(r *big.Rat, up bool) string {
 	scaled := new(big.Rat).Mul(r, big.NewRat(1000, 1))
 	q, m := new(big.Int).DivMod(scaled.Num(), scaled.Denom(), new(big.Int))
 	if up && m.Sign() != 0 {

@@ -13,28 +13,28 @@ import (
 
 // value is one field's node and where it stands.
 type value struct {
-	node  *yaml.Node
-	place Position
+	node     *yaml.Node
+	position Position
 }
 
 // values are the fields of a document by canonical path.
 type values struct {
-	doc    *Document
-	table  *schema.Table
-	rules  rules
-	byName map[string]value
-	spots  map[string]Position // every mapping and field seen, by its path in the layout
-	under  map[string]Position // what stands in fields that are maps of strings, by canonical path
-	diags  Diagnostics
+	doc          *Document
+	table        *schema.Table
+	strictness   strictness
+	byName       map[string]value
+	positions    map[string]Position // every mapping and field seen, by its path in the layout
+	mapPositions map[string]Position // what stands in fields that are maps of strings, by canonical path
+	diags        Diagnostics
 }
 
 // rules say how strictly a file is read.
-type rules struct {
+type strictness struct {
 	version int
 	// owner reads the file in the end: srtctl, or the client.
-	owner string
+	reader string
 	// unknown keys are errors to srtctl; the client keeps them.
-	unknown Severity
+	unknownKeys Severity
 	// foreign paths belong to an engine or a benchmark that is not run here:
 	// unknown fields of theirs are carried without a complaint.
 	foreign []string
@@ -42,19 +42,19 @@ type rules struct {
 
 // read walks a document along the table: unknown keys, wrong types and missing
 // fields become diagnostics, the rest values.
-func read(d *Document, table *schema.Table, r rules) *values {
+func readValues(d *Document, table *schema.Table, r strictness) *values {
 	v := &values{
-		doc: d, table: table, rules: r,
-		byName: map[string]value{}, spots: map[string]Position{}, under: map[string]Position{},
+		doc: d, table: table, strictness: r,
+		byName: map[string]value{}, positions: map[string]Position{}, mapPositions: map[string]Position{},
 	}
-	v.mapping(d.Root, table.Root(), "")
+	v.readMapping(d.Root, table.Root(), "")
 	for _, f := range table.Fields() {
 		path := f.Path(r.version)
 		if !f.Required || path == "" {
 			continue
 		}
 		if _, ok := v.byName[f.Name()]; !ok && !v.reported(path) {
-			v.add(Error, v.nearest(path), d.spell(path), "required, and not given: "+f.Doc, "add it")
+			v.add(Error, v.nearestPosition(path), d.filePath(path), "required, and not given: "+f.Doc, "add it")
 		}
 	}
 	return v
@@ -62,19 +62,19 @@ func read(d *Document, table *schema.Table, r rules) *values {
 
 func (v *values) add(sev Severity, at Position, path, msg, fix string) *Diagnostic {
 	at.Path = path
-	v.diags = append(v.diags, at.finding(v.doc.File, sev, msg, fix))
+	v.diags = append(v.diags, at.diagnostic(v.doc.File, sev, msg, fix))
 	return &v.diags[len(v.diags)-1]
 }
 
 func (v *values) reported(path string) bool {
-	at, ok := v.spots[path]
+	at, ok := v.positions[path]
 	return ok && slices.ContainsFunc(v.diags, func(d Diagnostic) bool { return d.Path == at.Path })
 }
 
 // nearest is the place of the deepest part of a path that the file has.
-func (v *values) nearest(path string) Position {
+func (v *values) nearestPosition(path string) Position {
 	for up := range schema.Upwards(path) {
-		if at, ok := v.spots[up]; ok {
+		if at, ok := v.positions[up]; ok {
 			return at
 		}
 	}
@@ -86,7 +86,7 @@ func (v *values) nearest(path string) Position {
 
 // mapping reads a mapping whose path in the layout is given; what is reported has
 // the path in the file, which differs where a file holds several recipes.
-func (v *values) mapping(n *yaml.Node, t *schema.Node, path string) {
+func (v *values) readMapping(n *yaml.Node, t *schema.Node, path string) {
 	for _, kv := range pairs(n) {
 		key, val := kv[0], kv[1]
 		logical := Join(path, key.Value)
@@ -96,15 +96,15 @@ func (v *values) mapping(n *yaml.Node, t *schema.Node, path string) {
 		}
 		next := t.Children[key.Value]
 		if next == nil {
-			v.unknownKey(key, t, logical, at.Path)
+			v.reportUnknownKey(key, t, logical, at.Path)
 			continue
 		}
-		v.spots[logical] = at
-		v.one(val, next, logical, at)
+		v.positions[logical] = at
+		v.readEntry(val, next, logical, at)
 	}
 }
 
-func (v *values) unknownKey(key *yaml.Node, t *schema.Node, logical, path string) {
+func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path string) {
 	at := Position{Line: key.Line, Column: key.Column}
 	near := schema.Nearest(key.Value, t.Keys())
 	meant := ""
@@ -112,14 +112,14 @@ func (v *values) unknownKey(key *yaml.Node, t *schema.Node, logical, path string
 		meant = fmt.Sprintf("; did you mean %q?", near)
 	}
 	switch {
-	case v.rules.unknown == Warning:
+	case v.strictness.unknownKeys == Warning:
 		v.add(Warning, at, path, "unknown key, kept: the client owns this file"+meant, "").Rule = "unknown-field"
 		return
-	case v.otherLayout(logical) != "":
+	case v.pathInThisLayout(logical) != "":
 		v.add(Error, at, path, fmt.Sprintf("a field of layout %d; in layout %d it is %s",
-			3-v.rules.version, v.rules.version, v.otherLayout(logical)), "move it, or run migrate").Rule = "unknown-field"
+			3-v.strictness.version, v.strictness.version, v.pathInThisLayout(logical)), "move it, or run migrate").Rule = "unknown-field"
 		return
-	case slices.ContainsFunc(v.rules.foreign, func(p string) bool {
+	case slices.ContainsFunc(v.strictness.foreign, func(p string) bool {
 		return logical == p || strings.HasPrefix(logical, p+".")
 	}):
 		v.add(Note, at, path, "not a field that is known here: carried as it is", "").Rule = "foreign"
@@ -137,49 +137,49 @@ func (v *values) unknownKey(key *yaml.Node, t *schema.Node, logical, path string
 }
 
 // otherLayout is where a field of the other recipe layout went in this one.
-func (v *values) otherLayout(path string) string {
-	if v.rules.version == 0 {
+func (v *values) pathInThisLayout(path string) string {
+	if v.strictness.version == 0 {
 		return ""
 	}
-	other := schema.Recipe(3 - v.rules.version)
+	other := schema.Recipe(3 - v.strictness.version)
 	n := other.Lookup(path)
 	switch {
 	case n == nil:
 		return ""
-	case n.Field != nil && n.Field.Path(v.rules.version) == "":
+	case n.Field != nil && n.Field.Path(v.strictness.version) == "":
 		return "not there"
 	case n.Field != nil:
-		return n.Field.Path(v.rules.version)
+		return n.Field.Path(v.strictness.version)
 	}
 	if fields := other.Under(path); len(fields) > 0 {
-		to := fields[0].Path(v.rules.version)
+		to := fields[0].Path(v.strictness.version)
 		return to[:max(strings.LastIndexByte(to, '.'), 0)]
 	}
 	return ""
 }
 
-func (v *values) one(val *yaml.Node, t *schema.Node, logical string, at Position) {
+func (v *values) readEntry(val *yaml.Node, t *schema.Node, logical string, at Position) {
 	if t.Field != nil {
-		v.field(val, *t.Field, at)
+		v.readField(val, *t.Field, at)
 		return
 	}
-	switch n := resolve(val); {
+	switch n := resolveAlias(val); {
 	case isNull(n):
 	case n.Kind == yaml.MappingNode:
-		v.mapping(n, t, logical)
+		v.readMapping(n, t, logical)
 	case n.Kind == yaml.ScalarNode && logical == "engine":
 		// engine: trtllm is short for engine: {type: trtllm}.
 		at.Path += ".type"
-		v.spots[logical+".type"] = at
-		v.field(n, *t.Children["type"].Field, at)
+		v.positions[logical+".type"] = at
+		v.readField(n, *t.Children["type"].Field, at)
 	default:
 		v.add(Error, at, at.Path, fmt.Sprintf("want a mapping with %s, found %s", strings.Join(t.Keys(), ", "), describe(n)),
 			"")
 	}
 }
 
-func (v *values) field(n *yaml.Node, f schema.Field, at Position) {
-	n = resolve(n)
+func (v *values) readField(n *yaml.Node, f schema.Field, at Position) {
+	n = resolveAlias(n)
 	if isNull(n) {
 		if !f.Nullable && f.Kind != schema.Opaque && f.Kind != schema.FreeMap {
 			v.add(Error, at, at.Path, "may not be null: want "+string(f.Kind),
@@ -188,42 +188,42 @@ func (v *values) field(n *yaml.Node, f schema.Field, at Position) {
 		return
 	}
 	n = v.coerce(n, f, at)
-	if bad := wrongType(n, f); bad.msg != "" {
-		d := v.add(Error, at, at.Path, bad.msg, bad.fix)
+	if bad := checkType(n, f); bad.message != "" {
+		d := v.add(Error, at, at.Path, bad.message, bad.fix)
 		d.Rule = "type"
 		if f.Kind == schema.Levels {
 			d.Rule = "levels"
 		}
-		if bad.text != "" {
-			d.Set(bad.text, bad.safe)
+		if bad.replacement != "" {
+			d.Set(bad.replacement, bad.safe)
 		}
 		return
 	}
 	switch f.Kind {
 	case schema.StrMap:
-		v.stringMap(n, f, at)
+		v.readStringMap(n, f, at)
 	case schema.FreeMap, schema.Opaque:
-		v.free(n, at.Path, 0)
+		v.checkFreeForm(n, at.Path, 0)
 	}
-	v.byName[f.Name()] = value{node: n, place: at}
+	v.byName[f.Name()] = value{node: n, position: at}
 }
 
-func (v *values) stringMap(n *yaml.Node, f schema.Field, at Position) {
+func (v *values) readStringMap(n *yaml.Node, f schema.Field, at Position) {
 	for _, kv := range pairs(n) {
-		val := resolve(kv[1])
+		val := resolveAlias(kv[1])
 		path := v.doc.pathOf(kv[0], Join(at.Path, kv[0].Value))
 		place := Position{Path: path, Line: kv[1].Line, Column: kv[1].Column}
-		v.under[Join(f.Name(), kv[0].Value)] = place
-		if p, other := reads11(kv[0]); other && p.Tag != "!!str" {
-			v.add(Warning, placeOf(kv[0], path), path, v.reads(kv[0], p), "quote the key").Rule = "yaml-1.1"
+		v.mapPositions[Join(f.Name(), kv[0].Value)] = place
+		if p, other := yaml11Reading(kv[0]); other && p.Tag != "!!str" {
+			v.add(Warning, positionOf(kv[0], path), path, v.describeYAML11(kv[0], p), "quote the key").Rule = "yaml-1.1"
 		}
-		p, other := reads11(val)
+		p, other := yaml11Reading(val)
 		no := fmt.Sprintf("not a string but %s: values here must be strings", describe(val))
 		switch {
 		case val.Kind != yaml.ScalarNode:
 			v.add(Error, place, path, no, "").Rule = "string-map"
 		case other:
-			v.quote11(val, p, place)
+			v.reportUnquoted(val, p, place)
 		case val.Tag != "!!str":
 			d := v.add(Error, place, path, no, fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value))
 			d.Rule = "string-map"
@@ -252,7 +252,7 @@ func YAMLValue(t *schema.Table, path, typed string) string {
 	if len(typed) < 1<<16 && !nestsTooDeep([]byte(typed)) && yaml.Unmarshal([]byte(typed), &doc) == nil &&
 		len(doc.Content) == 1 {
 		if v := doc.Content[0]; v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
-			if _, other := reads11(v); !other {
+			if _, other := yaml11Reading(v); !other {
 				return typed
 			}
 		}
@@ -268,7 +268,7 @@ func LayoutOf(data []byte) int {
 	if base := lookup(root, "base"); base != nil {
 		root = base
 	}
-	if textAt(root, "schema") == "2" {
+	if scalarAt(root, "schema") == "2" {
 		return 2
 	}
 	return 1

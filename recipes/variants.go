@@ -45,32 +45,32 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 		return nil, diags
 	}
 	if isWorkload(doc) {
-		return nil, append(diags, top.finding(file, Error, file+" is a workload file, not a recipe",
+		return nil, append(diags, fileStart.diagnostic(file, Error, file+" is a workload file, not a recipe",
 			"give the recipe, and this file behind it with --workload "+file))
 	}
 	e := expander{doc: doc}
-	if base := resolve(lookup(doc.Root, "base")); base != nil && base.Kind == yaml.MappingNode {
-		e.family(base)
+	if base := resolveAlias(lookup(doc.Root, "base")); base != nil && base.Kind == yaml.MappingNode {
+		e.expandOverrides(base)
 	} else {
-		e.sweep("", lookup(doc.Root, "sweep"), func() *Document { return doc })
+		e.expandSweep("", lookup(doc.Root, "sweep"), func() *Document { return doc })
 	}
 	diags = append(diags, e.diags...)
 	pattern := strings.ReplaceAll(selector, "[", `\[`)
 	var out []Variant
 	var names []string
-	for _, v := range e.out {
+	for _, v := range e.variants {
 		names = append(names, v.Selector)
 		ok, err := path.Match(pattern, v.Selector)
-		if v.Selector == selector || err == nil && ok || selector == "" && (v.Selector != "base" || len(e.out) == 1) {
+		if v.Selector == selector || err == nil && ok || selector == "" && (v.Selector != "base" || len(e.variants) == 1) {
 			out = append(out, v)
 		}
 	}
 	if len(out) == 0 && len(diags) == 0 {
 		msg := fmt.Sprintf("no recipe of the file is called %q; there are %s", selector, strings.Join(names, ", "))
-		if len(e.out) == 1 && e.out[0].Selector == "" {
+		if len(e.variants) == 1 && e.variants[0].Selector == "" {
 			msg = fmt.Sprintf("the file is one recipe, and has no %q", selector)
 		}
-		diags = append(diags, top.finding(file, Error, msg, ""))
+		diags = append(diags, fileStart.diagnostic(file, Error, msg, ""))
 	}
 	return out, diags
 }
@@ -85,7 +85,7 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 		for _, v := range fits {
 			names = append(names, v.Selector)
 		}
-		diags = append(diags, top.finding(file, Error,
+		diags = append(diags, fileStart.diagnostic(file, Error,
 			fmt.Sprintf("the file holds %d recipes: %.400s", len(fits), strings.Join(names, ", ")),
 			"name one behind the file: "+file+":"+names[0]))
 	}
@@ -93,34 +93,34 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 		return nil, data, diags
 	}
 	doc := fits[0].build()
-	r, more := parseDoc(doc)
+	r, more := parseRecipeDocument(doc)
 	diags = append(diags, more...)
 	diags.Sort()
 	if fits[0].Selector == "" {
 		return r, data, diags
 	}
-	text, err := marshal(doc.Root)
+	text, err := marshalYAML(doc.Root)
 	if err != nil {
-		diags = append(diags, top.finding(file, Error, "the recipe can't be written out: "+err.Error(), ""))
+		diags = append(diags, fileStart.diagnostic(file, Error, "the recipe can't be written out: "+err.Error(), ""))
 	}
 	return r, []byte(text), diags
 }
 
 // expander makes recipes out of a file's bases, overrides and sweeps.
 type expander struct {
-	doc   *Document
-	out   []Variant
-	diags Diagnostics
+	doc      *Document
+	variants []Variant
+	diags    Diagnostics
 }
 
 func (e *expander) fail(n *yaml.Node, where, format string, args ...any) {
-	e.diags = append(e.diags, placeOf(n, where).finding(e.doc.File, Error, fmt.Sprintf(format, args...), ""))
+	e.diags = append(e.diags, positionOf(n, where).diagnostic(e.doc.File, Error, fmt.Sprintf(format, args...), ""))
 }
 
-func (e *expander) family(base *yaml.Node) {
+func (e *expander) expandOverrides(base *yaml.Node) {
 	paths := sync.OnceValue(func() map[*yaml.Node]string {
 		paths := map[*yaml.Node]string{}
-		spell(e.doc.Root, "", paths, 0)
+		recordPaths(e.doc.Root, "", paths, 0)
 		return paths
 	})
 	add := func(selector, suffix string, patch func() *yaml.Node) {
@@ -130,23 +130,23 @@ func (e *expander) family(base *yaml.Node) {
 				sweep = own
 			}
 		}
-		e.sweep(selector, sweep, func() *Document {
+		e.expandSweep(selector, sweep, func() *Document {
 			root := base
 			if patch != nil {
 				p := patch()
-				if root = merge(base, p, 0); lookup(p, "name") == nil {
-					root = renamed(root, "_"+suffix)
+				if root = mergeOverride(base, p, 0); lookup(p, "name") == nil {
+					root = withNameSuffix(root, "_"+suffix)
 				}
 			}
-			return &Document{File: e.doc.File, Root: root, paths: paths(), home: "base"}
+			return &Document{File: e.doc.File, Root: root, keyPaths: paths(), prefix: "base"}
 		})
 	}
 	for _, kv := range pairs(e.doc.Root) {
-		if len(e.out) > maxVariants {
+		if len(e.variants) > maxVariants {
 			e.fail(kv[0], kv[0].Value, "more than %d recipes in a file", maxVariants)
 			return
 		}
-		key, patch := kv[0].Value, resolve(kv[1])
+		key, patch := kv[0].Value, resolveAlias(kv[1])
 		name, over := strings.CutPrefix(key, "override_")
 		zip, zipped := strings.CutPrefix(key, "zip_override_")
 		switch {
@@ -160,7 +160,7 @@ func (e *expander) family(base *yaml.Node) {
 		default:
 			n, ok := e.zipLength(patch, key)
 			for i := 0; ok && i < n; i++ {
-				add(fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%s_%d", zip, i), func() *yaml.Node { return pick(patch, i, 0) })
+				add(fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%s_%d", zip, i), func() *yaml.Node { return zipEntry(patch, i, 0) })
 			}
 		}
 	}
@@ -172,7 +172,7 @@ func (e *expander) family(base *yaml.Node) {
 func (e *expander) zipLength(n *yaml.Node, path string) (length int, ok bool) {
 	length, ok = 1, true
 	for _, kv := range pairs(n) {
-		at, val, k := Join(path, kv[0].Value), resolve(kv[1]), 1
+		at, val, k := Join(path, kv[0].Value), resolveAlias(kv[1]), 1
 		switch val.Kind {
 		case yaml.MappingNode:
 			if k, ok = e.zipLength(val, at); !ok {
@@ -194,8 +194,8 @@ func (e *expander) zipLength(n *yaml.Node, path string) (length int, ok bool) {
 }
 
 // pick takes the i-th entry of each list of a zip.
-func pick(n *yaml.Node, i, depth int) *yaml.Node {
-	n = resolve(n)
+func zipEntry(n *yaml.Node, i, depth int) *yaml.Node {
+	n = resolveAlias(n)
 	if n.Kind == yaml.SequenceNode {
 		return n.Content[min(i, len(n.Content)-1)]
 	}
@@ -205,14 +205,14 @@ func pick(n *yaml.Node, i, depth int) *yaml.Node {
 	c := *n
 	c.Anchor, c.Content = "", nil
 	for _, kv := range pairs(n) {
-		c.Content = append(c.Content, kv[0], pick(kv[1], i, depth+1))
+		c.Content = append(c.Content, kv[0], zipEntry(kv[1], i, depth+1))
 	}
 	return &c
 }
 
 // merge lays one mapping over another: mappings merge, lists and values are replaced, null removes.
-func merge(base, patch *yaml.Node, depth int) *yaml.Node {
-	base, patch = resolve(base), resolve(patch)
+func mergeOverride(base, patch *yaml.Node, depth int) *yaml.Node {
+	base, patch = resolveAlias(base), resolveAlias(patch)
 	if base.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode || depth > maxDepth {
 		return patch
 	}
@@ -229,8 +229,8 @@ func merge(base, patch *yaml.Node, depth int) *yaml.Node {
 		case !given:
 			c.Content = append(c.Content, kv[0], kv[1])
 		case isNull(o[1]):
-		case resolve(kv[1]).Kind == yaml.MappingNode && resolve(o[1]).Kind == yaml.MappingNode:
-			c.Content = append(c.Content, kv[0], merge(kv[1], o[1], depth+1))
+		case resolveAlias(kv[1]).Kind == yaml.MappingNode && resolveAlias(o[1]).Kind == yaml.MappingNode:
+			c.Content = append(c.Content, kv[0], mergeOverride(kv[1], o[1], depth+1))
 		default:
 			c.Content = append(c.Content, o[0], o[1])
 		}
@@ -244,11 +244,11 @@ func merge(base, patch *yaml.Node, depth int) *yaml.Node {
 }
 
 // renamed appends to a recipe's name.
-func renamed(root *yaml.Node, suffix string) *yaml.Node {
+func withNameSuffix(root *yaml.Node, suffix string) *yaml.Node {
 	c := *root
 	c.Content = append([]*yaml.Node{}, root.Content...)
 	for i := 0; i+1 < len(c.Content); i += 2 {
-		if n := resolve(c.Content[i+1]); c.Content[i].Value == "name" && n.Kind == yaml.ScalarNode {
+		if n := resolveAlias(c.Content[i+1]); c.Content[i].Value == "name" && n.Kind == yaml.ScalarNode {
 			to := *n
 			to.Anchor, to.Value = "", n.Value+suffix
 			c.Content[i+1] = &to
@@ -258,7 +258,7 @@ func renamed(root *yaml.Node, suffix string) *yaml.Node {
 }
 
 // spell notes the path of every key of a file.
-func spell(n *yaml.Node, path string, paths map[*yaml.Node]string, depth int) {
+func recordPaths(n *yaml.Node, path string, paths map[*yaml.Node]string, depth int) {
 	if depth > maxDepth {
 		return
 	}
@@ -267,11 +267,11 @@ func spell(n *yaml.Node, path string, paths map[*yaml.Node]string, depth int) {
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			at := Join(path, n.Content[i].Value)
 			paths[n.Content[i]] = at
-			spell(n.Content[i+1], at, paths, depth+1)
+			recordPaths(n.Content[i+1], at, paths, depth+1)
 		}
 	case yaml.SequenceNode:
 		for i, c := range n.Content {
-			spell(c, fmt.Sprintf("%s[%d]", path, i), paths, depth+1)
+			recordPaths(c, fmt.Sprintf("%s[%d]", path, i), paths, depth+1)
 		}
 	}
 }

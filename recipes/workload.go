@@ -38,8 +38,8 @@ type Workload struct {
 	DynamoHeaders          bool     `path:"use_dynamo_conv_aware_routing"`
 	TrajectoriesPerUser    int      `path:"trajectories_per_user"` // 0: not given
 
-	doc  *Document
-	vals *values
+	doc    *Document
+	values *values
 }
 
 // Datasets are the files that the workload reads, by their keys; none of no workload.
@@ -90,14 +90,14 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 	if doc.Root == nil {
 		return nil, diags
 	}
-	v := read(doc, schema.Workload(), rules{owner: "the client", unknown: Warning})
+	v := readValues(doc, schema.Workload(), strictness{reader: "the client", unknownKeys: Warning})
 	diags = append(diags, v.diags...)
 	diags.Sort()
-	w := &Workload{File: file, doc: doc, vals: v}
+	w := &Workload{File: file, doc: doc, values: v}
 	v.fill(w)
 	if val, ok := v.byName["concurrencies"]; ok {
 		for _, e := range val.node.Content {
-			if r, ok := rational(resolve(e)); ok && r.IsInt() {
+			if r, ok := parseNumber(resolveAlias(e)); ok && r.IsInt() {
 				w.Levels = append(w.Levels, int(r.Num().Int64()))
 			}
 		}
@@ -110,14 +110,14 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 func (v *values) quantity(key string) Quantity {
 	f, _ := schema.Workload().Field(key)
 	q := Quantity{Key: key, Position: Position{Path: key}}
-	if at, ok := v.spots[key]; ok {
+	if at, ok := v.positions[key]; ok {
 		q.Position = at
 		val, ok := v.byName[key]
 		if !ok {
 			return q
 		}
 		q.Text = val.node.Value
-		q.Value, _ = rational(val.node)
+		q.Value, _ = parseNumber(val.node)
 		return q
 	}
 	q.Assumed, q.Text = true, f.Default
@@ -126,20 +126,20 @@ func (v *values) quantity(key string) Quantity {
 }
 
 // Quantity is the number at a key that the timeout rule or a stop criterion rests on.
-func (w *Workload) Quantity(key string) Quantity { return w.vals.quantity(key) }
+func (w *Workload) Quantity(key string) Quantity { return w.values.quantity(key) }
 
 // Diag makes a finding about a key of the workload; one that the file leaves
 // out is reported at the top of the file.
 func (w *Workload) Diag(sev Severity, key, message, fix string) Diagnostic {
-	p := w.vals.nearest(key)
+	p := w.values.nearestPosition(key)
 	p.Path = key
-	return p.finding(w.File, sev, message, fix)
+	return p.diagnostic(w.File, sev, message, fix)
 }
 
 // With is the workload as YAML with some keys set to other values: text as it is
 // to stand in the file. Keys that the file lacks are added at its end.
 func (w *Workload) With(set []Var) ([]byte, error) {
-	root := expanded(w.doc.Root, 0)
+	root := expandAliases(w.doc.Root, 0)
 	for _, s := range set {
 		var n yaml.Node
 		if err := yaml.Unmarshal([]byte(s.Value), &n); err != nil || len(n.Content) != 1 {

@@ -102,7 +102,7 @@ func float11Value(s string) string {
 
 // reads11 compares the two readings of a scalar as it stands in a file: other is
 // set where they differ.
-func reads11(n *yaml.Node) (p Scalar, other bool) {
+func yaml11Reading(n *yaml.Node) (p Scalar, other bool) {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || n.Value == "" {
 		return Scalar{}, false
 	}
@@ -113,6 +113,6 @@ func reads11(n *yaml.Node) (p Scalar, other bool) {
 	if p.Tag != "!!int" {
 		return p, false
 	}
-	r, ok := rational(n)
+	r, ok := parseNumber(n)
 	return p, ok && r.RatString() != p.Value
 }

@@ -143,7 +143,7 @@ type Readiness struct {
 
 // health is the readiness of a frontend that counts instances at a URL. Aggregated
 // workers count as decode instances.
-func health(r *recipes.Recipe, url string, timeout int, interval float64) Readiness {
+func healthReadiness(r *recipes.Recipe, url string, timeout int, interval float64) Readiness {
 	ready := Readiness{
 		Probe: ProbeHealth, Target: url, TimeoutSeconds: timeout, IntervalSeconds: interval, Decode: r.Agg.Workers,
 	}
@@ -156,7 +156,7 @@ func health(r *recipes.Recipe, url string, timeout int, interval float64) Readin
 // List is a choice of backends; the zero value stands for [All].
 type List []Backend
 
-func (l List) all() List {
+func (l List) orAll() List {
 	if l == nil {
 		return All()
 	}
@@ -166,7 +166,7 @@ func (l List) all() List {
 // For returns the backend of a recipe's engine, nil if there is none, and whether it runs
 // the engine behind the recipe's frontend.
 func (l List) For(r *recipes.Recipe) (b Backend, runs bool) {
-	for _, have := range l.all() {
+	for _, have := range l.orAll() {
 		switch engine, frontend := have.Names(); {
 		case engine != r.Engine.Type:
 		case frontend == r.Frontend.Type:
@@ -181,7 +181,7 @@ func (l List) For(r *recipes.Recipe) (b Backend, runs bool) {
 // Rules are the rows that the backends add to the table of rules.
 func (l List) Rules() []recipes.Rule {
 	var out []recipes.Rule
-	for _, b := range l.all() {
+	for _, b := range l.orAll() {
 		out = append(out, b.Rules()...)
 	}
 	return out
@@ -194,7 +194,7 @@ func (l List) Omissions(r *recipes.Recipe) []Omission {
 		return b.Omissions(r)
 	}
 	var out []Omission
-	for _, b := range l.all() {
+	for _, b := range l.orAll() {
 		out = append(out, b.Omissions(r)...)
 	}
 	return out
@@ -204,7 +204,7 @@ func (l List) Omissions(r *recipes.Recipe) []Omission {
 // backend's frontend, the mock servers' among them.
 func (l List) Components() map[string]schema.Role {
 	out := LocalMock().Components()
-	for _, b := range l.all() {
+	for _, b := range l.orAll() {
 		maps.Copy(out, b.Components())
 	}
 	return out
@@ -213,7 +213,7 @@ func (l List) Components() map[string]schema.Role {
 // String names the backends: trtllm behind dynamo.
 func (l List) String() string {
 	var names []string
-	for _, b := range l.all() {
+	for _, b := range l.orAll() {
 		engine, frontend := b.Names()
 		names = append(names, engine+" behind "+frontend)
 	}

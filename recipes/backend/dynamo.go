@@ -51,14 +51,14 @@ func (d dynamo) Frontend(s Deployment) Process {
 			argv = append(argv, f.Value)
 		}
 	}
-	env := d.env(s)
+	env := d.baseEnv(s)
 	env.Set("DYN_REQUEST_PLANE", r.Dynamo.RequestPlane, "dynamo.request_plane")
 	env.Add(r.Environment, "environment")
 	env.Add(r.Frontend.Env, "frontend.env")
 	url := "http://" + s.Frontend.Address + ":" + port + "/health"
 	return Process{
 		Name: frontendStep, Role: schema.Frontend, Tasks: 1, Srun: []string{"--mpi", "pmix"}, Env: env, Argv: argv,
-		Ready: health(r, url, r.HealthWindowSeconds(), float64(r.HealthIntervalSeconds)),
+		Ready: healthReadiness(r, url, r.HealthWindowSeconds(), float64(r.HealthIntervalSeconds)),
 		Host:  s.Frontend.Address, Port: port,
 	}
 }
@@ -71,7 +71,7 @@ func (dynamo) Components() map[string]schema.Role {
 }
 
 // env is what every process of dynamo's starts from.
-func (dynamo) env(s Deployment) Env {
+func (dynamo) baseEnv(s Deployment) Env {
 	var e Env
 	e.Set("HEAD_NODE_IP", s.Head.Address, BuiltIn)
 	e.Set("ETCD_ENDPOINTS", "http://"+s.Infra.Name+":"+itoa(etcdPort), BuiltIn)
@@ -86,7 +86,7 @@ func (dynamo) env(s Deployment) Env {
 // workerEnv is the environment of a worker. What its engine needs stands before the environment of
 // the role where that may replace it, else after it. The global environment replaces either.
 func (d dynamo) workerEnv(s Deployment, w Worker, before, after []Var) Env {
-	e := d.env(s)
+	e := d.baseEnv(s)
 	e.Set("DYN_SYSTEM_PORT", itoa(systemPort+w.Number), BuiltIn)
 	e.Set("DYN_LOG", defaultDynLog, BuiltIn)
 	for _, v := range before {

@@ -41,7 +41,7 @@ func (Mock) Services(Deployment) []Process { return nil }
 
 // Worker is one process, whatever the engine has GPUs.
 func (m Mock) Worker(s Deployment, w Worker) Process {
-	p := m.process(s, w.Step(), w.Role.Name)
+	p := m.newProcess(s, w.Step(), w.Role.Name)
 	p.Ready = Readiness{
 		Probe: ProbeHTTP, Target: "http://" + p.Host + ":" + p.Port + "/health", TimeoutSeconds: 30, IntervalSeconds: 0.1,
 	}
@@ -54,14 +54,14 @@ func (m Mock) Frontend(s Deployment) Process {
 	for _, w := range s.Workers {
 		workers = append(workers, "--"+string(w.Role.Name), "http://"+loopback+":"+s.Port(w.Step()))
 	}
-	p := m.process(s, frontendStep, schema.Frontend, workers...)
-	p.Ready = health(s.Recipe, "http://"+p.Host+":"+p.Port+"/health", 30, 0.1)
+	p := m.newProcess(s, frontendStep, schema.Frontend, workers...)
+	p.Ready = healthReadiness(s.Recipe, "http://"+p.Host+":"+p.Port+"/health", 30, 0.1)
 	return p
 }
 
 const loopback = "127.0.0.1"
 
-func (m Mock) process(s Deployment, step string, role schema.Role, more ...string) Process {
+func (m Mock) newProcess(s Deployment, step string, role schema.Role, more ...string) Process {
 	port := s.Port(step)
 	argv := append([]string{
 		s.Program, "mock-server", "--listen", loopback + ":" + port, "--role", string(role), "--model", s.Model,

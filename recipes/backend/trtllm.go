@@ -19,10 +19,10 @@ func (trtllm) Title() string { return "TensorRT-LLM" }
 // Config is the file of a role's engine arguments, as the recipe has them.
 func (trtllm) Config(role recipes.Role) (name, text string, err error) {
 	text, err = role.Text()
-	return configFile(role), text, err
+	return configFileName(role), text, err
 }
 
-func configFile(role recipes.Role) string { return "trtllm_config_" + string(role.Name) + ".yaml" }
+func configFileName(role recipes.Role) string { return "trtllm_config_" + string(role.Name) + ".yaml" }
 
 // Worker is one engine over the GPUs of one node or several whole ones.
 func (t trtllm) Worker(s Deployment, w Worker) Process {
@@ -33,7 +33,7 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 		argv = append(argv, "bash", "/configs/numa_cpu_bind.sh")
 		before = []Var{{Name: "TLLM_NUMA_AWARE_WORKER_AFFINITY", Value: "0", Origin: "backend.numa_cpu_bind"}}
 	}
-	if bindMemory(r, w.Role.Name) {
+	if bindsMemory(r, w.Role.Name) {
 		argv = append(argv, "numactl", "-m", "0,1")
 	}
 	argv = append(argv, "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", s.ModelPath,
@@ -41,7 +41,7 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 	if w.Role.Name != schema.Agg {
 		argv = append(argv, "--disaggregation-mode", string(w.Role.Name))
 	}
-	argv = append(argv, "--extra-engine-args", s.LogDir+"/"+configFile(w.Role), "--request-plane", r.Dynamo.RequestPlane)
+	argv = append(argv, "--extra-engine-args", s.LogDir+"/"+configFileName(w.Role), "--request-plane", r.Dynamo.RequestPlane)
 	if r.Engine.PublishEvents {
 		argv = append(argv, "--publish-events-and-metrics")
 	}
@@ -63,7 +63,7 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 }
 
 // bindMemory: null means by GPU type, for prefill and decode.
-func bindMemory(r *recipes.Recipe, role schema.Role) bool {
+func bindsMemory(r *recipes.Recipe, role schema.Role) bool {
 	switch r.Engine.NUMAMemoryBind {
 	case "true":
 		return true
@@ -104,11 +104,11 @@ func (trtllm) Rules() []recipes.Rule {
 // Check finds what srtctl and the engine make of a recipe that nobody expects.
 func (trtllm) Check(r *recipes.Recipe, cluster *recipes.Cluster, report Report) {
 	for _, role := range r.Roles() {
-		parallelism(r, role, report)
+		checkParallelism(r, role, report)
 	}
-	placeholders(r.Environment, "environment", report)
+	checkPlaceholders(r.Environment, "environment", report)
 	for _, role := range r.Roles() {
-		placeholders(role.Env, role.Name.EnvPath(), report)
+		checkPlaceholders(role.Env, role.Name.EnvPath(), report)
 	}
 	if r.Schema == 1 && len(r.SrunOptions) > 0 {
 		report("srun-options", "srun_options", "migrate to layout 2, where every step has them",
@@ -126,7 +126,7 @@ func (trtllm) Check(r *recipes.Recipe, cluster *recipes.Cluster, report Report) 
 }
 
 // parallelism: TP × PP is the number of ranks of a worker; upstream does not verify it.
-func parallelism(r *recipes.Recipe, role recipes.Role, report Report) {
+func checkParallelism(r *recipes.Recipe, role recipes.Role, report Report) {
 	tp, ok := role.ArgInt("tensor_parallel_size")
 	if !ok || !role.Given || role.Workers == 0 || role.Colocated || !r.GPUsDivideEvenly(role) {
 		return
@@ -142,7 +142,7 @@ func parallelism(r *recipes.Recipe, role recipes.Role, report Report) {
 	}
 }
 
-func placeholders(env recipes.Env, path string, report Report) {
+func checkPlaceholders(env recipes.Env, path string, report Report) {
 	for _, v := range env {
 		if strings.Contains(v.Value, "{node}") || strings.Contains(v.Value, "{node_id}") {
 			report("env-placeholder", recipes.Join(path, v.Name), "do without the placeholder",

@@ -31,7 +31,7 @@ func Compare(old, new string) []Line {
 	var out []Line
 	a, b, at := 1, 1, 0
 	add := func(op Op, text string) {
-		for _, l := range lines(text) {
+		for _, l := range splitLines(text) {
 			line := Line{Op: op, Text: strings.TrimRight(l, "\r\n")}
 			if op != Added {
 				line.Old = a
@@ -55,7 +55,7 @@ func Compare(old, new string) []Line {
 }
 
 // lines splits a text behind its line ends.
-func lines(s string) []string {
+func splitLines(s string) []string {
 	if s == "" {
 		return nil
 	}
@@ -69,7 +69,7 @@ func ThreeWay(base, mine, theirs string) (text string, conflicts int) {
 	var out strings.Builder
 	at := 0
 	for len(ours) > 0 || len(others) > 0 {
-		from, to := next(ours, others)
+		from, to := firstSpan(ours, others)
 		var a, b []udiff.Edit
 		for grown := true; grown; { // all that touches what is taken already
 			grown = false
@@ -82,7 +82,7 @@ func ThreeWay(base, mine, theirs string) (text string, conflicts int) {
 			}
 		}
 		out.WriteString(base[at:from])
-		x, y := applied(base, from, to, a), applied(base, from, to, b)
+		x, y := applyEdits(base, from, to, a), applyEdits(base, from, to, b)
 		switch {
 		case len(b) == 0 || x == y:
 			out.WriteString(x)
@@ -90,7 +90,7 @@ func ThreeWay(base, mine, theirs string) (text string, conflicts int) {
 			out.WriteString(y)
 		default:
 			conflicts++
-			out.WriteString("<<<<<<< mine\n" + ended(x) + "=======\n" + ended(y) + ">>>>>>> on disk\n")
+			out.WriteString("<<<<<<< mine\n" + withLineEnd(x) + "=======\n" + withLineEnd(y) + ">>>>>>> on disk\n")
 		}
 		at = to
 	}
@@ -99,7 +99,7 @@ func ThreeWay(base, mine, theirs string) (text string, conflicts int) {
 }
 
 // next is the span of the first of the edits that are left.
-func next(a, b []udiff.Edit) (from, to int) {
+func firstSpan(a, b []udiff.Edit) (from, to int) {
 	if len(b) == 0 || len(a) > 0 && a[0].Start <= b[0].Start {
 		return a[0].Start, a[0].End
 	}
@@ -113,7 +113,7 @@ func touches(e udiff.Edit, from, to int) bool {
 }
 
 // applied is a span of a text with edits made in it.
-func applied(base string, from, to int, edits []udiff.Edit) string {
+func applyEdits(base string, from, to int, edits []udiff.Edit) string {
 	var out strings.Builder
 	for _, e := range edits {
 		out.WriteString(base[from:e.Start])
@@ -124,7 +124,7 @@ func applied(base string, from, to int, edits []udiff.Edit) string {
 }
 
 // ended is a text with an end to its last line.
-func ended(s string) string {
+func withLineEnd(s string) string {
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		s += "\n"
 	}

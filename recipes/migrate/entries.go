@@ -13,12 +13,12 @@ import (
 // entry is one key of a mapping as it is written: the comments above it, the
 // text behind its colon to the end of its last line, and how far it is indented.
 type entry struct {
-	lead   string // whole lines, with their indentation
-	key    string
-	value  string // behind the colon; ends with a line break
-	indent int
-	node   *yaml.Node
-	kids   []entry // set for mappings that are taken apart or put together
+	comments string // whole lines, with their indentation
+	key      string
+	value    string // behind the colon; ends with a line break
+	indent   int
+	node     *yaml.Node
+	children []entry // set for mappings that are taken apart or put together
 }
 
 // entries takes a block mapping apart. from is where its first comment begins; rest is what stands
@@ -41,7 +41,7 @@ func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 		}
 		behind := m.nextLine(stop)
 		out = append(out, entry{
-			lead: string(m.data[from:line]), key: k.Value, value: m.ended(m.data[end+colon+1 : behind]),
+			comments: string(m.data[from:line]), key: k.Value, value: m.withLineEnd(m.data[end+colon+1 : behind]),
 			indent: utf8.RuneCount(m.data[line:start]), node: v,
 		})
 		from = behind
@@ -55,7 +55,7 @@ func (m *migration) flowEntries(n *yaml.Node) []entry {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		at := m.spans[n.Content[i+1]]
 		out = append(out, entry{
-			key: n.Content[i].Value, value: m.ended([]byte(" " + string(m.data[at[0]:at[1]]))), node: n.Content[i+1],
+			key: n.Content[i].Value, value: m.withLineEnd([]byte(" " + string(m.data[at[0]:at[1]]))), node: n.Content[i+1],
 		})
 	}
 	return out
@@ -104,7 +104,7 @@ func (m *migration) nextLine(off int) int {
 	return len(m.data)
 }
 
-func (m *migration) ended(b []byte) string {
+func (m *migration) withLineEnd(b []byte) string {
 	if bytes.HasSuffix(b, []byte("\n")) {
 		return string(b)
 	}
@@ -112,7 +112,7 @@ func (m *migration) ended(b []byte) string {
 }
 
 // behind is the comment on the line of an entry's key.
-func (e entry) behind() string {
+func (e entry) keyComment() string {
 	first, _, _ := strings.Cut(e.value, "\n")
 	if t := strings.TrimSpace(first); strings.HasPrefix(t, "#") {
 		return " " + t
@@ -122,21 +122,21 @@ func (e entry) behind() string {
 
 // render writes an entry at an indentation.
 func (e entry) render(b *strings.Builder, indent, step int, eol string) {
-	b.WriteString(shift(e.lead, indent-e.indent, eol))
+	b.WriteString(reindent(e.comments, indent-e.indent, eol))
 	b.WriteString(strings.Repeat(" ", indent) + e.key + ":")
-	if e.kids == nil {
+	if e.children == nil {
 		first, more, _ := strings.Cut(e.value, "\n")
-		b.WriteString(first + "\n" + shift(more, indent-e.indent, eol))
+		b.WriteString(first + "\n" + reindent(more, indent-e.indent, eol))
 		return
 	}
-	b.WriteString(e.behind() + eol)
-	for _, k := range e.kids {
+	b.WriteString(e.keyComment() + eol)
+	for _, k := range e.children {
 		k.render(b, indent+step, step, eol)
 	}
 }
 
 // shift indents lines by more or fewer spaces; blank ones stay.
-func shift(text string, by int, eol string) string {
+func reindent(text string, by int, eol string) string {
 	if by == 0 || text == "" {
 		return text
 	}
@@ -154,22 +154,22 @@ func shift(text string, by int, eol string) string {
 }
 
 // services is what layout 1 calls infra.
-type services struct {
-	lead      string
-	at        int // in the result
+type infraSettings struct {
+	comments  string
+	index     int // in the result
 	dedicated bool
 	payload   string
 }
 
 // infra reads the mapping; where nothing of it is said there is nothing to write.
-func (m *migration) infra(e entry) error {
+func (m *migration) readInfra(e entry) error {
 	kids, err := m.children(e)
 	if err != nil {
 		return err
 	}
-	s := services{lead: e.lead, at: len(m.out)}
+	s := infraSettings{comments: e.comments, index: len(m.out)}
 	for _, k := range kids {
-		s.lead += shift(k.lead, e.indent-k.indent, m.eol)
+		s.comments += reindent(k.comments, e.indent-k.indent, m.eol)
 		switch k.key {
 		case "etcd_nats_dedicated_node":
 			s.dedicated = strings.EqualFold(k.node.Value, "true")
@@ -179,12 +179,12 @@ func (m *migration) infra(e entry) error {
 			}
 		}
 	}
-	m.services = s
+	m.infra = s
 	return nil
 }
 
 // place writes etcd and NATS as services.
-func (s services) place(m *migration) {
+func (s infraSettings) writeServices(m *migration) {
 	if !s.dedicated && s.payload == "" {
 		return
 	}
@@ -204,6 +204,6 @@ func (s services) place(m *migration) {
 	if s.payload != "" {
 		line("  options: {max_payload_mb: " + s.payload + "}")
 	}
-	e := entry{key: "services", lead: s.lead, value: b.String()}
-	m.out = append(m.out[:s.at:s.at], append([]entry{e}, m.out[s.at:]...)...)
+	e := entry{key: "services", comments: s.comments, value: b.String()}
+	m.out = append(m.out[:s.index:s.index], append([]entry{e}, m.out[s.index:]...)...)
 }

@@ -27,15 +27,15 @@ type Result struct {
 // Recipe migrates a recipe, or a file with a base and overrides; file names it in
 // errors. What can't be moved by a program is an error that says where it stands.
 func Recipe(file string, data []byte) (Result, error) {
-	m, out, err := migrated(file, data)
+	m, out, err := migrateAndVerify(file, data)
 	if err != nil {
 		return Result{}, fmt.Errorf("migrate %s: %w", file, err)
 	}
 	return Result{Data: out, Notes: m.notes}, nil
 }
 
-func migrated(file string, data []byte) (*migration, []byte, error) {
-	old, err := read(file, data)
+func migrateAndVerify(file string, data []byte) (*migration, []byte, error) {
+	old, err := readRecipes(file, data)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; correct the errors first", err)
 	}
@@ -56,7 +56,7 @@ func migrated(file string, data []byte) (*migration, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	now, err := read(file, out)
+	now, err := readRecipes(file, out)
 	if err != nil {
 		return nil, nil, problem.Errorf(problem.MigrationRefused,
 			"the result would have an error: %w; migrate it by hand", err)
@@ -73,7 +73,7 @@ func migrated(file string, data []byte) (*migration, []byte, error) {
 }
 
 // read reads every recipe of a file, the base first.
-func read(file string, data []byte) ([]*recipes.Recipe, error) {
+func readRecipes(file string, data []byte) ([]*recipes.Recipe, error) {
 	all, found := recipes.Variants(file, data, "")
 	if len(all) == 0 {
 		return nil, invalid(found[0])
@@ -86,7 +86,7 @@ func read(file string, data []byte) ([]*recipes.Recipe, error) {
 		selectors = append(selectors, v.Selector)
 	}
 	var out []*recipes.Recipe
-	for _, s := range selectors[:min(len(selectors), maxProved)] {
+	for _, s := range selectors[:min(len(selectors), maxCompared)] {
 		r, _, found := recipes.Select(file, data, s)
 		for _, d := range found {
 			if d.Severity == recipes.Error {
@@ -111,7 +111,7 @@ func invalid(d recipes.Diagnostic) error {
 }
 
 // maxProved is how many recipes of one file are compared; those of a sweep are all alike.
-const maxProved = 32
+const maxCompared = 32
 
 type migration struct {
 	data      []byte
@@ -121,14 +121,14 @@ type migration struct {
 	agentperf bool
 
 	out       []entry
-	services  services
+	infra     infraSettings
 	notes     []string
 	dropped   map[string]bool
 	dedicated map[string]bool
 }
 
 // homes is what the mappings of layout 1 are called in layout 2.
-var homes = map[string]string{
+var layout2Names = map[string]string{
 	"backend": "engine", "resources": "resources", "frontend": "frontend", "benchmark": "benchmark", "dynamo": "dynamo",
 }
 
@@ -144,8 +144,8 @@ func (m *migration) run() ([]byte, error) {
 	var b strings.Builder
 	rest := ""
 	if slices.ContainsFunc(all, func(e entry) bool { return e.key == "base" }) {
-		rest, err = m.family(&b, all)
-	} else if err = m.recipe(all, true); err == nil {
+		rest, err = m.migrateOverrides(&b, all)
+	} else if err = m.migrateRecipe(all, true); err == nil {
 		rest = m.render(&b, 0)
 	}
 	if err != nil {
@@ -160,48 +160,48 @@ func (m *migration) run() ([]byte, error) {
 }
 
 // family migrates the base and each override by itself.
-func (m *migration) family(b *strings.Builder, all []entry) (rest string, err error) {
+func (m *migration) migrateOverrides(b *strings.Builder, all []entry) (rest string, err error) {
 	for _, e := range all {
 		kids, err := m.children(e)
 		if err != nil {
 			return "", err
 		}
 		if len(kids) == 0 || e.key == "lock" {
-			e.render(b, 0, m.step(), m.eol)
+			e.render(b, 0, m.indentStep(), m.eol)
 			continue
 		}
-		if err := m.recipe(kids, e.key == "base"); err != nil {
+		if err := m.migrateRecipe(kids, e.key == "base"); err != nil {
 			return "", err
 		}
-		b.WriteString(rest + e.lead + e.key + ":" + e.behind() + m.eol)
-		rest = m.render(b, m.step())
+		b.WriteString(rest + e.comments + e.key + ":" + e.keyComment() + m.eol)
+		rest = m.render(b, m.indentStep())
 	}
 	return rest, nil
 }
 
 // recipe moves the entries of one recipe; a whole one gets the line of its
 // layout, below the head of the file, which stays on top.
-func (m *migration) recipe(all []entry, whole bool) error {
-	m.out, m.services = nil, services{}
+func (m *migration) migrateRecipe(all []entry, whole bool) error {
+	m.out, m.infra = nil, infraSettings{}
 	if whole && len(all) > 0 {
 		head := entry{key: "schema", value: " 2" + m.eol, indent: all[0].indent}
 		if all[0].indent > 0 || m.lineStart(m.spans[m.root.Content[0]][0]) > 0 {
-			head.lead, all[0].lead = all[0].lead, ""
+			head.comments, all[0].comments = all[0].comments, ""
 		}
 		m.out = append(m.out, head)
 	}
 	for _, e := range all {
 		if e.key == "schema" {
-			if len(m.out) > 0 && m.out[0].lead == "" {
-				m.out[0].lead = e.lead
+			if len(m.out) > 0 && m.out[0].comments == "" {
+				m.out[0].comments = e.comments
 			}
 			continue
 		}
-		if err := m.top(e); err != nil {
+		if err := m.moveTopLevel(e); err != nil {
 			return err
 		}
 	}
-	m.services.place(m)
+	m.infra.writeServices(m)
 	return nil
 }
 
@@ -210,21 +210,21 @@ func (m *migration) recipe(all []entry, whole bool) error {
 func (m *migration) render(b *strings.Builder, indent int) (rest string) {
 	lead := ""
 	for _, e := range m.out {
-		if e.kids != nil && len(e.kids) == 0 {
+		if e.children != nil && len(e.children) == 0 {
 			if e.key != "resources" || indent > 0 {
-				lead += e.lead
+				lead += e.comments
 				continue
 			}
-			e.kids, e.value = nil, " {}"+m.eol
+			e.children, e.value = nil, " {}"+m.eol
 		}
-		e.lead, lead = lead+e.lead, ""
-		e.render(b, indent, m.step(), m.eol)
+		e.comments, lead = lead+e.comments, ""
+		e.render(b, indent, m.indentStep(), m.eol)
 	}
 	return lead
 }
 
 // step is the indentation of the file's first nested block.
-func (m *migration) step() int {
+func (m *migration) indentStep() int {
 	for _, v := range m.root.Content {
 		if v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle == 0 && len(v.Content) > 0 {
 			if at := m.spans[v.Content[0]][0]; at-m.lineStart(at) > 0 {
@@ -236,11 +236,11 @@ func (m *migration) step() int {
 }
 
 // top moves one entry of the top level.
-func (m *migration) top(e entry) error {
+func (m *migration) moveTopLevel(e entry) error {
 	if e.key == string(schema.Infra) {
-		return m.infra(e)
+		return m.readInfra(e)
 	}
-	home, apart := homes[e.key]
+	home, apart := layout2Names[e.key]
 	if !apart || e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!null" {
 		m.out = append(m.out, e)
 		return nil
@@ -253,9 +253,9 @@ func (m *migration) top(e entry) error {
 		m.out = append(m.out, e) // nothing of it moves: as it is
 		return nil
 	}
-	m.out = append(m.out, entry{key: home, lead: e.lead, value: e.behind() + m.eol, indent: e.indent, kids: []entry{}})
+	m.out = append(m.out, entry{key: home, comments: e.comments, value: e.keyComment() + m.eol, indent: e.indent, children: []entry{}})
 	for _, k := range kids {
-		if err := m.field(e.key, k); err != nil {
+		if err := m.moveField(e.key, k); err != nil {
 			return err
 		}
 	}
@@ -269,29 +269,29 @@ func (m *migration) moves(parent string, k entry) bool {
 	if n == nil || n.Field == nil {
 		return false
 	}
-	return n.Field.V2 != path || m.unused(path) || path == "frontend.type" && k.node.Value == "sglang"
+	return n.Field.V2 != path || m.isUnused(path) || path == "frontend.type" && k.node.Value == "sglang"
 }
 
-func (m *migration) unused(path string) bool {
+func (m *migration) isUnused(path string) bool {
 	return m.agentperf && slices.Contains(recipes.UnusedByAgentPerf(), path)
 }
 
 // field moves one entry below the top level.
-func (m *migration) field(parent string, k entry) error {
+func (m *migration) moveField(parent string, k entry) error {
 	path := recipes.Join(parent, k.key)
-	if done, err := m.special(path, k); done || err != nil {
+	if done, err := m.moveSpecial(path, k); done || err != nil {
 		return err
 	}
 	n := schema.Recipe(1).Lookup(path)
 	switch {
 	case n == nil: // of an engine or benchmark that is not known here: carried
-		m.place(append(strings.Split(homes[strings.SplitN(parent, ".", 2)[0]], "."), k.key), k)
+		m.putAt(append(strings.Split(layout2Names[strings.SplitN(parent, ".", 2)[0]], "."), k.key), k)
 		return nil
 	case n.Field != nil && n.Field.V2 == "":
 		return problem.Errorf(problem.MigrationRefused, "line %d: %s has no single equivalent in layout 2; move it by hand",
 			k.node.Line, path)
 	case n.Field != nil:
-		m.place(strings.Split(n.Field.V2, "."), k)
+		m.putAt(strings.Split(n.Field.V2, "."), k)
 		return nil
 	}
 	kids, err := m.children(k)
@@ -300,9 +300,9 @@ func (m *migration) field(parent string, k entry) error {
 	}
 	for i, kid := range kids {
 		if i == 0 {
-			kid.lead = shift(k.lead, kid.indent-k.indent, m.eol) + kid.lead
+			kid.comments = reindent(k.comments, kid.indent-k.indent, m.eol) + kid.comments
 		}
-		if err := m.field(path, kid); err != nil {
+		if err := m.moveField(path, kid); err != nil {
 			return err
 		}
 	}
@@ -310,30 +310,30 @@ func (m *migration) field(parent string, k entry) error {
 }
 
 // special moves what the table alone does not tell.
-func (m *migration) special(path string, k entry) (done bool, err error) {
+func (m *migration) moveSpecial(path string, k entry) (done bool, err error) {
 	word := k.node.Value
 	switch {
-	case m.unused(path):
+	case m.isUnused(path):
 		m.dropped[path] = true
 		m.notes = append(m.notes,
 			fmt.Sprintf("%s (line %d) is left out: agentperf does not use it, and layout 2 refuses it", path, k.node.Line))
 	case path == schema.Decode.NodesPath() && word == "0":
 		k.value = strings.Replace(k.value, "0", "colocate", 1)
-		m.place([]string{"roles", string(schema.Decode), "nodes"}, k)
+		m.putAt([]string{"roles", string(schema.Decode), "nodes"}, k)
 	case path == "frontend.type" && word == "sglang":
 		k.value = strings.Replace(k.value, "sglang", "sglang-router", 1)
-		m.place([]string{"frontend", "type"}, k)
+		m.putAt([]string{"frontend", "type"}, k)
 	case strings.HasSuffix(path, "dedicated_node") || strings.HasSuffix(path, "_placement"):
-		return m.placement(path, k), nil
-	case isConfig(path):
-		m.place([]string{"roles", role(k.key), "args"}, k)
+		return m.movePlacement(path, k), nil
+	case isEngineConfig(path):
+		m.putAt([]string{"roles", roleName(k.key), "args"}, k)
 	case path == "backend.kv_events_config" && k.node.Kind == yaml.MappingNode:
 		kids, err := m.children(k)
 		if err != nil {
 			return true, err
 		}
 		for _, kid := range kids {
-			m.place([]string{"roles", role(kid.key), "kv_events"}, kid)
+			m.putAt([]string{"roles", roleName(kid.key), "kv_events"}, kid)
 		}
 	default:
 		return false, nil
@@ -343,7 +343,7 @@ func (m *migration) special(path string, k entry) (done bool, err error) {
 
 // placement moves where frontend and client run: a node of their own is one of the places in layout
 // 2, and goes before head, the only place that may stand beside it in layout 1.
-func (m *migration) placement(path string, k entry) (done bool) {
+func (m *migration) movePlacement(path string, k entry) (done bool) {
 	part, key, _ := strings.Cut(path, ".")
 	switch own := strings.EqualFold(k.node.Value, "true"); {
 	case strings.HasSuffix(key, "_placement"):
@@ -356,25 +356,25 @@ func (m *migration) placement(path string, k entry) (done bool) {
 		m.dropped["frontend.orchestrator_placement"], m.dropped["benchmark.client_placement"] = true, true
 		for i := range m.out {
 			if m.out[i].key == part {
-				m.out[i].kids = slices.DeleteFunc(m.out[i].kids, func(e entry) bool { return e.key == "placement" })
+				m.out[i].children = slices.DeleteFunc(m.out[i].children, func(e entry) bool { return e.key == "placement" })
 			}
 		}
 		k.value = strings.Replace(k.value, k.node.Value, "dedicated", 1)
-		m.place([]string{part, "placement", "node"}, k)
+		m.putAt([]string{part, "placement", "node"}, k)
 	}
 	return true
 }
 
 // isConfig says whether a path is a role's configuration of an engine for which the
 // table names no place in layout 2.
-func isConfig(path string) bool {
+func isEngineConfig(path string) bool {
 	return slices.ContainsFunc(schema.Engines(), func(e schema.Engine) bool {
 		return e.Config && e.Name != schema.TRTLLM && strings.HasPrefix(path, "backend."+e.Name+"_config.")
 	})
 }
 
 // role is a role of layout 2 by its name in layout 1.
-func role(mode string) string {
+func roleName(mode string) string {
 	for _, r := range schema.WorkerRoles() {
 		if r.Layout1() == mode {
 			return string(r)
@@ -384,19 +384,19 @@ func role(mode string) string {
 }
 
 // place puts an entry at a path of the result, under its last name.
-func (m *migration) place(path []string, e entry) {
+func (m *migration) putAt(path []string, e entry) {
 	list := &m.out
 	for n, key := range path[:len(path)-1] {
 		i := slices.IndexFunc(*list, func(have entry) bool { return have.key == key })
 		if i < 0 {
 			i = len(*list)
-			made := entry{key: key, kids: []entry{}, value: m.eol}
+			made := entry{key: key, children: []entry{}, value: m.eol}
 			if n == len(path)-2 { // what is said above the first field holds for all
-				made.lead, made.indent, e.lead = e.lead, e.indent, ""
+				made.comments, made.indent, e.comments = e.comments, e.indent, ""
 			}
 			*list = append(*list, made)
 		}
-		list = &(*list)[i].kids
+		list = &(*list)[i].children
 	}
 	e.key = path[len(path)-1]
 	*list = append(*list, e)

@@ -21,16 +21,16 @@ func CleanLines(s string) string {
 // Clean is a text on one line without terminal escapes, control characters and
 // marks that reorder text; tabs become spaces, invalid bytes question marks.
 func Clean(s string) string {
-	if plain(s) {
+	if isPrintableASCII(s) {
 		return s
 	}
-	return strings.Map(visible, ansi.Strip(strings.ToValidUTF8(s, "?")))
+	return strings.Map(replaceUnsafe, ansi.Strip(strings.ToValidUTF8(s, "?")))
 }
 
 // CleanKeepColors is Clean with the sequences kept that set colours and weight; what they
 // have set ends with the text.
 func CleanKeepColors(s string) string {
-	if plain(s) {
+	if isPrintableASCII(s) {
 		return s
 	}
 	s = strings.ToValidUTF8(s, "?")
@@ -39,10 +39,10 @@ func CleanKeepColors(s string) string {
 	for len(s) > 0 {
 		seq, width, n, next := ansi.DecodeSequence(s, state, nil)
 		switch {
-		case setsColour(seq):
+		case setsColor(seq):
 			b.WriteString(seq)
 		case width > 0 || seq == "\t":
-			b.WriteString(strings.Map(visible, seq))
+			b.WriteString(strings.Map(replaceUnsafe, seq))
 		}
 		s, state = s[n:], next
 	}
@@ -53,7 +53,7 @@ func CleanKeepColors(s string) string {
 }
 
 // setsColour says that a sequence is ESC [ numbers m and nothing else.
-func setsColour(seq string) bool {
+func setsColor(seq string) bool {
 	body, ok := strings.CutPrefix(seq, "\x1b[")
 	if body, ok2 := strings.CutSuffix(body, "m"); ok && ok2 {
 		return strings.Trim(body, "0123456789;:") == ""
@@ -62,7 +62,7 @@ func setsColour(seq string) bool {
 }
 
 // plain says that a text is printable ASCII, as nearly all are.
-func plain(s string) bool {
+func isPrintableASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
@@ -71,7 +71,7 @@ func plain(s string) bool {
 	return true
 }
 
-func visible(r rune) rune {
+func replaceUnsafe(r rune) rune {
 	switch {
 	case r == '\t':
 		return ' '

@@ -58,7 +58,7 @@ func FuzzColoured(f *testing.F) {
 				break
 			}
 			n := strings.IndexByte(left[from:], 'm')
-			if n < 0 || !setsColour(left[from:from+n+1]) {
+			if n < 0 || !setsColor(left[from:from+n+1]) {
 				t.Fatalf("Coloured(%q) = %q holds another sequence", s, left)
 			}
 			left = left[:from] + left[from+n+1:]

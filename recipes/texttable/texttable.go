@@ -14,12 +14,12 @@ import (
 func Width(s string) int { return ansi.StringWidth(s) }
 
 // AlignLeft pads a line with spaces on the right to w cells; a wider one stays as it is.
-func AlignLeft(s string, w int) string { return s + blanks(w-Width(s)) }
+func AlignLeft(s string, w int) string { return s + spaces(w-Width(s)) }
 
 // AlignRight pads a line with spaces on the left to w cells; a wider one stays as it is.
-func AlignRight(s string, w int) string { return blanks(w-Width(s)) + s }
+func AlignRight(s string, w int) string { return spaces(w-Width(s)) + s }
 
-func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
 // Column is the layout of one column.
 type Column struct {
@@ -48,7 +48,7 @@ func Lines(rows [][]string, columns ...Column) []string {
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString(blanks(columns[i].Gap))
+			line.WriteString(spaces(columns[i].Gap))
 			if columns[i].Right {
 				line.WriteString(AlignRight(cell, widths[i]))
 			} else {

@@ -10,7 +10,7 @@ import (
 )
 
 // consistent makes the checks between fields that srtctl makes at load.
-func (v *values) consistent(r *Recipe) Diagnostics {
+func (v *values) checkConsistency(r *Recipe) Diagnostics {
 	var ds Diagnostics
 	bad := func(path, msg, fix string) { ds = append(ds, r.Diag(Error, path, msg, fix)) }
 	engine := schema.EngineNamed(r.Engine.Type)
@@ -41,12 +41,12 @@ func (v *values) consistent(r *Recipe) Diagnostics {
 	if profiler := v.str("profiling.type"); profiler == engine.Unusable {
 		bad("profiling.type", profiler+" does not profile "+engine.Name, "use nsys or nsys-time")
 	}
-	ds = append(ds, v.sources(r)...)
-	return append(ds, v.layoutTwo(r)...)
+	ds = append(ds, v.checkDynamoSource(r)...)
+	return append(ds, v.checkLayout2(r)...)
 }
 
 // sources: dynamo comes from one place.
-func (v *values) sources(r *Recipe) Diagnostics {
+func (v *values) checkDynamoSource(r *Recipe) Diagnostics {
 	var given []string
 	for _, f := range []string{"dynamo.hash", "dynamo.wheel"} {
 		if _, ok := v.byName[f]; ok {
@@ -69,7 +69,7 @@ func (v *values) sources(r *Recipe) Diagnostics {
 }
 
 // layoutTwo holds what the newer layout is stricter about.
-func (v *values) layoutTwo(r *Recipe) Diagnostics {
+func (v *values) checkLayout2(r *Recipe) Diagnostics {
 	if r.Schema != 2 {
 		if r.Decode.Given && v.str("resources.decode_nodes") == "colocate" {
 			return Diagnostics{r.Diag(Error, "resources.decode_nodes", "colocate is a word of layout 2", "write 0")}
@@ -103,7 +103,7 @@ func UnusedByAgentPerf() []string {
 
 // infraServices reads what layout 1 calls infra out of the services of layout 2: etcd and NATS on a
 // node of their own, and NATS's payload limit. Others are the services that say more than that.
-func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml.Node) {
+func parseInfraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml.Node) {
 	if list.Kind != yaml.SequenceNode {
 		return false, 0, nil
 	}
@@ -113,13 +113,13 @@ func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml
 		for _, kv := range pairs(s) {
 			switch kv[0].Value {
 			case "name", "type":
-				if name := resolve(kv[1]).Value; name == string(schema.Etcd) || name == string(schema.NATS) {
+				if name := resolveAlias(kv[1]).Value; name == string(schema.Etcd) || name == string(schema.NATS) {
 					infra = name
 				}
 			case "placement":
-				node = textAt(kv[1], "node")
+				node = scalarAt(kv[1], "node")
 			case "options":
-				limit = textAt(kv[1], "max_payload_mb")
+				limit = scalarAt(kv[1], "max_payload_mb")
 				more = more || len(pairs(kv[1])) > 1
 			default:
 				more = true
@@ -132,7 +132,7 @@ func infraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml
 			continue
 		}
 		dedicated = dedicated || node == "dedicated"
-		if r, ok := rational(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: limit}); ok &&
+		if r, ok := parseNumber(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: limit}); ok &&
 			infra == string(schema.NATS) && r.Num().IsInt64() {
 			payload = int(r.Num().Int64())
 		}

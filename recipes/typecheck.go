@@ -30,53 +30,53 @@ func describe(n *yaml.Node) string {
 }
 
 // wrong is what is wrong with a value for a field; no message: nothing.
-type wrong struct {
-	msg, fix string
-	text     string // what a program can put in its place, as YAML; empty: nothing
-	safe     bool   // and it says the same
+type mismatch struct {
+	message, fix string
+	replacement  string // what a program can put in its place, as YAML; empty: nothing
+	safe         bool   // and it says the same
 }
 
-func wrongType(n *yaml.Node, f schema.Field) wrong {
-	want := wrong{msg: fmt.Sprintf("want %s, found %s", f.Kind, describe(n))}
+func checkType(n *yaml.Node, f schema.Field) mismatch {
+	want := mismatch{message: fmt.Sprintf("want %s, found %s", f.Kind, describe(n))}
 	scalar := n.Kind == yaml.ScalarNode
 	switch f.Kind {
 	case schema.Opaque:
-		return wrong{}
+		return mismatch{}
 	case schema.FreeMap, schema.StrMap:
 		if n.Kind != yaml.MappingNode {
 			return want
 		}
 	case schema.StrList:
-		return listOf(n, f, func(e *yaml.Node) bool { return e.Tag == "!!str" })
+		return checkList(n, f, func(e *yaml.Node) bool { return e.Tag == "!!str" })
 	case schema.IntList:
-		return listOf(n, f, func(e *yaml.Node) bool { return inRange(e, f) })
+		return checkList(n, f, func(e *yaml.Node) bool { return inRange(e, f) })
 	case schema.Levels:
-		return wrongLevels(n)
+		return checkLevels(n)
 	case schema.Str:
 		if !scalar || n.Tag != "!!str" {
 			if scalar {
-				want.fix, want.text, want.safe = fmt.Sprintf("quote it: %q", n.Value), fmt.Sprintf("%q", n.Value), true
+				want.fix, want.replacement, want.safe = fmt.Sprintf("quote it: %q", n.Value), fmt.Sprintf("%q", n.Value), true
 			}
 			return want
 		}
-		return enum(n, f)
+		return checkEnum(n, f)
 	case schema.Bool, schema.BoolOrStr:
 		if !scalar || n.Tag != "!!bool" && !slices.Contains(f.Enum, n.Value) {
 			want.fix = strings.Join(append([]string{"write true", "false"}, f.Enum...), " or ")
 			return want
 		}
 	case schema.NodeCount, schema.Int, schema.Float:
-		return number(n, f)
+		return checkNumber(n, f)
 	}
-	return wrong{}
+	return mismatch{}
 }
 
-func wrongLevels(n *yaml.Node) wrong {
-	_, err := levels(n)
+func checkLevels(n *yaml.Node) mismatch {
+	_, err := parseLevels(n)
 	if err == nil {
-		return wrong{}
+		return mismatch{}
 	}
-	bad := wrong{msg: err.Error(), fix: `write a list, [64, 1010], or "64x1010"`}
+	bad := mismatch{message: err.Error(), fix: `write a list, [64, 1010], or "64x1010"`}
 	if n.Kind != yaml.ScalarNode {
 		return bad
 	}
@@ -88,50 +88,52 @@ func wrongLevels(n *yaml.Node) wrong {
 		}
 	}
 	if len(words) > 0 {
-		bad.text, bad.safe = "["+strings.Join(words, ", ")+"]", true
+		bad.replacement, bad.safe = "["+strings.Join(words, ", ")+"]", true
 	}
 	return bad
 }
 
-func enum(n *yaml.Node, f schema.Field) wrong {
+func checkEnum(n *yaml.Node, f schema.Field) mismatch {
 	if len(f.Enum) == 0 || slices.Contains(f.Enum, n.Value) {
-		return wrong{}
+		return mismatch{}
 	}
-	bad := wrong{msg: fmt.Sprintf("%q is not allowed: want one of %s", n.Value, strings.Join(f.Enum, ", "))}
+	bad := mismatch{message: fmt.Sprintf("%q is not allowed: want one of %s", n.Value, strings.Join(f.Enum, ", "))}
 	if near := schema.Nearest(n.Value, f.Enum); near != "" {
-		bad.fix, bad.text, bad.safe = "write "+near, near, strings.EqualFold(near, n.Value)
+		bad.fix, bad.replacement, bad.safe = "write "+near, near, strings.EqualFold(near, n.Value)
 	}
 	return bad
 }
 
-func listOf(n *yaml.Node, f schema.Field, good func(*yaml.Node) bool) wrong {
+func checkList(n *yaml.Node, f schema.Field, good func(*yaml.Node) bool) mismatch {
 	if n.Kind != yaml.SequenceNode {
-		return wrong{msg: fmt.Sprintf("want %s, found %s", f.Kind, describe(n))}
+		return mismatch{message: fmt.Sprintf("want %s, found %s", f.Kind, describe(n))}
 	}
 	for i, e := range n.Content {
-		if e = resolve(e); e.Kind != yaml.ScalarNode || !good(e) {
-			return wrong{msg: fmt.Sprintf("entry %d is %s: want %s", i, describe(e), kindOf(f))}
+		if e = resolveAlias(e); e.Kind != yaml.ScalarNode || !good(e) {
+			return mismatch{message: fmt.Sprintf("entry %d is %s: want %s", i, describe(e), kindWithBound(f))}
 		}
 	}
-	return wrong{}
+	return mismatch{}
 }
 
 // kindOf is the kind of a field's value with its bound.
-func kindOf(f schema.Field) string { return strings.TrimRight(string(f.Kind)+" "+f.Bound(), " ") }
+func kindWithBound(f schema.Field) string {
+	return strings.TrimRight(string(f.Kind)+" "+f.Bound(), " ")
+}
 
-func number(n *yaml.Node, f schema.Field) wrong {
+func checkNumber(n *yaml.Node, f schema.Field) mismatch {
 	if f.Kind == schema.NodeCount && n.Value == "colocate" {
-		return wrong{}
+		return mismatch{}
 	}
 	if n.Kind != yaml.ScalarNode || !inRange(n, f) {
-		return wrong{msg: fmt.Sprintf("want %s, found %s", kindOf(f), describe(n))}
+		return mismatch{message: fmt.Sprintf("want %s, found %s", kindWithBound(f), describe(n))}
 	}
-	return wrong{}
+	return mismatch{}
 }
 
 func inRange(n *yaml.Node, f schema.Field) bool {
 	whole := f.Kind != schema.Float
-	r, ok := rational(n)
+	r, ok := parseNumber(n)
 	if !ok || whole && !r.IsInt() {
 		return false
 	}
@@ -147,7 +149,7 @@ func inRange(n *yaml.Node, f schema.Field) bool {
 
 // rational is a number exactly as written: 0.3 is three tenths here, which no
 // float is. Hexadecimal and other notations of YAML integers count too.
-func rational(n *yaml.Node) (*big.Rat, bool) {
+func parseNumber(n *yaml.Node) (*big.Rat, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" {
 		return nil, false
 	}
@@ -174,14 +176,14 @@ func rational(n *yaml.Node) (*big.Rat, bool) {
 }
 
 // levels reads concurrency levels: a list of whole numbers above 0, or an x-separated string.
-func levels(n *yaml.Node) ([]int, error) {
+func parseLevels(n *yaml.Node) ([]int, error) {
 	var words []string
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
 		words = strings.Split(n.Value, "x")
 	case n.Kind == yaml.SequenceNode:
 		for _, e := range n.Content {
-			words = append(words, resolve(e).Value)
+			words = append(words, resolveAlias(e).Value)
 		}
 	default:
 		return nil, problem.Errorf(problem.ValueInvalid, "expected a list of whole numbers or a string like %q, got %s",
