@@ -239,7 +239,7 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 		return null(), nil
 	}
 	n = asStrings(n, kind)
-	if _, ok := check.Seconds(n.Value); row.Name() == timeLimitField && !ok {
+	if _, ok := check.ParseTimeLimit(n.Value); row.Name() == timeLimitField && !ok {
 		return nil, problem.Errorf(problem.AnswerInvalid, "invalid value %s; must be a Slurm time, HH:MM:SS or D-HH:MM:SS",
 			safetext.Clip(yamldoc.Text(n), 60))
 	}

@@ -113,7 +113,7 @@ func (a *app) checkText(p *engine.Pair) error {
 		a.say("%s\n", timeoutLine(t, len(p.Report.Timeouts) > 1))
 	}
 	if est := p.Report.Estimate; est != nil {
-		a.say("run time, %s\n", est.Sentence())
+		a.say("run time, %s\n", est.Summary())
 	}
 	cluster := "no cluster file"
 	if p.Cluster != nil && p.Cluster.File != "" {

@@ -79,7 +79,7 @@ func (d *Drafts) loadCluster(p *Pair, t Draft) (recipes.Diagnostics, error) {
 // machine is what a check may ask this machine.
 func (d *Drafts) machine() check.Host {
 	return check.Host{
-		Real: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, d.opt.Getenv)) },
+		Resolve: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, d.opt.Getenv)) },
 		Open: func(p string) (io.ReadCloser, error) {
 			p = os.Expand(p, d.opt.Getenv)
 			if info, err := os.Stat(p); err != nil {

@@ -141,7 +141,7 @@ func TestAThirdBackendIsChecked(t *testing.T) {
 	}
 	f.Backends = nil
 	d = check.Run(f, check.Host{}).Diagnostics
-	if len(d) != 1 || d[0].Rule != "not-run-here" || !strings.Contains(d[0].Message, "only trtllm behind dynamo is") {
+	if len(d) != 1 || d[0].Rule != "not-run-here" || !strings.Contains(d[0].Message, "this program runs only trtllm behind dynamo") {
 		t.Errorf("got %v, want that this program does not run it", d)
 	}
 }

@@ -1,7 +1,6 @@
-// Package check says whether a recipe and its workload hold: the rules that
-// upstream applies late, some of them after half an hour of model loading, and
-// the ones that it does not apply at all. It rests on what recipes has loaded;
-// of this machine it knows only what the functions that it is given tell.
+// Package check checks a recipe and its workload before a run. It applies the rules that
+// srtctl applies late, some of them after half an hour of model loading, and rules that
+// srtctl does not have. It reads no files itself: [Host] gives it access to this machine.
 package check
 
 import (
@@ -13,33 +12,33 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/backend"
 )
 
-// Report is everything that is to be said about one run's files.
+// Report is the result of checking the files of a run.
 type Report struct {
 	Diagnostics recipes.Diagnostics    `json:"diagnostics"`
 	Timeouts    []recipes.TimeoutCheck `json:"timeouts"`
-	// Todos are placeholders that a port left open; they are among the errors too.
+	// Todos counts placeholders that a port left. Each of them is an error too.
 	Todos int `json:"todos"`
-	// Estimate is how long the run may take; nil without a workload or levels.
+	// Estimate is nil without a workload or concurrency levels.
 	Estimate *Estimate `json:"estimate"`
 }
 
-// OK says whether nothing stands against a run.
+// OK reports whether there are no errors.
 func (r Report) OK() bool { return r.Diagnostics.Errors() == 0 }
 
-// OnlyTodos says whether open placeholders are all that stands against a run.
+// OnlyTodos reports whether placeholders are the only errors.
 func (r Report) OnlyTodos() bool { return r.Diagnostics.Errors() == r.Todos }
 
-// Files are the loaded files of a run. Each may be nil: the rules that need it are left out then.
+// Files are the loaded files of a run. Any of them may be nil; rules that need it are skipped.
 type Files struct {
 	Recipe   *recipes.Recipe
 	Workload *recipes.Workload
 	Cluster  *recipes.Cluster
-	// Backends are those that recipes may ask for; nil: those of this program.
+	// Backends are the available backends; nil: those of this program.
 	Backends backend.List
 }
 
-// Run checks a run's files. It opens nothing by itself: with an empty host it is
-// as fast as somebody types.
+// Run checks the files of a run. It does no I/O except through host: with a zero Host
+// it is fast enough to run on every key press.
 func Run(f Files, host Host) Report {
 	c := checker{Files: f, r: f.Recipe, w: f.Workload, cluster: f.Cluster, host: host, severity: severities(f.Backends)}
 	if c.r != nil {
@@ -54,8 +53,8 @@ func Run(f Files, host Host) Report {
 			b.Check(c.r, c.cluster, c.report)
 		}
 		c.job()
-		c.time()
-		c.onHost()
+		c.timeLimits()
+		c.hostPaths()
 		c.placeholders(c.r.File, c.r.Leaves())
 	}
 	if c.w != nil {
@@ -76,13 +75,13 @@ type checker struct {
 	out      Report
 }
 
-// report adds a finding about a field of the recipe, by its canonical path. The
-// pointer is good until the next finding.
+// report adds a finding about a field of the recipe, given by its canonical path. The
+// pointer is valid until the next finding is added.
 func (c *checker) report(rule, path, fix, format string, args ...any) *recipes.Diagnostic {
 	return c.add(rule, c.r.Diag(c.severity[rule], path, fmt.Sprintf(format, args...), fix))
 }
 
-// reportWorkload is the same about a key of the workload.
+// reportWorkload adds a finding about a key of the workload, as report does.
 func (c *checker) reportWorkload(rule, key, fix, format string, args ...any) *recipes.Diagnostic {
 	return c.add(rule, c.w.Diag(c.severity[rule], key, fmt.Sprintf(format, args...), fix))
 }
@@ -93,12 +92,12 @@ func (c *checker) add(rule string, d recipes.Diagnostic) *recipes.Diagnostic {
 	return &c.out.Diagnostics[len(c.out.Diagnostics)-1]
 }
 
-// roles are those that have workers.
+// roles returns the roles that have workers.
 func (c *checker) roles() []recipes.Role {
 	return slices.DeleteFunc(c.r.Roles(), func(r recipes.Role) bool { return !r.Given || r.Workers == 0 })
 }
 
-// placeholders finds what a port could not fill in.
+// placeholders reports values that a port could not fill in.
 func (c *checker) placeholders(file string, leaves []recipes.Leaf) {
 	for _, l := range leaves {
 		if strings.HasPrefix(l.Value, "/TODO/") {
@@ -106,7 +105,7 @@ func (c *checker) placeholders(file string, leaves []recipes.Leaf) {
 			c.out.Diagnostics = append(c.out.Diagnostics, recipes.Diagnostic{
 				File: file, Line: l.Position.Line, Column: l.Position.Column, Path: l.Position.Path,
 				Severity: recipes.Error, Rule: "todo",
-				Message: "open placeholder " + l.Value, Fix: "give the real value",
+				Message: "unresolved placeholder " + l.Value, Fix: "replace it with the real value",
 			})
 		}
 	}

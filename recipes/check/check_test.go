@@ -59,7 +59,7 @@ func run(t *testing.T, r, w string) Report {
 	return Run(Files{Recipe: rec, Workload: wl}, Host{})
 }
 
-func TestAGoodPairHasNoFindings(t *testing.T) {
+func TestValidFilesHaveNoFindings(t *testing.T) {
 	t.Parallel()
 	rep := run(t, recipe, workload)
 	if len(rep.Diagnostics) != 0 || len(rep.Timeouts) != 1 || !rep.Timeouts[0].OK || rep.Timeouts[0].Level != 1010 {
@@ -72,7 +72,7 @@ func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		name, old, new string
 		sev            recipes.Severity
-		path, says     string
+		path, want     string
 		line           int
 	}{
 		{
@@ -80,10 +80,10 @@ func TestRules(t *testing.T) {
 			"do not divide", 6,
 		},
 		{
-			"TP is not the GPUs", "{tensor_parallel_size: 32}", "{tensor_parallel_size: 16}", recipes.Error,
+			"TP differs from GPUs per worker", "{tensor_parallel_size: 32}", "{tensor_parallel_size: 16}", recipes.Error,
 			"backend.trtllm_config.decode", "16", 14,
 		},
-		{"one side only", "  decode_nodes: 8\n  decode_workers: 1\n", "", recipes.Error, "resources", "only one of", 3},
+		{"no decode", "  decode_nodes: 8\n  decode_workers: 1\n", "", recipes.Error, "resources", "only one of", 3},
 		{
 			"agg beside disagg", "  decode_workers: 1\n", "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n",
 			recipes.Error, "resources", "exclude each other", 3,
@@ -97,13 +97,13 @@ func TestRules(t *testing.T) {
 			"several frontends", "enable_multiple_frontends: false", "enable_multiple_frontends: true", recipes.Warning,
 			"frontend.enable_multiple_frontends", "45 MB", 17,
 		},
-		{"install", "install: false", "install: true", recipes.Warning, "dynamo.install", "egress", 19},
+		{"dynamo install", "install: false", "install: true", recipes.Warning, "dynamo.install", "internet access", 19},
 		{"window", "max_attempts: 300", "max_attempts: 100", recipes.Warning, "health_check.max_attempts", "1000 s", 20},
 		{
 			"no client dir", "  agentperf_client_dir: /ap/client\n", "", recipes.Error, "benchmark.agentperf_client_dir",
 			"required by agentperf", 21,
 		},
-		{"relative path", "/ap/client", "ap/client", recipes.Error, "benchmark.agentperf_client_dir", "no absolute", 24},
+		{"relative path", "/ap/client", "ap/client", recipes.Error, "benchmark.agentperf_client_dir", "not an absolute", 24},
 		{"not mounted", "/ap/w.yaml", "/elsewhere/w.yaml", recipes.Warning, "benchmark.agentperf_config", "no mount", 25},
 		{"no level", "  concurrency: 1010\n", "", recipes.Error, "benchmark.concurrencies", "no concurrency level", 21},
 		{"mount without colon", "/shared/ap:/ap:ro", "/shared:/ap\", \"x", recipes.Error, "extra_mount", "no colon", 26},
@@ -111,15 +111,15 @@ func TestRules(t *testing.T) {
 			"mount hides configs", "/shared/ap:/ap:ro", "/shared/ap:/ap\", \"/x:/configs", recipes.Error, "extra_mount",
 			"/configs", 26,
 		},
-		{"placeholder", "/m/model", "/TODO/model", recipes.Error, "model.path", "open placeholder", 2},
-		{"other benchmark", "type: agentperf", "type: sa-bench", recipes.Warning, "benchmark.type", "not run here", 22},
+		{"placeholder", "/m/model", "/TODO/model", recipes.Error, "model.path", "unresolved placeholder", 2},
+		{"other benchmark", "type: agentperf", "type: sa-bench", recipes.Warning, "benchmark.type", "but not run", 22},
 		{
 			"short limit", "dynamo:", "slurm: {time_limit: '01:00:00'}\ndynamo:", recipes.Warning, "slurm.time_limit", "6300 s",
 			19,
 		},
 		{
 			"observability", "dynamo:", "observability: {enabled: true}\ndynamo:", recipes.Warning, "observability.enabled",
-			"measured", 19,
+			"affect the measurement", 19,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -132,35 +132,35 @@ func TestRules(t *testing.T) {
 				t.Fatalf("want one finding, got %v", rep.Diagnostics)
 			}
 			d := rep.Diagnostics[0]
-			if d.Severity != c.sev || d.Path != c.path || !strings.Contains(d.Message, c.says) || d.Line != c.line {
-				t.Errorf("got %s, want %s at %s line %d with %q", d, c.sev, c.path, c.line, c.says)
+			if d.Severity != c.sev || d.Path != c.path || !strings.Contains(d.Message, c.want) || d.Line != c.line {
+				t.Errorf("got %s, want %s at %s line %d with %q", d, c.sev, c.path, c.line, c.want)
 			}
 		})
 	}
 }
 
-// Levels that can't be read are reported once, where they stand, and those of the
-// workload are not taken for them.
-func TestLevelsThatCannotBeRead(t *testing.T) {
+// TestInvalidLevels checks that invalid levels of the recipe are reported once and not
+// replaced by those of the workload.
+func TestInvalidLevels(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{
+	for _, levels := range []string{
 		"concurrency: abc", "concurrency: 99999999999999999999999", "concurrencies: []",
 		"concurrencies: [8]\n  concurrency: abc",
 	} {
-		text := strings.Replace(recipe, "concurrency: 1010", bad, 1)
+		text := strings.Replace(recipe, "concurrency: 1010", levels, 1)
 		_, found := recipes.ParseRecipe("r.yaml", []byte(text))
 		if len(found) != 1 {
-			t.Errorf("%s: %v", bad, found)
+			t.Errorf("%s: %v", levels, found)
 		}
 		if rep := run(t, text, workload); len(rep.Timeouts) > 0 ||
 			slices.ContainsFunc(rep.Diagnostics,
 				func(d recipes.Diagnostic) bool { return strings.Contains(d.Message, "no concurrency level") }) {
-			t.Errorf("%s: %v, timeouts %v", bad, rep.Diagnostics, rep.Timeouts)
+			t.Errorf("%s: %v, timeouts %v", levels, rep.Diagnostics, rep.Timeouts)
 		}
 	}
 }
 
-func TestTimeoutFindingNamesLineAndFixes(t *testing.T) {
+func TestTimeoutFindingHasLineAndFixes(t *testing.T) {
 	t.Parallel()
 	rep := run(t, recipe, strings.Replace(workload, "2400.0", "1548.0", 1))
 	if rep.OK() || len(rep.Diagnostics) != 1 {
@@ -173,11 +173,11 @@ func TestTimeoutFindingNamesLineAndFixes(t *testing.T) {
 		t.Errorf("got %s\nfix %s", d, d.Fix)
 	}
 	if rep = run(t, recipe, strings.Replace(workload, "2400.0", "1549", 1)); !rep.OK() {
-		t.Errorf("equality must hold: %+v", rep)
+		t.Errorf("a timeout of exactly the needed time: %+v", rep)
 	}
 }
 
-func TestAssumedValuesAreSaid(t *testing.T) {
+func TestDefaultValuesAreReported(t *testing.T) {
 	t.Parallel()
 	rep := run(t, recipe,
 		strings.NewReplacer("user_spawn_rate: 1.0\n", "", "min_measurement_seconds: 300.0\n", "").Replace(workload))
@@ -198,18 +198,18 @@ func TestOnlyTodos(t *testing.T) {
 	}
 }
 
-func TestSeconds(t *testing.T) {
+func TestParseTimeLimit(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]int{
 		"90": 5400, "01:30": 90, "02:00:00": 7200, "1-00": 86400, "1-02:30": 95400, "1-00:00:01": 86401,
 	} {
-		if got, ok := Seconds(in); !ok || got != want {
-			t.Errorf("Seconds(%q) = %d, %v; want %d", in, got, ok, want)
+		if got, ok := ParseTimeLimit(in); !ok || got != want {
+			t.Errorf("ParseTimeLimit(%q) = %d, %v; want %d", in, got, ok, want)
 		}
 	}
 	for _, in := range []string{"", "x", "1:2:3:4", "-5", "1-", "1-2:3:4:5", "99999999999:00"} {
-		if got, ok := Seconds(in); ok {
-			t.Errorf("Seconds(%q) = %d, want none", in, got)
+		if got, ok := ParseTimeLimit(in); ok {
+			t.Errorf("ParseTimeLimit(%q) = %d, want none", in, got)
 		}
 	}
 }

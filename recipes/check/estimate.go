@@ -10,8 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Estimate is how long a run takes at most: the whole health window, a slow build of the client,
-// and phases that no stop criterion ends before their timeout. Durations are in seconds.
+// Estimate is the longest time that a run can take: the whole health window, a slow build of the
+// client, and phases that last until their timeout. Durations are in seconds.
 type Estimate struct {
 	Nodes     int         `json:"nodes"`
 	BringUp   float64     `json:"bring_up_seconds"`  // the health window
@@ -19,25 +19,26 @@ type Estimate struct {
 	Phases    []PhaseTime `json:"phases"`
 	Most      float64     `json:"most_seconds"`
 	NodeHours float64     `json:"most_node_hours"`
-	Limit     float64     `json:"time_limit_seconds"` // 0: not known
+	Limit     float64     `json:"time_limit_seconds"` // 0: unknown
 }
 
-// PhaseTime is how long one phase takes: at least ramp, settling and the least
-// measurement, at most its timeout and the requests that drain then.
+// PhaseTime is the duration of one phase: at least ramp-up, settling and the minimum
+// measurement, at most its timeout and the time to drain requests.
 type PhaseTime struct {
 	Level int     `json:"level"`
 	Least float64 `json:"least_seconds"`
 	Most  float64 `json:"most_seconds"`
 }
 
-// preflightSeconds is a slow build of the external client; 5 to 10 minutes are usual.
+// preflightSeconds is the time for a slow build of the external client; 5 to 10 minutes are usual.
 const preflightSeconds = 600
 
-// Sentence is the estimate in one line.
-func (e Estimate) Sentence() string {
-	s := fmt.Sprintf("at most %s: %s to come up, %s to build the client", span(e.Most), span(e.BringUp), span(e.Preflight))
+// Summary formats the estimate on one line.
+func (e Estimate) Summary() string {
+	s := fmt.Sprintf("at most %s: %s startup, %s client build",
+		duration(e.Most), duration(e.BringUp), duration(e.Preflight))
 	for _, p := range e.Phases {
-		s += fmt.Sprintf(", level %d %s to %s", p.Level, span(p.Least), span(p.Most))
+		s += fmt.Sprintf(", level %d %s to %s", p.Level, duration(p.Least), duration(p.Most))
 	}
 	nodes := "nodes"
 	if e.Nodes == 1 {
@@ -48,12 +49,13 @@ func (e Estimate) Sentence() string {
 	case e.Limit == 0:
 		return s
 	case e.Most > e.Limit:
-		return s + "; more than the time limit of " + span(e.Limit)
+		return s + "; exceeds the time limit of " + duration(e.Limit)
 	}
-	return s + "; within the time limit of " + span(e.Limit)
+	return s + "; within the time limit of " + duration(e.Limit)
 }
 
-func span(seconds float64) string {
+// duration formats seconds as Go does, without parts that are zero at the end: 1h45m.
+func duration(seconds float64) string {
 	s := time.Duration(math.Ceil(seconds) * float64(time.Second)).String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -64,25 +66,25 @@ func span(seconds float64) string {
 	return s
 }
 
-// time compares the job's wall clock with bring-up and phases.
-func (c *checker) time() {
+// timeLimits checks the health window and the job's time limit.
+func (c *checker) timeLimits() {
 	r := c.r
 	if r.HealthWindowSeconds() < 1800 && r.WorkerNodes() >= 8 {
 		c.report("health-window", "health_check.max_attempts", "max_attempts: 300",
-			"servers get %d s to come up; %d nodes need 20 to 30 minutes", r.HealthWindowSeconds(), r.WorkerNodes()).
+			"servers have %d s to start, but on %d nodes they need 20 to 30 minutes", r.HealthWindowSeconds(), r.WorkerNodes()).
 			Set("300", false)
 	}
 	if c.cluster != nil && c.cluster.HealthAttempts > 0 && r.Has("health_check.interval_seconds") &&
 		!r.Has("health_check.max_attempts") {
-		c.report("health-window", "health_check.interval_seconds", "give max_attempts too",
-			"the cluster file's %d attempts are ignored as soon as the recipe has any health_check: "+
-				"it is %d attempts now", c.cluster.HealthAttempts, r.HealthAttempts)
+		c.report("health-window", "health_check.interval_seconds", "set max_attempts too",
+			"the cluster file's %d attempts are ignored because the recipe has a health_check: "+
+				"there will be %d attempts", c.cluster.HealthAttempts, r.HealthAttempts)
 	}
 	limit, ok := 0, false
 	if r.Slurm.TimeLimit != "" {
-		if limit, ok = Seconds(r.Slurm.TimeLimit); !ok {
-			c.report("time-limit", "slurm.time_limit", "write HH:MM:SS or D-HH:MM:SS",
-				"%q is no Slurm time", r.Slurm.TimeLimit).Severity = recipes.Error
+		if limit, ok = ParseTimeLimit(r.Slurm.TimeLimit); !ok {
+			c.report("time-limit", "slurm.time_limit", "use HH:MM:SS or D-HH:MM:SS",
+				"%q is not a Slurm time limit", r.Slurm.TimeLimit).Severity = recipes.Error
 		}
 	}
 	e := EstimateRun(r, c.w)
@@ -92,25 +94,25 @@ func (c *checker) time() {
 	e.Limit = float64(limit)
 	c.out.Estimate = e
 	if ok && e.Most > e.Limit {
-		has := fmt.Sprintf("%s are %d s", r.Slurm.TimeLimit, limit)
+		given := fmt.Sprintf("%s is %d s", r.Slurm.TimeLimit, limit)
 		if !r.Has("slurm.time_limit") {
-			has = "not in the recipe, so " + has
+			given = "not set in the recipe: " + given
 		}
 		value := e.TimeLimit()
 		c.report("time-limit", "slurm.time_limit", "time_limit: \""+value+"\"",
-			"%s; health window, build of the client and phases may take %.0f s", has, e.Most).Set(`"`+value+`"`, false)
+			"%s, but startup, client build and phases may take %.0f s", given, e.Most).Set(`"`+value+`"`, false)
 	}
 }
 
-// TimeLimit is a limit that the run fits in, in quarters of an hour, as Slurm has it.
+// TimeLimit returns a Slurm time limit that is long enough, rounded up to 15 minutes.
 func (e *Estimate) TimeLimit() string {
 	const quarter = 900
 	s := (int(e.Most) + quarter - 1) / quarter * quarter
 	return fmt.Sprintf("%02d:%02d:00", s/3600, s/60%60)
 }
 
-// EstimateRun is how long a run of these files takes at most; nil where numbers for
-// it are missing. The time limit is left out.
+// EstimateRun estimates the longest time that a run can take, without its Limit. It
+// returns nil if a number that it needs is missing or invalid.
 func EstimateRun(r *recipes.Recipe, w *recipes.Workload) *Estimate {
 	if w == nil || len(r.Benchmark.Levels) == 0 || r.Benchmark.Type != "agentperf" {
 		return nil
@@ -119,7 +121,7 @@ func EstimateRun(r *recipes.Recipe, w *recipes.Workload) *Estimate {
 	e.Most = e.BringUp + e.Preflight
 	for _, t := range recipes.CheckTimeouts(w, r.Benchmark.Levels) {
 		if !t.Known {
-			return nil // an estimate from half the numbers is none
+			return nil
 		}
 		p := PhaseTime{Level: t.Level, Least: min(t.Need, t.Timeout), Most: t.Timeout + w.RequestTimeoutSeconds}
 		e.Phases = append(e.Phases, p)
@@ -129,8 +131,9 @@ func EstimateRun(r *recipes.Recipe, w *recipes.Workload) *Estimate {
 	return e
 }
 
-// Seconds reads a Slurm time: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM or D-HH:MM:SS.
-func Seconds(s string) (int, bool) {
+// ParseTimeLimit returns the seconds of a Slurm time limit: minutes, MM:SS, HH:MM:SS, D-HH,
+// D-HH:MM or D-HH:MM:SS. ok is false for anything else.
+func ParseTimeLimit(s string) (seconds int, ok bool) {
 	days, rest, dashed := strings.Cut(s, "-")
 	total := 0
 	if dashed {

@@ -18,8 +18,8 @@ import (
 //go:embed rules.yaml
 var rulesYAML []byte
 
-// rules are the rows of rules.yaml: those that hold whatever the backend. The file is
-// part of the program, so an error in it is one of the program.
+// rules returns the rows of rules.yaml: the rules that apply to every backend. The file
+// is embedded, so an error in it is a bug.
 var rules = sync.OnceValue(func() []recipes.Rule {
 	all, err := parseRules(rulesYAML)
 	if err != nil {
@@ -39,7 +39,7 @@ func parseRules(data []byte) ([]recipes.Rule, error) {
 	return all, err
 }
 
-// Rules is the table of all rules, those of the backends among them.
+// Rules returns all rules, including those of the backends, sorted by number.
 func Rules() []recipes.Rule {
 	number := func(r recipes.Rule) int { return cmp.Or(r.Number, math.MaxInt) }
 	all := slices.Concat(rules(), backend.All().Rules())
@@ -47,6 +47,7 @@ func Rules() []recipes.Rule {
 	return all
 }
 
+// severities returns the severity of each rule by its ID.
 func severities(backends backend.List) map[string]recipes.Severity {
 	m := map[string]recipes.Severity{}
 	for _, r := range slices.Concat(rules(), backends.Rules()) {

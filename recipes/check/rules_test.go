@@ -11,18 +11,18 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// ruleCase is one change of the good pair that one rule has to find.
+// ruleCase is one change of the valid files that one rule reports.
 type ruleCase struct {
 	rule              string
 	old, new          string // in the recipe
 	wold, wnew        string // in the workload
 	cluster           string
 	sev               recipes.Severity
-	path, says, value string // value: of the edit; "-": an edit that unsets; empty: none
+	path, want, value string // want: part of the message; value: of the edit; "-": unset; empty: no edit
 }
 
-// two is the good recipe in layout 2.
-const two = `schema: 2
+// recipeLayout2 is recipe in layout 2.
+const recipeLayout2 = `schema: 2
 name: ap
 model: {path: /m/model, container: /img/x.sqsh, precision: fp4}
 resources: {gpu_type: gb300, gpus_per_node: 4}
@@ -49,213 +49,213 @@ func ruleCases() []ruleCase {
 	add := func(c ruleCase, text string) ruleCase { c.old, c.new = more(text); return c }
 	return []ruleCase{
 		add(ruleCase{
-			rule: "string-map", sev: e, path: "environment.FOO", says: "must be strings", value: `"1"`,
+			rule: "string-map", sev: e, path: "environment.FOO", want: "must be strings", value: `"1"`,
 		}, "environment: {FOO: 1}"),
 		{
 			rule: "env-override", old: "backend:\n", new: "environment: {A: x}\nbackend:\n  decode_environment: {A: y}\n",
-			sev: w, path: "environment.A", says: "applied last",
+			sev: w, path: "environment.A", want: "applied last",
 		},
 		{
 			rule: "env-placeholder", old: "backend:\n", new: "backend:\n  prefill_environment: {A: 'n{node_id}'}\n", sev: w,
-			path: "backend.prefill_environment.A", says: "as it stands",
+			path: "backend.prefill_environment.A", want: "as it stands",
 		},
 		add(ruleCase{
-			rule: "srun-options", sev: w, path: "srun_options", says: "client's step alone",
+			rule: "srun-options", sev: w, path: "srun_options", want: "client's step alone",
 		}, "srun_options: {mpi: pmix}"),
 		{
 			rule: "levels", old: "concurrency: 1010", new: "concurrencies: 64", sev: e, path: "benchmark.concurrencies",
-			says: "expected a list", value: "[64]",
+			want: "expected a list", value: "[64]",
 		},
 		{
 			rule: "levels", old: "concurrency: 1010", new: `concurrencies: "64,128"`, sev: e, path: "benchmark.concurrencies",
-			says: "whole number", value: "[64, 128]",
+			want: "whole number", value: "[64, 128]",
 		},
 		{
 			rule: "agentperf-fields", old: "  agentperf_client_dir: /ap/client\n", sev: e,
-			path: "benchmark.agentperf_client_dir", says: "required by agentperf",
+			path: "benchmark.agentperf_client_dir", want: "required by agentperf",
 		},
 		{
 			rule: "container-path", old: "/ap/w.yaml", new: "/other/w.yaml", sev: w, path: "benchmark.agentperf_config",
-			says: "no mount",
+			want: "no mount",
 		},
 		{
 			rule: "container-path", old: "/shared/ap:/ap:ro", new: "/here/gone:/ap", sev: w, path: "benchmark.agentperf_config",
-			says: "/here/gone/w.yaml on the host",
+			want: "/here/gone/w.yaml on the host",
 		},
 		{
 			rule: "placeholder-url", wold: "http://placeholder:8000/v1", wnew: "placeholder", sev: e, path: "base_url",
-			says: "no URL",
+			want: "not a URL",
 		},
 		{
-			rule: "phase-timeout", wold: "2400.0", wnew: "1548", sev: e, path: "phase_timeout_seconds", says: "short by 1 s",
+			rule: "phase-timeout", wold: "2400.0", wnew: "1548", sev: e, path: "phase_timeout_seconds", want: "short by 1 s",
 			value: "1549",
 		},
 		{
 			rule: "assignments", wold: "seed: 1\n", wnew: "user_assignments_path: /ap/few.json\n", sev: e,
-			path: "user_assignments_path", says: "assigns 3 users, and the highest level is 1010",
+			path: "user_assignments_path", want: "assignments for 3 users, but the highest concurrency level is 1010",
 		},
 		{
 			rule: "localhost", old: "  concurrency: 1010\n",
 			new: "  concurrency: 1010\n  client_placement: last_decode\n" +
 				"  env: {AGENTPERF_EXTRA_ARGS: '--base-url http://localhost:8000/v1'}\n",
-			sev: w, path: "benchmark.env.AGENTPERF_EXTRA_ARGS", says: "another node",
+			sev: w, path: "benchmark.env.AGENTPERF_EXTRA_ARGS", want: "another node",
 		},
 		{
 			rule: "multiple-frontends", old: "enable_multiple_frontends: false", new: "num_additional_frontends: 2", sev: w,
-			path: "frontend.enable_multiple_frontends", says: "45 MB", value: "false",
+			path: "frontend.enable_multiple_frontends", want: "45 MB", value: "false",
 		},
 		{
 			rule: "health-window", old: "max_attempts: 300", new: "max_attempts: 100", sev: w, path: "health_check.max_attempts",
-			says: "1000 s", value: "300",
+			want: "1000 s", value: "300",
 		},
 		{
 			rule: "health-window", old: "max_attempts: 300", new: "interval_seconds: 10",
 			cluster: "default_health_check: {max_attempts: 400}", sev: w, path: "health_check.interval_seconds",
-			says: "400 attempts are ignored",
+			want: "400 attempts are ignored",
 		},
 		add(ruleCase{
-			rule: "time-limit", sev: w, path: "slurm.time_limit", says: "may take 6300 s", value: `"01:45:00"`,
+			rule: "time-limit", sev: w, path: "slurm.time_limit", want: "may take 6300 s", value: `"01:45:00"`,
 		}, "slurm: {time_limit: '01:30:00'}"),
 		{
 			rule: "dynamo-install", old: "dynamo: {install: false}", new: "dynamo: {request_plane: tcp}", sev: w,
-			path: "dynamo.install", says: "egress", value: "false",
+			path: "dynamo.install", want: "internet access", value: "false",
 		},
 		{
 			rule: "topology", old: "  decode_workers: 1\n", new: "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n",
-			sev: e, path: "resources", says: "exclude each other",
+			sev: e, path: "resources", want: "exclude each other",
 		},
 		{
 			rule: "colocate", old: "decode_nodes: 8", new: "decode_nodes: 0", sev: e, path: "resources.decode_nodes",
-			says: "GPUs per worker given",
+			want: "GPUs per worker set",
 		},
 		{
 			rule: "gpus-per-worker", old: "tensor_parallel_size: 32", new: "tensor_parallel_size: 16", sev: e,
-			path: "backend.trtllm_config.decode", says: "32 GPUs",
+			path: "backend.trtllm_config.decode", want: "32 GPUs",
 		},
 		{
 			rule: "gpus-per-worker", old: "prefill_workers: 5", new: "prefill_workers: 3", sev: e,
-			path: "resources.prefill_nodes", says: "do not divide",
+			path: "resources.prefill_nodes", want: "do not divide",
 		},
 		{
 			rule: "segment", old: "prefill_nodes: 5\n  prefill_workers: 5", new: "prefill_nodes: 12\n  prefill_workers: 12",
-			cluster: "cluster: x", sev: w, path: "resources", says: "--segment=20",
+			cluster: "cluster: x", sev: w, path: "resources", want: "--segment=20",
 		},
 		{
 			rule: "cluster-file", cluster: "use_het_jobs: true", sev: e, path: "resources.het_jobs",
-			says: "refuses every trtllm recipe", value: "false",
+			want: "refuses every trtllm recipe", value: "false",
 		},
 		{
 			rule: "cluster-gpus", old: "  gpus_per_node: 4\n", cluster: "gpus_per_node: 4", sev: w,
-			path: "resources.gpus_per_node", says: "takes 4", value: "4",
+			path: "resources.gpus_per_node", want: "uses 4", value: "4",
 		},
-		{rule: "not-here", old: "/m/model", new: "/here/gone", sev: w, path: "model.path", says: "not on this machine"},
+		{rule: "not-here", old: "/m/model", new: "/here/gone", sev: w, path: "model.path", want: "not exist on this machine"},
 		{
 			rule: "mounts", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/x:/configs`, sev: e, path: "extra_mount",
-			says: "hides the built-in",
+			want: "hides the built-in",
 		},
 		{
 			rule: "mount-order", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/shared/ap:/other`, sev: w,
-			path: "extra_mount", says: "the later wins",
+			path: "extra_mount", want: "the later wins",
 		},
 		add(ruleCase{
-			rule: "dedicated-infra", sev: n, path: "infra.etcd_nats_dedicated_node", says: "takes 14 nodes",
+			rule: "dedicated-infra", sev: n, path: "infra.etcd_nats_dedicated_node", want: "needs 14 nodes",
 		}, "infra: {etcd_nats_dedicated_node: true}"),
 		{
 			rule: "nats-payload", old: "install: false", new: "install: false, request_plane: nats", sev: w,
-			path: "dynamo.request_plane", says: "at most 1 MB", value: "24",
+			path: "dynamo.request_plane", want: "at most 1 MB", value: "24",
 		},
 		add(ruleCase{
-			rule: "observability", sev: w, path: "observability.enabled", says: "measured", value: "false",
+			rule: "observability", sev: w, path: "observability.enabled", want: "affect the measurement", value: "false",
 		}, "observability: {enabled: true}"),
-		add(ruleCase{rule: "telemetry", sev: w, path: "telemetry", says: "only sa-bench"}, "telemetry: {enabled: true}"),
+		add(ruleCase{rule: "telemetry", sev: w, path: "telemetry", want: "only with sa-bench"}, "telemetry: {enabled: true}"),
 		{
-			rule: "gpu-type-case", old: "gb300", new: "GB300", sev: w, path: "resources.gpu_type", says: "not lower case",
+			rule: "gpu-type-case", old: "gb300", new: "GB300", sev: w, path: "resources.gpu_type", want: "not lower case",
 			value: "gb300",
 		},
 		{
 			rule: "parser-flag", old: "router-mode: kv", new: "dyn-tool-call-parser: x", sev: e,
-			path: "frontend.args.dyn-tool-call-parser", says: "refuses to start",
+			path: "frontend.args.dyn-tool-call-parser", want: "refuses to start",
 		},
 		{
 			rule: "hf-home", old: "/m/model", new: "'hf:org/model'", sev: w, path: "model.path",
-			says: "prefill workers have no HF_HOME",
+			want: "prefill workers have no HF_HOME",
 		},
 		add(ruleCase{
-			rule: "no-effect", sev: w, path: "output.log_dir", says: "not used", value: "-",
+			rule: "no-effect", sev: w, path: "output.log_dir", want: "no effect", value: "-",
 		}, "output: {log_dir: x, }"),
-		add(ruleCase{rule: "setup-script", sev: w, path: "setup_script", says: "once a GPU"}, "setup_script: x.sh"),
+		add(ruleCase{rule: "setup-script", sev: w, path: "setup_script", want: "once a GPU"}, "setup_script: x.sh"),
 		{
 			rule: "results-dir", old: "  concurrency: 1010\n",
 			new: "  concurrency: 1010\n  env: {AGENTPERF_EXTRA_ARGS: '--results-dir /x'}\n", sev: w,
-			path: "benchmark.env.AGENTPERF_EXTRA_ARGS", says: "--results-dir",
+			path: "benchmark.env.AGENTPERF_EXTRA_ARGS", want: "--results-dir",
 		},
 		{
-			rule: "model-symlink", old: "/m/model", new: "/here/link", sev: w, path: "model.path", says: "serve as target",
+			rule: "model-symlink", old: "/m/model", new: "/here/link", sev: w, path: "model.path", want: "the model as target",
 			value: `"/here/target"`,
 		},
 		add(ruleCase{
-			rule: "yaml-1.1", sev: e, path: "slurm.time_limit", says: "int 43200", value: `"12:00:00"`,
+			rule: "yaml-1.1", sev: e, path: "slurm.time_limit", want: "int 43200", value: `"12:00:00"`,
 		}, "slurm: {time_limit: 12:00:00}"),
 		add(ruleCase{
-			rule: "yaml-1.1", sev: e, path: "environment.A", says: "bool true", value: `"on"`,
+			rule: "yaml-1.1", sev: e, path: "environment.A", want: "bool true", value: `"on"`,
 		}, "environment: {A: on}"),
 		add(ruleCase{
-			rule: "yaml-1.1", sev: e, path: "environment.A", says: "int 750", value: `"12:30"`,
+			rule: "yaml-1.1", sev: e, path: "environment.A", want: "int 750", value: `"12:30"`,
 		}, "environment: {A: 12:30}"),
 		{
 			rule: "yaml-1.1", old: "{max_attempts: 300}", new: "{max_attempts: 0o454}", sev: e,
-			path: "health_check.max_attempts", says: "is the text", value: "300",
+			path: "health_check.max_attempts", want: "is the text", value: "300",
 		},
 		{
 			rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: [1e-5]}", sev: w,
-			path: "backend.trtllm_config.prefill.x[0]", says: "is the text", value: "1.0e-05",
+			path: "backend.trtllm_config.prefill.x[0]", want: "is the text", value: "1.0e-05",
 		},
 		{
 			rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: off}", sev: w,
-			path: "backend.trtllm_config.prefill.x", says: "bool false",
+			path: "backend.trtllm_config.prefill.x", want: "bool false",
 		},
 		{
-			rule: "yaml-1.1", wold: "2400.0", wnew: "2.4e3", sev: w, path: "phase_timeout_seconds", says: "is the text",
+			rule: "yaml-1.1", wold: "2400.0", wnew: "2.4e3", sev: w, path: "phase_timeout_seconds", want: "is the text",
 			value: "2400",
 		},
-		{rule: "duplicate-key", old: "name: ap\n", new: "name: a\nname: ap\n", sev: e, path: "name", says: "first on line 1"},
+		{rule: "duplicate-key", old: "name: ap\n", new: "name: a\nname: ap\n", sev: e, path: "name", want: "first on line 1"},
 		{
 			rule: "unknown-field", old: "prefill_workers", new: "prefil_workers", sev: e, path: "resources.prefil_workers",
-			says: `"prefill_workers"`, value: "prefill_workers",
+			want: `"prefill_workers"`, value: "prefill_workers",
 		},
-		{rule: "type", old: "install: false", new: "install: maybe", sev: e, path: "dynamo.install", says: "want bool"},
+		{rule: "type", old: "install: false", new: "install: maybe", sev: e, path: "dynamo.install", want: "want bool"},
 		{
-			rule: "type", old: "precision: fp4", new: "precision: 4", sev: e, path: "model.precision", says: "want string",
+			rule: "type", old: "precision: fp4", new: "precision: 4", sev: e, path: "model.precision", want: "want string",
 			value: `"4"`,
 		},
 		{
 			rule: "coerced", old: "max_attempts: 300", new: "max_attempts: '300'", sev: w, path: "health_check.max_attempts",
-			says: "text", value: "300",
+			want: "text", value: "300",
 		},
 		{
 			rule: "coerced", old: "max_attempts: 300", new: "max_attempts: 300.7", sev: w, path: "health_check.max_attempts",
-			says: "cuts it to 300", value: "300",
+			want: "cuts it to 300", value: "300",
 		},
 		{
 			rule: "coerced", old: "install: false", new: "install: 'no'", sev: w, path: "dynamo.install",
-			says: "taken for false", value: "false",
+			want: "taken for false", value: "false",
 		},
 		{
 			rule: "foreign", old: "type: agentperf", new: "type: sa-bench\n  random_range_ratio: 0.8", sev: n,
-			path: "benchmark.random_range_ratio", says: "carried",
+			path: "benchmark.random_range_ratio", want: "carried",
 		},
 		{
 			rule: "not-run-here", old: "type: agentperf", new: "type: sa-bench", sev: w, path: "benchmark.type",
-			says: "not run here",
+			want: "can be read but not run",
 		},
-		{rule: "todo", old: "/m/model", new: "/TODO/model", sev: e, path: "model.path", says: "open placeholder"},
+		{rule: "todo", old: "/m/model", new: "/TODO/model", sev: e, path: "model.path", want: "unresolved placeholder"},
 	}
 }
 
-// pretend is a machine that has /here with a link, and the file few.json.
-func pretend() Host {
+// fakeHost is a machine with the directory /here, a symlink in it, and the file few.json.
+func fakeHost() Host {
 	return Host{
-		Real: func(p string) (string, error) {
+		Resolve: func(p string) (string, error) {
 			switch p {
 			case "/here", "/here/target":
 				return p, nil
@@ -295,7 +295,7 @@ func (c ruleCase) run(t *testing.T, base string) recipes.Diagnostics {
 		found = append(found, more...)
 		f.Cluster.Apply(r, func(string) string { return "" })
 	}
-	return append(found, Run(f, pretend()).Diagnostics...)
+	return append(found, Run(f, fakeHost()).Diagnostics...)
 }
 
 func TestEachRule(t *testing.T) {
@@ -305,10 +305,10 @@ func TestEachRule(t *testing.T) {
 			t.Parallel()
 			found := c.run(t, recipe)
 			at := slices.IndexFunc(found, func(d recipes.Diagnostic) bool {
-				return d.Rule == c.rule && d.Path == c.path && strings.Contains(d.Message, c.says)
+				return d.Rule == c.rule && d.Path == c.path && strings.Contains(d.Message, c.want)
 			})
 			if at < 0 {
-				t.Fatalf("%s at %s with %q is not among %v", c.rule, c.path, c.says, found)
+				t.Fatalf("%s at %s with %q is not among %v", c.rule, c.path, c.want, found)
 			}
 			d := found[at]
 			if d.Severity != c.sev || d.Line < 1 || d.Column < 1 {
@@ -316,7 +316,7 @@ func TestEachRule(t *testing.T) {
 			}
 			switch {
 			case c.value == "" && d.Edit != nil:
-				t.Errorf("an edit that nobody asked for: %+v", d.Edit)
+				t.Errorf("unexpected edit %+v", d.Edit)
 			case c.value == "-" && (d.Edit == nil || d.Edit.Op != recipes.OpUnset),
 				c.value != "" && c.value != "-" && (d.Edit == nil || d.Edit.Value != c.value):
 				t.Errorf("edit %+v, want %s", d.Edit, c.value)
@@ -325,7 +325,7 @@ func TestEachRule(t *testing.T) {
 	}
 }
 
-func TestPreflightOffLooksForNothing(t *testing.T) {
+func TestNoPreflight(t *testing.T) {
 	t.Parallel()
 	c := ruleCase{old: "/m/model", new: "/here/gone", cluster: "preflight: false"}
 	for _, d := range c.run(t, recipe) {
@@ -335,38 +335,38 @@ func TestPreflightOffLooksForNothing(t *testing.T) {
 	}
 }
 
-func TestLayoutTwo(t *testing.T) {
+func TestLayout2(t *testing.T) {
 	t.Parallel()
-	if ds := (ruleCase{}).run(t, two); len(ds) != 0 {
-		t.Fatalf("the good recipe: %v", ds)
+	if ds := (ruleCase{}).run(t, recipeLayout2); len(ds) != 0 {
+		t.Fatalf("the valid recipe: %v", ds)
 	}
 	for _, c := range []ruleCase{
-		{old: "gpu_type: gb300", new: "gpu_type: GB300", path: "resources.gpu_type", says: "lower case", value: "gb300"},
+		{old: "gpu_type: gb300", new: "gpu_type: GB300", path: "resources.gpu_type", want: "lower case", value: "gb300"},
 		{
-			old: "frontend: {enable_multiple_frontends: false}\n", path: "frontend.enable_multiple_frontends", says: "45 MB",
+			old: "frontend: {enable_multiple_frontends: false}\n", path: "frontend.enable_multiple_frontends", want: "45 MB",
 			value: "false",
 		},
-		{old: "nodes: 8", new: "nodes: 0", path: "roles.decode.nodes", says: "colocate", value: "colocate"},
+		{old: "nodes: 8", new: "nodes: 0", path: "roles.decode.nodes", want: "colocate", value: "colocate"},
 		{
 			old: "resources: {", new: "resources: {prefill_nodes: 5, ", path: "resources.prefill_nodes",
-			says: "a field of layout 1; in layout 2 it is roles.prefill.nodes",
+			want: "a field of layout 1; in layout 2 it is roles.prefill.nodes",
 		},
 		{
 			old: "engine: {type: trtllm}", new: "backend: {type: trtllm}", path: "backend",
-			says: "a field of layout 1; in layout 2 it is engine",
+			want: "a field of layout 1; in layout 2 it is engine",
 		},
 		{
-			old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  osl: 5\n", path: "benchmark.osl", says: "refuses",
+			old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  osl: 5\n", path: "benchmark.osl", want: "refuses",
 			value: "-",
 		},
-		{old: "engine: {type: trtllm}", new: "engine: vllm", path: "engine.type", says: "not run here"},
-		{old: "{tensor_parallel_size: 32}", new: "{tensor_parallel_size: 8}", path: "roles.decode.args", says: "32 GPUs"},
+		{old: "engine: {type: trtllm}", new: "engine: vllm", path: "engine.type", want: "can be read but not run"},
+		{old: "{tensor_parallel_size: 32}", new: "{tensor_parallel_size: 8}", path: "roles.decode.args", want: "32 GPUs"},
 	} {
-		found := c.run(t, two)
+		found := c.run(t, recipeLayout2)
 		at := slices.IndexFunc(found,
-			func(d recipes.Diagnostic) bool { return d.Path == c.path && strings.Contains(d.Message, c.says) })
+			func(d recipes.Diagnostic) bool { return d.Path == c.path && strings.Contains(d.Message, c.want) })
 		if at < 0 {
-			t.Errorf("%s with %q is not among %v", c.path, c.says, found)
+			t.Errorf("%s with %q is not among %v", c.path, c.want, found)
 			continue
 		}
 		if ed := found[at].Edit; c.value != "" && (ed == nil || c.value != "-" && ed.Value != c.value) {
@@ -380,7 +380,7 @@ func TestCountUsers(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want int
-		says string
+		err  string
 	}{
 		{`{"assignments": [["a", "b"], ["c"]]}`, 2, ""},
 		{`{"metadata": {"x": [{}]}, "assignments": {"0": ["a"], "1": [], "3": []}, "more": {`, 2, ""},
@@ -392,8 +392,8 @@ func TestCountUsers(t *testing.T) {
 		{`{"assignments": [[`, 0, "EOF"},
 	} {
 		got, err := countUsers(strings.NewReader(c.text))
-		if got != c.want || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %d, %v; want %d with %q", c.text, got, err, c.want, c.says)
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %d, %v; want %d with error %q", c.text, got, err, c.want, c.err)
 		}
 	}
 }
@@ -401,40 +401,40 @@ func TestCountUsers(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	rep := run(t, strings.Replace(recipe, "dynamo:", "slurm: {time_limit: '02:00:00'}\ndynamo:", 1), workload)
-	want := "at most 1h45m: 50m to come up, 10m to build the client, level 1010 25m49s to 45m; 13 nodes, 22.8 " +
+	want := "at most 1h45m: 50m startup, 10m client build, level 1010 25m49s to 45m; 13 nodes, 22.8 " +
 		"node-hours; within the time limit of 2h"
-	if rep.Estimate == nil || rep.Estimate.Sentence() != want {
+	if rep.Estimate == nil || rep.Estimate.Summary() != want {
 		t.Errorf("got  %+v\nwant %s", rep.Estimate, want)
 	}
 	if rep := run(t, recipe, strings.Replace(workload, "2400.0", "x", 1)); rep.Estimate != nil {
-		t.Errorf("an estimate from a workload that can't be read: %+v", rep.Estimate)
+		t.Errorf("an estimate from an invalid workload: %+v", rep.Estimate)
 	}
 }
 
-func TestSpan(t *testing.T) {
+func TestDuration(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[float64]string{
 		0: "0s", 59.2: "1m", 1050: "17m30s", 600: "10m", 3600: "1h", 3610: "1h0m10s", 36000: "10h", 90000: "25h",
 	} {
-		if got := span(in); got != want {
+		if got := duration(in); got != want {
 			t.Errorf("%v s: got %s, want %s", in, got, want)
 		}
 	}
 }
 
-// Whatever the files hold, a check ends and says something sensible.
+// FuzzCheck checks that no files cause a panic or an empty finding.
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(recipe), []byte(workload))
-	f.Add([]byte(two), []byte("concurrencies: [1]\nphase_timeout_seconds: 1e30\nuser_spawn_rate: 1e-9"))
+	f.Add([]byte(recipeLayout2), []byte("concurrencies: [1]\nphase_timeout_seconds: 1e30\nuser_spawn_rate: 1e-9"))
 	f.Add([]byte("schema: 2\nroles: {decode: {nodes: colocate, workers: 9999999, gpus: 99999999}}\n"+
 		"benchmark: {type: agentperf, concurrencies: 1x2}"), []byte("{}"))
 	f.Fuzz(func(t *testing.T, r, w []byte) {
 		rec, found := recipes.ParseRecipe("r", r)
 		wl, _ := recipes.ParseWorkload("w", w)
-		rep := Run(Files{Recipe: rec, Workload: wl}, pretend())
+		rep := Run(Files{Recipe: rec, Workload: wl}, fakeHost())
 		for _, d := range append(found, rep.Diagnostics...) {
 			if d.Message == "" || d.Severity == "" {
-				t.Errorf("an empty finding: %+v", d)
+				t.Errorf("empty finding: %+v", d)
 			}
 		}
 	})
@@ -442,7 +442,7 @@ func FuzzCheck(f *testing.F) {
 
 func BenchmarkCheck2000Lines(b *testing.B) {
 	var text strings.Builder
-	text.WriteString(strings.Split(two, "extra_mount")[0] + "environment:\n")
+	text.WriteString(strings.Split(recipeLayout2, "extra_mount")[0] + "environment:\n")
 	for i := range 1980 {
 		fmt.Fprintf(&text, "  VARIABLE_%d: \"value %d\" # what it is for\n", i, i)
 	}

@@ -1,23 +1,27 @@
 package check
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-func TestTheTableOfRulesIsWhole(t *testing.T) {
+func TestRulesAreComplete(t *testing.T) {
 	t.Parallel()
 	known, numbers := map[string]bool{}, map[int]bool{}
 	for _, r := range Rules() {
 		numbers[r.Number] = true
 		if r.ID != "" && known[r.ID] {
-			t.Errorf("%s twice", r.ID)
+			t.Errorf("duplicate rule %s", r.ID)
 		}
 		known[r.ID] = true
 		if (r.ID == "") != (r.Unknown != "") || (r.ID == "") != (r.Fix == "") || r.Pitfall == "" || r.Area == "" {
-			t.Errorf("rule %d %s: a row with a gap", r.Number, r.ID)
+			t.Errorf("rule %d %s: a field is missing, or only one of id, fix and unknown is set", r.Number, r.ID)
 		}
 		if ranks := []recipes.Severity{recipes.Error, recipes.Warning, recipes.Note}; r.ID != "" &&
 			!slices.Contains(ranks, r.Severity) {
@@ -26,41 +30,77 @@ func TestTheTableOfRulesIsWhole(t *testing.T) {
 	}
 	for i := 1; i <= 35; i++ {
 		if !numbers[i] {
-			t.Errorf("gotcha %d has no row", i)
+			t.Errorf("pitfall %d has no row", i)
 		}
 	}
 }
 
-// Every rule that has a name is shown to be found, and every name that is
-// reported is a rule.
-func TestEveryRuleIsShown(t *testing.T) {
+// TestEveryRuleHasCase checks that each rule with an ID has a case in ruleCases, and that
+// each ID that is reported there has a rule.
+func TestEveryRuleHasCase(t *testing.T) {
 	t.Parallel()
-	known, shown := map[string]bool{}, map[string]bool{}
+	known, tested := map[string]bool{}, map[string]bool{}
 	for _, r := range Rules() {
 		known[r.ID] = true
 	}
 	for _, c := range ruleCases() {
-		shown[c.rule] = true
+		tested[c.rule] = true
 		for _, d := range c.run(t, recipe) {
 			if d.Rule != "" && !known[d.Rule] {
-				t.Errorf("rule %q is reported and not in the table", d.Rule)
+				t.Errorf("rule %q is reported but not in the table", d.Rule)
 			}
 		}
 	}
 	for _, r := range Rules() {
-		if r.ID != "" && !shown[r.ID] {
-			t.Errorf("no test shows %s", r.ID)
+		if r.ID != "" && !tested[r.ID] {
+			t.Errorf("no test case for %s", r.ID)
 		}
 	}
 	if _, ds := recipes.ParseCluster("srtslurm.yaml", []byte("default_container: x\n")); len(ds) != 1 ||
 		ds[0].Rule != "cluster-file" || ds[0].Severity != recipes.Error {
-		t.Errorf("an unknown key of the cluster file: %v", ds)
+		t.Errorf("unknown key of the cluster file: %v", ds)
 	}
 }
 
-func TestTheTableOfRulesIsReadStrictly(t *testing.T) {
+// TestReportedRulesExist checks each rule ID in the source: an ID without a rule would be
+// reported without a severity.
+func TestReportedRulesExist(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, r := range Rules() {
+		known[r.ID] = true
+	}
+	call := regexp.MustCompile(`\breport(?:Workload)?\("([^"]*)"|\bRule\s*(?:=|:)\s*"([^"]*)"`)
+	calls := 0
+	for _, dir := range []string{".", "..", "../backend"} {
+		files, err := filepath.Glob(dir + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			for _, m := range call.FindAllStringSubmatch(string(text), -1) {
+				calls++
+				if id := m[1] + m[2]; !known[id] {
+					t.Errorf("%s: rule %q is not in rules.yaml", name, id)
+				}
+			}
+		}
+	}
+	if calls < 60 {
+		t.Errorf("found only %d uses of rules", calls)
+	}
+}
+
+func TestParseRulesRefusesUnknownKeys(t *testing.T) {
 	t.Parallel()
 	if _, err := parseRules([]byte("- {id: a, gotcha: b}")); err == nil {
-		t.Error("an unknown key is taken")
+		t.Error("an unknown key is accepted")
 	}
 }

@@ -40,7 +40,7 @@ func buildSections(p proposal) []section {
 	if p.pair != nil {
 		out = append(out, section{"CHECK: what was found", findingLines(p.pair.Report.Diagnostics)})
 		if e := p.pair.Report.Estimate; e != nil && p.plan != nil {
-			out[0].lines = append(out[0].lines, line{mark: "·", role: ui.Muted, text: "run time " + e.Sentence()})
+			out[0].lines = append(out[0].lines, line{mark: "·", role: ui.Muted, text: "run time " + e.Summary()})
 		}
 	}
 	if p.plan == nil {

@@ -1,0 +1,106 @@
+package check
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+func (c *checker) engine() {
+	r := c.r
+	if g := r.GPUType; g != "" && g != strings.ToLower(g) {
+		d := c.report("gpu-type-case", "resources.gpu_type", "write "+strings.ToLower(g),
+			"%q is not lower case: srtctl silently omits NUMA memory binding", g)
+		d.Set(strings.ToLower(g), true)
+	}
+	if r.Observability {
+		c.report("observability", "observability.enabled", "set it to false for measurements",
+			"debug logs and metrics affect the measurement").Set("false", false)
+	}
+	if r.Engine.PublishEvents {
+		c.report("observability", "backend.publish_events_and_metrics", "set it to false for measurements",
+			"publishing events reduces performance").Set("false", false)
+	}
+	if _, runs := c.Backends.For(r); !runs {
+		c.report("not-run-here", "backend.type", "",
+			"%s behind a %s frontend can be read but not run: this program runs only %s",
+			r.Engine.Type, r.Frontend.Type, c.Backends)
+	}
+	if strings.HasPrefix(r.ModelPath, "hf:") {
+		for _, role := range c.roles() {
+			_, own := role.Env.Get("HF_HOME")
+			if _, all := r.Environment.Get("HF_HOME"); !own && !all {
+				c.report("hf-home", "model.path", "set HF_HOME in their environment to a shared directory",
+					"the %s workers have no HF_HOME: each of them downloads %s", role.Name, r.ModelPath)
+				break
+			}
+		}
+	}
+}
+
+// environment checks the order in which environments are applied.
+func (c *checker) environment() {
+	r := c.r
+	for _, v := range r.Environment {
+		for _, role := range c.roles() {
+			if own, ok := role.Env.Get(v.Name); ok && own != v.Value {
+				c.report("env-override", recipes.Join("environment", v.Name), "set it in one place",
+					"overrides the different value of the %s workers: "+
+						"the global environment is applied last", role.Name)
+			}
+		}
+	}
+}
+
+var parserFlag = regexp.MustCompile(`^dyn-.*-parser$`)
+
+func (c *checker) frontend() {
+	r := c.r
+	for _, f := range r.Frontend.Args {
+		name := strings.TrimPrefix(f.Name, "--")
+		if !parserFlag.MatchString(name) {
+			continue
+		}
+		variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		d := c.report("parser-flag", recipes.Join("frontend.args", f.Name), "set "+variable+" in the workers' environment",
+			"the frontend refuses to start with this flag")
+		if _, ok := r.Decode.Env.Get(variable); ok { // the workers have it already
+			d.Unset(true)
+		}
+	}
+	if r.Frontend.Multiple && r.Benchmark.Type == "agentperf" && r.WorkerNodes() > 1 {
+		c.report("multiple-frontends", "frontend.enable_multiple_frontends", "set it to false",
+			"requests pass through nginx and several frontends: bodies are limited to 45 MB, and router state is split").
+			Set("false", false)
+	}
+	if r.Dynamo.Install && r.Frontend.Type == schema.Dynamo {
+		c.report("dynamo-install", "dynamo.install", "set it to false for dynamo images",
+			"dynamo is installed in each container at startup, which needs internet access").Set("false", false)
+	}
+}
+
+// natsPayloadMB is the NATS payload limit that long prompts need.
+const natsPayloadMB = 24
+
+func (c *checker) infra() {
+	r := c.r
+	if r.DedicatedInfra {
+		path := "infra.etcd_nats_dedicated_node"
+		if r.Schema == 2 {
+			path = "services"
+		}
+		c.report("dedicated-infra", path, "", "etcd and NATS get a dedicated node: the job needs %d nodes", r.Nodes())
+	}
+	if r.Dynamo.RequestPlane == recipes.NATSPlane && r.NATSPayloadMB < natsPayloadMB {
+		d := c.report("nats-payload", "dynamo.request_plane", "set a payload limit of 24 MB or more, or use tcp",
+			"NATS carries messages of at most %d MB, but long prompts are larger", max(1, r.NATSPayloadMB))
+		if r.Schema == 1 {
+			d.Edit = &recipes.Edit{
+				Op: recipes.OpSet, Path: r.Position("infra.nats_max_payload_mb").Path, Value: fmt.Sprint(natsPayloadMB),
+			}
+		}
+	}
+}
