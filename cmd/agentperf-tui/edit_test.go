@@ -68,7 +68,7 @@ func TestEditorBreaksAndRepairs(t *testing.T) {
 	term.Press("end", "enter", "hea")
 	term.WaitFor("health_check")
 	term.Press("tab", "enter", "  max_a")
-	term.WaitFor("tab takes it")
+	term.WaitFor("tab accepts")
 	term.Press("tab", "180")
 	term.Until("a recipe without problems", func(screen string) bool {
 		return strings.Contains(screen, "max_attempts: 180") && strings.Contains(screen, "no problems")
@@ -119,17 +119,17 @@ func TestEditorIsKilled(t *testing.T) {
 	s.env = append(s.env, "VISUAL='"+s.path("ed")+"' --wait")
 	term := s.edits()
 	term.Press("ctrl+t", "ctrl+end", "api_key: mine", "enter")
-	term.WaitFor("not saved: w.yaml")
+	term.WaitFor("unsaved: w.yaml")
 	s.keeps("api_key: mine")
 	term.Signal(syscall.SIGKILL)
 	s.replace("w.yaml", "user_spawn_rate: 2", "user_spawn_rate: 4")
 
 	term = s.terminal(120, 40, "edit", "r.yaml", "--workload", "w.yaml")
-	term.WaitFor("Unsaved work on w.yaml")
-	term.WaitFor("merged with what is on disk now")
-	term.WaitFor("esc takes it back too") // it takes no keys at once
+	term.WaitFor("Unsaved changes in w.yaml")
+	term.WaitFor("merged with the file on disk")
+	term.WaitFor("esc restores too") // it ignores keys at first
 	term.Press("enter")
-	term.WaitFor("not saved: w.yaml")
+	term.WaitFor("unsaved: w.yaml")
 	term.Press("ctrl+t", "ctrl+x")
 	term.WaitFor("fromeditor")
 	term.Press("ctrl+s")

@@ -13,23 +13,23 @@ func TestCandidates(t *testing.T) {
 	for _, c := range []struct {
 		name, text string // | is the cursor
 		all        bool
-		want       string // names, the first few
+		want       string // names
 	}{
 		{"keys at the top", "schema: 2\nfr|\n", false, "frontend"},
-		{"not what is there", "frontend: {}\nfr|\n", false, ""},
-		{"what is there below", "fr|\nfrontend: {}\n", false, ""},
+		{"not a key that is set above", "frontend: {}\nfr|\n", false, ""},
+		{"not a key that is set below", "fr|\nfrontend: {}\n", false, ""},
 		{"keys of a mapping", "model:\n  p|\n", false, "path precision"},
 		{"all keys of a mapping", "model:\n  path: x\n  |\n", true, "container precision stage_dir"},
-		{"deeper", "roles:\n  prefill:\n    # why\n\n    wo|\n", false, "workers"},
-		{"a word of a list of words", "engine:\n  type: |\n", true, "trtllm sglang vllm mocker"},
-		{"the beginning of one", "engine:\n  type: tr|\n", false, "trtllm"},
+		{"keys of a nested mapping", "roles:\n  prefill:\n    # why\n\n    wo|\n", false, "workers"},
+		{"all values of an enum", "engine:\n  type: |\n", true, "trtllm sglang vllm mocker"},
+		{"the beginning of a value", "engine:\n  type: tr|\n", false, "trtllm"},
 		{"true or false", "observability:\n  enabled: f|\n", false, "false"},
-		{"of somebody else", "environment:\n  F|\n", true, ""},
+		{"keys that the table does not describe", "environment:\n  F|\n", true, ""},
 		{"in a comment", "# fr|\n", true, ""},
 		{"in a list", "extra_mount:\n- a|\n", true, ""},
-		{"within a word", "fr|x\n", true, ""},
-		{"unknown above", "nonsense:\n  f|\n", true, ""},
-		{"right behind the colon", "name:|\n", true, ""},
+		{"inside a word", "fr|x\n", true, ""},
+		{"keys of an unknown mapping", "nonsense:\n  f|\n", true, ""},
+		{"directly after the colon", "name:|\n", true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -47,25 +47,25 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// Tab takes what is offered; a line break stays one unless the list was asked for.
+// Tab accepts a completion. Enter breaks the line unless the list was requested.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		keys []string
 		want string // end of the recipe
 	}{
-		"tab":                   {[]string{"t", "e", "tab"}, "telemetry: "},
-		"enter is a line break": {[]string{"t", "e", "enter"}, "te\n"},
-		"enter when walked in":  {[]string{"t", "e", "down", "enter"}, "telemetry: "},
-		"esc closes":            {[]string{"t", "e", "esc", "tab"}, "te  "},
-		"asked for":             {[]string{"ctrl+space", "i", "enter"}, "identity: "},
-		"a mapping's key":       {[]string{"o", "b", "tab"}, "observability:"},
+		"tab":                    {[]string{"t", "e", "tab"}, "telemetry: "},
+		"enter is a line break":  {[]string{"t", "e", "enter"}, "te\n"},
+		"enter after navigating": {[]string{"t", "e", "down", "enter"}, "telemetry: "},
+		"esc closes":             {[]string{"t", "e", "esc", "tab"}, "te  "},
+		"requested":              {[]string{"ctrl+space", "i", "enter"}, "identity: "},
+		"a mapping's key":        {[]string{"o", "b", "tab"}, "observability:"},
 		"a value": {
 			[]string{"o", "b", "tab", "enter", "space", "space", "e", "n", "a", "b", "l", "e", "d", "tab", "f", "tab"},
 			"observability:\n  enabled: false",
 		},
-		"backspace renews it":     {[]string{"t", "e", "x", "backspace", "tab"}, "telemetry: "},
-		"nothing to offer, a tab": {[]string{"q", "q", "tab"}, "qq  "},
+		"backspace updates the list": {[]string{"t", "e", "x", "backspace", "tab"}, "telemetry: "},
+		"tab without completions":    {[]string{"q", "q", "tab"}, "qq  "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,8 +78,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// The rule follows what is typed in the form before it is set, and what is set is
-// one step to undo.
+// The rule follows a value while it is typed in the form, and setting it is one edit.
 func TestForm(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
@@ -99,11 +98,11 @@ func TestForm(t *testing.T) {
 	}
 	press(s, "1", "5", "5", "0")
 	if got := s.checks.rule.View(s.th, s.boxes.all.w); !strings.Contains(got, "✓ slack 1 s") || s.Unsaved() {
-		t.Errorf("while it is typed the rule says %q, unsaved %v", got, s.Unsaved())
+		t.Errorf("while the value is typed the rule shows %q, unsaved %v", got, s.Unsaved())
 	}
 	press(s, "esc")
 	if got := s.checks.rule.View(s.th, s.boxes.all.w); !strings.Contains(got, "short by 1 s") {
-		t.Errorf("after esc the rule says %q", got)
+		t.Errorf("after esc the rule shows %q", got)
 	}
 	press(s, "2", "0", "0", "0", "enter")
 	if got := textOf(s, workload); got != strings.Replace(testWorkload, "1548.0", "2000", 1) {
@@ -114,7 +113,7 @@ func TestForm(t *testing.T) {
 	if got := textOf(s, recipe); got != strings.Replace(testRecipe, "concurrency: 1010", "concurrency: 1011", 1) {
 		t.Errorf("set to\n%s", got)
 	}
-	at("slurm.time_limit") // not there yet
+	at("slurm.time_limit") // not set yet
 	press(s, "enter", "1", "2", ":", "0", "0", ":", "0", "0", "enter")
 	if got := textOf(s, recipe); !strings.Contains(got, "slurm:\n  time_limit: \"12:00:00\"") {
 		t.Errorf("added to\n%s", got)
@@ -122,7 +121,7 @@ func TestForm(t *testing.T) {
 	at("health_check.max_attempts")
 	press(s, "enter", "backspace", "backspace", "backspace", "enter")
 	if strings.Contains(textOf(s, recipe), "max_attempts") {
-		t.Error("an empty value is not taken out")
+		t.Error("an empty value did not remove the field")
 	}
 	press(s, "esc", "ctrl+z")
 	if s.form.active || !strings.Contains(textOf(s, recipe), "max_attempts") {
@@ -136,7 +135,7 @@ func TestFind(t *testing.T) {
 	at := func() int { return s.texts.docs[workload].text.Cursor().Line + 1 }
 	press(s, "ctrl+w", "S", "e", "T")
 	if s.finder.matches != 0 {
-		t.Errorf("a capital letter is meant: %d", s.finder.matches)
+		t.Errorf("a query with a capital letter has %d matches", s.finder.matches)
 	}
 	press(s, "backspace", "backspace", "backspace", "s", "e", "t")
 	if s.finder.match != 1 || s.finder.matches != 1 || at() != 8 {
@@ -148,18 +147,18 @@ func TestFind(t *testing.T) {
 	}
 	press(s, "up", "up")
 	if at() != 9 {
-		t.Errorf("backwards around the end: line %d", at())
+		t.Errorf("previous match, wrapped: line %d", at())
 	}
 	press(s, "esc", "f3")
 	if at() != 7 || s.finder.active {
-		t.Errorf("again: line %d", at())
+		t.Errorf("next match: line %d", at())
 	}
 	press(s, "esc", "n")
 	if at() != 8 {
 		t.Errorf("n: line %d", at())
 	}
 	if press(s, "/", "esc"); s.finder.active || s.focus != onText {
-		t.Error("esc leaves the search for the text")
+		t.Error("esc did not return to the text")
 	}
 }
 
@@ -171,8 +170,8 @@ func TestDiff(t *testing.T) {
 		t.Fatalf("%+v", s.diff)
 	}
 	press(s, "tab")
-	if s.diff.err == nil || !strings.Contains(s.View(), "no report") {
-		t.Errorf("nothing ported: %+v", s.diff)
+	if s.diff.err == nil || !strings.Contains(s.View(), "no port report") {
+		t.Errorf("without a port: %+v", s.diff)
 	}
 	d.ported = [2]string{testRecipe, strings.Replace(testWorkload, "seed", "", 1) + "seed: 1\n"}
 	press(s, "tab", "tab")
@@ -180,15 +179,15 @@ func TestDiff(t *testing.T) {
 		t.Errorf("ported: %+v", s.diff)
 	}
 	press(s, "ctrl+t")
-	if s.diff.side != recipe || s.diff.added+s.diff.removed != 0 || !strings.Contains(s.View(), "no difference") {
+	if s.diff.side != recipe || s.diff.added+s.diff.removed != 0 || !strings.Contains(s.View(), "no differences") {
 		t.Errorf("the recipe: %+v", s.diff)
 	}
 	if press(s, "down", "pgup", "end", "esc"); s.diff != nil {
-		t.Error("esc does not close it")
+		t.Error("esc did not close the comparison")
 	}
 }
 
-// Whatever stands around the cursor, what is offered is a part of the table.
+// The candidates at any position of any text are valid.
 func FuzzCandidates(f *testing.F) {
 	f.Add("roles:\n  prefill:\n    wo\n", 2, 6)
 	f.Add("engine:\n  type: \r\n- \xff: [\n\t:", 1, 8)
@@ -203,7 +202,7 @@ func FuzzCandidates(f *testing.F) {
 			}
 			for _, it := range items {
 				if it.text == "" || it.name == "" {
-					t.Errorf("an empty offer: %+v", it)
+					t.Errorf("an empty candidate: %+v", it)
 				}
 			}
 		}

@@ -14,20 +14,19 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// longRecipe is a recipe of 2,000 lines.
+// longRecipe returns a recipe of 2,000 lines.
 func longRecipe() string {
 	var b strings.Builder
 	b.WriteString(testRecipe + "environment:\n")
 	for i := strings.Count(b.String(), "\n"); i < 2000; i++ {
-		fmt.Fprintf(&b, "  VARIABLE_%d: \"value %d\" # what it is for\n", i, i)
+		fmt.Fprintf(&b, "  VARIABLE_%d: \"value %d\" # its purpose\n", i, i)
 	}
 	return b.String()
 }
 
-// BenchmarkKeystroke is what the program's loop does for a key that is typed into
-// a recipe of 2,000 lines in a terminal of 200x60: Update and View of the whole
-// frame. What a key starts runs beside the loop, as in the program, and its answer
-// is taken when it is there, outside the measured time: it is a message of its own.
+// BenchmarkKeystroke measures Update and View of the whole frame for a key typed into a
+// recipe of 2,000 lines in a terminal of 200x60. Commands run in the background, as in
+// the program, and their messages are measured separately.
 func BenchmarkKeystroke(b *testing.B) {
 	d := &fakeEngine{files: map[string]string{"/r.yaml": longRecipe(), "/w.yaml": testWorkload}}
 	s := New(d, ui.NewTheme(true), "/r.yaml", "/w.yaml")
@@ -63,7 +62,7 @@ func BenchmarkKeystroke(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)-1])/1e6, "max-ms")
 }
 
-// runInBackground runs a command as the program does: beside the loop.
+// runInBackground runs a command in a goroutine, as the program does.
 func runInBackground(cmd tea.Cmd, answers chan<- tea.Msg) {
 	if cmd == nil {
 		return

@@ -14,15 +14,15 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// checker has the texts checked as they are typed: the timeout rule first, and all
-// else when that has caught up with the keys, so that fast typing is not checked
-// letter by letter. One request of each kind is under way.
+// checker checks the texts while they are edited: the timeout rule first, and the rest
+// once the rule was evaluated for the latest text, so that fast typing does not start
+// a check for each key. At most one request of each kind runs at a time.
 type checker struct {
 	rule                          timeoutResult
-	layout                        int      // of the recipe, as last read
-	todos                         int      // placeholders among the problems, which need a value before a submit
-	err                           error    // the check itself failed
-	ruleVersions, checkedVersions versions // of the texts that the latest answer is about
+	layout                        int      // schema version of the last recipe that could be parsed
+	todos                         int      // errors that are open placeholders
+	err                           error    // why the last check failed
+	ruleVersions, checkedVersions versions // of the texts in the latest results
 	ruleBusy, checking            bool
 }
 
@@ -35,14 +35,14 @@ type (
 		versions versions
 		problems []finding
 		layout   int
-		todos    int // placeholders among the errors
+		todos    int // errors that are open placeholders
 		entries  []formField
 		err      error
 	}
 )
 
-// startNext starts what is due for the texts as they stand, with a value that is being
-// typed; nil if nothing is.
+// startNext returns the command of the next request that is due, or nil. Typed is a value
+// being typed in the form.
 func (c *checker) startNext(p *pair, typed *pendingValue, at versions) tea.Cmd {
 	switch {
 	case !p.docs[recipe].loaded:
@@ -88,7 +88,7 @@ func (c *checker) handleChecked(m checkedMsg) {
 	}
 }
 
-// fieldTable is the table of fields of a text.
+// fieldTable returns the table of fields of a text.
 func (c *checker) fieldTable(of side) *schema.Table {
 	if of == workload {
 		return schema.Workload()
@@ -96,12 +96,12 @@ func (c *checker) fieldTable(of side) *schema.Table {
 	return schema.Recipe(c.layout)
 }
 
-// submitBlocker is why the texts can't be submitted now; empty if they can. While the latest text is not
-// checked yet nothing speaks against it: the submit screen checks once more.
+// submitBlocker returns why the texts can't be submitted now; empty if they can. A text that
+// is not checked yet can be submitted, as the submit screen checks it again.
 func (c *checker) submitBlocker(p *pair, now versions, l *problemList) string {
 	switch errors, _ := l.count(); {
 	case !p.docs[recipe].loaded:
-		return "no recipe"
+		return "no recipe loaded"
 	case now != c.checkedVersions:
 	case errors > c.todos:
 		return ui.Plural(errors, "error")
@@ -111,13 +111,13 @@ func (c *checker) submitBlocker(p *pair, now versions, l *problemList) string {
 	return ""
 }
 
-// timeoutResult is the timeout rule, evaluated.
+// timeoutResult is the result of the timeout rule.
 type timeoutResult struct {
 	checks  []recipes.TimeoutCheck
-	unknown string // why there are none
+	unknown string // why the rule could not be evaluated
 }
 
-// binding is the check that decides: of the level that needs most.
+// binding returns the check of the concurrency level that needs the most time.
 func (r timeoutResult) binding() (recipes.TimeoutCheck, bool) {
 	for _, c := range r.checks {
 		if c.Binding {
@@ -127,22 +127,22 @@ func (r timeoutResult) binding() (recipes.TimeoutCheck, bool) {
 	return recipes.TimeoutCheck{}, false
 }
 
-// evaluateRule applies the timeout rule to the texts as they stand.
+// evaluateRule applies the timeout rule to a draft.
 func evaluateRule(d engine.Draft) timeoutResult {
 	file, selector := recipes.SplitSelector(d.RecipePath)
 	r, _, found := recipes.Select(file, d.Recipe, selector)
 	if r == nil {
-		return timeoutResult{unknown: "the recipe can't be read: " + firstError(found)}
+		return timeoutResult{unknown: "can't read the recipe: " + firstError(found)}
 	}
 	if len(r.Benchmark.Levels) == 0 {
-		return timeoutResult{unknown: "the recipe gives no concurrency"}
+		return timeoutResult{unknown: "the recipe sets no concurrency"}
 	}
 	if d.WorkloadPath == "" {
-		return timeoutResult{unknown: "there is no workload file"}
+		return timeoutResult{unknown: "no workload file"}
 	}
 	w, found := recipes.ParseWorkload(d.WorkloadPath, d.Workload)
 	if w == nil {
-		return timeoutResult{unknown: "the workload can't be read: " + firstError(found)}
+		return timeoutResult{unknown: "can't read the workload: " + firstError(found)}
 	}
 	return timeoutResult{checks: recipes.CheckTimeouts(w, r.Benchmark.Levels)}
 }
@@ -155,8 +155,8 @@ func firstError(ds recipes.Diagnostics) string {
 	return fmt.Sprintf("line %d: %s", d.Line, d.Message)
 }
 
-// View draws the rule in w cells: both sides, what is left or lacks, and below it
-// what would make it hold.
+// View draws the rule in two lines of w cells: the comparison with its slack, and below
+// it the fixes.
 func (r timeoutResult) View(th ui.Theme, w int) string {
 	title := " " + th.Paint(ui.Muted, "phase timeout  ")
 	c, ok := r.binding()
@@ -164,7 +164,7 @@ func (r timeoutResult) View(th ui.Theme, w int) string {
 	case !ok:
 		return title + th.Paint(ui.Warn, "? unknown: ") + ui.Clean(r.unknown)
 	case !c.Known:
-		return title + th.Paint(ui.Warn, "? unknown: "+strings.Join(c.Unknown, ", ")+" is no valid number") +
+		return title + th.Paint(ui.Warn, "? unknown: "+strings.Join(c.Unknown, ", ")+" is not a valid number") +
 			"\n " + th.Paint(ui.Muted, "needs "+c.Formula)
 	}
 	op, verdict := "≥", th.Paint(ui.OK, "✓ slack "+seconds(c.Slack))
@@ -172,9 +172,9 @@ func (r timeoutResult) View(th ui.Theme, w int) string {
 		op, verdict = "<", th.Paint(ui.Bad, "✗ short by "+seconds(-c.Slack))
 	}
 	sum := fmt.Sprintf("%s %s %s = %s", number(c.Timeout), op, c.Formula, number(c.Need))
-	levels := fmt.Sprintf("level %d", c.Level)
+	levels := fmt.Sprintf("concurrency %d", c.Level)
 	if n := len(r.checks); n > 1 {
-		levels = fmt.Sprintf("binding level %d of %d", c.Level, n)
+		levels = fmt.Sprintf("concurrency %d, tightest of %d", c.Level, n)
 	}
 	line := title + sum + "   " + verdict
 	right := th.Paint(ui.Muted, levels) + " "
@@ -187,12 +187,12 @@ func (r timeoutResult) View(th ui.Theme, w int) string {
 	return line + "\n" + fixesOrSlack(th, c, w)
 }
 
-// fixesOrSlack is what follows: the fixes, or what is left for the measurement.
+// fixesOrSlack draws the fixes or, if the rule is satisfied, the time for the measurement.
 func fixesOrSlack(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 	if c.OK {
 		text := number(c.Measurement) + " s left for the measurement"
 		if len(c.Assumed) > 0 {
-			text += " · assumed, not in the file: " + strings.Join(c.Assumed, ", ")
+			text += " · not in the file, default assumed: " + strings.Join(c.Assumed, ", ")
 		}
 		return " " + th.Paint(ui.Muted, text)
 	}
@@ -215,7 +215,7 @@ func fixesOrSlack(th ui.Theme, c recipes.TimeoutCheck, w int) string {
 	return ui.LeftRight(line, hint, w)
 }
 
-// shortFix is a fix with the name that fits into a line with four others.
+// shortFix formats a fix so that five of them fit in a line.
 func shortFix(k recipes.Fix) string {
 	names := map[string]string{
 		"phase_timeout_seconds": "timeout", "user_spawn_rate": "rate", "settling_time_seconds": "settle",

@@ -11,25 +11,25 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// completion is what may stand at the cursor: keys, or values of the key.
+// completion is the list of keys or values that are valid at the cursor.
 type completion struct {
 	items     []candidate
 	cursor    int
-	prefixLen int  // bytes before the cursor that a choice replaces
-	explicit  bool // asked for or walked in: enter takes it, else only tab does
+	prefixLen int  // bytes before the cursor that the choice replaces
+	explicit  bool // opened by a key or navigated in: enter accepts too, not only tab
 }
 
 type candidate struct {
-	text string // that is inserted
+	text string // the inserted text
 	name string
 	note string
 }
 
-// visibleCandidates is how many candidates are in view.
+// visibleCandidates is the number of candidates in view.
 const visibleCandidates = 8
 
-// findCandidates are what may stand at the cursor, told by indentation alone. Without
-// all, a value that is typed already is not offered again.
+// findCandidates returns what is valid at a position, judged by indentation alone, and
+// the number of bytes already typed. Without all it leaves out a value that is complete.
 func findCandidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []candidate, typed int) {
 	line := strings.TrimSuffix(lines[at.Line], "\r")
 	before := line[:min(at.Col, len(line))]
@@ -54,7 +54,7 @@ func findCandidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items
 		if !strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) || slices.Contains(have, k) {
 			continue
 		}
-		c := candidate{text: k + ":", name: k, note: "keys below"}
+		c := candidate{text: k + ":", name: k, note: "mapping"}
 		if f := n.Children[k].Field; f != nil {
 			c.text, c.note = k+": ", string(f.Kind)+" · "+f.Doc
 		}
@@ -63,7 +63,7 @@ func findCandidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items
 	return items, len(word)
 }
 
-// valueCandidates are the words that a key may have.
+// valueCandidates returns the values that are valid for the key on a line.
 func valueCandidates(t *schema.Table, lines []string, row int, word string, all bool) ([]candidate, int) {
 	_, rest, _ := strings.Cut(word, ":")
 	typed := strings.TrimLeft(rest, " ")
@@ -99,7 +99,7 @@ func valueCandidates(t *schema.Table, lines []string, row int, word string, all 
 	return items, len(typed)
 }
 
-// parentPath is the path of the mapping that a line of an indentation is in; nil: the top.
+// parentPath returns the path of the mapping around a line with an indentation; nil at the top.
 func parentPath(lines []string, row, indent int) []string {
 	for i := row - 1; i >= 0; i-- {
 		if _, n, ok := trimIndent(lines[i]); ok && n < indent {
@@ -109,7 +109,7 @@ func parentPath(lines []string, row, indent int) []string {
 	return nil
 }
 
-// siblingKeys are the keys beside a line, in the same mapping.
+// siblingKeys returns the keys of the mapping that a line belongs to.
 func siblingKeys(lines []string, row, indent int) (keys []string) {
 	for _, step := range []int{-1, 1} {
 		for i := row + step; i >= 0 && i < len(lines); i += step {
@@ -128,21 +128,20 @@ func siblingKeys(lines []string, row, indent int) (keys []string) {
 	return keys
 }
 
-// newCompletion is the list of what may stand at the cursor of a text; nil: nothing. One
-// that opens by itself, neither asked for nor walked in before (meant), takes no
-// enter, so that a line break stays one.
-func newCompletion(t *schema.Table, text *ui.Editor, asked, meant bool) *completion {
-	items, typed := findCandidates(t, text.Lines(), text.Cursor(), asked)
-	meant = meant || asked
-	if len(items) == 0 || !meant && typed == 0 {
+// newCompletion returns the completions at the cursor of a text, or nil. A list that opens
+// by itself does not accept enter, so that enter still breaks the line.
+func newCompletion(t *schema.Table, text *ui.Editor, requested, explicit bool) *completion {
+	items, typed := findCandidates(t, text.Lines(), text.Cursor(), requested)
+	explicit = explicit || requested
+	if len(items) == 0 || !explicit && typed == 0 {
 		return nil
 	}
-	return &completion{items: items, prefixLen: typed, explicit: meant}
+	return &completion{items: items, prefixLen: typed, explicit: explicit}
 }
 
-// Key handles a key while the list is open, and inserts what is chosen; without
-// taken the key is for the text, without open the list is closed.
-func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, taken bool) {
+// Key handles a key while the list is open, and inserts the choice. Open is false once
+// the list is closed; handled is false if the key is for the text.
+func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, handled bool) {
 	switch msg.String() {
 	case "tab":
 	case "enter":
@@ -154,7 +153,7 @@ func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, taken bool
 		if msg.String() == "up" {
 			by = len(c.items) - 1
 		}
-		if c.explicit { // the first one is under the cursor already
+		if c.explicit { // else the first one is selected now
 			c.cursor = (c.cursor + by) % len(c.items)
 		}
 		c.explicit = true
@@ -186,7 +185,7 @@ func (c *completion) View(th ui.Theme, w int) string {
 		}
 		lines = append(lines, name+"  "+th.Paint(ui.Muted, ui.Fit(c.items[i].note, notes)))
 	}
-	how := "tab takes it"
+	how := "tab accepts"
 	if c.explicit {
 		how = "tab or enter"
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// trimIndent is a line without its indentation; false if nothing but a comment is on it.
+// trimIndent splits a line into indentation and content; false without content.
 func trimIndent(line string) (text string, indent int, ok bool) {
 	text = strings.TrimLeft(line, " ")
 	return text, len(line) - len(text), text != "" && text[0] != '#' && text != "\r"
 }
 
-// pathAt is the dotted path of the key on a line, told by indentation alone, so that it works in a
-// file that is no valid YAML while it is being typed. In a list it is the path of the list.
+// pathAt returns the path of the key on a line, or of the list that the line is in. It looks
+// at indentation alone, so that it works while the file is not valid YAML.
 func pathAt(lines []string, row int) []string {
 	var path []string
 	indent := -1
@@ -30,10 +30,10 @@ func pathAt(lines []string, row int) []string {
 		k, _, ok := strings.Cut(trimmed, ":")
 		list := strings.HasPrefix(trimmed, "- ")
 		switch {
-		case indent < 0 && list: // the key above it
+		case indent < 0 && list: // continue with the key above the list
 			indent = n + 1
 			continue
-		case indent < 0 && !ok: // a value that goes on, or half a key: what it is below
+		case indent < 0 && !ok: // a continued value or half a key: continue with the key above it
 			indent = n
 			continue
 		case !ok || list || indent >= 0 && n >= indent:
@@ -47,7 +47,7 @@ func pathAt(lines []string, row int) []string {
 	return path
 }
 
-// lookup finds the deepest node of the table along a path, and how many keys of the path it took.
+// lookup returns the deepest node of the table along a path, and its depth.
 func lookup(t *schema.Table, path []string) (n *schema.Node, depth int) {
 	n = t.Root()
 	for _, k := range path {
@@ -60,16 +60,16 @@ func lookup(t *schema.Table, path []string) (n *schema.Node, depth int) {
 	return n, depth
 }
 
-// fieldInfo describes what the cursor is on: a title, and what is to be known.
+// fieldInfo describes a field.
 type fieldInfo struct {
 	path    string
 	kind    string // type, unit, range
 	doc     string
-	extra   []string // default, allowed words, keys below
-	pitfall string   // what bites
+	extra   []string // default, allowed values, keys of a mapping
+	pitfall string
 }
 
-// describeField looks a path up in the table of its file.
+// describeField describes the field at a path; false for an empty path.
 func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 	if len(path) == 0 {
 		return fieldInfo{}, false
@@ -78,14 +78,14 @@ func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 	f := fieldInfo{path: strings.Join(path, ".")}
 	switch {
 	case depth == 0:
-		f.doc = "not a known key"
+		f.doc = "unknown key"
 		if near := schema.Nearest(path[0], t.Root().Keys()); near != "" {
-			f.extra = append(f.extra, "nearest: "+near)
+			f.extra = append(f.extra, "did you mean "+near+"?")
 		}
 		return f, true
 	case n.Field == nil || depth < len(path) && len(n.Children) > 0:
 		if depth < len(path) {
-			f.doc = "not a known key of " + strings.Join(path[:depth], ".")
+			f.doc = "unknown key in " + strings.Join(path[:depth], ".")
 		}
 		f.extra = append(f.extra, "keys: "+strings.Join(n.Keys(), ", "))
 		return f, true
@@ -96,8 +96,8 @@ func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 		f.kind += ", " + row.Unit
 	}
 	f.doc = row.Doc
-	if depth < len(path) { // belongs to somebody else, such as the engine's config
-		f.doc = "below " + strings.Join(path[:depth], ".") + ": " + row.Doc
+	if depth < len(path) { // a key that the table does not describe, such as one of the serving engine's
+		f.doc = "in " + strings.Join(path[:depth], ".") + ": " + row.Doc
 	}
 	if row.Default != "" {
 		f.extra = append(f.extra, "default "+row.Default)
@@ -109,35 +109,35 @@ func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 		f.extra = append(f.extra, "required")
 	}
 	if row.Nullable {
-		f.extra = append(f.extra, "null is allowed")
+		f.extra = append(f.extra, "may be null")
 	}
 	f.pitfall = row.Pitfall
 	return f, true
 }
 
-// description is what is told of a line: what is wrong with it first, then what its field means.
+// description describes a line: its findings, then its field.
 type description struct {
 	side     side
 	problems []finding
 	field    fieldInfo
-	known    bool // there is a field
-	loaded   bool // there is a text
+	known    bool // field is set
+	loaded   bool // the text is loaded
 }
 
-// lines are the description in lines of w cells.
+// lines returns the description in lines of w cells.
 func (d description) lines(th ui.Theme, w int) []string {
 	var out []string
 	add := func(r ui.Role, text string) { out = append(out, th.PaintWrapped(r, text, w)...) }
 	for _, p := range d.problems {
 		add(p.role(), ui.Sign(p.role())+" "+p.Message)
-		if p.Fix != "" && p.Path != "phase_timeout_seconds" { // the rule has these
+		if p.Fix != "" && p.Path != "phase_timeout_seconds" { // the rule shows these
 			add(ui.Plain, "fix: "+p.Fix)
 		}
 		out = append(out, "")
 	}
 	if !d.known {
 		if len(out) == 0 && d.loaded {
-			add(ui.Muted, "on a field's line: what it means")
+			add(ui.Muted, "move to a field to see its description")
 		}
 		return out
 	}
@@ -150,7 +150,7 @@ func (d description) lines(th ui.Theme, w int) []string {
 		add(ui.Muted, e)
 	}
 	if d.field.pitfall != "" {
-		add(ui.Warn, "careful: "+d.field.pitfall)
+		add(ui.Warn, "pitfall: "+d.field.pitfall)
 	}
 	return out
 }
@@ -160,7 +160,7 @@ func (d description) View(th ui.Theme, w, h int) string {
 	return ui.Box(strings.Join(d.lines(th, w), "\n"), w, h)
 }
 
-// framed is the description for where there is no room beside the text.
+// framed draws the description in a box over the text.
 func (d description) framed(th ui.Theme, w, h int) string {
 	inner := min(max(w-8, 20), 76)
 	lines := d.lines(th, inner)
@@ -170,11 +170,11 @@ func (d description) framed(th ui.Theme, w, h int) string {
 	return th.Framed(ui.Box(strings.Join(lines, "\n"), inner, len(lines)))
 }
 
-// line is the description in one line, for a narrow terminal: what is wrong, or
-// what the field means.
+// line returns the worst finding, or the description of the field, in one line for a
+// narrow terminal.
 func (d description) line(th ui.Theme) string {
 	for _, p := range d.problems {
-		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // the rule says it
+		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // the rule shows it
 			continue
 		}
 		text := p.Message

@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// diffBase is what the text is compared with.
+// diffBase is what a text is compared with.
 type diffBase int
 
 const (
@@ -20,35 +20,35 @@ const (
 	basePort
 )
 
-// diffView is a comparison of a text; all keys go to it.
+// diffView shows the differences of a text. It gets all keys.
 type diffView struct {
 	diffMsg
 	name string         // of the text
 	view viewport.Model // of the rows
 }
 
-// diffRow is a line of the comparison, or how many lines are left out.
+// diffRow is a line of the comparison, or the number of unchanged lines that are hidden.
 type diffRow struct {
 	merge.Line
 	hidden int
 }
 
-// diffMsg is what a comparison found.
+// diffMsg is the result of a comparison.
 type diffMsg struct {
 	side           side
 	base           diffBase
-	rows           []diffRow // nil: not there yet
+	rows           []diffRow // nil until compared
 	added, removed int
 	err            error
 }
 
-// compareMsg asks for a comparison.
+// compareMsg starts a comparison.
 type compareMsg struct {
 	side side
 	base diffBase
 }
 
-// compareWith compares a text with its file, or with what a port wrote; nil if it is not loaded.
+// compareWith compares a text with its file or with the port; nil if the text is not loaded.
 func (p *pair) compareWith(of side, with diffBase) (*diffView, tea.Cmd) {
 	d := &p.docs[of]
 	if !d.loaded {
@@ -83,10 +83,10 @@ func (p *pair) compareWith(of side, with diffBase) (*diffView, tea.Cmd) {
 	}
 }
 
-// contextLines is how many equal lines are shown beside a change.
+// contextLines is the number of unchanged lines shown around a change.
 const contextLines = 3
 
-// collapseUnchanged leaves long equal parts out.
+// collapseUnchanged hides unchanged lines that are not near a change.
 func collapseUnchanged(lines []merge.Line) []diffRow {
 	near := make([]bool, len(lines))
 	for i, l := range lines {
@@ -110,7 +110,7 @@ func collapseUnchanged(lines []merge.Line) []diffRow {
 	return rows
 }
 
-// handleDiff takes a comparison, and begins on the first change.
+// handleDiff shows the result of a comparison, scrolled to the first change.
 func (d *diffView) handleDiff(m diffMsg, th ui.Theme) {
 	if d == nil || d.side != m.side || d.base != m.base {
 		return
@@ -121,7 +121,7 @@ func (d *diffView) handleDiff(m diffMsg, th ui.Theme) {
 	d.view.SetYOffset(first - contextLines - 1)
 }
 
-// render draws the rows anew: they, the theme or the width have changed.
+// render draws the rows. It is called when they, the theme or the width have changed.
 func (d *diffView) render(th ui.Theme) {
 	lines := make([]string, len(d.rows))
 	for i, r := range d.rows {
@@ -130,7 +130,7 @@ func (d *diffView) render(th ui.Theme) {
 	d.view.SetContentLines(lines)
 }
 
-// diffHeaderRows is how many lines stand above the rows.
+// diffHeaderRows is the number of lines above the rows.
 const diffHeaderRows = 2
 
 func (d *diffView) setSize(th ui.Theme, w, h int) {
@@ -141,8 +141,8 @@ func (d *diffView) setSize(th ui.Theme, w, h int) {
 	}
 }
 
-// Key handles a key; closed says that the comparison is left.
-func (d *diffView) Key(msg tea.KeyPressMsg) (asks tea.Msg, closed bool) {
+// Key handles a key. It may return a message for the screen, or close the comparison.
+func (d *diffView) Key(msg tea.KeyPressMsg) (request tea.Msg, closed bool) {
 	switch msg.String() {
 	case "tab", "left", "right", "ctrl+g":
 		return compareMsg{d.side, 1 - d.base}, false
@@ -160,7 +160,7 @@ func (d *diffView) Key(msg tea.KeyPressMsg) (asks tea.Msg, closed bool) {
 	return nil, false
 }
 
-// View draws the comparison where the texts are.
+// View draws the comparison in place of the texts.
 func (d *diffView) View(th ui.Theme) string {
 	w := d.view.Width()
 	tab := func(with diffBase, text string) string {
@@ -170,8 +170,8 @@ func (d *diffView) View(th ui.Theme) string {
 		return th.Paint(ui.Muted, " "+text+" ")
 	}
 	head := " " + th.Title.Render(ui.Clean(d.name)) + "  " +
-		tab(baseDisk, "against the file on disk") + tab(basePort, "against the port")
-	said := th.Paint(ui.Muted, fmt.Sprintf("+%d −%d lines ", d.added, d.removed))
+		tab(baseDisk, "vs. file on disk") + tab(basePort, "vs. port")
+	counts := th.Paint(ui.Muted, fmt.Sprintf("+%d −%d lines ", d.added, d.removed))
 	body := ""
 	switch {
 	case d.err != nil:
@@ -181,17 +181,17 @@ func (d *diffView) View(th ui.Theme) string {
 	case d.rows == nil:
 		body = "  " + th.Paint(ui.Muted, "comparing …")
 	case d.added+d.removed == 0:
-		body = "  " + th.Paint(ui.OK, "✓ no difference")
+		body = "  " + th.Paint(ui.OK, "✓ no differences")
 	default:
 		body = d.view.View()
 	}
-	return ui.Box(ui.LeftRight(head, said, w)+"\n\n"+body, w, d.view.Height()+diffHeaderRows)
+	return ui.Box(ui.LeftRight(head, counts, w)+"\n\n"+body, w, d.view.Height()+diffHeaderRows)
 }
 
 // View draws the row.
 func (r diffRow) View(th ui.Theme) string {
 	if r.hidden > 0 {
-		return th.Paint(ui.Muted, fmt.Sprintf("          ⋯ %s", ui.Plural(r.hidden, "equal line")))
+		return th.Paint(ui.Muted, fmt.Sprintf("          ⋯ %s", ui.Plural(r.hidden, "unchanged line")))
 	}
 	number := func(n int) string {
 		if n == 0 {

@@ -12,24 +12,24 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// This file is about a text and its file: what someone else wrote, and what would
-// be lost with the program.
+// This file handles changes that other programs make to the files, and backups of
+// unsaved changes.
 
 type (
-	// mergedMsg is someone else's version of a file that has edits here, merged.
+	// mergedMsg is a text with unsaved changes, merged with a newer version on disk.
 	mergedMsg struct {
 		side           side
 		version        int
 		theirs, merged string
 		conflicts      int
 	}
-	// adoptMsg goes on with a text, nil for the one that is there, now that the disk has another one.
+	// adoptMsg is the choice of a text after the file changed on disk; nil keeps the current one.
 	adoptMsg struct {
 		side side
 		text *string
 		disk string
 	}
-	// recoveredMsg is what an earlier program kept of a text, merged with the file.
+	// recoveredMsg is the backup of unsaved changes, if there is one, merged with the file.
 	recoveredMsg struct {
 		side      side
 		file      string
@@ -39,35 +39,35 @@ type (
 		conflicts int
 		err       error
 	}
-	// restoreMsg takes back what was kept, forgetMsg discards it.
+	// restoreMsg restores unsaved changes from the backup, discardMsg discards them.
 	restoreMsg struct {
 		side side
 		text string
 	}
 	discardMsg struct{ side side }
-	// backedUpMsg tells that a text was written down; version 0: that nothing is kept any more.
+	// backedUpMsg is sent after a backup was written or, with version 0, removed.
 	backedUpMsg struct {
 		side    side
 		version int
-		base    string // what was on disk
+		base    string // the file on disk at that time
 		err     error
 	}
 )
 
-// backup is what is written down of a text in case the program ends.
+// backup is the state of the backup of a text's unsaved changes.
 type backup struct {
-	version int // of the text; 0: nothing, -1: what is no longer right
+	version int // of the text; 0: no backup, -1: outdated
 	busy    bool
-	// held: an earlier program may have kept something that the user has not decided
-	// on; it is not overwritten.
+	// undecided: there may be a backup from an earlier session that the user has not
+	// restored or discarded yet. It is not overwritten.
 	undecided bool
 }
 
-// checkDisk reads both files again, to see whether someone else wrote them.
+// checkDisk reads both files again, to detect changes by other programs.
 func (p *pair) checkDisk() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
-		if d := &p.docs[i]; d.loaded && !d.saving && !d.isNew && !d.checkingDisk { // a disk that hangs is asked once
+		if d := &p.docs[i]; d.loaded && !d.saving && !d.isNew && !d.checkingDisk { // one read at a time, if the disk hangs
 			d.checkingDisk = true
 			cmds = append(cmds, d.read())
 		}
@@ -75,7 +75,7 @@ func (p *pair) checkDisk() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// merge brings someone else's version together with the edits.
+// merge merges the unsaved changes with a newer version on disk.
 func (d *document) merge(theirs string) tea.Cmd {
 	base, mine, m := d.disk, d.text.Text(), mergedMsg{side: d.side, version: d.text.Version(), theirs: theirs}
 	return func() tea.Msg {
@@ -84,8 +84,8 @@ func (d *document) merge(theirs string) tea.Cmd {
 	}
 }
 
-// handleMerged asks what is to become of two versions. The choice may wait: it is asked
-// about again at the next look at the disk.
+// handleMerged asks which version to keep. If another question is open (busy), the next
+// check of the disk asks again.
 func (d *document) handleMerged(m mergedMsg, busy bool) (*question, tea.Cmd) {
 	if d.theirs = &m.theirs; busy {
 		return nil, nil
@@ -99,21 +99,21 @@ func (d *document) handleMerged(m mergedMsg, busy bool) (*question, tea.Cmd) {
 		note = ui.Plural(m.conflicts, "conflict") + ", marked in the text"
 	}
 	q := &question{Menu: ui.Menu{
-		Title: d.name() + " changed on disk", Footer: "ctrl+z takes each of them back · esc decides later",
-		Body: "Someone else has written " + d.file + " since it was read, and what is typed here is not saved.",
+		Title: d.name() + " changed on disk", Footer: "ctrl+z undoes the choice · esc decides later",
+		Body: "Another program changed " + d.file + ", and it has unsaved changes here.",
 	}}
 	q.add(adoptMsg{m.side, &m.merged, m.theirs}, ui.Item{Text: "merge both", Note: note})
-	q.add(adoptMsg{m.side, nil, m.theirs}, ui.Item{Text: "keep mine", Note: "saving replaces theirs then"})
+	q.add(adoptMsg{m.side, nil, m.theirs}, ui.Item{Text: "keep mine", Note: "the next save replaces theirs"})
 	q.add(adoptMsg{m.side, &m.theirs, m.theirs}, ui.Item{Text: "take theirs"})
 	return q, nil
 }
 
-// adopt goes on with a text, now that the disk has another one. A conflict that is
-// marked in the text comes under the cursor.
+// adopt continues with the chosen text after the file changed on disk, and moves the
+// cursor to the first conflict in it.
 func (p *pair) adopt(m adoptMsg) {
 	d := &p.docs[m.side]
 	if m.disk != d.disk {
-		d.backup.version = -1 // it names what was on disk
+		d.backup.version = -1 // its base is outdated
 	}
 	d.disk, d.theirs, d.askedAbout, d.isNew = m.disk, nil, nil, false
 	at := d.text.Cursor()
@@ -130,8 +130,8 @@ func (p *pair) adopt(m adoptMsg) {
 	d.updateUnsaved()
 }
 
-// findUnsaved looks for work that an earlier program could not save. The workload of a
-// recipe that was begun here is kept under the name beside it, whatever it names.
+// findUnsaved looks for a backup of unsaved changes. For a new recipe the backup of the
+// workload has the default name beside the recipe.
 func (p *pair) findUnsaved(of side) tea.Cmd {
 	d := &p.docs[of]
 	d.backup.undecided = true
@@ -153,8 +153,8 @@ func (p *pair) findUnsaved(of side) tea.Cmd {
 	}
 }
 
-// handleRecovered offers unsaved work. Leaving the question open takes it too: what is not
-// wanted is one undo away.
+// handleRecovered asks whether to restore unsaved changes. Esc restores them as well,
+// because undo can revert that.
 func (p *pair) handleRecovered(m recoveredMsg, busy bool) (*question, tea.Cmd) {
 	d := &p.docs[m.side]
 	switch {
@@ -169,27 +169,26 @@ func (p *pair) handleRecovered(m recoveredMsg, busy bool) (*question, tea.Cmd) {
 	}
 	note := ""
 	if m.backup.Base != d.disk {
-		note = "merged with what is on disk now"
+		note = "merged with the file on disk"
 		if m.conflicts > 0 {
 			note += ", " + ui.Plural(m.conflicts, "conflict")
 		}
 	}
 	at := m.backup.At.Local().Format("Jan 2 at 15:04")
 	q := &question{Menu: ui.Menu{
-		Title: "Unsaved work on " + d.name(), Footer: "esc takes it back too, and ctrl+z then gives the saved text",
+		Title: "Unsaved changes in " + d.name(), Footer: "esc restores too, ctrl+z then returns to the saved text",
 		Body: fmt.Sprintf("The program ended on %s before %s was saved.", at, d.file),
 	}}
 	if m.backup.WriterRunning {
-		q.Body = fmt.Sprintf("Another program, process %d, seems to have %s open, and had not saved it on %s.",
-			m.backup.PID, d.file, at)
+		q.Body = fmt.Sprintf("Process %d seems to have %s open, with unsaved changes from %s.", m.backup.PID, d.file, at)
 	}
 	q.esc = restoreMsg{m.side, m.merged}
-	q.add(q.esc, ui.Item{Text: "take it back", Note: note})
-	q.add(discardMsg{m.side}, ui.Item{Text: "throw it away", Role: ui.Bad})
+	q.add(q.esc, ui.Item{Text: "restore", Note: note})
+	q.add(discardMsg{m.side}, ui.Item{Text: "discard", Role: ui.Bad})
 	return q, nil
 }
 
-// handleMissingFile goes on with work on a file that is not on disk; without any, a recipe can be begun.
+// handleMissingFile restores unsaved changes of a file that does not exist, or offers a new recipe.
 func (p *pair) handleMissingFile(m recoveredMsg) (*question, tea.Cmd) {
 	d := &p.docs[m.side]
 	d.backup.undecided = false
@@ -200,11 +199,11 @@ func (p *pair) handleMissingFile(m recoveredMsg) (*question, tea.Cmd) {
 		return nil, ui.ShowError(m.err)
 	}
 	d.startNew(m.file, m.backup.Text)
-	text := filepath.Base(m.file) + " is not on disk: this is what was not saved of it"
+	text := filepath.Base(m.file) + " does not exist: restored its unsaved text"
 	return nil, tea.Batch(ui.Send(ui.Toast{Text: text, Role: ui.Warn}), p.findWorkload())
 }
 
-// nextQuestion makes the offer that had to wait for another question.
+// nextQuestion asks about unsaved changes after another question was answered.
 func (p *pair) nextQuestion() (*question, tea.Cmd) {
 	if len(p.waiting) == 0 {
 		return nil, nil
@@ -214,7 +213,7 @@ func (p *pair) nextQuestion() (*question, tea.Cmd) {
 	return p.handleRecovered(m, false)
 }
 
-// backUp writes down what is not saved, and forgets what is. One such write is under way for a text.
+// backUp backs up unsaved changes, and removes backups of saved texts. One write per text runs at a time.
 func (p *pair) backUp() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
@@ -238,14 +237,14 @@ func (p *pair) handleBackedUp(m backedUpMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	d.backup.busy = false
 	if m.err != nil {
-		if p.backupFailed { // told once
+		if p.backupFailed { // shown once
 			return nil
 		}
 		p.backupFailed = true
 		return ui.ShowError(m.err)
 	}
 	d.backup.version, p.backupFailed = m.version, false
-	if m.base != d.disk { // someone else wrote meanwhile
+	if m.base != d.disk { // the file changed on disk meanwhile
 		d.backup.version = -1
 	}
 	return nil

@@ -11,10 +11,10 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// side is one of the two texts.
+// side is one of the two texts: the recipe or the workload.
 type side int
 
-// A finding may be in neither text, as one in the cluster file is.
+// A finding may be in neither text, but in the cluster file.
 const (
 	otherFile side = iota - 1
 	recipe
@@ -23,25 +23,25 @@ const (
 
 func (s side) String() string { return [...]string{"cluster", "recipe", "workload"}[s+1] }
 
-// document is one of the two texts, with the file that it is read from and saved to.
+// document is one of the two texts with its file.
 type document struct {
-	ctx  context.Context // ends with the screen
+	ctx  context.Context // done when the screen is closed
 	eng  Engine
 	side side
-	path string // as given, a recipe's selector included; empty: there is none
-	file string // that is read and written
+	path string // as given, with the selector of a recipe; empty without a file
+	file string // path without the selector
 	text ui.Editor
-	disk string // as it is on disk, as far as known
-	err  error  // why it could not be read
+	disk string // last known content of the file
+	err  error  // why the file can't be loaded
 
 	loaded          bool
-	isNew           bool // there is no such file yet
-	unsaved         bool // the text is not what is on disk, as of a version of it
-	comparedVersion int
+	isNew           bool // the file does not exist yet
+	unsaved         bool // the text differs from the file
+	comparedVersion int  // of the text, when unsaved was set
 	saving          bool
-	checkingDisk    bool    // at the disk
-	theirs          *string // what someone else wrote to the file, while that is undecided
-	askedAbout      *string // of these, what the user was asked about
+	checkingDisk    bool    // a read is in progress
+	theirs          *string // newer version on disk that the user has not decided on
+	askedAbout      *string // newer version that the user was asked about
 	backup          backup
 }
 
@@ -49,25 +49,25 @@ type (
 	readMsg struct {
 		side       side
 		path       string // as given
-		file       string // that was read
+		file       string // path of the file that was read
 		text       string
 		err        error
-		diskBefore string // as known when the read began: if it is another by now, the answer is about the past
+		diskBefore string // document.disk when the read began; if that has changed, the result is outdated
 	}
 	savedMsg struct {
 		side side
-		text string // as saved
+		text string // the saved text
 		err  error
 	}
-	// editMsg asks for a change of a text, which a command makes; editedMsg is the
-	// text with the change made in it.
+	// editMsg asks for a change of a text, which a command makes; editedMsg is the changed
+	// text.
 	editMsg struct {
 		side   side
 		change func(text []byte) ([]byte, error)
 	}
 	editedMsg struct {
 		side    side
-		version int // of the text that was changed
+		version int // of the text before the change
 		text    string
 		err     error
 	}
@@ -80,7 +80,7 @@ func (d *document) updateUnsaved() {
 	d.unsaved = d.loaded && (d.isNew || d.text.Text() != d.disk)
 }
 
-// read reads the file, if one is given.
+// read returns a command that reads the file; nil without one.
 func (d *document) read() tea.Cmd {
 	if d.path == "" {
 		return nil
@@ -94,8 +94,8 @@ func (d *document) read() tea.Cmd {
 	})
 }
 
-// readFirst reads the first of some files that can be read; without one the error
-// is about the first. The path as given is that of the file if it is empty.
+// readFirst returns a command that reads the first file that can be read; if none can,
+// the error is that of the first. An empty path becomes that of the file.
 func (d *document) readFirst(path string, files func() []string) tea.Cmd {
 	ctx, eng, m := d.ctx, d.eng, readMsg{side: d.side, path: path, diskBefore: d.disk}
 	return func() tea.Msg {
@@ -115,21 +115,21 @@ func (d *document) readFirst(path string, files func() []string) tea.Cmd {
 	}
 }
 
-// load fills the document with its file.
+// load shows the file that was read.
 func (d *document) load(m readMsg) {
 	d.err, d.loaded, d.path, d.file, d.disk = nil, true, m.path, m.file, m.text
 	d.text.SetText(m.text)
 	d.text.MoveTo(ui.Pos{Line: firstLine(d.text.Lines())})
 }
 
-// startNew fills a document whose file is not there yet.
+// startNew starts a document whose file does not exist yet.
 func (d *document) startNew(path, text string) {
 	d.err, d.loaded, d.isNew, d.path, d.file = nil, true, true, path, path
 	d.text.SetText(text)
 }
 
-// firstLine is the line on which the cursor begins: the one that the timeout rule
-// is about, else the first that is no comment.
+// firstLine returns the line on which the cursor starts: that of phase_timeout_seconds,
+// or the first that is not a comment.
 func firstLine(lines []string) int {
 	first := -1
 	for i, l := range lines {
@@ -143,7 +143,7 @@ func firstLine(lines []string) int {
 	return max(first, 0)
 }
 
-// save writes the text if the file still is as it was read.
+// save returns a command that writes the text, unless the file has changed on disk.
 func (d *document) save() tea.Cmd {
 	d.saving = true
 	ctx, eng, file, m, before := d.ctx, d.eng, d.file, savedMsg{side: d.side, text: d.text.Text()}, []byte(d.disk)
@@ -156,15 +156,15 @@ func (d *document) save() tea.Cmd {
 	}
 }
 
-// replace replaces what differs of the text, as one step that can be undone, so
-// that the cursor lands on the change.
+// replace changes the text to next in one edit. It replaces only the part that differs,
+// so that the cursor moves to the change.
 func (d *document) replace(next string) {
 	from, to, text := changedRange(d.text.Text(), next)
 	d.text.Replace(from, to, text)
 	d.text.Centre()
 }
 
-// edit makes a change of the text in a command.
+// edit returns a command that makes a change in a copy of the text.
 func (d *document) edit(change func([]byte) ([]byte, error)) tea.Cmd {
 	text, m := d.text.Text(), editedMsg{side: d.side, version: d.text.Version()}
 	return func() tea.Msg {
@@ -174,19 +174,19 @@ func (d *document) edit(change func([]byte) ([]byte, error)) tea.Cmd {
 	}
 }
 
-// handleEdited takes a text that was changed; false if it can't be taken.
+// handleEdited replaces the text by the changed one; false if the change failed or is outdated.
 func (d *document) handleEdited(m editedMsg) (tea.Cmd, bool) {
 	switch {
 	case m.err != nil:
 		return ui.ShowError(m.err), false
 	case m.version != d.text.Version():
-		return ui.Send(ui.Toast{Text: "the text was changed meanwhile: once more", Role: ui.Warn}), false
+		return ui.Send(ui.Toast{Text: "the text has changed meanwhile; try again", Role: ui.Warn}), false
 	}
 	d.replace(m.text)
 	return nil, true
 }
 
-// openExternalEditor gives the text to the user's own editor, and takes back what that leaves.
+// openExternalEditor opens a copy of the text in the user's own editor.
 func (d *document) openExternalEditor() tea.Cmd {
 	if !d.loaded {
 		return nil
@@ -202,7 +202,7 @@ func (d *document) openExternalEditor() tea.Cmd {
 	}})
 }
 
-// title names the text; a dot marks one that is not saved.
+// title returns the name of the text, with a dot if it has unsaved changes.
 func (d *document) title(th ui.Theme, active bool) string {
 	name := th.Paint(ui.Muted, ui.Clean(d.name()))
 	if active {
@@ -217,7 +217,7 @@ func (d *document) title(th ui.Theme, active bool) string {
 	return " " + name
 }
 
-// View draws the text, or why there is none.
+// View draws the text, or why it is not loaded.
 func (d *document) View(th ui.Theme, r rect, focused bool) string {
 	switch {
 	case d.err != nil:
@@ -229,8 +229,8 @@ func (d *document) View(th ui.Theme, r rect, focused bool) string {
 	return d.text.Draw(th, focused)
 }
 
-// changedRange is the one part in which two texts differ: where it is in the first,
-// and what stands there in the second.
+// changedRange returns the part in which two texts differ: its range in a, and its text
+// in b.
 func changedRange(a, b string) (from, to ui.Pos, text string) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -243,7 +243,7 @@ func changedRange(a, b string) (from, to ui.Pos, text string) {
 	return position(a, head), position(a, len(a)-tail), b[head : len(b)-tail]
 }
 
-// position is a byte of a text as line and column.
+// position returns the line and column of a byte of a text.
 func position(s string, at int) ui.Pos {
 	return ui.Pos{Line: strings.Count(s[:at], "\n"), Col: at - strings.LastIndexByte(s[:at], '\n') - 1}
 }

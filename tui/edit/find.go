@@ -10,10 +10,10 @@ import (
 
 // finder searches a text.
 type finder struct {
-	active         bool // being typed
+	active         bool // the query is being typed
 	input          ui.Input
 	match, matches int
-	start          ui.Pos // where the cursor was when it began
+	start          ui.Pos // cursor when the search began
 }
 
 func (f *finder) open(text *ui.Editor) {
@@ -22,13 +22,13 @@ func (f *finder) open(text *ui.Editor) {
 	f.search(text, true, true)
 }
 
-// search goes to the next place, or the one before.
+// search goes to the next or previous match.
 func (f *finder) search(text *ui.Editor, forward, here bool) {
 	text.Highlight(f.input.Value())
 	f.match, f.matches = text.FindNext(forward, here)
 }
 
-// Key handles a key while the search is typed.
+// Key handles a key while the query is typed.
 func (f *finder) Key(msg tea.KeyPressMsg, text *ui.Editor) {
 	switch msg.String() {
 	case "enter", "down", "ctrl+w", "f3":
@@ -45,7 +45,7 @@ func (f *finder) Key(msg tea.KeyPressMsg, text *ui.Editor) {
 	}
 }
 
-// Paste types a text.
+// Paste inserts a text into the query.
 func (f *finder) Paste(s string, text *ui.Editor) {
 	f.input.Insert(s)
 	f.searchFromStart(text)
@@ -57,16 +57,16 @@ func (f *finder) searchFromStart(text *ui.Editor) {
 	f.search(text, true, true)
 }
 
-// View is the search as it is typed, in a line of w cells.
+// View draws the search in a line of w cells.
 func (f *finder) View(th ui.Theme, w int) string {
-	said := th.Paint(ui.Muted, "what is to be found")
+	status := th.Paint(ui.Muted, "type to search")
 	switch {
 	case f.matches > 0:
-		said = th.Paint(ui.Muted, fmt.Sprintf("%d of %d", f.match, f.matches))
+		status = th.Paint(ui.Muted, fmt.Sprintf("%d of %d", f.match, f.matches))
 	case f.input.Value() != "":
-		said = th.Paint(ui.Warn, "not found")
+		status = th.Paint(ui.Warn, "no match")
 	}
-	said += th.Paint(ui.Muted, " · enter next · ↑ previous · esc ")
+	status += th.Paint(ui.Muted, " · enter next · ↑ previous · esc ")
 	label := " " + th.Paint(ui.Accent, "find ")
-	return ui.LeftRight(label+f.input.Draw(th, max(w-ui.Width(label)-ui.Width(said)-2, 8), true), said, w)
+	return ui.LeftRight(label+f.input.Draw(th, max(w-ui.Width(label)-ui.Width(status)-2, 8), true), status, w)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// finding is a finding with the text that it is in.
+// finding is a diagnostic with the text that it is in.
 type finding struct {
 	recipes.Diagnostic
 	side side
@@ -22,11 +22,11 @@ func (p finding) role() ui.Role {
 	return roles[p.Severity]
 }
 
-// sign is the mark of its severity in its colour.
+// sign returns the mark of the severity in its colour.
 func (p finding) sign(th ui.Theme) string { return th.Paint(p.role(), ui.Sign(p.role())) }
 
-// sortFindings orders findings for the list: errors first, then warnings, then notes,
-// each in the order of the files.
+// sortFindings returns findings in the order of the list: errors, warnings, notes, each in
+// the order of the files.
 func sortFindings(ds recipes.Diagnostics, recipePath, workloadPath string) []finding {
 	out := make([]finding, 0, len(ds))
 	for _, d := range ds.BySeverity() {
@@ -42,7 +42,7 @@ func sortFindings(ds recipes.Diagnostics, recipePath, workloadPath string) []fin
 	return out
 }
 
-// lineMarks are the worst findings of each line of a text, by line from 0.
+// lineMarks returns the role of the worst finding of each line of a text, by line from 0.
 func lineMarks(ps []finding, of side) map[int]ui.Role {
 	out := map[int]ui.Role{}
 	for _, p := range ps {
@@ -53,7 +53,7 @@ func lineMarks(ps []finding, of side) map[int]ui.Role {
 	return out
 }
 
-// problemList is the list of what is wrong, with a cursor.
+// problemList is the list of findings with a cursor.
 type problemList struct {
 	items  []finding
 	cursor int
@@ -66,7 +66,7 @@ func (l *problemList) set(items []finding) {
 
 func (l *problemList) move(by int) { l.cursor = max(min(l.cursor+by, len(l.items)-1), 0) }
 
-// current is the problem under the cursor.
+// current returns the finding under the cursor.
 func (l *problemList) current() (finding, bool) {
 	if l.cursor < len(l.items) {
 		return l.items[l.cursor], true
@@ -74,9 +74,9 @@ func (l *problemList) current() (finding, bool) {
 	return finding{}, false
 }
 
-// goToNext goes to the problem under the cursor, or the one after it if it is the one
-// on this line, from 0, of a text.
-func (l *problemList) goToNext(of side, line int) (asks tea.Msg) {
+// goToNext returns the message that goes to the finding under the cursor, or to the next one
+// if the text is already at that line. Lines count from 0.
+func (l *problemList) goToNext(of side, line int) (request tea.Msg) {
 	p, ok := l.current()
 	if !ok {
 		return nil
@@ -87,7 +87,7 @@ func (l *problemList) goToNext(of side, line int) (asks tea.Msg) {
 	return l.items[l.cursor].goToMsg()
 }
 
-// onLine are the problems of a line, from 0, of a text.
+// onLine returns the findings on a line of a text, from 0.
 func (l *problemList) onLine(of side, line int) (out []finding) {
 	for _, p := range l.items {
 		if p.side == of && p.Line == line+1 {
@@ -109,8 +109,8 @@ func (l *problemList) count() (errors, warnings int) {
 	return errors, warnings
 }
 
-// Key handles a key: it may ask to go to the problem, or to fix it.
-func (l *problemList) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
+// Key handles a key. It may return a message that goes to a finding or fixes it.
+func (l *problemList) Key(msg tea.KeyPressMsg) (request tea.Msg) {
 	p, ok := l.current()
 	switch {
 	case key.Matches(msg, upKey):
@@ -122,12 +122,12 @@ func (l *problemList) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
 	case key.Matches(msg, fixThisKey) && p.fixable():
 		return p.fixMsg()
 	case key.Matches(msg, fixThisKey):
-		return ui.Toast{Text: "this one needs a person: enter goes there", Role: ui.Muted}
+		return ui.Toast{Text: "no suggested change; enter goes to the line", Role: ui.Muted}
 	}
 	return nil
 }
 
-// goToMsg is where the problem is; nil if that is in neither text.
+// goToMsg returns the message that goes to the finding; nil if it is in neither text.
 func (p finding) goToMsg() tea.Msg {
 	if p.side == otherFile || p.Line < 1 {
 		return nil
@@ -135,11 +135,11 @@ func (p finding) goToMsg() tea.Msg {
 	return goToMsg{p.side, ui.Pos{Line: p.Line - 1, Col: max(p.Column-1, 0)}}
 }
 
-// top is the first item in view in h rows.
+// top returns the index of the first finding in view.
 func (l *problemList) top(h int) int { return max(min(l.cursor-h/2, len(l.items)-h), 0) }
 
-// click goes to the problem in a row of the list that is drawn in h rows.
-func (l *problemList) click(y, h int) (asks tea.Msg) {
+// click returns the message that goes to the finding in row y of h rows.
+func (l *problemList) click(y, h int) (request tea.Msg) {
 	if i := l.top(h) + y; i < len(l.items) {
 		l.cursor = i
 		return l.items[i].goToMsg()
@@ -147,7 +147,7 @@ func (l *problemList) click(y, h int) (asks tea.Msg) {
 	return nil
 }
 
-// View draws the list; the cursor only if it is focused.
+// View draws the list, with its cursor if it has the focus.
 func (l *problemList) View(th ui.Theme, w, h int, focused bool) string {
 	lines := make([]string, 0, h)
 	for i := l.top(h); i < len(l.items) && len(lines) < h; i++ {

@@ -11,13 +11,15 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// phaseTimeoutRule is what findings of the rule that is always in view are called.
+// phaseTimeoutRule is the id of the rule that is always in view.
 const phaseTimeoutRule = "phase-timeout"
 
-// fixMenu lists what a program can fix: here first, then the changes of which each
-// alone satisfies the timeout rule, then the rest. It is nil if there is nothing.
+// fixMenu lists suggested changes: for the line of the cursor, then those that satisfy
+// the timeout rule, then all others. It returns nil if there are none.
 func fixMenu(here, all []finding, r timeoutResult) *question {
-	q := &question{Menu: ui.Menu{Title: "Fix", Footer: "a number or enter makes it · ctrl+z takes it back · esc closes"}}
+	q := &question{Menu: ui.Menu{
+		Title: "Suggested changes", Footer: "enter or a number applies · ctrl+z undoes · esc closes",
+	}}
 	c, _ := r.binding()
 	seen := map[recipes.Edit]bool{}
 	add := func(ps []finding) {
@@ -32,7 +34,7 @@ func fixMenu(here, all []finding, r timeoutResult) *question {
 	}
 	add(here)
 	for _, k := range c.Fixes {
-		q.add(ruleFixMsg(k, c.Level), ui.Item{Text: k.String(), Note: "the phase timeout holds"})
+		q.add(ruleFixMsg(k, c.Level), ui.Item{Text: k.String(), Note: "satisfies the timeout rule"})
 	}
 	add(all)
 	if len(q.Items) == 0 {
@@ -41,7 +43,7 @@ func fixMenu(here, all []finding, r timeoutResult) *question {
 	return q
 }
 
-// editText is an edit as a person reads it.
+// editText formats an edit.
 func editText(e recipes.Edit) string {
 	switch e.Op {
 	case recipes.OpUnset:
@@ -52,10 +54,10 @@ func editText(e recipes.Edit) string {
 	return e.Path + ": " + e.Value
 }
 
-// fixable says whether a problem comes with an edit of one of the texts.
+// fixable reports whether a finding has an edit of one of the texts.
 func (p finding) fixable() bool { return p.Edit != nil && p.side != otherFile }
 
-// fixMsg makes the edit that a problem comes with.
+// fixMsg returns the message that applies the edit of a finding.
 func (p finding) fixMsg() editMsg {
 	return editMsg{p.side, func(text []byte) ([]byte, error) {
 		out, err := edit.Apply(text, []recipes.Edit{*p.Edit})
@@ -66,12 +68,12 @@ func (p finding) fixMsg() editMsg {
 	}}
 }
 
-// ruleFixMsg makes a change that satisfies the timeout rule of a level.
+// ruleFixMsg returns the message that makes a concurrency level satisfy the timeout rule.
 func ruleFixMsg(k recipes.Fix, level int) editMsg {
 	m := editMsg{side: workload, change: func(text []byte) ([]byte, error) {
 		value := k.Value
 		if !strings.Contains(value, ".") {
-			value += ".0" // the client's own files write seconds so
+			value += ".0" // as in the client's own files
 		}
 		return edit.Set(text, k.Key, value)
 	}}
@@ -89,7 +91,7 @@ func ruleFixMsg(k recipes.Fix, level int) editMsg {
 	return m
 }
 
-// setConcurrency gives one concurrency level of a recipe another value.
+// setConcurrency replaces one concurrency level of a recipe.
 func setConcurrency(text []byte, level int, value string) ([]byte, error) {
 	r, found := recipes.ParseRecipe("recipe", text)
 	if r == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// formFields are the fields that runs differ in, by their canonical names.
+// formFields are the canonical names of the fields that usually differ between runs.
 var formFields = [2][]string{
 	recipe: {
 		"benchmark.concurrency", "benchmark.concurrencies", "name", "model.path", "model.container", "model.precision",
@@ -34,15 +34,15 @@ var formFields = [2][]string{
 // formField is a field of the form.
 type formField struct {
 	side  side
-	path  string // as the file spells it
-	line  int    // in the file, from 0; -1: it is not there
-	value string // as the file has it; empty: it is not there
+	path  string // in the spelling of the file
+	line  int    // in the file, from 0; -1 if not set
+	value string // in the file; empty if not set
 	field schema.Field
-	table *schema.Table // that the field is of
+	table *schema.Table // of the file's fields
 }
 
-// formFieldsOf are the fields of the form, with their values. Of two spellings of one
-// thing the given one is shown, and only the roles that the recipe has.
+// formFieldsOf returns the fields of the form with their values. A field with two
+// spellings has the one that is set, and roles that the recipe lacks are left out.
 func formFieldsOf(r *recipes.Recipe, w *recipes.Workload) []formField {
 	var out []formField
 	add := func(of side, t *schema.Table, leaves []recipes.Leaf, spell func(name string) string) {
@@ -72,7 +72,7 @@ func formFieldsOf(r *recipes.Recipe, w *recipes.Workload) []formField {
 	return out
 }
 
-// hidden says whether a field that is not given is left out.
+// hidden reports whether a field that is not set is left out.
 func hidden(name string, have map[string]recipes.Leaf) bool {
 	switch name {
 	case "benchmark.concurrency":
@@ -90,14 +90,14 @@ func hidden(name string, have map[string]recipes.Leaf) bool {
 	return false
 }
 
-// form is the view of the fields that matter.
+// form shows the most important fields.
 type form struct {
 	active  bool
 	rows    []formField
 	cursor  int
-	typing  bool // the value of the field under the cursor
+	typing  bool // the value of the field under the cursor is being typed
 	input   ui.Input
-	version int // grows with each, for what is asked about them
+	version int // grows with each key that changes the typed value
 }
 
 // pendingValue is a value that is being typed in the form.
@@ -106,7 +106,7 @@ type pendingValue struct {
 	value string
 }
 
-// pendingValue is the change that would be made now; nil: none.
+// pending returns the value being typed, or nil.
 func (f *form) pending() *pendingValue {
 	if e, ok := f.current(); ok && f.typing {
 		return &pendingValue{e, f.input.Value()}
@@ -114,7 +114,7 @@ func (f *form) pending() *pendingValue {
 	return nil
 }
 
-// applyTo is a draft with the value in it; one that can't be set changes nothing.
+// applyTo returns a draft with the value set, if it can be set.
 func (p *pendingValue) applyTo(d engine.Draft) engine.Draft {
 	if p == nil {
 		return d
@@ -126,8 +126,8 @@ func (p *pendingValue) applyTo(d engine.Draft) engine.Draft {
 	return d
 }
 
-// apply gives the field its value, in quotes where it would not be read as text else;
-// an empty one takes it out of the file.
+// apply sets the field in a text, with quotes if YAML needs them. An empty value removes
+// the field.
 func (p *pendingValue) apply(text []byte) (out []byte, err error) {
 	if strings.TrimSpace(p.value) == "" {
 		out, err = edit.Unset(text, p.path)
@@ -140,7 +140,7 @@ func (p *pendingValue) apply(text []byte) (out []byte, err error) {
 	return out, nil
 }
 
-// setRows gives the form the fields as they were read, unless one is being typed.
+// setRows replaces the fields, unless a value is being typed.
 func (f *form) setRows(rows []formField) {
 	if !f.typing && (len(rows) > 0 || f.active) {
 		f.rows = rows
@@ -148,8 +148,8 @@ func (f *form) setRows(rows []formField) {
 	}
 }
 
-// open begins on the field of a line of a text, if there is one; it returns the text
-// of the field that it begins on.
+// open opens the form on the field at a line of a text, and returns the text of that
+// field.
 func (f *form) open(of side, line int) side {
 	f.active = true
 	for i, e := range f.rows {
@@ -163,7 +163,7 @@ func (f *form) open(of side, line int) side {
 	return of
 }
 
-// formField is the field under the cursor.
+// current returns the field under the cursor.
 func (f *form) current() (formField, bool) {
 	if f.active && f.cursor < len(f.rows) {
 		return f.rows[f.cursor], true
@@ -171,8 +171,8 @@ func (f *form) current() (formField, bool) {
 	return formField{}, false
 }
 
-// Key handles a key: it may ask for a change of a text, or to go to the field there.
-func (f *form) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
+// Key handles a key. It may return a message that changes a text or goes to a field in it.
+func (f *form) Key(msg tea.KeyPressMsg) (request tea.Msg) {
 	if f.typing {
 		return f.handleTypingKey(msg)
 	}
@@ -204,7 +204,7 @@ func (f *form) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
 			return goToMsg{e.side, ui.Pos{Line: e.line}}
 		}
 	default:
-		if ok && msg.Text >= "0" && msg.Text <= "9" { // a new number
+		if ok && msg.Text >= "0" && msg.Text <= "9" { // starts a new value
 			f.typing = true
 			f.input.SetValue(msg.Text)
 			f.version++
@@ -213,13 +213,13 @@ func (f *form) Key(msg tea.KeyPressMsg) (asks tea.Msg) {
 	return nil
 }
 
-// handleTypingKey handles a key while a value is typed: the rule and the findings follow.
-func (f *form) handleTypingKey(msg tea.KeyPressMsg) (asks tea.Msg) {
+// handleTypingKey handles a key while a value is typed.
+func (f *form) handleTypingKey(msg tea.KeyPressMsg) (request tea.Msg) {
 	e := f.rows[f.cursor]
 	switch msg.String() {
 	case "enter":
 		if p := f.pending(); p.value != e.value {
-			asks = editMsg{p.side, p.apply}
+			request = editMsg{p.side, p.apply}
 		}
 		f.typing = false
 	case "esc":
@@ -238,21 +238,21 @@ func (f *form) handleTypingKey(msg tea.KeyPressMsg) (asks tea.Msg) {
 		}
 	}
 	f.version++
-	return asks
+	return request
 }
 
-// Paste types a text.
+// Paste inserts a text into the value.
 func (f *form) Paste(s string) {
 	f.input.Insert(s)
 	f.version++
 }
 
-// View draws the form in a box, with the signs of what is wrong; where both texts
-// have room their fields stand side by side too.
+// View draws the form with the marks of problems. If both texts are side by side, so are
+// their fields.
 func (f *form) View(th ui.Theme, w, h int, b boxes, problems *problemList) string {
 	switch {
 	case len(f.rows) == 0:
-		return ui.Box("\n  "+th.Paint(ui.Muted, "no fields: the text can't be read, see the problems below"), w, h)
+		return ui.Box("\n  "+th.Paint(ui.Muted, "no fields: the text is not valid, see the problems below"), w, h)
 	case b.sideBySide:
 		return th.Beside(f.drawFields(th, b.text[recipe].w, h, problems, recipe, recipe),
 			f.drawFields(th, b.text[workload].w, h, problems, workload, workload))
@@ -260,7 +260,7 @@ func (f *form) View(th ui.Theme, w, h int, b boxes, problems *problemList) strin
 	return f.drawFields(th, w, h, problems, recipe, workload)
 }
 
-// drawFields draws the fields of some of the texts.
+// drawFields draws the fields of the texts in a range.
 func (f *form) drawFields(th ui.Theme, w, h int, problems *problemList, from, to side) string {
 	wide := 0
 	for _, e := range f.rows {

@@ -7,59 +7,59 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// goToMsg asks to go to a place of a text.
+// goToMsg moves the cursor to a position of a text.
 type goToMsg struct {
 	side side
 	at   ui.Pos
 }
 
-// handleKey gives a key to what is open on top, else to the screen's own bindings, else
-// to what has the focus. What a pane asks for is a message.
+// handleKey passes a key to the pane that is open on top, or to the screen's own
+// bindings, or to the pane with the focus.
 func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	text := &s.texts.activeDoc().text
 	switch {
 	case s.question != nil:
-		asks, answered := s.question.Key(msg)
+		request, answered := s.question.Key(msg)
 		if !answered {
 			return nil
 		}
 		s.question = nil
-		return s.handlePaneMsg(asks)
+		return s.handlePaneMsg(request)
 	case s.diff != nil:
-		asks, closed := s.diff.Key(msg)
+		request, closed := s.diff.Key(msg)
 		if closed {
 			s.diff = nil
 		}
-		return s.handlePaneMsg(asks)
+		return s.handlePaneMsg(request)
 	case s.finder.active:
 		s.finder.Key(msg, text)
 		return nil
 	}
-	if s.describing { // any key closes the description; esc does nothing else
+	if s.describing { // any key closes the description, and esc has no other effect
 		if s.describing = false; key.Matches(msg, closeKey, describeKey) {
 			return nil
 		}
 	}
 	if s.completion != nil {
-		open, taken := s.completion.Key(msg, text)
+		open, handled := s.completion.Key(msg, text)
 		if !open {
 			s.completion = nil
 		}
-		if taken {
+		if handled {
 			return nil
 		}
 	}
-	if cmd, taken := s.handleShortcut(msg); taken {
+	if cmd, handled := s.handleShortcut(msg); handled {
 		s.completion = nil
 		return cmd
 	}
 	switch {
 	case s.form.active:
-		asks := s.form.Key(msg)
-		if e, ok := s.form.current(); ok { // the text of the field is the active one
+		request := s.form.Key(msg)
+		if e, ok := s.form.current(); ok { // the text of this field becomes active
 			s.texts.active = e.side
 		}
-		return s.handlePaneMsg(asks)
+		return s.handlePaneMsg(request)
 	case s.focus == onText:
 		return s.handleTextKey(msg)
 	case key.Matches(msg, enterTextKey):
@@ -73,8 +73,8 @@ func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	return s.handlePaneMsg(s.problems.Key(msg))
 }
 
-// handleShortcut handles the keys that work wherever the focus is.
-func (s *Screen) handleShortcut(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
+// handleShortcut handles the keys that work with any focus.
+func (s *Screen) handleShortcut(msg tea.KeyPressMsg) (cmd tea.Cmd, handled bool) {
 	text := &s.texts.activeDoc().text
 	switch {
 	case key.Matches(msg, saveKey):
@@ -83,7 +83,7 @@ func (s *Screen) handleShortcut(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 		cmd = s.submit()
 	case key.Matches(msg, fixKey):
 		if s.question = fixMenu(s.describeLine().problems, s.problems.items, s.checks.rule); s.question == nil {
-			cmd = ui.Send(ui.Toast{Text: "nothing that a program can fix", Role: ui.Muted})
+			cmd = ui.Send(ui.Toast{Text: "no suggested changes", Role: ui.Muted})
 		}
 	case key.Matches(msg, nextKey):
 		cmd = s.handlePaneMsg(s.problems.goToNext(s.texts.active, text.Cursor().Line))
@@ -114,7 +114,7 @@ func (s *Screen) handleShortcut(msg tea.KeyPressMsg) (cmd tea.Cmd, taken bool) {
 	return cmd, true
 }
 
-// handleTextKey handles a key of the text.
+// handleTextKey handles a key while the text has the focus.
 func (s *Screen) handleTextKey(msg tea.KeyPressMsg) tea.Cmd {
 	d, table := s.texts.activeDoc(), s.checks.fieldTable(s.texts.active)
 	switch {
@@ -126,20 +126,20 @@ func (s *Screen) handleTextKey(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case key.Matches(msg, completeKey):
 		if s.completion = newCompletion(table, &d.text, true, false); s.completion == nil {
-			return ui.Send(ui.Toast{Text: "nothing known that could stand here", Role: ui.Muted})
+			return ui.Send(ui.Toast{Text: "no completions", Role: ui.Muted})
 		}
 		return nil
 	}
-	before, meant := d.text.Version(), s.completion != nil && s.completion.explicit
+	before, explicit := d.text.Version(), s.completion != nil && s.completion.explicit
 	d.text.Key(msg)
 	s.completion = nil
 	if d.text.Version() != before && (msg.Text != "" || msg.String() == "backspace") {
-		s.completion = newCompletion(table, &d.text, false, meant)
+		s.completion = newCompletion(table, &d.text, false, explicit)
 	}
 	return nil
 }
 
-// focusText gives the keys to the active text.
+// focusText moves the focus to the active text.
 func (s *Screen) focusText() {
 	s.focus, s.form.active, s.form.typing = onText, false, false
 }
@@ -158,7 +158,7 @@ func (s *Screen) handlePaste(text string) {
 	}
 }
 
-func (s *Screen) handleMouse(m ui.Mouse) (asks tea.Msg) {
+func (s *Screen) handleMouse(m ui.Mouse) (request tea.Msg) {
 	switch {
 	case s.question != nil || s.form.active:
 		return nil

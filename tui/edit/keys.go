@@ -11,20 +11,20 @@ var (
 	submitKey    = ui.Bind("ctrl+r", "submit", "ctrl+r")
 	fixKey       = ui.Bind("ctrl+f", "fix", "ctrl+f")
 	nextKey      = ui.Bind("ctrl+n", "next problem", "ctrl+n")
-	otherTextKey = ui.Bind("ctrl+t", "file", "ctrl+t")
+	otherTextKey = ui.Bind("ctrl+t", "other file", "ctrl+t")
 	formKey      = ui.Bind("ctrl+o", "form", "ctrl+o")
 	closeFormKey = ui.Bind("ctrl+o", "text", "ctrl+o", "esc")
 	findKey      = ui.Bind("ctrl+w", "find", "ctrl+w")
-	findNextKey  = ui.Bind("f3", "find again", "f3")
-	describeKey  = ui.Bind("ctrl+p", "what this field is", "f2", "ctrl+p")
+	findNextKey  = ui.Bind("f3", "next match", "f3")
+	describeKey  = ui.Bind("ctrl+p", "describe field", "f2", "ctrl+p")
 	completeKey  = ui.Bind("ctrl+space", "complete", "ctrl+space", "ctrl+@")
 	diffKey      = ui.Bind("ctrl+g", "differences", "ctrl+g")
 	externalKey  = ui.Bind("ctrl+x", "$EDITOR", "ctrl+x")
 	undoKey      = ui.Bind("ctrl+z", "undo", "ctrl+z")
 	redoKey      = ui.Bind("ctrl+y", "redo", "ctrl+y")
-	leaveTextKey = ui.Bind("esc", "problems, then back", "esc")
+	leaveTextKey = ui.Bind("esc", "problems; again: back", "esc")
 
-	goKey        = ui.Bind("enter", "go there", "enter")
+	goKey        = ui.Bind("enter", "go to line", "enter")
 	enterTextKey = ui.Bind("tab", "text", "tab", "e", "i")
 	fixThisKey   = ui.Bind("f", "fix this", "f")
 	slashKey     = ui.Bind("/", "find", "/")
@@ -32,15 +32,15 @@ var (
 	downKey      = ui.Bind("↓ j", "down", "down", "j")
 
 	chooseKey   = ui.Bind("↑ ↓", "choose", "up", "down")
-	applyKey    = ui.Bind("enter", "do it", "enter")
+	applyKey    = ui.Bind("enter", "apply", "enter")
 	closeKey    = ui.Bind("esc", "close", "esc")
-	valueKey    = ui.Bind("enter", "change the value", "enter")
-	setKey      = ui.Bind("enter", "set it; empty takes it out", "enter")
-	diffBaseKey = ui.Bind("tab", "disk or port", "tab")
+	valueKey    = ui.Bind("enter", "change value", "enter")
+	setKey      = ui.Bind("enter", "set; empty removes the field", "enter")
+	diffBaseKey = ui.Bind("tab", "disk/port", "tab")
 	scrollKey   = ui.Bind("↑ ↓", "scroll", "up", "down")
 )
 
-// Keys are the bindings that work now.
+// Keys returns the current bindings.
 func (s *Screen) Keys() []key.Binding {
 	save, next, other, list := saveKey, nextKey, otherTextKey, goKey
 	problem, some := s.problems.current()

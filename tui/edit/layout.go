@@ -1,30 +1,29 @@
 package edit
 
-// rect is a part of the body in cells.
+// rect is a rectangle of the body in cells.
 type rect struct{ x, y, w, h int }
 
 // boxes are the parts of the body.
 type boxes struct {
-	bar  rect    // the timeout rule: two lines
-	tabs rect    // which texts are in view
-	text [2]rect // equal where only one of them is in view
-	desc rect    // the field under the cursor; no height: left out
-	list rect    // problems
-	all  rect
-	// side by side, or one text at a time.
-	sideBySide bool
+	bar        rect    // the timeout rule: two lines
+	tabs       rect    // names of the texts
+	text       [2]rect // equal if only one text is in view
+	desc       rect    // description of the field; no height if left out
+	list       rect    // problems
+	all        rect
+	sideBySide bool // both texts are in view
 }
 
-// Sizes at which the arrangement changes.
+// Widths at which the arrangement changes.
 const (
 	sideBySideFrom = 140 // both texts side by side
-	descFrom       = 100 // the field's description beside the text, or the list
+	descFrom       = 100 // the description of the field beside the text or the list
 	descWidth      = 40
 )
 
-// layout arranges the body. Both texts are in view from 140 columns on. In a
-// narrow terminal the field's description is one line; in a low one it goes first,
-// then the list shrinks to a line; the rule and five lines of text stay.
+// layout arranges the body. Both texts are in view from 140 columns. In a narrow
+// terminal the description of the field is one line; in a low one it is left out first,
+// then the list shrinks to a line. The rule and five lines of text are always in view.
 func layout(w, h int, two bool) boxes {
 	w, h = max(w, 0), max(h, 0)
 	b := boxes{all: rect{0, 0, w, h}, bar: rect{0, 0, w, min(2, h)}}

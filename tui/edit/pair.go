@@ -15,16 +15,16 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// pair is the recipe and its workload as they are edited: it reads and saves them,
-// notices what someone else writes, and keeps what is not saved. What the user has
-// to decide about is a question that it returns.
+// pair is the recipe and its workload. It reads and saves the files, detects changes by
+// other programs, and backs up unsaved changes. Its methods may return a question for
+// the user.
 type pair struct {
 	docs         [2]document
 	active       side
-	afterSave    tea.Msg        // what follows once everything is saved
-	saveAgain    bool           // save once more when the save under way has ended
-	waiting      []recoveredMsg // that wait for the answer to another question
-	backupFailed bool           // that nothing can be kept has been told
+	afterSave    tea.Msg        // sent once everything is saved
+	saveAgain    bool           // save again after the current save
+	waiting      []recoveredMsg // wait for the answer to another question
+	backupFailed bool           // a failed backup has been reported
 }
 
 func newPair(ctx context.Context, eng Engine, paths ...string) pair {
@@ -36,17 +36,17 @@ func newPair(ctx context.Context, eng Engine, paths ...string) pair {
 	return p
 }
 
-// What can be chosen.
+// Choices of questions.
 type (
-	// saveMsg saves everything, and then goes on with a message.
+	// saveMsg saves everything and then sends a message.
 	saveMsg struct{ then tea.Msg }
-	// leaveMsg leaves the screen, and forgets what was kept of the edits.
+	// leaveMsg removes the backups and closes the screen.
 	leaveMsg struct{}
-	// exampleMsg fills both texts from an example.
+	// exampleMsg starts both texts from an example.
 	exampleMsg struct{ example string }
 )
 
-// Update takes a message. While another question is open (busy), one that this leads to waits.
+// Update handles a message. While a question is open (busy), no other one is returned.
 func (p *pair) Update(msg tea.Msg, busy bool) (*question, tea.Cmd) {
 	switch msg := msg.(type) {
 	case readMsg:
@@ -81,7 +81,7 @@ func (p *pair) Update(msg tea.Msg, busy bool) (*question, tea.Cmd) {
 	return nil, nil
 }
 
-// updateUnsaved compares what was edited with the disk.
+// updateUnsaved compares the texts that have changed with their files.
 func (p *pair) updateUnsaved() {
 	for i := range p.docs {
 		if d := &p.docs[i]; d.comparedVersion != d.text.Version() {
@@ -90,11 +90,11 @@ func (p *pair) updateUnsaved() {
 	}
 }
 
-// versions say which texts an answer is about, and how much was typed into the form
-// then. The zero value is none.
+// versions identify the state of both texts and of the form that a result is about. The
+// zero value is that of no result.
 type versions struct{ recipe, workload, form int }
 
-// activeDoc is the text that keys are for.
+// activeDoc returns the text that gets the keys.
 func (p *pair) activeDoc() *document { return &p.docs[p.active] }
 
 func (p *pair) draft() engine.Draft {
@@ -105,7 +105,7 @@ func (p *pair) draft() engine.Draft {
 	return d
 }
 
-// unsaved are the names of the texts that are not saved.
+// unsaved returns the names of the texts with unsaved changes.
 func (p *pair) unsaved() (names []string) {
 	for i := range p.docs {
 		if p.docs[i].unsaved {
@@ -115,11 +115,11 @@ func (p *pair) unsaved() (names []string) {
 	return names
 }
 
-// saving says whether a save is under way.
+// saving reports whether a save is in progress.
 func (p *pair) saving() bool { return p.docs[recipe].saving || p.docs[workload].saving }
 
-// findWorkload looks for the workload of the recipe if none is given: the file that it
-// names, as the recipe's mounts show it, else one beside the recipe.
+// findWorkload looks for the workload of the recipe if none was given: the file that the
+// recipe names, resolved through its mounts, or one beside the recipe.
 func (p *pair) findWorkload() tea.Cmd {
 	w := &p.docs[workload]
 	if w.path != "" {
@@ -130,24 +130,24 @@ func (p *pair) findWorkload() tea.Cmd {
 		file, selector := recipes.SplitSelector(path)
 		if r, _, _ := recipes.Select(file, text, selector); r != nil && r.Benchmark.ConfigPath != "" {
 			named := r.Benchmark.ConfigPath
-			seen := eng.WorkloadOf(ctx, path, text)
-			if seen == "" {
-				seen = named
+			resolved := eng.WorkloadOf(ctx, path, text)
+			if resolved == "" {
+				resolved = named
 			}
-			files = append(files, seen, filepath.Join(filepath.Dir(file), filepath.Base(named)))
+			files = append(files, resolved, filepath.Join(filepath.Dir(file), filepath.Base(named)))
 		}
 		return append(files, defaultWorkloadPath(file))
 	})
 }
 
-// defaultWorkloadPath is the name of a recipe's workload file beside it.
+// defaultWorkloadPath returns the path of a new workload file beside a recipe.
 func defaultWorkloadPath(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".workload.yaml"
 }
 
-// handleRead takes a file. What someone else wrote to one that was not edited is the
-// new text, and one undo brings the old one back; otherwise it is asked about. An
-// answer is dropped if what is on disk moved on since it was asked for.
+// handleRead handles a file that was read. If it changed on disk, a text without unsaved
+// changes is reloaded, which undo reverts; otherwise the user is asked. Outdated results
+// are dropped.
 func (p *pair) handleRead(m readMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	d.checkingDisk = false
@@ -159,24 +159,24 @@ func (p *pair) handleRead(m readMsg) tea.Cmd {
 	case errors.Is(m.err, fs.ErrNotExist):
 		d.isNew = true
 		d.updateUnsaved()
-		return ui.Send(ui.Toast{Text: d.name() + " is gone from the disk: saving writes it anew", Role: ui.Warn})
-	case m.err != nil: // not now: the next look may
+		return ui.Send(ui.Toast{Text: d.name() + " was deleted on disk; saving creates it again", Role: ui.Warn})
+	case m.err != nil: // the next check of the disk tries again
 		return nil
 	case m.text == d.disk:
 		d.theirs, d.askedAbout = nil, nil
 		return nil
 	case d.unsaved && m.text != d.text.Text():
-		if d.askedAbout != nil && m.text == *d.askedAbout { // decided later
+		if d.askedAbout != nil && m.text == *d.askedAbout { // asked before, and the user has not decided
 			return nil
 		}
 		return d.merge(m.text)
 	}
 	p.adopt(adoptMsg{m.side, &m.text, m.text})
-	text := d.name() + " was changed on disk, and is read again: ctrl+z gives the old text"
+	text := d.name() + " changed on disk and was reloaded; ctrl+z restores the old text"
 	return ui.Send(ui.Toast{Text: text, Role: ui.Warn})
 }
 
-// handleFirstRead takes a file that is read for the first time.
+// handleFirstRead handles a file that was read for the first time.
 func (p *pair) handleFirstRead(m readMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	switch {
@@ -191,7 +191,7 @@ func (p *pair) handleFirstRead(m readMsg) tea.Cmd {
 	return nil
 }
 
-// startFromExample fills both texts from an example.
+// startFromExample starts both texts from an example.
 func (p *pair) startFromExample(example string) tea.Cmd {
 	r, w, err := examples.Read(example)
 	if err != nil {
@@ -212,8 +212,7 @@ func (p *pair) startFromExample(example string) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// saveThen saves everything, and goes on with a message when that has ended; without
-// one it says so.
+// saveThen saves everything and then sends a message, which by default is a toast.
 func (p *pair) saveThen(then tea.Msg) tea.Cmd {
 	p.afterSave = then
 	if cmd := p.saveUnsaved(); cmd != nil || p.saving() {
@@ -225,9 +224,9 @@ func (p *pair) saveThen(then tea.Msg) tea.Cmd {
 	return ui.Send(then)
 }
 
-// saveUnsaved writes what is not saved; nil if there is nothing to start. A text that is
-// being saved is saved again afterwards, with what was typed meanwhile; one that
-// someone else wrote meanwhile is asked about first.
+// saveUnsaved starts to save the unsaved texts; nil if there is nothing to start. A text
+// that is being saved is saved again afterwards. About one that changed on disk the user
+// is asked first.
 func (p *pair) saveUnsaved() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
@@ -244,7 +243,7 @@ func (p *pair) saveUnsaved() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// handleSaved takes the outcome of a save, and goes on with what waited for it.
+// handleSaved handles the end of a save and sends the message that waited for it.
 func (p *pair) handleSaved(m savedMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	d.saving = false
@@ -253,8 +252,8 @@ func (p *pair) handleSaved(m savedMsg) tea.Cmd {
 		if !errors.Is(m.err, engine.ErrChanged) {
 			return ui.ShowError(m.err)
 		}
-		d.isNew, d.askedAbout = false, nil // somebody was faster
-		return d.read()                    // which asks
+		d.isNew, d.askedAbout = false, nil // another program wrote it first
+		return d.read()                    // asks the user
 	}
 	d.disk, d.isNew = m.text, false
 	d.updateUnsaved()
@@ -272,7 +271,7 @@ func (p *pair) handleSaved(m savedMsg) tea.Cmd {
 	return tea.Batch(p.backUp(), ui.Send(then))
 }
 
-// leave forgets what was kept of the edits, which are saved or not wanted, and goes.
+// leave removes the backups and closes the screen.
 func (p *pair) leave() tea.Cmd {
 	ctx, eng := p.docs[recipe].ctx, p.docs[recipe].eng
 	var files []string
@@ -291,7 +290,7 @@ func (p *pair) leave() tea.Cmd {
 	}
 }
 
-// tabs name the texts in a line; where one is in view they end with a remark.
+// tabs returns the line with the names of the texts, and a remark if one text is in view.
 func (p *pair) tabs(th ui.Theme, b boxes, remark string) string {
 	title := func(of side) string { return p.docs[of].title(th, of == p.active) }
 	line := title(recipe)

@@ -16,7 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// This file tests each pane alone, without the screen around it.
+// This file tests each pane without the screen.
 
 func keyOf(name string) tea.KeyPressMsg { return frametest.Keys(name)[0].(tea.KeyPressMsg) }
 
@@ -46,7 +46,7 @@ func TestQuestionPane(t *testing.T) {
 	}
 	q.delayKeys()
 	if _, closed := q.Key(keyOf("1")); closed || strings.Contains(q.View(ui.NewTheme(true), 80, 20), "esc goes back") {
-		t.Error("answered before it was seen")
+		t.Error("answered before the delay")
 	}
 }
 
@@ -55,7 +55,7 @@ func TestProblemPane(t *testing.T) {
 	fix := &recipes.Edit{Op: recipes.OpUnset, Path: "a"}
 	l := &problemList{}
 	if l.Key(keyOf("enter")) != nil || l.goToNext(recipe, 0) != nil || l.click(0, 3) != nil {
-		t.Error("an empty list asks for something")
+		t.Error("an empty list returned a message")
 	}
 	l.set([]finding{
 		{recipes.Diagnostic{Line: 2, Column: 3, Path: "a", Edit: fix}, recipe},
@@ -63,28 +63,28 @@ func TestProblemPane(t *testing.T) {
 		{recipes.Diagnostic{Path: "c", Edit: fix}, otherFile},
 	})
 	if got, want := l.Key(keyOf("enter")), (goToMsg{recipe, ui.Pos{Line: 1, Col: 2}}); got != want {
-		t.Errorf("enter asks for %v", got)
+		t.Errorf("enter returned %v", got)
 	}
 	if m, ok := l.Key(keyOf("f")).(editMsg); !ok || m.side != recipe {
-		t.Error("f makes no edit")
+		t.Error("f returned no edit")
 	}
 	if got, want := l.goToNext(recipe, 1), (goToMsg{workload, ui.Pos{Line: 8}}); got != want {
-		t.Errorf("next asks for %v", got)
+		t.Errorf("next returned %v", got)
 	}
 	if got, want := l.goToNext(recipe, 1), (goToMsg{workload, ui.Pos{Line: 8}}); got != want {
-		t.Errorf("next from elsewhere asks for %v", got)
+		t.Errorf("next from another line returned %v", got)
 	}
 	if _, ok := l.Key(keyOf("f")).(ui.Toast); !ok {
-		t.Error("f without an edit says nothing")
+		t.Error("f without an edit showed no toast")
 	}
 	if l.Key(keyOf("down")); l.Key(keyOf("down")) != nil || l.cursor != 2 || l.Key(keyOf("enter")) != nil {
-		t.Errorf("at %d; a problem of neither text is gone to", l.cursor)
+		t.Errorf("cursor %d; enter on a finding in neither text returned a message", l.cursor)
 	}
 	l.set(l.items[:1])
 	view := ansi.Strip(l.View(ui.NewTheme(true), 40, 2, true))
 	lines := strings.Split(view, "\n")
 	if l.cursor != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "▸ · recipe:2     a:") {
-		t.Errorf("at %d: %q", l.cursor, view)
+		t.Errorf("cursor %d: %q", l.cursor, view)
 	}
 }
 
@@ -95,27 +95,27 @@ func TestFormPane(t *testing.T) {
 	f := &form{}
 	f.setRows(formFieldsOf(r, w))
 	if got := f.open(workload, 6); got != workload || f.rows[f.cursor].path != "phase_timeout_seconds" {
-		t.Fatalf("opens on %v of %s", f.rows[f.cursor], got)
+		t.Fatalf("opened on %v of %s", f.rows[f.cursor], got)
 	}
 	for _, k := range []string{"9", "9"} {
-		if asks := f.Key(keyOf(k)); asks != nil {
-			t.Errorf("%s asks for %v", k, asks)
+		if request := f.Key(keyOf(k)); request != nil {
+			t.Errorf("%s returned %v", k, request)
 		}
 	}
 	d := f.pending().applyTo(engine.Draft{Recipe: []byte(testRecipe), Workload: []byte(testWorkload)})
 	want := strings.Replace(testWorkload, "1548.0", "99", 1)
 	if string(d.Workload) != want || string(d.Recipe) != testRecipe {
-		t.Errorf("while it is typed the texts are\n%s\n%s", d.Recipe, d.Workload)
+		t.Errorf("while the value is typed the texts are\n%s\n%s", d.Recipe, d.Workload)
 	}
 	m, ok := f.Key(keyOf("enter")).(editMsg)
 	if !ok || m.side != workload || f.typing || f.version != 3 {
-		t.Errorf("enter asks for %v, typing %v, %d changes", m, f.typing, f.version)
+		t.Errorf("enter returned %v, typing %v, %d changes", m, f.typing, f.version)
 	}
 	if f.Key(keyOf("enter")); f.Key(keyOf("enter")) != nil {
-		t.Error("the same value is set")
+		t.Error("an unchanged value was set")
 	}
 	if got, want := f.Key(keyOf("esc")), (goToMsg{workload, ui.Pos{Line: 6}}); got != want || f.active {
-		t.Errorf("esc asks for %v", got)
+		t.Errorf("esc returned %v", got)
 	}
 }
 
@@ -130,10 +130,10 @@ func TestFinderPane(t *testing.T) {
 		t.Errorf("%d of %d", f.match, f.matches)
 	}
 	if f.Key(keyOf("enter"), &text); text.Cursor().Line != 2 {
-		t.Errorf("enter goes to %v", text.Cursor())
+		t.Errorf("enter moved the cursor to %v", text.Cursor())
 	}
 	if f.Key(keyOf("esc"), &text); f.active {
-		t.Error("esc does not end it")
+		t.Error("esc did not close the search")
 	}
 }
 
@@ -144,18 +144,18 @@ func TestCompletionPane(t *testing.T) {
 	text.MoveTo(ui.Pos{Line: 1, Col: 3})
 	c := newCompletion(schema.Recipe(2), &text, false, false)
 	if c == nil || len(c.items) != 2 {
-		t.Fatalf("offers %+v", c)
+		t.Fatalf("completion %+v", c)
 	}
 	if open, taken := c.Key(keyOf("enter"), &text); open || taken {
-		t.Error("enter is taken by a list that nobody asked for")
+		t.Error("enter was handled by a list that opened by itself")
 	}
 	c.Key(keyOf("down"), &text)
 	if open, taken := c.Key(keyOf("enter"), &text); open || !taken || text.Text() != "model:\n  path: " {
-		t.Errorf("chosen: %q", text.Text())
+		t.Errorf("enter gave %q", text.Text())
 	}
 }
 
-// The last line of a comparison comes into view, and a change of the theme shows.
+// A comparison scrolls to its last line, and follows changes of the theme and the width.
 func TestDiffPane(t *testing.T) {
 	t.Parallel()
 	var old, now strings.Builder
@@ -175,8 +175,8 @@ func TestDiffPane(t *testing.T) {
 		{"pgdown", "old 18", "old 35"},
 	} {
 		if c.key != "" {
-			if asks, closed := d.Key(keyOf(c.key)); asks != nil || closed {
-				t.Errorf("%s asks for %v, closed %v", c.key, asks, closed)
+			if request, closed := d.Key(keyOf(c.key)); request != nil || closed {
+				t.Errorf("%s returned %v, closed %v", c.key, request, closed)
 			}
 		}
 		lines := strings.Split(ansi.Strip(d.View(ui.NewTheme(true))), "\n")
@@ -184,18 +184,18 @@ func TestDiffPane(t *testing.T) {
 			t.Errorf("after %q:\n%s", c.key, strings.Join(lines, "\n"))
 		}
 	}
-	if asks, _ := d.Key(keyOf("tab")); asks != (compareMsg{0, basePort}) {
-		t.Errorf("tab asks for %v", asks)
+	if request, _ := d.Key(keyOf("tab")); request != (compareMsg{0, basePort}) {
+		t.Errorf("tab returned %v", request)
 	}
 	if _, closed := d.Key(keyOf("esc")); !closed {
-		t.Error("esc does not close it")
+		t.Error("esc did not close the comparison")
 	}
 	before := d.View(ui.NewTheme(true))
 	if d.render(ui.NewTheme(false)); d.View(ui.NewTheme(true)) == before {
-		t.Error("the rows keep the colours of the old theme")
+		t.Error("the rows have the colours of the old theme")
 	}
 	if d.setSize(ui.NewTheme(true), 14, 20); !strings.Contains(ansi.Strip(d.View(ui.NewTheme(true))), "- o…") {
-		t.Errorf("narrower:\n%s", ansi.Strip(d.View(ui.NewTheme(true))))
+		t.Errorf("narrow:\n%s", ansi.Strip(d.View(ui.NewTheme(true))))
 	}
 }
 
@@ -204,18 +204,18 @@ func TestDocumentPane(t *testing.T) {
 	d := &document{path: "/r.yaml", side: recipe}
 	th, r := ui.NewTheme(true), rect{w: 40, h: 3}
 	if view := ansi.Strip(d.View(th, r, true)); !strings.Contains(view, "reading /r.yaml") {
-		t.Errorf("before it is read: %q", view)
+		t.Errorf("before it is loaded: %q", view)
 	}
 	d.load(readMsg{path: "/r.yaml", file: "/r.yaml", text: "# head\na: 1\n"})
 	if d.updateUnsaved(); d.unsaved || d.text.Cursor().Line != 1 {
-		t.Errorf("read: unsaved %v, cursor %v", d.unsaved, d.text.Cursor())
+		t.Errorf("loaded: unsaved %v, cursor %v", d.unsaved, d.text.Cursor())
 	}
 	m := d.edit(func([]byte) ([]byte, error) { return []byte("# head\na: 2\n"), nil })().(editedMsg)
 	if _, ok := d.handleEdited(m); !ok || d.text.Text() != m.text {
-		t.Errorf("edited to %q", d.text.Text())
+		t.Errorf("changed to %q", d.text.Text())
 	}
 	if _, ok := d.handleEdited(m); ok {
-		t.Error("a change of an older text is taken")
+		t.Error("a change of an older text was accepted")
 	}
 	if d.updateUnsaved(); !d.unsaved || !strings.Contains(ansi.Strip(d.title(th, true)), "r.yaml ●") {
 		t.Errorf("unsaved %v", d.unsaved)

@@ -39,7 +39,7 @@ extra_mount:
 		}
 	}
 	if got := pathAt(nil, 3); got != nil {
-		t.Errorf("of no lines: %v", got)
+		t.Errorf("without lines: %v", got)
 	}
 }
 
@@ -50,10 +50,10 @@ func TestDescribe(t *testing.T) {
 		path, want string
 	}{
 		{schema.Workload(), "phase_timeout_seconds", "phase_timeout_seconds|float > 0, s|"},
-		{schema.Workload(), "phase_timout_seconds", "not a known key|nearest: phase_timeout_seconds"},
+		{schema.Workload(), "phase_timout_seconds", "unknown key|did you mean phase_timeout_seconds?"},
 		{schema.Recipe(2), "roles", "keys: agg, decode, prefill"},
-		{schema.Recipe(2), "roles.prefill.nodez", "not a known key of roles.prefill"},
-		{schema.Recipe(2), "roles.prefill.env.UCX_TLS", "below roles.prefill.env: "},
+		{schema.Recipe(2), "roles.prefill.nodez", "unknown key in roles.prefill"},
+		{schema.Recipe(2), "roles.prefill.env.UCX_TLS", "in roles.prefill.env: "},
 		{schema.Recipe(1), "resources.gpus_per_node", "default 4"},
 	} {
 		f, ok := describeField(c.table, strings.Split(c.path, "."))
@@ -95,7 +95,7 @@ func TestListedErrorsComeFirst(t *testing.T) {
 	}
 }
 
-// Nothing overlaps or sticks out, at any size.
+// At any size the parts fit into the body.
 func TestLayout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -120,7 +120,7 @@ func TestLayout(t *testing.T) {
 			b := layout(w, h, true)
 			for _, r := range []rect{b.text[0], b.text[1], b.list, b.desc} {
 				if r.w < 0 || r.h < 0 || r.x+r.w > w || r.h > 0 && r.y+r.h > max(h, 6) {
-					t.Fatalf("%dx%d: %+v sticks out of %+v", w, h, r, b)
+					t.Fatalf("%dx%d: %+v is outside of %+v", w, h, r, b)
 				}
 			}
 		}

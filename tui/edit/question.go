@@ -10,23 +10,23 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// question is an open list of what may be done; all keys go to it. What is chosen
-// is a message for the screen.
+// question is an open menu. It gets all keys, and each choice is a message for the
+// screen.
 type question struct {
 	ui.Menu
-	choices     []tea.Msg      // of each item; nil does nothing
-	esc         tea.Msg        // nil: esc only closes
-	shortcuts   map[string]int // further keys that choose an item
-	ignoresKeys bool           // opened by itself just now: keys are meant for something else
+	choices     []tea.Msg      // one per item; nil does nothing
+	esc         tea.Msg        // nil if esc only closes
+	shortcuts   map[string]int // more keys that choose an item
+	ignoresKeys bool           // it has just opened, and keys may be meant for the text
 }
 
-// keyDelay is how long a question that opens by itself takes no keys.
+// keyDelay is how long a question that opens by itself ignores keys.
 const keyDelay = 400 * time.Millisecond
 
-// questionReadyMsg says that a question has been seen long enough to be meant.
+// questionReadyMsg is sent when a question accepts keys.
 type questionReadyMsg struct{ question *question }
 
-// delayKeys makes a question one that no key asked for.
+// delayKeys makes a question ignore keys at first.
 func (q *question) delayKeys() tea.Cmd {
 	q.ignoresKeys = true
 	return tea.Tick(keyDelay, func(time.Time) tea.Msg { return questionReadyMsg{q} })
@@ -36,7 +36,7 @@ func (q *question) add(choice tea.Msg, it ui.Item) {
 	q.Items, q.choices = append(q.Items, it), append(q.choices, choice)
 }
 
-// Key handles a key; closed says that the question is answered, by what is chosen.
+// Key handles a key. It returns the choice, and whether the question is closed.
 func (q *question) Key(msg tea.KeyPressMsg) (chosen tea.Msg, closed bool) {
 	if q.ignoresKeys {
 		return nil, false
@@ -54,33 +54,35 @@ func (q *question) Key(msg tea.KeyPressMsg) (chosen tea.Msg, closed bool) {
 // View draws the question as a box of at most w × h cells.
 func (q *question) View(th ui.Theme, w, h int) string {
 	m := q.Menu
-	if q.ignoresKeys { // says how to answer once an answer is taken
+	if q.ignoresKeys { // shows the keys once it accepts them
 		m.Footer = " "
 	}
 	return m.Draw(th, w, h)
 }
 
-// leaveQuestion asks before edits are lost.
+// leaveQuestion asks before unsaved changes are discarded.
 func leaveQuestion(unsaved []string) *question {
 	q := &question{
-		Menu:      ui.Menu{Title: "Leave without saving?", Body: "Not saved: " + strings.Join(unsaved, ", "), Cursor: 1},
+		Menu: ui.Menu{
+			Title: "Leave without saving?", Body: "Unsaved changes in " + strings.Join(unsaved, ", "), Cursor: 1,
+		},
 		shortcuts: map[string]int{"ctrl+s": 0, "s": 0},
 	}
-	q.add(saveMsg{leaveMsg{}}, ui.Item{Text: "save, then leave", Note: "ctrl+s"})
+	q.add(saveMsg{leaveMsg{}}, ui.Item{Text: "save and leave", Note: "ctrl+s"})
 	q.add(nil, ui.Item{Text: "stay", Note: "esc"})
-	q.add(leaveMsg{}, ui.Item{Text: "leave, and discard the edits", Role: ui.Bad})
+	q.add(leaveMsg{}, ui.Item{Text: "discard the changes and leave", Role: ui.Bad})
 	return q
 }
 
-// newRecipeQuestion offers to begin a recipe that is not there yet.
+// newRecipeQuestion offers to create a recipe that does not exist.
 func newRecipeQuestion(path string) *question {
 	q := &question{esc: ui.Back{}, Menu: ui.Menu{
-		Title: "There is no " + path, Footer: "a number or enter chooses · esc goes back",
-		Body: "A new recipe can begin as one of the examples, each with its workload. Nothing is written before it is saved.",
+		Title: path + " does not exist", Footer: "enter or a number chooses · esc goes back",
+		Body: "Start from an example recipe with its workload? Nothing is written until you save.",
 	}}
 	q.add(q.esc, ui.Item{Text: "go back", Note: "esc"})
 	for _, name := range examples.Names() {
-		q.add(exampleMsg{name}, ui.Item{Text: "new, from " + name})
+		q.add(exampleMsg{name}, ui.Item{Text: "new from " + name})
 	}
 	return q
 }

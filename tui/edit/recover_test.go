@@ -9,9 +9,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// A recipe that was begun and never saved comes back with its workload when the
-// program starts again.
-func TestARecipeThatWasNeverSavedSurvives(t *testing.T) {
+// A new recipe that was never saved is restored with its workload.
+func TestRestoreOfNewRecipe(t *testing.T) {
 	t.Parallel()
 	d := &fakeEngine{files: map[string]string{}}
 	s := New(d, ui.NewTheme(true), "/n.yaml", "")
@@ -29,18 +28,18 @@ func TestARecipeThatWasNeverSavedSurvives(t *testing.T) {
 	drive(next, next.Init())
 	drive(next, next.Update(ui.Tick{}))
 	if got := [2]string{textOf(next, 0), textOf(next, 1)}; got != want || next.question != nil {
-		t.Errorf("came back %q, menu %v", got, next.question)
+		t.Errorf("restored %q, question %v", got, next.question)
 	}
 	if d.unsaved["/n.yaml"].Text != want[0] || d.unsaved["/n.workload.yaml"].Text != want[1] {
-		t.Error("kept no more")
+		t.Error("the backups are gone")
 	}
 	if press(next, "ctrl+s"); d.files["/n.yaml"] != want[0] || d.files["/n.workload.yaml"] != want[1] {
 		t.Errorf("saved %q", d.files)
 	}
 }
 
-// What is kept of a workload is not overwritten by a recipe that is begun.
-func TestBeginningAsksForWhatIsKept(t *testing.T) {
+// A new recipe does not overwrite the backup of its workload.
+func TestNewRecipeKeepsBackupOfWorkload(t *testing.T) {
 	t.Parallel()
 	d := &fakeEngine{files: map[string]string{}}
 	if err := d.KeepUnsaved(t.Context(), "/n.workload.yaml", "mine: 1\n", ""); err != nil {
@@ -54,17 +53,16 @@ func TestBeginningAsksForWhatIsKept(t *testing.T) {
 	press(s, "3")
 	drive(s, s.Update(ui.Tick{}))
 	if s.question == nil || d.unsaved["/n.workload.yaml"].Text != "mine: 1\n" {
-		t.Fatalf("menu %v, kept %q", s.question, d.unsaved["/n.workload.yaml"].Text)
+		t.Fatalf("question %v, backup %q", s.question, d.unsaved["/n.workload.yaml"].Text)
 	}
 	s.question.ignoresKeys = false
 	if press(s, "1"); textOf(s, workload) != "mine: 1\n" {
-		t.Errorf("taken back %q", textOf(s, workload))
+		t.Errorf("restored %q", textOf(s, workload))
 	}
 }
 
-// An offer that met another question is made when that is answered, and what it is
-// about is neither overwritten nor forgotten until then.
-func TestAnOfferThatHadToWait(t *testing.T) {
+// A question about a backup waits for an open question, and the backup stays until then.
+func TestRestoreQuestionWaits(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, testWorkload)
 	if err := d.KeepUnsaved(t.Context(), "/w.yaml", "mine: 1\n", testWorkload); err != nil {
@@ -76,15 +74,15 @@ func TestAnOfferThatHadToWait(t *testing.T) {
 	press(s, "esc", "x")
 	drive(s, tea.Batch(s.texts.backUp(), s.texts.leave()))
 	if d.unsaved["/w.yaml"].Text != "mine: 1\n" {
-		t.Errorf("kept %q", d.unsaved["/w.yaml"].Text)
+		t.Errorf("backup %q", d.unsaved["/w.yaml"].Text)
 	}
-	if drive(s, s.Update(ui.Tick{})); s.question == nil || !strings.HasPrefix(s.question.Title, "Unsaved work") {
-		t.Errorf("asked %+v", s.question)
+	if drive(s, s.Update(ui.Tick{})); s.question == nil || !strings.HasPrefix(s.question.Title, "Unsaved changes") {
+		t.Errorf("question %+v", s.question)
 	}
 }
 
-// What was decided about someone else's version holds after a crash too.
-func TestKeepMineSurvives(t *testing.T) {
+// After "keep mine" the backup is based on the version on disk.
+func TestBackupAfterKeepMine(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, testWorkload)
 	press(s, "x")
@@ -94,10 +92,10 @@ func TestKeepMineSurvives(t *testing.T) {
 	press(s, "2")
 	drive(s, s.Update(ui.Tick{}))
 	if got := d.unsaved["/w.yaml"]; got.Base != d.files["/w.yaml"] || got.Text != textOf(s, workload) {
-		t.Errorf("kept on %q", got.Base)
+		t.Errorf("backup with base %q", got.Base)
 	}
 	s.Update(backedUpMsg{side: workload, version: s.texts.docs[workload].text.Version(), base: testWorkload})
 	if s.texts.docs[workload].backup.version != -1 {
-		t.Error("a write from before the choice counts")
+		t.Error("a backup from before the choice is current")
 	}
 }

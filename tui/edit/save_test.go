@@ -12,42 +12,40 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// validWorkload is a workload without anything against submitting it.
+// validWorkload is a workload that can be submitted.
 var validWorkload = strings.NewReplacer("1548.0", "1549.0", "/TODO/", "/scratch/").Replace(testWorkload)
 
-// pressWithoutRunning presses a key and keeps what it started from running.
+// pressWithoutRunning presses a key and returns its command without running it.
 func pressWithoutRunning(t *testing.T, s *Screen, name string) tea.Cmd {
 	t.Helper()
 	cmd := s.Update(frametest.Keys(name)[0])
 	if cmd == nil {
-		t.Fatalf("%s starts nothing", name)
+		t.Fatalf("%s returned no command", name)
 	}
 	return cmd
 }
 
-// What is typed while a save runs is saved by the next one, which begins when the
-// first has ended.
-func TestSavingDuringASave(t *testing.T) {
+// Text typed during a save is saved by a second one, which starts after the first.
+func TestSaveDuringSave(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, validWorkload)
 	press(s, "#")
 	first := pressWithoutRunning(t, s, "ctrl+s")
 	press(s, "y")
-	if asked := press(s, "ctrl+s"); len(asked) > 0 {
-		t.Errorf("a second save while the first runs: %v", asked)
+	if sent := press(s, "ctrl+s"); len(sent) > 0 {
+		t.Errorf("a second save started during the first: %v", sent)
 	}
-	asked := drive(s, first)
-	if len(asked) != 1 || asked[0] != (ui.Toast{Text: "saved", Role: ui.OK}) {
-		t.Errorf("asked %v", asked)
+	sent := drive(s, first)
+	if len(sent) != 1 || sent[0] != (ui.Toast{Text: "saved", Role: ui.OK}) {
+		t.Errorf("sent %v", sent)
 	}
 	if s.Unsaved() || d.files["/w.yaml"] != textOf(s, workload) || !strings.Contains(d.files["/w.yaml"], "#y") {
 		t.Errorf("not saved: %q", d.files["/w.yaml"])
 	}
 }
 
-// The submit screen opens on what is typed, not on what was typed when the save
-// began.
-func TestSubmittingDuringASave(t *testing.T) {
+// The submit screen opens after the latest text was saved.
+func TestSubmitDuringSave(t *testing.T) {
 	t.Parallel()
 	want := ui.OpenSubmit{Recipe: "/r.yaml", Workload: "/w.yaml"}
 	for _, c := range []struct{ first, then string }{{"ctrl+s", "ctrl+r"}, {"ctrl+r", ""}, {"ctrl+r", "ctrl+r"}} {
@@ -56,35 +54,35 @@ func TestSubmittingDuringASave(t *testing.T) {
 		first := pressWithoutRunning(t, s, c.first)
 		press(s, "0")
 		if c.then != "" {
-			if asked := press(s, c.then); len(asked) > 0 {
-				t.Errorf("%v: asked at once: %v", c, asked)
+			if sent := press(s, c.then); len(sent) > 0 {
+				t.Errorf("%v: submitted before the save: %v", c, sent)
 			}
 		}
-		asked := drive(s, first)
-		if len(asked) != 1 || asked[0] != want || s.texts.afterSave != nil {
-			t.Errorf("%v: asked %v", c, asked)
+		sent := drive(s, first)
+		if len(sent) != 1 || sent[0] != want || s.texts.afterSave != nil {
+			t.Errorf("%v: sent %v", c, sent)
 		}
 		if !strings.Contains(d.files["/w.yaml"], "240.000") {
-			t.Errorf("%v: submitted without what was typed last: %q", c, d.files["/w.yaml"])
+			t.Errorf("%v: the latest text is not saved: %q", c, d.files["/w.yaml"])
 		}
 	}
 }
 
-// An error that is typed while the save runs keeps the submit screen closed.
-func TestSubmittingAnErrorTypedDuringTheSave(t *testing.T) {
+// The submit screen stays closed if an error is typed during the save.
+func TestSubmitOfErrorTypedDuringSave(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, validWorkload)
 	press(s, "down", "end", "0")
 	first := pressWithoutRunning(t, s, "ctrl+r")
 	press(s, "x")
-	asked := drive(s, first)
-	if toast, ok := asked[0].(ui.Toast); len(asked) != 1 || !ok || toast.Role != ui.Warn || s.texts.afterSave != nil {
-		t.Errorf("asked %v", asked)
+	sent := drive(s, first)
+	if toast, ok := sent[0].(ui.Toast); len(sent) != 1 || !ok || toast.Role != ui.Warn || s.texts.afterSave != nil {
+		t.Errorf("sent %v", sent)
 	}
 }
 
-// A read that began before an edit and its save does not bring the old text back.
-func TestAStaleReadIsDropped(t *testing.T) {
+// A read that began before a save does not restore the old text.
+func TestOutdatedReadIsDropped(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, validWorkload)
 	old := s.texts.docs[workload].read()()
@@ -92,20 +90,20 @@ func TestAStaleReadIsDropped(t *testing.T) {
 	now := textOf(s, workload)
 	drive(s, s.Update(old))
 	if got := textOf(s, workload); got != now {
-		t.Fatalf("the old text is back: %q", got)
+		t.Fatalf("the old text was restored: %q", got)
 	}
 	press(s, "ctrl+z")
 	if textOf(s, workload) == now {
-		t.Error("undo is gone")
+		t.Error("undo does not work")
 	}
-	// Nothing is edited, and of two reads the later one is taken first.
+	// Without edits, the results of two reads arrive in reverse order.
 	press(s, "ctrl+s")
 	old = s.texts.docs[workload].read()()
 	d.files["/w.yaml"] = "theirs: 1\n"
 	drive(s, s.texts.docs[workload].read())
 	drive(s, s.Update(old))
 	if got := textOf(s, workload); got != "theirs: 1\n" {
-		t.Errorf("the older read holds: %q", got)
+		t.Errorf("the older read replaced the text: %q", got)
 	}
 }
 
@@ -119,19 +117,19 @@ func TestPastedLineEnds(t *testing.T) {
 	}
 }
 
-func TestOpenPlaceholdersAreNotSubmitted(t *testing.T) {
+func TestSubmitWithOpenPlaceholder(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, strings.Replace(testWorkload, "1548.0", "1549.0", 1))
-	asked := press(s, "ctrl+r")
-	want := ui.Toast{Text: "not to be submitted: 1 open placeholder", Role: ui.Warn}
-	if len(asked) != 1 || asked[0] != want {
-		t.Errorf("asked %v, want %v", asked, want)
+	sent := press(s, "ctrl+r")
+	want := ui.Toast{Text: "can't submit: 1 open placeholder", Role: ui.Warn}
+	if len(sent) != 1 || sent[0] != want {
+		t.Errorf("sent %v, want %v", sent, want)
 	}
 }
 
-// The workload is where the engine sees it, and one that is not there is not
-// handed on.
-func TestTheWorkloadBehindAMount(t *testing.T) {
+// The workload is loaded from the path that the engine resolves. A workload that does not
+// exist is not submitted.
+func TestWorkloadBehindMount(t *testing.T) {
 	t.Parallel()
 	d := &fakeEngine{workloadPath: "/host/w.yaml", files: map[string]string{
 		"/here/r.yaml": testRecipe, "/host/w.yaml": validWorkload, "/here/w.yaml": "another",
@@ -149,16 +147,16 @@ func TestTheWorkloadBehindAMount(t *testing.T) {
 	defer s.Close()
 	s.SetSize(80, 20)
 	drive(s, s.Init())
-	if asked := press(s, "ctrl+r"); len(asked) != 1 || asked[0] != (ui.OpenSubmit{Recipe: "/here/r.yaml"}) {
-		t.Errorf("without a workload: %v", asked)
+	if sent := press(s, "ctrl+r"); len(sent) != 1 || sent[0] != (ui.OpenSubmit{Recipe: "/here/r.yaml"}) {
+		t.Errorf("without a workload: %v", sent)
 	}
 }
 
-// One recipe of several is named behind a colon: the file is read and written, the
-// selector stays in what is checked and submitted.
-func TestOneRecipeOfSeveral(t *testing.T) {
+// A selector after the path is used to check and submit, but not to read and write the
+// file.
+func TestRecipeWithSelector(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir() // the name of a file that is there would win over the selector
+	dir := t.TempDir() // with a colon in the name of an existing file, there is no selector
 	file := filepath.Join(dir, "r.yaml")
 	indented := "base:\n  " + strings.ReplaceAll(strings.TrimSuffix(testRecipe, "\n"), "\n", "\n  ") +
 		"\noverride_big:\n  benchmark:\n    concurrency: 1010\n"
@@ -174,10 +172,10 @@ func TestOneRecipeOfSeveral(t *testing.T) {
 		t.Fatalf("read %q as %q: %v", f.file, f.path, f.err)
 	}
 	if f := &s.texts.docs[workload]; f.path != filepath.Join(dir, "w.yaml") {
-		t.Errorf("the workload is looked for as %q", f.path)
+		t.Errorf("workload path %q", f.path)
 	}
 	if c, ok := s.checks.rule.binding(); !ok || c.Level != 1010 {
-		t.Errorf("the rule is about %v: %s", c, s.checks.rule.unknown)
+		t.Errorf("the rule checks %v: %s", c, s.checks.rule.unknown)
 	}
 	press(s, "end", " ", "#", "ctrl+s")
 	if got := d.files[file]; !strings.HasPrefix(got, "base: #") {

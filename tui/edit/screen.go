@@ -9,15 +9,15 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// focus is what keys are for, if the form is closed.
+// focus is the pane that gets the keys while the form is closed.
 type focus int
 
 const (
 	onText     focus = iota
-	onProblems       // the list; keys are no text
+	onProblems       // keys are not text
 )
 
-// Screen is the editor. It routes what comes in to its panes, and lays them out.
+// Screen is the editor. It passes messages to its panes and arranges them.
 type Screen struct {
 	th     ui.Theme
 	boxes  boxes
@@ -29,15 +29,15 @@ type Screen struct {
 	form     form
 	finder   finder
 	focus    focus
-	// What is open on top of these; nil: nothing is.
+	// Panes open on top of these, or nil.
 	question   *question
 	diff       *diffView
 	completion *completion
 	describing bool // the description of the field is open
 }
 
-// New makes the editor of a recipe and its workload; without a workload the one
-// that the recipe names is looked for.
+// New returns the editor of a recipe and its workload. Without a workload it looks for
+// the one that the recipe names.
 func New(eng Engine, th ui.Theme, recipePath, workloadPath string) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Screen{
@@ -46,45 +46,45 @@ func New(eng Engine, th ui.Theme, recipePath, workloadPath string) *Screen {
 	}
 }
 
-// Name is the screen's breadcrumb.
+// Name returns the screen's breadcrumb.
 func (s *Screen) Name() string { return "edit" }
 
-// Init reads both files.
+// Init starts to read both files.
 func (s *Screen) Init() tea.Cmd {
 	return tea.Batch(s.texts.docs[recipe].read(), s.texts.docs[workload].read())
 }
 
-// Close ends the screen's work.
+// Close cancels the screen's requests.
 func (s *Screen) Close() { s.cancel() }
 
-// Typing says whether keys are text now.
+// Typing reports whether keys are text.
 func (s *Screen) Typing() bool {
 	return s.focus == onText && s.texts.activeDoc().loaded || s.form.active || s.question != nil || s.diff != nil ||
 		s.finder.active || s.describing
 }
 
-// Unsaved says whether a text is not what is on disk.
+// Unsaved reports whether a text has unsaved changes.
 func (s *Screen) Unsaved() bool { return len(s.texts.unsaved()) > 0 }
 
-// Leave asks before edits are lost.
+// Leave asks before unsaved changes are discarded.
 func (s *Screen) Leave() tea.Cmd {
-	open := s.texts.unsaved()
-	if len(open) == 0 {
+	unsaved := s.texts.unsaved()
+	if len(unsaved) == 0 {
 		return ui.Send(ui.Back{})
 	}
-	s.question = leaveQuestion(open)
+	s.question = leaveQuestion(unsaved)
 	return nil
 }
 
-// State counts the problems, and says what is not saved.
+// State returns the number of problems and the names of unsaved texts.
 func (s *Screen) State() ui.State {
 	st := ui.State{Age: "saved"}
-	if open := s.texts.unsaved(); len(open) > 0 {
-		st.Age = "not saved: " + strings.Join(open, ", ")
+	if unsaved := s.texts.unsaved(); len(unsaved) > 0 {
+		st.Age = "unsaved: " + strings.Join(unsaved, ", ")
 	}
 	switch errors, warnings := s.problems.count(); {
 	case s.texts.docs[recipe].err != nil:
-		return ui.State{Text: "not read", Role: ui.Bad}
+		return ui.State{Text: "not loaded", Role: ui.Bad}
 	case s.checks.err != nil:
 		st.Text, st.Role = "not checked", ui.Bad
 	case s.checks.checkedVersions == versions{}:
@@ -102,7 +102,7 @@ func (s *Screen) State() ui.State {
 	return st
 }
 
-// SetSize gives the size of the body.
+// SetSize sets the size of the body.
 func (s *Screen) SetSize(w, h int) {
 	s.boxes = layout(w, h, s.texts.docs[workload].path != "")
 	for i := range s.texts.docs {
@@ -113,11 +113,11 @@ func (s *Screen) SetSize(w, h int) {
 	}
 }
 
-// normalizeLineEnds makes line feeds of the line ends of a paste: terminals send carriage returns.
+// normalizeLineEnds replaces the line ends of a paste by newlines: terminals send carriage returns.
 var normalizeLineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Update takes a message, and follows whatever it has changed: where things are,
-// what is saved, and what has to be checked.
+// Update handles a message, then updates the layout and the unsaved marks, and starts
+// the checks that are due.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	cmd := s.handle(msg)
 	s.texts.updateUnsaved()
@@ -145,7 +145,7 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 		return s.texts.checkDisk()
 	case ui.Tick:
 		cmds := []tea.Cmd{s.texts.checkDisk(), s.texts.backUp()}
-		if s.question == nil { // it was another question that the next one waited for
+		if s.question == nil { // the question that the next one waited for is answered
 			cmds = append(cmds, s.openQuestion(s.texts.nextQuestion()))
 		}
 		return tea.Batch(cmds...)
@@ -155,7 +155,7 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// handlePaneMsg does what a pane asks for, and takes what a command came back with.
+// handlePaneMsg handles a message from a pane or from a command.
 func (s *Screen) handlePaneMsg(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case ui.Back, ui.Toast:
@@ -193,7 +193,7 @@ func (s *Screen) handlePaneMsg(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// openQuestion puts a question that no key asked for, if there is one.
+// openQuestion opens a question that was not opened by a key, if there is one.
 func (s *Screen) openQuestion(q *question, cmd tea.Cmd) tea.Cmd {
 	if q == nil {
 		return cmd
@@ -214,14 +214,14 @@ func (s *Screen) handleChecked(m checkedMsg) tea.Cmd {
 	return s.texts.backUp()
 }
 
-// submitMsg asks for the submit screen, now that everything is saved.
+// submitMsg opens the submit screen once everything is saved.
 type submitMsg struct{}
 
-// submit saves what is not saved, and opens the submit screen then.
+// submit saves both texts and then opens the submit screen.
 func (s *Screen) submit() tea.Cmd {
 	if why := s.checks.submitBlocker(&s.texts, s.versions(), &s.problems); why != "" {
 		s.texts.afterSave = nil
-		return ui.Send(ui.Toast{Text: "not to be submitted: " + why, Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "can't submit: " + why, Role: ui.Warn})
 	}
 	if s.Unsaved() || s.texts.saving() {
 		return s.texts.saveThen(submitMsg{})
@@ -233,7 +233,7 @@ func (s *Screen) submit() tea.Cmd {
 	return ui.Send(o)
 }
 
-// describeLine describes the line under the cursor: of the text, or of what has the focus instead.
+// describeLine describes the line under the cursor of the text, form or list with the focus.
 func (s *Screen) describeLine() description {
 	of, line := s.texts.active, s.texts.activeDoc().text.Cursor().Line
 	e, inForm := s.form.current()

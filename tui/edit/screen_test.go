@@ -19,13 +19,13 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// fakeEngine is an engine on files in memory.
+// fakeEngine is an engine with files in memory.
 type fakeEngine struct {
 	mu           sync.Mutex
 	files        map[string]string
 	checks       int
 	fail         error
-	workloadPath string // where the workload of any recipe is seen
+	workloadPath string // result of WorkloadOf
 	unsaved      map[string]engine.Unsaved
 	ported       [2]string
 	editor       string // command
@@ -71,7 +71,7 @@ func (d *fakeEngine) Editor(name, text string) (*engine.EditorCommand, error) {
 
 func (d *fakeEngine) Ported(context.Context, string) (recipe, workload string, err error) {
 	if d.ported[0] == "" {
-		return "", "", errors.New("no report of a port lies beside it")
+		return "", "", errors.New("no port report")
 	}
 	return d.ported[0], d.ported[1], nil
 }
@@ -189,18 +189,18 @@ func open(t *testing.T, recipe, workload string) (*Screen, *fakeEngine) {
 	s := New(d, ui.NewTheme(true), "/r.yaml", "/w.yaml")
 	t.Cleanup(s.Close)
 	s.SetSize(80, 20)
-	if asked := drive(s, s.Init()); len(asked) > 0 {
-		t.Fatalf("asked at the start: %v", asked)
+	if sent := drive(s, s.Init()); len(sent) > 0 {
+		t.Fatalf("messages at the start: %v", sent)
 	}
 	if s.texts.active != 0 {
-		t.Fatal("the recipe is not what opens")
+		t.Fatal("the recipe is not the active text")
 	}
-	press(s, "ctrl+t") // what is tuned is in the workload
+	press(s, "ctrl+t") // most tests edit the workload
 	return s, d
 }
 
-// drive runs a command of the screen and what follows from it; what is asked of
-// the workbench comes back.
+// drive runs a command of the screen and those that follow. It returns the messages for
+// the workbench.
 func drive(s *Screen, cmd tea.Cmd) []tea.Msg {
 	return frametest.Drive(s, cmd, func(msg tea.Msg) bool {
 		switch msg.(type) {
@@ -213,11 +213,11 @@ func drive(s *Screen, cmd tea.Cmd) []tea.Msg {
 
 func textOf(s *Screen, of side) string { return s.texts.docs[of].text.Text() }
 
-func press(s *Screen, keys ...string) (asked []tea.Msg) {
+func press(s *Screen, keys ...string) (sent []tea.Msg) {
 	for _, k := range frametest.Keys(keys...) {
-		asked = append(asked, drive(s, s.Update(k))...)
+		sent = append(sent, drive(s, s.Update(k))...)
 	}
-	return asked
+	return sent
 }
 
 func TestFrames(t *testing.T) {
@@ -249,7 +249,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-func TestEverySizeIsDrawnWhole(t *testing.T) {
+func TestFrameFillsEverySize(t *testing.T) {
 	t.Parallel()
 	for _, keys := range [][]string{
 		nil, {"ctrl+f"}, {"f2"}, {"ctrl+o"}, {"ctrl+g"}, {"ctrl+w", "a"}, {"ctrl+t", "ctrl+end", "ctrl+space"},
@@ -263,8 +263,8 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 	}
 }
 
-// The rule changes with each key, and the last one is what holds.
-func TestRuleFollowsTheKeys(t *testing.T) {
+// The rule follows each key.
+func TestRuleFollowsKeys(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, strings.Replace(testWorkload, " # was 2400", "", 1))
 	for _, c := range []struct{ key, want string }{
@@ -273,12 +273,12 @@ func TestRuleFollowsTheKeys(t *testing.T) {
 		{"backspace", "✗ short by 1 s"},
 		{"backspace", "✗ short by 1395 s"},
 		{"9", "✓ slack 0 s"},
-		{"x", "is no valid number"},
+		{"x", "is not a valid number"},
 		{"backspace", "✓ slack 0 s"},
 	} {
 		press(s, c.key)
 		if got := s.checks.rule.View(s.th, s.boxes.all.w); !strings.Contains(got, c.want) {
-			t.Errorf("after %s the rule says %q, want %q", c.key, got, c.want)
+			t.Errorf("after %s the rule shows %q, want %q", c.key, got, c.want)
 		}
 	}
 	press(s, "ctrl+s")
@@ -287,7 +287,7 @@ func TestRuleFollowsTheKeys(t *testing.T) {
 	}
 }
 
-// Each of the five fixes alone makes the rule hold, as one step that undo takes back.
+// Each of the five fixes alone satisfies the rule, and is one edit.
 func TestFixes(t *testing.T) {
 	t.Parallel()
 	for i, want := range []string{
@@ -297,24 +297,24 @@ func TestFixes(t *testing.T) {
 		s, _ := open(t, testRecipe, testWorkload)
 		press(s, "ctrl+f", fmt.Sprint(i+1))
 		if c, ok := s.checks.rule.binding(); !ok || !c.OK {
-			t.Errorf("fix %d: the rule does not hold: %s", i+1, c.Summary())
+			t.Errorf("fix %d does not satisfy the rule: %s", i+1, c.Summary())
 		}
 		if got := textOf(s, s.texts.active); !strings.Contains(got, want) {
 			t.Errorf("fix %d: %q not in\n%s", i+1, want, got)
 		}
 		press(s, "ctrl+z")
 		if textOf(s, recipe) != testRecipe || textOf(s, workload) != testWorkload || s.texts.docs[workload].unsaved {
-			t.Errorf("fix %d is not undone by one step", i+1)
+			t.Errorf("fix %d is not undone by one undo", i+1)
 		}
 	}
 }
 
-func TestFixOfOneLevelOfSeveral(t *testing.T) {
+func TestFixOneOfSeveralConcurrencies(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, strings.Replace(testRecipe, "concurrency: 1010", "concurrencies: [64, 1010]", 1), testWorkload)
 	press(s, "ctrl+f", "5")
 	if got := textOf(s, recipe); !strings.Contains(got, "concurrencies: [64, 1009]") {
-		t.Errorf("the level is not in\n%s", got)
+		t.Errorf("the concurrency is not in\n%s", got)
 	}
 }
 
@@ -322,46 +322,46 @@ func TestLeaving(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, testWorkload)
 	if got := s.Leave()(); got != (ui.Back{}) {
-		t.Errorf("leaving an unchanged text asks %v", got)
+		t.Errorf("leaving an unchanged text returned %v", got)
 	}
 	press(s, "x")
 	if cmd := s.Leave(); cmd != nil || s.question == nil || !strings.Contains(s.question.Body, "w.yaml") || !s.Typing() {
-		t.Fatalf("leaving an edited text asks %v", s.question)
+		t.Fatalf("question after leaving a changed text: %v", s.question)
 	}
-	if asked := press(s, "enter"); len(asked) > 0 || s.question != nil {
-		t.Errorf("staying gave %v", asked)
-	}
-	s.Leave()
-	asked := press(s, "3")
-	if len(asked) != 1 || asked[0] != (ui.Back{}) || len(d.unsaved) > 0 || d.files["/w.yaml"] != testWorkload {
-		t.Errorf("discarding gave %v, kept %v", asked, d.unsaved)
+	if sent := press(s, "enter"); len(sent) > 0 || s.question != nil {
+		t.Errorf("stay returned %v", sent)
 	}
 	s.Leave()
-	asked = press(s, "ctrl+s")
-	if len(asked) != 1 || asked[0] != (ui.Back{}) || !strings.Contains(d.files["/w.yaml"], "xphase") {
-		t.Errorf("saving gave %v, file %q", asked, d.files["/w.yaml"])
+	sent := press(s, "3")
+	if len(sent) != 1 || sent[0] != (ui.Back{}) || len(d.unsaved) > 0 || d.files["/w.yaml"] != testWorkload {
+		t.Errorf("discard returned %v, backups %v", sent, d.unsaved)
+	}
+	s.Leave()
+	sent = press(s, "ctrl+s")
+	if len(sent) != 1 || sent[0] != (ui.Back{}) || !strings.Contains(d.files["/w.yaml"], "xphase") {
+		t.Errorf("save returned %v, file %q", sent, d.files["/w.yaml"])
 	}
 }
 
-// Submit saves first, and is refused while there are errors.
+// Submit saves first, and does nothing while there are errors.
 func TestSubmit(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
-	if asked := press(s, "ctrl+r"); len(asked) != 1 || asked[0].(ui.Toast).Role != ui.Warn {
-		t.Fatalf("with errors: %v", asked)
+	if sent := press(s, "ctrl+r"); len(sent) != 1 || sent[0].(ui.Toast).Role != ui.Warn {
+		t.Fatalf("with errors: %v", sent)
 	}
 	good := strings.NewReplacer("1548.0", "1549.0", "/TODO/", "/scratch/").Replace(testWorkload)
 	s, d := open(t, testRecipe, good)
-	asked := press(s, "down", "end", "0", "ctrl+r")
-	if len(asked) != 1 || asked[0] != (ui.OpenSubmit{Recipe: "/r.yaml", Workload: "/w.yaml"}) {
-		t.Errorf("asked %v", asked)
+	sent := press(s, "down", "end", "0", "ctrl+r")
+	if len(sent) != 1 || sent[0] != (ui.OpenSubmit{Recipe: "/r.yaml", Workload: "/w.yaml"}) {
+		t.Errorf("sent %v", sent)
 	}
 	if !strings.Contains(d.files["/w.yaml"], "240.00") {
-		t.Error("submitted without saving")
+		t.Error("submitted without a save")
 	}
 }
 
-func TestTheRecipesWorkloadIsFound(t *testing.T) {
+func TestFindWorkload(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/scratch/w.yaml", "/here/w.yaml", "/here/r.workload.yaml"} {
 		d := &fakeEngine{files: map[string]string{"/here/r.yaml": testRecipe, path: testWorkload}}
@@ -369,7 +369,7 @@ func TestTheRecipesWorkloadIsFound(t *testing.T) {
 		s.SetSize(80, 20)
 		drive(s, s.Init())
 		if s.texts.docs[workload].path != path || !s.texts.docs[workload].loaded {
-			t.Errorf("%s is not found: %q %v", path, s.texts.docs[workload].path, s.texts.docs[workload].err)
+			t.Errorf("%s not found: %q %v", path, s.texts.docs[workload].path, s.texts.docs[workload].err)
 		}
 		s.Close()
 	}
@@ -391,12 +391,12 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A finding that comes with an edit is fixed by a key.
-func TestFixOfAProblem(t *testing.T) {
+// The key f fixes a finding that has an edit.
+func TestFixFinding(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
-	if asked := press(s, "esc", "f"); len(asked) != 1 {
-		t.Errorf("a finding without an edit: %v", asked)
+	if sent := press(s, "esc", "f"); len(sent) != 1 {
+		t.Errorf("a finding without an edit: %v", sent)
 	}
 	press(s, "down", "down", "f")
 	if got := textOf(s, recipe); got != strings.Replace(testRecipe, "dsv4-5p1d-c1010", "dsv4", 1) {
@@ -407,7 +407,7 @@ func TestFixOfAProblem(t *testing.T) {
 	}
 }
 
-func TestAFailedCheckIsNotAGoodOne(t *testing.T) {
+func TestFailedCheckIsShown(t *testing.T) {
 	t.Parallel()
 	s, d := open(t, testRecipe, testWorkload)
 	d.fail = errors.New("cluster file: permission denied")
@@ -417,7 +417,7 @@ func TestAFailedCheckIsNotAGoodOne(t *testing.T) {
 	}
 }
 
-// blockedEngine is an engine that never answers.
+// blockedEngine is an engine whose methods return only when ctx is done.
 type blockedEngine struct{}
 
 func (blockedEngine) ReadFile(ctx context.Context, _ string) ([]byte, error) {
@@ -464,9 +464,9 @@ func (blockedEngine) Save(ctx context.Context, _ string, _, _ []byte) error {
 	return ctx.Err()
 }
 
-// No key waits for the engine, a text is edited while a check runs, and only one
-// check runs at a time.
-func TestEngineThatBlocks(t *testing.T) {
+// No key waits for the engine, texts can be edited during a check, and only one check runs
+// at a time.
+func TestBlockedEngine(t *testing.T) {
 	t.Parallel()
 	s := New(blockedEngine{}, ui.NewTheme(true), "/r.yaml", "/w.yaml")
 	defer s.Close()
@@ -482,12 +482,12 @@ func TestEngineThatBlocks(t *testing.T) {
 	s.Update(readMsg{side: workload, path: "/w.yaml", text: testWorkload})
 	s.Update(ruleMsg{versions: s.versions(), rule: evaluateRule(s.texts.draft())})
 	if !s.checks.checking {
-		t.Fatal("no check was asked for")
+		t.Fatal("no check was started")
 	}
 	s.focus, s.texts.active, s.checks.ruleBusy = onText, workload, true
 	var cmds int
 	for _, k := range frametest.Keys("a", "b", "c") {
-		if s.Update(k) != nil { // not run: it would wait for the engine
+		if s.Update(k) != nil { // not run, as it would wait for the engine
 			cmds++
 		}
 	}
@@ -495,12 +495,12 @@ func TestEngineThatBlocks(t *testing.T) {
 		t.Errorf("typed into %q", got)
 	}
 	if cmds > 0 {
-		t.Errorf("%d requests while one is in flight", cmds)
+		t.Errorf("%d requests started during another one", cmds)
 	}
-	// The answer about an older text starts a check of the newer one.
+	// The result for an older text starts a check of the newer one.
 	s.checks.ruleBusy, s.checks.ruleVersions = false, s.versions()
 	cmd := s.Update(checkedMsg{versions: versions{1, 1, 0}})
 	if cmd == nil || !s.checks.checking || s.versions() == s.checks.checkedVersions {
-		t.Error("a stale answer is taken for the last word")
+		t.Error("an outdated result was accepted")
 	}
 }

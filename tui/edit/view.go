@@ -15,7 +15,7 @@ func (s *Screen) View() string {
 	}
 	rule := s.checks.rule
 	if s.texts.docs[recipe].err != nil {
-		rule.unknown = "no recipe is read"
+		rule.unknown = "recipe not loaded"
 	}
 	tabs := ""
 	switch d := s.texts.activeDoc(); {
@@ -37,7 +37,7 @@ func (s *Screen) View() string {
 	return s.drawOverlays(strings.Join(parts, "\n"))
 }
 
-// drawOverlays lays what is open on top over the body.
+// drawOverlays draws the panes that are open on top over the body.
 func (s *Screen) drawOverlays(body string) string {
 	w, h := s.boxes.all.w, s.boxes.all.h
 	if s.completion != nil && !s.form.active && s.focus == onText {
@@ -58,8 +58,8 @@ func (s *Screen) drawOverlays(body string) string {
 	return body
 }
 
-// drawMain is the texts in view, or one with the description of its field; the form or
-// the comparison takes their place.
+// drawMain draws the texts in view, with the description of the field if there is room;
+// or the form or the comparison instead.
 func (s *Screen) drawMain() string {
 	b := s.boxes
 	text := func(of side) string {
@@ -85,22 +85,22 @@ func (s *Screen) drawMain() string {
 	return main
 }
 
-// drawBottom is the list of problems, with the description of the field beside or above it.
+// drawBottom draws the list of problems, with the description of the field beside or above it.
 func (s *Screen) drawBottom() string {
 	b := s.boxes
-	say := func(r ui.Role, text string) string { return ui.Box(" "+s.th.Paint(r, text), b.list.w, b.list.h) }
+	message := func(r ui.Role, text string) string { return ui.Box(" "+s.th.Paint(r, text), b.list.w, b.list.h) }
 	var list string
 	switch {
 	case s.checks.err != nil:
-		list = say(ui.Bad, "✗ not checked: "+ui.Clean(s.checks.err.Error()))
+		list = message(ui.Bad, "✗ not checked: "+ui.Clean(s.checks.err.Error()))
 	case !s.texts.docs[recipe].loaded:
-		list = say(ui.Muted, "nothing is checked without a recipe")
+		list = message(ui.Muted, "no recipe loaded")
 	case len(s.problems.items) > 0:
 		list = s.problems.View(s.th, b.list.w, b.list.h, s.focus == onProblems && !s.form.active)
 	case s.checks.checkedVersions == versions{}:
-		list = say(ui.Muted, "checking …")
+		list = message(ui.Muted, "checking …")
 	default:
-		list = say(ui.OK, "✓ no problems")
+		list = message(ui.OK, "✓ no problems")
 	}
 	switch {
 	case b.sideBySide:
