@@ -31,7 +31,7 @@ the external client. The banner and every output name the implementation.`,
 	fl.StringVar(&opt.ResultsDir, "results-dir", "", "output directory (required)")
 	fl.StringVar(&opt.RequestLog, "request-log-path", "", "request rows (default: requests.jsonl in the output directory)")
 	seed := fl.Int64("seed", 0, "seed (default: from the workload)")
-	fl.StringVar(&opt.DelayKey, "delay-key", replay.DelayKey, "key of the tool-call delay in trajectory rows, in ms")
+	fl.StringVar(&opt.DelayKey, "delay-key", replay.DefaultDelayKey, "key of the tool-call delay in trajectory rows, in ms")
 	fl.StringVar(&opt.EventFile, "events", "", "append progress events to this file")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := required(cmd, "config", "base-url", "model", "results-dir"); err != nil {

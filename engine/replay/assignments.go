@@ -10,13 +10,13 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// assignments says which conversations each user plays, by id.
+// assignments maps users to the ids of their conversations.
 type assignments struct {
 	users   map[int][]string
-	perUser int // the longest list
+	perUser int // length of the longest list
 }
 
-// maxAssignments bounds the file, in MiB: 20,000 users take about one.
+// maxAssignments limits the size of the file, in MiB. 20,000 users need about 1 MiB.
 const maxAssignments = 256
 
 func readAssignments(path string) (assignments, error) {
@@ -31,12 +31,12 @@ func readAssignments(path string) (assignments, error) {
 	return a, nil
 }
 
-// parseAssignments reads an object whose key "assignments" holds a list of
-// lists of conversation ids, or an object of such lists keyed by user index.
+// parseAssignments parses an object whose key "assignments" holds either a list of lists of
+// conversation ids or an object of such lists keyed by user index.
 func parseAssignments(data []byte) (assignments, error) {
 	a := assignments{}
 	dec := json.NewDecoder(bytes.NewReader(data))
-	err := object(dec, func(key string) error {
+	err := readObject(dec, func(key string) error {
 		if key != "assignments" {
 			return dec.Decode(new(json.RawMessage))
 		}
@@ -71,7 +71,7 @@ func (a *assignments) parseUsers(dec *json.Decoder) error {
 		_, err = dec.Token()
 		return err
 	case json.Delim('{'):
-		return members(dec, func(key string) error {
+		return readMembers(dec, func(key string) error {
 			user, err := strconv.Atoi(key)
 			if err != nil || user < 0 || strconv.Itoa(user) != key {
 				return problem.Errorf(problem.DatasetInvalid, "assignments: key %q is not a user index such as \"0\"", key)
@@ -99,8 +99,8 @@ func (a *assignments) parseUser(dec *json.Decoder, user int) error {
 	return nil
 }
 
-// object reads one JSON object and calls f for each key; f reads the value.
-func object(dec *json.Decoder, f func(key string) error) error {
+// readObject reads a JSON object and calls f for each key; f must read the value.
+func readObject(dec *json.Decoder, f func(key string) error) error {
 	open, err := dec.Token()
 	if err != nil {
 		return err
@@ -108,10 +108,10 @@ func object(dec *json.Decoder, f func(key string) error) error {
 	if open != json.Delim('{') {
 		return problem.Errorf(problem.DatasetInvalid, "not a JSON object: %v", open)
 	}
-	return members(dec, f)
+	return readMembers(dec, f)
 }
 
-func members(dec *json.Decoder, f func(key string) error) error {
+func readMembers(dec *json.Decoder, f func(key string) error) error {
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {

@@ -11,17 +11,17 @@ import (
 
 var rule = strings.Repeat("=", 60)
 
-// withoutPassword is a URL for the log, which everyone may read.
+// withoutPassword returns a URL for the log, with its password redacted.
 func withoutPassword(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
-		return "unreadable"
+		return "invalid"
 	}
 	return u.Redacted()
 }
 
-// banner is the resolved configuration, with the labels of the external client,
-// whose readers it serves.
+// banner returns the resolved configuration as text. It uses the labels of the external client,
+// so that parsers of that banner can read it too.
 func banner(cfg Config) string {
 	var b strings.Builder
 	line := func(label string, value any) { fmt.Fprintf(&b, "  %s: %v\n", label, value) }
@@ -54,7 +54,7 @@ func banner(cfg Config) string {
 	return b.String()
 }
 
-// datasetLines is what the log says once the dataset is loaded.
+// datasetLines returns the log lines about the loaded dataset.
 func datasetLines(cfg Config, d *Dataset) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Loaded %d trajectories\n", d.conversations())
@@ -74,7 +74,7 @@ func enabled(on bool) string {
 	return "disabled"
 }
 
-// intList prints as Python does, [64, 1010].
+// intList formats a list as Python does: [64, 1010].
 func intList(v []int) string {
 	parts := make([]string, len(v))
 	for i, n := range v {
@@ -83,12 +83,12 @@ func intList(v []int) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// shortSeconds has decimals only where they are needed: 2400, 300.5.
+// shortSeconds formats seconds without unneeded decimals: 2400, 300.5.
 func shortSeconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
 }
 
-// floatSeconds prints as Python prints a float: 2400.0, 300.5.
+// floatSeconds formats seconds as Python formats a float: 2400.0, 300.5.
 func floatSeconds(d time.Duration) string {
 	s := shortSeconds(d)
 	if !strings.Contains(s, ".") {
@@ -97,7 +97,8 @@ func floatSeconds(d time.Duration) string {
 	return s
 }
 
-// printable makes a server's words safe for a terminal and fit on one line.
+// printable replaces control characters in a server's message, so that it is safe to show
+// and fits on one line.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -16,10 +16,10 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// maxErrorText bounds what is kept of an error response.
+// maxErrorText limits the text that is kept of an error response, in bytes.
 const maxErrorText = 300
 
-// client sends chat requests and reads their streams.
+// client sends chat requests and reads the streamed responses.
 type client struct {
 	http    *http.Client
 	url     string
@@ -42,23 +42,23 @@ func newClient(cfg Config) *client {
 		http: &http.Client{Transport: &http.Transport{
 			DialContext: dialer.DialContext, DisableCompression: true, ReadBufferSize: 16 << 10, WriteBufferSize: 64 << 10,
 			MaxConnsPerHost: cfg.maxConcurrency(), MaxIdleConnsPerHost: cfg.maxConcurrency(),
-			// HTTP/1.1 alone: one connection a user, no shared stream windows.
+			// Only HTTP/1.1, because HTTP/2 would share one connection and its flow control among users.
 			TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 		}},
 	}
 }
 
-// exchange is one request from its sending to its end.
+// exchange is one request and its response.
 type exchange struct {
-	answer
-	start, end time.Time // end: the last output, or the failure
-	kind       errorKind // empty when it succeeded
-	status     int       // 0 without a response
-	text       string    // what the failure said, for people
+	response
+	start, end time.Time // end is the time of the last output or of the failure
+	kind       errorKind // empty if the request succeeded
+	status     int       // HTTP status; 0 without a response
+	text       string    // error message of a failure
 }
 
-// send sends a body and reads the stream to its end. It returns when the stream
-// ends, its time limit passes or ctx ends; the exchange then is a failure.
+// send sends a request and reads the streamed response. If the request's time limit is
+// exceeded or ctx ends first, the exchange is a failure.
 func (c *client) send(ctx context.Context, start time.Time, body []byte, header http.Header) exchange {
 	x := exchange{start: start}
 	ctx, cancel := context.WithDeadlineCause(ctx, start.Add(c.timeout), errTimeout)
@@ -72,7 +72,7 @@ func (c *client) send(ctx context.Context, start time.Time, body []byte, header 
 		x.kind = errorConnection
 	}
 	if x.kind == "" && x.status != 0 {
-		x.kind = x.answer.kind(err != nil)
+		x.kind = x.response.classify(err != nil)
 	}
 	if x.text == "" && err != nil {
 		x.text = err.Error()
@@ -116,25 +116,25 @@ func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange,
 		}
 		return nil
 	}
-	return c.read(resp.Body, cancel, &x.answer)
+	return c.readStream(resp.Body, cancel, &x.response)
 }
 
-// read takes the stream event by event. The time of an event is taken when its
-// read has returned, before it is parsed.
-func (c *client) read(body io.Reader, cancel context.CancelFunc, a *answer) error {
+// readStream reads the response event by event. The time of an event is that of the return
+// of the read that completed it, before it is parsed.
+func (c *client) readStream(body io.Reader, cancel context.CancelFunc, a *response) error {
 	var p sseParser
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := body.Read(buf)
 		now := time.Now()
-		if n > 0 && !a.ended() {
-			perr := p.feed(buf[:n], func(name, data []byte) { a.event(now, name, data) })
+		if n > 0 && !a.complete() {
+			perr := p.feed(buf[:n], func(name, data []byte) { a.addEvent(now, name, data) })
 			if perr != nil {
 				return perr
 			}
-			if a.ended() {
-				// The connection can be kept once the body has ended, which is
-				// due at once. One that stays open is given up.
+			if a.complete() {
+				// The body should end at once, so that the connection can be reused.
+				// If it stays open, the connection is closed.
 				defer time.AfterFunc(endOfBody, cancel).Stop()
 			}
 		}
@@ -147,17 +147,17 @@ func (c *client) read(body io.Reader, cancel context.CancelFunc, a *answer) erro
 	}
 }
 
-// endOfBody is how long a body may stay open after the stream's end mark.
+// endOfBody is how long a body may stay open after the stream's [DONE] marker.
 const endOfBody = time.Second
 
-// requestBody is the JSON document of a request. messages and tools go in as
-// they are in the file; tools may be nil.
+// requestBody returns the JSON document of a request. It copies messages and tools
+// unchanged from the dataset; tools may be nil.
 func requestBody(cfg Config, messages, tools json.RawMessage, limit int) ([]byte, error) {
 	head, err := json.Marshal(map[string]any{
 		"model":          cfg.Model,
 		"stream":         true,
 		"stream_options": map[string]bool{"include_usage": true},
-		"max_tokens":     smallest(limit, cfg.MaxTokens),
+		"max_tokens":     minLimit(limit, cfg.MaxTokens),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build a request: %w", err)

@@ -16,7 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Users keep their connections; every request carries what the server routes by.
+// Users keep their connections, and every request has the headers for routing.
 func TestRunKeepsConnectionsAndSendsHeaders(t *testing.T) {
 	t.Parallel()
 	mock, err := mockserver.New(mockserver.Config{Role: schema.Agg, Timing: fastTiming()})
@@ -50,7 +50,7 @@ func TestRunKeepsConnectionsAndSendsHeaders(t *testing.T) {
 	}
 	cfg := testConfig(t, srv.URL+"/v1", writeTrajectories(t, rows))
 	cfg.Concurrencies, cfg.TrajectoriesPerUser, cfg.MinTotalTrajectories = []int{3}, 1, 3
-	if err := play(t.Context(), cfg); err != nil {
+	if err := runConfig(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	if n := connections.Load(); n > 3 {
@@ -66,7 +66,7 @@ func TestRunKeepsConnectionsAndSendsHeaders(t *testing.T) {
 	}
 }
 
-// A request is the turn's own text between what the configuration adds.
+// A request contains the turn's messages and tools unchanged, and the configured fields.
 func TestRequestBody(t *testing.T) {
 	t.Parallel()
 	const rest = `"model":"a \"quoted\" model","stream":true,"stream_options":{"include_usage":true},` +
@@ -77,7 +77,7 @@ func TestRequestBody(t *testing.T) {
 		limit       int
 		want        string
 	}{
-		{name: "no tools, no limit of its own", want: `{"max_tokens":100,` + rest + `}`},
+		{name: "no tools, no limit in the turn", want: `{"max_tokens":100,` + rest + `}`},
 		{name: "tools and a smaller limit", tools: "[2]", limit: 7, want: `{"max_tokens":7,` + rest + `,"tools":[2]}`},
 		{name: "a larger limit", limit: 700, want: `{"max_tokens":100,` + rest + `}`},
 	}
@@ -92,15 +92,15 @@ func TestRequestBody(t *testing.T) {
 	}
 }
 
-// The same seed sends the same requests in the same order, whatever the times.
-func TestRunRepeatsItself(t *testing.T) {
+// The same seed sends the same requests in the same order.
+func TestSameSeedSendsSameRequests(t *testing.T) {
 	t.Parallel()
 	base := disaggregated(t, mockserver.Config{Model: "org/model", Timing: fastTiming()})
 	path := writeTrajectories(t, conversations(4, 3, 1))
-	play := func() map[int][]string {
+	replay := func() map[int][]string {
 		cfg := testConfig(t, base, path)
 		cfg.Concurrencies, cfg.MaxStartingOffset, cfg.MinTrajectoriesPerUser = []int{3}, 2, 3
-		if err := play(t.Context(), cfg); err != nil {
+		if err := runConfig(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
 		users := map[int][]string{}
@@ -109,11 +109,11 @@ func TestRunRepeatsItself(t *testing.T) {
 		}
 		return users
 	}
-	first, second := play(), play()
+	first, second := replay(), replay()
 	for user := range 3 {
 		n := min(len(first[user]), len(second[user]))
 		if n < 7 || !slices.Equal(first[user][:n], second[user][:n]) {
-			t.Errorf("user %d played %v, then %v", user, first[user], second[user])
+			t.Errorf("user %d: first run sent %v, second run %v", user, first[user], second[user])
 		}
 	}
 }

@@ -13,58 +13,58 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// implementation is what the banner and every output call this client.
+// implementation is the name of this client in the banner and in all outputs.
 const implementation = "agentperf-tui built-in replay"
 
-// Config is one replay: where to send, what, and where the results go. Fields
-// without a remark are required; nothing has a hidden default.
+// Config configures one replay. It has no hidden defaults: fields are required unless their
+// comment says otherwise.
 type Config struct {
-	BaseURL    string // the API's base, usually ending in /v1
-	APIKey     string // sent as a bearer token; empty sends none
-	Model      string // the served model's name
-	ServerType string // recorded in the banner alone
+	BaseURL    string // base URL of the API, usually ending in /v1
+	APIKey     string // bearer token; if empty, none is sent
+	Model      string // served model name
+	ServerType string // only shown in the banner
 
-	Concurrencies []int         // the numbers of users, a phase each, in order
+	Concurrencies []int         // numbers of users, one phase each, in order
 	PhaseTimeout  time.Duration // ends a phase, counted from the start of its ramp-up
-	SettlingTime  time.Duration // between the last user's start and the measurement
-	SpawnRate     float64       // the ramp-up in users per second: user i starts at i/SpawnRate
-	// MinMeasurement, MinTotalTrajectories (completed by all users together since
-	// the phase began) and MinTrajectoriesPerUser (completed by each) are the stop
-	// criteria: a phase ends before its timeout once all of them hold.
+	SettlingTime  time.Duration // from the start of the last user to the measuring window
+	SpawnRate     float64       // ramp-up in users per second: user i starts after i/SpawnRate seconds
+	// MinMeasurement, MinTotalTrajectories (completed by all users since the start of the
+	// phase) and MinTrajectoriesPerUser are the stop criteria: a phase ends before its
+	// timeout once all of them are met.
 	MinMeasurement         time.Duration
 	MinTotalTrajectories   int
 	MinTrajectoriesPerUser int
-	RequestTimeout         time.Duration // limits one request, and the drain after the stop
-	InterruptGrace         time.Duration // limits the drain instead when the context ends
+	RequestTimeout         time.Duration // limits each request, and the drain after a stop
+	InterruptGrace         time.Duration // limits the drain if the context ends
 
-	TrajectoryPath string // the JSONL file of recorded turns
-	// AssignmentsPath is the JSON file of user assignments. Without it (empty)
-	// each user gets TrajectoriesPerUser conversations by a seeded choice.
+	TrajectoryPath string // JSONL file of recorded turns
+	// AssignmentsPath is the JSON file of user assignments. If empty, each user is assigned
+	// TrajectoriesPerUser conversations, chosen by Seed.
 	AssignmentsPath     string
 	TrajectoriesPerUser int
-	DelayKey            string // the key of a row's tool-call delay in milliseconds; empty plays without delays
-	// MaxStartingOffset is the highest turn at which a user's first trajectory
-	// may begin. It is drawn from Seed.
+	DelayKey            string // key of a row's tool-call delay in milliseconds; if empty, there are no delays
+	// MaxStartingOffset is the highest turn at which a user's first trajectory may begin.
+	// The turn is drawn from Seed.
 	MaxStartingOffset int
 	Seed              int64
 
-	MaxTokens       int    // limits every request's output; a trajectory's own limit holds too, where it is smaller
-	ReasoningEffort string // sent when not empty
-	// RoutingHeaders sends X-Session-ID and X-Correlation-ID, DynamoHeaders
-	// X-Dynamo-Session-ID: one value for each pass through a trajectory.
+	MaxTokens       int    // limits the output of each request; a lower limit of the trajectory takes precedence
+	ReasoningEffort string // if empty, none is sent
+	// RoutingHeaders sends X-Session-ID and X-Correlation-ID, DynamoHeaders sends
+	// X-Dynamo-Session-ID. Each pass through a trajectory has its own value.
 	RoutingHeaders bool
 	DynamoHeaders  bool
 
-	ResultsDir string // takes the output files; it is created
-	// RequestLogPath takes the live request rows; empty is requests.jsonl in
-	// ResultsDir. Rows are appended.
+	ResultsDir string // directory of the output files; created if missing
+	// RequestLogPath is the file that request rows are appended to while the replay runs;
+	// default: requests.jsonl in ResultsDir.
 	RequestLogPath string
-	Version        string // this program's, for the client's name in all outputs
-	// Log takes the banner, the summaries and one line for the first failure of
-	// each kind. nil is no log.
+	Version        string // of this program; part of the client's name in all outputs
+	// Log receives the banner, the summaries and a line for the first failure of each kind.
+	// It may be nil.
 	Log io.Writer
-	// onEvent, if set, is told of a phase's progress, one call at a time. It
-	// must return soon: the phase waits for it.
+	// onEvent, if set, is called for each milestone of a phase, one call at a time. The phase
+	// waits until it returns.
 	onEvent func(phaseEvent)
 }
 
@@ -77,16 +77,16 @@ func (c Config) clientName() string {
 
 func (c Config) maxConcurrency() int { return slices.Max(c.Concurrencies) }
 
-// Bounds far above what one machine can play, and far below what would exhaust its memory.
+// Limits far above what one machine can replay, but low enough to fit in its memory.
 const (
 	maxUsers   = 1 << 20
 	maxPerUser = 1 << 10
-	maxModel   = 180 // bytes; its name becomes part of file names
+	maxModel   = 180 // bytes; the model name is part of file names
 
 	minSpawnRate = 0.001
 )
 
-// check reports all that is wrong with the configuration, a line each.
+// check returns all errors of the configuration, one per line.
 func (c Config) check() error {
 	var errs []error
 	want := func(ok bool, name string, got any, wanted string) {

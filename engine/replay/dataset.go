@@ -9,21 +9,21 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Dataset is the trajectories and who plays which, checked for every user of a
-// replay. Its methods are safe for concurrent use.
+// Dataset holds the trajectories of a replay and their assignment to users.
+// Its methods are safe for concurrent use.
 type Dataset struct {
 	trajectories *trajectories
 	users        int // entries of the assignments file, 0 without one
 	perUser      int
-	lists        [][]int // a user's conversations, for each user of the highest concurrency
+	assigned     [][]int // indexes of conversations, for each user of the highest concurrency
 
 	seed      int64
 	maxOffset int
 }
 
-// OpenDataset indexes cfg's trajectories and resolves its assignments for the
-// highest concurrency. It fails, naming file and line, when a row is malformed,
-// a turn missing or a user not covered; nothing has been sent then. Close it.
+// OpenDataset indexes the trajectories of cfg and resolves the assignments for the highest
+// concurrency. If a row is malformed, a turn is missing or a user has no assignment, the error
+// names the file and, where there is one, the line. The caller must close the dataset.
 func OpenDataset(ctx context.Context, cfg Config) (*Dataset, error) {
 	t, err := openTrajectories(ctx, cfg.TrajectoryPath, cfg.DelayKey)
 	if err != nil {
@@ -36,7 +36,8 @@ func OpenDataset(ctx context.Context, cfg Config) (*Dataset, error) {
 	return d, nil
 }
 
-// openError reports a dataset file that can't be opened; key is the workload field that names it.
+// openError returns the error for a dataset file that can't be opened. key is the field of the
+// workload that names the file.
 func openError(what, key string, err error) error {
 	id := problem.Of(err)
 	if id == problem.FileNotFound {
@@ -45,13 +46,13 @@ func openError(what, key string, err error) error {
 	return problem.Errorf(id, "%s: %w; set %s to a file that this machine can read", what, err, key)
 }
 
-// assign fills the users' lists from the assignments file or by choice.
+// assign assigns conversations to users, from the assignments file if there is one.
 func (d *Dataset) assign(cfg Config) error {
 	n := cfg.maxConcurrency()
-	d.lists = make([][]int, n)
+	d.assigned = make([][]int, n)
 	if cfg.AssignmentsPath == "" {
 		d.perUser = cfg.TrajectoriesPerUser
-		d.choose()
+		d.assignBySeed()
 		return nil
 	}
 	a, err := readAssignments(cfg.AssignmentsPath)
@@ -72,31 +73,31 @@ func (d *Dataset) assign(cfg Config) error {
 				return problem.Errorf(problem.DatasetInvalid, "user assignments: %s: user %d: conversation %q is not in %s; "+
 					"check that the two files belong together", cfg.AssignmentsPath, user, id, cfg.TrajectoryPath)
 			}
-			d.lists[user] = append(d.lists[user], i)
+			d.assigned[user] = append(d.assigned[user], i)
 		}
 	}
 	return nil
 }
 
-// choose deals the conversations out as one shuffled deck, seeded, that starts
-// over when it runs out: every conversation is played about as often.
-func (d *Dataset) choose() {
+// assignBySeed assigns conversations in the order of a seeded permutation, which is repeated as
+// often as needed. So every conversation is assigned about equally often.
+func (d *Dataset) assignBySeed() {
 	n := len(d.trajectories.conversations)
-	deck := rand.New(rand.NewPCG(uint64(d.seed), uint64(n))).Perm(n)
-	for user := range d.lists {
+	order := rand.New(rand.NewPCG(uint64(d.seed), uint64(n))).Perm(n)
+	for user := range d.assigned {
 		for k := range d.perUser {
-			d.lists[user] = append(d.lists[user], deck[(user*d.perUser+k)%n])
+			d.assigned[user] = append(d.assigned[user], order[(user*d.perUser+k)%n])
 		}
 	}
 }
 
-// conversations is the number of trajectories in the file.
+// conversations returns the number of trajectories in the file.
 func (d *Dataset) conversations() int { return len(d.trajectories.conversations) }
 
-// turns is the number of requests in all trajectories together.
+// turns returns the number of requests in all trajectories.
 func (d *Dataset) turns() int { return d.trajectories.turns }
 
-// Prompt reads a step's messages and tools from the file. tools is nil when the turn has none.
+// Prompt reads the messages and tools of a step from the file. tools is nil if the turn has none.
 func (d *Dataset) Prompt(s Step) (messages, tools json.RawMessage, err error) {
 	if messages, err = d.trajectories.read(s.turn.messages, s.turn.line); err != nil {
 		return nil, nil, err

@@ -28,7 +28,7 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 			name: "duplicate", text: row("a", 0) + "\n\n" + row("a", 0),
 			want: `:3: duplicate turn 0 of conversation "a", first on line 1`,
 		},
-		{name: "no JSON", text: goodRow + "\n{\"conversation_id\":\n", want: ":2: not valid JSON"},
+		{name: "not JSON", text: goodRow + "\n{\"conversation_id\":\n", want: ":2: not valid JSON"},
 		{name: "a list", text: "[1]", want: ":1: not a JSON object"},
 		{name: "no id", text: `{"conversation_idx":0,"messages":[1]}`, want: ":1: conversation_id is missing"},
 		{name: "id is a number", text: `{"conversation_id":7}`, want: ":1: conversation_id: "},
@@ -55,7 +55,7 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 			want: `:1: delay_ms: must be milliseconds, a number from 0 to 604800000, got "5"`,
 		},
 		{
-			name: "no target", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"target_output_tokens":0}`,
+			name: "target of 0", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"target_output_tokens":0}`,
 			want: ":1: target_output_tokens: must be a whole number from 1 to",
 		},
 		{name: "blank", text: "\n \n", want: ": no rows"},
@@ -72,8 +72,7 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-// Rows out of order, blank lines, CRLF, spaces, escaped keys and no newline at
-// the end.
+// The file has rows out of order, blank lines, CRLF, spaces, escaped quotes and no final newline.
 func TestTrajectoriesIndex(t *testing.T) {
 	t.Parallel()
 	text := strings.Join([]string{
@@ -141,17 +140,17 @@ func TestAssignments(t *testing.T) {
 	}{
 		{name: "lists", text: `{"metadata":{"per_user":9},"assignments":[["a"],["a","b"]]}`, users: 2, perUser: 2},
 		{name: "keyed", text: `{"assignments":{"1":["a"],"0":["b"]},"more":[1,{"x":[]}]}`, users: 2, perUser: 1},
-		{name: "no JSON", text: `{"assignments":[["a"`, err: "unexpected EOF"},
+		{name: "not JSON", text: `{"assignments":[["a"`, err: "unexpected EOF"},
 		{name: "a list", text: `[["a"]]`, err: "not a JSON object"},
 		{name: "no key", text: `{"users":[]}`, err: `no users found; add the key "assignments"`},
 		{name: "empty", text: `{"assignments":{}}`, err: "no users"},
-		{name: "not by index", text: `{"assignments":{"zero":["a"]}}`, err: `key "zero" is not a user index`},
-		{name: "index with zeros", text: `{"assignments":{"01":["a"]}}`, err: `key "01" is not a user index`},
+		{name: "key is not an index", text: `{"assignments":{"zero":["a"]}}`, err: `key "zero" is not a user index`},
+		{name: "index with leading zero", text: `{"assignments":{"01":["a"]}}`, err: `key "01" is not a user index`},
 		{name: "user twice", text: `{"assignments":{"0":["a"],"0":["b"]}}`, err: "duplicate user 0"},
 		{name: "key twice", text: `{"assignments":[["a"]],"assignments":[["a"]]}`, err: `duplicate key "assignments"`},
 		{name: "empty list", text: `{"assignments":[["a"],[]]}`, err: "user 1: no conversation ids"},
 		{name: "numbers", text: `{"assignments":[[1]]}`, err: "user 0: not a list of conversation ids"},
-		{name: "text", text: `{"assignments":"all"}`, err: "assignments must be a list of lists or an object keyed by user index, got all"},
+		{name: "text", text: `{"assignments":"all"}`, err: "assignments must be a list of lists or an object keyed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -171,18 +170,18 @@ func TestAssignments(t *testing.T) {
 	}
 }
 
-// Nothing is sent and no file touched when the assignments don't reach.
-func TestCoverageIsCheckedBeforeAnythingStarts(t *testing.T) {
+// If users lack assignments, no request is sent and no file is written.
+func TestAssignmentsAreCheckedBeforeStart(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, assignments, want string
 	}{
 		{
-			name: "too few", assignments: `{"assignments":[["agent-000"],["agent-001"]]}`,
+			name: "too few users", assignments: `{"assignments":[["agent-000"],["agent-001"]]}`,
 			want: "no entry for user 2 (2 users in all); use a file that covers users 0 to 2",
 		},
 		{
-			name: "a hole", assignments: `{"assignments":{"0":["agent-000"],"2":["agent-000"],"3":["agent-000"]}}`,
+			name: "missing index", assignments: `{"assignments":{"0":["agent-000"],"2":["agent-000"],"3":["agent-000"]}}`,
 			want: "no entry for user 1 (3 users in all); use a file that covers users 0 to 2",
 		},
 		{
@@ -190,7 +189,7 @@ func TestCoverageIsCheckedBeforeAnythingStarts(t *testing.T) {
 			want: `user 1: conversation "x" is not in `,
 		},
 		{
-			name: "metadata alone", assignments: `{"metadata":{"n_users_total":1000},"assignments":[["agent-000"]]}`,
+			name: "users only in metadata", assignments: `{"metadata":{"n_users_total":1000},"assignments":[["agent-000"]]}`,
 			want: "no entry for user 1 (1 users in all)",
 		},
 	}
@@ -200,12 +199,12 @@ func TestCoverageIsCheckedBeforeAnythingStarts(t *testing.T) {
 			cfg := testConfig(t, "http://127.0.0.1:1/v1", writeTrajectories(t, conversations(2, 2, 0)))
 			cfg.Concurrencies = []int{1, 3}
 			cfg.AssignmentsPath = writeFile(t, "assignments.json", tt.assignments)
-			err := play(t.Context(), cfg)
+			err := runConfig(t.Context(), cfg)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), cfg.AssignmentsPath) {
 				t.Errorf("got error %v, want one that names the file and %q", err, tt.want)
 			}
 			if left, err := filepath.Glob(cfg.ResultsDir); err != nil || len(left) > 0 {
-				t.Errorf("the results folder was made (%v, %v)", left, err)
+				t.Errorf("the results directory was created (%v, %v)", left, err)
 			}
 		})
 	}
@@ -245,9 +244,9 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// Without assignments every conversation is dealt out about as often, the same
-// way for the same seed, and none twice to one user.
-func TestChosenTrajectories(t *testing.T) {
+// Without an assignments file, conversations are assigned equally often, no user gets one twice,
+// and the assignment depends on the seed.
+func TestSeededAssignment(t *testing.T) {
 	t.Parallel()
 	open := func(seed int64) [][]int {
 		d, err := OpenDataset(t.Context(), Config{
@@ -258,7 +257,7 @@ func TestChosenTrajectories(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer d.Close()
-		return d.lists
+		return d.assigned
 	}
 	lists, times := open(42), map[int]int{}
 	for user, list := range lists {
@@ -271,16 +270,16 @@ func TestChosenTrajectories(t *testing.T) {
 	}
 	for c := range 6 {
 		if times[c] != 2 {
-			t.Errorf("conversation %d is dealt %d times, want 2", c, times[c])
+			t.Errorf("conversation %d is assigned %d times, want 2", c, times[c])
 		}
 	}
 	equal := func(a, b [][]int) bool { return slices.EqualFunc(a, b, slices.Equal[[]int]) }
 	if !equal(lists, open(42)) || equal(lists, open(43)) {
-		t.Error("want the same lists for the same seed alone")
+		t.Error("want the same lists for the same seed and others for another seed")
 	}
 }
 
-// Whatever the line, its parts must lie where the index says.
+// The spans of every valid line must point at its parts.
 func FuzzParseRow(f *testing.F) {
 	f.Add([]byte(goodRow), "delay")
 	f.Add([]byte(`{"a\"b":"\\","conversation_id":"x","conversation_idx":3,"tools":[],"messages":[{"a":"]"}],"d":1e3}`),

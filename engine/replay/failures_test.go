@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
 )
 
-// A server's every fault is a failed row of its kind, and the others succeed.
+// Each injected fault is recorded as a failure of its kind; all other requests succeed.
 func TestRunRecordsFailures(t *testing.T) {
 	t.Parallel()
 	faults := mockserver.Faults{HTTPError: 0.25, Abort: 0.25, EventError: 0.25}
@@ -22,7 +22,7 @@ func TestRunRecordsFailures(t *testing.T) {
 	cfg.Concurrencies, cfg.TrajectoriesPerUser, cfg.MinTotalTrajectories = []int{12}, 1, 12
 	var log strings.Builder
 	cfg.Log = &log
-	if err := play(t.Context(), cfg); err != nil {
+	if err := runConfig(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	kinds := map[mockserver.Fault]errorKind{
@@ -46,29 +46,29 @@ func TestRunRecordsFailures(t *testing.T) {
 		}
 	}
 	if len(seen) != 4 {
-		t.Errorf("the conversations meet %v: want all three faults and none", seen)
+		t.Errorf("the conversations have the faults %v, want all three kinds and some without", seen)
 	}
 	if n := strings.Count(log.String(), "first http_status failure: "); n != 1 {
-		t.Errorf("the first refusal is reported %d times, want once:\n%s", n, log.String())
+		t.Errorf("the first http_status failure is logged %d times, want once:\n%s", n, log.String())
 	}
 }
 
 const oneEvent = `data: {"choices":[{"delta":{"content":"x"}}]}` + "\n\n"
 
-// say writes text at once.
-func say(w http.ResponseWriter, text string) {
+// writeNow writes and flushes text.
+func writeNow(w http.ResponseWriter, text string) {
 	_, _ = w.Write([]byte(text))
 	_ = http.NewResponseController(w).Flush()
 }
 
-// waitForHangUp reads the request, without which the server does not notice that
-// the client has gone, and waits for that.
-func waitForHangUp(r *http.Request) {
+// waitForDisconnect waits until the client has disconnected. It reads the request first, because
+// otherwise the server does not notice.
+func waitForDisconnect(r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()
 }
 
-func TestSendKindsOfFailure(t *testing.T) {
+func TestSendClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
@@ -76,54 +76,54 @@ func TestSendKindsOfFailure(t *testing.T) {
 		want    errorKind
 	}{
 		{
-			name:    "silence",
-			handler: func(_ http.ResponseWriter, r *http.Request) { waitForHangUp(r) },
+			name:    "no response",
+			handler: func(_ http.ResponseWriter, r *http.Request) { waitForDisconnect(r) },
 			want:    errorTimeout,
 		},
 		{
 			name:    "stalls in the stream",
-			handler: func(w http.ResponseWriter, r *http.Request) { say(w, oneEvent); waitForHangUp(r) },
+			handler: func(w http.ResponseWriter, r *http.Request) { writeNow(w, oneEvent); waitForDisconnect(r) },
 			want:    errorTimeout,
 		},
 		{
-			name:    "hangs up",
+			name:    "closes the connection",
 			handler: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 			want:    errorConnection,
 		},
 		{
-			name:    "hangs up in the stream",
-			handler: func(w http.ResponseWriter, _ *http.Request) { say(w, oneEvent); panic(http.ErrAbortHandler) },
+			name:    "closes the connection in the stream",
+			handler: func(w http.ResponseWriter, _ *http.Request) { writeNow(w, oneEvent); panic(http.ErrAbortHandler) },
 			want:    errorEarlyEnd,
 		},
 		{
-			name:    "refuses",
+			name:    "status 429",
 			handler: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) },
 			want:    errorStatus,
 		},
 		{
 			name:    "no stream",
-			handler: func(w http.ResponseWriter, _ *http.Request) { say(w, "{}") },
+			handler: func(w http.ResponseWriter, _ *http.Request) { writeNow(w, "{}") },
 			want:    errorEarlyEnd,
 		},
 		{
-			name: "any 2xx",
+			name: "status 202",
 			handler: func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(http.StatusAccepted)
-				say(w, oneEvent+"data: [DONE]\n\n")
+				writeNow(w, oneEvent+"data: [DONE]\n\n")
 			},
 		},
 		{
-			name: "stays open after the end mark",
+			name: "stays open after [DONE]",
 			handler: func(w http.ResponseWriter, r *http.Request) {
-				say(w, oneEvent+"data: [DONE]\n\n")
-				waitForHangUp(r)
+				writeNow(w, oneEvent+"data: [DONE]\n\n")
+				waitForDisconnect(r)
 			},
 		},
 		{
 			name: "stays open after an error event",
 			handler: func(w http.ResponseWriter, r *http.Request) {
-				say(w, oneEvent+"event: error\ndata: {}\n\n")
-				waitForHangUp(r)
+				writeNow(w, oneEvent+"event: error\ndata: {}\n\n")
+				waitForDisconnect(r)
 			},
 			want: errorEvent,
 		},
@@ -143,13 +143,13 @@ func TestSendKindsOfFailure(t *testing.T) {
 	}
 }
 
-// A refused connection is a failure like another, but the user slows down.
-func TestRunAgainstNothing(t *testing.T) {
+// A refused connection is recorded as a failure, and the user waits before the next request.
+func TestRunWithoutServer(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t, "http://127.0.0.1:1/v1", writeTrajectories(t, conversations(2, 2, 0)))
 	cfg.PhaseTimeout, cfg.MinTotalTrajectories = 300*time.Millisecond, 1000
-	if err := play(t.Context(), cfg); !errors.Is(err, errNothingSucceeded) {
-		t.Fatalf("got %v: a run of failures is no good run", err)
+	if err := runConfig(t.Context(), cfg); !errors.Is(err, errNothingSucceeded) {
+		t.Fatalf("got %v, want %v", err, errNothingSucceeded)
 	}
 	rows := readRows[analysisRow](t,
 		filepath.Join(cfg.ResultsDir, "org_model__1u__phase0__dur0.3s__settle0s__traj2.jsonl"))
@@ -158,9 +158,9 @@ func TestRunAgainstNothing(t *testing.T) {
 	}
 }
 
-func TestConfigErrorsComeTogether(t *testing.T) {
+func TestConfigReportsAllErrors(t *testing.T) {
 	t.Parallel()
-	err := play(t.Context(), Config{BaseURL: "localhost:8000", Concurrencies: []int{0}, MaxStartingOffset: -1})
+	err := runConfig(t.Context(), Config{BaseURL: "localhost:8000", Concurrencies: []int{0}, MaxStartingOffset: -1})
 	for _, want := range []string{
 		`base_url must be http://host:port/v1, got "localhost:8000"`,
 		`model must be the served model's name, at most 180 bytes long, got ""`,

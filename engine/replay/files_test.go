@@ -12,8 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
 )
 
-// Two phases of several users: all files of each, whose statistics follow from
-// the rows and the manifest alone.
+// A replay of two phases writes all files, and the statistics agree with the rows and the manifest.
 func TestRunWritesEveryFile(t *testing.T) {
 	t.Parallel()
 	base := disaggregated(t, mockserver.Config{Model: "org/model", Timing: fastTiming(), ToolCalls: 0.5, Reasoning: true})
@@ -30,14 +29,14 @@ func TestRunWritesEveryFile(t *testing.T) {
 	cfg.RequestLogPath = filepath.Join(cfg.ResultsDir, "requests.jsonl")
 	manifestPath := filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl")
 	const half = `{"phase_idx":0,"conc`
-	leaveBehind(t, map[string]string{cfg.RequestLogPath: half, manifestPath: `{"phase_idx":7}` + "\n"})
-	if err := play(t.Context(), cfg); err != nil {
+	writeFiles(t, map[string]string{cfg.RequestLogPath: half, manifestPath: `{"phase_idx":7}` + "\n"})
+	if err := runConfig(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 
 	earlier, rest, _ := strings.Cut(readText(t, cfg.RequestLogPath), "\n")
 	if earlier != half {
-		t.Errorf("the earlier start's row became %q", earlier)
+		t.Errorf("the incomplete row of the earlier start is now %q, want %q", earlier, half)
 	}
 	all := readRows[requestRow](t, writeFile(t, "rows", rest))
 	manifest := readRows[manifestRow](t, manifestPath)
@@ -57,9 +56,9 @@ func TestRunWritesEveryFile(t *testing.T) {
 	for _, e := range events {
 		kinds = append(kinds, string(e.Kind))
 	}
-	const one = "phase_start ramp_done settling_done stop drained phase_end"
-	if got := strings.Join(kinds, " "); got != one+" "+one {
-		t.Errorf("events: got %s, want %s, twice", got, one)
+	const perPhase = "phase_start ramp_done settling_done stop drained phase_end"
+	if got := strings.Join(kinds, " "); got != perPhase+" "+perPhase {
+		t.Errorf("events: got %s, want %s, twice", got, perPhase)
 	}
 	if last := events[len(events)-1]; last.Reason != stopCriteria || last.Counts.Failed != 0 ||
 		last.Counts.InFlight != 0 || last.Counts.CutOff != 0 {
@@ -67,8 +66,8 @@ func TestRunWritesEveryFile(t *testing.T) {
 	}
 }
 
-// leaveBehind writes what an earlier start left.
-func leaveBehind(t *testing.T, files map[string]string) {
+// writeFiles writes files as an earlier start leaves them.
+func writeFiles(t *testing.T, files map[string]string) {
 	t.Helper()
 	for path, text := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -120,8 +119,7 @@ func checkPhase(t *testing.T, base string, all []requestRow, m manifestRow, inde
 	}
 }
 
-// phaseRows are a phase's rows, and those of them that its manifest row says are
-// measured.
+// phaseRows returns the rows of a phase, and those of them in the measuring window of the manifest.
 func phaseRows(t *testing.T, all []requestRow, m manifestRow, index, users int) (rows, measured []requestRow) {
 	t.Helper()
 	type identity struct {

@@ -16,9 +16,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-const testBlock = 8 // tokens of a cache block
+const testBlock = 8 // tokens per cache block
 
-// fastTiming makes a request take some milliseconds.
+// fastTiming returns a timing of a few milliseconds per request.
 func fastTiming() mockserver.Timing {
 	return mockserver.Timing{
 		PrefillBase:     2 * time.Millisecond,
@@ -29,7 +29,7 @@ func fastTiming() mockserver.Timing {
 	}
 }
 
-// serve starts one mock process and returns its address.
+// serve starts a mock server and returns its URL.
 func serve(t *testing.T, cfg mockserver.Config) string {
 	t.Helper()
 	h, err := mockserver.New(cfg)
@@ -46,7 +46,8 @@ func serveHandler(t *testing.T, h http.Handler) string {
 	return srv.URL
 }
 
-// disaggregated starts two prefill workers, a decode worker and the frontend.
+// disaggregated starts two prefill workers, a decode worker and a frontend, and returns the
+// API's base URL.
 func disaggregated(t *testing.T, cfg mockserver.Config) string {
 	t.Helper()
 	cfg.BlockTokens = testBlock
@@ -70,8 +71,8 @@ type testTurn struct {
 	Delay        float64          `json:"delay_ms"`
 }
 
-// conversations makes n conversations of so many turns. Conversations differ
-// within their first cache block, and each turn repeats the one before it.
+// conversations returns n conversations with the given number of turns each. Conversations differ
+// in their first cache block; each turn has the messages of the one before and one more.
 func conversations(n, turns int, delayMS float64) []testTurn {
 	var rows []testTurn
 	for c := range n {
@@ -111,7 +112,7 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
-// testConfig is a short phase of one user without settling or stop criteria.
+// testConfig returns a short phase of one user without settling time or stop criteria.
 func testConfig(t *testing.T, base, trajectoryPath string) Config {
 	t.Helper()
 	return Config{
@@ -124,7 +125,7 @@ func testConfig(t *testing.T, base, trajectoryPath string) Config {
 	}
 }
 
-// readRows decodes a file of JSON rows.
+// readRows reads a file of JSON rows.
 func readRows[T any](t *testing.T, path string) []T {
 	t.Helper()
 	f, err := os.Open(path)

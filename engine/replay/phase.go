@@ -9,49 +9,49 @@ import (
 	"time"
 )
 
-// phase is one concurrency level while it runs.
+// phase is the state of one phase: the run of one concurrency level.
 type phase struct {
 	*run
 	index, users int
 	stem         string
 	analysis     *analysisFile
 
-	start      time.Time
-	rampDone   time.Time // the last user's start
-	settled    time.Time // the measurement begins
-	longEnough time.Time // the measurement has its least length
-	deadline   time.Time
+	start        time.Time
+	rampDone     time.Time // start of the last user
+	settled      time.Time // start of the measuring window
+	minWindowEnd time.Time // end of the shortest allowed measuring window
+	deadline     time.Time
 
-	inFlight context.Context // ends when what is in flight is to be cut off
-	cutOff   context.CancelFunc
-	stopping chan struct{} // closed at the stop
-	enough   chan struct{} // closed when enough trajectories are completed
-	broken   chan struct{} // closed at the first error of this client's own
+	requestCtx         context.Context // cancelled to cut off the requests in flight
+	cancelRequests     context.CancelFunc
+	stopping           chan struct{} // closed when the phase stops
+	enoughTrajectories chan struct{} // closed when enough trajectories are completed
+	clientFailed       chan struct{} // closed at the first error of the client itself
 
-	mu        sync.Mutex
-	stopped   bool
-	err       error
-	counts    phaseCounts
-	completed []int // trajectories, a user each
-	lacking   int   // users with fewer than they must complete
-	samples   []sample
-	lastEnd   time.Time
-	reported  map[errorKind]bool
+	mu            sync.Mutex
+	stopped       bool
+	err           error
+	counts        phaseCounts
+	completed     []int // trajectories per user
+	usersBelowMin int   // users with fewer trajectories than MinTrajectoriesPerUser
+	samples       []sample
+	lastEnd       time.Time
+	reported      map[errorKind]bool
 }
 
-// phase plays one concurrency level and writes its files.
-func (r *run) phase(ctx context.Context, index, users int) error {
+// runPhase runs one concurrency level and writes its files.
+func (r *run) runPhase(ctx context.Context, index, users int) error {
 	p, err := r.newPhase(ctx, index, users)
 	if err != nil {
 		return err
 	}
-	defer p.cutOff()
+	defer p.cancelRequests()
 	p.emit(eventPhaseStart, p.start, "")
 	var wg sync.WaitGroup
 	for u := range users {
-		wg.Go(func() { p.playUser(u) })
+		wg.Go(func() { p.runUser(u) })
 	}
-	reason := p.await(ctx)
+	reason := p.awaitStop(ctx)
 	stop := time.Now()
 	p.stop()
 	p.emit(eventStop, stop, reason)
@@ -61,14 +61,14 @@ func (r *run) phase(ctx context.Context, index, users int) error {
 	if p.err != nil {
 		return errors.Join(p.err, p.analysis.discard())
 	}
-	// The phase ends with its last request, and not before it was stopped: users
-	// that sat in a tool call then were part of it.
+	// The phase ends with its last request, but not before the stop, because users that were
+	// waiting for a tool call then count as active.
 	end := stop
 	if p.lastEnd.After(end) {
 		end = p.lastEnd
 	}
 	p.emit(eventDrained, end, reason)
-	if err := p.write(end, reason); err != nil {
+	if err := p.writeResults(end, reason); err != nil {
 		return err
 	}
 	p.emit(eventPhaseEnd, time.Now(), reason)
@@ -87,20 +87,20 @@ func (r *run) newPhase(ctx context.Context, index, users int) (*phase, error) {
 	}
 	p := &phase{
 		run: r, index: index, users: users, stem: stem, analysis: analysis,
-		stopping: make(chan struct{}), enough: make(chan struct{}), broken: make(chan struct{}),
+		stopping: make(chan struct{}), enoughTrajectories: make(chan struct{}), clientFailed: make(chan struct{}),
 		completed: make([]int, users), reported: make(map[errorKind]bool),
 	}
-	// The end of ctx stops the phase, but what is in flight then may drain.
-	p.inFlight, p.cutOff = context.WithCancel(context.WithoutCancel(ctx))
+	// When ctx ends, the phase stops, but the requests in flight may still finish.
+	p.requestCtx, p.cancelRequests = context.WithCancel(context.WithoutCancel(ctx))
 	p.start = time.Now()
 	p.rampDone = p.userStart(users - 1)
 	p.settled = p.rampDone.Add(r.cfg.SettlingTime)
-	p.longEnough = p.settled.Add(r.cfg.MinMeasurement)
+	p.minWindowEnd = p.settled.Add(r.cfg.MinMeasurement)
 	p.deadline = p.start.Add(r.cfg.PhaseTimeout)
 	if r.cfg.MinTrajectoriesPerUser > 0 {
-		p.lacking = users
+		p.usersBelowMin = users
 	}
-	p.checkEnough()
+	p.checkTrajectories()
 	return p, nil
 }
 
@@ -108,26 +108,26 @@ func (p *phase) userStart(user int) time.Time {
 	return p.start.Add(seconds(float64(user) / p.cfg.SpawnRate))
 }
 
-// await passes the milestones of the phase until it has to stop.
-func (p *phase) await(ctx context.Context) stopReason {
+// awaitStop reports the milestones of the phase and returns when the phase must stop.
+func (p *phase) awaitStop(ctx context.Context) stopReason {
 	deadline := time.NewTimer(time.Until(p.deadline))
 	defer deadline.Stop()
 	milestones := []struct {
 		at   time.Time
-		kind eventKind // empty: nothing to tell
+		kind eventKind // empty: not reported
 	}{
 		{at: p.rampDone, kind: eventRampDone},
 		{at: p.settled, kind: eventSettlingDone},
-		{at: p.longEnough},
+		{at: p.minWindowEnd},
 	}
 	next := time.NewTimer(time.Until(milestones[0].at))
 	defer next.Stop()
-	var enough <-chan struct{} // heeded once the measurement is long enough
+	var enough <-chan struct{} // nil until minWindowEnd
 	for {
 		select {
 		case <-ctx.Done():
 			return stopInterrupted
-		case <-p.broken:
+		case <-p.clientFailed:
 			return stopFailed
 		case <-deadline.C:
 			return stopTimeout
@@ -139,7 +139,7 @@ func (p *phase) await(ctx context.Context) stopReason {
 			}
 			milestones = milestones[1:]
 			if len(milestones) == 0 {
-				enough = p.enough
+				enough = p.enoughTrajectories
 				continue
 			}
 			next.Reset(time.Until(milestones[0].at))
@@ -154,7 +154,7 @@ func (p *phase) stop() {
 	close(p.stopping)
 }
 
-// drain waits for what is in flight, within limits.
+// drain waits for the requests in flight and cuts off those that exceed the time limit.
 func (p *phase) drain(ctx context.Context, reason stopReason, idle <-chan struct{}) {
 	limit, interrupted := p.cfg.RequestTimeout, ctx.Done()
 	switch reason {
@@ -173,15 +173,15 @@ func (p *phase) drain(ctx context.Context, reason stopReason, idle <-chan struct
 			interrupted = nil
 			timer.Reset(p.cfg.InterruptGrace)
 		case <-timer.C:
-			p.cutOff()
+			p.cancelRequests()
 			<-idle
 			return
 		}
 	}
 }
 
-// begin admits a request, and tells when; not after the stop.
-func (p *phase) begin() (time.Time, bool) {
+// startRequest counts a new request and returns its start time. It returns false after the stop.
+func (p *phase) startRequest() (time.Time, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped {
@@ -191,8 +191,8 @@ func (p *phase) begin() (time.Time, bool) {
 	return time.Now(), true
 }
 
-// finish takes in a request that has ended, after its rows are written.
-func (p *phase) finish(user int, last bool, x exchange, s sample) {
+// finishRequest counts a request that has ended and whose rows are written.
+func (p *phase) finishRequest(user int, last bool, x exchange, s sample) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.counts.InFlight--
@@ -213,39 +213,39 @@ func (p *phase) finish(user int, last bool, x exchange, s sample) {
 	p.counts.Trajectories++
 	p.completed[user]++
 	if p.completed[user] == p.cfg.MinTrajectoriesPerUser {
-		p.lacking--
+		p.usersBelowMin--
 	}
-	p.checkEnough()
+	p.checkTrajectories()
 }
 
-// checkEnough tells await once the stop criteria that count trajectories hold,
-// which they do from then on. The caller holds the lock.
-func (p *phase) checkEnough() {
-	if p.lacking > 0 || p.counts.Trajectories < p.cfg.MinTotalTrajectories {
+// checkTrajectories closes enoughTrajectories once the stop criteria on trajectories are met.
+// The caller must hold p.mu.
+func (p *phase) checkTrajectories() {
+	if p.usersBelowMin > 0 || p.counts.Trajectories < p.cfg.MinTotalTrajectories {
 		return
 	}
 	select {
-	case <-p.enough:
+	case <-p.enoughTrajectories:
 	default:
-		close(p.enough)
+		close(p.enoughTrajectories)
 	}
 }
 
-// cut takes in a request that the end of the drain has cut off.
-func (p *phase) cut() {
+// recordCutOff counts a request that was cut off at the end of the drain.
+func (p *phase) recordCutOff() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.counts.InFlight--
 	p.counts.CutOff++
 }
 
-// fail ends the phase for a reason that is not the server's.
+// fail stops the phase because of an error of the client itself.
 func (p *phase) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err == nil {
 		p.err = err
-		close(p.broken)
+		close(p.clientFailed)
 	}
 }
 

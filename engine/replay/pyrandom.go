@@ -2,15 +2,15 @@ package replay
 
 import "math/bits"
 
-// pyRandom is Python's random.Random: a 32-bit Mersenne Twister, seeded and read as CPython does,
-// so that a user's starting offset is the one that the external client draws.
+// pyRandom generates the same numbers as Python's random.Random, a 32-bit Mersenne Twister.
+// It makes a user's starting offset the same as in the external client.
 type pyRandom struct {
 	state [624]uint32
 	next  int
 }
 
-// newPyRandom is random.Random(seed): CPython seeds with the absolute value, in
-// 32-bit words from the lowest (init_by_array of the reference implementation).
+// newPyRandom returns random.Random(seed). CPython seeds with the absolute value, in 32-bit words
+// from the lowest (init_by_array of the reference implementation).
 func newPyRandom(seed int64) *pyRandom {
 	magnitude := uint64(seed)
 	if seed < 0 {
@@ -62,8 +62,8 @@ func (r *pyRandom) uint32() uint32 {
 	return y ^ y>>18
 }
 
-// randint is random.randint(0, most) for most ≥ 0: draw as many bits as most+1
-// has until the number is in range.
+// randint returns random.randint(0, most) for most ≥ 0. It draws as many bits as most+1 has,
+// until the number is in range.
 func (r *pyRandom) randint(most int) int {
 	n := uint64(most) + 1
 	k := bits.Len64(n)
@@ -74,7 +74,7 @@ func (r *pyRandom) randint(most int) int {
 	}
 }
 
-// bits is random.getrandbits(k), k from 1 to 64: words from the lowest, the last one shortened.
+// bits returns random.getrandbits(k) for k from 1 to 64: the lowest word first, the last one shortened.
 func (r *pyRandom) bits(k int) uint64 {
 	if k <= 32 {
 		return uint64(r.uint32() >> (32 - k))

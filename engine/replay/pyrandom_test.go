@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// The wanted values are what CPython 3.11 prints for
+// The expected values are the output of CPython 3.11 for
 // r = random.Random(seed); [r.randint(0, most) for _ in range(n)].
-func TestPyRandomIsPythons(t *testing.T) {
+func TestPyRandomMatchesCPython(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		seed int64
@@ -43,8 +43,8 @@ func TestPyRandomIsPythons(t *testing.T) {
 	}
 }
 
-// Enough draws to make the twister turn over its 624 words twice.
-func TestPyRandomPastTheFirstBlock(t *testing.T) {
+// 2000 draws recompute the 624 words of state several times.
+func TestPyRandomRefillsState(t *testing.T) {
 	t.Parallel()
 	r := newPyRandom(42)
 	sum := 0

@@ -1,11 +1,10 @@
-// Package replay is the built-in client: it plays recorded agent conversations against an
-// OpenAI-compatible server, one request in flight a user, and leaves the same files as the external
-// AgentPerf client does. Those files, the banner and the summary name this implementation, so that
-// nobody takes its figures for the external client's.
+// Package replay is the built-in client. It replays recorded agent conversations against an
+// OpenAI-compatible server, with at most one request in flight per user, and writes the same files
+// as the external AgentPerf client. Those files, the banner and the summary name this
+// implementation, so that its figures can't be mistaken for those of the external client.
 //
-// What each user sends, and in which order, is a pure function of the dataset and the seed
-// ([Script]); only the times are measured. [Run] reads the workload file, the rest knows only a
-// [Config]. The package knows nothing of schedulers or screens.
+// The requests of each user and their order depend only on the dataset and the seed (see [Script]);
+// only times are measured. [Run] reads a workload file; everything else works on a [Config].
 package replay
 
 import (
@@ -21,29 +20,30 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// ConfigError says that a replay can't start with what was given for it.
+// ConfigError is the error of a replay that did not start because its workload file or options
+// are invalid.
 type ConfigError struct{ Err error }
 
 func (e *ConfigError) Error() string { return e.Err.Error() }
 
-// Unwrap is what is wrong with it.
+// Unwrap returns the underlying error.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// ErrInterrupted is what [Run] returns (wrapped) when its context ended before the last phase had.
-// The files of the phase that was cut short are written, and say so.
+// ErrInterrupted is returned (wrapped) by [Run] when its context ends before the last phase does.
+// The files of the interrupted phase are written and record the interruption.
 var ErrInterrupted = problem.New(problem.Interrupted, "replay interrupted")
 
-// errNothingSucceeded is what Run returns (wrapped) when not one request of a
-// phase did: the files are written, and later phases are not played.
+// errNothingSucceeded is returned (wrapped) by Run when all requests of a phase failed.
+// The files of that phase are written; later phases are skipped.
 var errNothingSucceeded = problem.New(problem.AllRequestsFailed, "no request succeeded")
 
-// play plays all phases of cfg and writes their files. Everything that can be checked beforehand
-// is, so that a bad configuration or dataset leaves the results folder as it was. Failed requests
-// are results, not an error of play, unless all of a phase fail.
+// runConfig runs all phases of cfg and writes their files. It checks the configuration and the
+// dataset first; if they are invalid, the results directory is not touched. Failed requests are
+// results, not errors, unless all requests of a phase fail.
 //
-// When ctx ends, no new request is sent, those in flight get cfg.InterruptGrace, the phase's files
-// are written with what was measured, and play returns [ErrInterrupted].
-func play(ctx context.Context, cfg Config) error {
+// When ctx ends, runConfig sends no new requests and gives those in flight cfg.InterruptGrace to
+// finish. It then writes the phase's files and returns [ErrInterrupted].
+func runConfig(ctx context.Context, cfg Config) error {
 	if err := cfg.check(); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func runPhases(ctx context.Context, cfg Config, log *logger, data *Dataset) (err
 	}
 	defer func() { err = errors.Join(err, r.requests.file.Close()) }()
 	for i, users := range cfg.Concurrencies {
-		if err := r.phase(ctx, i, users); err != nil {
+		if err := r.runPhase(ctx, i, users); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -79,7 +79,7 @@ func runPhases(ctx context.Context, cfg Config, log *logger, data *Dataset) (err
 	return nil
 }
 
-// run is what the phases of one replay share.
+// run is the state that the phases of one replay share.
 type run struct {
 	cfg      Config
 	log      *logger
@@ -93,8 +93,8 @@ func (r *run) manifestPath() string {
 	return filepath.Join(r.cfg.ResultsDir, "phase_manifest.jsonl")
 }
 
-// prepareFiles opens the request log and empties the manifest of an earlier
-// start, whose phases are not this one's.
+// prepareFiles opens the request log and empties the phase manifest, which may hold
+// phases of an earlier start.
 func (r *run) prepareFiles() error {
 	for _, dir := range []string{r.cfg.ResultsDir, filepath.Dir(r.cfg.RequestLogPath)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -109,8 +109,8 @@ func (r *run) prepareFiles() error {
 	return err
 }
 
-// clock turns moments into Unix seconds. It reads the wall clock once, so that a
-// step of it does not reach into the rows.
+// clock converts times to Unix seconds. It reads the wall clock once and then uses the
+// monotonic clock, so that changes of the system time don't affect the rows.
 type clock struct {
 	zero time.Time
 	unix float64
@@ -123,18 +123,17 @@ func newClock() clock {
 
 func (c clock) seconds(t time.Time) float64 { return c.unix + t.Sub(c.zero).Seconds() }
 
-// stem is the name of a phase's files without suffix.
+// stem returns the name of a phase's files without suffix.
 func (r *run) stem(index, users int) string {
 	return fmt.Sprintf("%s__%du__phase%d__dur%ss__settle%ss__traj%d",
 		strings.ReplaceAll(r.cfg.Model, "/", "_"), users, index,
 		shortSeconds(r.cfg.PhaseTimeout), shortSeconds(r.cfg.SettlingTime), r.data.perUser)
 }
 
-// seconds makes a duration of seconds, for times that are configured as such.
+// seconds converts seconds to a duration.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// logger writes whole pieces of text for people. A log that can't be written is
-// no reason to end a measurement, so its errors are dropped.
+// logger writes the log for people. It ignores write errors, which must not end a measurement.
 type logger struct {
 	mu sync.Mutex
 	w  interface{ Write([]byte) (int, error) }
@@ -148,47 +147,46 @@ func (l *logger) print(text string) {
 	}
 }
 
-// eventKind is a step of a phase.
+// eventKind names a milestone of a phase.
 type eventKind string
 
-// The steps of a phase, in this order. Some are left out when a phase stops
-// before it has reached them.
+// The milestones of a phase, in order. A phase that stops early skips some of them.
 const (
 	eventPhaseStart   eventKind = "phase_start"   // the ramp-up begins
 	eventRampDone     eventKind = "ramp_done"     // the last user has started, settling begins
-	eventSettlingDone eventKind = "settling_done" // the measurement begins
-	eventStop         eventKind = "stop"          // no new request from here on; Reason says why
-	eventDrained      eventKind = "drained"       // nothing is in flight any more
+	eventSettlingDone eventKind = "settling_done" // the measuring window begins
+	eventStop         eventKind = "stop"          // no more requests are sent; Reason is set
+	eventDrained      eventKind = "drained"       // no request is in flight
 	eventPhaseEnd     eventKind = "phase_end"     // the phase's files are written
 )
 
-// stopReason says why a phase stopped.
+// stopReason is the reason why a phase stopped.
 type stopReason string
 
 // The reasons to stop.
 const (
-	stopTimeout     stopReason = "timeout"     // the phase's time was up
-	stopCriteria    stopReason = "criteria"    // all stop criteria held
+	stopTimeout     stopReason = "timeout"     // the phase reached its timeout
+	stopCriteria    stopReason = "criteria"    // all stop criteria were met
 	stopInterrupted stopReason = "interrupted" // the context ended
-	stopFailed      stopReason = "failed"      // this client can't go on, for instance on a full disk
+	stopFailed      stopReason = "failed"      // the client itself failed, for instance on a full disk
 )
 
-// phaseEvent is a phase's progress, plain data to be written to a file.
+// phaseEvent reports the progress of a phase.
 type phaseEvent struct {
 	Kind        eventKind   `json:"kind"`
-	Time        float64     `json:"time"` // the moment it was due or happened, Unix seconds
+	Time        float64     `json:"time"` // when it was due or happened, Unix seconds
 	Phase       int         `json:"phase_idx"`
 	Concurrency int         `json:"concurrency"`
-	Reason      stopReason  `json:"reason,omitempty"` // set from the stop on
+	Reason      stopReason  `json:"reason,omitempty"` // set from eventStop on
 	Counts      phaseCounts `json:"counts"`           // of this phase so far
 	Stem        string      `json:"stem"`             // the name of the phase's files without suffix
 }
 
-// phaseCounts are requests and trajectories of a phase.
+// phaseCounts counts the requests and trajectories of a phase.
 type phaseCounts struct {
 	Successful   int `json:"successful"`
 	Failed       int `json:"failed"`
 	InFlight     int `json:"in_flight"`
-	CutOff       int `json:"cut_off"` // in flight when the drain's time was up; they have no row
+	CutOff       int `json:"cut_off"` // cancelled at the end of the drain; they have no row
 	Trajectories int `json:"trajectories"`
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
 )
 
-// One user who plays two conversations of four turns, the last of which is
-// followed by a long tool call: exactly eight requests, each of which must come
-// out as the mock's arithmetic says.
-func TestRunMatchesTheMocksArithmetic(t *testing.T) {
+// One user replays two conversations of four turns; a long tool call follows the last turn.
+// So there are exactly eight requests, with the counts and times that the mock server computes.
+func TestRunMatchesMockServerTiming(t *testing.T) {
 	t.Parallel()
 	rows := conversations(2, 4, 1)
 	rows[3].Delay, rows[7].Delay = 0, 60_000
@@ -24,7 +23,7 @@ func TestRunMatchesTheMocksArithmetic(t *testing.T) {
 	cfg.MinTotalTrajectories, cfg.MinTrajectoriesPerUser = 2, 2
 	var log strings.Builder
 	cfg.Log = &log
-	if err := play(t.Context(), cfg); err != nil {
+	if err := runConfig(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 

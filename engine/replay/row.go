@@ -12,20 +12,20 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// span is a piece of a file or of a row.
+// span is a range of bytes in a file or in a row.
 type span struct {
 	off int64
 	len int
 }
 
-// row is one line of a trajectory file: a turn and the conversation that it is of.
+// row is one line of a trajectory file: a turn and the id of its conversation.
 type row struct {
 	turn
 	conversation string
 }
 
-// parseRow checks one line and finds its parts; the spans are those of the JSON values within the
-// line. Delays are in milliseconds under delayKey; an empty key means that there are none.
+// parseRow parses a line; its spans are relative to the line. delayKey is the key of the tool-call
+// delay in milliseconds; if it is empty, there are no delays.
 func parseRow(line []byte, delayKey string) (row, error) {
 	if !json.Valid(line) {
 		return row{}, problem.Errorf(problem.DatasetInvalid, "not valid JSON: %w", json.Unmarshal(line, new(json.RawMessage)))
@@ -37,23 +37,23 @@ func parseRow(line []byte, delayKey string) (row, error) {
 	index, limits := -1, [2]int{}
 	err := jsonrow.Members(line, func(key, v []byte, off int) (err error) {
 		switch string(key) {
-		case "": // no name for a delay, which may be empty to say that there is none
+		case "": // must not match an empty delayKey
 		case "conversation_id":
 			err = json.Unmarshal(v, &r.conversation)
 		case "conversation_idx":
-			index, err = count(v, 0, maxTurns)
+			index, err = parseCount(v, 0, maxTurns)
 		case "messages":
-			r.messages, err = list(v, off)
+			r.messages, err = parseList(v, off)
 		case "tools":
 			if !isNull(v) {
-				r.tools, err = list(v, off)
+				r.tools, err = parseList(v, off)
 			}
 		case "target_output_tokens":
-			limits[0], err = optionalCount(v)
+			limits[0], err = parseOptionalCount(v)
 		case "max_output_tokens":
-			limits[1], err = optionalCount(v)
+			limits[1], err = parseOptionalCount(v)
 		case delayKey:
-			r.delay, err = milliseconds(v)
+			r.delay, err = parseMilliseconds(v)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", key, err)
@@ -63,7 +63,7 @@ func parseRow(line []byte, delayKey string) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	r.index, r.limit = index, smallest(limits[0], limits[1])
+	r.index, r.limit = index, minLimit(limits[0], limits[1])
 	switch {
 	case r.conversation == "":
 		return row{}, problem.New(problem.DatasetInvalid, "conversation_id is missing or empty")
@@ -77,11 +77,11 @@ func parseRow(line []byte, delayKey string) (row, error) {
 	return r, nil
 }
 
-// maxTurns bounds a conversation; the longest recorded ones have a few hundred.
+// maxTurns limits the turns of a conversation. The longest recorded ones have a few hundred.
 const maxTurns = 1 << 20
 
-// count reads a whole number from least to most.
-func count(v []byte, least, most int) (int, error) {
+// parseCount parses a whole number between least and most.
+func parseCount(v []byte, least, most int) (int, error) {
 	n, err := strconv.Atoi(string(clip(v)))
 	if err != nil || n < least || n > most {
 		return 0, problem.Errorf(problem.DatasetInvalid, "must be a whole number from %d to %d, got %s", least, most, clip(v))
@@ -89,18 +89,18 @@ func count(v []byte, least, most int) (int, error) {
 	return n, nil
 }
 
-func optionalCount(v []byte) (int, error) {
+func parseOptionalCount(v []byte) (int, error) {
 	if isNull(v) {
 		return 0, nil
 	}
-	return count(v, 1, math.MaxInt32)
+	return parseCount(v, 1, math.MaxInt32)
 }
 
-func milliseconds(v []byte) (time.Duration, error) {
+func parseMilliseconds(v []byte) (time.Duration, error) {
 	if isNull(v) {
 		return 0, nil
 	}
-	const most = 7 * 24 * 3600 * 1000 // a week; more would be another unit
+	const most = 7 * 24 * 3600 * 1000 // a week; a larger number is probably in another unit
 	ms, err := strconv.ParseFloat(string(clip(v)), 64)
 	if err != nil || !(ms >= 0 && ms <= most) {
 		return 0, problem.Errorf(problem.DatasetInvalid, "must be milliseconds, a number from 0 to %d, got %s", most, clip(v))
@@ -108,7 +108,7 @@ func milliseconds(v []byte) (time.Duration, error) {
 	return time.Duration(ms * float64(time.Millisecond)), nil
 }
 
-func list(v []byte, off int) (span, error) {
+func parseList(v []byte, off int) (span, error) {
 	if v[0] != '[' {
 		return span{}, problem.Errorf(problem.DatasetInvalid, "must be a list, got %s", clip(v))
 	}
@@ -119,11 +119,11 @@ func isNull(v []byte) bool { return v[0] == 'n' }
 
 func isEmptyList(v []byte) bool { return len(bytes.TrimSpace(v[1:len(v)-1])) == 0 }
 
-// clip shortens a value for an error message.
+// clip truncates a value for an error message.
 func clip(v []byte) []byte { return v[:min(len(v), 40)] }
 
-// smallest is the smaller of two limits of which 0 is none.
-func smallest(a, b int) int {
+// minLimit returns the smaller of two limits, where 0 means no limit.
+func minLimit(a, b int) int {
 	if a == 0 || b != 0 && b < a {
 		return b
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// requestRow is a row of the request log; the order of the fields is the external client's.
+// requestRow is a row of the request log. The fields are in the order of the external client.
 type requestRow struct {
 	Phase        int      `json:"phase_idx"`
 	Concurrency  int      `json:"concurrency"`
@@ -30,19 +30,19 @@ type requestRow struct {
 	XRequestID   string   `json:"x_request_id"`
 }
 
-// analysisRow is what the analysis file adds. It holds no text of prompts or answers.
+// analysisRow is a row of the analysis file. It contains no text of prompts or responses.
 type analysisRow struct {
 	requestRow
-	ClientTokens int       `json:"client_output_tokens_estimate"` // bytes of text / 4
+	ClientTokens int       `json:"client_output_tokens_estimate"` // bytes of output / 4
 	OutputEvents int       `json:"output_events"`
 	ErrorKind    errorKind `json:"error_kind,omitempty"`
 	HTTPStatus   int       `json:"http_status,omitempty"`
 	Client       string    `json:"client"`
 }
 
-// rowWriter writes rows, each at once; safe for concurrent use.
+// rowWriter writes JSON rows, one write per row. It is safe for concurrent use.
 type rowWriter struct {
-	what string // for errors
+	what string // name of the file, for errors
 	mu   sync.Mutex
 	to   io.Writer
 }
@@ -60,8 +60,8 @@ func (w *rowWriter) append(v any) error {
 	return nil
 }
 
-// requestLog appends rows to a file that outlives this run: one write a row, so
-// that a reader sees whole rows and a crash loses none.
+// requestLog appends rows to a file that may have rows of earlier starts. It does not buffer, so
+// that readers see complete rows and a crash loses none.
 type requestLog struct {
 	rowWriter
 	file *os.File
@@ -72,14 +72,15 @@ func openRequestLog(path string) (*requestLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the request log: %w", err)
 	}
-	if err := endLastLine(f); err != nil {
+	if err := terminateLastLine(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the request log %s: %w", path, err), f.Close())
 	}
 	return &requestLog{rowWriter{what: "request log", to: f}, f}, nil
 }
 
-// endLastLine keeps the half row of a killed client from swallowing our first.
-func endLastLine(f *os.File) error {
+// terminateLastLine ends an incomplete row of a killed client, so that the next row begins on
+// a new line.
+func terminateLastLine(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return err
@@ -94,7 +95,7 @@ func endLastLine(f *os.File) error {
 	return err
 }
 
-// appendRow adds one row to a file that is open to others between the rows.
+// appendRow appends one row to the file at path.
 func appendRow(path string, v any) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
@@ -104,8 +105,8 @@ func appendRow(path string, v any) error {
 	return errors.Join(w.append(v), f.Close())
 }
 
-// analysisFile collects the analysis rows of a phase on disk, under a name that
-// says so until the phase has ended.
+// analysisFile is the file of a phase's analysis rows. Its name ends in .partial until the phase
+// has ended.
 type analysisFile struct {
 	rowWriter
 	file *os.File
@@ -122,7 +123,7 @@ func createAnalysis(path string) (*analysisFile, error) {
 	return &analysisFile{rowWriter{what: "analysis rows", to: out}, f, out, path}, nil
 }
 
-// publish gives the file its name.
+// publish closes the file and gives it its final name.
 func (a *analysisFile) publish() error {
 	err := errors.Join(a.out.Flush(), a.file.Close())
 	if err == nil {
@@ -134,7 +135,7 @@ func (a *analysisFile) publish() error {
 	return nil
 }
 
-// discard removes what was collected when the phase can't be published.
+// discard closes and removes the file.
 func (a *analysisFile) discard() error {
 	return errors.Join(a.file.Close(), os.Remove(a.file.Name()))
 }

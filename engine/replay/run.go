@@ -14,30 +14,30 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Options are what the client's command line says on top of its workload file.
+// Options are the command line options of the client. They override the workload file.
 type Options struct {
-	Workload       string // path
+	Workload       string // path of the workload file
 	BaseURL, Model string
-	APIKey         string // empty: the workload's
-	Levels         []int  // empty: the workload's
+	APIKey         string // default: the workload's
+	Levels         []int  // concurrency levels; default: the workload's
 	ResultsDir     string
-	RequestLog     string // empty: requests.jsonl in ResultsDir
-	Seed           *int64 // nil: the workload's
-	DelayKey       string
-	EventFile      string // empty: no event log
+	RequestLog     string // default: requests.jsonl in ResultsDir
+	Seed           *int64 // default: the workload's
+	DelayKey       string // see Config
+	EventFile      string // path of the event log; if empty, none is written
 	Log            io.Writer
 	Version        string           // of this program
 	Now            func() time.Time // for the event log
 }
 
-// DelayKey is where the public datasets keep a turn's tool-call delay, in ms.
-const DelayKey = "simulated_tool_delay_ms_after"
+// DefaultDelayKey is the key of a turn's tool-call delay in the public datasets, in milliseconds.
+const DefaultDelayKey = "simulated_tool_delay_ms_after"
 
-// drainOnStop is how long requests in flight may go on when a replay is stopped
-// from outside; a job's end leaves no more.
-const drainOnStop = 5 * time.Second
+// interruptGrace limits the drain after an interrupt. Slurm leaves a cancelled job little time.
+const interruptGrace = 5 * time.Second
 
-// Run replays a workload file. A stop through ctx leaves a partial phase and is [ErrInterrupted].
+// Run replays a workload file. When ctx ends, it writes the files of the partial phase and
+// returns [ErrInterrupted].
 func Run(ctx context.Context, opt Options) error {
 	w, found, err := recipes.LoadWorkload(opt.Workload)
 	if err != nil {
@@ -53,22 +53,22 @@ func Run(ctx context.Context, opt Options) error {
 		return err
 	}
 	if opt.EventFile == "" {
-		return play(ctx, cfg)
+		return runConfig(ctx, cfg)
 	}
 	log, err := event.OpenAppender(opt.EventFile, opt.Now)
 	if err != nil {
 		return err
 	}
-	var lost error // the first event that could not be written
+	var writeErr error // for the first event that could not be written
 	cfg.onEvent = func(ev phaseEvent) {
-		if err := appendPhase(log, ev); err != nil && lost == nil {
-			lost = err
+		if err := appendPhase(log, ev); err != nil && writeErr == nil {
+			writeErr = err
 		}
 	}
-	return errors.Join(play(ctx, cfg), lost, log.Close())
+	return errors.Join(runConfig(ctx, cfg), writeErr, log.Close())
 }
 
-// ConfigOf is the replay of a workload, with what the options say on top of it.
+// ConfigOf returns the configuration of a workload with the options applied.
 func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 	for _, q := range []recipes.Quantity{
 		w.PhaseTimeout, w.Settling, w.SpawnRate, w.MinMeasurement, w.MinTotalTrajectories,
@@ -85,7 +85,7 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 		SpawnRate:      w.SpawnRate.Float(),
 		MinMeasurement: seconds(w.MinMeasurement.Float()), MinTotalTrajectories: int(w.MinTotalTrajectories.Float()),
 		MinTrajectoriesPerUser: int(w.MinTrajectoriesPerUser.Float()), RequestTimeout: seconds(w.RequestTimeoutSeconds),
-		InterruptGrace: drainOnStop,
+		InterruptGrace: interruptGrace,
 		TrajectoryPath: w.TrajectoryPath, AssignmentsPath: w.AssignmentsPath, TrajectoriesPerUser: w.TrajectoriesPerUser,
 		DelayKey:          opt.DelayKey,
 		MaxStartingOffset: w.MaxStartingOffset, Seed: w.Seed, MaxTokens: w.MaxTokens, ReasoningEffort: w.ReasoningEffort,
@@ -101,7 +101,7 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 	if opt.Seed != nil {
 		cfg.Seed = *opt.Seed
 	}
-	// The harness's client wrote some words where it meant none.
+	// Workload files of the harness spell out "none".
 	if strings.EqualFold(cfg.ReasoningEffort, "none") {
 		cfg.ReasoningEffort = ""
 	}
@@ -111,7 +111,7 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 	return cfg, nil
 }
 
-// phaseStates are the run's states that the client's progress stands for.
+// phaseStates maps milestones of a phase to states of the run.
 var phaseStates = map[eventKind]event.State{
 	eventPhaseStart: event.Ramp, eventRampDone: event.Settling, eventSettlingDone: event.Measuring, eventStop: event.Post,
 }

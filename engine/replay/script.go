@@ -2,41 +2,40 @@ package replay
 
 import "time"
 
-// Step is one request of a user and what follows it.
+// Step is one request of a user and the delay after it.
 type Step struct {
-	Pass int // trajectories that the user began before this one, from 0
-	// Conversation is the trajectory's id, Turn the request's place in it from 0.
-	Conversation string
-	Turn         int
-	// OutputLimit is the trajectory's own limit in tokens, 0 for none; the
-	// configured limit holds as well.
+	Pass         int    // number of trajectories that the user has begun before this one
+	Conversation string // id of the trajectory
+	Turn         int    // index of the request in the trajectory
+	// OutputLimit is the trajectory's output limit in tokens, 0 for none. The configured limit
+	// applies as well.
 	OutputLimit int
-	Delay       time.Duration // the recorded tool call after the response
-	Last        bool          // marks the trajectory's last turn: after its response the trajectory counts as completed
+	Delay       time.Duration // of the recorded tool call after the response
+	Last        bool          // the trajectory is complete after this request
 
 	turn *turn
 }
 
-// Script is the endless sequence of one user's steps: the assigned trajectories in order, the first
-// one from a seeded starting offset, then all over again from their beginnings. It is the same for
-// equal dataset, seed and user, whatever the server does. Not for concurrent use.
+// Script is the endless sequence of one user's steps. It consists of the assigned trajectories in
+// order, repeated forever; the first one begins at a seeded turn. It depends only on the dataset,
+// the seed and the user. A Script is not safe for concurrent use.
 type Script struct {
 	conversations []conversation
 	list          []int
 	pass, turn    int
 }
 
-// Script starts the script of a user, who must be below the highest concurrency
-// that the dataset was opened for.
+// Script returns the script of a user, from the beginning. user must be less than the highest
+// concurrency that the dataset was opened for.
 func (d *Dataset) Script(user int) *Script {
-	s := &Script{conversations: d.trajectories.conversations, list: d.lists[user]}
+	s := &Script{conversations: d.trajectories.conversations, list: d.assigned[user]}
 	s.turn = startOffset(d.seed, user, d.maxOffset, len(s.current().turns))
 	return s
 }
 
-// startOffset is the turn at which a user enters a trajectory of so many turns:
-// what Python's random.Random(seed + user).randint(0, most) draws, the last turn
-// at most. The external client draws the same, so that runs can be paired.
+// startOffset returns the turn at which a user's first trajectory begins: Python's
+// random.Random(seed + user).randint(0, most), but at most the last turn. The external client
+// draws the same number, so that runs of both can be compared request by request.
 func startOffset(seed int64, user, most, turns int) int {
 	return min(newPyRandom(seed+int64(user)).randint(most), turns-1)
 }
@@ -45,7 +44,7 @@ func (s *Script) current() conversation {
 	return s.conversations[s.list[s.pass%len(s.list)]]
 }
 
-// Next is the next step.
+// Next returns the next step.
 func (s *Script) Next() Step {
 	c := s.current()
 	t := &c.turns[s.turn]

@@ -6,23 +6,23 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// maxEvent bounds one server-sent event, in bytes.
+// maxEvent limits the size of a server-sent event, in bytes.
 const maxEvent = 16 << 20
 
 var errEventTooLong = problem.New(problem.ServerFailed, "server-sent event longer than 16 MiB")
 
-// sseParser cuts a byte stream into server-sent events. Bytes may arrive cut
-// anywhere; lines end in CR, LF or both.
+// sseParser splits a byte stream into server-sent events. Reads may end anywhere, and lines
+// may end in CR, LF or CRLF.
 type sseParser struct {
-	line    []byte // the beginning of a line that is not complete
+	line    []byte // beginning of an incomplete line
 	data    []byte
 	name    []byte
 	hasData bool
 	sawCR   bool
 }
 
-// feed takes the bytes of one read and calls f for every event that they
-// complete. The slices are valid during the call only.
+// feed parses the bytes of one read and calls f for each event that they complete. The slices
+// are only valid during the call.
 func (p *sseParser) feed(b []byte, f func(name, data []byte)) error {
 	for len(b) > 0 {
 		if p.sawCR {
@@ -35,25 +35,25 @@ func (p *sseParser) feed(b []byte, f func(name, data []byte)) error {
 		end := lineEnd(b)
 		if end < 0 {
 			p.line = append(p.line, b...)
-			return p.bound()
+			return p.checkSize()
 		}
 		line := b[:end]
 		if len(p.line) > 0 {
 			p.line = append(p.line, line...)
 			line = p.line
 		}
-		p.take(line, f)
+		p.addLine(line, f)
 		p.line = p.line[:0]
 		p.sawCR = b[end] == '\r'
 		b = b[end+1:]
-		if err := p.bound(); err != nil {
+		if err := p.checkSize(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lineEnd is the place of the first CR or LF, -1 without one.
+// lineEnd returns the index of the first CR or LF in b, or -1.
 func lineEnd(b []byte) int {
 	lf := bytes.IndexByte(b, '\n')
 	if lf < 0 {
@@ -65,14 +65,14 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-func (p *sseParser) bound() error {
+func (p *sseParser) checkSize() error {
 	if len(p.line)+len(p.data)+len(p.name) > maxEvent {
 		return errEventTooLong
 	}
 	return nil
 }
 
-func (p *sseParser) take(line []byte, f func(name, data []byte)) {
+func (p *sseParser) addLine(line []byte, f func(name, data []byte)) {
 	if len(line) == 0 {
 		if p.hasData || len(p.name) > 0 {
 			f(p.name, p.data)
@@ -80,7 +80,7 @@ func (p *sseParser) take(line []byte, f func(name, data []byte)) {
 		p.data, p.name, p.hasData = p.data[:0], p.name[:0], false
 		return
 	}
-	field, value, _ := bytes.Cut(line, []byte(":")) // an empty field is a comment
+	field, value, _ := bytes.Cut(line, []byte(":")) // the field of a comment is empty
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(field) {
 	case "data":

@@ -31,7 +31,7 @@ func TestSSEParser(t *testing.T) {
 		{name: "no space after the colon", pieces: []string{"data:a\n\n"}, want: []string{"|a"}},
 		{name: "only one space is dropped", pieces: []string{"data:  a\n\n"}, want: []string{"| a"}},
 		{name: "two events in a read", pieces: []string{"data: a\n\ndata: b\n\n"}, want: []string{"|a", "|b"}},
-		{name: "cut anywhere", pieces: []string{"da", "ta: a", "b\n", "\nda", "ta: c\n\n"}, want: []string{"|ab", "|c"}},
+		{name: "reads end within lines", pieces: []string{"da", "ta: a", "b\n", "\nda", "ta: c\n\n"}, want: []string{"|ab", "|c"}},
 		{
 			name: "carriage returns", pieces: []string{"data: a\r\n\r\n", "data: b\r\rdata: c\n\r"},
 			want: []string{"|a", "|b", "|c"},
@@ -48,7 +48,7 @@ func TestSSEParser(t *testing.T) {
 			name: "comments and other fields", pieces: []string{": ping\nid: 1\nretry: 5\ndata: a\n\n: ping\n\n"},
 			want: []string{"|a"},
 		},
-		{name: "not complete", pieces: []string{"data: a\n"}, want: nil},
+		{name: "incomplete event", pieces: []string{"data: a\n"}, want: nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestSSEParser(t *testing.T) {
 	}
 }
 
-func TestSSEParserIsBounded(t *testing.T) {
+func TestSSEParserLimitsEventSize(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"data: " + string(make([]byte, 1<<20)), "data: " + string(make([]byte, 1<<20)) + "\n"} {
 		var p sseParser
@@ -76,7 +76,7 @@ func TestSSEParserIsBounded(t *testing.T) {
 	}
 }
 
-// However a stream is cut into reads, the events are the same.
+// The events are the same for reads of any size.
 func FuzzSSEParser(f *testing.F) {
 	f.Add([]byte("data: {\"a\":1}\n\ndata: [DONE]\n\n"), 3)
 	f.Add([]byte("event: error\r\ndata: x\r\n\r\n: c\r\rdata:y\n\n"), 1)
@@ -102,8 +102,8 @@ func FuzzSSEParser(f *testing.F) {
 	})
 }
 
-// Whatever a server sends, judging it must not panic, and a success has output.
-func FuzzAnswer(f *testing.F) {
+// No event of a server causes a panic, and every successful response has output.
+func FuzzResponse(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"index":0,"delta":{"content":"x"},` +
 		`"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`))
 	f.Add([]byte(`{"choices":[{"delta":{"tool_calls":[{"function":{"name":"n","arguments":null}}]}}],` +
@@ -111,10 +111,10 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"boom"}}`))
 	f.Add([]byte(`[DONE]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var a answer
-		a.event(testTime(1), nil, data)
-		a.event(testTime(2), nil, data)
-		if kind := a.kind(false); kind == "" && (a.events == 0 || a.bytes == 0) {
+		var a response
+		a.addEvent(testTime(1), nil, data)
+		a.addEvent(testTime(2), nil, data)
+		if kind := a.classify(false); kind == "" && (a.events == 0 || a.bytes == 0) {
 			t.Error("a success without output")
 		}
 		if itl := a.itl(); itl != nil && *itl <= 0 {

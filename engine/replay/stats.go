@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// statistics is the phase's statistics file. A figure without data is null.
+// statistics is the content of a phase's statistics file. A figure without data is null.
 type statistics struct {
 	Phase       int `json:"phase"`
 	Concurrency int `json:"concurrency"`
@@ -35,19 +35,19 @@ type statistics struct {
 		OutputServer number `json:"output_server_tok_s"`
 		TotalServer  number `json:"total_server_tok_s"`
 	} `json:"throughput"`
-	TTFT       tail   `json:"ttft_s"`
-	LocalSpeed spread `json:"output_speed_per_request_local_tok_s"`
-	SSESpeed   spread `json:"output_speed_per_request_sse_tok_s"`
-	Latency    tail   `json:"e2e_latency_s"`
+	TTFT       latencyPercentiles `json:"ttft_s"`
+	LocalSpeed speedPercentiles   `json:"output_speed_per_request_local_tok_s"`
+	SSESpeed   speedPercentiles   `json:"output_speed_per_request_sse_tok_s"`
+	Latency    latencyPercentiles `json:"e2e_latency_s"`
 
 	Client     string            `json:"client"`
 	StopReason stopReason        `json:"stop_reason"`
 	CutOff     int               `json:"cut_off"`
-	Errors     map[errorKind]int `json:"errors"` // measured
+	Errors     map[errorKind]int `json:"errors"` // of measured requests
 }
 
-// serverTokens are sums over the measured successful requests whose count is
-// known, and over how many that is.
+// serverTokens holds sums over the measured successful requests whose token count is known,
+// and the number of these requests.
 type serverTokens struct {
 	Input     *int   `json:"input"`
 	Output    *int   `json:"output"`
@@ -62,20 +62,20 @@ type serverTokens struct {
 	CachedKnown int `json:"requests_with_cached_count"`
 }
 
-type tail struct {
+type latencyPercentiles struct {
 	P50 number `json:"p50"`
 	P95 number `json:"p95"`
 	P99 number `json:"p99"`
 }
 
-type spread struct {
+type speedPercentiles struct {
 	P5  number `json:"p5"`
 	P25 number `json:"p25"`
 	P50 number `json:"p50"`
 	P95 number `json:"p95"`
 }
 
-// number is a figure, NaN (null in JSON) where there is no data.
+// number is a figure; NaN (null in JSON) means no data.
 type number float64
 
 func (n number) MarshalJSON() ([]byte, error) {
@@ -85,7 +85,7 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// ratio is a/b, and no figure without a positive b.
+// ratio returns a/b, or NaN if b is not positive.
 func ratio(a, b float64) number {
 	if b <= 0 {
 		return number(math.NaN())
@@ -93,23 +93,23 @@ func ratio(a, b float64) number {
 	return number(a / b)
 }
 
-// sample is what a measured request leaves in memory. Figures are the row's
-// own, so that whoever reads the rows computes the same statistics.
+// sample is a measured request in memory. It is made from the request row, so that statistics
+// computed from the rows have the same values.
 type sample struct {
 	start, latency        float64 // Unix seconds, seconds
-	ttft, local, sse      float64 // s, tok/s, tok/s; NaN is none
-	input, output, cached int32   // tokens, -1 is unknown
+	ttft, local, sse      float64 // s, tok/s, tok/s; NaN if unknown
+	input, output, cached int32   // tokens, -1 if unknown
 	client                int32   // tokens, estimated
 	firstOut, lastOut     float64 // Unix seconds
 	kind                  errorKind
 }
 
-// window is a phase's measurement, Unix seconds.
+// window is the measuring window of a phase, in Unix seconds.
 type window struct{ begin, end float64 }
 
-func (w window) has(start float64) bool { return w.begin <= start && start < w.end }
+func (w window) contains(start float64) bool { return w.begin <= start && start < w.end }
 
-// measure computes a phase's figures from its samples.
+// measure computes the statistics of a phase from its samples.
 func measure(samples []sample, w window) statistics {
 	var s statistics
 	s.Errors = map[errorKind]int{}
@@ -118,7 +118,7 @@ func measure(samples []sample, w window) statistics {
 	var ok []sample
 	for _, x := range samples {
 		switch {
-		case !w.has(x.start):
+		case !w.contains(x.start):
 		case x.kind != "":
 			s.Errors[x.kind]++
 			s.Requests.Failed++
@@ -131,14 +131,14 @@ func measure(samples []sample, w window) statistics {
 	s.TokensServer = sumServer(ok)
 	sumClient(&s, ok)
 	in, out := s.TokensServer.Input, s.TokensServer.Output
-	s.Throughput.OutputServer, s.Throughput.TotalServer = per(out, duration), number(math.NaN())
+	s.Throughput.OutputServer, s.Throughput.TotalServer = optionalRatio(out, duration), number(math.NaN())
 	if in != nil && out != nil {
 		s.Throughput.TotalServer = ratio(float64(*in+*out), duration)
 	}
-	s.TTFT = tailOf(ok, func(x sample) float64 { return x.ttft })
-	s.Latency = tailOf(ok, func(x sample) float64 { return x.latency })
-	s.LocalSpeed = spreadOf(ok, func(x sample) float64 { return x.local })
-	s.SSESpeed = spreadOf(ok, func(x sample) float64 { return x.sse })
+	s.TTFT = latencyPercentilesOf(ok, func(x sample) float64 { return x.ttft })
+	s.Latency = latencyPercentilesOf(ok, func(x sample) float64 { return x.latency })
+	s.LocalSpeed = speedPercentilesOf(ok, func(x sample) float64 { return x.local })
+	s.SSESpeed = speedPercentilesOf(ok, func(x sample) float64 { return x.sse })
 	return s
 }
 
@@ -147,7 +147,8 @@ func sumServer(ok []sample) serverTokens {
 	t.Input, t.InputKnown = sum(ok, func(x sample) int32 { return x.input })
 	t.Output, t.OutputKnown = sum(ok, func(x sample) int32 { return x.output })
 	t.Cached, t.CachedKnown = sum(ok, func(x sample) int32 { return x.cached })
-	t.AvgInput, t.AvgOutput = per(t.Input, float64(t.InputKnown)), per(t.Output, float64(t.OutputKnown))
+	t.AvgInput = optionalRatio(t.Input, float64(t.InputKnown))
+	t.AvgOutput = optionalRatio(t.Output, float64(t.OutputKnown))
 	var input, cached int
 	for _, x := range ok {
 		if x.input >= 0 && x.cached >= 0 {
@@ -165,7 +166,7 @@ func sumServer(ok []sample) serverTokens {
 	return t
 }
 
-// sum adds up the known counts; nil when none is.
+// sum returns the sum of the known counts, or nil if none is known, and how many are known.
 func sum(ok []sample, of func(sample) int32) (*int, int) {
 	total, known := 0, 0
 	for _, x := range ok {
@@ -180,16 +181,16 @@ func sum(ok []sample, of func(sample) int32) (*int, int) {
 	return &total, known
 }
 
-// per is a total over something; no figure where it is not known.
-func per(total *int, over float64) number {
+// optionalRatio returns total/over, or NaN if the total is not known.
+func optionalRatio(total *int, over float64) number {
 	if total == nil {
 		return number(math.NaN())
 	}
 	return ratio(float64(*total), over)
 }
 
-// sumClient fills in what the client counts by itself, which it divides by the
-// time from the first to the last output event.
+// sumClient sets the figures that the client estimates itself. Its throughput is over the time
+// from the first to the last output event.
 func sumClient(s *statistics, ok []sample) {
 	first, last := math.Inf(1), math.Inf(-1)
 	for _, x := range ok {
@@ -200,19 +201,19 @@ func sumClient(s *statistics, ok []sample) {
 	s.Throughput.OutputClient = ratio(float64(s.TokensClient.Output), last-first)
 }
 
-func tailOf(ok []sample, of func(sample) float64) tail {
+func latencyPercentilesOf(ok []sample, of func(sample) float64) latencyPercentiles {
 	v := sorted(ok, of)
 	p := func(p float64) number { return number(percentile.Of(v, p)) }
-	return tail{P50: p(50), P95: p(95), P99: p(99)}
+	return latencyPercentiles{P50: p(50), P95: p(95), P99: p(99)}
 }
 
-func spreadOf(ok []sample, of func(sample) float64) spread {
+func speedPercentilesOf(ok []sample, of func(sample) float64) speedPercentiles {
 	v := sorted(ok, of)
 	p := func(p float64) number { return number(percentile.Of(v, p)) }
-	return spread{P5: p(5), P25: p(25), P50: p(50), P95: p(95)}
+	return speedPercentiles{P5: p(5), P25: p(25), P50: p(50), P95: p(95)}
 }
 
-// sorted are the values that are not NaN.
+// sorted returns the values that are not NaN, in ascending order.
 func sorted(ok []sample, of func(sample) float64) []float64 {
 	v := make([]float64, 0, len(ok))
 	for _, x := range ok {
@@ -224,20 +225,20 @@ func sorted(ok []sample, of func(sample) float64) []float64 {
 	return v
 }
 
-// manifestRow is the window of a finished phase, all times in Unix seconds.
+// manifestRow describes a finished phase, with all times in Unix seconds.
 type manifestRow struct {
 	Phase       int        `json:"phase_idx"`
 	Concurrency int        `json:"concurrency"`
 	Start       float64    `json:"phase_start"`
-	SettlingEnd float64    `json:"settling_end"` // planned; the phase may have ended before
+	SettlingEnd float64    `json:"settling_end"` // as planned; the phase may have ended earlier
 	End         float64    `json:"actual_phase_end"`
 	StopReason  stopReason `json:"stop_reason"`
 	Client      string     `json:"client"`
 }
 
-// write writes the files of a phase whose requests have all ended. The manifest
-// comes last: a phase in it is complete.
-func (p *phase) write(end time.Time, reason stopReason) error {
+// writeResults writes the files of a phase after all its requests have ended. It writes the manifest
+// last, so that the files of every phase in the manifest are complete.
+func (p *phase) writeResults(end time.Time, reason stopReason) error {
 	w := window{begin: p.clock.seconds(p.settled), end: p.clock.seconds(end)}
 	s := measure(p.samples, w)
 	s.Phase, s.Concurrency = p.index, p.users

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// The sample run's statistics file was written from its request rows; the same
-// figures must come out of the same rows here.
+// The statistics computed from the request rows of the sample run are those of its statistics file.
 func TestMeasureAgreesWithTheSampleRun(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join("..", "..", "testdata", "bm_agentperf_dsv4_5p1d", "c1010", "agentperf")
@@ -80,7 +79,7 @@ func TestMeasureWithoutData(t *testing.T) {
 	}
 }
 
-// Sums say over how many requests they were formed; the window is half open.
+// Sums include the requests whose count is known; the window includes its begin, not its end.
 func TestMeasureUnknownCountsAndWindow(t *testing.T) {
 	t.Parallel()
 	nan := math.NaN()

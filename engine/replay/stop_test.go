@@ -18,7 +18,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// At the timeout no request is sent any more, and what is in flight drains.
+// After the timeout no request is sent, and the requests in flight finish.
 func TestRunStopsAtTheTimeoutAndDrains(t *testing.T) {
 	t.Parallel()
 	timing := fastTiming()
@@ -33,7 +33,7 @@ func TestRunStopsAtTheTimeoutAndDrains(t *testing.T) {
 			stop = e
 		}
 	}
-	if err := play(t.Context(), cfg); err != nil {
+	if err := runConfig(t.Context(), cfg); err != nil {
 		t.Fatal(err)
 	}
 	rows := readRows[requestRow](t, filepath.Join(cfg.ResultsDir, "requests.jsonl"))
@@ -54,8 +54,8 @@ func TestRunStopsAtTheTimeoutAndDrains(t *testing.T) {
 	}
 }
 
-// An interrupt lets requests in flight finish for the grace time, cuts off the
-// rest, and leaves a phase that says so.
+// After an interrupt, the requests in flight have the grace time to finish and are then cut off.
+// The files record the interruption.
 func TestRunInterrupted(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -73,14 +73,14 @@ func TestRunInterrupted(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			release := make(chan struct{})
-			cfg := testConfig(t, heldBack(t, 2, cancel, release)+"/v1", writeTrajectories(t, conversations(2, 3, 0)))
+			cfg := testConfig(t, blockingServer(t, 2, cancel, release)+"/v1", writeTrajectories(t, conversations(2, 3, 0)))
 			cfg.Concurrencies, cfg.InterruptGrace, cfg.MinTotalTrajectories = []int{2, 2}, tt.grace, 1000
 			cfg.onEvent = func(e phaseEvent) {
 				if e.Kind == eventStop && tt.ok > 0 {
 					close(release)
 				}
 			}
-			if err := play(ctx, cfg); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) {
+			if err := runConfig(ctx, cfg); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) {
 				t.Fatalf("got %v, want %v", err, ErrInterrupted)
 			}
 			m := readRows[manifestRow](t, filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl"))
@@ -101,9 +101,9 @@ func TestRunInterrupted(t *testing.T) {
 	}
 }
 
-// heldBack is a server that calls full when n requests wait, and answers them
+// blockingServer starts a server that calls full when n requests wait, and responds to them
 // after release.
-func heldBack(t *testing.T, n int32, full func(), release <-chan struct{}) string {
+func blockingServer(t *testing.T, n int32, full func(), release <-chan struct{}) string {
 	t.Helper()
 	mock, err := mockserver.New(mockserver.Config{Role: schema.Agg, Timing: fastTiming()})
 	if err != nil {
@@ -111,7 +111,7 @@ func heldBack(t *testing.T, n int32, full func(), release <-chan struct{}) strin
 	}
 	var arrived atomic.Int32
 	return serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body) // without which the server does not notice a hang-up
+		body, err := io.ReadAll(r.Body) // otherwise the server does not notice that the client has disconnected
 		if err != nil {
 			t.Error(err)
 		}
@@ -127,7 +127,7 @@ func heldBack(t *testing.T, n int32, full func(), release <-chan struct{}) strin
 	}))
 }
 
-// When this client itself can't go on, the run ends with that error.
+// An error of the client itself ends the run.
 func TestRunFailsWhenTheDatasetShrinks(t *testing.T) {
 	t.Parallel()
 	path := writeTrajectories(t, conversations(1, 2, 0))
@@ -140,9 +140,9 @@ func TestRunFailsWhenTheDatasetShrinks(t *testing.T) {
 			}
 		}
 	}
-	err := play(t.Context(), cfg)
+	err := runConfig(t.Context(), cfg)
 	if !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), path+":1: ") {
-		t.Errorf("got %v, want an error that names the line and says that the file ended", err)
+		t.Errorf("got %v, want an end of file that names the line", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(cfg.ResultsDir, "org_model*")); err != nil || len(left) > 0 {
 		t.Errorf("left over: %v, %v", left, err)

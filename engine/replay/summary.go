@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// summary is the statistics file for people.
+// summary formats the statistics of a phase for people.
 func summary(s statistics) string {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -16,7 +16,7 @@ func summary(s statistics) string {
 	put("Client: %s", s.Client)
 	put("Total requests: %d", s.Requests.Total)
 	put("Measured: %d (%d ok, %d err)", s.Requests.Measured, s.Requests.Successful, s.Requests.Failed)
-	put("Window: %ss", s.Duration.text(1))
+	put("Window: %ss", s.Duration.format(1))
 	if s.StopReason != stopCriteria {
 		put("Stopped by: %s", s.StopReason)
 	}
@@ -28,18 +28,18 @@ func summary(s statistics) string {
 	}
 	t := s.TokensServer
 	put("Tokens (server):")
-	put("  Input: %s (%s per request)", total(t.Input), t.AvgInput.text(1))
-	put("  Output: %s (%s per request, median %s)", total(t.Output), t.AvgOutput.text(1), t.Median.text(1))
-	put("  Cached: %s (hit rate %s%%)", total(t.Cached), (100 * t.HitRate).text(1))
+	put("  Input: %s (%s per request)", formatCount(t.Input), t.AvgInput.format(1))
+	put("  Output: %s (%s per request, median %s)", formatCount(t.Output), t.AvgOutput.format(1), t.Median.format(1))
+	put("  Cached: %s (hit rate %s%%)", formatCount(t.Cached), (100 * t.HitRate).format(1))
 	put("Tokens (client estimate): %s (%s per request)",
-		grouped(strconv.Itoa(s.TokensClient.Output)), s.TokensClient.Avg.text(1))
-	put("System Throughput (server output): %s tok/s", s.Throughput.OutputServer.text(1))
-	put("System Throughput (client output): %s tok/s", s.Throughput.OutputClient.text(1))
-	put("System Throughput (server total): %s tok/s", s.Throughput.TotalServer.text(1))
-	put("TTFT p50/p95/p99: %ss / %ss / %ss", s.TTFT.P50.text(3), s.TTFT.P95.text(3), s.TTFT.P99.text(3))
-	speed := func(which string, v spread) {
+		groupDigits(strconv.Itoa(s.TokensClient.Output)), s.TokensClient.Avg.format(1))
+	put("System Throughput (server output): %s tok/s", s.Throughput.OutputServer.format(1))
+	put("System Throughput (client output): %s tok/s", s.Throughput.OutputClient.format(1))
+	put("System Throughput (server total): %s tok/s", s.Throughput.TotalServer.format(1))
+	put("TTFT p50/p95/p99: %ss / %ss / %ss", s.TTFT.P50.format(3), s.TTFT.P95.format(3), s.TTFT.P99.format(3))
+	speed := func(which string, v speedPercentiles) {
 		put("Output Speed (per-request %s, tok/s):", which)
-		put("  p5: %s\n  p25: %s\n  p50: %s\n  p95: %s", v.P5.text(1), v.P25.text(1), v.P50.text(1), v.P95.text(1))
+		put("  p5: %s\n  p25: %s\n  p50: %s\n  p95: %s", v.P5.format(1), v.P25.format(1), v.P50.format(1), v.P95.format(1))
 	}
 	speed("local", s.LocalSpeed)
 	speed("SSE", s.SSESpeed)
@@ -56,23 +56,23 @@ func errorCounts(errs map[errorKind]int) string {
 	return strings.Join(parts, ", ")
 }
 
-func total(n *int) string {
+func formatCount(n *int) string {
 	if n == nil {
 		return "-"
 	}
-	return grouped(strconv.Itoa(*n))
+	return groupDigits(strconv.Itoa(*n))
 }
 
-// text prints with so many decimals and thousands separators, - without data.
-func (n number) text(decimals int) string {
+// format formats a number with thousands separators, and "-" for no data.
+func (n number) format(decimals int) string {
 	if math.IsNaN(float64(n)) {
 		return "-"
 	}
-	return grouped(strconv.FormatFloat(float64(n), 'f', decimals, 64))
+	return groupDigits(strconv.FormatFloat(float64(n), 'f', decimals, 64))
 }
 
-// grouped puts commas into the digits before the point of a number that is not negative.
-func grouped(s string) string {
+// groupDigits inserts thousands separators into a decimal number that is not negative.
+func groupDigits(s string) string {
 	whole, _, _ := strings.Cut(s, ".")
 	for at := len(whole) - 3; at > 0; at -= 3 {
 		s = s[:at] + "," + s[at:]

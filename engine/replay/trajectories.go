@@ -17,34 +17,35 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// turn is one recorded model request: where its parts lie in the file, and what follows it.
+// turn is one recorded model request.
 type turn struct {
-	line            int
+	line            int // in the file
 	index           int
-	messages, tools span          // tools is empty when the turn has none
+	messages, tools span          // places in the file; tools is empty if the turn has none
 	limit           int           // output tokens, 0 for none
-	delay           time.Duration // the tool call after the response
+	delay           time.Duration // of the tool call after the response
 }
 
-// conversation is one trajectory, its turns in order.
+// conversation is one trajectory with its turns in order.
 type conversation struct {
 	id    string
 	turns []turn
 }
 
-// trajectories is the index of a trajectory file that stays open; the turns'
-// messages are read when they are sent.
+// trajectories is the index of a trajectory file. The file stays open, because the messages
+// of a turn are read when it is sent.
 type trajectories struct {
 	file          *os.File
-	conversations []conversation // by first appearance
+	conversations []conversation // in order of first appearance
 	byID          map[string]int
 	turns         int
 }
 
-// maxLine bounds a row of a trajectory file; those in use have below a megabyte.
+// maxLine limits the length of a row of a trajectory file, in bytes. Rows of the public datasets
+// are shorter than 1 MB.
 const maxLine = 256 << 20
 
-// openTrajectories indexes the file at path. Errors name file and line.
+// openTrajectories indexes the file at path. Errors name the file and line.
 func openTrajectories(ctx context.Context, path, delayKey string) (*trajectories, error) {
 	f, _, err := smallfile.Open(path)
 	if err != nil {
@@ -84,7 +85,7 @@ func (t *trajectories) index(ctx context.Context, delayKey string) error {
 	return nil
 }
 
-// order sorts the turns and checks that they count up from 0.
+// order sorts the turns and checks that they are numbered from 0 without gaps.
 func (c *conversation) order(file string) error {
 	slices.SortStableFunc(c.turns, func(a, b turn) int { return a.index - b.index })
 	for i, t := range c.turns {
@@ -102,16 +103,15 @@ func (c *conversation) order(file string) error {
 	return nil
 }
 
-// line is a line of the file on its way to a parser.
+// line is a line of the file that is sent to a parser.
 type line struct {
 	number int
 	off    int64
 	data   []byte
 }
 
-// scanRows parses all lines on all processors (files of several gigabytes take
-// seconds so, not minutes) and returns their rows in the order of the file. Of
-// several bad lines it reports the first.
+// scanRows parses all lines in parallel, since files can have several gigabytes, and returns the
+// rows in file order. If several lines are invalid, the error is that of the first one.
 func scanRows(ctx context.Context, r io.Reader, name, delayKey string) ([]row, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -148,10 +148,10 @@ func scanRows(ctx context.Context, r io.Reader, name, delayKey string) ([]row, e
 	return rows, nil
 }
 
-// parsers is enough to outrun a disk; each holds one line.
+// parsers is the number of parallel parsers, enough to keep up with a disk. Each holds one line.
 const parsers = 8
 
-// parse gives the row of a line, with its place and spans in the file.
+// parse parses a line into a row whose spans refer to the file.
 func (l line) parse(delayKey string) (row, error) {
 	r, err := parseRow(l.data, delayKey)
 	r.line = l.number
@@ -160,7 +160,7 @@ func (l line) parse(delayKey string) (row, error) {
 	return r, err
 }
 
-// splitLines sends the lines that are not blank until the reader or ctx ends.
+// splitLines sends the lines of r that are not blank to out, until r or ctx ends.
 func splitLines(ctx context.Context, r io.Reader, name string, out chan<- line) error {
 	in := bufio.NewReaderSize(r, 1<<20)
 	var off int64
@@ -183,7 +183,7 @@ func splitLines(ctx context.Context, r io.Reader, name string, out chan<- line) 
 	}
 }
 
-// readLine reads one line with its newline, into memory of its own.
+// readLine returns one line with its newline, in a new slice.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var data []byte
 	for {
@@ -198,7 +198,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// read reads the bytes of s, a JSON list.
+// read returns the JSON list at s, which belongs to a line of the file.
 func (t *trajectories) read(s span, line int) ([]byte, error) {
 	buf := make([]byte, s.len)
 	if _, err := t.file.ReadAt(buf, s.off); err != nil {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// failurePause is the least time between a failed request and the same user's next one, from start
-// to start: a server that refuses at once must not be flooded, nor the disk with rows.
+// failurePause is the minimum time from the start of a failed request to the start of the same
+// user's next one. It keeps a server that fails at once from being flooded.
 const failurePause = time.Second
 
-// playUser plays one user until the phase stops.
-func (p *phase) playUser(user int) {
-	if !p.wait(p.userStart(user)) {
+// runUser sends the requests of one user until the phase stops.
+func (p *phase) runUser(user int) {
+	if !p.waitUntil(p.userStart(user)) {
 		return
 	}
 	script := p.data.Script(user)
@@ -26,16 +26,16 @@ func (p *phase) playUser(user int) {
 		if step.Pass != pass {
 			pass, id = step.Pass, randomHex(6)
 		}
-		next, ok := p.play(user, id, step)
-		if !ok || !p.wait(next) {
+		next, ok := p.runStep(user, id, step)
+		if !ok || !p.waitUntil(next) {
 			return
 		}
 	}
 }
 
-// play sends one request, and records it. It tells when the user's next one is
-// due, and false when there is none.
-func (p *phase) play(user int, id string, step Step) (next time.Time, ok bool) {
+// runStep sends and records one request. It returns the time of the user's next request;
+// ok is false if there is none.
+func (p *phase) runStep(user int, id string, step Step) (next time.Time, ok bool) {
 	messages, tools, err := p.data.Prompt(step)
 	if err != nil {
 		p.fail(err)
@@ -48,14 +48,14 @@ func (p *phase) play(user int, id string, step Step) (next time.Time, ok bool) {
 	}
 	xid := randomHex(16)
 	header := p.headers(user, step.Pass, xid)
-	start, ok := p.begin()
+	start, ok := p.startRequest()
 	if !ok {
 		return time.Time{}, false
 	}
-	x := p.client.send(p.inFlight, start, body, header)
+	x := p.client.send(p.requestCtx, start, body, header)
 	ended := time.Now()
-	if x.kind != "" && p.inFlight.Err() != nil {
-		p.cut()
+	if x.kind != "" && p.requestCtx.Err() != nil {
+		p.recordCutOff()
 		return time.Time{}, false
 	}
 	row := p.row(user, id, xid, step, &x)
@@ -63,7 +63,7 @@ func (p *phase) play(user int, id string, step Step) (next time.Time, ok bool) {
 		p.fail(err)
 		return time.Time{}, false
 	}
-	p.finish(user, step.Last, x, p.sampleOf(row, &x))
+	p.finishRequest(user, step.Last, x, p.sampleOf(row, &x))
 	next = ended.Add(step.Delay)
 	if pause := start.Add(failurePause); x.kind != "" && next.Before(pause) {
 		next = pause
@@ -71,8 +71,8 @@ func (p *phase) play(user int, id string, step Step) (next time.Time, ok bool) {
 	return next, true
 }
 
-// wait waits until t; false when the phase stops first.
-func (p *phase) wait(t time.Time) bool {
+// waitUntil waits until t. It returns false if the phase stops first.
+func (p *phase) waitUntil(t time.Time) bool {
 	timer := time.NewTimer(time.Until(t))
 	defer timer.Stop()
 	select {
@@ -83,8 +83,8 @@ func (p *phase) wait(t time.Time) bool {
 	}
 }
 
-// headers name the request, and the conversation for the server's routing. The
-// latter follows from the seed, so that routing by hash repeats itself.
+// headers returns the request id and the session id for the server's routing. The session id
+// depends on the seed, so that routing by hash is reproducible.
 func (p *phase) headers(user, pass int, xid string) http.Header {
 	h := http.Header{"X-Request-Id": {xid}}
 	session := []string{SessionID(p.cfg.Seed, p.index, user, pass)}
@@ -98,8 +98,8 @@ func (p *phase) headers(user, pass int, xid string) http.Header {
 	return h
 }
 
-// SessionID is what the routing headers say of a user's pass through a
-// trajectory: 32 hex digits that follow from the seed.
+// SessionID returns the value of the routing headers for a user's pass through a trajectory:
+// 32 hexadecimal digits that depend on the seed.
 func SessionID(seed int64, phase, user, pass int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d/%d/%d", seed, phase, user, pass))
 	return hex.EncodeToString(sum[:16])
@@ -111,7 +111,7 @@ func randomHex(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-// row is the request as the log has it; figures only when it succeeded.
+// row returns the request's row of the log. It has figures only if the request succeeded.
 func (p *phase) row(user int, id, xid string, step Step, x *exchange) requestRow {
 	r := requestRow{
 		Phase: p.index, Concurrency: p.users,
@@ -128,7 +128,7 @@ func (p *phase) row(user int, id, xid string, step Step, x *exchange) requestRow
 	return r
 }
 
-// record writes a request's rows, and tells people of the first failure of each kind.
+// record writes a request's rows and logs the first failure of each kind.
 func (p *phase) record(row requestRow, x *exchange) error {
 	if err := p.requests.append(row); err != nil {
 		return err

@@ -66,7 +66,7 @@ func (s localLauncher) submit(
 // checkDataset reads what the client will read, so that a broken file is found
 // before any server starts.
 func checkDataset(ctx context.Context, w *recipes.Workload, pl *plan.Plan) error {
-	opt := replay.Options{Model: pl.Model, DelayKey: replay.DelayKey}
+	opt := replay.Options{Model: pl.Model, DelayKey: replay.DefaultDelayKey}
 	for _, ph := range pl.Phases {
 		opt.Levels = append(opt.Levels, ph.Concurrency)
 	}

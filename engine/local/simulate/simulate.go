@@ -101,7 +101,7 @@ var epoch = time.Unix(1_000_000_000, 0)
 // play plays the plan's one phase and returns its figures.
 func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase, error) {
 	var none results.Phase
-	cfg, err := replay.ConfigOf(w, replay.Options{Model: p.Model, DelayKey: replay.DelayKey})
+	cfg, err := replay.ConfigOf(w, replay.Options{Model: p.Model, DelayKey: replay.DefaultDelayKey})
 	if err != nil {
 		return none, err
 	}

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// testTime is a moment so many seconds after some zero.
+// testTime returns the time s seconds after a fixed one.
 func testTime(s float64) time.Time { return time.Unix(1000, 0).Add(seconds(s)) }
 
-func TestAnswerKind(t *testing.T) {
+func TestResponseClassify(t *testing.T) {
 	t.Parallel()
 	const (
 		content = `{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":null}]}`
@@ -33,75 +33,75 @@ func TestAnswerKind(t *testing.T) {
 	}{
 		{name: "content", events: []string{empty, content, content, stop, done}, output: 2},
 		{name: "reasoning", events: []string{reason, short, stop, done}, output: 2},
-		{name: "tool call alone", events: []string{empty, call, args, stop, done}, output: 2},
-		{name: "finish reason but no end mark", events: []string{content, stop}, output: 1},
-		{name: "broken after the end mark", events: []string{content, done}, broken: true, output: 1},
+		{name: "only a tool call", events: []string{empty, call, args, stop, done}, output: 2},
+		{name: "finish reason but no [DONE]", events: []string{content, stop}, output: 1},
+		{name: "broken after [DONE]", events: []string{content, done}, broken: true, output: 1},
 		{
 			name: "broken after the finish reason", events: []string{content, stop}, broken: true,
 			want: errorEarlyEnd, output: 1,
 		},
-		{name: "ends in the middle", events: []string{content}, want: errorEarlyEnd, output: 1},
-		{name: "nothing at all", want: errorEarlyEnd},
+		{name: "no finish reason", events: []string{content}, want: errorEarlyEnd, output: 1},
+		{name: "no events", want: errorEarlyEnd},
 		{name: "no output", events: []string{empty, stop, done}, want: errorNoOutput},
 		{name: "output of another choice", events: []string{second, stop, done}, want: errorNoOutput},
 		{name: "error in the data", events: []string{content, failure, done}, want: errorEvent, output: 1},
-		{name: "no JSON", events: []string{"<html>"}, want: errorEvent},
+		{name: "not JSON", events: []string{"<html>"}, want: errorEvent},
 		{name: "error is null", events: []string{`{"error":null,"choices":[{"delta":{"content":"x"}}]}`, done}, output: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			var a answer
+			var a response
 			for i, e := range tt.events {
-				a.event(testTime(float64(i)), nil, []byte(e))
+				a.addEvent(testTime(float64(i)), nil, []byte(e))
 			}
-			if got := a.kind(tt.broken); got != tt.want || a.events != tt.output {
+			if got := a.classify(tt.broken); got != tt.want || a.events != tt.output {
 				t.Errorf("got %q with %d output events, want %q with %d", got, a.events, tt.want, tt.output)
 			}
 		})
 	}
 }
 
-func TestAnswerSpeeds(t *testing.T) {
+func TestResponseSpeeds(t *testing.T) {
 	t.Parallel()
 	tokens := func(n int) *int { return &n }
 	none := math.NaN()
 	tests := []struct {
 		name     string
-		a        answer
-		itl, sse float64 // NaN is none
+		a        response
+		itl, sse float64 // NaN for none
 	}{
 		{
-			name: "one token an event",
-			a: answer{
+			name: "one token per event",
+			a: response{
 				events: 5, bytes: 20, firstBytes: 4, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(3),
 			},
 			itl: 0.5, sse: 2,
 		},
 		{
 			name: "a large first event",
-			a: answer{
+			a: response{
 				events: 2, bytes: 40, firstBytes: 20, output: tokens(9), firstOutput: testTime(1), lastOutput: testTime(3),
 			},
 			itl: 0.25, sse: 2.25,
 		},
 		{
 			name: "one event",
-			a: answer{
+			a: response{
 				events: 1, bytes: 20, firstBytes: 20, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(1),
 			},
 			itl: none, sse: none,
 		},
 		{
 			name: "two events in one read",
-			a: answer{
+			a: response{
 				events: 2, bytes: 20, firstBytes: 10, output: tokens(5), firstOutput: testTime(1), lastOutput: testTime(1),
 			},
 			itl: none, sse: none,
 		},
 		{
 			name: "count unknown",
-			a:    answer{events: 5, bytes: 20, firstBytes: 4, firstOutput: testTime(1), lastOutput: testTime(3)},
+			a:    response{events: 5, bytes: 20, firstBytes: 4, firstOutput: testTime(1), lastOutput: testTime(3)},
 			itl:  none, sse: none,
 		},
 	}
@@ -120,16 +120,16 @@ func TestAnswerSpeeds(t *testing.T) {
 	}
 }
 
-// Usage is that of the last event that has it, and null is unknown.
-func TestAnswerUsage(t *testing.T) {
+// The last event with usage counts, and null means unknown.
+func TestResponseUsage(t *testing.T) {
 	t.Parallel()
-	var a answer
+	var a response
 	for _, e := range []string{
 		`{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":8}}}`,
 		`{"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":7,"prompt_tokens_details":null}}`,
 		`{"choices":[],"usage":null}`,
 	} {
-		a.event(testTime(1), nil, []byte(e))
+		a.addEvent(testTime(1), nil, []byte(e))
 	}
 	if a.input == nil || *a.input != 12 || a.output == nil || *a.output != 7 || a.cached != nil {
 		t.Errorf("got %v, %v, %v, want 12, 7 and an unknown cached count", a.input, a.output, a.cached)

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// errorKind says in which way a request failed.
+// errorKind is the kind of a request's failure.
 type errorKind string
 
-// The kinds of failures, in the order in which they are looked for.
+// The kinds of failures, in the order in which they are checked.
 const (
 	errorConnection errorKind = "connection"  // no response: refused, reset, name not found
-	errorTimeout    errorKind = "timeout"     // the time limit of a request passed
-	errorStatus     errorKind = "http_status" // a status that is not 2xx
+	errorTimeout    errorKind = "timeout"     // the request's time limit was exceeded
+	errorStatus     errorKind = "http_status" // a status other than 2xx
 	errorEvent      errorKind = "event_error" // an error event in the stream
-	errorEarlyEnd   errorKind = "early_end"   // the stream ended without its end mark
+	errorEarlyEnd   errorKind = "early_end"   // the stream ended without [DONE]
 	errorNoOutput   errorKind = "no_output"   // a complete stream without any output
 )
 
-// answer is what a stream has said so far.
-type answer struct {
-	firstOutput, lastOutput time.Time // when the reads that held them returned
-	events                  int       // with output
-	bytes, firstBytes       int       // of output: in all events, and in the first one
-	input, output, cached   *int      // tokens by the server's count; nil is unknown
-	finished, done          bool      // a finish reason, the end mark
-	failure                 string    // an error event's text
+// response accumulates the events of a streamed response.
+type response struct {
+	firstOutput, lastOutput time.Time // when the reads that contained them returned
+	events                  int       // events with output
+	bytes, firstBytes       int       // bytes of output in all events, and in the first one
+	input, output, cached   *int      // tokens counted by the server; nil if unknown
+	finished, done          bool      // a finish reason and [DONE] were received
+	failure                 string    // text of an error event
 	failed                  bool
 }
 
-// chunk is the part of a stream's event that matters here.
+// chunk is the part of a stream event that this client uses.
 type chunk struct {
 	Choices []struct {
 		Index int `json:"index"`
@@ -58,8 +58,8 @@ type chunk struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// event takes one event of the stream; at is when its read returned.
-func (a *answer) event(at time.Time, name, data []byte) {
+// addEvent adds an event of the stream; at is the time when its read returned.
+func (a *response) addEvent(at time.Time, name, data []byte) {
 	data = bytes.TrimSpace(data)
 	if string(data) == "[DONE]" {
 		a.done = true
@@ -74,23 +74,23 @@ func (a *answer) event(at time.Time, name, data []byte) {
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		a.fail([]byte("an event is not a completion chunk: " + err.Error()))
+		a.fail([]byte("event is not a completion chunk: " + err.Error()))
 		return
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		a.fail(c.Error)
 		return
 	}
-	a.take(at, &c)
+	a.addChunk(at, &c)
 }
 
-func (a *answer) fail(text []byte) {
+func (a *response) fail(text []byte) {
 	if !a.failed {
 		a.failed, a.failure = true, string(text[:min(len(text), maxErrorText)])
 	}
 }
 
-func (a *answer) take(at time.Time, c *chunk) {
+func (a *response) addChunk(at time.Time, c *chunk) {
 	n := 0
 	for i := range c.Choices {
 		choice := &c.Choices[i]
@@ -99,7 +99,7 @@ func (a *answer) take(at time.Time, c *chunk) {
 		}
 		d := &choice.Delta
 		n += len(d.Content)
-		// Servers that send both names of the reasoning send the same text.
+		// Servers that send both fields send the same text in both.
 		n += max(len(d.ReasoningContent), len(d.Reasoning))
 		for _, call := range d.ToolCalls {
 			n += len(call.Function.Name) + len(call.Function.Arguments)
@@ -115,26 +115,27 @@ func (a *answer) take(at time.Time, c *chunk) {
 		a.lastOutput = at
 	}
 	if u := c.Usage; u != nil {
-		a.input, a.output, a.cached = known(u.PromptTokens), known(u.CompletionTokens), nil
+		a.input, a.output, a.cached = validCount(u.PromptTokens), validCount(u.CompletionTokens), nil
 		if u.PromptTokensDetails != nil {
-			a.cached = known(u.PromptTokensDetails.CachedTokens)
+			a.cached = validCount(u.PromptTokensDetails.CachedTokens)
 		}
 	}
 }
 
-// known drops a count that can't be one.
-func known(n *int) *int {
+// validCount returns n, or nil if n is not a valid token count.
+func validCount(n *int) *int {
 	if n == nil || *n < 0 || *n > math.MaxInt32 {
 		return nil
 	}
 	return n
 }
 
-// ended tells that nothing more of interest can come.
-func (a *answer) ended() bool { return a.done || a.failed }
+// complete reports whether the rest of the stream can be ignored.
+func (a *response) complete() bool { return a.done || a.failed }
 
-// kind judges a stream that has ended; broken tells that the connection did before the stream.
-func (a *answer) kind(broken bool) errorKind {
+// classify returns the kind of failure of a stream that has ended, or "" for success. broken tells
+// that the connection ended before the stream did.
+func (a *response) classify(broken bool) errorKind {
 	switch {
 	case a.failed:
 		return errorEvent
@@ -146,15 +147,15 @@ func (a *answer) kind(broken bool) errorKind {
 	return ""
 }
 
-// tokenBytes is the rough length of a token, for the client's own estimate.
+// tokenBytes is the approximate length of a token in bytes, for the client's own estimate.
 const tokenBytes = 4
 
-// clientTokens estimates the output tokens from the text's bytes.
-func (a *answer) clientTokens() int { return (a.bytes + tokenBytes - 1) / tokenBytes }
+// clientTokens estimates the number of output tokens from the length of the output.
+func (a *response) clientTokens() int { return (a.bytes + tokenBytes - 1) / tokenBytes }
 
-// itl is the mean time between two output tokens in seconds, over the server's count, from the
-// first to the last event with output. Nil when one event or one token leaves no interval.
-func (a *answer) itl() *float64 {
+// itl returns the mean inter-token latency in seconds: the time from the first to the last event
+// with output, divided by the server's token count less one. It is nil if there is no interval.
+func (a *response) itl() *float64 {
 	seconds := a.lastOutput.Sub(a.firstOutput).Seconds()
 	if a.events < 2 || a.output == nil || *a.output < 2 || seconds <= 0 {
 		return nil
@@ -162,11 +163,11 @@ func (a *answer) itl() *float64 {
 	return new(seconds / float64(*a.output-1))
 }
 
-// sseSpeed is the tokens that arrived after the first event per second of the
-// same interval. How many those are follows from the server's count and the
-// events' shares of the text; a server that sends one token an event has the
-// same speed here and as 1/itl, one whose first event is large a lower one here.
-func (a *answer) sseSpeed() *float64 {
+// sseSpeed returns the output speed in tokens per second: the tokens after the first event, over
+// the same interval as [response.itl]. Their number is the server's count multiplied by their
+// share of the output's bytes. For one token per event it equals 1/itl; for a large first event
+// it is lower.
+func (a *response) sseSpeed() *float64 {
 	seconds := a.lastOutput.Sub(a.firstOutput).Seconds()
 	if a.events < 2 || a.output == nil || *a.output < 2 || seconds <= 0 {
 		return nil
