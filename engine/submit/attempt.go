@@ -18,11 +18,11 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// commentPrefix begins the comment of our jobs; what stands behind it is unique.
+// commentPrefix starts the comment of every job; a unique id follows it.
 const commentPrefix = "agentperf-tui:"
 
-// attempt is a submit under way, on disk from before sbatch is called until the
-// run is recorded: if its end is missing, the next submit finishes it first.
+// attempt is a submit in progress. Its file exists from before sbatch is called until the run is
+// recorded. If the submit is interrupted, the next one finds the file and finishes it first.
 type attempt struct {
 	Staged string        `json:"staged"`
 	Base   string        `json:"base"`
@@ -32,8 +32,8 @@ type attempt struct {
 
 func (s *Submitter) attemptDir() string { return filepath.Join(s.opt.State, "submitting") }
 
-// attempt stages a run's files and puts the attempt to submit it on disk, with the
-// comment by which its job is found; done ends it as begin's does.
+// newAttempt stages the files of a run and records the attempt to submit it, with the comment
+// that identifies its job. done is that of record.
 func (s *Submitter) newAttempt(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, programs ...rundir.Program,
 ) (at attempt, done func(), err error) {
@@ -54,29 +54,30 @@ func (s *Submitter) newAttempt(
 	return at, done, nil
 }
 
-// begin puts the attempt on disk; done gives up the lock that shows others that
-// somebody is at work on it.
+// record writes the attempt to its file and locks it. done releases the lock, which shows other
+// programs that the submit is in progress.
 func (a attempt) record() (done func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(a.path), 0o755); err != nil {
-		return nil, fmt.Errorf("record the submit: %w", err)
+		return nil, fmt.Errorf("record submit: %w", err)
 	}
 	lock := flock.New(a.path + ".lock")
 	if err := lock.Lock(); err != nil {
-		return nil, fmt.Errorf("record the submit: %w", err)
+		return nil, fmt.Errorf("record submit: %w", err)
 	}
 	if err := smallfile.WriteJSON(a.path, a, 0o600); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
-	return func() { _ = lock.Unlock() }, nil // it goes with the process at the latest
+	return func() { _ = lock.Unlock() }, nil // released at the latest when the process ends
 }
 
-// forget removes an attempt of which nothing has come.
+// discard removes an attempt without a job.
 func (a attempt) discard() error { return errors.Join(os.RemoveAll(a.Staged), a.remove()) }
 
 func (a attempt) remove() error { return errors.Join(os.Remove(a.path), os.Remove(a.path+".lock")) }
 
-// finishInterrupted looks for submits that were cut off. One whose job is in the queue is brought to
-// its end, and is the error: whoever submits again because of it must not get two runs.
+// finishInterrupted finishes interrupted submits. If it has finished one whose job was queued,
+// it returns an error: a user who submits again because of the interruption must not get two
+// runs.
 func (s *Submitter) finishInterrupted(ctx context.Context) error {
 	paths, err := filepath.Glob(filepath.Join(s.attemptDir(), "*.json"))
 	if err != nil {
@@ -85,7 +86,7 @@ func (s *Submitter) finishInterrupted(ctx context.Context) error {
 	for _, path := range paths {
 		lock := flock.New(path + ".lock")
 		if free, err := lock.TryLock(); err != nil || !free {
-			continue // somebody is at it
+			continue // in progress
 		}
 		if err := errors.Join(s.finishInterruptedAttempt(ctx, path), lock.Unlock()); err != nil {
 			return err
@@ -98,7 +99,7 @@ func (s *Submitter) finishInterruptedAttempt(ctx context.Context, path string) e
 	a := attempt{}
 	if err := smallfile.ReadJSON(path, &a); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // brought to its end since it was listed
+			return nil // finished since it was listed
 		}
 		return problem.Errorf(problem.SubmitUnfinished, "finish an interrupted submit: %w; remove the file", err)
 	}
@@ -113,7 +114,7 @@ func (s *Submitter) finishInterruptedAttempt(ctx context.Context, path string) e
 			"finish the interrupted submit of %s: its srtctl may still be running; nothing was submitted; "+
 				"try again after %s, or remove %s if no srtctl is running",
 			a.Record.Name, a.Record.Created.Add(slurm.SrtctlLimit).Local().Format("15:04:05"), path)
-	case j.ID == "" || j.Ended() && !a.srtctl(): // a held job that is over never ran
+	case j.ID == "" || j.Ended() && !a.srtctl(): // a job on hold that has ended never ran
 		return a.discard()
 	}
 	rec, err := s.finishQueued(context.WithoutCancel(ctx), a, j.ID)

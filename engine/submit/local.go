@@ -15,11 +15,11 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// localLauncher starts a run on this machine.
+// localLauncher starts runs on this machine.
 type localLauncher struct{ *Submitter }
 
-// checkDatasetsExist says which dataset of a run on this machine it does not have. On a
-// cluster the paths are those of other architectures, see preflight.
+// checkDatasetsExist returns an error if this machine does not have a dataset of a local run.
+// The datasets of a Slurm job may exist on the compute nodes only.
 func checkDatasetsExist(p *draft.Pair, pl *plan.Plan) error {
 	for _, d := range p.Workload.Datasets() {
 		if p.HostPath(d.Value) == "" {
@@ -55,16 +55,16 @@ func (s localLauncher) submit(
 	if rec.Dir, err = rundir.Publish(staged, pl.OutputDir, rec.ID); err != nil {
 		return rec, err
 	}
-	// Recorded before it starts: a run that is not listed is worse than a listed
-	// one that did not start.
+	// Recorded before it starts: a run that is not listed is worse than a listed one that did
+	// not start.
 	if err := s.opt.Registry.Add(rec); err != nil {
-		return rec, errors.Join(err, os.RemoveAll(rec.Dir)) // made a moment ago, and never started
+		return rec, errors.Join(err, os.RemoveAll(rec.Dir)) // created above and never started
 	}
 	return rec, local.Submit(ctx, rec.Dir)
 }
 
-// checkDataset reads what the client will read, so that a broken file is found
-// before any server starts.
+// checkDataset reads the dataset as the client will, to find an invalid file before any server
+// starts.
 func checkDataset(ctx context.Context, w *recipes.Workload, pl *plan.Plan) error {
 	opt := replay.Options{Model: pl.Model, DelayKey: replay.DefaultDelayKey}
 	for _, ph := range pl.Phases {

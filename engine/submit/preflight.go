@@ -14,10 +14,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
-// Preflight looks at the cluster before a submit and returns what a user should
-// know before saying yes, a line each: what the scheduler thinks of the job, what
-// is idle, what differs from the files at hand. The error is what makes the submit
-// impossible. A run on this machine has nothing to tell.
+// Preflight checks the cluster before a submit and returns notes for the user, one line each:
+// partition, idle nodes, expected start, and differences from the local files. The error is
+// what makes the submit impossible. A local run has no notes.
 func (s *Submitter) Preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
 	notes, err := s.launcher(pl.Target).preflight(ctx, p, pl)
 	if err != nil {
@@ -26,12 +25,12 @@ func (s *Submitter) Preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan)
 	return notes, err
 }
 
-// clusterNotes tells what of the cluster and of the files at hand matters to any job.
+// clusterNotes returns the notes that apply to any Slurm job.
 func clusterNotes(ctx context.Context, p *draft.Pair, nodes int) ([]string, error) {
 	var notes []string
 	for _, name := range slurm.SbatchVars(os.Environ()) {
-		notes = append(notes, "$"+name+" is not passed to sbatch: it would beat the script; put it into the "+
-			"recipe's sbatch_directives")
+		notes = append(notes, "$"+name+" is not passed to sbatch, since it would override the batch script; "+
+			"set it in sbatch_directives of the recipe")
 	}
 	notes = append(notes, workloadNote(p)...)
 	partitions, err := slurm.Partitions(ctx, p.Recipe.Slurm.Partition)
@@ -44,36 +43,36 @@ func clusterNotes(ctx context.Context, p *draft.Pair, nodes int) ([]string, erro
 	return notes, err
 }
 
-// testOnly asks what the scheduler thinks of a batch script.
+// testOnly checks a batch script with sbatch --test-only and returns its message.
 func testOnly(ctx context.Context, script string) (string, error) {
 	file, err := os.CreateTemp("", "agentperf-tui-*.sh")
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // below the system's temporary folder
+	defer func() { _ = os.Remove(file.Name()) }() // it is in the temporary directory
 	_, err = file.WriteString(script)
 	if err := errors.Join(err, file.Close()); err != nil {
 		return "", err
 	}
-	said, err := slurm.TestOnly(ctx, file.Name())
+	message, err := slurm.TestOnly(ctx, file.Name())
 	if err != nil {
 		return "", fmt.Errorf("test the batch script: %w", err)
 	}
-	return strings.TrimPrefix(said, "sbatch: "), nil
+	return strings.TrimPrefix(message, "sbatch: "), nil
 }
 
-// fits says what a run's size means in a partition at this moment.
+// sizeNote compares the nodes of a run with those of a partition.
 func sizeNote(p slurm.Partition, nodes int) string {
 	switch {
 	case nodes > p.Nodes:
-		return fmt.Sprintf("the run takes %d nodes, and %s has %d: it would wait for ever", nodes, p.Name, p.Nodes)
+		return fmt.Sprintf("the run needs %d nodes, but partition %s has %d: it would never start", nodes, p.Name, p.Nodes)
 	case nodes > p.Idle:
-		return fmt.Sprintf("the run takes %d nodes, and %d are idle: it waits for %d more", nodes, p.Idle, nodes-p.Idle)
+		return fmt.Sprintf("the run needs %d nodes, %d are idle: it waits for %d more", nodes, p.Idle, nodes-p.Idle)
 	}
-	return fmt.Sprintf("the run takes %d of %d idle nodes", nodes, p.Idle)
+	return fmt.Sprintf("the run needs %d of %d idle nodes", nodes, p.Idle)
 }
 
-// workloadNote tells when the workload that was checked is not the one that the client will read.
+// workloadNote warns if the client will read, or may read, another workload than the checked one.
 func workloadNote(p *draft.Pair) []string {
 	if p.Workload == nil {
 		return nil
@@ -81,13 +80,13 @@ func workloadNote(p *draft.Pair) []string {
 	path := p.Recipe.Benchmark.ConfigPath
 	here := p.HostPath(path)
 	if here == "" {
-		return []string{fmt.Sprintf("the client reads %s, which this machine does not see: see to it that "+
-			"it is the workload of %s", path, p.Workload.File)}
+		return []string{fmt.Sprintf("the client reads %s, which does not exist on this machine; make sure "+
+			"that it equals %s", path, p.Workload.File)}
 	}
 	data, err := os.ReadFile(here)
 	if err == nil && bytes.Equal(data, p.WorkloadText) {
 		return nil
 	}
-	return []string{fmt.Sprintf("the client reads %s, which differs from %s as checked here",
+	return []string{fmt.Sprintf("the client reads %s, which differs from the checked workload %s",
 		path, filepath.Base(p.Workload.File))}
 }

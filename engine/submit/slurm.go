@@ -16,9 +16,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// slurmLauncher queues a run with sbatch. Its job is submitted on hold until the run's
-// folder has its final name and the run is recorded, then released: nothing runs that
-// is not known, and a job whose submit was cut off at any point does not run either.
+// slurmLauncher submits runs with sbatch. A job is submitted on hold, and released when the run
+// directory has its final name and the run is recorded. So a job never runs unrecorded, and the
+// job of an interrupted submit does not run.
 type slurmLauncher struct{ *Submitter }
 
 func (s slurmLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
@@ -33,11 +33,11 @@ func (s slurmLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Pl
 	if err != nil {
 		return notes, err
 	}
-	said, err := testOnly(ctx, pl.Script)
+	message, err := testOnly(ctx, pl.Script)
 	if err != nil {
 		return notes, err
 	}
-	return append(notes, said), nil
+	return append(notes, message), nil
 }
 
 func (s slurmLauncher) submit(
@@ -58,7 +58,7 @@ func (s slurmLauncher) submit(
 	id, err := slurm.SubmitHeld(ctx, filepath.Join(at.Staged, rundir.ScriptFile),
 		strings.TrimSpace(at.Record.Comment+" "+comment(p)), rec.After)
 	if errors.Is(err, slurm.ErrSubmitUnconfirmed) {
-		return at.Record, err // the attempt stays on disk
+		return at.Record, err // the attempt is kept for the next submit
 	}
 	if err != nil {
 		return rec, errors.Join(err, at.discard())
@@ -67,7 +67,7 @@ func (s slurmLauncher) submit(
 	return s.publishAndRelease(context.WithoutCancel(ctx), at, id)
 }
 
-// comment is what the recipe or the site wants the job's comment to be.
+// comment returns the job comment set in the recipe or the cluster file.
 func comment(p *draft.Pair) string {
 	if c, ok := p.Recipe.SbatchDirectives.Get("comment"); ok {
 		return c
@@ -76,8 +76,8 @@ func comment(p *draft.Pair) string {
 	return c
 }
 
-// finish gives the folder of a job on hold its name, records the run and releases the
-// job. Where one of these fails the job is withdrawn.
+// publishAndRelease publishes the run directory of a job on hold, records the run and releases
+// the job. If the directory can't be published or the run not recorded, it cancels the job.
 func (s *Submitter) publishAndRelease(ctx context.Context, a attempt, id string) (rundir.Record, error) {
 	rec := a.Record
 	rec.ID, rec.Dir = id, filepath.Join(a.Base, id)
@@ -89,7 +89,7 @@ func (s *Submitter) publishAndRelease(ctx context.Context, a attempt, id string)
 		return rec, errors.Join(err, slurm.Cancel(ctx, id), a.discard())
 	}
 	if err := slurm.Release(ctx, id); err != nil {
-		return rec, err // the attempt stays on disk: the next submit tries again
+		return rec, err // the attempt is kept: the next submit tries again
 	}
 	return rec, a.remove()
 }
@@ -97,7 +97,7 @@ func (s *Submitter) publishAndRelease(ctx context.Context, a attempt, id string)
 func publish(a attempt, rec rundir.Record) error {
 	if _, err := os.Stat(a.Staged); errors.Is(err, fs.ErrNotExist) {
 		if old, rerr := rundir.ReadRecord(rec.Dir); rerr == nil && old.Comment == rec.Comment {
-			return nil // an attempt that was cut off after this point
+			return nil // the attempt was interrupted after this point
 		}
 	}
 	if err := smallfile.WriteJSON(filepath.Join(a.Staged, rundir.RecordFile), rec, 0o644); err != nil {

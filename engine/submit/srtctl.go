@@ -22,13 +22,13 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// srtctlRecipe is the name of srtctl's copy of the recipe among the staged files.
+// srtctlRecipe is the name of the recipe for srtctl among the staged files.
 const srtctlRecipe = "srtctl.yaml"
 
-// srtctlLauncher hands the recipe to srtctl, which makes the job, its script and its
-// folder. The recipe gets a comment of its own, by which the job is found again
-// whatever becomes of srtctl's answer or of this program. What we know of the run
-// lies beside srtctl's own files, none of which is replaced.
+// srtctlLauncher submits runs with srtctl, which creates the job, its script and its directory.
+// The copy of the recipe for srtctl has a unique comment, by which the job is found even if
+// srtctl or this program is interrupted. The files of this program are added to the directory
+// of srtctl without replacing any.
 type srtctlLauncher struct{ *Submitter }
 
 func (srtctlLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
@@ -37,7 +37,7 @@ func (srtctlLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Pla
 		return nil, slurm.ErrNoSrtctl
 	}
 	notes, err := clusterNotes(ctx, p, len(pl.Nodes))
-	return append([]string{path + " makes the job; srtctl dry-run shows its script"}, notes...), err
+	return append([]string{path + " submits the job; srtctl dry-run shows its script"}, notes...), err
 }
 
 func (s srtctlLauncher) submit(
@@ -51,19 +51,19 @@ func (s srtctlLauncher) submit(
 		return rec, err
 	}
 	defer done()
-	handed, err := runSrtctl(ctx, p, pl, at.Record, at.Staged)
+	queued, err := runSrtctl(ctx, p, pl, at.Record, at.Staged)
 	if errors.Is(err, slurm.ErrSubmitUnconfirmed) {
-		return at.Record, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt stays on disk
+		return at.Record, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt is kept for the next submit
 	}
 	if err != nil {
 		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), at.discard())
 	}
 	at.Record.Created = s.opt.Now().UTC()
-	return s.recordSrtctlRun(at, handed)
+	return s.recordSrtctlRun(at, queued)
 }
 
-// recordSrtctlRun records a run that srtctl has queued. Where that fails the attempt
-// stays on disk: the next submit tries again.
+// recordSrtctlRun records a run that srtctl has submitted. If that fails, the attempt is kept
+// and the next submit tries again.
 func (s *Submitter) recordSrtctlRun(a attempt, h slurm.SrtctlJob) (rundir.Record, error) {
 	rec := a.Record
 	rec.ID = h.ID
@@ -81,7 +81,7 @@ func (s *Submitter) recordSrtctlRun(a attempt, h slurm.SrtctlJob) (rundir.Record
 	return rec, a.discard()
 }
 
-// runSrtctl gives srtctl a copy of the recipe that can be recognized.
+// runSrtctl submits a copy of the recipe, with a unique comment, with srtctl.
 func runSrtctl(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, staged string,
 ) (slurm.SrtctlJob, error) {
@@ -108,24 +108,25 @@ func runSrtctl(
 			return slurm.SrtctlJob{}, err
 		}
 	}
-	handed, err := slurm.Srtctl(ctx, recipe, pl.OutputDir, cluster)
+	queued, err := slurm.Srtctl(ctx, recipe, pl.OutputDir, cluster)
 	if err == nil || errors.Is(err, slurm.ErrNoSrtctl) {
-		return handed, err
+		return queued, err
 	}
 	j, lerr := slurm.Lookup(context.WithoutCancel(ctx), rec.Comment)
 	switch {
 	case lerr != nil:
-		return handed, problem.Errorf(problem.SubmitUnconfirmed,
+		return queued, problem.Errorf(problem.SubmitUnconfirmed,
 			"%w; %w: %w; submit again once Slurm answers: the job is looked up first", err, slurm.ErrSubmitUnconfirmed, lerr)
 	case j.ID == "" && errors.Is(err, slurm.ErrSubmitUnconfirmed):
-		return handed, fmt.Errorf("%w; the next submit looks it up first", err)
+		return queued, fmt.Errorf("%w; the next submit looks it up first", err)
 	case j.ID == "":
-		return handed, err // nothing was queued
+		return queued, err // nothing was queued
 	}
 	return slurm.SrtctlJob{ID: j.ID}, nil
 }
 
-// adopt puts our files beside srtctl's: all that an earlier, cut off one left.
+// moveStagedFiles moves the staged files into the run directory of srtctl and writes the record.
+// It skips files that exist there, so that an interrupted move can be repeated.
 func moveStagedFiles(staged string, rec rundir.Record) error {
 	if err := os.MkdirAll(rundir.Logs(rec.Dir), 0o755); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-// commands puts scripts in the place of the cluster's commands.
+// commands replaces commands of the cluster by scripts.
 func commands(t *testing.T, scripts map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -27,7 +27,7 @@ func commands(t *testing.T, scripts map[string]string) (dir string) {
 	return dir
 }
 
-// bench is a bench of runs, and a submitter that uses it.
+// bench returns a test bench for runs and a submitter that uses it.
 func bench(t *testing.T) (*runstest.Bench, *Submitter) {
 	t.Helper()
 	b := runstest.New(t)
@@ -42,7 +42,7 @@ func bench(t *testing.T) (*runstest.Bench, *Submitter) {
 	})
 }
 
-// pairFor is a pair to hand to srtctl, with its plan.
+// pairFor returns a pair to submit with srtctl, and its plan.
 func pairFor(t *testing.T, s *Submitter) (*draft.Pair, *plan.Plan) {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,10 +56,9 @@ func pairFor(t *testing.T, s *Submitter) (*draft.Pair, *plan.Plan) {
 	return p, &plan.Plan{Name: "x", Target: plan.Srtctl, OutputDir: s.opt.Output}
 }
 
-// An srtctl that is cut off may have a job in the queue a moment later, and one
-// whose caller was killed does: it is recorded by the next submit, and is the only
-// one.
-func TestSrtctlCutOff(t *testing.T) {
+// The job of an interrupted srtctl may appear in the queue later. The next submit records it and
+// submits no other job.
+func TestInterruptedSrtctl(t *testing.T) {
 	b, s := bench(t)
 	dir := commands(t, map[string]string{
 		"srtctl":   `echo x >>"$(dirname "$0")/called"; exec sleep 60`,
@@ -79,7 +78,7 @@ func TestSrtctlCutOff(t *testing.T) {
 	defer cancel()
 	first, err := submit(ctx)
 	if err == nil || !strings.Contains(err.Error(), "not known whether") {
-		t.Fatalf("cut off: %v", err)
+		t.Fatalf("interrupted: %v", err)
 	}
 	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "may still be running") {
 		t.Fatalf("while srtctl may still be running: %v", err)
@@ -89,7 +88,7 @@ func TestSrtctlCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "finished an interrupted submit") {
-		t.Fatalf("its job turned up: %v", err)
+		t.Fatalf("its job is in the queue: %v", err)
 	}
 	l, err := b.Find(t.Context(), "7")
 	if err != nil || l.Record.Launcher != "srtctl" || l.Dir != filepath.Join(b.Output, "7") ||
@@ -104,10 +103,10 @@ func TestSrtctlCutOff(t *testing.T) {
 	if called, err := os.ReadFile(dir + "/called"); err != nil || strings.Count(string(called), "x") != 1 {
 		t.Errorf("srtctl ran %q times: %v", called, err)
 	}
-	// One of which nothing has come is forgotten in the end.
-	cut, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	// An attempt without a job is discarded after a while.
+	short, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer stop()
-	if _, err := submit(cut); err == nil {
+	if _, err := submit(short); err == nil {
 		t.Fatal("no error")
 	}
 	b.At = b.At.Add(time.Hour)

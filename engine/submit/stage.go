@@ -21,7 +21,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// runFiles are what a run takes with it into its folder.
+// runFiles returns the files to stage in the run directory.
 func (s *Submitter) runFiles(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record,
 ) ([]rundir.File, error) {
@@ -38,9 +38,9 @@ func (s *Submitter) runFiles(
 		data, err := smallfile.JSON(v)
 		add(name, 0o644, data, err)
 	}
-	add(rundir.RecipeFile, 0o600, p.RecipeText, nil) // its environment may hold secrets
+	add(rundir.RecipeFile, 0o600, p.RecipeText, nil) // its environment may contain secrets
 	if p.Workload != nil {
-		add(rundir.WorkloadFile, 0o600, p.WorkloadText, nil) // and this an API key
+		add(rundir.WorkloadFile, 0o600, p.WorkloadText, nil) // it may contain an API key
 	}
 	if p.Cluster != nil && p.Cluster.File != "" {
 		data, err := recipes.Read(p.Cluster.File)
@@ -63,15 +63,15 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// builtInClient stands for the commit of a client that is this program.
+// builtInClient is recorded instead of a commit if the client is part of this program.
 const builtInClient = "built-in"
 
-// identifyLimit is how long a submit waits for the files that it looks at: a file
-// system that hangs keeps nobody from submitting.
+// identifyLimit is how long a submit waits for the hashes of files, so that a hanging file
+// system does not block it.
 const identifyLimit = 20 * time.Second
 
-// identify is what is known at submit of what a run runs with. Paths that only the compute nodes
-// have are looked at again in the job. What does not answer in time is left out.
+// identify returns the identity of a run as far as it is known at submit. Files that only the
+// compute nodes have are read later, in the job. Files that can't be read in time are left out.
 func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, planJSON []byte) identity.Identity {
 	id := identity.Identity{
 		Version: 1, Recipe: identity.Sum(p.RecipeText), Workload: identity.Sum(p.WorkloadText), Plan: identity.Sum(planJSON),
@@ -82,7 +82,7 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 	for _, d := range p.Workload.Datasets() {
 		f := withDeadline(limited, identity.File{Key: d.Name}, func(none identity.File) identity.File {
 			f, err := identity.HashFile(d.Name, p.HostPath(d.Value))
-			if err != nil { // the client sees it, and looks
+			if err != nil { // the job reads it later
 				return none
 			}
 			return f
@@ -90,7 +90,7 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 		f.Path = d.Value
 		id.Datasets = append(id.Datasets, f)
 	}
-	if pl.Target == plan.Local { // no image and no model: mock servers answer
+	if pl.Target == plan.Local { // mock servers use neither an image nor a model
 		id.Client = &identity.Checkout{Commit: builtInClient}
 		return id
 	}
@@ -104,20 +104,20 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 	return id
 }
 
-// withDeadline is what a look brings, or what was known before where it takes longer than
-// ctx: a read of a file system that hangs can't be ended, only left behind.
-func withDeadline[T any](ctx context.Context, known T, look func(T) T) T {
-	found := make(chan T, 1)
-	go func() { found <- look(known) }()
+// withDeadline returns read(initial), or initial if that takes longer than ctx. It abandons the
+// call then, since a read of a hanging file system can't be interrupted.
+func withDeadline[T any](ctx context.Context, initial T, read func(T) T) T {
+	result := make(chan T, 1)
+	go func() { result <- read(initial) }()
 	select {
-	case v := <-found:
+	case v := <-result:
 		return v
 	case <-ctx.Done():
-		return known
+		return initial
 	}
 }
 
-// expectedRevision is the model's revision that the recipe says it was made for.
+// expectedRevision returns the revision of the model that the recipe was written for.
 func expectedRevision(r *recipes.Recipe) string {
 	for _, l := range r.Leaves() {
 		if l.Canonical == "identity.model.revision" {
@@ -127,16 +127,16 @@ func expectedRevision(r *recipes.Recipe) string {
 	return ""
 }
 
-// programName is this program in a run's bin folder.
+// programName is the name of this program in the bin directory of a run.
 const programName = "agentperf-tui"
 
-// architectures are architectures of nodes by uname, with Go's names.
+// architectures are the supported architectures of nodes, by the names of uname and of Go.
 var architectures = []struct{ uname, arch string }{{"x86_64", "amd64"}, {"aarch64", "arm64"}}
 
 func programFileName(arch string) string { return programName + "-linux-" + arch }
 
-// Programs are the copies of this program that a run takes with it, and the names of
-// those that were not found.
+// Programs returns the builds of this program that were found, to be copied into the run
+// directory, and the names of those that were not found.
 func (s *Submitter) Programs() (have []rundir.Program, missing []string) {
 	for _, m := range architectures {
 		name := programFileName(m.arch)
@@ -160,9 +160,11 @@ func (s *Submitter) Programs() (have []rundir.Program, missing []string) {
 	return have, missing
 }
 
-// programsForPartition refuses a submit to nodes for which there is no program; note tells
-// that it is not known whether one is missing.
-func (s *Submitter) programsForPartition(ctx context.Context, partition string) (have []rundir.Program, note string, err error) {
+// programsForPartition returns the programs for the nodes of a partition, or an error if one is
+// missing. If the architecture of the nodes is unknown, note warns about missing programs.
+func (s *Submitter) programsForPartition(ctx context.Context, partition string) (
+	have []rundir.Program, note string, err error,
+) {
 	have, missing := s.Programs()
 	if len(missing) == 0 {
 		return have, "", nil

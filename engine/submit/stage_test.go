@@ -8,7 +8,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-func TestALookThatHangsIsLeftOut(t *testing.T) {
+func TestWithDeadlineAbandonsHangingRead(t *testing.T) {
 	t.Parallel()
 	hangs := make(chan struct{})
 	defer close(hangs)
@@ -22,15 +22,15 @@ func TestALookThatHangsIsLeftOut(t *testing.T) {
 	}
 }
 
-// A dataset that only the compute nodes have is told of, without a hash: one over the
-// others would be that of other contents.
-func TestADatasetThatIsNotSeen(t *testing.T) {
+// A dataset that only the compute nodes have is recorded without a hash. There is no hash of all
+// datasets then, since it would be that of other contents.
+func TestDatasetOnComputeNodesOnly(t *testing.T) {
 	t.Parallel()
 	_, s := bench(t)
 	p, pl := pairFor(t, s)
-	p.Workload = &recipes.Workload{TrajectoryPath: p.Recipe.File, AssignmentsPath: "/of/the/nodes"}
+	p.Workload = &recipes.Workload{TrajectoryPath: p.Recipe.File, AssignmentsPath: "/compute/nodes/only"}
 	id := s.identify(t.Context(), p, pl, nil)
-	if len(id.Datasets) != 2 || id.Datasets[0].SHA256 == "" || id.Datasets[1].Path != "/of/the/nodes" ||
+	if len(id.Datasets) != 2 || id.Datasets[0].SHA256 == "" || id.Datasets[1].Path != "/compute/nodes/only" ||
 		id.Datasets[1].SHA256 != "" || id.DatasetHash() != "" {
 		t.Errorf("%+v", id.Datasets)
 	}

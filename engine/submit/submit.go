@@ -1,6 +1,6 @@
-// Package submit takes a run from loaded files to a job that is known and queued, or
-// at work: plan, gate, preflight, staging, and the three ways to submit. It knows how
-// a run begins, not how it goes on.
+// Package submit plans runs and submits them with one of three launchers: Slurm, srtctl or this
+// machine. It checks the files and the cluster, stages the run directory, records the run and
+// starts it.
 package submit
 
 import (
@@ -19,33 +19,33 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Options are what [New] needs.
+// Options are the options of [New].
 type Options struct {
 	Registry     rundir.Registry
 	Files        *draft.Drafts
-	State        string  // the folder of the user's state, which holds the submits under way
-	Output       string  // base of run folders
-	StallSeconds float64 // how long a client may say nothing until its run is called stalled
-	Program      string  // this executable
-	ProgramsDir  string  // holds it for other architectures of nodes; may be empty
+	State        string  // state directory of the user; it holds submits in progress
+	Output       string  // default output directory
+	StallSeconds float64 // how long a client may be silent before its run counts as stalled
+	Program      string  // path of this executable
+	ProgramsDir  string  // directory of its builds for other architectures; may be empty
 	Version      string
-	Host         string // the name of this machine
+	Host         string // name of this host
 	Now          func() time.Time
-	PortReports  PortReports // nil: no recipe comes from a port
+	PortReports  PortReports // nil: no recipe was ported
 }
 
-// Submitter plans and submits runs. Make it with [New].
+// Submitter plans and submits runs. Use [New] to create one.
 type Submitter struct{ opt Options }
 
-// New makes a submitter.
+// New returns a Submitter.
 func New(opt Options) *Submitter { return &Submitter{opt: opt} }
 
-// launcher is a way to submit: to Slurm, to this machine, to srtctl.
+// launcher submits runs to a target: Slurm, srtctl or this machine.
 type launcher interface {
-	// preflight looks at what a submit needs and returns what a user should know before
-	// saying yes; the error is what makes the submit impossible.
+	// preflight returns notes for the user to read before confirming. The error is what makes
+	// the submit impossible.
 	preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error)
-	// submit stages, records and starts a run, and returns its record.
+	// submit stages, records and starts a run and returns its record.
 	submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error)
 }
 
@@ -59,15 +59,15 @@ func (s *Submitter) launcher(t plan.Target) launcher {
 	return localLauncher{s}
 }
 
-// Apply submits a planned pair and returns the run once it is recorded and at work. Errors in the
-// files are [ErrInvalid]; open placeholders are an error too, unless allowed.
+// Apply submits a planned pair and returns the record of the run, which is queued or running
+// then. It returns the error of [Submitter.Gate] if the pair can't be submitted.
 func (s *Submitter) Apply(ctx context.Context, p *draft.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error) {
 	return s.ApplyAfter(ctx, p, pl, allowTodo, rundir.Record{})
 }
 
-// ApplyAfter is Apply for a run that starts when another one has ended, however
-// that ends: repeated runs are to measure the same, not one another. A local run is
-// not submitted before; the zero record is no run to wait for.
+// ApplyAfter is Apply for a run that starts after another one has ended, in whatever state, so
+// that repeated runs do not disturb each other. For a local run it waits for that end. A zero
+// record means no other run.
 func (s *Submitter) ApplyAfter(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, allowTodo bool, after rundir.Record,
 ) (rundir.Record, error) {
@@ -90,7 +90,7 @@ func (s *Submitter) ApplyAfter(
 	return s.launcher(pl.Target).submit(ctx, p, pl, rec)
 }
 
-// newRecord is what is known of a run before it is submitted.
+// newRecord returns the record of a run before it is submitted, without id and directory.
 func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, error) {
 	rec := rundir.Record{
 		Version: 1, Name: pl.Name, Launcher: string(pl.Target), Host: s.opt.Host, Created: s.opt.Now().UTC(), Model: pl.Model,
@@ -108,7 +108,7 @@ func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, erro
 			return rec, fmt.Errorf("submit %s: %w", pl.Name, err)
 		}
 	}
-	if p.Resubmitted.ID != "" { // its files are copies: where they came from is more use
+	if p.Resubmitted.ID != "" { // record the original files, not the copies in the run directory
 		rec.Again, rec.Recipe, rec.Workload = p.Resubmitted.ID, p.Resubmitted.Recipe, p.Resubmitted.Workload
 	}
 	for _, ph := range pl.Phases {
@@ -117,21 +117,22 @@ func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, erro
 	return rec, nil
 }
 
-// errPlaceholders is the error of files in which a port left placeholders.
+// errPlaceholders means that the files still have placeholders of a port.
 var errPlaceholders = problem.New(problem.PlaceholderOpen,
 	"submit: the files have open placeholders; replace them, or pass --allow-todo")
 
-// PortReports knows the reports of the ports that recipes come from.
+// PortReports gives access to the reports of ported recipes.
 type PortReports interface {
-	// Report is where the report of a recipe lies, or would.
+	// Report returns the path of the report of a recipe, which may not exist.
 	Report(recipe string) string
-	// Open lists the must-fix questions of a port that nobody has answered. A recipe
-	// without a report has none; an empty workload is one that is not seen here.
+	// Open returns the unanswered must-fix questions of a port. A recipe without a report has
+	// none. workload is empty if only the compute nodes have it.
 	Open(recipe, workload string) ([]string, error)
 }
 
-// Gate says what stands against submitting a planned pair: nil is nothing. It is
-// asked before the user is.
+// Gate returns an error if a planned pair can't be submitted: [ErrInvalid] if the files have
+// errors, or one for a missing dataset of a local run. Open placeholders and must-fix
+// questions of a port are errors unless allowTodo is set.
 func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	switch {
 	case !p.Report.OnlyTodos():
@@ -147,7 +148,7 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	if allowTodo || s.opt.PortReports == nil {
 		return nil
 	}
-	workload := "" // only the compute nodes have it
+	workload := "" // only the compute nodes have one
 	if p.Workload != nil {
 		workload = p.Workload.File
 	}
@@ -159,19 +160,19 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	return err
 }
 
-// PlanOptions say where and how large a run is to be.
+// PlanOptions are the target and the size of a run.
 type PlanOptions struct {
 	Target    plan.Target
 	Smoke     bool
-	OutputDir string // empty: that of [Options]
+	OutputDir string // empty: Output of [Options]
 	Local     plan.LocalScale
 }
 
-// ErrInvalid is the error of files with errors. The check report lists them.
+// ErrInvalid means that the files have errors, which the check report lists.
 var ErrInvalid = problem.New(problem.RecipeInvalid, "the files have errors; list them with agentperf-tui check")
 
-// Plan makes the plan of a loaded pair. With errors in the report it is
-// [ErrInvalid]; open placeholders alone do not stand against a plan.
+// Plan returns the plan of a loaded pair, or [ErrInvalid] if the report has errors other than
+// open placeholders.
 func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 	if p.Recipe == nil || !p.Report.OnlyTodos() {
 		return nil, ErrInvalid
@@ -194,8 +195,8 @@ func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 	return plan.Build(req)
 }
 
-// Again loads what an earlier run was submitted with, as its folder has it: recipe,
-// workload, cluster file and how large it was to be. Edits are made on top.
+// Again loads the inputs of an earlier run from its run directory: recipe, workload, cluster
+// file, and the options for its size. It applies edits to them.
 func (s *Submitter) Again(ctx context.Context, ref runs.Ref, edits []recipes.Edit) (*draft.Pair, PlanOptions, error) {
 	r := ref.Record
 	opt := PlanOptions{
@@ -212,7 +213,7 @@ func (s *Submitter) Again(ctx context.Context, ref runs.Ref, edits []recipes.Edi
 			*to = path
 		}
 	}
-	f.NoCluster = f.Cluster == "" // the one that a search finds today was not the run's
+	f.NoCluster = f.Cluster == "" // a search could find a cluster file that the run did not use
 	p, err := s.opt.Files.Load(ctx, f)
 	if err != nil {
 		return nil, opt, fmt.Errorf("submit %s again: %w", ref.Label(), err)

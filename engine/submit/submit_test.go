@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// reports are those of ports with the same open questions each.
+// reports are port reports that all have these open questions.
 type reports []string
 
 func (reports) Report(recipe string) string { return recipe + ".report" }
@@ -22,8 +22,8 @@ func (r reports) Open(_, workload string) ([]string, error) {
 	return r, nil
 }
 
-// Questions that a port left open stand against a submit, however it is asked for.
-func TestGateAsksForOpenQuestions(t *testing.T) {
+// Open questions of a port prevent a submit to any target.
+func TestGateRejectsOpenQuestions(t *testing.T) {
 	t.Parallel()
 	_, s := bench(t)
 	p, pl := pairFor(t, s)
@@ -34,17 +34,17 @@ func TestGateAsksForOpenQuestions(t *testing.T) {
 		allowTodo bool
 		want      string
 	}{
-		{"no ports", nil, 0, false, ""},
-		{"all answered", reports{}, 0, false, ""},
+		{"no port", nil, 0, false, ""},
+		{"all questions answered", reports{}, 0, false, ""},
 		{
-			"open",
+			"open questions",
 			reports{"give the GPUs", "give the nodes"},
 			0, false,
 			"2 must-fix questions of the port are open (first: give the GPUs)",
 		},
-		{"open, and allowed", reports{"give the GPUs"}, 0, true, ""},
+		{"open questions, allowed", reports{"give the GPUs"}, 0, true, ""},
 		{"placeholders", reports{}, 1, false, "open placeholders"},
-		{"placeholders, and allowed", reports{}, 1, true, ""},
+		{"placeholders, allowed", reports{}, 1, true, ""},
 	} {
 		s.opt.PortReports, p.Report.Todos = c.reports, c.todos
 		p.Report.Diagnostics = slices.Repeat(recipes.Diagnostics{{Severity: recipes.Error}}, c.todos)

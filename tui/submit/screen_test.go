@@ -56,7 +56,7 @@ func (r *fakeEngine) Preflight(_ context.Context, _ *engine.Pair, pl *plan.Plan)
 		return nil, nil
 	}
 	return []string{
-		"the client reads /ap/w.yaml, which this machine does not see: see to it that it is the workload of w.yaml",
+		"the client reads /ap/w.yaml, which does not exist on this machine; make sure that it equals w.yaml",
 		"partition batch: nodes 12 idle, 3 allocated, 1 drained; time limit 1-00:00:00",
 		"to start at 2026-11-30T14:40:00 using 288 processors on nodes gb300-T[01-04] in partition batch",
 	}, r.clusterErr
@@ -221,7 +221,7 @@ func TestSecretsAreHidden(t *testing.T) {
 func TestTheClusterIsAskedFirst(t *testing.T) {
 	t.Parallel()
 	s, _, eng := open(t, workload)
-	eng.clusterErr = errors.New("the scheduler would not take it: Requested node configuration is not available")
+	eng.clusterErr = errors.New("test the batch script: sbatch: Requested node configuration is not available")
 	s.SetSize(120, 30)
 	late := s.Update(s.Update(frametest.Keys("t")[0])())
 	if got := press(s, "enter"); got != nil || s.State().Text != "asking the cluster…" {
@@ -229,7 +229,7 @@ func TestTheClusterIsAskedFirst(t *testing.T) {
 	}
 	s.Update(late())
 	if got := press(s, "enter"); got != nil || s.State().Text != "the cluster refuses" || !strings.Contains(
-		s.View(), "the scheduler would not take it",
+		s.View(), "test the batch script",
 	) {
 		t.Errorf("asked %#v; state %+v\n%s", got, s.State(), s.View())
 	}
