@@ -13,7 +13,7 @@ import (
 func (v *values) checkConsistency(r *Recipe) Diagnostics {
 	var ds Diagnostics
 	bad := func(path, msg, fix string) { ds = append(ds, r.Diag(Error, path, msg, fix)) }
-	engine := schema.EngineNamed(r.Engine.Type)
+	engine := schema.FindEngine(r.Engine.Type)
 	if r.Frontend.Dedicated && r.Frontend.Placement != "head" {
 		bad("frontend.dedicated_node",
 			"a dedicated frontend node needs orchestrator_placement head, found "+r.Frontend.Placement, "use one of the two")
@@ -27,7 +27,7 @@ func (v *values) checkConsistency(r *Recipe) Diagnostics {
 			fmt.Sprintf("heterogeneous jobs work with sglang, prefill and decode apart, and not with %s", r.Engine.Type),
 			"remove it")
 	}
-	if server, of := r.Frontend.Type, schema.EngineServedBy(r.Frontend.Type); of.Name != "" {
+	if server, of := r.Frontend.Type, schema.EngineOfFrontend(r.Frontend.Type); of.Name != "" {
 		switch {
 		case engine != of:
 			bad("frontend.type", server+" needs the engine "+of.Name+", found "+engine.Name, "")
@@ -38,7 +38,7 @@ func (v *values) checkConsistency(r *Recipe) Diagnostics {
 				"set it to 1")
 		}
 	}
-	if profiler := v.str("profiling.type"); profiler == engine.Unusable {
+	if profiler := v.str("profiling.type"); profiler == engine.UnsupportedProfiler {
 		bad("profiling.type", profiler+" does not profile "+engine.Name, "use nsys or nsys-time")
 	}
 	ds = append(ds, v.checkDynamoSource(r)...)

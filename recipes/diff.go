@@ -98,7 +98,7 @@ func layout1Spelling(name, value string) (string, string) {
 	}
 	if role, rest, ok := strings.Cut(strings.TrimPrefix(name, "roles."), ".kv_events"); ok &&
 		strings.HasPrefix(name, "roles.") {
-		return "backend.kv_events_config." + schema.Role(role).Layout1() + rest, value
+		return "backend.kv_events_config." + schema.Role(role).Layout1Name() + rest, value
 	}
 	return name, value
 }

@@ -43,7 +43,7 @@ func parseRecipeDocument(doc *Document) (*Recipe, Diagnostics) {
 	}
 	engine, bench := engineAndBenchmark(doc, version)
 	r := strictness{version: version, reader: "srtctl", unknownKeys: Error}
-	if !schema.EngineNamed(engine).Described {
+	if !schema.FindEngine(engine).AllFieldsKnown {
 		r.foreign = append(r.foreign, "backend", "engine", "roles")
 	}
 	if bench != "agentperf" {

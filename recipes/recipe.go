@@ -148,7 +148,7 @@ func (r *Recipe) Position(canonical string) Position {
 	if t, ok := recipeTable(r.Schema).Translate(canonical, r.Schema); ok {
 		p.Path = r.doc.filePath(t)
 	}
-	for up := range schema.Upwards(canonical) {
+	for up := range schema.PathAndParents(canonical) {
 		if at, ok := r.positions[up]; ok {
 			p.Line, p.Column = at.Line, at.Column
 			break

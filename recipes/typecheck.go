@@ -140,11 +140,11 @@ func inRange(n *yaml.Node, f schema.Field) bool {
 	if whole && !r.Num().IsInt64() {
 		return false
 	}
-	if !f.Bounded {
+	if !f.HasMin {
 		return true
 	}
 	c := r.Cmp(new(big.Rat).SetFloat64(f.Min))
-	return c > 0 || c == 0 && !f.Open
+	return c > 0 || c == 0 && !f.MinExcluded
 }
 
 // rational is a number exactly as written: 0.3 is three tenths here, which no

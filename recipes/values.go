@@ -73,7 +73,7 @@ func (v *values) reported(path string) bool {
 
 // nearest is the place of the deepest part of a path that the file has.
 func (v *values) nearestPosition(path string) Position {
-	for up := range schema.Upwards(path) {
+	for up := range schema.PathAndParents(path) {
 		if at, ok := v.positions[up]; ok {
 			return at
 		}
@@ -151,7 +151,7 @@ func (v *values) pathInThisLayout(path string) string {
 	case n.Field != nil:
 		return n.Field.Path(v.strictness.version)
 	}
-	if fields := other.Under(path); len(fields) > 0 {
+	if fields := other.FieldsUnder(path); len(fields) > 0 {
 		to := fields[0].Path(v.strictness.version)
 		return to[:max(strings.LastIndexByte(to, '.'), 0)]
 	}

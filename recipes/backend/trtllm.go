@@ -155,7 +155,7 @@ func checkPlaceholders(env recipes.Env, path string, report Report) {
 func (trtllm) Omissions(r *recipes.Recipe) []Omission {
 	var out []Omission
 	for _, role := range schema.WorkerRoles() {
-		if path := "backend." + role.Layout1() + "_extra_args"; r.Has(path) {
+		if path := "backend." + role.Layout1Name() + "_extra_args"; r.Has(path) {
 			out = append(out, Omission{path, "they are not passed on"})
 		}
 		if path := "roles." + string(role) + ".kv_events"; r.Has(path) {

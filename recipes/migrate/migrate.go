@@ -369,14 +369,14 @@ func (m *migration) movePlacement(path string, k entry) (done bool) {
 // table names no place in layout 2.
 func isEngineConfig(path string) bool {
 	return slices.ContainsFunc(schema.Engines(), func(e schema.Engine) bool {
-		return e.Config && e.Name != schema.TRTLLM && strings.HasPrefix(path, "backend."+e.Name+"_config.")
+		return e.HasRoleConfig && e.Name != schema.TRTLLM && strings.HasPrefix(path, "backend."+e.Name+"_config.")
 	})
 }
 
 // role is a role of layout 2 by its name in layout 1.
 func roleName(mode string) string {
 	for _, r := range schema.WorkerRoles() {
-		if r.Layout1() == mode {
+		if r.Layout1Name() == mode {
 			return string(r)
 		}
 	}

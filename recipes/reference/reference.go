@@ -108,7 +108,7 @@ func Explain(word string) Answer {
 			case n.Field != nil:
 				add(*n.Field)
 			default:
-				add(t.Under(word)...)
+				add(t.FieldsUnder(word)...)
 			}
 		}
 	}

@@ -1,40 +1,40 @@
 package schema
 
-// Engine is a serving engine that recipes may name, and what srtctl makes of it
-// when it loads a recipe. What it takes to run one is told by its backend.
+// Engine is a serving engine that recipes may name, with what srtctl knows about it
+// when it loads a recipe. Package backend knows how to run one.
 type Engine struct {
-	Name   string
-	Config bool // layout 1 has a configuration of it for each worker role
-	// Described says that the table has all of its fields: an unknown one is a slip.
-	// Unknown fields of the other engines are carried.
-	Described bool
-	HetJobs   bool   // it runs in heterogeneous jobs
-	Server    string // the frontend that is a server of its own; empty: none
-	Unusable  string // the profiler that does not work with it; empty: none
+	Name          string
+	HasRoleConfig bool // layout 1 has an engine configuration for each worker role
+	// AllFieldsKnown is true if the table has all fields of the engine, so that an unknown
+	// field is an error. Unknown fields of other engines are kept.
+	AllFieldsKnown      bool
+	HetJobs             bool   // supports heterogeneous jobs
+	OwnFrontend         string // the frontend that serves only this engine; empty: none
+	UnsupportedProfiler string // the profiler that does not work with the engine; empty: none
 }
 
-// TRTLLM is TensorRT-LLM's name. Its paths are the canonical ones of what every
-// engine has one place for in layout 2.
+// TRTLLM is the name of TensorRT-LLM. Fields that layout 1 has for each engine and layout 2
+// has once use its path as the canonical one.
 const TRTLLM = "trtllm"
 
-// Dynamo is the frontend of a recipe that names none.
+// Dynamo is the default frontend.
 const Dynamo = "dynamo"
 
-// DefaultEngine is the engine of a recipe that names none.
+// DefaultEngine is the default engine.
 const DefaultEngine = "sglang"
 
-// Engines lists the engines that recipes may name.
+// Engines returns the engines that recipes may name.
 func Engines() []Engine {
 	return []Engine{
-		{Name: TRTLLM, Config: true, Described: true, Server: "trtllm_serve", Unusable: "torch"},
-		{Name: DefaultEngine, Config: true, HetJobs: true},
-		{Name: "vllm", Config: true},
+		{Name: TRTLLM, HasRoleConfig: true, AllFieldsKnown: true, OwnFrontend: "trtllm_serve", UnsupportedProfiler: "torch"},
+		{Name: DefaultEngine, HasRoleConfig: true, HetJobs: true},
+		{Name: "vllm", HasRoleConfig: true},
 		{Name: "mocker"},
 	}
 }
 
-// EngineNamed is the engine of a name; one that is not listed has nothing but it.
-func EngineNamed(name string) Engine {
+// FindEngine returns the engine with a name. An unknown engine has only its name set.
+func FindEngine(name string) Engine {
 	for _, e := range Engines() {
 		if e.Name == name {
 			return e
@@ -43,11 +43,11 @@ func EngineNamed(name string) Engine {
 	return Engine{Name: name}
 }
 
-// EngineServedBy is the engine that a frontend is the server of; none has a name
-// where the frontend serves several, or is not known.
-func EngineServedBy(frontend string) Engine {
+// EngineOfFrontend returns the engine that the frontend belongs to. The name is empty if
+// the frontend serves several engines or is unknown.
+func EngineOfFrontend(frontend string) Engine {
 	for _, e := range Engines() {
-		if e.Server != "" && e.Server == frontend {
+		if e.OwnFrontend != "" && e.OwnFrontend == frontend {
 			return e
 		}
 	}

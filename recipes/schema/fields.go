@@ -13,8 +13,8 @@ import (
 //go:embed fields.yaml
 var fieldsYAML []byte
 
-// fields are the rows of fields.yaml by the file that they describe: recipe, workload
-// or cluster. The file is part of the program, so an error in it is one of the program.
+// fields returns the rows of fields.yaml by the file that they describe: recipe, workload
+// or cluster. fields.yaml is embedded, so an error in it is a bug.
 var fields = sync.OnceValue(func() map[string][]Field {
 	all, err := parseFields(fieldsYAML)
 	if err != nil {
@@ -23,7 +23,7 @@ var fields = sync.OnceValue(func() map[string][]Field {
 	return all
 })
 
-// row is a field as fields.yaml, which says what its keys mean, has it.
+// row is a row of fields.yaml, which documents the keys.
 type row struct {
 	Field    `yaml:",inline"`
 	Path     string
@@ -47,10 +47,10 @@ func parseFields(data []byte) (map[string][]Field, error) {
 	return all, nil
 }
 
-// expand makes fields of rows; role is the one that they stand for, empty outside of each_role.
+// expand converts rows to fields. role is empty outside of each_role.
 func expand(rows []row, role Role) []Field {
 	var out []Field
-	names := strings.NewReplacer("{role}", string(role), "{mode}", role.Layout1())
+	names := strings.NewReplacer("{role}", string(role), "{mode}", role.Layout1Name())
 	for _, r := range rows {
 		if len(r.EachRole) > 0 {
 			for _, each := range WorkerRoles() {
@@ -71,10 +71,10 @@ func expand(rows []row, role Role) []Field {
 			}
 		}
 		if r.Min != nil {
-			f.Min, f.Bounded = *r.Min, true
+			f.Min, f.HasMin = *r.Min, true
 		}
 		if r.Above != nil {
-			f.Min, f.Bounded, f.Open = *r.Above, true, true
+			f.Min, f.HasMin, f.MinExcluded = *r.Above, true, true
 		}
 		out = append(out, f)
 	}

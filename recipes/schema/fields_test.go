@@ -24,29 +24,29 @@ func TestFieldsFile(t *testing.T) {
 	}
 }
 
-// checkField tells of what no row of the file may say.
+// checkField reports properties of a field that contradict each other.
 func checkField(t *testing.T, name string, f Field) {
 	t.Helper()
 	kinds := []Kind{Str, Int, Float, Bool, BoolOrStr, NodeCount, StrMap, FreeMap, StrList, Levels, IntList, Opaque}
 	if !slices.Contains(kinds, f.Kind) {
 		t.Errorf("%s: unknown kind %q", name, f.Kind)
 	}
-	if number := []Kind{Int, NodeCount, Float, IntList}; f.Bounded && !slices.Contains(number, f.Kind) {
-		t.Errorf("%s: a bound of a %s", name, f.Kind)
+	if number := []Kind{Int, NodeCount, Float, IntList}; f.HasMin && !slices.Contains(number, f.Kind) {
+		t.Errorf("%s: a %s has a bound", name, f.Kind)
 	}
 	if f.Required && (f.Default != "" || f.Nullable) {
-		t.Errorf("%s: required, and with a default or null", name)
+		t.Errorf("%s: required, but has a default or allows null", name)
 	}
 	words := len(f.Enum) > 0 && f.Kind == Str && f.Default != ""
 	if words && !slices.Contains(f.Enum, f.Default) {
 		t.Errorf("%s: the default %q is not allowed", name, f.Default)
 	}
 	if strings.Contains(f.V1+f.V2+f.Doc+f.Pitfall, "{role}") || strings.Contains(f.V1, "{mode}") {
-		t.Errorf("%s: a placeholder outside of each_role", name)
+		t.Errorf("%s: placeholder outside of each_role", name)
 	}
 }
 
-func TestEachRowSaysOneThing(t *testing.T) {
+func TestRowKeysAreConsistent(t *testing.T) {
 	t.Parallel()
 	var tables map[string][]row
 	if err := yaml.Unmarshal(fieldsYAML, &tables); err != nil {
@@ -77,25 +77,25 @@ func TestEachRowSaysOneThing(t *testing.T) {
 	}
 }
 
-func TestAFieldsFileIsReadStrictly(t *testing.T) {
+func TestParseFieldsRefusesInvalidFiles(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"recipe: [{path: a, kinds: int}]", "recipe: [{path: a, min: many}]", "recipe: {path: a}", "",
 	} {
 		if _, err := parseFields([]byte(text)); err == nil {
-			t.Errorf("%q is taken", text)
+			t.Errorf("%q is accepted", text)
 		}
 	}
 }
 
-func TestEachEngineHasItsFields(t *testing.T) {
+func TestEnginesHaveConfigFields(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, e := range Engines() {
 		names = append(names, e.Name)
 		for _, role := range WorkerRoles() {
-			if _, ok := Recipe(1).Field(role.ConfigPath(e.Name)); ok != e.Config {
-				t.Errorf("%s of %s: a field: %v, want %v", role.ConfigPath(e.Name), e.Name, ok, e.Config)
+			if _, ok := Recipe(1).Field(role.ConfigPath(e.Name)); ok != e.HasRoleConfig {
+				t.Errorf("%s of %s: is a field: %v, want %v", role.ConfigPath(e.Name), e.Name, ok, e.HasRoleConfig)
 			}
 		}
 	}

@@ -1,10 +1,10 @@
 package schema
 
-// Role is what a node or a process of a run is there for, as recipes, plans and logs spell it.
+// Role is the purpose of a node or process in a run, as spelled in recipes, plans and logs.
 type Role string
 
-// The roles. An aggregated worker does prefill and decode in one engine; Infra
-// stands for etcd and NATS where a node is reserved for both.
+// The roles. An agg (aggregated) worker does both prefill and decode. Infra is a node
+// that is reserved for etcd and NATS.
 const (
 	Prefill  Role = "prefill"
 	Decode   Role = "decode"
@@ -16,32 +16,32 @@ const (
 	NATS     Role = "nats"
 )
 
-// WorkerRoles lists the roles of engine workers in the order in which they are placed and shown.
+// WorkerRoles returns the roles of workers in the order in which they are placed and shown.
 func WorkerRoles() []Role { return []Role{Prefill, Decode, Agg} }
 
-// Layout1 is a worker role as paths of layout 1 spell it where they belong to the
-// engine: aggregated for agg.
-func (r Role) Layout1() string {
+// Layout1Name returns the name of a worker role in the engine's fields of layout 1:
+// aggregated for agg.
+func (r Role) Layout1Name() string {
 	if r == Agg {
 		return "aggregated"
 	}
 	return string(r)
 }
 
-// NodesPath is the canonical path of the number of a role's nodes.
+// NodesPath returns the canonical path of a role's number of nodes.
 func (r Role) NodesPath() string { return "resources." + string(r) + "_nodes" }
 
-// WorkersPath is the canonical path of the number of a role's workers.
+// WorkersPath returns the canonical path of a role's number of workers.
 func (r Role) WorkersPath() string { return "resources." + string(r) + "_workers" }
 
-// GPUsPath is the canonical path of the number of GPUs of one worker of a role.
+// GPUsPath returns the canonical path of the GPUs per worker of a role.
 func (r Role) GPUsPath() string { return "resources.gpus_per_" + string(r) }
 
-// EnvPath is the canonical path of the environment of a role's workers.
-func (r Role) EnvPath() string { return "backend." + r.Layout1() + "_environment" }
+// EnvPath returns the canonical path of the environment of a role's workers.
+func (r Role) EnvPath() string { return "backend." + r.Layout1Name() + "_environment" }
 
-// ConfigPath is the canonical path of the engine configuration of a role's workers.
-// Layout 2 has one place for that of every engine: its canonical path is [TRTLLM]'s.
+// ConfigPath returns the canonical path of the engine configuration of a role's workers.
+// Layout 2 has one field for all engines; its canonical path is that of [TRTLLM].
 func (r Role) ConfigPath(engine string) string {
-	return "backend." + engine + "_config." + r.Layout1()
+	return "backend." + engine + "_config." + r.Layout1Name()
 }

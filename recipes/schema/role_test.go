@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// The names of worker roles and of the engine that is run stand where they are
-// defined; everything else takes them from there.
-func TestNamesStandInOnePlace(t *testing.T) {
+// TestNamesAreDefinedOnce checks that production code uses the constants for worker roles
+// and for TensorRT-LLM instead of string literals.
+func TestNamesAreDefinedOnce(t *testing.T) {
 	t.Parallel()
 	names := []string{string(Prefill), string(Decode), string(Agg), TRTLLM}
 	root, found, files := "../..", map[string]int{}, 0
@@ -23,8 +23,8 @@ func TestNamesStandInOnePlace(t *testing.T) {
 			return err
 		}
 		name := d.Name()
-		aside := name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")
-		if d.IsDir() && path != root && aside {
+		skip := name == "testdata" || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "test")
+		if d.IsDir() && path != root && skip {
 			return filepath.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -42,22 +42,22 @@ func TestNamesStandInOnePlace(t *testing.T) {
 		t.Fatalf("%d files, %v", files, err)
 	}
 	for _, n := range names {
-		where := "role.go"
+		file := "role.go"
 		if n == TRTLLM {
-			where = "engine.go"
+			file = "engine.go"
 		}
-		home := root + "/recipes/schema/" + where + " " + n
-		if found[home] != 1 {
-			t.Errorf("%q stands %d times in %s, want once", n, found[home], where)
+		definition := root + "/recipes/schema/" + file + " " + n
+		if found[definition] != 1 {
+			t.Errorf("%q is %d times in %s, want once", n, found[definition], file)
 		}
-		delete(found, home)
+		delete(found, definition)
 	}
-	for where := range found {
-		t.Errorf("%s: take it from recipes/schema", where)
+	for literal := range found {
+		t.Errorf("%s: use the constant of recipes/schema", literal)
 	}
 }
 
-// literals lists the strings in a file of Go.
+// literals returns the string literals in a Go file.
 func literals(t *testing.T, path string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -81,7 +81,7 @@ func TestRolePaths(t *testing.T) {
 	for _, r := range WorkerRoles() {
 		for _, path := range []string{r.NodesPath(), r.WorkersPath(), r.GPUsPath(), r.EnvPath(), r.ConfigPath(TRTLLM)} {
 			if _, ok := Recipe(1).Field(path); !ok {
-				t.Errorf("%s of %s is no field", path, r)
+				t.Errorf("%s of %s is not a field", path, r)
 			}
 		}
 	}
@@ -93,12 +93,12 @@ func TestEngines(t *testing.T) {
 		f.Default != "sglang" {
 		t.Errorf("backend.type %+v", f)
 	}
-	if e := EngineServedBy("trtllm_serve"); e.Name != TRTLLM {
-		t.Errorf("trtllm_serve is of %q", e.Name)
+	if e := EngineOfFrontend("trtllm_serve"); e.Name != TRTLLM {
+		t.Errorf("trtllm_serve belongs to %q", e.Name)
 	}
 	for _, frontend := range []string{"", Dynamo} {
-		if e := EngineServedBy(frontend); e.Name != "" {
-			t.Errorf("%q is of %q", frontend, e.Name)
+		if e := EngineOfFrontend(frontend); e.Name != "" {
+			t.Errorf("%q belongs to %q", frontend, e.Name)
 		}
 	}
 }

@@ -1,8 +1,7 @@
-// Package schema is the table of every field that a recipe, a workload file or a
-// cluster file may hold: its path in both recipe layouts, its type, default and
-// allowed values, what it means and its pitfalls. Loader, checker, diff, migration,
-// completion, explain and the reference are driven by it, so that a field is
-// described once, in fields.yaml. It knows nothing of the files that are described.
+// Package schema describes all fields of recipes, workload files and cluster files: path
+// in both recipe layouts, type, default, allowed values, meaning and pitfalls. The loader,
+// checks, diff, migration, completion, explain and the reference use it, so that each
+// field is described once, in fields.yaml.
 package schema
 
 import (
@@ -16,7 +15,7 @@ import (
 // Kind is the type of a field's value.
 type Kind string
 
-// The kinds, in a user's words. Opaque values are carried, never looked into.
+// The kinds, as shown to users.
 const (
 	Str       Kind = "string"
 	Int       Kind = "int" // whole number
@@ -25,36 +24,35 @@ const (
 	BoolOrStr Kind = "bool or word"    // bool, or one of the field's allowed words
 	NodeCount Kind = "int or colocate" // decode only
 	StrMap    Kind = "map of strings"  // environment variables, options
-	FreeMap   Kind = "map"             // it belongs to somebody else: engine config, frontend flags
+	FreeMap   Kind = "map"             // passed on without validation: engine config, frontend flags
 	StrList   Kind = "list of strings"
 	Levels    Kind = `list of ints or "64x1010"` // concurrency levels
 	IntList   Kind = "list of ints"
-	Opaque    Kind = "any"
+	Opaque    Kind = "any" // passed on without validation
 )
 
 // Field is one row of the table.
 type Field struct {
-	// V1 and V2 are the dotted paths in schema 1 and schema 2; empty where the
-	// layout has no such field. V1, or V2 where there is no V1, is the name that
-	// the rest of the program knows the field by: see [Field.Name].
-	V1, V2   string
-	Kind     Kind
-	Required bool
-	Nullable bool
-	Default  string   // as YAML text; empty: none
-	Enum     []string // allowed words; nil: any
-	Min      float64  `yaml:"-"` // smallest number allowed, where Bounded
-	Bounded  bool     `yaml:"-"`
-	Open     bool     `yaml:"-"` // Min itself is not allowed
-	Unit     string
-	Doc      string // what it is, for a person; never empty
-	Pitfall  string // what goes wrong with it; empty: nothing known
+	// V1 and V2 are the dotted paths in layouts 1 and 2; empty if the layout does not
+	// have the field. The canonical path is V1 or, if that is empty, V2: see [Field.Name].
+	V1, V2      string
+	Kind        Kind
+	Required    bool
+	Nullable    bool
+	Default     string   // as YAML text; empty: none
+	Enum        []string // allowed words; nil: any
+	Min         float64  `yaml:"-"` // smallest number allowed, where Bounded
+	HasMin      bool     `yaml:"-"`
+	MinExcluded bool     `yaml:"-"` // Min itself is not allowed
+	Unit        string
+	Doc         string // meaning; never empty
+	Pitfall     string // what goes wrong with it; empty: none known
 }
 
-// PortedWorkloadKeys is how many of the workload's keys a port writes.
+// PortedWorkloadKeys is the number of workload keys that a port writes: the first ones of the table.
 const PortedWorkloadKeys = 19
 
-// Name is the canonical path of the field.
+// Name returns the canonical path of the field.
 func (f Field) Name() string {
 	if f.V1 != "" {
 		return f.V1
@@ -62,7 +60,7 @@ func (f Field) Name() string {
 	return f.V2
 }
 
-// Path is the field's path in a layout, 1 or 2; empty where it has none.
+// Path returns the field's path in layout 1 or 2; empty if the layout does not have it.
 func (f Field) Path(version int) string {
 	if version == 2 {
 		return f.V2
@@ -70,18 +68,18 @@ func (f Field) Path(version int) string {
 	return f.V1
 }
 
-// Bound is the least that a number may be, as ≥ 1 or > 0; empty where there is none.
+// Bound formats the lower bound of a number as ≥ 1 or > 0; empty if there is none.
 func (f Field) Bound() string {
 	switch {
-	case !f.Bounded:
+	case !f.HasMin:
 		return ""
-	case f.Open:
+	case f.MinExcluded:
 		return fmt.Sprintf("> %g", f.Min)
 	}
 	return fmt.Sprintf("≥ %g", f.Min)
 }
 
-// Table is a set of fields with a tree over their paths in one layout.
+// Table is a list of fields, with a tree of their paths in one layout.
 type Table struct {
 	fields  []Field
 	root    *Node
@@ -89,14 +87,14 @@ type Table struct {
 	version int
 }
 
-// Node is one key of the tree: a field, an inner mapping, or both (a mapping
-// that may also be written as one word, such as engine: trtllm).
+// Node is a key of the tree: a field, a mapping, or both (a mapping with a short form,
+// such as engine: trtllm).
 type Node struct {
 	Field    *Field
 	Children map[string]*Node
 }
 
-// Keys lists the children's names in alphabetical order.
+// Keys returns the names of the children in alphabetical order.
 func (n *Node) Keys() []string {
 	keys := make([]string, 0, len(n.Children))
 	for k := range n.Children {
@@ -128,13 +126,13 @@ func newTable(fields []Field, version int) *Table {
 	return t
 }
 
-// Root is the top of the tree.
+// Root returns the root of the tree.
 func (t *Table) Root() *Node { return t.root }
 
-// Fields lists the table's rows in the order in which a file is written.
+// Fields returns the fields in the order in which a file is written.
 func (t *Table) Fields() []Field { return t.fields }
 
-// Field finds a row by its canonical path.
+// Field returns the field with a canonical path.
 func (t *Table) Field(name string) (Field, bool) {
 	i, ok := t.byName[name]
 	if !ok {
@@ -143,7 +141,7 @@ func (t *Table) Field(name string) (Field, bool) {
 	return t.fields[i], true
 }
 
-// The tables never change, so each is built once.
+// The tables are built once, on first use.
 var (
 	recipe1  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 1) })
 	recipe2  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 2) })
@@ -151,7 +149,7 @@ var (
 	cluster  = sync.OnceValue(func() *Table { return newTable(fields()["cluster"], 1) })
 )
 
-// Recipe is the table of the recipe layout, version 1 or 2.
+// Recipe returns the table for a recipe layout, 1 or 2.
 func Recipe(version int) *Table {
 	if version == 2 {
 		return recipe2()
@@ -159,15 +157,15 @@ func Recipe(version int) *Table {
 	return recipe1()
 }
 
-// Workload is the table of the client's workload file.
+// Workload returns the table for the client's workload file.
 func Workload() *Table { return workload() }
 
-// Cluster is the table of srtslurm.yaml.
+// Cluster returns the table for the cluster file, srtslurm.yaml.
 func Cluster() *Table { return cluster() }
 
-// Lookup follows a path as a user of this layout spells it. A path that reaches
-// below a field, as environment.UCX_TLS does, gives the node of that field; nil
-// says that the layout has no such path. The empty path is the top.
+// Lookup returns the node at a path of this layout, or nil if there is none. A path
+// below a field, such as environment.UCX_TLS, leads to the node of the field. The empty
+// path is the root.
 func (t *Table) Lookup(path string) *Node {
 	n := t.root
 	for path != "" {
@@ -190,9 +188,9 @@ func (t *Table) Lookup(path string) *Node {
 	return n
 }
 
-// Under lists the fields at and below a path of this layout, in the order in
+// FieldsUnder returns the fields at and below a path of this layout, in the order in
 // which a file is written.
-func (t *Table) Under(path string) []Field {
+func (t *Table) FieldsUnder(path string) []Field {
 	var out []Field
 	for _, f := range t.fields {
 		if p := f.Path(t.version); p != "" && (path == "" || p == path || strings.HasPrefix(p, path+".")) {
@@ -202,11 +200,11 @@ func (t *Table) Under(path string) []Field {
 	return out
 }
 
-// Translate gives the path, in the wanted layout, of a canonical path that may
-// reach below a field: backend.prefill_environment.UCX_TLS becomes
-// roles.prefill.env.UCX_TLS. ok is false where the layout has no such field.
+// Translate converts a canonical path to a path of the given layout. The path may lead
+// below a field: backend.prefill_environment.UCX_TLS becomes roles.prefill.env.UCX_TLS.
+// ok is false if the layout does not have the field.
 func (t *Table) Translate(canonical string, version int) (path string, ok bool) {
-	for head := range Upwards(canonical) {
+	for head := range PathAndParents(canonical) {
 		if f, found := t.Field(head); found {
 			to := f.Path(version)
 			return to + canonical[len(head):], to != ""
@@ -215,8 +213,8 @@ func (t *Table) Translate(canonical string, version int) (path string, ok bool) 
 	return "", false
 }
 
-// Upwards lists a dotted path and what it is below: a.b.c, a.b, a.
-func Upwards(path string) iter.Seq[string] {
+// PathAndParents iterates over a dotted path and its parents: a.b.c, a.b, a.
+func PathAndParents(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for path != "" && yield(path) {
 			path = path[:max(strings.LastIndexByte(path, '.'), 0)]
@@ -224,8 +222,8 @@ func Upwards(path string) iter.Seq[string] {
 	}
 }
 
-// Nearest is the known key closest to an unknown one, by edit distance; empty
-// when none is close enough to be what was meant.
+// Nearest returns the known key with the smallest edit distance to key; empty if none is
+// similar enough to be a typo of it.
 func Nearest(key string, known []string) string {
 	best, bestDist := "", len(key)/3+2
 	for _, k := range known {
@@ -236,7 +234,7 @@ func Nearest(key string, known []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance of two short words.
+// distance returns the Levenshtein distance of two strings of at most 64 bytes.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 1 << 20

@@ -5,21 +5,21 @@ import (
 	"testing"
 )
 
-func TestEveryRowIsWhole(t *testing.T) {
+func TestFieldsAreComplete(t *testing.T) {
 	t.Parallel()
 	for name, table := range map[string]*Table{"recipe": Recipe(2), "workload": Workload(), "cluster": Cluster()} {
 		seen := map[string]bool{}
 		for _, f := range table.Fields() {
 			if f.Doc == "" || f.Name() == "" || f.Kind == "" {
-				t.Errorf("%s %s: a row without doc or kind", name, f.Name())
+				t.Errorf("%s %s: doc or kind is missing", name, f.Name())
 			}
 			if seen[f.V1] && f.V1 != "" {
-				t.Errorf("%s %s: two rows", name, f.V1)
+				t.Errorf("%s %s: duplicate path", name, f.V1)
 			}
 			seen[f.V1] = true
-			for _, said := range []string{f.Doc, f.Pitfall} {
-				if strings.HasSuffix(said, ".") || strings.Contains(said, "|") {
-					t.Errorf("%s %s: no full stop and no bar: %q", name, f.Name(), said)
+			for _, text := range []string{f.Doc, f.Pitfall} {
+				if strings.HasSuffix(text, ".") || strings.Contains(text, "|") {
+					t.Errorf("%s %s: must have no full stop at the end and no bar: %q", name, f.Name(), text)
 				}
 			}
 		}
@@ -58,7 +58,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("layout %d, %q: got %q, want %q", c.version, c.path, got, c.name)
 		}
 	}
-	if fs := Recipe(2).Under("health_check"); len(fs) != 4 || fs[0].V2 != "health_check.max_attempts" {
+	if fs := Recipe(2).FieldsUnder("health_check"); len(fs) != 4 || fs[0].V2 != "health_check.max_attempts" {
 		t.Errorf("fields under health_check: %+v", fs)
 	}
 }

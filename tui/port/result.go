@@ -116,7 +116,7 @@ func facts(r *recipes.Recipe) []string {
 		}
 	}
 	for _, role := range r.Roles() {
-		add(role.Workers, role.Name.Layout1())
+		add(role.Workers, role.Name.Layout1Name())
 	}
 	nodes := fmt.Sprintf("%d nodes", r.WorkerNodes())
 	if r.GPUType != "" {
