@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// prefixCache holds the hashes of prompt prefixes, block by block, and forgets
-// those that were used longest ago. Safe for concurrent use.
+// prefixCache is an LRU cache of the hashes of prompt prefixes, one per block. It is safe for
+// concurrent use.
 type prefixCache struct {
 	blockTokens int
 	capacity    int
@@ -23,8 +23,8 @@ func newPrefixCache(blockTokens, capacity int) *prefixCache {
 	}
 }
 
-// lookup is the number of leading tokens of p that are held: whole blocks, and
-// never all of the prompt, since an engine needs one token to start from.
+// lookup returns the number of leading tokens of p that are cached. It counts full blocks, and
+// never the entire prompt, since an engine must process at least one token.
 func (c *prefixCache) lookup(p Prompt) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,8 +38,8 @@ func (c *prefixCache) lookup(p Prompt) int {
 	return n * c.blockTokens
 }
 
-// insert adds the blocks of p or marks them as used, the deepest first, so that
-// a prefix outlives what hangs on it.
+// insert adds the blocks of p or marks them as recently used, the last block first, so that
+// a prefix is evicted after the blocks that depend on it.
 func (c *prefixCache) insert(p Prompt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,15 +58,15 @@ func (c *prefixCache) insert(p Prompt) {
 	}
 }
 
-// Deployment is the caches and the routing of a frontend with its prefill
-// workers, without the processes: what such a deployment answers to a request can
-// be computed with it before one is sent. Not for concurrent use.
+// Deployment models the routing of a frontend and the caches of its prefill workers, without any
+// processes. It computes how many prompt tokens such a deployment finds cached. It is not safe
+// for concurrent use.
 type Deployment struct {
 	caches []*prefixCache
 }
 
-// NewDeployment is a deployment of so many prefill workers with empty caches.
-// Of the configuration only the cache's sizes count.
+// NewDeployment returns a deployment of prefill workers with empty caches. It uses only the cache
+// sizes of the configuration.
 func NewDeployment(cfg Config, prefillWorkers int) *Deployment {
 	cfg = cfg.withDefaults()
 	d := &Deployment{}
@@ -76,16 +76,16 @@ func NewDeployment(cfg Config, prefillWorkers int) *Deployment {
 	return d
 }
 
-// Arrive is a request of a session that comes in: the worker that it is routed
-// to, and how many of its prompt tokens that one holds.
-func (d *Deployment) Arrive(session string, p Prompt) (worker, cached int) {
+// Route returns the worker that a request of a session is routed to, and how many of its prompt
+// tokens that worker has cached.
+func (d *Deployment) Route(session string, p Prompt) (worker, cached int) {
 	h := http.Header{}
 	if session != "" {
 		h.Set(sessionHeaders[0], session)
 	}
-	worker = int(affinity(h, p) % uint64(len(d.caches)))
+	worker = int(routingKey(h, p) % uint64(len(d.caches)))
 	return worker, d.caches[worker].lookup(p)
 }
 
-// Prefilled tells that a worker is done with a prompt, so that it holds it.
-func (d *Deployment) Prefilled(worker int, p Prompt) { d.caches[worker].insert(p) }
+// FinishPrefill adds a prompt to the cache of a worker that has processed it.
+func (d *Deployment) FinishPrefill(worker int, p Prompt) { d.caches[worker].insert(p) }

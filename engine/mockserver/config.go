@@ -1,11 +1,10 @@
-// Package mockserver is an OpenAI-compatible server that answers from arithmetic instead of a
-// model: it counts prompt tokens, keeps a prefix cache as the serving engines do, and streams
-// tokens at times that follow from the request alone. It plays one process of a deployment at a
-// time: an aggregated worker, a prefill or decode worker, or the frontend that routes between them.
+// Package mockserver is an OpenAI-compatible server without a model. It counts prompt tokens,
+// keeps a prefix cache as serving engines do, and streams generated tokens at times that depend
+// only on the request. A mock server is one process of a deployment: an aggregated worker, a
+// prefill or decode worker, or the frontend that routes requests to them.
 //
-// Everything it will answer can be computed beforehand with the exported pure
-// functions ([ParsePrompt], [Timing], [Faults]), which is what makes it a
-// reference. It knows nothing of recipes, clients or schedulers.
+// Every response can be computed in advance with the exported pure functions ([ParsePrompt],
+// [Timing], [Faults]), so the mock server can serve as a reference.
 package mockserver
 
 import (
@@ -23,32 +22,29 @@ const (
 	defaultMaxOutputTokens = 256
 )
 
-// Config describes one mock process. Zero values take the defaults named here.
+// Config configures one mock server. Zero values mean the defaults named here.
 type Config struct {
-	// Role is the part that the process plays: that of a worker, or the frontend,
-	// which needs the addresses of workers.
-	Role schema.Role
-	// Model is the served name. A request for another model is refused with
-	// status 404; with an empty Model any name is served.
+	Role schema.Role // of a worker or the frontend
+	// Model is the served model name. Requests for other models get status 404. If it is empty,
+	// any model is served.
 	Model  string
 	Timing Timing
 	Faults Faults
-	// BlockTokens is the size of a prefix-cache block in tokens; 0 means 128.
-	// All processes of one deployment must agree.
+	// BlockTokens is the size of a prefix-cache block in tokens; 0 means 128. It must be the same
+	// for all processes of a deployment.
 	BlockTokens int
-	CacheBlocks int // the prefix cache's capacity; 0 means 65536 blocks
-	// MaxOutputTokens caps every answer, and is the length of one whose request
-	// states no limit; 0 means 256.
+	CacheBlocks int // capacity of the prefix cache; 0 means 65536 blocks
+	// MaxOutputTokens limits the length of every response. Responses to requests without a limit
+	// have this length. 0 means 256.
 	MaxOutputTokens int
-	// ToolCalls is the fraction (0 to 1) of requests with tools that are
-	// answered by a tool call alone, without text; drawn from the request's key.
+	// ToolCalls is the fraction (0 to 1) of requests with tools whose response is a tool call
+	// without text. Which requests these are depends on the request's key.
 	ToolCalls float64
-	// Reasoning streams the first third of an answer as reasoning when the
-	// request names a reasoning effort.
+	// Reasoning makes the first third of a response reasoning if the request has a reasoning effort.
 	Reasoning bool
 
-	// AggURLs, PrefillURLs and DecodeURLs are the frontend's workers, as
-	// http://host:port. Either the first alone, or both of the others.
+	// AggURLs, PrefillURLs and DecodeURLs are the frontend's workers, as http://host:port: either
+	// only aggregated workers, or both prefill and decode workers.
 	AggURLs, PrefillURLs, DecodeURLs []string
 }
 
@@ -65,8 +61,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// New makes the handler of one mock process. It returns an error when the
-// configuration contradicts itself.
+// New returns the handler of a mock server, or an error if the configuration is invalid.
 func New(cfg Config) (http.Handler, error) {
 	if t := cfg.Timing; t.PrefillBase < 0 || t.PrefillPerToken < 0 || t.ITL < 0 {
 		return nil, problem.Errorf(problem.ServerInvalid,
@@ -97,29 +92,29 @@ func New(cfg Config) (http.Handler, error) {
 		"mock server: role must be agg, prefill, decode or frontend, got %q", cfg.Role)
 }
 
-// Fault is what happens to one request.
+// Fault is a fault that is injected into a request.
 type Fault string
 
-// The faults a request can meet. FaultNone is the zero value.
+// The faults. FaultNone is the zero value.
 const (
 	FaultNone       Fault = ""
-	FaultHTTPError  Fault = "http_error"  // status 500 instead of an answer
-	FaultAbort      Fault = "abort"       // the connection is cut in mid-stream
-	FaultEventError Fault = "event_error" // an error event in mid-stream, then the end
+	FaultHTTPError  Fault = "http_error"  // status 500
+	FaultAbort      Fault = "abort"       // the connection is closed in the middle of the stream
+	FaultEventError Fault = "event_error" // the stream ends with an error event in the middle
 )
 
-// Faults makes a worker misbehave. The zero value is a worker without fault.
+// Faults configures fault injection. The zero value injects none.
 type Faults struct {
-	// HTTPError, Abort and EventError are fractions of all requests (0 to 1,
-	// together at most 1) that meet the fault of that name. Which ones is drawn
-	// from the request's key, so a repeated request meets its fault again.
+	// HTTPError, Abort and EventError are the fractions of requests that get the fault of that
+	// name (0 to 1, and at most 1 in total). Which requests these are depends on the request's
+	// key, so a repeated request gets the same fault again.
 	HTTPError, Abort, EventError float64
-	// SlowStart is how long after its creation a worker reports that it is not
-	// ready (status 503 on /health).
+	// SlowStart is the time after its creation in which a worker reports that it is not ready
+	// (status 503 on /health).
 	SlowStart time.Duration
 }
 
-// For is the fault that the request with this key meets.
+// For returns the fault of the request with this key.
 func (f Faults) For(key uint64) Fault {
 	u := unit(key, saltFault)
 	switch {

@@ -19,7 +19,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// sessionHeaders name the conversation a request belongs to; the first that is set decides.
+// sessionHeaders are the headers that identify a request's conversation, in order of precedence.
 var sessionHeaders = []string{"X-Session-ID", "X-Correlation-ID", "X-Dynamo-Session-ID"}
 
 const healthTimeout = time.Second
@@ -34,7 +34,7 @@ func newFrontend(cfg Config) (http.Handler, error) {
 		return nil, problem.New(problem.ServerInvalid,
 			"mock server: a frontend needs either aggregated workers, or both prefill and decode workers")
 	}
-	// One connection a request in flight: never dial in the middle of a measurement.
+	// Keep all connections, so that none is opened in the middle of a measurement.
 	tr := &http.Transport{MaxIdleConnsPerHost: 1 << 16, DisableCompression: true}
 	f := &frontend{cfg: cfg, client: &http.Client{Transport: tr}}
 	mux := http.NewServeMux()
@@ -49,8 +49,8 @@ type instance struct {
 	Component string `json:"component"`
 }
 
-// health lists the workers that answer at this moment, by the component names
-// that a TensorRT-LLM deployment behind Dynamo registers.
+// health lists the workers that respond, with the component names of TensorRT-LLM workers
+// in Dynamo.
 func (f *frontend) health(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
@@ -89,36 +89,36 @@ func (f *frontend) alive(ctx context.Context, base string) bool {
 }
 
 func (f *frontend) complete(w http.ResponseWriter, r *http.Request) {
-	j, ok := f.cfg.parse(w, r)
+	req, ok := f.cfg.parse(w, r)
 	if !ok {
 		return
 	}
-	session := affinity(r.Header, j.prompt)
+	session := routingKey(r.Header, req.prompt)
 	if len(f.cfg.AggURLs) > 0 {
-		f.proxy(w, r, pick(f.cfg.AggURLs, session)+"/v1/chat/completions", j.body, nil)
+		f.proxy(w, r, pickWorker(f.cfg.AggURLs, session)+"/v1/chat/completions", req.body, nil)
 		return
 	}
-	prefill, err := f.prefill(r.Context(), pick(f.cfg.PrefillURLs, session), j.body)
+	prefill, err := f.prefill(r.Context(), pickWorker(f.cfg.PrefillURLs, session), req.body)
 	if err != nil {
 		if r.Context().Err() == nil {
-			refuse(w, http.StatusServiceUnavailable, err.Error())
+			writeError(w, http.StatusServiceUnavailable, err.Error())
 		}
 		return
 	}
-	f.proxy(w, r, pick(f.cfg.DecodeURLs, session)+decodePath, j.body, http.Header{
+	f.proxy(w, r, pickWorker(f.cfg.DecodeURLs, session)+decodePath, req.body, http.Header{
 		headerPromptTokens: {strconv.Itoa(prefill.PromptTokens)},
 		headerCachedTokens: {strconv.Itoa(prefill.CachedTokens)},
 		headerFirstToken:   {strconv.FormatInt(prefill.FirstToken, 10)},
 	})
 }
 
-// affinity is what decides on the worker: the conversation, or the beginning of
-// the prompt, where the cached prefix is.
-func affinity(h http.Header, p Prompt) uint64 {
+// routingKey returns a hash that selects the worker of a request: of the session id or, without
+// one, of the prompt's first block.
+func routingKey(h http.Header, p Prompt) uint64 {
 	for _, name := range sessionHeaders {
 		if id := h.Get(name); id != "" {
 			sum := fnv.New64a()
-			_, _ = io.WriteString(sum, id) // a hash takes every write
+			_, _ = io.WriteString(sum, id) // writing to a hash never fails
 			return mix(sum.Sum64())
 		}
 	}
@@ -128,7 +128,7 @@ func affinity(h http.Header, p Prompt) uint64 {
 	return p.Key
 }
 
-func pick(urls []string, session uint64) string {
+func pickWorker(urls []string, session uint64) string {
 	return strings.TrimSuffix(urls[session%uint64(len(urls))], "/")
 }
 
@@ -164,13 +164,13 @@ func (f *frontend) prefill(ctx context.Context, base string, body []byte) (prefi
 	return reply, nil
 }
 
-// proxy passes on a worker's answer as it arrives, read by read. A stream that
-// breaks off is broken off towards the client too.
+// proxy forwards a request to a worker and streams back its response. If the worker's stream
+// breaks, proxy breaks the response to the client too.
 func (f *frontend) proxy(w http.ResponseWriter, r *http.Request, url string, body []byte, h http.Header) {
 	resp, err := f.post(r.Context(), url, body, h)
 	if err != nil {
 		if r.Context().Err() == nil {
-			refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("worker: %v", err))
+			writeError(w, http.StatusServiceUnavailable, fmt.Sprintf("worker: %v", err))
 		}
 		return
 	}
@@ -190,7 +190,7 @@ func (f *frontend) proxy(w http.ResponseWriter, r *http.Request, url string, bod
 			return
 		}
 		if err != nil {
-			panic(http.ErrAbortHandler) // net/http's way to cut a response short
+			panic(http.ErrAbortHandler) // closes the connection
 		}
 	}
 }

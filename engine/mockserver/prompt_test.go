@@ -24,7 +24,7 @@ func TestParsePromptCounts(t *testing.T) {
 	}{
 		{name: "two bytes", messages: `[""]`, want: 5},                             // 1 + 4
 		{name: "rounded up", messages: `["abc"]`, want: 6},                         // 2 + 4
-		{name: "spaces don't count", messages: ` [ { "a" : "b" } ] `, want: 7},     // 3 + 4
+		{name: "spaces are ignored", messages: ` [ { "a" : "b" } ] `, want: 7},     // 3 + 4
 		{name: "two messages", messages: `["ab","abcdef"]`, want: 11},              // 1 + 4, 2 + 4
 		{name: "tools", messages: `["ab"]`, tools: `[ {} ]`, want: 10},             // 1 + 4, 1 + 4
 		{name: "no tools", messages: `["ab"]`, tools: `null`, want: 5},             // 1 + 4
@@ -44,11 +44,11 @@ func TestParsePromptPrefixes(t *testing.T) {
 	t.Parallel()
 	a, b := parse(t, `["first","second"]`, ""), parse(t, `["first", "second","third"]`, "")
 	if !slices.Equal(a.blocks, b.blocks[:len(a.blocks)]) || a.Key == b.Key {
-		t.Errorf("a longer conversation: got blocks %x and %x", a.blocks, b.blocks)
+		t.Errorf("longer conversation: got blocks %x and %x", a.blocks, b.blocks)
 	}
 	c := parse(t, `["First","second"]`, "")
 	if c.blocks[0] == a.blocks[0] || c.blocks[1] == a.blocks[1] {
-		t.Errorf("another beginning: got blocks %x and %x, want all different", a.blocks, c.blocks)
+		t.Errorf("other first message: got blocks %x and %x, want all different", a.blocks, c.blocks)
 	}
 }
 
@@ -85,25 +85,25 @@ func FuzzParsePrompt(f *testing.F) {
 func TestPrefixCache(t *testing.T) {
 	t.Parallel()
 	c := newPrefixCache(4, 6)
-	// 11 tokens: two whole blocks.
+	// 11 tokens: two full blocks.
 	a := parse(t, `["aaaa","b"]`, "")
 	if a.Tokens != 11 || c.lookup(a) != 0 {
 		t.Fatalf("got %d tokens, %d cached, want 11 and none", a.Tokens, c.lookup(a))
 	}
 	c.insert(a)
 	if got := c.lookup(a); got != 8 {
-		t.Errorf("the same again: got %d cached tokens, want 8", got)
+		t.Errorf("same prompt again: got %d cached tokens, want 8", got)
 	}
 	exact := parse(t, `["aaaaaaaaaaaaaa"]`, "")
 	c.insert(exact)
 	if exact.Tokens != 8 || c.lookup(exact) != 4 {
-		t.Errorf("a prompt of two whole blocks: got %d of %d tokens cached, want 4 of 8", c.lookup(exact), exact.Tokens)
+		t.Errorf("prompt of two full blocks: got %d of %d tokens cached, want 4 of 8", c.lookup(exact), exact.Tokens)
 	}
-	// Five blocks of another prompt leave one of the six places to the others:
-	// the first block of the prompt that was used last.
+	// The five blocks of another prompt leave room for one older block: the first block of the
+	// prompt that was used last.
 	c.insert(parse(t, `["cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"]`, ""))
 	if a, b := c.lookup(a), c.lookup(exact); a != 0 || b != 4 {
-		t.Errorf("after others: got %d and %d cached tokens, want 0 and 4", a, b)
+		t.Errorf("after eviction: got %d and %d cached tokens, want 0 and 4", a, b)
 	}
 	if c.order.Len() != 6 || len(c.blocks) != 6 {
 		t.Errorf("got %d blocks and %d entries, want 6", c.order.Len(), len(c.blocks))

@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// maxBody bounds a request: the longest prompts in use are a few megabytes.
+// maxBody limits the size of a request, in bytes. The longest prompts have a few megabytes.
 const maxBody = 64 << 20
 
 type chatRequest struct {
@@ -27,7 +27,7 @@ type chatRequest struct {
 	ReasoningEffort     string `json:"reasoning_effort"`
 }
 
-// limit is the smallest output limit the request states, 0 if it states none.
+// limit returns the smallest output limit of the request, or 0 if it has none.
 func (r chatRequest) limit() (int, error) {
 	limit := 0
 	for _, p := range []*int{r.MaxTokens, r.MaxCompletionTokens} {
@@ -44,8 +44,8 @@ func (r chatRequest) limit() (int, error) {
 	return limit, nil
 }
 
-// OutputTokens is the length of an answer whose request limits it to limit
-// tokens (0: no limit): the limit or the configured cap, whichever is smaller.
+// OutputTokens returns the length of the response to a request with an output limit (0 for none):
+// the smaller one of this limit and the configured one.
 func (c Config) OutputTokens(limit int) int {
 	most := c.MaxOutputTokens
 	if most <= 0 {
@@ -57,47 +57,48 @@ func (c Config) OutputTokens(limit int) int {
 	return most
 }
 
-// job is a checked request with everything that follows from it.
-type job struct {
-	body    []byte
-	request chatRequest
-	prompt  Prompt
-	output  int // tokens
+// parsedRequest is a valid request and the values derived from it.
+type parsedRequest struct {
+	body   []byte
+	chat   chatRequest
+	prompt Prompt
+	output int // tokens
 }
 
-// parse reads and checks a request. On failure it has answered already.
-func (c Config) parse(w http.ResponseWriter, r *http.Request) (j job, ok bool) {
+// parse reads and checks a request. If the request is invalid, parse writes the error response and
+// returns false.
+func (c Config) parse(w http.ResponseWriter, r *http.Request) (req parsedRequest, ok bool) {
 	var err error
-	if j.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Sprintf("read the request: %v", err))
-		return j, false
+	if req.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+		writeError(w, http.StatusBadRequest, fmt.Sprintf("read the request: %v", err))
+		return req, false
 	}
-	if err := json.Unmarshal(j.body, &j.request); err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Sprintf("the request is not valid JSON: %v", err))
-		return j, false
+	if err := json.Unmarshal(req.body, &req.chat); err != nil {
+		writeError(w, http.StatusBadRequest, fmt.Sprintf("the request is not valid JSON: %v", err))
+		return req, false
 	}
-	if c.Model != "" && j.request.Model != c.Model {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("model %q is not served here; ask for %q", j.request.Model, c.Model))
-		return j, false
+	if c.Model != "" && req.chat.Model != c.Model {
+		writeError(w, http.StatusNotFound, fmt.Sprintf("model %q is not served here; ask for %q", req.chat.Model, c.Model))
+		return req, false
 	}
-	limit, err := j.request.limit()
+	limit, err := req.chat.limit()
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
-		return j, false
+		writeError(w, http.StatusBadRequest, err.Error())
+		return req, false
 	}
-	j.output = c.OutputTokens(limit)
-	if j.prompt, err = ParsePrompt(j.request.Messages, j.request.Tools, c.BlockTokens); err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
-		return j, false
+	req.output = c.OutputTokens(limit)
+	if req.prompt, err = ParsePrompt(req.chat.Messages, req.chat.Tools, c.BlockTokens); err != nil {
+		writeError(w, http.StatusBadRequest, err.Error())
+		return req, false
 	}
-	return j, true
+	return req, true
 }
 
-func refuse(w http.ResponseWriter, status int, message string) {
+func writeError(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "code": status}})
 }
 
-// writeJSON answers with one document. A client that has gone is not an error of the server's.
+// writeJSON writes a JSON response. It ignores write errors: the client has disconnected.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -109,18 +110,18 @@ const (
 	messageOverhead = 4 // tokens that a chat template adds around a message
 )
 
-// Prompt is what the mock derives from a request's messages and tools. It
-// depends on nothing else, so equal prompts have equal keys in every process.
+// Prompt holds the values derived from the messages and tools of a request. It depends on nothing
+// else, so the same prompt has the same key in every process.
 type Prompt struct {
-	// Tokens is the prompt's length: for the tools (if any) and for each message
-	// the bytes of its compact JSON divided by four, rounded up, plus four.
+	// Tokens is the length of the prompt. Each message, and the list of tools, if any, counts the
+	// bytes of its compact JSON divided by four, rounded up, plus four.
 	Tokens int
-	Key    uint64   // the request's hash, from which spread and faults are drawn
-	blocks []uint64 // the hashes of each prefix that is a whole number of blocks
+	Key    uint64   // hash of the prompt, which determines the spread and the faults
+	blocks []uint64 // hashes of the prefixes that consist of full blocks
 }
 
-// ParsePrompt counts and hashes a prompt. messages is a JSON array of at least one message, tools a
-// JSON array or null or nothing. A cache block has blockTokens tokens (128 if not positive).
+// ParsePrompt counts and hashes a prompt. messages is a JSON array of at least one message; tools is
+// a JSON array, null or empty. A cache block has blockTokens tokens (128 if not positive).
 func ParsePrompt(messages, tools json.RawMessage, blockTokens int) (Prompt, error) {
 	if blockTokens <= 0 {
 		blockTokens = defaultBlockTokens

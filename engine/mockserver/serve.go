@@ -11,18 +11,18 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// errExit is what [Serve] returns when it ended because of ServeOptions.ExitAfter.
+// errExit is returned by [Serve] when it ends because of ServeOptions.ExitAfter.
 var errExit = problem.New(problem.ServerFailed, "mock server: ended by --exit-after")
 
-// ServeOptions are the details of [Serve]; the zero value is useful.
+// ServeOptions are options of [Serve]. The zero value is valid.
 type ServeOptions struct {
-	Grace     time.Duration  // how long requests in flight may take after the context has ended; 0 means 5 s
-	ExitAfter time.Duration  // ends the server abruptly after that time, as a crash would; 0 means never
-	Ready     func(net.Addr) // called once with the address that is listened on; may be nil
+	Grace     time.Duration  // time for requests in flight to finish after the context ends; 0 means 5 s
+	ExitAfter time.Duration  // ends the server abruptly after this time, as a crash would; 0 means never
+	Ready     func(net.Addr) // called once with the listen address; may be nil
 }
 
-// Serve listens on listen (host:port, port 0 picks a free one) until ctx ends,
-// then lets requests in flight finish for the grace time and returns nil.
+// Serve listens on listen (host:port; port 0 chooses a free one) until ctx ends. It then gives
+// requests in flight the grace time to finish and returns nil.
 func Serve(ctx context.Context, listen string, h http.Handler, opts ServeOptions) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", listen)

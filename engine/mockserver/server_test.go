@@ -52,7 +52,7 @@ func request(t *testing.T, method, url, body string, header ...string) (*http.Re
 	return resp, string(data)
 }
 
-// streamed is what a client makes of a stream.
+// streamed is the content of a parsed stream.
 type streamed struct {
 	content, reasoning, arguments, tool, finish string
 	events                                      int // with output
@@ -99,7 +99,7 @@ func readStream(t *testing.T, text string) streamed {
 	return s
 }
 
-func TestStreamShapes(t *testing.T) {
+func TestStreamContent(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, extra                               string
@@ -108,10 +108,10 @@ func TestStreamShapes(t *testing.T) {
 	}{
 		{name: "text", extra: `"max_tokens":7`, content: 28, events: 4, outputs: 7, finish: "length"},
 		{
-			name: "the smaller limit", extra: `"max_tokens":7,"max_completion_tokens":3`, content: 12, events: 2, outputs: 3,
+			name: "two limits", extra: `"max_tokens":7,"max_completion_tokens":3`, content: 12, events: 2, outputs: 3,
 			finish: "length",
 		},
-		{name: "the cap", extra: `"max_tokens":700`, content: 80, events: 11, outputs: 20, finish: "length"},
+		{name: "limit above the maximum", extra: `"max_tokens":700`, content: 80, events: 11, outputs: 20, finish: "length"},
 		{name: "no limit", extra: `"n":1`, content: 80, events: 11, outputs: 20, finish: "length"},
 		{
 			name: "reasoning", extra: `"max_tokens":9,"reasoning_effort":"high"`, reasoning: 12, content: 24, events: 5,
@@ -142,7 +142,7 @@ func TestStreamShapes(t *testing.T) {
 					tt.tool, tt.events)
 			}
 			if tt.tool > 0 && !json.Valid([]byte(s.arguments)) {
-				t.Errorf("arguments %q are no JSON", s.arguments)
+				t.Errorf("arguments %q are not JSON", s.arguments)
 			}
 			if s.usage == nil || s.usage.CompletionTokens != tt.outputs || s.finish != tt.finish || !s.done {
 				t.Errorf("got usage %+v, finish %q, done %v, want %d tokens, %q", s.usage, s.finish, s.done, tt.outputs, tt.finish)
@@ -151,7 +151,7 @@ func TestStreamShapes(t *testing.T) {
 	}
 }
 
-func TestUsageOnlyWhenAskedFor(t *testing.T) {
+func TestUsageIsOptional(t *testing.T) {
 	t.Parallel()
 	base := start(t, Config{Role: schema.Agg, Timing: quick()})
 	_, text := request(t, http.MethodPost, base+"/v1/chat/completions",
@@ -170,7 +170,7 @@ func TestUsageOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	t.Parallel()
 	base := start(t, Config{Role: schema.Agg, Model: "m"})
 	for body, want := range map[string]int{
@@ -208,7 +208,7 @@ func TestInjectedFaults(t *testing.T) {
 	}
 }
 
-// Through the frontend: cache counts by session, health by who answers.
+// The frontend routes by session and lists the workers that respond.
 func TestFrontend(t *testing.T) {
 	t.Parallel()
 	worker := Config{Role: schema.Prefill, Model: "m", Timing: quick(), BlockTokens: 4}
@@ -242,13 +242,13 @@ func TestFrontend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// "one" and "two" are routed to different workers, whose caches are their own.
+	// Sessions "one" and "two" are routed to different workers with separate caches.
 	for i, step := range []struct {
 		session string
 		cached  int
 	}{{"one", 0}, {"one", 4}, {"two", 0}, {"one", 4}, {"two", 4}} {
-		at, cached := expected.Arrive(step.session, prompt)
-		expected.Prefilled(at, prompt)
+		at, cached := expected.Route(step.session, prompt)
+		expected.FinishPrefill(at, prompt)
 		if cached != step.cached {
 			t.Errorf("request %d of session %s: computed %d cached tokens, want %d", i, step.session, cached, step.cached)
 		}
@@ -275,7 +275,7 @@ func TestFrontendWithoutWorkers(t *testing.T) {
 	}
 }
 
-func TestNewRefusesContradictions(t *testing.T) {
+func TestNewRejectsInvalidConfig(t *testing.T) {
 	t.Parallel()
 	for want, cfg := range map[string]Config{
 		`role must be agg, prefill, decode or frontend, got ""`: {},
@@ -307,7 +307,7 @@ func TestServe(t *testing.T) {
 	}
 	cancel()
 	if err := <-ended; err != nil {
-		t.Errorf("an orderly end: got %v", err)
+		t.Errorf("graceful stop: got %v", err)
 	}
 	if err := Serve(t.Context(), "127.0.0.1:0", h, ServeOptions{ExitAfter: time.Millisecond}); !errors.Is(err, errExit) {
 		t.Errorf("got %v, want %v", err, errExit)

@@ -24,7 +24,7 @@ func TestTimingWithoutSpread(t *testing.T) {
 			t.Errorf("events of %d tokens: got %d, want %d", tt.tokens, got, tt.want)
 		}
 	}
-	// Seven tokens in events of 1, 4 and 2, each sent when its last token is there.
+	// Seven tokens in events of 1, 4 and 2 tokens, each sent at the time of its last token.
 	for i, want := range []struct {
 		upTo  int
 		after time.Duration
@@ -35,8 +35,7 @@ func TestTimingWithoutSpread(t *testing.T) {
 	}
 }
 
-// The spread stays within its bounds, reaches close to both, and is the same for
-// the same key.
+// Times stay within the spread, come close to both bounds and depend only on the key.
 func TestTimingSpread(t *testing.T) {
 	t.Parallel()
 	timing := Timing{PrefillBase: time.Second, ITL: time.Second, Spread: 0.2}

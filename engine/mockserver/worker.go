@@ -9,9 +9,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// The worker protocol behind the frontend. Prefill takes the chat request and answers with
-// prefillReply after the prompt's time. Decode takes the chat request with the prefill's figures as
-// headers, and answers as an OpenAI server does.
+// The protocol between frontend and workers. A prefill worker takes a chat request and responds with
+// a prefillReply after the prefill time. A decode worker takes the chat request, with the values of
+// the prefillReply as headers, and responds as an OpenAI server does.
 const (
 	prefillPath = "/internal/prefill"
 	decodePath  = "/internal/decode"
@@ -57,8 +57,8 @@ func (wk *worker) health(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
-// prefillPrompt waits until the prompt is processed and tells how much of it was cached and when
-// its first token is due. It returns false when the client has gone.
+// prefillPrompt waits for the prefill time. It returns the number of cached prompt tokens and the
+// time of the first output token; ok is false if the client has disconnected.
 func (wk *worker) prefillPrompt(ctx context.Context, arrival time.Time, p Prompt) (cached int, due time.Time, ok bool) {
 	cached = wk.cache.lookup(p)
 	due = arrival.Add(wk.cfg.Timing.Prefill(p.Key, p.Tokens, cached))
@@ -69,44 +69,45 @@ func (wk *worker) prefillPrompt(ctx context.Context, arrival time.Time, p Prompt
 	return cached, due, true
 }
 
-// chat checks a request before what answers it; one that is refused has been answered.
-func (wk *worker) chat(answer func(http.ResponseWriter, *http.Request, job, time.Time)) http.HandlerFunc {
+// chat returns a handler that parses a request and, if it is valid, calls handle.
+func (wk *worker) chat(handle func(http.ResponseWriter, *http.Request, parsedRequest, time.Time)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		arrival := time.Now()
-		if j, ok := wk.cfg.parse(w, r); ok {
-			answer(w, r, j, arrival)
+		if req, ok := wk.cfg.parse(w, r); ok {
+			handle(w, r, req, arrival)
 		}
 	}
 }
 
-func (wk *worker) prefill(w http.ResponseWriter, r *http.Request, j job, arrival time.Time) {
-	if cached, due, ok := wk.prefillPrompt(r.Context(), arrival, j.prompt); ok {
+func (wk *worker) prefill(w http.ResponseWriter, r *http.Request, req parsedRequest, arrival time.Time) {
+	if cached, due, ok := wk.prefillPrompt(r.Context(), arrival, req.prompt); ok {
 		writeJSON(w, http.StatusOK,
-			prefillReply{PromptTokens: j.prompt.Tokens, CachedTokens: cached, FirstToken: due.UnixNano()})
+			prefillReply{PromptTokens: req.prompt.Tokens, CachedTokens: cached, FirstToken: due.UnixNano()})
 	}
 }
 
-func (wk *worker) decode(w http.ResponseWriter, r *http.Request, j job, arrival time.Time) {
-	var told [2]int
+func (wk *worker) decode(w http.ResponseWriter, r *http.Request, req parsedRequest, arrival time.Time) {
+	var counts [2]int
 	for i, name := range []string{headerPromptTokens, headerCachedTokens} {
 		n, err := strconv.Atoi(r.Header.Get(name))
 		if err != nil {
-			refuse(w, http.StatusBadRequest, name+" is missing: decode is for the frontend, after prefill")
+			writeError(w, http.StatusBadRequest, name+" is missing; only a frontend may send requests to decode workers")
 			return
 		}
-		told[i] = n
+		counts[i] = n
 	}
-	wk.answer(w, r, j, usageOf(told[0], told[1], j.output), firstToken(r.Header.Get(headerFirstToken), arrival))
+	wk.respond(w, r, req, usageOf(counts[0], counts[1], req.output), firstToken(r.Header.Get(headerFirstToken), arrival))
 }
 
-func (wk *worker) complete(w http.ResponseWriter, r *http.Request, j job, arrival time.Time) {
-	if cached, due, ok := wk.prefillPrompt(r.Context(), arrival, j.prompt); ok {
-		wk.answer(w, r, j, usageOf(j.prompt.Tokens, cached, j.output), due)
+func (wk *worker) complete(w http.ResponseWriter, r *http.Request, req parsedRequest, arrival time.Time) {
+	if cached, due, ok := wk.prefillPrompt(r.Context(), arrival, req.prompt); ok {
+		wk.respond(w, r, req, usageOf(req.prompt.Tokens, cached, req.output), due)
 	}
 }
 
-// firstToken is the time that the prefill worker has promised, so that the hops between the
-// processes do not add up. Clocks that differ by more than a second are not believed.
+// firstToken returns the time of the first token as sent by the prefill worker, so that network
+// delays between the processes don't add up. If it differs from the arrival by more than a second,
+// the clocks disagree and firstToken returns the arrival.
 func firstToken(header string, arrival time.Time) time.Time {
 	ns, err := strconv.ParseInt(header, 10, 64)
 	if err != nil {
@@ -127,7 +128,7 @@ func models(model string) http.HandlerFunc {
 	}
 }
 
-// sleepUntil waits for t and tells whether ctx lasted that long.
+// sleepUntil waits until t. It returns false if ctx ends first.
 func sleepUntil(ctx context.Context, t time.Time) bool {
 	d := time.Until(t)
 	if d <= 0 {

@@ -163,7 +163,7 @@ func (s *simulation) run(ctx context.Context) error {
 		m := s.queue[0]
 		s.queue = s.queue[1:]
 		if m.prompt != nil {
-			s.deploy.Prefilled(m.worker, *m.prompt)
+			s.deploy.FinishPrefill(m.worker, *m.prompt)
 			continue
 		}
 		if m.at >= s.stop {
@@ -191,7 +191,7 @@ func (s *simulation) request(m moment) error {
 		return err
 	}
 	session := replay.SessionID(s.cfg.Seed, 0, m.user, step.Pass)
-	worker, cached := s.deploy.Arrive(session, prompt)
+	worker, cached := s.deploy.Route(session, prompt)
 	limit := s.cfg.MaxTokens
 	if step.OutputLimit > 0 {
 		limit = min(limit, step.OutputLimit)

@@ -23,7 +23,7 @@ func usageOf(prompt, cached, output int) usage {
 	return u
 }
 
-// message is a delta of a stream or the message of a whole answer.
+// message is a delta of a stream, or the message of a response that is not streamed.
 type message struct {
 	Role      string     `json:"role,omitempty"`
 	Content   *string    `json:"content,omitempty"`
@@ -57,20 +57,20 @@ type completion struct {
 	Usage   *usage   `json:"usage,omitempty"`
 }
 
-// text is what an answer says, four bytes a token. The first reasoning tokens
-// are reasoning; a tool call has no other text.
-type text struct {
+// responseText is the generated text of a response, four bytes per token. Reasoning tokens come
+// first. A response with a tool call has no other text.
+type responseText struct {
 	key       uint64
 	tokens    int
 	reasoning int
 	toolCall  bool
 }
 
-func (c Config) text(j job) text {
-	t := text{key: j.prompt.Key, tokens: j.output}
-	if hasTools(j.request.Tools) && unit(t.key, saltShape) < c.ToolCalls {
+func (c Config) text(req parsedRequest) responseText {
+	t := responseText{key: req.prompt.Key, tokens: req.output}
+	if hasTools(req.chat.Tools) && unit(t.key, saltShape) < c.ToolCalls {
 		t.toolCall = true
-	} else if c.Reasoning && j.request.ReasoningEffort != "" {
+	} else if c.Reasoning && req.chat.ReasoningEffort != "" {
 		t.reasoning = t.tokens / 3
 	}
 	return t
@@ -83,8 +83,8 @@ var words = [16]string{
 
 const toolName = "edit" // one token
 
-// delta is what tokens from (inclusive) to to (exclusive) say.
-func (t text) delta(from, to int) message {
+// delta returns the text of the tokens from (inclusive) to to (exclusive).
+func (t responseText) delta(from, to int) message {
 	if t.toolCall {
 		return t.toolDelta(from, to)
 	}
@@ -104,9 +104,9 @@ func (t text) delta(from, to int) message {
 	return m
 }
 
-// toolDelta streams the call's name as the first token, then its arguments: a
-// JSON object, filled up with spaces to the number of tokens.
-func (t text) toolDelta(from, to int) message {
+// toolDelta returns the tool call's name as the first token and its arguments as the others:
+// a JSON object, padded with spaces to the number of tokens.
+func (t responseText) toolDelta(from, to int) message {
 	call := toolCall{}
 	if from == 0 {
 		call.ID, call.Type = fmt.Sprintf("call_%016x", t.key), "function"
@@ -127,36 +127,36 @@ func (t text) toolDelta(from, to int) message {
 	return message{ToolCalls: []toolCall{call}}
 }
 
-func (t text) finish() *string {
+func (t responseText) finish() *string {
 	if t.toolCall {
 		return new("tool_calls")
 	}
 	return new("length")
 }
 
-// answer sends the output, whose first token is due at first.
-func (wk *worker) answer(w http.ResponseWriter, r *http.Request, j job, u usage, first time.Time) {
-	fault := wk.cfg.Faults.For(j.prompt.Key)
+// respond sends the response, whose first token is due at first.
+func (wk *worker) respond(w http.ResponseWriter, r *http.Request, req parsedRequest, u usage, first time.Time) {
+	fault := wk.cfg.Faults.For(req.prompt.Key)
 	if fault == FaultHTTPError {
-		refuse(w, http.StatusInternalServerError, "a fault that this mock server was told to inject")
+		writeError(w, http.StatusInternalServerError, "injected fault")
 		return
 	}
 	head := completion{
-		ID: fmt.Sprintf("chatcmpl-%016x", j.prompt.Key), Object: "chat.completion.chunk", Created: first.Unix(),
-		Model: j.request.Model,
+		ID: fmt.Sprintf("chatcmpl-%016x", req.prompt.Key), Object: "chat.completion.chunk", Created: first.Unix(),
+		Model: req.chat.Model,
 	}
-	t := wk.cfg.text(j)
-	if j.request.Stream {
+	t := wk.cfg.text(req)
+	if req.chat.Stream {
 		s := stream{w: w, out: http.NewResponseController(w), head: head}
-		wk.stream(r, &s, j, t, u, first, fault)
+		wk.stream(r, &s, req, t, u, first, fault)
 		return
 	}
-	_, after := wk.cfg.Timing.Event(j.prompt.Key, wk.cfg.Timing.Events(j.output)-1, j.output)
+	_, after := wk.cfg.Timing.Event(req.prompt.Key, wk.cfg.Timing.Events(req.output)-1, req.output)
 	if !sleepUntil(r.Context(), first.Add(after)) {
 		return
 	}
 	if fault != FaultNone {
-		panic(http.ErrAbortHandler) // the connection is cut, which is the fault asked for
+		panic(http.ErrAbortHandler) // closes the connection, which is the configured fault
 	}
 	head.Object = "chat.completion"
 	m := t.delta(0, t.tokens)
@@ -166,9 +166,11 @@ func (wk *worker) answer(w http.ResponseWriter, r *http.Request, j job, u usage,
 	writeJSON(w, http.StatusOK, head)
 }
 
-// stream sends the output's events, each at its time after first.
-func (wk *worker) stream(r *http.Request, s *stream, j job, t text, u usage, first time.Time, fault Fault) {
-	timing, key := wk.cfg.Timing, j.prompt.Key
+// stream sends the events of the response, each at its time after first.
+func (wk *worker) stream(
+	r *http.Request, s *stream, req parsedRequest, t responseText, u usage, first time.Time, fault Fault,
+) {
+	timing, key := wk.cfg.Timing, req.prompt.Key
 	events, sent := timing.Events(t.tokens), 0
 	s.start()
 	if !sleepUntil(r.Context(), first) || !s.delta(message{Role: "assistant", Content: new("")}, nil) {
@@ -186,7 +188,7 @@ func (wk *worker) stream(r *http.Request, s *stream, j job, t text, u usage, fir
 	}
 	switch fault {
 	case FaultAbort:
-		_ = s.out.Flush() // the client may have gone already, and then there is nothing to cut
+		_ = s.out.Flush() // fails if the client has disconnected, which is fine
 		panic(http.ErrAbortHandler)
 	case FaultEventError:
 		s.event("event: error\n", map[string]any{"error": map[string]any{"message": "injected fault", "code": 500}})
@@ -195,16 +197,16 @@ func (wk *worker) stream(r *http.Request, s *stream, j job, t text, u usage, fir
 	if !s.delta(message{}, t.finish()) {
 		return
 	}
-	if j.request.StreamOptions.IncludeUsage {
+	if req.chat.StreamOptions.IncludeUsage {
 		s.head.Choices, s.head.Usage = []choice{}, &u
 		if !s.event("", s.head) {
 			return
 		}
 	}
-	_, _ = fmt.Fprint(s.w, "data: [DONE]\n\n") // the end of the answer, whether or not anyone reads it
+	_, _ = fmt.Fprint(s.w, "data: [DONE]\n\n") // fails if the client has disconnected, which is fine
 }
 
-// stream writes server-sent events. Its methods return false when the client has gone.
+// stream writes server-sent events. Its methods return false if the client has disconnected.
 type stream struct {
 	w    http.ResponseWriter
 	out  *http.ResponseController
@@ -218,8 +220,8 @@ func (s *stream) start() {
 	s.w.WriteHeader(http.StatusOK)
 }
 
-// flushBefore sends what is written and waits for t. When t has passed already it leaves the flush
-// to a later event: a late server catches up in large writes.
+// flushBefore flushes what was written and waits until t. If t has passed, it does not flush, so
+// that a server that is late catches up with few large writes.
 func (s *stream) flushBefore(r *http.Request, t time.Time) bool {
 	if time.Until(t) <= 0 {
 		return r.Context().Err() == nil
