@@ -62,7 +62,7 @@ func TestJourney(t *testing.T) {
 	// The plan; a shorter phase; yes.
 	term.WaitFor("ready for local")
 	term.Press("[", "[")
-	term.WaitFor("a phase of 20 s")
+	term.WaitFor("phase length 20 s")
 	term.WaitFor("ready for local") // enter does nothing until it is planned anew
 	term.Press("enter")
 	term.WaitFor("y / n") // a dialog takes no keys at once

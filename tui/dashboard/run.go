@@ -204,7 +204,7 @@ func (r *runView) State() ui.State {
 	}
 	st := r.live.Status
 	mark, role := ui.StateMark(string(st.State))
-	out := ui.State{Text: mark + " " + ui.Clean(string(st.State)), Role: role}
+	out := ui.State{Text: mark + " " + ui.Clean(ui.StateText(string(st.State))), Role: role}
 	if !r.live.StalledSince(r.now).IsZero() {
 		out.Text, out.Role = out.Text+" · STALLED", ui.Bad
 	}

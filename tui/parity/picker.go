@@ -54,7 +54,7 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 			name += "_" + r.ID
 		}
 		mark, role := ui.StateMark(string(r.State))
-		state := ui.Cell{Text: mark + " " + string(r.State), Role: role}
+		state := ui.Cell{Text: mark + " " + ui.StateText(string(r.State)), Role: role}
 		row := []ui.Cell{{Text: name}, state, {Text: recipes.JoinInts(r.Levels)}}
 		for _, m := range results.RunsColumnMetrics {
 			row = append(row, ui.Cell{Text: m.NumberText(r.Figures.Get(m.Key).Value)})

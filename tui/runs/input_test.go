@@ -8,8 +8,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Both texts are edited like any other, and a pasted line break is left out.
-func TestTypedTexts(t *testing.T) {
+// The filter and the path are text fields, which drop pasted line breaks.
+func TestTextFields(t *testing.T) {
 	t.Parallel()
 	s, _ := loaded(&fakeEngine{runs: fourRuns()})
 	s.SetSize(120, 36)
@@ -30,8 +30,8 @@ func TestTypedTexts(t *testing.T) {
 	}
 }
 
-// The environment is read when the command runs.
-func TestHomeOfARecipe(t *testing.T) {
+// The path of a recipe may start with ~.
+func TestRecipePathWithHome(t *testing.T) {
 	t.Setenv("HOME", "/home/of")
 	s, _ := loaded(&fakeEngine{runs: fourRuns()})
 	if got, want := press(s, "n", "~", "/", "r", "enter"), (ui.OpenEdit{Recipe: "/home/of/r"}); got != want {
@@ -39,19 +39,19 @@ func TestHomeOfARecipe(t *testing.T) {
 	}
 }
 
-// esc gives up a filter, and never the workbench.
-func TestEscStays(t *testing.T) {
+// Esc clears the filter and never closes the screen.
+func TestEscapeNeverCloses(t *testing.T) {
 	t.Parallel()
 	s := New(nil, ui.NewTheme(true), nil)
 	defer s.Close()
 	s.list.filter.SetValue("x")
 	for range 2 {
-		cmd, did := s.Escape()
-		if !did || s.list.filter.Value() != "" {
-			t.Fatalf("did %v, filter %q", did, s.list.filter.Value())
+		cmd, handled := s.Escape()
+		if !handled || s.list.filter.Value() != "" {
+			t.Fatalf("handled %v, filter %q", handled, s.list.filter.Value())
 		}
 		if cmd != nil {
-			if _, said := cmd().(ui.Toast); !said {
+			if _, isToast := cmd().(ui.Toast); !isToast {
 				t.Errorf("got %#v", cmd())
 			}
 		}

@@ -10,33 +10,33 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-var tableKeys = []key.Binding{ // as tables have them
+var tableKeys = []key.Binding{ // handled by the table
 	ui.Bind("↑ k", "up", "up", "k"), ui.Bind("↓ j", "down", "down", "j"),
 	ui.Bind("pgup", "page up", "pgup", "ctrl+b"), ui.Bind("pgdn", "page down", "pgdown", "ctrl+f"),
 	ui.Bind("g", "first", "home", "g"), ui.Bind("G", "last", "end", "G"),
 }
 
-// Keys are the bindings; cancelling a run that has ended says why it can't be.
+// Keys returns the current bindings.
 func (s *Screen) Keys() []key.Binding { return append(ui.Bindings(s.commands()), tableKeys...) }
 
 func (s *Screen) commands() []ui.Command {
-	open, with := ui.Bind("enter", "open", "enter"), ui.Bind("c", "compare with…", "c")
+	open, compare := ui.Bind("enter", "open", "enter"), ui.Bind("c", "compare with…", "c")
 	cancel := ui.Bind("x", "cancel", "x")
 	run, ok := s.list.selected()
 	open.SetEnabled(ok)
-	with.SetEnabled(ok)
+	compare.SetEnabled(ok)
 	cancel.SetEnabled(ok)
 	if ok && !cancellable(run) {
-		cancel = ui.Disabled(cancel, "it has ended")
+		cancel = ui.Disabled(cancel, "not running")
 	}
 	return []ui.Command{
 		{Key: open, Do: s.open},
 		{Key: ui.Bind("p", "port", "p"), Do: func() tea.Cmd { return ui.Send(ui.OpenPort{}) }},
 		{Key: ui.Bind("n", "new from recipe", "n"), Do: ui.NoCmd(func() { s.typing = typingRecipe })},
-		{Key: with, Do: s.compare},
+		{Key: compare, Do: s.compare},
 		{Key: ui.Bind("/", "filter", "/"), Do: ui.NoCmd(func() { s.typing = typingFilter })},
 		{Key: cancel, Do: s.askCancel},
-		{Key: ui.Bind("r", "read again", "r"), Do: s.load},
+		{Key: ui.Bind("r", "refresh", "r"), Do: s.load},
 	}
 }
 
@@ -82,18 +82,18 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Escape gives up a filter or a mark. Nothing is behind this screen, and esc is
-// pressed once too often on the way back to it: q leaves the workbench.
+// Escape clears the filter and the reference. It never closes this screen, because the
+// screen is the last one and esc is easily pressed once too often.
 func (s *Screen) Escape() (tea.Cmd, bool) {
-	if s.list.unfiltered() {
-		return ui.Send(ui.Toast{Text: "q leaves the workbench; runs go on"}), true
+	if s.list.isPlain() {
+		return ui.Send(ui.Toast{Text: "q quits; runs continue"}), true
 	}
 	return s.Leave(), true
 }
 
-// Leave gives up a filter or a mark first.
+// Leave clears the filter and the reference, or closes the screen if there is neither.
 func (s *Screen) Leave() tea.Cmd {
-	if s.list.unfiltered() {
+	if s.list.isPlain() {
 		return ui.Send(ui.Back{})
 	}
 	s.list.filter.SetValue("")
@@ -102,7 +102,7 @@ func (s *Screen) Leave() tea.Cmd {
 	return nil
 }
 
-// compare marks the run under the cursor, or opens the comparison with the one that is marked.
+// compare makes the selected run the reference, or compares it with the reference.
 func (s *Screen) compare() tea.Cmd {
 	run, _ := s.list.selected()
 	ref := s.list.reference
@@ -121,6 +121,6 @@ func (s *Screen) askCancel() tea.Cmd {
 	return ui.Send(ui.Ask{
 		ID: "cancel " + run.Dir, Title: "Cancel this run?",
 		Body: run.Name + " " + run.ID + " is " + string(run.State) + ". What was measured so far is kept.",
-		Yes:  "cancel it", No: "let it run", Danger: true,
+		Yes:  "cancel run", No: "keep running", Danger: true,
 	})
 }

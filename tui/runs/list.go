@@ -10,16 +10,16 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// list is the runs in a table, with a filter, a mark and the selected run below it.
+// list is the table of runs with a filter, and the details of the selected run.
 type list struct {
 	all       []engine.Summary
-	shown     []engine.Summary // after the filter
+	shown     []engine.Summary // runs that match the filter
 	table     ui.Table
 	filter    ui.Input
-	reference string // folder of the run to compare with
+	reference string // directory of the run to compare with
 }
 
-// applyFilter applies the filter; the cursor stays on its run.
+// applyFilter updates the rows of the table and keeps the selected run.
 func (l *list) applyFilter(now time.Time) {
 	at, _ := l.selected()
 	l.shown = nil
@@ -38,6 +38,7 @@ func (l *list) applyFilter(now time.Time) {
 	l.table.SetRows(rows)
 }
 
+// selected returns the run under the cursor.
 func (l *list) selected() (engine.Summary, bool) {
 	if l.table.Cursor < len(l.shown) {
 		return l.shown[l.table.Cursor], true
@@ -45,10 +46,10 @@ func (l *list) selected() (engine.Summary, bool) {
 	return engine.Summary{}, false
 }
 
-// unfiltered says that there is neither a filter nor a mark.
-func (l *list) unfiltered() bool { return l.filter.Value() == "" && l.reference == "" }
+// isPlain reports whether there is neither a filter nor a reference.
+func (l *list) isPlain() bool { return l.filter.Value() == "" && l.reference == "" }
 
-// lastLine is the filter or the mark, and where the cursor is in a long list.
+// lastLine returns the filter or a hint about the reference, and the position in a long list.
 func (l *list) lastLine(th ui.Theme, w int) string {
 	line := ""
 	switch {
@@ -56,7 +57,7 @@ func (l *list) lastLine(th ui.Theme, w int) string {
 		text := fmt.Sprintf("  filter %q: %d of %d runs", l.filter.Value(), len(l.shown), len(l.all))
 		line = th.Paint(ui.Muted, text)
 	case l.reference != "":
-		line = th.Paint(ui.Accent, "  ◆ is compared with the one you choose now: c, or esc to give up")
+		line = th.Paint(ui.Accent, "  ◆ reference: select another run, c compares, esc cancels")
 	}
 	if len(l.shown) <= l.table.Page() {
 		return line
@@ -64,7 +65,7 @@ func (l *list) lastLine(th ui.Theme, w int) string {
 	return ui.LeftRight(line, th.Paint(ui.Muted, fmt.Sprintf("%d of %d ", l.table.Cursor+1, len(l.shown))), w)
 }
 
-// detail is the selected run in three lines.
+// detail returns the details of the selected run in three lines.
 func (l *list) detail(th ui.Theme, w int, now time.Time) string {
 	r, ok := l.selected()
 	if !ok {

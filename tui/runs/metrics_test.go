@@ -9,8 +9,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// TestEveryMetricIsShown: each metric that is declared for the list has its column, or
-// is told of the selected run.
+// Each metric that is declared for the list has a column, or is a detail of the selected run.
 func TestEveryMetricIsShown(t *testing.T) {
 	t.Parallel()
 	runs := fourRuns()[1:2]
@@ -26,14 +25,14 @@ func TestEveryMetricIsShown(t *testing.T) {
 			continue
 		}
 		if m.Runs.Title == "" && m.Runs.Detail == "" {
-			t.Errorf("%s is declared for the list and for no place in it", m.Key)
+			t.Errorf("%s is declared for the list, but has neither a title nor a detail", m.Key)
 		}
 		if !strings.Contains(frame, m.Runs.Title) || m.Runs.Title != "" &&
 			!strings.Contains(frame, " "+results.Decimal(float64(i)+1.25, m.Runs.Decimals)) {
 			t.Errorf("no column %s", m.Runs.Title)
 		}
 		if m.Runs.Detail != "" && !strings.Contains(frame, m.Runs.Detail+" "+results.Decimal(float64(i)+1.25, m.Decimals)) {
-			t.Errorf("no %s beside the selected run", m.Runs.Detail)
+			t.Errorf("no %s in the details of the selected run", m.Runs.Detail)
 		}
 	}
 }

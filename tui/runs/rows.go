@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,8 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// columns: where it is narrow the place goes first, then the job id, the TTFT and
-// the age; state, name, level and throughput stay.
+// columns returns the columns of the table. In a narrow terminal WHERE is dropped first,
+// then the job id, the TTFT and the age.
 func columns() []ui.Column {
 	out := []ui.Column{
 		{Title: "STATE", Min: 11},
@@ -43,7 +42,7 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 		since = ui.Age(now.Sub(r.Since))
 	}
 	out := []ui.Cell{
-		{Text: mark + " " + cmp.Or(string(r.State), "unknown"), Role: role},
+		{Text: mark + " " + ui.StateText(string(r.State)), Role: role},
 		{Text: name},
 		{Text: r.ID, Role: ui.Muted},
 		{Text: levels(r.Levels)},
@@ -72,15 +71,16 @@ func countRunning(rs []engine.Summary) int {
 	return n
 }
 
-// cancellable: ours and not ended.
+// cancellable reports whether a run was submitted by this program and is running.
 func cancellable(r engine.Summary) bool {
 	return r.ID != "" && !r.State.Final() && r.State != event.Unknown && r.State != ""
 }
 
 func matchesFilter(r engine.Summary, filter string) bool {
-	about := strings.Join([]string{r.Name, r.ID, string(r.State), r.Source, r.Message, levels(r.Levels)}, " ")
+	state := ui.StateText(string(r.State))
+	text := strings.Join([]string{r.Name, r.ID, state, r.Source, r.Message, levels(r.Levels)}, " ")
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
-		if !strings.Contains(strings.ToLower(about), word) {
+		if !strings.Contains(strings.ToLower(text), word) {
 			return false
 		}
 	}
@@ -92,16 +92,24 @@ func lastMessage(r engine.Summary, now time.Time) string {
 		return r.Message
 	}
 	if r.Status.Last.IsZero() {
-		return "made by another tool"
+		return "external run"
 	}
-	what := "last sign of life: "
+	what := "last activity: "
 	if r.State.Final() {
 		what = "ended: "
 	}
-	return what + ui.Ago(now.Sub(r.Status.Last)) + r.Status.Last.Local().Format(", 2006-01-02 15:04")
+	return what + ago(now.Sub(r.Status.Last)) + r.Status.Last.Local().Format(", 2006-01-02 15:04")
 }
 
-// progress is how far the current part of a phase is, in seconds, by the plan.
+// ago formats a duration as "5 m ago" or "just now".
+func ago(d time.Duration) string {
+	if text := ui.Ago(d); text != "now" {
+		return text
+	}
+	return "just now"
+}
+
+// progress returns the elapsed and planned seconds of the current part of a phase.
 func progress(r engine.Summary, now time.Time) (done, total float64, what string) {
 	if len(r.Status.Phases) == 0 || r.State.Final() {
 		return 0, 0, ""

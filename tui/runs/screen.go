@@ -1,5 +1,5 @@
-// Package runs is the first screen: which runs there are, what each is doing, and
-// what went wrong. It lists what the engine knows and opens the other screens.
+// Package runs is the first screen: the list of runs with their states. It opens the
+// other screens.
 package runs
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// idleTicks is how many ticks pass between two looks when nothing runs.
+// idleTicks is the number of ticks between two refreshes while no run is running.
 const idleTicks = 6
 
-// Screen is the list of runs.
+// Screen shows the list of runs.
 type Screen struct {
 	eng    Engine
 	roots  []string
@@ -28,16 +28,16 @@ type Screen struct {
 
 	list    list
 	now     time.Time
-	loaded  time.Time // zero: not yet
+	loaded  time.Time // zero before the first load
 	loading bool
-	ticks   int // since the last look
+	ticks   int // since the last load
 	err     error
 
 	typing typing
-	recipe ui.Input // path being typed
+	recipe ui.Input // path of a recipe, being typed
 }
 
-// typing is what keys are text for.
+// typing is the text field that gets the keys.
 type typing int
 
 const (
@@ -46,32 +46,32 @@ const (
 	typingRecipe
 )
 
-// New makes the screen; roots are folders in which runs of other tools are looked for.
+// New returns the screen. Roots are directories that are searched for external runs.
 func New(eng Engine, th ui.Theme, roots []string) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	runs := list{table: ui.Table{Columns: columns()}}
 	return &Screen{eng: eng, roots: roots, th: th, ctx: ctx, cancel: cancel, list: runs}
 }
 
-// Name is the screen's breadcrumb.
+// Name returns the screen's breadcrumb.
 func (s *Screen) Name() string { return "runs" }
 
-// State says how many runs are at work, and how old the list is.
+// State returns the number of running runs, and the age of the list.
 func (s *Screen) State() ui.State {
 	switch {
 	case s.err != nil && len(s.list.all) == 0:
-		return ui.State{Text: "not read", Role: ui.Bad}
+		return ui.State{Text: "not loaded", Role: ui.Bad}
 	case s.loaded.IsZero():
-		return ui.State{Text: "reading…", Role: ui.Muted}
+		return ui.State{Text: "loading…", Role: ui.Muted}
 	}
-	age := "files " + ui.Age(s.now.Sub(s.loaded))
+	age := "updated " + ago(s.now.Sub(s.loaded))
 	if n := countRunning(s.list.all); n > 0 {
 		return ui.State{Text: fmt.Sprintf("%d running", n), Role: ui.OK, Age: age}
 	}
 	return ui.State{Text: fmt.Sprintf("%d runs", len(s.list.all)), Role: ui.Muted, Age: age}
 }
 
-// Init reads the list.
+// Init starts to load the list.
 func (s *Screen) Init() tea.Cmd { return s.load() }
 
 type loadedMsg struct {
@@ -105,7 +105,7 @@ func cancelRun(ctx context.Context, eng Engine, l engine.RunRef) tea.Cmd {
 	}
 }
 
-// Update takes a message.
+// Update handles a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case loadedMsg:
@@ -156,7 +156,7 @@ func (s *Screen) handleLoaded(msg loadedMsg) tea.Cmd {
 		s.list.all = msg.runs
 	}
 	s.list.applyFilter(s.now)
-	if msg.err != nil && first { // told once, not at each look
+	if msg.err != nil && first { // shown once, not at each load
 		return ui.ShowError(msg.err)
 	}
 	return nil
@@ -185,8 +185,8 @@ func (s *Screen) open() tea.Cmd {
 	return nil
 }
 
-// SetSize lays the screen out: the table, and below it the selected run in four
-// lines, which go first where there is little room.
+// SetSize sets the size of the body: the table, and below it the details of the selected
+// run if there is room.
 func (s *Screen) SetSize(w, h int) {
 	s.w, s.h = w, h
 	s.list.table.SetSize(w, max(h-s.detailRows(), 1))
@@ -212,7 +212,7 @@ func (s *Screen) View() string {
 	return strings.Join(lines, "\n")
 }
 
-// typedLine is a text being typed, with what its keys do where there is room.
+// typedLine draws a text field with a hint about its keys, if there is room.
 func (s *Screen) typedLine(label string, in *ui.Input, hint string) string {
 	room := max(s.w-ui.Width(label), 1)
 	if w := ui.Width(in.Value()) + 1; w+ui.Width(hint) <= room {
@@ -221,34 +221,34 @@ func (s *Screen) typedLine(label string, in *ui.Input, hint string) string {
 	return s.th.Paint(ui.Accent, label) + in.Draw(s.th, room, true)
 }
 
-// lastLine is what is being typed, else what of the list is in view.
+// lastLine returns the text field in use, or the last line of the list.
 func (s *Screen) lastLine() string {
 	switch s.typing {
 	case typingRecipe:
-		return s.typedLine("  recipe ", &s.recipe, "   enter opens it, esc gives up")
+		return s.typedLine("  recipe ", &s.recipe, "   enter opens, esc cancels")
 	case typingFilter:
-		return s.typedLine("  / ", &s.list.filter, "   enter keeps it, esc clears it")
+		return s.typedLine("  / ", &s.list.filter, "   enter keeps, esc clears")
 	}
 	return s.list.lastLine(s.th, s.w)
 }
 
 func (s *Screen) empty() string {
 	if s.list.filter.Value() != "" || s.typing != typingNothing {
-		return "\n  no run matches\n\n" + s.lastLine()
+		return "\n  no runs match\n\n" + s.lastLine()
 	}
 	if s.loaded.IsZero() {
-		return "\n" + s.th.Paint(ui.Muted, "  reading the list of runs…")
+		return "\n" + s.th.Paint(ui.Muted, "  loading the list of runs…")
 	}
 	k := func(name, text string) string { return "    " + s.th.Paint(ui.Accent, ui.Fit(name, 4)) + text + "\n" }
 	return "\n  " + s.th.Title.Render("No runs yet.") + "\n\n  Start with one of these:\n\n" +
 		k("p", "port an old harness run directory to a recipe") +
 		k("n", "open a recipe and submit it") + "\n" +
-		s.th.Paint(ui.Muted, "  Runs that were submitted from here are listed, and those below the folders that the\n"+
-			"  program was started with: agentperf-tui --root DIR")
+		s.th.Paint(ui.Muted, "  Submitted runs are listed here, and external runs below the directories\n"+
+			"  that are passed with --root.")
 }
 
-// Typing says whether keys are text.
+// Typing reports whether keys are text.
 func (s *Screen) Typing() bool { return s.typing != typingNothing }
 
-// Close ends the screen's work.
+// Close cancels the screen's requests.
 func (s *Screen) Close() { s.cancel() }

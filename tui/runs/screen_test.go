@@ -42,7 +42,7 @@ func (f *fakeEngine) Cancel(_ context.Context, l engine.RunRef) error {
 	return nil
 }
 
-// figures are those of a run that the list shows.
+// figures returns the figures of a run that the list shows.
 func figures(output, ttft, cache float64) results.Figures {
 	return results.Figures{
 		{Key: results.Primary, Value: output}, {Key: results.TTFT95, Value: ttft}, {Key: "cache_hit_rate", Value: cache},
@@ -145,54 +145,54 @@ func TestKeysOpenScreens(t *testing.T) {
 	}
 }
 
-func TestCancelIsAskedAndOnlyForWhatRuns(t *testing.T) {
+func TestCancelAsksFirst(t *testing.T) {
 	t.Parallel()
 	f := &fakeEngine{runs: fourRuns()}
 	s, _ := loaded(f)
 	ask, ok := press(s, "x").(ui.Ask)
 	if !ok || !ask.Danger {
-		t.Fatalf("x asked %#v", ask)
+		t.Fatalf("x sent %#v", ask)
 	}
 	if cmd := s.Update(ui.Answer{ID: ask.ID}); cmd != nil {
-		t.Error("No cancelled the run")
+		t.Error("the answer No cancelled the run")
 	}
 	s.Update(ui.Answer{ID: ask.ID, Yes: true})()
 	if len(f.cancelled) != 1 || f.cancelled[0] != "/runs/1" {
 		t.Errorf("cancelled %v", f.cancelled)
 	}
 	if got := press(s, "down", "x"); got != nil {
-		t.Errorf("x on a run of another tool asked %#v", got)
+		t.Errorf("x on an external run sent %#v", got)
 	}
 }
 
-func TestTheCursorStaysOnItsRun(t *testing.T) {
+func TestCursorStaysOnItsRun(t *testing.T) {
 	t.Parallel()
 	s, _ := loaded(&fakeEngine{runs: fourRuns()})
 	press(s, "down", "down")
 	runs := append([]engine.Summary{{ID: "L1", Name: "new", Dir: "/runs/9"}}, fourRuns()...)
 	s.Update(loadedMsg{runs: runs, at: now})
 	if r, _ := s.list.selected(); r.Dir != "/runs/3" {
-		t.Errorf("the cursor went to %s", r.Dir)
+		t.Errorf("the cursor moved to %s", r.Dir)
 	}
 }
 
-func TestAnErrorBesideRunsIsToldOnce(t *testing.T) {
+func TestLoadErrorIsShownOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := screen(&fakeEngine{})
-	msg := loadedMsg{runs: fourRuns(), at: now, err: errors.New("one folder can't be read")}
+	msg := loadedMsg{runs: fourRuns(), at: now, err: errors.New("permission denied")}
 	if s.Update(msg) == nil {
-		t.Error("the error was not told")
+		t.Error("the error was not shown")
 	}
 	if s.Update(msg) != nil {
-		t.Error("the same error was told again")
+		t.Error("the same error was shown again")
 	}
 	if len(s.list.shown) != 4 {
-		t.Errorf("%d runs are shown", len(s.list.shown))
+		t.Errorf("%d runs are listed", len(s.list.shown))
 	}
 }
 
-// An engine that does not answer never blocks a key, and is asked once.
-func TestABlockedEngine(t *testing.T) {
+// An engine that does not answer never blocks a key, and gets no second request.
+func TestBlockedEngine(t *testing.T) {
 	t.Parallel()
 	f := &fakeEngine{runs: fourRuns(), block: make(chan struct{})}
 	s, m := screen(f)
@@ -201,24 +201,24 @@ func TestABlockedEngine(t *testing.T) {
 	go func() { answered <- load() }()
 	press(s, "down", "up", "/", "x", "esc")
 	if s.Update(ui.Tick{Now: now}) != nil || s.load() != nil {
-		t.Error("the engine is asked again while it has not answered")
+		t.Error("a second load was started")
 	}
 	frametest.Frame(t, m, 80, 24)
-	s.Close() // leaving ends the call
+	s.Close() // cancels the call
 	if _, ok := (<-answered).(loadedMsg); !ok {
-		t.Error("the call did not end when the screen was left")
+		t.Error("the call did not end when the screen was closed")
 	}
 }
 
-func TestNothingIsReadWhileNothingRuns(t *testing.T) {
+func TestIdleListIsRarelyRefreshed(t *testing.T) {
 	t.Parallel()
 	s, _ := loaded(&fakeEngine{runs: fourRuns()[1:3]})
 	for i := 1; i < idleTicks; i++ {
 		if s.Update(ui.Tick{Now: now}) != nil {
-			t.Fatalf("tick %d read the list again", i)
+			t.Fatalf("tick %d refreshed the list", i)
 		}
 	}
 	if s.Update(ui.Tick{Now: now}) == nil {
-		t.Error("the list is never read again")
+		t.Error("the list is never refreshed")
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
-// Engine is what this screen needs.
+// Engine is the part of the engine that this screen uses.
 type Engine interface {
 	Load(ctx context.Context, f engine.Files) (*engine.Pair, error)
 	Plan(p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error)
-	// Gate says what stands against submitting, findings aside.
+	// Gate returns why the plan can't be submitted, apart from findings; nil if it can.
 	Gate(p *engine.Pair, pl *plan.Plan, allowTodo bool) error
-	// Preflight asks the cluster; its last note is when the run would start, its
-	// error what makes the submit impossible.
+	// Preflight asks the cluster about the plan. The last note is the expected start; the
+	// error is why the cluster can't run it.
 	Preflight(ctx context.Context, p *engine.Pair, pl *plan.Plan) (notes []string, err error)
 	Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (engine.Record, error)
 }

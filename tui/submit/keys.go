@@ -8,13 +8,13 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// stepUsers and stepSeconds are what one key press changes a local run by.
+// stepUsers and stepSeconds are the changes of a local run by one key press.
 const (
 	stepUsers   = 1
 	stepSeconds = 10
 )
 
-// Keys are the bindings.
+// Keys returns the current bindings.
 func (s *Screen) Keys() []key.Binding { return ui.Bindings(s.commands()) }
 
 func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -26,7 +26,7 @@ func (s *Screen) commands() []ui.Command {
 	p := &s.proposal
 	submit, edit := ui.Bind("enter", "submit…", "enter", "s"), ui.Bind("e", "edit", "e")
 	if p.pair != nil && !p.pair.Report.OK() {
-		submit.SetHelp("enter", "submit (errors first)")
+		submit.SetHelp("enter", "submit (fix errors first)")
 	}
 	submit.SetEnabled(s.submittable())
 	edit.SetEnabled(s.busy == "")

@@ -10,25 +10,25 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// headerRows are the lines that answer the screen's question: what will run, what
-// stands against it, and how it differs from the recipe; then a rule.
+// headerRows is the height of the header: what will run, the status, the target, and a
+// rule.
 const headerRows = 4
 
-// listFrom is the least width at which the list of sections stands beside the one under
-// the cursor; narrower, that one's title tells how many there are.
+// listFrom is the least width at which the list of sections is shown. In a narrower
+// terminal the title of the current section has its number.
 const listFrom = 90
 
-// planPane is what there is to look through: the sections' names where there is room
-// for a list, and their lines from the one under the cursor on.
+// planPane shows the sections of a plan: their names, if there is room, and their lines,
+// from the current section on.
 type planPane struct {
 	th       ui.Theme
 	sections []section
-	cursor   int // under the cursor
+	cursor   int // index of the current section
 	w, h     int
 	view     viewport.Model // of the lines
 }
 
-// set replaces the sections and keeps the one under the cursor.
+// set replaces the sections and keeps the current one.
 func (p *planPane) set(sections []section) {
 	at := ""
 	if p.cursor < len(p.sections) {
@@ -53,8 +53,7 @@ func (p *planPane) move(by int) {
 	p.view.GotoTop()
 }
 
-// listWidth is the width of the list of sections, which shows each name whole; 0
-// where there is no room for a list.
+// listWidth returns the width of the list of sections; 0 if there is no room for it.
 func (p *planPane) listWidth() int {
 	if p.w < listFrom {
 		return 0
@@ -66,7 +65,7 @@ func (p *planPane) listWidth() int {
 	return min(w, p.w/3)
 }
 
-// render makes the lines anew.
+// render updates the lines of the view.
 func (p *planPane) render() {
 	w := p.w
 	if list := p.listWidth(); list > 0 {

@@ -10,23 +10,24 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/plan"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// proposal is the run that would be submitted, with what stands against it.
+// proposal is the run to submit, and whether it can be submitted.
 type proposal struct {
 	target plan.Target
 	scale  plan.LocalScale
-	gen    int // of the newest request; older answers are dropped
+	gen    int // generation of the latest request; older results are dropped
 	pair   *engine.Pair
 	plan   *plan.Plan
-	gate   error // what stands against it, findings aside
+	gate   error // why it can't be submitted, apart from findings
 	err    error
-	// cluster is what the cluster said of the plan in view; of another one while it
-	// is still being asked.
+	// cluster is the cluster's answer about this plan, or an older one while the request
+	// is pending.
 	cluster clusterMsg
-	// planning: a newer plan is under way, and the one in view is not what the options say.
+	// planning is true while a newer plan is being made, and the one in view is outdated.
 	planning bool
 }
 
@@ -38,7 +39,7 @@ type (
 		gate error
 		err  error
 	}
-	// clusterMsg is what the cluster says of a plan.
+	// clusterMsg is the cluster's answer about a plan.
 	clusterMsg struct {
 		gen   int
 		notes []string
@@ -46,7 +47,7 @@ type (
 	}
 )
 
-// load loads the files and plans.
+// load returns a command that loads the files and makes the plan.
 func (p *proposal) load(ctx context.Context, eng Engine, files engine.Files) tea.Cmd {
 	p.gen++
 	p.planning = true
@@ -64,7 +65,7 @@ func (p *proposal) load(ctx context.Context, eng Engine, files engine.Files) tea
 	}
 }
 
-// handlePlanned takes a plan; false if it is not the newest.
+// handlePlanned handles a new plan; false if it is outdated.
 func (p *proposal) handlePlanned(msg plannedMsg) bool {
 	if msg.gen != p.gen {
 		return false
@@ -72,12 +73,12 @@ func (p *proposal) handlePlanned(msg plannedMsg) bool {
 	p.pair, p.plan, p.gate, p.err, p.cluster, p.planning = msg.pair, msg.plan, msg.gate, msg.err, clusterMsg{}, false
 	p.scale.Users = min(p.scale.Users, p.maxUsers())
 	if errors.Is(msg.err, engine.ErrInvalid) {
-		p.err = nil // the findings say it better
+		p.err = nil // the findings tell more
 	}
 	return true
 }
 
-// maxUsers is the recipe's highest level: a local run plays no more.
+// maxUsers returns the highest concurrency level of the recipe, the limit of a local run.
 func (p *proposal) maxUsers() int {
 	if p.pair == nil || p.pair.Recipe == nil {
 		return p.scale.Users
@@ -85,7 +86,7 @@ func (p *proposal) maxUsers() int {
 	return max(p.pair.Recipe.Benchmark.MaxLevel(), 1)
 }
 
-// preflight asks the cluster about the plan in view.
+// preflight returns a command that asks the cluster about the plan; nil for a local run.
 func (p *proposal) preflight(ctx context.Context, eng Engine) tea.Cmd {
 	if p.plan == nil || p.target != plan.Slurm {
 		return nil
@@ -97,7 +98,7 @@ func (p *proposal) preflight(ctx context.Context, eng Engine) tea.Cmd {
 	}
 }
 
-// clusterPending says whether the cluster has not answered yet for the plan in view.
+// clusterPending reports whether the cluster has not answered yet about the plan.
 func (p *proposal) clusterPending() bool {
 	return p.plan != nil && p.target == plan.Slurm && p.cluster.gen != p.gen
 }
@@ -107,7 +108,7 @@ func (p *proposal) submittable() bool {
 		p.cluster.err == nil
 }
 
-// State says whether the plan can be submitted.
+// State returns whether the plan can be submitted.
 func (p *proposal) State() ui.State {
 	switch {
 	case p.err != nil:
@@ -117,16 +118,20 @@ func (p *proposal) State() ui.State {
 	case !p.pair.Report.OK():
 		return ui.State{Text: ui.Plural(p.pair.Report.Diagnostics.Errors(), "error"), Role: ui.Bad}
 	case p.gate != nil:
-		return ui.State{Text: "not yet", Role: ui.Warn}
+		return ui.State{Text: "not ready", Role: ui.Warn}
 	case p.clusterPending():
-		return ui.State{Text: "asking the cluster…", Role: ui.Muted}
+		return ui.State{Text: "querying the cluster…", Role: ui.Muted}
+	case problem.Of(p.cluster.err) == problem.SlurmNotFound:
+		return ui.State{Text: "Slurm not found", Role: ui.Bad}
+	case problem.Of(p.cluster.err) == problem.SlurmTimeout:
+		return ui.State{Text: "cluster unreachable", Role: ui.Bad}
 	case p.cluster.err != nil:
-		return ui.State{Text: "the cluster refuses", Role: ui.Bad}
+		return ui.State{Text: "rejected by the cluster", Role: ui.Bad}
 	}
 	return ui.State{Text: "ready for " + string(p.target), Role: ui.OK}
 }
 
-// summary is what will run, in one line.
+// summary returns what will run, in one line.
 func (p *proposal) summary() string {
 	count := map[schema.Role]int{}
 	for _, st := range p.plan.Steps {
@@ -144,19 +149,19 @@ func (p *proposal) summary() string {
 	}
 	where := fmt.Sprintf("%d nodes of %d GPUs", len(p.plan.Nodes), p.plan.GPUsPerNode)
 	if p.plan.Target == plan.Local {
-		where = "this machine, with mock engines"
+		where = "this machine, with mock servers"
 	}
 	return fmt.Sprintf("%s workers, %s users, on %s.", strings.Join(workers, " and "), strings.Join(users, ", "), where)
 }
 
-// statusLine is what stands against the submit, in one line; the sections tell more.
+// statusLine returns why the plan can't be submitted, or its worst warning, in one line.
 func (p *proposal) statusLine(th ui.Theme) string {
 	ds := p.pair.Report.Diagnostics
 	e, w := ds.Errors(), ds.Warnings()
 	switch {
 	case e > 0:
 		found := ui.Plural(e, "error") + ", " + ui.Plural(w, "warning")
-		return th.Paint(ui.Bad, "✗ "+found) + th.Paint(ui.Muted, "   e edit them, or q back")
+		return th.Paint(ui.Bad, "✗ "+found) + th.Paint(ui.Muted, "   e edit · q back")
 	case p.cluster.err != nil:
 		return th.Paint(ui.Bad, "✗ ") + ui.Clean(p.cluster.err.Error())
 	case p.gate != nil:
@@ -165,20 +170,20 @@ func (p *proposal) statusLine(th ui.Theme) string {
 		worst := ds.BySeverity()[0]
 		return th.Paint(ui.Warn, "⚠ "+ui.Plural(w, "warning")+": ") + ui.Clean(worst.Path+": "+worst.Message)
 	}
-	return th.Paint(ui.OK, "✓ nothing stands against it")
+	return th.Paint(ui.OK, "✓ no errors, no warnings")
 }
 
-// targetLine is the target, and what it says of this run.
+// targetLine returns the target, with the local scale or the expected start on the cluster.
 func (p *proposal) targetLine() string {
 	text := fmt.Sprintf("target %s", p.target)
 	switch {
 	case p.plan == nil:
 	case p.target == plan.Local:
-		text += fmt.Sprintf(": %d users, a phase of %.0f s; %d things differ from the recipe: see SWAPS",
+		text += fmt.Sprintf(": %d users, phase length %.0f s, %d local substitutions",
 			p.scale.Users, p.scale.Seconds, len(p.plan.Substitutions))
 	case p.clusterPending():
-		text += ": asking the cluster…"
-	case p.cluster.err == nil && len(p.cluster.notes) > 0: // the last word is when it would start
+		text += ": querying the cluster…"
+	case p.cluster.err == nil && len(p.cluster.notes) > 0: // the last note is the expected start
 		text += ": " + p.cluster.notes[len(p.cluster.notes)-1]
 	}
 	return text

@@ -1,5 +1,5 @@
-// Package submit is the screen before a run: the whole plan to look through, what
-// stands against it first, and the question. It plans and submits through the engine.
+// Package submit is the screen that shows the plan of a run and submits it. It plans and
+// submits through the engine.
 package submit
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Screen is the plan of one run.
+// Screen shows the plan of one run.
 type Screen struct {
 	eng    Engine
 	files  engine.Files
@@ -24,11 +24,11 @@ type Screen struct {
 
 	proposal  proposal
 	pane      planPane
-	busy      string     // what is under way; empty: nothing
-	askedPlan *plan.Plan // the plan that the question was put for
+	busy      string     // the action in progress; empty if none
+	askedPlan *plan.Plan // the plan shown when the dialog was opened
 }
 
-// New makes the screen for a recipe and its workload, on this machine or on Slurm.
+// New returns the screen for a recipe and its workload, with a target.
 func New(eng Engine, th ui.Theme, recipe, workload string, target plan.Target) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Screen{
@@ -40,10 +40,10 @@ func New(eng Engine, th ui.Theme, recipe, workload string, target plan.Target) *
 	}
 }
 
-// Name is the screen's breadcrumb.
+// Name returns the screen's breadcrumb.
 func (s *Screen) Name() string { return "submit" }
 
-// State says whether the plan can be submitted.
+// State returns the action in progress, or whether the plan can be submitted.
 func (s *Screen) State() ui.State {
 	if s.busy != "" {
 		return ui.State{Text: s.busy + "…", Role: ui.Accent}
@@ -51,10 +51,10 @@ func (s *Screen) State() ui.State {
 	return s.proposal.State()
 }
 
-// Init makes the plan.
+// Init starts to make the plan.
 func (s *Screen) Init() tea.Cmd { return s.replan() }
 
-// replan loads and plans anew: the files may have changed since.
+// replan loads the files again and makes a new plan.
 func (s *Screen) replan() tea.Cmd { return s.proposal.load(s.ctx, s.eng, s.files) }
 
 type submittedMsg struct {
@@ -64,7 +64,7 @@ type submittedMsg struct {
 
 func (s *Screen) submit() tea.Cmd {
 	s.busy = "submitting"
-	// Not tied to this screen: what was half submitted when it is left would be lost.
+	// The submit goes on if the screen is closed, so that it is never left half done.
 	ctx, eng, pair, pl := context.WithoutCancel(s.ctx), s.eng, s.proposal.pair, s.proposal.plan
 	return func() tea.Msg {
 		rec, err := eng.Apply(ctx, pair, pl, false)
@@ -72,7 +72,7 @@ func (s *Screen) submit() tea.Cmd {
 	}
 }
 
-// Update takes a message.
+// Update handles a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case plannedMsg:
@@ -91,14 +91,14 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		if msg.err != nil {
 			return ui.ShowError(msg.err)
 		}
-		said := ui.Toast{Text: "submitted " + msg.run.Name + "_" + msg.run.ID, Role: ui.OK}
-		return ui.Send(ui.Replace{With: ui.OpenRun{Run: msg.run.Dir}, Toast: said})
+		toast := ui.Toast{Text: "submitted " + msg.run.Name + "_" + msg.run.ID, Role: ui.OK}
+		return ui.Send(ui.Replace{With: ui.OpenRun{Run: msg.run.Dir}, Toast: toast})
 	case ui.Answer:
 		if msg.ID != askSubmit || !msg.Yes || s.busy != "" {
 			return nil
 		}
-		if s.askedPlan == nil || s.askedPlan != s.proposal.plan { // planned anew since the question
-			return ui.Send(ui.Toast{Text: "the plan has changed since the question: look at it and submit again", Role: ui.Warn})
+		if s.askedPlan == nil || s.askedPlan != s.proposal.plan { // a new plan since the dialog was opened
+			return ui.Send(ui.Toast{Text: "the plan has changed; review it and submit again", Role: ui.Warn})
 		}
 		return s.submit()
 	case ui.Resumed:
@@ -123,14 +123,14 @@ func (s *Screen) ask() tea.Cmd {
 	}
 	s.askedPlan = p.plan
 	return ui.Send(ui.Ask{
-		ID: askSubmit, Title: "Submit " + p.plan.Name + "?", Yes: "submit", No: "not yet",
-		Body: p.summary() + "\n" + p.targetLine() + ".\nInto " + p.plan.OutputDir + ".",
+		ID: askSubmit, Title: "Submit " + p.plan.Name + "?", Yes: "submit", No: "cancel",
+		Body: p.summary() + "\n" + p.targetLine() + ".\nOutput directory: " + p.plan.OutputDir,
 	})
 }
 
 func (s *Screen) submittable() bool { return s.busy == "" && s.proposal.submittable() }
 
-// SetSize gives the size of the body.
+// SetSize sets the size of the body.
 func (s *Screen) SetSize(w, h int) {
 	s.w = w
 	s.pane.setSize(w, max(h-headerRows, 1))
@@ -145,7 +145,7 @@ func (s *Screen) View() string {
 	if p.pair == nil {
 		return "\n" + s.th.Paint(ui.Muted, "  planning "+ui.Clean(s.files.Recipe)+"…")
 	}
-	what := s.th.Paint(ui.Muted, "no plan while there are errors")
+	what := s.th.Paint(ui.Muted, "no plan: fix the errors first")
 	if p.plan != nil {
 		what = ui.Clean(p.summary())
 	}
@@ -156,9 +156,9 @@ func (s *Screen) View() string {
 	return head + s.th.RuleLine(s.w) + "\n" + s.pane.View()
 }
 
-// Typing is false: no key is text here.
+// Typing returns false: keys are never text.
 func (s *Screen) Typing() bool { return false }
 
-// Close ends the screen's work. A submit that is under way goes on in the engine
-// until it is recorded or its own time is over.
+// Close cancels the screen's requests. A submit in progress continues in the engine until
+// it is recorded or times out.
 func (s *Screen) Close() { s.cancel() }

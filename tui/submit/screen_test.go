@@ -42,7 +42,7 @@ min_measurement_seconds: 300.0
 trajectory_path: /ap/t.jsonl
 `
 
-// fakeEngine is the real engine, but for the submit itself.
+// fakeEngine is the real engine without Slurm and without the submit.
 type fakeEngine struct {
 	*engine.Engine
 	submitted  []*plan.Plan
@@ -50,7 +50,7 @@ type fakeEngine struct {
 	clusterErr error
 }
 
-// Preflight is what a cluster of 16 nodes says.
+// Preflight returns the notes of a cluster of 16 nodes.
 func (r *fakeEngine) Preflight(_ context.Context, _ *engine.Pair, pl *plan.Plan) ([]string, error) {
 	if pl.Target != plan.Slurm {
 		return nil, nil
@@ -88,7 +88,7 @@ func open(t *testing.T, wl string) (*Screen, *tui.Model, *fakeEngine) {
 	m := tui.New(nil, s, tui.Options{Dark: true})
 	s.Update(s.Init()())
 	if s.proposal.pair != nil {
-		for i := range s.proposal.pair.Report.Diagnostics { // the folder is another one each time
+		for i := range s.proposal.pair.Report.Diagnostics { // the directory differs in each run
 			s.proposal.pair.Report.Diagnostics[i].File = filepath.Base(s.proposal.pair.Report.Diagnostics[i].File)
 		}
 		s.pane.set(buildSections(s.proposal))
@@ -131,7 +131,7 @@ func TestFrames(t *testing.T) {
 			s, m, _ := open(t, c.workload)
 			s.SetSize(120, 36)
 			press(s, c.keys...)
-			// The workload's folder is another one each time.
+			// The workload's directory differs in each run.
 			for i, sec := range s.pane.sections {
 				for j, l := range sec.lines {
 					if before, _, ok := strings.Cut(l.text, filepath.Dir(s.files.Workload)); ok {
@@ -144,20 +144,20 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-func TestSubmitIsAskedThenDone(t *testing.T) {
+func TestSubmitAsksFirst(t *testing.T) {
 	t.Parallel()
 	s, _, eng := open(t, workload)
 	press(s, "+", "]")
 	ask, ok := press(s, "enter").(ui.Ask)
 	if !ok || !strings.Contains(ask.Body, "2 prefill and 1 decode workers, 13 users, on this machine") {
-		t.Fatalf("enter asked %#v", ask)
+		t.Fatalf("enter sent %#v", ask)
 	}
 	if s.Update(ui.Answer{ID: ask.ID}) != nil {
-		t.Error("No submitted")
+		t.Error("No submitted the run")
 	}
 	cmd := s.Update(ui.Answer{ID: ask.ID, Yes: true})
 	if s.Update(ui.Answer{ID: ask.ID, Yes: true}) != nil {
-		t.Error("a second Yes submitted again")
+		t.Error("a second Yes submitted the run again")
 	}
 	s.Update(cmd())
 	first := func() plan.Phase { return eng.submitted[0].Phases[0] }
@@ -166,7 +166,7 @@ func TestSubmitIsAskedThenDone(t *testing.T) {
 	}
 }
 
-func TestAFailedSubmitIsTold(t *testing.T) {
+func TestFailedSubmitIsShown(t *testing.T) {
 	t.Parallel()
 	s, _, eng := open(t, workload)
 	eng.err = errors.New("disk full")
@@ -177,28 +177,28 @@ func TestAFailedSubmitIsTold(t *testing.T) {
 	}
 }
 
-func TestErrorsStandAgainstIt(t *testing.T) {
+func TestErrorsBlockSubmit(t *testing.T) {
 	t.Parallel()
 	s, _, _ := open(t, strings.Replace(workload, "900.0", "90", 1))
 	if got := press(s, "enter"); got != nil {
-		t.Errorf("enter asked %#v", got)
+		t.Errorf("enter sent %#v", got)
 	}
 	if s.State().Text != "1 error" {
 		t.Errorf("state %+v", s.State())
 	}
 }
 
-// What stands against a submit is said before the question.
-func TestTheGateIsAskedFirst(t *testing.T) {
+// An error of Gate is shown and blocks the submit.
+func TestGateBlocksSubmit(t *testing.T) {
 	t.Parallel()
 	s, _, eng := open(t, workload)
 	eng.gate = errors.New("2 must-fix questions are open")
 	s.Update(s.replan()())
 	if got := press(s, "enter"); got != nil {
-		t.Errorf("enter asked %#v", got)
+		t.Errorf("enter sent %#v", got)
 	}
 	s.SetSize(120, 30)
-	if s.State().Text != "not yet" || !strings.Contains(s.View(), "2 must-fix questions") {
+	if s.State().Text != "not ready" || !strings.Contains(s.View(), "2 must-fix questions") {
 		t.Errorf("state %+v", s.State())
 	}
 }
@@ -216,26 +216,26 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 }
 
-// What the cluster refuses is not submitted, and no question is put before it has
-// answered for the plan in view.
-func TestTheClusterIsAskedFirst(t *testing.T) {
+// The submit is blocked until the cluster has answered about the plan in view, and if it
+// rejects it.
+func TestClusterBlocksSubmit(t *testing.T) {
 	t.Parallel()
 	s, _, eng := open(t, workload)
 	eng.clusterErr = errors.New("test the batch script: sbatch: Requested node configuration is not available")
 	s.SetSize(120, 30)
 	late := s.Update(s.Update(frametest.Keys("t")[0])())
-	if got := press(s, "enter"); got != nil || s.State().Text != "asking the cluster…" {
-		t.Errorf("asked %#v before the cluster has answered; state %+v", got, s.State())
+	if got := press(s, "enter"); got != nil || s.State().Text != "querying the cluster…" {
+		t.Errorf("enter sent %#v before the cluster has answered; state %+v", got, s.State())
 	}
 	s.Update(late())
-	if got := press(s, "enter"); got != nil || s.State().Text != "the cluster refuses" || !strings.Contains(
+	if got := press(s, "enter"); got != nil || s.State().Text != "rejected by the cluster" || !strings.Contains(
 		s.View(), "test the batch script",
 	) {
-		t.Errorf("asked %#v; state %+v\n%s", got, s.State(), s.View())
+		t.Errorf("enter sent %#v; state %+v\n%s", got, s.State(), s.View())
 	}
 }
 
-func TestFold(t *testing.T) {
+func TestWrapPlain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
@@ -257,8 +257,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// An older plan that comes late is dropped.
-func TestLateAnswers(t *testing.T) {
+// A plan that is older than the one in view is dropped.
+func TestOutdatedPlanIsDropped(t *testing.T) {
 	t.Parallel()
 	s, _, _ := open(t, workload)
 	first, second := s.replan(), s.replan()
@@ -267,18 +267,17 @@ func TestLateAnswers(t *testing.T) {
 	at := s.proposal.plan
 	s.Update(first())
 	if s.proposal.plan != at {
-		t.Error("a late answer replaced a newer one")
+		t.Error("an older plan replaced a newer one")
 	}
 }
 
-// What is confirmed is what is submitted: a plan that was made anew while the
-// question stood is not.
-func TestAPlanThatChangedUnderTheQuestion(t *testing.T) {
+// A plan that was replaced while the dialog was open is not submitted.
+func TestPlanReplacedDuringDialog(t *testing.T) {
 	t.Parallel()
 	s, _, eng := open(t, workload)
 	late := s.Update(frametest.Keys("+")[0])
 	if got := press(s, "enter"); got != nil {
-		t.Fatalf("asked %#v while a newer plan was under way", got)
+		t.Fatalf("enter sent %#v while a newer plan was pending", got)
 	}
 	s.Update(late())
 	press(s, "enter")

@@ -14,31 +14,31 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// section is one part of what there is to look through.
+// section is one section of the plan.
 type section struct {
 	title string
 	lines []line
 }
 
-// name is the title without its explanation.
+// name returns the title without its explanation.
 func (s section) name() string {
 	name, _, _ := strings.Cut(s.title, ":")
 	return ui.Clean(name)
 }
 
-// line is one line of a section, unbroken.
+// line is one line of a section, before it is wrapped.
 type line struct {
-	mark string // before it, in the role's colour; empty: none
+	mark string // before the text, in the role's colour; may be empty
 	text string
-	role ui.Role // of the mark, or of the text where there is none
+	role ui.Role // of the mark, or of the text without a mark
 }
 
-// buildSections makes the sections: what stands against the submit first, then who runs
-// where, then the plan as dry-run prints it.
+// buildSections returns the sections: findings, the cluster's answer, nodes, and the rest of
+// the plan as dry-run prints it.
 func buildSections(p proposal) []section {
 	var out []section
 	if p.pair != nil {
-		out = append(out, section{"CHECK: what was found", findingLines(p.pair.Report.Diagnostics)})
+		out = append(out, section{"CHECK: findings", findingLines(p.pair.Report.Diagnostics)})
 		if e := p.pair.Report.Estimate; e != nil && p.plan != nil {
 			out[0].lines = append(out[0].lines, line{mark: "·", role: ui.Muted, text: "run time " + e.Summary()})
 		}
@@ -47,12 +47,12 @@ func buildSections(p proposal) []section {
 		return out
 	}
 	if notes := p.cluster.lines(); len(notes) > 0 {
-		out = append(out, section{"CLUSTER: what it says now", notes})
+		out = append(out, section{"CLUSTER: current state", notes})
 	}
 	for _, s := range p.plan.Redacted().Sections() {
 		sec := section{title: s.Title}
 		if s.Title == "NODES" && p.plan.Target.OnSlurm() {
-			sec = section{"NODES: each cell a GPU", nodeMap(p.plan)}
+			sec = section{"NODES: one cell per GPU", nodeMap(p.plan)}
 			s.Lines = nil
 		}
 		for _, l := range s.Lines {
@@ -66,13 +66,13 @@ func buildSections(p proposal) []section {
 	return out
 }
 
-// severityMarks are those of findings by severity.
+// severityMarks are the marks of findings by severity.
 var severityMarks = map[recipes.Severity]line{
 	recipes.Error: {mark: "✗", role: ui.Bad}, recipes.Warning: {mark: "⚠", role: ui.Warn},
 	recipes.Note: {mark: "·", role: ui.Muted},
 }
 
-// findingLines are the diagnostics, the worst first.
+// findingLines returns the diagnostics, the worst first.
 func findingLines(ds recipes.Diagnostics) []line {
 	var out []line
 	for _, d := range ds.BySeverity() {
@@ -89,7 +89,7 @@ func findingLines(ds recipes.Diagnostics) []line {
 	return out
 }
 
-// nodeMap draws each node with its GPUs by the role that uses them.
+// nodeMap draws each node with the roles of its GPUs.
 func nodeMap(p *plan.Plan) []line {
 	rows := make([][]string, 0, len(p.Nodes))
 	used := map[schema.Role]bool{}
@@ -125,7 +125,7 @@ func nodeMap(p *plan.Plan) []line {
 	return out
 }
 
-// nodeName is a node's name; which one it is to be Slurm says when the job starts.
+// nodeName returns a node's name, or its number if Slurm has yet to choose the node.
 func nodeName(n plan.Node) string {
 	if strings.HasPrefix(n.Name, "{") {
 		return fmt.Sprintf("node %d", n.Index)
@@ -133,10 +133,10 @@ func nodeName(n plan.Node) string {
 	return n.Name
 }
 
-// roleLetters stand for a GPU's role in the node map.
+// roleLetters are the letters of GPUs in the node map, by role.
 var roleLetters = map[schema.Role]string{schema.Prefill: "P", schema.Decode: "D", schema.Agg: "A"}
 
-// lines are the cluster's answers; the one that makes the submit impossible first.
+// lines returns the cluster's answer: the error, then the notes.
 func (c clusterMsg) lines() []line {
 	var out []line
 	if c.err != nil {
@@ -148,8 +148,7 @@ func (c clusterMsg) lines() []line {
 	return out
 }
 
-// wrap are a line at a width: broken at spaces where it can be, so that nothing of
-// what will run is out of sight.
+// wrap breaks a line into lines of at most w cells, so that it is never cut.
 func (l line) wrap(th ui.Theme, w int) []string {
 	if l.mark == "" {
 		rows := wrapPlain(ui.Clean(l.text), w, "    ")
@@ -172,7 +171,7 @@ func (l line) wrap(th ui.Theme, w int) []string {
 	return rows
 }
 
-// paintSource mutes where a value comes from: what stands in brackets at the end.
+// paintSource draws the source of a value, in parentheses at the end, in a muted colour.
 func paintSource(th ui.Theme, row string, role ui.Role) string {
 	if i := strings.LastIndex(row, "  ("); role == ui.Plain && i >= 0 && strings.HasSuffix(row, ")") {
 		return row[:i] + th.Paint(ui.Muted, row[i:])
@@ -180,9 +179,9 @@ func paintSource(th ui.Theme, row string, role ui.Role) string {
 	return th.Paint(role, row)
 }
 
-// wrapPlain breaks a plain line at spaces, keeping those within; a word that is longer
-// than a line is broken behind a separator of its parts, and only else anywhere.
-// Lines after the first begin with the indent.
+// wrapPlain breaks a plain line at spaces and keeps those inside a line. It breaks a word
+// that is longer than a line after one of "/,=:" if it can. Lines after the first begin
+// with indent.
 func wrapPlain(s string, w int, indent string) []string {
 	w = max(w, 10)
 	var out []string

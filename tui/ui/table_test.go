@@ -32,7 +32,8 @@ func BenchmarkTable(b *testing.B) {
 		}
 	})
 	b.Run("bubbles", func(b *testing.B) {
-		t := table.New(table.WithColumns(bubblesColumns), table.WithRows(bubblesRows), table.WithWidth(200), table.WithHeight(41))
+		t := table.New(table.WithColumns(bubblesColumns), table.WithRows(bubblesRows),
+			table.WithWidth(200), table.WithHeight(41))
 		for i := 0; b.Loop(); i++ {
 			t.SetCursor(i % 2)
 			_ = t.View()

@@ -90,6 +90,17 @@ func (t Theme) Paint(r Role, s string) string {
 	return t.roleCodes[r][0] + s + t.roleCodes[r][1]
 }
 
+// StateText returns a run's state as screens show it.
+func StateText(state string) string {
+	switch state {
+	case "post":
+		return "finishing"
+	case "":
+		return "unknown"
+	}
+	return state
+}
+
 // StateMark returns the mark, one cell wide, and the role of a run's state. All
 // screens show a state alike, and never by its colour alone.
 func StateMark(state string) (mark string, role Role) {
