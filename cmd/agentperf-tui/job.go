@@ -18,6 +18,7 @@ import (
 // jobCmd are the commands of the job itself.
 func jobCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "job", Short: "Run the commands of a job", Hidden: true, Args: usage(cobra.NoArgs)}
+	cmd.Example = "  agentperf-tui job run --run-dir outputs/12345"
 	run := &cobra.Command{
 		Use: "run", Short: "Supervise the run in a run directory", Args: usage(cobra.NoArgs),
 		Example: `  agentperf-tui job run --run-dir outputs/12345`,

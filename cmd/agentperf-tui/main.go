@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,10 @@ func main() {
 
 // execute runs one command line and returns the exit code.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := newApp(stdout, stderr)
+	return newApp(stdout, stderr).execute(ctx, args)
+}
+
+func (a *app) execute(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
@@ -47,6 +51,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			exit = exitError{code: 1, err: failed}
 		}
 	}
+	a.json = a.json || slices.Contains(args, "--json") // after a wrong flag it is not parsed
 	if exit.err != nil && a.report(exit) != nil {
 		return 1
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // input is a dataset of the workload and its copy on the node.
@@ -137,7 +138,7 @@ func same(a, b fs.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Eq
 
 // bring copies a dataset; the copy appears whole or not at all.
 func (s *step) bring(ctx context.Context, in input) error {
-	from, err := os.Open(in.source)
+	from, _, err := smallfile.Open(in.source)
 	if err != nil {
 		return err
 	}

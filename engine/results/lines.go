@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 const (
@@ -22,15 +22,11 @@ const (
 // with a line is counted by the fold; a last line without its newline counts
 // only when it is whole. The phase is negative when each row says its own.
 func (l *loaded) rows(ctx context.Context, path string, t *table, phase int) error {
-	file, err := os.Open(path)
+	file, info, err := smallfile.Open(path)
 	if err != nil {
 		return fmt.Errorf("read results: %w", err)
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return fmt.Errorf("read results: %w", err)
-	}
 	name := filepath.Base(path)
 	skipped := 0
 	in := pieces{file: file, size: info.Size(), piece: pieceBytes, limit: maxLine, phase: phase}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // cursor is a moment of the playback: a fold with all that had happened by a time.
@@ -34,7 +35,7 @@ type cursor struct {
 const maxRow = 1 << 20
 
 func (p *Playback) rewind() (*cursor, error) {
-	f, err := os.Open(filepath.Join(p.logs, "agentperf", results.RequestsFile))
+	f, _, err := smallfile.Open(filepath.Join(p.logs, "agentperf", results.RequestsFile))
 	if err != nil {
 		return nil, err
 	}

@@ -214,7 +214,7 @@ func TestPlaybackLeavesOutWhatIsTooLarge(t *testing.T) {
 		t.Errorf("%d statistics were read", len(p.stats))
 	}
 	run, err := results.Load(t.Context(), dir, results.RunContext{})
-	if err != nil || !strings.Contains(fmt.Sprint(run.Warnings), "larger than") {
+	if err != nil || !strings.Contains(fmt.Sprint(run.Warnings), "file too large") {
 		t.Errorf("%v: %v", err, run.Warnings)
 	}
 }

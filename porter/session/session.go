@@ -130,7 +130,7 @@ func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload str
 // Excerpt reads around a place of a file. Lines far into a large file are not looked for.
 func (Session) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
-	f, err := os.Open(ExpandHome(path))
+	f, _, err := smallfile.Open(ExpandHome(path))
 	if err != nil {
 		return e, err
 	}

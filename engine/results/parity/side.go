@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -21,10 +20,11 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// maxFile is far above the size of any roll-up or file of figures.
-const maxFile = 256 << 20
+// maxFile is far above the size of any roll-up or file of figures, in MiB.
+const maxFile = 256
 
 // AnyPhase asks Load for the only phase there is.
 const AnyPhase = -1
@@ -123,7 +123,7 @@ func choosePhase(phases []results.Phase, index int, path string) (results.Phase,
 
 // loadFile reads a roll-up, statistics or a table of figures.
 func (s *Side) loadFile(phase int) error {
-	data, err := readFile(s.Path)
+	data, err := smallfile.Read(s.Path, maxFile)
 	if err != nil {
 		return fmt.Errorf("load figures: %w", err)
 	}
@@ -150,21 +150,6 @@ func (s *Side) loadFile(phase int) error {
 		return fmt.Errorf("load figures: %s: %w", s.Path, err)
 	}
 	return nil
-}
-
-// readFile reads a file of at most maxFile bytes.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = problem.Errorf(problem.FileTooLarge,
-			"%s: is larger than %d MiB; give a roll-up or a file of figures", path, maxFile>>20)
-	}
-	return data, err
 }
 
 // loadRollup reads a roll-up; it returns false if data is not a roll-up. The recomputed
