@@ -40,7 +40,7 @@ func (r Range) Nice() Range {
 		r.Low = 0
 	}
 	// Ten steps are more than the span; a step tells no more than the values do.
-	step := decimal(2, magnitude(max(math.Abs(r.High)/100, 1e-9))-1)
+	step := timesPow10(2, magnitude(max(math.Abs(r.High)/100, 1e-9))-1)
 	if r.High > r.Low {
 		step = max(step, NiceStep((r.High-r.Low)/10*(1+2*tolerance)))
 	}
@@ -62,18 +62,18 @@ func NiceStep(v float64) float64 {
 	}
 	exponent := magnitude(v)
 	for _, m := range []float64{1, 2, 5} {
-		if r := decimal(m, exponent); r >= v*(1-tolerance) {
+		if r := timesPow10(m, exponent); r >= v*(1-tolerance) {
 			return r
 		}
 	}
-	return decimal(10, exponent)
+	return timesPow10(10, exponent)
 }
 
 // magnitude is the power of ten that v is above.
 func magnitude(v float64) int { return int(math.Floor(math.Log10(v))) }
 
 // decimal is m times a power of ten, as near as can be.
-func decimal(m float64, exponent int) float64 {
+func timesPow10(m float64, exponent int) float64 {
 	if exponent < 0 {
 		return m / math.Pow10(-exponent)
 	}
@@ -108,14 +108,14 @@ func Resample(values []float64, peak bool, n int) []float64 {
 		}
 		mid := (from+to)/2 - 0.5 // in values, from the middle of the first
 		a := min(max(int(math.Floor(mid)), 0), k-1)
-		out[i] = between(values[a], values[min(a+1, k-1)], min(max(mid-float64(a), 0), 1))
+		out[i] = lineValue(values[a], values[min(a+1, k-1)], min(max(mid-float64(a), 0), 1))
 	}
 	return out
 }
 
 // between is a value on the line from a to b; where one of them is missing, the
 // other one up to the middle.
-func between(a, b, share float64) float64 {
+func lineValue(a, b, share float64) float64 {
 	switch {
 	case math.IsNaN(a) && share >= 0.5:
 		return b

@@ -54,7 +54,7 @@ type Scanner struct {
 
 	depth   int
 	escaped bool // the string scanned last has an escape
-	first   bool // an object or array has just begun
+	atStart bool // an object or array has just begun
 }
 
 func (s *Scanner) expected(what string) error {
@@ -64,7 +64,7 @@ func (s *Scanner) expected(what string) error {
 	return problem.Errorf(problem.JSONInvalid, "column %d: expected %s, found %q", s.At+1, what, s.Line[s.At])
 }
 
-func (s *Scanner) space() {
+func (s *Scanner) skipSpace() {
 	for s.At < len(s.Line) {
 		switch s.Line[s.At] {
 		case ' ', '\t', '\r', '\n':
@@ -75,7 +75,7 @@ func (s *Scanner) space() {
 	}
 }
 
-func (s *Scanner) take(c byte) bool {
+func (s *Scanner) accept(c byte) bool {
 	if s.At < len(s.Line) && s.Line[s.At] == c {
 		s.At++
 		return true
@@ -85,43 +85,43 @@ func (s *Scanner) take(c byte) bool {
 
 // Open begins the one object that the line is.
 func (s *Scanner) Open() error {
-	s.space()
-	if !s.take('{') {
+	s.skipSpace()
+	if !s.accept('{') {
 		return s.expected("an object")
 	}
-	s.first = true
+	s.atStart = true
 	return nil
 }
 
 // More reports whether a member follows. After the last one it checks that nothing
 // stands behind the object.
 func (s *Scanner) More() (bool, error) {
-	more, err := s.more('}')
+	more, err := s.nextElement('}')
 	if err != nil || more {
 		return more, err
 	}
-	if s.space(); s.At < len(s.Line) {
+	if s.skipSpace(); s.At < len(s.Line) {
 		err = s.expected("the end of the line")
 	}
 	return false, err
 }
 
 // more takes what stands before the next element, or after the last one.
-func (s *Scanner) more(end byte) (bool, error) {
-	if s.At+1 < len(s.Line) && s.Line[s.At] == ',' && s.Line[s.At+1] == '"' && !s.first { // as nearly always
+func (s *Scanner) nextElement(end byte) (bool, error) {
+	if s.At+1 < len(s.Line) && s.Line[s.At] == ',' && s.Line[s.At+1] == '"' && !s.atStart { // as nearly always
 		s.At++
 		return true, nil
 	}
-	s.space()
-	first := s.first
-	s.first = false
+	s.skipSpace()
+	first := s.atStart
+	s.atStart = false
 	switch {
-	case s.take(end):
+	case s.accept(end):
 		return false, nil
 	case first:
 		return true, nil
-	case s.take(','):
-		s.space()
+	case s.accept(','):
+		s.skipSpace()
 		return true, nil
 	case end == '}':
 		return false, s.expected("a comma or a closing brace")
@@ -132,7 +132,7 @@ func (s *Scanner) more(end byte) (bool, error) {
 // Key scans a name and its colon, and returns the name.
 func (s *Scanner) Key() ([]byte, error) {
 	from := s.At
-	if err := s.text(); err != nil {
+	if err := s.scanString(); err != nil {
 		return nil, err
 	}
 	key := s.Line[from+1 : s.At-1]
@@ -142,11 +142,11 @@ func (s *Scanner) Key() ([]byte, error) {
 			return nil, err
 		}
 	}
-	s.space()
-	if !s.take(':') {
+	s.skipSpace()
+	if !s.accept(':') {
 		return nil, s.expected("a colon")
 	}
-	s.space()
+	s.skipSpace()
 	return key, nil
 }
 
@@ -169,33 +169,33 @@ func (s *Scanner) Value() error {
 	}
 	switch c := s.Line[s.At]; c {
 	case '"':
-		return s.text()
+		return s.scanString()
 	case '{':
-		return s.nested('}')
+		return s.scanNested('}')
 	case '[':
-		return s.nested(']')
+		return s.scanNested(']')
 	case 't', 'f', 'n', 'N', 'I':
-		return s.word(words[c])
+		return s.scanWord(wordValues[c])
 	default:
 		if c == '-' || IsDigit(c) {
-			return s.number()
+			return s.scanNumber()
 		}
 		return s.expected("a value")
 	}
 }
 
 // words that are values, by their first letter.
-var words = [...]string{'t': "true", 'f': "false", 'n': "null", 'N': "NaN", 'I': "Infinity"}
+var wordValues = [...]string{'t': "true", 'f': "false", 'n': "null", 'N': "NaN", 'I': "Infinity"}
 
 // nested scans an array or object.
-func (s *Scanner) nested(end byte) error {
+func (s *Scanner) scanNested(end byte) error {
 	s.At++
 	if s.depth++; s.depth >= maxDepth {
 		return problem.Errorf(problem.JSONInvalid, "column %d: more than 10,000 levels of nesting", s.At+1)
 	}
-	s.first = true
+	s.atStart = true
 	for {
-		more, err := s.more(end)
+		more, err := s.nextElement(end)
 		if err == nil && more && end == '}' {
 			_, err = s.Key()
 		}
@@ -212,9 +212,9 @@ func (s *Scanner) nested(end byte) error {
 	}
 }
 
-func (s *Scanner) word(w string) error {
+func (s *Scanner) scanWord(w string) error {
 	for k := range len(w) {
-		if !s.take(w[k]) {
+		if !s.accept(w[k]) {
 			return s.expected(w)
 		}
 	}
@@ -222,21 +222,21 @@ func (s *Scanner) word(w string) error {
 }
 
 // shortText is how far a string is looked at byte by byte.
-const shortText = 64
+const maxChecked = 64
 
 // text scans a string. Eight bytes are looked at in one step where none of
 // them ends the string, begins an escape or is a control character. Of a long
 // string, which is no field that is needed, only the end is sought.
-func (s *Scanner) text() error {
-	if !s.take('"') {
+func (s *Scanner) scanString() error {
+	if !s.accept('"') {
 		return s.expected("a string")
 	}
 	s.escaped = false
 	b := s.Line
 	i := s.At
-	for far := i + shortText; ; {
+	for far := i + maxChecked; ; {
 		for i+8 <= len(b) {
-			m := special(binary.LittleEndian.Uint64(b[i:]))
+			m := markSpecial(binary.LittleEndian.Uint64(b[i:]))
 			if m != 0 {
 				i += bits.TrailingZeros64(m) >> 3
 				break
@@ -251,10 +251,10 @@ func (s *Scanner) text() error {
 			s.At = i + 1
 			return nil
 		case i > far:
-			return s.longText(i)
+			return s.skipLongString(i)
 		case b[i] == '\\':
 			s.At, s.escaped = i, true
-			if err := s.escape(); err != nil {
+			if err := s.scanEscape(); err != nil {
 				return err
 			}
 			i = s.At
@@ -269,7 +269,7 @@ func (s *Scanner) text() error {
 
 // longText skips to the closing quote: one with an even number of backslashes
 // before it. Escapes and control characters are passed over unseen.
-func (s *Scanner) longText(from int) error {
+func (s *Scanner) skipLongString(from int) error {
 	s.escaped = true
 	for i := from; ; i++ {
 		n := bytes.IndexByte(s.Line[i:], '"')
@@ -291,21 +291,21 @@ func (s *Scanner) longText(from int) error {
 
 // special marks, by its high bit, the first of eight bytes that is a quote, a
 // backslash or a control character; what it marks after that one may be wrong.
-func special(x uint64) uint64 {
+func markSpecial(x uint64) uint64 {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	quote := x ^ low*'"'
 	slash := x ^ low*'\\'
 	return ((x-low*' ')&^x | (quote-low)&^quote | (slash-low)&^slash) & high
 }
 
-func (s *Scanner) escape() error {
+func (s *Scanner) scanEscape() error {
 	s.At++
 	switch {
 	case s.At >= len(s.Line):
 		return s.expected("a closing quote")
 	case strings.IndexByte(`"\/bfnrtu`, s.Line[s.At]) < 0:
 		return s.expected("a valid JSON escape")
-	case !s.take('u'):
+	case !s.accept('u'):
 		s.At++
 		return nil
 	}
@@ -318,17 +318,17 @@ func (s *Scanner) escape() error {
 	return nil
 }
 
-func (s *Scanner) number() error {
-	if s.take('-') && s.At < len(s.Line) && s.Line[s.At] == 'I' {
-		return s.word("Infinity")
+func (s *Scanner) scanNumber() error {
+	if s.accept('-') && s.At < len(s.Line) && s.Line[s.At] == 'I' {
+		return s.scanWord("Infinity")
 	}
-	ok := s.take('0') || s.digits()
-	if ok && s.take('.') {
-		ok = s.digits()
+	ok := s.accept('0') || s.scanDigits()
+	if ok && s.accept('.') {
+		ok = s.scanDigits()
 	}
-	if ok && (s.take('e') || s.take('E')) {
-		_ = s.take('+') || s.take('-')
-		ok = s.digits()
+	if ok && (s.accept('e') || s.accept('E')) {
+		_ = s.accept('+') || s.accept('-')
+		ok = s.scanDigits()
 	}
 	if !ok {
 		return s.expected("a digit")
@@ -336,7 +336,7 @@ func (s *Scanner) number() error {
 	return nil
 }
 
-func (s *Scanner) digits() bool {
+func (s *Scanner) scanDigits() bool {
 	from := s.At
 	for s.At < len(s.Line) && IsDigit(s.Line[s.At]) {
 		s.At++

@@ -13,22 +13,22 @@ import (
 )
 
 // drawing is lines over one axis.
-type drawing struct {
-	title  string // with the unit of y
-	xTitle string
-	lines  []line
-	from   float64 // shaded from here to there, the measurement window; NaN for none
-	to     float64
-	dots   bool // mark each point, on an x axis that begins at 0
+type lineChart struct {
+	title      string // with the unit of y
+	xTitle     string
+	lines      []plotLine
+	shadeFrom  float64 // shaded from here to there, the measurement window; NaN for none
+	shadeTo    float64
+	markPoints bool // mark each point, on an x axis that begins at 0
 }
 
-type line struct {
+type plotLine struct {
 	name string
 	x, y []float64 // NaN in y is a gap
 }
 
 // Colours that people with any colour vision tell apart; lines differ by their dashes too.
-var strokes = []string{
+var curveStyles = []string{
 	`stroke="#0072b2"`, `stroke="#d55e00" stroke-dasharray="6 3"`,
 	`stroke="#009e73" stroke-dasharray="2 3"`, `stroke="#cc79a7" stroke-dasharray="9 3 2 3"`,
 }
@@ -39,12 +39,12 @@ const (
 )
 
 // svg draws the chart; empty without a point.
-func (c drawing) svg() template.HTML {
+func (c lineChart) svg() template.HTML {
 	xs, ys := c.ranges()
 	if xs.Empty() || !(ys.High >= 0) {
 		return ""
 	}
-	if c.dots {
+	if c.markPoints {
 		xs = chart.Range{Low: math.Min(0, xs.Low), High: xs.High * 1.05}
 	}
 	if xs.High == xs.Low {
@@ -58,8 +58,8 @@ func (c drawing) svg() template.HTML {
 	title := html.EscapeString(c.title)
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><title>%s</title>`, width, height, title, title)
 	fmt.Fprintf(&b, `<text x="%d" y="16" class="t">%s</text>`, left, title)
-	if c.from < c.to {
-		l, r := x(math.Max(c.from, xs.Low)), x(math.Min(c.to, xs.High))
+	if c.shadeFrom < c.shadeTo {
+		l, r := x(math.Max(c.shadeFrom, xs.Low)), x(math.Min(c.shadeTo, xs.High))
 		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" class="w"><title>measurement window</title></rect>`,
 			l, top, math.Max(0, r-l), height-top-bottom)
 	}
@@ -77,13 +77,13 @@ func (c drawing) svg() template.HTML {
 		name := html.EscapeString(c.lines[i].name)
 		at -= 7*len([]rune(c.lines[i].name)) + 40
 		fmt.Fprintf(&b, `<path d="M%d 12h24" class="l" %s/><text x="%d" y="16">%s</text>`,
-			at, strokes[i%len(strokes)], at+28, name)
+			at, curveStyles[i%len(curveStyles)], at+28, name)
 	}
 	for i, l := range c.lines {
-		fmt.Fprintf(&b, `<path d="%s" class="l" %s/>`, l.path(x, y), strokes[i%len(strokes)])
-		for k := 0; c.dots && k < len(l.y); k++ {
+		fmt.Fprintf(&b, `<path d="%s" class="l" %s/>`, l.path(x, y), curveStyles[i%len(curveStyles)])
+		for k := 0; c.markPoints && k < len(l.y); k++ {
 			if chart.Drawable(l.y[k]) {
-				fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="2.5" %s/>`, x(l.x[k]), y(l.y[k]), strokes[i%len(strokes)])
+				fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="2.5" %s/>`, x(l.x[k]), y(l.y[k]), curveStyles[i%len(curveStyles)])
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func (c drawing) svg() template.HTML {
 	return template.HTML(b.String())
 }
 
-func (c drawing) ranges() (xs, ys chart.Range) {
+func (c lineChart) ranges() (xs, ys chart.Range) {
 	xs, ys = chart.RangeOf(), chart.RangeOf()
 	for _, l := range c.lines {
 		for i, v := range l.y {
@@ -103,7 +103,7 @@ func (c drawing) ranges() (xs, ys chart.Range) {
 	return xs, ys
 }
 
-func (l line) path(x, y func(float64) float64) string {
+func (l plotLine) path(x, y func(float64) float64) string {
 	var b strings.Builder
 	pen := "M"
 	for i, v := range l.y {
@@ -121,13 +121,13 @@ func (l line) path(x, y func(float64) float64) string {
 }
 
 // point adds a point to the line of that name.
-func (c *drawing) point(name string, x, y float64) {
+func (c *lineChart) addPoint(name string, x, y float64) {
 	if !chart.Drawable(x) {
 		return
 	}
-	i := slices.IndexFunc(c.lines, func(l line) bool { return l.name == name })
+	i := slices.IndexFunc(c.lines, func(l plotLine) bool { return l.name == name })
 	if i < 0 {
-		i, c.lines = len(c.lines), append(c.lines, line{name: name})
+		i, c.lines = len(c.lines), append(c.lines, plotLine{name: name})
 	}
 	c.lines[i].x, c.lines[i].y = append(c.lines[i].x, x), append(c.lines[i].y, y)
 }

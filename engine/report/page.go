@@ -18,21 +18,21 @@ var pages embed.FS
 
 // page is what the template shows; every text in it is escaped there.
 type page struct {
-	Title   string
-	Verdict string // of a comparison
-	Good    bool
-	Facts   []string
-	Parts   []part
+	Title    string
+	Verdict  string // of a comparison
+	Good     bool
+	Facts    []string
+	Sections []section
 }
 
-type part struct {
-	Title  string
-	Bad    []string // why its figures must not be trusted
-	Head   []string
-	Rows   [][]string
-	Charts []template.HTML
-	Notes  []string
-	Text   string // preformatted
+type section struct {
+	Title   string
+	Invalid []string // why its figures must not be trusted
+	Head    []string
+	Rows    [][]string
+	Charts  []template.HTML
+	Notes   []string
+	Text    string // preformatted
 }
 
 func (p page) write(w io.Writer) error {
@@ -50,9 +50,9 @@ func (p page) write(w io.Writer) error {
 func RunHTML(w io.Writer, r Run) error {
 	p := page{Title: r.Name, Facts: slices.Concat(r.Errors, r.Warnings)}
 	for i, ph := range r.Phases {
-		one := part{
-			Title: fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Count(ph.Concurrency)),
-			Bad:   ph.Invalid, Head: []string{"Metric", "Value", "n", "Client says", "Method"}, Notes: notes(ph),
+		one := section{
+			Title:   fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Count(ph.Concurrency)),
+			Invalid: ph.Invalid, Head: []string{"Metric", "Value", "n", "Client says", "Method"}, Notes: phaseNotes(ph),
 		}
 		for _, f := range ph.Figures {
 			one.Rows = append(one.Rows, figureRow(f))
@@ -61,16 +61,16 @@ func RunHTML(w io.Writer, r Run) error {
 		if i < len(r.Series) {
 			one.Charts = seriesCharts(r.Series[i], ph.Window)
 		}
-		p.Parts = append(p.Parts, one)
+		p.Sections = append(p.Sections, one)
 	}
 	if len(r.Tiers) > 0 {
-		p.Parts = append(p.Parts, tiers(r.Tiers))
+		p.Sections = append(p.Sections, tierTable(r.Tiers))
 	}
 	return p.write(w)
 }
 
 // dropEmpty leaves out a column in which no row says anything.
-func (p *part) dropEmpty(column int) {
+func (p *section) dropEmpty(column int) {
 	if slices.ContainsFunc(p.Rows, func(r []string) bool { return r[column] != "" }) {
 		return
 	}
@@ -80,7 +80,7 @@ func (p *part) dropEmpty(column int) {
 	}
 }
 
-func notes(p results.Phase) []string {
+func phaseNotes(p results.Phase) []string {
 	var out []string
 	if w := p.Window; w != nil {
 		out = append(out, fmt.Sprintf("Measurement window %s s (%s), shaded in the drawings.",
@@ -104,8 +104,8 @@ func figureRow(f results.Figure) []string {
 	return []string{f.Label, value, n, f.ClientText(), f.Method}
 }
 
-func tiers(all []results.TierResult) part {
-	out := part{Title: "Service levels", Head: []string{
+func tierTable(all []results.TierResult) section {
+	out := section{Title: "Service levels", Head: []string{
 		"Tier", "Output speed p25, at least", "TTFT p95, at most", "Highest concurrency that meets it",
 	}}
 	for _, r := range all {
@@ -126,18 +126,18 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 	}
 	zero := s.Buckets[0].Start
 	nan := math.NaN()
-	var charts []drawing
+	var charts []lineChart
 	add := func(title, curve string, value func(results.Bucket) float64) {
-		i := slices.IndexFunc(charts, func(c drawing) bool { return c.title == title })
+		i := slices.IndexFunc(charts, func(c lineChart) bool { return c.title == title })
 		if i < 0 {
 			i = len(charts)
-			c := drawing{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), from: nan, to: nan}
+			c := lineChart{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), shadeFrom: nan, shadeTo: nan}
 			if w != nil {
-				c.from, c.to = w.Start-zero, w.End-zero
+				c.shadeFrom, c.shadeTo = w.Start-zero, w.End-zero
 			}
 			charts = append(charts, c)
 		}
-		l := line{name: curve}
+		l := plotLine{name: curve}
 		for _, b := range s.Buckets {
 			l.x, l.y = append(l.x, b.Start-zero+s.Seconds/2), append(l.y, value(b))
 		}
@@ -165,7 +165,7 @@ func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 		Title: c.Reference.Name + " against " + c.Candidate.Name, Verdict: c.Summary(), Good: c.Verdict == parity.Within,
 		Facts: append([]string{"Reference: " + c.Reference.Title(), "Candidate: " + c.Candidate.Title()}, c.Notes...),
 	}
-	figures := part{Title: "Figures", Head: []string{
+	figures := section{Title: "Figures", Head: []string{
 		"Metric", c.Reference.Name, c.Candidate.Name, "Δ", "95% within-run only", "",
 	}}
 	for _, r := range c.Rows {
@@ -174,23 +174,23 @@ func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 		})
 	}
 	if d := c.TTFT; d != nil {
-		figures.Charts = append(figures.Charts, drawing{
-			title: "TTFT: percent of requests that wait at most so long", xTitle: "s", from: math.NaN(), to: math.NaN(),
-			lines: []line{{c.Reference.Name, d.Reference, d.Percent}, {c.Candidate.Name, d.Candidate, d.Percent}},
+		figures.Charts = append(figures.Charts, lineChart{
+			title: "TTFT: percent of requests that wait at most so long", xTitle: "s", shadeFrom: math.NaN(), shadeTo: math.NaN(),
+			lines: []plotLine{{c.Reference.Name, d.Reference, d.Percent}, {c.Candidate.Name, d.Candidate, d.Percent}},
 		}.svg())
 	}
-	p.Parts = append(p.Parts, figures)
+	p.Sections = append(p.Sections, figures)
 	for _, f := range c.Fields {
-		p.Parts = append(p.Parts, fields(f, c))
+		p.Sections = append(p.Sections, fieldTable(f, c))
 	}
 	if c.Paired != nil {
-		p.Parts = append(p.Parts, part{Title: "Request by request", Text: c.Paired.Text()})
+		p.Sections = append(p.Sections, section{Title: "Request by request", Text: c.Paired.Text()})
 	}
 	return p.write(w)
 }
 
-func fields(f parity.FileDiff, c parity.Comparison) part {
-	out := part{
+func fieldTable(f parity.FileDiff, c parity.Comparison) section {
+	out := section{
 		Title: fmt.Sprintf("%d/%d %s fields identical", f.Identical, f.Total, f.File),
 		Head:  []string{"Field", c.Reference.Name, c.Candidate.Name},
 	}
@@ -202,16 +202,16 @@ func fields(f parity.FileDiff, c parity.Comparison) part {
 
 // CurveHTML writes a page of throughput per GPU against speed per user.
 func CurveHTML(w io.Writer, points []results.Point) error {
-	one := part{Title: "Levels", Head: []string{
+	one := section{Title: "Levels", Head: []string{
 		"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25",
 		"TTFT p95", "",
 	}}
-	perGPU := drawing{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s", dots: true}
+	perGPU := lineChart{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s", markPoints: true}
 	whole := perGPU
 	whole.title = "Output tok/s"
 	for _, p := range points {
-		perGPU.point(p.Run, p.Speed50, p.OutputPerGPU)
-		whole.point(p.Run, p.Speed50, p.Output)
+		perGPU.addPoint(p.Run, p.Speed50, p.OutputPerGPU)
+		whole.addPoint(p.Run, p.Speed50, p.Output)
 		gpus := "-"
 		if p.GPUs > 0 {
 			gpus = results.Count(p.GPUs)
@@ -227,5 +227,5 @@ func CurveHTML(w io.Writer, points []results.Point) error {
 		one.Charts[0] = whole.svg()
 		one.Notes = append(one.Notes, "The GPUs are not known, so the drawing shows whole runs.")
 	}
-	return page{Title: "Throughput against speed", Parts: []part{one}}.write(w)
+	return page{Title: "Throughput against speed", Sections: []section{one}}.write(w)
 }

@@ -56,7 +56,7 @@ func PhasesCSV(w io.Writer, r Run) error {
 				f.N, f.Method, f.Client, why))
 		}
 	}
-	return write(w, rows)
+	return writeCSV(w, rows)
 }
 
 // SeriesCSV writes a line for each bucket of each phase.
@@ -76,7 +76,7 @@ func SeriesCSV(w io.Writer, r Run) error {
 			rows = append(rows, append(row, cells(b.Users, b.InFlight)...))
 		}
 	}
-	return write(w, rows)
+	return writeCSV(w, rows)
 }
 
 // CurveCSV writes a line for each level of each run.
@@ -93,11 +93,11 @@ func CurveCSV(w io.Writer, points []results.Point) error {
 		rows = append(rows, cells(p.Run, p.Concurrency, gpus, p.Output, p.OutputPerGPU, p.TotalPerGPU,
 			p.Speed50, p.Speed25, p.TTFT95, p.Invalid))
 	}
-	return write(w, rows)
+	return writeCSV(w, rows)
 }
 
 // write guards texts that a spreadsheet would take for a formula.
-func write(w io.Writer, rows [][]string) error {
+func writeCSV(w io.Writer, rows [][]string) error {
 	out := csv.NewWriter(w)
 	for _, row := range rows {
 		for i, cell := range row {
@@ -124,7 +124,7 @@ func TiersCSV(w io.Writer, r Run) error {
 				l.Concurrency, l.Meets, l.Reason))
 		}
 	}
-	return write(w, rows)
+	return writeCSV(w, rows)
 }
 
 // ComparisonCSV writes a line for each figure of a comparison.
@@ -143,7 +143,7 @@ func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 				strings.Join(r.Flags, "; ")))
 		}
 	}
-	return write(w, rows)
+	return writeCSV(w, rows)
 }
 
 // cells prints numbers so that they read back as the same; what is not known is empty.

@@ -114,7 +114,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := write(&out, [][]string{{"=cmd|'/c calc'!A1", "-1.5", "+x", "", "plain"}}); err != nil ||
+	if err := writeCSV(&out, [][]string{{"=cmd|'/c calc'!A1", "-1.5", "+x", "", "plain"}}); err != nil ||
 		out.String() != "'=cmd|'/c calc'!A1,-1.5,'+x,,plain\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
@@ -125,18 +125,18 @@ func TestChart(t *testing.T) {
 	nan := math.NaN()
 	for _, tt := range []struct {
 		name  string
-		lines []line
+		lines []plotLine
 		paths []string // "" draws nothing
 	}{
 		{"nothing", nil, nil},
-		{"no value", []line{{"a", []float64{1, 2}, []float64{nan, nan}}}, nil},
-		{"a line", []line{{"a", []float64{0, 10}, []float64{0, 4}}}, []string{`d="M70.0 200.0L744.0 30.0"`}},
-		{"a gap", []line{{"a", []float64{0, 5, 10}, []float64{4, nan, 4}}}, []string{`d="M70.0 30.0h1M744.0 30.0h1"`}},
-		{"all zero", []line{{"a", []float64{0, 1}, []float64{0, 0}}}, []string{`d="M70.0 200.0L744.0 200.0"`}},
-		{"one point", []line{{"a", []float64{3}, []float64{2}}}, []string{`d="M70.0 30.0h1"`}},
-		{"infinite", []line{{"a", []float64{0, 1, 2}, []float64{1, math.Inf(1), 1}}}, []string{`M70.0`}},
+		{"no value", []plotLine{{"a", []float64{1, 2}, []float64{nan, nan}}}, nil},
+		{"a line", []plotLine{{"a", []float64{0, 10}, []float64{0, 4}}}, []string{`d="M70.0 200.0L744.0 30.0"`}},
+		{"a gap", []plotLine{{"a", []float64{0, 5, 10}, []float64{4, nan, 4}}}, []string{`d="M70.0 30.0h1M744.0 30.0h1"`}},
+		{"all zero", []plotLine{{"a", []float64{0, 1}, []float64{0, 0}}}, []string{`d="M70.0 200.0L744.0 200.0"`}},
+		{"one point", []plotLine{{"a", []float64{3}, []float64{2}}}, []string{`d="M70.0 30.0h1"`}},
+		{"infinite", []plotLine{{"a", []float64{0, 1, 2}, []float64{1, math.Inf(1), 1}}}, []string{`M70.0`}},
 	} {
-		text := string(drawing{title: "x < y", lines: tt.lines, from: nan, to: nan}.svg())
+		text := string(lineChart{title: "x < y", lines: tt.lines, shadeFrom: nan, shadeTo: nan}.svg())
 		if (text == "") != (tt.paths == nil) || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 			t.Errorf("%s: %s", tt.name, text)
 		}

@@ -46,21 +46,21 @@ func Load(ctx context.Context, dir string, rc RunContext) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	defer l.fold.Close()
+	defer l.agg.Close()
 	return l.run(), nil
 }
 
 // loaded is a fold and where it came from.
-type loaded struct {
-	fold    *Aggregator
+type loader struct {
+	agg     *Aggregator
 	logDir  string
 	context RunContext
 	skipped []string // JSON files that are no statistics
 	notes   []string
 }
 
-func (l *loaded) run() Run {
-	run := l.fold.Snapshot(time.Time{})
+func (l *loader) run() Run {
+	run := l.agg.Snapshot(time.Time{})
 	run.LogDir, run.Partial = l.logDir, l.context.Partial
 	run.Warnings = append(run.Warnings, l.notes...)
 	for _, p := range run.Phases {
@@ -71,15 +71,15 @@ func (l *loaded) run() Run {
 	return run
 }
 
-func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
-	logDir, outDir, err := locate(dir)
+func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
+	logDir, outDir, err := findOutput(dir)
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{fold: NewAggregator(), logDir: logDir, context: rc}
-	l.fold.AddPlan(rc.Planned...)
+	l := &loader{agg: NewAggregator(), logDir: logDir, context: rc}
+	l.agg.AddPlan(rc.Planned...)
 	if !rc.Start.IsZero() {
-		l.fold.SetStart(rc.Start)
+		l.agg.SetStart(rc.Start)
 	}
 	files, err := outputFiles(outDir)
 	if err != nil {
@@ -87,7 +87,7 @@ func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 	}
 	found := 0
 	for _, info := range files {
-		ours, err := l.file(ctx, outDir, info.Name())
+		ours, err := l.loadFile(ctx, outDir, info.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 			found++
 		}
 	}
-	foreign := exists(filepath.Join(outDir, foreignFile)) || exists(filepath.Join(logDir, foreignFile))
+	foreign := fileExists(filepath.Join(outDir, foreignFile)) || fileExists(filepath.Join(logDir, foreignFile))
 	switch {
 	case found == 0 && foreign:
 		return nil, problem.Errorf(problem.ResultsNotFound, "read results: %s: found %s of another client, but no output of "+
@@ -110,7 +110,7 @@ func load(ctx context.Context, dir string, rc RunContext) (*loaded, error) {
 }
 
 // locate finds the log dir and the client's folder.
-func locate(dir string) (logDir, outDir string, err error) {
+func findOutput(dir string) (logDir, outDir string, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return "", "", fmt.Errorf("read results: %w", err)
@@ -139,7 +139,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
@@ -162,23 +162,23 @@ func outputFiles(dir string) ([]fs.FileInfo, error) {
 }
 
 // file feeds one file to the fold; it reports whether it is the client's.
-func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
-	f := l.fold
+func (l *loader) loadFile(ctx context.Context, dir, name string) (bool, error) {
+	f := l.agg
 	path := filepath.Join(dir, name)
 	switch name {
 	case RequestsFile:
-		return true, l.rows(ctx, path, &f.live, -1)
+		return true, l.loadRows(ctx, path, &f.live, -1)
 	case ManifestFile:
-		return true, l.manifest(path)
+		return true, l.loadManifest(path)
 	}
 	ext := filepath.Ext(name)
 	stem, ok := harness.ParseStem(strings.TrimSuffix(name, ext))
 	switch {
 	case ok && ext == ".jsonl":
 		t, _ := f.analysisTable(stem)
-		return true, l.rows(ctx, path, t, stem.Phase)
+		return true, l.loadRows(ctx, path, t, stem.Phase)
 	case ok && ext == ".json":
-		data, err := l.small(path)
+		data, err := l.readSmall(path)
 		if data == nil {
 			return true, err
 		}
@@ -193,8 +193,8 @@ func (l *loaded) file(ctx context.Context, dir, name string) (bool, error) {
 }
 
 // manifest reads a small file of a line a phase.
-func (l *loaded) manifest(path string) error {
-	data, err := l.small(path)
+func (l *loader) loadManifest(path string) error {
+	data, err := l.readSmall(path)
 	if err != nil {
 		return err
 	}
@@ -204,13 +204,13 @@ func (l *loaded) manifest(path string) error {
 			l.notes = append(l.notes, ManifestFile+": the last line is half written, not counted")
 			continue
 		}
-		_ = l.fold.AddManifestRow(line) // counted by the fold, and told with the run
+		_ = l.agg.AddManifestRow(line) // counted by the fold, and told with the run
 	}
 	return nil
 }
 
 // small is ReadFile; of a file that is too large it makes a note, and gives nil.
-func (l *loaded) small(path string) ([]byte, error) {
+func (l *loader) readSmall(path string) ([]byte, error) {
 	data, err := ReadFile(path)
 	if errors.Is(err, smallfile.ErrTooLarge) {
 		l.notes = append(l.notes, err.Error())
@@ -234,7 +234,7 @@ func ReadFile(path string) ([]byte, error) {
 func (f *Aggregator) lastTime() time.Time {
 	last := 0.0
 	for _, t := range f.tables() {
-		last = max(last, t.last)
+		last = max(last, t.latest)
 	}
 	return fromUnix(last)
 }
@@ -255,11 +255,11 @@ func LoadSeries(ctx context.Context, dir string, rc RunContext, seconds float64)
 	if err != nil {
 		return Run{}, nil, err
 	}
-	defer l.fold.Close()
+	defer l.agg.Close()
 	run := l.run()
 	all := make([]Series, 0, len(run.Phases))
 	for _, p := range run.Phases {
-		s, err := l.fold.Series(p.Index, seconds)
+		s, err := l.agg.Series(p.Index, seconds)
 		if err != nil {
 			return run, nil, err
 		}

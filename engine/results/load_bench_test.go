@@ -73,7 +73,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		l.fold.Snapshot(time.Time{})
+		l.agg.Snapshot(time.Time{})
 	}
 }
 
@@ -86,7 +86,7 @@ func BenchmarkUpdate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := l.fold
+	f := l.agg
 	defer f.Close()
 	if _, err := f.Series(0, 0); err != nil {
 		b.Fatal(err)
@@ -100,7 +100,7 @@ func BenchmarkUpdate(b *testing.B) {
 				Start: end - 4, End: end, TTFT: 1, ITL: 0.01, SSE: 100, Input: 1, Output: 1, Cached: 1,
 				User: int32(u), Turn: int32(k), Conversation: 1, Pass: uint32(n), concurrency: benchUsers,
 			}
-			f.add(&f.live, mixed(uint64(n), 3), &r)
+			f.addRequest(&f.live, combineHash(uint64(n), 3), &r)
 			n++
 		}
 		f.Snapshot(time.Time{})

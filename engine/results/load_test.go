@@ -176,13 +176,13 @@ func TestPieces(t *testing.T) {
 			t.Parallel()
 			text := strings.ReplaceAll(tt.in, "L", long)
 			for piece := 1; piece < len(text)+2; piece++ {
-				in := pieces{file: strings.NewReader(text), size: int64(len(text)), piece: piece, limit: 30, phase: -1}
+				in := chunkReader{file: strings.NewReader(text), size: int64(len(text)), chunkSize: piece, maxLine: 30, phase: -1}
 				lines, faults, skipped, torn := 0, []int{}, 0, false
-				err := in.each(t.Context(), func(p *parsed) error {
-					for _, f := range p.faults {
+				err := in.forEach(t.Context(), func(p *parsedChunk) error {
+					for _, f := range p.rejected {
 						faults = append(faults, lines+f.line)
 					}
-					lines, skipped, torn = lines+p.lines, skipped+p.skipped, torn || p.torn
+					lines, skipped, torn = lines+p.lines, skipped+p.tooLong, torn || p.incomplete
 					return nil
 				})
 				if err != nil {
@@ -329,7 +329,7 @@ func TestNoRollupWithoutStatistics(t *testing.T) {
 	if err != nil || path != "" || len(doc.Phases) != 0 || len(doc.Recomputed.Phases) != 1 {
 		t.Errorf("%q, %+v, %v", path, doc, err)
 	}
-	if exists(filepath.Join(dir, RollupFile)) {
+	if fileExists(filepath.Join(dir, RollupFile)) {
 		t.Error("a roll-up was written")
 	}
 }

@@ -169,7 +169,7 @@ func (m *Metric) ShortLabel() string {
 }
 
 // doubt says why a figure over n of so many requests is not to be trusted; empty where it is.
-func (m *Metric) doubt(n, requests int) string {
+func (m *Metric) invalidReason(n, requests int) string {
 	if m.Validity.RequireHalf && 2*n < requests {
 		return fmt.Sprintf("no %s in %s of %s requests", m.Formula.Of.name(), Count(requests-n), Count(requests))
 	}

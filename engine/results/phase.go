@@ -95,32 +95,32 @@ func (f *Aggregator) Snapshot(now time.Time) Run {
 	if now.IsZero() {
 		now = f.lastTime()
 	}
-	run := Run{Phases: []Phase{}, Errors: []string{}, Warnings: f.faultTexts()}
-	if err := f.survey(); err != nil && f.broken == nil {
-		f.broken = err
+	run := Run{Phases: []Phase{}, Errors: []string{}, Warnings: f.issueTexts()}
+	if err := f.updateSpans(); err != nil && f.storeErr == nil {
+		f.storeErr = err
 	}
-	if f.broken != nil {
-		run.Errors = append(run.Errors, f.broken.Error())
+	if f.storeErr != nil {
+		run.Errors = append(run.Errors, f.storeErr.Error())
 		return run
 	}
-	run.EarlierStartRows = f.spans.earlier
-	if n := f.live.repeated.count(); n > 0 {
+	run.EarlierStartRows = f.spans.earlierRows
+	if n := f.live.duplicates.count(); n > 0 {
 		run.Warnings = append(run.Warnings,
 			fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))
 	}
 	if n := run.EarlierStartRows; n > 0 {
 		run.Warnings = append(run.Warnings, fmt.Sprintf("earlier start: %d rows, not counted", n))
 	}
-	for _, index := range f.phases() {
-		b := &builder{fold: f, span: f.spans.phases[index], now: unix(now)}
+	for _, index := range f.phaseIndices() {
+		b := &phaseBuilder{agg: f, span: f.spans.phases[index], now: unix(now)}
 		if b.span == nil {
-			b.span = noSpan()
+			b.span = newSpan()
 		}
 		b.phase = Phase{Index: index, Total: b.span.total, Invalid: []string{}, Warnings: []string{}}
 		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool {
-			return *m.Phase != index || *m.End < f.begin() // left by an earlier start that the client has yet to wipe
+			return *m.Phase != index || *m.End < f.cutoff() // left by an earlier start that the client has yet to wipe
 		})
-		b.statistics(run.EarlierStartRows > 0)
+		b.chooseStatistics(run.EarlierStartRows > 0)
 		if b.span.total == 0 && len(b.manifest) == 0 && b.stats == nil {
 			run.Warnings = append(run.Warnings, b.phase.Warnings...)
 			continue
@@ -138,7 +138,7 @@ func (f *Aggregator) Snapshot(now time.Time) Run {
 }
 
 // phases are the indices of all phases that anything is known of.
-func (f *Aggregator) phases() []int {
+func (f *Aggregator) phaseIndices() []int {
 	var all []int
 	for index := range f.spans.phases {
 		all = append(all, index)
@@ -153,40 +153,40 @@ func (f *Aggregator) phases() []int {
 	return slices.Compact(all)
 }
 
-func (f *Aggregator) faultTexts() []string {
+func (f *Aggregator) issueTexts() []string {
 	texts := []string{}
-	for _, name := range sortedKeys(f.faults) {
-		text := fmt.Sprintf("not counted: %s", f.faults[name].first)
-		if n := f.faults[name].n; n > 1 {
+	for _, name := range sortedKeys(f.rejected) {
+		text := fmt.Sprintf("not counted: %s", f.rejected[name].first)
+		if n := f.rejected[name].count; n > 1 {
 			text += fmt.Sprintf(" (the first of %d such lines)", n)
 		}
 		texts = append(texts, text)
 	}
-	for _, name := range sortedKeys(f.odd) {
+	for _, name := range sortedKeys(f.outOfRange) {
 		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value that can't be, which is taken as unknown: "+
-			"the first is %s", name, Count(f.odd[name].n), f.odd[name].first))
+			"the first is %s", name, Count(f.outOfRange[name].count), f.outOfRange[name].first))
 	}
 	return texts
 }
 
 // builder makes one Phase.
-type builder struct {
-	fold     *Aggregator
+type phaseBuilder struct {
+	agg      *Aggregator
 	span     *span
 	now      float64
 	manifest []manifestRow
 	stats    *statistics
 	phase    Phase
-	overlaps *overlaps
+	overlaps *overlapCounter
 	errors   []string
 }
 
 // statistics picks the client's statistics of this phase. With rows of an earlier client start in
 // the folder, a file that does not count the rows of this one is a left-over of that.
-func (b *builder) statistics(restarted bool) {
+func (b *phaseBuilder) chooseStatistics(restarted bool) {
 	p := &b.phase
-	for i := len(b.fold.stats) - 1; i >= 0; i-- {
-		s := &b.fold.stats[i]
+	for i := len(b.agg.stats) - 1; i >= 0; i-- {
+		s := &b.agg.stats[i]
 		if s.stem.Phase != p.Index {
 			continue
 		}
@@ -206,56 +206,56 @@ func (b *builder) statistics(restarted bool) {
 	}
 }
 
-func (b *builder) build() error {
+func (b *phaseBuilder) build() error {
 	p := &b.phase
 	p.Concurrency = b.concurrency()
-	b.stop()
-	b.window()
+	b.readStopReason()
+	b.chooseWindow()
 	if b.span.total == 0 {
-		b.stated()
+		b.useStatistics()
 		return nil
 	}
-	measured := source(func(int, func(int, *Request)) error { return nil })
+	measured := requestScan(func(int, func(int, *Request)) error { return nil })
 	seconds := math.NaN()
 	if w := p.Window; w != nil {
 		seconds = w.Seconds
 		p.Requests = &Requests{}
-		measured = b.measured
-		if err := b.count(); err != nil {
+		measured = b.scanMeasured
+		if err := b.countOutsideWindow(); err != nil {
 			return err
 		}
 	}
-	s, err := sum(measured, b.span.total, seconds, "window")
+	s, err := computeSums(measured, b.span.total, seconds, "window")
 	if err != nil {
 		return err
 	}
 	if n := p.Requests; n != nil {
-		n.Measured, n.Failed, n.Successful = s.all, s.failed, s.all-s.failed
+		n.Measured, n.Failed, n.Successful = s.measured, s.failed, s.measured-s.failed
 	}
 	if s.failed > 0 {
-		p.Errors = s.byKind(b.fold.kinds)
+		p.Errors = s.byKind(b.agg.errorKinds)
 	}
 	for _, f := range s.figures() {
-		p.Figures = append(p.Figures, b.compare(f))
+		p.Figures = append(p.Figures, b.compareFigure(f))
 	}
 	b.compareCounts()
 	return b.validate(s)
 }
 
-func (b *builder) rows(workers int, visit func(worker int, r *Request)) error {
-	return b.fold.requests(b.phase.Index)(workers, visit)
+func (b *phaseBuilder) scanAll(workers int, visit func(worker int, r *Request)) error {
+	return b.agg.phaseRequests(b.phase.Index)(workers, visit)
 }
 
 // measured visits the requests that started in the window.
-func (b *builder) measured(workers int, visit func(worker int, r *Request)) error {
-	return b.rows(workers, func(w int, r *Request) {
+func (b *phaseBuilder) scanMeasured(workers int, visit func(worker int, r *Request)) error {
+	return b.scanAll(workers, func(w int, r *Request) {
 		if b.phase.Window.measures(r) {
 			visit(w, r)
 		}
 	})
 }
 
-func (b *builder) concurrency() int {
+func (b *phaseBuilder) concurrency() int {
 	if b.span.concurrency >= 0 {
 		return int(b.span.concurrency)
 	}
@@ -265,12 +265,12 @@ func (b *builder) concurrency() int {
 		}
 		return b.stats.stem.Concurrency
 	}
-	return b.fold.planned[b.phase.Index].Concurrency
+	return b.agg.planned[b.phase.Index].Concurrency
 }
 
 // stop tells whether the client played all of the phase, from its word for why
 // it stopped; not every client has one.
-func (b *builder) stop() {
+func (b *phaseBuilder) readStopReason() {
 	reason := ""
 	if n := len(b.manifest); n > 0 {
 		reason = b.manifest[n-1].Reason
@@ -289,7 +289,7 @@ func (b *builder) stop() {
 }
 
 // window takes the best source there is.
-func (b *builder) window() {
+func (b *phaseBuilder) chooseWindow() {
 	p := &b.phase
 	if n := len(b.manifest); n > 0 {
 		m := b.manifest[n-1]
@@ -305,12 +305,12 @@ func (b *builder) window() {
 			return
 		}
 	}
-	planned, ok := b.fold.planned[p.Index]
+	planned, ok := b.agg.planned[p.Index]
 	if !ok || math.IsNaN(first) {
 		return
 	}
 	end := min(b.now, first+planned.Timeout)
-	for index := range b.fold.spans.phases {
+	for index := range b.agg.spans.phases {
 		if index > p.Index {
 			end = last // the next phase has begun
 		}
@@ -323,10 +323,10 @@ func newWindow(start, end float64, source string) *Window {
 }
 
 // count counts the requests outside the window, and those that overlap.
-func (b *builder) count() error {
+func (b *phaseBuilder) countOutsideWindow() error {
 	w, n := b.phase.Window, b.phase.Requests
-	seen := overlaps{window: w}
-	err := b.rows(1, func(_ int, r *Request) {
+	seen := overlapCounter{window: w}
+	err := b.scanAll(1, func(_ int, r *Request) {
 		failed := 0
 		if r.Failed {
 			failed = 1
@@ -348,12 +348,12 @@ func (b *builder) count() error {
 }
 
 // stated takes every figure from the client's statistics, where there is no row to compute it from.
-func (b *builder) stated() {
+func (b *phaseBuilder) useStatistics() {
 	p := &b.phase
 	for _, m := range Metrics {
 		f := m.figure()
 		if b.stats != nil {
-			f.Value, f.Method = b.stats.figure(m), methodStated
+			f.Value, f.Method = b.stats.metric(m), methodStated
 		}
 		p.Figures = append(p.Figures, f)
 	}
@@ -374,12 +374,12 @@ func (b *builder) stated() {
 }
 
 // compare sets what the client states beside what was computed.
-func (b *builder) compare(f Figure) Figure {
+func (b *phaseBuilder) compareFigure(f Figure) Figure {
 	if b.stats == nil {
 		return f
 	}
 	m := FindMetric(f.Key)
-	switch stated := b.stats.figure(m); {
+	switch stated := b.stats.metric(m); {
 	case math.IsNaN(stated):
 	case m.Formula.Kind == ClientReported:
 		f.Value, f.Method = stated, methodStated
@@ -389,7 +389,7 @@ func (b *builder) compare(f Figure) Figure {
 	return f
 }
 
-func (b *builder) compareCounts() {
+func (b *phaseBuilder) compareCounts() {
 	r := b.phase.Requests
 	if b.stats == nil || r == nil {
 		return
@@ -402,10 +402,10 @@ func (b *builder) compareCounts() {
 	}
 }
 
-func (b *builder) warn(format string, args ...any) {
+func (b *phaseBuilder) warn(format string, args ...any) {
 	b.phase.Warnings = append(b.phase.Warnings, fmt.Sprintf(format, args...))
 }
 
-func (b *builder) invalid(format string, args ...any) {
+func (b *phaseBuilder) invalid(format string, args ...any) {
 	b.phase.Invalid = append(b.phase.Invalid, fmt.Sprintf(format, args...))
 }

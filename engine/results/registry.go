@@ -51,20 +51,20 @@ var Metrics = []*Metric{
 		Dashboard: &Dashboard{Label: "total (tok/s)", Priority: 1},
 		Trend:     &Trend{Key: "total_tok_s", Chart: "total (tok/s)", Priority: 5, Curve: "input and output"},
 	},
-	ttft.at(50, Metric{
+	ttft.percentile(50, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.025},
 		Dashboard: &Dashboard{Label: "TTFT p50 (s)", Decimals: 3, Priority: 1},
 		Trend:     &Trend{Key: "ttft_p50_s", Chart: "TTFT (s)", Priority: 1, Curve: "p50", Page: "TTFT, s"},
 		Watch:     "TTFT p50",
 	}),
-	ttft.at(95, Metric{
+	ttft.percentile(95, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.05},
 		Dashboard: &Dashboard{Label: "TTFT p95 (s)", Decimals: 3, Priority: 1},
 		Trend:     &Trend{Key: "ttft_p95_s", Chart: "TTFT (s)", Priority: 1, Curve: "p95", Peak: true, Page: "TTFT, s"},
 		Runs:      &Runs{Key: "ttft_p95_s", Title: "TTFT P95", Unit: "s", Decimals: 2, Drop: 2},
 		Watch:     "p95",
 	}),
-	ttft.at(99, Metric{
+	ttft.percentile(99, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.15, Noisy: true},
 		Dashboard: &Dashboard{Label: "TTFT p99 (s)", Decimals: 3, Priority: 1},
 	}),
@@ -94,49 +94,49 @@ var Metrics = []*Metric{
 	{
 		Key: "median_output_per_request", Label: "Median output tokens/request", Short: "Median output tokens",
 		Unit: Tokens, Decimals: 1,
-		Formula: Formula{Kind: Percentile, Of: OutputTokens, Percentile: 50}, Validity: tail,
+		Formula: Formula{Kind: Percentile, Of: OutputTokens, Percentile: 50}, Validity: tailSamples,
 		Statistics: StatisticsPath{"tokens_server", "median_output_per_request"},
 		Parity:     &Parity{Tolerance: 0.02, UnitInLabel: true},
 		Dashboard:  &Dashboard{Label: "median output (tok)", Decimals: 1, Priority: 9},
 	},
-	localSpeed.at(5, Metric{
+	localSpeed.percentile(5, Metric{
 		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "speed p5 (tok/s)", Decimals: 1, Priority: 7},
 	}),
-	localSpeed.at(25, Metric{
+	localSpeed.percentile(25, Metric{
 		Parity: &Parity{Tolerance: 0.03}, Dashboard: &Dashboard{Label: "speed p25 (tok/s)", Decimals: 1, Priority: 2},
 		Trend: &Trend{
 			Key: LocalSpeed25, Chart: "speed of a request (tok/s)", Priority: 3, Curve: "p25",
 			Page: "Output speed of a request (local), p25, tok/s",
 		},
 	}),
-	localSpeed.at(50, Metric{
+	localSpeed.percentile(50, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.02},
 		Dashboard: &Dashboard{Label: "speed p50 (tok/s)", Decimals: 1, Priority: 4},
 	}),
-	localSpeed.at(95, Metric{
+	localSpeed.percentile(95, Metric{
 		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "speed p95 (tok/s)", Decimals: 1, Priority: 7},
 	}),
-	sseSpeed.at(5, Metric{Parity: &Parity{Tolerance: 0.05}}),
-	sseSpeed.at(25, Metric{Parity: &Parity{Tolerance: 0.03}}),
-	sseSpeed.at(50, Metric{Parity: &Parity{Published: true, Tolerance: 0.02}}),
-	sseSpeed.at(95, Metric{Parity: &Parity{Tolerance: 0.05}}),
-	latency.at(50, Metric{
+	sseSpeed.percentile(5, Metric{Parity: &Parity{Tolerance: 0.05}}),
+	sseSpeed.percentile(25, Metric{Parity: &Parity{Tolerance: 0.03}}),
+	sseSpeed.percentile(50, Metric{Parity: &Parity{Published: true, Tolerance: 0.02}}),
+	sseSpeed.percentile(95, Metric{Parity: &Parity{Tolerance: 0.05}}),
+	latency.percentile(50, Metric{
 		Parity: &Parity{Tolerance: 0.025}, Dashboard: &Dashboard{Label: "end to end p50 (s)", Decimals: 3, Priority: 5},
 	}),
-	latency.at(95, Metric{
+	latency.percentile(95, Metric{
 		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "end to end p95 (s)", Decimals: 3, Priority: 5},
 	}),
-	latency.at(99, Metric{
+	latency.percentile(99, Metric{
 		Parity:    &Parity{Tolerance: 0.15, Noisy: true},
 		Dashboard: &Dashboard{Label: "end to end p99 (s)", Decimals: 3, Priority: 8},
 	}),
-	itl.at(50, Metric{
+	itl.percentile(50, Metric{
 		Parity: &Parity{Tolerance: 0.02}, Dashboard: &Dashboard{Label: "ITL p50 (ms)", Decimals: 2, Priority: 11},
 	}),
-	itl.at(95, Metric{
+	itl.percentile(95, Metric{
 		Parity: &Parity{Tolerance: 0.05}, Dashboard: &Dashboard{Label: "ITL p95 (ms)", Decimals: 2, Priority: 11},
 	}),
-	itl.at(99, Metric{
+	itl.percentile(99, Metric{
 		Parity:    &Parity{Tolerance: 0.15, Noisy: true},
 		Dashboard: &Dashboard{Label: "ITL p99 (ms)", Decimals: 2, Priority: 11},
 	}),
@@ -165,8 +165,8 @@ var (
 
 // A percentile wants ten values on its thinner side; a speed is a thing of most requests as well.
 var (
-	tail       = Validity{MinTail: 10}
-	tailOfMost = Validity{MinTail: 10, RequireHalf: true}
+	tailSamples = Validity{MinTail: 10}
+	tailAndHalf = Validity{MinTail: 10, RequireHalf: true}
 )
 
 // family is what the percentiles of a quantity share. In its texts, % stands for the
@@ -178,30 +178,30 @@ const speedRow = "Per-request output speed % (local / SSE)"
 var (
 	ttft = family{
 		Key: "ttft_%_s", Label: "TTFT %", Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: Formula{Of: TTFT}, Validity: tail, Statistics: StatisticsPath{"ttft_s", "%"},
+		Formula: Formula{Of: TTFT}, Validity: tailSamples, Statistics: StatisticsPath{"ttft_s", "%"},
 	}
 	localSpeed = family{
 		Key: "output_speed_local_%_tok_s", Label: "Output speed % (local)", Short: "Speed % tok/s (local)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: LocalSpeed}, Validity: tailOfMost,
+		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: LocalSpeed}, Validity: tailAndHalf,
 		Statistics: StatisticsPath{"output_speed_per_request_local_tok_s", "%"}, Parity: &Parity{RowLabel: speedRow},
 	}
 	sseSpeed = family{
 		Key: "output_speed_sse_%_tok_s", Label: "Output speed % (SSE)", Short: "Speed % tok/s (SSE)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: SSESpeed}, Validity: tailOfMost,
+		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: SSESpeed}, Validity: tailAndHalf,
 		Statistics: StatisticsPath{"output_speed_per_request_sse_tok_s", "%"}, Parity: &Parity{RowLabel: speedRow},
 	}
 	latency = family{
 		Key: "e2e_%_s", Label: "End-to-end latency %", Short: "End to end %", Unit: Seconds, Decimals: 3, Better: Lower,
-		Formula: Formula{Of: Latency}, Validity: tail, Statistics: StatisticsPath{"e2e_latency_s", "%"},
+		Formula: Formula{Of: Latency}, Validity: tailSamples, Statistics: StatisticsPath{"e2e_latency_s", "%"},
 	}
 	itl = family{
 		Key: "itl_%_s", Label: "Inter-token latency %", Short: "ITL %", Unit: Milliseconds, Decimals: 2, Better: Lower,
-		Formula: Formula{Of: ITL}, Validity: tailOfMost, Statistics: StatisticsPath{"itl_s", "%"},
+		Formula: Formula{Of: ITL}, Validity: tailAndHalf, Statistics: StatisticsPath{"itl_s", "%"},
 	}
 )
 
 // at is the metric of one percentile, in the views that m has entries for.
-func (f family) at(percentile float64, m Metric) *Metric {
+func (f family) percentile(percentile float64, m Metric) *Metric {
 	name := fmt.Sprintf("p%g", percentile)
 	named := func(pattern string) string { return strings.Replace(pattern, "%", name, 1) }
 	m.Key, m.Label, m.Short = named(f.Key), named(f.Label), named(f.Short)
@@ -242,23 +242,23 @@ var quantityTable = [quantities]struct {
 	InputTokens:   {"input tokens", func(r *Request) float64 { return tokens(r.Input) }, nil},
 	AllTokens:     {"tokens", func(r *Request) float64 { return tokens(r.Input) + tokens(r.Output) }, nil},
 	CachedTokens:  {"cached tokens", func(r *Request) float64 { return tokens(r.Cached) }, nil},
-	CachedOfInput: {"cached", func(r *Request) float64 { return given(r.Input >= 0, tokens(r.Cached)) }, nil},
-	InputOfCached: {"input tokens", func(r *Request) float64 { return given(r.Cached >= 0, tokens(r.Input)) }, nil},
+	CachedOfInput: {"cached", func(r *Request) float64 { return valueIf(r.Input >= 0, tokens(r.Cached)) }, nil},
+	InputOfCached: {"input tokens", func(r *Request) float64 { return valueIf(r.Cached >= 0, tokens(r.Input)) }, nil},
 	TTFT: {
 		"TTFT", func(r *Request) float64 { return r.TTFT },
 		&PairedMetric{Key: "ttft_s", Label: "TTFT", Unit: Seconds, Decimals: 3, Better: Lower},
 	},
 	Latency: {
-		"latency", func(r *Request) float64 { return given(!r.noStartTime && r.seconds() >= 0, r.seconds()) },
+		"latency", func(r *Request) float64 { return valueIf(!r.noStartTime && r.seconds() >= 0, r.seconds()) },
 		&PairedMetric{"e2e_latency_s", "End-to-end latency", "end to end", Seconds, 3, Lower},
 	},
 	LocalSpeed: {
-		"speed", func(r *Request) float64 { return given(r.ITL > 0, 1/r.ITL) },
+		"speed", func(r *Request) float64 { return valueIf(r.ITL > 0, 1/r.ITL) },
 		&PairedMetric{"output_speed_local_tok_s", "Output speed (local)", "speed", TokensPerSecond, 1, Higher},
 	},
-	SSESpeed: {"speed", func(r *Request) float64 { return given(r.SSE > 0, r.SSE) }, nil},
+	SSESpeed: {"speed", func(r *Request) float64 { return valueIf(r.SSE > 0, r.SSE) }, nil},
 	ITL: {
-		"inter-token latency", func(r *Request) float64 { return given(r.ITL > 0, r.ITL) },
+		"inter-token latency", func(r *Request) float64 { return valueIf(r.ITL > 0, r.ITL) },
 		&PairedMetric{"itl_s", "Inter-token latency", "ITL", Milliseconds, 2, Lower},
 	},
 }
@@ -293,10 +293,10 @@ func PairedQuantities() []Quantity {
 func (q Quantity) name() string { return quantityTable[q].name }
 
 // tokens is a count, NaN where it is not known.
-func tokens(n int32) float64 { return given(n >= 0, float64(n)) }
+func tokens(n int32) float64 { return valueIf(n >= 0, float64(n)) }
 
 // given is v, or NaN where there is none.
-func given(is bool, v float64) float64 {
+func valueIf(is bool, v float64) float64 {
 	if !is {
 		return math.NaN()
 	}

@@ -36,14 +36,14 @@ type RollupPhase struct {
 	Stats           json.RawMessage `json:"stats"` // as the client wrote it
 }
 
-func (l *loaded) rollup() Rollup {
+func (l *loader) rollup() Rollup {
 	run := l.run()
 	doc := Rollup{
 		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: run.Partial != "", Recomputed: run,
 		Identity: l.context.Identity, Skipped: l.skipped,
 	}
 	doc.Recomputed.LogDir = "" // the file says by its place what it is about
-	for _, s := range l.fold.stats {
+	for _, s := range l.agg.stats {
 		doc.Phases = append(doc.Phases, RollupPhase{
 			File: s.stem.String() + ".json", Concurrency: s.stem.Concurrency, PhaseIdx: s.stem.Phase,
 			PhaseTimeout: s.stem.Timeout, SettlingTime: s.stem.Settling, TrajectoriesPer: s.stem.Trajectories, Stats: s.raw,
@@ -63,7 +63,7 @@ func WriteRollup(ctx context.Context, dir string, rc RunContext) (path string, d
 	if err != nil {
 		return "", Rollup{}, err
 	}
-	defer l.fold.Close()
+	defer l.agg.Close()
 	doc = l.rollup()
 	if len(doc.Phases) == 0 && (!doc.Partial || len(doc.Recomputed.Phases) == 0) {
 		return "", doc, nil

@@ -22,9 +22,9 @@ type row struct {
 	// key is a hash of the request's identity: phase, user, conversation, turn,
 	// request_id. The latter is shared by all turns of one pass through a
 	// trajectory, so it is never a key alone. 0 when both ids are unknown.
-	key       uint64
-	errorKind string
-	odd       string // the first value that can't be, with its field; it is taken as unknown
+	key        uint64
+	errorKind  string
+	outOfRange string // the first value that can't be, with its field; it is taken as unknown
 }
 
 // parseRow decodes one line of requests.jsonl or of an analysis file, of which the phase is known;
@@ -42,10 +42,10 @@ func parseRow(line []byte, phase int, r *row) error {
 		r.phase = uint16(min(phase, math.MaxUint16))
 	}
 	r.noStartTime = math.IsNaN(r.Start)
-	r.Request.Conversation, r.Request.Pass = uint32(p.conversation>>32), uint32(p.pass>>32)
-	if p.conversation != 0 && p.pass != 0 { // without either, a second pass through a trajectory looks like the first
+	r.Request.Conversation, r.Request.Pass = uint32(p.conversation>>32), uint32(p.requestID>>32)
+	if p.conversation != 0 && p.requestID != 0 { // without either, a second pass through a trajectory looks like the first
 		user, turn := uint64(uint32(r.User)), uint64(uint32(r.Turn))
-		r.key = max(1, mixed(mixed(mixed(p.conversation, p.pass), user), turn<<16|uint64(r.phase)))
+		r.key = max(1, combineHash(combineHash(combineHash(p.conversation, p.requestID), user), turn<<16|uint64(r.phase)))
 	}
 	return err
 }
@@ -61,7 +61,7 @@ func RowEndTime(line []byte) float64 {
 }
 
 // mixed joins two hashes.
-func mixed(a, b uint64) uint64 {
+func combineHash(a, b uint64) uint64 {
 	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd1b54a32d192ed03)
 	return high ^ low
 }
@@ -75,7 +75,7 @@ const (
 	conversationField
 	turnField
 	userField
-	passField
+	requestIDField
 	startField
 	endField
 	inputField
@@ -87,7 +87,7 @@ const (
 	successField
 	hasOutputField
 	kindField
-	otherField
+	unknownField
 )
 
 var fieldNames = [...]string{
@@ -97,7 +97,7 @@ var fieldNames = [...]string{
 }
 
 // writtenNames are the names as the client writes them, quotes and colon included.
-var writtenNames = func() (written [otherField + 1]string) {
+var quotedNames = func() (written [unknownField + 1]string) {
 	for f, name := range fieldNames {
 		written[f] = strconv.Quote(name) + ":"
 	}
@@ -110,13 +110,13 @@ func fieldOf(key []byte) field {
 			return field(f)
 		}
 	}
-	return otherField
+	return unknownField
 }
 
 type rowParser struct {
 	jsonrow.Scanner
-	out                *row
-	conversation, pass uint64 // hashes, 0 when unknown
+	out                     *row
+	conversation, requestID uint64 // hashes, 0 when unknown
 }
 
 func (r *rowParser) parse() error {
@@ -130,7 +130,7 @@ func (r *rowParser) parse() error {
 			return err
 		}
 		f := expected
-		if name := writtenNames[expected]; name != "" && bytes.HasPrefix(r.Line[r.At:], []byte(name)) {
+		if name := quotedNames[expected]; name != "" && bytes.HasPrefix(r.Line[r.At:], []byte(name)) {
 			r.At += len(name)
 		} else {
 			key, err := r.Key()
@@ -139,18 +139,18 @@ func (r *rowParser) parse() error {
 			}
 			f = fieldOf(key)
 		}
-		if f != otherField {
+		if f != unknownField {
 			expected = f + 1
 		}
-		if r.quick(f) {
+		if r.parseFast(f) {
 			continue
 		}
 		from := r.At
 		if err := r.Value(); err != nil {
 			return err
 		}
-		if value := r.Line[from:r.At]; f != otherField && value[0] != 'n' { // null: no other JSON value begins so
-			if err := r.set(f, value); err != nil {
+		if value := r.Line[from:r.At]; f != unknownField && value[0] != 'n' { // null: no other JSON value begins so
+			if err := r.parseValue(f, value); err != nil {
 				return fmt.Errorf("%s: %.40q %w", fieldNames[f], value, err)
 			}
 		}
@@ -158,7 +158,7 @@ func (r *rowParser) parse() error {
 }
 
 // number is where the number of a field goes; nil for other fields.
-func (r *rowParser) number(f field) *float64 {
+func (r *rowParser) numberField(f field) *float64 {
 	switch f {
 	case startField:
 		return &r.out.Start
@@ -175,7 +175,7 @@ func (r *rowParser) number(f field) *float64 {
 }
 
 // most is the greatest value of a field that can be: beyond it the row is broken, not the run slow.
-func most(f field) float64 {
+func maxValue(f field) float64 {
 	switch f {
 	case startField, endField:
 		return 4e9 // Unix s, in the year 2096
@@ -186,14 +186,14 @@ func most(f field) float64 {
 }
 
 // doubt takes back a value that can't be.
-func (r *rowParser) doubt(f field, value []byte) {
-	if r.out.odd == "" {
-		r.out.odd = fmt.Sprintf("%s %.40s", fieldNames[f], value)
+func (r *rowParser) markOutOfRange(f field, value []byte) {
+	if r.out.outOfRange == "" {
+		r.out.outOfRange = fmt.Sprintf("%s %.40s", fieldNames[f], value)
 	}
 }
 
 // count is where the whole number of a field goes; nil for other fields.
-func (r *rowParser) count(f field) *int32 {
+func (r *rowParser) countField(f field) *int32 {
 	switch f {
 	case concurrencyField:
 		return &r.out.concurrency
@@ -213,24 +213,24 @@ func (r *rowParser) count(f field) *int32 {
 
 // quick reads a number in the form that nearly all have, in one go. False
 // leaves it to be scanned and read in any form.
-func (r *rowParser) quick(f field) bool {
-	if to := r.count(f); to != nil {
+func (r *rowParser) parseFast(f field) bool {
+	if to := r.countField(f); to != nil {
 		n, i := int32(0), r.At
 		for ; i < len(r.Line) && jsonrow.IsDigit(r.Line[i]); i++ {
 			n = 10*n + int32(r.Line[i]-'0')
 		}
-		if i == r.At || i > r.At+9 || !r.stops(i) || r.Line[r.At] == '0' && i > r.At+1 {
+		if i == r.At || i > r.At+9 || !r.endsAt(i) || r.Line[r.At] == '0' && i > r.At+1 {
 			return false
 		}
 		*to, r.At = n, i
 		return true
 	}
-	to := r.number(f)
+	to := r.numberField(f)
 	if to == nil {
 		return false
 	}
 	v, n := parseDecimal(r.Line[r.At:])
-	if n == 0 || !r.stops(r.At+n) || v > most(f) {
+	if n == 0 || !r.endsAt(r.At+n) || v > maxValue(f) {
 		return false
 	}
 	*to = v
@@ -239,16 +239,16 @@ func (r *rowParser) quick(f field) bool {
 }
 
 // stops tells whether a value ends before i.
-func (r *rowParser) stops(i int) bool {
+func (r *rowParser) endsAt(i int) bool {
 	return i < len(r.Line) && (r.Line[i] == ',' || r.Line[i] == '}')
 }
 
-func (r *rowParser) set(f field, value []byte) (err error) {
-	if to := r.number(f); to != nil {
+func (r *rowParser) parseValue(f field, value []byte) (err error) {
+	if to := r.numberField(f); to != nil {
 		*to, err = parseNumber(value)
-		if err == nil && !(*to <= most(f)) {
+		if err == nil && !(*to <= maxValue(f)) {
 			*to = math.NaN()
-			r.doubt(f, value)
+			r.markOutOfRange(f, value)
 		}
 		return err
 	}
@@ -260,15 +260,15 @@ func (r *rowParser) set(f field, value []byte) (err error) {
 		}
 		r.out.phase = uint16(phase)
 	case concurrencyField, turnField, userField:
-		*r.count(f), err = parseIndex(value)
+		*r.countField(f), err = parseIndex(value)
 	case conversationField:
 		r.conversation, err = parseID(value)
-	case passField:
-		r.pass, err = parseID(value)
+	case requestIDField:
+		r.requestID, err = parseID(value)
 	case inputField, outputField, cachedField:
-		to := r.count(f)
+		to := r.countField(f)
 		if *to, err = parseCount(value); err == nil && *to < 0 {
-			r.doubt(f, value)
+			r.markOutOfRange(f, value)
 		}
 	case kindField:
 		r.out.errorKind = parseKind(value)

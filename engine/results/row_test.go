@@ -24,7 +24,7 @@ func TestParseRow(t *testing.T) {
 		Turn:  3,
 		phase: 1, User: 7, Start: 10.5, End: 12, TTFT: 0.5, ITL: math.NaN(), SSE: math.NaN(),
 		Input: 100, Output: 20, Cached: -1, concurrency: 64,
-	}, odd: "itl NaN"}
+	}, outOfRange: "itl NaN"}
 	got.Conversation, got.Pass, got.key = 0, 0, 0 // hashes
 	nan := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
 	if diff := cmp.Diff(want, got, nan, cmp.AllowUnexported(row{}, Request{})); diff != "" {

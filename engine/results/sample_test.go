@@ -50,7 +50,7 @@ func TestSample(t *testing.T) {
 func checkStated(t *testing.T, p Phase, stats *statistics) {
 	t.Helper()
 	for _, m := range Metrics {
-		f, stated := p.Figures.Get(m.Key), stats.figure(m)
+		f, stated := p.Figures.Get(m.Key), stats.metric(m)
 		if m.Formula.Of == ITL && math.IsNaN(stated) { // the client says nothing of it
 			stated = f.Value
 		}

@@ -65,7 +65,7 @@ type Recent struct {
 }
 
 // maxBuckets of a series whose bucket is chosen by Series.
-const maxBuckets = 240
+const maxAutoBuckets = 240
 
 // bucketSeconds are the bucket lengths that are chosen from, in s.
 var bucketSeconds = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600}
@@ -75,7 +75,7 @@ var bucketSeconds = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600
 // While only live rows are added, a later call looks at these alone.
 func (f *Aggregator) Series(phase int, seconds float64) (Series, error) {
 	s := Series{Phase: phase, Seconds: seconds, Buckets: []Bucket{}}
-	if err := f.survey(); err != nil {
+	if err := f.updateSpans(); err != nil {
 		return s, err
 	}
 	span := f.spans.phases[phase]
@@ -83,37 +83,37 @@ func (f *Aggregator) Series(phase int, seconds float64) (Series, error) {
 		return s, nil
 	}
 	if !(seconds > 0) {
-		s.Seconds = chooseBucket(span.last - span.first)
+		s.Seconds = autoBucketSeconds(span.last - span.first)
 	}
-	t := f.tracks[phase]
-	if t == nil || !t.goesOn(f, s.Seconds, span) {
-		t = &track{phase: phase, seconds: s.Seconds, analysed: f.analysed(), begin: f.begin()}
-		t.from = math.Floor(span.first / s.Seconds)
-		f.tracks[phase] = t
+	t := f.seriesByPhase[phase]
+	if t == nil || !t.reusable(f, s.Seconds, span) {
+		t = &phaseSeries{phase: phase, seconds: s.Seconds, analysisRows: f.analysisRows(), cutoff: f.cutoff()}
+		t.firstBucket = math.Floor(span.first / s.Seconds)
+		f.seriesByPhase[phase] = t
 	}
-	n := math.Floor(span.last/s.Seconds) - t.from + 1
-	if n > maxLongest {
+	n := math.Floor(span.last/s.Seconds) - t.firstBucket + 1
+	if n > maxBuckets {
 		return s, problem.Errorf(problem.TooManyBuckets,
 			"time series of phase %d: %s buckets of %g s, must be at most %s; use longer buckets",
-			phase, Decimal(n, 0), s.Seconds, Count(maxLongest))
+			phase, Decimal(n, 0), s.Seconds, Count(maxBuckets))
 	}
-	if err := t.grow(f, int(n)); err != nil {
+	if err := t.update(f, int(n)); err != nil {
 		return s, err
 	}
 	for i := range t.buckets {
-		start := (t.from + float64(i)) * s.Seconds
-		s.Buckets = append(s.Buckets, t.buckets[i].show(start, min(s.Seconds, span.last-start)))
+		start := (t.firstBucket + float64(i)) * s.Seconds
+		s.Buckets = append(s.Buckets, t.buckets[i].export(start, min(s.Seconds, span.last-start)))
 	}
 	return s, nil
 }
 
 const (
-	maxLongest = 200_000 // buckets of a series whose bucket was chosen by the caller
-	openTracks = 3       // buckets at the end of a series that more rows are expected for
+	maxBuckets  = 200_000 // buckets of a series whose bucket was chosen by the caller
+	openBuckets = 3       // buckets at the end of a series that more rows are expected for
 )
 
-func chooseBucket(span float64) float64 {
-	i := slices.IndexFunc(bucketSeconds, func(b float64) bool { return span/b < maxBuckets })
+func autoBucketSeconds(span float64) float64 {
+	i := slices.IndexFunc(bucketSeconds, func(b float64) bool { return span/b < maxAutoBuckets })
 	if i < 0 {
 		i = len(bucketSeconds) - 1
 	}
@@ -121,24 +121,24 @@ func chooseBucket(span float64) float64 {
 }
 
 // track is a series that grows.
-type track struct {
-	phase    int
-	seconds  float64
-	from     float64 // number of the first bucket
-	begin    float64
-	analysed int // analysis rows
-	seen     int // live rows
-	buckets  []bucket
-	users    perUser[int] // last bucket that each was counted in, plus one
+type phaseSeries struct {
+	phase        int
+	seconds      float64
+	firstBucket  float64 // number of the first bucket
+	cutoff       float64
+	analysisRows int // analysis rows
+	liveRows     int // live rows
+	buckets      []bucket
+	users        perUser[int] // last bucket that each was counted in, plus one
 }
 
 // goesOn tells whether the track holds for the rows that there are now.
-func (t *track) goesOn(f *Aggregator, seconds float64, s *span) bool {
-	return t.seconds == seconds && t.begin == f.begin() && t.analysed == f.analysed() && s.first >= t.from*t.seconds
+func (t *phaseSeries) reusable(f *Aggregator, seconds float64, s *span) bool {
+	return t.seconds == seconds && t.cutoff == f.cutoff() && t.analysisRows == f.analysisRows() && s.first >= t.firstBucket*t.seconds
 }
 
 // analysed is the number of analysis rows.
-func (f *Aggregator) analysed() int {
+func (f *Aggregator) analysisRows() int {
 	n := 0
 	for _, t := range f.analysis {
 		n += t.n
@@ -146,58 +146,60 @@ func (f *Aggregator) analysed() int {
 	return n
 }
 
-func (t *track) grow(f *Aggregator, buckets int) error {
+func (t *phaseSeries) update(f *Aggregator, buckets int) error {
 	t.buckets = append(t.buckets, make([]bucket, max(0, buckets-len(t.buckets)))...)
 	take := func(_ int, r *Request) {
-		if int(r.phase) == t.phase && r.Start >= t.begin {
+		if int(r.phase) == t.phase && r.Start >= t.cutoff {
 			t.add(r)
 		}
 	}
-	wanted := func(x *extent) bool { return x.holds(t.phase) }
+	wanted := func(x *extent) bool { return x.containsPhase(t.phase) }
 	tables := f.tables()
-	if t.seen > 0 {
+	if t.liveRows > 0 {
 		tables = tables[len(tables)-1:] // the live rows
 	}
 	for _, a := range tables {
-		if err := a.scan(1, t.seen, wanted, take); err != nil {
+		if err := a.scan(1, t.liveRows, wanted, take); err != nil {
 			return err
 		}
 	}
-	t.seen = f.live.n
-	t.settle(max(0, len(t.buckets)-openTracks))
-	return t.repair(f)
+	t.liveRows = f.live.n
+	t.seal(max(0, len(t.buckets)-openBuckets))
+	return t.recomputeStale(f)
 }
 
 // bucket gathers what Bucket tells.
 type bucket struct {
-	n, failed      int
-	tally          *Tally                 // nil without a request
-	values         *[quantities][]float64 // nil without a successful one, or once it is settled
-	users          int
-	inFlight       float64 // s
-	settled, stale bool    // the values were let go; and then one more came
-	shown          []float64
+	n, failed        int
+	tally            *Tally                 // nil without a request
+	values           *[quantities][]float64 // nil without a successful one, or once it is settled
+	users            int
+	inFlight         float64 // s
+	sealed, stale    bool    // the values were let go; and then one more came
+	percentileValues []float64
 }
 
-func (t *track) add(r *Request) {
+func (t *phaseSeries) add(r *Request) {
 	if r.noStartTime || !(r.End >= r.Start) {
 		return
 	}
-	at := func(time float64) int { return min(max(int(math.Floor(time/t.seconds)-t.from), 0), len(t.buckets)-1) }
+	at := func(time float64) int {
+		return min(max(int(math.Floor(time/t.seconds)-t.firstBucket), 0), len(t.buckets)-1)
+	}
 	a, z := at(r.Start), at(r.End)
-	t.buckets[z].take(r)
-	if !t.buckets[z].settled && z < len(t.buckets)-2*openTracks && t.buckets[z].full() {
-		t.settle(z - openTracks)
+	t.buckets[z].add(r)
+	if !t.buckets[z].sealed && z < len(t.buckets)-2*openBuckets && t.buckets[z].atCapacity() {
+		t.seal(z - openBuckets)
 	}
 	for i := a; i <= z; i++ {
-		left := (t.from + float64(i)) * t.seconds
+		left := (t.firstBucket + float64(i)) * t.seconds
 		t.buckets[i].inFlight += max(0, min(r.End, left+t.seconds)-max(r.Start, left))
 		if r.User < 0 {
 			continue
 		}
 		// A user has one request in flight, so its rows come in order and the
 		// last bucket that it was counted in is enough.
-		if last := t.users.at(r.User); i >= *last {
+		if last := t.users.get(r.User); i >= *last {
 			*last = i + 1
 			t.buckets[i].users++
 		}
@@ -205,7 +207,7 @@ func (t *track) add(r *Request) {
 }
 
 // take counts a request that ended in the bucket.
-func (b *bucket) take(r *Request) {
+func (b *bucket) add(r *Request) {
 	b.n++
 	if b.tally == nil {
 		b.tally = new(Tally)
@@ -215,22 +217,22 @@ func (b *bucket) take(r *Request) {
 		b.failed++
 		return
 	}
-	b.stale = b.settled
-	b.hold(r)
+	b.stale = b.sealed
+	b.keepValues(r)
 }
 
 // trendRanked are the quantities of which a bucket holds the values.
-var trendRanked = ranked(TrendMetrics)
+var trendQuantities = percentileQuantities(TrendMetrics)
 
 // hold keeps the values of a successful request until the bucket is settled.
-func (b *bucket) hold(r *Request) {
-	if b.settled {
+func (b *bucket) keepValues(r *Request) {
+	if b.sealed {
 		return
 	}
 	if b.values == nil {
 		b.values = new([quantities][]float64)
 	}
-	for q, is := range trendRanked {
+	for q, is := range trendQuantities {
 		if !is {
 			continue
 		}
@@ -241,45 +243,45 @@ func (b *bucket) hold(r *Request) {
 }
 
 // full reports whether one more value would take more memory.
-func (b *bucket) full() bool {
+func (b *bucket) atCapacity() bool {
 	return b.values == nil || len(b.values[TTFT]) == cap(b.values[TTFT])
 }
 
 // settle lets the values of the first buckets go.
-func (t *track) settle(n int) {
-	for i := n - 1; i >= 0 && !t.buckets[i].settled; i-- {
+func (t *phaseSeries) seal(n int) {
+	for i := n - 1; i >= 0 && !t.buckets[i].sealed; i-- {
 		b := &t.buckets[i]
-		b.shown = b.percentiles()
-		b.settled, b.values = true, nil
+		b.percentileValues = b.percentiles()
+		b.sealed, b.values = true, nil
 	}
 }
 
 // repair computes settled buckets again that got more rows: rows come in the
 // order of their ends, but nothing keeps a file from having them otherwise.
-func (t *track) repair(f *Aggregator) error {
+func (t *phaseSeries) recomputeStale(f *Aggregator) error {
 	again := map[int]*bucket{}
 	earliest, latest := math.Inf(1), math.Inf(-1)
 	for i := range t.buckets {
 		if t.buckets[i].stale {
 			again[i] = &bucket{}
-			left := (t.from + float64(i)) * t.seconds
+			left := (t.firstBucket + float64(i)) * t.seconds
 			earliest, latest = min(earliest, left), max(latest, left+t.seconds)
 		}
 	}
 	if len(again) == 0 {
 		return nil
 	}
-	wanted := func(x *extent) bool { return x.holds(t.phase) && x.earliest <= latest && x.latest >= earliest }
+	wanted := func(x *extent) bool { return x.containsPhase(t.phase) && x.firstEnd <= latest && x.lastEnd >= earliest }
 	err := f.scan(1, wanted, func(_ int, r *Request) {
 		if int(r.phase) != t.phase || r.Failed || r.noStartTime || !(r.End >= r.Start) {
 			return
 		}
-		if b := again[int(math.Floor(r.End/t.seconds)-t.from)]; b != nil {
-			b.hold(r)
+		if b := again[int(math.Floor(r.End/t.seconds)-t.firstBucket)]; b != nil {
+			b.keepValues(r)
 		}
 	})
 	for i, b := range again {
-		t.buckets[i].shown, t.buckets[i].stale = b.percentiles(), false
+		t.buckets[i].percentileValues, t.buckets[i].stale = b.percentiles(), false
 	}
 	return err
 }
@@ -297,11 +299,11 @@ func (b *bucket) percentiles() []float64 {
 	return out
 }
 
-func (b *bucket) show(start, seconds float64) Bucket {
-	if !b.settled {
-		b.shown = b.percentiles()
+func (b *bucket) export(start, seconds float64) Bucket {
+	if !b.sealed {
+		b.percentileValues = b.percentiles()
 	}
-	values := slices.Clone(b.shown)
+	values := slices.Clone(b.percentileValues)
 	for i, m := range TrendMetrics {
 		switch {
 		case m.Formula.Kind == Percentile:
@@ -320,7 +322,7 @@ func (b *bucket) show(start, seconds float64) Bucket {
 // Recent computes the figures of a phase over the requests that ended in the
 // last seconds before now; a zero now is the phase's last end.
 func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, error) {
-	err := f.survey()
+	err := f.updateSpans()
 	if s := f.spans.phases[phase]; now.IsZero() && s != nil {
 		now = fromUnix(s.last)
 	}
@@ -333,7 +335,9 @@ func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, 
 	}
 	until := unix(now)
 	var ended []Request
-	wanted := func(x *extent) bool { return x.holds(phase) && x.latest > until-seconds && x.earliest <= until }
+	wanted := func(x *extent) bool {
+		return x.containsPhase(phase) && x.lastEnd > until-seconds && x.firstEnd <= until
+	}
 	err = f.scan(1, wanted, func(_ int, q *Request) {
 		if int(q.phase) == phase && !q.noStartTime && q.End > until-seconds && q.End <= until {
 			ended = append(ended, *q)
@@ -343,7 +347,7 @@ func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, 
 		return r, err
 	}
 	users := map[int32]bool{}
-	s, err := sum(func(_ int, visit func(int, *Request)) error {
+	s, err := computeSums(func(_ int, visit func(int, *Request)) error {
 		for i := range ended {
 			visit(0, &ended[i])
 			users[ended[i].User] = true
@@ -355,7 +359,7 @@ func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, 
 	}
 	delete(users, -1) // not known
 	r.Users = len(users)
-	r.N, r.Failed, r.Errors = s.all, s.failed, s.byKind(f.kinds)
+	r.N, r.Failed, r.Errors = s.measured, s.failed, s.byKind(f.errorKinds)
 	r.Figures = s.figures()
 	return r, nil
 }

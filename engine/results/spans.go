@@ -15,23 +15,23 @@ type span struct {
 
 // spans are those of all phases, as of so many rows and a client start.
 type spans struct {
-	rows    int
-	begin   float64
-	phases  map[int]*span
-	earlier int // live rows of earlier client starts
+	rows        int
+	cutoff      float64
+	phases      map[int]*span
+	earlierRows int // live rows of earlier client starts
 }
 
 // survey finds all spans, unless nothing has changed.
-func (f *Aggregator) survey() error {
-	if err := f.resolve(); err != nil {
+func (f *Aggregator) updateSpans() error {
+	if err := f.dedupe(); err != nil {
 		return err
 	}
-	begin := f.begin()
-	if f.spans.phases != nil && f.spans.rows == f.resolved && f.spans.begin == begin {
+	begin := f.cutoff()
+	if f.spans.phases != nil && f.spans.rows == f.dedupedRows && f.spans.cutoff == begin {
 		return nil
 	}
-	workers := processors()
-	all := spans{rows: f.resolved, begin: begin, phases: map[int]*span{}}
+	workers := workerCount()
+	all := spans{rows: f.dedupedRows, cutoff: begin, phases: map[int]*span{}}
 	for _, t := range f.tables() {
 		parts := make([]map[int]*span, workers)
 		earlier := make([]int, workers)
@@ -45,7 +45,7 @@ func (f *Aggregator) survey() error {
 			}
 			s := parts[w][int(r.phase)]
 			if s == nil {
-				s = noSpan()
+				s = newSpan()
 				parts[w][int(r.phase)] = s
 			}
 			one := span{1, r.Start, r.End, r.concurrency}
@@ -59,11 +59,11 @@ func (f *Aggregator) survey() error {
 		}
 		for w, part := range parts {
 			if t == &f.live {
-				all.earlier += earlier[w]
+				all.earlierRows += earlier[w]
 			}
 			for phase, s := range part {
 				if all.phases[phase] == nil {
-					all.phases[phase] = noSpan()
+					all.phases[phase] = newSpan()
 				}
 				all.phases[phase].merge(s)
 			}
@@ -74,7 +74,7 @@ func (f *Aggregator) survey() error {
 }
 
 // noSpan is that of no row.
-func noSpan() *span { return &span{first: math.NaN(), last: math.NaN(), concurrency: -1} }
+func newSpan() *span { return &span{first: math.NaN(), last: math.NaN(), concurrency: -1} }
 
 // merge adds rows that come later in order.
 func (s *span) merge(o *span) {
@@ -93,7 +93,7 @@ func (s *span) merge(o *span) {
 // PhaseSpan is when a phase's first request of this client start began and its last one
 // ended; zero times without a request.
 func (f *Aggregator) PhaseSpan(phase int) (first, last time.Time) {
-	if err := f.survey(); err != nil { // told by Run
+	if err := f.updateSpans(); err != nil { // told by Run
 		return first, last
 	}
 	if s := f.spans.phases[phase]; s != nil {

@@ -58,7 +58,7 @@ func (s *statistics) number(path ...string) float64 {
 }
 
 // figure is what the client states of a metric, NaN where it states nothing.
-func (s *statistics) figure(m *Metric) float64 {
+func (s *statistics) metric(m *Metric) float64 {
 	return s.number(m.Statistics.Section, m.Statistics.Name)
 }
 

@@ -7,18 +7,20 @@ import (
 )
 
 // counted is a sum over those requests that have a quantity, since unknown is not 0.
-type counted struct {
+type sumAndCount struct {
 	sum float64
 	n   int
 }
 
-func (c *counted) add(v float64) { c.sum, c.n = c.sum+v, c.n+1 }
+func (c *sumAndCount) add(v float64) { c.sum, c.n = c.sum+v, c.n+1 }
 
-func (c *counted) join(o counted, times int) { c.sum, c.n = c.sum+float64(times)*o.sum, c.n+times*o.n }
+func (c *sumAndCount) addTimes(o sumAndCount, times int) {
+	c.sum, c.n = c.sum+float64(times)*o.sum, c.n+times*o.n
+}
 
 // Tally adds up the quantities of requests: of all of them, and of successful ones.
 type Tally struct {
-	every, ok [quantities]counted
+	all, successful [quantities]sumAndCount
 }
 
 // Add counts a request in.
@@ -31,17 +33,17 @@ func (t *Tally) Add(r *Request) {
 }
 
 func (t *Tally) add(q Quantity, v float64, failed bool) {
-	t.every[q].add(v)
+	t.all[q].add(v)
 	if !failed {
-		t.ok[q].add(v)
+		t.successful[q].add(v)
 	}
 }
 
 // Merge counts in the requests of another tally, each so many times.
 func (t *Tally) Merge(o *Tally, times int) {
 	for q := range quantities {
-		t.every[q].join(o.every[q], times)
-		t.ok[q].join(o.ok[q], times)
+		t.all[q].addTimes(o.all[q], times)
+		t.successful[q].addTimes(o.successful[q], times)
 	}
 }
 
@@ -49,7 +51,7 @@ func (t *Tally) Merge(o *Tally, times int) {
 // of. It is NaN for what needs single requests: a percentile, or what the client alone can state.
 func (t *Tally) Value(m *Metric, seconds float64) (v float64, n int) {
 	f := m.Formula
-	every, ok := t.every[f.Of], t.ok[f.Of]
+	every, ok := t.all[f.Of], t.successful[f.Of]
 	switch f.Kind {
 	case Rate:
 		return ratio(every.sum, seconds, every.n), every.n
@@ -58,7 +60,7 @@ func (t *Tally) Value(m *Metric, seconds float64) (v float64, n int) {
 	case Mean:
 		return ratio(ok.sum, float64(ok.n), ok.n), ok.n
 	case Share:
-		return ratio(every.sum, t.every[f.Over].sum, every.n), every.n
+		return ratio(every.sum, t.all[f.Over].sum, every.n), every.n
 	case Percentile:
 		return math.NaN(), ok.n
 	}
@@ -66,20 +68,20 @@ func (t *Tally) Value(m *Metric, seconds float64) (v float64, n int) {
 }
 
 // sums of the measured requests.
-type sums struct {
+type measuredSums struct {
 	Tally
-	seconds float64 // window
-	over    string  // what seconds are of
-	all     int     // measured requests
-	failed  int
-	steps   int // requests that end before they begin or before their first token
-	errors  [math.MaxUint8 + 1]int
-	counts  [quantities]*histogram
-	ranks   rankSet
+	seconds    float64 // window
+	divisor    string  // what seconds are of
+	measured   int     // measured requests
+	failed     int
+	clockSteps int // requests that end before they begin or before their first token
+	errors     [math.MaxUint8 + 1]int
+	histograms [quantities]*histogram
+	ranks      rankSet
 }
 
 // ranked are the quantities that percentiles of some metrics are formed of.
-func ranked(metrics []*Metric) (is [quantities]bool) {
+func percentileQuantities(metrics []*Metric) (is [quantities]bool) {
 	for _, m := range metrics {
 		is[m.Formula.Of] = is[m.Formula.Of] || m.Formula.Kind == Percentile
 	}
@@ -87,13 +89,13 @@ func ranked(metrics []*Metric) (is [quantities]bool) {
 }
 
 // sum forms the sums of the requests of a source, which are n at most.
-func sum(rows source, n int, seconds float64, over string) (*sums, error) {
-	parts := make([]*sums, min(processors(), 1+n/blockRows))
+func computeSums(rows requestScan, n int, seconds float64, over string) (*measuredSums, error) {
+	parts := make([]*measuredSums, min(workerCount(), 1+n/blockRows))
 	for w := range parts {
-		parts[w] = new(sums)
-		for q, is := range ranked(Metrics) {
+		parts[w] = new(measuredSums)
+		for q, is := range percentileQuantities(Metrics) {
 			if is {
-				parts[w].counts[q] = new(histogram)
+				parts[w].histograms[q] = new(histogram)
 			}
 		}
 	}
@@ -104,19 +106,19 @@ func sum(rows source, n int, seconds float64, over string) (*sums, error) {
 	for _, more := range parts[1:] {
 		s.merge(more)
 	}
-	s.seconds, s.over, s.ranks.workers = seconds, over, len(parts)
+	s.seconds, s.divisor, s.ranks.workers = seconds, over, len(parts)
 	for _, m := range Metrics {
 		if m.Formula.Kind == Percentile {
-			s.ranks.ask(m.Formula.Of, s.ok[m.Formula.Of].n, m.Formula.Percentile)
+			s.ranks.wantPercentile(m.Formula.Of, s.successful[m.Formula.Of].n, m.Formula.Percentile)
 		}
 	}
-	return s, s.ranks.find(&s.counts, rows)
+	return s, s.ranks.resolve(&s.histograms, rows)
 }
 
-func (s *sums) add(r *Request) {
-	s.all++
+func (s *measuredSums) add(r *Request) {
+	s.measured++
 	if d := r.seconds(); d < 0 || r.TTFT > d+clockSlack {
-		s.steps++
+		s.clockSteps++
 	}
 	if r.Failed {
 		s.failed++
@@ -128,29 +130,29 @@ func (s *sums) add(r *Request) {
 			continue
 		}
 		s.Tally.add(q, v, r.Failed)
-		if h := s.counts[q]; h != nil && !r.Failed {
+		if h := s.histograms[q]; h != nil && !r.Failed {
 			h[binOf(v)]++
 		}
 	}
 }
 
-func (s *sums) merge(o *sums) {
-	s.all, s.failed, s.steps = s.all+o.all, s.failed+o.failed, s.steps+o.steps
+func (s *measuredSums) merge(o *measuredSums) {
+	s.measured, s.failed, s.clockSteps = s.measured+o.measured, s.failed+o.failed, s.clockSteps+o.clockSteps
 	for k, n := range o.errors {
 		s.errors[k] += n
 	}
 	s.Merge(&o.Tally, 1)
-	for q, h := range o.counts {
+	for q, h := range o.histograms {
 		if h != nil {
 			for bin, n := range h {
-				s.counts[q][bin] += n
+				s.histograms[q][bin] += n
 			}
 		}
 	}
 }
 
 // byKind names the failures.
-func (s *sums) byKind(names []string) map[string]int {
+func (s *measuredSums) byKind(names []string) map[string]int {
 	out := map[string]int{}
 	for k, n := range s.errors {
 		if n > 0 {
@@ -161,14 +163,14 @@ func (s *sums) byKind(names []string) map[string]int {
 }
 
 // figures computes all metrics; of those that the client alone can state there is no value.
-func (s *sums) figures() Figures {
+func (s *measuredSums) figures() Figures {
 	out := make(Figures, 0, len(Metrics))
 	for _, m := range Metrics {
 		f := m.figure()
 		f.Value, f.N = s.Value(m, s.seconds)
 		switch m.Formula.Kind {
 		case Rate:
-			f.Method = "sum / " + s.over
+			f.Method = "sum / " + s.divisor
 		case Sum:
 			f.Method = "sum"
 		case Mean:
@@ -177,7 +179,7 @@ func (s *sums) figures() Figures {
 			f.Method = "sum of " + m.Formula.Of.name() + " / sum of " + m.Formula.Over.name()
 		case Percentile:
 			f.Value, f.Method = s.ranks.percentile(m.Formula.Of, m.Formula.Percentile), percentile.Method
-			f.Invalid = m.doubt(f.N, s.all)
+			f.Invalid = m.invalidReason(f.N, s.measured)
 		}
 		out = append(out, f)
 	}

@@ -24,8 +24,8 @@ func (r Run) Text() string {
 	if len(r.Phases) == 0 {
 		b.WriteString("no request of this client start yet\n")
 	}
-	bullets(&b, "error", r.Errors)
-	bullets(&b, "note", r.Warnings)
+	writeList(&b, "error", r.Errors)
+	writeList(&b, "note", r.Warnings)
 	return b.String()
 }
 
@@ -36,8 +36,8 @@ func (p Phase) Text() string {
 	if p.Partial != "" {
 		fmt.Fprintf(&b, "  PARTIAL   %s\n", p.Partial)
 	}
-	fmt.Fprintf(&b, "  window    %s\n", p.window())
-	fmt.Fprintf(&b, "  requests  %s\n", p.counts())
+	fmt.Fprintf(&b, "  window    %s\n", p.windowText())
+	fmt.Fprintf(&b, "  requests  %s\n", p.countsText())
 	if len(p.Errors) > 1 || len(p.Errors) == 1 && p.Errors["unknown"] == 0 { // else it says no more than the line above
 		var kinds []string
 		for _, kind := range sortedKeys(p.Errors) {
@@ -47,20 +47,20 @@ func (p Phase) Text() string {
 	}
 	table := [][]string{{"metric", "value", "", "n", "client says"}}
 	for _, f := range p.Figures {
-		table = append(table, f.columns(len(p.Invalid) > 0))
+		table = append(table, f.tableRow(len(p.Invalid) > 0))
 	}
 	for _, line := range texttable.Lines(table, figureColumns...) {
 		b.WriteString(line + "\n")
 	}
 	fmt.Fprintf(&b, "  exact figures; percentiles by %s; n requests behind each; ! invalid\n", percentile.Method)
-	bullets(&b, "  invalid", p.Invalid)
-	bullets(&b, "  invalid", p.Figures.invalid())
-	bullets(&b, "  note", p.Warnings)
+	writeList(&b, "  invalid", p.Invalid)
+	writeList(&b, "  invalid", p.Figures.invalidTexts())
+	writeList(&b, "  note", p.Warnings)
 	return b.String()
 }
 
 // invalid lists the reasons, each with the figures that it is about.
-func (fs Figures) invalid() []string {
+func (fs Figures) invalidTexts() []string {
 	var reasons []string
 	labels := map[string][]string{}
 	for _, f := range fs {
@@ -78,7 +78,7 @@ func (fs Figures) invalid() []string {
 	return reasons
 }
 
-func (f Figure) columns(phaseInvalid bool) []string {
+func (f Figure) tableRow(phaseInvalid bool) []string {
 	value, unit, _ := strings.Cut(f.Text(), " ")
 	if math.IsNaN(f.Value) {
 		unit = ""
@@ -95,7 +95,7 @@ func (f Figure) columns(phaseInvalid bool) []string {
 	return []string{f.Label, value, unit, n, f.ClientText()}
 }
 
-func (p Phase) window() string {
+func (p Phase) windowText() string {
 	w := p.Window
 	if w == nil && p.Requests != nil && p.Requests.Measured == 0 {
 		return "none: settling was not reached"
@@ -111,7 +111,7 @@ func (p Phase) window() string {
 	return fmt.Sprintf("%s, %s to %s UTC", text, clock(w.Start), clock(w.End))
 }
 
-func (p Phase) counts() string {
+func (p Phase) countsText() string {
 	text := Count(p.Total) + " in total"
 	r := p.Requests
 	if r == nil {
@@ -137,7 +137,7 @@ var figureColumns = []texttable.Column{
 	{Gap: 2}, {Gap: 2, Right: true}, {Gap: 1}, {Gap: 2, Right: true}, {Gap: 2, Right: true},
 }
 
-func bullets(b *strings.Builder, label string, texts []string) {
+func writeList(b *strings.Builder, label string, texts []string) {
 	for _, t := range texts {
 		fmt.Fprintf(b, "%s: %s\n", label, t)
 	}

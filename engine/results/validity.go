@@ -15,9 +15,9 @@ const (
 )
 
 // validate tells why figures of the phase must not be trusted.
-func (b *builder) validate(s *sums) error {
+func (b *phaseBuilder) validate(s *measuredSums) error {
 	p := &b.phase
-	b.contradictions()
+	b.addContradictions()
 	w := p.Window
 	if w == nil {
 		b.invalid("the measurement window is unknown: no manifest row, statistics file or plan of this phase")
@@ -26,18 +26,18 @@ func (b *builder) validate(s *sums) error {
 	switch {
 	case w.End < w.Start:
 		b.invalid("settling was not reached: the phase is %.1f s short of it", w.Start-w.End)
-	case s.all == 0:
+	case s.measured == 0:
 		b.invalid("settling was not reached: no request started in the measurement window")
-	case s.every[OutputTokens].sum == 0:
+	case s.all[OutputTokens].sum == 0:
 		b.invalid("no output tokens")
 	}
-	if least := b.fold.planned[p.Index].MinMeasurement; w.Seconds < least {
+	if least := b.agg.planned[p.Index].MinMeasurement; w.Seconds < least {
 		b.invalid("measured for %.1f s, at least %.1f s are wanted", w.Seconds, least)
 	}
-	if s.steps > 0 {
-		b.invalid("the clock stepped: %d request(s) end before they begin or before their first token", s.steps)
+	if s.clockSteps > 0 {
+		b.invalid("the clock stepped: %d request(s) end before they begin or before their first token", s.clockSteps)
 	}
-	switch n, err := b.overlaps.count(b.rows); {
+	switch n, err := b.overlaps.count(b.scanAll); {
 	case err != nil:
 		return err
 	case n > 0:
@@ -57,14 +57,14 @@ func (b *builder) validate(s *sums) error {
 }
 
 // contradictions are errors of the client's output, and the first that is found invalid.
-func (b *builder) contradictions() {
+func (b *phaseBuilder) addContradictions() {
 	p := &b.phase
 	if n := len(b.manifest); n > 1 {
 		b.invalid("%s: phase %d occurs %d times", ManifestFile, p.Index, n)
 	}
-	for _, name := range sortedKeys(b.fold.analysis) {
-		t := b.fold.analysis[name]
-		if n := t.repeated.count(); n > 0 && t.extents[0].holds(p.Index) {
+	for _, name := range sortedKeys(b.agg.analysis) {
+		t := b.agg.analysis[name]
+		if n := t.duplicates.count(); n > 0 && t.extents[0].containsPhase(p.Index) {
 			b.invalid("%s: %d row(s) of a request that was there before, not counted", name, n)
 		}
 	}
@@ -77,97 +77,97 @@ const maxSorted = 1 << 18
 // overlaps counts measured requests that begin while another of their user is
 // in flight. Rows are written when a request ends, so a user's rows are in the
 // order of their starts unless requests overlap.
-type overlaps struct {
-	window *Window
-	users  perUser[flights]
-	mixed  int // rows of users whose rows are out of order
+type overlapCounter struct {
+	window     *Window
+	users      perUser[userRequests]
+	outOfOrder int // rows of users whose rows are out of order
 }
 
 // flights are what is known of a user's requests.
-type flights struct {
-	seen       bool
-	mixed      bool // the rows are out of order
-	rows, n    int  // n overlap
-	start, end float64
+type userRequests struct {
+	seen              bool
+	outOfOrder        bool // the rows are out of order
+	rows, overlapping int  // n overlap
+	start, end        float64
 }
 
-func (o *overlaps) add(r *Request) {
+func (o *overlapCounter) add(r *Request) {
 	if r.noStartTime || r.User < 0 || math.IsNaN(r.End) {
 		return
 	}
-	last := o.users.at(r.User)
+	last := o.users.get(r.User)
 	last.rows++
-	if last.mixed {
-		o.mixed++
+	if last.outOfOrder {
+		o.outOfOrder++
 	} else if last.seen && r.Start < last.start {
-		last.mixed = true
-		o.mixed += last.rows
+		last.outOfOrder = true
+		o.outOfOrder += last.rows
 	}
 	if last.seen && r.Start < last.end && r.Start >= o.window.Start && r.Start < o.window.End {
-		last.n++
+		last.overlapping++
 	}
 	last.seen, last.start, last.end = true, max(last.start, r.Start), max(last.end, r.End)
 }
 
 // count is -1 when it can't be told in bounded memory.
-func (o *overlaps) count(rows source) (int, error) {
+func (o *overlapCounter) count(rows requestScan) (int, error) {
 	n := 0
-	o.users.each(func(_ int32, u *flights) {
-		if !u.mixed {
-			n += u.n
+	o.users.each(func(_ int32, u *userRequests) {
+		if !u.outOfOrder {
+			n += u.overlapping
 		}
 	})
 	switch {
-	case o.mixed == 0:
+	case o.outOfOrder == 0:
 		return n, nil
-	case o.mixed > maxSorted:
+	case o.outOfOrder > maxSorted:
 		return -1, nil
 	}
-	sorted := make([]Request, 0, o.mixed)
+	sorted := make([]Request, 0, o.outOfOrder)
 	err := rows(1, func(_ int, r *Request) {
-		if r.User >= 0 && o.users.at(r.User).mixed {
+		if r.User >= 0 && o.users.get(r.User).outOfOrder {
 			sorted = append(sorted, *r)
 		}
 	})
 	slices.SortStableFunc(sorted, func(a, b Request) int { return cmp.Compare(a.Start, b.Start) })
-	again := overlaps{window: o.window}
+	again := overlapCounter{window: o.window}
 	for i := range sorted {
 		again.add(&sorted[i])
 	}
-	again.users.each(func(_ int32, u *flights) { n += u.n })
+	again.users.each(func(_ int32, u *userRequests) { n += u.overlapping })
 	return n, err
 }
 
 // perUser holds something of each user: users are counted from 0, but nothing
 // keeps a file from naming a user two billion.
 type perUser[T any] struct {
-	low  []T
-	high map[int32]*T
+	dense  []T
+	sparse map[int32]*T
 }
 
-const lowUsers = 1 << 16
+const denseUsers = 1 << 16
 
-func (p *perUser[T]) at(user int32) *T {
-	if user < lowUsers {
-		for int(user) >= len(p.low) {
-			p.low = append(p.low, *new(T))
+func (p *perUser[T]) get(user int32) *T {
+	if user < denseUsers {
+		for int(user) >= len(p.dense) {
+			p.dense = append(p.dense, *new(T))
 		}
-		return &p.low[user]
+		return &p.dense[user]
 	}
-	if p.high == nil {
-		p.high = map[int32]*T{}
+	if p.sparse == nil {
+		p.sparse = map[int32]*T{}
 	}
-	if p.high[user] == nil {
-		p.high[user] = new(T)
+	if p.sparse[user] == nil {
+		p.sparse[user] = new(T)
 	}
-	return p.high[user]
+	return p.sparse[user]
 }
 
 func (p *perUser[T]) each(visit func(user int32, of *T)) {
-	for i := range p.low {
-		visit(int32(i), &p.low[i])
+	for i := range p.dense {
+		visit(int32(i), &p.dense[i])
 	}
-	for user, of := range p.high {
+	for user, of := range p.sparse {
 		visit(user, of)
 	}
 }

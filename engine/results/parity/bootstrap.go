@@ -14,8 +14,8 @@ import (
 const (
 	replicates   = 400
 	blockSeconds = 20.0 // blocks are from 10 to 30 s long
-	fewestUsers  = 10
-	fewestBlocks = 5
+	minUsers     = 10
+	minBlocks    = 5
 )
 
 // Interval is where 95 % of the differences lie when each run is drawn anew
@@ -34,17 +34,17 @@ func intervals(ref, cand *Side) map[string]Interval {
 	if len(ref.Requests) == 0 || len(cand.Requests) == 0 {
 		return nil
 	}
-	var a, b draws
+	var a, b replicateValues
 	var both sync.WaitGroup
-	both.Go(func() { a = ref.draws(1) })
-	both.Go(func() { b = cand.draws(2) })
+	both.Go(func() { a = ref.drawReplicates(1) })
+	both.Go(func() { b = cand.drawReplicates(2) })
 	both.Wait()
 	out := map[string]Interval{}
 	for m, refs := range a {
 		var deltas []float64
 		for i, r := range refs {
 			if cands := b[m]; i < len(cands) {
-				if d := cands[i]/r - 1; known(d) != nil {
+				if d := cands[i]/r - 1; finite(d) != nil {
 					deltas = append(deltas, d)
 				}
 			}
@@ -63,31 +63,31 @@ func intervals(ref, cand *Side) map[string]Interval {
 }
 
 // draws are the values of each metric over the replicates of a side.
-type draws map[*results.Metric][]float64
+type replicateValues map[*results.Metric][]float64
 
 // draws draws the metrics of the table. The seed is fixed, so that a comparison says
 // the same each time.
-func (s *Side) draws(stream uint64) draws {
+func (s *Side) drawReplicates(stream uint64) replicateValues {
 	rng := rand.New(rand.NewPCG(20_260_101, stream))
-	out := draws{}
+	out := replicateValues{}
 	for _, m := range results.Metrics {
 		if m.Parity != nil && m.Formula.Kind != results.ClientReported && m.Formula.Kind != results.Sum {
 			out[m] = make([]float64, 0, replicates)
 		}
 	}
-	out.blocks(s, rng)
-	out.users(s, rng)
+	out.drawBlocks(s, rng)
+	out.drawUsers(s, rng)
 	return out
 }
 
 // blocks draws blocks of time for the rates.
-func (d draws) blocks(s *Side, rng *rand.Rand) {
+func (d replicateValues) drawBlocks(s *Side, rng *rand.Rand) {
 	w := s.Phase.Window
 	if w == nil || !(w.Seconds > 0) || math.IsNaN(w.Start) {
 		return
 	}
 	n := int(math.Round(w.Seconds / blockSeconds))
-	if n < fewestBlocks {
+	if n < minBlocks {
 		return
 	}
 	blocks := make([]results.Tally, n)
@@ -106,7 +106,7 @@ func (d draws) blocks(s *Side, rng *rand.Rand) {
 }
 
 // add appends the metrics of some kinds.
-func (d draws) add(all *results.Tally, seconds float64, kinds ...results.Kind) {
+func (d replicateValues) add(all *results.Tally, seconds float64, kinds ...results.Kind) {
 	for m := range d {
 		if slices.Contains(kinds, m.Formula.Kind) {
 			v, _ := all.Value(m, seconds)
@@ -116,13 +116,13 @@ func (d draws) add(all *results.Tally, seconds float64, kinds ...results.Kind) {
 }
 
 // valued is a value and the user that it is of.
-type valued struct {
+type userValue struct {
 	v    float64
 	user int32
 }
 
 // users draws users for all but the rates.
-func (d draws) users(s *Side, rng *rand.Rand) {
+func (d replicateValues) drawUsers(s *Side, rng *rand.Rand) {
 	ranks := map[results.Quantity][]*results.Metric{} // percentiles, by what they are of
 	for m := range d {
 		if f := m.Formula; f.Kind == results.Percentile {
@@ -131,7 +131,7 @@ func (d draws) users(s *Side, rng *rand.Rand) {
 	}
 	index := map[int32]int32{}
 	var users []results.Tally
-	samples := map[results.Quantity][]valued{}
+	samples := map[results.Quantity][]userValue{}
 	for i := range s.Requests {
 		r := &s.Requests[i]
 		if !r.Measured {
@@ -149,15 +149,15 @@ func (d draws) users(s *Side, rng *rand.Rand) {
 		}
 		for of := range ranks {
 			if v := of.Value(r); !math.IsNaN(v) {
-				samples[of] = append(samples[of], valued{v, u})
+				samples[of] = append(samples[of], userValue{v, u})
 			}
 		}
 	}
-	if len(users) < fewestUsers {
+	if len(users) < minUsers {
 		return
 	}
 	for of, values := range samples {
-		slices.SortFunc(values, func(a, b valued) int { return cmp.Compare(a.v, b.v) })
+		slices.SortFunc(values, func(a, b userValue) int { return cmp.Compare(a.v, b.v) })
 		slices.SortFunc(ranks[of], func(a, b *results.Metric) int {
 			return cmp.Compare(a.Formula.Percentile, b.Formula.Percentile)
 		})
@@ -174,14 +174,14 @@ func (d draws) users(s *Side, rng *rand.Rand) {
 		}
 		d.add(&all, 0, results.Mean, results.Share)
 		for of, values := range samples {
-			d.weighted(values, weights, ranks[of])
+			d.addPercentiles(values, weights, ranks[of])
 		}
 	}
 }
 
 // weighted appends percentiles, ascending, of values in ascending order, each of which
 // counts as often as its user was drawn.
-func (d draws) weighted(values []valued, weights []int32, metrics []*results.Metric) {
+func (d replicateValues) addPercentiles(values []userValue, weights []int32, metrics []*results.Metric) {
 	n := 0
 	for i := range values {
 		n += int(weights[values[i].user])
@@ -198,7 +198,7 @@ func (d draws) weighted(values []valued, weights []int32, metrics []*results.Met
 		}
 		low, high := values[i].v, values[i].v
 		if below+int(weights[values[i].user]) <= next { // the next rank is the next value's that was drawn
-			drawn := func(v valued) bool { return weights[v.user] > 0 }
+			drawn := func(v userValue) bool { return weights[v.user] > 0 }
 			high = values[i+1+slices.IndexFunc(values[i+1:], drawn)].v
 		}
 		d[m] = append(d[m], percentile.Interpolate(low, high, part))

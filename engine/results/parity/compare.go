@@ -100,15 +100,15 @@ type Part struct {
 }
 
 // line is a row of the table: a metric, or several that share it.
-type line struct {
+type rowSpec struct {
 	label   string
 	metrics []*results.Metric // none: the row of measured requests
 }
 
 // lines are the rows of the table: those of the published one, which are always shown,
 // then the others, which are shown where a side has a figure.
-func lines() []line {
-	var published, more []line
+func rowSpecs() []rowSpec {
+	var published, more []rowSpec
 	for _, m := range results.Metrics {
 		if m.Parity == nil {
 			continue
@@ -117,19 +117,19 @@ func lines() []line {
 		if m.Parity.Published {
 			to = &published
 		}
-		i := slices.IndexFunc(*to, func(l line) bool { return l.label == label })
+		i := slices.IndexFunc(*to, func(l rowSpec) bool { return l.label == label })
 		if i < 0 {
-			i, *to = len(*to), append(*to, line{label: label})
+			i, *to = len(*to), append(*to, rowSpec{label: label})
 		}
 		(*to)[i].metrics = append((*to)[i].metrics, m)
 	}
-	return slices.Concat(published, []line{{label: "Measured requests (errors)"}}, more)
+	return slices.Concat(published, []rowSpec{{label: "Measured requests (errors)"}}, more)
 }
 
 // Compare never fails: what can't be compared is told in the Comparison.
 func Compare(ref, cand Side, opt Options) Comparison {
-	references, unfit := fit(&ref, opt.References)
-	measured := spread(&ref, references)
+	references, unfit := usableReferences(&ref, opt.References)
+	measured := referenceSpread(&ref, references)
 	from := ""
 	if !(opt.Band > 0) {
 		opt.Band = defaultBand
@@ -140,15 +140,15 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	}
 	within := intervals(&ref, &cand)
 	c := Comparison{
-		Reference: column(&ref), Candidate: column(&cand), Band: opt.Band, BandSource: from,
-		Reasons: append(failures(&ref, &cand), differences(&ref, &cand)...), Notes: unfit,
+		Reference: newColumn(&ref), Candidate: newColumn(&cand), Band: opt.Band, BandSource: from,
+		Reasons: append(incompleteReasons(&ref, &cand), identityDifferences(&ref, &cand)...), Notes: unfit,
 	}
 	if len(references) == 0 && len(unfit) > 0 {
 		c.Reasons = append(c.Reasons, "none of the further references is fit to measure the band")
 	}
-	for _, l := range lines() {
+	for _, l := range rowSpecs() {
 		if l.metrics == nil {
-			c.Rows = append(c.Rows, counts(l.label, &ref, &cand))
+			c.Rows = append(c.Rows, requestsRow(l.label, &ref, &cand))
 			continue
 		}
 		first := l.metrics[0]
@@ -159,24 +159,24 @@ func Compare(ref, cand Side, opt Options) Comparison {
 		if first.Key == results.Primary {
 			tolerance = opt.Band
 		}
-		if row, any := l.row(&ref, &cand, tolerance); any || first.Parity.Published {
-			row.intervals(within)
+		if row, any := l.build(&ref, &cand, tolerance); any || first.Parity.Published {
+			row.setIntervals(within)
 			c.Rows = append(c.Rows, row)
 		}
 	}
-	c.widest()
+	c.flagWidest()
 	c.Delta = c.Rows[0].Parts[0].Delta
-	c.judge(opt.Force)
-	c.note(&ref, &cand, len(references))
-	c.TTFT = distribution(&ref, &cand)
+	c.setVerdict(opt.Force)
+	c.addNotes(&ref, &cand, len(references))
+	c.TTFT = newDistribution(&ref, &cand)
 	if opt.Paired {
-		c.Paired = pair(ref.Requests, cand.Requests)
+		c.Paired = pairRequests(ref.Requests, cand.Requests)
 	}
 	return c
 }
 
 // widest flags the row with the largest difference of all.
-func (c *Comparison) widest() {
+func (c *Comparison) flagWidest() {
 	var row *Row
 	var part *Part
 	for i := range c.Rows {
@@ -192,7 +192,7 @@ func (c *Comparison) widest() {
 	}
 }
 
-func (r *Row) intervals(of map[string]Interval) {
+func (r *Row) setIntervals(of map[string]Interval) {
 	for i := range r.Parts {
 		if in, ok := of[r.Parts[i].Key]; ok && r.Parts[i].Delta != nil {
 			r.Parts[i].Interval = &in
@@ -200,15 +200,15 @@ func (r *Row) intervals(of map[string]Interval) {
 	}
 }
 
-func column(s *Side) Column {
+func newColumn(s *Side) Column {
 	seconds, implied := s.window()
 	about := s.About
 	for _, field := range about.fields() {
-		*field = clean(*field)
+		*field = stripControl(*field)
 	}
 	return Column{
-		Name: clean(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency, About: about,
-		Window: known(seconds), WindowDerived: implied, Invalid: append([]string{}, s.Phase.Invalid...),
+		Name: stripControl(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency, About: about,
+		Window: finite(seconds), WindowDerived: implied, Invalid: append([]string{}, s.Phase.Invalid...),
 	}
 }
 
@@ -228,29 +228,29 @@ func (s *Side) identity() [][]string {
 var sideNames = [2]string{"reference", "candidate"}
 
 // failures are the sides that are a part of a run.
-func failures(ref, cand *Side) []string {
+func incompleteReasons(ref, cand *Side) []string {
 	reasons := []string{}
 	for i, s := range []*Side{ref, cand} {
 		if s.Failure != "" {
-			reasons = append(reasons, clean(fmt.Sprintf("the %s's run %s", sideNames[i], s.Failure)))
+			reasons = append(reasons, stripControl(fmt.Sprintf("the %s's run %s", sideNames[i], s.Failure)))
 		}
 		if s.Phase.Partial != "" {
-			reasons = append(reasons, clean(fmt.Sprintf("the %s's phase is partial: %s", sideNames[i], s.Phase.Partial)))
+			reasons = append(reasons, stripControl(fmt.Sprintf("the %s's phase is partial: %s", sideNames[i], s.Phase.Partial)))
 		}
 	}
 	return reasons
 }
 
 // differences are those in what must be the same on both sides.
-func differences(ref, cand *Side) []string {
+func identityDifferences(ref, cand *Side) []string {
 	var reasons []string
 	if a, b := ref.About.DatasetHash, cand.About.DatasetHash; a != "" && b != "" && a != b {
 		reasons = append(reasons, "the contents of the datasets differ")
 	}
 	theirs := cand.identity()
 	for i, r := range ref.identity() {
-		if c := theirs[i]; r[1] != "" && c[1] != "" && !same(r[0], r[1], c[1]) {
-			reasons = append(reasons, clean(fmt.Sprintf("%s differs: %s against %s", r[0], r[1], c[1])))
+		if c := theirs[i]; r[1] != "" && c[1] != "" && !sameIdentity(r[0], r[1], c[1]) {
+			reasons = append(reasons, stripControl(fmt.Sprintf("%s differs: %s against %s", r[0], r[1], c[1])))
 		}
 	}
 	return reasons
@@ -258,7 +258,7 @@ func differences(ref, cand *Side) []string {
 
 // same compares what identifies a run. A model may be known by its path, its served name or its
 // name in a file, where a slash became _; a dataset may lie elsewhere on another machine.
-func same(what, a, b string) bool {
+func sameIdentity(what, a, b string) bool {
 	switch what {
 	case "model":
 		a, b = strings.ReplaceAll(a, "/", "_"), strings.ReplaceAll(b, "/", "_")
@@ -269,12 +269,12 @@ func same(what, a, b string) bool {
 	return a == b
 }
 
-func (l line) row(ref, cand *Side, tolerance float64) (row Row, any bool) {
+func (l rowSpec) build(ref, cand *Side, tolerance float64) (row Row, any bool) {
 	row = Row{Metric: l.label, Flags: []string{}}
 	var a, b, deltas []string
 	var marks [2]bool
 	for _, m := range l.metrics {
-		p := part(m, ref, cand, tolerance)
+		p := newPart(m, ref, cand, tolerance)
 		any = any || p.Reference != nil || p.Candidate != nil
 		a, b, deltas = append(a, p.Text[0]), append(b, p.Text[1]), append(deltas, p.DeltaText)
 		for i := range marks {
@@ -287,18 +287,18 @@ func (l line) row(ref, cand *Side, tolerance float64) (row Row, any bool) {
 			}
 		}
 	}
-	form := formOf(l.metrics[0])
-	row.Reference, row.Candidate = mark(form.join(a), marks[0]), mark(form.join(b), marks[1])
+	form := formatOf(l.metrics[0])
+	row.Reference, row.Candidate = markInvalid(form.join(a), marks[0]), markInvalid(form.join(b), marks[1])
 	row.Delta = join(deltas)
 	return row, any
 }
 
 // part compares a metric.
-func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
+func newPart(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 	r, c := ref.Phase.Figures.Get(m.Key), cand.Phase.Figures.Get(m.Key)
 	delta := (c.Value - r.Value) / r.Value
 	p := Part{
-		Key: m.Key, Reference: known(r.Value), Candidate: known(c.Value), Delta: known(delta), Tolerance: tolerance,
+		Key: m.Key, Reference: finite(r.Value), Candidate: finite(c.Value), Delta: finite(delta), Tolerance: tolerance,
 		Better: m.Better, Label: m.ShortLabel(),
 		Invalid: [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0},
 	}
@@ -314,13 +314,13 @@ func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 	default:
 		p.Flags = append(p.Flags, "worse")
 	}
-	form := formOf(m)
+	form := formatOf(m)
 	p.Text = [2]string{form.number(r.Value), form.number(c.Value)}
 	p.DeltaText = deltaText(delta, p.Text[0], p.Text[1])
 	for i, f := range []results.Figure{r, c} {
 		if f.Invalid != "" {
 			p.Invalid[i] = true
-			p.Flags = append(p.Flags, sideNames[i]+" invalid: "+clean(f.Invalid))
+			p.Flags = append(p.Flags, sideNames[i]+" invalid: "+stripControl(f.Invalid))
 		}
 	}
 	switch {
@@ -333,7 +333,7 @@ func part(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 }
 
 // mark shows at the figure itself that it must not be trusted.
-func mark(text string, invalid bool) string {
+func markInvalid(text string, invalid bool) string {
 	if invalid && text != dash {
 		return text + " !"
 	}
@@ -341,7 +341,7 @@ func mark(text string, invalid bool) string {
 }
 
 // counts is the row of measured requests, for which no difference makes sense.
-func counts(label string, ref, cand *Side) Row {
+func requestsRow(label string, ref, cand *Side) Row {
 	text := func(s *Side) string {
 		if n := s.Phase.Requests; n != nil {
 			return fmt.Sprintf("%s (%s)", results.Count(n.Successful), results.Count(n.Failed))
@@ -352,7 +352,7 @@ func counts(label string, ref, cand *Side) Row {
 }
 
 // judge gives the verdict: the primary metric alone decides.
-func (c *Comparison) judge(force bool) {
+func (c *Comparison) setVerdict(force bool) {
 	if c.Delta == nil {
 		c.Reasons = append(c.Reasons, "no difference of "+c.Rows[0].Metric+" can be formed")
 		force = false
@@ -368,7 +368,7 @@ func (c *Comparison) judge(force bool) {
 	}
 }
 
-func (c *Comparison) note(ref, cand *Side, references int) {
+func (c *Comparison) addNotes(ref, cand *Side, references int) {
 	say := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
 	switch references {
 	case 0:
@@ -383,7 +383,7 @@ func (c *Comparison) note(ref, cand *Side, references int) {
 		if c.Reference.WindowDerived || c.Candidate.WindowDerived {
 			how = ", as the counts imply"
 		}
-		a, b := apart(*r, *k)
+		a, b := distinctDecimals(*r, *k)
 		say("the windows differ: %s s against %s s%s", a, b, how)
 	}
 	theirs := cand.identity()
@@ -398,16 +398,16 @@ func (c *Comparison) note(ref, cand *Side, references int) {
 	}
 	for _, s := range []*Side{ref, cand} {
 		for _, reason := range s.Phase.Invalid {
-			say("%s is invalid: %s", clean(s.Name), reason)
+			say("%s is invalid: %s", stripControl(s.Name), reason)
 		}
 		if w := s.Phase.Window; w != nil && w.Source == results.Estimated {
-			say("%s: the window is estimated", clean(s.Name))
+			say("%s: the window is estimated", stripControl(s.Name))
 		}
 	}
 }
 
 // apart prints two numbers with as many decimals as tell them apart.
-func apart(a, b float64) (string, string) {
+func distinctDecimals(a, b float64) (string, string) {
 	for decimals := 0; ; decimals++ {
 		x, y := results.Decimal(a, decimals), results.Decimal(b, decimals)
 		if x != y || decimals == 6 {
@@ -417,7 +417,7 @@ func apart(a, b float64) (string, string) {
 }
 
 // known is nil for what is no number, which JSON can't hold.
-func known(f float64) *float64 {
+func finite(f float64) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
 	}

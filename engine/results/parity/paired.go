@@ -75,9 +75,9 @@ type ShiftGroup struct {
 }
 
 const (
-	shownTurns  = 10
-	shownUsers  = 10
-	fewestPairs = 5 // of a user that is listed
+	maxTurns = 10
+	maxUsers = 10
+	minPairs = 5 // of a user that is listed
 )
 
 // bandEdges of the input length in tokens.
@@ -85,25 +85,25 @@ var bandEdges = []int32{
 	1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, math.MaxInt32,
 }
 
-type place struct {
+type requestKey struct {
 	user, turn         int32
 	pass, conversation uint32
 }
 
 // pair is nil when a side has no request rows.
-func pair(ref, cand []results.Request) *Pairing {
+func pairRequests(ref, cand []results.Request) *Pairing {
 	if len(ref) == 0 || len(cand) == 0 {
 		return nil
 	}
-	ours, references, twice := places(ref)
-	theirs, candidates, twiceToo := places(cand)
+	ours, references, twice := indexRequests(ref)
+	theirs, candidates, twiceToo := indexRequests(cand)
 	p := &Pairing{Reference: references, Candidate: candidates, Ambiguous: twice + twiceToo}
 	quantities := results.PairedQuantities()
 	shifts := make([][]float64, len(quantities))
 	users, bands := map[int32][]float64{}, make([][]float64, len(bandEdges))
 	var moved []PairedRequest
 	for i := range ref { // in order, so that the result has one
-		at := placeOf(&ref[i])
+		at := keyOf(&ref[i])
 		a, b := ours[at], theirs[at]
 		if a != &ref[i] || b == nil {
 			continue
@@ -126,17 +126,17 @@ func pair(ref, cand []results.Request) *Pairing {
 		}
 	}
 	for k, q := range quantities {
-		p.Shifts = append(p.Shifts, shift(q, shifts[k]))
+		p.Shifts = append(p.Shifts, newShift(q, shifts[k]))
 	}
-	p.Turns, p.Users, p.Bands = furthest(moved), slowest(users), byLength(bands)
+	p.Turns, p.Users, p.Bands = largestShifts(moved), slowestUsers(users), groupByLength(bands)
 	return p
 }
 
-func placeOf(s *results.Request) place { return place{s.User, s.Turn, s.Pass, s.Conversation} }
+func keyOf(s *results.Request) requestKey { return requestKey{s.User, s.Turn, s.Pass, s.Conversation} }
 
 // places are the requests of a side that can be paired.
-func places(samples []results.Request) (at map[place]*results.Request, n, twice int) {
-	at = make(map[place]*results.Request, len(samples))
+func indexRequests(samples []results.Request) (at map[requestKey]*results.Request, n, twice int) {
+	at = make(map[requestKey]*results.Request, len(samples))
 	for i := range samples {
 		s := &samples[i]
 		if !s.Measured || s.Failed {
@@ -146,11 +146,11 @@ func places(samples []results.Request) (at map[place]*results.Request, n, twice 
 		if s.User < 0 || s.Turn < 0 || s.Conversation == 0 {
 			continue
 		}
-		if _, seen := at[placeOf(s)]; seen {
+		if _, seen := at[keyOf(s)]; seen {
 			s = nil
 			twice++
 		}
-		at[placeOf(&samples[i])] = s
+		at[keyOf(&samples[i])] = s
 	}
 	return at, n, twice
 }
@@ -163,7 +163,7 @@ func appendKnown(to []float64, v float64) []float64 {
 }
 
 // shift sums up differences of a quantity.
-func shift(of results.Quantity, d []float64) Shift {
+func newShift(of results.Quantity, d []float64) Shift {
 	s := Shift{Quantity: of, N: len(d)}
 	if s.N == 0 {
 		return s
@@ -176,35 +176,35 @@ func shift(of results.Quantity, d []float64) Shift {
 		}
 	}
 	d = slices.Sorted(slices.Values(d))
-	s.Mean, s.Median, s.Slower = known(sum/float64(s.N)), known(percentile.Of(d, 50)), float64(worse)/float64(s.N)
+	s.Mean, s.Median, s.Slower = finite(sum/float64(s.N)), finite(percentile.Of(d, 50)), float64(worse)/float64(s.N)
 	return s
 }
 
 // furthest are the pairs that moved most: half of them slower, half faster where there are as many.
-func furthest(moved []PairedRequest) []PairedRequest {
+func largestShifts(moved []PairedRequest) []PairedRequest {
 	slices.SortStableFunc(moved, func(a, b PairedRequest) int {
 		return cmp.Compare(b.Candidate-b.Reference, a.Candidate-a.Reference)
 	})
-	if len(moved) <= shownTurns {
+	if len(moved) <= maxTurns {
 		return append([]PairedRequest{}, moved...)
 	}
-	return append(slices.Clone(moved[:shownTurns/2]), moved[len(moved)-shownTurns/2:]...)
+	return append(slices.Clone(moved[:maxTurns/2]), moved[len(moved)-maxTurns/2:]...)
 }
 
-func slowest(users map[int32][]float64) []ShiftGroup {
+func slowestUsers(users map[int32][]float64) []ShiftGroup {
 	out := []ShiftGroup{}
 	for user, d := range users {
-		if len(d) >= fewestPairs {
-			out = append(out, ShiftGroup{fmt.Sprintf("user %d", user), len(d), shift(results.TTFT, d)})
+		if len(d) >= minPairs {
+			out = append(out, ShiftGroup{fmt.Sprintf("user %d", user), len(d), newShift(results.TTFT, d)})
 		}
 	}
 	slices.SortFunc(out, func(a, b ShiftGroup) int {
 		return cmp.Or(cmp.Compare(*b.Shift.Median, *a.Shift.Median), cmp.Compare(a.Name, b.Name))
 	})
-	return out[:min(len(out), shownUsers)]
+	return out[:min(len(out), maxUsers)]
 }
 
-func byLength(bands [][]float64) []ShiftGroup {
+func groupByLength(bands [][]float64) []ShiftGroup {
 	out := []ShiftGroup{}
 	from := int32(0)
 	for k, d := range bands {
@@ -213,7 +213,7 @@ func byLength(bands [][]float64) []ShiftGroup {
 			if k == len(bands)-1 {
 				name = fmt.Sprintf("over %s tokens", results.Count(from))
 			}
-			out = append(out, ShiftGroup{name, len(d), shift(results.TTFT, d)})
+			out = append(out, ShiftGroup{name, len(d), newShift(results.TTFT, d)})
 		}
 		if k < len(bands)-1 {
 			from = bandEdges[k] + 1
@@ -241,10 +241,10 @@ func (p *Pairing) Text() string {
 	}
 	b.WriteString("\n")
 	line := func(name string, s Shift) {
-		f := newForm(s.Quantity.Paired().Unit, s.Quantity.Paired().Decimals)
+		f := newFormat(s.Quantity.Paired().Unit, s.Quantity.Paired().Decimals)
 		if s.N > 0 {
 			fmt.Fprintf(&b, "  %s  median %s, mean %s, worse in %s of %s\n", texttable.AlignLeft(name, 33),
-				moved(f, *s.Median), moved(f, *s.Mean), results.Decimal(100*s.Slower, 1)+"%", results.Count(s.N))
+				shiftText(f, *s.Median), shiftText(f, *s.Mean), results.Decimal(100*s.Slower, 1)+"%", results.Count(s.N))
 		}
 	}
 	for _, s := range p.Shifts {
@@ -253,16 +253,16 @@ func (p *Pairing) Text() string {
 	for _, set := range slices.Concat(p.Bands, p.Users) {
 		line("TTFT, "+set.Name, set.Shift)
 	}
-	f := newForm(results.TTFT.Paired().Unit, results.TTFT.Paired().Decimals)
+	f := newFormat(results.TTFT.Paired().Unit, results.TTFT.Paired().Decimals)
 	for _, m := range p.Turns {
 		fmt.Fprintf(&b, "  user %d, pass %d, turn %d: TTFT %s to %s (%s)\n", m.User, m.Pass, m.Turn,
-			f.number(m.Reference)+f.unit, f.number(m.Candidate)+f.unit, moved(f, m.Candidate-m.Reference))
+			f.number(m.Reference)+f.unit, f.number(m.Candidate)+f.unit, shiftText(f, m.Candidate-m.Reference))
 	}
 	return b.String()
 }
 
 // moved prints a difference with its sign.
-func moved(f form, d float64) string {
+func shiftText(f numberFormat, d float64) string {
 	text := f.number(d) + f.unit
 	if d >= 0 {
 		text = "+" + text

@@ -104,7 +104,7 @@ func TestSidesOfOneRun(t *testing.T) {
 			t.Errorf("%s: %+v, %d users", path, side.About, side.Phase.Concurrency)
 		}
 		c := Compare(ref, side, Options{})
-		if c.Verdict != Within || len(c.Rows) != len(lines()) {
+		if c.Verdict != Within || len(c.Rows) != len(rowSpecs()) {
 			t.Errorf("%s: %s, %d rows", path, c.Summary(), len(c.Rows))
 		}
 		for _, r := range c.Rows {
@@ -236,11 +236,11 @@ func TestFlags(t *testing.T) {
 
 func TestDeltaText(t *testing.T) {
 	t.Parallel()
-	rate, latency := newForm(results.TokensPerSecond, 1), newForm(results.Seconds, 3)
-	percent := newForm(results.Fraction, 1)
+	rate, latency := newFormat(results.TokensPerSecond, 1), newFormat(results.Seconds, 3)
+	percent := newFormat(results.Fraction, 1)
 	for _, tt := range []struct {
 		ref, cand float64
-		form      form
+		form      numberFormat
 		want      string
 	}{
 		{100, 101, rate, "+1.0%"},
@@ -285,7 +285,7 @@ func TestGauge(t *testing.T) {
 func TestEveryKeyIsAFigure(t *testing.T) {
 	t.Parallel()
 	side := load(t, sample)
-	for _, l := range lines() {
+	for _, l := range rowSpecs() {
 		for _, m := range l.metrics {
 			if side.Phase.Figures.Get(m.Key).Label == "" {
 				t.Errorf("%s: package results has no figure %s", l.label, m.Key)

@@ -18,38 +18,38 @@ const dash = "-"
 const intervalTitle = "95% within-run only"
 
 // form is how numbers are printed.
-type form struct {
+type numberFormat struct {
 	decimals int
 	scale    float64
 	unit     string
 }
 
 // formOf is that of a metric's row.
-func formOf(m *results.Metric) form {
-	f := newForm(m.Unit, m.Decimals)
+func formatOf(m *results.Metric) numberFormat {
+	f := newFormat(m.Unit, m.Decimals)
 	if m.Parity.UnitInLabel {
 		f.unit = ""
 	}
 	return f
 }
 
-func newForm(unit results.Unit, decimals int) form {
-	f := form{decimals: decimals, scale: unit.Scale, unit: " " + unit.Display}
+func newFormat(unit results.Unit, decimals int) numberFormat {
+	f := numberFormat{decimals: decimals, scale: unit.Scale, unit: " " + unit.Display}
 	if unit == results.Fraction {
 		f.unit = unit.Display
 	}
 	return f
 }
 
-func (f form) number(v float64) string {
-	if known(v) == nil {
+func (f numberFormat) number(v float64) string {
+	if finite(v) == nil {
 		return dash
 	}
 	return strings.Replace(results.Decimal(v*f.scale, f.decimals), "-", results.Minus, 1)
 }
 
 // join puts the unit behind the numbers, unless there is none at all.
-func (f form) join(numbers []string) string {
+func (f numberFormat) join(numbers []string) string {
 	if text := join(numbers); text != dash {
 		return text + f.unit
 	}
@@ -71,7 +71,7 @@ func deltaText(delta float64, ref, cand string) string {
 		return dash
 	case ref == cand:
 		return "="
-	case known(delta) == nil:
+	case finite(delta) == nil:
 		return dash
 	}
 	decimals := 1
@@ -177,7 +177,7 @@ func (r Row) Intervals() string {
 }
 
 // shownFields of a file that differ are listed; JSON has all.
-const shownFields = 40
+const maxFields = 40
 
 // fieldLines tell how the runs' recipes and workloads differ.
 func (c Comparison) fieldLines() []string {
@@ -188,11 +188,11 @@ func (c Comparison) fieldLines() []string {
 	for _, f := range c.Fields {
 		heads = append(heads, fmt.Sprintf("%d/%d %s fields", f.Identical, f.Total, f.File))
 		for i, d := range f.Differences {
-			if i == shownFields {
+			if i == maxFields {
 				out = append(out, fmt.Sprintf("  %s: %d more", f.File, len(f.Differences)-i))
 				break
 			}
-			out = append(out, clean(fmt.Sprintf("  %s %s: %s against %s", f.File, d.Path, FieldText(d.A), FieldText(d.B))))
+			out = append(out, stripControl(fmt.Sprintf("  %s %s: %s against %s", f.File, d.Path, FieldText(d.A), FieldText(d.B))))
 		}
 	}
 	return append([]string{strings.Join(heads, " and ") + " identical"}, out...)

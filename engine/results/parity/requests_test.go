@@ -100,7 +100,7 @@ func TestIntervals(t *testing.T) {
 // drawn twice, those of the doubled sample.
 func TestWeighted(t *testing.T) {
 	t.Parallel()
-	values := []valued{{1, 0}, {2, 1}, {3, 0}, {4, 2}, {10, 1}}
+	values := []userValue{{1, 0}, {2, 1}, {3, 0}, {4, 2}, {10, 1}}
 	for _, tt := range []struct {
 		weights []int32
 		sample  []float64
@@ -112,8 +112,8 @@ func TestWeighted(t *testing.T) {
 	} {
 		for _, p := range []float64{0, 5, 50, 77, 95, 100} {
 			m := &results.Metric{Formula: results.Formula{Kind: results.Percentile, Percentile: p}}
-			out := draws{}
-			out.weighted(values, tt.weights, []*results.Metric{m})
+			out := replicateValues{}
+			out.addPercentiles(values, tt.weights, []*results.Metric{m})
 			if want := percentile.Of(tt.sample, p); math.Abs(out[m][0]-want) > 1e-12 {
 				t.Errorf("%v, p%g: %g, want %g", tt.weights, p, out[m][0], want)
 			}
@@ -154,10 +154,10 @@ func TestPaired(t *testing.T) {
 	}
 	// The same request twice can't be told apart.
 	twice := append(a.Requests[:2000:2000], a.Requests[7])
-	if p := pair(twice, a.Requests); p.Ambiguous != 1 || p.Matched != 1999 {
+	if p := pairRequests(twice, a.Requests); p.Ambiguous != 1 || p.Matched != 1999 {
 		t.Errorf("%d ambiguous, %d matched", p.Ambiguous, p.Matched)
 	}
-	if pair(nil, a.Requests) != nil {
+	if pairRequests(nil, a.Requests) != nil {
 		t.Error("paired with nothing")
 	}
 }

@@ -81,12 +81,12 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	if stem, ok := harness.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
 		s.About.Model = stem.Model
 	}
-	s.Name = cmp.Or(s.About.Name, nameOf(path))
+	s.Name = cmp.Or(s.About.Name, displayName(path))
 	return s, nil
 }
 
 // nameOf is the last part of the path that tells one run from another.
-func nameOf(path string) string {
+func displayName(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return path
@@ -261,7 +261,7 @@ func (s *Side) window() (seconds float64, implied bool) {
 }
 
 // clean drops what could move the cursor or reorder the line from foreign text.
-func clean(s string) string {
+func stripControl(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			return -1

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	pieceBytes  = 4 << 20   // of a file, for one worker at a time
+	chunkBytes  = 4 << 20   // of a file, for one worker at a time
 	windowBytes = 256 << 10 // of a piece that are looked at at once: they stay in the processor's cache
 )
 
 // rows reads the rows that were in a file when it was opened. What is wrong
 // with a line is counted by the fold; a last line without its newline counts
 // only when it is whole. The phase is negative when each row says its own.
-func (l *loaded) rows(ctx context.Context, path string, t *table, phase int) error {
+func (l *loader) loadRows(ctx context.Context, path string, t *table, phase int) error {
 	file, info, err := smallfile.Open(path)
 	if err != nil {
 		return fmt.Errorf("read results: %w", err)
@@ -29,23 +29,23 @@ func (l *loaded) rows(ctx context.Context, path string, t *table, phase int) err
 	defer file.Close()
 	name := filepath.Base(path)
 	skipped := 0
-	in := pieces{file: file, size: info.Size(), piece: pieceBytes, limit: maxLine, phase: phase}
-	err = in.each(ctx, func(p *parsed) error {
-		f := l.fold
-		before := f.lines[name]
-		for _, fault := range p.faults {
-			f.lines[name] = before + fault.line
-			_ = f.fault(name, fault.err) // counted by the fold, and told with the run
+	in := chunkReader{file: file, size: info.Size(), chunkSize: chunkBytes, maxLine: maxLine, phase: phase}
+	err = in.forEach(ctx, func(p *parsedChunk) error {
+		f := l.agg
+		before := f.lineCounts[name]
+		for _, fault := range p.rejected {
+			f.lineCounts[name] = before + fault.line
+			_ = f.reject(name, fault.err) // counted by the fold, and told with the run
 		}
-		f.lines[name] = before + p.lines
+		f.lineCounts[name] = before + p.lines
 		for i := range p.rows {
-			f.take(t, name, &p.rows[i])
+			f.addRow(t, name, &p.rows[i])
 		}
-		skipped += p.skipped
-		if p.torn {
+		skipped += p.tooLong
+		if p.incomplete {
 			l.notes = append(l.notes, name+": the last line is half written, not counted")
 		}
-		return f.broken
+		return f.storeErr
 	})
 	if skipped > 0 {
 		l.notes = append(l.notes, fmt.Sprintf("%s: %d line(s) longer than 64 MiB, not counted", name, skipped))
@@ -57,41 +57,41 @@ func (l *loaded) rows(ctx context.Context, path string, t *table, phase int) err
 }
 
 // parsed is what the lines that begin in a piece of the file hold.
-type parsed struct {
-	rows    []row
-	lines   int
-	faults  []lineFault
-	skipped int  // lines over the limit
-	torn    bool // the file's last line is half written
+type parsedChunk struct {
+	rows       []row
+	lines      int
+	rejected   []rejectedLine
+	tooLong    int  // lines over the limit
+	incomplete bool // the file's last line is half written
 }
 
-type lineFault struct {
+type rejectedLine struct {
 	line int // from 1, in the piece
 	err  error
 }
 
 // pieces reads a file's rows with several workers: worker w takes the pieces
 // w, w+n, w+2n … of the n workers, and what they parsed is given on in order.
-type pieces struct {
-	file  io.ReaderAt
-	size  int64
-	piece int
-	limit int // bytes of a line, with its newline
-	phase int
+type chunkReader struct {
+	file      io.ReaderAt
+	size      int64
+	chunkSize int
+	maxLine   int // bytes of a line, with its newline
+	phase     int
 }
 
-func (in *pieces) each(ctx context.Context, take func(*parsed) error) error {
+func (in *chunkReader) forEach(ctx context.Context, take func(*parsedChunk) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	n := int64(processors())
-	count := (in.size + int64(in.piece) - 1) / int64(in.piece)
-	outs, frees := make([]chan *parsed, n), make([]chan *parsed, n)
+	n := int64(workerCount())
+	count := (in.size + int64(in.chunkSize) - 1) / int64(in.chunkSize)
+	outs, frees := make([]chan *parsedChunk, n), make([]chan *parsedChunk, n)
 	errs := make(chan error, n)
 	for w := range n {
-		outs[w], frees[w] = make(chan *parsed, 1), make(chan *parsed, 2)
-		frees[w] <- &parsed{}
-		frees[w] <- &parsed{}
-		go func() { errs <- in.work(ctx, w, n, count, outs[w], frees[w]) }()
+		outs[w], frees[w] = make(chan *parsedChunk, 1), make(chan *parsedChunk, 2)
+		frees[w] <- &parsedChunk{}
+		frees[w] <- &parsedChunk{}
+		go func() { errs <- in.runWorker(ctx, w, n, count, outs[w], frees[w]) }()
 	}
 	var failed []error
 	for i := range count {
@@ -115,19 +115,19 @@ func (in *pieces) each(ctx context.Context, take func(*parsed) error) error {
 	return errors.Join(append(failed, cancelled)...)
 }
 
-func (in *pieces) work(ctx context.Context, first, step, count int64, out chan<- *parsed, free <-chan *parsed) error {
+func (in *chunkReader) runWorker(ctx context.Context, first, step, count int64, out chan<- *parsedChunk, free <-chan *parsedChunk) error {
 	defer close(out)
 	var buf []byte
 	for i := first; i < count; i += step {
-		var p *parsed
+		var p *parsedChunk
 		select {
 		case p = <-free:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		*p = parsed{rows: p.rows[:0], faults: p.faults[:0]}
+		*p = parsedChunk{rows: p.rows[:0], rejected: p.rejected[:0]}
 		var err error
-		if buf, err = in.parse(i*int64(in.piece), buf, p); err != nil {
+		if buf, err = in.parseChunk(i*int64(in.chunkSize), buf, p); err != nil {
 			return err
 		}
 		select {
@@ -140,8 +140,8 @@ func (in *pieces) work(ctx context.Context, first, step, count int64, out chan<-
 }
 
 // parse parses the lines that begin in the piece at from. It returns its buffer for the next time.
-func (in *pieces) parse(from int64, buf []byte, p *parsed) ([]byte, error) {
-	end := min(from+int64(in.piece), in.size)
+func (in *chunkReader) parseChunk(from int64, buf []byte, p *parsedChunk) ([]byte, error) {
+	end := min(from+int64(in.chunkSize), in.size)
 	at := max(0, from-1) // of buf in the file; the byte before the piece tells whether a line begins with it
 	if cap(buf) > 4*windowBytes {
 		buf = nil // it was made for a very long line
@@ -167,26 +167,26 @@ func (in *pieces) parse(from int64, buf []byte, p *parsed) ([]byte, error) {
 			switch {
 			case skip:
 				skip = false
-			case len(line) >= in.limit:
-				p.lines, p.skipped = p.lines+1, p.skipped+1
+			case len(line) >= in.maxLine:
+				p.lines, p.tooLong = p.lines+1, p.tooLong+1
 			default:
 				p.lines++
-				in.line(line, p)
+				in.parseLine(line, p)
 			}
 			continue
 		}
 		rest := len(buf) - i
 		switch {
-		case rest >= in.limit: // the next line is not of this piece
-			p.lines, p.skipped = p.lines+1, p.skipped+1
+		case rest >= in.maxLine: // the next line is not of this piece
+			p.lines, p.tooLong = p.lines+1, p.tooLong+1
 			return buf, nil
 		case at+int64(len(buf)) >= in.size:
 			p.lines++
-			p.torn = !in.last(buf[i:], p)
+			p.incomplete = !in.parseLastLine(buf[i:], p)
 			return buf, nil
 		}
 		var err error
-		if buf, err = in.slide(buf, i, at+int64(len(buf))); err != nil {
+		if buf, err = in.refill(buf, i, at+int64(len(buf))); err != nil {
 			return buf, err
 		}
 		at, i, looked = at+int64(i), 0, rest
@@ -195,7 +195,7 @@ func (in *pieces) parse(from int64, buf []byte, p *parsed) ([]byte, error) {
 }
 
 // slide moves what stands from i on to the front, and reads more behind it.
-func (in *pieces) slide(buf []byte, i int, next int64) ([]byte, error) {
+func (in *chunkReader) refill(buf []byte, i int, next int64) ([]byte, error) {
 	rest := len(buf) - i
 	if need := max(windowBytes, 2*rest); cap(buf) < need {
 		buf = append(make([]byte, 0, need), buf[i:]...)
@@ -214,23 +214,23 @@ func (in *pieces) slide(buf []byte, i int, next int64) ([]byte, error) {
 	return buf, err
 }
 
-func (in *pieces) line(line []byte, p *parsed) {
+func (in *chunkReader) parseLine(line []byte, p *parsedChunk) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
 	p.rows = append(p.rows, row{})
 	if err := parseRow(line, in.phase, &p.rows[len(p.rows)-1]); err != nil {
-		p.faults = append(p.faults, lineFault{p.lines, err})
+		p.rejected = append(p.rejected, rejectedLine{p.lines, err})
 		p.rows = p.rows[:len(p.rows)-1]
 	}
 }
 
 // last parses a line without newline; false means that it is half written.
-func (in *pieces) last(line []byte, p *parsed) bool {
+func (in *chunkReader) parseLastLine(line []byte, p *parsedChunk) bool {
 	if jsonrow.Members(line, func(_, _ []byte, _ int) error { return nil }) != nil {
 		p.lines--
 		return false
 	}
-	in.line(line, p)
+	in.parseLine(line, p)
 	return true
 }

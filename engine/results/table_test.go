@@ -32,11 +32,11 @@ func TestMoreRowsThanMemory(t *testing.T) {
 		if i%50 == 0 {
 			better := r
 			better.Output = 7
-			f.add(analysis, mixed(uint64(i), 1), &better)
+			f.addRequest(analysis, combineHash(uint64(i), 1), &better)
 		}
-		f.add(&f.live, mixed(uint64(i), 1), &r)
+		f.addRequest(&f.live, combineHash(uint64(i), 1), &r)
 		if i%1000 == 999 { // the request of long ago once more
-			f.add(&f.live, mixed(uint64(i/2), 1), &r)
+			f.addRequest(&f.live, combineHash(uint64(i/2), 1), &r)
 			repeated++
 		}
 		if i%50 == 0 {
@@ -54,7 +54,7 @@ func TestMoreRowsThanMemory(t *testing.T) {
 	if got := f.checkLong(t, n); got != output {
 		t.Errorf("%g output tokens, want %g", got, output)
 	}
-	if got := f.live.repeated.count(); got != repeated {
+	if got := f.live.duplicates.count(); got != repeated {
 		t.Errorf("%d repeated rows, want %d", got, repeated)
 	}
 	figures := f.Snapshot(time.Time{}).Phases[0].Figures
@@ -102,7 +102,7 @@ func (f *Aggregator) checkLong(t *testing.T, n int) float64 {
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	n := crowded + crowded/2
+	n := maxCollected + maxCollected/2
 	samples := map[string]func(int) float64{
 		"uniform":      func(int) float64 { return rng.Float64() },
 		"narrow":       func(int) float64 { return 1 + 1e-9*rng.Float64() },
@@ -121,7 +121,7 @@ func TestSelect(t *testing.T) {
 			values[i] = draw(i)
 			rows[i] = Request{TTFT: values[i], Input: -1, Output: -1, Cached: -1, Start: 2, End: 1}
 		}
-		s, err := sum(func(workers int, visit func(int, *Request)) error {
+		s, err := computeSums(func(workers int, visit func(int, *Request)) error {
 			return parallel(workers, func(w int) error {
 				for i := w * n / workers; i < (w+1)*n/workers; i++ {
 					visit(w, &rows[i])
@@ -158,7 +158,7 @@ func TestSeriesOfLateRows(t *testing.T) {
 		var s Series
 		for k, i := range order {
 			r := rows[i]
-			f.add(&f.live, mixed(uint64(i), 1), &r)
+			f.addRequest(&f.live, combineHash(uint64(i), 1), &r)
 			if k%look == 0 || k == len(order)-1 {
 				var err error
 				if s, err = f.Series(0, 5); err != nil {

@@ -52,27 +52,27 @@ type block struct {
 type extent struct {
 	n                  int
 	minPhase, maxPhase uint16
-	earliest, latest   float64 // end
+	firstEnd, lastEnd  float64 // end
 }
 
 // table holds the rows of one file in file order.
 type table struct {
-	blocks   []*block // nil when in the spill file
-	extents  []extent
-	n        int
-	spill    *os.File
-	keys     keySet // of the rows before keyed, while the table is short
-	keyed    int
-	repeated bitset // rows of a request that was there before
-	covered  bitset // rows that another file's win over
-	near     float64
-	last     float64 // latest time of any row
+	blocks     []*block // nil when in the spill file
+	extents    []extent
+	n          int
+	spill      *os.File
+	keys       keySet // of the rows before keyed, while the table is short
+	keyedRows  int
+	duplicates bitset // rows of a request that was there before
+	superseded bitset // rows that another file's win over
+	lastStart  float64
+	latest     float64 // latest time of any row
 }
 
 func (t *table) add(key uint64, r *Request) error {
 	at := t.n % blockRows
 	if at == 0 {
-		if err := t.extend(); err != nil {
+		if err := t.appendBlock(); err != nil {
 			return err
 		}
 	}
@@ -83,19 +83,19 @@ func (t *table) add(key uint64, r *Request) error {
 	x.n++
 	x.minPhase, x.maxPhase = min(x.minPhase, r.phase), max(x.maxPhase, r.phase)
 	if r.End >= 0 {
-		x.earliest, x.latest = min(x.earliest, r.End), max(x.latest, r.End)
-		t.last = max(t.last, r.End)
+		x.firstEnd, x.lastEnd = min(x.firstEnd, r.End), max(x.lastEnd, r.End)
+		t.latest = max(t.latest, r.End)
 	}
-	t.last = max(t.last, r.Start)
+	t.latest = max(t.latest, r.Start)
 	return nil
 }
 
 // extend begins a block; what is too much for memory goes to the file first.
-func (t *table) extend() error {
+func (t *table) appendBlock() error {
 	var next *block
 	full := len(t.blocks)
 	if t.spill != nil || full >= residentBlocks {
-		if err := t.unload(); err != nil {
+		if err := t.spillBlocks(); err != nil {
 			return err
 		}
 		next, t.blocks[full-1] = t.blocks[full-1], nil
@@ -104,7 +104,7 @@ func (t *table) extend() error {
 		next = new(block)
 	}
 	t.blocks = append(t.blocks, next)
-	t.extents = append(t.extents, extent{minPhase: math.MaxUint16, earliest: math.Inf(1), latest: math.Inf(-1)})
+	t.extents = append(t.extents, extent{minPhase: math.MaxUint16, firstEnd: math.Inf(1), lastEnd: math.Inf(-1)})
 	return nil
 }
 
@@ -118,7 +118,7 @@ func (b *block) keyBytes() []byte {
 }
 
 // unload writes all blocks that are in memory, and keeps the last one's memory.
-func (t *table) unload() error {
+func (t *table) spillBlocks() error {
 	if t.spill == nil {
 		f, err := os.CreateTemp("", "agentperf-rows-*")
 		if err != nil {
@@ -151,7 +151,7 @@ func (t *table) close() {
 }
 
 // load gives a block, read into buf when it is not in memory.
-func (t *table) load(i int, buf *block) (*block, error) {
+func (t *table) loadBlock(i int, buf *block) (*block, error) {
 	if t.blocks[i] != nil {
 		return t.blocks[i], nil
 	}
@@ -161,7 +161,9 @@ func (t *table) load(i int, buf *block) (*block, error) {
 	return buf, nil
 }
 
-func (x *extent) holds(phase int) bool { return int(x.minPhase) <= phase && phase <= int(x.maxPhase) }
+func (x *extent) containsPhase(phase int) bool {
+	return int(x.minPhase) <= phase && phase <= int(x.maxPhase)
+}
 
 // scan visits the rows that count, those from the row index from on, of blocks
 // that are wanted. Each worker visits its part of the blocks in file order.
@@ -177,13 +179,13 @@ func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(wo
 			if wanted != nil && !wanted(&t.extents[i]) {
 				continue
 			}
-			b, err := t.load(i, buf)
+			b, err := t.loadBlock(i, buf)
 			if err != nil {
 				return err
 			}
 			at := i * blockRows
 			for k := max(0, from-at); k < t.extents[i].n; k++ {
-				if !t.repeated.has(at+k) && !t.covered.has(at+k) {
+				if !t.duplicates.has(at+k) && !t.superseded.has(at+k) {
 					visit(w, &b.rows[k])
 				}
 			}
@@ -193,7 +195,7 @@ func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(wo
 }
 
 // eachKeys visits the keys from row from on, a block's at a time.
-func (t *table) eachKeys(from int, visit func(row int, keys []uint64)) error {
+func (t *table) scanKeys(from int, visit func(row int, keys []uint64)) error {
 	var buf *block
 	if t.spill != nil {
 		buf = new(block)
@@ -214,7 +216,7 @@ func (t *table) eachKeys(from int, visit func(row int, keys []uint64)) error {
 }
 
 // processors is how many workers scan side by side.
-func processors() int { return min(runtime.GOMAXPROCS(0), 8) }
+func workerCount() int { return min(runtime.GOMAXPROCS(0), 8) }
 
 // parallel runs the workers and gives the first one's error.
 func parallel(workers int, work func(worker int) error) error {
@@ -261,23 +263,23 @@ func LoadRequests(ctx context.Context, dir string, rc RunContext, phase int) (Ru
 	if err != nil {
 		return Run{}, nil, err
 	}
-	defer l.fold.Close()
+	defer l.agg.Close()
 	run := l.run()
 	for _, p := range run.Phases {
 		if p.Index == phase || phase < 0 && len(run.Phases) == 1 {
-			all, err := l.fold.requestsOf(p)
+			all, err := l.agg.collectRequests(p)
 			return run, all, err
 		}
 	}
 	return run, nil, nil
 }
 
-func (f *Aggregator) requestsOf(p Phase) ([]Request, error) {
+func (f *Aggregator) collectRequests(p Phase) ([]Request, error) {
 	if p.Total > maxRequests || f.spans.phases[p.Index] == nil {
 		return nil, nil
 	}
 	all := make([]Request, 0, p.Total)
-	err := f.requests(p.Index)(1, func(_ int, r *Request) {
+	err := f.phaseRequests(p.Index)(1, func(_ int, r *Request) {
 		all = append(all, *r)
 		all[len(all)-1].Measured = p.Window.measures(r)
 	})

@@ -12,11 +12,11 @@ import (
 // floats ≥ 0 as they order integers; a second one collects the values of those
 // few bins that hold a wanted rank, or counts a crowded bin by its next bits.
 const (
-	binShift = 44                         // leaves the exponent and 8 bits of the mantissa
-	binBase  = (1023 - 24) << 8           // what is below 2^-24 shares the first bin
-	bins     = (1023+40)<<8 - binBase + 1 // what is from 2^40 on the last one
-	subBins  = 1 << 10                    // of a crowded bin
-	crowded  = 1 << 15                    // values
+	binShift     = 44                         // leaves the exponent and 8 bits of the mantissa
+	binBase      = (1023 - 24) << 8           // what is below 2^-24 shares the first bin
+	bins         = (1023+40)<<8 - binBase + 1 // what is from 2^40 on the last one
+	subBins      = 1 << 10                    // of a crowded bin
+	maxCollected = 1 << 15                    // values
 )
 
 type histogram [bins]uint32
@@ -38,44 +38,44 @@ func bounds(bin int) (low, high uint64) {
 }
 
 // cell is a range of values of one quantity, of which some ranks are wanted.
-type cell struct {
-	of        Quantity
-	low, high uint64 // bits of the least and greatest value
-	before    int    // values below it
-	count     int
-	ranks     []int
+type rankRange struct {
+	quantity   Quantity
+	low, high  uint64 // bits of the least and greatest value
+	rankOffset int    // values below it
+	count      int
+	ranks      []int
 }
 
 // finding is what a pass found of a cell.
-type finding struct {
-	values   []float64 // unless the cell is crowded
-	sub      []uint32
-	min, max uint64
+type rangeContent struct {
+	values    []float64 // unless the cell is crowded
+	subCounts []uint32
+	min, max  uint64
 }
 
-func (c *cell) step() uint64 { return (c.high-c.low)/subBins + 1 }
+func (c *rankRange) step() uint64 { return (c.high-c.low)/subBins + 1 }
 
-func (c *cell) take(into *finding, bits uint64, v float64) {
-	if c.count <= crowded {
+func (c *rankRange) add(into *rangeContent, bits uint64, v float64) {
+	if c.count <= maxCollected {
 		into.values = append(into.values, v)
 		return
 	}
-	into.sub[(bits-c.low)/c.step()]++
+	into.subCounts[(bits-c.low)/c.step()]++
 	into.min, into.max = min(into.min, bits), max(into.max, bits)
 }
 
 // rankSet are the order statistics that are wanted, and those that are found.
 type rankSet struct {
-	n     [quantities]int
-	want  [quantities][]int
-	found [quantities]map[int]float64
-	cells []cell
+	n      [quantities]int
+	want   [quantities][]int
+	found  [quantities]map[int]float64
+	ranges []rankRange
 
 	workers int
 }
 
 // ask notes the ranks of a percentile of n values.
-func (s *rankSet) ask(of Quantity, n int, p float64) {
+func (s *rankSet) wantPercentile(of Quantity, n int, p float64) {
 	if s.n[of] = n; n > 0 {
 		low, high, _ := percentile.Ranks(n, p)
 		s.want[of] = append(s.want[of], low, high)
@@ -88,10 +88,10 @@ func (s *rankSet) percentile(of Quantity, p float64) float64 {
 }
 
 // source visits requests, each worker some of them.
-type source func(workers int, visit func(worker int, r *Request)) error
+type requestScan func(workers int, visit func(worker int, r *Request)) error
 
 // find fills in the ranks that were asked for.
-func (s *rankSet) find(counts *[quantities]*histogram, rows source) error {
+func (s *rankSet) resolve(counts *[quantities]*histogram, rows requestScan) error {
 	for of, h := range counts {
 		if h != nil {
 			slices.Sort(s.want[of])
@@ -100,8 +100,8 @@ func (s *rankSet) find(counts *[quantities]*histogram, rows source) error {
 			s.split(Quantity(of), 0, h[:], s.want[of], bounds)
 		}
 	}
-	for len(s.cells) > 0 {
-		if err := s.pass(rows); err != nil {
+	for len(s.ranges) > 0 {
+		if err := s.refine(rows); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (s *rankSet) split(of Quantity, before int, counts []uint32, ranks []int, b
 		}
 		if k, _ := slices.BinarySearch(ranks, before+int(n)); k > 0 {
 			low, high := bounds(bin)
-			s.cells = append(s.cells, cell{of: of, low: low, high: high, before: before, count: int(n), ranks: ranks[:k]})
+			s.ranges = append(s.ranges, rankRange{quantity: of, low: low, high: high, rankOffset: before, count: int(n), ranks: ranks[:k]})
 			ranks = ranks[k:]
 		}
 		before += int(n)
@@ -124,24 +124,24 @@ func (s *rankSet) split(of Quantity, before int, counts []uint32, ranks []int, b
 }
 
 // pass narrows every cell, or ends it.
-func (s *rankSet) pass(rows source) error {
+func (s *rankSet) refine(rows requestScan) error {
 	var index [quantities][]int16 // first cell of a bin, plus one; cells of a bin stand together
-	for i := range s.cells {
-		c := &s.cells[i]
-		if index[c.of] == nil {
-			index[c.of] = make([]int16, bins)
+	for i := range s.ranges {
+		c := &s.ranges[i]
+		if index[c.quantity] == nil {
+			index[c.quantity] = make([]int16, bins)
 		}
-		if at := &index[c.of][binOf(math.Float64frombits(c.low))]; *at == 0 {
+		if at := &index[c.quantity][binOf(math.Float64frombits(c.low))]; *at == 0 {
 			*at = int16(i + 1)
 		}
 	}
-	found := make([][]finding, s.workers)
+	found := make([][]rangeContent, s.workers)
 	for w := range found {
-		found[w] = make([]finding, len(s.cells))
-		for i := range s.cells {
+		found[w] = make([]rangeContent, len(s.ranges))
+		for i := range s.ranges {
 			found[w][i].min = math.MaxUint64
-			if s.cells[i].count > crowded {
-				found[w][i].sub = make([]uint32, subBins)
+			if s.ranges[i].count > maxCollected {
+				found[w][i].subCounts = make([]uint32, subBins)
 			}
 		}
 	}
@@ -158,9 +158,9 @@ func (s *rankSet) pass(rows source) error {
 				continue
 			}
 			bits := math.Float64bits(v)
-			for k := int(index[of][binOf(v)] - 1); k < len(s.cells) && int(s.cells[k].of) == of && s.cells[k].low <= bits; k++ {
-				if bits <= s.cells[k].high {
-					s.cells[k].take(&found[w][k], bits, v)
+			for k := int(index[of][binOf(v)] - 1); k < len(s.ranges) && int(s.ranges[k].quantity) == of && s.ranges[k].low <= bits; k++ {
+				if bits <= s.ranges[k].high {
+					s.ranges[k].add(&found[w][k], bits, v)
 					break
 				}
 			}
@@ -169,40 +169,40 @@ func (s *rankSet) pass(rows source) error {
 	if err != nil {
 		return err
 	}
-	done := s.cells
-	s.cells = nil
+	done := s.ranges
+	s.ranges = nil
 	for i := range done {
 		all := found[0][i]
 		for _, more := range found[1:] {
 			all.merge(&more[i])
 		}
-		s.end(&done[i], &all)
+		s.finish(&done[i], &all)
 	}
 	return nil
 }
 
-func (f *finding) merge(more *finding) {
+func (f *rangeContent) merge(more *rangeContent) {
 	f.values = append(f.values, more.values...)
-	for i, n := range more.sub {
-		f.sub[i] += n
+	for i, n := range more.subCounts {
+		f.subCounts[i] += n
 	}
 	f.min, f.max = min(f.min, more.min), max(f.max, more.max)
 }
 
-func (s *rankSet) end(c *cell, f *finding) {
+func (s *rankSet) finish(c *rankRange, f *rangeContent) {
 	switch {
-	case c.count <= crowded:
+	case c.count <= maxCollected:
 		slices.Sort(f.values)
 		for _, rank := range c.ranks {
-			s.found[c.of][rank] = f.values[rank-c.before]
+			s.found[c.quantity][rank] = f.values[rank-c.rankOffset]
 		}
 	case f.min == f.max:
 		for _, rank := range c.ranks {
-			s.found[c.of][rank] = math.Float64frombits(f.min)
+			s.found[c.quantity][rank] = math.Float64frombits(f.min)
 		}
 	default:
 		step := c.step()
-		s.split(c.of, c.before, f.sub, c.ranks, func(bin int) (uint64, uint64) {
+		s.split(c.quantity, c.rankOffset, f.subCounts, c.ranks, func(bin int) (uint64, uint64) {
 			low := c.low + uint64(bin)*step
 			return low, min(low+step-1, c.high)
 		})

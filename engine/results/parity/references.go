@@ -17,7 +17,7 @@ type Distribution struct {
 	Candidate []float64 `json:"candidate_s"`
 }
 
-func distribution(ref, cand *Side) *Distribution {
+func newDistribution(ref, cand *Side) *Distribution {
 	d := &Distribution{}
 	sides := [2][]float64{}
 	for i, s := range []*Side{ref, cand} {
@@ -44,11 +44,11 @@ func distribution(ref, cand *Side) *Distribution {
 
 // fit are the further references that the band may be measured with, and a note on each of the
 // others: one run of something else would widen the band until everything is within.
-func fit(ref *Side, more []Side) (fits []Side, notes []string) {
+func usableReferences(ref *Side, more []Side) (fits []Side, notes []string) {
 	notes = []string{}
 	for i := range more {
 		s := &more[i]
-		why := slices.Concat(differences(ref, s), s.Phase.Invalid)
+		why := slices.Concat(identityDifferences(ref, s), s.Phase.Invalid)
 		if s.Failure != "" {
 			why = append(why, "the run "+s.Failure)
 		}
@@ -59,14 +59,14 @@ func fit(ref *Side, more []Side) (fits []Side, notes []string) {
 			fits = append(fits, *s)
 			continue
 		}
-		notes = append(notes, clean(fmt.Sprintf("left out as a reference: %s: %s", s.Name, strings.Join(why, "; "))))
+		notes = append(notes, stripControl(fmt.Sprintf("left out as a reference: %s: %s", s.Name, strings.Join(why, "; "))))
 	}
 	return fits, notes
 }
 
 // spread is, by key, the largest difference between two of the reference runs
 // as a fraction of their mean.
-func spread(ref *Side, more []Side) map[string]float64 {
+func referenceSpread(ref *Side, more []Side) map[string]float64 {
 	out := map[string]float64{}
 	if len(more) == 0 {
 		return out

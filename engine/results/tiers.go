@@ -38,7 +38,7 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 		r := TierResult{Tier: t, Levels: []TierLevel{}}
 		for _, p := range phases {
 			l := TierLevel{Concurrency: p.Concurrency}
-			l.Reason, l.ShortReason = t.misses(p)
+			l.Reason, l.ShortReason = t.unmetReason(p)
 			l.Meets = l.Reason == ""
 			r.Levels = append(r.Levels, l)
 			if l.Meets {
@@ -51,7 +51,7 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 }
 
 // misses says why a phase does not meet the tier, whole and in brief; empty where it does.
-func (t Tier) misses(p Phase) (why, brief string) {
+func (t Tier) unmetReason(p Phase) (why, brief string) {
 	speed, ttft := p.Figures.Get(LocalSpeed25), p.Figures.Get(TTFT95)
 	reasons := slices.Concat(p.Invalid, []string{p.Partial, speed.Invalid, ttft.Invalid})
 	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })

@@ -41,22 +41,22 @@ type PlannedPhase struct {
 // Aggregator gathers the client's output line by line. It is not safe for concurrent
 // use. Lines may come in any order of files, but in file order within one.
 type Aggregator struct {
-	planned  map[int]PlannedPhase
-	started  float64 // Unix s; NaN when no start is known
-	starts   starts
-	live     table
-	analysis map[string]*table // by file name
-	manifest []manifestRow
-	lines    map[string]int // by file name
-	stats    []statistics
-	faults   map[string]*fault // by file name
-	odd      map[string]*fault // rows with values that can't be, likewise
-	kinds    []string          // of failures
-	broken   error             // rows could not be set aside or read back
+	planned    map[int]PlannedPhase
+	startTime  float64 // Unix s; NaN when no start is known
+	restarts   restartDetector
+	live       table
+	analysis   map[string]*table // by file name
+	manifest   []manifestRow
+	lineCounts map[string]int // by file name
+	stats      []statistics
+	rejected   map[string]*lineIssues // by file name
+	outOfRange map[string]*lineIssues // rows with values that can't be, likewise
+	errorKinds []string               // of failures
+	storeErr   error                  // rows could not be set aside or read back
 
-	resolved int // rows of all files when repeated ones were sought last
-	spans    spans
-	tracks   map[int]*track // series by phase
+	dedupedRows   int // rows of all files when repeated ones were sought last
+	spans         spans
+	seriesByPhase map[int]*phaseSeries // series by phase
 }
 
 type manifestRow struct {
@@ -68,17 +68,17 @@ type manifestRow struct {
 }
 
 // fault counts the lines of a file that could not be read, and keeps the first.
-type fault struct {
-	n     int
+type lineIssues struct {
+	count int
 	first string
 }
 
 // NewAggregator starts from nothing.
 func NewAggregator() *Aggregator {
 	return &Aggregator{
-		planned: map[int]PlannedPhase{}, started: math.NaN(), starts: newStarts(), analysis: map[string]*table{},
-		lines: map[string]int{}, faults: map[string]*fault{}, odd: map[string]*fault{}, kinds: []string{"unknown"},
-		tracks: map[int]*track{},
+		planned: map[int]PlannedPhase{}, startTime: math.NaN(), restarts: newRestartDetector(), analysis: map[string]*table{},
+		lineCounts: map[string]int{}, rejected: map[string]*lineIssues{}, outOfRange: map[string]*lineIssues{}, errorKinds: []string{"unknown"},
+		seriesByPhase: map[int]*phaseSeries{},
 	}
 }
 
@@ -100,20 +100,22 @@ func (f *Aggregator) AddPlan(planned ...PlannedPhase) {
 // SetStart tells when the client was started, from the job's events. Only rows of
 // the latest start count. Without it the start is sought in the rows.
 func (f *Aggregator) SetStart(t time.Time) {
-	if s := unix(t); math.IsNaN(f.started) || s > f.started {
-		f.started = s
+	if s := unix(t); math.IsNaN(f.startTime) || s > f.startTime {
+		f.startTime = s
 	}
 }
 
 // AddRequestRow takes a line of requests.jsonl. An error tells what is wrong with the
 // line; it is counted and shown in Run.Warnings as well.
-func (f *Aggregator) AddRequestRow(line []byte) error { return f.row(&f.live, RequestsFile, -1, line) }
+func (f *Aggregator) AddRequestRow(line []byte) error {
+	return f.addLine(&f.live, RequestsFile, -1, line)
+}
 
 // AddAnalysisRow takes a line of the file <stem>.jsonl, whose rows win over the live
 // ones. The phase is the stem's.
 func (f *Aggregator) AddAnalysisRow(stem harness.Stem, line []byte) error {
 	t, name := f.analysisTable(stem)
-	return f.row(t, name, stem.Phase, line)
+	return f.addLine(t, name, stem.Phase, line)
 }
 
 func (f *Aggregator) analysisTable(stem harness.Stem) (*table, string) {
@@ -126,53 +128,53 @@ func (f *Aggregator) analysisTable(stem harness.Stem) (*table, string) {
 	return t, name
 }
 
-func (f *Aggregator) row(t *table, name string, phase int, line []byte) error {
-	f.lines[name]++
+func (f *Aggregator) addLine(t *table, name string, phase int, line []byte) error {
+	f.lineCounts[name]++
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
 	var p row
 	if err := parseRow(line, phase, &p); err != nil {
-		return f.fault(name, err)
+		return f.reject(name, err)
 	}
-	f.take(t, name, &p)
-	return f.broken
+	f.addRow(t, name, &p)
+	return f.storeErr
 }
 
 // take takes the rows of a file in its order.
-func (f *Aggregator) take(t *table, name string, p *row) {
+func (f *Aggregator) addRow(t *table, name string, p *row) {
 	if p.errorKind != "" {
-		p.kind = f.kind(p.errorKind)
+		p.kind = f.kindIndex(p.errorKind)
 	}
-	if p.odd != "" {
-		count(f.odd, name, p.odd)
+	if p.outOfRange != "" {
+		addIssue(f.outOfRange, name, p.outOfRange)
 	}
-	f.add(t, p.key, &p.Request)
+	f.addRequest(t, p.key, &p.Request)
 }
 
-func (f *Aggregator) add(t *table, key uint64, r *Request) {
-	t.place(r)
+func (f *Aggregator) addRequest(t *table, key uint64, r *Request) {
+	t.setFallbackStart(r)
 	if t == &f.live {
-		f.starts.add(r)
+		f.restarts.add(r)
 	}
-	if err := t.add(key, r); err != nil && f.broken == nil {
-		f.broken = err
+	if err := t.add(key, r); err != nil && f.storeErr == nil {
+		f.storeErr = err
 	}
 }
 
 // kind is the number of a kind of failure. There are few; what comes after the 255th is unknown.
-func (f *Aggregator) kind(name string) uint8 {
-	i := slices.Index(f.kinds, name)
-	if i < 0 && len(f.kinds) <= math.MaxUint8 {
-		i = len(f.kinds)
-		f.kinds = append(f.kinds, strings.Clone(name))
+func (f *Aggregator) kindIndex(name string) uint8 {
+	i := slices.Index(f.errorKinds, name)
+	if i < 0 && len(f.errorKinds) <= math.MaxUint8 {
+		i = len(f.errorKinds)
+		f.errorKinds = append(f.errorKinds, strings.Clone(name))
 	}
 	return uint8(max(i, 0))
 }
 
 // AddManifestRow takes a line of phase_manifest.jsonl.
 func (f *Aggregator) AddManifestRow(line []byte) error {
-	if f.lines[ManifestFile]++; len(bytes.TrimSpace(line)) == 0 {
+	if f.lineCounts[ManifestFile]++; len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
 	var m manifestRow
@@ -181,7 +183,7 @@ func (f *Aggregator) AddManifestRow(line []byte) error {
 		err = problem.New(problem.RowsUnreadable, "phase_idx, settling_end or actual_phase_end is missing")
 	}
 	if err != nil {
-		return f.fault(ManifestFile, err)
+		return f.reject(ManifestFile, err)
 	}
 	f.manifest = append(f.manifest, m)
 	return nil
@@ -193,7 +195,7 @@ func (f *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
 	name := stem.String() + ".json"
 	s, err := parseStatistics(stem, data)
 	if err != nil {
-		return f.fault(name, err)
+		return f.reject(name, err)
 	}
 	f.DropFile(name)
 	f.stats = append(f.stats, s)
@@ -203,19 +205,19 @@ func (f *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
 // DropFile drops all that came from a file, by its base name: it was truncated or
 // replaced, and its lines will be given again.
 func (f *Aggregator) DropFile(name string) {
-	delete(f.lines, name)
-	delete(f.faults, name)
-	delete(f.odd, name)
+	delete(f.lineCounts, name)
+	delete(f.rejected, name)
+	delete(f.outOfRange, name)
 	if t := f.analysis[name]; t != nil {
 		t.close()
 		delete(f.analysis, name)
-		f.renew()
+		f.invalidate()
 	}
 	switch name {
 	case RequestsFile:
 		f.live.close()
-		f.live, f.starts = table{}, newStarts()
-		f.renew()
+		f.live, f.restarts = table{}, newRestartDetector()
+		f.invalidate()
 	case ManifestFile:
 		f.manifest = nil
 	default:
@@ -223,51 +225,51 @@ func (f *Aggregator) DropFile(name string) {
 	}
 }
 
-func (f *Aggregator) fault(name string, err error) error {
+func (f *Aggregator) reject(name string, err error) error {
 	where := name
-	if n := f.lines[name]; n > 0 {
+	if n := f.lineCounts[name]; n > 0 {
 		where = fmt.Sprintf("%s:%d", name, n)
 	}
 	err = fmt.Errorf("%s: %w", where, err)
-	count(f.faults, name, err.Error())
+	addIssue(f.rejected, name, err.Error())
 	return err
 }
 
-func count(faults map[string]*fault, name, text string) {
+func addIssue(faults map[string]*lineIssues, name, text string) {
 	if faults[name] == nil {
-		faults[name] = &fault{first: text}
+		faults[name] = &lineIssues{first: text}
 	}
-	faults[name].n++
+	faults[name].count++
 }
 
 // renew drops what was derived of rows that are gone.
-func (f *Aggregator) renew() {
-	f.resolved, f.spans, f.tracks = -1, spans{}, map[int]*track{}
+func (f *Aggregator) invalidate() {
+	f.dedupedRows, f.spans, f.seriesByPhase = -1, spans{}, map[int]*phaseSeries{}
 	for _, t := range f.tables() {
-		t.covered = nil
+		t.superseded = nil
 	}
 }
 
 // place gives a row without start_time a time near its neighbours, so that it
 // is told apart from rows of earlier client starts.
-func (t *table) place(r *Request) {
+func (t *table) setFallbackStart(r *Request) {
 	switch {
 	case !r.noStartTime:
-		t.near = r.Start
+		t.lastStart = r.Start
 	case !math.IsNaN(r.End):
 		r.Start = r.End
 	default:
-		r.Start = t.near
+		r.Start = t.lastStart
 	}
 }
 
 // begin is the start_time from which on rows are of the last client start.
-func (f *Aggregator) begin() float64 {
-	if !math.IsNaN(f.started) {
-		return f.started
+func (f *Aggregator) cutoff() float64 {
+	if !math.IsNaN(f.startTime) {
+		return f.startTime
 	}
 	// The manifest is emptied at a start, so that its first phase is of the last one.
-	begin := f.begun()
+	begin := f.inferredCutoff()
 	var starts []float64
 	for _, m := range f.manifest {
 		if m.Start != nil {
@@ -281,8 +283,8 @@ func (f *Aggregator) begin() float64 {
 }
 
 // begun is begin, by what the rows and the windows show.
-func (f *Aggregator) begun() float64 {
-	for _, b := range slices.Backward(f.starts.begins) {
+func (f *Aggregator) inferredCutoff() float64 {
+	for _, b := range slices.Backward(f.restarts.starts) {
 		// The client empties the manifest at its start, so that a window in it is of
 		// the last one: what looked like a start inside was users starting over.
 		inside := func(m manifestRow) bool { return *m.SettlingEnd < b && b < *m.End }
@@ -295,9 +297,9 @@ func (f *Aggregator) begun() float64 {
 
 // requests visits the rows of a phase that count: those of the last client
 // start, each request once.
-func (f *Aggregator) requests(phase int) source {
+func (f *Aggregator) phaseRequests(phase int) requestScan {
 	return func(workers int, visit func(worker int, r *Request)) error {
-		return f.scan(workers, func(x *extent) bool { return x.holds(phase) }, func(w int, r *Request) {
+		return f.scan(workers, func(x *extent) bool { return x.containsPhase(phase) }, func(w int, r *Request) {
 			if int(r.phase) == phase {
 				visit(w, r)
 			}
@@ -307,7 +309,7 @@ func (f *Aggregator) requests(phase int) source {
 
 // scan visits the rows that count in wanted blocks.
 func (f *Aggregator) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
-	begin := f.begin()
+	begin := f.cutoff()
 	for _, t := range f.tables() {
 		err := t.scan(workers, 0, wanted, func(w int, r *Request) {
 			if r.Start >= begin {

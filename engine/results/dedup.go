@@ -17,7 +17,7 @@ type keySet struct {
 // slot is where the key is, or where it goes.
 func (s *keySet) slot(key uint64) *uint64 {
 	mask := uint64(len(s.slots) - 1)
-	i := mix(key) & mask
+	i := slotBits(key) & mask
 	for s.slots[i] != 0 && s.slots[i] != key {
 		i = (i + 1) & mask
 	}
@@ -41,7 +41,7 @@ func (s *keySet) add(key uint64) bool {
 func (s *keySet) has(key uint64) bool { return s.n > 0 && key != 0 && *s.slot(key) == key }
 
 // mix takes bits that the choice of a part leaves open.
-func mix(key uint64) uint64 { return key >> 20 }
+func slotBits(key uint64) uint64 { return key >> 20 }
 
 func (s *keySet) grow() {
 	old := s.slots
@@ -72,10 +72,10 @@ func (s *keySet) clear() {
 // resolve finds the rows that don't count: those of a request that the same file had before, and
 // those of a request that a better file has too (analysis rows win over live ones). What was found
 // before is kept while only live rows were added.
-func (f *Aggregator) resolve() error {
+func (f *Aggregator) dedupe() error {
 	tables := f.tables()
-	rows := f.live.n + f.analysed()
-	if rows == f.resolved {
+	rows := f.live.n + f.analysisRows()
+	if rows == f.dedupedRows {
 		return nil
 	}
 	parts := 1
@@ -84,37 +84,37 @@ func (f *Aggregator) resolve() error {
 	}
 	var err error
 	if parts == 1 {
-		err = resolveShort(tables)
+		err = dedupeInMemory(tables)
 	} else {
-		err = resolveLong(tables, parts)
+		err = dedupeInParts(tables, parts)
 	}
 	if err == nil {
-		f.resolved = rows
+		f.dedupedRows = rows
 	}
 	return err
 }
 
 // resolveShort keeps the keys, so that the next time only new rows are looked at.
-func resolveShort(tables []*table) error {
+func dedupeInMemory(tables []*table) error {
 	for _, t := range tables {
-		err := t.eachKeys(t.keyed, func(row int, keys []uint64) {
+		err := t.scanKeys(t.keyedRows, func(row int, keys []uint64) {
 			for i, key := range keys {
 				if key != 0 && !t.keys.add(key) {
-					t.repeated.set(row + i)
+					t.duplicates.set(row + i)
 				}
 			}
 		})
 		if err != nil {
 			return err
 		}
-		t.keyed = t.n
+		t.keyedRows = t.n
 	}
 	for i, t := range tables[1:] {
 		better := tables[:i+1]
-		err := t.eachKeys(0, func(row int, keys []uint64) {
+		err := t.scanKeys(0, func(row int, keys []uint64) {
 			for i, key := range keys {
 				if slices.ContainsFunc(better, func(b *table) bool { return b.keys.has(key) }) {
-					t.covered.set(row + i)
+					t.superseded.set(row + i)
 				}
 			}
 		})
@@ -126,17 +126,17 @@ func resolveShort(tables []*table) error {
 }
 
 // resolveLong goes over all keys once for each part of them, with several parts side by side.
-func resolveLong(tables []*table, parts int) error {
+func dedupeInParts(tables []*table, parts int) error {
 	for _, t := range tables {
-		t.keys, t.keyed = keySet{}, 0
-		t.repeated, t.covered = make(bitset, t.n/64+1), make(bitset, t.n/64+1)
+		t.keys, t.keyedRows = keySet{}, 0
+		t.duplicates, t.superseded = make(bitset, t.n/64+1), make(bitset, t.n/64+1)
 	}
 	var marking sync.Mutex // of the bits that parts share words of
-	workers := processors()
+	workers := workerCount()
 	return parallel(workers, func(w int) error {
-		r := resolver{parts: parts, marking: &marking}
+		r := partDeduper{parts: parts, markMu: &marking}
 		for part := w; part < parts; part += workers {
-			r.better.clear()
+			r.betterKeys.clear()
 			for i, t := range tables {
 				if err := r.table(t, part, i < len(tables)-1); err != nil {
 					return err
@@ -148,40 +148,40 @@ func resolveLong(tables []*table, parts int) error {
 }
 
 // resolver goes over the tables for one part of the keys after the other.
-type resolver struct {
-	parts       int
-	marking     *sync.Mutex
-	own, better keySet // keys of this table, and of those before it
+type partDeduper struct {
+	parts                 int
+	markMu                *sync.Mutex
+	tableKeys, betterKeys keySet // keys of this table, and of those before it
 }
 
-func (r *resolver) table(t *table, part int, more bool) error {
-	r.own.clear()
-	r.own.reserve(t.n / r.parts * 9 / 8)
+func (r *partDeduper) table(t *table, part int, more bool) error {
+	r.tableKeys.clear()
+	r.tableKeys.reserve(t.n / r.parts * 9 / 8)
 	mask, want := uint64(r.parts-1), uint64(part)
-	err := t.eachKeys(0, func(row int, keys []uint64) {
+	err := t.scanKeys(0, func(row int, keys []uint64) {
 		for i, key := range keys {
 			if key&mask != want || key == 0 {
 				continue
 			}
 			switch {
-			case !r.own.add(key):
-				r.mark(&t.repeated, row+i)
-			case r.better.has(key):
-				r.mark(&t.covered, row+i)
+			case !r.tableKeys.add(key):
+				r.mark(&t.duplicates, row+i)
+			case r.betterKeys.has(key):
+				r.mark(&t.superseded, row+i)
 			}
 		}
 	})
-	for _, key := range r.own.slots {
+	for _, key := range r.tableKeys.slots {
 		if more && key != 0 {
-			r.better.add(key)
+			r.betterKeys.add(key)
 		}
 	}
 	return err
 }
 
-func (r *resolver) mark(rows *bitset, row int) {
-	r.marking.Lock()
-	defer r.marking.Unlock()
+func (r *partDeduper) mark(rows *bitset, row int) {
+	r.markMu.Lock()
+	defer r.markMu.Unlock()
 	rows.set(row)
 }
 
