@@ -87,7 +87,7 @@ func TestParityComparesInputs(t *testing.T) {
 	text := c.Text()
 	for _, want := range []string{
 		" recipe fields and 5/5 workload fields identical",
-		"recipe name: run-1 against run-2", "paired requests: ",
+		"recipe name: run-1 vs. run-2", "paired requests: ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -103,7 +103,7 @@ func TestParityComparesInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err = e.Parity(t.Context(), ours(t, "1"), other, parity.AnyPhase, parity.Options{})
-	if err != nil || !slices.Contains(c.Reasons, "seed differs: 42 against 43") {
+	if err != nil || !slices.Contains(c.Reasons, "seed differs: 42 vs. 43") {
 		t.Errorf("reasons %q, %v", c.Reasons, err)
 	}
 	more, err := e.References(t.Context(), []string{sampleRun}, parity.AnyPhase)

@@ -71,7 +71,7 @@ func TestVersion01IsRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := json.Unmarshal(data, &want); err != nil {
+			if err := json.Unmarshal([]byte(reworded.Replace(string(data))), &want); err != nil {
 				t.Fatal(err)
 			}
 			kept(t, "", want, got)
@@ -82,6 +82,19 @@ func TestVersion01IsRead(t *testing.T) {
 		t.Errorf("no plan of the recipe: %s", o.stdout)
 	}
 }
+
+// reworded replaces the messages of version 0.1 that have another wording now. Keys and
+// values may not change.
+var reworded = strings.NewReplacer(
+	" samples, p5 wants ", " samples, p5 needs ",
+	" samples, p95 wants ", " samples, p95 needs ",
+	" samples, p99 wants ", " samples, p99 needs ",
+	"one run a side: a difference inside the run-to-run band can be chance",
+	"one run per side: a difference within the run-to-run band can be random",
+	"the windows differ: ", "measuring windows differ: ",
+	" against ", " vs. ",
+	"not checked, since unknown on a side: ", "not checked because unknown for one side: ",
+)
 
 // kept says where a document lacks what version 0.1 told, or tells it otherwise. What
 // was added since is no loss; in parity's rows it stands behind or between.

@@ -15,14 +15,14 @@ func TestResample(t *testing.T) {
 		n    int
 		want []float64
 	}{
-		"none":      {nil, false, 4, nil},
-		"one":       {[]float64{7}, false, 2, []float64{7, 7}},
+		"empty":     {nil, false, 4, nil},
+		"one value": {[]float64{7}, false, 2, []float64{7, 7}},
 		"a line":    {[]float64{0, 4}, false, 4, []float64{0, 1, 3, 4}},
-		"as is":     {[]float64{1, 2, 3}, false, 3, []float64{1, 2, 3}},
+		"same n":    {[]float64{1, 2, 3}, false, 3, []float64{1, 2, 3}},
 		"mean":      {[]float64{1, 3, 5, 7}, false, 2, []float64{2, 6}},
 		"peak":      {[]float64{1, 3, 5, 7}, true, 2, []float64{3, 7}},
 		"gap":       {[]float64{1, nan, nan, nan}, false, 2, []float64{1, nan}},
-		"gap drawn": {[]float64{2, nan}, false, 4, []float64{2, 2, nan, nan}},
+		"half gap":  {[]float64{2, nan}, false, 4, []float64{2, 2, nan, nan}},
 	} {
 		got := Resample(c.in, c.peak, c.n)
 		if len(got) != len(c.want) {
@@ -38,7 +38,7 @@ func TestResample(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
+func TestAggregate(t *testing.T) {
 	t.Parallel()
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, tt := range []struct {
@@ -57,21 +57,21 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-func TestRound(t *testing.T) {
+func TestNiceStep(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]float64{0: 1, 0.3: 0.5, 1: 1, 1.01: 2, 20: 20, 51: 100, math.Inf(-1): 1} {
 		if got := NiceStep(v); math.Abs(got-want) > 1e-12 {
-			t.Errorf("Round(%g) is %g, want %g", v, got, want)
+			t.Errorf("NiceStep(%g) is %g, want %g", v, got, want)
 		}
 	}
 }
 
-func TestRounded(t *testing.T) {
+func TestNice(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		in, want Range
 	}{
-		{RangeOf(1, 3), Range{0, 3}}, // from 0, since that costs less than half
+		{RangeOf(1, 3), Range{0, 3}}, // starts at 0: less than half of the axis is unused
 		{RangeOf(2.1, 3), Range{2.1, 3}},
 		{RangeOf(0, 1), Range{0, 1}},
 		{RangeOf(0, 1.01), Range{0, 1.2}},
@@ -86,7 +86,7 @@ func TestRounded(t *testing.T) {
 		}
 	}
 	if r := RangeOf(math.NaN()); !r.Empty() || !r.Nice().Empty() || RangeOf(0).Empty() {
-		t.Error("what is empty is not told")
+		t.Error("Empty is wrong for a range of NaN or of one value")
 	}
 }
 

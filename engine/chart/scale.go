@@ -1,23 +1,22 @@
-// Package chart computes what a drawing of figures needs before anything is drawn:
-// ranges, round scales, ticks, and series of as many values as there is room for.
-// Terminal screens draw it with braille dots, reports as SVG. It is pure numbers.
+// Package chart computes axis ranges, ticks and resampled series for charts. It draws
+// nothing: the terminal UI draws with braille dots, reports with SVG.
 package chart
 
 import "math"
 
-// Drawable reports whether v has a place on an axis: beyond 1e300 the span of two
-// values would be infinite.
+// Drawable reports whether v can be drawn on an axis. It can't if it is NaN, infinite,
+// or so large that the distance between two such values could overflow.
 func Drawable(v float64) bool { return math.Abs(v) < 1e300 }
 
-// Range is an extent of values.
+// Range is a closed range of values on an axis.
 type Range struct{ Low, High float64 }
 
-// RangeOf returns the extent of the values that are drawable; it is empty without one.
+// RangeOf returns the range of the drawable values. It is empty if there are none.
 func RangeOf(values ...float64) Range {
 	return Range{math.Inf(1), math.Inf(-1)}.With(values...)
 }
 
-// With extends r by the values that are drawable.
+// With returns r extended by the drawable values.
 func (r Range) With(values ...float64) Range {
 	for _, v := range values {
 		if Drawable(v) {
@@ -27,11 +26,11 @@ func (r Range) With(values ...float64) Range {
 	return r
 }
 
-// Empty reports whether r holds no value.
+// Empty reports whether r contains no value.
 func (r Range) Empty() bool { return !(r.Low <= r.High) }
 
-// Nice returns the round numbers around r, close enough that its values fill most
-// of an axis; the axis begins at 0 where that costs less than half of it.
+// Nice returns r extended to round numbers. It starts at 0 if that leaves less than
+// half of the axis unused.
 func (r Range) Nice() Range {
 	if r.Empty() {
 		return r
@@ -39,7 +38,7 @@ func (r Range) Nice() Range {
 	if r.Low > 0 && r.Low < r.High/2 {
 		r.Low = 0
 	}
-	// Ten steps are more than the span; a step tells no more than the values do.
+	// At most ten steps, and no step below the last significant digit of the values.
 	step := timesPow10(2, magnitude(max(math.Abs(r.High)/100, 1e-9))-1)
 	if r.High > r.Low {
 		step = max(step, NiceStep((r.High-r.Low)/10*(1+2*tolerance)))
@@ -51,11 +50,11 @@ func (r Range) Nice() Range {
 	return r
 }
 
-// tolerance is the part of a number that its computation may be off by.
+// tolerance is the relative rounding error that computed values may have.
 const tolerance = 1e-9
 
-// NiceStep returns the smallest of 1, 2 and 5 times a power of ten that is at least v; 1
-// for what is not positive.
+// NiceStep returns the smallest number of the form 1, 2 or 5 times a power of ten that
+// is at least v. It returns 1 if v is not positive.
 func NiceStep(v float64) float64 {
 	if !(v > 0) {
 		return 1
@@ -69,10 +68,10 @@ func NiceStep(v float64) float64 {
 	return timesPow10(10, exponent)
 }
 
-// magnitude is the power of ten that v is above.
+// magnitude returns the exponent of the largest power of ten that is at most v.
 func magnitude(v float64) int { return int(math.Floor(math.Log10(v))) }
 
-// decimal is m times a power of ten, as near as can be.
+// timesPow10 returns m times a power of ten.
 func timesPow10(m float64, exponent int) float64 {
 	if exponent < 0 {
 		return m / math.Pow10(-exponent)
@@ -80,7 +79,7 @@ func timesPow10(m float64, exponent int) float64 {
 	return m * math.Pow10(exponent)
 }
 
-// Ticks returns the multiples of step in r.
+// Ticks returns the multiples of step that lie in r.
 func (r Range) Ticks(step float64) []float64 {
 	var out []float64
 	for v := math.Ceil(r.Low/step) * step; v <= r.High*1.0001; v += step {
@@ -89,11 +88,11 @@ func (r Range) Ticks(step float64) []float64 {
 	return out
 }
 
-// Decimals returns how many digits behind the point tell multiples of step apart.
+// Decimals returns the number of decimal places needed to distinguish multiples of step.
 func Decimals(step float64) int { return max(0, int(math.Ceil(-math.Log10(step)-tolerance))) }
 
-// Resample gives n values for a series: between two values it draws a line, and
-// where several fall on one step it merges them. NaN where there is none.
+// Resample returns a series of n values: it interpolates linearly where the series is
+// stretched and aggregates values where it is compressed, see [Aggregate]. Gaps are NaN.
 func Resample(values []float64, peak bool, n int) []float64 {
 	k := len(values)
 	if k == 0 || n <= 0 {
@@ -106,27 +105,27 @@ func Resample(values []float64, peak bool, n int) []float64 {
 			out[i] = Aggregate(values[int(from):max(int(to), int(from)+1)], peak)
 			continue
 		}
-		mid := (from+to)/2 - 0.5 // in values, from the middle of the first
+		mid := (from+to)/2 - 0.5 // index, relative to the centre of the first value
 		a := min(max(int(math.Floor(mid)), 0), k-1)
 		out[i] = lineValue(values[a], values[min(a+1, k-1)], min(max(mid-float64(a), 0), 1))
 	}
 	return out
 }
 
-// between is a value on the line from a to b; where one of them is missing, the
-// other one up to the middle.
-func lineValue(a, b, share float64) float64 {
+// lineValue interpolates between a and b. If one of them is NaN, it returns the other
+// one for its half of the line and NaN for the rest.
+func lineValue(a, b, fraction float64) float64 {
 	switch {
-	case math.IsNaN(a) && share >= 0.5:
+	case math.IsNaN(a) && fraction >= 0.5:
 		return b
-	case math.IsNaN(b) && share < 0.5:
+	case math.IsNaN(b) && fraction < 0.5:
 		return a
 	}
-	return a + (b-a)*share
+	return a + (b-a)*fraction
 }
 
-// Aggregate is the mean of the values that are drawable, or the highest of them: a slow
-// moment must not vanish in a mean. NaN without any.
+// Aggregate returns the mean of the drawable values or, if peak is set, the largest: a
+// short latency peak must not disappear in a mean. It returns NaN if there are none.
 func Aggregate(values []float64, peak bool) float64 {
 	sum, n := 0.0, 0
 	for _, v := range values {

@@ -1,6 +1,5 @@
-// Package jsonrow reads rows of JSON lines files: it finds the members of the object
-// that a line holds and decodes none, so that a row of hundreds of kilobytes costs no
-// memory. It knows no file and no field.
+// Package jsonrow scans rows of JSON Lines files. It finds the members of the object in
+// a line without decoding them, so that a row of hundreds of kilobytes allocates no memory.
 package jsonrow
 
 import (
@@ -14,13 +13,13 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// maxDepth of nested arrays and objects, the limit of encoding/json.
+// maxDepth is the limit of nested arrays and objects, as in encoding/json.
 const maxDepth = 10_000
 
-// Members calls visit with each member of the one JSON object in line: the key,
-// without quotes, the raw value, both parts of line where they can be, and where the
-// value begins in line. Values are checked for syntax but not decoded, so that a row
-// with hundreds of kilobytes of text costs no memory; Scanner says what passes.
+// Members calls visit for each member of the JSON object in line, with the key without
+// quotes, the raw value and the offset of the value in line. Values are checked for
+// syntax but not decoded; see [Scanner] for what is accepted. Key and value are slices
+// of line, except for keys with escapes.
 func Members(line []byte, visit func(key, value []byte, at int) error) error {
 	s := Scanner{Line: line}
 	if err := s.Open(); err != nil {
@@ -45,18 +44,19 @@ func Members(line []byte, visit func(key, value []byte, at int) error) error {
 	}
 }
 
-// Scanner goes over the one JSON object that a line is: Open, then Key and Value as
-// long as there is More. Python's NaN and Infinity pass as values, and of strings
-// longer than 64 bytes only the end is sought.
+// Scanner scans the JSON object in a line. Call Open, then Key and Value as long as
+// More returns true. It accepts Python's NaN and Infinity as values, and does not check
+// the content of strings after the first 64 bytes.
 type Scanner struct {
 	Line []byte
-	At   int // of the next byte in Line
+	At   int // offset of the next byte in Line
 
 	depth   int
-	escaped bool // the string scanned last has an escape
-	atStart bool // an object or array has just begun
+	escaped bool // the last scanned string contains an escape
+	atStart bool // at the start of an object or array
 }
 
+// expected returns an error that names what was expected at At and what was found.
 func (s *Scanner) expected(what string) error {
 	if s.At >= len(s.Line) {
 		return problem.Errorf(problem.JSONInvalid, "column %d: expected %s, found the end of the line", s.At+1, what)
@@ -75,6 +75,7 @@ func (s *Scanner) skipSpace() {
 	}
 }
 
+// accept skips the next byte if it is c, and reports whether it was.
 func (s *Scanner) accept(c byte) bool {
 	if s.At < len(s.Line) && s.Line[s.At] == c {
 		s.At++
@@ -83,7 +84,7 @@ func (s *Scanner) accept(c byte) bool {
 	return false
 }
 
-// Open begins the one object that the line is.
+// Open scans the opening brace of the object.
 func (s *Scanner) Open() error {
 	s.skipSpace()
 	if !s.accept('{') {
@@ -93,8 +94,8 @@ func (s *Scanner) Open() error {
 	return nil
 }
 
-// More reports whether a member follows. After the last one it checks that nothing
-// stands behind the object.
+// More reports whether another member follows. After the last one it checks that the
+// line ends.
 func (s *Scanner) More() (bool, error) {
 	more, err := s.nextElement('}')
 	if err != nil || more {
@@ -106,9 +107,9 @@ func (s *Scanner) More() (bool, error) {
 	return false, err
 }
 
-// more takes what stands before the next element, or after the last one.
+// nextElement skips the comma before the next element or the bracket after the last one.
 func (s *Scanner) nextElement(end byte) (bool, error) {
-	if s.At+1 < len(s.Line) && s.Line[s.At] == ',' && s.Line[s.At+1] == '"' && !s.atStart { // as nearly always
+	if s.At+1 < len(s.Line) && s.Line[s.At] == ',' && s.Line[s.At+1] == '"' && !s.atStart { // the usual case
 		s.At++
 		return true, nil
 	}
@@ -129,7 +130,7 @@ func (s *Scanner) nextElement(end byte) (bool, error) {
 	return false, s.expected("a comma or a closing bracket")
 }
 
-// Key scans a name and its colon, and returns the name.
+// Key scans a key and the colon after it, and returns the key.
 func (s *Scanner) Key() ([]byte, error) {
 	from := s.At
 	if err := s.scanString(); err != nil {
@@ -150,19 +151,19 @@ func (s *Scanner) Key() ([]byte, error) {
 	return key, nil
 }
 
-// Unquote returns the text of a scanned JSON string; it allocates only for strings with escapes.
+// Unquote returns the text of a scanned JSON string. It allocates only if there are escapes.
 func Unquote(raw []byte) ([]byte, error) {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1], nil
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return nil, fmt.Errorf("string %.40q: %w", raw, err)
+		return nil, fmt.Errorf("invalid string %.40q: %w", raw, err)
 	}
 	return []byte(text), nil
 }
 
-// Value scans a value of any kind; it is Line from where At was before to where it is now.
+// Value scans a value of any type. The value is Line from the previous to the new At.
 func (s *Scanner) Value() error {
 	if s.At >= len(s.Line) {
 		return s.expected("a value")
@@ -184,10 +185,10 @@ func (s *Scanner) Value() error {
 	}
 }
 
-// words that are values, by their first letter.
+// wordValues are the values written as words, by their first letter.
 var wordValues = [...]string{'t': "true", 'f': "false", 'n': "null", 'N': "NaN", 'I': "Infinity"}
 
-// nested scans an array or object.
+// scanNested scans an array or object.
 func (s *Scanner) scanNested(end byte) error {
 	s.At++
 	if s.depth++; s.depth >= maxDepth {
@@ -221,12 +222,12 @@ func (s *Scanner) scanWord(w string) error {
 	return nil
 }
 
-// shortText is how far a string is looked at byte by byte.
+// maxChecked is the number of bytes of a string that are checked.
 const maxChecked = 64
 
-// text scans a string. Eight bytes are looked at in one step where none of
-// them ends the string, begins an escape or is a control character. Of a long
-// string, which is no field that is needed, only the end is sought.
+// scanString scans a string. It skips eight bytes at a time while none of them is a
+// quote, a backslash or a control character. Long strings hold prompts and responses,
+// which are not used, so only their end is searched for.
 func (s *Scanner) scanString() error {
 	if !s.accept('"') {
 		return s.expected("a string")
@@ -267,8 +268,8 @@ func (s *Scanner) scanString() error {
 	}
 }
 
-// longText skips to the closing quote: one with an even number of backslashes
-// before it. Escapes and control characters are passed over unseen.
+// skipLongString skips to the closing quote, which is a quote after an even number of
+// backslashes. Escapes and control characters are not checked.
 func (s *Scanner) skipLongString(from int) error {
 	s.escaped = true
 	for i := from; ; i++ {
@@ -289,8 +290,8 @@ func (s *Scanner) skipLongString(from int) error {
 	}
 }
 
-// special marks, by its high bit, the first of eight bytes that is a quote, a
-// backslash or a control character; what it marks after that one may be wrong.
+// markSpecial sets the high bit of the first of eight bytes that is a quote, a
+// backslash or a control character. The high bits of later bytes may be wrong.
 func markSpecial(x uint64) uint64 {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	quote := x ^ low*'"'

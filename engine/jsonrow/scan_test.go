@@ -17,7 +17,7 @@ func TestMembers(t *testing.T) {
 		want map[string]string
 		err  string
 	}{
-		{name: "empty", in: `{}`, want: map[string]string{}},
+		{name: "empty object", in: `{}`, want: map[string]string{}},
 		{name: "spaces", in: " { \"a\" :\t1 ,\r\n\"b\": null } ", want: map[string]string{"a": "1", "b": "null"}},
 		{
 			name: "nested", in: `{"a":{"b":[1,{"c":[]}]},"d":"x"}`,
@@ -26,12 +26,12 @@ func TestMembers(t *testing.T) {
 		{name: "escaped key", in: `{"\u0061\"":true}`, want: map[string]string{`a"`: "true"}},
 		{name: "numbers", in: `{"a":-0.5e+10,"b":0,"c":1E9}`, want: map[string]string{"a": "-0.5e+10", "b": "0", "c": "1E9"}},
 		{
-			name: "python", in: `{"a":NaN,"b":Infinity,"c":-Infinity}`,
+			name: "NaN and Infinity", in: `{"a":NaN,"b":Infinity,"c":-Infinity}`,
 			want: map[string]string{"a": "NaN", "b": "Infinity", "c": "-Infinity"},
 		},
-		{name: "bytes that are no UTF-8", in: "{\"a\":\"\xff\xfe\"}", want: map[string]string{"a": "\"\xff\xfe\""}},
+		{name: "invalid UTF-8", in: "{\"a\":\"\xff\xfe\"}", want: map[string]string{"a": "\"\xff\xfe\""}},
 		{
-			name: "quote at a word's end", in: `{"abcdefg":"1234567","h":"12345678\\"}`,
+			name: "quote at the end of eight bytes", in: `{"abcdefg":"1234567","h":"12345678\\"}`,
 			want: map[string]string{"abcdefg": `"1234567"`, "h": `"12345678\\"`},
 		},
 		{
@@ -39,13 +39,13 @@ func TestMembers(t *testing.T) {
 			want: map[string]string{"a": `"` + strings.Repeat(`\"x\\\\`, 30) + `\\"`, "b": "1"},
 		},
 		{
-			name: "long string cut", in: `{"a":"` + strings.Repeat("x", 100) + `\"`,
+			name: "long string without end", in: `{"a":"` + strings.Repeat("x", 100) + `\"`,
 			err: "column 109: expected a closing quote, found the end of the line",
 		},
-		{name: "nothing", in: ``, err: "column 1: expected an object, found the end of the line"},
+		{name: "empty line", in: ``, err: "column 1: expected an object, found the end of the line"},
 		{name: "array", in: `[1]`, err: `column 1: expected an object, found '['`},
-		{name: "cut", in: `{"a":"bcd`, err: "column 10: expected a closing quote, found the end of the line"},
-		{name: "cut after comma", in: `{"a":1,`, err: "column 8: expected a string, found the end of the line"},
+		{name: "string without end", in: `{"a":"bcd`, err: "column 10: expected a closing quote, found the end of the line"},
+		{name: "line ends after comma", in: `{"a":1,`, err: "column 8: expected a string, found the end of the line"},
 		{name: "two objects", in: `{}{}`, err: "column 3: expected the end of the line, found '{'"},
 		{name: "escape sequence of a terminal", in: "\x1b[1m{}", err: `column 1: expected an object, found '\x1b'`},
 		{
@@ -55,8 +55,8 @@ func TestMembers(t *testing.T) {
 		{name: "bad escape", in: `{"a":"\x"}`, err: `column 8: expected a valid JSON escape, found 'x'`},
 		{name: "bad unicode", in: `{"a":"\u12G4"}`, err: `column 11: expected four hexadecimal digits, found 'G'`},
 		{name: "leading zero", in: `{"a":01}`, err: `column 7: expected a comma or a closing brace, found '1'`},
-		{name: "bare point", in: `{"a":1.}`, err: `column 8: expected a digit, found '}'`},
-		{name: "bare word", in: `{"a":nul}`, err: `column 9: expected null, found '}'`},
+		{name: "point without digits", in: `{"a":1.}`, err: `column 8: expected a digit, found '}'`},
+		{name: "incomplete word", in: `{"a":nul}`, err: `column 9: expected null, found '}'`},
 		{name: "no comma", in: `{"a":[1 2]}`, err: `column 9: expected a comma or a closing bracket, found '2'`},
 		{
 			name: "too deep", in: `{"a":` + strings.Repeat("[", 20_000),
@@ -90,9 +90,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// FuzzMembers: what encoding/json takes for an object is one to the scanner
-// too, with the same members, and what it refuses is refused, except for
-// Python's words and what stands in long strings.
+// FuzzMembers checks that Members accepts the same objects as encoding/json and finds
+// the same members, except for NaN, Infinity and the content of long strings.
 func FuzzMembers(f *testing.F) {
 	for _, s := range []string{
 		`{"a":"` + strings.Repeat(`\\\n`, 40) + `"}`, `{}`, `{"a":[1,2,{"b":null}],"c":"\u00e4\n"}`, `{"a":1}x`,
@@ -111,9 +110,9 @@ func FuzzMembers(f *testing.F) {
 		})
 		isObject := wantErr == nil && want != nil
 		python := bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity"))
-		long := err == nil && len(line) > maxChecked // inside long strings nothing is checked
+		long := err == nil && len(line) > maxChecked // the content of long strings is not checked
 		if isObject != (err == nil) && !python && !long {
-			t.Fatalf("%q: scanner says %v, encoding/json %v", line, err, wantErr)
+			t.Fatalf("%q: Members returns %v, encoding/json %v", line, err, wantErr)
 		}
 		if !isObject || !validKeys(want) {
 			return
@@ -126,8 +125,8 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-// validKeys: encoding/json turns each bad byte into a replacement rune, which
-// the scanner, that passes bytes through, need not.
+// validKeys reports whether all keys are valid UTF-8: encoding/json replaces invalid
+// bytes, the scanner keeps them.
 func validKeys(m map[string]json.RawMessage) bool {
 	for k := range m {
 		if strings.ContainsRune(k, '\ufffd') {

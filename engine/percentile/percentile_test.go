@@ -14,12 +14,12 @@ func TestOf(t *testing.T) {
 		want   float64
 	}{
 		{"one value", []float64{7}, 99, 7},
-		{"between two", []float64{1, 2}, 50, 1.5},
-		{"between two, further apart", []float64{1, 3}, 50, 2},
+		{"midpoint of 1 and 2", []float64{1, 2}, 50, 1.5},
+		{"midpoint of 1 and 3", []float64{1, 3}, 50, 2},
 		{"lowest rank", []float64{1, 2, 3, 4}, 0, 1},
 		{"highest rank", []float64{1, 2, 3, 4}, 100, 4},
 		{"highest of three", []float64{1, 2, 3}, 100, 3},
-		{"three quarters of the way", []float64{1, 2, 3, 4}, 25, 1.75},
+		{"interpolated at rank 0.75", []float64{1, 2, 3, 4}, 25, 1.75},
 		{"low tail", []float64{0, 10, 20, 30, 40}, 5, 2},
 		{"high tail", []float64{0, 10, 20, 30, 40}, 95, 38},
 	} {
@@ -31,6 +31,6 @@ func TestOf(t *testing.T) {
 		})
 	}
 	if got := Of(nil, 50); !math.IsNaN(got) {
-		t.Errorf("p50 of nothing: %g", got)
+		t.Errorf("p50 of no values: %g, want NaN", got)
 	}
 }

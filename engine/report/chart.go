@@ -12,22 +12,22 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// drawing is lines over one axis.
+// lineChart is a chart of lines with common axes.
 type lineChart struct {
-	title      string // with the unit of y
+	title      string // including the unit of y
 	xTitle     string
 	lines      []plotLine
-	shadeFrom  float64 // shaded from here to there, the measurement window; NaN for none
+	shadeFrom  float64 // start of the shaded measuring window on the x axis; NaN: none
 	shadeTo    float64
-	markPoints bool // mark each point, on an x axis that begins at 0
+	markPoints bool // mark each point and start the x axis at 0
 }
 
 type plotLine struct {
 	name string
-	x, y []float64 // NaN in y is a gap
+	x, y []float64 // y is NaN in a gap
 }
 
-// Colours that people with any colour vision tell apart; lines differ by their dashes too.
+// curveStyles are distinguishable with any colour vision, by colour and by dashes.
 var curveStyles = []string{
 	`stroke="#0072b2"`, `stroke="#d55e00" stroke-dasharray="6 3"`,
 	`stroke="#009e73" stroke-dasharray="2 3"`, `stroke="#cc79a7" stroke-dasharray="9 3 2 3"`,
@@ -38,7 +38,7 @@ const (
 	left, right, top, bottom = 70, 16, 30, 40
 )
 
-// svg draws the chart; empty without a point.
+// svg returns the chart as SVG, or "" if there are no points.
 func (c lineChart) svg() template.HTML {
 	xs, ys := c.ranges()
 	if xs.Empty() || !(ys.High >= 0) {
@@ -60,7 +60,7 @@ func (c lineChart) svg() template.HTML {
 	fmt.Fprintf(&b, `<text x="%d" y="16" class="t">%s</text>`, left, title)
 	if c.shadeFrom < c.shadeTo {
 		l, r := x(math.Max(c.shadeFrom, xs.Low)), x(math.Min(c.shadeTo, xs.High))
-		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" class="w"><title>measurement window</title></rect>`,
+		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" class="w"><title>measuring window</title></rect>`,
 			l, top, math.Max(0, r-l), height-top-bottom)
 	}
 	for _, v := range ys.Ticks(stepY) {
@@ -113,14 +113,14 @@ func (l plotLine) path(x, y func(float64) float64) string {
 		}
 		fmt.Fprintf(&b, "%s%.1f %.1f", pen, x(l.x[i]), y(v))
 		if pen == "M" && (i+1 == len(l.y) || math.IsNaN(l.y[i+1])) {
-			b.WriteString("h1") // a point alone
+			b.WriteString("h1") // a single point
 		}
 		pen = "L"
 	}
 	return b.String()
 }
 
-// point adds a point to the line of that name.
+// addPoint adds a point to the line with a name.
 func (c *lineChart) addPoint(name string, x, y float64) {
 	if !chart.Drawable(x) {
 		return

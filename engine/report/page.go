@@ -16,10 +16,10 @@ import (
 //go:embed page.html
 var pages embed.FS
 
-// page is what the template shows; every text in it is escaped there.
+// page is the data of the template, which escapes all text.
 type page struct {
 	Title    string
-	Verdict  string // of a comparison
+	Verdict  string // of a comparison; else empty
 	Good     bool
 	Facts    []string
 	Sections []section
@@ -27,7 +27,7 @@ type page struct {
 
 type section struct {
 	Title   string
-	Invalid []string // why its figures must not be trusted
+	Invalid []string // why its figures are invalid
 	Head    []string
 	Rows    [][]string
 	Charts  []template.HTML
@@ -46,18 +46,18 @@ func (p page) write(w io.Writer) error {
 	return nil
 }
 
-// RunHTML writes a page of one run: the figures of each phase, and drawings of them over time.
+// RunHTML writes an HTML page for a run, with the figures and time series of each phase.
 func RunHTML(w io.Writer, r Run) error {
 	p := page{Title: r.Name, Facts: slices.Concat(r.Errors, r.Warnings)}
 	for i, ph := range r.Phases {
 		one := section{
 			Title:   fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Count(ph.Concurrency)),
-			Invalid: ph.Invalid, Head: []string{"Metric", "Value", "n", "Client says", "Method"}, Notes: phaseNotes(ph),
+			Invalid: ph.Invalid, Head: []string{"Metric", "Value", "n", "Client reports", "Method"}, Notes: phaseNotes(ph),
 		}
 		for _, f := range ph.Figures {
 			one.Rows = append(one.Rows, figureRow(f))
 		}
-		one.dropEmpty(3) // nearly always the client says the same
+		one.dropEmpty(3) // the client usually reports the same values
 		if i < len(r.Series) {
 			one.Charts = seriesCharts(r.Series[i], ph.Window)
 		}
@@ -69,7 +69,7 @@ func RunHTML(w io.Writer, r Run) error {
 	return p.write(w)
 }
 
-// dropEmpty leaves out a column in which no row says anything.
+// dropEmpty removes a column that is empty in all rows.
 func (p *section) dropEmpty(column int) {
 	if slices.ContainsFunc(p.Rows, func(r []string) bool { return r[column] != "" }) {
 		return
@@ -83,7 +83,7 @@ func (p *section) dropEmpty(column int) {
 func phaseNotes(p results.Phase) []string {
 	var out []string
 	if w := p.Window; w != nil {
-		out = append(out, fmt.Sprintf("Measurement window %s s (%s), shaded in the drawings.",
+		out = append(out, fmt.Sprintf("Measuring window: %s s (%s), shaded in the charts.",
 			results.Decimal(w.Seconds, 1), w.Source))
 	}
 	if n := p.Requests; n != nil {
@@ -106,7 +106,7 @@ func figureRow(f results.Figure) []string {
 
 func tierTable(all []results.TierResult) section {
 	out := section{Title: "Service levels", Head: []string{
-		"Tier", "Output speed p25, at least", "TTFT p95, at most", "Highest concurrency that meets it",
+		"Tier", "Minimum output speed p25", "Maximum TTFT p95", "Highest concurrency level that meets the tier",
 	}}
 	for _, r := range all {
 		best := "none"
@@ -124,22 +124,23 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 	if len(s.Buckets) == 0 {
 		return nil
 	}
-	zero := s.Buckets[0].Start
+	start := s.Buckets[0].Start
 	nan := math.NaN()
 	var charts []lineChart
 	add := func(title, curve string, value func(results.Bucket) float64) {
 		i := slices.IndexFunc(charts, func(c lineChart) bool { return c.title == title })
 		if i < 0 {
 			i = len(charts)
-			c := lineChart{title: title, xTitle: fmt.Sprintf("seconds, in steps of %g s", s.Seconds), shadeFrom: nan, shadeTo: nan}
+			c := lineChart{title: title, shadeFrom: nan, shadeTo: nan}
+			c.xTitle = fmt.Sprintf("seconds, in buckets of %g s", s.Seconds)
 			if w != nil {
-				c.shadeFrom, c.shadeTo = w.Start-zero, w.End-zero
+				c.shadeFrom, c.shadeTo = w.Start-start, w.End-start
 			}
 			charts = append(charts, c)
 		}
 		l := plotLine{name: curve}
 		for _, b := range s.Buckets {
-			l.x, l.y = append(l.x, b.Start-zero+s.Seconds/2), append(l.y, value(b))
+			l.x, l.y = append(l.x, b.Start-start+s.Seconds/2), append(l.y, value(b))
 		}
 		charts[i].lines = append(charts[i].lines, l)
 	}
@@ -159,10 +160,10 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 	return out
 }
 
-// ComparisonHTML writes a page of two runs side by side.
+// ComparisonHTML writes an HTML page for a comparison.
 func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 	p := page{
-		Title: c.Reference.Name + " against " + c.Candidate.Name, Verdict: c.Summary(), Good: c.Verdict == parity.Within,
+		Title: c.Reference.Name + " vs. " + c.Candidate.Name, Verdict: c.Summary(), Good: c.Verdict == parity.Within,
 		Facts: append([]string{"Reference: " + c.Reference.Title(), "Candidate: " + c.Candidate.Title()}, c.Notes...),
 	}
 	figures := section{Title: "Figures", Head: []string{
@@ -175,7 +176,7 @@ func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 	}
 	if d := c.TTFT; d != nil {
 		figures.Charts = append(figures.Charts, lineChart{
-			title: "TTFT: percent of requests that wait at most so long", xTitle: "s", shadeFrom: math.NaN(), shadeTo: math.NaN(),
+			title: "TTFT CDF, % of requests", xTitle: "s", shadeFrom: math.NaN(), shadeTo: math.NaN(),
 			lines: []plotLine{{c.Reference.Name, d.Reference, d.Percent}, {c.Candidate.Name, d.Candidate, d.Percent}},
 		}.svg())
 	}
@@ -184,7 +185,7 @@ func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 		p.Sections = append(p.Sections, fieldTable(f, c))
 	}
 	if c.Paired != nil {
-		p.Sections = append(p.Sections, section{Title: "Request by request", Text: c.Paired.Text()})
+		p.Sections = append(p.Sections, section{Title: "Paired requests", Text: c.Paired.Text()})
 	}
 	return p.write(w)
 }
@@ -200,18 +201,20 @@ func fieldTable(f parity.FileDiff, c parity.Comparison) section {
 	return out
 }
 
-// CurveHTML writes a page of throughput per GPU against speed per user.
+// CurveHTML writes an HTML page of throughput per GPU over speed per user.
 func CurveHTML(w io.Writer, points []results.Point) error {
-	one := section{Title: "Levels", Head: []string{
+	one := section{Title: "Concurrency levels", Head: []string{
 		"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25",
 		"TTFT p95", "",
 	}}
-	perGPU := lineChart{title: "Output tok/s per GPU", xTitle: "output speed of a request (local), p50, tok/s", markPoints: true}
-	whole := perGPU
-	whole.title = "Output tok/s"
+	perGPU := lineChart{
+		title: "Output tok/s per GPU", xTitle: "output speed per request (local), p50, tok/s", markPoints: true,
+	}
+	total := perGPU
+	total.title = "Output tok/s"
 	for _, p := range points {
 		perGPU.addPoint(p.Run, p.Speed50, p.OutputPerGPU)
-		whole.addPoint(p.Run, p.Speed50, p.Output)
+		total.addPoint(p.Run, p.Speed50, p.Output)
 		gpus := "-"
 		if p.GPUs > 0 {
 			gpus = results.Count(p.GPUs)
@@ -224,8 +227,8 @@ func CurveHTML(w io.Writer, points []results.Point) error {
 	}
 	one.Charts = []template.HTML{perGPU.svg()}
 	if one.Charts[0] == "" {
-		one.Charts[0] = whole.svg()
-		one.Notes = append(one.Notes, "The GPUs are not known, so the drawing shows whole runs.")
+		one.Charts[0] = total.svg()
+		one.Notes = append(one.Notes, "The number of GPUs is unknown, so the chart shows the total throughput.")
 	}
-	return page{Title: "Throughput against speed", Sections: []section{one}}.write(w)
+	return page{Title: "Throughput vs. speed", Sections: []section{one}}.write(w)
 }

@@ -1,7 +1,6 @@
-// Package report writes what package results computed for other programs and for people without
-// this one: CSV of phases, of phases over time and of curves, and HTML pages of a run or of a
-// comparison. A page holds its drawings and styles itself and asks for nothing over the network.
-// Only [Load], which reads a run, and [WriteComparison] touch the disk.
+// Package report exports the figures of runs and comparisons as CSV and HTML. HTML pages contain
+// their charts and styles and load nothing over the network. Only [Load] and [WriteComparison]
+// access files.
 package report
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Run is all that is told of one run.
+// Run is the exported data of a run.
 type Run struct {
 	Name string `json:"name"`
 	results.Run
@@ -36,7 +35,7 @@ type Run struct {
 	Tiers  []results.TierResult `json:"tiers,omitempty"`
 }
 
-// PhasesCSV writes a line for each figure of each phase. What is not known is an empty cell.
+// PhasesCSV writes a line per figure and phase. Unknown values are empty.
 func PhasesCSV(w io.Writer, r Run) error {
 	rows := [][]string{{
 		"phase_idx", "concurrency", "window_seconds", "window_source", "metric", "value", "unit", "n", "method",
@@ -59,7 +58,7 @@ func PhasesCSV(w io.Writer, r Run) error {
 	return writeCSV(w, rows)
 }
 
-// SeriesCSV writes a line for each bucket of each phase.
+// SeriesCSV writes a line per time series bucket and phase.
 func SeriesCSV(w io.Writer, r Run) error {
 	head := []string{"phase_idx", "start", "start_utc", "seconds", "requests", "failed"}
 	for _, m := range results.TrendMetrics {
@@ -79,14 +78,14 @@ func SeriesCSV(w io.Writer, r Run) error {
 	return writeCSV(w, rows)
 }
 
-// CurveCSV writes a line for each level of each run.
+// CurveCSV writes a line per concurrency level and run.
 func CurveCSV(w io.Writer, points []results.Point) error {
 	rows := [][]string{{
 		"run", "concurrency", "gpus", "output_tok_s", "output_tok_s_per_gpu", "total_tok_s_per_gpu",
 		results.LocalSpeed50, results.LocalSpeed25, results.TTFT95, "invalid",
 	}}
 	for _, p := range points {
-		gpus := math.NaN() // not known
+		gpus := math.NaN() // unknown
 		if p.GPUs > 0 {
 			gpus = float64(p.GPUs)
 		}
@@ -96,7 +95,7 @@ func CurveCSV(w io.Writer, points []results.Point) error {
 	return writeCSV(w, rows)
 }
 
-// write guards texts that a spreadsheet would take for a formula.
+// writeCSV writes rows. It prefixes text that a spreadsheet would evaluate as a formula with "'".
 func writeCSV(w io.Writer, rows [][]string) error {
 	out := csv.NewWriter(w)
 	for _, row := range rows {
@@ -113,7 +112,7 @@ func writeCSV(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// TiersCSV writes a line for each level's standing to each tier.
+// TiersCSV writes a line per tier and concurrency level.
 func TiersCSV(w io.Writer, r Run) error {
 	rows := [][]string{{
 		"tier", "speed_floor_tok_s", "ttft_ceiling_s", "highest_concurrency", "concurrency", "meets", "why",
@@ -127,7 +126,7 @@ func TiersCSV(w io.Writer, r Run) error {
 	return writeCSV(w, rows)
 }
 
-// ComparisonCSV writes a line for each figure of a comparison.
+// ComparisonCSV writes a line per metric of a comparison.
 func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 	rows := [][]string{{
 		"metric", "key", c.Reference.Name, c.Candidate.Name, "delta", "tolerance", "low_95_within_run", "high_95_within_run",
@@ -146,7 +145,7 @@ func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 	return writeCSV(w, rows)
 }
 
-// cells prints numbers so that they read back as the same; what is not known is empty.
+// cells formats values without loss of precision. Unknown values are empty.
 func cells(values ...any) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -166,8 +165,8 @@ func cells(values ...any) []string {
 	return out
 }
 
-// Load reads all that is told of a run: figures, phases over time in buckets
-// of so many seconds (0 chooses them), and which level keeps which of the service levels.
+// Load reads the figures, time series and tier results of a run. The buckets of the time
+// series have a length of bucketSeconds; 0 chooses a length.
 func Load(ctx context.Context, ref runs.Ref, tiers []results.Tier, bucketSeconds float64) (Run, error) {
 	c, err := ref.Context()
 	if err != nil {
@@ -180,26 +179,26 @@ func Load(ctx context.Context, ref runs.Ref, tiers []results.Tier, bucketSeconds
 	return Run{Name: ref.Label(), Run: run, Series: series, Tiers: results.TierResults(run.Phases, tiers)}, nil
 }
 
-// WriteComparison writes a comparison as a page of HTML into a folder and gives its
-// path: parity-REF-CAND.html, with a number where that is there already.
+// WriteComparison writes the HTML page of a comparison to a directory and returns its path,
+// parity-REF-CAND.html. A number is added to the name if the file exists.
 func WriteComparison(dir string, c parity.Comparison) (string, error) {
 	var page bytes.Buffer
 	if err := ComparisonHTML(&page, c); err != nil {
 		return "", fmt.Errorf("write the comparison: %w", err)
 	}
-	plain := func(r rune) rune {
+	safe := func(r rune) rune {
 		if strings.ContainsRune("._-", r) || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
 			return r
 		}
 		return '-'
 	}
-	stem := filepath.Join(dir, strings.Map(plain, fmt.Sprintf("parity-%.60s-%.60s", c.Reference.Name, c.Candidate.Name)))
+	stem := filepath.Join(dir, strings.Map(safe, fmt.Sprintf("parity-%.60s-%.60s", c.Reference.Name, c.Candidate.Name)))
 	for n := 1; ; n++ {
 		path := stem + ".html"
 		if n > 1 {
 			path = fmt.Sprintf("%s-%d.html", stem, n)
 		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) // the name is taken by this
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) // reserves the name
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}

@@ -1,10 +1,10 @@
-// Package results turns what the benchmark client wrote into figures: request
-// rows, the phase manifest and statistics files become phases with a window,
-// counts, percentiles and the reasons why a figure must not be trusted.
+// Package results computes figures from the output of the benchmark client. Request
+// rows, the phase manifest and statistics files become phases, each with its measuring
+// window, counts, percentiles and the reasons why figures are invalid.
 //
-// The same fold serves a run that is still writing and one that has ended. It
-// knows nothing of jobs, screens or how a file is followed; the Load functions and the
-// roll-up read and write files of a run. It keeps no text of prompts or responses.
+// [Aggregator] processes the output of running and of completed runs line by line. The
+// Load functions and [WriteRollup] read and write the files of a run. The text of prompts
+// and responses is not kept.
 package results
 
 import (
@@ -21,28 +21,29 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Names of the client's files that are no stem.
+// Names of client files that are not derived from a stem.
 const (
-	RequestsFile = "requests.jsonl"       // live rows, all phases, all client starts
-	ManifestFile = "phase_manifest.jsonl" // a row per ended phase
+	RequestsFile = "requests.jsonl"       // live rows of all phases and all client starts
+	ManifestFile = "phase_manifest.jsonl" // one row per completed phase
 )
 
-// PlannedPhase is what the plan says of one phase. It is the window's last resort,
-// and says how long a measurement has to be. Times in seconds.
+// PlannedPhase describes a phase as planned. It is used to estimate the measuring window
+// where the client's files do not contain it. Times are in seconds.
 type PlannedPhase struct {
 	Phase          int
 	Concurrency    int
-	Ramp           float64 // from the first user's start to the last's
+	Ramp           float64 // from the start of the first user to that of the last
 	Settling       float64
-	Timeout        float64 // whole phase, ramp included
-	MinMeasurement float64 // 0 when unknown
+	Timeout        float64 // of the phase, including the ramp
+	MinMeasurement float64 // minimum length of the measuring window; 0 if unknown
 }
 
-// Aggregator gathers the client's output line by line. It is not safe for concurrent
-// use. Lines may come in any order of files, but in file order within one.
+// Aggregator computes figures from the client's output, which is added line by line. The
+// lines of a file must be added in order; files may be interleaved. An Aggregator is not
+// safe for concurrent use.
 type Aggregator struct {
 	planned    map[int]PlannedPhase
-	startTime  float64 // Unix s; NaN when no start is known
+	startTime  float64 // Unix s; NaN if unknown
 	restarts   restartDetector
 	live       table
 	analysis   map[string]*table // by file name
@@ -50,69 +51,68 @@ type Aggregator struct {
 	lineCounts map[string]int // by file name
 	stats      []statistics
 	rejected   map[string]*lineIssues // by file name
-	outOfRange map[string]*lineIssues // rows with values that can't be, likewise
-	errorKinds []string               // of failures
-	storeErr   error                  // rows could not be set aside or read back
+	outOfRange map[string]*lineIssues // rows with a value out of range, by file name
+	errorKinds []string               // of failures; index 0 is "unknown"
+	storeErr   error                  // rows could not be written to or read from the spill file
 
-	dedupedRows   int // rows of all files when repeated ones were sought last
+	dedupedRows   int // number of rows of all files at the last deduplication
 	spans         spans
-	seriesByPhase map[int]*phaseSeries // series by phase
+	seriesByPhase map[int]*phaseSeries
 }
 
 type manifestRow struct {
 	Phase       *int     `json:"phase_idx"`
 	SettlingEnd *float64 `json:"settling_end"`
 	End         *float64 `json:"actual_phase_end"`
-	Start       *float64 `json:"phase_start"` // not every client tells it
+	Start       *float64 `json:"phase_start"` // not written by every client
 	Reason      string   `json:"stop_reason"`
 }
 
-// fault counts the lines of a file that could not be read, and keeps the first.
+// lineIssues counts lines of a file with a problem, and keeps the text of the first.
 type lineIssues struct {
 	count int
 	first string
 }
 
-// NewAggregator starts from nothing.
+// NewAggregator returns an empty Aggregator.
 func NewAggregator() *Aggregator {
 	return &Aggregator{
-		planned: map[int]PlannedPhase{}, startTime: math.NaN(), restarts: newRestartDetector(), analysis: map[string]*table{},
-		lineCounts: map[string]int{}, rejected: map[string]*lineIssues{}, outOfRange: map[string]*lineIssues{}, errorKinds: []string{"unknown"},
-		seriesByPhase: map[int]*phaseSeries{},
+		planned: map[int]PlannedPhase{}, startTime: math.NaN(), restarts: newRestartDetector(),
+		analysis: map[string]*table{}, lineCounts: map[string]int{}, rejected: map[string]*lineIssues{},
+		outOfRange: map[string]*lineIssues{}, errorKinds: []string{"unknown"}, seriesByPhase: map[int]*phaseSeries{},
 	}
 }
 
-// Close gives back the disk space of an Aggregator that holds more rows than it keeps
-// in memory. The Aggregator must not be used afterwards.
+// Close releases the temporary files. The Aggregator must not be used afterwards.
 func (f *Aggregator) Close() {
 	for _, t := range f.tables() {
 		t.close()
 	}
 }
 
-// AddPlan tells what was planned of the phases.
+// AddPlan adds phases of the plan.
 func (f *Aggregator) AddPlan(planned ...PlannedPhase) {
 	for _, l := range planned {
 		f.planned[l.Phase] = l
 	}
 }
 
-// SetStart tells when the client was started, from the job's events. Only rows of
-// the latest start count. Without it the start is sought in the rows.
+// SetStart sets the time of the last client start, as recorded in the event log. Rows of
+// earlier starts are not counted. If it is not set, restarts are detected from the rows.
 func (f *Aggregator) SetStart(t time.Time) {
 	if s := unix(t); math.IsNaN(f.startTime) || s > f.startTime {
 		f.startTime = s
 	}
 }
 
-// AddRequestRow takes a line of requests.jsonl. An error tells what is wrong with the
-// line; it is counted and shown in Run.Warnings as well.
+// AddRequestRow adds a line of requests.jsonl. A line that can't be parsed is an error,
+// and is also reported in Run.Warnings.
 func (f *Aggregator) AddRequestRow(line []byte) error {
 	return f.addLine(&f.live, RequestsFile, -1, line)
 }
 
-// AddAnalysisRow takes a line of the file <stem>.jsonl, whose rows win over the live
-// ones. The phase is the stem's.
+// AddAnalysisRow adds a line of the analysis file <stem>.jsonl. Its rows replace the live
+// rows of the same requests. The phase is that of the stem.
 func (f *Aggregator) AddAnalysisRow(stem harness.Stem, line []byte) error {
 	t, name := f.analysisTable(stem)
 	return f.addLine(t, name, stem.Phase, line)
@@ -141,7 +141,7 @@ func (f *Aggregator) addLine(t *table, name string, phase int, line []byte) erro
 	return f.storeErr
 }
 
-// take takes the rows of a file in its order.
+// addRow adds a parsed row. The rows of a file must be added in order.
 func (f *Aggregator) addRow(t *table, name string, p *row) {
 	if p.errorKind != "" {
 		p.kind = f.kindIndex(p.errorKind)
@@ -162,7 +162,7 @@ func (f *Aggregator) addRequest(t *table, key uint64, r *Request) {
 	}
 }
 
-// kind is the number of a kind of failure. There are few; what comes after the 255th is unknown.
+// kindIndex returns the index of an error kind. Kinds after the 255th are counted as unknown.
 func (f *Aggregator) kindIndex(name string) uint8 {
 	i := slices.Index(f.errorKinds, name)
 	if i < 0 && len(f.errorKinds) <= math.MaxUint8 {
@@ -172,7 +172,7 @@ func (f *Aggregator) kindIndex(name string) uint8 {
 	return uint8(max(i, 0))
 }
 
-// AddManifestRow takes a line of phase_manifest.jsonl.
+// AddManifestRow adds a line of phase_manifest.jsonl.
 func (f *Aggregator) AddManifestRow(line []byte) error {
 	if f.lineCounts[ManifestFile]++; len(bytes.TrimSpace(line)) == 0 {
 		return nil
@@ -189,8 +189,8 @@ func (f *Aggregator) AddManifestRow(line []byte) error {
 	return nil
 }
 
-// AddStatistics takes the whole file <stem>.json. A later one replaces an earlier
-// one of the same stem; of several stems of a phase the last one given counts.
+// AddStatistics adds the content of the statistics file <stem>.json. It replaces an
+// earlier one of the same stem. If a phase has several stems, the last one added counts.
 func (f *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
 	name := stem.String() + ".json"
 	s, err := parseStatistics(stem, data)
@@ -202,8 +202,8 @@ func (f *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
 	return nil
 }
 
-// DropFile drops all that came from a file, by its base name: it was truncated or
-// replaced, and its lines will be given again.
+// DropFile removes everything that was added from a file, given by its base name. Call
+// it if the file was truncated or replaced, then add its lines again.
 func (f *Aggregator) DropFile(name string) {
 	delete(f.lineCounts, name)
 	delete(f.rejected, name)
@@ -242,7 +242,7 @@ func addIssue(faults map[string]*lineIssues, name, text string) {
 	faults[name].count++
 }
 
-// renew drops what was derived of rows that are gone.
+// invalidate drops everything that was derived from removed rows.
 func (f *Aggregator) invalidate() {
 	f.dedupedRows, f.spans, f.seriesByPhase = -1, spans{}, map[int]*phaseSeries{}
 	for _, t := range f.tables() {
@@ -250,8 +250,8 @@ func (f *Aggregator) invalidate() {
 	}
 }
 
-// place gives a row without start_time a time near its neighbours, so that it
-// is told apart from rows of earlier client starts.
+// setFallbackStart gives a row without start_time the time of its end or of the previous
+// row, so that it can be assigned to a client start.
 func (t *table) setFallbackStart(r *Request) {
 	switch {
 	case !r.noStartTime:
@@ -263,12 +263,12 @@ func (t *table) setFallbackStart(r *Request) {
 	}
 }
 
-// begin is the start_time from which on rows are of the last client start.
+// cutoff returns the earliest start_time of rows of the last client start.
 func (f *Aggregator) cutoff() float64 {
 	if !math.IsNaN(f.startTime) {
 		return f.startTime
 	}
-	// The manifest is emptied at a start, so that its first phase is of the last one.
+	// The client empties the manifest when it starts, so its first phase is of the last start.
 	begin := f.inferredCutoff()
 	var starts []float64
 	for _, m := range f.manifest {
@@ -282,11 +282,11 @@ func (f *Aggregator) cutoff() float64 {
 	return begin
 }
 
-// begun is begin, by what the rows and the windows show.
+// inferredCutoff infers the cutoff from the rows and the measuring windows.
 func (f *Aggregator) inferredCutoff() float64 {
 	for _, b := range slices.Backward(f.restarts.starts) {
-		// The client empties the manifest at its start, so that a window in it is of
-		// the last one: what looked like a start inside was users starting over.
+		// The client empties the manifest when it starts, so all windows in it are of the
+		// last start. A restart detected inside a window was users repeating their trajectories.
 		inside := func(m manifestRow) bool { return *m.SettlingEnd < b && b < *m.End }
 		if !slices.ContainsFunc(f.manifest, inside) {
 			return b
@@ -295,7 +295,7 @@ func (f *Aggregator) inferredCutoff() float64 {
 	return math.Inf(-1)
 }
 
-// requests visits the rows of a phase that count: those of the last client
+// phaseRequests returns a scan over the counted rows of a phase: those of the last client
 // start, each request once.
 func (f *Aggregator) phaseRequests(phase int) requestScan {
 	return func(workers int, visit func(worker int, r *Request)) error {
@@ -307,7 +307,7 @@ func (f *Aggregator) phaseRequests(phase int) requestScan {
 	}
 }
 
-// scan visits the rows that count in wanted blocks.
+// scan visits the counted rows in the blocks for which wanted returns true.
 func (f *Aggregator) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
 	begin := f.cutoff()
 	for _, t := range f.tables() {

@@ -89,7 +89,7 @@ func TestAnalysisWins(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := f.Snapshot(f.lastTime())
-	want := []string{testStem.String() + ".jsonl: 1 row(s) of a request that was there before, not counted"}
+	want := []string{testStem.String() + ".jsonl: 1 duplicate row(s) not counted"}
 	if diff := cmp.Diff(want, run.Errors); diff != "" || run.Phases[0].Total != 3 {
 		t.Error(run.Phases[0].Total, diff)
 	}
@@ -107,7 +107,7 @@ func TestLiveDuplicates(t *testing.T) {
 	f := fold(t, window, "", line(0, 110, ""), line(0, 110, ""), line(0, 110, `"request_id":"other"`))
 	run := f.Snapshot(f.lastTime())
 	if run.Phases[0].Total != 2 || len(run.Warnings) != 1 ||
-		!strings.HasPrefix(run.Warnings[0], "requests.jsonl: 1 row(s) of a request") {
+		!strings.HasPrefix(run.Warnings[0], "requests.jsonl: 1 duplicate row(s)") {
 		t.Errorf("%d, %q", run.Phases[0].Total, run.Warnings)
 	}
 }
@@ -154,8 +154,8 @@ func TestUnreadableLines(t *testing.T) {
 	}
 	want := []string{
 		`not counted: phase_manifest.jsonl:3: ` +
-			`phase_idx, settling_end or actual_phase_end is missing (the first of 2 such lines)`,
-		`not counted: requests.jsonl:4: column 1: expected an object, found '\x1b' (the first of 2 such lines)`,
+			`phase_idx, settling_end or actual_phase_end is missing (first of 2 such lines)`,
+		`not counted: requests.jsonl:4: column 1: expected an object, found '\x1b' (first of 2 such lines)`,
 	}
 	run := f.Snapshot(f.lastTime())
 	if diff := cmp.Diff(want, run.Warnings); diff != "" || run.Phases[0].Total != 1 {
@@ -178,7 +178,7 @@ func TestStatisticsOfAnotherStart(t *testing.T) {
 		run.EarlierStartRows != 1 {
 		t.Errorf("%+v", run)
 	}
-	if w := run.Phases[0].Warnings; len(w) != 1 || !strings.Contains(w[0], "it is of an earlier start") {
+	if w := run.Phases[0].Warnings; len(w) != 1 || !strings.Contains(w[0], "rows since the last client start") {
 		t.Errorf("%q", w)
 	}
 }
@@ -271,7 +271,7 @@ func TestValuesThatCanNotBe(t *testing.T) {
 		}
 	}
 	if got := strings.Join(run.Warnings, "; "); !strings.Contains(got,
-		"requests.jsonl: 9 row(s) with a value that can't be, which is taken as unknown: the first is ttft -1") {
+		"requests.jsonl: 9 row(s) with a value out of range, treated as unknown; first: ttft -1") {
 		t.Errorf("warnings: %s", got)
 	}
 	f.DropFile(RequestsFile)

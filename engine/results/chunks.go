@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	chunkBytes  = 4 << 20   // of a file, for one worker at a time
-	windowBytes = 256 << 10 // of a piece that are looked at at once: they stay in the processor's cache
+	chunkBytes  = 4 << 20   // part of a file that a worker parses at a time
+	bufferBytes = 256 << 10 // read buffer of a worker, which fits in the CPU cache
 )
 
-// rows reads the rows that were in a file when it was opened. What is wrong
-// with a line is counted by the fold; a last line without its newline counts
-// only when it is whole. The phase is negative when each row says its own.
+// loadRows adds the rows that a file contained when it was opened. Lines that can't be
+// parsed are counted by the aggregator. A last line without a newline is added only if
+// it is complete. The phase is negative if each row has its own.
 func (l *loader) loadRows(ctx context.Context, path string, t *table, phase int) error {
 	file, info, err := smallfile.Open(path)
 	if err != nil {
@@ -28,27 +28,27 @@ func (l *loader) loadRows(ctx context.Context, path string, t *table, phase int)
 	}
 	defer file.Close()
 	name := filepath.Base(path)
-	skipped := 0
+	tooLong := 0
 	in := chunkReader{file: file, size: info.Size(), chunkSize: chunkBytes, maxLine: maxLine, phase: phase}
 	err = in.forEach(ctx, func(p *parsedChunk) error {
 		f := l.agg
 		before := f.lineCounts[name]
-		for _, fault := range p.rejected {
-			f.lineCounts[name] = before + fault.line
-			_ = f.reject(name, fault.err) // counted by the fold, and told with the run
+		for _, r := range p.rejected {
+			f.lineCounts[name] = before + r.line
+			_ = f.reject(name, r.err) // reported in Run.Warnings
 		}
 		f.lineCounts[name] = before + p.lines
 		for i := range p.rows {
 			f.addRow(t, name, &p.rows[i])
 		}
-		skipped += p.tooLong
+		tooLong += p.tooLong
 		if p.incomplete {
-			l.notes = append(l.notes, name+": the last line is half written, not counted")
+			l.notes = append(l.notes, name+": incomplete last line not counted")
 		}
 		return f.storeErr
 	})
-	if skipped > 0 {
-		l.notes = append(l.notes, fmt.Sprintf("%s: %d line(s) longer than 64 MiB, not counted", name, skipped))
+	if tooLong > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("%s: %d line(s) longer than 64 MiB not counted", name, tooLong))
 	}
 	if err != nil {
 		return fmt.Errorf("read results: %s: %w", path, err)
@@ -56,31 +56,32 @@ func (l *loader) loadRows(ctx context.Context, path string, t *table, phase int)
 	return nil
 }
 
-// parsed is what the lines that begin in a piece of the file hold.
+// parsedChunk holds the parsed lines that start in a chunk of a file.
 type parsedChunk struct {
 	rows       []row
 	lines      int
 	rejected   []rejectedLine
-	tooLong    int  // lines over the limit
-	incomplete bool // the file's last line is half written
+	tooLong    int  // number of lines over the limit
+	incomplete bool // the last line of the file is incomplete
 }
 
 type rejectedLine struct {
-	line int // from 1, in the piece
+	line int // from 1, within the chunk
 	err  error
 }
 
-// pieces reads a file's rows with several workers: worker w takes the pieces
-// w, w+n, w+2n … of the n workers, and what they parsed is given on in order.
+// chunkReader parses the rows of a file with n workers. Worker w parses the chunks w, w+n,
+// w+2n and so on; the results are delivered in file order.
 type chunkReader struct {
 	file      io.ReaderAt
 	size      int64
 	chunkSize int
-	maxLine   int // bytes of a line, with its newline
+	maxLine   int // bytes, including the newline
 	phase     int
 }
 
-func (in *chunkReader) forEach(ctx context.Context, take func(*parsedChunk) error) error {
+// forEach calls visit for each chunk in order. The chunk is valid until visit returns.
+func (in *chunkReader) forEach(ctx context.Context, visit func(*parsedChunk) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	n := int64(workerCount())
@@ -99,7 +100,7 @@ func (in *chunkReader) forEach(ctx context.Context, take func(*parsedChunk) erro
 		if !ok {
 			break
 		}
-		if err := take(p); err != nil {
+		if err := visit(p); err != nil {
 			failed = append(failed, err)
 			break
 		}
@@ -115,7 +116,11 @@ func (in *chunkReader) forEach(ctx context.Context, take func(*parsedChunk) erro
 	return errors.Join(append(failed, cancelled)...)
 }
 
-func (in *chunkReader) runWorker(ctx context.Context, first, step, count int64, out chan<- *parsedChunk, free <-chan *parsedChunk) error {
+// runWorker parses the chunks first, first+step and so on below count. It takes empty
+// chunks from free and sends them to out.
+func (in *chunkReader) runWorker(
+	ctx context.Context, first, step, count int64, out chan<- *parsedChunk, free <-chan *parsedChunk,
+) error {
 	defer close(out)
 	var buf []byte
 	for i := first; i < count; i += step {
@@ -139,31 +144,31 @@ func (in *chunkReader) runWorker(ctx context.Context, first, step, count int64, 
 	return nil
 }
 
-// parse parses the lines that begin in the piece at from. It returns its buffer for the next time.
+// parseChunk parses the lines that start in the chunk at offset from. It returns buf for reuse.
 func (in *chunkReader) parseChunk(from int64, buf []byte, p *parsedChunk) ([]byte, error) {
 	end := min(from+int64(in.chunkSize), in.size)
-	at := max(0, from-1) // of buf in the file; the byte before the piece tells whether a line begins with it
-	if cap(buf) > 4*windowBytes {
-		buf = nil // it was made for a very long line
+	at := max(0, from-1) // offset of buf in the file; the byte before the chunk shows whether a line starts with it
+	if cap(buf) > 4*bufferBytes {
+		buf = nil // it was allocated for a very long line
 	}
 	buf = buf[:0]
-	i := 0 // where the line begins
-	looked := 0
-	skip := from > 0 // up to the first line that begins here
+	i := 0           // start of the line
+	scanned := 0     // end of the part of buf without a newline
+	skip := from > 0 // until the first line that starts in this chunk
 	for at+int64(i) < end {
-		n := bytes.IndexByte(buf[looked:], '\n')
+		n := bytes.IndexByte(buf[scanned:], '\n')
 		switch {
 		case n < 0 && skip:
-			at, buf, i, looked = at+int64(len(buf)), buf[:0], 0, 0
+			at, buf, i, scanned = at+int64(len(buf)), buf[:0], 0, 0
 			if at >= end {
 				return buf, nil
 			}
 		case n < 0:
-			looked = len(buf)
+			scanned = len(buf)
 		}
 		if n >= 0 {
-			line := buf[i : looked+n]
-			i, looked = looked+n+1, looked+n+1
+			line := buf[i : scanned+n]
+			i, scanned = scanned+n+1, scanned+n+1
 			switch {
 			case skip:
 				skip = false
@@ -177,7 +182,7 @@ func (in *chunkReader) parseChunk(from int64, buf []byte, p *parsedChunk) ([]byt
 		}
 		rest := len(buf) - i
 		switch {
-		case rest >= in.maxLine: // the next line is not of this piece
+		case rest >= in.maxLine: // the line ends in a later chunk
 			p.lines, p.tooLong = p.lines+1, p.tooLong+1
 			return buf, nil
 		case at+int64(len(buf)) >= in.size:
@@ -189,15 +194,15 @@ func (in *chunkReader) parseChunk(from int64, buf []byte, p *parsedChunk) ([]byt
 		if buf, err = in.refill(buf, i, at+int64(len(buf))); err != nil {
 			return buf, err
 		}
-		at, i, looked = at+int64(i), 0, rest
+		at, i, scanned = at+int64(i), 0, rest
 	}
 	return buf, nil
 }
 
-// slide moves what stands from i on to the front, and reads more behind it.
+// refill moves buf[i:] to the front and reads more data after it, from offset next.
 func (in *chunkReader) refill(buf []byte, i int, next int64) ([]byte, error) {
 	rest := len(buf) - i
-	if need := max(windowBytes, 2*rest); cap(buf) < need {
+	if need := max(bufferBytes, 2*rest); cap(buf) < need {
 		buf = append(make([]byte, 0, need), buf[i:]...)
 	} else {
 		copy(buf, buf[i:])
@@ -225,7 +230,7 @@ func (in *chunkReader) parseLine(line []byte, p *parsedChunk) {
 	}
 }
 
-// last parses a line without newline; false means that it is half written.
+// parseLastLine parses a line without a newline. It returns false if the line is incomplete.
 func (in *chunkReader) parseLastLine(line []byte, p *parsedChunk) bool {
 	if jsonrow.Members(line, func(_, _ []byte, _ int) error { return nil }) != nil {
 		p.lines--

@@ -7,8 +7,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 )
 
-// maxFraction is how many digits behind the point parseDecimal takes: 10^19 is
-// the greatest power of ten in 64 bits.
+// maxFraction is the number of decimal places that parseDecimal accepts: 10^19 is the
+// largest power of ten that fits in 64 bits.
 const maxFraction = 19
 
 var powersOfTen = func() (p [maxFraction + 1]uint64) {
@@ -19,10 +19,9 @@ var powersOfTen = func() (p [maxFraction + 1]uint64) {
 	return p
 }()
 
-// parseDecimal reads the digits at the beginning of text, perhaps with a point in them, as the
-// nearest float64, and tells how many bytes they are: 0 when there are none, or more than it can
-// take, which strconv reads. Nearly all numbers in request rows are of this form, and they are what
-// takes the most time in reading them.
+// parseDecimal parses the plain decimal number at the start of text, correctly rounded, and returns
+// its length in bytes. The length is 0 if there is none, or if it has too many digits; strconv parses
+// those. Nearly all numbers in request rows have this form, and parsing them takes most of the time.
 func parseDecimal(text []byte) (v float64, n int) {
 	var m uint64
 	i, point := 0, -1
@@ -46,17 +45,17 @@ func parseDecimal(text []byte) (v float64, n int) {
 	}
 	switch {
 	case i == 0 || point == i-1 || fraction > maxFraction || text[0] == '0' && i > 1 && point != 1:
-		return 0, 0 // no number of JSON, or a long one
+		return 0, 0 // not a JSON number, or too long
 	case m < 1<<53:
-		// Both are exact, powers of ten up to 10^22, and so the quotient is the nearest.
+		// Both operands are exact, as powers of ten are up to 10^22, so the quotient is correctly rounded.
 		return float64(m) / float64(powersOfTen[fraction]), i
 	}
 	return quotient(m, powersOfTen[fraction]), i
 }
 
-// quotient is the float64 nearest to m/d, neither of which is 0. The 64 bits of
-// the whole quotient, the last of which says whether anything is left over, are
-// rounded once, and the power of two is then set without rounding.
+// quotient returns the float64 nearest to m/d; neither may be 0. It computes 64 bits of the
+// quotient, sets the last bit if there is a remainder, and rounds once. Scaling by the power of
+// two is exact.
 func quotient(m, d uint64) float64 {
 	up, down := bits.LeadingZeros64(m), bits.LeadingZeros64(d)
 	m, d = m<<up, d<<down

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// partKeys is how many keys are held at once while repeated rows are sought.
+// partKeys is the number of keys that are deduplicated at a time, which bounds memory.
 const partKeys = 1 << 19
 
-// keySet is a set of hashes other than 0: open addressing, at most half full.
+// keySet is a set of hashes other than 0. It uses open addressing and is at most half full.
 type keySet struct {
 	slots []uint64
 	n     int
 }
 
-// slot is where the key is, or where it goes.
+// slot returns the slot of the key, or the slot to insert it into.
 func (s *keySet) slot(key uint64) *uint64 {
 	mask := uint64(len(s.slots) - 1)
 	i := slotBits(key) & mask
@@ -40,7 +40,7 @@ func (s *keySet) add(key uint64) bool {
 
 func (s *keySet) has(key uint64) bool { return s.n > 0 && key != 0 && *s.slot(key) == key }
 
-// mix takes bits that the choice of a part leaves open.
+// slotBits returns the bits of the key that do not select a part, see dedupeInParts.
 func slotBits(key uint64) uint64 { return key >> 20 }
 
 func (s *keySet) grow() {
@@ -53,7 +53,7 @@ func (s *keySet) grow() {
 	}
 }
 
-// reserve makes an empty set large enough for n keys, which saves growing.
+// reserve allocates slots for n keys in an empty set.
 func (s *keySet) reserve(n int) {
 	size := 1024
 	for size < 2*n {
@@ -69,9 +69,9 @@ func (s *keySet) clear() {
 	s.n = 0
 }
 
-// resolve finds the rows that don't count: those of a request that the same file had before, and
-// those of a request that a better file has too (analysis rows win over live ones). What was found
-// before is kept while only live rows were added.
+// dedupe marks the rows that are not counted: duplicates of a request in the same file, and rows of
+// a request that is also in a preferred file (analysis rows are preferred to live rows). If only live
+// rows were added since the last call, only these are processed.
 func (f *Aggregator) dedupe() error {
 	tables := f.tables()
 	rows := f.live.n + f.analysisRows()
@@ -94,7 +94,7 @@ func (f *Aggregator) dedupe() error {
 	return err
 }
 
-// resolveShort keeps the keys, so that the next time only new rows are looked at.
+// dedupeInMemory keeps the keys of all rows, so that the next call processes only new rows.
 func dedupeInMemory(tables []*table) error {
 	for _, t := range tables {
 		err := t.scanKeys(t.keyedRows, func(row int, keys []uint64) {
@@ -110,10 +110,10 @@ func dedupeInMemory(tables []*table) error {
 		t.keyedRows = t.n
 	}
 	for i, t := range tables[1:] {
-		better := tables[:i+1]
+		preferred := tables[:i+1]
 		err := t.scanKeys(0, func(row int, keys []uint64) {
 			for i, key := range keys {
-				if slices.ContainsFunc(better, func(b *table) bool { return b.keys.has(key) }) {
+				if slices.ContainsFunc(preferred, func(b *table) bool { return b.keys.has(key) }) {
 					t.superseded.set(row + i)
 				}
 			}
@@ -125,16 +125,17 @@ func dedupeInMemory(tables []*table) error {
 	return nil
 }
 
-// resolveLong goes over all keys once for each part of them, with several parts side by side.
+// dedupeInParts splits the keys into parts by their low bits and scans all keys once per part. Several
+// parts are processed in parallel.
 func dedupeInParts(tables []*table, parts int) error {
 	for _, t := range tables {
 		t.keys, t.keyedRows = keySet{}, 0
 		t.duplicates, t.superseded = make(bitset, t.n/64+1), make(bitset, t.n/64+1)
 	}
-	var marking sync.Mutex // of the bits that parts share words of
+	var markMu sync.Mutex // parts set bits in the same words
 	workers := workerCount()
 	return parallel(workers, func(w int) error {
-		r := partDeduper{parts: parts, markMu: &marking}
+		r := partDeduper{parts: parts, markMu: &markMu}
 		for part := w; part < parts; part += workers {
 			r.betterKeys.clear()
 			for i, t := range tables {
@@ -147,13 +148,14 @@ func dedupeInParts(tables []*table, parts int) error {
 	})
 }
 
-// resolver goes over the tables for one part of the keys after the other.
+// partDeduper deduplicates one part of the keys at a time.
 type partDeduper struct {
 	parts                 int
 	markMu                *sync.Mutex
-	tableKeys, betterKeys keySet // keys of this table, and of those before it
+	tableKeys, betterKeys keySet // of the current table and of the preferred ones before it
 }
 
+// table deduplicates the keys of a part in one table; more tells whether other tables follow.
 func (r *partDeduper) table(t *table, part int, more bool) error {
 	r.tableKeys.clear()
 	r.tableKeys.reserve(t.n / r.parts * 9 / 8)
@@ -185,7 +187,7 @@ func (r *partDeduper) mark(rows *bitset, row int) {
 	rows.set(row)
 }
 
-// tables are all files' rows, the better ones first; the live rows come last.
+// tables returns the tables of all files, the preferred ones first and the live rows last.
 func (f *Aggregator) tables() []*table {
 	var all []*table
 	for _, name := range sortedKeys(f.analysis) {

@@ -11,27 +11,28 @@ import (
 
 const methodStated = "as stated by the client"
 
-// Figure is one metric of one phase. Figures are exact: no histogram, no sampling.
+// Figure is the value of one metric in one phase. Figures are exact, not sampled or
+// approximated by histograms.
 type Figure struct {
-	Key     string  // snake_case, with the unit at its end
-	Label   string  // for people
+	Key     string  // snake_case, ends with the unit
+	Label   string  // for display
 	Unit    string  // of Value: tok/s, s, tok or fraction
-	Value   float64 // NaN without data
-	N       int     // requests it was formed over; 0 when it is as stated by the client
-	Method  string  // how it was formed
-	Client  float64 // what the client's statistics file says, if that is more than 1 % off; else NaN
-	Invalid string  // why it must not be trusted, beyond the reasons of its phase; else empty
+	Value   float64 // NaN if there is no data
+	N       int     // number of requests behind it; 0 if the client reported it
+	Method  string  // how it was computed
+	Client  float64 // value in the client's statistics file if it differs by more than 1 %, else NaN
+	Invalid string  // why it is invalid, besides the reasons for its phase; empty if it is valid
 }
 
-// figure of a metric without data.
+// figure returns a figure of the metric without data.
 func (m *Metric) figure() Figure {
 	return Figure{Key: m.Key, Label: m.Label, Unit: m.Unit.Name, Value: math.NaN(), Client: math.NaN()}
 }
 
-// Text is the value as people read it, with thousands separators and unit; a dash without data.
+// Text returns the value with thousands separators and unit, or "-" if there is no data.
 func (f Figure) Text() string { return f.text(f.Value) }
 
-// ClientText is the client's value as people read it; empty where it says the same.
+// ClientText returns the client's value like Text, or "" if it agrees with Value.
 func (f Figure) ClientText() string {
 	if math.IsNaN(f.Client) {
 		return ""
@@ -46,7 +47,7 @@ func (f Figure) text(v float64) string {
 	return "-"
 }
 
-// figureJSON is a Figure as it is written, under its key.
+// figureJSON is the JSON form of a Figure.
 type figureJSON struct {
 	Value   Number `json:"value"`
 	Unit    string `json:"unit"`
@@ -56,12 +57,12 @@ type figureJSON struct {
 	Invalid string `json:"invalid,omitempty"`
 }
 
-// MarshalJSON writes null for what is not known.
+// MarshalJSON writes unknown values as null.
 func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(figureJSON{Number(f.Value), f.Unit, f.N, f.Method, Number(f.Client), f.Invalid})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, but for the unit, which is the metric's.
+// UnmarshalJSON reads the output of MarshalJSON. It ignores the unit, which follows from the key.
 func (f *Figure) UnmarshalJSON(data []byte) error {
 	v := figureJSON{Value: unknown, Client: unknown}
 	if err := json.Unmarshal(data, &v); err != nil {
@@ -72,13 +73,13 @@ func (f *Figure) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Number is null in JSON when it is NaN or infinite.
+// Number is a float64 that is null in JSON if it is NaN or infinite.
 type Number float64
 
-// unknown is a Number that is not known.
+// unknown is the Number for an unknown value.
 var unknown = Number(math.NaN())
 
-// IsZero reports whether there is nothing to write.
+// IsZero reports whether n is unknown, for the JSON option omitzero.
 func (n Number) IsZero() bool { return math.IsNaN(float64(n)) }
 
 // MarshalJSON writes a number or null.
@@ -89,10 +90,10 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// Figures are all figures of a phase, in the order in which they are shown.
+// Figures are the figures of a phase, in display order.
 type Figures []Figure
 
-// Get returns the figure with a key such as "ttft_p50_s"; without one, a figure whose Value is NaN.
+// Get returns the figure with a key such as "ttft_p50_s". If there is none, its Value is NaN.
 func (fs Figures) Get(key string) Figure {
 	if i := slices.IndexFunc(fs, func(f Figure) bool { return f.Key == key }); i >= 0 {
 		return fs[i]
@@ -100,7 +101,7 @@ func (fs Figures) Get(key string) Figure {
 	return Figure{Key: key, Value: math.NaN(), Client: math.NaN()}
 }
 
-// MarshalJSON writes one object, a member a figure, in order.
+// MarshalJSON writes an object with one member per figure, in display order.
 func (fs Figures) MarshalJSON() ([]byte, error) {
 	out := make(Object, 0, len(fs))
 	for _, f := range fs {
@@ -109,7 +110,7 @@ func (fs Figures) MarshalJSON() ([]byte, error) {
 	return out.MarshalJSON()
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Figures that this version does not know are left out.
+// UnmarshalJSON reads the output of MarshalJSON. It skips figures with unknown keys.
 func (fs *Figures) UnmarshalJSON(data []byte) error {
 	var all map[string]Figure
 	if err := json.Unmarshal(data, &all); err != nil {
@@ -125,10 +126,10 @@ func (fs *Figures) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Count prints n with thousands separators.
+// Count formats n with thousands separators.
 func Count[N int | int32 | int64](n N) string { return Decimal(float64(n), 0) }
 
-// Decimal prints v with thousands separators and so many decimals; a dash for NaN and infinity.
+// Decimal formats v with thousands separators and a number of decimals, or as "-" if it is NaN or infinite.
 func Decimal(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"
@@ -147,10 +148,10 @@ func Decimal(v float64, decimals int) string {
 	return whole
 }
 
-// Minus is the sign that comparisons print.
+// Minus is the minus sign of differences.
 const Minus = "\u2212"
 
-// Change prints a change, a fraction, as a percentage with its sign.
+// Change formats a relative change, given as a fraction, as a signed percentage.
 func Change(fraction float64, decimals int) string {
 	sign := "+"
 	if fraction < 0 {
@@ -159,7 +160,7 @@ func Change(fraction float64, decimals int) string {
 	return sign + strconv.FormatFloat(math.Abs(fraction)*100, 'f', decimals, 64) + "%"
 }
 
-// Percent prints a fraction as a percentage with no more decimals than it needs, and at most two.
+// Percent formats a fraction as a percentage with at most two decimals and no trailing zeros.
 func Percent(fraction float64) string {
 	return strconv.FormatFloat(math.Round(fraction*1e4)/1e2, 'f', -1, 64) + "%"
 }

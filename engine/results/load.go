@@ -20,27 +20,26 @@ import (
 )
 
 const (
-	clientDir   = "agentperf"            // in the log dir
+	clientDir   = "agentperf"            // in the log directory
 	foreignFile = "profile_export.jsonl" // of another benchmark client
-	maxLine     = 64 << 20               // bytes; an analysis row can be long, not that long
+	maxLine     = 64 << 20               // bytes, far above the size of an analysis row
 )
 
-// RunContext is what the job's own files tell beyond the client's output. The zero
-// value is a run of which nothing else is known.
+// RunContext holds facts about a run that are not in the client's output. The zero value
+// means that nothing else is known.
 type RunContext struct {
-	Start   time.Time      // of the last client start; zero when unknown
-	Planned []PlannedPhase // by the plan
-	// Partial is why the run's outputs are not all that it was to give; empty: they
-	// are, or nobody can say.
+	Start   time.Time      // of the last client start; zero if unknown
+	Planned []PlannedPhase // phases of the plan
+	// Partial is why the output of the run is incomplete; empty if complete or unknown.
 	Partial string
-	// Identity is what the run ran with, a document of its own; nil: not known.
+	// Identity is the content of identity.json; nil if unknown.
 	Identity json.RawMessage
 }
 
-// Load reads the output of a run from dir: a log dir, the client's folder in it, a run dir with
-// logs in it, or a harness c<N> folder. Estimated windows end with the last request. An error is a
-// folder without any output of the client, or a file that could not be read; what is wrong inside
-// the files is told by the Run.
+// Load reads the output of a run from dir: a log directory, the client's directory in it, a run
+// directory with logs in it, or a harness run directory c<N>. Estimated windows end with the last
+// request. It is an error if dir contains no output of the client or if a file can't be read.
+// Errors in the content of files are reported in the Run.
 func Load(ctx context.Context, dir string, rc RunContext) (Run, error) {
 	l, err := load(ctx, dir, rc)
 	if err != nil {
@@ -50,12 +49,12 @@ func Load(ctx context.Context, dir string, rc RunContext) (Run, error) {
 	return l.run(), nil
 }
 
-// loaded is a fold and where it came from.
+// loader reads the output of a run into an Aggregator.
 type loader struct {
 	agg     *Aggregator
 	logDir  string
 	context RunContext
-	skipped []string // JSON files that are no statistics
+	skipped []string // JSON files that are not statistics files, and why
 	notes   []string
 }
 
@@ -104,12 +103,12 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 		return nil, problem.Errorf(problem.ResultsNotFound, "read results: %s: found no %s, %s or statistics file; "+
 			"give the log directory of a run whose client has started", outDir, RequestsFile, ManifestFile)
 	case foreign:
-		l.notes = append(l.notes, foreignFile+": another client's output, left out")
+		l.notes = append(l.notes, foreignFile+" ignored: output of another client")
 	}
 	return l, nil
 }
 
-// locate finds the log dir and the client's folder.
+// findOutput returns the log directory and the directory of the client's output.
 func findOutput(dir string) (logDir, outDir string, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -144,8 +143,8 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// outputFiles lists the regular files of a folder, the oldest first, so that of
-// several statistics files of one phase the newest counts.
+// outputFiles returns the regular files of a directory, oldest first, so that the newest of
+// several statistics files of a phase is used.
 func outputFiles(dir string) ([]fs.FileInfo, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -161,7 +160,7 @@ func outputFiles(dir string) ([]fs.FileInfo, error) {
 	return files, nil
 }
 
-// file feeds one file to the fold; it reports whether it is the client's.
+// loadFile adds a file to the aggregator. It reports whether the file is output of the client.
 func (l *loader) loadFile(ctx context.Context, dir, name string) (bool, error) {
 	f := l.agg
 	path := filepath.Join(dir, name)
@@ -187,12 +186,12 @@ func (l *loader) loadFile(ctx context.Context, dir, name string) (bool, error) {
 		}
 		return true, nil
 	case ext == ".json":
-		l.skipped = append(l.skipped, fmt.Sprintf("%q: the name is not that of a statistics file", name))
+		l.skipped = append(l.skipped, fmt.Sprintf("%q: is not named like a statistics file", name))
 	}
 	return false, nil
 }
 
-// manifest reads a small file of a line a phase.
+// loadManifest reads the phase manifest, which has one line per phase.
 func (l *loader) loadManifest(path string) error {
 	data, err := l.readSmall(path)
 	if err != nil {
@@ -201,15 +200,15 @@ func (l *loader) loadManifest(path string) error {
 	for line := range bytes.Lines(data) {
 		line, ended := bytes.CutSuffix(line, []byte("\n"))
 		if !ended && !json.Valid(line) {
-			l.notes = append(l.notes, ManifestFile+": the last line is half written, not counted")
+			l.notes = append(l.notes, ManifestFile+": incomplete last line not counted")
 			continue
 		}
-		_ = l.agg.AddManifestRow(line) // counted by the fold, and told with the run
+		_ = l.agg.AddManifestRow(line) // reported in Run.Warnings
 	}
 	return nil
 }
 
-// small is ReadFile; of a file that is too large it makes a note, and gives nil.
+// readSmall is like ReadFile, but for a file that is too large it adds a note and returns nil.
 func (l *loader) readSmall(path string) ([]byte, error) {
 	data, err := ReadFile(path)
 	if errors.Is(err, smallfile.ErrTooLarge) {
@@ -219,9 +218,8 @@ func (l *loader) readSmall(path string) ([]byte, error) {
 	return data, err
 }
 
-// ReadFile reads one of the small files of a phase's end: its statistics or the
-// manifest. One that is no regular file, or larger than 16 MiB ([smallfile.ErrTooLarge]), is an
-// error: it is not the client's.
+// ReadFile reads a statistics file or the phase manifest. It is an error if the file is not
+// a regular file or larger than 16 MiB ([smallfile.ErrTooLarge]).
 func ReadFile(path string) ([]byte, error) {
 	data, err := smallfile.Read(path, maxStatistics>>20)
 	if err != nil {
@@ -230,7 +228,7 @@ func ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// lastTime is the latest time that any row tells.
+// lastTime returns the latest start or end of a row.
 func (f *Aggregator) lastTime() time.Time {
 	last := 0.0
 	for _, t := range f.tables() {
@@ -239,7 +237,7 @@ func (f *Aggregator) lastTime() time.Time {
 	return fromUnix(last)
 }
 
-// fromUnix is a time for people; what can't be one is the zero time.
+// fromUnix converts Unix seconds to a time. It returns the zero time if they are out of range.
 func fromUnix(s float64) time.Time {
 	if !(s > 0 && s < 1e10) {
 		return time.Time{}
@@ -248,8 +246,8 @@ func fromUnix(s float64) time.Time {
 	return time.Unix(int64(whole), int64(fraction*1e9))
 }
 
-// LoadSeries is Load, and the phases over time in buckets of so many seconds; 0
-// chooses them, see [Aggregator.Series].
+// LoadSeries is like Load and also returns the time series of the phases, in buckets of a
+// number of seconds, see [Aggregator.Series].
 func LoadSeries(ctx context.Context, dir string, rc RunContext, seconds float64) (Run, []Series, error) {
 	l, err := load(ctx, dir, rc)
 	if err != nil {

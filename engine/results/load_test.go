@@ -131,8 +131,8 @@ func TestLoadNotes(t *testing.T) {
 	for _, want := range []string{
 		"not counted: requests.jsonl:2: column 1: expected an object, found 'r'",
 		"not counted: " + testStem.String() + ".json: statistics: unexpected end of JSON input",
-		"requests.jsonl: the last line is half written, not counted",
-		"profile_export.jsonl: another client's output, left out",
+		"requests.jsonl: incomplete last line not counted",
+		"profile_export.jsonl ignored: output of another client",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -305,7 +305,7 @@ func TestRollup(t *testing.T) {
 	}
 	golden.Equal(t, "testdata/rollup.json", text)
 	want := []string{
-		`"other.json": the name is not that of a statistics file`,
+		`"other.json": is not named like a statistics file`,
 		stem(8, 2) + ".json: statistics: unexpected end of JSON input",
 	}
 	slices.Sort(doc.Skipped) // the files are as old as each other
@@ -352,15 +352,15 @@ func TestTierResults(t *testing.T) {
 		whys  []string
 	}{
 		{64, []string{
-			"", "", "output speed p25 60.0 tok/s, want at least 100.0 tok/s", "invalid: no output tokens",
-			"output speed p25 -, want at least 100.0 tok/s",
+			"", "", "output speed p25: 60.0 tok/s, must be at least 100.0 tok/s", "invalid: no output tokens",
+			"output speed p25: -, must be at least 100.0 tok/s",
 		}},
-		{256, []string{"", "", "", "invalid: no output tokens", "output speed p25 -, want at least 20.0 tok/s"}},
+		{256, []string{"", "", "", "invalid: no output tokens", "output speed p25: -, must be at least 20.0 tok/s"}},
 		{0, []string{
-			"output speed p25 120.0 tok/s, want at least 1,000.0 tok/s",
-			"output speed p25 100.0 tok/s, want at least 1,000.0 tok/s",
-			"output speed p25 60.0 tok/s, want at least 1,000.0 tok/s", "invalid: no output tokens",
-			"output speed p25 -, want at least 1,000.0 tok/s",
+			"output speed p25: 120.0 tok/s, must be at least 1,000.0 tok/s",
+			"output speed p25: 100.0 tok/s, must be at least 1,000.0 tok/s",
+			"output speed p25: 60.0 tok/s, must be at least 1,000.0 tok/s", "invalid: no output tokens",
+			"output speed p25: -, must be at least 1,000.0 tok/s",
 		}},
 	}
 	for i, w := range want {
@@ -376,7 +376,7 @@ func TestTierResults(t *testing.T) {
 		}
 	}
 	slow := TierResults(phases[2:3], []Tier{{"calm", 50, 3}})
-	if why := slow[0].Levels[0].Reason; why != "TTFT p95 4.000 s, want at most 3.000 s" {
+	if why := slow[0].Levels[0].Reason; why != "TTFT p95: 4.000 s, must be at most 3.000 s" {
 		t.Error(why)
 	}
 }

@@ -6,37 +6,37 @@ import (
 	"slices"
 )
 
-// Metric is one figure of a phase: how it is computed, when it is not to be trusted,
-// how it is compared, and what it is called wherever it appears. Metrics lists them all.
+// Metric describes a figure of a phase: how it is computed, when it is invalid, how it is
+// compared, and its names in all outputs. [Metrics] lists all metrics.
 //
-// Every metric is part of results, exports, pages and roll-ups. In the views for which
-// it has an entry of its own it appears where that is not nil or empty.
+// Every metric appears in results, exports, HTML pages and roll-ups. It appears in the
+// other views if the field for the view is not nil or empty.
 type Metric struct {
-	Key        string // in JSON and CSV: snake_case, with the unit at its end
-	Label      string // for people
-	Short      string // where there is little room; empty: Label
+	Key        string // in JSON and CSV: snake_case, ends with the unit
+	Label      string // for display
+	Short      string // for narrow views; empty: same as Label
 	Unit       Unit
-	Decimals   int // that people are shown
+	Decimals   int // for display
 	Better     Direction
 	Formula    Formula
 	Validity   Validity
-	Statistics StatisticsPath // where the client states it
+	Statistics StatisticsPath // where the client reports it
 
-	Parity    *Parity    // rows of a comparison
-	Dashboard *Dashboard // lines of figures on the dashboard
-	Trend     *Trend     // series over time, and charts of them
-	Runs      *Runs      // list of runs
-	Watch     string     // what it is called on a line of watch; empty: it is not there
+	Parity    *Parity    // in comparisons
+	Dashboard *Dashboard // on the dashboard
+	Trend     *Trend     // in time series and their charts
+	Runs      *Runs      // in lists of runs
+	Watch     string     // name in the output of watch; empty: not shown
 }
 
-// Unit is how values are kept, and how they are shown to people.
+// Unit is the unit of stored values and of displayed values.
 type Unit struct {
-	Name    string // of a value as it is kept
-	Display string // of a value as it is shown, which is Scale times the former
-	Scale   float64
+	Name    string  // of stored values
+	Display string  // of displayed values
+	Scale   float64 // displayed value / stored value
 }
 
-// Direction says which of two values is the better one; empty where neither is.
+// Direction tells whether higher or lower values are better. It is empty if neither is.
 type Direction string
 
 // Directions of metrics.
@@ -45,86 +45,86 @@ const (
 	Lower  Direction = "lower"
 )
 
-// Formula says how a metric is computed from requests.
+// Formula defines how a metric is computed from requests.
 type Formula struct {
 	Kind       Kind
 	Of         Quantity
-	Over       Quantity // what a Share is a share of
+	Over       Quantity // divisor of a Share
 	Percentile float64  // 0 to 100
 }
 
-// Kind of a formula.
+// Kind is the kind of a formula.
 type Kind int
 
-// Kinds of formulas. Sums are over all measured requests, means and percentiles over
-// those of them that were successful; requests that lack the quantity are left out. The
-// interval of a difference comes of drawing blocks of time for a rate, users for a mean,
-// a share or a percentile; a sum, and what is stated, has none.
+// Kinds of formulas. Sums are over all measured requests, means and percentiles over the
+// successful ones; requests without the quantity are skipped. Confidence intervals of
+// differences are computed by resampling blocks of time for rates, and users for means,
+// shares and percentiles. ClientReported and Sum have none.
 const (
-	ClientReported Kind = iota // by the client, of what the rows don't tell
-	Rate                       // sum per second of the window
-	Sum                        //
-	Mean                       //
-	Share                      // sum of one quantity / sum of another
-	Percentile                 //
+	ClientReported Kind = iota // not computed: reported by the client
+	Rate                       // sum / length of the measuring window
+	Sum
+	Mean
+	Share // sum of one quantity / sum of another
+	Percentile
 )
 
-// Validity says when a figure is not to be trusted, whatever its phase.
+// Validity defines when a figure is invalid, in addition to the reasons for its phase.
 type Validity struct {
-	MinTail     int  // values that are wanted on the thinner side of a percentile
-	RequireHalf bool // half of the requests must have the quantity
+	MinTail     int  // minimum number of values in the smaller tail of a percentile
+	RequireHalf bool // at least half of the requests must have the quantity
 }
 
-// StatisticsPath is a place in the client's statistics file.
+// StatisticsPath is the position of a value in the client's statistics file.
 type StatisticsPath struct{ Section, Name string }
 
-// Parity is a metric's row in a comparison.
+// Parity describes the row of a metric in comparisons.
 type Parity struct {
-	RowLabel    string  // label of a row that several metrics share, one behind the other; empty: Label
-	Published   bool    // part of the published table: always shown, before all others
-	Tolerance   float64 // fraction of the reference that a difference may be; that of Primary is the band
-	Noisy       bool    // shown, and never beyond its tolerance
-	UnitInLabel bool    // the label says the unit
+	RowLabel    string  // label of a row that several metrics share; empty: Metric.Label
+	Published   bool    // in the published table: always shown, before the others
+	Tolerance   float64 // as a fraction of the reference; 0 for Primary, to which the band applies
+	Noisy       bool    // never flagged as beyond its tolerance
+	UnitInLabel bool    // values are shown without the unit
 }
 
-// Dashboard is a metric's line among the figures of a live run.
+// Dashboard describes the line of a metric on the dashboard.
 type Dashboard struct {
-	Label    string // with the unit
+	Label    string // including the unit
 	Decimals int
-	Priority int // 1 is the most important; lines that do not fit are dropped, the highest number first
+	Priority int // lines that do not fit are dropped, the highest number first
 }
 
 // MainPriority is the largest Dashboard.Priority of the lines that the dashboard shows
 // even where there is little room.
 const MainPriority = 3
 
-// Trend is a metric's series over time.
+// Trend describes the time series of a metric.
 type Trend struct {
-	Key      string // in a bucket
-	Chart    string // title of the dashboard's chart, with the unit; metrics of one title share it
-	Priority int    // of that chart
-	Curve    string // name of the curve
-	Peak     bool   // the highest of several values stands for them, else their mean
-	Page     string // title of the chart on an HTML page, likewise; empty: there is none
+	Key      string // in the JSON form of a Bucket
+	Chart    string // title of the dashboard chart, with the unit; equal titles share a chart
+	Priority int    // of the chart; 1 is the most important
+	Curve    string // label of the curve
+	Peak     bool   // aggregate values by their maximum instead of their mean
+	Page     string // title of the chart on HTML pages; equal titles share a chart; empty: none
 }
 
-// Runs is a metric's place in the list of runs, which shows that of the highest level.
+// Runs describes a metric in lists of runs, which show the highest concurrency level.
 type Runs struct {
 	Key      string // in JSON
-	Title    string // of the column; empty: there is none
-	Unit     string // that the title does not say
-	Decimals int    // where there is little room
-	Drop     int    // order in which columns are left out where it is narrow; 0: never
-	Detail   string // name beside the selected run; empty: it is not there
+	Title    string // of the column; empty: no column
+	Unit     string // shown with values; empty if the title contains it
+	Decimals int    // in narrow lists
+	Drop     int    // columns that do not fit are dropped, the highest number first; 0: never
+	Detail   string // label in the details of the selected run; empty: not shown
 }
 
-// TrendMetrics are the metrics of a Bucket.
+// TrendMetrics are the metrics with time series.
 var TrendMetrics = FilterMetrics(func(m *Metric) bool { return m.Trend != nil })
 
-// RunsColumnMetrics are the metrics that have a column in lists of runs.
+// RunsColumnMetrics are the metrics with a column in lists of runs.
 var RunsColumnMetrics = FilterMetrics(func(m *Metric) bool { return m.Runs != nil && m.Runs.Title != "" })
 
-// FindMetric returns the metric with a key, nil if there is none.
+// FindMetric returns the metric with a key, or nil if there is none.
 func FindMetric(key string) *Metric {
 	if i := slices.IndexFunc(Metrics, func(m *Metric) bool { return m.Key == key }); i >= 0 {
 		return Metrics[i]
@@ -132,18 +132,18 @@ func FindMetric(key string) *Metric {
 	return nil
 }
 
-// FilterMetrics returns the metrics that hold, in their order.
-func FilterMetrics(holds func(*Metric) bool) []*Metric {
-	return slices.DeleteFunc(slices.Clone(Metrics), func(m *Metric) bool { return !holds(m) })
+// FilterMetrics returns the metrics for which keep returns true, in order.
+func FilterMetrics(keep func(*Metric) bool) []*Metric {
+	return slices.DeleteFunc(slices.Clone(Metrics), func(m *Metric) bool { return !keep(m) })
 }
 
-// DisplayValue is a value in the unit in which people are shown it.
+// DisplayValue converts a stored value to the displayed unit.
 func (m *Metric) DisplayValue(v float64) float64 { return v * m.Unit.Scale }
 
-// NumberText is a value as it is shown, without its unit; a dash for what is not known.
+// NumberText formats a value without its unit, or as "-" if it is unknown.
 func (m *Metric) NumberText(v float64) string { return Decimal(m.DisplayValue(v), m.Decimals) }
 
-// Text is a value with its unit; a dash for what is not known.
+// Text formats a value with its unit, or as "-" if it is unknown.
 func (m *Metric) Text(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -151,7 +151,7 @@ func (m *Metric) Text(v float64) string {
 	return m.NumberText(v) + " " + m.Unit.Display
 }
 
-// RunsText is a value as lists of runs show it.
+// RunsText formats a value for lists of runs.
 func (m *Metric) RunsText(v float64, decimals int) string {
 	text := Decimal(m.DisplayValue(v), decimals)
 	if text == "-" || m.Runs.Unit == "" {
@@ -160,7 +160,7 @@ func (m *Metric) RunsText(v float64, decimals int) string {
 	return text + " " + m.Runs.Unit
 }
 
-// ShortLabel is the label where there is little room.
+// ShortLabel returns the label for narrow views.
 func (m *Metric) ShortLabel() string {
 	if m.Short != "" {
 		return m.Short
@@ -168,7 +168,7 @@ func (m *Metric) ShortLabel() string {
 	return m.Label
 }
 
-// doubt says why a figure over n of so many requests is not to be trusted; empty where it is.
+// invalidReason returns why a figure over n of a number of requests is invalid, or "" if it is valid.
 func (m *Metric) invalidReason(n, requests int) string {
 	if m.Validity.RequireHalf && 2*n < requests {
 		return fmt.Sprintf("no %s in %s of %s requests", m.Formula.Of.name(), Count(requests-n), Count(requests))
@@ -176,7 +176,7 @@ func (m *Metric) invalidReason(n, requests int) string {
 	if p := m.Formula.Percentile; m.Validity.MinTail > 0 && n > 0 {
 		need := int(math.Ceil(float64(100*m.Validity.MinTail)/min(p, 100-p) - 1e-9))
 		if n < need {
-			return fmt.Sprintf("%s samples, p%g wants %s", Count(n), p, Count(need))
+			return fmt.Sprintf("%s samples, p%g needs %s", Count(n), p, Count(need))
 		}
 	}
 	return ""

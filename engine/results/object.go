@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Object is a JSON object whose members keep their order.
+// Object is a JSON object with ordered members.
 type Object []Member
 
-// Member is a name in an Object and its value.
+// Member is a member of an Object.
 type Member struct {
 	Name  string
 	Value any
@@ -22,7 +22,7 @@ func (o *Object) Add(name string, value any) { *o = append(*o, Member{name, valu
 func (o Object) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false) // the outer encoder sees to it
+	enc.SetEscapeHTML(false) // the outer encoder escapes it
 	out.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {

@@ -8,36 +8,36 @@ import (
 	"time"
 )
 
-// Run is what the output of one run of the client contains.
+// Run holds the figures and warnings computed from the output of one run of the client.
 type Run struct {
-	LogDir           string   `json:"log_dir,omitempty"` // where Load found it
+	LogDir           string   `json:"log_dir,omitempty"` // log directory; set by Load
 	Partial          string   `json:"partial,omitempty"` // why the results are incomplete; empty if complete or unknown
 	Phases           []Phase  `json:"phases"`            // by index
 	EarlierStartRows int      `json:"earlier_start_rows"`
-	Errors           []string `json:"errors"`   // the output contradicts itself
-	Warnings         []string `json:"warnings"` // lines that could not be read, files that were left out
+	Errors           []string `json:"errors"`   // contradictions in the output
+	Warnings         []string `json:"warnings"` // lines and files that were not counted
 }
 
-// Phase is one concurrency level.
+// Phase holds the figures of one phase, which has one concurrency level.
 type Phase struct {
 	Index       int             `json:"phase_idx"`
-	Concurrency int             `json:"concurrency"`              // users; 0 when unknown
+	Concurrency int             `json:"concurrency"`              // number of users; 0 if unknown
 	Stem        string          `json:"stem,omitempty"`           // of its statistics file
-	Partial     string          `json:"partial,omitempty"`        // why it is a part of a phase; empty: nothing says so
-	Window      *Window         `json:"window"`                   // nil when it can't be told, or there was none
-	Total       int             `json:"total_requests"`           // of this client start
-	Requests    *Requests       `json:"requests"`                 // nil without a window
-	Errors      map[string]int  `json:"errors_by_kind,omitempty"` // measured failures; "unknown" where the row has no kind
+	Partial     string          `json:"partial,omitempty"`        // why it is incomplete; empty if complete or unknown
+	Window      *Window         `json:"window"`                   // nil if unknown or if the phase ended during settling
+	Total       int             `json:"total_requests"`           // since the last client start
+	Requests    *Requests       `json:"requests"`                 // nil if the window is unknown
+	Errors      map[string]int  `json:"errors_by_kind,omitempty"` // failed measured requests; "unknown" without a kind
 	Figures     Figures         `json:"figures"`
-	Invalid     []string        `json:"invalid"`  // why no figure of this phase must be trusted
-	Warnings    []string        `json:"warnings"` // what to know beside the figures
-	Statistics  json.RawMessage `json:"-"`        // the client's statistics, as it wrote them; nil without
+	Invalid     []string        `json:"invalid"`  // why all figures of the phase are invalid; empty if they are valid
+	Warnings    []string        `json:"warnings"` // for the reader of the figures
+	Statistics  json.RawMessage `json:"-"`        // as written by the client; nil if there are none
 }
 
-// Window is the measurement window. A request is measured when it starts at
-// Start or later and before End.
+// Window is the measuring window. A request is measured if it starts at or after Start
+// and before End.
 type Window struct {
-	Start, End float64 // Unix s; NaN where only the length is stated
+	Start, End float64 // Unix s; NaN if only the length is known
 	Seconds    float64
 	Source     string // "manifest", "statistics" or "estimated"
 }
@@ -47,14 +47,14 @@ func (w *Window) measures(r *Request) bool {
 	return w != nil && !r.noStartTime && !(r.Start < w.Start) && !(r.Start >= w.End)
 }
 
-// Sources of a Window, best first.
+// Sources of a Window, in order of preference.
 const (
 	FromManifest   = "manifest"
 	FromStatistics = "statistics"
 	Estimated      = "estimated"
 )
 
-// windowJSON is a Window as it is written.
+// windowJSON is the JSON form of a Window.
 type windowJSON struct {
 	Start   Number `json:"start"`
 	End     Number `json:"end"`
@@ -62,12 +62,12 @@ type windowJSON struct {
 	Source  string `json:"source"`
 }
 
-// MarshalJSON writes null for what is not known.
+// MarshalJSON writes unknown values as null.
 func (w Window) MarshalJSON() ([]byte, error) {
 	return json.Marshal(windowJSON{Number(w.Start), Number(w.End), Number(w.Seconds), w.Source})
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (w *Window) UnmarshalJSON(data []byte) error {
 	v := windowJSON{Start: unknown, End: unknown, Seconds: unknown}
 	if err := json.Unmarshal(data, &v); err != nil {
@@ -77,20 +77,20 @@ func (w *Window) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Requests tells where the rows of a phase belong. Settling and After include their failed ones.
+// Requests counts the requests of a phase. Settling and After include failed requests.
 type Requests struct {
 	Measured       int `json:"measured"`
-	Successful     int `json:"successful"` // of the measured
-	Failed         int `json:"failed"`     // of the measured
-	Settling       int `json:"settling"`   // started before the window
+	Successful     int `json:"successful"` // of Measured
+	Failed         int `json:"failed"`     // of Measured
+	Settling       int `json:"settling"`   // started before the measuring window
 	SettlingFailed int `json:"settling_failed"`
-	After          int `json:"after"` // started after the window
+	After          int `json:"after"` // started after the measuring window
 	AfterFailed    int `json:"after_failed"`
-	NoStartTime    int `json:"unplaced"` // have no start_time
+	NoStartTime    int `json:"unplaced"` // without start_time
 }
 
-// Snapshot is the state at the time now, which bounds only estimated windows; a zero
-// now is the time of the last request.
+// Snapshot returns the figures of all rows added so far. The time now limits estimated
+// windows; if it is zero, the end of the last request is used.
 func (f *Aggregator) Snapshot(now time.Time) Run {
 	if now.IsZero() {
 		now = f.lastTime()
@@ -106,10 +106,10 @@ func (f *Aggregator) Snapshot(now time.Time) Run {
 	run.EarlierStartRows = f.spans.earlierRows
 	if n := f.live.duplicates.count(); n > 0 {
 		run.Warnings = append(run.Warnings,
-			fmt.Sprintf("%s: %d row(s) of a request that was there before, not counted", RequestsFile, n))
+			fmt.Sprintf("%s: %d duplicate row(s) not counted", RequestsFile, n))
 	}
 	if n := run.EarlierStartRows; n > 0 {
-		run.Warnings = append(run.Warnings, fmt.Sprintf("earlier start: %d rows, not counted", n))
+		run.Warnings = append(run.Warnings, fmt.Sprintf("%d row(s) of an earlier client start not counted", n))
 	}
 	for _, index := range f.phaseIndices() {
 		b := &phaseBuilder{agg: f, span: f.spans.phases[index], now: unix(now)}
@@ -118,7 +118,7 @@ func (f *Aggregator) Snapshot(now time.Time) Run {
 		}
 		b.phase = Phase{Index: index, Total: b.span.total, Invalid: []string{}, Warnings: []string{}}
 		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool {
-			return *m.Phase != index || *m.End < f.cutoff() // left by an earlier start that the client has yet to wipe
+			return *m.Phase != index || *m.End < f.cutoff() // of an earlier start, if the client has not emptied the file yet
 		})
 		b.chooseStatistics(run.EarlierStartRows > 0)
 		if b.span.total == 0 && len(b.manifest) == 0 && b.stats == nil {
@@ -129,7 +129,7 @@ func (f *Aggregator) Snapshot(now time.Time) Run {
 			b.errors = append(b.errors, err.Error())
 		}
 		if w := b.phase.Window; w != nil && w.End < w.Start {
-			b.phase.Window = nil // it ended while it settled
+			b.phase.Window = nil // the phase ended during settling
 		}
 		run.Phases = append(run.Phases, b.phase)
 		run.Errors = append(run.Errors, b.errors...)
@@ -137,7 +137,7 @@ func (f *Aggregator) Snapshot(now time.Time) Run {
 	return run
 }
 
-// phases are the indices of all phases that anything is known of.
+// phaseIndices returns the indices of all phases with rows, a manifest row or statistics.
 func (f *Aggregator) phaseIndices() []int {
 	var all []int
 	for index := range f.spans.phases {
@@ -153,23 +153,24 @@ func (f *Aggregator) phaseIndices() []int {
 	return slices.Compact(all)
 }
 
+// issueTexts returns a warning for each file with rejected lines or values out of range.
 func (f *Aggregator) issueTexts() []string {
 	texts := []string{}
 	for _, name := range sortedKeys(f.rejected) {
 		text := fmt.Sprintf("not counted: %s", f.rejected[name].first)
 		if n := f.rejected[name].count; n > 1 {
-			text += fmt.Sprintf(" (the first of %d such lines)", n)
+			text += fmt.Sprintf(" (first of %d such lines)", n)
 		}
 		texts = append(texts, text)
 	}
 	for _, name := range sortedKeys(f.outOfRange) {
-		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value that can't be, which is taken as unknown: "+
-			"the first is %s", name, Count(f.outOfRange[name].count), f.outOfRange[name].first))
+		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value out of range, treated as unknown; first: %s",
+			name, Count(f.outOfRange[name].count), f.outOfRange[name].first))
 	}
 	return texts
 }
 
-// builder makes one Phase.
+// phaseBuilder computes a Phase.
 type phaseBuilder struct {
 	agg      *Aggregator
 	span     *span
@@ -181,8 +182,8 @@ type phaseBuilder struct {
 	errors   []string
 }
 
-// statistics picks the client's statistics of this phase. With rows of an earlier client start in
-// the folder, a file that does not count the rows of this one is a left-over of that.
+// chooseStatistics chooses the statistics file of the phase. If there are rows of an earlier client
+// start, a file whose number of requests differs from that of the last start is of an earlier one.
 func (b *phaseBuilder) chooseStatistics(restarted bool) {
 	p := &b.phase
 	for i := len(b.agg.stats) - 1; i >= 0; i-- {
@@ -193,11 +194,11 @@ func (b *phaseBuilder) chooseStatistics(restarted bool) {
 		total := s.count("requests", "total")
 		switch {
 		case b.stats != nil:
-			b.warn("%s.json is of this phase too; it was left out for a newer one", s.stem)
+			b.warn("%s.json ignored: there is a newer statistics file for this phase", s.stem)
 		case b.span.concurrency >= 0 && int(b.span.concurrency) != s.stem.Concurrency:
-			b.warn("%s.json is of another concurrency than the request rows; left out", s.stem)
+			b.warn("%s.json ignored: its concurrency differs from that of the request rows", s.stem)
 		case restarted && (b.span.total == 0 || math.Abs(float64(total-b.span.total)) > 0.01*float64(b.span.total)):
-			b.warn("%s.json counts %d requests, the rows of this client start are %d: it is of an earlier start; left out",
+			b.warn("%s.json ignored: it counts %d requests, but there are %d rows since the last client start",
 				s.stem, total, b.span.total)
 		default:
 			b.stats = s
@@ -246,7 +247,7 @@ func (b *phaseBuilder) scanAll(workers int, visit func(worker int, r *Request)) 
 	return b.agg.phaseRequests(b.phase.Index)(workers, visit)
 }
 
-// measured visits the requests that started in the window.
+// scanMeasured visits the requests that started in the window.
 func (b *phaseBuilder) scanMeasured(workers int, visit func(worker int, r *Request)) error {
 	return b.scanAll(workers, func(w int, r *Request) {
 		if b.phase.Window.measures(r) {
@@ -268,8 +269,8 @@ func (b *phaseBuilder) concurrency() int {
 	return b.agg.planned[b.phase.Index].Concurrency
 }
 
-// stop tells whether the client played all of the phase, from its word for why
-// it stopped; not every client has one.
+// readStopReason sets Partial if the client stopped before the end of the phase, according
+// to its stop_reason. Not every client writes one.
 func (b *phaseBuilder) readStopReason() {
 	reason := ""
 	if n := len(b.manifest); n > 0 {
@@ -284,11 +285,11 @@ func (b *phaseBuilder) readStopReason() {
 	case "failed":
 		b.phase.Partial = "the client failed"
 	default:
-		b.warn("the client stopped for a reason that is not known here: %.40q", reason)
+		b.warn("unknown stop_reason of the client: %.40q", reason)
 	}
 }
 
-// window takes the best source there is.
+// chooseWindow sets the window from the preferred available source.
 func (b *phaseBuilder) chooseWindow() {
 	p := &b.phase
 	if n := len(b.manifest); n > 0 {
@@ -312,7 +313,7 @@ func (b *phaseBuilder) chooseWindow() {
 	end := min(b.now, first+planned.Timeout)
 	for index := range b.agg.spans.phases {
 		if index > p.Index {
-			end = last // the next phase has begun
+			end = last // a later phase has started
 		}
 	}
 	p.Window = newWindow(first+planned.Ramp+planned.Settling, end, Estimated)
@@ -322,7 +323,7 @@ func newWindow(start, end float64, source string) *Window {
 	return &Window{Start: start, End: end, Seconds: max(0, end-start), Source: source}
 }
 
-// count counts the requests outside the window, and those that overlap.
+// countOutsideWindow counts the requests outside the window and finds overlapping requests.
 func (b *phaseBuilder) countOutsideWindow() error {
 	w, n := b.phase.Window, b.phase.Requests
 	seen := overlapCounter{window: w}
@@ -347,7 +348,7 @@ func (b *phaseBuilder) countOutsideWindow() error {
 	return err
 }
 
-// stated takes every figure from the client's statistics, where there is no row to compute it from.
+// useStatistics takes all figures from the statistics file, because there are no request rows.
 func (b *phaseBuilder) useStatistics() {
 	p := &b.phase
 	for _, m := range Metrics {
@@ -358,7 +359,7 @@ func (b *phaseBuilder) useStatistics() {
 		p.Figures = append(p.Figures, f)
 	}
 	if b.stats == nil {
-		b.invalid("there is no request row of this phase")
+		b.invalid("no request rows for this phase")
 		return
 	}
 	b.warn("no request rows: all figures are %s", methodStated)
@@ -373,7 +374,7 @@ func (b *phaseBuilder) useStatistics() {
 	}
 }
 
-// compare sets what the client states beside what was computed.
+// compareFigure adds the value of the client to a computed figure if they differ.
 func (b *phaseBuilder) compareFigure(f Figure) Figure {
 	if b.stats == nil {
 		return f
@@ -397,7 +398,7 @@ func (b *phaseBuilder) compareCounts() {
 	rows := []int{b.phase.Total, r.Measured, r.Successful, r.Failed}
 	for i, name := range []string{"total", "measured", "successful", "failed"} {
 		if n := b.stats.count("requests", name); n >= 0 && n != rows[i] {
-			b.warn("%s requests: the client counts %d, the rows give %d", name, n, rows[i])
+			b.warn("%s requests: the client reports %d, the rows contain %d", name, n, rows[i])
 		}
 	}
 }

@@ -128,7 +128,7 @@ func TestWindow(t *testing.T) {
 			if diff := cmp.Diff(tt.want, p.Window); diff != "" {
 				t.Error(diff)
 			}
-			text := "none: settling was not reached"
+			text := "none: settling not completed"
 			if p.Requests == nil {
 				text = "unknown"
 			}
@@ -151,10 +151,10 @@ func TestInvalid(t *testing.T) {
 		want     []string
 	}{
 		{name: "valid", rows: good, least: 10},
-		{name: "too short", rows: good, least: 10.5, want: []string{"measured for 10.0 s, at least 10.5 s are wanted"}},
+		{name: "too short", rows: good, least: 10.5, want: []string{"measuring window too short: 10.0 s, must be at least 10.5 s"}},
 		{
 			name: "nothing measured", rows: []string{line(0, 100, "")},
-			want: []string{"settling was not reached: no request started in the measurement window"},
+			want: []string{"settling not completed: no request started in the measuring window"},
 		},
 		{name: "no output", rows: []string{
 			line(0, 110, `"server_output_tokens":0`),
@@ -162,23 +162,23 @@ func TestInvalid(t *testing.T) {
 		}, want: []string{"no output tokens"}},
 		{
 			name: "end before start", rows: append(good[:3:3], line(2, 115, `"end_time":114`)),
-			want: []string{"the clock stepped: 1 request(s) end before they begin or before their first token"},
+			want: []string{"clock changed: 1 request(s) end before their start or first token"},
 		},
 		{
 			name: "end before the first token", rows: append(good[:3:3], line(2, 115, `"ttft":30`)),
-			want: []string{"the clock stepped: 1 request(s) end before they begin or before their first token"},
+			want: []string{"clock changed: 1 request(s) end before their start or first token"},
 		},
 		{
 			name: "overlap", rows: append(good[:3:3], line(0, 112.5, "")),
-			want: []string{"1 request(s) begin before their user's previous one has ended"},
+			want: []string{"1 request(s) start before the previous request of the same user ends"},
 		},
 		{
 			name: "overlap, the longer ends last", rows: []string{line(0, 112.5, ""), line(0, 112, `"end_time":115`)},
-			want: []string{"1 request(s) begin before their user's previous one has ended"},
+			want: []string{"1 request(s) start before the previous request of the same user ends"},
 		},
 		{
 			name: "ended while settling", rows: good, manifest: `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`,
-			want: []string{"settling was not reached: the phase is 10.0 s short of it"},
+			want: []string{"settling not completed: the phase ended 10.0 s too early"},
 		},
 	}
 	for _, tt := range tests {
@@ -214,11 +214,11 @@ func TestInvalidFigures(t *testing.T) {
 		key, want string
 	}{
 		{"p50 of 20", 20, 0, "ttft_p50_s", ""},
-		{"p50 of 19", 19, 0, "ttft_p50_s", "19 samples, p50 wants 20"},
+		{"p50 of 19", 19, 0, "ttft_p50_s", "19 samples, p50 needs 20"},
 		{"p95 of 200", 200, 0, "ttft_p95_s", ""},
-		{"p95 of 199", 199, 0, "ttft_p95_s", "199 samples, p95 wants 200"},
+		{"p95 of 199", 199, 0, "ttft_p95_s", "199 samples, p95 needs 200"},
 		{"p99 of 1000", 1000, 0, "e2e_p99_s", ""},
-		{"p99 of 999", 999, 0, "e2e_p99_s", "999 samples, p99 wants 1,000"},
+		{"p99 of 999", 999, 0, "e2e_p99_s", "999 samples, p99 needs 1,000"},
 		{"p25 of 40", 40, 0, "output_speed_local_p25_tok_s", ""},
 		{"half without speed", 200, 100, "output_speed_local_p50_tok_s", ""},
 		{"more than half without speed", 201, 101, "output_speed_local_p50_tok_s", "no speed in 101 of 201 requests"},
@@ -264,7 +264,7 @@ func TestClientStatistics(t *testing.T) {
 			t.Errorf("%s: %g, client %g; want %g, %g", tt.key, f.Value, f.Client, tt.value, tt.client)
 		}
 	}
-	if diff := cmp.Diff([]string{"total requests: the client counts 3, the rows give 2"}, p.Warnings); diff != "" {
+	if diff := cmp.Diff([]string{"total requests: the client reports 3, the rows contain 2"}, p.Warnings); diff != "" {
 		t.Error(diff)
 	}
 	if string(p.Statistics) != stats {

@@ -7,16 +7,16 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
-// Percentiles are exact without all values being sorted or even held: a first
-// pass over the rows counts them by the leading bits of the value, which order
-// floats ≥ 0 as they order integers; a second one collects the values of those
-// few bins that hold a wanted rank, or counts a crowded bin by its next bits.
+// Percentiles are computed exactly without sorting or storing all values. A first pass
+// over the rows counts the values by their leading bits, which order floats ≥ 0 like
+// integers. A second pass collects the values of the few bins that contain a wanted
+// rank; bins with too many values are split by their next bits instead.
 const (
-	binShift     = 44                         // leaves the exponent and 8 bits of the mantissa
-	binBase      = (1023 - 24) << 8           // what is below 2^-24 shares the first bin
-	bins         = (1023+40)<<8 - binBase + 1 // what is from 2^40 on the last one
-	subBins      = 1 << 10                    // of a crowded bin
-	maxCollected = 1 << 15                    // values
+	binShift     = 44                         // keeps the exponent and 8 bits of the mantissa
+	binBase      = (1023 - 24) << 8           // the first bin contains all values below 2^-24
+	bins         = (1023+40)<<8 - binBase + 1 // the last bin contains all values from 2^40
+	subBins      = 1 << 10                    // of a bin that is split
+	maxCollected = 1 << 15                    // values of a bin; more are split
 )
 
 type histogram [bins]uint32
@@ -25,7 +25,7 @@ func binOf(v float64) int {
 	return min(max(int(math.Float64bits(v)>>binShift)-binBase, 0), bins-1)
 }
 
-// bounds are the bits of the lowest and highest value of a bin.
+// bounds returns the bits of the lowest and the highest value of a bin.
 func bounds(bin int) (low, high uint64) {
 	low, high = uint64(binBase+bin)<<binShift, uint64(binBase+bin+1)<<binShift-1
 	switch bin {
@@ -37,18 +37,18 @@ func bounds(bin int) (low, high uint64) {
 	return low, high
 }
 
-// cell is a range of values of one quantity, of which some ranks are wanted.
+// rankRange is a range of values of a quantity that contains some of the wanted ranks.
 type rankRange struct {
 	quantity   Quantity
-	low, high  uint64 // bits of the least and greatest value
-	rankOffset int    // values below it
+	low, high  uint64 // bits of the lowest and the highest value
+	rankOffset int    // number of values below the range
 	count      int
 	ranks      []int
 }
 
-// finding is what a pass found of a cell.
+// rangeContent holds the values that a pass found in a range.
 type rangeContent struct {
-	values    []float64 // unless the cell is crowded
+	values    []float64 // unless the range is split
 	subCounts []uint32
 	min, max  uint64
 }
@@ -64,7 +64,7 @@ func (c *rankRange) add(into *rangeContent, bits uint64, v float64) {
 	into.min, into.max = min(into.min, bits), max(into.max, bits)
 }
 
-// rankSet are the order statistics that are wanted, and those that are found.
+// rankSet holds the wanted order statistics, and those already determined.
 type rankSet struct {
 	n      [quantities]int
 	want   [quantities][]int
@@ -74,7 +74,7 @@ type rankSet struct {
 	workers int
 }
 
-// ask notes the ranks of a percentile of n values.
+// wantPercentile adds the ranks of a percentile of n values.
 func (s *rankSet) wantPercentile(of Quantity, n int, p float64) {
 	if s.n[of] = n; n > 0 {
 		low, high, _ := percentile.Ranks(n, p)
@@ -82,15 +82,15 @@ func (s *rankSet) wantPercentile(of Quantity, n int, p float64) {
 	}
 }
 
-// percentile is that of a quantity whose ranks were asked for and found.
+// percentile returns a percentile whose ranks were resolved.
 func (s *rankSet) percentile(of Quantity, p float64) float64 {
 	return percentile.OfFunc(s.n[of], p, func(rank int) float64 { return s.found[of][rank] })
 }
 
-// source visits requests, each worker some of them.
+// requestScan calls visit for each request; the requests are divided among workers.
 type requestScan func(workers int, visit func(worker int, r *Request)) error
 
-// find fills in the ranks that were asked for.
+// resolve determines the values of all wanted ranks.
 func (s *rankSet) resolve(counts *[quantities]*histogram, rows requestScan) error {
 	for of, h := range counts {
 		if h != nil {
@@ -108,7 +108,7 @@ func (s *rankSet) resolve(counts *[quantities]*histogram, rows requestScan) erro
 	return nil
 }
 
-// split makes cells of those counted bins that hold a rank.
+// split adds a range for each counted bin that contains a wanted rank.
 func (s *rankSet) split(of Quantity, before int, counts []uint32, ranks []int, bounds func(int) (uint64, uint64)) {
 	for bin, n := range counts {
 		if len(ranks) == 0 {
@@ -116,16 +116,18 @@ func (s *rankSet) split(of Quantity, before int, counts []uint32, ranks []int, b
 		}
 		if k, _ := slices.BinarySearch(ranks, before+int(n)); k > 0 {
 			low, high := bounds(bin)
-			s.ranges = append(s.ranges, rankRange{quantity: of, low: low, high: high, rankOffset: before, count: int(n), ranks: ranks[:k]})
+			s.ranges = append(s.ranges, rankRange{
+				quantity: of, low: low, high: high, rankOffset: before, count: int(n), ranks: ranks[:k],
+			})
 			ranks = ranks[k:]
 		}
 		before += int(n)
 	}
 }
 
-// pass narrows every cell, or ends it.
+// refine scans the rows once, and finishes or splits every range.
 func (s *rankSet) refine(rows requestScan) error {
-	var index [quantities][]int16 // first cell of a bin, plus one; cells of a bin stand together
+	var index [quantities][]int16 // 1 + index of the first range in a bin; ranges of a bin are adjacent
 	for i := range s.ranges {
 		c := &s.ranges[i]
 		if index[c.quantity] == nil {
@@ -158,9 +160,13 @@ func (s *rankSet) refine(rows requestScan) error {
 				continue
 			}
 			bits := math.Float64bits(v)
-			for k := int(index[of][binOf(v)] - 1); k < len(s.ranges) && int(s.ranges[k].quantity) == of && s.ranges[k].low <= bits; k++ {
-				if bits <= s.ranges[k].high {
-					s.ranges[k].add(&found[w][k], bits, v)
+			for k := int(index[of][binOf(v)] - 1); k < len(s.ranges); k++ {
+				c := &s.ranges[k]
+				if int(c.quantity) != of || c.low > bits {
+					break
+				}
+				if bits <= c.high {
+					c.add(&found[w][k], bits, v)
 					break
 				}
 			}
@@ -169,14 +175,14 @@ func (s *rankSet) refine(rows requestScan) error {
 	if err != nil {
 		return err
 	}
-	done := s.ranges
+	previous := s.ranges
 	s.ranges = nil
-	for i := range done {
+	for i := range previous {
 		all := found[0][i]
 		for _, more := range found[1:] {
 			all.merge(&more[i])
 		}
-		s.finish(&done[i], &all)
+		s.finish(&previous[i], &all)
 	}
 	return nil
 }
@@ -189,6 +195,7 @@ func (f *rangeContent) merge(more *rangeContent) {
 	f.min, f.max = min(f.min, more.min), max(f.max, more.max)
 }
 
+// finish determines the ranks of a range from its content, or splits it.
 func (s *rankSet) finish(c *rankRange, f *rangeContent) {
 	switch {
 	case c.count <= maxCollected:

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Keys of metrics that code asks for by name; everything else goes over Metrics.
+// Keys of metrics that are used individually. Other code iterates over Metrics.
 const (
-	Primary      = "output_server_tok_s" // decides a comparison
+	Primary      = "output_server_tok_s" // decides the verdict of a comparison
 	TotalRate    = "total_server_tok_s"
 	TTFT50       = "ttft_p50_s"
 	TTFT95       = "ttft_p95_s"
@@ -20,9 +20,9 @@ const (
 	OutputSum    = "output_tokens"
 )
 
-// Metrics are all metrics, in the order of output. To add one is to add an entry, for
-// a percentile one of its family, and its quantity below where it is one of a new kind;
-// tests named TestEveryMetric… hold all outputs and screens to it.
+// Metrics are all metrics, in the order of output. To add a metric, add an entry here; use
+// the family for a percentile, and add a Quantity if there is none yet. The tests named
+// TestEveryMetric… check that all outputs and screens show every metric.
 var Metrics = []*Metric{
 	{
 		Key: Primary, Label: "Output tok/s (server-reported)", Short: "Output tok/s (server)",
@@ -31,7 +31,7 @@ var Metrics = []*Metric{
 		Parity:    &Parity{Published: true, UnitInLabel: true},
 		Dashboard: &Dashboard{Label: "output (tok/s)", Decimals: 1, Priority: 1},
 		Trend: &Trend{
-			Key: "output_tok_s", Chart: "output (tok/s)", Priority: 2, Curve: "by the server's count", Page: "Output, tok/s",
+			Key: "output_tok_s", Chart: "output (tok/s)", Priority: 2, Curve: "server-reported", Page: "Output, tok/s",
 		},
 		Runs:  &Runs{Key: "output_tok_s", Title: "OUT TOK/S"},
 		Watch: "out",
@@ -49,7 +49,7 @@ var Metrics = []*Metric{
 		Formula: Formula{Kind: Rate, Of: AllTokens}, Statistics: StatisticsPath{"throughput", "total_server_tok_s"},
 		Parity:    &Parity{Published: true, Tolerance: 0.02, UnitInLabel: true},
 		Dashboard: &Dashboard{Label: "total (tok/s)", Priority: 1},
-		Trend:     &Trend{Key: "total_tok_s", Chart: "total (tok/s)", Priority: 5, Curve: "input and output"},
+		Trend:     &Trend{Key: "total_tok_s", Chart: "total (tok/s)", Priority: 5, Curve: "input + output"},
 	},
 	ttft.percentile(50, Metric{
 		Parity:    &Parity{Published: true, Tolerance: 0.025},
@@ -82,14 +82,14 @@ var Metrics = []*Metric{
 		Unit: Tokens, Decimals: 1,
 		Formula: Formula{Kind: Mean, Of: InputTokens}, Statistics: StatisticsPath{"tokens_server", "avg_input_per_request"},
 		Parity:    &Parity{Published: true, Tolerance: 0.01, UnitInLabel: true},
-		Dashboard: &Dashboard{Label: "input a request (tok)", Decimals: 1, Priority: 6},
+		Dashboard: &Dashboard{Label: "input/request (tok)", Decimals: 1, Priority: 6},
 	},
 	{
 		Key: AvgOutput, Label: "Avg output tokens/request", Short: "Avg output tokens",
 		Unit: Tokens, Decimals: 1,
 		Formula: Formula{Kind: Mean, Of: OutputTokens}, Statistics: StatisticsPath{"tokens_server", "avg_output_per_request"},
 		Parity:    &Parity{Published: true, Tolerance: 0.02, UnitInLabel: true},
-		Dashboard: &Dashboard{Label: "output a request (tok)", Decimals: 1, Priority: 6},
+		Dashboard: &Dashboard{Label: "output/request (tok)", Decimals: 1, Priority: 6},
 	},
 	{
 		Key: "median_output_per_request", Label: "Median output tokens/request", Short: "Median output tokens",
@@ -105,8 +105,8 @@ var Metrics = []*Metric{
 	localSpeed.percentile(25, Metric{
 		Parity: &Parity{Tolerance: 0.03}, Dashboard: &Dashboard{Label: "speed p25 (tok/s)", Decimals: 1, Priority: 2},
 		Trend: &Trend{
-			Key: LocalSpeed25, Chart: "speed of a request (tok/s)", Priority: 3, Curve: "p25",
-			Page: "Output speed of a request (local), p25, tok/s",
+			Key: LocalSpeed25, Chart: "speed per request (tok/s)", Priority: 3, Curve: "p25",
+			Page: "Output speed per request (local), p25, tok/s",
 		},
 	}),
 	localSpeed.percentile(50, Metric{
@@ -163,14 +163,14 @@ var (
 	Fraction        = Unit{"fraction", "%", 100}
 )
 
-// A percentile wants ten values on its thinner side; a speed is a thing of most requests as well.
+// Conditions for percentiles. Speeds and ITL must also be known for half of the requests.
 var (
 	tailSamples = Validity{MinTail: 10}
 	tailAndHalf = Validity{MinTail: 10, RequireHalf: true}
 )
 
-// family is what the percentiles of a quantity share. In its texts, % stands for the
-// percentile, such as "p50".
+// family holds what the percentiles of a quantity have in common. In its strings, "%"
+// stands for the percentile, such as "p50".
 type family Metric
 
 const speedRow = "Per-request output speed % (local / SSE)"
@@ -200,7 +200,7 @@ var (
 	}
 )
 
-// at is the metric of one percentile, in the views that m has entries for.
+// percentile returns the metric of a percentile, with the view fields of m.
 func (f family) percentile(percentile float64, m Metric) *Metric {
 	name := fmt.Sprintf("p%g", percentile)
 	named := func(pattern string) string { return strings.Replace(pattern, "%", name, 1) }
@@ -214,27 +214,27 @@ func (f family) percentile(percentile float64, m Metric) *Metric {
 	return &m
 }
 
-// Quantity is a number that a request has. Metrics are formed of quantities.
+// Quantity is a number per request, from which metrics are computed.
 type Quantity int
 
-// Quantities, those that are compared request by request in the order of that.
+// Quantities of requests.
 const (
-	OutputTokens  Quantity = iota
-	InputTokens            //
-	AllTokens              // input and output
-	CachedTokens           //
-	CachedOfInput          // of requests that know both
-	InputOfCached          // likewise
-	TTFT                   // s
-	Latency                // s, end to end
-	LocalSpeed             // tok/s, by the time between tokens
-	SSESpeed               // tok/s, by the client's events
-	ITL                    // s, the mean time between two tokens
+	OutputTokens Quantity = iota
+	InputTokens
+	AllTokens // input and output
+	CachedTokens
+	CachedOfInput // cached tokens of requests for which input tokens are known too
+	InputOfCached // input tokens of requests for which cached tokens are known too
+	TTFT          // s
+	Latency       // s, from start to end
+	LocalSpeed    // tok/s, 1 / ITL
+	SSESpeed      // tok/s, from the SSE events that the client received
+	ITL           // s, mean inter-token latency
 	quantities    = iota
 )
 
 var quantityTable = [quantities]struct {
-	name   string // in reasons
+	name   string // in messages
 	of     func(*Request) float64
 	paired *PairedMetric
 }{
@@ -263,23 +263,23 @@ var quantityTable = [quantities]struct {
 	},
 }
 
-// PairedMetric is how a quantity is compared request by request.
+// PairedMetric describes a quantity in paired comparisons.
 type PairedMetric struct {
 	Key      string // in JSON
 	Label    string
-	Short    string // where there is little room
+	Short    string // label for narrow views
 	Unit     Unit
 	Decimals int
 	Better   Direction
 }
 
-// Get is the quantity of a request; NaN where it has none.
+// Value returns the quantity of a request, or NaN if it is unknown.
 func (q Quantity) Value(r *Request) float64 { return quantityTable[q].of(r) }
 
-// PairedMetric is how it is compared request by request; nil where it is not.
+// Paired returns how the quantity is shown in paired comparisons, or nil if it is not.
 func (q Quantity) Paired() *PairedMetric { return quantityTable[q].paired }
 
-// PairedQuantities are those that are compared request by request, in their order.
+// PairedQuantities returns the quantities of paired comparisons, in display order.
 func PairedQuantities() []Quantity {
 	var out []Quantity
 	for q := range Quantity(quantities) {
@@ -292,12 +292,12 @@ func PairedQuantities() []Quantity {
 
 func (q Quantity) name() string { return quantityTable[q].name }
 
-// tokens is a count, NaN where it is not known.
+// tokens converts a token count, or returns NaN if it is unknown.
 func tokens(n int32) float64 { return valueIf(n >= 0, float64(n)) }
 
-// given is v, or NaN where there is none.
-func valueIf(is bool, v float64) float64 {
-	if !is {
+// valueIf returns v if known is true, and NaN otherwise.
+func valueIf(known bool, v float64) float64 {
+	if !known {
 		return math.NaN()
 	}
 	return v

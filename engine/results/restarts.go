@@ -3,60 +3,61 @@ package results
 import "math"
 
 const (
-	// quietGap without any request in flight may be a restart of the client: it
-	// has to load its trajectories again.
+	// minIdleGap is the shortest time, in seconds, without a request in flight that may be
+	// a restart of the client, which has to load its trajectories again.
 	minIdleGap = 5.0
-	// longGap is asked for where the users' requests prove less: one user alone
-	// repeats its first request also when it begins its next round, and users
-	// that begin another trajectory may just have ended theirs.
+	// longIdleGap is required where the requests are weaker evidence. A single user also
+	// repeats its first request when it repeats its trajectory, and users that start
+	// another trajectory may have completed the previous one.
 	longIdleGap = 60.0
-	// proofs is how many users must begin from scratch.
+	// minRestartedUsers is the number of users that must start over.
 	minRestartedUsers = 3
 )
 
-// starts finds the last client start in the order of the rows of requests.jsonl, which outlives a
-// restart of the client. A new start shows by a phase that goes back, by another concurrency in the
-// same phase, or, within phase 0, by a gap in which nothing was in flight and after which the users
-// do again what they did first (with another seed: begin another trajectory).
+// restartDetector detects restarts of the client from the order of the rows in requests.jsonl, which
+// a restart does not empty. A restart is assumed if the phase index decreases or if the concurrency
+// changes within a phase. In phase 0 it is also assumed if no request was in flight for some time and
+// the users then repeat their first request or, with another seed, start another trajectory.
 type restartDetector struct {
-	starts      []float64 // start_time from which on rows are of a later start, a start each
+	starts      []float64 // earliest start_time of the rows of each later client start
 	seen        bool
-	phase       uint16 // highest of this start
+	phase       uint16 // highest since the last start
 	concurrency int32
-	lastStart   float64 // of this start
+	lastStart   float64 // since the last start
 	lastEnd     float64
 	users       userTraces // in phase 0
 
-	candidate *candidateRestart // a gap that may prove to be a restart
+	candidate *candidateRestart // possible restart; nil if there is none
 }
 
-// trace is the first request of a user and the pass of its latest.
+// userTrace identifies the first request of a user and the pass of its last one.
 type userTrace struct {
 	known              bool
 	conversation, pass uint32
 	turn               int32
 }
 
-// traces are those of all users.
+// userTraces holds the traces of all users.
 type userTraces struct {
 	perUser[userTrace]
-	n int // users that are known
+	n int // number of known users
 }
 
+// candidateRestart is an idle gap that may be a restart.
 type candidateRestart struct {
 	gap             float64 // s
-	lastStart       float64 // of what came before the gap
+	lastStart       float64 // before the gap
 	lastEnd         float64
 	users           userTraces // since the gap
-	repeats         int        // users that did their first request again
-	newTrajectories int        // users that began another trajectory
+	repeats         int        // users that repeated their first request
+	newTrajectories int        // users that started another trajectory
 }
 
 func newRestartDetector() restartDetector {
 	return restartDetector{concurrency: -1, lastStart: math.Inf(-1), lastEnd: math.Inf(-1)}
 }
 
-// add takes the rows in file order.
+// add adds a row. Rows must be added in file order.
 func (s *restartDetector) add(r *Request) {
 	if r.noStartTime {
 		return
@@ -78,13 +79,14 @@ func (s *restartDetector) add(r *Request) {
 	}
 }
 
-// restart makes the last start begin after a time.
+// restart records a client start: the rows that start after a time belong to it.
 func (s *restartDetector) restart(after float64) {
 	begins := append(s.starts, math.Nextafter(after, math.Inf(1)))
 	*s = newRestartDetector()
 	s.starts = begins
 }
 
+// checkUser updates the traces by a request of phase 0, and confirms or dismisses a candidate.
 func (s *restartDetector) checkUser(r *Request) {
 	if s.candidate == nil && s.users.n > 0 && r.Start-s.lastEnd >= minIdleGap {
 		s.candidate = &candidateRestart{gap: r.Start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd}
@@ -105,7 +107,7 @@ func (s *restartDetector) checkUser(r *Request) {
 	case r.Pass != before.pass && d.gap >= longIdleGap:
 		d.newTrajectories++
 	default:
-		s.dismissCandidate() // the user goes on
+		s.dismissCandidate() // the user continued its trajectory
 		return
 	}
 	few := s.users.n == 1 && d.gap < longIdleGap
@@ -118,7 +120,7 @@ func (s *restartDetector) checkUser(r *Request) {
 	s.lastStart, s.lastEnd = kept.lastStart, kept.lastEnd
 }
 
-// trust ends a doubt: the gap was no restart.
+// dismissCandidate discards the candidate: the gap was not a restart.
 func (s *restartDetector) dismissCandidate() {
 	s.candidate.users.each(func(user int32, t *userTrace) {
 		if t.known {
@@ -128,7 +130,7 @@ func (s *restartDetector) dismissCandidate() {
 	s.candidate = nil
 }
 
-// follow notes a user's first request and its latest pass.
+// record updates the trace of a user by a request.
 func (t *userTraces) record(r *Request) {
 	u := t.get(r.User)
 	if !u.known {

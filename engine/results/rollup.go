@@ -10,22 +10,22 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// RollupFile is the roll-up's name in the log dir.
+// RollupFile is the name of the roll-up in the log directory.
 const RollupFile = "benchmark-rollup.json"
 
-// Rollup is the document of RollupFile: the upstream shape, and one key more
-// with the figures that were computed anew from the request rows.
+// Rollup is the content of RollupFile. It has the keys that upstream writes and, in
+// agentperf_tui, the figures recomputed from the request rows.
 type Rollup struct {
 	Benchmark  string        `json:"benchmark"`         // "agentperf"
 	Phases     []RollupPhase `json:"phases"`            // by phase, then file name
-	Partial    bool          `json:"partial,omitempty"` // the run did not come to its end; why is in Recomputed
+	Partial    bool          `json:"partial,omitempty"` // the run is incomplete, see Recomputed.Partial
 	Recomputed Run           `json:"agentperf_tui"`
-	// Identity is what the run ran with.
+	// Identity is the content of identity.json.
 	Identity json.RawMessage `json:"identity,omitempty"`
-	Skipped  []string        `json:"-"` // JSON files that were left out, and why
+	Skipped  []string        `json:"-"` // JSON files that were ignored, and why
 }
 
-// RollupPhase is one statistics file of the client.
+// RollupPhase is the content of a statistics file of the client.
 type RollupPhase struct {
 	File            string          `json:"file"`
 	Concurrency     int             `json:"concurrency"`
@@ -33,7 +33,7 @@ type RollupPhase struct {
 	PhaseTimeout    float64         `json:"phase_timeout_seconds"`
 	SettlingTime    float64         `json:"settling_time_seconds"`
 	TrajectoriesPer int             `json:"trajectories_per_user"`
-	Stats           json.RawMessage `json:"stats"` // as the client wrote it
+	Stats           json.RawMessage `json:"stats"` // as written by the client
 }
 
 func (l *loader) rollup() Rollup {
@@ -42,7 +42,7 @@ func (l *loader) rollup() Rollup {
 		Benchmark: "agentperf", Phases: []RollupPhase{}, Partial: run.Partial != "", Recomputed: run,
 		Identity: l.context.Identity, Skipped: l.skipped,
 	}
-	doc.Recomputed.LogDir = "" // the file says by its place what it is about
+	doc.Recomputed.LogDir = "" // known from the path of the file
 	for _, s := range l.agg.stats {
 		doc.Phases = append(doc.Phases, RollupPhase{
 			File: s.stem.String() + ".json", Concurrency: s.stem.Concurrency, PhaseIdx: s.stem.Phase,
@@ -55,9 +55,9 @@ func (l *loader) rollup() Rollup {
 	return doc
 }
 
-// WriteRollup writes RollupFile into the log dir, atomically, and returns its
-// path. A run that came to its end without any statistics file has none, and the
-// path is empty; of a partial one the phases that its rows tell of are enough.
+// WriteRollup writes RollupFile to the log directory atomically and returns its path. It
+// writes nothing and returns an empty path if there is no statistics file, unless the run
+// is partial and has phases with request rows.
 func WriteRollup(ctx context.Context, dir string, rc RunContext) (path string, doc Rollup, err error) {
 	l, err := load(ctx, dir, rc)
 	if err != nil {

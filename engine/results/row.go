@@ -13,23 +13,22 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// seed of all hashes of this process, so that the rows of two runs can be paired.
+// seed is the seed of all hashes. It is shared so that the rows of two runs can be paired.
 var seed = maphash.MakeSeed()
 
-// row is a request with what it is known by.
+// row is a parsed request row.
 type row struct {
 	Request
-	// key is a hash of the request's identity: phase, user, conversation, turn,
-	// request_id. The latter is shared by all turns of one pass through a
-	// trajectory, so it is never a key alone. 0 when both ids are unknown.
+	// key is a hash of phase, user, conversation, turn and request_id. All turns of a pass
+	// through a trajectory have the same request_id. The key is 0 if an id is unknown.
 	key        uint64
 	errorKind  string
-	outOfRange string // the first value that can't be, with its field; it is taken as unknown
+	outOfRange string // first field whose value is out of range, with the value; the value is treated as unknown
 }
 
-// parseRow decodes one line of requests.jsonl or of an analysis file, of which the phase is known;
-// it is negative for the former. Any key may be missing or null, which is unknown and never 0
-// (except phase_idx, which is 0 then). A key of another type is an error.
+// parseRow parses a line of requests.jsonl or of an analysis file. The phase of an analysis file is
+// known; for requests.jsonl it is negative. Missing keys and null are unknown, not 0, except that
+// phase_idx is 0. A value of the wrong type is an error.
 func parseRow(line []byte, phase int, r *row) error {
 	nan := math.NaN()
 	*r = row{Request: Request{
@@ -43,7 +42,7 @@ func parseRow(line []byte, phase int, r *row) error {
 	}
 	r.noStartTime = math.IsNaN(r.Start)
 	r.Request.Conversation, r.Request.Pass = uint32(p.conversation>>32), uint32(p.requestID>>32)
-	if p.conversation != 0 && p.requestID != 0 { // without either, a second pass through a trajectory looks like the first
+	if p.conversation != 0 && p.requestID != 0 { // otherwise two passes through a trajectory would have the same key
 		user, turn := uint64(uint32(r.User)), uint64(uint32(r.Turn))
 		r.key = max(1, combineHash(combineHash(combineHash(p.conversation, p.requestID), user), turn<<16|uint64(r.phase)))
 	}
@@ -60,13 +59,13 @@ func RowEndTime(line []byte) float64 {
 	return r.End
 }
 
-// mixed joins two hashes.
+// combineHash combines two hashes.
 func combineHash(a, b uint64) uint64 {
 	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xd1b54a32d192ed03)
 	return high ^ low
 }
 
-// field is a key that is needed, in the order in which the client writes them.
+// field is a key of a row that is parsed. Fields are in the order in which the client writes them.
 type field int
 
 const (
@@ -96,7 +95,7 @@ var fieldNames = [...]string{
 	"has_output", "error_kind",
 }
 
-// writtenNames are the names as the client writes them, quotes and colon included.
+// quotedNames are the names with quotes and colon, as the client writes them.
 var quotedNames = func() (written [unknownField + 1]string) {
 	for f, name := range fieldNames {
 		written[f] = strconv.Quote(name) + ":"
@@ -116,7 +115,7 @@ func fieldOf(key []byte) field {
 type rowParser struct {
 	jsonrow.Scanner
 	out                     *row
-	conversation, requestID uint64 // hashes, 0 when unknown
+	conversation, requestID uint64 // hashes; 0 if unknown
 }
 
 func (r *rowParser) parse() error {
@@ -149,7 +148,7 @@ func (r *rowParser) parse() error {
 		if err := r.Value(); err != nil {
 			return err
 		}
-		if value := r.Line[from:r.At]; f != unknownField && value[0] != 'n' { // null: no other JSON value begins so
+		if value := r.Line[from:r.At]; f != unknownField && value[0] != 'n' { // only null starts with n
 			if err := r.parseValue(f, value); err != nil {
 				return fmt.Errorf("%s: %.40q %w", fieldNames[f], value, err)
 			}
@@ -157,7 +156,7 @@ func (r *rowParser) parse() error {
 	}
 }
 
-// number is where the number of a field goes; nil for other fields.
+// numberField returns where a number is stored, or nil if the field is not a number.
 func (r *rowParser) numberField(f field) *float64 {
 	switch f {
 	case startField:
@@ -174,25 +173,25 @@ func (r *rowParser) numberField(f field) *float64 {
 	return nil
 }
 
-// most is the greatest value of a field that can be: beyond it the row is broken, not the run slow.
+// maxValue returns the largest plausible value of a field. Larger values are errors in the row.
 func maxValue(f field) float64 {
 	switch f {
 	case startField, endField:
-		return 4e9 // Unix s, in the year 2096
+		return 4e9 // Unix s: the year 2096
 	case sseField:
 		return 1e9 // tok/s
 	}
-	return 1e7 // s, some months
+	return 1e7 // s: about four months
 }
 
-// doubt takes back a value that can't be.
+// markOutOfRange records that a value is out of range.
 func (r *rowParser) markOutOfRange(f field, value []byte) {
 	if r.out.outOfRange == "" {
 		r.out.outOfRange = fmt.Sprintf("%s %.40s", fieldNames[f], value)
 	}
 }
 
-// count is where the whole number of a field goes; nil for other fields.
+// countField returns where a whole number is stored, or nil if the field is not one.
 func (r *rowParser) countField(f field) *int32 {
 	switch f {
 	case concurrencyField:
@@ -211,8 +210,8 @@ func (r *rowParser) countField(f field) *int32 {
 	return nil
 }
 
-// quick reads a number in the form that nearly all have, in one go. False
-// leaves it to be scanned and read in any form.
+// parseFast parses a number in the usual form. It returns false if the value has another
+// form, which parse then scans and parses.
 func (r *rowParser) parseFast(f field) bool {
 	if to := r.countField(f); to != nil {
 		n, i := int32(0), r.At
@@ -238,11 +237,12 @@ func (r *rowParser) parseFast(f field) bool {
 	return true
 }
 
-// stops tells whether a value ends before i.
+// endsAt reports whether a value ends before offset i.
 func (r *rowParser) endsAt(i int) bool {
 	return i < len(r.Line) && (r.Line[i] == ',' || r.Line[i] == '}')
 }
 
+// parseValue parses the scanned value of a field.
 func (r *rowParser) parseValue(f field, value []byte) (err error) {
 	if to := r.numberField(f); to != nil {
 		*to, err = parseNumber(value)
@@ -281,7 +281,8 @@ func (r *rowParser) parseValue(f field, value []byte) (err error) {
 	return err
 }
 
-// parseKind takes a plain word; anything else is no kind.
+// parseKind parses an error kind, which is a word of letters, digits, "_", "-" and ".". It returns
+// an empty string for anything else.
 func parseKind(value []byte) string {
 	if value[0] != '"' || len(value) > 64 {
 		return ""
@@ -294,8 +295,8 @@ func parseKind(value []byte) string {
 	return string(value[1 : len(value)-1])
 }
 
-// parseNumber gives NaN for what is no finite number ≥ 0: Python's NaN and
-// Infinity, and times or speeds that can't be.
+// parseNumber parses a number. It returns NaN for negative numbers and for Python's NaN
+// and Infinity, which are not valid times or speeds.
 func parseNumber(value []byte) (float64, error) {
 	if strings.IndexByte("NI-", value[0]) >= 0 {
 		return math.NaN(), nil
@@ -309,10 +310,10 @@ func parseNumber(value []byte) (float64, error) {
 	if f, err := strconv.ParseFloat(string(value), 64); err == nil {
 		return f, nil
 	}
-	return math.NaN(), nil // scanned as a number, so it is one beyond float64
+	return math.NaN(), nil // a valid JSON number that overflows float64
 }
 
-// parseCount accepts 124 and 124.0; what can't be a request's count of tokens is unknown.
+// parseCount parses a token count such as 124 or 124.0. It returns -1 for other numbers.
 func parseCount(value []byte) (int32, error) {
 	if n, ok := digits(value); ok && n <= math.MaxInt32 {
 		return int32(n), nil
@@ -324,7 +325,7 @@ func parseCount(value []byte) (int32, error) {
 	return int32(f), nil
 }
 
-// digits reads a plain whole number of at most 15 digits.
+// digits parses a whole number of at most 15 digits.
 func digits(value []byte) (n int64, ok bool) {
 	if len(value) > 15 {
 		return 0, false
@@ -338,7 +339,7 @@ func digits(value []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// parseIndex accepts whole numbers.
+// parseIndex parses a whole number.
 func parseIndex(value []byte) (int32, error) {
 	n, ok := digits(value)
 	if !ok || n > math.MaxInt32 {
@@ -347,7 +348,7 @@ func parseIndex(value []byte) (int32, error) {
 	return int32(n), nil
 }
 
-// parseID hashes a string; a number is taken as its digits.
+// parseID returns the hash of a string, or of the digits of a number.
 func parseID(value []byte) (uint64, error) {
 	if value[0] == '"' {
 		text, err := jsonrow.Unquote(value)

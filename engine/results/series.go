@@ -10,28 +10,29 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Series is how a phase went over time, settling and what came after the window included.
+// Series is the time series of a phase, including settling and the time after the measuring window.
 type Series struct {
 	Phase   int      `json:"phase_idx"`
 	Seconds float64  `json:"bucket_seconds"`
-	Buckets []Bucket `json:"buckets"` // one after the other, without gaps
+	Buckets []Bucket `json:"buckets"` // consecutive, without gaps
 }
 
-// Bucket is a slice of time. Requests count where they ended, tokens too, since
-// only then a row tells of them; so the newest bucket knows least.
+// Bucket is an interval of a time series. Requests and their tokens are counted in the
+// bucket in which the request ended, because its row is written then. The last bucket
+// may therefore be incomplete.
 type Bucket struct {
 	Start   float64 // Unix s
-	Seconds float64 // covered by rows: the bucket's length, less in the last one
-	N       int     // requests that ended in it, failed ones included
+	Seconds float64 // length of the bucket; the last one ends with the last row
+	N       int     // requests that ended in the bucket, including failed ones
 	Failed  int     // of N
-	// Values are those of Trends, in their order; NaN when no request that ended tells. A
-	// rate is 0 when none ended.
+	// Values are the values of TrendMetrics, in the same order. A value is NaN if no
+	// request has it; a rate is 0 if no request ended.
 	Values   []float64
-	Users    int     // that had a request in flight at some time in it
-	InFlight float64 // requests in flight, the mean over the bucket
+	Users    int     // users with a request in flight during the bucket
+	InFlight float64 // mean number of requests in flight
 }
 
-// Get returns the value of a metric of Trends, by its key; NaN for any other.
+// Get returns the value of one of TrendMetrics by its key, or NaN for other keys.
 func (b Bucket) Get(key string) float64 {
 	i := slices.IndexFunc(TrendMetrics, func(m *Metric) bool { return m.Key == key })
 	if i < 0 || i >= len(b.Values) {
@@ -40,7 +41,7 @@ func (b Bucket) Get(key string) float64 {
 	return b.Values[i]
 }
 
-// MarshalJSON writes null for what is not known.
+// MarshalJSON writes unknown values as null.
 func (b Bucket) MarshalJSON() ([]byte, error) {
 	out := Object{{"start", Number(b.Start)}, {"seconds", Number(b.Seconds)}, {"requests", b.N}, {"failed", b.Failed}}
 	for _, m := range TrendMetrics {
@@ -51,28 +52,28 @@ func (b Bucket) MarshalJSON() ([]byte, error) {
 	return out.MarshalJSON()
 }
 
-// Recent are the figures of the requests that ended in the last seconds, to set
-// beside those of the whole window: a stall or a recovery shows here first.
+// Recent holds the figures of the requests that ended in the last seconds. Compared with
+// the figures of the measuring window, they show a stall or a recovery early.
 type Recent struct {
 	Phase   int            `json:"phase_idx"`
 	Seconds float64        `json:"seconds"`
-	Until   time.Time      `json:"until,omitzero"` // zero without any request
+	Until   time.Time      `json:"until,omitzero"` // zero if there are no requests
 	N       int            `json:"requests"`
 	Failed  int            `json:"failed"` // of N
-	Users   int            `json:"users"`  // whose requests they are
-	Errors  map[string]int `json:"errors"` // failed requests by kind; "unknown" where the row has none
+	Users   int            `json:"users"`  // users with at least one of the requests
+	Errors  map[string]int `json:"errors"` // failed requests by error kind; "unknown" if the row has none
 	Figures Figures        `json:"figures"`
 }
 
-// maxBuckets of a series whose bucket is chosen by Series.
+// maxAutoBuckets is the largest number of buckets if Series chooses their length.
 const maxAutoBuckets = 240
 
-// bucketSeconds are the bucket lengths that are chosen from, in s.
+// bucketSeconds are the lengths, in s, that Series chooses from.
 var bucketSeconds = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600}
 
-// Series divides a phase into buckets of so many seconds; 0 chooses a length
-// that gives at most 240. Buckets begin at whole multiples of their length.
-// While only live rows are added, a later call looks at these alone.
+// Series returns the time series of a phase in buckets of a number of seconds; 0 chooses
+// a length that gives at most 240 buckets. Buckets start at multiples of their length.
+// If only live rows were added since the last call, only these are processed.
 func (f *Aggregator) Series(phase int, seconds float64) (Series, error) {
 	s := Series{Phase: phase, Seconds: seconds, Buckets: []Bucket{}}
 	if err := f.updateSpans(); err != nil {
@@ -108,10 +109,11 @@ func (f *Aggregator) Series(phase int, seconds float64) (Series, error) {
 }
 
 const (
-	maxBuckets  = 200_000 // buckets of a series whose bucket was chosen by the caller
-	openBuckets = 3       // buckets at the end of a series that more rows are expected for
+	maxBuckets  = 200_000 // if the caller chooses their length
+	openBuckets = 3       // at the end of a series, for which more rows are expected
 )
 
+// autoBucketSeconds returns the bucket length for a phase of span seconds.
 func autoBucketSeconds(span float64) float64 {
 	i := slices.IndexFunc(bucketSeconds, func(b float64) bool { return span/b < maxAutoBuckets })
 	if i < 0 {
@@ -120,24 +122,25 @@ func autoBucketSeconds(span float64) float64 {
 	return bucketSeconds[i]
 }
 
-// track is a series that grows.
+// phaseSeries is the state of a time series, updated as rows are added.
 type phaseSeries struct {
 	phase        int
 	seconds      float64
-	firstBucket  float64 // number of the first bucket
+	firstBucket  float64 // start of the first bucket, in bucket lengths
 	cutoff       float64
-	analysisRows int // analysis rows
-	liveRows     int // live rows
+	analysisRows int // processed
+	liveRows     int // processed
 	buckets      []bucket
-	users        perUser[int] // last bucket that each was counted in, plus one
+	users        perUser[int] // 1 + index of the last bucket in which a user was counted
 }
 
-// goesOn tells whether the track holds for the rows that there are now.
+// reusable reports whether t can be updated by the new live rows alone.
 func (t *phaseSeries) reusable(f *Aggregator, seconds float64, s *span) bool {
-	return t.seconds == seconds && t.cutoff == f.cutoff() && t.analysisRows == f.analysisRows() && s.first >= t.firstBucket*t.seconds
+	return t.seconds == seconds && t.cutoff == f.cutoff() && t.analysisRows == f.analysisRows() &&
+		s.first >= t.firstBucket*t.seconds
 }
 
-// analysed is the number of analysis rows.
+// analysisRows returns the number of analysis rows.
 func (f *Aggregator) analysisRows() int {
 	n := 0
 	for _, t := range f.analysis {
@@ -146,6 +149,7 @@ func (f *Aggregator) analysisRows() int {
 	return n
 }
 
+// update adds the rows that were not processed yet.
 func (t *phaseSeries) update(f *Aggregator, buckets int) error {
 	t.buckets = append(t.buckets, make([]bucket, max(0, buckets-len(t.buckets)))...)
 	take := func(_ int, r *Request) {
@@ -156,7 +160,7 @@ func (t *phaseSeries) update(f *Aggregator, buckets int) error {
 	wanted := func(x *extent) bool { return x.containsPhase(t.phase) }
 	tables := f.tables()
 	if t.liveRows > 0 {
-		tables = tables[len(tables)-1:] // the live rows
+		tables = tables[len(tables)-1:] // live rows only
 	}
 	for _, a := range tables {
 		if err := a.scan(1, t.liveRows, wanted, take); err != nil {
@@ -168,14 +172,14 @@ func (t *phaseSeries) update(f *Aggregator, buckets int) error {
 	return t.recomputeStale(f)
 }
 
-// bucket gathers what Bucket tells.
+// bucket collects the data of a Bucket.
 type bucket struct {
 	n, failed        int
-	tally            *Tally                 // nil without a request
-	values           *[quantities][]float64 // nil without a successful one, or once it is settled
+	tally            *Tally                 // nil if there are no requests
+	values           *[quantities][]float64 // of successful requests; nil if there are none, or if sealed
 	users            int
 	inFlight         float64 // s
-	sealed, stale    bool    // the values were let go; and then one more came
+	sealed, stale    bool    // sealed: the values were discarded; stale: another row was added since
 	percentileValues []float64
 }
 
@@ -197,8 +201,8 @@ func (t *phaseSeries) add(r *Request) {
 		if r.User < 0 {
 			continue
 		}
-		// A user has one request in flight, so its rows come in order and the
-		// last bucket that it was counted in is enough.
+		// A user has at most one request in flight, so its rows are in order and only
+		// the last bucket in which it was counted has to be known.
 		if last := t.users.get(r.User); i >= *last {
 			*last = i + 1
 			t.buckets[i].users++
@@ -206,7 +210,7 @@ func (t *phaseSeries) add(r *Request) {
 	}
 }
 
-// take counts a request that ended in the bucket.
+// add adds a request that ended in the bucket.
 func (b *bucket) add(r *Request) {
 	b.n++
 	if b.tally == nil {
@@ -221,10 +225,10 @@ func (b *bucket) add(r *Request) {
 	b.keepValues(r)
 }
 
-// trendRanked are the quantities of which a bucket holds the values.
+// trendQuantities are the quantities whose values a bucket keeps.
 var trendQuantities = percentileQuantities(TrendMetrics)
 
-// hold keeps the values of a successful request until the bucket is settled.
+// keepValues keeps the values of a successful request until the bucket is sealed.
 func (b *bucket) keepValues(r *Request) {
 	if b.sealed {
 		return
@@ -242,12 +246,12 @@ func (b *bucket) keepValues(r *Request) {
 	}
 }
 
-// full reports whether one more value would take more memory.
+// atCapacity reports whether another value would need more memory.
 func (b *bucket) atCapacity() bool {
 	return b.values == nil || len(b.values[TTFT]) == cap(b.values[TTFT])
 }
 
-// settle lets the values of the first buckets go.
+// seal computes the percentiles of the first n buckets and discards their values.
 func (t *phaseSeries) seal(n int) {
 	for i := n - 1; i >= 0 && !t.buckets[i].sealed; i-- {
 		b := &t.buckets[i]
@@ -256,8 +260,8 @@ func (t *phaseSeries) seal(n int) {
 	}
 }
 
-// repair computes settled buckets again that got more rows: rows come in the
-// order of their ends, but nothing keeps a file from having them otherwise.
+// recomputeStale recomputes sealed buckets to which rows were added. The client writes
+// rows in the order of their ends, but a file may have them in another order.
 func (t *phaseSeries) recomputeStale(f *Aggregator) error {
 	again := map[int]*bucket{}
 	earliest, latest := math.Inf(1), math.Inf(-1)
@@ -286,7 +290,7 @@ func (t *phaseSeries) recomputeStale(f *Aggregator) error {
 	return err
 }
 
-// percentiles are those among Trends, NaN at the place of other metrics.
+// percentiles returns the percentiles among TrendMetrics, and NaN for other metrics.
 func (b *bucket) percentiles() []float64 {
 	out := make([]float64, len(TrendMetrics))
 	for i, m := range TrendMetrics {
@@ -299,6 +303,7 @@ func (b *bucket) percentiles() []float64 {
 	return out
 }
 
+// export returns the Bucket of a number of seconds that starts at start, in Unix s.
 func (b *bucket) export(start, seconds float64) Bucket {
 	if !b.sealed {
 		b.percentileValues = b.percentiles()
@@ -319,15 +324,15 @@ func (b *bucket) export(start, seconds float64) Bucket {
 	}
 }
 
-// Recent computes the figures of a phase over the requests that ended in the
-// last seconds before now; a zero now is the phase's last end.
+// Recent returns the figures of the requests of a phase that ended in the last seconds
+// before now. If now is zero, the end of the last request is used.
 func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, error) {
 	err := f.updateSpans()
 	if s := f.spans.phases[phase]; now.IsZero() && s != nil {
 		now = fromUnix(s.last)
 	}
 	if s := f.spans.phases[phase]; s != nil && unix(now) > s.first {
-		seconds = min(seconds, unix(now)-s.first) // a rate over time before the phase would be too low
+		seconds = min(seconds, unix(now)-s.first) // time before the phase would lower the rates
 	}
 	r := Recent{Phase: phase, Seconds: seconds, Until: now, Errors: map[string]int{}}
 	if err != nil {
@@ -357,7 +362,7 @@ func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, 
 	if err != nil {
 		return r, err
 	}
-	delete(users, -1) // not known
+	delete(users, -1) // unknown
 	r.Users = len(users)
 	r.N, r.Failed, r.Errors = s.measured, s.failed, s.byKind(f.errorKinds)
 	r.Figures = s.figures()

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// span is where the rows of a phase lie, and how many there are.
+// span is the time span of the rows of a phase, and their number.
 type span struct {
 	total       int
-	first       float64 // earliest start_time; NaN without one
-	last        float64 // latest end_time; NaN without one
-	concurrency int32   // of the first row that says it; -1 when none does
+	first       float64 // earliest start_time, Unix s; NaN if unknown
+	last        float64 // latest end_time, Unix s; NaN if unknown
+	concurrency int32   // of the first row that has one; -1 if none has
 }
 
-// spans are those of all phases, as of so many rows and a client start.
+// spans holds the spans of all phases, for a number of rows and a client start.
 type spans struct {
 	rows        int
 	cutoff      float64
@@ -21,7 +21,7 @@ type spans struct {
 	earlierRows int // live rows of earlier client starts
 }
 
-// survey finds all spans, unless nothing has changed.
+// updateSpans recomputes the spans if rows or the client start changed.
 func (f *Aggregator) updateSpans() error {
 	if err := f.dedupe(); err != nil {
 		return err
@@ -73,10 +73,10 @@ func (f *Aggregator) updateSpans() error {
 	return nil
 }
 
-// noSpan is that of no row.
+// newSpan returns the span of no rows.
 func newSpan() *span { return &span{first: math.NaN(), last: math.NaN(), concurrency: -1} }
 
-// merge adds rows that come later in order.
+// merge adds the rows of o, which come later in file order.
 func (s *span) merge(o *span) {
 	s.total += o.total
 	if o.first < s.first || math.IsNaN(s.first) {
@@ -90,10 +90,10 @@ func (s *span) merge(o *span) {
 	}
 }
 
-// PhaseSpan is when a phase's first request of this client start began and its last one
-// ended; zero times without a request.
+// PhaseSpan returns when the first request of a phase started and the last one ended,
+// since the last client start. The times are zero if there are no requests.
 func (f *Aggregator) PhaseSpan(phase int) (first, last time.Time) {
-	if err := f.updateSpans(); err != nil { // told by Run
+	if err := f.updateSpans(); err != nil { // reported by Snapshot
 		return first, last
 	}
 	if s := f.spans.phases[phase]; s != nil {

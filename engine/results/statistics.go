@@ -11,13 +11,13 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// maxStatistics is more than ten thousand times the size of a real file.
+// maxStatistics is the size limit in bytes, more than 10,000 times that of a typical file.
 const maxStatistics = 16 << 20
 
-// statistics is what the client says of a phase, once the phase has ended.
+// statistics is a statistics file, which the client writes when a phase ends.
 type statistics struct {
 	stem   harness.Stem
-	raw    json.RawMessage // as the client wrote it, with keys this package does not know
+	raw    json.RawMessage // as written by the client, including unknown keys
 	values map[string]any
 }
 
@@ -27,13 +27,13 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 			"statistics: %d bytes, must be at most %d", len(data), maxStatistics)
 	}
 	s := statistics{stem: stem, raw: withoutNaN(data)}
-	err := json.Unmarshal(s.raw, new(json.RawMessage)) // nothing may stand behind the object
+	err := json.Unmarshal(s.raw, new(json.RawMessage)) // also rejects data after the object
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(s.raw), []byte("{")) {
 		err = problem.New(problem.RowsUnreadable, "is not a JSON object")
 	}
 	if err == nil {
 		in := json.NewDecoder(bytes.NewReader(s.raw))
-		in.UseNumber() // a number beyond float64 is unknown, not an error
+		in.UseNumber() // a number that overflows float64 is unknown, not an error
 		err = in.Decode(&s.values)
 	}
 	if err != nil {
@@ -42,7 +42,7 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 	return s, nil
 }
 
-// number is the value at a path of keys, NaN if there is none.
+// number returns the number at a path of keys, or NaN if there is none.
 func (s *statistics) number(path ...string) float64 {
 	var at any = s.values
 	for _, key := range path {
@@ -57,12 +57,12 @@ func (s *statistics) number(path ...string) float64 {
 	return math.NaN()
 }
 
-// figure is what the client states of a metric, NaN where it states nothing.
+// metric returns the value that the client reports for a metric, or NaN if there is none.
 func (s *statistics) metric(m *Metric) float64 {
 	return s.number(m.Statistics.Section, m.Statistics.Name)
 }
 
-// count is the whole number at a path of keys, -1 if there is none.
+// count returns the whole number at a path of keys, or -1 if there is none.
 func (s *statistics) count(path ...string) int {
 	f := s.number(path...)
 	if f != math.Trunc(f) || f < 0 || f > 1<<53 {
@@ -71,8 +71,8 @@ func (s *statistics) count(path ...string) int {
 	return int(f)
 }
 
-// withoutNaN replaces the words NaN, Infinity and -Infinity, which Python
-// writes into JSON, with null. Strings stay as they are.
+// withoutNaN replaces NaN, Infinity and -Infinity, which Python writes to JSON, by null.
+// Strings are not changed.
 func withoutNaN(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return bytes.Clone(data)
@@ -87,8 +87,8 @@ func withoutNaN(data []byte) []byte {
 
 var wordsAndTexts = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|NaN|-?Infinity`)
 
-// Statistics are the figures under the keys of the client's statistics file, by
-// section; what is not known is left out.
+// Statistics returns the figures under the keys of the client's statistics file, by
+// section. Unknown values are omitted.
 func (fs Figures) Statistics() map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for _, m := range Metrics {

@@ -15,7 +15,7 @@ func TestStopReason(t *testing.T) {
 		{name: "interrupted", manifest: "interrupted", partial: "the client was interrupted"},
 		{name: "the client could not go on", manifest: "failed", partial: "the client failed"},
 		{name: "by the statistics", stats: "interrupted", partial: "the client was interrupted"},
-		{name: "another word", manifest: "tired\x1b[31m", warning: `reason that is not known here: "tired\x1b[31m"`},
+		{name: "another word", manifest: "tired\x1b[31m", warning: `unknown stop_reason of the client: "tired\x1b[31m"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
-// counted is a sum over those requests that have a quantity, since unknown is not 0.
+// sumAndCount is a sum over the requests for which a quantity is known, and their number.
 type sumAndCount struct {
 	sum float64
 	n   int
@@ -18,12 +18,12 @@ func (c *sumAndCount) addTimes(o sumAndCount, times int) {
 	c.sum, c.n = c.sum+float64(times)*o.sum, c.n+times*o.n
 }
 
-// Tally adds up the quantities of requests: of all of them, and of successful ones.
+// Tally sums the quantities of requests, over all and over the successful ones.
 type Tally struct {
 	all, successful [quantities]sumAndCount
 }
 
-// Add counts a request in.
+// Add adds a request.
 func (t *Tally) Add(r *Request) {
 	for q := range Quantity(quantities) {
 		if v := q.Value(r); !math.IsNaN(v) {
@@ -39,7 +39,7 @@ func (t *Tally) add(q Quantity, v float64, failed bool) {
 	}
 }
 
-// Merge counts in the requests of another tally, each so many times.
+// Merge adds the requests of another tally, each a number of times.
 func (t *Tally) Merge(o *Tally, times int) {
 	for q := range quantities {
 		t.all[q].addTimes(o.all[q], times)
@@ -47,8 +47,8 @@ func (t *Tally) Merge(o *Tally, times int) {
 	}
 }
 
-// Value is a metric over a window of so many seconds, and the number of requests that it is formed
-// of. It is NaN for what needs single requests: a percentile, or what the client alone can state.
+// Value returns a metric over a window of a number of seconds, and the number of requests behind it.
+// The value is NaN for percentiles, which need single requests, and for metrics of the client.
 func (t *Tally) Value(m *Metric, seconds float64) (v float64, n int) {
 	f := m.Formula
 	every, ok := t.all[f.Of], t.successful[f.Of]
@@ -67,20 +67,20 @@ func (t *Tally) Value(m *Metric, seconds float64) (v float64, n int) {
 	return math.NaN(), 0
 }
 
-// sums of the measured requests.
+// measuredSums holds sums and counts over the measured requests.
 type measuredSums struct {
 	Tally
-	seconds    float64 // window
-	divisor    string  // what seconds are of
-	measured   int     // measured requests
+	seconds    float64 // length of the window
+	divisor    string  // description of seconds, for Figure.Method
+	measured   int     // number of requests
 	failed     int
-	clockSteps int // requests that end before they begin or before their first token
+	clockSteps int // requests that end before their start or first token
 	errors     [math.MaxUint8 + 1]int
 	histograms [quantities]*histogram
 	ranks      rankSet
 }
 
-// ranked are the quantities that percentiles of some metrics are formed of.
+// percentileQuantities returns the quantities for which metrics need percentiles.
 func percentileQuantities(metrics []*Metric) (is [quantities]bool) {
 	for _, m := range metrics {
 		is[m.Formula.Of] = is[m.Formula.Of] || m.Formula.Kind == Percentile
@@ -88,7 +88,7 @@ func percentileQuantities(metrics []*Metric) (is [quantities]bool) {
 	return is
 }
 
-// sum forms the sums of the requests of a source, which are n at most.
+// computeSums sums the requests of a scan, which visits at most n.
 func computeSums(rows requestScan, n int, seconds float64, over string) (*measuredSums, error) {
 	parts := make([]*measuredSums, min(workerCount(), 1+n/blockRows))
 	for w := range parts {
@@ -151,7 +151,7 @@ func (s *measuredSums) merge(o *measuredSums) {
 	}
 }
 
-// byKind names the failures.
+// byKind returns the number of failed requests by error kind.
 func (s *measuredSums) byKind(names []string) map[string]int {
 	out := map[string]int{}
 	for k, n := range s.errors {
@@ -162,7 +162,7 @@ func (s *measuredSums) byKind(names []string) map[string]int {
 	return out
 }
 
-// figures computes all metrics; of those that the client alone can state there is no value.
+// figures computes all metrics. Metrics of the client have no value.
 func (s *measuredSums) figures() Figures {
 	out := make(Figures, 0, len(Metrics))
 	for _, m := range Metrics {
@@ -186,7 +186,7 @@ func (s *measuredSums) figures() Figures {
 	return out
 }
 
-// ratio is NaN without samples and for a divisor that is not positive.
+// ratio returns a/b, or NaN if there are no samples or b is not positive.
 func ratio(a, b float64, n int) float64 {
 	if n == 0 || !(b > 0) {
 		return math.NaN()

@@ -15,58 +15,58 @@ import (
 
 const (
 	blockRows = 4096
-	// residentBlocks of a table stay in memory; a longer table goes to a
-	// temporary file, so that gigabytes of rows need no gigabytes of memory.
+	// residentBlocks is the number of blocks that a table keeps in memory. The blocks of a
+	// larger table are written to a temporary file.
 	residentBlocks = 64
 )
 
-// Request is one request row, reduced to what the figures need. Unknown floats are
-// NaN, unknown counts and ids -1, unknown hashes 0.
+// Request is a request row, reduced to the values that figures need. Unknown floats are
+// NaN, unknown counts and ids are -1, unknown hashes are 0.
 type Request struct {
 	Start, End            float64 // Unix s
-	TTFT, ITL, SSE        float64 // s, s/tok, tok/s
-	Input, Output, Cached int32   // tokens by the server's count
+	TTFT, ITL, SSE        float64 // in s, s/tok and tok/s
+	Input, Output, Cached int32   // tokens as counted by the server
 	User, Turn            int32
 	concurrency           int32
-	Conversation          uint32 // hash of conversation_id, the same for all runs that this process reads
-	// Pass is how often the user had begun the conversation before, where LoadRequests
-	// gives the row; until then it is a hash of request_id.
+	Conversation          uint32 // hash of conversation_id, consistent within a process
+	// Pass is the number of earlier passes of the user through the conversation, in the
+	// output of LoadRequests; before that it is a hash of request_id.
 	Pass        uint32
 	phase       uint16
-	kind        uint8 // of failure, an index into Aggregator.kinds; 0 when the row has none
+	kind        uint8 // of error, an index into Aggregator.errorKinds; 0 if the row has none
 	Failed      bool
-	Measured    bool // it started in the measurement window, where LoadRequests gives the row
-	noStartTime bool // the row has no start_time, and Start stands in for it
+	Measured    bool // started in the measuring window; set by LoadRequests only
+	noStartTime bool // the row has no start_time; Start is a substitute
 }
 
 func (r *Request) seconds() float64 { return r.End - r.Start }
 
-// block is a piece of a table. Keys are hashes of the requests' identities, 0 where a row names
-// nothing; they stand together, since telling repeated rows needs nothing else.
+// block holds blockRows rows of a table. Keys are hashes of request identities, 0 if unknown.
+// They are stored separately because deduplication reads only the keys.
 type block struct {
 	keys [blockRows]uint64
 	rows [blockRows]Request
 }
 
-// extent is what a block holds, so that a look for some rows can leave it out.
+// extent describes the content of a block, so that scans can skip it.
 type extent struct {
 	n                  int
 	minPhase, maxPhase uint16
-	firstEnd, lastEnd  float64 // end
+	firstEnd, lastEnd  float64 // of requests, Unix s
 }
 
-// table holds the rows of one file in file order.
+// table holds the rows of a file in file order.
 type table struct {
-	blocks     []*block // nil when in the spill file
+	blocks     []*block // nil if in the spill file
 	extents    []extent
 	n          int
 	spill      *os.File
-	keys       keySet // of the rows before keyed, while the table is short
+	keys       keySet // of the first keyedRows rows, while the table is in memory
 	keyedRows  int
-	duplicates bitset // rows of a request that was there before
-	superseded bitset // rows that another file's win over
+	duplicates bitset // rows of a request that the file already contains
+	superseded bitset // rows of a request that a preferred file contains
 	lastStart  float64
-	latest     float64 // latest time of any row
+	latest     float64 // latest start or end of a row, Unix s
 }
 
 func (t *table) add(key uint64, r *Request) error {
@@ -90,7 +90,7 @@ func (t *table) add(key uint64, r *Request) error {
 	return nil
 }
 
-// extend begins a block; what is too much for memory goes to the file first.
+// appendBlock appends an empty block. If too many are in memory, it first writes them to the spill file.
 func (t *table) appendBlock() error {
 	var next *block
 	full := len(t.blocks)
@@ -110,23 +110,23 @@ func (t *table) appendBlock() error {
 
 const blockBytes = int64(unsafe.Sizeof(block{}))
 
-// bytes of a block, for a file that no other process and no later one reads.
+// bytes returns the memory of a block. It is written only to files that this process reads.
 func (b *block) bytes() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(b)), blockBytes) }
 
 func (b *block) keyBytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&b.keys)), unsafe.Sizeof(b.keys))
 }
 
-// unload writes all blocks that are in memory, and keeps the last one's memory.
+// spillBlocks writes all blocks in memory to the spill file. The last block is kept for reuse.
 func (t *table) spillBlocks() error {
 	if t.spill == nil {
 		f, err := os.CreateTemp("", "agentperf-rows-*")
 		if err != nil {
-			return fmt.Errorf("set rows aside: %w; point TMPDIR to a folder with space", err)
+			return fmt.Errorf("create a temporary file for rows: %w; set TMPDIR to a directory with free space", err)
 		}
 		t.spill = f
-		if err := os.Remove(f.Name()); err != nil { // the open file lives on, and goes with the process
-			return fmt.Errorf("set rows aside: %w", err)
+		if err := os.Remove(f.Name()); err != nil { // the open file exists until it is closed
+			return fmt.Errorf("remove the name of a temporary file: %w", err)
 		}
 	}
 	for i, b := range t.blocks {
@@ -134,7 +134,7 @@ func (t *table) spillBlocks() error {
 			continue
 		}
 		if _, err := t.spill.WriteAt(b.bytes(), int64(i)*blockBytes); err != nil {
-			return fmt.Errorf("set rows aside: %w; point TMPDIR to a folder with space", err)
+			return fmt.Errorf("write rows to a temporary file: %w; set TMPDIR to a directory with free space", err)
 		}
 		if i < len(t.blocks)-1 {
 			t.blocks[i] = nil
@@ -145,18 +145,18 @@ func (t *table) spillBlocks() error {
 
 func (t *table) close() {
 	if t.spill != nil {
-		_ = t.spill.Close() // it has no name and no reader left
+		_ = t.spill.Close() // the file was already removed
 		t.spill = nil
 	}
 }
 
-// load gives a block, read into buf when it is not in memory.
+// loadBlock returns a block. If it is not in memory, it is read into buf.
 func (t *table) loadBlock(i int, buf *block) (*block, error) {
 	if t.blocks[i] != nil {
 		return t.blocks[i], nil
 	}
 	if _, err := t.spill.ReadAt(buf.bytes(), int64(i)*blockBytes); err != nil {
-		return nil, fmt.Errorf("read rows that were set aside: %w", err)
+		return nil, fmt.Errorf("read rows from a temporary file: %w", err)
 	}
 	return buf, nil
 }
@@ -165,8 +165,8 @@ func (x *extent) containsPhase(phase int) bool {
 	return int(x.minPhase) <= phase && phase <= int(x.maxPhase)
 }
 
-// scan visits the rows that count, those from the row index from on, of blocks
-// that are wanted. Each worker visits its part of the blocks in file order.
+// scan visits the counted rows, starting at row index from, in the blocks for which wanted
+// returns true. The blocks are divided among workers; each visits its rows in file order.
 func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
 	first := from / blockRows
 	n := len(t.blocks) - first
@@ -194,7 +194,7 @@ func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(wo
 	})
 }
 
-// eachKeys visits the keys from row from on, a block's at a time.
+// scanKeys visits the keys starting at row index from, one block at a time.
 func (t *table) scanKeys(from int, visit func(row int, keys []uint64)) error {
 	var buf *block
 	if t.spill != nil {
@@ -205,7 +205,7 @@ func (t *table) scanKeys(from int, visit func(row int, keys []uint64)) error {
 		if b == nil {
 			b = buf
 			if _, err := t.spill.ReadAt(b.keyBytes(), int64(i)*blockBytes); err != nil {
-				return fmt.Errorf("read rows that were set aside: %w", err)
+				return fmt.Errorf("read rows from a temporary file: %w", err)
 			}
 		}
 		at := i * blockRows
@@ -215,10 +215,10 @@ func (t *table) scanKeys(from int, visit func(row int, keys []uint64)) error {
 	return nil
 }
 
-// processors is how many workers scan side by side.
+// workerCount returns the number of parallel workers.
 func workerCount() int { return min(runtime.GOMAXPROCS(0), 8) }
 
-// parallel runs the workers and gives the first one's error.
+// parallel runs the workers in parallel and returns the first error.
 func parallel(workers int, work func(worker int) error) error {
 	if workers == 1 {
 		return work(0)
@@ -252,12 +252,12 @@ func (s bitset) count() int {
 	return n
 }
 
-// maxRequests is how many requests of a phase LoadRequests returns: a comparison
-// of single requests holds them all in memory, 80 bytes each.
+// maxRequests is the largest number of requests that LoadRequests returns. They are all
+// held in memory, at 80 bytes each.
 const maxRequests = 1 << 20
 
-// LoadRequests is Load, and the requests of one phase in the order of their start: of the only one
-// when the index is negative. There are none when the phase has more than maxRequests.
+// LoadRequests is like Load and also returns the requests of a phase, ordered by start. A negative
+// index selects the only phase. It returns no requests if the phase has more than 2^20.
 func LoadRequests(ctx context.Context, dir string, rc RunContext, phase int) (Run, []Request, error) {
 	l, err := load(ctx, dir, rc)
 	if err != nil {
@@ -287,16 +287,16 @@ func (f *Aggregator) collectRequests(p Phase) ([]Request, error) {
 		return nil, err
 	}
 	slices.SortStableFunc(all, func(a, b Request) int { return cmp.Compare(a.Start, b.Start) })
-	type begun struct {
+	type passKey struct {
 		user               int32
 		conversation, pass uint32
 	}
-	number := map[begun]uint32{}
-	next := map[begun]uint32{}
+	number := map[passKey]uint32{}
+	next := map[passKey]uint32{}
 	for i := range all {
 		r := &all[i]
-		of := begun{r.User, r.Conversation, 0}
-		key := begun{r.User, r.Conversation, r.Pass}
+		of := passKey{r.User, r.Conversation, 0}
+		key := passKey{r.User, r.Conversation, r.Pass}
 		n, seen := number[key]
 		if !seen {
 			n = next[of]

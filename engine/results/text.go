@@ -10,8 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// Text prints a run for people: a block a phase, figures right-aligned with
-// their unit and the number of requests behind them, "!" at what is invalid.
+// Text formats the run for a terminal: a table per phase with the value, unit and number of
+// requests of each figure. Invalid figures are marked with "!".
 func (r Run) Text() string {
 	var b strings.Builder
 	if r.Partial != "" {
@@ -22,14 +22,14 @@ func (r Run) Text() string {
 		b.WriteByte('\n')
 	}
 	if len(r.Phases) == 0 {
-		b.WriteString("no request of this client start yet\n")
+		b.WriteString("no requests since the last client start\n")
 	}
 	writeList(&b, "error", r.Errors)
 	writeList(&b, "note", r.Warnings)
 	return b.String()
 }
 
-// Text prints one phase; see Run.Text.
+// Text formats the phase, see [Run.Text].
 func (p Phase) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "phase %d, concurrency %s\n", p.Index, Count(p.Concurrency))
@@ -38,28 +38,29 @@ func (p Phase) Text() string {
 	}
 	fmt.Fprintf(&b, "  window    %s\n", p.windowText())
 	fmt.Fprintf(&b, "  requests  %s\n", p.countsText())
-	if len(p.Errors) > 1 || len(p.Errors) == 1 && p.Errors["unknown"] == 0 { // else it says no more than the line above
+	// Without kinds the line would repeat the number of failed requests.
+	if len(p.Errors) > 1 || len(p.Errors) == 1 && p.Errors["unknown"] == 0 {
 		var kinds []string
 		for _, kind := range sortedKeys(p.Errors) {
 			kinds = append(kinds, fmt.Sprintf("%s %s", kind, Count(p.Errors[kind])))
 		}
 		fmt.Fprintf(&b, "  failures  %s\n", strings.Join(kinds, ", "))
 	}
-	table := [][]string{{"metric", "value", "", "n", "client says"}}
+	table := [][]string{{"metric", "value", "", "n", "client reports"}}
 	for _, f := range p.Figures {
 		table = append(table, f.tableRow(len(p.Invalid) > 0))
 	}
 	for _, line := range texttable.Lines(table, figureColumns...) {
 		b.WriteString(line + "\n")
 	}
-	fmt.Fprintf(&b, "  exact figures; percentiles by %s; n requests behind each; ! invalid\n", percentile.Method)
+	fmt.Fprintf(&b, "  n: number of requests; !: invalid; percentiles by %s\n", percentile.Method)
 	writeList(&b, "  invalid", p.Invalid)
 	writeList(&b, "  invalid", p.Figures.invalidTexts())
 	writeList(&b, "  note", p.Warnings)
 	return b.String()
 }
 
-// invalid lists the reasons, each with the figures that it is about.
+// invalidTexts returns the reasons, each with the labels of its figures.
 func (fs Figures) invalidTexts() []string {
 	var reasons []string
 	labels := map[string][]string{}
@@ -90,7 +91,7 @@ func (f Figure) tableRow(phaseInvalid bool) []string {
 	case f.N > 0:
 		n = Count(f.N)
 	case f.Method == methodStated && !math.IsNaN(f.Value):
-		n = "stated"
+		n = "reported"
 	}
 	return []string{f.Label, value, unit, n, f.ClientText()}
 }
@@ -98,7 +99,7 @@ func (f Figure) tableRow(phaseInvalid bool) []string {
 func (p Phase) windowText() string {
 	w := p.Window
 	if w == nil && p.Requests != nil && p.Requests.Measured == 0 {
-		return "none: settling was not reached"
+		return "none: settling not completed"
 	}
 	if w == nil {
 		return "unknown"
@@ -132,7 +133,7 @@ func (p Phase) countsText() string {
 	return text
 }
 
-// figureColumns are those of [Figure.columns]; a unit stands close behind its value.
+// figureColumns are the columns of [Figure.tableRow]. The unit is next to its value.
 var figureColumns = []texttable.Column{
 	{Gap: 2}, {Gap: 2, Right: true}, {Gap: 1}, {Gap: 2, Right: true}, {Gap: 2, Right: true},
 }

@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// Tier is a service level: every user gets at least a speed and waits at most
-// a time. Tiers come from the user's configuration.
+// Tier is a service level: a minimum output speed and a maximum TTFT. Tiers are defined in
+// the configuration.
 type Tier struct {
 	Name        string  `json:"name"`
-	SpeedFloor  float64 `json:"speed_floor_tok_s"` // tok/s, of the local output speed's 25th percentile
-	TTFTCeiling float64 `json:"ttft_ceiling_s"`    // s, of the TTFT's 95th percentile
+	SpeedFloor  float64 `json:"speed_floor_tok_s"` // minimum of the 25th percentile of the local output speed, tok/s
+	TTFTCeiling float64 `json:"ttft_ceiling_s"`    // maximum of the 95th percentile of the TTFT, s
 }
 
-// TierResult is the answer for one tier.
+// TierResult is the result of a run for one tier.
 type TierResult struct {
 	Tier        Tier        `json:"tier"`
-	Concurrency int         `json:"concurrency"` // the highest that meets the tier; 0 when none does
-	Levels      []TierLevel `json:"levels"`      // each phase's verdict
+	Concurrency int         `json:"concurrency"` // highest level that meets the tier; 0 if none does
+	Levels      []TierLevel `json:"levels"`      // one per phase
 }
 
-// TierLevel is how one phase stands to a tier.
+// TierLevel tells whether a concurrency level meets a tier.
 type TierLevel struct {
 	Concurrency int    `json:"concurrency"`
 	Meets       bool   `json:"meets"`
-	Reason      string `json:"why,omitempty"` // why it does not
-	ShortReason string `json:"-"`             // the same where there is little room
+	Reason      string `json:"why,omitempty"` // why it does not meet the tier
+	ShortReason string `json:"-"`             // the same in one or two words
 }
 
-// TierResults tells for each tier the highest concurrency that meets it. A phase
-// whose figures are missing or invalid proves nothing, so it meets no tier.
+// TierResults returns the result for each tier. A phase whose figures are missing or invalid
+// does not meet any tier.
 func TierResults(phases []Phase, tiers []Tier) []TierResult {
 	out := make([]TierResult, 0, len(tiers))
 	for _, t := range tiers {
@@ -50,39 +50,41 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 	return out
 }
 
-// misses says why a phase does not meet the tier, whole and in brief; empty where it does.
+// unmetReason returns why a phase does not meet the tier, in full and in short, or empty strings if it does.
 func (t Tier) unmetReason(p Phase) (why, brief string) {
 	speed, ttft := p.Figures.Get(LocalSpeed25), p.Figures.Get(TTFT95)
 	reasons := slices.Concat(p.Invalid, []string{p.Partial, speed.Invalid, ttft.Invalid})
 	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
 	if len(reasons) > 0 {
-		return "invalid: " + strings.Join(reasons, "; "), "not valid"
+		return "invalid: " + strings.Join(reasons, "; "), "invalid"
 	}
 	switch {
 	case !(speed.Value >= t.SpeedFloor):
-		return fmt.Sprintf("output speed p25 %s, want at least %s tok/s", speed.Text(), Decimal(t.SpeedFloor, 1)), "speed"
+		return fmt.Sprintf("output speed p25: %s, must be at least %s tok/s",
+			speed.Text(), Decimal(t.SpeedFloor, 1)), "speed"
 	case !(ttft.Value <= t.TTFTCeiling):
-		return fmt.Sprintf("TTFT p95 %s, want at most %s s", ttft.Text(), Decimal(t.TTFTCeiling, 3)), "TTFT"
+		return fmt.Sprintf("TTFT p95: %s, must be at most %s s",
+			ttft.Text(), Decimal(t.TTFTCeiling, 3)), "TTFT"
 	}
 	return "", ""
 }
 
-// Point is one level of one run on the curve of throughput per GPU against
-// speed per user. Unknown figures are NaN.
+// Point is a concurrency level of a run on the curve of throughput per GPU over speed per
+// user. Unknown figures are NaN.
 type Point struct {
 	Run          string
 	Concurrency  int
-	GPUs         int     // of all workers; 0 when unknown, and nothing is per GPU then
-	Output       float64 // tok/s, by the server's count
+	GPUs         int     // of all workers; 0 if unknown, then figures per GPU are NaN
+	Output       float64 // tok/s, server-reported
 	OutputPerGPU float64
 	TotalPerGPU  float64 // input and output
-	Speed50      float64 // tok/s of a request's local output speed
+	Speed50      float64 // local output speed per request, tok/s
 	Speed25      float64
 	TTFT95       float64 // s
-	Invalid      string  // why the level proves nothing; else empty
+	Invalid      string  // why the figures are invalid; empty if they are valid
 }
 
-// Curve gives a point for each phase.
+// Curve returns a point for each phase.
 func Curve(run string, phases []Phase, gpus int) []Point {
 	points := make([]Point, 0, len(phases))
 	per := func(v float64) float64 {
@@ -107,7 +109,7 @@ func Curve(run string, phases []Phase, gpus int) []Point {
 	return points
 }
 
-// MarshalJSON writes null for what is not known.
+// MarshalJSON writes unknown values as null.
 func (p Point) MarshalJSON() ([]byte, error) {
 	out := Object{
 		{"run", p.Run},

@@ -7,56 +7,56 @@ import (
 )
 
 const (
-	// clockSlack is how far, in seconds, the two clocks behind a row may differ:
-	// times of day for start and end, a steady one for ttft.
+	// clockSlack is the allowed difference, in seconds, between the clocks of a row: start
+	// and end are wall clock times, ttft is measured with a monotonic clock.
 	clockSlack = 0.5
-	// absurdSpeed in tok/s is beyond what any model serves one user with.
-	absurdSpeed = 2000.0
+	// maxUserSpeed is the largest plausible output speed of one request, in tok/s.
+	maxUserSpeed = 2000.0
 )
 
-// validate tells why figures of the phase must not be trusted.
+// validate adds the reasons why figures of the phase are invalid.
 func (b *phaseBuilder) validate(s *measuredSums) error {
 	p := &b.phase
 	b.addContradictions()
 	w := p.Window
 	if w == nil {
-		b.invalid("the measurement window is unknown: no manifest row, statistics file or plan of this phase")
+		b.invalid("measuring window unknown: no manifest row, statistics file or plan for this phase")
 		return nil
 	}
 	switch {
 	case w.End < w.Start:
-		b.invalid("settling was not reached: the phase is %.1f s short of it", w.Start-w.End)
+		b.invalid("settling not completed: the phase ended %.1f s too early", w.Start-w.End)
 	case s.measured == 0:
-		b.invalid("settling was not reached: no request started in the measurement window")
+		b.invalid("settling not completed: no request started in the measuring window")
 	case s.all[OutputTokens].sum == 0:
 		b.invalid("no output tokens")
 	}
 	if least := b.agg.planned[p.Index].MinMeasurement; w.Seconds < least {
-		b.invalid("measured for %.1f s, at least %.1f s are wanted", w.Seconds, least)
+		b.invalid("measuring window too short: %.1f s, must be at least %.1f s", w.Seconds, least)
 	}
 	if s.clockSteps > 0 {
-		b.invalid("the clock stepped: %d request(s) end before they begin or before their first token", s.clockSteps)
+		b.invalid("clock changed: %d request(s) end before their start or first token", s.clockSteps)
 	}
 	switch n, err := b.overlaps.count(b.scanAll); {
 	case err != nil:
 		return err
 	case n > 0:
-		b.invalid("%d request(s) begin before their user's previous one has ended", n)
+		b.invalid("%d request(s) start before the previous request of the same user ends", n)
 	case n < 0:
-		b.warn("not checked whether requests of one user overlap: the rows are out of order and more than %s",
+		b.warn("overlapping requests not checked: more than %s rows are out of order",
 			Count(maxSorted))
 	}
-	if p95 := s.ranks.percentile(LocalSpeed, 95); p95 > absurdSpeed {
-		b.warn("output speed p95 of %s tok/s: the server sends tokens in large chunks (stream_interval), "+
-			"speeds per request mean little", Decimal(p95, 0))
+	if p95 := s.ranks.percentile(LocalSpeed, 95); p95 > maxUserSpeed {
+		b.warn("output speed p95 is %s tok/s: the server sends tokens in large chunks (stream_interval), "+
+			"so speeds per request are not meaningful", Decimal(p95, 0))
 	}
 	if n := p.Requests.NoStartTime; n > 0 {
-		b.warn("%d request(s) without start_time are in the total only", n)
+		b.warn("%d request(s) without start_time are counted in the total only", n)
 	}
 	return nil
 }
 
-// contradictions are errors of the client's output, and the first that is found invalid.
+// addContradictions adds contradictions in the output, as reasons and as errors of the run.
 func (b *phaseBuilder) addContradictions() {
 	p := &b.phase
 	if n := len(b.manifest); n > 1 {
@@ -65,29 +65,29 @@ func (b *phaseBuilder) addContradictions() {
 	for _, name := range sortedKeys(b.agg.analysis) {
 		t := b.agg.analysis[name]
 		if n := t.duplicates.count(); n > 0 && t.extents[0].containsPhase(p.Index) {
-			b.invalid("%s: %d row(s) of a request that was there before, not counted", name, n)
+			b.invalid("%s: %d duplicate row(s) not counted", name, n)
 		}
 	}
 	b.errors = append(b.errors, p.Invalid...)
 }
 
-// maxSorted is how many rows are sorted to find overlaps.
+// maxSorted is the largest number of rows that are sorted to find overlaps.
 const maxSorted = 1 << 18
 
-// overlaps counts measured requests that begin while another of their user is
-// in flight. Rows are written when a request ends, so a user's rows are in the
-// order of their starts unless requests overlap.
+// overlapCounter counts measured requests that start while another request of the same
+// user is in flight. Rows are written when a request ends, so the rows of a user are
+// ordered by start unless requests overlap.
 type overlapCounter struct {
 	window     *Window
 	users      perUser[userRequests]
-	outOfOrder int // rows of users whose rows are out of order
+	outOfOrder int // number of rows of users whose rows are out of order
 }
 
-// flights are what is known of a user's requests.
+// userRequests is the state of a user in an overlapCounter.
 type userRequests struct {
 	seen              bool
-	outOfOrder        bool // the rows are out of order
-	rows, overlapping int  // n overlap
+	outOfOrder        bool
+	rows, overlapping int
 	start, end        float64
 }
 
@@ -109,7 +109,7 @@ func (o *overlapCounter) add(r *Request) {
 	last.seen, last.start, last.end = true, max(last.start, r.Start), max(last.end, r.End)
 }
 
-// count is -1 when it can't be told in bounded memory.
+// count returns the number of overlapping requests, or -1 if too many rows are out of order.
 func (o *overlapCounter) count(rows requestScan) (int, error) {
 	n := 0
 	o.users.each(func(_ int32, u *userRequests) {
@@ -138,8 +138,8 @@ func (o *overlapCounter) count(rows requestScan) (int, error) {
 	return n, err
 }
 
-// perUser holds something of each user: users are counted from 0, but nothing
-// keeps a file from naming a user two billion.
+// perUser holds a value per user. Users are normally numbered from 0, but a file may
+// contain any user id.
 type perUser[T any] struct {
 	dense  []T
 	sparse map[int32]*T

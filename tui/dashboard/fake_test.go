@@ -270,7 +270,7 @@ func killedUpdate() engine.Update {
 	u.Status.Phases = []event.PhaseTimes{{Phase: 0, Concurrency: 505, Ramp: at(160), Stop: at(400), Reason: "interrupted"}}
 	p := measured(0, 505, 0, 904, 400)
 	p.Figures, p.Invalid = nil, []string{
-		"settling was not reached: the phase is 504.0 s short of it", "measured for 0.0 s, at least 300.0 s are wanted",
+		"settling not completed: the phase ended 504.0 s too early", "measuring window too short: 0.0 s, must be at least 300.0 s",
 	}
 	u.Run.Phases = []results.Phase{p}
 	u.Series = []results.Series{series(0, 160, 5)}

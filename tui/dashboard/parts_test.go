@@ -239,7 +239,7 @@ func TestFigures(t *testing.T) {
 		"SLO 100 tok/s · 2 s":    {{Text: "✗ misses", Role: ui.Warn}, {Text: "speed", Role: ui.Muted}},
 		"output a GPU (tok/s)":   {{Text: "1,164.9"}, {Text: "1,176.5"}},
 		"users active":           {{Text: "1,010 of 1,010"}, {Text: "1,004"}},
-		"output a request (tok)": {{Text: "533.1"}, {Text: "538.4"}},
+		"output/request (tok)": {{Text: "533.1"}, {Text: "538.4"}},
 	} {
 		f := got[label]
 		if f.why.Text != "" {

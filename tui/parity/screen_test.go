@@ -109,7 +109,7 @@ func outside() *fake {
 func different() *fake {
 	f := within()
 	f.sides[1].About.Seed = "43"
-	f.sides[0].Phase.Invalid = []string{"measured for 12.0 s, at least 300.0 s are wanted"}
+	f.sides[0].Phase.Invalid = []string{"measuring window too short: 12.0 s, must be at least 300.0 s"}
 	return f
 }
 

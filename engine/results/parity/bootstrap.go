@@ -12,33 +12,33 @@ import (
 )
 
 const (
-	replicates   = 400
-	blockSeconds = 20.0 // blocks are from 10 to 30 s long
+	replicates   = 400  // of the bootstrap
+	blockSeconds = 20.0 // target length; the actual length is from 10 to 30 s
 	minUsers     = 10
 	minBlocks    = 5
 )
 
-// Interval is where 95 % of the differences lie when each run is drawn anew
-// from its own requests. It tells what the requests of one run scatter by, and
-// nothing of how runs differ: "within-run only".
+// Interval is a bootstrap 95 % confidence interval of a difference. Each run is resampled
+// from its own requests, so the interval covers the variation within a run but not the
+// variation between runs.
 type Interval struct {
 	Low    float64 `json:"low"` // fraction of the reference
 	High   float64 `json:"high"`
 	Method string  `json:"method"`
 }
 
-// intervals are those of the differences by key of the figure. Requests of one
-// user and of one moment hang together, so users are drawn whole for percentiles
-// and means, and blocks of time for rates.
+// intervals returns the intervals of the differences by metric key. Requests of one user
+// or of one moment are not independent, so percentiles and means are resampled by user
+// and rates by blocks of time.
 func intervals(ref, cand *Side) map[string]Interval {
 	if len(ref.Requests) == 0 || len(cand.Requests) == 0 {
 		return nil
 	}
 	var a, b replicateValues
-	var both sync.WaitGroup
-	both.Go(func() { a = ref.drawReplicates(1) })
-	both.Go(func() { b = cand.drawReplicates(2) })
-	both.Wait()
+	var done sync.WaitGroup
+	done.Go(func() { a = ref.drawReplicates(1) })
+	done.Go(func() { b = cand.drawReplicates(2) })
+	done.Wait()
 	out := map[string]Interval{}
 	for m, refs := range a {
 		var deltas []float64
@@ -62,11 +62,11 @@ func intervals(ref, cand *Side) map[string]Interval {
 	return out
 }
 
-// draws are the values of each metric over the replicates of a side.
+// replicateValues holds the values of each metric in the replicates of a side.
 type replicateValues map[*results.Metric][]float64
 
-// draws draws the metrics of the table. The seed is fixed, so that a comparison says
-// the same each time.
+// drawReplicates resamples the metrics of the comparison. The seed is fixed, so that
+// comparisons are reproducible.
 func (s *Side) drawReplicates(stream uint64) replicateValues {
 	rng := rand.New(rand.NewPCG(20_260_101, stream))
 	out := replicateValues{}
@@ -80,7 +80,7 @@ func (s *Side) drawReplicates(stream uint64) replicateValues {
 	return out
 }
 
-// blocks draws blocks of time for the rates.
+// drawBlocks resamples the rates by blocks of time.
 func (d replicateValues) drawBlocks(s *Side, rng *rand.Rand) {
 	w := s.Phase.Window
 	if w == nil || !(w.Seconds > 0) || math.IsNaN(w.Start) {
@@ -105,7 +105,7 @@ func (d replicateValues) drawBlocks(s *Side, rng *rand.Rand) {
 	}
 }
 
-// add appends the metrics of some kinds.
+// add appends the values of the metrics of some kinds.
 func (d replicateValues) add(all *results.Tally, seconds float64, kinds ...results.Kind) {
 	for m := range d {
 		if slices.Contains(kinds, m.Formula.Kind) {
@@ -115,15 +115,15 @@ func (d replicateValues) add(all *results.Tally, seconds float64, kinds ...resul
 	}
 }
 
-// valued is a value and the user that it is of.
+// userValue is a value of a user.
 type userValue struct {
 	v    float64
 	user int32
 }
 
-// users draws users for all but the rates.
+// drawUsers resamples all metrics except rates by user.
 func (d replicateValues) drawUsers(s *Side, rng *rand.Rand) {
-	ranks := map[results.Quantity][]*results.Metric{} // percentiles, by what they are of
+	ranks := map[results.Quantity][]*results.Metric{} // percentile metrics by quantity
 	for m := range d {
 		if f := m.Formula; f.Kind == results.Percentile {
 			ranks[f.Of] = append(ranks[f.Of], m)
@@ -179,8 +179,8 @@ func (d replicateValues) drawUsers(s *Side, rng *rand.Rand) {
 	}
 }
 
-// weighted appends percentiles, ascending, of values in ascending order, each of which
-// counts as often as its user was drawn.
+// addPercentiles appends the percentiles of values weighted by how often their users were
+// drawn. Values and metrics must be in ascending order.
 func (d replicateValues) addPercentiles(values []userValue, weights []int32, metrics []*results.Metric) {
 	n := 0
 	for i := range values {
@@ -197,7 +197,7 @@ func (d replicateValues) addPercentiles(values []userValue, weights []int32, met
 			i++
 		}
 		low, high := values[i].v, values[i].v
-		if below+int(weights[values[i].user]) <= next { // the next rank is the next value's that was drawn
+		if below+int(weights[values[i].user]) <= next { // the next rank has the next value that was drawn
 			drawn := func(v userValue) bool { return weights[v.user] > 0 }
 			high = values[i+1+slices.IndexFunc(values[i+1:], drawn)].v
 		}

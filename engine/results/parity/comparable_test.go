@@ -36,7 +36,7 @@ func TestWhatMakesTwoRunsComparable(t *testing.T) {
 		{"one dataset in two places", "about: {dataset: /a/x.jsonl}", "about: {dataset: /b/x.jsonl}", "", Within, ""},
 		{
 			"other contents", "about: {dataset_hash: 1f}", "about: {dataset_hash: 2f}", "", NotComparable,
-			"contents of the datasets differ",
+			"dataset contents differ",
 		},
 		{
 			"another dataset", "about: {dataset: /a/x.jsonl}", "about: {dataset: /a/y.jsonl}", "", NotComparable,

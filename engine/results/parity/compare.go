@@ -1,7 +1,6 @@
-// Package parity compares two runs of one configuration: a table of metrics with their differences,
-// a verdict on the primary metric against a band, and what stands in the way of comparing them at
-// all. It renders that as text, Markdown and JSON. It reads figures through package results and
-// knows nothing of jobs or screens.
+// Package parity compares two runs of the same configuration. A comparison has a table of metrics
+// with their differences, a verdict on the primary metric, and the reasons why the runs are not
+// comparable, if there are any. It is available as text, Markdown and JSON.
 package parity
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// defaultBand is the run-to-run band of the primary metric, as a fraction.
+// defaultBand is the default tolerance band of the primary metric, as a fraction.
 const defaultBand = 0.02
 
 // Verdicts of a comparison.
@@ -26,87 +25,87 @@ const (
 	NotComparable = "not comparable"
 )
 
-// Options of Compare.
+// Options are the options of Compare.
 type Options struct {
-	Band  float64 // fraction, for the primary metric; 0 is 2 %, or what References measure
-	Force bool    // give a verdict although the runs are not comparable
-	// References are further runs of the reference's configuration. What they
-	// scatter by is the tolerance of each metric, unless Band is given.
+	Band  float64 // tolerance band of the primary metric, as a fraction; 0: measured by References, else 2 %
+	Force bool    // give a verdict even if the runs are not comparable
+	// References are additional runs of the reference's configuration. The differences
+	// between them determine the tolerance of each metric; Band overrides the primary one.
 	References []Side
-	Paired     bool // compare request by request too
+	Paired     bool // also compare paired requests
 }
 
-// Comparison is two sides, metric by metric.
+// Comparison is the result of Compare.
 type Comparison struct {
 	Reference  Column   `json:"reference"`
 	Candidate  Column   `json:"candidate"`
 	Verdict    string   `json:"verdict"`
 	Band       float64  `json:"band"`                // fraction
-	BandSource string   `json:"band_from,omitempty"` // how the band was measured; empty when it was given
-	Delta      *float64 `json:"delta"`               // of the primary metric, fraction; nil when unknown
-	Reasons    []string `json:"reasons"`             // why the two are not comparable
-	Forced     bool     `json:"forced"`              // a verdict was given in spite of Reasons
+	BandSource string   `json:"band_from,omitempty"` // how the band was measured; empty if it was given
+	Delta      *float64 `json:"delta"`               // of the primary metric, as a fraction; nil if unknown
+	Reasons    []string `json:"reasons"`             // why the runs are not comparable
+	Forced     bool     `json:"forced"`              // there is a verdict despite Reasons
 	Rows       []Row    `json:"rows"`
 	Notes      []string `json:"notes"`
-	// TTFT is the distribution of both sides, where request rows are at hand.
+	// TTFT is the TTFT distribution of both sides; nil without request rows.
 	TTFT   *Distribution `json:"ttft_distribution,omitempty"`
-	Fields []FileDiff    `json:"fields,omitempty"` // recipe and workload, where both are at hand; set by the caller
+	Fields []FileDiff    `json:"fields,omitempty"` // differences of recipe and workload; set by the caller
 	Paired *Pairing      `json:"paired,omitempty"`
 }
 
-// FileDiff is one of the runs' input files, compared field by field.
+// FileDiff compares an input file of the runs field by field.
 type FileDiff struct {
 	File string `json:"file"` // "recipe", "workload" or "identity"
 	recipes.Comparison
 }
 
-// Column is what is compared, as the header names it.
+// Column describes a side of the comparison.
 type Column struct {
 	Name          string   `json:"name"`
 	Path          string   `json:"path"`
 	About         About    `json:"about"`
 	Phase         int      `json:"phase_idx"`
-	Concurrency   int      `json:"concurrency"`    // 0 when unknown
-	Window        *float64 `json:"window_seconds"` // nil when unknown
-	WindowDerived bool     `json:"window_implied"` // computed from tokens and rate
+	Concurrency   int      `json:"concurrency"`    // 0 if unknown
+	Window        *float64 `json:"window_seconds"` // nil if unknown
+	WindowDerived bool     `json:"window_implied"` // derived from the number of tokens and the rate
 	Invalid       []string `json:"invalid"`
 }
 
-// Row is one line of the table.
+// Row is a row of the table.
 type Row struct {
 	Metric    string   `json:"metric"`
-	Reference string   `json:"reference"` // as shown, with a ! when invalid
+	Reference string   `json:"reference"` // formatted, with "!" if invalid
 	Candidate string   `json:"candidate"`
 	Delta     string   `json:"delta"`
 	Parts     []Part   `json:"parts"`
 	Flags     []string `json:"flags"`
 }
 
-// Part is the number behind a row, or one of the two. Deltas are fractions of the reference.
+// Part is the value of one metric in a row. Deltas are fractions of the reference.
 type Part struct {
 	Key       string            `json:"key"`
 	Reference *float64          `json:"reference"`
 	Candidate *float64          `json:"candidate"`
 	Delta     *float64          `json:"delta"`
 	Tolerance float64           `json:"tolerance"`
-	Position  *float64          `json:"position"` // delta / tolerance: within the tolerance from -1 to 1
+	Position  *float64          `json:"position"` // delta / tolerance; from -1 to 1 if within tolerance
 	Better    results.Direction `json:"better"`
-	Interval  *Interval         `json:"interval_95,omitempty"` // of the delta, where request rows are at hand
-	Flags     []string          `json:"-"`                     // those of the row that are about this part
-	Invalid   [2]bool           `json:"-"`                     // the reference, the candidate
-	Label     string            `json:"-"`                     // where there is little room
-	Text      [2]string         `json:"-"`                     // the reference, the candidate, without a unit
+	Interval  *Interval         `json:"interval_95,omitempty"` // of the delta; nil without request rows
+	Flags     []string          `json:"-"`                     // flags of the row that apply to this part
+	Invalid   [2]bool           `json:"-"`                     // of reference and candidate
+	Label     string            `json:"-"`                     // for narrow views
+	Text      [2]string         `json:"-"`                     // of reference and candidate, formatted without the unit
 	DeltaText string            `json:"-"`
 }
 
-// line is a row of the table: a metric, or several that share it.
+// rowSpec defines a row of the table, which shows one or more metrics.
 type rowSpec struct {
 	label   string
-	metrics []*results.Metric // none: the row of measured requests
+	metrics []*results.Metric // empty for the row of measured requests
 }
 
-// lines are the rows of the table: those of the published one, which are always shown,
-// then the others, which are shown where a side has a figure.
+// rowSpecs returns the rows of the table: the published ones, which are always shown, then
+// the others, which are shown if a side has a value.
 func rowSpecs() []rowSpec {
 	var published, more []rowSpec
 	for _, m := range results.Metrics {
@@ -126,7 +125,8 @@ func rowSpecs() []rowSpec {
 	return slices.Concat(published, []rowSpec{{label: "Measured requests (errors)"}}, more)
 }
 
-// Compare never fails: what can't be compared is told in the Comparison.
+// Compare compares a candidate with a reference. If they are not comparable, the Comparison
+// contains the reasons.
 func Compare(ref, cand Side, opt Options) Comparison {
 	references, unfit := usableReferences(&ref, opt.References)
 	measured := referenceSpread(&ref, references)
@@ -144,7 +144,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 		Reasons: append(incompleteReasons(&ref, &cand), identityDifferences(&ref, &cand)...), Notes: unfit,
 	}
 	if len(references) == 0 && len(unfit) > 0 {
-		c.Reasons = append(c.Reasons, "none of the further references is fit to measure the band")
+		c.Reasons = append(c.Reasons, "none of the additional references can be used to measure the band")
 	}
 	for _, l := range rowSpecs() {
 		if l.metrics == nil {
@@ -175,7 +175,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	return c
 }
 
-// widest flags the row with the largest difference of all.
+// flagWidest flags the row with the largest difference.
 func (c *Comparison) flagWidest() {
 	var row *Row
 	var part *Part
@@ -201,18 +201,18 @@ func (r *Row) setIntervals(of map[string]Interval) {
 }
 
 func newColumn(s *Side) Column {
-	seconds, implied := s.window()
+	seconds, derived := s.window()
 	about := s.About
 	for _, field := range about.fields() {
 		*field = stripControl(*field)
 	}
 	return Column{
 		Name: stripControl(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency, About: about,
-		Window: finite(seconds), WindowDerived: implied, Invalid: append([]string{}, s.Phase.Invalid...),
+		Window: finite(seconds), WindowDerived: derived, Invalid: append([]string{}, s.Phase.Invalid...),
 	}
 }
 
-// identity lists what must be the same on both sides, in pairs of a name and a value.
+// identity returns the names and values of the properties that must be equal on both sides.
 func (s *Side) identity() [][]string {
 	users := ""
 	if s.Phase.Concurrency > 0 {
@@ -227,7 +227,7 @@ func (s *Side) identity() [][]string {
 
 var sideNames = [2]string{"reference", "candidate"}
 
-// failures are the sides that are a part of a run.
+// incompleteReasons returns a reason for each side whose run or phase is incomplete.
 func incompleteReasons(ref, cand *Side) []string {
 	reasons := []string{}
 	for i, s := range []*Side{ref, cand} {
@@ -241,25 +241,26 @@ func incompleteReasons(ref, cand *Side) []string {
 	return reasons
 }
 
-// differences are those in what must be the same on both sides.
+// identityDifferences returns a reason for each property that must be equal but differs.
 func identityDifferences(ref, cand *Side) []string {
 	var reasons []string
 	if a, b := ref.About.DatasetHash, cand.About.DatasetHash; a != "" && b != "" && a != b {
-		reasons = append(reasons, "the contents of the datasets differ")
+		reasons = append(reasons, "dataset contents differ")
 	}
 	theirs := cand.identity()
 	for i, r := range ref.identity() {
 		if c := theirs[i]; r[1] != "" && c[1] != "" && !sameIdentity(r[0], r[1], c[1]) {
-			reasons = append(reasons, stripControl(fmt.Sprintf("%s differs: %s against %s", r[0], r[1], c[1])))
+			reasons = append(reasons, stripControl(fmt.Sprintf("%s differs: %s vs. %s", r[0], r[1], c[1])))
 		}
 	}
 	return reasons
 }
 
-// same compares what identifies a run. A model may be known by its path, its served name or its
-// name in a file, where a slash became _; a dataset may lie elsewhere on another machine.
-func sameIdentity(what, a, b string) bool {
-	switch what {
+// sameIdentity reports whether two values of a property are equal. A model may be given by its path,
+// its served name or its name in a file name, where "/" is replaced by "_". A dataset may have
+// another directory on another machine.
+func sameIdentity(property, a, b string) bool {
+	switch property {
 	case "model":
 		a, b = strings.ReplaceAll(a, "/", "_"), strings.ReplaceAll(b, "/", "_")
 		return a == b || strings.HasSuffix(a, "_"+b) || strings.HasSuffix(b, "_"+a)
@@ -293,7 +294,7 @@ func (l rowSpec) build(ref, cand *Side, tolerance float64) (row Row, any bool) {
 	return row, any
 }
 
-// part compares a metric.
+// newPart compares a metric of both sides.
 func newPart(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 	r, c := ref.Phase.Figures.Get(m.Key), cand.Phase.Figures.Get(m.Key)
 	delta := (c.Value - r.Value) / r.Value
@@ -332,7 +333,7 @@ func newPart(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 	return p
 }
 
-// mark shows at the figure itself that it must not be trusted.
+// markInvalid appends "!" to an invalid figure.
 func markInvalid(text string, invalid bool) string {
 	if invalid && text != dash {
 		return text + " !"
@@ -340,7 +341,7 @@ func markInvalid(text string, invalid bool) string {
 	return text
 }
 
-// counts is the row of measured requests, for which no difference makes sense.
+// requestsRow returns the row of measured requests, which has no difference.
 func requestsRow(label string, ref, cand *Side) Row {
 	text := func(s *Side) string {
 		if n := s.Phase.Requests; n != nil {
@@ -351,10 +352,10 @@ func requestsRow(label string, ref, cand *Side) Row {
 	return Row{Metric: label, Reference: text(ref), Candidate: text(cand), Delta: dash, Parts: []Part{}, Flags: []string{}}
 }
 
-// judge gives the verdict: the primary metric alone decides.
+// setVerdict sets the verdict, which depends on the primary metric only.
 func (c *Comparison) setVerdict(force bool) {
 	if c.Delta == nil {
-		c.Reasons = append(c.Reasons, "no difference of "+c.Rows[0].Metric+" can be formed")
+		c.Reasons = append(c.Reasons, "the difference of "+c.Rows[0].Metric+" can't be computed")
 		force = false
 	}
 	c.Forced = len(c.Reasons) > 0 && force
@@ -369,22 +370,22 @@ func (c *Comparison) setVerdict(force bool) {
 }
 
 func (c *Comparison) addNotes(ref, cand *Side, references int) {
-	say := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
 	switch references {
 	case 0:
-		say("one run a side: a difference inside the run-to-run band can be chance")
+		add("one run per side: a difference within the run-to-run band can be random")
 	case 1:
-		say("the band of two reference runs is a rough one: a third would tell more")
+		add("a band measured by two reference runs is a rough estimate; add a third one")
 	default:
-		say("one candidate run against %d reference runs", references+1)
+		add("one candidate run compared with %d reference runs", references+1)
 	}
 	if r, k := c.Reference.Window, c.Candidate.Window; r != nil && k != nil && math.Abs(*k-*r) > 0.01**r {
 		how := ""
 		if c.Reference.WindowDerived || c.Candidate.WindowDerived {
-			how = ", as the counts imply"
+			how = ", derived from token counts"
 		}
 		a, b := distinctDecimals(*r, *k)
-		say("the windows differ: %s s against %s s%s", a, b, how)
+		add("measuring windows differ: %s s vs. %s s%s", a, b, how)
 	}
 	theirs := cand.identity()
 	var unknown []string
@@ -394,19 +395,19 @@ func (c *Comparison) addNotes(ref, cand *Side, references int) {
 		}
 	}
 	if len(unknown) > 0 {
-		say("not checked, since unknown on a side: %s", strings.Join(unknown, ", "))
+		add("not checked because unknown for one side: %s", strings.Join(unknown, ", "))
 	}
 	for _, s := range []*Side{ref, cand} {
 		for _, reason := range s.Phase.Invalid {
-			say("%s is invalid: %s", stripControl(s.Name), reason)
+			add("%s is invalid: %s", stripControl(s.Name), reason)
 		}
 		if w := s.Phase.Window; w != nil && w.Source == results.Estimated {
-			say("%s: the window is estimated", stripControl(s.Name))
+			add("%s: measuring window is estimated", stripControl(s.Name))
 		}
 	}
 }
 
-// apart prints two numbers with as many decimals as tell them apart.
+// distinctDecimals formats two numbers with as many decimals as are needed to distinguish them.
 func distinctDecimals(a, b float64) (string, string) {
 	for decimals := 0; ; decimals++ {
 		x, y := results.Decimal(a, decimals), results.Decimal(b, decimals)
@@ -416,7 +417,7 @@ func distinctDecimals(a, b float64) (string, string) {
 	}
 }
 
-// known is nil for what is no number, which JSON can't hold.
+// finite returns a pointer to f, or nil if f is NaN or infinite, which JSON does not support.
 func finite(f float64) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil

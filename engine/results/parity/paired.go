@@ -12,21 +12,21 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// Pairing compares request by request. Trajectories are the same in both runs, so a request is
-// found again by user, conversation, turn, and how often the user had begun that conversation
-// before. Only requests that were measured and successful on both sides count.
+// Pairing compares paired requests. Both runs replay the same trajectories, so requests are matched
+// by user, conversation, turn and pass. Only requests that were measured and successful in both runs
+// are paired.
 type Pairing struct {
-	Reference int // requests
+	Reference int // number of requests
 	Candidate int
 	Matched   int
-	Ambiguous int             // several requests of one side are the same by these four; left out
-	Shifts    []Shift         // by quantity: those of results.PairedQuantities, in their order
-	Turns     []PairedRequest // single requests whose TTFT moved most, the slower ones first
-	Users     []ShiftGroup    // by their median shift, the slower ones first
-	Bands     []ShiftGroup    // by input tokens, ascending
+	Ambiguous int             // requests of a side with the same key as another one; not paired
+	Shifts    []Shift         // of results.PairedQuantities, in the same order
+	Turns     []PairedRequest // requests with the largest TTFT shifts, slower ones first
+	Users     []ShiftGroup    // ordered by median shift, slower ones first
+	Bands     []ShiftGroup    // ordered by input tokens
 }
 
-// MarshalJSON writes the shifts under their quantities' keys.
+// MarshalJSON writes each shift under the key of its quantity.
 func (p Pairing) MarshalJSON() ([]byte, error) {
 	out := results.Object{
 		{Name: "reference_requests", Value: p.Reference},
@@ -48,12 +48,12 @@ func (p *Pairing) Shift(q results.Quantity) Shift {
 	return p.Shifts[slices.IndexFunc(p.Shifts, func(s Shift) bool { return s.Quantity == q })]
 }
 
-// Shift is the candidate's value minus the reference's over all pairs.
+// Shift summarizes the differences candidate - reference over all pairs.
 type Shift struct {
 	Quantity results.Quantity `json:"-"`
 	N        int              `json:"n"`
-	Mean     *float64         `json:"mean"`   // nil without pairs
-	Median   *float64         `json:"median"` // in the unit of the value
+	Mean     *float64         `json:"mean"`   // nil if there are no pairs
+	Median   *float64         `json:"median"` // in the unit of the quantity
 	Slower   float64          `json:"slower"` // fraction of pairs in which the candidate is worse
 }
 
@@ -62,7 +62,7 @@ type PairedRequest struct {
 	User      int     `json:"user"`
 	Turn      int     `json:"turn"`
 	Pass      int     `json:"pass"`
-	Input     int     `json:"input_tokens"` // of the reference; -1 when unknown
+	Input     int     `json:"input_tokens"` // in the reference; -1 if unknown
 	Reference float64 `json:"reference_s"`  // TTFT
 	Candidate float64 `json:"candidate_s"`
 }
@@ -77,34 +77,35 @@ type ShiftGroup struct {
 const (
 	maxTurns = 10
 	maxUsers = 10
-	minPairs = 5 // of a user that is listed
+	minPairs = 5 // of a listed user
 )
 
-// bandEdges of the input length in tokens.
+// bandEdges are the upper bounds of the input length bands, in tokens.
 var bandEdges = []int32{
 	1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, math.MaxInt32,
 }
 
+// requestKey identifies a request in both runs.
 type requestKey struct {
 	user, turn         int32
 	pass, conversation uint32
 }
 
-// pair is nil when a side has no request rows.
+// pairRequests pairs the requests of two runs. It returns nil if a side has no requests.
 func pairRequests(ref, cand []results.Request) *Pairing {
 	if len(ref) == 0 || len(cand) == 0 {
 		return nil
 	}
-	ours, references, twice := indexRequests(ref)
-	theirs, candidates, twiceToo := indexRequests(cand)
-	p := &Pairing{Reference: references, Candidate: candidates, Ambiguous: twice + twiceToo}
+	refs, refCount, refAmbiguous := indexRequests(ref)
+	cands, candCount, candAmbiguous := indexRequests(cand)
+	p := &Pairing{Reference: refCount, Candidate: candCount, Ambiguous: refAmbiguous + candAmbiguous}
 	quantities := results.PairedQuantities()
 	shifts := make([][]float64, len(quantities))
 	users, bands := map[int32][]float64{}, make([][]float64, len(bandEdges))
 	var moved []PairedRequest
-	for i := range ref { // in order, so that the result has one
+	for i := range ref { // in order, for a reproducible result
 		at := keyOf(&ref[i])
-		a, b := ours[at], theirs[at]
+		a, b := refs[at], cands[at]
 		if a != &ref[i] || b == nil {
 			continue
 		}
@@ -134,8 +135,9 @@ func pairRequests(ref, cand []results.Request) *Pairing {
 
 func keyOf(s *results.Request) requestKey { return requestKey{s.User, s.Turn, s.Pass, s.Conversation} }
 
-// places are the requests of a side that can be paired.
-func indexRequests(samples []results.Request) (at map[requestKey]*results.Request, n, twice int) {
+// indexRequests returns the requests of a side by key, nil for ambiguous keys, and the numbers of
+// all and of ambiguous requests.
+func indexRequests(samples []results.Request) (at map[requestKey]*results.Request, n, ambiguous int) {
 	at = make(map[requestKey]*results.Request, len(samples))
 	for i := range samples {
 		s := &samples[i]
@@ -148,11 +150,11 @@ func indexRequests(samples []results.Request) (at map[requestKey]*results.Reques
 		}
 		if _, seen := at[keyOf(s)]; seen {
 			s = nil
-			twice++
+			ambiguous++
 		}
 		at[keyOf(&samples[i])] = s
 	}
-	return at, n, twice
+	return at, n, ambiguous
 }
 
 func appendKnown(to []float64, v float64) []float64 {
@@ -162,7 +164,7 @@ func appendKnown(to []float64, v float64) []float64 {
 	return append(to, v)
 }
 
-// shift sums up differences of a quantity.
+// newShift summarizes the differences of a quantity.
 func newShift(of results.Quantity, d []float64) Shift {
 	s := Shift{Quantity: of, N: len(d)}
 	if s.N == 0 {
@@ -180,7 +182,7 @@ func newShift(of results.Quantity, d []float64) Shift {
 	return s
 }
 
-// furthest are the pairs that moved most: half of them slower, half faster where there are as many.
+// largestShifts returns the pairs with the largest shifts, half of them slower and half faster.
 func largestShifts(moved []PairedRequest) []PairedRequest {
 	slices.SortStableFunc(moved, func(a, b PairedRequest) int {
 		return cmp.Compare(b.Candidate-b.Reference, a.Candidate-a.Reference)
@@ -191,6 +193,7 @@ func largestShifts(moved []PairedRequest) []PairedRequest {
 	return append(slices.Clone(moved[:maxTurns/2]), moved[len(moved)-maxTurns/2:]...)
 }
 
+// slowestUsers returns the users with the largest median shifts.
 func slowestUsers(users map[int32][]float64) []ShiftGroup {
 	out := []ShiftGroup{}
 	for user, d := range users {
@@ -204,6 +207,7 @@ func slowestUsers(users map[int32][]float64) []ShiftGroup {
 	return out[:min(len(out), maxUsers)]
 }
 
+// groupByLength returns the shifts of each input length band.
 func groupByLength(bands [][]float64) []ShiftGroup {
 	out := []ShiftGroup{}
 	from := int32(0)
@@ -222,7 +226,7 @@ func groupByLength(bands [][]float64) []ShiftGroup {
 	return out
 }
 
-// MatchedPercent is the part of so many requests that were found on both sides, in percent.
+// MatchedPercent returns the percentage of a number of requests that were matched.
 func (p *Pairing) MatchedPercent(of int) string {
 	if of == 0 {
 		return dash
@@ -230,14 +234,14 @@ func (p *Pairing) MatchedPercent(of int) string {
 	return results.Decimal(100*float64(p.Matched)/float64(of), 1) + "%"
 }
 
-// Text prints the pairing for a terminal.
+// Text formats the pairing for a terminal.
 func (p *Pairing) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "paired requests: %s, that is %s of the reference's %s and %s of the candidate's %s",
+	fmt.Fprintf(&b, "paired requests: %s (%s of %s in the reference, %s of %s in the candidate)",
 		results.Count(p.Matched), p.MatchedPercent(p.Reference), results.Count(p.Reference), p.MatchedPercent(p.Candidate),
 		results.Count(p.Candidate))
 	if p.Ambiguous > 0 {
-		fmt.Fprintf(&b, "; %d ambiguous, left out", p.Ambiguous)
+		fmt.Fprintf(&b, "; %d ambiguous, not paired", p.Ambiguous)
 	}
 	b.WriteString("\n")
 	line := func(name string, s Shift) {
@@ -261,7 +265,7 @@ func (p *Pairing) Text() string {
 	return b.String()
 }
 
-// moved prints a difference with its sign.
+// shiftText formats a difference with its sign.
 func shiftText(f numberFormat, d float64) string {
 	text := f.number(d) + f.unit
 	if d >= 0 {

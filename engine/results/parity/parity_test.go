@@ -66,8 +66,8 @@ func TestPublishedTable(t *testing.T) {
 		}
 	}
 	notes := strings.Join(c.Notes, "\n")
-	if !strings.Contains(notes, "the windows differ: 1,156 s against 1,103 s, as the counts imply") ||
-		!strings.Contains(notes, "one run a side") {
+	if !strings.Contains(notes, "measuring windows differ: 1,156 s vs. 1,103 s, derived from token counts") ||
+		!strings.Contains(notes, "one run per side") {
 		t.Errorf("notes: %s", notes)
 	}
 	golden.Equal(t, "testdata/published.txt", c.Text())
@@ -161,14 +161,14 @@ func TestVerdict(t *testing.T) {
 		},
 		{
 			name: "users differ", a: 1, b: 1, ref: "concurrency: 64", cand: "concurrency: 1010", verdict: NotComparable,
-			summary: "not comparable: concurrency differs: 64 against 1,010",
+			summary: "not comparable: concurrency differs: 64 vs. 1,010",
 		},
 		{
 			name: "all else differs", a: 1, b: 1, ref: "about: {model: a, seed: 42, dataset: x, client_commit: abc, " +
 				"model_revision: r1}",
 			cand: "about: {model: b, seed: 43, dataset: y, client_commit: def, model_revision: r2}", verdict: NotComparable,
-			summary: "not comparable: model differs: a against b; model revision differs: r1 against r2; seed differs: 42 " +
-				"against 43; dataset differs: x against y; client commit differs: abc against def",
+			summary: "not comparable: model differs: a vs. b; model revision differs: r1 vs. r2; seed differs: 42 " +
+				"vs. 43; dataset differs: x vs. y; client commit differs: abc vs. def",
 		},
 		{
 			name: "unknown is no difference", a: 1, b: 1, ref: "about: {model: a, job: 570849}", verdict: Within,
@@ -177,12 +177,12 @@ func TestVerdict(t *testing.T) {
 		{
 			name: "forced", a: 1, b: 1, ref: "about: {seed: 1}", cand: "about: {seed: 2}", opt: Options{Force: true},
 			verdict: Within,
-			summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2% (forced, although seed differs: 1 " +
-				"against 2)",
+			summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2% (forced despite: seed differs: 1 " +
+				"vs. 2)",
 		},
 		{
 			name: "nothing to compare with", a: 0, b: 1, opt: Options{Force: true}, verdict: NotComparable,
-			summary: "not comparable: no difference of Output tok/s (server-reported) can be formed",
+			summary: "not comparable: the difference of Output tok/s (server-reported) can't be computed",
 		},
 	}
 	for _, tt := range tests {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// Distribution is percentiles of both sides, for a drawing.
+// Distribution holds TTFT percentiles of both sides, for a chart.
 type Distribution struct {
 	Percent   []float64 `json:"percent"`
 	Reference []float64 `json:"reference_s"`
@@ -42,8 +42,8 @@ func newDistribution(ref, cand *Side) *Distribution {
 	return d
 }
 
-// fit are the further references that the band may be measured with, and a note on each of the
-// others: one run of something else would widen the band until everything is within.
+// usableReferences returns the additional references that can be used to measure the band, and a
+// note on each of the others. A run of another configuration would make the band too wide.
 func usableReferences(ref *Side, more []Side) (fits []Side, notes []string) {
 	notes = []string{}
 	for i := range more {
@@ -59,12 +59,12 @@ func usableReferences(ref *Side, more []Side) (fits []Side, notes []string) {
 			fits = append(fits, *s)
 			continue
 		}
-		notes = append(notes, stripControl(fmt.Sprintf("left out as a reference: %s: %s", s.Name, strings.Join(why, "; "))))
+		notes = append(notes, stripControl(fmt.Sprintf("reference ignored: %s: %s", s.Name, strings.Join(why, "; "))))
 	}
 	return fits, notes
 }
 
-// spread is, by key, the largest difference between two of the reference runs
+// referenceSpread returns, by metric key, the largest difference between two reference runs
 // as a fraction of their mean.
 func referenceSpread(ref *Side, more []Side) map[string]float64 {
 	out := map[string]float64{}
@@ -75,7 +75,7 @@ func referenceSpread(ref *Side, more []Side) map[string]float64 {
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, s := range append([]Side{*ref}, more...) {
 			v := s.Phase.Figures.Get(m.Key).Value
-			low, high = min(low, v), max(high, v) // NaN where one of them has none
+			low, high = min(low, v), max(high, v) // NaN if a run has no value
 		}
 		out[m.Key] = (high - low) / ((high + low) / 2)
 	}

@@ -11,20 +11,20 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// dash stands for no figure, or no difference that makes sense.
+// dash is shown for a missing figure or difference.
 const dash = "-"
 
-// intervalTitle heads the intervals: what they leave out is what matters.
+// intervalTitle is the column title of the intervals.
 const intervalTitle = "95% within-run only"
 
-// form is how numbers are printed.
+// numberFormat is the format of the numbers of a row.
 type numberFormat struct {
 	decimals int
 	scale    float64
 	unit     string
 }
 
-// formOf is that of a metric's row.
+// formatOf returns the format of the row of a metric.
 func formatOf(m *results.Metric) numberFormat {
 	f := newFormat(m.Unit, m.Decimals)
 	if m.Parity.UnitInLabel {
@@ -48,7 +48,7 @@ func (f numberFormat) number(v float64) string {
 	return strings.Replace(results.Decimal(v*f.scale, f.decimals), "-", results.Minus, 1)
 }
 
-// join puts the unit behind the numbers, unless there is none at all.
+// join joins numbers and appends the unit, or returns a dash if there are none.
 func (f numberFormat) join(numbers []string) string {
 	if text := join(numbers); text != dash {
 		return text + f.unit
@@ -63,8 +63,8 @@ func join(parts []string) string {
 	return dash
 }
 
-// deltaText prints a difference: "=" where both figures show the same, two
-// decimals where both show at least six significant digits, else one.
+// deltaText formats a difference: "=" if both figures are shown equal, else with one decimal,
+// or two if both are shown with at least six significant digits.
 func deltaText(delta float64, ref, cand string) string {
 	switch {
 	case ref == dash || cand == dash:
@@ -81,7 +81,7 @@ func deltaText(delta float64, ref, cand string) string {
 	return results.Change(delta, decimals)
 }
 
-// significant counts the digits of a number as it is shown, leading zeros aside.
+// significant returns the number of digits in a formatted number, without leading zeros.
 func significant(shown string) int {
 	n := 0
 	for _, c := range shown {
@@ -92,7 +92,7 @@ func significant(shown string) int {
 	return n
 }
 
-// Summary is the verdict in one line.
+// Summary returns the verdict in one line.
 func (c Comparison) Summary() string {
 	if c.Verdict == NotComparable {
 		return "not comparable: " + strings.Join(c.Reasons, "; ")
@@ -103,12 +103,12 @@ func (c Comparison) Summary() string {
 		text += " (" + c.BandSource + ")"
 	}
 	if c.Forced {
-		text += " (forced, although " + strings.Join(c.Reasons, "; ") + ")"
+		text += " (forced despite: " + strings.Join(c.Reasons, "; ") + ")"
 	}
 	return text
 }
 
-// Title names what a column holds, in one line.
+// Title describes the side in one line.
 func (c Column) Title() string {
 	parts := []string{c.Name}
 	a := c.About
@@ -127,9 +127,9 @@ func (c Column) Title() string {
 	return strings.Join(parts, ", ")
 }
 
-// Text prints the comparison for a terminal. A gauge beside each row shows
-// where in its tolerance the candidate lies: the reference is the bar in the
-// middle, the ends are the tolerance, < and > lie beyond.
+// Text formats the comparison for a terminal. A gauge in each row shows the difference
+// relative to the tolerance: the bar in the middle is no difference, the ends are the
+// tolerance, and "<" or ">" is beyond it.
 func (c Comparison) Text() string {
 	table := [][]string{{"Metric", c.Reference.Name, c.Candidate.Name, "Δ", intervalTitle, "tolerance", ""}}
 	for _, r := range c.Rows {
@@ -165,7 +165,7 @@ func (c Comparison) hasIntervals() bool {
 	return slices.ContainsFunc(c.Rows, func(r Row) bool { return r.Intervals() != "" })
 }
 
-// Intervals are those of the row's differences as people read them; empty where there is none.
+// Intervals formats the intervals of the row, or returns "" if there are none.
 func (r Row) Intervals() string {
 	var texts []string
 	for _, p := range r.Parts {
@@ -176,10 +176,10 @@ func (r Row) Intervals() string {
 	return strings.Join(texts, " / ")
 }
 
-// shownFields of a file that differ are listed; JSON has all.
+// maxFields is the number of differing fields of a file that Text lists. JSON contains all.
 const maxFields = 40
 
-// fieldLines tell how the runs' recipes and workloads differ.
+// fieldLines formats the differences between the input files of the runs.
 func (c Comparison) fieldLines() []string {
 	if len(c.Fields) == 0 {
 		return nil
@@ -192,16 +192,16 @@ func (c Comparison) fieldLines() []string {
 				out = append(out, fmt.Sprintf("  %s: %d more", f.File, len(f.Differences)-i))
 				break
 			}
-			out = append(out, stripControl(fmt.Sprintf("  %s %s: %s against %s", f.File, d.Path, FieldText(d.A), FieldText(d.B))))
+			out = append(out, stripControl(fmt.Sprintf("  %s %s: %s vs. %s", f.File, d.Path, FieldText(d.A), FieldText(d.B))))
 		}
 	}
 	return append([]string{strings.Join(heads, " and ") + " identical"}, out...)
 }
 
-// FieldText is a field's value on a side that may not give it.
+// FieldText returns the value of a field on a side, or "not set".
 func FieldText(s *recipes.Side) string {
 	if s == nil {
-		return "not given"
+		return "not set"
 	}
 	return s.Value
 }
@@ -233,22 +233,22 @@ func gauge(position float64) string {
 	return string(g)
 }
 
-// Markdown prints the comparison for a pull request.
+// Markdown formats the comparison for a pull request.
 func (c Comparison) Markdown() string {
 	var b strings.Builder
 	cell := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
 	fmt.Fprintf(&b, "**%s**\n\n", cell(c.Summary()))
 	fmt.Fprintf(&b, "- reference: %s\n- candidate: %s\n\n", cell(c.Reference.Title()), cell(c.Candidate.Title()))
-	more := func(text string) string {
+	optionalCell := func(text string) string {
 		if !c.hasIntervals() {
 			return ""
 		}
 		return " " + text + " |"
 	}
 	fmt.Fprintf(&b, "| Metric | %s | %s | Δ |%s\n| --- | --- | --- | --- |%s\n",
-		cell(c.Reference.Name), cell(c.Candidate.Name), more(intervalTitle), more("---"))
+		cell(c.Reference.Name), cell(c.Candidate.Name), optionalCell(intervalTitle), optionalCell("---"))
 	for _, r := range c.Rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |%s\n", r.Metric, r.Reference, r.Candidate, r.Delta, more(r.Intervals()))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |%s\n", r.Metric, r.Reference, r.Candidate, r.Delta, optionalCell(r.Intervals()))
 	}
 	b.WriteByte('\n')
 	for _, r := range c.Rows {

@@ -148,8 +148,8 @@ func TestPaired(t *testing.T) {
 		t.Error(diff)
 	}
 	text := p.Text()
-	if !strings.HasPrefix(text, "paired requests: 1,500, that is 75.0% of the reference's 2,000 and 100.0% of the "+
-		"candidate's 1,500\n") {
+	if !strings.HasPrefix(text, "paired requests: 1,500 (75.0% of 2,000 in the reference, 100.0% of 1,500 "+
+		"in the candidate)\n") {
 		t.Error(text)
 	}
 	// The same request twice can't be told apart.
@@ -179,12 +179,12 @@ func TestBandOfReferences(t *testing.T) {
 		set  func(*Side)
 		note string
 	}{
-		{func(s *Side) { s.Phase.Concurrency = 8 }, "left out as a reference: side: concurrency differs: 64 against 8"},
+		{func(s *Side) { s.Phase.Concurrency = 8 }, "reference ignored: side: concurrency differs: 64 vs. 8"},
 		{
 			func(s *Side) { s.Failure = "failed: out of memory" },
-			"left out as a reference: side: the run failed: out of memory",
+			"reference ignored: side: the run failed: out of memory",
 		},
-		{func(s *Side) { s.Phase.Invalid = []string{"no output tokens"} }, "left out as a reference: side: no output tokens"},
+		{func(s *Side) { s.Phase.Invalid = []string{"no output tokens"} }, "reference ignored: side: no output tokens"},
 	} {
 		wide := figures(t, 10, "")
 		bad.set(&wide)
@@ -205,7 +205,7 @@ func TestWindowsAreToldApart(t *testing.T) {
 	t.Parallel()
 	a, b := figures(t, 1000, "measurement_duration_s: 19.7"), figures(t, 1000, "measurement_duration_s: 20.03")
 	if notes := strings.Join(Compare(a, b, Options{}).Notes, "\n"); !strings.Contains(notes,
-		"the windows differ: 19.7 s against 20.0 s") {
+		"measuring windows differ: 19.7 s vs. 20.0 s") {
 		t.Error(notes)
 	}
 }

@@ -23,26 +23,26 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// maxFile is far above the size of any roll-up or file of figures, in MiB.
+// maxFile is the size limit in MiB of a roll-up or file of figures.
 const maxFile = 256
 
-// AnyPhase asks Load for the only phase there is.
+// AnyPhase makes Load use the only phase.
 const AnyPhase = -1
 
-// Side is one run, or a table of figures that stands for one.
+// Side is a run to compare, or a file of figures.
 type Side struct {
-	Name  string // heads the column
-	Path  string // where it was loaded from
+	Name  string // title of the column
+	Path  string // loaded file or directory
 	About About
 	Phase results.Phase
-	// Failure says that the run did not end well: "failed: …". Its figures are of a part of a run.
+	// Failure is why the run is incomplete, such as "failed: …"; empty if it is complete.
 	Failure string
-	// Requests are the phase's, where a folder with request rows was loaded; see results.LoadRequests.
+	// Requests are the requests of the phase, see results.LoadRequests; empty for files.
 	Requests []results.Request
 }
 
-// About is what identifies a run beyond its figures. What is empty is unknown;
-// the caller fills in what Load can't see.
+// About identifies a run. Empty fields are unknown; the caller sets those that Load can't
+// determine.
 type About struct {
 	Name          string `json:"name,omitempty"`
 	Cluster       string `json:"cluster,omitempty"`
@@ -52,14 +52,14 @@ type About struct {
 	Model         string `json:"model,omitempty"`
 	ModelRevision string `json:"model_revision,omitempty"`
 	Dataset       string `json:"dataset,omitempty"`
-	DatasetHash   string `json:"dataset_hash,omitempty"` // over the contents of all datasets
+	DatasetHash   string `json:"dataset_hash,omitempty"` // of the contents of all datasets
 	Seed          string `json:"seed,omitempty"`
 }
 
-// Load reads a side from a folder that results.Load takes, a benchmark-rollup.json, the client's
-// statistics JSON, or a YAML or JSON file of figures under the statistics file's keys, in which
-// "about" may say what the fields of About say. Phase is the index of the phase to compare, or
-// AnyPhase; it has no meaning for a file of one phase.
+// Load reads a side from a directory that [results.Load] accepts, a roll-up, a statistics file, or a
+// YAML or JSON file of figures. A file of figures has the keys of the statistics file and, under
+// "about", those of [About]. Phase is the index of the phase, or AnyPhase; it is ignored for files
+// with a single phase.
 func Load(ctx context.Context, path string, phase int, rc results.RunContext) (Side, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -85,7 +85,7 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	return s, nil
 }
 
-// nameOf is the last part of the path that tells one run from another.
+// displayName returns the last element of the path that identifies the run.
 func displayName(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Side) loadFile(phase int) error {
 	if err != nil {
 		return fmt.Errorf("load figures: %w", err)
 	}
-	// By what is in it, not by its name: JSON begins with a brace, and else it is YAML.
+	// The content decides, not the file name: JSON starts with a brace, anything else is YAML.
 	if trimmed := bytes.TrimSpace(data); !bytes.HasPrefix(trimmed, []byte("{")) {
 		var values map[string]any
 		if err := yaml.Unmarshal(data, &values); err != nil {
@@ -219,7 +219,7 @@ func (s *Side) loadStatistics(data []byte) error {
 		"throughput: {output_server_tok_s: 60822.2}")
 }
 
-// fields are all fields by their keys.
+// fields returns pointers to all fields by their keys.
 func (a *About) fields() map[string]*string {
 	return map[string]*string{
 		"name": &a.Name, "cluster": &a.Cluster, "job": &a.Job, "recipe": &a.Recipe, "client_commit": &a.ClientCommit,
@@ -228,7 +228,7 @@ func (a *About) fields() map[string]*string {
 	}
 }
 
-// set takes numbers, such as a seed or a job id, as they are written.
+// set sets the fields with the given keys. Numbers such as a seed or job id are kept as written.
 func (a *About) set(values map[string]any) error {
 	fields := a.fields()
 	for key, value := range values {
@@ -242,9 +242,9 @@ func (a *About) set(values map[string]any) error {
 	return nil
 }
 
-// window is the side's measurement window in seconds, NaN if unknown. Where it
-// is not stated it follows from the output tokens and their rate.
-func (s *Side) window() (seconds float64, implied bool) {
+// window returns the length of the measuring window in seconds, or NaN if it is unknown. If
+// it is not in the file, it is derived from the number of output tokens and their rate.
+func (s *Side) window() (seconds float64, derived bool) {
 	p := &s.Phase
 	if p.Window != nil {
 		return p.Window.Seconds, false
@@ -260,7 +260,7 @@ func (s *Side) window() (seconds float64, implied bool) {
 	return tokens / rate, true
 }
 
-// clean drops what could move the cursor or reorder the line from foreign text.
+// stripControl removes characters that could move the cursor or reorder the line.
 func stripControl(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
