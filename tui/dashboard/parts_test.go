@@ -232,13 +232,13 @@ func TestFigures(t *testing.T) {
 		got[f.label] = f
 	}
 	for label, want := range map[string][2]ui.Cell{
-		"output (tok/s)":         {{Text: "60,573.2"}, {Text: "61,178.9"}},
-		"cache hit (%)":          {{Text: "96.7"}, {Text: "96.7"}},
-		"requests (errors)":      {{Text: "114,201 (431)", Role: ui.Bad}, {Text: "11,020 (120)", Role: ui.Bad}},
-		"SLO 40 tok/s · 5 s":     {{Text: "✓ holds", Role: ui.OK}, {}},
-		"SLO 100 tok/s · 2 s":    {{Text: "✗ misses", Role: ui.Warn}, {Text: "speed", Role: ui.Muted}},
-		"output a GPU (tok/s)":   {{Text: "1,164.9"}, {Text: "1,176.5"}},
-		"users active":           {{Text: "1,010 of 1,010"}, {Text: "1,004"}},
+		"output (tok/s)":       {{Text: "60,573.2"}, {Text: "61,178.9"}},
+		"cache hit (%)":        {{Text: "96.7"}, {Text: "96.7"}},
+		"requests (errors)":    {{Text: "114,201 (431)", Role: ui.Bad}, {Text: "11,020 (120)", Role: ui.Bad}},
+		"SLO 40 tok/s · 5 s":   {{Text: "✓ holds", Role: ui.OK}, {}},
+		"SLO 100 tok/s · 2 s":  {{Text: "✗ misses", Role: ui.Warn}, {Text: "speed", Role: ui.Muted}},
+		"output a GPU (tok/s)": {{Text: "1,164.9"}, {Text: "1,176.5"}},
+		"users active":         {{Text: "1,010 of 1,010"}, {Text: "1,004"}},
 		"output/request (tok)": {{Text: "533.1"}, {Text: "538.4"}},
 	} {
 		f := got[label]
