@@ -1,12 +1,12 @@
 /*
  * spank_pyxis_stub: a stand-in for NVIDIA pyxis on a test cluster.
  *
- * Slurm refuses an option that it does not know, so a test that runs the srun
- * lines of a real GPU cluster needs somebody who registers --container-image
- * and its relatives. This plugin registers the options that pyxis 0.24 has, in
- * srun, sbatch and salloc, refuses what pyxis refuses (an empty argument, an
- * option given twice with different values, an option together with its
- * opposite), and gives every task of the step what it received:
+ * Slurm rejects unknown options, so a test that runs the srun lines of a real GPU
+ * cluster needs a plugin that registers --container-image and the like. This one
+ * registers the options of pyxis 0.24 in srun, sbatch and salloc. It rejects what
+ * pyxis rejects (an empty argument, an option given twice with different values, an
+ * option together with its opposite), and passes the values to every task of the
+ * step:
  *
  *   --container-image=X            PYXIS_STUB_IMAGE=X
  *   --container-mounts=X           PYXIS_STUB_MOUNTS=X
@@ -22,32 +22,32 @@
  *   --container-writable|readonly  PYXIS_STUB_WRITABLE=1|0
  *   --segment=N                    PYXIS_STUB_SEGMENT=N  (see below)
  *
- * It puts nothing into a container: the task runs on the host as it is (but see
- * PYXIS_STUB_BIND below). As with
- * pyxis, options without --container-image or --container-name draw a message
- * ("ignoring ...") and the task runs; the variables are exported all the same.
- * A step shows its own options, and those that Slurm passes on from sbatch and
- * salloc; what is in the environment already is removed.
+ * There is no container: the task runs directly on the host (but see
+ * PYXIS_STUB_BIND below). As with pyxis, options without --container-image or
+ * --container-name cause a message ("ignoring ...") and the task runs; the
+ * variables are still exported. A step gets its own options and those that Slurm
+ * passes on from sbatch and salloc. Variables of these names that are already in
+ * the environment are removed.
  *
- * A list given twice (--container-mounts, --container-env, --container-unshare)
- * is no error, but only the last one gets to the task: Slurm sends slurmstepd
- * one value for each option. It is so with pyxis too.
+ * A list given twice (--container-mounts, --container-env, --container-unshare) is
+ * not an error, but the task gets only the last one, since Slurm sends slurmstepd
+ * one value per option. This is the same with pyxis.
  *
- * PYXIS_STUB_STRICT=1 in the environment of the step makes it fail as pyxis
- * does when an image file or the source of a mount is not there: the message
- * is in the output of the step, and srun exits with 1.
+ * With PYXIS_STUB_STRICT=1 in its environment a step fails, as with pyxis, if the
+ * image file or the source of a mount does not exist: the message is in the output
+ * of the step, and srun exits with 1.
  *
- * PYXIS_STUB_BIND=1 in the environment of the step, where Slurm runs as root, gives
- * each task a root directory in which the mounts are: this machine's directories,
- * and each SRC at its DST. Commands then find /logs and the like as they do in a
- * container. A source that is not there is passed over. Nothing of it is seen, or
- * left, outside the task.
+ * With PYXIS_STUB_BIND=1 in the environment of the step, and if Slurm runs as root,
+ * each task gets a root directory with the directories of this machine and each SRC
+ * mounted at its DST. Commands then find /logs and the like as in a container. A
+ * source that does not exist is skipped. The mounts are visible only to the task and
+ * end with it.
  *
  * Arguments in plugstack.conf:
  *   sbatch_support=0   do not register in sbatch and salloc (pyxis has the same)
  *
- * --segment is an option of newer Slurms (topology/block); where there is none the
- * plugin takes it, and only exports it, so that a job script which has it can be
+ * --segment is an option of newer Slurm versions (topology/block). For older ones the
+ * plugin registers it and only exports it, so that job scripts with it can be
  * submitted.
  */
 #include <dirent.h>
@@ -72,13 +72,13 @@ enum {
 	ENTRYPOINT, ENTRYPOINT_LOG, WRITABLE, SEGMENT, NKEYS
 };
 
-/* LAST: given again it just replaces (the components of a job each have their own). */
+/* LAST: a repeated option replaces the value (each component of a job has its own). */
 enum kind { TEXT, LIST, FLAG, LAST };
 
-/* What was received, one entry for each variable. */
+/* The received options, one entry per variable. */
 static struct {
-	const char *variable; /* what the task gets */
-	const char *option;   /* what messages call it */
+	const char *variable; /* name of the variable for the task */
+	const char *option;   /* name in messages */
 	enum kind kind;
 	char *value;
 } got[NKEYS] = {
@@ -97,7 +97,7 @@ static struct {
 	[SEGMENT] = { "PYXIS_STUB_SEGMENT", "--segment", LAST, NULL },
 };
 
-/* In srun and sbatch the message is on stderr, in slurmstepd in the step's. */
+/* The message is on stderr of srun and sbatch; in slurmstepd, on stderr of the step. */
 static int fail(const char *what, const char *why)
 {
 	slurm_error("pyxis-stub: %s: %s", what, why);
@@ -120,7 +120,7 @@ static int check_item(int key, char *item)
 	char *dst;
 
 	if (*item == '\0')
-		return fail(got[key].option, "an empty entry");
+		return fail(got[key].option, "empty entry");
 	if (key == UNSHARE && strcmp(item, "net") && strcmp(item, "ipc") && strcmp(item, "uts"))
 		return fail(got[key].option, "unknown namespace (net, ipc or uts)");
 	if (key != MOUNTS)
@@ -129,7 +129,7 @@ static int check_item(int key, char *item)
 	/* SRC[:DST[:FLAGS]] */
 	dst = strchr(item, ':');
 	if (dst == item || (dst && (dst[1] == '\0' || dst[1] == ':')))
-		return fail(got[key].option, "invalid format: SRC:DST[:FLAGS] wanted");
+		return fail(got[key].option, "invalid format: must be SRC:DST[:FLAGS]");
 	if (*item != '/' && *item != '.' && strncmp(item, "tmpfs:", 6) && strncmp(item, "umount:", 7))
 		return fail(got[key].option, "the source must be a path, \"tmpfs\" or \"umount\"");
 	if (dst && dst[1] != '/' && dst[1] != '.')
@@ -157,16 +157,16 @@ static int check_text(int key, const char *arg)
 
 	if (key == NAME) {
 		if (*arg == ':')
-			return fail(got[key].option, "an empty name");
+			return fail(got[key].option, "empty name");
 		flag = strchr(arg, ':');
 		if (flag && flag[1] && strcmp(flag, ":auto") && strcmp(flag, ":create") &&
 		    strcmp(flag, ":exec") && strcmp(flag, ":no_exec"))
 			return fail(got[key].option, "the flag must be auto, create, exec or no_exec");
 	}
 	if (key == SAVE && arg[strlen(arg) - 1] == '/')
-		return fail(got[key].option, "the target is a folder");
+		return fail(got[key].option, "the target is a directory");
 	if (key == SEGMENT && (strtol(arg, &end, 10) < 1 || *end))
-		return fail(got[key].option, "a number of nodes is wanted");
+		return fail(got[key].option, "must be a number of nodes");
 	return 0;
 }
 
@@ -179,9 +179,9 @@ static int take(int val, const char *arg, int remote)
 	(void)remote;
 	if (!value || *value == '\0')
 		return fail(got[key].option, "argument required");
-	/* Slurm may call twice with the same value; that is no repetition. */
+	/* Slurm may call this twice with the same value. */
 	if ((got[key].kind == TEXT || got[key].kind == FLAG) && got[key].value && strcmp(got[key].value, value))
-		return fail(got[key].option, got[key].kind == FLAG ? "both it and its opposite were given"
+		return fail(got[key].option, got[key].kind == FLAG ? "given together with its opposite"
 								    : "given more than once");
 	if (got[key].kind == LIST && check_list(key, value))
 		return -1;
@@ -212,7 +212,7 @@ static struct spank_option options[] = {
 	ARG("container-env", "NAME[,NAME...]", ENVV, "variables taken from the host"),
 	ARG("container-unshare", "NS[,NS...]", UNSHARE, "namespaces: net, ipc, uts"),
 #if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 5, 0)
-	ARG("segment", "N", SEGMENT, "taken for scripts written for a newer Slurm; no effect"),
+	ARG("segment", "N", SEGMENT, "accepted for scripts written for a newer Slurm; no effect"),
 #endif
 	SPANK_OPTIONS_TABLE_END
 };
@@ -244,7 +244,7 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 	return 0;
 }
 
-/* In slurmstepd, before the tasks start: their environment. */
+/* Runs in slurmstepd before the tasks start. Sets their environment. */
 int slurm_spank_user_init(spank_t sp, int ac, char **av)
 {
 	(void)ac, (void)av;
@@ -258,9 +258,9 @@ int slurm_spank_user_init(spank_t sp, int ac, char **av)
 }
 
 /*
- * In each task: the image file and the sources of the mounts must be there, if
- * that is asked for. Not in user_init: an error there reaches srun's stderr, but
- * srun exits with 0 (pyxis postpones its errors for the same reason).
+ * Runs in each task. With PYXIS_STUB_STRICT, checks that the image file and the sources
+ * of the mounts exist. After an error in user_init srun would exit with 0; pyxis
+ * postpones its errors for the same reason.
  */
 int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
@@ -283,7 +283,7 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
 	return rc;
 }
 
-/* Where a task's root is put together: a directory that every machine has. */
+/* Mount point of a task's root: a directory that every machine has. */
 #define ROOT "/mnt"
 
 static int failed(const char *what)
@@ -291,7 +291,7 @@ static int failed(const char *what)
 	return fail(what, strerror(errno));
 }
 
-/* An empty directory, or file, at a path and the directories above it. */
+/* Creates an empty directory or file at a path, with its parent directories. */
 static int make_target(char *path, int directory)
 {
 	int fd;
@@ -322,7 +322,7 @@ static int bind_to(const char *src, const char *dst)
 	return mount(src, target, NULL, MS_BIND | MS_REC, NULL) ? failed(dst) : 0;
 }
 
-/* This machine's own directories and links, as they are. */
+/* Binds the directories of this machine's root and copies its symbolic links. */
 static int bind_machine(void)
 {
 	char path[512], link[4096], copy[512];
@@ -351,7 +351,7 @@ static int bind_machine(void)
 	return rc;
 }
 
-/* In each task, still as root and alone in its process. */
+/* Runs in each task, as root and in its own process. */
 int slurm_spank_task_init_privileged(spank_t sp, int ac, char **av)
 {
 	char wanted[8] = "", cwd[4096], *todo, *rest, *item, *dst;
