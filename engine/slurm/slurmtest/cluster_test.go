@@ -1,6 +1,5 @@
-// Package slurmtest starts a real Slurm cluster for tests, one for each test
-// binary, and ends it with that process, however the process ends. It is for
-// tests alone and knows nothing of what they run.
+// Package slurmtest tests this program on real Slurm clusters. The test binary starts
+// them when they are first used and stops them when it ends, even if it is killed.
 package slurmtest
 
 import (
@@ -18,57 +17,55 @@ import (
 	"testing"
 )
 
-// Cluster is a running cluster of 13 nodes, gb300-T01 to -T13, each with an
-// address of its own.
+// Cluster is a running cluster of 13 nodes, gb300-T01 to -T13, each with its own address.
 type Cluster struct {
-	// Root is the cluster's folder; below log are the daemons' logs.
+	// Root is the directory of the cluster. Its subdirectory log has the logs of the daemons.
 	Root string
-	// Env points Slurm's commands at the cluster: NAME=VALUE, PATH included.
+	// Env is the environment for the Slurm commands of the cluster: NAME=VALUE.
 	Env []string
-	// Source is the folder of up and down.
+	// Source is the directory of the scripts up and down.
 	Source string
 
-	alive   *os.File // open for as long as this process lives
-	own     []string // environment of up and down
-	options []string // of up
+	alive     *os.File // open until this process ends
+	scriptEnv []string // environment of up and down
+	options   []string // options of up
 }
 
-// The two clusters that a process may have, each started when it is asked for.
+// The clusters that several tests use, started on first use.
 var (
-	usual = sync.OnceValues(func() (Cluster, error) { return start(0) })
-	newer = sync.OnceValues(func() (Cluster, error) { return start(1, "--trixie", "--accounting") })
+	defaultCluster = sync.OnceValues(func() (Cluster, error) { return start(0) })
+	newerCluster   = sync.OnceValues(func() (Cluster, error) { return start(1, "--trixie", "--accounting") })
 )
 
-// conf has what the clusters have beyond the usual: a partition whose jobs take the
-// nodes of others.
+// conf adds a partition whose jobs preempt those of the others.
 const conf = `PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
 PartitionName=urgent Nodes=ALL PriorityTier=10 State=UP`
 
-// Start gives this process's cluster, of the Slurm of Debian 12. Where none can be
-// started the test is skipped: leftOut says what is then not tested.
-func Start(t testing.TB, leftOut string) Cluster {
+// Start returns the default cluster, with the Slurm of Debian 12. It skips the test if no
+// cluster can be started; skipped names what is not tested then.
+func Start(t testing.TB, skipped string) Cluster {
 	t.Helper()
-	return get(t, leftOut, usual)
+	return get(t, skipped, defaultCluster)
 }
 
-// StartNewer gives another cluster, of a newer Slurm and with accounting.
-func StartNewer(t testing.TB, leftOut string) Cluster {
+// StartNewer returns a cluster with a newer Slurm and with accounting.
+func StartNewer(t testing.TB, skipped string) Cluster {
 	t.Helper()
-	return get(t, leftOut, newer)
+	return get(t, skipped, newerCluster)
 }
 
-// StartOwn gives a cluster that no other test uses, to do harm to: a node that is
-// silent for some seconds is down. There is one in a process.
-func StartOwn(t testing.TB, leftOut string) Cluster {
+// StartOwn returns a cluster that no other test uses, for faults of the cluster itself. A node
+// that does not respond for 10 s is down. It must be called only once.
+func StartOwn(t testing.TB, skipped string) Cluster {
 	t.Helper()
-	return get(t, leftOut, func() (Cluster, error) { return start(2, "--no-cgroup") })
+	return get(t, skipped, func() (Cluster, error) { return start(2, "--no-cgroup") })
 }
 
-func get(t testing.TB, leftOut string, once func() (Cluster, error)) Cluster {
+func get(t testing.TB, skipped string, once func() (Cluster, error)) Cluster {
 	t.Helper()
-	if why := impossible(); why != "" {
-		t.Skipf("NOT TESTED: %s: %s", leftOut, why)
+	if why := unavailable(); why != "" {
+		t.Skipf("NOT TESTED: %s: %s", skipped, why)
 	}
 	c, err := once()
 	if err != nil {
@@ -77,21 +74,22 @@ func get(t testing.TB, leftOut string, once func() (Cluster, error)) Cluster {
 	return c
 }
 
-func impossible() string {
+// unavailable returns why no cluster can be started; empty if one can.
+func unavailable() string {
 	if testing.Short() {
-		return "a Slurm cluster is started without -short only"
+		return "Slurm tests do not run with -short"
 	}
 	if os.Getuid() != 0 {
-		return "a Slurm cluster with addresses for its nodes takes root"
+		return "a Slurm cluster with node addresses requires root"
 	}
 	if _, err := os.Stat("/etc/debian_version"); err != nil {
-		return "the Slurm of Debian is needed"
+		return "the Slurm packages of Debian are required"
 	}
 	return ""
 }
 
 func start(number int, options ...string) (Cluster, error) {
-	source, err := folder()
+	source, err := scriptDir()
 	if err != nil {
 		return Cluster{}, err
 	}
@@ -100,47 +98,47 @@ func start(number int, options ...string) (Cluster, error) {
 		return Cluster{}, err
 	}
 	c := Cluster{Root: fmt.Sprintf("/tmp/slurm-test-%d-%d", os.Getpid(), number), Source: source}
-	// Two clusters at once differ in folder, ports and addresses.
-	own := append(os.Environ(), "SLURM_TEST_CONF="+conf, "SLURM_TEST_ROOT="+c.Root,
+	// Clusters differ in directory, ports and addresses.
+	scriptEnv := append(os.Environ(), "SLURM_TEST_CONF="+conf, "SLURM_TEST_ROOT="+c.Root,
 		fmt.Sprintf("SLURM_TEST_PORT=%d", port),
 		fmt.Sprintf("SLURM_TEST_SUBNET=10.%d.%d", 64+os.Getpid()/250%60+64*number, 1+os.Getpid()%250))
 	if number == 2 {
-		own = append(own, "SLURM_TEST_SLURMD_TIMEOUT=10")
+		scriptEnv = append(scriptEnv, "SLURM_TEST_SLURMD_TIMEOUT=10")
 	}
-	if c.alive, err = endWithUs(filepath.Join(source, "down"), own); err != nil {
-		return Cluster{}, fmt.Errorf("watch over the test cluster: %w", err)
+	if c.alive, err = stopAtExit(filepath.Join(source, "down"), scriptEnv); err != nil {
+		return Cluster{}, fmt.Errorf("start the watchdog of the test cluster: %w", err)
 	}
-	c.own, c.options = own, append(options, "--netns")
+	c.scriptEnv, c.options = scriptEnv, append(options, "--netns")
 	out, err := c.up()
 	if err != nil {
-		return Cluster{}, fmt.Errorf("start a test cluster: %w", err)
+		return Cluster{}, fmt.Errorf("start the test cluster: %w", err)
 	}
-	c.Env = environment(own, out)
+	c.Env = environment(scriptEnv, out)
 	return c, nil
 }
 
 func (c Cluster) up(more ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(c.Source, "up"), append(slices.Clone(c.options), more...)...)
-	cmd.Env = c.own
-	cmd.ExtraFiles = []*os.File{c.alive} // killed meanwhile, we are gone only once it has ended
-	var said strings.Builder
-	cmd.Stderr = &said
+	cmd.Env = c.scriptEnv
+	cmd.ExtraFiles = []*os.File{c.alive} // so that down runs only after up has ended
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("up %v: %w\n%s", more, err, said.String())
+		return "", fmt.Errorf("up %v: %w\n%s", more, err, stderr.String())
 	}
 	return string(out), nil
 }
 
-// endWithUs starts a process that waits until this one is gone, and then runs
-// down: also after a panic or a kill.
-func endWithUs(down string, env []string) (alive *os.File, err error) {
+// stopAtExit starts a process that runs down when this process has ended, also after a panic
+// or a kill.
+func stopAtExit(down string, env []string) (alive *os.File, err error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	// The write end stays open in this process, and in up while that runs.
+	// The write end is open in this process and, while it is running, in up.
 	cmd := exec.Command("sh", "-c", `cat >/dev/null; exec "$0" --purge`, down)
 	cmd.Stdin, cmd.Env = r, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -150,7 +148,7 @@ func endWithUs(down string, env []string) (alive *os.File, err error) {
 	return w, nil
 }
 
-// environment adds the lines that up prints, "export NAME=VALUE".
+// environment returns env with the variables in the output of up, lines "export NAME=VALUE".
 func environment(env []string, printed string) []string {
 	values := map[string]string{}
 	for _, v := range env {
@@ -169,8 +167,8 @@ func environment(env []string, printed string) []string {
 	return out
 }
 
-// folder is testdata/slurm of the module that the test is in.
-func folder() (string, error) {
+// scriptDir returns the path of testdata/slurm in this module.
+func scriptDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
@@ -180,14 +178,14 @@ func folder() (string, error) {
 			return filepath.Join(dir, "testdata", "slurm"), nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no go.mod above the test's folder")
+			return "", errors.New("no go.mod above the directory of the test")
 		}
 		dir = filepath.Dir(dir)
 	}
 }
 
-// freePort finds a place for the cluster's ports: three from the first one (its
-// nodes have addresses of their own).
+// freePort returns the first of three consecutive free ports. The nodes need none, since they
+// have their own addresses.
 func freePort(number int) (int, error) {
 	for port := 17000 + os.Getpid()%300*20 + 10*number; port < 32000; port += 10 {
 		free := true
@@ -205,5 +203,5 @@ func freePort(number int) (int, error) {
 			return port, nil
 		}
 	}
-	return 0, fmt.Errorf("no three free ports for a cluster")
+	return 0, errors.New("no three consecutive free ports")
 }

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Each fault: the state it is called, the exit code, the words that tell, how
-// Slurm calls the job's end, and that no process is left.
+// Each fault leads to the right state, exit code, message and Slurm state, and leaves no process.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -42,16 +41,19 @@ func TestFaults(t *testing.T) {
 		},
 		{"frontend dies mid-phase", "frontend_0:exit1", nil, "failed", 1, []string{"frontend_0 exited with code 1"}},
 		{
-			"engine is dead and its launcher lives", "prefill_0:fatal,client:hang", nil, "failed", 1,
+			"engine dies, its launcher does not", "prefill_0:fatal,client:hang", nil, "failed", 1,
 			[]string{"prefill_0 is dead", "Rank1 Task exit code: 134"},
 		},
 		{"client fails", "client:exit7", nil, "failed", 7, []string{"the client exited with code 7", "no trajectories"}},
-		{"deaf worker", "prefill_0:deaf,client:exit7", nil, "failed", 7, []string{"the client exited with code 7"}},
+		{
+			"worker ignores SIGTERM", "prefill_0:deaf,client:exit7", nil, "failed", 7,
+			[]string{"the client exited with code 7"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, "fault: "+c.name)
-			more := small("--set", "environment.STANDIN_FAULT="+c.fault)
+			more := twoNodes("--set", "environment.STANDIN_FAULT="+c.fault)
 			for _, e := range c.set {
 				more = append(more, "--set", e)
 			}
@@ -65,14 +67,14 @@ func TestFaults(t *testing.T) {
 					t.Errorf("message %q lacks %q", last.Message, words)
 				}
 			}
-			if state := s.ended(rec.ID); state != "FAILED" {
-				t.Errorf("Slurm says %s", state)
+			if state := s.awaitJobEnd(rec.ID); state != "FAILED" {
+				t.Errorf("Slurm state %s", state)
 			}
 		})
 	}
 }
 
-// Ends that somebody asks for, while the client hangs.
+// Stops from outside while the client hangs.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -105,9 +107,9 @@ func TestStops(t *testing.T) {
 		},
 		{"node down", nil, func(s *site, rec submitted) {
 			nodes := strings.Fields(s.slurm("scontrol", "show", "hostnames", s.slurm("squeue", "-h", "-j", rec.ID, "-o", "%N")))
-			node := nodes[1] // not the one of the batch script
+			node := nodes[1] // the batch script runs on node 0
 			s.slurm("scontrol", "update", "nodename="+node, "state=down", "reason=test")
-			s.t.Cleanup(func() { // refused where the node has come back by itself
+			s.t.Cleanup(func() { // fails if the node is already up again
 				cmd := exec.Command(s.c.Root+"/bin/scontrol", "update", "nodename="+node, "state=resume")
 				cmd.Env = s.c.Env
 				_ = cmd.Run()
@@ -117,12 +119,12 @@ func TestStops(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, "stop: "+c.name)
-			more := small("--set", "environment.STANDIN_FAULT=client:hang")
+			more := twoNodes("--set", "environment.STANDIN_FAULT=client:hang")
 			for _, e := range c.set {
 				more = append(more, "--set", e)
 			}
 			rec := s.apply(more...)
-			s.until(rec.ID, "ready", c.state) // Slurm's warning of the limit may come a minute early
+			s.until(rec.ID, "ready", c.state) // Slurm may announce the time limit a minute early
 			began := time.Now()
 			c.stop(s, rec)
 			last, code := s.outcome(c.name, rec, &began)
@@ -130,40 +132,40 @@ func TestStops(t *testing.T) {
 				!strings.Contains(last.Message, c.says) {
 				t.Errorf("watch: exit %d, %+v, want %s: %s", code, last, c.state, c.says)
 			}
-			if state := s.ended(rec.ID); state == "COMPLETED" {
-				t.Errorf("Slurm says %s", state)
+			if state := s.awaitJobEnd(rec.ID); state == "COMPLETED" {
+				t.Errorf("Slurm state %s", state)
 			}
 		})
 	}
 }
 
-// A job that waits says why, and a cancel takes it out of the queue.
-func TestAWaitingJobIsCancelled(t *testing.T) {
+// A pending job shows the reason and can be cancelled.
+func TestCancelPendingJob(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "a pending job")
-	rec := s.apply(small("--set", "sbatch_directives.begin=now+1hour")...)
+	rec := s.apply(twoNodes("--set", "sbatch_directives.begin=now+1hour")...)
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.Queue != nil && st.Queue.Reason != "" })
 	if last.State != "pending" || last.Queue.State != "PENDING" || last.Queue.Reason != "BeginTime" ||
 		!strings.Contains(last.Message, "expected to start") {
 		t.Errorf("got %+v %+v", last, last.Queue)
 	}
 	if out := s.want(0, "cancel", rec.ID, "--yes"); !strings.Contains(out, "cancelled") {
-		t.Errorf("cancel says %s", out)
+		t.Errorf("cancel: %s", out)
 	}
-	if state := s.ended(rec.ID); state != "CANCELLED" {
-		t.Errorf("Slurm says %s", state)
+	if state := s.awaitJobEnd(rec.ID); state != "CANCELLED" {
+		t.Errorf("Slurm state %s", state)
 	}
 	if last, code := s.watch(rec.ID, nil); code != 1 || last.State != "cancelled" {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
 }
 
-// A client that hangs is told after the time that is set for it; the run goes on.
+// A hanging client is reported after the configured time; the run continues.
 func TestClientHangs(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "fault: the client hangs")
 	s.env = append(s.env, "AGENTPERF_TUI_STALL_SECONDS=3")
-	rec := s.apply(small("--set", "environment.STANDIN_FAULT=client:hang")...)
+	rec := s.apply(twoNodes("--set", "environment.STANDIN_FAULT=client:hang")...)
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.Stalled != "" })
 	noticed := time.Now()
 	info, err := os.Stat(rec.Dir + "/logs/received/fault")
@@ -174,12 +176,12 @@ func TestClientHangs(t *testing.T) {
 		t.Errorf("got %+v", last)
 	}
 	term := s.workbench()
-	s.open(term, rec.ID)
-	state(term, "STALLED")
+	s.openRun(term, rec.ID)
+	awaitState(term, "STALLED")
 	s.want(0, "cancel", rec.ID, "--yes")
-	job := s.ended(rec.ID)
+	job := s.awaitJobEnd(rec.ID)
 	table.add(s, row{
-		fault: "client hangs, told after 3 s", state: "stalled, then cancelled", code: 1,
+		fault: "client hangs, reported after 3 s", state: "stalled, then cancelled", code: 1,
 		noticed: noticed.Sub(info.ModTime()), job: job, left: len(s.processes(rec.ID)),
 	})
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
-// recipe writes the settings of a run of two nodes into the recipe: a screen has no
+// writeSettings writes the settings of a run on two nodes into the recipe, since a screen has no
 // --set.
-func (s *site) recipe(more ...string) {
+func (s *site) writeSettings(more ...string) {
 	s.t.Helper()
-	args := append(s.settings(), small(more...)...)
+	args := append(s.settings(), twoNodes(more...)...)
 	data, err := os.ReadFile(s.dir + "/r.yaml")
 	if err != nil {
 		s.t.Fatal(err)
@@ -37,33 +37,33 @@ func (s *site) recipe(more ...string) {
 	}
 }
 
-// workbench starts the terminal program.
+// workbench starts the workbench in a terminal.
 func (s *site) workbench(args ...string) *frametest.Terminal {
 	s.t.Helper()
 	return frametest.Start(s.t, 120, 40, s.command(s.t.Context(), args...))
 }
 
-// open opens a run from the list of runs, where it is the only one.
-func (s *site) open(term *frametest.Terminal, id string) {
+// openRun opens the only run in the list of runs.
+func (s *site) openRun(term *frametest.Terminal, id string) {
 	s.t.Helper()
 	re := regexp.MustCompile(`(?m)^\s*▸ .* ` + id + ` `)
 	term.Until("run "+id+" in the list", re.MatchString)
 	term.Press("enter")
 }
 
-// state waits until the title line of a screen has a state of the run.
-func state(term *frametest.Terminal, states string) string {
+// awaitState waits until the title line shows one of the states, a regular expression.
+func awaitState(term *frametest.Terminal, states string) string {
 	re := regexp.MustCompile(`(?m)^ agentperf .*(` + states + `)`)
 	return term.Until("a run that is "+states, re.MatchString)
 }
 
-// By keyboard on a real cluster: submit, see it wait, come up and measure; quit;
-// attach again from another workbench, and cancel there.
+// With the keyboard, on a real cluster: submit a run, see it pending, starting and measuring,
+// quit, open the run in another workbench, and cancel it there.
 func TestJourney(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "the workbench on a cluster")
-	s.longer(40)
-	s.recipe("--set", "sbatch_directives.begin=now+4")
+	s.setPhaseSeconds(40)
+	s.writeSettings("--set", "sbatch_directives.begin=now+4")
 	first := s.workbench("edit", "r.yaml", "--workload", "w.yaml")
 	first.WaitFor("slack")
 	first.Press("ctrl+r")
@@ -72,47 +72,47 @@ func TestJourney(t *testing.T) {
 		"CHECK", "CLUSTER", "partition batch: nodes ", "to start", "P P P P",
 		"D D D D", "BATCH SCRIPT",
 	} {
-		first.WaitFor(words) // a frame comes in pieces
+		first.WaitFor(words) // a frame may arrive in parts
 	}
 	first.Press("enter")
-	first.WaitFor("y / n") // a dialog takes no keys at once
+	first.WaitFor("y / n") // a new dialog ignores keys for a moment
 	first.Press("y")
-	state(first, "pending")
+	awaitState(first, "pending")
 	first.WaitFor("BeginTime")
-	state(first, "starting")
+	awaitState(first, "starting")
 	first.WaitFor("decode_0")
-	state(first, "ready|ramp|settling|measuring")
+	awaitState(first, "ready|ramp|settling|measuring")
 	first.Press("ctrl+c")
 	if code := first.Wait(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	id := s.newest()
+	id := s.newestRun()
 	if state := s.slurm("squeue", "-h", "-j", id, "-o", "%T"); state != "RUNNING" {
-		t.Fatalf("the job went with the workbench: %s", state)
+		t.Fatalf("the job ended with the workbench: %s", state)
 	}
 
 	second := s.workbench()
-	s.open(second, id)
-	state(second, "ready|ramp|settling|measuring")
+	s.openRun(second, id)
+	awaitState(second, "ready|ramp|settling|measuring")
 	second.Press("x")
 	second.WaitFor("y / n")
-	second.Press("n") // not yet
+	second.Press("n")
 	second.Until("the question to go", func(screen string) bool { return !strings.Contains(screen, "y / n") })
 	second.Press("x")
 	second.WaitFor("y / n")
 	second.Press("y")
-	state(second, "cancelled")
+	awaitState(second, "cancelled")
 	second.Press("ctrl+c")
 	if code := second.Wait(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	if state := s.ended(id); state == "COMPLETED" {
-		t.Errorf("Slurm says %s", state)
+	if state := s.awaitJobEnd(id); state == "COMPLETED" {
+		t.Errorf("Slurm state %s", state)
 	}
 }
 
-// newest is the id of the site's newest run.
-func (s *site) newest() string {
+// newestRun returns the id of the newest run.
+func (s *site) newestRun() string {
 	s.t.Helper()
 	var runs []struct{ ID string }
 	out := s.want(0, "runs", "--json")
@@ -122,22 +122,21 @@ func (s *site) newest() string {
 	return runs[0].ID
 }
 
-// A workbench that is killed does nothing to the run; another one shows the figures
-// that the files hold.
+// Killing a workbench does not affect the run. Another one shows the figures in the files.
 func TestKilledWorkbench(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "fault: the workbench is killed")
-	s.longer(12)
-	rec := s.apply(small()...)
-	s.replaying(rec)
+	s.setPhaseSeconds(12)
+	rec := s.apply(twoNodes()...)
+	s.awaitReplay(rec)
 	first := s.workbench()
-	s.open(first, rec.ID)
+	s.openRun(first, rec.ID)
 	first.WaitFor("phase 0")
 	first.Signal(syscall.SIGKILL)
 
 	second := s.workbench()
-	s.open(second, rec.ID)
-	state(second, "done")
+	s.openRun(second, rec.ID)
+	awaitState(second, "done")
 	var doc struct {
 		Phases []struct {
 			Requests struct{ Measured, Failed int }
@@ -153,7 +152,7 @@ func TestKilledWorkbench(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	table.add(s, row{
-		fault: "workbench killed with -9", state: "done", job: s.ended(rec.ID), left: len(s.processes(rec.ID)),
+		fault: "workbench killed with -9", state: "done", job: s.awaitJobEnd(rec.ID), left: len(s.processes(rec.ID)),
 		noticed: time.Duration(0),
 	})
 }

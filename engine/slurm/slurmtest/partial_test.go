@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// rows waits until a run's client has written some.
-func (s *site) rows(dir string) {
+// awaitRows waits until the client of a run has written request rows.
+func (s *site) awaitRows(dir string) {
 	s.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; <-time.After(100 * time.Millisecond) {
 		if info, err := os.Stat(filepath.Join(dir, "logs/agentperf/requests.jsonl")); err == nil && info.Size() > 0 {
 			return
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatal("the client has written no row")
+			s.t.Fatal("the client has written no request row")
 		}
 	}
 }
 
-// looksBeside runs the shell beside a worker, with a command instead of a terminal.
-func (s *site) looksBeside(rec submitted) {
+// checkShell runs a command with the shell line of a worker.
+func (s *site) checkShell(rec submitted) {
 	s.t.Helper()
 	var doc struct {
 		Shells []struct{ Step, Node, Line string }
@@ -46,10 +46,10 @@ func (s *site) looksBeside(rec submitted) {
 		}
 		return
 	}
-	s.t.Errorf("no shell beside decode_0: %+v", doc)
+	s.t.Errorf("no shell for decode_0: %+v", doc)
 }
 
-// rollup is what matters here of the roll-up.
+// rollup has the fields of a roll-up that the tests check.
 type rollup struct {
 	Partial bool
 	Ours    struct {
@@ -68,9 +68,9 @@ type rollup struct {
 	}
 }
 
-// Whoever ends a run while it measures, what its rows tell is rolled up before
-// Slurm kills everything, some seconds after its TERM.
-func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
+// However a measuring run ends, its rows are rolled up before Slurm kills it some seconds after
+// SIGTERM.
+func TestPartialRollup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -96,17 +96,17 @@ func TestWhatWasMeasuredIsRolledUp(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, "a run that ends while it measures: "+c.name)
-			s.longer(60)
-			rec := s.apply(small(c.more...)...)
-			s.until(rec.ID, "measuring") // by the rows: the client writes no events
-			s.rows(rec.Dir)
-			s.looksBeside(rec)
+			s.setPhaseSeconds(60)
+			rec := s.apply(twoNodes(c.more...)...)
+			s.until(rec.ID, "measuring") // according to its rows, since the client writes no events
+			s.awaitRows(rec.Dir)
+			s.checkShell(rec)
 			c.end(s, rec)
 			last, _ := s.watch(rec.ID, nil)
 			if last.ExitCode == nil || *last.ExitCode == 0 || !strings.Contains(last.Message, c.says) {
 				t.Errorf("%+v, want %q", last, c.says)
 			}
-			s.ended(rec.ID)
+			s.awaitJobEnd(rec.ID)
 			doc := read[rollup](t, rec.Dir+"/logs/benchmark-rollup.json")
 			if !doc.Partial || len(doc.Ours.Phases) != 1 || doc.Ours.Phases[0].Total == 0 ||
 				!strings.Contains(doc.Ours.Partial, c.says) {

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// Ten watchers and a workbench ask the queue once in the time that is set.
-func TestWatchersShareOneAnswer(t *testing.T) {
+// Ten watchers and a workbench together call squeue once per configured interval.
+func TestWatchersShareQueueAnswer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "ten watchers of one run")
 	s.env = append(s.env, "AGENTPERF_TUI_QUEUE_SECONDS=2")
-	rec := s.apply(named("watched")...)
+	rec := s.apply(withName("watched")...)
 	count := s.dir + "/count"
 	s.wrap("squeue", `date +%s.%N >>`+count+`; exec $real "$@"`)
 	const seconds = 9
@@ -30,7 +30,7 @@ func TestWatchersShareOneAnswer(t *testing.T) {
 			ended <- cmd.ProcessState.ExitCode()
 		}()
 	}
-	s.open(term, rec.ID)
+	s.openRun(term, rec.ID)
 	term.WaitFor("BeginTime")
 	for range 10 {
 		<-ended
@@ -39,27 +39,26 @@ func TestWatchersShareOneAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One question begins two seconds after the answer to the one before at the
-	// soonest. Those after the watchers' end don't count: one that is killed while it
-	// asks leaves no answer.
-	var asked []float64
+	// A call starts two seconds after the previous answer at the earliest. Calls after the end of
+	// the watchers do not count, since a watcher that is killed during a call leaves no answer.
+	var calls []float64
 	for line := range strings.Lines(string(data)) {
 		at, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if at < float64(began.UnixNano())/1e9+seconds {
-			asked = append(asked, at)
+			calls = append(calls, at)
 		}
 	}
-	for i := 1; i < len(asked); i++ {
-		if gap := asked[i] - asked[i-1]; gap < 1.99 {
-			t.Errorf("squeue was asked again after %.2f s", gap)
+	for i := 1; i < len(calls); i++ {
+		if gap := calls[i] - calls[i-1]; gap < 1.99 {
+			t.Errorf("squeue was called again after %.2f s", gap)
 		}
 	}
-	if len(asked) < 2 {
-		t.Errorf("squeue was asked %d times in %d s", len(asked), seconds)
+	if len(calls) < 2 {
+		t.Errorf("squeue was called %d times in %d s", len(calls), seconds)
 	}
-	t.Logf("ten watchers and a workbench asked squeue %d times in %d s", len(asked), seconds)
+	t.Logf("ten watchers and a workbench called squeue %d times in %d s", len(calls), seconds)
 	s.slurm("scancel", rec.ID)
 }

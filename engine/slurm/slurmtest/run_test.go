@@ -29,43 +29,43 @@ func read[T any](t *testing.T, path string) T {
 	return v
 }
 
-// The ported sample on 13 nodes: 5 prefill workers of one node, a decode worker of
-// 8, the client on the decode leader.
-func TestTheSampleRunsOnThirteenNodes(t *testing.T) {
-	playSample(t, newSite(t, "a run on 13 nodes"))
+// The ported sample runs on 13 nodes: 5 prefill workers with one node each, a decode worker with
+// 8, and the client on the first node of the decode worker.
+func TestSampleOn13Nodes(t *testing.T) {
+	runSample(t, newSite(t, "a run on 13 nodes"))
 }
 
-// The same on a newer Slurm, which takes --segment for real, and whose accounting
-// confirms the end, a while after the queue.
-func TestTheSampleRunsOnANewerSlurm(t *testing.T) {
+// The same on a newer Slurm, which supports --segment. Its accounting confirms the end later than
+// the queue.
+func TestSampleOnNewerSlurm(t *testing.T) {
 	t.Parallel()
 	s := newSiteOn(t, StartNewer(t, "a newer Slurm, with accounting"))
-	rec := playSample(t, s)
+	rec := runSample(t, s)
 	for deadline := time.Now().Add(20 * time.Second); ; <-time.After(200 * time.Millisecond) {
 		out := s.slurm("sacct", "-X", "-n", "-P", "-j", rec.ID, "-o", "State,Comment")
 		if out == "COMPLETED|"+rec.Comment {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the accounting says %q", out)
+			t.Fatalf("sacct prints %q", out)
 		}
 	}
 }
 
-// A run whose orchestrator was killed leaves no last word. The queue forgets its job
-// before the accounting knows the end: until then the run is unknown, never ended.
-func TestTheAccountingLags(t *testing.T) {
+// A run whose orchestrator was killed has no final event. Between the time its job leaves the
+// queue and the time accounting has its end, its state is unknown.
+func TestAccountingLag(t *testing.T) {
 	t.Parallel()
 	s := newSiteOn(t, StartNewer(t, "a newer Slurm, whose accounting lags"))
-	rec := s.apply(small("--set", "environment.STANDIN_FAULT=client:hang")...)
+	rec := s.apply(twoNodes("--set", "environment.STANDIN_FAULT=client:hang")...)
 	s.until(rec.ID, "ready")
-	forgotten, told := s.dir+"/forgotten", s.dir+"/told"
-	s.wrap("squeue", `[[ -e `+forgotten+` ]] && exit 0; exec $real "$@"`)
-	s.wrap("sacct", `[[ -e `+told+` ]] || exit 0; exec $real "$@"`)
+	leftQueue, recorded := s.dir+"/left-queue", s.dir+"/recorded"
+	s.wrap("squeue", `[[ -e `+leftQueue+` ]] && exit 0; exec $real "$@"`)
+	s.wrap("sacct", `[[ -e `+recorded+` ]] || exit 0; exec $real "$@"`)
 	began := time.Now()
 	s.slurm("scancel", "--batch", "--signal=KILL", rec.ID)
-	job := s.ended(rec.ID)
-	if err := os.WriteFile(forgotten, nil, 0o644); err != nil {
+	job := s.awaitJobEnd(rec.ID)
+	if err := os.WriteFile(leftQueue, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.State == "unknown" })
@@ -74,7 +74,7 @@ func TestTheAccountingLags(t *testing.T) {
 		t.Errorf("got %+v", last)
 	}
 	noticed := time.Since(began)
-	if err := os.WriteFile(told, nil, 0o644); err != nil {
+	if err := os.WriteFile(recorded, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	last, code := s.watch(rec.ID, nil)
@@ -88,7 +88,8 @@ func TestTheAccountingLags(t *testing.T) {
 	})
 }
 
-func playSample(t *testing.T, s *site) submitted {
+// runSample runs the sample and compares the commands and their inputs with the plan.
+func runSample(t *testing.T, s *site) submitted {
 	t.Helper()
 	var shown plan.Plan
 	if err := json.Unmarshal([]byte(s.want(0, append([]string{"dry-run", "r.yaml", "--json"}, s.settings()...)...)),
@@ -106,8 +107,8 @@ func playSample(t *testing.T, s *site) submitted {
 		log, _ := os.ReadFile(rec.Dir + "/logs/sweep_" + rec.ID + ".log")
 		t.Fatalf("watch: exit %d, %+v\n%s", code, last, log)
 	}
-	if state := s.ended(rec.ID); state != "COMPLETED" {
-		t.Errorf("Slurm says %s", state)
+	if state := s.awaitJobEnd(rec.ID); state != "COMPLETED" {
+		t.Errorf("Slurm state %s", state)
 	}
 	for _, name := range []string{
 		"config.yaml", "workload.yaml", "sbatch_script.sh", "run.json", "plan.json", "plan.bound.json", "phases.json",
@@ -124,7 +125,7 @@ func playSample(t *testing.T, s *site) submitted {
 	}
 	bound := read[plan.Plan](t, rec.Dir+"/plan.bound.json")
 	if diff := cmp.Diff(shown.Bind(bindings(&bound, rec)...), &bound); diff != "" {
-		t.Errorf("what ran is not what dry-run showed:\n%s", diff)
+		t.Errorf("the bound plan differs from dry-run:\n%s", diff)
 	}
 	compareCommands(t, s, &shown, &bound, text)
 	for _, st := range bound.Steps {
@@ -132,12 +133,12 @@ func playSample(t *testing.T, s *site) submitted {
 	}
 	client := bound.Steps[len(bound.Steps)-1]
 	if i := slices.Index(client.Launch, "--nodelist"); client.Name != "client" || client.Launch[i+1] != "gb300-T06" {
-		t.Errorf("the client runs as %v, want it on the decode leader", client.Launch)
+		t.Errorf("the client runs as %v, want it on the first decode node", client.Launch)
 	}
 	return rec
 }
 
-// bindings are what the allocation turned out to be.
+// bindings returns the placeholders and their values in the allocation of a run.
 func bindings(bound *plan.Plan, rec submitted) []string {
 	pairs := []string{plan.JobID, rec.ID, plan.RunDir, rec.Dir, plan.LogDir, rec.Dir + "/logs"}
 	for i, n := range bound.Nodes {
@@ -148,7 +149,7 @@ func bindings(bound *plan.Plan, rec submitted) []string {
 	return pairs
 }
 
-// subnet is the beginning of the nodes' addresses, from the frontend's probe.
+// subnet returns the common prefix of the node addresses, taken from the probe of the frontend.
 func subnet(bound *plan.Plan) string {
 	for _, st := range bound.Steps {
 		if st.Ready.Probe == plan.ProbeHealth {
@@ -159,8 +160,8 @@ func subnet(bound *plan.Plan) string {
 	return ""
 }
 
-// compareCommands holds each srun that was called against the bound plan, and that
-// against what dry-run printed, byte by byte.
+// compareCommands compares each srun call with the bound plan, and the output of dry-run with
+// the plan, byte by byte.
 func compareCommands(t *testing.T, s *site, shown, bound *plan.Plan, text string) {
 	t.Helper()
 	paths, err := filepath.Glob(s.dir + "/srun/*")
@@ -185,12 +186,12 @@ func compareCommands(t *testing.T, s *site, shown, bound *plan.Plan, text string
 	slices.Sort(called)
 	slices.Sort(want)
 	if diff := cmp.Diff(want, called); diff != "" {
-		t.Errorf("srun was called otherwise than planned:\n%s", diff)
+		t.Errorf("the srun calls differ from the plan:\n%s", diff)
 	}
 }
 
-// compareReceived holds what the stand-ins of a step got, on each of its nodes,
-// against the plan.
+// compareReceived compares the arguments and environment that the stand-ins of a step received
+// on each node with the plan.
 func compareReceived(t *testing.T, dir string, st plan.Step) {
 	t.Helper()
 	names := []string{st.Name}
@@ -205,14 +206,14 @@ func compareReceived(t *testing.T, dir string, st plan.Step) {
 	for _, name := range names {
 		got := receivedBy(t, dir+"/logs/received/"+name)
 		on[got.value("SLURMD_NODENAME")]++
-		if st.Name != "client" { // what that starts is the bench step's business
+		if st.Name != "client" { // its arguments are built by engine/bench
 			if diff := cmp.Diff(st.Argv, got.Argv); diff != "" {
-				t.Errorf("%s received other arguments:\n%s", name, diff)
+				t.Errorf("arguments of %s:\n%s", name, diff)
 			}
 		}
 		for _, v := range st.Env {
 			if !slices.Contains(got.Env, v.Name+"="+v.Value) {
-				t.Errorf("%s has not received %s=%s", name, v.Name, v.Value)
+				t.Errorf("%s did not get %s=%s", name, v.Name, v.Value)
 			}
 		}
 	}
@@ -226,10 +227,10 @@ func compareReceived(t *testing.T, dir string, st plan.Step) {
 	}
 }
 
-// handed is what a stand-in got.
-type handed struct{ Argv, Env []string }
+// received has the arguments and environment of a stand-in.
+type received struct{ Argv, Env []string }
 
-func (h handed) value(name string) string {
+func (h received) value(name string) string {
 	for _, v := range h.Env {
 		if rest, ok := strings.CutPrefix(v, name+"="); ok {
 			return rest
@@ -238,12 +239,12 @@ func (h handed) value(name string) string {
 	return ""
 }
 
-func receivedBy(t *testing.T, path string) handed {
+func receivedBy(t *testing.T, path string) received {
 	t.Helper()
 	if _, err := os.Stat(path + ".json"); err == nil {
-		return read[handed](t, path+".json")
+		return read[received](t, path+".json")
 	}
-	var h handed // of a shell script
+	var h received // written by a shell script
 	for suffix, to := range map[string]*[]string{".argv": &h.Argv, ".env": &h.Env} {
 		data, err := os.ReadFile(path + suffix)
 		if err != nil {

@@ -19,8 +19,9 @@ import (
 	"time"
 )
 
-// built is the program and the stand-ins of an image, made once.
-var built = sync.OnceValues(func() (string, error) {
+// programs builds this program and the stand-ins for the programs of the image, once, and
+// returns their directory.
+var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "agentperf-slurm-test-")
 	if err != nil {
 		return "", err
@@ -43,13 +44,13 @@ var built = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// atOnce is how many tests run side by side: they wait, mostly, and the cluster has
-// room for six runs of two nodes.
-const atOnce = "6"
+// parallelTests is how many tests run in parallel. They mostly wait, and the cluster has enough
+// nodes for six runs on two nodes.
+const parallelTests = "6"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", atOnce); err != nil {
+	if err := flag.Set("test.parallel", parallelTests); err != nil {
 		panic(err)
 	}
 	code := m.Run()
@@ -57,13 +58,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	if dir, err := built(); err == nil {
+	if dir, err := programs(); err == nil {
 		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
 
-// site is a user of the cluster with the ported sample at hand.
+// site is a user of a cluster, with the ported sample in the directory dir.
 type site struct {
 	t   *testing.T
 	c   Cluster
@@ -71,18 +72,18 @@ type site struct {
 	env []string
 }
 
-func newSite(t *testing.T, leftOut string) *site {
+func newSite(t *testing.T, skipped string) *site {
 	t.Helper()
-	return newSiteOn(t, Start(t, leftOut))
+	return newSiteOn(t, Start(t, skipped))
 }
 
 func newSiteOn(t *testing.T, c Cluster) *site {
 	t.Helper()
-	program, err := built()
+	program, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Not t.TempDir: a job that has just ended may still hold files in it.
+	// t.TempDir would fail if a job that has just ended still had open files in it.
 	dir, err := os.MkdirTemp("", "site-")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func newSiteOn(t *testing.T, c Cluster) *site {
 		"SRTSLURM_CONFIG=", "SLURM_ACCOUNT=", "SLURM_PARTITION=batch",
 		"PYXIS_STUB_BIND=1", "STANDIN_PROGRAM="+program+"/agentperf-tui", "AGENTPERF_TUI_QUEUE_SECONDS=1",
 		"AGENTPERF_RUNTIME="+dir+"/runtime")
-	s.pathFirst(program + "/image")
+	s.prependPath(program + "/image")
 	root := filepath.Dir(filepath.Dir(c.Source))
 	sample := root + "/testdata/bm_agentperf_dsv4_5p1d/c1010"
 	s.want(0, "port", sample, "--out", "r.yaml", "--workload-out", "w.yaml", "--dataset-root", sample+"/datasets",
@@ -106,23 +107,24 @@ func newSiteOn(t *testing.T, c Cluster) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A level of 4 users, as short as the client's own files allow.
+	// A concurrency level of 4 users, as short as possible.
 	text := strings.NewReplacer("phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 8.0",
 		"settling_time_seconds: 240.0", "settling_time_seconds: 2.0").Replace(string(data))
 	text += "user_spawn_rate: 4.0\nmin_measurement_seconds: 2.0\n"
-	s.workload(text)
+	s.writeWorkload(text)
 	return s
 }
 
-func (s *site) workload(text string) {
+// writeWorkload writes the workload file.
+func (s *site) writeWorkload(text string) {
 	s.t.Helper()
 	if err := os.WriteFile(s.dir+"/w.yaml", []byte(text), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// longer gives the phase so many seconds, all but three of them to be measured.
-func (s *site) longer(seconds int) {
+// setPhaseSeconds sets the duration of the phase, of which all but 3 s are measured.
+func (s *site) setPhaseSeconds(seconds int) {
 	s.t.Helper()
 	data, err := os.ReadFile(s.dir + "/w.yaml")
 	if err != nil {
@@ -130,11 +132,11 @@ func (s *site) longer(seconds int) {
 	}
 	text := strings.Replace(string(data), "phase_timeout_seconds: 8.0", "phase_timeout_seconds: "+strconv.Itoa(seconds), 1)
 	text = strings.Replace(text, "min_measurement_seconds: 2.0", "min_measurement_seconds: "+strconv.Itoa(seconds-3), 1)
-	s.workload(text)
+	s.writeWorkload(text)
 }
 
-// pathFirst puts a folder before the rest of PATH.
-func (s *site) pathFirst(dir string) {
+// prependPath prepends a directory to PATH.
+func (s *site) prependPath(dir string) {
 	for i, v := range s.env {
 		if rest, ok := strings.CutPrefix(v, "PATH="); ok {
 			s.env[i] = "PATH=" + dir + ":" + rest
@@ -142,7 +144,7 @@ func (s *site) pathFirst(dir string) {
 	}
 }
 
-// wrap puts a shell script before a Slurm command; $real in it is that command.
+// wrap replaces a Slurm command by a shell script. $real in the script is the command.
 func (s *site) wrap(name, script string) {
 	s.t.Helper()
 	dir := s.dir + "/wrap"
@@ -153,11 +155,11 @@ func (s *site) wrap(name, script string) {
 	if err := os.WriteFile(dir+"/"+name, []byte(text), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
-	s.pathFirst(dir)
+	s.prependPath(dir)
 }
 
 func (s *site) command(ctx context.Context, args ...string) *exec.Cmd {
-	program, err := built()
+	program, err := programs()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -166,7 +168,7 @@ func (s *site) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs the program and gives its output and exit code.
+// run runs this program and returns its output and exit code.
 func (s *site) run(args ...string) (stdout, stderr string, code int) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
@@ -181,6 +183,7 @@ func (s *site) run(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
+// want runs this program and fails the test if it ends with another exit code.
 func (s *site) want(code int, args ...string) string {
 	s.t.Helper()
 	out, errs, got := s.run(args...)
@@ -190,8 +193,8 @@ func (s *site) want(code int, args ...string) string {
 	return out
 }
 
-// settings are the edits of every run here: the client's checkout and the workload
-// of this site, and stand-ins where the image has its programs.
+// settings are the flags for every run: the checkout of the client, the workload, and the
+// stand-ins for the programs of the image.
 func (s *site) settings() []string {
 	standins := filepath.Join(filepath.Dir(s.c.Source), "standins")
 	return []string{
@@ -203,15 +206,15 @@ func (s *site) settings() []string {
 	}
 }
 
-// small makes it a run of two nodes, so that several fit on the cluster.
-func small(more ...string) []string {
+// twoNodes returns flags for a run on two nodes, so that the cluster has room for several.
+func twoNodes(more ...string) []string {
 	return append([]string{
 		"--set", "roles.prefill.nodes=1", "--set", "roles.prefill.workers=1", "--set", "roles.decode.nodes=1",
 		"--set", "roles.decode.args.tensor_parallel_size=4", "--set", "roles.decode.args.moe_expert_parallel_size=4",
 	}, more...)
 }
 
-// submitted is the record that apply --json prints.
+// submitted is the output of apply --json.
 type submitted struct{ ID, Dir, Comment string }
 
 func (s *site) apply(more ...string) submitted {
@@ -224,7 +227,7 @@ func (s *site) apply(more ...string) submitted {
 	return rec
 }
 
-// status is what watch --json says of a run.
+// status is the status in the output of watch --json.
 type status struct {
 	State    string
 	Message  string
@@ -237,8 +240,8 @@ type status struct {
 	Steps []struct{ Name, State, Message string }
 }
 
-// trouble says whether a run is shown as one that does not go on.
-func (st status) trouble() bool {
+// inTrouble reports whether a run is shown with an error.
+func (st status) inTrouble() bool {
 	for _, step := range st.Steps {
 		if step.Message != "" {
 			return true
@@ -247,8 +250,8 @@ func (st status) trouble() bool {
 	return slices.Contains([]string{"post", "failed", "cancelled", "timeout", "unknown"}, st.State)
 }
 
-// watch follows a run from the outside and calls see on each update until that
-// says that it has seen enough; it returns the last status and the exit code.
+// watch runs the command watch until the run ends or see, called on each update, returns true.
+// It returns the last status and the exit code.
 func (s *site) watch(id string, see func(status) bool) (status, int) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
@@ -281,11 +284,11 @@ func (s *site) watch(id string, see func(status) bool) (status, int) {
 			break
 		}
 	}
-	_ = cmd.Wait() // its exit code tells
+	_ = cmd.Wait() // the exit code is returned
 	return last, cmd.ProcessState.ExitCode()
 }
 
-// until watches a run until it is in one of the states.
+// until waits until a run is in one of the states.
 func (s *site) until(id string, states ...string) status {
 	s.t.Helper()
 	last, _ := s.watch(id, func(st status) bool {
@@ -301,12 +304,12 @@ func (s *site) until(id string, states ...string) status {
 			return last
 		}
 	}
-	s.t.Fatalf("run %s came to %+v, want %v", id, last, states)
+	s.t.Fatalf("run %s is %+v, want %v", id, last, states)
 	return last
 }
 
-// replaying waits until the client of a run has rows to show.
-func (s *site) replaying(rec submitted) {
+// awaitReplay waits until the client of a run is running and has written request rows.
+func (s *site) awaitReplay(rec submitted) {
 	s.t.Helper()
 	s.until(rec.ID, "ready", "ramp", "settling", "measuring")
 	deadline := time.Now().Add(30 * time.Second)
@@ -320,7 +323,7 @@ func (s *site) replaying(rec submitted) {
 	}
 }
 
-// slurm runs a command of the cluster's.
+// slurm runs a Slurm command of the cluster and returns its output.
 func (s *site) slurm(name string, args ...string) string {
 	s.t.Helper()
 	cmd := exec.Command(s.c.Root+"/bin/"+name, args...)
@@ -332,9 +335,9 @@ func (s *site) slurm(name string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// ended waits until a job is over and says how Slurm calls its end; no process of
-// it may be left.
-func (s *site) ended(id string) string {
+// awaitJobEnd waits until a job has ended and returns its Slurm state. The test fails if the job
+// has left processes.
+func (s *site) awaitJobEnd(id string) string {
 	s.t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for ; ; <-time.After(100 * time.Millisecond) {
@@ -348,7 +351,7 @@ func (s *site) ended(id string) string {
 			continue
 		}
 		left := s.processes(id)
-		if len(left) > 0 && !late { // Slurm's own leave a moment after the job
+		if len(left) > 0 && !late { // those of Slurm end a moment after the job
 			continue
 		}
 		if len(left) > 0 {
@@ -358,8 +361,8 @@ func (s *site) ended(id string) string {
 	}
 }
 
-// processes of a job, by their environment, and by their cgroup where Slurm uses
-// them: that names those too which have cleared their environment.
+// processes returns the command lines of a job's processes. It finds them by their environment
+// and, if Slurm uses cgroups, by their cgroup, in case they have cleared their environment.
 func (s *site) processes(id string) []string {
 	var left []string
 	dirs, err := filepath.Glob("/proc/[0-9]*")
@@ -369,9 +372,9 @@ func (s *site) processes(id string) []string {
 	for _, d := range dirs {
 		env, err := os.ReadFile(d + "/environ")
 		if err != nil {
-			continue // gone, or not ours
+			continue // it has ended, or belongs to another user
 		}
-		cgroup, _ := os.ReadFile(d + "/cgroup") // gone meanwhile: not left either
+		cgroup, _ := os.ReadFile(d + "/cgroup") // an error means that it has ended
 		vars := "\x00" + string(env)
 		if strings.Contains(vars, "\x00SLURM_JOB_ID="+id+"\x00") && strings.Contains(vars, "\x00SLURM_CONF="+s.c.Root+"/") ||
 			s.c.cgroups() && strings.Contains(string(cgroup), "/job_"+id+"/") {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A recipe handed to srtctl: its job is watched, listed and cancelled like any, and
-// found by its comment when srtctl's answer is lost.
+// The job of srtctl can be watched, listed and cancelled like any other. It is found by its
+// comment if the output of srtctl is lost.
 func TestSrtctl(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -17,8 +17,8 @@ func TestSrtctl(t *testing.T) {
 		end  func(s *site, rec submitted)
 		want string
 	}{
-		{"to its end", nil, func(*site, submitted) {}, "done"},
-		{"its answer is lost", []string{"SRTCTL_FAULT=lost"}, func(*site, submitted) {}, "done"},
+		{"completed", nil, func(*site, submitted) {}, "done"},
+		{"output lost", []string{"SRTCTL_FAULT=lost"}, func(*site, submitted) {}, "done"},
 		{
 			"cancelled",
 			[]string{"SRTCTL_ROWS=3000"},
@@ -27,12 +27,12 @@ func TestSrtctl(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, "a recipe handed to srtctl: "+c.name)
+			s := newSite(t, "a run of srtctl: "+c.name)
 			s.env = append(s.env, c.env...)
-			s.pathFirst(filepath.Join(filepath.Dir(s.c.Source), "standins", "srtctl"))
-			rec := s.apply(small("--launcher", "srtctl", "--set", "sbatch_directives.comment=mine")...)
+			s.prependPath(filepath.Join(filepath.Dir(s.c.Source), "standins", "srtctl"))
+			rec := s.apply(twoNodes("--launcher", "srtctl", "--set", "sbatch_directives.comment=mine")...)
 			if rec.Dir != s.dir+"/out/"+rec.ID {
-				t.Errorf("folder %s", rec.Dir)
+				t.Errorf("run directory %s", rec.Dir)
 			}
 			s.until(rec.ID, "ramp", "settling", "measuring")
 			c.end(s, rec)
@@ -41,7 +41,7 @@ func TestSrtctl(t *testing.T) {
 			}
 			given, err := os.ReadFile(rec.Dir + "/config.yaml")
 			if err != nil || !strings.Contains(string(given), rec.Comment+" mine") {
-				t.Errorf("srtctl's recipe was replaced, or has no comment: %v\n%s", err, given)
+				t.Errorf("the recipe of srtctl was replaced or has no comment: %v\n%s", err, given)
 			}
 			if out := s.want(0, "runs"); !strings.Contains(out, rec.ID) || !strings.Contains(out, "srtctl") {
 				t.Errorf("runs:\n%s", out)
@@ -53,7 +53,7 @@ func TestSrtctl(t *testing.T) {
 	}
 }
 
-func TestSrtctlIsMissing(t *testing.T) {
+func TestSrtctlNotFound(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "no srtctl")
 	_, errs, code := s.run(append([]string{"apply", "r.yaml", "--yes", "--launcher", "srtctl"}, s.settings()...)...)

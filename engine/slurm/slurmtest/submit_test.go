@@ -11,55 +11,56 @@ import (
 	"time"
 )
 
-// jobs of this site's runs, by the folder in their comments.
+// jobs returns the ids of the jobs with a name.
 func (s *site) jobs(name string) []string {
 	return strings.Fields(s.slurm("squeue", "-h", "-t", "all", "--name="+name, "-o", "%A"))
 }
 
-// named gives a site's runs a name of their own.
-func named(name string) []string {
-	return small("--set", "name="+name, "--set", "sbatch_directives.begin=now+1hour")
+// withName returns flags for a pending run with this name.
+func withName(name string) []string {
+	return twoNodes("--set", "name="+name, "--set", "sbatch_directives.begin=now+1hour")
 }
 
-func (s *site) argv(name string) []string {
-	return append(append([]string{"apply", "r.yaml", "--yes", "--json"}, s.settings()...), named(name)...)
+// applyArgs returns the arguments of an apply of a run with this name.
+func (s *site) applyArgs(name string) []string {
+	return append(append([]string{"apply", "r.yaml", "--yes", "--json"}, s.settings()...), withName(name)...)
 }
 
-// Whatever becomes of sbatch's answer, there is one job, and it is recorded.
-func TestSbatchAnswerLost(t *testing.T) {
+// If the output of sbatch is lost, exactly one job exists and it is recorded.
+func TestSbatchOutputLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, script string }{
 		{
-			"it fails after the submit",
+			"error after the submit",
 			`[[ "$*" == *--test-only* ]] && exec $real "$@"; $real "$@" >/dev/null; ` +
 				`echo "Socket timed out on send/recv operation" >&2; exit 1`,
 		},
 		{
-			"it prints nonsense",
+			"no job id",
 			`[[ "$*" == *--test-only* ]] && exec $real "$@"; $real "$@" >/dev/null; echo "plugin says hello"`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, "sbatch's answer is lost: "+c.name)
+			s := newSite(t, "output of sbatch lost: "+c.name)
 			s.wrap("sbatch", c.script)
 			name := "lost" + strconv.Itoa(len(c.name))
-			rec := s.apply(named(name)...)
+			rec := s.apply(withName(name)...)
 			if jobs := s.jobs(name); len(jobs) != 1 || jobs[0] != rec.ID {
 				t.Errorf("jobs %v, recorded %s", jobs, rec.ID)
 			}
 			s.want(0, "cancel", rec.ID, "--yes")
-			table.add(s, row{fault: "sbatch's answer lost: " + c.name, state: "one job, recorded", job: s.ended(rec.ID)})
+			table.add(s, row{fault: "output of sbatch lost: " + c.name, state: "one job, recorded", job: s.awaitJobEnd(rec.ID)})
 		})
 	}
 }
 
-// hanging starts an apply whose sbatch has queued the job and does not return, and
-// waits until that is so.
-func (s *site) hanging(name string) (kill func(syscall.Signal)) {
+// startHangingApply starts an apply whose sbatch submits the job and then hangs. It returns when
+// the job is queued.
+func (s *site) startHangingApply(name string) (kill func(syscall.Signal)) {
 	s.t.Helper()
 	s.wrap("sbatch", `[[ "$*" == *--test-only* ]] && exec $real "$@"; $real "$@" >/dev/null; exec sleep 60`)
-	cmd := s.command(context.WithoutCancel(s.t.Context()), s.argv(name)...)
+	cmd := s.command(context.WithoutCancel(s.t.Context()), s.applyArgs(name)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -73,22 +74,21 @@ func (s *site) hanging(name string) (kill func(syscall.Signal)) {
 	return func(sig syscall.Signal) {
 		target := cmd.Process.Pid
 		if sig == syscall.SIGKILL {
-			target = -target // its sbatch too
+			target = -target // and its sbatch
 		}
 		if err := syscall.Kill(target, sig); err != nil {
 			s.t.Error(err)
 		}
-		_ = cmd.Wait() // how it ended was asked for
+		_ = cmd.Wait() // the error is expected
 	}
 }
 
-// An apply that is killed leaves a held job, which the next one brings to its end
-// instead of queueing a second.
+// The next apply finishes the submit of a killed one instead of submitting a second job.
 func TestApplyKilledDuringSbatch(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "an apply is killed during sbatch")
-	s.hanging("killed")(syscall.SIGKILL)
-	_, errs, code := s.run(s.argv("killed")...)
+	s := newSite(t, "apply killed during sbatch")
+	s.startHangingApply("killed")(syscall.SIGKILL)
+	_, errs, code := s.run(s.applyArgs("killed")...)
 	jobs := s.jobs("killed")
 	if code != 1 || len(jobs) != 1 || !strings.Contains(errs, "job "+jobs[0]+" was already queued") {
 		t.Fatalf("exit %d, jobs %v\n%s", code, jobs, errs)
@@ -97,10 +97,10 @@ func TestApplyKilledDuringSbatch(t *testing.T) {
 		t.Errorf("runs:\n%s", out)
 	}
 	if reason := s.slurm("squeue", "-h", "-j", jobs[0], "-o", "%r"); reason == "JobHeldUser" {
-		t.Error("the job is held still")
+		t.Error("the job is still on hold")
 	}
-	// The next one is a run of its own.
-	s.want(0, s.argv("killed")...)
+	// The apply after that submits another run.
+	s.want(0, s.applyArgs("killed")...)
 	if jobs := s.jobs("killed"); len(jobs) != 2 {
 		t.Errorf("jobs %v", jobs)
 	}
@@ -109,19 +109,19 @@ func TestApplyKilledDuringSbatch(t *testing.T) {
 	}
 }
 
-// An apply that is interrupted takes its job back.
+// An interrupted apply cancels its job.
 func TestApplyInterruptedDuringSbatch(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "an apply is interrupted during sbatch")
-	s.hanging("interrupted")(syscall.SIGINT)
+	s := newSite(t, "apply interrupted during sbatch")
+	s.startHangingApply("interrupted")(syscall.SIGINT)
 	jobs := s.jobs("interrupted")
-	if len(jobs) != 1 || s.ended(jobs[0]) != "CANCELLED" {
+	if len(jobs) != 1 || s.awaitJobEnd(jobs[0]) != "CANCELLED" {
 		t.Fatalf("jobs %v", jobs)
 	}
 	if staged, err := filepath.Glob(s.dir + "/out/.staged/*"); err != nil || len(staged) != 0 {
 		t.Errorf("left behind: %v %v", staged, err)
 	}
-	s.want(0, s.argv("interrupted")...)
+	s.want(0, s.applyArgs("interrupted")...)
 	jobs = s.jobs("interrupted")
 	if len(jobs) != 2 {
 		t.Errorf("jobs %v", jobs)
@@ -129,14 +129,14 @@ func TestApplyInterruptedDuringSbatch(t *testing.T) {
 	s.slurm("scancel", jobs...)
 }
 
-func TestTwoAppliesAtOnce(t *testing.T) {
+func TestConcurrentApply(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "two applies at once")
+	s := newSite(t, "two concurrent applies")
 	codes := make(chan int)
 	for range 2 {
 		go func() {
-			cmd := s.command(s.t.Context(), s.argv("twice")...)
-			_ = cmd.Run() // the code tells
+			cmd := s.command(s.t.Context(), s.applyArgs("twice")...)
+			_ = cmd.Run() // the exit code is checked below
 			codes <- cmd.ProcessState.ExitCode()
 		}()
 	}
@@ -154,7 +154,7 @@ func TestTwoAppliesAtOnce(t *testing.T) {
 		s.slurm("scancel", id)
 	}
 	for _, id := range jobs {
-		s.ended(id)
+		s.awaitJobEnd(id)
 	}
-	table.add(s, row{fault: "two applies of one recipe at once", state: "two jobs, both recorded", job: "CANCELLED"})
+	table.add(s, row{fault: "two concurrent applies of one recipe", state: "two jobs, both recorded", job: "CANCELLED"})
 }

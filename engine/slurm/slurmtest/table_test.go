@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// rows are what the faults came to. The test binary prints them with -v, and writes
-// them to the file that $AGENTPERF_FAULT_TABLE names.
+// rows are the outcomes of the faults. The test binary logs them and writes them to the file
+// $AGENTPERF_FAULT_TABLE.
 type rows struct {
 	mu   sync.Mutex
 	rows []row
@@ -18,15 +18,15 @@ type rows struct {
 
 var table rows
 
-// row is one fault's outcome. Noticed is from the fault until a watcher shows the
-// run as one in trouble, ended until it shows the end; each has up to 0.2 s of the
-// watch's own interval in it.
+// row is the outcome of a fault. noticed is the time from the fault until a watcher shows an
+// error, ended the time until it shows the end. Both include up to 0.2 s for the interval of
+// the watcher.
 type row struct {
 	fault, state   string
-	code           int // the run's
+	code           int // exit code of the run
 	noticed, ended time.Duration
-	job            string // how Slurm calls the job's end
-	left           int    // processes of the job
+	job            string // Slurm state of the job
+	left           int    // number of processes that the job left
 }
 
 func (r row) String() string {
@@ -61,13 +61,13 @@ func (t *rows) write(path string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// outcome watches a run to its end and adds its row; began is when the fault
-// struck, or nil for one of a stand-in, which has marked that.
+// outcome watches a run to its end and adds its row. began is the time of the fault; nil for the
+// fault of a stand-in, which has recorded the time.
 func (s *site) outcome(fault string, rec submitted, began *time.Time) (status, int) {
 	s.t.Helper()
 	var noticed time.Time
 	last, code := s.watch(rec.ID, func(st status) bool {
-		if noticed.IsZero() && st.trouble() {
+		if noticed.IsZero() && st.inTrouble() {
 			noticed = time.Now()
 		}
 		return false
@@ -76,12 +76,15 @@ func (s *site) outcome(fault string, rec submitted, began *time.Time) (status, i
 	if began == nil {
 		info, err := os.Stat(rec.Dir + "/logs/received/fault")
 		if err != nil {
-			s.t.Fatalf("%s never struck: %v; the run came to %+v", fault, err, last)
+			s.t.Fatalf("%s did not happen: %v; the run is %+v", fault, err, last)
 		}
 		began = new(time.Time)
 		*began = info.ModTime()
 	}
-	r := row{fault: fault, state: last.State, noticed: noticed.Sub(*began), ended: ended.Sub(*began), job: s.ended(rec.ID)}
+	r := row{
+		fault: fault, state: last.State, noticed: noticed.Sub(*began), ended: ended.Sub(*began),
+		job: s.awaitJobEnd(rec.ID),
+	}
 	r.left = len(s.processes(rec.ID))
 	if last.ExitCode != nil {
 		r.code = *last.ExitCode

@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// A smoke run of the sample comes up and is done with 4 users, whatever the level;
-// again it is a run of its own.
+// A smoke run has 4 users, whatever the concurrency level. apply --again submits another run.
 func TestSmokeAndAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "a smoke run")
-	rec := s.apply(small("--smoke", "--set", "benchmark.concurrency=8")...)
+	rec := s.apply(twoNodes("--smoke", "--set", "benchmark.concurrency=8")...)
 	last, code := s.watch(rec.ID, nil)
 	if code != 0 || last.State != "done" {
 		t.Fatalf("watch: exit %d, %+v", code, last)
@@ -34,11 +33,11 @@ func TestSmokeAndAgain(t *testing.T) {
 	s.slurm("scancel", again.ID)
 }
 
-// Repeated runs wait for one another.
+// Each repeated run waits for the end of the previous one.
 func TestRepeat(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "repeated runs")
-	out := s.want(0, append(s.argv("repeated"), "--repeat", "3")...)
+	out := s.want(0, append(s.applyArgs("repeated"), "--repeat", "3")...)
 	ids := []string{}
 	for line := range strings.Lines(out) {
 		var rec submitted
@@ -52,7 +51,7 @@ func TestRepeat(t *testing.T) {
 	}
 	for i, id := range ids[1:] {
 		if d := s.slurm("squeue", "-h", "-j", id, "-o", "%E"); !strings.Contains(d, "afterany:"+ids[i]) {
-			t.Errorf("job %s waits for %s, want the end of %s", id, d, ids[i])
+			t.Errorf("job %s waits for %s, want %s", id, d, ids[i])
 		}
 	}
 	s.slurm("scancel", ids...)

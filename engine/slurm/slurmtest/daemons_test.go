@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// LoseNode ends a node as a power cut does: its slurmd, and all that runs there.
+// LoseNode kills a node: its slurmd and all processes on it.
 func (c Cluster) LoseNode(name string) error {
 	pid, err := c.daemon("slurmd." + name)
 	if err != nil {
@@ -21,7 +21,7 @@ func (c Cluster) LoseNode(name string) error {
 	host := func(pid string) string {
 		ns, err := os.Readlink("/proc/" + pid + "/ns/uts")
 		if err != nil {
-			return "" // gone
+			return "" // the process has ended
 		}
 		return ns
 	}
@@ -29,7 +29,7 @@ func (c Cluster) LoseNode(name string) error {
 	if lost == "" || lost == host("self") {
 		return fmt.Errorf("lose node %s: its slurmd has no host name of its own", name)
 	}
-	for { // until nothing new has come: a process may start another meanwhile
+	for { // repeat, since a process may have started another one
 		found := false
 		dirs, err := filepath.Glob("/proc/[0-9]*")
 		if err != nil {
@@ -52,7 +52,7 @@ func (c Cluster) LoseNode(name string) error {
 	}
 }
 
-// StopController ends slurmctld; jobs and their steps go on without it.
+// StopController stops slurmctld. Jobs and their steps continue without it.
 func (c Cluster) StopController() error {
 	pid, err := c.daemon("slurmctld")
 	if err != nil {
@@ -63,26 +63,26 @@ func (c Cluster) StopController() error {
 	}
 	for deadline := time.Now().Add(30 * time.Second); alive(pid); <-time.After(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			return errors.New("slurmctld has not ended in 30 s")
+			return errors.New("stop slurmctld: still running after 30 s")
 		}
 	}
 	return nil
 }
 
-// StartController starts slurmctld again, with its state.
+// StartController restarts slurmctld with its state.
 func (c Cluster) StartController() error {
 	_, err := c.up("--controller")
 	return err
 }
 
-// cgroups says whether Slurm tracks this cluster's processes by cgroups: one cluster
-// of a machine does.
+// cgroups reports whether Slurm tracks the processes of this cluster with cgroups. Only one
+// cluster on a machine can.
 func (c Cluster) cgroups() bool {
 	conf, err := os.ReadFile(filepath.Join(c.Root, "etc", "slurm.conf"))
 	return err == nil && strings.Contains(string(conf), "proctrack/cgroup")
 }
 
-// daemon is the pid of one of the cluster's daemons.
+// daemon returns the pid of a daemon of the cluster.
 func (c Cluster) daemon(name string) (int, error) {
 	data, err := os.ReadFile(filepath.Join(c.Root, "run", name+".pid"))
 	if err != nil {
@@ -96,7 +96,7 @@ func (c Cluster) daemon(name string) (int, error) {
 	return pid, nil
 }
 
-// alive says whether a process is there and no zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -9,40 +9,40 @@ import (
 	"time"
 )
 
-// What is done to the cluster itself, on one that no other test uses.
-func TestHarm(t *testing.T) {
+// Faults of the cluster itself, on a cluster that no other test uses.
+func TestClusterFaults(t *testing.T) {
 	t.Parallel()
 	small := smallDisk(t)
-	c := StartOwn(t, "faults: a full log dir, a lost node, the controller away")
-	t.Run("log dir full", func(t *testing.T) { logDirFull(t, c, small) })
-	t.Run("controller away", func(t *testing.T) { controllerAway(t, c) })
+	c := StartOwn(t, "faults: full log directory, lost node, controller outage")
+	t.Run("log directory full", func(t *testing.T) { logDirFull(t, c, small) })
+	t.Run("controller outage", func(t *testing.T) { controllerOutage(t, c) })
 	t.Run("node lost", func(t *testing.T) { loseNode(t, c) })
 }
 
-// A node goes with everything that runs there.
+// A run fails if a node is lost with everything on it.
 func loseNode(t *testing.T, c Cluster) {
 	s := newSiteOn(t, c)
-	rec := s.apply(small("--set", "environment.STANDIN_FAULT=client:hang")...)
+	rec := s.apply(twoNodes("--set", "environment.STANDIN_FAULT=client:hang")...)
 	s.until(rec.ID, "ready")
 	nodes := strings.Fields(s.slurm("scontrol", "show", "hostnames", s.slurm("squeue", "-h", "-j", rec.ID, "-o", "%N")))
 	began := time.Now()
 	if err := c.LoseNode(nodes[1]); err != nil {
 		t.Fatal(err)
 	}
-	last, code := s.outcome("node lost: its slurmd and all that ran there killed", rec, &began)
+	last, code := s.outcome("node lost: its slurmd and all processes on it killed", rec, &began)
 	if code != 1 || last.State != "failed" || last.ExitCode == nil || *last.ExitCode != 1 ||
 		!strings.Contains(last.Message, nodes[1]) {
 		t.Errorf("watch: exit %d, %+v, want %s to be named", code, last, nodes[1])
 	}
 }
 
-// Without its controller a run goes on and ends well; meanwhile it is unknown,
-// never ended, and can't be cancelled.
-func controllerAway(t *testing.T, c Cluster) {
+// Without the controller a run continues and completes. Meanwhile its state is unknown and it
+// can't be cancelled.
+func controllerOutage(t *testing.T, c Cluster) {
 	s := newSiteOn(t, c)
-	s.longer(35)
-	rec := s.apply(small()...)
-	s.replaying(rec)
+	s.setPhaseSeconds(35)
+	rec := s.apply(twoNodes()...)
+	s.awaitReplay(rec)
 	began := time.Now()
 	if err := c.StopController(); err != nil {
 		t.Fatal(err)
@@ -59,11 +59,11 @@ func controllerAway(t *testing.T, c Cluster) {
 	if out := s.want(0, "runs"); !strings.Contains(out, "unknown") {
 		t.Errorf("runs:\n%s", out)
 	}
-	// Longer than any command waits for an answer.
+	// Longer than the time limit of any command.
 	for deadline := began.Add(20 * time.Second); time.Now().Before(deadline); {
 		last, _ := s.watch(rec.ID, func(st status) bool { return st.State != "" && st.Queue != nil })
 		if last.State != "unknown" {
-			t.Errorf("while the controller is away the run is %+v", last)
+			t.Errorf("during the outage the run is %+v", last)
 		}
 	}
 	if err := c.StartController(); err != nil {
@@ -75,16 +75,16 @@ func controllerAway(t *testing.T, c Cluster) {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
 	table.add(s, row{
-		fault: "controller away for 20 s", state: "unknown, then done", code: code, noticed: noticed,
-		job: s.ended(rec.ID), left: len(s.processes(rec.ID)),
+		fault: "controller outage of 20 s", state: "unknown, then done", code: code, noticed: noticed,
+		job: s.awaitJobEnd(rec.ID), left: len(s.processes(rec.ID)),
 	})
 }
 
-// smallDisk is a folder with little room, empty where none can be made. The nodes of
-// a cluster that is started later have it too.
+// smallDisk returns a directory on a small file system, or an empty string if it can't create
+// one. It must be called before the cluster starts, whose nodes then see it.
 func smallDisk(t *testing.T) string {
 	t.Helper()
-	if impossible() != "" {
+	if unavailable() != "" {
 		return ""
 	}
 	dir := t.TempDir()
@@ -100,25 +100,25 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// A log dir that is full fails the run, and says so.
+// A run fails if its log directory is full, and the message says so.
 func logDirFull(t *testing.T, c Cluster, disk string) {
 	if disk == "" {
-		t.Skip("NOT TESTED: fault: the log dir is full: there is no small disk")
+		t.Skip("NOT TESTED: fault: log directory full: no small disk")
 	}
 	s := newSiteOn(t, c)
-	s.longer(20)
-	rec := s.apply(small("--output-dir", disk)...)
-	s.replaying(rec)
+	s.setPhaseSeconds(20)
+	rec := s.apply(twoNodes("--output-dir", disk)...)
+	s.awaitReplay(rec)
 	began := time.Now()
 	fill(t, filepath.Join(disk, "ballast"))
-	last, code := s.outcome("log dir full", rec, &began)
+	last, code := s.outcome("log directory full", rec, &began)
 	if code != 1 || last.State != "failed" ||
 		!strings.Contains(last.Message, "the file system of "+rec.Dir+"/logs is full") {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
 }
 
-// fill takes all that is left of a file system.
+// fill fills a file system.
 func fill(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -130,5 +130,5 @@ func fill(t *testing.T, path string) {
 			size /= 2
 		}
 	}
-	_ = f.Close() // what it held back has no room either
+	_ = f.Close() // writing buffered data fails too
 }
