@@ -143,7 +143,7 @@ func TestUnsavedChangesAreBackedUp(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		key, disk, want string
-		kept            bool
+		backup          bool
 	}{
 		"restored":  {"enter", testWorkload, "xphase_timeout_seconds: 1548.0", true},
 		"esc":       {"esc", testWorkload, "xphase_timeout_seconds: 1548.0", true},
@@ -167,8 +167,8 @@ func TestUnsavedChangesAreBackedUp(t *testing.T) {
 		if got := textOf(next, workload); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
-		if _, kept := again.unsaved["/w.yaml"]; kept != c.kept {
-			t.Errorf("%s: backup %v", name, kept)
+		if _, backup := again.unsaved["/w.yaml"]; backup != c.backup {
+			t.Errorf("%s: backup %v", name, backup)
 		}
 		if press(next, "ctrl+s"); len(again.unsaved) > 0 {
 			t.Errorf("%s: backup not removed by the save", name)
@@ -182,8 +182,8 @@ func TestUnsavedChangesAreBackedUp(t *testing.T) {
 func TestUnsavedChangesOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t, testRecipe, testWorkload)
-	kept := engine.Unsaved{PID: 42, WriterRunning: true, Base: testWorkload}
-	s.Update(recoveredMsg{side: workload, ok: true, backup: kept, merged: testWorkload})
+	backup := engine.Unsaved{PID: 42, WriterRunning: true, Base: testWorkload}
+	s.Update(recoveredMsg{side: workload, ok: true, backup: backup, merged: testWorkload})
 	if s.question == nil || !strings.Contains(s.question.Body, "Process 42") {
 		t.Errorf("question %+v", s.question)
 	}

@@ -120,7 +120,7 @@ func (s *Screen) askCancel() tea.Cmd {
 	run, _ := s.list.selected()
 	return ui.Send(ui.Ask{
 		ID: "cancel " + run.Dir, Title: "Cancel this run?",
-		Body: run.Name + " " + run.ID + " is " + string(run.State) + ". What was measured so far is kept.",
+		Body: run.Name + " " + run.ID + " is " + ui.StateText(string(run.State)) + ". Its measurements are kept.",
 		Yes:  "cancel run", No: "keep running", Danger: true,
 	})
 }

@@ -209,7 +209,7 @@ func (e *Editor) Highlight(query string) { e.query = query }
 // FindNext moves the cursor to the next or previous match, and wraps around at the
 // end; with here, a match at the cursor counts too. It returns the number of the match,
 // from 1, and how many there are; 0, 0 without a match.
-func (e *Editor) FindNext(forward, here bool) (nth, of int) {
+func (e *Editor) FindNext(forward, here bool) (number, total int) {
 	var places []Pos
 	for y, l := range e.lines {
 		for _, m := range e.matches(withoutCR(l)) {

@@ -101,6 +101,7 @@ func (t *Table) Draw(th Theme) string {
 	return Box(strings.Join(lines, "\n"), t.w, t.h)
 }
 
+// columnWidth is the index of a column and its width in cells.
 type columnWidth struct{ i, w int }
 
 // layout returns the columns that fit, with their widths.

@@ -46,12 +46,12 @@ func NewTheme(dark bool) Theme {
 	t.match = lipgloss.NewStyle().Background(pick(lipgloss.Color("#f2e3a8"), lipgloss.Color("#5a4a1c")))
 	t.syntaxCodes = make(map[syntaxStyle][2]string)
 	for k := range numKinds {
-		for _, lit := range []bool{false, true} {
+		for _, highlighted := range []bool{false, true} {
 			s := t.syntax[k]
-			if lit {
+			if highlighted {
 				s = s.Background(t.match.GetBackground())
 			}
-			t.syntaxCodes[syntaxStyle{k, lit}] = escapeCodes(s)
+			t.syntaxCodes[syntaxStyle{k, highlighted}] = escapeCodes(s)
 		}
 	}
 	return t
