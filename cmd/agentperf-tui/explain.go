@@ -15,11 +15,11 @@ func explainCmd(a *app) *cobra.Command {
 		Use: "explain [NAME]", Short: "Explain a field, a rule or an error", Args: usage(cobra.MaximumNArgs(1)),
 		Long: `Explain a name: a field, a rule of check, or the id of an error.
 
-For a field of recipe, workload or cluster file: type, default, allowed values, unit
-and pitfall. The path can be in the spelling of either layout, or only its last part;
-a mapping lists its fields; without a name all fields are listed. The id of a rule is
-in the output of check --json; the id of an error is in brackets at the end of its
-message.`,
+A field of the recipe, the workload or the cluster file is given by its path in either
+layout, or by the last part of the path; the output has its type, default, allowed
+values, unit and pitfall. The path of a mapping lists the fields in it. Without NAME,
+all fields are listed. The output of check --json has the ids of rules; the id of an
+error is in brackets at the end of its message.`,
 		Example: `  agentperf-tui explain benchmark.agentperf_config
   agentperf-tui explain phase-timeout
   agentperf-tui explain run-not-found`,
@@ -34,12 +34,11 @@ message.`,
 			a.print(ans)
 		}
 		if ans.Rule == nil && ans.Error == nil && len(ans.Entries) == 0 {
-			meant := ""
+			hint := ""
 			if ans.Nearest != "" {
-				meant = fmt.Sprintf("; did you mean %s?", ans.Nearest)
+				hint = fmt.Sprintf("; did you mean %s?", ans.Nearest)
 			}
-			return badInput(problem.Errorf(problem.NameUnknown,
-				"explain: %q: no field, rule or error has this name%s", word, meant))
+			return badInput(problem.Errorf(problem.NameUnknown, "explain %q: no such field, rule or error%s", word, hint))
 		}
 		switch {
 		case a.json:
@@ -66,6 +65,6 @@ message.`,
 }
 
 func ruleText(r recipes.Rule) string {
-	return fmt.Sprintf("%s  (%s)\n  where    %s\n  pitfall  %s\n  fix      %s\n",
+	return fmt.Sprintf("%s  (%s)\n  area     %s\n  pitfall  %s\n  fix      %s\n",
 		r.ID, r.Severity, r.Area, r.Pitfall, r.Fix)
 }

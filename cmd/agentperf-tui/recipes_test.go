@@ -126,7 +126,7 @@ func TestAFileOfSeveralRecipes(t *testing.T) {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.want(0, "explain", "benchmark.agentperf_config").says(t, "container path of the workload file", "careful")
+	s.want(0, "explain", "benchmark.agentperf_config").says(t, "container path of the workload file", "pitfall")
 	s.want(0, "explain", "health_check").says(t, "health_check.interval_seconds")
 	s.want(0, "explain", "parser-flag").says(t, "DYN_TOOL_CALL_PARSER")
 	s.want(2, "explain", "benchmark.agentperf_confg").says(t, "did you mean benchmark.agentperf_config?")

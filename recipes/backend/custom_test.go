@@ -153,7 +153,7 @@ func build(t *testing.T, target plan.Target) *plan.Plan {
 		Recipe: f.Recipe, Workload: f.Workload, Target: target, OutputDir: "/out",
 		Local: plan.LocalScale{Users: 2, Seconds: 20},
 	}
-	if _, err := plan.Build(req); err == nil || !strings.Contains(err.Error(), "only trtllm behind dynamo") {
+	if _, err := plan.Build(req); err == nil || !strings.Contains(err.Error(), "use trtllm behind dynamo") {
 		t.Fatalf("without the backend: %v", err)
 	}
 	req.Backends = all

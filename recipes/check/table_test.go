@@ -100,7 +100,7 @@ func TestReportedRulesExist(t *testing.T) {
 
 func TestParseRulesRefusesUnknownKeys(t *testing.T) {
 	t.Parallel()
-	if _, err := parseRules([]byte("- {id: a, gotcha: b}")); err == nil {
+	if _, err := parseRules([]byte("- {id: a, bites: b}")); err == nil {
 		t.Error("an unknown key is accepted")
 	}
 }

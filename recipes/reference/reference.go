@@ -1,9 +1,10 @@
-// Package reference answers `agentperf-tui explain`: it looks up fields of recipe,
-// workload and cluster file in the spelling of either layout, rules of check, and
-// ids of errors. All text comes from the tables of schema, check and problem.
+// Package reference implements `agentperf-tui explain`. It looks up fields of recipes,
+// workloads and the cluster file by their path in either layout, rules of check, and ids
+// of errors. All text comes from packages schema, check and problem.
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,15 +15,15 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Entry is a field as a person reads about it. Texts are empty where there is nothing to say.
+// Entry is the description of a field. Texts that do not apply are empty.
 type Entry struct {
 	File     string `json:"file"`              // recipe, workload or cluster
-	Path     string `json:"path"`              // in layout 2, or the only one it has
-	Layout1  string `json:"layout_1"`          // in layout 1; empty: it has none there
-	Layout2  string `json:"layout_2"`          // the same for layout 2; files without layouts have both
-	Type     string `json:"type"`              // in words
+	Path     string `json:"path"`              // in layout 2, or in layout 1 if layout 2 does not have it
+	Layout1  string `json:"layout_1"`          // path in layout 1; empty: not in this layout
+	Layout2  string `json:"layout_2"`          // path in layout 2; the same as Layout1 in files without layouts
+	Type     string `json:"type"`              // for people
 	Default  string `json:"default,omitempty"` // as YAML
-	Allowed  string `json:"allowed,omitempty"` // words, or a bound
+	Allowed  string `json:"allowed,omitempty"` // words, or a lower bound
 	Unit     string `json:"unit,omitempty"`
 	Doc      string `json:"doc"`
 	Pitfall  string `json:"gotcha,omitempty"`
@@ -52,7 +53,7 @@ func files() []file {
 	}
 }
 
-// describe is a row of a table in words.
+// describe converts a field of a table.
 func describe(name string, f schema.Field) Entry {
 	e := Entry{
 		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: string(f.Kind), Default: f.Default, Unit: f.Unit,
@@ -67,7 +68,7 @@ func describe(name string, f schema.Field) Entry {
 	return e
 }
 
-// all lists every field of every file, in the order in which one is written.
+// all returns all fields of all files, in the order in which a file is written.
 func all() []Entry {
 	var out []Entry
 	for _, f := range files() {
@@ -78,9 +79,9 @@ func all() []Entry {
 	return out
 }
 
-// Explain looks up a word: the id of a rule or an error; a path in either layout,
-// also below a field; a mapping, which lists its fields; or the last part of a path.
-// An empty word lists all fields.
+// Explain looks up a word. It is the id of a rule or an error, the path of a field in
+// either layout, a path below a field, the path of a mapping (for all fields in it), or
+// the last part of a path. An empty word returns all fields.
 func Explain(word string) Answer {
 	if e, ok := problem.Find(problem.ID(word)); ok {
 		return Answer{Entries: []Entry{}, Error: &e}
@@ -113,7 +114,9 @@ func Explain(word string) Answer {
 		}
 	}
 	if len(a.Entries) == 0 {
-		a.Entries = slices.DeleteFunc(all(), func(e Entry) bool { return last(e.Layout1) != word && last(e.Layout2) != word })
+		a.Entries = slices.DeleteFunc(all(), func(e Entry) bool {
+			return lastKey(e.Layout1) != word && lastKey(e.Layout2) != word
+		})
 	}
 	if len(a.Entries) == 0 {
 		a.Nearest = nearest(word)
@@ -121,9 +124,9 @@ func Explain(word string) Answer {
 	return a
 }
 
-func last(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// Names lists everything that [Explain] knows: paths of fields in either layout, rules and errors.
+// Names returns all names that [Explain] finds: paths of fields in either layout, rules and errors.
 func Names() []string {
 	var names []string
 	for _, e := range all() {
@@ -139,15 +142,16 @@ func Names() []string {
 	return slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
 }
 
+// nearest returns the name that is most similar to word; empty if none is similar.
 func nearest(word string) string {
 	names := Names()
 	for _, name := range names {
-		names = append(names, last(name))
+		names = append(names, lastKey(name))
 	}
 	return schema.Nearest(word, names)
 }
 
-// Text is an entry for a terminal, a line for each thing there is to say.
+// Text formats an entry for a terminal, one line for each property.
 func (e Entry) Text() string {
 	var b strings.Builder
 	line := func(name, text string) {
@@ -166,21 +170,16 @@ func (e Entry) Text() string {
 	}
 	line("type", kind)
 	if e.Required {
-		line("default", "none: it is required")
+		line("default", "none, the field is required")
 	} else {
 		line("default", e.Default)
 	}
 	line("allowed", e.Allowed)
 	if e.Layout1 != e.Layout2 {
-		spell := func(path string) string {
-			if path == "" {
-				return "no such field"
-			}
-			return path
-		}
-		line("layout 1", spell(e.Layout1))
-		line("layout 2", spell(e.Layout2))
+		orNone := func(path string) string { return cmp.Or(path, "no such field") }
+		line("layout 1", orNone(e.Layout1))
+		line("layout 2", orNone(e.Layout2))
 	}
-	line("careful", e.Pitfall)
+	line("pitfall", e.Pitfall)
 	return b.String()
 }
