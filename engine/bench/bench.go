@@ -1,8 +1,7 @@
-// Package bench is the step that runs the external AgentPerf client, in the container on the
-// client's node: it builds the client's checkout in a runtime folder of its own, brings the
-// datasets next to it, and becomes the client's parent: signals go through, the exit code comes
-// back. It trusts neither the image's environment nor an earlier start in the same folder. It knows of
-// Slurm only the job's id, and nothing of the servers or of what the client measures.
+// Package bench builds and runs the external AgentPerf client, in the container on the client's
+// node. It builds the client's checkout in a runtime directory, copies the datasets there, and
+// runs the client as a child process: it passes on signals and returns the exit code. It relies
+// neither on the image's environment nor on what an earlier start left in the runtime directory.
 package bench
 
 import (
@@ -25,57 +24,57 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// ResultsDir is where the client writes: the log dir is mounted at /logs.
+// ResultsDir is the client's results directory. The log directory is mounted at /logs.
 const ResultsDir = "/logs/agentperf"
 
-// SystemPath lists the folders of the image's own programs, as in PATH.
+// SystemPath lists the directories of the image's own programs, as in PATH.
 const SystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// interrupted is the exit code of a step that was asked to end before its client
-// had started: a shell's 128 + SIGTERM.
+// interrupted is the exit code of a step that was stopped before its client had started:
+// 128 + SIGTERM, as in a shell.
 const interrupted = 128 + int(syscall.SIGTERM)
 
-// Options are what the step is told.
+// Options are the options of the step.
 type Options struct {
-	Endpoint   string // http://host:port; SRT_FRONTEND_HOST and SRT_FRONTEND_PORT win
-	Model      string // as served
+	Endpoint   string // http://host:port; overridden by SRT_FRONTEND_HOST and SRT_FRONTEND_PORT
+	Model      string // served model name
 	ClientDir  string // the client's checkout; may be read-only
-	Config     string // the workload file
-	Levels     []int  // users, one phase each
-	ResultsDir string // empty: [ResultsDir]
-	EventFile  string // empty: the client's event log in the folder above ResultsDir
+	Config     string // path of the workload file
+	Levels     []int  // concurrency levels, one phase each
+	ResultsDir string // default: [ResultsDir]
+	EventFile  string // default: the client's event log in the parent of ResultsDir
 	Environ    []string
-	SystemPath string // empty: [SystemPath]
-	// Log gets this step's lines and all output of the programs it starts. A file
-	// is handed to the client as it is.
+	SystemPath string // default: [SystemPath]
+	// Log receives the step's log lines and the output of all programs that it starts. If it is a
+	// file, the client writes to it directly.
 	Log io.Writer
 	Now func() time.Time
 }
 
-// limits are the step's times; tests have their own.
+// limits are the time limits of the step. Tests use other ones.
 type limits struct {
-	build time.Duration // for the whole build
-	// stale is the age from which a build lock counts for nothing. Since a build
-	// ends itself before that, its holder is not building any more.
-	stale time.Duration
-	wait  time.Duration // for another start's build
-	poll  time.Duration // between two looks at the lock
-	tell  int           // looks between two lines that say so
-	git   time.Duration // for one call
-	grace time.Duration // from TERM to KILL; inside the 30 s that a run's supervisor gives its client
+	build time.Duration // of all build steps together
+	// stale is the age at which a build lock is ignored. It is longer than build, so that the
+	// build of its holder has ended.
+	stale  time.Duration
+	wait   time.Duration // of the wait for another build
+	poll   time.Duration // interval of checking the lock
+	notice int           // number of checks between two log lines about the wait
+	git    time.Duration // of one git command
+	grace  time.Duration // from SIGTERM to SIGKILL; less than the 30 s that the supervisor gives the client
 }
 
-var usual = limits{
-	build: 29 * time.Minute, stale: 30 * time.Minute, wait: 30 * time.Minute, poll: time.Second, tell: 30,
+var defaultLimits = limits{
+	build: 29 * time.Minute, stale: 30 * time.Minute, wait: 30 * time.Minute, poll: time.Second, notice: 30,
 	git: time.Minute, grace: 25 * time.Second,
 }
 
-// Run prepares and runs the client and returns the step's exit code: the client's own (a signal N
-// counts as 128+N) once it has started, 143 (stopped) or 1 with an error before that. When ctx
-// ends, whatever runs gets SIGTERM and is waited for. An error beside the client's code says that
-// the step's own records are not complete.
+// Run builds and runs the client and returns the step's exit code. That is the client's exit code
+// if it was started (128+N if signal N ended it), else 143 if ctx ended, else 1; the latter two
+// come with an error. When ctx ends, Run sends SIGTERM to the running program and waits for it. An
+// error together with the client's exit code means that the step's own records are incomplete.
 func Run(ctx context.Context, opt Options) (int, error) {
-	return start(ctx, opt, usual)
+	return start(ctx, opt, defaultLimits)
 }
 
 func start(ctx context.Context, opt Options, lim limits) (int, error) {
@@ -83,7 +82,7 @@ func start(ctx context.Context, opt Options, lim limits) (int, error) {
 	opt.EventFile = cmp.Or(opt.EventFile, filepath.Join(filepath.Dir(opt.ResultsDir), event.ClientFileName))
 	s := &step{Options: opt, lim: lim, rec: &recorder{log: opt.Log, now: opt.Now}}
 	code, err := s.run(ctx)
-	for _, f := range s.held {
+	for _, f := range s.locks {
 		err = errors.Join(err, unlock(f))
 	}
 	if err != nil {
@@ -92,17 +91,17 @@ func start(ctx context.Context, opt Options, lim limits) (int, error) {
 	return code, err
 }
 
-// step is one run of the step.
+// step is the state of one start.
 type step struct {
 	Options
 	settings
-	lim  limits
-	rec  *recorder
-	held []*os.File // locked until the client has ended; the client inherits them
+	lim   limits
+	rec   *recorder
+	locks []*os.File // lock files; the client inherits them, so that they stay locked until it has ended
 }
 
 func (s *step) run(ctx context.Context) (int, error) {
-	w, err := s.inputs()
+	w, err := s.checkInputs()
 	if err != nil {
 		return 1, err
 	}
@@ -112,15 +111,15 @@ func (s *step) run(ctx context.Context) (int, error) {
 	if s.rec.events, err = event.OpenAppender(s.EventFile, s.Now); err != nil {
 		return 1, err
 	}
-	code, err := s.work(ctx, w)
+	code, err := s.buildAndRun(ctx, w)
 	if err != nil && ctx.Err() != nil {
 		return interrupted, errors.Join(fmt.Errorf("stopped before the client started: %w", err), s.rec.events.Close())
 	}
 	return code, errors.Join(err, s.rec.err, s.rec.events.Close())
 }
 
-// inputs checks everything that can be wrong before anything is made.
-func (s *step) inputs() (*recipes.Workload, error) {
+// checkInputs checks the options, the environment, the checkout and the workload.
+func (s *step) checkInputs() (*recipes.Workload, error) {
 	var err error
 	if s.settings, err = newSettings(s.Options); err != nil {
 		return nil, err
@@ -147,8 +146,8 @@ func (s *step) inputs() (*recipes.Workload, error) {
 		if w == nil {
 			return nil, problem.Errorf(problem.RecipeInvalid, "workload: %s", d)
 		}
-		if d.Severity == recipes.Error { // the client owns this file and decides
-			s.rec.say("workload: %s", d)
+		if d.Severity == recipes.Error { // not fatal: the client decides what it accepts
+			s.rec.logf("workload: %s", d)
 		}
 	}
 	if w.TrajectoryPath == "" {
@@ -157,77 +156,77 @@ func (s *step) inputs() (*recipes.Workload, error) {
 	return w, nil
 }
 
-func (s *step) work(ctx context.Context, w *recipes.Workload) (int, error) {
+func (s *step) buildAndRun(ctx context.Context, w *recipes.Workload) (int, error) {
 	if err := s.makeRuntime(); err != nil {
 		return 1, err
 	}
-	for _, line := range s.remarks {
-		s.rec.say("%s", line)
+	for _, line := range s.notes {
+		s.rec.logf("%s", line)
 	}
-	if err := raiseFiles(); err != nil {
-		s.rec.say("%v", err)
+	if err := raiseFileLimit(); err != nil {
+		s.rec.logf("%v", err)
 	}
 	if err := s.prepare(ctx, w); err != nil {
 		return 1, err
 	}
-	return s.client(ctx)
+	return s.runClient(ctx)
 }
 
-// prepare makes the client and its data ready, one start in a runtime at a time.
+// prepare builds the client and copies its datasets, while it holds the build lock.
 func (s *step) prepare(ctx context.Context, w *recipes.Workload) error {
 	code := s.checkout(ctx)
-	s.rec.note("checkout", marker(code))
+	s.rec.report("checkout", marker(code))
 	lock := buildLock{dir: s.in(".build-lock"), now: s.Now, stale: s.lim.stale}
 	if err := s.acquire(ctx, &lock); err != nil {
 		return err
 	}
-	err := s.ready(ctx, code, w)
+	err := s.buildAndStage(ctx, code, w)
 	return errors.Join(err, lock.release())
 }
 
-func (s *step) ready(ctx context.Context, code identity.Checkout, w *recipes.Workload) error {
+func (s *step) buildAndStage(ctx context.Context, code identity.Checkout, w *recipes.Workload) error {
 	if marker := marker(code); s.built(marker) {
-		s.rec.say("the client is built already: %s", marker)
+		s.rec.logf("client already built: %s", marker)
 	} else if err := s.build(ctx, marker); err != nil {
 		return err
 	}
-	inputs, err := s.stage(ctx, w)
+	inputs, err := s.stageDatasets(ctx, w)
 	if err != nil {
 		return err
 	}
 	if err := s.identify(ctx, code, inputs); err != nil && ctx.Err() == nil {
-		s.rec.say("%v", err)
+		s.rec.logf("%v", err)
 	}
 	return nil
 }
 
-// script is the client's program, below its checkout, and from where it runs.
+// script is the path of the client's program in its checkout.
 const script = "agentperf/run.py"
 
-// client runs the client itself. Nothing is said after its end: its own last
-// words are what a reader of the log looks for.
-func (s *step) client(ctx context.Context) (int, error) {
+// runClient runs the client. It logs nothing after the client has ended, so that the log ends with
+// the client's own output.
+func (s *step) runClient(ctx context.Context) (int, error) {
 	argv := []string{
 		"uv", "run", "--no-sync", "python", script, "--config", s.in(configFile), "--base-url", s.baseURL, "--model", s.Model,
 		"--concurrencies", recipes.JoinInts(s.Levels), "--request-log-path", filepath.Join(s.ResultsDir, "requests.jsonl"),
 		"--results-dir", s.ResultsDir,
 	}
 	argv = append(argv, s.extra...)
-	s.rec.say("%s", shown(argv))
+	s.rec.logf("%s", redacted(argv))
 	begun := s.Now()
 	s.rec.event(event.ClientStep, event.Data{Message: "started"})
-	code, err := s.exec(ctx, command{argv: argv, out: s.Log, errs: s.Log, held: s.held})
+	code, err := s.exec(ctx, command{argv: argv, out: s.Log, errs: s.Log, files: s.locks})
 	if err != nil {
 		return 1, fmt.Errorf("run the client: %w", err)
 	}
 	took := s.Now().Sub(begun).Seconds()
-	said := fmt.Sprintf("ended with code %d after %.1f s", code, took)
-	s.rec.event(event.ClientStep, event.Data{Message: said, Seconds: took, ExitCode: &code})
+	message := fmt.Sprintf("ended with code %d after %.1f s", code, took)
+	s.rec.event(event.ClientStep, event.Data{Message: message, Seconds: took, ExitCode: &code})
 	return code, nil
 }
 
-// shown is a command line for the log, which more people read than may know a key.
-func shown(argv []string) string {
+// redacted returns a command line for the log, without the API key.
+func redacted(argv []string) string {
 	out := slices.Clone(argv)
 	for i, a := range out {
 		if strings.HasPrefix(a, "--api-key=") {
@@ -239,9 +238,9 @@ func shown(argv []string) string {
 	return strings.Join(out, " ")
 }
 
-// raiseFiles lifts the soft limit of open files to the hard one: each user of
-// the client holds a connection.
-func raiseFiles() error {
+// raiseFileLimit raises the soft limit of open files to the hard limit, because each user of the
+// client holds a connection.
+func raiseFileLimit() error {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
 		return fmt.Errorf("read the limit of open files: %w", err)
@@ -253,7 +252,7 @@ func raiseFiles() error {
 	return nil
 }
 
-// machine is what uname -m says.
+// machine returns the architecture as uname -m prints it.
 func machine() string {
 	switch runtime.GOARCH {
 	case "amd64":

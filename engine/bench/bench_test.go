@@ -19,14 +19,14 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 )
 
-func TestRunFromNothing(t *testing.T) {
+func TestFirstRun(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	w.env(
 		"SRT_FRONTEND_HOST=10.0.0.7", "SRT_FRONTEND_PORT=8333", "AGENTPERF_EXTRA_ARGS=--seed 100  --no-eval '$(x)'\n--lost",
 		"PYTHONPATH=/elsewhere", "VIRTUAL_ENV=", "UV_CACHE_DIR=/elsewhere", "KEPT=a b",
 	)
-	w.want(0, "")
+	w.expect(0, "")
 	r, res := w.path("runtime"), w.path("logs/agentperf")
 	want := [][]string{
 		{"uv", "sync", "--frozen"},
@@ -65,7 +65,7 @@ func TestRunFromNothing(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"left out of the client's environment: PYTHONPATH\n", "only its first line",
+		"removed from the client's environment: PYTHONPATH\n", "only the first line",
 		"uv sync: done in ", "Running 2 phase(s)",
 	} {
 		if !strings.Contains(w.out.String(), text) {
@@ -82,8 +82,8 @@ func TestRunFromNothing(t *testing.T) {
 
 func TestWorkloadNamesTheCopies(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.want(0, "")
+	w := newTestStep(t)
+	w.expect(0, "")
 	text := w.read("runtime/benchmark_config.yaml")
 	var got map[string]any
 	if err := yaml.Unmarshal([]byte(text), &got); err != nil {
@@ -100,18 +100,18 @@ func TestWorkloadNamesTheCopies(t *testing.T) {
 	}
 	info, err := os.Stat(w.path("runtime/benchmark_config.yaml"))
 	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("mode %v, %v; want 0600: it holds a key", info.Mode(), err)
+		t.Errorf("mode %v, %v; want 0600, since it contains an API key", info.Mode(), err)
 	}
 	if got := w.read("runtime/data/traj.jsonl"); got != "{}\n" {
 		t.Errorf("the copy holds %q", got)
 	}
 }
 
-func TestStepsAreEvents(t *testing.T) {
+func TestStepsAreLogged(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	w.write("stand/fail-client", "3 no luck")
-	w.want(3, "")
+	w.expect(3, "")
 	var got []string
 	for _, e := range w.events() {
 		if e.Kind != event.Info {
@@ -132,7 +132,7 @@ func TestStepsAreEvents(t *testing.T) {
 		t.Errorf("the last event is %+v, want exit code 3", last)
 	}
 	if !strings.HasSuffix(w.out.String(), "\nno luck\n") {
-		t.Errorf("the log does not end with the client's own words:\n%s", w.out)
+		t.Errorf("the log does not end with the client's output:\n%s", w.out)
 	}
 }
 
@@ -148,38 +148,38 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestStep(t)
 			w.write("stand/fail-client", c.word)
-			w.want(c.code, "")
+			w.expect(c.code, "")
 		})
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestInvalidInputs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		make func(w *world)
+		make func(w *testStep)
 		want string
 	}{
-		{"no checkout", func(w *world) { w.opt.ClientDir = w.path("gone") }, "mount it into the container"},
-		{"checkout is a file", func(w *world) { w.opt.ClientDir = w.opt.Config }, "is not a directory"},
-		{"not the client", func(w *world) { w.opt.ClientDir = w.path("in") }, "is not a checkout of the client"},
-		{"no workload", func(w *world) { w.opt.Config = w.path("gone.yaml") }, "correct benchmark.agentperf_config"},
-		{"broken workload", func(w *world) { w.write("workload.yaml", "a: [") }, "workload.yaml:1"},
-		{"no trajectories", func(w *world) { w.write("workload.yaml", "model: m\n") }, "trajectory_path is not set"},
-		{"no levels", func(w *world) { w.opt.Levels = nil }, "concurrency levels: none given"},
-		{"level 0", func(w *world) { w.opt.Levels = []int{1, 0} }, "concurrency level must be at least 1, got 0"},
-		{"endpoint", func(w *world) { w.opt.Endpoint = "127.0.0.1:8000" }, "endpoint must be http://host:port"},
-		{"relative runtime", func(w *world) { w.env("AGENTPERF_RUNTIME=r") }, "must be an absolute path"},
-		{"no job", func(w *world) { w.env("AGENTPERF_RUNTIME=") }, "set AGENTPERF_RUNTIME"},
-		{"odd job", func(w *world) { w.env("AGENTPERF_RUNTIME=", "SLURM_JOB_ID=../x") }, "set AGENTPERF_RUNTIME"},
+		{"no checkout", func(w *testStep) { w.opt.ClientDir = w.path("gone") }, "mount it into the container"},
+		{"checkout is a file", func(w *testStep) { w.opt.ClientDir = w.opt.Config }, "is not a directory"},
+		{"not the client", func(w *testStep) { w.opt.ClientDir = w.path("in") }, "is not a checkout of the client"},
+		{"no workload", func(w *testStep) { w.opt.Config = w.path("gone.yaml") }, "correct benchmark.agentperf_config"},
+		{"broken workload", func(w *testStep) { w.write("workload.yaml", "a: [") }, "workload.yaml:1"},
+		{"no trajectories", func(w *testStep) { w.write("workload.yaml", "model: m\n") }, "trajectory_path is not set"},
+		{"no levels", func(w *testStep) { w.opt.Levels = nil }, "concurrency levels: none given"},
+		{"level 0", func(w *testStep) { w.opt.Levels = []int{1, 0} }, "concurrency level must be at least 1, got 0"},
+		{"endpoint", func(w *testStep) { w.opt.Endpoint = "127.0.0.1:8000" }, "endpoint must be http://host:port"},
+		{"relative runtime", func(w *testStep) { w.env("AGENTPERF_RUNTIME=r") }, "must be an absolute path"},
+		{"no job", func(w *testStep) { w.env("AGENTPERF_RUNTIME=") }, "set AGENTPERF_RUNTIME"},
+		{"odd job", func(w *testStep) { w.env("AGENTPERF_RUNTIME=", "SLURM_JOB_ID=../x") }, "set AGENTPERF_RUNTIME"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestStep(t)
 			c.make(w)
-			w.want(1, c.want)
+			w.expect(1, c.want)
 			if n := len(w.calls()); n != 0 {
 				t.Errorf("%d programs were started", n)
 			}
@@ -187,25 +187,25 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestResultsFolderIsOneRuns(t *testing.T) {
+func TestResultsDirIsLocked(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.hang("client")
+	w := newTestStep(t)
+	w.block("client")
 	first := w.background(t.Context(), w.opt)
-	w.hangs("client")
-	w.want(1, "another run writes to "+w.path("logs/agentperf"))
-	w.goOn("client")
+	w.awaitBlocked("client")
+	w.expect(1, "another run writes to "+w.path("logs/agentperf"))
+	w.unblock("client")
 	r := <-first
 	w.check(r.code, r.err, 0, "")
-	w.want(0, "") // it is free again
+	w.expect(0, "") // the lock was released
 }
 
-func TestOneRuntimeOneWorkload(t *testing.T) {
+func TestRuntimeIsLockedForOneWorkload(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.hang("client")
+	w := newTestStep(t)
+	w.block("client")
 	first := w.background(t.Context(), w.opt)
-	w.hangs("client")
+	w.awaitBlocked("client")
 	other := w.opt
 	other.ResultsDir, other.EventFile, other.Config = w.path("other/agentperf"), "", w.path("other.yaml")
 	w.write("other.yaml", "trajectory_path: "+w.path("in/traj.jsonl")+"\n")
@@ -215,17 +215,17 @@ func TestOneRuntimeOneWorkload(t *testing.T) {
 	if got := w.read("runtime/benchmark_config.yaml"); got != before {
 		t.Errorf("the running client's workload became\n%s", got)
 	}
-	w.goOn("client")
+	w.unblock("client")
 	r := <-first
 	w.check(r.code, r.err, 0, "")
 	code, err = start(t.Context(), other, w.lim)
 	w.check(code, err, 0, "")
 }
 
-// The limit is asked of a shell: a Go program raises its own.
-func TestOpenFiles(t *testing.T) {
+// A shell prints the limit, because a Go program would raise its own.
+func TestOpenFileLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	w.program(w.path("bin/uv"), "#!/bin/sh\ncase \"$*\" in *run.py*) echo \"limit $(ulimit -Sn) $(ulimit -Hn)\" ;; esac\n")
 	cmd := w.process()
 	cmd.Args = append([]string{"sh", "-c", `ulimit -S -n 100 && exec "$0"`}, cmd.Path)
@@ -241,8 +241,8 @@ func TestOpenFiles(t *testing.T) {
 	}
 }
 
-// process is the step as a process of its own.
-func (w *world) process() *exec.Cmd {
+// process returns a command that runs the step in its own process.
+func (w *testStep) process() *exec.Cmd {
 	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -260,13 +260,13 @@ func (w *world) process() *exec.Cmd {
 
 func TestKilledStepLeavesNoClient(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.hang("client")
+	w := newTestStep(t)
+	w.block("client")
 	cmd := w.process()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	alive := w.hangs("client")
+	alive := w.awaitBlocked("client")
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestKilledStepLeavesNoClient(t *testing.T) {
 func TestDefaultRuntime(t *testing.T) {
 	t.Parallel()
 	var s settings
-	if err := s.place(environ{"SLURM_JOB_ID": "4711"}); err != nil || s.runtime != "/tmp/agentperf-4711" {
+	if err := s.chooseRuntime(environ{"SLURM_JOB_ID": "4711"}); err != nil || s.runtime != "/tmp/agentperf-4711" {
 		t.Errorf("runtime %q, %v", s.runtime, err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
@@ -285,29 +285,29 @@ func TestDefaultRuntime(t *testing.T) {
 		t.Fatal(err)
 	}
 	for foreign, want := range map[bool]bool{true: true, false: false} {
-		s := settings{runtime: link, foreign: foreign}
+		s := settings{runtime: link, runtimeGiven: foreign}
 		if err := s.makeRuntime(); (err == nil) != want {
 			t.Errorf("a link as runtime, named by the user %v: %v", foreign, err)
 		}
 	}
 }
 
-func TestTerm(t *testing.T) {
+func TestTerminate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, trap, step string
 		code             int
 		err              string
 	}{
-		{"the client ends in its own way", "exit", "client", 7, ""},
-		{"the client just dies", "", "client", 128 + int(syscall.SIGTERM), ""},
-		{"the client does not listen", "ignore", "client", 128 + int(syscall.SIGKILL), ""},
+		{"the client handles SIGTERM", "exit", "client", 7, ""},
+		{"SIGTERM ends the client", "", "client", 128 + int(syscall.SIGTERM), ""},
+		{"the client ignores SIGTERM", "ignore", "client", 128 + int(syscall.SIGKILL), ""},
 		{"during the build", "", "maturin", interrupted, "stopped before the client started"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.hang(c.step)
+			w := newTestStep(t)
+			w.block(c.step)
 			if c.trap != "" {
 				w.write("stand/trap", c.trap+"\n")
 			}
@@ -316,12 +316,12 @@ func TestTerm(t *testing.T) {
 			}
 			ctx, term := context.WithCancel(t.Context())
 			done := w.background(ctx, w.opt)
-			w.hangs(c.step)
+			w.awaitBlocked(c.step)
 			term()
 			r := <-done
 			w.check(r.code, r.err, c.code, c.err)
 			if c.trap == "exit" && !strings.Contains(w.out.String(), "partial results") {
-				t.Errorf("the client had no time for its own end:\n%s", w.out)
+				t.Errorf("the client had no time to handle SIGTERM:\n%s", w.out)
 			}
 			if _, err := os.Stat(w.path("runtime/.build-lock")); !os.IsNotExist(err) {
 				t.Errorf("the build lock is still there: %v", err)

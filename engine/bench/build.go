@@ -18,29 +18,30 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Names in the runtime folder.
+// Names in the runtime directory.
 const (
 	readyFile  = "READY"
 	venvDir    = "venv"
 	dataDir    = "data"
-	configFile = "benchmark_config.yaml" // the workload, as the client gets it
+	configFile = "benchmark_config.yaml" // the workload with the paths of the copied datasets
 )
 
-// unknownCommit stands for a checkout that git can't tell of; what is built from
-// it is never taken for built.
+// unknownCommit is the commit of a checkout that git can't read. Its builds are not reused.
 const unknownCommit = "unknown"
 
-// marker is what READY holds after a build: architecture and commit of the
-// checkout, and of one with changes a hash of these.
+// marker returns the content of READY after a build: the architecture, the commit and, if the
+// checkout has changes, a hash of them.
 func marker(code identity.Checkout) string { return machine() + ":" + code.String() }
 
-// git asks for the checkout's commit and for a hash of its changes, nil for none.
-func (s *step) git(ctx context.Context, commit *string) (changes []byte, err error) {
+// readCommit reads the checkout's commit and returns a hash of its uncommitted changes, or nil if
+// there are none.
+func (s *step) readCommit(ctx context.Context, commit *string) (changes []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.lim.git)
 	defer cancel()
 	git := func(out io.Writer, args ...string) error {
-		// The checkout is often a colleague's, and not ours to write to.
-		return s.tool(ctx, out, append([]string{"git", "--no-optional-locks", "-c", "safe.directory=*", "-C", s.ClientDir},
+		// The checkout often belongs to another user, so git must neither write to it nor
+		// check its owner.
+		return s.runTool(ctx, out, append([]string{"git", "--no-optional-locks", "-c", "safe.directory=*", "-C", s.ClientDir},
 			args...)...)
 	}
 	head, sum := &bytes.Buffer{}, sha256.New()
@@ -58,23 +59,23 @@ func (s *step) git(ctx context.Context, commit *string) (changes []byte, err err
 	return nil, nil
 }
 
-// built says whether the runtime holds a build of just this checkout.
+// built reports whether the runtime directory has a build with this marker.
 func (s *step) built(marker string) bool {
 	data, err := os.ReadFile(s.in(readyFile))
 	if err != nil || strings.TrimSpace(string(data)) != marker || strings.HasSuffix(marker, ":"+unknownCommit) {
 		return false
 	}
 	_, err = os.Stat(s.in(venvDir))
-	return err == nil && s.look("uv") != ""
+	return err == nil && s.lookPath("uv") != ""
 }
 
-// egress is what a failed build usually lacks.
-const egress = "the build needs the network: " +
+// networkHint is the usual remedy for a failed build.
+const networkHint = "the build needs the network: " +
 	"check that the node reaches the package registries (http_proxy, https_proxy)"
 
 func (s *step) build(ctx context.Context, marker string) error {
 	if err := os.Remove(s.in(readyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("forget the last build: %w", err)
+		return fmt.Errorf("remove the marker of the last build: %w", err)
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, s.lim.build,
 		problem.Errorf(problem.ClientBuildFailed, "not done within %s", s.lim.build))
@@ -85,16 +86,16 @@ func (s *step) build(ctx context.Context, marker string) error {
 		case err != nil && ctx.Err() != nil:
 			return err
 		case err != nil:
-			return problem.Errorf(problem.ClientBuildFailed, "build step %s: %w; %s", name, err, egress)
+			return problem.Errorf(problem.ClientBuildFailed, "build step %s: %w; %s", name, err, networkHint)
 		}
 		return nil
 	}
-	if s.look("cargo") == "" {
+	if s.lookPath("cargo") == "" {
 		if err := do("install rust "+s.rust, func() error { return s.installRust(limited) }); err != nil {
 			return err
 		}
 	}
-	if s.look("uv") == "" {
+	if s.lookPath("uv") == "" {
 		if err := do("install uv "+s.uv, func() error { return s.installUV(limited) }); err != nil {
 			return err
 		}
@@ -107,13 +108,13 @@ func (s *step) build(ctx context.Context, marker string) error {
 		{"maturin", []string{"uv", "run", "--no-sync", "maturin", "develop", "--release", "-m", "rustcore/Cargo.toml"}},
 		{"import check", []string{"uv", "run", "--no-sync", "python", "-c", "import agentperf_rustcore"}},
 	} {
-		if err := do(c.name, func() error { return s.tool(limited, nil, c.argv...) }); err != nil {
+		if err := do(c.name, func() error { return s.runTool(limited, nil, c.argv...) }); err != nil {
 			return err
 		}
 	}
-	// Best effort: the client gets the vocabulary itself when it is not here.
+	// A failure is ignored: the client downloads the vocabulary itself if it is missing.
 	warm := func() error {
-		return s.tool(limited, nil, "uv", "run", "--no-sync", "python", "-c",
+		return s.runTool(limited, nil, "uv", "run", "--no-sync", "python", "-c",
 			"import tiktoken; tiktoken.get_encoding('o200k_base')")
 	}
 	if err := s.rec.step("tokenizer cache", warm); err != nil && ctx.Err() != nil {
@@ -125,30 +126,31 @@ func (s *step) build(ctx context.Context, marker string) error {
 	return nil
 }
 
-// installUV installs below HOME, which is the runtime's.
+// installUV installs uv in HOME, which is in the runtime directory.
 func (s *step) installUV(ctx context.Context) error {
-	err := s.tool(ctx, nil, "python3", "-m", "pip", "install", "--user", "uv=="+s.uv)
-	if err == nil && s.look("uv") == "" {
+	err := s.runTool(ctx, nil, "python3", "-m", "pip", "install", "--user", "uv=="+s.uv)
+	if err == nil && s.lookPath("uv") == "" {
 		err = problem.Errorf(problem.ClientBuildFailed, "pip did not install uv in %s", s.in("home/.local/bin"))
 	}
 	return err
 }
 
-// installRust takes rustup's installer from PATH, or from rustup's own server.
+// installRust installs Rust with rustup-init from PATH or, if there is none, from its download server.
 func (s *step) installRust(ctx context.Context) error {
-	if s.look("rustup-init") == "" {
+	if s.lookPath("rustup-init") == "" {
 		if err := s.fetchRustup(ctx); err != nil {
 			return err
 		}
 	}
-	err := s.tool(ctx, nil, "rustup-init", "-y", "--no-modify-path", "--profile", "minimal", "--default-toolchain", s.rust)
-	if err == nil && s.look("cargo") == "" {
+	err := s.runTool(ctx, nil,
+		"rustup-init", "-y", "--no-modify-path", "--profile", "minimal", "--default-toolchain", s.rust)
+	if err == nil && s.lookPath("cargo") == "" {
 		err = problem.Errorf(problem.ClientBuildFailed, "rustup-init did not install cargo in %s", s.in("cargo/bin"))
 	}
 	return err
 }
 
-// rustupBytes bounds the installer's size; it has about 20 MB.
+// rustupBytes limits the size of the installer, which has about 20 MB.
 const rustupBytes = 256 << 20
 
 func (s *step) fetchRustup(ctx context.Context) error {

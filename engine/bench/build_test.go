@@ -16,31 +16,31 @@ func TestBuildOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		change func(w *world)
+		change func(w *testStep)
 		want   string // the second start's steps
 	}{
-		{"nothing changed", func(*world) {}, "client"},
-		{"another commit", func(w *world) { w.write("checkout/COMMIT", "beefbeef\n") }, buildSteps},
-		{"changes in the checkout", func(w *world) { w.write("checkout/DIFF", "+x\n") }, buildSteps},
-		{"the environment is gone", func(w *world) { w.remove("runtime/venv") }, buildSteps},
-		{"built for another machine", func(w *world) { w.write("runtime/READY", "riscv64:2fd4e1c6\n") }, buildSteps},
-		{"no git", func(w *world) { w.remove("bin/git") }, buildSteps},
+		{"nothing changed", func(*testStep) {}, "client"},
+		{"another commit", func(w *testStep) { w.write("checkout/COMMIT", "beefbeef\n") }, buildSteps},
+		{"changes in the checkout", func(w *testStep) { w.write("checkout/DIFF", "+x\n") }, buildSteps},
+		{"the virtual environment is missing", func(w *testStep) { w.remove("runtime/venv") }, buildSteps},
+		{"built for another machine", func(w *testStep) { w.write("runtime/READY", "riscv64:2fd4e1c6\n") }, buildSteps},
+		{"no git", func(w *testStep) { w.remove("bin/git") }, buildSteps},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.want(0, "")
+			w := newTestStep(t)
+			w.expect(0, "")
 			w.remove("stand/calls")
 			c.change(w)
-			w.want(0, "")
+			w.expect(0, "")
 			if got := w.steps(); got != c.want {
-				t.Errorf("the second start did %q, want %q\n%s", got, c.want, w.out)
+				t.Errorf("steps of the second start: %q, want %q\n%s", got, c.want, w.out)
 			}
 		})
 	}
 }
 
-func (w *world) remove(name string) {
+func (w *testStep) remove(name string) {
 	w.t.Helper()
 	if err := os.RemoveAll(w.path(name)); err != nil {
 		w.t.Fatal(err)
@@ -49,27 +49,27 @@ func (w *world) remove(name string) {
 
 func TestMarker(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.want(0, "")
+	w := newTestStep(t)
+	w.expect(0, "")
 	w.write("checkout/DIFF", "+x\n")
-	w.want(0, "")
+	w.expect(0, "")
 	dirty := w.read("runtime/READY")
 	if want := machine() + ":2fd4e1c6-dirty-"; !strings.HasPrefix(dirty, want) {
 		t.Errorf("READY holds %q, want %q…", dirty, want)
 	}
-	w.want(0, "")
+	w.expect(0, "")
 	if got := w.read("runtime/READY"); got != dirty {
-		t.Errorf("the same changes give %q, then %q", dirty, got)
+		t.Errorf("same changes: READY was %q and is now %q", dirty, got)
 	}
 	w.write("checkout/DIFF", "+y\n")
-	w.want(0, "")
+	w.expect(0, "")
 	if got := w.read("runtime/READY"); got == dirty {
-		t.Errorf("other changes give %q again", got)
+		t.Errorf("other changes: READY is still %q", got)
 	}
 	w.remove("checkout/COMMIT")
-	w.want(0, "")
+	w.expect(0, "")
 	w.remove("stand/calls")
-	w.want(0, "")
+	w.expect(0, "")
 	if got := w.steps(); got != buildSteps || !strings.Contains(w.out.String(), "fatal: not a git repository") {
 		t.Errorf("a checkout without a commit: %q\n%s", got, w.out)
 	}
@@ -81,7 +81,7 @@ func TestRealGit(t *testing.T) {
 	if err != nil {
 		t.Skip("no git on this machine")
 	}
-	w := newWorld(t, "uv", "cargo")
+	w := newTestStep(t, "uv", "cargo")
 	if err := os.Symlink(git, w.path("bin/git")); err != nil {
 		t.Fatal(err)
 	}
@@ -99,17 +99,17 @@ func TestRealGit(t *testing.T) {
 	run("init", "-q")
 	run("add", ".")
 	run("commit", "-q", "-m", "c")
-	w.want(0, "")
+	w.expect(0, "")
 	if got, want := w.read("runtime/READY"), machine()+":"+run("rev-parse", "HEAD")+"\n"; got != want {
 		t.Errorf("READY holds %q, want %q", got, want)
 	}
-	w.write("checkout/untracked", "what a run leaves behind is no change")
-	w.want(0, "")
+	w.write("checkout/untracked", "files that a run leaves in the checkout are not changes")
+	w.expect(0, "")
 	if strings.Contains(w.read("runtime/READY"), "dirty") {
 		t.Error("an untracked file counts as a change")
 	}
 	w.write("checkout/agentperf/run.py", "print()\n")
-	w.want(0, "")
+	w.expect(0, "")
 	if !strings.Contains(w.read("runtime/READY"), "-dirty-") {
 		t.Error("a changed file does not count")
 	}
@@ -122,45 +122,45 @@ func TestFailingBuild(t *testing.T) {
 	} {
 		t.Run(c.step, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestStep(t)
 			w.write("stand/fail-"+c.step, "2 error: could not connect")
-			w.want(1, "bench: build step "+c.name+
+			w.expect(1, "bench: build step "+c.name+
 				": uv exited with code 2: error: could not connect; the build needs the network")
 			if strings.Contains(w.steps(), "client") {
 				t.Error("the client was started")
 			}
 			if _, err := os.Stat(w.path("runtime/READY")); !os.IsNotExist(err) {
-				t.Errorf("READY is there: %v", err)
+				t.Errorf("READY exists: %v", err)
 			}
 			w.remove("stand/fail-" + c.step)
-			w.want(0, "") // the lock is free, and it is built again
+			w.expect(0, "") // the lock was released, and the client is built again
 		})
 	}
 }
 
 func TestTokenizerIsBestEffort(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	w.write("stand/fail-tokenizer", "1 no route to host")
-	w.want(0, "")
+	w.expect(0, "")
 	if got := w.steps(); got != buildSteps || !strings.Contains(w.out.String(), "tokenizer cache: failed after") {
 		t.Errorf("steps %q\n%s", got, w.out)
 	}
 }
 
-func TestBuildThatTakesTooLong(t *testing.T) {
+func TestBuildTimeout(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	w.lim.build = 1
-	w.want(1, "not done within 1ns")
+	w.expect(1, "not done within 1ns")
 }
 
-func TestInstallWhatIsMissing(t *testing.T) {
+func TestInstallMissingTools(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "git", "python3", "rustup-init")
+	w := newTestStep(t, "git", "python3", "rustup-init")
 	w.program(w.path("bin/.uv"), scripts["uv"])
 	w.env("AGENTPERF_RUST_VERSION=1.90.0", "AGENTPERF_UV_VERSION=0.8.1")
-	w.want(0, "")
+	w.expect(0, "")
 	if got, want := w.steps(), "rustup pip "+buildSteps; got != want {
 		t.Fatalf("steps %q, want %q", got, want)
 	}
@@ -174,17 +174,17 @@ func TestInstallWhatIsMissing(t *testing.T) {
 		}
 	}
 	w.remove("stand/calls")
-	w.want(0, "")
+	w.expect(0, "")
 	if got := w.steps(); got != "client" {
-		t.Errorf("the second start did %q, want the client alone", got)
+		t.Errorf("steps of the second start: %q, want only the client", got)
 	}
 }
 
 func TestPipFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "git", "python3", "cargo")
+	w := newTestStep(t, "git", "python3", "cargo")
 	w.write("stand/fail-pip", "")
-	w.want(1,
+	w.expect(1,
 		"build step install uv 0.8.22: python3 exited with code 1: no matching distribution; the build needs the network")
 }
 
@@ -198,12 +198,12 @@ func TestFetchRustup(t *testing.T) {
 			rw.WriteHeader(http.StatusNotFound)
 			return
 		}
-		_, _ = rw.Write([]byte(answer)) // the client sees what is missing
+		_, _ = rw.Write([]byte(answer)) // an error shows up in the client
 	}))
 	defer server.Close()
-	w := newWorld(t, "git", "uv")
+	w := newTestStep(t, "git", "uv")
 	w.env("RUSTUP_UPDATE_ROOT=" + server.URL + "/")
-	w.want(0, "")
+	w.expect(0, "")
 	if want := "/archive/1.28.1/" + machine() + "-unknown-linux-gnu/rustup-init"; asked != want {
 		t.Errorf("asked for %s, want %s", asked, want)
 	}
@@ -213,30 +213,31 @@ func TestFetchRustup(t *testing.T) {
 	}
 	answer = ""
 	w.remove("runtime")
-	w.want(1, "status 404 Not Found; the build needs the network")
+	w.expect(1, "status 404 Not Found; the build needs the network")
 }
 
-func TestOldToolsAreNotRustup(t *testing.T) {
+func TestRustupWithoutCargo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "git", "uv")
+	w := newTestStep(t, "git", "uv")
 	w.program(w.path("bin/rustup-init"), "#!/bin/sh\n")
-	w.want(1, "rustup-init did not install cargo in "+w.path("runtime/cargo/bin"))
+	w.expect(1, "rustup-init did not install cargo in "+w.path("runtime/cargo/bin"))
 }
 
-func TestShown(t *testing.T) {
+func TestRedacted(t *testing.T) {
 	t.Parallel()
-	got := shown([]string{"uv", "--api-key", "k1", "--api-key=k2", "--seed", "1", "--api-key"})
+	got := redacted([]string{"uv", "--api-key", "k1", "--api-key=k2", "--seed", "1", "--api-key"})
 	if want := "uv --api-key … --api-key=… --seed 1 --api-key"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestLimitsFitTogether(t *testing.T) {
+func TestLimitsAreConsistent(t *testing.T) {
 	t.Parallel()
-	if usual.build+usual.grace >= usual.stale {
-		t.Errorf("a build may take %s and its lock counts for %s: two could build at once", usual.build, usual.stale)
+	lim := defaultLimits
+	if lim.build+lim.grace >= lim.stale {
+		t.Errorf("a build may take %s, but its lock is stale after %s, so two could build at once", lim.build, lim.stale)
 	}
-	if usual.grace >= 30*time.Second {
-		t.Errorf("the client has %s, the supervisor gives it 30 s", usual.grace)
+	if lim.grace >= 30*time.Second {
+		t.Errorf("the client has %s to end, but the supervisor kills it after 30 s", lim.grace)
 	}
 }

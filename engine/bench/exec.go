@@ -15,28 +15,28 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// command is a program to run in the client's checkout.
+// command is a command to run in the client's checkout.
 type command struct {
-	argv []string // a program's name and its arguments; the name is looked up in the reduced PATH
-	out  io.Writer
-	errs io.Writer
-	held []*os.File // open in the program as well
+	argv  []string // name of the program, looked up in the step's PATH, and its arguments
+	out   io.Writer
+	errs  io.Writer
+	files []*os.File // inherited by the program
 }
 
-// exec runs a program to its end and returns its exit code, 128+N for a signal
-// N. When ctx ends, the program is sent SIGTERM, it alone: to pass that on to its
-// children is its own affair. What it leaves behind of its process group is
-// killed. The error is non-nil when there is no exit code, or not all output.
+// exec runs a command and returns its exit code, or 128+N if signal N ended it. When ctx ends, it
+// sends SIGTERM to the program, but not to the program's children. After the program has ended,
+// the rest of its process group is killed. exec returns an error if there is no exit code or if
+// output was lost.
 func (s *step) exec(ctx context.Context, c command) (int, error) {
-	file := s.look(c.argv[0])
+	file := s.lookPath(c.argv[0])
 	if file == "" {
 		return 0, problem.Errorf(problem.CommandNotFound, "command not found: %s (searched in %s)", c.argv[0], s.path)
 	}
 	if ctx.Err() != nil {
 		return 0, fmt.Errorf("start %s: %w", c.argv[0], context.Cause(ctx))
 	}
-	// Killed ourselves, we leave no client behind. The kernel ties a child's fate
-	// to the thread that made it, so that thread must live as long as the child.
+	// If this process is killed, Pdeathsig kills the child too. It refers to the thread that
+	// started the child, so that thread must live as long as the child.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd, err := s.start(ctx, file, c)
@@ -44,7 +44,7 @@ func (s *step) exec(ctx context.Context, c command) (int, error) {
 		return 0, fmt.Errorf("start %s: %w", c.argv[0], err)
 	}
 	ended := make(chan struct{})
-	go s.stopWith(ctx, cmd.Process, ended)
+	go s.terminateOnCancel(ctx, cmd.Process, ended)
 	err = cmd.Wait()
 	close(ended)
 	killGroup(cmd.Process)
@@ -58,16 +58,16 @@ func (s *step) exec(ctx context.Context, c command) (int, error) {
 	return code, fmt.Errorf("output of %s: %w", c.argv[0], err)
 }
 
-// start starts a command. A program that has just been fetched may be busy for a moment: a child
-// that this process is making elsewhere has its file open until it becomes another program.
+// start starts a command. It retries on ETXTBSY: a program that was just downloaded may still be
+// open in a child process between its fork and its exec.
 func (s *step) start(ctx context.Context, file string, c command) (*exec.Cmd, error) {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for try := 0; ; try++ {
 		cmd := exec.Command(file, c.argv[1:]...)
 		cmd.Args[0] = c.argv[0]
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = s.ClientDir, s.env, c.out, c.errs, c.held
-		cmd.WaitDelay = time.Second // for output that what it left behind still holds open
+		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = s.ClientDir, s.env, c.out, c.errs, c.files
+		cmd.WaitDelay = time.Second // for orphaned children that keep the output open
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 		err := cmd.Start()
 		if err == nil || !errors.Is(err, syscall.ETXTBSY) || try == 50 {
@@ -81,15 +81,16 @@ func (s *step) start(ctx context.Context, file string, c command) (*exec.Cmd, er
 	}
 }
 
-// stopWith asks a process to end when ctx does, and after the grace makes it.
-func (s *step) stopWith(ctx context.Context, p *os.Process, ended <-chan struct{}) {
+// terminateOnCancel sends SIGTERM to a process when ctx ends, and kills its process group after
+// the grace time.
+func (s *step) terminateOnCancel(ctx context.Context, p *os.Process, ended <-chan struct{}) {
 	select {
 	case <-ended:
 		return
 	case <-ctx.Done():
 	}
 	if err := p.Signal(syscall.SIGTERM); err != nil {
-		return // it has just ended
+		return // the process has ended
 	}
 	timer := time.NewTimer(s.lim.grace)
 	defer timer.Stop()
@@ -100,41 +101,41 @@ func (s *step) stopWith(ctx context.Context, p *os.Process, ended <-chan struct{
 	}
 }
 
-// killGroup kills a process and its descendants in its group. There is no one to
-// tell of a failure: either nothing is left, or what is left changed its owner.
+// killGroup kills the process group of p. An error is ignored, since it means that no process is
+// left or that its user has changed.
 func killGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// tool runs a program that must succeed. Its output goes to the log, unless
-// stdout is set; the last line that went to the log stands in the error.
-func (s *step) tool(ctx context.Context, stdout io.Writer, argv ...string) error {
-	said := &lastLine{to: s.Log}
+// runTool runs a program and returns an error if it fails. Its output goes to the log, except
+// standard output if stdout is set. The error contains the last logged line.
+func (s *step) runTool(ctx context.Context, stdout io.Writer, argv ...string) error {
+	output := &lastLine{to: s.Log}
 	if stdout == nil {
-		stdout = said
+		stdout = output
 	}
-	code, err := s.exec(ctx, command{argv: argv, out: stdout, errs: said})
+	code, err := s.exec(ctx, command{argv: argv, out: stdout, errs: output})
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
 	case code != 0:
-		message := fmt.Sprintf("%s exited with code %d: %s", argv[0], code, said)
+		message := fmt.Sprintf("%s exited with code %d: %s", argv[0], code, output)
 		return problem.New(problem.ProgramFailed, strings.TrimSuffix(message, ": "))
 	}
 	return nil
 }
 
-// lastLine passes output on and remembers its last line with text in it.
+// lastLine is a writer that passes on its input and remembers the last line that is not blank.
 type lastLine struct {
 	to   io.Writer
-	line []byte // being written
+	line []byte // current line
 	last string
 }
 
-// lineBytes is how much of a line is remembered.
+// lineBytes limits the length of the remembered line.
 const lineBytes = 160
 
-// Write never fails for the line's sake.
+// Write writes p to the underlying writer.
 func (l *lastLine) Write(p []byte) (int, error) {
 	for _, b := range p {
 		switch {
@@ -147,7 +148,7 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	return l.to.Write(p)
 }
 
-// String is the last line so far.
+// String returns the last line so far.
 func (l *lastLine) String() string {
 	if text := strings.TrimSpace(strings.ToValidUTF8(string(l.line), "?")); text != "" {
 		return text

@@ -16,7 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 )
 
-// The test binary plays the step as a process of its own, so that it can be killed.
+// With BENCH_TEST_OPTIONS set, the test binary runs the step, so that tests can kill its process.
 func TestMain(m *testing.M) {
 	if text := os.Getenv("BENCH_TEST_OPTIONS"); text != "" {
 		var p process
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process is what a step of its own is told.
+// process holds the options of a step in its own process.
 type process struct {
 	Endpoint, Model, ClientDir, Config, ResultsDir, SystemPath string
 	Levels                                                     []int
@@ -48,13 +48,13 @@ func (p process) options() Options {
 	}
 }
 
-// world is a container with a checkout, datasets and stand-ins for the tools.
-type world struct {
+// testStep is a step in a test directory with a checkout, datasets and stand-ins for the tools.
+type testStep struct {
 	t   *testing.T
 	dir string
 	opt Options
 	lim limits
-	out *watched
+	out *watchedLog
 }
 
 const workload = `# kept
@@ -68,13 +68,13 @@ user_assignments_path: %s
 their_own_key: kept
 `
 
-// newWorld has git, uv and cargo on PATH, unless others are named.
-func newWorld(t *testing.T, programs ...string) *world {
+// newTestStep returns a step with the named stand-ins on PATH; default: git, uv and cargo.
+func newTestStep(t *testing.T, programs ...string) *testStep {
 	t.Helper()
 	if programs == nil {
 		programs = []string{"git", "uv", "cargo"}
 	}
-	w := &world{t: t, dir: t.TempDir(), out: newWatched()}
+	w := &testStep{t: t, dir: t.TempDir(), out: newWatchedLog()}
 	for _, p := range programs {
 		w.program(w.path("bin", p), scripts[p])
 	}
@@ -93,23 +93,23 @@ func newWorld(t *testing.T, programs ...string) *world {
 			"PATH=/usr/bin", "HOME=/root",
 		},
 	}
-	w.lim = usual
+	w.lim = defaultLimits
 	w.lim.poll, w.lim.grace = time.Millisecond, 10*time.Second
 	return w
 }
 
-func (w *world) path(name ...string) string {
+func (w *testStep) path(name ...string) string {
 	return filepath.Join(append([]string{w.dir}, name...)...)
 }
 
-func (w *world) mkdir(name string) {
+func (w *testStep) mkdir(name string) {
 	w.t.Helper()
 	if err := os.MkdirAll(w.path(name), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) write(name, text string) {
+func (w *testStep) write(name, text string) {
 	w.t.Helper()
 	w.mkdir(filepath.Dir(name))
 	if err := os.WriteFile(w.path(name), []byte(text), 0o644); err != nil {
@@ -117,7 +117,7 @@ func (w *world) write(name, text string) {
 	}
 }
 
-func (w *world) read(name string) string {
+func (w *testStep) read(name string) string {
 	w.t.Helper()
 	data, err := os.ReadFile(w.path(name))
 	if err != nil {
@@ -126,10 +126,9 @@ func (w *world) read(name string) string {
 	return string(data)
 }
 
-// program writes an executable. The fork lock keeps a concurrently started
-// process from inheriting the file while it is open for writing, which would
-// make it "busy".
-func (w *world) program(path, text string) {
+// program writes an executable file. It holds the fork lock, so that no child process inherits the
+// file while it is open for writing; executing it would fail with ETXTBSY.
+func (w *testStep) program(path, text string) {
 	w.t.Helper()
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -141,27 +140,27 @@ func (w *world) program(path, text string) {
 	}
 }
 
-func (w *world) env(vars ...string) { w.opt.Environ = append(w.opt.Environ, vars...) }
+func (w *testStep) env(vars ...string) { w.opt.Environ = append(w.opt.Environ, vars...) }
 
-func (w *world) run(ctx context.Context) (int, error) { return start(ctx, w.opt, w.lim) }
+func (w *testStep) run(ctx context.Context) (int, error) { return start(ctx, w.opt, w.lim) }
 
-// want runs the step, which must end with a code, and an error that holds a
-// text; empty: none.
-func (w *world) want(code int, text string) {
+// expect runs the step and checks its exit code and that its error contains text; if text is
+// empty, there must be no error.
+func (w *testStep) expect(code int, text string) {
 	w.t.Helper()
 	got, err := w.run(w.t.Context())
 	w.check(got, err, code, text)
 }
 
-func (w *world) check(got int, err error, code int, text string) {
+func (w *testStep) check(got int, err error, code int, text string) {
 	w.t.Helper()
 	if got != code || (err == nil) != (text == "") || err != nil && !strings.Contains(err.Error(), text) {
 		w.t.Fatalf("got code %d, error %v; want %d, %q\n%s", got, err, code, text, w.out)
 	}
 }
 
-// calls are the programs that ran, without the calls of git.
-func (w *world) calls() [][]string {
+// calls returns the command lines of the programs that ran, except git.
+func (w *testStep) calls() [][]string {
 	w.t.Helper()
 	data, err := os.ReadFile(w.path("stand/calls"))
 	if err != nil && !os.IsNotExist(err) {
@@ -174,8 +173,8 @@ func (w *world) calls() [][]string {
 	return out
 }
 
-// steps are the calls in one word each.
-func (w *world) steps() string {
+// steps returns the calls with one word for each.
+func (w *testStep) steps() string {
 	var out []string
 	for _, c := range w.calls() {
 		all := strings.Join(c, " ")
@@ -197,8 +196,8 @@ func (w *world) steps() string {
 	return strings.Join(out, " ")
 }
 
-// hang makes a stand-in's step stop until the returned file says more.
-func (w *world) hang(step string) {
+// block makes a stand-in wait in a step until unblock is called.
+func (w *testStep) block(step string) {
 	w.t.Helper()
 	w.mkdir("stand/hang-" + step)
 	for _, fifo := range []string{"up", "go"} {
@@ -208,13 +207,14 @@ func (w *world) hang(step string) {
 	}
 }
 
-// hangs waits until a step hangs; the file ends with the step's process.
-func (w *world) hangs(step string) *os.File {
+// awaitBlocked waits until a step is blocked. The returned file reaches its end when the step's
+// process ends.
+func (w *testStep) awaitBlocked(step string) *os.File {
 	w.t.Helper()
 	var f *os.File
 	var err error
 	b := make([]byte, 3)
-	w.within("step "+step+" hangs", func() {
+	w.within("step "+step+" is blocked", func() {
 		if f, err = os.Open(w.path("stand/hang-"+step, "up")); err == nil {
 			_, err = f.Read(b)
 		}
@@ -226,8 +226,8 @@ func (w *world) hangs(step string) *os.File {
 	return f
 }
 
-// within fails the test when something does not happen in a long time.
-func (w *world) within(what string, f func()) {
+// within fails the test if f does not return in time.
+func (w *testStep) within(what string, f func()) {
 	w.t.Helper()
 	done := make(chan struct{})
 	go func() {
@@ -237,12 +237,12 @@ func (w *world) within(what string, f func()) {
 	select {
 	case <-done:
 	case <-time.After(30 * time.Second):
-		w.t.Fatalf("not seen: %s\n%s", what, w.out)
+		w.t.Fatalf("timed out: %s\n%s", what, w.out)
 	}
 }
 
-// goOn lets a hanging step go on, and the next ones not hang.
-func (w *world) goOn(step string) {
+// unblock lets a blocked step continue; the next time it does not block.
+func (w *testStep) unblock(step string) {
 	w.t.Helper()
 	f, err := os.OpenFile(w.path("stand/hang-"+step, "go"), os.O_WRONLY, 0)
 	if err != nil {
@@ -257,7 +257,7 @@ func (w *world) goOn(step string) {
 	}
 }
 
-func (w *world) events() []event.Event {
+func (w *testStep) events() []event.Event {
 	w.t.Helper()
 	events, err := event.ReadFile(w.path("logs", event.ClientFileName))
 	if err != nil {
@@ -266,13 +266,13 @@ func (w *world) events() []event.Event {
 	return events
 }
 
-// result is how a step in the background ended.
+// result is the result of a step in the background.
 type result struct {
 	code int
 	err  error
 }
 
-func (w *world) background(ctx context.Context, opt Options) <-chan result {
+func (w *testStep) background(ctx context.Context, opt Options) <-chan result {
 	done := make(chan result, 1)
 	go func() {
 		code, err := start(ctx, opt, w.lim)
@@ -281,34 +281,34 @@ func (w *world) background(ctx context.Context, opt Options) <-chan result {
 	return done
 }
 
-// watched is a log that a test can wait on.
-type watched struct {
+// watchedLog is a log whose content a test can wait for.
+type watchedLog struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 	new *sync.Cond
 }
 
-func newWatched() *watched {
-	w := &watched{}
+func newWatchedLog() *watchedLog {
+	w := &watchedLog{}
 	w.new = sync.NewCond(&w.mu)
 	return w
 }
 
-func (w *watched) Write(p []byte) (int, error) {
+func (w *watchedLog) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	defer w.new.Broadcast()
 	return w.buf.Write(p)
 }
 
-func (w *watched) String() string {
+func (w *watchedLog) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.buf.String()
 }
 
-// until waits for a text in a log.
-func (w *world) until(log *watched, text string) {
+// awaitLog waits until a log contains text.
+func (w *testStep) awaitLog(log *watchedLog, text string) {
 	w.t.Helper()
 	w.within(text, func() {
 		log.mu.Lock()
@@ -319,9 +319,8 @@ func (w *world) until(log *watched, text string) {
 	})
 }
 
-// scripts are the stand-ins. They record how they were called, refuse what they
-// don't know, and do what the real ones leave behind. uv's steps hang or fail
-// where a test has left a word for it in STAND.
+// scripts are the stand-ins. They record their command lines, reject unknown ones, and create the
+// files of the real programs. The steps of uv block or fail if a test has put a file for it in STAND.
 var scripts = map[string]string{
 	"cargo": "#!/bin/sh\n",
 	"git": `#!/bin/sh

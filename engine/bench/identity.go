@@ -11,12 +11,12 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/identity"
 )
 
-// identify leaves in the log dir what only this container sees: the client's commit, the datasets
-// as staged, the tools. What can't be told is left out: the client runs all the same.
+// identify writes what is only known in this container to the log directory: the client's commit,
+// the copied datasets and the versions of tools. Unknown versions are omitted.
 func (s *step) identify(ctx context.Context, code identity.Checkout, inputs []input) error {
 	id := identity.Identity{Client: &code}
 	for _, in := range inputs {
-		f, err := identity.HashFile(in.key, in.copy) // the copy is the source, and nearer
+		f, err := identity.HashFile(in.key, in.copy) // same content, but on a local disk
 		if err != nil {
 			return err
 		}
@@ -27,8 +27,8 @@ func (s *step) identify(ctx context.Context, code identity.Checkout, inputs []in
 	defer cancel()
 	for _, name := range []string{"uv", "cargo"} {
 		out := &bytes.Buffer{}
-		if err := s.tool(ctx, out, name, "--version"); err != nil {
-			s.rec.say("the version of %s can't be told: %v", name, err)
+		if err := s.runTool(ctx, out, name, "--version"); err != nil {
+			s.rec.logf("version of %s unknown: %v", name, err)
 			continue
 		}
 		id.SetTool(name, version(out.String()))
@@ -37,16 +37,16 @@ func (s *step) identify(ctx context.Context, code identity.Checkout, inputs []in
 	return identity.Write(filepath.Join(filepath.Dir(s.EventFile), identity.ClientFileName), id)
 }
 
-// version is the second word of what a tool says: "uv 0.8.22 (hash)".
-func version(said string) string {
-	words := strings.Fields(said)
+// version returns the second word of a tool's output, such as "uv 0.8.22 (hash)".
+func version(output string) string {
+	words := strings.Fields(output)
 	if len(words) < 2 {
 		return ""
 	}
 	return words[1]
 }
 
-// venvVersion is the Python version that a virtual environment was made with.
+// venvVersion returns the Python version of a virtual environment, or "" if it is unknown.
 func venvVersion(dir string) string {
 	data, err := os.ReadFile(filepath.Join(dir, "pyvenv.cfg"))
 	if err != nil {
@@ -60,13 +60,13 @@ func venvVersion(dir string) string {
 	return ""
 }
 
-// checkout is the client's commit; of one with changes the beginning of a hash of
-// these. A commit that git can't tell is unknownCommit.
+// checkout returns the client's commit and the beginning of a hash of its changes, if any. The
+// commit is unknownCommit if git fails.
 func (s *step) checkout(ctx context.Context) identity.Checkout {
 	code := identity.Checkout{Dir: s.ClientDir, Commit: unknownCommit}
-	changes, err := s.git(ctx, &code.Commit)
+	changes, err := s.readCommit(ctx, &code.Commit)
 	if err != nil {
-		s.rec.say("the commit of %s can't be told, so it is built at each start: %v", s.ClientDir, err)
+		s.rec.logf("commit of %s unknown, so the client is built at every start: %v", s.ClientDir, err)
 		return identity.Checkout{Dir: s.ClientDir, Commit: unknownCommit}
 	}
 	if changes != nil {

@@ -17,44 +17,44 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// buildLock lets one start at a time prepare a runtime folder. It is a folder,
-// since mkdir is atomic everywhere, with a record of its holder inside: a lock
-// whose holder is dead, or that is older than any build, is taken away.
+// buildLock allows one process at a time to prepare a runtime directory. The lock is a directory,
+// since mkdir is atomic on every file system, with a record of its holder. It is stale, and may be
+// removed, if the holder has ended or the lock is older than any build can be.
 type buildLock struct {
 	dir   string
 	now   func() time.Time
 	stale time.Duration
-	mine  []byte // the record while it is ours
+	mine  []byte // our record while we hold the lock
 }
 
-// holder is the process that has the lock.
+// holder identifies the process that holds the lock.
 type holder struct {
 	PID   int    `json:"pid"`
-	Start uint64 `json:"start"` // of the process, in clock ticks since the host's boot
-	Host  string `json:"host"`  // name and PID namespace: where the PID means anything
+	Start uint64 `json:"start"` // start of the process, in clock ticks since boot
+	Host  string `json:"host"`  // host name and PID namespace, in which the PID is valid
 	Since string `json:"since"` // for people
 }
 
 func (h holder) String() string {
 	if h.PID == 0 {
-		return "a process that left no record"
+		return "an unknown process"
 	}
 	return fmt.Sprintf("process %d on %s", h.PID, h.Host)
 }
 
-// seen is a lock as somebody else finds it.
-type seen struct {
+// lockState is the state of a lock as read from disk.
+type lockState struct {
 	holder
 	raw []byte
-	at  time.Time // its last change, which is when it was taken
+	at  time.Time // when it was acquired
 }
 
-// tryTake takes the lock if it is free.
-func (l *buildLock) tryTake() (bool, error) {
+// tryAcquire acquires the lock if it is free.
+func (l *buildLock) tryAcquire() (bool, error) {
 	if err := os.Mkdir(l.dir, 0o700); errors.Is(err, fs.ErrExist) {
 		return false, nil
 	} else if err != nil {
-		return false, fmt.Errorf("take the build lock: %w", err)
+		return false, fmt.Errorf("acquire the build lock: %w", err)
 	}
 	me, err := self(l.now())
 	if err == nil {
@@ -64,15 +64,15 @@ func (l *buildLock) tryTake() (bool, error) {
 		err = os.WriteFile(l.record(), l.mine, 0o600)
 	}
 	if err != nil {
-		return false, errors.Join(fmt.Errorf("take the build lock: %w", err), os.RemoveAll(l.dir))
+		return false, errors.Join(fmt.Errorf("acquire the build lock: %w", err), os.RemoveAll(l.dir))
 	}
 	return true, nil
 }
 
 func (l *buildLock) record() string { return filepath.Join(l.dir, "holder.json") }
 
-// look reads the lock; ok is false when there is none.
-func (l *buildLock) look() (s seen, ok bool, err error) {
+// read reads the lock; ok is false if it is free.
+func (l *buildLock) read() (s lockState, ok bool, err error) {
 	info, err := os.Stat(l.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, false, nil
@@ -87,7 +87,7 @@ func (l *buildLock) look() (s seen, ok bool, err error) {
 	return s, true, nil
 }
 
-// parseHolder reads a record; one that is not (or not yet) whole names nobody.
+// parseHolder parses a record. If it is invalid or incomplete, the PID is 0.
 func parseHolder(raw []byte) holder {
 	var h holder
 	if err := json.Unmarshal(raw, &h); err != nil || h.PID < 1 {
@@ -96,62 +96,62 @@ func parseHolder(raw []byte) holder {
 	return h
 }
 
-// abandoned says whether nobody works behind a lock any more, and how it is known.
-func (l *buildLock) abandoned(s seen) (string, bool) {
+// abandoned reports whether a lock is stale, and why.
+func (l *buildLock) abandoned(s lockState) (string, bool) {
 	if age := l.now().Sub(s.at); age > l.stale {
-		return fmt.Sprintf("it is %s old", age.Round(time.Second)), true
+		return fmt.Sprintf("%s old", age.Round(time.Second)), true
 	}
 	me, err := self(l.now())
 	if err != nil || s.PID == 0 || s.Host != me.Host {
 		return "", false
 	}
 	if start, alive := processStart(s.PID); !alive || start != s.Start {
-		return "its holder is dead", true
+		return "its process has ended", true
 	}
 	return "", false
 }
 
-// steal takes an abandoned lock away; who takes it next is open. Only one at a
-// time does so, and looks again first: what another has taken since is left alone.
-func (l *buildLock) steal(s seen) error {
+// breakStale removes a stale lock; it does not acquire it. Only one process at a time does this,
+// and only if the lock is unchanged since s was read, because another process may have acquired it.
+func (l *buildLock) breakStale(s lockState) error {
 	guard, err := flock(l.dir+".steal", syscall.LOCK_EX)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil
 	} else if err != nil {
-		return fmt.Errorf("take away an abandoned build lock: %w; remove %s", err, l.dir)
+		return fmt.Errorf("remove a stale build lock: %w; remove %s by hand", err, l.dir)
 	}
-	again, ok, err := l.look()
+	again, ok, err := l.read()
 	if err == nil && ok && bytes.Equal(again.raw, s.raw) && again.at.Equal(s.at) {
 		err = l.remove()
 	}
 	return errors.Join(err, unlock(guard))
 }
 
-// remove makes the lock vanish at once, though it is a folder with a file in it.
+// remove removes the lock atomically: it renames the directory before it deletes it.
 func (l *buildLock) remove() error {
 	aside, err := os.MkdirTemp(filepath.Dir(l.dir), filepath.Base(l.dir)+".")
 	if err != nil {
 		return fmt.Errorf("remove the build lock: %w", err)
 	}
-	err = os.Rename(l.dir, filepath.Join(aside, "gone"))
+	err = os.Rename(l.dir, filepath.Join(aside, "removed"))
 	if err = errors.Join(err, os.RemoveAll(aside)); err != nil {
 		return fmt.Errorf("remove the build lock: %w", err)
 	}
 	return nil
 }
 
-// release gives the lock back, unless it has been taken away.
+// release releases the lock, unless another process holds it now.
 func (l *buildLock) release() error {
-	s, ok, err := l.look()
+	s, ok, err := l.read()
 	if err != nil || !ok || !bytes.Equal(s.raw, l.mine) {
 		return err
 	}
 	return l.remove()
 }
 
-// acquire waits for the lock, visibly.
+// acquire waits for the lock and logs the wait.
 func (s *step) acquire(ctx context.Context, l *buildLock) error {
-	if got, err := l.tryTake(); got || err != nil {
+	if got, err := l.tryAcquire(); got || err != nil {
 		return err
 	}
 	return s.rec.step("wait for the build lock", func() error {
@@ -161,19 +161,19 @@ func (s *step) acquire(ctx context.Context, l *buildLock) error {
 		tick := time.NewTicker(s.lim.poll)
 		defer tick.Stop()
 		for looks := 0; ; looks++ {
-			found, held, err := l.look()
+			found, held, err := l.read()
 			if err != nil {
 				return err
 			}
 			if why, ok := l.abandoned(found); held && ok {
-				s.rec.say("the build lock of %s is taken away: %s", found, why)
-				if err := l.steal(found); err != nil {
+				s.rec.logf("removing the stale build lock of %s: %s", found, why)
+				if err := l.breakStale(found); err != nil {
 					return err
 				}
-			} else if held && looks%s.lim.tell == 0 {
-				s.rec.note("wait for the build lock", fmt.Sprintf("%s has it, since %s", found, found.at.Format(time.TimeOnly)))
+			} else if held && looks%s.lim.notice == 0 {
+				s.rec.report("wait for the build lock", fmt.Sprintf("held by %s since %s", found, found.at.Format(time.TimeOnly)))
 			}
-			if got, err := l.tryTake(); got || err != nil {
+			if got, err := l.tryAcquire(); got || err != nil {
 				return err
 			}
 			select {
@@ -185,7 +185,7 @@ func (s *step) acquire(ctx context.Context, l *buildLock) error {
 	})
 }
 
-// self is this process as a holder.
+// self returns the record of this process.
 func self(now time.Time) (holder, error) {
 	name, err := os.Hostname()
 	if err != nil {
@@ -199,7 +199,8 @@ func self(now time.Time) (holder, error) {
 	return holder{PID: os.Getpid(), Start: start, Host: name + " " + space, Since: now.UTC().Format(time.RFC3339)}, nil
 }
 
-// processStart is when a living process began, in clock ticks since boot. A zombie does not live.
+// processStart returns the start of a process, in clock ticks since boot, and whether it is alive.
+// A zombie is not.
 func processStart(pid int) (ticks uint64, alive bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -208,8 +209,8 @@ func processStart(pid int) (ticks uint64, alive bool) {
 	return parseStat(string(data))
 }
 
-// parseStat reads state and start (fields 3 and 22) of /proc/PID/stat. Field 2,
-// the program's name, may hold anything: the last parenthesis ends it.
+// parseStat parses the state and the start time (fields 3 and 22) of /proc/PID/stat. Field 2, the
+// program's name, may contain any character and ends at the last parenthesis.
 func parseStat(stat string) (ticks uint64, alive bool) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
@@ -219,7 +220,7 @@ func parseStat(stat string) (ticks uint64, alive bool) {
 	return ticks, err == nil
 }
 
-// lockResults takes the results folder for this run alone.
+// lockResults creates and locks the results directory.
 func (s *step) lockResults() error {
 	if err := os.MkdirAll(s.ResultsDir, 0o755); err != nil {
 		return fmt.Errorf("create the results directory: %w", err)
@@ -234,18 +235,18 @@ func (s *step) lockResults() error {
 		return problem.Errorf(problem.ResultsInUse, "results directory: another run writes to %s; "+
 			"wait until it has ended, or choose another directory", s.ResultsDir)
 	case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK):
-		s.remarks = append(s.remarks,
+		s.notes = append(s.notes,
 			"the file system of "+s.ResultsDir+" does not support locks: make sure that no other run writes there")
 		return nil
 	case err != nil:
 		return fmt.Errorf("lock the results directory: %w", err)
 	}
-	s.held = append(s.held, f)
+	s.locks = append(s.locks, f)
 	return nil
 }
 
-// flock opens a file, making it, and locks it without waiting. Unless it is
-// unlocked, the lock ends with the last process that has the file open.
+// flock opens or creates a file and locks it without waiting. The lock ends when it is unlocked, or
+// when the last process that has the file open ends.
 func flock(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

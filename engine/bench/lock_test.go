@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-func TestTwoBuilders(t *testing.T) {
+func TestConcurrentBuilds(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.hang("sync")
+	w := newTestStep(t)
+	w.block("sync")
 	first := w.background(t.Context(), w.opt)
-	w.hangs("sync")
+	w.awaitBlocked("sync")
 	other := w.opt
 	other.ResultsDir, other.EventFile = w.path("other/agentperf"), ""
-	out := newWatched()
+	out := newWatchedLog()
 	other.Log = out
 	second := w.background(t.Context(), other)
-	w.until(out, "wait for the build lock: process ")
-	w.goOn("sync")
+	w.awaitLog(out, "wait for the build lock: held by process ")
+	w.unblock("sync")
 	for _, done := range []<-chan result{first, second} {
 		r := <-done
 		w.check(r.code, r.err, 0, "")
@@ -34,25 +34,25 @@ func TestTwoBuilders(t *testing.T) {
 	if got, want := strings.Count(w.steps(), "client"), 2; got != want {
 		t.Errorf("%d clients ran, want %d", got, want)
 	}
-	if !strings.Contains(out.String(), "the client is built already") {
-		t.Errorf("the second start does not say what it found:\n%s", out)
+	if !strings.Contains(out.String(), "client already built") {
+		t.Errorf("the second start does not log that the client is built:\n%s", out)
 	}
 }
 
-func TestSecondBuilderTakesOver(t *testing.T) {
+func TestBuildAfterFailedBuild(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.hang("sync")
+	w := newTestStep(t)
+	w.block("sync")
 	w.write("stand/fail-sync", "2 broken")
 	first := w.background(t.Context(), w.opt)
-	w.hangs("sync")
+	w.awaitBlocked("sync")
 	other := w.opt
 	other.ResultsDir, other.EventFile = w.path("other/agentperf"), ""
-	out := newWatched()
+	out := newWatchedLog()
 	other.Log = out
 	second := w.background(t.Context(), other)
-	w.until(out, "wait for the build lock: process ")
-	w.goOn("sync")
+	w.awaitLog(out, "wait for the build lock: held by process ")
+	w.unblock("sync")
 	r := <-first
 	w.check(r.code, r.err, 1, "broken")
 	r = <-second
@@ -62,27 +62,27 @@ func TestSecondBuilderTakesOver(t *testing.T) {
 	}
 }
 
-func TestKilledBuilder(t *testing.T) {
+func TestBuildAfterKilledBuild(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.hang("maturin")
+	w := newTestStep(t)
+	w.block("maturin")
 	cmd := w.process()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	alive := w.hangs("maturin")
+	alive := w.awaitBlocked("maturin")
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
 	w.within("the end of the killed step's child", func() { _, _ = io.ReadAll(alive) })
 	w.remove("stand/hang-maturin")
-	w.want(0, "")
+	w.expect(0, "")
 	if got, want := w.steps(), "sync maturin "+buildSteps; got != want {
 		t.Errorf("steps %q, want %q", got, want)
 	}
-	if !strings.Contains(w.out.String(), "is taken away: its holder is dead") {
-		t.Errorf("the log does not say so:\n%s", w.out)
+	if !strings.Contains(w.out.String(), ": its process has ended") {
+		t.Errorf("the log does not mention the stale lock:\n%s", w.out)
 	}
 }
 
@@ -94,10 +94,10 @@ func TestAbandonedLocks(t *testing.T) {
 	}
 	other := me
 	other.Start++
-	zombie := me
-	zombie.PID = 1 << 30
-	afar := me
-	afar.Host = "elsewhere pid:[1]"
+	ended := me
+	ended.PID = 1 << 30
+	remote := me
+	remote.Host = "elsewhere pid:[1]"
 	for _, c := range []struct {
 		name   string
 		holder any // nil: no record
@@ -105,19 +105,19 @@ func TestAbandonedLocks(t *testing.T) {
 		code   int
 		text   string // in the error, or in the log
 	}{
-		{"process gone", zombie, 0, 0, "its holder is dead"},
-		{"PID used again", other, 0, 0, "its holder is dead"},
-		{"alive, old", me, time.Hour, 0, "it is 1h0m"},
+		{"process ended", ended, 0, 0, "its process has ended"},
+		{"PID reused", other, 0, 0, "its process has ended"},
+		{"alive, old", me, time.Hour, 0, ": 1h0m"},
 		{"alive", me, 0, 1, "still held after"},
-		{"on another host", afar, time.Minute, 1, "still held after"},
-		{"on another host, old", afar, time.Hour, 0, "it is 1h0m"},
+		{"on another host", remote, time.Minute, 1, "still held after"},
+		{"on another host, old", remote, time.Hour, 0, ": 1h0m"},
 		{"no record", nil, time.Minute, 1, "still held after"},
-		{"no record, old", nil, time.Hour, 0, "it is 1h0m"},
-		{"torn record", "{", time.Minute, 1, "a process that left no record"},
+		{"no record, old", nil, time.Hour, 0, ": 1h0m"},
+		{"incomplete record", "{", time.Minute, 1, "an unknown process"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestStep(t)
 			w.lim.wait = 20 * time.Millisecond
 			if c.code == 0 {
 				w.lim.wait = time.Minute
@@ -146,51 +146,51 @@ func TestAbandonedLocks(t *testing.T) {
 	}
 }
 
-// Between the look and the steal another may have taken the lock.
-func TestStealLooksAgain(t *testing.T) {
+// Another process may acquire the lock after it was found to be stale.
+func TestBreakStaleReadsLockAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	l := buildLock{dir: w.path("lock"), now: time.Now, stale: time.Hour}
 	w.write("lock/holder.json", `{"pid":1}`)
-	old, ok, err := l.look()
+	old, ok, err := l.read()
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	w.write("lock/holder.json", `{"pid":2}`)
-	if err := l.steal(old); err != nil {
+	if err := l.breakStale(old); err != nil {
 		t.Fatal(err)
 	}
-	if now, ok, err := l.look(); err != nil || !ok || now.PID != 2 {
+	if now, ok, err := l.read(); err != nil || !ok || now.PID != 2 {
 		t.Errorf("the new holder's lock: %+v, %v, %v", now, ok, err)
 	}
 }
 
-func TestReleaseLeavesOthersAlone(t *testing.T) {
+func TestReleaseOnlyOwnLock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	l := buildLock{dir: w.path("lock"), now: time.Now, stale: time.Hour}
-	if ok, err := l.tryTake(); err != nil || !ok {
+	if ok, err := l.tryAcquire(); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if ok, err := l.tryTake(); err != nil || ok {
-		t.Fatalf("taken twice: %v, %v", ok, err)
+	if ok, err := l.tryAcquire(); err != nil || ok {
+		t.Fatalf("acquired twice: %v, %v", ok, err)
 	}
 	w.write("lock/holder.json", `{"pid":2}`)
 	if err := l.release(); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok, err := l.look(); err != nil || !ok {
-		t.Errorf("another's lock is gone: %v", err)
+	if _, ok, err := l.read(); err != nil || !ok {
+		t.Errorf("the lock of another process was removed: %v", err)
 	}
 }
 
-func TestTermWhileWaiting(t *testing.T) {
+func TestTerminateWhileWaiting(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	w.mkdir("runtime/.build-lock")
 	ctx, term := context.WithCancel(t.Context())
 	done := w.background(ctx, w.opt)
-	w.until(w.out, "has it, since")
+	w.awaitLog(w.out, "held by an unknown process since")
 	term()
 	r := <-done
 	w.check(r.code, r.err, interrupted, "stopped before the client started")
@@ -226,7 +226,7 @@ func FuzzParseStat(f *testing.F) {
 	f.Add("(((")
 	f.Fuzz(func(t *testing.T, stat string) {
 		if ticks, alive := parseStat(stat); !alive && ticks != 0 {
-			t.Errorf("%d ticks of a process that does not live", ticks)
+			t.Errorf("%d ticks for a process that is not alive", ticks)
 		}
 	})
 }

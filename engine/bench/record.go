@@ -9,50 +9,49 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 )
 
-// recorder says what happens, twice: as lines in the log for people, as events
-// in the client's event log for watchers. An event is of kind info, its step is what
-// was done, and its seconds are how long it took.
+// recorder writes to the log for people and to the client's event log. All events are of kind info;
+// their step is the name of an action and their seconds its duration.
 type recorder struct {
 	log    io.Writer
-	events *event.Appender // nil until it is open
+	events *event.Appender // nil until the event log is open
 	now    func() time.Time
-	err    error // the first line or event that could not be written
+	err    error // first write error
 }
 
-func (r *recorder) say(format string, args ...any) {
+func (r *recorder) logf(format string, args ...any) {
 	_, err := fmt.Fprintf(r.log, "[bench] "+format+"\n", args...)
-	r.keep(err)
+	r.keepErr(err)
 }
 
 func (r *recorder) event(name string, data event.Data) {
 	if r.events != nil {
-		r.keep(r.events.Add(event.Info, name, data))
+		r.keepErr(r.events.Add(event.Info, name, data))
 	}
 }
 
-func (r *recorder) keep(err error) {
+func (r *recorder) keepErr(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// note is a fact, in both.
-func (r *recorder) note(name, message string) {
-	r.say("%s: %s", name, message)
+// report writes a message to the log and to the event log.
+func (r *recorder) report(name, message string) {
+	r.logf("%s: %s", name, message)
 	r.event(name, event.Data{Message: message})
 }
 
-// step does something and records its beginning, end and time.
+// step calls do and records its start, end and duration.
 func (r *recorder) step(name string, do func() error) error {
 	begun := r.now()
-	r.note(name, "started")
+	r.report(name, "started")
 	err := do()
 	took := r.now().Sub(begun).Seconds()
 	message := fmt.Sprintf("done in %.1f s", took)
 	if err != nil {
 		message = fmt.Sprintf("failed after %.1f s: %s", took, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	r.say("%s: %s", name, message)
+	r.logf("%s: %s", name, message)
 	r.event(name, event.Data{Message: message, Seconds: took})
 	return err
 }

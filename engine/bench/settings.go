@@ -16,33 +16,33 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Versions of the tools that a build installs where the image has none.
+// Versions of the tools that a build installs if the image lacks them.
 const (
 	rustVersion   = "1.93.1"
 	rustupVersion = "1.28.1"
 	uvVersion     = "0.8.22"
 )
 
-// settings are what the step takes from its environment.
+// settings are the settings that the step takes from its environment.
 type settings struct {
-	baseURL string
-	runtime string // the folder below which everything is made
-	foreign bool   // the user named it: whose it is does not matter
-	rust    string // version
-	uv      string // version
-	mirror  string // of rustup, a URL
-	extra   []string
-	env     []string // of every program that is started
-	path    string   // their PATH
-	remarks []string // what was left out or decided, for the log
+	baseURL      string
+	runtime      string // the runtime directory, for all files except results
+	runtimeGiven bool   // by AGENTPERF_RUNTIME; its owner is not checked
+	rust         string // version
+	uv           string // version
+	mirror       string // URL of rustup
+	extra        []string
+	env          []string // environment of all programs
+	path         string   // PATH of all programs
+	notes        []string // for the log
 }
 
-// in is a path in the runtime folder.
+// in returns a path in the runtime directory.
 func (s *settings) in(name ...string) string {
 	return filepath.Join(append([]string{s.runtime}, name...)...)
 }
 
-// newSettings reads and checks what the environment says.
+// newSettings reads and checks the settings.
 func newSettings(opt Options) (settings, error) {
 	env := variables(opt.Environ)
 	s := settings{
@@ -61,13 +61,13 @@ func newSettings(opt Options) (settings, error) {
 	if s.baseURL, err = baseURL(opt.Endpoint, env); err != nil {
 		return s, err
 	}
-	if err := s.place(env); err != nil {
+	if err := s.chooseRuntime(env); err != nil {
 		return s, err
 	}
 	first, more, _ := strings.Cut(env.or("AGENTPERF_EXTRA_ARGS", ""), "\n")
 	s.extra = strings.Fields(first)
 	if strings.TrimSpace(more) != "" {
-		s.remarks = append(s.remarks, "AGENTPERF_EXTRA_ARGS: only its first line is passed on")
+		s.notes = append(s.notes, "AGENTPERF_EXTRA_ARGS: only the first line is used")
 	}
 	s.environment(opt)
 	return s, nil
@@ -75,13 +75,13 @@ func newSettings(opt Options) (settings, error) {
 
 var jobID = regexp.MustCompile(`^[A-Za-z0-9_.-]*[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-// place finds the runtime folder.
-func (s *settings) place(env environ) error {
+// chooseRuntime chooses the runtime directory.
+func (s *settings) chooseRuntime(env environ) error {
 	if dir := env.or("AGENTPERF_RUNTIME", ""); dir != "" {
 		if !filepath.IsAbs(dir) {
 			return problem.Errorf(problem.EnvironmentInvalid, "AGENTPERF_RUNTIME must be an absolute path, got %q", dir)
 		}
-		s.runtime, s.foreign = filepath.Clean(dir), true
+		s.runtime, s.runtimeGiven = filepath.Clean(dir), true
 		return nil
 	}
 	id := env.or("SLURM_JOB_ID", "")
@@ -93,7 +93,8 @@ func (s *settings) place(env environ) error {
 	return nil
 }
 
-// makeRuntime makes the folders. The default one has a name that anybody could have taken first.
+// makeRuntime creates the runtime directory. The default directory is in /tmp, where another user
+// could have created it first, so its owner is checked.
 func (s *settings) makeRuntime() error {
 	for _, d := range []string{s.in(), s.in("home"), s.in(dataDir)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -101,7 +102,7 @@ func (s *settings) makeRuntime() error {
 		}
 	}
 	info, err := os.Lstat(s.runtime)
-	if err != nil || s.foreign {
+	if err != nil || s.runtimeGiven {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || ok && int(st.Uid) != os.Geteuid() {
@@ -111,14 +112,14 @@ func (s *settings) makeRuntime() error {
 	return nil
 }
 
-// foreignVars would lead the client's tools out of their folder.
-var foreignVars = []string{
+// removedVars are variables that would make the client's tools use other directories.
+var removedVars = []string{
 	"CONDA_PREFIX", "PYTHONHOME", "PYTHONPATH", "PYTHONUSERBASE", "VIRTUAL_ENV", "XDG_BIN_HOME", "XDG_CACHE_HOME",
 	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 }
 
-// environment is the step's own with everything that tools keep for themselves
-// moved below the runtime folder.
+// environment sets the environment of the programs: the step's own, with all caches and home
+// directories in the runtime directory.
 func (s *settings) environment(opt Options) {
 	s.path = s.in("home/.local/bin") + ":" + s.in("cargo/bin") + ":" + opt.SystemPath
 	set := []string{
@@ -126,31 +127,31 @@ func (s *settings) environment(opt Options) {
 		"CARGO_TARGET_DIR=" + s.in("target"),
 		"UV_PROJECT_ENVIRONMENT=" + s.in(venvDir), "UV_CACHE_DIR=" + s.in("uv-cache"),
 		"TIKTOKEN_CACHE_DIR=" + s.in("tiktoken"),
-		// Compiled Python stays out of the checkout, which may be shared.
+		// The checkout may be shared, so compiled Python files must not go there.
 		"PYTHONPYCACHEPREFIX=" + s.in("pycache"), "PATH=" + s.path,
-		// Some distributions keep pip away from their Python; HOME is not theirs.
+		// Some distributions forbid pip to install packages. Installing in HOME is safe.
 		"PIP_BREAK_SYSTEM_PACKAGES=1",
 	}
-	var left []string
+	var removed []string
 	for _, v := range opt.Environ {
 		name, value, _ := strings.Cut(v, "=")
 		switch {
-		case slices.Contains(foreignVars, name):
+		case slices.Contains(removedVars, name):
 			if value != "" {
-				left = append(left, name)
+				removed = append(removed, name)
 			}
 		case !slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") }):
 			s.env = append(s.env, v)
 		}
 	}
 	s.env = append(s.env, set...)
-	if len(left) > 0 {
-		s.remarks = append(s.remarks, "left out of the client's environment: "+strings.Join(left, " "))
+	if len(removed) > 0 {
+		s.notes = append(s.notes, "removed from the client's environment: "+strings.Join(removed, " "))
 	}
 }
 
-// look finds a program in the reduced PATH; empty if there is none.
-func (s *settings) look(name string) string {
+// lookPath returns the path of a program in the step's PATH, or "" if there is none.
+func (s *settings) lookPath(name string) string {
 	for dir := range strings.SplitSeq(s.path, ":") {
 		file := filepath.Join(dir, name)
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
@@ -160,7 +161,7 @@ func (s *settings) look(name string) string {
 	return ""
 }
 
-// baseURL is where the client sends its requests.
+// baseURL returns the base URL of the client's requests.
 func baseURL(endpoint string, env environ) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -191,8 +192,7 @@ func baseURL(endpoint string, env environ) (string, error) {
 	return u.Scheme + "://" + net.JoinHostPort(host, port) + base, nil
 }
 
-// environ is an environment by name; of two values the later one holds, as for a
-// program that is started with both.
+// environ maps names of variables to values. If a variable is set twice, the last value counts.
 type environ map[string]string
 
 func variables(list []string) environ {
@@ -205,5 +205,5 @@ func variables(list []string) environ {
 	return env
 }
 
-// or is a variable's value, or another one where it is unset or empty.
+// or returns the value of a variable, or fallback if it is unset or empty.
 func (e environ) or(name, fallback string) string { return cmp.Or(e[name], fallback) }

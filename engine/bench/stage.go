@@ -21,29 +21,29 @@ import (
 
 // input is a dataset of the workload and its copy on the node.
 type input struct {
-	key    string // of the workload
-	source string
-	copy   string
-	info   fs.FileInfo // of the source
-	fresh  bool        // the copy is as the source is now
+	key      string // field of the workload
+	source   string
+	copy     string
+	info     fs.FileInfo // of the source
+	upToDate bool        // the copy has the size and time of the source
 }
 
-// stage brings the datasets to the node and writes the workload that names the copies. A copy has
-// its source's time: one whose size or time differs from the source is made again.
-func (s *step) stage(ctx context.Context, w *recipes.Workload) ([]input, error) {
+// stageDatasets copies the datasets to the node and writes a workload with the paths of the copies.
+// A copy has the modification time of its source; it is made again if size or time differ.
+func (s *step) stageDatasets(ctx context.Context, w *recipes.Workload) ([]input, error) {
 	inputs, err := s.inputFiles(w)
 	if err != nil {
 		return nil, err
 	}
 	var paths []recipes.Var
-	change := false
+	changed := false
 	for _, in := range inputs {
-		text, err := json.Marshal(in.copy) // a JSON string is a YAML one
+		text, err := json.Marshal(in.copy) // a JSON string is valid YAML
 		if err != nil {
 			return nil, fmt.Errorf("stage %s: %w", in.source, err)
 		}
 		paths = append(paths, recipes.Var{Name: in.key, Value: string(text)})
-		change = change || !in.fresh
+		changed = changed || !in.upToDate
 	}
 	text, err := w.With(paths)
 	if err != nil {
@@ -51,21 +51,21 @@ func (s *step) stage(ctx context.Context, w *recipes.Workload) ([]input, error) 
 	}
 	old, err := os.ReadFile(s.in(configFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the last workload: %w", err)
+		return nil, fmt.Errorf("read the workload of the last start: %w", err)
 	}
-	change = change || !bytes.Equal(old, text)
-	use, err := s.claim(change)
+	changed = changed || !bytes.Equal(old, text)
+	use, err := s.lockData(changed)
 	if err != nil {
 		return nil, err
 	}
-	s.held = append(s.held, use)
+	s.locks = append(s.locks, use)
 	for _, in := range inputs {
 		name := "stage " + filepath.Base(in.source)
-		if in.fresh {
-			s.rec.note(name, "unchanged since it was copied")
+		if in.upToDate {
+			s.rec.report(name, "unchanged, not copied again")
 			continue
 		}
-		if err := s.rec.step(name, func() error { return s.bring(ctx, in) }); err != nil {
+		if err := s.rec.step(name, func() error { return s.copyDataset(ctx, in) }); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -78,11 +78,11 @@ func (s *step) stage(ctx context.Context, w *recipes.Workload) ([]input, error) 
 	return inputs, nil
 }
 
-// claim marks the runtime's data as in use until the client has ended, by us alone while it is
-// about to change: a client that reads it must not get another's workload.
-func (s *step) claim(change bool) (*os.File, error) {
+// lockData locks the workload and the datasets in the runtime directory until the client has ended.
+// The lock is exclusive if they will change, so that no other client is using them, else shared.
+func (s *step) lockData(exclusive bool) (*os.File, error) {
 	how := syscall.LOCK_SH
-	if change {
+	if exclusive {
 		how = syscall.LOCK_EX
 	}
 	f, err := flock(s.in(".in-use"), how)
@@ -96,8 +96,8 @@ func (s *step) claim(change bool) (*os.File, error) {
 	return f, nil
 }
 
-// inputFiles finds the datasets. A relative path is relative to the checkout,
-// where the client runs.
+// inputFiles returns the datasets of the workload. Relative paths are relative to the checkout,
+// which is the client's working directory.
 func (s *step) inputFiles(w *recipes.Workload) ([]input, error) {
 	var out []input
 	for _, p := range []recipes.Var{
@@ -128,7 +128,7 @@ func (s *step) inputFiles(w *recipes.Workload) ([]input, error) {
 			}
 		}
 		have, err := os.Lstat(in.copy)
-		in.fresh = err == nil && have.Mode().IsRegular() && same(have, in.info)
+		in.upToDate = err == nil && have.Mode().IsRegular() && same(have, in.info)
 		out = append(out, in)
 	}
 	return out, nil
@@ -136,8 +136,8 @@ func (s *step) inputFiles(w *recipes.Workload) ([]input, error) {
 
 func same(a, b fs.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }
 
-// bring copies a dataset; the copy appears whole or not at all.
-func (s *step) bring(ctx context.Context, in input) error {
+// copyDataset copies a dataset atomically.
+func (s *step) copyDataset(ctx context.Context, in input) error {
 	from, _, err := smallfile.Open(in.source)
 	if err != nil {
 		return err
@@ -148,12 +148,12 @@ func (s *step) bring(ctx context.Context, in input) error {
 		return err
 	}
 	size := in.info.Size()
-	r := &progress{ctx: ctx, r: io.LimitReader(from, size+1), total: size, tell: func(done int64) {
-		s.rec.note("stage "+filepath.Base(in.source), fmt.Sprintf("%d of %d MB", done/1e6, size/1e6))
+	r := &progress{ctx: ctx, r: io.LimitReader(from, size+1), total: size, report: func(done int64) {
+		s.rec.report("stage "+filepath.Base(in.source), fmt.Sprintf("%d of %d MB", done/1e6, size/1e6))
 	}}
 	n, err := io.CopyBuffer(struct{ io.Writer }{to}, r, make([]byte, 1<<20))
 	if err == nil {
-		err = whole(n, in)
+		err = verifyCopy(n, in)
 	}
 	if err == nil {
 		err = to.CloseAtomicallyReplace()
@@ -167,8 +167,8 @@ func (s *step) bring(ctx context.Context, in input) error {
 	return nil
 }
 
-// whole says whether a copy of n bytes is the source, which has not changed.
-func whole(n int64, in input) error {
+// verifyCopy returns an error if the source changed while n bytes of it were copied.
+func verifyCopy(n int64, in input) error {
 	now, err := os.Stat(in.source)
 	if err != nil {
 		return err
@@ -180,12 +180,12 @@ func whole(n int64, in input) error {
 	return nil
 }
 
-// progress is a reader that tells of each tenth that has been read, and ends with its context.
+// progress is a reader that reports each tenth of the total and stops when its context ends.
 type progress struct {
 	ctx         context.Context
 	r           io.Reader
 	done, total int64
-	tell        func(done int64)
+	report      func(done int64)
 }
 
 func (p *progress) Read(b []byte) (int, error) {
@@ -196,7 +196,7 @@ func (p *progress) Read(b []byte) (int, error) {
 	before := p.done * 10 / p.total
 	p.done += int64(n)
 	if now := p.done * 10 / p.total; now > before && now < 10 {
-		p.tell(p.done)
+		p.report(p.done)
 	}
 	return n, err
 }

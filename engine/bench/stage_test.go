@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-func TestChangedSourceIsStagedAgain(t *testing.T) {
+func TestChangedDatasetIsCopiedAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.want(0, "")
-	w.want(0, "")
+	w := newTestStep(t)
+	w.expect(0, "")
+	w.expect(0, "")
 	if got := strings.Count(w.out.String(), "stage traj.jsonl: unchanged"); got != 1 {
-		t.Errorf("the second start says %d times that the source is unchanged, want once\n%s", got, w.out)
+		t.Errorf("the second start logs %d times that the source is unchanged, want once\n%s", got, w.out)
 	}
 	w.write("in/traj.jsonl", "{\"a\":1}\n")
-	w.want(0, "")
+	w.expect(0, "")
 	if got, want := w.read("runtime/data/traj.jsonl"), "{\"a\":1}\n"; got != want {
 		t.Errorf("another size: the copy holds %q, want %q", got, want)
 	}
@@ -30,7 +30,7 @@ func TestChangedSourceIsStagedAgain(t *testing.T) {
 	if err := os.Chtimes(w.path("in/traj.jsonl"), later, later); err != nil {
 		t.Fatal(err)
 	}
-	w.want(0, "")
+	w.expect(0, "")
 	if got, want := w.read("runtime/data/traj.jsonl"), "{\"a\":2}\n"; got != want {
 		t.Errorf("another time: the copy holds %q, want %q", got, want)
 	}
@@ -39,32 +39,32 @@ func TestChangedSourceIsStagedAgain(t *testing.T) {
 	}
 }
 
-func TestStagingRefusals(t *testing.T) {
+func TestInvalidDatasets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		make func(w *world)
+		make func(w *testStep)
 		want string
 	}{
-		{"empty", func(w *world) { w.write("in/traj.jsonl", "") }, "trajectory_path: " + "%s/in/traj.jsonl is empty"},
+		{"empty", func(w *testStep) { w.write("in/traj.jsonl", "") }, "trajectory_path: " + "%s/in/traj.jsonl is empty"},
 		{
-			"missing", func(w *world) { w.remove("in/users.json") },
+			"missing", func(w *testStep) { w.remove("in/users.json") },
 			"user_assignments_path: stat %s/in/users.json: no such file or directory; mount its directory",
 		},
 		{
-			"folder", func(w *world) { w.remove("in/users.json"); w.mkdir("in/users.json") },
+			"directory", func(w *testStep) { w.remove("in/users.json"); w.mkdir("in/users.json") },
 			"%s/in/users.json is empty or not a regular file",
 		},
-		{"one basename", func(w *world) {
+		{"same file name", func(w *testStep) {
 			w.write("b/traj.jsonl", "[]")
 			w.write("workload.yaml", fmt.Sprintf(workload, w.path("in/traj.jsonl"), w.path("b/traj.jsonl")))
 		}, "both files are named traj.jsonl"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newTestStep(t)
 			c.make(w)
-			w.want(1, strings.ReplaceAll(c.want, "%s", w.dir))
+			w.expect(1, strings.ReplaceAll(c.want, "%s", w.dir))
 			if strings.Contains(w.steps(), "client") {
 				t.Error("the client was started")
 			}
@@ -74,21 +74,21 @@ func TestStagingRefusals(t *testing.T) {
 
 func TestRelativePathAndNoAssignments(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	w.write("checkout/data/t.jsonl", "{}")
 	w.write("workload.yaml", "trajectory_path: data/t.jsonl\n")
-	w.want(0, "")
+	w.expect(0, "")
 	want := "trajectory_path: \"" + w.path("runtime/data/t.jsonl") + "\"\n"
 	if got := w.read("runtime/benchmark_config.yaml"); got != want {
 		t.Errorf("workload %q, want %q", got, want)
 	}
 }
 
-func TestProgressOfACopy(t *testing.T) {
+func TestCopyProgress(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	w.write("in/traj.jsonl", strings.Repeat("x", 20_000_000))
-	w.want(0, "")
+	w.expect(0, "")
 	if got := strings.Count(w.out.String(), " of 20 MB\n"); got != 9 {
 		t.Errorf("%d lines of progress, want 9\n%s", got, w.out)
 	}
@@ -97,9 +97,9 @@ func TestProgressOfACopy(t *testing.T) {
 	}
 }
 
-func TestSourceThatGrows(t *testing.T) {
+func TestGrowingDataset(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	info, err := os.Stat(w.path("in/traj.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -107,17 +107,17 @@ func TestSourceThatGrows(t *testing.T) {
 	in := input{source: w.path("in/traj.jsonl"), copy: w.path("copy"), info: info}
 	w.write("in/traj.jsonl", "{}\n{}\n")
 	s := &step{Options: w.opt, rec: &recorder{log: w.out, now: time.Now}}
-	if err := s.bring(t.Context(), in); err == nil || !strings.Contains(err.Error(), "changed while it was copied") {
+	if err := s.copyDataset(t.Context(), in); err == nil || !strings.Contains(err.Error(), "changed while it was copied") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(in.copy); !os.IsNotExist(err) {
-		t.Errorf("half a copy is there: %v", err)
+		t.Errorf("an incomplete copy was left: %v", err)
 	}
 }
 
-func TestStoppedCopy(t *testing.T) {
+func TestCancelledCopy(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newTestStep(t)
 	info, err := os.Stat(w.path("in/traj.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestStoppedCopy(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	s := &step{Options: w.opt, rec: &recorder{log: w.out, now: time.Now}}
-	err = s.bring(ctx, input{source: w.path("in/traj.jsonl"), copy: w.path("copy"), info: info})
+	err = s.copyDataset(ctx, input{source: w.path("in/traj.jsonl"), copy: w.path("copy"), info: info})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -157,9 +157,9 @@ func TestBaseURL(t *testing.T) {
 		{"path", "http://n1:8000/v1", nil, "", "endpoint must be http://host:port, got "},
 		{"no scheme", "n1:8000", nil, "", "endpoint must be http://host:port, got "},
 		{"no port", "http://n1", nil, "", `65535, got ""`},
-		{"bad port", "http://n1:8000", environ{"SRT_FRONTEND_HOST": "n2", "SRT_FRONTEND_PORT": "http"}, "", `65535, got "http"`},
+		{"bad port", "http://n1:8000", environ{"SRT_FRONTEND_HOST": "n2", "SRT_FRONTEND_PORT": "http"}, "", `got "http"`},
 		{"port 0", "http://n1:0", nil, "", `endpoint on n1: port must be between 1 and 65535, got "0"`},
-		{"bad host", "http://n1:8000", environ{"SRT_FRONTEND_HOST": "n2/x"}, "", `SRT_FRONTEND_HOST must be a host name or address, got "n2/x"`},
+		{"bad host", "http://n1:8000", environ{"SRT_FRONTEND_HOST": "n2/x"}, "", "must be a host name or address"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +183,7 @@ func FuzzBaseURL(f *testing.F) {
 		}
 		u, err := url.Parse(got)
 		if err != nil {
-			return // a base path may be anything; the client says so
+			return // the base path is not checked here
 		}
 		if _, _, err := net.SplitHostPort(u.Host); err != nil {
 			t.Errorf("%q: %v", got, err)
