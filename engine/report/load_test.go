@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-// What is told of a run has its series and tiers.
+// TestLoad checks that a loaded run has time series and tier results.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	l, err := runstest.New(t).Find(t.Context(), sample)
@@ -28,7 +28,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A comparison is written under a name of its own, whatever its sides are called.
+// TestWriteComparison checks that file names are safe and unique.
 func TestWriteComparison(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -53,6 +53,6 @@ func TestWriteComparison(t *testing.T) {
 		}
 	}
 	if _, err := WriteComparison(filepath.Join(dir, "missing"), c); err == nil {
-		t.Error("no error without the folder")
+		t.Error("no error for a missing directory")
 	}
 }

@@ -56,7 +56,7 @@ func TestGolden(t *testing.T) {
 			}
 			golden.Equal(t, "testdata/"+name, out.Bytes())
 			if strings.HasSuffix(name, ".csv") {
-				rows, err := csv.NewReader(&out).ReadAll() // refuses lines of unequal length
+				rows, err := csv.NewReader(&out).ReadAll() // also checks that all lines have the same length
 				if err != nil || len(rows) < 2 {
 					t.Errorf("%d rows, %v", len(rows), err)
 				}
@@ -64,14 +64,14 @@ func TestGolden(t *testing.T) {
 			}
 			for _, bad := range []string{"http:", "https:", "<script", "src=", "url("} {
 				if strings.Contains(out.String(), bad) {
-					t.Errorf("the page has %q: it must ask for nothing", bad)
+					t.Errorf("the page contains %q, but must not load anything", bad)
 				}
 			}
 		})
 	}
 }
 
-// compare sets the sample against itself, with differing inputs.
+// compare compares the sample with itself, with a difference in the recipe.
 func compare(t *testing.T) parity.Comparison {
 	t.Helper()
 	side, err := parity.Load(t.Context(), sample, parity.AnyPhase, results.RunContext{})
@@ -88,7 +88,7 @@ func compare(t *testing.T) parity.Comparison {
 	return c
 }
 
-// TestForeignTextIsEscaped: names come from folders and files of other people.
+// TestForeignTextIsEscaped checks that names from files can't inject HTML or CSV formulas.
 func TestForeignTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	evil := `<script>alert(1)</script>"'&`
@@ -126,7 +126,7 @@ func TestChart(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		lines []plotLine
-		paths []string // "" draws nothing
+		paths []string // nil: no chart
 	}{
 		{"nothing", nil, nil},
 		{"no value", []plotLine{{"a", []float64{1, 2}, []float64{nan, nan}}}, nil},

@@ -269,7 +269,7 @@ func (f *Aggregator) cutoff() float64 {
 		return f.startTime
 	}
 	// The client empties the manifest when it starts, so its first phase is of the last start.
-	begin := f.inferredCutoff()
+	cutoff := f.inferredCutoff()
 	var starts []float64
 	for _, m := range f.manifest {
 		if m.Start != nil {
@@ -277,9 +277,9 @@ func (f *Aggregator) cutoff() float64 {
 		}
 	}
 	if len(starts) > 0 {
-		begin = max(begin, slices.Min(starts))
+		cutoff = max(cutoff, slices.Min(starts))
 	}
-	return begin
+	return cutoff
 }
 
 // inferredCutoff infers the cutoff from the rows and the measuring windows.
@@ -309,10 +309,10 @@ func (f *Aggregator) phaseRequests(phase int) requestScan {
 
 // scan visits the counted rows in the blocks for which wanted returns true.
 func (f *Aggregator) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
-	begin := f.cutoff()
+	cutoff := f.cutoff()
 	for _, t := range f.tables() {
 		err := t.scan(workers, 0, wanted, func(w int, r *Request) {
-			if r.Start >= begin {
+			if r.Start >= cutoff {
 				visit(w, r)
 			}
 		})

@@ -15,8 +15,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
-// line is a request row of user u that starts at s and takes a second; more
-// holds members that replace or add to those of every row.
+// line returns a request row of user u that starts at s and takes one second. The members
+// in more are added to the row, or replace the default ones.
 func line(u int, s float64, more string) string {
 	members := map[string]any{
 		"phase_idx": 0, "concurrency": 8, "conversation_id": fmt.Sprint("c", u), "conversation_idx": 1, "user_id": u,
@@ -38,8 +38,8 @@ var testStem = harness.Stem{Model: "m", Concurrency: 8, Phase: 0, Timeout: 100, 
 
 const window = `{"phase_idx":0,"settling_end":110,"actual_phase_end":120}`
 
-// fold feeds live rows, a manifest and statistics, each where given.
-func fold(t *testing.T, manifest, stats string, rows ...string) *Aggregator {
+// aggregate returns an Aggregator with live rows, a manifest row and a statistics file, if given.
+func aggregate(t *testing.T, manifest, stats string, rows ...string) *Aggregator {
 	t.Helper()
 	f := NewAggregator()
 	for _, r := range rows {
@@ -69,9 +69,9 @@ func only(t *testing.T, f *Aggregator) Phase {
 	return run.Phases[0]
 }
 
-func TestAnalysisWins(t *testing.T) {
+func TestAnalysisRowsReplaceLiveRows(t *testing.T) {
 	t.Parallel()
-	f := fold(t, window, "", line(0, 110, `"server_output_tokens":1`), line(1, 111, ""), line(2, 112, ""))
+	f := aggregate(t, window, "", line(0, 110, `"server_output_tokens":1`), line(1, 111, ""), line(2, 112, ""))
 	for _, l := range []string{
 		line(0, 110, `"server_output_tokens":7,"phase_idx":5,"messages":[{"content":"x"}]`),
 		line(1, 111, ""),
@@ -84,7 +84,7 @@ func TestAnalysisWins(t *testing.T) {
 	if got := p.Figures.Get("output_tokens").Value; got != 27 || p.Total != 3 {
 		t.Errorf("%g output tokens of %d requests, want 27 of 3", got, p.Total)
 	}
-	// The same request twice in one analysis file is told, not summed.
+	// A duplicate row in an analysis file is reported and not counted.
 	if err := f.AddAnalysisRow(testStem, []byte(line(1, 111, ""))); err != nil {
 		t.Fatal(err)
 	}
@@ -102,9 +102,9 @@ func TestAnalysisWins(t *testing.T) {
 	}
 }
 
-func TestLiveDuplicates(t *testing.T) {
+func TestDuplicateLiveRows(t *testing.T) {
 	t.Parallel()
-	f := fold(t, window, "", line(0, 110, ""), line(0, 110, ""), line(0, 110, `"request_id":"other"`))
+	f := aggregate(t, window, "", line(0, 110, ""), line(0, 110, ""), line(0, 110, `"request_id":"other"`))
 	run := f.Snapshot(f.lastTime())
 	if run.Phases[0].Total != 2 || len(run.Warnings) != 1 ||
 		!strings.HasPrefix(run.Warnings[0], "requests.jsonl: 1 duplicate row(s)") {
@@ -112,9 +112,9 @@ func TestLiveDuplicates(t *testing.T) {
 	}
 }
 
-func TestManifestTwice(t *testing.T) {
+func TestDuplicateManifestRow(t *testing.T) {
 	t.Parallel()
-	f := fold(t, window, "", line(0, 110, ""))
+	f := aggregate(t, window, "", line(0, 110, ""))
 	if err := f.AddManifestRow([]byte(window)); err != nil {
 		t.Fatal(err)
 	}
@@ -123,15 +123,15 @@ func TestManifestTwice(t *testing.T) {
 	if diff := cmp.Diff(want, run.Errors); diff != "" {
 		t.Error(diff)
 	}
-	f.DropFile(ManifestFile) // as the client does at its start
+	f.DropFile(ManifestFile) // as the client does when it starts
 	if p := only(t, f); p.Window != nil {
 		t.Errorf("window %+v without a manifest", p.Window)
 	}
 }
 
-func TestManifestOfAnEarlierStart(t *testing.T) {
+func TestManifestOfEarlierStart(t *testing.T) {
 	t.Parallel()
-	f := fold(t, window, "", line(0, 110, ""))
+	f := aggregate(t, window, "", line(0, 110, ""))
 	f.SetStart(time.Unix(200, 0))
 	run := f.Snapshot(time.Unix(201, 0))
 	if len(run.Phases) != 0 || run.EarlierStartRows != 1 {
@@ -139,9 +139,9 @@ func TestManifestOfAnEarlierStart(t *testing.T) {
 	}
 }
 
-func TestUnreadableLines(t *testing.T) {
+func TestInvalidLines(t *testing.T) {
 	t.Parallel()
-	f := fold(t, window, "", line(0, 110, ""))
+	f := aggregate(t, window, "", line(0, 110, ""))
 	for _, l := range []string{"", "  \r", "\x1b[0m", `{"user_id":"x"}`} {
 		if err := f.AddRequestRow([]byte(l)); (err == nil) != (strings.TrimSpace(l) == "") {
 			t.Errorf("%q: %v", l, err)
@@ -163,10 +163,10 @@ func TestUnreadableLines(t *testing.T) {
 	}
 }
 
-func TestStatisticsOfAnotherStart(t *testing.T) {
+func TestStatisticsOfEarlierStart(t *testing.T) {
 	t.Parallel()
 	stats := `{"requests":{"total":200},"measurement_duration_s":10}`
-	f := fold(t, "", stats, line(0, 110, ""), line(1, 210, ""))
+	f := aggregate(t, "", stats, line(0, 110, ""), line(1, 210, ""))
 	f.SetStart(time.Unix(200, 0))
 	later := testStem
 	later.Phase = 1
@@ -183,9 +183,9 @@ func TestStatisticsOfAnotherStart(t *testing.T) {
 	}
 }
 
-// TestOrderOfFilesDoesNotMatter: what a follower sees in whatever order of
-// files ends in the same figures.
-func TestOrderOfFilesDoesNotMatter(t *testing.T) {
+// TestFileOrder checks that the figures do not depend on how the lines of files are
+// interleaved.
+func TestFileOrder(t *testing.T) {
 	t.Parallel()
 	feed := map[string][]string{ManifestFile: {window}}
 	for i := range 50 {
@@ -220,7 +220,7 @@ func TestOrderOfFilesDoesNotMatter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.Snapshot(time.Unix(115, 0)) // looking changes nothing
+			f.Snapshot(time.Unix(115, 0)) // must not change the result
 		}
 		got, err := json.Marshal(f.Snapshot(time.Unix(200, 0)))
 		if err != nil {
@@ -235,8 +235,8 @@ func TestOrderOfFilesDoesNotMatter(t *testing.T) {
 	}
 }
 
-// What can't be is counted and named, and no figure is formed of it.
-func TestValuesThatCanNotBe(t *testing.T) {
+// TestValuesOutOfRange checks that such values are reported and not used in figures.
+func TestValuesOutOfRange(t *testing.T) {
 	t.Parallel()
 	f := NewAggregator()
 	if err := f.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":1000,"actual_phase_end":2000}`)); err != nil {
@@ -280,8 +280,8 @@ func TestValuesThatCanNotBe(t *testing.T) {
 	}
 }
 
-// Times beyond any calendar are no times.
-func TestTimesThatCanNotBe(t *testing.T) {
+// TestTimesOutOfRange checks that such times are treated as unknown.
+func TestTimesOutOfRange(t *testing.T) {
 	t.Parallel()
 	f := NewAggregator()
 	for _, line := range []string{

@@ -17,11 +17,11 @@ func TestParseDecimal(t *testing.T) {
 		{"1789001229.3700964", true},
 		{"0.009373104862153953", true},
 		{"188.8381732660197", true},
-		{"9007199254740993", true}, // 2^53 + 1: a tie
+		{"9007199254740993", true}, // 2^53 + 1: halfway between two floats
 		{"9007199254740992.5", true},
 		{"9999999999999999999", true},
 		{"0.0000000000000000001", true},
-		{"0.00000000000000000001", false}, // 20 digits behind the point
+		{"0.00000000000000000001", false}, // 20 decimal places
 		{"1.", false},
 		{"01", false},
 		{".5", false},
@@ -44,7 +44,7 @@ func TestParseDecimal(t *testing.T) {
 	}
 }
 
-// FuzzParseDecimal: to the last bit what strconv gives.
+// FuzzParseDecimal checks that the result equals that of strconv.
 func FuzzParseDecimal(f *testing.F) {
 	f.Add(uint64(17890012293700964), uint8(7))
 	f.Add(uint64(1<<53+1), uint8(0))

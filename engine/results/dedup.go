@@ -155,7 +155,7 @@ type partDeduper struct {
 	tableKeys, betterKeys keySet // of the current table and of the preferred ones before it
 }
 
-// table deduplicates the keys of a part in one table; more tells whether other tables follow.
+// table deduplicates the keys of a part in one table; more is true if other tables follow.
 func (r *partDeduper) table(t *table, part int, more bool) error {
 	r.tableKeys.clear()
 	r.tableKeys.reserve(t.n / r.parts * 9 / 8)

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// gigabytes is how large the files of BenchmarkGigabytes are, in bytes.
+// gigabytes is the size of the files of BenchmarkGigabytes in bytes.
 const gigabytes = 2 << 30
 
-// loadVariable makes the test program load a folder and nothing else, so that
-// time and memory of a whole process can be measured.
+// loadVariable makes the test binary only load a directory, so that the time and memory
+// of a process can be measured.
 const loadVariable = "AGENTPERF_BENCH_LOAD"
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	fmt.Print(run.Text())
 }
 
-// pythonLoop is what one would write without this program.
+// pythonLoop is a minimal reader of the rows in Python, for comparison.
 const pythonLoop = `
 import json, sys
 n = tokens = 0
@@ -46,9 +46,9 @@ for line in open(sys.argv[1]):
 print(n, tokens)
 `
 
-// BenchmarkGigabytes reads 2 GiB of short rows, and of analysis rows with long
-// text, in a process of its own, and sets it against wc -l and a json loop in
-// Python on the same file, all in one run with a warm cache. It takes minutes.
+// BenchmarkGigabytes reads 2 GiB of short rows, and 2 GiB of analysis rows with long text,
+// in a separate process. It compares the time with wc -l and with a loop in Python on the
+// same file, with a warm cache. It takes minutes.
 func BenchmarkGigabytes(b *testing.B) {
 	if testing.Short() {
 		b.Skip("writes and reads gigabytes")
@@ -67,7 +67,7 @@ func BenchmarkGigabytes(b *testing.B) {
 			if p, err := exec.LookPath("python3"); err == nil {
 				python, _ = command(b, nil, p, "-c", pythonLoop, path)
 			} else {
-				b.Log("NO COMPARISON with Python: there is no python3 on this machine")
+				b.Log("not compared with Python: python3 not found")
 			}
 			b.SetBytes(gigabytes)
 			var took time.Duration
@@ -85,7 +85,7 @@ func BenchmarkGigabytes(b *testing.B) {
 	}
 }
 
-// command runs a program and gives its time and its greatest memory in bytes.
+// command runs a program and returns its time and its peak memory in bytes.
 func command(b *testing.B, env []string, name string, args ...string) (time.Duration, int64) {
 	b.Helper()
 	cmd := exec.Command(name, args...)
@@ -102,8 +102,8 @@ func command(b *testing.B, env []string, name string, args ...string) (time.Dura
 	return took, usage.Maxrss << 10
 }
 
-// writeGigabytes writes rows as the client does; with text each carries 20 to
-// 200 KB of prompt and response.
+// writeGigabytes writes rows like those of the client. With text, each row has 20 to 200 KB
+// of prompt and response.
 func writeGigabytes(b *testing.B, path string, text bool) {
 	b.Helper()
 	f, err := os.Create(path)
@@ -141,7 +141,7 @@ func writeGigabytes(b *testing.B, path string, text bool) {
 		}
 		size += n
 	}
-	if err := errors.Join(w.Flush(), f.Sync()); err != nil { // what is yet to be written would slow the others down
+	if err := errors.Join(w.Flush(), f.Sync()); err != nil { // pending writes would slow down the commands
 		b.Fatal(err)
 	}
 	manifest := `{"phase_idx": 0, "settling_end": 1789000005.0, "actual_phase_end": 1789009000.0}` + "\n"

@@ -25,7 +25,7 @@ func writeRows(b *testing.B, dir string) int64 {
 	defer f.Close()
 	w := bufio.NewWriter(f)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range benchRows { // in the order of their ends, as they are written
+	for i := range benchRows { // in the order of their ends, as the client writes them
 		u, k := i%benchUsers, i/benchUsers
 		end := 1.789e9 + 5*float64(k+1) + float64(u)*5/benchUsers
 		fmt.Fprintf(w, `{"phase_idx":0,"concurrency":1010,"conversation_id":"coding-agent-%03d","conversation_idx":%d,`+
@@ -50,7 +50,7 @@ func writeRows(b *testing.B, dir string) int64 {
 	return info.Size()
 }
 
-// BenchmarkLoad reads a whole run and computes every figure.
+// BenchmarkLoad reads a run and computes all figures.
 func BenchmarkLoad(b *testing.B) {
 	dir := b.TempDir()
 	b.SetBytes(writeRows(b, dir))
@@ -63,8 +63,8 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkRun is one snapshot of a live run of that size.
-func BenchmarkRun(b *testing.B) {
+// BenchmarkSnapshot computes the figures of a live run of the same size.
+func BenchmarkSnapshot(b *testing.B) {
 	dir := b.TempDir()
 	writeRows(b, dir)
 	l, err := load(b.Context(), dir, RunContext{})
@@ -77,8 +77,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate is what a watch of a run of that size does after each second
-// in which 200 requests have ended: everything that an update tells.
+// BenchmarkUpdate measures an update of a live run of the same size, with the 200 requests
+// that end per second: figures, time series and recent figures.
 func BenchmarkUpdate(b *testing.B) {
 	dir := b.TempDir()
 	writeRows(b, dir)

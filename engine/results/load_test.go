@@ -19,7 +19,7 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-// tree writes files below a new folder and returns it.
+// tree writes files to a new directory and returns its path.
 func tree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,16 +35,16 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func TestLoadFindsTheFolder(t *testing.T) {
+func TestLoadDirectories(t *testing.T) {
 	t.Parallel()
 	row := line(0, 110, "") + "\n"
 	tests := []struct {
 		name, file, arg, logDir string
 	}{
-		{"log dir", "agentperf/requests.jsonl", ".", "."},
-		{"client's folder", "agentperf/requests.jsonl", "agentperf", "."},
-		{"run dir", "logs/agentperf/requests.jsonl", ".", "logs"},
-		{"a folder of another name", "out/requests.jsonl", "out", "out"},
+		{"log directory", "agentperf/requests.jsonl", ".", "."},
+		{"directory of the client", "agentperf/requests.jsonl", "agentperf", "."},
+		{"run directory", "logs/agentperf/requests.jsonl", ".", "logs"},
+		{"directory with another name", "out/requests.jsonl", "out", "out"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestLoadFindsTheFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if want := filepath.Join(dir, tt.logDir); run.LogDir != want || len(run.Phases) != 1 || run.Phases[0].Total != 1 {
-				t.Errorf("log dir %s, want %s; %+v", run.LogDir, want, run.Phases)
+				t.Errorf("log directory %s, want %s; %+v", run.LogDir, want, run.Phases)
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func TestLoadNotes(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
 		"requests.jsonl":            line(0, 110, "") + "\nrubbish\n" + line(1, 111, "") + "\n" + line(2, 112, "")[:50],
-		"phase_manifest.jsonl":      window, // whole, only its newline has not come
+		"phase_manifest.jsonl":      window, // complete except for the newline
 		"profile_export.jsonl":      "{}",
 		testStem.String():           "no extension",
 		testStem.String() + ".json": `{"requests":`,
@@ -153,22 +153,22 @@ func TestLoadLongRow(t *testing.T) {
 	}
 }
 
-func TestPieces(t *testing.T) {
+func TestChunkReader(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("y", 40)
 	tests := []struct {
 		name, in string
 		lines    int
-		faults   []int // lines that are no rows
+		rejected []int // line numbers
 		skipped  int
 		torn     bool
 	}{
 		{name: "empty"},
-		{name: "lines", in: "{}\n\na\n", lines: 3, faults: []int{3}},
-		{name: "whole without newline", in: "b\n{}", lines: 2, faults: []int{1}},
-		{name: "half written", in: "{}\n{", lines: 1, torn: true},
-		{name: "at the limit", in: long[:29] + "\n", lines: 1, faults: []int{1}},
-		{name: "over the limit", in: "a\n" + long[:30] + "\nb\nL\n{}\n", lines: 5, faults: []int{1, 3}, skipped: 2},
+		{name: "lines", in: "{}\n\na\n", lines: 3, rejected: []int{3}},
+		{name: "complete line without newline", in: "b\n{}", lines: 2, rejected: []int{1}},
+		{name: "incomplete line", in: "{}\n{", lines: 1, torn: true},
+		{name: "at the limit", in: long[:29] + "\n", lines: 1, rejected: []int{1}},
+		{name: "over the limit", in: "a\n" + long[:30] + "\nb\nL\n{}\n", lines: 5, rejected: []int{1, 3}, skipped: 2},
 		{name: "over the limit at the end", in: "{}\nL", lines: 2, skipped: 1},
 	}
 	for _, tt := range tests {
@@ -177,10 +177,10 @@ func TestPieces(t *testing.T) {
 			text := strings.ReplaceAll(tt.in, "L", long)
 			for piece := 1; piece < len(text)+2; piece++ {
 				in := chunkReader{file: strings.NewReader(text), size: int64(len(text)), chunkSize: piece, maxLine: 30, phase: -1}
-				lines, faults, skipped, torn := 0, []int{}, 0, false
+				lines, rejected, skipped, torn := 0, []int{}, 0, false
 				err := in.forEach(t.Context(), func(p *parsedChunk) error {
 					for _, f := range p.rejected {
-						faults = append(faults, lines+f.line)
+						rejected = append(rejected, lines+f.line)
 					}
 					lines, skipped, torn = lines+p.lines, skipped+p.tooLong, torn || p.incomplete
 					return nil
@@ -188,16 +188,16 @@ func TestPieces(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if lines != tt.lines || skipped != tt.skipped || torn != tt.torn || !slices.Equal(faults, tt.faults) {
-					t.Fatalf("pieces of %d bytes: %d lines, faults %v, skipped %d, torn %v; want %d, %v, %d, %v",
-						piece, lines, faults, skipped, torn, tt.lines, tt.faults, tt.skipped, tt.torn)
+				if lines != tt.lines || skipped != tt.skipped || torn != tt.torn || !slices.Equal(rejected, tt.rejected) {
+					t.Fatalf("pieces of %d bytes: %d lines, rejected %v, skipped %d, torn %v; want %d, %v, %d, %v",
+						piece, lines, rejected, skipped, torn, tt.lines, tt.rejected, tt.skipped, tt.torn)
 				}
 			}
 		})
 	}
 }
 
-func TestNewestStatisticsCount(t *testing.T) {
+func TestNewestStatisticsFileIsUsed(t *testing.T) {
 	t.Parallel()
 	old, recent := testStem, testStem
 	recent.Settling = 20
@@ -221,8 +221,8 @@ func TestNewestStatisticsCount(t *testing.T) {
 	}
 }
 
-// TestKnown: the job's own files give the start and the plan.
-func TestKnown(t *testing.T) {
+// TestLoadWithRunContext checks that Load uses the client start and the plan.
+func TestLoadWithRunContext(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"requests.jsonl": line(0, 50, "") + "\n" + line(1, 110, "") + "\n" +
 		line(1, 130, "") + "\n"})
@@ -257,7 +257,7 @@ func TestGoldenSample(t *testing.T) {
 	if err := json.Unmarshal(text, &again); err != nil {
 		t.Fatal(err)
 	}
-	again.Phases[0].Statistics = run.Phases[0].Statistics // kept out of JSON
+	again.Phases[0].Statistics = run.Phases[0].Statistics // not in JSON
 	nan := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
 	if diff := cmp.Diff(run, again, nan, cmp.AllowUnexported(Figure{})); diff != "" {
 		t.Errorf("read back: %s", diff)
@@ -266,7 +266,7 @@ func TestGoldenSample(t *testing.T) {
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	f := fold(t, window, `{"throughput":{"output_server_tok_s":3},"requests":{"total":9}}`,
+	f := aggregate(t, window, `{"throughput":{"output_server_tok_s":3},"requests":{"total":9}}`,
 		line(0, 100, ""), line(1, 110, ""), line(2, 111, `"success":false`), line(3, 121, `"success":false`),
 		line(4, 300, `"phase_idx":1,"concurrency":64`))
 	golden.Equal(t, "testdata/two-phases.txt", f.Snapshot(f.lastTime()).Text())
@@ -308,11 +308,11 @@ func TestRollup(t *testing.T) {
 		`"other.json": is not named like a statistics file`,
 		stem(8, 2) + ".json: statistics: unexpected end of JSON input",
 	}
-	slices.Sort(doc.Skipped) // the files are as old as each other
+	slices.Sort(doc.Skipped) // the files have the same modification time
 	if diff := cmp.Diff(want, doc.Skipped); diff != "" {
 		t.Error(diff)
 	}
-	// A second one replaces the first, and is the same.
+	// A second roll-up replaces the first and is equal.
 	if _, _, err := WriteRollup(t.Context(), dir, RunContext{}); err != nil {
 		t.Fatal(err)
 	}

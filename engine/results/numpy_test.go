@@ -12,11 +12,10 @@ import (
 	"testing"
 )
 
-// requireNumpy makes the absence of numpy a failure.
+// requireNumpy is the environment variable that makes the test fail without numpy.
 const requireNumpy = "AGENTPERF_REQUIRE_NUMPY"
 
-// numpyScript computes the figures of phase 0 from the same files, written
-// apart from the Go code.
+// numpyScript computes the figures of phase 0 independently of the Go code.
 const numpyScript = `
 import json, sys, numpy as np
 rows = [json.loads(l) for l in open(sys.argv[1] + "/requests.jsonl")]
@@ -48,7 +47,7 @@ figures = {k: float(v) for k, v in out.items()}
 json.dump({"figures": figures, "measured": len(rows), "failed": len(rows) - len(ok)}, sys.stdout)
 `
 
-// TestFiguresEqualNumpy compares every figure to an independent computation.
+// TestFiguresEqualNumpy compares all figures with those computed by numpy.
 func TestFiguresEqualNumpy(t *testing.T) {
 	t.Parallel()
 	python := ""
@@ -59,7 +58,7 @@ func TestFiguresEqualNumpy(t *testing.T) {
 		}
 	}
 	if python == "" {
-		text := "NOT COMPARED with numpy: no python3 with numpy here; on Debian: apt-get install python3-numpy"
+		text := "not compared with numpy: no python3 with numpy found; on Debian: apt-get install python3-numpy"
 		if os.Getenv(requireNumpy) != "" {
 			t.Fatal(text)
 		}
@@ -86,7 +85,7 @@ func TestFiguresEqualNumpy(t *testing.T) {
 	if p.Requests.Measured != want.Measured || p.Requests.Failed != want.Failed {
 		t.Errorf("%+v, want %d measured, %d failed", p.Requests, want.Measured, want.Failed)
 	}
-	if len(want.Figures) != len(Metrics)-1 { // all but the client's own
+	if len(want.Figures) != len(Metrics)-1 { // all except the one of the client
 		t.Errorf("%d figures by numpy of %d", len(want.Figures), len(Metrics)-1)
 	}
 	for key, v := range want.Figures {
@@ -96,8 +95,8 @@ func TestFiguresEqualNumpy(t *testing.T) {
 	}
 }
 
-// writeMixedRows writes rows with failures, nulls, two phases, and starts before
-// and after the window.
+// writeMixedRows writes rows of two phases with failed requests, null values, and starts
+// before and after the measuring window.
 func writeMixedRows(t *testing.T, dir string, n int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))

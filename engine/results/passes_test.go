@@ -14,8 +14,8 @@ func rowOf(t *testing.T, f *Aggregator, line string) {
 	}
 }
 
-// A user that starts over has the same conversation and turn again: without a
-// request id these are passes, not duplicates.
+// TestPassesWithoutRequestIDs checks that rows of repeated trajectories are not treated as
+// duplicates if they have no request id.
 func TestPassesWithoutRequestIDs(t *testing.T) {
 	t.Parallel()
 	f := NewAggregator()
@@ -33,9 +33,9 @@ func TestPassesWithoutRequestIDs(t *testing.T) {
 	}
 }
 
-// Users that start over after long tool calls look like a restart of the client;
-// the manifest, which is emptied at each start and covers those rows, says no.
-func TestStartingOverIsNoRestart(t *testing.T) {
+// TestRepeatedTrajectoriesAreNotARestart checks that users repeating their trajectories
+// after long tool calls are not taken for a restart if the manifest covers the rows.
+func TestRepeatedTrajectoriesAreNotARestart(t *testing.T) {
 	t.Parallel()
 	f := NewAggregator()
 	for i := range 20 {
@@ -55,7 +55,7 @@ func TestStartingOverIsNoRestart(t *testing.T) {
 	}
 }
 
-func TestImpossibleRowsAreNotSummed(t *testing.T) {
+func TestNegativeValuesAreNotSummed(t *testing.T) {
 	t.Parallel()
 	f := NewAggregator()
 	rowOf(t, f, `{"phase_idx":0,"user_id":0,"conversation_id":"a","request_id":"a","start_time":1000,"end_time":999,`+

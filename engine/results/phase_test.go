@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestMeasured(t *testing.T) {
+func TestRequestCounts(t *testing.T) {
 	t.Parallel()
-	p := only(t, fold(t, window, "",
+	p := only(t, aggregate(t, window, "",
 		line(0, 109.999, ""), line(1, 109, `"success":false`), // settling
-		line(2, 110, ""), line(3, 119.999, ""), // the first and the last moment
+		line(2, 110, ""), line(3, 119.999, ""), // at the limits of the window
 		line(4, 112, `"success":false,"server_input_tokens":null,"server_output_tokens":null,"server_cached_tokens":null,`+
 			`"ttft":null,"itl":null`),
 		line(5, 113, `"has_output":false`),
@@ -35,7 +35,7 @@ func TestMeasured(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	p := only(t, fold(t, window, "",
+	p := only(t, aggregate(t, window, "",
 		line(0, 110, `"server_output_tokens":20,"ttft":0.1`),
 		line(1, 111, `"server_output_tokens":null,"ttft":0.2`),
 		line(2, 112, `"server_cached_tokens":null,"ttft":0.4,"itl":0`),
@@ -54,7 +54,7 @@ func TestFigures(t *testing.T) {
 		"output_server_tok_s":       {4, 4},   // 20 + 10 + 10 + 0 over 10 s
 		"total_server_tok_s":        {33, 3},  // 120 + 110 + 100: both counts known
 		"cache_hit_rate":            {0.9, 3}, // 270 of 300
-		"avg_input_per_request":     {100, 3}, // successful with a count
+		"avg_input_per_request":     {100, 3}, // successful requests with a count
 		"avg_output_per_request":    {40. / 3, 3},
 		"median_output_per_request": {10, 3},
 		"ttft_p50_s":                {0.2, 3},
@@ -64,7 +64,7 @@ func TestFigures(t *testing.T) {
 		"output_tokens":             {40, 4},
 		"cached_tokens":             {360, 4},
 		"e2e_p50_s":                 {1, 4}, "e2e_p95_s": {1, 4}, "e2e_p99_s": {1, 4},
-		"itl_p50_s": {0.02, 2}, "itl_p95_s": {0.02, 2}, "itl_p99_s": {0.02, 2}, // one is null, one 0
+		"itl_p50_s": {0.02, 2}, "itl_p95_s": {0.02, 2}, "itl_p99_s": {0.02, 2}, // one value is null, one is 0
 		"output_client_tok_s": {math.NaN(), 0},
 	}
 	for _, p := range []string{"p5", "p25", "p50", "p95"} {
@@ -79,9 +79,9 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-func TestNoDataIsNoZero(t *testing.T) {
+func TestFiguresWithoutData(t *testing.T) {
 	t.Parallel()
-	for _, f := range only(t, fold(t, window, "", line(0, 100, ""))).Figures {
+	for _, f := range only(t, aggregate(t, window, "", line(0, 100, ""))).Figures {
 		if !math.IsNaN(f.Value) || f.Text() != "-" {
 			t.Errorf("%s: %g without a measured request", f.Key, f.Value)
 		}
@@ -100,18 +100,18 @@ func TestWindow(t *testing.T) {
 		now             int64
 		want            *Window
 	}{
-		{"manifest wins", window, `{"measurement_duration_s":5}`, true, "", 150, &Window{110, 120, 10, FromManifest}},
-		{"statistics next", "", `{"measurement_duration_s":5}`, true, "", 150, &Window{126, 131, 5, FromStatistics}},
+		{"manifest preferred", window, `{"measurement_duration_s":5}`, true, "", 150, &Window{110, 120, 10, FromManifest}},
+		{"statistics second", "", `{"measurement_duration_s":5}`, true, "", 150, &Window{126, 131, 5, FromStatistics}},
 		{"statistics without duration", "", `{}`, true, "", 150, &Window{110, 150, 40, Estimated}},
 		{"plan, to now", "", "", true, "", 150, &Window{110, 150, 40, Estimated}},
 		{"plan, to the timeout", "", "", true, "", 900, &Window{110, 200, 90, Estimated}},
-		{"plan, settling not over", "", "", true, "", 105, nil},
+		{"plan, during settling", "", "", true, "", 105, nil},
 		{
-			"the phase ended while it settled", `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`, "", true, "", 150,
+			"phase ended during settling", `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`, "", true, "", 150,
 			nil,
 		},
-		{"plan, next phase has begun", "", "", true, line(0, 140, `"phase_idx":1`), 150, &Window{110, 131, 21, Estimated}},
-		{"nothing", "", "", false, "", 150, nil},
+		{"plan, next phase started", "", "", true, line(0, 140, `"phase_idx":1`), 150, &Window{110, 131, 21, Estimated}},
+		{"no source", "", "", false, "", 150, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestWindow(t *testing.T) {
 			if tt.more != "" {
 				all = append(slices.Clone(rows), tt.more)
 			}
-			f := fold(t, tt.manifest, tt.stats, all...)
+			f := aggregate(t, tt.manifest, tt.stats, all...)
 			if tt.level {
 				f.AddPlan(level)
 			}
@@ -151,9 +151,12 @@ func TestInvalid(t *testing.T) {
 		want     []string
 	}{
 		{name: "valid", rows: good, least: 10},
-		{name: "too short", rows: good, least: 10.5, want: []string{"measuring window too short: 10.0 s, must be at least 10.5 s"}},
 		{
-			name: "nothing measured", rows: []string{line(0, 100, "")},
+			name: "too short", rows: good, least: 10.5,
+			want: []string{"measuring window too short: 10.0 s, must be at least 10.5 s"},
+		},
+		{
+			name: "no measured request", rows: []string{line(0, 100, "")},
 			want: []string{"settling not completed: no request started in the measuring window"},
 		},
 		{name: "no output", rows: []string{
@@ -173,12 +176,13 @@ func TestInvalid(t *testing.T) {
 			want: []string{"1 request(s) start before the previous request of the same user ends"},
 		},
 		{
-			name: "overlap, the longer ends last", rows: []string{line(0, 112.5, ""), line(0, 112, `"end_time":115`)},
+			name: "overlap, rows out of order", rows: []string{line(0, 112.5, ""), line(0, 112, `"end_time":115`)},
 			want: []string{"1 request(s) start before the previous request of the same user ends"},
 		},
 		{
-			name: "ended while settling", rows: good, manifest: `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`,
-			want: []string{"settling not completed: the phase ended 10.0 s too early"},
+			name: "phase ended during settling", rows: good,
+			manifest: `{"phase_idx":0,"settling_end":120,"actual_phase_end":110}`,
+			want:     []string{"settling not completed: the phase ended 10.0 s too early"},
 		},
 	}
 	for _, tt := range tests {
@@ -187,7 +191,7 @@ func TestInvalid(t *testing.T) {
 			if tt.manifest == "" {
 				tt.manifest = window
 			}
-			f := fold(t, tt.manifest, "", tt.rows...)
+			f := aggregate(t, tt.manifest, "", tt.rows...)
 			f.AddPlan(PlannedPhase{MinMeasurement: tt.least})
 			if diff := cmp.Diff(append([]string{}, tt.want...), only(t, f).Invalid); diff != "" {
 				t.Error(diff)
@@ -222,12 +226,12 @@ func TestInvalidFigures(t *testing.T) {
 		{"p25 of 40", 40, 0, "output_speed_local_p25_tok_s", ""},
 		{"half without speed", 200, 100, "output_speed_local_p50_tok_s", ""},
 		{"more than half without speed", 201, 101, "output_speed_local_p50_tok_s", "no speed in 101 of 201 requests"},
-		{"the other speed is there", 201, 101, "output_speed_sse_p50_tok_s", ""},
+		{"SSE speed is known", 201, 101, "output_speed_sse_p50_tok_s", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := only(t, fold(t, window, "", rows(tt.n, tt.silent)...))
+			p := only(t, aggregate(t, window, "", rows(tt.n, tt.silent)...))
 			if got := p.Figures.Get(tt.key).Invalid; got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
@@ -235,9 +239,9 @@ func TestInvalidFigures(t *testing.T) {
 	}
 }
 
-func TestChunkedSpeedIsWarnedOf(t *testing.T) {
+func TestWarningForChunkedOutput(t *testing.T) {
 	t.Parallel()
-	p := only(t, fold(t, window, "", line(0, 110, `"itl":0.0001`), line(1, 110, `"itl":0.0001`)))
+	p := only(t, aggregate(t, window, "", line(0, 110, `"itl":0.0001`), line(1, 110, `"itl":0.0001`)))
 	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "10,000 tok/s: the server sends tokens in large chunks") {
 		t.Errorf("%q", p.Warnings)
 	}
@@ -249,14 +253,14 @@ func TestClientStatistics(t *testing.T) {
 		`"measurement_duration_s":10,` +
 		`"throughput":{"output_server_tok_s":2.01,"output_client_tok_s":7,"total_server_tok_s":23},"ttft_s":{"p50":null},` +
 		`"new":{"key":1}}`
-	p := only(t, fold(t, window, stats, line(0, 110, ""), line(1, 111, "")))
+	p := only(t, aggregate(t, window, stats, line(0, 110, ""), line(1, 111, "")))
 	for _, tt := range []struct {
 		key           string
 		value, client float64
 	}{
-		{"output_server_tok_s", 2, math.NaN()}, // 0.5 % off
-		{"total_server_tok_s", 22, 23},         // 4.5 % off
-		{"output_client_tok_s", 7, math.NaN()}, // stated only
+		{"output_server_tok_s", 2, math.NaN()}, // differs by 0.5 %
+		{"total_server_tok_s", 22, 23},         // differs by 4.5 %
+		{"output_client_tok_s", 7, math.NaN()}, // reported by the client only
 		{"ttft_p50_s", 0.25, math.NaN()},
 	} {
 		f := p.Figures.Get(tt.key)
@@ -272,9 +276,9 @@ func TestClientStatistics(t *testing.T) {
 	}
 }
 
-func TestStatisticsAlone(t *testing.T) {
+func TestStatisticsWithoutRows(t *testing.T) {
 	t.Parallel()
-	p := only(t, fold(t, "", `{"concurrency":8,"requests":{"total":9,"measured":5,"successful":4,"failed":1},`+
+	p := only(t, aggregate(t, "", `{"concurrency":8,"requests":{"total":9,"measured":5,"successful":4,"failed":1},`+
 		`"measurement_duration_s":10,"ttft_s":{"p50":1.5}}`))
 	f := p.Figures.Get("ttft_p50_s")
 	if f.Value != 1.5 || f.N != 0 || f.Method != "as stated by the client" || p.Window.Seconds != 10 || p.Total != 9 ||

@@ -81,9 +81,9 @@ func (s *restartDetector) add(r *Request) {
 
 // restart records a client start: the rows that start after a time belong to it.
 func (s *restartDetector) restart(after float64) {
-	begins := append(s.starts, math.Nextafter(after, math.Inf(1)))
+	starts := append(s.starts, math.Nextafter(after, math.Inf(1)))
 	*s = newRestartDetector()
-	s.starts = begins
+	s.starts = starts
 }
 
 // checkUser updates the traces by a request of phase 0, and confirms or dismisses a candidate.

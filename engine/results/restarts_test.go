@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// event is one request of a made-up run.
+// event is a request of a synthetic run.
 type event struct {
 	user         int
 	conversation string
@@ -29,9 +29,9 @@ func (e event) row() string {
 		e.phase, users, e.conversation, e.turn, e.user, e.pass, e.start, e.end)
 }
 
-func TestEarlierStarts(t *testing.T) {
+func TestRestartDetection(t *testing.T) {
 	t.Parallel()
-	// Two users; each begins its first conversation at turn 4, 3.
+	// Two users, which start their first conversation at turn 4 and 3.
 	first := []event{
 		{0, "a", 4, "p1", 100, 101, 0, 0},
 		{1, "b", 3, "p2", 101, 102, 0, 0},
@@ -39,7 +39,7 @@ func TestEarlierStarts(t *testing.T) {
 		{1, "b", 4, "p2", 103, 104, 0, 0},
 	}
 	again := func(at float64) []event {
-		pass := fmt.Sprint("p", at) // never the same twice
+		pass := fmt.Sprint("p", at) // unique
 		return []event{
 			{1, "b", 3, pass + "b", at + 1, at + 1.5, 0, 0},
 			{0, "a", 4, pass + "a", at, at + 2, 0, 0},
@@ -51,32 +51,32 @@ func TestEarlierStarts(t *testing.T) {
 		events  []event
 		started float64
 		earlier int
-		phases  string // the manifest
+		phases  string // rows of the manifest
 	}{
 		{name: "one start", events: first},
-		{name: "all users do again what they did first", events: append(first[:4:4], again(130)...), earlier: 4},
+		{name: "all users repeat their first request", events: append(first[:4:4], again(130)...), earlier: 4},
 		{name: "three starts", events: append(append(first[:4:4], again(130)...), again(160)...), earlier: 7},
-		{name: "too soon to be a restart", events: append(first[:4:4], again(106)...)},
-		{name: "the users go on after a stall", events: append(first[:4:4],
+		{name: "gap too short for a restart", events: append(first[:4:4], again(106)...)},
+		{name: "users continue after a stall", events: append(first[:4:4],
 			event{0, "a", 6, "p1", 400, 401, 0, 0}, event{1, "b", 5, "p2", 401, 402, 0, 0})},
-		{name: "one goes on, one begins anew", events: append(first[:4:4],
+		{name: "one user continues, one starts over", events: append(first[:4:4],
 			event{0, "a", 4, "p3", 400, 401, 0, 0}, event{1, "b", 5, "p2", 401, 402, 0, 0})},
-		{name: "a lone user begins its next round", events: []event{
+		{name: "single user repeats its trajectory", events: []event{
 			{0, "a", 0, "p1", 100, 101, 0, 0}, {0, "a", 1, "p1", 102, 103, 0, 0}, {0, "a", 0, "p2", 120, 121, 0, 0},
 		}},
-		{name: "a lone user after a long gap", events: []event{
+		{name: "single user starts over after a long gap", events: []event{
 			{0, "a", 0, "p1", 100, 101, 0, 0}, {0, "a", 1, "p1", 102, 103, 0, 0}, {0, "a", 0, "p2", 200, 201, 0, 0},
 		}, earlier: 2},
 		{
-			name: "the manifest tells the start", events: append(first[:4:4], again(106)...), earlier: 4,
+			name: "start in the manifest", events: append(first[:4:4], again(106)...), earlier: 4,
 			phases: `{"phase_idx":0,"phase_start":106,"settling_end":106,"actual_phase_end":120}`,
 		},
 		{
-			name: "the first phase of several is the start", events: append(first[:4:4], event{0, "a", 4, "p5", 210, 211, 1, 4}),
+			name: "several phases in the manifest", events: append(first[:4:4], event{0, "a", 4, "p5", 210, 211, 1, 4}),
 			phases: `{"phase_idx":1,"phase_start":210,"settling_end":210,"actual_phase_end":220}` + "\n" +
 				`{"phase_idx":0,"phase_start":90,"settling_end":90,"actual_phase_end":120}`,
 		},
-		{name: "another seed, long gap", events: []event{
+		{name: "other trajectories after a long gap", events: []event{
 			{0, "a", 0, "p1", 100, 101, 0, 0},
 			{1, "b", 0, "p2", 101, 102, 0, 0},
 			{2, "c", 0, "p3", 101, 103, 0, 0},
@@ -86,14 +86,14 @@ func TestEarlierStarts(t *testing.T) {
 		}, earlier: 3},
 		{name: "back from phase 1 to phase 0", events: append(first[:4:4],
 			event{0, "a", 4, "p5", 110, 111, 1, 4}, event{0, "a", 4, "p6", 112, 113, 0, 2}), earlier: 5},
-		{name: "a late row of phase 0 is no restart", events: append(first[:4:4],
+		{name: "late row of phase 0", events: append(first[:4:4],
 			event{0, "a", 4, "p5", 110, 111, 1, 4}, event{1, "b", 5, "p2", 104, 112, 0, 2})},
 		{name: "another concurrency", events: append(first[:4:4],
 			event{0, "a", 4, "p5", 110, 111, 0, 64}, event{1, "b", 3, "p6", 111, 112, 0, 64}), earlier: 4},
-		{name: "the next phase begins anew and is none", events: append(first[:4:4],
+		{name: "users start over in the next phase", events: append(first[:4:4],
 			event{0, "a", 4, "p5", 210, 211, 1, 4}, event{1, "b", 3, "p6", 211, 212, 1, 4})},
-		{name: "a known start wins", events: append(first[:4:4], again(130)...), started: 101.5, earlier: 2},
-		{name: "a known start after all rows", events: first, started: 500, earlier: 4},
+		{name: "given start", events: append(first[:4:4], again(130)...), started: 101.5, earlier: 2},
+		{name: "given start after all rows", events: first, started: 500, earlier: 4},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestEarlierStarts(t *testing.T) {
 			f := NewAggregator()
 			if tt.started != 0 {
 				f.SetStart(time.UnixMilli(int64(tt.started * 1000)))
-				f.SetStart(time.Unix(50, 0)) // an older one changes nothing
+				f.SetStart(time.Unix(50, 0)) // an earlier one has no effect
 			}
 			for _, e := range tt.events {
 				if err := f.AddRequestRow([]byte(e.row())); err != nil {

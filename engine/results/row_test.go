@@ -45,9 +45,9 @@ func TestParseRowUnknowns(t *testing.T) {
 		{"no output", `{"success":true,"has_output":false}`, true, true},
 		{"failed with output", `{"success":false,"has_output":true}`, true, true},
 		{"negative time", `{"ttft":-1}`, true, false},
-		{"half a token", `{"server_output_tokens":1.5}`, true, false},
-		{"text for a time", `{"start_time":"now"}`, false, false},
-		{"text for success", `{"success":"yes"}`, false, false},
+		{"fraction of a token", `{"server_output_tokens":1.5}`, true, false},
+		{"string for a time", `{"start_time":"now"}`, false, false},
+		{"string for success", `{"success":"yes"}`, false, false},
 		{"fraction of a user", `{"user_id":1.5}`, false, false},
 		{"huge phase", `{"phase_idx":99999999999}`, false, false},
 		{"object for an id", `{"request_id":{}}`, false, false},
@@ -126,11 +126,11 @@ func FuzzStatistics(f *testing.F) {
 		if !json.Valid(s.raw) {
 			t.Fatalf("%q: kept as %q", data, s.raw)
 		}
-		fold := NewAggregator()
-		if err := fold.AddStatistics(harness.Stem{}, data); err != nil {
+		agg := NewAggregator()
+		if err := agg.AddStatistics(harness.Stem{}, data); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := json.Marshal(fold.Snapshot(fold.lastTime())); err != nil {
+		if _, err := json.Marshal(agg.Snapshot(agg.lastTime())); err != nil {
 			t.Fatalf("%q: %v", data, err)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 
 const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
-// TestSample: everything that the client's statistics file of the sample run
-// says of the server, of TTFT, speeds and latency comes out of its request rows.
+// TestSample checks that the figures computed from the request rows of the sample run equal
+// those in the statistics file of the client.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	run, err := Load(t.Context(), sample, RunContext{})
@@ -37,7 +37,7 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkStated(t, p, &stats)
+	checkReported(t, p, &stats)
 	for _, dir := range []string{filepath.Join(sample, "agentperf"), sample + "/."} {
 		if again, err := Load(t.Context(), dir, RunContext{}); err != nil || len(again.Phases) != 1 {
 			t.Errorf("%s: %v, %+v", dir, err, again.Phases)
@@ -46,16 +46,16 @@ func TestSample(t *testing.T) {
 	t.Log("\n" + run.Text())
 }
 
-// checkStated compares the figures of a phase with what its client states.
-func checkStated(t *testing.T, p Phase, stats *statistics) {
+// checkReported compares the figures of a phase with those that the client reports.
+func checkReported(t *testing.T, p Phase, stats *statistics) {
 	t.Helper()
 	for _, m := range Metrics {
 		f, stated := p.Figures.Get(m.Key), stats.metric(m)
-		if m.Formula.Of == ITL && math.IsNaN(stated) { // the client says nothing of it
+		if m.Formula.Of == ITL && math.IsNaN(stated) { // not reported by the client
 			stated = f.Value
 		}
 		if !(math.Abs(f.Value-stated) <= 1e-9*stated) {
-			t.Errorf("%s = %.12g, the statistics file says %.12g", m.Key, f.Value, stated)
+			t.Errorf("%s = %.12g, the statistics file contains %.12g", m.Key, f.Value, stated)
 		}
 		if !math.IsNaN(f.Client) {
 			t.Errorf("%s: the client's %g is shown beside %g", m.Key, f.Client, f.Value)

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// seriesFold has one user's requests from 100 s on, and a failed one of another.
-func seriesFold(t *testing.T) *Aggregator {
+// seriesAggregator returns an Aggregator with requests of one user and a failed one of another.
+func seriesAggregator(t *testing.T) *Aggregator {
 	t.Helper()
 	f := NewAggregator()
 	for i, row := range []string{
@@ -32,7 +32,7 @@ func seriesFold(t *testing.T) *Aggregator {
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	series := func(phase int, seconds float64) Series {
-		s, err := seriesFold(t).Series(phase, seconds)
+		s, err := seriesAggregator(t).Series(phase, seconds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestSeries(t *testing.T) {
 
 func TestRecent(t *testing.T) {
 	t.Parallel()
-	f := seriesFold(t)
+	f := seriesAggregator(t)
 	recent := func(f *Aggregator, seconds float64, now time.Time) Recent {
 		r, err := f.Recent(0, seconds, now)
 		if err != nil {
@@ -87,11 +87,11 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestFailuresByKind: rows that say why they failed are told apart, and a kind
-// that is no plain word is none.
+// TestFailuresByKind checks that failed requests are counted by error kind, and that a kind
+// that is not a plain word is counted as unknown.
 func TestFailuresByKind(t *testing.T) {
 	t.Parallel()
-	f := fold(t, window, "", line(0, 110, ""), line(1, 110, `"success":false,"error_kind":"timeout"`),
+	f := aggregate(t, window, "", line(0, 110, ""), line(1, 110, `"success":false,"error_kind":"timeout"`),
 		line(2, 110, `"success":false,"error_kind":"timeout"`),
 		line(3, 111, `"success":false,"error_kind":"\u001b[31m"`), line(4, 111, `"success":false`),
 		line(5, 300, `"success":false,"error_kind":"status"`))

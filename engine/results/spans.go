@@ -26,12 +26,12 @@ func (f *Aggregator) updateSpans() error {
 	if err := f.dedupe(); err != nil {
 		return err
 	}
-	begin := f.cutoff()
-	if f.spans.phases != nil && f.spans.rows == f.dedupedRows && f.spans.cutoff == begin {
+	cutoff := f.cutoff()
+	if f.spans.phases != nil && f.spans.rows == f.dedupedRows && f.spans.cutoff == cutoff {
 		return nil
 	}
 	workers := workerCount()
-	all := spans{rows: f.dedupedRows, cutoff: begin, phases: map[int]*span{}}
+	all := spans{rows: f.dedupedRows, cutoff: cutoff, phases: map[int]*span{}}
 	for _, t := range f.tables() {
 		parts := make([]map[int]*span, workers)
 		earlier := make([]int, workers)
@@ -39,7 +39,7 @@ func (f *Aggregator) updateSpans() error {
 			parts[w] = map[int]*span{}
 		}
 		err := t.scan(workers, 0, nil, func(w int, r *Request) {
-			if r.Start < begin {
+			if r.Start < cutoff {
 				earlier[w]++
 				return
 			}

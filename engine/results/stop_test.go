@@ -5,17 +5,17 @@ import (
 	"testing"
 )
 
-// TestStopReason: what the client says of a phase's end makes it partial or not.
+// TestStopReason checks which stop reasons of the client make a phase partial.
 func TestStopReason(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, manifest, stats, partial, warning string }{
-		{name: "a client that has no word for it"},
-		{name: "time was up", manifest: "timeout", stats: "timeout"},
-		{name: "all criteria held", manifest: "criteria"},
+		{name: "no stop reason"},
+		{name: "timeout", manifest: "timeout", stats: "timeout"},
+		{name: "criteria met", manifest: "criteria"},
 		{name: "interrupted", manifest: "interrupted", partial: "the client was interrupted"},
-		{name: "the client could not go on", manifest: "failed", partial: "the client failed"},
-		{name: "by the statistics", stats: "interrupted", partial: "the client was interrupted"},
-		{name: "another word", manifest: "tired\x1b[31m", warning: `unknown stop_reason of the client: "tired\x1b[31m"`},
+		{name: "failed", manifest: "failed", partial: "the client failed"},
+		{name: "in the statistics file", stats: "interrupted", partial: "the client was interrupted"},
+		{name: "unknown reason", manifest: "tired\x1b[31m", warning: `unknown stop_reason of the client: "tired\x1b[31m"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -27,7 +27,7 @@ func TestStopReason(t *testing.T) {
 			if tt.stats != "" {
 				stats = `{"measurement_duration_s":5,"stop_reason":"` + tt.stats + `"}`
 			}
-			p := only(t, fold(t, manifest, stats, line(0, 110, ""), line(1, 111, "")))
+			p := only(t, aggregate(t, manifest, stats, line(0, 110, ""), line(1, 111, "")))
 			if p.Partial != tt.partial || !strings.Contains(strings.Join(p.Warnings, "\n"), tt.warning) ||
 				tt.warning == "" && len(p.Warnings) > 0 {
 				t.Errorf("partial %q, warnings %q; want %q and %q", p.Partial, p.Warnings, tt.partial, tt.warning)

@@ -11,9 +11,9 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/percentile"
 )
 
-// TestMoreRowsThanMemory: what is set aside on disk, with repeated rows and
-// rows that analysis rows win over, gives what sorting everything gives.
-func TestMoreRowsThanMemory(t *testing.T) {
+// TestSpilledRows checks the figures of more rows than are kept in memory, including
+// duplicates and analysis rows, against figures computed by sorting.
+func TestSpilledRows(t *testing.T) {
 	t.Parallel()
 	const n = residentBlocks*blockRows + 3*blockRows + 17
 	f := NewAggregator()
@@ -35,7 +35,7 @@ func TestMoreRowsThanMemory(t *testing.T) {
 			f.addRequest(analysis, combineHash(uint64(i), 1), &better)
 		}
 		f.addRequest(&f.live, combineHash(uint64(i), 1), &r)
-		if i%1000 == 999 { // the request of long ago once more
+		if i%1000 == 999 { // duplicate of a much earlier request
 			f.addRequest(&f.live, combineHash(uint64(i/2), 1), &r)
 			repeated++
 		}
@@ -49,7 +49,7 @@ func TestMoreRowsThanMemory(t *testing.T) {
 		want[Latency] = append(want[Latency], r.End-r.Start)
 	}
 	if f.live.spill == nil {
-		t.Fatal("nothing was set aside")
+		t.Fatal("no rows were written to a temporary file")
 	}
 	if got := f.checkLong(t, n); got != output {
 		t.Errorf("%g output tokens, want %g", got, output)
@@ -73,7 +73,7 @@ func TestMoreRowsThanMemory(t *testing.T) {
 	}
 }
 
-// checkLong looks at a long fold, and gives its output tokens.
+// checkLong checks an Aggregator with n requests and returns its output tokens.
 func (f *Aggregator) checkLong(t *testing.T, n int) float64 {
 	t.Helper()
 	if err := f.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":0,"actual_phase_end":1e9}`)); err != nil {
@@ -98,8 +98,8 @@ func (f *Aggregator) checkLong(t *testing.T, n int) float64 {
 	return run.Phases[0].Figures.Get("output_tokens").Value
 }
 
-// TestSelect: exact ranks of values that crowd into few bins, and of extremes.
-func TestSelect(t *testing.T) {
+// TestPercentilesAreExact checks percentiles of values in few bins, and of extreme values.
+func TestPercentilesAreExact(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	n := maxCollected + maxCollected/2
@@ -141,8 +141,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestSeriesOfLateRows: rows out of order end in the same series as rows in it.
-func TestSeriesOfLateRows(t *testing.T) {
+// TestSeriesOfUnorderedRows checks that the order of rows does not change the series.
+func TestSeriesOfUnorderedRows(t *testing.T) {
 	t.Parallel()
 	var rows []Request
 	for i := range 3000 {
@@ -174,7 +174,7 @@ func TestSeriesOfLateRows(t *testing.T) {
 	}
 	want := series(order, len(order))
 	if got := series(order, 7); !reflect.DeepEqual(want.Buckets, got.Buckets) {
-		t.Error("looking on the way changes the series")
+		t.Error("calling Series between rows changes the result")
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(order)-1, func(i, j int) { order[i+1], order[j+1] = order[j+1], order[i+1] })
 	got := series(order, 101)

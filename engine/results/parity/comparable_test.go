@@ -24,31 +24,31 @@ func side(t *testing.T, text string) Side {
 
 const someFigures = "concurrency: 4\nthroughput: {output_server_tok_s: 100.0}\n"
 
-func TestWhatMakesTwoRunsComparable(t *testing.T) {
+func TestComparability(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, ref, cand, failure string
 		verdict, reason          string
 	}{
-		{"one model under two names", "about: {model: org/name}", "about: {model: org_name}", "", Within, ""},
-		{"a path and a served name", "about: {model: /models/x/name}", "about: {model: name}", "", Within, ""},
-		{"another model", "about: {model: name}", "about: {model: other}", "", NotComparable, "model differs"},
-		{"one dataset in two places", "about: {dataset: /a/x.jsonl}", "about: {dataset: /b/x.jsonl}", "", Within, ""},
+		{"model name with / and _", "about: {model: org/name}", "about: {model: org_name}", "", Within, ""},
+		{"model path and served name", "about: {model: /models/x/name}", "about: {model: name}", "", Within, ""},
+		{"different model", "about: {model: name}", "about: {model: other}", "", NotComparable, "model differs"},
+		{"dataset in another directory", "about: {dataset: /a/x.jsonl}", "about: {dataset: /b/x.jsonl}", "", Within, ""},
 		{
-			"other contents", "about: {dataset_hash: 1f}", "about: {dataset_hash: 2f}", "", NotComparable,
+			"different dataset contents", "about: {dataset_hash: 1f}", "about: {dataset_hash: 2f}", "", NotComparable,
 			"dataset contents differ",
 		},
 		{
-			"another dataset", "about: {dataset: /a/x.jsonl}", "about: {dataset: /a/y.jsonl}", "", NotComparable,
+			"different dataset", "about: {dataset: /a/x.jsonl}", "about: {dataset: /a/y.jsonl}", "", NotComparable,
 			"dataset differs",
 		},
-		{"another seed", "about: {seed: 1}", "about: {seed: 2}", "", NotComparable, "seed differs"},
+		{"different seed", "about: {seed: 1}", "about: {seed: 2}", "", NotComparable, "seed differs"},
 		{
 			"interrupted", "", "stop_reason: interrupted", "", NotComparable,
 			"the candidate's phase is partial: the client was interrupted",
 		},
-		{"stopped as planned", "stop_reason: timeout", "stop_reason: criteria", "", Within, ""},
-		{"a run that failed", "", "", "failed: decode_0 exited", NotComparable, "candidate's run failed"},
+		{"different regular stop reasons", "stop_reason: timeout", "stop_reason: criteria", "", Within, ""},
+		{"failed run", "", "", "failed: decode_0 exited", NotComparable, "candidate's run failed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -62,8 +62,8 @@ func TestWhatMakesTwoRunsComparable(t *testing.T) {
 	}
 }
 
-// Figures that no run has must not end the program.
-func TestAbsurdFigures(t *testing.T) {
+// TestExtremeFigures checks that figures that no real run has do not cause a panic.
+func TestExtremeFigures(t *testing.T) {
 	t.Parallel()
 	tiny, huge := side(t, "throughput: {output_server_tok_s: 1.0e-300}"),
 		side(t, "throughput: {output_server_tok_s: 1.0e+8}")
@@ -74,7 +74,7 @@ func TestAbsurdFigures(t *testing.T) {
 	}
 }
 
-// A name of wide characters moves no column of the table below it.
+// TestTextAlignsWideNames checks the alignment of columns with a title in wide characters.
 func TestTextAlignsWideNames(t *testing.T) {
 	t.Parallel()
 	delta := 0.0

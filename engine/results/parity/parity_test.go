@@ -75,9 +75,9 @@ func TestPublishedTable(t *testing.T) {
 	golden.JSON(t, "testdata/published.json", c)
 }
 
-// TestSidesOfOneRun: the run's folder, its roll-up and its statistics file
-// compare as equal, wherever they are read from.
-func TestSidesOfOneRun(t *testing.T) {
+// TestFormsOfOneRun checks that the directory, the roll-up and the statistics file of a run
+// compare as equal.
+func TestFormsOfOneRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(sample)); err != nil {
@@ -108,7 +108,7 @@ func TestSidesOfOneRun(t *testing.T) {
 			t.Errorf("%s: %s, %d rows", path, c.Summary(), len(c.Rows))
 		}
 		for _, r := range c.Rows {
-			alone := path == upstream || path == statistics // what the client states, which is nothing of this
+			alone := path == upstream || path == statistics // the client does not report inter-token latency
 			if alone && strings.HasPrefix(r.Metric, "Inter-token latency") && r.Candidate == "-" {
 				continue
 			}
@@ -119,7 +119,7 @@ func TestSidesOfOneRun(t *testing.T) {
 	}
 }
 
-// figures is a file of figures with an output rate and more.
+// figures loads a file of figures with an output rate and other content.
 func figures(t *testing.T, rate float64, more string) Side {
 	t.Helper()
 	text, err := json.Marshal(rate)
@@ -156,22 +156,22 @@ func TestVerdict(t *testing.T) {
 			summary: "outside the band: Output tok/s (server-reported) +2.01%, band ±2%",
 		},
 		{
-			name: "a band of one's own", a: 1000, b: 1020.1, opt: Options{Band: 0.025}, verdict: Within,
+			name: "given band", a: 1000, b: 1020.1, opt: Options{Band: 0.025}, verdict: Within,
 			summary: "within the band: Output tok/s (server-reported) +2.01%, band ±2.5%",
 		},
 		{
-			name: "users differ", a: 1, b: 1, ref: "concurrency: 64", cand: "concurrency: 1010", verdict: NotComparable,
+			name: "different concurrency", a: 1, b: 1, ref: "concurrency: 64", cand: "concurrency: 1010", verdict: NotComparable,
 			summary: "not comparable: concurrency differs: 64 vs. 1,010",
 		},
 		{
-			name: "all else differs", a: 1, b: 1, ref: "about: {model: a, seed: 42, dataset: x, client_commit: abc, " +
-				"model_revision: r1}",
+			name: "different model, seed, dataset and client", a: 1, b: 1,
+			ref:  "about: {model: a, seed: 42, dataset: x, client_commit: abc, model_revision: r1}",
 			cand: "about: {model: b, seed: 43, dataset: y, client_commit: def, model_revision: r2}", verdict: NotComparable,
 			summary: "not comparable: model differs: a vs. b; model revision differs: r1 vs. r2; seed differs: 42 " +
 				"vs. 43; dataset differs: x vs. y; client commit differs: abc vs. def",
 		},
 		{
-			name: "unknown is no difference", a: 1, b: 1, ref: "about: {model: a, job: 570849}", verdict: Within,
+			name: "unknown values", a: 1, b: 1, ref: "about: {model: a, job: 570849}", verdict: Within,
 			summary: "within the band: Output tok/s (server-reported) +0.00%, band ±2%",
 		},
 		{
@@ -181,7 +181,7 @@ func TestVerdict(t *testing.T) {
 				"vs. 2)",
 		},
 		{
-			name: "nothing to compare with", a: 0, b: 1, opt: Options{Force: true}, verdict: NotComparable,
+			name: "reference is 0", a: 0, b: 1, opt: Options{Force: true}, verdict: NotComparable,
 			summary: "not comparable: the difference of Output tok/s (server-reported) can't be computed",
 		},
 	}
@@ -245,7 +245,7 @@ func TestDeltaText(t *testing.T) {
 	}{
 		{100, 101, rate, "+1.0%"},
 		{10000, 10100, rate, "+1.00%"},
-		{9999.9, 10100, rate, "+1.0%"}, // five digits against six
+		{9999.9, 10100, rate, "+1.0%"}, // five and six digits
 		{0.012345, 0.012346, latency, "="},
 		{0.0123, 0.0131, latency, "+6.5%"},
 		{123.456, 123.457, latency, "+0.00%"},
@@ -282,7 +282,7 @@ func TestGauge(t *testing.T) {
 	}
 }
 
-func TestEveryKeyIsAFigure(t *testing.T) {
+func TestEveryRowHasFigures(t *testing.T) {
 	t.Parallel()
 	side := load(t, sample)
 	for _, l := range rowSpecs() {
@@ -311,22 +311,22 @@ func TestLoadErrors(t *testing.T) {
 		{"no such phase", "r.json", two, 2, "no phase 2; choose one with --phase (available: 0 (64 users), 1 (1010 users))"},
 		{"no phase", "r.json", `{"benchmark":"agentperf","phases":[]}`, AnyPhase, "no phase has started"},
 		{
-			"foreign roll-up", "r.json", `{"benchmark":"sa-bench","phases":[]}`, AnyPhase,
+			"roll-up of another benchmark", "r.json", `{"benchmark":"sa-bench","phases":[]}`, AnyPhase,
 			`is a roll-up of benchmark "sa-bench", must be of agentperf`,
 		},
 		{
 			"no figure", "f.yaml", "throughput: {output: 3}", AnyPhase,
 			"no figure found; use the keys of the client's statistics file",
 		},
-		{"no YAML", "f.yaml", "a: [", AnyPhase, "yaml: "},
+		{"invalid YAML", "f.yaml", "a: [", AnyPhase, "yaml: "},
 		{"empty YAML", "f.yaml", "", AnyPhase, "f.yaml: is empty; "},
 		{"NaN in YAML", "f.yaml", "a: .nan", AnyPhase, "values must be numbers or text"},
-		{"no JSON", "f.json", "{", AnyPhase, "is neither a roll-up nor a statistics file: "},
+		{"invalid JSON", "f.json", "{", AnyPhase, "is neither a roll-up nor a statistics file: "},
 		{
-			"unknown about", "f.json", `{"about":{"commit":1}}`, AnyPhase,
+			"unknown key in about", "f.json", `{"about":{"commit":1}}`, AnyPhase,
 			"no such key: about.commit (available: client_commit, cluster, ",
 		},
-		{"another kind of file", "f.csv", "a,b\n1,2\n", AnyPhase, "is neither JSON nor a YAML mapping"},
+		{"CSV", "f.csv", "a,b\n1,2\n", AnyPhase, "is neither JSON nor a YAML mapping"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -346,8 +346,8 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// TestFilesAreJudgedByContent: what a file is called says nothing of what is in it.
-func TestFilesAreJudgedByContent(t *testing.T) {
+// TestFileTypeByContent checks that the type of a file does not depend on its name.
+func TestFileTypeByContent(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"table.txt": "throughput: {output_server_tok_s: 5}\n", "table": `{"throughput": {"output_server_tok_s": 5}}`,
@@ -360,8 +360,8 @@ func TestFilesAreJudgedByContent(t *testing.T) {
 	}
 }
 
-// TestForeignTextIsCleaned: a name must not move the cursor or break the table.
-func TestForeignTextIsCleaned(t *testing.T) {
+// TestControlCharactersInNames checks that a name can't move the cursor or break the table.
+func TestControlCharactersInNames(t *testing.T) {
 	t.Parallel()
 	a := figures(t, 1000, "about: {name: \"a|b\\e[31m\\n<x>\\u202e\"}")
 	c := Compare(a, figures(t, 1000, ""), Options{})

@@ -16,7 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// rowsOf writes a run of 40 users and 200 s in which TTFT is scaled, and loads it.
+// rowsOf writes and loads a run of 40 users and 200 s, with the TTFT multiplied by scale.
 func rowsOf(t *testing.T, seed uint64, scale float64, tokens int) Side {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), fmt.Sprint("run", seed))
@@ -48,8 +48,8 @@ func rowsOf(t *testing.T, seed uint64, scale float64, tokens int) Side {
 	return load(t, dir)
 }
 
-// TestIntervals: they hold the difference of the figures, are the same each
-// time, and are of a width that statistics gives by hand.
+// TestIntervals checks that intervals contain the difference, are reproducible, and have a
+// plausible width.
 func TestIntervals(t *testing.T) {
 	t.Parallel()
 	a, b := rowsOf(t, 1, 1, 100), rowsOf(t, 2, 1.1, 100)
@@ -63,7 +63,7 @@ func TestIntervals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(once), string(again)); diff != "" {
-		t.Errorf("another seed each time: %s", diff)
+		t.Errorf("not reproducible: %s", diff)
 	}
 	n := 0
 	for _, r := range c.Rows {
@@ -76,9 +76,9 @@ func TestIntervals(t *testing.T) {
 				!strings.HasSuffix(p.Interval.Method, "within-run only") {
 				t.Errorf("%s: %g is not in %+v", p.Key, d, *p.Interval)
 			}
-			// TTFT grows by 0.01 s a user over 40 users: the median of such a run,
-			// users drawn anew, has a standard error of about 0.4/sqrt(12)*1.25/sqrt(40)
-			// or more, 5 % of 0.45; the difference of two 7 %, and 95 % lie within 14 %.
+			// TTFT grows by 0.01 s per user over 40 users. The standard error of the median,
+			// resampled by user, is at least about 0.4/sqrt(12)*1.25/sqrt(40), 5 % of 0.45.
+			// That of the difference of two medians is 7 %, so the 95 % interval is ±14 %.
 			if p.Key == "ttft_p50_s" && !(p.Interval.High-p.Interval.Low > 0.15 && p.Interval.High-p.Interval.Low < 0.7) {
 				t.Errorf("%s: %+v", p.Key, *p.Interval)
 			}
@@ -96,9 +96,9 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestWeighted: with each user drawn once the percentiles are the plain ones;
-// drawn twice, those of the doubled sample.
-func TestWeighted(t *testing.T) {
+// TestAddPercentiles checks weighted percentiles against percentiles of a sample in which
+// each value is repeated.
+func TestAddPercentiles(t *testing.T) {
 	t.Parallel()
 	values := []userValue{{1, 0}, {2, 1}, {3, 0}, {4, 2}, {10, 1}}
 	for _, tt := range []struct {
@@ -152,17 +152,17 @@ func TestPaired(t *testing.T) {
 		"in the candidate)\n") {
 		t.Error(text)
 	}
-	// The same request twice can't be told apart.
+	// Two requests with the same key are ambiguous.
 	twice := append(a.Requests[:2000:2000], a.Requests[7])
 	if p := pairRequests(twice, a.Requests); p.Ambiguous != 1 || p.Matched != 1999 {
 		t.Errorf("%d ambiguous, %d matched", p.Ambiguous, p.Matched)
 	}
 	if pairRequests(nil, a.Requests) != nil {
-		t.Error("paired with nothing")
+		t.Error("a side without requests was paired")
 	}
 }
 
-func TestBandOfReferences(t *testing.T) {
+func TestBandFromReferences(t *testing.T) {
 	t.Parallel()
 	ref, cand := figures(t, 1000, "ttft_s: {p50: 1}"), figures(t, 1012, "ttft_s: {p50: 1.5}")
 	more := []Side{figures(t, 1010, "ttft_s: {p50: 1.1}"), figures(t, 990, "ttft_s: {p50: 0.9}")}
@@ -193,15 +193,15 @@ func TestBandOfReferences(t *testing.T) {
 			t.Errorf("band %g, %s, %q; want the note %q", c.Band, c.Verdict, c.Notes, bad.note)
 		}
 		if c := Compare(ref, cand, Options{References: []Side{wide}}); c.Verdict != NotComparable || len(c.Reasons) != 1 {
-			t.Errorf("with no fit reference: %s, %q", c.Verdict, c.Reasons)
+			t.Errorf("without usable references: %s, %q", c.Verdict, c.Reasons)
 		}
 	}
 	if c := Compare(ref, cand, Options{References: more, Band: 0.01}); c.Verdict != Outside || c.BandSource != "" {
-		t.Errorf("a given band wins: %s", c.Summary())
+		t.Errorf("a given band is not used: %s", c.Summary())
 	}
 }
 
-func TestWindowsAreToldApart(t *testing.T) {
+func TestWindowNoteDistinguishesValues(t *testing.T) {
 	t.Parallel()
 	a, b := figures(t, 1000, "measurement_duration_s: 19.7"), figures(t, 1000, "measurement_duration_s: 20.03")
 	if notes := strings.Join(Compare(a, b, Options{}).Notes, "\n"); !strings.Contains(notes,

@@ -167,17 +167,17 @@ func (s *Side) loadRollup(data []byte, phase int) (bool, error) {
 		return true, problem.Errorf(problem.FiguresInvalid,
 			"load figures: %s: is a roll-up of benchmark %q, must be of agentperf", s.Path, doc.Benchmark)
 	}
-	fold := results.NewAggregator()
+	agg := results.NewAggregator()
 	for _, p := range doc.Phases {
 		stem, ok := harness.ParseStem(strings.TrimSuffix(p.File, ".json"))
 		if !ok {
 			stem = harness.Stem{Concurrency: p.Concurrency, Phase: p.PhaseIdx}
 		}
-		if err := fold.AddStatistics(stem, p.Stats); err != nil {
+		if err := agg.AddStatistics(stem, p.Stats); err != nil {
 			return true, fmt.Errorf("load figures: %s: %w", s.Path, err)
 		}
 	}
-	phases := fold.Snapshot(time.Time{}).Phases
+	phases := agg.Snapshot(time.Time{}).Phases
 	if doc.Ours != nil && len(doc.Ours.Phases) > 0 {
 		phases = doc.Ours.Phases
 	}
@@ -204,11 +204,11 @@ func (s *Side) loadStatistics(data []byte) error {
 	if !ok {
 		stem.Phase = head.Phase
 	}
-	fold := results.NewAggregator()
-	if err := fold.AddStatistics(stem, data); err != nil {
+	agg := results.NewAggregator()
+	if err := agg.AddStatistics(stem, data); err != nil {
 		return err
 	}
-	s.Phase = fold.Snapshot(time.Time{}).Phases[0]
+	s.Phase = agg.Snapshot(time.Time{}).Phases[0]
 	if !ok {
 		s.Phase.Stem = ""
 	}
