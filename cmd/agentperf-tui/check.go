@@ -147,7 +147,7 @@ func timeoutLine(t recipes.TimeoutCheck, several bool) string {
 	return line
 }
 
-// checked is the JSON form of a check.
+// checked is the JSON output of check.
 type checked struct {
 	OK          bool                   `json:"ok"`
 	Recipe      string                 `json:"recipe"`

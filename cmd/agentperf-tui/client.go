@@ -29,9 +29,19 @@ the external client. The banner and every output name the implementation.`,
 	fl.StringVar(&opt.APIKey, "api-key", "", "bearer token (default: from the workload)")
 	levels := fl.String("concurrencies", "", "concurrency levels, one phase each: 64,1010 (default: from the workload)")
 	fl.StringVar(&opt.ResultsDir, "results-dir", "", "output directory (required)")
-	fl.StringVar(&opt.RequestLog, "request-log-path", "", "request rows (default: requests.jsonl in the output directory)")
+	fl.StringVar(
+		&opt.RequestLog,
+		"request-log-path",
+		"",
+		"request rows (default: requests.jsonl in the output directory)",
+	)
 	seed := fl.Int64("seed", 0, "seed (default: from the workload)")
-	fl.StringVar(&opt.DelayKey, "delay-key", replay.DefaultDelayKey, "key of the tool-call delay in trajectory rows, in ms")
+	fl.StringVar(
+		&opt.DelayKey,
+		"delay-key",
+		replay.DefaultDelayKey,
+		"key of the tool-call delay in trajectory rows, in ms",
+	)
 	fl.StringVar(&opt.EventFile, "events", "", "append progress events to this file")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := required(cmd, "config", "base-url", "model", "results-dir"); err != nil {
@@ -85,8 +95,18 @@ so that the figures of a replay are known in advance.`,
 	fl.IntVar(&cfg.BlockTokens, "block-tokens", 0, "tokens per prefix-cache block (default 128)")
 	fl.IntVar(&cfg.CacheBlocks, "cache-blocks", 0, "blocks in the prefix cache (default 65536)")
 	fl.IntVar(&cfg.MaxOutputTokens, "max-output-tokens", 0, "maximum length of an answer, in tokens (default 256)")
-	fl.Float64Var(&cfg.ToolCalls, "tool-calls", 0, "fraction of requests with tools that are answered by a tool call only")
-	fl.BoolVar(&cfg.Reasoning, "reasoning", false, "stream a third of the answer as reasoning, if the request asks for it")
+	fl.Float64Var(
+		&cfg.ToolCalls,
+		"tool-calls",
+		0,
+		"fraction of requests with tools that are answered by a tool call only",
+	)
+	fl.BoolVar(
+		&cfg.Reasoning,
+		"reasoning",
+		false,
+		"stream a third of the answer as reasoning, if the request asks for it",
+	)
 	fl.StringArrayVar(&cfg.PrefillURLs, string(schema.Prefill), nil, "frontend: URL of a prefill worker; repeatable")
 	fl.StringArrayVar(&cfg.DecodeURLs, string(schema.Decode), nil, "frontend: URL of a decode worker; repeatable")
 	fl.StringArrayVar(&cfg.AggURLs, string(schema.Agg), nil, "frontend: URL of an aggregated worker; repeatable")
@@ -104,14 +124,14 @@ so that the figures of a replay are known in advance.`,
 		if err != nil {
 			return badInput(err)
 		}
-		var told error
+		var printed error
 		err = mockserver.Serve(cmd.Context(), *listen, h, mockserver.ServeOptions{
 			ExitAfter: exitAfter,
 			Ready: func(addr net.Addr) {
-				told = a.say("agentperf-tui mock server, role %s, listening on %s\n", cfg.Role, addr)
+				printed = a.say("agentperf-tui mock server, role %s, listening on %s\n", cfg.Role, addr)
 			},
 		})
-		return errors.Join(err, told)
+		return errors.Join(err, printed)
 	}
 	return cmd
 }

@@ -216,7 +216,8 @@ func TestEveryNameIsCompleted(t *testing.T) {
 func BenchmarkComplete(b *testing.B) {
 	state := recordRuns(b, 1000)
 	for name, args := range map[string][]string{
-		"run of 1000": {"watch", ""}, "step": {"logs", sampleRun, ""}, "field": {"check", "--set", ""}, "name": {"explain", ""},
+		"run of 1000": {"watch", ""}, "step": {"logs", sampleRun, ""},
+		"field": {"check", "--set", ""}, "name": {"explain", ""},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -19,7 +19,7 @@ type choice struct {
 	allowed []string
 }
 
-// choiceFlag binds a flag that takes one of a few words; the default is the first one.
+// choiceFlag adds a flag with a fixed set of values; the first one is the default.
 func choiceFlag(fl *pflag.FlagSet, p *string, name, usage string, allowed ...string) {
 	*p = allowed[0]
 	fl.Var(&choice{value: p, allowed: allowed}, name, strings.Join(allowed, ", ")+usage)
@@ -36,7 +36,7 @@ func (c *choice) Set(text string) error {
 
 // String returns the value.
 func (c *choice) String() string {
-	if c.value == nil { // pflag looks at a zero value
+	if c.value == nil { // pflag calls it on a zero value
 		return ""
 	}
 	return *c.value
@@ -120,7 +120,7 @@ func (a *app) completeRuns(*cobra.Command, []string, string) ([]cobra.Completion
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	records, _ := e.Recorded() // one that can't be read is not completed
+	records, _ := e.Recorded() // unreadable records are left out
 	slices.SortFunc(records, func(x, y engine.Record) int { return y.Created.Compare(x.Created) })
 	var out []cobra.Completion
 	for _, r := range records {
@@ -151,7 +151,7 @@ func (a *app) completeSteps(
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completeNames completes what explain explains.
+// completeNames completes the names that explain accepts.
 func completeNames(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return reference.Names(), cobra.ShellCompDirectiveNoFileComp
 }

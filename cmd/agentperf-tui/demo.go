@@ -54,15 +54,15 @@ if the pipeline works; the verdict of the comparison is printed.`,
 				return err
 			}
 			dir = tmp
-			defer func() { _ = os.RemoveAll(tmp) }() // its own folder below the system's temporary one
+			defer func() { _ = os.RemoveAll(tmp) }() // best effort: it is below the temporary directory
 		} else if err := os.Mkdir(dir, 0o755); err != nil {
-			return badInput(fmt.Errorf("--keep: %w; give a folder that does not exist yet", err))
+			return badInput(fmt.Errorf("--keep: %w; give a directory that does not exist", err))
 		}
 		dir, err := filepath.Abs(dir)
 		if err != nil {
 			return err
 		}
-		// The demo's runs are none of the user's: everything goes with its folder.
+		// The runs of the demo are recorded in its own directory, not with those of the user.
 		a.outputDir, a.stateDir = filepath.Join(dir, "outputs"), filepath.Join(dir, "state")
 		d.dir = dir
 		show := d.run
@@ -70,17 +70,17 @@ if the pipeline works; the verdict of the comparison is printed.`,
 			show = d.tour
 		}
 		err = show(cmd.Context())
-		// However it ended: the folder may be about to go, so its runs end first.
+		// The directory may be removed next, so its runs end first, whatever happened.
 		err = errors.Join(err, d.endRuns(context.WithoutCancel(cmd.Context())))
 		if *keep == "" {
-			a.note("the demo's folder is removed; --keep DIR keeps everything\n")
+			a.note("removed the directory of the demo; --keep DIR keeps it\n")
 		}
 		return err
 	}
 	return cmd
 }
 
-// demo is one pass through the pipeline.
+// demo runs the pipeline once.
 type demo struct {
 	*app
 	dir   string
@@ -105,7 +105,7 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	d.checkText(d.pair)
-	l, err := d.play(ctx, e)
+	l, err := d.watched(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (d *demo) unpack() (string, error) {
 	return filepath.Join(d.dir, filepath.FromSlash(sample.Dir)), nil
 }
 
-// endRuns ends the demo's runs, whose folder may be about to go.
+// endRuns cancels the runs of the demo that have not ended.
 func (d *demo) endRuns(ctx context.Context) error {
 	e, err := d.engine()
 	if err != nil {
@@ -166,8 +166,8 @@ func (d *demo) endRuns(ctx context.Context) error {
 	return err
 }
 
-// play plans, runs and watches.
-func (d *demo) play(ctx context.Context, e *engine.Engine) (engine.RunRef, error) {
+// watched plans the run, submits it and watches it.
+func (d *demo) watched(ctx context.Context, e *engine.Engine) (engine.RunRef, error) {
 	d.step(3, "plan it for this machine")
 	pl, err := e.Plan(d.pair, engine.PlanOptions{Target: plan.Local, Local: d.scale})
 	if err != nil {

@@ -51,10 +51,10 @@ func (a *app) diffText(c recipes.Comparison, names []string) {
 	}
 }
 
-// isProvenance tells a port's report from a recipe, by its name.
+// isProvenance reports whether a file is a port report, by its name.
 func isProvenance(path string) bool { return strings.HasSuffix(path, ".provenance.json") }
 
-// diffProvenance compares two reports of ports row by row. Exit code 1 if they differ.
+// diffProvenance compares two port reports row by row. Exit code 1 if they differ.
 func (a *app) diffProvenance(x, y string) error {
 	left, err := porter.LoadProvenance(x)
 	if err != nil {

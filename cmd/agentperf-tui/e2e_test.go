@@ -296,8 +296,12 @@ func TestBadInput(t *testing.T) {
 		{2, "required", []string{"replay"}},
 		{2, "--users: only valid with --launcher local", []string{"dry-run", "broken.yaml", "--users", "3"}},
 		{2, "--seconds: only valid with --launcher local", []string{"apply", "broken.yaml", "--seconds", "3", "--yes"}},
-		{2, "--gpus: must be the number of GPUs of all workers, got -3", []string{"export", sampleRun, "--table", "curve", "--gpus", "-3"}},
-		{2, "--bucket: must be a number of seconds above 0, got -1", []string{"export", sampleRun, "--table", "series", "--bucket", "-1"}},
+		{2, "--gpus: must be the number of GPUs of all workers, got -3", []string{
+			"export", sampleRun, "--table", "curve", "--gpus", "-3",
+		}},
+		{2, "--bucket: must be a number of seconds above 0, got -1", []string{
+			"export", sampleRun, "--table", "series", "--bucket", "-1",
+		}},
 		{2, "--interval: must not be negative, got -1s", []string{"watch", sampleRun, "--interval", "-1s"}},
 		{2, "broken.yaml: is not a directory", []string{"runs", "broken.yaml"}},
 		{2, "accepts 2 arg", []string{"diff", "a"}},
@@ -351,7 +355,10 @@ func TestDiffOfPortReports(t *testing.T) {
 	a.port("--gpu-type", "gb300")
 	b.port("--gpu-type", "gb200")
 	a.want(0, "diff", "r.provenance.json", "r.provenance.json")
-	if o := a.want(1, "diff", "r.provenance.json", b.path("r.provenance.json")); !strings.Contains(o.stdout, "gpu_type") {
+	if o := a.want(1, "diff", "r.provenance.json", b.path("r.provenance.json")); !strings.Contains(
+		o.stdout,
+		"gpu_type",
+	) {
 		t.Errorf("got %s", o.stdout)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/job"
 )
 
-// jobCmd are the commands of the job itself.
+// jobCmd holds the commands that a job runs.
 func jobCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "job", Short: "Run the commands of a job", Hidden: true, Args: usage(cobra.NoArgs)}
 	cmd.Example = "  agentperf-tui job run --run-dir outputs/12345"
@@ -52,7 +52,7 @@ func jobCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// benchCmd is the client's step in the container.
+// benchCmd is the step of the client; it runs in the container.
 func benchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "bench", Short: "Build and run the external client", Args: usage(cobra.NoArgs),
@@ -61,7 +61,7 @@ it. The exit code is that of the client. SIGTERM is forwarded to the client.`,
 		Example: `  agentperf-tui job bench --endpoint http://node1:8000 --model dsv4 \
       --client-dir /client --config /w.yaml --concurrencies 64`,
 	}
-	opt := bench.Options{Log: a.stdout.Writer, Now: time.Now} // a file goes to the client as it is
+	opt := bench.Options{Log: a.stdout.Writer, Now: time.Now} // passed to the client as a file, not through a pipe
 	fl := cmd.Flags()
 	fl.StringVar(&opt.Endpoint, "endpoint", "",
 		"http://host:port of the frontend; SRT_FRONTEND_HOST and SRT_FRONTEND_PORT override it (required)")
@@ -73,7 +73,7 @@ it. The exit code is that of the client. SIGTERM is forwarded to the client.`,
 	fl.StringVar(&opt.EventFile, "events", "",
 		"append progress events to this file (default: events.client.jsonl beside the output directory)")
 	fl.StringVar(&opt.SystemPath, "system-path", bench.SystemPath,
-		"folders of the image's programs, searched behind the runtime's own")
+		"directories of programs in the image, searched after those of the runtime")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := required(cmd, "endpoint", "model", "client-dir", "config", "concurrencies"); err != nil {
 			return err
@@ -84,7 +84,7 @@ it. The exit code is that of the client. SIGTERM is forwarded to the client.`,
 		}
 		opt.Environ = os.Environ()
 		// A first SIGTERM ends the context. Later ones must not end this process
-		// before its client, for whose orderly end it waits.
+		// before the client, which is still shutting down.
 		more := make(chan os.Signal, 1)
 		signal.Notify(more, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(more)

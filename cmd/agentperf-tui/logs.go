@@ -15,7 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// logOptions are the flags of logs.
+// logOptions holds the flags of logs.
 type logOptions struct {
 	follow, list, merge, errors, colours bool
 	grep                                 string
@@ -63,7 +63,7 @@ several logs, or all of them, are printed in the order of the times in their lin
 	return cmd
 }
 
-// match is what a line must have; nil: every line is printed.
+// match returns the filter of the flags, nil if every line is printed.
 func (o logOptions) match() (*logview.Matcher, error) {
 	var m *logview.Matcher
 	if o.last < 0 {
@@ -81,7 +81,7 @@ func (o logOptions) match() (*logview.Matcher, error) {
 	return m, nil
 }
 
-// files are the logs to print.
+// files returns the logs to print.
 func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]engine.LogFile, error) {
 	switch {
 	case o.merge && o.follow:
@@ -109,7 +109,7 @@ func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]
 	return files, nil
 }
 
-// logs prints what is in the logs, and with follow what comes.
+// logs prints the lines of the logs and, with --follow, new lines as they arrive.
 func (a *app) logs(
 	ctx context.Context, e *engine.Engine, l engine.RunRef,
 	files []engine.LogFile, match *logview.Matcher, o logOptions,
@@ -129,7 +129,7 @@ func (a *app) logs(
 	p := logPrinter{out: out, json: a.json, colours: o.colours}
 	if len(files) > 1 {
 		for _, f := range files {
-			p.names = append(p.names, safetext.Clean(f.Step)) // from the name of a file
+			p.names = append(p.names, safetext.Clean(f.Step)) // file names are untrusted
 		}
 	}
 	from := v.Start()
@@ -140,7 +140,7 @@ func (a *app) logs(
 	}
 	reached, err := p.lines(ctx, v, logview.Query{From: from, Match: match, Lines: 512}, o.follow)
 	if flushed := out.Flush(); err == nil {
-		err = flushed // else it may be the same once more
+		err = flushed
 	}
 	if err != nil || !o.follow {
 		return err
@@ -150,11 +150,11 @@ func (a *app) logs(
 		return badInput(err)
 	}
 	for c := range chunks {
-		if c.Err != nil { // following goes on
+		if c.Err != nil { // the log is followed nevertheless
 			a.note("%s\n", safetext.Clean(c.Err.Error()))
 		}
 		if c.Skipped > 0 {
-			a.note("%d line(s) longer than 64 MiB left out\n", c.Skipped)
+			a.note("left out %d line(s) longer than 64 MiB\n", c.Skipped)
 		}
 		for _, raw := range c.Lines {
 			if line := logview.LineOf(raw); match == nil || match.Match(line.Text) {
@@ -168,7 +168,7 @@ func (a *app) logs(
 	return nil
 }
 
-// lastLines is the place before the last n lines.
+// lastLines returns the position before the last n lines.
 func lastLines(ctx context.Context, v *logview.View, match *logview.Matcher, n int) (logview.Pos, error) {
 	at, err := v.End()
 	if err != nil {
@@ -186,24 +186,24 @@ func lastLines(ctx context.Context, v *logview.View, match *logview.Matcher, n i
 	return at, nil
 }
 
-// logPrinter prints lines of logs.
+// logPrinter prints log lines.
 type logPrinter struct {
 	out     *bufio.Writer
 	json    bool
 	colours bool
-	names   []string // of the logs, if there are several
+	names   []string // of the logs, if more than one
 }
 
-// lines prints what a query finds up to the end of the logs. Whole leaves out a
-// last line that has only begun: it is to come again.
-func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query, whole bool) (logview.Pos, error) {
+// lines prints the results of a query up to the end of the logs. With complete it leaves
+// out an incomplete last line, which will be read again when it is complete.
+func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query, complete bool) (logview.Pos, error) {
 	for {
 		got, err := v.Step(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range got.Lines {
-			if whole && l.Unfinished {
+			if complete && l.Unfinished {
 				return got.Reached.Before(l), nil
 			}
 			if err := p.line(l); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// version is set by the linker.
+// version is set by the linker (make build).
 var version = "dev"
 
 func main() {
@@ -51,7 +51,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 			exit = exitError{code: 1, err: failed}
 		}
 	}
-	a.json = a.json || slices.Contains(args, "--json") // after a wrong flag it is not parsed
+	a.json = a.json || slices.Contains(args, "--json") // not parsed yet if a flag is invalid
 	if exit.err != nil && a.report(exit) != nil {
 		return 1
 	}
@@ -77,14 +77,14 @@ type errorJSON struct {
 	ExitCode int        `json:"exit_code"`
 }
 
-// exitError carries an exit code: 1 the check or run failed, 2 usage or bad
-// input, 3 not comparable. Without err nothing more is to be said.
+// exitError is an exit code with its error: 1 the check or run failed, 2 usage or bad
+// input, 3 not comparable. Without err no message is printed.
 type exitError struct {
 	code int
 	err  error
 }
 
-// Error is the message, or the bare code.
+// Error returns the message, or the code if there is none.
 func (e exitError) Error() string {
 	if e.err == nil {
 		return fmt.Sprintf("exit code %d", e.code)
@@ -108,7 +108,7 @@ func exitWith(code int) error {
 	return exitError{code: code}
 }
 
-// exitUnless makes exit code 1 of a check that failed and was told of.
+// exitUnless returns exit code 1 for a failed check that was already printed.
 func exitUnless(ok bool) error {
 	if ok {
 		return nil
@@ -116,19 +116,19 @@ func exitUnless(ok bool) error {
 	return exitWith(1)
 }
 
-// app is what commands share.
+// app holds what all commands share.
 type app struct {
 	stdout, stderr *output
 	json           bool
 	outputDir      string
-	stateDir       string // empty: the user's
+	stateDir       string // empty: the default
 }
 
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{stdout: &output{Writer: stdout}, stderr: &output{Writer: stderr}}
 }
 
-// engine opens the facade; a broken configuration is bad input.
+// engine opens the engine. An invalid configuration is bad input.
 func (a *app) engine() (*engine.Engine, error) {
 	e, err := engine.New(engine.Options{
 		Version: version, OutputDir: a.outputDir, StateDir: a.stateDir, PortReports: portReports{},
@@ -178,7 +178,7 @@ machine, watches runs live, and compares them. Without a command it opens the wo
 		}
 	}
 	if err := a.complete(root); err != nil {
-		panic(err) // two completions for one flag
+		panic(err) // a flag with two completions: a bug
 	}
 	return root
 }

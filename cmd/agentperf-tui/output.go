@@ -17,15 +17,15 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// output is where a command writes. After a write that failed it writes nothing more and
-// keeps the error, which [execute] reports in the end: who writes needs to look at an
-// error only to leave a loop.
+// output is the writer of a command. After a failed write it writes nothing more and
+// keeps the error, which execute reports at the end. A caller needs to check an error
+// only to leave a loop.
 type output struct {
 	io.Writer
 	err error
 }
 
-// Write writes, unless an earlier write failed.
+// Write writes p, unless an earlier write failed.
 func (o *output) Write(p []byte) (n int, err error) {
 	if o.err == nil {
 		n, o.err = o.Writer.Write(p)
@@ -34,44 +34,43 @@ func (o *output) Write(p []byte) (n int, err error) {
 	return n, o.err
 }
 
-// text writes text for people; whatever is in it comes out without control characters.
+// text writes formatted text without control characters.
 func (o *output) text(format string, args []any) error {
 	_, err := io.WriteString(o, safetext.CleanLines(fmt.Sprintf(format, args...)))
 	return err
 }
 
-// json writes a value as JSON: on one line, or indented.
+// json writes v as JSON, on one line or indented.
 func (o *output) json(v any, indent string) error {
 	enc := json.NewEncoder(o)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
 	if err := enc.Encode(v); o.err == nil {
-		o.err = err // of a value that has no JSON form
+		o.err = err // v has no JSON form
 	}
 	return o.err
 }
 
-// say prints text.
+// say prints to stdout.
 func (a *app) say(format string, args ...any) error { return a.stdout.text(format, args) }
 
-// note prints a message beside the data.
+// note prints a message to stderr.
 func (a *app) note(format string, args ...any) error { return a.stderr.text(format, args) }
 
-// notes prints messages that other people may have had a part in, a line each.
+// notes prints untrusted messages to stderr, one per line.
 func (a *app) notes(messages []string) {
 	for _, m := range messages {
 		a.note("%s\n", safetext.Clean(m))
 	}
 }
 
-// print prints one JSON document.
+// print prints v as an indented JSON document.
 func (a *app) print(v any) error { return a.stdout.json(v, "  ") }
 
-// printLine prints one JSON object on a line, for streams.
+// printLine prints v as one line of JSON, for streams.
 func (a *app) printLine(v any) error { return a.stdout.json(v, "") }
 
-// table prints rows in columns, the first row as header; a column is as wide as
-// its widest cell. Cells are cleaned: they may come from other people's files.
+// table prints rows in columns, the first row as header. Cells are untrusted text.
 func (a *app) table(rows [][]string) error {
 	for _, r := range rows {
 		for i, c := range r {
@@ -81,7 +80,7 @@ func (a *app) table(rows [][]string) error {
 	return a.say("%s\n", strings.Join(texttable.Lines(rows), "\n"))
 }
 
-// lines prints text that may hold other people's bytes.
+// lines prints untrusted text.
 func (a *app) lines(text string) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		a.say("%s\n", safetext.Clean(line))
@@ -97,7 +96,7 @@ func (a *app) diagnostics(ds recipes.Diagnostics) {
 	}
 }
 
-// confirm puts a question that only a terminal can answer; no is the default.
+// confirm asks a question on the terminal. The default answer is no.
 func (a *app) confirm(ctx context.Context, question string) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return badInput(problem.New(problem.ConfirmationRequired, "stdin is not a terminal: pass --yes"))
@@ -106,7 +105,7 @@ func (a *app) confirm(ctx context.Context, question string) error {
 		return err
 	}
 	answer := make(chan string, 1)
-	go func() { // ends with the input, or with the program
+	go func() { // ends with stdin or with the process
 		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 		if err != nil {
 			line = ""

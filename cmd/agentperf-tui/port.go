@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// portFlags are the flags of port that both of its forms know.
+// portFlags holds the flags of port that are valid with and without --tree.
 type portFlags struct {
 	opt      porter.Options
 	rewrites []string
@@ -72,7 +72,7 @@ With --tree, port every run directory below ROOT to a directory of its own below
 	return cmd
 }
 
-// read makes options of what is given as text.
+// read parses the flags that are given as text.
 func (f *portFlags) read() error {
 	for _, r := range f.rewrites {
 		from, to, ok := strings.Cut(r, "=")
@@ -113,7 +113,7 @@ func (a *app) portOne(ctx context.Context, dir string, f *portFlags) error {
 	return nil
 }
 
-// portReport prints what was written, where it came from and what is open.
+// portReport prints the report of a port and the names of the written files.
 func (a *app) portReport(r *porter.Result, recipe, workload string) error {
 	a.notes(r.Notices)
 	if a.json {
@@ -127,13 +127,13 @@ func (a *app) portReport(r *porter.Result, recipe, workload string) error {
 	return a.say("\nwrote %s, %s, %s\n", recipe, workload, porter.ProvenancePath(recipe))
 }
 
-// portReports are the reports of ports, which the porter writes beside recipes.
+// portReports finds the reports that port writes beside recipes.
 type portReports struct{}
 
-// Report is where the report of a recipe lies.
+// Report returns the path of the report of a recipe.
 func (portReports) Report(recipe string) string { return porter.ProvenancePath(recipe) }
 
-// Open lists the must-fix questions that nobody has answered.
+// Open lists the must-fix questions without an answer.
 func (portReports) Open(recipe, workload string) ([]string, error) {
 	todos, err := porter.OpenMustFix(recipe, workload)
 	open := make([]string, 0, len(todos))

@@ -40,29 +40,29 @@ directory, a harness run directory or the output directory of the client.`,
 			return a.print(struct {
 				results.Run
 				Tiers    []results.TierResult `json:"tiers,omitempty"`
-				Identity *identity.Identity   `json:"identity,omitempty"` // what the run ran with
-			}{run, tiers, known(id)})
+				Identity *identity.Identity   `json:"identity,omitempty"`
+			}{run, tiers, recorded(id)})
 		}
 		a.say("%s", run.Text())
-		a.ranWith(id)
+		a.identity(id)
 		return a.tiers(tiers)
 	}
 	return cmd
 }
 
-// known is nil for an identity of which nothing is known.
-func known(id identity.Identity) *identity.Identity {
+// recorded returns nil if no identity was recorded.
+func recorded(id identity.Identity) *identity.Identity {
 	if id.Version == 0 {
 		return nil
 	}
 	return &id
 }
 
-// ranWith says what a run ran with; hashes are cut short.
-func (a *app) ranWith(id identity.Identity) {
+// identity prints the identity of a run, with abbreviated hashes.
+func (a *app) identity(id identity.Identity) {
 	for i, f := range id.Fields() {
 		if i == 0 {
-			a.say("ran with\n")
+			a.say("identity\n")
 		}
 		value := f.Value
 		if strings.HasSuffix(f.Path, "sha256") && len(value) > 12 {
@@ -72,7 +72,8 @@ func (a *app) ranWith(id identity.Identity) {
 	}
 }
 
-// tiers prints the highest level that keeps each service level, and why others do not.
+// tiers prints, for each service level, the highest concurrency level that meets it, and
+// why the others do not.
 func (a *app) tiers(tiers []results.TierResult) error {
 	for _, r := range tiers {
 		best := "no level meets it"
@@ -114,7 +115,7 @@ func rollupCmd(a *app) *cobra.Command {
 		}
 		switch {
 		case path == "":
-			return a.note("no phase has ended in %s: nothing to roll up\n", l.Logs)
+			return a.note("no completed phase in %s: nothing to roll up\n", l.Logs)
 		case a.json:
 			return a.print(doc)
 		}

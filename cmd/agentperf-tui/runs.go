@@ -42,7 +42,7 @@ and the outputs of other tools; newest first.`,
 		if runs == nil && err != nil {
 			return badInput(err)
 		}
-		if err != nil { // beside the runs that could be read
+		if err != nil { // the other runs were read
 			a.note("%s\n", safetext.Clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		}
 		if a.json {
@@ -69,7 +69,7 @@ and the outputs of other tools; newest first.`,
 	return cmd
 }
 
-// clip shortens a text that somebody else wrote to at most n characters.
+// clip shortens s to at most n characters.
 func clip(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
@@ -77,7 +77,7 @@ func clip(s string, n int) string {
 	return s
 }
 
-// sinceText is how long ago something was; a dash where that is not known.
+// sinceText returns the time since t, or a dash if t is unknown.
 func sinceText(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -85,7 +85,7 @@ func sinceText(t time.Time) string {
 	return age(time.Since(t))
 }
 
-// age is a duration in coarse steps.
+// age formats a duration in its largest unit.
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -98,7 +98,7 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%.0f d", d.Hours()/24)
 }
 
-// showCmd tells of one run what is not in its figures.
+// showCmd shows everything about one run except its figures.
 func showCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show RUN", Short: "Show state, identity and shell commands of a run", Args: usage(cobra.ExactArgs(1)),
@@ -128,16 +128,16 @@ func showCmd(a *app) *cobra.Command {
 				Status   event.Status       `json:"status"`
 				Identity *identity.Identity `json:"identity,omitempty"`
 				Shells   []engine.Shell     `json:"shells"`
-			}{l.Record, l.Dir, s, known(id), shells})
+			}{l.Record, l.Dir, s, recorded(id), shells})
 		}
 		why := strings.TrimSuffix(string(s.State)+": "+safetext.Clean(s.Message), ": ")
 		if s.State == "" {
-			why = string(event.Unknown) // outputs of another tool, which keeps no event log
+			why = string(event.Unknown) // an external run has no event log
 		}
-		a.say("%s\nfolder %s\nstate %s\n", l.Label(), l.Dir, why)
-		a.ranWith(id)
+		a.say("%s\ndirectory %s\nstate %s\n", l.Label(), l.Dir, why)
+		a.identity(id)
 		for _, sh := range shells {
-			a.say("shell beside %s on %s\n  %s\n", sh.Step, sh.Node, sh.Line)
+			a.say("shell next to %s on %s\n  %s\n", sh.Step, sh.Node, sh.Line)
 		}
 		return a.stdout.err
 	}

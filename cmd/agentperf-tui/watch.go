@@ -52,7 +52,7 @@ failed, was cancelled or timed out.`,
 	return cmd
 }
 
-// playback prints a run's updates as they were, at intervals of this moment's clock.
+// playback prints the updates of a run as they were during the run, one per interval.
 func (a *app) playback(
 	ctx context.Context, e *engine.Engine, l engine.RunRef, speed float64, interval time.Duration,
 ) error {
@@ -83,14 +83,14 @@ func (a *app) playback(
 	}
 }
 
-// watch prints updates until the last one; the exit code is the run's.
+// watch prints updates until the run ends. The error carries the exit code for its state.
 func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.RunRef, opt engine.WatchOptions) error {
 	updates, err := e.Watch(ctx, l, opt)
 	if err != nil {
 		return badInput(err)
 	}
 	var last engine.Update
-	bound := false // its nodes are known
+	bound := false // nodes are assigned
 	for u := range updates {
 		if !bound && a.json && len(u.Status.Steps) > 0 {
 			bound = true

@@ -62,7 +62,7 @@ func (a *app) updateText(u engine.Update) error {
 		return a.say("state %s\n\n%s", u.Status.State, u.Run.Text())
 	}
 	if since := u.StalledSince(u.At); !since.IsZero() {
-		a.say("%s  STALLED: no request has ended and the client has written nothing since %s, %s ago\n",
+		a.say("%s  STALLED: no completed request and no output of the client since %s, %s ago\n",
 			clock(u.At), clock(since), age(u.At.Sub(since)))
 	}
 	if len(u.Run.Phases) == 0 || u.Status.State == event.Post {
@@ -78,7 +78,7 @@ func (a *app) updateText(u engine.Update) error {
 
 func clock(t time.Time) string { return t.Local().Format(time.TimeOnly) }
 
-// phaseLine is a phase while it runs, on one line.
+// phaseLine returns the progress of a phase on one line.
 func phaseLine(p results.Phase) string {
 	s := fmt.Sprintf("phase %d · %d users · %d requests", p.Index, p.Concurrency, p.Total)
 	if p.Requests == nil || p.Requests.Measured == 0 || p.Window == nil {
@@ -121,7 +121,7 @@ func eventText(e event.Event) string {
 	return strings.TrimSpace(string(e.Kind) + " " + e.Step + " " + d.Message)
 }
 
-// shellsJSON is the line of a watch's stream that says how to look around.
+// shellsJSON prints the shell commands for the steps of a run, as one line of the stream.
 func (a *app) shellsJSON(e *engine.Engine, l engine.RunRef) error {
 	shells, err := e.Shells(l)
 	if err != nil || len(shells) == 0 {

@@ -27,17 +27,16 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// fps bounds how often the terminal is written to: enough for a log that runs,
-// little enough for a login node.
+// fps is the maximum frame rate: smooth enough for scrolling logs, and light on a login node.
 const fps = 20
 
-// isTerminal says whether a person sits at both ends.
+// isTerminal reports whether stdin and stdout are a terminal.
 func isTerminal() bool {
 	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 }
 
-// screens makes the screen that another one asks for. A comparison with nothing in
-// particular is with the reference, if there is one.
+// screens returns the factory of all screens. A comparison without a reference uses the
+// default one, if it is not empty.
 func screens(
 	e *engine.Engine, ported port.Engine, compare parity.Engine, reference string, launch plan.Target, roots ...string,
 ) tui.Factory {
@@ -46,7 +45,7 @@ func screens(
 		case ui.OpenPort:
 			return port.New(ported, th, o.Dir)
 		case ui.OpenEdit:
-			return edit.New(drafting{e}, th, o.Recipe, o.Workload)
+			return edit.New(editEngine{e}, th, o.Recipe, o.Workload)
 		case ui.OpenSubmit:
 			return submit.New(e, th, o.Recipe, o.Workload, launch)
 		case ui.OpenRun:
@@ -61,16 +60,16 @@ func screens(
 	}
 }
 
-// drafting is the engine of the editor, which compares with what a port wrote.
-type drafting struct{ *engine.Engine }
+// editEngine is the engine of the editor, with access to port reports.
+type editEngine struct{ *engine.Engine }
 
-// Ported reads the texts from the report beside a recipe.
-func (drafting) Ported(_ context.Context, recipePath string) (recipe, workload string, err error) {
+// Ported returns recipe and workload as they were ported, from the report beside the recipe.
+func (editEngine) Ported(_ context.Context, recipePath string) (recipe, workload string, err error) {
 	p, err := porter.LoadProvenance(porter.ProvenancePath(recipePath))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", "", problem.Errorf(
 			problem.ReportMissing,
-			"compare with the port: %s: has no port report beside it",
+			"compare with the port: %s: no port report found",
 			recipePath,
 		)
 	}
@@ -80,38 +79,40 @@ func (drafting) Ported(_ context.Context, recipePath string) (recipe, workload s
 	return p.Texts[porter.Recipe], p.Texts[porter.Workload], nil
 }
 
-// porting is a port session with the engine's view of files.
-type porting struct{ session.Session }
+// portEngine is the engine of the port wizard.
+type portEngine struct{ session.Session }
 
 // FileView opens an artifact.
-func (porting) FileView(ctx context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error) {
+func (portEngine) FileView(ctx context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error) {
 	return engine.FileView(ctx, path)
 }
 
-// portSession remembers what was ported, in the user's state folder.
-func portSession(e *engine.Engine) porting { return porting{session.Session{StateDir: e.Paths.State}} }
+// portSession returns a port session that keeps its state in the state directory.
+func portSession(e *engine.Engine) portEngine {
+	return portEngine{session.Session{StateDir: e.Paths.State}}
+}
 
-// workbench runs the terminal program until it is left.
+// workbench runs the terminal UI until the user quits.
 func (a *app) workbench(ctx context.Context, m *tui.Model) error {
 	if !isTerminal() {
 		return badInput(problem.New(problem.TerminalRequired,
 			"workbench: not a terminal; every screen is also a command, see --help"))
 	}
 	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(fps)}
-	if os.Getenv("NO_COLOR") != "" { // any value, by no-color.org
+	if os.Getenv("NO_COLOR") != "" { // any value, see no-color.org
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}
 	_, err := tea.NewProgram(m, opts...).Run()
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):
-		return exitError{code: 1, err: fmt.Errorf("the workbench failed, runs are not touched by that: %w", err)}
+		return exitError{code: 1, err: fmt.Errorf("workbench: crashed; runs continue: %w", err)}
 	case errors.Is(err, tea.ErrInterrupted), errors.Is(err, context.Canceled):
 		return nil
 	}
 	return err
 }
 
-// openWorkbench starts at a screen; roots are folders to look for runs in.
+// openWorkbench opens the workbench on a screen. External runs below roots are listed.
 func (a *app) openWorkbench(ctx context.Context, roots []string, first ...ui.Open) error {
 	e, err := a.engine()
 	if err != nil {
