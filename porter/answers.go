@@ -20,18 +20,17 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Answer settles a [Todo]: with a value for its field, or by saying that what is
-// written stands. A value also sets a field that nothing was asked about. With
-// neither it takes back an answer that was kept.
+// Answer answers a [Todo]: it sets the field's value or accepts the written one. A value may also
+// set a field that no question is about. An answer with neither removes a stored answer.
 type Answer struct {
 	ID       string `json:"id"`                 // of the question
 	Value    string `json:"value,omitempty"`    // YAML text
-	Accepted bool   `json:"accepted,omitempty"` // without a value: what is written stands
+	Accepted bool   `json:"accepted,omitempty"` // the written value is accepted; Value is empty
 }
 
-// LoadAnswers reads a YAML or JSON mapping of question IDs to answers: a value,
-// or {value: …} or {accepted: true}; {accepted: false} takes one back. A mapping
-// that is meant as a value needs the longer form.
+// LoadAnswers reads a YAML or JSON mapping of question IDs to answers. An answer is a value,
+// {value: …} or {accepted: true}; {accepted: false} removes a stored answer. A value that is a
+// mapping must be given as {value: …}.
 func LoadAnswers(path string) ([]Answer, error) {
 	data, err := recipes.Read(path)
 	if err != nil {
@@ -48,7 +47,7 @@ func parseAnswers(path string, data []byte) ([]Answer, error) {
 	var out []Answer
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		id, value := top.Content[i], top.Content[i+1]
-		a, err := answerOf(id.Value, value)
+		a, err := parseAnswer(id.Value, value)
 		if err != nil {
 			return nil, fmt.Errorf("load answers: %s:%d: %s: %w", path, value.Line, safetext.Clip(id.Value, 80), err)
 		}
@@ -57,7 +56,7 @@ func parseAnswers(path string, data []byte) ([]Answer, error) {
 	return out, nil
 }
 
-func answerOf(id string, n *yaml.Node) (Answer, error) {
+func parseAnswer(id string, n *yaml.Node) (Answer, error) {
 	a := Answer{ID: id}
 	if n.Kind != yaml.MappingNode {
 		a.Value = yamldoc.Text(n)
@@ -76,8 +75,7 @@ func answerOf(id string, n *yaml.Node) (Answer, error) {
 	return a, problem.New(problem.AnswerInvalid, "must be a value, {value: …} or {accepted: true}")
 }
 
-// keptAnswers are those stored with an earlier port of the same recipe; none if
-// there was no such port.
+// keptAnswers returns the answers stored with an earlier port of the same recipe, if there is one.
 func keptAnswers(recipe string) ([]Answer, error) {
 	if recipe == "" {
 		return nil, nil
@@ -92,8 +90,7 @@ func keptAnswers(recipe string) ([]Answer, error) {
 	return p.Answers, nil
 }
 
-// Questions are named by file, path and topic. A # in a path is spelled %23.
-
+// questionID returns the ID of a question. A # in a path or topic is escaped as %23.
 func questionID(f File, path, topic string) string {
 	id := "run"
 	if path != "" {
@@ -105,20 +102,21 @@ func questionID(f File, path, topic string) string {
 	return id
 }
 
-// ID is that of the question about the field's value, and of an answer that sets it.
+// ID returns the ID of the question about the field's value.
 func (f Field) ID() string { return questionID(f.File, f.Path, "") }
 
-// questionField takes an ID apart; path is empty where no field is concerned.
+// questionField returns the file and path in an ID. path is empty if the question is not about a
+// field.
 func questionField(id string) (f File, path string) {
 	id, _, _ = strings.Cut(id, "#")
 	file, path, _ := strings.Cut(id, ":")
 	return File(file), strings.ReplaceAll(path, "%23", "#")
 }
 
-// answers of a port by question, and those that set a field's value.
+// answers are the answers of a port.
 type answers struct {
-	byID   map[string]Answer
-	values map[string]*fieldAnswer // by file:path
+	byID   map[string]Answer       // by ID of the question
+	values map[string]*fieldAnswer // those that set a value, by file:path
 }
 
 type fieldAnswer struct {
@@ -129,8 +127,8 @@ type fieldAnswer struct {
 
 func fieldKey(f File, path string) string { return string(f) + ":" + path }
 
-// take is the answer that sets a field's value.
-func (as *answers) take(f File, path string) (*fieldAnswer, bool) {
+// use returns the answer that sets a field's value and marks it as used.
+func (as *answers) use(f File, path string) (*fieldAnswer, bool) {
 	a, ok := as.values[fieldKey(f, path)]
 	if ok {
 		a.used = true
@@ -138,8 +136,7 @@ func (as *answers) take(f File, path string) (*fieldAnswer, bool) {
 	return a, ok
 }
 
-// newAnswers checks the answers given, and those kept with an earlier port, against
-// what their fields may hold.
+// newAnswers merges the stored answers with the given ones and checks their values.
 func newAnswers(opt Options) (answers, error) {
 	as := answers{byID: map[string]Answer{}, values: map[string]*fieldAnswer{}}
 	kept, err := keptAnswers(opt.RecipeOut)
@@ -177,12 +174,12 @@ func (as *answers) sorted() []Answer {
 	return slices.SortedFunc(maps.Values(as.byID), func(x, y Answer) int { return cmp.Compare(x.ID, y.ID) })
 }
 
-// answerNode is the value of an answer, as its field may hold it.
+// answerNode parses the value of an answer for its field.
 func answerNode(table *schema.Table, f File, path, text string) (*yaml.Node, error) {
 	if yamldoc.Join("", splitKeys(path)) != path {
 		return nil, problem.New(problem.AnswerInvalid, "no such field; copy the ID from the report")
 	}
-	row, rest, known := fieldOf(table, path)
+	row, rest, known := findField(table, path)
 	switch {
 	case f == Workload:
 		row, known = schema.Workload().Field(path)
@@ -192,16 +189,16 @@ func answerNode(table *schema.Table, f File, path, text string) (*yaml.Node, err
 	node, err := yamldoc.ParseValue(text)
 	wantsText := known && (row.Kind == schema.Str || row.Kind == schema.StrMap && rest != "")
 	if wantsText && (err != nil || node.Kind != yaml.ScalarNode) && strings.TrimLeft(text, "{[") == text {
-		return quoted(text), nil // typed by a person who did not think of YAML
+		return quoted(text), nil // text that is not YAML is taken literally
 	}
 	if err != nil || !known {
 		return node, err
 	}
-	return fitting(node, row, rest == "")
+	return fitValue(node, row, rest == "")
 }
 
-// Preview is the YAML text that a field would get by an answer with this value, on
-// one line; the error says why it could not be. It reads nothing.
+// Preview returns the value of an answer as the YAML text that would be written, on one line. The
+// error tells why the value is invalid. It reads no file.
 func (r *Result) Preview(id, value string) (string, error) {
 	f, path := questionField(id)
 	node, err := answerNode(newLayout(r.Schema).table, f, path, value)
@@ -211,9 +208,9 @@ func (r *Result) Preview(id, value string) (string, error) {
 	return yamldoc.Text(node), nil
 }
 
-// fieldOf finds the schema's field at or above a path, and what is below it.
-func fieldOf(t *schema.Table, path string) (row schema.Field, rest string, ok bool) {
-	for head := path; head != ""; head = above(head) {
+// findField returns the schema's field at or above a path. rest is the part of the path below it.
+func findField(t *schema.Table, path string) (row schema.Field, rest string, ok bool) {
+	for head := path; head != ""; head = parentPath(head) {
 		if row, ok = t.Field(head); ok {
 			return row, strings.TrimPrefix(path[len(head):], "."), true
 		}
@@ -221,16 +218,16 @@ func fieldOf(t *schema.Table, path string) (row schema.Field, rest string, ok bo
 	return row, "", false
 }
 
-// above is a path without its last key.
-func above(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
+// parentPath returns a path without its last key.
+func parentPath(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
 
-// fitting makes a value one that the field may hold: text where text is wanted,
-// whatever YAML takes it for. whole is false for a key below the field.
-func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
+// fitValue converts a value to the type of its field, or returns an error. Scalars of text fields
+// become text. whole is false for a key below the field.
+func fitValue(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 	kind := row.Kind
 	switch {
 	case !whole && kind == schema.StrMap && n.Kind == yaml.ScalarNode:
-		return quoted(n.Value), nil // as all values of an environment are written
+		return quoted(n.Value), nil // like all values of an environment
 	case !whole && kind == schema.StrMap:
 		kind = schema.Str
 	case !whole:
@@ -252,14 +249,15 @@ func fitting(n *yaml.Node, row schema.Field, whole bool) (*yaml.Node, error) {
 	if len(row.Enum) > 0 {
 		want = "one of " + strings.Join(row.Enum, ", ")
 	}
-	return nil, problem.Errorf(problem.AnswerInvalid, "invalid value %s; must be %s", safetext.Clip(yamldoc.Text(n), 60), want)
+	return nil, problem.Errorf(problem.AnswerInvalid, "invalid value %s; must be %s",
+		safetext.Clip(yamldoc.Text(n), 60), want)
 }
 
-// asStrings makes text of scalars where the field wants text.
+// asStrings converts scalars to text if the field holds text.
 func asStrings(n *yaml.Node, kind schema.Kind) *yaml.Node {
 	switch {
 	case kind == schema.Str && n.Kind == yaml.ScalarNode && (n.Tag != "!!str" || yamldoc.YAML11Type(n) != ""):
-		return quoted(n.Value) // 12:00:00 is a number to a YAML 1.1 reader
+		return quoted(n.Value) // 12:00:00 is a number in YAML 1.1
 	case kind == schema.StrMap && n.Kind == yaml.MappingNode:
 		for i := 1; i < len(n.Content); i += 2 {
 			if n.Content[i].Kind == yaml.ScalarNode {
@@ -270,9 +268,9 @@ func asStrings(n *yaml.Node, kind schema.Kind) *yaml.Node {
 	return n
 }
 
-// fitsKind compares a value with a kind of field; word says that it is one of
-// the field's own words.
-func fitsKind(n *yaml.Node, kind schema.Kind, word bool) bool {
+// fitsKind reports whether a value has the type of a field. isEnum tells that it is one of the
+// field's enumerated values.
+func fitsKind(n *yaml.Node, kind schema.Kind, isEnum bool) bool {
 	switch kind {
 	case schema.Str:
 		return n.Kind == yaml.ScalarNode
@@ -283,7 +281,7 @@ func fitsKind(n *yaml.Node, kind schema.Kind, word bool) bool {
 	case schema.Float:
 		return n.Tag == "!!int" || n.Tag == "!!float"
 	case schema.Bool, schema.BoolOrStr:
-		return n.Tag == "!!bool" || word
+		return n.Tag == "!!bool" || isEnum
 	case schema.StrList, schema.IntList, schema.Levels:
 		return n.Kind == yaml.SequenceNode
 	case schema.FreeMap:
@@ -307,8 +305,8 @@ func answerEvidence(a Answer) Evidence {
 	return Evidence{Artifact: "answer", Key: a.ID, Raw: safetext.Clip(raw, harness.MaxRaw)}
 }
 
-// answered gives the field the value of an answer; a mapping makes a field of each of its leaves.
-func (f Field) answered(a *fieldAnswer) []Field {
+// withAnswer returns the field with the value of an answer. A mapping gives one field per leaf.
+func (f Field) withAnswer(a *fieldAnswer) []Field {
 	f.Class, f.Rule, f.Why, f.Evidence = Copied, "", "", append([]Evidence{answerEvidence(a.Answer)}, f.Evidence...)
 	if f.base == "benchmark.concurrency" && a.node.Kind == yaml.SequenceNode {
 		f.base = "benchmark.concurrencies"
@@ -329,7 +327,8 @@ func (f Field) answered(a *fieldAnswer) []Field {
 	return out
 }
 
-// splitKeys is the reverse of [yamldoc.Join]; nil for what is no path of keys alone.
+// splitKeys is the inverse of [yamldoc.Join]. It returns nil for an invalid path or one with an
+// index.
 func splitKeys(path string) []*yaml.Node {
 	steps, err := recipes.SplitPath(path)
 	if err != nil {
@@ -345,8 +344,8 @@ func splitKeys(path string) []*yaml.Node {
 	return out
 }
 
-// accept marks a field whose value a person stands for. What was read stays
-// what it is; what was made up is as good as given.
+// accept marks a field whose value was accepted by a person. Its class becomes copied unless it is
+// copied or translated.
 func (f *Field) accept(a Answer) {
 	switch f.Class {
 	case Copied, Translated:

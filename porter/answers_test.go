@@ -19,7 +19,7 @@ type answerCase struct {
 	name    string
 	files   map[string]string
 	answers string            // as in an answers file
-	given   []Answer          // further ones
+	given   []Answer          // more answers
 	want    map[string]string // canonical path to "class value"; "-" means there is none
 	open    []string          // IDs that stay open
 	closed  []string
@@ -82,7 +82,7 @@ func TestAnswers(t *testing.T) {
 	const prefillEnv, prefillArgs = "backend.prefill_environment", "backend.trtllm_config.prefill"
 	for _, c := range []answerCase{
 		{
-			name: "a value, an acceptance, and what needs a value",
+			name: "a value, an accepted value, and a placeholder that can't be accepted",
 			answers: "workload:trajectory_path: /data/t.jsonl\nrecipe:resources.gpu_type: {accepted: " +
 				"true}\nworkload:user_assignments_path: {accepted: true}\n" +
 				"recipe:benchmark.agentperf_client_dir#readable: {accepted: true}\n",
@@ -97,7 +97,7 @@ func TestAnswers(t *testing.T) {
 			},
 		},
 		{
-			name: "text where text is wanted, fields that nothing asked about, JSON",
+			name: "text fields, fields without a question, JSON",
 			answers: `{"recipe:resources.gpu_type": 300, "recipe:` + prefillEnv + `.A": 2, "recipe:` + prefillEnv + `.NEW": true,
 				"workload:seed": 9, "workload:user_spawn_rate": 2.5, "recipe:` + prefillArgs + `.\"k.l\".m": [1, 2],
 				"workload:reasoning_effort": null, "recipe:frontend.args.router-mode": "round-robin"}`,
@@ -110,7 +110,7 @@ func TestAnswers(t *testing.T) {
 			closed: []string{"recipe:resources.gpu_type"},
 		},
 		{
-			name: "no job.log: sizes and whole environments", files: map[string]string{
+			name: "no job.log: sizes and complete environments", files: map[string]string{
 				harness.JobLog: "", harness.CTXConfig: "",
 			},
 			answers: "recipe:resources.prefill_workers: 2\nrecipe:resources.prefill_nodes: 1\nrecipe:" + prefillEnv +
@@ -129,7 +129,7 @@ func TestAnswers(t *testing.T) {
 			},
 		},
 		{
-			name: "text as a person types it", answers: "\"recipe:model.path\": {value: \"x\"}\n",
+			name: "text that is not YAML", answers: "\"recipe:model.path\": {value: \"x\"}\n",
 			given: []Answer{{ID: "recipe:model.path", Value: "@home: /m"}, {ID: "recipe:" + prefillEnv + ".A", Value: "%x"}},
 			want:  map[string]string{"model.path": `copied "@home: /m"`, prefillEnv + ".A": `copied "%x"`},
 		},
@@ -140,7 +140,7 @@ func TestAnswers(t *testing.T) {
 			},
 		},
 		{
-			name: "workers that differ, settled by hand", files: map[string]string{
+			name: "workers that differ, with an answer", files: map[string]string{
 				harness.JobLog: jobLog(
 					frontendLine("n1", ""), workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"),
 					workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=2"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"),
@@ -151,7 +151,7 @@ func TestAnswers(t *testing.T) {
 			open: []string{"run#answer workload:nothing%23like"},
 		},
 		{
-			name:    "no YAML for a number",
+			name:    "not YAML, for a number",
 			answers: "workload:seed: 1\n",
 			given:   []Answer{{ID: "recipe:resources.gpus_per_node", Value: "["}},
 			err:     `answer recipe:resources.gpus_per_node: "[" is not a YAML value`,
@@ -167,18 +167,21 @@ func TestAnswers(t *testing.T) {
 			err:     "answer recipe:resources.gpus_per_node: invalid value four; must be of type int",
 		},
 		{
-			name:    "not a word of the list",
+			name:    "not an enumerated value",
 			answers: "recipe:dynamo.request_plane: carrier-pigeon\n",
 			err:     "must be one of nats, tcp, http",
 		},
 		{name: "no such field", answers: "recipe:model.weight: 3\n", err: "no such field"},
-		{name: "a list where a mapping is wanted", answers: "recipe:frontend.env: [A]\n", err: "must be of type map of strings"},
+		{
+			name: "a list for a mapping", answers: "recipe:frontend.env: [A]\n",
+			err: "must be of type map of strings",
+		},
 	} {
 		t.Run(c.name, c.run)
 	}
 }
 
-func TestLoadAnswersRefuses(t *testing.T) {
+func TestLoadAnswersInvalid(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for text, want := range map[string]string{
@@ -194,11 +197,11 @@ func TestLoadAnswersRefuses(t *testing.T) {
 		}
 	}
 	if _, err := LoadAnswers(filepath.Join(dir, "none")); err == nil {
-		t.Error("a missing file is no error")
+		t.Error("no error for a missing file")
 	}
 }
 
-// Ports again over an earlier one, as --force does.
+// Answers are applied again when a run is ported again with --force.
 func TestAnswersAreKept(t *testing.T) {
 	t.Parallel()
 	dir, out := lay(t, smallRun()), t.TempDir()
@@ -267,7 +270,7 @@ func TestOpenMustFix(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(string(text), old) {
-			t.Fatalf("%s lacks %q:\n%s", path, old, text)
+			t.Fatalf("%s does not contain %q:\n%s", path, old, text)
 		}
 		if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, with, 1)), 0o644); err != nil {
 			t.Fatal(err)
@@ -299,7 +302,7 @@ func TestOpenMustFix(t *testing.T) {
 		edit(recipe, "gpus_per_node: 4", "gpus_per_node: 8")
 		edit(recipe, `DYN_LOG: "info"`, `DYN_LOG: "debug"`)
 		edit(workload, "/TODO/traj.jsonl", "/data/traj.jsonl")
-		edit(recipe, `HOME: "/tmp"`, `HOME: '/tmp'`) // spelled differently, and the same
+		edit(recipe, `HOME: "/tmp"`, `HOME: '/tmp'`) // other quotes, same value
 		want := strings.Replace(rest, " recipe:backend.prefill_environment", "", 1) + " workload:user_assignments_path"
 		if got := open(workload); got != want {
 			t.Errorf("schema %d: after edits open\n%s, want\n%s", schema, got, want)
@@ -312,7 +315,7 @@ func TestOpenMustFix(t *testing.T) {
 		t.Errorf("a recipe that was not ported: %v, %v", todos, err)
 	}
 	if _, err := OpenMustFix(recipe, filepath.Join(out, "none.yaml")); err == nil {
-		t.Error("a missing workload is no error")
+		t.Error("no error for a missing workload")
 	}
 }
 
@@ -366,7 +369,7 @@ func TestEveryPlaceholderIsAsked(t *testing.T) {
 		}
 		for _, f := range r.Fields {
 			if f.Class == Missing && !ids[questionID(f.File, f.Path, "")] {
-				t.Errorf("without %s: %s is a placeholder that nothing asks about", drop, f.Path)
+				t.Errorf("without %s: %s is a placeholder without a question", drop, f.Path)
 			}
 		}
 	}
@@ -413,11 +416,11 @@ func TestDiffProvenance(t *testing.T) {
 	for _, line := range []string{
 		"workload:seed: value, evidence\n  - a.json: copied 7 <- client.log:10 Seed\n  - b.json: copied 8 <- " +
 			"client.log:10 Seed\n",
-		"answer recipe:resources.gpu_type\n  - a.json: not there\n  - b.json: gb200\n",
+		"answer recipe:resources.gpu_type\n  - a.json: absent\n  - b.json: gb200\n",
 		"question recipe:resources.gpu_type\n  - a.json: confirm guessed",
 	} {
 		if !strings.Contains(text, line) {
-			t.Errorf("text lacks %q:\n%s", line, text)
+			t.Errorf("text does not contain %q:\n%s", line, text)
 		}
 	}
 	if out, err := json.Marshal(d); err != nil ||
@@ -430,7 +433,8 @@ func TestLoadProvenance(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "p.json")
 	for text, want := range map[string]string{
-		"x": "is not a port report", `{"version": 99}`: "has version 99, but this program reads version 1", "": "is not a port report",
+		"x": "is not a port report", `{"version": 99}`: "has version 99, but this program reads version 1",
+		"": "is not a port report",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

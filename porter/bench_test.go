@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
-// sampleCopy copies the sample, for a benchmark that changes it.
+// sampleCopy copies the sample for a benchmark that changes it.
 func sampleCopy(b *testing.B) string {
 	b.Helper()
 	dir := filepath.Join(b.TempDir(), "bm_agentperf_dsv4_5p1d", "c1010")
@@ -38,7 +38,7 @@ func BenchmarkPortSample(b *testing.B) { portAll(b, sampleDir) }
 // BenchmarkPortBigClientLog ports the sample with a client.log of 4 GB.
 func BenchmarkPortBigClientLog(b *testing.B) {
 	if testing.Short() {
-		b.Skip("a file of 4 GB, if a sparse one")
+		b.Skip("creates a sparse file of 4 GB")
 	}
 	dir := sampleCopy(b)
 	if err := os.Truncate(filepath.Join(dir, harness.ClientLog), 4<<30); err != nil {
@@ -47,8 +47,7 @@ func BenchmarkPortBigClientLog(b *testing.B) {
 	portAll(b, dir)
 }
 
-// BenchmarkPortBigJobLog ports the sample with 1 GB of server output behind the
-// launch lines.
+// BenchmarkPortBigJobLog ports the sample with 1 GB of server output after the launch lines.
 func BenchmarkPortBigJobLog(b *testing.B) {
 	if testing.Short() {
 		b.Skip("writes a file of 1 GB")

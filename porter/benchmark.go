@@ -12,31 +12,31 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// Fields of the concurrency levels: a single one, or several.
+// Fields of a single concurrency level and of several.
 const (
 	levelField  = "benchmark.concurrency"
 	levelsField = "benchmark.concurrencies"
 )
 
-// benchmarkFields decides what drives the servers.
+// benchmarkFields sets the fields of the benchmark client.
 func (p *porting) benchmarkFields() {
-	p.recipe("observability.enabled", boolean(false), fixed("it would perturb the measurement"))
-	p.recipe("benchmark.type", plain("agentperf"), fixed("the client of the harness"))
+	p.setRecipe("observability.enabled", boolean(false), fixed("it would perturb the measurement"))
+	p.setRecipe("benchmark.type", plain("agentperf"), fixed("the harness's client"))
 	const placement = "benchmark.client_placement"
-	p.recipe(placement, plain("last_decode"), fixed("away from frontend and prefill, which are busiest"))
-	p.ask(Confirm, Recipe, placement, "", nil, "review where the client runs: the harness's own choice is not recorded")
+	p.setRecipe(placement, plain("last_decode"), fixed("away from frontend and prefill workers, which are busiest"))
+	p.ask(Confirm, Recipe, placement, "", nil, "confirm where the client runs; the run directory does not record it")
 	if list, from := p.concurrency(); len(list) == 1 {
-		p.recipe(levelField, list[0], from)
+		p.setRecipe(levelField, list[0], from)
 	} else {
-		p.recipe(levelsField, flowList(list...), from)
+		p.setRecipe(levelsField, flowList(list...), from)
 	}
 	p.clientDir()
 	p.clientConfig()
 	p.clientFlags()
 }
 
-// concurrency finds the levels: job_params.env, else the banner, else the name
-// of the directory, which is a guess.
+// concurrency returns the concurrency levels from job_params.env, the banner or the name of the
+// directory, in this order.
 func (p *porting) concurrency() ([]*yaml.Node, origin) {
 	shown := p.run.Banner.Values["Concurrencies"]
 	banner, inBanner := parseLevels(shown.Text)
@@ -44,12 +44,12 @@ func (p *porting) concurrency() ([]*yaml.Node, origin) {
 		if list, ok := parseLevels(v.Text); ok {
 			if inBanner && !sameLevels(list, banner) {
 				p.ask(Confirm, Recipe, levelField, "banner", evidence(v.At, shown.At),
-					"CONCURRENCIES is %q, the banner shows %s: confirm which one", v.Text, shown.Text)
+					"CONCURRENCIES is %q, but the banner shows %s: confirm which one is right", v.Text, shown.Text)
 			}
 			return list, copied(v.At)
 		}
 		p.ask(Confirm, Recipe, levelField, "levels", evidence(v.At),
-			"CONCURRENCIES is %q, which is no list of levels", safetext.Clip(v.Text, 40))
+			"CONCURRENCIES is %q, which is not a list of concurrency levels", safetext.Clip(v.Text, 40))
 	}
 	if inBanner {
 		return banner, inferred("from the client's banner", "", shown.At)
@@ -57,7 +57,7 @@ func (p *porting) concurrency() ([]*yaml.Node, origin) {
 	if dir := filepath.Base(p.run.Dir); harness.IsRunName(dir) {
 		ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
 		p.ask(Confirm, Recipe, levelField, "", evidence(ev),
-			"taken from the directory's name, nothing else shows it: confirm")
+			"taken from the directory's name; no artifact shows it: confirm")
 		n, _ := strconv.Atoi(dir[1:])
 		return []*yaml.Node{integer(n)}, origin{Guessed, "from the directory's name", "", []Evidence{ev}}
 	}
@@ -65,7 +65,7 @@ func (p *porting) concurrency() ([]*yaml.Node, origin) {
 	return []*yaml.Node{integer(1)}, placeholder("")
 }
 
-// parseLevels reads concurrency levels: "64 1010", "64,1010" or "[64, 1010]".
+// parseLevels parses concurrency levels such as "64 1010", "64,1010" or "[64, 1010]".
 func parseLevels(s string) (levels []*yaml.Node, ok bool) {
 	isSep := func(r rune) bool { return r == ' ' || r == ',' || r == '\t' }
 	for _, w := range strings.FieldsFunc(strings.Trim(s, "[] "), isSep) {
@@ -86,25 +86,25 @@ func (p *porting) clientDir() {
 	const base = "benchmark.agentperf_client_dir"
 	dir := p.run.Client.Checkout
 	if dir.Text == "" {
-		p.recipe(base, plain("/TODO/agentperf-client"), placeholder("client_cmds_base.sh shows no cd before run.py"))
+		p.setRecipe(base, plain("/TODO/agentperf-client"), placeholder("client_cmds_base.sh shows no cd before run.py"))
 		p.ask(MustFix, Recipe, base, "", nil,
-			"the client checkout is not known: give the container path of a pinned checkout")
+			"the client checkout is unknown: give the container path of a pinned checkout")
 		return
 	}
-	text, from := p.moved(dir.Text, dir.At)
-	p.recipe(base, plain(text), from)
-	say := "confirm that the compute containers can read it"
-	if !p.mounted(text) {
-		say = "no extra_mount covers it: mount it"
+	text, from := p.rewritePath(dir.Text, dir.At)
+	p.setRecipe(base, plain(text), from)
+	what := "confirm that the compute containers can read it"
+	if !p.isMounted(text) {
+		what = "no extra_mount covers it: mount it"
 	}
-	p.ask(Confirm, Recipe, base, "readable", evidence(dir.At), "a pinned checkout: %s", say)
+	p.ask(Confirm, Recipe, base, "readable", evidence(dir.At), "pinned client checkout: %s", what)
 	p.askVariable(base, text, dir.At)
 }
 
 func (p *porting) clientConfig() {
 	const base = "benchmark.agentperf_config"
 	if p.opt.WorkloadOut == "" {
-		p.recipe(base, plain("/TODO/workload.yaml"), placeholder("the workload file has no path yet"))
+		p.setRecipe(base, plain("/TODO/workload.yaml"), placeholder("the workload file has no path yet"))
 		p.ask(MustFix, Recipe, base, "", nil, "give the container path of the workload file")
 		return
 	}
@@ -112,17 +112,17 @@ func (p *porting) clientConfig() {
 	if err != nil {
 		abs = p.opt.WorkloadOut
 	}
-	text, from := p.moved(abs, Evidence{Artifact: "command line", Key: "--workload-out", Raw: abs})
-	p.recipe(base, plain(text), from)
-	say := "confirm that the containers see the workload file at this path"
-	if !p.mounted(text) {
-		say = "no extra_mount covers the workload file: mount its folder, or write it below a mounted one"
+	text, from := p.rewritePath(abs, Evidence{Artifact: "command line", Key: "--workload-out", Raw: abs})
+	p.setRecipe(base, plain(text), from)
+	what := "confirm that the containers see the workload file at this path"
+	if !p.isMounted(text) {
+		what = "no extra_mount covers the workload file: mount its directory, or write it to a mounted one"
 	}
-	p.ask(Confirm, Recipe, base, "visible", nil, "%s", say)
+	p.ask(Confirm, Recipe, base, "visible", nil, "%s", what)
 }
 
-// clientFlags hands further flags of the old client command to the bench step,
-// which splits them at spaces and knows no quotes.
+// clientFlags passes other flags of the old client command to the bench step, which splits them at
+// spaces and does not support quotes.
 func (p *porting) clientFlags() {
 	const base, variable = "benchmark.env", "AGENTPERF_EXTRA_ARGS"
 	client := p.run.Client
@@ -135,6 +135,6 @@ func (p *porting) clientFlags() {
 				"the client's argument %q can't be passed on: the bench step splits at spaces", safetext.Clip(w, 60))
 		}
 	}
-	p.entry(base, variable, quoted(strings.Join(client.Flags, " ")),
-		translated("flags of the old client command", "the bench step passes the others itself", client.FlagsAt))
+	p.setRecipeEntry(base, variable, quoted(strings.Join(client.Flags, " ")),
+		translated("flags of the old client command", "the bench step sets the other flags", client.FlagsAt))
 }

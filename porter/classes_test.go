@@ -14,8 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-// classDir holds a directory for each class of input that occurs on real
-// clusters, and that a port must get right.
+// classDir has a directory for each class of input that occurs on real clusters.
 const classDir = "../testdata/port"
 
 func TestClasses(t *testing.T) {
@@ -44,7 +43,7 @@ func TestClasses(t *testing.T) {
 			want: map[string]string{"resources.decode_workers": "2", "resources.decode_nodes": "3"},
 			todos: []string{
 				"must-fix resources.decode_workers: GEN workers differ in size (8, 4 GPUs)",
-				"must-fix resources: the recipe can't be planned: decode worker 1 needs 6 GPUs",
+				"must-fix resources: no plan for the recipe: decode worker 1 needs 6 GPUs",
 			},
 		},
 		{ // every spelling of srun's flags
@@ -65,7 +64,7 @@ func TestClasses(t *testing.T) {
 				"frontend.env.HOME": `"/tmp"`,
 			},
 			todos: []string{
-				`note frontend.env.UCX_TLS: srun splits --export at every comma, so the old job really got "cuda_ipc"`,
+				`note frontend.env.UCX_TLS: srun splits --export at every comma, so the old job got "cuda_ipc"`,
 				"confirm frontend.env: --export of frontend names LD_LIBRARY_PATH without a value",
 				"confirm frontend.env.HF_TOKEN: looks like a secret",
 			},
@@ -80,15 +79,15 @@ func TestClasses(t *testing.T) {
 					".TRTLLM_ENABLE_PDL": `"1"`, "resources.gpus_per_node": "4",
 			},
 			todos: []string{
-				"confirm " + prefillEnv + ".TWO: the value holds a space",
-				`confirm ` + prefillEnv + `.NAME: CTX 1 differs in NAME ("x z" there, "x y" in CTX 0)`,
+				"confirm " + prefillEnv + ".TWO: the value contains an unquoted space",
+				`confirm ` + prefillEnv + `.NAME: CTX 1 differs in NAME ("x z", but "x y" in CTX 0)`,
 			},
 			silent: []string{prefillEnv + ".NAME: the value", "no list of variables"},
 		},
 		{ // a worker that was started again
 			dir:   "05-relaunch/c64",
 			want:  map[string]string{prefillEnv + ".A": `"2"`, "resources.prefill_workers": "1", "resources.prefill_nodes": "1"},
-			todos: []string{"note : CTX 0 was launched 2 times; the last launch (line 7) counts"},
+			todos: []string{"note : CTX 0 was launched 2 times; the last launch (line 7) was used"},
 		},
 		{ // paths in env values
 			dir: "06-env-paths/c64",
@@ -99,7 +98,7 @@ func TestClasses(t *testing.T) {
 			},
 			todos: []string{
 				"confirm " + decodeEnv + ".EPLB: confirm that the compute containers can read",
-				"confirm " + decodeEnv + ".FLAG: holds /lustre/ inside", "confirm " + decodeEnv + ".LIST: holds /lustre/ inside",
+				"confirm " + decodeEnv + ".FLAG: contains /lustre/", "confirm " + decodeEnv + ".LIST: contains /lustre/",
 			},
 		},
 		{ // a banner in colours, with CRLF and odd ranks, printed twice
@@ -107,14 +106,14 @@ func TestClasses(t *testing.T) {
 				"seed": "8", "max_workers": "4", "max_tokens": "100", "trajectory_path": "/TODO/traj.jsonl",
 				"phase_timeout_seconds": "600.0",
 			},
-			todos: []string{"note : client.log shows 2 starts of the client; the one on line 2 counts"},
+			todos: []string{"note : client.log shows 2 starts of the client; the one on line 2 was used"},
 		},
-		{ // a banner that is cut off
+		{ // an incomplete banner
 			dir: "07-banner/c128", want: map[string]string{
 				"phase_timeout_seconds": "600.0", "max_workers": "4", "seed": "42", "trajectory_path": "/TODO/trajectories.jsonl",
 			},
 			todos: []string{
-				"confirm : the banner in client.log (line 1 to 9) is cut off", `note seed: the banner does not show "Seed"`,
+				"confirm : the banner in client.log (lines 1 to 9) is incomplete", `note seed: the banner does not show "Seed"`,
 				"must-fix trajectory_path: no artifact names the file",
 			},
 		},
@@ -125,14 +124,14 @@ func TestClasses(t *testing.T) {
 				"reasoning_effort":                  "null",
 				"send_conversation_routing_headers": "false", "use_dynamo_conv_aware_routing": "true", "seed": "7",
 			},
-			todos:  []string{"confirm : tool-call delays were switched off", "confirm : the old client sampled power"},
+			todos:  []string{"confirm : tool-call delays were disabled", "confirm : the old client sampled power"},
 			silent: []string{"starts of the client"},
 		},
 		{ // phases with different settling times
 			dir: "09-settle/c64", want: map[string]string{
 				"settling_time_seconds": "60.0", "benchmark.concurrencies": "[64, 128]",
 			},
-			todos: []string{"confirm settling_time_seconds: phases settled for different times (60, 0 s)"},
+			todos: []string{"confirm settling_time_seconds: phases had different settling times (60, 0 s)"},
 		},
 		{ // no output files
 			dir: "09-settle/c128", want: map[string]string{"settling_time_seconds": "240.0"},
@@ -153,15 +152,15 @@ func TestClasses(t *testing.T) {
 					".max_batch_size": "32", decodeArgs + ".second": "-",
 			},
 			todos: []string{
-				"note " + prefillArgs + ": ctx_config.yaml:6: anchors and merge keys are written out", "ctx_config.yaml:9: on " +
-					"is a bool for the engine", "ctx_config.yaml:10: 12:00:00 is a whole number",
+				"note " + prefillArgs + ": ctx_config.yaml:6: anchors and merge keys are expanded", "ctx_config.yaml:9: on " +
+					"is a bool in YAML 1.1", "ctx_config.yaml:10: 12:00:00 is a whole number",
 				"ctx_config.yaml:11: 0o14 is text", "ctx_config.yaml:12: 1e-5 is text", "must-fix " + decodeArgs +
-					": gen_config.yaml:3: key max_batch_size stands on line 2 and again on line 3",
-				"must-fix " + decodeArgs + ": gen_config.yaml:4: the file holds more than one document",
+					": gen_config.yaml:3: key max_batch_size is on line 2 and again on line 3",
+				"must-fix " + decodeArgs + ": gen_config.yaml:4: more than one document",
 			},
 			silent: []string{"ctx_config.yaml:13"},
 		},
-		{ // a tab, bytes that are no text
+		{ // a tab, invalid UTF-8
 			dir: "11-engine-yaml/c128", want: map[string]string{prefillArgs: "{}", decodeArgs: "{}"},
 			todos: []string{
 				"must-fix " + prefillArgs +
@@ -169,13 +168,13 @@ func TestClasses(t *testing.T) {
 					": gen_config.yaml can't be used",
 			},
 		},
-		{ // servers that dynamo did not run
+		{ // servers without dynamo
 			dir: "12-backend/c64", want: map[string]string{
 				"model.path": "/scratch/models/m-fp8", prefillEnv + ".TRTLLM_ENABLE_PDL": `"1"`,
 			},
 			todos: []string{`must-fix backend.type: SERVER_BACKEND is "trtllm"`},
 		},
-		{dir: "14-existing/c64", silent: []string{"error of the porter"}},
+		{dir: "14-existing/c64", silent: []string{"bug in the porter"}},
 	} {
 		t.Run(c.dir, func(t *testing.T) {
 			c.run(t)
@@ -206,7 +205,7 @@ func absolute(t *testing.T, path string) string {
 	return abs
 }
 
-// Class 13: what is given is a parent of runs, a file, a broken link, unreadable.
+// Class 13: the argument is a parent of runs, a file, a broken link or unreadable.
 func TestNoRunDirectory(t *testing.T) {
 	t.Parallel()
 	parent := filepath.Join(classDir, "13-parent")
@@ -239,7 +238,7 @@ func TestNoRunDirectory(t *testing.T) {
 	}
 }
 
-// Class 14: output files that somebody wrote are not replaced.
+// Class 14: existing output files are not replaced.
 func TestExistingOutput(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()

@@ -8,24 +8,23 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// ProvenanceDiff is two reports compared row by row. Fields are matched by file
-// and path of schema 1, questions and answers by ID.
+// ProvenanceDiff is the comparison of two reports. Fields are matched by file and canonical path,
+// questions and answers by ID.
 type ProvenanceDiff struct {
 	Identical   int              `json:"identical"`
 	Total       int              `json:"total"` // rows of either report
 	Differences []rowsDifference `json:"differences"`
 }
 
-// rowsDifference is a row that differs; an absent side is nil.
+// rowsDifference is a row that differs. A or B is nil if the report has no such row.
 type rowsDifference struct {
-	Row  string   `json:"row"`  // what is compared: recipe:path, dropped …, question …, answer …
-	What []string `json:"what"` // which parts differ; empty where a side is absent
+	Row  string   `json:"row"`  // recipe:path, workload:path, dropped …, question … or answer …
+	What []string `json:"what"` // JSON keys that differ; empty if A or B is nil
 	A    any      `json:"a"`
 	B    any      `json:"b"`
 }
 
-// DiffProvenance compares two stored reports. Evidence is the same if artifact,
-// key and raw value are, wherever in the artifact it stands.
+// DiffProvenance compares two stored reports. Lines and columns of evidence are ignored.
 func DiffProvenance(a, b *Provenance) ProvenanceDiff {
 	d := ProvenanceDiff{Differences: []rowsDifference{}}
 	diffRows(&d, a.Fields, b.Fields, func(f Field) string { return fieldKey(f.File, f.Path) })
@@ -35,9 +34,9 @@ func DiffProvenance(a, b *Provenance) ProvenanceDiff {
 	return d
 }
 
-// droppedRows are the dropped inputs with paths as schema 1 spells them.
+// droppedRows returns the dropped inputs with canonical paths.
 func (p *Provenance) droppedRows() []Dropped {
-	out := list(p.Dropped)
+	out := nonNil(p.Dropped)
 	for _, f := range newLayout(p.Schema).table.Fields() {
 		for i := range out {
 			if out[i].From == f.Path(p.Schema) {
@@ -59,7 +58,7 @@ func diffRows[T any](d *ProvenanceDiff, a, b []T, name func(T) string) {
 		seen[key] = true
 		d.Total++
 		r, ok := right[key]
-		what := differing(l, r)
+		what := differingKeys(l, r)
 		switch {
 		case ok && len(what) == 0:
 			d.Identical++
@@ -77,23 +76,24 @@ func diffRows[T any](d *ProvenanceDiff, a, b []T, name func(T) string) {
 	}
 }
 
-// differing names the parts of two rows that differ, as JSON spells them. How a
-// path is spelled depends on the layout alone and is no difference.
-func differing[T any](a, b T) []string {
+// differingKeys returns the JSON keys of the values in which two rows differ. The written path is
+// ignored, since it depends only on the layout.
+func differingKeys[T any](a, b T) []string {
 	var out []string
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {
 		tag, _, _ := strings.Cut(x.Type().Field(i).Tag.Get("json"), ",")
 		if tag != "" && tag != "path" &&
-			!reflect.DeepEqual(placeless(x.Field(i).Interface()), placeless(y.Field(i).Interface())) {
+			!reflect.DeepEqual(withoutPosition(x.Field(i).Interface()), withoutPosition(y.Field(i).Interface())) {
 			out = append(out, tag)
 		}
 	}
 	return out
 }
 
-// placeless drops lines and columns: a longer log alone makes no difference.
-func placeless(v any) any {
+// withoutPosition removes lines and columns from evidence, so that a longer log makes no
+// difference.
+func withoutPosition(v any) any {
 	switch v := v.(type) {
 	case []Evidence:
 		out := append([]Evidence(nil), v...)
@@ -108,8 +108,8 @@ func placeless(v any) any {
 	return v
 }
 
-// Text is the comparison for people: a summary, then two lines a difference. The
-// names stand for the two reports.
+// Text returns the comparison as text: a summary and the differences. a and b are the names of the
+// two reports.
 func (d ProvenanceDiff) Text(a, b string) string {
 	a, b = safetext.Clip(a, 200), safetext.Clip(b, 200)
 	var out strings.Builder
@@ -128,13 +128,13 @@ func rowText(row any) string {
 	switch r := row.(type) {
 	case Field:
 		value := safetext.Clip(r.Value, 500)
-		return fmt.Sprintf("%s %s%s%s", r.Class, value, whence(r.Evidence, r.Value), because(r.Rule, r.Why))
+		return fmt.Sprintf("%s %s%s%s", r.Class, value, evidenceText(r.Evidence, r.Value), ruleText(r.Rule, r.Why))
 	case Dropped:
-		return strings.TrimSpace(whence([]Evidence{r.Evidence}, "") + because(r.Rule, r.Why))
+		return strings.TrimSpace(evidenceText([]Evidence{r.Evidence}, "") + ruleText(r.Rule, r.Why))
 	case Todo:
-		return fmt.Sprintf("%s %s%s", r.Kind, safetext.Clip(r.Message, 400), whence(r.Evidence, ""))
+		return fmt.Sprintf("%s %s%s", r.Kind, safetext.Clip(r.Message, 400), evidenceText(r.Evidence, ""))
 	case Answer:
 		return answerEvidence(r).Raw
 	}
-	return "not there"
+	return "absent"
 }

@@ -21,18 +21,17 @@ const (
 	maxCandidates    = 100
 )
 
-// Datasets is an index of the files below some folders, by name alone: eight bytes
-// a file, so that it may cover a large tree. It is made once and can be shared by
-// any number of ports, at the same time too.
+// Datasets is an index of the names of all files below some directories. It takes eight bytes per
+// file, so it can cover a large tree. Concurrent ports can share it.
 type Datasets struct {
-	folders []folder
-	files   []uint64 // hash of the name, number of the folder; sorted
-	partial string   // why the index is not complete; empty if it is
+	directories []directory
+	files       []uint64 // hash of the name, index of the directory; sorted
+	partial     string   // why the index is incomplete; else empty
 }
 
-// IndexDatasets lists the files below the roots. Folders that can't be read are
-// passed over, loops of links end, and beyond some millions of entries the search
-// stops; [Port] tells of it. A root that is no folder is an error. progress may be nil.
+// IndexDatasets indexes the files below the roots. Unreadable directories are skipped, and the
+// search stops after some millions of entries; a [Result] then has a notice. A root that is not a
+// directory is an error. progress may be nil.
 func IndexDatasets(ctx context.Context, roots []string, progress func(Progress)) (*Datasets, error) {
 	opt := Options{Progress: progress}
 	s := search{ctx: ctx, report: opt.Report, seen: map[string]bool{}, limit: maxSearchEntries}
@@ -50,7 +49,7 @@ func (s *search) index(roots []string) (*Datasets, error) {
 		} else if !info.IsDir() {
 			return nil, problem.Errorf(problem.NotADirectory, "search for datasets: %s: is not a directory", root)
 		}
-		s.walk(folder{path: abs})
+		s.walk(directory{path: abs})
 	}
 	for len(s.links) > 0 {
 		next := s.links[0]
@@ -61,9 +60,9 @@ func (s *search) index(roots []string) (*Datasets, error) {
 		return nil, fmt.Errorf("search for datasets: %w", err)
 	}
 	if s.unreadable > 0 {
-		s.found.partial = fmt.Sprintf("%d folders could not be read", s.unreadable)
+		s.found.partial = fmt.Sprintf("%d directories could not be read", s.unreadable)
 		if s.unreadable == 1 {
-			s.found.partial = "1 folder could not be read"
+			s.found.partial = "1 directory could not be read"
 		}
 	}
 	if s.entries >= s.limit {
@@ -73,33 +72,33 @@ func (s *search) index(roots []string) (*Datasets, error) {
 	return &s.found, nil
 }
 
-// folder is one to be walked.
-type folder struct {
+// directory is a directory to walk.
+type directory struct {
 	path   string
 	depth  int
 	linked bool
 }
 
-// search walks folders, links last, so that a file is found under its own name
-// first. Each real folder is entered once: a loop of links ends.
+// search walks directories. Symbolic links are walked last, so that a file is found by its real
+// path first. Each real directory is entered once, so loops of links end.
 type search struct {
 	ctx        context.Context
 	report     func(Progress)
-	seen       map[string]bool // real paths of folders
-	links      []folder
+	seen       map[string]bool // real paths of directories
+	links      []directory
 	found      Datasets
 	entries    int
-	limit      int // of entries
+	limit      int // maximum of entries
 	unreadable int
 }
 
-func (s *search) walk(d folder) {
+func (s *search) walk(d directory) {
 	real, err := filepath.EvalSymlinks(d.path)
 	if err != nil {
 		s.unreadable++
 		return
 	}
-	if s.seen[real] || d.depth > maxSearchDepth || s.over() {
+	if s.seen[real] || d.depth > maxSearchDepth || s.done() {
 		return
 	}
 	s.seen[real] = true
@@ -108,13 +107,13 @@ func (s *search) walk(d folder) {
 		s.unreadable++
 		return
 	}
-	number := uint64(len(s.found.folders))
-	s.found.folders = append(s.found.folders, d)
-	var below []folder
-	for !s.over() {
+	number := uint64(len(s.found.directories))
+	s.found.directories = append(s.found.directories, d)
+	var below []directory
+	for !s.done() {
 		entries, err := f.ReadDir(1024)
 		for _, e := range entries {
-			sub, file := visit(d, e)
+			sub, file := classify(d, e)
 			switch {
 			case file:
 				s.found.files = append(s.found.files, nameHash(e.Name())|number)
@@ -133,61 +132,61 @@ func (s *search) walk(d folder) {
 			break
 		}
 	}
-	f.Close() // a deep tree must not hold a descriptor a level
-	slices.SortFunc(below, func(a, b folder) int { return strings.Compare(a.path, b.path) })
+	f.Close() // before descending, so that a deep tree does not use up descriptors
+	slices.SortFunc(below, func(a, b directory) int { return strings.Compare(a.path, b.path) })
 	for _, sub := range below {
 		s.walk(sub)
 	}
 }
 
-func (s *search) over() bool { return s.ctx.Err() != nil || s.entries >= s.limit }
+func (s *search) done() bool { return s.ctx.Err() != nil || s.entries >= s.limit }
 
-// visit tells a file from a folder to descend into; a folder has a path.
-func visit(d folder, e os.DirEntry) (sub folder, file bool) {
+// classify returns a directory to descend into, with a path, or reports that e is a file.
+func classify(d directory, e os.DirEntry) (sub directory, file bool) {
 	mode := e.Type()
 	link := mode&os.ModeSymlink != 0
-	sub = folder{filepath.Join(d.path, e.Name()), d.depth + 1, d.linked || link}
+	sub = directory{filepath.Join(d.path, e.Name()), d.depth + 1, d.linked || link}
 	if link {
 		info, err := os.Stat(sub.path)
 		if err != nil {
-			return folder{}, false
+			return directory{}, false
 		}
 		mode = info.Mode()
 	}
 	if mode.IsDir() {
 		return sub, false
 	}
-	return folder{}, mode.IsRegular()
+	return directory{}, mode.IsRegular()
 }
 
-// nameHash is a hash of a file's name in the upper half of 64 bits.
+// nameHash returns the hash of a file's name in the upper half of 64 bits.
 func nameHash(name string) uint64 {
 	h := fnv.New32a()
 	h.Write([]byte(name))
 	return uint64(h.Sum32()) << 32
 }
 
-type hit struct {
+type match struct {
 	path   string
 	info   os.FileInfo
-	linked bool // reached through a link
+	linked bool // reached through a symbolic link
 }
 
-// Find lists the files of a name, sorted by path, real names before links;
-// several names of one file count once.
+// Find returns the files of a name, sorted by path, those reached through symbolic links last. Each
+// file is listed once.
 func (ds *Datasets) Find(name string) []Candidate {
 	if ds == nil {
 		return nil
 	}
 	want := nameHash(name)
-	var hits []hit
+	var hits []match
 	first, _ := slices.BinarySearch(ds.files, want)
 	for _, f := range ds.files[first:] {
 		if f>>32 != want>>32 || len(hits) == maxCandidates {
 			break
 		}
-		d := ds.folders[f&(1<<32-1)]
-		h := hit{path: filepath.Join(d.path, name), linked: d.linked}
+		d := ds.directories[f&(1<<32-1)]
+		h := match{path: filepath.Join(d.path, name), linked: d.linked}
 		own, err := os.Lstat(h.path) // another name may have the same hash
 		if err != nil {
 			continue
@@ -197,7 +196,7 @@ func (ds *Datasets) Find(name string) []Candidate {
 			hits = append(hits, h)
 		}
 	}
-	slices.SortFunc(hits, func(a, b hit) int {
+	slices.SortFunc(hits, func(a, b match) int {
 		if a.linked == b.linked {
 			return strings.Compare(a.path, b.path)
 		} else if a.linked {
@@ -207,7 +206,7 @@ func (ds *Datasets) Find(name string) []Candidate {
 	})
 	var out []Candidate
 	for i, h := range hits {
-		if !slices.ContainsFunc(hits[:i], func(k hit) bool { return os.SameFile(k.info, h.info) }) {
+		if !slices.ContainsFunc(hits[:i], func(k match) bool { return os.SameFile(k.info, h.info) }) {
 			out = append(out, Candidate{Value: h.path, Size: h.info.Size(), Modified: h.info.ModTime()})
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// draft collects the fields and the questions of a port.
+// draft collects the fields and questions of a port.
 type draft struct {
 	res     *Result
 	layout  layout
 	answers answers
-	asked   map[string]string // IDs of questions to their messages
+	asked   map[string]string // messages of questions by ID
 }
 
 func newDraft(version int, given answers) *draft {
@@ -27,7 +27,7 @@ func newDraft(version int, given answers) *draft {
 	}
 }
 
-// origin says where a field's value is from; see [Field].
+// origin tells where a field's value comes from; see [Field].
 type origin struct {
 	class     Class
 	rule, why string
@@ -40,43 +40,45 @@ func translated(rule, why string, ev ...Evidence) origin { return origin{Transla
 
 func inferred(rule, why string, ev ...Evidence) origin { return origin{Inferred, rule, why, ev} }
 
-// fixed is the origin of what every port writes alike.
+// fixed is the origin of a value that is the same in every port.
 func fixed(why string) origin { return origin{class: Default, rule: "fixed", why: why} }
 
 func fallback(why string, ev ...Evidence) origin { return origin{Default, "fallback", why, ev} }
 
 func placeholder(why string, ev ...Evidence) origin { return origin{Missing, "placeholder", why, ev} }
 
-// recipe adds a field of the recipe.
-func (d *draft) recipe(base string, node *yaml.Node, o origin) { d.put(Recipe, base, nil, node, o) }
-
-// entry adds an entry of a field of the recipe that is a mapping.
-func (d *draft) entry(base, key string, node *yaml.Node, o origin) {
-	d.put(Recipe, base, keys(key), node, o)
+// setRecipe sets a field of the recipe.
+func (d *draft) setRecipe(base string, node *yaml.Node, o origin) {
+	d.setField(Recipe, base, nil, node, o)
 }
 
-// workload adds a key of the workload.
-func (d *draft) workload(key string, node *yaml.Node, o origin) {
-	d.put(Workload, "", keys(key), node, o)
+// setRecipeEntry sets a key of a recipe field that is a mapping.
+func (d *draft) setRecipeEntry(base, key string, node *yaml.Node, o origin) {
+	d.setField(Recipe, base, keys(key), node, o)
 }
 
-// put adds a field, with the value of an answer where there is one, unless the
-// written layout has no place for it.
-func (d *draft) put(file File, base string, sub []*yaml.Node, node *yaml.Node, o origin) {
+// setWorkload sets a key of the workload.
+func (d *draft) setWorkload(key string, node *yaml.Node, o origin) {
+	d.setField(Workload, "", keys(key), node, o)
+}
+
+// setField sets a field. An answer about the field overrides the value.
+func (d *draft) setField(file File, base string, sub []*yaml.Node, node *yaml.Node, o origin) {
 	f := Field{
 		File: file, base: base, sub: sub, node: node, Path: yamldoc.Join(base, sub),
 		Class: o.class, Rule: o.rule, Why: o.why, Evidence: o.evidence,
 	}
-	if a, ok := d.answers.take(f.File, f.Path); ok {
-		for _, part := range f.answered(a) {
-			d.place(part)
+	if a, ok := d.answers.use(f.File, f.Path); ok {
+		for _, part := range f.withAnswer(a) {
+			d.addField(part)
 		}
 		return
 	}
-	d.place(f)
+	d.addField(f)
 }
 
-func (d *draft) place(f Field) {
+// addField adds a field, unless the recipe layout does not have it.
+func (d *draft) addField(f Field) {
 	f.Value, f.Written = yamldoc.Text(f.node), f.Path
 	if f.File == Recipe {
 		path, ok := d.layout.table.Translate(f.base, d.layout.version)
@@ -96,8 +98,7 @@ func keys(names ...string) []*yaml.Node {
 	return out
 }
 
-// drop records an input that is left out. from is what it belonged to: a field of the
-// recipe, or a few words.
+// drop records an input that is not carried over. from is a recipe field or a description.
 func (d *draft) drop(from, name, rule, why string, ev Evidence) {
 	if p, ok := d.layout.table.Translate(from, d.layout.version); ok {
 		from = p
@@ -105,16 +106,16 @@ func (d *draft) drop(from, name, rule, why string, ev Evidence) {
 	d.res.Dropped = append(d.res.Dropped, Dropped{from, name, rule, why, ev})
 }
 
-// ask opens a question. topic tells the questions about one field apart; it is
-// empty for the one that asks for the value itself.
+// ask adds a question. topic distinguishes questions about one field; it is empty for the question
+// about its value.
 func (d *draft) ask(kind TodoKind, file File, path, topic string, ev []Evidence, format string, args ...any) {
-	d.todo(topic, Todo{Kind: kind, File: file, Path: path, Message: fmt.Sprintf(format, args...), Evidence: ev})
+	d.addTodo(topic, Todo{Kind: kind, File: file, Path: path, Message: fmt.Sprintf(format, args...), Evidence: ev})
 }
 
 func evidence(ev ...Evidence) []Evidence { return ev }
 
-// todo opens a question; the same one twice counts once.
-func (d *draft) todo(topic string, t Todo) {
+// addTodo adds a question, unless the same question was asked before.
+func (d *draft) addTodo(topic string, t Todo) {
 	t.Message = safetext.Clip(t.Message, 400)
 	id := questionID(t.File, t.Path, topic)
 	t.ID = id
@@ -132,9 +133,9 @@ func (d *draft) todo(topic string, t Todo) {
 	d.res.Todos = append(d.res.Todos, t)
 }
 
-// sort brings the fields into the order in which the files are written: that of the
-// schema tables, and of the source below a field.
-func (d *draft) sort() {
+// sortFields sorts the fields in the order of the written files: that of the schema tables. Keys
+// below a field keep the order of their source.
+func (d *draft) sortFields() {
 	rank := map[string]int{}
 	for i, f := range d.layout.table.Fields() {
 		rank[f.Name()] = i
@@ -155,9 +156,9 @@ func (d *draft) sort() {
 	slices.SortStableFunc(d.res.Fields, func(x, y Field) int { return cmp.Compare(order(x), order(y)) })
 }
 
-// furtherAnswers sets the fields that only an answer gives. Entries of a mapping
-// replace those of the same name; others stay.
-func (d *draft) furtherAnswers() {
+// applyRemainingAnswers sets the fields of answers that are not used yet. The keys of a mapping are
+// merged into existing ones.
+func (d *draft) applyRemainingAnswers() {
 	for _, a := range d.res.Answers {
 		file, path := questionField(a.ID)
 		v := d.answers.values[fieldKey(file, path)]
@@ -167,23 +168,22 @@ func (d *draft) furtherAnswers() {
 		v.used = true
 		f := Field{File: file}
 		if file == Recipe {
-			row, rest, _ := fieldOf(d.layout.table, path)
+			row, rest, _ := findField(d.layout.table, path)
 			f.base, f.sub = row.Name(), splitKeys(rest)
 		} else {
 			f.sub = splitKeys(path)
 		}
-		for _, part := range f.answered(v) {
+		for _, part := range f.withAnswer(v) {
 			d.res.Fields = slices.DeleteFunc(d.res.Fields, func(old Field) bool {
 				return old.File == part.File && old.Path == part.Path
 			})
-			d.place(part)
+			d.addField(part)
 		}
 	}
 }
 
-// settle closes the questions that are answered, of those from the given one on,
-// and marks the fields that were accepted as they are.
-func (d *draft) settle(from int) {
+// closeAnswered closes the answered questions, starting at index from, and marks accepted fields.
+func (d *draft) closeAnswered(from int) {
 	at := make(map[string]int, len(d.res.Fields))
 	for i, f := range d.res.Fields {
 		at[fieldKey(f.File, f.Path)] = i
@@ -196,7 +196,7 @@ func (d *draft) settle(from int) {
 		if i, has := at[key]; given && a.Accepted && has && !valued {
 			f := &d.res.Fields[i]
 			if f.Class == Missing && t.Kind == MustFix {
-				t.Message += "; a placeholder can't be accepted, give a value"
+				t.Message += "; a placeholder can't be accepted: give a value"
 				open = append(open, t)
 				continue
 			}
@@ -211,8 +211,8 @@ func (d *draft) settle(from int) {
 	d.res.Todos = open
 }
 
-// noteAnswers tells of answers that had no effect.
-func (d *draft) noteAnswers() {
+// noteUnusedAnswers adds a note for each answer that had no effect.
+func (d *draft) noteUnusedAnswers() {
 	set := map[string]bool{}
 	for _, f := range d.res.Fields {
 		for _, ev := range f.Evidence {
@@ -222,16 +222,14 @@ func (d *draft) noteAnswers() {
 	for _, a := range d.res.Answers {
 		if _, asked := d.asked[a.ID]; !asked && !set[a.ID] {
 			d.ask(Note, "", "", "answer "+a.ID, nil,
-				"the answer to %s fits no question of this port; it is kept", safetext.Clip(a.ID, 200))
+				"the answer to %s matches no question of this port; it is kept", safetext.Clip(a.ID, 200))
 		}
 	}
 }
 
-// The draft tells the proof what was done on purpose.
-
 // Answer implements [proof.Reasons].
 func (d *draft) Answer(path string) string {
-	for top := path; top != ""; top = above(top) {
+	for top := path; top != ""; top = parentPath(top) {
 		if a, ok := d.answers.values[fieldKey(Recipe, top)]; ok {
 			return "answer " + a.ID
 		}

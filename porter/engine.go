@@ -16,10 +16,10 @@ import (
 
 var engineFiles = map[schema.Role]string{schema.Prefill: harness.CTXConfig, schema.Decode: harness.GENConfig}
 
-// engineFields decides what runs the workers: binding, environments and engine configs.
+// engineFields sets the fields of the workers: binding, environments and engine configs.
 func (p *porting) engineFields() {
-	p.recipe("backend.type", plain(schema.TRTLLM), fixed("the harness serves with TensorRT-LLM"))
-	p.recipe("backend.numa_memory_bind", boolean(true), fixed("memory stays on the NUMA nodes of the GPUs"))
+	p.setRecipe("backend.type", plain(schema.TRTLLM), fixed("the harness serves with TensorRT-LLM"))
+	p.setRecipe("backend.numa_memory_bind", boolean(true), fixed("memory stays on the NUMA nodes of the GPUs"))
 	p.cpuBind()
 	for _, r := range roles {
 		p.workerEnvironment(r)
@@ -33,17 +33,17 @@ func (p *porting) cpuBind() {
 	pinning := p.run.Pinning
 	switch {
 	case pinning.Found.Artifact != "":
-		p.recipe(base, boolean(true), inferred("a prefill worker's log shows taskset -c", "", pinning.Found))
+		p.setRecipe(base, boolean(true), inferred("a prefill worker's log shows taskset -c", "", pinning.Found))
 	case len(pinning.Logs) > 0:
-		p.recipe(base, boolean(false),
+		p.setRecipe(base, boolean(false),
 			inferred("no prefill worker's log shows taskset -c", "in the first 4 MiB of each", pinning.Logs...))
 		if n := len(p.run.Launches.Workers[schema.Prefill]); n > len(pinning.Logs) {
-			p.ask(Note, Recipe, base, "logs", nil, "only %d of %d prefill workers left a log to look at", len(pinning.Logs), n)
+			p.ask(Note, Recipe, base, "logs", nil, "only %d of %d prefill workers have a log", len(pinning.Logs), n)
 		}
 	default:
-		p.recipe(base, boolean(false), placeholder("no prefill worker's log is there"))
+		p.setRecipe(base, boolean(false), placeholder("no prefill worker's log found"))
 		p.ask(Confirm, Recipe, base, "", nil,
-			"no log of a prefill worker (3_output_CTX_<i>.log) is there: confirm that workers were not pinned with taskset")
+			"no log of a prefill worker (3_output_CTX_<i>.log) found: confirm that workers were not pinned with taskset")
 	}
 }
 
@@ -58,14 +58,14 @@ func (p *porting) workerEnvironment(r schema.Role) {
 	}
 	if !ws[0].HasEnv {
 		p.ask(MustFix, Recipe, env.base, "", evidence(ws[0].At("", "", 0)),
-			"the launch of %s has no list of variables among its arguments: fill them in", ws[0].Name())
+			"the launch line of %s has no list of variables: fill in its environment", ws[0].Name())
 	}
 	env.askBareNames(ws[0])
 	env.fields(ws[0].Env)
-	env.compare(ws)
+	env.compareWorkers(ws)
 }
 
-// jobEnvironment checks that DYNAMO_JOB_ENV reached a launch line.
+// jobEnvironment asks about variables of DYNAMO_JOB_ENV that no launch line has.
 func (p *porting) jobEnvironment() {
 	v := p.run.Params["DYNAMO_JOB_ENV"]
 	launches := &p.run.Launches
@@ -78,8 +78,7 @@ func (p *porting) jobEnvironment() {
 	}
 }
 
-// config carries an engine config over as it is written, with path prefixes
-// rewritten inside strings.
+// engineConfig copies an engine config and rewrites the path prefixes of its strings.
 func (p *porting) engineConfig(r schema.Role) {
 	base, name := r.ConfigPath(schema.TRTLLM), engineFiles[r]
 	doc := p.run.Engines[r]
@@ -90,19 +89,19 @@ func (p *porting) engineConfig(r schema.Role) {
 				what = "can't be used: " + a.Problem
 			}
 		}
-		p.recipe(base, emptyMap(), placeholder(name+" "+what))
+		p.setRecipe(base, emptyMap(), placeholder(name+" "+what))
 		p.ask(MustFix, Recipe, base, "", evidence(Evidence{Artifact: name}), "%s %s: fill in the engine config", name, what)
 		return
 	}
 	p.askConfigLines(MustFix, base, name, doc.Problems)
 	p.askConfigLines(Note, base, name, doc.Notes)
 	if len(doc.Leaves) == 0 {
-		p.recipe(base, emptyMap(), copied(Evidence{Artifact: name, Line: 1}))
+		p.setRecipe(base, emptyMap(), copied(Evidence{Artifact: name, Line: 1}))
 	}
 	for _, leaf := range doc.Leaves {
 		at := doc.At(leaf)
-		node, from := p.movedNode(leaf.Node, at)
-		p.put(Recipe, base, leaf.Keys, node, from)
+		node, from := p.rewriteNode(leaf.Node, at)
+		p.setField(Recipe, base, leaf.Keys, node, from)
 		for _, text := range texts(node) {
 			p.askPath(base+"."+leaf.Path(), text, at)
 		}
@@ -135,7 +134,7 @@ func (p *porting) checkSize(r schema.Role, doc *harness.Config, size yamldoc.Lea
 		"tensor × pipeline parallelism is %d, but %s was launched with -n %d: check both", tp*pp, l.Name(), l.Tasks)
 }
 
-// texts lists the strings of a value.
+// texts returns the strings of a value.
 func texts(n *yaml.Node) []string {
 	if n.Kind == yaml.ScalarNode {
 		if n.Tag == "!!str" {

@@ -10,19 +10,18 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// environment decides the variables of workers and frontend: dropped, renamed,
-// rewritten and added to as the tables say.
+// environment sets the variables of the workers or the frontend by the tables in package rules.
 type environment struct {
 	*porting
-	on   rules.Process
-	base string // field of the recipe
+	process rules.Process
+	base    string // recipe field
 }
 
 func (e *environment) fields(vars []harness.Var) {
-	renames := rules.Renames(e.on, vars)
+	renames := rules.Renames(e.process, vars)
 	written := map[string]bool{}
 	for _, v := range vars {
-		rule := rules.VariableOf(e.on, v.Name)
+		rule := rules.VariableOf(e.process, v.Name)
 		switch {
 		case rule.Action == rules.Drop:
 			e.drop(e.base, v.Name, "drop", rule.Why, v.At)
@@ -32,7 +31,7 @@ func (e *environment) fields(vars []harness.Var) {
 			continue
 		}
 		name := v.Name
-		text, from := e.moved(v.Value, v.At)
+		text, from := e.rewritePath(v.Value, v.At)
 		if rule.Action == rules.Rename {
 			name = rule.To
 			from.class = Translated
@@ -40,37 +39,38 @@ func (e *environment) fields(vars []harness.Var) {
 			from.why = rules.Join(rule.Why, from.why)
 		}
 		written[name] = true
-		e.entry(e.base, name, quoted(text), from)
+		e.setRecipeEntry(e.base, name, quoted(text), from)
 		e.askValue(recipes.Join(e.base, name), text, v)
 	}
-	for _, r := range rules.Added(e.on) {
+	for _, r := range rules.Added(e.process) {
 		if !written[r.Name] {
-			e.entry(e.base, r.Name, quoted(r.To), origin{class: Default, rule: "add " + r.Name + "=" + r.To, why: r.Why})
+			from := origin{class: Default, rule: "add " + r.Name + "=" + r.To, why: r.Why}
+			e.setRecipeEntry(e.base, r.Name, quoted(r.To), from)
 		}
 	}
 }
 
-// askValue asks about what a variable's value holds.
+// askValue asks about the value of a variable.
 func (e *environment) askValue(path, text string, v harness.Var) {
 	if v.HasCommas {
 		e.ask(Note, Recipe, path, "commas", evidence(v.At),
-			"srun splits --export at every comma, so the old job really got %q; what was meant, %q, is written", v.Truncated,
+			"srun splits --export at every comma, so the old job got %q; the intended value %q is written", v.Truncated,
 			v.Value)
 	}
 	if v.UnquotedSpace {
 		e.ask(Confirm, Recipe, path, "space", evidence(v.At),
-			"the value holds a space that nothing quotes in the launch line: confirm that it belongs to the value")
+			"the value contains an unquoted space in the launch line: confirm that it is part of the value")
 	}
 	if recipes.IsSecret(v.Name) && text != "" {
 		e.ask(Confirm, Recipe, path, "secret", evidence(v.At),
-			"looks like a secret, and stands in the recipe and the report now: take it out before you share them")
+			"looks like a secret and is now in the recipe and the report: remove it before you share them")
 	}
 	e.askPath(path, text, v.At)
 	e.askVariable(path, text, v.At)
 }
 
-// askPath asks about an absolute path that is left in an engine config or an
-// environment, and about an old prefix where no rewrite reaches.
+// askPath asks about an absolute path in an engine config or an environment, and about an old
+// prefix that is not at the beginning of a value.
 func (p *porting) askPath(path, text string, at Evidence) {
 	if strings.HasPrefix(text, "/") {
 		p.ask(Confirm, Recipe, path, "readable", evidence(at),
@@ -78,7 +78,7 @@ func (p *porting) askPath(path, text string, at Evidence) {
 	}
 	if old := p.rewrites.FindInside(text); old != "" {
 		p.ask(Confirm, Recipe, path, "inside", evidence(at),
-			"holds %s inside, where only a prefix is rewritten: correct it by hand if need be", old)
+			"contains %s, but only prefixes are rewritten: correct it by hand if necessary", old)
 	}
 }
 
@@ -87,15 +87,15 @@ func (e *environment) askBareNames(l *harness.Launch) {
 	for _, v := range l.BareNames {
 		if !rules.IsDropped(v.Text) {
 			e.ask(Confirm, Recipe, e.base, "export "+v.Text, evidence(v.At),
-				"--export of %s names %s without a value: it came from the submitting shell, add it if it is needed", l.Name(),
+				"--export of %s names %s without a value; it came from the submitting shell: add it if it is needed", l.Name(),
 				safetext.Clip(v.Text, 60))
 		}
 	}
 }
 
-// compare reports in what the workers of a role differ from the first one, whose
-// environment is written. What is dropped anyway may differ.
-func (e *environment) compare(ws []*harness.Launch) {
+// compareWorkers asks about variables in which the workers of a role differ from the first one,
+// whose environment is written. Dropped variables are ignored.
+func (e *environment) compareWorkers(ws []*harness.Launch) {
 	first := ws[0].Env
 	want := make(map[string]harness.Var, len(first))
 	for _, v := range first {
@@ -131,23 +131,23 @@ func (e *environment) compare(ws []*harness.Launch) {
 			name = r.To
 		}
 		e.ask(Confirm, Recipe, recipes.Join(e.base, name), "differs", evidence(d.at),
-			"%s differs in %s (%s there, %s in %s): a role has one environment, that of %s is written",
-			strings.Join(d.workers, ", "), d.name, d.there, d.here, here, here)
+			"%s differs in %s (%s, but %s in %s): a role has one environment; that of %s is written",
+			strings.Join(d.workers, ", "), d.name, d.other, d.first, here, here)
 	}
 }
 
-// diffReport gathers differences, so that ten workers that differ in the same way make one row.
+// diffReport collects differences. Workers that differ in the same way share one row.
 type diffReport struct{ rows []diffRow }
 
 type diffRow struct {
-	name, there, here string
-	workers           []string
-	at                Evidence
+	name, other, first string
+	workers            []string
+	at                 Evidence
 }
 
 func (r *diffReport) add(name, worker, there, here string, at Evidence) {
 	for i := range r.rows {
-		if d := &r.rows[i]; d.name == name && d.there == there {
+		if d := &r.rows[i]; d.name == name && d.other == there {
 			if len(d.workers) < 16 {
 				d.workers = append(d.workers, worker)
 			}

@@ -11,8 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
-// What earlier porters got wrong, each fault by itself. Where a fault is about more
-// than one input, the other tests here have the rest.
+// Faults of earlier porters, one by one. Other tests cover more inputs of the same kind.
 func TestFaultsOfEarlierPorters(t *testing.T) {
 	t.Parallel()
 	gen := workerLine("GEN", 0, "-w n9 -N 1 -n 4", "A=1")
@@ -54,7 +53,7 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 			todos: []string{"backend.prefill_environment.A: CTX 1"},
 		},
 		{
-			name: "6 a dotted word is taken for a number",
+			name: "6 a word with a dot is read as a number",
 			files: map[string]string{
 				harness.ClientLog: strings.NewReplacer(
 					"Server type: trtllm", "Server type: trt.llm", "effort: None", "effort: v1.high",
@@ -75,10 +74,10 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 		{
 			name:  "8 the result breaks the client's ramp-up rule",
 			files: map[string]string{harness.ClientLog: strings.Replace(smallBanner, "600.0s", "60.0s", 1)},
-			todos: []string{"confirm phase_timeout_seconds: 60 s are too short for level 64"},
+			todos: []string{"confirm phase_timeout_seconds: 60 s is too short for concurrency level 64"},
 		},
 		{
-			name: "10 CPU pinning is looked for in one log",
+			name: "10 CPU pinning is searched for in one log",
 			files: map[string]string{
 				harness.JobLog: jobLog(
 					workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n2 -N 1 -n 4", "A=1"), gen,
@@ -90,37 +89,37 @@ func TestFaultsOfEarlierPorters(t *testing.T) {
 	} {
 		t.Run(c.name, c.run)
 	}
-	t.Run("3 no evidence is claimed that is not there", func(t *testing.T) {
+	t.Run("3 evidence that does not exist", func(t *testing.T) {
 		t.Parallel()
 		files := smallRun()
 		files[harness.JobLog] = "nothing was launched\n"
 		for _, f := range port(t, lay(t, files), Options{}).Fields {
 			for _, e := range f.Evidence {
 				if strings.HasPrefix(f.Path, "resources.") && e.Artifact == harness.JobLog {
-					t.Errorf("%s rests on %+v", f.Path, e)
+					t.Errorf("%s has evidence %+v", f.Path, e)
 				}
 			}
 		}
 	})
-	t.Run("5 fallbacks are silent", testFallbacksAreSaid)
-	t.Run("8 files are replaced unasked", func(t *testing.T) {
+	t.Run("5 fallbacks are not reported", testFallbacksAreReported)
+	t.Run("8 files are replaced without --force", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		recipe, workload := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml")
 		put(t, workload, "mine\n")
 		var exists *ExistsError
 		if _, err := port(t, sampleDir, Options{}).Write(recipe, workload, false); !errors.As(err, &exists) {
-			t.Errorf("wrote over it: %v", err)
+			t.Errorf("replaced it: %v", err)
 		}
 		if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
-			t.Errorf("half of it is written: %v %v", names, err)
+			t.Errorf("some files were written: %v %v", names, err)
 		}
 	})
 }
 
-// With nothing but an empty job_params.env every value is a fallback: each has a row
-// that says so, with the rule, and none passes for something read.
-func testFallbacksAreSaid(t *testing.T) {
+// With an empty job_params.env alone every value is a fallback. Each field has the class and rule
+// of one.
+func testFallbacksAreReported(t *testing.T) {
 	t.Parallel()
 	r := port(t, lay(t, map[string]string{harness.JobParams: "\n"}), Options{})
 	for _, name := range []string{

@@ -15,11 +15,11 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// frontend decides dynamo, the frontend's flags and environment, and where etcd runs.
+// frontend sets the fields of dynamo, of the frontend's flags and environment, and of etcd's node.
 type frontend struct {
 	*porting
-	launch *harness.Launch // nil if there is none
-	set    []string        // flags that are written
+	launch  *harness.Launch // nil if there is none
+	written []string        // names of the flags that are set
 }
 
 const (
@@ -29,16 +29,16 @@ const (
 
 func (f *frontend) fields() {
 	f.launch = f.run.Launches.Frontend
-	f.recipe("dynamo.install", boolean(false), fixed("the image already holds dynamo"))
+	f.setRecipe("dynamo.install", boolean(false), fixed("the image already contains dynamo"))
 	plane, planeFrom := f.requestPlane()
-	f.recipe("dynamo.request_plane", plain(plane), planeFrom)
-	f.recipe("dynamo.event_plane", plain("zmq"), fixed("the harness runs no NATS"))
-	f.recipe("frontend.type", plain(schema.Dynamo), fixed("the harness serves through dynamo's frontend"))
-	f.recipe("frontend.enable_multiple_frontends", boolean(false),
-		fixed("the harness runs one frontend, with no nginx before it"))
-	f.args(plane, planeFrom)
+	f.setRecipe("dynamo.request_plane", plain(plane), planeFrom)
+	f.setRecipe("dynamo.event_plane", plain("zmq"), fixed("the harness runs no NATS"))
+	f.setRecipe("frontend.type", plain(schema.Dynamo), fixed("the harness serves through dynamo's frontend"))
+	f.setRecipe("frontend.enable_multiple_frontends", boolean(false),
+		fixed("the harness runs one frontend, without nginx"))
+	f.argFields(plane, planeFrom)
 	f.environment()
-	f.infra()
+	f.etcdNode()
 	f.askEtcd()
 }
 
@@ -61,7 +61,7 @@ func (f *frontend) environment() {
 	env.fields(l.Env)
 }
 
-// requestPlane is DYN_REQUEST_PLANE of the frontend, else of a worker.
+// requestPlane returns DYN_REQUEST_PLANE of the frontend, or else of a worker.
 func (f *frontend) requestPlane() (plane string, from origin) {
 	var ev []Evidence
 	for _, l := range f.run.Launches.FirstOfEach() {
@@ -73,7 +73,7 @@ func (f *frontend) requestPlane() (plane string, from origin) {
 			plane = v.Value
 		} else if v.Value != plane {
 			f.ask(Confirm, Recipe, "dynamo.request_plane", "disagrees", append(ev, v.At),
-				"the frontend and %s disagree (%s, %s): confirm which one", l.Name(), plane, v.Value)
+				"the frontend and %s disagree (%s, %s): confirm which one is right", l.Name(), plane, v.Value)
 			continue
 		}
 		ev = append(ev, v.At)
@@ -84,49 +84,48 @@ func (f *frontend) requestPlane() (plane string, from origin) {
 	return plane, copied(ev...)
 }
 
-// arg writes a flag of the frontend.
-func (f *frontend) arg(name string, node *yaml.Node, from origin) {
-	f.entry(frontendArgs, name, node, from)
-	f.set = append(f.set, name)
+// setArg sets a flag of the frontend.
+func (f *frontend) setArg(name string, node *yaml.Node, from origin) {
+	f.setRecipeEntry(frontendArgs, name, node, from)
+	f.written = append(f.written, name)
 }
 
-func (f *frontend) args(plane string, planeFrom origin) {
+func (f *frontend) argFields(plane string, planeFrom origin) {
 	f.fromVariable("router-mode", "ROUTER_MODE", "kv", plain)
 	const events = "DYN_FRONTEND_ENABLE_KV_EVENTS"
 	if v, ok := f.launch.Lookup(events); ok {
-		f.arg("no-router-kv-events", boolean(v.Value != "1"), translated("true unless "+events+" is 1",
-			"the variable is the harness's, the flag is the frontend's", v.At))
+		f.setArg("no-router-kv-events", boolean(v.Value != "1"), translated("true unless "+events+" is 1",
+			"the harness script sets the flag from the variable", v.At))
 	} else {
-		f.arg("no-router-kv-events", boolean(true), fallback(events+" is not in the frontend's --export list"))
+		f.setArg("no-router-kv-events", boolean(true), fallback(events+" is not in the frontend's --export list"))
 	}
 	f.fromVariable("kv-cache-block-size", "DYN_KV_BLOCK_SIZE", "128", func(s string) *yaml.Node {
 		if _, err := strconv.Atoi(s); err != nil {
 			f.ask(MustFix, Recipe, frontendArgs+".kv-cache-block-size", "", nil,
-				"DYN_KV_BLOCK_SIZE is %q: want a whole number", safetext.Clip(s, 40))
+				"DYN_KV_BLOCK_SIZE is %q, which is not a whole number: correct it", safetext.Clip(s, 40))
 			return quoted(s)
 		}
 		return number(s)
 	})
-	f.arg("enforce-disagg", boolean(true), fixed("prefill and decode are separate"))
-	f.arg("request-plane", plain(plane), planeFrom)
-	f.arg("event-plane", plain("zmq"), fixed("the harness runs no NATS"))
+	f.setArg("enforce-disagg", boolean(true), fixed("prefill and decode are separate"))
+	f.setArg("request-plane", plain(plane), planeFrom)
+	f.setArg("event-plane", plain("zmq"), fixed("the harness runs no NATS"))
 	if f.launch != nil && len(f.launch.Args) > 3 {
-		f.launched(f.launch.Args[3:])
+		f.launchArgs(f.launch.Args[3:])
 	}
 }
 
-// fromVariable writes a flag that the harness's start script made of a variable.
+// fromVariable sets a flag that the harness's start script sets from a variable.
 func (f *frontend) fromVariable(name, variable, otherwise string, node func(string) *yaml.Node) {
 	if v, _ := f.launch.Lookup(variable); v.Value != "" {
-		f.arg(name, node(v.Value), copied(v.At))
+		f.setArg(name, node(v.Value), copied(v.At))
 		return
 	}
-	f.arg(name, node(otherwise), fallback(variable+" is not in the frontend's --export list"))
+	f.setArg(name, node(otherwise), fallback(variable+" is not in the frontend's --export list"))
 }
 
-// launched carries over further flags of the frontend's launch line, but for those
-// that would keep it from starting.
-func (f *frontend) launched(words []harness.Word) {
+// launchArgs carries over the other flags of the frontend's launch line, except parser flags.
+func (f *frontend) launchArgs(words []harness.Word) {
 	for i := 0; i < len(words); i++ {
 		name, ok := strings.CutPrefix(words[i].Text, "--")
 		if !ok || name == "" {
@@ -141,48 +140,48 @@ func (f *frontend) launched(words []harness.Word) {
 		switch {
 		case rules.IsParserFlag(name):
 			f.drop(frontendArgs, name, "exclude", rules.WhyParserFlag, ev)
-		case slices.Contains(f.set, name):
+		case slices.Contains(f.written, name):
 			f.ask(Confirm, Recipe, recipes.Join(frontendArgs, name), "launched", evidence(ev),
-				"the launch line passes --%s %s as well: check the value", name, safetext.Clip(value, 40))
+				"the launch line also passes --%s %s: check the value", name, safetext.Clip(value, 40))
 		case attached:
-			text, from := f.moved(value, ev)
-			f.arg(name, quoted(text), from)
+			text, from := f.rewritePath(value, ev)
+			f.setArg(name, quoted(text), from)
 		default:
-			f.arg(name, boolean(true), copied(ev))
+			f.setArg(name, boolean(true), copied(ev))
 		}
 	}
 }
 
-// infra says whether etcd had a node of its own.
-func (f *frontend) infra() {
+// etcdNode sets whether etcd has a dedicated node, and asks if it had one.
+func (f *frontend) etcdNode() {
 	const base = "infra.etcd_nats_dedicated_node"
 	l := f.run.Launches.Etcd
 	if l == nil || len(l.Hosts) == 0 {
-		f.recipe(base, boolean(false), fallback("no launch line shows the node of etcd"))
+		f.setRecipe(base, boolean(false), fallback("no launch line shows the node of etcd"))
 		return
 	}
 	at := l.OptionAt(l.Nodelist)
 	for _, r := range roles {
 		for _, w := range f.run.Launches.Workers[r] {
 			if slices.Contains(w.Hosts, l.Hosts[0]) {
-				f.recipe(base, boolean(false), inferred("etcd shares a node with "+w.Name(), "compared by host lists",
+				f.setRecipe(base, boolean(false), inferred("etcd shares a node with "+w.Name(), "compared by host lists",
 					at, w.OptionAt(w.Nodelist)))
 				return
 			}
 		}
 	}
-	f.recipe(base, boolean(false), origin{Default, "fixed", "etcd ran on a node without workers", []Evidence{at}})
+	f.setRecipe(base, boolean(false), origin{Default, "fixed", "etcd ran on a node without workers", []Evidence{at}})
 	where := base
 	if _, ok := f.layout.table.Translate(base, f.layout.version); !ok {
 		where = ""
 	}
 	f.ask(Confirm, Recipe, where, "node", evidence(at),
-		"etcd ran on %s, which no worker used; here it shares a node with the first worker: give it a dedicated node "+
-			"if that matters",
+		"etcd ran on %s, which no worker used; in the new job it shares a node with the first worker: "+
+			"give it a dedicated node if that matters",
 		safetext.Clip(l.Hosts[0], 80))
 }
 
-// askEtcd asks about variables that etcd itself would read; a recipe has no place for them.
+// askEtcd asks about variables that etcd itself reads, since a recipe can't set them.
 func (f *frontend) askEtcd() {
 	l := f.run.Launches.Etcd
 	if l == nil {
@@ -192,14 +191,14 @@ func (f *frontend) askEtcd() {
 	for _, v := range l.Env {
 		if strings.HasPrefix(v.Name, "ETCD_") && !rules.IsDropped(v.Name) {
 			f.ask(Confirm, "", "", "etcd "+v.Name, evidence(v.At),
-				"etcd was started with %s, and a recipe has no place for it: check that the default does",
+				"etcd was started with %s, which a recipe can't set: check that the default is sufficient",
 				safetext.Clip(v.At.Raw, 80))
 		}
 	}
 }
 
-// askFlags asks about srun flags that no rule knows, or with a value that the new job does not
-// give: they are not carried over, since the recipe sets such flags for all steps alike.
+// askFlags asks about srun flags without a rule and about values that the new job does not use.
+// They are not carried over, since srun_options of a recipe apply to all steps.
 func (d *draft) askFlags(l *harness.Launch) {
 	for _, f := range l.Flags {
 		rule := rules.FlagOf(f.Name)
@@ -211,7 +210,7 @@ func (d *draft) askFlags(l *harness.Launch) {
 			continue
 		default:
 			want := harness.Option{Name: f.Name, Value: rule.Expected}
-			what = fmt.Sprintf("and the new job starts it with %s: confirm that this is right", want)
+			what = fmt.Sprintf("but the new job uses %s: confirm that this is right", want)
 		}
 		d.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
 			"%s was launched with %s, %s", l.Name(), safetext.Clip(f.String(), 80), what)

@@ -99,17 +99,17 @@ func FuzzAnswers(f *testing.F) {
 		}
 		r, err := Port(t.Context(), dir, Options{Answers: given})
 		if err != nil {
-			return // an answer that does not fit
+			return // an invalid answer
 		}
 		if bad := r.Proof.Unexplained(); len(bad) > 0 {
 			t.Errorf("%q: unexplained %q", s, bad)
 		}
 		again, err := Port(t.Context(), dir, Options{Answers: r.Answers})
 		if err != nil {
-			t.Fatalf("%q: kept answers are refused: %v", s, err)
+			t.Fatalf("%q: stored answers are invalid: %v", s, err)
 		}
 		if recipeText(t, r) != recipeText(t, again) || workloadText(t, r) != workloadText(t, again) {
-			t.Errorf("%q: kept answers give other files", s)
+			t.Errorf("%q: stored answers give other files", s)
 		}
 	})
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// input is what the fields are decided from: what was read, and what was asked for.
+// input holds the artifacts and options that the fields are derived from.
 type input struct {
 	opt      Options
 	run      *harness.Run
 	rewrites rules.Rewrites
-	datasets *Datasets // nil if the datasets were not looked for
+	datasets *Datasets // nil if there was no search for datasets
 }
 
-// openRun checks that dir is a run directory.
+// openRun opens a run directory.
 func openRun(ctx context.Context, dir string) (*harness.Run, error) {
 	run, err := harness.Open(dir)
 	if err != nil {
@@ -44,8 +44,8 @@ func openRun(ctx context.Context, dir string) (*harness.Run, error) {
 		strings.Join(harness.ArtifactNames, ", "))
 }
 
-// read reads the artifacts, and looks for the datasets that they name.
-func read(ctx context.Context, run *harness.Run, opt Options) (*input, error) {
+// readInput reads the artifacts and searches for the datasets that they name.
+func readInput(ctx context.Context, run *harness.Run, opt Options) (*input, error) {
 	in := &input{opt: opt, run: run, rewrites: slices.Clone(opt.PathRewrites), datasets: opt.Datasets}
 	if !opt.NoDefaultRewrites {
 		in.rewrites = append(in.rewrites, rules.DefaultRewrites...)
@@ -66,13 +66,13 @@ func read(ctx context.Context, run *harness.Run, opt Options) (*input, error) {
 	return in, nil
 }
 
-// source is what a report calls the directory: the same on every machine.
+// source returns the name of the run directory in reports, which is the same on every machine.
 func (in *input) source() string {
 	return filepath.Base(filepath.Dir(in.run.Dir)) + "/" + filepath.Base(in.run.Dir)
 }
 
-// moved rewrites a path and says how: a copy if no rule applies.
-func (in *input) moved(s string, ev ...Evidence) (string, origin) {
+// rewritePath rewrites the prefix of a path. The origin is a copy if no rewrite applies.
+func (in *input) rewritePath(s string, ev ...Evidence) (string, origin) {
 	out, rule := in.rewrites.Apply(s)
 	if rule == "" {
 		return out, copied(ev...)
@@ -80,8 +80,8 @@ func (in *input) moved(s string, ev ...Evidence) (string, origin) {
 	return out, translated(rule, rules.WhyRewrite, ev...)
 }
 
-// movedNode rewrites the strings of a value likewise.
-func (in *input) movedNode(n *yaml.Node, ev ...Evidence) (*yaml.Node, origin) {
+// rewriteNode rewrites the strings of a YAML value as rewritePath does.
+func (in *input) rewriteNode(n *yaml.Node, ev ...Evidence) (*yaml.Node, origin) {
 	out, rule := in.rewrites.Node(n)
 	if rule == "" {
 		return out, copied(ev...)
@@ -89,8 +89,8 @@ func (in *input) movedNode(n *yaml.Node, ev ...Evidence) (*yaml.Node, origin) {
 	return out, translated(rule, rules.WhyRewrite, ev...)
 }
 
-// mounted says whether one of the recipe's mounts covers a container path.
-func (in *input) mounted(p string) bool {
+// isMounted reports whether one of the recipe's mounts covers a container path.
+func (in *input) isMounted(p string) bool {
 	for _, m := range in.rewrites.Mounts(in.run.Params["CONTAINER_MOUNTS"].Text) {
 		parts := strings.Split(m, ":")
 		if dir := parts[min(1, len(parts)-1)]; p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") {
@@ -100,8 +100,8 @@ func (in *input) mounted(p string) bool {
 	return false
 }
 
-// configured is a key of the client's left-over configuration.
-func (in *input) configured(key string) (*yaml.Node, Evidence, bool) {
+// configValue returns the value of a key in the client's own configuration.
+func (in *input) configValue(key string) (*yaml.Node, Evidence, bool) {
 	if in.run.Config == nil {
 		return nil, Evidence{}, false
 	}
@@ -112,9 +112,9 @@ func (in *input) configured(key string) (*yaml.Node, Evidence, bool) {
 	return leaf.Node, in.run.Config.At(leaf), true
 }
 
-// dataset is the path of a dataset as the old client saw it.
-func (in *input) dataset(key string) (harness.Value, bool) {
-	node, ev, ok := in.configured(key)
+// datasetPath returns the path of a dataset as the old client read it.
+func (in *input) datasetPath(key string) (harness.Value, bool) {
+	node, ev, ok := in.configValue(key)
 	if ok && node.Kind == yaml.ScalarNode && node.Tag == "!!str" && node.Value != "" {
 		return harness.Value{Text: node.Value, At: ev}, true
 	}
@@ -130,11 +130,11 @@ func (in *input) dataset(key string) (harness.Value, bool) {
 	return harness.Value{}, false
 }
 
-// datasetNames are the base names that the banner and the client's config show.
+// datasetNames returns the base names of the datasets that the artifacts name.
 func (in *input) datasetNames() []string {
 	var names []string
 	for _, key := range []string{trajectoriesKey, assignmentsKey} {
-		if v, ok := in.dataset(key); ok {
+		if v, ok := in.datasetPath(key); ok {
 			names = append(names, path.Base(v.Text))
 		}
 	}

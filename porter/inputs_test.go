@@ -69,7 +69,7 @@ func workerLine(role string, index int, flags, env string) string {
 	)
 }
 
-// lay writes files as bm_x/c64 and returns that directory.
+// lay writes files to a new directory bm_x/c64 and returns its path.
 func lay(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "bm_x", "c64")
@@ -85,8 +85,7 @@ func lay(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// inputCase is a run that differs from the small one in some files, or a
-// directory of its own.
+// inputCase is the small run with some files changed, or another run directory.
 type inputCase struct {
 	name   string
 	dir    string            // below testdata/port
@@ -94,7 +93,7 @@ type inputCase struct {
 	opt    Options
 	want   map[string]string // canonical path to value; "-" means there is none
 	todos  []string          // "kind path: part of the message"
-	silent []string          // parts that no todo may hold
+	silent []string          // texts that no todo may contain
 }
 
 func (c inputCase) run(t *testing.T) {
@@ -147,7 +146,7 @@ func (c inputCase) run(t *testing.T) {
 	}
 }
 
-// layoutHas says whether a canonical path of the recipe exists in the layout.
+// layoutHas reports whether the recipe layout has a canonical path.
 func (r *Result) layoutHas(path string) (string, bool) {
 	if !strings.Contains(path, ".") && path != "name" && path != "extra_mount" {
 		return path, true // a workload key
@@ -163,7 +162,7 @@ func todoLines(r *Result) []string {
 	return out
 }
 
-// matches compares up to "…", where any text may stand.
+// matches reports whether s matches a pattern in which "…" stands for any text.
 func matches(s, pattern string) bool {
 	for part := range strings.SplitSeq(pattern, "…") {
 		i := strings.Index(s, part)
@@ -188,7 +187,7 @@ func TestSmallRun(t *testing.T) {
 			"settling_time_seconds": "60.0", "max_starting_line_offset": "5", "resources.gpus_per_prefill": "-",
 			"benchmark.env.AGENTPERF_EXTRA_ARGS": "-",
 		},
-		silent: []string{"cut off", "launched"},
+		silent: []string{"incomplete", "launched"},
 	}.run(t)
 }
 
@@ -230,7 +229,7 @@ func TestBrokenArtifacts(t *testing.T) {
 		}
 	}
 	for _, name := range []string{harness.JobParams, harness.CTXConfig, harness.JobLog, harness.ClientLog} {
-		t.Run(name+" is a folder", func(t *testing.T) {
+		t.Run(name+" is a directory", func(t *testing.T) {
 			t.Parallel()
 			files := smallRun()
 			delete(files, name)
@@ -267,7 +266,8 @@ func TestDirectory(t *testing.T) {
 		t.Errorf("grandparent: %v", err)
 	}
 	for path, want := range map[string]string{
-		filepath.Join(dir, harness.JobLog): "is a file", link: "broken symbolic link", empty: "is not a harness run directory",
+		filepath.Join(dir, harness.JobLog): "is a file", link: "broken symbolic link",
+		empty:                    "is not a harness run directory",
 		filepath.Join(dir, "no"): "no such directory",
 	} {
 		if _, err := Port(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) {

@@ -24,15 +24,15 @@ func TestLustreNotice(t *testing.T) {
 	if n := lustreNotice(dir+"/lustre", dir+"/scratch"); n != "" {
 		t.Errorf("a good link: %s", n)
 	}
-	if n := lustreNotice(dir+"/real", dir+"/scratch"); !strings.Contains(n, "is no link to") {
-		t.Errorf("another folder: %q", n)
+	if n := lustreNotice(dir+"/real", dir+"/scratch"); !strings.Contains(n, "is not a link to") {
+		t.Errorf("another directory: %q", n)
 	}
 	if n := lustreNotice(dir+"/none", dir+"/scratch"); n != "" {
-		t.Errorf("no such folder: %s", n)
+		t.Errorf("no such directory: %s", n)
 	}
 }
 
-// TestBigLogs reads logs of a size that would show if they were kept.
+// TestBigLogs checks that large logs are not kept in memory.
 func TestBigLogs(t *testing.T) {
 	dir := lay(t, smallRun())
 	for _, name := range []string{harness.JobLog, harness.ClientLog} {

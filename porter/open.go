@@ -14,9 +14,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// OpenMustFix lists the must-fix questions of a ported recipe that nobody has answered: no answer
-// was given, and the files still hold what the port wrote. A recipe without a stored report has
-// none. With no workload file its questions count as open.
+// OpenMustFix returns the open must-fix questions of a ported recipe. A question is open if it has
+// no answer and the files still hold the value that the port wrote. A recipe without a stored
+// report has none. Questions about the workload are open if workload is empty.
 func OpenMustFix(recipe, workload string) ([]Todo, error) {
 	p, err := LoadProvenance(ProvenancePath(recipe))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -26,11 +26,11 @@ func OpenMustFix(recipe, workload string) ([]Todo, error) {
 		return nil, err
 	}
 	now := map[File]map[string]any{}
-	if now[Recipe], err = valuesIn(recipe, recipes.ParseRecipe); err == nil && workload != "" {
-		now[Workload], err = valuesIn(workload, recipes.ParseWorkload)
+	if now[Recipe], err = loadValues(recipe, recipes.ParseRecipe); err == nil && workload != "" {
+		now[Workload], err = loadValues(workload, recipes.ParseWorkload)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look for open questions: %w", err)
+		return nil, fmt.Errorf("check for open questions: %w", err)
 	}
 	var open []Todo
 	for _, t := range p.Todos {
@@ -41,7 +41,7 @@ func OpenMustFix(recipe, workload string) ([]Todo, error) {
 	return open, nil
 }
 
-// editedSince says whether what a question is about was changed by hand.
+// editedSince reports whether the values that a question is about were edited after the port.
 func (p *Provenance) editedSince(t Todo, now map[File]map[string]any) bool {
 	file, path := questionField(t.ID)
 	values := now[file]
@@ -50,28 +50,28 @@ func (p *Provenance) editedSince(t Todo, now map[File]map[string]any) bool {
 	}
 	written, present := map[string]any{}, map[string]any{}
 	for _, r := range p.Fields {
-		if r.File == file && within(r.Path, path) {
-			written[r.Path] = decoded(r.Value)
+		if r.File == file && isWithin(r.Path, path) {
+			written[r.Path] = decodeYAML(r.Value)
 		}
 	}
 	for name, v := range values {
-		if within(name, path) {
+		if isWithin(name, path) {
 			present[name] = v
 		}
 	}
 	return !maps.EqualFunc(written, present, reflect.DeepEqual)
 }
 
-// within says whether a path is another one or below it. A level may be given
-// in either of two fields.
-func within(path, top string) bool {
+// isWithin reports whether a path equals top or is below it. Concurrency levels may be in either of
+// two fields.
+func isWithin(path, top string) bool {
 	if top == "benchmark.concurrency" && path == "benchmark.concurrencies" {
 		return true
 	}
 	return path == top || strings.HasPrefix(path, top+".")
 }
 
-func decoded(text string) any {
+func decodeYAML(text string) any {
 	var v any
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
 		return text
@@ -79,14 +79,16 @@ func decoded(text string) any {
 	return v
 }
 
-// written is a recipe or a workload.
-type written interface {
+// parsedFile is a recipe or a workload.
+type parsedFile interface {
 	comparable
 	Leaves() []recipes.Leaf
 }
 
-// valuesIn reads a file and decodes its leaves by their canonical paths.
-func valuesIn[F written](path string, parse func(string, []byte) (F, recipes.Diagnostics)) (map[string]any, error) {
+// loadValues reads a file and decodes its leaves. Keys are canonical paths.
+func loadValues[F parsedFile](
+	path string, parse func(string, []byte) (F, recipes.Diagnostics),
+) (map[string]any, error) {
 	data, err := recipes.Read(path)
 	if err != nil {
 		return nil, err

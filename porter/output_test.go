@@ -15,7 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// datasetTree lays out files and links below a folder; all files have one time.
+// datasetTree creates files and links in a directory. All files have the same time.
 func datasetTree(t *testing.T, files []string, links map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -129,7 +129,7 @@ func TestDatasetIndex(t *testing.T) {
 	if _, err := IndexDatasets(ctx, []string{root}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	// What vanished since, or only shares the hash, is no answer.
+	// A removed file, and one with the same hash only, is not found.
 	if err := os.Remove(filepath.Join(root, "b", "users.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestDatasetSearchFindsNothing(t *testing.T) {
 	}
 }
 
-// TestLoads gives what is written to the loader of recipes, in both layouts.
+// TestLoads loads the written recipes of both layouts.
 func TestLoads(t *testing.T) {
 	t.Parallel()
 	full := smallRun()

@@ -13,38 +13,38 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Options steer a port. The zero value is useful.
+// Options are the options of a port. The zero value is valid.
 type Options struct {
 	Schema            int       // recipe layout, 1 or 2; 0 means 2
 	GPUType           string    // such as gb300; empty: a guess and a question
-	DatasetRoots      []string  // folders below which the datasets are looked for
-	Datasets          *Datasets // or an index of them that is there already
+	DatasetRoots      []string  // directories that are searched for the datasets
+	Datasets          *Datasets // an existing index to use instead; may be nil
 	PathRewrites      []rules.Rewrite
-	NoDefaultRewrites bool   // leave out the /lustre/ → /scratch/ rewrite
+	NoDefaultRewrites bool   // disable the /lustre/ → /scratch/ rewrite
 	WorkloadOut       string // where the workload file will be written; made absolute
-	// RecipeOut is where the recipe will be written: answers kept with an earlier port
-	// of it are given again.
+	// RecipeOut is where the recipe will be written. The answers stored with an earlier port of it are
+	// applied again.
 	RecipeOut string
-	Answers   []Answer       // go before the kept ones; of two about one value the last one holds
+	Answers   []Answer       // override the stored ones; the last of several about one value counts
 	Progress  func(Progress) // called from the porting goroutine; may be nil
 }
 
-// Progress is a sign of life during long reads and searches.
+// Progress is the progress of a long read or search.
 type Progress struct {
 	Stage string // "read" or "search"
-	Name  string // artifact or folder
+	Name  string // artifact or directory
 	Done  int64  // bytes read, or entries seen
-	Total int64  // bytes; 0 where unknown
+	Total int64  // bytes; 0 if unknown
 }
 
-// Report calls Progress where there is one.
+// Report calls o.Progress if it is set.
 func (o *Options) Report(p Progress) {
 	if o.Progress != nil {
 		o.Progress(p)
 	}
 }
 
-// ParentError says that the directory holds run directories, but is none.
+// ParentError reports that a directory contains run directories, but is not one itself.
 type ParentError struct {
 	Dir  string
 	Runs []string // paths of the c<N> directories below it
@@ -58,28 +58,28 @@ func (e *ParentError) Error() string {
 // Unwrap gives the error its id.
 func (e *ParentError) Unwrap() error { return problem.New(problem.HarnessRunNotFound, e.Error()) }
 
-// Port reads the harness run directory dir. Whatever is wrong with an artifact
-// becomes a [Todo]; an error means that dir is no run directory ([ParentError] if
-// it holds some), an option is unusable, or ctx was cancelled.
+// Port ports the harness run directory dir. A problem with an artifact becomes a [Todo]. An error
+// means that dir is not a run directory ([ParentError] if it contains some), that an option is
+// invalid, or that ctx was cancelled.
 func Port(ctx context.Context, dir string, opt Options) (*Result, error) {
-	p, err := start(ctx, dir, opt)
+	p, err := newPorting(ctx, dir, opt)
 	if err != nil {
 		return nil, err
 	}
-	p.decide()
-	p.conclude()
+	p.decideFields()
+	p.checkAndSort()
 	return p.res, nil
 }
 
-// porting is a port in the making. Its methods that end in Fields each decide a part of the
-// fields, and ask about what they could not find.
+// porting is the state of a running port. Its methods whose names end in Fields each set some
+// fields and ask about values that were not found.
 type porting struct {
 	*input
 	*draft
 }
 
-// start reads all that a port needs.
-func start(ctx context.Context, dir string, opt Options) (*porting, error) {
+// newPorting checks the options and reads the artifacts.
+func newPorting(ctx context.Context, dir string, opt Options) (*porting, error) {
 	if opt.Schema == 0 {
 		opt.Schema = 2
 	}
@@ -94,15 +94,15 @@ func start(ctx context.Context, dir string, opt Options) (*porting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("port %s: %w", dir, err)
 	}
-	in, err := read(ctx, run, opt)
+	in, err := readInput(ctx, run, opt)
 	if err != nil {
 		return nil, err
 	}
 	return &porting{in, newDraft(opt.Schema, given)}, nil
 }
 
-// decide makes the fields of both files from what was read.
-func (p *porting) decide() {
+// decideFields sets the fields of both files.
+func (p *porting) decideFields() {
 	p.res.Source, p.res.Artifacts = p.source(), p.run.Artifacts
 	p.res.Datasets, p.res.DatasetNames = p.datasets, p.datasetNames()
 	p.askProblems()
@@ -113,19 +113,19 @@ func (p *porting) decide() {
 	p.benchmarkFields()
 	p.mounts()
 	p.workloadFields()
-	p.furtherAnswers()
-	p.sort()
-	p.settle(0)
+	p.applyRemainingAnswers()
+	p.sortFields()
+	p.closeAnswered(0)
 }
 
-// conclude looks at what will be written as a run would, proves it, and closes the questions.
-func (p *porting) conclude() {
+// checkAndSort checks the files as they will be written, makes the proof, and sorts the questions.
+func (p *porting) checkAndSort() {
 	n := len(p.res.Todos)
 	c := checks{porting: p}
-	c.outcome()
+	c.checkFiles()
 	c.prove()
-	p.settle(n)
-	p.noteAnswers()
+	p.closeAnswered(n)
+	p.noteUnusedAnswers()
 	rank := map[TodoKind]int{MustFix: 0, Confirm: 1, Note: 2}
 	slices.SortStableFunc(p.res.Todos, func(x, y Todo) int { return cmp.Compare(rank[x.Kind], rank[y.Kind]) })
 	if p.datasets != nil && p.datasets.partial != "" {
@@ -136,19 +136,19 @@ func (p *porting) conclude() {
 	}
 }
 
-// maxProblems bounds how many questions one broken artifact, or a proof, may ask.
+// maxProblems bounds the questions about one artifact, and those about the proof.
 const maxProblems = 50
 
-// consequences of an artifact that can't be used, where no field says it better.
+// consequences tells what follows if an artifact can't be used.
 var consequences = map[string]string{
 	harness.JobParams:    "model, image, mounts and concurrency are placeholders",
-	harness.ClientScript: "the client checkout is a placeholder and further flags of the client are unknown",
-	harness.ClientLog:    "client settings that only its banner shows got fallbacks",
+	harness.ClientScript: "the client checkout is a placeholder and other flags of the client are unknown",
+	harness.ClientLog:    "client settings that only the banner shows have fallback values",
 	harness.JobLog:       "environments and topology are placeholders",
-	harness.Results:      "the settling time could not be read from the outputs",
+	harness.Results:      "the settling time can't be read from the outputs",
 }
 
-// askProblems asks about what could not be read as it should.
+// askProblems asks about the problems of artifacts.
 func (p *porting) askProblems() {
 	for _, a := range p.run.Artifacts {
 		p.askLines(a.Name, Confirm, a.Problems)
@@ -189,7 +189,8 @@ func (p *porting) askBanners() {
 	best, all := p.run.Banner, p.run.Banners
 	if len(best.Values) > 0 && !best.Complete {
 		p.ask(Confirm, "", "", "banner", evidence(Evidence{Artifact: harness.ClientLog, Line: best.First}),
-			"the banner in client.log (line %d to %d) is cut off; what it lacks got fallbacks", best.First, best.Last)
+			"the banner in client.log (lines %d to %d) is incomplete; missing settings have fallback values",
+			best.First, best.Last)
 	}
 	if len(all) > 1 {
 		var at []Evidence
@@ -197,11 +198,11 @@ func (p *porting) askBanners() {
 			at = append(at, Evidence{Artifact: harness.ClientLog, Line: x.First})
 		}
 		p.ask(Note, "", "", "starts", at,
-			"client.log shows %d starts of the client; the one on line %d counts", len(all), best.First)
+			"client.log shows %d starts of the client; the one on line %d was used", len(all), best.First)
 	}
 }
 
-// lustreNotice warns where the default rewrite is known to be wrong.
+// lustreNotice returns a warning if the default rewrite does not apply to this machine.
 func lustreNotice(oldRoot, newRoot string) string {
 	real, err := filepath.EvalSymlinks(oldRoot)
 	if err != nil {
@@ -210,6 +211,6 @@ func lustreNotice(oldRoot, newRoot string) string {
 	if want, err := filepath.EvalSymlinks(newRoot); err == nil && want == real {
 		return ""
 	}
-	return fmt.Sprintf("%s is no link to %s on this machine; the default path rewrite may be wrong here: "+
+	return fmt.Sprintf("%s is not a link to %s on this machine, so the default path rewrite may be wrong; "+
 		"see --no-default-rewrites and --path-rewrite", oldRoot, newRoot)
 }

@@ -1,11 +1,10 @@
-// Package porter turns a harness run directory into a recipe, a workload file
-// and a report that says where every single field came from.
+// Package porter converts a harness run directory to a recipe, a workload file and a report of
+// where each field comes from.
 //
-// Artifacts give evidence, evidence gives fields, and everything that leaves the package (both YAML
-// files, the provenance report, the list of open questions) is a view of the same fields. What
-// can't be known is asked for, never guessed in silence. The package prints nothing, starts
-// nothing, and knows neither the terminal nor the scheduler; given the same directory and options
-// it produces the same bytes on any machine.
+// Each field is derived from evidence in the artifacts. Both YAML files, the provenance report and
+// the list of open questions are written from the same fields. A value that can't be found is a
+// question. The same directory and options give the same bytes on any machine. The package prints
+// nothing and starts no process.
 package porter
 
 import (
@@ -19,19 +18,19 @@ import (
 	"github.com/agentperf/agentperf-tui/porter/proof"
 )
 
-// Evidence is one place in the run directory that a value rests on.
+// Evidence is the place in a run directory where a value was found.
 type Evidence = harness.Evidence
 
-// Artifact is one file that a port looks for.
+// Artifact is one file that a run directory may hold.
 type Artifact = harness.Artifact
 
-// Proof shows that a port loses nothing.
+// Proof compares the old launch lines with the plan of the new recipe.
 type Proof = proof.Proof
 
-// ProofRow is a difference that the proof found, or several that are alike.
+// ProofRow is one difference in a [Proof], or a group of similar ones.
 type ProofRow = proof.Row
 
-// File says which of the two written files a field belongs to.
+// File is one of the two written files.
 type File string
 
 // The two files.
@@ -40,104 +39,101 @@ const (
 	Workload File = "workload"
 )
 
-// Class says how much a field's value can be trusted.
+// Class tells how a field's value was obtained.
 type Class string
 
-// The classes, from the firmest to the one that must be answered.
+// The classes, from the most to the least reliable.
 const (
 	Copied     Class = "copied"     // as found
 	Translated Class = "translated" // as found, changed by a named rule
-	Inferred   Class = "inferred"   // concluded from what was found
-	Default    Class = "default"    // fixed, or the fallback where nothing was found
-	Guessed    Class = "guessed"    // can't be found in a run directory
-	Missing    Class = "todo"       // placeholder
+	Inferred   Class = "inferred"   // derived from what was found
+	Default    Class = "default"    // fixed, or a fallback because nothing was found
+	Guessed    Class = "guessed"    // not recorded in a run directory
+	Missing    Class = "todo"       // a placeholder, which must be replaced
 )
 
 var classes = []Class{Copied, Translated, Inferred, Default, Guessed, Missing}
 
-// Field is one leaf of a written file; a list counts as one leaf.
+// Field is one leaf of a written file. A list is one leaf.
 type Field struct {
 	File    File   `json:"file"`
-	Written string `json:"path"` // as the written file spells it
-	// Path is dotted, in the spelling of schema 1; keys that hold a dot are quoted.
+	Written string `json:"path"` // path in the written file
+	// Path is the dotted path in recipe layout 1. Keys that contain a dot are quoted.
 	Path  string `json:"canonical"`
 	Value string `json:"value"` // YAML text of the value, on one line
 	Class Class  `json:"class"`
-	// Rule is the translation, inference or default that was applied; empty for a plain copy.
+	// Rule is the translation, inference or default that was applied; empty for a copy.
 	Rule     string     `json:"rule,omitempty"`
 	Why      string     `json:"why,omitempty"` // reason for the rule
-	Evidence []Evidence `json:"evidence"`      // what the value rests on, most telling first
+	Evidence []Evidence `json:"evidence"`      // of the value, the most relevant first
 
 	base    string       // field of the schema table; empty in a workload
-	written string       // its path, as the file is written
+	written string       // its path in the written file
 	sub     []*yaml.Node // keys below it
-	node    *yaml.Node   // value, as it is written
+	node    *yaml.Node   // value, as written
 }
 
-// TodoKind ranks an open question.
+// TodoKind is the kind of a [Todo].
 type TodoKind string
 
-// The kinds: a must-fix makes the recipe unusable, a confirm asks a person to
-// look, a note tells what happened.
+// The kinds, from the most to the least urgent.
 const (
-	MustFix TodoKind = "must-fix"
-	Confirm TodoKind = "confirm"
-	Note    TodoKind = "note"
+	MustFix TodoKind = "must-fix" // the recipe can't be used until it is answered
+	Confirm TodoKind = "confirm"  // a person should check the value
+	Note    TodoKind = "note"     // a remark; nothing to answer
 )
 
 // Todo is an open question or a remark about the port.
 type Todo struct {
-	// ID is the same whenever the question comes up again: file:path, with
-	// #topic where it does not ask for the field's value, or run#topic where no
-	// field is concerned. Paths in it are those of schema 1, whatever is written.
+	// ID is stable between ports: file:path for a question about a field's value, file:path#topic for
+	// another question about a field, and run#topic otherwise. Paths are those of recipe layout 1.
 	ID         string      `json:"id"`
 	Kind       TodoKind    `json:"kind"`
-	File       File        `json:"file,omitempty"` // empty where no written file is concerned
-	Path       string      `json:"path,omitempty"` // as in [Field]; empty where no field is concerned
-	Message    string      `json:"message"`        // one line: what is open and what to do
+	File       File        `json:"file,omitempty"` // empty if it is not about a written file
+	Path       string      `json:"path,omitempty"` // as in [Field]; empty if it is not about a field
+	Message    string      `json:"message"`        // one line: what was found and what to do
 	Evidence   []Evidence  `json:"evidence,omitempty"`
-	Candidates []Candidate `json:"candidates,omitempty"` // values that would answer it
+	Candidates []Candidate `json:"candidates,omitempty"` // possible answers
 }
 
-// Candidate is a possible answer to a [Todo]. Size and Modified are those of a
-// file; they are zero for other values.
+// Candidate is a possible answer to a [Todo]. Size and Modified are zero unless it is a file.
 type Candidate struct {
 	Value    string    `json:"value"`
 	Size     int64     `json:"size,omitempty"` // bytes
 	Modified time.Time `json:"-"`              // depends on the machine
 }
 
-// Dropped is an input that was left out on purpose.
+// Dropped is an input that is not carried over.
 type Dropped struct {
-	From     string   `json:"from"` // what it belonged to, such as "prefill environment"
+	From     string   `json:"from"` // what it was part of, such as roles.prefill.env
 	Name     string   `json:"name"`
 	Rule     string   `json:"rule"`
 	Why      string   `json:"why"`
 	Evidence Evidence `json:"evidence"`
 }
 
-// Result is a finished port.
+// Result is the outcome of a port.
 type Result struct {
 	Source    string // last two elements of the run directory's path
 	Schema    int    // recipe layout, 1 or 2
 	Artifacts []Artifact
-	Fields    []Field // recipe first, each file in the order in which it is written
+	Fields    []Field // of the recipe, then of the workload, in the order of the written files
 	Dropped   []Dropped
 	Proof     Proof
-	Todos     []Todo   // open
-	Answered  []Todo   // closed by one of the answers
-	Answers   []Answer // all that were given, sorted by ID; some may fit no question
-	Notices   []string // depend on this machine; meant for the screen, never stored
+	Todos     []Todo   // open questions and notes
+	Answered  []Todo   // questions closed by an answer
+	Answers   []Answer // all given answers, sorted by ID; some may match no question
+	Notices   []string // depend on this machine; shown, but not stored
 
-	// Datasets is the index in which the datasets were looked for, for another port
-	// that is to look there again; nil if they were not looked for.
+	// Datasets is the index that was searched for the datasets; nil if there was no search. It can be
+	// passed to another port.
 	Datasets     *Datasets
-	DatasetNames []string // base names of the datasets, as far as an artifact names them
+	DatasetNames []string // base names of the datasets that an artifact names
 
-	recipe, workload []byte // rendered for the proof and the estimate; nil: not yet
+	recipe, workload []byte // rendered files; nil until they are rendered
 }
 
-// Summary counts the fields by class.
+// Summary returns the number of fields of each class.
 func (r *Result) Summary() map[Class]int {
 	n := make(map[Class]int, len(classes))
 	for _, f := range r.Fields {
@@ -146,7 +142,7 @@ func (r *Result) Summary() map[Class]int {
 	return n
 }
 
-// SummaryLine is the summary in one line, classes in fixed order, zeros left out.
+// SummaryLine returns the summary as one line, without classes that have no field.
 func (r *Result) SummaryLine() string {
 	n := r.Summary()
 	var parts []string

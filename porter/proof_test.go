@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
-// proofRows lists a proof's differences as "launch: difference | rule".
+// proofRows returns a proof's differences as "launch: difference | rule".
 func proofRows(p Proof) []string {
 	var out []string
 	for _, l := range p.Lines {
@@ -50,7 +50,7 @@ func TestProofRows(t *testing.T) {
 				"CTX 0: renamed env DYN_UCX_TLS → UCX_TLS | the harness", "CTX 0: dropped env UCX_TLS old tcp | replaced by " +
 					"DYN_UCX_TLS",
 				"CTX 0: changed env E old /lustre/x new /scratch/x | rewrite /lustre/", "CTX 0: changed env " +
-					"TRTLLM_EPLB_SHM_NAME old x new moe_shared_prefill0_{job_id} | srt-slurm sets it itself",
+					"TRTLLM_EPLB_SHM_NAME old x new moe_shared_prefill0_{job_id} | srt-slurm sets it",
 				"GEN 0: added env DYN_LOG new info | the default log level",
 			},
 		},
@@ -70,8 +70,8 @@ func TestProofRows(t *testing.T) {
 				workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), gen,
 			),
 			want: []string{
-				`frontend: changed env UCX_TLS old a,b new a,b | srun split the old list at its commas and gave "a"`,
-				"frontend: changed env LD_LIBRARY_PATH | came from the submitting shell",
+				`frontend: changed env UCX_TLS old a,b new a,b | srun split the old value at its commas and passed "a"`,
+				"frontend: changed env LD_LIBRARY_PATH | comes from the submitting shell",
 				"frontend: dropped flag --dyn-tool-call-parser old x | the frontend refuses", "frontend: changed flag " +
 					"--cache-dir old /lustre/c new /scratch/c | rewrite",
 				"frontend: changed flag --router-mode old round new kv | question recipe:frontend.args.router-mode#launched",
@@ -125,7 +125,7 @@ func TestProofRows(t *testing.T) {
 			},
 		},
 		{
-			name: "a worker thinly spread over nodes", job: jobLog(
+			name: "a worker on more nodes than it needs", job: jobLog(
 				strings.ReplaceAll(
 					workerLine("CTX", 0, "-w n1,n3 -N 2 -n 2", "A=1"), "CUDA_VISIBLE_DEVICES=0,1,2,3", "CUDA_VISIBLE_DEVICES=0",
 				),
@@ -141,12 +141,13 @@ func TestProofRows(t *testing.T) {
 			want: []string{
 				"etcd: dropped env ROUTER_MODE old kv | etcd does not read it", "etcd: dropped env ETCD_QUOTA_BACKEND_BYTES old " +
 					"1 | question run#etcd ETCD_QUOTA_BACKEND_BYTES",
-				"etcd: dropped env ETCD_ENDPOINTS old http://n1:2379 | set by srt-slurm or the image", "etcd: dropped flag --mpi old " +
-					"pmix | etcd is no MPI program",
+				"etcd: dropped env ETCD_ENDPOINTS old http://n1:2379 | set by srt-slurm or the image",
+				"etcd: dropped flag --mpi old " +
+					"pmix | etcd is not an MPI program",
 			},
 		},
 		{
-			name: "mounts and images of their own", job: jobLog(
+			name: "other mounts and images", job: jobLog(
 				workerLine(
 					"CTX", 0, "-w n1 -N 1 -n 4 --container-mounts=/lustre:/lustre,/other:/other --container-image=/lustre/other.sqsh",
 					"A=1",
@@ -185,8 +186,8 @@ func TestProofRows(t *testing.T) {
 	}
 }
 
-// Breaks what the port wrote: the proof must notice, or it proves nothing.
-func TestProofNotices(t *testing.T) {
+// The proof finds changes to the fields after the port.
+func TestProofFindsChangedFields(t *testing.T) {
 	t.Parallel()
 	drop := func(path string) func(*draft) {
 		return func(d *draft) {
@@ -211,13 +212,14 @@ func TestProofNotices(t *testing.T) {
 	}
 	add := func(base, name string) func(*draft) {
 		return func(d *draft) {
-			d.place(Field{File: Recipe, base: base, sub: keys(name), node: quoted("x"), Class: Copied, Path: base + "." + name})
+			path := base + "." + name
+			d.addField(Field{File: Recipe, base: base, sub: keys(name), node: quoted("x"), Class: Copied, Path: path})
 		}
 	}
 	for _, c := range []struct {
-		name  string
-		spoil func(*draft)
-		want  []string
+		name   string
+		change func(*draft)
+		want   []string
 	}{
 		{
 			"a variable lost", drop("backend.prefill_environment.TRTLLM_ENABLE_PDL"),
@@ -231,12 +233,12 @@ func TestProofNotices(t *testing.T) {
 			"a renamed variable changed", set("backend.prefill_environment.UCX_TLS", "tcp"),
 			[]string{"CTX 0: changed env DYN_UCX_TLS old cuda_ipc,cuda_copy,sm,self,tcp new tcp"},
 		},
-		{"a variable made up", add("backend.prefill_environment", "ZZ"), []string{"CTX 0: added env ZZ new x"}},
+		{"an extra variable", add("backend.prefill_environment", "ZZ"), []string{"CTX 0: added env ZZ new x"}},
 		{
 			"a variable of the frontend lost", drop("frontend.env.DYN_TOKENIZER_CACHE"),
 			[]string{"frontend: dropped env DYN_TOKENIZER_CACHE old 1"},
 		},
-		{"a flag made up", add("frontend.args", "zz"), []string{"frontend: added flag --zz new x"}},
+		{"an extra flag", add("frontend.args", "zz"), []string{"frontend: added flag --zz new x"}},
 		{
 			"an engine value lost", drop("backend.trtllm_config.decode.max_batch_size"),
 			[]string{"GEN 0: dropped config max_batch_size old 16"},
@@ -245,7 +247,7 @@ func TestProofNotices(t *testing.T) {
 			"an engine value changed", set("backend.trtllm_config.prefill.max_seq_len", "1"),
 			[]string{"CTX 0: changed config max_seq_len old 147456 new 1"},
 		},
-		{"an engine value made up", add("backend.trtllm_config.prefill", "zz"), []string{`CTX 0: added config zz new "x"`}},
+		{"an extra engine value", add("backend.trtllm_config.prefill", "zz"), []string{`CTX 0: added config zz new "x"`}},
 		{
 			"a worker lost", func(d *draft) { set("resources.prefill_workers", "4")(d); set("resources.prefill_nodes", "4")(d) },
 			[]string{"CTX 4: dropped flag the whole launch"},
@@ -271,13 +273,13 @@ func TestProofNotices(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, err := start(t.Context(), sampleDir, Options{})
+			p, err := newPorting(t.Context(), sampleDir, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.decide()
-			p.conclude()
-			c.spoil(p.draft)
+			p.decideFields()
+			p.checkAndSort()
+			c.change(p.draft)
 			p.res.Proof, p.res.recipe = Proof{}, nil
 			(&checks{porting: p}).prove()
 			got := p.res.Proof.Unexplained()
@@ -287,12 +289,12 @@ func TestProofNotices(t *testing.T) {
 				}
 			}
 			if all := todoLines(p.res); !slices.ContainsFunc(all, func(s string) bool {
-				return strings.HasPrefix(s, "must-fix : an error of the porter: "+c.want[0])
+				return strings.HasPrefix(s, "must-fix : a bug in the porter: "+c.want[0])
 			}) {
 				t.Errorf("no question about it:\n%s", strings.Join(all, "\n"))
 			}
 			text := p.res.Proof.Text()
-			if !strings.Contains(text, "WITHOUT A RULE: an error of the porter") || !strings.Contains(text, "NO RULE") {
+			if !strings.Contains(text, " UNEXPLAINED: a bug in the porter\n") || !strings.Contains(text, "| UNEXPLAINED") {
 				t.Errorf("report:\n%s", text)
 			}
 		})
@@ -303,7 +305,7 @@ func TestProofProblem(t *testing.T) {
 	t.Parallel()
 	files := smallRun()
 	files[harness.JobLog] = "noise\n"
-	if r := port(t, lay(t, files), Options{}); r.Proof.Summary() != "not proved: job.log shows no launch line" {
+	if r := port(t, lay(t, files), Options{}); r.Proof.Summary() != "not compared: job.log shows no launch line" {
 		t.Errorf("no launch: %s", r.Proof.Summary())
 	}
 	files[harness.JobLog] = jobLog(

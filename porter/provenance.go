@@ -12,12 +12,12 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// provenanceVersion grows when a key changes its meaning.
+// provenanceVersion is incremented when the meaning of a key changes.
 const provenanceVersion = 1
 
-// Provenance is the stored form of a port, beside the recipe. Keys and order are
-// stable, so that two files can be compared line by line, and it holds nothing
-// that depends on the machine or the day.
+// Provenance is the report of a port as it is stored next to the recipe. The order of keys is
+// stable, so that two reports can be compared line by line. It does not depend on the machine or
+// the time.
 type Provenance struct {
 	Version   int           `json:"version"`
 	Source    string        `json:"source"`
@@ -27,22 +27,22 @@ type Provenance struct {
 	Fields    []Field       `json:"fields"`
 	Dropped   []Dropped     `json:"dropped"`
 	Proof     Proof         `json:"proof"`
-	Todos     []Todo        `json:"todos"`   // open; paths as the written file spells them
-	Answers   []Answer      `json:"answers"` // given again when the recipe is ported anew
-	// Texts are the files as they were written; empty in a report of an older program.
+	Todos     []Todo        `json:"todos"`   // open; paths of the written layout
+	Answers   []Answer      `json:"answers"` // applied again when the recipe is ported again
+	// Texts are the files as written; empty in a report of an older program.
 	Texts map[File]string `json:"texts,omitempty"`
 }
 
-// provenance is the result as it is stored.
+// provenance returns the stored form of the result.
 func (r *Result) provenance() *Provenance {
 	l := newLayout(r.Schema)
 	p := &Provenance{
 		Version: provenanceVersion, Source: r.Source, Schema: r.Schema, Summary: r.Summary(), Proof: r.Proof,
-		Artifacts: list(r.Artifacts), Fields: list(r.Fields), Dropped: list(r.Dropped),
-		Todos: list(r.Todos), Answers: list(r.Answers),
+		Artifacts: nonNil(r.Artifacts), Fields: nonNil(r.Fields), Dropped: nonNil(r.Dropped),
+		Todos: nonNil(r.Todos), Answers: nonNil(r.Answers),
 	}
 	for i := range p.Fields {
-		p.Fields[i].Evidence = list(p.Fields[i].Evidence)
+		p.Fields[i].Evidence = nonNil(p.Fields[i].Evidence)
 	}
 	for i := range p.Todos {
 		p.Todos[i].Path = l.todoPath(p.Todos[i])
@@ -50,11 +50,11 @@ func (r *Result) provenance() *Provenance {
 	return p
 }
 
-// list copies a slice; an empty one is stored as [], not as null.
-func list[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
+// nonNil copies a slice. A nil slice becomes an empty one, which is stored as [] instead of null.
+func nonNil[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 
-// ProvenanceJSON is the file beside the recipe: JSON with one row a line, so that
-// line by line comparison shows rows.
+// ProvenanceJSON returns the report as JSON with one row per line, so that reports can be compared
+// line by line.
 func (r *Result) ProvenanceJSON() ([]byte, error) {
 	p := r.provenance()
 	recipe, err := r.RecipeYAML()
@@ -85,7 +85,7 @@ func (r *Result) ProvenanceJSON() ([]byte, error) {
 	return w.out.Bytes(), nil
 }
 
-// jsonRows writes an object whose lists have an element a line.
+// jsonRows writes a JSON object whose lists have one element per line.
 type jsonRows struct {
 	out bytes.Buffer
 	err error
@@ -118,11 +118,10 @@ func rows[T any](w *jsonRows, key string, list []T) {
 	w.out.WriteString("]")
 }
 
-// maxProvenance bounds a stored report, in MiB; one of a run of many workers has some
-// hundred kilobytes.
+// maxProvenance bounds a stored report, in MiB. That of a large run has some hundred kilobytes.
 const maxProvenance = 64
 
-// LoadProvenance reads a stored report. A file that is not there is an [fs.ErrNotExist].
+// LoadProvenance reads a stored report. The error is an [fs.ErrNotExist] if there is none.
 func LoadProvenance(path string) (*Provenance, error) {
 	data, err := smallfile.Read(path, maxProvenance)
 	if err != nil {
@@ -153,8 +152,8 @@ func (l layout) todoPath(t Todo) string {
 	return t.Path
 }
 
-// ProvenanceText is the report for people: one row a field, then what was dropped, then the open
-// questions. Rows don't depend on one another, so that two reports can be compared line by line.
+// ProvenanceText returns the report as text: fields, dropped inputs, proof, questions and answers.
+// Two reports can be compared line by line.
 func (r *Result) ProvenanceText() string {
 	l := newLayout(r.Schema)
 	var b strings.Builder
@@ -169,28 +168,29 @@ func (r *Result) ProvenanceText() string {
 			fmt.Fprintf(&b, "\n%s\n", file)
 		}
 		fmt.Fprintf(&b, "  %-10s %s: %s%s%s\n", f.Class, safetext.Clip(f.Written, 200), safetext.Clip(f.Value, 500),
-			whence(f.Evidence, f.Value), because(f.Rule, f.Why))
+			evidenceText(f.Evidence, f.Value), ruleText(f.Rule, f.Why))
 	}
 	if len(r.Dropped) > 0 {
 		b.WriteString("\ndropped\n")
 	}
 	for _, d := range r.Dropped {
-		from := whence([]Evidence{d.Evidence}, "")
-		fmt.Fprintf(&b, "  %s %s%s%s\n", d.From, safetext.Clip(d.Name, 100), from, because(d.Rule, d.Why))
+		from := evidenceText([]Evidence{d.Evidence}, "")
+		fmt.Fprintf(&b, "  %s %s%s%s\n", d.From, safetext.Clip(d.Name, 100), from, ruleText(d.Rule, d.Why))
 	}
 	b.WriteString("\n")
 	b.WriteString(r.Proof.Text())
 	if len(r.Todos) > 0 {
-		b.WriteString("\nopen\n")
+		fmt.Fprintf(&b, "\nquestions (%d must fix, %d to confirm)\n", r.CountOpen(MustFix), r.CountOpen(Confirm))
 	}
 	for _, t := range r.Todos {
 		where := ""
 		if t.File != "" {
 			where = strings.TrimSuffix(fmt.Sprintf("%s %s", t.File, safetext.Clip(l.todoPath(t), 200)), " ") + ": "
 		}
-		fmt.Fprintf(&b, "  %-8s %s%s%s [%s]\n", t.Kind, where, t.Message, whence(t.Evidence, ""), safetext.Clip(t.ID, 300))
+		fmt.Fprintf(&b, "  %-8s %s%s%s [%s]\n", t.Kind, where, t.Message,
+			evidenceText(t.Evidence, ""), safetext.Clip(t.ID, 300))
 		for _, c := range t.Candidates {
-			fmt.Fprintf(&b, "    candidate %s%s\n", safetext.Clip(c.Value, 300), size(c.Size))
+			fmt.Fprintf(&b, "    candidate %s%s\n", safetext.Clip(c.Value, 300), sizeText(c.Size))
 		}
 	}
 	if len(r.Answers) > 0 {
@@ -202,15 +202,15 @@ func (r *Result) ProvenanceText() string {
 	return b.String()
 }
 
-func size(n int64) string {
+func sizeText(n int64) string {
 	if n == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (%d bytes)", n)
 }
 
-// whence spells evidence: artifact:line key=raw, raw only where it says more than the value.
-func whence(evs []Evidence, value string) string {
+// evidenceText formats evidence as artifact:line key=raw. raw is left out if it equals the value.
+func evidenceText(evs []Evidence, value string) string {
 	var b strings.Builder
 	for i, e := range evs {
 		sep := ", "
@@ -236,7 +236,7 @@ func whence(evs []Evidence, value string) string {
 	return b.String()
 }
 
-func because(rule, why string) string {
+func ruleText(rule, why string) string {
 	switch {
 	case rule == "" && why == "":
 		return ""

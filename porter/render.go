@@ -13,16 +13,16 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// RecipeYAML is the recipe as a file, with a short comment at each open question.
+// RecipeYAML returns the recipe file, with a short comment at each field that a question is about.
 func (r *Result) RecipeYAML() ([]byte, error) {
 	if r.recipe != nil {
 		return r.recipe, nil
 	}
 	return r.render(Recipe, "# Ported from "+oneLine(r.Source)+
-		". Where each field comes from: see the .provenance.json beside this file.\n")
+		". The .provenance.json next to this file tells where each field comes from.\n")
 }
 
-// WorkloadYAML is the client's workload file, commented likewise.
+// WorkloadYAML returns the client's workload file, with the same kind of comments.
 func (r *Result) WorkloadYAML() ([]byte, error) {
 	if r.workload != nil {
 		return r.workload, nil
@@ -41,14 +41,14 @@ func (r *Result) render(file File, head string) ([]byte, error) {
 		if f.File != file {
 			continue
 		}
-		if f.written != written { // many fields lie below one
+		if f.written != written { // many fields share a base
 			base, written = splitKeys(f.written), f.written
 		}
 		insert(root, f, append(base[:len(base):len(base)], f.sub...), values)
 	}
 	for _, t := range r.Todos {
 		if t.File == file && t.Kind != Note {
-			comment(values[t.Path], t)
+			addComment(values[t.Path], t)
 		}
 	}
 	var out bytes.Buffer
@@ -66,7 +66,7 @@ func (r *Result) render(file File, head string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// layout spells paths in one recipe layout.
+// layout is a recipe layout with its table of fields.
 type layout struct {
 	version int
 	table   *schema.Table
@@ -74,18 +74,18 @@ type layout struct {
 
 func newLayout(version int) layout { return layout{version, schema.Recipe(version)} }
 
-// insert puts a field's value into the tree, and records the nodes on its way by
-// their canonical paths.
+// insert adds a field's value to the tree and records its key and value nodes, and those of its
+// base, by canonical path.
 func insert(root *yaml.Node, f Field, keys []*yaml.Node, values map[string][2]*yaml.Node) {
 	m := root
 	for i, k := range keys {
 		last := i == len(keys)-1
-		key, value := child(m, k)
+		key, value := findKey(m, k)
 		if value == nil {
 			key = &yaml.Node{Kind: yaml.ScalarNode, Tag: k.Tag, Value: k.Value, Style: k.Style}
 			value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 			if last {
-				value = bare(f.node)
+				value = copyValue(f.node)
 			}
 			m.Content = append(m.Content, key, value)
 		}
@@ -101,7 +101,7 @@ func insert(root *yaml.Node, f Field, keys []*yaml.Node, values map[string][2]*y
 	}
 }
 
-func child(m, key *yaml.Node) (k, v *yaml.Node) {
+func findKey(m, key *yaml.Node) (k, v *yaml.Node) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key.Value && m.Content[i].Tag == key.Tag {
 			return m.Content[i], m.Content[i+1]
@@ -110,17 +110,17 @@ func child(m, key *yaml.Node) (k, v *yaml.Node) {
 	return nil, nil
 }
 
-// bare copies a value without the positions and comments of its source.
-func bare(n *yaml.Node) *yaml.Node {
+// copyValue copies a value without positions and comments.
+func copyValue(n *yaml.Node) *yaml.Node {
 	c := &yaml.Node{Kind: n.Kind, Tag: n.Tag, Value: n.Value, Style: n.Style}
 	for _, k := range n.Content {
-		c.Content = append(c.Content, bare(k))
+		c.Content = append(c.Content, copyValue(k))
 	}
 	return c
 }
 
-// comment puts a short remark at a value, several behind one another.
-func comment(at [2]*yaml.Node, t Todo) {
+// addComment adds a question to the comment of a value.
+func addComment(at [2]*yaml.Node, t Todo) {
 	key, value := at[0], at[1]
 	if key == nil {
 		return
@@ -142,10 +142,7 @@ func comment(at [2]*yaml.Node, t Todo) {
 	}
 }
 
-// Nodes of generated values. Environment values are always quoted: srt-slurm
-// takes strings only, and 1 or none would be something else.
-
-// plain is text without quotes, unless some YAML reader would take it for something else.
+// plain returns text without quotes, or with quotes if a YAML reader might not read it as text.
 func plain(s string) *yaml.Node {
 	n := scalar("!!str", s)
 	if yamldoc.YAML11Type(n) != "" {
@@ -158,6 +155,8 @@ func scalar(tag, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
 }
 
+// quoted returns text in quotes, as for all values of an environment: srt-slurm accepts only
+// strings.
 func quoted(s string) *yaml.Node {
 	n := scalar("!!str", s)
 	n.Style = yaml.DoubleQuotedStyle

@@ -89,7 +89,7 @@ func TestSampleFacts(t *testing.T) {
 			t.Errorf("%s = %s, want %s", path, got[path], value)
 		}
 	}
-	// The launch lines hold 35, 34 and 15 variables with HOME from --export apart.
+	// The launch lines have 35, 34 and 15 variables, without HOME from --export.
 	wantCounts := map[string]int{
 		"backend.prefill_environment": 30, "backend.decode_environment": 29, "frontend.env": 16,
 		"frontend.args": 6, "backend.trtllm_config.prefill": 27, "backend.trtllm_config.decode": 32,
@@ -107,7 +107,7 @@ func TestSampleFacts(t *testing.T) {
 	}
 }
 
-// leafPaths lists the leaves of written YAML; a list is one.
+// leafPaths returns the paths of the leaves of written YAML. A list is one leaf.
 func leafPaths(t *testing.T, text string) []string {
 	t.Helper()
 	var doc yaml.Node
@@ -129,8 +129,7 @@ func leafPaths(t *testing.T, text string) []string {
 	return out
 }
 
-// checkRows compares the leaves of both files with the fields, both ways, and
-// every piece of evidence with the artifact that it names.
+// checkRows compares the leaves of both files with the fields, and all evidence with the artifacts.
 func checkRows(t *testing.T, dir string, r *Result) {
 	t.Helper()
 	fields := map[File][]string{}
@@ -140,7 +139,7 @@ func checkRows(t *testing.T, dir string, r *Result) {
 			t.Errorf("%s: class %q without evidence", f.Path, f.Class)
 		}
 		if f.Class != Copied && f.Rule == "" {
-			t.Errorf("%s: class %s names no rule", f.Path, f.Class)
+			t.Errorf("%s: class %s without a rule", f.Path, f.Class)
 		}
 		for _, ev := range f.Evidence {
 			checkEvidence(t, dir, f.Path, ev)
@@ -158,8 +157,7 @@ func checkRows(t *testing.T, dir string, r *Result) {
 	}
 }
 
-// sortedLike orders rows as they are written: schema 2 gathers what the table
-// lists apart.
+// sortedLike sorts rows in the order of the written file, which may differ from that of the table.
 func sortedLike(order, rows []string) []string {
 	left := map[string]int{}
 	for _, r := range rows {
@@ -197,7 +195,7 @@ func checkEvidence(t *testing.T, dir, path string, ev Evidence) {
 	}
 	line := lines[ev.Line-1]
 	if ev.Column > 0 && !strings.HasPrefix(line[min(ev.Column-1, len(line)):], ev.Raw) {
-		t.Errorf("%s: %s:%d:%d does not read %q", path, ev.Artifact, ev.Line, ev.Column, ev.Raw)
+		t.Errorf("%s: %s:%d:%d is not %q", path, ev.Artifact, ev.Line, ev.Column, ev.Raw)
 	}
 	if ev.Column == 0 && ev.Raw != "" && ev.Key != "run.py" {
 		t.Logf("%s: %s:%d %s has no column for %q", path, ev.Artifact, ev.Line, ev.Key, ev.Raw)
@@ -224,7 +222,7 @@ func TestSampleColumns(t *testing.T) {
 		}
 	}
 	if without > 0 {
-		t.Errorf("%d pieces of evidence can't be lit in their line", without)
+		t.Errorf("%d pieces of evidence have no column", without)
 	}
 }
 
@@ -272,7 +270,7 @@ func TestSampleDatasets(t *testing.T) {
 		"user_assignments_path: /data/500-sample-user-trajectory-assignments-20k.json\n",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("workload lacks %q:\n%s", want, text)
+			t.Errorf("workload does not contain %q:\n%s", want, text)
 		}
 	}
 	for _, td := range r.Todos {

@@ -10,11 +10,11 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// roles are those of the workers that a harness run has.
+// roles are the worker roles of a harness run.
 var roles = []schema.Role{schema.Prefill, schema.Decode}
 
-// topology decides nodes, workers and GPUs, and reports where -N, -n, the host
-// lists and CUDA_VISIBLE_DEVICES contradict one another.
+// topology sets the numbers of nodes, workers and GPUs, and asks where -N, -n, the host lists and
+// CUDA_VISIBLE_DEVICES contradict each other.
 type topology struct {
 	*porting
 	gpus gpuCount
@@ -24,22 +24,22 @@ const gpusPerNode = "resources.gpus_per_node"
 
 func (t *topology) fields() {
 	t.gpuType()
-	shapes := map[schema.Role]*shape{}
+	shapes := map[schema.Role]*roleShape{}
 	for _, r := range roles {
-		shapes[r] = &shape{hosts: map[string]bool{}}
+		shapes[r] = &roleShape{hosts: map[string]bool{}}
 		for _, l := range t.run.Launches.Workers[r] {
-			t.add(l, shapes[r])
+			t.addWorker(l, shapes[r])
 		}
 	}
-	for _, text := range t.gpus.clashes {
+	for _, text := range t.gpus.conflicts {
 		t.ask(Confirm, Recipe, gpusPerNode, "shared", nil, "%s", text)
 	}
 	perNode, from := t.gpus.perNode()
 	if perNode == 0 {
-		t.recipe(gpusPerNode, integer(4), placeholder("no launch line tells it"))
-		t.ask(MustFix, Recipe, gpusPerNode, "", nil, "no launch line tells the GPUs of a node; 4 is a placeholder")
+		t.setRecipe(gpusPerNode, integer(4), placeholder("no launch line shows it"))
+		t.ask(MustFix, Recipe, gpusPerNode, "", nil, "no launch line shows the GPUs per node; 4 is a placeholder")
 	} else {
-		t.recipe(gpusPerNode, integer(perNode), inferred(from, "checked against -n and -N of each worker", t.gpus.ev...))
+		t.setRecipe(gpusPerNode, integer(perNode), inferred(from, "checked against -n and -N of each worker", t.gpus.ev...))
 	}
 	for _, r := range roles {
 		t.roleSize(r, shapes[r], perNode)
@@ -49,29 +49,29 @@ func (t *topology) fields() {
 func (t *topology) gpuType() {
 	const base = "resources.gpu_type"
 	if given := t.opt.GPUType; given != "" {
-		t.recipe(base, plain(given), copied(Evidence{Artifact: "command line", Key: "--gpu-type", Raw: given}))
+		t.setRecipe(base, plain(given), copied(Evidence{Artifact: "command line", Key: "--gpu-type", Raw: given}))
 		return
 	}
-	t.recipe(base, plain("gb300"), origin{Guessed, "guess", "a run directory does not name its GPUs", nil})
+	t.setRecipe(base, plain("gb300"), origin{Guessed, "guess", "a run directory does not name its GPUs", nil})
 	t.ask(Confirm, Recipe, base, "", nil,
 		"guessed, since the run directory does not name the GPUs: confirm, or port with --gpu-type")
 }
 
-// shape is the size of one role, from its launch lines.
-type shape struct {
-	hosts   map[string]bool
-	unnamed int   // nodes of workers without a host list
-	ranks   []int // GPUs of each worker; 0 where unknown
-	spread  []int // nodes of each worker
-	ev      []Evidence
+// roleShape is the size of one role, from its launch lines.
+type roleShape struct {
+	hosts         map[string]bool
+	unlistedNodes int   // nodes of workers without a host list
+	ranks         []int // GPUs of each worker; 0 if unknown
+	nodeCounts    []int // nodes of each worker
+	ev            []Evidence
 }
 
-func (s *shape) nodes() int { return len(s.hosts) + s.unnamed }
+func (s *roleShape) nodes() int { return len(s.hosts) + s.unlistedNodes }
 
-// add adds one worker to its role.
-func (t *topology) add(l *harness.Launch, s *shape) {
+// addWorker adds one worker to its role.
+func (t *topology) addWorker(l *harness.Launch, s *roleShape) {
 	path := l.Role.NodesPath()
-	say := func(format string, args ...any) {
+	ask := func(format string, args ...any) {
 		message := l.Name() + ": " + fmt.Sprintf(format, args...)
 		t.ask(Confirm, Recipe, path, l.Name()+" size", evidence(l.At("srun", "", 0)), "%s", message)
 	}
@@ -79,16 +79,16 @@ func (t *topology) add(l *harness.Launch, s *shape) {
 	nodes := len(l.Hosts)
 	switch {
 	case nodes == 0 && l.Nodes == 0:
-		say("neither a host list nor -N tells its nodes; 1 was assumed")
+		ask("neither a host list nor -N; 1 node was assumed")
 		nodes = 1
 	case nodes == 0:
-		say("no host list that can be read; -N %d was taken, on nodes of its own", l.Nodes)
+		ask("no valid host list; -N %d was used, on nodes of its own", l.Nodes)
 		nodes = l.Nodes
 	case l.Nodes != 0 && l.Nodes != nodes:
-		say("-N is %d, but its host list names %d nodes; the host list was taken", l.Nodes, nodes)
+		ask("-N is %d, but its host list names %d nodes; the host list was used", l.Nodes, nodes)
 	}
 	if len(l.Hosts) == 0 {
-		s.unnamed += nodes
+		s.unlistedNodes += nodes
 	}
 	for _, h := range l.Hosts {
 		s.hosts[h] = true
@@ -98,21 +98,21 @@ func (t *topology) add(l *harness.Launch, s *shape) {
 	switch {
 	case ranks == 0 && len(devices) > 0:
 		ranks = nodes * len(devices)
-		say("no -n; %d GPUs were taken from CUDA_VISIBLE_DEVICES", ranks)
+		ask("no -n; %d GPUs from CUDA_VISIBLE_DEVICES were used", ranks)
 	case ranks > 0 && len(devices) > 0 && ranks != nodes*len(devices):
-		say("-n is %d on %d nodes, but CUDA_VISIBLE_DEVICES names %d GPUs a node; -n was taken for the worker's size",
+		ask("-n is %d on %d nodes, but CUDA_VISIBLE_DEVICES names %d GPUs per node; -n was used as the worker's size",
 			ranks, nodes, len(devices))
 	case ranks == 0:
-		say("neither -n nor CUDA_VISIBLE_DEVICES tells its GPUs")
+		ask("neither -n nor CUDA_VISIBLE_DEVICES shows its GPUs")
 	}
-	s.ranks, s.spread = append(s.ranks, ranks), append(s.spread, nodes)
+	s.ranks, s.nodeCounts = append(s.ranks, ranks), append(s.nodeCounts, nodes)
 	if len(s.ev) < 8 {
 		s.ev = append(s.ev, shapeEvidence(l))
 	}
-	t.gpus.add(l, nodes, ranks, devices, at)
+	t.gpus.addWorker(l, nodes, ranks, devices, at)
 }
 
-// shapeEvidence points at the host list, or at the line where there is none.
+// shapeEvidence returns the evidence of the host list, or of the launch line if it has none.
 func shapeEvidence(l *harness.Launch) Evidence {
 	ev := l.OptionAt(l.Nodelist)
 	if l.Nodelist.Name == "" {
@@ -122,7 +122,7 @@ func shapeEvidence(l *harness.Launch) Evidence {
 	return ev
 }
 
-// visibleDevices are the GPUs that a worker was told to use on each of its nodes.
+// visibleDevices returns the GPUs in CUDA_VISIBLE_DEVICES of a worker.
 func visibleDevices(l *harness.Launch) ([]string, Evidence) {
 	v, _ := l.Lookup("CUDA_VISIBLE_DEVICES")
 	var ids []string
@@ -134,11 +134,11 @@ func visibleDevices(l *harness.Launch) ([]string, Evidence) {
 	return ids, v.At
 }
 
-// gpuCount gathers which GPUs of which node are in use.
+// gpuCount records which GPUs are in use on each node.
 type gpuCount struct {
-	nodes   map[string]*nodeGPUs
-	clashes []string
-	ev      []Evidence
+	nodes     map[string]*nodeGPUs
+	conflicts []string
+	ev        []Evidence
 }
 
 type nodeGPUs struct {
@@ -146,7 +146,7 @@ type nodeGPUs struct {
 	ranks   int
 }
 
-func (g *gpuCount) add(l *harness.Launch, nodes, ranks int, devices []string, at Evidence) {
+func (g *gpuCount) addWorker(l *harness.Launch, nodes, ranks int, devices []string, at Evidence) {
 	hosts := l.Hosts
 	if len(hosts) == 0 {
 		hosts = []string{l.Name()}
@@ -162,8 +162,8 @@ func (g *gpuCount) add(l *harness.Launch, nodes, ranks int, devices []string, at
 		}
 		n.ranks += (ranks + nodes - 1) / nodes
 		for _, d := range devices {
-			if other, taken := n.devices[d]; taken && len(g.clashes) < 8 {
-				g.clashes = append(g.clashes, fmt.Sprintf("%s and %s both use GPU %s of %s: check the launch lines",
+			if other, taken := n.devices[d]; taken && len(g.conflicts) < 8 {
+				g.conflicts = append(g.conflicts, fmt.Sprintf("%s and %s both use GPU %s of %s: check the launch lines",
 					other, l.Name(), safetext.Clip(d, 40), safetext.Clip(h, 80)))
 			}
 			n.devices[d] = l.Name()
@@ -178,7 +178,7 @@ func (g *gpuCount) add(l *harness.Launch, nodes, ranks int, devices []string, at
 	}
 }
 
-// perNode is the largest number of GPUs in use on one node, and where it is from.
+// perNode returns the largest number of GPUs in use on one node and how it was determined.
 func (g *gpuCount) perNode() (n int, from string) {
 	byDevice, byRank := 0, 0
 	for _, node := range g.nodes {
@@ -187,23 +187,24 @@ func (g *gpuCount) perNode() (n int, from string) {
 	if byDevice > 0 {
 		return byDevice, "CUDA_VISIBLE_DEVICES of the workers on one node"
 	}
-	return byRank, "ranks (-n) over nodes (-N)"
+	return byRank, "ranks (-n) divided by nodes (-N)"
 }
 
-// roleSize decides nodes and workers of a role, and the GPUs of one worker where
-// they don't follow from these.
-func (t *topology) roleSize(r schema.Role, s *shape, perNode int) {
+// roleSize sets the nodes and workers of a role, and the GPUs of a worker if they don't follow from
+// these.
+func (t *topology) roleSize(r schema.Role, s *roleShape, perNode int) {
 	workers, nodes, word := r.WorkersPath(), r.NodesPath(), harness.RoleName(r)
 	n := len(s.ranks)
 	if n == 0 {
-		t.recipe(nodes, integer(0), placeholder("no launch line of this role"))
-		t.recipe(workers, integer(0), placeholder("no launch line of this role"))
-		t.ask(MustFix, Recipe, nodes, "", nil, "job.log has no launch line of a %s worker: give the nodes of all", word)
-		t.ask(MustFix, Recipe, workers, "", nil, "job.log has no launch line of a %s worker: give their number", word)
+		const noLine = "job.log has no launch line of a %s worker: "
+		t.setRecipe(nodes, integer(0), placeholder("no launch line of this role"))
+		t.setRecipe(workers, integer(0), placeholder("no launch line of this role"))
+		t.ask(MustFix, Recipe, nodes, "", nil, noLine+"give the number of nodes", word)
+		t.ask(MustFix, Recipe, workers, "", nil, noLine+"give the number of workers", word)
 		return
 	}
-	t.recipe(nodes, integer(s.nodes()), inferred("distinct nodes over all "+word+" launches", "", s.ev...))
-	t.recipe(workers, integer(n), inferred("distinct "+word+" launches", "", s.ev...))
+	t.setRecipe(nodes, integer(s.nodes()), inferred("distinct nodes of all "+word+" launches", "", s.ev...))
+	t.setRecipe(workers, integer(n), inferred("distinct "+word+" launches", "", s.ev...))
 	size := s.ranks[0]
 	if slices.ContainsFunc(s.ranks, func(other int) bool { return other != size }) {
 		sizes := strings.Trim(strings.ReplaceAll(fmt.Sprint(s.ranks[:min(n, 16)]), " ", ", "), "[]")
@@ -214,18 +215,18 @@ func (t *topology) roleSize(r schema.Role, s *shape, perNode int) {
 	if size == 0 || perNode == 0 {
 		return
 	}
-	if spread, want := slices.Max(s.spread), (size+perNode-1)/perNode; spread != want {
+	if spread, want := slices.Max(s.nodeCounts), (size+perNode-1)/perNode; spread != want {
 		t.ask(Confirm, Recipe, nodes, "packing", s.ev,
-			"a %s worker ran on %d nodes; the new job packs its %d GPUs on %d: check that this is meant", word, spread, size,
-			want)
+			"a %s worker ran on %d nodes; the new job packs its %d GPUs on %d: confirm that this is intended",
+			word, spread, size, want)
 	}
 	if s.nodes()*perNode/n != size {
-		t.recipe(r.GPUsPath(), integer(size),
-			inferred("ranks (-n) of one worker", "nodes × GPUs a node / workers would give another size", s.ev...))
+		t.setRecipe(r.GPUsPath(), integer(size),
+			inferred("ranks (-n) of one worker", "nodes × GPUs per node / workers gives another size", s.ev...))
 	}
 }
 
-// askLaunch reports what is odd about a launch line.
+// askLaunch asks about repeated launches, unknown flags and problems of a launch line.
 func (d *draft) askLaunch(path string, l *harness.Launch) {
 	if l.Starts > 1 {
 		var at []Evidence
@@ -233,7 +234,7 @@ func (d *draft) askLaunch(path string, l *harness.Launch) {
 			at = append(at, Evidence{Artifact: harness.JobLog, Line: n})
 		}
 		d.ask(Note, "", "", l.Name()+" launches", at,
-			"%s was launched %d times; the last launch (line %d) counts", l.Name(), l.Starts, l.Line)
+			"%s was launched %d times; the last launch (line %d) was used", l.Name(), l.Starts, l.Line)
 	}
 	d.askFlags(l)
 	for _, p := range l.Problems {

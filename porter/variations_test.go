@@ -8,8 +8,8 @@ import (
 	"github.com/agentperf/agentperf-tui/porter/rules"
 )
 
-// Variations of the small run, one table an artifact. The classes of input that
-// occur on real clusters have directories of their own: see classes_test.go.
+// Variations of the small run, one table an artifact. The classes of input that occur on real
+// clusters have directories of their own: see classes_test.go.
 
 func TestTopology(t *testing.T) {
 	t.Parallel()
@@ -23,7 +23,7 @@ func TestTopology(t *testing.T) {
 	}
 	for _, c := range []inputCase{
 		{
-			name:  "two workers claim the same GPUs",
+			name:  "two workers use the same GPU",
 			files: map[string]string{harness.JobLog: jobLog(half(0, "n1", "0,1"), half(1, "n1", "1,2"), gen)},
 			todos: []string{"confirm resources.gpus_per_node: CTX 0 and CTX 1 both use GPU 1 of n1"},
 		},
@@ -35,13 +35,13 @@ func TestTopology(t *testing.T) {
 			},
 		},
 		{
-			name:  "-N against the host list",
+			name:  "-N and the host list disagree",
 			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n[1-3] -N 2 -n 12", "A=1"), gen)},
 			want:  map[string]string{"resources.prefill_nodes": "3"},
 			todos: []string{"confirm resources.prefill_nodes: CTX 0: -N is 2, but its host list names 3 nodes"},
 		},
 		{
-			name:  "-n against CUDA_VISIBLE_DEVICES",
+			name:  "-n and CUDA_VISIBLE_DEVICES disagree",
 			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 8", "A=1"), gen)},
 			todos: []string{"confirm resources.prefill_nodes: CTX 0: -n is 8 on 1 nodes, but CUDA_VISIBLE_DEVICES names 4"},
 		},
@@ -52,14 +52,14 @@ func TestTopology(t *testing.T) {
 			},
 			want: map[string]string{"resources.prefill_nodes": "3", "resources.prefill_workers": "2"},
 			todos: []string{
-				"CTX 0: no host list that can be read; -N 2 was taken", "CTX 1: neither a host list nor -N",
+				"CTX 0: no valid host list; -N 2 was used", "CTX 1: neither a host list nor -N",
 				"must-fix resources.prefill_workers: CTX workers differ in size",
 			},
 		},
 		{
-			name:  "a host list that makes no sense",
+			name:  "an invalid host list",
 			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w 'n[1-' -N x -n 4", "A=1"), gen)},
-			todos: []string{"CTX 0: host list…bracket is not closed", `CTX 0: -N "x" is no count`},
+			todos: []string{"CTX 0: host list…bracket is not closed", `CTX 0: -N "x" is not a positive whole number`},
 		},
 		{
 			name: "eight nodes get more time to start",
@@ -71,7 +71,7 @@ func TestTopology(t *testing.T) {
 			want: map[string]string{"health_check.max_attempts": "300"},
 		},
 		{
-			name:  "tensor parallelism against the ranks",
+			name:  "tensor parallelism and the ranks disagree",
 			files: map[string]string{harness.CTXConfig: "tensor_parallel_size: 2\npipeline_parallel_size: 4\n"},
 			todos: []string{
 				"confirm backend.trtllm_config.prefill.tensor_parallel_size: tensor × pipeline parallelism is 8, but CTX 0 was " +
@@ -98,9 +98,9 @@ func TestLaunchLines(t *testing.T) {
 			},
 			want: map[string]string{"backend.prefill_environment.A": `"1"`, "backend.prefill_environment.B": "-"},
 			todos: []string{
-				`confirm backend.prefill_environment.A: CTX 1, CTX 2 differs in A ("2" there, "1" in CTX 0)`,
-				`CTX 1 differs in B ("1" there, not set in CTX 0)`,
-				`CTX 3 differs in A (not set there, "1" in CTX 0)`,
+				`confirm backend.prefill_environment.A: CTX 1, CTX 2 differs in A ("2", but "1" in CTX 0)`,
+				`CTX 1 differs in B ("1", but not set in CTX 0)`,
+				`CTX 3 differs in A (not set, but "1" in CTX 0)`,
 			},
 		},
 		{
@@ -121,11 +121,11 @@ func TestLaunchLines(t *testing.T) {
 			},
 			todos: []string{
 				`must-fix frontend.args.kv-cache-block-size: DYN_KV_BLOCK_SIZE is "x"`,
-				"confirm frontend.args.router-mode: the launch line passes",
+				"confirm frontend.args.router-mode: the launch line also passes",
 			},
 		},
 		{
-			name: "broken, foreign and cut lines",
+			name: "truncated and unknown launch lines",
 			files: map[string]string{harness.JobLog: jobLog(
 				ctx, gen, "[server] Executing: bash -c 'x", "[server] Executing: srun bash start_worker_dynamo.sh AGG 0 m",
 				"[server] Executing: srun bash /h/start_worker_dynamo.sh GEN zero m 'B=1' &> /d/3_output_GEN_1.log",
@@ -133,12 +133,12 @@ func TestLaunchLines(t *testing.T) {
 			)},
 			want: map[string]string{"resources.decode_workers": "2"},
 			todos: []string{
-				`confirm : job.log:4: worker of unknown role "AGG"`, "confirm : job.log:6: launch line can't be read",
-				`GEN 1: index "zero" is no number`,
+				`confirm : job.log:4: unknown worker role "AGG"`, "confirm : job.log:6: launch line can't be parsed",
+				`GEN 1: index "zero" is not a number`,
 			},
 		},
 		{
-			name: "etcd on a node of its own",
+			name: "etcd on a dedicated node",
 			files: map[string]string{
 				harness.JobLog: jobLog(
 					strings.Replace(frontendLine("n8", ""), "frontend n8 8333", "etcd n8 2379", 1), frontendLine("n8", ""), ctx, gen,
@@ -177,12 +177,12 @@ func TestParamsCases(t *testing.T) {
 			todos: []string{
 				"note : the old run was profiled", "confirm : DYNAMO_JOB_ENV sets X=1", "confirm : job_params.env:6: " +
 					"CONCURRENCIES is set again (first on line 4)",
-				"confirm : job_params.env:9: a command (BAD)",
+				"confirm : job_params.env:9: is a command (BAD)",
 			},
 			silent: []string{"sets ROUTER_MODE"},
 		},
 		{
-			name: "levels that are none", files: map[string]string{harness.JobParams: strings.Replace(base, `"64"`, "many", 1)},
+			name: "invalid levels", files: map[string]string{harness.JobParams: strings.Replace(base, `"64"`, "many", 1)},
 			want: map[string]string{"benchmark.concurrency": "64"}, todos: []string{
 				`CONCURRENCIES is "many"`, "confirm benchmark.concurrency: taken from the directory's name",
 			},
@@ -195,26 +195,26 @@ func TestParamsCases(t *testing.T) {
 			want: map[string]string{"benchmark.concurrencies": "[64, 1010]"},
 		},
 		{
-			name: "levels against the banner", files: map[string]string{
+			name: "levels that differ from the banner", files: map[string]string{
 				harness.ClientLog: "  Concurrencies: [65]\n" + smallBanner,
 			},
 			want: map[string]string{"benchmark.concurrency": "64"}, todos: []string{
-				`CONCURRENCIES is "64", the banner shows [65]`,
+				`CONCURRENCIES is "64", but the banner shows [65]`,
 			},
 		},
 		{
-			name: "a variable in a path, fp4, mounts without a container side", files: map[string]string{
+			name: "a variable in a path, fp4, a mount without a container path", files: map[string]string{
 				harness.JobParams: "MODEL_PATH=${ROOT}/M-NVFP4\nCONTAINER_IMAGE=/x.sqsh\nCONTAINER_MOUNTS=/data\n" +
 					"CONCURRENCIES=64\nSERVER_BACKEND=dynamo\n",
 			},
 			want: map[string]string{"model.path": "${ROOT}/M-NVFP4", "model.precision": "fp4"},
 			todos: []string{
-				"confirm model.path: holds a shell variable", "must-fix extra_mount: /data has no container side",
-				"confirm benchmark.agentperf_client_dir: a pinned checkout: no extra_mount covers it",
+				"confirm model.path: contains a shell variable", "must-fix extra_mount: /data has no container path",
+				"confirm benchmark.agentperf_client_dir: pinned client checkout: no extra_mount covers it",
 			},
 		},
 		{
-			name: "own rewrites first", opt: Options{
+			name: "given rewrites before the default one", opt: Options{
 				PathRewrites: []rules.Rewrite{{Old: "/lustre/models/", New: "/fast/"}, {Old: "/data", New: "/data"}},
 			},
 			want: map[string]string{"model.path": "/fast/m-fp8", "model.container": "/scratch/img.sqsh"},
@@ -240,7 +240,7 @@ func TestClientCases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []inputCase{
 		{
-			name: "values that make no sense", files: map[string]string{
+			name: "invalid values", files: map[string]string{
 				harness.ClientLog: strings.NewReplacer(
 					"Max workers: 4", "Max workers: four", "Timeout: 600.0s", "Timeout: 1e3s", "headers: disabled", "headers: maybe",
 				).Replace(smallBanner),
@@ -257,11 +257,11 @@ func TestClientCases(t *testing.T) {
 				),
 			},
 			want: map[string]string{"user_assignments_path": "null"}, todos: []string{
-				"confirm user_assignments_path: the banner names no", "confirm : tool-call delays were switched off",
+				"confirm user_assignments_path: the banner names no", "confirm : tool-call delays were disabled",
 			},
 		},
 		{
-			name: "further flags of the client",
+			name: "other flags of the client",
 			files: map[string]string{
 				harness.ClientScript: "cd /lustre/old\ncd /lustre/client && FOO=1 uv run \\\n python agentperf/run.py " +
 					"--config=c --concurrencies 64 128 --no-eval --seed 3 --tag 'a b'\n",
@@ -273,16 +273,16 @@ func TestClientCases(t *testing.T) {
 			todos: []string{`must-fix benchmark.env.AGENTPERF_EXTRA_ARGS: the client's argument "a b"`},
 		},
 		{
-			name: "a client script that is cut off",
+			name: "a truncated client script",
 			files: map[string]string{
 				harness.ClientScript: "srun bash -c 'cd /lustre/client; uv run python agentperf/run.py --config",
 			},
 			todos: []string{
-				"confirm : client_cmds_base.sh: can't be read as a shell script", "must-fix benchmark.agentperf_client_dir",
+				"confirm : client_cmds_base.sh: not a valid shell script", "must-fix benchmark.agentperf_client_dir",
 			},
 		},
 		{
-			name: "the client's own configuration goes first",
+			name: "the client's configuration takes precedence",
 			files: map[string]string{harness.ClientConfig: "base_url: http://h:1/v1\nmodel: secret\napi_key: " +
 				"k\nphase_timeout_seconds: 700\nseed: 7\nsettling_time_seconds: 61.5\ntrajectory_path: /lustre/d/traj.jsonl\n" +
 				"user_assignments_path: /tmp/agentperf-9/users2.json\nuser_spawn_rate: 2.5\nmin_measurement_seconds: " +
@@ -296,9 +296,9 @@ func TestClientCases(t *testing.T) {
 				"reasoning_effort": "high",
 			},
 			todos: []string{
-				`confirm phase_timeout_seconds: benchmark_config.yaml says 700, "Phase Timeout" says 600.0`,
-				`confirm settling_time_seconds: benchmark_config.yaml says 61.5`,
-				"note concurrencies: benchmark_config.yaml says [1]", "confirm reasoning_effort",
+				`confirm phase_timeout_seconds: benchmark_config.yaml has 700, but "Phase Timeout" shows 600.0`,
+				`confirm settling_time_seconds: benchmark_config.yaml has 61.5`,
+				"note concurrencies: benchmark_config.yaml has [1]", "confirm reasoning_effort",
 			},
 			silent: []string{"confirm seed"},
 		},
@@ -312,7 +312,7 @@ func TestEngineConfigCases(t *testing.T) {
 	const base = "backend.trtllm_config.prefill"
 	for _, c := range []inputCase{
 		{
-			name: "as it is written",
+			name: "kept as written",
 			files: map[string]string{
 				harness.CTXConfig: "# head\na: null\nb: ~\nc: 1.50\nd: [x, 'y', \"z\"] # list\ne: {}\nf: 0x10\ng:\n  - p: " +
 					"/lustre/q\n  - 2\nh: 'on'\ni: |\n  two\n  lines\n1: one\n\"k.l\": 2\nm: []\n",

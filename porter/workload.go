@@ -17,23 +17,23 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Keys of the datasets, and the label of one in the banner.
+// Workload keys of the datasets, and the banner label of the user assignments.
 const (
 	trajectoriesKey   = "trajectory_path"
 	assignmentsKey    = "user_assignments_path"
 	bannerAssignments = "User assignments"
 )
 
-// workloadFields decides the client's own file: the ported keys in their order, then what
-// only its left-over configuration holds.
+// workloadFields sets the keys of the workload: the known ones in order, then those that only the
+// client's own configuration has.
 func (p *porting) workloadFields() {
-	p.workload("base_url", plain("http://placeholder:8000/v1"), fixed("overridden at run time"))
-	p.workload("api_key", plain("dummy"), fixed("no key is needed, and none is carried over"))
-	p.workload("model", plain("placeholder"), fixed("overridden at run time"))
+	p.setWorkload("base_url", plain("http://placeholder:8000/v1"), fixed("overridden at run time"))
+	p.setWorkload("api_key", plain("dummy"), fixed("no key is needed; none is carried over"))
+	p.setWorkload("model", plain("placeholder"), fixed("overridden at run time"))
 	p.fromBanner("server_type", "Server type", plain(schema.TRTLLM), asText)
 	p.workloadLevels()
 	p.fromBanner("phase_timeout_seconds", "Phase Timeout", number("3600.0"), asSeconds)
-	p.settling()
+	p.settlingField()
 	p.datasetField(trajectoriesKey, "trajectories.jsonl")
 	p.datasetField(assignmentsKey, "user_assignments.json")
 	p.fromBanner("max_starting_line_offset", "Max ISL offset", number("10"), asNumber)
@@ -43,15 +43,16 @@ func (p *porting) workloadFields() {
 	p.fromBanner("max_tokens", "Max tokens", number("16384"), asNumber)
 	p.fromBanner("reasoning_effort", "Reasoning effort", null(), asText)
 	p.fromBanner("client_impl", "", plain("rust"), nil)
-	p.fromBanner("send_conversation_routing_headers", "Conversation routing headers", boolean(false), asSwitch)
+	p.fromBanner("send_conversation_routing_headers", "Conversation routing headers", boolean(false), asBool)
 	p.fromBanner("use_dynamo_conv_aware_routing", "Dynamo conv-aware routing (X-Dynamo-Session-ID)",
-		boolean(false), asSwitch)
+		boolean(false), asBool)
 	p.fromBanner("power_dcgm_url", "", null(), nil)
-	p.furtherKeys()
-	p.bannerNotes()
+	p.remainingKeys()
+	p.askBannerSettings()
 }
 
-// Readers of a banner value. rule names what was changed; nil means the value makes no sense.
+// The following functions parse a banner value. rule names the change to it; node is nil if the
+// value is invalid.
 
 func asText(s string) (node *yaml.Node, rule string) {
 	if s == "None" || s == "null" || s == "" {
@@ -81,12 +82,12 @@ func asSeconds(s string) (node *yaml.Node, rule string) {
 		digits += ".0"
 	}
 	if ok {
-		rule = "unit s taken off"
+		rule = "unit s removed"
 	}
 	return number(digits), rule
 }
 
-func asSwitch(s string) (node *yaml.Node, rule string) {
+func asBool(s string) (node *yaml.Node, rule string) {
 	switch strings.ToLower(s) {
 	case "enabled", "on":
 		return boolean(true), s + " → true"
@@ -98,8 +99,7 @@ func asSwitch(s string) (node *yaml.Node, rule string) {
 	return nil, ""
 }
 
-// fromBanner writes a key from the client's left-over configuration, else from
-// the banner, else its fallback.
+// fromBanner sets a key from the client's configuration, the banner or a fallback, in this order.
 func (p *porting) fromBanner(key, label string, otherwise *yaml.Node, read func(string) (*yaml.Node, string)) {
 	var shown *yaml.Node
 	var rule string
@@ -107,40 +107,40 @@ func (p *porting) fromBanner(key, label string, otherwise *yaml.Node, read func(
 	if ok && read != nil {
 		if shown, rule = read(v.Text); shown == nil {
 			p.ask(Confirm, Workload, key, "banner", evidence(v.At),
-				"the banner shows %q, which makes no sense here: set it", safetext.Clip(v.Text, 40))
+				"the banner shows %q, which is not a valid value: set it", safetext.Clip(v.Text, 40))
 		}
 	}
-	if node, ev, ok := p.configured(key); ok {
+	if node, ev, ok := p.configValue(key); ok {
 		evs := []Evidence{ev}
 		if shown != nil {
 			evs = append(evs, v.At)
-			p.compareKey(key, node, shown, label, ev, v.At)
+			p.askDisagreement(key, node, shown, label, ev, v.At)
 		}
-		p.workload(key, node, origin{Copied, "", "the client's own configuration goes before its banner", evs})
+		p.setWorkload(key, node, origin{Copied, "", "the client's configuration takes precedence over its banner", evs})
 		return
 	}
 	switch {
 	case shown == nil && read == nil:
-		p.workload(key, otherwise, fixed("no artifact shows it"))
+		p.setWorkload(key, otherwise, fixed("no artifact shows it"))
 	case shown == nil:
-		p.workload(key, otherwise, fallback("the banner does not show "+label))
+		p.setWorkload(key, otherwise, fallback("the banner does not show "+label))
 		if len(p.run.Banner.Values) > 0 && !ok {
 			p.ask(Note, Workload, key, "fallback", nil, "the banner does not show %q: a fallback is written", label)
 		}
 	case rule != "":
-		p.workload(key, shown, translated(rule, "", v.At))
+		p.setWorkload(key, shown, translated(rule, "", v.At))
 	default:
-		p.workload(key, shown, copied(v.At))
+		p.setWorkload(key, shown, copied(v.At))
 	}
 }
 
-// compareKey reports where the configuration and another source disagree.
-func (p *porting) compareKey(key string, node, shown *yaml.Node, label string, ev, shownAt Evidence) {
+// askDisagreement asks about a key if the configuration and another source disagree.
+func (p *porting) askDisagreement(key string, node, shown *yaml.Node, label string, ev, shownAt Evidence) {
 	if node.Value == shown.Value || sameNumber(node.Value, shown.Value) || node.Tag == "!!null" && shown.Tag == "!!null" {
 		return
 	}
 	p.ask(Confirm, Workload, key, "disagrees", evidence(ev, shownAt),
-		"%s says %s, %q says %s: the former is written, confirm", p.run.Config.Artifact, yamldoc.Text(node), label,
+		"%s has %s, but %q shows %s: the former is written; confirm", p.run.Config.Artifact, yamldoc.Text(node), label,
 		yamldoc.Text(shown))
 }
 
@@ -150,8 +150,8 @@ func sameNumber(a, b string) bool {
 	return err1 == nil && err2 == nil && x == y
 }
 
-// workloadLevels writes the same levels as the recipe; they are overridden at run time, but
-// the client wants valid ones.
+// workloadLevels sets the concurrency levels of the recipe. They are overridden at run time, but
+// must be valid.
 func (p *porting) workloadLevels() {
 	const key = "concurrencies"
 	i := slices.IndexFunc(p.res.Fields, func(f Field) bool { return f.base == levelField || f.base == levelsField })
@@ -163,15 +163,16 @@ func (p *porting) workloadLevels() {
 	if list.Kind == yaml.ScalarNode {
 		list = flowList(f.node)
 	}
-	if node, ev, ok := p.configured(key); ok && yamldoc.Text(node) != yamldoc.Text(list) {
+	if node, ev, ok := p.configValue(key); ok && yamldoc.Text(node) != yamldoc.Text(list) {
 		p.ask(Note, Workload, key, "disagrees", evidence(ev),
-			"%s says %s, %s is written", p.run.Config.Artifact, yamldoc.Text(node), yamldoc.Text(list))
+			"%s has %s, but %s is written", p.run.Config.Artifact, yamldoc.Text(node), yamldoc.Text(list))
 	}
-	p.workload(key, list, origin{f.Class, f.Rule, "a placeholder: the recipe's levels are injected", f.Evidence})
+	const why = "a placeholder; the recipe's levels are used at run time"
+	p.setWorkload(key, list, origin{f.Class, f.Rule, why, f.Evidence})
 }
 
-// settling writes the settling time, which stands in the names of the outputs.
-func (p *porting) settling() {
+// settlingField sets the settling time from the names of the output files.
+func (p *porting) settlingField() {
 	const key = "settling_time_seconds"
 	var at []Evidence
 	var values []string
@@ -180,25 +181,25 @@ func (p *porting) settling() {
 			values, at = append(values, v.Text), append(at, v.At)
 		}
 	}
-	node, ev, configured := p.configured(key)
+	node, ev, configured := p.configValue(key)
 	switch {
 	case configured:
-		p.workload(key, node, origin{
-			class: Copied, why: "the client's own configuration goes before the names of its outputs",
+		p.setWorkload(key, node, origin{
+			class: Copied, why: "the client's configuration takes precedence over the names of its outputs",
 			evidence: append([]Evidence{ev}, at...),
 		})
 		if len(values) > 0 && !sameNumber(values[0], node.Value) {
-			p.compareKey(key, node, number(values[0]), "settle in the output's name", ev, at[0])
+			p.askDisagreement(key, node, number(values[0]), "settle in the output's name", ev, at[0])
 		}
 	case len(values) == 0:
-		p.workload(key, number("240.0"), fallback("no output file shows it"))
+		p.setWorkload(key, number("240.0"), fallback("no output file shows it"))
 		p.ask(Confirm, Workload, key, "", nil, "no output file shows the settling time: confirm the fallback")
 	default:
 		seconds, _ := asSeconds(values[0])
 		if seconds == nil {
 			seconds = number("240.0")
 		}
-		p.workload(key, seconds, translated("settle<S>s in the names of the outputs", "", at...))
+		p.setWorkload(key, seconds, translated("settle<S>s in the names of the outputs", "", at...))
 	}
 	if len(values) < 2 {
 		return
@@ -206,26 +207,26 @@ func (p *porting) settling() {
 	few := values[:min(len(values), 16)]
 	t := Todo{
 		Kind: Confirm, File: Workload, Path: key, Evidence: at[:len(few)],
-		Message: "phases settled for different times (" + strings.Join(few, ", ") + " s), but a workload has one: choose",
+		Message: "phases had different settling times (" + strings.Join(few, ", ") + " s), but a workload has one: choose",
 	}
 	for _, v := range few {
 		t.Candidates = append(t.Candidates, Candidate{Value: v})
 	}
-	p.todo("phases", t)
+	p.addTodo("phases", t)
 }
 
-// datasetField writes the path of a dataset: the original if the client's
-// configuration has it, else the one file of that name below the dataset roots.
+// datasetField sets the path of a dataset: the original path if an artifact shows it, or else that
+// of the only file of its name below the dataset roots.
 func (p *porting) datasetField(key, otherwise string) {
-	v, ok := p.dataset(key)
+	v, ok := p.datasetPath(key)
 	if !ok {
-		p.noDataset(key, otherwise)
+		p.missingDataset(key, otherwise)
 		return
 	}
 	name := path.Base(v.Text)
-	if !isStaged(v.Text) && strings.HasPrefix(v.Text, "/") {
-		text, from := p.moved(v.Text, v.At)
-		p.workload(key, plain(text), from)
+	if !isNodeLocal(v.Text) && strings.HasPrefix(v.Text, "/") {
+		text, from := p.rewritePath(v.Text, v.At)
+		p.setWorkload(key, plain(text), from)
 		return
 	}
 	const why = "the old run read a node-local copy"
@@ -233,7 +234,7 @@ func (p *porting) datasetField(key, otherwise string) {
 	if len(hits) == 1 {
 		text, rule := p.rewrites.Apply(hits[0].Value)
 		rule = rules.Join("the only file of that name below the dataset roots", rule)
-		p.workload(key, plain(text),
+		p.setWorkload(key, plain(text),
 			inferred(rule, why, v.At, Evidence{Artifact: "dataset root", Key: name, Raw: hits[0].Value}))
 		return
 	}
@@ -250,12 +251,12 @@ func (p *porting) datasetField(key, otherwise string) {
 	default:
 		t.Message = fmt.Sprintf("no file named %s below the dataset roots: give its path", name)
 	}
-	p.workload(key, plain("/TODO/"+name), placeholder(why, v.At))
-	p.todo("", t)
+	p.setWorkload(key, plain("/TODO/"+name), placeholder(why, v.At))
+	p.addTodo("", t)
 }
 
-// isStaged recognises node-local copies, which are gone with the job.
-func isStaged(p string) bool {
+// isNodeLocal reports whether a path is that of a node-local copy, which was removed with the job.
+func isNodeLocal(p string) bool {
 	for _, dir := range []string{"/tmp/", "/var/tmp/", "/dev/shm/"} {
 		if strings.HasPrefix(p, dir) {
 			return true
@@ -264,26 +265,26 @@ func isStaged(p string) bool {
 	return strings.Contains(p, "$") || strings.Contains(p, "<")
 }
 
-// noDataset handles a dataset that no artifact names.
-func (p *porting) noDataset(key, otherwise string) {
+// missingDataset sets the key of a dataset that no artifact names.
+func (p *porting) missingDataset(key, otherwise string) {
 	banner := p.run.Banner
 	v, ok := banner.Values[bannerAssignments]
 	switch {
 	case key == assignmentsKey && ok:
-		p.workload(key, null(), translated("None → null", "", v.At))
+		p.setWorkload(key, null(), translated("None → null", "", v.At))
 	case key == assignmentsKey && banner.Complete:
 		at := Evidence{Artifact: harness.ClientLog, Line: banner.First}
-		p.workload(key, null(), inferred("the banner names no user assignments", "", at))
+		p.setWorkload(key, null(), inferred("the banner names no user assignments", "", at))
 		p.ask(Confirm, Workload, key, "", nil, "the banner names no user assignments: confirm that the old run had none")
 	default:
-		p.workload(key, plain("/TODO/"+otherwise), placeholder("no artifact names the file"))
+		p.setWorkload(key, plain("/TODO/"+otherwise), placeholder("no artifact names the file"))
 		p.ask(MustFix, Workload, key, "", nil, "no artifact names the file: give its path")
 	}
 }
 
-// furtherKeys carries over what the client's left-over configuration holds
-// beyond the ported keys: spawn rate, stop criteria, and what we don't know.
-func (p *porting) furtherKeys() {
+// remainingKeys carries over all other keys of the client's configuration, such as the spawn rate,
+// stop criteria and unknown keys.
+func (p *porting) remainingKeys() {
 	config := p.run.Config
 	if config == nil {
 		return
@@ -299,16 +300,16 @@ func (p *porting) furtherKeys() {
 		case key == "results_dir":
 			p.drop("workload", key, "drop", "the bench step sets it", ev)
 		default:
-			node, from := p.movedNode(leaf.Node, ev)
-			p.put(Workload, "", leaf.Keys, node, from)
+			node, from := p.rewriteNode(leaf.Node, ev)
+			p.setField(Workload, "", leaf.Keys, node, from)
 		}
 	}
 }
 
-func (p *porting) bannerNotes() {
-	for _, n := range []struct{ label, want, say string }{
+func (p *porting) askBannerSettings() {
+	for _, n := range []struct{ label, want, text string }{
 		{
-			"Tool-call delays", "enabled", "tool-call delays were switched off in the old run: " +
+			"Tool-call delays", "enabled", "tool-call delays were disabled in the old run: " +
 				"pass the client's flag for it in AGENTPERF_EXTRA_ARGS",
 		},
 		{
@@ -317,7 +318,7 @@ func (p *porting) bannerNotes() {
 		},
 	} {
 		if v, ok := p.run.Banner.Values[n.label]; ok && v.Text != n.want {
-			p.ask(Confirm, Workload, "", n.label, evidence(v.At), "%s", n.say)
+			p.ask(Confirm, Workload, "", n.label, evidence(v.At), "%s", n.text)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// ExistsError says that an output file is there already; nothing was written.
+// ExistsError reports that output files already exist. Nothing was written.
 type ExistsError struct{ Paths []string }
 
 func (e *ExistsError) Error() string {
@@ -28,7 +28,7 @@ func (e *ExistsError) Error() string {
 // Unwrap gives the error its id.
 func (e *ExistsError) Unwrap() error { return problem.New(problem.FileExists, e.Error()) }
 
-// ProvenancePath is where the report of a recipe lies.
+// ProvenancePath returns the path of a recipe's report.
 func ProvenancePath(recipe string) string {
 	for _, ext := range []string{".yaml", ".yml"} {
 		if stem, ok := strings.CutSuffix(recipe, ext); ok {
@@ -41,10 +41,10 @@ func ProvenancePath(recipe string) string {
 // output is one file of a port.
 type output struct {
 	path   string
-	real   string // behind links
+	real   string // path with symbolic links resolved
 	staged *renameio.PendingFile
 	render func() ([]byte, error)
-	data   []byte // rendered
+	data   []byte // rendered; nil if the file need not be written
 }
 
 func (r *Result) outputs(recipe, workload string) []output {
@@ -55,15 +55,15 @@ func (r *Result) outputs(recipe, workload string) []output {
 	}
 }
 
-// isArtifact says whether a file is called what harness runs call theirs.
+// isArtifact reports whether a file has the name of a harness artifact.
 func (r *Result) isArtifact(path string) bool {
 	return slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return a.Name == filepath.Base(path) })
 }
 
-// Write writes the recipe, the workload and the provenance beside the recipe.
-// All three are checked and staged before the first takes its place, each
-// atomically. Without force a file that holds something else is an [ExistsError].
-// It says how many files it had to write: those that hold the same are left alone.
+// Write writes the recipe, the workload and, next to the recipe, the report. All files are checked
+// and staged before the first one is replaced, each atomically. Without force, an existing file
+// with other content is an [ExistsError]. Files with the same content are not written again;
+// written is the number of the others.
 func (r *Result) Write(recipe, workload string, force bool) (written int, err error) {
 	outs := r.outputs(recipe, workload)
 	var exist ExistsError
@@ -87,7 +87,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 			return 0, err
 		}
 		switch {
-		case there && holds(o.path, o.data):
+		case there && hasContent(o.path, o.data):
 			o.data = nil
 		case there && !force:
 			exist.Paths = append(exist.Paths, o.path)
@@ -104,7 +104,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 		if o.staged, err = outfile.Stage(o.real, o.data, 0o644); err != nil {
 			return 0, fmt.Errorf("write port: %w", outfile.WithPath(o.path, err))
 		}
-		defer o.staged.Cleanup() // no effect once the file is in its place
+		defer o.staged.Cleanup() // no effect after the file is replaced
 	}
 	for _, o := range outs {
 		if o.staged == nil {
@@ -118,12 +118,12 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 	return written, nil
 }
 
-// WriteDirectory writes a port to a new directory, which appears
-// with all its files. They are not forced to the disk one by one, as [Result.Write]
-// does: a thousand of them would wait for it thrice each, and can be made again.
+// WriteDirectory writes a port to a new directory, which appears with all its files. Unlike
+// [Result.Write] it does not sync the files, since that is slow for thousands of ports, which can
+// be repeated.
 func (r *Result) WriteDirectory(dir string) error {
 	part := dir + ".part"
-	err := os.RemoveAll(part) // of a call that was killed
+	err := os.RemoveAll(part) // left by an interrupted port
 	if err == nil {
 		err = os.MkdirAll(part, 0o755)
 	}
@@ -145,8 +145,8 @@ func (r *Result) WriteDirectory(dir string) error {
 	return nil
 }
 
-// holds says whether a file holds just these bytes.
-func holds(path string, data []byte) bool {
+// hasContent reports whether a file has exactly this content.
+func hasContent(path string, data []byte) bool {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() != int64(len(data)) {
 		return false
@@ -155,7 +155,7 @@ func holds(path string, data []byte) bool {
 	return err == nil && bytes.Equal(have, data)
 }
 
-// target finds out whether a file is there, and whether one could be.
+// target sets o.real and reports whether the file exists. It is an error if it can't be written.
 func (o *output) target() (there bool, err error) {
 	real, there, plain, err := outfile.Target(o.path)
 	if err == nil && !plain {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// By force too, a link leads on to its file, and what is no plain file is refused.
+// Force follows links, and does not replace anything but regular files.
 func TestWriteByForce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func TestWriteByForce(t *testing.T) {
 	link, err := os.Lstat(in("link.yaml"))
 	if data, rerr := os.ReadFile(in("real.yaml")); err != nil || rerr != nil || link.Mode()&fs.ModeSymlink == 0 ||
 		!strings.Contains(string(data), "schema: 2") {
-		t.Errorf("the link is %v, %v; behind it %q, %v", link.Mode(), err, data, rerr)
+		t.Errorf("the link is %v, %v; its target %q, %v", link.Mode(), err, data, rerr)
 	}
 	if _, err := r.Write(in("x.yaml"), in("pipe.yaml"), true); err == nil ||
 		!strings.Contains(err.Error(), "is not a regular file") {

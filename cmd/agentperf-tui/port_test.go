@@ -35,7 +35,7 @@ func TestPortAnswers(t *testing.T) {
 	answers := filepath.Join(dir, "answers.yaml")
 	args := []string{"port", sampleRun, "--out", recipe, "--workload-out", workload}
 	out, _ := mustRun(t, 1, append(args, "--strict")...)
-	if !strings.Contains(out, "each by a rule: nothing is lost") {
+	if !strings.Contains(out, "changed by a known rule, 0 lost") {
 		t.Errorf("no proof in\n%s", out)
 	}
 	text := `workload:trajectory_path: /scratch/t.jsonl

@@ -83,7 +83,7 @@ func TestWizardByKeyboard(t *testing.T) {
 
 	answerAll(term, given)
 	term.Press("w")
-	term.WaitFor("each by a rule: nothing is lost")
+	term.WaitFor("changed by a known rule, 0 lost")
 	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // nobody asked for the mount
 	term.Until("three new files", func(screen string) bool {
 		return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// bannerLimit is how much of client.log is looked at; the banner stands at its
-// beginning, thousands of lines of log follow.
+// bannerLimit is how much of client.log is read, in bytes. The banner is at the beginning;
+// thousands of log lines follow.
 const bannerLimit = 4 << 20
 
-// labels of the client's resolved configuration, exactly as printed.
+// bannerLabels are the labels of the client's resolved configuration, exactly as printed.
 var bannerLabels = map[string]bool{
 	"Base URL": true, "Model": true, "Server type": true, "Concurrencies": true, "Max workers": true,
 	"Connection pool": true, "Phase Timeout": true, "Max ISL offset": true, "User assignments": true,
@@ -21,7 +21,7 @@ var bannerLabels = map[string]bool{
 	"Request log": true, "Seed": true,
 }
 
-// Sentences around the banner that carry values; they serve as labels.
+// Sentences around the banner that contain values. They serve as labels.
 const (
 	LabelTrajectories = "Loading trajectories from"
 	LabelAssignments  = "Loaded user assignments from"
@@ -29,7 +29,7 @@ const (
 	bannerEnd = "Running "
 )
 
-// Banner is one start of the client as its log shows it.
+// Banner is the configuration that the client prints when it starts.
 type Banner struct {
 	First, Last int // lines
 	Complete    bool
@@ -46,37 +46,37 @@ func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error 
 		}
 	}
 	log := newLineReader(io.LimitReader(f, bannerLimit), "")
-	log.most = 64 << 10 // a banner has no longer lines, and what is longer costs no room
-	err := log.each(ctx, func(l rawLine) bool {
+	log.limit = 64 << 10 // lines of a banner are shorter
+	err := log.forEach(ctx, func(l rawLine) bool {
 		a.Lines = l.number
-		if !maybeBanner(l.text) {
+		if !mayBeBanner(l.text) {
 			return true
 		}
-		key, value, end := bannerLine(stripRank(stripANSI(l.text)))
+		key, value, end := parseBannerLine(stripRank(stripANSI(l.text)))
 		switch {
 		case end && cur != nil:
 			cur.Complete, cur.Last = true, l.number
 			closeBanner()
-		case key == "" || end || l.cut:
+		case key == "" || end || l.truncated:
 		default:
 			if cur != nil && cur.Values[key].At.Line != 0 {
 				closeBanner() // the client started again
 			}
 			if cur == nil {
 				if !bannerLabels[key] || len(r.Banners) >= maxBanners {
-					return true // log lines that only resemble a banner
+					return true // a log line that looks like one of a banner
 				}
 				cur = &Banner{First: l.number, Values: map[string]Value{}}
 			}
 			cur.Last = l.number
-			line := clean(l.text)
+			line := validUTF8(l.text)
 			after := max(strings.Index(line, key), 0) + len(key)
-			cur.Values[key] = Value{value, evidence(a.Name, l.number, line, key, value, after)}
+			cur.Values[key] = Value{value, newEvidence(a.Name, l.number, line, key, value, after)}
 		}
 		return true
 	})
 	closeBanner()
-	r.Banner = pickBanner(r.Banners)
+	r.Banner = selectBanner(r.Banners)
 	a.Found = fmt.Sprintf("banner on line %d", r.Banner.First)
 	if len(r.Banners) == 0 {
 		a.Found = fmt.Sprintf("no banner in the first %d MiB", bannerLimit>>20)
@@ -84,19 +84,19 @@ func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error 
 	return err
 }
 
-// maxBanners bounds how many client starts are told apart.
+// maxBanners bounds how many client starts are recorded.
 const maxBanners = 1000
 
-// maybeBanner spares most log lines a closer look: a label begins with a capital,
-// perhaps behind a rank or a colour.
-func maybeBanner(b []byte) bool {
+// mayBeBanner is a cheap test that rules out most log lines. A label begins with a capital letter,
+// which a rank or a colour code may precede.
+func mayBeBanner(b []byte) bool {
 	b = bytes.TrimLeft(b, " 0123456789:\t")
 	return len(b) > 0 && (b[0] >= 'A' && b[0] <= 'Z' || b[0] == 0x1b)
 }
 
-// bannerLine takes one line of the client's log apart. end is true for the line
-// that closes a banner.
-func bannerLine(b []byte) (key, value string, end bool) {
+// parseBannerLine splits a line of the client's log into label and value. end is true for the line
+// that ends a banner.
+func parseBannerLine(b []byte) (key, value string, end bool) {
 	b = bytes.TrimSpace(b)
 	if len(b) > 4096 {
 		return "", "", false
@@ -105,25 +105,25 @@ func bannerLine(b []byte) (key, value string, end bool) {
 		return "", "", true
 	}
 	if rest, ok := bytes.CutPrefix(b, []byte(LabelTrajectories+" ")); ok {
-		return LabelTrajectories, clean(bytes.TrimSuffix(rest, []byte("..."))), false
+		return LabelTrajectories, validUTF8(bytes.TrimSuffix(rest, []byte("..."))), false
 	}
 	if rest, ok := bytes.CutPrefix(b, []byte(LabelAssignments+" ")); ok {
 		if i := bytes.LastIndex(rest, []byte(": ")); i >= 0 {
 			rest = rest[:i]
 		}
-		return LabelAssignments, clean(rest), false
+		return LabelAssignments, validUTF8(rest), false
 	}
 	label, rest, ok := bytes.Cut(b, []byte(":"))
 	if !ok || !bannerLabels[string(label)] {
 		return "", "", false
 	}
-	return string(label), clean(bytes.TrimSpace(rest)), false
+	return string(label), validUTF8(bytes.TrimSpace(rest)), false
 }
 
-func clean(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
+func validUTF8(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
 
-// pickBanner chooses the banner that counts: the first complete one, else the one that shows most.
-func pickBanner(all []Banner) Banner {
+// selectBanner returns the first complete banner, or else the one with the most values.
+func selectBanner(all []Banner) Banner {
 	var best Banner
 	for _, b := range all {
 		if b.Complete {

@@ -7,35 +7,36 @@ import (
 	"strings"
 )
 
-// ClientCommand is how the client was started.
+// ClientCommand is the command that started the client.
 type ClientCommand struct {
-	Checkout Value    // folder that it was started in
-	Flags    []string // beyond those that a bench step passes itself
+	Checkout Value    // directory that it was started in
+	Flags    []string // without those that a bench step passes itself
 	FlagsAt  Evidence
 }
 
-// ownFlags are passed by the bench step; their old values are of no use.
-var ownFlags = map[string]bool{
+// benchStepFlags are the flags that the bench step sets. Their old values are ignored.
+var benchStepFlags = map[string]bool{
 	"--config": true, "--base-url": true, "--model": true, "--concurrencies": true,
 	"--request-log-path": true, "--results-dir": true,
 }
 
-// parseClient finds the client's call, directly or inside bash -c '…', and the last cd before it.
+// parseClient finds the command that runs the client, also inside bash -c '…', and the last cd
+// before it.
 func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
-	a.Found = "no call of run.py"
+	a.Found = "no run.py command"
 	data, err := io.ReadAll(io.LimitReader(f, maxLine))
 	if err != nil {
 		return err
 	}
-	text := clean(data)
+	text := validUTF8(data)
 	a.Lines = strings.Count(text, "\n")
 	cmds, err := parseShell(text)
 	if err != nil {
-		a.problem(0, "can't be read as a shell script: "+err.Error()+"; is the file cut off?")
+		a.problem(0, "not a valid shell script: "+err.Error()+"; the file may be truncated")
 		return nil
 	}
 	var cd string
-	for _, c := range withNested(cmds, 0) {
+	for _, c := range expandNested(cmds, 0) {
 		if len(c.words) > 1 && c.words[0].Text == "cd" {
 			cd = c.words[len(c.words)-1].Text
 		}
@@ -43,8 +44,8 @@ func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
 			if path.Base(w.Text) != "run.py" {
 				continue
 			}
-			a.Found = "client's command"
-			r.Client.Flags = extraFlags(c.words[i+1:])
+			a.Found = "client command"
+			r.Client.Flags = otherFlags(c.words[i+1:])
 			r.Client.FlagsAt = findEvidence(a.Name, text, w.Text, "run.py", strings.Join(r.Client.Flags, " "))
 			if cd != "" {
 				r.Client.Checkout = Value{cd, findEvidence(a.Name, text, "cd ", "cd", cd)}
@@ -55,8 +56,7 @@ func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
 	return nil
 }
 
-// findEvidence makes an Evidence of raw, which stands after a mark somewhere in
-// a text of several lines.
+// findEvidence returns the evidence of raw, which follows mark in a text of several lines.
 func findEvidence(artifact, text, mark, key, raw string) Evidence {
 	at := strings.LastIndex(text, mark+raw)
 	if at < 0 {
@@ -64,11 +64,11 @@ func findEvidence(artifact, text, mark, key, raw string) Evidence {
 	}
 	start := strings.LastIndexByte(text[:at], '\n') + 1
 	line, _, _ := strings.Cut(text[start:], "\n")
-	return evidence(artifact, strings.Count(text[:at], "\n")+1, line, key, raw, at-start)
+	return newEvidence(artifact, strings.Count(text[:at], "\n")+1, line, key, raw, at-start)
 }
 
-// withNested puts the commands of bash -c '…' in the place of the outer command.
-func withNested(cmds []command, depth int) []command {
+// expandNested replaces each bash -c '…' by the commands in it.
+func expandNested(cmds []command, depth int) []command {
 	var out []command
 	for _, c := range cmds {
 		inner := ""
@@ -79,7 +79,7 @@ func withNested(cmds []command, depth int) []command {
 			}
 		}
 		if nested, err := parseShell(inner); inner != "" && err == nil {
-			out = append(out, withNested(nested, depth+1)...)
+			out = append(out, expandNested(nested, depth+1)...)
 			continue
 		}
 		out = append(out, c)
@@ -87,11 +87,11 @@ func withNested(cmds []command, depth int) []command {
 	return out
 }
 
-func extraFlags(words []Word) []string {
+func otherFlags(words []Word) []string {
 	var out []string
 	for i := 0; i < len(words); i++ {
 		name, _, attached := strings.Cut(words[i].Text, "=")
-		if !ownFlags[name] {
+		if !benchStepFlags[name] {
 			out = append(out, words[i].Text)
 			continue
 		}

@@ -16,7 +16,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Open lists a run directory. The error says what else the directory is.
+// Open returns the run in a directory, without reading its artifacts. Any directory can be opened;
+// see [Run.IsRun].
 func Open(dir string) (*Run, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -46,7 +47,7 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
-// IsRun says whether the directory holds an artifact of the harness.
+// IsRun reports whether the directory holds an artifact of the harness.
 func (r *Run) IsRun() bool { return slices.ContainsFunc(ArtifactNames, r.has) }
 
 func (r *Run) has(name string) bool {
@@ -54,22 +55,22 @@ func (r *Run) has(name string) bool {
 	return found
 }
 
-// IsRunName recognises c<N>.
+// IsRunName reports whether a directory name has the form c<N>.
 func IsRunName(name string) bool {
 	digits, ok := strings.CutPrefix(name, "c")
 	n, err := strconv.Atoi(digits)
 	return ok && err == nil && n > 0 && digits[0] != '+'
 }
 
-// FindRuns lists the c<N> directories below root that hold a harness artifact, at most depth levels
-// down, sorted by path; one that can't be looked into is listed too, so that its port says why.
-// Links below root are not followed; other folders that can't be read are passed over.
+// FindRuns returns the c<N> directories below root that hold a harness artifact, at most depth
+// levels down, sorted by path. An unreadable c<N> directory is included, so that its port reports
+// the reason. Other unreadable directories are skipped. Symbolic links below root are not followed.
 func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 	var runs []string
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
 	start := root
 	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		start += string(filepath.Separator) // the root itself may be a link
+		start += string(filepath.Separator) // root itself may be a link
 	}
 	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
@@ -99,7 +100,7 @@ func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 	return runs, err
 }
 
-// ListDir lists at most limit names of a folder, sorted.
+// ListDir returns at most limit names of a directory, sorted.
 func ListDir(dir string, limit int) ([]string, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, problem.New(problem.NotADirectory, "is not a directory")

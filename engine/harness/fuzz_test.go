@@ -35,7 +35,7 @@ func FuzzLaunchLine(f *testing.F) {
 
 func checkColumn(t *testing.T, line string, ev Evidence) {
 	if ev.Column > 0 && !strings.HasPrefix(line[ev.Column-1:], ev.Raw) {
-		t.Errorf("column %d of %q does not read %q", ev.Column, line, ev.Raw)
+		t.Errorf("column %d of %q is not %q", ev.Column, line, ev.Raw)
 	}
 }
 
@@ -127,7 +127,7 @@ func FuzzClientCommand(f *testing.F) {
 		if err := r.parseClient(t.Context(), strings.NewReader(s), &a); err != nil {
 			t.Fatal(err)
 		}
-		if r.Client.Checkout.Text != "" && a.Found != "client's command" {
+		if r.Client.Checkout.Text != "" && a.Found != "client command" {
 			t.Errorf("%q: %+v", s, r.Client)
 		}
 	})

@@ -1,8 +1,7 @@
-// Package harness reads what a run of the old benchmark harness leaves in its directory:
-// parameters, launch lines, engine configs, the client's command, its banner and its outputs. Each
-// value comes with the artifact and the line that it stands on. What can't be read as it should is
-// a problem beside the values, never an error. The package judges nothing: what a value means for a
-// recipe is the caller's matter.
+// Package harness reads the directory of a run of the old benchmark harness: parameters, launch
+// lines, engine configs, the client's command, its banner and its outputs. Each value has evidence:
+// the artifact and line that it was found on. Parts that can't be read are reported as problems
+// next to the values, not as errors. What a value means for a recipe is decided by the caller.
 package harness
 
 import (
@@ -22,22 +21,22 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Evidence is one place in a run directory that a value rests on.
+// Evidence is the place in a run directory where a value was found.
 type Evidence struct {
 	Artifact string `json:"artifact"`       // file name relative to the run directory
-	Line     int    `json:"line,omitempty"` // from 1; 0 where the whole file, or its name, is meant
-	// Column is the byte in the line where Raw begins, from 1; 0 where Raw does not
-	// stand there word for word.
+	Line     int    `json:"line,omitempty"` // from 1; 0 for the whole file or its name
+	// Column is the byte in the line where Raw begins, from 1; 0 if the line does not contain Raw
+	// literally.
 	Column int    `json:"column,omitempty"`
 	Key    string `json:"key,omitempty"` // variable, label, flag or YAML path
-	Raw    string `json:"raw,omitempty"` // the value as found; long ones are cut at 4 KiB
+	Raw    string `json:"raw,omitempty"` // the value as found, at most 4 KiB of it
 }
 
 // MaxRaw bounds the raw value of an [Evidence], in bytes.
 const MaxRaw = 4096
 
-// evidence makes an Evidence of raw, which is to be found in the line at or after the byte offset.
-func evidence(artifact string, number int, line, key, raw string, offset int) Evidence {
+// newEvidence returns the evidence of raw, which is searched for in the line from a byte offset on.
+func newEvidence(artifact string, number int, line, key, raw string, offset int) Evidence {
 	ev := Evidence{Artifact: artifact, Line: number, Key: key, Raw: raw}
 	if len(ev.Raw) > MaxRaw {
 		ev.Raw = strings.ToValidUTF8(ev.Raw[:MaxRaw], "")
@@ -49,13 +48,13 @@ func evidence(artifact string, number int, line, key, raw string, offset int) Ev
 	return ev
 }
 
-// Value is a text and where it stands.
+// Value is a text and where it was found.
 type Value struct {
 	Text string
 	At   Evidence
 }
 
-// Problem is something about an artifact that could not be read as it should.
+// Problem is a part of an artifact that could not be read.
 type Problem = yamldoc.Problem
 
 // Config is a YAML file of a run.
@@ -64,16 +63,16 @@ type Config struct {
 	Artifact string
 }
 
-// At is the evidence of a leaf.
+// At returns the evidence of a leaf.
 func (c *Config) At(l yamldoc.Leaf) Evidence {
 	line := ""
 	if l.Node.Line >= 1 && l.Node.Line <= len(c.Lines) {
 		line = strings.TrimSuffix(c.Lines[l.Node.Line-1], "\r")
 	}
-	return evidence(c.Artifact, l.Node.Line, line, l.Path(), yamldoc.Text(l.Node), l.Node.Column-1)
+	return newEvidence(c.Artifact, l.Node.Line, line, l.Path(), yamldoc.Text(l.Node), l.Node.Column-1)
 }
 
-func count(n int, noun string) string {
+func countText(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -88,25 +87,25 @@ const (
 	ClientScript = "client_cmds_base.sh"
 	ClientLog    = "client.log"
 	JobLog       = "job.log"
-	Results      = "agentperf" // folder of the client's outputs
+	Results      = "agentperf" // directory of the client's outputs
 	ClientConfig = "benchmark_config.yaml"
 )
 
-// ArtifactNames are those by which a directory is known as a run: it holds one of them at least.
+// ArtifactNames are the artifacts that identify a run: its directory holds at least one of them.
 var ArtifactNames = []string{
 	JobParams, CTXConfig, GENConfig, ClientScript, ClientLog, JobLog, Results, ClientConfig,
 }
 
-// Artifact is one file that a run may hold.
+// Artifact is one file that a run directory may hold.
 type Artifact struct {
 	Name    string `json:"name"`
 	Present bool   `json:"present"`
-	Lines   int    `json:"-"`                 // lines read; for a capped file fewer than it has
-	Found   string `json:"found,omitempty"`   // what it told, in a few words
-	Problem string `json:"problem,omitempty"` // why it could not be used, or not whole; empty if all is well
+	Lines   int    `json:"-"`                 // lines read; fewer than the file has if reading stopped at a limit
+	Found   string `json:"found,omitempty"`   // what was found in it, in a few words
+	Problem string `json:"problem,omitempty"` // why it, or a part of it, could not be used; else empty
 
-	// Problems tells what could not be read as it should, Notes what was read otherwise
-	// than it looks. An engine config has its own.
+	// Problems are the parts that could not be read, Notes the values that were interpreted
+	// differently than a reader might expect. Those of an engine config are in its Config.
 	Problems []Problem `json:"-"`
 	Notes    []Problem `json:"-"`
 }
@@ -115,7 +114,7 @@ func (a *Artifact) problem(line int, text string) {
 	a.Problems = append(a.Problems, Problem{Line: line, Text: text})
 }
 
-// Run is what a run left in its directory.
+// Run is the content of a run directory.
 type Run struct {
 	Dir       string     // absolute
 	Artifacts []Artifact // in the order in which they are read
@@ -124,25 +123,25 @@ type Run struct {
 	Engines  map[schema.Role]*Config // those that can be used
 	Client   ClientCommand
 	Banners  []Banner // one for each start of the client
-	Banner   Banner   // the one that counts; zero if there is none
+	Banner   Banner   // the one that is used; zero if there is none
 	Launches Launches
-	Settling []Value // s, as the names of the outputs spell them, by phase
+	Settling []Value // s, as in the names of the outputs, by phase
 	Pinning  Pinning
-	Config   *Config // the client's own configuration; nil if it was not left, or can't be used
+	Config   *Config // the client's own configuration; nil if it is missing or can't be used
 
 	names    []string // entries of the directory, sorted
 	progress func(name string, done, total int64)
 }
 
-// Pinning is what the logs of the prefill workers tell about CPU pinning.
+// Pinning is what the logs of the prefill workers show about CPU pinning.
 type Pinning struct {
-	Logs  []Evidence // those that could be read
-	Found Evidence   // zero if none shows it
+	Logs  []Evidence // logs that could be read
+	Found Evidence   // zero if no log shows pinning
 }
 
-// Read reads the artifacts. One that is absent or can't be used says so in its row;
-// an error means that ctx ended. progress is called during long reads with bytes,
-// total 0 where it is unknown; it may be nil.
+// Read reads the artifacts. An artifact that is missing or can't be used has a Problem; an error
+// means that ctx ended. progress is called during long reads with numbers of bytes; total is 0 if
+// it is unknown. progress may be nil.
 func (r *Run) Read(ctx context.Context, progress func(name string, done, total int64)) error {
 	r.progress = progress
 	if progress == nil {
@@ -159,34 +158,34 @@ func (r *Run) Read(ctx context.Context, progress func(name string, done, total i
 		{ClientLog, r.parseBanners},
 		{JobLog, r.parseLaunches},
 	} {
-		if err := r.read(ctx, a.name, a.parse); err != nil {
+		if err := r.readArtifact(ctx, a.name, a.parse); err != nil {
 			return err
 		}
 	}
 	r.listOutputs()
 	for _, name := range r.names {
 		if role, _ := workerLog(name); role == schema.Prefill && strings.HasSuffix(name, ".log") {
-			if err := r.read(ctx, name, r.parsePinning); err != nil {
+			if err := r.readArtifact(ctx, name, r.parsePinning); err != nil {
 				return err
 			}
 		}
 	}
-	if err := r.read(ctx, r.configName(), r.parseConfig); err != nil {
+	if err := r.readArtifact(ctx, r.configName(), r.parseConfig); err != nil {
 		return err
 	}
-	for _, name := range r.names { // the logs that nothing is read from
+	for _, name := range r.names { // logs that are listed only
 		role, _ := workerLog(name)
 		if strings.HasSuffix(name, ".log") && (role == schema.Decode || strings.HasPrefix(name, "4_output_")) {
-			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Present: true, Found: "not read"})
+			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Present: true, Found: "not loaded"})
 		}
 	}
 	return ctx.Err()
 }
 
-// parser reads one artifact, and tells in its row what was found.
+// parser reads one artifact and sets what was found in it.
 type parser func(context.Context, io.Reader, *Artifact) error
 
-// parseEngine reads the engine config of a role; one that can't be used leaves none.
+// parseEngine returns a parser for the engine config of a role.
 func (r *Run) parseEngine(role schema.Role) parser {
 	return func(_ context.Context, f io.Reader, a *Artifact) error {
 		c, err := readConfig(f, a)
@@ -197,7 +196,7 @@ func (r *Run) parseEngine(role schema.Role) parser {
 	}
 }
 
-// configName is what the harness called the client's own configuration.
+// configName returns the file name of the client's own configuration.
 func (r *Run) configName() string {
 	base := path.Base(r.Params["BENCHMARK_CONFIG"].Text)
 	if base != "." && base != ".." && base != "/" && r.has(base) {
@@ -218,14 +217,14 @@ func readConfig(f io.Reader, a *Artifact) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Lines, a.Found = len(d.Lines), count(len(d.Leaves), "value")
+	a.Lines, a.Found = len(d.Lines), countText(len(d.Leaves), "value")
 	return &Config{Doc: d, Artifact: a.Name}, nil
 }
 
-// maxOutputs bounds how many outputs of the client are listed.
+// maxOutputs bounds how many output files of the client are listed.
 const maxOutputs = 100_000
 
-// listOutputs lists the client's output files; their names tell the settling time.
+// listOutputs reads the settling times from the names of the client's output files.
 func (r *Run) listOutputs() {
 	a := Artifact{Name: Results}
 	names, err := ListDir(filepath.Join(r.Dir, Results), maxOutputs)
@@ -241,25 +240,25 @@ func (r *Run) listOutputs() {
 		for _, name := range names {
 			stem := strings.TrimSuffix(name, path.Ext(name))
 			if s, ok := ParseStem(stem); ok && !seen[stem] {
-				v := settling(name)
+				v := settlingValue(name)
 				seen[stem], phase[v] = true, s.Phase
 				r.Settling = append(r.Settling, v)
 			}
 		}
 		slices.SortStableFunc(r.Settling, func(x, y Value) int { return cmp.Compare(phase[x], phase[y]) })
-		a.Found = count(len(r.Settling), "phase")
+		a.Found = countText(len(r.Settling), "phase")
 	}
 	r.Artifacts = append(r.Artifacts, a)
 }
 
-func settling(name string) Value {
+func settlingValue(name string) Value {
 	const key = "settle"
 	text := name[strings.LastIndex(name, "__"+key)+len("__"+key):]
 	text, _, _ = strings.Cut(text, "s__")
 	return Value{text, Evidence{Artifact: Results + "/" + name, Key: key, Raw: text}}
 }
 
-// parsePinning looks for taskset in the first 4 MiB of a prefill worker's log.
+// parsePinning searches the first 4 MiB of a prefill worker's log for taskset.
 func (r *Run) parsePinning(ctx context.Context, f io.Reader, a *Artifact) error {
 	const (
 		limit = 4 << 20
@@ -267,11 +266,11 @@ func (r *Run) parsePinning(ctx context.Context, f io.Reader, a *Artifact) error 
 	)
 	a.Found = "no CPU pinning"
 	lr := newLineReader(io.LimitReader(f, limit), mark)
-	err := lr.each(ctx, func(l rawLine) bool {
-		text := clean(l.text)
+	err := lr.forEach(ctx, func(l rawLine) bool {
+		text := validUTF8(l.text)
 		at := max(strings.Index(text, mark), 0)
 		if r.Pinning.Found.Artifact == "" {
-			r.Pinning.Found = evidence(a.Name, l.number, text, "taskset", firstWords(text[at:], 3), at)
+			r.Pinning.Found = newEvidence(a.Name, l.number, text, "taskset", firstWords(text[at:], 3), at)
 		}
 		a.Found = fmt.Sprintf("CPU pinning on line %d", l.number)
 		return false
@@ -289,9 +288,9 @@ func firstWords(s string, n int) string {
 	return out[:min(len(out), 200)]
 }
 
-// read opens an artifact, hands it to parse and records how that went. An artifact that is absent,
-// no regular file or unreadable is a problem, not an error; only a context that ended is.
-func (r *Run) read(ctx context.Context, name string, parse parser) error {
+// readArtifact parses one artifact and adds it to r.Artifacts. An artifact that is missing, not a
+// regular file or unreadable has a Problem. The only error is that of ctx.
+func (r *Run) readArtifact(ctx context.Context, name string, parse parser) error {
 	a := Artifact{Name: name}
 	defer func() { r.Artifacts = append(r.Artifacts, a) }()
 	path := filepath.Join(r.Dir, name)
@@ -300,7 +299,7 @@ func (r *Run) read(ctx context.Context, name string, parse parser) error {
 	case errors.Is(err, fs.ErrNotExist):
 		a.Problem = "missing"
 		if _, lerr := os.Lstat(path); lerr == nil {
-			a.Problem = "the link leads nowhere"
+			a.Problem = "broken symbolic link"
 		}
 		return nil
 	case err != nil:
@@ -328,7 +327,7 @@ func (r *Run) read(ctx context.Context, name string, parse parser) error {
 	return nil
 }
 
-// reason is an error without the path, which differs from machine to machine.
+// reason returns the text of an error without its path, which depends on the machine.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -10,14 +10,14 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// maxHosts bounds an expanded host list; no cluster is that large.
+// maxHosts bounds an expanded host list. No cluster is that large.
 const maxHosts = 65536
 
-// hostItem is what stands between commas that no bracket holds.
+// hostItem matches the text between commas outside brackets.
 var hostItem = regexp.MustCompile(`(\[[^]]*]?|[^,[])+`)
 
-// expandHosts expands Slurm's compressed form, gb[01-03,07],x9, into names in
-// the order given, duplicates once. Several bracket groups in one name multiply.
+// expandHosts expands Slurm's compressed form, such as gb[01-03,07],x9, into names in the given
+// order without duplicates. A name may have several bracket groups.
 func expandHosts(list string) ([]string, error) {
 	var out []string
 	seen := map[string]bool{}
@@ -36,14 +36,15 @@ func expandHosts(list string) ([]string, error) {
 			}
 		}
 		if len(out) > maxHosts {
-			return nil, problem.Errorf(problem.ArtifactInvalid, "host list %q: more than %d names", safetext.Clip(list, 80), maxHosts)
+			return nil, problem.Errorf(problem.ArtifactInvalid, "host list %q: more than %d names",
+				safetext.Clip(list, 80), maxHosts)
 		}
 	}
 	return out, nil
 }
 
-// expandHost expands one item: what stands before its first brackets, what stands in
-// them, and likewise what follows.
+// expandHost expands one item: the text before the first brackets, the text in them and,
+// recursively, the rest.
 func expandHost(item string) ([]string, error) {
 	head, rest, grouped := strings.Cut(item, "[")
 	if bad := strings.IndexAny(head, "]$<>{}()* \t"); bad >= 0 {
@@ -76,7 +77,7 @@ func expandHost(item string) ([]string, error) {
 	return names, nil
 }
 
-// expandRanges expands "01-03,07"; the width of the first number is kept.
+// expandRanges expands "01-03,07". Numbers are padded to the width of the first one.
 func expandRanges(s string) ([]string, error) {
 	var ids []string
 	for part := range strings.SplitSeq(s, ",") {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// roleWords are the roles in the words of the harness.
+// roleWords maps the names that the harness gives to roles.
 var roleWords = map[string]schema.Role{"CTX": schema.Prefill, "GEN": schema.Decode}
 
 // RoleName is the name that the harness gives to a role: CTX or GEN.
@@ -24,8 +24,8 @@ func RoleName(r schema.Role) string {
 	return "GEN"
 }
 
-// Launch is one srun line of job.log. It starts a worker, which has a role and an
-// index, or a service: frontend, etcd ….
+// Launch is one srun command of job.log. It starts a worker, which has a role and an index, or a
+// service such as the frontend or etcd.
 type Launch struct {
 	Line    int
 	Role    schema.Role
@@ -38,35 +38,35 @@ type Launch struct {
 	Nodelist Option
 	Image    Option
 	Mounts   Option
-	Flags    []Option // of srun, all of them, by their long names
+	Flags    []Option // all flags of srun, by their long names
 	Model    string
 	Args     []Word // of the start script
 
-	// Env is what the launch sets: its --export list, over which the list among a
-	// worker's arguments wins.
+	// Env is the environment that the launch sets: the --export list, overridden by the list among a
+	// worker's arguments.
 	Env       []Var
-	BareNames []Value // of the --export list: their values came from the submitting shell
+	BareNames []Value // names without a value in the --export list: values came from the submitting shell
 	HasExport bool
-	HasEnv    bool // a worker's arguments hold a list
+	HasEnv    bool // the worker's arguments contain a list
 
 	Problems   []string
-	Starts     int   // how often it was launched
-	StartLines []int // where, at most 8
+	Starts     int   // number of launches
+	StartLines []int // their lines, at most 8
 
 	artifact, text string // of the line
 	export, env    []Var
 }
 
-// Option is the value of a flag with its place.
+// Option is a flag with its value.
 type Option struct {
 	Name, Value string
 	offset      int
 }
 
-// String is the option in one word.
+// String returns --name=value, or --name if there is no value.
 func (o Option) String() string { return strings.TrimSuffix(o.Name+"="+o.Value, "=") }
 
-// Name is what the harness calls the worker or service.
+// Name is the name that the harness gives to the worker or service, such as CTX 0.
 func (l *Launch) Name() string {
 	if l.Service != "" {
 		return l.Service
@@ -74,15 +74,15 @@ func (l *Launch) Name() string {
 	return fmt.Sprintf("%s %d", RoleName(l.Role), l.Index)
 }
 
-// At is evidence on the launch line of raw, at or after a byte offset.
+// At returns the evidence of raw, searched for in the launch line from a byte offset on.
 func (l *Launch) At(key, raw string, offset int) Evidence {
-	return evidence(l.artifact, l.Line, l.text, key, raw, offset)
+	return newEvidence(l.artifact, l.Line, l.text, key, raw, offset)
 }
 
-// OptionAt is evidence of an option.
+// OptionAt returns the evidence of an option.
 func (l *Launch) OptionAt(o Option) Evidence { return l.At(o.Name, o.Value, o.offset) }
 
-// Lookup finds a variable; no launch has none.
+// Lookup returns a variable of the environment. A nil launch has none.
 func (l *Launch) Lookup(name string) (Var, bool) {
 	if l == nil {
 		return Var{}, false
@@ -94,17 +94,17 @@ func (l *Launch) Lookup(name string) (Var, bool) {
 	return l.Env[i], true
 }
 
-// Launches are the launches of a job that count: the last of each worker and service.
+// Launches are the launches of a job: the last one of each worker and service.
 type Launches struct {
 	Workers  map[schema.Role][]*Launch // ascending index
 	Frontend *Launch                   // nil if it was not launched
 	Etcd     *Launch
-	Count    int // launch lines understood
+	Count    int // launch lines parsed
 
 	artifact *Artifact
 }
 
-// First is the first worker of a role, nil if there is none.
+// First returns the first worker of a role, or nil.
 func (ls *Launches) First(r schema.Role) *Launch {
 	if ws := ls.Workers[r]; len(ws) > 0 {
 		return ws[0]
@@ -112,31 +112,32 @@ func (ls *Launches) First(r schema.Role) *Launch {
 	return nil
 }
 
-// FirstOfEach lists the frontend and the first worker of each role, as far as there are.
+// FirstOfEach returns the frontend and the first worker of each role, without those that are
+// missing.
 func (ls *Launches) FirstOfEach() []*Launch {
 	all := []*Launch{ls.Frontend, ls.First(schema.Prefill), ls.First(schema.Decode)}
 	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
 }
 
-// All lists the launches that count: services, prefill, decode.
+// All returns all launches: services, prefill workers, decode workers.
 func (ls *Launches) All() []*Launch {
 	all := slices.Concat([]*Launch{ls.Etcd, ls.Frontend}, ls.Workers[schema.Prefill], ls.Workers[schema.Decode])
 	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
 }
 
-const executing = "Executing:"
+const launchMark = "Executing:"
 
-// Bounds of what is remembered of a job.log: different workers of a role, and problems.
+// Bounds of what is recorded of a job.log: workers of a role, and problems.
 const (
 	maxLaunches = 4096
 	maxProblems = 50
 )
 
-// parseLaunches streams job.log, of any size.
+// parseLaunches reads a job.log of any size.
 func (r *Run) parseLaunches(ctx context.Context, f io.Reader, a *Artifact) error {
 	ls := &r.Launches
 	*ls = Launches{Workers: map[schema.Role][]*Launch{}, artifact: a}
-	lr := newLineReader(f, executing)
+	lr := newLineReader(f, launchMark)
 	var last int64
 	lr.progress = func(n int64) {
 		if n-last >= 64<<20 {
@@ -144,18 +145,18 @@ func (r *Run) parseLaunches(ctx context.Context, f io.Reader, a *Artifact) error
 			r.progress(a.Name, n, 0)
 		}
 	}
-	err := lr.each(ctx, func(l rawLine) bool {
-		if l.cut {
+	err := lr.forEach(ctx, func(l rawLine) bool {
+		if l.truncated {
 			ls.problem(l.number, fmt.Sprintf("launch line is longer than %d KiB", maxLine>>10))
 		} else {
-			ls.add(l.number, clean(stripANSI(l.text)))
+			ls.addLine(l.number, validUTF8(stripANSI(l.text)))
 		}
 		return ctx.Err() == nil
 	})
 	if err == nil {
 		err = ctx.Err()
 	}
-	a.Lines, a.Found = lr.lines, count(ls.Count, "launch line")
+	a.Lines, a.Found = lr.lines, countText(ls.Count, "launch line")
 	return err
 }
 
@@ -165,42 +166,42 @@ func (ls *Launches) problem(line int, text string) {
 	}
 }
 
-func (ls *Launches) add(number int, text string) {
-	at := strings.Index(text, executing) + len(executing)
+func (ls *Launches) addLine(number int, text string) {
+	at := strings.Index(text, launchMark) + len(launchMark)
 	cmds, err := parseShell(text[at:])
 	if err != nil {
 		if strings.Contains(text, "start_worker") || strings.Contains(text, "_infra") {
-			ls.problem(number, "launch line can't be read: "+err.Error()+"; is the file cut off?")
+			ls.problem(number, "launch line can't be parsed: "+err.Error()+"; the file may be truncated")
 		}
 		return
 	}
 	for _, c := range cmds {
 		l := &Launch{artifact: ls.artifact.Name, Line: number, text: text}
 		switch {
-		case !l.read(c, at):
+		case !l.parse(c, at):
 		case l.Role == "" && l.Service == "":
-			ls.problem(number, fmt.Sprintf("worker of unknown role %q; only CTX and GEN can be ported",
+			ls.problem(number, fmt.Sprintf("unknown worker role %q; only CTX and GEN can be ported",
 				safetext.Clip(l.Model, 40)))
 		default:
-			ls.keep(l)
+			ls.addLaunch(l)
 		}
 	}
 }
 
-func (ls *Launches) keep(l *Launch) {
+func (ls *Launches) addLaunch(l *Launch) {
 	ls.Count++
 	switch l.Service {
 	case "frontend":
-		l.follows(ls.Frontend)
+		l.countStarts(ls.Frontend)
 		ls.Frontend = l
 		return
 	case "etcd":
-		l.follows(ls.Etcd)
+		l.countStarts(ls.Etcd)
 		ls.Etcd = l
 		return
 	case "":
 	default:
-		ls.problem(l.Line, fmt.Sprintf("service %q is not carried over; the new job starts what its own planes need",
+		ls.problem(l.Line, fmt.Sprintf("service %q is not carried over; the new job starts the services that it needs",
 			safetext.Clip(l.Service, 40)))
 		return
 	}
@@ -208,18 +209,18 @@ func (ls *Launches) keep(l *Launch) {
 	i, again := slices.BinarySearchFunc(all, l.Index, func(o *Launch, index int) int { return o.Index - index })
 	switch {
 	case again:
-		l.follows(all[i])
+		l.countStarts(all[i])
 		all[i] = l
 	case len(all) >= maxLaunches:
 		ls.problem(l.Line, fmt.Sprintf("more than %d %s workers", maxLaunches, l.Role))
 	default:
-		l.follows(nil)
+		l.countStarts(nil)
 		ls.Workers[l.Role] = slices.Insert(all, i, l)
 	}
 }
 
-// follows counts the launches before this one of the same worker or service.
-func (l *Launch) follows(old *Launch) {
+// countStarts adds the launches of the same worker or service before this one.
+func (l *Launch) countStarts(old *Launch) {
 	if old != nil {
 		l.Starts, l.StartLines = old.Starts, old.StartLines
 	}
@@ -229,9 +230,9 @@ func (l *Launch) follows(old *Launch) {
 	}
 }
 
-// read understands an srun command that runs one of the harness's start scripts, and
-// begins at an offset of the line; any other command is none of ours.
-func (l *Launch) read(c command, offset int) bool {
+// parse parses an srun command that runs one of the harness's start scripts. It reports false for
+// any other command. offset is where the command text begins in the line.
+func (l *Launch) parse(c command, offset int) bool {
 	script := slices.IndexFunc(c.words, func(w Word) bool {
 		base := path.Base(w.Text)
 		return strings.HasPrefix(base, "start_worker") || strings.HasPrefix(base, "start_") && strings.Contains(base, "infra")
@@ -243,18 +244,18 @@ func (l *Launch) read(c command, offset int) bool {
 		c.words[i].Offset += offset
 	}
 	l.Args = c.words[script+1:]
-	l.options(c.words[1:script])
+	l.parseOptions(c.words[1:script])
 	if strings.HasPrefix(path.Base(c.words[script].Text), "start_worker") {
-		l.worker(c.output)
+		l.parseWorker(c.output)
 	} else {
 		l.Service = l.Args[0].Text
 	}
-	l.environment()
+	l.mergeEnvironment()
 	return true
 }
 
-// worker reads ROLE INDEX MODEL … of the worker script.
-func (l *Launch) worker(output string) {
+// parseWorker parses the arguments ROLE INDEX MODEL … of the worker script.
+func (l *Launch) parseWorker(output string) {
 	r, known := roleWords[strings.ToUpper(l.Args[0].Text)]
 	if !known {
 		l.Model = l.Args[0].Text // for the message
@@ -266,11 +267,11 @@ func (l *Launch) worker(output string) {
 		if i, err := strconv.Atoi(l.Args[1].Text); err == nil && i >= 0 {
 			l.Index = i
 			if logRole != "" && (logRole != r || logIndex != i) {
-				l.problem("its log is named %s", path.Base(output))
+				l.problem("the name of its log does not match: %s", path.Base(output))
 			}
 		} else {
 			l.Index = max(logIndex, 0)
-			l.problem("index %q is no number; the log's name counts", safetext.Clip(l.Args[1].Text, 20))
+			l.problem("index %q is not a number; the index in the log's name was used", safetext.Clip(l.Args[1].Text, 20))
 		}
 	}
 	if len(l.Args) > 2 {
@@ -282,7 +283,7 @@ func (l *Launch) worker(output string) {
 			continue
 		}
 		if l.HasEnv {
-			l.problem("two arguments look like a list of variables; the longer one was taken")
+			l.problem("two arguments look like a list of variables; the longer one was used")
 		}
 		l.env, l.HasEnv = vars, true
 	}
@@ -292,8 +293,8 @@ func (l *Launch) problem(format string, args ...any) {
 	l.Problems = append(l.Problems, fmt.Sprintf(format, args...))
 }
 
-// environment merges the two lists of variables.
-func (l *Launch) environment() {
+// mergeEnvironment merges the --export list and the list among the arguments.
+func (l *Launch) mergeEnvironment() {
 	l.Env = make([]Var, 0, len(l.export)+len(l.env))
 	at := make(map[string]int, cap(l.Env))
 	for _, v := range slices.Concat(l.export, l.env) {
@@ -313,7 +314,8 @@ func (l *Launch) environment() {
 	l.export, l.env = nil, nil
 }
 
-// workerLog reads role and index from a name such as 3_output_CTX_0.log.
+// workerLog parses role and index from a file name such as 3_output_CTX_0.log. The index is -1 for
+// any other name.
 func workerLog(name string) (schema.Role, int) {
 	base := strings.TrimSuffix(path.Base(name), ".log")
 	for word, r := range roleWords {

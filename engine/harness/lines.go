@@ -9,39 +9,39 @@ import (
 	"regexp"
 )
 
-// maxLine bounds one line of any artifact. The kernel takes no single argument
-// above 128 KiB, so a launch line that a person or script wrote stays far below.
+// maxLine bounds one line of any artifact, in bytes. The kernel limits a single argument to 128
+// KiB, so launch lines are far shorter.
 const maxLine = 1 << 20
 
 // rawLine is one line without its line ending.
 type rawLine struct {
-	number int
-	text   []byte // valid until the next line
-	cut    bool   // longer than the reader hands out; text is its beginning
+	number    int
+	text      []byte // valid until the next line
+	truncated bool   // text is only the beginning of the line
 }
 
-// lineReader hands out the lines that hold a needle. It counts the others at the speed
-// of memory, and holds no more of a line than it hands out.
+// lineReader yields the lines that contain needle. It counts the other lines without copying them,
+// and buffers at most limit bytes of a line.
 type lineReader struct {
 	r        io.Reader
 	needle   []byte // empty: every line
-	most     int    // bytes of a line that are handed out
-	lines    int    // read so far; one without its newline does not count
+	limit    int    // bytes of a line that are yielded
+	lines    int    // complete lines read so far
 	read     int64  // bytes
 	progress func(bytes int64)
-	long     []byte // beginning of a line that does not fit the buffer
+	buffer   []byte // beginning of a line that does not fit the buffer
 }
 
-// lineBuffer is small, since most files of a run are.
+// lineBuffer is small because most files of a run are, in bytes.
 const lineBuffer = 32 << 10
 
 func newLineReader(r io.Reader, needle string) *lineReader {
-	return &lineReader{r: r, needle: []byte(needle), most: maxLine, progress: func(int64) {}}
+	return &lineReader{r: r, needle: []byte(needle), limit: maxLine, progress: func(int64) {}}
 }
 
-// each calls yield for the lines with the needle until it returns false. It
-// returns the first error of the reader or the context.
-func (l *lineReader) each(ctx context.Context, yield func(rawLine) bool) error {
+// forEach calls yield for each line that contains needle until yield returns false. It returns the
+// first error of the reader or the context.
+func (l *lineReader) forEach(ctx context.Context, yield func(rawLine) bool) error {
 	in := bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -52,9 +52,9 @@ func (l *lineReader) each(ctx context.Context, yield func(rawLine) bool) error {
 		return n, err
 	}), lineBuffer)
 	for {
-		l.pass(in)
+		l.skip(in)
 		number := l.lines + 1
-		text, err := l.next(in)
+		text, err := l.readLine(in)
 		switch {
 		case err == nil:
 			l.lines = number
@@ -64,16 +64,16 @@ func (l *lineReader) each(ctx context.Context, yield func(rawLine) bool) error {
 			return nil
 		}
 		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
-		line := rawLine{number: number, text: text[:min(len(text), l.most)], cut: len(text) > l.most}
+		line := rawLine{number: number, text: text[:min(len(text), l.limit)], truncated: len(text) > l.limit}
 		if bytes.Contains(line.text, l.needle) && !yield(line) || err != nil {
 			return nil
 		}
 	}
 }
 
-// pass passes over the buffered lines before the next one that holds the needle.
-func (l *lineReader) pass(in *bufio.Reader) {
-	part, _ := in.Peek(in.Buffered()) // what is buffered can be had
+// skip skips the buffered lines before the next one that contains needle.
+func (l *lineReader) skip(in *bufio.Reader) {
+	part, _ := in.Peek(in.Buffered()) // can't fail: the bytes are buffered
 	if hit := bytes.Index(part, l.needle); hit >= 0 {
 		part = part[:hit]
 	}
@@ -82,28 +82,28 @@ func (l *lineReader) pass(in *bufio.Reader) {
 	_, _ = in.Discard(len(part))
 }
 
-// next reads a line, of a long one what is handed out and two bytes for its ending.
-func (l *lineReader) next(in *bufio.Reader) ([]byte, error) {
+// readLine reads a line. Of a long line it returns limit bytes, plus two for a line ending.
+func (l *lineReader) readLine(in *bufio.Reader) ([]byte, error) {
 	part, err := in.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return part, err
 	}
-	l.long = append(l.long[:0], part...)
+	l.buffer = append(l.buffer[:0], part...)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		part, err = in.ReadSlice('\n')
-		l.long = append(l.long, part[:min(len(part), l.most+2-len(l.long))]...)
+		l.buffer = append(l.buffer, part[:min(len(part), l.limit+2-len(l.buffer))]...)
 	}
-	return l.long, err
+	return l.buffer, err
 }
 
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// escape is a terminal escape sequence: CSI, OSC or of one byte; perhaps cut off.
+// escape matches a terminal escape sequence: CSI, OSC or a single byte. It may be incomplete.
 var escape = regexp.MustCompile("(?s)\x1b(?:\\[[^@-~]*[@-~]?|\\].*?(?:\x07|\x1b\\\\|$)|[^][])?")
 
-// stripANSI removes terminal escape sequences and carriage returns at the end.
+// stripANSI removes terminal escape sequences and trailing carriage returns.
 func stripANSI(b []byte) []byte {
 	b = bytes.TrimRight(b, "\r")
 	if bytes.IndexByte(b, 0x1b) < 0 {
@@ -112,7 +112,7 @@ func stripANSI(b []byte) []byte {
 	return escape.ReplaceAll(b, nil)
 }
 
-// rank is the prefix that srun -l puts before each line ("12: ").
+// rank matches the prefix that srun --label adds to each line ("12: ").
 var rank = regexp.MustCompile(`^ {0,7}[0-9]{1,7}: ?`)
 
 func stripRank(b []byte) []byte { return b[len(rank.Find(b)):] }

@@ -14,24 +14,24 @@ type Var struct {
 	Name, Value   string
 	Raw           string // NAME=value as written, quotes included
 	At            Evidence
-	UnquotedSpace bool // the value holds a space that no quote protects
+	UnquotedSpace bool // the value contains a space outside quotes
 
 	// HasCommas is set where the value was meant to contain commas: srun splits --export at every
 	// comma, so the old job got only Truncated, the part before the first one.
 	HasCommas bool
 	Truncated string
 
-	bare   bool // a name of an --export list that has no value
+	bare   bool // a name without a value in an --export list
 	offset int  // byte offset of Raw in its line
 }
 
-// SplitEnvList cuts a "K=V K=V" list into variables, of which nothing is known but
-// what stands in it; see [Launch] for those with their places.
+// SplitEnvList splits a "K=V K=V" list into variables. They have no evidence, unlike those of a
+// [Launch].
 func SplitEnvList(s string) []Var { return splitEnvList(s, 0) }
 
-// splitEnvList cuts the "K=V K=V" argument of a worker launch into variables. A
-// new one begins at every unquoted NAME=, so that a value may hold spaces. A text
-// that is no such list, such as '1010' or a path, has none.
+// splitEnvList splits the "K=V K=V" argument of a worker launch into variables. A variable begins
+// at each unquoted NAME=, so values may contain spaces. It returns nil for any other text, such as
+// a number or a path.
 func splitEnvList(s string, offset int) []Var {
 	starts := entryStarts(s, isSpace)
 	if len(starts) == 0 || strings.TrimSpace(s[:starts[0]]) != "" {
@@ -58,24 +58,24 @@ func newVar(raw string, offset int) Var {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// entryStarts finds where NAME= begins, at the start of the text or after an
-// unquoted separator. A quote that is never closed is an ordinary character.
+// entryStarts returns the offsets where NAME= begins: at the start of the text or after an unquoted
+// separator. An unclosed quote is an ordinary character.
 func entryStarts(s string, isSep func(byte) bool) []int {
 	var starts []int
-	fresh := true // the last byte was a separator
+	atStart := true // the last byte was a separator
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if fresh {
+		if atStart {
 			if n := nameLen(s[i:]); n > 0 && i+n < len(s) && s[i+n] == '=' {
 				starts = append(starts, i)
 				i += n
-				fresh = false
+				atStart = false
 				continue
 			}
 		}
-		fresh = isSep(c)
+		atStart = isSep(c)
 		if c == '"' || c == '\'' {
-			if n := closing(s[i:]); n > 0 {
+			if n := closingQuote(s[i:]); n > 0 {
 				i += n
 			}
 		}
@@ -83,7 +83,7 @@ func entryStarts(s string, isSep func(byte) bool) []int {
 	return starts
 }
 
-// nameLen is the length of the variable name that s begins with.
+// nameLen returns the length of the variable name at the start of s.
 func nameLen(s string) int {
 	n := 0
 	for n < len(s) && isNameByte(s[n], n == 0) {
@@ -92,12 +92,12 @@ func nameLen(s string) int {
 	return n
 }
 
-// maxQuoted bounds how far a closing quote is looked for, so that a text full of
-// open quotes takes linear time.
+// maxQuoted bounds the search for a closing quote, in bytes. It keeps the time linear for a text
+// with many unclosed quotes.
 const maxQuoted = 4096
 
-// closing is the index of the quote that closes the one at s[0]; 0 if none does.
-func closing(s string) int {
+// closingQuote returns the index of the quote that closes the one at s[0], or 0.
+func closingQuote(s string) int {
 	for i := 1; i < min(len(s), maxQuoted); i++ {
 		switch {
 		case s[i] == '\\' && s[0] == '"':
@@ -109,10 +109,10 @@ func closing(s string) int {
 	return 0
 }
 
-// unquote removes a pair of quotes that encloses the whole value. Quotes inside
-// a value are part of it: JSON would not survive their removal.
+// unquote removes quotes that enclose the whole value. Quotes inside a value are kept: it may be
+// JSON.
 func unquote(s string) string {
-	if len(s) < 2 || s[0] != '"' && s[0] != '\'' || closing(s) != len(s)-1 {
+	if len(s) < 2 || s[0] != '"' && s[0] != '\'' || closingQuote(s) != len(s)-1 {
 		return s
 	}
 	if s[0] == '\'' {
@@ -121,14 +121,14 @@ func unquote(s string) string {
 	return unescape(s[1:len(s)-1], "\"\\$`")
 }
 
-// splitExport cuts an --export list by meaning: an entry begins at NAME=, or is a
-// bare name. After a value, a word counts as a bare name only if it looks like a
-// well-known variable; otherwise it belongs to the value before it.
+// splitExport splits an --export list as its author meant it. An entry is NAME=value or a name
+// alone. After a value, a word is a name only if it looks like a well-known variable; otherwise it
+// belongs to the value, which then contains a comma.
 func splitExport(s string, offset int) []Var {
 	var out []Var
 	begin := 0 // of the last entry
 	for from := 0; from <= len(s); {
-		to := pieceEnd(s, from)
+		to := entryEnd(s, from)
 		piece := s[from:to]
 		n := nameLen(piece)
 		var last *Var
@@ -138,7 +138,7 @@ func splitExport(s string, offset int) []Var {
 		switch {
 		case n > 0 && n < len(piece) && piece[n] == '=':
 			out, begin = append(out, newVar(piece, offset+from)), from
-		case n > 0 && n == len(piece) && (last == nil || last.bare || wellKnown(piece)):
+		case n > 0 && n == len(piece) && (last == nil || last.bare || isWellKnown(piece)):
 			out, begin = append(out, Var{Name: piece, Raw: piece, offset: offset + from, bare: true}), from
 		case last != nil && !last.bare:
 			slurm := last.Value
@@ -153,43 +153,43 @@ func splitExport(s string, offset int) []Var {
 	return out
 }
 
-func pieceEnd(s string, from int) int {
+func entryEnd(s string, from int) int {
 	for i := from; i < len(s); i++ {
 		switch s[i] {
 		case ',':
 			return i
 		case '"', '\'':
-			i += closing(s[i:])
+			i += closingQuote(s[i:])
 		}
 	}
 	return len(s)
 }
 
-// exportWords are what --export takes beside names.
+// exportWords are the words that --export accepts besides names.
 var exportWords = map[string]bool{"ALL": true, "NONE": true, "NIL": true}
 
-var bareNames = map[string]bool{
+var wellKnownNames = map[string]bool{
 	"PATH": true, "HOME": true, "USER": true, "SHELL": true, "TERM": true,
 	"LANG": true, "PWD": true, "TMPDIR": true, "PYTHONPATH": true, "HOSTNAME": true, "LOGNAME": true,
 }
 
-func wellKnown(name string) bool {
-	return exportWords[name] || bareNames[name] || strings.Contains(name, "_") && name == strings.ToUpper(name)
+func isWellKnown(name string) bool {
+	return exportWords[name] || wellKnownNames[name] || strings.Contains(name, "_") && name == strings.ToUpper(name)
 }
 
-// parseParams reads shell assignments, one per line; the last one of a name holds. A
-// line that is none is a problem, not an end.
+// parseParams parses shell assignments, one per line. The last assignment of a name counts. Any
+// other line is a problem.
 func (r *Run) parseParams(ctx context.Context, f io.Reader, a *Artifact) error {
-	err := newLineReader(io.LimitReader(f, maxLine), "").each(ctx, func(l rawLine) bool {
+	err := newLineReader(io.LimitReader(f, maxLine), "").forEach(ctx, func(l rawLine) bool {
 		a.Lines = l.number
-		if l.cut {
+		if l.truncated {
 			a.problem(l.number, "line is too long")
 		} else {
-			r.assign(a, l.number, clean(l.text))
+			r.assign(a, l.number, validUTF8(l.text))
 		}
 		return true
 	})
-	a.Found = count(len(r.Params), "variable")
+	a.Found = countText(len(r.Params), "variable")
 	return err
 }
 
@@ -201,20 +201,20 @@ func (r *Run) assign(a *Artifact, number int, line string) {
 	}
 	for _, c := range cmds {
 		if len(c.words) > 0 {
-			a.problem(number, fmt.Sprintf("a command (%s) where an assignment is expected; values with spaces need quotes",
+			a.problem(number, fmt.Sprintf("is a command (%s), not an assignment; values with spaces need quotes",
 				safetext.Clip(c.words[0].Text, 40)))
 			continue
 		}
 		for _, as := range c.assigns {
 			text := as.value.Text
-			if as.name == "" { // += with nothing before it
-				a.problem(number, "an assignment without a name")
+			if as.name == "" { // += without a name
+				a.problem(number, "assignment without a name")
 				continue
 			}
 			if old, again := r.Params[as.name]; again && old.Text != text {
-				a.problem(number, fmt.Sprintf("%s is set again (first on line %d); the last one counts", as.name, old.At.Line))
+				a.problem(number, fmt.Sprintf("%s is set again (first on line %d); the last value was used", as.name, old.At.Line))
 			}
-			r.Params[as.name] = Value{text, evidence(a.Name, number, line, as.name, text, as.value.Offset)}
+			r.Params[as.name] = Value{text, newEvidence(a.Name, number, line, as.name, text, as.value.Offset)}
 		}
 	}
 }

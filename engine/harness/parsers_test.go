@@ -72,7 +72,7 @@ func TestSplitExport(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		in   string
-		want []string // name|value|what Slurm gave; a bare name alone
+		want []string // name|value|truncated value, or a name without a value
 	}{
 		{"ALL", []string{"ALL"}},
 		{"ALL,HOME=/h", []string{"ALL", "HOME|/h|"}},
@@ -151,20 +151,20 @@ func TestLineReader(t *testing.T) {
 	long := strings.Repeat("y", 3*maxLine)
 	text := "one\r\n" + strings.Repeat("filler\n", 40_000) + "hit a\n\nhit b\n" + long + " hit\nhit " + long + "\nlast hit"
 	var got []string
-	err := newLineReader(strings.NewReader(text), "hit").each(t.Context(), func(l rawLine) bool {
-		got = append(got, fmt.Sprintf("%d %.8s %v", l.number, l.text, l.cut))
+	err := newLineReader(strings.NewReader(text), "hit").forEach(t.Context(), func(l rawLine) bool {
+		got = append(got, fmt.Sprintf("%d %.8s %v", l.number, l.text, l.truncated))
 		return true
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Line 40005 holds the needle only behind the bound, so it is passed over.
+	// Line 40005 contains the needle only after the limit, so it is skipped.
 	want := []string{"40002 hit a false", "40004 hit b false", "40006 hit yyyy true", "40007 last hit false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	lines := 0
-	if err := newLineReader(strings.NewReader("a\n\nb\r\n"), "").each(
+	if err := newLineReader(strings.NewReader("a\n\nb\r\n"), "").forEach(
 		t.Context(), func(rawLine) bool { lines++; return true },
 	); err != nil ||
 		lines != 3 {
@@ -172,8 +172,8 @@ func TestLineReader(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := newLineReader(strings.NewReader(text), "hit").each(ctx, func(rawLine) bool { return true }); err == nil {
-		t.Error("a cancelled read went on")
+	if err := newLineReader(strings.NewReader(text), "hit").forEach(ctx, func(rawLine) bool { return true }); err == nil {
+		t.Error("a cancelled read continued")
 	}
 }
 

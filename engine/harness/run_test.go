@@ -34,7 +34,7 @@ func TestFindRuns(t *testing.T) {
 		t.Errorf("runs %v, want %v", got, want)
 	}
 	if _, err := FindRuns(t.Context(), filepath.Join(root, "none"), 4); err == nil {
-		t.Error("a missing root is no error")
+		t.Error("no error for a missing root")
 	}
 	link := filepath.Join(t.TempDir(), "bm")
 	if err := os.Symlink(filepath.Join(root, "x/bm"), link); err != nil {
@@ -46,7 +46,6 @@ func TestFindRuns(t *testing.T) {
 	}
 }
 
-// What the sample run tells, as a caller finds it who knows nothing of ports.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	r, err := Open("../../testdata/bm_agentperf_dsv4_5p1d/c1010")
@@ -54,7 +53,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !r.IsRun() {
-		t.Error("it is no run")
+		t.Error("the sample is not recognized as a run")
 	}
 	if err := r.Read(t.Context(), nil); err != nil {
 		t.Fatal(err)

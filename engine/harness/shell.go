@@ -11,20 +11,20 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// maxNesting bounds what the shell parser, which is recursive, gets to see.
+// maxNesting bounds the nesting of shell text, since the parser is recursive.
 const maxNesting = 2000
 
 var errTooNested = problem.New(problem.ArtifactInvalid, "too deeply nested for a command of the harness")
 
-// Word is one argument of a command: quotes removed, variables kept as text.
+// Word is one argument of a command, without quotes. Variables are not expanded.
 type Word struct {
 	Text   string
 	Offset int    // byte offset of its source in the parsed text
-	Source string // as it stands there
-	quoted bool   // some part of it was in quotes
+	Source string // as written
+	quoted bool   // some part was in quotes
 }
 
-// command is one simple command with its output redirection.
+// command is a simple command with its output redirection.
 type command struct {
 	assigns []assignment
 	words   []Word
@@ -37,9 +37,8 @@ type assignment struct {
 	value Word
 }
 
-// Placeholders such as <node0_placeholder> stand for something that the harness
-// fills in; a shell would take them for redirections. Their brackets travel
-// through the parser as two bytes that mean nothing to it.
+// Placeholders such as <node0_placeholder> are filled in by the harness, but a shell parses them as
+// redirections. Two control characters replace their brackets while the text is parsed.
 const (
 	placeholderOpen  = '\x01'
 	placeholderClose = '\x02'
@@ -56,23 +55,23 @@ func hidePlaceholders(s string) string {
 	})
 }
 
-var showPlaceholders = strings.NewReplacer(string(placeholderOpen), "<", string(placeholderClose), ">")
+var restorePlaceholders = strings.NewReplacer(string(placeholderOpen), "<", string(placeholderClose), ">")
 
 func isNameByte(c byte, first bool) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || !first && c >= '0' && c <= '9'
 }
 
-// parseShell lists the simple commands of a piece of shell text, in order, those
-// inside lists, pipes and compound commands included.
+// parseShell returns the simple commands of a shell text in order, including those in lists, pipes
+// and compound commands.
 func parseShell(text string) ([]command, error) {
 	if len(text) > maxLine {
 		return nil, problem.Errorf(problem.ArtifactInvalid, "longer than %d KiB", maxLine>>10)
 	}
-	if nesting(text) > maxNesting {
+	if countNesting(text) > maxNesting {
 		return nil, errTooNested
 	}
 	src := hidePlaceholders(text)
-	p, _ := shellParsers.Get().(*syntax.Parser) // the pool holds nothing else
+	p, _ := shellParsers.Get().(*syntax.Parser) // the pool holds only parsers
 	file, err := p.Parse(strings.NewReader(src), "")
 	shellParsers.Put(p)
 	if err != nil {
@@ -86,25 +85,25 @@ func parseShell(text string) ([]command, error) {
 				cmds = append(cmds, c)
 			}
 		case *syntax.Word:
-			return false // commands inside substitutions are text to us
+			return false // command substitutions are kept as text
 		}
 		return true
 	})
 	return cmds, nil
 }
 
-// shellParsers spares the buffers of a parser a line.
+// shellParsers reuses parsers, whose buffers are costly to allocate per line.
 var shellParsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
 
 func shellError(err error) error {
 	var parse syntax.ParseError
 	if errors.As(err, &parse) {
-		return problem.New(problem.ArtifactInvalid, showPlaceholders.Replace(parse.Text))
+		return problem.New(problem.ArtifactInvalid, restorePlaceholders.Replace(parse.Text))
 	}
 	return problem.Mark(problem.ArtifactInvalid, err)
 }
 
-func nesting(text string) int {
+func countNesting(text string) int {
 	n := 0
 	for open := range strings.FieldsSeq("( { ` if while until for case time coproc select function") {
 		n += strings.Count(text, open)
@@ -155,14 +154,14 @@ func newAssignment(src string, a *syntax.Assign) assignment {
 			}
 		}
 		from, to := int(a.Array.Pos().Offset()), int(a.Array.End().Offset())
-		as.value = Word{Text: strings.Join(all, " "), Offset: from, Source: slice(src, from, to)}
+		as.value = Word{Text: strings.Join(all, " "), Offset: from, Source: substring(src, from, to)}
 	}
 	return as
 }
 
 func newWord(src string, w *syntax.Word) Word {
 	from, to := int(w.Pos().Offset()), int(w.End().Offset())
-	out := Word{Offset: from, Source: showPlaceholders.Replace(slice(src, from, to))}
+	out := Word{Offset: from, Source: restorePlaceholders.Replace(substring(src, from, to))}
 	var b strings.Builder
 	for _, p := range w.Parts {
 		switch p := p.(type) {
@@ -175,26 +174,26 @@ func newWord(src string, w *syntax.Word) Word {
 				if lit, ok := q.(*syntax.Lit); ok {
 					b.WriteString(unescape(lit.Value, "\"\\$`\n"))
 				} else {
-					b.WriteString(slice(src, int(q.Pos().Offset()), int(q.End().Offset())))
+					b.WriteString(substring(src, int(q.Pos().Offset()), int(q.End().Offset())))
 				}
 			}
 		case *syntax.Lit:
 			b.WriteString(unescape(p.Value, ""))
 		default:
-			b.WriteString(slice(src, int(p.Pos().Offset()), int(p.End().Offset())))
+			b.WriteString(substring(src, int(p.Pos().Offset()), int(p.End().Offset())))
 		}
 	}
-	out.Text = showPlaceholders.Replace(b.String())
+	out.Text = restorePlaceholders.Replace(b.String())
 	return out
 }
 
-func slice(s string, from, to int) string {
+func substring(s string, from, to int) string {
 	from = min(max(from, 0), len(s))
 	return s[from:min(max(to, from), len(s))]
 }
 
-// unescape removes the backslash before the given bytes; before any byte if
-// none are given. An escaped newline vanishes.
+// unescape removes the backslash before the given bytes, or before any byte if none are given. An
+// escaped newline is removed.
 func unescape(s, only string) string {
 	if !strings.Contains(s, `\`) {
 		return s

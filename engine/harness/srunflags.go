@@ -9,16 +9,16 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// options reads the srun flags that a port needs, in every spelling.
-func (l *Launch) options(words []Word) {
-	for i := 0; i < len(words) && !startsCommand(words[i]); i++ {
-		o, used := flagValue(words, i)
+// parseOptions parses the flags of srun in every spelling.
+func (l *Launch) parseOptions(words []Word) {
+	for i := 0; i < len(words) && !isCommandStart(words[i]); i++ {
+		o, used := parseFlag(words, i)
 		i += used
 		short := o
 		if long, ok := longFlags[o.Name]; ok {
 			o.Name = long
 		}
-		// The last one holds.
+		// The last one counts.
 		l.Flags = append(slices.DeleteFunc(l.Flags, func(f Option) bool { return f.Name == o.Name }), o)
 		switch o.Name {
 		case "--nodelist":
@@ -29,9 +29,9 @@ func (l *Launch) options(words []Word) {
 			}
 			l.Hosts = hosts
 		case "--nodes":
-			l.Nodes = l.count(short)
+			l.Nodes = l.parseCount(short)
 		case "--ntasks":
-			l.Tasks = l.count(short)
+			l.Tasks = l.parseCount(short)
 		case "--export":
 			l.export, l.HasExport = splitExport(o.Value, o.offset), true
 		case "--container-image":
@@ -42,10 +42,10 @@ func (l *Launch) options(words []Word) {
 	}
 }
 
-func (l *Launch) count(o Option) int {
+func (l *Launch) parseCount(o Option) int {
 	n, err := strconv.Atoi(o.Value)
 	if err != nil || n < 1 || n > maxHosts {
-		l.problem("%s %q is no count", o.Name, safetext.Clip(o.Value, 20))
+		l.problem("%s %q is not a positive whole number", o.Name, safetext.Clip(o.Value, 20))
 		return 0
 	}
 	return n
@@ -58,16 +58,16 @@ var longFlags = map[string]string{
 	"-e": "--error", "-t": "--time", "-p": "--partition",
 }
 
-// noValue lists the flags that take no value, or only an attached one.
-var noValue = map[string]bool{
+// flagsWithoutValue are the flags without a value, or with an attached one only.
+var flagsWithoutValue = map[string]bool{
 	"-K": true, "-Q": true, "-l": true, "-s": true, "-u": true, "-v": true, "--exclusive": true, "--label": true,
 	"--kill-on-bad-exit": true, "--overlap": true, "--oversubscribe": true, "--quiet": true, "--unbuffered": true,
 	"--verbose": true, "--container-mount-home": true, "--container-remap-root": true,
 	"--container-writable": true, "--no-container-entrypoint": true, "--no-container-mount-home": true,
 }
 
-// startsCommand says where srun's flags end and what it runs begins.
-func startsCommand(w Word) bool {
+// isCommandStart reports whether a word begins the command that srun runs.
+func isCommandStart(w Word) bool {
 	switch path.Base(w.Text) {
 	case "bash", "sh", "env":
 		return true
@@ -75,12 +75,12 @@ func startsCommand(w Word) bool {
 	return false
 }
 
-// SrunOptions reads the long options of an srun command, which its words begin with.
+// SrunOptions parses the long options at the beginning of an srun command.
 func SrunOptions(words []string) []Option {
 	var out []Option
 	for i := 1; i < len(words) && strings.HasPrefix(words[i], "--"); i++ {
 		name, value, attached := strings.Cut(words[i], "=")
-		if !attached && !noValue[name] && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+		if !attached && !flagsWithoutValue[name] && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
 			i++
 			value = words[i]
 		}
@@ -89,18 +89,18 @@ func SrunOptions(words []string) []Option {
 	return out
 }
 
-// flagValue takes the flag at i apart: -N8, -N 8, --nodes=8 or --nodes 8. used
-// is how many further words it took.
-func flagValue(words []Word, i int) (o Option, used int) {
+// parseFlag parses the flag at words[i]: -N8, -N 8, --nodes=8 or --nodes 8. used is the number of
+// further words that belong to it.
+func parseFlag(words []Word, i int) (o Option, used int) {
 	text, offset := words[i].Text, words[i].Offset
 	if n, v, ok := strings.Cut(text, "="); ok && strings.HasPrefix(n, "--") {
 		return Option{n, v, offset + len(n) + 1}, 0
 	}
-	if len(text) > 2 && text[0] == '-' && text[1] != '-' && longFlags[text[:2]] != "" && !noValue[text[:2]] {
+	if len(text) > 2 && text[0] == '-' && text[1] != '-' && longFlags[text[:2]] != "" && !flagsWithoutValue[text[:2]] {
 		return Option{text[:2], text[2:], offset + 2}, 0
 	}
-	if i+1 < len(words) && !noValue[text] {
-		if next := words[i+1]; !strings.HasPrefix(next.Text, "-") && !startsCommand(next) {
+	if i+1 < len(words) && !flagsWithoutValue[text] {
+		if next := words[i+1]; !strings.HasPrefix(next.Text, "-") && !isCommandStart(next) {
 			return Option{text, next.Text, next.Offset}, 1
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// environment compares the variables of a launch line with those of its step.
-func (p *prover) environment(l *harness.Launch, step *plan.Step) {
+// compareEnvironment compares the variables of a launch line with those of its step.
+func (p *comparer) compareEnvironment(l *harness.Launch, step *plan.Step) {
 	on, base := rules.Frontend, "frontend.env"
 	if l.Role != "" {
 		on, base = rules.Worker, l.Role.EnvPath()
@@ -34,69 +34,69 @@ func (p *prover) environment(l *harness.Launch, step *plan.Step) {
 		n, there := now[name]
 		switch {
 		case rule.Action == rules.Drop:
-			p.managed(v, n, there, rule.Why)
+			p.compareDropped(v, n, there, rule.Why)
 		case rule.Action == "" && renames[name] != "":
-			there = false // another one has the name now
-			p.differ(lost, "env", v.Name, v.Value, "", "replaced by "+renames[name]+": "+rules.WhyReplaced)
+			there = false // a renamed variable has this name now
+			p.addDifference(dropped, "env", v.Name, v.Value, "", "replaced by "+renames[name]+": "+rules.WhyReplaced)
 		case there:
-			p.variable(v, n, base, rule)
+			p.compareVariable(v, n, base, rule)
 		case l.Service == "etcd":
-			p.differ(lost, "env", v.Name, v.Value, "", p.etcdRule(v.Name))
+			p.addDifference(dropped, "env", v.Name, v.Value, "", p.explainEtcd(v.Name))
 		default:
-			p.differ(lost, "env", v.Name, v.Value, "", p.variableRule(base, name))
+			p.addDifference(dropped, "env", v.Name, v.Value, "", p.explainVariable(base, name))
 		}
 		seen[name] = seen[name] || there
 	}
 	for _, v := range l.BareNames {
-		p.differ(changed, "env", v.Text, "", "", "came from the submitting shell, and does so again")
+		p.addDifference(changed, "env", v.Text, "", "", "comes from the submitting shell, as before")
 	}
 	for _, v := range step.Env {
 		if !seen[v.Name] {
-			p.newVariable(v, on, base)
+			p.addNewVariable(v, on, base)
 		}
 	}
 }
 
-// managed compares a variable that is not carried over.
-func (p *prover) managed(v harness.Var, n plan.Var, there bool, why string) {
+// compareDropped compares a variable that is not carried over.
+func (p *comparer) compareDropped(v harness.Var, n plan.Var, there bool, why string) {
 	switch {
 	case !there:
-		p.differ(lost, "env", v.Name, v.Value, "", why)
+		p.addDifference(dropped, "env", v.Name, v.Value, "", why)
 	case n.Value == v.Value:
-		p.line.Unchanged++
+		p.current.Unchanged++
 	default:
-		p.differ(changed, "env", v.Name, v.Value, n.Value, why)
+		p.addDifference(changed, "env", v.Name, v.Value, n.Value, why)
 	}
 }
 
-// variable compares a variable that is carried over, perhaps under a new name.
-func (p *prover) variable(v harness.Var, n plan.Var, base string, rule rules.Variable) {
+// compareVariable compares a variable that is carried over, possibly under a new name.
+func (p *comparer) compareVariable(v harness.Var, n plan.Var, base string, rule rules.Variable) {
 	moved, how := p.rewrites.Apply(v.Value)
 	explained := ""
 	switch {
 	case n.Value == moved && how != "":
 		explained = how + ": " + rules.WhyRewrite
 	case n.Value == moved && v.HasCommas:
-		explained = "srun split the old list at its commas and gave " + strconv.Quote(v.Truncated) +
-			"; what was meant is given now"
+		explained = "srun split the old value at its commas and passed " + strconv.Quote(v.Truncated) +
+			"; the new job passes the whole value"
 	case n.Value != moved && n.Origin == "built-in":
-		explained = "srt-slurm sets it itself"
+		explained = "srt-slurm sets it"
 	case n.Value != moved:
-		explained = p.variableRule(base, n.Name)
+		explained = p.explainVariable(base, n.Name)
 	}
 	switch {
 	case rule.Action == rules.Rename && n.Value == moved:
-		p.differ(renamed, "env", v.Name, "", "", cmp.Or(explained, rule.Why))
-		p.line.Differences[len(p.line.Differences)-1].To = n.Name
+		p.addDifference(renamed, "env", v.Name, "", "", cmp.Or(explained, rule.Why))
+		p.current.Differences[len(p.current.Differences)-1].To = n.Name
 	case n.Value == v.Value && !v.HasCommas:
-		p.line.Unchanged++
+		p.current.Unchanged++
 	default:
-		p.differ(changed, "env", v.Name, v.Value, n.Value, explained)
+		p.addDifference(changed, "env", v.Name, v.Value, n.Value, explained)
 	}
 }
 
-// variableRule explains by an answer, or by workers that differ in a variable.
-func (p *prover) variableRule(base, name string) string {
+// explainVariable explains a difference by an answer, or by workers that differ in the variable.
+func (p *comparer) explainVariable(base, name string) string {
 	path := recipes.Join(base, name)
 	rule := p.Answer(path)
 	if q := p.Question(path, "differs"); rule == "" && q != "" {
@@ -105,37 +105,38 @@ func (p *prover) variableRule(base, name string) string {
 	return rule
 }
 
-// newVariable explains a variable that the old launch line did not have.
-func (p *prover) newVariable(v plan.Var, on rules.Process, base string) {
+// addNewVariable adds a variable that the old launch line did not have.
+func (p *comparer) addNewVariable(v plan.Var, on rules.Process, base string) {
 	if !strings.HasSuffix(v.Origin, "."+v.Name) {
-		p.differ(added, "env", v.Name, "", "", "srt-slurm sets it: "+v.Origin)
+		p.addDifference(added, "env", v.Name, "", "", "srt-slurm sets it: "+v.Origin)
 		return
 	}
 	rule := ""
 	if _, written := p.Fixed(recipes.Join(base, v.Name)); written {
-		rule = p.variableRule(base, v.Name)
+		rule = p.explainVariable(base, v.Name)
 		for _, r := range rules.Added(on) {
 			if r.Name == v.Name && r.To == v.Value {
 				rule = cmp.Or(rule, r.Why)
 			}
 		}
 	}
-	p.differ(added, "env", v.Name, "", v.Value, rule)
+	p.addDifference(added, "env", v.Name, "", v.Value, rule)
 }
 
-// etcdRule explains a variable of etcd that is gone: etcd reads its own alone,
-// and about these there is a question.
-func (p *prover) etcdRule(name string) string {
+// explainEtcd explains a dropped variable of etcd. It reads only variables that begin with ETCD_,
+// and there is a question about each of those.
+func (p *comparer) explainEtcd(name string) string {
 	if !strings.HasPrefix(name, "ETCD_") {
-		return "etcd does not read it; the harness gave one list to all services"
+		return "etcd does not read it; the harness passed one list to all services"
 	}
 	return p.Question("", "etcd "+name)
 }
 
-// flags compares the flags of srun.
-func (p *prover) flags(l *harness.Launch, step *plan.Step) {
+// compareFlags compares the flags of srun.
+func (p *comparer) compareFlags(l *harness.Launch, step *plan.Step) {
 	if l.Image.Value != "" {
-		p.same("flag", "--container-image", l.Image.Value, p.plan.Image, p.fieldRule("model.container", "launched"))
+		p.compareValue("flag", "--container-image", l.Image.Value, p.plan.Image,
+			p.explainField("model.container", "launched"))
 	}
 	options := harness.SrunOptions(step.Launch)
 	now := map[string]harness.Option{}
@@ -149,51 +150,51 @@ func (p *prover) flags(l *harness.Launch, step *plan.Step) {
 		switch {
 		case rule.Action == rules.Separate:
 		case rule.Action == rules.Managed:
-			p.move(f, n, there, rule.Why)
+			p.compareManaged(f, n, there, rule.Why)
 		case rule.Action == rules.Drop && !there:
-			p.differ(lost, "flag", f.Name, f.Value, "", rule.Why)
+			p.addDifference(dropped, "flag", f.Name, f.Value, "", rule.Why)
 		case !there && f.Name == "--mpi" && l.Service != "":
-			p.differ(lost, "flag", f.Name, f.Value, "", l.Service+" is no MPI program")
+			p.addDifference(dropped, "flag", f.Name, f.Value, "", l.Service+" is not an MPI program")
 		case !there:
-			p.differ(lost, "flag", f.Name, f.Value, "", p.Question(rules.SrunOptions, f.Name))
+			p.addDifference(dropped, "flag", f.Name, f.Value, "", p.Question(rules.SrunOptions, f.Name))
 		default:
-			p.same("flag", f.Name, f.Value, n.Value, p.flagRule(l, f.Name))
+			p.compareValue("flag", f.Name, f.Value, n.Value, p.explainFlag(l, f.Name))
 		}
 	}
 	for _, f := range options {
 		if _, left := now[f.Name]; left && rules.FlagOf(f.Name).Action != rules.Separate {
-			p.differ(added, "flag", f.Name, "", "", cmp.Or(p.Answer(rules.SrunOptions), "srt-slurm's way to start a step"))
+			p.addDifference(added, "flag", f.Name, "", "", cmp.Or(p.Answer(rules.SrunOptions), "srt-slurm starts steps with it"))
 		}
 	}
 }
 
-// move compares a flag whose value the new job's own rules give.
-func (p *prover) move(f, n harness.Option, there bool, why string) {
+// compareManaged compares a flag for which the new job sets its own value.
+func (p *comparer) compareManaged(f, n harness.Option, there bool, why string) {
 	switch {
 	case there && n.Value == f.Value:
-		p.line.Unchanged++
+		p.current.Unchanged++
 	case there:
-		p.differ(changed, "flag", f.Name, "", "", why)
+		p.addDifference(changed, "flag", f.Name, "", "", why)
 	default:
-		p.differ(lost, "flag", f.Name, f.Value, "", why)
+		p.addDifference(dropped, "flag", f.Name, f.Value, "", why)
 	}
 }
 
-// flagRule explains another value of a flag that should stay the same.
-func (p *prover) flagRule(l *harness.Launch, name string) string {
+// explainFlag explains a different value of a flag that should be unchanged.
+func (p *comparer) explainFlag(l *harness.Launch, name string) string {
 	if l.Role != "" && (name == "--nodes" || name == "--ntasks") {
-		return p.sizeRule(l)
+		return p.explainSize(l)
 	}
 	return p.Question(rules.SrunOptions, name)
 }
 
-// mounts compares the mounts of a launch line with the plan's.
-func (p *prover) mounts(l *harness.Launch) {
+// compareMounts compares the mounts of a launch line with those of the plan.
+func (p *comparer) compareMounts(l *harness.Launch) {
 	if l.Mounts.Value == "" {
 		return
 	}
 	const field = "extra_mount"
-	because := p.fieldRule(field, l.Name())
+	because := p.explainField(field, l.Name())
 	now := map[string]bool{}
 	for _, m := range p.plan.Mounts {
 		now[m.Host+":"+m.Container] = true
@@ -204,11 +205,11 @@ func (p *prover) mounts(l *harness.Launch) {
 		seen[to] = true
 		switch {
 		case now[to] && to == m:
-			p.line.Unchanged++
+			p.current.Unchanged++
 		case now[to]:
-			p.differ(changed, "mount", m, "", to, rules.WhyRewrite)
+			p.addDifference(changed, "mount", m, "", to, rules.WhyRewrite)
 		default:
-			p.differ(lost, "mount", m, "", "", because)
+			p.addDifference(dropped, "mount", m, "", "", because)
 		}
 	}
 	for _, m := range p.plan.Mounts {
@@ -216,25 +217,26 @@ func (p *prover) mounts(l *harness.Launch) {
 		switch {
 		case seen[spelled]:
 		case m.Source == field:
-			p.differ(added, "mount", spelled, "", "", because)
+			p.addDifference(added, "mount", spelled, "", "", because)
 		default:
-			p.differ(added, "mount", spelled, "", "", "srt-slurm mounts it: "+m.Source)
+			p.addDifference(added, "mount", spelled, "", "", "srt-slurm mounts it: "+m.Source)
 		}
 	}
 }
 
-// frontendVariables are the variables that the harness's start script made the frontend's flags of.
+// frontendVariables are the variables from which the harness's start script set the frontend's
+// flags.
 var frontendVariables = map[string]string{
 	"router-mode": "ROUTER_MODE", "no-router-kv-events": "DYN_FRONTEND_ENABLE_KV_EVENTS",
 	"kv-cache-block-size": "DYN_KV_BLOCK_SIZE", "request-plane": "DYN_REQUEST_PLANE",
 }
 
-// arguments compares the frontend's own flags.
-func (p *prover) arguments(l *harness.Launch, step *plan.Step) {
+// compareArguments compares the frontend's own flags.
+func (p *comparer) compareArguments(l *harness.Launch, step *plan.Step) {
 	path := func(name string) string { return recipes.Join("frontend.args", name) }
 	now := frontendOptions(step.Argv[min(3, len(step.Argv)):])
 	if len(l.Args) > 2 {
-		p.differ(changed, "flag", "port", l.Args[2].Text, now["http-port"], "srt-slurm's frontends have a port of their own")
+		p.addDifference(changed, "flag", "port", l.Args[2].Text, now["http-port"], "srt-slurm sets the port of its frontends")
 	}
 	delete(now, "http-port")
 	var words []string
@@ -248,11 +250,11 @@ func (p *prover) arguments(l *harness.Launch, step *plan.Step) {
 		rule := cmp.Or(p.Answer(path(name)), p.Question(path(name), "launched"))
 		switch {
 		case there:
-			p.same("flag", "--"+name, old[name], value, rule)
+			p.compareValue("flag", "--"+name, old[name], value, rule)
 		case rules.IsParserFlag(name):
-			p.differ(lost, "flag", "--"+name, old[name], "", rules.WhyParserFlag)
+			p.addDifference(dropped, "flag", "--"+name, old[name], "", rules.WhyParserFlag)
 		default:
-			p.differ(lost, "flag", "--"+name, old[name], "", rule)
+			p.addDifference(dropped, "flag", "--"+name, old[name], "", rule)
 		}
 	}
 	for _, name := range sortedNames(now) {
@@ -265,11 +267,11 @@ func (p *prover) arguments(l *harness.Launch, step *plan.Step) {
 		} else if rule == "" {
 			rule, _ = p.Fixed(path(name))
 		}
-		p.differ(added, "flag", "--"+name, "", now[name], rule)
+		p.addDifference(added, "flag", "--"+name, "", now[name], rule)
 	}
 }
 
-// frontendOptions reads --name value, --name=value and --name.
+// frontendOptions parses --name value, --name=value and --name.
 func frontendOptions(words []string) map[string]string {
 	out := map[string]string{}
 	for i := 0; i < len(words); i++ {

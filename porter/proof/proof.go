@@ -1,7 +1,6 @@
-// Package proof shows that a port loses nothing: for each launch line of the old run,
-// how the environment and the flags differ that the plan of the new recipe gives the
-// same process. It compares launch lines with a plan, token by token, and does not
-// know what the port believes that it wrote.
+// Package proof compares each launch line of the old run with the step that the plan of the new
+// recipe starts in its place: environment, flags, mounts and engine config. It shows that a port
+// loses nothing. It uses only the launch lines and the plan, not the fields of the port.
 package proof
 
 import (
@@ -17,12 +16,12 @@ type Proof struct {
 	Lines   []Line `json:"lines"`
 }
 
-// Line is one old launch line, or several of a role that compare alike.
+// Line is the comparison of one old launch line, or of several of a role with equal results.
 type Line struct {
 	Launches    []string `json:"launches"` // such as CTX 0
 	Lines       []int    `json:"job_log_lines"`
-	Step        string   `json:"step"` // of the plan; of the first launch
-	Unchanged   int      `json:"kept"` // names whose value is the same
+	Step        string   `json:"step"` // step of the plan for the first launch
+	Unchanged   int      `json:"kept"` // number of unchanged values
 	Differences []Row    `json:"differences"`
 }
 
@@ -34,18 +33,17 @@ type Row struct {
 	To   string `json:"to,omitempty"` // new name, where renamed
 	Old  string `json:"old,omitempty"`
 	New  string `json:"new,omitempty"`
-	Rule string `json:"rule"` // what explains it; empty: nothing does, a bug in the porter
+	Rule string `json:"rule"` // why it differs; empty for a bug in the porter
 }
 
 const (
 	renamed = "renamed"
-	lost    = "dropped"
+	dropped = "dropped"
 	added   = "added"
 	changed = "changed"
 )
 
-// Unexplained lists the differences that no rule explains, each after the first
-// launch that it was found in.
+// Unexplained returns the differences without a rule, each prefixed with its first launch.
 func (p *Proof) Unexplained() []string {
 	var out []string
 	for _, l := range p.Lines {
@@ -58,29 +56,43 @@ func (p *Proof) Unexplained() []string {
 	return out
 }
 
-// Summary counts, over all launches, what is kept and what differs.
+// unexplained returns the number of differences without a rule.
+func (l *Line) unexplained() int {
+	n := 0
+	for _, d := range l.Differences {
+		if d.Rule == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Summary returns the numbers of unchanged, changed and lost values over all launches.
 func (p *Proof) Summary() string {
 	if p.Problem != "" {
-		return "not proved: " + p.Problem
+		return "not compared: " + p.Problem
 	}
-	launches, kept, differ := 0, 0, 0
+	launches, unchanged, changed, unexplained := 0, 0, 0, 0
 	for _, l := range p.Lines {
-		launches += len(l.Launches)
-		kept += l.Unchanged * len(l.Launches)
-		differ += len(l.Differences) * len(l.Launches)
+		n := len(l.Launches)
+		launches += n
+		unchanged += l.Unchanged * n
+		changed += (len(l.Differences) - l.unexplained()) * n
+		unexplained += l.unexplained() * n
 	}
 	noun := "launch lines"
 	if launches == 1 {
 		noun = "launch line"
 	}
-	text := fmt.Sprintf("%d %s against the new plan: %d kept, %d differ, ", launches, noun, kept, differ)
-	if n := len(p.Unexplained()); n > 0 {
-		return text + fmt.Sprintf("%d WITHOUT A RULE: an error of the porter", n)
+	text := fmt.Sprintf("%d %s compared with the new plan: %d unchanged, %d changed by a known rule, ",
+		launches, noun, unchanged, changed)
+	if unexplained > 0 {
+		return text + fmt.Sprintf("%d UNEXPLAINED: a bug in the porter", unexplained)
 	}
-	return text + "each by a rule: nothing is lost"
+	return text + "0 lost"
 }
 
-// String is the difference in a few words.
+// String returns the difference as one line.
 func (d Row) String() string {
 	text := fmt.Sprintf("%s %s %s", d.Kind, d.What, safetext.Clip(d.Name, 1000))
 	if d.To != "" {
@@ -95,20 +107,20 @@ func (d Row) String() string {
 	return text
 }
 
-// Text is a summary, then the differences alone.
+// Text returns the summary and the differences.
 func (p *Proof) Text() string {
 	var b strings.Builder
 	b.WriteString(p.Summary() + "\n")
 	for _, l := range p.Lines {
 		who := l.Launches[0]
 		if n := len(l.Launches); n > 1 {
-			who = fmt.Sprintf("%s and %d alike", who, n-1)
+			who = fmt.Sprintf("%s and %d more like it", who, n-1)
 		}
-		fmt.Fprintf(&b, "  %s, now %s: %d kept, %d differ\n", who, l.Step, l.Unchanged, len(l.Differences))
+		fmt.Fprintf(&b, "  %s, now step %s: %d unchanged, %d changed\n", who, l.Step, l.Unchanged, len(l.Differences))
 		for _, d := range l.Grouped() {
 			rule := d.Rule
 			if rule == "" {
-				rule = "NO RULE: an error of the porter"
+				rule = "UNEXPLAINED: a bug in the porter"
 			}
 			fmt.Fprintf(&b, "    %s | %s\n", d, safetext.Clip(rule, 300))
 		}
@@ -116,13 +128,13 @@ func (p *Proof) Text() string {
 	return b.String()
 }
 
-// Grouped are the differences with one row for those that differ in name alone, or
-// are gone for one reason; these have no old values then.
+// Grouped returns the differences with one row for all that have the same kind and rule and no new
+// value. Such a row has no old value.
 func (l *Line) Grouped() []Row {
 	var out []Row
 	at := map[Row]int{}
 	for _, d := range l.Differences {
-		if d.New != "" || d.To != "" || d.Kind != lost && d.Old != "" {
+		if d.New != "" || d.To != "" || d.Kind != dropped && d.Old != "" {
 			out = append(out, d)
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// asked answers for a port that asked about the size of a worker and fixed one flag.
+// asked are the reasons of a port that asked about the size of a worker and set a fixed flag.
 type asked struct{}
 
 func (asked) Answer(path string) string {
@@ -35,8 +35,8 @@ func (asked) Fixed(path string) (string, bool) {
 
 func variable(name, value string) harness.Var { return harness.Var{Name: name, Value: value} }
 
-// Two workers that compare alike make one line, a launch without a step is lost, and
-// only what neither table nor port explains has no rule.
+// Workers with equal results share a line, a launch without a step is dropped, and only an
+// unexplained difference has no rule.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	worker := func(index int) *harness.Launch {
@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 	}}, rules.DefaultRewrites, asked{})
 	want := []Line{
 		{Launches: []string{"frontend"}, Lines: []int{8}, Step: "frontend_0", Differences: []Row{
-			{Kind: lost, What: "env", Name: "ANSWERED", Old: "1", Rule: "answer recipe:frontend.env.ANSWERED"},
+			{Kind: dropped, What: "env", Name: "ANSWERED", Old: "1", Rule: "answer recipe:frontend.env.ANSWERED"},
 			{Kind: added, What: "flag", Name: "--fixed", Rule: "fixed: always so"},
 		}},
 		{Launches: []string{"CTX 0", "CTX 1"}, Lines: []int{1, 2}, Step: "prefill_0", Unchanged: 2, Differences: []Row{
@@ -81,18 +81,18 @@ func TestCompare(t *testing.T) {
 				To:   "UCX_TLS",
 				Rule: "the harness script exported it under this name",
 			},
-			{Kind: lost, What: "env", Name: "HOME", Old: "/h", Rule: "set by srt-slurm or the image"},
+			{Kind: dropped, What: "env", Name: "HOME", Old: "/h", Rule: "set by srt-slurm or the image"},
 			{
 				Kind: changed, What: "env", Name: "P", Old: "/lustre/x", New: "/scratch/x",
 				Rule: "rewrite /lustre/ → /scratch/: " + rules.WhyRewrite,
 			},
 			{Kind: added, What: "env", Name: "NEW", Rule: "srt-slurm sets it: built-in"},
-			{Kind: lost, What: "flag", Name: "--label", Rule: "each step has its own log"},
-			{Kind: lost, What: "flag", Name: "--gres", Old: "gpu:4"},
-			{Kind: added, What: "flag", Name: "--kill-on-bad-exit", Rule: "srt-slurm's way to start a step"},
+			{Kind: dropped, What: "flag", Name: "--label", Rule: "each step has its own log"},
+			{Kind: dropped, What: "flag", Name: "--gres", Old: "gpu:4"},
+			{Kind: added, What: "flag", Name: "--kill-on-bad-exit", Rule: "srt-slurm starts steps with it"},
 		}},
 		{Launches: []string{"GEN 0"}, Lines: []int{9}, Step: "decode_0", Differences: []Row{
-			{Kind: lost, What: "flag", Name: "the whole launch", Rule: "question recipe:resources.decode_nodes#packing"},
+			{Kind: dropped, What: "flag", Name: "the whole launch", Rule: "question recipe:resources.decode_nodes#packing"},
 		}},
 	}
 	if diff := cmp.Diff(want, p.Lines); diff != "" {
@@ -108,13 +108,13 @@ func TestText(t *testing.T) {
 	p := Proof{Lines: []Line{{
 		Launches: []string{"CTX 0", "CTX 1"}, Step: "prefill_0", Unchanged: 3,
 		Differences: []Row{
-			{Kind: lost, What: "env", Name: "A", Old: "1", Rule: "managed"},
-			{Kind: lost, What: "env", Name: "B", Old: "2", Rule: "managed"},
+			{Kind: dropped, What: "env", Name: "A", Old: "1", Rule: "managed"},
+			{Kind: dropped, What: "env", Name: "B", Old: "2", Rule: "managed"},
 			{Kind: changed, What: "env", Name: "C", Old: "1", New: "2", Rule: "an answer"},
 		},
 	}}}
-	want := `2 launch lines against the new plan: 6 kept, 6 differ, each by a rule: nothing is lost
-  CTX 0 and 1 alike, now prefill_0: 3 kept, 3 differ
+	want := `2 launch lines compared with the new plan: 6 unchanged, 6 changed by a known rule, 0 lost
+  CTX 0 and 1 more like it, now step prefill_0: 3 unchanged, 3 changed
     dropped env A, B | managed
     changed env C old 1 new 2 | an answer
 `
@@ -122,11 +122,11 @@ func TestText(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	p.Lines[0].Launches, p.Lines[0].Differences[2].Rule = []string{"CTX 0"}, ""
-	if got := p.Text(); !strings.HasPrefix(got, "1 launch line against") || !strings.Contains(got, "1 WITHOUT A RULE") ||
-		!strings.Contains(got, "| NO RULE") {
+	if got := p.Text(); !strings.HasPrefix(got, "1 launch line compared") ||
+		!strings.Contains(got, "2 changed by a known rule, 1 UNEXPLAINED") || !strings.Contains(got, "| UNEXPLAINED") {
 		t.Errorf("one launch, one difference without a rule:\n%s", got)
 	}
-	if got := (&Proof{Problem: "no plan"}).Text(); got != "not proved: no plan\n" {
+	if got := (&Proof{Problem: "no plan"}).Text(); got != "not compared: no plan\n" {
 		t.Errorf("nothing compared: %q", got)
 	}
 }

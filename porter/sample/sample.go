@@ -1,6 +1,5 @@
-// Package sample embeds a small harness run directory, complete with datasets,
-// request rows and statistics: what the demo ports. It knows nothing of what the
-// files mean. testdata has a link to the directory.
+// Package sample embeds a small harness run directory for the demo, with datasets, request rows and
+// statistics. The directory testdata has a symbolic link to it.
 package sample
 
 import "embed"
@@ -8,7 +7,8 @@ import "embed"
 // Dir is the run directory inside [Files].
 const Dir = "bm_agentperf_dsv4_5p1d/c1010"
 
-// Files holds the run directory: 5 prefill workers, 1 decode worker, 1010 users.
+// Files contains the run directory, of a run with 5 prefill workers, 1 decode worker and 1010
+// users.
 //
 //go:embed bm_agentperf_dsv4_5p1d
 var Files embed.FS

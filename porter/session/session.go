@@ -1,6 +1,5 @@
-// Package session holds what a person needs at hand to port by eye: the porter on real
-// files, the names in a folder, what was ported before, and the line that a piece
-// of evidence stands on. It knows no screen.
+// Package session is the state of the port wizard without its screens. It runs the porter on real
+// files, lists directories, records what was ported, and reads the lines that evidence points to.
 package session
 
 import (
@@ -25,21 +24,21 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Limits of what is read for a person's eyes alone.
+// Limits of what is read for display.
 const (
-	maxNames   = 5000
-	maxSkipped = 64 << 20 // bytes before the line of an excerpt
-	around     = 240      // bytes of an excerpt on each side of the evidence
-	maxRecent  = 20
+	maxNames      = 5000
+	maxOffset     = 64 << 20 // bytes before the line of an excerpt
+	excerptMargin = 240      // bytes of an excerpt on each side of the evidence
+	maxRecent     = 20
 )
 
-// Session works on real files; the zero value remembers nothing.
+// Session ports run directories. The zero value does not record them.
 type Session struct {
-	StateDir     string   // folder in which it remembers what was ported; empty: nowhere
-	DatasetRoots []string // folders in which datasets are always looked for
+	StateDir     string   // state directory, which records what was ported; may be empty
+	DatasetRoots []string // directories that are always searched for datasets
 }
 
-// Port ports a run directory, and remembers it. The ~ of its folders and files is expanded.
+// Port ports a run directory and records it. A leading ~ in paths is expanded.
 func (s Session) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
 	opt.DatasetRoots = append(slices.Clone(s.DatasetRoots), opt.DatasetRoots...)
 	for i, root := range opt.DatasetRoots {
@@ -48,49 +47,49 @@ func (s Session) Port(ctx context.Context, dir string, opt porter.Options) (*por
 	opt.RecipeOut, opt.WorkloadOut = ExpandHome(opt.RecipeOut), ExpandHome(opt.WorkloadOut)
 	r, err := porter.Port(ctx, ExpandHome(dir), opt)
 	if err == nil {
-		s.remember(ctx, ExpandHome(dir))
+		s.record(ctx, ExpandHome(dir))
 	}
 	return r, err
 }
 
-// FindRuns lists run directories below a folder: those found until ctx ends.
+// FindRuns returns the run directories below root that are found before ctx ends.
 func (Session) FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
-	return inTime(ctx, root, func() ([]string, error) { return harness.FindRuns(ctx, ExpandHome(root), depth) })
+	return runUntilDone(ctx, root, func() ([]string, error) { return harness.FindRuns(ctx, ExpandHome(root), depth) })
 }
 
-// List lists the folders in a folder, links to folders included.
+// List returns the names of the directories in a directory, including links to directories.
 func (Session) List(ctx context.Context, dir string) ([]string, error) {
-	return inTime(ctx, dir, func() ([]string, error) { return list(ctx, dir) })
+	return runUntilDone(ctx, dir, func() ([]string, error) { return listDirectories(ctx, dir) })
 }
 
-// grace is how long one that was told to end has to say what it has.
+// grace is how long a cancelled call may take to return its partial result.
 const grace = 100 * time.Millisecond
 
-// inTime answers when ctx ends at the latest. A file system that hangs can't be
-// interrupted: what waits for it is left behind, and ends when that answers.
-func inTime[T any](ctx context.Context, name string, ask func() (T, error)) (T, error) {
-	type answer struct {
+// runUntilDone calls f and returns soon after ctx ends, even if f hangs. A call of a hanging file
+// system can't be interrupted, so its goroutine remains until the call returns.
+func runUntilDone[T any](ctx context.Context, name string, f func() (T, error)) (T, error) {
+	type result struct {
 		value T
 		err   error
 	}
-	got := make(chan answer, 1)
+	got := make(chan result, 1)
 	go func() {
-		v, err := ask()
-		got <- answer{v, err}
+		v, err := f()
+		got <- result{v, err}
 	}()
-	over := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { close(over) }) })
+	expired := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { close(expired) }) })
 	defer stop()
 	select {
-	case a := <-got:
-		return a.value, a.err
-	case <-over:
+	case r := <-got:
+		return r.value, r.err
+	case <-expired:
 		var none T
-		return none, fmt.Errorf("%s does not answer: %w", name, ctx.Err())
+		return none, fmt.Errorf("%s does not respond: %w", name, ctx.Err())
 	}
 }
 
-func list(ctx context.Context, dir string) ([]string, error) {
+func listDirectories(ctx context.Context, dir string) ([]string, error) {
 	f, err := os.Open(ExpandHome(dir))
 	if err != nil {
 		return nil, err
@@ -105,12 +104,12 @@ func list(ctx context.Context, dir string) ([]string, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		folder := e.IsDir()
+		isDir := e.IsDir()
 		if e.Type()&fs.ModeSymlink != 0 {
 			info, err := os.Stat(filepath.Join(f.Name(), e.Name()))
-			folder = err == nil && info.IsDir()
+			isDir = err == nil && info.IsDir()
 		}
-		if folder {
+		if isDir {
 			names = append(names, e.Name())
 		}
 	}
@@ -118,7 +117,7 @@ func list(ctx context.Context, dir string) ([]string, error) {
 	return names, nil
 }
 
-// Write writes the files of a port, unless it has been given up before.
+// Write writes the files of a port, unless ctx has ended.
 func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -127,7 +126,7 @@ func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload str
 	return err
 }
 
-// Excerpt reads around a place of a file. Lines far into a large file are not looked for.
+// Excerpt reads the text around a position in a file. The line must begin within the first 64 MiB.
 func (Session) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
 	f, _, err := smallfile.Open(ExpandHome(path))
@@ -135,7 +134,7 @@ func (Session) Excerpt(ctx context.Context, path string, line, column, length in
 		return e, err
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(io.LimitReader(f, maxSkipped), 64<<10)
+	r := bufio.NewReaderSize(io.LimitReader(f, maxOffset), 64<<10)
 	for n := 1; n < line; {
 		if ctx.Err() != nil {
 			return e, ctx.Err()
@@ -146,14 +145,14 @@ func (Session) Excerpt(ctx context.Context, path string, line, column, length in
 			n++
 		case errors.Is(err, bufio.ErrBufferFull) && len(part) > 0:
 		default:
-			return e, problem.Errorf(problem.ArtifactInvalid, "%s: no line %d in the first %d MiB", path, line, maxSkipped>>20)
+			return e, problem.Errorf(problem.ArtifactInvalid, "%s: no line %d in the first %d MiB", path, line, maxOffset>>20)
 		}
 	}
-	from := max(column-1-around, 0)
+	from := max(column-1-excerptMargin, 0)
 	if _, err := r.Discard(from); err != nil {
 		return e, fmt.Errorf("%s:%d: %w", path, line, err)
 	}
-	text := make([]byte, max(column-1, 0)-from+length+around)
+	text := make([]byte, max(column-1, 0)-from+length+excerptMargin)
 	n, err := io.ReadFull(r, text)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return e, fmt.Errorf("%s:%d: %w", path, line, err)
@@ -171,15 +170,15 @@ func (Session) Excerpt(ctx context.Context, path string, line, column, length in
 	return e, nil
 }
 
-func (s Session) file() string { return filepath.Join(s.StateDir, "ported") }
+func (s Session) recordPath() string { return filepath.Join(s.StateDir, "ported") }
 
-// Recent lists what was ported before and is still there, or on a file system that
-// does not answer within a second.
+// Recent returns the directories that were ported and still exist, the latest first. Those on a
+// file system that does not respond within a second are included.
 func (s Session) Recent(ctx context.Context) ([]string, error) {
 	if s.StateDir == "" {
 		return nil, nil
 	}
-	data, err := smallfile.Read(s.file(), 1)
+	data, err := smallfile.Read(s.recordPath(), 1)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
 		return nil, nil
 	}
@@ -193,7 +192,7 @@ func (s Session) Recent(ctx context.Context) ([]string, error) {
 	var group sync.WaitGroup
 	for i, dir := range dirs {
 		group.Go(func() {
-			info, err := inTime(ctx, dir, func() (fs.FileInfo, error) { return os.Stat(dir) })
+			info, err := runUntilDone(ctx, dir, func() (fs.FileInfo, error) { return os.Stat(dir) })
 			gone[i] = err == nil && !info.IsDir() || err != nil && ctx.Err() == nil
 		})
 	}
@@ -207,9 +206,9 @@ func (s Session) Recent(ctx context.Context) ([]string, error) {
 	return here, nil
 }
 
-// remember puts a directory first in the list. The list is a convenience: when it
-// can't be written, the next wizard offers less.
-func (s Session) remember(ctx context.Context, dir string) {
+// record puts a directory first in the list of ported ones. Errors are ignored, since the list is
+// only a convenience.
+func (s Session) record(ctx context.Context, dir string) {
 	abs, err := filepath.Abs(dir)
 	if s.StateDir == "" || err != nil || strings.ContainsRune(abs, '\n') {
 		return
@@ -220,7 +219,7 @@ func (s Session) remember(ctx context.Context, dir string) {
 	}
 	dirs = slices.DeleteFunc(dirs, func(o string) bool { return o == abs })
 	dirs = append([]string{abs}, dirs[:min(len(dirs), maxRecent-1)]...)
-	_ = renameio.WriteFile(s.file(), []byte(strings.Join(dirs, "\n")+"\n"), 0o644) // see above
+	_ = renameio.WriteFile(s.recordPath(), []byte(strings.Join(dirs, "\n")+"\n"), 0o644) // errors are ignored
 }
 
 // ExpandHome replaces a leading ~ of a typed path by the home directory.
@@ -236,6 +235,6 @@ func ExpandHome(path string) string {
 	return dir + rest
 }
 
-// Excerpt is a part of a line: what stands before the evidence, it, and what
-// follows. It is as found, escapes and all.
+// Excerpt is a part of a line around a piece of evidence, as it is in the file, including escape
+// sequences.
 type Excerpt struct{ Before, Match, After string }

@@ -25,7 +25,7 @@ func TestExcerpt(t *testing.T) {
 	}{
 		{
 			"in a long line", 2, 1001, 10, "NAME=value",
-			"…" + strings.Repeat("x", around), strings.Repeat("x", around) + "…",
+			"…" + strings.Repeat("x", excerptMargin), strings.Repeat("x", excerptMargin) + "…",
 			false,
 		},
 		{"first line", 1, 1, 5, "first", "", "", false},
@@ -50,7 +50,7 @@ func TestRecent(t *testing.T) {
 	}
 	a, b, gone := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gone")
 	for _, dir := range []string{a, b, gone, a} {
-		s.remember(t.Context(), dir)
+		s.record(t.Context(), dir)
 	}
 	if got, err := s.Recent(t.Context()); err != nil || !slices.Equal(got, []string{a, b}) {
 		t.Errorf("got %v %v, want %v", got, err, []string{a, b})
@@ -74,18 +74,18 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A folder that does not answer is given up; what it would have said is dropped.
-func TestSlowFolder(t *testing.T) {
+// A directory that does not respond is given up when the context ends.
+func TestHangingDirectory(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	hangs := make(chan struct{})
 	defer close(hangs)
 	cancel()
-	_, err := inTime(ctx, "/lustre/dead", func() (int, error) { <-hangs; return 1, nil })
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "/lustre/dead does not answer") {
+	_, err := runUntilDone(ctx, "/lustre/dead", func() (int, error) { <-hangs; return 1, nil })
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "/lustre/dead does not respond") {
 		t.Errorf("got %v", err)
 	}
-	if n, err := inTime(ctx, "/here", func() (int, error) { return 1, nil }); n != 1 || err != nil {
-		t.Errorf("one that has an answer: %d %v", n, err)
+	if n, err := runUntilDone(ctx, "/here", func() (int, error) { return 1, nil }); n != 1 || err != nil {
+		t.Errorf("one that responds: %d %v", n, err)
 	}
 }

@@ -15,22 +15,21 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Target is a file that a port would write, against what is there.
+// Target is a file that a port would write, compared with the existing file.
 type Target struct {
 	Path    string
-	Exists  bool     // a file of that name
-	Same    bool     // and it holds just that
-	Diff    []string // unified, from what is there to what would be; the first byte of a line tells which
+	Exists  bool     // the file exists
+	Same    bool     // it exists with the same content
+	Diff    []string // unified diff from the existing to the new content
 	Added   int      // lines
 	Removed int
-	Problem string // why it can't be written, or not compared; empty if all is well
+	Problem string // why it can't be written or compared; else empty
 }
 
 // maxCompared bounds what is read of a file to compare it, in bytes.
 const maxCompared = 8 << 20
 
-// Targets compares the files that a port would write, recipe, workload and report,
-// with those that are there.
+// Targets compares the recipe, workload and report that a port would write with the existing files.
 func (Session) Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]Target, error) {
 	recipe, workload = ExpandHome(recipe), ExpandHome(workload)
 	var out []Target
@@ -42,7 +41,7 @@ func (Session) Targets(ctx context.Context, r *porter.Result, recipe, workload s
 		if err != nil {
 			return nil, err
 		}
-		t, err := inTime(ctx, f.path, func() (Target, error) { return compare(f.path, data), nil })
+		t, err := runUntilDone(ctx, f.path, func() (Target, error) { return compare(f.path, data), nil })
 		if err != nil {
 			return nil, err
 		}
@@ -51,13 +50,13 @@ func (Session) Targets(ctx context.Context, r *porter.Result, recipe, workload s
 	return out, nil
 }
 
-// compare compares a file with what it would hold.
+// compare compares a file with its new content.
 func compare(path string, data []byte) Target {
 	t := Target{Path: path}
 	dir := filepath.Dir(path)
 	info, err := os.Lstat(path)
 	switch {
-	case !isFolder(dir):
+	case !isDirectory(dir):
 		err = problem.Errorf(problem.NotADirectory, "no such directory: %s", dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return t
@@ -87,10 +86,10 @@ func (t *Target) compare(info fs.FileInfo, now string) (err error) {
 	if err != nil {
 		return err
 	}
-	return t.difference(string(old), now)
+	return t.setDiff(string(old), now)
 }
 
-func (t *Target) difference(old, now string) error {
+func (t *Target) setDiff(old, now string) error {
 	if t.Same = old == now; t.Same {
 		return nil
 	}
@@ -98,7 +97,7 @@ func (t *Target) difference(old, now string) error {
 	if err != nil {
 		return err
 	}
-	_, text, _ = strings.Cut(text, "\n@@") // what stands before it names the files
+	_, text, _ = strings.Cut(text, "\n@@") // skip the file names
 	t.Diff = strings.Split(strings.TrimSuffix("@@"+text, "\n"), "\n")
 	for _, l := range t.Diff {
 		switch {
@@ -111,7 +110,7 @@ func (t *Target) difference(old, now string) error {
 	return nil
 }
 
-func isFolder(path string) bool {
+func isDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

@@ -24,8 +24,9 @@ func TestTargets(t *testing.T) {
 	dir := t.TempDir()
 	recipe, workload := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml")
 	got, err := Session{}.Targets(t.Context(), r, recipe, workload)
-	if err != nil || len(got) != 3 || slices.ContainsFunc(got, func(t Target) bool { return t.Exists || t.Problem != "" }) {
-		t.Fatalf("an empty folder: %+v %v", got, err)
+	if err != nil || len(got) != 3 ||
+		slices.ContainsFunc(got, func(t Target) bool { return t.Exists || t.Problem != "" }) {
+		t.Fatalf("an empty directory: %+v %v", got, err)
 	}
 	if _, err := r.Write(recipe, workload, false); err != nil {
 		t.Fatal(err)
@@ -44,14 +45,14 @@ func TestTargets(t *testing.T) {
 	}
 	got, err = Session{}.Targets(t.Context(), r, filepath.Join(dir, "none", "r.yaml"), dir)
 	if err != nil || got[0].Problem == "" || got[1].Problem != "is not a regular file" {
-		t.Errorf("no folder, and a folder: %+v %v", got, err)
+		t.Errorf("no such directory, and a directory: %+v %v", got, err)
 	}
 }
 
-func TestDifference(t *testing.T) {
+func TestSetDiff(t *testing.T) {
 	t.Parallel()
 	var target Target
-	if err := target.difference("a\nb\n", "a\nc\nd"); err != nil {
+	if err := target.setDiff("a\nb\n", "a\nc\nd"); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"@@ -1,2 +1,3 @@", " a", "-b", "+c", "+d", "\\ No newline at end of file"}

@@ -12,8 +12,7 @@ import (
 
 const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
-// BenchmarkPortTree ports a tree of 1000 copies of the sample, files written
-// included.
+// BenchmarkPortTree ports a tree of 1000 copies of the sample and writes the files.
 func BenchmarkPortTree(b *testing.B) {
 	root := b.TempDir()
 	for i := range 1000 {

@@ -1,5 +1,5 @@
-// Package tree ports all run directories below a folder, several at a time. It
-// remembers what was ported from what, so that an interrupted call can be made again.
+// Package tree ports all run directories below a directory, several at a time. It records what was
+// ported, so that an interrupted port can be continued.
 package tree
 
 import (
@@ -28,15 +28,14 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// Options steer the port of all run directories below a folder. RecipeOut
-// and WorkloadOut follow from OutDir; Progress tells of the search and of the
-// tree as a whole, from one goroutine at a time.
+// Options are the options of a port of a tree. RecipeOut and WorkloadOut are set from OutDir.
+// Progress reports the search and the tree as a whole, from one goroutine at a time.
 type Options struct {
 	porter.Options
 	OutDir  string // gets <path below the root>/recipe.yaml, workload.yaml and recipe.provenance.json
-	Force   bool   // port again what is ported, and replace files that exist
-	Workers int    // ports at a time; 0: four times the processors, since a port mostly waits for the disk
-	Program string // version of the program: what another one ported counts as not ported
+	Force   bool   // port all run directories again and replace existing files
+	Workers int    // concurrent ports; 0 means four per processor, since a port mostly waits for the disk
+	Program string // version of the program; ports by another version are repeated
 }
 
 // Row is one run directory of a tree.
@@ -49,31 +48,31 @@ type Row struct {
 	Error  string                  `json:"error,omitempty"`
 }
 
-// The states of a run directory.
+// The status values of a row.
 const (
 	Ported    = "ported"
-	Unchanged = "unchanged" // the files held the same
-	Skipped   = "skipped"   // ported before from the same inputs
+	Unchanged = "unchanged" // the files had the same content
+	Skipped   = "skipped"   // already ported from the same inputs
 	Failed    = "failed"
 )
 
-// maxDepth bounds how far below the root run directories are looked for.
+// maxDepth bounds the search for run directories, in levels below the root.
 const maxDepth = 16
 
-// recordName is the file in OutDir that remembers what was ported from what: one JSON object a
-// line, the last one about a run holds. It depends on file times, and so on the machine.
+// recordName is the file in OutDir that records what was ported: one JSON object per line, of which
+// the last one about a run counts. It depends on file times and so on the machine.
 const recordName = "port-tree.jsonl"
 
 type recordLine struct {
 	Row
 	Stamp    string   `json:"stamp"`    // of the inputs
-	Datasets []string `json:"datasets"` // names that were looked for
+	Datasets []string `json:"datasets"` // names that were searched for
 }
 
-// Port ports every run directory below root, several at a time, and calls row for each in the order
-// of their paths. What is ported already is skipped, so that an interrupted call can be made again.
-// One that fails does not stop the others. An error means that root or OutDir can't be used, that
-// ctx was cancelled, or that row failed.
+// Port ports all run directories below root, several at a time, and calls row for each one in the
+// order of paths. Those that are already ported are skipped, so that an interrupted port can be
+// continued. A failed port does not stop the others. An error means that root or OutDir can't be
+// used, that ctx was cancelled, or that row failed.
 func Port(ctx context.Context, root string, opt Options, row func(Row) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -91,7 +90,7 @@ func Port(ctx context.Context, root string, opt Options, row func(Row) error) er
 	for range min(t.opt.Workers, len(t.runs)) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(t.runs)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				done[i] <- t.one(ctx, t.runs[i])
+				done[i] <- t.portRun(ctx, t.runs[i])
 			}
 		})
 	}
@@ -111,22 +110,22 @@ func Port(ctx context.Context, root string, opt Options, row func(Row) error) er
 			return err
 		}
 	}
-	return t.broken
+	return t.recordErr
 }
 
 type tree struct {
-	opt    Options
-	root   string
-	runs   []string // below root
-	known  map[string]recordLine
-	lock   *flock.Flock
-	mu     sync.Mutex // guards what follows
-	record *os.File
-	broken error // why the record could not be written
+	opt       Options
+	root      string
+	runs      []string // below root
+	recorded  map[string]recordLine
+	lock      *flock.Flock
+	mu        sync.Mutex // guards the fields below
+	record    *os.File
+	recordErr error // why the record could not be written
 }
 
 func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
-	t := &tree{opt: opt, root: root, known: map[string]recordLine{}}
+	t := &tree{opt: opt, root: root, recorded: map[string]recordLine{}}
 	if t.opt.Workers < 1 {
 		t.opt.Workers = 4 * runtime.GOMAXPROCS(0)
 	}
@@ -151,7 +150,7 @@ func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
 	}
 	t.opt.Progress = nil
 	if err = os.MkdirAll(opt.OutDir, 0o755); err == nil {
-		err = t.take(filepath.Join(opt.OutDir, lockName))
+		err = t.lockOutDir(filepath.Join(opt.OutDir, lockName))
 	}
 	if err == nil {
 		if err = t.openRecord(filepath.Join(opt.OutDir, recordName)); err != nil {
@@ -164,12 +163,12 @@ func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
 	return t, nil
 }
 
-// openRecord reads what earlier calls did. A line that was cut off by a crash
-// tells nothing; the run it was about is ported again.
+// openRecord reads the record of earlier ports. An incomplete line, as after a crash, is ignored,
+// so its run is ported again.
 func (t *tree) openRecord(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
-		return fmt.Errorf("record what was ported: %w", err)
+		return fmt.Errorf("open record of ports: %w", err)
 	}
 	ends := true
 	lines := bufio.NewReaderSize(f, maxRecordLine)
@@ -177,11 +176,11 @@ func (t *tree) openRecord(path string) error {
 		var text []byte
 		text, err = lines.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			err = nil // a part of a line is none
+			err = nil // too long; ignored
 		}
 		var line recordLine
 		if json.Unmarshal(text, &line) == nil {
-			t.known[line.Run] = line
+			t.recorded[line.Run] = line
 		}
 		ends = len(text) == 0 && ends || bytes.HasSuffix(text, []byte("\n"))
 	}
@@ -202,8 +201,8 @@ func (t *tree) openRecord(path string) error {
 // maxRecordLine bounds a line of the record, in bytes.
 const maxRecordLine = 1 << 20
 
-// one ports a run directory, unless that was done before from the same inputs.
-func (t *tree) one(ctx context.Context, run string) Row {
+// portRun ports a run directory, unless it was already ported from the same inputs.
+func (t *tree) portRun(ctx context.Context, run string) Row {
 	out := filepath.Join(t.opt.OutDir, run)
 	recipe, workload := filepath.Join(out, "recipe.yaml"), filepath.Join(out, "workload.yaml")
 	line := recordLine{Row: Row{Run: run, Status: Failed}}
@@ -211,9 +210,9 @@ func (t *tree) one(ctx context.Context, run string) Row {
 		line.Error = err.Error()
 		return line.Row
 	}
-	old, ported := t.known[run]
-	if ported && !t.opt.Force && written(recipe, workload) {
-		stamp, err := t.stamp(run, old.Datasets)
+	old, ported := t.recorded[run]
+	if ported && !t.opt.Force && outputsExist(recipe, workload) {
+		stamp, err := t.inputStamp(run, old.Datasets)
 		if err != nil {
 			return fail(err)
 		}
@@ -229,7 +228,7 @@ func (t *tree) one(ctx context.Context, run string) Row {
 		return fail(err)
 	}
 	line.Datasets = r.DatasetNames
-	if line.Stamp, err = t.stamp(run, line.Datasets); err != nil {
+	if line.Stamp, err = t.inputStamp(run, line.Datasets); err != nil {
 		return fail(err)
 	}
 	n := 1
@@ -248,13 +247,12 @@ func (t *tree) one(ctx context.Context, run string) Row {
 	for _, td := range r.Todos {
 		line.Todos[td.Kind]++
 	}
-	t.remember(line)
+	t.appendRecord(line)
 	return line.Row
 }
 
-// written says whether all files of a port are there. One that is empty was lost
-// in a crash of the machine.
-func written(recipe, workload string) bool {
+// outputsExist reports whether all files of a port exist. An empty file was lost in a crash.
+func outputsExist(recipe, workload string) bool {
 	for _, p := range []string{recipe, workload, porter.ProvenancePath(recipe)} {
 		if info, err := os.Stat(p); err != nil || info.Size() == 0 {
 			return false
@@ -263,22 +261,22 @@ func written(recipe, workload string) bool {
 	return true
 }
 
-// remember appends to the record. If it can't, the call ends with that error.
-func (t *tree) remember(line recordLine) {
+// appendRecord appends to the record. [Port] returns the error.
+func (t *tree) appendRecord(line recordLine) {
 	text, err := json.Marshal(line)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil {
 		_, err = t.record.Write(append(text, '\n'))
 	}
-	if err != nil && t.broken == nil {
-		t.broken = fmt.Errorf("port tree %s: record what was ported: %w", t.root, err)
+	if err != nil && t.recordErr == nil {
+		t.recordErr = fmt.Errorf("port tree %s: write record of ports: %w", t.root, err)
 	}
 }
 
-// stamp tells the inputs of a port apart: options, sizes and times of the run's
-// files, and the datasets that it would find.
-func (t *tree) stamp(run string, datasets []string) (string, error) {
+// inputStamp returns a hash of the inputs of a port: options, sizes and times of the run's files,
+// and the datasets that it would find.
+func (t *tree) inputStamp(run string, datasets []string) (string, error) {
 	o := t.opt.Options
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %d %q %q %t %q %t\n", t.opt.Program, o.Schema, o.GPUType, o.PathRewrites, o.NoDefaultRewrites,
@@ -301,13 +299,13 @@ func (t *tree) stamp(run string, datasets []string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// lockName is the file in OutDir that a call holds a lock on; it tells who does.
+// lockName is the lock file in OutDir. It contains the process and host that hold the lock.
 const lockName = ".port-tree.lock"
 
-// take locks OutDir for this call: two would replace each other's half-written
-// folders, and both write the record. The kernel drops the lock of one that died.
-// A file system without locks is no reason not to port.
-func (t *tree) take(path string) error {
+// lockOutDir locks OutDir, since concurrent ports would replace each other's incomplete
+// directories. The kernel releases the lock of a process that ended. A file system without locks is
+// not an error.
+func (t *tree) lockOutDir(path string) error {
 	t.lock = flock.New(path)
 	switch got, err := t.lock.TryLock(); {
 	case errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOSYS):

@@ -14,10 +14,10 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-// classDir holds a directory for each class of input.
+// classDir has a directory for each class of input.
 const classDir = "../../testdata/port"
 
-// layTree copies a small run to the given places below a folder.
+// layTree copies a small run to the given paths below a new directory.
 func layTree(t *testing.T, runs ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -29,7 +29,7 @@ func layTree(t *testing.T, runs ...string) string {
 	return root
 }
 
-// portTree ports a tree and lists "run status" of each row.
+// portTree ports a tree and returns "run status" of each row.
 func portTree(t *testing.T, root string, opt Options) string {
 	t.Helper()
 	var rows []string
@@ -66,7 +66,7 @@ func TestTree(t *testing.T) {
 	step("first", "bm_a/c128 ported, bm_a/c64 ported, x/y/c8 ported")
 	step("again", "bm_a/c128 skipped, bm_a/c64 skipped, x/y/c8 skipped")
 
-	// A record that was cut off in its last line: that run is ported again.
+	// The last line of the record is incomplete: its run is ported again.
 	record := filepath.Join(opt.OutDir, recordName)
 	text, err := os.ReadFile(record)
 	if err != nil {
@@ -75,7 +75,7 @@ func TestTree(t *testing.T) {
 	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
 	put(t, record, lines[0]+lines[1]+lines[2][:20])
 	if got := portTree(t, root, opt); strings.Count(got, Skipped) != 2 || strings.Count(got, Unchanged) != 1 {
-		t.Errorf("after a cut: %s", got)
+		t.Errorf("after an incomplete record: %s", got)
 	}
 	step("after that", "bm_a/c128 skipped, bm_a/c64 skipped, x/y/c8 skipped")
 
@@ -95,7 +95,7 @@ func TestTree(t *testing.T) {
 	step("another option", "bm_a/c128 failed, bm_a/c64 failed, x/y/c8 failed")
 }
 
-// A dataset that appears makes another port; answers survive it.
+// A new dataset makes the run be ported again with its stored answers.
 func TestTreeDatasets(t *testing.T) {
 	t.Parallel()
 	root, data := layTree(t, "bm_a/c64"), t.TempDir()
@@ -122,7 +122,7 @@ func TestTreeDatasets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if seen != 1 {
-		t.Errorf("progress told of %d runs, want 1", seen)
+		t.Errorf("progress reported %d runs, want 1", seen)
 	}
 	p, err := porter.LoadProvenance(filepath.Join(opt.OutDir, "bm_a/c64/recipe.provenance.json"))
 	if err != nil || len(p.Answers) != 1 {
@@ -130,7 +130,7 @@ func TestTreeDatasets(t *testing.T) {
 	}
 }
 
-func TestTreeEnds(t *testing.T) {
+func TestPortErrors(t *testing.T) {
 	t.Parallel()
 	root := layTree(t, "bm_a/c1", "bm_a/c2", "bm_a/c3")
 	opt := Options{OutDir: t.TempDir()}
@@ -160,15 +160,15 @@ func TestTreeEnds(t *testing.T) {
 	}
 }
 
-// While a call ports to a folder another one is refused, and told whom to wait for.
-func TestTwoTreesIntoOneFolder(t *testing.T) {
+// A second port to the same directory fails and names the process that holds the lock.
+func TestConcurrentPortsToOneDirectory(t *testing.T) {
 	t.Parallel()
 	root := layTree(t, "bm_a/c64", "bm_a/c128")
 	opt := Options{OutDir: t.TempDir()}
 	rows := 0
 	err := Port(t.Context(), root, opt, func(Row) error {
 		rows++
-		err := Port(t.Context(), root, opt, func(Row) error { t.Error("it ports all the same"); return nil })
+		err := Port(t.Context(), root, opt, func(Row) error { t.Error("the second port was not refused"); return nil })
 		if err == nil || !strings.Contains(err.Error(), " is in use by "+holder(t)+"; wait until it has ended") {
 			t.Errorf("refused with %v", err)
 		}
@@ -191,7 +191,7 @@ func holder(t *testing.T) string {
 	return fmt.Sprintf("process %d on %s", os.Getpid(), host)
 }
 
-// A tree of classes, one row a run; all the classes are one, too.
+// The rows of a tree, and of the tree of all classes of input.
 func TestClassTrees(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"15-tree", "."} {

@@ -122,9 +122,9 @@ func (f *files) proofLines(th ui.Theme, w int) (lines []string, first int) {
 	for _, l := range p.Lines {
 		who := l.Launches[0]
 		if n := len(l.Launches); n > 1 {
-			who += fmt.Sprintf(" and %d alike", n-1)
+			who += fmt.Sprintf(" and %d more like it", n-1)
 		}
-		sums := fmt.Sprintf("  now %s · %d kept, %d differ", ui.Clean(l.Step), l.Unchanged, len(l.Differences))
+		sums := fmt.Sprintf("  now %s · %d unchanged, %d changed", ui.Clean(l.Step), l.Unchanged, len(l.Differences))
 		lines = append(lines, "", " "+th.Title.Render(ui.Clean(who))+th.Paint(ui.Muted, sums))
 		for _, d := range l.Grouped() {
 			lines = append(lines, difference(th, d, w)...)
@@ -146,7 +146,7 @@ func difference(th ui.Theme, d porter.ProofRow, w int) []string {
 	}
 	lines = append(lines, pair(th, margin, d.Old, d.New, w)...)
 	if d.Rule == "" {
-		return append(lines, wrapped(th, margin, ui.Bad, "NO RULE: an error of the porter", w)...)
+		return append(lines, wrapped(th, margin, ui.Bad, "UNEXPLAINED: a bug in the porter", w)...)
 	}
 	return append(lines, wrapped(th, margin, ui.Muted, d.Rule, w)...)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// expander copies a tree without anchors, aliases, merge keys, duplicate keys and comments.
+// expander copies a tree of nodes without anchors, aliases, merge keys, duplicate keys and
+// comments.
 type expander struct {
 	doc      *Doc
 	nodes    int
@@ -30,17 +31,17 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 	case x.err != nil:
 		return n
 	case x.nodes > maxNodes || depth > maxDepth:
-		return x.fail(n.Line, "too many or too deeply nested values")
+		return x.fail(n.Line, "too many values, or nested too deeply")
 	case n.Kind == yaml.AliasNode:
 		x.noteExpansion(n.Line)
 		return x.expand(n.Alias, depth+1)
 	}
 	x.doc.tagged = x.doc.tagged || n.Style&yaml.TaggedStyle != 0
-	out := bare(n)
+	out := copyNode(n)
 	switch n.Kind {
 	case yaml.ScalarNode:
 		if other := YAML11Type(n); other != "" {
-			x.note(n.Line, "%s is %s for the engine and srt-slurm (YAML 1.1), but not for newer readers; written as it stands",
+			x.note(n.Line, "%s is %s in YAML 1.1 (engine, srt-slurm), but not in YAML 1.2; written unchanged",
 				safetext.Clip(n.Value, 40), other)
 		}
 	case yaml.SequenceNode:
@@ -48,7 +49,7 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 			out.Content = append(out.Content, x.expand(c, depth+1))
 		}
 	case yaml.MappingNode:
-		x.mapping(out, n, depth)
+		x.expandMapping(out, n, depth)
 	}
 	return out
 }
@@ -56,7 +57,7 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 func (x *expander) noteExpansion(line int) {
 	if !x.expanded {
 		x.expanded = true
-		x.note(line, "anchors and merge keys are written out in full")
+		x.note(line, "anchors and merge keys are expanded")
 	}
 }
 
@@ -64,20 +65,20 @@ func (x *expander) note(line int, format string, args ...any) {
 	x.doc.Notes = append(x.doc.Notes, Problem{line, fmt.Sprintf(format, args...)})
 }
 
-// bare copies a node without anchor, comments and content.
-func bare(n *yaml.Node) *yaml.Node {
+// copyNode copies a node without anchor, comments and content.
+func copyNode(n *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value, Line: n.Line, Column: n.Column}
 }
 
-func (x *expander) mapping(out, n *yaml.Node, depth int) {
-	at := map[string]int{}   // key to its value's place in out
+func (x *expander) expandMapping(out, n *yaml.Node, depth int) {
+	at := map[string]int{}   // key to the index of its value in out
 	line := map[string]int{} // key to its line; absent for merged keys
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content) && x.err == nil; i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		if k.Kind == yaml.ScalarNode && k.Tag == "!!merge" {
 			x.noteExpansion(k.Line)
-			merged = append(merged, x.mergeSources(v, depth)...)
+			merged = append(merged, x.expandMergeSources(v, depth)...)
 			continue
 		}
 		if k.Kind == yaml.AliasNode {
@@ -90,16 +91,16 @@ func (x *expander) mapping(out, n *yaml.Node, depth int) {
 		id := k.Tag + " " + k.Value
 		value := x.expand(v, depth+1)
 		if place, again := at[id]; again {
-			text := fmt.Sprintf("key %s stands on line %d and again on line %d; the last one counts, as it did for the engine",
+			text := fmt.Sprintf("key %s is on line %d and again on line %d; the last one was used, as by the engine",
 				safetext.Clip(k.Value, 60), line[id], k.Line)
 			x.doc.Problems = append(x.doc.Problems, Problem{k.Line, text})
 			out.Content[place], line[id] = value, k.Line
 			continue
 		}
 		at[id], line[id] = len(out.Content)+1, k.Line
-		out.Content = append(out.Content, bare(k), value)
+		out.Content = append(out.Content, copyNode(k), value)
 	}
-	for _, m := range merged { // a key of the mapping itself, or of an earlier source, wins
+	for _, m := range merged { // the mapping's own keys win, then those of earlier sources
 		for i := 0; i+1 < len(m.Content); i += 2 {
 			id := m.Content[i].Tag + " " + m.Content[i].Value
 			if _, have := at[id]; !have {
@@ -110,8 +111,8 @@ func (x *expander) mapping(out, n *yaml.Node, depth int) {
 	}
 }
 
-// mergeSources expands what stands after "<<:", a mapping or a list of them.
-func (x *expander) mergeSources(v *yaml.Node, depth int) []*yaml.Node {
+// expandMergeSources expands the value of "<<:", a mapping or a list of mappings.
+func (x *expander) expandMergeSources(v *yaml.Node, depth int) []*yaml.Node {
 	e := x.expand(v, depth+1)
 	list := []*yaml.Node{e}
 	if e.Kind == yaml.SequenceNode {

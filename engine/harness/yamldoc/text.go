@@ -9,20 +9,20 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Text is a value as YAML text on one line.
+// Text returns a value as YAML text on one line.
 func Text(n *yaml.Node) string {
 	if text, ok := simpleText(n); ok {
 		return text
 	}
-	out, err := yaml.Marshal(inFlow(n))
+	out, err := yaml.Marshal(flowStyle(n))
 	if err != nil {
 		return strconv.Quote(n.Value)
 	}
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// simpleText spares the encoder, which is costly to set up, for what is plain to
-// see. ok is false for anything that may need quotes.
+// simpleText formats simple values without the encoder, which is costly to set up. ok is false for
+// anything that may need quotes.
 func simpleText(n *yaml.Node) (text string, ok bool) {
 	switch {
 	case n.Kind == yaml.SequenceNode && n.Style&yaml.TaggedStyle == 0:
@@ -44,17 +44,17 @@ func simpleText(n *yaml.Node) (text string, ok bool) {
 	return n.Value, strings.Trim(n.Value, plainBytes) == ""
 }
 
-// plainBytes never need quotes within a value that does not begin like a number.
+// plainBytes need no quotes in a value that does not begin like a number.
 const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-./"
 
-func inFlow(n *yaml.Node) *yaml.Node {
+func flowStyle(n *yaml.Node) *yaml.Node {
 	c := *n
 	switch {
 	case n.Kind != yaml.ScalarNode:
 		c.Style |= yaml.FlowStyle
 		c.Content = make([]*yaml.Node, len(n.Content))
 		for i, k := range n.Content {
-			c.Content[i] = inFlow(k)
+			c.Content[i] = flowStyle(k)
 		}
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 || strings.ContainsAny(n.Value, "\n\r"):
 		c.Style = yaml.DoubleQuotedStyle
@@ -62,25 +62,25 @@ func inFlow(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// words are what a reader of YAML 1.1 may take a plain scalar for.
-var words = map[string]string{"!!str": "text", "!!bool": "a bool", "!!int": "a whole number", "!!float": "a number"}
+// typeNames names the types that YAML 1.1 may give to a plain scalar.
+var typeNames = map[string]string{"!!str": "text", "!!bool": "a bool", "!!int": "a whole number", "!!float": "a number"}
 
-// YAML11Type says what a reader of YAML 1.1 makes of a plain scalar, if that is
-// something else than what readers of YAML 1.2 make of it: they differ in words (on,
-// yes), base 60 (12:00:00), octal (0o14) and exponents (1e-5).
+// YAML11Type names the type that YAML 1.1 gives to a plain scalar if YAML 1.2 gives it another one;
+// else it is empty. The versions differ in words (on, yes), base 60 (12:00:00), octal (0o14) and
+// exponents (1e-5).
 func YAML11Type(n *yaml.Node) string {
-	if n.Style&^yaml.FlowStyle != 0 || words[n.Tag] == "" || !strings.ContainsAny(n.Value, "0123456789oOnNyYfF") {
+	if n.Style&^yaml.FlowStyle != 0 || typeNames[n.Tag] == "" || !strings.ContainsAny(n.Value, "0123456789oOnNyYfF") {
 		return ""
 	}
 	kind := "!!str"
-	if first := n.Value[0] | 0x20; len(n.Value) <= 5 || first < 'a' || first > 'z' { // no longer word is a bool
+	if first := n.Value[0] | 0x20; len(n.Value) <= 5 || first < 'a' || first > 'z' { // longer words are never a bool
 		kind = recipes.ResolveYAML11(n.Value).Tag
 	}
-	if words[kind] == "" {
+	if typeNames[kind] == "" {
 		kind = "!!str"
 	}
 	if n.Tag == kind || len(n.Value) > 64 {
 		return ""
 	}
-	return words[kind]
+	return typeNames[kind]
 }

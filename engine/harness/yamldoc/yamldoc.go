@@ -1,6 +1,6 @@
-// Package yamldoc reads a YAML mapping as nodes, so that the order, the spelling and the style of
-// its values survive. What a reader of YAML 1.1 would refuse or take otherwise is resolved: anchors
-// and merge keys are expanded, and of duplicate keys the last one counts.
+// Package yamldoc reads a YAML mapping as nodes, which preserve the order, spelling and style of
+// its values. Anchors and merge keys are expanded, and the last of duplicate keys counts, so that
+// every YAML reader reads the result alike.
 package yamldoc
 
 import (
@@ -23,13 +23,13 @@ const (
 	maxDepth = 200
 )
 
-// Leaf is one leaf of a mapping; a list is one leaf, an empty mapping too.
+// Leaf is one leaf of a mapping. A list is one leaf, and so is an empty mapping.
 type Leaf struct {
-	Keys []*yaml.Node // from the top
+	Keys []*yaml.Node // from the top level
 	Node *yaml.Node
 }
 
-// Path is the leaf's place in the spelling of [recipes.Join].
+// Path returns the leaf's keys as a path, spelled as by [recipes.Join].
 func (l Leaf) Path() string { return Join("", l.Keys) }
 
 // Join appends keys to a path.
@@ -40,9 +40,9 @@ func Join(path string, keys []*yaml.Node) string {
 	return path
 }
 
-// Problem is something about a line that could not be read as it should, or that is worth a remark.
+// Problem is a line that could not be read, or a remark about one.
 type Problem struct {
-	Line int // from 1; 0 where the whole file is meant
+	Line int // from 1; 0 for the whole file
 	Text string
 }
 
@@ -53,10 +53,10 @@ type Doc struct {
 	Problems []Problem
 	Notes    []Problem
 
-	tagged bool // some value has a tag of its own
+	tagged bool // some value has an explicit tag
 }
 
-// Find returns a top-level leaf.
+// Find returns the leaf of a top-level key.
 func (d *Doc) Find(key string) (Leaf, bool) {
 	for _, l := range d.Leaves {
 		if len(l.Keys) == 1 && l.Keys[0].Value == key {
@@ -92,7 +92,7 @@ func Read(r io.Reader) (*Doc, error) {
 // Parse returns the mapping at the top of the first document, expanded.
 func Parse(data []byte) (*yaml.Node, error) { return (&Doc{}).parse(data) }
 
-// ParseValue reads a single value, expanded.
+// ParseValue parses a single value and expands it.
 func ParseValue(text string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := decode(yaml.NewDecoder(strings.NewReader(text)), &doc); err != nil || len(doc.Content) == 0 {
@@ -113,7 +113,7 @@ func (d *Doc) parse(data []byte) (*yaml.Node, error) {
 	}
 	var second yaml.Node
 	if err := decode(dec, &second); !errors.Is(err, io.EOF) {
-		text := "the file holds more than one document; only the first was read"
+		text := "more than one document; only the first was read"
 		d.Problems = append(d.Problems, Problem{second.Line, text})
 	}
 	top := doc.Content[0]
@@ -125,7 +125,7 @@ func (d *Doc) parse(data []byte) (*yaml.Node, error) {
 	return flat, x.err
 }
 
-// decode turns the parser's rare panics on hostile input into errors.
+// decode converts the panics of the parser on malformed input into errors.
 func decode(dec *yaml.Decoder, n *yaml.Node) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -135,7 +135,7 @@ func decode(dec *yaml.Decoder, n *yaml.Node) (err error) {
 	return dec.Decode(n)
 }
 
-// Leaves lists the leaves of a mapping that lies below some keys.
+// Leaves returns the leaves of a mapping. keys are prepended to those of each leaf.
 func Leaves(keys []*yaml.Node, m *yaml.Node) []Leaf { return appendLeaves(nil, keys, m) }
 
 func appendLeaves(out []Leaf, keys []*yaml.Node, m *yaml.Node) []Leaf {
