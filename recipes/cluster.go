@@ -9,33 +9,33 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Cluster is srtslurm.yaml: what a site fills into every recipe. Without a file
-// File is empty and the values are upstream's defaults.
+// Cluster is the content of srtslurm.yaml: the defaults of a site for all recipes. If there
+// is no file, File is empty and the values are the defaults of srt-slurm.
 type Cluster struct {
 	File string
 
 	Account                        string `path:"default_account"`
 	Partition                      string `path:"default_partition"`
 	TimeLimit                      string `path:"default_time_limit"`
-	GPUsPerNode                    int    `path:"gpus_per_node"` // 0: not given
+	GPUsPerNode                    int    `path:"gpus_per_node"` // 0: not set
 	GPUType                        string `path:"default_gpu_type"`
 	GPUsPerNodeDirective           bool   `path:"use_gpus_per_node_directive"`
 	SegmentDirective               bool   `path:"use_segment_sbatch_directive"`
 	ExclusiveDirective             bool   `path:"use_exclusive_sbatch_directive"`
 	SbatchDirectives               Env    `path:"default_sbatch_directives"`
-	HealthAttempts, HealthInterval int    // 0: not given
+	HealthAttempts, HealthInterval int    // 0: not set
 	OutputDir                      string `path:"output_dir"`
 	ModelPaths                     Env    `path:"model_paths"`
 	Containers                     Env    `path:"containers"`
 	Mounts                         Env    `path:"default_mounts"`
 	SrtctlRoot                     string `path:"srtctl_root"`
-	HetJobs                        bool   `path:"use_het_jobs"` // default of recipes that say nothing
-	Preflight                      bool   `path:"preflight"`    // model and image are looked for on the login node
+	HetJobs                        bool   `path:"use_het_jobs"` // default of resources.het_jobs
+	Preflight                      bool   `path:"preflight"`    // check on the login node that model and image exist
 }
 
-// FindCluster is the cluster file in force: $SRTSLURM_CONFIG, else srtslurm.yaml
-// in the given folder or up to two above; empty when there is none. A variable
-// that names a missing file is an error, where upstream silently goes on without.
+// FindCluster returns the path of the cluster file: $SRTSLURM_CONFIG, or else srtslurm.yaml
+// in dir or up to two directories above it. The path is empty if there is no such file. It
+// is an error if the variable names a missing file, which srt-slurm ignores silently.
 func FindCluster(dir string, getenv func(string) string) (string, error) {
 	if p := getenv("SRTSLURM_CONFIG"); p != "" {
 		if _, err := os.Stat(p); err != nil {
@@ -56,8 +56,8 @@ func FindCluster(dir string, getenv func(string) string) (string, error) {
 	return "", nil
 }
 
-// LoadCluster reads a cluster file; an empty path gives the defaults. Errors in the file are
-// diagnostics: upstream ignores the whole file then, with a warning that is easily missed.
+// LoadCluster reads a cluster file; an empty path gives the defaults. Errors in its content are
+// returned as diagnostics. srt-slurm ignores such a file with a warning that is easy to miss.
 func LoadCluster(path string) (*Cluster, Diagnostics, error) {
 	if path == "" {
 		c, _ := ParseCluster("", []byte("{}"))
@@ -71,7 +71,7 @@ func LoadCluster(path string) (*Cluster, Diagnostics, error) {
 	return c, diags, nil
 }
 
-// ParseCluster is [LoadCluster] on bytes that are at hand.
+// ParseCluster is like [LoadCluster] but parses data.
 func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 	doc, diags := Parse(file, data)
 	if doc.Root == nil {
@@ -98,8 +98,8 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 	return c, diags
 }
 
-// Apply fills what the recipe leaves to the site, aliases included, and tells
-// what it changed, so that nothing comes from the cluster file unseen.
+// Apply sets the values that the recipe leaves to the site and replaces aliases of models
+// and containers. It returns the changes, so that they can be shown.
 func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	var changes []Change
 	note := func(field string, from, to any, origin string) {
@@ -148,7 +148,7 @@ func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	return changes
 }
 
-// Change is one value that the cluster file, or the environment, put into a recipe.
+// Change is a value of a recipe that the cluster file or the environment has set.
 type Change struct {
 	Field  string `json:"field"`
 	From   string `json:"from"`

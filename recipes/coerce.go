@@ -12,17 +12,17 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// reads says how a plain scalar is read by those who read YAML 1.1.
-func (v *values) describeYAML11(n *yaml.Node, p Scalar) string {
-	what := fmt.Sprintf("%s %s", strings.TrimPrefix(p.Tag, "!!"), p.Value)
-	if p.Tag == "!!str" {
-		what = "the text " + strconv.Quote(n.Value)
+// describeYAML11 describes how a YAML 1.1 parser reads an unquoted scalar.
+func (v *values) describeYAML11(n *yaml.Node, s Scalar) string {
+	what := typeName(s.Tag) + " " + s.Value
+	if s.Tag == "!!str" {
+		what = "string " + strconv.Quote(n.Value)
 	}
-	return fmt.Sprintf("%s without quotes is %s to %s, which reads YAML 1.1", n.Value, what, v.strictness.reader)
+	return fmt.Sprintf("%s without quotes is read as %s by %s, which uses YAML 1.1", n.Value, what, v.strictness.reader)
 }
 
-// quote11 reports a string without quotes that YAML 1.1 takes for something
-// else, or that only YAML 1.1 takes for a string.
+// reportUnquoted reports an unquoted string that YAML 1.1 reads as another type, or an
+// unquoted scalar that only YAML 1.1 reads as a string.
 func (v *values) reportUnquoted(n *yaml.Node, p Scalar, at Position) {
 	sev := Error
 	if p.Tag == "!!str" || v.strictness.unknownKeys == Warning {
@@ -33,9 +33,8 @@ func (v *values) reportUnquoted(n *yaml.Node, p Scalar, at Position) {
 	d.Set(strconv.Quote(n.Value), true)
 }
 
-// coerce reads a value as srtctl does where that takes more than the field's own
-// type: numbers in quotes, fractions of whole numbers, words for true and false.
-// Such a value is warned about, not refused.
+// coerce converts a value of another type that srtctl accepts for a field: a number in
+// quotes, a fraction for a whole number, a word for true or false. It adds a warning.
 func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 	if n.Kind == yaml.SequenceNode && f.Kind == schema.StrList {
 		v.checkListEntries(n, at)
@@ -55,7 +54,8 @@ func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 			break
 		}
 		if yes, ok := parseBoolWord(n.Value); ok {
-			v.warnCoerced(at, fmt.Sprintf("%s is taken for %t, where it is taken at all", describe(n), yes), strconv.FormatBool(yes))
+			v.warnCoerced(at, fmt.Sprintf("%s is read as %t, if it is accepted at all", describe(n), yes),
+				strconv.FormatBool(yes))
 			return scalarNode(n, "!!bool", strconv.FormatBool(yes))
 		}
 	case schema.Int, schema.NodeCount, schema.Float:
@@ -66,7 +66,7 @@ func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 
 func (v *values) coerceNumber(n *yaml.Node, p Scalar, other bool, f schema.Field, at Position) *yaml.Node {
 	r, number := parseNumber(n)
-	if other && number && canonicalNumber(r) != n.Value { // 0o14 and 1e-5 are text to a reader of YAML 1.1
+	if other && number && canonicalNumber(r) != n.Value { // YAML 1.1 reads 0o14 and 1e-5 as strings
 		text, sev := canonicalNumber(r), Error
 		if f.Kind == schema.Float || v.strictness.unknownKeys == Warning {
 			sev = Warning
@@ -83,13 +83,13 @@ func (v *values) coerceNumber(n *yaml.Node, p Scalar, other bool, f schema.Field
 				n.Tag = "!!int"
 			}
 			if !v.doc.sweptValues[n.Value] {
-				v.warnCoerced(at, fmt.Sprintf("text %q where %s is wanted", n.Value, f.Kind), n.Value)
+				v.warnCoerced(at, fmt.Sprintf("string %q where %s is expected", n.Value, f.Kind), n.Value)
 			}
 		}
 	}
 	if r, ok := parseNumber(n); number && ok && f.Kind != schema.Float && !r.IsInt() && v.strictness.unknownKeys == Error {
 		whole := new(big.Int).Quo(r.Num(), r.Denom()).String()
-		d := v.add(Warning, at, at.Path, fmt.Sprintf("%s is no whole number: srtctl cuts it to %s", n.Value, whole),
+		d := v.add(Warning, at, at.Path, fmt.Sprintf("%s is not a whole number; srtctl truncates it to %s", n.Value, whole),
 			"write "+whole)
 		d.Rule = "coerced"
 		d.Set(whole, false)
@@ -98,7 +98,7 @@ func (v *values) coerceNumber(n *yaml.Node, p Scalar, other bool, f schema.Field
 	return n
 }
 
-// warn reports a value that srtctl most likely takes for another.
+// warnCoerced reports a value that srtctl probably reads as another one.
 func (v *values) warnCoerced(at Position, msg, text string) {
 	d := v.add(Warning, at, at.Path, msg, "write "+text)
 	d.Rule = "coerced"
@@ -107,14 +107,15 @@ func (v *values) warnCoerced(at Position, msg, text string) {
 
 func (v *values) checkListEntries(list *yaml.Node, at Position) {
 	for i, e := range list.Content {
-		if p, other := yaml11Reading(resolveAlias(e)); other && p.Tag != "!!str" {
-			v.reportUnquoted(resolveAlias(e), p, Position{Path: fmt.Sprintf("%s[%d]", at.Path, i), Line: e.Line, Column: e.Column})
+		if s, differs := yaml11Reading(resolveAlias(e)); differs && s.Tag != "!!str" {
+			entry := Position{Path: fmt.Sprintf("%s[%d]", at.Path, i), Line: e.Line, Column: e.Column}
+			v.reportUnquoted(resolveAlias(e), s, entry)
 		}
 	}
 }
 
-// free looks through what belongs to somebody else for scalars that they read
-// otherwise than they look.
+// checkFreeForm warns about scalars that YAML 1.1 reads differently, in a part of the file
+// whose fields the table does not list, such as an engine configuration.
 func (v *values) checkFreeForm(n *yaml.Node, path string, depth int) {
 	if depth > maxDepth {
 		return
@@ -134,7 +135,7 @@ func (v *values) checkFreeForm(n *yaml.Node, path string, depth int) {
 			return
 		}
 		d := v.add(Warning, Position{Line: n.Line, Column: n.Column}, path, v.describeYAML11(n, p),
-			fmt.Sprintf("write %s if that is meant, else quote it", p.Value))
+			fmt.Sprintf("write %s if that is intended, or else quote it", p.Value))
 		d.Rule = "yaml-1.1"
 		if r, ok := parseNumber(n); ok {
 			d.Fix = "write " + canonicalNumber(r)
@@ -143,7 +144,7 @@ func (v *values) checkFreeForm(n *yaml.Node, path string, depth int) {
 	}
 }
 
-// canonicalNumber writes a number so that YAML 1.1 and 1.2 read the same.
+// canonicalNumber formats a number that YAML 1.1 and 1.2 read alike.
 func canonicalNumber(r *big.Rat) string {
 	if r.IsInt() {
 		return r.Num().String()
@@ -159,11 +160,12 @@ func canonicalNumber(r *big.Rat) string {
 	return s
 }
 
+// scalarNode returns a scalar at the position of n.
 func scalarNode(n *yaml.Node, tag, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text, Line: n.Line, Column: n.Column}
 }
 
-// truth is what srtctl takes a word for.
+// parseBoolWord parses a word that srtctl accepts as a boolean.
 func parseBoolWord(s string) (yes, ok bool) {
 	switch strings.ToLower(s) {
 	case "t", "true", "on", "y", "yes", "1":

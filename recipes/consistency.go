@@ -9,43 +9,45 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// consistent makes the checks between fields that srtctl makes at load.
+// checkConsistency performs the checks across fields that srtctl performs when it loads a recipe.
 func (v *values) checkConsistency(r *Recipe) Diagnostics {
 	var ds Diagnostics
 	bad := func(path, msg, fix string) { ds = append(ds, r.Diag(Error, path, msg, fix)) }
 	engine := schema.FindEngine(r.Engine.Type)
 	if r.Frontend.Dedicated && r.Frontend.Placement != "head" {
 		bad("frontend.dedicated_node",
-			"a dedicated frontend node needs orchestrator_placement head, found "+r.Frontend.Placement, "use one of the two")
+			"a dedicated frontend node requires orchestrator_placement head, got "+r.Frontend.Placement,
+			"remove one of the two")
 	}
 	if r.Benchmark.Dedicated && r.Benchmark.Placement != "head" {
 		bad("benchmark.client_dedicated_node",
-			"a dedicated client node needs client_placement head, found "+r.Benchmark.Placement, "use one of the two")
+			"a dedicated client node requires client_placement head, got "+r.Benchmark.Placement,
+			"remove one of the two")
 	}
 	if v.bool("resources.het_jobs") && (!engine.HetJobs || !r.Disaggregated()) {
 		bad("resources.het_jobs",
-			fmt.Sprintf("heterogeneous jobs work with sglang, prefill and decode apart, and not with %s", r.Engine.Type),
+			"heterogeneous jobs require sglang with separate prefill and decode workers; the engine is "+r.Engine.Type,
 			"remove it")
 	}
 	if server, of := r.Frontend.Type, schema.EngineOfFrontend(r.Frontend.Type); of.Name != "" {
 		switch {
 		case engine != of:
-			bad("frontend.type", server+" needs the engine "+of.Name+", found "+engine.Name, "")
+			bad("frontend.type", server+" requires the engine "+of.Name+", got "+engine.Name, "")
 		case r.Frontend.Multiple:
-			bad("frontend.enable_multiple_frontends", server+" is one frontend", "set it to false")
+			bad("frontend.enable_multiple_frontends", server+" runs as a single frontend", "set it to false")
 		case r.Agg.Given && r.Agg.Workers != 1:
-			bad(schema.Agg.WorkersPath(), fmt.Sprintf("%s serves one aggregated worker, found %d", server, r.Agg.Workers),
+			bad(schema.Agg.WorkersPath(), fmt.Sprintf("%s supports one aggregated worker, got %d", server, r.Agg.Workers),
 				"set it to 1")
 		}
 	}
 	if profiler := v.str("profiling.type"); profiler == engine.UnsupportedProfiler {
-		bad("profiling.type", profiler+" does not profile "+engine.Name, "use nsys or nsys-time")
+		bad("profiling.type", profiler+" can't profile "+engine.Name, "use nsys or nsys-time")
 	}
 	ds = append(ds, v.checkDynamoSource(r)...)
 	return append(ds, v.checkLayout2(r)...)
 }
 
-// sources: dynamo comes from one place.
+// checkDynamoSource checks that the recipe names one source of dynamo.
 func (v *values) checkDynamoSource(r *Recipe) Diagnostics {
 	var given []string
 	for _, f := range []string{"dynamo.hash", "dynamo.wheel"} {
@@ -58,35 +60,35 @@ func (v *values) checkDynamoSource(r *Recipe) Diagnostics {
 	}
 	var ds Diagnostics
 	if len(given) > 1 {
-		ds = append(ds, r.Diag(Error, given[1], "one source of dynamo only, found "+strings.Join(given, " and "),
+		ds = append(ds, r.Diag(Error, given[1], "more than one source of dynamo: "+strings.Join(given, " and "),
 			"remove all but one"))
 	}
 	_, patches := v.byName["dynamo.cargo_patches"]
 	if _, rev := v.byName["dynamo.hash"]; patches && !rev {
-		ds = append(ds, r.Diag(Error, "dynamo.cargo_patches", "patches need a revision to patch", "give one"))
+		ds = append(ds, r.Diag(Error, "dynamo.cargo_patches", "cargo patches require a revision of dynamo", "add one"))
 	}
 	return ds
 }
 
-// layoutTwo holds what the newer layout is stricter about.
+// checkLayout2 performs the checks in which layout 2 is stricter than layout 1.
 func (v *values) checkLayout2(r *Recipe) Diagnostics {
 	if r.Schema != 2 {
 		if r.Decode.Given && v.str("resources.decode_nodes") == "colocate" {
-			return Diagnostics{r.Diag(Error, "resources.decode_nodes", "colocate is a word of layout 2", "write 0")}
+			return Diagnostics{r.Diag(Error, "resources.decode_nodes", "colocate is only valid in layout 2", "write 0")}
 		}
 		return nil
 	}
 	var ds Diagnostics
 	if n, ok := v.byName["resources.decode_nodes"]; ok && n.node.Value == "0" && r.Decode.Workers > 0 {
 		d := r.Diag(Error, "resources.decode_nodes",
-			"0 nodes: in layout 2 decode shares the prefill nodes by the word colocate", "write colocate")
+			"0 nodes; in layout 2, colocate places decode workers on the prefill nodes", "write colocate")
 		d.Set("colocate", true)
 		ds = append(ds, d)
 	}
 	if r.Benchmark.Type == "agentperf" {
 		for _, f := range UnusedByAgentPerf() {
 			if r.Has(f) {
-				d := r.Diag(Error, f, "agentperf does not use it, and layout 2 refuses what a benchmark does not use", "remove it")
+				d := r.Diag(Error, f, "agentperf does not use this field; layout 2 rejects unused fields", "remove it")
 				d.Unset(true)
 				ds = append(ds, d)
 			}
@@ -95,14 +97,15 @@ func (v *values) checkLayout2(r *Recipe) Diagnostics {
 	return ds
 }
 
-// UnusedByAgentPerf lists what layout 1 takes beside agentperf, which does not use it,
-// and layout 2 refuses.
+// UnusedByAgentPerf lists the fields that the agentperf benchmark does not use. Layout 1
+// accepts them, layout 2 rejects them.
 func UnusedByAgentPerf() []string {
 	return []string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"}
 }
 
-// infraServices reads what layout 1 calls infra out of the services of layout 2: etcd and NATS on a
-// node of their own, and NATS's payload limit. Others are the services that say more than that.
+// parseInfraServices returns the settings that layout 1 has below infra from the services of layout 2:
+// whether etcd and NATS have a dedicated node, and the payload limit of NATS in MB. others are the
+// services with settings that layout 1 does not have.
 func parseInfraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml.Node) {
 	if list.Kind != yaml.SequenceNode {
 		return false, 0, nil

@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// Severity says what a diagnostic means for a run.
+// Severity is the severity of a diagnostic.
 type Severity string
 
-// An Error stops a submit, a Warning does not, a Note only informs.
+// An Error prevents a submit, a Warning does not, a Note is information.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
 	Note    Severity = "note"
 )
 
-// Diagnostic is one finding about a file that a user wrote. Editor gutter,
-// check command and submit gate show the same list.
+// Diagnostic is a finding about a file. The editor, the check command and submit show
+// the same diagnostics.
 type Diagnostic struct {
 	File     string   `json:"file"`
-	Line     int      `json:"line"`   // from 1; 0 when the finding has no place
+	Line     int      `json:"line"`   // from 1; 0 if the finding has no position
 	Column   int      `json:"column"` // from 1
-	Path     string   `json:"path"`   // dotted, in the spelling of the user's file
+	Path     string   `json:"path"`   // dotted, as in the file
 	Severity Severity `json:"severity"`
-	Message  string   `json:"message"` // what was found, and what is allowed
+	Message  string   `json:"message"` // what was found and what is allowed
 	Fix      string   `json:"fix,omitempty"`
-	Edit     *Edit    `json:"edit,omitempty"` // the fix, where a program can make it
-	Rule     string   `json:"rule,omitempty"` // which rule found it; empty for the shape of the file
+	Edit     *Edit    `json:"edit,omitempty"` // the fix, if it can be applied automatically
+	Rule     string   `json:"rule,omitempty"` // ID of the rule that found it; empty for syntax and structure
 }
 
-// String is the diagnostic as compilers print theirs: file:line:col: severity: path: message.
+// String formats the diagnostic as compilers do: file:line:col: severity: path: message.
 func (d Diagnostic) String() string {
 	s := d.File
 	if d.Line > 0 {
@@ -43,41 +43,40 @@ func (d Diagnostic) String() string {
 	return s + d.Message
 }
 
-// Op is what an edit does.
+// Op is the operation of an edit.
 type Op string
 
-// The operations: give a value, remove an entry, give a key another name.
+// The operations: set a value, remove an entry, rename a key.
 const (
 	OpSet    Op = "set"
 	OpUnset  Op = "unset"
 	OpRename Op = "rename"
 )
 
-// Edit is one change of a file, as a program can make it.
+// Edit is a change of a file that can be applied automatically.
 type Edit struct {
 	Op    Op     `json:"op"`
-	Path  string `json:"path"`            // in the spelling of the file
-	Value string `json:"value,omitempty"` // set: YAML text; rename: the key
-	// Safe edits say what the file meant to say anyway (quotes, letter case), so
-	// that nobody needs to be asked; the others are a choice.
+	Path  string `json:"path"`            // as in the file
+	Value string `json:"value,omitempty"` // set: the value as YAML; rename: the new key
+	// Safe edits keep the meaning of the file (quotes, letter case) and need no confirmation.
 	Safe bool `json:"safe"`
 }
 
-// Set offers an edit that gives the finding's own field a value, as YAML text.
+// Set adds an edit that sets the field of the finding to a YAML value.
 func (d *Diagnostic) Set(value string, safe bool) {
 	d.Edit = &Edit{Op: OpSet, Path: d.Path, Value: value, Safe: safe}
 }
 
-// Unset offers an edit that removes the finding's own field.
+// Unset adds an edit that removes the field of the finding.
 func (d *Diagnostic) Unset(safe bool) { d.Edit = &Edit{Op: OpUnset, Path: d.Path, Safe: safe} }
 
 // Diagnostics is a list of findings.
 type Diagnostics []Diagnostic
 
-// Errors counts the findings that stop a submit.
+// Errors returns the number of errors.
 func (ds Diagnostics) Errors() int { return ds.count(Error) }
 
-// Warnings counts the findings that a user should look at.
+// Warnings returns the number of warnings.
 func (ds Diagnostics) Warnings() int { return ds.count(Warning) }
 
 func (ds Diagnostics) count(s Severity) int {
@@ -90,7 +89,7 @@ func (ds Diagnostics) count(s Severity) int {
 	return n
 }
 
-// BySeverity is the findings with the worst first, those of one severity in their order.
+// BySeverity returns the findings sorted by severity, errors first. The sort is stable.
 func (ds Diagnostics) BySeverity() Diagnostics {
 	rank := []Severity{Error, Warning, Note}
 	out := slices.Clone(ds)
@@ -100,21 +99,21 @@ func (ds Diagnostics) BySeverity() Diagnostics {
 	return out
 }
 
-// Sort orders findings by file and place, so that two checks of one file print the same list.
+// Sort sorts the findings by file, line and column.
 func (ds Diagnostics) Sort() {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }
 
-// Rule is one thing that goes wrong with recipes: the pitfall, and the fix.
-// Those with an ID are found before anything is submitted.
+// Rule describes a pitfall of recipes and its fix. Rules with an ID are checked before a
+// submit.
 type Rule struct {
-	ID       string   // as in [Diagnostic]; empty: it can't be known before
-	Number   int      // in the reference's table; rules of one number are one pitfall; 0: none
-	Severity Severity // that it is reported with, or the highest of several
+	ID       string   // as in [Diagnostic]; empty if it can't be checked before a run
+	Number   int      // in the table of the reference, shared by rules for the same pitfall; 0: not listed
+	Severity Severity // of its findings; the highest if they differ
 	Area     string   // field or part of the run
 	Pitfall  string   `json:"Bites"`
 	Fix      string   `json:"Right"`
-	Unknown  string   // why it can't be known before
+	Unknown  string   // why it can't be checked before a run
 }

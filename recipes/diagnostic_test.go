@@ -14,6 +14,6 @@ func TestBySeverity(t *testing.T) {
 		}
 	}
 	if ds[0].Line != 1 {
-		t.Error("the list itself is in another order")
+		t.Error("BySeverity reordered its receiver")
 	}
 }

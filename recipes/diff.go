@@ -13,15 +13,15 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Leaf is one field of a file, a list counting as one.
+// Leaf is a field of a file without fields below it. A list is one leaf.
 type Leaf struct {
-	Canonical string // schema 1 spelling: what two layouts are compared by
+	Canonical string // path in layout 1, by which fields are compared
 	Position  Position
 	Value     string // canonical text of the value
 	node      *yaml.Node
 }
 
-// Decoded is the value as YAML decodes it, or its text where that is not possible.
+// Decoded returns the decoded YAML value, or its text if it can't be decoded.
 func (l Leaf) Decoded() any {
 	var v any
 	if l.node == nil || l.node.Decode(&v) != nil {
@@ -30,29 +30,29 @@ func (l Leaf) Decoded() any {
 	return v
 }
 
-// Difference is one field in which two files differ; an absent side is nil.
+// Difference is a field in which two files differ. A or B is nil if that file leaves it out.
 type Difference struct {
 	Path string `json:"path"`
 	A    *Side  `json:"a"`
 	B    *Side  `json:"b"`
 }
 
-// Side is a field's value in one of the files, and where it stands.
+// Side is the value of a field in one of the files with its position.
 type Side struct {
 	Path  string `json:"path"`
 	Line  int    `json:"line"`
 	Value string `json:"value"`
 }
 
-// Comparison is two files field by field, in leaf fields.
+// Comparison is the result of comparing two files leaf by leaf.
 type Comparison struct {
 	Identical   int          `json:"identical"`
-	Total       int          `json:"total"` // fields of either file
+	Total       int          `json:"total"` // leaves of both files, each path once
 	Differences []Difference `json:"differences"`
 }
 
-// Leaves lists a recipe's fields by their canonical paths. Fields that only
-// say what layout the file is in (schema) and lock data are no fields of the run.
+// Leaves returns the leaves of a recipe with their canonical paths, without the schema
+// field and lock data, which do not affect the run.
 func (r *Recipe) Leaves() []Leaf {
 	t := recipeTable(r.Schema)
 	var out []Leaf
@@ -69,8 +69,8 @@ func (r *Recipe) Leaves() []Leaf {
 	})
 }
 
-// oneConfig is the canonical path of an engine's configuration whichever engine it
-// belongs to: layout 2 has one place for all.
+// unifyEngineConfig replaces the engine in the canonical path of an engine configuration
+// by TRTLLM, since layout 2 has the same path for all engines.
 func unifyEngineConfig(path string) string {
 	for _, e := range schema.Engines() {
 		if rest, ok := strings.CutPrefix(path, "backend."+e.Name+"_config."); ok {
@@ -80,8 +80,8 @@ func unifyEngineConfig(path string) string {
 	return path
 }
 
-// sameInOne is what layout 1 calls a field and value of layout 2 that have another
-// name there than the table says.
+// layout1Spelling returns the canonical path and value in layout 1 of a field of layout 2,
+// for the fields whose value determines the path or is spelled differently.
 func layout1Spelling(name, value string) (string, string) {
 	switch name + "=" + value {
 	case "benchmark.client_placement=dedicated":
@@ -93,7 +93,7 @@ func layout1Spelling(name, value string) (string, string) {
 	case "frontend.type=sglang-router":
 		return name, "sglang"
 	}
-	if rest, ok := strings.CutPrefix(name, "engine."); ok { // of an engine whose fields are not known here
+	if rest, ok := strings.CutPrefix(name, "engine."); ok { // of an engine whose fields the table does not list
 		return "backend." + rest, value
 	}
 	if role, rest, ok := strings.Cut(strings.TrimPrefix(name, "roles."), ".kv_events"); ok &&
@@ -103,8 +103,8 @@ func layout1Spelling(name, value string) (string, string) {
 	return name, value
 }
 
-// serviceLeaves puts the services of layout 2 that layout 1 writes as infra in
-// the place that they have there.
+// servicesAsInfra replaces the leaves of services in layout 2 by those of infra in layout 1
+// where layout 1 has them.
 func servicesAsInfra(all []Leaf) []Leaf {
 	for i, l := range all {
 		if l.Canonical != "services" || l.node.Kind != yaml.SequenceNode {
@@ -127,7 +127,7 @@ func servicesAsInfra(all []Leaf) []Leaf {
 	return all
 }
 
-// collect walks a mapping along the table; below a field everything is a leaf of that field.
+// collectLeaves appends the leaves of a mapping. t is nil below a field of the table.
 func collectLeaves(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
 	for _, kv := range pairs(n) {
 		val := resolveAlias(kv[1])
@@ -148,14 +148,14 @@ func collectLeaves(d *Document, n *yaml.Node, t *schema.Node, path, canonical st
 			continue
 		}
 		if val.Kind == yaml.MappingNode && next != nil && next.Field == nil {
-			continue // a mapping of the layout that holds nothing says nothing
+			continue // an empty mapping of the layout has no effect
 		}
 		*out = append(*out, Leaf{Canonical: name, Position: at, Value: canonicalText(val), node: val})
 	}
 }
 
-// canonicalText is a value without its style: quotes, flow or block, 1.0 or 1.00.
-// Text and number stay apart: "1" differs from 1.
+// canonicalText formats a value independently of its style: quotes, flow or block, 1.0 or
+// 1.00. A string differs from a number: "1" is not 1.
 func canonicalText(n *yaml.Node) string {
 	n = resolveAlias(n)
 	switch n.Kind {
@@ -188,19 +188,19 @@ func canonicalText(n *yaml.Node) string {
 	return n.Value
 }
 
-// DiffRecipes compares two recipes by meaning: layout 1 and 2 of one recipe are identical, and a
-// field that one leaves out equals the default that the other writes down.
+// DiffRecipes compares two recipes by their meaning. The layout makes no difference, and a field
+// that is absent equals one that has its default.
 func DiffRecipes(a, b *Recipe) Comparison {
 	return compareLeaves(a.Leaves(), b.Leaves(), recipeTable(1))
 }
 
-// diffWorkloads compares two workload files; a key that one leaves out differs
-// from any value, since the client's own defaults are not documented.
+// diffWorkloads compares two workload files. An absent key differs from any value, since
+// the client's defaults are not documented.
 func diffWorkloads(a, b *Workload) Comparison {
 	return compareLeaves(a.Leaves(), b.Leaves(), nil)
 }
 
-// Leaves lists the keys of a workload file.
+// Leaves returns the leaves of a workload file.
 func (w *Workload) Leaves() []Leaf {
 	var out []Leaf
 	collectLeaves(w.doc, w.doc.Root, schema.Workload().Root(), "", "", &out)
@@ -255,7 +255,7 @@ func isDefault(l Leaf, defaults *schema.Table) bool {
 	return l.Value == f.Default
 }
 
-// side is for display: a secret is told to differ, not shown.
+// newSide returns a side for display. It hides the values of secrets.
 func newSide(l Leaf) *Side {
 	s := &Side{Path: l.Position.Path, Line: l.Position.Line, Value: l.Value}
 	if keys, err := SplitPath(l.Position.Path); err == nil && len(keys) > 0 {
@@ -264,8 +264,8 @@ func newSide(l Leaf) *Side {
 	return s
 }
 
-// isWorkload says whether a file is a workload rather than a recipe: it has the
-// client's keys at its top, and no model or resources mapping.
+// isWorkload reports whether a file is a workload rather than a recipe: it has keys of the
+// client at its top level, and neither resources nor benchmark.
 func isWorkload(doc *Document) bool {
 	have := map[string]bool{}
 	for _, kv := range pairs(doc.Root) {
@@ -275,8 +275,8 @@ func isWorkload(doc *Document) bool {
 		!have["benchmark"]
 }
 
-// DiffFiles compares two recipes or two workload files field by field; which they
-// are is told by their keys.
+// DiffFiles compares two recipes or two workload files field by field. It detects the
+// type of the files from their keys.
 func DiffFiles(a, b string) (Comparison, error) {
 	var c Comparison
 	kinds := [2]bool{}

@@ -1,7 +1,7 @@
-// Package recipes holds the files that describe a benchmark run: the srt-slurm recipe in both of
-// its layouts, the client's workload file and the cluster file. It loads and validates them with
-// positions, keeps them comparable field by field, and knows the rule that ties a phase's timeout
-// to its load. It knows nothing of schedulers or processes, reads only the files that it is given,
+// Package recipes loads and validates the files that describe a benchmark run: srt-slurm recipes in
+// layout 1 or 2, the client's workload file and the cluster file. Findings carry the position in the
+// file. The package also compares files field by field and checks that a phase's timeout is long
+// enough for its load. It does not depend on a scheduler, reads only the files that it is given,
 // and never prints.
 package recipes
 
@@ -20,27 +20,27 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Limits on a file that somebody else may have written: a recipe is some
-// kilobytes, and an alias bomb is a few lines.
+// Limits for files from untrusted sources. A recipe has a few kilobytes; a few lines of
+// nested aliases can expand to gigabytes.
 const (
 	maxFileBytes = 4 << 20
 	maxNodes     = 200_000
 	maxDepth     = 200
 )
 
-// Document is a YAML file as written: its nodes with their positions.
+// Document is a parsed YAML file: its nodes with their positions.
 type Document struct {
 	File string
-	Root *yaml.Node // the top mapping; nil when the file could not be parsed
+	Root *yaml.Node // the top-level mapping; nil if the file could not be parsed
 
-	// For one recipe of a file that holds several: the path in the file of each
-	// key, where absent fields would go, and the texts that a sweep put in.
+	// Set for one recipe of a file that contains several: the path in the file of each
+	// key, the prefix of fields that are absent, and the strings that a sweep inserted.
 	keyPaths    map[*yaml.Node]string
 	prefix      string
 	sweptValues map[string]bool
 }
 
-// pathOf is a key's path as the file spells it.
+// pathOf returns the path of a key in the file. path is its path in the recipe.
 func (d *Document) pathOf(key *yaml.Node, path string) string {
 	if p, ok := d.keyPaths[key]; ok {
 		return p
@@ -48,7 +48,7 @@ func (d *Document) pathOf(key *yaml.Node, path string) string {
 	return path
 }
 
-// spell is the path in the file of a field that the file does not give.
+// filePath returns the path in the file of a field that the file leaves out.
 func (d *Document) filePath(path string) string {
 	if d.prefix != "" {
 		return d.prefix + "." + path
@@ -58,23 +58,23 @@ func (d *Document) filePath(path string) string {
 
 // Position is the location of a value in a file.
 type Position struct {
-	Path         string // dotted, as the user spells it
-	Line, Column int    // from 1
+	Path         string // dotted, as in the file
+	Line, Column int    // starting at 1
 }
 
-// finding makes a finding about the place.
+// diagnostic returns a finding at the position.
 func (p Position) diagnostic(file string, sev Severity, message, fix string) Diagnostic {
 	return Diagnostic{
 		File: file, Line: p.Line, Column: p.Column, Path: p.Path, Severity: sev, Message: message, Fix: fix,
 	}
 }
 
-// placeOf is where a node stands, under a path.
+// positionOf returns the position of a node at a path.
 func positionOf(n *yaml.Node, path string) Position {
 	return Position{Path: path, Line: n.Line, Column: n.Column}
 }
 
-// top is the beginning of a file, for what is said of it as a whole.
+// fileStart is the position of findings about the whole file.
 var fileStart = Position{Line: 1, Column: 1}
 
 // Read reads a file of at most 4 MiB. A larger file is an error: no recipe or workload is that large.
@@ -86,16 +86,16 @@ func Read(path string) ([]byte, error) {
 	return data, err
 }
 
-// Parse parses the first YAML document of a file. A syntax error, a top level
-// that is no mapping, duplicate keys and anything too large come back as
-// diagnostics; Root is nil if nothing can be used.
+// Parse parses the first YAML document of a file. It reports syntax errors, a top level
+// that is not a mapping, duplicate keys and documents over the limits as diagnostics.
+// Root is nil if the document can't be used.
 func Parse(file string, data []byte) (*Document, Diagnostics) {
 	d := &Document{File: file}
 	fail := func(line, col int, format string, args ...any) (*Document, Diagnostics) {
 		return d, Diagnostics{Position{Line: line, Column: col}.diagnostic(file, Error, fmt.Sprintf(format, args...), "")}
 	}
 	if len(data) > maxFileBytes {
-		return fail(0, 0, "larger than %d MiB", maxFileBytes>>20)
+		return fail(0, 0, "file too large: the limit is %d MiB", maxFileBytes>>20)
 	}
 	if countSeparators(data) > 2*maxNodes {
 		return fail(0, 0, "more than %d values", maxNodes)
@@ -106,7 +106,7 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	var doc yaml.Node
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		return fail(1, 1, "the file is empty: want a mapping of fields")
+		return fail(1, 1, "the file is empty; expected a mapping of fields")
 	} else if err != nil {
 		line, msg := syntaxError(err)
 		if at := firstBadLine(data); at > 0 {
@@ -115,24 +115,25 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 		return fail(line, 1, "not valid YAML: %s", msg)
 	}
 	if len(doc.Content) == 0 || resolveAlias(doc.Content[0]).Kind != yaml.MappingNode {
-		return fail(doc.Line, doc.Column, "the top level is no mapping: want `field: value` lines")
+		return fail(doc.Line, doc.Column, "the top level is not a mapping; expected lines of the form `field: value`")
 	}
 	w := walker{file: file}
 	w.walk(doc.Content[0], "", 0)
 	if w.tooLarge {
-		return fail(0, 0, "more than %d values or %d levels once its aliases are expanded", maxNodes, maxDepth)
+		return fail(0, 0, "more than %d values or %d levels after its aliases are expanded", maxNodes, maxDepth)
 	}
 	var next yaml.Node
 	if err := dec.Decode(&next); err == nil {
 		second := Position{Line: next.Line, Column: 1}
-		w.diags = append(w.diags, second.diagnostic(file, Warning, "a second YAML document: only the first one is read", ""))
+		w.diags = append(w.diags, second.diagnostic(file, Warning,
+			"the second YAML document is ignored; only the first one is used", ""))
 	}
 	d.Root = doc.Content[0]
 	return d, w.diags
 }
 
-// separators bounds the number of values from above before any of them takes
-// memory: a value has a mark before it or behind it.
+// countSeparators returns an upper bound for the number of values in a file, before
+// memory is allocated for them: each value is preceded or followed by a separator.
 func countSeparators(data []byte) int {
 	n := 0
 	for _, mark := range []string{",", "\n", "\r", ":", "[", "{", "- "} {
@@ -141,8 +142,8 @@ func countSeparators(data []byte) int {
 	return n
 }
 
-// nestsTooDeep guards the parser itself, whose stack grows with nesting: flow
-// brackets and block indentation both bound the depth from above.
+// nestsTooDeep protects the parser, whose stack grows with nesting. The numbers of open
+// brackets and of indentation characters are upper bounds for the depth.
 func nestsTooDeep(data []byte) bool {
 	depth := 0
 	for line := range bytes.Lines(data) {
@@ -166,7 +167,7 @@ func nestsTooDeep(data []byte) bool {
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// syntaxError splits yaml.v3's message, which carries its position as text.
+// syntaxError splits a message of yaml.v3 into the line number and the rest.
 func syntaxError(err error) (line int, msg string) {
 	msg = strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
@@ -176,9 +177,9 @@ func syntaxError(err error) (line int, msg string) {
 	return line, msg
 }
 
-// brokenLine is the first line with which a file can't be read any more. yaml.v3
-// often names the start of the mapping that an error is in, which may be the top
-// of the file. 0: not found, or too large to look for it.
+// firstBadLine returns the first line at which a file stops being valid YAML. yaml.v3
+// often reports the start of the enclosing mapping instead, which may be line 1. The
+// result is 0 if no line was found or the file is too large for the search.
 func firstBadLine(data []byte) int {
 	if len(data) > maxFileBytes/16 {
 		return 0
@@ -201,7 +202,7 @@ func firstBadLine(data []byte) int {
 	return 1 + sort.Search(len(ends)-1, func(i int) bool { return bad(i + 1) })
 }
 
-// resolve follows an alias to what it stands for.
+// resolveAlias returns the node that an alias refers to, or n if it is not an alias.
 func resolveAlias(n *yaml.Node) *yaml.Node {
 	for i := 0; n != nil && n.Kind == yaml.AliasNode && i < maxDepth; i++ {
 		n = n.Alias
@@ -209,8 +210,8 @@ func resolveAlias(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// walker counts what a document expands to and finds duplicate keys, which the
-// node API of yaml.v3 takes silently.
+// walker counts the nodes of a document after alias expansion and finds duplicate keys,
+// which the node API of yaml.v3 does not report.
 type walker struct {
 	file     string
 	nodes    int
@@ -241,7 +242,7 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		at := Join(path, key.Value)
 		if line, dup := first[key.Value]; dup && key.Tag != "!!merge" {
 			d := positionOf(key, at).diagnostic(w.file, Error, fmt.Sprintf(
-				"key given twice, first on line %d: which one holds depends on the reader", line), "remove one of the two")
+				"duplicate key, first given on line %d: parsers disagree on which value is used", line), "remove one of the two")
 			d.Rule = "duplicate-key"
 			w.diags = append(w.diags, d)
 		}
@@ -250,8 +251,8 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 	}
 }
 
-// pairs lists a mapping's keys and values in order, merge keys (<<) expanded
-// behind the mapping's own.
+// pairs returns the keys and values of a mapping in order, its own first, then those
+// added by merge keys (<<).
 func pairs(n *yaml.Node) [][2]*yaml.Node {
 	n = resolveAlias(n)
 	if n == nil || n.Kind != yaml.MappingNode {

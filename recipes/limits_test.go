@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// A file that is no recipe is refused before it takes memory: of 100 MB no more is
-// read than the largest recipe has, and what never ends is not waited for.
-func TestFilesThatAreNoRecipes(t *testing.T) {
+// Load reads at most the size limit of a large file, and neither blocks on a pipe nor
+// reads an endless device.
+func TestLoadRejectsLargeAndSpecialFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	big, pipe := filepath.Join(dir, "big.yaml"), filepath.Join(dir, "pipe.yaml")
@@ -24,25 +24,26 @@ func TestFilesThatAreNoRecipes(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, says := range map[string]string{
+	for path, want := range map[string]string{
 		big: "file too large: the limit is 4 MiB; check", pipe: "not a regular file",
 		"/dev/zero": "not a regular file", dir: "not a regular file",
 	} {
-		if _, _, err := Load(path); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("load %s: %v, want %q", path, err, says)
+		if _, _, err := Load(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("load %s: %v, want %q", path, err, want)
 		}
-		if _, _, err := LoadWorkload(path); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("load workload %s: %v, want %q", path, err, says)
+		if _, _, err := LoadWorkload(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("load workload %s: %v, want %q", path, err, want)
 		}
-		if _, _, err := LoadCluster(path); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("load cluster file %s: %v, want %q", path, err, says)
+		if _, _, err := LoadCluster(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("load cluster file %s: %v, want %q", path, err, want)
 		}
 	}
 }
 
-// Not parallel: memory is the whole process's. Whatever of at most the largest size
-// is parsed, what that takes is bounded by a multiple of the size, aliases or not.
-func TestHostileDocumentsTakeBoundedMemory(t *testing.T) {
+// Parsing a document within the size limit allocates a bounded amount of memory, even if
+// its aliases expand to a large document. The test is not parallel, since it measures the
+// allocations of the process.
+func TestHostileDocumentsUseBoundedMemory(t *testing.T) {
 	bomb := "environment:\n  a: &a [" + strings.Repeat("x,", 1000) + "]\n"
 	for c := 'b'; c < 'k'; c++ {
 		bomb += "  " + string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 1000) + "]\n"
@@ -63,14 +64,14 @@ func TestHostileDocumentsTakeBoundedMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, found := ParseRecipe("r.yaml", []byte(text))
 		runtime.ReadMemStats(&after)
-		const limit = 1 << 30 // of all that was ever taken, most of it garbage at once
+		const limit = 1 << 30 // of all allocations, most of which are garbage soon
 		if took := after.TotalAlloc - before.TotalAlloc; took > limit {
 			t.Errorf("%s: %d MiB for %d KiB", name, took>>20, len(text)>>10)
 		} else {
 			t.Logf("%s: %d MiB for %d KiB: %d findings", name, took>>20, len(text)>>10, len(found))
 		}
 		if found.Errors() == 0 {
-			t.Errorf("%s: nothing to say", name)
+			t.Errorf("%s: no findings", name)
 		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 
 func recipeTable(version int) *schema.Table { return schema.Recipe(version) }
 
-// Load reads a recipe; a selector behind a colon names one of a file that holds
-// several (see [Variants]). The error is about the file itself (missing,
-// unreadable); what is wrong inside comes as diagnostics. The recipe is nil only if
-// nothing of it can be used; with errors among the diagnostics it holds what could be read.
+// Load reads the recipe at a path. For a file with several recipes, the path ends with a
+// colon and a selector (see [Variants]). The error is non-nil only if the file can't be
+// read; problems in its content are returned as diagnostics. The recipe is nil if the file
+// can't be parsed, and otherwise contains every value that is valid.
 func Load(path string) (*Recipe, Diagnostics, error) {
 	file, selector := SplitSelector(path)
 	data, err := Read(file)
@@ -29,27 +29,27 @@ func Load(path string) (*Recipe, Diagnostics, error) {
 	return r, diags, nil
 }
 
-// ParseRecipe is [Load] on bytes that are at hand; file only names them.
+// ParseRecipe is like [Load] but parses data. The file name is used in diagnostics only.
 func ParseRecipe(file string, data []byte) (*Recipe, Diagnostics) {
 	r, _, diags := Select(file, data, "")
 	return r, diags
 }
 
-// parseDoc reads a document that is one recipe.
+// parseRecipeDocument parses a document that contains a single recipe.
 func parseRecipeDocument(doc *Document) (*Recipe, Diagnostics) {
 	version, d := schemaVersion(doc)
 	if d != nil {
 		return nil, Diagnostics{*d}
 	}
 	engine, bench := engineAndBenchmark(doc, version)
-	r := strictness{version: version, reader: "srtctl", unknownKeys: Error}
+	s := strictness{version: version, reader: "srtctl", unknownKeys: Error}
 	if !schema.FindEngine(engine).AllFieldsKnown {
-		r.foreign = append(r.foreign, "backend", "engine", "roles")
+		s.foreign = append(s.foreign, "backend", "engine", "roles")
 	}
 	if bench != "agentperf" {
-		r.foreign = append(r.foreign, "benchmark")
+		s.foreign = append(s.foreign, "benchmark")
 	}
-	v := readValues(doc, recipeTable(version), r)
+	v := readValues(doc, recipeTable(version), s)
 	recipe := buildRecipe(doc, version, v)
 	if recipe.Engine.Type = engine; engine == "" {
 		recipe.Engine.Type = schema.DefaultEngine
@@ -59,8 +59,8 @@ func parseRecipeDocument(doc *Document) (*Recipe, Diagnostics) {
 	return recipe, diags
 }
 
-// kinds are the engine and the benchmark of a recipe, which decide what else of
-// it is known here. An engine may be named by the roles instead of the top.
+// engineAndBenchmark returns the types of the engine and the benchmark, which determine the
+// fields that the recipe may have. In layout 2 the roles may name the engine.
 func engineAndBenchmark(doc *Document, version int) (engine, bench string) {
 	word := func(n *yaml.Node, key string) string {
 		if n = resolveAlias(n); n != nil && n.Kind == yaml.ScalarNode {
@@ -82,7 +82,7 @@ func engineAndBenchmark(doc *Document, version int) (engine, bench string) {
 	return engine, bench
 }
 
-// lookup is the value of a key; nil where there is none.
+// lookup returns the value of a key in a mapping, or nil if it has no such key.
 func lookup(n *yaml.Node, key string) *yaml.Node {
 	for _, kv := range pairs(n) {
 		if kv[0].Value == key {
@@ -92,7 +92,7 @@ func lookup(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// textAt is the scalar at a key of a mapping; empty where there is none.
+// scalarAt returns the text of the scalar at a key of a mapping, or "".
 func scalarAt(n *yaml.Node, key string) string {
 	if v := resolveAlias(lookup(n, key)); v != nil {
 		return v.Value
@@ -109,13 +109,13 @@ func schemaVersion(doc *Document) (int, *Diagnostic) {
 		return int(n.Value[0] - '0'), nil
 	}
 	d := positionOf(n, "schema").diagnostic(doc.File, Error,
-		fmt.Sprintf("unknown layout %s: want 1 (or no schema line) or 2", describe(n)),
+		fmt.Sprintf("unknown layout %s; expected 1 (or no schema line) or 2", describe(n)),
 		"write schema: 2, or remove the line for layout 1")
 	return 0, &d
 }
 
-// build turns values into the recipe; where a value is missing or of a wrong
-// type the default stands, and the diagnostics say so.
+// buildRecipe converts values to a recipe. Values that are missing or invalid get
+// their defaults; the diagnostics report them.
 func buildRecipe(doc *Document, version int, v *values) *Recipe {
 	r := &Recipe{
 		File: doc.File, Schema: version, doc: doc, positions: map[string]Position{},
@@ -149,7 +149,7 @@ func buildRecipe(doc *Document, version int, v *values) *Recipe {
 	return r
 }
 
-// fill sets the fields of a struct whose tags name paths of the table, and of the structs in it.
+// fill sets the fields of a struct, and of the structs in it, whose path tag is a path of the table.
 func (v *values) fill(to any) { v.fillStruct(reflect.ValueOf(to).Elem()) }
 
 func (v *values) fillStruct(s reflect.Value) {
@@ -181,12 +181,12 @@ func (v *values) fillStruct(s reflect.Value) {
 		case *Quantity:
 			*to = v.quantity(path)
 		default:
-			panic(fmt.Sprintf("%s: a field of no known type, %T", path, to))
+			panic(fmt.Sprintf("%s: unsupported field type %T", path, to))
 		}
 	}
 }
 
-// str is a field's text, or its default.
+// str returns the text of a field, or its default.
 func (v *values) str(name string) string {
 	if val, ok := v.byName[name]; ok {
 		return val.node.Value
@@ -202,7 +202,7 @@ func (v *values) int(name string) int {
 		}
 	}
 	f, _ := v.table.Field(name)
-	n, _ := strconv.Atoi(f.Default) // 0 without one
+	n, _ := strconv.Atoi(f.Default) // 0 if it has no default
 	return n
 }
 
@@ -241,17 +241,17 @@ func (v *values) flags(name string) []Flag {
 	return out
 }
 
-// levels: concurrency wins over concurrencies, as upstream has it.
+// concurrencyLevels returns the concurrency levels. As in srt-slurm, concurrency overrides concurrencies.
 func (v *values) concurrencyLevels() []int {
 	if n := v.int("benchmark.concurrency"); n > 0 {
 		return []int{n}
 	}
-	if v.reported("benchmark.concurrency") { // it wins, whatever was meant
+	if v.hasFinding("benchmark.concurrency") { // it overrides the list even if it is invalid
 		return nil
 	}
 	if val, ok := v.byName["benchmark.concurrencies"]; ok {
 		ls, err := parseLevels(val.node)
-		if err == nil { // an error is among the diagnostics already
+		if err == nil { // readField has reported the error
 			return ls
 		}
 	}
@@ -279,7 +279,7 @@ func (v *values) role(name schema.Role) Role {
 	return r
 }
 
-// Text is the engine config of a role as YAML, as written; empty without one.
+// Text returns the engine configuration of a role as YAML, or "" if it has none.
 func (r Role) Text() (string, error) {
 	if r.Args == nil {
 		return "", nil
@@ -291,7 +291,7 @@ func (r Role) Text() (string, error) {
 	return text, nil
 }
 
-// marshal writes a node as YAML, without aliases and merge keys.
+// marshalYAML encodes a node as YAML without aliases and merge keys.
 func marshalYAML(n *yaml.Node) (string, error) {
 	var b strings.Builder
 	enc := yaml.NewEncoder(&b)
@@ -300,8 +300,8 @@ func marshalYAML(n *yaml.Node) (string, error) {
 	return b.String(), err
 }
 
-// expanded is a copy without aliases and merge keys, which point out of the part
-// that is written; scalars keep their spelling.
+// expandAliases returns a copy of a node without aliases and merge keys, since their
+// anchors may be outside of it. Scalars keep their spelling.
 func expandAliases(n *yaml.Node, depth int) *yaml.Node {
 	n = resolveAlias(n)
 	if n == nil || depth > maxDepth {
@@ -321,7 +321,7 @@ func expandAliases(n *yaml.Node, depth int) *yaml.Node {
 	return &c
 }
 
-// ArgInt is a whole number at the top level of a role's engine config.
+// ArgInt returns a whole number at the top level of a role's engine configuration.
 func (r Role) ArgInt(key string) (int, bool) {
 	for _, kv := range pairs(r.Args) {
 		if kv[0].Value == key {

@@ -7,14 +7,14 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// PathElement is one part of a path: a key of a mapping, or an index of a list.
+// PathElement is one element of a path: a key of a mapping or an index of a list.
 type PathElement struct {
 	Key   string
-	Index int // of a list entry; -1: the step is a key
+	Index int // of a list entry; -1 for a key
 }
 
-// Join appends a key to a dotted path; a key that holds a character of the
-// path's own notation is quoted.
+// Join appends a key to a dotted path. It quotes keys that contain characters with a
+// meaning in paths.
 func Join(path, key string) string {
 	if strings.ContainsAny(key, `. []"`) || key == "" {
 		key = strconv.Quote(key)
@@ -25,10 +25,10 @@ func Join(path, key string) string {
 	return path + "." + key
 }
 
-// SplitPath reads a path as [Join] writes it: keys with dots between them, list indices in
-// brackets, keys with dots or spaces in double quotes: roles.prefill.env."a.b", extra_mount[0].
+// SplitPath parses a path as [Join] writes it: keys separated by dots, list indices in brackets,
+// keys with dots or spaces in double quotes. Examples: roles.prefill.env."a.b", extra_mount[0].
 func SplitPath(path string) ([]PathElement, error) {
-	var steps []PathElement
+	var elements []PathElement
 	bad := func(what string) ([]PathElement, error) {
 		return nil, problem.Errorf(problem.FieldPathInvalid, "parse field path %q: %s; separate keys by dots, "+
 			"write [i] for a list entry, put keys with dots or spaces in double quotes", path, what)
@@ -49,18 +49,18 @@ func SplitPath(path string) ([]PathElement, error) {
 				return bad("a key is missing")
 			}
 		}
-		steps = append(steps, PathElement{Key: key, Index: -1})
+		elements = append(elements, PathElement{Key: key, Index: -1})
 		for strings.HasPrefix(rest, "[") {
 			digits, after, ok := strings.Cut(rest[1:], "]")
 			i, err := strconv.Atoi(digits)
 			if !ok || err != nil || i < 0 {
 				return bad("a list index is not a whole number in brackets")
 			}
-			steps = append(steps, PathElement{Index: i})
+			elements = append(elements, PathElement{Index: i})
 			rest = after
 		}
 		if rest == "" {
-			return steps, nil
+			return elements, nil
 		}
 		if rest[0] != '.' {
 			return bad("a dot is missing")

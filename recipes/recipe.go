@@ -10,12 +10,12 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Recipe is a recipe's meaning, whichever layout it is written in. Values that
-// the file leaves out have upstream's defaults. The tag of a field is its canonical
-// path in the table, by which it is filled.
+// Recipe is the content of a recipe, independent of its layout. Values that the file leaves
+// out have the defaults of srt-slurm. The path tag of a field is its canonical path in the
+// table of fields.
 type Recipe struct {
 	File   string
-	Schema int // 1 or 2, as written
+	Schema int // layout of the file, 1 or 2
 
 	Name                  string `path:"name"`
 	ModelPath             string `path:"model.path"`
@@ -29,15 +29,15 @@ type Recipe struct {
 	Frontend              Frontend
 	Dynamo                Dynamo
 	Benchmark             Benchmark
-	DedicatedInfra        bool     `path:"infra.etcd_nats_dedicated_node"` // etcd and NATS have a node of their own
-	NATSPayloadMB         int      `path:"infra.nats_max_payload_mb"`      // 0: its own limit of 1
-	Environment           Env      `path:"environment"`                    // global: beats a role's own
+	DedicatedInfra        bool     `path:"infra.etcd_nats_dedicated_node"` // etcd and NATS have a dedicated node
+	NATSPayloadMB         int      `path:"infra.nats_max_payload_mb"`      // 0: the default of NATS, 1 MB
+	Environment           Env      `path:"environment"`                    // overrides that of a role
 	ExtraMounts           []string `path:"extra_mount"`
 	ContainerMounts       Env      `path:"container_mounts"` // host template to container template
 	HealthAttempts        int      `path:"health_check.max_attempts"`
 	HealthIntervalSeconds int      `path:"health_check.interval_seconds"`
-	FatalMarkers          bool     `path:"health_check.fatal_log_markers"`        // a worker's log may fail the run
-	FatalPatterns         []string `path:"health_check.extra_fatal_log_patterns"` // by these patterns too
+	FatalMarkers          bool     `path:"health_check.fatal_log_markers"`        // fatal log lines fail the run
+	FatalPatterns         []string `path:"health_check.extra_fatal_log_patterns"` // additional patterns
 	Slurm                 Slurm
 	SrunOptions           Env    `path:"srun_options"`
 	SbatchDirectives      Env    `path:"sbatch_directives"`
@@ -49,16 +49,16 @@ type Recipe struct {
 	positions map[string]Position // by canonical path
 }
 
-// Var is one environment variable, option or mount, in the file's order.
+// Var is an environment variable, an option or a mount.
 type Var struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Env is an ordered list of variables.
+// Env is a list of variables in the order of the file.
 type Env []Var
 
-// Get is the value of a name; ok is false where it is not set.
+// Get returns the value of a variable. ok is false if it is not set.
 func (e Env) Get(name string) (value string, ok bool) {
 	for _, v := range e {
 		if v.Name == name {
@@ -68,7 +68,7 @@ func (e Env) Get(name string) (value string, ok bool) {
 	return "", false
 }
 
-// Engine is the serving engine's part.
+// Engine is the configuration of the serving engine.
 type Engine struct {
 	Type            string `path:"backend.type"`
 	NUMAMemoryBind  string `path:"backend.numa_memory_bind"` // "", "true", "false" or "local"; empty: by GPU type
@@ -78,8 +78,8 @@ type Engine struct {
 	ServedModelName string `path:"backend.served_model_name"`
 }
 
-// Role is a group of equal workers. A role that the recipe does not name has
-// no nodes, no workers and Given false.
+// Role is a group of identical workers. If the recipe does not have the role, Given is
+// false and Nodes and Workers are 0.
 type Role struct {
 	Name       schema.Role
 	Given      bool
@@ -88,11 +88,11 @@ type Role struct {
 	GPUs       int  // of one worker; 0: derived from nodes and workers
 	Colocated  bool // decode only: shares the prefill nodes
 	Env        Env
-	Args       *yaml.Node // the engine config, verbatim; nil: none
+	Args       *yaml.Node // the engine configuration as written; nil: none
 	ConfigPath string     // canonical path of Args
 }
 
-// Frontend serves the API.
+// Frontend is the configuration of the server that clients send requests to.
 type Frontend struct {
 	Type      string `path:"frontend.type"`
 	Multiple  bool   `path:"frontend.enable_multiple_frontends"`
@@ -102,44 +102,44 @@ type Frontend struct {
 	Env       Env    `path:"frontend.env"`
 }
 
-// Flag is one frontend argument: --Name, or --Name Value.
+// Flag is an argument of the frontend: --Name or --Name Value.
 type Flag struct {
 	Name, Value string
-	NoValue     bool // no value: the recipe says true
+	NoValue     bool // without a value; the recipe has true
 }
 
-// NATSPlane is the word by which one of dynamo's planes runs over NATS.
+// NATSPlane is the value of a request or event plane that uses NATS.
 const NATSPlane = "nats"
 
-// Dynamo is how the dynamo runtime is installed and how its parts talk.
+// Dynamo is the configuration of the dynamo runtime.
 type Dynamo struct {
 	Install      bool   `path:"dynamo.install"`
 	RequestPlane string `path:"dynamo.request_plane"`
 	EventPlane   string `path:"dynamo.event_plane"` // empty: not set
 }
 
-// Benchmark is the client's part.
+// Benchmark is the configuration of the benchmark and its client.
 type Benchmark struct {
 	Type       string `path:"benchmark.type"`
 	Placement  string `path:"benchmark.client_placement"` // head, first_decode, last_decode
 	Dedicated  bool   `path:"benchmark.client_dedicated_node"`
-	Colocate   bool   `path:"benchmark.colocate_with_frontend"` // dedicated roles share one node
-	Levels     []int  // concurrency levels, one phase each
+	Colocate   bool   `path:"benchmark.colocate_with_frontend"` // all dedicated roles share one node
+	Levels     []int  // concurrency levels; each is a phase
 	ClientDir  string `path:"benchmark.agentperf_client_dir"`
 	ConfigPath string `path:"benchmark.agentperf_config"` // container path of the workload file
-	Image      string `path:"benchmark.container_image"`  // empty: the model's
+	Image      string `path:"benchmark.container_image"`  // empty: the container of the model
 	Env        Env    `path:"benchmark.env"`
 }
 
-// Slurm is what the allocation is asked for with.
+// Slurm holds the options of the allocation.
 type Slurm struct {
 	Account   string `path:"slurm.account"`
 	Partition string `path:"slurm.partition"`
 	TimeLimit string `path:"slurm.time_limit"`
 }
 
-// Position returns the position of the value at a canonical path: that of the nearest mapping above
-// it, or the top of the file, if the file leaves it out.
+// Position returns the position of the value at a canonical path. If the file leaves it out, the
+// position is that of the nearest parent, or the start of the file.
 func (r *Recipe) Position(canonical string) Position {
 	if p, ok := r.positions[canonical]; ok {
 		return p
@@ -157,23 +157,23 @@ func (r *Recipe) Position(canonical string) Position {
 	return p
 }
 
-// Has says whether the file gives a canonical path.
+// Has reports whether the file contains a canonical path.
 func (r *Recipe) Has(canonical string) bool { _, ok := r.positions[canonical]; return ok }
 
-// Diag makes a finding about a canonical path of the recipe.
+// Diag returns a finding about a canonical path.
 func (r *Recipe) Diag(sev Severity, canonical, message, fix string) Diagnostic {
 	return r.Position(canonical).diagnostic(r.File, sev, message, fix)
 }
 
-// Roles lists the groups of workers in the order of [schema.WorkerRoles], those
-// that the recipe does not name among them.
+// Roles returns all roles in the order of [schema.WorkerRoles], including those that the
+// recipe does not have.
 func (r *Recipe) Roles() []Role { return []Role{r.Prefill, r.Decode, r.Agg} }
 
-// Disaggregated says whether prefill and decode run apart.
+// Disaggregated reports whether prefill and decode have separate workers.
 func (r *Recipe) Disaggregated() bool { return r.Prefill.Given || r.Decode.Given }
 
-// GPUsPerWorker is the number of GPUs of one worker of a role: given, or its
-// share of the role's nodes, or one node's.
+// GPUsPerWorker returns the number of GPUs of one worker of a role: the number in the
+// recipe, or the worker's share of the role's nodes, or the GPUs of one node.
 func (r *Recipe) GPUsPerWorker(role Role) int {
 	switch {
 	case role.GPUs > 0:
@@ -186,7 +186,7 @@ func (r *Recipe) GPUsPerWorker(role Role) int {
 	return r.GPUsPerNode
 }
 
-// WorkerNodes is the number of nodes that workers run on.
+// WorkerNodes returns the number of nodes on which workers run.
 func (r *Recipe) WorkerNodes() int {
 	if !r.Disaggregated() {
 		return max(1, r.Agg.Nodes)
@@ -198,14 +198,14 @@ func (r *Recipe) WorkerNodes() int {
 	return max(1, n)
 }
 
-// GPUsDivideEvenly reports whether the GPUs of a role's nodes can be shared out among its
-// workers, none left over.
+// GPUsDivideEvenly reports whether the GPUs of a role's nodes can be divided evenly among its
+// workers.
 func (r *Recipe) GPUsDivideEvenly(role Role) bool {
 	return role.Nodes > 0 && (role.GPUs > 0 || role.Nodes*r.GPUsPerNode%role.Workers == 0)
 }
 
-// Nodes is the number of nodes of the job: the workers', and those that are
-// reserved for infra, frontend and client, one for all or one for each.
+// Nodes returns the number of nodes of the job: the nodes of workers, and the dedicated
+// nodes of infra services, frontend and client.
 func (r *Recipe) Nodes() int {
 	reserved := 0
 	for _, own := range []bool{r.DedicatedInfra, r.Frontend.Dedicated, r.Benchmark.Dedicated} {
@@ -219,12 +219,12 @@ func (r *Recipe) Nodes() int {
 	return r.WorkerNodes() + reserved
 }
 
-// HealthWindowSeconds is how long servers may take to come up.
+// HealthWindowSeconds returns the time limit for the start of the servers.
 func (r *Recipe) HealthWindowSeconds() int { return r.HealthAttempts * r.HealthIntervalSeconds }
 
-// ServedModel is the one name by which workers serve and clients ask: the override if there is one,
-// else the last part of the model path. (Upstream resolves symlinks for the workers and not for the
-// client, and then every request fails.)
+// ServedModel returns the name of the model in requests: served_model_name, or else the last element
+// of the model path. Symbolic links are not resolved: srt-slurm resolves them for the workers but not
+// for the client, and then every request fails.
 func (r *Recipe) ServedModel() string {
 	if r.Engine.ServedModelName != "" {
 		return r.Engine.ServedModelName
@@ -236,10 +236,10 @@ func (r *Recipe) ServedModel() string {
 	return p[strings.LastIndexAny(p, "/:")+1:]
 }
 
-// MaxLevel is the highest concurrency; 0 without levels.
+// MaxLevel returns the highest concurrency level, or 0 if there is none.
 func (b Benchmark) MaxLevel() int { return slices.Max(append([]int{0}, b.Levels...)) }
 
-// JoinInts writes whole numbers as command lines take them: 64,1010.
+// JoinInts joins numbers by commas, as in 64,1010.
 func JoinInts(ns []int) string {
 	parts := make([]string, 0, len(ns))
 	for _, n := range ns {

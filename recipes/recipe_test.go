@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-const small1 = `name: ap-demo
+const layout1Recipe = `name: ap-demo
 model: {path: /m/my-model, container: /img/dyn.sqsh, precision: fp4}
 resources: {gpu_type: gb300, gpus_per_node: 4, prefill_nodes: 2, prefill_workers: 2, decode_nodes: 2, decode_workers: 1}
 backend:
@@ -27,7 +27,7 @@ benchmark:
 extra_mount: ["/shared/ap:/ap"]
 `
 
-const small2 = `schema: 2
+const layout2Recipe = `schema: 2
 name: ap-demo
 model: {path: /m/my-model, container: /img/dyn.sqsh, precision: fp4}
 resources: {gpu_type: gb300, gpus_per_node: 4}
@@ -57,9 +57,9 @@ func parse(t *testing.T, text string) *Recipe {
 	return r
 }
 
-func TestBothLayoutsMeanTheSame(t *testing.T) {
+func TestLayoutsAreEquivalent(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{"schema 1": small1, "schema 2": small2} {
+	for name, text := range map[string]string{"schema 1": layout1Recipe, "schema 2": layout2Recipe} {
 		r := parse(t, text)
 		if r.Name != "ap-demo" || r.Engine.Type != "trtllm" || r.Frontend.Type != "dynamo" || r.ServedModel() != "my-model" {
 			t.Errorf("%s: head %+v", name, r)
@@ -82,17 +82,17 @@ func TestBothLayoutsMeanTheSame(t *testing.T) {
 			t.Errorf("%s: window %d", name, r.HealthWindowSeconds())
 		}
 	}
-	c := DiffRecipes(parse(t, small1), parse(t, small2))
+	c := DiffRecipes(parse(t, layout1Recipe), parse(t, layout2Recipe))
 	if c.Identical != c.Total || len(c.Differences) != 0 {
 		t.Errorf("diff of the two layouts: %+v", c)
 	}
 }
 
-func TestDiffNamesFieldsInEachSpelling(t *testing.T) {
+func TestDiffReportsPathsOfBothFiles(t *testing.T) {
 	t.Parallel()
 	b := strings.NewReplacer("workers: 2,", "workers: 1,", "tensor_parallel_size: 8",
-		"tensor_parallel_size: 8, new_field: [1, 2]").Replace(small2)
-	c := DiffRecipes(parse(t, small1), parse(t, b))
+		"tensor_parallel_size: 8, new_field: [1, 2]").Replace(layout2Recipe)
+	c := DiffRecipes(parse(t, layout1Recipe), parse(t, b))
 	if len(c.Differences) != 2 || c.Total-c.Identical != 2 {
 		t.Fatalf("differences %+v", c)
 	}
@@ -106,92 +106,92 @@ func TestDiffNamesFieldsInEachSpelling(t *testing.T) {
 	}
 }
 
-func TestDiagnosticsHavePlaces(t *testing.T) {
+func TestDiagnosticPositions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, old, new string
 		line           int
-		path, says     string
+		path, message  string
 	}{
 		{
 			"unknown key", "prefill_workers: 2", "prefil_workers: 2", 3, "resources.prefil_workers",
 			`did you mean "prefill_workers"`,
 		},
 		{
-			"env value no string", `TRTLLM_ENABLE_PDL: "1"`, `TRTLLM_ENABLE_PDL: 1`, 6,
-			"backend.decode_environment.TRTLLM_ENABLE_PDL", "must be strings",
+			"env value is not a string", `TRTLLM_ENABLE_PDL: "1"`, `TRTLLM_ENABLE_PDL: 1`, 6,
+			"backend.decode_environment.TRTLLM_ENABLE_PDL", "must be a string",
 		},
 		{"enum", "request_plane: tcp", "request_plane: udp", 11, "dynamo.request_plane", "nats, tcp, http"},
-		{"bool", "install: false", "install: maybe", 11, "dynamo.install", "want bool"},
-		{"null", "max_attempts: 360", "max_attempts: null", 12, "health_check.max_attempts", "may not be null"},
+		{"bool", "install: false", "install: maybe", 11, "dynamo.install", "expected bool"},
+		{"null", "max_attempts: 360", "max_attempts: null", 12, "health_check.max_attempts", "must not be null"},
 		{"range", "gpus_per_node: 4", "gpus_per_node: 0", 3, "resources.gpus_per_node", "≥ 1"},
 		{"level", `"64x256"`, `"64,256"`, 16, "benchmark.concurrencies", "whole number"},
 		{"bare level", `"64x256"`, `64`, 16, "benchmark.concurrencies", "expected a list"},
 		{"empty levels", `"64x256"`, `[]`, 16, "benchmark.concurrencies", "no concurrency level"},
 		{"missing", "precision: fp4", "stage_dir: null", 2, "model.precision", "required"},
 		{
-			"no mapping", "dynamo: {install: false, request_plane: tcp, event_plane: zmq}", "dynamo: [1]", 11, "dynamo",
-			"want a mapping",
+			"not a mapping", "dynamo: {install: false, request_plane: tcp, event_plane: zmq}", "dynamo: [1]", 11, "dynamo",
+			"expected a mapping",
 		},
-		{"duplicate", "name: ap-demo", "name: a\nname: ap-demo", 2, "name", "first on line 1"},
+		{"duplicate", "name: ap-demo", "name: a\nname: ap-demo", 2, "name", "first given on line 1"},
 		{"schema", "name: ap-demo", "name: ap-demo\nschema: 3", 2, "schema", "unknown layout"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if !strings.Contains(small1, c.old) {
+			if !strings.Contains(layout1Recipe, c.old) {
 				t.Fatalf("%q is not in the recipe", c.old)
 			}
-			_, ds := ParseRecipe("r.yaml", []byte(strings.Replace(small1, c.old, c.new, 1)))
+			_, ds := ParseRecipe("r.yaml", []byte(strings.Replace(layout1Recipe, c.old, c.new, 1)))
 			if len(ds) != 1 {
 				t.Fatalf("want one finding, got %v", ds)
 			}
 			d := ds[0]
-			if d.Line != c.line || d.Path != c.path || !strings.Contains(d.Message, c.says) || d.Severity != Error ||
+			if d.Line != c.line || d.Path != c.path || !strings.Contains(d.Message, c.message) || d.Severity != Error ||
 				d.Column < 1 {
-				t.Errorf("got %s (fix %q), want line %d path %s with %q", d, d.Fix, c.line, c.path, c.says)
+				t.Errorf("got %s (fix %q), want line %d path %s with %q", d, d.Fix, c.line, c.path, c.message)
 			}
 		})
 	}
 }
 
-func TestHostileDocuments(t *testing.T) {
+func TestParseRejectsHostileDocuments(t *testing.T) {
 	t.Parallel()
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
 		bomb += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 10), ",") +
 			"]\n"
 	}
-	for _, c := range []struct{ name, text, says string }{
+	for _, c := range []struct{ name, text, message string }{
 		{"empty", "", "empty"},
-		{"list", "- a\n- b\n", "no mapping"},
+		{"list", "- a\n- b\n", "not a mapping"},
 		{"tab", "a:\n\tb: 1\n", "not valid YAML"},
 		{"alias bomb", bomb, "aliases are expanded"},
 		{"deep flow", "a: " + strings.Repeat("[", 100_000), "nested deeper"},
 		{"deep block", "a:\n" + strings.Repeat("-", 100_000), ""},
 		{"unknown alias", "a: *x\n", "not valid YAML"},
-		{"too large", strings.Repeat("# comment\n", maxFileBytes/10+1), "larger than"},
+		{"too large", strings.Repeat("# comment\n", maxFileBytes/10+1), "too large"},
 		{"very many values", "a: [" + strings.Repeat("1,", maxFileBytes/2-10) + "]", "more than 200000 values"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			_, ds := ParseRecipe("r.yaml", []byte(c.text))
-			if ds.Errors() == 0 || c.says != "" && !strings.Contains(ds[0].Message, c.says) {
-				t.Errorf("got %v, want %q", ds, c.says)
+			if ds.Errors() == 0 || c.message != "" && !strings.Contains(ds[0].Message, c.message) {
+				t.Errorf("got %v, want %q", ds, c.message)
 			}
 		})
 	}
 }
 
 func FuzzParseRecipe(f *testing.F) {
-	f.Add([]byte(small1))
-	f.Add([]byte(small2))
+	f.Add([]byte(layout1Recipe))
+	f.Add([]byte(layout2Recipe))
 	f.Add([]byte("schema: 2\nroles: {decode: {nodes: colocate}}\nservices: [{name: etcd, placement: {node: dedicated}}]"))
 	f.Add([]byte("a: &a {b: 1}\nc: {<<: *a}\nbenchmark: {concurrency: 99999999999999999999}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, ds := ParseRecipe("f", data)
 		if r == nil {
 			if ds.Errors() == 0 {
-				t.Error("no recipe and no error")
+				t.Error("neither a recipe nor an error")
 			}
 			return
 		}
@@ -207,7 +207,7 @@ func FuzzParseRecipe(f *testing.F) {
 	})
 }
 
-func TestClusterFillsWhatTheRecipeLeaves(t *testing.T) {
+func TestClusterApply(t *testing.T) {
 	t.Parallel()
 	c, ds := ParseCluster("srtslurm.yaml",
 		[]byte("default_account: perf\ndefault_partition: batch\nmodel_paths: {alias: /models/$X/real}\n"+
@@ -216,7 +216,7 @@ func TestClusterFillsWhatTheRecipeLeaves(t *testing.T) {
 		t.Fatal(ds)
 	}
 	text := strings.NewReplacer("/m/my-model", "alias", "/img/dyn.sqsh", "dyn",
-		"health_check: {max_attempts: 360, interval_seconds: 10}\n", "").Replace(small1) + "slurm: {partition: mine}\n"
+		"health_check: {max_attempts: 360, interval_seconds: 10}\n", "").Replace(layout1Recipe) + "slurm: {partition: mine}\n"
 	r := parse(t, text)
 	env := map[string]string{"X": "x", "SLURM_ACCOUNT": "other"}
 	changes := c.Apply(r, func(k string) string { return env[k] })

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// secretWords tell a secret by the name of its variable or key, as whole words
-// between underscores. (DYN_TOKENIZER has none.)
+// secretWords mark the name of a variable or key as that of a secret. They must be whole
+// words between underscores, so that DYN_TOKENIZER is not a secret.
 var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS"}
 
-// IsSecret reports whether the value of a variable or a key is not to be shown.
+// IsSecret reports whether the value of a variable or key must not be shown.
 func IsSecret(name string) bool {
 	return slices.ContainsFunc(strings.Split(strings.ToUpper(name), "_"), func(word string) bool {
 		return slices.Contains(secretWords, word)
 	})
 }
 
-// Hidden stands for a secret on display.
+// Hidden is shown instead of a secret.
 const Hidden = "‹hidden›"
 
-// Redact is a value for display: [Hidden] where its name says that it is a secret.
+// Redact returns the value, or [Hidden] if the name is that of a secret.
 func Redact(name, value string) string {
 	if IsSecret(name) {
 		return Hidden
@@ -27,7 +27,7 @@ func Redact(name, value string) string {
 	return value
 }
 
-// RedactYAML is YAML for display: what stands behind the name of a secret on a line is hidden.
+// RedactYAML replaces the values of secrets in YAML by [Hidden], line by line.
 func RedactYAML(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -9,14 +9,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// param is one dimension of a sweep.
+// sweepParameter is one parameter of a sweep with its values.
 type sweepParameter struct {
 	name   string
 	values []*yaml.Node
 }
 
-// sweep expands a recipe's sweep, the last parameter fastest; without one there
-// is nothing to expand.
+// expandSweep adds a variant for each combination of a sweep's parameters. The last
+// parameter changes fastest. Without a sweep it adds the recipe itself.
 func (e *expander) expandSweep(selector string, sweep *yaml.Node, build func() *Document) {
 	params, total, ok := e.parseSweep(sweep)
 	switch {
@@ -26,7 +26,7 @@ func (e *expander) expandSweep(selector string, sweep *yaml.Node, build func() *
 		e.variants = append(e.variants, Variant{Selector: selector, build: build})
 		return
 	case total > maxVariants:
-		e.fail(resolveAlias(sweep), "sweep", "stands for more than %d recipes", maxVariants)
+		e.fail(resolveAlias(sweep), "sweep", "expands to more than %d recipes", maxVariants)
 		return
 	}
 	if selector != "" {
@@ -55,14 +55,14 @@ func (e *expander) parseSweep(n *yaml.Node) (all []sweepParameter, total int, ok
 		return nil, 1, true
 	}
 	if n.Kind != yaml.MappingNode {
-		e.fail(n, "sweep", "want a mapping of parameters, each with a list, found %s", describe(n))
+		e.fail(n, "sweep", "expected a mapping of parameters to lists, got %s", describe(n))
 		return nil, 0, false
 	}
 	total = 1
 	for _, kv := range pairs(n) {
 		list := resolveAlias(kv[1])
 		if list.Kind != yaml.SequenceNode || len(list.Content) == 0 {
-			e.fail(kv[0], Join("sweep", kv[0].Value), "want a list of values, found %s", describe(list))
+			e.fail(kv[0], Join("sweep", kv[0].Value), "expected a list of values, got %s", describe(list))
 			return nil, 0, false
 		}
 		all = append(all, sweepParameter{kv[0].Value, list.Content})
@@ -71,7 +71,7 @@ func (e *expander) parseSweep(n *yaml.Node) (all []sweepParameter, total int, ok
 	return all, total, true
 }
 
-// label is a value within a name.
+// nameLabel formats a value for the name of a recipe.
 func nameLabel(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
 		return n.Value
@@ -83,8 +83,8 @@ func nameLabel(n *yaml.Node) string {
 	return strings.Join(parts, "x")
 }
 
-// substitution puts a sweep's values in the place of {name}, and leaves the sweep out. A text that is nothing else
-// takes a list as it is; all else becomes text, as srtctl has it.
+// substitution replaces {name} by the values of a sweep and removes the sweep. As in srtctl, a
+// string that is only a placeholder can become a list; other values are inserted as text.
 type substitution struct {
 	values   map[string]*yaml.Node
 	inserted map[string]bool

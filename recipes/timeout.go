@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// TimeoutCheck is the rule that a phase must have time for its load, for one
-// concurrency level that the recipe injects:
+// TimeoutCheck is the result of the timeout rule for one concurrency level of the recipe:
 //
 //	phase_timeout_seconds ≥ (level − 1) / user_spawn_rate + settling_time_seconds + min_measurement_seconds
 //
-// All arithmetic is exact, so that equality holds at the boundary. A check whose
-// inputs are not all valid numbers is unknown, never ok.
+// The arithmetic is exact, so that equal values satisfy the rule. If an input is not a valid
+// number, Known and OK are false.
 type TimeoutCheck struct {
 	Level   int      `json:"level"`
 	Known   bool     `json:"known"`
@@ -21,27 +20,27 @@ type TimeoutCheck struct {
 	Timeout float64  `json:"phase_timeout_seconds"`
 	Need    float64  `json:"need_seconds"`
 	Ramp    float64  `json:"ramp_seconds"`
-	Slack   float64  `json:"slack_seconds"` // negative: short by so much
-	Binding bool     `json:"binding"`       // of all levels the one that needs most
-	Assumed []string `json:"assumed"`       // inputs that the file does not give
+	Slack   float64  `json:"slack_seconds"` // negative if the timeout is too short
+	Binding bool     `json:"binding"`       // the level that needs the longest timeout
+	Assumed []string `json:"assumed"`       // inputs that have their defaults
 	Unknown []string `json:"unknown,omitempty"`
 	Formula string   `json:"formula"`
-	Fixes   []Fix    `json:"fixes,omitempty"` // each alone would satisfy the rule
-	// Measurement is what is left for it if no stop criterion ends the phase earlier.
+	Fixes   []Fix    `json:"fixes,omitempty"` // each of them alone satisfies the rule
+	// Measurement is the length of the measuring window if no stop criterion ends the phase earlier.
 	Measurement float64 `json:"measurement_seconds"`
 }
 
-// Fix is the smallest change of one input that would satisfy the rule.
+// Fix is the smallest change of one input that satisfies the rule.
 type Fix struct {
 	Key   string `json:"key"`
 	Op    string `json:"op"`    // ≥ or ≤
-	Value string `json:"value"` // decimal, rounded to the safe side at three places
+	Value string `json:"value"` // at most three decimals, rounded so that it satisfies the rule
 }
 
-// String is the fix as a person reads it: user_spawn_rate ≥ 1.001.
+// String formats the fix as in user_spawn_rate ≥ 1.001.
 func (f Fix) String() string { return f.Key + " " + f.Op + " " + f.Value }
 
-// CheckTimeouts evaluates the rule for each level, in the given order.
+// CheckTimeouts evaluates the timeout rule for each concurrency level, in the given order.
 func CheckTimeouts(w *Workload, levels []int) []TimeoutCheck {
 	out := make([]TimeoutCheck, 0, len(levels))
 	for _, l := range levels {
@@ -62,7 +61,8 @@ func checkTimeout(w *Workload, level int) TimeoutCheck {
 			c.Assumed = append(c.Assumed, q.Key)
 		}
 	}
-	c.Formula = fmt.Sprintf("(%d − 1) / %s + %s + %s", level, quantityText(w.SpawnRate), quantityText(w.Settling), quantityText(w.MinMeasurement))
+	c.Formula = fmt.Sprintf("(%d − 1) / %s + %s + %s", level, quantityText(w.SpawnRate), quantityText(w.Settling),
+		quantityText(w.MinMeasurement))
 	if len(c.Unknown) > 0 || level < 1 {
 		return c
 	}
@@ -100,17 +100,18 @@ func timeoutFixes(timeout, rate, settle, least, ramp, need, users *big.Rat) []Fi
 	return out
 }
 
-// Summary is the check in one line, as every UI shows it.
+// Summary describes the result in one line.
 func (c TimeoutCheck) Summary() string {
 	if !c.Known {
-		return fmt.Sprintf("level %d: phase timeout unknown: %s is no valid number", c.Level, strings.Join(c.Unknown, ", "))
+		return fmt.Sprintf("level %d: phase timeout unknown: %s is not a valid number", c.Level,
+			strings.Join(c.Unknown, ", "))
 	}
 	if c.OK {
-		return fmt.Sprintf("level %d: %s = %s ≤ %s, slack %s s", c.Level, c.Formula, formatSeconds(c.Need), formatSeconds(c.Timeout),
-			formatSeconds(c.Slack))
+		return fmt.Sprintf("level %d: %s = %s ≤ %s, slack %s s", c.Level, c.Formula, formatSeconds(c.Need),
+			formatSeconds(c.Timeout), formatSeconds(c.Slack))
 	}
-	return fmt.Sprintf("level %d: %s = %s > %s, short by %s s", c.Level, c.Formula, formatSeconds(c.Need), formatSeconds(c.Timeout),
-		formatSeconds(-c.Slack))
+	return fmt.Sprintf("level %d: %s = %s > %s, short by %s s", c.Level, c.Formula, formatSeconds(c.Need),
+		formatSeconds(c.Timeout), formatSeconds(-c.Slack))
 }
 
 func quantityText(q Quantity) string {
@@ -135,8 +136,7 @@ func formatSeconds(f float64) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// decimal prints a ratio with at most three decimals, rounded up or down so that
-// the printed value still satisfies the rule.
+// formatDecimal formats a number with at most three decimals, rounded up or down.
 func formatDecimal(r *big.Rat, up bool) string {
 	scaled := new(big.Rat).Mul(r, big.NewRat(1000, 1))
 	q, m := new(big.Int).DivMod(scaled.Num(), scaled.Denom(), new(big.Int))

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// describe names what a node holds, shortened.
+// describe describes the value of a node by its type and its text, which it truncates.
 func describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -26,18 +26,26 @@ func describe(n *yaml.Node) string {
 	if len(text) > 40 {
 		text = text[:40] + "…"
 	}
-	return fmt.Sprintf("%s %q", strings.TrimPrefix(n.Tag, "!!"), text)
+	return fmt.Sprintf("%s %q", typeName(n.Tag), text)
 }
 
-// wrong is what is wrong with a value for a field; no message: nothing.
+// typeName returns the name of a YAML tag's type as in [schema.Kind].
+func typeName(tag string) string {
+	if tag == "!!str" {
+		return "string"
+	}
+	return strings.TrimPrefix(tag, "!!")
+}
+
+// mismatch describes why a value is not valid for a field. The message is empty if it is valid.
 type mismatch struct {
 	message, fix string
-	replacement  string // what a program can put in its place, as YAML; empty: nothing
-	safe         bool   // and it says the same
+	replacement  string // valid value as YAML; empty if there is no obvious one
+	safe         bool   // replacement has the same meaning
 }
 
 func checkType(n *yaml.Node, f schema.Field) mismatch {
-	want := mismatch{message: fmt.Sprintf("want %s, found %s", f.Kind, describe(n))}
+	want := mismatch{message: fmt.Sprintf("expected %s, got %s", f.Kind, describe(n))}
 	scalar := n.Kind == yaml.ScalarNode
 	switch f.Kind {
 	case schema.Opaque:
@@ -80,7 +88,7 @@ func checkLevels(n *yaml.Node) mismatch {
 	if n.Kind != yaml.ScalarNode {
 		return bad
 	}
-	// A bare number or a comma list can only mean one thing.
+	// A single number or a comma-separated list is unambiguous.
 	words := strings.FieldsFunc(n.Value, func(r rune) bool { return r == ',' || r == ' ' || r == 'x' })
 	for _, w := range words {
 		if l, err := strconv.Atoi(w); err != nil || l < 1 {
@@ -97,7 +105,7 @@ func checkEnum(n *yaml.Node, f schema.Field) mismatch {
 	if len(f.Enum) == 0 || slices.Contains(f.Enum, n.Value) {
 		return mismatch{}
 	}
-	bad := mismatch{message: fmt.Sprintf("%q is not allowed: want one of %s", n.Value, strings.Join(f.Enum, ", "))}
+	bad := mismatch{message: fmt.Sprintf("%q is not allowed; expected one of %s", n.Value, strings.Join(f.Enum, ", "))}
 	if near := schema.Nearest(n.Value, f.Enum); near != "" {
 		bad.fix, bad.replacement, bad.safe = "write "+near, near, strings.EqualFold(near, n.Value)
 	}
@@ -106,17 +114,17 @@ func checkEnum(n *yaml.Node, f schema.Field) mismatch {
 
 func checkList(n *yaml.Node, f schema.Field, good func(*yaml.Node) bool) mismatch {
 	if n.Kind != yaml.SequenceNode {
-		return mismatch{message: fmt.Sprintf("want %s, found %s", f.Kind, describe(n))}
+		return mismatch{message: fmt.Sprintf("expected %s, got %s", f.Kind, describe(n))}
 	}
 	for i, e := range n.Content {
 		if e = resolveAlias(e); e.Kind != yaml.ScalarNode || !good(e) {
-			return mismatch{message: fmt.Sprintf("entry %d is %s: want %s", i, describe(e), kindWithBound(f))}
+			return mismatch{message: fmt.Sprintf("entry %d is %s; expected %s", i, describe(e), kindWithBound(f))}
 		}
 	}
 	return mismatch{}
 }
 
-// kindOf is the kind of a field's value with its bound.
+// kindWithBound returns the kind of a field's value with its bound, as in int ≥ 1.
 func kindWithBound(f schema.Field) string {
 	return strings.TrimRight(string(f.Kind)+" "+f.Bound(), " ")
 }
@@ -126,7 +134,7 @@ func checkNumber(n *yaml.Node, f schema.Field) mismatch {
 		return mismatch{}
 	}
 	if n.Kind != yaml.ScalarNode || !inRange(n, f) {
-		return mismatch{message: fmt.Sprintf("want %s, found %s", kindWithBound(f), describe(n))}
+		return mismatch{message: fmt.Sprintf("expected %s, got %s", kindWithBound(f), describe(n))}
 	}
 	return mismatch{}
 }
@@ -147,8 +155,8 @@ func inRange(n *yaml.Node, f schema.Field) bool {
 	return c > 0 || c == 0 && !f.MinExcluded
 }
 
-// rational is a number exactly as written: 0.3 is three tenths here, which no
-// float is. Hexadecimal and other notations of YAML integers count too.
+// parseNumber returns the exact value of a number: 0.3 is 3/10, not the nearest float64. It
+// accepts all notations of YAML integers, such as hexadecimal.
 func parseNumber(n *yaml.Node) (*big.Rat, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" {
 		return nil, false
@@ -164,7 +172,7 @@ func parseNumber(n *yaml.Node) (*big.Rat, bool) {
 		}
 		return new(big.Rat).SetInt64(i), true
 	}
-	// The exponent bounds the work: 1e999999999 would fill the memory.
+	// Limit the exponent: the exact value of 1e999999999 would fill the memory.
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
 		return nil, false
@@ -175,7 +183,7 @@ func parseNumber(n *yaml.Node) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// levels reads concurrency levels: a list of whole numbers above 0, or an x-separated string.
+// parseLevels parses concurrency levels: a list of whole numbers above 0, or a string such as "64x1010".
 func parseLevels(n *yaml.Node) ([]int, error) {
 	var words []string
 	switch {

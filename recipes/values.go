@@ -11,50 +11,50 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// value is one field's node and where it stands.
+// value is the node of a field with its position.
 type value struct {
 	node     *yaml.Node
 	position Position
 }
 
-// values are the fields of a document by canonical path.
+// values holds the fields of a document by canonical path.
 type values struct {
 	doc          *Document
 	table        *schema.Table
 	strictness   strictness
-	byName       map[string]value
-	positions    map[string]Position // every mapping and field seen, by its path in the layout
-	mapPositions map[string]Position // what stands in fields that are maps of strings, by canonical path
+	byName       map[string]value    // by canonical path
+	positions    map[string]Position // of every mapping and field in the file, by path in its layout
+	mapPositions map[string]Position // of the entries of string maps, by canonical path
 	diags        Diagnostics
 }
 
-// rules say how strictly a file is read.
+// strictness determines which findings are errors.
 type strictness struct {
 	version int
-	// owner reads the file in the end: srtctl, or the client.
+	// reader is the program that uses the file: srtctl or the client.
 	reader string
-	// unknown keys are errors to srtctl; the client keeps them.
+	// unknownKeys is the severity of unknown keys: srtctl rejects them, the client does not.
 	unknownKeys Severity
-	// foreign paths belong to an engine or a benchmark that is not run here:
-	// unknown fields of theirs are carried without a complaint.
+	// foreign lists the paths of an engine or a benchmark that this program does not run.
+	// Unknown fields below them are passed on unchanged.
 	foreign []string
 }
 
-// read walks a document along the table: unknown keys, wrong types and missing
-// fields become diagnostics, the rest values.
-func readValues(d *Document, table *schema.Table, r strictness) *values {
+// readValues reads the fields of a document that the table describes. It reports unknown
+// keys, wrong types and missing required fields as diagnostics.
+func readValues(d *Document, table *schema.Table, s strictness) *values {
 	v := &values{
-		doc: d, table: table, strictness: r,
+		doc: d, table: table, strictness: s,
 		byName: map[string]value{}, positions: map[string]Position{}, mapPositions: map[string]Position{},
 	}
 	v.readMapping(d.Root, table.Root(), "")
 	for _, f := range table.Fields() {
-		path := f.Path(r.version)
+		path := f.Path(s.version)
 		if !f.Required || path == "" {
 			continue
 		}
-		if _, ok := v.byName[f.Name()]; !ok && !v.reported(path) {
-			v.add(Error, v.nearestPosition(path), d.filePath(path), "required, and not given: "+f.Doc, "add it")
+		if _, ok := v.byName[f.Name()]; !ok && !v.hasFinding(path) {
+			v.add(Error, v.nearestPosition(path), d.filePath(path), "required field is missing: "+f.Doc, "add it")
 		}
 	}
 	return v
@@ -66,12 +66,13 @@ func (v *values) add(sev Severity, at Position, path, msg, fix string) *Diagnost
 	return &v.diags[len(v.diags)-1]
 }
 
-func (v *values) reported(path string) bool {
+// hasFinding reports whether there is a finding about the value at a path.
+func (v *values) hasFinding(path string) bool {
 	at, ok := v.positions[path]
 	return ok && slices.ContainsFunc(v.diags, func(d Diagnostic) bool { return d.Path == at.Path })
 }
 
-// nearest is the place of the deepest part of a path that the file has.
+// nearestPosition returns the position of a path, or of its deepest parent in the file.
 func (v *values) nearestPosition(path string) Position {
 	for up := range schema.PathAndParents(path) {
 		if at, ok := v.positions[up]; ok {
@@ -84,14 +85,14 @@ func (v *values) nearestPosition(path string) Position {
 	return Position{Line: v.doc.Root.Line, Column: v.doc.Root.Column}
 }
 
-// mapping reads a mapping whose path in the layout is given; what is reported has
-// the path in the file, which differs where a file holds several recipes.
+// readMapping reads a mapping at a path of the layout. Findings have the path in the file,
+// which differs if the file contains several recipes.
 func (v *values) readMapping(n *yaml.Node, t *schema.Node, path string) {
 	for _, kv := range pairs(n) {
 		key, val := kv[0], kv[1]
 		logical := Join(path, key.Value)
 		at := Position{Path: v.doc.pathOf(key, logical), Line: val.Line, Column: val.Column}
-		if val.Kind != yaml.ScalarNode { // a mapping's own position is that of its first key
+		if val.Kind != yaml.ScalarNode { // yaml.v3 gives a mapping the position of its first key
 			at.Line, at.Column = key.Line, key.Column
 		}
 		next := t.Children[key.Value]
@@ -113,16 +114,17 @@ func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path 
 	}
 	switch {
 	case v.strictness.unknownKeys == Warning:
-		v.add(Warning, at, path, "unknown key, kept: the client owns this file"+meant, "").Rule = "unknown-field"
+		v.add(Warning, at, path, "unknown key, kept for the client"+meant, "").Rule = "unknown-field"
 		return
 	case v.pathInThisLayout(logical) != "":
-		v.add(Error, at, path, fmt.Sprintf("a field of layout %d; in layout %d it is %s",
-			3-v.strictness.version, v.strictness.version, v.pathInThisLayout(logical)), "move it, or run migrate").Rule = "unknown-field"
+		message := fmt.Sprintf("a field of layout %d; in layout %d it is %s", 3-v.strictness.version, v.strictness.version,
+			v.pathInThisLayout(logical))
+		v.add(Error, at, path, message, "move it, or run migrate").Rule = "unknown-field"
 		return
 	case slices.ContainsFunc(v.strictness.foreign, func(p string) bool {
 		return logical == p || strings.HasPrefix(logical, p+".")
 	}):
-		v.add(Note, at, path, "not a field that is known here: carried as it is", "").Rule = "foreign"
+		v.add(Note, at, path, "unknown field of another engine or benchmark; passed on unchanged", "").Rule = "foreign"
 		return
 	}
 	fix := "remove it"
@@ -136,7 +138,8 @@ func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path 
 	}
 }
 
-// otherLayout is where a field of the other recipe layout went in this one.
+// pathInThisLayout returns the path in this layout of a field of the other one, or ""
+// if the other layout has no such field.
 func (v *values) pathInThisLayout(path string) string {
 	if v.strictness.version == 0 {
 		return ""
@@ -147,7 +150,7 @@ func (v *values) pathInThisLayout(path string) string {
 	case n == nil:
 		return ""
 	case n.Field != nil && n.Field.Path(v.strictness.version) == "":
-		return "not there"
+		return "not available"
 	case n.Field != nil:
 		return n.Field.Path(v.strictness.version)
 	}
@@ -168,13 +171,13 @@ func (v *values) readEntry(val *yaml.Node, t *schema.Node, logical string, at Po
 	case n.Kind == yaml.MappingNode:
 		v.readMapping(n, t, logical)
 	case n.Kind == yaml.ScalarNode && logical == "engine":
-		// engine: trtllm is short for engine: {type: trtllm}.
+		// engine: trtllm is a shorthand for engine: {type: trtllm}.
 		at.Path += ".type"
 		v.positions[logical+".type"] = at
 		v.readField(n, *t.Children["type"].Field, at)
 	default:
-		v.add(Error, at, at.Path, fmt.Sprintf("want a mapping with %s, found %s", strings.Join(t.Keys(), ", "), describe(n)),
-			"")
+		v.add(Error, at, at.Path,
+			fmt.Sprintf("expected a mapping with %s, got %s", strings.Join(t.Keys(), ", "), describe(n)), "")
 	}
 }
 
@@ -182,8 +185,8 @@ func (v *values) readField(n *yaml.Node, f schema.Field, at Position) {
 	n = resolveAlias(n)
 	if isNull(n) {
 		if !f.Nullable && f.Kind != schema.Opaque && f.Kind != schema.FreeMap {
-			v.add(Error, at, at.Path, "may not be null: want "+string(f.Kind),
-				"give a value, or remove the line for the default")
+			v.add(Error, at, at.Path, "must not be null; expected "+string(f.Kind),
+				"give a value, or remove the line to use the default")
 		}
 		return
 	}
@@ -218,23 +221,23 @@ func (v *values) readStringMap(n *yaml.Node, f schema.Field, at Position) {
 			v.add(Warning, positionOf(kv[0], path), path, v.describeYAML11(kv[0], p), "quote the key").Rule = "yaml-1.1"
 		}
 		p, other := yaml11Reading(val)
-		no := fmt.Sprintf("not a string but %s: values here must be strings", describe(val))
+		message := fmt.Sprintf("must be a string, got %s", describe(val))
 		switch {
 		case val.Kind != yaml.ScalarNode:
-			v.add(Error, place, path, no, "").Rule = "string-map"
+			v.add(Error, place, path, message, "").Rule = "string-map"
 		case other:
 			v.reportUnquoted(val, p, place)
 		case val.Tag != "!!str":
-			d := v.add(Error, place, path, no, fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value))
+			d := v.add(Error, place, path, message, fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value))
 			d.Rule = "string-map"
 			d.Set(strconv.Quote(val.Value), true)
 		}
 	}
 }
 
-// YAMLValue writes what a person typed for a field as YAML: text of a field that holds strings gets
-// quotes where it would else be read as something else, so that environment.FOO=1 sets "1". A path
-// behind base. or override_x. is read from there.
+// YAMLValue returns the YAML for a value that a user typed. It quotes the values of string fields
+// that YAML would otherwise read as another type, so that environment.FOO=1 sets "1". A prefix
+// base. or override_x. of the path is ignored.
 func YAMLValue(t *schema.Table, path, typed string) string {
 	if first, rest, ok := strings.Cut(path, "."); ok && (first == "base" || strings.HasPrefix(first, "override_")) {
 		path = rest
@@ -260,8 +263,8 @@ func YAMLValue(t *schema.Table, path, typed string) string {
 	return strconv.Quote(typed)
 }
 
-// LayoutOf is the layout that a recipe's bytes are in, 1 or 2, as far as it can
-// be told; a file of several recipes is asked for its base.
+// LayoutOf returns the layout of a recipe, 1 or 2. For a file with several recipes it is
+// the layout of the base; for a file that can't be parsed it is 1.
 func LayoutOf(data []byte) int {
 	doc, _ := Parse("", data)
 	root := doc.Root

@@ -12,19 +12,20 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Variant is one of the recipes of a file. A plain recipe has one, without a
-// selector; a file with a base and overrides, or with a sweep, has several.
+// Variant is one of the recipes in a file. A file with a base and overrides, or with a
+// sweep, has several; other files have one, with an empty selector.
 type Variant struct {
-	// Selector names it behind the file's name and a colon: base, override_big,
+	// Selector follows the file name and a colon: base, override_big,
 	// zip_override_batch[1], sweep[3].
 	Selector string
-	build    func() *Document // made when asked for: a few lines can stand for very much
+	build    func() *Document // called on demand, since a few lines can expand to large documents
 }
 
-// maxVariants bounds what a few lines of a sweep can stand for.
+// maxVariants is the limit for the number of recipes in a file.
 const maxVariants = 512
 
-// SplitSelector parts file.yaml:override_x; a file of the whole name wins.
+// SplitSelector splits a name such as file.yaml:override_x. If a file of the full name exists, the
+// selector is empty.
 func SplitSelector(name string) (file, selector string) {
 	i := strings.LastIndexByte(name, ':')
 	if i < 0 {
@@ -36,9 +37,9 @@ func SplitSelector(name string) (file, selector string) {
 	return name[:i], name[i+1:]
 }
 
-// Variants lists the recipes of a file that a selector names, which may be a
-// pattern of path.Match. Without one it is all of them, save the base where there
-// are others. Findings are about the file's own structure.
+// Variants returns the recipes of a file that match a selector, which may be a pattern of
+// [path.Match]. An empty selector matches all recipes except a base that has overrides.
+// The diagnostics are about the structure of the file, not about its recipes.
 func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics) {
 	doc, diags := Parse(file, data)
 	if doc.Root == nil {
@@ -46,7 +47,7 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 	}
 	if isWorkload(doc) {
 		return nil, append(diags, fileStart.diagnostic(file, Error, file+" is a workload file, not a recipe",
-			"give the recipe, and this file behind it with --workload "+file))
+			"give the recipe, and pass this file as --workload "+file))
 	}
 	e := expander{doc: doc}
 	if base := resolveAlias(lookup(doc.Root, "base")); base != nil && base.Kind == yaml.MappingNode {
@@ -66,18 +67,17 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 		}
 	}
 	if len(out) == 0 && len(diags) == 0 {
-		msg := fmt.Sprintf("no recipe of the file is called %q; there are %s", selector, strings.Join(names, ", "))
+		msg := fmt.Sprintf("no such recipe in the file: %q (available: %s)", selector, strings.Join(names, ", "))
 		if len(e.variants) == 1 && e.variants[0].Selector == "" {
-			msg = fmt.Sprintf("the file is one recipe, and has no %q", selector)
+			msg = fmt.Sprintf("the file contains a single recipe; %q does not exist", selector)
 		}
 		diags = append(diags, fileStart.diagnostic(file, Error, msg, ""))
 	}
 	return out, diags
 }
 
-// Select reads one recipe of a file and gives its own text, which is the file
-// itself for a plain recipe. A selector that names several, or a file of several
-// without one, is an error that lists them.
+// Select returns the recipe of a file that matches a selector and the YAML of that recipe
+// alone. If several recipes match, it reports an error that lists them.
 func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnostics) {
 	fits, diags := Variants(file, data, selector)
 	if len(fits) > 1 {
@@ -86,8 +86,8 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 			names = append(names, v.Selector)
 		}
 		diags = append(diags, fileStart.diagnostic(file, Error,
-			fmt.Sprintf("the file holds %d recipes: %.400s", len(fits), strings.Join(names, ", ")),
-			"name one behind the file: "+file+":"+names[0]))
+			fmt.Sprintf("the file contains %d recipes: %.400s", len(fits), strings.Join(names, ", ")),
+			"select one, as in "+file+":"+names[0]))
 	}
 	if len(fits) != 1 {
 		return nil, data, diags
@@ -101,12 +101,12 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 	}
 	text, err := marshalYAML(doc.Root)
 	if err != nil {
-		diags = append(diags, fileStart.diagnostic(file, Error, "the recipe can't be written out: "+err.Error(), ""))
+		diags = append(diags, fileStart.diagnostic(file, Error, "can't encode the recipe: "+err.Error(), ""))
 	}
 	return r, []byte(text), diags
 }
 
-// expander makes recipes out of a file's bases, overrides and sweeps.
+// expander expands the base, the overrides and the sweeps of a file to variants.
 type expander struct {
 	doc      *Document
 	variants []Variant
@@ -117,6 +117,7 @@ func (e *expander) fail(n *yaml.Node, where, format string, args ...any) {
 	e.diags = append(e.diags, positionOf(n, where).diagnostic(e.doc.File, Error, fmt.Sprintf(format, args...), ""))
 }
 
+// expandOverrides adds a variant for each override of a base, then the base.
 func (e *expander) expandOverrides(base *yaml.Node) {
 	paths := sync.OnceValue(func() map[*yaml.Node]string {
 		paths := map[*yaml.Node]string{}
@@ -152,9 +153,9 @@ func (e *expander) expandOverrides(base *yaml.Node) {
 		switch {
 		case key == "base" || key == "lock":
 		case !over && !zipped:
-			e.fail(kv[0], key, "unknown beside base: want override_<name> or zip_override_<name>")
+			e.fail(kv[0], key, "unknown key beside base; expected override_<name> or zip_override_<name>")
 		case patch.Kind != yaml.MappingNode:
-			e.fail(kv[1], key, "want a mapping of fields, found %s", describe(patch))
+			e.fail(kv[1], key, "expected a mapping of fields, got %s", describe(patch))
 		case over:
 			add(key, name, func() *yaml.Node { return patch })
 		default:
@@ -167,8 +168,8 @@ func (e *expander) expandOverrides(base *yaml.Node) {
 	add("base", "", nil)
 }
 
-// zipLength is how many recipes a zip stands for: the length of its lists, those
-// of one entry aside.
+// zipLength returns the number of recipes of a zip override: the common length of its
+// lists. Lists of one entry may have another length than the rest.
 func (e *expander) zipLength(n *yaml.Node, path string) (length int, ok bool) {
 	length, ok = 1, true
 	for _, kv := range pairs(n) {
@@ -180,12 +181,12 @@ func (e *expander) zipLength(n *yaml.Node, path string) (length int, ok bool) {
 			}
 		case yaml.SequenceNode:
 			if k = len(val.Content); k == 0 || k > maxVariants {
-				e.fail(kv[1], at, "a list of %d entries: want 1 to %d, one a recipe", k, maxVariants)
+				e.fail(kv[1], at, "list of %d entries; expected 1 to %d, one per recipe", k, maxVariants)
 				return 0, false
 			}
 		}
 		if k > 1 && length > 1 && k != length {
-			e.fail(kv[1], at, "%d entries beside lists of %d: want one length, or 1", k, length)
+			e.fail(kv[1], at, "list of %d entries, but another list has %d; lists must have the same length, or 1", k, length)
 			return 0, false
 		}
 		length = max(length, k)
@@ -193,7 +194,7 @@ func (e *expander) zipLength(n *yaml.Node, path string) (length int, ok bool) {
 	return length, true
 }
 
-// pick takes the i-th entry of each list of a zip.
+// zipEntry returns a zip override with each list replaced by its i-th entry.
 func zipEntry(n *yaml.Node, i, depth int) *yaml.Node {
 	n = resolveAlias(n)
 	if n.Kind == yaml.SequenceNode {
@@ -210,7 +211,7 @@ func zipEntry(n *yaml.Node, i, depth int) *yaml.Node {
 	return &c
 }
 
-// merge lays one mapping over another: mappings merge, lists and values are replaced, null removes.
+// mergeOverride applies a patch to a base: mappings are merged, other values replaced, null removes.
 func mergeOverride(base, patch *yaml.Node, depth int) *yaml.Node {
 	base, patch = resolveAlias(base), resolveAlias(patch)
 	if base.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode || depth > maxDepth {
@@ -243,7 +244,7 @@ func mergeOverride(base, patch *yaml.Node, depth int) *yaml.Node {
 	return &c
 }
 
-// renamed appends to a recipe's name.
+// withNameSuffix returns a copy of a recipe with a suffix appended to its name.
 func withNameSuffix(root *yaml.Node, suffix string) *yaml.Node {
 	c := *root
 	c.Content = append([]*yaml.Node{}, root.Content...)
@@ -257,7 +258,7 @@ func withNameSuffix(root *yaml.Node, suffix string) *yaml.Node {
 	return &c
 }
 
-// spell notes the path of every key of a file.
+// recordPaths records the path of every key of a file in paths.
 func recordPaths(n *yaml.Node, path string, paths map[*yaml.Node]string, depth int) {
 	if depth > maxDepth {
 		return

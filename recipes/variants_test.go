@@ -67,15 +67,15 @@ func TestOverrides(t *testing.T) {
 	}
 	if r, ds := ParseRecipe("o.yaml", data); r != nil || ds.Errors() != 1 ||
 		!strings.Contains(ds[0].Message, "4 recipes: override_big") {
-		t.Errorf("a file of several without a selector: %v", ds)
+		t.Errorf("a file with several recipes, without a selector: %v", ds)
 	}
 	if _, ds := Variants("o.yaml", data, "nope"); ds.Errors() != 1 || !strings.Contains(ds[0].Message, "override_named") {
 		t.Errorf("an unknown selector: %v", ds)
 	}
 }
 
-// A finding in a variant names the line and the path in the file as it is written.
-func TestFindingsOfAVariantPointIntoTheFile(t *testing.T) {
+// Findings about a variant have the line and the path in the file.
+func TestVariantFindingsHavePositionsInTheFile(t *testing.T) {
 	t.Parallel()
 	data := []byte(strings.NewReplacer("      nodes: 2\n", "      nodez: 2\n", "frontend: {",
 		"frontend: {x: 1, ").Replace(string(corpusFile(t, "overrides.yaml"))))
@@ -110,29 +110,29 @@ func TestSweep(t *testing.T) {
 		t.Errorf("got %s, BATCH %s, levels %v, config %s", r.Name, env, r.Benchmark.Levels, r.Benchmark.ConfigPath)
 	}
 	if strings.Contains(string(text), "sweep:") || strings.Contains(string(text), "{batch}") {
-		t.Errorf("the resolved text is not resolved:\n%s", text)
+		t.Errorf("the text still has a sweep or placeholders:\n%s", text)
 	}
 }
 
-func TestHostileFamilies(t *testing.T) {
+func TestVariantsRejectsInvalidFiles(t *testing.T) {
 	t.Parallel()
 	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
-	for _, c := range []struct{ name, text, says string }{
+	for _, c := range []struct{ name, text, message string }{
 		{"huge sweep", "name: x\nsweep: {a: " + list + ", b: " + list + ", c: " + list + "}\n", "more than 512"},
-		{"sweep of nothing", "name: x\nsweep: {a: []}\n", "list of values"},
-		{"sweep no mapping", "name: x\nsweep: 5\n", "want a mapping"},
-		{"zip lengths", "base: {name: x}\nzip_override_a: {b: [1, 2], c: [1, 2, 3]}\n", "entries beside"},
-		{"override no mapping", "base: {name: x}\noverride_a: 5\n", "want a mapping"},
-		{"stranger beside base", "base: {name: x}\nname: y\n", "unknown beside base"},
+		{"sweep without values", "name: x\nsweep: {a: []}\n", "list of values"},
+		{"sweep is not a mapping", "name: x\nsweep: 5\n", "expected a mapping"},
+		{"zip lengths", "base: {name: x}\nzip_override_a: {b: [1, 2], c: [1, 2, 3]}\n", "another list has 2"},
+		{"override is not a mapping", "base: {name: x}\noverride_a: 5\n", "expected a mapping"},
+		{"unknown key beside base", "base: {name: x}\nname: y\n", "unknown key beside base"},
 	} {
-		if _, ds := Variants("f.yaml", []byte(c.text), ""); ds.Errors() == 0 || !strings.Contains(ds[0].Message, c.says) {
-			t.Errorf("%s: got %v, want %q", c.name, ds, c.says)
+		if _, ds := Variants("f.yaml", []byte(c.text), ""); ds.Errors() == 0 || !strings.Contains(ds[0].Message, c.message) {
+			t.Errorf("%s: got %v, want %q", c.name, ds, c.message)
 		}
 	}
 }
 
-// What can't be run here is read all the same, without an error.
-func TestEveryKindOfRecipeIsRead(t *testing.T) {
+// Recipes for engines and benchmarks that this program does not run load without errors.
+func TestRecipesOfOtherEnginesLoad(t *testing.T) {
 	t.Parallel()
 	text := func(engine, bench, more string) string {
 		return "name: x\nmodel: {path: /m, container: c, precision: fp8}\n" +
@@ -151,7 +151,7 @@ func TestEveryKindOfRecipeIsRead(t *testing.T) {
 		}
 	}
 	if _, ds := ParseRecipe("r.yaml", []byte(text("trtllm", "agentperf", ", own: 1"))); ds.Errors() != 2 {
-		t.Errorf("unknown keys of what is run here are errors: %v", ds)
+		t.Errorf("unknown keys of a supported engine and benchmark: %v, want 2 errors", ds)
 	}
 	if _, ds := ParseRecipe("l.yaml", corpusFile(t, "lock2.yaml")); len(ds) > 0 {
 		t.Errorf("a lockfile: %v", ds)

@@ -11,8 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Workload is the client's own file. The client's command line overrides base
-// URL, model and levels; all the rest holds as it stands here.
+// Workload is the client's workload file. The client's command line overrides base_url,
+// model and concurrencies; the client uses all other values from the file.
 type Workload struct {
 	File string
 
@@ -20,7 +20,7 @@ type Workload struct {
 	APIKey                 string   `path:"api_key"`
 	Model                  string   `path:"model"`
 	ServerType             string   `path:"server_type"`
-	Levels                 []int    // placeholder: the recipe's levels are injected
+	Levels                 []int    // placeholder; the recipe's levels override it
 	PhaseTimeout           Quantity `path:"phase_timeout_seconds"`
 	Settling               Quantity `path:"settling_time_seconds"`
 	SpawnRate              Quantity `path:"user_spawn_rate"`
@@ -36,13 +36,13 @@ type Workload struct {
 	ReasoningEffort        string   `path:"reasoning_effort"` // empty: none
 	RoutingHeaders         bool     `path:"send_conversation_routing_headers"`
 	DynamoHeaders          bool     `path:"use_dynamo_conv_aware_routing"`
-	TrajectoriesPerUser    int      `path:"trajectories_per_user"` // 0: not given
+	TrajectoriesPerUser    int      `path:"trajectories_per_user"` // 0: not set
 
 	doc    *Document
 	values *values
 }
 
-// Datasets are the files that the workload reads, by their keys; none of no workload.
+// Datasets returns the dataset files of the workload with their keys. w may be nil.
 func (w *Workload) Datasets() []Var {
 	if w == nil {
 		return nil
@@ -53,17 +53,16 @@ func (w *Workload) Datasets() []Var {
 	return slices.DeleteFunc(all, func(d Var) bool { return d.Value == "" })
 }
 
-// Quantity is a number that the timeout rule rests on: exactly as written, and
-// whether the file says it or it is assumed.
+// Quantity is a number with its exact value: from the file, or its default.
 type Quantity struct {
 	Key      string
-	Value    *big.Rat // nil: unknown, since the file holds no valid number
-	Text     string   // as written, or the assumed value
-	Assumed  bool
+	Value    *big.Rat // nil if the file has no valid number
+	Text     string   // as in the file, or the default
+	Assumed  bool     // the file leaves it out; Value is the default
 	Position Position
 }
 
-// Float is the quantity as a float64; 0 if it is unknown.
+// Float returns the value as a float64, or 0 if it is unknown.
 func (q Quantity) Float() float64 {
 	if q.Value == nil {
 		return 0
@@ -72,8 +71,8 @@ func (q Quantity) Float() float64 {
 	return f
 }
 
-// LoadWorkload reads a workload file. As with [Load], the error is about the
-// file; findings inside come as diagnostics.
+// LoadWorkload reads a workload file. As with [Load], the error is non-nil only if the file
+// can't be read; problems in its content are returned as diagnostics.
 func LoadWorkload(path string) (*Workload, Diagnostics, error) {
 	data, err := Read(path)
 	if err != nil {
@@ -83,8 +82,8 @@ func LoadWorkload(path string) (*Workload, Diagnostics, error) {
 	return w, diags, nil
 }
 
-// ParseWorkload is [LoadWorkload] on bytes that are at hand. Unknown keys are
-// warned about, not refused: the client owns this file.
+// ParseWorkload is like [LoadWorkload] but parses data. Unknown keys are warnings, since
+// the client may know them.
 func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 	doc, diags := Parse(file, data)
 	if doc.Root == nil {
@@ -105,8 +104,8 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 	return w, diags
 }
 
-// quantity reads a number exactly. A key that is there but holds no valid
-// number is unknown; only an absent key falls back to the assumed value.
+// quantity returns the number at a key. If the key is absent it has its default; if the
+// value is not a valid number it is unknown.
 func (v *values) quantity(key string) Quantity {
 	f, _ := schema.Workload().Field(key)
 	q := Quantity{Key: key, Position: Position{Path: key}}
@@ -125,19 +124,19 @@ func (v *values) quantity(key string) Quantity {
 	return q
 }
 
-// Quantity is the number at a key that the timeout rule or a stop criterion rests on.
+// Quantity returns the number at a key of the workload.
 func (w *Workload) Quantity(key string) Quantity { return w.values.quantity(key) }
 
-// Diag makes a finding about a key of the workload; one that the file leaves
-// out is reported at the top of the file.
+// Diag returns a finding about a key of the workload. If the file leaves the key out, the
+// position is the start of the file.
 func (w *Workload) Diag(sev Severity, key, message, fix string) Diagnostic {
 	p := w.values.nearestPosition(key)
 	p.Path = key
 	return p.diagnostic(w.File, sev, message, fix)
 }
 
-// With is the workload as YAML with some keys set to other values: text as it is
-// to stand in the file. Keys that the file lacks are added at its end.
+// With returns the workload as YAML with some keys set to other values, which are YAML
+// too. Keys that the file does not have are added at its end.
 func (w *Workload) With(set []Var) ([]byte, error) {
 	root := expandAliases(w.doc.Root, 0)
 	for _, s := range set {

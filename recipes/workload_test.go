@@ -44,7 +44,7 @@ func TestTimeoutRule(t *testing.T) {
 			"exact where floats are not", "543.0", "user_spawn_rate: 0.3\nmin_measurement_seconds: 299.6666666666\n", 2, true,
 			true, 0, nil,
 		},
-		{"nothing but a longer timeout helps", "100", "", 1010, true, false, -1449, []string{"phase_timeout_seconds ≥ 1549"}},
+		{"only a longer timeout helps", "100", "", 1010, true, false, -1449, []string{"phase_timeout_seconds ≥ 1549"}},
 		{"empty is unknown", "", "", 1010, false, false, 0, nil},
 		{"text is unknown", "soon", "", 1010, false, false, 0, nil},
 		{"zero rate is unknown", "2400", "user_spawn_rate: 0\n", 1010, false, false, 0, nil},
@@ -67,9 +67,9 @@ func TestTimeoutRule(t *testing.T) {
 	}
 }
 
-// Each fix alone must satisfy the rule, and a smaller change of the printed
-// precision must not.
-func TestTimeoutFixesAreSmallest(t *testing.T) {
+// Each fix alone satisfies the rule; a change that is smaller by one unit of the printed
+// precision does not.
+func TestTimeoutFixesAreMinimal(t *testing.T) {
 	t.Parallel()
 	keys := map[string]string{"user_spawn_rate": "1", "min_measurement_seconds": "300"}
 	w := func(set map[string]string) *Workload {
@@ -115,7 +115,7 @@ func TestTimeoutFixesAreSmallest(t *testing.T) {
 	}
 }
 
-func TestLargestLevelBinds(t *testing.T) {
+func TestLargestLevelIsBinding(t *testing.T) {
 	t.Parallel()
 	cs := CheckTimeouts(loadWorkload(t, "1500", ""), []int{64, 1010, 128})
 	if !cs[0].OK || cs[1].OK || !cs[2].OK || cs[0].Binding || !cs[1].Binding || cs[2].Binding {
@@ -149,7 +149,7 @@ func FuzzParseWorkload(f *testing.F) {
 		w, ds := ParseWorkload("f", data)
 		if w == nil {
 			if ds.Errors() == 0 {
-				t.Error("no workload and no error")
+				t.Error("neither a workload nor an error")
 			}
 			return
 		}

@@ -9,14 +9,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Scalar is what a reader makes of a scalar without quotes.
+// Scalar is the type and value of an unquoted scalar.
 type Scalar struct {
 	Tag   string // !!str, !!int, !!float, !!bool, !!null, !!timestamp, !!merge or !!value
 	Value string // canonical: 43200 for 12:00:00, true for on
 }
 
-// The resolver of PyYAML, which srtctl, the engines and the client read with. It
-// follows YAML 1.1: http://yaml.org/type.
+// The patterns of PyYAML's resolver, which srtctl, the engines and the client use. It follows
+// YAML 1.1: http://yaml.org/type.
 var (
 	bool11 = regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)
 	int11  = regexp.MustCompile(`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|` +
@@ -28,12 +28,12 @@ var (
 		`[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?)$`)
 )
 
-// ResolveYAML11 returns what a plain scalar means to a reader of YAML 1.1.
+// ResolveYAML11 returns the type and value of an unquoted scalar in YAML 1.1.
 func ResolveYAML11(s string) Scalar {
 	if s == "" {
 		return Scalar{"!!null", s}
 	}
-	// Most scalars are words: only these first characters can begin anything else.
+	// Most scalars are words. Other types begin with one of these characters.
 	if len(s) > 64 || !strings.ContainsRune("0123456789+-.~nNyYtTfFoO<=", rune(s[0])) {
 		return Scalar{"!!str", s}
 	}
@@ -43,7 +43,7 @@ func ResolveYAML11(s string) Scalar {
 	case s == "<<":
 		return Scalar{"!!merge", s}
 	case s == "=":
-		return Scalar{"!!value", s} // which PyYAML then fails on
+		return Scalar{"!!value", s} // PyYAML fails to construct it
 	case bool11.MatchString(s):
 		yes := s[0] == 'y' || s[0] == 'Y' || s[0] == 't' || s[0] == 'T' || strings.EqualFold(s, "on")
 		return Scalar{"!!bool", strconv.FormatBool(yes)}
@@ -90,7 +90,7 @@ func float11Value(s string) string {
 	for part := range strings.SplitSeq(t, ":") {
 		f, err := strconv.ParseFloat(part, 64)
 		if err != nil {
-			return s // infinities and no-numbers keep their words
+			return s // infinity or NaN
 		}
 		v = v*60 + f
 	}
@@ -100,19 +100,19 @@ func float11Value(s string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// reads11 compares the two readings of a scalar as it stands in a file: other is
-// set where they differ.
-func yaml11Reading(n *yaml.Node) (p Scalar, other bool) {
+// yaml11Reading returns the YAML 1.1 reading of an unquoted scalar. differs is true if it
+// is another than that of YAML 1.2.
+func yaml11Reading(n *yaml.Node) (s Scalar, differs bool) {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || n.Value == "" {
 		return Scalar{}, false
 	}
-	p = ResolveYAML11(n.Value)
-	if p.Tag != n.ShortTag() {
-		return p, true
+	s = ResolveYAML11(n.Value)
+	if s.Tag != n.ShortTag() {
+		return s, true
 	}
-	if p.Tag != "!!int" {
-		return p, false
+	if s.Tag != "!!int" {
+		return s, false
 	}
 	r, ok := parseNumber(n)
-	return p, ok && r.RatString() != p.Value
+	return s, ok && r.RatString() != s.Value
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// The wanted values are PyYAML 6.0.3's own.
-func TestYAML11(t *testing.T) {
+// The expected values are from PyYAML 6.0.3.
+func TestResolveYAML11(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, tag, value string }{
 		{"yes", "!!bool", "true"},
@@ -86,9 +86,9 @@ func TestSplitPath(t *testing.T) {
 	t.Parallel()
 	key := func(k string) PathElement { return PathElement{Key: k, Index: -1} }
 	for _, c := range []struct {
-		path string
-		want []PathElement
-		says string
+		path    string
+		want    []PathElement
+		message string
 	}{
 		{"a", []PathElement{key("a")}, ""},
 		{"a.b-c.d_e", []PathElement{key("a"), key("b-c"), key("d_e")}, ""},
@@ -106,19 +106,20 @@ func TestSplitPath(t *testing.T) {
 		{`"a"b`, nil, "a dot is missing"},
 	} {
 		got, err := SplitPath(c.path)
-		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || len(got) != len(c.want) {
+		if (err == nil) != (c.message == "") || err != nil && !strings.Contains(err.Error(), c.message) ||
+			len(got) != len(c.want) {
 			t.Errorf("%q: got %v, %v", c.path, got, err)
 			continue
 		}
 		for i := range got {
 			if got[i] != c.want[i] {
-				t.Errorf("%q: step %d is %+v, want %+v", c.path, i, got[i], c.want[i])
+				t.Errorf("%q: element %d is %+v, want %+v", c.path, i, got[i], c.want[i])
 			}
 		}
 	}
 }
 
-// A path that is joined is split into the same keys.
+// SplitPath returns the keys that Join has joined.
 func FuzzJoinSplit(f *testing.F) {
 	for _, k := range []string{"a", "a.b", "", "x[0]", `q"`, "é ", "\x00\xff"} {
 		f.Add(k, "z")
@@ -126,7 +127,7 @@ func FuzzJoinSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		steps, err := SplitPath(Join(Join("", a), b))
 		if strings.ToValidUTF8(a+b, "") != a+b {
-			return // no YAML key holds that
+			return // not possible in a YAML key
 		}
 		if err != nil || len(steps) != 2 || steps[0].Key != a || steps[1].Key != b {
 			t.Errorf("%q and %q: %+v, %v", a, b, steps, err)
@@ -134,7 +135,7 @@ func FuzzJoinSplit(f *testing.F) {
 	})
 }
 
-func TestLiteral(t *testing.T) {
+func TestYAMLValue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ path, typed, want string }{
 		{"name", "x", "x"},
@@ -171,8 +172,8 @@ func TestLayoutOf(t *testing.T) {
 	}
 }
 
-// A syntax error names the line that it is on, not the mapping that it is in.
-func TestSyntaxErrorsNameTheirLine(t *testing.T) {
+// The line of a syntax error is that of the error, not of the enclosing mapping.
+func TestSyntaxErrorLine(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("examples/c1010.yaml")
 	if err != nil {

@@ -119,7 +119,7 @@ func TestAFileOfSeveralRecipes(t *testing.T) {
 		doc.Recipes[0].Recipe != "o.yaml:override_big" {
 		t.Errorf("%v: %+v", err, doc)
 	}
-	s.want(1, "dry-run", "o.yaml", "--workload", "w.yaml").says(t, "holds 4 recipes", "o.yaml:override_big")
+	s.want(1, "dry-run", "o.yaml", "--workload", "w.yaml").says(t, "contains 4 recipes", "o.yaml:override_big")
 	s.want(0, "dry-run", "o.yaml:override_big", "--workload", "w.yaml").says(t, "plan family_big", "64 users", "128 users")
 }
 

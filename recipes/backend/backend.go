@@ -1,12 +1,10 @@
-// Package backend says what it takes to run a serving engine behind its frontend: the config files,
-// command lines and environments of its processes, when they are ready, which lines of their logs
-// are fatal, what is wrong with recipes of the engine, and what of them a plan leaves out. A
-// backend is one file of this package and one line of [All].
+// Package backend defines how a serving engine runs behind its frontend: the configuration files,
+// command lines and environments of the processes, when they are ready, which log lines are fatal,
+// what is wrong with a recipe for the engine, and which of its fields a plan ignores. A backend
+// is one file of this package and one line in [All].
 //
-// It is below both that ask it: recipes/check, for what is wrong with a recipe, and
-// engine/plan, for what a recipe comes to. That is why it is with the recipes, which
-// know nothing of the engine. It is pure: no file is read, no process asked, and the
-// nodes, addresses and ports of a run are placeholders.
+// The package is below recipes because both recipes/check and engine/plan use it. It does no
+// I/O: the nodes, addresses and ports of a run are placeholders.
 package backend
 
 import (
@@ -19,111 +17,113 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// All lists the backends of this program.
+// All returns the backends of this program.
 func All() List {
 	return List{
 		trtllm{},
 	}
 }
 
-// Backend is a serving engine behind a frontend, as a recipe asks for both.
+// Backend is a serving engine behind a frontend, as recipes select them.
 type Backend interface {
 	Servers
 
-	// Names are the words by which recipes ask for it.
+	// Names returns the types of the engine and the frontend in recipes.
 	Names() (engine, frontend string)
-	// Title is the engine in the words of people.
+	// Title returns the display name of the engine.
 	Title() string
 
-	// Rules are the rows that it adds to the table of rules.
+	// Rules returns the rules that Check reports.
 	Rules() []recipes.Rule
-	// Check reports what is wrong with a recipe of the engine. There may be no cluster file.
+	// Check reports findings about a recipe for the engine. cluster may be nil.
 	Check(r *recipes.Recipe, cluster *recipes.Cluster, report Report)
-	// Omissions lists what a recipe of the engine gives and no plan of it heeds.
+	// Omissions returns the fields of a recipe that its plan ignores.
 	Omissions(r *recipes.Recipe) []Omission
 }
 
-// Servers are the processes that serve a model: those of a [Backend], or the mock
-// servers that stand in for it.
+// Servers defines the processes that serve a model: those of a [Backend], or the mock
+// servers that replace them.
 type Servers interface {
-	// Config is the file that the workers of a role are configured with: its name in
-	// the log dir, and its text. They need none if the name is empty.
+	// Config returns the configuration file of a role's workers: its name in the log
+	// directory and its text. The name is empty if they need no file.
 	Config(role recipes.Role) (name, text string, err error)
-	// Services are what workers and frontend meet through, the one with which workers register first.
+	// Services returns the processes through which workers and frontend find each other. The first
+	// is the one with which workers register.
 	Services(s Deployment) []Process
-	// Worker is one worker of an engine.
+	// Worker returns the process of a worker.
 	Worker(s Deployment, w Worker) Process
-	// Frontend is what clients send their requests to.
+	// Frontend returns the process that clients send requests to.
 	Frontend(s Deployment) Process
-	// Components says which role a worker has by the name of its component in the
-	// frontend's health answer; one that is not listed is not counted.
+	// Components maps the names of components in the frontend's health response to roles.
+	// Components that it does not contain are not counted.
 	Components() map[string]schema.Role
 }
 
-// Report adds a finding of a rule about a field of the recipe, by its canonical path.
-// The pointer is good until the next finding.
+// Report adds a finding of a rule about the canonical path of a field. The returned pointer
+// is valid until the next call.
 type Report func(rule, path, fix, format string, args ...any) *recipes.Diagnostic
 
-// Omission is a field that a recipe gives and a plan leaves out.
+// Omission is a field of a recipe that a plan ignores.
 type Omission struct {
 	Path   string // canonical
 	Reason string
 }
 
-// Deployment describes where the processes of a run are. Its texts may hold placeholders for
-// what is known only when the run starts.
+// Deployment describes the nodes and workers of a run. Its strings may contain placeholders for
+// values that are unknown until the run starts.
 type Deployment struct {
 	Recipe *recipes.Recipe
-	Model  string // the name that workers serve
-	// ModelPath is where workers find the model: a folder of their container, or the model's id.
+	Model  string // the model name in requests
+	// ModelPath is the model for workers: a directory in their container, or a model id.
 	ModelPath string
-	LogDir    string // the log dir as workers see it
+	LogDir    string // the log directory in the workers' container
 	Workers   []Worker
-	// Head is the node that addresses the run, Infra that of the services.
+	// Head is the node whose address is HEAD_NODE_IP, Infra the node of the services.
 	Head, Infra, Frontend Node
 	JobID                 string
-	Program               string                   // this program
-	Port                  func(step string) string // the free port of a step; local runs only
+	Program               string                   // path of this program
+	Port                  func(step string) string // returns a free port for a step; local runs only
 }
 
-// Node is one node of a run.
+// Node is a node of a run.
 type Node struct{ Name, Address string }
 
-// Worker is one worker with its place.
+// Worker is a worker with its nodes and GPUs.
 type Worker struct {
 	Role   recipes.Role
 	Index  int    // among the workers of its role
 	Number int    // among all workers
-	Nodes  []Node // the first leads
-	GPUs   []int  // of its one node; nil: all of each node
-	Ranks  int    // one a GPU
+	Nodes  []Node // the first is the leader's
+	GPUs   []int  // GPUs of its only node; nil: all GPUs of its nodes
+	Ranks  int    // one per GPU
 }
 
-// Step is the name of the worker's step.
+// Step returns the name of the worker's step.
 func (w Worker) Step() string { return string(w.Role.Name) + "_" + itoa(w.Index) }
 
 // frontendStep is the name of the frontend's step.
 const frontendStep = string(schema.Frontend) + "_0"
 
-// Process is one process of a run as its backend starts it.
+// Process is the definition of a process of a run.
 type Process struct {
 	Name  string
 	Role  schema.Role
 	Tasks int      // ranks
-	Srun  []string // options by which srun starts it
+	Srun  []string // options of srun
 	Env   Env
-	Argv  []string // in its container
+	Argv  []string // in the container
 	Ready Readiness
-	// Fatal are patterns (RE2) of log lines after which it is dead, whether it runs or not.
+	// Fatal are RE2 patterns of log lines after which the process is considered failed, even if it
+	// is still running.
 	Fatal []string
-	// Host and Port are where clients reach a frontend.
+	// Host and Port are the address of a frontend for clients.
 	Host, Port string
 }
 
-// Probe is how the readiness of a process is seen.
+// Probe is the type of a readiness check.
 type Probe string
 
-// The probes. Health counts the frontend's prefill and decode instances.
+// The probes. ProbeHealth counts the prefill and decode instances in a frontend's health response.
 const (
 	ProbeNone   Probe = ""
 	ProbeTCP    Probe = "tcp"
@@ -131,18 +131,18 @@ const (
 	ProbeHealth Probe = "health"
 )
 
-// Readiness is what must be seen of a process before the next stage starts.
+// Readiness is the condition for the start of the next stage.
 type Readiness struct {
 	Probe           Probe   `json:"probe,omitempty"`
 	Target          string  `json:"target,omitempty"` // host:port or URL
 	TimeoutSeconds  int     `json:"timeout_seconds,omitempty"`
 	IntervalSeconds float64 `json:"interval_seconds,omitempty"`
-	Prefill         int     `json:"prefill,omitempty"` // instances wanted
+	Prefill         int     `json:"prefill,omitempty"` // required number of instances
 	Decode          int     `json:"decode,omitempty"`
 }
 
-// health is the readiness of a frontend that counts instances at a URL. Aggregated
-// workers count as decode instances.
+// healthReadiness returns the readiness of a frontend whose health URL lists instances.
+// Aggregated workers count as decode instances.
 func healthReadiness(r *recipes.Recipe, url string, timeout int, interval float64) Readiness {
 	ready := Readiness{
 		Probe: ProbeHealth, Target: url, TimeoutSeconds: timeout, IntervalSeconds: interval, Decode: r.Agg.Workers,
@@ -153,7 +153,7 @@ func healthReadiness(r *recipes.Recipe, url string, timeout int, interval float6
 	return ready
 }
 
-// List is a choice of backends; the zero value stands for [All].
+// List is a list of backends. A nil list means [All].
 type List []Backend
 
 func (l List) orAll() List {
@@ -163,9 +163,9 @@ func (l List) orAll() List {
 	return l
 }
 
-// For returns the backend of a recipe's engine, nil if there is none, and whether it runs
-// the engine behind the recipe's frontend.
-func (l List) For(r *recipes.Recipe) (b Backend, runs bool) {
+// For returns the backend of a recipe's engine, or nil. supported is true if the backend
+// runs the engine behind the recipe's frontend.
+func (l List) For(r *recipes.Recipe) (b Backend, supported bool) {
 	for _, have := range l.orAll() {
 		switch engine, frontend := have.Names(); {
 		case engine != r.Engine.Type:
@@ -178,7 +178,7 @@ func (l List) For(r *recipes.Recipe) (b Backend, runs bool) {
 	return b, false
 }
 
-// Rules are the rows that the backends add to the table of rules.
+// Rules returns the rules of all backends.
 func (l List) Rules() []recipes.Rule {
 	var out []recipes.Rule
 	for _, b := range l.orAll() {
@@ -187,8 +187,8 @@ func (l List) Rules() []recipes.Rule {
 	return out
 }
 
-// Omissions lists what the recipe's backend leaves out. Of an engine that none runs it
-// is what all of them leave out.
+// Omissions returns the fields that the recipe's backend ignores. If no backend runs the
+// engine, it returns the fields that any backend ignores.
 func (l List) Omissions(r *recipes.Recipe) []Omission {
 	if b, _ := l.For(r); b != nil {
 		return b.Omissions(r)
@@ -200,8 +200,8 @@ func (l List) Omissions(r *recipes.Recipe) []Omission {
 	return out
 }
 
-// Components says which role a worker has by its name in the health answer of any
-// backend's frontend, the mock servers' among them.
+// Components returns the components of all backends and of the mock servers with their
+// roles.
 func (l List) Components() map[string]schema.Role {
 	out := LocalMock().Components()
 	for _, b := range l.orAll() {
@@ -210,7 +210,7 @@ func (l List) Components() map[string]schema.Role {
 	return out
 }
 
-// String names the backends: trtllm behind dynamo.
+// String lists the backends, as in trtllm behind dynamo.
 func (l List) String() string {
 	var names []string
 	for _, b := range l.orAll() {
@@ -220,31 +220,31 @@ func (l List) String() string {
 	return strings.Join(names, " or ")
 }
 
-// Var is one environment variable of a process with its origin.
+// Var is an environment variable of a process with its origin.
 type Var struct {
 	Name      string `json:"name"`
 	Value     string `json:"value"`
-	Origin    string `json:"origin"`          // built-in, recipe path, cluster file
-	Overrides string `json:"beats,omitempty"` // origin of a value that this one replaced
+	Origin    string `json:"origin"`          // BuiltIn, a path in the recipe, or the cluster file
+	Overrides string `json:"beats,omitempty"` // origin of the value that this one replaced
 }
 
-// BuiltIn is the origin of what comes from this program.
+// BuiltIn is the origin of values that this program sets.
 const BuiltIn = "built-in"
 
-// Env is the environment of a process. A name stands in it once.
+// Env is the environment of a process. Names are unique.
 type Env []Var
 
-// Set gives a variable a value; a former value is replaced, and its origin kept as what was beaten.
+// Set sets a variable. If it replaces a value, it records the origin of that value in Overrides.
 func (e *Env) Set(name, value, origin string) {
-	beats := ""
+	overrides := ""
 	if i := slices.IndexFunc(*e, func(v Var) bool { return v.Name == name }); i >= 0 {
-		beats = (*e)[i].Origin
+		overrides = (*e)[i].Origin
 		*e = slices.Delete(*e, i, i+1)
 	}
-	*e = append(*e, Var{Name: name, Value: value, Origin: origin, Overrides: beats})
+	*e = append(*e, Var{Name: name, Value: value, Origin: origin, Overrides: overrides})
 }
 
-// Add sets variables of a mapping in a file, given by its path there.
+// Add sets the variables of the mapping at a path of the recipe.
 func (e *Env) Add(vars recipes.Env, path string) {
 	for _, v := range vars {
 		e.Set(v.Name, v.Value, path+"."+v.Name)

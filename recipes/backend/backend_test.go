@@ -17,20 +17,20 @@ func recipe(t *testing.T, engine, frontend string) *recipes.Recipe {
 	return r
 }
 
-// The checks of an engine hold behind any frontend, runs behind its own alone.
-func TestOf(t *testing.T) {
+// A backend checks recipes of its engine for any frontend, but runs the engine behind its own only.
+func TestFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		engine, frontend string
-		known, runs      bool
+		found, supported bool
 	}{
 		{"trtllm", "dynamo", true, true},
 		{"trtllm", "trtllm_serve", true, false},
 		{"sglang", "dynamo", false, false},
 	} {
-		b, runs := List(nil).For(recipe(t, c.engine, c.frontend))
-		if (b != nil) != c.known || runs != c.runs {
-			t.Errorf("%s behind %s: %v, runs %v", c.engine, c.frontend, b, runs)
+		b, supported := List(nil).For(recipe(t, c.engine, c.frontend))
+		if (b != nil) != c.found || supported != c.supported {
+			t.Errorf("%s behind %s: %v, supported %v", c.engine, c.frontend, b, supported)
 		}
 	}
 	if got := All().String(); got != "trtllm behind dynamo" {
@@ -38,7 +38,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestEnvKeepsOneOfEachName(t *testing.T) {
+func TestEnvNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	var e Env
 	e.Set("A", "1", BuiltIn)
@@ -53,7 +53,7 @@ func TestEnvKeepsOneOfEachName(t *testing.T) {
 	}
 }
 
-// Whatever a worker calls itself, it is counted for its role.
+// Each component name of a worker maps to its role.
 func TestComponents(t *testing.T) {
 	t.Parallel()
 	got := All().Components()
@@ -67,12 +67,12 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// What a backend adds to the table of rules is found by its ID.
-func TestRulesHaveIDs(t *testing.T) {
+// The rules of all backends are complete.
+func TestRulesAreComplete(t *testing.T) {
 	t.Parallel()
 	for _, r := range All().Rules() {
 		if r.ID == "" || r.Severity == "" || r.Pitfall == "" || r.Fix == "" {
-			t.Errorf("%+v is not whole", r)
+			t.Errorf("incomplete rule: %+v", r)
 		}
 	}
 }

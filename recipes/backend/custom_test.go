@@ -25,40 +25,40 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// third is a backend that production code does not know. It shows that a new one is
-// a file and a line: plan, checks, jobs and local runs take it as it is.
-type third struct{}
+// custom is a backend that exists in this test only. It shows that plans, checks, jobs and
+// local runs need no change for a new backend.
+type custom struct{}
 
-const program = "third-program"
+const program = "custom-program"
 
-func (third) Names() (engine, frontend string) { return "vllm", "vllm-router" }
+func (custom) Names() (engine, frontend string) { return "vllm", "vllm-router" }
 
-func (third) Title() string { return "Third" }
+func (custom) Title() string { return "Custom" }
 
-func (third) Config(role recipes.Role) (name, text string, err error) {
+func (custom) Config(role recipes.Role) (name, text string, err error) {
 	text, err = role.Text()
-	return "third_" + string(role.Name) + ".yaml", text, err
+	return "custom_" + string(role.Name) + ".yaml", text, err
 }
 
-func (third) Services(backend.Deployment) []backend.Process { return nil }
+func (custom) Services(backend.Deployment) []backend.Process { return nil }
 
-func (third) Worker(s backend.Deployment, w backend.Worker) backend.Process {
+func (custom) Worker(s backend.Deployment, w backend.Worker) backend.Process {
 	var env backend.Env
-	env.Set("THIRD_LEADER", w.Nodes[0].Address, backend.BuiltIn)
+	env.Set("CUSTOM_LEADER", w.Nodes[0].Address, backend.BuiltIn)
 	env.Add(w.Role.Env, w.Role.Name.EnvPath())
 	env.Add(s.Recipe.Environment, "environment")
 	return backend.Process{
 		Name: w.Step(), Role: w.Role.Name, Tasks: len(w.Nodes), Srun: []string{"--mpi", "none"}, Env: env,
-		Argv:  []string{program, "wait", "--config", s.LogDir + "/third_" + string(w.Role.Name) + ".yaml"},
-		Fatal: []string{"third died"},
+		Argv:  []string{program, "wait", "--config", s.LogDir + "/custom_" + string(w.Role.Name) + ".yaml"},
+		Fatal: []string{"custom engine died"},
 	}
 }
 
-func (third) Frontend(s backend.Deployment) backend.Process {
+func (custom) Frontend(s backend.Deployment) backend.Process {
 	port := s.Port("router")
 	argv := []string{program, "route", "127.0.0.1:" + port}
 	for range s.Workers {
-		argv = append(argv, "third_engine")
+		argv = append(argv, "custom_engine")
 	}
 	return backend.Process{
 		Name: "router", Role: schema.Frontend, Tasks: 1, Env: backend.Env{}, Argv: argv, Host: "127.0.0.1", Port: port,
@@ -70,36 +70,36 @@ func (third) Frontend(s backend.Deployment) backend.Process {
 	}
 }
 
-func (third) Components() map[string]schema.Role {
-	return map[string]schema.Role{"third_engine": schema.Agg}
+func (custom) Components() map[string]schema.Role {
+	return map[string]schema.Role{"custom_engine": schema.Agg}
 }
 
-func (third) Rules() []recipes.Rule {
+func (custom) Rules() []recipes.Rule {
 	return []recipes.Rule{
-		{ID: "third-threads", Severity: recipes.Error, Area: "environment", Pitfall: "no threads", Fix: "some"},
+		{ID: "custom-threads", Severity: recipes.Error, Area: "environment", Pitfall: "no threads", Fix: "some"},
 	}
 }
 
-func (third) Check(r *recipes.Recipe, _ *recipes.Cluster, report backend.Report) {
-	if _, ok := r.Environment.Get("THIRD_THREADS"); !ok {
-		report("third-threads", "environment", "the third engine has no threads", "set THIRD_THREADS")
+func (custom) Check(r *recipes.Recipe, _ *recipes.Cluster, report backend.Report) {
+	if _, ok := r.Environment.Get("CUSTOM_THREADS"); !ok {
+		report("custom-threads", "environment", "the custom engine has no threads", "set CUSTOM_THREADS")
 	}
 }
 
-func (third) Omissions(*recipes.Recipe) []backend.Omission {
-	return []backend.Omission{{Path: schema.Agg.ConfigPath("vllm"), Reason: "third things are left out"}}
+func (custom) Omissions(*recipes.Recipe) []backend.Omission {
+	return []backend.Omission{{Path: schema.Agg.ConfigPath("vllm"), Reason: "not passed to the custom engine"}}
 }
 
-var all = backend.List{third{}}
+var all = backend.List{custom{}}
 
 const (
-	recipeText = `name: third
+	recipeText = `name: custom
 model: {path: /m/model, container: /img.sqsh, precision: fp4}
 resources: {gpus_per_node: 4, agg_nodes: 1, agg_workers: 2}
 backend:
   type: vllm
   vllm_config: {aggregated: {threads: 3}}
-environment: {THIRD_THREADS: "3"}
+environment: {CUSTOM_THREADS: "3"}
 frontend: {type: vllm-router, enable_multiple_frontends: false}
 dynamo: {install: false}
 benchmark: {type: agentperf, concurrency: 8, agentperf_client_dir: /ap/client, agentperf_config: /ap/w.yaml}
@@ -127,22 +127,22 @@ func load(t *testing.T, text string) check.Files {
 	return check.Files{Recipe: r, Workload: w, Backends: all}
 }
 
-func TestAThirdBackendIsChecked(t *testing.T) {
+func TestCustomBackendIsChecked(t *testing.T) {
 	t.Parallel()
 	f := load(t, recipeText)
 	if rep := check.Run(f, check.Host{}); len(rep.Diagnostics) > 0 {
-		t.Errorf("a good recipe: %v", rep.Diagnostics)
+		t.Errorf("findings about a valid recipe: %v", rep.Diagnostics)
 	}
-	f = load(t, strings.Replace(recipeText, "THIRD_THREADS", "OTHER", 1))
+	f = load(t, strings.Replace(recipeText, "CUSTOM_THREADS", "OTHER", 1))
 	d := check.Run(f, check.Host{}).Diagnostics
-	if len(d) != 1 || d[0].Rule != "third-threads" || d[0].Severity != recipes.Error || d[0].Path != "environment" ||
+	if len(d) != 1 || d[0].Rule != "custom-threads" || d[0].Severity != recipes.Error || d[0].Path != "environment" ||
 		d[0].Line != 7 {
-		t.Errorf("got %v, want its own rule", d)
+		t.Errorf("got %v, want the rule of the backend", d)
 	}
 	f.Backends = nil
 	d = check.Run(f, check.Host{}).Diagnostics
-	if len(d) != 1 || d[0].Rule != "not-run-here" || !strings.Contains(d[0].Message, "this program runs only trtllm behind dynamo") {
-		t.Errorf("got %v, want that this program does not run it", d)
+	if len(d) != 1 || d[0].Rule != "not-run-here" || !strings.Contains(d[0].Message, "runs only trtllm behind dynamo") {
+		t.Errorf("got %v, want that the engine is not supported", d)
 	}
 }
 
@@ -164,7 +164,7 @@ func build(t *testing.T, target plan.Target) *plan.Plan {
 	return p
 }
 
-func TestAThirdBackendIsPlanned(t *testing.T) {
+func TestCustomBackendIsPlanned(t *testing.T) {
 	t.Parallel()
 	p := build(t, plan.Slurm)
 	var names []string
@@ -178,33 +178,33 @@ func TestAThirdBackendIsPlanned(t *testing.T) {
 		t.Errorf("on the node: %v, want %v", p.Nodes[0].Roles, want)
 	}
 	w := p.Steps[0]
-	wantArgv := []string{program, "wait", "--config", "/logs/third_agg.yaml"}
+	wantArgv := []string{program, "wait", "--config", "/logs/custom_agg.yaml"}
 	wantEnv := []plan.Var{
-		{Name: "THIRD_LEADER", Value: "{ip:0}", Origin: "built-in"},
-		{Name: "THIRD_THREADS", Value: "3", Origin: "environment.THIRD_THREADS"},
+		{Name: "CUSTOM_LEADER", Value: "{ip:0}", Origin: "built-in"},
+		{Name: "CUSTOM_THREADS", Value: "3", Origin: "environment.CUSTOM_THREADS"},
 	}
 	if !slices.Equal(w.Argv, wantArgv) || !slices.Equal(w.Env, wantEnv) || w.Tasks != 1 ||
-		!slices.Equal(w.Fatal, []string{"third died"}) {
+		!slices.Equal(w.Fatal, []string{"custom engine died"}) {
 		t.Errorf("worker %+v", w)
 	}
 	if launch := strings.Join(w.Launch, " "); !strings.Contains(launch, "--overlap --mpi none --nodes 1 ") {
 		t.Errorf("launch %s", launch)
 	}
-	if f := p.Files[0]; f.Path != "{log_dir}/third_agg.yaml" || f.Content != "{threads: 3}\n" ||
+	if f := p.Files[0]; f.Path != "{log_dir}/custom_agg.yaml" || f.Content != "{threads: 3}\n" ||
 		f.Source != "backend.vllm_config.aggregated" {
 		t.Errorf("config %+v", f)
 	}
 	if argv := p.Steps[3].Argv; !slices.Contains(argv, "http://127.0.0.1:{port:router}") {
-		t.Errorf("the client does not ask its frontend: %v", argv)
+		t.Errorf("the client does not use the frontend: %v", argv)
 	}
 	left := plan.Omissions(load(t, recipeText).Recipe, all)
-	if len(left) != 1 || left[0].Reason != "third things are left out" {
+	if len(left) != 1 || left[0].Reason != "not passed to the custom engine" {
 		t.Errorf("omissions %v", left)
 	}
 }
 
-// execute runs a plan's steps as processes of this machine, which the test binary
-// plays, and gives its code and its status at the end.
+// execute runs the steps of a plan as local processes of the test binary and returns the
+// exit code and the final status.
 func execute(t *testing.T, p *plan.Plan, components map[string]schema.Role) (int, event.Status) {
 	t.Helper()
 	dir, self := t.TempDir(), os.Args[0]
@@ -216,7 +216,7 @@ func execute(t *testing.T, p *plan.Plan, components map[string]schema.Role) (int
 	for i := range p.Steps {
 		p.Steps[i].Launch = slices.Clone(p.Steps[i].Argv)
 		p.Steps[i].Launch[0] = self
-		p.Steps[i].Env = append(p.Steps[i].Env, plan.Var{Name: playing, Value: "1"})
+		p.Steps[i].Env = append(p.Steps[i].Env, plan.Var{Name: processEnv, Value: "1"})
 	}
 	runner := local.NewRunner()
 	defer runner.Close()
@@ -241,7 +241,7 @@ func execute(t *testing.T, p *plan.Plan, components map[string]schema.Role) (int
 	return code, st
 }
 
-func TestAThirdBackendRunsInAJob(t *testing.T) {
+func TestCustomBackendRunsInAJob(t *testing.T) {
 	t.Parallel()
 	_, st := execute(t, build(t, plan.Slurm), all.Components())
 	if st.Have.Decode != 2 || st.Want.Decode != 2 {
@@ -249,15 +249,15 @@ func TestAThirdBackendRunsInAJob(t *testing.T) {
 	}
 }
 
-func TestAThirdBackendRunsLocally(t *testing.T) {
+func TestCustomBackendRunsLocally(t *testing.T) {
 	t.Parallel()
 	p := build(t, plan.Local)
 	i := slices.IndexFunc(p.Substitutions, func(s plan.Substitution) bool { return s.What == "engines" })
-	if i < 0 || p.Substitutions[i].From != "2 Third workers" || p.Substitutions[i].To != "2 mock workers" {
+	if i < 0 || p.Substitutions[i].From != "2 Custom workers" || p.Substitutions[i].To != "2 mock workers" {
 		t.Errorf("substitutions %+v", p.Substitutions)
 	}
 	if slices.ContainsFunc(p.Substitutions, func(s plan.Substitution) bool { return s.What == "etcd" }) {
-		t.Error("a registry is replaced that the backend has not")
+		t.Error("a substitution for etcd, which the backend does not use")
 	}
 	_, st := execute(t, p, all.Components())
 	if st.Have.Decode != 2 || len(st.Steps) != 4 {
@@ -265,17 +265,17 @@ func TestAThirdBackendRunsLocally(t *testing.T) {
 	}
 }
 
-const playing = "AGENTPERF_TEST_PLAYS"
+const processEnv = "AGENTPERF_TEST_PROCESS"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(playing) != "" {
-		os.Exit(play(os.Args[1:]))
+	if os.Getenv(processEnv) != "" {
+		os.Exit(runProcess(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
 
-// play is one process of a run.
-func play(args []string) int {
+// runProcess runs the test binary as a process of a run.
+func runProcess(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	switch args[0] {

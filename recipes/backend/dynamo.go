@@ -7,21 +7,21 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Ports of a run, upstream's: one frontend and one etcd a node.
+// Ports of srt-slurm. They allow one frontend and one etcd per node.
 const (
 	frontendPort = 8000
 	etcdPort     = 2379
 	natsPort     = 4222
-	systemPort   = 7500 // of the first worker, one more each
+	systemPort   = 7500 // of the first worker; each further worker has the next port
 )
 
-// defaultDynLog keeps one very chatty dynamo module quiet.
+// defaultDynLog reduces the log level of a dynamo module with many messages.
 const defaultDynLog = "info,dynamo_runtime::pipeline::network::ingress::push_handler=warn"
 
-// dynamo is what all engines behind dynamo's frontend have in common: a backend of one embeds it.
+// dynamo is the common part of backends with dynamo's frontend, which embed it.
 type dynamo struct{}
 
-// Services are etcd, in which workers register, and NATS where a plane asks for it.
+// Services returns etcd, with which workers register, and NATS if a plane uses it.
 func (dynamo) Services(s Deployment) []Process {
 	service := func(role schema.Role, port int, argv ...string) Process {
 		return Process{
@@ -41,7 +41,7 @@ func (dynamo) Services(s Deployment) []Process {
 	return out
 }
 
-// Frontend is ready once its health answer counts all workers.
+// Frontend returns the frontend, which is ready when its health response lists all workers.
 func (d dynamo) Frontend(s Deployment) Process {
 	r, port := s.Recipe, itoa(frontendPort)
 	argv := []string{"python3", "-m", "dynamo.frontend", "--http-port=" + port}
@@ -63,14 +63,14 @@ func (d dynamo) Frontend(s Deployment) Process {
 	}
 }
 
-// Components are the names under which dynamo's workers register.
+// Components returns the names under which dynamo's workers register.
 func (dynamo) Components() map[string]schema.Role {
 	return map[string]schema.Role{
 		string(schema.Prefill): schema.Prefill, string(schema.Decode): schema.Decode, "backend": schema.Decode,
 	}
 }
 
-// env is what every process of dynamo's starts from.
+// baseEnv returns the environment that all processes of dynamo share.
 func (dynamo) baseEnv(s Deployment) Env {
 	var e Env
 	e.Set("HEAD_NODE_IP", s.Head.Address, BuiltIn)
@@ -83,8 +83,8 @@ func (dynamo) baseEnv(s Deployment) Env {
 	return e
 }
 
-// workerEnv is the environment of a worker. What its engine needs stands before the environment of
-// the role where that may replace it, else after it. The global environment replaces either.
+// workerEnv returns the environment of a worker. The environment of the role overrides before and is
+// overridden by after, which are variables of the engine. The global environment overrides all three.
 func (d dynamo) workerEnv(s Deployment, w Worker, before, after []Var) Env {
 	e := d.baseEnv(s)
 	e.Set("DYN_SYSTEM_PORT", itoa(systemPort+w.Number), BuiltIn)

@@ -8,14 +8,14 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Mock is the mock servers of a local run, which stand in for the servers of any
-// backend: processes of this machine that answer by arithmetic, at this speed.
+// Mock defines the mock servers that replace the servers of any backend in a local run. The
+// fields are their simulated speed.
 type Mock struct {
 	TTFT, PrefillPerToken, ITL  time.Duration
-	StreamInterval, BlockTokens int // tokens an event; tokens a prefix-cache block: the sample's prompts are short
+	StreamInterval, BlockTokens int // tokens per event; tokens per prefix-cache block, small for short prompts
 }
 
-// LocalMock is what every mock process of a local run is told.
+// LocalMock returns the speed of the mock servers of a local run.
 func LocalMock() Mock {
 	return Mock{
 		TTFT: 120 * time.Millisecond, PrefillPerToken: 40 * time.Microsecond, ITL: 10 * time.Millisecond, StreamInterval: 2,
@@ -30,16 +30,16 @@ func (m Mock) flags() []string {
 	}
 }
 
-// String is the speed as flags of the mock server.
+// String returns the speed as flags of the mock server.
 func (m Mock) String() string { return strings.Join(m.flags(), " ") }
 
-// Config is none: the flags say everything.
+// Config returns no file: mock servers have flags only.
 func (Mock) Config(recipes.Role) (name, text string, err error) { return "", "", nil }
 
-// Services are none: the frontend is told its workers' addresses.
+// Services returns nil: the addresses of the workers are flags of the frontend.
 func (Mock) Services(Deployment) []Process { return nil }
 
-// Worker is one process, whatever the engine has GPUs.
+// Worker returns one process, independent of the number of GPUs.
 func (m Mock) Worker(s Deployment, w Worker) Process {
 	p := m.newProcess(s, w.Step(), w.Role.Name)
 	p.Ready = Readiness{
@@ -48,7 +48,7 @@ func (m Mock) Worker(s Deployment, w Worker) Process {
 	return p
 }
 
-// Frontend routes to all workers by session.
+// Frontend returns the frontend, which routes requests to workers by session.
 func (m Mock) Frontend(s Deployment) Process {
 	var workers []string
 	for _, w := range s.Workers {
@@ -71,5 +71,5 @@ func (m Mock) newProcess(s Deployment, step string, role schema.Role, more ...st
 	}
 }
 
-// Components are those of TensorRT-LLM, which the mock frontend speaks like.
+// Components returns the components of TensorRT-LLM, whose names the mock frontend uses.
 func (Mock) Components() map[string]schema.Role { return trtllm{}.Components() }

@@ -49,7 +49,7 @@ func ruleCases() []ruleCase {
 	add := func(c ruleCase, text string) ruleCase { c.old, c.new = more(text); return c }
 	return []ruleCase{
 		add(ruleCase{
-			rule: "string-map", sev: e, path: "environment.FOO", want: "must be strings", value: `"1"`,
+			rule: "string-map", sev: e, path: "environment.FOO", want: "must be a string", value: `"1"`,
 		}, "environment: {FOO: 1}"),
 		{
 			rule: "env-override", old: "backend:\n", new: "environment: {A: x}\nbackend:\n  decode_environment: {A: y}\n",
@@ -57,10 +57,10 @@ func ruleCases() []ruleCase {
 		},
 		{
 			rule: "env-placeholder", old: "backend:\n", new: "backend:\n  prefill_environment: {A: 'n{node_id}'}\n", sev: w,
-			path: "backend.prefill_environment.A", want: "as it stands",
+			path: "backend.prefill_environment.A", want: "are not replaced",
 		},
 		add(ruleCase{
-			rule: "srun-options", sev: w, path: "srun_options", want: "client's step alone",
+			rule: "srun-options", sev: w, path: "srun_options", want: "client's step only",
 		}, "srun_options: {mpi: pmix}"),
 		{
 			rule: "levels", old: "concurrency: 1010", new: "concurrencies: 64", sev: e, path: "benchmark.concurrencies",
@@ -142,7 +142,7 @@ func ruleCases() []ruleCase {
 		},
 		{
 			rule: "cluster-file", cluster: "use_het_jobs: true", sev: e, path: "resources.het_jobs",
-			want: "refuses every trtllm recipe", value: "false",
+			want: "rejects every trtllm recipe", value: "false",
 		},
 		{
 			rule: "cluster-gpus", old: "  gpus_per_node: 4\n", cluster: "gpus_per_node: 4", sev: w,
@@ -183,7 +183,7 @@ func ruleCases() []ruleCase {
 		add(ruleCase{
 			rule: "no-effect", sev: w, path: "output.log_dir", want: "no effect", value: "-",
 		}, "output: {log_dir: x, }"),
-		add(ruleCase{rule: "setup-script", sev: w, path: "setup_script", want: "once a GPU"}, "setup_script: x.sh"),
+		add(ruleCase{rule: "setup-script", sev: w, path: "setup_script", want: "once per GPU"}, "setup_script: x.sh"),
 		{
 			rule: "results-dir", old: "  concurrency: 1010\n",
 			new: "  concurrency: 1010\n  env: {AGENTPERF_EXTRA_ARGS: '--results-dir /x'}\n", sev: w,
@@ -204,45 +204,48 @@ func ruleCases() []ruleCase {
 		}, "environment: {A: 12:30}"),
 		{
 			rule: "yaml-1.1", old: "{max_attempts: 300}", new: "{max_attempts: 0o454}", sev: e,
-			path: "health_check.max_attempts", want: "is the text", value: "300",
+			path: "health_check.max_attempts", want: "read as string", value: "300",
 		},
 		{
 			rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: [1e-5]}", sev: w,
-			path: "backend.trtllm_config.prefill.x[0]", want: "is the text", value: "1.0e-05",
+			path: "backend.trtllm_config.prefill.x[0]", want: "read as string", value: "1.0e-05",
 		},
 		{
 			rule: "yaml-1.1", old: "{tensor_parallel_size: 4}", new: "{tensor_parallel_size: 4, x: off}", sev: w,
 			path: "backend.trtllm_config.prefill.x", want: "bool false",
 		},
 		{
-			rule: "yaml-1.1", wold: "2400.0", wnew: "2.4e3", sev: w, path: "phase_timeout_seconds", want: "is the text",
+			rule: "yaml-1.1", wold: "2400.0", wnew: "2.4e3", sev: w, path: "phase_timeout_seconds", want: "read as string",
 			value: "2400",
 		},
-		{rule: "duplicate-key", old: "name: ap\n", new: "name: a\nname: ap\n", sev: e, path: "name", want: "first on line 1"},
+		{
+			rule: "duplicate-key", old: "name: ap\n", new: "name: a\nname: ap\n", sev: e, path: "name",
+			want: "first given on line 1",
+		},
 		{
 			rule: "unknown-field", old: "prefill_workers", new: "prefil_workers", sev: e, path: "resources.prefil_workers",
 			want: `"prefill_workers"`, value: "prefill_workers",
 		},
-		{rule: "type", old: "install: false", new: "install: maybe", sev: e, path: "dynamo.install", want: "want bool"},
+		{rule: "type", old: "install: false", new: "install: maybe", sev: e, path: "dynamo.install", want: "expected bool"},
 		{
-			rule: "type", old: "precision: fp4", new: "precision: 4", sev: e, path: "model.precision", want: "want string",
+			rule: "type", old: "precision: fp4", new: "precision: 4", sev: e, path: "model.precision", want: "expected string",
 			value: `"4"`,
 		},
 		{
 			rule: "coerced", old: "max_attempts: 300", new: "max_attempts: '300'", sev: w, path: "health_check.max_attempts",
-			want: "text", value: "300",
+			want: "is expected", value: "300",
 		},
 		{
 			rule: "coerced", old: "max_attempts: 300", new: "max_attempts: 300.7", sev: w, path: "health_check.max_attempts",
-			want: "cuts it to 300", value: "300",
+			want: "truncates it to 300", value: "300",
 		},
 		{
 			rule: "coerced", old: "install: false", new: "install: 'no'", sev: w, path: "dynamo.install",
-			want: "taken for false", value: "false",
+			want: "read as false", value: "false",
 		},
 		{
 			rule: "foreign", old: "type: agentperf", new: "type: sa-bench\n  random_range_ratio: 0.8", sev: n,
-			path: "benchmark.random_range_ratio", want: "carried",
+			path: "benchmark.random_range_ratio", want: "passed on unchanged",
 		},
 		{
 			rule: "not-run-here", old: "type: agentperf", new: "type: sa-bench", sev: w, path: "benchmark.type",
@@ -356,7 +359,7 @@ func TestLayout2(t *testing.T) {
 			want: "a field of layout 1; in layout 2 it is engine",
 		},
 		{
-			old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  osl: 5\n", path: "benchmark.osl", want: "refuses",
+			old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  osl: 5\n", path: "benchmark.osl", want: "rejects",
 			value: "-",
 		},
 		{old: "engine: {type: trtllm}", new: "engine: vllm", path: "engine.type", want: "can be read but not run"},

@@ -1,6 +1,6 @@
-// Package examples holds recipes to start from, each with its workload and documented in its own
-// comments: the baseline that parity is measured with, a small aggregated run, one with several
-// levels, one for a machine without GPUs. It holds files and knows nothing of what they mean.
+// Package examples contains example recipes with their workloads, documented by comments: the
+// baseline of parity measurements, a small aggregated run, a run with several concurrency levels,
+// and a run for a machine without GPUs.
 package examples
 
 import (
@@ -16,11 +16,11 @@ var files embed.FS
 
 const workloadSuffix = ".workload.yaml"
 
-// Names lists the examples, in alphabetical order.
+// Names returns the names of the examples in alphabetical order.
 func Names() []string {
 	var names []string
 	entries, err := files.ReadDir(".")
-	if err != nil { // the folder is part of the program
+	if err != nil { // not possible: the directory is embedded
 		return nil
 	}
 	for _, e := range entries {
@@ -32,7 +32,7 @@ func Names() []string {
 	return names
 }
 
-// Read gives an example's recipe and workload as they are written.
+// Read returns the recipe and the workload of an example as YAML.
 func Read(name string) (recipe, workload []byte, err error) {
 	if recipe, err = files.ReadFile(name + ".yaml"); err == nil {
 		workload, err = files.ReadFile(name + workloadSuffix)

@@ -1,5 +1,4 @@
-// Package merge compares texts line by line and brings two versions of one text
-// together. It knows nothing of what the lines mean.
+// Package merge compares texts line by line and merges two versions of a text.
 package merge
 
 import (
@@ -8,24 +7,24 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Op says what a line of a comparison is.
+// Op is the type of a line in a comparison.
 type Op byte
 
-// The lines of a comparison: in both texts, in the old one only, in the new one only.
+// The types of lines: in both texts, in the old text only, in the new text only.
 const (
 	Unchanged Op = ' '
 	Removed   Op = '-'
 	Added     Op = '+'
 )
 
-// Line is a line of a comparison, without its line end.
+// Line is a line of a comparison, without its line ending.
 type Line struct {
 	Op       Op
 	Text     string
-	Old, New int // its number in each text, from 1; 0: it is not there
+	Old, New int // line number in each text, from 1; 0 if the text does not have it
 }
 
-// Compare lists all lines of two texts in order.
+// Compare returns the lines of both texts in order.
 func Compare(old, new string) []Line {
 	edits := udiff.Lines(old, new)
 	var out []Line
@@ -54,7 +53,7 @@ func Compare(old, new string) []Line {
 	return out
 }
 
-// lines splits a text behind its line ends.
+// splitLines splits a text after its line endings.
 func splitLines(s string) []string {
 	if s == "" {
 		return nil
@@ -62,18 +61,20 @@ func splitLines(s string) []string {
 	return strings.SplitAfter(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// ThreeWay brings two versions of a text together. Where both changed the same lines in different ways
-// both stand in the result, between the marks that git uses, and count as a conflict.
+// ThreeWay merges two versions of a text. Where both versions change the same lines differently, the
+// result contains both, between the conflict markers of git. It returns the number of such conflicts.
 func ThreeWay(base, mine, theirs string) (text string, conflicts int) {
-	ours, others := udiff.Lines(base, mine), udiff.Lines(base, theirs)
+	mineLeft, theirLeft := udiff.Lines(base, mine), udiff.Lines(base, theirs)
 	var out strings.Builder
 	at := 0
-	for len(ours) > 0 || len(others) > 0 {
-		from, to := firstSpan(ours, others)
-		var a, b []udiff.Edit
-		for grown := true; grown; { // all that touches what is taken already
+	for len(mineLeft) > 0 || len(theirLeft) > 0 {
+		from, to := firstSpan(mineLeft, theirLeft)
+		var mineEdits, theirEdits []udiff.Edit
+		for grown := true; grown; { // collect all edits that overlap the span
 			grown = false
-			for _, side := range []struct{ left, taken *[]udiff.Edit }{{&ours, &a}, {&others, &b}} {
+			for _, side := range []struct{ left, taken *[]udiff.Edit }{
+				{&mineLeft, &mineEdits}, {&theirLeft, &theirEdits},
+			} {
 				for len(*side.left) > 0 && touches((*side.left)[0], from, to) {
 					e := (*side.left)[0]
 					*side.left, *side.taken = (*side.left)[1:], append(*side.taken, e)
@@ -82,15 +83,16 @@ func ThreeWay(base, mine, theirs string) (text string, conflicts int) {
 			}
 		}
 		out.WriteString(base[at:from])
-		x, y := applyEdits(base, from, to, a), applyEdits(base, from, to, b)
+		mineText, theirText := applyEdits(base, from, to, mineEdits), applyEdits(base, from, to, theirEdits)
 		switch {
-		case len(b) == 0 || x == y:
-			out.WriteString(x)
-		case len(a) == 0:
-			out.WriteString(y)
+		case len(theirEdits) == 0 || mineText == theirText:
+			out.WriteString(mineText)
+		case len(mineEdits) == 0:
+			out.WriteString(theirText)
 		default:
 			conflicts++
-			out.WriteString("<<<<<<< mine\n" + withLineEnd(x) + "=======\n" + withLineEnd(y) + ">>>>>>> on disk\n")
+			out.WriteString("<<<<<<< mine\n" + withLineEnd(mineText) +
+				"=======\n" + withLineEnd(theirText) + ">>>>>>> on disk\n")
 		}
 		at = to
 	}
@@ -98,7 +100,7 @@ func ThreeWay(base, mine, theirs string) (text string, conflicts int) {
 	return out.String(), conflicts
 }
 
-// next is the span of the first of the edits that are left.
+// firstSpan returns the span of the first edit of a and b.
 func firstSpan(a, b []udiff.Edit) (from, to int) {
 	if len(b) == 0 || len(a) > 0 && a[0].Start <= b[0].Start {
 		return a[0].Start, a[0].End
@@ -106,13 +108,13 @@ func firstSpan(a, b []udiff.Edit) (from, to int) {
 	return b[0].Start, b[0].End
 }
 
-// touches says whether an edit is of the same lines as a span, or where one of the
-// two is an insertion.
+// touches reports whether an edit overlaps a span. An insertion at an end of the span or of
+// the edit counts as an overlap.
 func touches(e udiff.Edit, from, to int) bool {
 	return e.Start < to || e.Start == to && (e.Start == e.End || from == to || e.Start == from)
 }
 
-// applied is a span of a text with edits made in it.
+// applyEdits returns a span of a text with edits applied.
 func applyEdits(base string, from, to int, edits []udiff.Edit) string {
 	var out strings.Builder
 	for _, e := range edits {
@@ -123,7 +125,7 @@ func applyEdits(base string, from, to int, edits []udiff.Edit) string {
 	return out.String() + base[from:to]
 }
 
-// ended is a text with an end to its last line.
+// withLineEnd returns a text whose last line ends with a newline.
 func withLineEnd(s string) string {
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		s += "\n"

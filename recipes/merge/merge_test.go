@@ -5,23 +5,23 @@ import (
 	"testing"
 )
 
-func TestThree(t *testing.T) {
+func TestThreeWay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, base, mine, theirs, want string
 		conflicts                      int
 	}{
-		{"nobody", "a\nb\n", "a\nb\n", "a\nb\n", "a\nb\n", 0},
+		{"neither", "a\nb\n", "a\nb\n", "a\nb\n", "a\nb\n", 0},
 		{"mine", "a\nb\n", "a\nc\n", "a\nb\n", "a\nc\n", 0},
 		{"theirs", "a\nb\n", "a\nb\n", "a\nc\n", "a\nc\n", 0},
-		{"both, apart", "a\nb\nc\nd\n", "A\nb\nc\nd\n", "a\nb\nc\nD\n", "A\nb\nc\nD\n", 0},
-		{"both, side by side", "a\nb\n", "A\nb\n", "a\nB\n", "A\nB\n", 0},
-		{"both the same", "a\nb\n", "a\nc\n", "a\nc\n", "a\nc\n", 0},
-		{"both, one line", "a\nb\nc\n", "a\nm\nc\n", "a\nt\nc\n", "a\n<<<<<<< mine\nm\n=======\nt\n>>>>>>> on disk\nc\n", 1},
+		{"both, different lines", "a\nb\nc\nd\n", "A\nb\nc\nd\n", "a\nb\nc\nD\n", "A\nb\nc\nD\n", 0},
+		{"both, adjacent lines", "a\nb\n", "A\nb\n", "a\nB\n", "A\nB\n", 0},
+		{"both, same change", "a\nb\n", "a\nc\n", "a\nc\n", "a\nc\n", 0},
+		{"both, same line", "a\nb\nc\n", "a\nm\nc\n", "a\nt\nc\n", "a\n<<<<<<< mine\nm\n=======\nt\n>>>>>>> on disk\nc\n", 1},
 		{"removed and changed", "a\nb\nc\n", "a\nc\n", "a\nt\nc\n", "a\n<<<<<<< mine\n=======\nt\n>>>>>>> on disk\nc\n", 1},
-		{"both add at one place", "a\n", "a\nm\n", "a\nt\n", "a\n<<<<<<< mine\nm\n=======\nt\n>>>>>>> on disk\n", 1},
-		{"no last line end", "a", "m", "t", "<<<<<<< mine\nm\n=======\nt\n>>>>>>> on disk\n", 1},
-		{"from nothing", "", "m\n", "", "m\n", 0},
+		{"both insert at the same place", "a\n", "a\nm\n", "a\nt\n", "a\n<<<<<<< mine\nm\n=======\nt\n>>>>>>> on disk\n", 1},
+		{"no newline at the end", "a", "m", "t", "<<<<<<< mine\nm\n=======\nt\n>>>>>>> on disk\n", 1},
+		{"empty base", "", "m\n", "", "m\n", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -48,8 +48,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Nothing that one side alone has changed is lost, whatever the texts are.
-func FuzzThree(f *testing.F) {
+// ThreeWay loses no change of either side, for any texts.
+func FuzzThreeWay(f *testing.F) {
 	f.Add("a\nb\nc\n", "a\nm\nc\n", "a\nt\nc\nd")
 	f.Fuzz(func(t *testing.T, base, mine, theirs string) {
 		if got, n := ThreeWay(base, mine, base); got != mine || n != 0 {

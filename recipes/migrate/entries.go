@@ -10,19 +10,18 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// entry is one key of a mapping as it is written: the comments above it, the
-// text behind its colon to the end of its last line, and how far it is indented.
+// entry is the text of a key and its value in a mapping, with the comments above it.
 type entry struct {
-	comments string // whole lines, with their indentation
+	comments string // the lines above the key, indented
 	key      string
-	value    string // behind the colon; ends with a line break
+	value    string // the text after the colon; ends with a line break
 	indent   int
 	node     *yaml.Node
-	children []entry // set for mappings that are taken apart or put together
+	children []entry // non-nil for mappings whose fields move
 }
 
-// entries takes a block mapping apart. from is where its first comment begins; rest is what stands
-// behind its last entry on lines of its own: nothing, since comments there belong to what follows.
+// entries splits a block mapping into entries. from is the offset of the first comment. Comments
+// after the last entry belong to what follows the mapping.
 func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 	var out []entry
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -49,7 +48,7 @@ func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 	return out, nil
 }
 
-// flowEntries takes a mapping in braces apart; each entry becomes a line.
+// flowEntries splits a mapping in braces into entries of one line each.
 func (m *migration) flowEntries(n *yaml.Node) []entry {
 	var out []entry
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -61,7 +60,7 @@ func (m *migration) flowEntries(n *yaml.Node) []entry {
 	return out
 }
 
-// children takes an entry's mapping apart.
+// children splits the mapping of an entry into entries. It returns nil for other values.
 func (m *migration) children(e entry) ([]entry, error) {
 	n := e.node
 	switch {
@@ -85,7 +84,7 @@ func (m *migration) children(e entry) ([]entry, error) {
 			"line %d: %s has an anchor; replace its aliases by the value and remove it", n.Line, e.key)
 	}
 	from := m.lineStart(m.spans[n.Content[0]][0])
-	for from > 0 { // comments and blank lines above the first key are its own
+	for from > 0 { // comments and blank lines above the first key belong to it
 		above := m.lineStart(from - 1)
 		if t := bytes.TrimSpace(m.data[above:from]); len(t) > 0 && t[0] != '#' {
 			break
@@ -111,7 +110,7 @@ func (m *migration) withLineEnd(b []byte) string {
 	return string(b) + m.eol
 }
 
-// behind is the comment on the line of an entry's key.
+// keyComment returns the comment on the line of the key.
 func (e entry) keyComment() string {
 	first, _, _ := strings.Cut(e.value, "\n")
 	if t := strings.TrimSpace(first); strings.HasPrefix(t, "#") {
@@ -120,7 +119,7 @@ func (e entry) keyComment() string {
 	return ""
 }
 
-// render writes an entry at an indentation.
+// render writes an entry with an indentation of indent spaces.
 func (e entry) render(b *strings.Builder, indent, step int, eol string) {
 	b.WriteString(reindent(e.comments, indent-e.indent, eol))
 	b.WriteString(strings.Repeat(" ", indent) + e.key + ":")
@@ -135,7 +134,7 @@ func (e entry) render(b *strings.Builder, indent, step int, eol string) {
 	}
 }
 
-// shift indents lines by more or fewer spaces; blank ones stay.
+// reindent changes the indentation of lines by some spaces. Blank lines become empty.
 func reindent(text string, by int, eol string) string {
 	if by == 0 || text == "" {
 		return text
@@ -153,22 +152,22 @@ func reindent(text string, by int, eol string) string {
 	return b.String()
 }
 
-// services is what layout 1 calls infra.
+// infraSettings are the fields of infra in layout 1, which are services in layout 2.
 type infraSettings struct {
 	comments  string
-	index     int // in the result
+	index     int // in migration.out
 	dedicated bool
 	payload   string
 }
 
-// infra reads the mapping; where nothing of it is said there is nothing to write.
+// readInfra reads the infra mapping into m.infra.
 func (m *migration) readInfra(e entry) error {
-	kids, err := m.children(e)
+	children, err := m.children(e)
 	if err != nil {
 		return err
 	}
 	s := infraSettings{comments: e.comments, index: len(m.out)}
-	for _, k := range kids {
+	for _, k := range children {
 		s.comments += reindent(k.comments, e.indent-k.indent, m.eol)
 		switch k.key {
 		case "etcd_nats_dedicated_node":
@@ -183,7 +182,7 @@ func (m *migration) readInfra(e entry) error {
 	return nil
 }
 
-// place writes etcd and NATS as services.
+// writeServices inserts etcd and NATS as services. It inserts nothing if infra has no settings.
 func (s infraSettings) writeServices(m *migration) {
 	if !s.dedicated && s.payload == "" {
 		return

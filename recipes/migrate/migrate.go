@@ -1,7 +1,7 @@
-// Package migrate writes a recipe of layout 1 in layout 2. It moves the text of
-// each field to its new place, so that comments, order and spelling stay as far
-// as they can, and proves by reading both that they mean the same. It knows the
-// two layouts through their table and reads and writes no file.
+// Package migrate converts recipes from layout 1 to layout 2. It moves the text of each field
+// to its new path, so that comments, order and spelling are kept where possible. It then
+// compares both recipes to make sure that their meaning is the same. The table of fields
+// defines the paths in both layouts. The package does no I/O.
 package migrate
 
 import (
@@ -21,11 +21,11 @@ import (
 // Result is a recipe in layout 2.
 type Result struct {
 	Data  []byte
-	Notes []string // what was left out or has to be looked at
+	Notes []string // fields that were left out, with the reason
 }
 
-// Recipe migrates a recipe, or a file with a base and overrides; file names it in
-// errors. What can't be moved by a program is an error that says where it stands.
+// Recipe migrates a recipe, or a file with a base and overrides. The file name is used in
+// errors only. It is an error if a field can't be moved automatically.
 func Recipe(file string, data []byte) (Result, error) {
 	m, out, err := migrateAndVerify(file, data)
 	if err != nil {
@@ -34,6 +34,7 @@ func Recipe(file string, data []byte) (Result, error) {
 	return Result{Data: out, Notes: m.notes}, nil
 }
 
+// migrateAndVerify migrates all recipes of a file and compares them with the originals.
 func migrateAndVerify(file string, data []byte) (*migration, []byte, error) {
 	old, err := readRecipes(file, data)
 	if err != nil {
@@ -72,7 +73,7 @@ func migrateAndVerify(file string, data []byte) (*migration, []byte, error) {
 	return m, out, nil
 }
 
-// read reads every recipe of a file, the base first.
+// readRecipes returns the recipes of a file, the base first.
 func readRecipes(file string, data []byte) ([]*recipes.Recipe, error) {
 	all, found := recipes.Variants(file, data, "")
 	if len(all) == 0 {
@@ -110,24 +111,26 @@ func invalid(d recipes.Diagnostic) error {
 	return problem.Errorf(problem.RecipeInvalid, "%s%s", where, d.Message)
 }
 
-// maxProved is how many recipes of one file are compared; those of a sweep are all alike.
+// maxCompared is the maximum number of recipes of a file that are compared. The recipes of a
+// sweep differ in values only.
 const maxCompared = 32
 
+// migration is the state of the migration of a file.
 type migration struct {
 	data      []byte
-	eol       string
+	eol       string // line ending of the file
 	root      *yaml.Node
-	spans     map[*yaml.Node][2]int
-	agentperf bool
+	spans     map[*yaml.Node][2]int // start and end offset of each node
+	agentperf bool                  // the benchmark is agentperf
 
-	out       []entry
+	out       []entry // result for the current recipe
 	infra     infraSettings
 	notes     []string
-	dropped   map[string]bool
-	dedicated map[string]bool
+	dropped   map[string]bool // canonical paths that may differ from the original
+	dedicated map[string]bool // frontend, benchmark: has a dedicated node
 }
 
-// homes is what the mappings of layout 1 are called in layout 2.
+// layout2Names maps the top-level mappings of layout 1 to their names in layout 2.
 var layout2Names = map[string]string{
 	"backend": "engine", "resources": "resources", "frontend": "frontend", "benchmark": "benchmark", "dynamo": "dynamo",
 }
@@ -159,18 +162,18 @@ func (m *migration) run() ([]byte, error) {
 	return []byte(out), nil
 }
 
-// family migrates the base and each override by itself.
+// migrateOverrides migrates the base and each override.
 func (m *migration) migrateOverrides(b *strings.Builder, all []entry) (rest string, err error) {
 	for _, e := range all {
-		kids, err := m.children(e)
+		children, err := m.children(e)
 		if err != nil {
 			return "", err
 		}
-		if len(kids) == 0 || e.key == "lock" {
+		if len(children) == 0 || e.key == "lock" {
 			e.render(b, 0, m.indentStep(), m.eol)
 			continue
 		}
-		if err := m.migrateRecipe(kids, e.key == "base"); err != nil {
+		if err := m.migrateRecipe(children, e.key == "base"); err != nil {
 			return "", err
 		}
 		b.WriteString(rest + e.comments + e.key + ":" + e.keyComment() + m.eol)
@@ -179,11 +182,11 @@ func (m *migration) migrateOverrides(b *strings.Builder, all []entry) (rest stri
 	return rest, nil
 }
 
-// recipe moves the entries of one recipe; a whole one gets the line of its
-// layout, below the head of the file, which stays on top.
-func (m *migration) migrateRecipe(all []entry, whole bool) error {
+// migrateRecipe moves the entries of a recipe. If it is complete, that is, not an override, it
+// adds the schema line below the comment at the start of the file.
+func (m *migration) migrateRecipe(all []entry, complete bool) error {
 	m.out, m.infra = nil, infraSettings{}
-	if whole && len(all) > 0 {
+	if complete && len(all) > 0 {
 		head := entry{key: "schema", value: " 2" + m.eol, indent: all[0].indent}
 		if all[0].indent > 0 || m.lineStart(m.spans[m.root.Content[0]][0]) > 0 {
 			head.comments, all[0].comments = all[0].comments, ""
@@ -205,8 +208,8 @@ func (m *migration) migrateRecipe(all []entry, whole bool) error {
 	return nil
 }
 
-// render writes the result; comments of what is left with nothing go to the next
-// entry, and are returned behind the last.
+// render writes the result. The comments of an entry whose children were all moved go to
+// the next entry; if there is none, render returns them.
 func (m *migration) render(b *strings.Builder, indent int) (rest string) {
 	lead := ""
 	for _, e := range m.out {
@@ -223,7 +226,7 @@ func (m *migration) render(b *strings.Builder, indent int) (rest string) {
 	return lead
 }
 
-// step is the indentation of the file's first nested block.
+// indentStep returns the indentation of the first nested block of the file.
 func (m *migration) indentStep() int {
 	for _, v := range m.root.Content {
 		if v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle == 0 && len(v.Content) > 0 {
@@ -235,26 +238,28 @@ func (m *migration) indentStep() int {
 	return 2
 }
 
-// top moves one entry of the top level.
+// moveTopLevel moves an entry of the top level.
 func (m *migration) moveTopLevel(e entry) error {
 	if e.key == string(schema.Infra) {
 		return m.readInfra(e)
 	}
-	home, apart := layout2Names[e.key]
-	if !apart || e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!null" {
+	name, nested := layout2Names[e.key]
+	if !nested || e.node.Kind == yaml.ScalarNode && e.node.ShortTag() == "!!null" {
 		m.out = append(m.out, e)
 		return nil
 	}
-	kids, err := m.children(e)
+	children, err := m.children(e)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(kids, func(k entry) bool { return m.moves(e.key, k) }) && home == e.key {
-		m.out = append(m.out, e) // nothing of it moves: as it is
+	if !slices.ContainsFunc(children, func(k entry) bool { return m.moves(e.key, k) }) && name == e.key {
+		m.out = append(m.out, e) // no field moves
 		return nil
 	}
-	m.out = append(m.out, entry{key: home, comments: e.comments, value: e.keyComment() + m.eol, indent: e.indent, children: []entry{}})
-	for _, k := range kids {
+	m.out = append(m.out, entry{
+		key: name, comments: e.comments, value: e.keyComment() + m.eol, indent: e.indent, children: []entry{},
+	})
+	for _, k := range children {
 		if err := m.moveField(e.key, k); err != nil {
 			return err
 		}
@@ -262,7 +267,7 @@ func (m *migration) moveTopLevel(e entry) error {
 	return nil
 }
 
-// moves says whether a field is another in layout 2.
+// moves reports whether a field has another path or value in layout 2.
 func (m *migration) moves(parent string, k entry) bool {
 	path := recipes.Join(parent, k.key)
 	n := schema.Recipe(1).Lookup(path)
@@ -272,11 +277,12 @@ func (m *migration) moves(parent string, k entry) bool {
 	return n.Field.V2 != path || m.isUnused(path) || path == "frontend.type" && k.node.Value == "sglang"
 }
 
+// isUnused reports whether layout 2 rejects a field because agentperf does not use it.
 func (m *migration) isUnused(path string) bool {
 	return m.agentperf && slices.Contains(recipes.UnusedByAgentPerf(), path)
 }
 
-// field moves one entry below the top level.
+// moveField moves an entry below the top level.
 func (m *migration) moveField(parent string, k entry) error {
 	path := recipes.Join(parent, k.key)
 	if done, err := m.moveSpecial(path, k); done || err != nil {
@@ -284,7 +290,7 @@ func (m *migration) moveField(parent string, k entry) error {
 	}
 	n := schema.Recipe(1).Lookup(path)
 	switch {
-	case n == nil: // of an engine or benchmark that is not known here: carried
+	case n == nil: // of an engine or benchmark whose fields the table does not list
 		m.putAt(append(strings.Split(layout2Names[strings.SplitN(parent, ".", 2)[0]], "."), k.key), k)
 		return nil
 	case n.Field != nil && n.Field.V2 == "":
@@ -294,29 +300,29 @@ func (m *migration) moveField(parent string, k entry) error {
 		m.putAt(strings.Split(n.Field.V2, "."), k)
 		return nil
 	}
-	kids, err := m.children(k)
+	children, err := m.children(k)
 	if err != nil {
 		return err
 	}
-	for i, kid := range kids {
+	for i, child := range children {
 		if i == 0 {
-			kid.comments = reindent(k.comments, kid.indent-k.indent, m.eol) + kid.comments
+			child.comments = reindent(k.comments, child.indent-k.indent, m.eol) + child.comments
 		}
-		if err := m.moveField(path, kid); err != nil {
+		if err := m.moveField(path, child); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// special moves what the table alone does not tell.
+// moveSpecial moves the fields whose path in layout 2 is not just that in the table.
 func (m *migration) moveSpecial(path string, k entry) (done bool, err error) {
 	word := k.node.Value
 	switch {
 	case m.isUnused(path):
 		m.dropped[path] = true
 		m.notes = append(m.notes,
-			fmt.Sprintf("%s (line %d) is left out: agentperf does not use it, and layout 2 refuses it", path, k.node.Line))
+			fmt.Sprintf("%s (line %d) was left out: agentperf does not use it, and layout 2 rejects it", path, k.node.Line))
 	case path == schema.Decode.NodesPath() && word == "0":
 		k.value = strings.Replace(k.value, "0", "colocate", 1)
 		m.putAt([]string{"roles", string(schema.Decode), "nodes"}, k)
@@ -328,12 +334,12 @@ func (m *migration) moveSpecial(path string, k entry) (done bool, err error) {
 	case isEngineConfig(path):
 		m.putAt([]string{"roles", roleName(k.key), "args"}, k)
 	case path == "backend.kv_events_config" && k.node.Kind == yaml.MappingNode:
-		kids, err := m.children(k)
+		children, err := m.children(k)
 		if err != nil {
 			return true, err
 		}
-		for _, kid := range kids {
-			m.putAt([]string{"roles", roleName(kid.key), "kv_events"}, kid)
+		for _, child := range children {
+			m.putAt([]string{"roles", roleName(child.key), "kv_events"}, child)
 		}
 	default:
 		return false, nil
@@ -341,8 +347,9 @@ func (m *migration) moveSpecial(path string, k entry) (done bool, err error) {
 	return true, nil
 }
 
-// placement moves where frontend and client run: a node of their own is one of the places in layout
-// 2, and goes before head, the only place that may stand beside it in layout 1.
+// movePlacement moves the placement of the frontend or the client. A dedicated node is a value of
+// placement.node in layout 2. It replaces head, the only placement that layout 1 allows together with
+// a dedicated node.
 func (m *migration) movePlacement(path string, k entry) (done bool) {
 	part, key, _ := strings.Cut(path, ".")
 	switch own := strings.EqualFold(k.node.Value, "true"); {
@@ -365,15 +372,15 @@ func (m *migration) movePlacement(path string, k entry) (done bool) {
 	return true
 }
 
-// isConfig says whether a path is a role's configuration of an engine for which the
-// table names no place in layout 2.
+// isEngineConfig reports whether a path is in the configuration of an engine for which the table
+// has no path in layout 2.
 func isEngineConfig(path string) bool {
 	return slices.ContainsFunc(schema.Engines(), func(e schema.Engine) bool {
 		return e.HasRoleConfig && e.Name != schema.TRTLLM && strings.HasPrefix(path, "backend."+e.Name+"_config.")
 	})
 }
 
-// role is a role of layout 2 by its name in layout 1.
+// roleName returns the name in layout 2 of a role of layout 1.
 func roleName(mode string) string {
 	for _, r := range schema.WorkerRoles() {
 		if r.Layout1Name() == mode {
@@ -383,7 +390,7 @@ func roleName(mode string) string {
 	return mode
 }
 
-// place puts an entry at a path of the result, under its last name.
+// putAt adds an entry to the result at a path.
 func (m *migration) putAt(path []string, e entry) {
 	list := &m.out
 	for n, key := range path[:len(path)-1] {
@@ -391,7 +398,7 @@ func (m *migration) putAt(path []string, e entry) {
 		if i < 0 {
 			i = len(*list)
 			made := entry{key: key, children: []entry{}, value: m.eol}
-			if n == len(path)-2 { // what is said above the first field holds for all
+			if n == len(path)-2 { // the comment above the first field applies to all of them
 				made.comments, made.indent, e.comments = e.comments, e.indent, ""
 			}
 			*list = append(*list, made)

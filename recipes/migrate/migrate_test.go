@@ -27,7 +27,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden.Equal(t, "testdata/"+name+".2.yaml", got.Data)
-			// No comment is lost.
+			// All comments are kept.
 			for line := range strings.Lines(string(data)) {
 				if _, comment, ok := strings.Cut(line, "# "); ok &&
 					!strings.Contains(string(got.Data), strings.TrimSpace(comment)) {
@@ -38,8 +38,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A port in layout 1, migrated, is the port in layout 2.
-func TestAMigratedPortIsThePort(t *testing.T) {
+// The migrated recipe of a port in layout 1 is equivalent to the port in layout 2.
+func TestMigratedPortIsEquivalent(t *testing.T) {
 	t.Parallel()
 	one, err := os.ReadFile("../../porter/testdata/sample.recipe1.yaml")
 	if err != nil {
@@ -58,13 +58,13 @@ func TestAMigratedPortIsThePort(t *testing.T) {
 		t.Fatal(found, more)
 	}
 	if d := recipes.DiffRecipes(r, two); d.Identical != d.Total {
-		t.Errorf("they differ: %+v", d.Differences)
+		t.Errorf("the recipes differ: %+v", d.Differences)
 	}
 }
 
 const head = "name: x\nmodel: {path: /m, container: c, precision: fp8}\n"
 
-func TestSpecials(t *testing.T) {
+func TestMovedFields(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{
@@ -85,15 +85,18 @@ func TestSpecials(t *testing.T) {
 			"dynamo:\n  install: true\n  source:\n    rev: abc # pinned\n",
 		},
 		{
-			"payload alone", head + "infra: {nats_max_payload_mb: 24}\n",
+			"payload limit only", head + "infra: {nats_max_payload_mb: 24}\n",
 			"services:\n  - name: nats\n    type: nats\n    options: {max_payload_mb: 24}\n",
 		},
-		{"infra of nothing", head + "infra: {etcd_nats_dedicated_node: false}\nsetup_script: x.sh\n", "setup_script: x.sh\n"},
-		{"router", head + "frontend: {type: sglang}\n", "frontend:\n  type: sglang-router\n"},
-		{"nothing moves", head + "health_check: {max_attempts: 5}\n# end\n", "health_check: {max_attempts: 5}\n# end\n"},
-		{"layout named", "# top\nschema: 1\n" + head + "frontend: {type: dynamo}\n", "frontend: {type: dynamo}\n"},
 		{
-			"own keys of another engine",
+			"infra without settings", head + "infra: {etcd_nats_dedicated_node: false}\nsetup_script: x.sh\n",
+			"setup_script: x.sh\n",
+		},
+		{"router name", head + "frontend: {type: sglang}\n", "frontend:\n  type: sglang-router\n"},
+		{"no field moves", head + "health_check: {max_attempts: 5}\n# end\n", "health_check: {max_attempts: 5}\n# end\n"},
+		{"schema line", "# top\nschema: 1\n" + head + "frontend: {type: dynamo}\n", "frontend: {type: dynamo}\n"},
+		{
+			"unknown keys of another engine",
 			head + "backend:\n  type: vllm\n  connector: nixl\n  vllm_config:\n    aggregated: {x: 1}\n",
 			"engine:\n  type: vllm\n  connector: nixl\nroles:\n  agg:\n    args: {x: 1}\n",
 		},
@@ -119,13 +122,13 @@ func TestSpecials(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestRecipeRefuses(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, in, says string }{
+	for _, c := range []struct{ name, in, message string }{
 		{"layout 2", "schema: 2\n" + head, "already"},
 		{"errors", head + "unknown: 1\n", "correct the errors"},
 		{"not YAML", "{", "not valid YAML"},
-		{"family with errors", "base: {name: x}\noverride_a: {name: y}\n", "correct the errors"},
+		{"overrides with errors", "base: {name: x}\noverride_a: {name: y}\n", "correct the errors"},
 		{
 			"alias",
 			head + "environment: &e {A: b}\nbackend: {type: trtllm, prefill_environment: *e}\n" +
@@ -136,8 +139,8 @@ func TestRefused(t *testing.T) {
 		{"braces", "{name: x, model: {path: /m, container: c, precision: fp8}}\n", "braces"},
 		{"KV store", head + "backend: {type: sglang, mooncake_kv_store: {x: 1}}\n", "by hand"},
 	} {
-		if _, err := Recipe("r.yaml", []byte(c.in)); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: got %v, want %q", c.name, err, c.says)
+		if _, err := Recipe("r.yaml", []byte(c.in)); err == nil || !strings.Contains(err.Error(), c.message) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.message)
 		}
 	}
 }
@@ -153,7 +156,7 @@ func FuzzMigrate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if got, err := Recipe("f", data); err == nil {
 			if _, err := Recipe("f", got.Data); err == nil {
-				t.Errorf("a result that is not layout 2:\n%s", got.Data)
+				t.Errorf("the result is not in layout 2:\n%s", got.Data)
 			}
 		}
 	})

@@ -1,5 +1,5 @@
-// Package safetext makes text that somebody else wrote safe to show: a log line, a file name, a
-// message from a server. It knows nothing of where text comes from or goes to.
+// Package safetext makes untrusted text safe to show in a terminal: log lines, file names, messages
+// of servers.
 package safetext
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// CleanLines is a text of several lines, each made safe as by [Clean].
+// CleanLines applies [Clean] to each line of a text.
 func CleanLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
@@ -18,8 +18,8 @@ func CleanLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Clean is a text on one line without terminal escapes, control characters and
-// marks that reorder text; tabs become spaces, invalid bytes question marks.
+// Clean removes escape sequences, control characters and bidirectional control characters
+// from a line. Tabs become spaces and invalid bytes question marks.
 func Clean(s string) string {
 	if isPrintableASCII(s) {
 		return s
@@ -27,8 +27,8 @@ func Clean(s string) string {
 	return strings.Map(replaceUnsafe, ansi.Strip(strings.ToValidUTF8(s, "?")))
 }
 
-// CleanKeepColors is Clean with the sequences kept that set colours and weight; what they
-// have set ends with the text.
+// CleanKeepColors is like [Clean] but keeps the escape sequences that set colors and font
+// weight. It appends a reset if there are any.
 func CleanKeepColors(s string) string {
 	if isPrintableASCII(s) {
 		return s
@@ -52,7 +52,7 @@ func CleanKeepColors(s string) string {
 	return b.String()
 }
 
-// setsColour says that a sequence is ESC [ numbers m and nothing else.
+// setsColor reports whether a sequence is ESC [ numbers m.
 func setsColor(seq string) bool {
 	body, ok := strings.CutPrefix(seq, "\x1b[")
 	if body, ok2 := strings.CutSuffix(body, "m"); ok && ok2 {
@@ -61,7 +61,7 @@ func setsColor(seq string) bool {
 	return false
 }
 
-// plain says that a text is printable ASCII, as nearly all are.
+// isPrintableASCII reports whether a text is printable ASCII, which most texts are.
 func isPrintableASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -71,6 +71,7 @@ func isPrintableASCII(s string) bool {
 	return true
 }
 
+// replaceUnsafe maps tabs to spaces and unsafe characters to -1, which removes them.
 func replaceUnsafe(r rune) rune {
 	switch {
 	case r == '\t':
@@ -81,8 +82,8 @@ func replaceUnsafe(r rune) rune {
 	return r
 }
 
-// Clip shortens a text to some bytes, for a message, and makes it safe to show: what
-// can't be shown becomes a question mark.
+// Clip truncates a text to n bytes for use in a message and replaces control characters and
+// invalid bytes by question marks.
 func Clip(s string, n int) string {
 	if len(s) > n {
 		s = strings.ToValidUTF8(s[:n], "") + "…"

@@ -1,6 +1,5 @@
-// Package smallfile reads files that others may write meanwhile or have made a pipe, bounded and
-// without waiting, and writes those that the program keeps for itself, at once and whole. Files that
-// a user names are written by engine/outfile.
+// Package smallfile reads small files with a size limit, without blocking on pipes and devices, and
+// writes the program's own files atomically. Package engine/outfile writes the files that a user names.
 package smallfile
 
 import (
@@ -21,8 +20,8 @@ import (
 // ErrTooLarge is the error for a file that exceeds its size limit.
 var ErrTooLarge = problem.New(problem.FileTooLarge, "file too large")
 
-// Open opens a regular file, of any size, for reading. Anything else is an error, without
-// a wait: a pipe may have no writer.
+// Open opens a regular file of any size for reading. Other files are an error. Open does not
+// block on a pipe without a writer.
 func Open(path string) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -38,7 +37,7 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Read reads a regular file of at most maxMiB; a larger one is an [ErrTooLarge].
+// Read reads a regular file of at most maxMiB MiB. For a larger file the error is [ErrTooLarge].
 func Read(path string, maxMiB int64) ([]byte, error) {
 	f, _, err := Open(path)
 	if err != nil {
@@ -55,10 +54,10 @@ func Read(path string, maxMiB int64) ([]byte, error) {
 	return data, nil
 }
 
-// maxJSON bounds a JSON file, in MiB; the plan of a run of a thousand nodes has a few.
+// maxJSON is the size limit of a JSON file in MiB. The plan of a run on 1000 nodes has a few MiB.
 const maxJSON = 64
 
-// ReadJSON reads the JSON value of a file of at most 64 MiB into v.
+// ReadJSON decodes a JSON file of at most 64 MiB into v.
 func ReadJSON(path string, v any) error {
 	data, err := Read(path, maxJSON)
 	if err != nil {
@@ -70,7 +69,7 @@ func ReadJSON(path string, v any) error {
 	return nil
 }
 
-// JSON encodes a value as files have it: indented, with a newline at the end.
+// JSON encodes a value as indented JSON with a newline at the end.
 func JSON(v any) ([]byte, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

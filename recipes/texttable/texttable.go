@@ -1,6 +1,6 @@
-// Package texttable aligns columns of text by terminal cells: a wide character
-// takes two of them, a combining mark and an escape sequence none. It is where
-// commands, reports and screens measure text, so that all of them agree.
+// Package texttable aligns columns of text by terminal cells. A wide character has two cells,
+// a combining mark and an escape sequence none. Commands, reports and screens all use it to
+// measure text.
 package texttable
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Width is the number of cells that a line takes.
+// Width returns the number of terminal cells of a line.
 func Width(s string) int { return ansi.StringWidth(s) }
 
-// AlignLeft pads a line with spaces on the right to w cells; a wider one stays as it is.
+// AlignLeft pads a line on the right to w cells. A wider line is unchanged.
 func AlignLeft(s string, w int) string { return s + spaces(w-Width(s)) }
 
-// AlignRight pads a line with spaces on the left to w cells; a wider one stays as it is.
+// AlignRight pads a line on the left to w cells. A wider line is unchanged.
 func AlignRight(s string, w int) string { return spaces(w-Width(s)) + s }
 
 func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
@@ -24,12 +24,12 @@ func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
 // Column is the layout of one column.
 type Column struct {
 	Gap   int  // spaces before the column
-	Right bool // aligned on the right, as numbers are
+	Right bool // aligned on the right
 }
 
-// Lines lays rows out in columns, each as wide as its widest cell; rows may be of
-// different lengths. A column that is not described is aligned on the left, two
-// spaces behind the one before. No line ends with a space.
+// Lines formats rows in columns. Each column is as wide as its widest cell, and rows may have
+// different lengths. Columns without a description are aligned on the left with a gap of two
+// spaces. Trailing spaces are removed.
 func Lines(rows [][]string, columns ...Column) []string {
 	var widths []int
 	for _, row := range rows {

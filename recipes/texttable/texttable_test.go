@@ -13,9 +13,9 @@ func TestLines(t *testing.T) {
 		columns []Column
 		want    []string
 	}{
-		{"nothing", nil, nil, nil},
+		{"no rows", nil, nil, nil},
 		{
-			"columns that are not described",
+			"columns without a description",
 			[][]string{{"a", "bb", "c"}, {"aaa", "b", "cc"}},
 			nil,
 			[]string{"a    bb  c", "aaa  b   cc"},
@@ -27,7 +27,7 @@ func TestLines(t *testing.T) {
 			[]string{" name    n unit", " x     100 s"},
 		},
 		{"rows of different lengths", [][]string{{"a"}, {"aa", "b"}, {}}, nil, []string{"a", "aa  b", ""}},
-		{"no blanks at the end", [][]string{{"a", "  "}, {"b", "bbbb"}}, nil, []string{"a", "b  bbbb"}},
+		{"no trailing spaces", [][]string{{"a", "  "}, {"b", "bbbb"}}, nil, []string{"a", "b  bbbb"}},
 		{
 			"wide characters",
 			[][]string{{"模型", "|"}, {"abc", "|"}, {"e\u0301", "|"}, {"👩‍🔬", "|"}},
