@@ -12,7 +12,7 @@ import (
 func (c *checker) engine() {
 	r := c.r
 	if g := r.GPUType; g != "" && g != strings.ToLower(g) {
-		d := c.report("gpu-type-case", "resources.gpu_type", "write "+strings.ToLower(g),
+		d := c.report("gpu-type-case", "resources.gpu_type", "use "+strings.ToLower(g),
 			"%q is not lower case: srtctl silently omits NUMA memory binding", g)
 		d.Set(strings.ToLower(g), true)
 	}
