@@ -73,7 +73,7 @@ func TestJourney(t *testing.T) {
 		return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen)
 	})
 	term.Press("c")
-	term.WaitFor("mock arithmetic")
+	term.WaitFor("simulation")
 	term.WaitFor("Output tok/s (server-reported)")
 	term.WaitFor("the band") // within or outside: a busy machine answers late
 	term.Press("ctrl+c")

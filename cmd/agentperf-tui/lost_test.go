@@ -23,7 +23,7 @@ func TestARemovedRunStops(t *testing.T) {
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(100 * time.Millisecond) {
 		o := s.want(0, "runs")
-		if strings.Contains(o.stdout, "run directory not found") && strings.Contains(o.stdout, "its supervisor stopped it") {
+		if strings.Contains(o.stdout, "run directory not found") && strings.Contains(o.stdout, "the supervisor stopped the run") {
 			break
 		}
 		if time.Now().After(deadline) {

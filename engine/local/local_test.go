@@ -17,7 +17,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 )
 
-// The test binary plays a supervisor that a run folder's program is.
+// With the arguments of a supervisor, the test binary runs as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "job" {
 		os.Exit(supervise(os.Args[len(os.Args)-1]))
@@ -29,13 +29,13 @@ func supervise(dir string) int {
 	if _, err := os.Stat(filepath.Join(dir, "fail")); err == nil {
 		return 1
 	}
-	release, err := Hold(context.Background(), dir)
+	release, err := Lock(context.Background(), dir)
 	if err != nil {
 		return 1
 	}
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
-	Tell()
+	ReportReady()
 	<-term
 	if release() != nil {
 		return 1
@@ -43,8 +43,8 @@ func supervise(dir string) int {
 	return 0
 }
 
-// folder is a run folder whose program is this test binary.
-func folder(t *testing.T) string {
+// newRunDir returns a run directory whose program is this test binary.
+func newRunDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	self, err := os.Executable()
@@ -73,7 +73,7 @@ func alive(t *testing.T, dir string) bool {
 
 func TestSubmitAndCancel(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	dir := newRunDir(t)
 	if alive(t, dir) {
 		t.Fatal("a run that was never started is alive")
 	}
@@ -83,7 +83,7 @@ func TestSubmitAndCancel(t *testing.T) {
 	if !alive(t, dir) {
 		t.Fatal("a submitted run is not alive")
 	}
-	if _, err := Hold(t.Context(), dir); !errors.Is(err, errRunning) {
+	if _, err := Lock(t.Context(), dir); !errors.Is(err, errRunning) {
 		t.Errorf("a second supervisor: %v", err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, rundir.PIDFile))
@@ -95,7 +95,7 @@ func TestSubmitAndCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sid, err := getsid(pid); err != nil || sid != pid {
-		t.Errorf("the supervisor is of session %d, %v: it would end with the terminal", sid, err)
+		t.Errorf("the supervisor is in session %d, %v, not in its own, so it would end with the terminal", sid, err)
 	}
 	if err := Cancel(t.Context(), dir); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestSubmitAndCancel(t *testing.T) {
 	}
 }
 
-// getsid is the session of a process.
+// getsid returns the session of a process.
 func getsid(pid int) (int, error) {
 	sid, _, errno := syscall.Syscall(syscall.SYS_GETSID, uintptr(pid), 0, 0)
 	if errno != 0 {
@@ -117,19 +117,19 @@ func getsid(pid int) (int, error) {
 	return int(sid), nil
 }
 
-func TestASupervisorThatEndsAtOnceIsTold(t *testing.T) {
+func TestSubmitReportsEarlyEnd(t *testing.T) {
 	t.Parallel()
-	dir := folder(t)
+	dir := newRunDir(t)
 	if err := os.WriteFile(filepath.Join(dir, "fail"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := Submit(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "sweep_") {
-		t.Errorf("got %v: want the log to look at", err)
+		t.Errorf("got %v, want an error that names the log", err)
 	}
 }
 
-// Looking whether a run is alive never keeps its supervisor from starting.
-func TestLookingDoesNotDisturbAStart(t *testing.T) {
+// Concurrent calls of Alive don't keep a supervisor from starting.
+func TestAliveDoesNotPreventStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	stop := make(chan struct{})
@@ -150,9 +150,9 @@ func TestLookingDoesNotDisturbAStart(t *testing.T) {
 		})
 	}
 	for range 40 {
-		release, err := Hold(t.Context(), dir)
+		release, err := Lock(t.Context(), dir)
 		if err != nil {
-			t.Errorf("refused: %v", err)
+			t.Errorf("lock: %v", err)
 			break
 		}
 		if err := release(); err != nil {
@@ -163,7 +163,7 @@ func TestLookingDoesNotDisturbAStart(t *testing.T) {
 	wg.Wait()
 }
 
-func TestRunnerKillsWhatAStepLeavesBehind(t *testing.T) {
+func TestRunnerKillsProcessGroup(t *testing.T) {
 	t.Parallel()
 	r := NewRunner()
 	defer r.Close()
@@ -204,7 +204,7 @@ func zombie(pid int) bool {
 	return err != nil || strings.Contains(string(data), ") Z")
 }
 
-func TestExitCodeOfASignal(t *testing.T) {
+func TestExitCodeOfSignal(t *testing.T) {
 	t.Parallel()
 	r := NewRunner()
 	defer r.Close()
@@ -221,7 +221,7 @@ func TestExitCodeOfASignal(t *testing.T) {
 	}
 }
 
-func TestBindingsGiveEachServerAPort(t *testing.T) {
+func TestBindingsAssignPorts(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Steps: []plan.Step{{Name: "a"}, {Name: "b"}, {Name: "client", Stage: plan.Client}}}
 	pairs, err := Bindings(p, "L1", "/run", "/run/logs", "/bin/x")

@@ -1,5 +1,5 @@
-// Package local runs a plan on this machine: a step is a process, and the run's supervisor a
-// process of its own that outlives the terminal. It knows nothing of what the steps do.
+// Package local runs a plan on this machine. Each step is a process, and so is the run's supervisor,
+// which continues when the terminal closes.
 package local
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
-// Runner starts steps as processes of this machine, each in a process group of its own. They die
-// with the process that made the runner, also when that is killed: nothing is left behind.
+// Runner starts steps as processes on this machine, each in its own process group. If the process
+// with the runner ends or is killed, the kernel kills the steps.
 type Runner struct {
 	starts chan func()
 }
 
-// NewRunner makes a runner; Close ends it once all steps have ended.
+// NewRunner returns a runner. Call Close when all steps have ended.
 func NewRunner() *Runner {
 	r := &Runner{starts: make(chan func())}
 	go func() {
-		// The kernel ties a child's fate to the thread that made it, so that
-		// thread must live as long as we do.
+		// Pdeathsig refers to the thread that started the child, so that thread must
+		// live as long as the runner.
 		runtime.LockOSThread()
 		for f := range r.starts {
 			f()
@@ -34,17 +34,17 @@ func NewRunner() *Runner {
 	return r
 }
 
-// Close ends the runner. No step may be running, or it is killed.
+// Close ends the runner. Steps that are still running are killed.
 func (r *Runner) Close() { close(r.starts) }
 
-// Start starts a step's Launch command with the step's variables on top of this
-// process's environment.
+// Start starts the command of a step, with the step's variables added to the environment of this
+// process. Its output is appended to the file log.
 func (r *Runner) Start(step plan.Step, log string) (job.Process, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open log of %s: %w", step.Name, err)
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child has its own descriptor
 	cmd := exec.Command(step.Launch[0], step.Launch[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = os.Environ()
@@ -70,7 +70,7 @@ type process struct {
 
 func (p *process) wait() {
 	p.code = job.Wait(p.cmd)
-	// A leader that leaves its children behind would keep ports and logs busy.
+	// Kill the rest of the process group, which might keep ports and logs open.
 	if err := p.Kill(); err != nil && p.code == 0 {
 		p.code = 1
 	}
@@ -83,7 +83,7 @@ func (p *process) ExitCode() int         { return p.code }
 func (p *process) Terminate() error      { return p.signal(syscall.SIGTERM) }
 func (p *process) Kill() error           { return p.signal(syscall.SIGKILL) }
 
-// signal goes to the whole group; one that is gone already has nothing to be told.
+// signal sends a signal to the process group, if it still exists.
 func (p *process) signal(s syscall.Signal) error {
 	if err := syscall.Kill(-p.cmd.Process.Pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("signal %d to group %d: %w", s, p.cmd.Process.Pid, err)

@@ -23,18 +23,18 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// readyFD is the descriptor through which a supervisor tells that it is at work.
+// readyFD is the file descriptor on which a supervisor reports that it is ready.
 const readyFD = 3
 
-// ready is the one line that it says there.
-const ready = "at work"
+// ready is the line that the supervisor writes to readyFD.
+const ready = "ready"
 
-// StartTimeout is how long a supervisor may take until it is at work.
+// StartTimeout limits the time from the start of a supervisor until it is ready.
 const StartTimeout = 30 * time.Second
 
-// Submit starts the supervisor of a published run folder: a process in a session
-// of its own, so that it outlives the terminal. It returns once the supervisor is
-// at work, or with the end of its log if it never was.
+// Submit starts the supervisor of a run directory in its own session, so that it continues when the
+// terminal closes. It returns when the supervisor is ready. If the supervisor ends before that,
+// the error names its log.
 func Submit(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
@@ -57,19 +57,19 @@ func Submit(ctx context.Context, dir string) error {
 	if err := errors.Join(cmd.Start(), w.Close()); err != nil {
 		return fmt.Errorf("start run %s: %w", name, err)
 	}
-	word := make(chan string, 1)
+	report := make(chan string, 1)
 	go func() {
 		line, err := bufio.NewReader(r).ReadString('\n')
-		if err != nil { // closed without a word: the supervisor has ended
+		if err != nil { // the supervisor has ended without a report
 			line = ""
 		}
-		word <- strings.TrimSpace(line)
+		report <- strings.TrimSpace(line)
 	}()
-	go func() { _ = cmd.Wait() }() // its end is in its log; this only reaps it
+	go func() { _ = cmd.Wait() }() // only to reap the process; its log has the cause of its end
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("start run %s: the supervisor did not report ready: %w; see %s", name, ctx.Err(), logPath)
-	case line := <-word:
+	case line := <-report:
 		if line != ready {
 			return problem.Errorf(problem.SupervisorEnded, "start run %s: the supervisor ended before it was ready; see %s",
 				name, logPath)
@@ -78,20 +78,19 @@ func Submit(ctx context.Context, dir string) error {
 	}
 }
 
-// errRunning says that a run folder has a living supervisor already.
+// errRunning is the error for a run that already has a supervisor.
 var errRunning = problem.New(problem.RunExists, "the run already has a supervisor")
 
-// Whoever looks whether a run is alive holds its lock for a moment; a supervisor
-// that meets one tries again for as long.
-const lockPatience, lockPause = time.Second, 5 * time.Millisecond
+// Alive holds the lock of a run for a moment, so a supervisor retries to lock it for lockTimeout.
+const lockTimeout, lockRetry = time.Second, 5 * time.Millisecond
 
-// Hold makes this process the supervisor of a run folder: it takes the lock by which others see
-// that the run is alive, and records its pid. The lock goes with the process, however that ends.
-func Hold(ctx context.Context, dir string) (release func() error, err error) {
-	ctx, done := context.WithTimeout(ctx, lockPatience)
+// Lock makes this process the supervisor of a run: it locks the run directory, which shows that the
+// run is alive, and records the process id. The lock ends with the process.
+func Lock(ctx context.Context, dir string) (release func() error, err error) {
+	ctx, done := context.WithTimeout(ctx, lockTimeout)
 	defer done()
 	lock := flock.New(filepath.Join(dir, rundir.LockFile))
-	ok, err := lock.TryLockContext(ctx, lockPause)
+	ok, err := lock.TryLockContext(ctx, lockRetry)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) || err == nil && !ok:
 		return nil, errRunning
@@ -105,9 +104,9 @@ func Hold(ctx context.Context, dir string) (release func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// Tell says that the supervisor is at work, to whoever started it. Started by
-// hand there is no such pipe, and nobody to tell: only a pipe is written to.
-func Tell() {
+// ReportReady tells the process that started this supervisor that it is ready. It does nothing if
+// the supervisor was started by hand, without a pipe.
+func ReportReady() {
 	var st syscall.Stat_t
 	if syscall.Fstat(readyFD, &st) != nil || st.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 		return
@@ -115,12 +114,12 @@ func Tell() {
 	f := os.NewFile(readyFD, "ready")
 	defer f.Close()
 	if _, err := f.WriteString(ready + "\n"); err != nil {
-		return // whoever it was is gone; the run goes on
+		return // the other process has ended, which does not matter to the run
 	}
 }
 
-// Alive says whether a run folder's supervisor lives. It is a statement about
-// this machine: a lock is not seen from another one on every file system.
+// Alive reports whether a run has a supervisor on this machine. Not every file system shows locks
+// of other machines.
 func Alive(dir string) (bool, error) {
 	path := filepath.Join(dir, rundir.LockFile)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
@@ -164,7 +163,7 @@ func Cancel(ctx context.Context, dir string) error {
 	return nil
 }
 
-// AwaitEnd waits until a run folder's supervisor has ended.
+// AwaitEnd waits until the supervisor of a run has ended.
 func AwaitEnd(ctx context.Context, dir string) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -180,14 +179,14 @@ func AwaitEnd(ctx context.Context, dir string) error {
 	}
 }
 
-// Bindings are the values of a plan's placeholders on this machine: one node,
-// the loopback address, and a free port for each step that listens.
+// Bindings returns the plan's placeholders and their values on this machine, as pairs: one node, the
+// loopback address, and a free port for each server.
 func Bindings(p *plan.Plan, id, dir, logs, program string) ([]string, error) {
 	pairs := []string{
 		"{node:0}", "localhost", "{ip:0}", "127.0.0.1", plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs,
 		plan.Binary, program,
 	}
-	// All listeners stay open until each has a port, so that no port is given twice.
+	// All listeners stay open until each step has a port, so that no port is assigned twice.
 	var open []net.Listener
 	var errs []error
 	for _, s := range p.Steps {
@@ -208,8 +207,8 @@ func Bindings(p *plan.Plan, id, dir, logs, program string) ([]string, error) {
 	return pairs, errors.Join(errs...)
 }
 
-// Ports below the range from which the kernel takes the near ends of
-// connections: a probe of a server that is not up yet could meet itself there.
+// Ports below the kernel's ephemeral range. A probe of a server that does not listen yet could
+// otherwise use the same port as its source and connect to itself.
 const firstPort, lastPort = 20000, 32000
 
 func listen() (net.Listener, int, error) {

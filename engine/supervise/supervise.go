@@ -1,5 +1,5 @@
-// Package supervise runs the plan of a run's folder to its end: in the allocation of
-// its job, or on this machine. It is what the job itself does; nobody need watch.
+// Package supervise runs the plan of a run directory to its end, in the allocation of the run's
+// job or on this machine. It is the program of the job itself and needs no watcher.
 package supervise
 
 import (
@@ -29,14 +29,13 @@ import (
 // Supervisor runs plans in this process.
 type Supervisor struct {
 	Registry rundir.Registry
-	Program  string // this executable, which the steps of a local run start
+	Program  string // path of this executable, for the steps of a local run
 	Getenv   func(string) string
 	Now      func() time.Time
 }
 
-// Run runs the plan of a published run folder in this process, until the
-// run ends or ctx does; log gets the orchestrator's own lines. It returns the
-// run's exit code. A run is supervised once: a second start is refused.
+// Run runs the plan of a run directory until the run or ctx ends, and returns the run's exit code.
+// It writes its own log lines to log. A run that was started before is an error.
 func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -51,7 +50,7 @@ func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, er
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
 	code, err := s.run(ctx, dir, rec, &p, log)
-	if _, gone := os.Stat(dir); errors.Is(gone, fs.ErrNotExist) { // and its log with it
+	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) { // the log was removed too
 		why := "the supervisor stopped the run at " + s.Now().UTC().Format("2006-01-02 15:04:05 UTC")
 		err = errors.Join(
 			problem.Errorf(problem.RunDirectoryMissing, "run %s: directory %s was removed during the run; %s", rec.ID, dir, why),
@@ -62,17 +61,17 @@ func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, er
 
 func (s Supervisor) run(ctx context.Context, dir string, rec rundir.Record, p *plan.Plan, log io.Writer) (int, error) {
 	if p.Target == plan.Slurm {
-		return s.inAllocation(ctx, dir, rec, p, log)
+		return s.runInAllocation(ctx, dir, rec, p, log)
 	}
-	release, err := local.Hold(ctx, dir)
+	release, err := local.Lock(ctx, dir)
 	if err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
-	code, err := s.here(ctx, dir, rec.ID, p, log)
+	code, err := s.runLocal(ctx, dir, rec.ID, p, log)
 	return code, errors.Join(err, release())
 }
 
-func (s Supervisor) here(ctx context.Context, dir, id string, p *plan.Plan, log io.Writer) (int, error) {
+func (s Supervisor) runLocal(ctx context.Context, dir, id string, p *plan.Plan, log io.Writer) (int, error) {
 	pairs, err := local.Bindings(p, id, dir, rundir.Logs(dir), s.Program)
 	if err == nil {
 		p, err = bind(dir, p, pairs)
@@ -83,17 +82,17 @@ func (s Supervisor) here(ctx context.Context, dir, id string, p *plan.Plan, log 
 	runner := local.NewRunner()
 	defer runner.Close()
 	opt := s.options(dir, p, log, runner)
-	opt.Started = local.Tell
+	opt.Started = local.ReportReady
 	return job.Run(ctx, opt)
 }
 
-// bind fills in what is known by now, and writes the plan as it is run.
+// bind replaces the placeholders of the plan and writes the bound plan.
 func bind(dir string, p *plan.Plan, pairs []string) (*plan.Plan, error) {
 	p = p.Bind(pairs...)
 	return p, rundir.WriteNew(filepath.Join(dir, rundir.BoundFile), p, 0o600)
 }
 
-// options are those of any run of a bound plan.
+// options returns the options common to local and Slurm runs.
 func (s Supervisor) options(dir string, p *plan.Plan, log io.Writer, runner job.Runner) job.Options {
 	logs := rundir.Logs(dir)
 	return job.Options{
@@ -102,11 +101,11 @@ func (s Supervisor) options(dir string, p *plan.Plan, log io.Writer, runner job.
 	}
 }
 
-// settle is how long a step's failure waits for the TERM that may explain it.
-const settle = 2 * time.Second
+// stopWait is how long the failure of a step waits for a SIGTERM that may be its cause.
+const stopWait = 2 * time.Second
 
-// inAllocation runs the plan in the job's allocation.
-func (s Supervisor) inAllocation(
+// runInAllocation runs the plan in the job's allocation.
+func (s Supervisor) runInAllocation(
 	ctx context.Context, dir string, rec rundir.Record, p *plan.Plan, log io.Writer,
 ) (int, error) {
 	id := s.Getenv("SLURM_JOB_ID")
@@ -115,7 +114,7 @@ func (s Supervisor) inAllocation(
 			dir, id, rec.ID)
 	}
 	atStart, err := slurm.Status(ctx, rec)
-	if err != nil { // its end is asked for again when it counts
+	if err != nil { // stopReason asks again
 		atStart = slurm.Job{}
 	}
 	pairs, err := slurm.Bindings(ctx, p, id, s.Getenv("SLURM_JOB_NODELIST"), dir, rundir.Logs(dir))
@@ -125,43 +124,44 @@ func (s Supervisor) inAllocation(
 	if err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
-	go identify(dir, log)                 // while the servers start; a file system that hangs holds nobody up
-	window := slurm.KillWait(ctx) * 4 / 5 // asked now: at the end there is no time for questions
+	go identify(dir, log)                 // in the background, because the file system may hang
+	window := slurm.KillWait(ctx) * 4 / 5 // read now, since there is no time for it after SIGTERM
 	running, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
 	go func() {
 		select {
 		case <-ctx.Done():
-			stop(s.whyStopped(dir, rec, atStart, window))
+			stop(s.stopReason(dir, rec, atStart, window))
 		case <-running.Done():
 		}
 	}()
 	opt := s.options(dir, p, log, slurm.NewRunner(id))
-	opt.StopWait = settle
+	opt.StopWait = stopWait
 	return job.Run(running, opt)
 }
 
-// whyStopped tells what a TERM means: our own cancel, the time limit, or what the
-// controller says. A job that Slurm ends is killed within the window.
-func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.StopCause {
+// stopReason returns the cause of a SIGTERM: a cancel by this program, the time limit, or the state
+// that the controller reports. If Slurm ends the job, the steps must end within the window.
+func (s Supervisor) stopReason(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.StopCause {
 	if by := rundir.CancelledBy(dir); by != "" {
 		return job.StopCause{State: event.Cancelled, Reason: by}
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
 	defer done()
-	// The end of a job that Slurm is ending is now: only a running one has its limit
-	// there, which may have been changed since the start.
+	// The end time of a job is its time limit only while it is running. The limit may have been
+	// changed since the start.
 	j, err := slurm.Status(ctx, rec)
 	nodes := s.Getenv("SLURM_JOB_NODELIST")
 	if j.WasPreempted() {
-		why := "preempted: Slurm gives its nodes to a job of higher priority"
+		why := "preempted: Slurm assigned the nodes to a job of higher priority"
 		return job.StopCause{State: event.Cancelled, Reason: why, KillAfter: window}
 	}
 	if down := slurm.DownNodes(ctx, nodes); len(down) > 0 {
 		why := "node " + strings.Join(down, ", ") + " of the allocation is down"
 		return job.StopCause{State: event.Failed, Reason: why, KillAfter: window}
-	} else if j.NodeLost() { // and is back already, as after a restart of its slurmd
-		return job.StopCause{State: event.Failed, Reason: "a node of the allocation was down: one of " + nodes, KillAfter: window}
+	} else if j.NodeLost() { // the node is up again, for instance after a restart of slurmd
+		why := "a node of the allocation was down; the nodes are " + nodes
+		return job.StopCause{State: event.Failed, Reason: why, KillAfter: window}
 	}
 	if err != nil || j.State != "RUNNING" {
 		atStart.State = j.State
@@ -169,19 +169,20 @@ func (s Supervisor) whyStopped(dir string, rec rundir.Record, atStart slurm.Job,
 	}
 	switch {
 	case j.NearTimeLimit(s.Now()):
-		why := "the time limit of the job, " + j.End.Local().Format("15:04:05") + ", is near"
+		why := "the job is about to reach its time limit at " + j.End.Local().Format("15:04:05")
 		return job.StopCause{State: event.Timeout, Reason: why}
 	case j.State == "RUNNING":
-		return job.StopCause{State: event.Cancelled, Reason: "a TERM signal came for the batch script alone"}
+		return job.StopCause{State: event.Cancelled, Reason: "SIGTERM was sent to the batch script only"}
 	}
-	why := "Slurm is ending the job: somebody cancelled it"
-	if err != nil { // without the controller's word
-		why += ", or it is preempted: the controller does not answer"
+	why := "Slurm is ending the job: it was cancelled"
+	if err != nil {
+		why += " or preempted (slurmctld does not answer)"
 	}
 	return job.StopCause{State: event.Cancelled, Reason: why, KillAfter: window}
 }
 
-// identify looks again at what a compute node has: image and model.
+// identify updates the identity of the image and the model, which may be visible only on
+// compute nodes.
 func identify(dir string, log io.Writer) {
 	path := filepath.Join(dir, identity.FileName)
 	id, err := identity.Read(dir, "")
@@ -192,6 +193,6 @@ func identify(dir string, log io.Writer) {
 		err = identity.Write(path, id)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(log, "%v\n", err) // the run goes on
+		_, _ = fmt.Fprintf(log, "%v\n", err) // not fatal
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// folder is a published run folder whose plan has no steps.
-func folder(t *testing.T, target plan.Target) string {
+// newRunDir returns a run directory whose plan has no steps.
+func newRunDir(t *testing.T, target plan.Target) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "7")
 	if err := os.MkdirAll(rundir.Logs(dir), 0o755); err != nil {
@@ -31,10 +31,10 @@ func folder(t *testing.T, target plan.Target) string {
 	return dir
 }
 
-// A plan is run once, where it belongs.
-func TestRunRefuses(t *testing.T) {
+// A plan runs only once, and only in its own allocation.
+func TestRunErrors(t *testing.T) {
 	t.Parallel()
-	started := folder(t, plan.Local)
+	started := newRunDir(t, plan.Local)
 	if err := os.WriteFile(filepath.Join(started, rundir.BoundFile), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -42,14 +42,14 @@ func TestRunRefuses(t *testing.T) {
 		Registry: rundir.Registry{Dir: t.TempDir()}, Program: "/bin/true", Now: time.Now,
 		Getenv: func(name string) string { return map[string]string{"SLURM_JOB_ID": "8"}[name] },
 	}
-	for name, c := range map[string]struct{ dir, says string }{
-		"no record":             {t.TempDir(), rundir.RecordFile},
-		"of another allocation": {folder(t, plan.Slurm), `SLURM_JOB_ID is "8", not 7`},
-		"one that has been run": {started, "has been started before"},
+	for name, c := range map[string]struct{ dir, want string }{
+		"no record":        {t.TempDir(), rundir.RecordFile},
+		"other allocation": {newRunDir(t, plan.Slurm), `SLURM_JOB_ID is "8", not 7`},
+		"started before":   {started, "has been started before"},
 	} {
 		code, err := s.Run(t.Context(), c.dir, io.Discard)
-		if code != 1 || err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: code %d, %v, want %q", name, code, err, c.says)
+		if code != 1 || err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: code %d, %v, want %q", name, code, err, c.want)
 		}
 	}
 }

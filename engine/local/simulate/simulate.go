@@ -1,6 +1,6 @@
-// Package simulate plays a local run on a clock that costs nothing: the same users, scripts,
-// routing, caches and times as its mock servers and the built-in client have, so that its figures
-// are those that the run must have. It starts no process and opens no connection.
+// Package simulate computes the figures that a local run should have. It simulates the users of the
+// built-in client and the routing, caches and times of the mock servers, without processes,
+// connections or waiting.
 package simulate
 
 import (
@@ -28,9 +28,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// WriteReference writes the figures that the local run in a folder must have by the mock servers'
-// arithmetic alone. The file holds figures under the keys of the client's statistics file, so that
-// a comparison takes it as a side. A file that exists is not replaced.
+// WriteReference writes the simulated figures of the local run in dir to path. The file has the keys
+// of the client's statistics file, so it can be used as a side of a comparison. An existing file is
+// not overwritten.
 func WriteReference(ctx context.Context, dir, path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("write reference: %s: %w", path, fs.ErrExist)
@@ -47,13 +47,13 @@ func WriteReference(ctx context.Context, dir, path string) error {
 	if err != nil {
 		return fmt.Errorf("write reference: %w", err)
 	}
-	phase, err := play(ctx, w, p)
+	phase, err := simulatePhase(ctx, w, p)
 	if err != nil {
 		return fmt.Errorf("write reference: %w", err)
 	}
 	doc := map[string]any{
 		"about": map[string]any{
-			"name": "mock arithmetic", "seed": fmt.Sprint(w.Seed),
+			"name": "simulation", "seed": fmt.Sprint(w.Seed),
 			"dataset": w.TrajectoryPath, "model": p.Model,
 		},
 		"phase":                  0,
@@ -74,32 +74,32 @@ func WriteReference(ctx context.Context, dir, path string) error {
 	return renameio.WriteFile(path, data, 0o644)
 }
 
-// localMock is what the processes of a local run are configured with.
-func localMock() mockserver.Config {
+// mockConfig returns the configuration of the mock servers of a local run.
+func mockConfig() mockserver.Config {
 	m := backend.LocalMock()
 	t := mockserver.DefaultTiming()
 	t.PrefillBase, t.PrefillPerToken, t.ITL, t.StreamInterval = m.TTFT, m.PrefillPerToken, m.ITL, m.StreamInterval
 	return mockserver.Config{Timing: t, BlockTokens: m.BlockTokens}
 }
 
-// simulation is a phase on a clock of its own; times are since its start.
+// simulation is the state of a simulated phase. Times are relative to its start.
 type simulation struct {
 	cfg    replay.Config
 	mock   mockserver.Config
 	deploy *mockserver.Deployment
 	data   *replay.Dataset
 	users  []*replay.Script
-	queue  []moment
+	queue  []simEvent
 	stop   time.Duration
 	fold   *results.Aggregator
 	last   time.Duration // end of the last request
 }
 
-// epoch is the simulation's zero, any moment will do.
+// epoch is the start of the simulation. Any time will do.
 var epoch = time.Unix(1_000_000_000, 0)
 
-// play plays the plan's one phase and returns its figures.
-func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase, error) {
+// simulatePhase simulates the only phase of the plan and returns its figures.
+func simulatePhase(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase, error) {
 	var none results.Phase
 	cfg, err := replay.ConfigOf(w, replay.Options{Model: p.Model, DelayKey: replay.DefaultDelayKey})
 	if err != nil {
@@ -109,14 +109,14 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 	if err != nil {
 		return none, err
 	}
-	defer data.Close() // read only: nothing is lost if that fails
+	defer data.Close() // opened for reading, so an error does not matter
 	workers := 0
 	for _, s := range p.Steps {
 		if s.Role == schema.Prefill || s.Role == schema.Agg {
 			workers++
 		}
 	}
-	mock := localMock()
+	mock := mockConfig()
 	s := &simulation{
 		cfg: cfg, mock: mock, deploy: mockserver.NewDeployment(mock, workers), data: data,
 		stop: cfg.PhaseTimeout, fold: results.NewAggregator(),
@@ -125,7 +125,7 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 	gap := func(i int) time.Duration { return time.Duration(float64(i) / cfg.SpawnRate * float64(time.Second)) }
 	for i := range n {
 		s.users = append(s.users, data.Script(i))
-		s.push(moment{at: gap(i), user: i})
+		s.push(simEvent{at: gap(i), user: i})
 	}
 	if err := s.run(ctx); err != nil {
 		return none, err
@@ -150,38 +150,38 @@ func play(ctx context.Context, w *recipes.Workload, p *plan.Plan) (results.Phase
 
 func unixTime(d time.Duration) float64 { return float64(epoch.Unix()) + d.Seconds() }
 
-// moment is something that happens: a user sends, or a worker has a prompt ready.
-type moment struct {
+// simEvent is an event of the simulation: a user sends a request, or a worker finishes a prefill.
+type simEvent struct {
 	at     time.Duration
 	user   int
-	prompt *mockserver.Prompt // nil: the user sends
+	prompt *mockserver.Prompt // of a finished prefill; nil if the user sends a request
 	worker int
 }
 
 func (s *simulation) run(ctx context.Context) error {
 	for len(s.queue) > 0 {
-		m := s.queue[0]
+		e := s.queue[0]
 		s.queue = s.queue[1:]
-		if m.prompt != nil {
-			s.deploy.FinishPrefill(m.worker, *m.prompt)
+		if e.prompt != nil {
+			s.deploy.FinishPrefill(e.worker, *e.prompt)
 			continue
 		}
-		if m.at >= s.stop {
+		if e.at >= s.stop {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.request(m); err != nil {
+		if err := s.request(e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// request plays one request from its sending to the moment of the next one.
-func (s *simulation) request(m moment) error {
-	step := s.users[m.user].Next()
+// request simulates a request and schedules the end of its prefill and the user's next request.
+func (s *simulation) request(e simEvent) error {
+	step := s.users[e.user].Next()
 	messages, tools, err := s.data.Prompt(step)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (s *simulation) request(m moment) error {
 	if err != nil {
 		return err
 	}
-	session := replay.SessionID(s.cfg.Seed, 0, m.user, step.Pass)
+	session := replay.SessionID(s.cfg.Seed, 0, e.user, step.Pass)
 	worker, cached := s.deploy.Route(session, prompt)
 	limit := s.cfg.MaxTokens
 	if step.OutputLimit > 0 {
@@ -200,14 +200,14 @@ func (s *simulation) request(m moment) error {
 	t := s.mock.Timing
 	ttft := t.Prefill(prompt.Key, prompt.Tokens, cached)
 	_, stream := t.Event(prompt.Key, t.Events(tokens)-1, tokens)
-	first := m.at + ttft
+	first := e.at + ttft
 	end := first + stream
-	s.push(moment{at: first, worker: worker, prompt: &prompt})
-	s.push(moment{at: end + step.Delay, user: m.user})
+	s.push(simEvent{at: first, worker: worker, prompt: &prompt})
+	s.push(simEvent{at: end + step.Delay, user: e.user})
 	s.last = max(s.last, end)
 	row := map[string]any{
 		"phase_idx": 0, "concurrency": len(s.users), "conversation_id": step.Conversation, "conversation_idx": step.Turn,
-		"user_id": m.user, "request_id": session[:12], "start_time": unixTime(m.at), "end_time": unixTime(end),
+		"user_id": e.user, "request_id": session[:12], "start_time": unixTime(e.at), "end_time": unixTime(end),
 		"server_input_tokens": prompt.Tokens, "server_output_tokens": tokens, "server_cached_tokens": cached,
 		"ttft": ttft.Seconds(), "success": true,
 	}
@@ -222,10 +222,10 @@ func (s *simulation) request(m moment) error {
 	return s.fold.AddRequestRow(line)
 }
 
-// push puts a moment in its place in the queue, the earliest first; at one moment a prompt
-// that is ready comes before a request, and users in order.
-func (s *simulation) push(m moment) {
-	i, _ := slices.BinarySearchFunc(s.queue, m, func(a, b moment) int {
+// push inserts an event into the queue in order of time. At the same time, the end of a prefill comes
+// before a request, and requests are in order of users.
+func (s *simulation) push(e simEvent) {
+	i, _ := slices.BinarySearchFunc(s.queue, e, func(a, b simEvent) int {
 		if a.at == b.at && (a.prompt != nil) != (b.prompt != nil) {
 			if a.prompt != nil {
 				return -1
@@ -234,5 +234,5 @@ func (s *simulation) push(m moment) {
 		}
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.user, b.user))
 	})
-	s.queue = slices.Insert(s.queue, i, m)
+	s.queue = slices.Insert(s.queue, i, e)
 }

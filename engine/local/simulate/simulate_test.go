@@ -17,8 +17,8 @@ import (
 
 const datasets = "../../../testdata/bm_agentperf_dsv4_5p1d/c1010/datasets/"
 
-// folder is that of a local run of one phase, with two workers that fill prompts.
-func folder(t *testing.T, target plan.Target, levels ...int) string {
+// newRunDir returns the directory of a run with two prefill workers and a phase for each level.
+func newRunDir(t *testing.T, target plan.Target, levels ...int) string {
 	t.Helper()
 	dir := t.TempDir()
 	p := plan.Plan{Target: target, Model: "m", Steps: []plan.Step{{Role: "prefill"}, {Role: "prefill"}, {Role: "decode"}}}
@@ -38,10 +38,10 @@ func folder(t *testing.T, target plan.Target, levels ...int) string {
 	return dir
 }
 
-// The figures follow from the files alone: two looks give the same bytes.
+// The figures depend only on the files: two simulations give the same bytes.
 func TestWriteReference(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, plan.Local, 4)
+	dir := newRunDir(t, plan.Local, 4)
 	var texts [2]string
 	for i := range texts {
 		path := filepath.Join(t.TempDir(), "reference.yaml")
@@ -54,11 +54,11 @@ func TestWriteReference(t *testing.T) {
 		}
 		texts[i] = string(data)
 		if err := WriteReference(t.Context(), dir, path); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("a file that is there: %v", err)
+			t.Errorf("existing file: %v", err)
 		}
 	}
 	if texts[0] != texts[1] {
-		t.Errorf("two looks differ:\n%s\n%s", texts[0], texts[1])
+		t.Errorf("two simulations differ:\n%s\n%s", texts[0], texts[1])
 	}
 	var got struct {
 		Concurrency int     `yaml:"concurrency"`
@@ -75,16 +75,16 @@ func TestWriteReference(t *testing.T) {
 	}
 }
 
-func TestWriteReferenceRefuses(t *testing.T) {
+func TestWriteReferenceErrors(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ dir, says string }{
-		"a job of Slurm": {folder(t, plan.Slurm, 4), "not a local run of one phase, but a slurm run of 1"},
-		"two phases":     {folder(t, plan.Local, 4, 8), "but a local run of 2"},
-		"no plan":        {t.TempDir(), "no such file"},
+	for name, c := range map[string]struct{ dir, want string }{
+		"Slurm job":  {newRunDir(t, plan.Slurm, 4), "not a local run of one phase, but a slurm run of 1"},
+		"two phases": {newRunDir(t, plan.Local, 4, 8), "but a local run of 2"},
+		"no plan":    {t.TempDir(), "no such file"},
 	} {
 		err := WriteReference(t.Context(), c.dir, filepath.Join(t.TempDir(), "r.yaml"))
-		if err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want %q", name, err, c.says)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 }

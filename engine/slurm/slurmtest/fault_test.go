@@ -103,7 +103,7 @@ func TestStops(t *testing.T) {
 			"time limit",
 			[]string{"slurm.time_limit=00:02:00"},
 			func(*site, submitted) {}, "timeout",
-			"the time limit of the job",
+			"about to reach its time limit",
 		},
 		{"node down", nil, func(s *site, rec submitted) {
 			nodes := strings.Fields(s.slurm("scontrol", "show", "hostnames", s.slurm("squeue", "-h", "-j", rec.ID, "-o", "%N")))
