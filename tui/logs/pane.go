@@ -10,10 +10,10 @@ package logs
 
 import (
 	"context"
-	"errors"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -113,7 +113,8 @@ func (p *Pane) Escape() (tea.Cmd, bool) {
 		p.find.said = "stopped"
 	case p.src.at != nil && p.src.err == nil:
 		p.src.close()
-		p.src.at, p.src.seeking, p.src.err = nil, 0, errors.New("stopped before the place was reached")
+		p.src.at, p.src.seeking = nil, 0
+		p.src.err = problem.New(problem.Interrupted, "open: stopped before the line was reached")
 	case p.src.seeking > 0:
 		p.src.seeking = 0
 		p.find.clear()
