@@ -84,97 +84,97 @@ func NewAggregator() *Aggregator {
 }
 
 // Close releases the temporary files. The Aggregator must not be used afterwards.
-func (f *Aggregator) Close() {
-	for _, t := range f.tables() {
+func (agg *Aggregator) Close() {
+	for _, t := range agg.tables() {
 		t.close()
 	}
 }
 
 // AddPlan adds phases of the plan.
-func (f *Aggregator) AddPlan(planned ...PlannedPhase) {
+func (agg *Aggregator) AddPlan(planned ...PlannedPhase) {
 	for _, l := range planned {
-		f.planned[l.Phase] = l
+		agg.planned[l.Phase] = l
 	}
 }
 
 // SetStart sets the time of the last client start, as recorded in the event log. Rows of
 // earlier starts are not counted. If it is not set, restarts are detected from the rows.
-func (f *Aggregator) SetStart(t time.Time) {
-	if s := unix(t); math.IsNaN(f.startTime) || s > f.startTime {
-		f.startTime = s
+func (agg *Aggregator) SetStart(t time.Time) {
+	if s := unix(t); math.IsNaN(agg.startTime) || s > agg.startTime {
+		agg.startTime = s
 	}
 }
 
 // AddRequestRow adds a line of requests.jsonl. A line that can't be parsed is an error,
 // and is also reported in Run.Warnings.
-func (f *Aggregator) AddRequestRow(line []byte) error {
-	return f.addLine(&f.live, RequestsFile, -1, line)
+func (agg *Aggregator) AddRequestRow(line []byte) error {
+	return agg.addLine(&agg.live, RequestsFile, -1, line)
 }
 
 // AddAnalysisRow adds a line of the analysis file <stem>.jsonl. Its rows replace the live
 // rows of the same requests. The phase is that of the stem.
-func (f *Aggregator) AddAnalysisRow(stem harness.Stem, line []byte) error {
-	t, name := f.analysisTable(stem)
-	return f.addLine(t, name, stem.Phase, line)
+func (agg *Aggregator) AddAnalysisRow(stem harness.Stem, line []byte) error {
+	t, name := agg.analysisTable(stem)
+	return agg.addLine(t, name, stem.Phase, line)
 }
 
-func (f *Aggregator) analysisTable(stem harness.Stem) (*table, string) {
+func (agg *Aggregator) analysisTable(stem harness.Stem) (*table, string) {
 	name := stem.String() + ".jsonl"
-	t := f.analysis[name]
+	t := agg.analysis[name]
 	if t == nil {
 		t = new(table)
-		f.analysis[name] = t
+		agg.analysis[name] = t
 	}
 	return t, name
 }
 
-func (f *Aggregator) addLine(t *table, name string, phase int, line []byte) error {
-	f.lineCounts[name]++
+func (agg *Aggregator) addLine(t *table, name string, phase int, line []byte) error {
+	agg.lineCounts[name]++
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
 	var p row
 	if err := parseRow(line, phase, &p); err != nil {
-		return f.reject(name, err)
+		return agg.reject(name, err)
 	}
-	f.addRow(t, name, &p)
-	return f.storeErr
+	agg.addRow(t, name, &p)
+	return agg.storeErr
 }
 
 // addRow adds a parsed row. The rows of a file must be added in order.
-func (f *Aggregator) addRow(t *table, name string, p *row) {
+func (agg *Aggregator) addRow(t *table, name string, p *row) {
 	if p.errorKind != "" {
-		p.kind = f.kindIndex(p.errorKind)
+		p.kind = agg.kindIndex(p.errorKind)
 	}
 	if p.outOfRange != "" {
-		addIssue(f.outOfRange, name, p.outOfRange)
+		addIssue(agg.outOfRange, name, p.outOfRange)
 	}
-	f.addRequest(t, p.key, &p.Request)
+	agg.addRequest(t, p.key, &p.Request)
 }
 
-func (f *Aggregator) addRequest(t *table, key uint64, r *Request) {
+func (agg *Aggregator) addRequest(t *table, key uint64, r *Request) {
 	t.setFallbackStart(r)
-	if t == &f.live {
-		f.restarts.add(r)
+	if t == &agg.live {
+		agg.restarts.add(r)
 	}
-	if err := t.add(key, r); err != nil && f.storeErr == nil {
-		f.storeErr = err
+	if err := t.add(key, r); err != nil && agg.storeErr == nil {
+		agg.storeErr = err
 	}
 }
 
 // kindIndex returns the index of an error kind. Kinds after the 255th are counted as unknown.
-func (f *Aggregator) kindIndex(name string) uint8 {
-	i := slices.Index(f.errorKinds, name)
-	if i < 0 && len(f.errorKinds) <= math.MaxUint8 {
-		i = len(f.errorKinds)
-		f.errorKinds = append(f.errorKinds, strings.Clone(name))
+func (agg *Aggregator) kindIndex(name string) uint8 {
+	i := slices.Index(agg.errorKinds, name)
+	if i < 0 && len(agg.errorKinds) <= math.MaxUint8 {
+		i = len(agg.errorKinds)
+		agg.errorKinds = append(agg.errorKinds, strings.Clone(name))
 	}
 	return uint8(max(i, 0))
 }
 
 // AddManifestRow adds a line of phase_manifest.jsonl.
-func (f *Aggregator) AddManifestRow(line []byte) error {
-	if f.lineCounts[ManifestFile]++; len(bytes.TrimSpace(line)) == 0 {
+func (agg *Aggregator) AddManifestRow(line []byte) error {
+	if agg.lineCounts[ManifestFile]++; len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
 	var m manifestRow
@@ -183,55 +183,55 @@ func (f *Aggregator) AddManifestRow(line []byte) error {
 		err = problem.New(problem.RowsUnreadable, "phase_idx, settling_end or actual_phase_end is missing")
 	}
 	if err != nil {
-		return f.reject(ManifestFile, err)
+		return agg.reject(ManifestFile, err)
 	}
-	f.manifest = append(f.manifest, m)
+	agg.manifest = append(agg.manifest, m)
 	return nil
 }
 
 // AddStatistics adds the content of the statistics file <stem>.json. It replaces an
 // earlier one of the same stem. If a phase has several stems, the last one added counts.
-func (f *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
+func (agg *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
 	name := stem.String() + ".json"
 	s, err := parseStatistics(stem, data)
 	if err != nil {
-		return f.reject(name, err)
+		return agg.reject(name, err)
 	}
-	f.DropFile(name)
-	f.stats = append(f.stats, s)
+	agg.DropFile(name)
+	agg.stats = append(agg.stats, s)
 	return nil
 }
 
 // DropFile removes everything that was added from a file, given by its base name. Call
 // it if the file was truncated or replaced, then add its lines again.
-func (f *Aggregator) DropFile(name string) {
-	delete(f.lineCounts, name)
-	delete(f.rejected, name)
-	delete(f.outOfRange, name)
-	if t := f.analysis[name]; t != nil {
+func (agg *Aggregator) DropFile(name string) {
+	delete(agg.lineCounts, name)
+	delete(agg.rejected, name)
+	delete(agg.outOfRange, name)
+	if t := agg.analysis[name]; t != nil {
 		t.close()
-		delete(f.analysis, name)
-		f.invalidate()
+		delete(agg.analysis, name)
+		agg.invalidate()
 	}
 	switch name {
 	case RequestsFile:
-		f.live.close()
-		f.live, f.restarts = table{}, newRestartDetector()
-		f.invalidate()
+		agg.live.close()
+		agg.live, agg.restarts = table{}, newRestartDetector()
+		agg.invalidate()
 	case ManifestFile:
-		f.manifest = nil
+		agg.manifest = nil
 	default:
-		f.stats = slices.DeleteFunc(f.stats, func(s statistics) bool { return s.stem.String()+".json" == name })
+		agg.stats = slices.DeleteFunc(agg.stats, func(s statistics) bool { return s.stem.String()+".json" == name })
 	}
 }
 
-func (f *Aggregator) reject(name string, err error) error {
+func (agg *Aggregator) reject(name string, err error) error {
 	where := name
-	if n := f.lineCounts[name]; n > 0 {
+	if n := agg.lineCounts[name]; n > 0 {
 		where = fmt.Sprintf("%s:%d", name, n)
 	}
 	err = fmt.Errorf("%s: %w", where, err)
-	addIssue(f.rejected, name, err.Error())
+	addIssue(agg.rejected, name, err.Error())
 	return err
 }
 
@@ -243,9 +243,9 @@ func addIssue(faults map[string]*lineIssues, name, text string) {
 }
 
 // invalidate drops everything that was derived from removed rows.
-func (f *Aggregator) invalidate() {
-	f.dedupedRows, f.spans, f.seriesByPhase = -1, spans{}, map[int]*phaseSeries{}
-	for _, t := range f.tables() {
+func (agg *Aggregator) invalidate() {
+	agg.dedupedRows, agg.spans, agg.seriesByPhase = -1, spans{}, map[int]*phaseSeries{}
+	for _, t := range agg.tables() {
 		t.superseded = nil
 	}
 }
@@ -264,14 +264,14 @@ func (t *table) setFallbackStart(r *Request) {
 }
 
 // cutoff returns the earliest start_time of rows of the last client start.
-func (f *Aggregator) cutoff() float64 {
-	if !math.IsNaN(f.startTime) {
-		return f.startTime
+func (agg *Aggregator) cutoff() float64 {
+	if !math.IsNaN(agg.startTime) {
+		return agg.startTime
 	}
 	// The client empties the manifest when it starts, so its first phase is of the last start.
-	cutoff := f.inferredCutoff()
+	cutoff := agg.inferredCutoff()
 	var starts []float64
-	for _, m := range f.manifest {
+	for _, m := range agg.manifest {
 		if m.Start != nil {
 			starts = append(starts, *m.Start)
 		}
@@ -283,12 +283,12 @@ func (f *Aggregator) cutoff() float64 {
 }
 
 // inferredCutoff infers the cutoff from the rows and the measuring windows.
-func (f *Aggregator) inferredCutoff() float64 {
-	for _, b := range slices.Backward(f.restarts.starts) {
+func (agg *Aggregator) inferredCutoff() float64 {
+	for _, b := range slices.Backward(agg.restarts.starts) {
 		// The client empties the manifest when it starts, so all windows in it are of the
 		// last start. A restart detected inside a window was users repeating their trajectories.
 		inside := func(m manifestRow) bool { return *m.SettlingEnd < b && b < *m.End }
-		if !slices.ContainsFunc(f.manifest, inside) {
+		if !slices.ContainsFunc(agg.manifest, inside) {
 			return b
 		}
 	}
@@ -297,9 +297,9 @@ func (f *Aggregator) inferredCutoff() float64 {
 
 // phaseRequests returns a scan over the counted rows of a phase: those of the last client
 // start, each request once.
-func (f *Aggregator) phaseRequests(phase int) requestScan {
+func (agg *Aggregator) phaseRequests(phase int) requestScan {
 	return func(workers int, visit func(worker int, r *Request)) error {
-		return f.scan(workers, func(x *extent) bool { return x.containsPhase(phase) }, func(w int, r *Request) {
+		return agg.scan(workers, func(x *extent) bool { return x.containsPhase(phase) }, func(w int, r *Request) {
 			if int(r.phase) == phase {
 				visit(w, r)
 			}
@@ -308,9 +308,9 @@ func (f *Aggregator) phaseRequests(phase int) requestScan {
 }
 
 // scan visits the counted rows in the blocks for which wanted returns true.
-func (f *Aggregator) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
-	cutoff := f.cutoff()
-	for _, t := range f.tables() {
+func (agg *Aggregator) scan(workers int, wanted func(*extent) bool, visit func(worker int, r *Request)) error {
+	cutoff := agg.cutoff()
+	for _, t := range agg.tables() {
 		err := t.scan(workers, 0, wanted, func(w int, r *Request) {
 			if r.Start >= cutoff {
 				visit(w, r)

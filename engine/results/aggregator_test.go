@@ -60,9 +60,9 @@ func aggregate(t *testing.T, manifest, stats string, rows ...string) *Aggregator
 	return f
 }
 
-func only(t *testing.T, f *Aggregator) Phase {
+func only(t *testing.T, agg *Aggregator) Phase {
 	t.Helper()
-	run := f.Snapshot(f.lastTime())
+	run := agg.Snapshot(agg.lastTime())
 	if len(run.Phases) != 1 {
 		t.Fatalf("%d phases, want 1: %+v", len(run.Phases), run)
 	}

@@ -72,10 +72,10 @@ func (s *keySet) clear() {
 // dedupe marks the rows that are not counted: duplicates of a request in the same file, and rows of
 // a request that is also in a preferred file (analysis rows are preferred to live rows). If only live
 // rows were added since the last call, only these are processed.
-func (f *Aggregator) dedupe() error {
-	tables := f.tables()
-	rows := f.live.n + f.analysisRows()
-	if rows == f.dedupedRows {
+func (agg *Aggregator) dedupe() error {
+	tables := agg.tables()
+	rows := agg.live.n + agg.analysisRows()
+	if rows == agg.dedupedRows {
 		return nil
 	}
 	parts := 1
@@ -89,7 +89,7 @@ func (f *Aggregator) dedupe() error {
 		err = dedupeInParts(tables, parts)
 	}
 	if err == nil {
-		f.dedupedRows = rows
+		agg.dedupedRows = rows
 	}
 	return err
 }
@@ -188,10 +188,10 @@ func (r *partDeduper) mark(rows *bitset, row int) {
 }
 
 // tables returns the tables of all files, the preferred ones first and the live rows last.
-func (f *Aggregator) tables() []*table {
+func (agg *Aggregator) tables() []*table {
 	var all []*table
-	for _, name := range sortedKeys(f.analysis) {
-		all = append(all, f.analysis[name])
+	for _, name := range sortedKeys(agg.analysis) {
+		all = append(all, agg.analysis[name])
 	}
-	return append(all, &f.live)
+	return append(all, &agg.live)
 }

@@ -229,9 +229,9 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // lastTime returns the latest start or end of a row.
-func (f *Aggregator) lastTime() time.Time {
+func (agg *Aggregator) lastTime() time.Time {
 	last := 0.0
-	for _, t := range f.tables() {
+	for _, t := range agg.tables() {
 		last = max(last, t.latest)
 	}
 	return fromUnix(last)

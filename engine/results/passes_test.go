@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-func rowOf(t *testing.T, f *Aggregator, line string) {
+func rowOf(t *testing.T, agg *Aggregator, line string) {
 	t.Helper()
-	if err := f.AddRequestRow([]byte(line)); err != nil {
+	if err := agg.AddRequestRow([]byte(line)); err != nil {
 		t.Fatal(err)
 	}
 }

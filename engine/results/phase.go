@@ -91,34 +91,34 @@ type Requests struct {
 
 // Snapshot returns the figures of all rows added so far. The time now limits estimated
 // windows; if it is zero, the end of the last request is used.
-func (f *Aggregator) Snapshot(now time.Time) Run {
+func (agg *Aggregator) Snapshot(now time.Time) Run {
 	if now.IsZero() {
-		now = f.lastTime()
+		now = agg.lastTime()
 	}
-	run := Run{Phases: []Phase{}, Errors: []string{}, Warnings: f.issueTexts()}
-	if err := f.updateSpans(); err != nil && f.storeErr == nil {
-		f.storeErr = err
+	run := Run{Phases: []Phase{}, Errors: []string{}, Warnings: agg.issueTexts()}
+	if err := agg.updateSpans(); err != nil && agg.storeErr == nil {
+		agg.storeErr = err
 	}
-	if f.storeErr != nil {
-		run.Errors = append(run.Errors, f.storeErr.Error())
+	if agg.storeErr != nil {
+		run.Errors = append(run.Errors, agg.storeErr.Error())
 		return run
 	}
-	run.EarlierStartRows = f.spans.earlierRows
-	if n := f.live.duplicates.count(); n > 0 {
+	run.EarlierStartRows = agg.spans.earlierRows
+	if n := agg.live.duplicates.count(); n > 0 {
 		run.Warnings = append(run.Warnings,
 			fmt.Sprintf("%s: %d duplicate row(s) not counted", RequestsFile, n))
 	}
 	if n := run.EarlierStartRows; n > 0 {
 		run.Warnings = append(run.Warnings, fmt.Sprintf("%d row(s) of an earlier client start not counted", n))
 	}
-	for _, index := range f.phaseIndices() {
-		b := &phaseBuilder{agg: f, span: f.spans.phases[index], now: unix(now)}
+	for _, index := range agg.phaseIndices() {
+		b := &phaseBuilder{agg: agg, span: agg.spans.phases[index], now: unix(now)}
 		if b.span == nil {
 			b.span = newSpan()
 		}
 		b.phase = Phase{Index: index, Total: b.span.total, Invalid: []string{}, Warnings: []string{}}
-		b.manifest = slices.DeleteFunc(slices.Clone(f.manifest), func(m manifestRow) bool {
-			return *m.Phase != index || *m.End < f.cutoff() // of an earlier start, if the client has not emptied the file yet
+		b.manifest = slices.DeleteFunc(slices.Clone(agg.manifest), func(m manifestRow) bool {
+			return *m.Phase != index || *m.End < agg.cutoff() // of an earlier start, if the client has not emptied the file yet
 		})
 		b.chooseStatistics(run.EarlierStartRows > 0)
 		if b.span.total == 0 && len(b.manifest) == 0 && b.stats == nil {
@@ -138,15 +138,15 @@ func (f *Aggregator) Snapshot(now time.Time) Run {
 }
 
 // phaseIndices returns the indices of all phases with rows, a manifest row or statistics.
-func (f *Aggregator) phaseIndices() []int {
+func (agg *Aggregator) phaseIndices() []int {
 	var all []int
-	for index := range f.spans.phases {
+	for index := range agg.spans.phases {
 		all = append(all, index)
 	}
-	for _, m := range f.manifest {
+	for _, m := range agg.manifest {
 		all = append(all, *m.Phase)
 	}
-	for _, s := range f.stats {
+	for _, s := range agg.stats {
 		all = append(all, s.stem.Phase)
 	}
 	slices.Sort(all)
@@ -154,18 +154,18 @@ func (f *Aggregator) phaseIndices() []int {
 }
 
 // issueTexts returns a warning for each file with rejected lines or values out of range.
-func (f *Aggregator) issueTexts() []string {
+func (agg *Aggregator) issueTexts() []string {
 	texts := []string{}
-	for _, name := range sortedKeys(f.rejected) {
-		text := fmt.Sprintf("not counted: %s", f.rejected[name].first)
-		if n := f.rejected[name].count; n > 1 {
+	for _, name := range sortedKeys(agg.rejected) {
+		text := fmt.Sprintf("not counted: %s", agg.rejected[name].first)
+		if n := agg.rejected[name].count; n > 1 {
 			text += fmt.Sprintf(" (first of %d such lines)", n)
 		}
 		texts = append(texts, text)
 	}
-	for _, name := range sortedKeys(f.outOfRange) {
+	for _, name := range sortedKeys(agg.outOfRange) {
 		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value out of range, treated as unknown; first: %s",
-			name, Count(f.outOfRange[name].count), f.outOfRange[name].first))
+			name, Count(agg.outOfRange[name].count), agg.outOfRange[name].first))
 	}
 	return texts
 }

@@ -74,23 +74,23 @@ var bucketSeconds = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600
 // Series returns the time series of a phase in buckets of a number of seconds; 0 chooses
 // a length that gives at most 240 buckets. Buckets start at multiples of their length.
 // If only live rows were added since the last call, only these are processed.
-func (f *Aggregator) Series(phase int, seconds float64) (Series, error) {
+func (agg *Aggregator) Series(phase int, seconds float64) (Series, error) {
 	s := Series{Phase: phase, Seconds: seconds, Buckets: []Bucket{}}
-	if err := f.updateSpans(); err != nil {
+	if err := agg.updateSpans(); err != nil {
 		return s, err
 	}
-	span := f.spans.phases[phase]
+	span := agg.spans.phases[phase]
 	if span == nil || !(span.last >= span.first) || span.last > 1e11 {
 		return s, nil
 	}
 	if !(seconds > 0) {
 		s.Seconds = autoBucketSeconds(span.last - span.first)
 	}
-	t := f.seriesByPhase[phase]
-	if t == nil || !t.reusable(f, s.Seconds, span) {
-		t = &phaseSeries{phase: phase, seconds: s.Seconds, analysisRows: f.analysisRows(), cutoff: f.cutoff()}
+	t := agg.seriesByPhase[phase]
+	if t == nil || !t.reusable(agg, s.Seconds, span) {
+		t = &phaseSeries{phase: phase, seconds: s.Seconds, analysisRows: agg.analysisRows(), cutoff: agg.cutoff()}
 		t.firstBucket = math.Floor(span.first / s.Seconds)
-		f.seriesByPhase[phase] = t
+		agg.seriesByPhase[phase] = t
 	}
 	n := math.Floor(span.last/s.Seconds) - t.firstBucket + 1
 	if n > maxBuckets {
@@ -98,7 +98,7 @@ func (f *Aggregator) Series(phase int, seconds float64) (Series, error) {
 			"time series of phase %d: %s buckets of %g s, must be at most %s; use longer buckets",
 			phase, Decimal(n, 0), s.Seconds, Count(maxBuckets))
 	}
-	if err := t.update(f, int(n)); err != nil {
+	if err := t.update(agg, int(n)); err != nil {
 		return s, err
 	}
 	for i := range t.buckets {
@@ -135,22 +135,22 @@ type phaseSeries struct {
 }
 
 // reusable reports whether t can be updated by the new live rows alone.
-func (t *phaseSeries) reusable(f *Aggregator, seconds float64, s *span) bool {
-	return t.seconds == seconds && t.cutoff == f.cutoff() && t.analysisRows == f.analysisRows() &&
+func (t *phaseSeries) reusable(agg *Aggregator, seconds float64, s *span) bool {
+	return t.seconds == seconds && t.cutoff == agg.cutoff() && t.analysisRows == agg.analysisRows() &&
 		s.first >= t.firstBucket*t.seconds
 }
 
 // analysisRows returns the number of analysis rows.
-func (f *Aggregator) analysisRows() int {
+func (agg *Aggregator) analysisRows() int {
 	n := 0
-	for _, t := range f.analysis {
+	for _, t := range agg.analysis {
 		n += t.n
 	}
 	return n
 }
 
 // update adds the rows that were not processed yet.
-func (t *phaseSeries) update(f *Aggregator, buckets int) error {
+func (t *phaseSeries) update(agg *Aggregator, buckets int) error {
 	t.buckets = append(t.buckets, make([]bucket, max(0, buckets-len(t.buckets)))...)
 	take := func(_ int, r *Request) {
 		if int(r.phase) == t.phase && r.Start >= t.cutoff {
@@ -158,7 +158,7 @@ func (t *phaseSeries) update(f *Aggregator, buckets int) error {
 		}
 	}
 	wanted := func(x *extent) bool { return x.containsPhase(t.phase) }
-	tables := f.tables()
+	tables := agg.tables()
 	if t.liveRows > 0 {
 		tables = tables[len(tables)-1:] // live rows only
 	}
@@ -167,9 +167,9 @@ func (t *phaseSeries) update(f *Aggregator, buckets int) error {
 			return err
 		}
 	}
-	t.liveRows = f.live.n
+	t.liveRows = agg.live.n
 	t.seal(max(0, len(t.buckets)-openBuckets))
-	return t.recomputeStale(f)
+	return t.recomputeStale(agg)
 }
 
 // bucket collects the data of a Bucket.
@@ -236,8 +236,8 @@ func (b *bucket) keepValues(r *Request) {
 	if b.values == nil {
 		b.values = new([quantities][]float64)
 	}
-	for q, is := range trendQuantities {
-		if !is {
+	for q, used := range trendQuantities {
+		if !used {
 			continue
 		}
 		if v := Quantity(q).Value(r); !math.IsNaN(v) {
@@ -262,7 +262,7 @@ func (t *phaseSeries) seal(n int) {
 
 // recomputeStale recomputes sealed buckets to which rows were added. The client writes
 // rows in the order of their ends, but a file may have them in another order.
-func (t *phaseSeries) recomputeStale(f *Aggregator) error {
+func (t *phaseSeries) recomputeStale(agg *Aggregator) error {
 	again := map[int]*bucket{}
 	earliest, latest := math.Inf(1), math.Inf(-1)
 	for i := range t.buckets {
@@ -276,7 +276,7 @@ func (t *phaseSeries) recomputeStale(f *Aggregator) error {
 		return nil
 	}
 	wanted := func(x *extent) bool { return x.containsPhase(t.phase) && x.firstEnd <= latest && x.lastEnd >= earliest }
-	err := f.scan(1, wanted, func(_ int, r *Request) {
+	err := agg.scan(1, wanted, func(_ int, r *Request) {
 		if int(r.phase) != t.phase || r.Failed || r.noStartTime || !(r.End >= r.Start) {
 			return
 		}
@@ -326,12 +326,12 @@ func (b *bucket) export(start, seconds float64) Bucket {
 
 // Recent returns the figures of the requests of a phase that ended in the last seconds
 // before now. If now is zero, the end of the last request is used.
-func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, error) {
-	err := f.updateSpans()
-	if s := f.spans.phases[phase]; now.IsZero() && s != nil {
+func (agg *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, error) {
+	err := agg.updateSpans()
+	if s := agg.spans.phases[phase]; now.IsZero() && s != nil {
 		now = fromUnix(s.last)
 	}
-	if s := f.spans.phases[phase]; s != nil && unix(now) > s.first {
+	if s := agg.spans.phases[phase]; s != nil && unix(now) > s.first {
 		seconds = min(seconds, unix(now)-s.first) // time before the phase would lower the rates
 	}
 	r := Recent{Phase: phase, Seconds: seconds, Until: now, Errors: map[string]int{}}
@@ -343,7 +343,7 @@ func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, 
 	wanted := func(x *extent) bool {
 		return x.containsPhase(phase) && x.lastEnd > until-seconds && x.firstEnd <= until
 	}
-	err = f.scan(1, wanted, func(_ int, q *Request) {
+	err = agg.scan(1, wanted, func(_ int, q *Request) {
 		if int(q.phase) == phase && !q.noStartTime && q.End > until-seconds && q.End <= until {
 			ended = append(ended, *q)
 		}
@@ -364,7 +364,7 @@ func (f *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent, 
 	}
 	delete(users, -1) // unknown
 	r.Users = len(users)
-	r.N, r.Failed, r.Errors = s.measured, s.failed, s.byKind(f.errorKinds)
+	r.N, r.Failed, r.Errors = s.measured, s.failed, s.byKind(agg.errorKinds)
 	r.Figures = s.figures()
 	return r, nil
 }

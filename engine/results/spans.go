@@ -22,17 +22,17 @@ type spans struct {
 }
 
 // updateSpans recomputes the spans if rows or the client start changed.
-func (f *Aggregator) updateSpans() error {
-	if err := f.dedupe(); err != nil {
+func (agg *Aggregator) updateSpans() error {
+	if err := agg.dedupe(); err != nil {
 		return err
 	}
-	cutoff := f.cutoff()
-	if f.spans.phases != nil && f.spans.rows == f.dedupedRows && f.spans.cutoff == cutoff {
+	cutoff := agg.cutoff()
+	if agg.spans.phases != nil && agg.spans.rows == agg.dedupedRows && agg.spans.cutoff == cutoff {
 		return nil
 	}
 	workers := workerCount()
-	all := spans{rows: f.dedupedRows, cutoff: cutoff, phases: map[int]*span{}}
-	for _, t := range f.tables() {
+	all := spans{rows: agg.dedupedRows, cutoff: cutoff, phases: map[int]*span{}}
+	for _, t := range agg.tables() {
 		parts := make([]map[int]*span, workers)
 		earlier := make([]int, workers)
 		for w := range parts {
@@ -58,7 +58,7 @@ func (f *Aggregator) updateSpans() error {
 			return err
 		}
 		for w, part := range parts {
-			if t == &f.live {
+			if t == &agg.live {
 				all.earlierRows += earlier[w]
 			}
 			for phase, s := range part {
@@ -69,7 +69,7 @@ func (f *Aggregator) updateSpans() error {
 			}
 		}
 	}
-	f.spans = all
+	agg.spans = all
 	return nil
 }
 
@@ -92,11 +92,11 @@ func (s *span) merge(o *span) {
 
 // PhaseSpan returns when the first request of a phase started and the last one ended,
 // since the last client start. The times are zero if there are no requests.
-func (f *Aggregator) PhaseSpan(phase int) (first, last time.Time) {
-	if err := f.updateSpans(); err != nil { // reported by Snapshot
+func (agg *Aggregator) PhaseSpan(phase int) (first, last time.Time) {
+	if err := agg.updateSpans(); err != nil { // reported by Snapshot
 		return first, last
 	}
-	if s := f.spans.phases[phase]; s != nil {
+	if s := agg.spans.phases[phase]; s != nil {
 		first, last = fromUnix(s.first), fromUnix(s.last)
 	}
 	return first, last

@@ -81,11 +81,11 @@ type measuredSums struct {
 }
 
 // percentileQuantities returns the quantities for which metrics need percentiles.
-func percentileQuantities(metrics []*Metric) (is [quantities]bool) {
+func percentileQuantities(metrics []*Metric) (used [quantities]bool) {
 	for _, m := range metrics {
-		is[m.Formula.Of] = is[m.Formula.Of] || m.Formula.Kind == Percentile
+		used[m.Formula.Of] = used[m.Formula.Of] || m.Formula.Kind == Percentile
 	}
-	return is
+	return used
 }
 
 // computeSums sums the requests of a scan, which visits at most n.
@@ -93,8 +93,8 @@ func computeSums(rows requestScan, n int, seconds float64, over string) (*measur
 	parts := make([]*measuredSums, min(workerCount(), 1+n/blockRows))
 	for w := range parts {
 		parts[w] = new(measuredSums)
-		for q, is := range percentileQuantities(Metrics) {
-			if is {
+		for q, used := range percentileQuantities(Metrics) {
+			if used {
 				parts[w].histograms[q] = new(histogram)
 			}
 		}

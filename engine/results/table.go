@@ -274,12 +274,12 @@ func LoadRequests(ctx context.Context, dir string, rc RunContext, phase int) (Ru
 	return run, nil, nil
 }
 
-func (f *Aggregator) collectRequests(p Phase) ([]Request, error) {
-	if p.Total > maxRequests || f.spans.phases[p.Index] == nil {
+func (agg *Aggregator) collectRequests(p Phase) ([]Request, error) {
+	if p.Total > maxRequests || agg.spans.phases[p.Index] == nil {
 		return nil, nil
 	}
 	all := make([]Request, 0, p.Total)
-	err := f.phaseRequests(p.Index)(1, func(_ int, r *Request) {
+	err := agg.phaseRequests(p.Index)(1, func(_ int, r *Request) {
 		all = append(all, *r)
 		all[len(all)-1].Measured = p.Window.measures(r)
 	})

@@ -74,16 +74,16 @@ func TestSpilledRows(t *testing.T) {
 }
 
 // checkLong checks an Aggregator with n requests and returns its output tokens.
-func (f *Aggregator) checkLong(t *testing.T, n int) float64 {
+func (agg *Aggregator) checkLong(t *testing.T, n int) float64 {
 	t.Helper()
-	if err := f.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":0,"actual_phase_end":1e9}`)); err != nil {
+	if err := agg.AddManifestRow([]byte(`{"phase_idx":0,"settling_end":0,"actual_phase_end":1e9}`)); err != nil {
 		t.Fatal(err)
 	}
-	run := f.Snapshot(time.Time{})
+	run := agg.Snapshot(time.Time{})
 	if len(run.Errors) > 0 || run.Phases[0].Requests.Measured != n {
 		t.Fatalf("%q, %+v", run.Errors, run.Phases[0].Requests)
 	}
-	s, err := f.Series(0, 0)
+	s, err := agg.Series(0, 0)
 	sum := 0
 	for _, b := range s.Buckets {
 		sum += b.N
@@ -91,7 +91,7 @@ func (f *Aggregator) checkLong(t *testing.T, n int) float64 {
 	if err != nil || sum != n {
 		t.Errorf("%d requests in the series, want %d; %v", sum, n, err)
 	}
-	recent, err := f.Recent(0, 10, time.Time{})
+	recent, err := agg.Recent(0, 10, time.Time{})
 	if err != nil || recent.N < 9000 || recent.N > 11000 {
 		t.Errorf("%d requests in the last 10 s, %v", recent.N, err)
 	}
