@@ -202,7 +202,7 @@ func TestLoadAnswersInvalid(t *testing.T) {
 }
 
 // Answers are applied again when a run is ported again with --force.
-func TestAnswersAreKept(t *testing.T) {
+func TestAnswersAreAppliedAgain(t *testing.T) {
 	t.Parallel()
 	dir, out := lay(t, smallRun()), t.TempDir()
 	recipe, workload := filepath.Join(out, "r.yaml"), filepath.Join(out, "w.yaml")
@@ -351,7 +351,7 @@ func TestQuestionIDs(t *testing.T) {
 	}
 }
 
-func TestEveryPlaceholderIsAsked(t *testing.T) {
+func TestEveryPlaceholderHasAQuestion(t *testing.T) {
 	t.Parallel()
 	for _, drop := range append(slices.Clone(harness.ArtifactNames), "nothing") {
 		files := smallRun()
@@ -465,7 +465,7 @@ func TestLoadProvenance(t *testing.T) {
 
 // How long the job may take is asked where the default is too short, and written so
 // that YAML 1.1 readers take it for text.
-func TestTimeLimitIsAsked(t *testing.T) {
+func TestTimeLimitQuestion(t *testing.T) {
 	t.Parallel()
 	r := port(t, sampleDir, Options{})
 	i := slices.IndexFunc(r.Todos, func(t Todo) bool { return t.ID == "recipe:slurm.time_limit" })

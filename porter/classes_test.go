@@ -206,7 +206,7 @@ func absolute(t *testing.T, path string) string {
 }
 
 // Class 13: the argument is a parent of runs, a file, a broken link or unreadable.
-func TestNoRunDirectory(t *testing.T) {
+func TestNotARunDirectory(t *testing.T) {
 	t.Parallel()
 	parent := filepath.Join(classDir, "13-parent")
 	var pe *ParentError

@@ -120,8 +120,8 @@ func (d *draft) addTodo(topic string, t Todo) {
 	id := questionID(t.File, t.Path, topic)
 	t.ID = id
 	for n := 2; ; n++ {
-		said, taken := d.asked[t.ID]
-		if taken && said == t.Message {
+		message, taken := d.asked[t.ID]
+		if taken && message == t.Message {
 			return
 		}
 		if !taken {

@@ -145,9 +145,9 @@ type diffRow struct {
 	at                 Evidence
 }
 
-func (r *diffReport) add(name, worker, there, here string, at Evidence) {
+func (r *diffReport) add(name, worker, other, first string, at Evidence) {
 	for i := range r.rows {
-		if d := &r.rows[i]; d.name == name && d.other == there {
+		if d := &r.rows[i]; d.name == name && d.other == other {
 			if len(d.workers) < 16 {
 				d.workers = append(d.workers, worker)
 			}
@@ -155,6 +155,6 @@ func (r *diffReport) add(name, worker, there, here string, at Evidence) {
 		}
 	}
 	if len(r.rows) < maxProblems {
-		r.rows = append(r.rows, diffRow{name, there, here, []string{worker}, at})
+		r.rows = append(r.rows, diffRow{name, other, first, []string{worker}, at})
 	}
 }

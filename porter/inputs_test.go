@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 )
 
-// files of a small but whole run; a test replaces or removes some.
+// smallRun returns the files of a small, complete run. Tests replace or remove some of them.
 func smallRun() map[string]string {
 	return map[string]string{
 		harness.JobParams: "MODEL_PATH=/lustre/models/m-fp8\nCONTAINER_IMAGE='/lustre/img.sqsh'\nexport " +
@@ -245,7 +245,7 @@ func TestBrokenArtifacts(t *testing.T) {
 	}
 }
 
-func TestDirectory(t *testing.T) {
+func TestDirectoryErrors(t *testing.T) {
 	t.Parallel()
 	dir := lay(t, smallRun())
 	parent := filepath.Dir(dir)

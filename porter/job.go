@@ -74,9 +74,9 @@ func (p *porting) pathFromParams(base, variable, todo string, shown func(*harnes
 		}
 		p.setRecipe(base, plain(todo), placeholder(variable+" was not found"))
 		if other != "" {
-			moved, _ := p.rewrites.Apply(other)
-			t.Evidence, t.Candidates = few, []Candidate{{Value: moved}}
-			t.Message += "; a launch line shows " + moved
+			rewritten, _ := p.rewrites.Apply(other)
+			t.Evidence, t.Candidates = few, []Candidate{{Value: rewritten}}
+			t.Message += "; a launch line shows " + rewritten
 		}
 		p.addTodo("", t)
 		return

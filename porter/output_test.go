@@ -149,8 +149,8 @@ func TestDatasetSearchFindsNothing(t *testing.T) {
 	}
 }
 
-// TestLoads loads the written recipes of both layouts.
-func TestLoads(t *testing.T) {
+// TestWrittenRecipesLoad loads the written recipes of both layouts.
+func TestWrittenRecipesLoad(t *testing.T) {
 	t.Parallel()
 	full := smallRun()
 	full[harness.ClientConfig] = "user_spawn_rate: 2.5\nphase_timeout_seconds: 700\n"

@@ -202,7 +202,7 @@ func checkEvidence(t *testing.T, dir, path string, ev Evidence) {
 	}
 }
 
-func TestSampleEveryFieldHasARow(t *testing.T) {
+func TestSampleFieldsMatchFiles(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []int{1, 2} {
 		r := port(t, sampleDir, Options{Schema: schema, WorkloadOut: "w.yaml"})
@@ -280,7 +280,7 @@ func TestSampleDatasets(t *testing.T) {
 	}
 }
 
-func TestSampleSameBytes(t *testing.T) {
+func TestSampleIsDeterministic(t *testing.T) {
 	t.Parallel()
 	copied := filepath.Join(t.TempDir(), "bm_agentperf_dsv4_5p1d", "c1010")
 	if err := os.CopyFS(copied, os.DirFS(sampleDir)); err != nil {

@@ -70,7 +70,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 	seen := map[string]bool{}
 	for i := range outs {
 		o := &outs[i]
-		there, err := o.target()
+		exists, err := o.target()
 		if err != nil {
 			return 0, fmt.Errorf("write port: %w", err)
 		}
@@ -79,7 +79,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 				"write port: %s would be written twice; give recipe and workload different names", o.path)
 		}
 		seen[filepath.Clean(o.real)] = true
-		if there && (r.isArtifact(o.path) || r.isArtifact(o.real)) {
+		if exists && (r.isArtifact(o.path) || r.isArtifact(o.real)) {
 			return 0, problem.Errorf(problem.OutputConflict,
 				"write port: %s exists and has the name of a harness artifact; give another name", o.path)
 		}
@@ -87,9 +87,9 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 			return 0, err
 		}
 		switch {
-		case there && hasContent(o.path, o.data):
+		case exists && hasContent(o.path, o.data):
 			o.data = nil
-		case there && !force:
+		case exists && !force:
 			exist.Paths = append(exist.Paths, o.path)
 		}
 	}
@@ -156,11 +156,11 @@ func hasContent(path string, data []byte) bool {
 }
 
 // target sets o.real and reports whether the file exists. It is an error if it can't be written.
-func (o *output) target() (there bool, err error) {
-	real, there, plain, err := outfile.Target(o.path)
+func (o *output) target() (exists bool, err error) {
+	real, exists, plain, err := outfile.Target(o.path)
 	if err == nil && !plain {
 		err = problem.Errorf(problem.NotAFile, "%s: is not a regular file; give another name", o.path)
 	}
 	o.real = real
-	return there, err
+	return exists, err
 }

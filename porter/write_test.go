@@ -11,7 +11,7 @@ import (
 )
 
 // Force follows links, and does not replace anything but regular files.
-func TestWriteByForce(t *testing.T) {
+func TestForcedWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }

@@ -48,7 +48,7 @@ var placeholder = regexp.MustCompile(`<[A-Za-z_]\w*>[\w>&]?`)
 
 func hidePlaceholders(s string) string {
 	return placeholder.ReplaceAllStringFunc(s, func(m string) string {
-		if name, behind, _ := strings.Cut(m[1:], ">"); behind == "" {
+		if name, rest, _ := strings.Cut(m[1:], ">"); rest == "" {
 			return string(placeholderOpen) + name + string(placeholderClose)
 		}
 		return m // "<in>out": two redirections

@@ -51,7 +51,7 @@ func (l *Launch) parseCount(o Option) int {
 	return n
 }
 
-// longFlags spells srun's short flags out, as far as launch lines use them.
+// longFlags maps short flags of srun to their long names.
 var longFlags = map[string]string{
 	"-w": "--nodelist", "-N": "--nodes", "-n": "--ntasks", "-l": "--label", "-K": "--kill-on-bad-exit",
 	"-s": "--oversubscribe", "-c": "--cpus-per-task", "-G": "--gpus", "-J": "--job-name", "-o": "--output",

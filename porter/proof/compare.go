@@ -106,11 +106,11 @@ func (p *comparer) addDifference(kind, what, name, old, new, rule string) {
 // compareValue compares a value that should be unchanged or rewritten. rule explains any other
 // difference.
 func (p *comparer) compareValue(what, name, old, new, rule string) {
-	switch moved, how := p.rewrites.Apply(old); {
+	switch rewritten, rewrite := p.rewrites.Apply(old); {
 	case old == new:
 		p.current.Unchanged++
-	case moved == new:
-		p.addDifference(changed, what, name, old, new, how+": "+rules.WhyRewrite)
+	case rewritten == new:
+		p.addDifference(changed, what, name, old, new, rewrite+": "+rules.WhyRewrite)
 	default:
 		p.addDifference(changed, what, name, old, new, rule)
 	}
@@ -172,31 +172,31 @@ func (p *comparer) compareConfig(r schema.Role) {
 			text = f.Content
 		}
 	}
-	now := map[string]*yaml.Node{}
+	planned := map[string]*yaml.Node{}
 	if d, err := yamldoc.Read(strings.NewReader(text)); err == nil {
 		for _, leaf := range d.Leaves {
-			now[leaf.Path()] = leaf.Node
+			planned[leaf.Path()] = leaf.Node
 		}
 	}
 	answer := func(path string) string { return p.Answer(r.ConfigPath(schema.TRTLLM) + "." + path) }
 	for _, leaf := range old.Leaves {
 		path := leaf.Path()
-		node, there := now[path]
-		delete(now, path)
-		moved, how := p.rewrites.Node(leaf.Node)
+		node, found := planned[path]
+		delete(planned, path)
+		rewritten, rewrite := p.rewrites.Node(leaf.Node)
 		switch {
-		case !there:
+		case !found:
 			p.addDifference(dropped, "config", path, yamldoc.Text(leaf.Node), "", answer(path))
 		case sameNode(leaf.Node, node):
 			p.current.Unchanged++
-		case sameNode(moved, node):
-			p.addDifference(changed, "config", path, yamldoc.Text(leaf.Node), yamldoc.Text(node), how+": "+rules.WhyRewrite)
+		case sameNode(rewritten, node):
+			p.addDifference(changed, "config", path, yamldoc.Text(leaf.Node), yamldoc.Text(node), rewrite+": "+rules.WhyRewrite)
 		default:
 			p.addDifference(changed, "config", path, yamldoc.Text(leaf.Node), yamldoc.Text(node), answer(path))
 		}
 	}
-	for _, path := range sortedNames(now) {
-		p.addDifference(added, "config", path, "", yamldoc.Text(now[path]), answer(path))
+	for _, path := range sortedNames(planned) {
+		p.addDifference(added, "config", path, "", yamldoc.Text(planned[path]), answer(path))
 	}
 }
 

@@ -19,9 +19,9 @@ func (p *comparer) compareEnvironment(l *harness.Launch, step *plan.Step) {
 	if l.Role != "" {
 		on, base = rules.Worker, l.Role.EnvPath()
 	}
-	now := map[string]plan.Var{}
+	planned := map[string]plan.Var{}
 	for _, v := range step.Env {
-		now[v.Name] = v
+		planned[v.Name] = v
 	}
 	renames := rules.Renames(on, l.Env)
 	seen := map[string]bool{}
@@ -31,21 +31,21 @@ func (p *comparer) compareEnvironment(l *harness.Launch, step *plan.Step) {
 		if rule.Action == rules.Rename {
 			name = rule.To
 		}
-		n, there := now[name]
+		n, found := planned[name]
 		switch {
 		case rule.Action == rules.Drop:
-			p.compareDropped(v, n, there, rule.Why)
+			p.compareDropped(v, n, found, rule.Why)
 		case rule.Action == "" && renames[name] != "":
-			there = false // a renamed variable has this name now
+			found = false // a renamed variable has this name planned
 			p.addDifference(dropped, "env", v.Name, v.Value, "", "replaced by "+renames[name]+": "+rules.WhyReplaced)
-		case there:
+		case found:
 			p.compareVariable(v, n, base, rule)
 		case l.Service == "etcd":
 			p.addDifference(dropped, "env", v.Name, v.Value, "", p.explainEtcd(v.Name))
 		default:
 			p.addDifference(dropped, "env", v.Name, v.Value, "", p.explainVariable(base, name))
 		}
-		seen[name] = seen[name] || there
+		seen[name] = seen[name] || found
 	}
 	for _, v := range l.BareNames {
 		p.addDifference(changed, "env", v.Text, "", "", "comes from the submitting shell, as before")
@@ -58,9 +58,9 @@ func (p *comparer) compareEnvironment(l *harness.Launch, step *plan.Step) {
 }
 
 // compareDropped compares a variable that is not carried over.
-func (p *comparer) compareDropped(v harness.Var, n plan.Var, there bool, why string) {
+func (p *comparer) compareDropped(v harness.Var, n plan.Var, found bool, why string) {
 	switch {
-	case !there:
+	case !found:
 		p.addDifference(dropped, "env", v.Name, v.Value, "", why)
 	case n.Value == v.Value:
 		p.current.Unchanged++
@@ -71,21 +71,21 @@ func (p *comparer) compareDropped(v harness.Var, n plan.Var, there bool, why str
 
 // compareVariable compares a variable that is carried over, possibly under a new name.
 func (p *comparer) compareVariable(v harness.Var, n plan.Var, base string, rule rules.Variable) {
-	moved, how := p.rewrites.Apply(v.Value)
+	rewritten, rewrite := p.rewrites.Apply(v.Value)
 	explained := ""
 	switch {
-	case n.Value == moved && how != "":
-		explained = how + ": " + rules.WhyRewrite
-	case n.Value == moved && v.HasCommas:
+	case n.Value == rewritten && rewrite != "":
+		explained = rewrite + ": " + rules.WhyRewrite
+	case n.Value == rewritten && v.HasCommas:
 		explained = "srun split the old value at its commas and passed " + strconv.Quote(v.Truncated) +
 			"; the new job passes the whole value"
-	case n.Value != moved && n.Origin == "built-in":
+	case n.Value != rewritten && n.Origin == "built-in":
 		explained = "srt-slurm sets it"
-	case n.Value != moved:
+	case n.Value != rewritten:
 		explained = p.explainVariable(base, n.Name)
 	}
 	switch {
-	case rule.Action == rules.Rename && n.Value == moved:
+	case rule.Action == rules.Rename && n.Value == rewritten:
 		p.addDifference(renamed, "env", v.Name, "", "", cmp.Or(explained, rule.Why))
 		p.current.Differences[len(p.current.Differences)-1].To = n.Name
 	case n.Value == v.Value && !v.HasCommas:
@@ -139,41 +139,41 @@ func (p *comparer) compareFlags(l *harness.Launch, step *plan.Step) {
 			p.explainField("model.container", "launched"))
 	}
 	options := harness.SrunOptions(step.Launch)
-	now := map[string]harness.Option{}
+	planned := map[string]harness.Option{}
 	for _, f := range options {
-		now[f.Name] = f
+		planned[f.Name] = f
 	}
 	for _, f := range l.Flags {
-		n, there := now[f.Name]
-		delete(now, f.Name)
+		n, found := planned[f.Name]
+		delete(planned, f.Name)
 		rule := rules.FlagOf(f.Name)
 		switch {
 		case rule.Action == rules.Separate:
 		case rule.Action == rules.Managed:
-			p.compareManaged(f, n, there, rule.Why)
-		case rule.Action == rules.Drop && !there:
+			p.compareManaged(f, n, found, rule.Why)
+		case rule.Action == rules.Drop && !found:
 			p.addDifference(dropped, "flag", f.Name, f.Value, "", rule.Why)
-		case !there && f.Name == "--mpi" && l.Service != "":
+		case !found && f.Name == "--mpi" && l.Service != "":
 			p.addDifference(dropped, "flag", f.Name, f.Value, "", l.Service+" is not an MPI program")
-		case !there:
+		case !found:
 			p.addDifference(dropped, "flag", f.Name, f.Value, "", p.Question(rules.SrunOptions, f.Name))
 		default:
 			p.compareValue("flag", f.Name, f.Value, n.Value, p.explainFlag(l, f.Name))
 		}
 	}
 	for _, f := range options {
-		if _, left := now[f.Name]; left && rules.FlagOf(f.Name).Action != rules.Separate {
+		if _, left := planned[f.Name]; left && rules.FlagOf(f.Name).Action != rules.Separate {
 			p.addDifference(added, "flag", f.Name, "", "", cmp.Or(p.Answer(rules.SrunOptions), "srt-slurm starts steps with it"))
 		}
 	}
 }
 
 // compareManaged compares a flag for which the new job sets its own value.
-func (p *comparer) compareManaged(f, n harness.Option, there bool, why string) {
+func (p *comparer) compareManaged(f, n harness.Option, found bool, why string) {
 	switch {
-	case there && n.Value == f.Value:
+	case found && n.Value == f.Value:
 		p.current.Unchanged++
-	case there:
+	case found:
 		p.addDifference(changed, "flag", f.Name, "", "", why)
 	default:
 		p.addDifference(dropped, "flag", f.Name, f.Value, "", why)
@@ -194,22 +194,22 @@ func (p *comparer) compareMounts(l *harness.Launch) {
 		return
 	}
 	const field = "extra_mount"
-	because := p.explainField(field, l.Name())
-	now := map[string]bool{}
+	reason := p.explainField(field, l.Name())
+	planned := map[string]bool{}
 	for _, m := range p.plan.Mounts {
-		now[m.Host+":"+m.Container] = true
+		planned[m.Host+":"+m.Container] = true
 	}
 	seen := map[string]bool{}
 	for m := range strings.SplitSeq(l.Mounts.Value, ",") {
 		to := strings.Join(p.rewrites.Mounts(m), "")
 		seen[to] = true
 		switch {
-		case now[to] && to == m:
+		case planned[to] && to == m:
 			p.current.Unchanged++
-		case now[to]:
+		case planned[to]:
 			p.addDifference(changed, "mount", m, "", to, rules.WhyRewrite)
 		default:
-			p.addDifference(dropped, "mount", m, "", "", because)
+			p.addDifference(dropped, "mount", m, "", "", reason)
 		}
 	}
 	for _, m := range p.plan.Mounts {
@@ -217,7 +217,7 @@ func (p *comparer) compareMounts(l *harness.Launch) {
 		switch {
 		case seen[spelled]:
 		case m.Source == field:
-			p.addDifference(added, "mount", spelled, "", "", because)
+			p.addDifference(added, "mount", spelled, "", "", reason)
 		default:
 			p.addDifference(added, "mount", spelled, "", "", "srt-slurm mounts it: "+m.Source)
 		}
@@ -234,22 +234,23 @@ var frontendVariables = map[string]string{
 // compareArguments compares the frontend's own flags.
 func (p *comparer) compareArguments(l *harness.Launch, step *plan.Step) {
 	path := func(name string) string { return recipes.Join("frontend.args", name) }
-	now := frontendOptions(step.Argv[min(3, len(step.Argv)):])
+	planned := frontendOptions(step.Argv[min(3, len(step.Argv)):])
 	if len(l.Args) > 2 {
-		p.addDifference(changed, "flag", "port", l.Args[2].Text, now["http-port"], "srt-slurm sets the port of its frontends")
+		p.addDifference(changed, "flag", "port", l.Args[2].Text, planned["http-port"],
+			"srt-slurm sets the port of its frontends")
 	}
-	delete(now, "http-port")
+	delete(planned, "http-port")
 	var words []string
 	for _, w := range l.Args[min(3, len(l.Args)):] {
 		words = append(words, w.Text)
 	}
 	old := frontendOptions(words)
 	for _, name := range sortedNames(old) {
-		value, there := now[name]
-		delete(now, name)
+		value, found := planned[name]
+		delete(planned, name)
 		rule := cmp.Or(p.Answer(path(name)), p.Question(path(name), "launched"))
 		switch {
-		case there:
+		case found:
 			p.compareValue("flag", "--"+name, old[name], value, rule)
 		case rules.IsParserFlag(name):
 			p.addDifference(dropped, "flag", "--"+name, old[name], "", rules.WhyParserFlag)
@@ -257,7 +258,7 @@ func (p *comparer) compareArguments(l *harness.Launch, step *plan.Step) {
 			p.addDifference(dropped, "flag", "--"+name, old[name], "", rule)
 		}
 	}
-	for _, name := range sortedNames(now) {
+	for _, name := range sortedNames(planned) {
 		rule := p.Answer(path(name))
 		if v := frontendVariables[name]; rule == "" && v != "" {
 			rule = "from " + v
@@ -267,7 +268,7 @@ func (p *comparer) compareArguments(l *harness.Launch, step *plan.Step) {
 		} else if rule == "" {
 			rule, _ = p.Fixed(path(name))
 		}
-		p.addDifference(added, "flag", "--"+name, "", now[name], rule)
+		p.addDifference(added, "flag", "--"+name, "", planned[name], rule)
 	}
 }
 

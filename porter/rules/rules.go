@@ -118,7 +118,7 @@ type Flag struct {
 // The actions on flags, besides [Drop].
 const (
 	MustMatch Action = "same"  // must have the same value in the new job
-	Managed   Action = "move"  // the new job sets a value of its own
+	Managed   Action = "move"  // the new job sets its own value
 	Separate  Action = "apart" // compared separately
 )
 

@@ -1,0 +1,44 @@
+package porter_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/porter/sample"
+)
+
+// This example ports the embedded sample run and prints how its fields were obtained and which
+// questions are open.
+func ExamplePort() {
+	dir, err := os.MkdirTemp("", "port")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, sample.Files); err != nil {
+		log.Fatal(err)
+	}
+	run := filepath.Join(dir, filepath.FromSlash(sample.Dir))
+	result, err := porter.Port(context.Background(), run, porter.Options{WorkloadOut: "/scratch/out/workload.yaml"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.SummaryLine())
+	fmt.Println(result.Proof.Summary())
+	fmt.Printf("%d must fix, %d to confirm\n", result.CountOpen(porter.MustFix), result.CountOpen(porter.Confirm))
+	for _, question := range result.Todos {
+		if question.Kind == porter.MustFix {
+			fmt.Println(question.ID)
+		}
+	}
+	// Output:
+	// 186 fields: 138 copied, 16 translated, 7 inferred, 22 default, 1 guessed, 2 todo
+	// 8 launch lines compared with the new plan: 388 unchanged, 262 changed by a known rule, 0 lost
+	// 2 must fix, 7 to confirm
+	// workload:trajectory_path
+	// workload:user_assignments_path
+}
