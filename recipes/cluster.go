@@ -10,7 +10,7 @@ import (
 )
 
 // Cluster is the content of srtslurm.yaml: the defaults of a site for all recipes. If there
-// is no file, File is empty and the values are the defaults of srt-slurm.
+// is none, File is empty and the values are the defaults of srt-slurm.
 type Cluster struct {
 	File string
 

@@ -23,12 +23,12 @@ func (v *values) describeYAML11(n *yaml.Node, s Scalar) string {
 
 // reportUnquoted reports an unquoted string that YAML 1.1 reads as another type, or an
 // unquoted scalar that only YAML 1.1 reads as a string.
-func (v *values) reportUnquoted(n *yaml.Node, p Scalar, at Position) {
+func (v *values) reportUnquoted(n *yaml.Node, s Scalar, at Position) {
 	sev := Error
-	if p.Tag == "!!str" || v.strictness.unknownKeys == Warning {
+	if s.Tag == "!!str" || v.strictness.unknownKeys == Warning {
 		sev = Warning
 	}
-	d := v.add(sev, at, at.Path, v.describeYAML11(n, p), fmt.Sprintf("quote it: %q", n.Value))
+	d := v.add(sev, at, at.Path, v.describeYAML11(n, s), fmt.Sprintf("quote it: %q", n.Value))
 	d.Rule = "yaml-1.1"
 	d.Set(strconv.Quote(n.Value), true)
 }
@@ -42,11 +42,11 @@ func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 	if n.Kind != yaml.ScalarNode {
 		return n
 	}
-	p, other := yaml11Reading(n)
+	s, differs := yaml11Reading(n)
 	switch f.Kind {
 	case schema.Str:
-		if other {
-			v.reportUnquoted(n, p, at)
+		if differs {
+			v.reportUnquoted(n, s, at)
 			return scalarNode(n, "!!str", n.Value)
 		}
 	case schema.Bool, schema.BoolOrStr:
@@ -59,19 +59,19 @@ func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 			return scalarNode(n, "!!bool", strconv.FormatBool(yes))
 		}
 	case schema.Int, schema.NodeCount, schema.Float:
-		return v.coerceNumber(n, p, other, f, at)
+		return v.coerceNumber(n, s, differs, f, at)
 	}
 	return n
 }
 
-func (v *values) coerceNumber(n *yaml.Node, p Scalar, other bool, f schema.Field, at Position) *yaml.Node {
+func (v *values) coerceNumber(n *yaml.Node, s Scalar, differs bool, f schema.Field, at Position) *yaml.Node {
 	r, number := parseNumber(n)
-	if other && number && canonicalNumber(r) != n.Value { // YAML 1.1 reads 0o14 and 1e-5 as strings
+	if differs && number && canonicalNumber(r) != n.Value { // YAML 1.1 reads 0o14 and 1e-5 as strings
 		text, sev := canonicalNumber(r), Error
 		if f.Kind == schema.Float || v.strictness.unknownKeys == Warning {
 			sev = Warning
 		}
-		d := v.add(sev, at, at.Path, v.describeYAML11(n, p), "write "+text)
+		d := v.add(sev, at, at.Path, v.describeYAML11(n, s), "write "+text)
 		d.Rule = "yaml-1.1"
 		d.Set(text, true)
 		return n
@@ -130,12 +130,12 @@ func (v *values) checkFreeForm(n *yaml.Node, path string, depth int) {
 			v.checkFreeForm(e, fmt.Sprintf("%s[%d]", path, i), depth+1)
 		}
 	case yaml.ScalarNode:
-		p, other := yaml11Reading(n)
-		if !other {
+		s, differs := yaml11Reading(n)
+		if !differs {
 			return
 		}
-		d := v.add(Warning, Position{Line: n.Line, Column: n.Column}, path, v.describeYAML11(n, p),
-			fmt.Sprintf("write %s if that is intended, or else quote it", p.Value))
+		d := v.add(Warning, Position{Line: n.Line, Column: n.Column}, path, v.describeYAML11(n, s),
+			fmt.Sprintf("write %s if that is intended, or else quote it", s.Value))
 		d.Rule = "yaml-1.1"
 		if r, ok := parseNumber(n); ok {
 			d.Fix = "write " + canonicalNumber(r)

@@ -215,20 +215,20 @@ func (v *values) readStringMap(n *yaml.Node, f schema.Field, at Position) {
 	for _, kv := range pairs(n) {
 		val := resolveAlias(kv[1])
 		path := v.doc.pathOf(kv[0], Join(at.Path, kv[0].Value))
-		place := Position{Path: path, Line: kv[1].Line, Column: kv[1].Column}
-		v.mapPositions[Join(f.Name(), kv[0].Value)] = place
-		if p, other := yaml11Reading(kv[0]); other && p.Tag != "!!str" {
-			v.add(Warning, positionOf(kv[0], path), path, v.describeYAML11(kv[0], p), "quote the key").Rule = "yaml-1.1"
+		position := Position{Path: path, Line: kv[1].Line, Column: kv[1].Column}
+		v.mapPositions[Join(f.Name(), kv[0].Value)] = position
+		if s, differs := yaml11Reading(kv[0]); differs && s.Tag != "!!str" {
+			v.add(Warning, positionOf(kv[0], path), path, v.describeYAML11(kv[0], s), "quote the key").Rule = "yaml-1.1"
 		}
-		p, other := yaml11Reading(val)
+		s, differs := yaml11Reading(val)
 		message := fmt.Sprintf("must be a string, got %s", describe(val))
 		switch {
 		case val.Kind != yaml.ScalarNode:
-			v.add(Error, place, path, message, "").Rule = "string-map"
-		case other:
-			v.reportUnquoted(val, p, place)
+			v.add(Error, position, path, message, "").Rule = "string-map"
+		case differs:
+			v.reportUnquoted(val, s, position)
 		case val.Tag != "!!str":
-			d := v.add(Error, place, path, message, fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value))
+			d := v.add(Error, position, path, message, fmt.Sprintf("quote it: %s: %q", kv[0].Value, val.Value))
 			d.Rule = "string-map"
 			d.Set(strconv.Quote(val.Value), true)
 		}
@@ -255,7 +255,7 @@ func YAMLValue(t *schema.Table, path, typed string) string {
 	if len(typed) < 1<<16 && !nestsTooDeep([]byte(typed)) && yaml.Unmarshal([]byte(typed), &doc) == nil &&
 		len(doc.Content) == 1 {
 		if v := doc.Content[0]; v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
-			if _, other := yaml11Reading(v); !other {
+			if _, differs := yaml11Reading(v); !differs {
 				return typed
 			}
 		}

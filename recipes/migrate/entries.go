@@ -38,12 +38,12 @@ func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 			return nil, problem.Errorf(problem.MigrationRefused,
 				"line %d: no colon follows %s; write key: value on one line", k.Line, k.Value)
 		}
-		behind := m.nextLine(stop)
+		next := m.nextLine(stop)
 		out = append(out, entry{
-			comments: string(m.data[from:line]), key: k.Value, value: m.withLineEnd(m.data[end+colon+1 : behind]),
+			comments: string(m.data[from:line]), key: k.Value, value: m.withLineEnd(m.data[end+colon+1 : next]),
 			indent: utf8.RuneCount(m.data[line:start]), node: v,
 		})
-		from = behind
+		from = next
 	}
 	return out, nil
 }

@@ -77,7 +77,7 @@ func migrateAndVerify(file string, data []byte) (*migration, []byte, error) {
 func readRecipes(file string, data []byte) ([]*recipes.Recipe, error) {
 	all, found := recipes.Variants(file, data, "")
 	if len(all) == 0 {
-		return nil, invalid(found[0])
+		return nil, invalid(found.BySeverity()[0])
 	}
 	selectors := []string{}
 	if base, _ := recipes.Variants(file, data, "base"); len(base) == 1 && len(all) > 1 {
