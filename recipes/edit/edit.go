@@ -46,21 +46,21 @@ func applyOne(data []byte, e recipes.Edit) ([]byte, error) {
 	return out, nil
 }
 
-const maxSteps = 50
+const maxPathElements = 50
 
 func dispatch(data []byte, e recipes.Edit) ([]byte, error) {
 	d, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := recipes.SplitPath(e.Path)
+	path, err := recipes.SplitPath(e.Path)
 	if err != nil {
 		return nil, err
 	}
-	if len(steps) > maxSteps {
-		return nil, problem.Errorf(problem.EditRefused, "the path has more than %d parts", maxSteps)
+	if len(path) > maxPathElements {
+		return nil, problem.Errorf(problem.EditRefused, "the path has more than %d parts", maxPathElements)
 	}
-	dst, err := d.locate(steps)
+	dst, err := d.locate(path)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +68,9 @@ func dispatch(data []byte, e recipes.Edit) ([]byte, error) {
 	case recipes.OpSet:
 		return d.set(dst, e.Value)
 	case recipes.OpUnset:
-		return d.unset(dst, steps)
+		return d.unset(dst, path)
 	case recipes.OpRename:
-		return d.rename(dst, steps, e.Value)
+		return d.rename(dst, path, e.Value)
 	}
 	return nil, problem.New(problem.Internal, "unknown operation")
 }
@@ -98,11 +98,11 @@ func (d *document) set(dst target, value string) ([]byte, error) {
 	return d.splice(changes)
 }
 
-func (d *document) unset(dst target, steps []recipes.PathElement) ([]byte, error) {
-	if len(dst.missing) > 0 || len(dst.parents) != len(steps) {
+func (d *document) unset(dst target, path []recipes.PathElement) ([]byte, error) {
+	if len(dst.missing) > 0 || len(dst.parents) != len(path) {
 		return nil, problem.New(problem.EntryNotFound, "the file has no such entry")
 	}
-	parent, err := d.locate(steps[:len(steps)-1])
+	parent, err := d.locate(path[:len(path)-1])
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,8 @@ func (d *document) unset(dst target, steps []recipes.PathElement) ([]byte, error
 }
 
 // rename renames the key.
-func (d *document) rename(dst target, steps []recipes.PathElement, key string) ([]byte, error) {
-	if len(dst.missing) > 0 || dst.key == nil || len(dst.parents) != len(steps) {
+func (d *document) rename(dst target, path []recipes.PathElement, key string) ([]byte, error) {
+	if len(dst.missing) > 0 || dst.key == nil || len(dst.parents) != len(path) {
 		return nil, problem.New(problem.EntryNotFound, "the file has no such key")
 	}
 	changes := []replacement{{d.valueStart(dst.key), d.nodeEnd(dst.key, dst.indent), keyText(key)}}
@@ -135,15 +135,15 @@ type target struct {
 }
 
 // locate follows a path through the file.
-func (d *document) locate(steps []recipes.PathElement) (target, error) {
-	dst := target{node: d.root, missing: steps}
+func (d *document) locate(path []recipes.PathElement) (target, error) {
+	dst := target{node: d.root, missing: path}
 	for len(dst.missing) > 0 {
 		if dst.node.Kind == yaml.AliasNode {
 			return dst, problem.Errorf(problem.EditRefused,
 				"line %d: the value is the alias *%s; edit the value that it refers to, or replace the alias",
 				dst.node.Line, dst.node.Value)
 		}
-		if isShortEngine(dst, steps) {
+		if isShortEngine(dst, path) {
 			dst.missing = nil
 			break
 		}
@@ -173,43 +173,43 @@ func (d *document) locate(steps []recipes.PathElement) (target, error) {
 
 // isShortEngine reports whether the path is engine.type and the file has
 // engine: trtllm, the short form of engine: {type: trtllm}.
-func isShortEngine(dst target, steps []recipes.PathElement) bool {
-	return len(dst.missing) == 1 && dst.missing[0].Key == "type" && len(steps) == 2 &&
+func isShortEngine(dst target, path []recipes.PathElement) bool {
+	return len(dst.missing) == 1 && dst.missing[0].Key == "type" && len(path) == 2 &&
 		dst.key != nil && dst.key.Value == "engine" && isString(dst.node)
 }
 
 func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }
 
-// findChild returns the index in n.Content of the value that a step leads to. It is
+// findChild returns the index in n.Content of the value that element leads to. It is
 // -1 if n has no such entry and one can be added.
-func findChild(n *yaml.Node, step recipes.PathElement) (int, error) {
+func findChild(n *yaml.Node, element recipes.PathElement) (int, error) {
 	empty := n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
-	if step.Index >= 0 {
+	if element.Index >= 0 {
 		switch {
-		case empty && step.Index == 0, n.Kind == yaml.SequenceNode && step.Index == len(n.Content):
+		case empty && element.Index == 0, n.Kind == yaml.SequenceNode && element.Index == len(n.Content):
 			return -1, nil
-		case n.Kind == yaml.SequenceNode && step.Index < len(n.Content):
-			return step.Index, nil
+		case n.Kind == yaml.SequenceNode && element.Index < len(n.Content):
+			return element.Index, nil
 		case n.Kind == yaml.SequenceNode:
 			return 0, problem.Errorf(problem.EntryNotFound, "line %d: [%d] is out of range, the list has %d entries",
-				n.Line, step.Index, len(n.Content))
+				n.Line, element.Index, len(n.Content))
 		}
-		return 0, problem.Errorf(problem.EntryNotFound, "line %d: not a list, so it has no entry [%d]", n.Line, step.Index)
+		return 0, problem.Errorf(problem.EntryNotFound, "line %d: not a list, so it has no entry [%d]", n.Line, element.Index)
 	}
 	if n.Kind != yaml.MappingNode {
-		if empty || isString(n) && step.Key != "" {
+		if empty || isString(n) && element.Key != "" {
 			return -1, nil
 		}
-		return 0, problem.Errorf(problem.EntryNotFound, "line %d: not a mapping, so it has no key %q", n.Line, step.Key)
+		return 0, problem.Errorf(problem.EntryNotFound, "line %d: not a mapping, so it has no key %q", n.Line, element.Key)
 	}
 	found := -1
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value != step.Key || n.Content[i].Kind != yaml.ScalarNode {
+		if n.Content[i].Value != element.Key || n.Content[i].Kind != yaml.ScalarNode {
 			continue
 		}
 		if found >= 0 {
 			return 0, problem.Errorf(problem.EditRefused, "the key %q is given twice, on lines %d and %d; remove one of them",
-				step.Key, n.Content[found].Line, n.Content[i].Line)
+				element.Key, n.Content[found].Line, n.Content[i].Line)
 		}
 		found = i + 1
 	}

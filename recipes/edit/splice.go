@@ -75,23 +75,23 @@ func (d *document) indentStep() int {
 // replace replaces an existing value. Its anchor is kept.
 func (d *document) replace(dst target, v value) []replacement {
 	start, end := d.valueStart(dst.node), d.nodeEnd(dst.node, dst.indent)
-	from, prefix := start, ""
+	afterKey, prefix := start, ""
 	if dst.node.Style&yaml.TaggedStyle != 0 {
-		from, start = d.nodeStart(dst.node), d.nodeStart(dst.node)
+		afterKey, start = d.nodeStart(dst.node), d.nodeStart(dst.node)
 		if dst.node.Anchor != "" {
 			prefix = "&" + dst.node.Anchor + " "
 		}
 	} else if dst.key != nil {
-		if from = d.afterColon(dst); dst.node.Anchor != "" && dst.node.Kind != yaml.AliasNode {
-			from = d.nodeStart(dst.node) + 1 + len(dst.node.Anchor)
+		if afterKey = d.afterColon(dst); dst.node.Anchor != "" && dst.node.Kind != yaml.AliasNode {
+			afterKey = d.nodeStart(dst.node) + 1 + len(dst.node.Anchor)
 		}
 	}
 	if dst.flow {
 		return []replacement{{start, end, d.withSeparator(start, end, prefix+flowText(v.node))}}
 	}
-	first := d.lineStart(start)
+	valueLine := d.lineStart(start)
 	inline := dst.node.Kind == yaml.ScalarNode || dst.node.Kind == yaml.AliasNode || isFlow(dst.node)
-	if v.head == "" && (dst.key == nil || inline && first > from) { // the first line replaces the old value
+	if v.head == "" && (dst.key == nil || inline && valueLine > afterKey) { // the first line replaces the old value
 		indent := d.column(start)
 		if start == end {
 			indent = dst.indent + 2
@@ -100,9 +100,9 @@ func (d *document) replace(dst target, v value) []replacement {
 		return []replacement{{start, end, head}, {d.lineEnd(end), d.lineEnd(end), d.indentedBlock(v.body[1:], indent)}}
 	}
 	indent := dst.indent + d.indentStep()
-	if inline || first <= from {
+	if inline || valueLine <= afterKey {
 		if v.head == "" && prefix == "" {
-			start = from
+			start = afterKey
 		}
 		return []replacement{
 			{start, end, d.withSeparator(start, end, prefix+v.head)},
@@ -116,8 +116,8 @@ func (d *document) replace(dst target, v value) []replacement {
 	if head != "" {
 		head = " " + head
 	}
-	before := d.lineEnd(d.lineStart(first - 1)) // the end of the line above the block
-	return []replacement{{from, from, head}, {before, d.lineEnd(end), d.indentedBlock(v.body, indent)}}
+	before := d.lineEnd(d.lineStart(valueLine - 1)) // the end of the line above the block
+	return []replacement{{afterKey, afterKey, head}, {before, d.lineEnd(end), d.indentedBlock(v.body, indent)}}
 }
 
 // afterColon returns the offset after the colon of the key.
