@@ -18,20 +18,20 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Parity compares two sides: runs by path, id or name, or files of figures.
-// Where both are runs of ours, their recipes and workloads are compared too. The
-// band is that of the configuration unless one is given or references measure it.
+// Parity compares two sides, each a run (by path, id or name) or a file of figures.
+// If both are runs of this program, it also compares their recipes, workloads and
+// identities. The band is the configured one unless opt gives a band or references.
 func (e *Engine) Parity(
 	ctx context.Context, ref, cand string, phase int, opt parity.Options,
 ) (parity.Comparison, error) {
 	if opt.Band == 0 && len(opt.References) == 0 {
 		opt.Band = e.band
 	}
-	a, aRun, err := e.side(ctx, ref, phase)
+	a, aRun, err := e.loadSide(ctx, ref, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("reference: %w", err)
 	}
-	b, bRun, err := e.side(ctx, cand, phase)
+	b, bRun, err := e.loadSide(ctx, cand, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("candidate: %w", err)
 	}
@@ -47,7 +47,7 @@ func (e *Engine) Parity(
 		}
 		out.Fields = append(out.Fields, parity.FileDiff{File: f.kind, Comparison: d})
 	}
-	if d, err := e.identityDiff(aRun, bRun); err != nil {
+	if d, err := e.compareIdentities(aRun, bRun); err != nil {
 		out.Notes = append(out.Notes, fmt.Sprintf("the identities of the runs were not compared: %v", err))
 	} else if d.Total > 0 {
 		out.Fields = append(out.Fields, parity.FileDiff{File: "identity", Comparison: d})
@@ -55,11 +55,11 @@ func (e *Engine) Parity(
 	return out, nil
 }
 
-// References loads further runs of a reference's configuration, for parity.Options.
+// References loads more runs of the reference's configuration, for parity.Options.
 func (e *Engine) References(ctx context.Context, names []string, phase int) ([]parity.Side, error) {
 	var out []parity.Side
 	for _, name := range names {
-		s, _, err := e.side(ctx, name, phase)
+		s, _, err := e.loadSide(ctx, name, phase)
 		if err != nil {
 			return nil, fmt.Errorf("reference: %w", err)
 		}
@@ -69,8 +69,8 @@ func (e *Engine) References(ctx context.Context, names []string, phase int) ([]p
 	return out, nil
 }
 
-// side loads one side, and the run that it is, if it is one.
-func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side, runs.Ref, error) {
+// loadSide loads one side. The run reference is the zero value for a file of figures.
+func (e *Engine) loadSide(ctx context.Context, name string, phase int) (parity.Side, runs.Ref, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		s, err := parity.Load(ctx, name, phase, results.RunContext{})
 		return s, runs.Ref{}, err
@@ -112,7 +112,7 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 		s.About.ModelRevision = cmp.Or(id.Model.Revision, id.Model.Expected)
 	}
 	s.Name, s.About.Job, s.About.Recipe = ref.Label(), ref.Record.ID, ref.Record.Recipe
-	// What the run was really given, where that is another file than it came from.
+	// The client may have read a changed copy of the submitted workload.
 	for _, name := range []string{"benchmark_config.yaml", rundir.WorkloadFile} {
 		if w, _, err := recipes.LoadWorkload(filepath.Join(ref.Dir, name)); err == nil && w != nil {
 			s.About.Seed, s.About.Dataset = fmt.Sprint(w.Seed), w.TrajectoryPath
@@ -122,36 +122,36 @@ func (e *Engine) side(ctx context.Context, name string, phase int) (parity.Side,
 	return s, ref, nil
 }
 
-func (e *Engine) identityDiff(a, b runs.Ref) (recipes.Comparison, error) {
-	of, err := e.Identity(a)
+func (e *Engine) compareIdentities(a, b runs.Ref) (recipes.Comparison, error) {
+	idA, err := e.Identity(a)
 	if err != nil {
 		return recipes.Comparison{}, err
 	}
-	with, err := e.Identity(b)
-	return identities(of, with), err
+	idB, err := e.Identity(b)
+	return diffIdentities(idA, idB), err
 }
 
-// identities compares what two runs ran with, field by field.
-func identities(a, b identity.Identity) recipes.Comparison {
+// diffIdentities compares two identities field by field.
+func diffIdentities(a, b identity.Identity) recipes.Comparison {
 	c := recipes.Comparison{Differences: []recipes.Difference{}}
-	theirs := b.Fields()
+	remaining := b.Fields()
 	for _, f := range a.Fields() {
 		c.Total++
 		side := &recipes.Side{Path: f.Path, Value: f.Value}
-		i := slices.IndexFunc(theirs, func(o identity.Field) bool { return o.Path == f.Path })
+		i := slices.IndexFunc(remaining, func(o identity.Field) bool { return o.Path == f.Path })
 		switch {
 		case i < 0:
 			c.Differences = append(c.Differences, recipes.Difference{Path: f.Path, A: side})
 			continue
-		case theirs[i].Value == f.Value:
+		case remaining[i].Value == f.Value:
 			c.Identical++
 		default:
 			c.Differences = append(c.Differences,
-				recipes.Difference{Path: f.Path, A: side, B: &recipes.Side{Path: f.Path, Value: theirs[i].Value}})
+				recipes.Difference{Path: f.Path, A: side, B: &recipes.Side{Path: f.Path, Value: remaining[i].Value}})
 		}
-		theirs = slices.Delete(theirs, i, i+1)
+		remaining = slices.Delete(remaining, i, i+1)
 	}
-	for _, f := range theirs {
+	for _, f := range remaining {
 		c.Total++
 		c.Differences = append(c.Differences,
 			recipes.Difference{Path: f.Path, B: &recipes.Side{Path: f.Path, Value: f.Value}})
@@ -159,9 +159,9 @@ func identities(a, b identity.Identity) recipes.Comparison {
 	return c
 }
 
-// Curve gives throughput per GPU against speed per user, a point for each level
-// of each run. The GPUs are those of the run's recipe, unless they are given;
-// of a local run and of one whose recipe is not at hand they are unknown.
+// Curve returns throughput per GPU against speed per user, one point for each
+// concurrency level of each run. A gpus of 0 takes the number of GPUs from the run's
+// recipe; it is unknown for local runs and for runs without a recipe.
 func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
 	points := []results.Point{}
 	for _, name := range runs {
@@ -174,8 +174,8 @@ func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.
 	return points, nil
 }
 
-// RunCurve are a run's levels, as points of Curve, and which of them keep the
-// configured service levels.
+// RunCurve returns the points of one run for Curve, and the result of each configured
+// service level (tier).
 func (e *Engine) RunCurve(ctx context.Context, name string, gpus int) ([]results.Point, []results.TierResult, error) {
 	ref, err := e.Find(ctx, name)
 	if err != nil {

@@ -19,39 +19,39 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// config is the user's configuration file, with what the environment says instead.
+// config is the user's configuration file, with the overrides of the environment.
 type config struct {
 	OutputDir   string  `yaml:"output_dir"`
-	BandPercent float64 `yaml:"band_percent"` // of the parity verdict; 2 if not given
+	BandPercent float64 `yaml:"band_percent"` // tolerance band of the parity verdict; 2 if not given
 	Tiers       []tier  `yaml:"tiers"`
 	// QueueSeconds is the shortest time between two questions to squeue, see [slurm.DefaultInterval]. A
 	// site sets it with $AGENTPERF_TUI_QUEUE_SECONDS; of the two the longer one holds.
 	QueueSeconds float64 `yaml:"queue_seconds"`
-	// StallSeconds is how long a client may say nothing until its run is called
-	// stalled. $AGENTPERF_TUI_STALL_SECONDS wins.
+	// StallSeconds is how long a client may write nothing before its run is reported
+	// as stalled. $AGENTPERF_TUI_STALL_SECONDS overrides it.
 	StallSeconds float64 `yaml:"stall_seconds"`
-	// ProgramsDir has agentperf-tui-linux-amd64 and -arm64, for clusters whose
-	// nodes are of another architecture than this machine.
+	// ProgramsDir holds agentperf-tui-linux-amd64 and -arm64, for clusters whose
+	// nodes have another architecture than this machine.
 	ProgramsDir string `yaml:"programs_dir"`
 }
 
-// tier is a service level as the configuration file has it.
+// tier is a service level in the configuration file.
 type tier struct {
 	Name        string  `yaml:"name"`
 	SpeedFloor  float64 `yaml:"speed_floor_tok_s"`
 	TTFTCeiling float64 `yaml:"ttft_ceiling_s"`
 }
 
-// Settings of a site, in s.
+// Environment variables with settings of a site, in seconds.
 const (
-	queueSetting = "AGENTPERF_TUI_QUEUE_SECONDS" // how often squeue may be asked
-	stallSetting = "AGENTPERF_TUI_STALL_SECONDS" // a client's silence that counts, for one submit
+	queueEnv = "AGENTPERF_TUI_QUEUE_SECONDS" // shortest time between two calls of squeue
+	stallEnv = "AGENTPERF_TUI_STALL_SECONDS" // how long a client may write nothing
 )
 
-// defaultStall is longer than a long answer takes.
+// defaultStall is the default of StallSeconds. Even long requests take less time.
 const defaultStall = 300
 
-// readConfig reads the configuration; one that is not there has the defaults.
+// readConfig reads the configuration file. A missing file gives the defaults.
 func readConfig(path string, getenv func(string) string) (config, error) {
 	c := config{BandPercent: 2}
 	data, err := recipes.Read(path)
@@ -64,18 +64,18 @@ func readConfig(path string, getenv func(string) string) (config, error) {
 		return c, problem.Errorf(problem.ConfigInvalid, "read configuration %s: %s; known keys: output_dir, band_percent, "+
 			"tiers, queue_seconds, stall_seconds, programs_dir", path, describeYAMLError(err))
 	}
-	if text := getenv(queueSetting); text != "" {
+	if text := getenv(queueEnv); text != "" {
 		site, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(site > 0 && site <= 3600) {
 			return c, problem.Errorf(problem.EnvironmentInvalid,
-				"read $%s: must be more than 0 and at most 3600 seconds, got %q", queueSetting, text)
+				"read $%s: must be more than 0 and at most 3600 seconds, got %q", queueEnv, text)
 		}
 		c.QueueSeconds = max(c.QueueSeconds, site)
 	}
-	if text := getenv(stallSetting); text != "" {
+	if text := getenv(stallEnv); text != "" {
 		if c.StallSeconds, err = strconv.ParseFloat(text, 64); err != nil || !(c.StallSeconds > 0) {
 			return c, problem.Errorf(problem.EnvironmentInvalid,
-				"read $%s: must be more than 0 seconds, got %q", stallSetting, text)
+				"read $%s: must be more than 0 seconds, got %q", stallEnv, text)
 		}
 	}
 	wrong := ""
@@ -94,7 +94,7 @@ func readConfig(path string, getenv func(string) string) (config, error) {
 	return c, problem.Errorf(problem.ConfigInvalid, "read configuration %s: %s", path, wrong)
 }
 
-// tiers are the configured service levels.
+// tiers returns the configured service levels.
 func (c config) tiers() []results.Tier {
 	out := make([]results.Tier, 0, len(c.Tiers))
 	for _, t := range c.Tiers {

@@ -15,56 +15,56 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Fact is one thing that [Engine.Doctor] found.
+// Fact is one line of the report of [Engine.Doctor].
 type Fact struct {
 	What  string `json:"what"`
 	Found string `json:"found"`
 	Note  string `json:"note,omitempty"`
 }
 
-// toolTimeout bounds each look at another program.
+// toolTimeout limits each call of another program.
 const toolTimeout = 5 * time.Second
 
-// Doctor says what this machine has and where a user's files lie. A thing that is
-// missing is a fact, not an error.
+// Doctor reports the tools of this machine and the paths of the user's files. A
+// missing tool or file is a fact, not an error.
 func (e *Engine) Doctor(ctx context.Context) []Fact {
-	const outputs = "run folders; --output-dir, output_dir of the configuration, or ./outputs"
+	const outputs = "run directories; set by --output-dir or output_dir in the configuration, default ./outputs"
 	facts := []Fact{
 		{What: "version", Found: e.opt.Version + " " + runtime.GOOS + "/" + runtime.GOARCH, Note: e.opt.Program},
-		{What: "configuration", Found: e.Paths.Config, Note: presence(e.Paths.Config)},
-		{What: "state", Found: e.Paths.State, Note: "records of known runs"},
+		{What: "configuration", Found: e.Paths.Config, Note: configNote(e.Paths.Config)},
+		{What: "state", Found: e.Paths.State, Note: "recorded runs"},
 		{What: "output dir", Found: e.Paths.Output, Note: outputs},
-		e.clusterFile(),
-		tool(ctx, "sbatch", "Slurm"),
-		tool(ctx, "srtctl", "srt-slurm's own launcher"),
+		e.clusterFileFact(),
+		toolFact(ctx, "sbatch", "Slurm"),
+		toolFact(ctx, "srtctl", "srt-slurm's own launcher"),
 	}
 	have, missing := e.Programs()
 	for _, p := range have {
 		facts = append(facts, Fact{What: p.Name, Found: p.Path})
 	}
-	const refused = "runs on such nodes are refused; make dist builds it, " +
-		"programs_dir of the configuration says where it lies"
+	const refused = "needed for nodes of this architecture; run make dist to build it, " +
+		"and set programs_dir in the configuration"
 	for _, name := range missing {
 		facts = append(facts, Fact{What: name, Found: "not found", Note: refused})
 	}
-	return append(facts, e.terminal(), fileSystem(e.Paths.Output), fileSystem(e.Paths.State))
+	return append(facts, e.terminalFact(), fileSystemFact(e.Paths.Output), fileSystemFact(e.Paths.State))
 }
 
-func presence(path string) string {
+func configNote(path string) string {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return "not there: defaults hold"
+		return "not found, using defaults"
 	}
-	return "in force"
+	return "in use"
 }
 
-func (e *Engine) clusterFile() Fact {
-	f := Fact{What: "cluster file", Found: "none", Note: "$SRTSLURM_CONFIG, or srtslurm.yaml here or " +
-		"up to two folders above"}
+func (e *Engine) clusterFileFact() Fact {
+	f := Fact{What: "cluster file", Found: "none", Note: "set by $SRTSLURM_CONFIG, or srtslurm.yaml in this " +
+		"directory or up to two levels above"}
 	dir, err := os.Getwd()
 	if err == nil {
 		var path string
 		if path, err = recipes.FindCluster(dir, e.opt.Getenv); err == nil && path != "" {
-			f.Found, f.Note = path, "in force"
+			f.Found, f.Note = path, "in use"
 			if abs, err := filepath.Abs(path); err == nil {
 				f.Found = abs
 			}
@@ -76,7 +76,7 @@ func (e *Engine) clusterFile() Fact {
 	return f
 }
 
-func tool(ctx context.Context, name, note string) Fact {
+func toolFact(ctx context.Context, name, note string) Fact {
 	f := Fact{What: name, Found: "not found", Note: note}
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -93,10 +93,10 @@ func tool(ctx context.Context, name, note string) Fact {
 	return f
 }
 
-func (e *Engine) terminal() Fact {
+func (e *Engine) terminalFact() Fact {
 	var notes []string
 	if e.opt.Getenv("NO_COLOR") != "" {
-		notes = append(notes, "NO_COLOR is set: no colours")
+		notes = append(notes, "colors disabled by NO_COLOR")
 	}
 	if e.opt.Getenv("TMUX") != "" {
 		notes = append(notes, "inside tmux")
@@ -104,16 +104,16 @@ func (e *Engine) terminal() Fact {
 	return Fact{What: "terminal", Found: e.opt.Getenv("TERM"), Note: strings.Join(notes, " ")}
 }
 
-// fileSystem says how files below a path are followed; a path that is not there
-// yet is judged by the folder above.
-func fileSystem(path string) Fact {
+// fileSystemFact reports how files below a path are followed. For a path that does not
+// exist yet, it looks at the nearest existing parent directory.
+func fileSystemFact(path string) Fact {
 	name, polled, err := follow.FileSystem(path)
-	note := "inotify, and polling where it keeps silent"
+	note := "inotify, with polling as a fallback"
 	switch {
 	case err != nil:
 		name, note = "unknown", err.Error()
 	case polled:
-		note = "polling: no events for other nodes' writes"
+		note = "polling, because writes of other nodes cause no inotify events"
 	}
 	return Fact{What: "files in " + path, Found: name, Note: note}
 }

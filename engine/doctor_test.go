@@ -37,12 +37,12 @@ func TestLook(t *testing.T) {
 		facts[f.What] = f
 	}
 	for _, want := range []Fact{
-		{"configuration", e.Paths.Config, "not there: defaults hold"},
-		{"cluster file", cluster, "in force"},
+		{"configuration", e.Paths.Config, "not found, using defaults"},
+		{"cluster file", cluster, "in use"},
 		{"sbatch", "slurm 24.05", filepath.Join(bin, "sbatch")},
 		{"srtctl", "not found", "srt-slurm's own launcher"},
 		{here, cluster, ""},
-		{"terminal", "xterm", "NO_COLOR is set: no colours inside tmux"},
+		{"terminal", "xterm", "colors disabled by NO_COLOR inside tmux"},
 	} {
 		if got := facts[want.What]; got != want {
 			t.Errorf("%+v, want %+v", got, want)

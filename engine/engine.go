@@ -1,8 +1,8 @@
-// Package engine is the facade: everything that a user can do, as functions that
-// take a context and return values or streams. It finds the user's configuration and
-// folders and puts the parts together, each a package below; what is done is done
-// there, but for what takes several of them: comparisons of runs, and a look at what
-// this machine has. Nothing below it knows it, and nothing of it prints.
+// Package engine is the facade for user interfaces: every operation of the program, as
+// a method that takes a context and returns values or streams. It reads the user's
+// configuration and combines the packages below it, which do the work. Only operations
+// that need several of them are implemented here, such as the comparison of runs.
+// It prints nothing.
 package engine
 
 import (
@@ -32,49 +32,49 @@ import (
 
 const appName = "agentperf-tui"
 
-// readHome reads the environment into the XDG library's variables, which are the
-// process's own and not safe to write twice.
-var readHome sync.Once
+// reloadXDG makes the XDG library read the environment. The library keeps it in global
+// variables, so that concurrent reloads would race.
+var reloadXDG sync.Once
 
-// Engine is what a user can do: the methods of its parts, and some of its own. Make it with [New].
+// Engine provides all operations: the methods of its parts and some of its own. Make it with [New].
 type Engine struct {
 	*draft.Drafts     // load, check, edit and save recipes and workloads
-	*submit.Submitter // plan, look at what stands against a submit, submit
-	*runs.Store       // find, list and cancel runs; their logs and figures
-	*watch.Watcher    // follow a run, play one back
+	*submit.Submitter // plan, run preflight checks, submit
+	*runs.Store       // find, list and cancel runs; read their logs and figures
+	*watch.Watcher    // follow a run, play back a completed one
 
 	Paths Paths
 
 	opt      Options
 	registry rundir.Registry
 	tiers    []results.Tier // the configured service levels
-	band     float64        // of the verdict of a comparison where none is given, a fraction
+	band     float64        // default tolerance band of a comparison, as a fraction
 }
 
-// Paths are the places of user-visible state, one for each kind.
+// Paths are the places of the user's files.
 type Paths struct {
 	Config string // config.yaml, $XDG_CONFIG_HOME/agentperf-tui
-	State  string // records of known runs, $XDG_STATE_HOME/agentperf-tui
-	Output string // base of run folders: --output-dir, config.yaml, or ./outputs
+	State  string // recorded runs and unsaved changes, $XDG_STATE_HOME/agentperf-tui
+	Output string // parent of run directories: --output-dir, config.yaml, or ./outputs
 }
 
-// Options are what a program passes to [New]; the zero value is the real world.
+// Options are the arguments of [New]. The zero value uses the real environment and clock.
 type Options struct {
 	Version   string
-	OutputDir string // beats the configuration file's
-	StateDir  string // used instead of the user's state folder
+	OutputDir string // overrides output_dir of the configuration file
+	StateDir  string // replaces the user's state directory
 	Getenv    func(string) string
 	Now       func() time.Time
 	Program   string // default: this executable
-	// PortReports knows the reports of ports: nothing is submitted over open questions, and a
-	// recipe's report goes into the folder of its run. It may be nil.
+	// PortReports finds the port report of a recipe: a recipe with open questions is not
+	// submitted, and the report is copied to the run directory. It may be nil.
 	PortReports submit.PortReports
 }
 
-// New finds the user's folders and reads the configuration. A configuration
-// file that can't be read is an error that names it.
+// New resolves the user's directories and reads the configuration. An unreadable or
+// invalid configuration file is an error.
 func New(opt Options) (*Engine, error) {
-	readHome.Do(xdg.Reload)
+	reloadXDG.Do(xdg.Reload)
 	if opt.Getenv == nil {
 		opt.Getenv = os.Getenv
 	}
@@ -120,20 +120,20 @@ func New(opt Options) (*Engine, error) {
 	return e, nil
 }
 
-// Tiers are the configured service levels.
+// Tiers returns the configured service levels.
 func (e *Engine) Tiers() []results.Tier { return e.tiers }
 
-// Export reads all that is told of a run, see [report.Load].
+// Export loads a run for a report, see [report.Load].
 func (e *Engine) Export(ctx context.Context, ref RunRef, bucketSeconds float64) (report.Run, error) {
 	return report.Load(ctx, ref, e.tiers, bucketSeconds)
 }
 
-// WriteComparison writes a comparison as a page into a folder, see [report.WriteComparison].
+// WriteComparison writes a comparison as an HTML page to a directory, see [report.WriteComparison].
 func (*Engine) WriteComparison(dir string, c parity.Comparison) (string, error) {
 	return report.WriteComparison(dir, c)
 }
 
-// Supervise runs the plan of a run's folder, see [supervise.Supervisor.Run].
+// Supervise executes the plan in a run directory, see [supervise.Supervisor.Run].
 func (e *Engine) Supervise(ctx context.Context, dir string, log io.Writer) (int, error) {
 	s := supervise.Supervisor{Registry: e.registry, Program: e.opt.Program, Getenv: e.opt.Getenv, Now: e.opt.Now}
 	return s.Run(ctx, dir, log)

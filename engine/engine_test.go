@@ -49,7 +49,7 @@ func TestSettingsOfASite(t *testing.T) {
 		{"", "0", 0, 0, `$AGENTPERF_TUI_STALL_SECONDS: must be more than 0 seconds, got "0"`},
 	} {
 		got, err := readConfig(path, func(name string) string {
-			return map[string]string{queueSetting: c.queue, stallSetting: c.stall}[name]
+			return map[string]string{queueEnv: c.queue, stallEnv: c.stall}[name]
 		})
 		if c.says != "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) {

@@ -14,66 +14,66 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/watch"
 )
 
-// What is edited, see [draft].
+// Types of [draft].
 type (
-	// Files names what a user gives for a run.
+	// Files names the input files of a run.
 	Files = draft.Files
-	// Pair is a loaded recipe with what belongs to it.
+	// Pair is a loaded recipe with its workload and cluster file.
 	Pair = draft.Pair
-	// Draft is the files of a run as they stand in an editor.
+	// Draft is the text of a run's files in an editor.
 	Draft = draft.Draft
-	// Unsaved is what was typed into a file and not saved.
+	// Unsaved holds the unsaved changes to a file.
 	Unsaved = draft.Unsaved
-	// EditorCommand is a text in the hands of the user's own editor.
+	// EditorCommand runs the user's own editor on a text.
 	EditorCommand = draft.EditorCommand
 )
 
-// Runs, see [runs], and what is told of them, see [watch].
+// Types of [runs] and [watch].
 type (
-	// RunRef is a run that was found.
+	// RunRef refers to a run that was found.
 	RunRef = runs.Ref
-	// Record says what a run is.
+	// Record describes a recorded run.
 	Record = rundir.Record
-	// Summary is one line of the list of runs.
+	// Summary is one row of the list of runs.
 	Summary = runs.Summary
 	// LogFile is one log of a run.
 	LogFile = runs.LogFile
-	// Shell is a command line that opens a shell beside a step.
+	// Shell is a command line that opens a shell on the node of a step.
 	Shell = runs.Shell
-	// Update is what a watcher is told.
+	// Update is one message of a watch.
 	Update = watch.Update
-	// WatchOptions say how closely to watch.
+	// WatchOptions are the options of a watch.
 	WatchOptions = watch.Options
-	// Playback is a run that has ended, told again.
+	// Playback replays a run that has ended.
 	Playback = watch.Playback
 )
 
-// PlanOptions say where and how large a run is to be, see [submit].
+// PlanOptions select the target and the size of a run, see [submit].
 type PlanOptions = submit.PlanOptions
 
-// Comparisons, see [parity].
+// Types of [parity].
 type (
-	// Comparison is two sides with a verdict.
+	// Comparison is the comparison of two sides, with a verdict.
 	Comparison = parity.Comparison
-	// ComparisonOptions say how to compare.
+	// ComparisonOptions are the options of a comparison.
 	ComparisonOptions = parity.Options
-	// ComparisonRow is one line of the table.
+	// ComparisonRow is one row of its table.
 	ComparisonRow = parity.Row
-	// ComparisonPart is the number behind a row, or one of the two.
+	// ComparisonPart is a metric of a row; a row has one or two.
 	ComparisonPart = parity.Part
-	// ComparisonColumn is what is compared, as the header names it.
+	// ComparisonColumn is a column of its table.
 	ComparisonColumn = parity.Column
-	// Side is one side.
+	// Side is one side of a comparison.
 	Side = parity.Side
-	// Pairing is two sides request by request.
+	// Pairing compares two sides request by request.
 	Pairing = parity.Pairing
-	// Shift is the candidate's value minus the reference's over all pairs.
+	// Shift is the difference of candidate and reference over all pairs.
 	Shift = parity.Shift
-	// Distribution is percentiles of both sides, for a drawing.
+	// Distribution is the percentiles of both sides, for a chart.
 	Distribution = parity.Distribution
 )
 
-// Verdicts of a comparison, and the phase to compare where each side has one alone.
+// Verdicts of a comparison, and the phase number that stands for a side's only phase.
 const (
 	Within        = parity.Within
 	Outside       = parity.Outside
@@ -81,34 +81,34 @@ const (
 	AnyPhase      = parity.AnyPhase
 )
 
-// Errors by which a screen decides: the files of a run have errors; a file is no
-// longer what it was when it was read.
+// Errors that screens handle: the files of a run are invalid; a file has changed on
+// disk since it was read.
 var (
 	ErrInvalid = submit.ErrInvalid
 	ErrChanged = draft.ErrChanged
 )
 
-// Logs as a viewer sees them, see [logview].
+// Types of [logview] and [logline].
 type (
-	// LogView is a window on logs.
+	// LogView reads pages of one or several logs.
 	LogView = logview.View
-	// LogPos is a place between two lines.
+	// LogPos is a position between two lines.
 	LogPos = logview.Pos
-	// LogLine is one line.
+	// LogLine is one log line.
 	LogLine = logview.Line
-	// LogIndex knows the numbers of their lines.
+	// LogIndex maps byte offsets to line numbers.
 	LogIndex = logview.Index
-	// LogQuery asks for lines.
+	// LogQuery selects lines.
 	LogQuery = logview.Query
-	// LogMatcher tells which lines are asked for.
+	// LogMatcher decides whether a line matches.
 	LogMatcher = logview.Matcher
-	// LogGrowth tells that one has grown.
+	// LogGrowth reports that a log has grown.
 	LogGrowth = logview.Growth
-	// Severity is how bad a line is.
+	// Severity is the severity of a log line.
 	Severity = logline.Severity
 )
 
-// The severities of a line.
+// Severities of a log line.
 const (
 	DebugLine   = logline.Debug
 	WarningLine = logline.Warning
@@ -118,10 +118,10 @@ const (
 // MatchRegexp matches the lines in which a regular expression is found, see [logview.Regexp].
 func MatchRegexp(expr string) (*LogMatcher, error) { return logview.Regexp(expr) }
 
-// MatchErrors matches the lines that tell of an error.
+// MatchErrors matches the lines of severity Error.
 func MatchErrors() *LogMatcher { return logview.Errors() }
 
-// FileView opens a file of any kind for looking at it, as LogView opens logs. The file must exist.
+// FileView opens any file for viewing. The file must exist.
 func FileView(ctx context.Context, path string) (*LogView, <-chan LogGrowth, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, nil, err

@@ -14,8 +14,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// CheckText checks the files of a run as they stand in an editor. Of the disk
-// only the cluster file is read.
+// CheckText checks the text of a run's files in an editor. From disk it reads only the
+// cluster file.
 func (d *Drafts) CheckText(ctx context.Context, t Draft) (*Pair, error) {
 	return d.checkText(ctx, t, check.Host{})
 }
@@ -44,7 +44,8 @@ func (d *Drafts) checkText(ctx context.Context, t Draft, host check.Host) (*Pair
 	p.Report = check.Run(check.Files{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster}, host)
 	if p.Recipe != nil {
 		for _, g := range plan.Omissions(p.Recipe, nil) {
-			found = append(found, p.Recipe.Diag(recipes.Warning, g.Path, "a plan of this program leaves it out: "+g.Reason, ""))
+			text := "not supported in plans of this program: " + g.Reason
+			found = append(found, p.Recipe.Diag(recipes.Warning, g.Path, text, ""))
 		}
 	}
 	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)
@@ -67,7 +68,7 @@ func (d *Drafts) loadCluster(p *Pair, t Draft) (recipes.Diagnostics, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c == nil { // not even YAML: the diagnostics say so
+	if c == nil { // invalid YAML, which the diagnostics report
 		if c, _, err = recipes.LoadCluster(""); err != nil {
 			return nil, err
 		}
@@ -76,15 +77,15 @@ func (d *Drafts) loadCluster(p *Pair, t Draft) (recipes.Diagnostics, error) {
 	return diags, nil
 }
 
-// machine is what a check may ask this machine.
-func (d *Drafts) machine() check.Host {
+// localHost returns what a check can look up on this machine.
+func (d *Drafts) localHost() check.Host {
 	return check.Host{
 		Resolve: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, d.opt.Getenv)) },
 		Open: func(p string) (io.ReadCloser, error) {
 			p = os.Expand(p, d.opt.Getenv)
 			if info, err := os.Stat(p); err != nil {
 				return nil, err
-			} else if !info.Mode().IsRegular() { // a pipe would be waited for
+			} else if !info.Mode().IsRegular() { // opening a pipe would block
 				return nil, problem.New(problem.NotAFile, "is not a regular file")
 			}
 			return os.Open(p)
@@ -92,9 +93,9 @@ func (d *Drafts) machine() check.Host {
 	}
 }
 
-// visible is where this machine sees a container path: as it is, or through the
-// recipe's mounts; empty if nowhere.
-func visible(r *recipes.Recipe, path string, getenv func(string) string) string {
+// hostPath returns the path on this machine for a container path: the same path if it
+// exists, or the one that the recipe's mounts give. It is empty if there is none.
+func hostPath(r *recipes.Recipe, path string, getenv func(string) string) string {
 	if path == "" {
 		return ""
 	}

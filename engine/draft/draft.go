@@ -1,6 +1,6 @@
-// Package draft is a recipe and its workload while they are edited: read, checked as
-// they are typed, corrected, saved over nobody's work, and kept when they were not
-// saved. It knows files and findings; what becomes of them is for others.
+// Package draft loads, checks, fixes and saves a recipe and its workload while they are
+// edited. A save never overwrites a file that someone else has changed, and unsaved
+// changes survive the end of the program.
 package draft
 
 import (
@@ -16,32 +16,32 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Options are what [New] needs.
+// Options are the arguments of [New].
 type Options struct {
 	Getenv func(string) string
 	Now    func() time.Time
 	Host   string // the name of this machine
-	State  string // folder of the user's state
+	State  string // the user's state directory
 }
 
 // Drafts reads and writes the files of runs. Make it with [New].
 type Drafts struct{ opt Options }
 
-// New makes drafts.
+// New returns a Drafts.
 func New(opt Options) *Drafts { return &Drafts{opt: opt} }
 
-// Files names what a user gives for a run.
+// Files names the input files of a run.
 type Files struct {
-	Recipe    string // behind a colon a selector, where the file holds several recipes
-	Workload  string // empty: the recipe's agentperf_config, where this machine can see it
+	Recipe    string // path, with :selector if the file holds several recipes
+	Workload  string // empty: the recipe's agentperf_config, if it exists on this machine
 	Cluster   string // empty: searched for as srtctl does
-	NoCluster bool   // there is none, whatever a search would find
-	// Edits are made in memory before anything else is done; a path that begins
-	// with a key of the workload file is meant for that one.
+	NoCluster bool   // use none and do not search
+	// Edits are applied in memory after loading. A path that begins with a key of the
+	// workload file applies to the workload.
 	Edits []recipes.Edit
 }
 
-// Pair is a loaded recipe with what belongs to it, and all that is to be said about them.
+// Pair is a loaded recipe with its workload and cluster file, and the report of their checks.
 type Pair struct {
 	Recipe   *recipes.Recipe
 	Workload *recipes.Workload // nil: not given and not found
@@ -49,30 +49,30 @@ type Pair struct {
 	Changes  []recipes.Change
 	Report   check.Report
 
-	File        string        // of the recipe, as it was given
-	Resubmitted rundir.Record // the earlier run that these are the files of; zero: none
+	File        string        // path of the recipe, as given
+	Resubmitted rundir.Record // the earlier run that is submitted again; zero: none
 
-	RecipeText, WorkloadText []byte // as they were checked
+	RecipeText, WorkloadText []byte // the text that was checked
 
 	getenv func(string) string
 }
 
-// HostPath is where this machine sees a path of the recipe's containers: as it stands,
-// or through the recipe's mounts; empty: nowhere.
-func (p *Pair) HostPath(path string) string { return visible(p.Recipe, path, p.getenv) }
+// HostPath returns the path on this machine for a container path of the recipe, if need
+// be through the recipe's mounts. It is empty if the file does not exist here.
+func (p *Pair) HostPath(path string) string { return hostPath(p.Recipe, path, p.getenv) }
 
-// Draft is the files of a run as they stand in an editor, saved or not.
+// Draft is the text of a run's files in an editor, saved or not.
 type Draft struct {
 	RecipePath   string
 	Recipe       []byte
 	WorkloadPath string // empty: there is no workload
 	Workload     []byte
 	Cluster      string // path; empty: searched for as srtctl does
-	NoCluster    bool   // there is none, whatever a search would find
+	NoCluster    bool   // use none and do not search
 }
 
-// Load reads and checks the files of a run. What is wrong inside them is in the
-// report; the error is about the files themselves.
+// Load reads and checks the files of a run. Problems in their content go to the report;
+// an error means that a file can't be read or edited.
 func (d *Drafts) Load(ctx context.Context, f Files) (*Pair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (d *Drafts) Load(ctx context.Context, f Files) (*Pair, error) {
 	if t.Recipe, err = recipes.Read(file); err != nil {
 		return nil, fmt.Errorf("load recipe: %w", err)
 	}
-	forRecipe, forWorkload := edits(t.Recipe, f.Edits)
+	forRecipe, forWorkload := splitEdits(t.Recipe, f.Edits)
 	if t.Recipe, err = edit.Apply(t.Recipe, forRecipe); err != nil {
 		return nil, fmt.Errorf("edit %s: %w", file, err)
 	}
@@ -103,31 +103,31 @@ func (d *Drafts) Load(ctx context.Context, f Files) (*Pair, error) {
 			"edit %s: this is a key of the workload, and no workload file was given or found; pass --workload FILE",
 			forWorkload[0].Path)
 	}
-	p, err := d.checkText(ctx, t, d.machine())
+	p, err := d.checkText(ctx, t, d.localHost())
 	if err == nil && p.Recipe != nil && f.Workload != "" {
-		warnOfAnother(p, f.Workload)
+		warnWorkloadMismatch(p, f.Workload)
 	}
 	return p, err
 }
 
-// warnOfAnother tells when the workload that was given is not the one that a job
-// of the recipe reads: what was checked would not be what runs.
-func warnOfAnother(p *Pair, given string) {
+// warnWorkloadMismatch adds a warning if the given workload is not the file that a job of
+// the recipe reads, because the run would use an unchecked file.
+func warnWorkloadMismatch(p *Pair, given string) {
 	const field = "benchmark.agentperf_config"
 	path := p.Recipe.Benchmark.ConfigPath
 	runs, err := os.Stat(p.HostPath(path))
 	if err != nil {
-		return // nothing to compare with here: the container's own path
+		return // the path exists only in the container
 	}
 	if here, err := os.Stat(given); err == nil && !os.SameFile(runs, here) {
 		p.Report.Diagnostics = append(p.Report.Diagnostics, p.Recipe.Diag(recipes.Warning, field,
-			"a Slurm job reads this file, and "+given+" was checked", "give the same file, or change the field"))
+			"a Slurm job reads this file, but "+given+" was checked", "pass the same file, or change the field"))
 		p.Report.Diagnostics.Sort()
 	}
 }
 
-// WorkloadOf is the workload that a recipe's text names, where this machine can see
-// it: as it stands, or through the recipe's mounts. Empty: nowhere.
+// WorkloadOf returns the path on this machine of the workload that a recipe names, if
+// need be through the recipe's mounts. It is empty if the file does not exist here.
 func (d *Drafts) WorkloadOf(ctx context.Context, recipePath string, recipe []byte) string {
 	if ctx.Err() != nil {
 		return ""
@@ -137,5 +137,5 @@ func (d *Drafts) WorkloadOf(ctx context.Context, recipePath string, recipe []byt
 	if r == nil {
 		return ""
 	}
-	return visible(r, r.Benchmark.ConfigPath, d.opt.Getenv)
+	return hostPath(r, r.Benchmark.ConfigPath, d.opt.Getenv)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// EditorCommand is a text in the hands of the user's own editor: a copy of it, never the
-// file itself, so that nothing is saved that nobody wanted saved. It is run once.
+// EditorCommand runs the user's own editor on a copy of a text. The file itself is not
+// passed to the editor, so that saving there does not change it. Run may be called once.
 type EditorCommand struct {
 	argv       []string
 	name, text string
@@ -24,9 +24,9 @@ type EditorCommand struct {
 	result     string
 }
 
-// Editor prepares a hand-off to $VISUAL or $EDITOR, or vi. The variable is split
-// into words as a shell does, and no shell runs. The name is that of the copy, so
-// that the editor knows the kind of file.
+// Editor returns a command for $VISUAL, $EDITOR or vi. The variable is split into words
+// like a shell command, without running a shell. The copy has the base name of name, so
+// that the editor recognizes the file type.
 func (d *Drafts) Editor(name, text string) (*EditorCommand, error) {
 	line := cmp.Or(d.opt.Getenv("VISUAL"), d.opt.Getenv("EDITOR"), "vi")
 	argv, err := shell.Fields(line, d.opt.Getenv)
@@ -40,17 +40,17 @@ func (d *Drafts) Editor(name, text string) (*EditorCommand, error) {
 	return &EditorCommand{argv: argv, name: filepath.Base(name), text: text}, nil
 }
 
-// SetStdin is where the editor reads keys from.
+// SetStdin sets the standard input of the editor.
 func (h *EditorCommand) SetStdin(r io.Reader) { h.in = r }
 
-// SetStdout is where the editor draws.
+// SetStdout sets the standard output of the editor.
 func (h *EditorCommand) SetStdout(w io.Writer) { h.out = w }
 
-// SetStderr is where the editor complains.
+// SetStderr sets the standard error of the editor.
 func (h *EditorCommand) SetStderr(w io.Writer) { h.err = w }
 
-// Run writes the copy, runs the editor on it to its end, and reads it back.
-// Where that fails and the copy has been changed, it is kept, and the error says where.
+// Run writes the copy, runs the editor and reads the copy back. If that fails after the
+// copy was changed, the copy is kept and the error contains its path.
 func (h *EditorCommand) Run() (err error) {
 	dir, err := os.MkdirTemp("", "agentperf-edit-*") // 0700
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *EditorCommand) Run() (err error) {
 	defer func() {
 		info, serr := os.Stat(path)
 		if err == nil || serr != nil || !info.Mode().IsRegular() || h.isUnchanged(path) {
-			_ = os.RemoveAll(dir) // in the temporary folder, which the system clears
+			_ = os.RemoveAll(dir) // a leftover in the temporary directory does no harm
 			return
 		}
 		err = fmt.Errorf("%w; your edits are kept in %s", err, path)
@@ -81,11 +81,11 @@ func (h *EditorCommand) Run() (err error) {
 	return nil
 }
 
-// isIn says whether a file holds the text as it was handed over.
+// isUnchanged reports whether a file still holds the original text.
 func (h *EditorCommand) isUnchanged(path string) bool {
 	data, err := os.ReadFile(path)
 	return err == nil && string(data) == h.text
 }
 
-// Result is the text as the editor left it, after a Run without an error.
+// Result returns the edited text. It is valid after Run has returned no error.
 func (h *EditorCommand) Result() string { return h.result }

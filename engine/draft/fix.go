@@ -11,15 +11,15 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Recipes lists the recipes that a name stands for, each as [Files] takes it: the
-// name itself for a plain file, file:selector for each of a file of several.
+// Recipes lists the recipes of a file, each in the form of [Files.Recipe]: the name itself
+// for a file with one recipe, file:selector for each recipe of a file with several.
 func (*Drafts) Recipes(name string) ([]string, error) {
 	file, selector := recipes.SplitSelector(name)
 	data, err := recipes.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("load recipe: %w", err)
 	}
-	all, _ := recipes.Variants(file, data, selector) // its findings come with each recipe
+	all, _ := recipes.Variants(file, data, selector) // loading each recipe reports the diagnostics
 	if len(all) < 2 {
 		return []string{name}, nil
 	}
@@ -30,14 +30,14 @@ func (*Drafts) Recipes(name string) ([]string, error) {
 	return names, nil
 }
 
-// FixedFile is one file that [Drafts.Fix] changed, and what it did there.
+// FixedFile is a file that [Drafts.Fix] changed, with the applied edits.
 type FixedFile struct {
 	File  string         `json:"file"`
 	Edits []recipes.Edit `json:"edits"`
 }
 
-// Fix makes the given edits, and those of the findings that say the same as
-// before, in the files themselves. One that can't be made is left to the person.
+// Fix applies the given edits and the safe suggested changes to the files on disk. It
+// skips a change that can't be applied.
 func (d *Drafts) Fix(ctx context.Context, f Files) ([]FixedFile, error) {
 	p, err := d.Load(ctx, f)
 	if err != nil {
@@ -46,23 +46,23 @@ func (d *Drafts) Fix(ctx context.Context, f Files) ([]FixedFile, error) {
 	file, _ := recipes.SplitSelector(f.Recipe)
 	data, err := recipes.Read(file)
 	if err != nil {
-		return nil, fmt.Errorf("fix: %w", err)
+		return nil, fmt.Errorf("apply suggested changes: %w", err)
 	}
-	forRecipe, forWorkload := edits(data, f.Edits)
+	forRecipe, forWorkload := splitEdits(data, f.Edits)
 	todo := map[string][]recipes.Edit{file: forRecipe}
 	names := []string{file}
 	if p.Workload != nil {
 		todo[p.Workload.File] = forWorkload
 		names = append(names, p.Workload.File)
 	}
-	for _, f := range p.Report.Diagnostics {
-		if _, ours := todo[f.File]; ours && f.Edit != nil && f.Edit.Safe {
-			todo[f.File] = append(todo[f.File], *f.Edit)
+	for _, d := range p.Report.Diagnostics {
+		if _, ok := todo[d.File]; ok && d.Edit != nil && d.Edit.Safe {
+			todo[d.File] = append(todo[d.File], *d.Edit)
 		}
 	}
 	var done []FixedFile
 	for _, name := range names {
-		made, err := d.rewrite(ctx, name, todo[name])
+		made, err := d.applyEdits(ctx, name, todo[name])
 		if err != nil {
 			return done, err
 		}
@@ -73,17 +73,17 @@ func (d *Drafts) Fix(ctx context.Context, f Files) ([]FixedFile, error) {
 	return done, nil
 }
 
-// rewrite makes edits in a file, each that can be made.
-func (d *Drafts) rewrite(ctx context.Context, file string, todo []recipes.Edit) (made []recipes.Edit, err error) {
+// applyEdits applies edits to a file on disk and returns those that could be applied.
+func (d *Drafts) applyEdits(ctx context.Context, file string, todo []recipes.Edit) (made []recipes.Edit, err error) {
 	before, err := recipes.Read(file)
 	if err != nil {
-		return nil, fmt.Errorf("fix: %w", err)
+		return nil, fmt.Errorf("apply suggested changes: %w", err)
 	}
 	after := before
 	for _, ed := range todo {
 		next, err := edit.Apply(after, []recipes.Edit{ed})
 		if err != nil || bytes.Equal(next, after) {
-			continue // it stays among the findings
+			continue // the next check reports it again
 		}
 		after, made = next, append(made, ed)
 	}
@@ -93,21 +93,22 @@ func (d *Drafts) rewrite(ctx context.Context, file string, todo []recipes.Edit) 
 	return made, d.Save(ctx, file, after, before)
 }
 
-// edits parts what a person asked for by file, and writes each value as its field takes it.
-func edits(recipe []byte, all []recipes.Edit) (forRecipe, forWorkload []recipes.Edit) {
+// splitEdits separates edits of the recipe from those of the workload, and formats each
+// value for its field.
+func splitEdits(recipe []byte, all []recipes.Edit) (forRecipe, forWorkload []recipes.Edit) {
 	version := recipes.LayoutOf(recipe)
 	for _, e := range all {
 		table := schema.Recipe(version)
 		first, _, _ := strings.Cut(e.Path, ".")
-		ours := schema.Workload().Lookup(first) != nil && schema.Recipe(1).Lookup(first) == nil &&
+		inWorkload := schema.Workload().Lookup(first) != nil && schema.Recipe(1).Lookup(first) == nil &&
 			schema.Recipe(2).Lookup(first) == nil
-		if ours {
+		if inWorkload {
 			table = schema.Workload()
 		}
 		if e.Op == recipes.OpSet {
 			e.Value = recipes.YAMLValue(table, e.Path, e.Value)
 		}
-		if ours {
+		if inWorkload {
 			forWorkload = append(forWorkload, e)
 		} else {
 			forRecipe = append(forRecipe, e)

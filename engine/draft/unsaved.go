@@ -19,26 +19,28 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Unsaved is what was typed into a file and not saved. It outlives the program.
+// Unsaved holds the unsaved changes to a file. They are kept on disk, so that they
+// survive the end of the program.
 type Unsaved struct {
 	Path          string    `json:"path"` // absolute
 	Text          string    `json:"-"`
-	Base          string    `json:"-"` // what was on disk when it was typed
+	Base          string    `json:"-"` // content of the file when the changes were made
 	At            time.Time `json:"at"`
 	Host          string    `json:"host"`
-	PID           int       `json:"pid"` // of the program that wrote this, on that host
-	WriterRunning bool      `json:"-"`   // that program, or another one with its number, still runs here
+	PID           int       `json:"pid"` // of the process that wrote this, on that host
+	WriterRunning bool      `json:"-"`   // a process with this PID is running on this host
 }
 
-// unsavedFile is how it is kept: as bytes, since a JSON string can't hold those that are no UTF-8.
+// unsavedFile is the JSON form of Unsaved. It stores bytes, because a JSON string can't
+// hold text that is not valid UTF-8.
 type unsavedFile struct {
 	Unsaved
 	Text []byte `json:"text"`
 	Base []byte `json:"base"`
 }
 
-// unsavedPath is where the unsaved text of a file is kept: in the state folder,
-// under a name that says nothing.
+// unsavedPath returns the file that keeps the unsaved changes to path. It is in the state
+// directory, and its name is a hash of the absolute path.
 func (d *Drafts) unsavedPath(path string) (file, abs string, err error) {
 	if abs, err = filepath.Abs(path); err != nil {
 		return "", "", err
@@ -47,7 +49,8 @@ func (d *Drafts) unsavedPath(path string) (file, abs string, err error) {
 	return filepath.Join(d.opt.State, "unsaved", hex.EncodeToString(sum[:12])+".json"), abs, nil
 }
 
-// KeepUnsaved writes an unsaved text down, readable by its user alone, until [Drafts.DiscardUnsaved].
+// KeepUnsaved writes unsaved changes to disk, readable by the user only. [Drafts.DiscardUnsaved]
+// deletes them.
 func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -66,7 +69,8 @@ func (d *Drafts) KeepUnsaved(ctx context.Context, path, text, base string) error
 	return nil
 }
 
-// Unsaved reads what was kept of a file; ok is false if there is nothing, or the same as on disk.
+// Unsaved reads the unsaved changes to a file. It returns false if there are none, or if
+// their text is the content of the file.
 func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return u, false, err
@@ -94,7 +98,7 @@ func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	return u, u.Path == abs && u.Text != string(now), nil
 }
 
-// DiscardUnsaved forgets what was kept of a file.
+// DiscardUnsaved deletes the unsaved changes to a file.
 func (d *Drafts) DiscardUnsaved(ctx context.Context, path string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -109,17 +113,17 @@ func (d *Drafts) DiscardUnsaved(ctx context.Context, path string) error {
 	return nil
 }
 
-// ErrChanged says that a file is no longer what it was when it was read.
+// ErrChanged reports that a file has changed on disk since it was read.
 var ErrChanged = problem.New(problem.FileChanged, "the file has changed on disk since it was read")
 
-// Save writes an edited file atomically, if it still is on disk as it was read;
-// before nil means that it must not be there yet.
+// Save writes an edited file atomically. It returns [ErrChanged] if the file on disk
+// differs from before; a nil before means that the file must not exist.
 func (*Drafts) Save(ctx context.Context, path string, data, before []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link stays one: the file behind it is what is edited
+		path = real // keep a symbolic link and edit its target
 	}
 	now, err := os.ReadFile(path)
 	switch {
@@ -142,7 +146,7 @@ func (*Drafts) Save(ctx context.Context, path string, data, before []byte) error
 	return nil
 }
 
-// ReadFile reads a file that is to be edited, at most 4 MiB.
+// ReadFile reads a file for editing, at most 4 MiB.
 func (*Drafts) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

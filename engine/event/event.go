@@ -1,7 +1,7 @@
-// Package event is the event log of a run: what happened, one JSON object a line, in files of the
-// log dir. The orchestrator appends to one file and the client to another; everyone else only
-// reads. A run's state is a fold over these events, so that a watcher that dies loses nothing and
-// any other can take over. The package knows nothing of what makes the events happen.
+// Package event writes and reads the event log of a run: one JSON object per line, in files of the
+// log directory. The orchestrator appends to one file and the client to another; all other
+// processes only read. The state of a run is computed from these events alone, so that any
+// number of watchers can start and stop at any time.
 package event
 
 import (
@@ -21,55 +21,55 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// version is the format's version, the v of every event.
+// version is the version of the format, field v of every event.
 const version = 1
 
-// Files of the log dir that hold events: one writer each.
+// Files of the log directory that hold events. Each has one writer.
 const (
-	FileName       = "events.jsonl"        // the orchestrator's
-	ClientFileName = "events.client.jsonl" // the client's
+	FileName       = "events.jsonl"        // written by the orchestrator
+	ClientFileName = "events.client.jsonl" // written by the client
 )
 
-// ClientStep is the step whose end is the run's.
+// ClientStep is the step whose exit ends the run.
 const ClientStep = "client"
 
-// State is the one enumeration of run states.
+// State is the state of a run.
 type State string
 
-// The states of a run, in the order in which a good one passes through them.
+// The states of a run, in the order of a successful one.
 const (
 	Pending   State = "pending"   // submitted, no resources yet
-	Starting  State = "starting"  // servers come up
-	Ready     State = "ready"     // servers are healthy, the client starts
-	Ramp      State = "ramp"      // users start one after another
-	Settling  State = "settling"  // all users are active, nothing counts yet
-	Measuring State = "measuring" // the measured window
+	Starting  State = "starting"  // servers are starting
+	Ready     State = "ready"     // servers are healthy, the client is starting
+	Ramp      State = "ramp"      // users are starting one after another
+	Settling  State = "settling"  // all users are active, not measured yet
+	Measuring State = "measuring" // in the measuring window
 	Post      State = "post"      // drain, statistics, roll-up, shutdown
 	Done      State = "done"
 	Failed    State = "failed"
 	Cancelled State = "cancelled"
-	Timeout   State = "timeout" // the job's wall clock ended
-	Unknown   State = "unknown" // nothing answers for it now
+	Timeout   State = "timeout" // the job reached its time limit
+	Unknown   State = "unknown" // can't be determined now
 )
 
-// Final says whether a state is an end.
+// Final reports whether a run in this state has ended.
 func (s State) Final() bool {
 	return s == Done || s == Failed || s == Cancelled || s == Timeout
 }
 
-// Kind is what an event tells of.
+// Kind is the kind of an event.
 type Kind string
 
-// The kinds. Data says which of its fields each of them fills.
+// The kinds of events, each with the fields of Data that it sets.
 const (
-	RunState  Kind = "run_state"  // State, Message, ExitCode at the end
+	RunState  Kind = "run_state"  // State, Message; ExitCode if final
 	StepStart Kind = "step_start" // PID, Log
 	StepReady Kind = "step_ready" // Seconds since its start
 	StepExit  Kind = "step_exit"  // ExitCode, Message
 	Health    Kind = "health"     // Have, Want
 	Phase     Kind = "phase"      // Phase, Level, State or Message, counts
-	Stall     Kind = "stall"      // Message, Seconds of silence; 0: the client is heard again
-	Info      Kind = "info"       // Message; Seconds and ExitCode of what the client's step did
+	Stall     Kind = "stall"      // Message, Seconds without output; 0: output has resumed
+	Info      Kind = "info"       // Message; Seconds and ExitCode of an action of the client step
 )
 
 // Event is one line of the event log.
@@ -82,32 +82,32 @@ type Event struct {
 	Data Data      `json:"data"`
 }
 
-// Data is the union of what events carry; a kind fills its own fields.
+// Data is the union of the fields of all kinds of events.
 type Data struct {
 	State       State   `json:"state,omitempty"`
 	Message     string  `json:"message,omitempty"`
 	ExitCode    *int    `json:"exit_code,omitempty"`
 	PID         int     `json:"pid,omitempty"`
-	Log         string  `json:"log,omitempty"`     // file in the log dir
+	Log         string  `json:"log,omitempty"`     // file in the log directory
 	Seconds     float64 `json:"seconds,omitempty"` // s
 	Have        *Count  `json:"have,omitempty"`
 	Want        *Count  `json:"want,omitempty"`
 	Phase       *int    `json:"phase,omitempty"`
-	Concurrency int     `json:"level,omitempty"` // users of the phase
+	Concurrency int     `json:"level,omitempty"` // concurrent users of the phase
 	Active      int     `json:"active,omitempty"`
 	Requests    int     `json:"requests,omitempty"`
 	Failures    int     `json:"failures,omitempty"`
-	Cut         int     `json:"cut,omitempty"` // requests in flight that the stop cut off
+	Cut         int     `json:"cut,omitempty"` // requests in flight when the phase stopped
 }
 
-// Count is a number of healthy workers by role.
+// Count is the number of healthy workers of each role.
 type Count struct {
 	Prefill int `json:"prefill"`
 	Decode  int `json:"decode"`
 }
 
-// Appender writes events to one file. It is the file's only writer, safe for use
-// by several goroutines.
+// Appender writes events to one file, of which it must be the only writer. It is safe
+// for concurrent use.
 type Appender struct {
 	mu  sync.Mutex
 	f   *os.File
@@ -115,8 +115,8 @@ type Appender struct {
 	now func() time.Time
 }
 
-// OpenAppender opens an event log and goes on after its last event. A last line that was
-// only half written is ended first, so that it can't swallow the next one.
+// OpenAppender opens or creates an event log and continues its sequence numbers. It
+// terminates an incomplete last line, so that the next event starts on a new line.
 func OpenAppender(path string, now func() time.Time) (*Appender, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
@@ -138,7 +138,7 @@ func OpenAppender(path string, now func() time.Time) (*Appender, error) {
 	return a, nil
 }
 
-// Add appends one event, in one write.
+// Add appends one event with a single write.
 func (a *Appender) Add(kind Kind, step string, data Data) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -156,7 +156,7 @@ func (a *Appender) Add(kind Kind, step string, data Data) error {
 // Close closes the file.
 func (a *Appender) Close() error { return a.f.Close() }
 
-// Parse reads one line.
+// Parse parses one line.
 func Parse(line []byte) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -168,7 +168,8 @@ func Parse(line []byte) (Event, error) {
 	return e, nil
 }
 
-// ReadLogs reads all events of a run's log dir, by time; there may be none yet.
+// ReadLogs reads all events from a run's log directory, sorted by time. Missing event logs
+// are not an error.
 func ReadLogs(dir string) ([]Event, error) {
 	var all []Event
 	for _, name := range []string{FileName, ClientFileName} {
@@ -182,14 +183,14 @@ func ReadLogs(dir string) ([]Event, error) {
 	return all, nil
 }
 
-// maxLog is a hundred times the event log of a long run, in MiB.
-const maxLog = 64
+// maxLogMiB is about a hundred times the size of the event log of a long run.
+const maxLogMiB = 64
 
-// ReadFile reads all events of an event log. A line that is not an event is skipped:
-// the last one may be half written at this moment. A file of more than 64 MiB is an
-// error, [smallfile.ErrTooLarge].
+// ReadFile reads all events of an event log. It skips lines that are not events, because
+// the last line may be incomplete. It returns [smallfile.ErrTooLarge] for a file of more
+// than 64 MiB.
 func ReadFile(path string) ([]Event, error) {
-	data, err := smallfile.Read(path, maxLog)
+	data, err := smallfile.Read(path, maxLogMiB)
 	if err != nil {
 		return nil, fmt.Errorf("read event log: %w", err)
 	}

@@ -164,7 +164,7 @@ func TestReadFileIsBounded(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(path, maxLog<<20+1); err != nil {
+	if err := os.Truncate(path, maxLogMiB<<20+1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), "64 MiB") {

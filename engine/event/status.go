@@ -5,40 +5,40 @@ import (
 	"time"
 )
 
-// Status is what the events of a run add up to. Its zero value is a run of which
-// nothing is known yet.
+// Status is the status of a run, computed from its events with [Status.Apply]. The zero
+// value is the status before the first event.
 type Status struct {
 	State          State        `json:"state"`
-	Message        string       `json:"message,omitempty"` // why, when it failed
-	Since          time.Time    `json:"since,omitzero"`    // of the state
-	Last           time.Time    `json:"last,omitzero"`     // of the newest event
-	Started        time.Time    `json:"started,omitzero"`  // of the first event
+	Message        string       `json:"message,omitempty"` // reason of a failure
+	Since          time.Time    `json:"since,omitzero"`    // when the state began
+	Last           time.Time    `json:"last,omitzero"`     // time of the newest event
+	Started        time.Time    `json:"started,omitzero"`  // time of the first event
 	ExitCode       *int         `json:"exit_code,omitempty"`
-	ClientExitCode *int         `json:"client_exit_code,omitempty"` // the client's own code
+	ClientExitCode *int         `json:"client_exit_code,omitempty"` // exit code of the client itself
 	Have           Count        `json:"have"`
 	Want           Count        `json:"want"`
 	Steps          []StepStatus `json:"steps"`
 	Phases         []PhaseTimes `json:"phases"`
-	StalledSince   time.Time    `json:"stalled_since,omitzero"` // of a client that says nothing while it should; zero: it does
-	Queue          *QueueEntry  `json:"queue,omitempty"`        // what the scheduler says; nil where none is asked
+	StalledSince   time.Time    `json:"stalled_since,omitzero"` // last output of a stalled client; zero: not stalled
+	Queue          *QueueEntry  `json:"queue,omitempty"`        // the job in the queue of Slurm; nil for other runs
 }
 
-// QueueEntry is a job as the scheduler shows it, with the age of that word. No event
-// says it: whoever judges a run adds it to what the events add up to.
+// QueueEntry is a job in the queue of the scheduler, with the age of this information. It
+// is not part of the events; the code that resolves the status of a run adds it.
 type QueueEntry struct {
-	State  string    `json:"state,omitempty"`  // the scheduler's word; empty: it has no such job
-	Reason string    `json:"reason,omitempty"` // why it waits
-	Start  time.Time `json:"start,omitzero"`   // expected while it waits; zero: not known
+	State  string    `json:"state,omitempty"`  // the scheduler's name of the state; empty: no such job
+	Reason string    `json:"reason,omitempty"` // why it is pending
+	Start  time.Time `json:"start,omitzero"`   // expected start of a pending job; zero: unknown
 	Nodes  string    `json:"nodes,omitempty"`
-	// Position is its place among the Waiting jobs of its partitions, from 1 by
-	// priority; 0: not known.
+	// Position is its rank by priority, from 1, among the Waiting pending jobs of its
+	// partitions; 0: unknown.
 	Position int       `json:"position,omitempty"`
 	Waiting  int       `json:"waiting,omitempty"`
-	At       time.Time `json:"at,omitzero"`     // of the answer; zero: there never was one
-	Error    string    `json:"error,omitempty"` // why there is no newer one: an outage
+	At       time.Time `json:"at,omitzero"`     // when Slurm answered; zero: never
+	Error    string    `json:"error,omitempty"` // why there is no newer answer
 }
 
-// StepStatus is one step's part of a run.
+// StepStatus is the status of one step.
 type StepStatus struct {
 	Name     string    `json:"name"`
 	State    string    `json:"state"` // starting, ready, exited
@@ -49,7 +49,7 @@ type StepStatus struct {
 	Log      string    `json:"log,omitempty"`
 }
 
-// PhaseTimes is what the client said of a phase: when each part of it began.
+// PhaseTimes holds the times at which each part of a phase began, as reported by the client.
 type PhaseTimes struct {
 	Phase       int       `json:"phase"`
 	Concurrency int       `json:"level"`
@@ -61,8 +61,8 @@ type PhaseTimes struct {
 	Cut         int       `json:"cut"`
 }
 
-// Apply folds one event in. Events of the two files may come in any order
-// between them, in order within each.
+// Apply updates the status with one event. Events of one file must come in order; those of
+// the two files may be interleaved in any way.
 func (s *Status) Apply(e Event) {
 	if s.Started.IsZero() || e.T.Before(s.Started) {
 		s.Started = e.T
@@ -72,18 +72,18 @@ func (s *Status) Apply(e Event) {
 	}
 	switch e.Kind {
 	case RunState:
-		s.state(e)
+		s.setState(e)
 		if e.Data.ExitCode != nil {
 			s.ExitCode = e.Data.ExitCode
 		}
 	case StepStart:
 		s.Steps = append(s.Steps, StepStatus{Name: e.Step, State: "starting", Started: e.T, Log: e.Data.Log})
 	case StepReady:
-		if st := s.step(e.Step); st != nil {
+		if st := s.findStep(e.Step); st != nil {
 			st.State, st.Seconds = "ready", e.Data.Seconds
 		}
 	case StepExit:
-		if st := s.step(e.Step); st != nil {
+		if st := s.findStep(e.Step); st != nil {
 			st.State, st.ExitCode, st.Message = "exited", e.Data.ExitCode, e.Data.Message
 		}
 		if e.Step == ClientStep {
@@ -97,7 +97,7 @@ func (s *Status) Apply(e Event) {
 			s.Want = *e.Data.Want
 		}
 	case Phase:
-		s.phase(e)
+		s.applyPhase(e)
 	case Stall:
 		s.StalledSince = time.Time{}
 		if e.Data.Seconds > 0 {
@@ -106,9 +106,9 @@ func (s *Status) Apply(e Event) {
 	}
 }
 
-// state takes the newer word: the orchestrator's end is final, and a client's
-// word that arrives late does not undo it.
-func (s *Status) state(e Event) {
+// setState changes the state unless the event is older than the current state. A final
+// state, which the orchestrator writes, is never replaced by a late event of the client.
+func (s *Status) setState(e Event) {
 	if s.State.Final() && !e.Data.State.Final() || e.T.Before(s.Since) && !e.Data.State.Final() {
 		return
 	}
@@ -121,7 +121,7 @@ func (s *Status) state(e Event) {
 	}
 }
 
-func (s *Status) step(name string) *StepStatus {
+func (s *Status) findStep(name string) *StepStatus {
 	for i := len(s.Steps) - 1; i >= 0; i-- {
 		if s.Steps[i].Name == name {
 			return &s.Steps[i]
@@ -130,7 +130,7 @@ func (s *Status) step(name string) *StepStatus {
 	return nil
 }
 
-func (s *Status) phase(e Event) {
+func (s *Status) applyPhase(e Event) {
 	if e.Data.Phase == nil {
 		return
 	}
@@ -150,7 +150,7 @@ func (s *Status) phase(e Event) {
 	case Post:
 		p.Stop, p.Reason, p.Cut = e.T, e.Data.Message, e.Data.Cut
 	}
-	if e.Data.State != "" { // the phase's reason to stop is no message about the run
-		s.state(Event{T: e.T, Data: Data{State: e.Data.State}})
+	if e.Data.State != "" { // without Message, which is why the phase stopped and not about the run
+		s.setState(Event{T: e.T, Data: Data{State: e.Data.State}})
 	}
 }

@@ -1,11 +1,10 @@
-// Package follow reads one file line by line while another process writes it:
-// growth, truncation, replacement by rename, a file or folder that appears only
-// later, lines that are half written at the moment of reading.
+// Package follow reads a file line by line while another process writes it. It handles
+// growth, truncation, replacement by rename, files and directories that are created
+// later, and incomplete lines.
 //
-// It listens to inotify, and polls where that can't be trusted: on network file systems, where no
-// event arrives for what another node wrote, and wherever growth was seen that no event told of. It
-// knows nothing of what the lines mean, passes every byte through untouched, and holds no more than
-// a line and a buffer in memory.
+// It uses inotify. It polls on network file systems, where writes of other nodes cause no
+// events, and wherever a file has grown without an event. It does not interpret or change
+// the lines, and holds at most one line and one buffer in memory.
 package follow
 
 import (
@@ -23,45 +22,46 @@ import (
 )
 
 const (
-	chunkLines  = 512
-	chunkBytes  = 1 << 20
-	defaultLine = 64 << 20
-	defaultPoll = 2 * time.Second
-	// shortest is the time between two looks, so that a burst of writes, or of
-	// other files in the folder, costs little.
-	shortest = 20 * time.Millisecond
+	chunkLines     = 512
+	chunkBytes     = 1 << 20
+	defaultMaxLine = 64 << 20
+	defaultPoll    = 2 * time.Second
+	// minInterval is the shortest time between two reads. It limits the cost of frequent
+	// writes to the file or to other files of the directory.
+	minInterval = 20 * time.Millisecond
 )
 
-// Chunk is what was read at once: at most 512 lines or about 1 MiB, and one
-// line more. The receiver owns the memory.
+// Chunk is a group of lines: at most 512 lines or about 1 MiB, plus one line. The
+// receiver owns the memory.
 type Chunk struct {
-	Lines     [][]byte // whole lines, without their newline
-	Offset    int64    // bytes from the file's start to the end of the last line; a later From
-	Restarted bool     // truncated or replaced: what came before is gone, Lines are the new beginning
-	Skipped   int      // lines longer than Options.MaxLine that were left out since the chunk before
-	Err       error    // why the file can't be read now; following goes on, and each change of the cause is told once
+	Lines     [][]byte // complete lines, without their newline
+	Offset    int64    // byte offset of the end of the last line; usable as From later
+	Restarted bool     // the file was truncated or replaced; Lines are its new beginning
+	Skipped   int      // number of lines longer than Options.MaxLine skipped since the previous chunk
+	Err       error    // why the file can't be read now; sent once per cause, and following continues
 }
 
-// Options of File. The zero value follows from the start until the context ends.
+// Options are the options of [File]. The zero value follows from the start of the file
+// until the context ends.
 type Options struct {
 	From int64 // first byte to read: 0, or the Offset of an earlier Chunk
-	// Stop is closed when the writer has finished: File reads up to the end, then closes
-	// the channel. Nil never stops.
+	// Stop is closed by the caller when the writer has finished: File then reads to the end
+	// of the file and closes its channel. Nil never stops.
 	Stop          <-chan struct{}
-	FinalPartial  bool // after Stop, also deliver a last line that has no newline
-	PartialGrowth bool // also send a chunk, without lines, when only the begun line has grown
+	FinalPartial  bool // after Stop, also deliver a last line without a newline
+	PartialGrowth bool // also send a chunk without lines when only the incomplete last line has grown
 	MaxLine       int  // bytes; longer lines are counted in Skipped; 0 is 64 MiB
-	// Poll is the longest pause between two looks, an eighth of it after growth where
-	// events are not trusted. 0 is 2 s.
+	// Poll is the longest time between two reads. Where inotify is not reliable, it is an
+	// eighth of this after growth. 0 is 2 s.
 	Poll time.Duration
 
-	noEvents bool // polling only, as on a network file system
+	noEvents bool // only poll, as on a network file system
 }
 
-// File follows the file at path, which need not exist yet. The channel is
-// closed when ctx ends, or after Stop once the end of the file was delivered
-// (at once, with nothing, if there is no file). Delivery waits for the receiver
-// and drops nothing. File fails only for options that make no sense.
+// File follows the file at path, which need not exist yet. The channel is closed when ctx
+// ends, or after Stop once the file has been delivered to its end; if there is no file
+// then, it is closed at once. Sending blocks until the receiver is ready, and nothing is
+// dropped. File returns an error only for invalid options.
 func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
 	if path == "" || opt.From < 0 || opt.MaxLine < 0 || opt.Poll < 0 {
 		return nil, problem.Errorf(problem.Internal,
@@ -69,60 +69,60 @@ func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
 			path, opt.From, opt.MaxLine, opt.Poll)
 	}
 	if opt.MaxLine == 0 {
-		opt.MaxLine = defaultLine
+		opt.MaxLine = defaultMaxLine
 	}
 	if opt.Poll == 0 {
 		opt.Poll = defaultPoll
 	}
 	f := &follower{path: path, opt: opt, out: make(chan Chunk)}
-	f.read = reader{
-		path: path, offset: opt.From, parsed: opt.From, told: opt.From, maxLine: opt.MaxLine,
-		begun: opt.PartialGrowth, emit: f.send,
+	f.reader = reader{
+		path: path, offset: opt.From, delivered: opt.From, reported: opt.From, maxLine: opt.MaxLine,
+		notifyPartial: opt.PartialGrowth, emit: f.send,
 	}
 	go f.run(ctx)
 	return f.out, nil
 }
 
 type follower struct {
-	path  string
-	opt   Options
-	out   chan Chunk
-	read  reader
-	cause string // text of the error told last, so that a lasting one is told once
+	path    string
+	opt     Options
+	out     chan Chunk
+	reader  reader
+	lastErr string // text of the last reported error, to report a lasting one once
 }
 
 func (f *follower) run(ctx context.Context) {
 	defer close(f.out)
-	defer f.read.close()
+	defer f.reader.close()
 	var w watcher
 	defer w.close()
 	_, polled, err := FileSystem(filepath.Dir(f.path))
-	p := pace{longest: f.opt.Poll, pause: f.opt.Poll / 8, trusted: !polled && err == nil && !f.opt.noEvents}
-	byEvent := true // the first look is nobody's fault
+	p := pollPace{maxPause: f.opt.Poll, pause: f.opt.Poll / 8, trusted: !polled && err == nil && !f.opt.noEvents}
+	byEvent := true // growth found by the first read is no missed event
 	for {
 		if !f.opt.noEvents {
-			w.watch(filepath.Dir(f.path)) // before the look, so that nothing falls between the two
+			w.watch(filepath.Dir(f.path)) // before reading, so that no write in between is missed
 		}
 		if w.dir == "" {
 			p.trusted = false
 		}
 		began := time.Now()
-		last := stopped(f.opt.Stop)
-		grew, err := f.read.pass(ctx)
+		stopping := stopped(f.opt.Stop)
+		grew, err := f.reader.readNew(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if !f.tell(ctx, err) {
+		if !f.reportErr(ctx, err) {
 			return
 		}
-		if last {
+		if stopping {
 			if f.opt.FinalPartial {
-				f.read.rest(ctx)
+				f.reader.flushPartial(ctx)
 			}
 			return
 		}
 		if byEvent = w.wait(ctx, f.opt.Stop, p.next(byEvent, grew)); byEvent {
-			w.calm(ctx, f.opt.Stop, shortest-time.Since(began))
+			w.debounce(ctx, f.opt.Stop, minInterval-time.Since(began))
 		}
 		if ctx.Err() != nil {
 			return
@@ -130,18 +130,18 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// tell reports err when it differs from the one before. A file that is not
-// there yet is no error. False means that the context has ended.
-func (f *follower) tell(ctx context.Context, err error) bool {
+// reportErr sends err if it differs from the last one. A missing file is not an error. It
+// returns false if the context has ended.
+func (f *follower) reportErr(ctx context.Context, err error) bool {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		f.cause = ""
+		f.lastErr = ""
 		return true
 	}
-	if err.Error() == f.cause {
+	if err.Error() == f.lastErr {
 		return true
 	}
-	f.cause = err.Error()
-	return f.send(ctx, Chunk{Offset: f.read.parsed, Err: err})
+	f.lastErr = err.Error()
+	return f.send(ctx, Chunk{Offset: f.reader.delivered, Err: err})
 }
 
 func (f *follower) send(ctx context.Context, c Chunk) bool {
@@ -162,11 +162,11 @@ func stopped(stop <-chan struct{}) bool {
 	}
 }
 
-// watcher wakes the follower by inotify events of the file's folder. Every failure (no inotify, its
-// limits reached, no such folder) leaves polling alone to do the work.
+// watcher wakes the follower on inotify events of the file's directory. After any failure (no
+// inotify, its limits reached, directory not found) the follower relies on polling.
 type watcher struct {
 	notify *fsnotify.Watcher
-	dir    string // the folder that is watched now, else empty
+	dir    string // the watched directory; empty: none
 	failed bool
 }
 
@@ -187,7 +187,7 @@ func (w *watcher) watch(dir string) {
 	}
 }
 
-// wait waits until it is time to look again; true if an event said so.
+// wait waits until the next read is due. It returns true if an event was the reason.
 func (w *watcher) wait(ctx context.Context, stop <-chan struct{}, pause time.Duration) (byEvent bool) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -200,18 +200,18 @@ func (w *watcher) wait(ctx context.Context, stop <-chan struct{}, pause time.Dur
 	case <-ctx.Done():
 	case <-stop:
 	case <-timer.C:
-		return w.drain() // an event may have come at the same moment
-	case <-errs: // an overflow: events were lost, the look that follows makes up for them
+		return w.drain() // an event may have arrived at the same moment
+	case <-errs: // queue overflow: events were lost, and the next read makes up for them
 		return true
 	case e := <-events:
-		w.seen(e)
+		w.handleEvent(e)
 		return true
 	}
 	return false
 }
 
-// calm lets events gather for a while.
-func (w *watcher) calm(ctx context.Context, stop <-chan struct{}, pause time.Duration) {
+// debounce collects events for the given time.
+func (w *watcher) debounce(ctx context.Context, stop <-chan struct{}, pause time.Duration) {
 	if pause > 0 {
 		timer := time.NewTimer(pause)
 		defer timer.Stop()
@@ -224,7 +224,7 @@ func (w *watcher) calm(ctx context.Context, stop <-chan struct{}, pause time.Dur
 	w.drain()
 }
 
-// drain takes the events that have come, so that all of them cost one look.
+// drain consumes all pending events, so that they cause a single read.
 func (w *watcher) drain() (any bool) {
 	if w.notify == nil {
 		return false
@@ -232,7 +232,7 @@ func (w *watcher) drain() (any bool) {
 	for {
 		select {
 		case e := <-w.notify.Events:
-			w.seen(e)
+			w.handleEvent(e)
 			any = true
 		default:
 			return any
@@ -240,27 +240,28 @@ func (w *watcher) drain() (any bool) {
 	}
 }
 
-func (w *watcher) seen(e fsnotify.Event) {
+func (w *watcher) handleEvent(e fsnotify.Event) {
 	if e.Name == w.dir && e.Has(fsnotify.Remove|fsnotify.Rename) {
-		w.dir = "" // the folder itself is gone; watch it again when it is back
+		w.dir = "" // the directory was removed; watch it again when it is back
 	}
 }
 
 func (w *watcher) close() {
 	if w.notify != nil {
-		_ = w.notify.Close() // nothing was written: nothing can be lost
+		_ = w.notify.Close() // nothing was written, so the error can be ignored
 	}
 }
 
-// silent are the magic numbers of file systems on which another node's writes make no events.
-var silent = map[int64]string{
+// noInotify maps the magic numbers of file systems where writes of other nodes cause no
+// inotify events to their names.
+var noInotify = map[int64]string{
 	0x6969: "nfs", 0x0bd00bd0: "lustre", 0x47504653: "gpfs", 0x19830326: "beegfs", 0x65735546: "fuse", 0x00c36400: "ceph",
 	0x517b: "smb", 0xff534d42: "cifs", 0xfe534d42: "smb", 0x01021997: "9p", 0x5346414f: "afs", 0x61636673: "acfs",
 }
 
-// FileSystem names the file system that a path lies on, or the folder above that
-// is there: "local", or a name of one on which other nodes' writes make no inotify
-// events. There, files are followed by polling.
+// FileSystem returns the name of the file system of a path, or of its nearest existing
+// parent directory. It is "local", or the name of one where writes of other nodes cause no
+// inotify events and files are therefore polled.
 func FileSystem(path string) (name string, polled bool, err error) {
 	var st unix.Statfs_t
 	for dir := path; ; dir = filepath.Dir(dir) {
@@ -272,36 +273,36 @@ func FileSystem(path string) (name string, polled bool, err error) {
 			return "", true, fmt.Errorf("find the file system of %s: %w", path, err)
 		}
 	}
-	if name, ok := silent[int64(st.Type)&0xffffffff]; ok {
+	if name, ok := noInotify[int64(st.Type)&0xffffffff]; ok {
 		return name, true, nil
 	}
 	return "local", false, nil
 }
 
-// pace decides how long to wait for an event before the next look. Where events are
-// trusted a look without one is a precaution and seldom; elsewhere looks come soon
-// after growth, and later and later while the file is quiet.
-type pace struct {
-	longest time.Duration
-	pause   time.Duration
-	trusted bool // events tell of every growth, as far as is known
-	untold  bool // no event told of the growth that was seen last
+// pollPace decides how long to wait for an event before the next read. Where events are
+// reliable, reads without an event are rare. Elsewhere the next read comes soon after
+// growth, and the interval doubles while the file does not grow.
+type pollPace struct {
+	maxPause    time.Duration
+	pause       time.Duration
+	trusted     bool // every growth so far caused an event
+	missedEvent bool // the last growth was seen without an event
 }
 
-// next is how long to wait after a look that an event, or else the clock, caused.
-// Growth that no event tells of, not even belatedly, ends the trust for good.
-func (p *pace) next(byEvent, grew bool) time.Duration {
-	if p.untold && !byEvent {
+// next returns how long to wait after a read, which was caused by an event or by the
+// timer. Growth without an event, not even a late one, disables trust in events for good.
+func (p *pollPace) next(byEvent, grew bool) time.Duration {
+	if p.missedEvent && !byEvent {
 		p.trusted = false
 	}
-	p.untold = grew && !byEvent
+	p.missedEvent = grew && !byEvent
 	switch {
-	case grew && (!p.trusted || p.untold):
-		p.pause = p.longest / 8
+	case grew && (!p.trusted || p.missedEvent):
+		p.pause = p.maxPause / 8
 	case p.trusted:
-		p.pause = p.longest
+		p.pause = p.maxPause
 	default:
-		p.pause = min(2*p.pause, p.longest)
+		p.pause = min(2*p.pause, p.maxPause)
 	}
 	return p.pause
 }

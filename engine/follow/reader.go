@@ -15,43 +15,44 @@ import (
 
 const (
 	readBytes = 256 << 10
-	// tailBytes before the offset are read again each time and compared: a file that was truncated and
-	// has grown past the offset between two looks is seen only by its content. They also tell
-	// truncation without trusting a size that the network file system may have cached.
+	// tailBytes before the offset are read again each time and compared. A file that was
+	// truncated and has grown past the offset between two reads is detected only by its
+	// content. This also detects truncation where a network file system caches the size.
 	tailBytes = 256
 )
 
-// reader turns the file's bytes into chunks. It keeps the file open, so that
-// what a removed or replaced file still held is read to its end.
+// reader splits the file into chunks. It keeps the file open, so that a removed or
+// replaced file is still read to its end.
 type reader struct {
-	path    string
-	maxLine int
-	begun   bool // growth of the begun line is told too
-	emit    func(context.Context, Chunk) bool
+	path          string
+	maxLine       int
+	notifyPartial bool // also report growth of the incomplete line
+	emit          func(context.Context, Chunk) bool
 
-	file    *os.File
-	opened  bool   // a file was open once: the next one is a replacement
-	offset  int64  // bytes read
-	parsed  int64  // bytes delivered, up to the last newline
-	tail    []byte // the bytes before offset, at most tailBytes
-	buf     []byte // tail, then what pread gave
-	pending []byte // the begun line
-	long    bool   // the begun line is over maxLine and is being skipped
-	next    Chunk  // what will be sent next
-	size    int    // bytes of lines in next
-	told    int64  // bytes read when a chunk was sent last
+	file      *os.File
+	opened    bool   // a file was opened before; the next one is a replacement
+	offset    int64  // bytes read
+	delivered int64  // bytes delivered, up to the last newline
+	tail      []byte // the bytes before offset, at most tailBytes
+	buf       []byte // tail, followed by the bytes just read
+	partial   []byte // the incomplete line
+	skipping  bool   // the incomplete line is longer than maxLine and is skipped
+	next      Chunk  // the chunk that will be sent next
+	chunkSize int    // bytes of lines in next
+	reported  int64  // bytes read when the last chunk was sent
 }
 
-// pass delivers all there is now. It tells whether anything new was found.
-func (r *reader) pass(ctx context.Context) (grew bool, err error) {
+// readNew delivers everything up to the end of the file. It reports whether there was
+// anything new.
+func (r *reader) readNew(ctx context.Context) (grew bool, err error) {
 	if r.file == nil {
 		if err := r.open(); err != nil {
 			return false, err
 		}
 	}
 	for {
-		// The path is looked at before the read: what replaced it after the
-		// read would else hide the old file's last lines.
+		// Check the path before reading. If the file is replaced after the check, its last
+		// lines are still read.
 		replaced, pathErr := r.replaced()
 		g, err := r.drain(ctx)
 		grew = grew || g
@@ -70,14 +71,15 @@ func (r *reader) pass(ctx context.Context) (grew bool, err error) {
 	}
 }
 
-// open opens the file; it refuses what is no regular file, since opening a pipe would block.
+// open opens the file. It returns an error for other than regular files, because opening a
+// pipe would block.
 func (r *reader) open() error {
 	info, err := os.Stat(r.path)
 	if err != nil {
 		return fmt.Errorf("follow %s: %w", r.path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return problem.Errorf(problem.NotAFile, "follow %s: is a %s, not a regular file", r.path, kind(info.Mode()))
+		return problem.Errorf(problem.NotAFile, "follow %s: is a %s, not a regular file", r.path, fileKind(info.Mode()))
 	}
 	file, err := os.Open(r.path)
 	if err != nil {
@@ -96,7 +98,7 @@ func (r *reader) open() error {
 		return nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		r.restart() // shorter than where the caller had been: truncated meanwhile
+		r.restart() // shorter than the caller's offset: truncated meanwhile
 		return nil
 	}
 	r.close()
@@ -104,7 +106,7 @@ func (r *reader) open() error {
 	return fmt.Errorf("follow %s: %w", r.path, err)
 }
 
-func kind(m fs.FileMode) string {
+func fileKind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
 		return "directory"
@@ -115,8 +117,8 @@ func kind(m fs.FileMode) string {
 	}
 }
 
-// replaced tells whether the path now leads to another file than the open one.
-// A path that leads nowhere is no replacement yet.
+// replaced reports whether the path now refers to another file than the open one. A
+// missing path is not a replacement.
 func (r *reader) replaced() (bool, error) {
 	at, err := os.Stat(r.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -145,7 +147,7 @@ func (r *reader) drain(ctx context.Context) (grew bool, err error) {
 		got := r.buf[:n]
 		if err != nil && !errors.Is(err, io.EOF) {
 			if errors.Is(err, syscall.ESTALE) {
-				r.close() // gone on the server; it may be back under the same name
+				r.close() // removed on the server; there may be a new file of the same name
 				r.restart()
 			}
 			return grew, fmt.Errorf("follow %s at byte %d: %w", r.path, r.offset, err)
@@ -158,8 +160,8 @@ func (r *reader) drain(ctx context.Context) (grew bool, err error) {
 		}
 		fresh := got[len(r.tail):]
 		if len(fresh) == 0 {
-			if r.behind() {
-				r.reopen() // for the next look
+			if r.isLagging() {
+				r.reopen() // for the next read
 			}
 			r.flush(ctx)
 			return grew, nil
@@ -172,23 +174,24 @@ func (r *reader) drain(ctx context.Context) (grew bool, err error) {
 	return grew, nil
 }
 
-// reopen opens the path again. Some user-space file systems know files by their names: there a file
-// that was replaced has the attributes of the new one, and what was open goes on with the bytes of
-// the old one. Where nothing is at the path any more, what is open stays.
+// reopen opens the path again. Some FUSE file systems identify files by name: after a
+// replacement the open file has the attributes of the new file but still the content of
+// the old one. If the path no longer exists, the open file is kept.
 func (r *reader) reopen() {
-	if again, err := os.OpenFile(r.path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // a pipe does not block
+	// O_NONBLOCK: the path may refer to a pipe now, where opening would block.
+	if again, err := os.OpenFile(r.path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
 		r.close()
 		r.file = again
 	}
 }
 
-// behind says that the file is said to be longer than what can be read of it.
-func (r *reader) behind() bool {
+// isLagging reports whether the size of the file is larger than what can be read.
+func (r *reader) isLagging() bool {
 	info, err := r.file.Stat()
 	return err == nil && info.Size() > r.offset
 }
 
-// split cuts data into lines and sends the chunks that are full.
+// split splits data into lines and sends full chunks.
 func (r *reader) split(ctx context.Context, data []byte) {
 	for len(data) > 0 {
 		i := bytes.IndexByte(data, '\n')
@@ -196,67 +199,66 @@ func (r *reader) split(ctx context.Context, data []byte) {
 		if i >= 0 {
 			part = data[:i]
 		}
-		if r.long || len(r.pending)+len(part) > r.maxLine {
-			r.long = true
-			r.pending = nil
+		if r.skipping || len(r.partial)+len(part) > r.maxLine {
+			r.skipping = true
+			r.partial = nil
 		} else {
-			r.pending = append(r.pending, part...)
+			r.partial = append(r.partial, part...)
 		}
 		if i < 0 {
 			return
 		}
 		data = data[i+1:]
-		r.parsed = r.offset - int64(len(data))
+		r.delivered = r.offset - int64(len(data))
 		r.endLine(ctx)
 	}
 }
 
-// endLine moves the begun line to the next chunk.
+// endLine moves the incomplete line, now complete, to the next chunk.
 func (r *reader) endLine(ctx context.Context) {
-	if r.long {
+	if r.skipping {
 		r.next.Skipped++
-		r.long = false
+		r.skipping = false
 	} else {
-		r.next.Lines = append(r.next.Lines, r.pending)
-		r.size += len(r.pending)
-		r.pending = nil
+		r.next.Lines = append(r.next.Lines, r.partial)
+		r.chunkSize += len(r.partial)
+		r.partial = nil
 	}
-	if len(r.next.Lines) >= chunkLines || r.size >= chunkBytes {
+	if len(r.next.Lines) >= chunkLines || r.chunkSize >= chunkBytes {
 		r.flush(ctx)
 	}
 }
 
 func (r *reader) flush(ctx context.Context) {
-	grew := r.begun && r.offset > r.told
+	grew := r.notifyPartial && r.offset > r.reported
 	if len(r.next.Lines) == 0 && r.next.Skipped == 0 && !r.next.Restarted && !grew {
 		return
 	}
-	r.next.Offset = r.parsed
+	r.next.Offset = r.delivered
 	r.emit(ctx, r.next)
-	r.next, r.size, r.told = Chunk{}, 0, r.offset
+	r.next, r.chunkSize, r.reported = Chunk{}, 0, r.offset
 }
 
-// rest delivers the begun line as if it were ended.
-func (r *reader) rest(ctx context.Context) {
-	if len(r.pending) == 0 && !r.long {
+// flushPartial delivers the incomplete line as if it were complete.
+func (r *reader) flushPartial(ctx context.Context) {
+	if len(r.partial) == 0 && !r.skipping {
 		return
 	}
-	r.parsed = r.offset
+	r.delivered = r.offset
 	r.endLine(ctx)
 	r.flush(ctx)
 }
 
-// restart forgets the file read so far. Lines that were whole but not yet sent
-// are part of what is gone.
+// restart discards all state of the file, including complete lines that were not sent yet.
 func (r *reader) restart() {
-	r.offset, r.parsed, r.told, r.tail = 0, 0, 0, nil
-	r.pending, r.long = nil, false
-	r.next, r.size = Chunk{Restarted: true}, 0
+	r.offset, r.delivered, r.reported, r.tail = 0, 0, 0, nil
+	r.partial, r.skipping = nil, false
+	r.next, r.chunkSize = Chunk{Restarted: true}, 0
 }
 
 func (r *reader) close() {
 	if r.file != nil {
-		_ = r.file.Close() // opened for reading: nothing can be lost
+		_ = r.file.Close() // opened for reading, so the error can be ignored
 		r.file = nil
 	}
 }

@@ -39,7 +39,7 @@ func TestPace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := pace{longest: 8 * s, pause: s, trusted: c.trusted}
+			p := pollPace{maxPause: 8 * s, pause: s, trusted: c.trusted}
 			for i, l := range c.looks {
 				if got := p.next(l.byEvent, l.grew); got != l.want {
 					t.Errorf("look %d: waits %s, want %s", i, got, l.want)

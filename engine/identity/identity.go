@@ -1,7 +1,7 @@
-// Package identity says what a run ran with: the client's commit, its data, the image and the
-// model, the versions of the tools, and hashes of what was submitted. Comparing two runs rests on
-// it. The package knows what such a record looks like and how a file is told from another at a
-// bounded cost; who fills it in is the one that sees the files, at submit or in the job.
+// Package identity records what a run was made with: the commit of the client, the datasets, the
+// image and the model, the versions of the tools, and hashes of the submitted files. Comparisons of
+// runs use it. The package defines the record and computes hashes at a bounded cost. The submit
+// and the job fill in what each of them can access.
 package identity
 
 import (
@@ -23,29 +23,29 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Files that hold an identity, one writer each: what the submit and the supervisor
-// see is in the run's folder, what the client's container sees in its log dir.
+// Files that hold an identity. The submit and the supervisor write FileName to the run
+// directory; the client's container writes ClientFileName to the log directory.
 const (
 	FileName       = "identity.json"
 	ClientFileName = "identity.client.json"
 )
 
-// Identity is what a run ran with. What is empty is not known (yet): paths that
-// only compute nodes have are looked at in the job.
+// Identity identifies the inputs of a run. Empty fields are unknown. Paths that exist only
+// on compute nodes are filled in by the job.
 type Identity struct {
 	Version  int       `json:"version"`
 	Recipe   string    `json:"recipe_sha256,omitempty"`
 	Workload string    `json:"workload_sha256,omitempty"`
-	Plan     string    `json:"plan_sha256,omitempty"` // of the plan as shown
+	Plan     string    `json:"plan_sha256,omitempty"` // of the plan as displayed
 	Image    *Image    `json:"image,omitempty"`
 	Model    *Model    `json:"model,omitempty"`
 	Client   *Checkout `json:"client,omitempty"`
-	// Datasets are the files of the workload, in its order. One that could not be read has no hash.
+	// Datasets are the data files of the workload, in its order. An unreadable file has no hash.
 	Datasets []File `json:"datasets,omitempty"`
 	Tools    []Tool `json:"tools,omitempty"` // by name
 }
 
-// JSON is what is known by now, as the roll-up holds it; nil where nothing is.
+// JSON returns the identity read by [Read] as JSON, for the roll-up. It is nil if there is none.
 func JSON(dir, logs string) json.RawMessage {
 	id, err := Read(dir, logs)
 	if err != nil || id.Version == 0 {
@@ -58,33 +58,33 @@ func JSON(dir, logs string) json.RawMessage {
 	return data
 }
 
-// Image is the container's image: a file, or a reference to a registry's.
+// Image is the container image: a file or a reference to a registry.
 type Image struct {
-	Name string `json:"name"` // as the plan has it
+	Name string `json:"name"` // as in the plan
 	File *File  `json:"file,omitempty"`
 }
 
 // Model is the model that is served.
 type Model struct {
-	Path     string `json:"path"`                        // as the plan has it
-	Resolved string `json:"resolved,omitempty"`          // with links followed
-	Revision string `json:"revision,omitempty"`          // of the repository that it came from, as its folder tells
-	Expected string `json:"expected_revision,omitempty"` // as the recipe tells
-	// Files are the small files that differ between two models: configuration and
-	// index of the weights.
+	Path     string `json:"path"`                        // as in the plan
+	Resolved string `json:"resolved,omitempty"`          // with symbolic links resolved
+	Revision string `json:"revision,omitempty"`          // of its repository, from the metadata in its directory
+	Expected string `json:"expected_revision,omitempty"` // from the recipe
+	// Files are small files that identify the model: its configuration and the index of its
+	// weights.
 	Files []File `json:"files,omitempty"`
 }
 
-// Checkout is a checkout, or a program that is its own checkout.
+// Checkout is a Git checkout, or a built-in program with its commit.
 type Checkout struct {
 	Dir    string `json:"dir,omitempty"`
 	Commit string `json:"commit"`
-	// Dirty says that the checkout had changes; Changes is the beginning of their hash.
+	// Dirty reports uncommitted changes; Changes is a prefix of their hash.
 	Dirty   bool   `json:"dirty"`
 	Changes string `json:"changes,omitempty"`
 }
 
-// String is the commit, and that there were changes.
+// String returns the commit, with a suffix if there were uncommitted changes.
 func (c *Checkout) String() string {
 	switch {
 	case c == nil:
@@ -95,36 +95,36 @@ func (c *Checkout) String() string {
 	return c.Commit
 }
 
-// Tool is a program with its version.
+// Tool is a program and its version.
 type Tool struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// File is one file, as far as its content was looked at.
+// File is one file with a hash of its content.
 type File struct {
-	Key      string `json:"key,omitempty"` // what it is for: a key of the workload
+	Key      string `json:"key,omitempty"` // its purpose: a key of the workload
 	Path     string `json:"path"`
 	Size     int64  `json:"size"`     // bytes
 	Modified string `json:"modified"` // UTC
 	SHA256   string `json:"sha256"`
-	Hashed   string `json:"hashed"` // how much of it the hash is of: whole or ends
+	Hashed   string `json:"hashed"` // which part was hashed: hashedWhole or hashedEnds
 }
 
-// How much of a file a hash is of. The same file always has the same: it follows from its size.
+// Values of File.Hashed. The size of the file decides, so that equal files have equal values.
 const (
-	whole = "whole"
-	ends  = "size, first and last MiB"
+	hashedWhole = "whole"
+	hashedEnds  = "size, first and last MiB"
 )
 
-// wholeLimit is the size up to which files are read whole: a second's work or two.
-const wholeLimit = 256 << 20
+// maxWholeBytes is the size up to which files are hashed as a whole, which takes a second or two.
+const maxWholeBytes = 256 << 20
 
 const endBytes = 1 << 20
 
-// HashFile looks at a file. One of more than 256 MiB is hashed by its size and its
-// ends alone: images and datasets may have many GB.
-func HashFile(key, path string) (File, error) { return hashFile(key, path, wholeLimit) }
+// HashFile hashes a file. Of files larger than 256 MiB, such as images and datasets, it
+// hashes only the size and the first and last MiB.
+func HashFile(key, path string) (File, error) { return hashFile(key, path, maxWholeBytes) }
 
 func hashFile(key, path string, limit int64) (File, error) {
 	f, info, err := smallfile.Open(path)
@@ -133,13 +133,14 @@ func hashFile(key, path string, limit int64) (File, error) {
 	}
 	defer f.Close()
 	id := File{
-		Key: key, Path: path, Size: info.Size(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z"), Hashed: whole,
+		Key: key, Path: path, Size: info.Size(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z"),
+		Hashed: hashedWhole,
 	}
 	sum := sha256.New()
 	if id.Size <= limit {
 		_, err = io.Copy(sum, io.LimitReader(f, limit))
 	} else {
-		id.Hashed = ends
+		id.Hashed = hashedEnds
 		fmt.Fprintf(sum, "%d\n", id.Size)
 		for _, at := range []int64{0, id.Size - endBytes} {
 			if err == nil {
@@ -154,7 +155,7 @@ func hashFile(key, path string, limit int64) (File, error) {
 	return id, nil
 }
 
-// Sum is the hash of a text that was submitted; empty for none.
+// Sum returns the SHA-256 of data in hex. It is empty for no data.
 func Sum(data []byte) string {
 	if len(data) == 0 {
 		return ""
@@ -163,7 +164,7 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SetTool puts a tool's version into the list.
+// SetTool sets the version of a tool. An empty version is ignored.
 func (id *Identity) SetTool(name, version string) {
 	if version == "" {
 		return
@@ -173,7 +174,7 @@ func (id *Identity) SetTool(name, version string) {
 	slices.SortFunc(id.Tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Merge takes over what another one knows, which was closer to it.
+// Merge sets the fields that are known in another identity, which takes precedence.
 func (id *Identity) Merge(more Identity) {
 	id.Recipe, id.Workload = cmp.Or(more.Recipe, id.Recipe), cmp.Or(more.Workload, id.Workload)
 	id.Plan, id.Image = cmp.Or(more.Plan, id.Plan), cmp.Or(more.Image, id.Image)
@@ -186,8 +187,8 @@ func (id *Identity) Merge(more Identity) {
 	}
 }
 
-// Read gives a run's identity, from its folder and its log dir; the zero value
-// where neither has one.
+// Read reads the identity of a run from its run directory and its log directory. It returns
+// the zero value if there is none.
 func Read(dir, logs string) (Identity, error) {
 	var id Identity
 	for _, path := range []string{filepath.Join(dir, FileName), filepath.Join(logs, ClientFileName)} {
@@ -205,7 +206,7 @@ func Read(dir, logs string) (Identity, error) {
 	return id, nil
 }
 
-// Write puts an identity into a file of this name, atomically.
+// Write writes an identity to a file, atomically.
 func Write(path string, id Identity) error {
 	id.Version = 1
 	if err := smallfile.WriteJSON(path, id, 0o644); err != nil {
@@ -214,11 +215,11 @@ func Write(path string, id Identity) error {
 	return nil
 }
 
-// Field is one thing that is known of a run.
+// Field is one known value of an identity.
 type Field struct{ Path, Value string }
 
-// Fields are all that is known, in a fixed order, for people and comparisons.
-// Times are left out: a copy is the same file.
+// Fields returns all known values in a fixed order, for display and comparison. It omits
+// modification times, because a copy of a file is the same file.
 func (id Identity) Fields() []Field {
 	var out []Field
 	add := func(path, value string) {
@@ -232,7 +233,7 @@ func (id Identity) Fields() []Field {
 		}
 		add(path+".size", strconv.FormatInt(f.Size, 10))
 		add(path+".sha256", f.SHA256)
-		if f.Hashed != whole {
+		if f.Hashed != hashedWhole {
 			add(path+".hashed", f.Hashed)
 		}
 	}
@@ -263,7 +264,7 @@ func (id Identity) Fields() []Field {
 	return out
 }
 
-// DatasetHash is a hash over all datasets; empty while one of them is not known.
+// DatasetHash returns a hash of all datasets. It is empty if the hash of any is unknown.
 func (id Identity) DatasetHash() string {
 	text := ""
 	for _, d := range id.Datasets {
@@ -275,14 +276,14 @@ func (id Identity) DatasetHash() string {
 	return Sum([]byte(text))
 }
 
-// modelFiles are the small files of a model's folder that tell it from another.
+// modelFiles are the small files in a model directory that identify the model.
 var modelFiles = []string{"config.json", "hf_quant_config.json", "model.safetensors.index.json"}
 
-// snapshot is the folder of a revision in a hub's cache.
-var snapshot = regexp.MustCompile(`/snapshots/([0-9a-f]{7,64})(/|$)`)
+// snapshotPath matches the directory of a revision in the cache of the Hugging Face Hub.
+var snapshotPath = regexp.MustCompile(`/snapshots/([0-9a-f]{7,64})(/|$)`)
 
-// InspectModel looks at a model's folder, as far as this machine has it. An id of a hub
-// (hf:ORG/NAME) is all that is known of such a model.
+// InspectModel reads the files that identify a model from its directory, as far as they
+// exist on this machine. Of a Hugging Face id (hf:ORG/NAME) only the id is recorded.
 func InspectModel(path string) Model {
 	m := Model{Path: path}
 	if strings.HasPrefix(path, "hf:") {
@@ -293,20 +294,20 @@ func InspectModel(path string) Model {
 	}
 	at := cmp.Or(m.Resolved, path)
 	for _, name := range modelFiles {
-		if f, err := HashFile(name, filepath.Join(at, name)); err == nil { // else it has none
+		if f, err := HashFile(name, filepath.Join(at, name)); err == nil { // the file may not exist
 			m.Files = append(m.Files, f)
 		}
 	}
-	if s := snapshot.FindStringSubmatch(at); s != nil {
+	if s := snapshotPath.FindStringSubmatch(at); s != nil {
 		m.Revision = s[1]
 	} else {
-		m.Revision = downloaded(at)
+		m.Revision = downloadedRevision(at)
 	}
 	return m
 }
 
-// downloaded is the revision that a hub's download tool left a note of.
-func downloaded(dir string) string {
+// downloadedRevision returns the revision recorded by the Hugging Face download tool.
+func downloadedRevision(dir string) string {
 	f, _, err := smallfile.Open(filepath.Join(dir, ".cache/huggingface/download/config.json.metadata"))
 	if err != nil {
 		return ""
@@ -316,18 +317,18 @@ func downloaded(dir string) string {
 	if err != nil && err != io.EOF {
 		return ""
 	}
-	if line = strings.TrimSpace(line); commit.MatchString(line) {
+	if line = strings.TrimSpace(line); commitHash.MatchString(line) {
 		return line
 	}
 	return ""
 }
 
-var commit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+var commitHash = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
-// InspectImage looks at an image, where it is a file that this machine has.
+// InspectImage hashes an image if it is a file on this machine.
 func InspectImage(name string) Image {
 	i := Image{Name: name}
-	if f, err := HashFile("image", name); err == nil { // else a registry's, or of the compute nodes
+	if f, err := HashFile("image", name); err == nil { // else it is in a registry or only on compute nodes
 		i.File = &f
 	}
 	return i

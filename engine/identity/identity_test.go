@@ -29,14 +29,14 @@ func TestHashFile(t *testing.T) {
 	small := write(t, dir+"/small", "abc")
 	f, err := HashFile("trajectory_path", small)
 	if err != nil || f.SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" ||
-		f.Hashed != whole || f.Size != 3 {
+		f.Hashed != hashedWhole || f.Size != 3 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	// Beyond the limit a file is its size and its ends: a change in the middle is not seen, any other is.
 	text := strings.Repeat("x", 3*endBytes)
 	of := func(text string) string {
 		f, err := hashFile("", write(t, dir+"/large", text), 1024)
-		if err != nil || f.Hashed != ends {
+		if err != nil || f.Hashed != hashedEnds {
 			t.Fatalf("%+v, %v", f, err)
 		}
 		return f.SHA256
@@ -102,7 +102,7 @@ func TestPartsAddUp(t *testing.T) {
 	submit.SetTool("agentperf-tui", "v1")
 	client := Identity{
 		Client:   &Checkout{Commit: "abc", Dirty: true, Changes: "0123"},
-		Datasets: []File{{Key: "trajectory_path", Path: "/there", SHA256: "2", Hashed: whole}},
+		Datasets: []File{{Key: "trajectory_path", Path: "/there", SHA256: "2", Hashed: hashedWhole}},
 	}
 	client.SetTool("uv", "0.8.22")
 	if err := Write(dir+"/"+FileName, submit); err != nil {

@@ -17,33 +17,33 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// probeTimeout bounds one look at a step; a server that answers slower is not ready.
+// probeTimeout limits one probe of a step. A server that answers more slowly is not ready.
 const probeTimeout = 5 * time.Second
 
-// prober asks the run's own servers, which no proxy of the site stands before.
-var prober = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+// probeClient probes the run's own servers, without the proxy of the environment.
+var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// seen is one probe's answer.
-type seen struct {
-	st    *started
-	ready bool
-	have  *event.Count // health only
-	last  string       // what was seen when it is not ready
-	over  bool         // the time for it is over
+// probeResult is the result of one probe.
+type probeResult struct {
+	step     *runningStep
+	ready    bool
+	healthy  *event.Count // set by health probes only
+	lastSeen string       // why it is not ready
+	timedOut bool         // the time limit of the step has passed
 }
 
-// await waits until every given step is ready. An exit of any step, a stop and a
-// step's time limit end the wait.
-func (j *run) await(ctx context.Context, waiting []*started) *failure {
+// await waits until all given steps are ready. It returns a failure if any step exits, the
+// run is stopped, or a step is not ready within its time limit.
+func (j *orchestrator) await(ctx context.Context, waiting []*runningStep) *failure {
 	if len(waiting) == 0 {
 		return nil
 	}
 	probing, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answers := make(chan seen)
+	answers := make(chan probeResult)
 	for _, st := range waiting {
 		if r := st.step.Ready; r.Probe == plan.ProbeHealth {
-			j.rec.say("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes",
+			j.rec.logLine("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes",
 				r.Target, r.IntervalSeconds, r.Prefill, r.Decode))
 		}
 		go j.probeLoop(probing, st, answers)
@@ -52,35 +52,36 @@ func (j *run) await(ctx context.Context, waiting []*started) *failure {
 	for left := len(waiting); left > 0; {
 		select {
 		case <-ctx.Done():
-			return stopped(ctx)
-		case f := <-j.fatal:
-			return j.dead(f)
+			return stopFailure(ctx)
+		case f := <-j.fatalLines:
+			return j.handleFatalLine(f)
 		case st := <-j.exits:
-			if fail := j.ended(st); fail != nil {
+			if fail := j.handleExit(st); fail != nil {
 				return fail
 			}
 		case a := <-answers:
-			r := a.st.step.Ready
-			if a.have != nil && (last == nil || *a.have != *last) {
-				last = a.have
-				j.rec.event(event.Health, a.st.step.Name,
-					event.Data{Have: a.have, Want: &event.Count{Prefill: r.Prefill, Decode: r.Decode}})
+			r := a.step.step.Ready
+			if a.healthy != nil && (last == nil || *a.healthy != *last) {
+				last = a.healthy
+				j.rec.event(event.Health, a.step.step.Name,
+					event.Data{Have: a.healthy, Want: &event.Count{Prefill: r.Prefill, Decode: r.Decode}})
 			}
-			if a.over {
-				j.rec.say("ERROR", fmt.Sprintf("Model did not get healthy in %d seconds", r.TimeoutSeconds))
-				return failed(fmt.Sprintf("%s was not ready within %d s; last seen: %s", a.st.step.Name, r.TimeoutSeconds, a.last))
+			if a.timedOut {
+				j.rec.logLine("ERROR", fmt.Sprintf("Model did not get healthy in %d seconds", r.TimeoutSeconds))
+				return stepFailure(fmt.Sprintf("%s was not ready within %d s; last probe: %s",
+					a.step.step.Name, r.TimeoutSeconds, a.lastSeen))
 			}
 			if a.ready {
 				left--
-				j.rec.event(event.StepReady, a.st.step.Name, event.Data{Seconds: j.Now().Sub(a.st.begun).Seconds()})
+				j.rec.event(event.StepReady, a.step.step.Name, event.Data{Seconds: j.Now().Sub(a.step.startedAt).Seconds()})
 			}
 		}
 	}
 	return nil
 }
 
-// probeLoop looks at a step until it is ready, its time is over or the wait ends.
-func (j *run) probeLoop(ctx context.Context, st *started, answers chan<- seen) {
+// probeLoop probes a step until it is ready, its time limit has passed or ctx ends.
+func (j *orchestrator) probeLoop(ctx context.Context, st *runningStep, answers chan<- probeResult) {
 	r := st.step.Ready
 	deadline := time.NewTimer(time.Duration(r.TimeoutSeconds) * time.Second)
 	defer deadline.Stop()
@@ -88,8 +89,8 @@ func (j *run) probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 	defer tick.Stop()
 	for {
 		a := j.probe(ctx, r)
-		a.st = st
-		if a.ready || a.have != nil {
+		a.step = st
+		if a.ready || a.healthy != nil {
 			if !send(ctx, answers, a) || a.ready {
 				return
 			}
@@ -98,14 +99,14 @@ func (j *run) probeLoop(ctx context.Context, st *started, answers chan<- seen) {
 		case <-ctx.Done():
 			return
 		case <-deadline.C:
-			send(ctx, answers, seen{st: st, over: true, last: a.last})
+			send(ctx, answers, probeResult{step: st, timedOut: true, lastSeen: a.lastSeen})
 			return
 		case <-tick.C:
 		}
 	}
 }
 
-func (j *run) probe(ctx context.Context, r plan.Readiness) seen {
+func (j *orchestrator) probe(ctx context.Context, r plan.Readiness) probeResult {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if r.Probe == plan.ProbeTCP {
@@ -115,26 +116,26 @@ func (j *run) probe(ctx context.Context, r plan.Readiness) seen {
 			err = conn.Close()
 		}
 		if err != nil {
-			return seen{last: err.Error()}
+			return probeResult{lastSeen: err.Error()}
 		}
-		return seen{ready: true}
+		return probeResult{ready: true}
 	}
 	status, body, err := get(ctx, r.Target)
 	switch {
 	case err != nil:
-		return seen{last: err.Error()}
+		return probeResult{lastSeen: err.Error()}
 	case status != http.StatusOK:
-		return seen{last: fmt.Sprintf("status %d from %s", status, r.Target)}
+		return probeResult{lastSeen: fmt.Sprintf("status %d from %s", status, r.Target)}
 	case r.Probe == plan.ProbeHTTP:
-		return seen{ready: true}
+		return probeResult{ready: true}
 	}
-	have, err := instances(body, j.Components)
+	have, err := countInstances(body, j.Components)
 	if err != nil {
-		return seen{last: err.Error()}
+		return probeResult{lastSeen: err.Error()}
 	}
-	return seen{
-		have: &have, ready: have.Prefill >= r.Prefill && have.Decode >= r.Decode,
-		last: fmt.Sprintf("%d of %d prefill and %d of %d decode workers", have.Prefill, r.Prefill, have.Decode, r.Decode),
+	return probeResult{
+		healthy: &have, ready: have.Prefill >= r.Prefill && have.Decode >= r.Decode,
+		lastSeen: fmt.Sprintf("%d of %d prefill and %d of %d decode workers", have.Prefill, r.Prefill, have.Decode, r.Decode),
 	}
 }
 
@@ -143,7 +144,7 @@ func get(ctx context.Context, url string) (status int, body []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	resp, err := prober.Do(req)
+	resp, err := probeClient.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -152,9 +153,9 @@ func get(ctx context.Context, url string) (status int, body []byte, err error) {
 	return resp.StatusCode, body, err
 }
 
-// instances counts the generate endpoints of a frontend's health answer by role.
+// countInstances counts the generate endpoints in a frontend's health response by role.
 // Aggregated workers count as decode workers.
-func instances(body []byte, roles map[string]schema.Role) (event.Count, error) {
+func countInstances(body []byte, roles map[string]schema.Role) (event.Count, error) {
 	var doc struct {
 		Instances []struct {
 			Endpoint  string `json:"endpoint"`
@@ -179,8 +180,8 @@ func instances(body []byte, roles map[string]schema.Role) (event.Count, error) {
 	return n, nil
 }
 
-// Wait waits for a command and gives its exit code: 128 and the signal's number
-// where one ended it, as a shell has it, and 1 where its end is not known.
+// Wait waits for a command and returns its exit code. As in a shell, it is 128 plus the
+// signal number if a signal ended the command. It is 1 if the exit status is unknown.
 func Wait(cmd *exec.Cmd) int {
 	err := cmd.Wait()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {

@@ -13,36 +13,36 @@ func TestCause(t *testing.T) {
 	}{
 		{"nothing", "", ""},
 		{"blank", "\n  \n", ""},
-		{"no sign of one", "loading weights\nbye\n\n", "; its log ends: bye"},
+		{"no sign of one", "loading weights\nbye\n\n", "; last log line: bye"},
 		{
 			"Slurm's echo alone", "srun: error: n1: task 0: Exited with exit code 1\n",
-			"; its log ends: srun: error: n1: task 0: Exited with exit code 1",
+			"; last log line: srun: error: n1: task 0: Exited with exit code 1",
 		},
 		{
 			"before the echo",
 			"loading\nno more licences\nslurmstepd-n1: error: x\nsrun: error: n1: task 0: Exited with exit code 1\n",
-			"; its log ends: no more licences",
+			"; last log line: no more licences",
 		},
 		{
 			"the first of a cascade", "CUDA error: an illegal memory access\nNCCL error: remote\nRuntimeError: worker died\n",
-			"; its log says: CUDA error: an illegal memory access",
+			"; log: CUDA error: an illegal memory access",
 		},
 		{
 			"a grave one beats a plain one",
 			"ImportError: optional module not found\ntorch.OutOfMemoryError: CUDA out of memory\n",
-			"; its log says: torch.OutOfMemoryError: CUDA out of memory",
+			"; log: torch.OutOfMemoryError: CUDA out of memory",
 		},
-		{"a plain one", "loading\nValueError: tp_size 3\nshutting down\n", "; its log says: ValueError: tp_size 3"},
+		{"a plain one", "loading\nValueError: tp_size 3\nshutting down\n", "; log: ValueError: tp_size 3"},
 		{
 			"what was raised",
 			"Traceback (most recent call last):\n  File \"x.py\", line 1, in error\n    fatal()\n" +
 				"KeyError: 'moe'\nfatal: later\n",
-			"; its log says: KeyError: 'moe'",
+			"; log: KeyError: 'moe'",
 		},
-		{"only talk of errors", "INFO fatal errors: none\n0 errors so far\nbye", "; its log ends: bye"},
-		{"long", strings.Repeat("é", 300), "; its log ends: " + strings.Repeat("é", 100) + "…"},
+		{"only talk of errors", "INFO fatal errors: none\n0 errors so far\nbye", "; last log line: bye"},
+		{"long", strings.Repeat("é", 300), "; last log line: " + strings.Repeat("é", 100) + "…"},
 	} {
-		if got := causeIn([]byte(c.log)); got != c.want {
+		if got := causeFromLog([]byte(c.log)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -52,7 +52,7 @@ func FuzzCause(f *testing.F) {
 	f.Add([]byte("Traceback (most recent call last):\n  x\nKeyError: 'moe'\n"))
 	f.Add([]byte("srun: error: x\r\n\xff\xfeerror"))
 	f.Fuzz(func(t *testing.T, log []byte) {
-		if got := causeIn(log); len(got) > 300 || !utf8.ValidString(got) || strings.Contains(got, "\n") {
+		if got := causeFromLog(log); len(got) > 300 || !utf8.ValidString(got) || strings.Contains(got, "\n") {
 			t.Errorf("%q", got)
 		}
 	})

@@ -11,40 +11,41 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// markerEvery is how often logs are looked at for fatal lines.
-const markerEvery = time.Second
+// pollInterval is how often logs are checked for fatal lines.
+const pollInterval = time.Second
 
-// longestLine is how much of a line is looked at.
-const longestLine = 8 << 10
+// maxLineBytes is how much of a line is matched.
+const maxLineBytes = 8 << 10
 
-// watchLogs looks for fatal lines in the log of a step until one comes, the step
-// ends or ctx does; the line goes to found.
-func watchLogs(ctx context.Context, st *started, log string, patterns []*regexp.Regexp, found chan<- fatalLine) {
-	tick := time.NewTicker(markerEvery)
+// watchLogs searches the log of a step for fatal lines and sends the first one to found. It
+// returns early if the step exits or ctx ends.
+func watchLogs(ctx context.Context, st *runningStep, log string, patterns []*regexp.Regexp, found chan<- fatalLine) {
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	t := &tail{path: log}
+	t := &logTail{path: log}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-st.proc.Done():
-			return // its exit is told anyway
+			return // its exit is reported anyway
 		case <-tick.C:
 		}
-		if line := t.first(patterns); line != "" {
+		if line := t.firstMatch(patterns); line != "" {
 			send(ctx, found, fatalLine{st: st, line: line})
 			return
 		}
 	}
 }
 
-// fatalLine is a line that means that a step's work is over, or, without a step, that the run is.
+// fatalLine is a log line that means that a step has failed. Without a step, the line is why
+// the run has failed.
 type fatalLine struct {
-	st   *started
+	st   *runningStep
 	line string
 }
 
-func compile(patterns []string) ([]*regexp.Regexp, error) {
+func compilePatterns(patterns []string) ([]*regexp.Regexp, error) {
 	out := make([]*regexp.Regexp, 0, len(patterns))
 	for _, p := range patterns {
 		re, err := regexp.Compile(p)
@@ -56,16 +57,16 @@ func compile(patterns []string) ([]*regexp.Regexp, error) {
 	return out, nil
 }
 
-// tail reads what a log has grown by, in bounded memory.
-type tail struct {
-	path string
-	at   int64
-	rest []byte // of a line that is not whole yet
+// logTail reads new lines of a growing log, in bounded memory.
+type logTail struct {
+	path    string
+	offset  int64
+	partial []byte // the incomplete last line
 }
 
-// first is the first new line that a pattern matches; empty if none does. A log
-// that is not there yet, or can't be read at this moment, is looked at again.
-func (t *tail) first(patterns []*regexp.Regexp) string {
+// firstMatch returns the first new line that matches a pattern, or an empty string. A
+// missing or unreadable log is tried again on the next call.
+func (t *logTail) firstMatch(patterns []*regexp.Regexp) string {
 	f, err := os.Open(t.path)
 	if err != nil {
 		return ""
@@ -73,8 +74,8 @@ func (t *tail) first(patterns []*regexp.Regexp) string {
 	defer f.Close()
 	buf := make([]byte, 64<<10)
 	for {
-		n, err := f.ReadAt(buf, t.at)
-		t.at += int64(n)
+		n, err := f.ReadAt(buf, t.offset)
+		t.offset += int64(n)
 		if line := t.feed(buf[:n], patterns); line != "" {
 			return line
 		}
@@ -84,33 +85,33 @@ func (t *tail) first(patterns []*regexp.Regexp) string {
 	}
 }
 
-func (t *tail) feed(data []byte, patterns []*regexp.Regexp) string {
+func (t *logTail) feed(data []byte, patterns []*regexp.Regexp) string {
 	for len(data) > 0 {
-		piece, more, whole := bytes.Cut(data, []byte("\n"))
-		if room := longestLine - len(t.rest); room > 0 {
-			t.rest = append(t.rest, piece[:min(room, len(piece))]...)
+		piece, more, complete := bytes.Cut(data, []byte("\n"))
+		if room := maxLineBytes - len(t.partial); room > 0 {
+			t.partial = append(t.partial, piece[:min(room, len(piece))]...)
 		}
 		data = more
-		if !whole {
+		if !complete {
 			return ""
 		}
-		line := t.rest
-		t.rest = t.rest[:0]
+		line := t.partial
+		t.partial = t.partial[:0]
 		for _, re := range patterns {
 			if re.Match(line) {
-				return shorten(string(bytes.ToValidUTF8(bytes.TrimSpace(line), []byte("?"))))
+				return truncateLine(string(bytes.ToValidUTF8(bytes.TrimSpace(line), []byte("?"))))
 			}
 		}
 	}
 	return ""
 }
 
-// lookAt starts to look for a step's fatal lines.
-func (j *run) lookAt(st *started) error {
-	patterns, err := compile(st.step.Fatal)
+// watchFatalLines starts the search for fatal lines in the log of a step.
+func (j *orchestrator) watchFatalLines(st *runningStep) error {
+	patterns, err := compilePatterns(st.step.Fatal)
 	if err != nil || len(patterns) == 0 {
 		return err
 	}
-	go watchLogs(j.watching, st, filepath.Join(j.LogDir, st.step.Log), patterns, j.fatal)
+	go watchLogs(j.watchCtx, st, filepath.Join(j.LogDir, st.step.Log), patterns, j.fatalLines)
 	return nil
 }

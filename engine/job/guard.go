@@ -13,19 +13,18 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// looks is how often in a row the log dir must be missing: a file system may show
-// an old listing for a moment.
-const looks = 3
+// missingLimit is how many times in a row the log directory must be missing before it
+// counts as removed, because a network file system may briefly show an old listing.
+const missingLimit = 3
 
-// guard looks after what no step tells, for as long as the run lasts: that its
-// folder is there, and that its client is heard.
-func (j *run) guard() {
-	tick := time.NewTicker(markerEvery)
+// watchLogDir fails the run if its log directory is removed.
+func (j *orchestrator) watchLogDir() {
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	missing := 0
 	for {
 		select {
-		case <-j.watching.Done():
+		case <-j.watchCtx.Done():
 			return
 		case <-tick.C:
 		}
@@ -34,48 +33,48 @@ func (j *run) guard() {
 		} else {
 			missing = 0
 		}
-		if missing == looks {
-			send(j.watching, j.fatal, fatalLine{line: "the run's folder was removed while it ran: " + j.LogDir})
+		if missing == missingLimit {
+			send(j.watchCtx, j.fatalLines, fatalLine{line: "the run directory was removed during the run: " + j.LogDir})
 			return
 		}
 	}
 }
 
-// listen tells when a client has been silent for longer than its plan allows, and
-// when it is heard again: silent is no request row and no line of its log. The run
-// goes on: a client that waits for one long answer may be well.
-func (j *run) listen(client *started) {
-	most := time.Duration(client.step.StallSeconds * float64(time.Second))
-	if most <= 0 {
+// watchStall reports when the client has written neither a request row nor a log line for
+// longer than the plan allows, and when its output resumes. The run continues, because the
+// client may be waiting for a long request.
+func (j *orchestrator) watchStall(client *runningStep) {
+	limit := time.Duration(client.step.StallSeconds * float64(time.Second))
+	if limit <= 0 {
 		return
 	}
-	tick := time.NewTicker(min(markerEvery, most))
+	tick := time.NewTicker(min(pollInterval, limit))
 	defer tick.Stop()
 	stalled := false
 	size, since := int64(-1), time.Now()
 	for {
 		select {
-		case <-j.watching.Done():
+		case <-j.watchCtx.Done():
 			return
 		case <-client.proc.Done():
 			return
 		case <-tick.C:
 		}
-		if now := j.written(client); now != size {
+		if now := j.outputSize(client); now != size {
 			size, since = now, time.Now()
 			if stalled {
 				stalled = false
-				send(j.watching, j.silent, 0)
+				send(j.watchCtx, j.stalls, 0)
 			}
 		}
-		if silent := time.Since(since); silent >= most && !stalled {
+		if silent := time.Since(since); silent >= limit && !stalled {
 			stalled = true
-			send(j.watching, j.silent, silent)
+			send(j.watchCtx, j.stalls, silent)
 		}
 	}
 }
 
-// send hands a value over, unless ctx ends before anybody takes it.
+// send sends v on a channel. It returns false if ctx ends first.
 func send[T any](ctx context.Context, to chan<- T, v T) bool {
 	select {
 	case to <- v:
@@ -85,20 +84,20 @@ func send[T any](ctx context.Context, to chan<- T, v T) bool {
 	}
 }
 
-// stall records how long the client has been silent; 0: it is heard again.
-func (j *run) stall(client *started, silent time.Duration) {
+// recordStall records for how long the client has written nothing; 0: its output has resumed.
+func (j *orchestrator) recordStall(client *runningStep, silent time.Duration) {
 	if silent == 0 {
-		j.rec.say("INFO", client.step.Name+" is heard again")
-		j.rec.event(event.Stall, client.step.Name, event.Data{Message: "heard again"})
+		j.rec.logLine("INFO", client.step.Name+" writes output again")
+		j.rec.event(event.Stall, client.step.Name, event.Data{Message: "output resumed"})
 		return
 	}
-	why := fmt.Sprintf("no request has ended and no line has come for %.0f s", silent.Seconds())
-	j.rec.say("WARNING", client.step.Name+": "+why)
-	j.rec.event(event.Stall, client.step.Name, event.Data{Message: why, Seconds: silent.Seconds()})
+	reason := fmt.Sprintf("no request completed and no log line written for %.0f s", silent.Seconds())
+	j.rec.logLine("WARNING", client.step.Name+": "+reason)
+	j.rec.event(event.Stall, client.step.Name, event.Data{Message: reason, Seconds: silent.Seconds()})
 }
 
-// written is how much there is of the client's log and rows.
-func (j *run) written(client *started) int64 {
+// outputSize returns the size of the client's log and request rows in bytes.
+func (j *orchestrator) outputSize(client *runningStep) int64 {
 	n := int64(0)
 	for _, name := range []string{client.step.Log, filepath.Join("agentperf", results.RequestsFile)} {
 		if info, err := os.Stat(filepath.Join(j.LogDir, name)); err == nil {

@@ -29,9 +29,9 @@ func TestASilentClientIsTold(t *testing.T) {
 	log.on = func(line string) {
 		var err error
 		switch {
-		case strings.Contains(line, "no request has ended"):
+		case strings.Contains(line, "no request completed"):
 			err = os.WriteFile(filepath.Join(dir, "benchmark.out"), []byte("a line\n"), 0o644)
-		case strings.Contains(line, "heard again"):
+		case strings.Contains(line, "writes output again"):
 			err = os.WriteFile(file, nil, 0o644)
 		}
 		if err != nil {
@@ -80,7 +80,7 @@ func TestARunWithoutAFolderStops(t *testing.T) {
 	code, _ := job.Run(t.Context(), job.Options{ // its records are gone with the folder
 		Plan: &plan.Plan{Name: "test", Steps: steps}, LogDir: dir, Runner: runner, Log: &log, Now: time.Now,
 	})
-	if code != 1 || !strings.Contains(log.String(), "folder was removed") {
+	if code != 1 || !strings.Contains(log.String(), "directory was removed") {
 		t.Errorf("exit %d\n%s", code, log.String())
 	}
 }

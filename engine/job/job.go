@@ -1,7 +1,7 @@
-// Package job runs the steps of a bound plan: in order, each stage once the one before is ready,
-// until the client ends, a step that must not end does, or a stop is asked for; then it shuts down
-// in the reverse order. It is the same code in a Slurm allocation and on this machine: what starts
-// a step is a [Runner]. It knows nothing of recipes.
+// Package job executes the steps of a bound plan, stage by stage: a stage starts once all steps of
+// the previous one are ready. A run ends when the client exits, another step exits or fails, or a
+// stop is requested; then the stages are shut down in reverse order. The same code runs in a Slurm
+// allocation and on this machine, with different implementations of [Runner].
 package job
 
 import (
@@ -28,92 +28,92 @@ import (
 
 // Runner starts steps.
 type Runner interface {
-	// Start starts a step with both output streams in the log file, appended.
+	// Start starts a step and appends its standard output and error to the log file.
 	Start(step plan.Step, log string) (Process, error)
 }
 
 // Process is a started step.
 type Process interface {
 	PID() int
-	// Done is closed when the step has ended; what it may have left of its own
-	// processes is killed by then.
+	// Done is closed when the step has exited and its remaining child processes are killed.
 	Done() <-chan struct{}
-	// ExitCode is valid once Done is closed; a signal N counts as 128+N.
+	// ExitCode is valid once Done is closed. It is 128+N after signal N.
 	ExitCode() int
-	// Terminate asks the step to end, Kill makes it.
+	// Terminate asks the step to stop, Kill forces it.
 	Terminate() error
 	Kill() error
 }
 
-// Grace is how long a step may take from being asked to end until it is killed.
+// Grace is the time between Terminate and Kill of a step.
 type Grace struct {
 	Client, Servers time.Duration
 }
 
-// Options are the surroundings of a run.
+// Options are the arguments of [Run].
 type Options struct {
-	Plan   *plan.Plan // bound
+	Plan   *plan.Plan // with all placeholders bound
 	LogDir string
 	Runner Runner
-	Log    io.Writer // gets the orchestrator's own lines, in the words that srt-slurm's monitor looks for
+	Log    io.Writer // the orchestrator's log, with the messages that srt-slurm's monitor looks for
 	Now    func() time.Time
-	// Components says which role an instance of a frontend's health answer has by the
-	// name of its component; others are not counted.
+	// Components maps the component names in a frontend's health response to roles. Other
+	// components are not counted.
 	Components map[string]schema.Role
 	Grace      Grace // zero values: 30 s for the client, 10 s for servers
-	// StopWait is how long a failure waits for a stop that explains it: a scheduler
-	// that ends a job signals its steps and this process at once.
+	// StopWait is how long a failure waits for a stop request that explains it, because a
+	// scheduler that ends a job signals the steps and this process at the same time.
 	StopWait time.Duration
-	Started  func()                 // called once the run's records are open and its first event is written; may be nil
-	Identity func() json.RawMessage // what the run runs with, for the roll-up; nil: not known
+	Started  func()                 // called after the first event is written; may be nil
+	Identity func() json.RawMessage // identity of the run for the roll-up; nil: unknown
 }
 
-// StopCause is the cause with which a run's context is cancelled; it decides what
-// the run is called afterwards.
+// StopCause is the cancellation cause of a run's context. It sets the final state of the run.
 type StopCause struct {
 	State  event.State
-	Reason string // empty: on request
-	// KillAfter is the time after which everything is killed; 0: nobody will. The
-	// shutdown keeps within it, so that the run's last words are said.
+	Reason string // empty: stopped on request
+	// KillAfter is the time after which the scheduler kills all processes; 0: never. The
+	// shutdown takes less time, so that the final events are written.
 	KillAfter time.Duration
 }
 
-// Error says what stopped the run.
+// Error implements error.
 func (s StopCause) Error() string { return "the run was stopped: " + string(s.State) }
 
 // Unwrap gives the error its id.
 func (s StopCause) Unwrap() error { return problem.New(problem.RunFailed, s.Error()) }
 
-// Run executes the plan and returns the exit code: 0, the client's own, or 1 for
-// any other failure. The error is non-nil only when the run's own records could
-// not be written; how the run went is in its events.
+// Run executes the plan and returns the exit code: that of the client, or 1 for any other
+// failure. The result of the run is in its event log; the error is only for records that
+// could not be written.
 func Run(ctx context.Context, opt Options) (int, error) {
 	if left := opt.Plan.Placeholders(); len(left) > 0 {
 		return 1, problem.Errorf(problem.Internal, "run plan %s: unbound placeholders: %v", opt.Plan.Name, left)
 	}
 	opt.Grace.Client = cmp.Or(opt.Grace.Client, 30*time.Second)
 	opt.Grace.Servers = cmp.Or(opt.Grace.Servers, 10*time.Second)
-	if err := prepare(opt); err != nil {
+	if err := prepareFiles(opt); err != nil {
 		return 1, err
 	}
 	events, err := event.OpenAppender(filepath.Join(opt.LogDir, event.FileName), opt.Now)
 	if err != nil {
 		return 1, fmt.Errorf("run plan %s: %w", opt.Plan.Name, err)
 	}
-	j := &run{
-		Options: opt, rec: &recorder{events: events, log: opt.Log, now: opt.Now},
-		exits: make(chan *started, len(opt.Plan.Steps)), fatal: make(chan fatalLine), silent: make(chan time.Duration),
+	j := &orchestrator{
+		Options: opt, rec: &recorder{events: events, out: opt.Log, now: opt.Now},
+		exits: make(chan *runningStep, len(opt.Plan.Steps)), fatalLines: make(chan fatalLine),
+		stalls: make(chan time.Duration),
 	}
-	var enough context.CancelFunc
-	j.watching, enough = context.WithCancel(context.WithoutCancel(ctx))
-	defer enough()
-	go j.guard()
+	var stopWatching context.CancelFunc
+	j.watchCtx, stopWatching = context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWatching()
+	go j.watchLogDir()
 	code := j.run(ctx)
 	return code, errors.Join(j.rec.err, events.Close())
 }
 
-// prepare writes what the steps read, for the user's eyes only: a workload's API key is among it.
-func prepare(opt Options) error {
+// prepareFiles writes the input files of the steps. Only the user can read them, because a
+// workload may contain an API key.
+func prepareFiles(opt Options) error {
 	if err := os.MkdirAll(filepath.Join(opt.LogDir, "agentperf"), 0o755); err != nil {
 		return fmt.Errorf("create log directory: %w", err)
 	}
@@ -122,7 +122,7 @@ func prepare(opt Options) error {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
-	// Both names are in use for the client's log: srt-slurm's and the harness's.
+	// srt-slurm calls the client's log benchmark.out, the harness calls it client.log.
 	link := filepath.Join(opt.LogDir, "client.log")
 	if _, err := os.Lstat(link); errors.Is(err, os.ErrNotExist) {
 		if err := os.Symlink("benchmark.out", link); err != nil {
@@ -132,73 +132,77 @@ func prepare(opt Options) error {
 	return nil
 }
 
-// run is one execution.
-type run struct {
+// orchestrator executes one run.
+type orchestrator struct {
 	Options
 	rec   *recorder
-	steps []*started
-	exits chan *started // each step once, when it has ended
+	steps []*runningStep
+	exits chan *runningStep // receives each step once, when it has exited
 
-	silent   chan time.Duration
-	fatal    chan fatalLine  // lines in logs that mean an end
-	watching context.Context //nolint:containedctx // ends the look at logs with the run
+	stalls     chan time.Duration
+	fatalLines chan fatalLine  // log lines that end the run
+	watchCtx   context.Context //nolint:containedctx // ends the watching of logs with the run
 }
 
-type started struct {
-	step  plan.Step
-	proc  Process
-	begun time.Time
-	ended bool
-	asked bool // to end: its exit is no failure
+// runningStep is a step that was started.
+type runningStep struct {
+	step      plan.Step
+	proc      Process
+	startedAt time.Time
+	exited    bool
+	stopping  bool // termination was requested, so that its exit is not a failure
 }
 
-// failure is why a run did not go well.
+// failure is why a run did not succeed.
 type failure struct {
-	state event.State
-	code  int
-	why   string
+	state  event.State
+	code   int
+	reason string
 
-	within time.Duration // until everything is killed; 0: nobody will
+	killAfter time.Duration // see [StopCause.KillAfter]
 }
 
-// failed is a failure of a step.
-func failed(why string) *failure { return &failure{state: event.Failed, code: 1, why: why} }
+// stepFailure returns the failure of a step.
+func stepFailure(reason string) *failure {
+	return &failure{state: event.Failed, code: 1, reason: reason}
+}
 
-func (j *run) run(ctx context.Context) int {
-	j.rec.say("INFO", "Sweep Orchestrator")
-	j.rec.state(event.Starting, "", nil)
+func (j *orchestrator) run(ctx context.Context) int {
+	j.rec.logLine("INFO", "Sweep Orchestrator")
+	j.rec.setState(event.Starting, "", nil)
 	if j.Started != nil {
 		j.Started()
 	}
-	fail := j.bringUp(ctx)
+	fail := j.startServers(ctx)
 	if fail == nil {
-		fail = j.client(ctx)
+		fail = j.runClient(ctx)
 	}
-	fail = j.settle(ctx, fail)
-	why := ""
-	if fail != nil { // said now: a scheduler may not give the time to say it at the end
-		if fail.state == event.Failed && full(j.LogDir) {
-			fail.why += "; the file system of " + j.LogDir + " is full"
+	fail = j.resolveFailure(ctx, fail)
+	reason := ""
+	if fail != nil { // recorded now, because a scheduler may kill this process before the end
+		if fail.state == event.Failed && diskFull(j.LogDir) {
+			fail.reason += "; the file system of " + j.LogDir + " is full"
 		}
-		why = fail.why
+		reason = fail.reason
 	}
-	j.rec.state(event.Post, why, nil)
-	j.rec.say("INFO", "Cleanup")
+	j.rec.setState(event.Post, reason, nil)
+	j.rec.logLine("INFO", "Cleanup")
 	j.shutdown(fail)
 	if fail == nil {
 		fail = &failure{state: event.Done}
 	}
-	j.rec.state(fail.state, fail.why, &fail.code)
+	j.rec.setState(fail.state, fail.reason, &fail.code)
 	if fail.state == event.Done {
-		j.rec.say("INFO", "✓ Sweep completed successfully")
+		j.rec.logLine("INFO", "✓ Sweep completed successfully")
 	} else {
-		j.rec.say("ERROR", fmt.Sprintf("✗ Sweep failed (exit code: %d): %s", fail.code, fail.why))
+		j.rec.logLine("ERROR", fmt.Sprintf("✗ Sweep failed (exit code: %d): %s", fail.code, fail.reason))
 	}
 	return fail.code
 }
 
-// settle gives a failure the reason that a stop request has, if one comes with it.
-func (j *run) settle(ctx context.Context, fail *failure) *failure {
+// resolveFailure waits for a stop request that explains a failure. It returns the failure
+// of that request, or the given one.
+func (j *orchestrator) resolveFailure(ctx context.Context, fail *failure) *failure {
 	if fail == nil || fail.state != event.Failed || j.StopWait == 0 {
 		return fail
 	}
@@ -206,25 +210,25 @@ func (j *run) settle(ctx context.Context, fail *failure) *failure {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-		return stopped(ctx)
+		return stopFailure(ctx)
 	case <-timer.C:
 		return fail
 	}
 }
 
-var stageWords = map[plan.Stage]string{
+var stageMessages = map[plan.Stage]string{
 	plan.Infra: "Starting infrastructure services", plan.Workers: "Starting backend workers",
 	plan.FrontendStage: "Starting frontend",
 }
 
-func (j *run) bringUp(ctx context.Context) *failure {
+func (j *orchestrator) startServers(ctx context.Context) *failure {
 	for _, stage := range []plan.Stage{plan.Infra, plan.Workers, plan.FrontendStage} {
 		steps := slices.DeleteFunc(slices.Clone(j.Plan.Steps), func(s plan.Step) bool { return s.Stage != stage })
 		if len(steps) == 0 {
 			continue
 		}
-		j.rec.say("INFO", stageWords[stage])
-		var waiting []*started
+		j.rec.logLine("INFO", stageMessages[stage])
+		var waiting []*runningStep
 		for _, s := range steps {
 			st, fail := j.start(s)
 			if fail != nil {
@@ -241,117 +245,117 @@ func (j *run) bringUp(ctx context.Context) *failure {
 	return nil
 }
 
-func (j *run) start(s plan.Step) (*started, *failure) {
+func (j *orchestrator) start(s plan.Step) (*runningStep, *failure) {
 	proc, err := j.Runner.Start(s, filepath.Join(j.LogDir, s.Log))
 	if err != nil {
-		return nil, failed(fmt.Sprintf("%s did not start: %v", s.Name, err))
+		return nil, stepFailure(fmt.Sprintf("%s did not start: %v", s.Name, err))
 	}
-	st := &started{step: s, proc: proc, begun: j.Now()}
+	st := &runningStep{step: s, proc: proc, startedAt: j.Now()}
 	j.steps = append(j.steps, st)
 	j.rec.event(event.StepStart, s.Name, event.Data{PID: proc.PID(), Log: s.Log})
 	go func() {
 		<-proc.Done()
-		j.exits <- st // has room for every step
+		j.exits <- st // has capacity for every step
 	}()
-	if err := j.lookAt(st); err != nil {
-		return nil, failed(fmt.Sprintf("%s: %v", s.Name, err))
+	if err := j.watchFatalLines(st); err != nil {
+		return nil, stepFailure(fmt.Sprintf("%s: %v", s.Name, err))
 	}
 	return st, nil
 }
 
-// ended takes note of an exit. Any exit of a step that has not been asked to end
-// is a failure, code 0 included: a server that quietly left is gone all the same.
-func (j *run) ended(st *started) *failure {
-	st.ended = true
+// handleExit records the exit of a step. An exit before termination was requested is a
+// failure, even with code 0, unless the step ends the run.
+func (j *orchestrator) handleExit(st *runningStep) *failure {
+	st.exited = true
 	code := st.proc.ExitCode()
-	why := ""
-	if !st.asked && !st.step.EndsRun {
-		why = fmt.Sprintf("%s exited with code %d before the run's end", st.step.Name, code)
-		why += cause(filepath.Join(j.LogDir, st.step.Log))
+	reason := ""
+	if !st.stopping && !st.step.EndsRun {
+		reason = fmt.Sprintf("%s exited with code %d before the run's end", st.step.Name, code)
+		reason += failureCause(filepath.Join(j.LogDir, st.step.Log))
 	}
-	j.rec.event(event.StepExit, st.step.Name, event.Data{ExitCode: &code, Message: why})
-	if why == "" {
+	j.rec.event(event.StepExit, st.step.Name, event.Data{ExitCode: &code, Message: reason})
+	if reason == "" {
 		return nil
 	}
-	j.rec.say("ERROR", fmt.Sprintf("Critical process '%s' exited with code %d", st.step.Name, code))
-	return failed(why)
+	j.rec.logLine("ERROR", fmt.Sprintf("Critical process '%s' exited with code %d", st.step.Name, code))
+	return stepFailure(reason)
 }
 
-// dead is the failure that a fatal line in a step's log stands for.
-func (j *run) dead(f fatalLine) *failure {
+// handleFatalLine returns the failure of a step with a fatal line in its log.
+func (j *orchestrator) handleFatalLine(f fatalLine) *failure {
 	if f.st == nil {
-		j.rec.say("ERROR", f.line)
-		return failed(f.line)
+		j.rec.logLine("ERROR", f.line)
+		return stepFailure(f.line)
 	}
-	why := fmt.Sprintf("%s is dead although it runs: its log says: %s", f.st.step.Name, f.line)
-	j.rec.say("ERROR", why)
-	return failed(why)
+	reason := fmt.Sprintf("%s has failed although its process is running; log: %s", f.st.step.Name, f.line)
+	j.rec.logLine("ERROR", reason)
+	return stepFailure(reason)
 }
 
-// stopped is the failure that a cancelled context stands for.
-func stopped(ctx context.Context) *failure {
+// stopFailure returns the failure of a run whose context was cancelled.
+func stopFailure(ctx context.Context) *failure {
 	var s StopCause
 	if errors.As(context.Cause(ctx), &s) {
-		return &failure{state: s.State, code: 1, why: cmp.Or(s.Reason, "stopped on request"), within: s.KillAfter}
+		return &failure{state: s.State, code: 1, reason: cmp.Or(s.Reason, "stopped on request"), killAfter: s.KillAfter}
 	}
-	return &failure{state: event.Cancelled, code: 1, why: "stopped"}
+	return &failure{state: event.Cancelled, code: 1, reason: "stopped"}
 }
 
-func (j *run) client(ctx context.Context) *failure {
+func (j *orchestrator) runClient(ctx context.Context) *failure {
 	for _, s := range j.Plan.Steps {
 		if s.Stage != plan.Client {
 			continue
 		}
-		j.rec.say("INFO", "Server is healthy - starting benchmark")
-		j.rec.state(event.Ready, "", nil)
-		j.rec.say("INFO", "Running AgentPerf benchmark")
+		j.rec.logLine("INFO", "Server is healthy - starting benchmark")
+		j.rec.setState(event.Ready, "", nil)
+		j.rec.logLine("INFO", "Running AgentPerf benchmark")
 		st, fail := j.start(s)
 		if fail != nil {
 			return fail
 		}
-		if fail := j.follow(ctx, st); fail != nil {
+		if fail := j.waitForClient(ctx, st); fail != nil {
 			return fail
 		}
 	}
 	return nil
 }
 
-// follow waits for the client.
-func (j *run) follow(ctx context.Context, client *started) *failure {
-	go j.listen(client)
+// waitForClient waits for the client to exit.
+func (j *orchestrator) waitForClient(ctx context.Context, client *runningStep) *failure {
+	go j.watchStall(client)
 	for {
 		select {
 		case <-ctx.Done():
-			return stopped(ctx)
-		case f := <-j.fatal:
-			return j.dead(f)
-		case s := <-j.silent:
-			j.stall(client, s)
+			return stopFailure(ctx)
+		case f := <-j.fatalLines:
+			return j.handleFatalLine(f)
+		case s := <-j.stalls:
+			j.recordStall(client, s)
 		case st := <-j.exits:
-			if fail := j.ended(st); fail != nil {
+			if fail := j.handleExit(st); fail != nil {
 				return fail
 			}
 			if st != client {
 				continue
 			}
 			if code := st.proc.ExitCode(); code != 0 {
-				j.rec.say("ERROR", fmt.Sprintf("Benchmark failed with exit code %d", code))
-				why := fmt.Sprintf("the client exited with code %d", code) + cause(filepath.Join(j.LogDir, st.step.Log))
-				return &failure{state: event.Failed, code: code, why: why}
+				j.rec.logLine("ERROR", fmt.Sprintf("Benchmark failed with exit code %d", code))
+				reason := fmt.Sprintf("the client exited with code %d", code) + failureCause(filepath.Join(j.LogDir, st.step.Log))
+				return &failure{state: event.Failed, code: code, reason: reason}
 			}
-			j.rec.say("INFO", "Benchmark completed successfully")
+			j.rec.logLine("INFO", "Benchmark completed successfully")
 			return nil
 		}
 	}
 }
 
-// shutdown ends what still runs: the client first, then frontend and workers
-// together, then the infrastructure. A tier is asked all at once and waited for.
-// The roll-up is made while the client winds up: the time may be short in which a
-// scheduler kills everything. What the client still adds is rolled up after it.
-func (j *run) shutdown(fail *failure) {
-	j.hurry(fail)
-	for _, tier := range []struct {
+// shutdown stops the running steps in groups: the client, then frontend and workers, then
+// the infrastructure. It terminates all steps of a group at once and waits for them. The
+// roll-up is written once while the client stops, because the scheduler may kill all
+// processes soon, and again after the client has exited.
+func (j *orchestrator) shutdown(fail *failure) {
+	j.limitGrace(fail)
+	for _, group := range []struct {
 		stages []plan.Stage
 		grace  time.Duration
 	}{
@@ -359,57 +363,59 @@ func (j *run) shutdown(fail *failure) {
 		{[]plan.Stage{plan.FrontendStage, plan.Workers}, j.Grace.Servers},
 		{[]plan.Stage{plan.Infra}, j.Grace.Servers},
 	} {
-		var left []*started
+		var left []*runningStep
 		for _, st := range j.steps {
-			if !st.ended && slices.Contains(tier.stages, st.step.Stage) {
-				st.asked = true
+			if !st.exited && slices.Contains(group.stages, st.step.Stage) {
+				st.stopping = true
 				left = append(left, st)
 				if err := st.proc.Terminate(); err != nil {
-					j.rec.say("WARNING", fmt.Sprintf("ask %s to end: %v", st.step.Name, err))
+					j.rec.logLine("WARNING", fmt.Sprintf("terminate %s: %v", st.step.Name, err))
 				}
 			}
 		}
-		if len(left) > 0 && slices.Contains(tier.stages, plan.Client) {
-			j.rollup(fail, false)
+		if len(left) > 0 && slices.Contains(group.stages, plan.Client) {
+			j.writeRollup(fail, false)
 		}
-		if !j.drain(left, tier.grace) {
+		if !j.waitForExits(left, group.grace) {
 			for _, st := range left {
-				if st.ended {
+				if st.exited {
 					continue
 				}
-				j.rec.say("WARNING", st.step.Name+" did not end in time: killed")
+				j.rec.logLine("WARNING", st.step.Name+" did not stop in time and is killed")
 				if err := st.proc.Kill(); err != nil {
-					j.rec.say("ERROR", fmt.Sprintf("kill %s: %v", st.step.Name, err))
+					j.rec.logLine("ERROR", fmt.Sprintf("kill %s: %v", st.step.Name, err))
 				}
 			}
-			j.drain(left, j.Grace.Servers)
+			j.waitForExits(left, j.Grace.Servers)
 		}
-		if slices.Contains(tier.stages, plan.Client) {
-			j.rollup(fail, true)
+		if slices.Contains(group.stages, plan.Client) {
+			j.writeRollup(fail, true)
 		}
 	}
 }
 
-// hurry shortens the grace of steps to what a stop leaves: half of it for the
-// client, whose outputs count, and an eighth for each wait of the servers.
-func (j *run) hurry(fail *failure) {
-	if fail == nil || fail.within == 0 {
+// limitGrace limits the grace periods to the time before the scheduler kills all processes:
+// half of it for the client, whose output matters most, and an eighth for each wait for
+// servers.
+func (j *orchestrator) limitGrace(fail *failure) {
+	if fail == nil || fail.killAfter == 0 {
 		return
 	}
-	j.Grace.Client = min(j.Grace.Client, fail.within/2)
-	j.Grace.Servers = min(j.Grace.Servers, fail.within/8)
+	j.Grace.Client = min(j.Grace.Client, fail.killAfter/2)
+	j.Grace.Servers = min(j.Grace.Servers, fail.killAfter/8)
 }
 
-// drain waits until the given steps have ended, or the time is over.
-func (j *run) drain(left []*started, grace time.Duration) bool {
-	all := func() bool { return !slices.ContainsFunc(left, func(st *started) bool { return !st.ended }) }
+// waitForExits waits until the given steps have exited. It returns false if the grace period
+// passes first.
+func (j *orchestrator) waitForExits(left []*runningStep, grace time.Duration) bool {
+	allExited := func() bool { return !slices.ContainsFunc(left, func(st *runningStep) bool { return !st.exited }) }
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
-	for !all() {
+	for !allExited() {
 		select {
 		case st := <-j.exits:
-			st.asked = true // of another tier: it went while everything goes
-			j.ended(st)
+			st.stopping = true // a step of another group may exit during the shutdown
+			j.handleExit(st)
 		case <-timer.C:
 			return false
 		}
@@ -417,53 +423,53 @@ func (j *run) drain(left []*started, grace time.Duration) bool {
 	return true
 }
 
-// rollup writes the roll-up from what is on disk, after a failure too, flagged as partial then:
-// what was measured is not lost. The last time it tells what stands against it.
-func (j *run) rollup(fail *failure, last bool) {
-	known := results.RunContext{Planned: PlannedPhases(j.Plan.Phases)}
+// writeRollup writes the roll-up of the results on disk. After a failure it is flagged as
+// partial. Problems are reported by the last call only.
+func (j *orchestrator) writeRollup(fail *failure, last bool) {
+	rc := results.RunContext{Planned: PlannedPhases(j.Plan.Phases)}
 	if fail != nil {
-		known.Partial = PartialReason(fail.state, fail.why)
+		rc.Partial = PartialReason(fail.state, fail.reason)
 	}
 	if j.Identity != nil {
-		known.Identity = j.Identity()
+		rc.Identity = j.Identity()
 	}
 	for _, st := range j.steps {
 		if st.step.Stage == plan.Client {
-			known.Start = st.begun
+			rc.Start = st.startedAt
 		}
 	}
-	path, doc, err := results.WriteRollup(context.Background(), j.LogDir, known)
+	path, doc, err := results.WriteRollup(context.Background(), j.LogDir, rc)
 	if !last {
-		return // what is amiss is told once
+		return
 	}
 	for _, s := range doc.Skipped {
-		j.rec.say("WARNING", "roll-up leaves out "+s)
+		j.rec.logLine("WARNING", "roll-up skips "+s)
 	}
 	switch {
 	case err != nil:
-		j.rec.say("WARNING", fmt.Sprintf("roll-up: %v", err))
+		j.rec.logLine("WARNING", fmt.Sprintf("roll-up: %v", err))
 		j.rec.event(event.Info, "", event.Data{Message: "no roll-up: " + err.Error()})
 	case path == "":
-		j.rec.say("INFO", "no phase has ended: no roll-up")
+		j.rec.logLine("INFO", "no roll-up, because no phase has ended")
 	}
 }
 
-// PartialReason is why the results of a run that has come to this state are not all that
-// it was to give; empty for one that is done.
-func PartialReason(state event.State, why string) string {
+// PartialReason returns why the results of a run in this final state are incomplete. It is
+// empty for a run that is done.
+func PartialReason(state event.State, reason string) string {
 	if state == event.Done {
 		return ""
 	}
-	return strings.TrimSuffix("the run is "+string(state)+": "+why, ": ")
+	return strings.TrimSuffix("the run is "+string(state)+": "+reason, ": ")
 }
 
-// PlannedPhases is what a plan says of its phases, for the figures.
+// PlannedPhases converts the phases of a plan for package results.
 func PlannedPhases(phases []plan.Phase) []results.PlannedPhase {
 	out := make([]results.PlannedPhase, 0, len(phases))
 	for _, ph := range phases {
 		out = append(out, results.PlannedPhase{
-			Phase: ph.Index, Concurrency: ph.Concurrency, Ramp: ph.RampSeconds, Settling: ph.SettlingSeconds, Timeout: ph.TimeoutSeconds,
-			MinMeasurement: ph.MinMeasurement,
+			Phase: ph.Index, Concurrency: ph.Concurrency, Ramp: ph.RampSeconds, Settling: ph.SettlingSeconds,
+			Timeout: ph.TimeoutSeconds, MinMeasurement: ph.MinMeasurement,
 		})
 	}
 	return out

@@ -355,7 +355,7 @@ func TestFatalLogLine(t *testing.T) {
 		Fatal: []string{"^no such line$", "^hang.ng$"},
 	}
 	h := execute(t.Context(), t, []plan.Step{w, client("hang", "")}, nil)
-	if h.code != 1 || h.status.State != event.Failed || !strings.Contains(h.status.Message, "decode_0 is dead") ||
+	if h.code != 1 || h.status.State != event.Failed || !strings.Contains(h.status.Message, "decode_0 has failed") ||
 		!strings.Contains(h.status.Message, "hanging") {
 		t.Errorf("code %d, status %+v", h.code, h.status)
 	}

@@ -29,8 +29,8 @@ func TestTailFindsFatalLinesInPieces(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			tl := &tail{path: filepath.Join(t.TempDir(), "log")}
-			got := tl.first(patterns) // the log is not there yet
+			tl := &logTail{path: filepath.Join(t.TempDir(), "log")}
+			got := tl.firstMatch(patterns) // the log is not there yet
 			for _, piece := range c.pieces {
 				f, err := os.OpenFile(tl.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 				if err != nil {
@@ -43,14 +43,14 @@ func TestTailFindsFatalLinesInPieces(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got == "" {
-					got = tl.first(patterns)
+					got = tl.firstMatch(patterns)
 				}
 			}
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if cap(tl.rest) > 2*longestLine {
-				t.Errorf("holds %d bytes of a line", cap(tl.rest))
+			if cap(tl.partial) > 2*maxLineBytes {
+				t.Errorf("holds %d bytes of a line", cap(tl.partial))
 			}
 		})
 	}

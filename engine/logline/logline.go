@@ -1,6 +1,6 @@
-// Package logline judges single lines of logs: how severe a line is, and which line of a log tells
-// why its program failed. What is marked and searched for goes by errorWords, why a program failed by
-// grave and likely. Patterns that end a run are those of its backend (recipes/backend).
+// Package logline classifies log lines: the severity of a line, and the line of a log that explains
+// why its program failed. The severity is based on errorWords, the cause of a failure on
+// certainCause and likelyCause. Patterns that end a run belong to its backend (recipes/backend).
 package logline
 
 import (
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Severity is how much a line matters.
+// Severity is the severity of a log line.
 type Severity int
 
-// The severities.
+// The severities, from the lowest to the highest.
 const (
 	Plain Severity = iota
 	Debug
@@ -21,34 +21,33 @@ const (
 	Error
 )
 
-// errorWords are what loggers and tools write about an error, in the case that they use.
+// errorWords are the words that loggers and tools write for an error, case-sensitive.
 var errorWords = []string{
 	"ERROR", "CRITICAL", "FATAL", "Traceback", "Error:", "Exception:", "panic:", "✗",
 	": error:", "fatal:", "fatal error", "address already in use",
 }
 
-// DiskFull is what the system says when a disk has no room left. Loggers write it
-// without a word of [ErrorWords].
+// DiskFull is the error message of a full disk. Loggers write it without any of [ErrorWords].
 const DiskFull = "no space left on device"
 
-// ErrorWords are texts of which every line of severity Error has at least one.
+// ErrorWords returns words of which every line of severity Error contains at least one.
 func ErrorWords() []string { return slices.Clone(errorWords) }
 
-// namedLevel is a level that a line names near its beginning. It counts more than
-// a word of the message.
-var namedLevel = regexp.MustCompile(
+// namedSeverity matches a severity near the beginning of a line. It takes precedence over the
+// words of the message.
+var namedSeverity = regexp.MustCompile(
 	`^.{0,80}?\b(?:(DEBUG|TRACE)|(INFO|NOTICE)|(WARN|WARNING)|(ERROR|CRITICAL|FATAL))\b`)
 
-// SeverityOf is the severity of a line's text.
+// SeverityOf returns the severity of a line.
 func SeverityOf(text string) Severity {
-	// Most lines have none of the letters that namedLevel needs: they are cheap.
+	// Skip the regular expression for lines without the letters that it needs.
 	if !strings.ContainsAny(text[:min(len(text), 100)], "DTINWEF") && !strings.Contains(text, "rror") {
-		return byWords(text)
+		return severityByWords(text)
 	}
-	m := namedLevel.FindStringSubmatchIndex(text)
+	m := namedSeverity.FindStringSubmatchIndex(text)
 	switch {
 	case m == nil:
-		return byWords(text)
+		return severityByWords(text)
 	case m[2] >= 0:
 		return Debug
 	case m[4] >= 0:
@@ -59,7 +58,7 @@ func SeverityOf(text string) Severity {
 	return Error
 }
 
-func byWords(text string) Severity {
+func severityByWords(text string) Severity {
 	for _, w := range errorWords {
 		if strings.Contains(text, w) {
 			return Error
@@ -72,53 +71,53 @@ func byWords(text string) Severity {
 }
 
 var (
-	// grave lines are hardly ever harmless, likely ones may be.
-	grave = regexp.MustCompile(`(?i)out of ?memory|cuda error|nccl error|illegal memory access|` +
+	// certainCause lines are almost always a cause; likelyCause lines may be harmless.
+	certainCause = regexp.MustCompile(`(?i)out of ?memory|cuda error|nccl error|illegal memory access|` +
 		`segmentation fault|\bfatal\b|terminate called|\bpanic:|core dumped|\baddress already in use\b`)
-	likely = regexp.MustCompile(
+	likelyCause = regexp.MustCompile(
 		`(?i)\berror\b|[a-z]Error:|\bexception\b|\bfailed\b|\bassert|no such file|permission denied|not found`)
-	// mild lines mention errors without being one.
-	mild = regexp.MustCompile(`\b(INFO|DEBUG|TRACE)\b|(?i)\b(0|no) errors?\b`)
-	// echo lines are what Slurm writes about a failure that has another cause.
-	echo = regexp.MustCompile(`^(srun|slurmstepd)(-\S+)?: `)
+	// harmless lines mention errors but report none.
+	harmless = regexp.MustCompile(`\b(INFO|DEBUG|TRACE)\b|(?i)\b(0|no) errors?\b`)
+	// slurmEcho lines are Slurm's reports of a failure that has another cause.
+	slurmEcho = regexp.MustCompile(`^(srun|slurmstepd)(-\S+)?: `)
 )
 
 const traceback = "Traceback (most recent call last)"
 
-// Cause finds the line of a failed program's log that tells why: the first one that
-// looks like a cause, since what follows it is mostly its consequence. Explains is
-// false if there is none; line is then the last one, empty for an empty log.
+// Cause returns the line of a failed program's log that explains the failure: the first one
+// that looks like a cause, because later errors are mostly consequences. If there is none,
+// explains is false and line is the last line, or empty for an empty log.
 func Cause(log []byte) (line string, explains bool) {
-	likeliest, last, end := "", "", "" // last: of all but echoes; end: of all
-	traced := false
+	firstLikely, last, lastOfAll := "", "", "" // last: last line that is not an echo
+	inTraceback := false
 	for l := range bytes.Lines(log) {
 		raw := strings.ToValidUTF8(string(bytes.TrimRight(l, "\r\n")), "?")
 		text := strings.TrimSpace(raw)
 		if text == "" {
 			continue
 		}
-		end = text
-		if echo.MatchString(text) {
+		lastOfAll = text
+		if slurmEcho.MatchString(text) {
 			continue
 		}
 		last = text
 		switch {
 		case strings.Contains(text, traceback):
-			traced = true
-		case traced && raw == text: // the exception stands where the indent ends
+			inTraceback = true
+		case inTraceback && raw == text: // the exception follows the indented part
 			return text, true
-		case mild.MatchString(text):
-		case grave.MatchString(text) && !traced:
+		case harmless.MatchString(text):
+		case certainCause.MatchString(text) && !inTraceback:
 			return text, true
-		case likeliest == "" && likely.MatchString(text):
-			likeliest = text
+		case firstLikely == "" && likelyCause.MatchString(text):
+			firstLikely = text
 		}
 	}
 	switch {
-	case likeliest != "":
-		return likeliest, true
+	case firstLikely != "":
+		return firstLikely, true
 	case last != "":
 		return last, false
 	}
-	return end, false
+	return lastOfAll, false
 }

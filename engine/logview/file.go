@@ -28,14 +28,14 @@ const (
 	// blockBytes are read at once where lines are looked at one after another,
 	// firstBytes where a page is filled; both are more than maxText.
 	blockBytes = 1 << 20
-	firstBytes = 128 << 10
+	pageBytes  = 128 << 10
 )
 
 // logFile is one log. It need not exist yet; it may grow, and be truncated or replaced:
 // once it is closed, reading looks at what is there now.
 type logFile struct {
-	path  string
-	parts bool // long lines come in parts, see [NewFileView]
+	path      string
+	splitLong bool // long lines come in parts, see [NewFileView]
 
 	mu     sync.RWMutex // guards handle: reads go on beside each other
 	handle *os.File     // nil while there is no file
@@ -126,34 +126,34 @@ func (f *logFile) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// scan is a look at one file's lines.
-type scan struct {
-	match  *Matcher // nil: every line
-	lines  int      // at most
-	budget int64    // bytes to look at before giving up for now; at least a block is looked at
-	parts  bool     // long lines come in parts
-	ctx    context.Context
+// scanRequest is a look at one file's lines.
+type scanRequest struct {
+	match     *Matcher // nil: every line
+	lines     int      // at most
+	budget    int64    // bytes to look at before giving up for now; at least a block is looked at
+	splitLong bool     // long lines come in parts
+	ctx       context.Context
 }
 
-// found is what a scan has seen, in its own order.
-type found struct {
+// scanResult is what a scan has seen, in its own order.
+type scanResult struct {
 	lines   []Line
 	reached int64 // where to go on
-	inside  bool  // reached is inside of a line, between two of its parts
-	end     bool  // of the file, or its beginning
+	midLine bool  // reached is inside of a line, between two of its parts
+	atEnd   bool  // of the file, or its beginning
 }
 
 // forward looks at the lines that begin at from or later.
-func (f *logFile) forward(from int64, s scan) (found, error) {
-	out := found{reached: from}
-	buf := make([]byte, firstBytes)
+func (f *logFile) forward(from int64, s scanRequest) (scanResult, error) {
+	out := scanResult{reached: from}
+	buf := make([]byte, pageBytes)
 	var err error
-	if s.parts {
-		if out.inside, err = f.inside(from); err != nil {
+	if s.splitLong {
+		if out.midLine, err = f.isMidLine(from); err != nil {
 			return out, err
 		}
 	}
-	for len(out.lines) < s.lines && out.reached-from <= s.budget && !out.end {
+	for len(out.lines) < s.lines && out.reached-from <= s.budget && !out.atEnd {
 		if err := s.ctx.Err(); err != nil {
 			return out, err
 		}
@@ -167,21 +167,21 @@ func (f *logFile) forward(from int64, s scan) (found, error) {
 		data := buf[:n]
 		switch end := bytes.LastIndexByte(data, '\n') + 1; {
 		case n == 0:
-			out.end = true
+			out.atEnd = true
 		case end > 0:
-			out.take(data[:end], s)
+			out.addLines(data[:end], s)
 		case eof:
-			out.rest(data, s)
-		case s.parts:
-			out.take(data[:lastPart(out.reached, n)-out.reached], s)
+			out.addUnfinished(data, s)
+		case s.splitLong:
+			out.addLines(data[:lastPartStart(out.reached, n)-out.reached], s)
 		default:
 			next, ended, err := f.lineEnd(s.ctx, out.reached+int64(n))
 			if err != nil {
 				return out, err
 			}
 			l := Line{At: out.reached, Next: next, Unfinished: !ended}
-			out.keep(s, data, l)
-			if out.end = !ended; ended {
+			out.addLine(s, data, l)
+			if out.atEnd = !ended; ended {
 				out.reached = next
 			}
 		}
@@ -189,33 +189,33 @@ func (f *logFile) forward(from int64, s scan) (found, error) {
 	return out, nil
 }
 
-// take takes lines, or parts of one, and goes on behind those that it has looked at.
-func (out *found) take(data []byte, s scan) {
-	n := out.split(data, s)
+// addLines takes lines, or parts of one, and goes on behind those that it has looked at.
+func (out *scanResult) addLines(data []byte, s scanRequest) {
+	n := out.splitLines(data, s)
 	out.reached += int64(n)
-	if out.inside = data[n-1] != '\n'; out.inside && len(out.lines) > 0 {
+	if out.midLine = data[n-1] != '\n'; out.midLine && len(out.lines) > 0 {
 		out.lines[len(out.lines)-1].Unfinished = false // another part follows
 	}
 }
 
-// rest takes a line that is not ended at the end of the file. The place to go on is
+// addUnfinished takes a line that is not ended at the end of the file. The place to go on is
 // before it, for it may grow.
-func (out *found) rest(data []byte, s scan) {
+func (out *scanResult) addUnfinished(data []byte, s scanRequest) {
 	last := out.reached
-	if s.parts {
-		last = lastPart(last, len(data))
+	if s.splitLong {
+		last = lastPartStart(last, len(data))
 	}
-	n := out.split(data, s)
-	if out.end = n == len(data); !out.end {
+	n := out.splitLines(data, s)
+	if out.atEnd = n == len(data); !out.atEnd {
 		last = out.reached + int64(n)
 	}
-	out.inside = last > out.reached || out.inside
+	out.midLine = last > out.reached || out.midLine
 	out.reached = last
 }
 
-// split takes lines from data, which begins with a line or a part of one, and says
+// splitLines takes lines from data, which begins with a line or a part of one, and says
 // how many bytes it has looked at. A last line without its end has begun.
-func (out *found) split(data []byte, s scan) int {
+func (out *scanResult) splitLines(data []byte, s scanRequest) int {
 	at := 0
 	for at < len(data) && len(out.lines) < s.lines {
 		if s.match != nil {
@@ -228,27 +228,27 @@ func (out *found) split(data []byte, s scan) int {
 		if end < 0 {
 			end, next, l.Unfinished = len(data)-at, 0, true
 		}
-		if s.parts {
-			if l.Continued = at == 0 && out.inside || at > 0 && data[at-1] != '\n'; end > maxText {
-				end, next, l.Unfinished = int(nextPart(l.At)-l.At), 0, false
+		if s.splitLong {
+			if l.Continued = at == 0 && out.midLine || at > 0 && data[at-1] != '\n'; end > maxText {
+				end, next, l.Unfinished = int(partEnd(l.At)-l.At), 0, false
 			}
 		}
 		l.Next = l.At + int64(end+next)
-		out.keep(s, data[at:at+end], l)
+		out.addLine(s, data[at:at+end], l)
 		at += end + next
 	}
 	return at
 }
 
-// keep adds a line if it matches; data is what of it was read, without its end.
-func (out *found) keep(s scan, data []byte, l Line) {
+// addLine adds a line if it matches; data is what of it was read, without its end.
+func (out *scanResult) addLine(s scanRequest, data []byte, l Line) {
 	size := int64(len(data))
-	if !s.parts {
+	if !s.splitLong {
 		if size = l.Next - l.At; !l.Unfinished {
 			size--
 		}
 	}
-	if l.fill(data, size, s.parts); s.match == nil || s.match.Match(l.Text) {
+	if l.setText(data, size, s.splitLong); s.match == nil || s.match.Match(l.Text) {
 		out.lines = append(out.lines, l)
 	}
 }
@@ -294,30 +294,30 @@ func (f *logFile) lineStart(ctx context.Context, from int64) (int64, error) {
 	return 0, nil
 }
 
-// back looks at the lines that end at from or before, the nearest first.
-func (f *logFile) back(from int64, s scan) (found, error) {
-	out := found{reached: from}
-	buf := make([]byte, firstBytes)
+// backward looks at the lines that end at from or before, the nearest first.
+func (f *logFile) backward(from int64, s scanRequest) (scanResult, error) {
+	out := scanResult{reached: from}
+	buf := make([]byte, pageBytes)
 	for len(out.lines) < s.lines && from-out.reached <= s.budget {
 		if err := s.ctx.Err(); err != nil {
 			return out, err
 		}
 		if out.reached <= 0 {
-			out.end = true
+			out.atEnd = true
 			return out, nil
 		}
 		if out.reached < from && len(buf) < blockBytes {
 			buf = make([]byte, blockBytes)
 		}
-		if err := f.backBlock(&out, buf, s); err != nil {
+		if err := f.backwardBlock(&out, buf, s); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-// backBlock looks at the lines in the bytes before out.reached.
-func (f *logFile) backBlock(out *found, buf []byte, s scan) error {
+// backwardBlock looks at the lines in the bytes before out.reached.
+func (f *logFile) backwardBlock(out *scanResult, buf []byte, s scanRequest) error {
 	hi := out.reached
 	lo := max(0, hi-int64(len(buf)))
 	data := buf[:hi-lo]
@@ -329,7 +329,7 @@ func (f *logFile) backBlock(out *found, buf []byte, s scan) error {
 		out.reached = lo
 		return nil
 	}
-	block := found{reached: lo}
+	block := scanResult{reached: lo}
 	if lo > 0 {
 		body := data
 		if body[n-1] == '\n' {
@@ -338,19 +338,19 @@ func (f *logFile) backBlock(out *found, buf []byte, s scan) error {
 		switch first := bytes.IndexByte(body, '\n') + 1; {
 		case first > 0: // the first whole line
 			block.reached += int64(first)
-		case s.parts:
-			block.reached, block.inside = min(nextPart(lo-1), hi), true
+		case s.splitLong:
+			block.reached, block.midLine = min(partEnd(lo-1), hi), true
 		default:
-			return f.backLong(out, hi, data[n-1] != '\n', lo, s)
+			return f.backwardLongLine(out, hi, data[n-1] != '\n', lo, s)
 		}
 	}
 	all := s
 	all.lines = n
-	block.split(data[block.reached-lo:], all)
-	if s.parts && len(block.lines) > 0 {
+	block.splitLines(data[block.reached-lo:], all)
+	if s.splitLong && len(block.lines) > 0 {
 		last := &block.lines[len(block.lines)-1]
 		if last.Unfinished { // or the next part follows
-			goesOn, err := f.inside(last.Next)
+			goesOn, err := f.isMidLine(last.Next)
 			if err != nil {
 				return err
 			}
@@ -371,8 +371,8 @@ func (f *logFile) backBlock(out *found, buf []byte, s scan) error {
 	return nil
 }
 
-// backLong takes a line that ends at hi and has begun before lo.
-func (f *logFile) backLong(out *found, hi int64, begun bool, lo int64, s scan) error {
+// backwardLongLine takes a line that ends at hi and has begun before lo.
+func (f *logFile) backwardLongLine(out *scanResult, hi int64, begun bool, lo int64, s scanRequest) error {
 	start, err := f.lineStart(s.ctx, lo)
 	if err != nil {
 		return err
@@ -382,7 +382,7 @@ func (f *logFile) backLong(out *found, hi int64, begun bool, lo int64, s scan) e
 	if err != nil {
 		return err
 	}
-	out.keep(s, head[:n], Line{At: start, Next: hi, Unfinished: begun})
+	out.addLine(s, head[:n], Line{At: start, Next: hi, Unfinished: begun})
 	out.reached = start
 	return nil
 }
@@ -395,15 +395,15 @@ func (f *logFile) backLong(out *found, hi int64, begun bool, lo int64, s scan) e
 // it is the same whichever way one comes to it.
 func NewFileView(path string) *View {
 	v := NewView(time.UTC, path)
-	v.files[0].parts = true
+	v.files[0].splitLong = true
 	return v
 }
 
-// nextPart is where the part of a long line ends that has a byte at an offset.
-func nextPart(at int64) int64 { return at - at%maxText + maxText }
+// partEnd is where the part of a long line ends that has a byte at an offset.
+func partEnd(at int64) int64 { return at - at%maxText + maxText }
 
-// lastPart is where the last part begins of n bytes of a line from at on.
-func lastPart(at int64, n int) int64 {
+// lastPartStart is where the last part begins of n bytes of a line from at on.
+func lastPartStart(at int64, n int) int64 {
 	end := at + int64(n)
 	if n <= maxText {
 		return at
@@ -420,8 +420,8 @@ func (*View) PartAt(line, at int64) int64 {
 	return at - at%maxText
 }
 
-// inside says whether an offset is between two parts of a line.
-func (f *logFile) inside(at int64) (bool, error) {
+// isMidLine says whether an offset is between two parts of a line.
+func (f *logFile) isMidLine(at int64) (bool, error) {
 	if at == 0 || at%maxText != 0 {
 		return false, nil
 	}

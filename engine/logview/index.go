@@ -17,12 +17,12 @@ const maxMarks = 8192
 type Index struct {
 	file *logFile
 
-	mu     sync.Mutex
-	stride int64   // bytes between two marks
-	marks  []int64 // newlines before each k × stride
-	done   int64   // bytes counted
-	lines  int64   // newlines in them
-	begun  bool    // the last of them is none
+	mu         sync.Mutex
+	stride     int64   // bytes between two marks
+	marks      []int64 // newlines before each k × stride
+	counted    int64   // bytes counted
+	lines      int64   // newlines in them
+	unfinished bool    // the last of them is none
 }
 
 // NewIndex is an empty index of one of the view's logs.
@@ -34,31 +34,31 @@ func (v *View) NewIndex(file int) *Index {
 func (x *Index) Last() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.begun {
+	if x.unfinished {
 		return x.lines + 1
 	}
 	return x.lines
 }
 
-// step counts on for 64 MiB; true at the end of the file.
-func (x *Index) step(ctx context.Context) (bool, error) {
+// countStep counts on for 64 MiB; true at the end of the file.
+func (x *Index) countStep(ctx context.Context) (bool, error) {
 	buf := make([]byte, blockBytes)
-	for limit := x.done + stepBytes; x.done < limit; {
+	for limit := x.counted + stepBytes; x.counted < limit; {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		room := x.stride - x.done%x.stride // up to the next mark
-		n, eof, err := x.file.readAt(buf[:min(int64(len(buf)), room)], x.done)
+		room := x.stride - x.counted%x.stride // up to the next mark
+		n, eof, err := x.file.readAt(buf[:min(int64(len(buf)), room)], x.counted)
 		if err != nil {
 			return false, err
 		}
 		x.lines += int64(bytes.Count(buf[:n], []byte{'\n'}))
-		x.done += int64(n)
+		x.counted += int64(n)
 		if n > 0 {
-			x.begun = buf[n-1] != '\n'
+			x.unfinished = buf[n-1] != '\n'
 		}
-		if n > 0 && x.done%x.stride == 0 {
-			x.mark()
+		if n > 0 && x.counted%x.stride == 0 {
+			x.addMark()
 		}
 		if eof {
 			return true, nil
@@ -67,8 +67,8 @@ func (x *Index) step(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// mark notes the count so far; where that makes too many marks every other goes.
-func (x *Index) mark() {
+// addMark notes the count so far; where that makes too many marks every other goes.
+func (x *Index) addMark() {
 	if x.marks = append(x.marks, x.lines); len(x.marks) <= maxMarks {
 		return
 	}
@@ -84,17 +84,17 @@ func (x *Index) mark() {
 func (x *Index) Number(ctx context.Context, at int64) (int64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if at > x.done+stepBytes {
+	if at > x.counted+stepBytes {
 		return 0, nil
 	}
-	if at > x.done {
-		if _, err := x.step(ctx); err != nil {
+	if at > x.counted {
+		if _, err := x.countStep(ctx); err != nil {
 			return 0, err
 		}
 	}
 	k := min(at/x.stride, int64(len(x.marks)-1))
 	n := x.marks[k]
-	buf := make([]byte, firstBytes)
+	buf := make([]byte, pageBytes)
 	for from := k * x.stride; from < at; {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -116,17 +116,17 @@ func (x *Index) Number(ctx context.Context, at int64) (int64, error) {
 func (x *Index) Seek(ctx context.Context, line int64) (int64, bool, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if at, ok, err := x.find(ctx, line); x.done > 0 && ok || err != nil {
+	if at, ok, err := x.find(ctx, line); x.counted > 0 && ok || err != nil {
 		return at, ok, err
 	}
-	end, err := x.step(ctx) // of an index that is empty at least one, for Last
+	end, err := x.countStep(ctx) // of an index that is empty at least one, for Last
 	if err != nil {
 		return 0, false, err
 	}
 	if at, ok, err := x.find(ctx, line); ok || err != nil {
 		return at, ok, err
 	}
-	return x.done, end, nil
+	return x.counted, end, nil
 }
 
 // find is where a line begins among those that have been counted.
@@ -140,7 +140,7 @@ func (x *Index) find(ctx context.Context, line int64) (int64, bool, error) {
 	}
 	k := max(sort.Search(len(x.marks), func(i int) bool { return x.marks[i] >= want })-1, 0)
 	at, left := int64(k)*x.stride, want-x.marks[k]
-	buf := make([]byte, firstBytes)
+	buf := make([]byte, pageBytes)
 	for {
 		if err := ctx.Err(); err != nil {
 			return 0, false, err

@@ -31,7 +31,7 @@ func (l Line) Severity() logline.Severity { return logline.SeverityOf(l.Text) }
 // LineOf is a line that was read elsewhere, without its place.
 func LineOf(data []byte) Line {
 	var l Line
-	l.fill(data, int64(len(data)), false)
+	l.setText(data, int64(len(data)), false)
 	return l
 }
 
@@ -56,9 +56,9 @@ func (l Line) Span(from, to int64) (lo, hi int) {
 // Coloured is the text with the colours that the log has.
 func (l Line) Coloured() string { return safetext.CleanKeepColors(l.raw) }
 
-// fill takes over the line's bytes, of which there are size in the file. Unless all of
+// setText takes over the line's bytes, of which there are size in the file. Unless all of
 // it is wanted, only what a carriage return has not overwritten counts.
-func (l *Line) fill(data []byte, size int64, all bool) {
+func (l *Line) setText(data []byte, size int64, all bool) {
 	if len(data) > maxText {
 		data = data[:maxText]
 	}
@@ -80,9 +80,9 @@ func Errors() *Matcher {
 	return m
 }
 
-// stamp finds a time at the beginning of a line: ISO 8601 and its relatives, the
+// timestamp finds a time at the beginning of a line: ISO 8601 and its relatives, the
 // American order of TensorRT-LLM, and klog's.
-var stamp = regexp.MustCompile(`^.{0,40}?(?:\b(\d{4})[-/](\d\d)[-/](\d\d)[T _]` +
+var timestamp = regexp.MustCompile(`^.{0,40}?(?:\b(\d{4})[-/](\d\d)[-/](\d\d)[T _]` +
 	`|\b(\d\d)/(\d\d)/(\d{4})[-T ]|\b[IWEF](\d\d)(\d\d) +|(?:^|[[ (]))` +
 	`(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\b`)
 
@@ -90,7 +90,7 @@ var stamp = regexp.MustCompile(`^.{0,40}?(?:\b(\d{4})[-/](\d\d)[-/](\d\d)[T _]` 
 // one that is only a time of day or lacks the year. False: it says none.
 func (l Line) time(zone *time.Location, day time.Time) (time.Time, bool) {
 	s := l.Text
-	m := stamp.FindStringSubmatch(s[:min(len(s), 100)])
+	m := timestamp.FindStringSubmatch(s[:min(len(s), 100)])
 	if m == nil {
 		return time.Time{}, false
 	}

@@ -20,10 +20,10 @@ type Matcher struct {
 
 // needle is a text that is in the file as it is on the screen.
 type needle struct {
-	text []byte
-	fold bool // whatever its case; text is in lower case then
-	rare int  // index of a byte of text that is rare in logs, and of one nearly as rare
-	next int
+	text        []byte
+	fold        bool // whatever its case; text is in lower case then
+	rareIndex   int  // index of a byte of text that is rare in logs, and of one nearly as rare
+	secondIndex int
 }
 
 // Regexp matches the lines in whose safe text a regular expression (RE2) is found.
@@ -81,7 +81,7 @@ func (m *Matcher) next(data []byte, from int) int {
 			first, rest = i, rest[:i+len(n.text)-1] // the others count only before it
 		}
 	}
-	if i := indexOdd(rest); i >= 0 {
+	if i := indexAltered(rest); i >= 0 {
 		first = i
 	}
 	if first < 0 {
@@ -90,11 +90,11 @@ func (m *Matcher) next(data []byte, from int) int {
 	return from + bytes.LastIndexByte(data[from:from+first], '\n') + 1
 }
 
-// indexOdd is the first byte that may make a text look otherwise on the screen than it
+// indexAltered is the first byte that may make a text look otherwise on the screen than it
 // stands in the file: colours, control characters and marks that are not shown may
 // stand inside of a word, a tab is shown as a blank, and some letters beyond ASCII have
 // the same capitals. It looks at eight bytes at once; ends of lines are not odd.
-func indexOdd(data []byte) int {
+func indexAltered(data []byte) int {
 	const ones, low, high = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
 	zero := func(x uint64) uint64 { return ^((x&low + low) | x) & high } // high bits of the bytes that are 0
 	at := 0
@@ -117,19 +117,19 @@ func (n needle) index(data []byte) int {
 	if !n.fold {
 		return bytes.Index(data, n.text)
 	}
-	low := n.text[n.rare]
+	low := n.text[n.rareIndex]
 	up := low
 	if low >= 'a' && low <= 'z' {
 		up -= 'a' - 'A'
 	}
-	for at := n.rare; at <= len(data)-len(n.text)+n.rare; at++ {
-		i := indexEither(data[at:len(data)-len(n.text)+n.rare+1], low, up)
+	for at := n.rareIndex; at <= len(data)-len(n.text)+n.rareIndex; at++ {
+		i := indexEither(data[at:len(data)-len(n.text)+n.rareIndex+1], low, up)
 		if i < 0 {
 			return -1
 		}
 		at += i
-		start := at - n.rare
-		if c := data[start+n.next]; c|0x20 != n.text[n.next]|0x20 {
+		start := at - n.rareIndex
+		if c := data[start+n.secondIndex]; c|0x20 != n.text[n.secondIndex]|0x20 {
 			continue
 		}
 		if bytes.EqualFold(data[start:start+len(n.text)], n.text) {
@@ -167,7 +167,7 @@ func indexEither(data []byte, a, b byte) int {
 func needles(re *syntax.Regexp) []needle {
 	switch re.Op {
 	case syntax.OpLiteral:
-		return literal(re)
+		return literalNeedles(re)
 	case syntax.OpCapture, syntax.OpPlus:
 		return needles(re.Sub[0])
 	case syntax.OpRepeat:
@@ -177,7 +177,7 @@ func needles(re *syntax.Regexp) []needle {
 	case syntax.OpConcat:
 		var best []needle
 		for _, sub := range re.Sub {
-			if ns := needles(sub); len(ns) > 0 && (best == nil || shortest(ns) > shortest(best)) {
+			if ns := needles(sub); len(ns) > 0 && (best == nil || shortestLen(ns) > shortestLen(best)) {
 				best = ns
 			}
 		}
@@ -198,7 +198,7 @@ func needles(re *syntax.Regexp) []needle {
 	return nil
 }
 
-func shortest(ns []needle) int {
+func shortestLen(ns []needle) int {
 	n := len(ns[0].text)
 	for _, x := range ns {
 		n = min(n, len(x.text))
@@ -206,12 +206,12 @@ func shortest(ns []needle) int {
 	return n
 }
 
-// common are characters in the order of how often they occur in logs, roughly.
-const common = " e0taonirs1lcdpu2m_3f.4-g5h/6=b:7y89wvk\",xjqz"
+// commonBytes are characters in the order of how often they occur in logs, roughly.
+const commonBytes = " e0taonirs1lcdpu2m_3f.4-g5h/6=b:7y89wvk\",xjqz"
 
-// literal is the longest part of a literal that looks in the file as it does on the
+// literalNeedles is the longest part of a literal that looks in the file as it does on the
 // screen: what is not ASCII may not, nor do marks in the place of invalid bytes.
-func literal(re *syntax.Regexp) []needle {
+func literalNeedles(re *syntax.Regexp) []needle {
 	best := ""
 	for _, w := range strings.FieldsFunc(string(re.Rune), func(r rune) bool { return r < ' ' || r > '~' || r == '?' }) {
 		if len(w) > len(best) {
@@ -226,20 +226,20 @@ func literal(re *syntax.Regexp) []needle {
 		return []needle{n}
 	}
 	n.text = bytes.ToLower(n.text)
-	n.rare = rarest(n.text, -1)
-	n.next = rarest(n.text, n.rare)
+	n.rareIndex = rarestByte(n.text, -1)
+	n.secondIndex = rarestByte(n.text, n.rareIndex)
 	return []needle{n}
 }
 
-// rarest is the index of the rarest character of a text, one index left out.
-func rarest(text []byte, but int) int {
-	best, rank := max(but, 0), -1
+// rarestByte is the index of the rarest character of a text, one index left out.
+func rarestByte(text []byte, except int) int {
+	best, rank := max(except, 0), -1
 	for i, c := range text {
-		r := strings.IndexByte(common, c)
+		r := strings.IndexByte(commonBytes, c)
 		if r < 0 {
-			r = len(common)
+			r = len(commonBytes)
 		}
-		if i != but && r > rank {
+		if i != except && r > rank {
 			best, rank = i, r
 		}
 	}

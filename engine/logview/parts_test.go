@@ -132,7 +132,8 @@ func TestHugeFile(t *testing.T) {
 		t.Skip(err)
 	}
 	got, err := v.Step(t.Context(), Query{From: v.Start(), Lines: 4})
-	if err != nil || len(got.Lines) != 4 || got.Lines[1].Text != "second" || got.Lines[2].Continued || !got.Lines[3].Continued {
+	if err != nil || len(got.Lines) != 4 || got.Lines[1].Text != "second" ||
+		got.Lines[2].Continued || !got.Lines[3].Continued {
 		t.Errorf("the beginning: %d lines, %v", len(got.Lines), err)
 	}
 	got, err = v.Step(t.Context(), Query{From: end(t, v), Lines: 4, Back: true})
@@ -184,8 +185,8 @@ func TestSeekInSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, steps := big.NewIndex(0), 0
-	if n, err := x.Number(t.Context(), 2*stepBytes); n != 0 || err != nil || x.done != 0 {
-		t.Errorf("number %d, %v; %d bytes counted", n, err, x.done)
+	if n, err := x.Number(t.Context(), 2*stepBytes); n != 0 || err != nil || x.counted != 0 {
+		t.Errorf("number %d, %v; %d bytes counted", n, err, x.counted)
 	}
 	for ; ; steps++ {
 		if _, ok, err := x.Seek(t.Context(), 2); err != nil {

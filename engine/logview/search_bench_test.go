@@ -113,7 +113,7 @@ func BenchmarkSearch(b *testing.B) {
 			x := v.NewIndex(0)
 			for done := false; !done; {
 				var err error
-				if done, err = x.step(b.Context()); err != nil {
+				if done, err = x.countStep(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -23,12 +23,12 @@ func NewView(zone *time.Location, paths ...string) *View {
 	v := &View{zone: zone}
 	for _, p := range paths {
 		v.files = append(v.files, &logFile{path: p})
-		v.days = append(v.days, changed(p))
+		v.days = append(v.days, modTime(p))
 	}
 	return v
 }
 
-func changed(path string) time.Time {
+func modTime(path string) time.Time {
 	if info, err := os.Stat(path); err == nil {
 		return info.ModTime()
 	}
@@ -107,11 +107,11 @@ type Result struct {
 func (v *View) Step(ctx context.Context, q Query) (Result, error) {
 	out := Result{Reached: slices.Clone(q.From)}
 	if len(v.files) == 1 {
-		got, err := v.look(ctx, 0, q.From[0], q, q.Lines, stepBytes)
-		out.Lines, out.Reached[0], out.End = got.lines, got.reached, got.end
+		got, err := v.scanFile(ctx, 0, q.From[0], q, q.Lines, stepBytes)
+		out.Lines, out.Reached[0], out.End = got.lines, got.reached, got.atEnd
 		return out, err
 	}
-	heads := make([]head, len(v.files))
+	heads := make([]mergeHead, len(v.files))
 	for i := range heads {
 		heads[i].at = q.From[i]
 	}
@@ -122,11 +122,11 @@ func (v *View) Step(ctx context.Context, q Query) (Result, error) {
 					return out, err
 				}
 				if len(h.lines) == 0 && !h.end { // the step is used up
-					return v.reached(out, heads, q), nil
+					return v.resultAt(out, heads, q), nil
 				}
 			}
 		}
-		i := pick(heads, q.Back)
+		i := nextHead(heads, q.Back)
 		if i < 0 {
 			out.End = true
 			break
@@ -135,19 +135,19 @@ func (v *View) Step(ctx context.Context, q Query) (Result, error) {
 		out.Lines = append(out.Lines, h.lines[0])
 		h.lines, h.times = h.lines[1:], h.times[1:]
 	}
-	return v.reached(out, heads, q), nil
+	return v.resultAt(out, heads, q), nil
 }
 
-// head is what is next of one log.
-type head struct {
+// mergeHead is what is next of one log.
+type mergeHead struct {
 	at    int64 // where to look on, behind lines
 	lines []Line
 	times []time.Time
 	end   bool
 }
 
-// reached is where the query stands: before what was looked at and not taken.
-func (v *View) reached(out Result, heads []head, q Query) Result {
+// resultAt is where the query stands: before what was looked at and not taken.
+func (v *View) resultAt(out Result, heads []mergeHead, q Query) Result {
 	for i, h := range heads {
 		switch {
 		case len(h.lines) == 0:
@@ -161,12 +161,14 @@ func (v *View) reached(out Result, heads []head, q Query) Result {
 	return out
 }
 
-func (v *View) look(ctx context.Context, file int, from int64, q Query, lines int, budget int64) (found, error) {
+func (v *View) scanFile(
+	ctx context.Context, file int, from int64, q Query, lines int, budget int64,
+) (scanResult, error) {
 	f := v.files[file]
-	s := scan{ctx: ctx, match: q.Match, lines: lines, budget: budget, parts: f.parts}
+	s := scanRequest{ctx: ctx, match: q.Match, lines: lines, budget: budget, splitLong: f.splitLong}
 	look := f.forward
 	if q.Back {
-		look = f.back
+		look = f.backward
 	}
 	got, err := look(from, s)
 	for i := range got.lines {
@@ -175,12 +177,12 @@ func (v *View) look(ctx context.Context, file int, from int64, q Query, lines in
 	return got, err
 }
 
-func (v *View) refill(ctx context.Context, i int, h *head, q Query) error {
-	got, err := v.look(ctx, i, h.at, q, min(q.Lines, 256), stepBytes/int64(len(v.files)))
+func (v *View) refill(ctx context.Context, i int, h *mergeHead, q Query) error {
+	got, err := v.scanFile(ctx, i, h.at, q, min(q.Lines, 256), stepBytes/int64(len(v.files)))
 	if err != nil {
 		return err
 	}
-	h.at, h.lines, h.end = got.reached, got.lines, got.end
+	h.at, h.lines, h.end = got.reached, got.lines, got.atEnd
 	h.times = make([]time.Time, len(h.lines))
 	// In the file's order, each line without a time gets that of the one before it.
 	var before time.Time
@@ -209,7 +211,7 @@ func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, e
 		_, ok := Line{Text: text}.time(v.zone, v.days[file])
 		return ok
 	}}
-	got, err := v.files[file].back(at, scan{ctx: ctx, match: timed, lines: 1, budget: firstBytes / 2})
+	got, err := v.files[file].backward(at, scanRequest{ctx: ctx, match: timed, lines: 1, budget: pageBytes / 2})
 	if err != nil || len(got.lines) == 0 {
 		return time.Time{}, err
 	}
@@ -217,9 +219,9 @@ func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, e
 	return t, nil
 }
 
-// pick is the log whose line is next: the one with the smallest time, or going back the greatest.
+// nextHead is the log whose line is next: the one with the smallest time, or going back the greatest.
 // Equal times go by the logs' order, which keeps a line without a time with the one before it.
-func pick(heads []head, back bool) int {
+func nextHead(heads []mergeHead, back bool) int {
 	best := -1
 	for i := range heads {
 		if len(heads[i].lines) == 0 {

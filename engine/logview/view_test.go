@@ -79,7 +79,7 @@ func long(seed uint64) []string {
 		case i%1000 == 17:
 			n = 2*blockBytes + rng.IntN(1000)
 		case i%500 == 3:
-			n = maxText + rng.IntN(firstBytes)
+			n = maxText + rng.IntN(pageBytes)
 		case i%7 == 0:
 			n = 0
 		}
@@ -171,7 +171,7 @@ func TestCancelled(t *testing.T) {
 			t.Error("a cancelled step says nothing")
 		}
 	}
-	if _, err := v.NewIndex(0).step(ctx); err == nil {
+	if _, err := v.NewIndex(0).countStep(ctx); err == nil {
 		t.Error("a cancelled count says nothing")
 	}
 }
@@ -348,12 +348,12 @@ func TestIndex(t *testing.T) {
 	}
 	for done := false; !done; {
 		var err error
-		if done, err = x.step(t.Context()); err != nil {
+		if done, err = x.countStep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if x.done != end(t, v)[0] {
-		t.Errorf("counted %d", x.done)
+	if x.counted != end(t, v)[0] {
+		t.Errorf("counted %d", x.counted)
 	}
 	for i, l := range walk(t, v, Query{From: v.Start(), Lines: 100}) {
 		n, err := x.Number(t.Context(), l.At)
@@ -376,7 +376,7 @@ func TestIndexIsBounded(t *testing.T) {
 	v := view(t, strings.Repeat("1234567\n", 300_000))
 	x := v.NewIndex(0)
 	x.stride = 64
-	if _, err := x.step(t.Context()); err != nil {
+	if _, err := x.countStep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if len(x.marks) > maxMarks || x.stride <= 64 {
@@ -464,7 +464,7 @@ func TestIndexOdd(t *testing.T) {
 			if c == '\n' || c == '\r' || c >= ' ' && c <= '~' {
 				want = -1
 			}
-			if got := indexOdd(data); got != want {
+			if got := indexAltered(data); got != want {
 				t.Fatalf("byte %#x at %d: %d", c, at, got)
 			}
 		}

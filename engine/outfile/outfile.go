@@ -1,6 +1,5 @@
-// Package outfile writes files that a user named. What stands under the name
-// stays what it is: a link leads on, a device or pipe gets the bytes, and only a
-// plain file is replaced, at once and whole.
+// Package outfile writes to paths that a user has given. It follows symbolic links, writes
+// to devices and pipes, and replaces regular files atomically.
 package outfile
 
 import (
@@ -23,9 +22,10 @@ func (e *TargetError) Error() string { return e.err.Error() }
 // Unwrap returns the error with its id.
 func (e *TargetError) Unwrap() error { return e.err }
 
-// Target is where a write to a path ends up, links followed. There: something is
-// there already; plain: it is a file that may be replaced, or will be one.
-func Target(path string) (real string, there, plain bool, err error) {
+// Target resolves the symbolic links of a path to write to. It reports whether the target
+// exists and whether it is, or will be, a regular file. A path that can't be written to is
+// a [TargetError].
+func Target(path string) (real string, exists, regular bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -52,13 +52,13 @@ func Target(path string) (real string, there, plain bool, err error) {
 	return real, true, true, err
 }
 
-// Write writes data to a path. A plain file keeps its permissions; a new one gets those given.
+// Write writes data to a path. An existing file keeps its permissions; a new one gets perm.
 func Write(path string, data []byte, perm fs.FileMode) error {
-	real, _, plain, err := Target(path)
+	real, _, regular, err := Target(path)
 	if err != nil {
 		return err
 	}
-	if !plain {
+	if !regular {
 		f, err := os.OpenFile(real, os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -70,11 +70,11 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	if err != nil {
 		return WithPath(path, err)
 	}
-	defer f.Cleanup() // no effect once the file is in its place
+	defer f.Cleanup() // has no effect after a successful replace
 	return WithPath(path, f.CloseAtomicallyReplace())
 }
 
-// Stage writes data beside a plain file, to take its place.
+// Stage writes data to a temporary file in the directory of a regular file, to replace it.
 func Stage(path string, data []byte, perm fs.FileMode) (*renameio.PendingFile, error) {
 	f, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(perm),
 		renameio.WithExistingPermissions())
@@ -87,7 +87,8 @@ func Stage(path string, data []byte, perm fs.FileMode) (*renameio.PendingFile, e
 	return f, nil
 }
 
-// WithPath is an error about a path that a user knows, and not about the temporary file beside it.
+// WithPath replaces the path in an error of the file system, which may be that of a temporary
+// file, by path. It returns nil for nil.
 func WithPath(path string, err error) error {
 	var pe *fs.PathError
 	var le *os.LinkError

@@ -8,14 +8,14 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Bind replaces placeholders by what they turned out to be; pairs are
-// placeholder, value. The plan itself stays as it is.
+// Bind returns a copy of the plan with placeholders replaced by values. The arguments
+// alternate between placeholder and value.
 func (p *Plan) Bind(pairs ...string) *Plan {
 	return p.mapText(strings.NewReplacer(pairs...).Replace)
 }
 
-// Redacted is the plan for display: secret values are hidden in environments and
-// files. (They are on no command line and in no script.)
+// Redacted returns a copy of the plan for display, with secret values hidden in environments
+// and files. Command lines and the batch script never contain them.
 func (p *Plan) Redacted() *Plan {
 	out := p.mapText(func(s string) string { return s })
 	for i := range out.Steps {
@@ -29,8 +29,8 @@ func (p *Plan) Redacted() *Plan {
 	return out
 }
 
-// mapText copies the plan with every text that may hold placeholders replaced; the
-// content of files is not such a text: it belongs to somebody else.
+// mapText returns a copy of the plan with f applied to every text that may contain
+// placeholders. That excludes the content of files, which may contain braces of its own.
 func (p *Plan) mapText(f func(string) string) *Plan {
 	all := func(in []string) []string {
 		out := slices.Clone(in)
@@ -64,29 +64,29 @@ func (p *Plan) mapText(f func(string) string) *Plan {
 	return &out
 }
 
-// Placeholders lists what is still unbound in what a run executes, sorted.
+// Placeholders returns the unbound placeholders of the plan, sorted.
 func (p *Plan) Placeholders() []string {
 	var found []string
 	p.mapText(func(s string) string {
-		found = append(found, placeholder.FindAllString(s, -1)...)
+		found = append(found, placeholderPattern.FindAllString(s, -1)...)
 		return s
 	})
 	slices.Sort(found)
 	return slices.Compact(found)
 }
 
-// placeholder is one of those that [Plan.Bind] replaces.
-var placeholder = regexp.MustCompile(`\{(?:job_id|run_dir|log_dir|bin|(?:node|ip|port):[^}]*)\}`)
+// placeholderPattern matches the placeholders that [Plan.Bind] replaces.
+var placeholderPattern = regexp.MustCompile(`\{(?:job_id|run_dir|log_dir|bin|(?:node|ip|port):[^}]*)\}`)
 
-// containerFlags are the flags of a step's srun that make its container, and
-// whether a value stands behind them.
+// containerFlags are the srun flags that define the container of a step, and whether each
+// takes a value.
 var containerFlags = map[string]bool{
 	"--container-image": true, "--container-mounts": true, "--no-container-entrypoint": false,
 	"--no-container-mount-home": false,
 }
 
-// shell is the command line that opens a shell beside a step: on its first node, in
-// a container of the same image with the same mounts.
+// shell returns the command line that opens a shell on the first node of a step, in a
+// container with the same image and mounts.
 func (s *Step) shell() []string {
 	argv := []string{
 		"srun", "--jobid", JobID, "--overlap", "--mpi", "none", "--nodes", "1", "--ntasks", "1", "--nodelist",

@@ -13,68 +13,69 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
+// builder builds one plan.
 type builder struct {
 	Request
-	r       *recipes.Recipe
+	recipe  *recipes.Recipe
 	backend backend.Backend // the recipe's
-	l       layout
-	p       *Plan
+	layout  layout
+	plan    *Plan
 
-	levels []int  // users, as played
-	config string // the client's workload, in its container
+	levels []int  // concurrency levels of this plan
+	config string // path of the client's workload in its container
 }
 
-// Build makes the plan. The recipe should have been checked: Build refuses only
-// what it can't lay out.
+// Build makes the plan. The recipe should have been checked before, because Build returns
+// errors only for what it can't plan.
 func Build(req Request) (*Plan, error) {
 	r := req.Recipe
-	fail := func(err error) error { return fmt.Errorf("plan %s: %w", r.File, err) }
+	planErr := func(err error) error { return fmt.Errorf("plan %s: %w", r.File, err) }
 	servers, runs := req.Backends.For(r)
 	if !runs || r.Benchmark.Type != "agentperf" {
-		return nil, fail(problem.Errorf(problem.PlanUnsupported,
+		return nil, planErr(problem.Errorf(problem.PlanUnsupported,
 			"engine %s, frontend %s, benchmark %s is not supported; use %s with benchmark agentperf",
 			r.Engine.Type, r.Frontend.Type, r.Benchmark.Type, req.Backends))
 	}
-	if err := refuse(req); err != nil {
-		return nil, fail(err)
+	if err := validate(req); err != nil {
+		return nil, planErr(err)
 	}
-	l, err := place(r)
+	l, err := newLayout(r)
 	if err != nil {
-		return nil, fail(err)
+		return nil, planErr(err)
 	}
 	b := &builder{
-		Request: req, r: r, backend: servers, l: l, levels: r.Benchmark.Levels, config: r.Benchmark.ConfigPath,
+		Request: req, recipe: r, backend: servers, layout: l, levels: r.Benchmark.Levels, config: r.Benchmark.ConfigPath,
 	}
-	b.p = &Plan{
+	b.plan = &Plan{
 		Version: 1, Name: r.Name, Target: req.Target, Smoke: req.Smoke, Scale: req.Local, Model: r.ServedModel(),
 		GPUsPerNode: r.GPUsPerNode, Image: r.Container, Mounts: []Mount{}, Files: []File{},
 		Phases: phases(req.Workload, r.Benchmark.Levels), Substitutions: []Substitution{}, Changes: req.Changes,
 		OutputDir: req.OutputDir,
 	}
-	b.p.Nodes = l.describe(b.registry())
-	if b.p.Changes == nil {
-		b.p.Changes = []recipes.Change{}
+	b.plan.Nodes = l.nodeList(b.registry())
+	if b.plan.Changes == nil {
+		b.plan.Changes = []recipes.Change{}
 	}
 	if req.Target == Local {
-		if err := b.local(); err != nil {
+		if err := b.buildLocal(); err != nil {
 			return nil, fmt.Errorf("plan %s for this machine: %w", r.File, err)
 		}
-		return b.p, nil
+		return b.plan, nil
 	}
-	if err := b.slurm(); err != nil {
-		return nil, fail(err)
+	if err := b.buildSlurm(); err != nil {
+		return nil, planErr(err)
 	}
-	return b.p, nil
+	return b.plan, nil
 }
 
-// oneJob are directives that would make another job of it than the plan's.
-var oneJob = []string{"array", "output", "error", "wait", "test-only", "wrap", "hold", "parsable", "chdir"}
+// forbiddenDirectives are sbatch options that conflict with those of the plan.
+var forbiddenDirectives = []string{"array", "output", "error", "wait", "test-only", "wrap", "hold", "parsable", "chdir"}
 
-// optionName is what stands behind -- in a script or on a command line.
+// optionName matches the name of a Slurm option without the leading --.
 var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 
-// refuse says what of a recipe would make no job, or another one.
-func refuse(req Request) error {
+// validate returns an error for values that can't be used in a job.
+func validate(req Request) error {
 	r := req.Recipe
 	if n := strings.IndexFunc(r.Name, unicode.IsControl); n >= 0 || len(r.Name) > 128 || strings.HasPrefix(r.Name, "-") {
 		return problem.Errorf(problem.PlanInvalid, "name: %.40q is not a valid job name; "+
@@ -94,7 +95,7 @@ func refuse(req Request) error {
 		}
 	}
 	for _, o := range r.SbatchDirectives {
-		if slices.Contains(oneJob, o.Name) {
+		if slices.Contains(forbiddenDirectives, o.Name) {
 			return problem.Errorf(problem.PlanInvalid,
 				"sbatch directive %s is not supported, because a run is one job with one log; remove it", o.Name)
 		}
@@ -107,7 +108,7 @@ func refuse(req Request) error {
 	return nil
 }
 
-// phases is what each level takes by the workload's own numbers.
+// phases returns one phase per concurrency level, with the durations of the workload.
 func phases(w *recipes.Workload, levels []int) []Phase {
 	out := make([]Phase, 0, len(levels))
 	for i, l := range levels {
@@ -125,47 +126,47 @@ func phases(w *recipes.Workload, levels []int) []Phase {
 	return out
 }
 
-// substitute notes what is done instead of what the recipe says.
+// substitute records a difference between plan and recipe.
 func (b *builder) substitute(what, from, to, why string) {
-	b.p.Substitutions = append(b.p.Substitutions, Substitution{What: what, From: from, To: to, Why: why})
+	b.plan.Substitutions = append(b.plan.Substitutions, Substitution{What: what, From: from, To: to, Why: why})
 }
 
-const critical = "the run fails: every other step is stopped"
+const critical = "the run fails and all other steps are stopped"
 
-// add adds a step; srun starts it with further options, if a job does.
-func (b *builder) add(s Step, srun ...string) {
+// addStep adds a step. On Slurm, srun gets the given additional options.
+func (b *builder) addStep(s Step, srun ...string) {
 	if b.Target == Local {
 		s.Launch = s.Argv
 	} else {
 		s.Launch = b.srun(&s, srun)
 		s.Shell = s.shell()
 	}
-	b.p.Steps = append(b.p.Steps, s)
+	b.plan.Steps = append(b.plan.Steps, s)
 }
 
-// serve adds the steps of the servers, a backend's own or those that stand in for
-// it, and returns the frontend.
-func (b *builder) serve(servers backend.Servers) backend.Process {
+// addServers adds the steps of the servers, either those of the backend or mock servers, and
+// returns the frontend.
+func (b *builder) addServers(servers backend.Servers) backend.Process {
 	site := b.site()
 	add := func(p backend.Process, stage Stage, log string, gpus []int, nodes ...int) {
-		b.add(Step{
+		b.addStep(Step{
 			Name: p.Name, Role: p.Role, Stage: stage, Nodes: nodes, Tasks: p.Tasks, GPUs: gpus, Env: p.Env, Argv: p.Argv,
 			Log: log, Ready: p.Ready, Fatal: p.Fatal, Failure: critical,
 		}, p.Srun...)
 	}
 	for _, p := range servers.Services(site) {
-		add(p, Infra, "service_"+p.Name+".out", nil, b.l.infra)
+		add(p, Infra, "service_"+p.Name+".out", nil, b.layout.infra)
 	}
-	for i, w := range b.l.workers {
+	for i, w := range b.layout.workers {
 		log := fmt.Sprintf("%s_%s_w%d.out", nodeName(w.nodes[0]), w.role.Name, w.index)
 		add(servers.Worker(site, site.Workers[i]), Workers, log, w.gpus, w.nodes...)
 	}
 	front := servers.Frontend(site)
-	add(front, FrontendStage, nodeName(b.l.frontend)+"_"+front.Name+".out", nil, b.l.frontend)
+	add(front, FrontendStage, nodeName(b.layout.frontend)+"_"+front.Name+".out", nil, b.layout.frontend)
 	return front
 }
 
-// registry is the service with which the backend's workers register; empty: none.
+// registry returns the service with which the backend's workers register; empty: none.
 func (b *builder) registry() string {
 	if services := b.backend.Services(b.site()); len(services) > 0 {
 		return services[0].Name
@@ -173,26 +174,27 @@ func (b *builder) registry() string {
 	return ""
 }
 
-// client adds the client's step, which runs this program.
-func (b *builder) client(env backend.Env, argv ...string) {
-	env.Add(b.r.Environment, "environment")
-	env.Add(b.r.Benchmark.Env, "benchmark.env")
-	b.add(Step{
-		Name: string(schema.Client), Role: schema.Client, Stage: Client, Nodes: []int{b.l.client}, Tasks: 1, Env: env,
+// addClient adds the step of the client, which runs this program.
+func (b *builder) addClient(env backend.Env, argv ...string) {
+	env.Add(b.recipe.Environment, "environment")
+	env.Add(b.recipe.Benchmark.Env, "benchmark.env")
+	b.addStep(Step{
+		Name: string(schema.Client), Role: schema.Client, Stage: Client, Nodes: []int{b.layout.client}, Tasks: 1, Env: env,
 		Argv: argv,
-		Log:  "benchmark.out", Failure: "the run ends with the client's exit code", EndsRun: true, StallSeconds: b.StallSeconds,
+		Log:  "benchmark.out", Failure: "the run ends with the client's exit code", EndsRun: true,
+		StallSeconds: b.StallSeconds,
 	})
 }
 
-// site tells a backend where things are.
+// site returns the paths, nodes and workers of the run for a backend.
 func (b *builder) site() backend.Deployment {
 	node := func(i int) backend.Node { return backend.Node{Name: nodeName(i), Address: address(i)} }
 	s := backend.Deployment{
-		Recipe: b.r, Model: b.p.Model, ModelPath: b.modelPath(), LogDir: containerLogs, JobID: JobID, Program: Binary,
-		Head: node(b.l.head), Infra: node(b.l.infra), Frontend: node(b.l.frontend),
+		Recipe: b.recipe, Model: b.plan.Model, ModelPath: b.modelPath(), LogDir: containerLogs, JobID: JobID, Program: Binary,
+		Head: node(b.layout.head), Infra: node(b.layout.infra), Frontend: node(b.layout.frontend),
 		Port: func(step string) string { return "{port:" + step + "}" },
 	}
-	for i, w := range b.l.workers {
+	for i, w := range b.layout.workers {
 		worker := backend.Worker{Role: w.role, Index: w.index, Number: i, GPUs: w.gpus, Ranks: w.ranks}
 		for _, n := range w.nodes {
 			worker.Nodes = append(worker.Nodes, node(n))
@@ -202,5 +204,5 @@ func (b *builder) site() backend.Deployment {
 	return s
 }
 
-// errNoWorkload says that a target needs the workload file itself.
+// errNoWorkload reports a missing workload, which some targets rewrite.
 var errNoWorkload = problem.New(problem.WorkloadMissing, "a workload file is required; pass --workload FILE")

@@ -10,16 +10,16 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// worker is one engine with its place.
+// worker is one worker with its nodes and GPUs.
 type worker struct {
 	role  recipes.Role
 	index int
 	nodes []int
-	gpus  []int // of its one node; nil: all of each node
+	gpus  []int // GPU indexes on its single node; nil: all GPUs of its nodes
 	ranks int
 }
 
-// layout is who runs where, by node index.
+// layout assigns services and workers to node indexes.
 type layout struct {
 	nodes                 int
 	head, infra, frontend int
@@ -27,16 +27,16 @@ type layout struct {
 	workers               []worker
 }
 
-// mostNodes bounds a plan: a slip of the keyboard must not fill the memory.
-const mostNodes = 4096
+// maxNodes limits the size of a plan, so that a typo does not exhaust memory.
+const maxNodes = 4096
 
-// place lays a recipe out over nodes by upstream's rules: reserved nodes first,
-// then prefill, decode and aggregated workers over the rest in order.
-func place(r *recipes.Recipe) (layout, error) {
+// newLayout assigns the parts of a recipe to nodes by the rules of srt-slurm: reserved nodes
+// first, then prefill, decode and aggregated workers in this order.
+func newLayout(r *recipes.Recipe) (layout, error) {
 	front, back := reserved(r)
-	if n, w := r.WorkerNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers; n > mostNodes || w > mostNodes {
+	if n, w := r.WorkerNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers; n > maxNodes || w > maxNodes {
 		return layout{}, problem.Errorf(problem.PlanInvalid,
-			"at most %d worker nodes and %[1]d workers are supported, got %d nodes and %d workers", mostNodes, n, w)
+			"at most %d worker nodes and %[1]d workers are supported, got %d nodes and %d workers", maxNodes, n, w)
 	}
 	l := layout{nodes: r.WorkerNodes() + len(front) + len(back)}
 	l.head = len(front) // first worker node
@@ -59,15 +59,15 @@ func place(r *recipes.Recipe) (layout, error) {
 	}
 	l.workers = ws
 	if l.frontend < 0 {
-		l.frontend = l.pick(r.Frontend.Placement)
+		l.frontend = l.placementNode(r.Frontend.Placement)
 	}
 	if l.client < 0 {
-		l.client = l.pick(r.Benchmark.Placement)
+		l.client = l.placementNode(r.Benchmark.Placement)
 	}
 	return l, nil
 }
 
-// assign gives a reserved node its roles; one node may hold several.
+// assign assigns roles to a reserved node.
 func (l *layout) assign(roles []schema.Role, node int) {
 	for _, r := range roles {
 		switch r {
@@ -81,9 +81,9 @@ func (l *layout) assign(roles []schema.Role, node int) {
 	}
 }
 
-// reserved lists nodes that are kept for roles, at the front and at the back of
-// the allocation. Roles share one node unless the recipe says otherwise; that
-// node is the last one where a client node is asked for.
+// reserved returns the roles of nodes without workers, at the front and at the back of the
+// allocation. With Colocate, all roles share one node, which is the last node if the client
+// has a dedicated node and the first node otherwise.
 func reserved(r *recipes.Recipe) (front, back [][]schema.Role) {
 	var roles []schema.Role
 	if r.DedicatedInfra {
@@ -107,9 +107,9 @@ func reserved(r *recipes.Recipe) (front, back [][]schema.Role) {
 	return front, back
 }
 
-// pick finds the node of a placement word: the leader of the first or last
-// decode worker, else the head.
-func (l *layout) pick(placement string) int {
+// placementNode returns the node for a placement value: the first node of the first or last
+// decode worker, or else the head node.
+func (l *layout) placementNode(placement string) int {
 	first, last := -1, -1
 	for _, w := range l.workers {
 		if w.role.Name == schema.Decode {
@@ -128,8 +128,8 @@ func (l *layout) pick(placement string) int {
 	return l.head
 }
 
-// placeWorkers packs workers over worker nodes: whole nodes for those of a node's GPUs or more,
-// contiguous GPU ranges for smaller ones. Decode starts on a fresh node while there is one.
+// placeWorkers assigns workers to nodes: entire nodes to workers with at least the GPUs of a node,
+// contiguous GPU ranges to smaller ones. Decode workers start on an unused node if there is one.
 func placeWorkers(r *recipes.Recipe, first int) ([]worker, error) {
 	p := packer{node: first, end: first + r.WorkerNodes(), perNode: r.GPUsPerNode, spread: r.SpreadWorkers}
 	var out []worker
@@ -139,7 +139,7 @@ func placeWorkers(r *recipes.Recipe, first int) ([]worker, error) {
 		}
 		gpus := r.GPUsPerWorker(role)
 		for i := range role.Workers {
-			w, ok := p.put(gpus)
+			w, ok := p.place(gpus)
 			if !ok {
 				return nil, problem.Errorf(problem.PlanInvalid,
 					"%s worker %d needs %d GPUs, but the recipe's %d worker nodes of %d GPUs are used up; "+
@@ -152,8 +152,9 @@ func placeWorkers(r *recipes.Recipe, first int) ([]worker, error) {
 	return out, nil
 }
 
+// packer fills worker nodes in order.
 type packer struct {
-	node, end int // next node, and the first one beyond
+	node, end int // current node, and the first index past the last node
 	used      int // GPUs taken on node
 	perNode   int
 	spread    bool
@@ -161,7 +162,7 @@ type packer struct {
 
 func (p *packer) next() { p.node, p.used = p.node+1, 0 }
 
-func (p *packer) put(gpus int) (worker, bool) {
+func (p *packer) place(gpus int) (worker, bool) {
 	if gpus < 1 {
 		return worker{}, false
 	}
@@ -194,9 +195,9 @@ func (p *packer) put(gpus int) (worker, bool) {
 	return w, true
 }
 
-// describe names every node and what happens on it. Registry is the service with
-// which workers register; empty: none.
-func (l *layout) describe(registry string) []Node {
+// nodeList returns every node with its roles. Registry is the service with which workers
+// register; empty: none.
+func (l *layout) nodeList(registry string) []Node {
 	out := make([]Node, l.nodes)
 	for i := range out {
 		out[i] = Node{Index: i, Name: nodeName(i), Roles: []string{}}
@@ -215,8 +216,8 @@ func (l *layout) describe(registry string) []Node {
 	return out
 }
 
-// together is the layout on one node, as a machine that shares nothing out has it.
-func (l layout) together() layout {
+// onOneNode returns the layout with all workers on one node, for a local run.
+func (l layout) onOneNode() layout {
 	one := layout{nodes: 1, workers: slices.Clone(l.workers)}
 	for i := range one.workers {
 		one.workers[i].nodes, one.workers[i].gpus = []int{0}, nil
@@ -224,7 +225,7 @@ func (l layout) together() layout {
 	return one
 }
 
-// nodeName and address stand for a node's until the plan is bound.
+// nodeName and address return the placeholders for the name and address of a node.
 func nodeName(i int) string { return "{node:" + strconv.Itoa(i) + "}" }
 
 func address(i int) string { return "{ip:" + strconv.Itoa(i) + "}" }

@@ -11,65 +11,64 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Defaults of [LocalScale]: what two cores play without distorting the figures.
+// Defaults of [LocalScale]: a load that two cores can generate without distorting the figures.
 const (
 	DefaultUsers   = 12
 	DefaultSeconds = 40
 )
 
-// neverEnough is a stop criterion that no local run meets.
-const neverEnough = 1_000_000
+// unreachableCount is a number of trajectories that no local run reaches.
+const unreachableCount = 1_000_000
 
-// local plans the run for this machine: mock servers in the place of the backend's,
-// the built-in client in the place of the external one, users and times scaled. Each
-// difference is a row of Substitutions.
-func (b *builder) local() error {
+// buildLocal plans the run for this machine, with mock servers instead of the backend's servers,
+// the built-in client instead of the external one, and scaled users and times. Each difference
+// is recorded as a substitution.
+func (b *builder) buildLocal() error {
 	if b.Workload == nil {
 		return errNoWorkload
 	}
-	b.substitute("nodes", fmt.Sprintf("%d nodes of %d GPUs", b.l.nodes, b.r.GPUsPerNode), "this machine",
-		"one process a worker, no GPU")
-	b.substitute("container", b.r.Container, "none", "processes run on the host")
-	b.l = b.l.together()
-	b.standIns(backend.LocalMock())
-	if err := b.scale(); err != nil {
+	b.substitute("nodes", fmt.Sprintf("%d nodes of %d GPUs", b.layout.nodes, b.recipe.GPUsPerNode), "this machine",
+		"one process per worker, no GPU")
+	b.substitute("container", b.recipe.Container, "none", "processes run directly on the host")
+	b.layout = b.layout.onOneNode()
+	b.substituteServers(backend.LocalMock())
+	if err := b.scaleLocal(); err != nil {
 		return err
 	}
-	front := b.serve(backend.LocalMock())
-	b.client(nil, Binary, "replay", "--config", localWorkload, "--base-url", "http://"+front.Host+":"+front.Port+"/v1",
-		"--model", b.p.Model, "--concurrencies", recipes.JoinInts(b.levels),
+	front := b.addServers(backend.LocalMock())
+	b.addClient(nil, Binary, "replay", "--config", localWorkload, "--base-url", "http://"+front.Host+":"+front.Port+"/v1",
+		"--model", b.plan.Model, "--concurrencies", recipes.JoinInts(b.levels),
 		"--request-log-path", LogDir+"/agentperf/requests.jsonl",
 		"--results-dir", LogDir+"/agentperf", "--events", LogDir+"/events.client.jsonl")
 	b.substitute("client", "external agentperf-client", "built-in replay client",
-		"the external one needs its checkout and a container")
-	b.p.Nodes = []Node{{Index: 0, Name: nodeName(0), Roles: []string{}}}
-	for i := range b.p.Steps {
-		b.p.Nodes[0].Roles = append(b.p.Nodes[0].Roles, strings.ReplaceAll(b.p.Steps[i].Name, "_", " "))
+		"the external client needs a checkout and a container")
+	b.plan.Nodes = []Node{{Index: 0, Name: nodeName(0), Roles: []string{}}}
+	for i := range b.plan.Steps {
+		b.plan.Nodes[0].Roles = append(b.plan.Nodes[0].Roles, strings.ReplaceAll(b.plan.Steps[i].Name, "_", " "))
 	}
 	return nil
 }
 
-// standIns notes which servers of the backend the mock servers replace.
-func (b *builder) standIns(mock backend.Mock) {
+// substituteServers records which servers of the backend are replaced by mock servers.
+func (b *builder) substituteServers(mock backend.Mock) {
 	if name := b.registry(); name != "" {
-		b.substitute(name, "service registry", "none", "the frontend is told its workers' addresses")
+		b.substitute(name, "service registry", "none", "the frontend gets the addresses of its workers as arguments")
 	}
-	n := len(b.l.workers)
+	n := len(b.layout.workers)
 	b.substitute("engines", fmt.Sprintf("%d %s workers", n, b.backend.Title()), fmt.Sprintf("%d mock workers", n),
-		"no GPU: tokens by arithmetic, "+mock.String())
-	b.substitute("frontend", b.r.Frontend.Type, "mock frontend", "routes by session as dynamo does")
+		"no GPU: simulated tokens, "+mock.String())
+	b.substitute("frontend", b.recipe.Frontend.Type, "mock frontend", "routes by session, like dynamo")
 }
 
-// localWorkload is the client's workload in the run's folder.
+// localWorkload is the client's workload in the run directory.
 const localWorkload = RunDir + "/benchmark_config.yaml"
 
-// scale shrinks users and times by one factor each, so that every phase keeps
-// its shape: the same shares of ramp, settling and measurement, and a timeout
-// rule that holds exactly if it held before.
-func (b *builder) scale() error {
+// scaleLocal reduces users and times by one factor each. Each phase keeps the proportions of
+// ramp, settling and measurement, and the timeout rule holds exactly if it held before.
+func (b *builder) scaleLocal() error {
 	w := b.Workload
 	if b.Smoke {
-		b.levels = []int{b.r.Benchmark.MaxLevel()}
+		b.levels = []int{b.recipe.Benchmark.MaxLevel()}
 		b.Local.Users, b.Local.Seconds = min(b.Local.Users, smokeUsers), min(b.Local.Seconds, smokeSeconds)
 	}
 	for _, c := range recipes.CheckTimeouts(w, b.levels) {
@@ -82,27 +81,27 @@ func (b *builder) scale() error {
 		return problem.Errorf(problem.FlagValue,
 			"users must be at least 1 and the phase longer than 0 s, got %d users and %g s", users, seconds)
 	}
-	most := b.r.Benchmark.MaxLevel()
-	users = min(users, most)
+	maxLevel := b.recipe.Benchmark.MaxLevel()
+	users = min(users, maxLevel)
 	factor := min(1, seconds/w.PhaseTimeout.Float())
 	var levels []int
 	for _, l := range b.levels {
-		levels = append(levels, max(1, int(math.Round(float64(l)*float64(users)/float64(most)))))
+		levels = append(levels, max(1, int(math.Round(float64(l)*float64(users)/float64(maxLevel)))))
 	}
 	rate := w.SpawnRate.Float()
-	if ramp := float64(most-1) / rate * factor; users > 1 && ramp > 0 {
+	if ramp := float64(maxLevel-1) / rate * factor; users > 1 && ramp > 0 {
 		rate = math.Ceil(float64(users-1)/ramp*1e6) / 1e6
 	}
-	b.play(levels, "the highest level plays "+strconv.Itoa(users)+" users, the others in proportion")
-	times := shape(w.PhaseTimeout.Float()*factor, w.Settling.Float()*factor, w.MinMeasurement.Float()*factor, rate)
+	b.setLevels(levels, "the highest level has "+strconv.Itoa(users)+" users, the others in proportion")
+	times := phaseSettings(w.PhaseTimeout.Float()*factor, w.Settling.Float()*factor, w.MinMeasurement.Float()*factor, rate)
 	for _, s := range times {
-		b.substitute(s.Name, b.quantity(s.Name), s.Value, fmt.Sprintf("one factor for all times: %.4g", factor))
+		b.substitute(s.Name, b.workloadText(s.Name), s.Value, fmt.Sprintf("all times scaled by %.4g", factor))
 	}
-	stop := recipes.Var{Name: "min_trajectories_per_user", Value: strconv.Itoa(neverEnough)}
-	b.substitute(stop.Name, b.quantity(stop.Name), stop.Value,
-		"mock answers are quick: by its criteria the phase would end at once instead of at its timeout")
+	stop := recipes.Var{Name: "min_trajectories_per_user", Value: strconv.Itoa(unreachableCount)}
+	b.substitute(stop.Name, b.workloadText(stop.Name), stop.Value,
+		"mock servers answer fast: the phase would end at once instead of at its timeout")
 	for _, p := range b.Local.Paths {
-		b.substitute(p.Name, "container path", p.Value, "no container: read through the recipe's mounts")
+		b.substitute(p.Name, "container path", p.Value, "no container: resolved through the recipe's mounts")
 	}
-	return b.rewrite(localWorkload, append(append(times, stop), b.Local.Paths...))
+	return b.writeWorkload(localWorkload, append(append(times, stop), b.Local.Paths...))
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Where a container of the run has the log dir and the model.
+// Paths of the log directory and the model in containers.
 const (
 	containerLogs  = "/logs"
 	containerModel = "/model"
 )
 
-// mounts lists the container mounts in upstream's order; of two with one host
-// path the later one holds.
-func (b *builder) mounts() error {
+// addMounts adds the container mounts in the order of srt-slurm. Of two mounts with the same
+// host path, the later one replaces the earlier one.
+func (b *builder) addMounts() error {
 	add := func(host, container, source string) {
-		b.p.Mounts = slices.DeleteFunc(b.p.Mounts, func(m Mount) bool { return m.Host == host })
-		b.p.Mounts = append(b.p.Mounts, Mount{Host: host, Container: container, Source: source})
+		b.plan.Mounts = slices.DeleteFunc(b.plan.Mounts, func(m Mount) bool { return m.Host == host })
+		b.plan.Mounts = append(b.plan.Mounts, Mount{Host: host, Container: container, Source: source})
 	}
 	add(LogDir, containerLogs, backend.BuiltIn)
-	if !strings.HasPrefix(b.r.ModelPath, "hf:") {
-		add(b.r.ModelPath, containerModel, "model.path")
+	if !strings.HasPrefix(b.recipe.ModelPath, "hf:") {
+		add(b.recipe.ModelPath, containerModel, "model.path")
 	}
-	if d := b.r.StageDir; d != "" {
+	if d := b.recipe.StageDir; d != "" {
 		add(path.Dir(d), path.Dir(d), "model.stage_dir")
 	}
 	add(RunDir+"/bin", "/agentperf", backend.BuiltIn)
@@ -39,19 +39,19 @@ func (b *builder) mounts() error {
 			add(m.Name, m.Value, b.Cluster.File)
 		}
 	}
-	for _, m := range b.r.ExtraMounts {
+	for _, m := range b.recipe.ExtraMounts {
 		host, container, ok := strings.Cut(m, ":")
 		if !ok {
 			return problem.Errorf(problem.PlanInvalid, "extra_mount: %q has no colon; write host:container", m)
 		}
 		add(host, container, "extra_mount")
 	}
-	for _, m := range b.r.ContainerMounts {
-		host, err := b.template(m.Name)
+	for _, m := range b.recipe.ContainerMounts {
+		host, err := b.expandTemplate(m.Name)
 		if err != nil {
 			return err
 		}
-		container, err := b.template(m.Value)
+		container, err := b.expandTemplate(m.Value)
 		if err != nil {
 			return err
 		}
@@ -60,12 +60,13 @@ func (b *builder) mounts() error {
 	return nil
 }
 
-// template fills the placeholders that container_mounts may use; the ones that
-// are known only in the job become the plan's own.
-func (b *builder) template(s string) (string, error) {
+// expandTemplate replaces the placeholders of container_mounts. Values that are known only
+// in the job become placeholders of the plan.
+func (b *builder) expandTemplate(s string) (string, error) {
 	known := map[string]string{
-		"job_id": JobID, "run_name": b.r.Name + "_" + JobID, "head_node_ip": address(b.l.head), "log_dir": LogDir,
-		"model_path": b.r.ModelPath, "container_image": b.r.Container, "gpus_per_node": strconv.Itoa(b.r.GPUsPerNode),
+		"job_id": JobID, "run_name": b.recipe.Name + "_" + JobID, "head_node_ip": address(b.layout.head), "log_dir": LogDir,
+		"model_path": b.recipe.ModelPath, "container_image": b.recipe.Container,
+		"gpus_per_node": strconv.Itoa(b.recipe.GPUsPerNode),
 	}
 	var out strings.Builder
 	for rest := s; rest != ""; {
@@ -86,13 +87,13 @@ func (b *builder) template(s string) (string, error) {
 	return out.String(), nil
 }
 
-// modelPath is where workers find the model.
+// modelPath returns the path or the Hugging Face id of the model for workers.
 func (b *builder) modelPath() string {
-	if id, ok := strings.CutPrefix(b.r.ModelPath, "hf:"); ok {
+	if id, ok := strings.CutPrefix(b.recipe.ModelPath, "hf:"); ok {
 		return id
 	}
-	if b.r.StageDir != "" {
-		return path.Join(b.r.StageDir, path.Base(b.r.ModelPath))
+	if b.recipe.StageDir != "" {
+		return path.Join(b.recipe.StageDir, path.Base(b.recipe.ModelPath))
 	}
 	return containerModel
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// omitted are fields that srtctl heeds and a plan does not yet, whatever the backend: a run would
-// differ from what the recipe says, so each is told where it is given.
+// omitted lists fields that srtctl supports and plans of this program do not, for all backends. A
+// recipe that sets one gets a warning, because the run would differ from it.
 var omitted = []backend.Omission{
 	{Path: "setup_script", Reason: "the script is not run"},
 	{Path: "model.stage_dir", Reason: "the model is not copied to the nodes first"},
@@ -18,8 +18,8 @@ var omitted = []backend.Omission{
 	{Path: "identity", Reason: "it is not verified"},
 }
 
-// omittedOfRole are the same, below each role of layout 2.
-var omittedOfRole = []backend.Omission{
+// omittedPerRole lists such fields of each role in layout 2.
+var omittedPerRole = []backend.Omission{
 	{Path: "engine", Reason: "the role's own engine is not used"},
 	{Path: "container", Reason: "the role runs in the model's container"},
 	{Path: "sidecar", Reason: "it is not started"},
@@ -28,8 +28,8 @@ var omittedOfRole = []backend.Omission{
 	{Path: "srun_options", Reason: "they are not passed on"},
 }
 
-// Omissions lists what a recipe gives and its plan leaves out. Backends are those
-// that it may ask for; nil: those of this program.
+// Omissions returns the fields that a recipe sets and its plan does not support. Backends are
+// the available ones; nil: those of this program.
 func Omissions(r *recipes.Recipe, backends backend.List) []backend.Omission {
 	var out []backend.Omission
 	add := func(path, why string) { out = append(out, backend.Omission{Path: path, Reason: why}) }
@@ -39,7 +39,7 @@ func Omissions(r *recipes.Recipe, backends backend.List) []backend.Omission {
 		}
 	}
 	for _, role := range schema.WorkerRoles() {
-		for _, o := range omittedOfRole {
+		for _, o := range omittedPerRole {
 			if path := "roles." + string(role) + "." + o.Path; r.Has(path) {
 				add(path, o.Reason)
 			}

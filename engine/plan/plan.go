@@ -1,6 +1,6 @@
-// Package plan turns a recipe into everything that a run will do: nodes by role, mounts, files, and
-// every step with its environment, command and log. It is pure: no file is read, no process asked.
-// A dry-run prints the plan, and what runs is the same value with its placeholders bound.
+// Package plan turns a recipe into a plan of its run: nodes by role, mounts, files, and every step
+// with its environment, command and log. It does no I/O. A dry-run prints the plan, and a run
+// executes the same plan with its placeholders bound.
 package plan
 
 import (
@@ -12,78 +12,78 @@ import (
 // Target is where a plan runs.
 type Target string
 
-// The targets: an allocation of a Slurm cluster, or this machine, on which mock
-// servers stand in for the engines.
+// The targets: an allocation of a Slurm cluster, or this machine with mock servers instead of
+// engines.
 const (
 	Slurm Target = "slurm"
 	Local Target = "local"
-	// Srtctl is a Slurm job too, which an installed srtctl makes from the recipe: the
-	// plan says what it comes to, not how.
+	// Srtctl is a Slurm job that an installed srtctl makes from the recipe. The plan shows
+	// its nodes and steps, but srtctl builds the commands.
 	Srtctl Target = "srtctl"
 )
 
-// OnSlurm says whether a run of this target is a job of Slurm's.
+// OnSlurm reports whether a run of this target is a Slurm job.
 func (t Target) OnSlurm() bool { return t == Slurm || t == Srtctl }
 
-// Placeholders that stand for what is not known before the run; [Plan.Bind] replaces them. {node:N}
-// is the name of node N of the allocation, {ip:N} its address, {port:STEP} a local step's port.
+// Placeholders for values that are unknown before the run; [Plan.Bind] replaces them. {node:N} is
+// the name of node N of the allocation, {ip:N} its address, {port:STEP} the port of a local step.
 const (
 	JobID  = "{job_id}"
-	RunDir = "{run_dir}" // the run's own folder
-	LogDir = "{log_dir}" // its logs
+	RunDir = "{run_dir}" // the run directory
+	LogDir = "{log_dir}" // the log directory
 	Binary = "{bin}"     // this program
 )
 
-// Plan is a run before it runs. JSON keeps field order; env values are as they
-// will be set, secrets included: redact before display with [Plan.Redacted].
+// Plan describes everything that a run will do. Values of environment variables include
+// secrets: use [Plan.Redacted] before display.
 type Plan struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
 	Target  Target `json:"target"`
-	Model   string `json:"model"` // the served name, the one that clients send
+	Model   string `json:"model"` // the served name, which clients send
 	Nodes   []Node `json:"nodes"`
-	// GPUsPerNode and Image say what a node and a container of the run are.
+	// GPUsPerNode and Image describe the nodes and the containers of the run.
 	GPUsPerNode int     `json:"gpus_per_node"`
 	Image       string  `json:"image"`
 	Mounts      []Mount `json:"mounts"`
 	Files       []File  `json:"files"` // written before the first step
 	Steps       []Step  `json:"steps"`
 	Phases      []Phase `json:"phases"`
-	// Substitutions are what the run does instead of what the recipe says.
+	// Substitutions are the differences between the run and the recipe.
 	Substitutions []Substitution   `json:"swaps"`
-	Changes       []recipes.Change `json:"changes"`    // what the cluster file changed
-	Script        string           `json:"script"`     // sbatch script; empty for local
-	OutputDir     string           `json:"output_dir"` // the base below which the run's folder is made
+	Changes       []recipes.Change `json:"changes"`    // changes by the cluster file
+	Script        string           `json:"script"`     // batch script; empty for local runs
+	OutputDir     string           `json:"output_dir"` // parent of the run directory
 	Smoke         bool             `json:"smoke,omitempty"`
-	Scale         LocalScale       `json:"-"` // what a local plan was asked to play
+	Scale         LocalScale       `json:"-"` // requested scale of a local plan
 }
 
-// Node is one node of the run and what happens on it.
+// Node is one node of the run and its roles.
 type Node struct {
 	Index int      `json:"index"`
 	Name  string   `json:"name"` // {node:N} until bound
 	Roles []string `json:"roles"`
 }
 
-// Mount is one container mount and who asked for it.
+// Mount is one container mount and its origin.
 type Mount struct {
 	Host      string `json:"host"`
-	Container string `json:"container"` // options behind a second colon
+	Container string `json:"container"` // may have options after a colon
 	Source    string `json:"source"`
 }
 
-// File is a file that the run needs and that the plan makes.
+// File is a file that is written before the first step.
 type File struct {
 	Path    string      `json:"path"`
 	Content string      `json:"content"`
 	Source  string      `json:"source"`
-	Role    schema.Role `json:"-"` // the one whose engine it configures, in a plan that was just built
+	Role    schema.Role `json:"-"` // role whose engine it configures; only in a plan that was just built
 }
 
-// Var is one environment variable of a step with its origin, as a backend gives it.
+// Var is one environment variable of a step and its origin.
 type Var = backend.Var
 
-// Readiness is what must be seen of a step before the next stage starts.
+// Readiness is the condition for a step to be ready.
 type Readiness = backend.Readiness
 
 // The probes of a [Readiness].
@@ -94,8 +94,8 @@ const (
 	ProbeHealth = backend.ProbeHealth
 )
 
-// Stage is the place of a step in the order: a stage starts once the steps
-// before it are ready, and is shut down before them.
+// Stage is the position of a step in the start order. A stage starts once all steps of the
+// previous stages are ready, and is shut down before them.
 type Stage int
 
 // The stages.
@@ -106,32 +106,31 @@ const (
 	Client
 )
 
-// Step is one process, or one srun over several nodes.
+// Step is one process, or one srun on several nodes.
 type Step struct {
 	Name   string      `json:"name"`
 	Role   schema.Role `json:"role"`
 	Stage  Stage       `json:"stage"`
 	Nodes  []int       `json:"nodes"`
-	Tasks  int         `json:"tasks"`          // ranks over all nodes
-	GPUs   []int       `json:"gpus,omitempty"` // of its node; empty: all
+	Tasks  int         `json:"tasks"`          // number of tasks on all nodes
+	GPUs   []int       `json:"gpus,omitempty"` // GPU indexes on its node; empty: all
 	Env    []Var       `json:"env"`
 	Argv   []string    `json:"argv"`   // what runs in the container
-	Launch []string    `json:"launch"` // what this machine executes for it
-	// Shell is what a user executes to look around beside it, while it runs; empty
-	// where there is no such way.
+	Launch []string    `json:"launch"` // command that starts it
+	// Shell is a command that opens a shell on its node while it runs; empty if not available.
 	Shell []string  `json:"shell,omitempty"`
 	Log   string    `json:"log"` // file in the log dir
 	Ready Readiness `json:"ready"`
-	// Fatal are patterns (RE2); a line of the step's log that one of them matches
-	// fails the run: an engine may die while its launcher lives on.
+	// Fatal are regular expressions (RE2). A matching line in the step's log fails the run,
+	// because an engine may fail while its launcher keeps running.
 	Fatal   []string `json:"fatal,omitempty"`
-	Failure string   `json:"failure"` // what an exit of the step before the run's end means
-	// StallSeconds is how long the client may be silent until that is told; 0: for ever.
+	Failure string   `json:"failure"` // consequence of an exit before the end of the run
+	// StallSeconds is how long the client may write nothing before a stall is reported; 0: forever.
 	StallSeconds float64 `json:"stall_seconds,omitempty"`
 	EndsRun      bool    `json:"ends"` // true for the client, whose exit ends the run with its code
 }
 
-// Phase is one concurrency level as the plan expects it, in seconds.
+// Phase is the expected course of one concurrency level.
 type Phase struct {
 	Index           int     `json:"index"`
 	Concurrency     int     `json:"level"` // users
@@ -143,7 +142,7 @@ type Phase struct {
 	MinPerUser      int     `json:"min_trajectories_per_user"`
 }
 
-// Substitution is one thing that a run does instead of what the recipe says.
+// Substitution is one difference between a run and its recipe.
 type Substitution struct {
 	What string `json:"what"`
 	From string `json:"from"`
@@ -151,23 +150,23 @@ type Substitution struct {
 	Why  string `json:"why"`
 }
 
-// Request is what [Build] needs beside the recipe.
+// Request holds the arguments of [Build].
 type Request struct {
 	Recipe       *recipes.Recipe
-	Workload     *recipes.Workload // nil: the recipe's container path stands, phases unknown
+	Workload     *recipes.Workload // nil: unknown phases, and the client reads the path in the recipe
 	Cluster      *recipes.Cluster
-	Changes      []recipes.Change // what Cluster.Apply did to the recipe
+	Changes      []recipes.Change // result of Cluster.Apply
 	Target       Target
-	OutputDir    string       // the base of run folders
-	Smoke        bool         // plays a few users for the shortest phase
-	StallSeconds float64      // how long the client may be silent until that is told
-	Local        LocalScale   // scales a run to this machine; used by target local alone
-	Backends     backend.List // those that a recipe may ask for; nil: those of this program
+	OutputDir    string       // parent of the run directory
+	Smoke        bool         // run a few users for the shortest phase
+	StallSeconds float64      // see [Step.StallSeconds]
+	Local        LocalScale   // scale for target Local
+	Backends     backend.List // available backends; nil: those of this program
 }
 
-// LocalScale is how much of a run this machine plays.
+// LocalScale is the size of a local run.
 type LocalScale struct {
-	Users   int           // of the highest level; lower ones in proportion
-	Seconds float64       // of one phase: its timeout
-	Paths   []recipes.Var // workload keys whose files this machine sees elsewhere
+	Users   int           // of the highest concurrency level; lower ones are scaled in proportion
+	Seconds float64       // timeout of a phase
+	Paths   []recipes.Var // workload keys with other paths on this machine
 }

@@ -128,12 +128,12 @@ func TestLayouts(t *testing.T) {
 			if ds.Errors() > 0 {
 				t.Fatal(ds)
 			}
-			l, err := place(r)
+			l, err := newLayout(r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var nodes []string
-			for _, n := range l.describe("etcd") {
+			for _, n := range l.nodeList("etcd") {
 				nodes = append(nodes, strings.Join(n.Roles, ","))
 			}
 			if got := strings.Join(nodes, " | "); got != c.want {

@@ -14,37 +14,37 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// slurm plans the run as a job.
-func (b *builder) slurm() error {
-	if err := b.mounts(); err != nil {
+// buildSlurm plans the run as a Slurm job.
+func (b *builder) buildSlurm() error {
+	if err := b.addMounts(); err != nil {
 		return err
 	}
-	if err := b.configs(); err != nil {
+	if err := b.addConfigs(); err != nil {
 		return err
 	}
 	if b.Smoke {
-		if err := b.smoke(); err != nil {
+		if err := b.shortenForSmoke(); err != nil {
 			return err
 		}
 	}
-	front := b.serve(b.backend)
+	front := b.addServers(b.backend)
 	var env backend.Env
-	env.Set("SRTCTL_FRONTEND_TYPE", b.r.Frontend.Type, backend.BuiltIn)
+	env.Set("SRTCTL_FRONTEND_TYPE", b.recipe.Frontend.Type, backend.BuiltIn)
 	env.Set("SRT_FRONTEND_HOST", front.Host, backend.BuiltIn)
 	env.Set("SRT_FRONTEND_PORT", front.Port, backend.BuiltIn)
-	b.client(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+front.Host+":"+front.Port,
-		"--model", b.p.Model, "--client-dir", b.r.Benchmark.ClientDir, "--config", b.config,
+	b.addClient(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+front.Host+":"+front.Port,
+		"--model", b.plan.Model, "--client-dir", b.recipe.Benchmark.ClientDir, "--config", b.config,
 		"--concurrencies", recipes.JoinInts(b.levels))
 	if b.Target == Srtctl {
-		return b.srtctl()
+		return b.buildSrtctl()
 	}
-	b.p.Script = b.script()
+	b.plan.Script = b.script()
 	return nil
 }
 
-// configs writes each role's engine config where the engine reads it.
-func (b *builder) configs() error {
-	for _, role := range b.r.Roles() {
+// addConfigs adds the engine configuration file of each role.
+func (b *builder) addConfigs() error {
+	for _, role := range b.recipe.Roles() {
 		if role.Workers == 0 {
 			continue
 		}
@@ -53,41 +53,41 @@ func (b *builder) configs() error {
 			return err
 		}
 		if name != "" {
-			source := b.r.Position(role.ConfigPath).Path
-			b.p.Files = append(b.p.Files, File{Path: LogDir + "/" + name, Content: text, Source: source, Role: role.Name})
+			source := b.recipe.Position(role.ConfigPath).Path
+			b.plan.Files = append(b.plan.Files, File{Path: LogDir + "/" + name, Content: text, Source: source, Role: role.Name})
 		}
 	}
 	return nil
 }
 
-// srtctl leaves the job to srtctl: what it will do is what its own dry-run shows.
-func (b *builder) srtctl() error {
+// buildSrtctl records that srtctl makes the job. Its own dry-run shows the details.
+func (b *builder) buildSrtctl() error {
 	if b.Smoke {
 		return problem.New(problem.PlanUnsupported,
 			"srtctl can't start a smoke run, because it reads the workload that the recipe names; use --launcher slurm")
 	}
 	b.substitute("launcher", "a batch script of this program", "srtctl apply -f RECIPE -o "+b.OutputDir+" -y --json",
-		"srtctl makes script and steps itself (srtctl dry-run shows them); nodes, roles and logs are laid out as below")
-	b.substitute("sbatch_directives.comment", "as the recipe has it", "one of this run's own, before it",
-		"the job is found again by it")
+		"srtctl writes the script and the steps (see srtctl dry-run); nodes, roles and logs are as shown below")
+	b.substitute("sbatch_directives.comment", "the recipe's comment", "an id of this run, then the recipe's comment",
+		"identifies the job")
 	return nil
 }
 
-// srun is the command line of a step. Variables are set inside the container by
-// env(1), whose arguments no shell reads: an --export list would be split at
-// every comma, and a plain export would lose against the image's own values.
-// Secrets do not stand on a command line: they come with srun's own environment.
+// srun returns the command line of a step. env(1) sets the variables inside the container,
+// because --export would split values at commas, and variables inherited from srun would
+// lose against those of the image. Secrets are inherited from the environment of srun, so
+// that they are on no command line.
 func (b *builder) srun(s *Step, options []string) []string {
 	argv := append([]string{"srun", "--jobid", JobID, "--job-name", s.Name, "--overlap"}, options...)
 	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks),
-		"--nodelist", strings.Join(each(s.Nodes, nodeName), ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
-	image := b.p.Image
-	if s.Role == schema.Client && b.r.Benchmark.Image != "" {
-		image = b.r.Benchmark.Image
+		"--nodelist", strings.Join(mapStrings(s.Nodes, nodeName), ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
+	image := b.plan.Image
+	if s.Role == schema.Client && b.recipe.Benchmark.Image != "" {
+		image = b.recipe.Benchmark.Image
 	}
 	argv = append(argv, "--container-image", image, "--no-container-entrypoint", "--no-container-mount-home",
 		"--container-mounts", b.mountList())
-	for _, o := range b.r.SrunOptions {
+	for _, o := range b.recipe.SrunOptions {
 		argv = append(argv, option(o.Name, o.Value))
 	}
 	argv = append(argv, "--export=ALL")
@@ -116,12 +116,12 @@ func option(name, value string) string {
 }
 
 func (b *builder) mountList() string {
-	return strings.Join(each(b.p.Mounts, func(m Mount) string { return m.Host + ":" + m.Container }), ",")
+	return strings.Join(mapStrings(b.plan.Mounts, func(m Mount) string { return m.Host + ":" + m.Container }), ",")
 }
 
-// script is the batch script: it picks the program for the node's architecture
-// and becomes it. Without exec, the TERM that a cancel sends would end at the
-// shell. The run's folder is there before the job can start.
+// script returns the batch script. It selects the program for the architecture of the node
+// and replaces itself by it with exec, so that the program gets the SIGTERM of a
+// cancellation. The run directory exists before the job can start.
 func (b *builder) script() string {
 	var s strings.Builder
 	s.WriteString("#!/bin/bash\n")
@@ -142,11 +142,11 @@ exec "$run/bin/agentperf-tui" job run --run-dir "$run"
 }
 
 func (b *builder) directives() []string {
-	r, c := b.r, b.Cluster
-	n := strconv.Itoa(b.l.nodes)
+	r, c := b.recipe, b.Cluster
+	n := strconv.Itoa(b.layout.nodes)
 	out := []string{
 		"--job-name=" + quote(r.Name), "--output=" + quote(b.OutputDir+"/%j/logs/sweep_%j.log"), "--nodes=" + n,
-		"--ntasks=" + strconv.Itoa(r.GPUsPerNode*b.l.nodes), "--ntasks-per-node=" + strconv.Itoa(r.GPUsPerNode),
+		"--ntasks=" + strconv.Itoa(r.GPUsPerNode*b.layout.nodes), "--ntasks-per-node=" + strconv.Itoa(r.GPUsPerNode),
 	}
 	if c != nil && c.GPUsPerNodeDirective {
 		out = append(out, "--gpus-per-node="+strconv.Itoa(r.GPUsPerNode))
@@ -169,42 +169,42 @@ func (b *builder) directives() []string {
 	seen := map[string]bool{}
 	for _, o := range r.SbatchDirectives {
 		seen[o.Name] = true
-		out = append(out, option(o.Name, quoteIf(o.Value)))
+		out = append(out, option(o.Name, quoteNonEmpty(o.Value)))
 	}
 	if c != nil {
 		for _, o := range c.SbatchDirectives {
 			if !seen[o.Name] {
-				out = append(out, option(o.Name, quoteIf(o.Value)))
+				out = append(out, option(o.Name, quoteNonEmpty(o.Value)))
 			}
 		}
 	}
-	// A requeued job would write over the first start's logs. TERM goes to the
-	// batch process alone, 90 s before the limit, so that phases can be saved.
+	// A requeued job would overwrite the logs of its first start. SIGTERM goes to the batch
+	// process only, 90 s before the time limit, so that results can be saved.
 	return append(out, "--no-requeue", "--signal=B:TERM@90")
 }
 
-// quote makes one shell word of any text.
+// quote quotes a text as one shell word.
 func quote(s string) string {
 	q, err := syntax.Quote(s, syntax.LangBash)
-	if err != nil { // only NUL and invalid bytes, which no path or name may hold
+	if err != nil { // only for NUL and invalid bytes, which paths and names can't contain
 		return "''"
 	}
 	return q
 }
 
-func quoteIf(s string) string {
+func quoteNonEmpty(s string) string {
 	if s == "" {
 		return ""
 	}
 	return quote(s)
 }
 
-// CommandLine is an argument vector as a shell would take it.
+// CommandLine returns an argument vector as a quoted shell command.
 func CommandLine(argv []string) string {
-	return strings.Join(each(argv, quote), " ")
+	return strings.Join(mapStrings(argv, quote), " ")
 }
 
-// Secrets are the variables of a step that may stand on no command line.
+// Secrets returns the variables of a step that must not be on a command line.
 func (s Step) Secrets() []Var {
 	return slices.DeleteFunc(slices.Clone(s.Env), func(v Var) bool { return !recipes.IsSecret(v.Name) })
 }

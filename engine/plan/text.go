@@ -8,14 +8,14 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// Section is one part of a plan for people.
+// Section is one part of a plan for display.
 type Section struct {
 	Title string
 	Lines []string
 }
 
-// Sections is the whole plan for people, in the order in which one reads it: who
-// runs where, what differs from the recipe, then every step. Redact the plan first.
+// Sections returns the plan for display: nodes, phases, differences from the recipe, mounts and
+// files, then every step and the batch script. Redact the plan first.
 func (p *Plan) Sections() []Section {
 	var out []Section
 	add := func(title string, lines []string) {
@@ -23,23 +23,23 @@ func (p *Plan) Sections() []Section {
 			out = append(out, Section{title, lines})
 		}
 	}
-	add("NODES", each(p.Nodes, func(n Node) string {
+	add("NODES", mapStrings(p.Nodes, func(n Node) string {
 		return texttable.AlignLeft(n.Name, 10) + " " + strings.Join(n.Roles, ", ")
 	}))
-	add("PHASES", each(p.Phases, func(ph Phase) string {
+	add("PHASES", mapStrings(p.Phases, func(ph Phase) string {
 		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s",
 			ph.Index, ph.Concurrency, ph.RampSeconds, ph.SettlingSeconds, ph.TimeoutSeconds)
 	}))
-	add("SWAPS: what this target does instead of what the recipe says", each(p.Substitutions, func(s Substitution) string {
+	add("SUBSTITUTIONS: where this plan differs from the recipe", mapStrings(p.Substitutions, func(s Substitution) string {
 		return fmt.Sprintf("%s %s → %s  (%s)", texttable.AlignLeft(s.What, 26), s.From, s.To, s.Why)
 	}))
-	add("SITE: what the cluster file and the environment give", each(p.Changes, func(c recipes.Change) string {
+	add("SITE: values from the cluster file and the environment", mapStrings(p.Changes, func(c recipes.Change) string {
 		return fmt.Sprintf("%s %q → %q  (%s)", texttable.AlignLeft(c.Field, 26), c.From, c.To, c.Origin)
 	}))
-	add("MOUNTS", each(p.Mounts, func(m Mount) string {
+	add("MOUNTS", mapStrings(p.Mounts, func(m Mount) string {
 		return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source)
 	}))
-	add("FILES", each(p.Files, func(f File) string {
+	add("FILES", mapStrings(p.Files, func(f File) string {
 		return fmt.Sprintf("%s  %d lines  (%s)", f.Path, strings.Count(f.Content, "\n"), f.Source)
 	}))
 	for _, s := range p.Steps {
@@ -51,8 +51,8 @@ func (p *Plan) Sections() []Section {
 	return out
 }
 
-// each is a text of every item.
-func each[T any](in []T, line func(T) string) []string {
+// mapStrings returns line(v) for every item v.
+func mapStrings[T any](in []T, line func(T) string) []string {
 	out := make([]string, 0, len(in))
 	for _, v := range in {
 		out = append(out, line(v))
@@ -72,21 +72,22 @@ func (s Step) lines() []string {
 	}
 	out = append(out, "on exit: "+s.Failure)
 	if s.StallSeconds > 0 {
-		out = append(out, fmt.Sprintf("stalled: no row and no line for %g s; the run goes on", s.StallSeconds))
+		text := "stalled: after %g s without a request row or log line; the run continues"
+		out = append(out, fmt.Sprintf(text, s.StallSeconds))
 	}
 	for _, f := range s.Fatal {
-		out = append(out, "fatal in its log: "+f)
+		out = append(out, "fatal log pattern: "+f)
 	}
 	for _, v := range s.Env {
-		beats := ""
+		overrides := ""
 		if v.Overrides != "" {
-			beats = ", beats " + v.Overrides
+			overrides = ", overrides " + v.Overrides
 		}
-		out = append(out, fmt.Sprintf("env %s=%s  (%s%s)", v.Name, v.Value, v.Origin, beats))
+		out = append(out, fmt.Sprintf("env %s=%s  (%s%s)", v.Name, v.Value, v.Origin, overrides))
 	}
 	out = append(out, "$ "+CommandLine(s.Launch))
 	if len(s.Shell) > 0 {
-		out = append(out, "a shell beside it: "+CommandLine(s.Shell))
+		out = append(out, "shell on its node: "+CommandLine(s.Shell))
 	}
 	return out
 }

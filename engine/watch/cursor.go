@@ -17,29 +17,29 @@ import (
 
 // cursor is a moment of the playback: a fold with all that had happened by a time.
 type cursor struct {
-	at      time.Time
-	fold    *results.Aggregator
-	file    *os.File
-	rows    *bufio.Reader
-	pending []byte // the row that comes next, which ended at due
-	due     float64
-	ahead   []byte  // the row behind it; nil at the end of the file
-	end     float64 // of the request of ahead, in Unix s; NaN when it does not tell
-	events  int     // that were told
-	status  event.Status
-	started int // entries of manifest and stats that were given
-	stated  int
+	at              time.Time
+	fold            *results.Aggregator
+	file            *os.File
+	rows            *bufio.Reader
+	row             []byte // the row that comes next, which ended at due
+	rowEnd          float64
+	nextRow         []byte  // the row behind it; nil at the end of the file
+	nextEnd         float64 // of the request of ahead, in Unix s; NaN when it does not tell
+	eventsApplied   int     // that were told
+	status          event.Status
+	manifestApplied int // entries of manifest and stats that were given
+	statsApplied    int
 }
 
-// maxRow is longer than any row of requests.jsonl, in bytes.
-const maxRow = 1 << 20
+// maxRowBytes is longer than any row of requests.jsonl, in bytes.
+const maxRowBytes = 1 << 20
 
 func (p *Playback) rewind() (*cursor, error) {
 	f, _, err := smallfile.Open(filepath.Join(p.logs, "agentperf", results.RequestsFile))
 	if err != nil {
 		return nil, err
 	}
-	c := &cursor{fold: results.NewAggregator(), file: f, rows: bufio.NewReaderSize(f, 1<<16), due: math.Inf(-1)}
+	c := &cursor{fold: results.NewAggregator(), file: f, rows: bufio.NewReaderSize(f, 1<<16), rowEnd: math.Inf(-1)}
 	c.fold.AddPlan(p.context.Planned...)
 	if !p.context.Start.IsZero() {
 		c.fold.SetStart(p.context.Start)
@@ -54,81 +54,81 @@ func (c *cursor) close() {
 
 // advance gives the cursor everything up to a time.
 func (p *Playback) advance(ctx context.Context, c *cursor, t time.Time) error {
-	for ; c.events < len(p.events) && !p.events[c.events].T.After(t); c.events++ {
-		c.status.Apply(p.events[c.events])
+	for ; c.eventsApplied < len(p.events) && !p.events[c.eventsApplied].T.After(t); c.eventsApplied++ {
+		c.status.Apply(p.events[c.eventsApplied])
 	}
 	until := float64(t.UnixNano()) / 1e9
-	for n := 0; c.due <= until; n++ {
+	for n := 0; c.rowEnd <= until; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if c.pending != nil {
-			_ = c.fold.AddRequestRow(c.pending) // what is wrong with it is among the run's warnings
+		if c.row != nil {
+			_ = c.fold.AddRequestRow(c.row) // what is wrong with it is among the run's warnings
 		}
-		if err := c.next(); err != nil {
+		if err := c.nextDue(); err != nil {
 			return err
 		}
 	}
-	for ; c.started < len(p.manifest) && !p.manifest[c.started].at.After(t); c.started++ {
-		_ = c.fold.AddManifestRow(p.manifest[c.started].data)
+	for ; c.manifestApplied < len(p.manifest) && !p.manifest[c.manifestApplied].at.After(t); c.manifestApplied++ {
+		_ = c.fold.AddManifestRow(p.manifest[c.manifestApplied].data)
 	}
-	for ; c.stated < len(p.stats) && !p.stats[c.stated].at.After(t); c.stated++ {
-		_ = c.fold.AddStatistics(p.stats[c.stated].stem, p.stats[c.stated].data)
+	for ; c.statsApplied < len(p.stats) && !p.stats[c.statsApplied].at.After(t); c.statsApplied++ {
+		_ = c.fold.AddStatistics(p.stats[c.statsApplied].stem, p.stats[c.statsApplied].data)
 	}
 	return nil
 }
 
-// apart is how far a row must be from the ones before and behind it for its time to
+// maxRowGap is how far a row must be from the ones before and behind it for its time to
 // be wrong, in s. A client that was started again goes on where it is then.
-const apart = 24 * 3600
+const maxRowGap = 24 * 3600
 
-// next reads the row that comes next; at the end none is due any more. A row whose time
+// nextDue reads the row that comes next; at the end none is due any more. A row whose time
 // is wrong is left out: with it the run would seem to last for years.
-func (c *cursor) next() error {
-	if c.ahead == nil { // at the beginning, or at the end
-		if err := c.read(); err != nil {
+func (c *cursor) nextDue() error {
+	if c.nextRow == nil { // at the beginning, or at the end
+		if err := c.readRow(); err != nil {
 			return err
 		}
 	}
 	for {
-		if c.ahead == nil {
-			c.pending, c.due = nil, math.Inf(1)
+		if c.nextRow == nil {
+			c.row, c.rowEnd = nil, math.Inf(1)
 			return nil
 		}
-		end := c.end
-		c.pending, c.ahead = c.ahead, c.pending[:0]
-		if err := c.read(); err != nil {
+		end := c.nextEnd
+		c.row, c.nextRow = c.nextRow, c.row[:0]
+		if err := c.readRow(); err != nil {
 			return err
 		}
-		behind := c.end
-		if c.ahead == nil && !math.IsInf(c.due, -1) {
-			behind = c.due
+		behind := c.nextEnd
+		if c.nextRow == nil && !math.IsInf(c.rowEnd, -1) {
+			behind = c.rowEnd
 		}
-		if end > c.due+apart && behind < end-apart {
+		if end > c.rowEnd+maxRowGap && behind < end-maxRowGap {
 			continue
 		}
-		if end > c.due { // rows are in the order of their ends
-			c.due = end
+		if end > c.rowEnd { // rows are in the order of their ends
+			c.rowEnd = end
 		}
 		return nil
 	}
 }
 
-// read reads the row that is to come behind the next one.
-func (c *cursor) read() error {
+// readRow reads the row that is to come behind the next one.
+func (c *cursor) readRow() error {
 	line, err := c.rows.ReadSlice('\n')
-	c.ahead = append(c.ahead[:0], line...)
+	c.nextRow = append(c.nextRow[:0], line...)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		line, err = c.rows.ReadSlice('\n')
-		if len(c.ahead) < maxRow {
-			c.ahead = append(c.ahead, line...)
+		if len(c.nextRow) < maxRowBytes {
+			c.nextRow = append(c.nextRow, line...)
 		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if c.end = results.RowEndTime(c.ahead); len(c.ahead) == 0 {
-		c.ahead, c.end = nil, math.NaN()
+	if c.nextEnd = results.RowEndTime(c.nextRow); len(c.nextRow) == 0 {
+		c.nextRow, c.nextEnd = nil, math.NaN()
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (w *Watcher) FollowLog(ctx context.Context, ref runs.Ref, path string, from
 	}
 	go func() {
 		defer close(stop)
-		tick := time.NewTicker(lookEvery)
+		tick := time.NewTicker(pollInterval)
 		defer tick.Stop()
 		for {
 			select {
@@ -45,8 +45,8 @@ func (*Watcher) LogView(ctx context.Context, paths ...string) (*logview.View, <-
 	return logview.Watch(ctx, logview.NewView(time.Local, paths...))
 }
 
-// lookEvery is how often a followed log asks whether its run has ended.
-const lookEvery = 2 * time.Second
+// pollInterval is how often a followed log asks whether its run has ended.
+const pollInterval = 2 * time.Second
 
 // logEnded says that nothing more comes to a log: its run has ended or, in another
 // tool's folder, neither it nor the requests have grown for a while.

@@ -27,8 +27,8 @@ func spanOf(f *results.Aggregator, p results.Phase) phaseSpan {
 	return s
 }
 
-// mark is what can be said of a phase at a time without events.
-func (s phaseSpan) mark(t time.Time) event.PhaseTimes {
+// times is what can be said of a phase at a time without events.
+func (s phaseSpan) times(t time.Time) event.PhaseTimes {
 	m := event.PhaseTimes{Phase: s.phase, Concurrency: s.level, Ramp: s.first}
 	if !s.measure.IsZero() && !t.Before(s.measure) {
 		m.Measuring = s.measure
@@ -76,9 +76,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// progress tells the phase of a client that writes no events, as the external one, by
+// inferPhase tells the phase of a client that writes no events, as the external one, by
 // its rows and the plan: its run would be ready until it ends.
-func (f *follower) progress(u *Update) {
+func (f *follower) inferPhase(u *Update) {
 	s := &u.Status
 	external := f.run.Record.ID == ""
 	switch {
@@ -88,17 +88,17 @@ func (f *follower) progress(u *Update) {
 		return
 	case !external:
 		last := s.Last
-		f.marks(u)
+		f.inferPhaseTimes(u)
 		s.Last = later(s.Last, last)
 	}
 	if n := len(s.Phases); n > 0 {
-		s.State, s.Since = phaseState(s.Phases[n-1], f.levels, u.At)
+		s.State, s.Since = phaseState(s.Phases[n-1], f.planned, u.At)
 	}
 }
 
-// marks tells when the phases of another tool's run began and were measured, by its
+// inferPhaseTimes tells when the phases of another tool's run began and were measured, by its
 // rows and windows: it has no events.
-func (f *follower) marks(u *Update) {
+func (f *follower) inferPhaseTimes(u *Update) {
 	var last time.Time
 	u.Status.Phases = nil
 	for _, p := range u.Run.Phases {
@@ -106,7 +106,7 @@ func (f *follower) marks(u *Update) {
 		if s.first.IsZero() {
 			continue
 		}
-		u.Status.Phases = append(u.Status.Phases, s.mark(u.At))
+		u.Status.Phases = append(u.Status.Phases, s.times(u.At))
 		u.Status.Started, last = earlier(u.Status.Started, s.first), later(last, s.last)
 	}
 	if !last.IsZero() {

@@ -32,13 +32,13 @@ type Playback struct {
 	context  results.RunContext
 	events   []event.Event // by time
 	spans    []phaseSpan
-	manifest []dated // rows, by their window's end
-	stats    []dated // files, likewise
-	cursor   *cursor // what has been played
+	manifest []timedData // rows, by their window's end
+	stats    []timedData // files, likewise
+	cursor   *cursor     // what has been played
 }
 
-// dated is something that appears at a time.
-type dated struct {
+// timedData is something that appears at a time.
+type timedData struct {
 	at   time.Time
 	stem harness.Stem // of a statistics file
 	data []byte
@@ -54,15 +54,15 @@ func (*Watcher) Playback(ctx context.Context, ref runs.Ref) (*Playback, error) {
 	if p.events, err = event.ReadLogs(ref.Logs); err != nil {
 		return nil, err
 	}
-	if err := p.survey(ctx); err != nil {
+	if err := p.scanRun(ctx); err != nil {
 		return nil, fmt.Errorf("play back %s: %w", ref.Label(), err)
 	}
 	return p, nil
 }
 
-// survey plays everything at once, to learn when each phase was what.
-func (p *Playback) survey(ctx context.Context) error {
-	if err := p.ends(); err != nil {
+// scanRun plays everything at once, to learn when each phase was what.
+func (p *Playback) scanRun(ctx context.Context) error {
+	if err := p.readPhaseFiles(); err != nil {
 		return err
 	}
 	c, err := p.rewind()
@@ -91,18 +91,18 @@ func (p *Playback) survey(ctx context.Context) error {
 		p.From, p.To = earlier(p.From, p.events[0].T), later(p.To, p.events[n-1].T)
 	}
 	for i, m := range p.manifest {
-		p.manifest[i].at = p.endOf(manifestPhase(m.data))
+		p.manifest[i].at = p.phaseEnd(manifestPhase(m.data))
 	}
 	for i, s := range p.stats {
-		p.stats[i].at = p.endOf(s.stem.Phase)
+		p.stats[i].at = p.phaseEnd(s.stem.Phase)
 	}
-	p.plan()
+	p.completePlan()
 	return nil
 }
 
-// plan lets the windows of phases of which no plan is at hand be known from their
+// completePlan lets the windows of phases of which no plan is at hand be known from their
 // beginning, where the run's own files tell them at its end.
-func (p *Playback) plan() {
+func (p *Playback) completePlan() {
 	if p.context.Start.IsZero() {
 		p.context.Start = p.spans[0].first
 	}
@@ -117,8 +117,8 @@ func (p *Playback) plan() {
 	}
 }
 
-// ends reads the small files that the client writes at a phase's end.
-func (p *Playback) ends() error {
+// readPhaseFiles reads the small files that the client writes at a phase's end.
+func (p *Playback) readPhaseFiles() error {
 	dir := filepath.Join(p.logs, "agentperf")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -138,11 +138,11 @@ func (p *Playback) ends() error {
 			return err
 		}
 		if isStats {
-			p.stats = append(p.stats, dated{stem: stem, data: data})
+			p.stats = append(p.stats, timedData{stem: stem, data: data})
 			continue
 		}
 		for line := range bytes.Lines(data) {
-			p.manifest = append(p.manifest, dated{data: line})
+			p.manifest = append(p.manifest, timedData{data: line})
 		}
 	}
 	return nil
@@ -158,8 +158,8 @@ func manifestPhase(line []byte) int {
 	return m.Phase
 }
 
-// endOf is when a phase's window closed; the end of all for another one.
-func (p *Playback) endOf(phase int) time.Time {
+// phaseEnd is when a phase's window closed; the end of all for another one.
+func (p *Playback) phaseEnd(phase int) time.Time {
 	for _, s := range p.spans {
 		if s.phase == phase && !s.end.IsZero() {
 			return later(s.end, s.last)
@@ -198,18 +198,21 @@ func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 		}
 	}
 	c := p.cursor
-	told := c.events
+	before := c.eventsApplied
 	if err := p.advance(ctx, c, t); err != nil {
 		p.close()
 		return Update{}, fmt.Errorf("play back run: %w", err)
 	}
 	c.at = t
-	u := Update{At: t, Events: p.events[told:c.events], Status: c.status, LastActivity: earlier(t, p.To), Done: !t.Before(p.To)}
+	u := Update{
+		At: t, Events: p.events[before:c.eventsApplied], Status: c.status, LastActivity: earlier(t, p.To),
+		Done: !t.Before(p.To),
+	}
 	now := t
 	if u.Done {
 		now = time.Time{}
 	}
-	u.figures(c.fold, now)
+	u.setFigures(c.fold, now)
 	u.Run.LogDir = p.logs
 	if len(p.events) == 0 {
 		u.Status = p.statusAt(t)
@@ -224,7 +227,7 @@ func (p *Playback) statusAt(t time.Time) event.Status {
 		if t.Before(ph.first) {
 			break
 		}
-		m := ph.mark(t)
+		m := ph.times(t)
 		s.Phases = append(s.Phases, m)
 		s.State, s.Since = phaseState(m, nil, t)
 	}

@@ -23,9 +23,9 @@ type Update struct {
 	Err          error     // a file could not be read; the watch goes on
 }
 
-// alarm is how long the client of a phase that runs may say nothing, at least:
+// minStall is how long the client of a phase that runs may say nothing, at least:
 // where requests take long, it is three times what the slowest hundredth takes.
-const alarm = time.Minute
+const minStall = time.Minute
 
 // StalledSince is since when a phase that runs has been silent, neither a request having ended nor a
 // line having come of the client; zero as long as that is no alarm. What the run's own orchestrator
@@ -46,7 +46,7 @@ func (u Update) StalledSince(now time.Time) time.Time {
 	if u.LastActivity.IsZero() {
 		return time.Time{}
 	}
-	most := alarm
+	most := minStall
 	if n := len(u.Run.Phases); n > 0 {
 		if slow := u.Run.Phases[n-1].Figures.Get(results.Latency99).Value; slow > 0 && slow < 3600 {
 			most = max(most, time.Duration(3*slow*float64(time.Second)))
@@ -58,8 +58,8 @@ func (u Update) StalledSince(now time.Time) time.Time {
 	return u.LastActivity
 }
 
-// figures fills in what a fold tells at a time; zero: the time of the last request.
-func (u *Update) figures(f *results.Aggregator, now time.Time) {
+// setFigures fills in what a fold tells at a time; zero: the time of the last request.
+func (u *Update) setFigures(f *results.Aggregator, now time.Time) {
 	u.Run = f.Snapshot(now)
 	for _, p := range u.Run.Phases {
 		series, err := f.Series(p.Index, 0)

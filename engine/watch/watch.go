@@ -49,16 +49,16 @@ func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan 
 		opt.Interval = time.Second
 	}
 	f := &follower{
-		Watcher: w, run: ref, opt: opt, levels: c.Planned, fold: results.NewAggregator(), stems: map[string]time.Time{},
-		in: make(chan piece), stop: make(chan struct{}), out: make(chan Update), answers: make(chan slurm.Answer),
+		Watcher: w, run: ref, opt: opt, planned: c.Planned, fold: results.NewAggregator(), statFiles: map[string]time.Time{},
+		in: make(chan fileChunk), stop: make(chan struct{}), out: make(chan Update), queueAnswers: make(chan slurm.Answer),
 	}
 	f.fold.AddPlan(c.Planned...)
 	go f.follow(ctx)
 	return f.out, nil
 }
 
-// piece is a chunk of one of the files.
-type piece struct {
+// fileChunk is a chunk of one of the files.
+type fileChunk struct {
 	name string // base name
 	follow.Chunk
 	closed bool
@@ -66,24 +66,24 @@ type piece struct {
 
 type follower struct {
 	*Watcher
-	run    runs.Ref
-	opt    Options
-	levels []results.PlannedPhase // of the plan
-	fold   *results.Aggregator
-	in     chan piece
-	stop   chan struct{}
-	stems  map[string]time.Time // statistics files by name, as last read
-	open   int                  // files that are followed
-	out    chan Update
+	run       runs.Ref
+	opt       Options
+	planned   []results.PlannedPhase // of the plan
+	fold      *results.Aggregator
+	in        chan fileChunk
+	stop      chan struct{}
+	statFiles map[string]time.Time // statistics files by name, as last read
+	open      int                  // files that are followed
+	out       chan Update
 
-	answers chan slurm.Answer // the queue's, for runs of Slurm
-	answer  slurm.Answer
+	queueAnswers chan slurm.Answer // the queue's, for runs of Slurm
+	queueAnswer  slurm.Answer
 
-	events  event.Status // what they add up to
-	fresh   []event.Event
-	err     error
-	last    Update // that was sent
-	stalled bool   // as was told
+	eventStatus event.Status // what they add up to
+	newEvents   []event.Event
+	err         error
+	last        Update // that was sent
+	stalled     bool   // as was told
 }
 
 func (f *follower) follow(ctx context.Context) {
@@ -98,7 +98,7 @@ func (f *follower) follow(ctx context.Context) {
 		f.followFile(ctx, name)
 	}
 	if f.run.OnSlurm() {
-		go f.status.PollQueue(ctx, f.answers)
+		go f.status.PollQueue(ctx, f.queueAnswers)
 	}
 	tick := time.NewTicker(f.opt.Interval)
 	defer tick.Stop()
@@ -108,18 +108,18 @@ func (f *follower) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case p := <-f.in:
-			f.handle(p)
+			f.handleChunk(p)
 			dirty = true
 			if f.open == 0 {
-				f.statistics(ctx)
+				f.readStatistics(ctx)
 				f.send(ctx, true)
 				return
 			}
-		case f.answer = <-f.answers:
+		case f.queueAnswer = <-f.queueAnswers:
 			dirty = true
 		case <-tick.C:
-			f.statistics(ctx)
-			if f.listen() || dirty {
+			f.readStatistics(ctx)
+			if f.activityChanged() || dirty {
 				dirty = false
 				f.send(ctx, false)
 			}
@@ -143,18 +143,18 @@ func (f *follower) followFile(ctx context.Context, name string) {
 	go func() {
 		for c := range chunks {
 			select {
-			case f.in <- piece{name: base, Chunk: c}:
+			case f.in <- fileChunk{name: base, Chunk: c}:
 			case <-ctx.Done():
 			}
 		}
 		select {
-		case f.in <- piece{name: base, closed: true}:
+		case f.in <- fileChunk{name: base, closed: true}:
 		case <-ctx.Done():
 		}
 	}()
 }
 
-func (f *follower) handle(p piece) {
+func (f *follower) handleChunk(p fileChunk) {
 	if p.closed {
 		f.open--
 		return
@@ -168,7 +168,7 @@ func (f *follower) handle(p piece) {
 	for _, line := range p.Lines {
 		switch p.name {
 		case event.FileName, event.ClientFileName:
-			f.event(line)
+			f.applyEvent(line)
 		case results.RequestsFile:
 			_ = f.fold.AddRequestRow(line) // what is wrong with it is among the run's warnings
 		case results.ManifestFile:
@@ -181,21 +181,21 @@ func (f *follower) handle(p piece) {
 	}
 }
 
-func (f *follower) event(line []byte) {
+func (f *follower) applyEvent(line []byte) {
 	e, err := event.Parse(line)
 	if err != nil {
 		return // a line of a later version, or a torn one
 	}
-	f.fresh = append(f.fresh, e)
-	f.events.Apply(e)
+	f.newEvents = append(f.newEvents, e)
+	f.eventStatus.Apply(e)
 	if e.Kind == event.StepStart && e.Step == event.ClientStep {
 		f.fold.SetStart(e.T)
 	}
 }
 
-// statistics looks for files that the client writes at a phase's end: their
+// readStatistics looks for files that the client writes at a phase's end: their
 // names are not known before.
-func (f *follower) statistics(ctx context.Context) {
+func (f *follower) readStatistics(ctx context.Context) {
 	dir := filepath.Join(f.run.Logs, "agentperf")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -215,7 +215,7 @@ func (f *follower) statistics(ctx context.Context) {
 		if !ok || err != nil { // gone since the listing, or no output of the client
 			continue
 		}
-		seen, known := f.stems[name]
+		seen, known := f.statFiles[name]
 		switch {
 		case isStats && (!known || !seen.Equal(info.ModTime())):
 			data, err := results.ReadFile(filepath.Join(dir, name))
@@ -228,7 +228,7 @@ func (f *follower) statistics(ctx context.Context) {
 		case !isStats && !known && filepath.Ext(name) == ".jsonl":
 			f.followFile(ctx, "agentperf/"+name)
 		}
-		f.stems[name] = info.ModTime()
+		f.statFiles[name] = info.ModTime()
 	}
 }
 
@@ -236,47 +236,49 @@ func (f *follower) resolve() event.Status {
 	if f.run.Record.ID == "" && f.last.Status.State != "" {
 		return f.last.Status
 	}
-	if f.run.OnSlurm() && !f.events.State.Final() {
-		return f.status.ResolveJob(f.run, f.events, f.answer)
+	if f.run.OnSlurm() && !f.eventStatus.State.Final() {
+		return f.status.ResolveJob(f.run, f.eventStatus, f.queueAnswer)
 	}
-	return f.status.Resolve(f.run, f.events)
+	return f.status.Resolve(f.run, f.eventStatus)
 }
 
 func (f *follower) send(ctx context.Context, done bool) {
 	now := f.now()
-	slices.SortStableFunc(f.fresh, func(a, b event.Event) int { return a.T.Compare(b.T) })
-	u := Update{At: now, Events: f.fresh, Status: f.resolve(), LastActivity: heard(f.run.Logs), Done: done, Err: f.err}
+	slices.SortStableFunc(f.newEvents, func(a, b event.Event) int { return a.T.Compare(b.T) })
+	u := Update{
+		At: now, Events: f.newEvents, Status: f.resolve(), LastActivity: lastActivity(f.run.Logs), Done: done, Err: f.err,
+	}
 	if done || f.status.Ended(f.run, u.Status, f.opt.UntilDone) {
 		now = time.Time{} // windows end with the last request, as they do when read later
 	}
-	u.figures(f.fold, now)
+	u.setFigures(f.fold, now)
 	u.Run.LogDir = f.run.Logs
 	if f.run.Record.ID == "" {
 		u.Status.State, u.Status.Last = runs.ExternalState(f.run, u.Run)
-		f.marks(&u)
+		f.inferPhaseTimes(&u)
 	}
-	f.progress(&u)
+	f.inferPhase(&u)
 	select {
 	case f.out <- u:
-		f.fresh, f.err = nil, nil
+		f.newEvents, f.err = nil, nil
 		f.last, f.stalled = u, !u.StalledSince(u.At).IsZero()
 	case <-ctx.Done():
 	}
 }
 
-// listen notices what no followed file tells: that the client has gone silent, or
+// activityChanged notices what no followed file tells: that the client has gone silent, or
 // writes nothing but its log.
-func (f *follower) listen() bool {
+func (f *follower) activityChanged() bool {
 	u := f.last
 	if u.Run.Phases == nil {
 		return false
 	}
-	u.LastActivity = heard(f.run.Logs)
-	return f.stalled == u.StalledSince(f.now()).IsZero() || u.LastActivity.Sub(f.last.LastActivity) > alarm/4
+	u.LastActivity = lastActivity(f.run.Logs)
+	return f.stalled == u.StalledSince(f.now()).IsZero() || u.LastActivity.Sub(f.last.LastActivity) > minStall/4
 }
 
-// heard is when the client last wrote something; zero before it has.
-func heard(logs string) time.Time {
+// lastActivity is when the client last wrote something; zero before it has.
+func lastActivity(logs string) time.Time {
 	var at time.Time
 	for _, name := range []string{"agentperf/" + results.RequestsFile, "benchmark.out", "client.log"} {
 		if info, err := os.Stat(filepath.Join(logs, name)); err == nil {

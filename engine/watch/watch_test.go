@@ -84,7 +84,8 @@ func TestWatchOfARunWithoutItsFolder(t *testing.T) {
 	if err := os.RemoveAll(l.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Watch(t.Context(), l, Options{}); err == nil || !strings.Contains(err.Error(), "run directory not found") {
+	_, err := w.Watch(t.Context(), l, Options{})
+	if err == nil || !strings.Contains(err.Error(), "run directory not found") {
 		t.Errorf("watch: %v", err)
 	}
 }

@@ -265,7 +265,7 @@ func killedUpdate() engine.Update {
 	one := 1
 	u.Done, u.At = true, at(500)
 	u.Status.State, u.Status.ClientExitCode = event.Failed, &one
-	u.Status.Message = "decode_0 exited with code 137 before the run's end; its log ends: listening on 127.0.0.1:28682"
+	u.Status.Message = "decode_0 exited with code 137 before the run's end; last log line: listening on 127.0.0.1:28682"
 	u.Status.Last = at(400)
 	u.Status.Phases = []event.PhaseTimes{{Phase: 0, Concurrency: 505, Ramp: at(160), Stop: at(400), Reason: "interrupted"}}
 	p := measured(0, 505, 0, 904, 400)

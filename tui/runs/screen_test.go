@@ -72,7 +72,7 @@ func fourRuns() []engine.Summary {
 		{
 			ID: "L20261130T100000-ffff", Name: "qwen3-4p2d-v2", Dir: "/runs/3", Source: "local", State: event.Failed,
 			Since: at(4 * time.Hour), Levels: []int{64, 768},
-			Message: "prefill_2 exited with code 1 before the run's end; its log ends: CUDA \x1b[31mout of memory",
+			Message: "prefill_2 exited with code 1 before the run's end; last log line: CUDA \x1b[31mout of memory",
 		},
 		{
 			ID: "L20261130T140000-0000", Name: "dsv4-8p2d-c2048", Dir: "/runs/4", Source: "local", State: event.Pending,

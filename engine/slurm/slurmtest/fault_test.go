@@ -21,7 +21,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{
 			"worker exits 1", "prefill_0:exit1", nil, "failed", 1,
-			[]string{"prefill_0 exited with code 1 before the run's end; its log says: CUDA error: an illegal memory access"},
+			[]string{"prefill_0 exited with code 1 before the run's end; log: CUDA error: an illegal memory access"},
 		},
 		{
 			"worker exits 0", "decode_1:exit0,client:hang", nil, "failed", 1,
@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 		{"frontend dies mid-phase", "frontend_0:exit1", nil, "failed", 1, []string{"frontend_0 exited with code 1"}},
 		{
 			"engine dies, its launcher does not", "prefill_0:fatal,client:hang", nil, "failed", 1,
-			[]string{"prefill_0 is dead", "Rank1 Task exit code: 134"},
+			[]string{"prefill_0 has failed", "Rank1 Task exit code: 134"},
 		},
 		{"client fails", "client:exit7", nil, "failed", 7, []string{"the client exited with code 7", "no trajectories"}},
 		{
