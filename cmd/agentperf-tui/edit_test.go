@@ -25,7 +25,7 @@ func (s *shell) keeps(text string) {
 	s.t.Helper()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
-	end := time.NewTimer(frametest.Patience)
+	end := time.NewTimer(frametest.Timeout)
 	defer end.Stop()
 	for {
 		kept, err := filepath.Glob(s.path("state/agentperf-tui/unsaved/*.json"))
@@ -70,7 +70,7 @@ func TestEditorBreaksAndRepairs(t *testing.T) {
 	term.Press("tab", "enter", "  max_a")
 	term.WaitFor("tab accepts")
 	term.Press("tab", "180")
-	term.Until("a recipe without problems", func(screen string) bool {
+	term.WaitUntil("a recipe without problems", func(screen string) bool {
 		return strings.Contains(screen, "max_attempts: 180") && strings.Contains(screen, "no problems")
 	})
 

@@ -69,7 +69,7 @@ func TestJourney(t *testing.T) {
 	term.Press("y")
 
 	// The dashboard, to the end.
-	term.Until("a finished run", func(screen string) bool {
+	term.WaitUntil("a finished run", func(screen string) bool {
 		return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen)
 	})
 	term.Press("c")
@@ -106,7 +106,7 @@ func TestKilledWorkbench(t *testing.T) {
 	second := s.terminal(120, 40)
 	second.WaitFor(id)
 	second.Press("enter")
-	screen := second.Until("a finished run", func(screen string) bool {
+	screen := second.WaitUntil("a finished run", func(screen string) bool {
 		return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen)
 	})
 	var doc struct {
@@ -161,7 +161,7 @@ func TestLogByKeyboard(t *testing.T) {
 	term.Press("n")
 	term.WaitFor("round the end")
 	term.Press("esc")
-	term.Until("the search's end", func(screen string) bool { return !strings.Contains(screen, "phase timeout") })
+	term.WaitUntil("the search's end", func(screen string) bool { return !strings.Contains(screen, "phase timeout") })
 	term.Press("&", "batch 49.$", "enter")
 	term.WaitFor("INFO batch 499")
 	term.Press("esc", "home", "e")

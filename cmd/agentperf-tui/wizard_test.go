@@ -37,7 +37,7 @@ func TestWizardByKeyboard(t *testing.T) {
 	term.Press(s.path("res"))
 	term.WaitFor("folder     " + s.path("results"))
 	term.Press("tab")
-	term.Until("the run below the completed path", func(screen string) bool {
+	term.WaitUntil("the run below the completed path", func(screen string) bool {
 		return strings.Contains(screen, "as typed   "+s.path("results/")) && strings.Contains(screen, "▸ run ")
 	})
 	term.Press("enter")
@@ -85,7 +85,7 @@ func TestWizardByKeyboard(t *testing.T) {
 	term.Press("w")
 	term.WaitFor("changed by a known rule, 0 lost")
 	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // nobody asked for the mount
-	term.Until("three new files", func(screen string) bool {
+	term.WaitUntil("three new files", func(screen string) bool {
 		return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3
 	})
 	term.Press("enter")
@@ -102,7 +102,7 @@ func TestWizardByKeyboard(t *testing.T) {
 func answerAll(term *frametest.Terminal, given func()) {
 	selected := regexp.MustCompile(`(?m)^ ▸ (must-fix|confirm|note) +(\S+)`)
 	for {
-		screen := term.Until("a question, or none", func(screen string) bool {
+		screen := term.WaitUntil("a question, or none", func(screen string) bool {
 			return strings.Contains(screen, "✓ nothing is open") || selected.MatchString(screen)
 		})
 		m := selected.FindStringSubmatch(screen)

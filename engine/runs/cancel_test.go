@@ -58,7 +58,7 @@ esac`,
 func TestCancelLocalWithoutRunDirectory(t *testing.T) {
 	t.Parallel()
 	b := runstest.New(t)
-	l := b.Run(t, "L1", "x", runstest.Host)
+	l := b.AddRun(t, "L1", "x", runstest.Host)
 	if err := os.RemoveAll(l.Dir); err != nil {
 		t.Fatal(err)
 	}

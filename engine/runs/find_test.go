@@ -16,8 +16,8 @@ import (
 func TestFind(t *testing.T) {
 	t.Parallel()
 	b := runstest.New(t)
-	a := b.Run(t, "L1-aaaa", "dsv4", runstest.Host)
-	b.Run(t, "L2-bbbb", "dsv4-long", runstest.Host)
+	a := b.AddRun(t, "L1-aaaa", "dsv4", runstest.Host)
+	b.AddRun(t, "L2-bbbb", "dsv4-long", runstest.Host)
 	for in, want := range map[string]string{
 		"L1-aaaa": "L1-aaaa", "dsv4_": "L1-aaaa", "dsv4-l": "L2-bbbb", a.Dir: "L1-aaaa", a.Logs: "L1-aaaa",
 	} {
@@ -39,9 +39,9 @@ func TestFind(t *testing.T) {
 func TestRunsListsRunsWithErrors(t *testing.T) {
 	t.Parallel()
 	b := runstest.New(t)
-	good := b.Run(t, "L1", "good", runstest.Host, runstest.Said(event.Done))
-	broken := b.Run(t, "L2", "broken", runstest.Host, runstest.Said(event.Done))
-	gone := b.Run(t, "L3", "gone", runstest.Host)
+	good := b.AddRun(t, "L1", "good", runstest.Host, runstest.StateEvent(event.Done))
+	broken := b.AddRun(t, "L2", "broken", runstest.Host, runstest.StateEvent(event.Done))
+	gone := b.AddRun(t, "L3", "gone", runstest.Host)
 	if err := os.WriteFile(filepath.Join(broken.Dir, rundir.PhasesFile), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestShells(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := runstest.New(t)
-			l := b.Run(t, "L1", "x", "elsewhere", runstest.Said(c.last))
+			l := b.AddRun(t, "L1", "x", "elsewhere", runstest.StateEvent(c.last))
 			p := plan.Plan{
 				Nodes: []plan.Node{{Name: "n1"}},
 				Steps: []plan.Step{{Name: "decode_0", Nodes: c.nodes, Shell: []string{"bash"}}},

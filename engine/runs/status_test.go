@@ -27,32 +27,32 @@ func TestResolve(t *testing.T) {
 		log             string // of the job
 	}{
 		{
-			name: "final event", events: []event.Event{runstest.Said(event.Measuring), runstest.Said(event.Done)},
+			name: "final event", events: []event.Event{runstest.StateEvent(event.Measuring), runstest.StateEvent(event.Done)},
 			want: event.Done,
 		},
-		{name: "alive", held: true, events: []event.Event{runstest.Said(event.Measuring)}, want: event.Measuring},
+		{name: "alive", held: true, events: []event.Event{runstest.StateEvent(event.Measuring)}, want: event.Measuring},
 		{name: "alive, no event yet", held: true, want: event.Starting},
 		{
-			name: "dead without a final event", events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed,
+			name: "dead without a final event", events: []event.Event{runstest.StateEvent(event.Measuring)}, want: event.Failed,
 			says: "without a final event",
 		},
 		{name: "submitted a moment ago", created: time.Second, want: event.Pending},
 		{name: "never started", created: time.Hour, want: event.Failed, says: "without a final event"},
 		{
-			name: "on another host, active", elsewhere: true, events: []event.Event{runstest.Said(event.Measuring)},
+			name: "on another host, active", elsewhere: true, events: []event.Event{runstest.StateEvent(event.Measuring)},
 			want: event.Measuring,
 		},
 		{
 			name: "on another host, silent", elsewhere: true, after: time.Hour,
-			events: []event.Event{runstest.Said(event.Measuring)}, want: event.Unknown, says: "other",
+			events: []event.Event{runstest.StateEvent(event.Measuring)}, want: event.Unknown, says: "other",
 		},
 		{
 			name: "dead after a full disk", log: "running\nagentperf-tui: append event: no space left on device\n",
-			events: []event.Event{runstest.Said(event.Measuring)}, want: event.Failed,
+			events: []event.Event{runstest.StateEvent(event.Measuring)}, want: event.Failed,
 			says: "last line of its log: agentperf-tui: append event: no space left",
 		},
 		{
-			name: "dead, no error in its log", log: "running\n", events: []event.Event{runstest.Said(event.Measuring)},
+			name: "dead, no error in its log", log: "running\n", events: []event.Event{runstest.StateEvent(event.Measuring)},
 			want: event.Failed, says: "without a final event",
 		},
 	} {
@@ -63,7 +63,7 @@ func TestResolve(t *testing.T) {
 			if c.elsewhere {
 				host = "other"
 			}
-			l := b.Run(t, "L1", "a", host, c.events...)
+			l := b.AddRun(t, "L1", "a", host, c.events...)
 			l.Record.Created = runstest.Noon.Add(-c.created)
 			if err := os.WriteFile(filepath.Join(l.Logs, "sweep_L1.log"), []byte(c.log), 0o644); err != nil {
 				t.Fatal(err)
@@ -88,7 +88,7 @@ func TestResolve(t *testing.T) {
 func TestResolveReadsTheFinalEvent(t *testing.T) {
 	t.Parallel()
 	b := runstest.New(t)
-	l := b.Run(t, "L1", "a", runstest.Host, runstest.Said(event.Measuring), runstest.Said(event.Done))
+	l := b.AddRun(t, "L1", "a", runstest.Host, runstest.StateEvent(event.Measuring), runstest.StateEvent(event.Done))
 	stale := event.Status{State: event.Measuring}
 	if s := b.Resolver.Resolve(l, stale); s.State != event.Done {
 		t.Errorf("resolved to %s", s.State)

@@ -28,7 +28,7 @@ func commands(t *testing.T, scripts map[string]string) (dir string) {
 }
 
 // bench returns a test bench for runs and a submitter that uses it.
-func bench(t *testing.T) (*runstest.Bench, *Submitter) {
+func bench(t *testing.T) (*runstest.Fixture, *Submitter) {
 	t.Helper()
 	b := runstest.New(t)
 	files := draft.New(draft.Options{

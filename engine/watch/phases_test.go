@@ -45,7 +45,7 @@ func TestPhaseState(t *testing.T) {
 func TestAClientWithoutEvents(t *testing.T) {
 	t.Parallel()
 	b, w := bench(t)
-	l := b.Run(t, "L1", "x", runstest.Host, runstest.Said(event.Ready))
+	l := b.AddRun(t, "L1", "x", runstest.Host, runstest.StateEvent(event.Ready))
 	dir := filepath.Join(l.Logs, "agentperf")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)

@@ -130,7 +130,7 @@ func toldRows(second func(float64) float64) string {
 func TestPlaybackTellsTheEvents(t *testing.T) {
 	t.Parallel()
 	noon := runstest.Noon
-	l := runstest.New(t).Run(t, "L1", "x", runstest.Host, runstest.Said(event.Starting))
+	l := runstest.New(t).AddRun(t, "L1", "x", runstest.Host, runstest.StateEvent(event.Starting))
 	second := func(s float64) float64 { return seconds(noon) + s }
 	log, err := event.OpenAppender(filepath.Join(l.Logs, event.ClientFileName), func() time.Time { return noon })
 	if err != nil {
@@ -175,7 +175,7 @@ func TestPlaybackTellsTheEvents(t *testing.T) {
 func TestPlaybackNeedsRows(t *testing.T) {
 	t.Parallel()
 	b, w := bench(t)
-	l := b.Run(t, "L2", "x", runstest.Host, runstest.Said(event.Starting))
+	l := b.AddRun(t, "L2", "x", runstest.Host, runstest.StateEvent(event.Starting))
 	if _, err := w.Playback(t.Context(), l); err == nil {
 		t.Error("a run without outputs was played back")
 	}

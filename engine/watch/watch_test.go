@@ -13,7 +13,7 @@ import (
 )
 
 // bench is a bench and a watcher of its runs.
-func bench(t *testing.T) (*runstest.Bench, *Watcher) {
+func bench(t *testing.T) (*runstest.Fixture, *Watcher) {
 	t.Helper()
 	b := runstest.New(t)
 	return b, New(b.Resolver, b.Now)
@@ -80,7 +80,7 @@ func TestWatchOfAnEndedRun(t *testing.T) {
 func TestWatchOfARunWithoutItsFolder(t *testing.T) {
 	t.Parallel()
 	b, w := bench(t)
-	l := b.Run(t, "7", "x", "elsewhere")
+	l := b.AddRun(t, "7", "x", "elsewhere")
 	if err := os.RemoveAll(l.Dir); err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,14 @@ package frametest
 
 import tea "charm.land/bubbletea/v2"
 
-// Updater is a part of a program that is told messages and answers with commands.
+// Updater is a component that handles messages and returns commands.
 type Updater interface {
 	Update(msg tea.Msg) tea.Cmd
 }
 
-// Drive runs a command and tells u what comes back, until nothing more does. What
-// is meant for others is collected instead. A command that blocks blocks the test.
+// Drive runs a command, passes its message to u and repeats this with the command that u returns,
+// until there is none. Messages for which forOthers returns true are not passed to u but returned.
+// A command that blocks also blocks the test.
 func Drive(u Updater, cmd tea.Cmd, forOthers func(tea.Msg) bool) (collected []tea.Msg) {
 	if cmd == nil {
 		return nil

@@ -1,7 +1,6 @@
-// Package frametest looks at screens in tests: as golden frames at the three
-// sizes that matter, and as a real program in a real pseudo-terminal whose
-// output goes through a terminal emulator. It waits for what it is told to see
-// and never sleeps.
+// Package frametest tests screens: as golden frames at three sizes, and as a program in a
+// pseudo-terminal whose output is read by a terminal emulator. Tests wait for text on the screen
+// instead of sleeping.
 package frametest
 
 import (
@@ -16,12 +15,12 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-// sizes are the terminals that every screen is looked at in.
+// sizes are the terminal sizes that every screen is tested at.
 var sizes = [][2]int{{80, 24}, {120, 40}, {200, 60}}
 
-// Golden compares a model's frame at each size with testdata/<name>.<w>x<h>.txt,
-// and the styled one at 120x40 with .ansi, so that a change of layout and one of
-// colour are two differences. First it asserts that a frame has exactly its size.
+// Golden compares a model's frame at each size with testdata/<name>.<w>x<h>.txt, without styles. It
+// compares the frame at 120x40 with styles too, with .ansi, so that changes of layout and of colour
+// are separate differences. Each frame must have exactly its size.
 func Golden(t *testing.T, name string, m tea.Model) {
 	t.Helper()
 	for _, s := range sizes {
@@ -34,7 +33,7 @@ func Golden(t *testing.T, name string, m tea.Model) {
 	}
 }
 
-// Frame is a model's frame at a size, which it is told first.
+// Frame sets the size of a model and returns its frame.
 func Frame(t *testing.T, m tea.Model, w, h int) string {
 	t.Helper()
 	m, _ = m.Update(tea.WindowSizeMsg{Width: w, Height: h})
@@ -59,8 +58,8 @@ func plain(frame string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// Keys are key presses as a terminal sends them: names such as enter, esc, up,
-// ctrl+s, space, or single characters.
+// Keys returns the messages of key presses. Keys are names such as enter, esc, up, ctrl+s or space,
+// or single characters.
 func Keys(names ...string) []tea.Msg {
 	out := make([]tea.Msg, 0, len(names))
 	for _, n := range names {

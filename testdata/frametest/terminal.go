@@ -15,8 +15,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// Patience bounds every wait for something to be seen.
-const Patience = 30 * time.Second
+// Timeout limits every wait.
+const Timeout = 30 * time.Second
 
 // Terminal is a program that runs in a pseudo-terminal.
 type Terminal struct {
@@ -28,11 +28,11 @@ type Terminal struct {
 	emu     *vt.Emulator
 	changed chan struct{} // closed and replaced at each output
 	raw     strings.Builder
-	done    chan struct{} // the program's output has ended
+	done    chan struct{} // closed when the program's output has ended
 }
 
-// Start runs a command in a terminal of w × h cells. At the end of the test the
-// program is killed if it still runs.
+// Start runs a command in a terminal of w × h cells. If the program is still running at the end of
+// the test, it is killed.
 func Start(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	cmd.Env = append(cmd.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor")
@@ -45,7 +45,7 @@ func Start(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 	}
 	replies := make(chan struct{})
 	var ending atomic.Bool
-	go func() { // the emulator's answers to the program's questions
+	go func() { // pass the emulator's replies to queries of the program
 		defer close(replies)
 		buf := make([]byte, 256)
 		for {
@@ -53,16 +53,16 @@ func Start(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 			if err != nil || ending.Load() {
 				return
 			}
-			_, _ = f.Write(buf[:n]) // the program may be gone
+			_, _ = f.Write(buf[:n]) // fails if the program has ended
 		}
 	}()
 	go term.read()
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // gone already when all is well
+		_ = cmd.Process.Kill() // fails if the program has ended
 		<-term.done
 		_ = cmd.Wait()
-		// The emulator's own Close is not safe beside its Read: one last question
-		// ends the answers instead.
+		// The emulator's Close must not be called during its Read. A last query makes Read
+		// return instead.
 		ending.Store(true)
 		_, _ = term.emu.WriteString("\x1b[c")
 		<-replies
@@ -80,42 +80,42 @@ func (term *Terminal) read() {
 		n, err := term.pty.Read(buf)
 		term.mu.Lock()
 		if n > 0 {
-			_, _ = term.emu.Write(buf[:n]) // an emulator takes every byte
+			_, _ = term.emu.Write(buf[:n]) // never fails
 			term.raw.Write(buf[:n])
 		}
 		close(term.changed)
 		term.changed = make(chan struct{})
 		term.mu.Unlock()
-		if err != nil { // the program's side is closed
+		if err != nil { // the program has closed the terminal
 			return
 		}
 	}
 }
 
-// Screen is what the terminal shows now.
+// Screen returns the text on the terminal.
 func (term *Terminal) Screen() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	return term.emu.String()
 }
 
-// Raw is every byte that the program has written.
+// Raw returns all bytes that the program has written.
 func (term *Terminal) Raw() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	return term.raw.String()
 }
 
-// WaitFor waits until the screen shows a text, and returns the screen.
+// WaitFor waits until the screen contains text, and returns the screen.
 func (term *Terminal) WaitFor(text string) string {
 	term.t.Helper()
-	return term.Until("the text "+text, func(screen string) bool { return strings.Contains(screen, text) })
+	return term.WaitUntil("the text "+text, func(screen string) bool { return strings.Contains(screen, text) })
 }
 
-// Until waits until the screen is as wanted, and returns it.
-func (term *Terminal) Until(what string, seen func(screen string) bool) string {
+// WaitUntil waits until seen returns true, and returns the screen. what describes the condition.
+func (term *Terminal) WaitUntil(what string, seen func(screen string) bool) string {
 	term.t.Helper()
-	deadline := time.NewTimer(Patience)
+	deadline := time.NewTimer(Timeout)
 	defer deadline.Stop()
 	for {
 		term.mu.Lock()
@@ -130,14 +130,14 @@ func (term *Terminal) Until(what string, seen func(screen string) bool) string {
 			if s := term.Screen(); seen(s) {
 				return s
 			}
-			term.t.Fatalf("the program ended before %s was seen:\n%s", what, term.Screen())
+			term.t.Fatalf("the program ended; waiting for %s:\n%s", what, term.Screen())
 		case <-deadline.C:
-			term.t.Fatalf("never seen: %s\n%s", what, term.Screen())
+			term.t.Fatalf("timed out; waiting for %s:\n%s", what, term.Screen())
 		}
 	}
 }
 
-// keyBytes are what a terminal sends for named keys.
+// keyBytes maps named keys to the bytes that a terminal sends.
 var keyBytes = map[string]string{
 	"enter": "\r", "esc": "\x1b", "tab": "\t", "space": " ",
 	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
@@ -146,7 +146,7 @@ var keyBytes = map[string]string{
 	"ctrl+space": "\x00", "ctrl+home": "\x1b[1;5H", "ctrl+end": "\x1b[1;5F",
 }
 
-// Press sends keys: names, ctrl+x, or text as it is.
+// Press sends keys: names, ctrl+x, or text.
 func (term *Terminal) Press(keys ...string) {
 	term.t.Helper()
 	for _, k := range keys {
@@ -171,12 +171,12 @@ func (term *Terminal) Signal(s syscall.Signal) {
 	}
 }
 
-// Wait waits for the program's end and returns its exit code.
+// Wait waits until the program has ended and returns its exit code.
 func (term *Terminal) Wait() int {
 	term.t.Helper()
 	select {
 	case <-term.done:
-	case <-time.After(Patience):
+	case <-time.After(Timeout):
 		term.t.Fatalf("the program did not end:\n%s", term.Screen())
 	}
 	err := term.cmd.Wait()

@@ -1,6 +1,5 @@
-// Package golden compares what a test made with a golden file, a file of the tree that
-// holds what is expected. `make golden` rewrites those files; git shows what changed.
-// Only tests and their support may import it.
+// Package golden compares the output of a test with a golden file, which contains the expected
+// output. `make golden` rewrites these files. Only tests and their support packages may import it.
 package golden
 
 import (
@@ -16,12 +15,12 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// writeEnv is the environment variable that, set to "write", makes the functions below
-// write golden files instead of comparing them.
+// writeEnv is the environment variable that, if set to "write", makes this package write golden
+// files instead of comparing them.
 const writeEnv = "AGENTPERF_GOLDEN"
 
-// Equal compares text or bytes with the golden file at path, which is relative to the
-// folder of the test's package. A difference fails the test but doesn't end it.
+// Equal compares text or bytes with the golden file at path, which is relative to the directory of
+// the test's package. A difference fails the test but does not stop it.
 func Equal[T string | []byte](t testing.TB, path string, got T) {
 	t.Helper()
 	if os.Getenv(writeEnv) == "write" {
@@ -30,15 +29,15 @@ func Equal[T string | []byte](t testing.TB, path string, got T) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		t.Errorf("%v; `make golden` writes it", err)
+		t.Errorf("%v; run `make golden` to write it", err)
 		return
 	}
 	if !bytes.Equal(want, []byte(got)) {
-		t.Errorf("%s differs; if this is meant, `make golden` rewrites it:\n%s", path, diff(path, want, []byte(got)))
+		t.Errorf("%s differs; if the change is intended, run `make golden`:\n%s", path, diff(path, want, []byte(got)))
 	}
 }
 
-// JSON compares a value, indented as JSON with a newline at the end, with the golden file at path.
+// JSON compares a value, as indented JSON with a final newline, with the golden file at path.
 func JSON(t testing.TB, path string, got any) {
 	t.Helper()
 	text, err := json.MarshalIndent(got, "", "  ")
@@ -49,8 +48,7 @@ func JSON(t testing.TB, path string, got any) {
 	Equal(t, path, append(text, '\n'))
 }
 
-// write replaces a golden file, unless its content is right already: a file that
-// stays the same keeps its time.
+// write writes a golden file, unless it has the same content already.
 func write(t testing.TB, path string, data []byte) {
 	t.Helper()
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
@@ -67,8 +65,8 @@ func write(t testing.TB, path string, data []byte) {
 	t.Logf("wrote %s", path)
 }
 
-// diff shows text line by line, its escape sequences visible; of other bytes it says
-// where they begin to differ.
+// diff returns the difference of texts as a unified diff with visible escape sequences, and that of
+// other bytes as the place of the first difference.
 func diff(path string, want, got []byte) string {
 	if utf8.Valid(want) && utf8.Valid(got) {
 		return strings.ReplaceAll(udiff.Unified(path, "got", string(want), string(got)), "\x1b", `\x1b`)
@@ -77,5 +75,5 @@ func diff(path string, want, got []byte) string {
 	for at < min(len(want), len(got)) && want[at] == got[at] {
 		at++
 	}
-	return fmt.Sprintf("%d bytes wanted, %d got; the first difference is at byte %d", len(want), len(got), at)
+	return fmt.Sprintf("got %d bytes, want %d; the first difference is at byte %d", len(got), len(want), at)
 }

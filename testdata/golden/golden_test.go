@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// recorder is a test that only notes what it is told.
+// recorder is a testing.TB that records errors and log messages.
 type recorder struct {
 	testing.TB
 	errors, logs []string
@@ -38,7 +38,7 @@ func TestEqual(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		check func(t testing.TB)
-		want  []string // what the failure says; none: it passes
+		want  []string // parts of the failure message; nil if the check passes
 	}{
 		{"same text", func(t testing.TB) { Equal(t, dir+"/text", "one\ntwo\n") }, nil},
 		{"same bytes", func(t testing.TB) { Equal(t, dir+"/bytes", []byte("\xff\x00\x01")) }, nil},
@@ -51,11 +51,11 @@ func TestEqual(t *testing.T) {
 		{
 			"other bytes",
 			func(t testing.TB) { Equal(t, dir+"/bytes", "\xff\x00") },
-			[]string{"3 bytes wanted, 2 got; the first difference is at byte 2"},
+			[]string{"got 2 bytes, want 3; the first difference is at byte 2"},
 		},
 		{"other value", func(t testing.TB) { JSON(t, dir+"/v.json", []int{}) }, []string{"+[]"}},
 		{"no file", func(t testing.TB) { Equal(t, dir+"/none", "") }, []string{dir + "/none", "make golden"}},
-		{"no JSON", func(t testing.TB) { JSON(t, dir+"/v.json", func() {}) }, []string{"unsupported type"}},
+		{"not a JSON value", func(t testing.TB) { JSON(t, dir+"/v.json", func() {}) }, []string{"unsupported type"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &recorder{TB: t}

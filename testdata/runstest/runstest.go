@@ -1,5 +1,4 @@
-// Package runstest makes run folders for tests, and a store that knows them at a
-// time that stands still.
+// Package runstest creates run directories for tests, and a store of runs with a fixed clock.
 package runstest
 
 import (
@@ -16,41 +15,41 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Host is the machine of a bench.
+// Host is the host name of a fixture.
 const Host = "here"
 
-// Noon is when a bench begins.
+// Noon is the time of a new fixture.
 var Noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
-// Bench is a store with folders of its own.
-type Bench struct {
+// Fixture is a store of runs with temporary directories and a fixed clock.
+type Fixture struct {
 	*runs.Store
 	Resolver *runs.Resolver
 	Registry rundir.Registry
-	Output   string    // base of its run folders
-	At       time.Time // its time
+	Output   string    // parent of the run directories
+	At       time.Time // current time
 }
 
-// New makes a bench at [Noon].
-func New(t *testing.T) *Bench {
+// New returns a fixture at [Noon].
+func New(t *testing.T) *Fixture {
 	t.Helper()
 	state := t.TempDir()
-	b := &Bench{Registry: rundir.Registry{Dir: filepath.Join(state, "runs")}, Output: t.TempDir(), At: Noon}
-	b.Resolver = runs.NewResolver(&slurm.Queue{Dir: state, Interval: time.Minute, Now: b.Now}, b.Now, Host)
-	b.Store = runs.New(b.Registry, b.Resolver)
-	return b
+	f := &Fixture{Registry: rundir.Registry{Dir: filepath.Join(state, "runs")}, Output: t.TempDir(), At: Noon}
+	f.Resolver = runs.NewResolver(&slurm.Queue{Dir: state, Interval: time.Minute, Now: f.Now}, f.Now, Host)
+	f.Store = runs.New(f.Registry, f.Resolver)
+	return f
 }
 
-// Now is the time of the bench.
-func (b *Bench) Now() time.Time { return b.At }
+// Now returns the time of the fixture.
+func (f *Fixture) Now() time.Time { return f.At }
 
-// Run makes the folder of a local run of one level, an hour old, with a record,
-// phases and an event log, whose events are a minute old.
-func (b *Bench) Run(t *testing.T, id, name, host string, events ...event.Event) runs.Ref {
+// AddRun creates and records a local run of one concurrency level, created an hour ago, with an event
+// log whose events are a minute old.
+func (f *Fixture) AddRun(t *testing.T, id, name, host string, events ...event.Event) runs.Ref {
 	t.Helper()
 	rec := rundir.Record{
-		Version: 1, ID: id, Name: name, Launcher: "local", Host: host, Created: b.At.Add(-time.Hour), Levels: []int{4},
-		Dir: filepath.Join(b.Output, id),
+		Version: 1, ID: id, Name: name, Launcher: "local", Host: host, Created: f.At.Add(-time.Hour), Levels: []int{4},
+		Dir: filepath.Join(f.Output, id),
 	}
 	if err := os.MkdirAll(rundir.Logs(rec.Dir), 0o755); err != nil {
 		t.Fatal(err)
@@ -63,10 +62,10 @@ func (b *Bench) Run(t *testing.T, id, name, host string, events ...event.Event) 
 			t.Fatal(err)
 		}
 	}
-	if err := b.Registry.Add(rec); err != nil {
+	if err := f.Registry.Add(rec); err != nil {
 		t.Fatal(err)
 	}
-	at := b.At.Add(-time.Minute)
+	at := f.At.Add(-time.Minute)
 	log, err := event.OpenAppender(filepath.Join(rundir.Logs(rec.Dir), event.FileName), func() time.Time { return at })
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +81,7 @@ func (b *Bench) Run(t *testing.T, id, name, host string, events ...event.Event) 
 	return runs.Ref{Dir: rec.Dir, Logs: rundir.Logs(rec.Dir), Record: rec}
 }
 
-// Said is the event of a run that tells its state.
-func Said(s event.State) event.Event {
+// StateEvent returns an event with the state of a run.
+func StateEvent(s event.State) event.Event {
 	return event.Event{Kind: event.RunState, Data: event.Data{State: s}}
 }

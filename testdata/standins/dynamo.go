@@ -35,7 +35,7 @@ func python(args []string) error {
 	return fmt.Errorf("no module named %s", args[1])
 }
 
-// worker serves as the mock server does, and registers.
+// worker runs a mock server and registers it.
 func worker(f map[string]string) error {
 	role := f["disaggregation-mode"]
 	config, err := os.ReadFile(f["extra-engine-args"])
@@ -46,15 +46,15 @@ func worker(f map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("DYN_SYSTEM_PORT: %w", err)
 	}
-	if err := errors.Join(want(f, "extra-engine-args", "/logs/trtllm_config_"+role+".yaml"),
-		want(f, "request-plane", "tcp")); err != nil {
+	if err := errors.Join(checkFlag(f, "extra-engine-args", "/logs/trtllm_config_"+role+".yaml"),
+		checkFlag(f, "request-plane", "tcp")); err != nil {
 		return err
 	}
 	if os.Getenv("TRTLLM_EPLB_SHM_NAME") == "" {
 		return errors.New("TRTLLM_EPLB_SHM_NAME is not set")
 	}
 	who := role + "_" + strconv.Itoa(port-7500)
-	if err := received(who); err != nil {
+	if err := writeReceived(who); err != nil {
 		return err
 	}
 	mode := schema.Prefill
@@ -74,27 +74,27 @@ func worker(f map[string]string) error {
 		return err
 	}
 	fmt.Println("stand-in worker", who, "on", host)
-	deaf := false
-	switch fault(who) {
-	case "never": // alive, and never ready
-		strikes()
-		untilTerm()
-	case "deaf":
-		deaf = true
+	ignoresTerm := false
+	switch faultOf(who) {
+	case "never": // running, but never ready
+		markFault()
+		exitOnTerm()
+	case "ignore-term":
+		ignoresTerm = true
 	case "exit1":
-		time.AfterFunc(3*time.Second, func() { fmt.Println("CUDA error: an illegal memory access"); strikes(); os.Exit(1) })
-	case "exitlate": // while the client measures
-		time.AfterFunc(12*time.Second, func() { strikes(); os.Exit(1) })
+		time.AfterFunc(3*time.Second, func() { fmt.Println("CUDA error: an illegal memory access"); markFault(); os.Exit(1) })
+	case "exit-late": // while the client measures
+		time.AfterFunc(12*time.Second, func() { markFault(); os.Exit(1) })
 	case "exit0":
-		time.AfterFunc(3*time.Second, func() { strikes(); os.Exit(0) })
+		time.AfterFunc(3*time.Second, func() { markFault(); os.Exit(0) })
 	case "fatal":
-		time.AfterFunc(3*time.Second, func() { strikes(); fmt.Println("Rank1 Task exit code: 134") })
+		time.AfterFunc(3*time.Second, func() { markFault(); fmt.Println("Rank1 Task exit code: 134") })
 	}
 	go register(instance{Component: component, URL: fmt.Sprintf("http://%s:%d", host, port)})
-	if deaf {
+	if ignoresTerm {
 		ignoreTerm()
 	} else {
-		go untilTerm()
+		go exitOnTerm()
 	}
 	return http.ListenAndServe(":"+strconv.Itoa(port), h)
 }
@@ -116,37 +116,37 @@ func register(in instance) {
 	}
 }
 
-// frontend answers for the workers that are registered at the moment.
+// frontend routes requests to the workers that are registered at the moment.
 func frontend(f map[string]string) error {
-	if err := want(f, "http-port", "8000"); err != nil {
+	if err := checkFlag(f, "http-port", "8000"); err != nil {
 		return err
 	}
-	if err := received("frontend_0"); err != nil {
+	if err := writeReceived("frontend_0"); err != nil {
 		return err
 	}
 	r := &router{}
-	switch fault("frontend_0") {
-	case "exit1": // once there is load
-		r.loaded = func() { time.Sleep(2 * time.Second); strikes(); os.Exit(1) }
-	case "unhealthy": // its workers come, and it never says so
-		strikes()
-		r.sick = true
+	switch faultOf("frontend_0") {
+	case "exit1": // 2 s after the first request
+		r.loaded = func() { time.Sleep(2 * time.Second); markFault(); os.Exit(1) }
+	case "unhealthy": // never reports its workers
+		markFault()
+		r.unhealthy = true
 	}
-	go untilTerm()
+	go exitOnTerm()
 	return http.ListenAndServe(":8000", r)
 }
 
 type router struct {
-	sick   bool
-	loaded func() // called once, at the first request of a client; nil: nothing
-	once   sync.Once
+	unhealthy bool
+	loaded    func() // called at the first request of a client; may be nil
+	once      sync.Once
 
-	mu    sync.Mutex
-	now   []instance
-	inner http.Handler
+	mu      sync.Mutex
+	current []instance
+	inner   http.Handler
 }
 
-// ServeHTTP routes by the workers as health last saw them.
+// ServeHTTP routes to the workers that were registered at the last health check.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.URL.Path != "/health" {
 		if r.loaded != nil {
@@ -163,7 +163,7 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	list, err := r.workers()
-	if r.sick {
+	if r.unhealthy {
 		err = errors.New("the router has not started")
 	}
 	if err != nil {
@@ -190,7 +190,7 @@ func (r *router) workers() ([]instance, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	slices.SortFunc(list, func(a, b instance) int { return strings.Compare(a.URL, b.URL) })
-	if slices.Equal(urls(list), urls(r.now)) {
+	if slices.Equal(urls(list), urls(r.current)) {
 		return list, nil
 	}
 	cfg := mockserver.Config{Role: schema.Frontend}
@@ -204,7 +204,7 @@ func (r *router) workers() ([]instance, error) {
 	if h, err := mockserver.New(cfg); err == nil {
 		r.inner = h
 	}
-	r.now = list
+	r.current = list
 	return list, nil
 }
 

@@ -1,9 +1,8 @@
-// Command standins plays the programs of a TensorRT-LLM image on a test cluster:
-// etcd, numactl, trtllm-llmapi-launch and python3 -m dynamo.{trtllm,frontend},
-// by the name it is called with. Each checks its arguments and environment, speaks
-// the real interfaces as far as a run needs them, and leaves what it received in
-// /logs/received. Faults are injected with STANDIN_FAULT=WHO:WHAT; when one strikes,
-// /logs/received/fault is written.
+// Command standins stands in for the programs of a TensorRT-LLM image on a test cluster: etcd,
+// numactl, trtllm-llmapi-launch and python3 -m dynamo.{trtllm,frontend}, depending on the name by
+// which it is called. Each checks its arguments and environment, implements the interfaces that a
+// run needs, and writes its arguments and environment to /logs/received. STANDIN_FAULT=NAME:FAULT
+// injects a fault; when it takes effect, /logs/received/fault is written.
 package main
 
 import (
@@ -41,8 +40,8 @@ func main() {
 	}
 }
 
-// become executes another command in this process.
-func become(argv []string) error {
+// execProgram replaces this process by another program.
+func execProgram(argv []string) error {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return err
@@ -50,17 +49,17 @@ func become(argv []string) error {
 	return syscall.Exec(path, argv, os.Environ())
 }
 
-// untilTerm waits for TERM and ends well.
-func untilTerm() {
+// exitOnTerm waits for SIGTERM and exits with code 0.
+func exitOnTerm() {
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
 	<-term
-	fmt.Println("stand-in: ends on TERM")
+	fmt.Println("stand-in: exit on SIGTERM")
 	os.Exit(0)
 }
 
-// received leaves arguments and environment for the test to look at.
-func received(step string) error {
+// writeReceived writes the arguments and the environment to a file for the test.
+func writeReceived(step string) error {
 	doc, err := json.MarshalIndent(map[string]any{
 		"argv": append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...),
 		"env":  os.Environ(),
@@ -74,24 +73,24 @@ func received(step string) error {
 	return os.WriteFile("/logs/received/"+step+".json", doc, 0o644)
 }
 
-// fault is what STANDIN_FAULT says of one stand-in.
-func fault(who string) string {
+// faultOf returns the fault of a stand-in in STANDIN_FAULT.
+func faultOf(name string) string {
 	for f := range strings.SplitSeq(os.Getenv("STANDIN_FAULT"), ",") {
-		if name, what, _ := strings.Cut(f, ":"); name == who {
-			return what
+		if n, fault, _ := strings.Cut(f, ":"); n == name {
+			return fault
 		}
 	}
 	return ""
 }
 
-// strikes marks the moment of a fault, for the test to measure from.
-func strikes() {
+// markFault records that a fault takes effect now. Tests measure the time from then on.
+func markFault() {
 	if err := os.WriteFile("/logs/received/fault", nil, 0o644); err != nil {
 		fmt.Println("stand-in: mark the fault:", err)
 	}
 }
 
-// flags reads --name value and --name=value.
+// flags parses --name value and --name=value.
 func flags(args []string) map[string]string {
 	out := map[string]string{}
 	for i := 0; i < len(args); i++ {
@@ -105,7 +104,7 @@ func flags(args []string) map[string]string {
 	return out
 }
 
-func want(f map[string]string, name, value string) error {
+func checkFlag(f map[string]string, name, value string) error {
 	if f[name] != value {
 		return fmt.Errorf("--%s is %q, want %q", name, f[name], value)
 	}
@@ -116,21 +115,21 @@ func numactl(args []string) error {
 	if len(args) < 3 || args[0] != "-m" || args[1] != "0,1" {
 		return fmt.Errorf("numactl %v: want -m 0,1 COMMAND", args)
 	}
-	return become(args[2:])
+	return execProgram(args[2:])
 }
 
-// launch is one rank: the first one becomes the engine, the others wait for work.
+// launch starts a rank: rank 0 executes the engine, the others wait.
 func launch(args []string) error {
 	if len(args) == 0 || os.Getenv("SLURM_PROCID") == "" {
-		return errors.New("trtllm-llmapi-launch: want a command, and to be a task of a step")
+		return errors.New("trtllm-llmapi-launch: want a command and SLURM_PROCID")
 	}
-	if err := received(os.Getenv("SLURM_JOB_NAME") + ".rank" + os.Getenv("SLURM_PROCID")); err != nil {
+	if err := writeReceived(os.Getenv("SLURM_JOB_NAME") + ".rank" + os.Getenv("SLURM_PROCID")); err != nil {
 		return err
 	}
 	if os.Getenv("SLURM_PROCID") == "0" {
-		return become(args)
+		return execProgram(args)
 	}
-	untilTerm()
+	exitOnTerm()
 	return nil
 }
 
@@ -141,20 +140,20 @@ type instance struct {
 	Seen      time.Time `json:"-"`
 }
 
-// lease is how long a worker stays registered without a word.
+// lease is how long a worker stays registered after its last request.
 const lease = 3 * time.Second
 
-// etcd is a registry with leases over HTTP: PUT and GET /instances.
+// etcd serves a registry with leases over HTTP: PUT and GET /instances.
 func etcd(args []string) error {
 	f := flags(args)
 	if !strings.HasPrefix(f["data-dir"], "/tmp/etcd-") || strings.Contains(f["advertise-client-urls"], "127.0.0.1") {
-		return fmt.Errorf("etcd %v: want a data dir of the job and an address that others reach", args)
+		return fmt.Errorf("etcd %v: want a data directory of the job and an address that other nodes reach", args)
 	}
-	if err := received("etcd"); err != nil {
+	if err := writeReceived("etcd"); err != nil {
 		return err
 	}
-	known := make(chan map[string]instance, 1)
-	known <- map[string]instance{}
+	registry := make(chan map[string]instance, 1)
+	registry <- map[string]instance{}
 	http.HandleFunc("PUT /instances", func(w http.ResponseWriter, r *http.Request) {
 		var in instance
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4096)).Decode(&in); err != nil {
@@ -162,22 +161,22 @@ func etcd(args []string) error {
 			return
 		}
 		in.Seen = time.Now()
-		all := <-known
+		all := <-registry
 		all[in.URL] = in
-		known <- all
+		registry <- all
 	})
 	http.HandleFunc("GET /instances", func(w http.ResponseWriter, _ *http.Request) {
-		all := <-known
+		all := <-registry
 		list := []instance{}
 		for _, in := range all {
 			if time.Since(in.Seen) < lease {
 				list = append(list, in)
 			}
 		}
-		known <- all
+		registry <- all
 		_ = json.NewEncoder(w).Encode(list)
 	})
-	go untilTerm()
+	go exitOnTerm()
 	return http.ListenAndServe(strings.TrimPrefix(f["listen-client-urls"], "http://"), nil)
 }
 

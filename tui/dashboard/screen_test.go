@@ -256,7 +256,7 @@ func TestBlockedEngine(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(frametest.Patience):
+	case <-time.After(frametest.Timeout):
 		t.Fatal("Update waits for the engine")
 	}
 }

@@ -46,7 +46,7 @@ func TestFaults(t *testing.T) {
 		},
 		{"client fails", "client:exit7", nil, "failed", 7, []string{"the client exited with code 7", "no trajectories"}},
 		{
-			"worker ignores SIGTERM", "prefill_0:deaf,client:exit7", nil, "failed", 7,
+			"worker ignores SIGTERM", "prefill_0:ignore-term,client:exit7", nil, "failed", 7,
 			[]string{"the client exited with code 7"},
 		},
 	} {

@@ -47,14 +47,14 @@ func (s *site) workbench(args ...string) *frametest.Terminal {
 func (s *site) openRun(term *frametest.Terminal, id string) {
 	s.t.Helper()
 	re := regexp.MustCompile(`(?m)^\s*▸ .* ` + id + ` `)
-	term.Until("run "+id+" in the list", re.MatchString)
+	term.WaitUntil("run "+id+" in the list", re.MatchString)
 	term.Press("enter")
 }
 
 // awaitState waits until the title line shows one of the states, a regular expression.
 func awaitState(term *frametest.Terminal, states string) string {
 	re := regexp.MustCompile(`(?m)^ agentperf .*(` + states + `)`)
-	return term.Until("a run that is "+states, re.MatchString)
+	return term.WaitUntil("a run that is "+states, re.MatchString)
 }
 
 // With the keyboard, on a real cluster: submit a run, see it pending, starting and measuring,
@@ -97,7 +97,7 @@ func TestJourney(t *testing.T) {
 	second.Press("x")
 	second.WaitFor("y / n")
 	second.Press("n")
-	second.Until("the question to go", func(screen string) bool { return !strings.Contains(screen, "y / n") })
+	second.WaitUntil("the question to go", func(screen string) bool { return !strings.Contains(screen, "y / n") })
 	second.Press("x")
 	second.WaitFor("y / n")
 	second.Press("y")

@@ -81,7 +81,7 @@ func TestPartialRollup(t *testing.T) {
 		{"scancel", nil, func(s *site, rec submitted) { s.slurm("scancel", rec.ID) }, "Slurm is ending the job"},
 		{
 			"worker exits",
-			[]string{"--set", "environment.STANDIN_FAULT=prefill_0:exitlate"},
+			[]string{"--set", "environment.STANDIN_FAULT=prefill_0:exit-late"},
 			func(*site, submitted) {},
 			"prefill_0 exited with code 1",
 		},

@@ -1,1 +1,1 @@
-"""The external client is played by a stand-in."""
+"""A stand-in replaces the external client."""
