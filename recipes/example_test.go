@@ -51,15 +51,15 @@ func ExampleLoad() {
 
 // Diagnostics have the position, the path and, where possible, a fix.
 func ExampleParseRecipe_diagnostics() {
-	_, diagnostics := recipes.ParseRecipe("chat.yaml", []byte(aggregated+"slurm: {time_limit: 12:00:00, acount: perf}\n"))
+	_, diagnostics := recipes.ParseRecipe("chat.yaml", []byte(aggregated+"slurm: {time_limit: 1:30, acount: perf}\n"))
 	for _, d := range diagnostics {
 		fmt.Println(d)
 		fmt.Println("  fix:", d.Fix)
 	}
 	// Output:
-	// chat.yaml:13:21: error: slurm.time_limit: 12:00:00 without quotes is read as int 43200 by srtctl, which uses YAML 1.1
-	//   fix: quote it: "12:00:00"
-	// chat.yaml:13:31: error: slurm.acount: unknown field; did you mean "account"?
+	// chat.yaml:13:21: error: slurm.time_limit: 1:30 without quotes is read as int 90 by srtctl, which uses YAML 1.1
+	//   fix: quote it: "1:30"
+	// chat.yaml:13:27: error: slurm.acount: unknown field; did you mean "account"?
 	//   fix: rename it to account
 }
 
