@@ -148,8 +148,8 @@ func TestRunWithoutServer(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t, "http://127.0.0.1:1/v1", writeTrajectories(t, conversations(2, 2, 0)))
 	cfg.PhaseTimeout, cfg.MinTotalTrajectories = 300*time.Millisecond, 1000
-	if err := runConfig(t.Context(), cfg); !errors.Is(err, errNothingSucceeded) {
-		t.Fatalf("got %v, want %v", err, errNothingSucceeded)
+	if err := runConfig(t.Context(), cfg); !errors.Is(err, errAllFailed) {
+		t.Fatalf("got %v, want %v", err, errAllFailed)
 	}
 	rows := readRows[analysisRow](t,
 		filepath.Join(cfg.ResultsDir, "org_model__1u__phase0__dur0.3s__settle0s__traj2.jsonl"))

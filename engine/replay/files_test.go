@@ -109,7 +109,7 @@ func checkPhase(t *testing.T, base string, all []requestRow, m manifestRow, inde
 		t.Errorf("phase %d: got %d analysis rows, want %d", index, len(analysis), len(rows))
 	}
 	for _, a := range analysis {
-		// The mock's text has four bytes a token.
+		// The mock server generates four bytes per token.
 		if a.ClientTokens != *a.Output || a.HTTPStatus != http.StatusOK {
 			t.Errorf("analysis row: got %d estimated tokens of %d, status %d", a.ClientTokens, *a.Output, a.HTTPStatus)
 		}

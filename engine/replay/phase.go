@@ -73,8 +73,8 @@ func (r *run) runPhase(ctx context.Context, index, users int) error {
 	}
 	p.emit(eventPhaseEnd, time.Now(), reason)
 	if c := p.counts; ctx.Err() == nil && c.Successful == 0 && c.Failed > 0 {
-		return fmt.Errorf("phase %d: %w, %d failed; see the log and the analysis rows",
-			index, errNothingSucceeded, c.Failed)
+		return fmt.Errorf("phase %d: %w (%d requests); see the log and the analysis rows",
+			index, errAllFailed, c.Failed)
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // The files of the interrupted phase are written and record the interruption.
 var ErrInterrupted = problem.New(problem.Interrupted, "replay interrupted")
 
-// errNothingSucceeded is returned (wrapped) by Run when all requests of a phase failed.
+// errAllFailed is returned (wrapped) by Run when all requests of a phase failed.
 // The files of that phase are written; later phases are skipped.
-var errNothingSucceeded = problem.New(problem.AllRequestsFailed, "no request succeeded")
+var errAllFailed = problem.New(problem.AllRequestsFailed, "all requests failed")
 
 // runConfig runs all phases of cfg and writes their files. It checks the configuration and the
 // dataset first; if they are invalid, the results directory is not touched. Failed requests are

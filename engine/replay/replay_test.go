@@ -39,7 +39,7 @@ func TestRunMatchesMockServerTiming(t *testing.T) {
 				i, row.Conversation, row.Turn, row.Success, want.Conversation, want.Index)
 		}
 		prompt := promptOf(t, want)
-		hit := before / testBlock * testBlock // the turn before, in whole blocks
+		hit := before / testBlock * testBlock // full blocks of the turn before
 		if want.Index == 0 {
 			hit = 0
 		}

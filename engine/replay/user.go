@@ -107,7 +107,7 @@ func SessionID(seed int64, phase, user, pass int) string {
 
 func randomHex(bytes int) string {
 	b := make([]byte, bytes)
-	_, _ = rand.Read(b) // never fails, by its documentation
+	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
 
