@@ -18,7 +18,8 @@ func recipeTable(version int) *schema.Table { return schema.Recipe(version) }
 // Load reads the recipe at a path. For a file with several recipes, the path ends with a
 // colon and a selector (see [Variants]). The error is non-nil only if the file can't be
 // read; problems in its content are returned as diagnostics. The recipe is nil if the file
-// can't be parsed, and otherwise contains every value that is valid.
+// can't be parsed or does not contain exactly one recipe that matches. Otherwise it contains
+// every value that is valid.
 func Load(path string) (*Recipe, Diagnostics, error) {
 	file, selector := SplitSelector(path)
 	data, err := Read(file)
