@@ -13,9 +13,9 @@ import (
 	"github.com/agentperf/agentperf-tui/porter"
 )
 
-// Two short runs one after the other, and one of them again from what its folder
-// has: the recipe itself is gone by then.
-func TestRepeatAndAgain(t *testing.T) {
+// Submits two short runs in sequence, then the first one again. --again must use the inputs
+// in the run directory: the recipe has been deleted by then.
+func TestApplyRepeatAndAgain(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -39,7 +39,7 @@ func TestRepeatAndAgain(t *testing.T) {
 		t.Fatalf("%+v", two)
 	}
 	if o := s.want(0, "watch", two[0].ID); !strings.Contains(o.stdout, "state done") {
-		t.Errorf("the first one had not ended:\n%s", o.stdout)
+		t.Errorf("the first run is not done:\n%s", o.stdout)
 	}
 	s.want(0, "watch", two[1].ID)
 	recipe, err := filepath.Abs(filepath.Join(s.dir, "r.yaml"))
@@ -49,7 +49,7 @@ func TestRepeatAndAgain(t *testing.T) {
 	if err := os.Remove(recipe); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, "srtslurm.yaml"), []byte("cluster: of-today\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, "srtslurm.yaml"), []byte("cluster: added-later\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	again := records(s.want(0, "apply", "--again", two[0].ID, "--yes", "--output-dir", "out", "--json"))
@@ -58,16 +58,16 @@ func TestRepeatAndAgain(t *testing.T) {
 		t.Errorf("again: %+v", r)
 	}
 	s.want(0, "watch", again[0].ID)
-	sameFiles(t, two[0].Dir, again[0].Dir, rundir.RecipeFile, rundir.WorkloadFile,
+	requireSameFiles(t, two[0].Dir, again[0].Dir, rundir.RecipeFile, rundir.WorkloadFile,
 		porter.ProvenancePath(rundir.RecipeFile))
 	if _, err := os.Stat(filepath.Join(again[0].Dir, rundir.ClusterFile)); !os.IsNotExist(err) {
-		t.Errorf("a run without a cluster file has today's: %v", err)
+		t.Errorf("the repeated run uses a cluster file that the first run did not have: %v", err)
 	}
 	s.want(2, "apply", "r.yaml", "--again", two[0].ID, "--yes")
 	s.want(2, "apply", "r.yaml", "--repeat", "0", "--yes")
 }
 
-func sameFiles(t *testing.T, a, b string, names ...string) {
+func requireSameFiles(t *testing.T, a, b string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		one, err := os.ReadFile(filepath.Join(a, name))
@@ -80,14 +80,14 @@ func sameFiles(t *testing.T, a, b string, names ...string) {
 	}
 }
 
-func TestSomeRepeatsWereSubmitted(t *testing.T) {
+func TestErrorCountsSubmittedRepeats(t *testing.T) {
 	t.Parallel()
 	first := rundir.Record{Name: "x", ID: "L1"}
-	if err := someSubmitted([]rundir.Record{first}, 3, context.Canceled); !errors.Is(err, context.Canceled) ||
+	if err := withSubmittedCount([]rundir.Record{first}, 3, context.Canceled); !errors.Is(err, context.Canceled) ||
 		!strings.HasPrefix(err.Error(), "1 of 3 runs were submitted (the last one, x_L1, continues): ") {
 		t.Error(err)
 	}
-	if err := someSubmitted(nil, 3, context.Canceled); err.Error() != context.Canceled.Error() {
+	if err := withSubmittedCount(nil, 3, context.Canceled); err.Error() != context.Canceled.Error() {
 		t.Error(err)
 	}
 }

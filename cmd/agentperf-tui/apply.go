@@ -12,9 +12,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// applying holds the flags of apply.
-type applying struct {
-	*planning
+// applyFlags holds the flags of apply.
+type applyFlags struct {
+	*planFlags
 	yes, allowTodo, watch bool
 	repeat                int
 	again                 string
@@ -27,8 +27,8 @@ func applyCmd(a *app) *cobra.Command {
 this command ends.
 
 A Slurm job is submitted on hold and released when its directory is complete and the
-run is recorded. If a submit is interrupted, no unrecorded job runs, and no job runs
-twice. With --launcher local the plan runs on this machine: mock servers replace the
+run is recorded. If a submit is interrupted, no job starts unrecorded, and none is
+submitted twice. With --launcher local the plan runs on this machine: mock servers replace the
 engines, the built-in client replays the workload, and users and times are scaled
 down; dry-run --launcher local lists each substitution. With --launcher srtctl, an
 installed srtctl submits the job from the same recipe.
@@ -42,21 +42,21 @@ last one is submitted. --again RUN submits the recorded inputs of an earlier run
   agentperf-tui apply r.yaml --workload w.yaml --set benchmark.concurrency=512 --repeat 3
   agentperf-tui apply --again dsv4_12345`,
 	}
-	f, o := inputFlags(cmd), &applying{planning: planFlags(cmd, a)}
+	f, o := addInputFlags(cmd), &applyFlags{planFlags: addPlanFlags(cmd, a)}
 	fl := cmd.Flags()
 	fl.BoolVar(&o.yes, "yes", false, "submit without asking")
-	fl.BoolVar(&o.allowTodo, "allow-todo", false, "submit although placeholders or questions are open")
+	fl.BoolVar(&o.allowTodo, "allow-todo", false, "submit even if placeholders or questions are open")
 	fl.BoolVar(&o.watch, "watch", false, "follow the run until it ends; exit with its result")
 	fl.BoolVar(&o.smoke, "smoke", false, "replay 4 users for the shortest phase, to test that all servers start")
 	fl.IntVar(&o.repeat, "repeat", 1, "number of runs to submit, one after another")
 	fl.StringVar(&o.again, "again", "", "submit the recorded inputs of this earlier `RUN` instead of a recipe")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if o.repeat < 1 || o.repeat > mostRepeats {
+		if o.repeat < 1 || o.repeat > maxRepeats {
 			return badInput(
-				problem.Errorf(problem.FlagValue, "--repeat: must be between 1 and %d, got %d", mostRepeats, o.repeat),
+				problem.Errorf(problem.FlagValue, "--repeat: must be between 1 and %d, got %d", maxRepeats, o.repeat),
 			)
 		}
-		p, err := a.toApply(cmd, args, f, o)
+		p, err := a.planApply(cmd, args, f, o)
 		if err != nil {
 			return err
 		}
@@ -65,24 +65,24 @@ last one is submitted. --again RUN submits the recorded inputs of an earlier run
 	return cmd
 }
 
-// mostRepeats is more than a band needs, and fewer than a typing error would submit.
-const mostRepeats = 50
+// maxRepeats limits --repeat, so that a typing error doesn't submit hundreds of runs.
+const maxRepeats = 50
 
-// toApply loads and plans the files to submit, or those of an earlier run.
-func (a *app) toApply(cmd *cobra.Command, args []string, f *inputs, o *applying) (p planned, err error) {
+// planApply loads and plans the given files or, with --again, those of an earlier run.
+func (a *app) planApply(cmd *cobra.Command, args []string, f *inputFlags, o *applyFlags) (p plannedRun, err error) {
 	if o.again == "" {
-		return a.planned(cmd, args, f, *o.planning)
+		return a.loadAndPlan(cmd, args, f, *o.planFlags)
 	}
 	given := cmd.Flags().Changed
 	if len(args) > 0 || given("file") || given("workload") || given("cluster") {
-		return p, badInput(problem.Errorf(problem.FlagConflict, "--again %s: uses the files of that run; "+
-			"change them with --set, or leave out --again", o.again))
+		return p, badInput(problem.Errorf(problem.FlagConflict, "--again %s: takes all files from that run; "+
+			"give no other files, and change fields with --set", o.again))
 	}
-	e, l, err := a.find(cmd.Context(), o.again)
+	e, ref, err := a.find(cmd.Context(), o.again)
 	if err != nil {
 		return p, err
 	}
-	pair, opt, err := e.Again(cmd.Context(), l, f.Edits)
+	pair, opt, err := e.Again(cmd.Context(), ref, f.Edits)
 	if err != nil {
 		return p, badInput(err)
 	}
@@ -97,11 +97,11 @@ func (a *app) toApply(cmd *cobra.Command, args []string, f *inputs, o *applying)
 	}
 	opt.Smoke = opt.Smoke && !given("smoke") || o.smoke
 	pl, err := a.plan(e, pair, opt)
-	return planned{e, pair, pl}, err
+	return plannedRun{e, pair, pl}, err
 }
 
 // apply asks for confirmation, submits each repeat, and with --watch follows the runs.
-func (a *app) apply(ctx context.Context, p planned, o *applying) error {
+func (a *app) apply(ctx context.Context, p plannedRun, o *applyFlags) error {
 	e, pl := p.engine, p.plan
 	if err := e.Gate(p.pair, pl, o.allowTodo); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 	last := engine.Record{}
 	for range o.repeat {
 		if last, err = e.ApplyAfter(ctx, p.pair, pl, o.allowTodo, last); err != nil {
-			return someSubmitted(runs, o.repeat, err)
+			return withSubmittedCount(runs, o.repeat, err)
 		}
 		runs = append(runs, last)
 		if a.json {
@@ -142,19 +142,19 @@ func (a *app) apply(ctx context.Context, p planned, o *applying) error {
 	}
 	var failed error
 	for _, r := range runs {
-		l, err := e.Find(ctx, r.Dir)
+		ref, err := e.Find(ctx, r.Dir)
 		if err != nil {
 			return err
 		}
-		if err := a.watch(ctx, e, l, engine.WatchOptions{UntilDone: true}); err != nil {
+		if err := a.watch(ctx, e, ref, engine.WatchOptions{UntilDone: true}); err != nil {
 			failed = err
 		}
 	}
 	return failed
 }
 
-// someSubmitted says how many of the repeated runs were submitted before err.
-func someSubmitted(runs []engine.Record, want int, err error) error {
+// withSubmittedCount adds to err how many of the repeated runs were submitted before it.
+func withSubmittedCount(runs []engine.Record, want int, err error) error {
 	if len(runs) == 0 {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// usage gives a wrong number of arguments exit code 2.
+// usage wraps check: a wrong number of arguments is bad input, with a pointer to --help.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {
@@ -24,8 +24,8 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// recipeFlag adds -f FILE, an alternative to the argument RECIPE.
-func recipeFlag(cmd *cobra.Command) *string {
+// addRecipeFlag adds -f FILE, an alternative to the argument RECIPE.
+func addRecipeFlag(cmd *cobra.Command) *string {
 	return cmd.Flags().StringP("file", "f", "", "recipe file, instead of the argument RECIPE")
 }
 
@@ -41,18 +41,18 @@ func recipeArg(args []string, flag string) (string, error) {
 	case len(args) == 1:
 		return args[0], nil
 	}
-	return "", badInput(problem.New(problem.Usage, "no recipe was given; pass it as argument or with -f"))
+	return "", badInput(problem.New(problem.Usage, "no recipe was given; pass one as an argument or with -f"))
 }
 
-// inputs holds the files of a run and the changes to them given on the command line.
-type inputs struct {
+// inputFlags holds the flags that name the input files of a run and change their fields.
+type inputFlags struct {
 	engine.Files
 	file *string // the value of -f
 }
 
-// inputFlags adds the flags of inputs.
-func inputFlags(cmd *cobra.Command) *inputs {
-	f := &inputs{file: recipeFlag(cmd)}
+// addInputFlags adds the flags of inputFlags to a command.
+func addInputFlags(cmd *cobra.Command) *inputFlags {
+	f := &inputFlags{file: addRecipeFlag(cmd)}
 	cmd.Flags().StringVar(&f.Workload, "workload", "",
 		"workload file (default: agentperf_config of the recipe, if it is visible here)")
 	cmd.Flags().StringVar(&f.Cluster, "cluster", "",
@@ -90,7 +90,7 @@ func (e *edits) String() string { return "" }
 func (e *edits) Type() string { return "string" }
 
 // load loads the files given on the command line.
-func (a *app) load(ctx context.Context, args []string, f *inputs) (e *engine.Engine, p *engine.Pair, err error) {
+func (a *app) load(ctx context.Context, args []string, f *inputFlags) (e *engine.Engine, p *engine.Pair, err error) {
 	if f.Recipe, err = recipeArg(args, *f.file); err != nil {
 		return nil, nil, err
 	}
@@ -111,22 +111,23 @@ func required(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
+// find returns the run that a RUN argument refers to.
 func (a *app) find(ctx context.Context, run string) (*engine.Engine, engine.RunRef, error) {
 	e, err := a.engine()
 	if err != nil {
 		return nil, engine.RunRef{}, err
 	}
-	l, err := e.Find(ctx, run)
-	return e, l, badInput(err)
+	ref, err := e.Find(ctx, run)
+	return e, ref, badInput(err)
 }
 
-// scaleFlags adds the flags that scale a local run down.
-func scaleFlags(cmd *cobra.Command, s *plan.LocalScale) {
+// addScaleFlags adds --users and --seconds, the scale of a local run.
+func addScaleFlags(cmd *cobra.Command, s *plan.LocalScale) {
 	cmd.Flags().IntVar(&s.Users, "users", plan.DefaultUsers, "local launcher: users of the highest concurrency level")
 	cmd.Flags().Float64Var(&s.Seconds, "seconds", plan.DefaultSeconds, "local launcher: timeout of a phase, in seconds")
 }
 
-// checkScale checks the values of scaleFlags.
+// checkScale checks the values of --users and --seconds.
 func checkScale(s plan.LocalScale) error {
 	if s.Users < 1 || !(s.Seconds > 0) || math.IsInf(s.Seconds, 0) {
 		return badInput(problem.Errorf(problem.FlagValue,
@@ -138,11 +139,11 @@ func checkScale(s plan.LocalScale) error {
 // parseLevels parses concurrency levels such as 64,1010.
 func parseLevels(text string) ([]int, error) {
 	var levels []int
-	for l := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(l))
+	for level := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(level))
 		if err != nil || n < 1 {
 			return nil, problem.Errorf(problem.FlagValue,
-				"--concurrencies %q: %q is not a whole number above 0", text, l)
+				"--concurrencies %q: %q is not a whole number above 0", text, level)
 		}
 		levels = append(levels, n)
 	}

@@ -10,32 +10,33 @@ import (
 	"testing"
 )
 
-// clientUV stands in for uv: the client takes its time to end when it is asked to.
+// clientUV replaces uv. Its client reports each step to the FIFO "status"; after SIGTERM
+// it waits for a line from the FIFO "go" before it exits with code 9.
 const clientUV = `#!/bin/sh
 case "$*" in *run.py*) ;; *) exit 0 ;; esac
-trap 'echo asked > said; read -r _ < go; exit 9' TERM
-echo up > said
+trap 'echo terminating > status; read -r _ < go; exit 9' TERM
+echo running > status
 /bin/sleep 1000 & wait $!
 `
 
-func (s *shell) fifo(name string) {
+func (s *shell) makeFIFO(name string) {
 	s.t.Helper()
 	if err := syscall.Mkfifo(s.path(name), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *shell) program(name, text string) {
+func (s *shell) writeProgram(name, text string) {
 	s.t.Helper()
-	syscall.ForkLock.RLock() // a program that a child holds open for writing can't be run
+	syscall.ForkLock.RLock() // a file that a forked child holds open for writing can't be executed
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(s.path(name), []byte(text), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// What a plan starts is what the command understands.
-func TestBenchTakesThePlansArguments(t *testing.T) {
+// The client step of a plan must be a valid command line of job bench.
+func TestBenchAcceptsArgumentsOfPlan(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	s.port()
@@ -59,14 +60,14 @@ func TestBenchTakesThePlansArguments(t *testing.T) {
 		}
 		s.env = append(s.env, "SLURM_JOB_ID=1")
 		if o := s.want(1, argv...); !strings.Contains(o.stderr, "client checkout: stat ") {
-			t.Errorf("said\n%s", o.stderr)
+			t.Errorf("stderr\n%s", o.stderr)
 		}
 		return
 	}
 	t.Fatal("the plan has no client step")
 }
 
-func TestBenchWaitsForItsClient(t *testing.T) {
+func TestBenchWaitsForClientAfterSIGTERM(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	for _, d := range []string{"bin", "checkout/agentperf", "logs"} {
@@ -74,13 +75,13 @@ func TestBenchWaitsForItsClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.program("bin/uv", clientUV)
-	s.program("bin/cargo", "#!/bin/sh\n")
+	s.writeProgram("bin/uv", clientUV)
+	s.writeProgram("bin/cargo", "#!/bin/sh\n")
 	s.write("checkout/agentperf/run.py", "")
 	s.write("traj.jsonl", "{}\n")
 	s.write("w.yaml", "trajectory_path: "+s.path("traj.jsonl")+"\n")
-	s.fifo("checkout/said")
-	s.fifo("checkout/go")
+	s.makeFIFO("checkout/status")
+	s.makeFIFO("checkout/go")
 	s.env = append(s.env, "AGENTPERF_RUNTIME="+s.path("runtime"))
 	cmd := s.command("job", "bench", "--endpoint", "http://127.0.0.1:8000", "--model", "m",
 		"--client-dir", s.path("checkout"), "--config", s.path("w.yaml"),
@@ -94,19 +95,19 @@ func TestBenchWaitsForItsClient(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"up\n", "asked\n"} {
-		said, err := os.ReadFile(s.path("checkout/said"))
-		if err != nil || string(said) != want {
-			t.Fatalf("the client said %q, %v; want %q", said, err, want)
+	for _, want := range []string{"running\n", "terminating\n"} {
+		status, err := os.ReadFile(s.path("checkout/status"))
+		if err != nil || string(status) != want {
+			t.Fatalf("status of the client %q, %v; want %q", status, err, want)
 		}
-		// The second one must not end the step before its client.
+		// The second SIGTERM must not end the step before its client.
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.write("checkout/go", "\n")
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 9 {
-		t.Errorf("ended with %v, want the client's code 9\n%s", err, s.read("logs/benchmark.out"))
+		t.Errorf("step ended with %v, want exit code 9 of the client\n%s", err, s.read("logs/benchmark.out"))
 	}
 }
 
@@ -121,13 +122,13 @@ func TestBenchUsage(t *testing.T) {
 		edit func(args []string) []string
 		want string
 	}{
-		{"nothing", func(a []string) []string { return a[:2] }, "--endpoint is required"},
+		{"no flags", func(a []string) []string { return a[:2] }, "--endpoint is required"},
 		{"no levels", func(a []string) []string { return a[:10] }, "--concurrencies is required"},
 		{
-			"level", func(a []string) []string { return append(a[:11:11], "1,x") },
+			"invalid level", func(a []string) []string { return append(a[:11:11], "1,x") },
 			`--concurrencies "1,x": "x" is not a whole number above 0`,
 		},
-		{"argument", func(a []string) []string { return append(a, "more") }, "job bench --help"},
+		{"extra argument", func(a []string) []string { return append(a, "more") }, "job bench --help"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -17,29 +17,29 @@ is kept, and rolled up as partial.`,
 	}
 	yes := cmd.Flags().Bool("yes", false, "cancel without asking")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e, l, err := a.find(cmd.Context(), args[0])
+		e, ref, err := a.find(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		before, err := e.State(l)
-		if over := err == nil && l.Record.ID != "" && before.State.Final(); !*yes && !over {
-			if err := a.confirm(cmd.Context(), "cancel "+l.Label()+"?"); err != nil {
+		before, err := e.State(ref)
+		if over := err == nil && ref.Record.ID != "" && before.State.Final(); !*yes && !over {
+			if err := a.confirm(cmd.Context(), "cancel "+ref.Label()+"?"); err != nil {
 				return err
 			}
 		}
 		ctx, done := context.WithTimeout(cmd.Context(), 3*time.Minute)
 		defer done()
-		if err := e.Cancel(ctx, l); err != nil {
+		if err := e.Cancel(ctx, ref); err != nil {
 			return err
 		}
-		s, err := e.State(l)
+		s, err := e.State(ref)
 		if err != nil {
 			return err
 		}
 		if a.json {
 			return a.print(s)
 		}
-		return a.say("%s  %s\n", l.Label(), s.State)
+		return a.say("%s  %s\n", ref.Label(), s.State)
 	}
 	return cmd
 }

@@ -20,7 +20,8 @@ func checkCmd(a *app) *cobra.Command {
 		Long: `Check a recipe and its workload. Prints each finding with file:line:col, the phase
 timeout rule for each concurrency level, an upper bound of the run time, open
 placeholders, and the values from the cluster file. A file with several recipes (base
-and override_*, or a sweep) is checked as a whole; file.yaml:override_x selects one.
+and override_*, or a sweep) is checked recipe by recipe; file.yaml:override_x selects
+one.
 
 --fix writes the fixes that don't change the meaning (quotes, letter case), and the
 changes of --set and --unset, to the files. Without it nothing is written. Exit code 1
@@ -29,7 +30,7 @@ if there is an error.`,
   agentperf-tui check r.yaml --set benchmark.concurrency=512
   agentperf-tui check r.yaml --fix`,
 	}
-	f := inputFlags(cmd)
+	f := addInputFlags(cmd)
 	fix := cmd.Flags().Bool("fix", false, "write the fixes that don't change the meaning")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := recipeArg(args, *f.file)
@@ -55,7 +56,7 @@ if there is an error.`,
 	return cmd
 }
 
-// check reports on each recipe of a file.
+// check checks each recipe of a file and prints the findings.
 func (a *app) check(ctx context.Context, e *engine.Engine, f engine.Files, names []string) error {
 	ok := true
 	var docs []checked
@@ -87,6 +88,7 @@ func (a *app) check(ctx context.Context, e *engine.Engine, f engine.Files, names
 	return exitUnless(ok)
 }
 
+// fix applies the edits of --set and --unset and the safe fixes of each recipe to the files.
 func (a *app) fix(ctx context.Context, e *engine.Engine, f engine.Files, names []string) error {
 	for _, name := range names {
 		f.Recipe = name

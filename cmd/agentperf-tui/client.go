@@ -18,7 +18,7 @@ func replayCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay", Short: "Replay trajectories with the built-in client", Args: usage(cobra.NoArgs),
 		Long: `Replay trajectories against any OpenAI-compatible server, with the flags and outputs of
-the external client. The banner and every output name the implementation.`,
+the external client. The banner and every output file name the built-in client.`,
 		Example: `  agentperf-tui replay --config w.yaml --base-url http://127.0.0.1:8000/v1 --model dsv4 --results-dir out`,
 	}
 	opt := replay.Options{Version: version, Now: time.Now, Log: a.stdout.Writer}
@@ -83,7 +83,7 @@ so that the figures of a replay are known in advance.`,
 	fl := cmd.Flags()
 	listen := fl.String("listen", "127.0.0.1:8000", "host:port")
 	var role string
-	choiceFlag(fl, &role, "role", "", string(schema.Agg), string(schema.Prefill), string(schema.Decode), "frontend")
+	addChoiceFlag(fl, &role, "role", "", string(schema.Agg), string(schema.Prefill), string(schema.Decode), "frontend")
 	fl.StringVar(&cfg.Model, "model", "", "served model name (default: any)")
 	fl.DurationVar(&cfg.Timing.PrefillBase, "ttft", d.PrefillBase,
 		"time to the first token of a fully cached prompt")
@@ -136,7 +136,7 @@ so that the figures of a replay are known in advance.`,
 	return cmd
 }
 
-// checkListen checks an address before the server starts.
+// checkListen checks the value of --listen before the server starts.
 func checkListen(text string) error {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {

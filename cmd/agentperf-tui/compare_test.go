@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// roots is a folder with two runs of a harness, the second a little slower.
-func (s *shell) roots() string {
+// harnessRuns writes two harness run directories, the second one slightly slower, and
+// returns their parent.
+func (s *shell) harnessRuns() string {
 	s.t.Helper()
-	root := s.path("roots")
+	root := s.path("harness")
 	for i, name := range []string{"one", "two"} {
 		out := filepath.Join(root, name, "c1010", "agentperf")
 		if err := os.MkdirAll(out, 0o755); err != nil {
@@ -37,11 +38,11 @@ func (s *shell) roots() string {
 	return root
 }
 
-// Two runs compared by keyboard: the views of the comparison, and back.
-func TestCompareByKeyboard(t *testing.T) {
+// Compares two runs in the workbench and opens each view of the comparison.
+func TestCompareInWorkbench(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	term := s.terminal(100, 30, "--root", s.roots())
+	term := s.terminal(100, 30, "--root", s.harnessRuns())
 	term.WaitFor("one/c1010")
 	term.WaitFor("two/c1010")
 	term.Press("c", "down", "c")
@@ -65,31 +66,32 @@ func TestCompareByKeyboard(t *testing.T) {
 	}
 }
 
-// A run that has ended, played back: faster, held, back, and left.
-func TestPlaybackByKeyboard(t *testing.T) {
+// Plays back a run that has ended, with the watch command and in the workbench: changes
+// the speed, jumps back and closes the playback.
+func TestPlaybackOfEndedRun(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	root := s.roots()
+	root := s.harnessRuns()
 	if err := os.RemoveAll(filepath.Join(root, "two")); err != nil {
 		t.Fatal(err)
 	}
-	old := "one/c1010"
-	term := s.terminal(100, 60, "watch", filepath.Join(root, old), "--playback", "100", "--interval", "100ms")
+	ended := "one/c1010"
+	term := s.terminal(100, 60, "watch", filepath.Join(root, ended), "--playback", "100", "--interval", "100ms")
 	term.WaitFor("state done")
 	if code := term.Wait(); code != 0 {
 		t.Errorf("watch --playback: exit %d", code)
 	}
-	files, err := filepath.Glob(filepath.Join(root, old, "agentperf", "*"))
+	files, err := filepath.Glob(filepath.Join(root, ended, "agentperf", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files { // a run that has ended long ago
+	for _, f := range files { // old files: the run is not running any more
 		if err := os.Chtimes(f, time.Time{}, time.Now().Add(-time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	term = s.terminal(100, 30, "--root", root)
-	term.WaitFor(old)
+	term.WaitFor(ended)
 	term.Press("enter")
 	term.WaitFor("p play back")
 	term.Press("p")

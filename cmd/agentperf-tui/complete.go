@@ -19,8 +19,8 @@ type choice struct {
 	allowed []string
 }
 
-// choiceFlag adds a flag with a fixed set of values; the first one is the default.
-func choiceFlag(fl *pflag.FlagSet, p *string, name, usage string, allowed ...string) {
+// addChoiceFlag adds a flag with a fixed set of values; the first one is the default.
+func addChoiceFlag(fl *pflag.FlagSet, p *string, name, usage string, allowed ...string) {
 	*p = allowed[0]
 	fl.Var(&choice{value: p, allowed: allowed}, name, strings.Join(allowed, ", ")+usage)
 }
@@ -45,9 +45,9 @@ func (c *choice) String() string {
 // Type names the value in help texts.
 func (c *choice) Type() string { return "string" }
 
-// complete gives a command and its subcommands completions: for each argument by its
-// word in Use, for each flag by its name. Completions read recorded runs and the
-// directory of one run at most; they never search directories.
+// complete registers completions for a command and its subcommands. An argument is looked
+// up by its word in Use, a flag by its name. A completion reads the recorded runs and at
+// most one run directory; it never searches directories.
 func (a *app) complete(cmd *cobra.Command) error {
 	values := a.completions()
 	var words []string
@@ -99,7 +99,7 @@ func (a *app) complete(cmd *cobra.Command) error {
 }
 
 // completions returns the completions of arguments, by their word in Use, and of
-// flags, by their name. Flags that are not in it take files, numbers or text.
+// flags, by their name. Flags without an entry take files, numbers or text.
 func (a *app) completions() map[string]cobra.CompletionFunc {
 	yaml := cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt)
 	dirs := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
@@ -156,7 +156,7 @@ func completeNames(*cobra.Command, []string, string) ([]cobra.Completion, cobra.
 	return reference.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeFields completes paths of recipe and workload fields, each followed by end.
+// completeFields completes the paths of recipe and workload fields, with the suffix end.
 func completeFields(end string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var out []cobra.Completion

@@ -34,14 +34,14 @@ if the pipeline works; the verdict of the comparison is printed.`,
 	keep := cmd.Flags().String("keep", "",
 		"keep all files in this new directory (default: a temporary one, removed at the end)")
 	d := &demo{app: a}
-	scaleFlags(cmd, &d.scale)
+	addScaleFlags(cmd, &d.scale)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := checkScale(d.scale); err != nil {
 			return err
 		}
 		if a.json {
 			return badInput(problem.New(problem.JSONNotAvailable,
-				"demo: has no JSON output; the commands that it runs have"))
+				"demo: --json is not supported; the commands that it runs support it"))
 		}
 		if !*headless && !isTerminal() {
 			return badInput(problem.New(problem.TerminalRequired,
@@ -54,7 +54,7 @@ if the pipeline works; the verdict of the comparison is printed.`,
 				return err
 			}
 			dir = tmp
-			defer func() { _ = os.RemoveAll(tmp) }() // best effort: it is below the temporary directory
+			defer func() { _ = os.RemoveAll(tmp) }() // best effort: the system cleans up its temporary directory
 		} else if err := os.Mkdir(dir, 0o755); err != nil {
 			return badInput(fmt.Errorf("--keep: %w; give a directory that does not exist", err))
 		}
@@ -70,17 +70,17 @@ if the pipeline works; the verdict of the comparison is printed.`,
 			show = d.tour
 		}
 		err = show(cmd.Context())
-		// The directory may be removed next, so its runs end first, whatever happened.
+		// The directory may be removed next: cancel its runs first, also after an error.
 		err = errors.Join(err, d.endRuns(context.WithoutCancel(cmd.Context())))
 		if *keep == "" {
-			a.note("removed the directory of the demo; --keep DIR keeps it\n")
+			a.note("removed the directory of the demo; pass --keep DIR to keep it\n")
 		}
 		return err
 	}
 	return cmd
 }
 
-// demo runs the pipeline once.
+// demo is one pass through the pipeline.
 type demo struct {
 	*app
 	dir   string
@@ -105,12 +105,12 @@ func (d *demo) run(ctx context.Context) error {
 		return err
 	}
 	d.checkText(d.pair)
-	l, err := d.watched(ctx, e)
+	ref, err := d.runAndWatch(ctx, e)
 	if err != nil {
 		return err
 	}
 	d.step(5, "roll up")
-	path, _, err := e.Rollup(ctx, l)
+	path, _, err := e.Rollup(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (d *demo) run(ctx context.Context) error {
 		return problem.New(problem.ResultsNotFound, "demo: the run has no completed phase")
 	}
 	d.say("%s\n", path)
-	return d.compare(ctx, e, l)
+	return d.compare(ctx, e, ref)
 }
 
 func (d *demo) port(ctx context.Context) (string, error) {
@@ -166,9 +166,9 @@ func (d *demo) endRuns(ctx context.Context) error {
 	return err
 }
 
-// watched plans the run, submits it and watches it.
-func (d *demo) watched(ctx context.Context, e *engine.Engine) (engine.RunRef, error) {
-	d.step(3, "plan it for this machine")
+// runAndWatch plans the run, submits it and watches it.
+func (d *demo) runAndWatch(ctx context.Context, e *engine.Engine) (engine.RunRef, error) {
+	d.step(3, "plan the run for this machine")
 	pl, err := e.Plan(d.pair, engine.PlanOptions{Target: plan.Local, Local: d.scale})
 	if err != nil {
 		return engine.RunRef{}, err
@@ -176,28 +176,28 @@ func (d *demo) watched(ctx context.Context, e *engine.Engine) (engine.RunRef, er
 	for _, s := range pl.Substitutions {
 		d.say("  %s %s → %s\n", texttable.AlignLeft(s.What, 24), s.From, s.To)
 	}
-	if err := d.step(4, "run and watch it"); err != nil {
+	if err := d.step(4, "run it and watch it"); err != nil {
 		return engine.RunRef{}, err
 	}
 	rec, err := e.Apply(ctx, d.pair, pl, false)
 	if err != nil {
 		return engine.RunRef{}, err
 	}
-	l, err := e.Find(ctx, rec.Dir)
+	ref, err := e.Find(ctx, rec.Dir)
 	if err != nil {
-		return l, err
+		return ref, err
 	}
-	d.say("run %s in %s\n", l.Label(), l.Dir)
-	return l, d.watch(ctx, e, l, engine.WatchOptions{})
+	d.say("run %s in %s\n", ref.Label(), ref.Dir)
+	return ref, d.watch(ctx, e, ref, engine.WatchOptions{})
 }
 
-func (d *demo) compare(ctx context.Context, e *engine.Engine, l engine.RunRef) error {
-	d.step(6, "compare with what the mock servers' arithmetic gives")
-	ref := filepath.Join(d.dir, "reference.yaml")
-	if err := simulate.WriteReference(ctx, l.Dir, ref); err != nil {
+func (d *demo) compare(ctx context.Context, e *engine.Engine, ref engine.RunRef) error {
+	d.step(6, "compare with the figures computed from the mock servers' timing")
+	computed := filepath.Join(d.dir, "reference.yaml")
+	if err := simulate.WriteReference(ctx, ref.Dir, computed); err != nil {
 		return err
 	}
-	c, err := e.Parity(ctx, ref, l.Dir, parity.AnyPhase, parity.Options{})
+	c, err := e.Parity(ctx, computed, ref.Dir, parity.AnyPhase, parity.Options{})
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (a *app) diffText(c recipes.Comparison, names []string) {
 	a.say("%d/%d fields identical\n", c.Identical, c.Total)
 	side := func(name string, s *recipes.Side) string {
 		if s == nil {
-			return "  - " + name + ": not given\n"
+			return "  - " + name + ": not set\n"
 		}
 		return fmt.Sprintf("  - %s:%d: %s: %s\n", name, s.Line, safetext.Clean(s.Path), safetext.Clean(s.Value))
 	}

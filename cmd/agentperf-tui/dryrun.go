@@ -12,33 +12,33 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// planning holds the flags that select the launcher and the scale of a run.
-type planning struct {
+// planFlags holds the flags that select the launcher and the scale of a run.
+type planFlags struct {
 	launcher string
 	smoke    bool
 	scale    plan.LocalScale
 }
 
-// planned is a plan and the files that it was made from.
-type planned struct {
+// plannedRun is a plan and the files that it was made from.
+type plannedRun struct {
 	engine *engine.Engine
 	pair   *engine.Pair
 	plan   *plan.Plan
 }
 
-// planFlags adds the flags of planning.
-func planFlags(cmd *cobra.Command, a *app) *planning {
-	o := &planning{}
+// addPlanFlags adds the flags of planFlags to a command.
+func addPlanFlags(cmd *cobra.Command, a *app) *planFlags {
+	o := &planFlags{}
 	fl := cmd.Flags()
-	choiceFlag(fl, &o.launcher, "launcher", "", string(plan.Slurm), string(plan.Local), string(plan.Srtctl))
-	scaleFlags(cmd, &o.scale)
+	addChoiceFlag(fl, &o.launcher, "launcher", "", string(plan.Slurm), string(plan.Local), string(plan.Srtctl))
+	addScaleFlags(cmd, &o.scale)
 	fl.StringVar(&a.outputDir, "output-dir", "",
 		"parent of run directories (default: output_dir of the configuration, else ./outputs)")
 	return o
 }
 
-// planned loads the files and plans the run. Errors in the files are printed; the exit code is 1.
-func (a *app) planned(cmd *cobra.Command, args []string, f *inputs, o planning) (p planned, err error) {
+// loadAndPlan loads the files and plans the run. Errors in the files are printed; the exit code is 1.
+func (a *app) loadAndPlan(cmd *cobra.Command, args []string, f *inputFlags, o planFlags) (p plannedRun, err error) {
 	if err := checkScale(o.scale); err != nil {
 		return p, err
 	}
@@ -56,7 +56,7 @@ func (a *app) planned(cmd *cobra.Command, args []string, f *inputs, o planning) 
 	return p, err
 }
 
-// plan plans the loaded files, or prints their findings.
+// plan plans the loaded files. If they have errors, it prints the findings instead.
 func (a *app) plan(e *engine.Engine, p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error) {
 	if p.Recipe != nil && p.Report.OnlyTodos() {
 		return e.Plan(p, opt)
@@ -74,14 +74,14 @@ func dryRunCmd(a *app) *cobra.Command {
 		Use: "dry-run [RECIPE]", Short: "Show the plan of a run; write nothing", Args: usage(cobra.MaximumNArgs(1)),
 		Long: `Show everything that a run will do: nodes by role, mounts, files, the environment of
 each step with its origin, each command, and the batch script. Secrets are redacted.
-Placeholders such as {node:0} are values that are known only in the job.`,
+Placeholders such as {node:0} stand for values that are known only in the job.`,
 		Example: `  agentperf-tui dry-run r.yaml --workload w.yaml
   agentperf-tui dry-run r.yaml --workload w.yaml --launcher local`,
 	}
-	f, o := inputFlags(cmd), planFlags(cmd, a)
+	f, o := addInputFlags(cmd), addPlanFlags(cmd, a)
 	cmd.Flags().BoolVar(&o.smoke, "smoke", false, "show the plan of apply --smoke")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		p, err := a.planned(cmd, args, f, *o)
+		p, err := a.loadAndPlan(cmd, args, f, *o)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ import (
 
 const sampleRun = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
-// program is the built binary, made once.
+// program is the path of the binary, which TestMain builds.
 var program string
 
 func TestMain(m *testing.M) {
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// shell is a user's surroundings: folders of their own and the program.
+// shell runs the program as a user would: in its own working, state and configuration directories.
 type shell struct {
 	t   *testing.T
 	dir string
@@ -63,6 +63,7 @@ func (s *shell) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// outcome is the result of a command.
 type outcome struct {
 	stdout, stderr string
 	code           int
@@ -81,7 +82,7 @@ func (s *shell) run(args ...string) outcome {
 	return outcome{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// want runs a command that must end with a code.
+// want runs a command and fails the test unless it ends with the exit code.
 func (s *shell) want(code int, args ...string) outcome {
 	s.t.Helper()
 	o := s.run(args...)
@@ -118,14 +119,14 @@ func (s *shell) replace(name, old, new string) {
 	s.t.Helper()
 	text := s.read(name)
 	if !strings.Contains(text, old) {
-		s.t.Fatalf("%s has no %q", name, old)
+		s.t.Fatalf("%s does not contain %q", name, old)
 	}
 	if err := os.WriteFile(s.path(name), []byte(strings.Replace(text, old, new, 1)), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func TestPortOfTheSample(t *testing.T) {
+func TestPortSample(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	o := s.port("--schema", "1")
@@ -137,11 +138,11 @@ func TestPortOfTheSample(t *testing.T) {
 		`extra_mount: ["/scratch:/scratch"]`,
 	} {
 		if !strings.Contains(recipe, want) {
-			t.Errorf("the recipe lacks %s", want)
+			t.Errorf("the recipe does not contain %s", want)
 		}
 	}
 	if strings.Contains(recipe, "/lustre/") {
-		t.Error("a /lustre/ path is left")
+		t.Error("the recipe still contains a /lustre/ path")
 	}
 	var prov struct {
 		Fields []struct{ File, Path, Class string }
@@ -162,18 +163,18 @@ func TestPortOfTheSample(t *testing.T) {
 	if !strings.Contains(o.stdout, "wrote r.yaml, w.yaml, r.provenance.json") {
 		t.Errorf("report:\n%s", o.stdout)
 	}
-	// Nothing that exists is replaced without being asked.
+	// Existing files are not replaced without --force.
 	if o := s.run("port", sampleRun, "--out", "r.yaml", "--workload-out", "w.yaml"); o.code != 2 {
-		t.Errorf("a second port: exit %d\n%s", o.code, o.stderr)
+		t.Errorf("second port without --force: exit %d\n%s", o.code, o.stderr)
 	}
 }
 
-func TestBothSchemasOfTheSampleAreEqual(t *testing.T) {
+func TestBothLayoutsOfSampleAreEqual(t *testing.T) {
 	t.Parallel()
 	a, b := newShell(t), newShell(t)
 	a.port("--schema", "1")
 	b.port("--schema", "2")
-	// The workload's own path differs with the folder.
+	// The two recipes name their workloads by different paths.
 	b.replace("r.yaml", b.path("w.yaml"), a.path("w.yaml"))
 	o := a.want(0, "diff", "r.yaml", b.path("r.yaml"))
 	if !strings.Contains(o.stdout, "fields identical") {
@@ -181,14 +182,14 @@ func TestBothSchemasOfTheSampleAreEqual(t *testing.T) {
 	}
 }
 
-func TestCheckAtTheBoundary(t *testing.T) {
+func TestCheckAtTimeoutBoundary(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	s.port("--gpu-type", "gb300")
 	o := s.want(0, "check", "r.yaml", "--workload", "w.yaml")
 	if !strings.Contains(o.stdout, "(1010 − 1) / 1 + 240 + 300 = 1549 ≤ 2400, slack 851 s") ||
 		!strings.Contains(o.stdout, "assumed, not in the file: user_spawn_rate, min_measurement_seconds") {
-		t.Errorf("check says\n%s", o.stdout)
+		t.Errorf("check printed\n%s", o.stdout)
 	}
 	s.replace("w.yaml", "phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 1548.0")
 	o = s.want(1, "check", "r.yaml", "--workload", "w.yaml")
@@ -198,7 +199,7 @@ func TestCheckAtTheBoundary(t *testing.T) {
 		"min_measurement_seconds ≤ 299", "concurrency ≤ 1009",
 	} {
 		if !strings.Contains(o.stdout, want) {
-			t.Errorf("check at 1548 lacks %q:\n%s", want, o.stdout)
+			t.Errorf("check with a timeout of 1548 s does not print %q:\n%s", want, o.stdout)
 		}
 	}
 	s.replace("w.yaml", "1548.0", "1549")
@@ -218,7 +219,7 @@ func TestCheckAtTheBoundary(t *testing.T) {
 	}
 }
 
-func TestDryRunOfTheSample(t *testing.T) {
+func TestDryRunOfSample(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	s.port("--gpu-type", "gb300")
@@ -237,7 +238,7 @@ func mustAbs(t *testing.T, path string) string {
 	return abs
 }
 
-func TestResultsOfTheSample(t *testing.T) {
+func TestResultsOfSample(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	golden.Equal(t, "testdata/results.sample.txt", s.want(0, "results", mustAbs(t, sampleRun)).stdout)
@@ -247,7 +248,7 @@ func TestResultsOfTheSample(t *testing.T) {
 	}
 }
 
-func TestPublishedParity(t *testing.T) {
+func TestParityOfPublishedFigures(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	dir := mustAbs(t, "../../engine/results/parity/testdata")
@@ -257,7 +258,7 @@ func TestPublishedParity(t *testing.T) {
 		"| 230,509 (0) | 216,835 (0) | - |",
 	} {
 		if !strings.Contains(o.stdout, want) {
-			t.Errorf("the table lacks %s:\n%s", want, o.stdout)
+			t.Errorf("the table does not contain %s:\n%s", want, o.stdout)
 		}
 	}
 	if o := s.run("parity", dir+"/script-harness.yaml", dir+"/srt-slurm.yaml", "--band", "0.1%"); o.code != 1 {
@@ -265,10 +266,10 @@ func TestPublishedParity(t *testing.T) {
 	}
 }
 
-// full is a device without space.
-type full struct{}
+// fullDevice is a writer without space.
+type fullDevice struct{}
 
-func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+func (fullDevice) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestBadInput(t *testing.T) {
 	t.Parallel()
@@ -278,7 +279,7 @@ func TestBadInput(t *testing.T) {
 	}
 	for _, c := range []struct {
 		code int
-		says string
+		want string // in stderr
 		args []string
 	}{
 		{2, "no recipe was given", []string{"check"}},
@@ -290,7 +291,7 @@ func TestBadInput(t *testing.T) {
 		{2, "is not a directory; give a run directory", []string{"results", "broken.yaml"}},
 		{2, "--out and --workload-out", []string{"port", sampleRun}},
 		{2, "no such directory", []string{"port", "nowhere", "--out", "a", "--workload-out", "b"}},
-		{2, "launcher", []string{"dry-run", "broken.yaml", "--launcher", "moon"}},
+		{2, "launcher", []string{"dry-run", "broken.yaml", "--launcher", "nosuch"}},
 		{2, "--band", []string{"parity", "a", "b", "--band", "x"}},
 		{2, "reference", []string{"parity", "a", "b"}},
 		{2, "required", []string{"replay"}},
@@ -307,21 +308,21 @@ func TestBadInput(t *testing.T) {
 		{2, "accepts 2 arg", []string{"diff", "a"}},
 	} {
 		o := s.run(c.args...)
-		if o.code != c.code || !strings.Contains(o.stderr, c.says) {
-			t.Errorf("%v: exit %d, want %d with %q\n%s", c.args, o.code, c.code, c.says, o.stderr)
+		if o.code != c.code || !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%v: exit %d, want %d with %q\n%s", c.args, o.code, c.code, c.want, o.stderr)
 		}
 	}
-	var said strings.Builder
-	if code := execute(t.Context(), []string{"watch", "--help"}, full{}, &said); code != 1 ||
-		!strings.Contains(said.String(), "no space left") {
-		t.Errorf("help that can't be written: exit %d, %q", code, said.String())
+	var stderr strings.Builder
+	if code := execute(t.Context(), []string{"watch", "--help"}, fullDevice{}, &stderr); code != 1 ||
+		!strings.Contains(stderr.String(), "no space left") {
+		t.Errorf("help that can't be written: exit %d, %q", code, stderr.String())
 	}
 	if o := s.run(); o.code != 2 || !strings.Contains(o.stdout, "Available Commands") {
-		t.Errorf("no arguments on a pipe: exit %d\n%s", o.code, o.stdout)
+		t.Errorf("no arguments and stdout is a pipe: exit %d\n%s", o.code, o.stdout)
 	}
 }
 
-func TestDoctorNamesThePlaces(t *testing.T) {
+func TestDoctorListsFileLocations(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	o := s.want(0, "doctor")
@@ -330,13 +331,13 @@ func TestDoctorNamesThePlaces(t *testing.T) {
 		s.dir + "/outputs",
 	} {
 		if !strings.Contains(o.stdout, want) {
-			t.Errorf("doctor lacks %s:\n%s", want, o.stdout)
+			t.Errorf("doctor does not list %s:\n%s", want, o.stdout)
 		}
 	}
 }
 
-// Not even --force writes over what a port reads.
-func TestPortSparesArtifacts(t *testing.T) {
+// Even with --force, port must not overwrite an artifact that it reads.
+func TestPortRefusesToOverwriteArtifact(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	run := s.path("h/c1010")

@@ -12,27 +12,27 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
-// edits opens the editor on the local example.
-func (s *shell) edits() *frametest.Terminal {
+// openEditor opens the editor on the local example.
+func (s *shell) openEditor() *frametest.Terminal {
 	s.t.Helper()
 	term := s.terminal(120, 40, "edit", "r.yaml", "--workload", "w.yaml")
 	term.WaitFor("slack 11.5 s")
 	return term
 }
 
-// keeps waits until an unsaved text is written down.
-func (s *shell) keeps(text string) {
+// waitForUnsaved waits until the stored unsaved changes contain text.
+func (s *shell) waitForUnsaved(text string) {
 	s.t.Helper()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
-	end := time.NewTimer(frametest.Timeout)
-	defer end.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	timeout := time.NewTimer(frametest.Timeout)
+	defer timeout.Stop()
 	for {
-		kept, err := filepath.Glob(s.path("state/agentperf-tui/unsaved/*.json"))
+		stored, err := filepath.Glob(s.path("state/agentperf-tui/unsaved/*.json"))
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		for _, file := range kept {
+		for _, file := range stored {
 			var record struct{ Text []byte }
 			if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &record) == nil &&
 				strings.Contains(string(record.Text), text) {
@@ -40,21 +40,21 @@ func (s *shell) keeps(text string) {
 			}
 		}
 		select {
-		case <-look.C:
-		case <-end.C:
-			s.t.Fatalf("%q is not kept in %v", text, kept)
+		case <-tick.C:
+		case <-timeout.C:
+			s.t.Fatalf("%q is not in the unsaved changes %v", text, stored)
 		}
 	}
 }
 
-// A recipe is broken and repaired by keyboard alone: an unknown key with its quick
-// fix, the timeout rule with one of its five, a key by completion.
-func TestEditorBreaksAndRepairs(t *testing.T) {
+// Makes errors in a recipe and corrects them by keyboard: an unknown field by its fix, a
+// field name by completion, the timeout rule by one of its suggested changes.
+func TestEditorFixesErrors(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.example("local-mock")
+	s.writeExample("local-mock")
 	before := s.read("w.yaml")
-	term := s.edits()
+	term := s.openEditor()
 	term.WaitFor("no problems")
 
 	term.Press("ctrl+end", "srun_option: {}")
@@ -70,7 +70,7 @@ func TestEditorBreaksAndRepairs(t *testing.T) {
 	term.Press("tab", "enter", "  max_a")
 	term.WaitFor("tab accepts")
 	term.Press("tab", "180")
-	term.WaitUntil("a recipe without problems", func(screen string) bool {
+	term.WaitUntil("the completed field and no problems", func(screen string) bool {
 		return strings.Contains(screen, "max_attempts: 180") && strings.Contains(screen, "no problems")
 	})
 
@@ -82,7 +82,7 @@ func TestEditorBreaksAndRepairs(t *testing.T) {
 	term.WaitFor("slack")
 	term.WaitFor("no problems")
 	if s.read("w.yaml") != before {
-		t.Error("written before it is saved")
+		t.Error("the workload file was written before it was saved")
 	}
 	term.Press("ctrl+s")
 	term.WaitFor("✓ saved")
@@ -97,7 +97,7 @@ func TestEditorBreaksAndRepairs(t *testing.T) {
 		"w.yaml": "phase_timeout_seconds: 18\n",
 	} {
 		if got := s.read(file); !strings.Contains(got, want) {
-			t.Errorf("%s has no %q:\n%s", file, want, got)
+			t.Errorf("%s does not contain %q:\n%s", file, want, got)
 		}
 	}
 	if o := s.want(0, "check", "r.yaml", "--workload", "w.yaml"); !strings.Contains(o.stdout, "0 errors, 0 warnings") {
@@ -105,29 +105,28 @@ func TestEditorBreaksAndRepairs(t *testing.T) {
 	}
 }
 
-// What was typed into a workbench that is killed is there again at the next
-// opening; what another program writes meanwhile is merged with it; $EDITOR gets
-// the result.
-func TestEditorIsKilled(t *testing.T) {
+// Kills the workbench while the editor has unsaved changes. The next start must restore
+// them, merge them with a change of the file on disk, and pass the result to $EDITOR.
+func TestUnsavedChangesSurviveKill(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.example("local-mock")
-	s.write("ed", "#!/bin/sh\nsed -i 's/^api_key: .*/api_key: fromeditor/' \"$2\"\n")
-	if err := os.Chmod(s.path("ed"), 0o755); err != nil {
+	s.writeExample("local-mock")
+	s.write("editor", "#!/bin/sh\nsed -i 's/^api_key: .*/api_key: fromeditor/' \"$2\"\n")
+	if err := os.Chmod(s.path("editor"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s.env = append(s.env, "VISUAL='"+s.path("ed")+"' --wait")
-	term := s.edits()
+	s.env = append(s.env, "VISUAL='"+s.path("editor")+"' --wait")
+	term := s.openEditor()
 	term.Press("ctrl+t", "ctrl+end", "api_key: mine", "enter")
 	term.WaitFor("unsaved: w.yaml")
-	s.keeps("api_key: mine")
+	s.waitForUnsaved("api_key: mine")
 	term.Signal(syscall.SIGKILL)
 	s.replace("w.yaml", "user_spawn_rate: 2", "user_spawn_rate: 4")
 
 	term = s.terminal(120, 40, "edit", "r.yaml", "--workload", "w.yaml")
 	term.WaitFor("Unsaved changes in w.yaml")
 	term.WaitFor("merged with the file on disk")
-	term.WaitFor("esc restores too") // it ignores keys at first
+	term.WaitFor("esc restores too") // the dialog ignores keys until it shows this hint
 	term.Press("enter")
 	term.WaitFor("unsaved: w.yaml")
 	term.Press("ctrl+t", "ctrl+x")

@@ -19,9 +19,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Production code makes errors with package problem, so that each has an id. It may
+// Production code must make errors with package problem, so that each has an id. It may
 // wrap one with fmt.Errorf and %w, which keeps the id.
-func TestErrorsAreMadeWithAnID(t *testing.T) {
+func TestProductionErrorsHaveID(t *testing.T) {
 	t.Parallel()
 	const root = "../.."
 	sites := 0
@@ -46,11 +46,11 @@ func TestErrorsAreMadeWithAnID(t *testing.T) {
 			if !ok {
 				return true
 			}
-			switch made := name(call.Fun); {
-			case made == "errors.New", made == "fmt.Errorf" && !wraps(call):
+			switch called := functionName(call.Fun); {
+			case called == "errors.New", called == "fmt.Errorf" && !wraps(call):
 				t.Errorf("%s: %s makes an error without an id; use problem.New or problem.Errorf",
-					fset.Position(call.Pos()), made)
-			case strings.HasPrefix(made, "problem."):
+					fset.Position(call.Pos()), called)
+			case strings.HasPrefix(called, "problem."):
 				sites++
 			}
 			return true
@@ -65,8 +65,8 @@ func TestErrorsAreMadeWithAnID(t *testing.T) {
 	}
 }
 
-// name is a function as package.Name.
-func name(fun ast.Expr) string {
+// functionName returns a called function as package.Name, or "" for methods and local functions.
+func functionName(fun ast.Expr) string {
 	if sel, ok := fun.(*ast.SelectorExpr); ok {
 		if pkg, ok := sel.X.(*ast.Ident); ok {
 			return pkg.Name + "." + sel.Sel.Name
@@ -75,7 +75,7 @@ func name(fun ast.Expr) string {
 	return ""
 }
 
-// wraps reports whether the format of fmt.Errorf has a %w.
+// wraps reports whether the format of a call of fmt.Errorf contains %w.
 func wraps(call *ast.CallExpr) bool {
 	found := false
 	ast.Inspect(call.Args[0], func(n ast.Node) bool {
@@ -87,7 +87,7 @@ func wraps(call *ast.CallExpr) bool {
 	return found
 }
 
-// badFiles writes one file of each kind that a command can't use, and returns their names.
+// badFiles writes one file of each kind that commands can't read, and returns their names.
 func badFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	contents := map[string]string{
@@ -121,7 +121,7 @@ func badFiles(t *testing.T, dir string) []string {
 	return names
 }
 
-// commandLines are command lines that fail with a bad file in place of {}.
+// commandLines lists command lines that fail when {} is replaced by a bad file.
 var commandLines = []string{
 	"check {}", "check {recipe} --workload {}", "check {recipe} --cluster {}", "check {recipe} --fix --workload {}",
 	"dry-run {}", "dry-run {recipe} --workload {}", "apply {} --yes", "apply --again {} --yes", "migrate {}",
@@ -133,10 +133,11 @@ var commandLines = []string{
 	"parity {} {run}", "parity {run} {}", "parity {run} {run} --ref {}", "export {}", "export {} --format html",
 	"export {} --table curve", "export {run} -o {}/x",
 	"replay --config {} --base-url http://127.0.0.1:9/v1 --model m --results-dir {new}/out", "job run --run-dir {}",
-	"job bench --endpoint http://127.0.0.1:9 --model m --client-dir {} --config {recipe} --concurrencies 1 --results-dir {new}/out",
+	"job bench --endpoint http://127.0.0.1:9 --model m --client-dir {} --config {recipe} --concurrencies 1 " +
+		"--results-dir {new}/out",
 }
 
-// badFlags are command lines that fail by themselves.
+// badFlags lists command lines that always fail.
 var badFlags = []string{
 	"nosuch", "--nosuch", "version x", "explain nosuch", "check", "check a b", "check a -f b",
 	"check {recipe} --set x", "check {recipe} --set resources.gpus_per_node=many",
@@ -175,8 +176,8 @@ func TestEveryErrorHasAnID(t *testing.T) {
 	lines = append(lines, badFlags...)
 	ids, failed := map[problem.ID]int{}, 0
 	for i, line := range lines {
-		fill := strings.NewReplacer("{recipe}", recipe, "{run}", run, "{new}", filepath.Join(dir, fmt.Sprint("new", i)))
-		args := strings.Fields(fill.Replace(line))
+		expand := strings.NewReplacer("{recipe}", recipe, "{run}", run, "{new}", filepath.Join(dir, fmt.Sprint("new", i)))
+		args := strings.Fields(expand.Replace(line))
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		var out, errs bytes.Buffer
 		a := newApp(&out, &errs)
@@ -184,12 +185,12 @@ func TestEveryErrorHasAnID(t *testing.T) {
 		code := a.execute(ctx, append(args, "--json"))
 		cancel()
 		if code == 0 {
-			continue // some of the bad files are good enough for a command
+			continue // some commands accept some of the files
 		}
 		last := strings.TrimSpace(errs.String())
 		last = last[strings.LastIndexByte(last, '\n')+1:]
 		if last == "" && out.Len() > 0 {
-			continue // findings, which have ids of their own, or a verdict
+			continue // findings or a verdict: not an error
 		}
 		failed++
 		var doc struct{ Error errorJSON }
@@ -205,8 +206,8 @@ func TestEveryErrorHasAnID(t *testing.T) {
 			t.Errorf("%v: exit code %d, in JSON %d", args, code, doc.Error.ExitCode)
 		}
 	}
-	t.Logf("%d command lines, %d errors of %d kinds: %v", len(lines), failed, len(ids), ids)
+	t.Logf("%d command lines, %d errors with %d ids: %v", len(lines), failed, len(ids), ids)
 	if failed < 300 || len(ids) < 25 {
-		t.Errorf("only %d errors of %d kinds", failed, len(ids))
+		t.Errorf("only %d errors with %d ids", failed, len(ids))
 	}
 }

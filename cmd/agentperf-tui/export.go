@@ -15,8 +15,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// exporting holds the flags of export.
-type exporting struct {
+// exportFlags holds the flags of export.
+type exportFlags struct {
 	format, table, out string
 	parity, force      bool
 	bucket             float64
@@ -24,7 +24,7 @@ type exporting struct {
 }
 
 func exportCmd(a *app) *cobra.Command {
-	var x exporting
+	var x exportFlags
 	cmd := &cobra.Command{
 		Use: "export RUN...", Short: "Export figures as CSV, JSON or HTML", Args: usage(cobra.MinimumNArgs(1)),
 		Long: `Export a run as CSV, JSON or a self-contained HTML page. CSV contains one table: the
@@ -39,8 +39,8 @@ With --parity, export the comparison of two runs, REF and CAND.`,
   agentperf-tui export --parity REF CAND --format html -o parity.html`,
 	}
 	f := cmd.Flags()
-	choiceFlag(f, &x.format, "format", "", "csv", "json", "html")
-	choiceFlag(f, &x.table, "table", "; JSON and HTML contain the first three", "phases", "series", "tiers", "curve")
+	addChoiceFlag(f, &x.format, "format", "", "csv", "json", "html")
+	addChoiceFlag(f, &x.table, "table", "; JSON and HTML contain the first three", "phases", "series", "tiers", "curve")
 	f.StringVarP(&x.out, "out", "o", "", "file to write (default: standard output)")
 	f.BoolVar(&x.parity, "parity", false, "export the comparison of REF and CAND")
 	f.BoolVar(&x.force, "force", false, "with --parity: compare runs that are not comparable")
@@ -64,7 +64,8 @@ With --parity, export the comparison of two runs, REF and CAND.`,
 	return cmd
 }
 
-// written wraps the error of a write to a file that the user named.
+// written adds what was attempted to the error of a write. A path that can't be written to
+// is bad input; a failed write is not.
 func written(what string, err error) error {
 	var target *outfile.TargetError
 	switch {
@@ -76,7 +77,7 @@ func written(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-func (a *app) export(cmd *cobra.Command, args []string, x exporting, w io.Writer) error {
+func (a *app) export(cmd *cobra.Command, args []string, x exportFlags, w io.Writer) error {
 	e, err := a.engine()
 	if err != nil {
 		return err
@@ -107,12 +108,12 @@ func (a *app) export(cmd *cobra.Command, args []string, x exporting, w io.Writer
 	return to.exportRun(cmd, e, args[0], x)
 }
 
-func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x exporting) error {
-	l, err := e.Find(cmd.Context(), name)
+func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x exportFlags) error {
+	ref, err := e.Find(cmd.Context(), name)
 	if err != nil {
 		return err
 	}
-	run, err := e.Export(cmd.Context(), l, x.bucket)
+	run, err := e.Export(cmd.Context(), ref, x.bucket)
 	switch {
 	case err != nil:
 		return err
@@ -128,7 +129,7 @@ func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x exp
 	return report.PhasesCSV(a.stdout, run)
 }
 
-func (a *app) exportParity(cmd *cobra.Command, e *engine.Engine, args []string, x exporting) error {
+func (a *app) exportParity(cmd *cobra.Command, e *engine.Engine, args []string, x exportFlags) error {
 	if len(args) != 2 {
 		return problem.Errorf(problem.Usage, "--parity: needs two runs, REF and CAND, got %d", len(args))
 	}

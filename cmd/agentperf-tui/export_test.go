@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// export runs the export command on its own.
+// export runs the export command without the root command, and returns its output.
 func export(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out, messages bytes.Buffer
@@ -26,15 +26,15 @@ func TestExport(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		args []string
-		want string // how the output begins
+		want string // the start of the output
 	}{
 		{"phases", []string{sampleRun}, "phase_idx,concurrency,window_seconds,"},
 		{"series", []string{sampleRun, "--table", "series", "--bucket", "10"}, "phase_idx,start,start_utc,"},
 		{"curve", []string{sampleRun, sampleRun, "--table", "curve", "--gpus", "52"}, "run,concurrency,gpus,"},
-		{"page", []string{sampleRun, "--format", "html"}, "<!doctype html>"},
-		{"curve page", []string{sampleRun, "--table", "curve", "--format", "html"}, "<!doctype html>"},
+		{"HTML", []string{sampleRun, "--format", "html"}, "<!doctype html>"},
+		{"curve as HTML", []string{sampleRun, "--table", "curve", "--format", "html"}, "<!doctype html>"},
 		{"comparison", []string{"--parity", sampleRun, sampleRun}, "metric,key,"},
-		{"comparison page", []string{"--parity", sampleRun, sampleRun, "--format", "html"}, "<!doctype html>"},
+		{"comparison as HTML", []string{"--parity", sampleRun, sampleRun, "--format", "html"}, "<!doctype html>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -57,18 +57,17 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// The output stays what it is: a device is none the worse, and no temporary name
-// is told.
-func TestExportTo(t *testing.T) {
+// A failed export must not replace a device by a file, nor mention a temporary file.
+func TestExportWriteErrors(t *testing.T) {
 	t.Parallel()
 	_, err := export(t, sampleRun, "-o", "/dev/full")
 	if info, serr := os.Stat("/dev/full"); err == nil || serr != nil || info.Mode().IsRegular() {
-		t.Errorf("a device: %v, %v", err, serr)
+		t.Errorf("device: %v, %v", err, serr)
 	}
 	var exit exitError
 	if _, err := export(t, sampleRun, "-o", filepath.Join(t.TempDir(), "none", "x")); !errors.As(err, &exit) ||
 		exit.code != 2 || !strings.Contains(err.Error(), "create it first") {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("missing directory: %v", err)
 	}
 }
 
@@ -97,6 +96,6 @@ func TestExportJSON(t *testing.T) {
 		n += b.Requests
 	}
 	if doc.Phases[0].Concurrency != 1010 || n != 240 {
-		t.Errorf("%+v: %d requests over time, want 240", doc, n)
+		t.Errorf("%+v: %d requests in the series, want 240", doc, n)
 	}
 }

@@ -14,12 +14,11 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
-// idleFor is how long an open dashboard is left alone.
+// idleFor is the duration of one iteration of BenchmarkIdle.
 const idleFor = time.Minute
 
-// BenchmarkIdle leaves a dashboard alone for a minute: of a run that has ended, and
-// of one that is followed and writes nothing. It reports what part of a core the
-// program takes, and its memory.
+// BenchmarkIdle measures the CPU time and memory of an idle dashboard: for a run that has
+// ended, and for a followed run that writes nothing.
 func BenchmarkIdle(b *testing.B) {
 	if testing.Short() {
 		b.Skip("takes minutes")
@@ -27,7 +26,7 @@ func BenchmarkIdle(b *testing.B) {
 	for _, kind := range []struct {
 		name  string
 		ended bool
-	}{{"ended", true}, {"quiet", false}} {
+	}{{"ended", true}, {"followed", false}} {
 		b.Run(kind.name, func(b *testing.B) {
 			root := b.TempDir()
 			out := filepath.Join(root, "bm", "c1010", "agentperf")
@@ -59,9 +58,9 @@ func BenchmarkIdle(b *testing.B) {
 			var cpu time.Duration
 			var wall time.Duration
 			for b.Loop() {
-				from, began := cpuOf(b, cmd.Process.Pid), time.Now()
+				cpuBefore, start := cpuOf(b, cmd.Process.Pid), time.Now()
 				<-time.After(idleFor)
-				cpu, wall = cpu+cpuOf(b, cmd.Process.Pid)-from, wall+time.Since(began)
+				cpu, wall = cpu+cpuOf(b, cmd.Process.Pid)-cpuBefore, wall+time.Since(start)
 			}
 			b.ReportMetric(100*cpu.Seconds()/wall.Seconds(), "%-of-a-core")
 			b.ReportMetric(memoryOf(b, cmd.Process.Pid), "MiB-resident")
@@ -69,15 +68,14 @@ func BenchmarkIdle(b *testing.B) {
 	}
 }
 
-// cpuOf is the time on processors that a process has taken, which the kernel
-// counts in hundredths of a second.
+// cpuOf returns the CPU time of a process. The kernel counts it in units of 10 ms.
 func cpuOf(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		b.Fatal(err)
 	}
-	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // from the state on
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // starts with the field state
 	total := time.Duration(0)
 	for _, f := range fields[11:13] { // user and system time
 		n, err := strconv.ParseInt(f, 10, 64)
@@ -89,7 +87,7 @@ func cpuOf(b *testing.B, pid int) time.Duration {
 	return total
 }
 
-// memoryOf is a process's resident memory in MiB.
+// memoryOf returns the resident memory of a process in MiB.
 func memoryOf(b *testing.B, pid int) float64 {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -15,27 +15,28 @@ import (
 
 const module = "github.com/agentperf/agentperf-tui/"
 
-// layout is the table of the README, by package.
+// layout maps each package to its row of the table "Package layout" in README.md.
 type layout map[string]row
 
+// row holds the import rules of a package.
 type row struct {
 	allowed    []string
-	everything bool // is allowed
-	forTests   bool // by its purpose: tests alone import it, and it may import test data
-	forAll     bool // by its purpose: every package may import it
+	everything bool // the package may import every package
+	forTests   bool // only tests may import the package, and it may import test data
+	forAll     bool // every package may import the package
 }
 
-// listed is a package as go list has it. Imports are those of its production code.
-type listed struct {
+// goPackage is a package as printed by go list. Imports are those of its production code.
+type goPackage struct {
 	ImportPath string
 	Imports    []string
 }
 
-// uiLibraries draw on terminals: for tui and the command.
+// uiLibraries lists prefixes of libraries that only tui and the command may import.
 var uiLibraries = []string{"charm.land/"}
 
-// forUI are the packages of which tui may import values, beside recipes, its own and those
-// below them: what a screen does goes through the facade.
+// forUI lists the packages whose types screens may use, besides those below recipes and tui.
+// Screens do everything through the API of engine.
 var forUI = []string{
 	"engine", "engine/event", "engine/plan", "engine/results", "engine/chart", "porter",
 	"porter/session",
@@ -66,27 +67,27 @@ func readLayout(readme string) layout {
 	return l
 }
 
-// problems says where packages and the table differ, a line each.
-func (l layout) problems(all []listed) []string {
+// violations describes each difference between the packages and the table.
+func (l layout) violations(all []goPackage) []string {
 	var out []string
 	found := map[string]bool{}
 	for _, p := range all {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		found[name] = true
 		if _, ok := l[name]; !ok {
-			out = append(out, fmt.Sprintf("%s has no row: add a row for it to the table %q in README.md, "+
-				"with its purpose and the packages that it may import", name, "Package layout"))
+			out = append(out, fmt.Sprintf("%s has no row: add it to the table %q in README.md, "+
+				"with its purpose and allowed imports", name, "Package layout"))
 			continue
 		}
 		for _, imp := range p.Imports {
-			if why := l.refused(name, imp); why != "" {
-				out = append(out, fmt.Sprintf("%s imports %s: %s", name, imp, why))
+			if reason := l.refusal(name, imp); reason != "" {
+				out = append(out, fmt.Sprintf("%s imports %s: %s", name, imp, reason))
 			}
 		}
 	}
 	for name, r := range l {
 		if !found[name] {
-			out = append(out, name+" has a row in the table of README.md and is no package: remove the row")
+			out = append(out, name+" has a row in the table of README.md but is not a package: remove the row")
 		}
 		for _, a := range r.allowed {
 			if _, ok := l[a]; !ok {
@@ -94,7 +95,7 @@ func (l layout) problems(all []listed) []string {
 			}
 			if inUI(name) && !inUI(a) && !below(a, "recipes") && !slices.Contains(forUI, a) {
 				out = append(out, fmt.Sprintf("the row of %s allows %s: "+
-					"a screen calls the facade, and knows the values of %s and recipes only", name, a, strings.Join(forUI, ", ")))
+					"screens may only import %s and recipes", name, a, strings.Join(forUI, ", ")))
 			}
 		}
 	}
@@ -102,28 +103,28 @@ func (l layout) problems(all []listed) []string {
 	return out
 }
 
-// refused says why a package may not import another one; empty: it may.
-func (l layout) refused(name, imp string) string {
+// refusal returns the reason why a package may not import another one, or "" if it may.
+func (l layout) refusal(name, imp string) string {
 	r := l[name]
 	for _, lib := range uiLibraries {
 		if strings.HasPrefix(imp, lib) && !inUI(name) && !r.everything {
-			return "only tui and the command draw"
+			return "only tui and the command may import it"
 		}
 	}
 	if inUI(name) && !r.forTests && (imp == "os/exec" || below(imp, "net")) {
-		return "a screen starts no process and opens no connection: the engine does"
+		return "screens must not start processes or open connections; the engine does"
 	}
-	target, ours := strings.CutPrefix(imp, module)
+	target, inModule := strings.CutPrefix(imp, module)
 	switch {
-	case !ours, l[target].forAll:
+	case !inModule, l[target].forAll:
 		return ""
 	case l[target].forTests || slices.Contains(strings.Split(target, "/"), "testdata"):
 		if r.forTests {
 			return ""
 		}
-		return "it is for tests"
+		return "only tests may import it"
 	case !r.everything && !slices.Contains(r.allowed, target):
-		return "not among the allowed imports of its row in the table of README.md"
+		return "it is not among the allowed imports in the table of README.md"
 	}
 	return ""
 }
@@ -132,7 +133,8 @@ func below(name, parent string) bool { return name == parent || strings.HasPrefi
 
 func inUI(name string) bool { return below(name, "tui") }
 
-func packages(t *testing.T) []listed {
+// packages lists all packages of the module.
+func packages(t *testing.T) []goPackage {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")
 	out, err := cmd.StdoutPipe()
@@ -142,9 +144,9 @@ func packages(t *testing.T) []listed {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var all []listed
+	var all []goPackage
 	for dec := json.NewDecoder(out); ; {
-		var p listed
+		var p goPackage
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -156,77 +158,77 @@ func packages(t *testing.T) []listed {
 		t.Fatalf("go list: %v", err)
 	}
 	if len(all) < 10 {
-		t.Fatalf("go list found %d packages only", len(all))
+		t.Fatalf("go list found only %d packages", len(all))
 	}
 	return all
 }
 
-func TestImportsAreThoseOfTheTable(t *testing.T) {
+func TestImportsMatchReadme(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range readLayout(string(readme)).problems(packages(t)) {
+	for _, p := range readLayout(string(readme)).violations(packages(t)) {
 		t.Error(p)
 	}
 }
 
-// The rule itself is tested, so that a broken table can't pass everything.
-func TestImportRuleFails(t *testing.T) {
+// Tests the rules themselves: each must report its violation.
+func TestImportRulesReportViolations(t *testing.T) {
 	t.Parallel()
 	const readme = "# Title\n\n## Package layout\n\n| package | purpose | allowed imports |\n| --- | --- | --- |\n" +
 		"| `cmd/x` | the command | everything |\n| `tui` | screens | `engine`, `tui/ui` |\n" +
 		"| `tui/ui` | parts | - |\n| `tui/drive` | for tests: keys | - |\n" +
-		"| `engine` | the facade | `engine/plan` |\n| `engine/plan` | plans | - |\n" +
-		"\n## Next\n\n| `late` | not of the table | - |\n"
+		"| `engine` | the API | `engine/plan` |\n| `engine/plan` | plans | - |\n" +
+		"\n## Next\n\n| `other` | another table | - |\n"
 	table := readLayout(readme)
 	if len(table) != 6 || !table["cmd/x"].everything || len(table["tui"].allowed) != 2 ||
 		len(table["tui/ui"].allowed) != 0 || !table["tui/drive"].forTests {
 		t.Fatalf("read %v", table)
 	}
-	pkg := func(name string, imports ...string) listed {
-		return listed{ImportPath: module + name, Imports: imports}
+	pkg := func(name string, imports ...string) goPackage {
+		return goPackage{ImportPath: module + name, Imports: imports}
 	}
-	right := []listed{
+	valid := []goPackage{
 		pkg("cmd/x", module+"engine/plan", "charm.land/bubbletea/v2", "net/http"),
 		pkg("tui", "charm.land/bubbletea/v2", module+"engine", "strings"), pkg("tui/ui"),
 		pkg("tui/drive", "os/exec", module+"testdata/golden"),
 		pkg("engine", module+"engine/plan", "os/exec"), pkg("engine/plan"),
 	}
-	if got := table.problems(right); len(got) > 0 {
-		t.Fatalf("nothing is wrong, and it says %q", got)
+	if got := table.violations(valid); len(got) > 0 {
+		t.Fatalf("violations of valid packages: %q", got)
 	}
 	for _, c := range []struct {
 		name, want string
-		pkg        listed // takes the place of the one with its name
+		pkg        goPackage // replaces the package of the same name
 	}{
-		{"not of the row", "allowed imports", pkg("engine", module+"tui")},
-		{"below an allowed one", "allowed imports", pkg("engine", module+"engine/plan/deep")},
-		{"back", "allowed imports", pkg("engine/plan", module+"engine")},
-		{"draws", "only tui and the command", pkg("engine", "charm.land/bubbletea/v2")},
-		{"starts a process", "starts no process", pkg("tui", "os/exec")},
-		{"opens a connection", "starts no process", pkg("tui/ui", "net/http")},
-		{"test data", "for tests", pkg("cmd/x", module+"testdata")},
-		{"below test data", "for tests", pkg("cmd/x", module+"engine/testdata/x")},
-		{"a package for tests", "for tests", pkg("cmd/x", module+"tui/drive")},
-		{"no row", "engine/new has no row: add a row", pkg("engine/new")},
+		{"not in the row", "allowed imports", pkg("engine", module+"tui")},
+		{"below an allowed package", "allowed imports", pkg("engine", module+"engine/plan/deep")},
+		{"import cycle", "allowed imports", pkg("engine/plan", module+"engine")},
+		{"UI library in the engine", "only tui and the command", pkg("engine", "charm.land/bubbletea/v2")},
+		{"os/exec in a screen", "must not start processes", pkg("tui", "os/exec")},
+		{"net/http in a screen", "must not start processes", pkg("tui/ui", "net/http")},
+		{"test data", "only tests", pkg("cmd/x", module+"testdata")},
+		{"below test data", "only tests", pkg("cmd/x", module+"engine/testdata/x")},
+		{"package for tests", "only tests", pkg("cmd/x", module+"tui/drive")},
+		{"no row", "engine/new has no row: add it", pkg("engine/new")},
 	} {
-		all := slices.DeleteFunc(slices.Clone(right), func(p listed) bool { return p.ImportPath == c.pkg.ImportPath })
-		got := table.problems(append(all, c.pkg))
+		all := slices.DeleteFunc(slices.Clone(valid), func(p goPackage) bool { return p.ImportPath == c.pkg.ImportPath })
+		got := table.violations(append(all, c.pkg))
 		if len(got) != 1 || !strings.Contains(got[0], c.want) {
-			t.Errorf("%s: %q, want one problem: %q", c.name, got, c.want)
+			t.Errorf("%s: violations %q, want one: %q", c.name, got, c.want)
 		}
 	}
-	if got := table.problems(right[:len(right)-1]); len(got) != 1 || !strings.Contains(got[0], "engine/plan has a row") {
-		t.Errorf("a row without a package: %q", got)
+	if got := table.violations(valid[:len(valid)-1]); len(got) != 1 || !strings.Contains(got[0], "engine/plan has a row") {
+		t.Errorf("row without a package: %q", got)
 	}
 	for line, want := range map[string]string{
-		"`engine/slurm`": "engine/slurm, which has no row", "`engine`, `engine/job`": "knows the values of",
+		"`engine/slurm`": "engine/slurm, which has no row", "`engine`, `engine/job`": "screens may only import",
 	} {
-		wrong := readLayout(strings.Replace(readme, "| parts | - |\n",
+		invalid := readLayout(strings.Replace(readme, "| parts | - |\n",
 			"| parts | "+line+" |\n| `engine/job` | runs | - |\n", 1))
-		if got := wrong.problems(append(right, pkg("engine/job"))); !strings.Contains(strings.Join(got, "\n"), want) {
+		if got := invalid.violations(append(valid, pkg("engine/job"))); !strings.Contains(strings.Join(got, "\n"), want) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}

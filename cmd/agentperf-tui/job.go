@@ -15,7 +15,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/job"
 )
 
-// jobCmd holds the commands that a job runs.
+// jobCmd groups the commands that a job runs.
 func jobCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "job", Short: "Run the commands of a job", Hidden: true, Args: usage(cobra.NoArgs)}
 	cmd.Example = "  agentperf-tui job run --run-dir outputs/12345"
@@ -52,7 +52,7 @@ func jobCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// benchCmd is the step of the client; it runs in the container.
+// benchCmd is the command of the client step; it runs in the container.
 func benchCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "bench", Short: "Build and run the external client", Args: usage(cobra.NoArgs),
@@ -61,7 +61,7 @@ it. The exit code is that of the client. SIGTERM is forwarded to the client.`,
 		Example: `  agentperf-tui job bench --endpoint http://node1:8000 --model dsv4 \
       --client-dir /client --config /w.yaml --concurrencies 64`,
 	}
-	opt := bench.Options{Log: a.stdout.Writer, Now: time.Now} // passed to the client as a file, not through a pipe
+	opt := bench.Options{Log: a.stdout.Writer, Now: time.Now} // a file, so that the client inherits it instead of a pipe
 	fl := cmd.Flags()
 	fl.StringVar(&opt.Endpoint, "endpoint", "",
 		"http://host:port of the frontend; SRT_FRONTEND_HOST and SRT_FRONTEND_PORT override it (required)")

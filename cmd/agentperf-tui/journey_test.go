@@ -14,6 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
+// terminal starts the program in a terminal of w columns and h rows.
 func (s *shell) terminal(w, h int, args ...string) *frametest.Terminal {
 	s.t.Helper()
 	cmd := exec.Command(program, args...)
@@ -21,9 +22,9 @@ func (s *shell) terminal(w, h int, args ...string) *frametest.Terminal {
 	return frametest.Start(s.t, w, h, cmd)
 }
 
-// The whole journey by keyboard: port, edit below and above the bound, submit
-// to this machine, watch to the end, compare.
-func TestJourney(t *testing.T) {
+// Goes through the guided tour by keyboard: ports the sample, edits the phase timeout below
+// and above its bound, submits a local run, watches it to the end, and compares it.
+func TestTour(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes most of a minute")
@@ -38,44 +39,44 @@ func TestJourney(t *testing.T) {
 	term.WaitFor(".workload.yaml")
 	term.Press("enter")
 
-	// The editor, at the timeout's line, with the rule above it.
+	// In the editor, the cursor is on the line of the timeout, below the rule.
 	term.WaitFor("slack 851 s")
-	edit := func(from, to string) {
+	replace := func(from, to string) {
 		for range from {
 			term.Press("backspace")
 		}
 		term.Press(to)
 	}
 	term.Press("ctrl+t")
-	term.WaitFor("line 7") // it opens where the rule is decided
+	term.WaitFor("line 7") // the line of phase_timeout_seconds
 	term.Press("end")
-	edit("2400.0", "1548.0")
+	replace("2400.0", "1548.0")
 	term.WaitFor("short by 1 s")
-	edit("1548.0", "1549")
+	replace("1548.0", "1549")
 	term.WaitFor("slack 0 s")
-	edit("1549", "2400.0")
+	replace("1549", "2400.0")
 	term.WaitFor("slack 851 s")
 	term.Press("ctrl+s")
 	term.WaitFor("saved")
 	term.Press("ctrl+r")
 
-	// The plan; a shorter phase; yes.
+	// In the plan, choose a shorter phase and submit.
 	term.WaitFor("ready for local")
 	term.Press("[", "[")
 	term.WaitFor("phase length 20 s")
-	term.WaitFor("ready for local") // enter does nothing until it is planned anew
+	term.WaitFor("ready for local") // enter does nothing until the run is planned again
 	term.Press("enter")
-	term.WaitFor("y / n") // a dialog takes no keys at once
+	term.WaitFor("y / n") // a dialog ignores keys until it is shown
 	term.Press("y")
 
-	// The dashboard, to the end.
+	// Watch the run on the dashboard.
 	term.WaitUntil("a finished run", func(screen string) bool {
 		return regexp.MustCompile(`(?m)^ agentperf .* done`).MatchString(screen)
 	})
 	term.Press("c")
 	term.WaitFor("simulation")
 	term.WaitFor("Output tok/s (server-reported)")
-	term.WaitFor("the band") // within or outside: a busy machine answers late
+	term.WaitFor("the band") // within or outside: a busy machine adds latency
 	term.Press("ctrl+c")
 	if code := term.Wait(); code != 0 {
 		t.Errorf("exit %d", code)
@@ -85,9 +86,9 @@ func TestJourney(t *testing.T) {
 	}
 }
 
-// The workbench killed during a run leaves the run alone; another one attaches and
-// ends with the figures that the files hold.
-func TestKilledWorkbench(t *testing.T) {
+// Kills the workbench during a run. The run must continue; a second workbench must attach
+// and show the same figures as the results command.
+func TestRunSurvivesKilledWorkbench(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -100,7 +101,7 @@ func TestKilledWorkbench(t *testing.T) {
 	first.WaitFor("phase 0")
 	first.Signal(syscall.SIGKILL)
 	if all := pids(t, dir); !running(all[0]) {
-		t.Fatal("the run went with the workbench")
+		t.Fatal("the run ended with the workbench")
 	}
 
 	second := s.terminal(120, 40)
@@ -127,16 +128,16 @@ func TestKilledWorkbench(t *testing.T) {
 	}
 }
 
-// A log that grows, by keyboard: search, only some lines, the next error, and what
-// comes in while the end is followed.
-func TestLogByKeyboard(t *testing.T) {
+// Opens a growing log in the workbench: searches, filters, jumps to the next error, and
+// follows the end.
+func TestLogInWorkbench(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	dir := s.path("found/c1010")
+	dir := s.path("harness/c1010")
 	if err := os.CopyFS(dir, os.DirFS(sampleRun)); err != nil {
 		t.Fatal(err)
 	}
-	grow := func(lines string) {
+	appendLog := func(lines string) {
 		t.Helper()
 		f, err := os.OpenFile(filepath.Join(dir, "client.log"), os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
@@ -147,13 +148,13 @@ func TestLogByKeyboard(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var before strings.Builder
+	var batches strings.Builder
 	for i := range 500 {
-		fmt.Fprintf(&before, "2026-11-30 14:41:%02d INFO batch %d\n", i%60, i)
+		fmt.Fprintf(&batches, "2026-11-30 14:41:%02d INFO batch %d\n", i%60, i)
 	}
-	grow(before.String() + "2026-11-30 14:50:00 ERROR a worker is gone\n" + before.String())
-	term := s.terminal(100, 30, "--root", s.path("found"))
-	term.WaitFor("found/c1010")
+	appendLog(batches.String() + "2026-11-30 14:50:00 ERROR a worker is gone\n" + batches.String())
+	term := s.terminal(100, 30, "--root", s.path("harness"))
+	term.WaitFor("harness/c1010")
 	term.Press("enter")
 	term.WaitFor("client log  follows")
 	term.Press("z", "/", "phase timeout", "enter")
@@ -161,16 +162,16 @@ func TestLogByKeyboard(t *testing.T) {
 	term.Press("n")
 	term.WaitFor("round the end")
 	term.Press("esc")
-	term.WaitUntil("the search's end", func(screen string) bool { return !strings.Contains(screen, "phase timeout") })
+	term.WaitUntil("the cleared search", func(screen string) bool { return !strings.Contains(screen, "phase timeout") })
 	term.Press("&", "batch 49.$", "enter")
 	term.WaitFor("INFO batch 499")
 	term.Press("esc", "home", "e")
 	term.WaitFor("▸2026-11-30 14:50:00 ERROR a worker is gone")
 	term.Press("f")
 	term.WaitFor("client log  follows")
-	grow("2026-11-30 14:51:00 INFO the worker is back\n")
+	appendLog("2026-11-30 14:51:00 INFO the worker is back\n")
 	term.WaitFor("the worker is back")
-	grow("half a li")
+	appendLog("half a li")
 	term.WaitFor("half a li")
 	term.Press("ctrl+c")
 	if code := term.Wait(); code != 0 {
@@ -178,7 +179,7 @@ func TestLogByKeyboard(t *testing.T) {
 	}
 }
 
-func TestWorkbenchInASmallTerminalWithoutColours(t *testing.T) {
+func TestWorkbenchInSmallTerminalWithoutColours(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	s.env = append(s.env, "NO_COLOR=yes")
@@ -191,6 +192,6 @@ func TestWorkbenchInASmallTerminalWithoutColours(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	if regexp.MustCompile(`\x1b\[[0-9;]*3[0-9]m`).MatchString(term.Raw()) || strings.Contains(term.Raw(), "38;2;") {
-		t.Error("NO_COLOR is set, and there are colours")
+		t.Error("the output has colours although NO_COLOR is set")
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// logOptions holds the flags of logs.
-type logOptions struct {
+// logFlags holds the flags of logs.
+type logFlags struct {
 	follow, list, merge, errors, colours bool
 	grep                                 string
 	last                                 int
@@ -32,7 +32,7 @@ several logs, or all of them, are printed in the order of the times in their lin
   agentperf-tui logs dsv4_12345 prefill_0 --grep timeout
   agentperf-tui logs dsv4_12345 --merge --errors -n 20`,
 	}
-	var o logOptions
+	var o logFlags
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.follow, "follow", "f", false, "follow the log until the run ends")
 	flags.StringVar(&o.grep, "grep", "",
@@ -47,24 +47,24 @@ several logs, or all of them, are printed in the order of the times in their lin
 		if err != nil {
 			return badInput(err)
 		}
-		e, l, err := a.find(cmd.Context(), args[0])
+		e, ref, err := a.find(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		if o.list {
-			return a.listLogs(e, l)
+			return a.listLogs(e, ref)
 		}
-		files, err := o.files(e, l, args[1:])
+		files, err := o.files(e, ref, args[1:])
 		if err != nil {
 			return badInput(err)
 		}
-		return a.logs(cmd.Context(), e, l, files, match, o)
+		return a.logs(cmd.Context(), e, ref, files, match, o)
 	}
 	return cmd
 }
 
 // match returns the filter of the flags, nil if every line is printed.
-func (o logOptions) match() (*logview.Matcher, error) {
+func (o logFlags) match() (*logview.Matcher, error) {
 	var m *logview.Matcher
 	if o.last < 0 {
 		return nil, problem.Errorf(problem.FlagValue, "--lines: must be 0 or more, got %d", o.last)
@@ -82,13 +82,13 @@ func (o logOptions) match() (*logview.Matcher, error) {
 }
 
 // files returns the logs to print.
-func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]engine.LogFile, error) {
+func (o logFlags) files(e *engine.Engine, ref engine.RunRef, steps []string) ([]engine.LogFile, error) {
 	switch {
 	case o.merge && o.follow:
 		return nil, problem.New(problem.FlagConflict,
 			"logs: --merge and --follow exclude each other; follow one log, or use the workbench")
 	case o.merge && len(steps) == 0:
-		return e.LogFiles(l)
+		return e.LogFiles(ref)
 	case len(steps) > 1 && !o.merge:
 		return nil, problem.Errorf(
 			problem.Usage,
@@ -100,7 +100,7 @@ func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]
 	}
 	var files []engine.LogFile
 	for _, s := range steps {
-		f, err := e.FindLog(l, s, o.follow)
+		f, err := e.FindLog(ref, s, o.follow)
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +111,8 @@ func (o logOptions) files(e *engine.Engine, l engine.RunRef, steps []string) ([]
 
 // logs prints the lines of the logs and, with --follow, new lines as they arrive.
 func (a *app) logs(
-	ctx context.Context, e *engine.Engine, l engine.RunRef,
-	files []engine.LogFile, match *logview.Matcher, o logOptions,
+	ctx context.Context, e *engine.Engine, ref engine.RunRef,
+	files []engine.LogFile, match *logview.Matcher, o logFlags,
 ) error {
 	within, stop := context.WithCancel(ctx)
 	defer stop()
@@ -145,12 +145,12 @@ func (a *app) logs(
 	if err != nil || !o.follow {
 		return err
 	}
-	chunks, err := e.FollowLog(ctx, l, files[0].Path, reached[0])
+	chunks, err := e.FollowLog(ctx, ref, files[0].Path, reached[0])
 	if err != nil {
 		return badInput(err)
 	}
 	for c := range chunks {
-		if c.Err != nil { // the log is followed nevertheless
+		if c.Err != nil { // following continues
 			a.note("%s\n", safetext.Clean(c.Err.Error()))
 		}
 		if c.Skipped > 0 {
@@ -191,19 +191,19 @@ type logPrinter struct {
 	out     *bufio.Writer
 	json    bool
 	colours bool
-	names   []string // of the logs, if more than one
+	names   []string // the step of each log, if there are several logs
 }
 
-// lines prints the results of a query up to the end of the logs. With complete it leaves
-// out an incomplete last line, which will be read again when it is complete.
-func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query, complete bool) (logview.Pos, error) {
+// lines prints the results of a query up to the end of the logs and returns the position
+// reached. With finished it stops before a last line that is still being written.
+func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query, finished bool) (logview.Pos, error) {
 	for {
 		got, err := v.Step(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range got.Lines {
-			if complete && l.Unfinished {
+			if finished && l.Unfinished {
 				return got.Reached.Before(l), nil
 			}
 			if err := p.line(l); err != nil {
@@ -242,8 +242,8 @@ func (p logPrinter) line(l logview.Line) error {
 	return err
 }
 
-func (a *app) listLogs(e *engine.Engine, l engine.RunRef) error {
-	files, err := e.LogFiles(l)
+func (a *app) listLogs(e *engine.Engine, ref engine.RunRef) error {
+	files, err := e.LogFiles(ref)
 	if err != nil {
 		return badInput(err)
 	}

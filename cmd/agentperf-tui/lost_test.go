@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A run whose folder is removed while it goes on stops, and the list says so.
-func TestARemovedRunStops(t *testing.T) {
+// Deletes the directory of a running run. The run must stop, and the list must show why.
+func TestRunStopsWithoutItsDirectory(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -22,22 +22,23 @@ func TestARemovedRunStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; <-time.After(100 * time.Millisecond) {
-		o := s.want(0, "runs")
-		if strings.Contains(o.stdout, "run directory not found") && strings.Contains(o.stdout, "the supervisor stopped the run") {
+		o := s.want(0, "runs", "--json")
+		if strings.Contains(o.stdout, "run directory not found") &&
+			strings.Contains(o.stdout, "the supervisor stopped the run") {
 			break
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("runs:\n%s", o.stdout)
 		}
 	}
-	gone(t, all)
+	waitForExit(t, all)
 	if err := cmd.Process.Kill(); err != nil && !strings.Contains(err.Error(), "finished") {
 		t.Error(err)
 	}
 	_ = cmd.Wait() // killed
 }
 
-func TestNonsenseIsBadInput(t *testing.T) {
+func TestInvalidSettingsAreBadInput(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	for _, listen := range []string{"nonsense", ":x", "127.0.0.1:99999", "no such host:80"} {
@@ -45,7 +46,7 @@ func TestNonsenseIsBadInput(t *testing.T) {
 			t.Errorf("%s: %s", listen, o.stderr)
 		}
 	}
-	for text, words := range map[string]string{
+	for text, want := range map[string]string{
 		"queue_seconds: often\n": "`often` has the wrong type", "tiers: 3\n": "line 1",
 		"colour: red\n": "unknown key colour", "band_percent: [1]\n": "wrong type",
 		"stall_seconds: -1\n": "stall_seconds must be",
@@ -57,7 +58,7 @@ func TestNonsenseIsBadInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := s.want(2, "runs")
-		if !strings.Contains(o.stderr, words) || strings.Contains(o.stderr, "float64") ||
+		if !strings.Contains(o.stderr, want) || strings.Contains(o.stderr, "float64") ||
 			strings.Contains(o.stderr, "engine.") || strings.Contains(o.stderr, "!!") {
 			t.Errorf("%q: %s", text, o.stderr)
 		}

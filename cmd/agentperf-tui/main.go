@@ -58,8 +58,8 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	return exit.code
 }
 
-// report writes the error that ended the command to stderr: as text that ends with
-// the id of the error or, with --json, as one object.
+// report prints the error of the command to stderr: as text that ends with the id of the
+// error or, with --json, as one object.
 func (a *app) report(exit exitError) error {
 	id := problem.Of(exit.err)
 	if !a.json {
@@ -108,7 +108,7 @@ func exitWith(code int) error {
 	return exitError{code: code}
 }
 
-// exitUnless returns exit code 1 for a failed check that was already printed.
+// exitUnless returns exit code 1 if a check failed. Its result was already printed.
 func exitUnless(ok bool) error {
 	if ok {
 		return nil
@@ -116,7 +116,7 @@ func exitUnless(ok bool) error {
 	return exitWith(1)
 }
 
-// app holds what all commands share.
+// app holds the outputs and the global flags, which all commands share.
 type app struct {
 	stdout, stderr *output
 	json           bool
@@ -178,7 +178,7 @@ machine, watches runs live, and compares them. Without a command it opens the wo
 		}
 	}
 	if err := a.complete(root); err != nil {
-		panic(err) // a flag with two completions: a bug
+		panic(err) // two completions for one flag: a bug in the program
 	}
 	return root
 }

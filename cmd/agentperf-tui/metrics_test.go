@@ -14,8 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// lineOf is the line of a text that begins with a label, spaces aside; empty if there
-// is none.
+// lineOf returns the first line of text that starts with label, after spaces and "|", or "".
 func lineOf(text, label string) string {
 	for line := range strings.Lines(text) {
 		rest, ok := strings.CutPrefix(strings.TrimLeft(line, " |"), label)
@@ -26,6 +25,7 @@ func lineOf(text, label string) string {
 	return ""
 }
 
+// decode decodes JSON.
 func decode[T any](t *testing.T, text string) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -34,7 +34,7 @@ func decode[T any](t *testing.T, text string) (v T) {
 	return v
 }
 
-// columnOf are the cells of a column of CSV.
+// columnOf returns the cells of a column of a CSV table, or nil if it has no such column.
 func columnOf(t *testing.T, text, column string) []string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -52,10 +52,9 @@ func columnOf(t *testing.T, text, column string) []string {
 	return out
 }
 
-// TestEveryMetricIsShown: a metric of the registry is in every surface that it is
-// declared for, with its value. It goes over the registry, so that a new entry is held
-// to it as well. What screens show is tested with the screens.
-func TestEveryMetricIsShown(t *testing.T) {
+// Each metric of the registry must be in every output that it is declared for, with its
+// value. Screens have their own tests.
+func TestOutputsContainEveryMetric(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	run := s.path("run")
@@ -97,7 +96,7 @@ func TestEveryMetricIsShown(t *testing.T) {
 			t.Errorf("%s is not in the CSV", m.Key)
 		}
 		if row := "<td>" + m.Label + "</td><td>" + f.Text(); !strings.Contains(page, row) {
-			t.Errorf("%s is not in the page: no %s", m.Label, row)
+			t.Errorf("%s is not in the HTML page: no %s", m.Label, row)
 		}
 	}
 
@@ -108,29 +107,28 @@ func TestEveryMetricIsShown(t *testing.T) {
 			t.Errorf("%s is not in the series", m.Trend.Key)
 		}
 		if m.Trend.Page != "" && !strings.Contains(page, ">"+m.Trend.Page+"</text>") {
-			t.Errorf("%s is not drawn on the page", m.Key)
+			t.Errorf("%s has no chart on the HTML page", m.Key)
 		}
 	}
 
-	list := decode[[]map[string]any](t, s.want(0, "runs", run, "--json").stdout)[0]
-	lines := s.want(0, "runs", run).stdout
+	listed := decode[[]map[string]any](t, s.want(0, "runs", run, "--json").stdout)[0]
+	runs := s.want(0, "runs", run).stdout
 	watched := s.want(0, "watch", run, "--playback", "100").stdout
 	for _, m := range results.Metrics {
-		if m.Runs != nil && list[m.Runs.Key] == nil {
-			t.Errorf("%s is not in the list of runs", m.Runs.Key)
+		if m.Runs != nil && listed[m.Runs.Key] == nil {
+			t.Errorf("%s is not in the JSON of runs", m.Runs.Key)
 		}
-		if m.Runs != nil && !strings.Contains(lines, m.Runs.Title) {
+		if m.Runs != nil && !strings.Contains(runs, m.Runs.Title) {
 			t.Errorf("%s is not in the table of runs", m.Runs.Title)
 		}
 		if m.Watch != "" && !strings.Contains(watched, " · "+m.Watch+" ") {
-			t.Errorf("%s is not on a line of watch: %s", m.Watch, watched)
+			t.Errorf("%s is not in the output of watch: %s", m.Watch, watched)
 		}
 	}
 }
 
-// TestEveryMetricIsCompared is the same of comparisons, with the intervals and the
-// pairs that they are formed of.
-func TestEveryMetricIsCompared(t *testing.T) {
+// The same for comparisons, including confidence intervals and paired requests.
+func TestComparisonsContainEveryMetric(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	run, err := filepath.Abs(sampleRun)
@@ -185,7 +183,7 @@ func TestEveryMetricIsCompared(t *testing.T) {
 	paired := s.want(0, "parity", run, run, "--paired").stdout
 	for _, q := range results.PairedQuantities() {
 		if c.Paired[q.Paired().Key] == nil || lineOf(paired, q.Paired().Label) == "" {
-			t.Errorf("%s is not among the pairs", q.Paired().Label)
+			t.Errorf("%s is not among the paired quantities", q.Paired().Label)
 		}
 	}
 }

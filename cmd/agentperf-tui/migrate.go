@@ -17,11 +17,11 @@ func migrateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "migrate [RECIPE]", Short: "Convert a recipe of layout 1 to layout 2", Args: usage(cobra.MaximumNArgs(1)),
 		Long: `Convert a recipe of layout 1 to layout 2. Comments and order are kept where fields stay
-in place. The result is read back and must have the same meaning. Without --out it is
-printed. An existing file is never overwritten.`,
+in place. The result is verified to have the same meaning. Without --out it is printed.
+An existing file is never overwritten.`,
 		Example: `  agentperf-tui migrate old.yaml --out new.yaml`,
 	}
-	flag := recipeFlag(cmd)
+	flag := addRecipeFlag(cmd)
 	out := cmd.Flags().String("out", "", "file to write")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := recipeArg(args, *flag)

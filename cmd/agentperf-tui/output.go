@@ -17,9 +17,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// output is the writer of a command. After a failed write it writes nothing more and
-// keeps the error, which execute reports at the end. A caller needs to check an error
-// only to leave a loop.
+// output is the stdout or stderr of a command. After a failed write it drops all later
+// writes and keeps the error, which execute reports at the end. So callers check the error
+// only to leave a loop early.
 type output struct {
 	io.Writer
 	err error
@@ -46,7 +46,7 @@ func (o *output) json(v any, indent string) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
 	if err := enc.Encode(v); o.err == nil {
-		o.err = err // v has no JSON form
+		o.err = err // v can't be encoded as JSON
 	}
 	return o.err
 }
@@ -70,7 +70,7 @@ func (a *app) print(v any) error { return a.stdout.json(v, "  ") }
 // printLine prints v as one line of JSON, for streams.
 func (a *app) printLine(v any) error { return a.stdout.json(v, "") }
 
-// table prints rows in columns, the first row as header. Cells are untrusted text.
+// table prints rows in aligned columns. The first row is the header; cells are untrusted text.
 func (a *app) table(rows [][]string) error {
 	for _, r := range rows {
 		for i, c := range r {
@@ -80,7 +80,7 @@ func (a *app) table(rows [][]string) error {
 	return a.say("%s\n", strings.Join(texttable.Lines(rows), "\n"))
 }
 
-// lines prints untrusted text.
+// lines prints untrusted text of several lines.
 func (a *app) lines(text string) {
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		a.say("%s\n", safetext.Clean(line))

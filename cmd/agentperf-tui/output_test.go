@@ -10,8 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 )
 
-// Columns of a table stand where they belong whatever other people's names are of.
-func TestTableAlignsWideNames(t *testing.T) {
+// Columns must be aligned by terminal cells, also after wide characters and combining marks.
+func TestTableAlignsWideCharacters(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	a := newApp(&out, io.Discard)
@@ -23,23 +23,23 @@ func TestTableAlignsWideNames(t *testing.T) {
 	}
 }
 
-// failing takes some writes, then has no space left.
-type failing struct {
+// limitedWriter accepts left writes, then reports that no space is left.
+type limitedWriter struct {
 	strings.Builder
 	left int
 }
 
-func (f *failing) Write(p []byte) (int, error) {
+func (f *limitedWriter) Write(p []byte) (int, error) {
 	if f.left--; f.left < 0 {
 		return 0, errors.New("no space left")
 	}
 	return f.Builder.Write(p)
 }
 
-// Nothing follows a gap in what is written, and what failed first is told in the end.
-func TestOutputEndsAtTheFirstError(t *testing.T) {
+// After a failed write nothing more may be written, and the command reports the first error.
+func TestOutputStopsAtFirstError(t *testing.T) {
 	t.Parallel()
-	to := &failing{left: 1}
+	to := &limitedWriter{left: 1}
 	a := newApp(to, io.Discard)
 	first, second := a.say("one\n"), a.say("two\n")
 	to.left = 1
@@ -48,25 +48,24 @@ func TestOutputEndsAtTheFirstError(t *testing.T) {
 		t.Errorf("got %v, %v, %v and %q", first, second, third, to.String())
 	}
 	if err := newApp(io.Discard, io.Discard).print(func() {}); err == nil {
-		t.Error("a value without a JSON form is printed")
+		t.Error("no error for a value that can't be encoded as JSON")
 	}
-	var said strings.Builder
-	code := execute(t.Context(), []string{"version"}, &failing{}, &said)
-	if code != 1 || said.String() != "agentperf-tui: no space left [write-failed]\n" {
-		t.Errorf("exit code %d, %q", code, said.String())
+	var stderr strings.Builder
+	code := execute(t.Context(), []string{"version"}, &limitedWriter{}, &stderr)
+	if code != 1 || stderr.String() != "agentperf-tui: no space left [write-failed]\n" {
+		t.Errorf("exit code %d, %q", code, stderr.String())
 	}
 }
 
-// Who watches learns at once that nothing can be written, on either side: a run that has
-// no phase yet may take hours.
-func TestWatchEndsWithItsOutput(t *testing.T) {
+// watch must end as soon as stdout or stderr can't be written, also before the first phase.
+func TestWatchStopsIfOutputFails(t *testing.T) {
 	t.Parallel()
 	waiting := engine.Update{Events: []event.Event{{Kind: event.RunState}}, Err: errors.New("a file is not readable")}
 	for name, a := range map[string]*app{
-		"data": newApp(&failing{}, io.Discard), "messages": newApp(io.Discard, &failing{}),
+		"stdout": newApp(&limitedWriter{}, io.Discard), "stderr": newApp(io.Discard, &limitedWriter{}),
 	} {
 		if err := a.updateText(waiting); err == nil {
-			t.Errorf("%s that can't be written are no error", name)
+			t.Errorf("%s can't be written, but there is no error", name)
 		}
 	}
 	if err := newApp(io.Discard, io.Discard).updateText(waiting); err != nil {

@@ -30,7 +30,7 @@ the band, 1 if it is not, 3 if the runs are not comparable.`,
 	)
 	force := fl.Bool("force", false, "compare runs that are not comparable")
 	var format string
-	choiceFlag(fl, &format, "format", "", "table", "markdown", "json")
+	addChoiceFlag(fl, &format, "format", "", "table", "markdown", "json")
 	more := fl.StringArray("ref", nil,
 		"another reference; repeatable: the band is computed from all references")
 	paired := fl.Bool("paired", false, "also compare request by request: by turn, user and input length")

@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// portFlags holds the flags of port that are valid with and without --tree.
+// portFlags holds the flags of port that apply to one run and to --tree.
 type portFlags struct {
 	opt      porter.Options
 	rewrites []string
@@ -45,12 +45,12 @@ With --tree, port every run directory below ROOT to a directory of its own below
 	outDir := fl.String("out-dir", "", "output directory of --tree")
 	fl.StringArrayVar(&f.opt.DatasetRoots, "dataset-root", nil, "directory to search for the datasets; repeatable")
 	fl.StringArrayVar(&f.rewrites, "path-rewrite", nil,
-		"OLD=NEW: rewrite a path prefix, before the default /lustre/=/scratch/; repeat")
+		"OLD=NEW: rewrite a path prefix; precedes the default /lustre/=/scratch/; repeatable")
 	fl.BoolVar(&f.opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
 	fl.StringVar(&f.opt.GPUType, "gpu-type", "", "GPU type of the nodes, such as gb300")
 	fl.IntVar(&f.opt.Schema, "schema", 2, "recipe layout, 2 or 1")
-	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file of answers to open questions, by the IDs in the report; "+
-		"they are kept with the recipe and given again when it is ported anew")
+	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file of answers to open questions, by the ids in the report; "+
+		"they are kept with the recipe and reused when the run is ported again")
 	fl.BoolVar(&f.strict, "strict", false, "exit 1 if must-fix questions are open")
 	fl.BoolVar(&f.force, "force", false, "replace files that exist")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -127,7 +127,7 @@ func (a *app) portReport(r *porter.Result, recipe, workload string) error {
 	return a.say("\nwrote %s, %s, %s\n", recipe, workload, porter.ProvenancePath(recipe))
 }
 
-// portReports finds the reports that port writes beside recipes.
+// portReports finds and reads the port report beside a recipe.
 type portReports struct{}
 
 // Report returns the path of the report of a recipe.

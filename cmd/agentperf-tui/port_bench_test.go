@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// BenchmarkPortProcess measures port as a whole process, from exec to exit, files
-// written included: ns/op is wall time, max-MB the greatest memory of any. The
-// kernel counts the memory of the process that started it too, so that is a bound.
+// BenchmarkPortProcess measures port as a process, from exec to exit. ns/op is wall time;
+// max-MB is the largest resident memory, an upper bound, because the kernel includes the
+// memory of the parent before exec.
 func BenchmarkPortProcess(b *testing.B) {
 	sampleRun, err := filepath.Abs(sampleRun)
 	if err != nil {
 		b.Fatal(err)
 	}
-	copied := func(b *testing.B) string {
+	copySample := func(b *testing.B) string {
 		b.Helper()
 		dir := filepath.Join(b.TempDir(), "bm_copy", "c1010")
 		if err := os.CopyFS(dir, os.DirFS(sampleRun)); err != nil {
@@ -26,21 +26,21 @@ func BenchmarkPortProcess(b *testing.B) {
 		}
 		return dir
 	}
-	b.Run("sample", func(b *testing.B) { portProcesses(b, sampleRun) })
+	b.Run("sample", func(b *testing.B) { benchmarkPort(b, sampleRun) })
 	b.Run("client.log-4GB", func(b *testing.B) {
-		dir := copied(b)
+		dir := copySample(b)
 		if err := os.Truncate(filepath.Join(dir, "client.log"), 4<<30); err != nil {
 			b.Fatal(err)
 		}
-		portProcesses(b, dir)
+		benchmarkPort(b, dir)
 	})
 	b.Run("job.log-1GB", func(b *testing.B) {
 		if testing.Short() {
 			b.Skip("writes a file of 1 GB")
 		}
-		dir := copied(b)
-		grow(b, filepath.Join(dir, "job.log"), 1<<30)
-		portProcesses(b, dir)
+		dir := copySample(b)
+		growLog(b, filepath.Join(dir, "job.log"), 1<<30)
+		benchmarkPort(b, dir)
 	})
 	b.Run("tree-1000", func(b *testing.B) {
 		root := b.TempDir()
@@ -50,15 +50,16 @@ func BenchmarkPortProcess(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		processes(b, func(out string) []string {
+		benchmarkProcess(b, func(out string) []string {
 			return []string{"port", "--tree", root, "--out-dir", out, "--dataset-root", filepath.Join(sampleRun, "datasets")}
 		})
 	})
 }
 
-func portProcesses(b *testing.B, dir string) {
+// benchmarkPort ports one run directory in each iteration.
+func benchmarkPort(b *testing.B, dir string) {
 	b.Helper()
-	processes(b, func(out string) []string {
+	benchmarkProcess(b, func(out string) []string {
 		return []string{
 			"port", dir, "--out", filepath.Join(out, "r.yaml"), "--workload-out", filepath.Join(out, "w.yaml"),
 			"--dataset-root", filepath.Join(dir, "datasets"),
@@ -66,10 +67,10 @@ func portProcesses(b *testing.B, dir string) {
 	})
 }
 
-// processes runs the program with an empty folder for its outputs each time.
-func processes(b *testing.B, args func(out string) []string) {
+// benchmarkProcess runs the program in each iteration, with an empty output directory.
+func benchmarkProcess(b *testing.B, args func(out string) []string) {
 	b.Helper()
-	var most int64
+	var maxKB int64
 	for b.Loop() {
 		b.StopTimer()
 		cmd := exec.Command(program, args(b.TempDir())...)
@@ -78,14 +79,14 @@ func processes(b *testing.B, args func(out string) []string) {
 			b.Fatal(err)
 		}
 		if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			most = max(most, u.Maxrss)
+			maxKB = max(maxKB, u.Maxrss)
 		}
 	}
-	b.ReportMetric(float64(most)/1024, "max-MB")
+	b.ReportMetric(float64(maxKB)/1024, "max-MB")
 }
 
-// grow appends server output to a log until it has a size.
-func grow(b *testing.B, path string, size int64) {
+// growLog appends server log lines to a file until they have the given size.
+func growLog(b *testing.B, path string, size int64) {
 	b.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/agentperf/agentperf-tui/porter"
 )
 
-// inProcess runs a command line without the program around it.
+// inProcess runs a command line in this process.
 func inProcess(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = execute(ctx, args, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
+// mustRun runs a command line in this process and fails the test unless it ends with the exit code.
 func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	code, stdout, stderr := inProcess(t.Context(), args...)
@@ -36,7 +37,7 @@ func TestPortAnswers(t *testing.T) {
 	args := []string{"port", sampleRun, "--out", recipe, "--workload-out", workload}
 	out, _ := mustRun(t, 1, append(args, "--strict")...)
 	if !strings.Contains(out, "changed by a known rule, 0 lost") {
-		t.Errorf("no proof in\n%s", out)
+		t.Errorf("the report does not compare the launch lines:\n%s", out)
 	}
 	text := `workload:trajectory_path: /scratch/t.jsonl
 workload:user_assignments_path: {value: /scratch/u.json}
@@ -45,23 +46,23 @@ recipe:resources.gpu_type: {accepted: true}
 	if err := os.WriteFile(answers, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	mustRun(t, 2, append(args, "--answers", answers)...) // would replace files
+	mustRun(t, 2, append(args, "--answers", answers)...) // the files exist
 	mustRun(t, 0, append(args, "--answers", answers, "--force", "--strict")...)
-	mustRun(t, 0, append(args, "--strict")...) // answers are kept, so nothing changes
+	mustRun(t, 0, append(args, "--strict")...) // the answers were kept, so the files don't change
 	out, _ = mustRun(t, 0, append(args, "--force", "--json")...)
 	var p porter.Provenance
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Answers) != 3 || len(p.Proof.Lines) != 4 || p.Proof.Problem != "" {
-		t.Errorf("answers %+v, proof of %d lines %s", p.Answers, len(p.Proof.Lines), p.Proof.Problem)
+		t.Errorf("answers %+v, %d launch lines compared, problem %q", p.Answers, len(p.Proof.Lines), p.Proof.Problem)
 	}
 	if err := os.WriteFile(answers, []byte("recipe:resources.gpus_per_node: many\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, errs := mustRun(t, 2, append(args, "--answers", answers)...)
 	if !strings.Contains(errs, "invalid value many; must be of type int") {
-		t.Errorf("message %q", errs)
+		t.Errorf("stderr %q", errs)
 	}
 }
 
@@ -91,9 +92,9 @@ func TestPortTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text, _ = mustRun(t, 1, args...); !strings.Contains(text, "already exist;") {
-		t.Errorf("a recipe that was edited, of a run that changed:\n%s", text)
+		t.Errorf("edited recipe of a changed run:\n%s", text)
 	}
-	mustRun(t, 1, append(args, "--force", "--strict")...) // that run has open questions now
+	mustRun(t, 1, append(args, "--force", "--strict")...) // the changed run has open questions
 	for _, bad := range [][]string{
 		{"port"},
 		{"port", sampleRun, "--tree", root},
@@ -110,7 +111,7 @@ func TestPortTree(t *testing.T) {
 	}
 }
 
-func TestDiffProvenance(t *testing.T) {
+func TestDiffOfPortReportsInProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
@@ -129,10 +130,10 @@ func TestDiffProvenance(t *testing.T) {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 		if err := app.diffProvenance(a, filepath.Join(dir, "none.provenance.json")); err == nil {
-			t.Error("a missing file is no error")
+			t.Error("no error for a missing file")
 		}
 	}
 	if !isProvenance(a) || isProvenance(one+".yaml") {
-		t.Error("reports are told by their names")
+		t.Error("port reports must be recognized by their names")
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// portTree ports every run directory below root and prints a row for each: JSON
-// rows as they are done, text at the end.
+// portTree ports every run directory below root and prints a row for each: as JSON when
+// the run is ported, as text in one table at the end.
 func (a *app) portTree(ctx context.Context, root string, opt tree.Options, strict bool) error {
 	t := treeReport{states: map[string]int{}, rows: [][]string{{
 		"run", "state", "fields", "copied", "translated", "inferred", "default", "guessed", "todo",
@@ -57,10 +57,11 @@ func (a *app) portTree(ctx context.Context, root string, opt tree.Options, stric
 	return nil
 }
 
-// treeGC is GOGC while a tree is ported: fewer collections, for at most 90 MB instead of
-// 35 MB with a thousand runs.
+// treeGC is the value of GOGC while a tree is ported. Fewer garbage collections cost memory:
+// 90 MB instead of 35 MB for a thousand runs.
 const treeGC = 400
 
+// treeReport collects the rows and totals of a ported tree.
 type treeReport struct {
 	rows    [][]string
 	states  map[string]int
@@ -91,7 +92,7 @@ func (t *treeReport) summary() string {
 		t.states[tree.Skipped], t.states[tree.Failed], t.mustFix)
 }
 
-// treeProgress reports progress on stderr, at most once in two seconds.
+// treeProgress prints progress to stderr, at most every two seconds.
 type treeProgress struct {
 	a    *app
 	last time.Time

@@ -17,8 +17,8 @@ func (s *shell) write(name, text string) {
 	}
 }
 
-// example writes an example's recipe and workload as r.yaml and w.yaml.
-func (s *shell) example(name string) {
+// writeExample writes recipe and workload of an example to r.yaml and w.yaml.
+func (s *shell) writeExample(name string) {
 	s.t.Helper()
 	r, w, err := examples.Read(name)
 	if err != nil {
@@ -28,7 +28,8 @@ func (s *shell) example(name string) {
 	s.write("w.yaml", string(w))
 }
 
-func (o outcome) says(t *testing.T, texts ...string) {
+// contains fails the test unless stdout or stderr contains each text.
+func (o outcome) contains(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(o.stdout+o.stderr, text) {
@@ -37,31 +38,31 @@ func (o outcome) says(t *testing.T, texts ...string) {
 	}
 }
 
-func TestSetAndUnsetAreInMemory(t *testing.T) {
+func TestSetAndUnsetDontChangeFiles(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.example("c1010")
+	s.writeExample("c1010")
 	before := s.read("r.yaml") + s.read("w.yaml")
-	s.want(0, "check", "r.yaml", "--workload", "w.yaml").says(t, "= 1549 ≤ 2400, slack 851 s", "at most 1h45m",
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml").contains(t, "= 1549 ≤ 2400, slack 851 s", "at most 1h45m",
 		"22.8 node-hours", "no cluster file", "0 errors, 0 warnings")
-	s.want(1, "check", "r.yaml", "--workload", "w.yaml", "--set", "phase_timeout_seconds=1548").says(t, "short by 1 s",
+	s.want(1, "check", "r.yaml", "--workload", "w.yaml", "--set", "phase_timeout_seconds=1548").contains(t, "short by 1 s",
 		"user_spawn_rate ≥ 1.001")
 	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64",
-		"--set", "environment.A=1").says(t, "level 64:", "0 errors")
-	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--unset", "slurm.time_limit").says(t, "may take 6300 s")
+		"--set", "environment.A=1").contains(t, "level 64:", "0 errors")
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--unset", "slurm.time_limit").contains(t, "may take 6300 s")
 	s.want(0, "dry-run", "r.yaml", "--workload", "w.yaml", "--set", "benchmark.concurrency=64",
-		"--set", "environment.NEW=7").says(t, "64 users", "NEW=7")
-	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--set", "a").says(t, "must be path=value")
-	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--unset", "roles.prefill.nope").says(t, "no such entry")
+		"--set", "environment.NEW=7").contains(t, "64 users", "NEW=7")
+	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--set", "a").contains(t, "must be path=value")
+	s.want(2, "check", "r.yaml", "--workload", "w.yaml", "--unset", "roles.prefill.nope").contains(t, "no such entry")
 	if s.read("r.yaml")+s.read("w.yaml") != before {
-		t.Error("a check wrote to the files")
+		t.Error("check changed the files")
 	}
 }
 
 func TestCheckFix(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.example("aggregated")
+	s.writeExample("aggregated")
 	s.replace("r.yaml", "gpu_type: gb200", "gpu_type: GB200  # kept")
 	s.replace("r.yaml", "DYN_LOG: info", "DYN_LOG: 1\n      AT: 12:30")
 	s.replace("r.yaml", "concurrency: 32", `concurrencies: "16,32"`)
@@ -69,13 +70,13 @@ func TestCheckFix(t *testing.T) {
 	s.want(1, "check", "r.yaml", "--workload", "w.yaml")
 	want := strings.NewReplacer("GB200  # kept", "gb200  # kept", "DYN_LOG: 1\n", "DYN_LOG: \"1\"\n", "AT: 12:30",
 		"AT: \"12:30\"", `"16,32"`, "[16, 32]", "name: agentperf-aggregated", "name: new").Replace(s.read("r.yaml"))
-	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--fix", "--set", "name=new", "--set", "seed=7").says(t,
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--fix", "--set", "name=new", "--set", "seed=7").contains(t,
 		"set resources.gpu_type gb200", "0 errors, 2 warnings", "observability.enabled")
 	if got := s.read("r.yaml"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if got := s.read("w.yaml"); !strings.HasSuffix(got, "\nseed: 7\n") {
-		t.Errorf("the workload has no seed:\n%s", got)
+		t.Errorf("the seed was not written to the workload:\n%s", got)
 	}
 	s.want(0, "check", "r.yaml", "--workload", "w.yaml", "--fix")
 	if got := s.read("r.yaml"); got != want {
@@ -83,21 +84,21 @@ func TestCheckFix(t *testing.T) {
 	}
 }
 
-func TestClusterFileIsShown(t *testing.T) {
+func TestCheckShowsClusterFile(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.example("aggregated")
+	s.writeExample("aggregated")
 	s.write("srtslurm.yaml", "default_account: perf\nmodel_paths: {/scratch/models/my-model-fp8: /real}\n")
-	s.want(0, "check", "r.yaml", "--workload", "w.yaml").says(t, "/srtslurm.yaml\n", `slurm.account: "" → "perf"`,
+	s.want(0, "check", "r.yaml", "--workload", "w.yaml").contains(t, "/srtslurm.yaml\n", `slurm.account: "" → "perf"`,
 		`model.path: "/scratch/models/my-model-fp8" → "/real"`)
 	s.write("srtslurm.yaml", "default_container: x\n")
-	s.want(1, "check", "r.yaml", "--workload", "w.yaml").says(t,
+	s.want(1, "check", "r.yaml", "--workload", "w.yaml").contains(t,
 		"/srtslurm.yaml:1:1: error: default_container: unknown field")
 	s.env = append(s.env, "SRTSLURM_CONFIG=/nowhere.yaml")
-	s.want(2, "check", "r.yaml", "--workload", "w.yaml").says(t, "correct or unset the variable")
+	s.want(2, "check", "r.yaml", "--workload", "w.yaml").contains(t, "correct or unset the variable")
 }
 
-func TestAFileOfSeveralRecipes(t *testing.T) {
+func TestFileWithSeveralRecipes(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	data, err := os.ReadFile("../../recipes/edit/testdata/overrides.yaml")
@@ -119,43 +120,44 @@ func TestAFileOfSeveralRecipes(t *testing.T) {
 		doc.Recipes[0].Recipe != "o.yaml:override_big" {
 		t.Errorf("%v: %+v", err, doc)
 	}
-	s.want(1, "dry-run", "o.yaml", "--workload", "w.yaml").says(t, "contains 4 recipes", "o.yaml:override_big")
-	s.want(0, "dry-run", "o.yaml:override_big", "--workload", "w.yaml").says(t, "plan family_big", "64 users", "128 users")
+	s.want(1, "dry-run", "o.yaml", "--workload", "w.yaml").contains(t, "contains 4 recipes", "o.yaml:override_big")
+	s.want(0, "dry-run", "o.yaml:override_big", "--workload", "w.yaml").contains(t,
+		"plan family_big", "64 users", "128 users")
 }
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.want(0, "explain", "benchmark.agentperf_config").says(t, "container path of the workload file", "pitfall")
-	s.want(0, "explain", "health_check").says(t, "health_check.interval_seconds")
-	s.want(0, "explain", "parser-flag").says(t, "DYN_TOOL_CALL_PARSER")
-	s.want(2, "explain", "benchmark.agentperf_confg").says(t, "did you mean benchmark.agentperf_config?")
+	s.want(0, "explain", "benchmark.agentperf_config").contains(t, "container path of the workload file", "pitfall")
+	s.want(0, "explain", "health_check").contains(t, "health_check.interval_seconds")
+	s.want(0, "explain", "parser-flag").contains(t, "DYN_TOOL_CALL_PARSER")
+	s.want(2, "explain", "benchmark.agentperf_confg").contains(t, "did you mean benchmark.agentperf_config?")
 }
 
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	s.port("--schema", "1", "--gpu-type", "gb300")
-	s.want(0, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "wrote r2.yaml")
+	s.want(0, "migrate", "r.yaml", "--out", "r2.yaml").contains(t, "wrote r2.yaml")
 	s.want(0, "diff", "r.yaml", "r2.yaml")
-	s.want(2, "migrate", "r.yaml", "--out", "r2.yaml").says(t, "file exists")
-	s.want(2, "migrate", "r2.yaml").says(t, "already in layout 2")
-	s.want(2, "migrate", "r.yaml", "--out", "nodir/x").says(t, "directory not found: nodir; create it first")
+	s.want(2, "migrate", "r.yaml", "--out", "r2.yaml").contains(t, "file exists")
+	s.want(2, "migrate", "r2.yaml").contains(t, "already in layout 2")
+	s.want(2, "migrate", "r.yaml", "--out", "nodir/x").contains(t, "directory not found: nodir; create it first")
 	var got struct {
 		Text  string
 		Notes []string
 	}
 	if o := s.want(0, "migrate", "r.yaml", "--json"); json.Unmarshal([]byte(o.stdout), &got) != nil ||
 		got.Text != s.read("r2.yaml") || got.Notes == nil {
-		t.Errorf("as JSON: %s", o.stdout)
+		t.Errorf("JSON: %s", o.stdout)
 	}
 	if o := s.want(0, "migrate", "r.yaml"); o.stdout != s.read("r2.yaml") {
-		t.Error("what is printed is not what is written")
+		t.Error("the printed recipe differs from the written one")
 	}
 }
 
-// The example for a machine without GPUs can be planned where it says.
-func TestTheLocalExampleIsPlannedFromTheCheckout(t *testing.T) {
+// The local example must work as its comment describes: started from the checkout.
+func TestLocalExampleFromCheckout(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	top, err := filepath.Abs("../..")
@@ -164,50 +166,52 @@ func TestTheLocalExampleIsPlannedFromTheCheckout(t *testing.T) {
 	}
 	s.dir = top
 	s.want(0, "dry-run", "recipes/examples/local-mock.yaml", "--workload", "recipes/examples/local-mock.workload.yaml",
-		"--launcher", "local").says(t, "target local", "mock")
+		"--launcher", "local").contains(t, "target local", "mock")
 }
 
-// One message says that the wrong one of two files was given, not one a field.
-func TestAWorkloadGivenAsTheRecipe(t *testing.T) {
+// If a workload is given instead of a recipe, one message must say so, instead of an unknown
+// field for each key.
+func TestWorkloadGivenAsRecipe(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.example("local-mock")
+	s.writeExample("local-mock")
 	for _, name := range []string{"check", "dry-run"} {
 		o := s.want(1, name, "w.yaml")
-		if o.says(t, "w.yaml is a workload file, not a recipe"); strings.Contains(o.stdout+o.stderr, "unknown field") {
+		o.contains(t, "w.yaml is a workload file, not a recipe")
+		if strings.Contains(o.stdout+o.stderr, "unknown field") {
 			t.Errorf("%s: %s", name, o.stdout)
 		}
 	}
-	s.want(2, "migrate", "w.yaml").says(t, "w.yaml is a workload file, not a recipe")
+	s.want(2, "migrate", "w.yaml").contains(t, "w.yaml is a workload file, not a recipe")
 }
 
-// What can't be used is bad input, not a failure.
+// An unusable workload or URL is bad input, exit code 2, not a failure of the replay.
 func TestReplayOfBadInput(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	s.example("local-mock")
-	for _, c := range []struct{ config, url, says string }{
+	s.writeExample("local-mock")
+	for _, c := range []struct{ config, url, want string }{
 		{"nosuch", "http://x/v1", "nosuch"},
 		{"r.yaml", "http://x/v1", "r.yaml:"},
 		{"w.yaml", "nonsense", `base_url must be http://host:port/v1, got "nonsense"`},
 	} {
-		s.want(2, "replay", "--config", c.config, "--base-url", c.url, "--model", "m", "--results-dir", "out").says(t, c.says)
+		s.want(2, "replay", "--config", c.config, "--base-url", c.url, "--model", "m", "--results-dir", "out").
+			contains(t, c.want)
 	}
 }
 
-// A tree that can't be ported has no summary; a run in it that can't be looked into
-// has a row that says why.
-func TestTreesThatCannotBeRead(t *testing.T) {
+// A missing tree has no summary. An unreadable run directory in a tree has a row with the error.
+func TestUnreadableTree(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	if o := s.want(2, "port", "--tree", "none", "--out-dir", "out"); strings.Contains(o.stdout+o.stderr, "0 runs") {
-		t.Errorf("said %s%s", o.stdout, o.stderr)
+		t.Errorf("printed %s%s", o.stdout, o.stderr)
 	}
 	if os.Geteuid() == 0 {
-		return // root may look into everything
+		return // root can read every directory
 	}
 	if err := os.MkdirAll(s.path("tree/c1010"), 0); err != nil {
 		t.Fatal(err)
 	}
-	s.want(1, "port", "--tree", "tree", "--out-dir", "out").says(t, "check its permissions")
+	s.want(1, "port", "--tree", "tree", "--out-dir", "out").contains(t, "check its permissions")
 }

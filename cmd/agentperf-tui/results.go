@@ -23,15 +23,15 @@ directory, a harness run directory or the output directory of the client.`,
   agentperf-tui results results/bm_dsv4/c1010 --json`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e, l, err := a.find(cmd.Context(), args[0])
+		e, ref, err := a.find(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		run, err := e.Results(cmd.Context(), l)
+		run, err := e.Results(cmd.Context(), ref)
 		if err != nil {
 			return badInput(err)
 		}
-		id, err := e.Identity(l)
+		id, err := e.Identity(ref)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ directory, a harness run directory or the output directory of the client.`,
 	return cmd
 }
 
-// recorded returns nil if no identity was recorded.
+// recorded returns id, or nil if the run has no recorded identity.
 func recorded(id identity.Identity) *identity.Identity {
 	if id.Version == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (a *app) identity(id identity.Identity) {
 // why the others do not.
 func (a *app) tiers(tiers []results.TierResult) error {
 	for _, r := range tiers {
-		best := "no level meets it"
+		best := "met at no concurrency level"
 		if r.Concurrency > 0 {
 			best = fmt.Sprintf("%d users", r.Concurrency)
 		}
@@ -99,11 +99,11 @@ func rollupCmd(a *app) *cobra.Command {
 		Example: `  agentperf-tui rollup dsv4_12345`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e, l, err := a.find(cmd.Context(), args[0])
+		e, ref, err := a.find(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		path, doc, err := e.Rollup(cmd.Context(), l)
+		path, doc, err := e.Rollup(cmd.Context(), ref)
 		if errors.Is(err, fs.ErrNotExist) {
 			return a.note("%v\n", err)
 		}
@@ -115,7 +115,7 @@ func rollupCmd(a *app) *cobra.Command {
 		}
 		switch {
 		case path == "":
-			return a.note("no completed phase in %s: nothing to roll up\n", l.Logs)
+			return a.note("no completed phase in %s: nothing to roll up\n", ref.Logs)
 		case a.json:
 			return a.print(doc)
 		}

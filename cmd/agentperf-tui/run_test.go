@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// update1 is a line of watch --json.
-type update1 struct {
+// watchLine is a line of watch --json: an event or an update.
+type watchLine struct {
 	Type   string
 	Kind   string
 	Done   bool
@@ -32,7 +32,7 @@ type update1 struct {
 	Results json.RawMessage
 }
 
-// start submits the ported sample to this machine and returns id and folder.
+// start ports the sample, submits it as a local run, and returns its id and directory.
 func (s *shell) start(users, seconds string) (id, dir string) {
 	s.t.Helper()
 	s.port("--gpu-type", "gb300")
@@ -45,8 +45,8 @@ func (s *shell) start(users, seconds string) (id, dir string) {
 	return rec.ID, rec.Dir
 }
 
-// watch starts a watcher and gives its lines.
-func (s *shell) watch(run string) (*exec.Cmd, <-chan update1) {
+// watch starts watch --json and returns the process and its lines.
+func (s *shell) watch(run string) (*exec.Cmd, <-chan watchLine) {
 	s.t.Helper()
 	cmd := s.command("watch", run, "--json", "--until-done", "--interval", "100ms")
 	out, err := cmd.StdoutPipe()
@@ -57,13 +57,13 @@ func (s *shell) watch(run string) (*exec.Cmd, <-chan update1) {
 	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	lines := make(chan update1)
+	lines := make(chan watchLine)
 	go func() {
 		defer close(lines)
 		sc := bufio.NewScanner(out)
 		sc.Buffer(nil, 16<<20)
 		for sc.Scan() {
-			var u update1
+			var u watchLine
 			if err := json.Unmarshal(sc.Bytes(), &u); err != nil {
 				s.t.Errorf("%v in %s", err, sc.Bytes())
 				return
@@ -78,9 +78,9 @@ func (s *shell) watch(run string) (*exec.Cmd, <-chan update1) {
 	return cmd, lines
 }
 
-// until reads lines to the first one in a state, or to the end; it returns the
-// last update seen.
-func until(lines <-chan update1, states ...string) (last update1) {
+// until reads lines until the run is in one of the states, or to the end. It returns the last
+// update.
+func until(lines <-chan watchLine, states ...string) (last watchLine) {
 	for u := range lines {
 		if u.Type == "update" {
 			last = u
@@ -92,6 +92,7 @@ func until(lines <-chan update1, states ...string) (last update1) {
 	return last
 }
 
+// indent formats figures for a comparison, without the directory that they were read from.
 func indent(t *testing.T, raw []byte) string {
 	t.Helper()
 	var v any
@@ -99,7 +100,7 @@ func indent(t *testing.T, raw []byte) string {
 		t.Fatalf("%v in %s", err, raw)
 	}
 	if doc, ok := v.(map[string]any); ok {
-		delete(doc, "log_dir") // where it was read from is no figure
+		delete(doc, "log_dir")
 	}
 	out, err := json.MarshalIndent(v, "", " ")
 	if err != nil {
@@ -108,7 +109,7 @@ func indent(t *testing.T, raw []byte) string {
 	return string(out)
 }
 
-// withoutIdentity is what results prints without what stands beside the figures.
+// withoutIdentity removes the identity from the JSON of results.
 func withoutIdentity(t *testing.T, results string) []byte {
 	t.Helper()
 	var doc map[string]json.RawMessage
@@ -123,7 +124,7 @@ func withoutIdentity(t *testing.T, results string) []byte {
 	return figures
 }
 
-func TestLocalRunOutlivesItsWatchers(t *testing.T) {
+func TestLocalRunWithSeveralWatchers(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 12 s")
@@ -131,10 +132,10 @@ func TestLocalRunOutlivesItsWatchers(t *testing.T) {
 	s := newShell(t)
 	id, dir := s.start("4", "10")
 
-	// A watcher from the start, killed on the way.
+	// Kill the first watcher during the run.
 	first, lines := s.watch(id)
 	if u := until(lines, "ramp", "settling"); u.Status.State == "" || u.Done {
-		t.Fatalf("the run never ramped up: %+v", u.Status)
+		t.Fatalf("the run did not ramp up: %+v", u.Status)
 	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -143,10 +144,10 @@ func TestLocalRunOutlivesItsWatchers(t *testing.T) {
 		continue
 	}
 	if err := first.Wait(); err == nil {
-		t.Error("a killed watcher ended well")
+		t.Error("exit code 0 of a killed watcher")
 	}
 
-	// One from the middle, to the end.
+	// Attach the second watcher in the middle and keep it to the end.
 	second, lines := s.watch(id)
 	middle := until(lines, "done", "failed")
 	for u := range lines {
@@ -159,7 +160,7 @@ func TestLocalRunOutlivesItsWatchers(t *testing.T) {
 		t.Fatalf("watch: %v, %+v", err, middle.Status)
 	}
 
-	// One after the fact. All see the same figures, to the last digit.
+	// Attach the third one after the end. All must show exactly the same figures.
 	third, lines := s.watch(dir)
 	after := until(lines)
 	if err := third.Wait(); err != nil {
@@ -183,13 +184,13 @@ func TestLocalRunOutlivesItsWatchers(t *testing.T) {
 			t.Errorf("%s differs from results (-results +it):\n%s", name, diff)
 		}
 	}
-	s.parityIsEqual(id, dir+"/logs/benchmark-rollup.json")
-	measuredIsWhatTheManifestSays(t, dir, results)
-	everyOutputIsThere(t, dir)
+	s.requireEqualParity(id, dir+"/logs/benchmark-rollup.json")
+	requireMeasuredRequests(t, dir, results)
+	requireOutputFiles(t, dir)
 }
 
-// parityIsEqual compares a run with itself, read from elsewhere.
-func (s *shell) parityIsEqual(ref, cand string) {
+// requireEqualParity fails the test if two sources of the same figures differ.
+func (s *shell) requireEqualParity(ref, cand string) {
 	s.t.Helper()
 	o := s.want(0, "parity", ref, cand, "--json")
 	var parity struct {
@@ -206,10 +207,11 @@ func (s *shell) parityIsEqual(ref, cand string) {
 	}
 }
 
-// measuredIsWhatTheManifestSays counts by hand: settling_end ≤ start < actual_phase_end.
-func measuredIsWhatTheManifestSays(t *testing.T, dir, results string) {
+// requireMeasuredRequests counts the request rows in the measuring window of the phase
+// manifest, settling_end ≤ start < actual_phase_end, and compares the results with them.
+func requireMeasuredRequests(t *testing.T, dir, results string) {
 	t.Helper()
-	var man struct {
+	var manifest struct {
 		From float64 `json:"settling_end"`
 		To   float64 `json:"actual_phase_end"`
 	}
@@ -220,7 +222,7 @@ func measuredIsWhatTheManifestSays(t *testing.T, dir, results string) {
 		}
 		return string(data)
 	}
-	if err := json.Unmarshal([]byte(read("phase_manifest.jsonl")), &man); err != nil {
+	if err := json.Unmarshal([]byte(read("phase_manifest.jsonl")), &manifest); err != nil {
 		t.Fatal(err)
 	}
 	total, measured := 0, 0
@@ -232,7 +234,7 @@ func measuredIsWhatTheManifestSays(t *testing.T, dir, results string) {
 			t.Fatal(err)
 		}
 		total++
-		if man.From <= row.Start && row.Start < man.To {
+		if manifest.From <= row.Start && row.Start < manifest.To {
 			measured++
 		}
 	}
@@ -247,11 +249,11 @@ func measuredIsWhatTheManifestSays(t *testing.T, dir, results string) {
 	}
 	if len(got.Phases) != 1 || got.Phases[0].Total != total || got.Phases[0].Requests.Measured != measured ||
 		measured == 0 || got.Phases[0].Requests.Failed != 0 {
-		t.Errorf("results say %+v, the files hold %d requests, %d measured", got, total, measured)
+		t.Errorf("results %+v, want %d requests, %d measured", got, total, measured)
 	}
 }
 
-func everyOutputIsThere(t *testing.T, dir string) {
+func requireOutputFiles(t *testing.T, dir string) {
 	t.Helper()
 	stem := "hf-0c0ffee_orig__4u__phase0__dur10s__settle1s__traj3"
 	for _, name := range []string{
@@ -271,11 +273,11 @@ func everyOutputIsThere(t *testing.T, dir string) {
 	}
 	banner, err := os.ReadFile(filepath.Join(dir, "logs", "client.log"))
 	if err != nil || !strings.Contains(string(banner), "built-in replay") {
-		t.Errorf("the client's log does not name the implementation: %v\n%s", err, banner)
+		t.Errorf("client.log does not name the built-in client: %v\n%s", err, banner)
 	}
 }
 
-// pids are the processes of a run, the supervisor first.
+// pids returns the process ids of a run, the supervisor first.
 func pids(t *testing.T, dir string) []int {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "supervisor.pid"))
@@ -292,7 +294,7 @@ func pids(t *testing.T, dir string) []int {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(events)) {
-		var e update1
+		var e watchLine
 		if err := json.Unmarshal([]byte(line), &e); err == nil && e.Kind == "step_start" {
 			out = append(out, e.Data.PID)
 		}
@@ -300,8 +302,8 @@ func pids(t *testing.T, dir string) []int {
 	return out
 }
 
-// gone waits until no process is left: the kernel kills them, which takes a moment.
-func gone(t *testing.T, pids []int) {
+// waitForExit waits until all processes have ended, because the kernel kills them asynchronously.
+func waitForExit(t *testing.T, pids []int) {
 	t.Helper()
 	deadline := time.NewTimer(10 * time.Second)
 	defer deadline.Stop()
@@ -320,7 +322,7 @@ func gone(t *testing.T, pids []int) {
 	}
 }
 
-// running says whether a process lives; one that waits for its parent does not.
+// running reports whether a process is running. A zombie is not.
 func running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -333,7 +335,7 @@ func running(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-func TestKilledSupervisorTakesItsServersAlong(t *testing.T) {
+func TestServersEndWithKilledSupervisor(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -356,14 +358,14 @@ func TestKilledSupervisorTakesItsServersAlong(t *testing.T) {
 		!strings.Contains(last.Status.Message, "supervisor") {
 		t.Errorf("watch: %v, %+v", err, last.Status)
 	}
-	gone(t, all)
+	waitForExit(t, all)
 	if o := s.want(0, "runs"); !strings.Contains(o.stdout, "failed") {
 		t.Errorf("runs:\n%s", o.stdout)
 	}
-	s.want(1, "job", "run", "--run-dir", dir) // never run twice
+	s.want(1, "job", "run", "--run-dir", dir) // a run can't be started twice
 }
 
-func TestCancelSavesWhatWasMeasured(t *testing.T) {
+func TestCancelKeepsMeasuredRequests(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -372,18 +374,18 @@ func TestCancelSavesWhatWasMeasured(t *testing.T) {
 	id, dir := s.start("2", "40")
 	cmd, lines := s.watch(id)
 	if u := until(lines, "measuring"); u.Status.State != "measuring" {
-		t.Fatalf("the run never measured: %+v", u.Status)
+		t.Fatalf("the run did not start to measure: %+v", u.Status)
 	}
 	all := pids(t, dir)
 	o := s.want(0, "cancel", id, "--yes")
 	if !strings.Contains(o.stdout, "cancelled") {
-		t.Errorf("cancel says %s", o.stdout)
+		t.Errorf("cancel printed %s", o.stdout)
 	}
 	last := until(lines)
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 || last.Status.State != "cancelled" {
 		t.Errorf("watch: %v, %+v", err, last.Status)
 	}
-	gone(t, all)
+	waitForExit(t, all)
 	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "measured") {
 		t.Errorf("results of a cancelled run:\n%s", o.stdout)
 	}
@@ -404,19 +406,19 @@ func TestCancelSavesWhatWasMeasured(t *testing.T) {
 		!strings.Contains(o.stdout, "recipe.sha256") {
 		t.Errorf("results of a cancelled run:\n%s", o.stdout)
 	}
-	s.want(0, "cancel", id) // a second time there is nothing to do, and to ask
+	s.want(0, "cancel", id) // the run has ended: no confirmation is needed
 }
 
-func TestLogsAreCleanAndFiltered(t *testing.T) {
+func TestLogs(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	o := s.want(0, "logs", mustAbs(t, sampleRun), "--grep", "Phase Timeout")
 	if o.stdout != "0:   Phase Timeout: 2400.0s\n" {
 		t.Errorf("got %q", o.stdout)
 	}
-	found := s.want(0, "logs", mustAbs(t, sampleRun), "--grep", "phase timeout|concurrencies", "-n", "1")
-	if strings.Count(found.stdout, "\n") != 1 {
-		t.Errorf("the last of them: %q", o.stdout)
+	lastMatch := s.want(0, "logs", mustAbs(t, sampleRun), "--grep", "phase timeout|concurrencies", "-n", "1")
+	if strings.Count(lastMatch.stdout, "\n") != 1 {
+		t.Errorf("last matching line: %q", lastMatch.stdout)
 	}
 	if o := s.want(0, "logs", mustAbs(t, sampleRun), "--errors", "job"); strings.Contains(o.stdout, "srun") {
 		t.Errorf("errors: %q", o.stdout)
@@ -425,7 +427,7 @@ func TestLogsAreCleanAndFiltered(t *testing.T) {
 	for _, f := range []string{"client", "CTX_0", "frontend", "job"} {
 		one := s.want(0, "logs", mustAbs(t, sampleRun), f).stdout
 		if got := strings.Count("\n"+all, "\n"+fmt.Sprintf("%-13s", f)); got != strings.Count(one, "\n") {
-			t.Errorf("merged, there are %d lines of %s, want %d", got, f, strings.Count(one, "\n"))
+			t.Errorf("merged logs have %d lines of %s, want %d", got, f, strings.Count(one, "\n"))
 		}
 	}
 	var line struct{ Step, Line string }
@@ -438,45 +440,45 @@ func TestLogsAreCleanAndFiltered(t *testing.T) {
 			t.Errorf("%v: exit %d %s", args, o.code, o.stderr)
 		}
 	}
-	odd := t.TempDir()
-	for _, name := range []string{"a\x1b[31m.out", "b.out"} { // a step is named by its file
-		if err := os.WriteFile(odd+"/"+name, []byte("x\n"), 0o644); err != nil {
+	plain := t.TempDir()
+	for _, name := range []string{"a\x1b[31m.out", "b.out"} { // a step is named after its file
+		if err := os.WriteFile(plain+"/"+name, []byte("x\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if o := s.want(0, "runs", "show", odd); !strings.Contains(o.stdout, "state unknown\n") {
-		t.Errorf("state of a plain folder: %q", o.stdout)
+	if o := s.want(0, "runs", "show", plain); !strings.Contains(o.stdout, "state unknown\n") {
+		t.Errorf("state of a plain directory: %q", o.stdout)
 	}
-	if err := os.WriteFile(odd+"/job_params.env", nil, 0o644); err != nil {
+	if err := os.WriteFile(plain+"/job_params.env", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if o := s.want(0, "runs", odd); strings.Contains(o.stdout, " d ") || !strings.Contains(o.stdout, " - ") {
-		t.Errorf("the age of a run that has written nothing: %q", o.stdout)
+	if o := s.want(0, "runs", plain); strings.Contains(o.stdout, " d ") || !strings.Contains(o.stdout, " - ") {
+		t.Errorf("age of a run without output: %q", o.stdout)
 	}
-	if o := s.want(0, "logs", odd, "--merge"); strings.Contains(o.stdout, "\x1b") {
-		t.Errorf("an escape in a name: %q", o.stdout)
+	if o := s.want(0, "logs", plain, "--merge"); strings.Contains(o.stdout, "\x1b") {
+		t.Errorf("terminal escape in a step name: %q", o.stdout)
 	}
 	if o := s.run("logs", mustAbs(t, sampleRun), "nope"); o.code != 2 || !strings.Contains(o.stderr, "CTX_0") {
 		t.Errorf("unknown step: exit %d %s", o.code, o.stderr)
 	}
 }
 
-func TestApplyGuards(t *testing.T) {
+func TestApplyRefusals(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	s.port()
 	s.replace("w.yaml", "phase_timeout_seconds: 2400.0", "phase_timeout_seconds: 10")
 	if o := s.run("apply", "r.yaml", "--launcher", "local", "--yes"); o.code != 1 ||
 		!strings.Contains(o.stdout, "short by") {
-		t.Errorf("a pair with errors: exit %d\n%s%s", o.code, o.stdout, o.stderr)
+		t.Errorf("workload with an error: exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	s.replace("w.yaml", "phase_timeout_seconds: 10", "phase_timeout_seconds: 2400")
 	if o := s.run("apply", "r.yaml", "--launcher", "local"); o.code != 2 || !strings.Contains(o.stderr, "--yes") {
-		t.Errorf("nobody to ask: exit %d %s", o.code, o.stderr)
+		t.Errorf("no terminal and no --yes: exit %d %s", o.code, o.stderr)
 	}
 	s.env = append(s.env, "PATH="+s.dir)
 	if o := s.run("apply", "r.yaml", "--yes"); o.code != 1 || !strings.Contains(o.stderr, "--launcher local") {
-		t.Errorf("slurm: exit %d %s", o.code, o.stderr)
+		t.Errorf("Slurm not found: exit %d %s", o.code, o.stderr)
 	}
 	s.replace("w.yaml", "trajectory_path: ", "trajectory_path: /TODO")
 	if o := s.run("apply", "r.yaml", "--launcher", "local", "--yes"); o.code != 1 ||
@@ -484,6 +486,6 @@ func TestApplyGuards(t *testing.T) {
 		t.Errorf("open placeholder: exit %d %s", o.code, o.stderr)
 	}
 	if entries, err := os.ReadDir(s.path("outputs")); err == nil && len(entries) > 0 {
-		t.Errorf("a refused submit left %v", entries)
+		t.Errorf("refused submits left files: %v", entries)
 	}
 }

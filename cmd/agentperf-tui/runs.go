@@ -19,8 +19,8 @@ import (
 func runsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "runs [ROOT...]", Short: "List recorded runs and the runs below ROOT",
-		Long: `List the runs submitted from here and, below the given roots, harness run directories
-and the outputs of other tools; newest first.`,
+		Long: `List the recorded runs and, below each ROOT, harness run directories and output
+directories of other tools; newest first.`,
 		Example: `  agentperf-tui runs
   agentperf-tui runs /lustre/results --json
   agentperf-tui runs show dsv4_12345`,
@@ -42,7 +42,7 @@ and the outputs of other tools; newest first.`,
 		if runs == nil && err != nil {
 			return badInput(err)
 		}
-		if err != nil { // the other runs were read
+		if err != nil { // some runs can't be read; list the others
 			a.note("%s\n", safetext.Clean(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		}
 		if a.json {
@@ -55,7 +55,7 @@ and the outputs of other tools; newest first.`,
 		for _, m := range results.RunsColumnMetrics {
 			head = append(head, m.Runs.Title)
 		}
-		rows := [][]string{append(head, "AGE", "WHY")}
+		rows := [][]string{append(head, "AGE", "MESSAGE")}
 		for _, r := range runs {
 			levels := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]")
 			row := []string{string(r.State), clip(r.Name, 48), r.ID, r.Source, levels}
@@ -98,26 +98,26 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%.0f d", d.Hours()/24)
 }
 
-// showCmd shows everything about one run except its figures.
+// showCmd shows a run except its figures.
 func showCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show RUN", Short: "Show state, identity and shell commands of a run", Args: usage(cobra.ExactArgs(1)),
 		Example: `  agentperf-tui runs show dsv4_12345`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e, l, err := a.find(cmd.Context(), args[0])
+		e, ref, err := a.find(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
-		s, err := e.State(l)
+		s, err := e.State(ref)
 		if err != nil {
 			return err
 		}
-		id, err := e.Identity(l)
+		id, err := e.Identity(ref)
 		if err != nil {
 			return err
 		}
-		shells, err := e.Shells(l)
+		shells, err := e.Shells(ref)
 		if err != nil {
 			return err
 		}
@@ -128,13 +128,13 @@ func showCmd(a *app) *cobra.Command {
 				Status   event.Status       `json:"status"`
 				Identity *identity.Identity `json:"identity,omitempty"`
 				Shells   []engine.Shell     `json:"shells"`
-			}{l.Record, l.Dir, s, recorded(id), shells})
+			}{ref.Record, ref.Dir, s, recorded(id), shells})
 		}
 		why := strings.TrimSuffix(string(s.State)+": "+safetext.Clean(s.Message), ": ")
 		if s.State == "" {
 			why = string(event.Unknown) // an external run has no event log
 		}
-		a.say("%s\ndirectory %s\nstate %s\n", l.Label(), l.Dir, why)
+		a.say("%s\ndirectory %s\nstate %s\n", ref.Label(), ref.Dir, why)
 		a.identity(id)
 		for _, sh := range shells {
 			a.say("shell next to %s on %s\n  %s\n", sh.Step, sh.Node, sh.Line)

@@ -19,7 +19,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// tour runs the demo in the workbench; the user goes from screen to screen.
+// tour opens the demo in the workbench, where the user takes each step.
 func (d *demo) tour(ctx context.Context) error {
 	run, err := d.unpack()
 	if err != nil {
@@ -39,7 +39,7 @@ func (d *demo) tour(ctx context.Context) error {
 	return d.workbench(ctx, m)
 }
 
-// hint returns what to press next on a screen.
+// hint returns the advice that the tour shows on a screen.
 func hint(screen string) string {
 	switch screen {
 	case "runs":
@@ -77,7 +77,7 @@ type tourParity struct {
 	dir string
 }
 
-// computed is the name of the reference in the tour; each run has a file of its own.
+// computed is the name of the reference in the tour. Parity replaces it by a file for each run.
 const computed = "computed"
 
 // Parity computes the reference of a run when it is first needed.
@@ -85,12 +85,12 @@ func (t *tourParity) Parity(
 	ctx context.Context, ref, cand string, phase int, opt parity.Options,
 ) (parity.Comparison, error) {
 	if ref == computed {
-		l, err := t.Find(ctx, cand)
+		found, err := t.Find(ctx, cand)
 		if err != nil {
 			return parity.Comparison{}, err
 		}
-		ref = filepath.Join(t.dir, "reference-"+l.Record.ID+".yaml")
-		if err := simulate.WriteReference(ctx, l.Dir, ref); err != nil && !errors.Is(err, fs.ErrExist) {
+		ref = filepath.Join(t.dir, "reference-"+found.Record.ID+".yaml")
+		if err := simulate.WriteReference(ctx, found.Dir, ref); err != nil && !errors.Is(err, fs.ErrExist) {
 			return parity.Comparison{}, err
 		}
 	}

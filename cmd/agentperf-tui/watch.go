@@ -31,12 +31,12 @@ failed, was cancelled or timed out.`,
 		if opt.Interval < 0 {
 			return badInput(problem.Errorf(problem.FlagValue, "--interval: must not be negative, got %v", opt.Interval))
 		}
-		e, l, err := a.find(cmd.Context(), args[0])
+		e, ref, err := a.find(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("playback") {
-			return a.watch(cmd.Context(), e, l, opt)
+			return a.watch(cmd.Context(), e, ref, opt)
 		}
 		if !(*speed >= 1 && *speed <= 100) {
 			return badInput(
@@ -47,16 +47,16 @@ failed, was cancelled or timed out.`,
 				),
 			)
 		}
-		return a.playback(cmd.Context(), e, l, *speed, opt.Interval)
+		return a.playback(cmd.Context(), e, ref, *speed, opt.Interval)
 	}
 	return cmd
 }
 
 // playback prints the updates of a run as they were during the run, one per interval.
 func (a *app) playback(
-	ctx context.Context, e *engine.Engine, l engine.RunRef, speed float64, interval time.Duration,
+	ctx context.Context, e *engine.Engine, ref engine.RunRef, speed float64, interval time.Duration,
 ) error {
-	p, err := e.Playback(ctx, l)
+	p, err := e.Playback(ctx, ref)
 	if err != nil {
 		return badInput(err)
 	}
@@ -70,7 +70,7 @@ func (a *app) playback(
 		}
 		u, err := p.At(ctx, at)
 		if err == nil {
-			err = a.update(l, u)
+			err = a.update(ref, u)
 		}
 		if err != nil || u.Done {
 			return err
@@ -83,30 +83,30 @@ func (a *app) playback(
 	}
 }
 
-// watch prints updates until the run ends. The error carries the exit code for its state.
-func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.RunRef, opt engine.WatchOptions) error {
-	updates, err := e.Watch(ctx, l, opt)
+// watch prints updates until the run ends. It returns an error unless the run is done.
+func (a *app) watch(ctx context.Context, e *engine.Engine, ref engine.RunRef, opt engine.WatchOptions) error {
+	updates, err := e.Watch(ctx, ref, opt)
 	if err != nil {
 		return badInput(err)
 	}
 	var last engine.Update
-	bound := false // nodes are assigned
+	assigned := false // whether the run has its nodes, so that shell commands are known
 	for u := range updates {
-		if !bound && a.json && len(u.Status.Steps) > 0 {
-			bound = true
-			if err := a.shellsJSON(e, l); err != nil {
+		if !assigned && a.json && len(u.Status.Steps) > 0 {
+			assigned = true
+			if err := a.shellsJSON(e, ref); err != nil {
 				return err
 			}
 		}
 		last = u
-		if err := a.update(l, u); err != nil {
+		if err := a.update(ref, u); err != nil {
 			return err
 		}
 	}
 	if !last.Done {
 		return exitError{
 			code: 1,
-			err:  problem.Errorf(problem.RunNotEnded, "watch %s: stopped before the run ended; the run continues", l.Label()),
+			err:  problem.Errorf(problem.RunNotEnded, "watch %s: stopped before the run ended; the run continues", ref.Label()),
 		}
 	}
 	if last.Status.State != event.Done {
@@ -114,7 +114,7 @@ func (a *app) watch(ctx context.Context, e *engine.Engine, l engine.RunRef, opt 
 		if why != "" {
 			why = ": " + safetext.Clean(why)
 		}
-		return exitError{code: 1, err: problem.Errorf(problem.RunFailed, "run %s: %s%s", l.Label(), last.Status.State, why)}
+		return exitError{code: 1, err: problem.Errorf(problem.RunFailed, "run %s: %s%s", ref.Label(), last.Status.State, why)}
 	}
 	return nil
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-func (a *app) update(l engine.RunRef, u engine.Update) error {
+func (a *app) update(ref engine.RunRef, u engine.Update) error {
 	if a.json {
-		return a.updateJSON(l, u)
+		return a.updateJSON(ref, u)
 	}
 	return a.updateText(u)
 }
 
-func (a *app) updateJSON(l engine.RunRef, u engine.Update) error {
+func (a *app) updateJSON(ref engine.RunRef, u engine.Update) error {
 	for _, ev := range u.Events {
 		a.printLine(struct {
 			Type string `json:"type"`
@@ -37,7 +37,7 @@ func (a *app) updateJSON(l engine.RunRef, u engine.Update) error {
 		Stalled *time.Time      `json:"stalled_since,omitempty"`
 		Done    bool            `json:"done"`
 		Error   string          `json:"error,omitempty"`
-	}{Type: "update", At: u.At.UTC(), Run: l.Label(), Status: u.Status, Output: u.Run, Recent: u.Recent, Done: u.Done}
+	}{Type: "update", At: u.At.UTC(), Run: ref.Label(), Status: u.Status, Output: u.Run, Recent: u.Recent, Done: u.Done}
 	if u.Err != nil {
 		doc.Error = u.Err.Error()
 	}
@@ -122,8 +122,8 @@ func eventText(e event.Event) string {
 }
 
 // shellsJSON prints the shell commands for the steps of a run, as one line of the stream.
-func (a *app) shellsJSON(e *engine.Engine, l engine.RunRef) error {
-	shells, err := e.Shells(l)
+func (a *app) shellsJSON(e *engine.Engine, ref engine.RunRef) error {
+	shells, err := e.Shells(ref)
 	if err != nil || len(shells) == 0 {
 		return err
 	}

@@ -12,10 +12,9 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
-// The sample is ported by keyboard alone: its directory typed and completed, every
-// question answered in place, the files written. What comes out is a pair that check
-// has nothing against, and the answers are kept for another port.
-func TestWizardByKeyboard(t *testing.T) {
+// Ports the sample by keyboard: completes the path of its directory, answers every question
+// and writes the files. The result must pass check, and another port must reuse the answers.
+func TestPortInWorkbench(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	source, err := filepath.Abs(sampleRun)
@@ -33,7 +32,7 @@ func TestWizardByKeyboard(t *testing.T) {
 	term := s.terminal(120, 40)
 	term.WaitFor("No runs yet")
 	term.Press("p")
-	term.WaitFor("results/bm_agentperf_dsv4_5p1d/c1010") // found below the current folder
+	term.WaitFor("results/bm_agentperf_dsv4_5p1d/c1010") // found below the current directory
 	term.Press(s.path("res"))
 	term.WaitFor("folder     " + s.path("results"))
 	term.Press("tab")
@@ -43,15 +42,15 @@ func TestWizardByKeyboard(t *testing.T) {
 	term.Press("enter")
 	term.WaitFor("2 must-fix")
 
-	// The artifact behind a line, at that line.
+	// Open the artifact of a field at its line.
 	term.Press("o")
 	term.WaitFor("▸      3  MODEL_PATH=")
 	term.Press("esc")
 	term.WaitFor("WHERE IT COMES FROM")
 
-	// The folder of the files is to be mounted.
+	// Add the directory of the files to the mounts.
 	answered := 0
-	given := func() {
+	waitForAnswer := func() {
 		t.Helper()
 		answered++
 		term.WaitFor(fmt.Sprintf("✓ %d answered", answered))
@@ -63,9 +62,9 @@ func TestWizardByKeyboard(t *testing.T) {
 	term.Press("backspace", ", "+s.dir+":"+s.dir+"]")
 	term.WaitFor(`written as ["/scratch:/scratch", '` + s.dir)
 	term.Press("enter")
-	given()
+	waitForAnswer()
 
-	// The datasets are in two places: one is chosen from a list.
+	// The datasets are in two directories: choose one from the list.
 	term.Press("s")
 	term.WaitFor("look for the datasets below")
 	term.Press(s.path("data"), "enter")
@@ -78,13 +77,13 @@ func TestWizardByKeyboard(t *testing.T) {
 		term.Press("down")
 		term.WaitFor("2 of 2 candidates")
 		term.Press("enter")
-		given()
+		waitForAnswer()
 	}
 
-	answerAll(term, given)
+	answerAll(term, waitForAnswer)
 	term.Press("w")
 	term.WaitFor("changed by a known rule, 0 lost")
-	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // nobody asked for the mount
+	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // the mount answers no question
 	term.WaitUntil("three new files", func(screen string) bool {
 		return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3
 	})
@@ -95,14 +94,14 @@ func TestWizardByKeyboard(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 
-	portedWell(s, run)
+	requirePorted(s, run)
 }
 
-// answerAll answers what is open, remarks too; given is called after each answer.
-func answerAll(term *frametest.Terminal, given func()) {
+// answerAll answers all open questions, including notes, and calls waitForAnswer after each.
+func answerAll(term *frametest.Terminal, waitForAnswer func()) {
 	selected := regexp.MustCompile(`(?m)^ ▸ (must-fix|confirm|note) +(\S+)`)
 	for {
-		screen := term.WaitUntil("a question, or none", func(screen string) bool {
+		screen := term.WaitUntil("a question, or no open questions", func(screen string) bool {
 			return strings.Contains(screen, "✓ nothing is open") || selected.MatchString(screen)
 		})
 		m := selected.FindStringSubmatch(screen)
@@ -116,13 +115,13 @@ func answerAll(term *frametest.Terminal, given func()) {
 		} else {
 			term.Press("a")
 		}
-		given()
+		waitForAnswer()
 	}
 }
 
-// portedWell looks at what the wizard has written: check has nothing against it, it
-// has the datasets that were chosen, and another port gives the same.
-func portedWell(s *shell, run string) {
+// requirePorted checks the files of the wizard: they pass check, name the chosen datasets,
+// and don't change when the run is ported again.
+func requirePorted(s *shell, run string) {
 	t := s.t
 	t.Helper()
 	recipe, workload := "bm_agentperf_dsv4_5p1d-c1010.yaml", "bm_agentperf_dsv4_5p1d-c1010.workload.yaml"
@@ -139,11 +138,11 @@ func portedWell(s *shell, run string) {
 		}
 	}
 	if text := s.read(workload); strings.Count(text, s.path("data/old/")) != 2 {
-		t.Errorf("the second candidates are not in\n%s", text)
+		t.Errorf("the workload does not name the second candidates:\n%s", text)
 	}
 	want := s.read(recipe)
 	s.want(0, "port", run, "--out", recipe, "--workload-out", workload, "--force", "--strict")
 	if got := s.read(recipe); got != want {
-		t.Errorf("the answers are not given again:\n%s", got)
+		t.Errorf("another port did not reuse the answers:\n%s", got)
 	}
 }

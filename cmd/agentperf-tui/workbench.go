@@ -27,7 +27,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// fps is the maximum frame rate: smooth enough for scrolling logs, and light on a login node.
+// fps is the maximum frame rate: smooth scrolling at a low load of the login node.
 const fps = 20
 
 // isTerminal reports whether stdin and stdout are a terminal.
@@ -35,8 +35,8 @@ func isTerminal() bool {
 	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 }
 
-// screens returns the factory of all screens. A comparison without a reference uses the
-// default one, if it is not empty.
+// screens returns the factory of all screens. reference is the default reference of a
+// comparison, if it is not empty.
 func screens(
 	e *engine.Engine, ported port.Engine, compare parity.Engine, reference string, launch plan.Target, roots ...string,
 ) tui.Factory {
@@ -129,7 +129,7 @@ func editCmd(a *app) *cobra.Command {
 keystroke. If the recipe does not exist, it starts from an example.`,
 		Example: `  agentperf-tui edit r.yaml --workload w.yaml`,
 	}
-	flag := recipeFlag(cmd)
+	flag := addRecipeFlag(cmd)
 	workload := cmd.Flags().String("workload", "",
 		"workload file (default: agentperf_config of the recipe, if it is visible here)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
