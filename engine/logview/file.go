@@ -1,10 +1,9 @@
-// Package logview shows logs of any size through a window, with the file as the store: a page is
-// read where it is wanted, by byte offsets, from the end of a file of 10 GB as quickly as from its
-// beginning. It searches and filters in bounded steps, so that a caller can show how far it is and
-// stop; it merges several logs by the times in their lines, and tells when a log grows.
+// Package logview reads pages of logs of any size by byte offset, so that a page at the end of a
+// 10 GB file is read as quickly as one at its beginning. It searches and filters in bounded steps,
+// so that callers can show progress and cancel. It merges several logs by the timestamps of their
+// lines, and reports when a log grows.
 //
-// It holds no more than a page and a buffer in memory, and makes text safe to
-// show. It knows no run and no screen.
+// It holds at most a page and a buffer in memory. It removes control characters from text.
 package logview
 
 import (
@@ -23,22 +22,22 @@ import (
 )
 
 const (
-	// maxText is how much of a line is kept, in bytes.
+	// maxText is how much of a line is kept, in bytes. It is also the size of a part.
 	maxText = 64 << 10
-	// blockBytes are read at once where lines are looked at one after another,
-	// firstBytes where a page is filled; both are more than maxText.
+	// blockBytes is the size of a read in a scan, pageBytes that of the first read, for a
+	// page. Both are larger than maxText.
 	blockBytes = 1 << 20
 	pageBytes  = 128 << 10
 )
 
-// logFile is one log. It need not exist yet; it may grow, and be truncated or replaced:
-// once it is closed, reading looks at what is there now.
+// logFile is one log. It need not exist yet. It may grow, be truncated or be replaced; after
+// close, the next read opens the current file.
 type logFile struct {
 	path      string
-	splitLong bool // long lines come in parts, see [NewFileView]
+	splitLong bool // split long lines into parts, see [NewFileView]
 
-	mu     sync.RWMutex // guards handle: reads go on beside each other
-	handle *os.File     // nil while there is no file
+	mu     sync.RWMutex // guards handle; reads run concurrently
+	handle *os.File     // nil: not open
 }
 
 // close closes the file; a later read opens it again.
@@ -46,7 +45,7 @@ func (f *logFile) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.handle != nil {
-		_ = f.handle.Close() // opened for reading: nothing can be lost
+		_ = f.handle.Close() // opened for reading, so the error can be ignored
 		f.handle = nil
 	}
 }
@@ -65,7 +64,7 @@ func (f *logFile) open() error {
 	return nil
 }
 
-// readAt fills buf as far as the file goes. A file that is not there is empty.
+// readAt reads into buf up to the end of the file. A missing file is empty.
 func (f *logFile) readAt(buf []byte, at int64) (n int, eof bool, err error) {
 	f.mu.RLock()
 	handle := f.handle
@@ -93,8 +92,8 @@ func (f *logFile) readAt(buf []byte, at int64) (n int, eof bool, err error) {
 	return n, false, nil
 }
 
-// end is the file's size in bytes. It reads past the size that the file system
-// tells, which may lag on a network.
+// end returns the size of the file in bytes. It tries to read beyond the size from stat, which
+// may be outdated on a network file system.
 func (f *logFile) end() (int64, error) {
 	at, err := f.size()
 	if err != nil {
@@ -126,24 +125,24 @@ func (f *logFile) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// scanRequest is a look at one file's lines.
+// scanRequest describes a scan of one file.
 type scanRequest struct {
 	match     *Matcher // nil: every line
-	lines     int      // at most
-	budget    int64    // bytes to look at before giving up for now; at least a block is looked at
-	splitLong bool     // long lines come in parts
+	lines     int      // maximum number of lines to return
+	budget    int64    // bytes to scan before returning; at least one block is scanned
+	splitLong bool     // split long lines into parts
 	ctx       context.Context
 }
 
-// scanResult is what a scan has seen, in its own order.
+// scanResult is the result of a scan, with lines in scan order.
 type scanResult struct {
 	lines   []Line
-	reached int64 // where to go on
-	midLine bool  // reached is inside of a line, between two of its parts
-	atEnd   bool  // of the file, or its beginning
+	reached int64 // offset to continue from
+	midLine bool  // reached is between two parts of a line
+	atEnd   bool  // the end (or, backward, the beginning) of the file was reached
 }
 
-// forward looks at the lines that begin at from or later.
+// forward scans the lines that begin at from or later.
 func (f *logFile) forward(from int64, s scanRequest) (scanResult, error) {
 	out := scanResult{reached: from}
 	buf := make([]byte, pageBytes)
@@ -157,7 +156,7 @@ func (f *logFile) forward(from int64, s scanRequest) (scanResult, error) {
 		if err := s.ctx.Err(); err != nil {
 			return out, err
 		}
-		if out.reached > from && len(buf) < blockBytes { // it takes more than a page
+		if out.reached > from && len(buf) < blockBytes { // a page was not enough
 			buf = make([]byte, blockBytes)
 		}
 		n, eof, err := f.readAt(buf, out.reached)
@@ -189,7 +188,7 @@ func (f *logFile) forward(from int64, s scanRequest) (scanResult, error) {
 	return out, nil
 }
 
-// addLines takes lines, or parts of one, and goes on behind those that it has looked at.
+// addLines adds the matching lines or parts of data and advances reached.
 func (out *scanResult) addLines(data []byte, s scanRequest) {
 	n := out.splitLines(data, s)
 	out.reached += int64(n)
@@ -198,8 +197,8 @@ func (out *scanResult) addLines(data []byte, s scanRequest) {
 	}
 }
 
-// addUnfinished takes a line that is not ended at the end of the file. The place to go on is
-// before it, for it may grow.
+// addUnfinished adds an unfinished line at the end of the file. It leaves reached at the
+// beginning of the line, because the line may grow.
 func (out *scanResult) addUnfinished(data []byte, s scanRequest) {
 	last := out.reached
 	if s.splitLong {
@@ -213,8 +212,8 @@ func (out *scanResult) addUnfinished(data []byte, s scanRequest) {
 	out.reached = last
 }
 
-// splitLines takes lines from data, which begins with a line or a part of one, and says
-// how many bytes it has looked at. A last line without its end has begun.
+// splitLines adds the matching lines of data, which starts at a line or a part, and returns
+// how many bytes it has scanned. A last line without a newline is unfinished.
 func (out *scanResult) splitLines(data []byte, s scanRequest) int {
 	at := 0
 	for at < len(data) && len(out.lines) < s.lines {
@@ -240,7 +239,7 @@ func (out *scanResult) splitLines(data []byte, s scanRequest) int {
 	return at
 }
 
-// addLine adds a line if it matches; data is what of it was read, without its end.
+// addLine adds a line if it matches. Data is the line as far as it was read, without its newline.
 func (out *scanResult) addLine(s scanRequest, data []byte, l Line) {
 	size := int64(len(data))
 	if !s.splitLong {
@@ -253,8 +252,8 @@ func (out *scanResult) addLine(s scanRequest, data []byte, l Line) {
 	}
 }
 
-// lineEnd is where the line that goes on at from is over, its newline included;
-// false if it has none yet.
+// lineEnd returns the offset after the newline of the line that contains offset from. It
+// returns false if the line is unfinished.
 func (f *logFile) lineEnd(ctx context.Context, from int64) (int64, bool, error) {
 	buf := make([]byte, blockBytes)
 	for {
@@ -274,7 +273,7 @@ func (f *logFile) lineEnd(ctx context.Context, from int64) (int64, bool, error) 
 	}
 }
 
-// lineStart is where the line begins of which the byte before from is a part.
+// lineStart returns the offset of the line that contains the byte before from.
 func (f *logFile) lineStart(ctx context.Context, from int64) (int64, error) {
 	buf := make([]byte, blockBytes)
 	for from > 0 {
@@ -294,7 +293,7 @@ func (f *logFile) lineStart(ctx context.Context, from int64) (int64, error) {
 	return 0, nil
 }
 
-// backward looks at the lines that end at from or before, the nearest first.
+// backward scans the lines that end at from or before, the nearest first.
 func (f *logFile) backward(from int64, s scanRequest) (scanResult, error) {
 	out := scanResult{reached: from}
 	buf := make([]byte, pageBytes)
@@ -316,7 +315,7 @@ func (f *logFile) backward(from int64, s scanRequest) (scanResult, error) {
 	return out, nil
 }
 
-// backwardBlock looks at the lines in the bytes before out.reached.
+// backwardBlock scans the lines in the block before out.reached.
 func (f *logFile) backwardBlock(out *scanResult, buf []byte, s scanRequest) error {
 	hi := out.reached
 	lo := max(0, hi-int64(len(buf)))
@@ -336,7 +335,7 @@ func (f *logFile) backwardBlock(out *scanResult, buf []byte, s scanRequest) erro
 			body = body[:n-1]
 		}
 		switch first := bytes.IndexByte(body, '\n') + 1; {
-		case first > 0: // the first whole line
+		case first > 0: // the first complete line
 			block.reached += int64(first)
 		case s.splitLong:
 			block.reached, block.midLine = min(partEnd(lo-1), hi), true
@@ -349,7 +348,7 @@ func (f *logFile) backwardBlock(out *scanResult, buf []byte, s scanRequest) erro
 	block.splitLines(data[block.reached-lo:], all)
 	if s.splitLong && len(block.lines) > 0 {
 		last := &block.lines[len(block.lines)-1]
-		if last.Unfinished { // or the next part follows
+		if last.Unfinished { // unless the next part follows
 			goesOn, err := f.isMidLine(last.Next)
 			if err != nil {
 				return err
@@ -371,7 +370,7 @@ func (f *logFile) backwardBlock(out *scanResult, buf []byte, s scanRequest) erro
 	return nil
 }
 
-// backwardLongLine takes a line that ends at hi and has begun before lo.
+// backwardLongLine adds a line that ends at hi and begins before lo.
 func (f *logFile) backwardLongLine(out *scanResult, hi int64, begun bool, lo int64, s scanRequest) error {
 	start, err := f.lineStart(s.ctx, lo)
 	if err != nil {
@@ -387,22 +386,22 @@ func (f *logFile) backwardLongLine(out *scanResult, hi int64, begun bool, lo int
 	return nil
 }
 
-// NewFileView is a view of a file as it is: a line of more than 64 KiB comes in parts, so that all
-// of it can be seen and searched, and what stands before a carriage return is kept. However long a
-// line is, its parts are found without reading the rest of it.
+// NewFileView returns a view of a file with its full content: a line of more than 64 KiB is split
+// into parts, so that all of it can be shown and searched, and text before a carriage return is
+// kept. A part of a line is found without reading the rest of the line.
 //
-// A part ends where the byte offset in the file is a multiple of 64 KiB, so that
-// it is the same whichever way one comes to it.
+// Parts end at offsets that are multiples of 64 KiB, so that they are the same for forward
+// and backward scans.
 func NewFileView(path string) *View {
 	v := NewView(time.UTC, path)
 	v.files[0].splitLong = true
 	return v
 }
 
-// partEnd is where the part of a long line ends that has a byte at an offset.
+// partEnd returns the end of the part of a long line that contains the byte at an offset.
 func partEnd(at int64) int64 { return at - at%maxText + maxText }
 
-// lastPartStart is where the last part begins of n bytes of a line from at on.
+// lastPartStart returns the start of the last part in n bytes of a line from at.
 func lastPartStart(at int64, n int) int64 {
 	end := at + int64(n)
 	if n <= maxText {
@@ -411,8 +410,8 @@ func lastPartStart(at int64, n int) int64 {
 	return (end - 1) - (end-1)%maxText
 }
 
-// PartAt is where the part of a line begins that holds the byte at an offset, as far
-// as that can be told from where the line begins.
+// PartAt returns the start of the part that contains the byte at an offset, for a line that
+// begins at offset line.
 func (*View) PartAt(line, at int64) int64 {
 	if at-line <= maxText {
 		return line
@@ -420,7 +419,7 @@ func (*View) PartAt(line, at int64) int64 {
 	return at - at%maxText
 }
 
-// isMidLine says whether an offset is between two parts of a line.
+// isMidLine reports whether an offset is between two parts of a line.
 func (f *logFile) isMidLine(at int64) (bool, error) {
 	if at == 0 || at%maxText != 0 {
 		return false, nil

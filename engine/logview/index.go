@@ -9,28 +9,28 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/follow"
 )
 
-// maxMarks bounds an index: at 10 GB there is one for each 2 MiB or so.
+// maxMarks limits the size of an index. For 10 GB there is one mark every 2 MiB or so.
 const maxMarks = 8192
 
-// Index knows the numbers of a log's lines. It is built in steps, keeps a bounded
-// number of marks, and may be asked while it is built.
+// Index maps byte offsets of a log to line numbers and back. It is built in steps, keeps a
+// bounded number of marks, and can be used while it is incomplete.
 type Index struct {
 	file *logFile
 
 	mu         sync.Mutex
 	stride     int64   // bytes between two marks
-	marks      []int64 // newlines before each k × stride
+	marks      []int64 // number of newlines before offset k × stride
 	counted    int64   // bytes counted
-	lines      int64   // newlines in them
-	unfinished bool    // the last of them is none
+	lines      int64   // number of newlines in the counted bytes
+	unfinished bool    // the last counted byte is not a newline
 }
 
-// NewIndex is an empty index of one of the view's logs.
+// NewIndex returns an empty index of one log of the view.
 func (v *View) NewIndex(file int) *Index {
 	return &Index{file: v.files[file], stride: 64 << 10, marks: []int64{0}}
 }
 
-// Last is the number of the last line among those that have been counted, from 1.
+// Last returns the number, from 1, of the last line counted so far.
 func (x *Index) Last() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -40,7 +40,7 @@ func (x *Index) Last() int64 {
 	return x.lines
 }
 
-// countStep counts on for 64 MiB; true at the end of the file.
+// countStep counts the next 64 MiB. It returns true at the end of the file.
 func (x *Index) countStep(ctx context.Context) (bool, error) {
 	buf := make([]byte, blockBytes)
 	for limit := x.counted + stepBytes; x.counted < limit; {
@@ -67,7 +67,7 @@ func (x *Index) countStep(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// addMark notes the count so far; where that makes too many marks every other goes.
+// addMark records the current count. If there are too many marks, it drops every other one.
 func (x *Index) addMark() {
 	if x.marks = append(x.marks, x.lines); len(x.marks) <= maxMarks {
 		return
@@ -79,8 +79,8 @@ func (x *Index) addMark() {
 	x.marks, x.stride = kept, 2*x.stride
 }
 
-// Number is the number, from 1, of the line that begins at a byte; 0 if the index is
-// more than a step away from it.
+// Number returns the number, from 1, of the line that begins at offset at. It is 0 if the index
+// would need more than one step to get there.
 func (x *Index) Number(ctx context.Context, at int64) (int64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -111,15 +111,16 @@ func (x *Index) Number(ctx context.Context, at int64) (int64, error) {
 	return n + 1, nil
 }
 
-// Seek is where a line begins, by its number from 1. An index that is not that far counts on for a
-// step; false if that is not enough. A number beyond the last line is the end.
+// Seek returns the offset of a line, by its number from 1. If the index does not reach the line, it
+// counts one more step and returns false if that is not enough. For a number beyond the last line
+// it returns the end.
 func (x *Index) Seek(ctx context.Context, line int64) (int64, bool, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if at, ok, err := x.find(ctx, line); x.counted > 0 && ok || err != nil {
 		return at, ok, err
 	}
-	end, err := x.countStep(ctx) // of an index that is empty at least one, for Last
+	end, err := x.countStep(ctx) // an empty index always counts a step, so that Last is valid
 	if err != nil {
 		return 0, false, err
 	}
@@ -129,7 +130,7 @@ func (x *Index) Seek(ctx context.Context, line int64) (int64, bool, error) {
 	return x.counted, end, nil
 }
 
-// find is where a line begins among those that have been counted.
+// find returns the offset of a line that has been counted, or false.
 func (x *Index) find(ctx context.Context, line int64) (int64, bool, error) {
 	want := max(line-1, 0) // newlines before it
 	if want > x.lines {
@@ -167,15 +168,15 @@ func (x *Index) find(ctx context.Context, line int64) (int64, bool, error) {
 	}
 }
 
-// Growth tells that a log of a view has changed.
+// Growth reports that a log of a view has changed.
 type Growth struct {
-	File      int   // which of the view's
-	Restarted bool  // truncated or replaced: places in it mean nothing any more
-	Err       error // why it can't be read now; watching goes on
+	File      int   // index of the log in the view
+	Restarted bool  // truncated or replaced: earlier positions are invalid
+	Err       error // why it can't be read now; watching continues
 }
 
-// Watch is a view with what tells of its growth from its end on, until ctx ends. If
-// it can't be read it is closed.
+// Watch reports the growth of a view's logs after their current end, until ctx ends. It
+// closes the view if it returns an error.
 func Watch(ctx context.Context, v *View) (*View, <-chan Growth, error) {
 	end, err := v.End()
 	if err != nil {
@@ -189,15 +190,15 @@ func Watch(ctx context.Context, v *View) (*View, <-chan Growth, error) {
 	return v, grown, err
 }
 
-// watch tells of every growth until ctx ends, from the places on that the view's end had. Then it
-// closes the channel. What grows while nobody listens is told in one.
+// watch reports growth beyond the given position until ctx ends, and then closes the channel.
+// Growth is combined while the receiver is not ready.
 func (v *View) watch(ctx context.Context, from Pos) (<-chan Growth, error) {
 	out := make(chan Growth)
 	streams := make([]<-chan follow.Chunk, 0, len(v.files))
 	ctx, cancel := context.WithCancel(ctx)
 	for i, f := range v.files {
-		const held = 64 << 10 // only whether it grows is wanted
-		in, err := follow.File(ctx, f.path, follow.Options{From: from[i], PartialGrowth: true, MaxLine: held})
+		const maxLine = 64 << 10 // the lines are not used
+		in, err := follow.File(ctx, f.path, follow.Options{From: from[i], PartialGrowth: true, MaxLine: maxLine})
 		if err != nil {
 			cancel()
 			return nil, err

@@ -15,28 +15,28 @@ import (
 // Line is one line of a log.
 type Line struct {
 	File       int    // which of the view's
-	At         int64  // byte at which it begins
-	Next       int64  // byte at which the next one begins
-	Text       string // safe to show; at most 64 KiB of the line
-	Cut        int64  // bytes of the line that are not in Text
-	Unfinished bool   // it has no newline yet
-	Continued  bool   // it goes on with the line before it, see [NewFileView]
+	At         int64  // offset of its first byte
+	Next       int64  // offset of the next line
+	Text       string // cleaned text; at most the first 64 KiB of the line
+	Cut        int64  // number of bytes of the line missing in Text
+	Unfinished bool   // the line has no newline yet
+	Continued  bool   // it continues the previous Line, see [NewFileView]
 
 	raw string
 }
 
-// Severity is how much the line matters, as far as it says.
+// Severity returns the severity of the line.
 func (l Line) Severity() logline.Severity { return logline.SeverityOf(l.Text) }
 
-// LineOf is a line that was read elsewhere, without its place.
+// LineOf makes a line from data that was read elsewhere, without offsets.
 func LineOf(data []byte) Line {
 	var l Line
 	l.setText(data, int64(len(data)), false)
 	return l
 }
 
-// Span is where the bytes from one place of the file to another stand in Text; both
-// are 0 for places outside of the line. It is meant for the lines of a file view.
+// Span converts a range of offsets in the file to indexes in Text. Both are 0 if from is
+// outside the line. It is for lines of [NewFileView].
 func (l Line) Span(from, to int64) (lo, hi int) {
 	if from < l.At || from >= l.Next {
 		return 0, 0
@@ -53,11 +53,11 @@ func (l Line) Span(from, to int64) (lo, hi int) {
 	return lo, max(cut(max(to, from)), lo)
 }
 
-// Coloured is the text with the colours that the log has.
+// Coloured returns the text with the colors of the log.
 func (l Line) Coloured() string { return safetext.CleanKeepColors(l.raw) }
 
-// setText takes over the line's bytes, of which there are size in the file. Unless all of
-// it is wanted, only what a carriage return has not overwritten counts.
+// setText sets the text of a line that has size bytes in the file. Unless all is true, it
+// keeps only the text after the last carriage return.
 func (l *Line) setText(data []byte, size int64, all bool) {
 	if len(data) > maxText {
 		data = data[:maxText]
@@ -65,7 +65,7 @@ func (l *Line) setText(data []byte, size int64, all bool) {
 	l.Cut = size - int64(len(data))
 	data = bytes.TrimRight(data, "\r")
 	if i := bytes.LastIndexByte(data, '\r'); i >= 0 && l.Cut == 0 && !all {
-		data = data[i+1:] // a progress bar: what it says last is what counts
+		data = data[i+1:] // a progress bar: keep its last state
 	}
 	l.raw = string(data)
 	l.Text = safetext.Clean(l.raw)
@@ -80,14 +80,14 @@ func Errors() *Matcher {
 	return m
 }
 
-// timestamp finds a time at the beginning of a line: ISO 8601 and its relatives, the
-// American order of TensorRT-LLM, and klog's.
+// timestamp matches a time near the beginning of a line: ISO 8601 and similar formats, the
+// month-first format of TensorRT-LLM, and the format of klog.
 var timestamp = regexp.MustCompile(`^.{0,40}?(?:\b(\d{4})[-/](\d\d)[-/](\d\d)[T _]` +
 	`|\b(\d\d)/(\d\d)/(\d{4})[-T ]|\b[IWEF](\d\d)(\d\d) +|(?:^|[[ (]))` +
 	`(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\b`)
 
-// time is the time that a line says, in zone where it names none; day completes
-// one that is only a time of day or lacks the year. False: it says none.
+// time returns the timestamp of a line, or false if it has none. Zone applies to timestamps
+// without a time zone; day completes those without date or year.
 func (l Line) time(zone *time.Location, day time.Time) (time.Time, bool) {
 	s := l.Text
 	m := timestamp.FindStringSubmatch(s[:min(len(s), 100)])
@@ -132,7 +132,7 @@ func (l Line) time(zone *time.Location, day time.Time) (time.Time, bool) {
 		zone = time.FixedZone(z, sign*(3600*h+60*mins))
 	}
 	t := time.Date(year, time.Month(month), date, num(9), num(10), num(11), nanos, zone)
-	if m[1] == "" && m[6] == "" && t.After(day.Add(time.Hour)) { // written before midnight, or before the year's end
+	if m[1] == "" && m[6] == "" && t.After(day.Add(time.Hour)) { // the line is from the previous day or year
 		if m[7] != "" {
 			return t.AddDate(-1, 0, 0), true
 		}

@@ -10,24 +10,24 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Matcher says whether a line is wanted. It looks for words that such a line must
-// have before it takes a line apart.
+// Matcher matches lines. It first searches the data for texts that every matching line
+// contains, and tests only lines that contain one.
 type Matcher struct {
-	needles []needle // one of these must be in the line; none: any line may match
+	needles []needle // a matching line contains at least one; empty: unknown
 	verify  func(text string) bool
-	re      *regexp.Regexp // of a search, for its marks
+	re      *regexp.Regexp // the expression of a search, for Marks
 }
 
-// needle is a text that is in the file as it is on the screen.
+// needle is a text that looks the same in the file and on the screen.
 type needle struct {
 	text        []byte
-	fold        bool // whatever its case; text is in lower case then
-	rareIndex   int  // index of a byte of text that is rare in logs, and of one nearly as rare
-	secondIndex int
+	fold        bool // ignore case; text is in lower case
+	rareIndex   int  // index in text of the byte that is rarest in logs
+	secondIndex int  // index of the second rarest byte
 }
 
-// Regexp matches the lines in whose safe text a regular expression (RE2) is found.
-// Case counts only where the expression has a capital letter.
+// Regexp returns a matcher for lines whose cleaned text contains a match of a regular
+// expression (RE2). It ignores case unless the expression has a capital letter.
 func Regexp(expr string) (*Matcher, error) {
 	flags := ""
 	if strings.ToLower(expr) == expr {
@@ -44,7 +44,7 @@ func Regexp(expr string) (*Matcher, error) {
 	return m, nil
 }
 
-// And matches the lines that both match; each may be nil.
+// And returns a matcher for lines that both match. Either may be nil.
 func (m *Matcher) And(other *Matcher) *Matcher {
 	if m == nil {
 		return other
@@ -56,20 +56,20 @@ func (m *Matcher) And(other *Matcher) *Matcher {
 	return &Matcher{needles: m.needles, verify: both, re: m.re}
 }
 
-// Match says whether a line with this safe text is wanted.
+// Match reports whether a line with this cleaned text matches.
 func (m *Matcher) Match(text string) bool { return m.verify(text) }
 
-// Marks are the parts of a safe text that were searched for, as pairs of byte indexes.
+// Marks returns the matches in a cleaned text, as pairs of byte indexes.
 func (m *Matcher) Marks(text string) [][]int {
 	if m == nil || m.re == nil {
 		return nil
 	}
-	const most = 1000
-	return m.re.FindAllStringIndex(text, most)
+	const maxMatches = 1000
+	return m.re.FindAllStringIndex(text, maxMatches)
 }
 
-// next is where the next line begins that may match, at or after from, which is
-// the beginning of a line; -1 if there is none.
+// next returns the index of the next line that may match, at or after from, which must be the
+// beginning of a line. It is -1 if there is none.
 func (m *Matcher) next(data []byte, from int) int {
 	if len(m.needles) == 0 {
 		return from
@@ -78,7 +78,7 @@ func (m *Matcher) next(data []byte, from int) int {
 	rest := data[from:]
 	for _, n := range m.needles {
 		if i := n.index(rest); i >= 0 {
-			first, rest = i, rest[:i+len(n.text)-1] // the others count only before it
+			first, rest = i, rest[:i+len(n.text)-1] // other needles matter only before it
 		}
 	}
 	if i := indexAltered(rest); i >= 0 {
@@ -90,13 +90,13 @@ func (m *Matcher) next(data []byte, from int) int {
 	return from + bytes.LastIndexByte(data[from:from+first], '\n') + 1
 }
 
-// indexAltered is the first byte that may make a text look otherwise on the screen than it
-// stands in the file: colours, control characters and marks that are not shown may
-// stand inside of a word, a tab is shown as a blank, and some letters beyond ASCII have
-// the same capitals. It looks at eight bytes at once; ends of lines are not odd.
+// indexAltered returns the index of the first byte that may look different on the screen than
+// in the file: color codes, control characters and invisible characters may be inside a
+// word, a tab is shown as a space, and some non-ASCII letters fold to ASCII ones. Line ends
+// do not count. It tests eight bytes at a time.
 func indexAltered(data []byte) int {
 	const ones, low, high = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
-	zero := func(x uint64) uint64 { return ^((x&low + low) | x) & high } // high bits of the bytes that are 0
+	zero := func(x uint64) uint64 { return ^((x&low + low) | x) & high } // sets the high bit of each zero byte
 	at := 0
 	for ; at+8 <= len(data); at += 8 {
 		x := binary.LittleEndian.Uint64(data[at:])
@@ -139,8 +139,8 @@ func (n needle) index(data []byte) int {
 	return -1
 }
 
-// indexEither finds the first of two bytes, piece by piece, so that a rare one
-// does not make the search for it run ahead.
+// indexEither returns the index of the first occurrence of a or b. It searches in pieces, so
+// that the search for a rare byte does not scan far ahead of the other.
 func indexEither(data []byte, a, b byte) int {
 	if a == b {
 		return bytes.IndexByte(data, a)
@@ -162,8 +162,8 @@ func indexEither(data []byte, a, b byte) int {
 	return -1
 }
 
-// needles are texts of which one must be in what the expression matches; none if
-// that can't be told.
+// needles returns texts of which at least one is in every match of the expression. It is
+// empty if there are no such texts.
 func needles(re *syntax.Regexp) []needle {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -206,11 +206,11 @@ func shortestLen(ns []needle) int {
 	return n
 }
 
-// commonBytes are characters in the order of how often they occur in logs, roughly.
+// commonBytes lists characters by their approximate frequency in logs, the most frequent first.
 const commonBytes = " e0taonirs1lcdpu2m_3f.4-g5h/6=b:7y89wvk\",xjqz"
 
-// literalNeedles is the longest part of a literal that looks in the file as it does on the
-// screen: what is not ASCII may not, nor do marks in the place of invalid bytes.
+// literalNeedles returns the longest part of a literal that looks the same in the file and on
+// the screen. It excludes non-ASCII characters and ?, which replaces invalid bytes.
 func literalNeedles(re *syntax.Regexp) []needle {
 	best := ""
 	for _, w := range strings.FieldsFunc(string(re.Rune), func(r rune) bool { return r < ' ' || r > '~' || r == '?' }) {
@@ -231,7 +231,7 @@ func literalNeedles(re *syntax.Regexp) []needle {
 	return []needle{n}
 }
 
-// rarestByte is the index of the rarest character of a text, one index left out.
+// rarestByte returns the index of the rarest character of a text, except one index.
 func rarestByte(text []byte, except int) int {
 	best, rank := max(except, 0), -1
 	for i, c := range text {

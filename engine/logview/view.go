@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// stepBytes are looked at in one step of a search or a filter: some hundredths of a second.
+// stepBytes is how much one step of a search or filter scans, which takes some 10 ms.
 const stepBytes = 64 << 20
 
-// View is one log, or several of them merged by the times in their lines: a line
-// without a time stays with the one before it.
+// View is one log, or several logs merged by the timestamps of their lines. A line without a
+// timestamp stays after the line before it.
 type View struct {
 	files []*logFile
 	zone  *time.Location
-	days  []time.Time // of each file's last change, for lines that tell the time of day alone
+	days  []time.Time // modification time of each file, for timestamps without a date
 }
 
-// NewView is a view of the logs at these paths; a log need not exist yet.
+// NewView returns a view of the logs at the given paths. A log need not exist yet.
 func NewView(zone *time.Location, paths ...string) *View {
 	v := &View{zone: zone}
 	for _, p := range paths {
@@ -42,16 +42,16 @@ func (v *View) Close() {
 	}
 }
 
-// Reopen looks anew at a log that was truncated or replaced.
+// Reopen makes the view read a log again that was truncated or replaced.
 func (v *View) Reopen(file int) { v.files[file].close() }
 
-// Pos is a place between two lines: for each log the byte at which the next line begins.
+// Pos is a position between two lines: for each log the offset of the next line.
 type Pos []int64
 
-// Start is the place before the first line.
+// Start returns the position before the first line.
 func (v *View) Start() Pos { return make(Pos, len(v.files)) }
 
-// End is the place after the last line.
+// End returns the position after the last line.
 func (v *View) End() (Pos, error) {
 	p := v.Start()
 	for i, f := range v.files {
@@ -64,21 +64,21 @@ func (v *View) End() (Pos, error) {
 	return p, nil
 }
 
-// After is the place after a line that follows p.
+// After returns the position after l, which is the line after p.
 func (p Pos) After(l Line) Pos {
 	q := slices.Clone(p)
 	q[l.File] = l.Next
 	return q
 }
 
-// Before is the place before a line that p follows.
+// Before returns the position before l, which is the line before p.
 func (p Pos) Before(l Line) Pos {
 	q := slices.Clone(p)
 	q[l.File] = l.At
 	return q
 }
 
-// Bytes is how many bytes of all logs are before the place.
+// Bytes returns how many bytes of all logs are before the position.
 func (p Pos) Bytes() int64 {
 	n := int64(0)
 	for _, x := range p {
@@ -87,23 +87,23 @@ func (p Pos) Bytes() int64 {
 	return n
 }
 
-// Query asks for lines from a place on.
+// Query selects lines from a position on.
 type Query struct {
 	From  Pos
-	Back  bool     // the lines before From, the nearest first
+	Back  bool     // search backward from From
 	Lines int      // at most
 	Match *Matcher // nil: every line
 }
 
-// Result is the answer: lines in the order in which they were looked for.
+// Result is the result of a query, with lines in the order of the search.
 type Result struct {
 	Lines   []Line
-	Reached Pos  // where to go on
-	End     bool // there is nothing more in this direction
+	Reached Pos  // position to continue from
+	End     bool // there are no more lines in this direction
 }
 
-// Step looks for lines until it has enough of them or has looked at 64 MiB: then
-// the answer has neither End nor all lines, and a query from Reached goes on.
+// Step searches until it has q.Lines lines, reaches the end, or has scanned 64 MiB. In the
+// last case the caller continues with a query from Reached.
 func (v *View) Step(ctx context.Context, q Query) (Result, error) {
 	out := Result{Reached: slices.Clone(q.From)}
 	if len(v.files) == 1 {
@@ -121,7 +121,7 @@ func (v *View) Step(ctx context.Context, q Query) (Result, error) {
 				if err := v.refill(ctx, i, h, q); err != nil {
 					return out, err
 				}
-				if len(h.lines) == 0 && !h.end { // the step is used up
+				if len(h.lines) == 0 && !h.end { // the limit of the step is reached
 					return v.resultAt(out, heads, q), nil
 				}
 			}
@@ -138,15 +138,15 @@ func (v *View) Step(ctx context.Context, q Query) (Result, error) {
 	return v.resultAt(out, heads, q), nil
 }
 
-// mergeHead is what is next of one log.
+// mergeHead holds the next lines of one log for a merge.
 type mergeHead struct {
-	at    int64 // where to look on, behind lines
+	at    int64 // offset to continue from, after lines
 	lines []Line
 	times []time.Time
 	end   bool
 }
 
-// resultAt is where the query stands: before what was looked at and not taken.
+// resultAt sets Reached to the position before the lines that were read but not returned.
 func (v *View) resultAt(out Result, heads []mergeHead, q Query) Result {
 	for i, h := range heads {
 		switch {
@@ -184,7 +184,7 @@ func (v *View) refill(ctx context.Context, i int, h *mergeHead, q Query) error {
 	}
 	h.at, h.lines, h.end = got.reached, got.lines, got.atEnd
 	h.times = make([]time.Time, len(h.lines))
-	// In the file's order, each line without a time gets that of the one before it.
+	// In file order, each line without a timestamp gets that of the previous line.
 	var before time.Time
 	for k := range h.lines {
 		j := k
@@ -205,7 +205,7 @@ func (v *View) refill(ctx context.Context, i int, h *mergeHead, q Query) error {
 	return nil
 }
 
-// timeBefore is the time of the nearest line above that has one; zero if none is near.
+// timeBefore returns the timestamp of the nearest previous line that has one; zero if none is near.
 func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, error) {
 	timed := &Matcher{verify: func(text string) bool {
 		_, ok := Line{Text: text}.time(v.zone, v.days[file])
@@ -219,8 +219,9 @@ func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, e
 	return t, nil
 }
 
-// nextHead is the log whose line is next: the one with the smallest time, or going back the greatest.
-// Equal times go by the logs' order, which keeps a line without a time with the one before it.
+// nextHead returns the index of the log with the next line: the one with the earliest time, or
+// backward the latest. Equal times are ordered by log, which keeps a line without a timestamp
+// after the line before it.
 func nextHead(heads []mergeHead, back bool) int {
 	best := -1
 	for i := range heads {

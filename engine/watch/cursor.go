@@ -15,45 +15,50 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// cursor is a moment of the playback: a fold with all that had happened by a time.
+// cursor is a position of a playback: the status and the results at one time.
 type cursor struct {
+	playback        *Playback
 	at              time.Time
-	fold            *results.Aggregator
+	aggregator      *results.Aggregator
 	file            *os.File
 	rows            *bufio.Reader
-	row             []byte // the row that comes next, which ended at due
-	rowEnd          float64
-	nextRow         []byte  // the row behind it; nil at the end of the file
-	nextEnd         float64 // of the request of ahead, in Unix s; NaN when it does not tell
-	eventsApplied   int     // that were told
+	row             []byte  // the row to apply next
+	rowEnd          float64 // end of its request, in Unix s
+	nextRow         []byte  // the row after it; nil at the end of the file
+	nextEnd         float64 // end of its request, in Unix s; NaN if unknown
+	eventsApplied   int
 	status          event.Status
-	manifestApplied int // entries of manifest and stats that were given
+	manifestApplied int
 	statsApplied    int
 }
 
-// maxRowBytes is longer than any row of requests.jsonl, in bytes.
+// maxRowBytes limits how much of a row is kept. All rows of the client are shorter.
 const maxRowBytes = 1 << 20
 
-func (p *Playback) rewind() (*cursor, error) {
+// newCursor returns a cursor before the first event and row.
+func newCursor(p *Playback) (*cursor, error) {
 	f, _, err := smallfile.Open(filepath.Join(p.logs, "agentperf", results.RequestsFile))
 	if err != nil {
 		return nil, err
 	}
-	c := &cursor{fold: results.NewAggregator(), file: f, rows: bufio.NewReaderSize(f, 1<<16), rowEnd: math.Inf(-1)}
-	c.fold.AddPlan(p.context.Planned...)
+	c := &cursor{
+		playback: p, aggregator: results.NewAggregator(), file: f, rows: bufio.NewReaderSize(f, 1<<16), rowEnd: math.Inf(-1),
+	}
+	c.aggregator.AddPlan(p.context.Planned...)
 	if !p.context.Start.IsZero() {
-		c.fold.SetStart(p.context.Start)
+		c.aggregator.SetStart(p.context.Start)
 	}
 	return c, nil
 }
 
 func (c *cursor) close() {
-	c.fold.Close()
-	_ = c.file.Close() // was only read
+	c.aggregator.Close()
+	_ = c.file.Close() // opened for reading, so the error can be ignored
 }
 
-// advance gives the cursor everything up to a time.
-func (p *Playback) advance(ctx context.Context, c *cursor, t time.Time) error {
+// advance applies all events, rows and files up to a time.
+func (c *cursor) advance(ctx context.Context, t time.Time) error {
+	p := c.playback
 	for ; c.eventsApplied < len(p.events) && !p.events[c.eventsApplied].T.After(t); c.eventsApplied++ {
 		c.status.Apply(p.events[c.eventsApplied])
 	}
@@ -63,29 +68,29 @@ func (p *Playback) advance(ctx context.Context, c *cursor, t time.Time) error {
 			return ctx.Err()
 		}
 		if c.row != nil {
-			_ = c.fold.AddRequestRow(c.row) // what is wrong with it is among the run's warnings
+			_ = c.aggregator.AddRequestRow(c.row) // errors are in the warnings of the run
 		}
 		if err := c.nextDue(); err != nil {
 			return err
 		}
 	}
 	for ; c.manifestApplied < len(p.manifest) && !p.manifest[c.manifestApplied].at.After(t); c.manifestApplied++ {
-		_ = c.fold.AddManifestRow(p.manifest[c.manifestApplied].data)
+		_ = c.aggregator.AddManifestRow(p.manifest[c.manifestApplied].data)
 	}
 	for ; c.statsApplied < len(p.stats) && !p.stats[c.statsApplied].at.After(t); c.statsApplied++ {
-		_ = c.fold.AddStatistics(p.stats[c.statsApplied].stem, p.stats[c.statsApplied].data)
+		_ = c.aggregator.AddStatistics(p.stats[c.statsApplied].stem, p.stats[c.statsApplied].data)
 	}
 	return nil
 }
 
-// maxRowGap is how far a row must be from the ones before and behind it for its time to
-// be wrong, in s. A client that was started again goes on where it is then.
+// maxRowGap is the time in s between a row and both its neighbors above which its end time counts
+// as wrong. After a restart of the client, only the gap to the previous row is long.
 const maxRowGap = 24 * 3600
 
-// nextDue reads the row that comes next; at the end none is due any more. A row whose time
-// is wrong is left out: with it the run would seem to last for years.
+// nextDue reads the next row. It sets rowEnd to infinity at the end of the file. It skips rows
+// with a wrong end time, which would make the run seem to last for years.
 func (c *cursor) nextDue() error {
-	if c.nextRow == nil { // at the beginning, or at the end
+	if c.nextRow == nil { // at the beginning or the end of the file
 		if err := c.readRow(); err != nil {
 			return err
 		}
@@ -100,21 +105,21 @@ func (c *cursor) nextDue() error {
 		if err := c.readRow(); err != nil {
 			return err
 		}
-		behind := c.nextEnd
+		following := c.nextEnd
 		if c.nextRow == nil && !math.IsInf(c.rowEnd, -1) {
-			behind = c.rowEnd
+			following = c.rowEnd
 		}
-		if end > c.rowEnd+maxRowGap && behind < end-maxRowGap {
+		if end > c.rowEnd+maxRowGap && following < end-maxRowGap {
 			continue
 		}
-		if end > c.rowEnd { // rows are in the order of their ends
+		if end > c.rowEnd { // rows are ordered by end time
 			c.rowEnd = end
 		}
 		return nil
 	}
 }
 
-// readRow reads the row that is to come behind the next one.
+// readRow reads a row into nextRow.
 func (c *cursor) readRow() error {
 	line, err := c.rows.ReadSlice('\n')
 	c.nextRow = append(c.nextRow[:0], line...)

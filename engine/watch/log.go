@@ -13,8 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/runs"
 )
 
-// FollowLog streams the lines of a log from a byte on, until the run has ended or ctx is done; a
-// state that is not known is waited out. The channel is closed at the end.
+// FollowLog sends the lines of a log from an offset on, until the run has ended or ctx ends, and
+// then closes the channel. It continues while the state of the run is unknown.
 func (w *Watcher) FollowLog(ctx context.Context, ref runs.Ref, path string, from int64) (<-chan follow.Chunk, error) {
 	stop := make(chan struct{})
 	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, FinalPartial: true})
@@ -39,17 +39,17 @@ func (w *Watcher) FollowLog(ctx context.Context, ref runs.Ref, path string, from
 	return chunks, nil
 }
 
-// LogView opens logs for looking at them: one, or several merged by time. The
-// channel tells when one grows, until ctx ends.
+// LogView opens one log, or several logs merged by time. The channel reports growth until ctx
+// ends.
 func (*Watcher) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
 	return logview.Watch(ctx, logview.NewView(time.Local, paths...))
 }
 
-// pollInterval is how often a followed log asks whether its run has ended.
+// pollInterval is how often FollowLog checks whether the run has ended.
 const pollInterval = 2 * time.Second
 
-// logEnded says that nothing more comes to a log: its run has ended or, in another
-// tool's folder, neither it nor the requests have grown for a while.
+// logEnded reports whether a log is complete: its run has ended or, for an external run,
+// neither the log nor the request rows have changed for [runs.Quiet].
 func (w *Watcher) logEnded(ref runs.Ref, s event.Status, path string) bool {
 	if ref.Record.ID != "" {
 		return w.status.Ended(ref, s, true)

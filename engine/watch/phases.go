@@ -9,7 +9,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/runs"
 )
 
-// phaseSpan is when a phase began and when it was measured; zero when not known.
+// phaseSpan holds the times of a phase: its first and last request, and its measuring window.
+// Unknown times are zero.
 type phaseSpan struct {
 	phase, level              int
 	first, last, measure, end time.Time
@@ -20,14 +21,14 @@ func spanOf(f *results.Aggregator, p results.Phase) phaseSpan {
 	s.first, s.last = f.PhaseSpan(p.Index)
 	if w := p.Window; w != nil && w.End > w.Start {
 		s.measure = fromUnix(w.Start)
-		if w.Source != results.Estimated { // whose end is the present
+		if w.Source != results.Estimated { // the end of an estimated window is the current time
 			s.end = fromUnix(w.End)
 		}
 	}
 	return s
 }
 
-// times is what can be said of a phase at a time without events.
+// times returns the times of a phase that were known at time t, without events.
 func (s phaseSpan) times(t time.Time) event.PhaseTimes {
 	m := event.PhaseTimes{Phase: s.phase, Concurrency: s.level, Ramp: s.first}
 	if !s.measure.IsZero() && !t.Before(s.measure) {
@@ -39,7 +40,7 @@ func (s phaseSpan) times(t time.Time) event.PhaseTimes {
 	return m
 }
 
-// phaseState is what a phase does at a time by its marks, and since when.
+// phaseState returns the state of a phase and since when it has it.
 func phaseState(m event.PhaseTimes, levels []results.PlannedPhase, now time.Time) (event.State, time.Time) {
 	switch {
 	case !m.Stop.IsZero():
@@ -55,13 +56,13 @@ func phaseState(m event.PhaseTimes, levels []results.PlannedPhase, now time.Time
 	return event.Ramp, m.Ramp
 }
 
-// fromUnix is a time of Unix s.
+// fromUnix converts seconds since the Unix epoch to a time.
 func fromUnix(s float64) time.Time {
 	whole, fraction := math.Modf(s)
 	return time.Unix(int64(whole), int64(fraction*1e9))
 }
 
-// earlier and later take a zero time for none.
+// earlier returns the earlier of two times. A zero a is ignored.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b
@@ -69,6 +70,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
+// later returns the later of two times.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -76,8 +78,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// inferPhase tells the phase of a client that writes no events, as the external one, by
-// its rows and the plan: its run would be ready until it ends.
+// inferPhase sets the state of a run whose client writes no events, such as the external
+// client, from its request rows and the plan. Otherwise it would be ready until its end.
 func (f *follower) inferPhase(u *Update) {
 	s := &u.Status
 	external := f.run.Record.ID == ""
@@ -96,13 +98,13 @@ func (f *follower) inferPhase(u *Update) {
 	}
 }
 
-// inferPhaseTimes tells when the phases of another tool's run began and were measured, by its
-// rows and windows: it has no events.
+// inferPhaseTimes sets the phase times of a run without client events from its request rows and
+// measuring windows.
 func (f *follower) inferPhaseTimes(u *Update) {
 	var last time.Time
 	u.Status.Phases = nil
 	for _, p := range u.Run.Phases {
-		s := spanOf(f.fold, p)
+		s := spanOf(f.aggregator, p)
 		if s.first.IsZero() {
 			continue
 		}

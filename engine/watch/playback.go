@@ -21,9 +21,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Playback is a run that has ended, told again as it stood at any moment between
-// From and To. What a moment shows is what a watcher could have seen then: rows
-// and events up to it, and a window's end only once it has come.
+// Playback returns the state of a completed run at any time between From and To. It shows only
+// what a watcher could have seen at that time: earlier rows and events, and the end of a
+// measuring window only after it.
 type Playback struct {
 	From, To time.Time
 
@@ -32,19 +32,19 @@ type Playback struct {
 	context  results.RunContext
 	events   []event.Event // by time
 	spans    []phaseSpan
-	manifest []timedData // rows, by their window's end
-	stats    []timedData // files, likewise
-	cursor   *cursor     // what has been played
+	manifest []timedData // rows, by the end of their phase
+	stats    []timedData // statistics files, by the end of their phase
+	cursor   *cursor     // position of the last call of At
 }
 
-// timedData is something that appears at a time.
+// timedData is data that appears at a time.
 type timedData struct {
 	at   time.Time
 	stem harness.Stem // of a statistics file
 	data []byte
 }
 
-// Playback reads a run once to learn what it holds; then At tells any moment of it.
+// Playback reads a run once, to find its phases and times, and returns its playback.
 func (*Watcher) Playback(ctx context.Context, ref runs.Ref) (*Playback, error) {
 	p := &Playback{logs: ref.Logs}
 	var err error
@@ -60,23 +60,23 @@ func (*Watcher) Playback(ctx context.Context, ref runs.Ref) (*Playback, error) {
 	return p, nil
 }
 
-// scanRun plays everything at once, to learn when each phase was what.
+// scanRun reads the entire run to find the times of its phases.
 func (p *Playback) scanRun(ctx context.Context) error {
 	if err := p.readPhaseFiles(); err != nil {
 		return err
 	}
-	c, err := p.rewind()
+	c, err := newCursor(p)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	far := time.Unix(1<<33, 0) // later than the end of any row, and within an int64 of ns
-	if err := p.advance(ctx, c, far); err != nil {
+	end := time.Unix(1<<33, 0) // after all rows, and within an int64 of ns
+	if err := c.advance(ctx, end); err != nil {
 		return err
 	}
-	run := c.fold.Snapshot(time.Time{})
+	run := c.aggregator.Snapshot(time.Time{})
 	for _, ph := range run.Phases {
-		s := spanOf(c.fold, ph)
+		s := spanOf(c.aggregator, ph)
 		if s.first.IsZero() {
 			continue
 		}
@@ -100,8 +100,8 @@ func (p *Playback) scanRun(ctx context.Context) error {
 	return nil
 }
 
-// completePlan lets the windows of phases of which no plan is at hand be known from their
-// beginning, where the run's own files tell them at its end.
+// completePlan adds planned phases for those without a plan, from the files that the client
+// writes at the end, so that At knows their windows from the beginning.
 func (p *Playback) completePlan() {
 	if p.context.Start.IsZero() {
 		p.context.Start = p.spans[0].first
@@ -117,7 +117,7 @@ func (p *Playback) completePlan() {
 	}
 }
 
-// readPhaseFiles reads the small files that the client writes at a phase's end.
+// readPhaseFiles reads the small files that the client writes at the end of a phase.
 func (p *Playback) readPhaseFiles() error {
 	dir := filepath.Join(p.logs, "agentperf")
 	entries, err := os.ReadDir(dir)
@@ -132,7 +132,7 @@ func (p *Playback) readPhaseFiles() error {
 		}
 		data, err := results.ReadFile(filepath.Join(dir, entry.Name()))
 		if errors.Is(err, smallfile.ErrTooLarge) {
-			continue // told with the run's figures
+			continue // reported with the results of the run
 		}
 		if err != nil {
 			return err
@@ -152,13 +152,13 @@ func manifestPhase(line []byte) int {
 	m := struct {
 		Phase int `json:"phase_idx"`
 	}{Phase: -1}
-	if err := json.Unmarshal(line, &m); err != nil { // the fold says so too
+	if err := json.Unmarshal(line, &m); err != nil { // the aggregator reports the error
 		return -1
 	}
 	return m.Phase
 }
 
-// phaseEnd is when a phase's window closed; the end of all for another one.
+// phaseEnd returns the end of a phase, or of the run if the phase is unknown.
 func (p *Playback) phaseEnd(phase int) time.Time {
 	for _, s := range p.spans {
 		if s.phase == phase && !s.end.IsZero() {
@@ -168,7 +168,7 @@ func (p *Playback) phaseEnd(phase int) time.Time {
 	return p.To
 }
 
-// Close gives back what the playback holds.
+// Close releases the resources of the playback.
 func (p *Playback) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,8 +182,8 @@ func (p *Playback) close() {
 	}
 }
 
-// At is the run as it stood at a time. Going on from the last moment asked for
-// reads only what came since; going back reads again from the beginning.
+// At returns the state of the run at a time. A later time than in the last call reads only
+// what is new; an earlier one reads again from the beginning.
 func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,13 +193,13 @@ func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 	if p.cursor == nil || t.Before(p.cursor.at) {
 		p.close()
 		var err error
-		if p.cursor, err = p.rewind(); err != nil {
+		if p.cursor, err = newCursor(p); err != nil {
 			return Update{}, fmt.Errorf("play back run: %w", err)
 		}
 	}
 	c := p.cursor
 	before := c.eventsApplied
-	if err := p.advance(ctx, c, t); err != nil {
+	if err := c.advance(ctx, t); err != nil {
 		p.close()
 		return Update{}, fmt.Errorf("play back run: %w", err)
 	}
@@ -212,7 +212,7 @@ func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 	if u.Done {
 		now = time.Time{}
 	}
-	u.setFigures(c.fold, now)
+	u.setFigures(c.aggregator, now)
 	u.Run.LogDir = p.logs
 	if len(p.events) == 0 {
 		u.Status = p.statusAt(t)
@@ -220,7 +220,7 @@ func (p *Playback) At(ctx context.Context, t time.Time) (Update, error) {
 	return u, nil
 }
 
-// statusAt is the status of a run without events, by what its rows and windows say.
+// statusAt infers the status of a run without events from its rows and windows.
 func (p *Playback) statusAt(t time.Time) event.Status {
 	s := event.Status{Started: p.From, Last: t, State: event.Starting}
 	for _, ph := range p.spans {

@@ -8,35 +8,35 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// Update is what a watcher is told: the events since the last update, and the
-// whole state as it stands.
+// Update is one message of a watch: the events since the last update, and the current status
+// and results.
 type Update struct {
 	At     time.Time
 	Events []event.Event // new ones, by time
 	Status event.Status
-	Run    results.Run      // figures so far
-	Series []results.Series // the phases over time, in the order of Run.Phases
-	// Recent are the figures of the last minute of the newest phase; nil before the first request.
+	Run    results.Run      // results so far
+	Series []results.Series // time series of the phases, in the order of Run.Phases
+	// Recent holds the figures of the last minute of the newest phase; nil before the first request.
 	Recent       *results.Recent
-	LastActivity time.Time // when the client last wrote a request row or a line of its log; zero before it has
-	Done         bool      // the last update: nothing more will come
-	Err          error     // a file could not be read; the watch goes on
+	LastActivity time.Time // when the client last wrote a request row or log line; zero: not yet
+	Done         bool      // this is the last update
+	Err          error     // a file could not be read; the watch continues
 }
 
-// minStall is how long the client of a phase that runs may say nothing, at least:
-// where requests take long, it is three times what the slowest hundredth takes.
+// minStall is the shortest time without output that counts as a stall. If requests take long,
+// it is three times the 99th percentile of their latency.
 const minStall = time.Minute
 
-// StalledSince is since when a phase that runs has been silent, neither a request having ended nor a
-// line having come of the client; zero as long as that is no alarm. What the run's own orchestrator
-// says of it, by the limit that its plan has, comes first.
+// StalledSince returns the time of the last output of a stalled client, which has written neither a
+// request row nor a log line during a phase. It is zero if the client is not stalled. A stall that
+// the orchestrator has recorded takes precedence.
 func (u Update) StalledSince(now time.Time) time.Time {
 	if since := u.Status.StalledSince; !since.IsZero() && !u.Status.State.Final() {
 		return since
 	}
 	switch u.Status.State {
 	case event.Ramp, event.Settling, event.Measuring:
-	case event.Unknown: // another tool's run, whose outputs are unfinished
+	case event.Unknown: // an external run with incomplete output
 		if len(u.Run.Phases) == 0 {
 			return time.Time{}
 		}
@@ -46,19 +46,19 @@ func (u Update) StalledSince(now time.Time) time.Time {
 	if u.LastActivity.IsZero() {
 		return time.Time{}
 	}
-	most := minStall
+	limit := minStall
 	if n := len(u.Run.Phases); n > 0 {
 		if slow := u.Run.Phases[n-1].Figures.Get(results.Latency99).Value; slow > 0 && slow < 3600 {
-			most = max(most, time.Duration(3*slow*float64(time.Second)))
+			limit = max(limit, time.Duration(3*slow*float64(time.Second)))
 		}
 	}
-	if now.Sub(u.LastActivity) < most {
+	if now.Sub(u.LastActivity) < limit {
 		return time.Time{}
 	}
 	return u.LastActivity
 }
 
-// setFigures fills in what a fold tells at a time; zero: the time of the last request.
+// setFigures sets the results at a time; zero: the time of the last request.
 func (u *Update) setFigures(f *results.Aggregator, now time.Time) {
 	u.Run = f.Snapshot(now)
 	for _, p := range u.Run.Phases {
@@ -74,5 +74,5 @@ func (u *Update) setFigures(f *results.Aggregator, now time.Time) {
 	}
 }
 
-// recentSeconds is what "recent" means.
+// recentSeconds is the length of the period of Update.Recent.
 const recentSeconds = 60

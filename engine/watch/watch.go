@@ -1,5 +1,5 @@
-// Package watch shows a run as it stands: live, followed until it ends, and played back at any
-// moment of the past. It reads the files of the run and asks for its state; it changes nothing.
+// Package watch follows a run until it ends, or plays back a completed run. It reads the files of the
+// run and queries its state, and changes nothing.
 package watch
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
-// Options say how closely to watch; zero values take the defaults.
+// Options are the options of a watch.
 type Options struct {
-	Interval  time.Duration // the shortest time between two updates: 1 s
-	UntilDone bool          // waits out a run whose state is unknown instead of ending there
+	Interval  time.Duration // the shortest time between two updates; 0: 1 s
+	UntilDone bool          // continue while the state of the run is unknown
 }
 
 // Watcher follows runs. Make it with [New].
@@ -32,14 +32,14 @@ type Watcher struct {
 	now    func() time.Time
 }
 
-// New makes a watcher that asks for the states of runs.
+// New returns a watcher that gets the states of runs from a resolver.
 func New(status *runs.Resolver, now func() time.Time) *Watcher {
 	return &Watcher{status: status, now: now}
 }
 
-// Watch follows a run from its beginning, whenever it is called, until it ends
-// or ctx does. Updates are coalesced, never lost: each holds all events since the
-// one before. The channel is closed after the update with Done.
+// Watch follows a run from its beginning, even if it is called later, until the run or ctx ends.
+// Each update holds all events since the last one, so that none are lost. The channel is closed
+// after the update with Done.
 func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan Update, error) {
 	c, err := ref.Context()
 	if err != nil {
@@ -49,46 +49,48 @@ func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan 
 		opt.Interval = time.Second
 	}
 	f := &follower{
-		Watcher: w, run: ref, opt: opt, planned: c.Planned, fold: results.NewAggregator(), statFiles: map[string]time.Time{},
-		in: make(chan fileChunk), stop: make(chan struct{}), out: make(chan Update), queueAnswers: make(chan slurm.Answer),
+		Watcher: w, run: ref, opt: opt, planned: c.Planned, aggregator: results.NewAggregator(),
+		statFiles: map[string]time.Time{},
+		in:        make(chan fileChunk), stop: make(chan struct{}), out: make(chan Update), queueAnswers: make(chan slurm.Answer),
 	}
-	f.fold.AddPlan(c.Planned...)
+	f.aggregator.AddPlan(c.Planned...)
 	go f.follow(ctx)
 	return f.out, nil
 }
 
-// fileChunk is a chunk of one of the files.
+// fileChunk is a chunk of one of the followed files.
 type fileChunk struct {
 	name string // base name
 	follow.Chunk
 	closed bool
 }
 
+// follower is one watch.
 type follower struct {
 	*Watcher
-	run       runs.Ref
-	opt       Options
-	planned   []results.PlannedPhase // of the plan
-	fold      *results.Aggregator
-	in        chan fileChunk
-	stop      chan struct{}
-	statFiles map[string]time.Time // statistics files by name, as last read
-	open      int                  // files that are followed
-	out       chan Update
+	run        runs.Ref
+	opt        Options
+	planned    []results.PlannedPhase // phases of the plan
+	aggregator *results.Aggregator
+	in         chan fileChunk
+	stop       chan struct{}
+	statFiles  map[string]time.Time // modification times of the client's output files when last read, by name
+	open       int                  // number of followed files
+	out        chan Update
 
-	queueAnswers chan slurm.Answer // the queue's, for runs of Slurm
+	queueAnswers chan slurm.Answer // of the queue, for Slurm runs
 	queueAnswer  slurm.Answer
 
-	eventStatus event.Status // what they add up to
+	eventStatus event.Status // status from the events alone
 	newEvents   []event.Event
 	err         error
-	last        Update // that was sent
-	stalled     bool   // as was told
+	last        Update // the last update sent
+	stalled     bool   // whether the last update showed a stall
 }
 
 func (f *follower) follow(ctx context.Context) {
 	defer close(f.out)
-	defer f.fold.Close()
+	defer f.aggregator.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for _, name := range []string{
@@ -131,7 +133,7 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// followFile reads one file of the log dir into the watcher's channel.
+// followFile follows one file of the log directory and sends its chunks to f.in.
 func (f *follower) followFile(ctx context.Context, name string) {
 	chunks, err := follow.File(ctx, filepath.Join(f.run.Logs, name), follow.Options{Stop: f.stop, FinalPartial: true})
 	if err != nil {
@@ -163,19 +165,19 @@ func (f *follower) handleChunk(p fileChunk) {
 		f.err = p.Err
 	}
 	if p.Restarted {
-		f.fold.DropFile(p.name)
+		f.aggregator.DropFile(p.name)
 	}
 	for _, line := range p.Lines {
 		switch p.name {
 		case event.FileName, event.ClientFileName:
 			f.applyEvent(line)
 		case results.RequestsFile:
-			_ = f.fold.AddRequestRow(line) // what is wrong with it is among the run's warnings
+			_ = f.aggregator.AddRequestRow(line) // errors are in the warnings of the run
 		case results.ManifestFile:
-			_ = f.fold.AddManifestRow(line)
+			_ = f.aggregator.AddManifestRow(line)
 		default:
 			if stem, ok := harness.ParseStem(strings.TrimSuffix(p.name, ".jsonl")); ok {
-				_ = f.fold.AddAnalysisRow(stem, line)
+				_ = f.aggregator.AddAnalysisRow(stem, line)
 			}
 		}
 	}
@@ -184,17 +186,17 @@ func (f *follower) handleChunk(p fileChunk) {
 func (f *follower) applyEvent(line []byte) {
 	e, err := event.Parse(line)
 	if err != nil {
-		return // a line of a later version, or a torn one
+		return // a line of a later version, or an incomplete one
 	}
 	f.newEvents = append(f.newEvents, e)
 	f.eventStatus.Apply(e)
 	if e.Kind == event.StepStart && e.Step == event.ClientStep {
-		f.fold.SetStart(e.T)
+		f.aggregator.SetStart(e.T)
 	}
 }
 
-// readStatistics looks for files that the client writes at a phase's end: their
-// names are not known before.
+// readStatistics looks for new or changed files that the client writes at the end of a phase.
+// Their names are not known before.
 func (f *follower) readStatistics(ctx context.Context) {
 	dir := filepath.Join(f.run.Logs, "agentperf")
 	entries, err := os.ReadDir(dir)
@@ -212,7 +214,7 @@ func (f *follower) readStatistics(ctx context.Context) {
 		}
 		stem, ok := harness.ParseStem(stemName)
 		info, err := entry.Info()
-		if !ok || err != nil { // gone since the listing, or no output of the client
+		if !ok || err != nil { // removed since the listing, or not an output of the client
 			continue
 		}
 		seen, known := f.statFiles[name]
@@ -220,10 +222,10 @@ func (f *follower) readStatistics(ctx context.Context) {
 		case isStats && (!known || !seen.Equal(info.ModTime())):
 			data, err := results.ReadFile(filepath.Join(dir, name))
 			if err == nil {
-				err = f.fold.AddStatistics(stem, data)
+				err = f.aggregator.AddStatistics(stem, data)
 			}
 			if err != nil {
-				f.err = err // half written, perhaps: read again at its next change
+				f.err = err // perhaps incomplete; read again after its next change
 			}
 		case !isStats && !known && filepath.Ext(name) == ".jsonl":
 			f.followFile(ctx, "agentperf/"+name)
@@ -249,9 +251,9 @@ func (f *follower) send(ctx context.Context, done bool) {
 		At: now, Events: f.newEvents, Status: f.resolve(), LastActivity: lastActivity(f.run.Logs), Done: done, Err: f.err,
 	}
 	if done || f.status.Ended(f.run, u.Status, f.opt.UntilDone) {
-		now = time.Time{} // windows end with the last request, as they do when read later
+		now = time.Time{} // windows end with the last request, as in results read later
 	}
-	u.setFigures(f.fold, now)
+	u.setFigures(f.aggregator, now)
 	u.Run.LogDir = f.run.Logs
 	if f.run.Record.ID == "" {
 		u.Status.State, u.Status.Last = runs.ExternalState(f.run, u.Run)
@@ -266,8 +268,8 @@ func (f *follower) send(ctx context.Context, done bool) {
 	}
 }
 
-// activityChanged notices what no followed file tells: that the client has gone silent, or
-// writes nothing but its log.
+// activityChanged reports whether the client has stalled or resumed, or has written only to its
+// log. None of these changes a followed file.
 func (f *follower) activityChanged() bool {
 	u := f.last
 	if u.Run.Phases == nil {
@@ -277,7 +279,7 @@ func (f *follower) activityChanged() bool {
 	return f.stalled == u.StalledSince(f.now()).IsZero() || u.LastActivity.Sub(f.last.LastActivity) > minStall/4
 }
 
-// lastActivity is when the client last wrote something; zero before it has.
+// lastActivity returns when the client last wrote a row or log line; zero: not yet.
 func lastActivity(logs string) time.Time {
 	var at time.Time
 	for _, name := range []string{"agentperf/" + results.RequestsFile, "benchmark.out", "client.log"} {
