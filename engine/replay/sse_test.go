@@ -31,7 +31,7 @@ func TestSSEParser(t *testing.T) {
 		{name: "no space after the colon", pieces: []string{"data:a\n\n"}, want: []string{"|a"}},
 		{name: "only one space is dropped", pieces: []string{"data:  a\n\n"}, want: []string{"| a"}},
 		{name: "two events in a read", pieces: []string{"data: a\n\ndata: b\n\n"}, want: []string{"|a", "|b"}},
-		{name: "reads end within lines", pieces: []string{"da", "ta: a", "b\n", "\nda", "ta: c\n\n"}, want: []string{"|ab", "|c"}},
+		{name: "cut lines", pieces: []string{"da", "ta: a", "b\n", "\nda", "ta: c\n\n"}, want: []string{"|ab", "|c"}},
 		{
 			name: "carriage returns", pieces: []string{"data: a\r\n\r\n", "data: b\r\rdata: c\n\r"},
 			want: []string{"|a", "|b", "|c"},
