@@ -1,6 +1,6 @@
 // Package tui implements the workbench: a stack of screens in one frame. The root
 // model passes sizes, keys and ticks to the active screen, and shows dialogs and
-// toasts. The message of a screen's command goes to that screen, visible or not.
+// toasts. A message from a screen's command goes to that screen, even if it is hidden.
 package tui
 
 import (
@@ -38,7 +38,7 @@ type Model struct {
 	openFirst []ui.Open
 }
 
-// entry is a screen with the id to which messages of its commands are addressed.
+// entry is an open screen. Messages from its commands are addressed by its id.
 type entry struct {
 	id     int
 	screen ui.Screen
@@ -61,7 +61,7 @@ type (
 	toastExpiredMsg struct{ toast *ui.Toast }
 )
 
-// Options are the options of [New].
+// Options configures [New].
 type Options struct {
 	Dark bool
 	// Hint returns the line that a guided tour shows above the key hints, given the
@@ -171,38 +171,38 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // handleScreenMsg handles a message from a screen's command. After a screen was closed
 // only its toasts are shown, so that a late failure is still reported.
-func (m *Model) handleScreenMsg(o screenMsg) tea.Cmd {
-	sender, found := m.findEntry(o.id)
-	if _, isToast := o.msg.(ui.Toast); !found && !isToast {
+func (m *Model) handleScreenMsg(from screenMsg) tea.Cmd {
+	sender, found := m.findEntry(from.id)
+	if _, isToast := from.msg.(ui.Toast); !found && !isToast {
 		return nil
 	}
-	switch msg := o.msg.(type) {
+	switch msg := from.msg.(type) {
 	case ui.Open:
-		if sender.id != m.active().id { // the key was pressed twice, and the screen is covered by now
+		if sender.id != m.active().id { // the key was pressed twice, and the first one has opened a screen
 			return nil
 		}
 		return m.open(msg)
 	case ui.Replace:
-		if sender.id != m.active().id { // another screen lies on top, and may hold unsaved changes
+		if sender.id != m.active().id { // another screen is on top, possibly with unsaved changes
 			return m.showToast(msg.Toast)
 		}
 		m.active().screen.Close()
 		m.stack = m.stack[:len(m.stack)-1]
 		return tea.Batch(m.open(msg.With), m.showToast(msg.Toast))
 	case ui.Back:
-		return m.back(o.id)
+		return m.back(from.id)
 	case ui.Toast:
 		return m.showToast(msg)
 	case ui.Ask:
-		return m.openDialog(o.id, msg)
+		return m.openDialog(from.id, msg)
 	case ui.Exec:
-		return tea.Exec(msg.Program, func(err error) tea.Msg { return screenMsg{o.id, msg.Done(err)} })
+		return tea.Exec(msg.Program, func(err error) tea.Msg { return screenMsg{from.id, msg.Done(err)} })
 	case ui.Copy:
 		return tea.Batch(tea.SetClipboard(msg.Text), m.showToast(ui.Toast{Text: msg.Message, Role: ui.OK}))
 	case tea.QuitMsg:
 		return tea.Quit
 	}
-	return m.deliver(sender, o.msg)
+	return m.deliver(sender, from.msg)
 }
 
 // findEntry returns the screen with an id, if it is still open.
@@ -303,8 +303,8 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	return m.deliver(e, msg)
 }
 
-// quit ends the program. If a screen holds unsaved changes it asks first; a second
-// ctrl+c quits without an answer.
+// quit ends the program. If a screen has unsaved changes, it asks for confirmation first;
+// a second ctrl+c quits without an answer.
 func (m *Model) quit() tea.Cmd {
 	if m.dialog != nil && m.dialog.owner == workbenchID {
 		return tea.Quit
@@ -327,7 +327,7 @@ func (m *Model) openDialog(owner int, a ui.Ask) tea.Cmd {
 	d := &dialog{Dialog: ui.Dialog{Ask: a}, owner: owner}
 	switch {
 	case m.dialog == nil:
-	case owner == workbenchID: // goes before the others
+	case owner == workbenchID: // shown before the others
 		m.queue = slices.Insert(m.queue, 0, m.dialog)
 	default: // one dialog at a time
 		m.queue = append(m.queue, d)

@@ -22,17 +22,17 @@ type edit struct {
 	cursorBefore      Pos
 }
 
-// maxUndo is the greatest number of edits that can be undone.
+// maxUndo is the maximum number of edits that can be undone.
 const maxUndo = 1000
 
-// clamp returns the nearest position at which the cursor can be.
+// clamp returns the nearest valid cursor position.
 func (b *buffer) clamp(p Pos) Pos {
 	p = b.clampToText(p)
 	p.Col = min(p.Col, len(withoutCR(b.lines[p.Line])))
 	return p
 }
 
-// clampToText returns the nearest position in the text, carriage returns included.
+// clampToText returns the nearest position in the text. It may be after a carriage return.
 func (b *buffer) clampToText(p Pos) Pos {
 	if len(b.lines) == 0 {
 		b.lines = []string{""}
@@ -61,7 +61,7 @@ func (b *buffer) replace(from, to Pos, text string, cursor Pos) Pos {
 	return b.splice(from, to, text)
 }
 
-// extend adds text to the last edit. It returns false if the cursor is not at its end.
+// extend adds text to the last edit. It returns false if the cursor is not at the end of that edit.
 func (b *buffer) extend(text string, cursor Pos) bool {
 	n := len(b.undoStack)
 	if n == 0 || cursor != endOf(b.undoStack[n-1].from, b.undoStack[n-1].inserted) {
@@ -108,7 +108,8 @@ func (b *buffer) undo() (Pos, bool) {
 	return ed.cursorBefore, true
 }
 
-// redo repeats the edit that was undone last and returns its end; false if there is none.
+// redo repeats the edit that was undone last and returns the end of the new text; false if
+// there is none.
 func (b *buffer) redo() (Pos, bool) {
 	if len(b.redoStack) == 0 {
 		return Pos{}, false

@@ -18,8 +18,8 @@ type Curve struct {
 // ChartAxisWidth is the width in cells of the y axis and its labels.
 const ChartAxisWidth = 7
 
-// strokes distinguish curves without colours: a stroke has a sample for the legend,
-// and draws only some of the steps. They repeat after the last.
+// strokes are the line patterns of curves, which distinguish them without colours: a sample
+// for the legend, and the steps that are drawn. The fourth curve uses the first one again.
 var strokes = []struct {
 	sample string
 	drawn  func(step int) bool
@@ -69,7 +69,7 @@ const brailleBlank = 0x2800
 
 var brailleBits = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
 
-// plot draws a curve on an axis from lo to hi. Where it is steep its points are joined.
+// plot draws a curve on an axis from lo to hi. Where it is steep, vertical lines join its points.
 func (g grid) plot(values []float64, lo, hi float64, curve int) {
 	h := len(g.runes)
 	offset := len(g.runes[0])*2 - len(values)
@@ -146,7 +146,7 @@ func (t Theme) Legend(curves ...Curve) string {
 var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 
 // Bar returns a progress bar of w cells, filled by a fraction from 0 to 1, in steps of
-// an eighth of a cell; the progress bar of bubbles has steps of a cell.
+// an eighth of a cell. The progress bar of bubbles fills whole cells only.
 func (t Theme) Bar(w int, fraction float64, r Role) string {
 	if w <= 0 {
 		return ""

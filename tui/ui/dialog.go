@@ -7,7 +7,7 @@ import "strings"
 type Dialog struct {
 	Ask
 	AcceptsKeys bool
-	YesSelected bool // the button under the cursor
+	YesSelected bool // whether the cursor is on the Yes button
 }
 
 // Draw draws the dialog as a box of at most w × h cells. A body that does not fit is

@@ -9,13 +9,13 @@ import (
 // Editor is a text editor. Bytes that are not edited stay as they are: both kinds of
 // line ends, tabs, invalid UTF-8, a missing newline at the end.
 //
-// The textarea of bubbles (v2.2.1) changes all of these, has no undo, and takes 170 ms
-// for a key in a text of 2,000 lines, drawn; this one takes 0.3 ms.
+// The textarea of bubbles (v2.2.1) changes all of these and has no undo. In a text of 2,000
+// lines it needs 170 ms to handle a key and draw the result; this one needs 0.3 ms.
 type Editor struct {
 	buffer
 	cursor    Pos
-	goalCell  int // cell that up and down return to; -1: that of the cursor
-	top, left int // first line and cell in view
+	goalCell  int // cell that up and down move to in each line; -1: the cursor's
+	top, left int // first visible line and cell
 	w, h      int
 	typing    bool // the next character extends the last edit
 	marks     map[int]Role
@@ -34,7 +34,7 @@ func (e *Editor) Text() string { return strings.Join(e.lines, "\n") }
 // Lines returns the lines without their newlines. The caller must not change them.
 func (e *Editor) Lines() []string { return e.lines }
 
-// Version returns a number that grows with every change of the text.
+// Version returns a number that increases with every change of the text.
 func (e *Editor) Version() int { return e.version }
 
 // Cursor returns the position of the cursor.
@@ -43,7 +43,7 @@ func (e *Editor) Cursor() Pos { return e.cursor }
 // SetMarks sets the marks in the gutter, by line from 0.
 func (e *Editor) SetMarks(marks map[int]Role) { e.marks = marks }
 
-// SetSize sets the size in cells, the gutter included.
+// SetSize sets the size in cells, including the gutter.
 func (e *Editor) SetSize(w, h int) {
 	e.w, e.h = w, h
 	e.scrollToCursor()
@@ -82,7 +82,7 @@ func (e *Editor) insertTyped(text string) {
 	e.typing = true
 }
 
-// Key handles a key. It returns false for a key that an editor has no use for.
+// Key handles a key. It returns false if the key has no function in an editor.
 func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 	e.cursor = e.clamp(e.cursor)
 	if e.handleMove(msg.String()) {
@@ -94,8 +94,8 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 	case "tab":
 		e.Insert(strings.Repeat(" ", 2-e.cellOf(e.cursor)%2))
 	case "shift+tab":
-		if lead := e.lines[e.cursor.Line]; strings.HasPrefix(lead, " ") {
-			n := min(2, len(lead)-len(strings.TrimLeft(lead, " ")))
+		if line := e.lines[e.cursor.Line]; strings.HasPrefix(line, " ") {
+			n := min(2, indentation(line))
 			at := e.cursor
 			e.Replace(Pos{at.Line, 0}, Pos{at.Line, n}, "")
 			e.MoveTo(Pos{at.Line, at.Col - n})
@@ -130,13 +130,16 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 // breakLine starts a new line with the indentation and the line end of this one.
 func (e *Editor) breakLine() {
 	line := e.lines[e.cursor.Line]
-	lead := line[:min(len(line)-len(strings.TrimLeft(line, " ")), e.cursor.Col)]
-	feed := "\n"
+	indent := line[:min(indentation(line), e.cursor.Col)]
+	lineEnd := "\n"
 	if strings.HasSuffix(line, "\r") {
-		feed = "\r\n"
+		lineEnd = "\r\n"
 	}
-	e.Insert(feed + lead)
+	e.Insert(lineEnd + indent)
 }
+
+// indentation returns the number of spaces at the start of a line.
+func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // handleMove handles the keys that move the cursor; false for others.
 func (e *Editor) handleMove(key string) bool {
@@ -154,11 +157,11 @@ func (e *Editor) handleMove(key string) bool {
 	case "pgdown":
 		e.moveLines(max(e.h-1, 1))
 	case "home":
-		lead := len(e.lines[e.cursor.Line]) - len(strings.TrimLeft(e.lines[e.cursor.Line], " "))
-		if e.cursor.Col == lead {
-			lead = 0
+		to := indentation(e.lines[e.cursor.Line])
+		if e.cursor.Col == to {
+			to = 0
 		}
-		e.MoveTo(Pos{e.cursor.Line, lead})
+		e.MoveTo(Pos{e.cursor.Line, to})
 	case "end", "ctrl+e":
 		e.MoveTo(Pos{e.cursor.Line, len(e.lines[e.cursor.Line])})
 	case "ctrl+home":
@@ -206,10 +209,10 @@ type match struct{ from, to int }
 // case matters only if the query has a capital letter. An empty query matches nothing.
 func (e *Editor) Highlight(query string) { e.query = query }
 
-// FindNext moves the cursor to the next or previous match, and wraps around at the
-// end; with here, a match at the cursor counts too. It returns the number of the match,
-// from 1, and how many there are; 0, 0 without a match.
-func (e *Editor) FindNext(forward, here bool) (number, total int) {
+// FindNext moves the cursor to the next or previous match and wraps around. With
+// includeCursor, a match at the cursor is the next one. FindNext returns the number of the
+// match, counted from 1, and the number of matches, or 0, 0 if there are none.
+func (e *Editor) FindNext(forward, includeCursor bool) (number, total int) {
 	var places []Pos
 	for y, l := range e.lines {
 		for _, m := range e.matches(withoutCR(l)) {
@@ -221,7 +224,7 @@ func (e *Editor) FindNext(forward, here bool) (number, total int) {
 	}
 	after := func(p Pos) bool {
 		at := e.cursor
-		return p.Line > at.Line || p.Line == at.Line && (p.Col > at.Col || here && p.Col == at.Col)
+		return p.Line > at.Line || p.Line == at.Line && (p.Col > at.Col || includeCursor && p.Col == at.Col)
 	}
 	first := 0
 	for first < len(places) && !after(places[first]) {

@@ -17,8 +17,8 @@ type glyph struct {
 	substituted bool // stands for a tab, a control character or invalid UTF-8
 }
 
-// glyphOf returns the first character of a text that is not empty. Characters that
-// would move the terminal's cursor or hide text are drawn as one visible cell.
+// glyphOf returns the first character of s, which must not be empty. Characters that would
+// move the terminal's cursor or hide text are drawn as one visible cell.
 func glyphOf(s string) glyph {
 	if printableASCII(s[0]) && (len(s) == 1 || s[1] < utf8.RuneSelf) { // no combining character follows
 		return glyph{s[:1], 1, 1, false}
@@ -73,7 +73,7 @@ func (e *Editor) scrollToCursor() {
 	}
 }
 
-// Draw draws the lines in view, each with its mark and number.
+// Draw draws the visible lines, each with its mark and number.
 func (e *Editor) Draw(t Theme, focused bool) string {
 	if e.w <= 0 || e.h <= 0 {
 		return ""
@@ -93,11 +93,11 @@ func (e *Editor) Draw(t Theme, focused bool) string {
 		if r, marked := e.marks[i]; marked {
 			sign = t.Paint(r, Sign(r))
 		}
-		look := Muted
+		role := Muted
 		if i == e.cursor.Line && focused {
-			look, caret = Accent, e.cursor.Col
+			role, caret = Accent, e.cursor.Col
 		}
-		n = t.Paint(look, strings.Repeat(" ", max(num-len(n), 0))+n)
+		n = t.Paint(role, strings.Repeat(" ", max(num-len(n), 0))+n)
 		rows[y] = sign + n + "  " + e.drawLine(t, e.lines[i], caret, e.w-e.gutterWidth())
 	}
 	return strings.Join(rows, "\n")
@@ -113,14 +113,14 @@ func Sign(r Role) string {
 func (e *Editor) drawLine(t Theme, s string, caret, w int) string {
 	s = withoutCR(s)
 	var out, run strings.Builder
-	kinds, lit := spans(s), e.matches(s)
-	var now syntaxStyle
+	kinds, matches := spans(s), e.matches(s)
+	var current syntaxStyle
 	flush := func(next syntaxStyle) {
 		if run.Len() > 0 {
-			out.WriteString(t.paintSyntax(now, run.String()))
+			out.WriteString(t.paintSyntax(current, run.String()))
 			run.Reset()
 		}
-		now = next
+		current = next
 	}
 	cell, drawn := 0, 0
 	for at := 0; at < len(s); {
@@ -128,19 +128,19 @@ func (e *Editor) drawLine(t Theme, s string, caret, w int) string {
 		for len(kinds) > 1 && at >= kinds[0].to {
 			kinds = kinds[1:]
 		}
-		for len(lit) > 0 && at >= lit[0].to {
-			lit = lit[1:]
+		for len(matches) > 0 && at >= matches[0].to {
+			matches = matches[1:]
 		}
 		if cell-e.left+g.width > w {
 			break
 		}
 		if cell >= e.left {
-			l := syntaxStyle{kind: kinds[0].kind, highlighted: len(lit) > 0 && at >= lit[0].from}
+			style := syntaxStyle{kind: kinds[0].kind, highlighted: len(matches) > 0 && at >= matches[0].from}
 			if g.substituted {
-				l.kind = comment
+				style.kind = comment
 			}
-			if l != now || at == caret {
-				flush(l)
+			if style != current || at == caret {
+				flush(style)
 			}
 			if at == caret {
 				out.WriteString(t.drawCursor(g.text))

@@ -50,14 +50,14 @@ func (t Theme) Header(crumbs []string, st State, w int) string {
 // RuleLine returns a horizontal rule of w cells.
 func (t Theme) RuleLine(w int) string { return t.Rule.Render(strings.Repeat("─", max(w, 0))) }
 
-// Footer returns a rule and as many key hints as fit. The key of the help is always last.
+// Footer returns a rule and as many key hints as fit. The last one is always the help key.
 func (t Theme) Footer(keys []key.Binding, helpKey string, w int) string {
 	return t.RuleLine(w) + "\n" + t.keyLine(keys, helpKey, w)
 }
 
-// keyLine returns the key hints. The help of bubbles (v2.2.1) leaves disabled bindings
-// out, while here they are shown with the reason; and it draws one item too many if
-// there is no room for its ellipsis.
+// keyLine returns the key hints. It replaces the help of bubbles (v2.2.1), which hides disabled
+// bindings instead of showing the reason, and draws one item too many if there is no room
+// for its ellipsis.
 func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 	help := t.Paint(Accent, helpKey) + t.Paint(Muted, " help")
 	line, room := " ", w-Width("  · "+help+" ")
@@ -84,12 +84,12 @@ func (t Theme) keyLine(keys []key.Binding, helpKey string, w int) string {
 	return Fit(line+help, w)
 }
 
-// Help lists all bindings of a screen, in as many columns as needed. The last group,
-// how to leave the screen, comes first, so that it is always visible. A line counts the
-// bindings that do not fit. The full help of bubbles has one column per group, and
-// would cut long groups without notice.
+// Help lists all bindings of a screen, in as many columns as needed. The last group, the
+// keys that leave the screen, is drawn first, so that it is always visible. If bindings do
+// not fit, the last line says how many. The full help of bubbles has one column per group
+// and cuts off long groups silently.
 func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
-	const head, leastColumn = 3, 26
+	const head, minColumn = 3, 26
 	keyWidth := 1
 	for _, g := range groups {
 		for _, k := range g {
@@ -108,7 +108,7 @@ func (t Theme) Help(title string, groups [][]key.Binding, w, h int) string {
 		}
 	}
 	rows := max(h-head, 1)
-	cols := min(max((len(items)+rows-1)/rows, 1), max((w-2)/leastColumn, 1))
+	cols := min(max((len(items)+rows-1)/rows, 1), max((w-2)/minColumn, 1))
 	if room := rows * cols; len(items) > room {
 		items = slices.DeleteFunc(items, func(s string) bool { return s == "" })
 		if n := len(items) - room; n > 0 {

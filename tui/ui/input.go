@@ -7,15 +7,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Input is a text field of one line. Its cursor does not blink, so that an idle screen
-// stays still.
+// Input is a text field of one line. Its cursor does not blink, so that an idle screen is
+// not redrawn.
 //
 // The textinput of bubbles (v2.2.1) edits by rune: backspace removes an accent and
 // leaves the letter, and the cursor is misplaced after wide characters. Its ctrl+w
 // removes a whole path, its ctrl+v starts a program that reads the clipboard, and it
 // keeps pasted bidirectional controls.
 type Input struct {
-	before, after string // the cursor
+	before, after string // the text on each side of the cursor
 }
 
 // SetValue replaces the text and moves the cursor to its end.
@@ -27,7 +27,7 @@ func (i *Input) Value() string { return i.before + i.after }
 // Insert inserts a text, such as a paste, without line breaks and control characters.
 func (i *Input) Insert(s string) { i.before += Clean(s) }
 
-// Key handles a key. It returns false for a key that a text field has no use for.
+// Key handles a key. It returns false if the key has no function in a text field.
 func (i *Input) Key(msg tea.KeyPressMsg) bool {
 	switch msg.String() {
 	case "left":
@@ -89,8 +89,8 @@ func firstCluster(s string) int {
 	return len(c)
 }
 
-// lastCluster returns the length in bytes of the last grapheme cluster. It starts
-// a few bytes before the end, so that a long text takes no longer than a short one.
+// lastCluster returns the length in bytes of the last grapheme cluster. It looks at the last
+// 64 bytes only, so that the time does not depend on the length of the text.
 func lastCluster(s string) int {
 	from := max(len(s)-64, 0)
 	for from > 0 && from < len(s) && s[from]&0xc0 == 0x80 { // inside a rune

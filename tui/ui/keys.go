@@ -5,9 +5,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Bind returns a binding of keys; help and desc are its key and description on screen.
-func Bind(help, desc string, keys ...string) key.Binding {
-	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, desc))
+// Bind returns a binding of keys. The screen shows label as the key, and desc as its description.
+func Bind(label, desc string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(label, desc))
 }
 
 // Disabled returns a binding that is disabled and shows the reason. With an empty

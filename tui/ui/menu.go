@@ -101,8 +101,8 @@ func (t Theme) bordered(block string, r Role, pad int) string {
 	return s.Padding(0, pad).Render(block)
 }
 
-// Overlay draws a block over a frame w cells wide, with the block's upper left corner
-// at x, y, or nearer to the origin where it would not fit.
+// Overlay draws a block over a frame that is w cells wide. The upper left corner of the
+// block is at x, y, or nearer to the origin if it would not fit there.
 func Overlay(frame, block string, x, y, w int) string {
 	rows, over := strings.Split(frame, "\n"), strings.Split(block, "\n")
 	bw := Width(over[0])

@@ -15,7 +15,7 @@ type Points struct {
 	Names []string // shown beside the points if there is room
 }
 
-// pointMarks distinguish series without colours. They repeat after the last.
+// pointMarks distinguish series without colours. The seventh series uses the first one again.
 var pointMarks = []rune{'●', '◆', '▲', '■', '○', '◇'}
 
 // Scatter draws series of points on w × h cells. Both axes start at 0, and the points
@@ -53,7 +53,7 @@ func (t Theme) Scatter(w, h int, xTitle string, sets ...Points) string {
 			last = i
 		}
 	}
-	for _, draw := range []func(d Points, i, x, y, series int){ // points cover lines, and names cover neither
+	for _, draw := range []func(d Points, i, x, y, series int){ // points over lines, then names where there is room
 		func(_ Points, _, x, y, series int) { g.put(x, y, pointMarks[series%len(pointMarks)], series) },
 		func(d Points, i, x, y, series int) {
 			if i < len(d.Names) {
@@ -93,7 +93,7 @@ func (t Theme) ScatterLegend(sets ...Points) string {
 	return strings.Join(parts, "  ")
 }
 
-// noSeries is the series of cells that belong to none.
+// noSeries marks cells that belong to no series.
 const noSeries = -1
 
 // grid is an array of cells, each with a rune and the index of its series.

@@ -9,8 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Screen is a screen of the workbench. It gets its size and its messages, and draws
-// itself. It does I/O only in the commands that it returns.
+// Screen is a screen of the workbench. It does I/O only in the commands that it returns.
 type Screen interface {
 	// Name returns the screen's name in the breadcrumbs.
 	Name() string
@@ -19,16 +18,16 @@ type Screen interface {
 	// Init returns the screen's first command. It is called once.
 	Init() tea.Cmd
 	// Update handles a message of one of the screen's commands, a key, a paste, or a Mouse, Tick,
-	// Answer, Resumed or ThemeChanged. A screen may be an UnsavedReporter, Leaver or Escaper too.
+	// Answer, Resumed or ThemeChanged. A screen may also be an UnsavedReporter, Leaver or Escaper.
 	Update(msg tea.Msg) tea.Cmd
 	// SetSize sets the size of the body in cells.
 	SetSize(w, h int)
 	// View returns the body; the workbench cuts and pads it to its size.
 	View() string
-	// Keys returns the bindings of the moment, the most useful first. Disabled ones are
-	// shown with the reason.
+	// Keys returns the current bindings, the most useful first. Disabled ones are shown with
+	// the reason.
 	Keys() []key.Binding
-	// Typing reports whether keys are text, so that the workbench has no shortcuts.
+	// Typing reports whether keys are text input. The workbench then has no shortcuts.
 	Typing() bool
 	// Close stops the screen's work. Later messages of its commands are dropped.
 	Close()
@@ -72,7 +71,7 @@ type Open interface{ open() }
 
 // The screens that can be opened.
 type (
-	// OpenPort opens the port wizard. With a directory it starts to read it.
+	// OpenPort opens the port wizard, which starts to port Dir unless it is empty.
 	OpenPort struct{ Dir string }
 	// OpenEdit opens the editor.
 	OpenEdit struct{ Recipe, Workload string }
@@ -149,7 +148,7 @@ type Exec struct {
 	Done    func(error) tea.Msg
 }
 
-// UnsavedReporter is a screen that may hold unsaved changes.
+// UnsavedReporter is a screen that may have unsaved changes.
 type UnsavedReporter interface{ Unsaved() bool }
 
 // Leaver is a screen that is asked before it is closed.
@@ -160,6 +159,7 @@ type Leaver interface {
 
 // Escaper is a screen in which esc may cancel something instead of closing the screen.
 type Escaper interface {
-	// Escape cancels what is in progress; false if nothing is, and the screen is closed.
+	// Escape cancels the operation in progress. It returns false if there is none; then the
+	// screen is closed.
 	Escape() (tea.Cmd, bool)
 }

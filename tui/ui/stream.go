@@ -12,7 +12,7 @@ const drainTime = 20 * time.Millisecond
 // sizes add up to limit, so that a burst becomes one message. More is false once the
 // stream has ended or ctx is done.
 func Drain[T any](ctx context.Context, in <-chan T, limit int, size func(T) int) (got []T, more bool) {
-	var over <-chan time.Time
+	var timeout <-chan time.Time
 	for n := 0; n < limit; {
 		select {
 		case v, ok := <-in:
@@ -20,10 +20,10 @@ func Drain[T any](ctx context.Context, in <-chan T, limit int, size func(T) int)
 				return got, false
 			}
 			got, n = append(got, v), n+size(v)
-			if over == nil {
-				over = time.After(drainTime)
+			if timeout == nil {
+				timeout = time.After(drainTime)
 			}
-		case <-over:
+		case <-timeout:
 			return got, true
 		case <-ctx.Done():
 			return got, false

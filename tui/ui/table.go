@@ -10,8 +10,8 @@ import (
 type Column struct {
 	Title string
 	Right bool // right-aligned, for numbers
-	Min   int  // least width; columns are dropped if the table is too narrow
-	Max   int  // greatest width, unless Flex is set; 0 for no limit
+	Min   int  // minimum width; columns are dropped if the table is too narrow
+	Max   int  // maximum width, unless Flex is set; 0 for no limit
 	// Drop is the order in which columns are dropped if there is no room: the highest
 	// first; 0 is never dropped.
 	Drop int

@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
-// Clean returns an untrusted text without control characters, to be drawn on one line.
+// Clean removes control characters and line breaks from untrusted text.
 func Clean(s string) string { return safetext.Clean(s) }
 
 // Fit cuts or pads a styled line to exactly w cells.
@@ -128,9 +128,9 @@ func Clock(seconds float64) string {
 // OneLine returns an error's message in one line.
 func OneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// WrapAtMost wraps a text to at most so many lines of w cells. It keeps the text's own
-// line breaks, and ends with an ellipsis if lines were cut.
-func WrapAtMost(s string, w, most int) []string {
+// WrapAtMost wraps a text to at most maxLines lines of w cells. It keeps line breaks. If
+// lines were left out, it ends with an ellipsis.
+func WrapAtMost(s string, w, maxLines int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(s, "\n") {
 		if wrapped := Wrap(line, w); len(wrapped) > 0 {
@@ -139,7 +139,7 @@ func WrapAtMost(s string, w, most int) []string {
 			lines = append(lines, "")
 		}
 	}
-	if n := max(most, 0); len(lines) > n {
+	if n := max(maxLines, 0); len(lines) > n {
 		lines = lines[:n]
 		if n > 0 {
 			lines[n-1] = Fit(lines[n-1], min(Width(lines[n-1]), w-2)) + " …"
@@ -157,7 +157,7 @@ func (t Theme) PaintWrapped(r Role, text string, w int) []string {
 	return lines
 }
 
-// PaintMarked draws lines in a role, with a mark of one cell before the first.
+// PaintMarked draws lines in a role, the first one after a mark of one cell.
 func (t Theme) PaintMarked(r Role, mark string, lines []string) []string {
 	out := make([]string, 0, len(lines))
 	for _, l := range lines {

@@ -10,9 +10,10 @@ import (
 // colours.
 type Theme struct {
 	styles [6]lipgloss.Style
-	// Selected is the style of the row or field under the cursor, Title that of headings.
+	// Selected is the style of the row or field under the cursor, Title of headings, Rule of
+	// lines and disabled keys.
 	Selected, Title, Rule lipgloss.Style
-	// syntax holds the styles of YAML, match that of search matches.
+	// syntax holds the styles of YAML syntax, match the style of search matches.
 	syntax      [numKinds]lipgloss.Style
 	match       lipgloss.Style
 	syntaxCodes map[syntaxStyle][2]string
@@ -63,8 +64,8 @@ type syntaxStyle struct {
 	highlighted bool // matches the search
 }
 
-// escapeCodes returns the escape codes of a style, before and after a text. To render each
-// part with its style would take most of the time of a key press.
+// escapeCodes returns the escape codes of a style, before and after a text. Calling Render
+// for each part would take most of the time needed to handle a key.
 func escapeCodes(s lipgloss.Style) [2]string {
 	before, after, _ := strings.Cut(s.Render("x"), "x")
 	return [2]string{before, after}
@@ -101,8 +102,8 @@ func StateText(state string) string {
 	return state
 }
 
-// StateMark returns the mark, one cell wide, and the role of a run's state. All
-// screens show a state alike, and never by its colour alone.
+// StateMark returns the mark, one cell wide, and the role of a run's state. Screens always
+// show the mark, so that a state is not shown by colour alone.
 func StateMark(state string) (mark string, role Role) {
 	switch state {
 	case "done":

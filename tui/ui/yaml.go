@@ -24,8 +24,8 @@ type span struct {
 	kind kind
 }
 
-// spans splits a line of YAML into parts, without regard to other lines. There is at
-// least one part, and the last one reaches to the end of the line.
+// spans splits a line of YAML into parts, without looking at other lines. It returns at
+// least one part; the last one ends at the end of the line.
 func spans(s string) []span {
 	out := make([]span, 0, 8)
 	add := func(to int, k kind) {
@@ -115,7 +115,7 @@ func valueSpan(s string, at int) (to int, k kind) {
 	switch {
 	case strings.IndexByte("&*!:", s[at]) >= 0:
 		return to, mark
-	case s[to-1] == ':': // a key inside braces
+	case s[to-1] == ':': // a key of a flow mapping
 		return to - 1, keyword
 	case literalWord.MatchString(s[at:to]):
 		return to, literal
