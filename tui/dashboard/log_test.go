@@ -64,7 +64,7 @@ func TestMergeLogs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("l", "l", "m")...)
-	if v := ansi.Strip(r.s.View()); !strings.Contains(v, "4 logs by time") || !strings.Contains(v, "client   │ ") {
+	if v := ansi.Strip(r.s.View()); !strings.Contains(v, "4 logs merged") || !strings.Contains(v, "client   │ ") {
 		t.Errorf("not merged:\n%s", v)
 	}
 	r.send(frametest.Keys("m")...)

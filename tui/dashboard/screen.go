@@ -82,7 +82,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		cmd = tea.Batch(cmd, s.log.pick(&s.run))
 	}
 	s.arrange()
-	return tea.Batch(cmd, s.log.pane.Settle())
+	return tea.Batch(cmd, s.log.pane.Fill())
 }
 
 func (s *Screen) update(msg tea.Msg) tea.Cmd {

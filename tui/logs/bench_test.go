@@ -18,8 +18,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// frameVariable makes the test program show the end of a log once and nothing else,
-// so that time and memory of a whole process can be measured.
+// frameVariable names a log. If it is set, the test binary only shows the end of that
+// log, so that the time and memory of a process can be measured.
 const frameVariable = "AGENTPERF_BENCH_FRAME"
 
 func TestMain(m *testing.M) {
@@ -33,60 +33,59 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// disk opens logs and watches them, as the engine does.
-type disk struct{}
+// watchedSource opens and watches logs, as the engine does.
+type watchedSource struct{}
 
-func (disk) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
+func (watchedSource) LogView(ctx context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
 	return logview.Watch(ctx, logview.NewView(time.UTC, paths...))
 }
 
-// firstFrame shows a log's end, says how long that took, and then pages up and goes
-// to the beginning, for the memory that this needs.
+// firstFrame shows the end of a log and prints the time in nanoseconds. Then it pages
+// up and goes to the first line, which counts for the memory.
 func firstFrame(path string) error {
 	began := time.Now()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	p := New(ctx, disk{}, ui.NewTheme(true))
+	p := New(ctx, watchedSource{}, ui.NewTheme(true))
 	p.SetSize(200, 50)
-	if err := settle(p, p.Open(Log{Name: "client", Path: path})); err != nil {
+	if err := runAll(p, p.Open(Log{Name: "client", Path: path})); err != nil {
 		return err
 	}
 	if !strings.Contains(p.View(), "the last line") {
-		return fmt.Errorf("the end is not in view:\n%s", p.View())
+		return fmt.Errorf("the last line is not visible:\n%s", p.View())
 	}
 	fmt.Println(time.Since(began).Nanoseconds())
 	for range 200 {
-		if err := settle(p, p.Scroll(-p.win.h)); err != nil {
+		if err := runAll(p, p.Scroll(-p.win.h)); err != nil {
 			return err
 		}
 	}
-	if err := settle(p, p.fetch(p.win.at(p.src.view.Start(), 0))); err != nil {
+	if err := runAll(p, p.load(p.win.targetAt(p.src.view.Start(), 0))); err != nil {
 		return err
 	}
 	if !strings.Contains(p.View(), "line 0 ") {
-		return errors.New("the beginning is not in view")
+		return errors.New("the first line is not visible")
 	}
 	return p.src.err
 }
 
-// settle runs a command and what follows from it; waiting for growth is left out.
-func settle(p *Pane, cmd tea.Cmd) error {
+// runAll runs a command and the commands that result from it, but does not wait for growth.
+func runAll(p *Pane, cmd tea.Cmd) error {
 	for cmd != nil {
 		msg, ok := cmd().(Msg)
 		if !ok {
-			return fmt.Errorf("%T is no message of the pane", msg)
+			return fmt.Errorf("%T is not a message of the pane", msg)
 		}
-		p.Update(msg) // what it asks for is the page, or to wait for growth
-		if cmd = nil; p.read.now != nil {
-			cmd = p.read.now.run()
+		p.Update(msg) // the resulting command reads a page or waits for growth
+		if cmd = nil; p.loading.fetch != nil {
+			cmd = p.loading.fetch.run()
 		}
 	}
 	return p.src.err
 }
 
-// BenchmarkFirstFrame opens a log of 10 GB in a process of its own: the time to the
-// first frame, and the memory of the process, which has then also paged up and gone
-// to the log's beginning.
+// BenchmarkFirstFrame opens a log of 10 GB in a new process and reports the time to
+// the first frame and the peak memory, after paging up and going to the first line.
 func BenchmarkFirstFrame(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "large.log")
 	f, err := os.Create(path)
@@ -102,7 +101,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 		}
 		return t.String() + last
 	}
-	const size = 10_000_000_000 // with a hole between two blocks of lines, which is fast to write
+	const size = 10_000_000_000 // a sparse file: two blocks of lines with a hole between them
 	end := block("the last line\n")
 	if _, err := f.WriteString(block("")); err != nil {
 		b.Fatal(err)
@@ -132,9 +131,8 @@ func BenchmarkFirstFrame(b *testing.B) {
 	b.ReportMetric(float64(memory)/(1<<20), "MiB-resident")
 }
 
-// BenchmarkAppendToView is the time from a line's write until it is in the window,
-// through the watch, the reading and the drawing; the terminal's next frame comes
-// 50 ms later at most.
+// BenchmarkAppendToView measures the time from writing a line until it is drawn. The
+// terminal's next frame comes at most 50 ms later.
 func BenchmarkAppendToView(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "log")
 	f, err := os.Create(path)
@@ -142,9 +140,9 @@ func BenchmarkAppendToView(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	p := New(b.Context(), disk{}, ui.NewTheme(true))
+	p := New(b.Context(), watchedSource{}, ui.NewTheme(true))
 	p.SetSize(120, 40)
-	if err := settle(p, p.Open(Log{Name: "client", Path: path})); err != nil {
+	if err := runAll(p, p.Open(Log{Name: "client", Path: path})); err != nil {
 		b.Fatal(err)
 	}
 	worst := time.Duration(0)
@@ -157,25 +155,25 @@ func BenchmarkAppendToView(b *testing.B) {
 		for !strings.Contains(p.View(), strings.TrimSpace(line)+" ") {
 			msg, ok := p.src.nextGrowth()().(Msg)
 			if !ok {
-				b.Fatal("no message of the pane")
+				b.Fatal("not a message of the pane")
 			}
 			p.Update(msg)
-			if p.read.now != nil {
-				if err := settle(p, p.read.now.run()); err != nil {
+			if p.loading.fetch != nil {
+				if err := runAll(p, p.loading.fetch.run()); err != nil {
 					b.Fatal(err)
 				}
 			}
 		}
 		worst = max(worst, time.Since(began))
 	}
-	b.ReportMetric(worst.Seconds()*1000, "ms-at-worst")
+	b.ReportMetric(worst.Seconds()*1000, "ms-max")
 }
 
-// BenchmarkDraw draws a window of colourful long lines with something found in
-// each: what a message costs, whatever the log's size.
+// BenchmarkDraw draws a window of long lines with matches in each. Each message costs
+// that much, independent of the size of the log.
 func BenchmarkDraw(b *testing.B) {
 	r := newRig(b, 200, 50, strings.Repeat(strings.Repeat("an ERROR word ", 40)+"\n", 1000))
-	r.typed("/error")
+	r.typeText("/error")
 	b.ReportAllocs()
 	for b.Loop() {
 		r.p.draw()

@@ -10,8 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Whatever a log holds and whichever keys are pressed: the window has exactly its
-// size, nothing in it but colours acts on the terminal, and nothing panics.
+// For any log and any keys, the window has exactly its size, contains no control
+// sequences except colours, and does not panic.
 func FuzzPane(f *testing.F) {
 	f.Add("one\n\x1b[31mtwo\x1b[2J\x00\xff\u202e\n日本語日本語\nERROR x\n10:00:01 y\n",
 		"wkkjn/o\renE&t\rGg", uint8(20), uint8(4))
@@ -21,19 +21,19 @@ func FuzzPane(f *testing.F) {
 			return
 		}
 		r := newRig(t, int(w)%100, int(h)%40, text, "10:00:00 another\n")
-		r.mash(keys)
+		r.pressKeys(keys)
 		r.grow(text+"more\n", len(text)%2 == 0)
-		r.check()
-		r.run(r.p.Open(r.p.src.logs[0]))
-		r.check()
-		file := fileRig(t, int(w)%100, int(h)%40, text, Place{Line: int64(h) % 9, Column: int(w), Length: len(keys)})
-		file.check()
-		file.mash(keys)
+		r.checkFrame()
+		r.runCmd(r.p.Open(r.p.src.logs[0]))
+		r.checkFrame()
+		file := fileRig(t, int(w)%100, int(h)%40, text, Location{Line: int64(h) % 9, Column: int(w), Length: len(keys)})
+		file.checkFrame()
+		file.pressKeys(keys)
 	})
 }
 
-// mash presses keys, changes the size and looks at every frame.
-func (r *rig) mash(keys string) {
+// pressKeys presses keys and changes the size, and checks each frame.
+func (r *rig) pressKeys(keys string) {
 	r.t.Helper()
 	for i, k := range keys {
 		switch {
@@ -41,7 +41,7 @@ func (r *rig) mash(keys string) {
 			r.keys("enter")
 		case k == '\x1b' && !r.p.Typing():
 			cmd, _ := r.p.Escape()
-			r.run(cmd)
+			r.runCmd(cmd)
 		case k == '\x1b':
 			r.keys("esc")
 		case k == '<':
@@ -52,13 +52,13 @@ func (r *rig) mash(keys string) {
 			r.keys(string(k))
 		default:
 			r.p.SetSize(int(k)%50, i%20)
-			r.run(r.p.Settle())
+			r.runCmd(r.p.Fill())
 		}
-		r.check()
+		r.checkFrame()
 	}
 }
 
-func (r *rig) check() {
+func (r *rig) checkFrame() {
 	r.t.Helper()
 	p := r.p
 	v := p.View()
@@ -81,7 +81,7 @@ func (r *rig) check() {
 			r.t.Fatalf("control characters in %q", l)
 		}
 	}
-	if p.read.now != nil && p.src.err == nil {
-		r.t.Fatal("a page is still on its way")
+	if p.loading.fetch != nil && p.src.err == nil {
+		r.t.Fatal("a fetch is still running")
 	}
 }

@@ -13,80 +13,82 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Typing says that keys are text now.
-func (p *Pane) Typing() bool { return p.prompt.asked != askedNothing }
+// Typing reports whether a prompt is open, so that keys are text.
+func (p *Pane) Typing() bool { return p.prompt.kind != noPrompt }
 
-// Keys are the bindings that work now: the most useful, and the rest.
+// Keys returns the current bindings: first the most useful ones, then the rest.
 func (p *Pane) Keys() (first, rest []key.Binding) {
 	if p.Typing() {
-		return []key.Binding{ui.Bind("enter", "go", "enter"), ui.Bind("esc", "end it", "esc")}, nil
+		return []key.Binding{ui.Bind("enter", "accept", "enter"), ui.Bind("esc", "cancel", "esc")}, nil
 	}
 	found, others := p.commands()
 	return ui.Bindings(found), ui.Bindings(others)
 }
 
 func (p *Pane) commands() (first, rest []ui.Command) {
-	const aside = 16
+	const sidewaysStep = 16
 	page := max(p.win.h, 1)
-	prompt := func(what asked, text string) func() tea.Cmd { return ui.NoCmd(func() { p.prompt.open(what, text) }) }
-	hit := func(back bool) func() tea.Cmd {
-		return func() tea.Cmd { return p.next(p.find.match, p.find.query, back) }
+	prompt := func(what promptKind, text string) func() tea.Cmd {
+		return ui.NoCmd(func() { p.prompt.open(what, text) })
 	}
-	mistake := func(back bool) func() tea.Cmd {
-		return func() tea.Cmd { return p.next(engine.MatchErrors(), "an error", back) }
+	nextMatch := func(back bool) func() tea.Cmd {
+		return func() tea.Cmd { return p.searchNext(p.search.match, p.search.query, back) }
 	}
-	left, right := ui.Bind("←", "long lines", "left"), ui.Bind("→", "long lines", "right")
+	nextError := func(back bool) func() tea.Cmd {
+		return func() tea.Cmd { return p.searchNext(engine.MatchErrors(), "an error", back) }
+	}
+	left, right := ui.Bind("←", "scroll sideways", "left"), ui.Bind("→", "scroll sideways", "right")
 	if p.file {
 		left.SetKeys("left", "h")
 		right.SetKeys("right", "l")
 	}
 	scroll := func(by int) func() tea.Cmd { return func() tea.Cmd { return p.Scroll(by) } }
 	first = []ui.Command{
-		{Key: ui.Bind("/", "search", "/"), Do: prompt(askedSearch, p.find.query)},
-		{Key: ui.Bind("n", "next hit", "n"), Do: hit(false), Hidden: p.find.query == ""},
-		{Key: ui.Bind("N", "hit before", "N"), Do: hit(true), Hidden: p.find.query == ""},
+		{Key: ui.Bind("/", "search", "/"), Do: prompt(searchPrompt, p.search.query)},
+		{Key: ui.Bind("n", "next match", "n"), Do: nextMatch(false), Hidden: p.search.query == ""},
+		{Key: ui.Bind("N", "previous match", "N"), Do: nextMatch(true), Hidden: p.search.query == ""},
 	}
 	return first, []ui.Command{
-		{Key: ui.Bind("&", "only lines with", "&"), Do: prompt(askedFilter, p.only.text)},
-		{Key: ui.Bind("e", "next error", "e"), Do: mistake(p.win.follow)}, // from the end on there is none below
-		{Key: ui.Bind("E", "error before", "E"), Do: mistake(true)},
-		{Key: ui.Bind("f", "follow the log's end", "f"), Do: func() tea.Cmd { return p.Follow(!p.win.follow) }},
-		{Key: ui.Bind("w", "wrap lines", "w"), Do: p.rewrap},
-		{Key: ui.Bind(":", "go to line", ":"), Do: prompt(askedLine, "")},
-		{Key: ui.Bind("y", "copy lines", "y"), Do: p.copied},
-		{Key: ui.Bind("a", "the log's own colours", "a"), Do: ui.NoCmd(func() { p.colours = !p.colours })},
+		{Key: ui.Bind("&", "filter", "&"), Do: prompt(filterPrompt, p.filter.text)},
+		{Key: ui.Bind("e", "next error", "e"), Do: nextError(p.win.follow)}, // when following, search upwards
+		{Key: ui.Bind("E", "previous error", "E"), Do: nextError(true)},
+		{Key: ui.Bind("f", "follow", "f"), Do: func() tea.Cmd { return p.Follow(!p.win.follow) }},
+		{Key: ui.Bind("w", "wrap lines", "w"), Do: p.toggleWrap},
+		{Key: ui.Bind(":", "go to line", ":"), Do: prompt(linePrompt, "")},
+		{Key: ui.Bind("y", "copy lines", "y"), Do: p.copyLines},
+		{Key: ui.Bind("a", "original colours", "a"), Do: ui.NoCmd(func() { p.colours = !p.colours })},
 		{Key: ui.Bind("↑", "scroll", "up", "k"), Do: scroll(-1)},
 		{Key: ui.Bind("↓", "scroll", "down", "j"), Do: scroll(1)},
-		{Key: ui.Bind("pgup", "a page up", "pgup"), Do: scroll(-page)},
-		{Key: ui.Bind("pgdn", "a page down", "pgdown"), Do: scroll(page)},
-		{Key: ui.Bind("home", "to the beginning", "home", "g"), Do: p.toTop},
-		{Key: ui.Bind("end", "to the end", "end", "G"), Do: p.toEnd},
-		{Key: left, Do: ui.NoCmd(func() { p.win.shift(-aside) })},
-		{Key: right, Do: ui.NoCmd(func() { p.shiftRight(aside) })},
+		{Key: ui.Bind("pgup", "page up", "pgup"), Do: scroll(-page)},
+		{Key: ui.Bind("pgdn", "page down", "pgdown"), Do: scroll(page)},
+		{Key: ui.Bind("home", "first line", "home", "g"), Do: p.toTop},
+		{Key: ui.Bind("end", "last line", "end", "G"), Do: p.toEnd},
+		{Key: left, Do: ui.NoCmd(func() { p.win.scrollSideways(-sidewaysStep) })},
+		{Key: right, Do: ui.NoCmd(func() { p.scrollRight(sidewaysStep) })},
 	}
 }
 
-// Key handles a key, of a text too while one is typed.
+// Key handles a key, for the prompt if one is open.
 func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 	defer p.draw()
 	if p.Typing() {
-		what := p.prompt.asked
-		return p.typed(what, p.prompt.key(msg))
+		what := p.prompt.kind
+		return p.handlePrompt(what, p.prompt.key(msg))
 	}
 	first, rest := p.commands()
 	cmd, _ := ui.HandleKey(msg, append(first, rest...))
 	return cmd
 }
 
-func (p *Pane) rewrap() tea.Cmd {
-	p.win.rewrap()
-	return p.fetch(p.win.here())
+func (p *Pane) toggleWrap() tea.Cmd {
+	p.win.toggleWrap()
+	return p.load(p.win.currentTarget())
 }
 
-// shiftRight shows more of long lines, which wrapped ones need not.
-func (p *Pane) shiftRight(by int) {
+// scrollRight scrolls to the right unless lines are wrapped.
+func (p *Pane) scrollRight(by int) {
 	if !p.win.wrap {
-		p.win.shift(by)
+		p.win.scrollSideways(by)
 	}
 }
 
@@ -94,86 +96,86 @@ func (p *Pane) toTop() tea.Cmd {
 	if p.src.view == nil {
 		return nil
 	}
-	return p.fetch(p.win.at(p.src.view.Start(), 0))
+	return p.load(p.win.targetAt(p.src.view.Start(), 0))
 }
 
 func (p *Pane) toEnd() tea.Cmd {
 	p.win.follow = true
-	return p.fetch(p.win.toEnd())
+	return p.load(p.win.endTarget())
 }
 
-// typed does what a text is typed for.
-func (p *Pane) typed(what asked, how typing) tea.Cmd {
+// handlePrompt acts on a change of the prompt.
+func (p *Pane) handlePrompt(what promptKind, how promptEvent) tea.Cmd {
 	text := p.prompt.input.Value()
 	switch {
-	case what == askedSearch && how == changed:
+	case what == searchPrompt && how == promptChanged:
 		return p.searchFor(text)
-	case what == askedSearch && how == cancelled:
+	case what == searchPrompt && how == promptCancelled:
 		return p.searchFor("")
-	case how != entered:
-	case what == askedSearch && p.find.match == nil && text != "": // no expression: then it is a text
+	case how != promptEntered:
+	case what == searchPrompt && p.search.match == nil && text != "": // not a regular expression: search for the text
 		return p.searchFor(regexp.QuoteMeta(text))
-	case what == askedFilter:
-		return p.filter(text)
-	case what == askedLine && text != "":
+	case what == filterPrompt:
+		return p.setFilter(text)
+	case what == linePrompt && text != "":
 		return p.goTo(text)
 	}
 	return nil
 }
 
-// Paste takes a text that was pasted.
+// Paste inserts a pasted text into the prompt.
 func (p *Pane) Paste(text string) tea.Cmd {
 	if !p.Typing() {
 		return nil
 	}
 	defer p.draw()
 	p.prompt.input.Insert(text)
-	return p.typed(p.prompt.asked, changed)
+	return p.handlePrompt(p.prompt.kind, promptChanged)
 }
 
-// filter shows only lines that match a regular expression; all if it is empty.
-func (p *Pane) filter(text string) tea.Cmd {
-	f := filter{text: text}
+// setFilter shows only the lines that match a regular expression, or all if it is empty.
+func (p *Pane) setFilter(text string) tea.Cmd {
+	f := lineFilter{text: text}
 	if text != "" {
 		var err error
 		if f.match, err = engine.MatchRegexp(text); err != nil {
 			return ui.ShowError(err)
 		}
 	}
-	p.only, p.find.hit = f, nil
-	return p.fetch(p.win.here())
+	p.filter, p.search.found = f, nil
+	return p.load(p.win.currentTarget())
 }
 
-// goTo goes to a line by its number.
+// goTo moves to the line with a number.
 func (p *Pane) goTo(text string) tea.Cmd {
 	n, err := strconv.ParseInt(strings.NewReplacer(",", "", " ", "").Replace(text), 10, 64)
 	switch {
 	case err != nil || n < 1:
-		return ui.Send(ui.Toast{Text: fmt.Sprintf("go to line %q: want a number from 1", text), Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: fmt.Sprintf("go to line: %q is not a line number", text), Role: ui.Warn})
 	case len(p.src.logs) != 1 || p.src.view == nil:
-		return ui.Send(ui.Toast{Text: "lines have numbers in one log, not in a merged view", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "go to line: merged logs have no line numbers", Role: ui.Warn})
 	}
-	p.src.at = nil
+	p.src.location = nil
 	return p.src.seek(n)
 }
 
-// copied puts the line that was found into the clipboard, or else the lines in
-// view. Whether the terminal takes it can't be told.
-func (p *Pane) copied() tea.Cmd {
-	lines := p.win.shown()
-	if p.find.hit != nil && p.win.inView(*p.find.hit) {
-		lines = []engine.LogLine{*p.find.hit}
+// copyLines copies the current match, or else the visible lines, to the clipboard.
+// The terminal does not report whether it accepted them.
+func (p *Pane) copyLines() tea.Cmd {
+	lines := p.win.visibleLines()
+	if p.search.found != nil && p.win.inView(*p.search.found) {
+		lines = []engine.LogLine{*p.search.found}
 	}
 	if len(lines) == 0 {
-		return ui.Send(ui.Toast{Text: "copy: no line is in view", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "copy: no visible lines", Role: ui.Warn})
 	}
 	text := make([]string, 0, len(lines))
 	for _, l := range lines {
 		text = append(text, l.Text)
 	}
-	said := fmt.Sprintf("%d lines sent to the terminal's clipboard", len(lines))
+	said := fmt.Sprintf("sent %d lines to the terminal's clipboard", len(lines))
 	if len(lines) == 1 {
-		said = "the line was sent to the terminal's clipboard"
+		said = "sent 1 line to the terminal's clipboard"
 	}
 	return ui.Send(ui.Copy{Text: strings.Join(text, "\n") + "\n", Message: said})
 }

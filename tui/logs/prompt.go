@@ -6,55 +6,55 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// asked is what a text is typed for.
-type asked int
+// promptKind is the purpose of a prompt.
+type promptKind int
 
 const (
-	askedNothing asked = iota
-	askedSearch
-	askedFilter
-	askedLine
+	noPrompt promptKind = iota
+	searchPrompt
+	filterPrompt
+	linePrompt
 )
 
-// prompt is a text that is being typed.
+// prompt is a text field, open while kind is not noPrompt.
 type prompt struct {
-	asked asked
+	kind  promptKind
 	input ui.Input
 }
 
-// typing is what a key has done to the text of a prompt.
-type typing int
+// promptEvent is the effect of a key on a prompt.
+type promptEvent int
 
 const (
-	unchanged typing = iota
-	changed
-	entered
-	cancelled
+	promptIdle promptEvent = iota
+	promptChanged
+	promptEntered
+	promptCancelled
 )
 
-func (p *prompt) open(what asked, text string) {
-	p.asked = what
+func (p *prompt) open(what promptKind, text string) {
+	p.kind = what
 	p.input.SetValue(text)
 }
 
-// key handles a key; the prompt is closed once the text is entered or cancelled.
-func (p *prompt) key(msg tea.KeyPressMsg) typing {
+// key handles a key. Enter and esc close the prompt.
+func (p *prompt) key(msg tea.KeyPressMsg) promptEvent {
 	switch msg.String() {
 	case "esc":
-		p.asked = askedNothing
-		return cancelled
+		p.kind = noPrompt
+		return promptCancelled
 	case "enter":
-		p.asked = askedNothing
-		return entered
+		p.kind = noPrompt
+		return promptEntered
 	}
 	if p.input.Key(msg) {
-		return changed
+		return promptChanged
 	}
-	return unchanged
+	return promptIdle
 }
 
-// view draws the prompt with a field of so many cells.
-func (p *prompt) view(th ui.Theme, field int) string {
-	names := map[asked]string{askedSearch: "search: ", askedFilter: "only lines with: ", askedLine: "go to line: "}
-	return names[p.asked] + p.input.Draw(th, field, true)
+// draw draws the prompt with a field of the given width in cells.
+func (p *prompt) draw(th ui.Theme, field int) string {
+	names := map[promptKind]string{searchPrompt: "search: ", filterPrompt: "filter: ", linePrompt: "go to line: "}
+	return names[p.kind] + p.input.Draw(th, field, true)
 }

@@ -9,157 +9,157 @@ import (
 )
 
 type foundMsg struct {
-	find *find
-	line *engine.LogLine // nil: not yet
-	over bool            // no match anywhere
-	err  error
+	job     *searchJob
+	line    *engine.LogLine // nil: none so far
+	noMatch bool            // the whole log was searched
+	err     error
 }
 
-// find is a search under way. It is worked on by one command at a time.
-type find struct {
+// searchJob is a running search. Only one command at a time accesses it.
+type searchJob struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	view    *engine.LogView
 	match   *engine.LogMatcher
-	what    string
-	at      engine.LogPos
+	label   string
+	pos     engine.LogPos
 	back    bool
-	wrapped bool // has gone round the end
+	wrapped bool // has passed the end and continues at the other one
 }
 
-func (f *find) run() tea.Cmd {
+func (f *searchJob) run() tea.Cmd {
 	return func() tea.Msg {
-		m := foundMsg{find: f}
-		got, err := f.view.Step(f.ctx, engine.LogQuery{From: f.at, Back: f.back, Lines: 1, Match: f.match})
+		m := foundMsg{job: f}
+		got, err := f.view.Step(f.ctx, engine.LogQuery{From: f.pos, Back: f.back, Lines: 1, Match: f.match})
 		if m.err = err; err != nil {
 			return m
 		}
-		f.at = got.Reached
+		f.pos = got.Reached
 		switch {
 		case len(got.Lines) > 0:
 			m.line = &got.Lines[0]
 		case got.End && f.wrapped:
-			m.over = true
+			m.noMatch = true
 		case got.End:
 			f.wrapped = true
-			if f.at = f.view.Start(); f.back {
-				f.at, m.err = f.view.End()
+			if f.pos = f.view.Start(); f.back {
+				f.pos, m.err = f.view.End()
 			}
 		}
 		return m
 	}
 }
 
-// spot is what a file was opened at, as bytes of the file.
-type spot struct{ from, to int64 }
+// byteRange is the location that a file was opened at, in bytes of the file.
+type byteRange struct{ from, to int64 }
 
-// search is what is searched for, and what is pointed to.
+// search is the query, the last match, and the location that a file was opened at.
 type search struct {
 	query   string
 	match   *engine.LogMatcher
-	now     *find         // under way; nil: none
-	reached engine.LogPos // by it
-	hit     *engine.LogLine
-	spot    *spot  // pointed to while nothing is found
-	aim     bool   // what is pointed to has yet to be brought into view sideways
-	said    string // how the last search ended, where it found nothing new
+	job     *searchJob    // the running search; nil: none
+	reached engine.LogPos // how far the job has searched
+	found   *engine.LogLine
+	opened  *byteRange // marked while there is no match
+	reveal  bool       // scroll sideways to the mark when its line is loaded
+	status  string     // shown after the query
 }
 
-// set takes what is typed.
-func (s *search) set(query string) {
+// setQuery sets the query and drops the last match.
+func (s *search) setQuery(query string) {
 	s.stop()
-	s.query, s.match, s.hit, s.said = query, nil, nil, ""
+	s.query, s.match, s.found, s.status = query, nil, nil, ""
 	if query == "" {
 		return
 	}
 	m, err := engine.MatchRegexp(query)
 	if err != nil {
-		s.said = "no regular expression yet"
+		s.status = "not a valid regular expression"
 		return
 	}
 	s.match = m
 }
 
-func (s *search) start(ctx context.Context, f find) tea.Cmd {
+func (s *search) startJob(ctx context.Context, f searchJob) tea.Cmd {
 	s.stop()
 	f.ctx, f.stop = context.WithCancel(ctx)
-	s.now, s.said, s.reached = &f, "", f.at
+	s.job, s.status, s.reached = &f, "", f.pos
 	return f.run()
 }
 
-// stop ends a search under way; false: there was none.
+// stop stops the running search and reports whether there was one.
 func (s *search) stop() bool {
-	if s.now == nil {
+	if s.job == nil {
 		return false
 	}
-	s.now.stop()
-	s.now = nil
+	s.job.stop()
+	s.job = nil
 	return true
 }
 
-// clear forgets what was searched for and found; false: there was nothing.
+// clear removes the query and the match and reports whether there was anything to remove.
 func (s *search) clear() bool {
-	any := s.query != "" || s.hit != nil || s.said != ""
-	s.query, s.match, s.hit, s.said = "", nil, nil, ""
+	any := s.query != "" || s.found != nil || s.status != ""
+	s.query, s.match, s.found, s.status = "", nil, nil, ""
 	return any
 }
 
-// leave forgets what was found in the logs that were open; the same can be searched
-// for in the next ones.
-func (s *search) leave() {
+// resetForOpen drops the match and the mark before other logs are opened. The query
+// is kept.
+func (s *search) resetForOpen() {
 	s.stop()
-	s.hit, s.spot, s.aim, s.said = nil, nil, false, ""
+	s.found, s.opened, s.reveal, s.status = nil, nil, false, ""
 }
 
-// take takes what a step of the search has come to; false: it has to go on.
-func (s *search) take(m foundMsg) bool {
-	f := m.find
+// handleStep handles the result of a step and reports whether the search has ended.
+func (s *search) handleStep(m foundMsg) bool {
+	f := m.job
 	switch {
-	case m.over:
-		s.hit, s.said = nil, "nowhere"
+	case m.noMatch:
+		s.found, s.status = nil, "no match"
 	case m.line == nil:
-		s.reached = f.at
+		s.reached = f.pos
 		return false
 	case f.wrapped && f.back:
-		s.said = "round the beginning"
+		s.status = "continued from the end"
 	case f.wrapped:
-		s.said = "round the end"
+		s.status = "continued from the beginning"
 	}
-	s.hit, s.aim = m.line, m.line != nil
+	s.found, s.reveal = m.line, m.line != nil
 	s.stop()
 	return true
 }
 
-// point marks a place in a line that begins at a byte, and says at which byte it is.
-func (s *search) point(line int64, at Place) int64 {
+// setOpened marks a location in the line that begins at byte line, and returns its first byte.
+func (s *search) setOpened(line int64, at Location) int64 {
 	from, length := line, 0
 	if at.Column > 0 {
 		from, length = line+int64(at.Column)-1, at.Length
 	}
-	s.spot, s.aim = &spot{from, from + int64(length)}, true
+	s.opened, s.reveal = &byteRange{from, from + int64(length)}, true
 	return from
 }
 
-// points says whether a line is the one that is pointed to.
-func (s *search) points(l engine.LogLine) bool {
+// isCurrent reports whether a line is the current match or the opened location.
+func (s *search) isCurrent(l engine.LogLine) bool {
 	switch {
-	case s.hit != nil:
-		return same(l, *s.hit)
-	case s.spot != nil:
-		return s.spot.from >= l.At && s.spot.from < l.Next
+	case s.found != nil:
+		return sameLine(l, *s.found)
+	case s.opened != nil:
+		return s.opened.from >= l.At && s.opened.from < l.Next
 	}
 	return false
 }
 
-// marks are the parts of a line's text that are to be lit.
-func (s *search) marks(l engine.LogLine, text string) [][]int {
-	if s.match != nil || s.spot == nil {
+// highlights returns the highlighted parts of a line's text, as pairs of byte indexes.
+func (s *search) highlights(l engine.LogLine, text string) [][]int {
+	if s.match != nil || s.opened == nil {
 		return s.match.Marks(text)
 	}
-	if lo, hi := l.Span(s.spot.from, s.spot.to); hi > lo {
+	if lo, hi := l.Span(s.opened.from, s.opened.to); hi > lo {
 		return [][]int{{lo, hi}}
 	}
 	return nil
 }
 
-func same(a, b engine.LogLine) bool { return a.File == b.File && a.At == b.At }
+func sameLine(a, b engine.LogLine) bool { return a.File == b.File && a.At == b.At }

@@ -10,20 +10,20 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Source is what the pane needs of the engine.
+// Source is the part of the engine that the pane uses.
 type Source interface {
-	// LogView opens logs; the channel tells when one grows, until ctx ends.
+	// LogView opens logs. Until ctx ends, the channel reports their growth.
 	LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error)
 }
 
-// Log is a log by the name that a user gives it.
+// Log is a log with the name shown to the user.
 type Log struct{ Name, Path string }
 
-// Place is where a file is opened. What is at it is marked.
-type Place struct {
-	Line   int64 // from 1; 0: the file's beginning, and nothing is marked
-	Column int   // first byte of what is marked in the line, from 1; 0: the line alone
-	Length int   // of that in bytes
+// Location is where a file is opened. It is marked.
+type Location struct {
+	Line   int64 // from 1; 0: the beginning of the file, without a mark
+	Column int   // first byte of the mark in the line, from 1; 0: no part of the line
+	Length int   // of the mark in bytes
 }
 
 type (
@@ -37,49 +37,49 @@ type (
 	grownMsg struct {
 		gen       int
 		end       engine.LogPos
-		restarted []int // logs that begin anew
+		restarted []int // logs that were truncated or replaced
 		err       error
 		more      bool
 	}
 	countedMsg struct {
 		gen   int
 		line  int64
-		at    int64 // where it begins, or the end if there is no such line
-		known bool  // else counting has to go on
+		at    int64 // first byte of the line, or the end if it does not exist
+		known bool  // false: more steps are needed
 		err   error
 	}
 )
 
-// source is what is open.
+// source is the open logs.
 type source struct {
-	eng     Source
-	base    context.Context // ends with the screen
-	logs    []Log           // of the view; several are merged
-	gen     int             // of the opening; answers of an older one are dropped
-	ctx     context.Context
-	cancel  context.CancelFunc
-	view    *engine.LogView
-	changes <-chan engine.LogGrowth
-	end     engine.LogPos
-	index   *engine.LogIndex // of a single log
-	at      *Place           // where to begin; nil: at the end, or it has begun
-	seeking int64            // number of the line that is looked for; 0: none
-	err     error
+	eng        Source
+	parent     context.Context // ends when the screen closes
+	logs       []Log           // several are merged by time
+	gen        int             // incremented by close; messages of an older one are dropped
+	ctx        context.Context
+	cancel     context.CancelFunc
+	view       *engine.LogView
+	growth     <-chan engine.LogGrowth
+	end        engine.LogPos
+	index      *engine.LogIndex // nil for merged logs
+	location   *Location        // where to open; nil: at the end, or already there
+	wantedLine int64            // number of the line to go to; 0: none
+	err        error
 }
 
-// open leaves what is open and opens logs.
+// open closes the open logs and opens others.
 func (s *source) open(logs []Log) tea.Cmd {
 	s.close()
-	ctx, cancel := context.WithCancel(s.base)
-	*s = source{eng: s.eng, base: s.base, logs: logs, gen: s.gen, ctx: ctx, cancel: cancel}
-	eng, gen := s.eng, s.gen
+	ctx, cancel := context.WithCancel(s.parent)
+	*s = source{eng: s.eng, parent: s.parent, logs: logs, gen: s.gen, ctx: ctx, cancel: cancel}
+	engine, gen := s.eng, s.gen
 	paths := make([]string, 0, len(logs))
 	for _, l := range logs {
 		paths = append(paths, l.Path)
 	}
 	return func() tea.Msg {
 		m := openedMsg{gen: gen}
-		if m.view, m.grown, m.err = eng.LogView(ctx, paths...); m.err != nil {
+		if m.view, m.grown, m.err = engine.LogView(ctx, paths...); m.err != nil {
 			return m
 		}
 		context.AfterFunc(ctx, m.view.Close)
@@ -88,7 +88,7 @@ func (s *source) open(logs []Log) tea.Cmd {
 	}
 }
 
-// nameWidth is the column of logs' names in a merged view of w cells.
+// nameWidth returns the width of the column of log names in a window of w cells.
 func (s *source) nameWidth(w int) int {
 	if len(s.logs) < 2 {
 		return 0
@@ -100,7 +100,7 @@ func (s *source) nameWidth(w int) int {
 	return min(n, 12, w/4) + 2
 }
 
-// name is what is open, as the title says it.
+// name returns the name of the open logs for the title.
 func (s *source) name(file bool) string {
 	switch n := len(s.logs); {
 	case n == 1 && file:
@@ -108,25 +108,25 @@ func (s *source) name(file bool) string {
 	case n == 1:
 		return ui.Clean(s.logs[0].Name) + " log"
 	case n > 1:
-		return fmt.Sprintf("%d logs by time", n)
+		return fmt.Sprintf("%d logs merged", n)
 	}
 	return "log"
 }
 
-// close ends all work on what is open; its answers are dropped.
+// close stops all commands on the open logs. Their messages will be dropped.
 func (s *source) close() {
 	s.cancel()
 	s.gen++
 }
 
-// burst is how many growths go into one message at most.
-const burst = 512
+// maxGrowths limits the growths in one message.
+const maxGrowths = 512
 
 func (s *source) nextGrowth() tea.Cmd {
-	ctx, gen, view, changes := s.ctx, s.gen, s.view, s.changes
+	ctx, gen, view, changes := s.ctx, s.gen, s.view, s.growth
 	return func() tea.Msg {
-		got, more := ui.Drain(ctx, changes, burst, func(engine.LogGrowth) int { return 1 })
-		if ctx.Err() != nil { // the view is closed: a look at it would open its logs again
+		got, more := ui.Drain(ctx, changes, maxGrowths, func(engine.LogGrowth) int { return 1 })
+		if ctx.Err() != nil { // the view is closed; View.End would reopen its logs
 			return nil
 		}
 		m := grownMsg{gen: gen, more: more}
@@ -145,8 +145,8 @@ func (s *source) nextGrowth() tea.Cmd {
 	}
 }
 
-// grew takes the growth of a log and waits for the next one.
-func (s *source) grew(m grownMsg) tea.Cmd {
+// handleGrowth handles the growth of logs and returns a command that waits for more.
+func (s *source) handleGrowth(m grownMsg) tea.Cmd {
 	if s.err = m.err; m.end != nil {
 		s.end = m.end
 	}
@@ -159,9 +159,9 @@ func (s *source) grew(m grownMsg) tea.Cmd {
 	return s.nextGrowth()
 }
 
-// seek counts lines for a step, to find the wanted one.
+// seek returns a command that counts lines, up to the given one or the limit of a step.
 func (s *source) seek(line int64) tea.Cmd {
-	s.seeking = line
+	s.wantedLine = line
 	ctx, gen, index := s.ctx, s.gen, s.index
 	return func() tea.Msg {
 		m := countedMsg{gen: gen, line: line}

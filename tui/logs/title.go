@@ -8,28 +8,28 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Title is what stands in the rule of w cells above the window: at the left what is
-// shown, where, and how a search goes; at the right why the log can't be read now.
-// Focused draws the name as that of the active part.
+// Title returns the title line above the window, for a width of w cells. Left has the
+// name, the position and the state of a search; right has the reason if the log
+// can't be read. Focused draws the name as that of the focused pane.
 func (p *Pane) Title(focused bool, w int) (left, right string) {
 	if p.Typing() {
-		return p.prompt.view(p.th, min(max(w-46, 16), 40)), p.th.Paint(ui.Muted, p.state())
+		return p.prompt.draw(p.th, min(max(w-46, 16), 40)), p.th.Paint(ui.Muted, p.searchState())
 	}
 	if left = p.src.name(p.file); focused {
 		left = p.th.Title.Render(left)
 	}
-	if p.only.text != "" {
-		left += p.th.Paint(ui.Accent, " only "+ui.Clean(p.only.text))
+	if p.filter.text != "" {
+		left += p.th.Paint(ui.Accent, " filter: "+ui.Clean(p.filter.text))
 	}
 	switch {
 	case p.win.follow:
-		left += p.th.Paint(ui.Muted, "  follows")
+		left += p.th.Paint(ui.Muted, "  following")
 	case p.file:
-		left += p.th.Paint(ui.Muted, "  "+p.where(w))
-	default: // what comes is not shown
-		left += p.th.Paint(ui.Warn, "  "+p.where(w))
+		left += p.th.Paint(ui.Muted, "  "+p.position(w))
+	default: // new lines are not shown
+		left += p.th.Paint(ui.Warn, "  "+p.position(w))
 	}
-	if st := p.state(); st != "" {
+	if st := p.searchState(); st != "" {
 		left += p.th.Paint(ui.Muted, " · ") + p.th.Paint(ui.Accent, st)
 	}
 	if p.src.err != nil && len(p.win.lines) > 0 {
@@ -38,45 +38,45 @@ func (p *Pane) Title(focused bool, w int) (left, right string) {
 	return left, right
 }
 
-// where is how far down the window is.
-func (r *reader) where(w int) string {
+// position returns the line number and percentage at the window.
+func (r *reader) position(w int) string {
 	text := ""
-	if n := r.win.lineNumber(r.win.first); n > 0 && r.only.match == nil {
+	if n := r.win.lineNumber(r.win.first); n > 0 && r.filter.match == nil {
 		text = "line " + results.Count(n) + " · "
 	}
 	size := r.src.end.Bytes()
 	if size == 0 {
-		return text + "held"
+		return text + "not following"
 	}
 	const roomy = 80
-	if text += fmt.Sprintf("%d %%", percent(r.win.bottomEdge().Bytes(), size)); w >= roomy {
+	if text += fmt.Sprintf("%d %%", percent(r.win.visibleEnd().Bytes(), size)); w >= roomy {
 		text += " of " + bytesText(size)
 	}
 	return text
 }
 
-// state is how a search goes.
-func (p *Pane) state() string {
+// searchState returns the state of a search or filter.
+func (p *Pane) searchState() string {
 	size := p.src.end.Bytes()
-	said := p.find.said
-	switch f := p.find.now; {
+	said := p.search.status
+	switch f := p.search.job; {
 	case f != nil:
-		return fmt.Sprintf("looking for %s at %d %%, esc stops", ui.Clean(f.what), percent(p.find.reached.Bytes(), size))
-	case p.read.now != nil && p.only.match != nil && p.read.looked != nil:
-		return fmt.Sprintf("filtering at %d %%, esc stops", percent(p.read.looked.Bytes(), size))
-	case p.prompt.asked == askedSearch && p.find.query == "":
-		return "a regular expression"
-	case p.src.seeking > 0:
+		return fmt.Sprintf("searching for %s: %d %%, esc stops", ui.Clean(f.label), percent(p.search.reached.Bytes(), size))
+	case p.loading.fetch != nil && p.filter.match != nil && p.loading.reached != nil:
+		return fmt.Sprintf("filtering: %d %%, esc stops", percent(p.loading.reached.Bytes(), size))
+	case p.prompt.kind == searchPrompt && p.search.query == "":
+		return "regular expression"
+	case p.src.wantedLine > 0:
 		said = "counting lines"
 	}
-	if p.find.query == "" {
+	if p.search.query == "" {
 		return said
 	}
-	return strings.TrimSuffix("/"+ui.Clean(p.find.query)+" · "+said, " · ")
+	return strings.TrimSuffix("/"+ui.Clean(p.search.query)+" · "+said, " · ")
 }
 
-// empty is what stands in a window without lines.
-func (p *Pane) empty() string {
+// emptyText returns the text for a window without lines.
+func (p *Pane) emptyText() string {
 	switch {
 	case p.src.err != nil:
 		return ui.Clean(p.src.err.Error())
@@ -84,14 +84,14 @@ func (p *Pane) empty() string {
 		return "no log yet"
 	case p.src.view == nil:
 		return "opening …"
-	case p.read.now != nil && p.only.match != nil:
-		return "looking for lines with " + ui.Clean(p.only.text) + " …"
-	case p.only.match != nil:
-		return "no line has " + ui.Clean(p.only.text)
-	case p.read.now != nil || p.src.seeking > 0:
-		return "reading …"
+	case p.loading.fetch != nil && p.filter.match != nil:
+		return "filtering: " + ui.Clean(p.filter.text) + " …"
+	case p.filter.match != nil:
+		return "no line matches " + ui.Clean(p.filter.text)
+	case p.loading.fetch != nil || p.src.wantedLine > 0:
+		return "loading …"
 	}
-	return "nothing in it yet"
+	return "no lines yet"
 }
 
 func percent(part, whole int64) int64 {

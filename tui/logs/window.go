@@ -6,160 +6,164 @@ import (
 	"github.com/agentperf/agentperf-tui/engine"
 )
 
-// page is a run of lines that were read one after another.
+// page is a sequence of lines that were read.
 type page struct {
-	lines  []engine.LogLine
-	head   engine.LogPos // before lines[0]
-	top    bool          // the beginning of the logs is in lines
-	bottom bool          // their end is
-	number int64         // of lines[0], from 1; 0: not known
+	lines    []engine.LogLine
+	start    engine.LogPos // position before lines[0]
+	hasStart bool          // lines[0] is the first line of the logs
+	hasEnd   bool          // the last line is the last one of the logs
+	number   int64         // line number of lines[0], from 1; 0: unknown
 }
 
-// wish is what is to be in view: lines around a place.
-type wish struct {
-	at    engine.LogPos // nil: the end
-	above int           // lines to be read above it
-	rows  int           // rows to go up from it
-	sub   int           // or rows to leave out at it
-	keeps bool          // the place is one that a change of size leaves alone
-	down  bool          // it was asked for by scrolling down
+// target is what to show: the lines around a position.
+type target struct {
+	pos         engine.LogPos // nil: the end of the logs
+	linesAbove  int           // lines to read above pos
+	rowsAbove   int           // rows to show above pos
+	firstRow    int           // rows of the line at pos to skip
+	anchors     bool          // makes the new top the anchor
+	scrollsDown bool          // scrolled down by the user
 }
 
-// window is what is held of the logs, and the part of that which is in view. It
-// reads nothing: it says what is to be read as a wish, and takes it as a page.
+// window is a page of lines in memory, and the visible part of it. It does not read:
+// it returns what to read as a target, and shows the page that was read.
 type window struct {
 	page
-	w, h  int // of the text in cells
-	first int // of lines, at the top
-	sub   int // rows of it that are above the window, when lines are wrapped
-	// stay is the place at the top that scrolling and searching gave, and that a
-	// change of size leaves alone: before lines[stayAt], staySub rows down.
-	stay            engine.LogPos
-	stayAt, staySub int
+	w, h     int // size of the text in cells
+	first    int // index in lines of the line at the top
+	firstRow int // first visible row of that line, when wrapped
+	// anchor is the position at the top after the last scroll or search. It stays at
+	// the top when the size changes. It is row anchorRow of lines[anchorLine].
+	anchor                engine.LogPos
+	anchorLine, anchorRow int
 
 	follow bool // new lines scroll into view
 	wrap   bool
-	left   int // cells that are scrolled out at the left
+	column int // first visible cell, when not wrapped
 }
 
-// forget empties the window and follows what comes.
-func (w *window) forget() { *w = window{w: w.w, h: w.h, wrap: w.wrap, follow: true} }
+// reset empties the window and follows the end.
+func (w *window) reset() { *w = window{w: w.w, h: w.h, wrap: w.wrap, follow: true} }
 
-// held is how many lines are held: more than the window has, so that a change of
-// size need not wait for the disk.
-func (w *window) held() int {
+// capacity returns the number of lines to keep in memory: more than are visible, so
+// that small changes of size need no read.
+func (w *window) capacity() int {
 	const spare = 64
 	return max(w.h, 1) + spare
 }
 
-// toEnd is the wish for the end.
-func (w *window) toEnd() wish { return wish{above: w.held(), rows: w.h, keeps: !w.follow} }
+// endTarget returns the target for the end of the logs.
+func (w *window) endTarget() target {
+	return target{linesAbove: w.capacity(), rowsAbove: w.h, anchors: !w.follow}
+}
 
-// at stops following and wishes for a place, with so many rows above it.
-func (w *window) at(place engine.LogPos, above int) wish {
+// targetAt stops following and returns the target for a position, with rows above it.
+func (w *window) targetAt(pos engine.LogPos, above int) target {
 	w.follow = false
-	return wish{at: place, above: above, rows: above, keeps: true}
+	return target{pos: pos, linesAbove: above, rowsAbove: above, anchors: true}
 }
 
-// here is the wish for what is in view, which may have changed.
-func (w *window) here() wish {
-	if w.follow || w.stay == nil {
-		return w.toEnd()
+// currentTarget returns the target for the visible lines, which may have changed.
+func (w *window) currentTarget() target {
+	if w.follow || w.anchor == nil {
+		return w.endTarget()
 	}
-	return wish{at: w.stay, sub: w.staySub}
+	return target{pos: w.anchor, firstRow: w.anchorRow}
 }
 
-// by is the wish for what is some rows further down; false if that is in view. Up
-// stops following, going beyond the end resumes it.
-func (w *window) by(rows int) (wish, bool) {
+// scrollTarget returns the target for scrolling down by rows; false if there is
+// nothing to do. Up stops following; scrolling past the end resumes it.
+func (w *window) scrollTarget(rows int) (target, bool) {
 	switch {
 	case rows < 0:
 		w.follow = false
-		return wish{at: w.place(w.first), sub: w.sub, above: -rows, rows: -rows, keeps: true}, true
+		t := target{pos: w.posBefore(w.first), firstRow: w.firstRow, anchors: true}
+		t.linesAbove, t.rowsAbove = -rows, -rows
+		return t, true
 	case w.follow:
-		return wish{}, false
+		return target{}, false
 	case w.atEnd():
 		w.follow = true
-		return w.toEnd(), true
+		return w.endTarget(), true
 	}
-	line, sub := w.first, w.sub+rows
+	line, sub := w.first, w.firstRow+rows
 	for line < len(w.lines)-1 && sub >= w.height(line) {
 		sub -= w.height(line)
 		line++
 	}
-	return wish{at: w.place(line), sub: min(sub, w.height(line)-1), keeps: true, down: true}, true
+	return target{pos: w.posBefore(line), firstRow: min(sub, w.height(line)-1), anchors: true, scrollsDown: true}, true
 }
 
-// take shows a page that was read around the place of a wish, before which are so
-// many of its lines.
-func (w *window) take(p page, before int, of wish) {
+// show shows a page that was read for a target. The line at the target's position is
+// lines[before].
+func (w *window) show(p page, before int, t target) {
 	w.page = p
-	w.first, w.sub = before, of.sub
-	w.climb(of.rows)
-	w.settled()
-	w.settle()
-	if of.keeps {
-		w.settled()
+	w.first, w.firstRow = before, t.firstRow
+	w.moveTopUp(t.rowsAbove)
+	w.setAnchor()
+	w.restoreTop()
+	if t.anchors {
+		w.setAnchor()
 	}
 }
 
-// climb moves the top of the window up by rows, as far as lines go.
-func (w *window) climb(rows int) {
-	for rows > 0 && (w.sub > 0 || w.first > 0) {
-		if w.sub == 0 {
+// moveTopUp moves the top of the window up by rows, at most to the first line in memory.
+func (w *window) moveTopUp(rows int) {
+	for rows > 0 && (w.firstRow > 0 || w.first > 0) {
+		if w.firstRow == 0 {
 			w.first--
-			w.sub = w.height(w.first)
+			w.firstRow = w.height(w.first)
 		}
-		n := min(w.sub, rows)
-		w.sub, rows = w.sub-n, rows-n
+		n := min(w.firstRow, rows)
+		w.firstRow, rows = w.firstRow-n, rows-n
 	}
 }
 
-// settle finds the top of the window among the lines that are held.
-func (w *window) settle() {
+// restoreTop sets the top of the window from the anchor, or from the end when following.
+func (w *window) restoreTop() {
 	if w.follow {
-		w.first, w.sub = len(w.lines), 0
-		w.climb(w.h)
+		w.first, w.firstRow = len(w.lines), 0
+		w.moveTopUp(w.h)
 		return
 	}
-	w.first, w.sub = w.stayAt, 0
+	w.first, w.firstRow = w.anchorLine, 0
 	if w.first < len(w.lines) {
-		w.sub = min(w.staySub, w.height(w.first)-1)
+		w.firstRow = min(w.anchorRow, w.height(w.first)-1)
 	}
-	if short := w.h - w.rowsFrom(w.first, w.sub); short > 0 && w.bottom {
-		w.climb(short)
+	if short := w.h - w.rowsFrom(w.first, w.firstRow); short > 0 && w.hasEnd {
+		w.moveTopUp(short)
 	}
 }
 
-// settled makes the top of the window the place that stays.
-func (w *window) settled() {
-	w.stay, w.stayAt, w.staySub = w.place(w.first), w.first, w.sub
+// setAnchor makes the top of the window the anchor.
+func (w *window) setAnchor() {
+	w.anchor, w.anchorLine, w.anchorRow = w.posBefore(w.first), w.first, w.firstRow
 }
 
-// hold stops following; what is in view stays.
-func (w *window) hold() {
+// unfollow stops following. The visible lines stay.
+func (w *window) unfollow() {
 	if w.follow {
 		w.follow = false
-		w.settled()
+		w.setAnchor()
 	}
 }
 
-// restarted tells that a log begins anew.
-func (w *window) restarted(file int) {
-	if w.stay != nil {
-		w.stay[file], w.staySub = 0, 0
+// handleRestart moves the anchor to the start of a log that was truncated or replaced.
+func (w *window) handleRestart(file int) {
+	if w.anchor != nil {
+		w.anchor[file], w.anchorRow = 0, 0
 	}
 }
 
-// full says that the window has no gap that a line of the log could fill.
-func (w *window) full() bool {
-	return w.rowsFrom(w.first, w.sub) >= w.h || w.top && w.bottom
+// isFull reports whether the window is filled, or shows all lines of the logs.
+func (w *window) isFull() bool {
+	return w.rowsFrom(w.first, w.firstRow) >= w.h || w.hasStart && w.hasEnd
 }
 
-// atEnd says that the last row is in the window.
-func (w *window) atEnd() bool { return w.bottom && w.rowsFrom(w.first, w.sub) <= w.h }
+// atEnd reports whether the last row of the logs is visible.
+func (w *window) atEnd() bool { return w.hasEnd && w.rowsFrom(w.first, w.firstRow) <= w.h }
 
-// rowsFrom is how many rows there are from a row of a line on, at most a window and one more.
+// rowsFrom returns the number of rows from a row of a line on, counting little more than fit the window.
 func (w *window) rowsFrom(line, sub int) int {
 	n := -sub
 	for i := line; i < len(w.lines) && n <= w.h; i++ {
@@ -168,24 +172,24 @@ func (w *window) rowsFrom(line, sub int) int {
 	return n
 }
 
-// height is how many rows a line takes.
+// height returns the number of rows of a line.
 func (w *window) height(i int) int {
 	if !w.wrap {
 		return 1
 	}
-	return max((cellsOf(textOf(w.lines[i]))+w.w-1)/w.w, 1)
+	return max((cellWidth(lineText(w.lines[i]))+w.w-1)/w.w, 1)
 }
 
-// place is the place before a line.
-func (w *window) place(i int) engine.LogPos {
-	at := slices.Clone(w.head)
+// posBefore returns the position before a line.
+func (w *window) posBefore(i int) engine.LogPos {
+	at := slices.Clone(w.start)
 	for _, l := range w.lines[:min(i, len(w.lines))] {
 		at = at.After(l)
 	}
 	return at
 }
 
-// lineNumber is the number of a line, from 1; 0: not known.
+// lineNumber returns the number of a line, from 1; 0: unknown.
 func (w *window) lineNumber(i int) int64 {
 	n := w.number
 	for k := 1; k <= min(i, len(w.lines)-1) && n > 0; k++ {
@@ -196,12 +200,12 @@ func (w *window) lineNumber(i int) int64 {
 	return n
 }
 
-// shown are the lines of which at least a row is in the window.
-func (w *window) shown() []engine.LogLine {
-	if w.first >= len(w.lines) { // a window without height
+// visibleLines returns the lines with at least one visible row.
+func (w *window) visibleLines() []engine.LogLine {
+	if w.first >= len(w.lines) { // the window has no rows
 		return nil
 	}
-	last, rows := w.first, w.height(w.first)-w.sub
+	last, rows := w.first, w.height(w.first)-w.firstRow
 	for last < len(w.lines)-1 && rows < w.h {
 		last++
 		rows += w.height(last)
@@ -210,53 +214,53 @@ func (w *window) shown() []engine.LogLine {
 }
 
 func (w *window) inView(l engine.LogLine) bool {
-	return slices.ContainsFunc(w.shown(), func(x engine.LogLine) bool { return same(x, l) })
+	return slices.ContainsFunc(w.visibleLines(), func(x engine.LogLine) bool { return sameLine(x, l) })
 }
 
-// edge is where a search goes on: behind or before a line that is held, or else at
-// the edge of the window.
-func (w *window) edge(from *engine.LogLine, back bool) engine.LogPos {
+// searchStart returns where a search continues: after or before the last match if it
+// is in memory, or else at an edge of the window.
+func (w *window) searchStart(from *engine.LogLine, back bool) engine.LogPos {
 	if from != nil {
 		for i, l := range w.lines {
-			if same(l, *from) && back {
-				return w.place(i)
-			} else if same(l, *from) {
-				return w.place(i + 1)
+			if sameLine(l, *from) && back {
+				return w.posBefore(i)
+			} else if sameLine(l, *from) {
+				return w.posBefore(i + 1)
 			}
 		}
 	}
 	if w.follow || back && from == nil {
-		return w.bottomEdge()
+		return w.visibleEnd()
 	}
-	return w.place(w.first)
+	return w.posBefore(w.first)
 }
 
-// bottomEdge is the place behind the last line in view.
-func (w *window) bottomEdge() engine.LogPos { return w.place(w.first + len(w.shown())) }
+// visibleEnd returns the position after the last visible line.
+func (w *window) visibleEnd() engine.LogPos { return w.posBefore(w.first + len(w.visibleLines())) }
 
-// rewrap turns the wrapping of lines on or off.
-func (w *window) rewrap() { w.wrap, w.left, w.sub, w.staySub = !w.wrap, 0, 0, 0 }
+// toggleWrap turns line wrapping on or off.
+func (w *window) toggleWrap() { w.wrap, w.column, w.firstRow, w.anchorRow = !w.wrap, 0, 0, 0 }
 
-// shift scrolls sideways.
-func (w *window) shift(by int) {
-	if w.left = max(w.left+by, 0); by < 0 {
+// scrollSideways scrolls by cells, to the right if by is positive.
+func (w *window) scrollSideways(by int) {
+	if w.column = max(w.column+by, 0); by < 0 {
 		return
 	}
 	widest := 0
-	for _, l := range w.shown() {
-		widest = max(widest, cellsOf(textOf(l)))
+	for _, l := range w.visibleLines() {
+		widest = max(widest, cellWidth(lineText(l)))
 	}
-	w.left = min(w.left, max(widest-w.w/2, 0))
+	w.column = min(w.column, max(widest-w.w/2, 0))
 }
 
-// aim scrolls sideways to a part of a text unless it is in view.
-func (w *window) aim(text string, from, to int) {
-	lo, hi := cellsOf(text[:from]), cellsOf(text[:to])
+// revealCells scrolls sideways to bytes from to to of a text unless they are visible.
+func (w *window) revealCells(text string, from, to int) {
+	lo, hi := cellWidth(text[:from]), cellWidth(text[:to])
 	switch {
-	case w.wrap || lo >= w.left && hi <= w.left+w.w:
+	case w.wrap || lo >= w.column && hi <= w.column+w.w:
 	case hi <= w.w:
-		w.left = 0
+		w.column = 0
 	default:
-		w.left = max(lo-w.w/4, 0)
+		w.column = max(lo-w.w/4, 0)
 	}
 }

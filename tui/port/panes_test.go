@@ -483,7 +483,7 @@ func TestViewerAlone(t *testing.T) {
 type updater struct{ v *viewer }
 
 func (u updater) Update(msg tea.Msg) tea.Cmd {
-	return tea.Batch(u.v.pane.Update(msg.(logs.Msg)), u.v.pane.Settle())
+	return tea.Batch(u.v.pane.Update(msg.(logs.Msg)), u.v.pane.Fill())
 }
 
 func TestCandidateRow(t *testing.T) {

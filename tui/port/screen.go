@@ -120,7 +120,7 @@ func (s *Screen) SetSize(w, h int) {
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	cmd := s.update(msg)
 	if s.viewer.shown() {
-		cmd = tea.Batch(cmd, s.viewer.pane.Settle())
+		cmd = tea.Batch(cmd, s.viewer.pane.Fill())
 	}
 	return cmd
 }

@@ -57,7 +57,7 @@ func (v *viewer) show(at int) tea.Cmd {
 		name += fmt.Sprintf("  place %d of %d", at+1, n)
 	}
 	file := logs.Log{Name: name, Path: filepath.Join(v.dir, e.Artifact)}
-	return v.pane.OpenAt(file, logs.Place{Line: int64(e.Line), Column: e.Column, Length: len(e.Raw)})
+	return v.pane.OpenAt(file, logs.Location{Line: int64(e.Line), Column: e.Column, Length: len(e.Raw)})
 }
 
 // leave closes what is open, whatever it is at.

@@ -98,14 +98,14 @@ func TestViewerSearches(t *testing.T) {
 		t.Errorf("first hit:\n%s", v)
 	}
 	if v := look("n"); !strings.Contains(v, "▸  88881  line 88881") {
-		t.Errorf("next hit:\n%s", v)
+		t.Errorf("next match:\n%s", v)
 	}
 	if v := look("N", "N"); !strings.Contains(v, "▸   8888  line 8888 ") {
-		t.Errorf("hit before:\n%s", v)
+		t.Errorf("previous match:\n%s", v)
 	}
 	press(s, "/", "ctrl+u")
 	press(s, word("no such text")...)
-	if v := look("enter"); !strings.Contains(v, "/no such text · nowhere") {
+	if v := look("enter"); !strings.Contains(v, "/no such text · no match") {
 		t.Errorf("no hit:\n%s", v)
 	}
 	if s.Leave(); s.viewer.shown() {
