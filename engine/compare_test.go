@@ -17,13 +17,13 @@ import (
 
 const sampleRun = "../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
-// comparer compares runs by their paths.
+// comparer compares runs by path.
 func comparer(t *testing.T) *Engine {
 	t.Helper()
 	return &Engine{Store: runstest.New(t).Store, band: 0.02}
 }
 
-// ours makes a run of this program out of the sample's outputs.
+// ours makes a recorded run of this program from the outputs of the sample.
 func ours(t *testing.T, id string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), id)
@@ -55,7 +55,7 @@ func ours(t *testing.T, id string) string {
 	return dir
 }
 
-// TestCurve: 5 prefill workers of 4 GPUs and one decode worker of 32.
+// The sample has 5 prefill workers with 4 GPUs each and one decode worker with 32.
 func TestCurve(t *testing.T) {
 	t.Parallel()
 	c := comparer(t)

@@ -9,8 +9,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/submit"
 )
 
-// What is missing is a fact like any other.
-func TestLook(t *testing.T) {
+func TestDoctor(t *testing.T) {
 	bin := t.TempDir()
 	sbatch := []byte("#!/bin/sh\necho slurm 24.05\necho more\n")
 	if err := os.WriteFile(filepath.Join(bin, "sbatch"), sbatch, 0o755); err != nil {
@@ -28,7 +27,7 @@ func TestLook(t *testing.T) {
 		here, away = away, here
 	}
 	e := &Engine{
-		Submitter: submit.New(submit.Options{Program: cluster}), // any file will do
+		Submitter: submit.New(submit.Options{Program: cluster}), // any existing file
 		Paths:     Paths{Config: filepath.Join(dir, "none.yaml"), State: dir, Output: dir},
 		opt:       Options{Version: "1", Program: cluster, Getenv: func(name string) string { return env[name] }},
 	}

@@ -10,7 +10,7 @@ import (
 
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
-	for text, says := range map[string]string{
+	for text, wantErr := range map[string]string{
 		"":                    "<nil>",
 		"band_percent: 1.5\n": "<nil>",
 		"tiers: [{name: a, speed_floor_tok_s: 40, ttft_ceiling_s: 5}]": "<nil>",
@@ -21,8 +21,8 @@ func TestConfiguration(t *testing.T) {
 		"stall_seconds: 100000\n": "stall_seconds must be between 0 and 86400, got 100000",
 	} {
 		_, err := readConfig(write(t, text), none)
-		if !strings.Contains(fmt.Sprint(err), says) {
-			t.Errorf("%q: %v, want %q", text, err, says)
+		if !strings.Contains(fmt.Sprint(err), wantErr) {
+			t.Errorf("%q: %v, want %q", text, err, wantErr)
 		}
 	}
 	c, err := readConfig(filepath.Join(t.TempDir(), "none.yaml"), none)
@@ -31,15 +31,15 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// Of two times between questions to squeue the longer one holds, and the site's word
-// on silence.
-func TestSettingsOfASite(t *testing.T) {
+// The longer queue interval of configuration and environment applies. The stall limit of the
+// environment overrides the configured one.
+func TestEnvironmentSettings(t *testing.T) {
 	t.Parallel()
 	path := write(t, "queue_seconds: 20\nstall_seconds: 60\n")
 	for _, c := range []struct {
 		queue, stall         string
 		queueWant, stallWant float64
-		says                 string
+		wantErr              string
 	}{
 		{"", "", 20, 60, ""},
 		{"10", "5", 20, 5, ""},
@@ -51,9 +51,9 @@ func TestSettingsOfASite(t *testing.T) {
 		got, err := readConfig(path, func(name string) string {
 			return map[string]string{queueEnv: c.queue, stallEnv: c.stall}[name]
 		})
-		if c.says != "" {
-			if err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%q and %q: %v, want %q", c.queue, c.stall, err, c.says)
+		if c.wantErr != "" {
+			if err == nil || !strings.Contains(err.Error(), c.wantErr) {
+				t.Errorf("%q and %q: %v, want %q", c.queue, c.stall, err, c.wantErr)
 			}
 			continue
 		}

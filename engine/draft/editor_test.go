@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What was written is not lost when the editor fails after it; a copy nobody touched is.
-func TestAFailedEditorKeepsWhatWasWritten(t *testing.T) {
+// The copy is kept if the editor fails after it was changed, and removed otherwise.
+func TestFailedEditorKeepsChangedCopy(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for script, kept := range map[string]bool{
 		"echo mine >\"$1\"; exit 1": true,
@@ -43,7 +43,7 @@ func TestAFailedEditorKeepsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// The editor's words are split as a shell does, and what it leaves comes back.
+// The editor variable is split like a shell command, and the edited text is returned.
 func TestEditorCommand(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "my editor")
@@ -57,11 +57,11 @@ func TestEditorCommand(t *testing.T) {
 		{"quoted", "", `"` + script + `" '-x y'`, "-x y:r.yaml\n", "text\nmore", ""},
 		{"visual first", `'` + script + `' -v`, "false", "-v:r.yaml\n", "text\nmore", ""},
 		{"variables", "", `'` + script + `' "$FLAG"`, "of the user:r.yaml\n", "text\nmore", ""},
-		{"none", "", " ", "", "", "no command in"},
-		{"half a quote", "", `vi "`, "", "", "set EDITOR"},
-		{"no command is run to find it", "", "$(touch /tmp/agentperf-never)", "", "", "set EDITOR"},
+		{"empty", "", " ", "", "", "no command in"},
+		{"unclosed quote", "", `vi "`, "", "", "set EDITOR"},
+		{"command substitution is not run", "", "$(touch /tmp/agentperf-never)", "", "", "set EDITOR"},
 		{"fails", "", "false", "", "", "the text is unchanged"},
-		{"not there", "", "/nowhere/vi", "", "", "/nowhere/vi"},
+		{"not found", "", "/nowhere/vi", "", "", "/nowhere/vi"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestEditorCommand(t *testing.T) {
 				return
 			}
 			if err != nil || h.Result() != c.want || out.String() != c.out {
-				t.Errorf("%q, says %q: %v", h.Result(), out.String(), err)
+				t.Errorf("%q, output %q: %v", h.Result(), out.String(), err)
 			}
 		})
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What someone else wrote meanwhile is not written over.
-func TestSaveRefusesWhatChangedMeanwhile(t *testing.T) {
+// Save does not overwrite changes that someone else has made.
+func TestSaveDetectsChangedFile(t *testing.T) {
 	t.Parallel()
 	d := drafts(t, nil)
 	path := filepath.Join(t.TempDir(), "r.yaml")

@@ -16,8 +16,8 @@ func drafts(t *testing.T, env map[string]string) *Drafts {
 	})
 }
 
-// What was not saved is found again by another program, by its user alone, and is
-// gone when it is dropped or the same as the file.
+// Unsaved changes can be read by another process of the same user only. They are gone once
+// they are discarded or equal to the file.
 func TestUnsaved(t *testing.T) {
 	t.Parallel()
 	d := drafts(t, nil)
@@ -51,7 +51,7 @@ func TestUnsaved(t *testing.T) {
 	}
 }
 
-func TestUnsavedBroken(t *testing.T) {
+func TestUnsavedCorruptFile(t *testing.T) {
 	t.Parallel()
 	d := drafts(t, nil)
 	path := filepath.Join(t.TempDir(), "r.yaml")

@@ -12,7 +12,7 @@ var start = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
-func TestAppendGoesOnAfterATornLine(t *testing.T) {
+func TestAppendAfterIncompleteLine(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), FileName)
 	now := func() time.Time { return start }
@@ -32,7 +32,7 @@ func TestAppendGoesOnAfterATornLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString(`{"v":1,"seq":3,"kind":"in`); err != nil { // the machine stopped here
+	if _, err := f.WriteString(`{"v":1,"seq":3,"kind":"in`); err != nil { // the write was interrupted here
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -53,7 +53,7 @@ func TestAppendGoesOnAfterATornLine(t *testing.T) {
 	}
 }
 
-func TestParseRefusesWhatIsNoEvent(t *testing.T) {
+func TestParseInvalid(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"", "x", "[]", `{"v":1}`, `{"kind":"info"}`, `{"v":1,"kind":"info"`, `{"v":1,"kind":"info","t":"never"}`,
@@ -78,9 +78,8 @@ func state(seconds int, s State, why string, code ...int) Event {
 	return e
 }
 
-// The two event logs may be read in any order between them: what they add up to is
-// the same.
-func TestStatusDoesNotDependOnTheOrderOfTheFiles(t *testing.T) {
+// The status does not depend on how the events of the two files are interleaved.
+func TestStatusOfInterleavedFiles(t *testing.T) {
 	t.Parallel()
 	orchestrator := []Event{state(0, Starting, ""), state(5, Ready, ""), state(40, Post, ""), state(42, Done, "", 0)}
 	client := []Event{
@@ -104,7 +103,7 @@ func TestStatusDoesNotDependOnTheOrderOfTheFiles(t *testing.T) {
 	}
 }
 
-func TestStatusInTheMiddle(t *testing.T) {
+func TestStatusBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	code := 1
 	for _, c := range []struct {
@@ -113,15 +112,15 @@ func TestStatusInTheMiddle(t *testing.T) {
 		state  State
 		why    string
 	}{
-		{"nothing", nil, "", ""},
-		{"client measures", []Event{state(0, Starting, ""), state(5, Ready, ""), phase(0, 12, Measuring, "")}, Measuring, ""},
+		{"no events", nil, "", ""},
+		{"measuring", []Event{state(0, Starting, ""), state(5, Ready, ""), phase(0, 12, Measuring, "")}, Measuring, ""},
 		{"second phase", []Event{state(5, Ready, ""), phase(0, 38, Post, "criteria"), phase(1, 39, Ramp, "")}, Ramp, ""},
 		{
 			"failed while it measures", []Event{
 				phase(0, 12, Measuring, ""), state(20, Post, ""), state(21, Failed, "decode_0 exited", 1),
 			}, Failed, "decode_0 exited",
 		},
-		{"a late word of the client", []Event{state(21, Failed, "x", 1), phase(0, 22, Post, "interrupted")}, Failed, "x"},
+		{"late event of the client", []Event{state(21, Failed, "x", 1), phase(0, 22, Post, "interrupted")}, Failed, "x"},
 	} {
 		var s Status
 		for _, e := range c.events {
@@ -133,7 +132,7 @@ func TestStatusInTheMiddle(t *testing.T) {
 	}
 	var s Status
 	s.Apply(Event{T: at(0), Kind: StepStart, Step: "client", Data: Data{Log: "benchmark.out"}})
-	s.Apply(Event{T: at(1), Kind: StepReady, Step: "nobody"})
+	s.Apply(Event{T: at(1), Kind: StepReady, Step: "unknown"})
 	s.Apply(Event{T: at(3), Kind: StepExit, Step: "client", Data: Data{ExitCode: &code}})
 	if len(s.Steps) != 1 || s.Steps[0].State != "exited" || s.ClientExitCode == nil || *s.ClientExitCode != 1 {
 		t.Errorf("steps %+v, client %v", s.Steps, s.ClientExitCode)

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// BenchmarkChaos is TestChaos with seeds of its own for fifty seconds, which
-// makes five minutes of six runs. One writer's life is short, since it keeps in
-// memory what its file holds.
+// BenchmarkChaos runs TestChaos with other seeds for 50 s, so that six runs take five minutes.
+// It restarts the writer often, because a writer keeps the content of its file in memory.
 func BenchmarkChaos(b *testing.B) {
 	if testing.Short() {
 		b.Skip("takes fifty seconds")
@@ -28,7 +27,7 @@ func BenchmarkChaos(b *testing.B) {
 	b.ReportMetric(float64(lives), "writers")
 }
 
-// BenchmarkAppend is the time from a line's write to its delivery.
+// BenchmarkAppend measures the time from the write of a line to its delivery.
 func BenchmarkAppend(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "f")
 	c := start(b, path, Options{})
@@ -42,7 +41,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkFinishedFile reads request rows that are all there.
+// BenchmarkFinishedFile reads a complete file of request rows.
 func BenchmarkFinishedFile(b *testing.B) {
 	const lines = 100_000
 	path := filepath.Join(b.TempDir(), "f")

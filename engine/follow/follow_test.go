@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fast polls quickly, so that no test waits for seconds.
+// fast polls often, so that tests do not wait for seconds.
 func fast(events bool) Options {
 	return Options{Poll: 8 * time.Millisecond, noEvents: !events}
 }
@@ -49,8 +49,8 @@ func add(t testing.TB, path, text string) {
 	}
 }
 
-// until reads chunks until n lines have come, or the channel is closed. A
-// restart empties what was collected.
+// until reads chunks until it has n lines or the channel is closed. A restart discards the
+// lines so far.
 func until(t testing.TB, c <-chan Chunk, n int) (lines []string, last Chunk) {
 	t.Helper()
 	restarted := false
@@ -74,7 +74,7 @@ func until(t testing.TB, c <-chan Chunk, n int) (lines []string, last Chunk) {
 	return lines, last
 }
 
-// all reads to the close of the channel.
+// all reads until the channel is closed.
 func all(t testing.TB, c <-chan Chunk) (lines []string, last Chunk, skipped int) {
 	t.Helper()
 	for ch := range c {
@@ -112,7 +112,7 @@ func TestFinishedFile(t *testing.T) {
 		{name: "empty"},
 		{name: "two lines", text: "a\nbc\n", want: []string{"a", "bc"}, offset: 5},
 		{name: "half line held back", text: "a\nbc", want: []string{"a"}, offset: 2},
-		{name: "half line asked for", text: "a\nbc", opt: Options{FinalPartial: true}, want: []string{"a", "bc"}, offset: 4},
+		{name: "final partial line", text: "a\nbc", opt: Options{FinalPartial: true}, want: []string{"a", "bc"}, offset: 4},
 		{name: "bytes untouched", text: "\x00\xff\x1b[1m\r\n\n", want: []string{"\x00\xff\x1b[1m\r", ""}, offset: 9},
 		{name: "from the middle", text: "a\nbc\nd\n", opt: Options{From: 2}, want: []string{"bc", "d"}, offset: 7},
 		{name: "from the end", text: "a\n", opt: Options{From: 2}},
@@ -149,7 +149,7 @@ func TestFinishedFile(t *testing.T) {
 	}
 }
 
-func TestNothingThere(t *testing.T) {
+func TestMissingFile(t *testing.T) {
 	t.Parallel()
 	lines, _, _ := all(t, start(t, filepath.Join(t.TempDir(), "no", "such"), Options{Stop: closed()}))
 	if lines != nil {
@@ -157,7 +157,7 @@ func TestNothingThere(t *testing.T) {
 	}
 }
 
-func TestBadOptions(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	for _, opt := range []Options{{From: -1}, {MaxLine: -1}, {Poll: -1}} {
 		if _, err := File(t.Context(), "f", opt); err == nil {
@@ -189,8 +189,7 @@ func TestChunksAreBounded(t *testing.T) {
 	}
 }
 
-// TestLive runs through what happens to a file while it is followed, with
-// inotify and without.
+// TestLive tests changes to a file while it is followed, with and without inotify.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	for _, events := range []bool{true, false} {
@@ -240,11 +239,11 @@ func TestLive(t *testing.T) {
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			write(t, path, "folder\n")
-			step("folder vanished and back", true, 7, "folder")
+			write(t, path, "back\n")
+			step("directory removed and created again", true, 5, "back")
 			add(t, path, "last\nhalf")
 			close(stop)
-			step("last", false, 12, "last")
+			step("last", false, 10, "last")
 			if ch, ok := <-c; ok {
 				t.Fatalf("chunk after the stop: %+v", ch)
 			}
@@ -252,9 +251,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestVanishedFileIsReadToItsEnd: what a held file still got after it was
-// renamed away is not lost.
-func TestVanishedFileIsReadToItsEnd(t *testing.T) {
+// Lines that are written to a file after it was renamed are delivered too.
+func TestRenamedFileIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, "a\n")
@@ -278,7 +276,7 @@ func TestNotAFile(t *testing.T) {
 	c := start(t, path, fast(true))
 	ch := <-c
 	if ch.Err == nil || !strings.Contains(ch.Err.Error(), "is a directory, not a regular file") {
-		t.Fatalf("got %+v, want an error that says folder", ch)
+		t.Fatalf("got %+v, want an error with directory", ch)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -289,7 +287,7 @@ func TestNotAFile(t *testing.T) {
 	}
 }
 
-func TestContextEndsIt(t *testing.T) {
+func TestCancel(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "f")
 	write(t, path, strings.Repeat("x\n", 5000))
@@ -298,14 +296,14 @@ func TestContextEndsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-c // one chunk of many; nobody takes the next
+	<-c // one chunk of many; the next one is not received
 	cancel()
-	for range c { // the channel must get closed
+	for range c { // until the channel is closed
 	}
 }
 
-// TestChaos lets a writer do random bounded steps and compares what a receiver
-// that honours Restarted ends up with to what is in the file in the end.
+// TestChaos lets a writer make random changes. It compares the lines that a receiver has in
+// the end, considering Restarted, with the content of the file.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -317,7 +315,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// TestChaosForLonger is the same with other writers for ten seconds.
+// TestChaosForLonger runs TestChaos with other writers for ten seconds.
 func TestChaosForLonger(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -330,7 +328,7 @@ func TestChaosForLonger(t *testing.T) {
 	}
 }
 
-// chaos goes on until done says so, and gives the lines that were written.
+// chaos runs until done returns true, and returns the number of written lines.
 func chaos(t testing.TB, seed uint64, done func() bool) int {
 	t.Helper()
 	w := &writer{t: t, rng: rand.New(rand.NewPCG(seed, 7)), path: filepath.Join(t.TempDir(), "f"), destroys: seed%2 == 1}
@@ -375,7 +373,7 @@ func chaos(t testing.TB, seed uint64, done func() bool) int {
 	return w.n
 }
 
-// writer knows what the file holds after each of its steps.
+// writer changes a file and records its expected content.
 type writer struct {
 	t        testing.TB
 	rng      *rand.Rand
@@ -409,13 +407,13 @@ func (w *writer) step() {
 	default:
 		w.content.WriteString(text)
 		add(w.t, w.path, text)
-		if k == 3 { // long enough for a look to find the file quiet
+		if k == 3 { // long enough for a read to find no growth
 			<-time.After(time.Duration(w.rng.IntN(40)) * time.Millisecond)
 		}
 	}
 }
 
-// text is some numbered lines, and often the beginning of one more.
+// text returns some numbered lines, often followed by an incomplete one.
 func (w *writer) text() string {
 	var b strings.Builder
 	for range 1 + w.rng.IntN(30) {

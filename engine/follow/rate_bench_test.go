@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// writerVariable makes the test program write numbered lines to a file and nothing
-// else, so that the reader's own time can be measured.
+// writerVariable makes the test binary only write numbered lines to a file, so that the CPU time
+// of the reader can be measured separately.
 const writerVariable = "AGENTPERF_BENCH_WRITE"
 
 const (
@@ -33,8 +33,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// writeSteadily writes 20,000 lines a second, some milliseconds' at once as a
-// program with a buffer does.
+// writeSteadily writes 20,000 lines per second, in batches like a program with a buffer.
 func writeSteadily(path string) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -61,8 +60,8 @@ func writeSteadily(path string) error {
 	return nil
 }
 
-// BenchmarkRate follows a file that grows by 20,000 lines a second for ten seconds,
-// and says which part of a core that took and how many lines were lost.
+// BenchmarkRate follows a file that grows by 20,000 lines per second for ten seconds, and
+// reports the CPU usage and the number of lost lines.
 func BenchmarkRate(b *testing.B) {
 	if testing.Short() {
 		b.Skip("takes ten seconds")
@@ -117,7 +116,7 @@ func indexSpace(l []byte) int {
 	return -1
 }
 
-// cpu is the processor time that this process has used.
+// cpu returns the CPU time of this process.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -127,8 +126,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkSilent is the time from a line's write to its delivery on a file system
-// that tells of nothing, with the pauses that are used.
+// BenchmarkSilent measures the time from the write of a line to its delivery on a file system
+// without inotify events, with the default poll interval.
 func BenchmarkSilent(b *testing.B) {
 	branch, mount := union(b)
 	written := filepath.Join(branch, "f")
@@ -146,7 +145,7 @@ func BenchmarkSilent(b *testing.B) {
 		worst = max(worst, time.Since(began))
 	}
 	cancel()
-	for range c { // the file is closed before the union is unmounted
+	for range c { // wait until the file is closed, so that the union can be unmounted
 	}
 	b.ReportMetric(worst.Seconds(), "s-at-worst")
 	b.ReportMetric(defaultPoll.Seconds(), "s-longest-pause")

@@ -32,7 +32,7 @@ func TestHashFile(t *testing.T) {
 		f.Hashed != hashedWhole || f.Size != 3 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	// Beyond the limit a file is its size and its ends: a change in the middle is not seen, any other is.
+	// Of a file above the limit only the size and the ends count; a change in the middle is not detected.
 	text := strings.Repeat("x", 3*endBytes)
 	of := func(text string) string {
 		f, err := hashFile("", write(t, dir+"/large", text), 1024)
@@ -88,7 +88,7 @@ func TestInspectModel(t *testing.T) {
 	}
 }
 
-func TestPartsAddUp(t *testing.T) {
+func TestMerge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if id, err := Read(dir, dir); err != nil || id.Version != 0 {

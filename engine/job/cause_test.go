@@ -11,35 +11,35 @@ func TestCause(t *testing.T) {
 	for _, c := range []struct {
 		name, log, want string
 	}{
-		{"nothing", "", ""},
+		{"empty", "", ""},
 		{"blank", "\n  \n", ""},
-		{"no sign of one", "loading weights\nbye\n\n", "; last log line: bye"},
+		{"no cause", "loading weights\nbye\n\n", "; last log line: bye"},
 		{
-			"Slurm's echo alone", "srun: error: n1: task 0: Exited with exit code 1\n",
+			"only an echo of Slurm", "srun: error: n1: task 0: Exited with exit code 1\n",
 			"; last log line: srun: error: n1: task 0: Exited with exit code 1",
 		},
 		{
-			"before the echo",
+			"line before the echo of Slurm",
 			"loading\nno more licences\nslurmstepd-n1: error: x\nsrun: error: n1: task 0: Exited with exit code 1\n",
 			"; last log line: no more licences",
 		},
 		{
-			"the first of a cascade", "CUDA error: an illegal memory access\nNCCL error: remote\nRuntimeError: worker died\n",
+			"first of several", "CUDA error: an illegal memory access\nNCCL error: remote\nRuntimeError: worker died\n",
 			"; log: CUDA error: an illegal memory access",
 		},
 		{
-			"a grave one beats a plain one",
+			"certain cause before likely one",
 			"ImportError: optional module not found\ntorch.OutOfMemoryError: CUDA out of memory\n",
 			"; log: torch.OutOfMemoryError: CUDA out of memory",
 		},
-		{"a plain one", "loading\nValueError: tp_size 3\nshutting down\n", "; log: ValueError: tp_size 3"},
+		{"likely cause", "loading\nValueError: tp_size 3\nshutting down\n", "; log: ValueError: tp_size 3"},
 		{
-			"what was raised",
+			"exception of a traceback",
 			"Traceback (most recent call last):\n  File \"x.py\", line 1, in error\n    fatal()\n" +
 				"KeyError: 'moe'\nfatal: later\n",
 			"; log: KeyError: 'moe'",
 		},
-		{"only talk of errors", "INFO fatal errors: none\n0 errors so far\nbye", "; last log line: bye"},
+		{"errors only mentioned", "INFO fatal errors: none\n0 errors so far\nbye", "; last log line: bye"},
 		{"long", strings.Repeat("é", 300), "; last log line: " + strings.Repeat("é", 100) + "…"},
 	} {
 		if got := causeFromLog([]byte(c.log)); got != c.want {

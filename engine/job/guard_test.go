@@ -13,9 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 )
 
-// A client that says nothing is told as stalled, and goes on; heard again, it is
-// stalled no more.
-func TestASilentClientIsTold(t *testing.T) {
+// A client without output is reported as stalled and continues. The stall ends with new output.
+func TestStalledClient(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "go")
 	steps := []plan.Step{{
@@ -47,21 +46,21 @@ func TestASilentClientIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told []float64
+	var stalls []float64
 	var status event.Status
 	for _, e := range events {
 		status.Apply(e)
 		if e.Kind == event.Stall {
-			told = append(told, e.Data.Seconds)
+			stalls = append(stalls, e.Data.Seconds)
 		}
 	}
-	if code != 7 || len(told) != 2 || told[0] < 0.2 || told[1] != 0 || !status.StalledSince.IsZero() {
-		t.Errorf("exit %d, stalls %v, stalled since %v", code, told, status.StalledSince)
+	if code != 7 || len(stalls) != 2 || stalls[0] < 0.2 || stalls[1] != 0 || !status.StalledSince.IsZero() {
+		t.Errorf("exit %d, stalls %v, stalled since %v", code, stalls, status.StalledSince)
 	}
 }
 
-// A run whose folder somebody removed stops, and leaves no process.
-func TestARunWithoutAFolderStops(t *testing.T) {
+// A run stops if its log directory is removed, and leaves no process.
+func TestRemovedLogDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "logs")
 	runner := local.NewRunner()
@@ -77,7 +76,7 @@ func TestARunWithoutAFolderStops(t *testing.T) {
 	steps := []plan.Step{
 		{Name: "client", Stage: plan.Client, Launch: self("hang", ""), Log: "../benchmark.out", EndsRun: true},
 	}
-	code, _ := job.Run(t.Context(), job.Options{ // its records are gone with the folder
+	code, _ := job.Run(t.Context(), job.Options{ // the records are gone, so the error does not matter
 		Plan: &plan.Plan{Name: "test", Steps: steps}, LogDir: dir, Runner: runner, Log: &log, Now: time.Now,
 	})
 	if code != 1 || !strings.Contains(log.String(), "directory was removed") {

@@ -22,7 +22,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// The test binary plays the steps: real processes that listen, die and hang.
+// The test binary also runs as the steps: real processes that listen, exit and hang.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "play" {
 		play(os.Args[2:])
@@ -34,7 +34,7 @@ func play(args []string) {
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
 	switch args[0] {
-	case "serve": // ready until TERM
+	case "serve": // ready until SIGTERM
 		go func() {
 			_ = http.ListenAndServe(args[1], http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				fmt.Fprint(w,
@@ -45,12 +45,12 @@ func play(args []string) {
 		fmt.Println("serving", args[1])
 		<-term
 		os.Exit(0)
-	case "exit": // says something, then ends with a code
+	case "exit": // prints a line and exits with a code
 		fmt.Println("\x1b[31mout of memory\x1b[0m")
 		var code int
 		_, _ = fmt.Sscan(args[1], &code)
 		os.Exit(code)
-	case "hang": // never ready, and deaf to TERM if told so
+	case "hang": // never ready; ignores SIGTERM if asked to
 		fmt.Println("hanging")
 		if args[1] == "deaf" {
 			signal.Ignore(syscall.SIGTERM)
@@ -58,7 +58,7 @@ func play(args []string) {
 		}
 		<-term
 		os.Exit(0)
-	case "until": // ends with a code once a file is there
+	case "until": // exits with a code once a file exists
 		for {
 			if _, err := os.Stat(args[1]); err == nil {
 				os.Exit(7)
@@ -74,7 +74,7 @@ func play(args []string) {
 
 func self(args ...string) []string { return append([]string{os.Args[0], "play"}, args...) }
 
-// harness is one run with its records.
+// harness is one run with its event log and log.
 type harness struct {
 	dir    string
 	events []event.Event
@@ -120,7 +120,7 @@ func execute(ctx context.Context, t *testing.T, steps []plan.Step, onEvent func(
 	return h
 }
 
-// safeBuffer is the orchestrator's log, and calls back on each line.
+// safeBuffer holds the orchestrator's log and calls a function for each line.
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -172,7 +172,7 @@ func client(args ...string) plan.Step {
 	return plan.Step{Name: "client", Stage: plan.Client, Launch: self(args...), Log: "benchmark.out", EndsRun: true}
 }
 
-func TestAGoodRun(t *testing.T) {
+func TestSuccessfulRun(t *testing.T) {
 	t.Parallel()
 	h := execute(t.Context(), t,
 		[]plan.Step{worker(t, "prefill_0"), worker(t, "decode_0"), frontend(t, 1, 1), client("exit", "0")}, nil)
@@ -192,7 +192,7 @@ func TestAGoodRun(t *testing.T) {
 	if h.status.Have != (event.Count{Prefill: 1, Decode: 1}) {
 		t.Errorf("health %+v: only generate endpoints count", h.status.Have)
 	}
-	// The words by which srt-slurm's own monitor tells the stage.
+	// srt-slurm's monitor recognizes the stage by these messages.
 	for _, words := range []string{
 		"Sweep Orchestrator\n", "Starting backend workers", "Starting frontend", "Polling http://",
 		"Server is healthy - starting benchmark", "Running AgentPerf benchmark", "[INFO] Cleanup",
@@ -219,7 +219,7 @@ func TestFailures(t *testing.T) {
 		name  string
 		steps []plan.Step
 		code  int
-		says  []string
+		want  []string
 	}{
 		{
 			"worker exits before ready",
@@ -270,7 +270,7 @@ func TestFailures(t *testing.T) {
 			if h.code != c.code || h.status.State != event.Failed || h.status.ExitCode == nil || *h.status.ExitCode != c.code {
 				t.Errorf("code %d, status %+v", h.code, h.status)
 			}
-			for _, s := range c.says {
+			for _, s := range c.want {
 				if !strings.Contains(h.status.Message, s) {
 					t.Errorf("message %q lacks %q", h.status.Message, s)
 				}
@@ -279,8 +279,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A worker that leaves while the client plays ends the run at once.
-func TestWorkerLeavesMidRun(t *testing.T) {
+// A worker that exits while the client is running ends the run at once.
+func TestWorkerExitsMidRun(t *testing.T) {
 	t.Parallel()
 	sign := filepath.Join(t.TempDir(), "leave")
 	w := plan.Step{Name: "decode_0", Stage: plan.Workers, Launch: self("until", sign), Log: "decode_0.out"}
@@ -297,8 +297,7 @@ func TestWorkerLeavesMidRun(t *testing.T) {
 	}
 }
 
-// A stop is noticed while servers come up and while the client plays, and the run
-// is called what the stop says.
+// A stop works while servers start and while the client is running. It sets the final state.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	hanging := worker(t, "prefill_0")
@@ -308,13 +307,13 @@ func TestStop(t *testing.T) {
 		steps    []plan.Step
 		state    event.State
 	}{
-		{"while a worker comes up", "Starting backend workers", []plan.Step{hanging, client("exit", "0")}, event.Cancelled},
+		{"while a worker starts", "Starting backend workers", []plan.Step{hanging, client("exit", "0")}, event.Cancelled},
 		{
 			"while the client plays", "Running AgentPerf benchmark",
 			[]plan.Step{worker(t, "prefill_0"), client("hang", "")},
 			event.Timeout,
 		},
-		{"a client that is deaf", "Running AgentPerf benchmark", []plan.Step{client("hang", "deaf")}, event.Cancelled},
+		{"client ignores SIGTERM", "Running AgentPerf benchmark", []plan.Step{client("hang", "deaf")}, event.Cancelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -331,7 +330,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Events call the client's step by the name that plans give it.
+// event.ClientStep is the name of the client step in plans.
 func TestClientStep(t *testing.T) {
 	t.Parallel()
 	if event.ClientStep != string(schema.Client) {
@@ -347,7 +346,7 @@ func TestUnboundPlanIsRefused(t *testing.T) {
 	}
 }
 
-// A worker whose engine is dead may live on: its log tells.
+// A fatal line in a log fails the run although the process of the worker keeps running.
 func TestFatalLogLine(t *testing.T) {
 	t.Parallel()
 	w := plan.Step{
@@ -361,8 +360,8 @@ func TestFatalLogLine(t *testing.T) {
 	}
 }
 
-// A scheduler's cancel ends steps and orchestrator at once, in any order.
-func TestAStopExplainsAFailureBeforeIt(t *testing.T) {
+// A cancellation by the scheduler stops the steps and the orchestrator at once, in any order.
+func TestStopExplainsEarlierFailure(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	dir := t.TempDir()

@@ -10,18 +10,18 @@ func TestCause(t *testing.T) {
 	}{
 		{"empty", "\n \n", "", false},
 		{"no error", "loading\nbye\n", "bye", false},
-		{"only what Slurm echoes", "srun: error: n1: x\n", "srun: error: n1: x", false},
-		{"before the echo", "no licences\nsrun: error: n1: x\n", "no licences", false},
-		{"the first of a cascade", "CUDA error: x\nRuntimeError: y\n", "CUDA error: x", true},
+		{"only an echo of Slurm", "srun: error: n1: x\n", "srun: error: n1: x", false},
+		{"line before the echo of Slurm", "no licences\nsrun: error: n1: x\n", "no licences", false},
+		{"first of several", "CUDA error: x\nRuntimeError: y\n", "CUDA error: x", true},
 		{
 			"grave beats likely", "ImportError: x\ntorch.OutOfMemoryError: CUDA out of memory\n",
 			"torch.OutOfMemoryError: CUDA out of memory", true,
 		},
-		{"likely", "loading\nValueError: tp_size 3\nbye\n", "ValueError: tp_size 3", true},
+		{"likely cause", "loading\nValueError: tp_size 3\nbye\n", "ValueError: tp_size 3", true},
 		{
 			"raised", "Traceback (most recent call last):\n  in error\nKeyError: 'moe'\nfatal: later\n", "KeyError: 'moe'", true,
 		},
-		{"mention", "INFO fatal errors: none\n0 errors so far\nbye", "bye", false},
+		{"errors only mentioned", "INFO fatal errors: none\n0 errors so far\nbye", "bye", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -24,9 +24,8 @@ func TestSeverityOf(t *testing.T) {
 	}
 }
 
-// A search for lines of severity Error looks for the words before it judges a line:
-// no such line may lack them.
-func TestErrorsHaveAWord(t *testing.T) {
+// A search for errors first searches for ErrorWords, so every error line must contain one.
+func TestErrorLinesContainErrorWords(t *testing.T) {
 	t.Parallel()
 	words := ErrorWords()
 	for _, level := range []string{"ERROR", "CRITICAL", "FATAL"} {
@@ -36,7 +35,7 @@ func TestErrorsHaveAWord(t *testing.T) {
 			t.Errorf("%q: severity %d, has a word: %v", text, SeverityOf(text), has)
 		}
 	}
-	words[0] = "" // a copy
+	words[0] = "" // must not change the package's list
 	if SeverityOf("plain") != Plain {
 		t.Error("a caller can change the words")
 	}

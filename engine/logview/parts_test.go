@@ -18,7 +18,7 @@ func fileView(t testing.TB, text string) *View {
 	return v
 }
 
-// joined is the text that lines were cut from, without line ends.
+// joined returns the joined text of parts, without line ends.
 func joined(lines []Line) []string {
 	var out []string
 	for _, l := range lines {
@@ -31,15 +31,14 @@ func joined(lines []Line) []string {
 	return out
 }
 
-// In parts nothing of a file is left out, and they are the same both ways, wherever
-// long lines begin and end.
-func TestPartsBothWays(t *testing.T) {
+// The parts of long lines contain all of a file, and are the same forward and backward.
+func TestPartsForwardAndBackward(t *testing.T) {
 	t.Parallel()
-	edge := func(before, after int) []string { // a line that ends, and begins, near an edge of a part
+	edge := func(before, after int) []string { // lines that end and begin near the border of a part
 		return []string{strings.Repeat("a", maxText+before), strings.Repeat("b", maxText+after), "c"}
 	}
 	for name, lines := range map[string][]string{
-		"all kinds": long(2), "short": {"a", "b"}, "one endless": {strings.Repeat("x", 3*blockBytes+17)},
+		"all kinds": long(2), "short": {"a", "b"}, "one long line": {strings.Repeat("x", 3*blockBytes+17)},
 		"exact": {strings.Repeat("x", maxText), strings.Repeat("y", 2*maxText), strings.Repeat("z", maxText-1)},
 		"edge":  edge(-1, 0), "edge 2": edge(0, -1), "edge 3": edge(-2, 2*maxText), "edge 4": edge(1, blockBytes),
 	} {
@@ -71,7 +70,7 @@ func TestPartsBothWays(t *testing.T) {
 	}
 }
 
-// What is searched for is found in any part of a line, as fast as in other files.
+// A search finds matches in any part of a line, as fast as in other files.
 func TestSearchInParts(t *testing.T) {
 	t.Parallel()
 	far := strings.Repeat("x", 5*maxText) + "needle" + strings.Repeat("x", 2*blockBytes)
@@ -93,7 +92,7 @@ func TestSearchInParts(t *testing.T) {
 	}
 }
 
-func TestNothingIsHidden(t *testing.T) {
+func TestFileViewKeepsCarriageReturns(t *testing.T) {
 	t.Parallel()
 	v := fileView(t, "1%\r2%\r\n\x1b[31mred\x1b[0m and\tblue\n日本語\n")
 	got := walk(t, v, Query{From: v.Start(), Lines: 9})
@@ -124,7 +123,7 @@ func TestNothingIsHidden(t *testing.T) {
 	}
 }
 
-// A sparse file of 4 GB, one endless line behind two others, opens at once at either end.
+// A sparse file of 4 GB with one very long line opens at once at both ends.
 func TestHugeFile(t *testing.T) {
 	t.Parallel()
 	v := fileView(t, "first\nsecond\n")
@@ -173,7 +172,7 @@ func TestSeek(t *testing.T) {
 	}
 }
 
-// A long way is one of several steps, and what is far off has no number.
+// Seek to a far line takes several steps, and a far line has no number yet.
 func TestSeekInSteps(t *testing.T) {
 	t.Parallel()
 	small := fileView(t, "a\nb\n").NewIndex(0)

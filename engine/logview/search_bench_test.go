@@ -14,11 +14,10 @@ import (
 	"time"
 )
 
-// largeBytes is how large the log of BenchmarkSearch is.
+// largeBytes is the size of the log of BenchmarkSearch.
 const largeBytes = 10_000_000_000
 
-// writeLarge writes a log of 10 GB with a block of lines over and over, and a few
-// of their own between.
+// writeLarge writes a log of 10 GB: a repeated block of lines, with a few rare lines in between.
 func writeLarge(b *testing.B, path string, size int) (needles int) {
 	b.Helper()
 	f, err := os.Create(path)
@@ -44,16 +43,15 @@ func writeLarge(b *testing.B, path string, size int) (needles int) {
 			b.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Flush(), f.Sync()); err != nil { // what is yet to be written would slow the others down
+	if err := errors.Join(w.Flush(), f.Sync()); err != nil { // pending writes would slow down the searches
 		b.Fatal(err)
 	}
 	return needles / 8
 }
 
-// BenchmarkSearch looks for rare lines through a log of 10 GB from end to end, and
-// sets that against grep -c and lnav on the same file, all in one run with a warm
-// cache: a word, a word in any case, one of two words, and an expression that can't
-// be told by a word. It takes minutes.
+// BenchmarkSearch searches a log of 10 GB for rare lines and compares the speed with grep -c and
+// lnav on the same file with a warm cache. It searches for a word, a word in any case, one of
+// two words, and an expression without a fixed word. It takes minutes.
 func BenchmarkSearch(b *testing.B) {
 	if testing.Short() {
 		b.Skip("writes and reads gigabytes")
@@ -69,7 +67,7 @@ func BenchmarkSearch(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			args := append(strings.Fields(c.grep), "-c", c.expr, path)
-			run(b, "cat", path) // warms the cache, as far as it holds the file
+			run(b, "cat", path) // warms the page cache
 			grep := run(b, "grep", args...)
 			v := NewView(time.UTC, path)
 			defer v.Close()
@@ -126,7 +124,7 @@ func run(b *testing.B, name string, args ...string) time.Duration {
 	began := time.Now()
 	cmd := exec.Command(name, args...)
 	var said, out bytes.Buffer
-	cmd.Stderr, cmd.Stdout = &said, &out // into /dev/null grep would stop at the first line
+	cmd.Stderr, cmd.Stdout = &said, &out // grep would stop at the first match if the output was /dev/null
 	if name == "cat" {
 		cmd.Stdout = nil
 	}
@@ -136,9 +134,8 @@ func run(b *testing.B, name string, args ...string) time.Duration {
 	return time.Since(began)
 }
 
-// lnavSpeed is how many bytes a second lnav takes to open a log of a tenth of the
-// size, which is what it has patience for, and to filter it for a text; 0 without
-// lnav.
+// lnavSpeed returns the bytes per second at which lnav opens and filters a log. It uses a tenth of
+// the size, because lnav is slow with larger logs. It returns 0 without lnav.
 func lnavSpeed(b *testing.B, text string) float64 {
 	b.Helper()
 	program, err := exec.LookPath("lnav")

@@ -35,7 +35,7 @@ func view(t testing.TB, texts ...string) *View {
 	return v
 }
 
-// walk asks for lines n at a time until there are no more.
+// walk queries n lines at a time until the end.
 func walk(t testing.TB, v *View, q Query) []Line {
 	t.Helper()
 	var out []Line
@@ -68,8 +68,8 @@ func texts(lines []Line) []string {
 	return out
 }
 
-// long is a file of all kinds of lines: empty ones, ones longer than what is kept
-// and longer than a block, and one that has only begun.
+// long returns the lines of a file: empty ones, ones longer than maxText or than a block, and an
+// unfinished one.
 func long(seed uint64) []string {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var lines []string
@@ -88,14 +88,14 @@ func long(seed uint64) []string {
 	return lines
 }
 
-func TestEveryLineBothWays(t *testing.T) {
+func TestForwardAndBackward(t *testing.T) {
 	t.Parallel()
 	lines := long(1)
 	var want []string
 	for _, l := range lines {
 		want = append(want, l[:min(len(l), maxText)])
 	}
-	for name, ending := range map[string]string{"whole": "\n", "begun": ""} {
+	for name, ending := range map[string]string{"finished": "\n", "unfinished": ""} {
 		v := view(t, strings.Join(lines, "\n")+ending)
 		for _, n := range []int{13, 10_000} {
 			got := walk(t, v, Query{From: v.Start(), Lines: n})
@@ -121,7 +121,7 @@ func TestEveryLineBothWays(t *testing.T) {
 	}
 }
 
-func TestNothingThere(t *testing.T) {
+func TestMissingFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "later")
 	v := NewView(time.UTC, path)
@@ -144,11 +144,11 @@ func TestNothingThere(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if _, err := NewView(time.UTC, t.TempDir()).End(); err == nil {
-		t.Error("a folder is read")
+		t.Error("a directory is read")
 	}
 }
 
-// A place beyond the end of a file that was truncated leads back into it.
+// A position beyond the end of a truncated file leads back into the file.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	v := view(t, "one\ntwo\n")
@@ -168,15 +168,15 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	for _, back := range []bool{false, true} {
 		if _, err := v.Step(ctx, Query{From: end(t, v), Back: back, Lines: 1}); err == nil {
-			t.Error("a cancelled step says nothing")
+			t.Error("no error of a cancelled step")
 		}
 	}
 	if _, err := v.NewIndex(0).countStep(ctx); err == nil {
-		t.Error("a cancelled count says nothing")
+		t.Error("no error of a cancelled count")
 	}
 }
 
-// A search that finds nothing comes back after a step, and goes on where it was.
+// A search without a match returns after a step and continues from there.
 func TestStepsAreBounded(t *testing.T) {
 	t.Parallel()
 	v := view(t, "needle\n"+strings.Repeat(strings.Repeat("x", 99)+"\n", 2*stepBytes/100)+"needle\n")
@@ -370,7 +370,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// An index keeps a bounded number of marks however long the log is.
+// An index has a bounded number of marks for logs of any length.
 func TestIndexIsBounded(t *testing.T) {
 	t.Parallel()
 	v := view(t, strings.Repeat("1234567\n", 300_000))
@@ -420,12 +420,12 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	cancel()
-	for range grown { // ends
+	for range grown { // until the channel is closed
 	}
 }
 
-// Whatever a file holds: both ways give the same lines, and a search those that
-// match.
+// For any content, forward and backward scans give the same lines, and a search gives the
+// matching ones.
 func FuzzStep(f *testing.F) {
 	f.Add([]byte("a\n\nERROR b\r\n\x1b[31mc\xff\x00"), "e", uint8(1))
 	f.Add([]byte("10:00:00 x\n"), "x|(?i)y", uint8(3))
@@ -454,7 +454,7 @@ func FuzzStep(f *testing.F) {
 	})
 }
 
-func TestIndexOdd(t *testing.T) {
+func TestIndexAltered(t *testing.T) {
 	t.Parallel()
 	for c := range 256 {
 		for at := range 20 {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What stands under a name stays what it is, and errors name what the user gave.
+// Write keeps the type of an existing file, and errors contain the given path.
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func TestWrite(t *testing.T) {
 	}()
 	for _, c := range []struct {
 		name, err string
-		mode      fs.FileMode // of the name afterwards
+		mode      fs.FileMode // of the path afterwards
 	}{
 		{"new", "", 0o640},
 		{"link", "", fs.ModeSymlink | 0o777},

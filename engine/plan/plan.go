@@ -119,7 +119,7 @@ type Step struct {
 	Launch []string    `json:"launch"` // command that starts it
 	// Shell is a command that opens a shell on its node while it runs; empty if not available.
 	Shell []string  `json:"shell,omitempty"`
-	Log   string    `json:"log"` // file in the log dir
+	Log   string    `json:"log"` // file in the log directory
 	Ready Readiness `json:"ready"`
 	// Fatal are regular expressions (RE2). A matching line in the step's log fails the run,
 	// because an engine may fail while its launcher keeps running.

@@ -82,7 +82,7 @@ func TestLayouts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, resources, more string
-		want                  string // roles by node
+		want                  string // roles per node
 	}{
 		{
 			"one node a worker", "prefill_nodes: 2, prefill_workers: 2, decode_nodes: 2, decode_workers: 1", "",
@@ -160,7 +160,7 @@ func TestGPUMasks(t *testing.T) {
 	}
 }
 
-func TestRunningOutOfNodesIsAnError(t *testing.T) {
+func TestTooFewNodes(t *testing.T) {
 	t.Parallel()
 	req := request(t, strings.Replace(recipe, "prefill_workers: 2", "prefill_workers: 2, gpus_per_prefill: 16", 1), Slurm)
 	if _, err := Build(req); err == nil || !strings.Contains(err.Error(), "prefill worker 1 needs 16 GPUs") {
@@ -216,8 +216,8 @@ func TestSlurmSteps(t *testing.T) {
 	}
 }
 
-// Values with commas reach the process whole, secrets never stand on a command
-// line, and the last origin of a variable wins and says so.
+// Values may contain commas, secrets are on no command line, and the last origin of a variable
+// overrides earlier ones and names them.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm))
@@ -225,7 +225,7 @@ func TestEnvironment(t *testing.T) {
 	byName := map[string]Var{}
 	for _, v := range s.Env {
 		if _, twice := byName[v.Name]; twice {
-			t.Errorf("%s stands twice", v.Name)
+			t.Errorf("%s is set twice", v.Name)
 		}
 		byName[v.Name] = v
 	}
@@ -268,7 +268,7 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-func TestScriptQuotesAndExecs(t *testing.T) {
+func TestScript(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm))
 	for _, line := range []string{
@@ -295,7 +295,7 @@ func TestEngineConfigIsVerbatim(t *testing.T) {
 	}
 }
 
-func TestLocalScalesByOneFactor(t *testing.T) {
+func TestLocalScale(t *testing.T) {
 	t.Parallel()
 	req := request(t, recipe, Local)
 	req.Local = LocalScale{Users: 11, Seconds: 24}
@@ -363,7 +363,7 @@ func TestUnknownMountPlaceholder(t *testing.T) {
 	}
 }
 
-func TestWhatAPlanLeavesOutIsTold(t *testing.T) {
+func TestOmissions(t *testing.T) {
 	t.Parallel()
 	text := "schema: 2\nname: x\nmodel: {path: /m, container: /i, precision: f}\nengine: trtllm\n" +
 		"roles: {prefill: {nodes: 1, workers: 1, container: /other}, decode: {nodes: 1, workers: 1}}\n" +

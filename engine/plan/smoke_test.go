@@ -8,14 +8,14 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// A smoke run has the nodes and servers of the whole one, and a short replay.
-func TestASmokeRunIsShort(t *testing.T) {
+// A smoke run has the nodes and servers of the full run, and a short replay.
+func TestSmokeRun(t *testing.T) {
 	t.Parallel()
-	whole := build(t, request(t, recipe, Slurm))
+	full := build(t, request(t, recipe, Slurm))
 	req := request(t, recipe, Slurm)
 	req.Smoke = true
 	p := build(t, req)
-	if !p.Smoke || len(p.Nodes) != len(whole.Nodes) || len(p.Steps) != len(whole.Steps) || len(p.Phases) != 1 {
+	if !p.Smoke || len(p.Nodes) != len(full.Nodes) || len(p.Steps) != len(full.Steps) || len(p.Phases) != 1 {
 		t.Fatalf("%d nodes, %d steps, phases %+v", len(p.Nodes), len(p.Steps), p.Phases)
 	}
 	ph := p.Phases[0]
@@ -47,9 +47,8 @@ func TestASmokeRunIsShort(t *testing.T) {
 	}
 }
 
-// The shell beside a worker is on its first node, with its image and mounts, and
-// takes nothing from it.
-func TestShellBesideAStep(t *testing.T) {
+// The shell of a step runs on its first node, with its image and mounts, and reserves nothing.
+func TestShellOfStep(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm)).Bind(JobID, "7", LogDir, "/out/7/logs", RunDir, "/out/7", "{node:2}", "n3")
 	line := CommandLine(step(t, p, "decode_0").Shell)
@@ -75,7 +74,7 @@ func local(t *testing.T) Request {
 	return req
 }
 
-func TestSmokeElsewhere(t *testing.T) {
+func TestSmokeOfOtherTargets(t *testing.T) {
 	t.Parallel()
 	req := request(t, recipe, Slurm)
 	req.Smoke, req.Workload = true, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-// A followed log outlasts a state that is not known, and in another tool's folder
-// a client that has not begun.
+// A followed log does not end while the state is unknown or, for an external run, before the
+// client has started.
 func TestLogEnded(t *testing.T) {
 	t.Parallel()
 	_, w := bench(t)
@@ -29,7 +29,7 @@ func TestLogEnded(t *testing.T) {
 	}
 	const none = -time.Second
 	for name, c := range map[string]struct {
-		log, requests time.Duration // how long each has been still
+		log, requests time.Duration // time since each was last written
 		want          bool
 	}{
 		"both grow":              {0, 0, false},

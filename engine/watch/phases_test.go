@@ -29,10 +29,10 @@ func TestPhaseState(t *testing.T) {
 		want  event.State
 		since time.Duration
 	}{
-		{"users start", second, 59 * time.Second, event.Ramp, 0},
-		{"all are active", second, time.Minute, event.Settling, time.Minute},
-		{"the window is open", measured, 2 * time.Minute, event.Measuring, 90 * time.Second},
-		{"it is closed", stopped, 6 * time.Minute, event.Post, 5 * time.Minute},
+		{"ramp", second, 59 * time.Second, event.Ramp, 0},
+		{"settling", second, time.Minute, event.Settling, time.Minute},
+		{"measuring", measured, 2 * time.Minute, event.Measuring, 90 * time.Second},
+		{"stopped", stopped, 6 * time.Minute, event.Post, 5 * time.Minute},
 	} {
 		if got, since := phaseState(c.mark, plan, runstest.Noon.Add(c.after)); got != c.want ||
 			!since.Equal(runstest.Noon.Add(c.since)) {
@@ -41,8 +41,8 @@ func TestPhaseState(t *testing.T) {
 	}
 }
 
-// A client that writes no events of its own: what its rows tell is what the run does.
-func TestAClientWithoutEvents(t *testing.T) {
+// The state of a run whose client writes no events is inferred from its request rows.
+func TestClientWithoutEvents(t *testing.T) {
 	t.Parallel()
 	b, w := bench(t)
 	l := b.AddRun(t, "L1", "x", runstest.Host, runstest.StateEvent(event.Ready))
@@ -69,7 +69,7 @@ func TestAClientWithoutEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for u := range updates {
-		if len(u.Run.Phases) == 0 || u.Status.Last.IsZero() { // rows and events are read side by side
+		if len(u.Run.Phases) == 0 || u.Status.Last.IsZero() { // rows and events are read concurrently
 			continue
 		}
 		if u.Status.State != event.Measuring || len(u.Status.Phases) != 1 || u.Status.Phases[0].Concurrency != 4 {

@@ -37,8 +37,7 @@ func (p *Playback) at(t *testing.T, when time.Time) Update {
 	return u
 }
 
-// A moment knows what was on disk then and no more; the last one knows what is
-// told of the run afterwards.
+// At shows only what was on disk at the time. At the end it shows the final results.
 func TestPlayback(t *testing.T) {
 	t.Parallel()
 	p := playback(t, harnessRun)
@@ -84,7 +83,7 @@ func TestPlayback(t *testing.T) {
 	}
 }
 
-// Where the tape came from makes no difference to a moment.
+// At does not depend on the time of the previous call.
 func TestPlaybackSeeks(t *testing.T) {
 	t.Parallel()
 	p := playback(t, harnessRun)
@@ -110,9 +109,9 @@ func TestPlaybackSeeks(t *testing.T) {
 
 func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
-// toldRows are twenty rows of half a second each, one of an earlier client start, and
-// three whose time is wrong: what stands behind them is played all the same.
-func toldRows(second func(float64) float64) string {
+// timedRows returns twenty rows of half a second each, one row of an earlier start of the client,
+// and three rows with a wrong time in between.
+func timedRows(second func(float64) float64) string {
 	const odd = `{"phase_idx":0,"concurrency":4,"user_id":1,"start_time":%f,"end_time":3.1e9,"success":true}` + "\n"
 	rows := fmt.Sprintf(odd, second(0)) + `{"start_time":5,"end_time":6,"user_id":0,"success":true}` + "\n"
 	for i := range 20 {
@@ -126,8 +125,9 @@ func toldRows(second func(float64) float64) string {
 	return rows
 }
 
-// A run of ours is told by its event log, and rows of an earlier client start never.
-func TestPlaybackTellsTheEvents(t *testing.T) {
+// Playback of a run of this program uses its event log, and ignores rows of an earlier start of
+// the client.
+func TestPlaybackUsesEventLog(t *testing.T) {
 	t.Parallel()
 	noon := runstest.Noon
 	l := runstest.New(t).AddRun(t, "L1", "x", runstest.Host, runstest.StateEvent(event.Starting))
@@ -146,7 +146,7 @@ func TestPlaybackTellsTheEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	rows := toldRows(second)
+	rows := timedRows(second)
 	if err := os.MkdirAll(filepath.Join(l.Logs, "agentperf"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -191,8 +191,8 @@ func TestPlaybackNeedsRows(t *testing.T) {
 	}
 }
 
-// A statistics file of no sensible size is not read into the memory.
-func TestPlaybackLeavesOutWhatIsTooLarge(t *testing.T) {
+// A too large statistics file is skipped.
+func TestPlaybackSkipsTooLargeFiles(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "c")
 	if err := os.CopyFS(dir, os.DirFS(harnessRun)); err != nil {

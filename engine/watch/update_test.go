@@ -9,8 +9,8 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-// Silence is an alarm only while a phase runs, and not sooner than requests take.
-func TestStalled(t *testing.T) {
+// A stall is reported only during a phase, and only after longer than requests take.
+func TestStalledSince(t *testing.T) {
 	t.Parallel()
 	slow := results.Run{Phases: []results.Phase{{Figures: results.Figures{{Key: "e2e_p99_s", Value: 50}}}}}
 	for name, c := range map[string]struct {
@@ -34,13 +34,13 @@ func TestStalled(t *testing.T) {
 			t.Errorf("%s: stalled since %v, want %v", name, got, c.want)
 		}
 	}
-	told := event.Status{State: event.Ready, StalledSince: runstest.Noon}
-	if s := (Update{Status: told}).StalledSince(runstest.Noon); !s.Equal(runstest.Noon) {
-		t.Errorf("told by the run: %v", s)
+	recorded := event.Status{State: event.Ready, StalledSince: runstest.Noon}
+	if s := (Update{Status: recorded}).StalledSince(runstest.Noon); !s.Equal(runstest.Noon) {
+		t.Errorf("recorded by the run: %v", s)
 	}
-	told.State = event.Failed
-	if s := (Update{Status: told}).StalledSince(runstest.Noon); !s.IsZero() {
-		t.Errorf("told, and over: %v", s)
+	recorded.State = event.Failed
+	if s := (Update{Status: recorded}).StalledSince(runstest.Noon); !s.IsZero() {
+		t.Errorf("recorded, run ended: %v", s)
 	}
 	if s := (Update{Status: event.Status{State: event.Measuring}}).StalledSince(runstest.Noon); !s.IsZero() {
 		t.Errorf("never heard: %v", s)

@@ -51,7 +51,8 @@ func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan 
 	f := &follower{
 		Watcher: w, run: ref, opt: opt, planned: c.Planned, aggregator: results.NewAggregator(),
 		statFiles: map[string]time.Time{},
-		in:        make(chan fileChunk), stop: make(chan struct{}), out: make(chan Update), queueAnswers: make(chan slurm.Answer),
+		in:        make(chan fileChunk), stop: make(chan struct{}), out: make(chan Update),
+		queueAnswers: make(chan slurm.Answer),
 	}
 	f.aggregator.AddPlan(c.Planned...)
 	go f.follow(ctx)

@@ -12,14 +12,14 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
-// bench is a bench and a watcher of its runs.
+// bench returns a test bench and a watcher of its runs.
 func bench(t *testing.T) (*runstest.Fixture, *Watcher) {
 	t.Helper()
 	b := runstest.New(t)
 	return b, New(b.Resolver, b.Now)
 }
 
-// external is another tool's run in a folder.
+// external makes an external run in a directory.
 func external(t *testing.T, dir string) runs.Ref {
 	t.Helper()
 	l, err := runstest.New(t).Find(t.Context(), dir)
@@ -29,9 +29,8 @@ func external(t *testing.T, dir string) runs.Ref {
 	return l
 }
 
-// TestWatchTellsSeries: a finished run's update has the same requests over time
-// as its figures have.
-func TestWatchTellsSeries(t *testing.T) {
+// The time series of a completed run contain all requests of its figures.
+func TestWatchSeries(t *testing.T) {
 	t.Parallel()
 	b, w := bench(t)
 	b.At = time.Now()
@@ -52,9 +51,8 @@ func TestWatchTellsSeries(t *testing.T) {
 	}
 }
 
-// The recent figures of a run that has ended are those of its end, from the first
-// update on.
-func TestWatchOfAnEndedRun(t *testing.T) {
+// The recent figures of a completed run are those of its last minute, from the first update on.
+func TestWatchCompletedRun(t *testing.T) {
 	t.Parallel()
 	_, w := bench(t)
 	dir := filepath.Join(t.TempDir(), "c")
@@ -76,8 +74,7 @@ func TestWatchOfAnEndedRun(t *testing.T) {
 	}
 }
 
-// A run whose folder is gone can't be watched.
-func TestWatchOfARunWithoutItsFolder(t *testing.T) {
+func TestWatchWithoutRunDirectory(t *testing.T) {
 	t.Parallel()
 	b, w := bench(t)
 	l := b.AddRun(t, "7", "x", "elsewhere")

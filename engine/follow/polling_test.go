@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-func TestPace(t *testing.T) {
+func TestPollPace(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
-	type look struct {
+	type read struct {
 		byEvent, grew bool
 		want          time.Duration
 	}
 	for name, c := range map[string]struct {
 		trusted bool
-		looks   []look
-		after   bool // trusted
+		reads   []read
+		after   bool // events are still trusted afterwards
 	}{
-		"quiet and local": {true, []look{{true, false, 8 * s}, {false, false, 8 * s}}, true},
-		"told":            {true, []look{{true, true, 8 * s}, {true, true, 8 * s}, {false, false, 8 * s}}, true},
-		"told belatedly":  {true, []look{{false, true, s}, {true, false, 8 * s}, {false, false, 8 * s}}, true},
-		"never told": {
-			true, []look{{false, true, s}, {false, false, 2 * s}, {false, false, 4 * s}, {false, true, s}}, false,
+		"no growth":  {true, []read{{true, false, 8 * s}, {false, false, 8 * s}}, true},
+		"event":      {true, []read{{true, true, 8 * s}, {true, true, 8 * s}, {false, false, 8 * s}}, true},
+		"late event": {true, []read{{false, true, s}, {true, false, 8 * s}, {false, false, 8 * s}}, true},
+		"no event": {
+			true, []read{{false, true, s}, {false, false, 2 * s}, {false, false, 4 * s}, {false, true, s}}, false,
 		},
-		"of a network": {
-			false, []look{
+		"network file system": {
+			false, []read{
 				{false, false, 2 * s},
 				{false, false, 4 * s},
 				{false, false, 8 * s},
@@ -40,9 +40,9 @@ func TestPace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := pollPace{maxPause: 8 * s, pause: s, trusted: c.trusted}
-			for i, l := range c.looks {
+			for i, l := range c.reads {
 				if got := p.next(l.byEvent, l.grew); got != l.want {
-					t.Errorf("look %d: waits %s, want %s", i, got, l.want)
+					t.Errorf("read %d: waits %s, want %s", i, got, l.want)
 				}
 			}
 			if p.trusted != c.after {
@@ -62,9 +62,8 @@ func TestFileSystem(t *testing.T) {
 	}
 }
 
-// union mounts a folder by unionfs-fuse: what is written to the branch makes no
-// events in the union, where sizes lag too. The test is left out where that can't be
-// done.
+// union mounts a directory with unionfs-fuse. Writes to the branch cause no events in the
+// union, and its file sizes lag. The test is skipped where this is not possible.
 func union(t testing.TB) (branch, mount string) {
 	t.Helper()
 	program, err := exec.LookPath("unionfs")
@@ -89,8 +88,8 @@ func union(t testing.TB) (branch, mount string) {
 	return branch, mount
 }
 
-// TestSilentFileSystem follows what is written behind a file system's back.
-func TestSilentFileSystem(t *testing.T) {
+// A file is followed on a file system without inotify events.
+func TestFileSystemWithoutEvents(t *testing.T) {
 	t.Parallel()
 	branch, mount := union(t)
 	if name, polled, err := FileSystem(mount); name != "fuse" || !polled || err != nil {
@@ -112,8 +111,8 @@ func TestSilentFileSystem(t *testing.T) {
 	if err := os.Rename(written+".new", written); err != nil {
 		t.Fatal(err)
 	}
-	// What the system has cached of the old file may be read once more under the new
-	// one's size; then that is taken back.
+	// The kernel may return cached content of the old file with the size of the new one. A
+	// restart follows.
 	restarted := false
 	for {
 		lines, last := until(t, c, 1)
@@ -122,6 +121,6 @@ func TestSilentFileSystem(t *testing.T) {
 		}
 	}
 	close(stop)
-	for range c { // the file is closed before the union is unmounted
+	for range c { // wait until the file is closed, so that the union can be unmounted
 	}
 }

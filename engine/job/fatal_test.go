@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTailFindsFatalLinesInPieces(t *testing.T) {
+func TestLogTail(t *testing.T) {
 	t.Parallel()
 	patterns := []*regexp.Regexp{regexp.MustCompile(`Rank\d+ Task exit code: 0*[1-9]`)}
 	for _, c := range []struct {
@@ -16,11 +16,11 @@ func TestTailFindsFatalLinesInPieces(t *testing.T) {
 		pieces []string
 		want   string
 	}{
-		{"nothing", []string{"a\nb\n"}, ""},
+		{"no match", []string{"a\nb\n"}, ""},
 		{"code 0", []string{"Rank3 Task exit code: 0\n"}, ""},
-		{"at once", []string{"x\nRank3 Task exit code: 137\ny\n"}, "Rank3 Task exit code: 137"},
-		{"in pieces", []string{"x\nRank3 Task", " exit code: 1", "37\n"}, "Rank3 Task exit code: 137"},
-		{"not whole yet", []string{"Rank3 Task exit code: 1"}, ""},
+		{"one write", []string{"x\nRank3 Task exit code: 137\ny\n"}, "Rank3 Task exit code: 137"},
+		{"several writes", []string{"x\nRank3 Task", " exit code: 1", "37\n"}, "Rank3 Task exit code: 137"},
+		{"incomplete line", []string{"Rank3 Task exit code: 1"}, ""},
 		{
 			"behind a very long line",
 			[]string{strings.Repeat("x", 200_000), "\nRank0 Task exit code: 1\n"},
@@ -30,7 +30,7 @@ func TestTailFindsFatalLinesInPieces(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			tl := &logTail{path: filepath.Join(t.TempDir(), "log")}
-			got := tl.firstMatch(patterns) // the log is not there yet
+			got := tl.firstMatch(patterns) // the log does not exist yet
 			for _, piece := range c.pieces {
 				f, err := os.OpenFile(tl.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 				if err != nil {
